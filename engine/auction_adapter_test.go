@@ -44,15 +44,9 @@ func TestBuyersAreAskedInTheirOwnWords(t *testing.T) {
 		r.buyers[4].adapter, r.buyers[4].dialect = speak("st={{.state}}", "X-Key")
 		heardBy := &listening{pings: map[string]string{}, first: map[string]*byte{}}
 		x := begin(t, r, func(o *engine.Options) { o.Buyers = heardBy })
-		if got := heard(x.ping(inquiry(1, "zip3", "941", "source", strings.Repeat("s", 4000)))); got != "5" {
-			t.Errorf("bid %s", got)
-		}
-		if got := x.came(); got != "blue:won form:lost long:error gold:lost keyed:lost" {
-			t.Error(got)
-		}
-		if heardBy.first["https://blue.example/v1/ping"] != heardBy.first["https://gold.example/v1/ping"] {
-			t.Error("the contract's body was written twice")
-		}
+		expectEqual(t, heard(x.ping(inquiry(1, "zip3", "941", "source", strings.Repeat("s", 4000)))), "5", "bid")
+		expectEqual(t, x.came(), "blue:won form:lost long:error gold:lost keyed:lost")
+		expectEqual(t, heardBy.first["https://blue.example/v1/ping"], heardBy.first["https://gold.example/v1/ping"], "the contract's body was written twice")
 		common := `{"auction_id":"AUCTION","vertical":"auto_insurance","state":"CA","source":"` + strings.Repeat("s", 4000) +
 			`","tcpa_consent":true,"zip3":"941","expires_at":"2000-01-01T00:00:02.000Z"} AUCTION`
 		for buyer, want := range map[string]string{
@@ -61,9 +55,7 @@ func TestBuyersAreAskedInTheirOwnWords(t *testing.T) {
 			"keyed": "st=CA AUCTION",
 			"long":  "",
 		} {
-			if got := heardBy.pings["https://"+buyer+".example/v1/ping"]; got != want {
-				t.Errorf("%s was asked\n%s, want\n%s", buyer, got, want)
-			}
+			expectEqual(t, heardBy.pings["https://"+buyer+".example/v1/ping"], want, buyer, " was asked")
 		}
 	})
 }

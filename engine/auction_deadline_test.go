@@ -89,9 +89,7 @@ func TestLimitsOfTheDeadline(t *testing.T) {
 			x.world.offers("gold", passes)
 			start, want := time.Now(), "no_bid"
 			if test.ingest {
-				if got := x.tell(person(1)); got != want {
-					t.Errorf("told %s", got)
-				}
+				expectEqual(t, x.tell(person(1)), want, "told")
 			} else {
 				request := inquiry(1)
 				if test.expires >= 0 {
@@ -101,17 +99,11 @@ func TestLimitsOfTheDeadline(t *testing.T) {
 				if test.want == 0 {
 					want = "timeout"
 				}
-				if got := heard(x.ping(request)); got != want {
-					t.Errorf("told %s", got)
-				}
+				expectEqual(t, heard(x.ping(request)), want, "told")
 			}
-			if took := time.Since(start); took != test.want {
-				t.Errorf("it took %s, want %s", took, test.want)
-			}
+			expectEqual(t, time.Since(start), test.want, "it took")
 			for _, p := range x.world.pings {
-				if got := p.expires.Sub(start); got != test.want {
-					t.Errorf("%s was told to answer in %s, want %s", p.buyer, got, test.want)
-				}
+				expectEqual(t, p.expires.Sub(start), test.want, p.buyer, " was told to answer in")
 			}
 			if asked := len(x.world.pings); (asked == 0) != (test.want == 0) {
 				t.Errorf("%d were asked", asked)
@@ -133,18 +125,12 @@ func TestHangingBuyerLeavesTimeForThePost(t *testing.T) {
 		for n, wait := range []time.Duration{80 * ms, 499 * ms} {
 			start := time.Now()
 			quote := x.quoted(inquiry(n))
-			if took := time.Since(start); took != 4500*ms {
-				t.Errorf("the ping took %s, want 4.5s", took)
-			}
+			expectEqual(t, time.Since(start), 4500*ms, "the time of the ping")
 			time.Sleep(wait)
-			if got := x.posted(postOf(n, quote)); got != "blue theirs 10" {
-				t.Errorf("a post %s after the answer: %s", wait, got)
-			}
+			expectEqual(t, x.posted(postOf(n, quote)), "blue theirs 10", "a post ", wait, " after the answer")
 		}
 		offer := x.offered(availability())
 		time.Sleep(80 * ms)
-		if got := x.tell(chosen(3, offer, "blue")); got != "blue" {
-			t.Errorf("an ingest 80ms after the answer: %s", got)
-		}
+		expectEqual(t, x.tell(chosen(3, offer, "blue")), "blue", "an ingest 80ms after the answer")
 	})
 }

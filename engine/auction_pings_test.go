@@ -13,12 +13,8 @@ func TestAPanicIsOneBuyersError(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		x := begin(t, auctions("blue", "gold"))
 		x.world.offers("blue", blowsUp)
-		if got := heard(x.ping(inquiry(1))) + ", " + x.came(); got != "10, blue:error gold:won" {
-			t.Error(got)
-		}
-		if n := x.noted.faults.Load(); n != 1 {
-			t.Errorf("%d faults were told", n)
-		}
+		expectEqual(t, heard(x.ping(inquiry(1)))+", "+x.came(), "10, blue:error gold:won")
+		expectEqual(t, x.noted.faults.Load(), 1, "faults were told")
 	})
 }
 
@@ -50,13 +46,9 @@ func TestAStopEndsAuctions(t *testing.T) {
 		held := x.log.len()
 		x.engine.Close()
 		for _, got := range []string{p.wait(), lead.wait()} {
-			if got != "error: "+engine.ErrUnavailable.Error() {
-				t.Error(got)
-			}
+			expectEqual(t, got, "error: "+engine.ErrUnavailable.Error())
 		}
-		if x.log.len() != held {
-			t.Error("something was logged")
-		}
+		expectEqual(t, x.log.len(), held, "something was logged")
 	})
 }
 
@@ -72,9 +64,7 @@ func TestWhatBuyersAreTold(t *testing.T) {
 		if _, rest, _ := strings.Cut(got, `{"auction_id":"auc_`); rest[26:] != want {
 			t.Errorf("%s, want\n%s", got, want)
 		}
-		if got := x.recorded(t); got != `state=CA tcpa_consent=true zip=941` {
-			t.Errorf("recorded %s", got)
-		}
+		expectEqual(t, x.recorded(t), `state=CA tcpa_consent=true zip=941`, "recorded")
 		x.tell(person(1, "flo_campaign_id", "auto", "zip", "94110"))
 		if got := string(x.world.pings[1].body); !strings.Contains(got, `"zip3":"941"`) || strings.Contains(got, "94110") {
 			t.Errorf("an ingest's ping says %s", got)

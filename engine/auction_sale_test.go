@@ -1,7 +1,7 @@
 package engine_test
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -10,16 +10,14 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // bidding is the same market, with an auction in place of every other method;
 // each buyer bids 10 at once.
 func (r rig) bidding() rig {
-	r.buyers = append([]buyer(nil), r.buyers...)
-	for i := range r.buyers {
-		r.buyers[i].pings = true
-	}
-	r.campaigns = append([]campaign(nil), r.campaigns...)
+	r = r.changeBuyers(func(b *buyer) { b.pings = true })
+	r.campaigns = slices.Clone(r.campaigns)
 	for i := range r.campaigns {
 		r.campaigns[i].method = market.PingPost
 	}
@@ -33,20 +31,8 @@ func TestDeliveryAfterAnAuction(t *testing.T) {
 		bubble(t, h.what, func(t *testing.T) {
 			x := begin(t, r)
 			x.world.behave = (&played{exchange: x, drama: drama{people: []history{h}}}).behave
-			s := x.goSend(person(0))
-			if got := fmt.Sprintf("%s@%s", s.wait(), s.took); got != h.want {
-				t.Errorf("the supplier is told %s, want %s", got, h.want)
-			}
-			time.Sleep(10 * time.Minute)
-			if got := strings.Join(x.world.tried(), " "); got != h.tried {
-				t.Errorf("tried %s, want %s", got, h.tried)
-			}
-			if got := x.stands(s.answer); got != h.stands {
-				t.Errorf("stands %s, want %s", got, h.stands)
-			}
-			if got := len(x.world.pings); got != 2 {
-				t.Errorf("asked %v", x.world.rang())
-			}
+			x.sendInHistory(h, person(0))
+			expectEqual(t, len(x.world.pings), 2, "asked ", x.world.rang())
 		})
 	})
 }
@@ -54,7 +40,7 @@ func TestDeliveryAfterAnAuction(t *testing.T) {
 // Whatever entry of such a delivery the power is cut at.
 func TestPowerCutAtEveryEntryAfterAnAuction(t *testing.T) {
 	eachHistory(two().bidding(), func(h history, r rig) {
-		t.Run(h.what, func(t *testing.T) { everyCut(t, drama{rig: r, people: []history{h}}) })
+		t.Run(h.what, func(t *testing.T) { everyCut(t, drama{rig: r, people: []history{h}}.perform) })
 	})
 }
 
@@ -92,20 +78,14 @@ func TestAuctionedLeads(t *testing.T) {
 				x.world.script(name, refuses)
 			}
 			answer, err := x.send(person(1))
-			if got := said(answer, err) + " " + answer.Payout.String(); got != test.want {
-				t.Errorf("%s, want %s", got, test.want)
-			}
+			expectEqual(t, said(answer, err)+" "+answer.Payout.String(), test.want)
 			var balances []string
 			for _, name := range []string{"blue", "gold", "tan"} {
 				balance, _ := x.state.BuyerBalance(x.state.RefOf(event.ObjectBuyer, name))
 				balances = append(balances, balance.String())
 			}
-			if got := strings.Join(balances, " "); got != test.balances {
-				t.Errorf("they have %s, want %s", got, test.balances)
-			}
-			if len(x.world.pings) != 3 {
-				t.Errorf("asked %v", x.world.rang())
-			}
+			expectEqual(t, strings.Join(balances, " "), test.balances, "they have")
+			expectEqual(t, len(x.world.pings), 3, "asked ", x.world.rang())
 		})
 	}
 }
@@ -190,16 +170,12 @@ func TestBidsThatExpire(t *testing.T) {
 			x.world.offers("blue", test.blue)
 			x.world.offers("tan", bids("8"))
 			x.world.script("gold", test.reply)
-			if got := x.tell(person(1)); got != test.want {
-				t.Errorf("sold to %s, want %s", got, test.want)
-			}
+			expectEqual(t, x.tell(person(1)), test.want, "sold to")
 			trail := last(t, recordsOf[*event.LeadDecided](x)).Trail
 			if settled := recordsOf[*event.PostSettled](x); len(settled) > 1 {
 				trail = settled[0].Trail
 			}
-			if got := x.outcomes(trail); got != test.trail {
-				t.Errorf("%s, want %s", got, test.trail)
-			}
+			expectEqual(t, x.outcomes(trail), test.trail)
 		})
 	}
 	bubble(t, "all of them", func(t *testing.T) {
@@ -236,9 +212,7 @@ func TestRoomForABid(t *testing.T) {
 			if test.what == "a cap on money" {
 				x.world.script("gold", accepts)
 			}
-			if got := x.told(1, len(test.bids)); got != test.want {
-				t.Errorf("%s, want %s", got, test.want)
-			}
+			expectEqual(t, x.told(1, len(test.bids)), test.want)
 		})
 	}
 	bubble(t, "a place that another has reserved", func(t *testing.T) {
@@ -252,9 +226,7 @@ func TestRoomForABid(t *testing.T) {
 		if strings.Join(got, " ") != "blue gold" && strings.Join(got, " ") != "gold blue" {
 			t.Errorf("%v", got)
 		}
-		if n := len(x.world.pings); n != 4 {
-			t.Errorf("%d pings: nobody is asked twice", n)
-		}
+		expectEqual(t, len(x.world.pings), 4, "pings: nobody is asked twice")
 		x.log.slow(0)
 	})
 	bubble(t, "a place that a refusal gives back", func(t *testing.T) {
@@ -263,9 +235,7 @@ func TestRoomForABid(t *testing.T) {
 		x := begin(t, r)
 		x.world.offers("gold", bids("5"))
 		x.world.script("blue", refuses)
-		if got := x.told(1, 2); got != "gold caps_full" {
-			t.Error(got)
-		}
+		expectEqual(t, x.told(1, 2), "gold caps_full")
 	})
 }
 
@@ -276,12 +246,8 @@ func TestCascadePassesDoorsThatShutMeanwhile(t *testing.T) {
 		x.world.script("blue", refuses.in(time.Second))
 		s := x.goSend(person(1))
 		time.Sleep(500 * ms)
-		if err := x.engine.By("").Pause(event.ObjectBuyer, "gold", true); err != nil {
-			t.Fatal(err)
-		}
-		if got := s.wait(); got != "tan" {
-			t.Errorf("sold to %s; tried %v", got, x.world.tried())
-		}
+		must.Succeed(t, x.engine.By("").Pause(event.ObjectBuyer, "gold", true))
+		expectEqual(t, s.wait(), "tan", "sold, after ", x.world.tried())
 	})
 }
 
@@ -293,13 +259,9 @@ func TestAuctionPassesDoorsThatShutMeanwhile(t *testing.T) {
 		x.world.offers("gold", bids("10").in(time.Second))
 		s := x.goSend(person(1))
 		time.Sleep(500 * ms)
-		if err := x.engine.By("").Pause(event.ObjectBuyer, "blue", true); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, x.engine.By("").Pause(event.ObjectBuyer, "blue", true))
 		got := s.wait() + ", " + x.outcomes(last(t, recordsOf[*event.LeadDecided](x)).Trail)
-		if got != "gold, blue:paused gold:post_pending" {
-			t.Error(got)
-		}
+		expectEqual(t, got, "gold, blue:paused gold:post_pending")
 	})
 }
 

@@ -7,16 +7,13 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // recordsOf returns all records of one kind that are durable so far.
 func recordsOf[T event.Event](x *exchange) (all []T) {
 	x.t.Helper()
-	for _, e := range x.log.durable() {
-		fact, err := new(event.Decoder).Decode(e.data)
-		if err != nil {
-			x.t.Fatal(err)
-		}
+	for _, fact := range decodeAll(x.t, x.log.durable()) {
 		if fact, ok := fact.(T); ok {
 			all = append(all, fact)
 		}
@@ -92,9 +89,7 @@ func (x *exchange) scriptOutcomes() {
 	} {
 		x.world.offers(buyer, o)
 	}
-	if err := x.engine.By("").Pause(event.ObjectBuyer, "paused", true); err != nil {
-		x.t.Fatal(err)
-	}
+	must.Succeed(x.t, x.engine.By("").Pause(event.ObjectBuyer, "paused", true))
 }
 
 // Every candidate comes to exactly one outcome; the harness adds them up.
@@ -105,12 +100,8 @@ func TestOutcomesOfAnAuction(t *testing.T) {
 	bubble(t, "of a ping", func(t *testing.T) {
 		x := begin(t, everyOutcome())
 		x.scriptOutcomes()
-		if got := heard(x.ping(inquiry(1, "vehicles", "#2"))); got != "12" {
-			t.Errorf("bid %s", got)
-		}
-		if got := x.came(); got != want {
-			t.Errorf("%s, want\n%s", got, want)
-		}
+		expectEqual(t, heard(x.ping(inquiry(1, "vehicles", "#2"))), "12", "bid")
+		expectEqual(t, x.came(), want)
 		fact := last(t, recordsOf[*event.AuctionHeld](x))
 		if len(fact.Bids) != 11 || len(x.world.rang()) != 11 {
 			t.Errorf("%d bids of %v", len(fact.Bids), x.world.rang())
@@ -130,17 +121,11 @@ func TestOutcomesOfAnAuction(t *testing.T) {
 		x.scriptOutcomes()
 		x.world.script("won", refuses)
 		x.world.script("lost", accepts.in(7*time.Second))
-		if got := x.tell(person(1, "vehicles", "#2")); got != "lost" {
-			t.Errorf("sold to %s", got)
-		}
+		expectEqual(t, x.tell(person(1, "vehicles", "#2")), "lost", "sold to")
 		decided := last(t, recordsOf[*event.LeadDecided](x))
-		if got := x.outcomes(decided.Trail); got != strings.Replace(want, "won:won", "won:post_pending", 1)+" suppressed:suppressed" {
-			t.Errorf("at first %s", got)
-		}
+		expectEqual(t, x.outcomes(decided.Trail), strings.Replace(want, "won:won", "won:post_pending", 1)+" suppressed:suppressed", "at first")
 		moved := recordsOf[*event.PostSettled](x)[0]
-		if got := x.outcomes(moved.Trail); got != strings.Replace(want, "won:won lost:lost", "won:post_rejected lost:post_pending", 1)+" suppressed:suppressed" {
-			t.Errorf("then %s", got)
-		}
+		expectEqual(t, x.outcomes(moved.Trail), strings.Replace(want, "won:won lost:lost", "won:post_rejected lost:post_pending", 1)+" suppressed:suppressed", "then")
 	})
 }
 
@@ -175,13 +160,9 @@ func TestTies(t *testing.T) {
 			for _, bid := range last(t, recordsOf[*event.AuctionHeld](x)).Bids {
 				ranked = append(ranked, x.state.NameOf(event.ObjectBuyer, bid.Buyer))
 			}
-			if got := strings.Join(ranked, " "); got != test.all {
-				t.Errorf("ranked %s, want %s", got, test.all)
-			}
+			expectEqual(t, strings.Join(ranked, " "), test.all, "ranked")
 			x.world.script(test.want, refuses)
-			if got := x.tell(person(1)); got != test.second {
-				t.Errorf("after a refusal it went to %s, want %s", got, test.second)
-			}
+			expectEqual(t, x.tell(person(1)), test.second, "after a refusal it went to")
 		})
 	}
 }
@@ -217,9 +198,7 @@ func TestBidsAtTheEdge(t *testing.T) {
 			x.world.offers("blue", test.offer)
 			answer, err := x.ping(inquiry(1))
 			got := strings.TrimPrefix(x.came(), "blue:") + " " + heard(answer, err)
-			if got != test.want {
-				t.Errorf("%s, want %s", got, test.want)
-			}
+			expectEqual(t, got, test.want)
 			if answer.Bid && (answer.ValidUntil != began.Add(test.until).UnixNano() || answer.Currency.String() != "USD" || answer.Token.IsZero()) {
 				t.Errorf("%+v", answer)
 			}
@@ -253,13 +232,9 @@ func TestReasonsOfAPing(t *testing.T) {
 				x.world.offers(name, o)
 			}
 			if test.pause != "" {
-				if err := x.engine.By("").Pause(event.ObjectBuyer, test.pause, true); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, x.engine.By("").Pause(event.ObjectBuyer, test.pause, true))
 			}
-			if got := heard(x.ping(inquiry(1))) + " " + x.tell(person(1)); got != test.want+" "+test.want {
-				t.Errorf("%s, want %s", got, test.want)
-			}
+			expectEqual(t, heard(x.ping(inquiry(1)))+" "+x.tell(person(1)), test.want+" "+test.want)
 		})
 	}
 }

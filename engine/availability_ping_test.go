@@ -7,6 +7,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 func TestAvailabilityThatIsRefused(t *testing.T) {
@@ -40,14 +41,10 @@ func TestAvailabilityThatIsRefused(t *testing.T) {
 	}
 	bubble(t, "all", func(t *testing.T) {
 		x := begin(t, r)
-		if err := x.engine.By("").Pause(event.ObjectCampaign, "paused", true); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, x.engine.By("").Pause(event.ObjectCampaign, "paused", true))
 		begun := x.log.len()
 		for _, test := range tests {
-			if got := heard(x.available(test.request)); got != test.want {
-				t.Errorf("%s:\n%s, want\n%s", test.what, got, test.want)
-			}
+			expectEqual(t, heard(x.available(test.request)), test.want, test.what)
 		}
 		if x.log.len() != begun || len(x.world.pings) > 0 {
 			t.Error("something was logged, or asked")
@@ -66,9 +63,7 @@ func TestAvailabilityTellsEveryBid(t *testing.T) {
 		x.world.offers("tan", bids("4.99"))
 		x.world.offers("red", bids("8").in(200*ms))
 		answer, err := x.available(availability("vehicles", "#2", "mood", "good"))
-		if got := heard(answer, err); got != "gold:7.2 red:6.4 blue:5.6" {
-			t.Fatal(got)
-		}
+		expectEqual(t, heard(answer, err), "gold:7.2 red:6.4 blue:5.6")
 		end := began.Add(5 * time.Second).UnixNano()
 		for i, until := range []int64{began.Add(2 * time.Second).UnixNano(), end, end} {
 			if o := answer.Offers[i]; o.ValidUntil != until || o.Currency.String() != "USD" {
@@ -78,16 +73,12 @@ func TestAvailabilityTellsEveryBid(t *testing.T) {
 		if answer.ExpiresAt != end || answer.Campaign != "auto" || answer.Bid || !answer.Token.IsZero() || answer.Auction.IsZero() {
 			t.Errorf("%+v", answer)
 		}
-		if n := x.state.LeadCount(); n != 0 {
-			t.Errorf("it made %d leads", n)
-		}
+		expectEqual(t, x.state.LeadCount(), 0, "leads")
 	})
 	bubble(t, "nobody wants it", func(t *testing.T) {
 		x := begin(t, auctions("blue"))
 		x.world.offers("blue", passes)
-		if got := heard(x.available(availability())) + " " + heard(x.available(availability("state", "-"))); got != "no_bid no_state_match" {
-			t.Error(got)
-		}
+		expectEqual(t, heard(x.available(availability()))+" "+heard(x.available(availability("state", "-"))), "no_bid no_state_match")
 	})
 }
 
@@ -107,8 +98,6 @@ func TestKeysOfAvailability(t *testing.T) {
 		if first.Replayed = true; err != nil || !reflect.DeepEqual(first, again) {
 			t.Errorf("first %+v, then %+v %v", first, again, err)
 		}
-		if got := heard(x.available(availability("state", "NV").withKey("k"))); got != "idempotency_key_reused" {
-			t.Error(got)
-		}
+		expectEqual(t, heard(x.available(availability("state", "NV").withKey("k"))), "idempotency_key_reused")
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // moment is a lead at a time, and what comes of it.
@@ -55,21 +56,10 @@ func TestCapsRollOver(t *testing.T) {
 	for _, test := range tests {
 		for _, where := range []string{"buyer", "campaign", "pair"} {
 			bubble(t, test.what+" of the "+where, func(t *testing.T) {
-				r := rig{buyers: []buyer{{id: "blue"}}, campaigns: []campaign{{method: market.Waterfall, seats: []seat{{buyer: "blue"}}}}}
-				switch where {
-				case "buyer":
-					r.buyers[0].caps = []string{test.cap}
-				case "campaign":
-					r.campaigns[0].caps = []string{test.cap}
-				case "pair":
-					r.campaigns[0].seats[0].caps = []string{test.cap}
-				}
-				x := begin(t, r)
+				x := begin(t, cappedAt(where, test.cap))
 				for i, m := range test.moments {
 					at(t, m.at)
-					if got := x.tell(person(i)); got != m.want {
-						t.Fatalf("at %s: %s, want %s", m.at, got, m.want)
-					}
+					expectEqual(t, x.tell(person(i)), m.want, "at ", m.at)
 				}
 			})
 		}
@@ -94,7 +84,7 @@ func TestSchedulesToTheMinute(t *testing.T) {
 	hours := "America/New_York Mon-Fri 08:00-18:00, Sat 22:00-24:00"
 	for _, where := range []string{"buyer", "seat", "both"} {
 		bubble(t, where, func(t *testing.T) {
-			r := rig{buyers: []buyer{{id: "blue"}}, campaigns: []campaign{{method: market.Waterfall, seats: []seat{{buyer: "blue"}}}}}
+			r := selling(market.Waterfall, buyer{id: "blue"})
 			switch where {
 			case "buyer":
 				r.buyers[0].schedule = hours
@@ -107,9 +97,7 @@ func TestSchedulesToTheMinute(t *testing.T) {
 			x := begin(t, r)
 			for i, m := range moments {
 				at(t, m.at)
-				if got := x.tell(person(i)); got != m.want {
-					t.Fatalf("at %s: %s, want %s", m.at, got, m.want)
-				}
+				expectEqual(t, x.tell(person(i)), m.want, "at ", m.at)
 			}
 		})
 	}
@@ -149,13 +137,9 @@ func TestDoorsMoveAtOnce(t *testing.T) {
 		x := begin(t, r)
 		for i, step := range steps {
 			if step.do != nil {
-				if err := step.do(x); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, step.do(x))
 			}
-			if got := x.tell(person(i)); got != step.want {
-				t.Fatalf("%s: %s, want %s", step.what, got, step.want)
-			}
+			expectEqual(t, x.tell(person(i)), step.want, step.what)
 		}
 	})
 }
@@ -168,9 +152,7 @@ func TestPausedCampaignIsInactive(t *testing.T) {
 		r.campaigns = append(r.campaigns, other)
 		x := begin(t, r)
 		pause := func(paused bool) {
-			if err := x.engine.By("").Pause(event.ObjectCampaign, "auto", paused); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, x.engine.By("").Pause(event.ObjectCampaign, "auto", paused))
 		}
 		pause(true)
 		pause(true)
@@ -180,9 +162,7 @@ func TestPausedCampaignIsInactive(t *testing.T) {
 		pause(false)
 		got = append(got, x.tell(person(4)))
 		want := "invalid_payload flo_campaign_id:inactive|blue|invalid_payload flo_campaign_id:inactive|blue"
-		if strings.Join(got, "|") != want {
-			t.Errorf("%q", got)
-		}
+		expectEqual(t, strings.Join(got, "|"), want)
 		if err := x.engine.By("").Pause(event.ObjectCampaign, "boat", true); err == nil || !strings.Contains(err.Error(), engine.ErrNotFound.Error()) {
 			t.Errorf("pausing what never was: %v", err)
 		}

@@ -50,9 +50,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		for _, test := range tests {
 			entries := x.log.len()
 			got := x.tell(test.request)
-			if got != test.want {
-				t.Errorf("%s:\n%s, want\n%s", test.what, got, test.want)
-			}
+			expectEqual(t, got, test.want, test.what)
 			if got != "blue" && x.log.len() != entries {
 				t.Errorf("%s: was logged", test.what)
 			}
@@ -100,14 +98,10 @@ func TestExchangeThatTakesNothing(t *testing.T) {
 		x.world.script("blue", accepts.in(1e9))
 		first, second := x.goSend(person(1)), x.goSend(person(2))
 		at(t, "2000-01-01 00:00:00.5")
-		if x.engine.Deliveries() != 2 {
-			t.Errorf("%d deliveries", x.engine.Deliveries())
-		}
+		expectEqual(t, x.engine.Deliveries(), 2, "deliveries")
 		if _, err := x.send(person(3)); !errors.Is(err, engine.ErrUnavailable) {
 			t.Error(err)
 		}
-		if got := first.wait() + " " + second.wait() + " " + x.tell(person(3)); got != "blue blue blue" {
-			t.Error(got)
-		}
+		expectEqual(t, first.wait()+" "+second.wait()+" "+x.tell(person(3)), "blue blue blue")
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // chosen is person n for a buyer that a ping offered.
@@ -24,9 +25,7 @@ func TestChoice(t *testing.T) {
 			x := opened(t, bidders())
 			a := x.offered(availability("zip3", "941", "vehicles", "#2"))
 			answer, err := x.send(chosen(1, a, buyer, "zip", "94110").withKey("k"))
-			if got := said(answer, err) + " " + answer.Payout.String(); got != want {
-				t.Fatalf("%s, want %s", got, want)
-			}
+			expectEqual(t, said(answer, err)+" "+answer.Payout.String(), want)
 			body := string(x.world.posts[0].body)
 			for _, part := range []string{a.ours.String(), x.world.tokenOf(buyer, a.ours.String()), `"state":"CA","zip":"94110"`, `"vehicles":2`} {
 				if !strings.Contains(body, part) {
@@ -34,17 +33,10 @@ func TestChoice(t *testing.T) {
 				}
 			}
 			x.crash()
-			again, err := x.send(chosen(1, a, buyer, "zip", "94110").withKey("k"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			again := must.Value(x.send(chosen(1, a, buyer, "zip", "94110").withKey("k")))(t)
 			same(t, answer, again)
-			if got := x.tell(chosen(2, a, buyer)); got != "bid_expired" {
-				t.Errorf("a second lead by that ping: %s", got)
-			}
-			if got := x.tell(chosen(3, a, "gold")) + " " + x.tell(chosen(4, a, "blue")); got != "bid_expired bid_expired" {
-				t.Errorf("a second lead by that ping, to the others: %s", got)
-			}
+			expectEqual(t, x.tell(chosen(2, a, buyer)), "bid_expired", "a second lead by that ping")
+			expectEqual(t, x.tell(chosen(3, a, "gold"))+" "+x.tell(chosen(4, a, "blue")), "bid_expired bid_expired", "a second lead by that ping, to the others")
 		})
 	}
 }
@@ -84,12 +76,8 @@ func TestChoiceFaults(t *testing.T) {
 			}
 			a := x.offered(availability(ping...))
 			entries := x.log.len()
-			if got := x.tell(chosen(1, a, "blue", test.pairs...)); got != "invalid_payload "+test.want {
-				t.Errorf("%s, want %s", got, test.want)
-			}
-			if x.log.len() != entries {
-				t.Error("it was logged")
-			}
+			expectEqual(t, x.tell(chosen(1, a, "blue", test.pairs...)), "invalid_payload "+test.want)
+			expectEqual(t, x.log.len(), entries, "it was logged")
 		})
 	}
 	bubble(t, "what others asked", func(t *testing.T) {
@@ -100,13 +88,9 @@ func TestChoiceFaults(t *testing.T) {
 			"another supplier's": theirs, "the auction behind a ping": {id: theirs.ours.String()},
 			"a seller's by its own id": sellers, "a seller's by ours": {id: market.PingID(sellers.ours).String()},
 		} {
-			if got := x.tell(chosen(1, a, "blue")); got != "invalid_payload "+unknownPing {
-				t.Errorf("%s: %s", what, got)
-			}
+			expectEqual(t, x.tell(chosen(1, a, "blue")), "invalid_payload "+unknownPing, what)
 		}
-		if got := x.tell(chosen(1, theirs, "blue", "flo_supplier_id", "other").by("other")); got != "blue" {
-			t.Errorf("its own supplier: %s", got)
-		}
+		expectEqual(t, x.tell(chosen(1, theirs, "blue", "flo_supplier_id", "other").by("other")), "blue", "its own supplier")
 	})
 }
 
@@ -135,9 +119,7 @@ func TestChoiceThatComesToNothing(t *testing.T) {
 		{"sold", nil, func(x *exchange, a told) { x.tell(chosen(7, a, "gold")) }, nil, "bid_expired", false},
 		{"sold, long ago", nil, func(x *exchange, a told) { x.tell(chosen(7, a, "gold")); time.Sleep(time.Hour) }, nil, "bid_expired", false},
 		{"the buyer is paused", nil, func(x *exchange, _ told) {
-			if err := x.engine.By("").Pause(event.ObjectBuyer, "blue", true); err != nil {
-				x.t.Error(err)
-			}
+			must.Succeed(x.t, x.engine.By("").Pause(event.ObjectBuyer, "blue", true))
 		}, nil, "bid_expired", false},
 		{"the seat is gone", nil, func(x *exchange, _ told) {
 			r := bidders()
@@ -173,16 +155,11 @@ func TestChoiceThatComesToNothing(t *testing.T) {
 			if got := said(first, err); got != test.want || first.Lead.IsZero() || x.log.len() == entries {
 				t.Fatalf("%s, want %s; %d entries", got, test.want, x.log.len()-entries)
 			}
-			again, err := x.send(request)
-			if err != nil {
-				t.Fatal(err)
-			}
+			again := must.Value(x.send(request))(t)
 			same(t, first, again)
 			x.world.script("blue", accepts)
 			if test.free {
-				if got := x.tell(chosen(2, a, "blue")); got != "blue" {
-					t.Errorf("another lead by that ping: %s", got)
-				}
+				expectEqual(t, x.tell(chosen(2, a, "blue")), "blue", "another lead by that ping")
 			}
 		})
 	}
@@ -217,9 +194,7 @@ func TestChoiceDelivery(t *testing.T) {
 				a := x.offered(availability())
 				request := chosen(1, a, "blue").withKey("k")
 				s := x.goSend(request)
-				if got := fmt.Sprintf("%s@%s", s.wait(), s.took); got != test.want {
-					t.Errorf("the supplier hears %s, want %s", got, test.want)
-				}
+				expectEqual(t, fmt.Sprintf("%s@%s", s.wait(), s.took), test.want, "the supplier hears")
 				if crash {
 					x.crash()
 				}
@@ -230,10 +205,7 @@ func TestChoiceDelivery(t *testing.T) {
 				if got := x.stands(s.answer); got != test.stands && !crash {
 					t.Errorf("stands %s, want %s", got, test.stands)
 				}
-				again, err := x.send(request)
-				if err != nil {
-					t.Fatal(err)
-				}
+				again := must.Value(x.send(request))(t)
 				same(t, s.answer, again)
 			})
 		}
@@ -271,9 +243,7 @@ func TestChoicesAtTheSameInstant(t *testing.T) {
 		x.world.script("blue", refuses.in(time.Second))
 		first := x.goSend(chosen(1, a, "blue"))
 		synctest.Wait()
-		if got := x.tell(chosen(2, a, "gold")) + ", " + first.wait(); got != "gold, post_rejected" {
-			t.Error(got)
-		}
+		expectEqual(t, x.tell(chosen(2, a, "gold"))+", "+first.wait(), "gold, post_rejected")
 	})
 }
 
@@ -292,9 +262,7 @@ func TestChoiceAfterARestart(t *testing.T) {
 			{chosen(1, a, "gold"), "gold"},
 			{chosen(2, a, "gold"), "bid_expired"},
 		} {
-			if got := said(x.send(row.request)); got != row.want {
-				t.Errorf("%s, want %s", got, row.want)
-			}
+			expectEqual(t, said(x.send(row.request)), row.want)
 		}
 	})
 }

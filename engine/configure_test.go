@@ -9,17 +9,13 @@ import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
+	"pingpost/internal/must"
 )
 
 // kinds lists what entries say, from one on.
 func (x *exchange) kinds(from int) (kinds []event.Kind) {
 	x.t.Helper()
-	var decoder event.Decoder
-	for _, e := range x.log.durable()[from:] {
-		fact, err := decoder.Decode(e.data)
-		if err != nil {
-			x.t.Fatal(err)
-		}
+	for _, fact := range decodeAll(x.t, x.log.durable()[from:]) {
 		kinds = append(kinds, fact.Kind())
 	}
 	return kinds
@@ -30,9 +26,7 @@ func TestConfigurationIsLoggedOnce(t *testing.T) {
 		r := two()
 		r.lists = []list{{id: "dnc", field: market.ListPhone, hash: market.HashPlain}}
 		x := begin(t, r)
-		if got := fmt.Sprint(x.kinds(0)); got != "[names_given funds_moved funds_moved catalog_set]" {
-			t.Errorf("at first %s", got)
-		}
+		expectEqual(t, fmt.Sprint(x.kinds(0)), "[names_given funds_moved funds_moved catalog_set]", "at first")
 		entries := x.log.len()
 		x.configure(r)
 		x.crash()
@@ -40,9 +34,7 @@ func TestConfigurationIsLoggedOnce(t *testing.T) {
 		if got := x.kinds(entries); len(got) != 0 {
 			t.Errorf("the same document logs %v", got)
 		}
-		if v := x.engine.Catalog().Version; v != 1 {
-			t.Errorf("version %d", v)
-		}
+		expectEqual(t, x.engine.Catalog().Version, 1, "version")
 		r.campaigns[0].floor = "1"
 		x.configure(r)
 		if got := fmt.Sprint(x.kinds(entries)); got != "[catalog_set]" || x.engine.Catalog().Version != 2 {
@@ -50,9 +42,7 @@ func TestConfigurationIsLoggedOnce(t *testing.T) {
 		}
 		r.buyers = append(r.buyers, buyer{id: "red", caps: []string{"day 1"}, funds: "1"})
 		x.configure(r)
-		if got := fmt.Sprint(x.kinds(entries)); got != "[catalog_set names_given funds_moved catalog_set]" {
-			t.Errorf("another buyer logs %s", got)
-		}
+		expectEqual(t, fmt.Sprint(x.kinds(entries)), "[catalog_set names_given funds_moved catalog_set]", "another buyer logs")
 	})
 	bubble(t, "many names", func(t *testing.T) {
 		r := three(market.Waterfall)
@@ -60,13 +50,9 @@ func TestConfigurationIsLoggedOnce(t *testing.T) {
 			r.suppliers = append(r.suppliers, fmt.Sprintf("sup%04d", i))
 		}
 		x := begin(t, r)
-		if got := fmt.Sprint(x.kinds(0)); got != "[names_given names_given catalog_set]" {
-			t.Error(got)
-		}
+		expectEqual(t, fmt.Sprint(x.kinds(0)), "[names_given names_given catalog_set]")
 		x.crash()
-		if got := x.tell(person(1, "flo_supplier_id", "sup2499").by("sup2499")); got != "blue" {
-			t.Error(got)
-		}
+		expectEqual(t, x.tell(person(1, "flo_supplier_id", "sup2499").by("sup2499")), "blue")
 	})
 }
 
@@ -86,31 +72,13 @@ func TestNewLimitKeepsCounts(t *testing.T) {
 	for _, test := range tests {
 		for _, where := range []string{"buyer", "campaign", "pair"} {
 			bubble(t, test.what+" of the "+where, func(t *testing.T) {
-				capped := func(text string) rig {
-					r := rig{buyers: []buyer{{id: "blue"}}, campaigns: []campaign{{method: market.Waterfall, seats: []seat{{buyer: "blue"}}}}}
-					switch where {
-					case "buyer":
-						r.buyers[0].caps = []string{text}
-					case "campaign":
-						r.campaigns[0].caps = []string{text}
-					case "pair":
-						r.campaigns[0].seats[0].caps = []string{text}
-					}
-					return r
-				}
-				x := begin(t, capped("day 2"))
-				if got := x.told(1, 3); got != "blue blue caps_full" {
-					t.Fatal(got)
-				}
+				x := begin(t, cappedAt(where, "day 2"))
+				expectEqual(t, x.told(1, 3), "blue blue caps_full")
 				x.configure(rig{buyers: []buyer{{id: "gold"}}, campaigns: []campaign{{id: "home", method: market.Waterfall}}})
-				x.configure(capped(test.cap))
-				if got := x.told(11, 2); got != test.want {
-					t.Errorf("%s, want %s", got, test.want)
-				}
-				x.configure(capped("day 2"))
-				if got := x.told(21, 1); got != "caps_full" {
-					t.Errorf("back under the first cap: %s", got)
-				}
+				x.configure(cappedAt(where, test.cap))
+				expectEqual(t, x.told(11, 2), test.want)
+				x.configure(cappedAt(where, "day 2"))
+				expectEqual(t, x.told(21, 1), "caps_full", "back under the first cap")
 			})
 		}
 	}
@@ -127,9 +95,7 @@ func TestNamesKeepTheirNumbers(t *testing.T) {
 		without.buyers = []buyer{{id: "blue"}, {id: "amber"}, {id: "red"}}
 		without.campaigns[0].seats[1].buyer = "amber"
 		x.configure(without)
-		if n := x.state.RefOf(event.ObjectBuyer, "amber"); n != 4 {
-			t.Errorf("a new buyer has number %d", n)
-		}
+		expectEqual(t, x.state.RefOf(event.ObjectBuyer, "amber"), 4, "a new buyer has number")
 		x.crash()
 		full.campaigns[0].seats = full.campaigns[0].seats[1:]
 		full.buyers[1].funds = "70"
@@ -137,13 +103,9 @@ func TestNamesKeepTheirNumbers(t *testing.T) {
 		if n := x.state.RefOf(event.ObjectBuyer, "gold"); n != gold || x.engine.Catalog().Buyers["gold"].Ref != gold {
 			t.Errorf("number %d, was %d", n, gold)
 		}
-		if got := x.told(1, 2); got != "gold red" {
-			t.Errorf("with the money it had: %s", got)
-		}
+		expectEqual(t, x.told(1, 2), "gold red", "with the money it had")
 		for _, id := range []string{"blue", "gold", "red", "amber"} {
-			if got := x.state.NameOf(event.ObjectBuyer, x.state.RefOf(event.ObjectBuyer, id)); got != id {
-				t.Errorf("%s is called %s", id, got)
-			}
+			expectEqual(t, x.state.NameOf(event.ObjectBuyer, x.state.RefOf(event.ObjectBuyer, id)), id, "is called")
 		}
 	})
 }
@@ -168,9 +130,7 @@ func TestFirstsAreOnlyFirst(t *testing.T) {
 			c := x.configuration(r)
 			c.Initial = firsts
 			c.Lists = map[market.ListID]state.SuppressionFile{"dnc": {File: file, Source: "lines", Entries: 1}}
-			if err := x.engine.Configure(c); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, x.engine.Configure(c))
 		}
 		acme := x.state.RefOf(event.ObjectSupplier, "acme")
 		stands := func() string {
@@ -187,15 +147,11 @@ func TestFirstsAreOnlyFirst(t *testing.T) {
 		}
 		put(keyed(1, 10), "a")
 		first := "keys 1, secret [10], balance 10, list a, paused true true"
-		if got := stands(); got != first {
-			t.Fatalf("%s, want %s", got, first)
-		}
+		expectEqual(t, stands(), first)
 		put(keyed(2, 20), "b")
 		x.crash()
 		put(keyed(3, 30), "c")
-		if got := stands(); got != first {
-			t.Errorf("%s, want %s", got, first)
-		}
+		expectEqual(t, stands(), first)
 		for _, err := range []error{
 			x.engine.By("").RevokeCredential(x.key("acme", "1")), x.engine.By("").SetSecret("blue/auth", []byte{9}), x.engine.By("").TopUp("blue", -4, ""),
 			x.engine.By("").Pause(event.ObjectCampaign, "auto", false), x.engine.By("").Pause(event.ObjectBuyer, "gold", false),
@@ -208,9 +164,7 @@ func TestFirstsAreOnlyFirst(t *testing.T) {
 		put(keyed(4, 40), "d")
 		x.crash()
 		put(keyed(5, 50), "e")
-		if got := stands(); got != changed {
-			t.Errorf("%s, want %s: what was taken back is back", got, changed)
-		}
+		expectEqual(t, stands(), changed, "what was taken back is back")
 	})
 }
 
@@ -234,21 +188,15 @@ func TestKeysAreRotatedWithoutAGap(t *testing.T) {
 				}
 				key.Replaces = fmt.Sprint(i - 2)
 			}
-			if err := x.engine.By("").AddCredential(key); err != nil {
-				t.Fatal(err)
-			}
-			if got := live(); got != want {
-				t.Errorf("after key %d: %s, want %s", i, got, want)
-			}
+			must.Succeed(t, x.engine.By("").AddCredential(key))
+			expectEqual(t, live(), want, "after key ", i)
 			at(t, fmt.Sprintf("2000-01-01 00:00:%02d", i+1))
 		}
 		if err := x.engine.By("").RevokeCredential(x.key("acme", "2")); err != nil || live() != "3" {
 			t.Errorf("%v; %s", err, live())
 		}
 		x.crash()
-		if live() != "3" {
-			t.Errorf("after a restart: %s", live())
-		}
+		expectEqual(t, live(), "3", "after a restart")
 		for what, err := range map[string]error{
 			"a key of nobody":       x.engine.By("").AddCredential(keyOf("nobody", 9)),
 			"money of nobody":       x.engine.By("").TopUp("nobody", 1, ""),
@@ -266,9 +214,7 @@ func TestKeysAreRotatedWithoutAGap(t *testing.T) {
 func TestLogIsFoundedOnce(t *testing.T) {
 	bubble(t, "found", func(t *testing.T) {
 		x := begin(t, three(market.Waterfall))
-		if err := x.engine.Found([16]byte{1}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, x.engine.Found([16]byte{1}))
 		epoch := x.state.FoundedEvent().Epoch
 		entries := x.log.len()
 		x.crash()
@@ -278,9 +224,7 @@ func TestLogIsFoundedOnce(t *testing.T) {
 		if err := x.engine.Found([16]byte{2}); err == nil {
 			t.Error("a log was opened with another's key")
 		}
-		if x.log.len() != entries {
-			t.Error("it was founded again")
-		}
+		expectEqual(t, x.log.len(), entries, "it was founded again")
 	})
 }
 

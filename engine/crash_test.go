@@ -3,7 +3,6 @@ package engine_test
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -33,9 +32,9 @@ type played struct {
 	heard    []*sent
 }
 
-// perform plays a drama with the power cut once the log has n entries; unheard:
+// perform plays the drama with the power cut once the log has n entries; unheard:
 // before anybody hears of the last. A log that never gets there is not cut.
-func perform(t *testing.T, d drama, n int, unheard bool) (cut bool) {
+func (d drama) perform(t *testing.T, n int, unheard bool) (cut bool) {
 	x := &exchange{t: t, rig: d.rig, log: newMemoryLog(t), world: newWorld(t)}
 	p := &played{exchange: x, drama: d}
 	x.world.behave = p.behave
@@ -104,9 +103,7 @@ func (p *played) resolve() {
 func (p *played) secondAct() {
 	t := p.t
 	time.Sleep(time.Hour)
-	if n := p.engine.Deliveries(); n != 0 {
-		t.Errorf("%d deliveries go on an hour after the start", n)
-	}
+	expectEqual(t, p.engine.Deliveries(), 0, "deliveries go on an hour after the start")
 	p.state.EachOpenPost(func(post *state.OpenPost) {
 		if !post.Exhausted {
 			t.Errorf("lead %s is still open", post.Lead)
@@ -147,21 +144,15 @@ func cutStep() int {
 	return 1
 }
 
-// everyCut performs a drama with the power cut at every entry.
-func everyCut(t *testing.T, d drama) {
+// everyCut runs a test with the power cut at every entry, until the log has fewer.
+func everyCut(t *testing.T, run func(t *testing.T, n int, unheard bool) (cut bool)) {
 	t.Helper()
-	for n := 1; ; n += cutStep() {
-		cut := false
+	for n, cut := 1, true; cut; n += cutStep() {
 		for _, unheard := range []bool{false, true} {
-			synctest.Test(t, func(t *testing.T) {
-				cut = perform(t, d, n, unheard)
-			})
+			synctest.Test(t, func(t *testing.T) { cut = run(t, n, unheard) })
 			if t.Failed() {
 				t.Fatalf("cut at entry %d, unheard=%v", n, unheard)
 			}
-		}
-		if !cut {
-			return
 		}
 	}
 }
@@ -169,7 +160,7 @@ func everyCut(t *testing.T, d drama) {
 // Each delivery alone.
 func TestPowerCutAtEveryEntryOfADelivery(t *testing.T) {
 	eachHistory(two(), func(h history, r rig) {
-		t.Run(h.what, func(t *testing.T) { everyCut(t, drama{rig: r, people: []history{h}}) })
+		t.Run(h.what, func(t *testing.T) { everyCut(t, drama{rig: r, people: []history{h}}.perform) })
 	})
 }
 
@@ -197,32 +188,7 @@ func TestPowerCutAtEveryEntryOfADay(t *testing.T) {
 			}
 		}
 	}
-	everyCut(t, drama{rig: r, people: people, every: 300 * time.Millisecond, acts: acts})
-}
-
-// A process that dies again and again.
-func TestPowerThatFailsOften(t *testing.T) {
-	for seed := range uint64(40) {
-		chance := rand.New(rand.NewPCG(seed, 1))
-		bubble(t, fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			h := histories[chance.IntN(len(histories))]
-			x := begin(t, two())
-			p := &played{exchange: x, drama: drama{people: []history{h, h, h}}}
-			x.world.behave = p.behave
-			for i := range 3 {
-				p.requests = append(p.requests, person(i).withKey(fmt.Sprint("k", i)))
-				p.heard = append(p.heard, x.goSend(p.requests[i]))
-			}
-			for range 6 {
-				time.Sleep(time.Duration(chance.IntN(6000)) * ms)
-				x.crash()
-			}
-			for _, s := range p.heard {
-				<-s.done
-			}
-			p.secondAct()
-		})
-	}
+	everyCut(t, drama{rig: r, people: people, every: 300 * time.Millisecond, acts: acts}.perform)
 }
 
 // What was under way when the power went may have reached its buyer: the lead is
@@ -261,12 +227,8 @@ func TestRecoveryIsInDoubt(t *testing.T) {
 			}
 			<-first.done
 			time.Sleep(10 * time.Minute)
-			if got := strings.Join(x.world.tried(), " "); got != test.tried {
-				t.Errorf("tried %s, want %s", got, test.tried)
-			}
-			if got := x.stands(answer); got != test.stands {
-				t.Errorf("stands %s, want %s", got, test.stands)
-			}
+			expectEqual(t, strings.Join(x.world.tried(), " "), test.tried, "tried")
+			expectEqual(t, x.stands(answer), test.stands, "stands")
 		})
 	}
 	bubble(t, "on a log that fails at once", func(t *testing.T) {

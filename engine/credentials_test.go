@@ -8,6 +8,7 @@ import (
 
 	"pingpost/engine"
 	"pingpost/engine/event"
+	"pingpost/internal/must"
 )
 
 // secretOf is a client's secret; its hint is its number.
@@ -32,16 +33,12 @@ func TestTwoSecretsOfAClientAreLive(t *testing.T) {
 		add := func(c *engine.Credential) {
 			t.Helper()
 			time.Sleep(time.Second)
-			if err := x.engine.By("").AddCredential(c); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, x.engine.By("").AddCredential(c))
 		}
 		supplier, client := event.ObjectSupplier, event.CredentialOAuthClient
 		want := func(kind event.CredentialKind, id, hints string) {
 			t.Helper()
-			if got := x.live(kind, supplier, id); got != hints {
-				t.Errorf("%s has %q, want %q", id, got, hints)
-			}
+			expectEqual(t, x.live(kind, supplier, id), hints, id, " has")
 		}
 		add(secretOf(supplier, "acme", "one", 1))
 		add(secretOf(supplier, "acme", "one", 2))
@@ -69,9 +66,7 @@ func TestTwoSecretsOfAClientAreLive(t *testing.T) {
 
 		for _, c := range x.state.CredentialsOf(client, supplier, x.state.RefOf(supplier, "acme")) {
 			for range 2 { // once more does no harm
-				if err := x.engine.By("").RevokeCredential(&c); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, x.engine.By("").RevokeCredential(&c))
 			}
 		}
 		x.crash()
@@ -113,9 +108,7 @@ func TestFirstCredentials(t *testing.T) {
 			t.Helper()
 			c := x.configuration(r)
 			c.Initial.Credentials = firsts
-			if err := x.engine.Configure(c); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, x.engine.Configure(c))
 		}
 		first := *secretOf(event.ObjectSupplier, "acme", "one", 1)
 		give(first, *secretOf(event.ObjectBuyer, "red", "red", 2))
@@ -124,30 +117,22 @@ func TestFirstCredentials(t *testing.T) {
 		give(changed, *secretOf(event.ObjectSupplier, "acme", "two", 3))
 		want := func(hints string) {
 			t.Helper()
-			if got := x.live(event.CredentialOAuthClient, event.ObjectSupplier, "acme"); got != hints {
-				t.Errorf("acme has %q, want %q", got, hints)
-			}
+			expectEqual(t, x.live(event.CredentialOAuthClient, event.ObjectSupplier, "acme"), hints, "acme has")
 		}
 		want("one/1 two/3 ")
 		for _, c := range x.state.CredentialsOf(event.CredentialOAuthClient, event.ObjectSupplier, x.state.RefOf(event.ObjectSupplier, "acme")) {
-			if err := x.engine.By("").RevokeCredential(&c); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, x.engine.By("").RevokeCredential(&c))
 		}
 		give(first, changed)
 		want("")
-		if got := x.live(event.CredentialOAuthClient, event.ObjectBuyer, "red"); got != "red/2 " {
-			t.Errorf("red has %q", got)
-		}
+		expectEqual(t, x.live(event.CredentialOAuthClient, event.ObjectBuyer, "red"), "red/2 ", "red has")
 	})
 }
 
 func TestACredentialDoesNotChangeHands(t *testing.T) {
 	bubble(t, "hands", func(t *testing.T) {
 		x := begin(t, rig{buyers: []buyer{{id: "red"}}, suppliers: []string{"zeta"}})
-		if err := x.engine.By("").AddCredential(secretOf(event.ObjectSupplier, "acme", "one", 1)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, x.engine.By("").AddCredential(secretOf(event.ObjectSupplier, "acme", "one", 1)))
 		for _, thief := range []*engine.Credential{
 			secretOf(event.ObjectSupplier, "zeta", "two", 1),
 			secretOf(event.ObjectBuyer, "red", "two", 1),
@@ -166,11 +151,7 @@ func TestACredentialDoesNotChangeHands(t *testing.T) {
 		if err := x.engine.Configure(newcomer); !errors.Is(err, engine.ErrConflict) {
 			t.Errorf("configured for one who is new: %v", err)
 		}
-		if got := x.live(event.CredentialOAuthClient, event.ObjectSupplier, "acme"); got != "one/1 " {
-			t.Errorf("acme has %q", got)
-		}
-		if ref := x.state.RefOf(event.ObjectSupplier, "late"); ref != 0 {
-			t.Error("a configuration that was refused came into force in part")
-		}
+		expectEqual(t, x.live(event.CredentialOAuthClient, event.ObjectSupplier, "acme"), "one/1 ", "acme has")
+		expectEqual(t, x.state.RefOf(event.ObjectSupplier, "late"), 0, "a configuration that was refused came into force in part")
 	})
 }

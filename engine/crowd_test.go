@@ -39,9 +39,7 @@ func strangers(worker, i int) request { return person(worker*1000 + i) }
 // idle waits, without a clock, until what goes on in the background is over.
 func (x *exchange) idle() {
 	x.engine.Close()
-	if n := x.state.ReservationCount(); n != 0 {
-		x.t.Errorf("%d reservations", n)
-	}
+	expectEqual(x.t, x.state.ReservationCount(), 0, "reservations")
 }
 
 // When more want to buy than there is room for, exactly the room is sold: not
@@ -90,9 +88,7 @@ func TestCrowdSellsExactlyTheRoom(t *testing.T) {
 						delete(told, "gold")
 						delete(told, "red")
 					}
-					if fmt.Sprint(told) != fmt.Sprint(test.want) {
-						t.Errorf("%v, want %v", told, test.want)
-					}
+					expectEqual(t, fmt.Sprint(told), fmt.Sprint(test.want))
 				})
 			}
 		}
@@ -181,9 +177,7 @@ func TestCrowdUnderOneKey(t *testing.T) {
 			}
 			wg.Wait()
 			x.idle()
-			if firsts.Load() != 10 {
-				t.Errorf("%d leads for 10 keys", firsts.Load())
-			}
+			expectEqual(t, firsts.Load(), 10, "leads for 10 keys")
 		})
 	}
 }
@@ -200,9 +194,7 @@ func TestCrowdTakesTurns(t *testing.T) {
 			x := begin(t, r)
 			told := x.crowd(8, strangers)
 			x.idle()
-			if fmt.Sprint(told) != "map[blue:320 gold:128 red:64]" {
-				t.Errorf("%v", told)
-			}
+			expectEqual(t, fmt.Sprint(told), "map[blue:320 gold:128 red:64]")
 		})
 	}
 }

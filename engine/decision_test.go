@@ -8,6 +8,7 @@ import (
 
 	"pingpost/engine"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // recorded is a rig whose campaign posts to nobody.
@@ -37,10 +38,7 @@ func TestWhatIsDecidedNeedsNothingOfItsRequest(t *testing.T) {
 				r, want = person(i, "state", "NV"), "no_state_match"
 			}
 			req := x.ingestOf(r)
-			decision, err := x.engine.Decide(req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			decision := must.Value(x.engine.Decide(req))(t)
 			for m := range req.Members {
 				clear(req.Members[m].Text)
 			}
@@ -49,28 +47,18 @@ func TestWhatIsDecidedNeedsNothingOfItsRequest(t *testing.T) {
 			clear(req.Key)
 			all = append(all, under{decision, want})
 		}
-		if took := time.Since(start); took != 0 {
-			t.Errorf("deciding waited %s for the log", took)
-		}
-		if n := x.noted.decided.Load(); n != 0 {
-			t.Errorf("%d decisions were noted before they were durable", n)
-		}
+		expectEqual(t, time.Since(start), 0, "deciding waited for the log")
+		expectEqual(t, x.noted.decided.Load(), 0, "decisions were noted before they were durable")
 		for i, u := range all {
 			answer, err := u.decision.Wait()
-			if got := said(answer, err); got != u.want {
-				t.Errorf("lead %d: %s, want %s", i, got, u.want)
-			}
+			expectEqual(t, said(answer, err), u.want, "lead ", i)
 			lead := x.lead(answer)
 			if lead.Request != answer.Request || lead.Payout != answer.Payout {
 				t.Errorf("lead %d: memory has %+v, and the answer is %+v", i, lead, answer)
 			}
 		}
-		if n := x.noted.decided.Load(); n != int64(len(all)) {
-			t.Errorf("%d decisions were noted, of %d", n, len(all))
-		}
-		if got := x.tell(person(0)); got != "duplicate" {
-			t.Errorf("the first lead again: %s", got)
-		}
+		expectEqual(t, x.noted.decided.Load(), int64(len(all)), "decisions were noted, of ", len(all))
+		expectEqual(t, x.tell(person(0)), "duplicate", "the first lead again")
 		_, live := x.state.Hash()
 		if _, again := replayed(t, x.log.durable()).Hash(); again != live {
 			t.Error("a replay makes another state")
@@ -84,10 +72,7 @@ func TestADecisionIsLostWithTheLog(t *testing.T) {
 		x := begin(t, recorded())
 		x.log.slow(time.Second)
 		x.log.die(x.log.len(), nil)
-		decision, err := x.engine.Decide(x.ingestOf(person(1).withKey("k")))
-		if err != nil {
-			t.Fatal(err)
-		}
+		decision := must.Value(x.engine.Decide(x.ingestOf(person(1).withKey("k"))))(t)
 		if answer, err := decision.Wait(); !errors.Is(err, errDead) || answer != (engine.Answer{}) {
 			t.Errorf("told %+v, %v", answer, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
+	"pingpost/internal/must"
 	"pingpost/internal/timer"
 )
 
@@ -40,9 +41,7 @@ func (timePorts) Ping(*market.PingRequest) market.PingResult {
 func withUnknown(t *testing.T) (*Engine, market.LeadID) {
 	t.Helper()
 	e, id := withOpen(t)
-	if err := e.commit(&event.PostSettled{Lead: id, Settlement: event.SettledUnknown, Sale: event.Sale{Buyer: 1}, Attempts: 6}, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, e.commit(&event.PostSettled{Lead: id, Settlement: event.SettledUnknown, Sale: event.Sale{Buyer: 1}, Attempts: 6}, nil))
 	return e, id
 }
 
@@ -55,9 +54,7 @@ func withOpen(t *testing.T) (*Engine, market.LeadID) {
 		&event.NamesNumbered{Names: []event.NumberedName{{Kind: event.ObjectBuyer, Ref: 1, ID: "blue"}}},
 		&event.LeadDecided{Lead: id, Sale: event.Sale{Buyer: 1}, Post: event.PostIntent{URL: "https://blue.example", Timeout: 1e9, Repeatable: true}, Keep: 1 << 60, Sealed: (&event.ContactPart{Body: []byte("{}")}).AppendTo(nil)},
 	} {
-		if err := e.commit(fact, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, e.commit(fact, nil))
 	}
 	return e, id
 }
@@ -67,10 +64,7 @@ func withOpen(t *testing.T) (*Engine, market.LeadID) {
 func TestOperatorMeetsTheCourier(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, id := withUnknown(t)
-		d, err := e.startDelivery(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Value(e.startDelivery(id))(t)
 		for _, how := range []event.PostSettlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent} {
 			if err := e.By("").Resolve(id, how); !errors.Is(err, ErrConflict) {
 				t.Errorf("%s: %v", how, err)
@@ -103,12 +97,8 @@ func TestOperatorComesBeforeRecovery(t *testing.T) {
 func TestRecoveryLeavesWhatIsTakenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, id := withUnknown(t)
-		if err := e.By("").Resolve(id, event.SettledResent); err != nil {
-			t.Fatal(err)
-		}
-		if err := e.Recover(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, e.By("").Resolve(id, event.SettledResent))
+		must.Succeed(t, e.Recover())
 		time.Sleep(time.Second)
 		if lead, _ := e.state.Lead(id); lead.Delivery != market.DeliveryDone {
 			t.Errorf("delivery %s", lead.Delivery)

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -9,6 +10,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 const ms = time.Millisecond
@@ -120,19 +122,16 @@ func eachHistory(r rig, f func(h history, r rig)) {
 }
 
 // once is the same market, where every buyer takes a repeat for a second lead.
-func (r rig) once() rig {
-	r.buyers = append([]buyer(nil), r.buyers...)
-	for i := range r.buyers {
-		r.buyers[i].once = true
-	}
-	return r
-}
+func (r rig) once() rig { return r.changeBuyers(func(b *buyer) { b.once = true }) }
 
 // certain is the same market, where every buyer certifies a repeat's answer.
-func (r rig) certain() rig {
-	r.buyers = append([]buyer(nil), r.buyers...)
+func (r rig) certain() rig { return r.changeBuyers(func(b *buyer) { b.certain = true }) }
+
+// changeBuyers is a copy of the market in which all buyers are changed.
+func (r rig) changeBuyers(change func(*buyer)) rig {
+	r.buyers = slices.Clone(r.buyers)
 	for i := range r.buyers {
-		r.buyers[i].certain = true
+		change(&r.buyers[i])
 	}
 	return r
 }
@@ -157,29 +156,24 @@ func TestDelivery(t *testing.T) {
 			x := begin(t, r)
 			x.world.script("blue", h.blue...)
 			x.world.script("gold", h.gold...)
-			s := x.goSend(person(1))
-			if got := fmt.Sprintf("%s@%s", s.wait(), s.took); got != h.want {
-				t.Errorf("the supplier hears %s, want %s", got, h.want)
-			}
-			time.Sleep(5 * time.Minute)
-			if got := strings.Join(x.world.tried(), " "); got != h.tried {
-				t.Errorf("tried %s, want %s", got, h.tried)
-			}
-			if got := x.stands(s.answer); got != h.stands {
-				t.Errorf("stands %s, want %s", got, h.stands)
-			}
-			if n := x.engine.Deliveries(); n != 0 {
-				t.Errorf("%d couriers are left", n)
-			}
-			if got := int(x.noted.posted.Load()); got != len(strings.Fields(h.tried)) {
-				t.Errorf("%d posts noted of %s", got, h.tried)
-			}
-			if got := x.attemptsLogged(); got != len(strings.Fields(h.tried)) {
-				t.Errorf("the log has %d attempts of %s", got, h.tried)
-			}
+			s := x.sendInHistory(h, person(1))
+			expectEqual(t, x.engine.Deliveries(), 0, "couriers are left")
+			expectEqual(t, int(x.noted.posted.Load()), len(strings.Fields(h.tried)), "posts noted of ", h.tried)
+			expectEqual(t, x.attemptsLogged(), len(strings.Fields(h.tried)), "attempts in the log, of ", h.tried)
 			x.settled(t, h, s)
 		})
 	})
+}
+
+// sendInHistory sends the lead and compares its way with the history.
+func (x *exchange) sendInHistory(h history, r request) *sent {
+	x.t.Helper()
+	s := x.goSend(r)
+	expectEqual(x.t, fmt.Sprintf("%s@%s", s.wait(), s.took), h.want, "the supplier hears")
+	time.Sleep(10 * time.Minute)
+	expectEqual(x.t, strings.Join(x.world.tried(), " "), h.tried, "tried")
+	expectEqual(x.t, x.stands(s.answer), h.stands, "stands")
+	return s
 }
 
 // attemptsLogged counts the sends that the log has: those after which another one
@@ -207,9 +201,7 @@ func (x *exchange) settled(t *testing.T, h history, s *sent) {
 	if strings.HasSuffix(h.stands, "unknown") {
 		noted = 1
 	}
-	if got := x.noted.unknown.Load(); got != noted {
-		t.Errorf("noted as unknown %d times, want %d", got, noted)
-	}
+	expectEqual(t, x.noted.unknown.Load(), noted, "times noted as unknown")
 	owner := s.answer.Buyer
 	if strings.HasPrefix(h.stands, "UNMATCHED") {
 		owner = ""
@@ -223,9 +215,7 @@ func (x *exchange) settled(t *testing.T, h history, s *sent) {
 		case buyer == owner:
 			want = "0 0"
 		}
-		if got := balance.String() + " " + held.String(); got != want {
-			t.Errorf("%s has %s, want %s", buyer, got, want)
-		}
+		expectEqual(t, balance.String()+" "+held.String(), want, buyer, " has")
 	}
 	next := "gold" // for another lead: who has room, by caps and money
 	if owner != "blue" {
@@ -233,28 +223,19 @@ func (x *exchange) settled(t *testing.T, h history, s *sent) {
 	}
 	x.world.script("blue")
 	x.world.script("gold")
-	if got := x.tell(person(2)); got != next {
-		t.Errorf("another lead goes to %s, want %s", got, next)
-	}
+	expectEqual(t, x.tell(person(2)), next, "another lead goes to")
 }
 
 // What the buyer gets.
 func TestPostsContent(t *testing.T) {
 	bubble(t, "body", func(t *testing.T) {
 		x := begin(t, two())
-		answer, err := x.send(person(1, "vehicles", "#2", "homeowner", "#true", "zip", "94110", "first_name", `P"at`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := must.Value(x.send(person(1, "vehicles", "#2", "homeowner", "#true", "zip", "94110", "first_name", `P"at`)))(t)
 		id := answer.Lead.String()
 		want := `{"auction_id":"` + id + `","lead":{"lead_uuid":"` + id + `","first_name":"P\"at","last_name":"Doe","email":"p1@example.com","phone":"+14152000001",` +
 			`"address":{"state":"CA","zip":"94110"},"tcpa":{},"vehicles":2,"owns_home":true}}`
-		if got := string(x.world.posts[0].body); got != want {
-			t.Errorf("\n%s, want\n%s", got, want)
-		}
-		if x.lead(answer).Payout != answer.Payout {
-			t.Error("the payout of the answer is another than the lead's")
-		}
+		expectEqual(t, string(x.world.posts[0].body), want)
+		expectEqual(t, x.lead(answer).Payout, answer.Payout, "the payout of the answer is another than the lead's")
 	})
 }
 
@@ -265,23 +246,12 @@ func TestKeptMembers(t *testing.T) {
 		r := two()
 		r.campaigns[0].unknown = market.UnknownKeep
 		x := begin(t, r)
-		entries := x.log.len()
-		if got := x.tell(person(1, "nickname", "Patty", "age", "#41")); got != "blue" {
-			t.Fatal(got)
-		}
+		expectEqual(t, x.tell(person(1, "nickname", "Patty", "age", "#41")), "blue")
 		if body := string(x.world.posts[0].body); !strings.Contains(body, `"age":41`) || !strings.Contains(body, `"nickname":"Patty"`) {
 			t.Error(body)
 		}
-		var decoder event.Decoder
-		fact, err := decoder.Decode(x.log.durable()[entries].data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lead := fact.(*event.LeadDecided)
-		contact, err := x.engine.Contact(lead)
-		if err != nil {
-			t.Fatal(err)
-		}
+		lead := recordsOf[*event.LeadDecided](x)[0]
+		contact := must.Value(x.engine.Contact(lead))(t)
 		open, sealed := texts(lead.Fields), texts(contact.Fields)
 		for _, private := range []string{"Patty", "Doe", "+14152000001", "p1@example.com"} {
 			if strings.Contains(open, private) || !strings.Contains(sealed, private) {
@@ -327,14 +297,12 @@ func TestCascade(t *testing.T) {
 				x.world.behave = func(*post) reply { return refuses.in(10 * ms) }
 				entries := x.log.len()
 				answer, err := x.send(person(1))
-				if got := said(answer, err); got != test.want {
-					t.Fatalf("%s, want %s", got, test.want)
-				}
+				expectEqual(t, said(answer, err), test.want)
 				posts := len(x.world.tried())
 				if method == market.Waterfall && posts != test.posts {
 					t.Errorf("%d posts, want %d", posts, test.posts)
 				}
-				x.nextIntentsHoldBodiesAlone(entries)
+				x.nextIntentsHoldBodiesAlone()
 				if got := x.log.len() - entries; got != posts+1 && test.recorded == "" || got != max(1, posts+1) {
 					t.Errorf("%d entries for %d posts: a refusal and the next intent are one", got, posts)
 				}
@@ -345,16 +313,10 @@ func TestCascade(t *testing.T) {
 
 // nextIntentsHoldBodiesAlone: the first intent has the person's fields, so that
 // there is one place to forget them in.
-func (x *exchange) nextIntentsHoldBodiesAlone(from int) {
+func (x *exchange) nextIntentsHoldBodiesAlone() {
 	x.t.Helper()
-	var decoder event.Decoder
-	for _, e := range x.log.durable()[from:] {
-		fact, err := decoder.Decode(e.data)
-		if err != nil {
-			x.t.Fatal(err)
-		}
-		settled, ok := fact.(*event.PostSettled)
-		if !ok || settled.Post.URL == "" {
+	for _, settled := range recordsOf[*event.PostSettled](x) {
+		if settled.Post.URL == "" {
 			continue
 		}
 		contact, err := x.engine.Contact(&event.LeadDecided{Lead: settled.Lead, Slot: settled.Slot, Sealed: settled.Sealed})
@@ -407,17 +369,11 @@ func TestOperatorResolves(t *testing.T) {
 					t.Fatalf("%s after %v", got, x.world.tried())
 				}
 				x.world.script("blue", test.later)
-				if err := x.engine.By("").Resolve(answer.Lead, test.how); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, x.engine.By("").Resolve(answer.Lead, test.how))
 				time.Sleep(10 * time.Minute)
 				balance, held := x.state.BuyerBalance(1)
-				if got := x.stands(answer) + ", " + balance.String() + " " + held.String(); got != test.stands+", "+test.money {
-					t.Errorf("%s, want %s, %s", got, test.stands, test.money)
-				}
-				if got := len(x.world.tried()); got != test.tried {
-					t.Errorf("%d tries, want %d", got, test.tried)
-				}
+				expectEqual(t, x.stands(answer)+", "+balance.String()+" "+held.String(), test.stands+", "+test.money)
+				expectEqual(t, len(x.world.tried()), test.tried, "tries")
 				repeated, err := x.send(request)
 				if err != nil {
 					t.Error(err)
@@ -425,12 +381,8 @@ func TestOperatorResolves(t *testing.T) {
 				same(t, answer, repeated)
 				at(t, "2000-01-02 00:00:00") // the caps are empty again
 				x.world.script("blue", accepts)
-				if err := x.engine.By("").TopUp("blue", 10_000_000, ""); err != nil {
-					t.Fatal(err)
-				}
-				if got := x.tell(person(1)); got != test.again {
-					t.Errorf("the same person again: %s, want %s", got, test.again)
-				}
+				must.Succeed(t, x.engine.By("").TopUp("blue", 10_000_000, ""))
+				expectEqual(t, x.tell(person(1)), test.again, "the same person again")
 			})
 		}
 	}
@@ -474,9 +426,7 @@ func TestStopBetweenTries(t *testing.T) {
 			time.Sleep(test.down)
 			x.crash()
 			time.Sleep(10 * time.Minute)
-			if got := strings.Join(x.world.tried(), " "); got != test.tried {
-				t.Errorf("tried %s, want %s", got, test.tried)
-			}
+			expectEqual(t, strings.Join(x.world.tried(), " "), test.tried, "tried")
 		})
 	}
 }

@@ -5,27 +5,43 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // three buyers who only have leads recorded, in one campaign.
 func three(method market.SelectionMethod) rig {
-	return rig{
-		buyers:    []buyer{{id: "blue"}, {id: "gold"}, {id: "red"}},
-		campaigns: []campaign{{method: method, seats: []seat{{buyer: "blue"}, {buyer: "gold"}, {buyer: "red"}}}},
+	return selling(method, buyer{id: "blue"}, buyer{id: "gold"}, buyer{id: "red"})
+}
+
+// selling is a market of one campaign that sells to these buyers.
+func selling(method market.SelectionMethod, buyers ...buyer) rig {
+	r := rig{buyers: buyers, campaigns: []campaign{{method: method}}}
+	for _, b := range buyers {
+		r.campaigns[0].seats = append(r.campaigns[0].seats, seat{buyer: b.id})
 	}
+	return r
+}
+
+// cappedAt is a market of blue, with one cap: of the buyer, the campaign or the pair.
+func cappedAt(where, limit string) rig {
+	r := selling(market.Waterfall, buyer{id: "blue"})
+	switch where {
+	case "buyer":
+		r.buyers[0].caps = []string{limit}
+	case "campaign":
+		r.campaigns[0].caps = []string{limit}
+	case "pair":
+		r.campaigns[0].seats[0].caps = []string{limit}
+	}
+	return r
 }
 
 // posting gives every buyer an endpoint.
-func (r rig) posting() rig {
-	buyers := append([]buyer(nil), r.buyers...)
-	for i := range buyers {
-		buyers[i].posts = true
-	}
-	r.buyers = buyers
-	return r
-}
+func (r rig) posting() rig { return r.changeBuyers(func(b *buyer) { b.posts = true }) }
 
 // told sends so many people, one after the other, and lists what came of each.
 func (x *exchange) told(first, n int, pairs ...string) string {
@@ -103,9 +119,7 @@ func TestWaterfallGoesByPriority(t *testing.T) {
 					r = r.posting()
 				}
 				x := begin(t, r)
-				if got := x.told(1, len(strings.Fields(test.want))); got != test.want {
-					t.Errorf("%s, want %s", got, test.want)
-				}
+				expectEqual(t, x.told(1, len(strings.Fields(test.want))), test.want)
 			})
 		}
 	}
@@ -120,9 +134,7 @@ func runs(t *testing.T, answers string, n int, want map[string]int) {
 		for _, buyer := range list[i : i+n] {
 			got[buyer]++
 		}
-		if fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Fatalf("leads %d to %d went to %v, want %v; in all %s", i, i+n-1, got, want, answers)
-		}
+		expectEqual(t, fmt.Sprint(got), fmt.Sprint(want), "leads ", i, " to ", i+n-1)
 	}
 }
 
@@ -218,17 +230,11 @@ func TestPriceAndPayout(t *testing.T) {
 	}
 	for _, test := range tests {
 		bubble(t, test.what, func(t *testing.T) {
-			x := begin(t, rig{
-				buyers: []buyer{{id: "blue", funds: "100"}},
-				campaigns: []campaign{{
-					method: market.Waterfall, payout: test.payout, floor: test.floor,
-					seats: []seat{{buyer: "blue", price: test.price}},
-				}},
-			})
+			r := selling(market.Waterfall, buyer{id: "blue", funds: "100"})
+			r.campaigns[0].payout, r.campaigns[0].floor, r.campaigns[0].seats[0].price = test.payout, test.floor, test.price
+			x := begin(t, r)
 			answer, err := x.send(person(1))
-			if got := said(answer, err) + " " + answer.Payout.String(); got != test.want {
-				t.Errorf("%s, want %s", got, test.want)
-			}
+			expectEqual(t, said(answer, err)+" "+answer.Payout.String(), test.want)
 			if answer.Accepted && answer.Currency.String() != "USD" {
 				t.Errorf("in %s", answer.Currency)
 			}
@@ -262,14 +268,38 @@ func TestHeldRoomIsTaken(t *testing.T) {
 		second := x.goSend(person(2))
 		synctest.Wait()
 		third := x.tell(person(3))
-		if third != "insufficient_funds" {
-			t.Errorf("the third: %s", third)
+		expectEqual(t, third, "insufficient_funds", "the third")
+		expectEqual(t, first.wait()+" "+second.wait(), "post_rejected gold")
+		expectEqual(t, x.told(4, 2), "blue insufficient_funds", "after the refusal")
+	})
+}
+
+// TestNoFunds: a buyer sells down to minus its credit limit and not a millionth
+// further, holds of open posts included; it is back once money comes in, or back.
+func TestNoFunds(t *testing.T) {
+	bubble(t, "recorded", func(t *testing.T) {
+		x := begin(t, selling(market.Waterfall, buyer{id: "blue", funds: "20", credit: "9.999999"}))
+		first := x.sold(1)
+		got := []string{x.tell(person(2)), x.tell(person(3)), x.balance("blue")}
+		for _, amount := range []market.Money{1, 1} {
+			must.Succeed(t, x.engine.By("").TopUp("blue", amount, ""))
+			got = append(got, x.tell(person(4)), x.balance("blue"))
 		}
-		if got := first.wait() + " " + second.wait(); got != "post_rejected gold" {
-			t.Error(got)
+		got = append(got, x.reported(saying(first, "returned")), x.balance("blue"), x.tell(person(5)), x.balance("blue"))
+		if want := "blue insufficient_funds 0 blue -9.999999 insufficient_funds -9.999998 returned 0.000002 blue -9.999998"; strings.Join(got, " ") != want {
+			t.Errorf("%s\nwant %s", strings.Join(got, " "), want)
 		}
-		if got := x.told(4, 2); got != "blue insufficient_funds" {
-			t.Errorf("after the refusal: %s", got)
-		}
+	})
+	bubble(t, "held", func(t *testing.T) {
+		x := begin(t, selling(market.Waterfall, buyer{id: "blue", posts: true, funds: "20"}))
+		x.world.script("blue", breaks)
+		first := x.sold(1)
+		got := []string{x.balance("blue"), x.tell(person(2)), x.tell(person(3)), x.balance("blue")}
+		time.Sleep(time.Hour)
+		must.Succeed(t, x.engine.By("").Resolve(first.Lead, event.SettledReleased))
+		x.world.script("blue", accepts)
+		got = append(got, x.balance("blue"), x.tell(person(4)), x.tell(person(5)), x.balance("blue"))
+		want := "20 of which is held 10 blue insufficient_funds 20 of which is held 20 20 of which is held 10 blue insufficient_funds 10 of which is held 10"
+		expectEqual(t, strings.Join(got, " "), want)
 	})
 }

@@ -13,12 +13,9 @@ import (
 const dayLong = 24 * time.Hour
 
 func duplicates(rule market.DuplicateRule, posts bool) rig {
-	return rig{
-		buyers: []buyer{{id: "blue", posts: posts}, {id: "gold", posts: posts}},
-		campaigns: []campaign{{
-			method: market.Waterfall, duplicates: rule, seats: []seat{{buyer: "blue"}, {buyer: "gold"}},
-		}},
-	}
+	r := selling(market.Waterfall, buyer{id: "blue", posts: posts}, buyer{id: "gold", posts: posts})
+	r.campaigns[0].duplicates = rule
+	return r
 }
 
 var (
@@ -60,13 +57,9 @@ func TestDuplicateByRule(t *testing.T) {
 					x.tell(person(1, "phone", "+1 (415) 200-0001", "email", "P1@EXAMPLE.com")),
 				}
 				want := []string{test.same, test.phone, test.email, test.third, test.writtenInAnotherForm}
-				if fmt.Sprint(got) != fmt.Sprint(want) {
-					t.Errorf("%v, want %v", got, want)
-				}
+				expectEqual(t, fmt.Sprint(got), fmt.Sprint(want))
 				x.crash()
-				if got := x.tell(person(1)); got != test.third {
-					t.Errorf("after a restart: %s, want %s", got, test.third)
-				}
+				expectEqual(t, x.tell(person(1)), test.third, "after a restart")
 			})
 		}
 	}
@@ -92,9 +85,7 @@ func TestDuplicateWindow(t *testing.T) {
 		other.id = "home"
 		r.campaigns = append(r.campaigns, other)
 		x := begin(t, r)
-		if got := x.tell(person(1)) + " " + x.tell(person(1, "flo_campaign_id", "home")) + " " + x.tell(person(1)); got != "blue blue duplicate" {
-			t.Error(got)
-		}
+		expectEqual(t, x.tell(person(1))+" "+x.tell(person(1, "flo_campaign_id", "home"))+" "+x.tell(person(1)), "blue blue duplicate")
 	})
 }
 
@@ -104,13 +95,9 @@ func TestUnmatchedLeadsAreNotRemembered(t *testing.T) {
 		r := duplicates(anyOf, true)
 		r.campaigns[0].caps = []string{"day 1"}
 		x := begin(t, r)
-		if got := x.told(1, 2); got != "blue caps_full" {
-			t.Fatal(got)
-		}
+		expectEqual(t, x.told(1, 2), "blue caps_full")
 		at(t, "2000-01-02 00:00:00")
-		if got := x.tell(person(2)); got != "blue" {
-			t.Error(got)
-		}
+		expectEqual(t, x.tell(person(2)), "blue")
 	})
 	bubble(t, "refused", func(t *testing.T) {
 		x := begin(t, duplicates(anyOf, true))
@@ -148,9 +135,7 @@ func TestDuplicateInFlight(t *testing.T) {
 			time.Sleep(time.Second / 2)
 			second := x.goSend(person(2, "phone", "415-200-0001"))
 			got := fmt.Sprintf("%s@%s %s@%s", first.wait(), first.took, second.wait(), second.took)
-			if got != test.want {
-				t.Errorf("%s, want %s", got, test.want)
-			}
+			expectEqual(t, got, test.want)
 			time.Sleep(time.Minute)
 		})
 	}
@@ -201,9 +186,7 @@ func TestDuplicateInFlight(t *testing.T) {
 		first := x.goSend(person(1))
 		synctest.Wait()
 		second := x.goSend(person(1))
-		if got := first.wait() + " " + second.wait(); got != "blue duplicate" {
-			t.Error(got)
-		}
+		expectEqual(t, first.wait()+" "+second.wait(), "blue duplicate")
 	})
 	bubble(t, "longer than the ceiling", func(t *testing.T) {
 		x := begin(t, duplicates(anyOf, false))
@@ -212,9 +195,7 @@ func TestDuplicateInFlight(t *testing.T) {
 		synctest.Wait()
 		second := x.goSend(person(1))
 		x.log.slow(0)
-		if got := first.wait() + " " + second.wait(); got != "blue timeout" {
-			t.Error(got)
-		}
+		expectEqual(t, first.wait()+" "+second.wait(), "blue timeout")
 	})
 }
 

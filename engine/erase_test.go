@@ -11,6 +11,7 @@ import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/redaction"
+	"pingpost/internal/must"
 )
 
 // sealedOf is a lead as its fact names it.
@@ -54,10 +55,7 @@ func (x *exchange) triedLead() market.LeadID {
 
 func (x *exchange) erases(leads ...engine.EncryptedLead) (underWay int) {
 	x.t.Helper()
-	left, err := x.engine.By("").Erase(leads)
-	if err != nil {
-		x.t.Fatal(err)
-	}
+	left := must.Value(x.engine.By("").Erase(leads))(x.t)
 	return len(left)
 }
 
@@ -65,21 +63,17 @@ func (x *exchange) erases(leads ...engine.EncryptedLead) (underWay int) {
 // erased again nothing happens. Others stay, and so does what it was sold for.
 func TestErase(t *testing.T) {
 	x := begin(t, three(market.Waterfall))
-	one, other := must[engine.Answer](t)(x.send(person(1))), must[engine.Answer](t)(x.send(person(2)))
+	one, other := must.Value(x.send(person(1)))(t), must.Value(x.send(person(2)))(t)
 	if contact, err := x.engine.Contact(x.decisionOf(one.Lead)); err != nil || !strings.Contains(texts(contact.Fields), "+14152000001") {
 		t.Fatalf("%v, %s", err, texts(contact.Fields))
 	}
 	entries := x.log.len()
 	for range 2 {
-		if n := x.erases(x.sealedOf(one.Lead)); n != 0 {
-			t.Errorf("%d are under way", n)
-		}
+		expectEqual(t, x.erases(x.sealedOf(one.Lead)), 0, "are under way")
 		if contact, err := x.engine.Contact(x.decisionOf(one.Lead)); !errors.Is(err, engine.ErrErased) || len(contact.Fields) != 0 {
 			t.Errorf("%v, %s", err, texts(contact.Fields))
 		}
-		if got := x.log.len() - entries; got != 1 {
-			t.Errorf("%d facts for one erasure", got)
-		}
+		expectEqual(t, x.log.len()-entries, 1, "facts for one erasure")
 	}
 	if _, err := x.engine.Contact(x.decisionOf(other.Lead)); err != nil {
 		t.Error(err)
@@ -99,7 +93,7 @@ func TestEraseFailsBetween(t *testing.T) {
 	for _, again := range []string{"asked for again", "the next start"} {
 		bubble(t, again, func(t *testing.T) {
 			x := begin(t, three(market.Waterfall))
-			one := x.sealedOf(must[engine.Answer](t)(x.send(person(1))).Lead)
+			one := x.sealedOf(must.Value(x.send(person(1)))(t).Lead)
 			x.safe.FailErase(broken)
 			if _, err := x.engine.By("").Erase([]engine.EncryptedLead{one}); !errors.Is(err, broken) {
 				t.Errorf("%v", err)
@@ -135,9 +129,7 @@ func TestEraseWhileUnderWay(t *testing.T) {
 			time.Sleep(3 * time.Second)
 			lead := x.triedLead()
 			one := x.sealedOf(lead)
-			if n := x.erases(one); n != 1 {
-				t.Error("it was erased while it was being tried")
-			}
+			expectEqual(t, x.erases(one), 1, "it was erased while it was being tried")
 			if x.engine.WaitForDelivery(lead, time.Now().Add(time.Second).UnixNano()) {
 				t.Error("nobody is at work for it")
 			}
@@ -148,21 +140,15 @@ func TestEraseWhileUnderWay(t *testing.T) {
 			if got := x.triedPosts(); len(got) != 6 || string(got[5].body) != string(got[0].body) {
 				t.Errorf("%d tries, the last with %s", len(got), got[len(got)-1].body)
 			}
-			if n := x.erases(one); n != 0 {
-				t.Error("it cannot be erased")
-			}
+			expectEqual(t, x.erases(one), 0, "it cannot be erased")
 			for range 2 {
 				if err := x.engine.By("").Resolve(lead, event.SettledResent); !errors.Is(err, engine.ErrConflict) || !strings.Contains(err.Error(), "erased") {
 					t.Errorf("sent again: %v", err)
 				}
 				x.crash()
 			}
-			if len(x.world.tried()) != 6 {
-				t.Error("it was sent again")
-			}
-			if err := x.engine.By("").Resolve(lead, word); err != nil {
-				t.Error(err)
-			}
+			expectEqual(t, len(x.world.tried()), 6, "it was sent again")
+			must.Succeed(t, x.engine.By("").Resolve(lead, word))
 		})
 	}
 }
@@ -177,9 +163,7 @@ func TestKeyIsGoneWhileOpen(t *testing.T) {
 		x.goSend(person(1))
 		time.Sleep(2 * time.Second)
 		lead := x.triedLead()
-		if err := x.safe.Erase([]uint64{x.decisionOf(lead).Slot}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, x.safe.Erase([]uint64{x.decisionOf(lead).Slot}))
 		x.life.die()
 		tried := len(x.world.tried())
 		x.crash()
@@ -205,9 +189,7 @@ func TestNoKeyIsReady(t *testing.T) {
 		t.Errorf("%d entries, %d reservations", x.log.len()-entries, x.state.ReservationCount())
 	}
 	x.safe.SetBusy(false)
-	if got := x.tell(person(1).withKey("k")); got != "blue" {
-		t.Error(got)
-	}
+	expectEqual(t, x.tell(person(1).withKey("k")), "blue")
 }
 
 // TestWhoIsSealed: what tells who the lead is, and what repeats it under another name,
@@ -224,7 +206,7 @@ func TestWhoIsSealed(t *testing.T) {
 		t.Fatal(said(answer, err))
 	}
 	fact := x.decisionOf(answer.Lead)
-	contact := must[event.ContactPart](t)(x.engine.Contact(fact))
+	contact := must.Value(x.engine.Contact(fact))(t)
 	open, sealed := texts(fact.Fields), texts(contact.Fields)
 	for _, text := range secrets {
 		if strings.Contains(open, text) || !strings.Contains(sealed, text) {
@@ -275,18 +257,12 @@ func TestBuyersWordsAreHeldAgainstThePerson(t *testing.T) {
 			switch end.Settlement {
 			case event.SettledRefused:
 				settled++
-				if end.Code != redaction.Withheld {
-					t.Errorf("the code is %q", end.Code)
-				}
+				expectEqual(t, end.Code, redaction.Withheld, "the code is")
 			case event.SettledDelivered:
 				settled++
-				if end.BuyerLead != "" {
-					t.Errorf("the buyer's id is %q", end.BuyerLead)
-				}
+				expectEqual(t, end.BuyerLead, "", "the buyer's id is")
 			}
 		}
-		if settled != 2 {
-			t.Errorf("%d of 2 posts were settled", settled)
-		}
+		expectEqual(t, settled, 2, "of 2 posts were settled")
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // What a refused intent holds is no obstacle to its own lead: the fact that
@@ -27,16 +28,11 @@ func TestFailoverIntoTheRoomOfTheRefused(t *testing.T) {
 		{"both", []string{"day 1", "total $10", "hour 1"}, "9.5", "gold"},
 	} {
 		bubble(t, row.what, func(t *testing.T) {
-			x := begin(t, rig{
-				buyers: []buyer{{id: "blue", posts: true}, {id: "gold", posts: true}},
-				campaigns: []campaign{{method: market.Waterfall, caps: row.caps, seats: []seat{
-					{buyer: "blue", price: "10"}, {buyer: "gold", price: row.gold},
-				}}},
-			})
+			r := selling(market.Waterfall, buyer{id: "blue", posts: true}, buyer{id: "gold", posts: true})
+			r.campaigns[0].caps, r.campaigns[0].seats[1].price = row.caps, row.gold
+			x := begin(t, r)
 			x.world.script("blue", refuses)
-			if got := x.tell(person(1)); got != row.want {
-				t.Errorf("%s, want %s", got, row.want)
-			}
+			expectEqual(t, x.tell(person(1)), row.want)
 			x.world.script("blue", accepts)
 			if got, full := x.tell(person(2)), row.want == "gold" && row.gold != "7"; full && got != "caps_full" {
 				t.Errorf("the next lead: %s", got)
@@ -49,23 +45,16 @@ func TestFailoverIntoTheRoomOfTheRefused(t *testing.T) {
 // for the other while it keeps the other waiting.
 func TestFailoverDoesNotWaitInACircle(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
-		byBuyer := anyOf
-		byBuyer.PerBuyer = true
-		x := begin(t, rig{
-			buyers:    []buyer{{id: "blue", posts: true}, {id: "gold", posts: true}},
-			campaigns: []campaign{{method: market.RoundRobin, duplicates: byBuyer, seats: []seat{{buyer: "blue"}, {buyer: "gold"}}}},
-		})
+		r := duplicates(byBuyer, true)
+		r.campaigns[0].method = market.RoundRobin
+		x := begin(t, r)
 		x.world.script("blue", refuses.in(100*ms))
 		x.world.script("gold", refuses.in(100*ms))
 		a, b := x.goSend(person(1)), x.goSend(person(1))
 		for _, s := range []*sent{a, b} {
-			if got := fmt.Sprintf("%s@%s", s.wait(), s.took); got != "post_rejected@200ms" {
-				t.Error(got)
-			}
+			expectEqual(t, fmt.Sprintf("%s@%s", s.wait(), s.took), "post_rejected@200ms")
 		}
-		if got := len(x.world.tried()); got != 4 {
-			t.Errorf("tried %v", x.world.tried())
-		}
+		expectEqual(t, len(x.world.tried()), 4, "tried ", x.world.tried())
 	})
 }
 
@@ -73,22 +62,14 @@ func TestFailoverDoesNotWaitInACircle(t *testing.T) {
 // lead came.
 func TestFailoverPassesDoorsThatShutMeanwhile(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
-		x := begin(t, rig{
-			buyers: []buyer{{id: "blue", posts: true}, {id: "gold", posts: true}, {id: "late", schedule: "UTC Mon-Sun 00:00-00:01"}, {id: "red"}},
-			campaigns: []campaign{{method: market.Waterfall, seats: []seat{
-				{buyer: "blue"}, {buyer: "gold"}, {buyer: "late"}, {buyer: "red"},
-			}}},
-		})
+		late := buyer{id: "late", schedule: "UTC Mon-Sun 00:00-00:01"}
+		x := begin(t, selling(market.Waterfall, buyer{id: "blue", posts: true}, buyer{id: "gold", posts: true}, late, buyer{id: "red"}))
 		x.world.script("blue", refuses.in(4*time.Second))
 		time.Sleep(58 * time.Second)
 		a := x.goSend(person(1))
 		time.Sleep(time.Second)
-		if err := x.engine.By("").Pause(event.ObjectBuyer, "gold", true); err != nil {
-			t.Fatal(err)
-		}
-		if got := a.wait(); got != "red" {
-			t.Errorf("sold to %s; tried %v", got, x.world.tried())
-		}
+		must.Succeed(t, x.engine.By("").Pause(event.ObjectBuyer, "gold", true))
+		expectEqual(t, a.wait(), "red", "sold, after ", x.world.tried())
 	})
 }
 
@@ -96,13 +77,9 @@ func TestFailoverPassesDoorsThatShutMeanwhile(t *testing.T) {
 // taken from the buyers it has not tried.
 func TestFailoverIsNotDecidedByAStop(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
-		x := begin(t, rig{
-			buyers: []buyer{{id: "blue", posts: true}, {id: "gold", caps: []string{"day 1"}}, {id: "dull"}},
-			campaigns: []campaign{
-				{method: market.Waterfall, seats: []seat{{buyer: "blue"}, {buyer: "gold"}, {buyer: "dull"}}},
-				{id: "b", method: market.Waterfall, seats: []seat{{buyer: "gold"}}},
-			},
-		})
+		r := selling(market.Waterfall, buyer{id: "blue", posts: true}, buyer{id: "gold", caps: []string{"day 1"}}, buyer{id: "dull"})
+		r.campaigns = append(r.campaigns, campaign{id: "b", method: market.Waterfall, seats: []seat{{buyer: "gold"}}})
+		x := begin(t, r)
 		x.world.script("blue", refuses.in(100*ms))
 		x.log.slow(2 * time.Second)
 		a := x.goSend(person(1))
@@ -126,33 +103,12 @@ func TestSettlementSpeaksOfItsOwnBuyer(t *testing.T) {
 		x.world.script("gold", accepts.in(8*time.Second))
 		x.tell(person(1))
 		time.Sleep(time.Minute)
-		var decoder event.Decoder
-		for _, e := range x.log.durable() {
-			fact, err := decoder.Decode(e.data)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if s, ok := fact.(*event.PostSettled); ok && s.Settlement == event.SettledPending && (s.Status != 0 || s.Code != "") {
+		for _, s := range recordsOf[*event.PostSettled](x) {
+			if s.Settlement == event.SettledPending && (s.Status != 0 || s.Code != "") {
 				t.Errorf("pending at the second buyer, with status %d and code %q of the first", s.Status, s.Code)
 			}
 		}
 	})
-}
-
-// fullLog refuses the first outcomes, as a log whose queue is full does.
-type fullLog struct {
-	engine.Log
-	refuse int
-}
-
-func (l *fullLog) Append(data []byte, w engine.Waiter) error {
-	var decoder event.Decoder
-	fact, err := decoder.Decode(data)
-	if err == nil && fact.Kind() != event.KindLeadDecided && l.refuse > 0 {
-		l.refuse--
-		return engine.ErrBusy
-	}
-	return l.Log.Append(data, w)
 }
 
 // An outcome is offered until the log takes it: the buyer has the lead.
@@ -167,21 +123,21 @@ func TestOutcomesOutlastAFullQueue(t *testing.T) {
 		{"in doubt", breaks, "blue@3.5s"},
 	} {
 		bubble(t, row.what, func(t *testing.T) {
-			busy := &fullLog{}
-			x := begin(t, two(), func(o *engine.Options) { busy.Log = o.Log; o.Log = busy })
+			refuse := 0
+			x := begin(t, two(), logThatRejects(func(kind event.Kind) error {
+				if kind != event.KindLeadDecided && refuse > 0 {
+					refuse--
+					return engine.ErrBusy
+				}
+				return nil
+			}))
 			x.world.script("blue", row.reply)
-			busy.refuse = 100
+			refuse = 100
 			s := x.goSend(person(1).withKey("k"))
-			if got := fmt.Sprintf("%s@%s", s.wait(), s.took); got != row.want {
-				t.Errorf("%s, want %s", got, row.want)
-			}
+			expectEqual(t, fmt.Sprintf("%s@%s", s.wait(), s.took), row.want)
 			time.Sleep(5 * time.Minute)
-			if got := x.tell(person(1).withKey("k")); got != strings.Split(row.want, "@")[0] {
-				t.Errorf("asked again: %s", got)
-			}
-			if n := x.engine.Deliveries(); n != 0 {
-				t.Errorf("%d deliveries are open", n)
-			}
+			expectEqual(t, x.tell(person(1).withKey("k")), strings.Split(row.want, "@")[0], "asked again")
+			expectEqual(t, x.engine.Deliveries(), 0, "deliveries are open")
 		})
 	}
 }
@@ -190,10 +146,7 @@ func TestOutcomesOutlastAFullQueue(t *testing.T) {
 // operator has looked at some.
 func TestBuyerWithTooManyUnknownLeads(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
-		x := begin(t, rig{
-			buyers:    []buyer{{id: "blue", posts: true}, {id: "gold"}},
-			campaigns: []campaign{{method: market.Waterfall, seats: []seat{{buyer: "blue"}, {buyer: "gold"}}}},
-		})
+		x := begin(t, selling(market.Waterfall, buyer{id: "blue", posts: true}, buyer{id: "gold"}))
 		x.world.script("blue", breaks, forbids)
 		var first engine.Answer
 		for i := range 1000 {
@@ -208,22 +161,12 @@ func TestBuyerWithTooManyUnknownLeads(t *testing.T) {
 			x.world.script("blue", breaks, forbids)
 		}
 		time.Sleep(time.Minute)
-		if got := x.tell(person(1000)); got != "gold" {
-			t.Errorf("the thousand-and-first went to %s", got)
-		}
-		if n := x.state.CountAllUnknownDeliveries(); n != 1000 {
-			t.Errorf("%d leads of unknown fate", n)
-		}
+		expectEqual(t, x.tell(person(1000)), "gold", "the thousand-and-first went to")
+		expectEqual(t, x.state.CountAllUnknownDeliveries(), 1000, "leads of unknown fate")
 		x.crash()
-		if got := x.tell(person(1001)); got != "gold" {
-			t.Errorf("after a restart one went to %s", got)
-		}
-		if err := x.engine.By("").Resolve(first.Lead, event.SettledConfirmed); err != nil {
-			t.Fatal(err)
-		}
+		expectEqual(t, x.tell(person(1001)), "gold", "after a restart one went to")
+		must.Succeed(t, x.engine.By("").Resolve(first.Lead, event.SettledConfirmed))
 		x.world.script("blue", accepts)
-		if got := x.tell(person(1002)); got != "blue" {
-			t.Errorf("after one was settled the next went to %s", got)
-		}
+		expectEqual(t, x.tell(person(1002)), "blue", "after one was settled the next went to")
 	})
 }

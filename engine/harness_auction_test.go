@@ -2,17 +2,16 @@ package engine_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
 	"strings"
-	"testing"
 	"time"
 
 	"pingpost/engine"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // offer is how a buyer meets a ping.
@@ -101,16 +100,14 @@ func (w *world) enterPing(life int, req *market.PingRequest) *pinged {
 	if !reflect.DeepEqual(&req.Endpoint, pingEndpointOf(p.buyer)) {
 		w.t.Errorf("a ping to an endpoint that nobody has: %+v", req.Endpoint)
 	}
-	if req.Test != isTest(p.buyer) {
-		w.t.Errorf("%s is pinged as a test: %v", p.buyer, req.Test)
-	}
+	expectEqual(w.t, req.Test, isTest(p.buyer), p.buyer, " is pinged as a test")
 	said := pingInBody.FindSubmatch(req.Body)
 	if len(said) == 0 || !bytes.Equal(said[1], req.Auction) || req.IdempotencyKey != string(req.Auction) || req.RequestID.IsZero() || req.Hops < 1 {
 		w.t.Errorf("a ping that is none: %+v %s", req, req.Body)
 		return p
 	}
 	p.auction = string(said[1])
-	p.expires = must[time.Time](w.t)(time.Parse(time.RFC3339Nano, string(said[2])))
+	p.expires = must.Value(time.Parse(time.RFC3339Nano, string(said[2])))(w.t)
 	if ahead := req.Deadline.Sub(p.expires); ahead < 0 || ahead >= time.Millisecond {
 		w.t.Errorf("%s is told %s and has until %s", p.buyer, p.expires, req.Deadline)
 	}
@@ -193,25 +190,20 @@ func (w *world) rang() (list []string) {
 // inquiry is a seller's ping number n, under a key of its own, with what the
 // pairs change: see person.
 func inquiry(n int, pairs ...string) request {
-	r := composed(append([]string{
-		"auction_id", fmt.Sprint("a", n), "vertical", "auto_insurance", "state", "CA", "tcpa_consent", "#true",
-	}, pairs...))
-	return r.withKey(fmt.Sprint("p", n))
+	values := map[string]string{"auction_id": fmt.Sprint("a", n), "vertical": "auto_insurance", "state": "CA", "tcpa_consent": "#true"}
+	return requestWith(values, pairs).withKey(fmt.Sprint("p", n))
 }
 
 // availability is a supplier's question who is there to buy.
 func availability(pairs ...string) request {
-	return composed(append([]string{"flo_campaign_id", "auto", "flo_supplier_id", "acme", "state", "CA"}, pairs...))
+	return requestWith(map[string]string{"flo_campaign_id": "auto", "flo_supplier_id": "acme", "state": "CA"}, pairs)
 }
 
 func (x *exchange) pingRequest(r request) *engine.PingRequest {
-	var id market.RequestID
-	binary.BigEndian.PutUint64(id[8:], x.drawn.Add(1))
-	id[0] = 2
 	return &engine.PingRequest{
 		Supplier: x.engine.Catalog().Suppliers[market.SupplierID(r.supplier)],
 		Members:  r.members, Body: r.body, Key: []byte(r.key), BadKey: r.badKey, Test: r.test, BadTest: r.badTest,
-		Request: id, Received: time.Now().UnixNano(), Hops: r.hops,
+		Request: x.newRequestID(), Received: time.Now().UnixNano(), Hops: r.hops,
 	}
 }
 
@@ -241,40 +233,18 @@ func heard(a engine.PingAnswer, err error) string {
 	return a.Reason.String()
 }
 
-// pinging is a ping that is under way.
-type pinging struct {
-	answer engine.PingAnswer
-	err    error
-	took   time.Duration
-	done   chan struct{}
-}
-
-// goPing pings on a goroutine of its own.
 func (x *exchange) goPing(r request) *pinging {
-	p := &pinging{done: make(chan struct{})}
-	start := time.Now()
-	go func() {
-		defer close(p.done)
-		p.answer, p.err = x.ping(r)
-		p.took = time.Since(start)
-	}()
-	return p
-}
-
-func (p *pinging) wait() string {
-	<-p.done
-	return heard(p.answer, p.err)
+	return startCall(func() (engine.PingAnswer, error) { return x.ping(r) }, heard)
 }
 
 // auctions is a market of one campaign that holds auctions, among so many
 // buyers with endpoints for pings and posts.
 func auctions(names ...string) rig {
-	r := rig{campaigns: []campaign{{method: market.PingPost}}}
+	var buyers []buyer
 	for _, name := range names {
-		r.buyers = append(r.buyers, buyer{id: name, posts: true, pings: true})
-		r.campaigns[0].seats = append(r.campaigns[0].seats, seat{buyer: name})
+		buyers = append(buyers, buyer{id: name, posts: true, pings: true})
 	}
-	return r
+	return selling(market.PingPost, buyers...)
 }
 
 // At is the log as history.
@@ -285,5 +255,3 @@ func (l *life) At(seq uint64) ([]byte, error) {
 	}
 	return bytes.Clone(entries[seq-1].data), nil
 }
-
-var _ testing.TB // the harness speaks through one

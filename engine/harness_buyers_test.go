@@ -116,9 +116,7 @@ func (w *world) enter(life int, req *market.PostRequest) *post {
 	if !reflect.DeepEqual(&req.Endpoint, configured) {
 		w.t.Errorf("a post to an endpoint that nobody has: %+v", req.Endpoint)
 	}
-	if req.Test != isTest(p.buyer) {
-		w.t.Errorf("%s is posted to as a test: %v", p.buyer, req.Test)
-	}
+	expectEqual(w.t, req.Test, isTest(p.buyer), p.buyer, " is posted to as a test")
 	ids := leadInBody.FindSubmatch(req.Body)
 	person := personInBody.FindSubmatch(req.Body)
 	if ids == nil || person == nil {
@@ -164,9 +162,7 @@ func (w *world) compare(before, p *post) {
 	}
 	if before.buyer == p.buyer {
 		p.try++
-		if before.key != p.key {
-			w.t.Errorf("lead %s: another key in a later try at %s", p.lead, p.buyer)
-		}
+		expectEqual(w.t, before.key, p.key, "lead ", p.lead, ": another key in a later try at ", p.buyer)
 		if !bytes.Equal(before.body, p.body) {
 			w.t.Errorf("lead %s: other bytes in a later try at %s:\n%s\n%s", p.lead, p.buyer, before.body, p.body)
 		}
@@ -256,9 +252,7 @@ func (w *world) end() {
 	n := len(w.posts)
 	w.mu.Unlock()
 	w.underway.Wait()
-	if len(w.posts) != n {
-		w.t.Errorf("%d posts after the end", len(w.posts)-n)
-	}
+	expectEqual(w.t, len(w.posts), n, len(w.posts)-n, " posts after the end")
 }
 
 // takers lists, by person, the buyers that have them.

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"pingpost/engine/market"
 	"pingpost/engine/market/calendar"
 	"pingpost/engine/market/fingerprint"
+	"pingpost/internal/must"
 )
 
 // rig describes a market in few words; what is left out is the ordinary case.
@@ -90,27 +92,17 @@ var fields = []market.FieldSpec{
 	{Name: "homeowner", Type: market.TypeBoolean, BuyerName: "owns_home"},
 }
 
-func must[T any](t testing.TB) func(T, error) T {
-	return func(value T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return value
-	}
-}
-
 func money(t testing.TB, text string) market.Money {
 	t.Helper()
 	if text == "" {
 		return 0
 	}
-	return must[market.Money](t)(market.ParseMoney([]byte(text)))
+	return must.Value(market.ParseMoney([]byte(text)))(t)
 }
 
 func zone(t testing.TB, name string) *time.Location {
 	t.Helper()
-	return must[*time.Location](t)(time.LoadLocation(name))
+	return must.Value(time.LoadLocation(name))(t)
 }
 
 // catalog builds the market anew: the engine numbers and keeps what it is given.
@@ -200,7 +192,7 @@ func (form campaign) build(t testing.TB, c *market.Catalog) *market.Campaign {
 	for i, s := range form.seats {
 		states := market.AllStates
 		if s.states != "" {
-			states = must[market.USStateSet](t)(market.ParseUSStates(strings.Fields(s.states)))
+			states = must.Value(market.ParseUSStates(strings.Fields(s.states)))(t)
 		}
 		named := c.Buyers[market.BuyerID(s.buyer)]
 		if named == nil {
@@ -235,13 +227,13 @@ func payout(t testing.TB, text string) market.Payout {
 	if fixed, ok := strings.CutPrefix(text, "$"); ok {
 		return market.Payout{IsFixed: true, Fixed: money(t, fixed)}
 	}
-	return market.Payout{Share: must[market.PriceShare](t)(market.ParsePriceShare([]byte(cmp.Or(text, "1"))))}
+	return market.Payout{Share: must.Value(market.ParsePriceShare([]byte(cmp.Or(text, "1"))))(t)}
 }
 
 func filters(t testing.TB, mapping *market.Mapping, specs []market.FilterSpec) (built []market.Filter) {
 	t.Helper()
 	for _, spec := range specs {
-		built = append(built, must[market.Filter](t)(market.NewFilter(spec, mapping)))
+		built = append(built, must.Value(market.NewFilter(spec, mapping))(t))
 	}
 	return built
 }
@@ -252,7 +244,7 @@ func schedule(t testing.TB, text string) *calendar.WeeklySchedule {
 		return nil
 	}
 	name, hours, _ := strings.Cut(text, " ")
-	return must[*calendar.WeeklySchedule](t)(calendar.ParseSchedule(zone(t, name), strings.Split(hours, ", ")))
+	return must.Value(calendar.ParseSchedule(zone(t, name), strings.Split(hours, ", ")))(t)
 }
 
 func caps(t testing.TB, scope market.CapScope, texts []string) (built []*market.Cap) {
@@ -267,7 +259,7 @@ func caps(t testing.TB, scope market.CapScope, texts []string) (built []*market.
 		if amount, ok := strings.CutPrefix(words[1], "$"); ok {
 			limit.Unit, limit.Limit = market.UnitMoney, int64(money(t, amount))
 		} else {
-			limit.Limit = int64(must[int](t)(strconv.Atoi(words[1])))
+			limit.Limit = int64(must.Value(strconv.Atoi(words[1]))(t))
 		}
 		if len(words) > 2 {
 			limit.Zone = zone(t, words[2])
@@ -284,7 +276,7 @@ func (r rig) tables(t testing.TB, c *market.Catalog) map[market.ListID]*fingerpr
 	for _, l := range r.lists {
 		var prints []uint64
 		for _, line := range l.entries {
-			prints = append(prints, must[uint64](t)(c.Lists[market.ListID(l.id)].FingerprintLine([]byte(line), &secret)))
+			prints = append(prints, must.Value(c.Lists[market.ListID(l.id)].FingerprintLine([]byte(line), &secret))(t))
 		}
 		tables[market.ListID(l.id)] = fingerprint.NewFingerprintTable(prints)
 	}
@@ -320,43 +312,31 @@ func person(n int, pairs ...string) request {
 		"phone": fmt.Sprintf("415%07d", 2_000_000+n), "email": fmt.Sprintf("p%d@example.com", n),
 		"state": "CA",
 	}
+	return requestWith(values, pairs)
+}
+
+// requestWith is a request with these values. A pair of name and value replaces a value.
+func requestWith(values map[string]string, pairs []string) request {
 	for i := 0; i < len(pairs); i += 2 {
 		values[pairs[i]] = pairs[i+1]
 	}
-	return of(values)
-}
-
-// composed is a request of these pairs alone; a later one replaces an earlier.
-func composed(pairs []string) request {
-	values := map[string]string{}
-	for i := 0; i < len(pairs); i += 2 {
-		values[pairs[i]] = pairs[i+1]
-	}
-	return of(values)
-}
-
-func of(values map[string]string) request {
 	r := request{supplier: "acme"}
 	var body strings.Builder
-	for _, name := range slices.Sorted(func(yield func(string) bool) {
-		for name := range values {
-			if !yield(name) {
-				return
-			}
-		}
-	}) {
-		value := values[name]
-		fmt.Fprintf(&body, "%s=%s;", name, value)
-		if value != "-" {
-			r.members = append(r.members, member(name, value))
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		fmt.Fprintf(&body, "%s=%s;", name, values[name])
+		if m := member(name, values[name]); m.Name != nil {
+			r.members = append(r.members, m)
 		}
 	}
 	r.body = []byte(body.String())
 	return r
 }
 
-// member reads "-" as absent, and numbers, booleans and null as such after #.
+// member returns no member for "-". After # the value is a number, boolean, null or object.
 func member(name, value string) market.Member {
+	if value == "-" {
+		return market.Member{}
+	}
 	m := market.Member{Name: []byte(name), Kind: market.JSONString, Text: []byte(value)}
 	if literal, ok := strings.CutPrefix(value, "#"); ok {
 		m.Text, m.Kind = []byte(literal), market.JSONNumber

@@ -46,12 +46,7 @@ func addUp(t testing.TB, entries []entry, catalog *market.Catalog, highest map[m
 		opened: map[market.Ref]bool{}, limits: allCaps(catalog), highest: highest, keys: map[[16]byte]int64{},
 		book: newAuctionBook(), returns: map[market.LeadID]market.ReturnState{}, slots: map[uint64]market.LeadID{},
 	}
-	var decoder event.Decoder
-	for i, e := range entries {
-		fact, err := decoder.Decode(e.data)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for i, fact := range decodeAll(t, entries) {
 		switch fact := fact.(type) {
 		case *event.BuyerFundsMoved:
 			if fact.Opening { // what was bought before is not on account
@@ -176,9 +171,7 @@ func (l *ledgerModel) settled(t testing.TB, fact *event.PostSettled) {
 			l.status[fact.Lead] = market.StatusUnmatched
 			return
 		}
-		if sale.Test != fact.Next.Test {
-			t.Errorf("lead %s is a test at one buyer, and none at the next", fact.Lead)
-		}
+		expectEqual(t, sale.Test, fact.Next.Test, "lead ", fact.Lead, " is a test at one buyer, and none at the next")
 		if sale.Test {
 			l.takesNothing(t, fact.Lead, &fact.Next)
 		}
@@ -234,9 +227,7 @@ func (l *ledgerModel) compare(t testing.TB, s *state.State) {
 			t.Errorf("lead %s has an open intent, by the facts none", p.Lead)
 		}
 	})
-	if open != len(l.open) {
-		t.Errorf("%d intents are open, by the facts %d", open, len(l.open))
-	}
+	expectEqual(t, open, len(l.open), "intents are open, by the facts")
 }
 
 // used is what a cap has counted, found by asking what limit would not be full.

@@ -10,6 +10,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/state"
+	"pingpost/internal/must"
 )
 
 // memoryLog is a log as the real one is, without a disk: entries queue, a
@@ -209,17 +210,60 @@ func (l *memoryLog) durable() []entry {
 
 func (l *memoryLog) len() int { return len(l.durable()) }
 
+// rejectingLog rejects events as a log with a full queue does.
+type rejectingLog struct {
+	engine.Log
+	reject func(event.Kind) error
+}
+
+func (l *rejectingLog) Append(data []byte, w engine.Waiter) error {
+	fact, err := new(event.Decoder).Decode(data)
+	if err == nil {
+		err = l.reject(fact.Kind())
+	}
+	if err != nil {
+		return err
+	}
+	return l.Log.Append(data, w)
+}
+
+func logThatRejects(reject func(event.Kind) error) func(*engine.Options) {
+	return func(o *engine.Options) { o.Log = &rejectingLog{o.Log, reject} }
+}
+
+// historyFunc reads an event of the log by its position.
+type historyFunc func(seq uint64) ([]byte, error)
+
+func (f historyFunc) At(seq uint64) ([]byte, error) { return f(seq) }
+
+// historyThatFails returns the error instead of an event as long as there is one.
+func historyThatFails(failure *error) func(*engine.Options) {
+	return func(o *engine.Options) {
+		history := o.History
+		o.History = historyFunc(func(seq uint64) ([]byte, error) {
+			if *failure != nil {
+				return nil, *failure
+			}
+			return history.At(seq)
+		})
+	}
+}
+
+// decodeAll returns the events of the entries.
+func decodeAll(t testing.TB, entries []entry) (all []event.Event) {
+	t.Helper()
+	for _, e := range entries {
+		all = append(all, must.Value(new(event.Decoder).Decode(e.data))(t))
+	}
+	return all
+}
+
 // replayed is the state that the first entries make.
 func replayed(t testing.TB, entries []entry) *state.State {
 	t.Helper()
 	s := state.New()
-	var decoder event.Decoder
-	for i, e := range entries {
-		fact, err := decoder.Decode(e.data)
-		if err != nil {
-			t.Fatalf("entry %d: %v", i+1, err)
-		}
-		s.Apply(uint64(i+1), e.at, fact)
+	for i, fact := range decodeAll(t, entries) {
+		s.Apply(uint64(i+1), entries[i].at, fact)
 	}
 	return s
 }

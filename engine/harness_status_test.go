@@ -1,7 +1,7 @@
 package engine_test
 
 import (
-	"encoding/binary"
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -38,29 +38,16 @@ func (w word) because(reason string) word    { w.reason = reason; return w }
 func (w word) happened(occurred string) word { w.occurred = occurred; return w }
 
 func (w word) form() engine.StatusReport {
-	report := engine.StatusReport{}
-	for _, m := range []struct {
-		name, value string
-		to          *market.Member
-	}{{"lead_id", w.lead, &report.Lead}, {"status", w.status, &report.Status}, {"reason", w.reason, &report.Reason}, {"occurred_at", w.occurred, &report.Occurred}} {
-		if m.value != "-" {
-			*m.to = member(m.name, m.value)
-		}
+	return engine.StatusReport{
+		Lead: member("lead_id", w.lead), Status: member("status", w.status),
+		Reason: member("reason", w.reason), Occurred: member("occurred_at", w.occurred),
 	}
-	return report
 }
 
 func (x *exchange) statusRequest(words []word) *engine.StatusRequest {
-	var id market.RequestID
-	binary.BigEndian.PutUint64(id[8:], x.drawn.Add(1))
-	id[0] = 3
-	req := &engine.StatusRequest{Request: id, Received: time.Now().UnixNano()}
+	req := &engine.StatusRequest{Request: x.newRequestID(), Received: time.Now().UnixNano()}
 	for _, w := range words {
-		buyer := w.buyer
-		if buyer == "" {
-			buyer = "blue"
-		}
-		req.Buyer = x.engine.Catalog().Buyers[market.BuyerID(buyer)]
+		req.Buyer = x.engine.Catalog().Buyers[market.BuyerID(cmp.Or(w.buyer, "blue"))]
 		req.Reports = append(req.Reports, w.form())
 		req.Body = fmt.Append(req.Body, w.status, "|", w.reason, "|", w.occurred, ";")
 		req.Key, req.BadKey = []byte(w.key), w.badKey
@@ -149,17 +136,15 @@ func (x *exchange) balance(buyer string) string {
 // lastFact is the fact that was logged last.
 func (x *exchange) lastFact() event.Event {
 	x.t.Helper()
-	entries := x.log.durable()
-	return must[event.Event](x.t)(new(event.Decoder).Decode(entries[len(entries)-1].data))
+	return last(x.t, recordsOf[event.Event](x))
 }
 
 // bought is a market in which blue, who has a hundred, buys all leads for ten each, of which
 // eight are the supplier's.
 func bought(rule market.ReturnRule) rig {
-	return rig{
-		buyers:    []buyer{{id: "blue", funds: "100"}, {id: "gold", funds: "100"}},
-		campaigns: []campaign{{method: market.Waterfall, payout: "0.8", returns: &rule, seats: []seat{{buyer: "blue"}, {buyer: "gold"}}}},
-	}
+	r := selling(market.Waterfall, buyer{id: "blue", funds: "100"}, buyer{id: "gold", funds: "100"})
+	r.campaigns[0].payout, r.campaigns[0].returns = "0.8", &rule
+	return r
 }
 
 // returns is the usual rule with a change.

@@ -15,6 +15,7 @@ import (
 	"pingpost/engine/market"
 	"pingpost/engine/sealtest"
 	"pingpost/engine/state"
+	"pingpost/internal/must"
 	"pingpost/internal/timer"
 )
 
@@ -160,9 +161,7 @@ func (x *exchange) configure(r rig) {
 	x.t.Helper()
 	x.rig = r
 	c := x.configuration(r)
-	if err := x.engine.Configure(c); err != nil {
-		x.t.Fatal(err)
-	}
+	must.Succeed(x.t, x.engine.Configure(c))
 	if x.highest == nil {
 		x.highest = map[market.Ref]int64{}
 	}
@@ -208,9 +207,7 @@ func (x *exchange) rise() {
 	x.log.reopen()
 	x.start()
 	x.configure(x.rig)
-	if err := x.engine.Recover(); err != nil {
-		x.t.Fatal(err)
-	}
+	must.Succeed(x.t, x.engine.Recover())
 }
 
 // send ingests a request that has just arrived.
@@ -218,40 +215,55 @@ func (x *exchange) send(r request) (engine.Answer, error) { return x.engine.Inge
 
 // ingestOf is the request as the server would hand it over.
 func (x *exchange) ingestOf(r request) *engine.IngestRequest {
-	var id market.RequestID
-	binary.BigEndian.PutUint64(id[8:], x.drawn.Add(1))
-	id[0] = 1
 	return &engine.IngestRequest{
 		Supplier: x.engine.Catalog().Suppliers[market.SupplierID(r.supplier)],
 		Members:  r.members, Body: r.body, Key: []byte(r.key), BadKey: r.badKey, Test: r.test, BadTest: r.badTest,
-		Request: id, Received: time.Now().UnixNano(),
+		Request: x.newRequestID(), Received: time.Now().UnixNano(),
 	}
 }
 
-// sent is what became of a request that is under way.
-type sent struct {
-	answer engine.Answer
-	err    error
-	took   time.Duration
-	done   chan struct{}
+// newRequestID returns a request id that no other request has.
+func (x *exchange) newRequestID() market.RequestID {
+	id := market.RequestID{1}
+	binary.BigEndian.PutUint64(id[8:], x.drawn.Add(1))
+	return id
 }
 
-// goSend ingests on a goroutine of its own.
-func (x *exchange) goSend(r request) *sent {
-	s := &sent{done: make(chan struct{})}
+// call is a request that runs on its own goroutine.
+type call[A any] struct {
+	answer   A
+	err      error
+	took     time.Duration
+	done     chan struct{}
+	describe func(A, error) string
+}
+
+type (
+	sent    = call[engine.Answer]
+	pinging = call[engine.PingAnswer]
+	sale    = call[engine.SaleAnswer]
+)
+
+// startCall runs the request on its own goroutine.
+func startCall[A any](request func() (A, error), describe func(A, error) string) *call[A] {
+	c := &call[A]{done: make(chan struct{}), describe: describe}
 	start := time.Now()
 	go func() {
-		defer close(s.done)
-		s.answer, s.err = x.send(r)
-		s.took = time.Since(start)
+		defer close(c.done)
+		c.answer, c.err = request()
+		c.took = time.Since(start)
 	}()
-	return s
+	return c
 }
 
-// wait is the request's end, in the words of said.
-func (s *sent) wait() string {
-	<-s.done
-	return said(s.answer, s.err)
+// wait waits for the answer and describes it.
+func (c *call[A]) wait() string {
+	<-c.done
+	return c.describe(c.answer, c.err)
+}
+
+func (x *exchange) goSend(r request) *sent {
+	return startCall(func() (engine.Answer, error) { return x.send(r) }, said)
 }
 
 // tell ingests and says what came of it: the buyer, or why none.
@@ -310,15 +322,9 @@ func (x *exchange) finish() {
 // audit holds an exchange that is idle to what is always true.
 func (x *exchange) audit() {
 	x.t.Helper()
-	if n := x.state.ReservationCount(); n != 0 {
-		x.t.Errorf("%d reservations are out while nothing is under way", n)
-	}
-	if n := x.engine.Auctions(); n != 0 {
-		x.t.Errorf("%d auctions are open while nothing is under way", n)
-	}
-	if n := x.noted.wrong.Load(); n != 0 {
-		x.t.Errorf("%d auctions were noted whose outcomes do not add up to the lineup", n)
-	}
+	expectEqual(x.t, x.state.ReservationCount(), 0, "reservations are out while nothing is under way")
+	expectEqual(x.t, x.engine.Auctions(), 0, "auctions are open while nothing is under way")
+	expectEqual(x.t, x.noted.wrong.Load(), 0, "auctions were noted whose outcomes do not add up to the lineup")
 	if x.log.failure != nil {
 		return // memory was left behind: it knows less than the log may have
 	}
@@ -343,10 +349,18 @@ func bubble(t *testing.T, name string, f func(t *testing.T)) {
 // at waits until a moment of virtual time, in UTC.
 func at(t testing.TB, text string) {
 	t.Helper()
-	moment := must[time.Time](t)(time.Parse("2006-01-02 15:04:05.999999999", text))
+	moment := must.Value(time.Parse("2006-01-02 15:04:05.999999999", text))(t)
 	if d := time.Until(moment); d > 0 {
 		time.Sleep(d)
 	} else if d < 0 {
 		t.Fatalf("%s is past", text)
+	}
+}
+
+// expectEqual reports an error if got is not want. The context says what was compared.
+func expectEqual[T comparable](t testing.TB, got, want T, context ...any) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s\ngot  %v\nwant %v", fmt.Sprint(context...), got, want)
 	}
 }

@@ -67,9 +67,7 @@ func (r *receivers) receive(x *exchange, h *state.QueuedWebhook, m *engine.Webho
 	}
 	for _, before := range r.told {
 		same := before.lead == a.lead && before.what == a.what
-		if same != (before.id == a.id) {
-			r.t.Errorf("%s of %s is %s, %s of %s is %s", before.what, before.lead, before.id, a.what, a.lead, a.id)
-		}
+		expectEqual(r.t, same, (before.id == a.id), before.what, " of ", before.lead, " is ", before.id, ", ", a.what, " of ", a.lead, " is ", a.id)
 		if !same {
 			continue
 		}

@@ -33,7 +33,7 @@ func TestKeyBringsBackTheAnswer(t *testing.T) {
 		want   string
 	}{
 		{"recorded", three(market.RoundRobin), nil, ""},
-		{"no room", rig{buyers: []buyer{{id: "blue", caps: []string{"day 0"}}}, campaigns: []campaign{{method: market.Waterfall, seats: []seat{{buyer: "blue"}}}}}, nil, "caps_full"},
+		{"no room", selling(market.Waterfall, buyer{id: "blue", caps: []string{"day 0"}}), nil, "caps_full"},
 		{"nobody there", rig{campaigns: []campaign{{method: market.Waterfall}}}, nil, "no_buyer"},
 		{"delivered", three(market.Waterfall).posting(), []reply{accepts.in(time.Second)}, "blue"},
 		{"refused by the first", three(market.Waterfall).posting(), []reply{refuses.in(time.Second)}, "gold"},
@@ -59,14 +59,10 @@ func TestKeyBringsBackTheAnswer(t *testing.T) {
 					t.Fatalf("%s: %v", when, err)
 				}
 				same(t, first, answer)
-				if got := x.tell(person(2).withKey("k-1")); got != "idempotency_key_reused" {
-					t.Errorf("%s, another body: %s", when, got)
-				}
+				expectEqual(t, x.tell(person(2).withKey("k-1")), "idempotency_key_reused", when, ", another body")
 			}
 			again("at once")
-			if len(x.world.tried()) != posts {
-				t.Error("the repetition was posted")
-			}
+			expectEqual(t, len(x.world.tried()), posts, "the repetition was posted")
 			x.crash()
 			again("after a restart")
 			time.Sleep(time.Hour)
@@ -97,15 +93,9 @@ func TestRefusalUsesUpNoKey(t *testing.T) {
 		bubble(t, test.what, func(t *testing.T) {
 			x := begin(t, three(market.Waterfall))
 			entries := x.log.len()
-			if got := x.tell(test.bad.withKey("k")); got != test.want {
-				t.Errorf("%s, want %s", got, test.want)
-			}
-			if x.log.len() != entries {
-				t.Error("it was logged")
-			}
-			if got := x.tell(person(1).withKey("k")); got != "blue" {
-				t.Errorf("the right body under the same key: %s", got)
-			}
+			expectEqual(t, x.tell(test.bad.withKey("k")), test.want)
+			expectEqual(t, x.log.len(), entries, "it was logged")
+			expectEqual(t, x.tell(person(1).withKey("k")), "blue", "the right body under the same key")
 		})
 	}
 }
@@ -156,14 +146,10 @@ func TestKeyInUse(t *testing.T) {
 				t.Errorf("%s after %s", got, first.took)
 			}
 			for _, other := range others {
-				if other.wait() != test.want {
-					t.Fatal(other.wait())
-				}
+				expectEqual(t, other.wait(), test.want)
 				same(t, first.answer, other.answer)
 			}
-			if got := stranger.wait(); got != "idempotency_key_reused" {
-				t.Errorf("another body: %s", got)
-			}
+			expectEqual(t, stranger.wait(), "idempotency_key_reused", "another body")
 			if n := len(x.world.takers()); n > 1 {
 				t.Errorf("%d people were sold", n)
 			}
@@ -178,9 +164,7 @@ func TestKeyInUse(t *testing.T) {
 		waits := x.goSend(person(1).withKey("k")) // for the holder's fate
 		synctest.Wait()
 		next := x.goSend(person(1).withKey("k"))
-		if got := fmt.Sprint(holder.wait(), " ", waits.wait(), " ", next.wait()); got != "blue duplicate duplicate" {
-			t.Error(got)
-		}
+		expectEqual(t, fmt.Sprint(holder.wait(), " ", waits.wait(), " ", next.wait()), "blue duplicate duplicate")
 		same(t, waits.answer, next.answer)
 	})
 	bubble(t, "and is refused as it stands: the next one takes the key", func(t *testing.T) {
@@ -204,8 +188,6 @@ func TestKeyInUse(t *testing.T) {
 			t.Errorf("%v after %s", second.err, second.took)
 		}
 		x.log.slow(0)
-		if got := first.wait(); got != "blue" {
-			t.Error(got)
-		}
+		expectEqual(t, first.wait(), "blue")
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // An operator's late word about an old lead does not overwrite what is
@@ -17,23 +18,16 @@ func TestLateSettlementKeepsTheNewerDuplicate(t *testing.T) {
 		bubble(t, how.String(), func(t *testing.T) {
 			hour := anyOf
 			hour.Window = int64(time.Hour)
-			x := begin(t, rig{
-				buyers:    []buyer{{id: "blue", posts: true}},
-				campaigns: []campaign{{method: market.Waterfall, duplicates: hour, seats: []seat{{buyer: "blue"}}}},
-			})
+			r := selling(market.Waterfall, buyer{id: "blue", posts: true})
+			r.campaigns[0].duplicates = hour
+			x := begin(t, r)
 			x.world.script("blue", breaks)
 			old, _ := x.send(person(1))
 			time.Sleep(2 * time.Hour)
 			x.world.script("blue", accepts)
-			if got := x.tell(person(1)); got != "blue" {
-				t.Fatalf("two hours later: %s", got)
-			}
-			if err := x.engine.By("").Resolve(old.Lead, how); err != nil {
-				t.Fatal(err)
-			}
-			if got := x.tell(person(1)); got != "duplicate" {
-				t.Errorf("at once after the newer one: %s", got)
-			}
+			expectEqual(t, x.tell(person(1)), "blue", "two hours later")
+			must.Succeed(t, x.engine.By("").Resolve(old.Lead, how))
+			expectEqual(t, x.tell(person(1)), "duplicate", "at once after the newer one")
 		})
 	}
 }
@@ -42,10 +36,7 @@ func TestLateSettlementKeepsTheNewerDuplicate(t *testing.T) {
 // whatever the clock did.
 func TestRetryAfterAClockThatWentBack(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
-		x := begin(t, rig{
-			buyers:    []buyer{{id: "blue", posts: true}},
-			campaigns: []campaign{{method: market.Waterfall, seats: []seat{{buyer: "blue"}}}},
-		})
+		x := begin(t, selling(market.Waterfall, buyer{id: "blue", posts: true}))
 		x.world.script("blue", breaks, breaks, breaks, accepts)
 		s := x.goSend(person(1))
 		s.wait()
@@ -63,7 +54,7 @@ func TestRetryAfterAClockThatWentBack(t *testing.T) {
 // What a buyer bought while its money was not limited is not on account.
 func TestOpeningBalanceIsTheBalance(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
-		r := rig{buyers: []buyer{{id: "blue"}}, campaigns: []campaign{{method: market.Waterfall, seats: []seat{{buyer: "blue", price: "10"}}}}}
+		r := selling(market.Waterfall, buyer{id: "blue"})
 		x := begin(t, r)
 		for i := range 10 {
 			x.tell(person(i))
@@ -71,9 +62,7 @@ func TestOpeningBalanceIsTheBalance(t *testing.T) {
 		r.buyers = []buyer{{id: "blue", funds: "50"}}
 		x.configure(r)
 		for i, want := range []string{"blue", "blue", "blue", "blue", "blue", "insufficient_funds"} {
-			if got := x.tell(person(100 + i)); got != want {
-				t.Errorf("lead %d: %s, want %s", i, got, want)
-			}
+			expectEqual(t, x.tell(person(100+i)), want, "lead ", i)
 		}
 	})
 }

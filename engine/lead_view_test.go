@@ -51,9 +51,7 @@ func TestLooksOnTheWay(t *testing.T) {
 			x.world.script("blue", test.script...)
 			sent := x.goSend(person(1))
 			time.Sleep(test.after)
-			if got := x.looks(x.onlyLead(), test.buyer); got != test.want {
-				t.Errorf("%s\nwant %s", got, test.want)
-			}
+			expectEqual(t, x.looks(x.onlyLead(), test.buyer), test.want)
 			sent.wait()
 		})
 	}
@@ -63,22 +61,15 @@ func TestLooksOnTheWay(t *testing.T) {
 // is no answer.
 func TestLooksPastHistory(t *testing.T) {
 	for what, test := range map[string]struct {
-		history func(engine.History) engine.History
+		failure error
 		want    string
 	}{
-		"past":   {func(engine.History) engine.History { return nothing{} }, "ACCEPTED/none/none  blue 8USD, ACCEPTED/none/none  blue 10USD"},
-		"broken": {func(engine.History) engine.History { return broken{} }, engine.ErrUnavailable.Error() + ", " + engine.ErrUnavailable.Error()},
+		"past":   {engine.ErrGone, "ACCEPTED/none/none  blue 8USD, ACCEPTED/none/none  blue 10USD"},
+		"broken": {errors.New("input/output error"), engine.ErrUnavailable.Error() + ", " + engine.ErrUnavailable.Error()},
 	} {
 		bubble(t, what, func(t *testing.T) {
-			x := begin(t, bought(returns(nil)), func(o *engine.Options) { o.History = test.history(o.History) })
-			if got := x.looks(x.sold(1).Lead, "blue"); got != test.want {
-				t.Errorf("%s\nwant %s", got, test.want)
-			}
+			x := begin(t, bought(returns(nil)), historyThatFails(&test.failure))
+			expectEqual(t, x.looks(x.sold(1).Lead, "blue"), test.want)
 		})
 	}
 }
-
-// broken is a history on a disk that cannot be read.
-type broken struct{}
-
-func (broken) At(uint64) ([]byte, error) { return nil, errors.New("input/output error") }

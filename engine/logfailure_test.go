@@ -69,9 +69,7 @@ func TestLogThatFails(t *testing.T) {
 	bubble(t, "with deliveries in the background", func(t *testing.T) {
 		x := begin(t, r)
 		x.world.script("blue", hangs, breaks, accepts)
-		if got := x.tell(person(1)); got != "blue" {
-			t.Fatal(got)
-		}
+		expectEqual(t, x.tell(person(1)), "blue")
 		x.log.die(x.log.len(), nil)
 		time.Sleep(time.Hour)
 		if x.engine.Deliveries() != 0 || x.noted.faults.Load() == 0 {
@@ -81,9 +79,7 @@ func TestLogThatFails(t *testing.T) {
 		x.rise()
 		x.world.script("blue", accepts)
 		time.Sleep(time.Hour)
-		if n := len(x.world.takers()); n != 1 {
-			t.Errorf("%d people were sold", n)
-		}
+		expectEqual(t, len(x.world.takers()), 1, "people were sold")
 	})
 }
 
@@ -92,36 +88,16 @@ func TestLogThatFails(t *testing.T) {
 func TestLogThatIsBusy(t *testing.T) {
 	bubble(t, "refused, and sent again", func(t *testing.T) {
 		crowded := errors.New("the queue is full")
-		var l *busyLog
-		x := begin(t, three(market.Waterfall), func(opt *engine.Options) {
-			l = &busyLog{Log: opt.Log, err: crowded}
-			opt.Log = l
-		})
-		l.full = true
+		var full error
+		x := begin(t, three(market.Waterfall), logThatRejects(func(event.Kind) error { return full }))
+		full = crowded
 		if _, err := x.send(person(1).withKey("k")); !errors.Is(err, crowded) {
 			t.Error(err)
 		}
-		if n := x.state.ReservationCount(); n != 0 {
-			t.Errorf("%d reservations", n)
-		}
-		l.full = false
-		if got := x.tell(person(1).withKey("k")); got != "blue" {
-			t.Error(got)
-		}
+		expectEqual(t, x.state.ReservationCount(), 0, "reservations")
+		full = nil
+		expectEqual(t, x.tell(person(1).withKey("k")), "blue")
 	})
-}
-
-type busyLog struct {
-	engine.Log
-	err  error
-	full bool
-}
-
-func (l *busyLog) Append(data []byte, w engine.Waiter) error {
-	if l.full {
-		return l.err
-	}
-	return l.Log.Append(data, w)
 }
 
 // When the exchange stops, who waits is told to come again: no lead is refused
@@ -151,12 +127,8 @@ func TestStopDecidesNothing(t *testing.T) {
 				t.Errorf("request %d: %s", i, s.wait())
 			}
 		}
-		if got := first.wait() + " " + taken.wait(); got != "blue gold" {
-			t.Errorf("those that were decided: %s", got)
-		}
-		if got := x.log.len() - entries; got != 2 {
-			t.Errorf("%d entries, want the sale and the settlement", got)
-		}
+		expectEqual(t, first.wait()+" "+taken.wait(), "blue gold", "those that were decided")
+		expectEqual(t, x.log.len()-entries, 2, "entries: the sale and the settlement")
 	})
 	bubble(t, "a delivery begun too late", func(t *testing.T) {
 		var x *exchange
@@ -166,9 +138,7 @@ func TestStopDecidesNothing(t *testing.T) {
 		if _, err := x.send(person(1).withKey("k")); !errors.Is(err, engine.ErrUnavailable) {
 			t.Error(err)
 		}
-		if len(x.world.tried()) != 0 {
-			t.Error("it was posted")
-		}
+		expectEqual(t, len(x.world.tried()), 0, "it was posted")
 	})
 	bubble(t, "again and again", func(t *testing.T) {
 		for i := range 20 {
@@ -179,9 +149,7 @@ func TestStopDecidesNothing(t *testing.T) {
 			time.Sleep(time.Duration(i) * 70 * ms)
 			x.engine.Close()
 			x.engine.Close()
-			if n := x.engine.Deliveries(); n != 0 {
-				t.Errorf("%d deliveries after the end", n)
-			}
+			expectEqual(t, x.engine.Deliveries(), 0, "deliveries after the end")
 			if got := s.wait(); got != "blue" {
 				t.Error(fmt.Sprint(i, " ", got))
 			}

@@ -6,6 +6,7 @@ import (
 
 	"pingpost/engine"
 	"pingpost/engine/event"
+	"pingpost/internal/must"
 )
 
 // TestFactsSayWhoAsked: each of an operator's verbs writes in its facts who that was,
@@ -17,13 +18,9 @@ func TestFactsSayWhoAsked(t *testing.T) {
 		first := x.log.len()
 		key := secretOf(event.ObjectSupplier, "acme", "one", 1)
 		returned := x.sold(1)
-		if got := x.reported(saying(returned, "returned")); got != "ACCEPTED waiting" {
-			t.Fatal(got)
-		}
-		for _, entry := range x.log.durable()[first:] {
-			if fact := must[event.Event](t)(new(event.Decoder).Decode(entry.data)); event.RequestedBy(fact) != "" {
-				t.Errorf("%s is by %q", event.DescribeAsJSON(fact), event.RequestedBy(fact))
-			}
+		expectEqual(t, x.reported(saying(returned, "returned")), "ACCEPTED waiting")
+		for _, fact := range decodeAll(t, x.log.durable()[first:]) {
+			expectEqual(t, event.RequestedBy(fact), "", event.DescribeAsJSON(fact), " is by")
 		}
 		for what, do := range map[string]func() error{
 			"pause":          func() error { return anna.Pause(event.ObjectCampaign, "auto", true) },
@@ -57,7 +54,7 @@ func TestFactsSayWhoAsked(t *testing.T) {
 	})
 	bubble(t, "by, of letters", func(t *testing.T) {
 		x, _ := died(t, 3)
-		dead := must[[]deadHook](t)(x.dead())
+		dead := must.Value(x.dead())(t)
 		anna := x.engine.By("anna")
 		for what, do := range map[string]func() error{
 			"resent":  func() error { return anna.ResendWebhook(dead[0].Lead, dead[0].Type) },
@@ -76,7 +73,7 @@ func TestFactsSayWhoAsked(t *testing.T) {
 		r.buyers, r.campaigns[0].seats = r.buyers[:1], r.campaigns[0].seats[:1]
 		x := begin(t, r)
 		x.world.script("blue", breaks)
-		answer := must[engine.Answer](t)(x.send(person(1)))
+		answer := must.Value(x.send(person(1)))(t)
 		time.Sleep(time.Hour)
 		if err := x.engine.By("anna").Resolve(answer.Lead, event.SettledConfirmed); err != nil || event.RequestedBy(x.lastFact()) != "anna" {
 			t.Errorf("%v, %s", err, event.DescribeAsJSON(x.lastFact()))

@@ -72,9 +72,7 @@ func TestAPanicReservesNothing(t *testing.T) {
 			if held, open := x.state.ReservationCount(), x.engine.Auctions(); held != want || open != 0 {
 				t.Errorf("%d reservations and %d auctions are left", held, open)
 			}
-			if got := test.call(x); got != test.again {
-				t.Errorf("again: %s, want %s", got, test.again)
-			}
+			expectEqual(t, test.call(x), test.again, "again")
 			if test.at == "a post is noted" {
 				if got := x.tell(person(1).withKey("another")); got == "blue" || got == "gold" {
 					t.Errorf("the same person is sold to %s, and blue may have the lead", got)
@@ -110,12 +108,8 @@ func (c clumsy) Post(req *market.PostRequest) market.PostResult {
 func TestAPanicIsOneTry(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		x := opened(t, bidders(), func(o *engine.Options) { o.Buyers = clumsy{o.Buyers, new(atomic.Bool)} })
-		if got := x.posted(postOf(1, x.quoted(inquiry(1)))); got != "blue theirs 8" {
-			t.Error(got)
-		}
-		if n := x.noted.faults.Load(); n != 1 {
-			t.Errorf("%d faults were told", n)
-		}
+		expectEqual(t, x.posted(postOf(1, x.quoted(inquiry(1)))), "blue theirs 8")
+		expectEqual(t, x.noted.faults.Load(), 1, "faults were told")
 		if got := x.world.tried(); len(got) != 2 || got[1] != "blue@1s" {
 			t.Errorf("tried %v", got)
 		}

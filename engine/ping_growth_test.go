@@ -44,9 +44,7 @@ func TestFieldsThatTheLogHasOfAPing(t *testing.T) {
 			x := begin(t, auctions("blue"))
 			test.request.hops = test.hops
 			x.pingAll(t, test.request)
-			if got := x.recorded(t); got != test.want {
-				t.Errorf("recorded %.200s, want %s", got, test.want)
-			}
+			expectEqual(t, x.recorded(t), test.want, "recorded")
 			entries := x.log.durable()
 			if size := len(entries[len(entries)-1].data); size > test.longest {
 				t.Errorf("the entry has %d bytes, want at most %d", size, test.longest)
@@ -61,9 +59,7 @@ func TestFieldsThatTheLogHasOfAPing(t *testing.T) {
 		r.campaigns[0].unknown = market.UnknownKeep
 		x := begin(t, r)
 		x.ask(t, "vehicles", "#2", "padding", padding)
-		if got := x.recorded(t); got != "state=CA vehicles=2" {
-			t.Errorf("recorded %.200s", got)
-		}
+		expectEqual(t, x.recorded(t), "state=CA vehicles=2", "recorded")
 	})
 }
 
@@ -87,9 +83,7 @@ func TestMemoryOfPingsWithoutACampaign(t *testing.T) {
 			t.Fatalf("%+v %v", first, err)
 		}
 		time.Sleep(5*time.Second - time.Millisecond)
-		if got := heard(x.ping(inquiry(2, "auction_id", "a1"))); got != "auction_exists" {
-			t.Errorf("within five seconds, under another key: %s", got)
-		}
+		expectEqual(t, heard(x.ping(inquiry(2, "auction_id", "a1"))), "auction_exists", "within five seconds, under another key")
 		const each = 2000 // of pings in ten seconds
 		for n := range 3 * each {
 			if x.pingAll(t, inquiry(10+n, "vertical", "boats")); n%each == 0 {
@@ -99,9 +93,7 @@ func TestMemoryOfPingsWithoutACampaign(t *testing.T) {
 		if n := x.state.AuctionCount(); n > each+each/2 {
 			t.Errorf("memory has %d names of auctions, want the last %d and few more", n, each)
 		}
-		if got := heard(x.ping(inquiry(2, "auction_id", "a1"))); got != "10" {
-			t.Errorf("later, under another key: %s", got)
-		}
+		expectEqual(t, heard(x.ping(inquiry(2, "auction_id", "a1"))), "10", "later, under another key")
 		first.Replayed = true
 		time.Sleep(29 * 24 * time.Hour)
 		x.crash()
@@ -109,8 +101,6 @@ func TestMemoryOfPingsWithoutACampaign(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(first, again) {
 			t.Errorf("first\n%+v, after 29 days and a restart\n%+v %v", first, again, err)
 		}
-		if got := heard(x.ping(inquiry(1, "vertical", "ships"))); got != "idempotency_key_reused" {
-			t.Errorf("another body under the key: %s", got)
-		}
+		expectEqual(t, heard(x.ping(inquiry(1, "vertical", "ships"))), "idempotency_key_reused", "another body under the key")
 	})
 }

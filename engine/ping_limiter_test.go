@@ -42,20 +42,14 @@ func TestAFailingBuyerIsAskedLess(t *testing.T) {
 		}
 		x.world.offers("sick", passes)
 		asked(60)
-		if got := asked(20); got != 20 {
-			t.Errorf("well again, asked %d times of 20", got)
-		}
+		expectEqual(t, asked(20), 20, "asked of 20 times, well again")
 		x.world.offers("sick", sleeps)
 		asked(60)
 		x.crash()
-		if got := asked(3); got != 3 {
-			t.Errorf("after a restart asked %d times of 3", got)
-		}
+		expectEqual(t, asked(3), 3, "asked of 3 times, after a restart")
 		asked(60)
 		time.Sleep(2 * time.Minute)
-		if got := asked(2); got != 2 {
-			t.Errorf("after two minutes asked %d times of 2", got)
-		}
+		expectEqual(t, asked(2), 2, "asked of 2 times, after two minutes")
 	})
 }
 
@@ -84,28 +78,18 @@ func TestPingRateOfABuyer(t *testing.T) {
 			}
 			return fmt.Sprint(len(x.world.pings)-before-10, "/", limited)
 		}
-		if got := burst(); got != "0/10" {
-			t.Errorf("at the start %s", got)
-		}
+		expectEqual(t, burst(), "0/10", "at the start")
 		time.Sleep(time.Second)
-		if got := burst(); got != "3/17" {
-			t.Errorf("after a second %s", got)
-		}
+		expectEqual(t, burst(), "3/17", "after a second")
 		time.Sleep(time.Minute)
-		if got := burst(); got != "3/24" {
-			t.Errorf("after a minute %s", got)
-		}
+		expectEqual(t, burst(), "3/24", "after a minute")
 		r.buyers[0].rate = 5
 		x.configure(r)
 		time.Sleep(time.Second)
-		if got := burst(); got != "5/29" {
-			t.Errorf("at a new rate %s", got)
-		}
+		expectEqual(t, burst(), "5/29", "at a new rate")
 		r.buyers[0].rate = 0
 		x.configure(r)
-		if got := burst(); got != "10/29" {
-			t.Errorf("without a limit %s", got)
-		}
+		expectEqual(t, burst(), "10/29", "without a limit")
 	})
 	bubble(t, "whatever order they come in", func(t *testing.T) {
 		r := auctions("slow")
@@ -119,17 +103,13 @@ func TestPingRateOfABuyer(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := len(x.world.pings); got != 10 {
-			t.Errorf("%d pings of 10 in a second", got)
-		}
+		expectEqual(t, len(x.world.pings), 10, "pings of 10 in a second")
 	})
 	bubble(t, "nobody else is left", func(t *testing.T) {
 		r := auctions("slow")
 		r.buyers[0].rate = 1
 		x := begin(t, r)
-		if got := heard(x.ping(inquiry(1))) + " " + x.tell(person(1)); got != "rate_limited rate_limited" {
-			t.Error(got)
-		}
+		expectEqual(t, heard(x.ping(inquiry(1)))+" "+x.tell(person(1)), "rate_limited rate_limited")
 	})
 }
 
@@ -144,28 +124,16 @@ func TestAuctionsOfOneSellerAtOnce(t *testing.T) {
 		first := []*pinging{x.goPing(inquiry(1)), x.goPing(inquiry(2))}
 		lead := x.goSend(person(1))
 		time.Sleep(500 * ms)
-		if n := x.engine.Auctions(); n != 3 {
-			t.Errorf("%d auctions are open", n)
-		}
+		expectEqual(t, x.engine.Auctions(), 3, "auctions are open")
 		begun := x.log.len()
 		for _, got := range []string{heard(x.ping(inquiry(3))), heard(x.available(availability())), x.tell(person(2).withKey("k"))} {
-			if got != "rate_limited" {
-				t.Errorf("one too many: %s", got)
-			}
+			expectEqual(t, got, "rate_limited", "one too many")
 		}
-		if got := heard(x.ping(inquiry(9, "vertical", "boats"))); got != "no_campaign" {
-			t.Errorf("what is no auction: %s", got)
-		}
-		if got := x.log.len(); got != begun+1 {
-			t.Errorf("%d entries more", got-begun)
-		}
+		expectEqual(t, heard(x.ping(inquiry(9, "vertical", "boats"))), "no_campaign", "what is no auction")
+		expectEqual(t, x.log.len(), begun+1, "entries in the log")
 		other := x.goPing(inquiry(1).by("other"))
-		if got := first[0].wait() + first[1].wait() + lead.wait() + other.wait(); got != "1010blue10" {
-			t.Error(got)
-		}
-		if got := heard(x.ping(inquiry(3))) + " " + x.tell(person(2).withKey("k")); got != "10 blue" {
-			t.Errorf("afterwards %s", got)
-		}
+		expectEqual(t, first[0].wait()+first[1].wait()+lead.wait()+other.wait(), "1010blue10")
+		expectEqual(t, heard(x.ping(inquiry(3)))+" "+x.tell(person(2).withKey("k")), "10 blue", "afterwards")
 	})
 }
 
@@ -179,19 +147,13 @@ func TestPingsAtOnce(t *testing.T) {
 		x.world.offers("blue", bids("10").in(time.Second))
 		first := x.goPing(inquiry(1))
 		synctest.Wait()
-		if n := x.engine.Pings(); n != 1 {
-			t.Errorf("%d pings are under way", n)
-		}
+		expectEqual(t, x.engine.Pings(), 1, "pings are under way")
 		second := x.goPing(inquiry(2))
 		synctest.Wait()
 		for _, got := range []string{heard(x.ping(inquiry(3))), x.tell(person(1))} {
-			if got != "error: "+engine.ErrUnavailable.Error() {
-				t.Errorf("one too many: %s", got)
-			}
+			expectEqual(t, got, "error: "+engine.ErrUnavailable.Error(), "one too many")
 		}
-		if got := x.tell(person(1, "flo_campaign_id", "fall")); got != "blue" {
-			t.Error(got)
-		}
+		expectEqual(t, x.tell(person(1, "flo_campaign_id", "fall")), "blue")
 		if got := first.wait() + second.wait() + heard(x.ping(inquiry(3))); got != "101010" || x.engine.Pings() != 0 {
 			t.Errorf("%s, %d pings are under way", got, x.engine.Pings())
 		}

@@ -11,6 +11,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // All that is wrong with a ping is said at once, and nothing is logged of it.
@@ -44,12 +45,8 @@ func TestPingsThatAreRefused(t *testing.T) {
 		x := begin(t, r)
 		begun := x.log.len()
 		for _, test := range tests {
-			if got := heard(x.ping(test.request)); got != "invalid_payload "+test.want {
-				t.Errorf("%s:\n%s, want\n%s", test.what, got, test.want)
-			}
-			if x.log.len() != begun {
-				t.Fatalf("%s: was logged", test.what)
-			}
+			expectEqual(t, heard(x.ping(test.request)), "invalid_payload "+test.want, test.what)
+			expectEqual(t, x.log.len(), begun, test.what, ": was logged")
 		}
 		if got := x.world.rang(); len(got) > 0 {
 			t.Errorf("asked %v", got)
@@ -67,9 +64,7 @@ func TestPingsThatAreTaken(t *testing.T) {
 	} {
 		bubble(t, r.key, func(t *testing.T) {
 			x := begin(t, auctions("blue"))
-			if got := heard(x.ping(r)); got != "10" {
-				t.Error(got)
-			}
+			expectEqual(t, heard(x.ping(r)), "10")
 		})
 	}
 }
@@ -108,21 +103,15 @@ func TestCampaignOfAPing(t *testing.T) {
 			} else if held.Campaign != 0 || len(held.Bids)+len(held.Trail) > 0 {
 				t.Errorf("%+v: %+v", test, held)
 			}
-			if got != test.want {
-				t.Errorf("%+v: %s", test, got)
-			}
+			expectEqual(t, got, test.want, test)
 		}
 	})
 	bubble(t, "a paused one does not count", func(t *testing.T) {
 		x := begin(t, r)
 		for i, paused := range []bool{true, false} {
-			if err := x.engine.By("").Pause(event.ObjectCampaign, "cars", paused); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, x.engine.By("").Pause(event.ObjectCampaign, "cars", paused))
 			want := map[bool]string{true: "no_campaign", false: "10"}[paused]
-			if got := heard(x.ping(inquiry(i, "vertical", "auto"))); got != want {
-				t.Errorf("%s, want %s", got, want)
-			}
+			expectEqual(t, heard(x.ping(inquiry(i, "vertical", "auto"))), want)
 		}
 	})
 }
@@ -147,16 +136,12 @@ func TestNoBidsBeforeAnybodyIsAsked(t *testing.T) {
 			r.campaigns[0].filters = []market.FilterSpec{{Field: "vehicles", Max: &four}}
 			x := begin(t, r)
 			first, err := x.ping(test.request)
-			if got := heard(first, err); got != test.want {
-				t.Errorf("%s, want %s", got, test.want)
-			}
+			expectEqual(t, heard(first, err), test.want)
 			again, err := x.ping(test.request)
 			if first.Replayed = true; err != nil || !reflect.DeepEqual(first, again) {
 				t.Errorf("first %+v, then %+v %v", first, again, err)
 			}
-			if got := heard(x.ping(test.request.withKey("another"))); got != "auction_exists" {
-				t.Errorf("under another key: %s", got)
-			}
+			expectEqual(t, heard(x.ping(test.request.withKey("another"))), "auction_exists", "under another key")
 			if asked := len(x.world.pings); (asked == 1) != (test.want == "10") {
 				t.Errorf("%d were asked", asked)
 			}
@@ -188,15 +173,9 @@ func TestKeysAndNamesOfPings(t *testing.T) {
 			time.Sleep(9 * 24 * time.Hour)
 			x.crash()
 		}
-		if got := heard(x.ping(inquiry(1, "vehicles", "#2"))); got != "idempotency_key_reused" {
-			t.Errorf("another body: %s", got)
-		}
-		if got := heard(x.ping(inquiry(2, "auction_id", "a1"))); got != "auction_exists" {
-			t.Errorf("another key: %s", got)
-		}
-		if n := len(x.world.pings); n != 2 {
-			t.Errorf("%d pings", n)
-		}
+		expectEqual(t, heard(x.ping(inquiry(1, "vehicles", "#2"))), "idempotency_key_reused", "another body")
+		expectEqual(t, heard(x.ping(inquiry(2, "auction_id", "a1"))), "auction_exists", "another key")
+		expectEqual(t, len(x.world.pings), 2, "pings")
 		time.Sleep(4 * 24 * time.Hour)
 		if got := heard(x.ping(inquiry(1))); got != "10" || len(x.world.pings) != 4 {
 			t.Errorf("after 30 days: %s, %d pings", got, len(x.world.pings))
@@ -207,24 +186,18 @@ func TestKeysAndNamesOfPings(t *testing.T) {
 		r.suppliers = []string{"other"}
 		x := begin(t, r)
 		x.pingAll(t, inquiry(1), inquiry(1).by("other"))
-		if n := len(recordsOf[*event.AuctionHeld](x)); n != 2 {
-			t.Errorf("%d auctions", n)
-		}
+		expectEqual(t, len(recordsOf[*event.AuctionHeld](x)), 2, "auctions")
 	})
 	bubble(t, "an ingest's key is another", func(t *testing.T) {
 		x := begin(t, auctions("blue"))
-		if got := heard(x.ping(inquiry(1).withKey("k"))) + " " + x.tell(person(1).withKey("k")) + " " + heard(x.available(availability().withKey("k"))); got != "10 blue blue:10" {
-			t.Error(got)
-		}
+		expectEqual(t, heard(x.ping(inquiry(1).withKey("k")))+" "+x.tell(person(1).withKey("k"))+" "+heard(x.available(availability().withKey("k"))), "10 blue blue:10")
 	})
 	bubble(t, "a refusal uses neither up", func(t *testing.T) {
 		x := begin(t, auctions("blue"))
 		if got := heard(x.ping(inquiry(1, "state", "-"))); !strings.HasPrefix(got, "invalid_payload") {
 			t.Error(got)
 		}
-		if got := heard(x.ping(inquiry(1))); got != "10" {
-			t.Error(got)
-		}
+		expectEqual(t, heard(x.ping(inquiry(1))), "10")
 	})
 }
 
@@ -253,20 +226,23 @@ func TestPingsAtTheSameInstant(t *testing.T) {
 		first := x.goPing(inquiry(1))
 		synctest.Wait()
 		second := x.goPing(inquiry(2, "auction_id", "a1"))
-		if got := first.wait() + " " + second.wait() + " " + second.took.String(); got != "7 auction_exists 300ms" {
-			t.Error(got)
-		}
+		expectEqual(t, first.wait()+" "+second.wait()+" "+second.took.String(), "7 auction_exists 300ms")
 	})
 	bubble(t, "the first one fails", func(t *testing.T) {
-		x := begin(t, auctions("blue"), func(o *engine.Options) { o.Log = &brokenOnce{Log: o.Log} })
+		rejected := false
+		x := begin(t, auctions("blue"), logThatRejects(func(kind event.Kind) error {
+			if kind == event.KindAuctionHeld && !rejected {
+				rejected = true
+				return engine.ErrBusy
+			}
+			return nil
+		}))
 		x.world.offers("blue", bids("7").in(300*ms))
 		first := x.goPing(inquiry(1))
 		synctest.Wait()
 		second, third := x.goPing(inquiry(1)), x.goPing(inquiry(2, "auction_id", "a1"))
 		words := second.wait() + " " + third.wait()
-		if got := first.wait(); got != "error: "+engine.ErrBusy.Error() {
-			t.Errorf("the first: %s", got)
-		}
+		expectEqual(t, first.wait(), "error: "+engine.ErrBusy.Error(), "the first")
 		if words != "7 auction_exists" && words != "auction_exists 7" {
 			t.Errorf("the others: %s", words)
 		}
@@ -285,21 +261,6 @@ func TestPingsAtTheSameInstant(t *testing.T) {
 	})
 }
 
-// brokenOnce takes no auction the first time.
-type brokenOnce struct {
-	engine.Log
-	broken bool
-}
-
-func (l *brokenOnce) Append(data []byte, w engine.Waiter) error {
-	fact, err := new(event.Decoder).Decode(data)
-	if err == nil && fact.Kind() == event.KindAuctionHeld && !l.broken {
-		l.broken = true
-		return engine.ErrBusy
-	}
-	return l.Log.Append(data, w)
-}
-
 // A power cut before the auction is durable, or after it and before anybody
 // hears: the same key gets one answer, and it is the fact's.
 func TestPowerCutAtAnAuction(t *testing.T) {
@@ -313,9 +274,7 @@ func TestPowerCutAtAnAuction(t *testing.T) {
 			}
 			x.log.die(n, x.life.die)
 			x.log.unheard = unheard
-			if got := heard(x.ping(inquiry(1))); got != "error: "+errDead.Error() {
-				t.Fatalf("told %s", got)
-			}
+			expectEqual(t, heard(x.ping(inquiry(1))), "error: "+errDead.Error(), "told")
 			x.life.die()
 			x.bury()
 			x.rise()
@@ -338,17 +297,9 @@ func TestPowerCutAtAnAuction(t *testing.T) {
 // Where the log no longer has the fact, nothing is made up.
 func TestAnAnswerThatHistoryHasLost(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
-		x := begin(t, auctions("blue"), func(o *engine.Options) { o.History = goneHistory{} })
+		x := begin(t, auctions("blue"), historyThatFails(&engine.ErrGone))
 		x.pingAll(t, inquiry(1))
-		if got := heard(x.ping(inquiry(1))); got != "error: "+engine.ErrUnavailable.Error() {
-			t.Error(got)
-		}
-		if n := x.noted.faults.Load(); n != 1 {
-			t.Errorf("%d faults were told", n)
-		}
+		expectEqual(t, heard(x.ping(inquiry(1))), "error: "+engine.ErrUnavailable.Error())
+		expectEqual(t, x.noted.faults.Load(), 1, "faults were told")
 	})
 }
-
-type goneHistory struct{}
-
-func (goneHistory) At(uint64) ([]byte, error) { return nil, engine.ErrGone }

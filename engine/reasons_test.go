@@ -9,6 +9,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // A stage is a way to keep a buyer from having a lead, and what the supplier is
@@ -32,9 +33,7 @@ func stages() []stage {
 		{reason: "caps_full", rig: func(b *buyer, _ *seat) { b.caps = []string{"day 0"} }},
 		{reason: "insufficient_funds", rig: func(b *buyer, _ *seat) { b.funds = "9" }},
 		{reason: "no_bid", before: func(x *exchange, buyer string) {
-			if err := x.engine.By("").Pause(event.ObjectBuyer, buyer, true); err != nil {
-				x.t.Fatal(err)
-			}
+			must.Succeed(x.t, x.engine.By("").Pause(event.ObjectBuyer, buyer, true))
 		}},
 		{reason: "below_floor", rig: func(_ *buyer, s *seat) { s.price = "7" }},
 		{reason: "post_rejected", rig: func(b *buyer, _ *seat) { b.posts = true }, before: func(x *exchange, buyer string) {
@@ -68,18 +67,14 @@ func staged(t *testing.T, all ...stage) *exchange {
 
 func TestReasonIsTheFurthestStage(t *testing.T) {
 	bubble(t, "no_buyer", func(t *testing.T) {
-		if got := staged(t).tell(person(1)); got != "no_buyer" {
-			t.Error(got)
-		}
+		expectEqual(t, staged(t).tell(person(1)), "no_buyer")
 	})
 	all := stages()
 	for i, far := range all {
 		for _, near := range all[:i+1] {
 			bubble(t, near.reason+" and "+far.reason, func(t *testing.T) {
 				for _, pair := range [][]stage{{near, far}, {far, near}} {
-					if got := staged(t, pair...).tell(person(1, "vehicles", "#2")); got != far.reason {
-						t.Errorf("%s, want %s", got, far.reason)
-					}
+					expectEqual(t, staged(t, pair...).tell(person(1, "vehicles", "#2")), far.reason)
 				}
 			})
 		}
@@ -90,9 +85,7 @@ func TestReasonIsTheFurthestStage(t *testing.T) {
 func TestNextBuyerIsAsked(t *testing.T) {
 	for _, s := range stages() {
 		bubble(t, s.reason, func(t *testing.T) {
-			if got := staged(t, s, stage{}).tell(person(1, "vehicles", "#2")); got != "gold" {
-				t.Errorf("%s, want gold", got)
-			}
+			expectEqual(t, staged(t, s, stage{}).tell(person(1, "vehicles", "#2")), "gold")
 		})
 	}
 }
@@ -120,16 +113,13 @@ func TestInboundEndsTheMatter(t *testing.T) {
 				},
 				campaigns: []campaign{{method: market.Waterfall, suppress: []string{"phones", "emails"}, seats: []seat{{buyer: "blue"}}}},
 			})
-			begun := x.log.len()
-			defer func() { x.inboundTrails(begun) }()
-			if got := x.told(0, 6); got != "blue suppressed suppressed suppressed suppressed blue" {
-				t.Error(got)
-			}
-			if got := x.tell(person(9, "email", "P4@Example.COM")); got != "suppressed" {
-				t.Errorf("an email in capitals: %s", got)
-			}
-			if len(x.world.tried()) != 2 {
-				t.Errorf("posted %v", x.world.tried())
+			expectEqual(t, x.told(0, 6), "blue suppressed suppressed suppressed suppressed blue")
+			expectEqual(t, x.tell(person(9, "email", "P4@Example.COM")), "suppressed", "an email in capitals")
+			expectEqual(t, len(x.world.tried()), 2, "posted ", x.world.tried())
+			for _, lead := range recordsOf[*event.LeadDecided](x) {
+				if lead.Reason == market.ReasonSuppressed && len(lead.Trail) > 0 {
+					t.Errorf("a suppressed lead has a trail: %v", lead.Trail)
+				}
 			}
 		})
 	}
@@ -145,25 +135,9 @@ func TestInboundEndsTheMatter(t *testing.T) {
 		for _, test := range []struct{ vehicles, home, want string }{
 			{"#4", "#true", "blue"}, {"#5", "#true", "filtered"}, {"#1", "#false", "filtered"}, {"-", "#true", "filtered"}, {"#1", "-", "filtered"},
 		} {
-			if got := x.tell(person(1, "vehicles", test.vehicles, "homeowner", test.home)); got != test.want {
-				t.Errorf("%+v: %s", test, got)
-			}
+			expectEqual(t, x.tell(person(1, "vehicles", test.vehicles, "homeowner", test.home)), test.want, test)
 		}
 	})
-}
-
-// inboundTrails sees that what never came to a buyer says nothing of buyers.
-func (x *exchange) inboundTrails(from int) {
-	var decoder event.Decoder
-	for _, e := range x.log.durable()[from:] {
-		fact, err := decoder.Decode(e.data)
-		if err != nil {
-			x.t.Fatal(err)
-		}
-		if lead, ok := fact.(*event.LeadDecided); ok && lead.Reason == market.ReasonSuppressed && len(lead.Trail) > 0 {
-			x.t.Errorf("a suppressed lead has a trail: %v", lead.Trail)
-		}
-	}
 }
 
 // A list may be changed by a new configuration's tables at any time.
@@ -178,9 +152,7 @@ func TestListsContentsAreTheLatest(t *testing.T) {
 		before := x.told(1, 2)
 		r.lists = []list{{id: "own", field: market.ListEmail, hash: market.HashPlain, entries: []string{"p2@example.com"}}}
 		x.configure(r)
-		if got := before + ", " + x.told(1, 2); got != "gold blue, blue gold" {
-			t.Error(got)
-		}
+		expectEqual(t, before+", "+x.told(1, 2), "gold blue, blue gold")
 	})
 }
 
@@ -193,10 +165,7 @@ func TestTrailNamesEachCandidateOnce(t *testing.T) {
 			seen := map[int]market.Outcome{}
 			for _, e := range x.log.durable() {
 				var decoder event.Decoder
-				fact, err := decoder.Decode(e.data)
-				if err != nil {
-					t.Fatal(err)
-				}
+				fact := must.Value(decoder.Decode(e.data))(t)
 				var trail []event.OutcomeFilterSets
 				switch fact := fact.(type) {
 				case *event.LeadDecided:

@@ -11,6 +11,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // byHand is the usual rule, but that the operator decides.
@@ -60,12 +61,8 @@ func TestOperatorDecidesReturns(t *testing.T) {
 					heard = append(heard, x.reported(saying(a, step).withKey(fmt.Sprint("k", i))))
 				}
 			}
-			if got := strings.Join(heard, ", "); got != test.want {
-				t.Errorf("%s, want %s", got, test.want)
-			}
-			if got := x.stands(a) + ", " + x.balance("blue"); got != test.stands+", "+test.balance {
-				t.Errorf("%s, want %s, %s", got, test.stands, test.balance)
-			}
+			expectEqual(t, strings.Join(heard, ", "), test.want)
+			expectEqual(t, x.stands(a)+", "+x.balance("blue"), test.stands+", "+test.balance)
 		})
 	}
 }
@@ -105,9 +102,7 @@ func TestApprovalKeepsToTheReport(t *testing.T) {
 		if _, known := x.state.Lead(a.Lead); known {
 			t.Fatal("the lead is in memory still")
 		}
-		if got := decided(x.engine.By("").DecideReturn(a.Lead, true, "fair")); got != "ok" {
-			t.Fatal(got)
-		}
+		expectEqual(t, decided(x.engine.By("").DecideReturn(a.Lead, true, "fair")), "ok")
 		fact := x.lastFact().(*event.StatusChanged)
 		want := asked
 		want.Result, want.WasPending, want.Webhook = event.ChangeDone, true, market.WebhookReturned
@@ -117,9 +112,7 @@ func TestApprovalKeepsToTheReport(t *testing.T) {
 		if want.Reason != "no such person" || want.Occurred != began.UnixNano() || want.Return.Reverse != 8_000_000 || len(want.Return.Charges) != 1 {
 			t.Errorf("%+v", want)
 		}
-		if got := x.tell(person(9_000)); got != "blue" {
-			t.Errorf("the cap was not given back: %s", got)
-		}
+		expectEqual(t, x.tell(person(9_000)), "blue", "the cap was not given back")
 	})
 }
 
@@ -136,9 +129,7 @@ func TestRefusalLeavesTheShare(t *testing.T) {
 			{decided(x.engine.By("").DecideReturn(b.Lead, true, "")), "ok"},
 			{x.balance("blue"), "90"},
 		} {
-			if step.got != step.want {
-				t.Errorf("%s, want %s", step.got, step.want)
-			}
+			expectEqual(t, step.got, step.want)
 		}
 	})
 }
@@ -164,9 +155,7 @@ func TestTwoOperators(t *testing.T) {
 		if counts["ok"] != 1 || counts["conflict"] != 3 {
 			t.Errorf("%v", counts)
 		}
-		if got := decided(x.engine.By("").DecideReturn(market.LeadID{9}, true, "")); got != "not found" {
-			t.Errorf("a lead that nobody knows: %s", got)
-		}
+		expectEqual(t, decided(x.engine.By("").DecideReturn(market.LeadID{9}, true, "")), "not found", "a lead that nobody knows")
 	})
 }
 
@@ -183,9 +172,7 @@ func TestWaitingReturns(t *testing.T) {
 		for _, i := range []int{3, 0, 4, 1} {
 			x.reported(saying(leads[i], "returned").because(fmt.Sprint("reason ", i)))
 		}
-		if err := x.engine.By("").DecideReturn(leads[4].Lead, false, ""); err != nil {
-			t.Error(err)
-		}
+		must.Succeed(t, x.engine.By("").DecideReturn(leads[4].Lead, false, ""))
 		list := func(after market.LeadID, most int) string {
 			page, total, err := x.engine.PendingReturns(after, most)
 			text := fmt.Sprint(total, " ", err, ":")
@@ -204,9 +191,7 @@ func TestWaitingReturns(t *testing.T) {
 			{list(leads[1].Lead, 2), "3 <nil>: reason 3 (sold)"},
 			{list(leads[3].Lead, 2), "3 <nil>:"},
 		} {
-			if page.got != page.want {
-				t.Errorf("%s\nwant %s", page.got, page.want)
-			}
+			expectEqual(t, page.got, page.want)
 		}
 	})
 }
@@ -216,10 +201,7 @@ func TestWaitingReturns(t *testing.T) {
 func TestWaitingReturnOfATest(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		x := begin(t, bought(byHand(nil)))
-		a, err := x.send(person(1).asTest())
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Value(x.send(person(1).asTest()))(t)
 		x.reported(saying(a, "returned"))
 		page, total, err := x.engine.PendingReturns(market.LeadID{}, 10)
 		if err != nil || total != 1 || len(page) != 1 {
@@ -229,9 +211,7 @@ func TestWaitingReturnOfATest(t *testing.T) {
 			t.Errorf("%+v", w)
 		}
 		before := x.balance("blue")
-		if got := decided(x.engine.By("").DecideReturn(a.Lead, true, "")) + " " + x.balance("blue"); got != "ok "+before {
-			t.Error(got)
-		}
+		expectEqual(t, decided(x.engine.By("").DecideReturn(a.Lead, true, ""))+" "+x.balance("blue"), "ok "+before)
 	})
 }
 
@@ -239,15 +219,13 @@ func TestWaitingReturnOfATest(t *testing.T) {
 // rules of today.
 func TestDecidedPastHistory(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
-		x := begin(t, bought(byHand(nil)), func(o *engine.Options) { o.History = nothing{} })
+		x := begin(t, bought(byHand(nil)), historyThatFails(&engine.ErrGone))
 		a := x.sold(1)
 		x.reported(saying(a, "returned"))
 		page, total, err := x.engine.PendingReturns(market.LeadID{}, 10)
 		if err != nil || total != 1 || len(page) != 1 || page[0].Credit.String() != "10" || page[0].Reason != "" {
 			t.Errorf("%+v %d %v", page, total, err)
 		}
-		if got := decided(x.engine.By("").DecideReturn(a.Lead, true, "")) + " " + x.balance("blue"); got != "ok 100" {
-			t.Error(got)
-		}
+		expectEqual(t, decided(x.engine.By("").DecideReturn(a.Lead, true, ""))+" "+x.balance("blue"), "ok 100")
 	})
 }

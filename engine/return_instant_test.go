@@ -67,9 +67,7 @@ func TestReturnsInTheInstantOfAnOperatorsWord(t *testing.T) {
 			if lead.Delivery.String() == "unknown" {
 				want = "100 of which is held 10"
 			}
-			if got := x.balance("blue"); got != want {
-				t.Errorf("at %s blue has %s, want %s; %v", x.stands(lost), got, want, order)
-			}
+			expectEqual(t, x.balance("blue"), want, "at ", x.stands(lost), " blue has; ", order)
 		})
 	}
 }

@@ -45,20 +45,12 @@ func TestRefusedReturnNamesTheReasons(t *testing.T) {
 		a := x.sold(1)
 		const want = `one of the reasons for which this campaign takes leads back: "not interested", "wrong number"`
 		refused := saying(a, "returned").because("just so")
-		if got := expectedReason(x.report(refused)); got != want {
-			t.Errorf("one: expected %s, want %s", got, want)
-		}
-		if got := expectedReason(x.reportAll(refused.withKey("many"))); got != want {
-			t.Errorf("many: expected %s, want %s", got, want)
-		}
+		expectEqual(t, expectedReason(x.report(refused)), want, "one: expected")
+		expectEqual(t, expectedReason(x.reportAll(refused.withKey("many"))), want, "many: expected")
 		x.configure(rule("moved away"))
 		x.crash()
-		if got := expectedReason(x.reportAll(refused.withKey("many"))); got != want {
-			t.Errorf("many, repeated: expected %s, want %s", got, want)
-		}
-		if got := x.reported(saying(a, "returned").because("moved away")); got != "returned" {
-			t.Error(got)
-		}
+		expectEqual(t, expectedReason(x.reportAll(refused.withKey("many"))), want, "many, repeated: expected")
+		expectEqual(t, x.reported(saying(a, "returned").because("moved away")), "returned")
 	})
 	bubble(t, "a long list", func(t *testing.T) {
 		var reasons []string

@@ -8,6 +8,7 @@ import (
 
 	"pingpost/engine"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // A lead whose buyer reports that it has it counts among those that this buyer
@@ -29,12 +30,8 @@ func TestShareCountsTheLeadThatComesBack(t *testing.T) {
 			x.world.script("blue", breaks)
 			lost := x.sold(2)
 			time.Sleep(5 * time.Minute)
-			if got := x.stands(lost); got != "ACCEPTED unknown" {
-				t.Fatal(got)
-			}
-			if got := x.reported(saying(lost, "returned")); got != test.want {
-				t.Errorf("%s, want %s", got, test.want)
-			}
+			expectEqual(t, x.stands(lost), "ACCEPTED unknown")
+			expectEqual(t, x.reported(saying(lost, "returned")), test.want)
 		})
 	}
 }
@@ -44,14 +41,9 @@ func TestShareCountsTheLeadThatComesBack(t *testing.T) {
 func TestReturnedTestsTakeNoShare(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		x := begin(t, bought(returns(func(r *market.ReturnRule) { r.MaxShare = 500_000 })).testable())
-		tried, err := x.send(person(1).asTest())
-		if err != nil {
-			t.Fatal(err)
-		}
+		tried := must.Value(x.send(person(1).asTest()))(t)
 		a, b := x.sold(2), x.sold(3)
-		if got := saidStatus(x.reportAll(saying(tried, "returned"), saying(a, "returned"), saying(b, "returned"))); got != "returned, returned, no: share" {
-			t.Error(got)
-		}
+		expectEqual(t, saidStatus(x.reportAll(saying(tried, "returned"), saying(a, "returned"), saying(b, "returned"))), "returned, returned, no: share")
 	})
 }
 
@@ -69,9 +61,7 @@ func TestReportsOnNoLeadWaitForNobody(t *testing.T) {
 			all.Go(func() {
 				nobody := saying(a, "sold")
 				nobody.lead = fmt.Sprint("lead_", i)
-				if got := saidStatus(x.reportAll(nobody, saying(a, "sold"))); got != "not_found, sold" {
-					t.Error(got)
-				}
+				expectEqual(t, saidStatus(x.reportAll(nobody, saying(a, "sold"))), "not_found, sold")
 			})
 		}
 		all.Wait()

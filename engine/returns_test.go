@@ -50,9 +50,7 @@ func TestReturns(t *testing.T) {
 				x.configure(rig{buyers: bought(test.rule).buyers})
 			}
 			time.Sleep(test.after)
-			if got := x.reported(saying(a, "returned")); got != test.want {
-				t.Fatalf("%s, want %s", got, test.want)
-			}
+			expectEqual(t, x.reported(saying(a, "returned")), test.want)
 			want := "90"
 			if test.gives != "" {
 				back := x.lastFact().(*event.StatusChanged).Changes[0].Return
@@ -61,9 +59,7 @@ func TestReturns(t *testing.T) {
 				}
 				want = "100"
 			}
-			if got := x.balance("blue"); got != want {
-				t.Errorf("blue has %s, want %s", got, want)
-			}
+			expectEqual(t, x.balance("blue"), want, "blue has")
 		})
 	}
 }
@@ -74,9 +70,7 @@ func TestLeadsAreKeptForTheirReturn(t *testing.T) {
 	for window, want := range map[time.Duration]time.Duration{0: 45 * day, 14 * day: 45 * day, 90 * day: 90 * day} {
 		bubble(t, window.String(), func(t *testing.T) {
 			x := begin(t, bought(returns(func(r *market.ReturnRule) { r.Window = window })))
-			if got := time.Unix(int64(x.lead(x.sold(1)).Keep), 0).Sub(began); got != want {
-				t.Errorf("it is kept for %s, want %s", got, want)
-			}
+			expectEqual(t, time.Unix(int64(x.lead(x.sold(1)).Keep), 0).Sub(began), want, "it is kept for")
 		})
 	}
 }
@@ -112,17 +106,13 @@ func TestReturnsGiveTheCapsBack(t *testing.T) {
 			x.world.script("blue", test.script...)
 			a := x.sold(1)
 			time.Sleep(5*time.Minute + test.after)
-			if got := x.reported(saying(a, "returned").by(test.buyer)); got != "returned" {
-				t.Fatal(got)
-			}
+			expectEqual(t, x.reported(saying(a, "returned").by(test.buyer)), "returned")
 			charges := x.lastFact().(*event.StatusChanged).Changes[0].Return.Charges
 			if want := map[bool]int{true: 2}[test.back]; len(charges) != want {
 				t.Errorf("%+v", charges)
 			}
 			x.world.script("blue", accepts)
-			if got := x.tell(person(2)); got != test.want {
-				t.Errorf("the next lead comes to %s, want %s", got, test.want)
-			}
+			expectEqual(t, x.tell(person(2)), test.want, "the next lead comes to")
 		})
 	}
 }
@@ -131,24 +121,14 @@ func TestReturnsGiveTheCapsBack(t *testing.T) {
 // caps' windows have long passed.
 func TestReturnOfALeadPastHistory(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
-		forgets := func(o *engine.Options) { o.History = nothing{} }
 		r := bought(returns(func(r *market.ReturnRule) { r.RestoreCaps = true }))
 		r.buyers[0].caps = []string{"total 1"}
-		x := begin(t, r, forgets)
+		x := begin(t, r, historyThatFails(&engine.ErrGone))
 		a := x.sold(1)
-		if got := x.reported(saying(a, "returned")) + " " + x.balance("blue") + " " + x.tell(person(2)); got != "returned 100 gold" {
-			t.Error(got)
-		}
-		if n := x.noted.faults.Load(); n != 0 {
-			t.Errorf("%d faults were noted", n)
-		}
+		expectEqual(t, x.reported(saying(a, "returned"))+" "+x.balance("blue")+" "+x.tell(person(2)), "returned 100 gold")
+		expectEqual(t, x.noted.faults.Load(), 0, "faults were noted")
 	})
 }
-
-// nothing is a history that is past.
-type nothing struct{}
-
-func (nothing) At(uint64) ([]byte, error) { return nil, engine.ErrGone }
 
 // However many report the return of one lead at the same instant, over a slow log,
 // the money goes back once; and of many leads no more come back than the share.
@@ -201,9 +181,7 @@ func TestReturnsAtTheSameInstant(t *testing.T) {
 				})
 			}
 			all.Wait()
-			if got := x.balance("blue"); got != test.want {
-				t.Errorf("blue has %s, want %s; %v", got, test.want, done)
-			}
+			expectEqual(t, x.balance("blue"), test.want, "blue has; ", done)
 			taken := 0
 			for _, fact := range recordsOf[*event.StatusChanged](x) {
 				for _, c := range fact.Changes {
@@ -212,9 +190,7 @@ func TestReturnsAtTheSameInstant(t *testing.T) {
 					}
 				}
 			}
-			if taken != test.taken {
-				t.Errorf("%d came back, want %d; %v", taken, test.taken, done)
-			}
+			expectEqual(t, taken, test.taken, "came back; ", done)
 		})
 	}
 }
@@ -252,12 +228,8 @@ func TestAMonthOfReturns(t *testing.T) {
 			}
 			return taken
 		}
-		if got := back(february); got != 2 {
-			t.Errorf("%d of February's 20 came back", got)
-		}
-		if got := back(january[:10]) + back(january[30:]); got != 6 {
-			t.Errorf("%d of January's 62 came back", got)
-		}
+		expectEqual(t, back(february), 2, "of February's 20 came back")
+		expectEqual(t, back(january[:10])+back(january[30:]), 6, "of January's 62 came back")
 		if got := x.balance("blue"); got != "260" { // 1000 - 82 * 10 + 8 * 10
 			t.Errorf("blue has %s", got)
 		}
@@ -266,8 +238,6 @@ func TestAMonthOfReturns(t *testing.T) {
 			t.Errorf("after a restart %d more came back", got)
 		}
 		x.configure(bought(returns(func(r *market.ReturnRule) { r.MaxShare, r.Window = 200_000, 40*day })))
-		if got := back(january[10:20]); got != 6 {
-			t.Errorf("%d more of January's came back when more might", got)
-		}
+		expectEqual(t, back(january[10:20]), 6, "more of January's came back when more might")
 	})
 }

@@ -22,7 +22,7 @@ func (x *exchange) late(r request, ago time.Duration) (engine.Answer, error) {
 // others have reserved in the new hour.
 func TestSlowRequestAtTheTurnOfTheHour(t *testing.T) {
 	bubble(t, "caps", func(t *testing.T) {
-		r := rig{buyers: []buyer{{id: "blue", caps: []string{"hour 1"}}}, campaigns: []campaign{{method: market.Waterfall, seats: []seat{{buyer: "blue"}}}}}
+		r := selling(market.Waterfall, buyer{id: "blue", caps: []string{"hour 1"}})
 		x := begin(t, r)
 		at(t, "2000-01-01 01:00:00")
 		x.log.slow(time.Second)
@@ -64,9 +64,7 @@ func TestWaitingLeadIsDecidedLater(t *testing.T) {
 			first := x.goSend(person(1, "state", "NV"))
 			synctest.Wait()
 			second := x.goSend(person(1))
-			if got := first.wait() + " " + second.wait(); got != "post_rejected "+test.want {
-				t.Errorf("%s, want %s", got, test.want)
-			}
+			expectEqual(t, first.wait()+" "+second.wait(), "post_rejected "+test.want)
 		})
 	}
 }
@@ -95,9 +93,7 @@ func TestRoomThatOthersReserve(t *testing.T) {
 			other := x.goSend(person(2, "flo_campaign_id", "home"))
 			time.Sleep(ms)
 			x.log.slow(0)
-			if got := fmt.Sprintf("%s@%s %s", first.wait(), first.took, other.wait()); got != test.want {
-				t.Errorf("%s, want %s", got, test.want)
-			}
+			expectEqual(t, fmt.Sprintf("%s@%s %s", first.wait(), first.took, other.wait()), test.want)
 		})
 	}
 	bubble(t, "a request that took too long to arrive", func(t *testing.T) {
@@ -105,9 +101,7 @@ func TestRoomThatOthersReserve(t *testing.T) {
 		x.world.script("blue", accepts.in(time.Second))
 		first := x.goSend(person(1))
 		synctest.Wait()
-		if got := said(x.late(person(1), 6*time.Second)); got != "timeout" {
-			t.Error(got)
-		}
+		expectEqual(t, said(x.late(person(1), 6*time.Second)), "timeout")
 		first.wait()
 	})
 }

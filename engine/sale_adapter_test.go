@@ -7,6 +7,7 @@ import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/market/adapter"
+	"pingpost/internal/must"
 )
 
 // speaking puts the template into the place of the contract for blue's posts.
@@ -19,9 +20,7 @@ func (x *exchange) speaking(template string) {
 	c := x.configuration(x.rig)
 	c.Document += template
 	c.Catalog.Buyers["blue"].Post.Adapter = adapter
-	if err := x.engine.Configure(c); err != nil {
-		x.t.Fatal(err)
-	}
+	must.Succeed(x.t, x.engine.Configure(c))
 }
 
 // A buyer's template is written with the terms of the promise: the auction, the
@@ -31,15 +30,10 @@ func TestPostByATemplate(t *testing.T) {
 		x := opened(t, bidders())
 		x.speaking(`{"auction_id":"{{auction}}","bid_token":"{{token}}","lead":{"lead_uuid":"{{lead_id}}","phone":"{{.phone}}"},"price": {{price}}}`)
 		a := x.quoted(inquiry(1))
-		answer, err := x.sell(postOf(1, a))
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := must.Value(x.sell(postOf(1, a)))(t)
 		want := `{"auction_id":"` + a.ours.String() + `","bid_token":"` + x.world.tokenOf("blue", a.ours.String()) + `",` +
 			`"lead":{"lead_uuid":"` + answer.Lead.String() + `","phone":"+14152000001"},"price": 10}`
-		if got := string(x.world.posts[0].body); got != want {
-			t.Errorf("\n%s, want\n%s", got, want)
-		}
+		expectEqual(t, string(x.world.posts[0].body), want)
 	})
 }
 
@@ -55,9 +49,7 @@ func TestPostThatNoTemplateCanWrite(t *testing.T) {
 		a := x.quoted(inquiry(1))
 		p := postOf(1, a, "city", strings.Repeat("x", 2000))
 		for range 2 {
-			if got := x.posted(p); got != rejected {
-				t.Errorf("%s, want %s", got, rejected)
-			}
+			expectEqual(t, x.posted(p), rejected)
 		}
 		if len(x.world.tried()) > 0 || x.state.ReservationCount() != 0 {
 			t.Errorf("posts %v, %d reservations", x.world.tried(), x.state.ReservationCount())
@@ -65,8 +57,6 @@ func TestPostThatNoTemplateCanWrite(t *testing.T) {
 		if balance, held := x.state.BuyerBalance(x.state.RefOf(event.ObjectBuyer, "blue")); balance != 100_000_000 || held != 0 {
 			t.Errorf("the buyer has %s and %s held", balance, held)
 		}
-		if got := x.posted(postOf(2, a)); got != taken {
-			t.Errorf("another lead: %s", got)
-		}
+		expectEqual(t, x.posted(postOf(2, a)), taken, "another lead")
 	})
 }

@@ -2,10 +2,8 @@ package engine_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 )
 
@@ -16,8 +14,8 @@ type rush struct {
 	every time.Duration
 }
 
-// rushed performs it with the power cut once the log has n entries.
-func rushed(t *testing.T, r rush, n int, unheard bool) (cut bool) {
+// perform plays it with the power cut once the log has n entries.
+func (r rush) perform(t *testing.T, n int, unheard bool) (cut bool) {
 	x := &exchange{t: t, rig: r.d.market(), log: newMemoryLog(t), world: newWorld(t)}
 	x.start()
 	x.log.die(n, x.life.die)
@@ -75,11 +73,9 @@ func oneAnswerAKey(t *testing.T, posts []posting, heard []*sale) {
 	t.Helper()
 	final := map[string]string{}
 	for i, s := range heard {
-		got := s.wire()
+		got := wire(s)
 		if !isFinal(got) {
-			if first := final[posts[i].key]; first != "" {
-				t.Errorf("call %d hears %s, after %s was told", i, got, first)
-			}
+			expectEqual(t, final[posts[i].key], "", "the final answer before call ", i, ", which hears ", got)
 			continue
 		}
 		if first := final[posts[i].key]; first == "" {
@@ -104,14 +100,7 @@ func TestPowerCutAtEveryEntryOfAPost(t *testing.T) {
 	for _, d := range deliveries {
 		for _, every := range []time.Duration{0, 400 * ms} {
 			t.Run(fmt.Sprintf("%s/%s", d.what, every), func(t *testing.T) {
-				for n, cut := 1, true; cut; n += cutStep() {
-					for _, unheard := range []bool{false, true} {
-						synctest.Test(t, func(t *testing.T) { cut = rushed(t, rush{d, every}, n, unheard) })
-						if t.Failed() {
-							t.Fatalf("cut at entry %d, unheard=%v", n, unheard)
-						}
-					}
-				}
+				everyCut(t, rush{d, every}.perform)
 			})
 		}
 	}
@@ -141,49 +130,8 @@ func TestScheduleOfAPromiseOverARestart(t *testing.T) {
 			x.crash()
 			<-first.done
 			time.Sleep(5 * time.Minute)
-			if got := strings.Join(x.world.tried(), " "); got != test.tried {
-				t.Errorf("tried %s, want %s", got, test.tried)
-			}
-			if got := x.posted(p); got != test.answer {
-				t.Errorf("%s, want %s", got, test.answer)
-			}
-		})
-	}
-}
-
-// A process that dies again and again, and suppliers who ask again and again.
-func TestPostsThroughPowerThatFailsOften(t *testing.T) {
-	for seed := range uint64(60) {
-		chance := rand.New(rand.NewPCG(seed, 2))
-		bubble(t, fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			x := opened(t, bidders())
-			x.world.script("blue", deliveries[chance.IntN(len(deliveries))].blue...)
-			var quotes []told
-			for i := range 3 {
-				quotes = append(quotes, x.quoted(inquiry(i)))
-			}
-			var posts []posting
-			var heard []*sale
-			ask := func() {
-				n := chance.IntN(6)
-				posts = append(posts, postOf(n, quotes[n%3]))
-				heard = append(heard, x.goSell(posts[len(posts)-1]))
-			}
-			for range 5 {
-				for range 4 {
-					ask()
-					time.Sleep(time.Duration(chance.IntN(900)) * ms)
-				}
-				x.crash()
-			}
-			time.Sleep(time.Hour)
-			asked := len(heard)
-			for i := range asked {
-				posts = append(posts, posts[i])
-				heard = append(heard, x.goSell(posts[i]))
-				<-heard[len(heard)-1].done
-			}
-			oneAnswerAKey(t, posts, heard)
+			expectEqual(t, strings.Join(x.world.tried(), " "), test.tried, "tried")
+			expectEqual(t, x.posted(p), test.answer)
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // delivery is one post on its way to the buyer that bid: what that one answers to
@@ -84,25 +85,17 @@ func TestPostDelivery(t *testing.T) {
 			x.world.script("blue", d.blue...)
 			p := postOf(1, x.quoted(inquiry(1)))
 			first := x.goSell(p)
-			if got := fmt.Sprintf("%s@%s", first.wait(), first.took); got != d.want {
-				t.Errorf("the seller hears %s, want %s", got, d.want)
-			}
+			expectEqual(t, fmt.Sprintf("%s@%s", first.wait(), first.took), d.want, "the seller hears")
 			time.Sleep(5 * time.Minute)
-			if got := strings.Join(x.world.tried(), " "); got != d.tried {
-				t.Errorf("tried %s, want %s", got, d.tried)
-			}
+			expectEqual(t, strings.Join(x.world.tried(), " "), d.tried, "tried")
 			x.toldAsLogged(first.wait())
 			lead := x.onlyLead()
-			if got := x.stands(engine.Answer{Lead: lead}); got != d.stands {
-				t.Errorf("stands %s, want %s", got, d.stands)
-			}
+			expectEqual(t, x.stands(engine.Answer{Lead: lead}), d.stands, "stands")
 			want := d.again
 			if want == "" {
 				want, _, _ = strings.Cut(d.want, "@")
 			}
-			if got := x.posted(p); got != want {
-				t.Errorf("the same key hears %s, want %s", got, want)
-			}
+			expectEqual(t, x.posted(p), want, "the same key hears")
 			x.soldOrFree(d)
 		})
 	}
@@ -155,17 +148,11 @@ func (x *exchange) soldOrFree(d delivery) {
 	case strings.HasPrefix(d.stands, "UNMATCHED"):
 		money, person, auction = "100 0", taken, "bid_expired"
 	}
-	if got := balance.String() + " " + held.String(); got != money {
-		x.t.Errorf("the buyer has %s, want %s", got, money)
-	}
+	expectEqual(x.t, balance.String()+" "+held.String(), money, "the buyer has")
 	a := told{id: "a1", token: string(x.tokenFor("a1"))}
-	if got := x.posted(postOf(2, a)); got != auction {
-		x.t.Errorf("another lead by the same bid: %s, want %s", got, auction)
-	}
+	expectEqual(x.t, x.posted(postOf(2, a)), auction, "another lead by the same bid")
 	x.world.script("blue", accepts)
-	if got := x.posted(postOf(1, x.quoted(inquiry(2))).withKey("next")); got != person {
-		x.t.Errorf("the same person by another bid: %s, want %s", got, person)
-	}
+	expectEqual(x.t, x.posted(postOf(1, x.quoted(inquiry(2))).withKey("next")), person, "the same person by another bid")
 }
 
 // Whatever the first one is told, the answer under its key is one and the same
@@ -195,7 +182,7 @@ func TestPostIsAnsweredOnce(t *testing.T) {
 				others = append(others, x.goSell(p))
 				final := ""
 				for i, s := range append([]*sale{first}, others...) {
-					got := s.wire()
+					got := wire(s)
 					if strings.Contains(got, "buyer_") || strings.Contains(got, "the log has failed") || strings.Contains(got, "no requests right now") {
 						if final != "" {
 							t.Errorf("call %d hears %s after %s was told", i, got, final)
@@ -247,18 +234,14 @@ func TestPostRepeatedMeanwhile(t *testing.T) {
 			first := x.goSell(p)
 			time.Sleep(test.after)
 			again := x.goSell(p)
-			if got := fmt.Sprintf("%s@%s", again.wait(), again.took); got != test.want {
-				t.Errorf("it hears %s, want %s", got, test.want)
-			}
+			expectEqual(t, fmt.Sprintf("%s@%s", again.wait(), again.took), test.want, "it hears")
 			first.wait()
 			if again.answer.Replayed == first.answer.Replayed && first.err == nil {
 				t.Error("both or neither is a repetition")
 			}
 			other := p
 			other.own = "another body"
-			if got := x.posted(other); got != "idempotency_key_reused" {
-				t.Errorf("another body: %s", got)
-			}
+			expectEqual(t, x.posted(other), "idempotency_key_reused", "another body")
 			time.Sleep(time.Minute)
 		})
 	}
@@ -271,45 +254,27 @@ func TestAuctionIsGivenBack(t *testing.T) {
 		x := opened(t, bidders())
 		x.world.script("blue", refuses.in(time.Second))
 		a := x.quoted(inquiry(1))
-		if got := x.posted(postOf(1, a)); got != rejected {
-			t.Fatal(got)
-		}
+		expectEqual(t, x.posted(postOf(1, a)), rejected)
 		x.world.script("blue", accepts)
-		if got := x.posted(postOf(1, a).withKey("again")); got != taken {
-			t.Errorf("again: %s", got)
-		}
-		if got := x.posted(postOf(1, a)); got != rejected {
-			t.Errorf("under the first key: %s", got)
-		}
-		if got := x.posted(postOf(2, a)); got != "already_sold" {
-			t.Errorf("a third one: %s", got)
-		}
+		expectEqual(t, x.posted(postOf(1, a).withKey("again")), taken, "again")
+		expectEqual(t, x.posted(postOf(1, a)), rejected, "under the first key")
+		expectEqual(t, x.posted(postOf(2, a)), "already_sold", "a third one")
 	})
 	unknown := func(t *testing.T) (*exchange, told) {
 		t.Helper()
 		x := opened(t, bidders().once())
 		x.world.script("blue", breaks)
 		a := x.quoted(inquiry(1))
-		if got := x.posted(postOf(1, a)); got != "buyer_unavailable" {
-			t.Fatal(got)
-		}
-		if got := x.posted(postOf(2, a)); got != "already_sold" {
-			t.Errorf("while it is not known: %s", got)
-		}
+		expectEqual(t, x.posted(postOf(1, a)), "buyer_unavailable")
+		expectEqual(t, x.posted(postOf(2, a)), "already_sold", "while it is not known")
 		x.world.script("blue", accepts)
 		return x, a
 	}
 	bubble(t, "by an operator, in its window", func(t *testing.T) {
 		x, a := unknown(t)
-		if err := x.engine.By("").Resolve(x.onlyLead(), event.SettledReleased); err != nil {
-			t.Fatal(err)
-		}
-		if got := x.posted(postOf(3, a)); got != taken {
-			t.Errorf("another lead: %s", got)
-		}
-		if got := x.posted(postOf(1, a)); got != rejected {
-			t.Errorf("under the first key: %s", got)
-		}
+		must.Succeed(t, x.engine.By("").Resolve(x.onlyLead(), event.SettledReleased))
+		expectEqual(t, x.posted(postOf(3, a)), taken, "another lead")
+		expectEqual(t, x.posted(postOf(1, a)), rejected, "under the first key")
 	})
 	for _, row := range []struct {
 		how                   event.PostSettlement
@@ -321,24 +286,16 @@ func TestAuctionIsGivenBack(t *testing.T) {
 	} {
 		bubble(t, "as an operator says: "+row.how.String(), func(t *testing.T) {
 			x, a := unknown(t)
-			if err := x.engine.By("").Resolve(x.onlyLead(), row.how); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, x.engine.By("").Resolve(x.onlyLead(), row.how))
 			time.Sleep(time.Minute)
 			for _, restart := range []bool{false, true} {
 				if restart {
 					x.crash()
 				}
-				if got := x.posted(postOf(1, a)); got != row.first {
-					t.Errorf("restart=%v: %s, want %s", restart, got, row.first)
-				}
-				if got := x.posted(postOf(2, a)); got != row.another {
-					t.Errorf("restart=%v: another: %s, want %s", restart, got, row.another)
-				}
+				expectEqual(t, x.posted(postOf(1, a)), row.first, "restart=", restart)
+				expectEqual(t, x.posted(postOf(2, a)), row.another, "restart=", restart, ": another")
 				balance, held := x.state.BuyerBalance(x.state.RefOf(event.ObjectBuyer, "blue"))
-				if got := balance.String() + " " + held.String(); got != row.money {
-					t.Errorf("restart=%v: money %s, want %s", restart, got, row.money)
-				}
+				expectEqual(t, balance.String()+" "+held.String(), row.money, "restart=", restart, ": money")
 			}
 		})
 	}

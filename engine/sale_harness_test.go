@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // told is what a supplier knows of an auction.
@@ -22,10 +22,7 @@ type told struct {
 // quoted holds an auction over a seller's ping; there is a bid, or is none.
 func (x *exchange) quoted(r request) told {
 	x.t.Helper()
-	a, err := x.ping(r)
-	if err != nil {
-		x.t.Fatal(err)
-	}
+	a := must.Value(x.ping(r))(x.t)
 	t := told{id: a.SellerAuction, ours: a.Auction, token: string(a.Token.AppendTo(nil))}
 	if a.Token.IsZero() {
 		t.token = "none"
@@ -36,10 +33,7 @@ func (x *exchange) quoted(r request) told {
 // offered asks who is there to buy.
 func (x *exchange) offered(r request) told {
 	x.t.Helper()
-	a, err := x.available(r)
-	if err != nil {
-		x.t.Fatal(err)
-	}
+	a := must.Value(x.available(r))(x.t)
 	return told{id: market.PingID(a.Auction).String(), ours: a.Auction}
 }
 
@@ -75,25 +69,14 @@ func (x *exchange) sell(p posting) (engine.SaleAnswer, error) {
 }
 
 func (x *exchange) postRequest(p posting) *engine.PostRequest {
-	var id market.RequestID
-	binary.BigEndian.PutUint64(id[8:], x.drawn.Add(1))
-	id[0] = 2
-	req := &engine.PostRequest{
+	return &engine.PostRequest{
 		Supplier: x.engine.Catalog().Suppliers[market.SupplierID(p.supplier)],
-		Lead:     p.lead.members, Faults: p.faults,
+		Auction:  member("auction_id", p.auction), Token: member("bid_token", p.token), LeadUUID: member("lead_uuid", p.own),
+		Lead: p.lead.members, Faults: p.faults,
 		Body: fmt.Append(nil, p.auction, p.token, p.own, string(p.lead.body)), Key: []byte(p.key), BadKey: p.badKey,
 		Test: p.test, BadTest: p.badTest,
-		Request: id, Received: time.Now().UnixNano(),
+		Request: x.newRequestID(), Received: time.Now().UnixNano(),
 	}
-	for _, m := range []struct {
-		name, value string
-		to          *market.Member
-	}{{"auction_id", p.auction, &req.Auction}, {"bid_token", p.token, &req.Token}, {"lead_uuid", p.own, &req.LeadUUID}} {
-		if m.value != "-" {
-			*m.to = member(m.name, m.value)
-		}
-	}
-	return req
 }
 
 // saidSale is an answer in a few words.
@@ -111,34 +94,13 @@ func saidSale(a engine.SaleAnswer, err error) string {
 // posted posts and says what came of it.
 func (x *exchange) posted(p posting) string { return saidSale(x.sell(p)) }
 
-// sale is a post that is under way.
-type sale struct {
-	answer engine.SaleAnswer
-	err    error
-	took   time.Duration
-	done   chan struct{}
-}
-
-// goSell posts on a goroutine of its own.
 func (x *exchange) goSell(p posting) *sale {
-	s := &sale{done: make(chan struct{})}
-	start := time.Now()
 	e, req := x.engine, x.postRequest(p) // of this process, whatever comes next
-	go func() {
-		defer close(s.done)
-		s.answer, s.err = e.Post(req)
-		s.took = time.Since(start)
-	}()
-	return s
-}
-
-func (s *sale) wait() string {
-	<-s.done
-	return saidSale(s.answer, s.err)
+	return startCall(func() (engine.SaleAnswer, error) { return e.Post(req) }, saidSale)
 }
 
 // wire is an answer as bytes, but for what says that it is a repetition.
-func (s *sale) wire() string {
+func wire(s *sale) string {
 	<-s.done
 	var refusal *engine.Refusal
 	if errors.As(s.err, &refusal) {
@@ -154,14 +116,9 @@ func (s *sale) wire() string {
 // bidders is a market of two buyers: blue bids 10, of which 8 are the supplier's,
 // and gold bids 6.
 func bidders() rig {
-	return rig{
-		suppliers: []string{"other"},
-		buyers:    []buyer{{id: "blue", posts: true, pings: true, funds: "100"}, {id: "gold", posts: true, pings: true, funds: "100"}},
-		campaigns: []campaign{{
-			method: market.PingPost, payout: "0.8", duplicates: anyOf,
-			seats: []seat{{buyer: "blue"}, {buyer: "gold"}},
-		}},
-	}
+	r := auctions("blue", "gold").changeBuyers(func(b *buyer) { b.funds = "100" })
+	r.suppliers, r.campaigns[0].payout, r.campaigns[0].duplicates = []string{"other"}, "0.8", anyOf
+	return r
 }
 
 // opened begins an exchange among bidders whose log is held, when all is over, to
@@ -179,11 +136,7 @@ func opened(t testing.TB, r rig, tune ...func(*engine.Options)) *exchange {
 func keptPromises(t testing.TB, entries []entry) {
 	t.Helper()
 	held := map[[16]byte]*event.AuctionHeld{}
-	for i, e := range entries {
-		fact, err := new(event.Decoder).Decode(e.data)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for i, fact := range decodeAll(t, entries) {
 		switch fact := fact.(type) {
 		case *event.AuctionHeld:
 			held[fact.Name] = fact

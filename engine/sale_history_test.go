@@ -9,20 +9,15 @@ import (
 	"pingpost/engine"
 )
 
-// slowHistory takes so long for every fact.
-type slowHistory struct {
-	engine.History
-	took time.Duration
-}
-
-func (h slowHistory) At(seq uint64) ([]byte, error) {
-	time.Sleep(h.took)
-	return h.History.At(seq)
-}
-
-// readsSlowly makes an exchange read its log back like that.
+// readsSlowly makes an exchange take so long to read an event back from its log.
 func readsSlowly(took time.Duration) func(*engine.Options) {
-	return func(o *engine.Options) { o.History = slowHistory{o.History, took} }
+	return func(o *engine.Options) {
+		history := o.History
+		o.History = historyFunc(func(seq uint64) ([]byte, error) {
+			time.Sleep(took)
+			return history.At(seq)
+		})
+	}
 }
 
 // A bid whose window has ended while its auction was read back is over: nobody
@@ -43,9 +38,7 @@ func TestWindowEndsWhileTheLogIsRead(t *testing.T) {
 			x.crash() // what it remembered of them is gone
 			time.Sleep(2 * time.Second)
 			chosen := x.goSend(person(2, "flo_ping_id", b.id, "flo_buyer_id", "blue"))
-			if got := x.posted(postOf(1, a)) + ", " + chosen.wait(); got != test.want {
-				t.Errorf("%s, want %s", got, test.want)
-			}
+			expectEqual(t, x.posted(postOf(1, a))+", "+chosen.wait(), test.want)
 		})
 	}
 }
@@ -78,23 +71,8 @@ func TestReadingBackEndsAtTheCeiling(t *testing.T) {
 			})
 		}
 		readers.Wait()
-		if x.log.len() != entries {
-			t.Errorf("%d entries", x.log.len()-entries)
-		}
+		expectEqual(t, x.log.len(), entries, "entries in the log")
 	})
-}
-
-// shortHistory has nothing of before a moment that the test names.
-type shortHistory struct {
-	engine.History
-	cut *bool
-}
-
-func (h shortHistory) At(seq uint64) ([]byte, error) {
-	if *h.cut {
-		return nil, engine.ErrGone
-	}
-	return h.History.At(seq)
 }
 
 // An auction of which history has nothing left, while memory has its name still,
@@ -102,20 +80,16 @@ func (h shortHistory) At(seq uint64) ([]byte, error) {
 // It is no fault, and a refused post uses up no key.
 func TestHistoryIsShorterThanMemory(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
-		var cut bool
-		x := opened(t, bidders(), func(o *engine.Options) { o.History = shortHistory{o.History, &cut} })
+		var cut error
+		x := opened(t, bidders(), historyThatFails(&cut))
 		open, sold, refused := x.quoted(inquiry(1)), x.quoted(inquiry(2)), x.quoted(inquiry(3))
 		choice := x.offered(availability())
-		if got := x.posted(postOf(2, sold)); got != "blue theirs 8" {
-			t.Fatal(got)
-		}
+		expectEqual(t, x.posted(postOf(2, sold)), "blue theirs 8")
 		x.world.script("blue", refuses)
-		if got := x.posted(postOf(3, refused)); got != "post_rejected post_rejected" {
-			t.Fatal(got)
-		}
+		expectEqual(t, x.posted(postOf(3, refused)), "post_rejected post_rejected")
 		x.crash() // what it remembered of them is gone
 		time.Sleep(25 * time.Hour)
-		cut = true
+		cut = engine.ErrGone
 		entries := x.log.len()
 		for _, row := range []struct {
 			what string
@@ -129,22 +103,12 @@ func TestHistoryIsShorterThanMemory(t *testing.T) {
 			{"one whose sale was refused", postOf(14, refused), "bid_expired"},
 			{"another supplier's", func() posting { p := postOf(15, open); p.supplier = "other"; return p }(), "invalid_bid_token"},
 		} {
-			if got := x.posted(row.post); got != row.want {
-				t.Errorf("%s: %s, want %s", row.what, got, row.want)
-			}
+			expectEqual(t, x.posted(row.post), row.want, row.what)
 		}
-		if got := x.posted(postOf(16, open, "phone", "1")); got != "invalid_payload lead.phone:invalid_format" {
-			t.Errorf("a lead with a fault: %s", got)
-		}
-		if x.log.len() != entries {
-			t.Errorf("%d entries", x.log.len()-entries)
-		}
-		if got := x.tell(person(17, "flo_ping_id", choice.id, "flo_buyer_id", "blue")); got != "bid_expired" {
-			t.Errorf("a lead for a buyer: %s", got)
-		}
-		if n := x.noted.faults.Load(); n != 0 {
-			t.Errorf("%d faults", n)
-		}
+		expectEqual(t, x.posted(postOf(16, open, "phone", "1")), "invalid_payload lead.phone:invalid_format", "a lead with a fault")
+		expectEqual(t, x.log.len(), entries, "entries in the log")
+		expectEqual(t, x.tell(person(17, "flo_ping_id", choice.id, "flo_buyer_id", "blue")), "bid_expired", "a lead for a buyer")
+		expectEqual(t, x.noted.faults.Load(), 0, "faults")
 		// The answer to the ping itself is what cannot be had again.
 		if _, err := x.ping(inquiry(1)); !errors.Is(err, engine.ErrUnavailable) || x.noted.faults.Load() != 1 {
 			t.Errorf("the ping again: %v, %d faults", err, x.noted.faults.Load())

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"pingpost/engine"
 )
 
 // op is one post for an auction as its caller saw it: what was asked when, and
@@ -77,9 +79,7 @@ func TestTheModelOfOneSale(t *testing.T) {
 		{"refused after it was sold", []op{{"a", 1, 2, sold}, {"b", 3, 4, refused}}, false},
 	}
 	for _, test := range tests {
-		if got := explained(oneSale{}, test.ops); got != test.want {
-			t.Errorf("%s: %v", test.what, got)
-		}
+		expectEqual(t, explained(oneSale{}, test.ops), test.want, test.what)
 	}
 }
 
@@ -111,19 +111,16 @@ func TestPostsAreAsIfOneByOne(t *testing.T) {
 			for i := range ops {
 				p := postOf(chance.IntN(4), a)
 				ops[i] = op{key: p.key, called: count.Add(1)}
-				s := &sale{done: make(chan struct{})}
-				go func() {
-					s.answer, s.err = x.sell(p)
-					ops[i].done = count.Add(1)
-					close(s.done)
-				}()
-				all = append(all, s)
+				all = append(all, startCall(func() (engine.SaleAnswer, error) {
+					defer func() { ops[i].done = count.Add(1) }()
+					return x.sell(p)
+				}, saidSale))
 				if chance.IntN(2) == 0 {
 					time.Sleep(time.Duration(chance.IntN(40)) * ms)
 				}
 			}
 			for i, s := range all {
-				ops[i].heard = s.wire()
+				ops[i].heard = wire(s)
 			}
 			if !explained(oneSale{}, ops) {
 				t.Errorf("no order explains %+v", ops)

@@ -8,6 +8,7 @@ import (
 	"pingpost/api/errcode"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // What is wrong with a post, whatever its auction has come to: all of it at once.
@@ -64,12 +65,8 @@ func TestPostFaults(t *testing.T) {
 				test.edit(&p)
 			}
 			entries := x.log.len()
-			if got := x.posted(p); got != "invalid_payload "+test.want {
-				t.Errorf("%s, want %s", got, test.want)
-			}
-			if x.log.len() != entries {
-				t.Error("it was logged")
-			}
+			expectEqual(t, x.posted(p), "invalid_payload "+test.want)
+			expectEqual(t, x.log.len(), entries, "it was logged")
 		})
 	}
 }
@@ -96,9 +93,7 @@ func TestPostFitsItsPing(t *testing.T) {
 			x := opened(t, r)
 			p := postOf(1, x.quoted(inquiry(1, test.ping...)), test.lead...)
 			p.own = strings.Repeat("é", 255)
-			if got := x.posted(p); got != "blue theirs 8" {
-				t.Error(got)
-			}
+			expectEqual(t, x.posted(p), "blue theirs 8")
 		})
 	}
 }
@@ -114,17 +109,13 @@ var hurdles = []struct {
 	{"a payload that is none", func(_ *exchange, p *posting) { p.own = "-" }, "invalid_payload lead.lead_uuid:missing_required", 0},
 	{"a token that is another's", func(_ *exchange, p *posting) { p.token = "bid_00000000000000000000000001" }, "invalid_bid_token", 0},
 	{"sold already", func(x *exchange, p *posting) {
-		if got := x.posted(postOf(77, told{id: p.auction, token: string(x.tokenFor(p.auction))})); got != "blue theirs 8" {
-			x.t.Errorf("the sale before: %s", got)
-		}
+		expectEqual(x.t, x.posted(postOf(77, told{id: p.auction, token: string(x.tokenFor(p.auction))})), "blue theirs 8", "the sale before")
 	}, "already_sold", 0},
 	{"its window is over", func(*exchange, *posting) { time.Sleep(5 * time.Second) }, "bid_expired", 0},
 	{"on a list", func(_ *exchange, p *posting) { p.lead = postOf(5, told{}).lead }, "post_rejected suppressed", 1},
 	{"no money left", func(x *exchange, _ *posting) {
 		balance, _ := x.state.BuyerBalance(x.state.RefOf(event.ObjectBuyer, "blue"))
-		if err := x.engine.By("").TopUp("blue", 9_000_000-balance, ""); err != nil {
-			x.t.Error(err)
-		}
+		must.Succeed(x.t, x.engine.By("").TopUp("blue", 9_000_000-balance, ""))
 	}, "bid_expired", 0},
 	{"refused", func(x *exchange, _ *posting) { x.world.script("blue", refuses) }, "post_rejected post_rejected", 2},
 }
@@ -156,12 +147,8 @@ func TestPostOrder(t *testing.T) {
 					second.spoil(x, &p)
 				}
 				entries := x.log.len()
-				if got := x.posted(p); got != first.want {
-					t.Errorf("%s, want %s", got, first.want)
-				}
-				if got := x.log.len() - entries; got != first.entries {
-					t.Errorf("%d entries, want %d", got, first.entries)
-				}
+				expectEqual(t, x.posted(p), first.want)
+				expectEqual(t, x.log.len()-entries, first.entries, "entries")
 				time.Sleep(time.Minute)
 			})
 		}
@@ -195,21 +182,15 @@ func TestForeignTokens(t *testing.T) {
 			{"for our own id of it", told{id: mine.ours.String()}, mine.token},
 		} {
 			p := postOf(1, told{id: row.a.id, token: row.token})
-			if got := x.posted(p); got != "invalid_bid_token" {
-				t.Errorf("%s: %s", row.what, got)
-			}
+			expectEqual(t, x.posted(p), "invalid_bid_token", row.what)
 		}
 		p := postOf(1, mine)
 		p.supplier = "other"
-		if got := x.posted(p); got != "invalid_bid_token" {
-			t.Errorf("a stranger with the right one: %s", got)
-		}
+		expectEqual(t, x.posted(p), "invalid_bid_token", "a stranger with the right one")
 		if x.log.len() != entries || len(x.world.tried()) > 0 {
 			t.Error("something was logged or posted")
 		}
-		if got := x.posted(postOf(1, mine)) + ", " + x.posted(postOf(2, next)); got != "blue theirs 8, blue theirs 8" {
-			t.Errorf("the right ones: %s", got)
-		}
+		expectEqual(t, x.posted(postOf(1, mine))+", "+x.posted(postOf(2, next)), "blue theirs 8, blue theirs 8", "the right ones")
 	})
 }
 
@@ -237,9 +218,7 @@ func TestBidEndsAtTheInstant(t *testing.T) {
 			a := x.quoted(inquiry(1))
 			time.Sleep(test.after)
 			entries := x.log.len()
-			if got := x.posted(postOf(1, a)); got != test.want {
-				t.Errorf("%s, want %s", got, test.want)
-			}
+			expectEqual(t, x.posted(postOf(1, a)), test.want)
 			if test.want == "bid_expired" && x.log.len() != entries {
 				t.Error("it was logged")
 			}
@@ -252,9 +231,7 @@ func TestBidEndsAtTheInstant(t *testing.T) {
 func TestBidOutlivesWhatItCan(t *testing.T) {
 	pause := func(door event.ObjectKind, id string) func(*exchange) {
 		return func(x *exchange) {
-			if err := x.engine.By("").Pause(door, id, true); err != nil {
-				x.t.Error(err)
-			}
+			must.Succeed(x.t, x.engine.By("").Pause(door, id, true))
 		}
 	}
 	configure := func(edit func(r *rig)) func(*exchange) {
@@ -286,9 +263,7 @@ func TestBidOutlivesWhatItCan(t *testing.T) {
 			c := x.configuration(bidders())
 			c.Document += " in euros"
 			c.Catalog.Campaigns["auto"].Currency = market.Currency{'E', 'U', 'R'}
-			if err := x.engine.Configure(c); err != nil {
-				x.t.Error(err)
-			}
+			must.Succeed(x.t, x.engine.Configure(c))
 		}, "bid_expired"},
 	}
 	for _, test := range tests {
@@ -297,12 +272,8 @@ func TestBidOutlivesWhatItCan(t *testing.T) {
 			a := x.quoted(inquiry(1))
 			test.then(x)
 			p := postOf(1, a)
-			if got := x.posted(p); got != test.want {
-				t.Errorf("%s, want %s", got, test.want)
-			}
-			if got := x.posted(p); got != test.want {
-				t.Errorf("again: %s, want %s", got, test.want)
-			}
+			expectEqual(t, x.posted(p), test.want)
+			expectEqual(t, x.posted(p), test.want, "again")
 		})
 	}
 }
@@ -321,12 +292,8 @@ func TestBidOfABuyerWithTooManyUnknownLeads(t *testing.T) {
 			if i == 999 {
 				last = x.quoted(inquiry(1))
 			}
-			if got := x.posted(postOf(100+i, a)); got != "buyer_unavailable" {
-				t.Fatalf("lead %d: %s", i, got)
-			}
+			expectEqual(t, x.posted(postOf(100+i, a)), "buyer_unavailable", "lead ", i)
 		}
-		if got := x.posted(postOf(1, last)); got != "bid_expired" {
-			t.Errorf("the next one: %s", got)
-		}
+		expectEqual(t, x.posted(postOf(1, last)), "bid_expired", "the next one")
 	})
 }

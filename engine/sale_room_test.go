@@ -29,21 +29,15 @@ func TestRoomIsGone(t *testing.T) {
 			test.rig(&r)
 			x := opened(t, r)
 			a, b := x.quoted(inquiry(1)), x.quoted(inquiry(2))
-			if got := x.posted(postOf(1, a)); got != taken {
-				t.Fatal(got)
-			}
+			expectEqual(t, x.posted(postOf(1, a)), taken)
 			entries := x.log.len()
 			p := postOf(2, b)
 			if got := x.posted(p); got != "bid_expired" || x.log.len() != entries {
 				t.Errorf("%s, %d entries", got, x.log.len()-entries)
 			}
 			p.own = "the key is free"
-			if got := x.posted(p); got != "bid_expired" {
-				t.Errorf("another body under the key: %s", got)
-			}
-			if got := x.posted(postOf(2, b).withKey("x")); got != "bid_expired" {
-				t.Errorf("the values of the lead are not remembered: %s", got)
-			}
+			expectEqual(t, x.posted(p), "bid_expired", "another body under the key")
+			expectEqual(t, x.posted(postOf(2, b).withKey("x")), "bid_expired", "the values of the lead are not remembered")
 		})
 		bubble(t, test.what+", and comes back", func(t *testing.T) {
 			r := bidders()
@@ -58,13 +52,9 @@ func TestRoomIsGone(t *testing.T) {
 			a, b := x.quoted(inquiry(1)), x.quoted(inquiry(2))
 			first := x.goSell(postOf(1, a))
 			synctest.Wait() // its intent is a fact: the room is taken
-			if got := x.posted(postOf(2, b)); got != "bid_expired" {
-				t.Errorf("while the first is under way: %s", got)
-			}
+			expectEqual(t, x.posted(postOf(2, b)), "bid_expired", "while the first is under way")
 			first.wait()
-			if got := x.posted(postOf(2, b)); got != taken {
-				t.Errorf("after it was refused: %s", got)
-			}
+			expectEqual(t, x.posted(postOf(2, b)), taken, "after it was refused")
 		})
 		bubble(t, test.what+", and is only reserved", func(t *testing.T) {
 			r := bidders()

@@ -12,6 +12,7 @@ import (
 
 	"pingpost/engine"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // What the buyer gets, and what the record has.
@@ -23,24 +24,17 @@ func TestSaleContent(t *testing.T) {
 		a := x.quoted(inquiry(1, "zip3", "941", "source", "own", "vehicles", "#2"))
 		p := postOf(1, a, "zip", "94110", "city", "Rome", "vehicles", "#3", "nickname", "Patty")
 		p.lead.members = append([]market.Member{member("city", "Paris"), member("nickname", "Old")}, p.lead.members...)
-		answer, err := x.sell(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := must.Value(x.sell(p))(t)
 		id := answer.Lead.String()
 		want := `{"auction_id":"` + a.ours.String() + `","bid_token":"` + x.world.tokenOf("blue", a.ours.String()) + `","lead":{"lead_uuid":"` + id + `",` +
 			`"first_name":"Pat","last_name":"Doe","email":"p1@example.com","phone":"+14152000001",` +
 			`"address":{"city":"Rome","state":"CA","zip":"94110"},"tcpa":{},"source":"own","tcpa_consent":true,"vehicles":3,"nickname":"Patty"}}`
-		if got := string(x.world.posts[0].body); got != want {
-			t.Errorf("\n%s, want\n%s", got, want)
-		}
+		expectEqual(t, string(x.world.posts[0].body), want)
 		if answer.SellerAuction != "a1" || answer.Buyer != "blue" || answer.BuyerLead != "theirs" || answer.Payout != 8_000_000 || answer.Currency.String() != "USD" || answer.Replayed {
 			t.Errorf("%+v", answer)
 		}
 		key := sha256.Sum256(slices.Concat(a.ours[:], answer.Lead[:], []byte("blue")))
-		if got := x.world.posts[0].key; got != "post_"+hex.EncodeToString(key[:20]) {
-			t.Errorf("the key %s is not that of auction, lead and buyer", got)
-		}
+		expectEqual(t, x.world.posts[0].key, "post_"+hex.EncodeToString(key[:20]), "the key of auction, lead and buyer")
 		lead := x.decisionOf(answer.Lead)
 		if open := texts(lead.Fields); !strings.Contains(open, "lead_uuid=theirs-1 ") || strings.Contains(open, "Pat") {
 			t.Errorf("open: %s", open)
@@ -89,9 +83,7 @@ func TestPostsAtTheSameInstant(t *testing.T) {
 					counts[s.wait()]++
 					took = max(took, s.took)
 				}
-				if got := counted(counts); got != test.want {
-					t.Errorf("%s, want %s", got, test.want)
-				}
+				expectEqual(t, counted(counts), test.want)
 				if sync == 0 && took != test.took {
 					t.Errorf("the last hears after %s, want %s", took, test.took)
 				}
@@ -141,27 +133,21 @@ func TestPostThatReachesNobody(t *testing.T) {
 			r.lists = []list{{id: "dnc", field: market.ListPhone, hash: market.HashPlain, entries: []string{phoneOf(1)}}}
 			test.rig(&r)
 			x := opened(t, r)
-			if got := x.posted(postOf(9, x.quoted(inquiry(9, "vehicles", "#2")))); got != taken {
-				t.Fatal(got)
-			}
+			expectEqual(t, x.posted(postOf(9, x.quoted(inquiry(9, "vehicles", "#2")))), taken)
 			a := x.quoted(inquiry(1, "vehicles", "#2"))
 			p := postOf(1, a, test.lead...)
 			entries := x.log.len()
 			first := x.goSell(p)
-			if got := first.wait(); got != "post_rejected "+test.want {
-				t.Errorf("%s, want %s", got, test.want)
-			}
+			expectEqual(t, first.wait(), "post_rejected "+test.want)
 			x.crash()
 			again := x.goSell(p)
-			if again.wire() != first.wire() {
-				t.Errorf("after a restart: %s, before: %s", again.wire(), first.wire())
+			if wire(again) != wire(first) {
+				t.Errorf("after a restart: %s, before: %s", wire(again), wire(first))
 			}
 			if x.log.len() != entries+1 || len(x.world.tried()) != 1 {
 				t.Errorf("%d entries and %d posts", x.log.len()-entries, len(x.world.tried())-1)
 			}
-			if got := x.posted(postOf(2, a)); got != taken {
-				t.Errorf("another lead by that bid: %s", got)
-			}
+			expectEqual(t, x.posted(postOf(2, a)), taken, "another lead by that bid")
 		})
 	}
 }
@@ -175,17 +161,13 @@ func TestPostIsNotDecidedByAStop(t *testing.T) {
 		first := x.goSell(p)
 		time.Sleep(500 * ms)
 		x.engine.Close()
-		if got := first.wait(); got != "buyer_unavailable" {
-			t.Errorf("a stop told %s", got)
-		}
+		expectEqual(t, first.wait(), "buyer_unavailable", "a stop told")
 		if got := x.posted(p); !strings.Contains(got, "no requests") {
 			t.Errorf("one that stops told %s", got)
 		}
 		x.crash()
 		time.Sleep(time.Minute)
-		if got := x.posted(p); got != taken {
-			t.Errorf("after the restart: %s", got)
-		}
+		expectEqual(t, x.posted(p), taken, "after the restart")
 	})
 }
 
@@ -205,9 +187,7 @@ func TestPostIsSentAsItWas(t *testing.T) {
 			t.Errorf("%s after %v", got, x.world.tried())
 		}
 		x.crash()
-		if got := x.posted(p); got != taken {
-			t.Errorf("again: %s", got)
-		}
+		expectEqual(t, x.posted(p), taken, "again")
 	})
 }
 
@@ -215,42 +195,24 @@ func TestPostIsSentAsItWas(t *testing.T) {
 // none, and never another.
 func TestHistoryIsGone(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
-		lost := &lostHistory{}
-		x := opened(t, bidders(), func(o *engine.Options) { lost.History = o.History; o.History = lost })
+		var lost error
+		x := opened(t, bidders(), historyThatFails(&lost))
 		a, b := x.quoted(inquiry(1)), x.quoted(inquiry(2))
 		p := postOf(1, a)
-		if got := x.posted(p); got != taken {
-			t.Fatal(got)
-		}
+		expectEqual(t, x.posted(p), taken)
 		x.crash()
-		lost.gone = true
+		lost = errors.New("the segment is gone")
 		if got := x.posted(p); !strings.Contains(got, "no requests") || x.noted.faults.Load() != 1 {
 			t.Errorf("%s, %d faults", got, x.noted.faults.Load())
 		}
 		if got := x.posted(postOf(2, b)); !strings.Contains(got, "no requests") {
 			t.Errorf("an auction that memory has forgotten: %s", got)
 		}
-		lost.gone = false
-		if got := x.posted(p) + ", " + x.posted(postOf(2, b)); got != taken+", "+taken {
-			t.Errorf("when it is back: %s", got)
-		}
-		lost.gone = true
-		if got := x.posted(postOf(3, b)); got != "already_sold" {
-			t.Errorf("an auction that was read a moment ago: %s", got)
-		}
+		lost = nil
+		expectEqual(t, x.posted(p)+", "+x.posted(postOf(2, b)), taken+", "+taken, "when it is back")
+		lost = errors.New("the segment is gone")
+		expectEqual(t, x.posted(postOf(3, b)), "already_sold", "an auction that was read a moment ago")
 	})
-}
-
-type lostHistory struct {
-	engine.History
-	gone bool
-}
-
-func (l *lostHistory) At(seq uint64) ([]byte, error) {
-	if l.gone {
-		return nil, errors.New("the segment is gone")
-	}
-	return l.History.At(seq)
 }
 
 // An auction that has been forgotten gives its id free, and what sells by that id
@@ -261,8 +223,6 @@ func TestAuctionIDUsedAgain(t *testing.T) {
 		before := x.quoted(inquiry(1))
 		time.Sleep(2 * time.Minute)
 		after := x.quoted(inquiry(1).withKey("another"))
-		if got := x.posted(postOf(1, before)) + ", " + x.posted(postOf(2, after)); got != "invalid_bid_token, "+taken {
-			t.Error(got)
-		}
+		expectEqual(t, x.posted(postOf(1, before))+", "+x.posted(postOf(2, after)), "invalid_bid_token, "+taken)
 	})
 }

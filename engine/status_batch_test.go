@@ -52,20 +52,12 @@ func TestBatch(t *testing.T) {
 			"invalid_payload status:missing_required lead_id:wrong_type",
 			"invalid_payload lead_id:not_allowed_value reason:not_allowed_value",
 		}, ", ")
-		if got := saidStatus(answer, err); got != want {
-			t.Errorf("%s\nwant %s", strings.ReplaceAll(got, ", ", "\n"), strings.ReplaceAll(want, ", ", "\n"))
-		}
-		if x.log.len() != entries+1 {
-			t.Errorf("%d facts", x.log.len()-entries)
-		}
+		expectEqual(t, saidStatus(answer, err), want)
+		expectEqual(t, x.log.len(), entries+1, "entries in the log")
 		for i, want := range []string{d.Lead.String(), b.Lead.String(), "lead_1", c.Lead.String(), gone.lead, a.Lead.String(), b.Lead.String(), c.Lead.String(), "", " ", "", d.Lead.String()} {
-			if got := answer.Results[i].Lead; got != want {
-				t.Errorf("result %d is of %q, want %q", i, got, want)
-			}
+			expectEqual(t, answer.Results[i].Lead, want, "result ", i, " is of")
 		}
-		if got := x.stands(a) + ", " + x.stands(b) + ", " + x.stands(c) + ", " + x.stands(d); got != "contacted none, returned none, qualified none, ACCEPTED none" {
-			t.Error(got)
-		}
+		expectEqual(t, x.stands(a)+", "+x.stands(b)+", "+x.stands(c)+", "+x.stands(d), "contacted none, returned none, qualified none, ACCEPTED none")
 	})
 }
 
@@ -93,20 +85,12 @@ func TestBatchAsAWhole(t *testing.T) {
 			"too many":   {func() (engine.StatusAnswer, error) { return x.reportAll(many...) }, "invalid_payload changes:out_of_range"},
 			"no key":     {func() (engine.StatusAnswer, error) { return x.reportAll(saying(a, "sold").withKey("")) }, "invalid_payload Idempotency-Key:missing_required"},
 		} {
-			if got := saidStatus(call.send()); got != call.want {
-				t.Errorf("%s: %s, want %s", what, got, call.want)
-			}
+			expectEqual(t, saidStatus(call.send()), call.want, what)
 		}
-		if x.log.len() != entries {
-			t.Error("something was logged")
-		}
+		expectEqual(t, x.log.len(), entries, "something was logged")
 		answer, err := x.reportAll(many[1:]...)
-		if got := saidStatus(answer, err); got != strings.TrimSuffix(strings.Repeat("not_found, ", engine.MaxReports), ", ") {
-			t.Errorf("%.100s", got)
-		}
-		if got := saidStatus(x.reportAll(saying(a, "sold").withKey("k"))); got != "idempotency_key_reused" {
-			t.Errorf("all of it refused, and the key is free: %s", got)
-		}
+		expectEqual(t, saidStatus(answer, err), strings.TrimSuffix(strings.Repeat("not_found, ", engine.MaxReports), ", "))
+		expectEqual(t, saidStatus(x.reportAll(saying(a, "sold").withKey("k"))), "idempotency_key_reused", "all of it refused, and the key is free")
 	})
 }
 
@@ -139,9 +123,7 @@ func TestBatchesCross(t *testing.T) {
 				}
 			}
 		}
-		if done != 5 {
-			t.Errorf("%d leads were contacted", done)
-		}
+		expectEqual(t, done, 5, "leads were contacted")
 	})
 }
 
@@ -194,9 +176,7 @@ func TestReportIsReplayed(t *testing.T) {
 			}
 			entries := x.log.len()
 			again("at once")
-			if got := x.log.len(); got != entries {
-				t.Errorf("%d facts more", got-entries)
-			}
+			expectEqual(t, x.log.len(), entries, "entries in the log")
 			x.crash()
 			again("after a restart")
 			x.reported(saying(a, "returned").withKey("other"))
@@ -231,9 +211,7 @@ func TestKeysOfReports(t *testing.T) {
 				return x.reportAll(saying(b, "contacted"), saying(a, "contacted").withKey("k"))
 			}, "idempotency_key_reused"},
 		} {
-			if got := saidStatus(step.send()); got != step.want {
-				t.Errorf("%s: %s, want %s", step.what, got, step.want)
-			}
+			expectEqual(t, saidStatus(step.send()), step.want, step.what)
 		}
 	})
 }
@@ -258,8 +236,6 @@ func TestReportsUnderOneKeyAtOnce(t *testing.T) {
 				t.Errorf("%s\nand %s", first, got)
 			}
 		}
-		if n := x.log.len(); must[event.Event](t)(new(event.Decoder).Decode(x.log.durable()[n-2].data)).Kind() == event.KindStatusChanged {
-			t.Error("two facts")
-		}
+		expectEqual(t, len(recordsOf[*event.StatusChanged](x)), 1, "facts")
 	})
 }

@@ -35,15 +35,11 @@ func TestReportsGoForward(t *testing.T) {
 				x := begin(t, bought(returns(nil)))
 				a := x.sold(1)
 				for _, status := range test.from {
-					if got := x.reported(saying(a, status)); got != status {
-						t.Fatalf("%s: %s", status, got)
-					}
+					expectEqual(t, x.reported(saying(a, status)), status)
 				}
 				want := map[byte]string{'+': to, '=': to, '.': "no: further"}[test.want[i]]
 				entries := x.log.len()
-				if got := x.reported(saying(a, to).withKey("last")); got != want {
-					t.Errorf("%s, want %s", got, want)
-				}
+				expectEqual(t, x.reported(saying(a, to).withKey("last")), want)
 				if logged := x.log.len() > entries; logged == (test.want[i] == '.') {
 					t.Errorf("logged: %v", logged)
 				}
@@ -80,14 +76,10 @@ func TestReportsOnLeadsOnTheirWay(t *testing.T) {
 			sent := x.goSend(person(1))
 			time.Sleep(test.after)
 			a := engine.Answer{Lead: x.onlyLead()}
-			if got := x.reported(saying(a, "contacted")); got != test.want {
-				t.Errorf("%s, want %s", got, test.want)
-			}
+			expectEqual(t, x.reported(saying(a, "contacted")), test.want)
 			sent.wait()
 			time.Sleep(5 * time.Minute)
-			if got := x.stands(a); got != test.stands {
-				t.Errorf("%s, want %s", got, test.stands)
-			}
+			expectEqual(t, x.stands(a), test.stands)
 		})
 	}
 }
@@ -100,23 +92,13 @@ func TestReportConfirmsADelivery(t *testing.T) {
 		x.world.script("blue", breaks)
 		a := x.sold(1)
 		time.Sleep(time.Hour)
-		if got := x.stands(a) + ", " + x.balance("blue"); got != "ACCEPTED unknown, 100 of which is held 10" {
-			t.Error(got)
-		}
+		expectEqual(t, x.stands(a)+", "+x.balance("blue"), "ACCEPTED unknown, 100 of which is held 10")
 		x.reported(saying(a, "contacted").by("gold"))
 		x.reported(saying(a, "cold"))
-		if got := x.stands(a); got != "ACCEPTED unknown" {
-			t.Errorf("a report that was not taken made it %s", got)
-		}
-		if got := x.reported(saying(a, "sold")); got != "sold" {
-			t.Error(got)
-		}
-		if got := x.stands(a) + ", " + x.balance("blue"); got != "sold confirmed, 90" {
-			t.Error(got)
-		}
-		if got := x.reported(saying(a, "returned")) + ", " + x.balance("blue"); got != "returned, 100" {
-			t.Error(got)
-		}
+		expectEqual(t, x.stands(a), "ACCEPTED unknown", "a report that was not taken made it")
+		expectEqual(t, x.reported(saying(a, "sold")), "sold")
+		expectEqual(t, x.stands(a)+", "+x.balance("blue"), "sold confirmed, 90")
+		expectEqual(t, x.reported(saying(a, "returned"))+", "+x.balance("blue"), "returned, 100")
 	})
 }
 
@@ -153,16 +135,10 @@ func TestReportIsChecked(t *testing.T) {
 		a := x.sold(1)
 		entries := x.log.len()
 		for _, test := range tests {
-			if got := x.reported(test.word(saying(a, "returned").withKey("k"))); got != test.want {
-				t.Errorf("%s: %s, want %s", test.what, got, test.want)
-			}
+			expectEqual(t, x.reported(test.word(saying(a, "returned").withKey("k"))), test.want, test.what)
 		}
-		if x.log.len() != entries {
-			t.Errorf("%d facts were logged", x.log.len()-entries)
-		}
-		if got := x.reported(saying(a, "returned").withKey("k").happened("2000-01-01T00:05:00Z")); got != "returned" {
-			t.Errorf("the key is used up: %s", got)
-		}
+		expectEqual(t, x.log.len(), entries, "entries in the log")
+		expectEqual(t, x.reported(saying(a, "returned").withKey("k").happened("2000-01-01T00:05:00Z")), "returned", "the key is used up")
 	})
 }
 
@@ -188,9 +164,7 @@ func TestWhatAReportLogs(t *testing.T) {
 			if told {
 				want.Webhook = market.WebhookContacted
 			}
-			if got := fmt.Sprintf("%+v", fact.Changes); got != fmt.Sprintf("%+v", []event.LeadChange{want}) {
-				t.Errorf("%s\nwant %+v", got, want)
-			}
+			expectEqual(t, fmt.Sprintf("%+v", fact.Changes), fmt.Sprintf("%+v", []event.LeadChange{want}))
 			if fact.At != began.Add(time.Hour).UnixNano() || fact.Request != answer.Request || fact.Buyer == 0 || fact.Idempotency.Key == [16]byte{} {
 				t.Errorf("%+v", fact)
 			}
@@ -209,9 +183,7 @@ func TestReportWithoutALog(t *testing.T) {
 		}
 		x.bury()
 		x.rise()
-		if got := x.reported(saying(a, "sold")); got != "sold" {
-			t.Errorf("after the restart: %s", got)
-		}
+		expectEqual(t, x.reported(saying(a, "sold")), "sold", "after the restart")
 		x.engine.Close()
 		if _, err := x.report(saying(a, "returned")); !errors.Is(err, engine.ErrUnavailable) {
 			t.Errorf("after the end: %v", err)

@@ -19,15 +19,9 @@ func TestATestAuctionAsksTestEndpoints(t *testing.T) {
 		x := begin(t, r)
 		x.world.offers("blue.test", bids("7"))
 		x.world.offers("red.test", bids("9"))
-		if got := heard(x.ping(inquiry(1).asTest())); got != "9" {
-			t.Errorf("a seller's ping: %s", got)
-		}
-		if got := heard(x.available(availability().asTest())); got != "red:9 blue:7" {
-			t.Errorf("who is there to buy: %s", got)
-		}
-		if got := x.tell(person(1).asTest()); got != "red" {
-			t.Errorf("an ingest: %s", got)
-		}
+		expectEqual(t, heard(x.ping(inquiry(1).asTest())), "9", "a seller's ping")
+		expectEqual(t, heard(x.available(availability().asTest())), "red:9 blue:7", "who is there to buy")
+		expectEqual(t, x.tell(person(1).asTest()), "red", "an ingest")
 		if got := fmt.Sprint(x.world.rang()); strings.Count(got, "blue.test") != 3 || strings.Count(got, "red.test") != 3 || strings.Contains(got, "gold") {
 			t.Errorf("asked %s", got)
 		}
@@ -45,24 +39,12 @@ func TestBidsAreForTestsOrForOthers(t *testing.T) {
 		r := bidders().testable()
 		x := opened(t, r)
 		tested, earnest := x.quoted(inquiry(1).asTest()), x.quoted(inquiry(2))
-		if got := x.posted(postOf(1, tested)); got != "invalid_bid_token" {
-			t.Errorf("a lead in earnest at a test's bid: %s", got)
-		}
-		if got := x.posted(postOf(2, earnest).asTest()); got != "invalid_bid_token" {
-			t.Errorf("a test at another bid: %s", got)
-		}
-		if got := x.posted(postOf(1, tested).asTest()); got != "blue theirs 8" {
-			t.Errorf("a test at a test's: %s", got)
-		}
-		if got := x.posted(postOf(3, tested).asTest()); got != "already_sold" {
-			t.Errorf("a second one: %s", got)
-		}
-		if got := x.posted(postOf(2, earnest)); got != "blue theirs 8" {
-			t.Errorf("in earnest: %s", got)
-		}
-		if got := fmt.Sprint(x.world.tried()); got != "[blue.test@0s blue@0s]" {
-			t.Errorf("posted to %s", got)
-		}
+		expectEqual(t, x.posted(postOf(1, tested)), "invalid_bid_token", "a lead in earnest at a test's bid")
+		expectEqual(t, x.posted(postOf(2, earnest).asTest()), "invalid_bid_token", "a test at another bid")
+		expectEqual(t, x.posted(postOf(1, tested).asTest()), "blue theirs 8", "a test at a test's")
+		expectEqual(t, x.posted(postOf(3, tested).asTest()), "already_sold", "a second one")
+		expectEqual(t, x.posted(postOf(2, earnest)), "blue theirs 8", "in earnest")
+		expectEqual(t, fmt.Sprint(x.world.tried()), "[blue.test@0s blue@0s]", "posted to")
 
 		tried, asked := x.offered(availability().asTest()), x.offered(availability())
 		chosen := func(n int, from told) request { return person(n, "flo_ping_id", from.id, "flo_buyer_id", "gold") }
@@ -77,9 +59,7 @@ func TestBidsAreForTestsOrForOthers(t *testing.T) {
 			{chosen(12, asked), "gold"},
 			{chosen(13, tried).asTest(), "bid_expired"},
 		} {
-			if got := x.tell(row.lead); got != row.want {
-				t.Errorf("%d: %s, want %s", i, got, row.want)
-			}
+			expectEqual(t, x.tell(row.lead), row.want, i)
 		}
 	})
 }
@@ -89,9 +69,7 @@ func TestTriedAuctionIDsAreNotUsedUp(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		x := opened(t, bidders().testable())
 		tested := x.quoted(inquiry(1).asTest())
-		if got := heard(x.ping(inquiry(1).asTest().withKey("again"))); got != "auction_exists" {
-			t.Errorf("tried twice: %s", got)
-		}
+		expectEqual(t, heard(x.ping(inquiry(1).asTest().withKey("again"))), "auction_exists", "tried twice")
 		earnest := x.quoted(inquiry(1).withKey("earnest"))
 		if tested.id != earnest.id || x.posted(postOf(1, earnest)) != "blue theirs 8" || x.posted(postOf(2, tested).asTest()) != "blue theirs 8" {
 			t.Error("one of the two was not sold")
@@ -108,29 +86,19 @@ func TestTestsWearNoBuyerOut(t *testing.T) {
 		time.Sleep(time.Second) // the bucket fills
 		x.world.offers("blue.test", fails)
 		for i := range 50 {
-			if got := heard(x.ping(inquiry(i).asTest())); got != "no_bid" {
-				t.Fatalf("test %d: %s", i, got)
-			}
+			expectEqual(t, heard(x.ping(inquiry(i).asTest())), "no_bid", "test ", i)
 		}
-		if n := len(x.world.rang()); n != 50 {
-			t.Errorf("asked %d times of 50", n)
-		}
+		expectEqual(t, len(x.world.rang()), 50, "asked of 50 times")
 		got := []string{heard(x.ping(inquiry(101))), heard(x.ping(inquiry(102))), heard(x.ping(inquiry(103)))}
-		if strings.Join(got, " ") != "10 10 rate_limited" {
-			t.Errorf("in earnest: %v", got)
-		}
+		expectEqual(t, strings.Join(got, " "), "10 10 rate_limited", "in earnest: ")
 		x.world.offers("blue.test", bids("6"))
-		if got := heard(x.ping(inquiry(201).asTest())); got != "6" {
-			t.Errorf("a test while the buyer is at its limit: %s", got)
-		}
+		expectEqual(t, heard(x.ping(inquiry(201).asTest())), "6", "a test while the buyer is at its limit")
 		x.world.offers("blue", fails)
 		for i := range 30 {
 			time.Sleep(time.Second)
 			_, _ = x.ping(inquiry(300 + i))
 		}
-		if got := heard(x.ping(inquiry(401).asTest())) + heard(x.ping(inquiry(402).asTest())); got != "66" {
-			t.Errorf("tests while the buyer is unwell: %s", got)
-		}
+		expectEqual(t, heard(x.ping(inquiry(401).asTest()))+heard(x.ping(inquiry(402).asTest())), "66", "tests while the buyer is unwell")
 	})
 }
 
@@ -141,12 +109,8 @@ func TestATestEndpointThatIsGone(t *testing.T) {
 		x := opened(t, r.testable())
 		tested := x.quoted(inquiry(1).asTest())
 		x.configure(r)
-		if got := x.posted(postOf(1, tested).asTest()); got != "bid_expired" {
-			t.Errorf("%s, and posted to %v", got, x.world.tried())
-		}
-		if got := heard(x.ping(inquiry(2).asTest())); got != "filtered" {
-			t.Errorf("the next test: %s", got)
-		}
+		expectEqual(t, x.posted(postOf(1, tested).asTest()), "bid_expired", "and posted to ", x.world.tried())
+		expectEqual(t, heard(x.ping(inquiry(2).asTest())), "filtered", "the next test")
 	})
 }
 
@@ -161,12 +125,8 @@ func TestATestPostOverACrash(t *testing.T) {
 		x.crash()
 		first.wait()
 		time.Sleep(time.Minute)
-		if got := x.posted(postOf(1, tested).asTest()); got != "blue theirs 8" {
-			t.Errorf("%s after %v", got, x.world.tried())
-		}
-		if got := x.posted(postOf(2, tested).asTest()); got != "already_sold" {
-			t.Error(got)
-		}
+		expectEqual(t, x.posted(postOf(1, tested).asTest()), "blue theirs 8", "after ", x.world.tried())
+		expectEqual(t, x.posted(postOf(2, tested).asTest()), "already_sold")
 	})
 }
 
@@ -177,13 +137,9 @@ func TestARefusedTestGivesItsAuctionBack(t *testing.T) {
 		x := opened(t, bidders().testable())
 		x.world.script("blue.test", refuses)
 		tested := x.quoted(inquiry(1).asTest())
-		if got := x.posted(postOf(1, tested).asTest()); got != "post_rejected post_rejected" {
-			t.Errorf("refused: %s", got)
-		}
+		expectEqual(t, x.posted(postOf(1, tested).asTest()), "post_rejected post_rejected", "refused")
 		x.world.script("blue.test", accepts)
-		if got := x.posted(postOf(2, tested).asTest()); got != "blue theirs 8" {
-			t.Errorf("the next one: %s", got)
-		}
+		expectEqual(t, x.posted(postOf(2, tested).asTest()), "blue theirs 8", "the next one")
 	})
 }
 
@@ -199,8 +155,6 @@ func TestTestsAreNotedAsTests(t *testing.T) {
 		if d, h := x.noted.testLeads.Load(), x.noted.testAuctions.Load(); d != 1 || h != 3 {
 			t.Errorf("%d test leads and %d test auctions were noted", d, h)
 		}
-		if n := x.noted.posted.Load(); n != 1 {
-			t.Errorf("%d posts were noted", n)
-		}
+		expectEqual(t, x.noted.posted.Load(), 1, "posts were noted")
 	})
 }

@@ -12,14 +12,7 @@ import (
 )
 
 // testable gives every buyer of the rig that has endpoints those for tests.
-func (r rig) testable() rig {
-	buyers := append([]buyer(nil), r.buyers...)
-	for i := range buyers {
-		buyers[i].tests = true
-	}
-	r.buyers = buyers
-	return r
-}
+func (r rig) testable() rig { return r.changeBuyers(func(b *buyer) { b.tests = true }) }
 
 // What a test lead meets at a buyer that leads in earnest do not come to, or that
 // they do: what the lead, the hour and the operator say holds for it, what is
@@ -37,12 +30,8 @@ func TestATestLeadMeetsWhatIsNotTaken(t *testing.T) {
 			if passing[s.reason] {
 				want = "blue"
 			}
-			if got := x.tell(person(1, "vehicles", "#2").asTest()); got != want {
-				t.Errorf("a test lead: %s, want %s", got, want)
-			}
-			if got := x.tell(person(1, "vehicles", "#2")); got != s.reason {
-				t.Errorf("a lead in earnest after it: %s, want %s", got, s.reason)
-			}
+			expectEqual(t, x.tell(person(1, "vehicles", "#2").asTest()), want, "a test lead")
+			expectEqual(t, x.tell(person(1, "vehicles", "#2")), s.reason, "a lead in earnest after it")
 		})
 	}
 }
@@ -63,28 +52,18 @@ func TestWhereTestLeadsGo(t *testing.T) {
 	}
 	for _, test := range tests {
 		bubble(t, test.what, func(t *testing.T) {
-			x := begin(t, rig{
-				buyers:    []buyer{{id: "blue", posts: test.posts, pings: test.pings, tests: test.tests}},
-				campaigns: []campaign{{method: test.method, seats: []seat{{buyer: "blue"}}}},
-				testers:   []string{"sandy"},
-			})
-			if got := x.tell(person(1).asTest()); got != test.want {
-				t.Errorf("%s, want %s", got, test.want)
-			}
-			if got := fmt.Sprint(x.world.tried()); got != test.tried {
-				t.Errorf("posted to %s, want %s", got, test.tried)
-			}
-			if got := x.tell(person(2, "flo_supplier_id", "sandy").by("sandy")); got != test.want {
-				t.Errorf("of a supplier that only tests: %s, want %s", got, test.want)
-			}
+			r := selling(test.method, buyer{id: "blue", posts: test.posts, pings: test.pings, tests: test.tests})
+			r.testers = []string{"sandy"}
+			x := begin(t, r)
+			expectEqual(t, x.tell(person(1).asTest()), test.want)
+			expectEqual(t, fmt.Sprint(x.world.tried()), test.tried, "posted to")
+			expectEqual(t, x.tell(person(2, "flo_supplier_id", "sandy").by("sandy")), test.want, "of a supplier that only tests")
 			for _, fact := range recordsOf[*event.LeadDecided](x) {
 				if !fact.Sale.Test {
 					t.Errorf("the log does not say that it is a test: %s", event.DescribeAsJSON(fact))
 				}
 			}
-			if x.noted.posted.Load() != 0 {
-				t.Error("a test was noted as a post to the buyer")
-			}
+			expectEqual(t, x.noted.posted.Load(), 0, "a test was noted as a post to the buyer")
 		})
 	}
 }
@@ -108,9 +87,7 @@ func TestTestLeadsTakeNoTurn(t *testing.T) {
 					}
 					next := x.tell(person(i))
 					for range i % 4 {
-						if last := tests[len(tests)-1]; last != next {
-							t.Fatalf("lead %d: the test went to %s, and then it was the turn of %s", i, last, next)
-						}
+						expectEqual(t, tests[len(tests)-1], next, "the test before lead ", i)
 						tests = tests[:len(tests)-1]
 					}
 					earnest = append(earnest, next)
@@ -153,34 +130,25 @@ func TestATestLeadGoesOn(t *testing.T) {
 		x := begin(t, r)
 		x.world.script("blue.test", refuses)
 		x.world.script("gold.test", refuses)
-		if got := x.tell(person(1).asTest()); got != "red" {
-			t.Error(got)
-		}
+		expectEqual(t, x.tell(person(1).asTest()), "red")
 		x.world.script("blue.test", breaks)
 		a, err := x.send(person(2).asTest())
 		if said(a, err) != "blue" || x.stands(a) != "ACCEPTED pending" {
 			t.Errorf("%s, %s", said(a, err), x.stands(a))
 		}
 		time.Sleep(time.Minute)
-		if x.stands(a) != "ACCEPTED unknown" {
-			t.Error(x.stands(a))
-		}
+		expectEqual(t, x.stands(a), "ACCEPTED unknown")
 		if err := x.engine.By("").Resolve(a.Lead, event.SettledReleased); err != nil || x.stands(a) != "UNMATCHED released post_rejected" {
 			t.Errorf("%v, %s", err, x.stands(a))
 		}
-		if x.noted.unknown.Load() != 0 {
-			t.Error("an operator was told of a test lead")
-		}
+		expectEqual(t, x.noted.unknown.Load(), 0, "an operator was told of a test lead")
 	})
 }
 
 // Every try says that it is a test, over a crash too; see the world's enter.
 func TestTestLeadsAreTriedOverACrash(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
-		x := begin(t, rig{
-			buyers:    []buyer{{id: "blue", posts: true, tests: true}},
-			campaigns: []campaign{{method: market.Waterfall, seats: []seat{{buyer: "blue"}}}},
-		})
+		x := begin(t, selling(market.Waterfall, buyer{id: "blue", posts: true, tests: true}))
 		x.world.script("blue.test", breaks, hangs, breaks, accepts)
 		lead := x.goSend(person(1).asTest().withKey("k"))
 		time.Sleep(2 * time.Second)
@@ -201,27 +169,18 @@ func TestTestLeadsAreTriedOverACrash(t *testing.T) {
 // of their own.
 func TestLostTestLeadsShutNoDoor(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
-		x := begin(t, rig{
-			buyers:    []buyer{{id: "blue", posts: true, tests: true}},
-			campaigns: []campaign{{method: market.Waterfall, seats: []seat{{buyer: "blue"}}}},
-		}, func(o *engine.Options) { o.Ceiling = time.Second })
+		x := begin(t, selling(market.Waterfall, buyer{id: "blue", posts: true, tests: true}), func(o *engine.Options) { o.Ceiling = time.Second })
 		x.world.script("blue.test", breaks)
 		for i := range 1000 {
-			if got := x.tell(person(i).asTest()); got != "blue" {
-				t.Fatalf("%d: %s", i, got)
-			}
+			expectEqual(t, x.tell(person(i).asTest()), "blue", i)
 		}
 		time.Sleep(time.Minute)
 		blue := x.engine.Catalog().Buyers["blue"].Ref
 		if x.state.CountUnknownDeliveries(blue, true) != 1000 || x.state.CountUnknownDeliveries(blue, false) != 0 || x.state.CountAllUnknownDeliveries() != 0 {
 			t.Fatalf("%d tests, %d in earnest, %d in all", x.state.CountUnknownDeliveries(blue, true), x.state.CountUnknownDeliveries(blue, false), x.state.CountAllUnknownDeliveries())
 		}
-		if got := x.tell(person(2000).asTest()); got != "no_bid" {
-			t.Errorf("one more test: %s", got)
-		}
-		if got := x.tell(person(2001)); got != "blue" {
-			t.Errorf("in earnest: %s", got)
-		}
+		expectEqual(t, x.tell(person(2000).asTest()), "no_bid", "one more test")
+		expectEqual(t, x.tell(person(2001)), "blue", "in earnest")
 	})
 }
 
@@ -237,9 +196,7 @@ func TestKeysOfTestsAndOthers(t *testing.T) {
 			}
 			other := r
 			other.test = !r.test
-			if got := heard(other); got != "idempotency_key_reused" {
-				t.Errorf("the other: %s", got)
-			}
+			expectEqual(t, heard(other), "idempotency_key_reused", "the other")
 			if got := heard(r); strings.Contains(got, "reused") {
 				t.Errorf("the same again: %s", got)
 			}
@@ -265,9 +222,7 @@ func TestNeitherATestNorNot(t *testing.T) {
 			"an ingest": x.tell(odd(person(1))), "a ping": heard(x.ping(odd(inquiry(1)))), "a question": heard(x.available(odd(availability()))),
 			"a post": x.posted(post), "one with another fault": strings.Replace(x.tell(odd(person(1, "phone", "none"))), " phone:invalid_format", "", 1),
 		} {
-			if got != fault {
-				t.Errorf("%s: %s", what, got)
-			}
+			expectEqual(t, got, fault, what)
 		}
 		if len(x.log.durable()) != 2 && len(recordsOf[*event.LeadDecided](x)) != 0 {
 			t.Error("something was decided")
@@ -286,15 +241,9 @@ func TestReturnedTestsGiveNothingBack(t *testing.T) {
 			if err != nil || !a.Accepted {
 				t.Fatal(said(a, err))
 			}
-			if got := x.reported(saying(a, "returned")); got != "returned" {
-				t.Errorf("a test: %s", got)
-			}
+			expectEqual(t, x.reported(saying(a, "returned")), "returned", "a test")
 		}
-		if got := x.reported(saying(x.sold(10), "returned")); got != "no: share" {
-			t.Errorf("in earnest: %s", got)
-		}
-		if got := x.balance("blue"); got != "90" {
-			t.Errorf("blue has %s", got)
-		}
+		expectEqual(t, x.reported(saying(x.sold(10), "returned")), "no: share", "in earnest")
+		expectEqual(t, x.balance("blue"), "90", "blue has")
 	})
 }

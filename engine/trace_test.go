@@ -51,9 +51,7 @@ func TestTraceOfDelivery(t *testing.T) {
 			x.world.script("gold", row.gold...)
 			began, trace := time.Now(), &timing.Trace{ID: [16]byte{1}, Span: 1<<64 - 2}
 			spent := x.traceOf(trace)
-			if got := callsOf(trace, began); got != row.want {
-				t.Errorf("noted %s, want %s", got, row.want)
-			}
+			expectEqual(t, callsOf(trace, began), row.want, "noted")
 			commits := int64(0)
 			for _, c := range trace.Commits {
 				commits += c.To - c.From
@@ -73,9 +71,7 @@ func TestTraceOfDelivery(t *testing.T) {
 				t.Errorf("%+v", trace)
 			}
 			time.Sleep(5 * time.Minute)
-			if got := callsOf(trace, began); got != row.want {
-				t.Errorf("then it is %s", got)
-			}
+			expectEqual(t, callsOf(trace, began), row.want, "then it is")
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
+	"pingpost/internal/must"
 )
 
 // staff says which users there are, and how many tokens each has.
@@ -71,9 +72,7 @@ func TestUsers(t *testing.T) {
 			if err := step.do(); !errors.Is(err, step.want) {
 				t.Errorf("%d, %s: %v, want %v", i, step.what, err, step.want)
 			}
-			if got := x.staff(); got != step.then {
-				t.Errorf("%d, %s: %s, want %s", i, step.what, got, step.then)
-			}
+			expectEqual(t, x.staff(), step.then, i, ", ", step.what)
 			if x.log.len() != before && event.RequestedBy(x.lastFact()) != "anna" {
 				t.Errorf("%d, %s: nobody asked for %s", i, step.what, event.DescribeAsJSON(x.lastFact()))
 			}
@@ -124,9 +123,7 @@ func TestTokensAreFew(t *testing.T) {
 			if n < 60 {
 				expires = 0
 			}
-			if err := e.AddAPIToken(bob, tokenOf("bob", n, market.RoleViewer, expires)); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, e.AddAPIToken(bob, tokenOf("bob", n, market.RoleViewer, expires)))
 		}
 		was := bob
 		was.Role = market.RoleAdmin
@@ -154,9 +151,7 @@ func TestUsersAreFew(t *testing.T) {
 		x := begin(t, rig{})
 		for n := range engine.MaxUsers + 1 {
 			_, err := x.engine.By("").SetUser(engine.User{Name: fmt.Sprint("u", n), Role: market.RoleViewer, Password: "p"}, false)
-			if errors.Is(err, engine.ErrConflict) != (n == engine.MaxUsers) {
-				t.Fatalf("user %d: %v", n, err)
-			}
+			expectEqual(t, errors.Is(err, engine.ErrConflict), n == engine.MaxUsers, "user ", n)
 		}
 	})
 }

@@ -1,14 +1,10 @@
 package engine_test
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"pingpost/engine"
 	"pingpost/engine/market"
 )
 
@@ -67,9 +63,7 @@ func (r *receivers) heardAll(x *exchange) {
 			r.t.Errorf("%s is owed twice", name)
 		}
 	}
-	if got := x.hooksStand(); got != "0 pending 0 dead" {
-		r.t.Errorf("in the end: %s", got)
-	}
+	expectEqual(r.t, x.hooksStand(), "0 pending 0 dead", "in the end")
 }
 
 // Whatever two facts the power fails between.
@@ -79,71 +73,7 @@ func TestEveryEventIsHeardAcrossAPowerCut(t *testing.T) {
 			continue
 		}
 		t.Run(h.what, func(t *testing.T) {
-			for n := 1; ; n += cutStep() {
-				cut := false
-				for _, unheard := range []bool{false, true} {
-					synctest.Test(t, func(t *testing.T) { cut = tellCut(t, h, n, unheard) })
-					if t.Failed() {
-						t.Fatalf("cut at entry %d, unheard=%v", n, unheard)
-					}
-				}
-				if !cut {
-					return
-				}
-			}
+			everyCut(t, func(t *testing.T, n int, unheard bool) bool { return tellCut(t, h, n, unheard) })
 		})
-	}
-}
-
-// Many leads and reports of them, an endpoint that fails at random, and a process
-// that dies again and again: all is heard, the events of each lead in their order
-// as long as nothing fails twice.
-func TestEveryEventIsHeardThroughPowerThatFailsOften(t *testing.T) {
-	for seed := range uint64(20) {
-		chance := rand.New(rand.NewPCG(seed, 3))
-		bubble(t, fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			x := begin(t, plain())
-			r := mail(t)
-			var leads []engine.Answer
-			for range 30 {
-				r.script = []market.WebhookResult{nacks, acks}
-				if chance.IntN(2) == 0 {
-					r.script = nil
-				}
-				switch answer, err := x.send(person(len(leads))); {
-				case err != nil:
-					t.Fatal(err)
-				default:
-					leads = append(leads, answer)
-				}
-				status := []string{"contacted", "qualified", "sold", "returned"}[chance.IntN(4)]
-				_ = x.reported(saying(leads[chance.IntN(len(leads))], status)) // it may come too late
-				if chance.IntN(2) == 0 {
-					r.sendFor(x, time.Duration(chance.IntN(400))*time.Second)
-				}
-				if chance.IntN(3) == 0 {
-					x.crash()
-				}
-			}
-			r.script = nil
-			r.sendFor(x, day)
-			r.heardAll(x)
-			r.inOrder()
-		})
-	}
-}
-
-// inOrder sees that what a lead was told first happened first.
-func (r *receivers) inOrder() {
-	r.t.Helper()
-	last := map[string]*attempt{}
-	for _, a := range r.told {
-		if a.number > 1 {
-			continue
-		}
-		if before := last[a.lead]; before != nil && before.cause > a.cause {
-			r.t.Errorf("lead %s: %s of entry %d before %s of entry %d", a.lead, before.what, before.cause, a.what, a.cause)
-		}
-		last[a.lead] = a
 	}
 }

@@ -10,19 +10,15 @@ import (
 	"pingpost/engine/state"
 )
 
-// failingHistory is a history that returns an error for every record.
-type failingHistory struct{ err error }
-
-func (h *failingHistory) At(uint64) ([]byte, error) { return nil, h.err }
-
 var supplierName = &event.NamesNumbered{Names: []event.NumberedName{{Kind: event.ObjectSupplier, Ref: 1, ID: "acme"}}}
 
-// webhookEngine returns an engine over a state that has a supplier and no lead.
-func webhookEngine(log engine.Log, history engine.History) *engine.Engine {
+// webhookEngine returns an engine over a state that has a supplier and no lead, and a
+// history that fails.
+func webhookEngine(log engine.Log, failure error) *engine.Engine {
 	s := state.New()
 	s.Apply(1, 1, supplierName)
 	return engine.New(engine.Options{
-		State: s, Log: log, History: history, Clock: bubbleClock{}, Entropy: func(p []byte) { clear(p) },
+		State: s, Log: log, History: historyFunc(func(uint64) ([]byte, error) { return nil, failure }), Clock: bubbleClock{}, Entropy: func(p []byte) { clear(p) },
 	})
 }
 
@@ -33,7 +29,7 @@ func TestWebhookOfUnknownLead(t *testing.T) {
 		log := newMemoryLog(t)
 		defer log.close()
 		log.entries = append(log.entries, entry{1, event.Append(nil, supplierName)})
-		e := webhookEngine(log, &failingHistory{engine.ErrGone})
+		e := webhookEngine(log, engine.ErrGone)
 		if _, err := e.WebhookMessage(&w); !errors.Is(err, engine.ErrGone) {
 			t.Errorf("%v", err)
 		}
@@ -43,7 +39,7 @@ func TestWebhookOfUnknownLead(t *testing.T) {
 		}
 	})
 	t.Run("the disk fails", func(t *testing.T) {
-		e := webhookEngine(nil, &failingHistory{errors.New("the disk is gone")})
+		e := webhookEngine(nil, errors.New("the disk is gone"))
 		if _, err := e.WebhookMessage(&w); !errors.Is(err, engine.ErrUnavailable) {
 			t.Errorf("%v", err)
 		}

@@ -9,6 +9,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // died begins an exchange with so many dead letters, and receivers that hear
@@ -28,15 +29,13 @@ func died(t *testing.T, leads int) (*exchange, *receivers) {
 func TestResendOfADeadLetter(t *testing.T) {
 	bubble(t, "and it is heard", func(t *testing.T) {
 		x, r := died(t, 1)
-		dead := must[[]deadHook](t)(x.dead())
+		dead := must.Value(x.dead())(t)
 		if len(dead) != 1 || dead[0].Attempts != 6 || dead[0].Type != market.WebhookPosted {
 			t.Fatalf("%+v", dead)
 		}
 		r.script = nil
 		x.crash()
-		if err := x.engine.By("").ResendWebhook(dead[0].Lead, dead[0].Type); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, x.engine.By("").ResendWebhook(dead[0].Lead, dead[0].Type))
 		r.sendFor(x, time.Minute)
 		if got := x.hooksStand(); got != "0 pending 0 dead" || len(r.told) != 7 {
 			t.Errorf("%s after %d attempts", got, len(r.told))
@@ -44,10 +43,8 @@ func TestResendOfADeadLetter(t *testing.T) {
 	})
 	bubble(t, "and it has all its attempts again", func(t *testing.T) {
 		x, r := died(t, 1)
-		dead := must[[]deadHook](t)(x.dead())
-		if err := x.engine.By("").ResendWebhook(dead[0].Lead, dead[0].Type); err != nil {
-			t.Fatal(err)
-		}
+		dead := must.Value(x.dead())(t)
+		must.Succeed(t, x.engine.By("").ResendWebhook(dead[0].Lead, dead[0].Type))
 		if err := x.engine.By("").ResendWebhook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrConflict) {
 			t.Errorf("resent again while it is tried: %v", err)
 		}
@@ -61,10 +58,8 @@ func TestResendOfADeadLetter(t *testing.T) {
 	})
 	bubble(t, "or dropped", func(t *testing.T) {
 		x, r := died(t, 2)
-		dead := must[[]deadHook](t)(x.dead())
-		if err := x.engine.By("").DropWebhook(dead[0].Lead, dead[0].Type); err != nil {
-			t.Fatal(err)
-		}
+		dead := must.Value(x.dead())(t)
+		must.Succeed(t, x.engine.By("").DropWebhook(dead[0].Lead, dead[0].Type))
 		if err := x.engine.By("").ResendWebhook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrNotFound) {
 			t.Errorf("resent after it was dropped: %v", err)
 		}
@@ -104,10 +99,8 @@ func TestManyDeadLetters(t *testing.T) {
 	bubble(t, "resent at once", func(t *testing.T) {
 		const leads = 600
 		x, r := died(t, leads)
-		dead := must[[]deadHook](t)(x.dead())
-		if len(dead) != leads {
-			t.Fatalf("%d dead letters", len(dead))
-		}
+		dead := must.Value(x.dead())(t)
+		expectEqual(t, len(dead), leads, "dead letters")
 		for _, i := range []int{0, 1, leads / 2, leads - 1} {
 			h, err := x.engine.DeadLetter("acme", dead[i].ID)
 			if err != nil || h.Lead != dead[i].Lead || h.Type != dead[i].Type {
@@ -123,9 +116,7 @@ func TestManyDeadLetters(t *testing.T) {
 		if n, err := x.engine.By("").ResendDeadLetters("acme"); n != leads || err != nil {
 			t.Errorf("%d resent: %v", n, err)
 		}
-		if got := x.log.len() - before; got != leads {
-			t.Errorf("%d facts", got)
-		}
+		expectEqual(t, x.log.len()-before, leads, "facts")
 		r.sendFor(x, time.Minute)
 		if got := x.hooksStand(); got != "0 pending 0 dead" || len(r.told) != leads {
 			t.Errorf("%s after %d attempts", got, len(r.told))
@@ -148,14 +139,10 @@ func TestSwitchOfHooks(t *testing.T) {
 		r.send(x)
 		x.tell(person(2))
 		for range 2 { // the second time it is so already
-			if err := x.engine.By("").SwitchWebhooks("acme", true); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, x.engine.By("").SwitchWebhooks("acme", true))
 		}
-		if got := x.hooksStand(); got != "0 pending 2 dead failing since 0s off" {
-			t.Error(got)
-		}
-		dead := must[[]deadHook](t)(x.dead())
+		expectEqual(t, x.hooksStand(), "0 pending 2 dead failing since 0s off")
+		dead := must.Value(x.dead())(t)
 		if err := x.engine.By("").ResendWebhook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrConflict) {
 			t.Errorf("resent while they are off: %v", err)
 		}
@@ -165,15 +152,9 @@ func TestSwitchOfHooks(t *testing.T) {
 		if err := x.engine.By("").DropWebhook(dead[0].Lead, dead[0].Type); err != nil {
 			t.Errorf("dropped while they are off: %v", err)
 		}
-		if err := x.engine.By("").SwitchWebhooks("acme", false); err != nil {
-			t.Fatal(err)
-		}
-		if got := x.hooksStand(); got != "0 pending 1 dead" {
-			t.Error(got)
-		}
-		if got := x.switches(); got != 2 {
-			t.Errorf("%d facts for two changes", got)
-		}
+		must.Succeed(t, x.engine.By("").SwitchWebhooks("acme", false))
+		expectEqual(t, x.hooksStand(), "0 pending 1 dead")
+		expectEqual(t, x.switches(), 2, "facts for two changes")
 	})
 	bubble(t, "while an attempt is under way", func(t *testing.T) {
 		x := begin(t, plain())
@@ -182,13 +163,9 @@ func TestSwitchOfHooks(t *testing.T) {
 		x.tell(person(2))
 		heard, _ := x.state.ClaimDueWebhook(acme, time.Now().UnixNano())
 		lost, _ := x.state.ClaimDueWebhook(acme, time.Now().UnixNano())
-		if err := x.engine.By("").SwitchWebhooks("acme", true); err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(x.engine.RecordWebhookAttempt(heard, acks), x.engine.RecordWebhookAttempt(lost, nacks)); err != nil {
-			t.Fatal(err)
-		}
-		dead := must[[]deadHook](t)(x.dead())
+		must.Succeed(t, x.engine.By("").SwitchWebhooks("acme", true))
+		must.Succeed(t, errors.Join(x.engine.RecordWebhookAttempt(heard, acks), x.engine.RecordWebhookAttempt(lost, nacks)))
+		dead := must.Value(x.dead())(t)
 		if !slices.ContainsFunc(dead, func(d deadHook) bool { return d.Lead == lost.Lead }) || len(dead) != 1 {
 			t.Errorf("dead are %+v", dead)
 		}
@@ -218,7 +195,7 @@ func TestOperatorsOfNobody(t *testing.T) {
 	bubble(t, "a log that has failed", func(t *testing.T) {
 		x, r := died(t, 3)
 		x.tell(person(9))
-		dead := must[[]deadHook](t)(x.dead())
+		dead := must.Value(x.dead())(t)
 		x.log.die(x.log.len(), nil)
 		r.send(x)
 		n, all := x.engine.By("").ResendDeadLetters("acme")

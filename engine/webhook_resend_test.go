@@ -8,6 +8,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // resent are the events of each lead that operators resent, in the order of the
@@ -30,9 +31,7 @@ func (x *exchange) unheard(a engine.Answer, what market.WebhookType, attempts in
 		if !ok || h.Dead {
 			x.t.Fatalf("%s is %+v", what, h)
 		}
-		if err := x.engine.RecordWebhookAttempt(h, nacks); err != nil {
-			x.t.Fatal(err)
-		}
+		must.Succeed(x.t, x.engine.RecordWebhookAttempt(h, nacks))
 	}
 	time.Sleep(time.Second)
 }
@@ -51,12 +50,8 @@ func TestResendKeepsTheOrderOfALead(t *testing.T) {
 			for n := range 300 {
 				changes(x, x.sold(n))
 			}
-			if err := x.engine.By("").SwitchWebhooks("acme", true); err != nil {
-				x.t.Fatal(err)
-			}
-			if err := x.engine.By("").SwitchWebhooks("acme", false); err != nil {
-				x.t.Fatal(err)
-			}
+			must.Succeed(x.t, x.engine.By("").SwitchWebhooks("acme", true))
+			must.Succeed(x.t, x.engine.By("").SwitchWebhooks("acme", false))
 		},
 		"the last one first": func(x *exchange) {
 			a := x.sold(1)
@@ -69,7 +64,7 @@ func TestResendKeepsTheOrderOfALead(t *testing.T) {
 		bubble(t, name, func(t *testing.T) {
 			x := begin(t, plain())
 			die(x)
-			dead := must[[]deadHook](t)(x.dead())
+			dead := must.Value(x.dead())(t)
 			if n, err := x.engine.By("").ResendDeadLetters("acme"); n != len(dead) || err != nil {
 				t.Fatalf("%d of %d resent: %v", n, len(dead), err)
 			}

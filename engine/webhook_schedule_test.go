@@ -11,12 +11,13 @@ import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/webhook"
+	"pingpost/internal/must"
 )
 
 // plain is a market whose one buyer has no endpoint and no limit, and whose
 // supplier has a webhook.
 func plain() rig {
-	return hooked(rig{buyers: []buyer{{id: "blue"}}, campaigns: []campaign{{method: market.Waterfall, seats: []seat{{buyer: "blue"}}}}})
+	return hooked(selling(market.Waterfall, buyer{id: "blue"}))
 }
 
 // standing is how it goes with acme's webhooks, in a few words.
@@ -66,12 +67,8 @@ func TestScheduleOfAnEvent(t *testing.T) {
 				r.sendFor(x, min(test.restart, time.Until(end)))
 				x.crash()
 			}
-			if got := x.hooksStand(); got != test.stands {
-				t.Errorf("after a day: %s, want %s", got, test.stands)
-			}
-			if len(r.told) != test.tries {
-				t.Fatalf("%d attempts in a day, want %d", len(r.told), test.tries)
-			}
+			expectEqual(t, x.hooksStand(), test.stands, "after a day")
+			expectEqual(t, len(r.told), test.tries, "attempts in a day")
 			for i := 1; i < len(r.told); i++ {
 				pause, want := r.told[i].at-r.told[i-1].at, webhook.PauseAfterAttempt(i)
 				if pause < want*9/10 || pause > want*11/10+time.Second {
@@ -79,9 +76,7 @@ func TestScheduleOfAnEvent(t *testing.T) {
 				}
 			}
 			r.sendFor(x, 7*day)
-			if len(r.told) != test.tries {
-				t.Errorf("%d attempts more after the first day", len(r.told)-test.tries)
-			}
+			expectEqual(t, len(r.told), test.tries, "attempts after the first day")
 		})
 	}
 }
@@ -115,9 +110,7 @@ func TestEndpointThatFailsForDays(t *testing.T) {
 		if got := x.hooksStand(); got != "0 pending 13 dead failing since 3h0m0s off" || len(r.told) != tried {
 			t.Errorf("while it is off: %s, %d attempts", got, len(r.told)-tried)
 		}
-		if err := x.engine.By("").SwitchWebhooks("acme", false); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, x.engine.By("").SwitchWebhooks("acme", false))
 		r.script = nil
 		x.tell(person(21))
 		r.sendFor(x, time.Minute)
@@ -161,8 +154,6 @@ func TestEndpointThatFailsForDays(t *testing.T) {
 			x.tell(person(n))
 			r.sendFor(x, day/2)
 		}
-		if got := x.hooksStand(); got != "0 pending 0 dead" {
-			t.Errorf("after ten days: %s", got)
-		}
+		expectEqual(t, x.hooksStand(), "0 pending 0 dead", "after ten days")
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // What each way of a delivery owes the supplier follows from what it was told and
@@ -55,23 +56,16 @@ func TestEventsOfAnOperatorsWord(t *testing.T) {
 		bubble(t, fmt.Sprintf("%s, then %s", test.how, test.then.result.Verdict), func(t *testing.T) {
 			x := begin(t, hooked(two().certain()))
 			x.world.script("blue", breaks)
-			answer, err := x.send(person(1))
-			if err != nil {
-				t.Fatal(err)
-			}
+			answer := must.Value(x.send(person(1)))(t)
 			r := mail(t)
 			r.sendFor(x, 10*time.Minute)
 			if got := r.list(); len(got) > 0 {
 				t.Errorf("before anybody knows, the supplier hears %v", got)
 			}
 			x.world.script("blue", breaks, breaks, breaks, breaks, breaks, breaks, test.then)
-			if err := x.engine.By("").Resolve(answer.Lead, test.how); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, x.engine.By("").Resolve(answer.Lead, test.how))
 			r.sendFor(x, 10*time.Minute)
-			if got := strings.Join(r.list(), " "); got != test.want {
-				t.Errorf("the supplier hears %q, want %q", got, test.want)
-			}
+			expectEqual(t, strings.Join(r.list(), " "), test.want, "the supplier hears")
 		})
 	}
 }
@@ -110,12 +104,8 @@ func TestEventsOfADecision(t *testing.T) {
 			}
 			r := mail(t)
 			r.sendFor(x, time.Minute)
-			if got := strings.Join(told, " "); got != test.told {
-				t.Errorf("told %q, want %q", got, test.told)
-			}
-			if got := strings.Join(r.list(), " "); got != test.want {
-				t.Errorf("hears %q, want %q", got, test.want)
-			}
+			expectEqual(t, strings.Join(told, " "), test.told, "told")
+			expectEqual(t, strings.Join(r.list(), " "), test.want, "hears")
 		})
 	}
 }
@@ -218,9 +208,7 @@ func TestEventsOfAPost(t *testing.T) {
 			_ = x.posted(postOf(1, auction))
 			r := mail(t)
 			r.sendFor(x, 10*time.Minute)
-			if got := strings.Join(r.list(), " "); got != test.want {
-				t.Errorf("hears %q, want %q", got, test.want)
-			}
+			expectEqual(t, strings.Join(r.list(), " "), test.want, "hears")
 			for _, body := range r.bodies() {
 				if !strings.Contains(body, `"lead_uuid":"theirs-1","auction_id":"`+auction.id+`"`) {
 					t.Errorf("without the seller's own ids: %s", body)
