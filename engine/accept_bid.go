@@ -24,7 +24,7 @@ func (in *leadSale) reserveAcceptedBid() (code RefusalCode, reason market.Reason
 	}
 	if in.accepted.post != nil {
 		in.id = market.LeadID(in.engine.newTimeOrderedID(in.now, &in.random))
-		in.recordRequest()
+		in.recordLeadAndCampaign()
 		in.record.SellerAuction = string(in.accepted.post.Auction.Text)
 		in.record.Fields = append(in.record.Fields, event.Field{Name: event.FieldSellerLeadID, Kind: market.KindString, Text: in.accepted.sellerID})
 	}
@@ -59,7 +59,7 @@ func (in *leadSale) claimAcceptedAuction() (RefusalCode, error) {
 		case !found:
 			return BidExpired, nil
 		case wait != nil:
-			if err := in.waitAndAdvance(wait); err != nil {
+			if err := in.waitAndUpdateNow(wait); err != nil {
 				return "", err
 			}
 		case !row.IsSold():
@@ -88,7 +88,7 @@ func (in *leadSale) waitForSaleOfAuction(lead market.LeadID) (sold bool, err err
 		return true, nil // the attempts continue after the answer
 	default:
 	}
-	err = in.waitAndAdvance(d.SupplierAnswered())
+	err = in.waitAndUpdateNow(d.SupplierAnswered())
 	if errors.Is(err, errDeadline) {
 		return true, nil // the committed intent proves it
 	}
@@ -157,7 +157,7 @@ func (in *leadSale) reserveBidCapacity() (code RefusalCode, reason market.Reason
 		if in.now >= in.accepted.bid.ValidUntil {
 			return BidExpired, market.ReasonNone, nil
 		}
-		outcome, wait := in.reserveChoice()
+		outcome, wait := in.reserveChosenSale()
 		if wait == nil && outcome == market.OutcomeWon && in.encodePostBody() {
 			return "", market.ReasonNone, nil
 		}
@@ -171,7 +171,7 @@ func (in *leadSale) reserveBidCapacity() (code RefusalCode, reason market.Reason
 		default:
 			return BidExpired, market.ReasonNone, nil
 		}
-		if err := in.waitAndAdvance(wait); err != nil {
+		if err := in.waitAndUpdateNow(wait); err != nil {
 			return "", market.ReasonNone, err
 		}
 	}

@@ -11,12 +11,12 @@ import (
 	"pingpost/engine/timing"
 )
 
-// Pings returns the number of pings that await a buyer's answer, for metrics.
-func (e *Engine) Pings() int64 { return e.auctions.PingsInFlight() }
+// PingsInFlight returns the number of pings that await a buyer's answer, for metrics.
+func (e *Engine) PingsInFlight() int64 { return e.auctions.PingsInFlight() }
 
-// Auctions returns the number of open auctions, for metrics. An auction is open from its first
-// ping to the last answer or its deadline.
-func (e *Engine) Auctions() int { return e.auctions.OpenAuctions() }
+// OpenAuctions returns the number of open auctions, for metrics. An auction is open from its
+// first ping to the last answer or its deadline.
+func (e *Engine) OpenAuctions() int { return e.auctions.OpenAuctions() }
 
 // newAuctionRunner returns the runner that holds all auctions. It uses the engine's clock, buyers
 // and limits, and reports panics to the engine's observer.
@@ -104,12 +104,12 @@ func appendAuctionOutcomes(trail []event.OutcomeFilterSets, candidates *selectio
 // auctionName returns the name (a hash) under which state and log know an auction of this
 // supplier. id identifies the auction; kind says whether the seller or the exchange chose id.
 func (e *Engine) auctionName(kind pastauction.NameKind, supplier *market.Supplier, id []byte) [16]byte {
-	return pastauction.NewName(&e.opt.Secret, kind, supplier.Ref, id)
+	return pastauction.HashAuctionName(&e.opt.Secret, kind, supplier.Ref, id)
 }
 
 // SellerAuctionName returns the name (a hash) under which state and log know the auction with a
 // seller's own auction id. It does not check that the auction exists. test selects the names of
 // test auctions.
 func (e *Engine) SellerAuctionName(supplier market.Ref, sellerID string, test bool) [16]byte {
-	return pastauction.NewName(&e.opt.Secret, pastauction.BySellerID.ForTest(test), supplier, []byte(sellerID))
+	return pastauction.HashAuctionName(&e.opt.Secret, pastauction.BySellerID.ForTest(test), supplier, []byte(sellerID))
 }

@@ -28,10 +28,10 @@ var errDeadline = errors.New("the answer is due")
 // after the request arrived.
 func (c *requestCall) deadline() int64 { return c.received + int64(c.engine.opt.Ceiling) }
 
-// waitAndAdvance waits until the channel ended closes, because another request ends its claim,
+// waitAndUpdateNow waits until the channel ended closes, because another request ends its claim,
 // reservation or delivery. Then it moves c.now, the time by which this request is decided, to the
 // present. Errors: errDeadline, or ErrUnavailable if the engine stops.
-func (c *requestCall) waitAndAdvance(ended <-chan struct{}) error {
+func (c *requestCall) waitAndUpdateNow(ended <-chan struct{}) error {
 	err := c.engine.waitUntil(ended, c.deadline())
 	if err == nil {
 		c.now = max(c.now, c.engine.opt.Clock.Now())
@@ -39,12 +39,12 @@ func (c *requestCall) waitAndAdvance(ended <-chan struct{}) error {
 	return err
 }
 
-// waitForResult waits like waitAndAdvance until the channel ended closes. It is for a request
+// waitForResult waits like waitAndUpdateNow until the channel ended closes. It is for a request
 // that cannot be decided without another request's result, for example a repeat with the same
 // idempotency key. Every error is ErrUnavailable, even at the deadline, so that the caller sends
 // the request again.
 func (c *requestCall) waitForResult(ended <-chan struct{}) error {
-	if c.waitAndAdvance(ended) != nil {
+	if c.waitAndUpdateNow(ended) != nil {
 		return ErrUnavailable
 	}
 	return nil
@@ -179,8 +179,8 @@ func (in *leadSale) waitToClaimDuplicates(scope uint64) (market.Reason, error) {
 		case state.Full:
 			return market.ReasonDuplicate, nil
 		}
-		if err := in.waitAndAdvance(wait); err != nil {
-			return reasonOrError(err)
+		if err := in.waitAndUpdateNow(wait); err != nil {
+			return timeoutReasonOrError(err)
 		}
 	}
 }
@@ -211,10 +211,10 @@ func (in *leadSale) recordDuplicateClaims(validFor int64) {
 	}
 }
 
-// reasonOrError translates the error of a wait: errDeadline becomes ReasonTimeout, so that the
-// lead stays unsold. Other errors are returned: the engine stops, the lead has no decision, and
-// the supplier may send it again.
-func reasonOrError(err error) (market.Reason, error) {
+// timeoutReasonOrError translates the error of a wait: errDeadline becomes ReasonTimeout, so
+// that the lead stays unsold. Other errors are returned: the engine stops, the lead has no
+// decision, and the supplier may send it again.
+func timeoutReasonOrError(err error) (market.Reason, error) {
 	if errors.Is(err, errDeadline) {
 		return market.ReasonTimeout, nil
 	}

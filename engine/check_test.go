@@ -98,7 +98,7 @@ func TestExchangeThatTakesNothing(t *testing.T) {
 		x.world.script("blue", accepts.in(1e9))
 		first, second := x.goSend(person(1)), x.goSend(person(2))
 		at(t, "2000-01-01 00:00:00.5")
-		expectEqual(t, x.engine.Deliveries(), 2, "deliveries")
+		expectEqual(t, x.engine.RunningDeliveries(), 2, "deliveries")
 		if _, err := x.send(person(3)); !errors.Is(err, engine.ErrUnavailable) {
 			t.Error(err)
 		}

@@ -87,7 +87,7 @@ func (e *Engine) Configure(c Configuration) error {
 // commitNames assigns permanent numbers to the names that are new in the catalog, and commits
 // them. Events name suppliers, buyers and campaigns by these numbers.
 func (e *Engine) commitNames(c *Configuration) error {
-	for _, record := range numbering.Assign(e.state, c.Catalog) {
+	for _, record := range numbering.AssignNumbers(e.state, c.Catalog) {
 		if err := e.commit(record, nil); err != nil {
 			return err
 		}
@@ -160,21 +160,22 @@ func (e Operator) appendInitialPause(records []event.Event, kind event.ObjectKin
 	return append(records, &event.PauseSet{Target: kind, Ref: ref, Paused: true, At: now, By: e.by})
 }
 
-// List returns the suppression list with this id from the active configuration, or ErrNotFound.
-func (e *Engine) List(id market.ListID) (*market.SuppressionList, error) {
+// SuppressionList returns the suppression list with this id from the active configuration, or
+// ErrNotFound.
+func (e *Engine) SuppressionList(id market.ListID) (*market.SuppressionList, error) {
 	if plan := e.plan.Load(); plan != nil && plan.catalog.Lists[id] != nil {
 		return plan.catalog.Lists[id], nil
 	}
 	return nil, fmt.Errorf("%w: no suppression list %q is configured", ErrNotFound, id)
 }
 
-// LoadList replaces the contents of a suppression list; the next lead is checked against them.
-// The caller has made the file with the contents durable before. ErrNotFound: the active
-// configuration has no list with this id.
-func (e *Engine) LoadList(id market.ListID, table *fingerprint.FingerprintTable, file state.SuppressionFile) error {
+// ReplaceSuppressionList replaces the contents of a suppression list; the next lead is checked
+// against them. The caller has made the file with the contents durable before. ErrNotFound: the
+// active configuration has no list with this id.
+func (e *Engine) ReplaceSuppressionList(id market.ListID, table *fingerprint.FingerprintTable, file state.SuppressionFile) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
-	list, err := e.List(id)
+	list, err := e.SuppressionList(id)
 	if err != nil {
 		return err
 	}

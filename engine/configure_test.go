@@ -153,8 +153,8 @@ func TestFirstsAreOnlyFirst(t *testing.T) {
 		put(keyed(3, 30), "c")
 		expectEqual(t, stands(), first)
 		for _, err := range []error{
-			x.engine.By("").RevokeCredential(x.key("acme", "1")), x.engine.By("").SetSecret("blue/auth", []byte{9}), x.engine.By("").TopUp("blue", -4, ""),
-			x.engine.By("").Pause(event.ObjectCampaign, "auto", false), x.engine.By("").Pause(event.ObjectBuyer, "gold", false),
+			x.engine.By("").RevokeCredential(x.key("acme", "1")), x.engine.By("").SetSecret("blue/auth", []byte{9}), x.engine.By("").TopUpBuyer("blue", -4, ""),
+			x.engine.By("").SetPaused(event.ObjectCampaign, "auto", false), x.engine.By("").SetPaused(event.ObjectBuyer, "gold", false),
 		} {
 			if err != nil {
 				t.Error(err)
@@ -199,10 +199,10 @@ func TestKeysAreRotatedWithoutAGap(t *testing.T) {
 		expectEqual(t, live(), "3", "after a restart")
 		for what, err := range map[string]error{
 			"a key of nobody":       x.engine.By("").AddCredential(keyOf("nobody", 9)),
-			"money of nobody":       x.engine.By("").TopUp("nobody", 1, ""),
-			"the pause of nobody":   x.engine.By("").Pause(event.ObjectBuyer, "nobody", true),
-			"the word on no lead":   x.engine.By("").Resolve(market.LeadID{}, event.SettledConfirmed),
-			"a pause of a supplier": x.engine.By("").Pause(event.ObjectCampaign, "acme", true),
+			"money of nobody":       x.engine.By("").TopUpBuyer("nobody", 1, ""),
+			"the pause of nobody":   x.engine.By("").SetPaused(event.ObjectBuyer, "nobody", true),
+			"the word on no lead":   x.engine.By("").ResolveUnconfirmedDelivery(market.LeadID{}, event.SettledConfirmed),
+			"a pause of a supplier": x.engine.By("").SetPaused(event.ObjectCampaign, "acme", true),
 		} {
 			if !errors.Is(err, engine.ErrNotFound) {
 				t.Errorf("%s: %v", what, err)
@@ -214,14 +214,14 @@ func TestKeysAreRotatedWithoutAGap(t *testing.T) {
 func TestLogIsFoundedOnce(t *testing.T) {
 	bubble(t, "found", func(t *testing.T) {
 		x := begin(t, three(market.Waterfall))
-		must.Succeed(t, x.engine.Found([16]byte{1}))
+		must.Succeed(t, x.engine.FoundLogOrCheckKey([16]byte{1}))
 		epoch := x.state.FoundedEvent().Epoch
 		entries := x.log.len()
 		x.crash()
-		if err := x.engine.Found([16]byte{1}); err != nil || x.state.FoundedEvent().Epoch != epoch || epoch == [16]byte{} {
+		if err := x.engine.FoundLogOrCheckKey([16]byte{1}); err != nil || x.state.FoundedEvent().Epoch != epoch || epoch == [16]byte{} {
 			t.Errorf("%v; epoch %x, was %x", err, x.state.FoundedEvent().Epoch, epoch)
 		}
-		if err := x.engine.Found([16]byte{2}); err == nil {
+		if err := x.engine.FoundLogOrCheckKey([16]byte{2}); err == nil {
 			t.Error("a log was opened with another's key")
 		}
 		expectEqual(t, x.log.len(), entries, "it was founded again")

@@ -95,7 +95,7 @@ func (p *played) resolve() {
 	p.state.EachOpenPost(func(post *state.OpenPost) {
 		if post.Exhausted {
 			how := ways[int(post.Lead[15])%len(ways)]
-			_ = p.engine.By("").Resolve(post.Lead, how) // the log may have died
+			_ = p.engine.By("").ResolveUnconfirmedDelivery(post.Lead, how) // the log may have died
 		}
 	})
 }
@@ -103,7 +103,7 @@ func (p *played) resolve() {
 func (p *played) secondAct() {
 	t := p.t
 	time.Sleep(time.Hour)
-	expectEqual(t, p.engine.Deliveries(), 0, "deliveries go on an hour after the start")
+	expectEqual(t, p.engine.RunningDeliveries(), 0, "deliveries go on an hour after the start")
 	p.state.EachOpenPost(func(post *state.OpenPost) {
 		if !post.Exhausted {
 			t.Errorf("lead %s is still open", post.Lead)
@@ -181,7 +181,7 @@ func TestPowerCutAtEveryEntryOfADay(t *testing.T) {
 	}
 	acts := func(x *exchange) {
 		for _, err := range []error{
-			x.engine.By("").Pause(event.ObjectBuyer, "gold", true), x.engine.By("").TopUp("blue", 5_000_000, "more"), x.engine.By("").Pause(event.ObjectBuyer, "gold", false),
+			x.engine.By("").SetPaused(event.ObjectBuyer, "gold", true), x.engine.By("").TopUpBuyer("blue", 5_000_000, "more"), x.engine.By("").SetPaused(event.ObjectBuyer, "gold", false),
 		} {
 			if err != nil && !errors.Is(err, errDead) {
 				x.t.Error(err)

@@ -174,7 +174,7 @@ func (in *ingest) continueAfterRefusal(d *delivery.Delivery) (answer Answer, mor
 func (in *ingest) recordNextBuyer(refusal *event.PostSettled) (posted bool) {
 	refusal.Next.Duplicates = append(refusal.Next.Duplicates, in.record.Sale.Duplicates...)
 	refusal.Next.Turn = in.record.Sale.Turn
-	in.recordChoice(&refusal.Next)
+	in.recordChosenSale(&refusal.Next)
 	outcome := market.OutcomeWon
 	if in.chosenFilterSet().Buyer.Post != nil {
 		in.recordBuyerEndpoint(&refusal.Post)
@@ -236,7 +236,7 @@ func (e *Engine) newDeliveries() *delivery.Deliveries {
 		State: e.state, Clock: e.opt.Clock, Buyers: e.opt.Buyers, Observer: e.opt.Observer, Stop: e.stop,
 		NewRequestID:      func(now int64) market.RequestID { return market.RequestID(e.newTimeOrderedID(now, new([10]byte))) },
 		Commit:            e.commitDespiteFullQueue,
-		OpenContact:       e.openContact,
+		OpenContact:       e.decryptOpenPostContact,
 		ReadContactFields: e.readContactFields,
 		SelectWebhook:     e.selectSettlementWebhook,
 	})
@@ -270,8 +270,8 @@ func (e *Engine) Recover() error {
 	return err
 }
 
-// Deliveries returns the number of running deliveries, for metrics and limits.
-func (e *Engine) Deliveries() int64 { return e.deliveries.Count() }
+// RunningDeliveries returns the number of running deliveries, for metrics and limits.
+func (e *Engine) RunningDeliveries() int64 { return e.deliveries.Count() }
 
 // WaitForDelivery waits until a lead's delivery has ended, and reports whether it has. until is
 // the time limit in Unix nanoseconds. A lead without a running delivery needs no wait.

@@ -66,16 +66,16 @@ func TestOperatorMeetsTheCourier(t *testing.T) {
 		e, id := withUnknown(t)
 		d := must.Value(e.startDelivery(id))(t)
 		for _, how := range []event.PostSettlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent} {
-			if err := e.By("").Resolve(id, how); !errors.Is(err, ErrConflict) {
+			if err := e.By("").ResolveUnconfirmedDelivery(id, how); !errors.Is(err, ErrConflict) {
 				t.Errorf("%s: %v", how, err)
 			}
 		}
 		d.End()
-		if err := e.By("").Resolve(id, event.SettledConfirmed); err != nil {
+		if err := e.By("").ResolveUnconfirmedDelivery(id, event.SettledConfirmed); err != nil {
 			t.Error(err)
 		}
 		e.Close()
-		if err := e.By("").Resolve(id, event.SettledConfirmed); !errors.Is(err, ErrNotFound) {
+		if err := e.By("").ResolveUnconfirmedDelivery(id, event.SettledConfirmed); !errors.Is(err, ErrNotFound) {
 			t.Error(err)
 		}
 	})
@@ -85,7 +85,7 @@ func TestOperatorMeetsTheCourier(t *testing.T) {
 func TestOperatorComesBeforeRecovery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, id := withOpen(t)
-		if err := e.By("").Resolve(id, event.SettledReleased); !errors.Is(err, ErrConflict) {
+		if err := e.By("").ResolveUnconfirmedDelivery(id, event.SettledReleased); !errors.Is(err, ErrConflict) {
 			t.Error(err)
 		}
 		e.Close()
@@ -97,7 +97,7 @@ func TestOperatorComesBeforeRecovery(t *testing.T) {
 func TestRecoveryLeavesWhatIsTakenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, id := withUnknown(t)
-		must.Succeed(t, e.By("").Resolve(id, event.SettledResent))
+		must.Succeed(t, e.By("").ResolveUnconfirmedDelivery(id, event.SettledResent))
 		must.Succeed(t, e.Recover())
 		time.Sleep(time.Second)
 		if lead, _ := e.state.Lead(id); lead.Delivery != market.DeliveryDone {

@@ -157,7 +157,7 @@ func TestDelivery(t *testing.T) {
 			x.world.script("blue", h.blue...)
 			x.world.script("gold", h.gold...)
 			s := x.sendInHistory(h, person(1))
-			expectEqual(t, x.engine.Deliveries(), 0, "couriers are left")
+			expectEqual(t, x.engine.RunningDeliveries(), 0, "couriers are left")
 			expectEqual(t, int(x.noted.posted.Load()), len(strings.Fields(h.tried)), "posts noted of ", h.tried)
 			expectEqual(t, x.attemptsLogged(), len(strings.Fields(h.tried)), "attempts in the log, of ", h.tried)
 			x.settled(t, h, s)
@@ -251,7 +251,7 @@ func TestKeptMembers(t *testing.T) {
 			t.Error(body)
 		}
 		lead := recordsOf[*event.LeadDecided](x)[0]
-		contact := must.Value(x.engine.Contact(lead))(t)
+		contact := must.Value(x.engine.DecryptContact(lead))(t)
 		open, sealed := texts(lead.Fields), texts(contact.Fields)
 		for _, private := range []string{"Patty", "Doe", "+14152000001", "p1@example.com"} {
 			if strings.Contains(open, private) || !strings.Contains(sealed, private) {
@@ -319,7 +319,7 @@ func (x *exchange) nextIntentsHoldBodiesAlone() {
 		if settled.Post.URL == "" {
 			continue
 		}
-		contact, err := x.engine.Contact(&event.LeadDecided{Lead: settled.Lead, Slot: settled.Slot, Sealed: settled.Sealed})
+		contact, err := x.engine.DecryptContact(&event.LeadDecided{Lead: settled.Lead, Slot: settled.Slot, Sealed: settled.Sealed})
 		if err != nil || len(contact.Fields) > 0 || len(contact.Body) == 0 {
 			x.t.Errorf("the next intent's sealed part: %v, %s, %s", err, texts(contact.Fields), contact.Body)
 		}
@@ -357,7 +357,7 @@ func TestOperatorResolves(t *testing.T) {
 				x.world.script("blue", breaks)
 				request := person(1).withKey("k")
 				answer, err := x.send(request)
-				if err != nil || x.engine.By("").Resolve(answer.Lead, test.how) == nil {
+				if err != nil || x.engine.By("").ResolveUnconfirmedDelivery(answer.Lead, test.how) == nil {
 					t.Errorf("resolved while it is tried; %v", err)
 				}
 				time.Sleep(time.Hour)
@@ -369,7 +369,7 @@ func TestOperatorResolves(t *testing.T) {
 					t.Fatalf("%s after %v", got, x.world.tried())
 				}
 				x.world.script("blue", test.later)
-				must.Succeed(t, x.engine.By("").Resolve(answer.Lead, test.how))
+				must.Succeed(t, x.engine.By("").ResolveUnconfirmedDelivery(answer.Lead, test.how))
 				time.Sleep(10 * time.Minute)
 				balance, held := x.state.BuyerBalance(1)
 				expectEqual(t, x.stands(answer)+", "+balance.String()+" "+held.String(), test.stands+", "+test.money)
@@ -381,7 +381,7 @@ func TestOperatorResolves(t *testing.T) {
 				same(t, answer, repeated)
 				at(t, "2000-01-02 00:00:00") // the caps are empty again
 				x.world.script("blue", accepts)
-				must.Succeed(t, x.engine.By("").TopUp("blue", 10_000_000, ""))
+				must.Succeed(t, x.engine.By("").TopUpBuyer("blue", 10_000_000, ""))
 				expectEqual(t, x.tell(person(1)), test.again, "the same person again")
 			})
 		}
@@ -389,7 +389,7 @@ func TestOperatorResolves(t *testing.T) {
 	bubble(t, "what is not there", func(t *testing.T) {
 		x := begin(t, two())
 		answer, _ := x.send(person(1))
-		if x.engine.By("").Resolve(answer.Lead, event.SettledConfirmed) == nil || x.engine.By("").Resolve(market.LeadID{1}, event.SettledReleased) == nil {
+		if x.engine.By("").ResolveUnconfirmedDelivery(answer.Lead, event.SettledConfirmed) == nil || x.engine.By("").ResolveUnconfirmedDelivery(market.LeadID{1}, event.SettledReleased) == nil {
 			t.Error("a delivery that is over, or never was, was resolved")
 		}
 	})

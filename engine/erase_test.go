@@ -55,7 +55,7 @@ func (x *exchange) triedLead() market.LeadID {
 
 func (x *exchange) erases(leads ...engine.EncryptedLead) (underWay int) {
 	x.t.Helper()
-	left := must.Value(x.engine.By("").Erase(leads))(x.t)
+	left := must.Value(x.engine.By("").EraseContactData(leads))(x.t)
 	return len(left)
 }
 
@@ -64,18 +64,18 @@ func (x *exchange) erases(leads ...engine.EncryptedLead) (underWay int) {
 func TestErase(t *testing.T) {
 	x := begin(t, three(market.Waterfall))
 	one, other := must.Value(x.send(person(1)))(t), must.Value(x.send(person(2)))(t)
-	if contact, err := x.engine.Contact(x.decisionOf(one.Lead)); err != nil || !strings.Contains(texts(contact.Fields), "+14152000001") {
+	if contact, err := x.engine.DecryptContact(x.decisionOf(one.Lead)); err != nil || !strings.Contains(texts(contact.Fields), "+14152000001") {
 		t.Fatalf("%v, %s", err, texts(contact.Fields))
 	}
 	entries := x.log.len()
 	for range 2 {
 		expectEqual(t, x.erases(x.sealedOf(one.Lead)), 0, "are under way")
-		if contact, err := x.engine.Contact(x.decisionOf(one.Lead)); !errors.Is(err, engine.ErrErased) || len(contact.Fields) != 0 {
+		if contact, err := x.engine.DecryptContact(x.decisionOf(one.Lead)); !errors.Is(err, engine.ErrErased) || len(contact.Fields) != 0 {
 			t.Errorf("%v, %s", err, texts(contact.Fields))
 		}
 		expectEqual(t, x.log.len()-entries, 1, "facts for one erasure")
 	}
-	if _, err := x.engine.Contact(x.decisionOf(other.Lead)); err != nil {
+	if _, err := x.engine.DecryptContact(x.decisionOf(other.Lead)); err != nil {
 		t.Error(err)
 	}
 	if lead := x.lead(one); lead.Price == 0 || x.stands(one) != x.stands(other) {
@@ -95,7 +95,7 @@ func TestEraseFailsBetween(t *testing.T) {
 			x := begin(t, three(market.Waterfall))
 			one := x.sealedOf(must.Value(x.send(person(1)))(t).Lead)
 			x.safe.FailErase(broken)
-			if _, err := x.engine.By("").Erase([]engine.EncryptedLead{one}); !errors.Is(err, broken) {
+			if _, err := x.engine.By("").EraseContactData([]engine.EncryptedLead{one}); !errors.Is(err, broken) {
 				t.Errorf("%v", err)
 			}
 			if !x.state.IsKeySlotErased(one.Slot) || x.safe.IsErased(one.Slot) {
@@ -142,13 +142,13 @@ func TestEraseWhileUnderWay(t *testing.T) {
 			}
 			expectEqual(t, x.erases(one), 0, "it cannot be erased")
 			for range 2 {
-				if err := x.engine.By("").Resolve(lead, event.SettledResent); !errors.Is(err, engine.ErrConflict) || !strings.Contains(err.Error(), "erased") {
+				if err := x.engine.By("").ResolveUnconfirmedDelivery(lead, event.SettledResent); !errors.Is(err, engine.ErrConflict) || !strings.Contains(err.Error(), "erased") {
 					t.Errorf("sent again: %v", err)
 				}
 				x.crash()
 			}
 			expectEqual(t, len(x.world.tried()), 6, "it was sent again")
-			must.Succeed(t, x.engine.By("").Resolve(lead, word))
+			must.Succeed(t, x.engine.By("").ResolveUnconfirmedDelivery(lead, word))
 		})
 	}
 }
@@ -163,7 +163,7 @@ func TestKeyIsGoneWhileOpen(t *testing.T) {
 		x.goSend(person(1))
 		time.Sleep(2 * time.Second)
 		lead := x.triedLead()
-		must.Succeed(t, x.safe.Erase([]uint64{x.decisionOf(lead).Slot}))
+		must.Succeed(t, x.safe.EraseKeys([]uint64{x.decisionOf(lead).Slot}))
 		x.life.die()
 		tried := len(x.world.tried())
 		x.crash()
@@ -206,7 +206,7 @@ func TestWhoIsSealed(t *testing.T) {
 		t.Fatal(said(answer, err))
 	}
 	fact := x.decisionOf(answer.Lead)
-	contact := must.Value(x.engine.Contact(fact))(t)
+	contact := must.Value(x.engine.DecryptContact(fact))(t)
 	open, sealed := texts(fact.Fields), texts(contact.Fields)
 	for _, text := range secrets {
 		if strings.Contains(open, text) || !strings.Contains(sealed, text) {

@@ -68,7 +68,7 @@ func TestFailoverPassesDoorsThatShutMeanwhile(t *testing.T) {
 		time.Sleep(58 * time.Second)
 		a := x.goSend(person(1))
 		time.Sleep(time.Second)
-		must.Succeed(t, x.engine.By("").Pause(event.ObjectBuyer, "gold", true))
+		must.Succeed(t, x.engine.By("").SetPaused(event.ObjectBuyer, "gold", true))
 		expectEqual(t, a.wait(), "red", "sold, after ", x.world.tried())
 	})
 }
@@ -137,7 +137,7 @@ func TestOutcomesOutlastAFullQueue(t *testing.T) {
 			expectEqual(t, fmt.Sprintf("%s@%s", s.wait(), s.took), row.want)
 			time.Sleep(5 * time.Minute)
 			expectEqual(t, x.tell(person(1).withKey("k")), strings.Split(row.want, "@")[0], "asked again")
-			expectEqual(t, x.engine.Deliveries(), 0, "deliveries are open")
+			expectEqual(t, x.engine.RunningDeliveries(), 0, "deliveries are open")
 		})
 	}
 }
@@ -165,7 +165,7 @@ func TestBuyerWithTooManyUnknownLeads(t *testing.T) {
 		expectEqual(t, x.state.CountAllUnknownDeliveries(), 1000, "leads of unknown fate")
 		x.crash()
 		expectEqual(t, x.tell(person(1001)), "gold", "after a restart one went to")
-		must.Succeed(t, x.engine.By("").Resolve(first.Lead, event.SettledConfirmed))
+		must.Succeed(t, x.engine.By("").ResolveUnconfirmedDelivery(first.Lead, event.SettledConfirmed))
 		x.world.script("blue", accepts)
 		expectEqual(t, x.tell(person(1002)), "blue", "after one was settled the next went to")
 	})

@@ -212,7 +212,7 @@ func (x *exchange) ping(r request) (engine.PingAnswer, error) { return x.engine.
 
 // available asks who is there to buy.
 func (x *exchange) available(r request) (engine.PingAnswer, error) {
-	return x.engine.Availability(x.pingRequest(r))
+	return x.engine.PingForAllBids(x.pingRequest(r))
 }
 
 // heard is an answer to a ping in a word: what is bid, or offered by whom, or why

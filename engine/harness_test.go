@@ -138,7 +138,7 @@ func (x *exchange) start() {
 	}
 	opt := engine.Options{
 		State: x.state, Log: x.life, History: x.life, Buyers: x.life, Clock: bubbleClock{}, Secret: secret,
-		Sealer: x.safe.StartAbove(x.state.HighestKeySlot()), Entropy: x.entropy, Observer: &x.noted,
+		Sealer: x.safe.StartAboveSlot(x.state.HighestKeySlot()), Entropy: x.entropy, Observer: &x.noted,
 	}
 	if x.tune != nil {
 		x.tune(&opt)
@@ -323,7 +323,7 @@ func (x *exchange) finish() {
 func (x *exchange) audit() {
 	x.t.Helper()
 	expectEqual(x.t, x.state.ReservationCount(), 0, "reservations are out while nothing is under way")
-	expectEqual(x.t, x.engine.Auctions(), 0, "auctions are open while nothing is under way")
+	expectEqual(x.t, x.engine.OpenAuctions(), 0, "auctions are open while nothing is under way")
 	expectEqual(x.t, x.noted.wrong.Load(), 0, "auctions were noted whose outcomes do not add up to the lineup")
 	if x.log.failure != nil {
 		return // memory was left behind: it knows less than the log may have

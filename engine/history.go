@@ -128,7 +128,7 @@ func (r *logReader) reserveReadSlot(until int64) bool {
 // the log. Its error is ErrGone if the log's history no longer has the auction, and otherwise
 // ErrUnavailable. until limits the wait for a log read, in Unix nanoseconds.
 func (e *Engine) readRecordedAuction(row *state.AuctionRow, until int64) (*pastauction.Auction, error) {
-	data := e.recent.Find(row.Name)
+	data := e.recent.FindEncodedEvent(row.Name)
 	cached := data != nil
 	if !cached {
 		var err error

@@ -158,7 +158,7 @@ func (in *ingest) runIngest() (Answer, error) {
 		return Answer{}, err
 	}
 	in.id = market.LeadID(e.newTimeOrderedID(in.now, &in.random))
-	in.recordRequest()
+	in.recordLeadAndCampaign()
 	if in.accepted.bid != nil || in.accepted.forgotten {
 		return in.sellToNamedBuyer()
 	}
@@ -189,7 +189,7 @@ func (in *ingest) chooseBuyerAndSell() (Answer, error) {
 // an endpoint gets a post; for the others the event alone records the sale.
 func (in *ingest) commitSale() (Answer, error) {
 	in.record.Decided = in.now
-	in.recordChoice(&in.record.Sale)
+	in.recordChosenSale(&in.record.Sale)
 	if in.chosenFilterSet().Buyer.Post != nil {
 		return in.deliverAndAnswer()
 	}

@@ -24,10 +24,10 @@ func TestUnknownDeliveriesAreNotForgotten(t *testing.T) {
 		earns  string
 	}{
 		{"confirmed", func(x *exchange, a engine.Answer) string {
-			return decided(x.engine.By("").Resolve(a.Lead, event.SettledConfirmed))
+			return decided(x.engine.By("").ResolveUnconfirmedDelivery(a.Lead, event.SettledConfirmed))
 		}, "ACCEPTED confirmed", "lead.posted", "8"},
 		{"released", func(x *exchange, a engine.Answer) string {
-			return decided(x.engine.By("").Resolve(a.Lead, event.SettledReleased))
+			return decided(x.engine.By("").ResolveUnconfirmedDelivery(a.Lead, event.SettledReleased))
 		}, "UNMATCHED released post_rejected", "lead.post_failed", "0"},
 		{"reported", func(x *exchange, a engine.Answer) string {
 			x.reported(saying(a, "sold"))

@@ -54,7 +54,7 @@ func TestLogThatFails(t *testing.T) {
 			}
 		}
 		for _, err := range []error{
-			x.engine.By("").TopUp("blue", 1, ""), x.engine.By("").Pause(event.ObjectBuyer, "red", true),
+			x.engine.By("").TopUpBuyer("blue", 1, ""), x.engine.By("").SetPaused(event.ObjectBuyer, "red", true),
 			x.engine.By("").AddCredential(keyOf("acme", 1)), x.engine.By("").SetSecret("s", nil),
 			x.engine.Configure(x.configuration(three(market.Waterfall))),
 		} {
@@ -72,8 +72,8 @@ func TestLogThatFails(t *testing.T) {
 		expectEqual(t, x.tell(person(1)), "blue")
 		x.log.die(x.log.len(), nil)
 		time.Sleep(time.Hour)
-		if x.engine.Deliveries() != 0 || x.noted.faults.Load() == 0 {
-			t.Errorf("%d deliveries go on, %d faults were told", x.engine.Deliveries(), x.noted.faults.Load())
+		if x.engine.RunningDeliveries() != 0 || x.noted.faults.Load() == 0 {
+			t.Errorf("%d deliveries go on, %d faults were told", x.engine.RunningDeliveries(), x.noted.faults.Load())
 		}
 		x.bury()
 		x.rise()
@@ -149,7 +149,7 @@ func TestStopDecidesNothing(t *testing.T) {
 			time.Sleep(time.Duration(i) * 70 * ms)
 			x.engine.Close()
 			x.engine.Close()
-			expectEqual(t, x.engine.Deliveries(), 0, "deliveries after the end")
+			expectEqual(t, x.engine.RunningDeliveries(), 0, "deliveries after the end")
 			if got := s.wait(); got != "blue" {
 				t.Error(fmt.Sprint(i, " ", got))
 			}

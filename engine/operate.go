@@ -29,9 +29,9 @@ type Operator struct {
 // of the exchange itself.
 func (e *Engine) By(name string) Operator { return Operator{e, name} }
 
-// Pause pauses or resumes a campaign or a buyer. It commits no event if nothing changes.
+// SetPaused pauses or resumes a campaign or a buyer. It commits no event if nothing changes.
 // ErrNotFound: no campaign or buyer with this id was ever configured.
-func (e Operator) Pause(kind event.ObjectKind, id string, paused bool) error {
+func (e Operator) SetPaused(kind event.ObjectKind, id string, paused bool) error {
 	ref := e.state.RefOf(kind, id)
 	if ref == 0 {
 		return fmt.Errorf("%w: no campaign or buyer %q was ever configured", ErrNotFound, id)
@@ -57,9 +57,9 @@ func (e Operator) RemoveSecret(name string) error {
 	return e.commit(&event.SecretSet{Name: name, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// TopUp adds money to a buyer's account. ErrNotFound: no such buyer was ever configured.
+// TopUpBuyer adds money to a buyer's account. ErrNotFound: no such buyer was ever configured.
 // ErrNoAccount: the configuration gives the buyer no funds, so its spending is not limited.
-func (e Operator) TopUp(buyer market.BuyerID, amount market.Money, note string) error {
+func (e Operator) TopUpBuyer(buyer market.BuyerID, amount market.Money, note string) error {
 	ref := e.state.RefOf(event.ObjectBuyer, string(buyer))
 	if ref == 0 {
 		return fmt.Errorf("%w: no buyer %q was ever configured", ErrNotFound, buyer)
@@ -70,14 +70,15 @@ func (e Operator) TopUp(buyer market.BuyerID, amount market.Money, note string) 
 	return e.commit(&event.BuyerFundsMoved{Buyer: ref, Amount: amount, Note: note, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// Resolve ends an unconfirmed delivery, of which the exchange does not know whether the buyer has
-// the lead. how is the operator's decision: the buyer has the lead (SettledConfirmed), does not
-// have it (SettledReleased), or gets the post again (SettledResent). The errors:
+// ResolveUnconfirmedDelivery ends an unconfirmed delivery, of which the exchange does not know
+// whether the buyer has the lead. how is the operator's decision: the buyer has the lead
+// (SettledConfirmed), does not have it (SettledReleased), or gets the post again
+// (SettledResent). The errors:
 //
 //   - ErrNotFound: the lead has no open delivery.
 //   - ErrConflict: attempts are in progress, or the lead cannot be resent because its contact
 //     data is erased or unreadable.
-func (e Operator) Resolve(lead market.LeadID, how event.PostSettlement) error {
+func (e Operator) ResolveUnconfirmedDelivery(lead market.LeadID, how event.PostSettlement) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
 	post := e.state.OpenPost(lead)
@@ -110,10 +111,10 @@ func (e Operator) Resolve(lead market.LeadID, how event.PostSettlement) error {
 	return nil
 }
 
-// Found initializes an empty log: it commits a random epoch, which identifies the log, and a
-// check value of the exchange's key. On a log that has both, it returns an error if the check
-// value differs, because the process runs with another key file.
-func (e *Engine) Found(keyCheck [16]byte) error {
+// FoundLogOrCheckKey initializes an empty log: it commits a random epoch, which identifies the
+// log, and a check value of the exchange's key. On a log that has both, it returns an error if
+// the check value differs, because the process runs with another key file.
+func (e *Engine) FoundLogOrCheckKey(keyCheck [16]byte) error {
 	founded := e.state.FoundedEvent()
 	if founded.Epoch == [16]byte{} {
 		record := event.Founded{KeyCheck: keyCheck, At: e.opt.Clock.Now()}
@@ -133,15 +134,15 @@ type EncryptedLead struct {
 	Slot uint64
 }
 
-// Erase makes the contact data of these leads unreadable for ever. It commits the erasure and
-// then erases the leads' keys, durably when it returns. After an error some keys may still exist;
-// the next call for these leads, or the next start, erases them. Erasing a lead twice has no
-// effect.
+// EraseContactData makes the contact data of these leads unreadable for ever. It commits the
+// erasure and then erases the leads' keys, durably when it returns. After an error some keys may
+// still exist; the next call for these leads, or the next start, erases them. Erasing a lead
+// twice has no effect.
 //
-// Erase skips leads with a delivery in progress, because the attempts need the contact data, and
-// returns them in inDelivery. It erases a lead with an unconfirmed delivery; an operator can then
-// no longer resend that lead.
-func (e Operator) Erase(leads []EncryptedLead) (inDelivery []EncryptedLead, err error) {
+// EraseContactData skips leads with a delivery in progress, because the attempts need the
+// contact data, and returns them in inDelivery. It erases a lead with an unconfirmed delivery;
+// an operator can then no longer resend that lead.
+func (e Operator) EraseContactData(leads []EncryptedLead) (inDelivery []EncryptedLead, err error) {
 	e.configuring.Lock() // so that no operator resends a post meanwhile
 	defer e.configuring.Unlock()
 	record := event.LeadsErased{At: e.opt.Clock.Now(), By: e.by}
@@ -164,7 +165,7 @@ func (e Operator) Erase(leads []EncryptedLead) (inDelivery []EncryptedLead, err 
 			return inDelivery, err
 		}
 	}
-	return inDelivery, e.opt.Sealer.Erase(slots)
+	return inDelivery, e.opt.Sealer.EraseKeys(slots)
 }
 
 // eraseKeys erases the encryption keys of all leads that were ever erased. Recover calls it at
@@ -175,7 +176,7 @@ func (e *Engine) eraseKeys() error {
 	if len(erased) == 0 {
 		return nil
 	}
-	if err := e.opt.Sealer.Erase(erased); err != nil {
+	if err := e.opt.Sealer.EraseKeys(erased); err != nil {
 		return fmt.Errorf("cannot erase the keys of erased leads: %w", err)
 	}
 	return nil

@@ -23,14 +23,17 @@ func TestFactsSayWhoAsked(t *testing.T) {
 			expectEqual(t, event.RequestedBy(fact), "", event.DescribeAsJSON(fact), " is by")
 		}
 		for what, do := range map[string]func() error{
-			"pause":          func() error { return anna.Pause(event.ObjectCampaign, "auto", true) },
+			"pause":          func() error { return anna.SetPaused(event.ObjectCampaign, "auto", true) },
 			"secret":         func() error { return anna.SetSecret("x", []byte{1}) },
 			"a secret's end": func() error { _ = x.engine.By("bob").SetSecret("y", []byte{1}); return anna.RemoveSecret("y") },
-			"funds":          func() error { return anna.TopUp("blue", 5, "") },
+			"funds":          func() error { return anna.TopUpBuyer("blue", 5, "") },
 			"credential":     func() error { return anna.AddCredential(key) },
 			"return":         func() error { return anna.DecideReturn(returned.Lead, false, "") },
 			"hooks":          func() error { return anna.SwitchWebhooks("acme", true) },
-			"person":         func() error { _, err := anna.Erase([]engine.EncryptedLead{x.sealedOf(returned.Lead)}); return err },
+			"person": func() error {
+				_, err := anna.EraseContactData([]engine.EncryptedLead{x.sealedOf(returned.Lead)})
+				return err
+			},
 			"configuration": func() error {
 				c := x.configuration(x.rig)
 				c.Document, c.By = "another", "anna"
@@ -75,7 +78,7 @@ func TestFactsSayWhoAsked(t *testing.T) {
 		x.world.script("blue", breaks)
 		answer := must.Value(x.send(person(1)))(t)
 		time.Sleep(time.Hour)
-		if err := x.engine.By("anna").Resolve(answer.Lead, event.SettledConfirmed); err != nil || event.RequestedBy(x.lastFact()) != "anna" {
+		if err := x.engine.By("anna").ResolveUnconfirmedDelivery(answer.Lead, event.SettledConfirmed); err != nil || event.RequestedBy(x.lastFact()) != "anna" {
 			t.Errorf("%v, %s", err, event.DescribeAsJSON(x.lastFact()))
 		}
 	})

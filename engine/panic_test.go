@@ -69,7 +69,7 @@ func TestAPanicReservesNothing(t *testing.T) {
 			if test.at == "a post is noted" {
 				want = 2 // the phone and the e-mail address of a person whom blue may have
 			}
-			if held, open := x.state.ReservationCount(), x.engine.Auctions(); held != want || open != 0 {
+			if held, open := x.state.ReservationCount(), x.engine.OpenAuctions(); held != want || open != 0 {
 				t.Errorf("%d reservations and %d auctions are left", held, open)
 			}
 			expectEqual(t, test.call(x), test.again, "again")

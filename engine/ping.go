@@ -98,9 +98,9 @@ const maxHops = 3
 // ErrUnavailable, or the log's failure; after an error no auction is recorded.
 func (e *Engine) Ping(req *PingRequest) (PingAnswer, error) { return e.holdAuction(req, endpointPing) }
 
-// Availability holds an auction like Ping, but answers with all valid bids. The supplier may then
-// name one of the buyers in an ingest. It serves POST /api/v1/ping.
-func (e *Engine) Availability(req *PingRequest) (PingAnswer, error) {
+// PingForAllBids holds an auction like Ping, but answers with all valid bids. The supplier may
+// then name one of the buyers in an ingest. It serves POST /api/v1/ping.
+func (e *Engine) PingForAllBids(req *PingRequest) (PingAnswer, error) {
 	return e.holdAuction(req, endpointAvailability)
 }
 

@@ -55,9 +55,9 @@ func (p *ping) validateSellerPing() error {
 		p.addFault("Idempotency-Key", errcode.FieldMissingRequired, "1 to 255 visible ASCII characters")
 	}
 	p.addHeaderFaults()
-	p.sellerAuction = p.nameMember(memberAuction, true)
-	vertical := p.nameMember(memberVertical, true)
-	subVertical := p.nameMember(memberSubVertical, false)
+	p.sellerAuction = p.parsePrintableMember(memberAuction, true)
+	vertical := p.parsePrintableMember(memberVertical, true)
+	subVertical := p.parsePrintableMember(memberSubVertical, false)
 	p.parseExpiresAt()
 	p.live = p.engine.findAuctionCampaign(p.plan, p.req.Supplier.ID, vertical, subVertical, p.test)
 	mapping := p.campaignMapping()
@@ -109,10 +109,10 @@ func (p *ping) findMember(name string) *market.Member {
 	return nil
 }
 
-// nameMember returns the text of a body member that names something, such as auction_id. The text
-// must be a printable string, and not blank. For an invalid or a missing required member, it adds
-// a fault and returns nil.
-func (p *ping) nameMember(name string, required bool) []byte {
+// parsePrintableMember returns the text of a body member that names something, such as
+// auction_id. The text must be a printable string, and not blank. For an invalid or a missing
+// required member, it adds a fault and returns nil.
+func (p *ping) parsePrintableMember(name string, required bool) []byte {
 	const expected = "a string of 1 to 255 printable characters"
 	m := p.findMember(name)
 	switch {
@@ -195,9 +195,9 @@ func (p *ping) validateAvailabilityPing() error {
 		p.addFault("Idempotency-Key", errcode.FieldInvalidFormat, "1 to 255 visible ASCII characters")
 	}
 	p.addHeaderFaults()
-	campaign := p.idMember(memberCampaign)
-	supplier := p.idMember(memberSupplier)
-	p.setCampaign(campaign)
+	campaign := p.requireIDMember(memberCampaign)
+	supplier := p.requireIDMember(memberSupplier)
+	p.setCampaignByID(campaign)
 	mapping := p.campaignMapping()
 	p.lead.Reset(mapping.SlotCount())
 	p.faults = mapping.FillFromPing(&p.lead, p.req.Members, 0, p.faults)
@@ -210,9 +210,9 @@ func (p *ping) validateAvailabilityPing() error {
 	return nil
 }
 
-// idMember returns the text of a required body member that is an id. If it is missing or no
-// string, idMember adds a fault and returns nil.
-func (p *ping) idMember(name string) []byte {
+// requireIDMember returns the text of a required body member that is an id. If it is missing or
+// no string, requireIDMember adds a fault and returns nil.
+func (p *ping) requireIDMember(name string) []byte {
 	m := p.findMember(name)
 	switch {
 	case m != nil && m.Kind != market.JSONString:
@@ -225,9 +225,9 @@ func (p *ping) idMember(name string) []byte {
 	return nil
 }
 
-// setCampaign sets the ping's campaign from its id. It adds a fault if the campaign is unknown,
-// paused, or not of the method ping_post. An empty id already has its fault.
-func (p *ping) setCampaign(campaign []byte) {
+// setCampaignByID sets the ping's campaign from its id. It adds a fault if the campaign is
+// unknown, paused, or not of the method ping_post. An empty id already has its fault.
+func (p *ping) setCampaignByID(campaign []byte) {
 	if len(campaign) == 0 {
 		return
 	}

@@ -124,7 +124,7 @@ func TestAuctionsOfOneSellerAtOnce(t *testing.T) {
 		first := []*pinging{x.goPing(inquiry(1)), x.goPing(inquiry(2))}
 		lead := x.goSend(person(1))
 		time.Sleep(500 * ms)
-		expectEqual(t, x.engine.Auctions(), 3, "auctions are open")
+		expectEqual(t, x.engine.OpenAuctions(), 3, "auctions are open")
 		begun := x.log.len()
 		for _, got := range []string{heard(x.ping(inquiry(3))), heard(x.available(availability())), x.tell(person(2).withKey("k"))} {
 			expectEqual(t, got, "rate_limited", "one too many")
@@ -147,15 +147,15 @@ func TestPingsAtOnce(t *testing.T) {
 		x.world.offers("blue", bids("10").in(time.Second))
 		first := x.goPing(inquiry(1))
 		synctest.Wait()
-		expectEqual(t, x.engine.Pings(), 1, "pings are under way")
+		expectEqual(t, x.engine.PingsInFlight(), 1, "pings are under way")
 		second := x.goPing(inquiry(2))
 		synctest.Wait()
 		for _, got := range []string{heard(x.ping(inquiry(3))), x.tell(person(1))} {
 			expectEqual(t, got, "error: "+engine.ErrUnavailable.Error(), "one too many")
 		}
 		expectEqual(t, x.tell(person(1, "flo_campaign_id", "fall")), "blue")
-		if got := first.wait() + second.wait() + heard(x.ping(inquiry(3))); got != "101010" || x.engine.Pings() != 0 {
-			t.Errorf("%s, %d pings are under way", got, x.engine.Pings())
+		if got := first.wait() + second.wait() + heard(x.ping(inquiry(3))); got != "101010" || x.engine.PingsInFlight() != 0 {
+			t.Errorf("%s, %d pings are under way", got, x.engine.PingsInFlight())
 		}
 	})
 }

@@ -20,8 +20,9 @@ type Waiter = interface {
 	Failed(err error)
 }
 
-// ErrBusy is returned by Log.Append while the log's queue is full, and by Sealer.Take while no
-// key is prepared. The entry was not queued, or no key was taken, and the caller can try again.
+// ErrBusy is returned by Log.Append while the log's queue is full, and by Sealer.TakeUnusedKey
+// while no key is prepared. The entry was not queued, or no key was taken, and the caller can
+// try again.
 var ErrBusy = errors.New("the log's queue is full")
 
 // Log makes events durable. Append adds an encoded event to the log's queue; the caller must not
@@ -50,17 +51,17 @@ var ErrErased = errors.New("the contact data was erased")
 // outside the log, so that erasing a key makes the lead's contact data in the log unreadable.
 // Each key is in a numbered slot, and the lead's events name the slot.
 type Sealer interface {
-	// Take returns a slot that no event names, and its key. It never blocks. The error is
-	// ErrBusy if no key is prepared.
-	Take(key *[32]byte) (slot uint64, err error)
+	// TakeUnusedKey returns a slot that no event names, and its key. It never blocks. The error
+	// is ErrBusy if no key is prepared.
+	TakeUnusedKey(key *[32]byte) (slot uint64, err error)
 	// Seal encrypts plain and appends it to dst. A key may encrypt several parts of its lead;
 	// each part can be decrypted only with that slot and that lead.
 	Seal(dst []byte, slot uint64, key *[32]byte, lead market.LeadID, plain []byte) []byte
 	// Open decrypts sealed and appends the plaintext to dst. The error is ErrErased, or
 	// comes from the disk.
 	Open(dst []byte, slot uint64, lead market.LeadID, sealed []byte) ([]byte, error)
-	// Erase erases keys, durably when it returns. To erase one again has no effect.
-	Erase(slots []uint64) error
+	// EraseKeys erases keys, durably when it returns. To erase one again has no effect.
+	EraseKeys(slots []uint64) error
 }
 
 // Buyers sends requests to buyers' endpoints. Post sends a lead once, and Ping asks for one bid.

@@ -75,13 +75,13 @@ func (p *acceptedBid) reset() {
 	*p = acceptedBid{pingLead: p.pingLead}
 }
 
-// Post sells a lead to the buyer whose bid was in the answer to the seller's ping. The error is
-// nil only if the buyer has the lead. Errors are a *Refusal, ErrUnavailable, or the log's
-// failure.
+// SellAtBid sells a lead to the buyer whose bid was in the answer to the seller's ping. The
+// error is nil only if the buyer has the lead. Errors are a *Refusal, ErrUnavailable, or the
+// log's failure.
 //
 // After the refusals BuyerUnavailable and BuyerTimeout the delivery continues. If the seller
 // repeats the request with the same idempotency key, it gets the present result of the delivery.
-func (e *Engine) Post(req *PostRequest) (SaleAnswer, error) {
+func (e *Engine) SellAtBid(req *PostRequest) (SaleAnswer, error) {
 	if err := e.checkAdmission(); err != nil {
 		return SaleAnswer{}, err
 	}
@@ -165,7 +165,7 @@ func (in *ingest) runPost() (SaleAnswer, error) {
 func (in *ingest) answerRepeatedPost(first market.LeadID) (SaleAnswer, error) {
 	d := in.engine.deliveries.FindRunning(first)
 	if d != nil {
-		if err := in.waitAndAdvance(d.Ended()); err != nil && !errors.Is(err, errDeadline) {
+		if err := in.waitAndUpdateNow(d.Ended()); err != nil && !errors.Is(err, errDeadline) {
 			return SaleAnswer{}, err
 		}
 	}

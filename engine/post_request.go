@@ -135,9 +135,9 @@ func keepLastOfEachName(members []market.Member) []market.Member {
 	return flat
 }
 
-// fillPingLeadFromAuction copies the fields of the recorded ping into pingLead, in the slots of the
-// campaign's present mapping. It omits a field whose type has changed since the ping. The sale
-// follows the present configuration, except for the price.
+// fillPingLeadFromAuction copies the fields of the recorded ping into pingLead, in the slots of
+// the campaign's present mapping. It omits a field whose type has changed since the ping. The
+// sale follows the present configuration, except for the price.
 func (in *leadRequest) fillPingLeadFromAuction(mapping *market.Mapping) {
 	earlier := &in.accepted.pingLead
 	earlier.Reset(mapping.SlotCount())
@@ -224,7 +224,7 @@ func (in *leadRequest) findAuctionOfPost() error {
 	in.live = in.liveCampaignOfAuction()
 	token, ok := market.ParseBidToken(string(p.post.Token.Text))
 	if ok && p.post.Token.Kind == market.JSONString && subtle.ConstantTimeCompare(token[:], p.auction.Token[:]) == 1 {
-		p.bid = p.auction.Winner()
+		p.bid = p.auction.WinningBid()
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func appendOutcomes(trail []event.OutcomeFilterSets, candidates *selection.Candi
 // reserveEncryptionKey takes a prepared key to encrypt the lead's contact data. It runs before
 // the lead reserves caps and funds, so that no other request waits for a lead without a key.
 func (in *leadSale) reserveEncryptionKey() (err error) {
-	in.keySlot, err = in.engine.opt.Sealer.Take(&in.key)
+	in.keySlot, err = in.engine.opt.Sealer.TakeUnusedKey(&in.key)
 	return err
 }
 
@@ -95,10 +95,10 @@ func (in *leadSale) appendSealedBody(dst, body []byte) []byte {
 	return in.engine.opt.Sealer.Seal(dst, in.keySlot, &in.key, in.id, in.plain)
 }
 
-// decryptContact decrypts a lead's contact part with the key in the slot. Slot 0 means that the
-// part is plaintext, from log versions before encryption. The error is ErrErased, or comes from
-// reading the keys or decoding.
-func (e *Engine) decryptContact(slot uint64, lead market.LeadID, sealed []byte) (contact event.ContactPart, err error) {
+// decryptContactPart decrypts a lead's contact part with the key in the slot. Slot 0 means that
+// the part is plaintext, from log versions before encryption. The error is ErrErased, or comes
+// from reading the keys or decoding.
+func (e *Engine) decryptContactPart(slot uint64, lead market.LeadID, sealed []byte) (contact event.ContactPart, err error) {
 	if slot != 0 {
 		if sealed, err = e.opt.Sealer.Open(nil, slot, lead, sealed); err != nil {
 			return contact, err
@@ -110,20 +110,20 @@ func (e *Engine) decryptContact(slot uint64, lead market.LeadID, sealed []byte) 
 	return contact, nil
 }
 
-// Contact decrypts the contact data in a lead's first event. The error is ErrErased if the lead
-// was erased; otherwise it comes from reading the keys or decoding.
-func (e *Engine) Contact(decided *event.LeadDecided) (event.ContactPart, error) {
-	return e.decryptContact(decided.Slot, decided.Lead, decided.Sealed)
+// DecryptContact decrypts the contact data in a lead's first event. The error is ErrErased if
+// the lead was erased; otherwise it comes from reading the keys or decoding.
+func (e *Engine) DecryptContact(decided *event.LeadDecided) (event.ContactPart, error) {
+	return e.decryptContactPart(decided.Slot, decided.Lead, decided.Sealed)
 }
 
-// openContact decrypts the contact part of an open post, for its next attempt. ok is false if the
-// part is erased or unreadable. Then no attempt is possible, and an operator decides, as for a
-// delivery without attempts left.
-func (e *Engine) openContact(post *state.OpenPost) (contact event.ContactPart, ok bool) {
+// decryptOpenPostContact decrypts the contact part of an open post, for its next attempt. ok is
+// false if the part is erased or unreadable. Then no attempt is possible, and an operator
+// decides, as for a delivery without attempts left.
+func (e *Engine) decryptOpenPostContact(post *state.OpenPost) (contact event.ContactPart, ok bool) {
 	if post.IsContactErased() {
 		return contact, false
 	}
-	contact, err := e.decryptContact(post.Slot, post.Lead, post.Body)
+	contact, err := e.decryptContactPart(post.Slot, post.Lead, post.Body)
 	if err != nil && !errors.Is(err, ErrErased) {
 		e.opt.Observer.ReportFault("cannot decrypt the lead of an open delivery; the delivery is unconfirmed until an operator resolves it", err)
 	}
@@ -141,7 +141,7 @@ func (e *Engine) readContactFields(id market.LeadID) []event.Field {
 	if err != nil || decided == nil {
 		return nil
 	}
-	contact, err := e.Contact(decided)
+	contact, err := e.DecryptContact(decided)
 	if err != nil {
 		return nil
 	}

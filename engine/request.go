@@ -62,7 +62,7 @@ func (in *leadRequest) validateIngest() error {
 	in.faults = append(in.faults, in.req.Faults...)
 	in.addFaultIfEmpty(memberCampaign, campaign)
 	in.addFaultIfEmpty(memberSupplier, supplier)
-	in.setCampaign(campaign)
+	in.setCampaignByID(campaign)
 	if err := in.findNamedBid(); err != nil {
 		return err
 	}
@@ -105,9 +105,9 @@ func (in *leadRequest) addFaultIfEmpty(member string, value []byte) {
 	in.addFault(member, errcode.FieldMissingRequired, "a string")
 }
 
-// setCampaign sets the lead's campaign from its id, and adds a fault if the campaign is unknown
-// or paused. An empty id already has its fault.
-func (in *leadRequest) setCampaign(campaign []byte) {
+// setCampaignByID sets the lead's campaign from its id, and adds a fault if the campaign is
+// unknown or paused. An empty id already has its fault.
+func (in *leadRequest) setCampaignByID(campaign []byte) {
 	if len(campaign) == 0 {
 		return
 	}

@@ -35,7 +35,7 @@ func TestReturnsInTheInstantOfAnOperatorsWord(t *testing.T) {
 				how := words[(round+i)%3]
 				all.Go(func() {
 					time.Sleep(time.Duration(round/6*i) * ms)
-					if err := x.engine.By("").Resolve(lost.Lead, how); err != nil && !errors.Is(err, engine.ErrConflict) && !errors.Is(err, engine.ErrNotFound) {
+					if err := x.engine.By("").ResolveUnconfirmedDelivery(lost.Lead, how); err != nil && !errors.Is(err, engine.ErrConflict) && !errors.Is(err, engine.ErrNotFound) {
 						t.Error(err)
 					}
 				})

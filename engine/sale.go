@@ -37,7 +37,8 @@ type leadSale struct {
 	key     [32]byte
 	person  redaction.Matcher
 
-	// Memory for lists. The first four are the event's between lendListsToRecord and takeListsFromRecord.
+	// Memory for lists. The first four are the event's between lendListsToRecord and
+	// takeListsFromRecord.
 	fields        []event.Field
 	steps         []event.OutcomeFilterSets
 	bids          []event.Bid
@@ -78,8 +79,8 @@ func (in *leadSale) chooseBuyer() (market.Reason, error) {
 		if wait == nil {
 			return reason, nil
 		}
-		if err := in.waitAndAdvance(wait); err != nil {
-			return reasonOrError(err)
+		if err := in.waitAndUpdateNow(wait); err != nil {
+			return timeoutReasonOrError(err)
 		}
 	}
 }
@@ -94,8 +95,8 @@ func (in *leadSale) chooseNextBuyer() (market.Reason, error) {
 		if wait == nil {
 			return reason, nil
 		}
-		if err := in.waitAndAdvance(wait); err != nil {
-			return reasonOrError(err)
+		if err := in.waitAndUpdateNow(wait); err != nil {
+			return timeoutReasonOrError(err)
 		}
 	}
 }
@@ -164,14 +165,14 @@ func (in *leadSale) reserveCandidate(filterSet int) (market.Outcome, <-chan stru
 		return market.OutcomeBelowFloor, nil
 	}
 	in.choice = chosenBuyer{filterSet: filterSet, price: price, payout: payout}
-	return in.reserveChoice()
+	return in.reserveChosenSale()
 }
 
-// reserveChoice reserves the duplicate claim, the caps and the funds for a sale to the chosen
+// reserveChosenSale reserves the duplicate claim, the caps and the funds for a sale to the chosen
 // buyer. It returns OutcomeWon, or the outcome of the part that failed; the caller then releases
 // the parts that were reserved. A channel means that another request's reservation is in the way;
 // it closes when that reservation ends.
-func (in *leadSale) reserveChoice() (market.Outcome, <-chan struct{}) {
+func (in *leadSale) reserveChosenSale() (market.Outcome, <-chan struct{}) {
 	e, campaign, price := in.engine, in.live.Campaign, in.choice.price
 	buyer := in.chosenFilterSet().Buyer
 	if rule := &campaign.Duplicates; rule.PerBuyer && rule.Window > 0 {
@@ -190,9 +191,9 @@ func (in *leadSale) reserveChoice() (market.Outcome, <-chan struct{}) {
 	return market.OutcomeWon, nil
 }
 
-// recordChoice writes the sale to the chosen buyer into an event: price, payout and the caps that
-// the sale uses.
-func (in *leadSale) recordChoice(sale *event.Sale) {
+// recordChosenSale writes the sale to the chosen buyer into an event: price, payout and the caps
+// that the sale uses.
+func (in *leadSale) recordChosenSale(sale *event.Sale) {
 	sale.Buyer, sale.FilterSet = in.chosenFilterSet().Buyer.Ref, uint32(in.choice.filterSet)
 	sale.Price, sale.Payout, sale.Currency = in.choice.price, in.choice.payout, in.live.Campaign.Currency
 	sale.Test = in.live.Test
@@ -202,9 +203,9 @@ func (in *leadSale) recordChoice(sale *event.Sale) {
 	}
 }
 
-// recordRequest writes the part of the lead's event that is known before a buyer is chosen: ids,
-// campaign, supplier and the lead's fields.
-func (in *leadSale) recordRequest() {
+// recordLeadAndCampaign writes the part of the lead's event that is known before a buyer is
+// chosen: ids, campaign, supplier and the lead's fields.
+func (in *leadSale) recordLeadAndCampaign() {
 	e, campaign := in.engine, in.live.Campaign
 	in.record.Lead, in.record.Request = in.id, in.req.Request
 	in.record.Campaign, in.record.Supplier = campaign.Ref, in.req.Supplier.Ref

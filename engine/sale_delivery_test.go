@@ -272,7 +272,7 @@ func TestAuctionIsGivenBack(t *testing.T) {
 	}
 	bubble(t, "by an operator, in its window", func(t *testing.T) {
 		x, a := unknown(t)
-		must.Succeed(t, x.engine.By("").Resolve(x.onlyLead(), event.SettledReleased))
+		must.Succeed(t, x.engine.By("").ResolveUnconfirmedDelivery(x.onlyLead(), event.SettledReleased))
 		expectEqual(t, x.posted(postOf(3, a)), taken, "another lead")
 		expectEqual(t, x.posted(postOf(1, a)), rejected, "under the first key")
 	})
@@ -286,7 +286,7 @@ func TestAuctionIsGivenBack(t *testing.T) {
 	} {
 		bubble(t, "as an operator says: "+row.how.String(), func(t *testing.T) {
 			x, a := unknown(t)
-			must.Succeed(t, x.engine.By("").Resolve(x.onlyLead(), row.how))
+			must.Succeed(t, x.engine.By("").ResolveUnconfirmedDelivery(x.onlyLead(), row.how))
 			time.Sleep(time.Minute)
 			for _, restart := range []bool{false, true} {
 				if restart {

@@ -65,7 +65,7 @@ func (p posting) asTest() posting { p.test = true; return p }
 
 // sell posts a request that has just arrived.
 func (x *exchange) sell(p posting) (engine.SaleAnswer, error) {
-	return x.engine.Post(x.postRequest(p))
+	return x.engine.SellAtBid(x.postRequest(p))
 }
 
 func (x *exchange) postRequest(p posting) *engine.PostRequest {
@@ -96,7 +96,7 @@ func (x *exchange) posted(p posting) string { return saidSale(x.sell(p)) }
 
 func (x *exchange) goSell(p posting) *sale {
 	e, req := x.engine, x.postRequest(p) // of this process, whatever comes next
-	return startCall(func() (engine.SaleAnswer, error) { return e.Post(req) }, saidSale)
+	return startCall(func() (engine.SaleAnswer, error) { return e.SellAtBid(req) }, saidSale)
 }
 
 // wire is an answer as bytes, but for what says that it is a repetition.

@@ -99,7 +99,7 @@ func (r *reportWorkspace) completeChange(change *event.LeadChange, rep *parsedRe
 // event. Afterwards the caller must read the lead again.
 func (r *reportWorkspace) confirmDelivery(lead market.LeadID) error {
 	e := r.engine
-	err := e.By("").Resolve(lead, event.SettledConfirmed)
+	err := e.By("").ResolveUnconfirmedDelivery(lead, event.SettledConfirmed)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return nil

@@ -138,7 +138,7 @@ func TestATestLeadGoesOn(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		expectEqual(t, x.stands(a), "ACCEPTED unknown")
-		if err := x.engine.By("").Resolve(a.Lead, event.SettledReleased); err != nil || x.stands(a) != "UNMATCHED released post_rejected" {
+		if err := x.engine.By("").ResolveUnconfirmedDelivery(a.Lead, event.SettledReleased); err != nil || x.stands(a) != "UNMATCHED released post_rejected" {
 			t.Errorf("%v, %s", err, x.stands(a))
 		}
 		expectEqual(t, x.noted.unknown.Load(), 0, "an operator was told of a test lead")

@@ -82,7 +82,7 @@ func TestTraceIsBounded(t *testing.T) {
 		x := begin(t, two())
 		x.world.script("blue", busy(ms), busy(ms), accepts)
 		const most = 1024
-		trace := &timing.Trace{Calls: make([]timing.Call, most-1)}
+		trace := &timing.Trace{Calls: make([]timing.BuyerCall, most-1)}
 		x.traceOf(trace)
 		if len(trace.Calls) != most || trace.LeftOut != 2 || trace.Calls[most-1].Outcome != "busy" {
 			t.Errorf("%d calls, the last %+v; %d are left out", len(trace.Calls), trace.Calls[len(trace.Calls)-1], trace.LeftOut)

@@ -63,7 +63,7 @@ func TestEventsOfAnOperatorsWord(t *testing.T) {
 				t.Errorf("before anybody knows, the supplier hears %v", got)
 			}
 			x.world.script("blue", breaks, breaks, breaks, breaks, breaks, breaks, test.then)
-			must.Succeed(t, x.engine.By("").Resolve(answer.Lead, test.how))
+			must.Succeed(t, x.engine.By("").ResolveUnconfirmedDelivery(answer.Lead, test.how))
 			r.sendFor(x, 10*time.Minute)
 			expectEqual(t, strings.Join(r.list(), " "), test.want, "the supplier hears")
 		})

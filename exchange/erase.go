@@ -110,7 +110,7 @@ func (r *eraser) scheduleByContact(who *erasePattern) error {
 // field matches who. It skips a lead that is erased already. A lead that it cannot decrypt is
 // listed in the result as not erased.
 func (r *eraser) scheduleIfMatch(lead *event.LeadDecided, who *erasePattern) error {
-	contact, err := r.engine.Contact(lead)
+	contact, err := r.engine.DecryptContact(lead)
 	switch {
 	case errors.Is(err, engine.ErrErased):
 		return nil
@@ -141,7 +141,7 @@ func (r *eraser) scheduleLead(lead *event.LeadDecided) error {
 // eraseScheduled writes one event that erases the scheduled leads. The engine refuses leads
 // that are in delivery; eraseScheduled keeps them in inDelivery for eraseLeadsInDelivery.
 func (r *eraser) eraseScheduled() error {
-	open, err := r.engine.Erase(r.found)
+	open, err := r.engine.EraseContactData(r.found)
 	if err == nil {
 		r.result.Leads += len(r.found) - len(open)
 	}

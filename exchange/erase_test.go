@@ -40,7 +40,7 @@ func (r *running) whoIsKnown() (known, forgotten map[string]bool) {
 		if !ok {
 			return
 		}
-		contact, err := r.engine.Load().Contact(lead)
+		contact, err := r.engine.Load().DecryptContact(lead)
 		switch {
 		case err == nil && len(contact.Fields) >= 4:
 			known[lead.Lead.String()] = true

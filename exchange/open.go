@@ -60,7 +60,7 @@ func (x *Exchange) prepareToServe(built *config.Compiled) error {
 		Secret: x.vault.Derive("hashes"), Admit: x.checkAcceptsLeads, Observer: x.meter,
 		Idempotency: x.settings.Idempotency, PingIdempotency: x.settings.PingIdempotency, Keep: x.settings.History, MaxPosts: maxOpenPosts,
 	})
-	if err := e.Found(x.vault.KeyFingerprint()); err != nil {
+	if err := e.FoundLogOrCheckKey(x.vault.KeyFingerprint()); err != nil {
 		return err
 	}
 	x.engine.Store(e)
@@ -207,7 +207,7 @@ func (x *Exchange) addGauges() {
 	x.meter.AddGauge(`pingpost_reservations`, func() float64 { return float64(x.state.ReservationCount()) })
 	x.meter.AddGauge(`pingpost_leads_held`, func() float64 { return float64(x.state.LeadCount()) })
 	x.meter.AddGauge(`pingpost_auctions_held`, func() float64 { return float64(x.state.AuctionCount()) })
-	x.meter.AddGauge(`pingpost_open_deliveries`, func() float64 { return float64(e.Deliveries()) })
+	x.meter.AddGauge(`pingpost_open_deliveries`, func() float64 { return float64(e.RunningDeliveries()) })
 	x.meter.AddGauge(`pingpost_unknown_deliveries`, func() float64 { return float64(x.state.CountAllUnknownDeliveries()) })
 	x.meter.AddGauge(`pingpost_webhooks_pending`, func() float64 { return float64(x.state.OutboxTotals().Pending) })
 	x.meter.AddGauge(`pingpost_webhooks_dead`, func() float64 { return float64(x.state.OutboxTotals().Dead) })

@@ -67,9 +67,9 @@ func (m buyerPort) Ping(req *market.PingRequest) market.PingResult {
 // interface.
 type keyPort struct{ keys *leadkeys.KeyStore }
 
-// Take reserves an unused key for a new lead. It copies the key to key and returns the key's
-// slot number. The error is engine.ErrBusy if no key is ready.
-func (s keyPort) Take(key *[32]byte) (uint64, error) {
+// TakeUnusedKey reserves an unused key for a new lead. It copies the key to key and returns the
+// key's slot number. The error is engine.ErrBusy if no key is ready.
+func (s keyPort) TakeUnusedKey(key *[32]byte) (uint64, error) {
 	slot, err := s.keys.Next((*leadkeys.Key)(key))
 	if errors.Is(err, leadkeys.ErrBusy) {
 		return 0, engine.ErrBusy
@@ -92,6 +92,6 @@ func (s keyPort) Open(dst []byte, slot uint64, lead market.LeadID, sealed []byte
 	return plain, err
 }
 
-// Erase overwrites the keys in these slots for good. The contact data of their leads is
+// EraseKeys overwrites the keys in these slots for good. The contact data of their leads is
 // unreadable from then on.
-func (s keyPort) Erase(dropped []uint64) error { return s.keys.Erase(dropped) }
+func (s keyPort) EraseKeys(dropped []uint64) error { return s.keys.Erase(dropped) }

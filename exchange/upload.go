@@ -29,7 +29,7 @@ func (x *Exchange) Upload(upload *admin.Upload) (*admin.Uploaded, error) {
 	if e == nil {
 		return nil, errNotReady
 	}
-	list, err := e.List(upload.List)
+	list, err := e.SuppressionList(upload.List)
 	if err != nil {
 		return nil, err
 	}
@@ -122,14 +122,14 @@ func (x *Exchange) activateList(list *market.SuppressionList, table *fingerprint
 		return errNotReady
 	}
 	e := x.engine.Load()
-	now, err := e.List(list.ID)
+	now, err := e.SuppressionList(list.ID)
 	if err != nil {
 		return err
 	}
 	if known, ok := x.state.SuppressionFile(list.Ref); now.Field != list.Field || now.Hash != list.Hash || ok != was.known || known != was.file {
 		return fmt.Errorf("%w: suppression list %q was changed during the upload; upload the entries again", engine.ErrConflict, list.ID)
 	}
-	if err := e.LoadList(list.ID, table, file); err != nil {
+	if err := e.ReplaceSuppressionList(list.ID, table, file); err != nil {
 		return err
 	}
 	x.lists.replaceTable(was.file.File, file.File, table)
@@ -147,7 +147,7 @@ func (x *Exchange) SuppressionLists() ([]admin.SuppressionList, error) {
 	e := x.engine.Load()
 	lists := make([]admin.SuppressionList, 0, len(s.all[canonical.Lists]))
 	for _, entry := range s.all[canonical.Lists] {
-		list, err := e.List(market.ListID(entry.ID))
+		list, err := e.SuppressionList(market.ListID(entry.ID))
 		if err != nil {
 			continue // it was removed just now
 		}

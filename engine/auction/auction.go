@@ -111,7 +111,7 @@ func (a *Auction) IsHeld() bool { return a.ID != market.AuctionID{} }
 func (r *Runner) Run(a *Auction) error {
 	c, _ := r.collectors.Get().(*bidCollector)
 	c.users.Store(1)
-	defer c.releaseUse()
+	defer c.dropReference()
 	a.addPingsOfCandidates(c)
 	if len(c.pings) > 0 {
 		began := r.opt.Clock.Now()

@@ -110,7 +110,7 @@ func (c *bidCollector) sendPingsAndWait(deadline int64) error {
 
 // runPing sends the ping with this index and records its answer. It runs on a worker of the pool.
 func (c *bidCollector) runPing(pingIndex int) {
-	defer c.releaseUse()
+	defer c.dropReference()
 	defer c.runner.pings.Add(-1)
 	result := c.sendRecoveringPanic(&c.pings[pingIndex].request)
 	c.recordAnswer(pingIndex, &result, c.runner.opt.Clock.Now())
@@ -142,9 +142,9 @@ func (c *bidCollector) recordAnswer(pingIndex int, result *market.PingResult, an
 	}
 }
 
-// releaseUse ends the use of the collector by the auction or by one ping. The last user empties
-// the collector and returns it to the pool.
-func (c *bidCollector) releaseUse() {
+// dropReference ends the use of the collector by the auction or by one ping. The last user
+// empties the collector and returns it to the pool.
+func (c *bidCollector) dropReference() {
 	if c.users.Add(-1) > 0 {
 		return
 	}

@@ -32,7 +32,7 @@ func TestCollectorIsEmptiedByLastUser(t *testing.T) {
 	c.bodies = append(c.bodies, "body"...)
 	p.request.Body = c.bodies
 	c.users.Add(1)
-	c.releaseUse()
+	c.dropReference()
 	if len(c.pings) != 1 || string(c.pings[0].request.Body) != "body" {
 		t.Fatal("the collector was emptied while a ping was in flight")
 	}
@@ -40,7 +40,7 @@ func TestCollectorIsEmptiedByLastUser(t *testing.T) {
 	c.over = true
 	bodies := make([]byte, keptBodies+1)
 	c.bodies = bodies
-	c.releaseUse()
+	c.dropReference()
 	if len(c.pings) != 0 || c.over || c.answered != 0 || len(c.last) != 0 || c.bodies != nil || c.pings[:1][0].request.Body != nil {
 		t.Errorf("the collector was not emptied: %+v", c)
 	}

@@ -53,7 +53,7 @@ func collectPings(t *testing.T, r *Runner, b slowBuyers, pings int) {
 	if err := <-ended; err != nil || c.answered != pings {
 		t.Errorf("%d of %d answers, %v", c.answered, pings, err)
 	}
-	c.releaseUse()
+	c.dropReference()
 	synctest.Wait()
 }
 

@@ -16,25 +16,25 @@ import (
 // record of the log.
 const maxNamesPerRecord = 2000
 
-// numbering gives permanent numbers to a catalog's names and caps. A known name keeps its number;
-// a new one gets the next number, which an event records. It goes through the catalog in the
-// order of names, so that equal catalogs get equal numbers.
-type numbering struct {
+// numberAssigner gives permanent numbers to a catalog's names and caps. A known name keeps its
+// number; a new one gets the next number, which an event records. It goes through the catalog in
+// the order of names, so that equal catalogs get equal numbers.
+type numberAssigner struct {
 	state   *state.State
 	records []*event.NamesNumbered
 	next    map[event.ObjectKind]market.Ref
 	caps    map[market.CapKey]market.Ref
 }
 
-// Assign sets the permanent numbers of all names and caps in the catalog. It returns the events
-// that record the new numbers; the caller commits them before it uses the catalog.
-func Assign(s *state.State, c *market.Catalog) []*event.NamesNumbered {
-	n := &numbering{state: s, next: make(map[event.ObjectKind]market.Ref), caps: s.CapNumbers()}
-	n.assign(c)
+// AssignNumbers sets the permanent numbers of all names and caps in the catalog. It returns the
+// events that record the new numbers; the caller commits them before it uses the catalog.
+func AssignNumbers(s *state.State, c *market.Catalog) []*event.NamesNumbered {
+	n := &numberAssigner{state: s, next: make(map[event.ObjectKind]market.Ref), caps: s.CapNumbers()}
+	n.assignAllNumbers(c)
 	return n.records
 }
 
-func (n *numbering) assign(c *market.Catalog) {
+func (n *numberAssigner) assignAllNumbers(c *market.Catalog) {
 	for _, id := range slices.Sorted(maps.Keys(c.Suppliers)) {
 		c.Suppliers[id].Ref = n.assignName(event.ObjectSupplier, string(id))
 	}
@@ -63,7 +63,7 @@ func (n *numbering) assign(c *market.Catalog) {
 	}
 }
 
-func (n *numbering) assignName(kind event.ObjectKind, id string) market.Ref {
+func (n *numberAssigner) assignName(kind event.ObjectKind, id string) market.Ref {
 	if ref := n.state.RefOf(kind, id); ref != 0 {
 		return ref
 	}
@@ -76,7 +76,7 @@ func (n *numbering) assignName(kind event.ObjectKind, id string) market.Ref {
 	return n.next[kind]
 }
 
-func (n *numbering) assignCap(limit *market.Cap, campaign, buyer market.Ref) {
+func (n *numberAssigner) assignCap(limit *market.Cap, campaign, buyer market.Ref) {
 	key := market.CapKey{
 		Scope: limit.Scope, Campaign: campaign, Buyer: buyer,
 		Unit: limit.Unit, Period: limit.Period, Zone: limit.Zone.String(),
@@ -93,7 +93,7 @@ func (n *numbering) assignCap(limit *market.Cap, campaign, buyer market.Ref) {
 
 // lastRecordOrNew returns the event to which the next new name or cap is added: the last one, or
 // a new one if that is full.
-func (n *numbering) lastRecordOrNew() *event.NamesNumbered {
+func (n *numberAssigner) lastRecordOrNew() *event.NamesNumbered {
 	if last := len(n.records) - 1; last >= 0 && len(n.records[last].Names)+len(n.records[last].Caps) < maxNamesPerRecord {
 		return n.records[last]
 	}

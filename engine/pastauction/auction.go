@@ -38,9 +38,9 @@ func isAcceptable(b *event.Bid) bool {
 	return b.Token != "" && (b.Outcome == market.OutcomeWon || b.Outcome == market.OutcomeLost)
 }
 
-// Winner returns the auction's best bid, or nil. The token in the answer to a seller's ping
+// WinningBid returns the auction's best bid, or nil. The token in the answer to a seller's ping
 // stands for this bid.
-func (a *Auction) Winner() *event.Bid {
+func (a *Auction) WinningBid() *event.Bid {
 	for i := range a.bids {
 		if a.bids[i].Outcome == market.OutcomeWon {
 			return &a.bids[i]

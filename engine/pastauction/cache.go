@@ -97,9 +97,9 @@ func (r *Cache) Add(held *event.AuctionHeld, data []byte, now int64) {
 	r.bytes += w.size
 }
 
-// Find returns the encoded event of the auction with this name, or nil if it is not cached. The
-// caller must not change the bytes.
-func (r *Cache) Find(name [16]byte) []byte {
+// FindEncodedEvent returns the encoded event of the auction with this name, or nil if it is not
+// cached. The caller must not change the bytes.
+func (r *Cache) FindEncodedEvent(name [16]byte) []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.byName[name].data

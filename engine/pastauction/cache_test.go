@@ -41,12 +41,12 @@ func TestAuctionHasAcceptableBids(t *testing.T) {
 			t.Errorf("buyer %d: %+v", buyer, bid)
 		}
 	}
-	if won := a.Winner(); won == nil || won.Buyer != 1 {
+	if won := a.WinningBid(); won == nil || won.Buyer != 1 {
 		t.Errorf("winner %+v", won)
 	}
 	record = held(7, 100, 2)
 	record.Bids = record.Bids[1:]
-	if won := New(record).Winner(); won != nil {
+	if won := New(record).WinningBid(); won != nil {
 		t.Errorf("winner %+v of an auction without one", won)
 	}
 }
@@ -57,7 +57,7 @@ func TestCacheIsBounded(t *testing.T) {
 		for i := range maxCached + 10 {
 			r.put(held(i, 1000, 0), 1)
 		}
-		if len(r.byName) != maxCached || len(r.queue) != maxCached || r.Find(held(9, 0, 0).Name) != nil || r.Find(held(10, 0, 0).Name) == nil {
+		if len(r.byName) != maxCached || len(r.queue) != maxCached || r.FindEncodedEvent(held(9, 0, 0).Name) != nil || r.FindEncodedEvent(held(10, 0, 0).Name) == nil {
 			t.Errorf("%d by name, %d in the queue", len(r.byName), len(r.queue))
 		}
 	})
@@ -76,7 +76,7 @@ func TestCacheIsBounded(t *testing.T) {
 			r.put(held(i, int64(10*i), 0), 1)
 		}
 		r.put(held(99, 1000, 0), 60)
-		if len(r.queue) != 4 || r.Find(held(6, 0, 0).Name) != nil || r.Find(held(7, 0, 0).Name) == nil {
+		if len(r.queue) != 4 || r.FindEncodedEvent(held(6, 0, 0).Name) != nil || r.FindEncodedEvent(held(7, 0, 0).Name) == nil {
 			t.Errorf("%d are left", len(r.queue))
 		}
 	})
@@ -101,11 +101,11 @@ func TestCacheNameUsedAgain(t *testing.T) {
 	r.put(second, 50)
 	r.put(first, 50)
 	later := event.Append(nil, second)
-	if got := r.Find(first.Name); !bytes.Equal(got, later) {
+	if got := r.FindEncodedEvent(first.Name); !bytes.Equal(got, later) {
 		t.Errorf("found %x", got)
 	}
 	r.put(held(2, 300, 0), 150)
-	if got := r.Find(first.Name); !bytes.Equal(got, later) || len(r.queue) != 2 || len(r.byName) != 2 {
+	if got := r.FindEncodedEvent(first.Name); !bytes.Equal(got, later) || len(r.queue) != 2 || len(r.byName) != 2 {
 		t.Errorf("found %x, %d are left", got, len(r.queue))
 	}
 }
@@ -120,9 +120,9 @@ func TestCacheAgainstList(t *testing.T) {
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			now += rapid.Int64Range(0, 5).Draw(t, "later")
 			fact := held(rapid.IntRange(0, 20).Draw(t, "auction"), now+rapid.Int64Range(-1, 9).Draw(t, "window"), rapid.IntRange(0, 40).Draw(t, "text"))
-			known := r.Find(fact.Name)
+			known := r.FindEncodedEvent(fact.Name)
 			w := r.put(fact, now)
-			switch found := r.Find(w.name); {
+			switch found := r.FindEncodedEvent(w.name); {
 			case known != nil && found != nil:
 				if !bytes.Equal(known, found) {
 					t.Fatal("an auction that was kept has become another")
@@ -144,7 +144,7 @@ func TestCacheAgainstList(t *testing.T) {
 			if size != r.bytes || len(r.queue) != len(r.byName) {
 				t.Fatalf("%d bytes, by the queue %d; %d in the queue, %d by name", r.bytes, size, len(r.queue), len(r.byName))
 			}
-			if known == nil && r.Find(w.name) != nil && r.queue[0].expires <= now {
+			if known == nil && r.FindEncodedEvent(w.name) != nil && r.queue[0].expires <= now {
 				t.Fatal("the oldest is over and is kept")
 			}
 		}

@@ -29,8 +29,8 @@ type Sealer struct {
 // New returns a Sealer without used keys.
 func New() *Sealer { return &Sealer{next: 1, erased: make(map[uint64]bool)} }
 
-// StartAbove makes the next slot the one above the highest slot in the log.
-func (s *Sealer) StartAbove(highest uint64) *Sealer {
+// StartAboveSlot makes the next slot the one above the highest slot in the log.
+func (s *Sealer) StartAboveSlot(highest uint64) *Sealer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.next = highest + 1
@@ -65,8 +65,8 @@ func (s *Sealer) IsErased(slot uint64) bool {
 	return s.erased[slot]
 }
 
-// Take implements engine.Sealer.
-func (s *Sealer) Take(key *[32]byte) (uint64, error) {
+// TakeUnusedKey implements engine.Sealer.
+func (s *Sealer) TakeUnusedKey(key *[32]byte) (uint64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.busy {
@@ -129,8 +129,8 @@ func aead(key *[32]byte) cipher.AEAD {
 	return gcm
 }
 
-// Erase implements engine.Sealer.
-func (s *Sealer) Erase(slots []uint64) error {
+// EraseKeys implements engine.Sealer.
+func (s *Sealer) EraseKeys(slots []uint64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.broken != nil {

@@ -22,7 +22,7 @@ func (t *PostTracer) BeginPost(buyer string, auction market.AuctionID, bodySize 
 	if !auction.IsZero() {
 		t.trace.Auction = auction
 	}
-	t.index = t.trace.addCall(Call{
+	t.index = t.trace.addCall(BuyerCall{
 		TimeSpan: TimeSpan{now, now}, Span: span, Post: true, Outcome: callPending, Bytes: bodySize, Buyer: buyer,
 	})
 	return traceparent

@@ -26,15 +26,15 @@ type Trace struct {
 	Auction  market.AuctionID
 	Held     TimeSpan // the auction, from the first ping to the last answer; zero: no auction
 	Commits  []TimeSpan
-	Calls    []Call
+	Calls    []BuyerCall
 	LeftOut  int // number of calls beyond maxCalls
 }
 
 // TimeSpan is a part of a request's time: From and To are in Unix nanoseconds.
 type TimeSpan struct{ From, To int64 }
 
-// Call is one request to a buyer, a ping or a post, in the trace of the supplier's request.
-type Call struct {
+// BuyerCall is one request to a buyer, a ping or a post, in the trace of the supplier's request.
+type BuyerCall struct {
 	TimeSpan
 	Span      uint64 // its id, which the buyer gets in traceparent
 	Post      bool   // a post; false: a ping
@@ -53,8 +53,8 @@ const maxCalls = 1024
 // answer.
 const callPending = "pending"
 
-// Next returns the id of a new span (a recorded step) of this trace. It is never zero.
-func (t *Trace) Next() uint64 {
+// NextSpanID returns the id of a new span (a recorded step) of this trace. It is never zero.
+func (t *Trace) NextSpanID() uint64 {
 	if t.Span++; t.Span == 0 { // zero means no span
 		t.Span++
 	}
@@ -67,7 +67,7 @@ func (t *Trace) StartCall() (span uint64, traceparent string) {
 	if t == nil {
 		return 0, ""
 	}
-	span = t.Next()
+	span = t.NextSpanID()
 	var text [55]byte
 	copy(text[:], "00-")
 	hex.Encode(text[3:35], t.ID[:])
@@ -79,7 +79,7 @@ func (t *Trace) StartCall() (span uint64, traceparent string) {
 
 // addCall records a request to a buyer. It returns the index in t.Calls, or -1 if the trace is
 // full.
-func (t *Trace) addCall(c Call) int {
+func (t *Trace) addCall(c BuyerCall) int {
 	if len(t.Calls) >= maxCalls {
 		t.LeftOut++
 		return -1
@@ -113,7 +113,7 @@ func (t *Trace) AddPing(span uint64, filterSet int, buyer market.BuyerID, from, 
 		t.Held = TimeSpan{from, to}
 	}
 	t.Held.To = max(t.Held.To, to)
-	t.addCall(Call{
+	t.addCall(BuyerCall{
 		TimeSpan: TimeSpan{from, to}, Span: span, Buyer: string(buyer),
 		Fault: result.Fault, Status: max(0, result.Status), Bytes: bodySize, filterSet: filterSet,
 	})

@@ -21,7 +21,7 @@ func (x *exchange) erase(l line) string {
 	if err != nil {
 		return operated(err)
 	}
-	open, err := x.engine.By("").Erase(found)
+	open, err := x.engine.By("").EraseContactData(found)
 	if err != nil {
 		return operated(err)
 	}
@@ -29,7 +29,7 @@ func (x *exchange) erase(l line) string {
 	for _, one := range open {
 		x.engine.WaitForDelivery(one.Lead, end)
 	}
-	left, err := x.engine.By("").Erase(open)
+	left, err := x.engine.By("").EraseContactData(open)
 	if err != nil {
 		return operated(err)
 	}
@@ -51,7 +51,7 @@ func (x *exchange) find(l line) (found []engine.EncryptedLead, err error) {
 		}
 		is := l.has("lead") && decided.Lead == x.ids[l.said["lead"]]
 		if !l.has("lead") {
-			contact, err := x.engine.Contact(decided)
+			contact, err := x.engine.DecryptContact(decided)
 			if err != nil && !errors.Is(err, engine.ErrErased) {
 				return nil, err
 			}

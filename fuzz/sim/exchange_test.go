@@ -97,7 +97,7 @@ func (x *exchange) startProcess(plain bool) error {
 // options returns the engine's ports.
 func (x *exchange) options(dead <-chan struct{}) engine.Options {
 	return engine.Options{
-		State: x.state, Log: x.log, History: x.log, Buyers: endpoints{x.world, dead}, Clock: clock{}, Entropy: x.entropy, Secret: secret, Sealer: x.keys.StartAbove(x.state.HighestKeySlot()),
+		State: x.state, Log: x.log, History: x.log, Buyers: endpoints{x.world, dead}, Clock: clock{}, Entropy: x.entropy, Secret: secret, Sealer: x.keys.StartAboveSlot(x.state.HighestKeySlot()),
 	}
 }
 

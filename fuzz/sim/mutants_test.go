@@ -107,11 +107,11 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "a key is dropped before that is a fact", File: "engine/operate.go",
-		Old: "	if len(record.Slots) > 0 {\n", New: "	if len(record.Slots) > 0 {\n		_ = e.opt.Sealer.Erase(slots)\n",
+		Old: "	if len(record.Slots) > 0 {\n", New: "	if len(record.Slots) > 0 {\n		_ = e.opt.Sealer.EraseKeys(slots)\n",
 	},
 	{
 		Name: "some of a person's leads keep their keys", File: "engine/operate.go",
-		Old: "	return inDelivery, e.opt.Sealer.Erase(slots)\n", New: "	return inDelivery, e.opt.Sealer.Erase(slots[:min(1, len(slots))])\n",
+		Old: "	return inDelivery, e.opt.Sealer.EraseKeys(slots)\n", New: "	return inDelivery, e.opt.Sealer.EraseKeys(slots[:min(1, len(slots))])\n",
 	},
 	{
 		Name: "a snapshot forgets who was erased", File: "engine/state/key_slots.go",

@@ -27,7 +27,7 @@ func (x *exchange) act(label string, l line) string {
 		return operated(x.engine.By("").DecideReturn(x.ids[l.at(0)], l.at(1) == "approve", ""))
 	case "resolve":
 		how := map[string]event.PostSettlement{"confirm": event.SettledConfirmed, "release": event.SettledReleased, "resend": event.SettledResent}
-		return operated(x.engine.By("").Resolve(x.ids[l.at(0)], how[l.at(1)]))
+		return operated(x.engine.By("").ResolveUnconfirmedDelivery(x.ids[l.at(0)], how[l.at(1)]))
 	case "erase":
 		return x.erase(l)
 	case "pause", "resume":
@@ -35,9 +35,9 @@ func (x *exchange) act(label string, l line) string {
 		if l.at(0) == "buyer" {
 			kind = event.ObjectBuyer
 		}
-		return operated(x.engine.By("").Pause(kind, l.at(1), l.verb == "pause"))
+		return operated(x.engine.By("").SetPaused(kind, l.at(1), l.verb == "pause"))
 	case "topup":
-		return operated(x.engine.By("").TopUp(market.BuyerID(l.at(0)), market.Money(l.money("by")), ""))
+		return operated(x.engine.By("").TopUpBuyer(market.BuyerID(l.at(0)), market.Money(l.money("by")), ""))
 	case "tellagain":
 		_, err := x.engine.By("").ResendDeadLetters(market.SupplierID(l.at(0)))
 		return operated(err)
@@ -139,7 +139,7 @@ func (x *exchange) ping(l line) string {
 	}
 	call := x.engine.Ping
 	if l.verb == "ask" {
-		call = x.engine.Availability
+		call = x.engine.PingForAllBids
 	}
 	a, err := call(&engine.PingRequest{
 		Supplier: x.supplier(l), Members: members, Body: []byte(bodyOf(l)), Key: []byte(l.said["key"]),
@@ -166,7 +166,7 @@ func (x *exchange) ping(l line) string {
 
 func (x *exchange) sale(label string, l line) string {
 	told := x.pings["ping "+l.at(1)+" "+l.said["ping"]]
-	a, err := x.engine.Post(&engine.PostRequest{
+	a, err := x.engine.SellAtBid(&engine.PostRequest{
 		Supplier: x.supplier(l), Auction: text("auction_id", l.said["ping"]), Token: text("bid_token", string(told.Token.AppendTo(nil))),
 		LeadUUID: text("lead_uuid", l.at(0)), Lead: person(l), Body: []byte(bodyOf(l)), Key: []byte(l.said["key"]),
 		Request: x.request(label), Received: time.Now().UnixNano(),

@@ -142,7 +142,7 @@ var mutants = []mutantCase{
 	{
 		mutant.Mutation{
 			Name: "of a person's leads some are not erased", File: "exchange/erase.go",
-			Old: "\topen, err := r.engine.Erase(r.found)\n", New: "\topen, err := r.engine.Erase(r.found[:len(r.found)/2])\n",
+			Old: "\topen, err := r.engine.EraseContactData(r.found)\n", New: "\topen, err := r.engine.EraseContactData(r.found[:len(r.found)/2])\n",
 		}, "erase", 15 * time.Second, []string{"erasure of lead"},
 	},
 	{

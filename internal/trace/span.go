@@ -84,12 +84,12 @@ func (r *Request) appendSpans(dst []span) []span {
 // stage returns a span for a step inside the exchange, such as "decide". parent is the id of
 // the span that contains it.
 func (r *Request) stage(name string, parent uint64, s timing.TimeSpan) span {
-	return span{id: r.Next(), parent: parent, from: s.From, to: s.To, name: name, kind: kindInternal}
+	return span{id: r.NextSpanID(), parent: parent, from: s.From, to: s.To, name: name, kind: kindInternal}
 }
 
 // callSpan returns the span of one ping or post to a buyer. Its name is the prefix ("ping " or
 // "post ") and the buyer's id.
-func callSpan(prefix string, c *timing.Call, parent uint64) span {
+func callSpan(prefix string, c *timing.BuyerCall, parent uint64) span {
 	s := span{
 		id: c.Span, parent: parent, from: c.From, to: c.To, name: prefix + c.Buyer, kind: kindClient,
 		failed: c.Fault != market.FaultNone || c.Status >= 500,

@@ -106,7 +106,7 @@ func (t *Tracer) share() uint64 {
 // the exchange begins the trace. The ids of its spans count up from a random number.
 func newRequest(trace [16]byte, parent [8]byte, id market.RequestID, begun int64) *Request {
 	r := &Request{Trace: timing.Trace{ID: trace, Span: rand.Uint64()}, ID: id, Begun: begun, parent: parent, remote: parent != [8]byte{}}
-	r.root = r.Next()
+	r.root = r.NextSpanID()
 	return r
 }
 

@@ -39,7 +39,7 @@ func ingested(x *Tracer, calls int) *Request {
 	r.Route, r.Status, r.Entered, r.Left, r.Ended = "/v1/ping", 200, 2_000, 9_000, 10_000
 	r.Held = timing.TimeSpan{From: 3_000, To: 8_000}
 	for i := range calls {
-		r.Calls = append(r.Calls, timing.Call{TimeSpan: timing.TimeSpan{From: 3_000, To: 4_000}, Span: r.Next(), Buyer: fmt.Sprint("buy_", i), Outcome: "lost", Status: 200})
+		r.Calls = append(r.Calls, timing.BuyerCall{TimeSpan: timing.TimeSpan{From: 3_000, To: 4_000}, Span: r.NextSpanID(), Buyer: fmt.Sprint("buy_", i), Outcome: "lost", Status: 200})
 	}
 	r.SetCaller("sup_acme", 100)
 	return r

@@ -88,7 +88,7 @@ func (a *Admin) resolveDelivery(ctx *fasthttp.RequestCtx, e *engine.Engine) (ans
 	if !ok {
 		return nil, httperror.NotFound
 	}
-	return nil, e.By(callerNameOf(ctx)).Resolve(lead, how)
+	return nil, e.By(callerNameOf(ctx)).ResolveUnconfirmedDelivery(lead, how)
 }
 
 // pauseHandler returns the handler that pauses a campaign or buyer, or, with paused unset,
@@ -99,6 +99,6 @@ func (a *Admin) pauseHandler(kind string, paused bool) fasthttp.RequestHandler {
 		target = event.ObjectBuyer
 	}
 	return a.withEngine(func(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-		return nil, e.By(callerNameOf(ctx)).Pause(target, pathParameter(ctx, "id"), paused)
+		return nil, e.By(callerNameOf(ctx)).SetPaused(target, pathParameter(ctx, "id"), paused)
 	})
 }

@@ -66,7 +66,7 @@ func (a *Admin) topUpBalance(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer
 		return nil, invalidFields(faults)
 	}
 	id := pathParameter(ctx, "id")
-	if err := e.By(callerNameOf(ctx)).TopUp(market.BuyerID(id), amount, body.Note); err != nil {
+	if err := e.By(callerNameOf(ctx)).TopUpBuyer(market.BuyerID(id), amount, body.Note); err != nil {
 		return nil, err
 	}
 	return a.getBalance(ctx, e)

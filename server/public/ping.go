@@ -74,7 +74,7 @@ func (s *Server) handleAvailabilityPing(ctx *fasthttp.RequestCtx, id market.Requ
 	r.fillPingRequest(supplier, id, received)
 	r.ping.Faults = request.ParameterErrors(ctx)
 	r.ping.Timings = r.timings.EnterEngine(s.clock.Now())
-	answer, err := s.engine.Availability(&r.ping)
+	answer, err := s.engine.PingForAllBids(&r.ping)
 	r.timings.LeaveEngine(s.clock.Now())
 	if err != nil {
 		httperror.WriteEngineError(ctx, id, err)

@@ -28,7 +28,7 @@ func (s *Server) handlePost(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	r.fillPostRequest(seller, id, received)
 	r.post.Faults = append(r.post.Faults, request.ParameterErrors(ctx)...)
 	r.post.Timings = r.timings.EnterEngine(s.clock.Now())
-	answer, err := s.engine.Post(&r.post)
+	answer, err := s.engine.SellAtBid(&r.post)
 	r.timings.LeaveEngine(s.clock.Now())
 	s.opt.Meter.CountAnsweredPost(&answer, err, r.test || seller.Test)
 	if err != nil {
