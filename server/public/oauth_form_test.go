@@ -2,8 +2,6 @@ package public
 
 import (
 	"encoding/base64"
-	"encoding/json"
-	"net/url"
 	"strings"
 	"testing"
 
@@ -106,44 +104,5 @@ func TestBasicLogins(t *testing.T) {
 	}
 	if got, shown := readBasicLogin(new(fasthttp.RequestHeader)); shown || !got.isEmpty() {
 		t.Errorf("no header: %+v, %v", got, shown)
-	}
-}
-
-// FuzzTokenForm checks that each body is a form or an OAuth error, and compares the
-// parameters with a second parser.
-func FuzzTokenForm(f *testing.F) {
-	f.Add([]byte("grant_type=client_credentials&client_id=acme&client_secret=s+e%2Bc&scope=ping+post"))
-	f.Add([]byte(`{"grant_type":"client_credentials","client_id":"acme","client_secret":"x","scope":"ping"}`))
-	f.Add([]byte("%67rant_type=a&&scope;=1&%"))
-	f.Add([]byte(`{"scope":"\ud800"}`))
-	var object strictjson.Object
-	f.Fuzz(func(t *testing.T, body []byte) {
-		before := string(body)
-		form, bad := parseTokenForm(body)
-		judge(t, form, bad)
-		if bad == (httperror.Error{}) {
-			pairs, err := url.ParseQuery(before)
-			if err != nil || form != (tokenForm{pairs.Get("grant_type"), pairs.Get("scope"), login{pairs.Get("client_id"), pairs.Get("client_secret")}}) {
-				t.Errorf("%q is read as %+v, %v", before, form, err)
-			}
-		}
-		form, bad = parseTokenJSON(&object, body)
-		judge(t, form, bad)
-		if bad == (httperror.Error{}) && !json.Valid(body) {
-			t.Errorf("%q is taken for JSON", before)
-		}
-		if string(body) != before {
-			t.Error("the body was changed")
-		}
-	})
-}
-
-func judge(t *testing.T, form tokenForm, bad httperror.Error) {
-	t.Helper()
-	if bad == (httperror.Error{}) {
-		return
-	}
-	if bad.Status != 400 || bad.Code != "invalid_request" || form != (tokenForm{}) {
-		t.Errorf("refused as %+v with %+v", bad, form)
 	}
 }
