@@ -183,6 +183,6 @@ func (s series) add(one labels.Labels) {
 }
 
 func writeCertificate(dir string) error {
-	certificate, key, err := certtest.SelfSigned(1, time.Now().Add(time.Hour))
+	certificate, key, err := certtest.SelfSigned(1, time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
 	return errors.Join(err, os.WriteFile(filepath.Join(dir, "cert.pem"), certificate, 0o600), os.WriteFile(filepath.Join(dir, "key.pem"), key, 0o600))
 }

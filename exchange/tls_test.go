@@ -27,7 +27,7 @@ func newIssuer(t *testing.T) *issuer { return &issuer{t: t, next: 100} }
 func (is *issuer) issue(until time.Time) (cert, key string, number int64) {
 	is.t.Helper()
 	is.next++
-	certificate, private, err := certtest.SelfSigned(is.next, until)
+	certificate, private, err := certtest.SelfSigned(is.next, time.Now().Add(-time.Hour), until)
 	if err != nil {
 		is.t.Fatal(err)
 	}

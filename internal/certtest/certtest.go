@@ -14,14 +14,14 @@ import (
 )
 
 // SelfSigned returns a self-signed certificate for 127.0.0.1 and its private key, both as PEM.
-// It is valid from an hour ago until notAfter.
-func SelfSigned(serial int64, notAfter time.Time) (certificate, key []byte, err error) {
+// It is valid from notBefore until notAfter.
+func SelfSigned(serial int64, notBefore, notAfter time.Time) (certificate, key []byte, err error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, nil, err
 	}
 	form := &x509.Certificate{
-		SerialNumber: big.NewInt(serial), NotBefore: time.Now().Add(-time.Hour), NotAfter: notAfter,
+		SerialNumber: big.NewInt(serial), NotBefore: notBefore, NotAfter: notAfter,
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, form, form, &private.PublicKey, private)

@@ -2,16 +2,10 @@ package certificate
 
 import (
 	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"math/big"
 	"os"
 	"path/filepath"
+	"pingpost/internal/certtest"
 	"strings"
 	"testing"
 	"time"
@@ -20,27 +14,18 @@ import (
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
 // made is a new certificate with its key, good from a day before noon on.
-func made(t *testing.T, name string, until time.Time) (cert, key []byte) {
+func made(t *testing.T, serial int64, until time.Time) (cert, key []byte) {
 	t.Helper()
-	return madeFrom(t, name, noon.Add(-24*time.Hour), until)
+	return madeFrom(t, serial, noon.Add(-24*time.Hour), until)
 }
 
-func madeFrom(t *testing.T, name string, from, until time.Time) (cert, key []byte) {
+func madeFrom(t *testing.T, serial int64, from, until time.Time) (cert, key []byte) {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	cert, key, err := certtest.SelfSigned(serial, from, until)
 	if err != nil {
 		t.Fatal(err)
 	}
-	form := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotBefore: from, NotAfter: until}
-	der, err := x509.CreateCertificate(rand.Reader, form, form, &private.PublicKey, private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})
+	return cert, key
 }
 
 // disk is a folder with a pair in it.
@@ -73,21 +58,21 @@ func (d *disk) open() *KeyPair {
 	return p
 }
 
-// shows is the name on the certificate that a client would be shown.
-func shows(t *testing.T, p *KeyPair) string {
+// shows is the number of the certificate that a client would be shown.
+func shows(t *testing.T, p *KeyPair) int64 {
 	t.Helper()
 	cert, err := p.TLSConfig().GetCertificate(&tls.ClientHelloInfo{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return cert.Leaf.Subject.CommonName
+	return cert.Leaf.SerialNumber.Int64()
 }
 
 // TestOpen: what is no pair is refused with words that say which file, and that have
 // nothing of the key.
 func TestOpen(t *testing.T) {
-	cert, key := made(t, "one", noon.Add(time.Hour))
-	_, otherKey := made(t, "two", noon.Add(time.Hour))
+	cert, key := made(t, 1, noon.Add(time.Hour))
+	_, otherKey := made(t, 2, noon.Add(time.Hour))
 	broken := append(append([]byte("-----BEGIN PRIVATE KEY-----\n"), "Y2FuYXJ5\n"...), "-----END PRIVATE KEY-----\n"...)
 	locked := bytes.ReplaceAll(broken, []byte("PRIVATE KEY"), []byte("ENCRYPTED PRIVATE KEY"))
 	for what, row := range map[string]struct {
@@ -123,25 +108,25 @@ func TestOpen(t *testing.T) {
 
 // TestLook: what is shown after each thing that the files may come to hold.
 func TestLook(t *testing.T) {
-	cert, key := made(t, "one", noon.Add(time.Hour))
-	next, nextKey := made(t, "two", noon.Add(2*time.Hour))
-	past, pastKey := made(t, "past", noon.Add(-time.Minute))
-	later, laterKey := madeFrom(t, "later", noon.Add(time.Minute), noon.Add(time.Hour))
+	cert, key := made(t, 1, noon.Add(time.Hour))
+	next, nextKey := made(t, 2, noon.Add(2*time.Hour))
+	past, pastKey := made(t, 3, noon.Add(-time.Minute))
+	later, laterKey := madeFrom(t, 4, noon.Add(time.Minute), noon.Add(time.Hour))
 	for what, row := range map[string]struct {
 		cert, key []byte
-		shows     string
+		shows     int64
 		says      string
 	}{
-		"the same":                             {cert, key, "one", ""},
-		"another pair":                         {next, nextKey, "two", ""},
-		"the cert alone so far":                {next, key, "one", "does not match"},
-		"the key alone so far":                 {cert, nextKey, "one", "does not match"},
-		"half a cert":                          {next[:len(next)/2], nextKey, "one", "half written"},
-		"half a key":                           {next, nextKey[:len(nextKey)/2], "one", "half written"},
-		"empty files":                          {nil, nil, "one", "half written"},
-		"one that the new certificate expired": {past, pastKey, "one", "the new certificate expired"},
-		"one that is not yet":                  {later, laterKey, "one", "is not valid before"},
-		"the same, other spacing":              {append([]byte("\n"), cert...), key, "one", ""},
+		"the same":                             {cert, key, 1, ""},
+		"another pair":                         {next, nextKey, 2, ""},
+		"the cert alone so far":                {next, key, 1, "does not match"},
+		"the key alone so far":                 {cert, nextKey, 1, "does not match"},
+		"half a cert":                          {next[:len(next)/2], nextKey, 1, "half written"},
+		"half a key":                           {next, nextKey[:len(nextKey)/2], 1, "half written"},
+		"empty files":                          {nil, nil, 1, "half written"},
+		"one that the new certificate expired": {past, pastKey, 1, "the new certificate expired"},
+		"one that is not yet":                  {later, laterKey, 1, "is not valid before"},
+		"the same, other spacing":              {append([]byte("\n"), cert...), key, 1, ""},
 	} {
 		t.Run(what, func(t *testing.T) {
 			d := newDisk(t)
@@ -153,14 +138,14 @@ func TestLook(t *testing.T) {
 				t.Errorf("said %v, want %q", err, row.says)
 			}
 			if got := shows(t, p); got != row.shows || changed != (err == nil && !bytes.Equal(row.cert, cert)) {
-				t.Errorf("shows %s, changed %v", got, changed)
+				t.Errorf("shows %d, changed %v", got, changed)
 			}
 			if changed, err := p.Reload(noon); changed || err != nil {
 				t.Errorf("a second look: %v, %v: what was told is told again", changed, err)
 			}
 			d.write(next, nextKey)
-			if _, err := p.Reload(noon); err != nil || shows(t, p) != "two" {
-				t.Errorf("then a good pair: %v, shows %s", err, shows(t, p))
+			if _, err := p.Reload(noon); err != nil || shows(t, p) != 2 {
+				t.Errorf("then a good pair: %v, shows %d", err, shows(t, p))
 			}
 			d.write(row.cert, row.key)
 			if _, err := p.Reload(noon); row.says != "" && err == nil {
@@ -173,8 +158,8 @@ func TestLook(t *testing.T) {
 // TestLookWhenItsTimeHasCome: a certificate that was too early is shown once it is good,
 // and where the present one has run out, any.
 func TestLookWhenItsTimeHasCome(t *testing.T) {
-	cert, key := made(t, "one", noon.Add(time.Hour))
-	later, laterKey := madeFrom(t, "later", noon.Add(time.Minute), noon.Add(30*time.Minute))
+	cert, key := made(t, 1, noon.Add(time.Hour))
+	later, laterKey := madeFrom(t, 4, noon.Add(time.Minute), noon.Add(30*time.Minute))
 	d := newDisk(t)
 	d.write(cert, key)
 	p := d.open()
@@ -182,10 +167,10 @@ func TestLookWhenItsTimeHasCome(t *testing.T) {
 	if _, err := p.Reload(noon); err == nil {
 		t.Error("it is not good yet, and nothing is said")
 	}
-	if changed, err := p.Reload(noon.Add(time.Minute)); !changed || err != nil || shows(t, p) != "later" {
+	if changed, err := p.Reload(noon.Add(time.Minute)); !changed || err != nil || shows(t, p) != 4 {
 		t.Errorf("in its time: %v, %v", changed, err)
 	}
-	past, pastKey := made(t, "past", noon.Add(20*time.Minute))
+	past, pastKey := made(t, 3, noon.Add(20*time.Minute))
 	d.write(past, pastKey)
 	if changed, err := p.Reload(noon.Add(40 * time.Minute)); !changed || err != nil {
 		t.Errorf("both have run out: %v, %v", changed, err)

@@ -24,8 +24,8 @@ func TestWatcher(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		begun := time.Now()
-		cert, key := madeFrom(t, "one", begun, begun.Add(90*24*time.Hour))
-		next, nextKey := madeFrom(t, "two", begun, begun.Add(90*24*time.Hour))
+		cert, key := madeFrom(t, 1, begun, begun.Add(90*24*time.Hour))
+		next, nextKey := madeFrom(t, 2, begun, begun.Add(90*24*time.Hour))
 		d := newDisk(t)
 		d.write(cert, key)
 		p := d.open()
@@ -38,13 +38,13 @@ func TestWatcher(t *testing.T) {
 		d.write(next, key)
 		again <- struct{}{}
 		synctest.Wait()
-		if said(&log, "WARN", "previous certificate stays") != 1 || shows(t, p) != "one" {
+		if said(&log, "WARN", "previous certificate stays") != 1 || shows(t, p) != 1 {
 			t.Errorf("half of a pair: %s", log.String())
 		}
 		d.write(next, nextKey)
 		time.Sleep(checkEvery)
 		synctest.Wait()
-		if said(&log, "INFO", "new TLS certificate") != 1 || shows(t, p) != "two" {
+		if said(&log, "INFO", "new TLS certificate") != 1 || shows(t, p) != 2 {
 			t.Errorf("the whole pair: %s", log.String())
 		}
 		close(gone)
@@ -55,8 +55,8 @@ func TestWatcher(t *testing.T) {
 // TestTheEndIsTold: once a day from a fortnight before it, and past it as an error;
 // another certificate begins anew.
 func TestTheEndIsTold(t *testing.T) {
-	cert, key := made(t, "one", noon.Add(15*24*time.Hour))
-	next, nextKey := made(t, "two", noon.Add(60*24*time.Hour))
+	cert, key := made(t, 1, noon.Add(15*24*time.Hour))
+	next, nextKey := made(t, 2, noon.Add(60*24*time.Hour))
 	d := newDisk(t)
 	d.write(cert, key)
 	var log bytes.Buffer

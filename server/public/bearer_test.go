@@ -31,12 +31,10 @@ func (d *testServer) guarded(ctx *fasthttp.RequestCtx, scope event.TokenScopes) 
 
 // showAs asks for a scope with Authorization headers.
 func (d *testServer) showAs(scope event.TokenScopes, lines ...string) *fasthttp.RequestCtx {
-	var request fasthttp.Request
+	ctx := requestOf("GET", "/", nil)
 	for _, line := range lines {
-		request.Header.Add("Authorization", line)
+		ctx.Request.Header.Add("Authorization", line)
 	}
-	ctx := new(fasthttp.RequestCtx)
-	ctx.Init(&request, nil, nil)
 	d.guarded(ctx, scope)
 	return ctx
 }

@@ -2,7 +2,6 @@ package public
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"log/slog"
 	"sync"
@@ -16,7 +15,6 @@ import (
 	"pingpost/engine/state"
 	"pingpost/keys/token"
 	"pingpost/server/admin"
-	"pingpost/server/httperror"
 	"pingpost/server/metrics"
 	"pingpost/server/servertest"
 )
@@ -124,12 +122,7 @@ func (x *fuzzed) start(t testing.TB) {
 }
 
 func (x *fuzzed) tokenOf(client string) string {
-	ctx := x.request("/oauth/token", []byte(`{"grant_type":"client_credentials","client_id":"`+client+`","client_secret":"secret-of-`+client+`"}`), "Content-Type", httperror.TypeJSON)
-	var said tokenAnswer
-	if err := json.Unmarshal(ctx.Response.Body(), &said); err != nil || said.AccessToken == "" {
-		x.t.Fatalf("no token for %s: %s", client, ctx.Response.Body())
-	}
-	return said.AccessToken
+	return (&testServer{Server: x.Server, t: x.t}).token(client, "secret-of-"+client, "")
 }
 
 // request makes one without a connection; header lines come in pairs.
@@ -147,13 +140,13 @@ func (x *fuzzed) operate(method, path string, body []byte) *fasthttp.RequestCtx 
 	return ctx
 }
 
+// requestOf returns a request without a connection; header lines come in pairs.
 func requestOf(method, path string, body []byte, lines ...string) *fasthttp.RequestCtx {
 	ctx := new(fasthttp.RequestCtx)
 	ctx.Init(new(fasthttp.Request), nil, nil)
 	header := &ctx.Request.Header
 	header.SetMethod(method)
 	ctx.Request.SetRequestURI(path)
-	header.SetHost("x")
 	for i := 0; i+1 < len(lines); i += 2 {
 		header.Add(lines[i], lines[i+1])
 	}

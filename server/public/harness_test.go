@@ -1,9 +1,6 @@
 package public
 
 import (
-	"bytes"
-	"crypto/rand"
-	"log/slog"
 	"strconv"
 	"testing"
 	"time"
@@ -13,10 +10,6 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
-	"pingpost/engine/sealtest"
-	"pingpost/internal/clock"
-	"pingpost/keys/token"
-	"pingpost/server/metrics"
 	"pingpost/server/servertest"
 )
 
@@ -35,7 +28,7 @@ type testServer struct {
 	log *servertest.MemoryLog
 }
 
-type tuning func(*Options)
+type tuning = func(*Options)
 
 var sandbox tuning = func(o *Options) { o.Sandbox = true }
 
@@ -53,18 +46,7 @@ func open(t testing.TB, tune ...tuning) *testServer {
 // start is a process that comes up on what the log has.
 func (d *testServer) start(tune ...tuning) {
 	d.t.Helper()
-	clock := clock.New()
-	opt := Options{
-		Clock: clock, Logger: slog.New(slog.DiscardHandler), Meter: metrics.NewMeter(func(string, error) {}),
-		Tokens: token.New([32]byte{7}), TokenLifetime: time.Hour, Body: 64 << 10, Header: 16 << 10, Connections: 100, MaxConnsPerIP: 100,
-	}
-	for _, change := range tune {
-		change(&opt)
-	}
-	opt.Engine = engine.New(engine.Options{
-		State: d.log.Replay(d.t), Log: d.log, Clock: clock, Sealer: sealtest.New(), Entropy: func(p []byte) { _, _ = rand.Read(p) },
-	})
-	d.Server = New(opt)
+	d.Server = serverOf(d.t, "suppliers: [{id: sup_acme}]\nbuyers: [{id: buy_blue}]\n", engine.Options{State: d.log.Replay(d.t), Log: d.log}, tune...)
 	d.configure("sup_acme", "buy_blue")
 }
 
@@ -113,16 +95,7 @@ func (d *testServer) revoke(client, secret string) {
 // socket is waited for.
 func (d *testServer) ask(method, path, body string, headers ...string) *fasthttp.RequestCtx {
 	d.t.Helper()
-	ctx := new(fasthttp.RequestCtx)
-	ctx.Init(new(fasthttp.Request), nil, nil)
-	request := &ctx.Request
-	request.Header.SetMethod(method)
-	request.SetRequestURI(path)
-	for i := 0; i+1 < len(headers); i += 2 {
-		request.Header.Add(headers[i], headers[i+1])
-	}
-	request.Header.SetContentLength(len(body))
-	request.SetBodyStream(bytes.NewReader([]byte(body)), len(body))
+	ctx := requestOf(method, path, []byte(body), headers...)
 	d.handle(ctx)
 	servertest.CheckContextContract(d.t, ctx, []byte(body))
 	return ctx

@@ -1,6 +1,7 @@
 package public
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -10,11 +11,21 @@ import (
 	"pingpost/server/httperror"
 )
 
-// retryAfterOf returns the Retry-After header of a request that has to wait so long.
-func retryAfterOf(wait time.Duration) string {
+// wantRateHeaders checks whether a request is let in, and the rate headers of its answer with
+// Retry-After as the last one.
+func wantRateHeaders(t *testing.T, what string, ok bool, want [4]string, take func(ctx *fasthttp.RequestCtx) time.Duration) {
+	t.Helper()
 	var ctx fasthttp.RequestCtx
+	ctx.Response.Header.DisableNormalizing()
+	wait := take(&ctx)
 	httperror.Write(&ctx, httperror.NewRequestID(), httperror.RateLimited.WithRetryAfter(wait))
-	return string(ctx.Response.Header.Peek("Retry-After"))
+	var got [4]string
+	for i, name := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Retry-After"} {
+		got[i] = string(ctx.Response.Header.Peek(name))
+	}
+	if (wait == 0) != ok || got != want {
+		t.Errorf("%s: %v %v, want %v %v", what, wait == 0, got, ok, want)
+	}
 }
 
 // TestLimit follows one bucket at given times.
@@ -34,33 +45,27 @@ func TestLimit(t *testing.T) {
 	var l limits
 	l.setRatesFromCatalog(of(slow, other), begin, rate)
 	for _, step := range []struct {
-		ms                      int
-		supplier                *market.Supplier
-		ok                      bool
-		limit, left, reset, try string
+		ms       int
+		supplier *market.Supplier
+		ok       bool
+		want     [4]string
 	}{
-		{0, slow, true, "2", "1", "1000001", ""}, // full at first
-		{0, slow, true, "2", "0", "1000001", ""},
-		{0, slow, false, "2", "0", "1000001", "1"},
-		{499, slow, false, "2", "0", "1000001", "1"},
-		{500, slow, true, "2", "0", "1000002", ""},
-		{501, slow, false, "2", "0", "1000002", "1"},
-		{999, other, true, "1", "0", "1000002", ""}, // its own bucket
-		{1000, other, false, "1", "0", "1000002", "1"},
-		{9000, slow, true, "2", "1", "1000010", ""}, // no more than full
-		{9000, slow, true, "2", "0", "1000010", ""},
-		{9000, slow, false, "2", "0", "1000010", "1"},
-		{9000, &market.Supplier{Ref: 9}, true, "", "", "", ""}, // of no catalog: whoever took it out has the last word
+		{0, slow, true, [4]string{"2", "1", "1000001", ""}}, // full at first
+		{0, slow, true, [4]string{"2", "0", "1000001", ""}},
+		{0, slow, false, [4]string{"2", "0", "1000001", "1"}},
+		{499, slow, false, [4]string{"2", "0", "1000001", "1"}},
+		{500, slow, true, [4]string{"2", "0", "1000002", ""}},
+		{501, slow, false, [4]string{"2", "0", "1000002", "1"}},
+		{999, other, true, [4]string{"1", "0", "1000002", ""}}, // its own bucket
+		{1000, other, false, [4]string{"1", "0", "1000002", "1"}},
+		{9000, slow, true, [4]string{"2", "1", "1000010", ""}}, // no more than full
+		{9000, slow, true, [4]string{"2", "0", "1000010", ""}},
+		{9000, slow, false, [4]string{"2", "0", "1000010", "1"}},
+		{9000, &market.Supplier{Ref: 9}, true, [4]string{}}, // of no catalog: whoever took it out has the last word
 	} {
-		var ctx fasthttp.RequestCtx
-		ctx.Response.Header.DisableNormalizing()
-		wait := l.takeTokenForOwner(&ctx, step.supplier.Ref, at(step.ms))
-		ok, try := wait == 0, retryAfterOf(wait)
-		get := func(name string) string { return string(ctx.Response.Header.Peek(name)) }
-		got := [4]string{get("X-RateLimit-Limit"), get("X-RateLimit-Remaining"), get("X-RateLimit-Reset"), try}
-		if want := [4]string{step.limit, step.left, step.reset, step.try}; ok != step.ok || got != want {
-			t.Errorf("%s at %d ms: %v %v, want %v %v", step.supplier.ID, step.ms, ok, got, step.ok, want)
-		}
+		wantRateHeaders(t, fmt.Sprint(step.supplier.ID, " at ", step.ms, " ms"), step.ok, step.want, func(ctx *fasthttp.RequestCtx) time.Duration {
+			return l.takeTokenForOwner(ctx, step.supplier.Ref, at(step.ms))
+		})
 	}
 	// A reload with the same rate keeps the bucket; another rate gives no burst;
 	// a supplier that is removed and added again has a new bucket, which is full.
