@@ -1,11 +1,9 @@
 package config
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
 	"pingpost/config/canonical"
 )
 
@@ -63,18 +61,4 @@ func TestDiffFromNothing(t *testing.T) {
 			t.Errorf("%v", change)
 		}
 	}
-}
-
-// A diff is empty exactly where the documents are equal.
-func TestDiffIsEmptyForEqualOnly(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		one := compiled(rt, drawDocument(rt), exampleEnv).Canonical
-		two := compiled(rt, drawDocument(rt), exampleEnv).Canonical
-		if equal := bytes.Equal(one, two); equal != (len(canonical.Diff(one, two)) == 0) {
-			rt.Fatalf("equal: %v, diff: %v", equal, canonical.Diff(one, two))
-		}
-		if len(canonical.Diff(one, one)) != 0 {
-			rt.Fatal("a document differs from itself")
-		}
-	})
 }

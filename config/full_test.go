@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"testing"
 
-	"pingpost/config/canonical"
 	"pingpost/config/schema"
 )
 
@@ -73,24 +72,6 @@ func TestFullGolden(t *testing.T) {
 		if bytes.Contains(exchange.Canonical, []byte(value)) || bytes.Contains(exchange.Export(), []byte(value)) {
 			t.Error("a secret is told")
 		}
-	}
-}
-
-// TestFullIsAFixedPoint: the canonical document and the export read back as the same
-// document.
-func TestFullIsAFixedPoint(t *testing.T) {
-	exchange := full(t)
-	again := mustCompile(t)(ParseCanonical(exchange.Canonical))
-	if !bytes.Equal(again.Canonical, exchange.Canonical) {
-		t.Errorf("canonical changed:\n%s\n%s", exchange.Canonical, again.Canonical)
-	}
-	every := func(string) (string, bool) { return "value", true }
-	source, err := Parse("export.yaml", exchange.Export(), every)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if changes := canonical.Diff(exchange.Canonical, canonical.Encode(source.Document)); len(changes) != 0 {
-		t.Errorf("the export is another document: %v", changes)
 	}
 }
 
