@@ -122,9 +122,9 @@ func (c *compiler) recordUnset(at syntax.Path, variable UnsetVariable, message s
 	c.out.Unset = append(c.out.Unset, variable)
 }
 
-// UnsetSettings returns *Problems for all settings that use a variable without a value, or
+// UnsetSettingsError returns *Problems for all settings that use a variable without a value, or
 // nil.
-func (x *Compiled) UnsetSettings() error {
+func (x *Compiled) UnsetSettingsError() error {
 	var problems syntax.Problems
 	for i := range x.Unset {
 		if x.Unset[i].IsSetting() {

@@ -154,7 +154,7 @@ func loadConfiguration(path string, env func(string) (string, bool)) (*config.Co
 	if err != nil {
 		return nil, err
 	}
-	if err := built.UnsetSettings(); err != nil {
+	if err := built.UnsetSettingsError(); err != nil {
 		return nil, err
 	}
 	return built, nil

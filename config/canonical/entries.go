@@ -81,7 +81,7 @@ func (e Entries) Find(ref Ref) json.RawMessage {
 	return nil
 }
 
-func (e Entries) searchIndex(ref Ref) (int, bool) {
+func (e Entries) searchIndex(ref Ref) (index int, found bool) {
 	return slices.BinarySearchFunc(e[ref.Kind], ref.ID, func(entry Entry, id string) int { return cmp.Compare(entry.ID, id) })
 }
 

@@ -58,14 +58,14 @@ func DescribeExceededLimit(data []byte) string {
 	switch {
 	case len(data) > MaxDocument:
 		return "is over 16 MB; split it into several exchanges"
-	case countMarks(data) > MaxMarks:
+	case countTokenMarks(data) > MaxMarks:
 		return "has over 4 million marks of punctuation; it is not a configuration"
 	}
 	return ""
 }
 
-// countMarks counts the characters that may begin a YAML token.
-func countMarks(data []byte) (n int) {
+// countTokenMarks counts the characters that may begin a YAML token.
+func countTokenMarks(data []byte) (n int) {
 	for _, c := range data {
 		switch c {
 		case ',', ':', '[', ']', '{', '}', '-', '?', '&', '*', '!', '#':

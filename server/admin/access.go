@@ -183,9 +183,9 @@ func (a *Admin) isStillValid(caller *principal) bool {
 	return ok && !caller.token.IsExpired(time.Now().UnixNano())
 }
 
-// checkStillValid authenticates the caller again after the request's body has arrived, which
+// checkCallerStillValid authenticates the caller again after the request's body has arrived, which
 // may take long. The zero error means that the caller is still valid.
-func (a *Admin) checkStillValid(ctx *fasthttp.RequestCtx) httperror.Error {
+func (a *Admin) checkCallerStillValid(ctx *fasthttp.RequestCtx) httperror.Error {
 	caller := principalFrom(ctx)
 	if a.isStillValid(&caller) {
 		return httperror.Error{}

@@ -80,29 +80,29 @@ func (a *Admin) listAPIKeys(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer 
 	if ref == 0 {
 		return nil, httperror.New(404, errcode.NotFound, "No supplier of this id was ever configured.")
 	}
-	return map[string]any{"keys": convertAll(e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, ref), newCredential)}, nil
+	return map[string]any{"keys": convertAll(e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, ref), newCredentialSummary)}, nil
 }
 
-// credential describes a key, secret or token in a list, by its hint and without its value.
-type credential struct {
+// credentialSummary describes a key, secret or token in a list, by its hint and without its value.
+type credentialSummary struct {
 	Hint     string  `json:"hint"`
 	Since    string  `json:"since"`
 	LastUsed *string `json:"last_used"`
 }
 
-func newCredential(c *state.Credential) credential {
-	return credential{c.Hint, formatTime(c.At), formatTimeOrNull(c.LastUse.UnixNanos())}
+func newCredentialSummary(c *state.Credential) credentialSummary {
+	return credentialSummary{c.Hint, formatTime(c.At), formatTimeOrNull(c.LastUse.UnixNanos())}
 }
 
 func (a *Admin) revokeAPIKey(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	hint := pathParameter(ctx, "hint")
 	live := e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, e.State().RefOf(event.ObjectSupplier, pathParameter(ctx, "id")))
-	return nil, revokeMatching(e.By(callerNameOf(ctx)), live, func(c *state.Credential) bool { return c.Hint == hint })
+	return nil, revokeMatchingCredentials(e.By(callerNameOf(ctx)), live, func(c *state.Credential) bool { return c.Hint == hint })
 }
 
-// revokeMatching revokes all credentials in live for which matches returns true. Without such
+// revokeMatchingCredentials revokes all credentials in live for which matches returns true. Without such
 // credentials it returns an error.
-func revokeMatching(by engine.Operator, live []state.Credential, matches func(*state.Credential) bool) error {
+func revokeMatchingCredentials(by engine.Operator, live []state.Credential, matches func(*state.Credential) bool) error {
 	found := false
 	for i := range live {
 		if !matches(&live[i]) {
@@ -127,7 +127,7 @@ func readReplacedHint(ctx *fasthttp.RequestCtx) (hint string, err error) {
 	var body struct {
 		Replaces string `json:"replaces"`
 	}
-	if len(bodyOf(ctx)) > 0 {
+	if len(requestBodyOf(ctx)) > 0 {
 		err = readJSON(ctx, &body)
 	}
 	return body.Replaces, err
@@ -135,9 +135,9 @@ func readReplacedHint(ctx *fasthttp.RequestCtx) (hint string, err error) {
 
 var errUnconfirmed = httperror.New(409, errcode.ConfirmationRequired, "Two secrets are valid, and a new one replaces one of them. Choose a secret in live that is no longer in use, and send its hint in the member replaces.")
 
-// replacesRequired is the error that two secrets are valid already, so that the request must name
+// newReplacesRequiredError is the error that two secrets are valid already, so that the request must name
 // the one to replace. The answer lists the valid secrets.
-func replacesRequired(validSecrets any) error {
+func newReplacesRequiredError(validSecrets any) error {
 	return &detailedError{failure: errUnconfirmed, members: map[string]any{"live": validSecrets}}
 }
 

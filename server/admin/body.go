@@ -60,7 +60,7 @@ func (a *Admin) withBody(limit int, tooLarge httperror.Error, h fasthttp.Request
 			return
 		}
 		ctx.SetUserValue(bodyRead, body)
-		if gone := a.checkStillValid(ctx); gone.Status != 0 {
+		if gone := a.checkCallerStillValid(ctx); gone.Status != 0 {
 			a.sendError(ctx, gone)
 			return
 		}
@@ -68,7 +68,7 @@ func (a *Admin) withBody(limit int, tooLarge httperror.Error, h fasthttp.Request
 	}
 }
 
-func bodyOf(ctx *fasthttp.RequestCtx) []byte {
+func requestBodyOf(ctx *fasthttp.RequestCtx) []byte {
 	body, _ := ctx.UserValue(bodyRead).([]byte)
 	return body
 }

@@ -48,8 +48,8 @@ func (o *owner) liveCredentials(kind event.CredentialKind) []state.Credential {
 	return o.engine.State().CredentialsOf(kind, o.kind, o.ref)
 }
 
-// secretsOf returns the valid secrets of the owner's OAuth client with this id.
-func (o *owner) secretsOf(client string) (secrets []state.Credential) {
+// liveClientSecrets returns the valid secrets of the owner's OAuth client with this id.
+func (o *owner) liveClientSecrets(client string) (secrets []state.Credential) {
 	for _, c := range o.liveCredentials(event.CredentialOAuthClient) {
 		if c.Client == client {
 			secrets = append(secrets, c)
@@ -62,8 +62,8 @@ func (o *owner) secretsOf(client string) (secrets []state.Credential) {
 // hint, the scopes, and the times of creation and last use.
 func (a *Admin) listClients(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
 	type client struct {
-		ID      string             `json:"client_id"`
-		Secrets []scopedCredential `json:"secrets"`
+		ID      string                    `json:"client_id"`
+		Secrets []scopedCredentialSummary `json:"secrets"`
 	}
 	clients := []client{}
 	for _, c := range o.liveCredentials(event.CredentialOAuthClient) {
@@ -71,21 +71,21 @@ func (a *Admin) listClients(ctx *fasthttp.RequestCtx, o *owner) (answer any, err
 		if i < 0 {
 			i, clients = len(clients), append(clients, client{ID: c.Client})
 		}
-		clients[i].Secrets = append(clients[i].Secrets, newScopedCredential(&c))
+		clients[i].Secrets = append(clients[i].Secrets, newScopedCredentialSummary(&c))
 	}
 	return map[string]any{"clients": clients}, nil
 }
 
-// scopedCredential describes a client secret or a static token in a list, by its hint and
+// scopedCredentialSummary describes a client secret or a static token in a list, by its hint and
 // without its value.
-type scopedCredential struct {
+type scopedCredentialSummary struct {
 	ID string `json:"id,omitempty"` // of a static token
-	credential
+	credentialSummary
 	Scopes []string `json:"scopes"`
 }
 
-func newScopedCredential(c *state.Credential) scopedCredential {
-	return scopedCredential{credential: newCredential(c), Scopes: c.Scopes.Names()}
+func newScopedCredentialSummary(c *state.Credential) scopedCredentialSummary {
+	return scopedCredentialSummary{credentialSummary: newCredentialSummary(c), Scopes: c.Scopes.Names()}
 }
 
 // addClientSecret creates a secret for an OAuth client. The first secret also creates the
@@ -97,7 +97,7 @@ func (a *Admin) addClientSecret(ctx *fasthttp.RequestCtx, o *owner) (answer any,
 	if client == "" || len(client) > maxClient || strings.ContainsFunc(client, isInvalidInClientID) {
 		return nil, invalidField("client_id", errcode.FieldInvalidFormat, "1 to 128 visible ASCII characters and no colon")
 	}
-	live := o.secretsOf(client)
+	live := o.liveClientSecrets(client)
 	otherwise := event.ScopePing | event.ScopePost
 	if o.kind == event.ObjectBuyer {
 		otherwise = event.ScopeWebhook
@@ -141,7 +141,7 @@ func readScopes(ctx *fasthttp.RequestCtx, defaultScopes event.TokenScopes) (scop
 	var body struct {
 		Scopes *[]string `json:"scopes"`
 	}
-	if len(bodyOf(ctx)) > 0 {
+	if len(requestBodyOf(ctx)) > 0 {
 		err = readJSON(ctx, &body)
 	}
 	if err != nil || body.Scopes == nil {
@@ -164,14 +164,14 @@ func readScopes(ctx *fasthttp.RequestCtx, defaultScopes event.TokenScopes) (scop
 // revokeClient revokes all secrets of an OAuth client. Access tokens that the client got with
 // them end too.
 func (a *Admin) revokeClient(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
-	return nil, revokeMatching(o.engine.By(callerNameOf(ctx)), o.secretsOf(pathParameter(ctx, "client")), func(*state.Credential) bool { return true })
+	return nil, revokeMatchingCredentials(o.engine.By(callerNameOf(ctx)), o.liveClientSecrets(pathParameter(ctx, "client")), func(*state.Credential) bool { return true })
 }
 
 // revokeClientSecret revokes one secret of an OAuth client, by its hint. Access tokens that the
 // client got with it end too.
 func (a *Admin) revokeClientSecret(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
 	hint := pathParameter(ctx, "hint")
-	return nil, revokeMatching(o.engine.By(callerNameOf(ctx)), o.secretsOf(pathParameter(ctx, "client")), func(c *state.Credential) bool { return c.Hint == hint })
+	return nil, revokeMatchingCredentials(o.engine.By(callerNameOf(ctx)), o.liveClientSecrets(pathParameter(ctx, "client")), func(c *state.Credential) bool { return c.Hint == hint })
 }
 
 // sandboxOnly returns a handler that calls h in a sandbox and answers 404 elsewhere. Static
@@ -191,8 +191,8 @@ func staticTokenID(c *state.Credential) string { return hex.EncodeToString(c.Has
 
 // listTokens lists the static tokens of a supplier or buyer, without their values.
 func (a *Admin) listTokens(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
-	return map[string]any{"tokens": convertAll(o.liveCredentials(event.CredentialBearer), func(c *state.Credential) scopedCredential {
-		token := newScopedCredential(c)
+	return map[string]any{"tokens": convertAll(o.liveCredentials(event.CredentialBearer), func(c *state.Credential) scopedCredentialSummary {
+		token := newScopedCredentialSummary(c)
 		token.ID = staticTokenID(c)
 		return token
 	})}, nil
@@ -224,5 +224,5 @@ func (a *Admin) addToken(ctx *fasthttp.RequestCtx, o *owner) (answer any, err er
 
 func (a *Admin) revokeToken(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
 	id := pathParameter(ctx, "token")
-	return nil, revokeMatching(o.engine.By(callerNameOf(ctx)), o.liveCredentials(event.CredentialBearer), func(c *state.Credential) bool { return staticTokenID(c) == id })
+	return nil, revokeMatchingCredentials(o.engine.By(callerNameOf(ctx)), o.liveCredentials(event.CredentialBearer), func(c *state.Credential) bool { return staticTokenID(c) == id })
 }

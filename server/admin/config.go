@@ -112,9 +112,9 @@ func (a *Admin) sendAsAPIError(ctx *fasthttp.RequestCtx, err error) {
 		a.sendError(ctx, detailed.failure, detailed.fields...)
 		addErrorMembers(ctx, detailed.members)
 	case errors.As(err, &conflict):
-		a.sendAsAPIError(ctx, conflict.forAPI())
+		a.sendAsAPIError(ctx, conflict.asAPIError())
 	case errors.As(err, &rotation):
-		a.sendAsAPIError(ctx, replacesRequired(convertAll(rotation.Active, newCredential)))
+		a.sendAsAPIError(ctx, newReplacesRequiredError(convertAll(rotation.Active, newCredentialSummary)))
 	case errors.Is(err, engine.ErrNotFound):
 		a.sendError(ctx, httperror.New(404, errcode.NotFound, err.Error()))
 	case errors.Is(err, engine.ErrConflict):
@@ -122,15 +122,15 @@ func (a *Admin) sendAsAPIError(ctx *fasthttp.RequestCtx, err error) {
 	case errors.Is(err, engine.ErrNoAccount):
 		a.sendError(ctx, httperror.New(409, errcode.NoAccount, err.Error()))
 	case errors.As(err, &problems):
-		a.sendError(ctx, httperror.New(422, errcode.InvalidPayload, err.Error()), fieldErrorsOf(*problems)...)
+		a.sendError(ctx, httperror.New(422, errcode.InvalidPayload, err.Error()), fieldErrorsOfProblems(*problems)...)
 	default:
 		a.sendError(ctx, httperror.New(503, errcode.Unavailable, err.Error()))
 	}
 }
 
-// fieldErrorsOf returns the validation errors of a configuration document as field errors of an
+// fieldErrorsOfProblems returns the validation errors of a configuration document as field errors of an
 // answer, at most maxMistakes.
-func fieldErrorsOf(problems syntax.Problems) []market.FieldError {
+func fieldErrorsOfProblems(problems syntax.Problems) []market.FieldError {
 	problems = problems[:min(len(problems), maxMistakes)]
 	list := make([]market.FieldError, 0, len(problems))
 	for _, problem := range problems {
@@ -185,13 +185,13 @@ const TypeApply = "application/vnd.pingpost.apply+json"
 // TypeApply the body also has the variables that the document uses.
 func readDocument(ctx *fasthttp.RequestCtx) (document []byte, variables map[string]string, err error) {
 	if kind, _, _ := strings.Cut(string(ctx.Request.Header.ContentType()), ";"); !strings.EqualFold(strings.TrimSpace(kind), TypeApply) {
-		return bodyOf(ctx), nil, nil
+		return requestBodyOf(ctx), nil, nil
 	}
 	var sent struct {
 		Document  *string           `json:"document"`
 		Variables map[string]string `json:"variables"`
 	}
-	decoder := json.NewDecoder(bytes.NewReader(bodyOf(ctx)))
+	decoder := json.NewDecoder(bytes.NewReader(requestBodyOf(ctx)))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&sent); err != nil || sent.Document == nil || decoder.More() {
 		return nil, nil, request.MalformedJSON("The body is not an object of document, a text, and variables, an object of texts.")
@@ -215,11 +215,11 @@ func isDryRun(query *fasthttp.Args) bool {
 // readJSON decodes the request's body, which must be a JSON object, into the struct to which
 // into points.
 func readJSON(ctx *fasthttp.RequestCtx, into any) error {
-	err := strictjson.Unmarshal(bodyOf(ctx), into)
+	err := strictjson.Unmarshal(requestBodyOf(ctx), into)
 	var syntax *strictjson.SyntaxError
 	var wrong *strictjson.TypeError
 	switch {
-	case errors.As(err, &syntax), !bytes.HasPrefix(bytes.TrimLeft(bodyOf(ctx), " \t\r\n"), []byte("{")): // null would fit any type
+	case errors.As(err, &syntax), !bytes.HasPrefix(bytes.TrimLeft(requestBodyOf(ctx), " \t\r\n"), []byte("{")): // null would fit any type
 		return request.MalformedJSON(request.DescribeJSONError(err))
 	case err == nil:
 		return nil

@@ -83,7 +83,7 @@ func (a *Admin) addConfigEntryRoutes(add, addLarge func(method, path string, h f
 		add("GET", at, a.withAnswer(func(*fasthttp.RequestCtx) (any, error) { return a.listConfigEntries(kind) }))
 		add("GET", at+"/{id}", a.withAnswer(func(ctx *fasthttp.RequestCtx) (any, error) { return a.getConfigEntry(ctx, configRefFrom(ctx, kind)) }))
 		addLarge("PUT", at+"/{id}", a.withAnswer(func(ctx *fasthttp.RequestCtx) (any, error) {
-			return a.changeConfigEntry(ctx, configRefFrom(ctx, kind), bodyOf(ctx))
+			return a.changeConfigEntry(ctx, configRefFrom(ctx, kind), requestBodyOf(ctx))
 		}))
 		add("DELETE", at+"/{id}", a.withAnswer(func(ctx *fasthttp.RequestCtx) (any, error) {
 			return a.changeConfigEntry(ctx, configRefFrom(ctx, kind), nil)
@@ -172,7 +172,7 @@ func withPathsInEntry(ref canonical.Ref, err error) error {
 	if !errors.As(err, &problems) {
 		return err
 	}
-	list := fieldErrorsOf(*problems)
+	list := fieldErrorsOfProblems(*problems)
 	for i := range list {
 		if at, ok := ref.PathWithin((*problems)[i].Path); ok {
 			list[i].Field = cmp.Or(at, "document")
@@ -181,9 +181,9 @@ func withPathsInEntry(ref canonical.Ref, err error) error {
 	return &detailedError{failure: httperror.New(422, errcode.InvalidPayload, "The entry is invalid; field_errors lists each mistake."), fields: list}
 }
 
-// forAPI returns the 409 for the conflict. If another operator changed the entry meanwhile, it
+// asAPIError returns the 409 for the conflict. If another operator changed the entry meanwhile, it
 // has both versions.
-func (c *ConfigEntryConflict) forAPI() error {
+func (c *ConfigEntryConflict) asAPIError() error {
 	conflict := &detailedError{failure: httperror.New(409, errcode.Conflict, c.Message)}
 	if c.Both {
 		conflict.members = map[string]any{"current": c.Current, "sent": c.Sent}

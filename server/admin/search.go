@@ -159,8 +159,8 @@ func (a *Admin) searchLeads(r *searchQuery, from *report.Report) (answer any, er
 	}
 	return struct {
 		Leads []leadRow `json:"leads"`
-		pageEnd
-	}{convertAll(found, newLeadRow), newPageEnd(&page, market.LeadID(page.Next).String())}, nil
+		searchContinuation
+	}{convertAll(found, newLeadRow), newSearchContinuation(&page, market.LeadID(page.Next).String())}, nil
 }
 
 // searchAuctions answers GET auctions with one page of the auctions that match the query.
@@ -175,8 +175,8 @@ func (a *Admin) searchAuctions(r *searchQuery, from *report.Report) (answer any,
 	}
 	return struct {
 		Auctions []auctionRow `json:"auctions"`
-		pageEnd
-	}{convertAll(found, newAuctionRow), newPageEnd(&page, market.AuctionID(page.Next).String())}, nil
+		searchContinuation
+	}{convertAll(found, newAuctionRow), newSearchContinuation(&page, market.AuctionID(page.Next).String())}, nil
 }
 
 // getUnsoldCounts answers GET unmatched with the number of unsold leads by reason. Without
@@ -231,15 +231,15 @@ type (
 
 func newBidTally(t *report.ReasonCount) bidTally { return bidTally{t.Buyer, t.Name, t.N} }
 
-// pageEnd is the end of a page of search results: how far the search got, and the parameter
+// searchContinuation is the end of a page of search results: how far the search got, and the parameter
 // after of the next page.
-type pageEnd struct {
+type searchContinuation struct {
 	Next         *string `json:"next"` // null: last page
 	Complete     bool    `json:"complete"`
 	SearchedFrom *string `json:"searched_from"`
 }
 
-func newPageEnd(page *report.Page, next string) (end pageEnd) {
+func newSearchContinuation(page *report.Page, next string) (end searchContinuation) {
 	end.Complete = page.Complete
 	if page.Next != ([16]byte{}) {
 		end.Next = &next

@@ -113,7 +113,7 @@ func (a *Admin) rotateWebhookSecret(ctx *fasthttp.RequestCtx, o *owner) (answer 
 	name, previous := config.WebhookSecretName(o.id), config.PreviousSecretName(o.id)
 	old, signs := a.operator.Reveal(name)
 	if before, both := a.operator.Reveal(previous); signs && both && replaced != WebhookSecretHint(old) && replaced != WebhookSecretHint(before) {
-		return nil, replacesRequired(a.webhookHints(o))
+		return nil, newReplacesRequiredError(a.webhookHints(o))
 	}
 	if signs && replaced != WebhookSecretHint(old) {
 		if err := o.engine.By(callerNameOf(ctx)).SetSecret(previous, a.operator.Seal(previous, old)); err != nil {

@@ -108,7 +108,7 @@ func (a *Admin) uploadSuppressionList(ctx *fasthttp.RequestCtx) {
 	defer a.uploading.finishUpload()
 	id := pathParameter(ctx, "id")
 	lines := &uploadReader{from: request.CheckedBody{Ctx: ctx, Fields: request.CountHeaderFields(&ctx.Request.Header)}, conn: ctx.Conn(), tcp: connection.FromRequest(ctx), length: length, until: time.Now().Add(uploadLongest)}
-	lines.isStillValid = func() bool { return a.checkStillValid(ctx).Status == 0 }
+	lines.isStillValid = func() bool { return a.checkCallerStillValid(ctx).Status == 0 }
 	done, err := a.operator.Upload(&Upload{List: market.ListID(strings.Clone(id)), Lines: lines, Add: mode == "add", By: callerNameOf(ctx)})
 	if lines.ended {
 		ctx.SetUserValue(bodyRead, []byte{})

@@ -18,12 +18,12 @@ type File struct {
 	Type   string
 	Policy string // Content-Security-Policy; empty for a file that is not HTML
 	Cache  string // Cache-Control
-	Plain  Form
-	Packed Form // with gzip; an empty body means that compression does not help
+	Plain  Encoding
+	Packed Encoding // with gzip; an empty body means that compression does not help
 }
 
-// Form is one form of a file's body, plain or compressed, with its ETag.
-type Form struct {
+// Encoding is one form of a file's body, plain or compressed, with its ETag.
+type Encoding struct {
 	Body []byte
 	Tag  string // with quotes
 }
@@ -43,7 +43,7 @@ var files = map[string]func() *File{
 	PathYAML: sync.OnceValue(func() *File { return NewFile("application/yaml", "", cachePublic, api.PublicYAML()) }),
 	PathJSON: sync.OnceValue(func() *File { return NewFile("application/json", "", cachePublic, api.PublicJSON()) }),
 	PathPage: sync.OnceValue(func() *File {
-		html, policy := newPage()
+		html, policy := newReferencePage()
 		return NewFile("text/html; charset=utf-8", policy, cachePublic, html)
 	}),
 }
@@ -66,16 +66,16 @@ var Admin = sync.OnceValue(func() *File { return NewFile("application/yaml", "",
 func NewFile(kind, policy, cache string, body []byte) *File {
 	sum := sha256.Sum256(body)
 	tag := `"` + hex.EncodeToString(sum[:8])
-	file := &File{Type: kind, Policy: policy, Cache: cache, Plain: Form{body, tag + `"`}}
-	if short := compress(body); len(short) < len(body) {
-		file.Packed = Form{short, tag + `-gzip"`}
+	file := &File{Type: kind, Policy: policy, Cache: cache, Plain: Encoding{body, tag + `"`}}
+	if short := compressGzip(body); len(short) < len(body) {
+		file.Packed = Encoding{short, tag + `-gzip"`}
 	}
 	return file
 }
 
-// FormFor returns the compressed form of the file if the client accepts gzip, and the plain
+// EncodingFor returns the compressed form of the file if the client accepts gzip, and the plain
 // form otherwise.
-func (f *File) FormFor(header *fasthttp.RequestHeader) *Form {
+func (f *File) EncodingFor(header *fasthttp.RequestHeader) *Encoding {
 	if len(f.Packed.Body) > 0 && header.HasAcceptEncoding("gzip") {
 		return &f.Packed
 	}
@@ -84,7 +84,7 @@ func (f *File) FormFor(header *fasthttp.RequestHeader) *Form {
 
 // Send answers with the form of the file, or with 304 if clientHasIt is set. It reports whether
 // it sent the body.
-func (f *File) Send(ctx *fasthttp.RequestCtx, form *Form, clientHasIt bool) bool {
+func (f *File) Send(ctx *fasthttp.RequestCtx, form *Encoding, clientHasIt bool) bool {
 	header := &ctx.Response.Header
 	header.Set("ETag", form.Tag)
 	header.Set("Cache-Control", f.Cache)
@@ -106,8 +106,8 @@ func (f *File) Send(ctx *fasthttp.RequestCtx, form *Form, clientHasIt bool) bool
 	return true
 }
 
-// compress returns the body compressed with gzip at the best level.
-func compress(body []byte) []byte {
+// compressGzip returns the body compressed with gzip at the best level.
+func compressGzip(body []byte) []byte {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err == nil {

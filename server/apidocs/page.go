@@ -42,9 +42,9 @@ const head = `<!doctype html>
 <noscript>This page is drawn by a script. What it shows is in <a href="openapi.yaml">openapi.yaml</a>.</noscript>
 `
 
-// newPage returns the HTML of the documentation page and its Content-Security-Policy. The
+// newReferencePage returns the HTML of the documentation page and its Content-Security-Policy. The
 // policy allows inline styles, because Redoc writes them while it renders.
-func newPage() (html []byte, policy string) {
+func newReferencePage() (html []byte, policy string) {
 	if bytes.Count(redoc, []byte(logo)) != 1 {
 		panic("BUG: this Redoc takes its logo from somewhere else") // a test makes the page
 	}

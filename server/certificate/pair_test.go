@@ -5,10 +5,11 @@ import (
 	"crypto/tls"
 	"os"
 	"path/filepath"
-	"pingpost/internal/certtest"
 	"strings"
 	"testing"
 	"time"
+
+	"pingpost/internal/certtest"
 )
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)

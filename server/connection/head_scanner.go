@@ -48,23 +48,23 @@ func (l *bareLineFeedScanner) scan(p []byte) {
 		l.idle, l.head, l.bare, l.lines, l.trailer.bare = false, true, false, 0, false
 	}
 	if l.head {
-		l.readHead(p)
+		l.scanHeadLines(p)
 	}
 	l.trailer.scan(p, l.tail[requestLineEnd-1])
 	var seam [2 * requestLineEnd]byte // a line may come in two pieces
 	n := copy(seam[:], l.tail[:])
 	n += copy(seam[n:], p)
-	l.markLineEnds(seam[:n])
-	l.markLineEnds(p)
+	l.recordBareRequestLineEnds(seam[:n])
+	l.recordBareRequestLineEnds(p)
 	if len(p) < requestLineEnd {
 		p = seam[:n]
 	}
 	copy(l.tail[:], p[len(p)-requestLineEnd:])
 }
 
-// readHead searches the bytes p, which continue a request's head, for a line that ends in LF
+// scanHeadLines searches the bytes p, which continue a request's head, for a line that ends in LF
 // without CR. It stops at the empty line after the head.
-func (l *bareLineFeedScanner) readHead(p []byte) {
+func (l *bareLineFeedScanner) scanHeadLines(p []byte) {
 	for at := 0; l.head; at++ {
 		next := bytes.IndexByte(p[at:], '\n')
 		if next < 0 {
@@ -72,26 +72,26 @@ func (l *bareLineFeedScanner) readHead(p []byte) {
 		}
 		at += next
 		switch {
-		case l.byteBeforeHead(p, at, 1) != '\r':
+		case l.byteBefore(p, at, 1) != '\r':
 			l.head, l.bare = false, true
-		case l.byteBeforeHead(p, at, 2) == '\n':
+		case l.byteBefore(p, at, 2) == '\n':
 			l.head = false
 		}
 	}
 }
 
-// byteBeforeHead returns the byte that was received n bytes before p[at], which may be in an
+// byteBefore returns the byte that was received n bytes before p[at], which may be in an
 // earlier piece.
-func (l *bareLineFeedScanner) byteBeforeHead(p []byte, at, n int) byte {
+func (l *bareLineFeedScanner) byteBefore(p []byte, at, n int) byte {
 	if at >= n {
 		return p[at-n]
 	}
 	return l.tail[requestLineEnd+at-n]
 }
 
-// markLineEnds searches p for lines that end in an HTTP version and LF without CR, as a request
+// recordBareRequestLineEnds searches p for lines that end in an HTTP version and LF without CR, as a request
 // line could. It records a hash of each in l.lines.
-func (l *bareLineFeedScanner) markLineEnds(p []byte) {
+func (l *bareLineFeedScanner) recordBareRequestLineEnds(p []byte) {
 	for end := 0; ; {
 		at := bytes.Index(p[end:], httpVersion)
 		if at < 0 {
@@ -99,15 +99,15 @@ func (l *bareLineFeedScanner) markLineEnds(p []byte) {
 		}
 		end += at + len(httpVersion)
 		if line := end + 1; line < len(p) && p[line] == '\n' && line >= requestLineEnd {
-			l.lines |= lineBit(p[line-requestLineEnd : line])
+			l.lines |= lineEndHashBit(p[line-requestLineEnd : line])
 		}
 	}
 }
 
-// lineBit returns a word with one bit set, which depends on the last bytes of a request line.
-func lineBit(end []byte) uint64 {
+// lineEndHashBit returns a word with one bit set, which depends on the last bytes of a request line.
+func lineEndHashBit(lineEnd []byte) uint64 {
 	var sum byte
-	for _, c := range end {
+	for _, c := range lineEnd {
 		sum = 31*sum + c
 	}
 	return 1 << (sum % 64)
@@ -122,7 +122,7 @@ func (l *bareLineFeedScanner) mayHaveBareLineFeed(header *fasthttp.RequestHeader
 	}
 	line := append(append(append([]byte(nil), header.Method()...), ' '), header.RequestURI()...)
 	line = append(append(line, ' '), header.Protocol()...)
-	return len(line) < requestLineEnd || l.lines&lineBit(line[len(line)-requestLineEnd:]) != 0
+	return len(line) < requestLineEnd || l.lines&lineEndHashBit(line[len(line)-requestLineEnd:]) != 0
 }
 
 // TrackIdle is the library's callback for changes of a connection's state. When a connection

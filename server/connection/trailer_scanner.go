@@ -13,19 +13,19 @@ import (
 // body can contain them too: "0", CR LF, LF. Rejected: a chunk reader of our own, as for
 // bareLineFeedScanner.
 type trailerScanner struct {
-	line chunkLine // the line that the next bytes continue
-	last bool      // the line before it ended a last chunk
-	bare bool      // a bare line feed followed a last chunk since the connection was idle
+	line chunkLineState // the line that the next bytes continue
+	last bool           // the line before it ended a last chunk
+	bare bool           // a bare line feed followed a last chunk since the connection was idle
 }
 
-// chunkLine says whether the line read so far can be the size line of a chunked body's last
+// chunkLineState says whether the line read so far can be the size line of a chunked body's last
 // chunk.
-type chunkLine uint8
+type chunkLineState uint8
 
 const (
-	lineEmpty chunkLine = iota // no byte of the line so far
-	lineZeros                  // only zeros
-	lineLast                   // zeros, then a byte that is not a hexadecimal digit
+	lineEmpty chunkLineState = iota // no byte of the line so far
+	lineZeros                       // only zeros
+	lineLast                        // zeros, then a byte that is not a hexadecimal digit
 	lineOther
 )
 

@@ -21,7 +21,7 @@ const defaultDocuments = 10
 // network is limited. Requests from clients with a current copy do not count.
 func (s *Server) sendDocument(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
 	file := apidocs.FindFile(string(r.pathParam))
-	form := file.FormFor(&ctx.Request.Header)
+	form := file.EncodingFor(&ctx.Request.Header)
 	known := request.MatchesETag(&ctx.Request.Header, form.Tag)
 	if !known {
 		if wait := s.countDocumentRequest(ctx); wait > 0 {

@@ -68,7 +68,7 @@ func (s *Server) decideLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 
 // checkLimitsAndBody applies the supplier's rate limits to the request (429), and then checks
 // and parses the body (413, 415, 400). If it returns false, it has already sent an error.
-func (s *Server) checkLimitsAndBody(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error, rateLimits *limits, supplier *market.Supplier, now int64) bool {
+func (s *Server) checkLimitsAndBody(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error, rateLimits *tokenBuckets, supplier *market.Supplier, now int64) bool {
 	r.timings.Trace.SetCaller(string(supplier.ID), len(r.body))
 	if wait := rateLimits.takeTokenForOwner(ctx, supplier.Ref, time.Unix(0, now)); wait > 0 {
 		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))

@@ -71,10 +71,10 @@ func (s *Server) readPathLeadForSupplier(ctx *fasthttp.RequestCtx, id market.Req
 	})
 }
 
-// readPathLead returns the lead that the path names, which the function as reads. It answers
+// readPathLead returns the lead that the path names, which readLead reads. It answers
 // 404 for a malformed id, an unknown lead and another owner's lead alike. If it returns false,
 // it has already sent an error.
-func readPathLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, as func(market.LeadID) (engine.LeadView, error)) (engine.LeadView, bool) {
+func readPathLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readLead func(market.LeadID) (engine.LeadView, error)) (engine.LeadView, bool) {
 	if faults := request.ParameterErrors(ctx); len(faults) > 0 {
 		httperror.Write(ctx, id, httperror.InvalidPayload, faults...)
 		return engine.LeadView{}, false
@@ -84,7 +84,7 @@ func readPathLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, as 
 		httperror.Write(ctx, id, httperror.UnknownLead)
 		return engine.LeadView{}, false
 	}
-	look, err := as(lead)
+	look, err := readLead(lead)
 	switch {
 	case errors.Is(err, engine.ErrNotFound):
 		httperror.Write(ctx, id, httperror.UnknownLead)

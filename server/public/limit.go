@@ -13,10 +13,10 @@ import (
 	"pingpost/server/httperror"
 )
 
-// limits holds the token buckets of a path, one per supplier or buyer. New buckets are
+// tokenBuckets holds the token buckets of a path, one per supplier or buyer. New buckets are
 // full: a restart must not reject a client that keeps its rate. Only configured suppliers
 // and buyers have a bucket, so clients cannot grow the map.
-type limits struct {
+type tokenBuckets struct {
 	mu      sync.Mutex // serializes changes of the map
 	buckets atomic.Pointer[map[market.Ref]*bucket]
 }
@@ -62,7 +62,7 @@ func (b *bucket) latestTimeLocked(now time.Time) time.Time {
 
 // setRatesFromCatalog sets the rate limit of each supplier to the value that rateOf returns. It
 // adds buckets for new suppliers and drops those of removed ones.
-func (l *limits) setRatesFromCatalog(catalog *market.Catalog, now time.Time, rateOf func(*market.Supplier) int) {
+func (l *tokenBuckets) setRatesFromCatalog(catalog *market.Catalog, now time.Time, rateOf func(*market.Supplier) int) {
 	rates := make(map[market.Ref]int, len(catalog.Suppliers))
 	for _, supplier := range catalog.Suppliers {
 		rates[supplier.Ref] = rateOf(supplier)
@@ -72,7 +72,7 @@ func (l *limits) setRatesFromCatalog(catalog *market.Catalog, now time.Time, rat
 
 // setBucketRates sets the rate limits to rates, by the number of the supplier or buyer. It adds
 // buckets for new numbers and drops all that are not in rates.
-func (l *limits) setBucketRates(rates map[market.Ref]int, now time.Time) {
+func (l *tokenBuckets) setBucketRates(rates map[market.Ref]int, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var old map[market.Ref]*bucket
@@ -95,7 +95,7 @@ func (l *limits) setBucketRates(rates map[market.Ref]int, now time.Time) {
 
 // takeTokenForOwner counts a request of the supplier or buyer with the number owner, and writes
 // the rate limit headers. Over the limit it returns how long the client must wait.
-func (l *limits) takeTokenForOwner(ctx *fasthttp.RequestCtx, owner market.Ref, now time.Time) (wait time.Duration) {
+func (l *tokenBuckets) takeTokenForOwner(ctx *fasthttp.RequestCtx, owner market.Ref, now time.Time) (wait time.Duration) {
 	b := (*l.buckets.Load())[owner]
 	if b == nil {
 		return 0
@@ -110,7 +110,7 @@ func (l *limits) takeTokenForOwner(ctx *fasthttp.RequestCtx, owner market.Ref, n
 
 // takeBytes counts the n bytes of a supplier's body. Over the limit it returns how long the
 // supplier must wait, and its headers replace those of the request limit.
-func (l *limits) takeBytes(ctx *fasthttp.RequestCtx, supplier *market.Supplier, n int, now time.Time) (wait time.Duration) {
+func (l *tokenBuckets) takeBytes(ctx *fasthttp.RequestCtx, supplier *market.Supplier, n int, now time.Time) (wait time.Duration) {
 	b := (*l.buckets.Load())[supplier.Ref]
 	if b == nil || n == 0 {
 		return 0

@@ -12,9 +12,9 @@ const leadRate = 100
 
 // leadLimits holds the token buckets for requests about sold leads: lookups and status reports.
 // Suppliers and buyers are numbered separately, so each have their own.
-type leadLimits struct{ suppliers, buyers limits }
+type leadLimits struct{ suppliers, buyers tokenBuckets }
 
-func (l *leadLimits) configure(catalog *market.Catalog, now time.Time) {
+func (l *leadLimits) setRatesFromCatalog(catalog *market.Catalog, now time.Time) {
 	suppliers := make(map[market.Ref]int, len(catalog.Suppliers))
 	for _, supplier := range catalog.Suppliers {
 		suppliers[supplier.Ref] = leadRate

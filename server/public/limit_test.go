@@ -42,7 +42,7 @@ func TestLimit(t *testing.T) {
 	rate := func(s *market.Supplier) int { return s.IngestRate }
 	begin := time.Unix(1_000_000, 0)
 	at := func(ms int) time.Time { return begin.Add(time.Duration(ms) * time.Millisecond) }
-	var l limits
+	var l tokenBuckets
 	l.setRatesFromCatalog(of(slow, other), begin, rate)
 	for _, step := range []struct {
 		ms       int

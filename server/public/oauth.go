@@ -78,7 +78,7 @@ const (
 // authenticateClient returns the OAuth client with this id and secret, and records the use of the
 // secret. It finds the client by the hash of both together, so that an unknown client takes as
 // long as a known one.
-func (s *Server) authenticateClient(l login) (client state.Credential, known bool) {
+func (s *Server) authenticateClient(l clientLogin) (client state.Credential, known bool) {
 	if len(l.id) > maxClientID || len(l.secret) > maxClientSecret {
 		return state.Credential{}, false
 	}

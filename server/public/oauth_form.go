@@ -17,13 +17,13 @@ import (
 // treats empty and missing ones alike.
 type tokenForm struct {
 	grant, scope string
-	login        login
+	login        clientLogin
 }
 
-// login is the id and the secret that an OAuth client sent.
-type login struct{ id, secret string }
+// clientLogin is the id and the secret that an OAuth client sent.
+type clientLogin struct{ id, secret string }
 
-func (l login) isEmpty() bool { return l == login{} }
+func (l clientLogin) isEmpty() bool { return l == clientLogin{} }
 
 // fieldFor returns a pointer to the field that stores the parameter with this name, or nil for
 // a parameter that is ignored.
@@ -110,20 +110,20 @@ func parseTokenForm(body []byte) (f tokenForm, bad httperror.Error) {
 // readBasicLogin returns the OAuth client's id and secret from HTTP Basic. Both are
 // form-encoded inside it (RFC 6749, 2.3.1). present reports whether there is an Authorization
 // header. A malformed header gives an empty login.
-func readBasicLogin(header *fasthttp.RequestHeader) (l login, present bool) {
+func readBasicLogin(header *fasthttp.RequestHeader) (l clientLogin, present bool) {
 	lines := header.PeekAll(fasthttp.HeaderAuthorization)
 	if len(lines) != 1 {
-		return login{}, len(lines) > 1
+		return clientLogin{}, len(lines) > 1
 	}
 	id, secret, ok := request.BasicAuth(string(lines[0]))
 	if !ok {
-		return login{}, true
+		return clientLogin{}, true
 	}
 	var badID, badSecret error
 	l.id, badID = url.QueryUnescape(id)
 	l.secret, badSecret = url.QueryUnescape(secret)
 	if badID != nil || badSecret != nil {
-		return login{}, true
+		return clientLogin{}, true
 	}
 	return l, true
 }

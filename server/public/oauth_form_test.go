@@ -11,7 +11,7 @@ import (
 	"pingpost/server/httperror"
 )
 
-var whole = tokenForm{grant: "client_credentials", scope: "ping post", login: login{"acme", "s e+c&r=é t"}}
+var whole = tokenForm{grant: "client_credentials", scope: "ping post", login: clientLogin{"acme", "s e+c&r=é t"}}
 
 func TestTokenForms(t *testing.T) {
 	tests := []struct {
@@ -24,7 +24,7 @@ func TestTokenForms(t *testing.T) {
 		{"nothing", "", tokenForm{}, httperror.Error{}},
 		{"without values", "grant_type&client_id=&scope", tokenForm{}, httperror.Error{}},
 		{"empty pairs", "&&grant_type=a&&", tokenForm{grant: "a"}, httperror.Error{}},
-		{"an equals sign in a value", "client_secret=a=b", tokenForm{login: login{secret: "a=b"}}, httperror.Error{}},
+		{"an equals sign in a value", "client_secret=a=b", tokenForm{login: clientLogin{secret: "a=b"}}, httperror.Error{}},
 		{"names are exact", "Grant_Type=a&grant-type=b", tokenForm{}, httperror.Error{}},
 		{"names are encoded too", "%67rant_type=a", tokenForm{grant: "a"}, httperror.Error{}},
 		{"a parameter twice", "grant_type=a&grant_type=a", tokenForm{}, errTokenTwice},
@@ -76,14 +76,14 @@ func TestTokenObjects(t *testing.T) {
 	}
 }
 
-func basicOf(text string) (login, bool) {
+func basicOf(text string) (clientLogin, bool) {
 	var header fasthttp.RequestHeader
 	header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(text)))
 	return readBasicLogin(&header)
 }
 
 func TestBasicLogins(t *testing.T) {
-	for text, want := range map[string]login{
+	for text, want := range map[string]clientLogin{
 		"a:b": {"a", "b"}, "a:": {"a", ""}, ":b": {"", "b"}, "a:b:c": {"a", "b:c"}, "a%3Ab:c+d%2B": {"a:b", "c d+"},
 		"a%3:b": {}, "a:b%": {}, "a": {}, "": {},
 	} {

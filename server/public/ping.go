@@ -93,12 +93,12 @@ func (r *scratch) fillPingRequest(supplier *market.Supplier, id market.RequestID
 }
 
 // authenticateSupplier returns the supplier to which the request's token belongs; the token
-// must have the scope. It rejects a buyer's token with the error buyers. If ok is false, it has
+// must have the scope. It rejects a buyer's token with buyerError. If ok is false, it has
 // already sent an error.
-func (s *Server) authenticateSupplier(ctx *fasthttp.RequestCtx, id market.RequestID, scope event.TokenScopes, buyers httperror.Error) (supplier *market.Supplier, ok bool) {
+func (s *Server) authenticateSupplier(ctx *fasthttp.RequestCtx, id market.RequestID, scope event.TokenScopes, buyerError httperror.Error) (supplier *market.Supplier, ok bool) {
 	who, bad := s.authenticateBearer(ctx, scope)
 	if bad.Status == 0 && who.supplier == nil {
-		bad = buyers
+		bad = buyerError
 	}
 	if bad.Status != 0 {
 		s.sendAuthenticationError(ctx, id, bad)

@@ -310,14 +310,14 @@ func TestOneBucketOfPings(t *testing.T) {
 	h := holding(t)
 	slow := h.token("slow", "")
 	supplier := (*h.suppliers.Load())[h.ref("sup_slow")]
-	drain := func(l *limits) { (*l.buckets.Load())[supplier.Ref].takeTokens(1, time.Unix(0, h.clock.Now())) }
+	drain := func(l *tokenBuckets) { (*l.buckets.Load())[supplier.Ref].takeTokens(1, time.Unix(0, h.clock.Now())) }
 	ping := func() *heard { return h.ping(slow, "k", "{") }
 	ask := func() *heard { return h.ask("slow", "{") }
 	post := func() *heard { return h.post(slow, "k", "{") }
 	for _, row := range []struct {
 		what         string
 		call         func() *heard
-		own, another *limits
+		own, another *tokenBuckets
 	}{{"a ping", ping, &h.pingLimits, &h.postLimits}, {"a question", ask, &h.pingLimits, &h.postLimits}, {"a post", post, &h.postLimits, &h.pingLimits}} {
 		drain(row.own)
 		a := row.call()

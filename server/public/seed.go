@@ -50,7 +50,7 @@ func (s *Server) handleSeed(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	var results []madeUpLeadResult
 	if order.campaign != "" {
 		run := &seedRun{server: s, supplier: supplier, order: &order, leads: leads, until: received + int64(runTime)}
-		if !run.sell(ctx, id) {
+		if !run.sellLeads(ctx, id) {
 			return
 		}
 		results = run.results
@@ -92,7 +92,7 @@ func appendSeedAnswer(order *seedRequest, leads []fakedata.Lead, results []madeU
 		if i > 0 {
 			body = append(body, ',')
 		}
-		body = results[i].appendTo(body)
+		body = results[i].appendJSON(body)
 	}
 	return append(body, "]}"...)
 }

@@ -50,10 +50,10 @@ type madeUpLeadResult struct {
 	err    error
 }
 
-// sell sends the made-up leads to the campaign, several at a time. If the first lead is
+// sellLeads sends the made-up leads to the campaign, several at a time. If the first lead is
 // rejected for a reason that concerns all of them, it rejects the whole request and returns
 // false.
-func (run *seedRun) sell(ctx *fasthttp.RequestCtx, id market.RequestID) bool {
+func (run *seedRun) sellLeads(ctx *fasthttp.RequestCtx, id market.RequestID) bool {
 	s := run.server
 	if s.runs.Add(1) > maxRuns {
 		s.runs.Add(-1)
@@ -66,13 +66,13 @@ func (run *seedRun) sell(ctx *fasthttp.RequestCtx, id market.RequestID) bool {
 		run.results[i].err = engine.ErrUnavailable
 	}
 	run.next.Store(1)
-	run.sellOne(0, new(strictjson.Object))
-	if run.sendRefusal(ctx, id, run.results[0].err) {
+	run.sellLead(0, new(strictjson.Object))
+	if run.sendErrorForAllLeads(ctx, id, run.results[0].err) {
 		return false
 	}
 	var sellers sync.WaitGroup
 	for range workersPerRun {
-		sellers.Go(run.sellMany)
+		sellers.Go(run.sellNextLeads)
 	}
 	sellers.Wait()
 	if run.panicValue != nil {
@@ -81,9 +81,9 @@ func (run *seedRun) sell(ctx *fasthttp.RequestCtx, id market.RequestID) bool {
 	return true
 }
 
-// sendRefusal answers with an error, and returns true, if err concerns all leads of the
+// sendErrorForAllLeads answers with an error, and returns true, if err concerns all leads of the
 // request: the supplier may not use the campaign, or the exchange accepts no leads.
-func (run *seedRun) sendRefusal(ctx *fasthttp.RequestCtx, id market.RequestID, err error) bool {
+func (run *seedRun) sendErrorForAllLeads(ctx *fasthttp.RequestCtx, id market.RequestID, err error) bool {
 	var refusal *engine.Refusal
 	switch {
 	case err == nil:
@@ -105,10 +105,10 @@ func (run *seedRun) sendRefusal(ctx *fasthttp.RequestCtx, id market.RequestID, e
 	return false
 }
 
-// sellMany sells the next leads, one after the other, until all have started or the time is
+// sellNextLeads sells the next leads, one after the other, until all have started or the time is
 // over. It runs in several goroutines. It stores a panic for the request's goroutine, which
 // answers it.
-func (run *seedRun) sellMany() {
+func (run *seedRun) sellNextLeads() {
 	defer func() {
 		if cause := recover(); cause != nil {
 			run.mu.Lock()
@@ -122,13 +122,13 @@ func (run *seedRun) sellMany() {
 		if i >= len(run.leads) {
 			return
 		}
-		run.sellOne(i, &object)
+		run.sellLead(i, &object)
 	}
 }
 
-// sellOne sends the lead with the index i to the engine, as if the supplier had ingested it.
+// sellLead sends the lead with the index i to the engine, as if the supplier had ingested it.
 // object is memory for parsing that the caller reuses.
-func (run *seedRun) sellOne(i int, object *strictjson.Object) {
+func (run *seedRun) sellLead(i int, object *strictjson.Object) {
 	s, order := run.server, run.order
 	body := run.leads[i].AppendIngest(make([]byte, 0, seededLead), order.campaign, string(run.supplier.ID))
 	if err := object.Parse(body); err != nil {
@@ -148,10 +148,10 @@ func (o *seedRequest) idempotencyKey(i int) []byte {
 	return fmt.Appendf(nil, "seed %s %s %d %d %s", o.campaign, o.State, o.Seed, i, o.Vertical)
 }
 
-// appendTo appends the result as JSON, in the form of the answer to an ingest.
-func (r *madeUpLeadResult) appendTo(body []byte) []byte {
+// appendJSON appends the result as JSON, in the form of the answer to an ingest.
+func (r *madeUpLeadResult) appendJSON(body []byte) []byte {
 	if r.err != nil {
-		return r.appendError(body)
+		return r.appendErrorJSON(body)
 	}
 	a := &r.answer
 	body = a.Lead.AppendTo(append(body, `{"id":"`...))
@@ -164,7 +164,7 @@ func (r *madeUpLeadResult) appendTo(body []byte) []byte {
 	return append(body, "}}"...)
 }
 
-func (r *madeUpLeadResult) appendError(body []byte) []byte {
+func (r *madeUpLeadResult) appendErrorJSON(body []byte) []byte {
 	var refusal *engine.Refusal
 	if !errors.As(r.err, &refusal) {
 		return append(append(append(body, `{"error":"`...), httperror.Unavailable.Code...), `"}`...)

@@ -212,7 +212,7 @@ func TestSeedEnds(t *testing.T) {
 		d := nursery(t)
 		run := &seedRun{server: d.Server, leads: make([]fakedata.Lead, 3), results: make([]madeUpLeadResult, 3), until: d.clock.Now() + int64(time.Hour)}
 		end(d, run)
-		run.sellMany()
+		run.sellNextLeads()
 		if run.next.Load() != 0 || run.panicValue != nil {
 			t.Errorf("%s: %d leads were begun", name, run.next.Load())
 		}
@@ -234,7 +234,7 @@ func TestSeedEnds(t *testing.T) {
 			`{"id":"lead_00000000000000000000000000","status":"ACCEPTED","buyer_id":"buy","price":{"amount":1.5,"currency":"USD"}}`,
 		},
 	} {
-		if got := string(row.result.appendTo(nil)); got != row.want {
+		if got := string(row.result.appendJSON(nil)); got != row.want {
 			t.Errorf("%s, want %s", got, row.want)
 		}
 	}
@@ -246,7 +246,7 @@ func TestSeedPanics(t *testing.T) {
 	d := nursery(t)
 	run := &seedRun{server: d.Server, supplier: &market.Supplier{}, order: &seedRequest{}, leads: make([]fakedata.Lead, 2), results: make([]madeUpLeadResult, 2), until: d.clock.Now() + int64(time.Hour)}
 	run.leads[0].Fields = []fakedata.Field{{Name: "rooms", Value: 1.5}}
-	run.sellMany()
+	run.sellNextLeads()
 	if run.panicValue == nil {
 		t.Error("a field of no known form was sold")
 	}

@@ -53,11 +53,11 @@ type Server struct {
 	http         *fasthttp.Server
 	suppliers    atomic.Pointer[map[market.Ref]*market.Supplier]
 	buyers       atomic.Pointer[map[market.Ref]*market.Buyer]
-	ingestLimits limits
-	pingLimits   limits // shared by /v1/ping and /api/v1/ping
-	byteLimits   limits // body bytes of all requests of suppliers
-	postLimits   limits
-	seedLimits   limits
+	ingestLimits tokenBuckets
+	pingLimits   tokenBuckets // shared by /v1/ping and /api/v1/ping
+	byteLimits   tokenBuckets // body bytes of all requests of suppliers
+	postLimits   tokenBuckets
+	seedLimits   tokenBuckets
 	leadLimits   leadLimits
 	seeds        answerLimiter
 	batches      answerLimiter // answers to batches of reports
@@ -121,7 +121,7 @@ func (s *Server) SetCatalog(catalog *market.Catalog) {
 	s.seedLimits.setRatesFromCatalog(catalog, now, ingestRate)
 	s.pingLimits.setRatesFromCatalog(catalog, now, func(supplier *market.Supplier) int { return supplier.PingRate })
 	s.byteLimits.setRatesFromCatalog(catalog, now, func(supplier *market.Supplier) int { return supplier.ByteRate })
-	s.leadLimits.configure(catalog, now)
+	s.leadLimits.setRatesFromCatalog(catalog, now)
 	s.suppliers.Store(&byRef)
 	s.buyers.Store(&buyers)
 }
