@@ -38,12 +38,12 @@ type configHistory struct {
 
 // applyCatalogSet makes the event's configuration the active one and adds it to the history. It
 // drops the oldest revision beyond MaxRevisions.
-func (c *configHistory) applyCatalogSet(e *event.CatalogSet, batchTime int64) {
-	c.current = ConfigVersion{Version: e.Version, Document: copyString(e.Document), Overlay: copyString(e.Overlay)}
-	if len(c.revisions) > MaxRevisions {
-		c.revisions = append(c.revisions[:0], c.revisions[1:]...)
+func (h *configHistory) applyCatalogSet(e *event.CatalogSet, batchTime int64) {
+	h.current = ConfigVersion{Version: e.Version, Document: copyString(e.Document), Overlay: copyString(e.Overlay)}
+	if len(h.revisions) > MaxRevisions {
+		h.revisions = append(h.revisions[:0], h.revisions[1:]...)
 	}
-	c.revisions = append(c.revisions, ConfigRevision{ConfigVersion: c.current, At: batchTime, By: copyString(e.By), From: e.From})
+	h.revisions = append(h.revisions, ConfigRevision{ConfigVersion: h.current, At: batchTime, By: copyString(e.By), From: e.From})
 }
 
 // CurrentConfigVersion returns the active configuration. Version zero means that no configuration
@@ -66,9 +66,9 @@ func (s *State) ConfigRevisions() []ConfigRevision {
 
 // digest returns the history's part of State.Hash. It leaves out entries that earlier programs
 // wrote without an origin, so that the logs of those programs keep their hash.
-func (c *configHistory) digest() (sum uint64) {
-	for i := range c.revisions {
-		r := &c.revisions[i]
+func (h *configHistory) digest() (sum uint64) {
+	for i := range h.revisions {
+		r := &h.revisions[i]
 		if r.From != 0 {
 			sum += newDigest(26).addWord(uint64(r.Version)).addBytes([]byte(r.Document)).addBytes([]byte(r.Overlay)).
 				addWord(uint64(r.At)).addBytes([]byte(r.By)).addWord(uint64(r.From)).sum()
@@ -77,37 +77,26 @@ func (c *configHistory) digest() (sum uint64) {
 	return sum
 }
 
-func (c *configHistory) encode(w *sectionEncoder) {
-	w.writeUint(uint64(len(c.revisions)))
-	for i := range c.revisions {
-		r := &c.revisions[i]
-		w.writeUint(uint64(r.Version))
-		w.writeString(r.Document)
-		w.writeString(r.Overlay)
-		w.writeInt(r.At)
-		w.writeString(r.By)
-		w.writeUint(uint64(r.From))
-	}
-}
-
-// decode reads the history from a snapshot's ledger. decodeLedger has read the version and
+// snapshotFields encodes or decodes the history. snapshotGlobalState has decoded the version and
 // document of the active configuration already. In old snapshots this configuration is the whole
 // history.
-func (c *configHistory) decode(r *sectionDecoder) {
-	if r.version < versionHistory {
-		if c.current.Version > 0 {
-			c.revisions = append(c.revisions, ConfigRevision{ConfigVersion: c.current})
+func (h *configHistory) snapshotFields(c *sectionCodec) {
+	if !c.hasFieldsSince(versionHistory) {
+		if h.current.Version > 0 {
+			h.revisions = append(h.revisions, ConfigRevision{ConfigVersion: h.current})
 		}
 		return
 	}
-	for range r.readCount() {
-		c.revisions = append(c.revisions, ConfigRevision{
-			ConfigVersion: ConfigVersion{Version: uint32(r.readUint()), Document: r.readString(), Overlay: r.readString()},
-			At:            r.readInt(), By: r.readString(), From: event.ConfigOrigin(r.readUint()),
-		})
-	}
-	if n := len(c.revisions); n > 0 {
-		c.current.Overlay = c.revisions[n-1].Overlay
+	listField(c, &h.revisions, func(r *ConfigRevision) {
+		uintField(c, &r.Version)
+		stringField(c, &r.Document)
+		stringField(c, &r.Overlay)
+		intField(c, &r.At)
+		stringField(c, &r.By)
+		uintField(c, &r.From)
+	})
+	if n := len(h.revisions); c.decoding && n > 0 {
+		h.current.Overlay = h.revisions[n-1].Overlay
 	}
 }
 

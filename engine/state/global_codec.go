@@ -1,246 +1,159 @@
 package state
 
 import (
+	"maps"
+
 	"pingpost/engine/event"
 	"pingpost/engine/market"
-	"pingpost/engine/market/calendar"
 )
 
-// encodeGlobal writes the global state: all state that is not in rows. The caller excludes Apply.
-func (s *State) encodeGlobal(w *sectionEncoder) {
-	w.writeRaw(s.founded.Epoch[:])
-	w.writeRaw(s.founded.KeyCheck[:])
-	w.writeInt(s.founded.At)
-	w.writeUint(uint64(s.catalogs.current.Version))
-	w.writeString(s.catalogs.current.Document)
-	s.names.encode(w)
-	s.caps.encode(w)
-	s.accounts.encode(w)
-	s.monthlySales.encode(w)
-	s.pendingReturns.encode(w)
-	s.rotations.encode(w)
-	s.settings.encode(w)
-	s.slots.encode(w)
-	s.catalogs.encode(w)
-	s.users.encode(w)
-}
-
-func (s *State) decodeGlobal(r *sectionDecoder) {
-	copy(s.founded.Epoch[:], r.readRaw(16))
-	copy(s.founded.KeyCheck[:], r.readRaw(16))
-	s.founded.At = r.readInt()
-	s.catalogs.current.Version, s.catalogs.current.Document = uint32(r.readUint()), r.readString()
-	s.names.decode(r)
-	s.caps.decode(r)
-	s.accounts.decode(r)
-	s.monthlySales.decode(r)
-	s.pendingReturns.decode(r)
-	s.rotations.decode(r)
-	s.settings.decode(r)
-	if r.version >= versionSealed {
-		s.slots.decode(r)
+// snapshotGlobalState encodes or decodes the global state: all state that is not in rows. The caller
+// excludes Apply. So only fields that requests in flight change need their lock.
+func (s *State) snapshotGlobalState(c *sectionCodec) {
+	arrayField(c, s.founded.Epoch[:])
+	arrayField(c, s.founded.KeyCheck[:])
+	intField(c, &s.founded.At)
+	uintField(c, &s.catalogs.current.Version)
+	stringField(c, &s.catalogs.current.Document)
+	s.names.snapshotFields(c)
+	s.caps.snapshotFields(c)
+	s.accounts.snapshotFields(c)
+	s.monthlySales.snapshotFields(c)
+	s.pendingReturns.snapshotFields(c)
+	s.rotations.snapshotFields(c)
+	s.settings.snapshotFields(c)
+	if c.hasFieldsSince(versionSealed) {
+		s.slots.snapshotFields(c)
 	}
-	s.catalogs.decode(r)
-	if r.version >= versionUsers {
-		s.users.decode(r)
+	s.catalogs.snapshotFields(c)
+	if c.hasFieldsSince(versionUsers) {
+		s.users.snapshotFields(c)
 	}
 }
 
-func (n *nameNumbers) encode(w *sectionEncoder) {
-	n.mu.RLock()
-	defer n.mu.RUnlock()
-	w.writeUint(uint64(len(n.ids)))
-	for kind, ids := range n.ids {
-		w.writeUint(uint64(kind))
-		w.writeUint(uint64(len(ids) - 1))
-		for _, id := range ids[1:] {
-			w.writeString(id)
+func (n *nameNumbers) snapshotFields(c *sectionCodec) {
+	known := maps.Clone(n.ids)
+	mapField(c, known, func(kind *event.ObjectKind, ids *[]string) {
+		if uintField(c, kind); c.decoding && n.ids[*kind] != nil {
+			c.fail()
 		}
-	}
-}
-
-func (n *nameNumbers) decode(r *sectionDecoder) {
-	for range r.readCount() {
-		kind := event.ObjectKind(r.readUint())
-		if n.ids[kind] != nil {
-			r.fail()
-			return
+		for i := range c.countField(len(*ids) - 1) {
+			if c.decoding {
+				var id string
+				stringField(c, &id)
+				n.add(*kind, market.Ref(i+1), id)
+			} else {
+				stringField(c, &(*ids)[i+1])
+			}
 		}
-		for i := range r.readCount() {
-			n.add(kind, market.Ref(i+1), r.readString())
-		}
-	}
+	})
 }
 
-func (c *capCounters) encode(w *sectionEncoder) {
-	c.keysMu.RLock()
-	defer c.keysMu.RUnlock()
-	w.writeUint(uint64(max(0, len(c.keys)-1)))
-	for ref := 1; ref < len(c.keys); ref++ {
-		key, cell := &c.keys[ref], c.counterOf(market.Ref(ref))
-		w.writeUint(uint64(key.Scope))
-		w.writeUint(uint64(key.Campaign))
-		w.writeUint(uint64(key.Buyer))
-		w.writeUint(uint64(key.Unit))
-		w.writeUint(uint64(key.Period))
-		w.writeString(key.Zone)
-		w.writeInt(cell.window)
-		w.writeInt(cell.used)
-	}
-}
-
-func (c *capCounters) decode(r *sectionDecoder) {
-	for i := range r.readCount() {
+func (t *capCounters) snapshotFields(c *sectionCodec) {
+	for i := range c.countField(max(0, len(t.keys)-1)) {
 		ref := market.Ref(i + 1)
-		c.add(ref, market.CapKey{
-			Scope: market.CapScope(r.readUint()), Campaign: market.Ref(r.readUint()), Buyer: market.Ref(r.readUint()),
-			Unit: market.CapUnit(r.readUint()), Period: calendar.Period(r.readUint()), Zone: r.readString(),
-		})
-		cell := c.counterOf(ref)
-		cell.window, cell.used = r.readInt(), r.readInt()
+		var key market.CapKey
+		if !c.decoding {
+			key = t.keys[ref]
+		}
+		uintField(c, &key.Scope)
+		uintField(c, &key.Campaign)
+		uintField(c, &key.Buyer)
+		uintField(c, &key.Unit)
+		uintField(c, &key.Period)
+		stringField(c, &key.Zone)
+		if c.decoding {
+			t.add(ref, key)
+		}
+		counter := t.counterOf(ref)
+		intField(c, &counter.window)
+		intField(c, &counter.used)
 	}
 }
 
-func (a *buyerAccounts) encode(w *sectionEncoder) {
+func (a *buyerAccounts) snapshotFields(c *sectionCodec) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	w.writeUint(uint64(len(a.byRef)))
-	for ref, acc := range a.byRef {
-		w.writeUint(uint64(ref))
-		w.writeInt(int64(acc.balance))
-		w.writeInt(int64(acc.held))
-		w.writeBool(acc.opened)
-	}
+	mapField(c, a.byRef, func(ref *market.Ref, acc **buyerAccount) {
+		if uintField(c, ref); c.decoding {
+			*acc = a.getOrCreateLocked(*ref)
+		}
+		intField(c, &(*acc).balance)
+		intField(c, &(*acc).held)
+		boolField(c, &(*acc).opened)
+	})
 }
 
-func (a *buyerAccounts) decode(r *sectionDecoder) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for range r.readCount() {
-		acc := a.getOrCreateLocked(market.Ref(r.readUint()))
-		acc.balance, acc.held, acc.opened = market.Money(r.readInt()), market.Money(r.readInt()), r.readBool()
-	}
-}
-
-func (t *campaignRotationTable) encode(w *sectionEncoder) {
+func (t *campaignRotationTable) snapshotFields(c *sectionCodec) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	w.writeUint(uint64(len(t.byCampaign)))
-	for campaign, c := range t.byCampaign {
-		w.writeUint(uint64(campaign))
-		c.mu.Lock()
-		c.encodeLocked(w)
-		c.mu.Unlock()
+	mapField(c, t.byCampaign, func(campaign *market.Ref, of **campaignRotations) {
+		if uintField(c, campaign); c.decoding {
+			*of = newCampaignRotations()
+		}
+		(*of).mu.Lock()
+		defer (*of).mu.Unlock()
+		(*of).snapshotFieldsLocked(c)
+	})
+}
+
+// snapshotFieldsLocked encodes or decodes the rotations that events have used, without reserved
+// turns. The caller holds mu.
+func (r *campaignRotations) snapshotFieldsLocked(c *sectionCodec) {
+	uintField(c, &r.appliedTurns)
+	applied := maps.Clone(r.rotations)
+	maps.DeleteFunc(applied, func(_ uint64, s *rotation) bool { return !s.applied })
+	mapField(c, applied, func(id *uint64, s **rotation) {
+		if fixedField(c, id); c.decoding {
+			*s = &rotation{applied: true}
+		}
+		uintField(c, &(*s).phase)
+		uintField(c, &(*s).lastTurn)
+		listField(c, &(*s).counts, func(turns *uint32) { uintField(c, turns) })
+	})
+	if c.decoding {
+		r.rotations, r.appliedRotations = applied, len(applied)
 	}
 }
 
-// encodeLocked writes the rotations that events have used, without reserved turns. The caller
-// holds c.mu.
-func (c *campaignRotations) encodeLocked(w *sectionEncoder) {
-	w.writeUint(c.appliedTurns)
-	w.writeUint(uint64(c.appliedRotations))
-	for set, s := range c.rotations {
-		if !s.applied {
-			continue
+func (a *operatorSettings) snapshotFields(c *sectionCodec) {
+	mapField(c, a.byHash, func(hash *[32]byte, of *Credential) {
+		arrayField(c, hash[:])
+		uintField(c, &of.Kind)
+		uintField(c, &of.Owner)
+		uintField(c, &of.Ref)
+		stringField(c, &of.Client)
+		uintField(c, &of.Scopes)
+		stringField(c, &of.Hint)
+		if intField(c, &of.At); c.decoding {
+			of.Hash, of.LastUse = *hash, new(CredentialLastUse)
 		}
-		w.writeFixed(set)
-		w.writeUint(uint64(s.phase))
-		w.writeUint(s.lastTurn)
-		w.writeUint(uint64(len(s.counts)))
-		for _, n := range s.counts {
-			w.writeUint(uint64(n))
+	})
+	mapField(c, a.existed, func(key *credentialIdentity, existed *bool) {
+		uintField(c, &key.credential)
+		uintField(c, &key.owner)
+		uintField(c, &key.ref)
+		stringField(c, &key.name)
+		*existed = true
+	})
+	mapField(c, a.secrets, func(name *string, sealed *[]byte) {
+		stringField(c, name)
+		bytesField(c, sealed)
+	})
+	mapField(c, a.paused, func(key *pauseKey, paused *bool) {
+		uintField(c, &key.target)
+		uintField(c, &key.ref)
+		boolField(c, paused)
+	})
+	mapField(c, a.lists, func(list *market.Ref, file *SuppressionFile) {
+		uintField(c, list)
+		stringField(c, &file.File)
+		stringField(c, &file.Source)
+		uintField(c, &file.Entries)
+		if c.hasFieldsSince(versionHistory) {
+			intField(c, &file.At)
+			stringField(c, &file.By)
+			boolField(c, &file.Uploaded)
 		}
-	}
-}
-
-func (t *campaignRotationTable) decode(r *sectionDecoder) {
-	for range r.readCount() {
-		c := t.getOrCreate(market.Ref(r.readUint()))
-		c.appliedTurns, c.appliedRotations = r.readUint(), r.readCount()
-		for range c.appliedRotations {
-			set := r.readFixed()
-			s := &rotation{applied: true, phase: uint32(r.readUint()), lastTurn: r.readUint()}
-			for range r.readCount() {
-				s.counts = append(s.counts, uint32(r.readUint()))
-			}
-			c.rotations[set] = s
-		}
-	}
-}
-
-func (a *operatorSettings) encode(w *sectionEncoder) {
-	a.mu.RLock()
-	defer a.mu.RUnlock()
-	w.writeUint(uint64(len(a.byHash)))
-	for hash, c := range a.byHash {
-		w.writeRaw(hash[:])
-		w.writeUint(uint64(c.Kind))
-		w.writeUint(uint64(c.Owner))
-		w.writeUint(uint64(c.Ref))
-		w.writeString(c.Client)
-		w.writeUint(uint64(c.Scopes))
-		w.writeString(c.Hint)
-		w.writeInt(c.At)
-	}
-	w.writeUint(uint64(len(a.existed)))
-	for key := range a.existed {
-		w.writeUint(uint64(key.credential))
-		w.writeUint(uint64(key.owner))
-		w.writeUint(uint64(key.ref))
-		w.writeString(key.name)
-	}
-	w.writeUint(uint64(len(a.secrets)))
-	for name, sealed := range a.secrets {
-		w.writeString(name)
-		w.writeBytes(sealed)
-	}
-	w.writeUint(uint64(len(a.paused)))
-	for key, paused := range a.paused {
-		w.writeUint(uint64(key.target))
-		w.writeUint(uint64(key.ref))
-		w.writeBool(paused)
-	}
-	w.writeUint(uint64(len(a.lists)))
-	for ref, file := range a.lists {
-		w.writeUint(uint64(ref))
-		w.writeString(file.File)
-		w.writeString(file.Source)
-		w.writeUint(file.Entries)
-		w.writeInt(file.At)
-		w.writeString(file.By)
-		w.writeBool(file.Uploaded)
-	}
-}
-
-func (a *operatorSettings) decode(r *sectionDecoder) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for range r.readCount() {
-		c := Credential{LastUse: new(CredentialLastUse)}
-		copy(c.Hash[:], r.readRaw(32))
-		c.Kind, c.Owner, c.Ref = event.CredentialKind(r.readUint()), event.ObjectKind(r.readUint()), market.Ref(r.readUint())
-		c.Client, c.Scopes = r.readString(), event.TokenScopes(r.readUint())
-		c.Hint, c.At = r.readString(), r.readInt()
-		a.byHash[c.Hash] = c
-	}
-	for range r.readCount() {
-		key := credentialIdentity{event.CredentialKind(r.readUint()), event.ObjectKind(r.readUint()), market.Ref(r.readUint()), r.readString()}
-		a.existed[key] = true
-	}
-	for range r.readCount() {
-		name := r.readString()
-		a.secrets[name] = r.readBytes()
-	}
-	for range r.readCount() {
-		key := pauseKey{event.ObjectKind(r.readUint()), market.Ref(r.readUint())}
-		a.paused[key] = r.readBool()
-	}
-	for range r.readCount() {
-		ref := market.Ref(r.readUint())
-		file := SuppressionFile{File: r.readString(), Source: r.readString(), Entries: r.readUint()}
-		if r.version >= versionHistory {
-			file.At, file.By, file.Uploaded = r.readInt(), r.readString(), r.readBool()
-		}
-		a.lists[ref] = file
-	}
+	})
 }

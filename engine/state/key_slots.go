@@ -88,27 +88,17 @@ func (s *State) applyLeadsErased(seq uint64, e *event.LeadsErased) {
 	}
 }
 
-func (l *leadKeySlots) encode(w *sectionEncoder) {
+func (l *leadKeySlots) snapshotFields(c *sectionCodec) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	w.writeUint(l.highest)
-	w.writeUint(uint64(len(l.erased)))
+	uintField(c, &l.highest)
 	before := uint64(0)
-	for _, slot := range l.erased {
-		w.writeUint(slot - before)
-		before = slot
-	}
-}
-
-func (l *leadKeySlots) decode(r *sectionDecoder) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.highest = r.readUint()
-	slot := uint64(0)
-	for range r.readCount() {
-		slot += r.readUint()
-		l.erased = append(l.erased, slot)
-	}
+	listField(c, &l.erased, func(slot *uint64) {
+		step := *slot - before
+		uintField(c, &step)
+		before += step
+		*slot = before
+	})
 }
 
 // digest returns the slots' part of State.Hash. It is zero until a slot is used, so that logs

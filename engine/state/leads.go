@@ -34,13 +34,13 @@ type OpenPost struct {
 // digest hashes all fields that a snapshot holds. Fields that were added later are left out while
 // they are zero, so old posts keep their hash.
 func (p *OpenPost) digest() uint64 {
-	var all sectionEncoder
-	p.encodeFields(&all)
+	var all sectionCodec
+	p.oldestSnapshotFields(&all)
 	if p.Slot != 0 {
-		all.writeUint(p.Slot)
+		uintField(&all, &p.Slot)
 	}
 	if p.Intent.Trusted {
-		all.writeBool(true)
+		boolField(&all, &p.Intent.Trusted)
 	}
 	return newDigest(8).addBytes(all.buf).sum()
 }

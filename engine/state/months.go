@@ -85,28 +85,17 @@ func (m *monthlySaleCounts) getOrCreateLocked(key monthlyCountKey) *monthlyCount
 	return count
 }
 
-func (m *monthlySaleCounts) encode(w *sectionEncoder) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	w.writeInt(m.latest)
-	w.writeUint(uint64(len(m.byKey)))
-	for key, count := range m.byKey {
-		w.writeUint(uint64(key.campaign))
-		w.writeUint(uint64(key.buyer))
-		w.writeInt(key.month)
-		w.writeInt(count.sold)
-		w.writeInt(count.returned)
-	}
-}
-
-func (m *monthlySaleCounts) decode(r *sectionDecoder) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.latest = r.readInt()
-	for range r.readCount() {
-		key := monthlyCountKey{market.Ref(r.readUint()), market.Ref(r.readUint()), r.readInt()}
-		m.byKey[key] = &monthlyCount{r.readInt(), r.readInt()}
-	}
+func (m *monthlySaleCounts) snapshotFields(c *sectionCodec) {
+	intField(c, &m.latest)
+	mapField(c, m.byKey, func(key *monthlyCountKey, count **monthlyCount) {
+		uintField(c, &key.campaign)
+		uintField(c, &key.buyer)
+		if intField(c, &key.month); c.decoding {
+			*count = new(monthlyCount)
+		}
+		intField(c, &(*count).sold)
+		intField(c, &(*count).returned)
+	})
 }
 
 func (m *monthlySaleCounts) digest() (sum uint64) {

@@ -21,11 +21,11 @@ func someHookRow(t *rapid.T) webhookRow {
 func TestHooksAreWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		row := someHookRow(t)
-		var body sectionEncoder
-		row.encode(&body)
+		var body sectionCodec
+		row.snapshotFields(&body)
 		var back webhookRow
-		from := sectionDecoder{buf: body.buf}
-		back.decode(&from)
+		from := sectionCodec{decoding: true, buf: body.buf}
+		back.snapshotFields(&from)
 		if from.err != nil || len(from.buf) > 0 || back != row || len(body.buf) < minWebhookBytes {
 			t.Fatalf("%v: %+v of %d bytes, want %+v", from.err, back, len(body.buf), row)
 		}
@@ -53,11 +53,11 @@ func TestAHooksDigestCountsEveryField(t *testing.T) {
 
 // sectionOf is the section of shard 1 with one outbox of supplier 1.
 func sectionOf(head outboxHead, rows ...webhookRow) []byte {
-	var body sectionEncoder
-	body.writeUint(1)
-	head.encode(&body)
+	var body sectionCodec
+	body.countField(1)
+	head.snapshotFields(&body)
 	for i := range rows {
-		rows[i].encode(&body)
+		rows[i].snapshotFields(&body)
 	}
 	return body.buf
 }
@@ -68,7 +68,7 @@ func TestOutboxesThatAreDamagedAreRefused(t *testing.T) {
 	good := sectionOf(outboxHead{supplier: 1, rows: 2}, hook, other)
 	load := func(section []byte) error {
 		var o webhookOutboxes
-		body := sectionDecoder{buf: section}
+		body := sectionCodec{decoding: true, buf: section}
 		o.maxDead = maxDeadLetters
 		o.loadShard(1, &body)
 		return body.err

@@ -80,28 +80,13 @@ func (w *pendingReturns) remove(lead market.LeadID) {
 	delete(w.byLead, lead)
 }
 
-func (w *pendingReturns) encode(out *sectionEncoder) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	out.writeInt(w.lastSweep)
-	out.writeUint(uint64(len(w.byLead)))
-	for lead, asked := range w.byLead {
-		out.writeRaw(lead[:])
-		out.writeUint(asked.Seq)
-		out.writeInt(asked.At)
-	}
-}
-
-func (w *pendingReturns) decode(r *sectionDecoder) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.lastSweep = r.readInt()
-	for range r.readCount() {
-		var lead market.LeadID
-		copy(lead[:], r.readRaw(len(lead)))
-		asked := PendingReturn{r.readUint(), r.readInt()}
-		w.byLead[lead] = asked
-	}
+func (w *pendingReturns) snapshotFields(c *sectionCodec) {
+	intField(c, &w.lastSweep)
+	mapField(c, w.byLead, func(lead *market.LeadID, asked *PendingReturn) {
+		arrayField(c, lead[:])
+		uintField(c, &asked.Seq)
+		intField(c, &asked.At)
+	})
 }
 
 func (w *pendingReturns) digest() (sum uint64) {

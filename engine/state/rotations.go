@@ -192,10 +192,14 @@ func (t *campaignRotationTable) getOrCreate(campaign market.Ref) *campaignRotati
 	defer t.mu.Unlock()
 	c := t.byCampaign[campaign]
 	if c == nil {
-		c = &campaignRotations{rotations: make(map[uint64]*rotation)}
+		c = newCampaignRotations()
 		t.byCampaign[campaign] = c
 	}
 	return c
+}
+
+func newCampaignRotations() *campaignRotations {
+	return &campaignRotations{rotations: make(map[uint64]*rotation)}
 }
 
 // nextMember returns the member whose turn is next, counting applied and reserved turns. See

@@ -95,10 +95,10 @@ func TestEveryStretchOfTurnsIsFair(t *testing.T) {
 				}
 			}
 			if rapid.IntRange(0, 4).Draw(t, "restart") == 0 {
-				var body sectionEncoder
-				w.rotations.encode(&body)
+				var body sectionCodec
+				w.rotations.snapshotFields(&body)
 				w.rotations.byCampaign = map[market.Ref]*campaignRotations{}
-				w.rotations.decode(&sectionDecoder{buf: body.buf})
+				w.rotations.snapshotFields(&sectionCodec{decoding: true, buf: body.buf})
 			}
 		}
 		if w.ReservationCount() != 0 {

@@ -48,18 +48,18 @@ func (s *State) WriteSnapshot(w io.Writer) (oldest, newest uint64, err error) {
 		return 0, 0, err
 	}
 	out := sectionWriter{w: w}
-	out.writeSection(s, sectionGlobal, 0, func(body *sectionEncoder) func() { s.encodeGlobal(body); return nil })
+	out.writeSection(s, sectionGlobal, 0, func(body *sectionCodec) func() { s.snapshotGlobalState(body); return nil })
 	var leads []Lead
 	var dups []duplicateRow
 	var keys []idempotencyRow
 	var auctions []AuctionRow
 	var hooks []webhookRow
 	for i := range shardCount {
-		out.writeSection(s, sectionLeads, i, func(body *sectionEncoder) func() { return s.leads[i].copyForEncoding(body, &leads) })
-		out.writeSection(s, sectionDuplicates, i, func(body *sectionEncoder) func() { return copyTable(&s.duplicates[i].table, body, &dups) })
-		out.writeSection(s, sectionKeys, i, func(body *sectionEncoder) func() { return copyTable(&s.idempotency[i].table, body, &keys) })
-		out.writeSection(s, sectionAuctions, i, func(body *sectionEncoder) func() { return copyTable(&s.auctions[i].table, body, &auctions) })
-		out.writeSection(s, sectionOutboxes, i, func(body *sectionEncoder) func() { return s.outboxes.shards[i].copyForEncoding(body, &hooks) })
+		out.writeSection(s, sectionLeads, i, func(body *sectionCodec) func() { return s.leads[i].copyForEncoding(body, &leads) })
+		out.writeSection(s, sectionDuplicates, i, func(body *sectionCodec) func() { return copyTable(&s.duplicates[i].table, body, &dups) })
+		out.writeSection(s, sectionKeys, i, func(body *sectionCodec) func() { return copyTable(&s.idempotency[i].table, body, &keys) })
+		out.writeSection(s, sectionAuctions, i, func(body *sectionCodec) func() { return copyTable(&s.auctions[i].table, body, &auctions) })
+		out.writeSection(s, sectionOutboxes, i, func(body *sectionCodec) func() { return s.outboxes.shards[i].copyForEncoding(body, &hooks) })
 	}
 	return out.oldest, out.newest, out.err
 }
@@ -68,7 +68,7 @@ func (s *State) WriteSnapshot(w io.Writer) (oldest, newest uint64, err error) {
 // at which a section was copied.
 type sectionWriter struct {
 	w              io.Writer
-	body           sectionEncoder
+	body           sectionCodec
 	head           []byte
 	oldest, newest uint64
 	err            error
@@ -77,7 +77,7 @@ type sectionWriter struct {
 // writeSection writes one section. It blocks Apply only while copySection copies the state.
 // copySection may return a function that encodes the copy; writeSection calls it after Apply may
 // continue.
-func (o *sectionWriter) writeSection(s *State, kind byte, shard int, copySection func(*sectionEncoder) func()) {
+func (o *sectionWriter) writeSection(s *State, kind byte, shard int, copySection func(*sectionCodec) func()) {
 	if o.err != nil {
 		return
 	}
@@ -106,22 +106,21 @@ func (o *sectionWriter) writeSection(s *State, kind byte, shard int, copySection
 // rowCodec is implemented by rows that can be written to a snapshot and read from it.
 type rowCodec[R any] interface {
 	row[R]
-	encode(*sectionEncoder)
-	decode(*sectionDecoder)
+	snapshotFields(*sectionCodec)
 }
 
 // copyTable copies a table's rows into scratch, whose memory is reused. The result encodes the
 // copy into body; writeSection calls it after Apply may continue.
-func copyTable[R any, P rowCodec[R]](t *table[R, P], body *sectionEncoder, scratch *[]R) func() {
+func copyTable[R any, P rowCodec[R]](t *table[R, P], body *sectionCodec, scratch *[]R) func() {
 	*scratch = t.rows.appendRowsTo((*scratch)[:0])
-	cursor, soonest, passed := t.cursor, t.soonest, t.nextSoonest
+	cursor, soonest, nextSoonest := uint64(t.cursor), t.soonest, t.nextSoonest
 	return func() {
-		body.writeUint(uint64(cursor))
-		body.writeUint(uint64(soonest))
-		body.writeUint(uint64(passed))
-		body.writeUint(uint64(len(*scratch)))
+		uintField(body, &cursor)
+		uintField(body, &soonest)
+		uintField(body, &nextSoonest)
+		body.countField(len(*scratch))
 		for i := range *scratch {
-			P(&(*scratch)[i]).encode(body)
+			P(&(*scratch)[i]).snapshotFields(body)
 		}
 	}
 }
@@ -129,7 +128,7 @@ func copyTable[R any, P rowCodec[R]](t *table[R, P], body *sectionEncoder, scrat
 // copyForEncoding copies the shard's leads and open posts while Apply is blocked. The result
 // encodes the copy into body. Posts are not copied, because Apply replaces them and never changes
 // them.
-func (shard *leadShard) copyForEncoding(body *sectionEncoder, scratch *[]Lead) (encode func()) {
+func (shard *leadShard) copyForEncoding(body *sectionCodec, scratch *[]Lead) (encode func()) {
 	encodeTable := copyTable(&shard.table, body, scratch)
 	open := make([]*OpenPost, 0, len(shard.posts))
 	for _, post := range shard.posts {
@@ -137,9 +136,9 @@ func (shard *leadShard) copyForEncoding(body *sectionEncoder, scratch *[]Lead) (
 	}
 	return func() {
 		encodeTable()
-		body.writeUint(uint64(len(open)))
+		body.countField(len(open))
 		for _, post := range open {
-			post.encode(body)
+			post.snapshotFields(body)
 		}
 	}
 }
@@ -182,10 +181,10 @@ func sectionAt(i int) (kind byte, shard int) {
 // loadSection decodes one section into the state. It also records the section's log position, so
 // that a replay skips the events that the section already contains.
 func (s *State) loadSection(in *sectionReader) error {
-	body := sectionDecoder{buf: in.body, version: in.version}
+	body := sectionCodec{decoding: true, buf: in.body, version: in.version}
 	switch in.kind {
 	case sectionGlobal:
-		s.decodeGlobal(&body)
+		s.snapshotGlobalState(&body)
 		s.loaded = in.stamp
 	case sectionLeads:
 		shard := &s.leads[in.shard]
@@ -212,10 +211,10 @@ func (s *State) loadSection(in *sectionReader) error {
 }
 
 // loadOpenPosts decodes the open posts of a shard, and counts those that wait for an operator.
-func (s *State) loadOpenPosts(shard *leadShard, body *sectionDecoder) {
-	for range body.readCount() {
+func (s *State) loadOpenPosts(shard *leadShard, body *sectionCodec) {
+	for range body.countField(0) {
 		post := new(OpenPost)
-		if post.decode(body); body.err != nil {
+		if post.snapshotFields(body); body.err != nil {
 			return
 		}
 		if shard.posts == nil {
@@ -234,10 +233,12 @@ const minRowBytes = 32
 
 // loadTable decodes a table's rows into an empty table and builds the index. A count that does
 // not fit the section marks the section as damaged.
-func loadTable[R any, P rowCodec[R]](t *table[R, P], body *sectionDecoder) {
-	cursor := body.readUint()
-	t.soonest, t.nextSoonest = uint32(body.readUint()), uint32(body.readUint())
-	n := body.readCount()
+func loadTable[R any, P rowCodec[R]](t *table[R, P], body *sectionCodec) {
+	var cursor uint64
+	uintField(body, &cursor)
+	uintField(body, &t.soonest)
+	uintField(body, &t.nextSoonest)
+	n := body.countField(0)
 	if n*minRowBytes > len(body.buf) {
 		body.fail()
 		return
@@ -246,7 +247,7 @@ func loadTable[R any, P rowCodec[R]](t *table[R, P], body *sectionDecoder) {
 	for range n {
 		var empty R
 		added := P(t.rows.push(&empty))
-		added.decode(body)
+		added.snapshotFields(body)
 		t.sum += added.digest()
 	}
 	if body.err != nil || n == 0 {

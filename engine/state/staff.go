@@ -150,41 +150,23 @@ func (a *APIToken) digest() uint64 {
 		addBytes([]byte(a.Hint)).addWord(uint64(a.At)).addWord(uint64(a.Expires)).sum()
 }
 
-func (t *userTable) encode(w *sectionEncoder) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	w.writeUint(uint64(len(t.users)))
-	for _, user := range t.users {
-		w.writeString(user.Name)
-		w.writeUint(uint64(user.Role))
-		w.writeString(user.Password)
-		w.writeInt(user.Created)
-		w.writeInt(user.Changed)
-	}
-	w.writeUint(uint64(len(t.tokens)))
-	for hash, token := range t.tokens {
-		w.writeRaw(hash[:])
-		w.writeString(token.User)
-		w.writeString(token.Name)
-		w.writeUint(uint64(token.Role))
-		w.writeString(token.Hint)
-		w.writeInt(token.At)
-		w.writeInt(token.Expires)
-	}
-}
-
-func (t *userTable) decode(r *sectionDecoder) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for range r.readCount() {
-		user := User{Name: r.readString(), Role: market.Role(r.readUint()), Password: r.readString(), Created: r.readInt(), Changed: r.readInt()}
-		t.users[user.Name] = user
-	}
-	for range r.readCount() {
-		var token APIToken
-		copy(token.Hash[:], r.readRaw(32))
-		token.User, token.Name, token.Role = r.readString(), r.readString(), market.Role(r.readUint())
-		token.Hint, token.At, token.Expires = r.readString(), r.readInt(), r.readInt()
-		t.tokens[token.Hash] = token
-	}
+func (t *userTable) snapshotFields(c *sectionCodec) {
+	mapField(c, t.users, func(name *string, user *User) {
+		stringField(c, name)
+		uintField(c, &user.Role)
+		stringField(c, &user.Password)
+		intField(c, &user.Created)
+		intField(c, &user.Changed)
+		user.Name = *name
+	})
+	mapField(c, t.tokens, func(hash *[32]byte, token *APIToken) {
+		arrayField(c, hash[:])
+		stringField(c, &token.User)
+		stringField(c, &token.Name)
+		uintField(c, &token.Role)
+		stringField(c, &token.Hint)
+		intField(c, &token.At)
+		intField(c, &token.Expires)
+		token.Hash = *hash
+	})
 }

@@ -211,11 +211,11 @@ func TestTableIsTheSameAfterASnapshot(t *testing.T) {
 		for range rapid.IntRange(0, 100).Draw(t, "before") {
 			step(&rows)
 		}
-		var body sectionEncoder
+		var body sectionCodec
 		var scratch []idempotencyRow
 		copyTable(&rows, &body, &scratch)()
 		var loaded table[idempotencyRow, *idempotencyRow]
-		from := sectionDecoder{buf: body.buf}
+		from := sectionCodec{decoding: true, buf: body.buf}
 		loadTable(&loaded, &from)
 		if from.err != nil || len(from.buf) > 0 {
 			t.Fatalf("%v, %d bytes left over", from.err, len(from.buf))
@@ -237,20 +237,20 @@ func TestRowsAreWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lead, key, dup := rapid.Make[Lead]().Draw(t, "lead"), rapid.Make[idempotencyRow]().Draw(t, "key"), rapid.Make[duplicateRow]().Draw(t, "dup")
 		auction := rapid.Make[AuctionRow]().Draw(t, "auction")
-		var body sectionEncoder
-		lead.encode(&body)
-		auction.encode(&body)
-		key.encode(&body)
-		dup.encode(&body)
+		var body sectionCodec
+		lead.snapshotFields(&body)
+		auction.snapshotFields(&body)
+		key.snapshotFields(&body)
+		dup.snapshotFields(&body)
 		var leadBack Lead
 		var keyBack idempotencyRow
 		var dupBack duplicateRow
 		var auctionBack AuctionRow
-		from := sectionDecoder{buf: body.buf}
-		leadBack.decode(&from)
-		auctionBack.decode(&from)
-		keyBack.decode(&from)
-		dupBack.decode(&from)
+		from := sectionCodec{decoding: true, buf: body.buf}
+		leadBack.snapshotFields(&from)
+		auctionBack.snapshotFields(&from)
+		keyBack.snapshotFields(&from)
+		dupBack.snapshotFields(&from)
 		if from.err != nil || len(from.buf) > 0 || leadBack != lead || keyBack != key || dupBack != dup || auctionBack != auction {
 			t.Fatalf("%v: %+v %+v %+v %+v", from.err, leadBack, keyBack, dupBack, auctionBack)
 		}

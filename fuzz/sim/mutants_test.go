@@ -115,7 +115,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "a snapshot forgets who was erased", File: "engine/state/key_slots.go",
-		Old: "		l.erased = append(l.erased, slot)\n", New: "",
+		Old: "	listField(c, &l.erased, func", New: "	listField(c, new([]uint64), func",
 	},
 	{
 		Name: "memory keeps what was to be sent of who was erased", File: "engine/state/key_slots.go",
