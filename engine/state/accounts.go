@@ -15,7 +15,7 @@ type buyerAccount struct {
 	held     market.Money
 	opened   bool // an event has set the opening balance
 	reserved market.Money
-	changed  chan struct{} // closed at the next change; nil: no request waits
+	changeSignal
 
 	// Callers cache the answer of lacksFunds until the free money falls below
 	// shortBelow or rises to enoughAt.
@@ -104,24 +104,6 @@ func (a *buyerAccounts) adjustBalance(buyer market.Ref, balanceChange, heldChang
 	}
 	acc.wakeWaitersLocked()
 	return thresholdCrossed
-}
-
-// wakeWaitersLocked wakes the requests that wait for a change of this account. The caller holds
-// the lock of all accounts.
-func (acc *buyerAccount) wakeWaitersLocked() {
-	if acc.changed != nil {
-		close(acc.changed)
-		acc.changed = nil
-	}
-}
-
-// nextChangeLocked returns a channel that closes at the account's next change. The caller holds
-// the lock of all accounts.
-func (acc *buyerAccount) nextChangeLocked() <-chan struct{} {
-	if acc.changed == nil {
-		acc.changed = make(chan struct{})
-	}
-	return acc.changed
 }
 
 // digest returns the accounts' part of State.Hash: the sum of the hashes of all accounts, without

@@ -1,14 +1,12 @@
 package state
 
 import (
-	"sync"
-
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 )
 
-// auctionShard holds a part of all auctions that a later call can name. It also holds the names
-// that requests in flight have claimed, for a new auction or for a sale.
+// auctionShard holds auctions that a later call can name. Requests in flight claim a name for a
+// new auction or for a sale.
 //
 // An auction sells one lead. The event of a sale names the auction that it uses up
 // (event.Sale.Ping). A refusal or release of the same sale frees the auction again. Both events
@@ -16,12 +14,7 @@ import (
 // lead cannot free an auction that another lead has used since. Between request and event, a
 // claim takes the place of the sale: of two posts for one bid, the second waits for the event of the
 // first.
-type auctionShard struct {
-	mu     sync.Mutex
-	table  table[AuctionRow, *AuctionRow]
-	claims inFlightClaims
-	loaded uint64
-}
+type auctionShard = rowShard[AuctionRow, *AuctionRow]
 
 // AuctionRow is an auction in memory. The log entry with sequence Seq holds its other fields,
 // such as the bids.
@@ -52,15 +45,6 @@ func (s *State) FindAuction(name [16]byte, now int64) (AuctionRow, bool) {
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	return shard.copyUnexpiredLocked(&name, now)
-}
-
-// copyUnexpiredLocked returns a copy of the auction's row, or false if it is missing or has
-// expired at now. The caller holds mu.
-func (shard *auctionShard) copyUnexpiredLocked(name *[16]byte, now int64) (AuctionRow, bool) {
-	if row := shard.table.get(name, unixSecondsRoundedDown(now)); row != nil {
-		return *row, true
-	}
-	return AuctionRow{}, false
 }
 
 // ClaimAuctionName claims the name of a new auction for owner.
@@ -113,10 +97,7 @@ func (s *State) ReleaseAuctionClaim(owner *Reservation) {
 	if !owner.hasAuction {
 		return
 	}
-	shard := s.auctionShardOf(&owner.auction)
-	shard.mu.Lock()
-	shard.claims.endClaim(owner.auction)
-	shard.mu.Unlock()
+	s.auctionShardOf(&owner.auction).endClaim(owner.auction)
 	s.reservations.Add(-1)
 	owner.hasAuction = false
 }
@@ -124,10 +105,7 @@ func (s *State) ReleaseAuctionClaim(owner *Reservation) {
 // AuctionCount returns the number of auctions in memory.
 func (s *State) AuctionCount() (n int) {
 	for i := range s.auctions {
-		shard := &s.auctions[i]
-		shard.mu.Lock()
-		n += shard.table.rows.n
-		shard.mu.Unlock()
+		n += s.auctions[i].rowCount()
 	}
 	return n
 }
@@ -139,12 +117,8 @@ func (s *State) applyAuctionHeld(seq uint64, batchTime int64, e *event.AuctionHe
 	if e.Name == [16]byte{} {
 		return
 	}
-	shard := s.auctionShardOf(&e.Name)
-	shard.mu.Lock()
-	defer shard.mu.Unlock()
-	if seq > shard.loaded {
-		shard.table.put(&AuctionRow{Name: e.Name, Seq: seq, Keep: unixSecondsRoundedUp(e.Keep)}, unixSecondsRoundedDown(batchTime))
-	}
+	row := AuctionRow{Name: e.Name, Seq: seq, Keep: unixSecondsRoundedUp(e.Keep)}
+	s.auctionShardOf(&e.Name).putUnlessLoaded(&row, seq, batchTime)
 }
 
 // markAuctionSold records that the lead was sold in the auction, which can then sell no other
@@ -172,19 +146,7 @@ func (s *State) replaceSoldAuction(seq uint64, lead market.LeadID, releasedAucti
 // editAuctionRow calls edit with the auction's row. It does nothing if the name is zero, if the
 // row is missing, or if the loaded snapshot contains the event seq already.
 func (s *State) editAuctionRow(seq uint64, auctionName [16]byte, edit func(*AuctionRow)) {
-	if auctionName == [16]byte{} {
-		return
+	if auctionName != [16]byte{} {
+		s.auctionShardOf(&auctionName).editUnlessLoaded(&auctionName, seq, edit)
 	}
-	shard := s.auctionShardOf(&auctionName)
-	shard.mu.Lock()
-	defer shard.mu.Unlock()
-	if seq > shard.loaded {
-		shard.table.editRow(&auctionName, edit)
-	}
-}
-
-func (shard *auctionShard) digest() uint64 {
-	shard.mu.Lock()
-	defer shard.mu.Unlock()
-	return shard.table.sum
 }

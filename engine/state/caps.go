@@ -34,7 +34,7 @@ type capCounter struct {
 	used           int64
 	reservedWindow int64
 	reserved       int64
-	changed        chan struct{} // closed at the next change; nil: no request waits
+	changeSignal
 
 	start, end int64 // of the window that was computed last
 
@@ -174,18 +174,23 @@ func (c *capCounter) applyCharge(windowStart, amount int64) (thresholdCrossed bo
 	return thresholdCrossed
 }
 
-// wakeWaitersLocked wakes the requests that wait for a change of this counter. The caller holds
-// mu.
-func (c *capCounter) wakeWaitersLocked() {
+// changeSignal notifies requests of the next change of a cap counter or an account. The lock of
+// its owner guards it.
+type changeSignal struct {
+	changed chan struct{} // closed at the next change; nil: no request waits
+}
+
+// wakeWaitersLocked wakes the requests that wait for a change. The caller holds the owner's lock.
+func (c *changeSignal) wakeWaitersLocked() {
 	if c.changed != nil {
 		close(c.changed)
 		c.changed = nil
 	}
 }
 
-// nextChangeLocked returns a channel that closes at the counter's next change. The caller holds
-// mu.
-func (c *capCounter) nextChangeLocked() <-chan struct{} {
+// nextChangeLocked returns a channel that closes at the next change. The caller holds the owner's
+// lock.
+func (c *changeSignal) nextChangeLocked() <-chan struct{} {
 	if c.changed == nil {
 		c.changed = make(chan struct{})
 	}

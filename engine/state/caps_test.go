@@ -190,7 +190,7 @@ func TestCapsThatNoCatalogNumberedAreABug(t *testing.T) {
 		"a double release":   func(w *world) { w.caps.counterOf(1).releaseCapacity(0, 1) },
 		"a name's gap":       func(w *world) { w.names.add(event.ObjectBuyer, 99, "x") },
 		"funds let go twice": func(w *world) { w.accounts.releaseFunds(1, 1) },
-		"a claim let go":     func(w *world) { w.endIdempotencyKeyClaim([16]byte{1}) },
+		"a claim let go":     func(w *world) { w.idempotency[0].endClaim([16]byte{1}) },
 		"a fact left out":    func(w *world) { w.Apply(w.seq+2, w.at, &event.PauseSet{}) },
 		"a fact again":       func(w *world) { w.Apply(w.seq, w.at, &event.PauseSet{}) },
 	} {

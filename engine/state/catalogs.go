@@ -171,8 +171,6 @@ func (s *State) CapNumbers() map[market.CapKey]market.Ref {
 // digest returns the register's part of State.Hash: the sum of the hashes of all names and
 // numbers.
 func (n *nameNumbers) digest() (sum uint64) {
-	n.mu.RLock()
-	defer n.mu.RUnlock()
 	for kind, ids := range n.ids {
 		for ref, id := range ids {
 			if ref > 0 {

@@ -1,5 +1,58 @@
 package state
 
+import "sync"
+
+// rowShard holds the rows of one kind for its part of all keys, and the keys of this part that
+// requests in flight have claimed.
+type rowShard[R any, P rowCodec[R]] struct {
+	mu     sync.Mutex
+	table  table[R, P]
+	claims inFlightClaims
+	loaded uint64 // the snapshot contains the events up to this one
+}
+
+// copyUnexpiredLocked returns a copy of the row with this key, or false if it is missing or has
+// expired at now. The caller holds mu.
+func (shard *rowShard[R, P]) copyUnexpiredLocked(key *[16]byte, now int64) (row R, found bool) {
+	if known := shard.table.get(key, unixSecondsRoundedDown(now)); known != nil {
+		return *known, true
+	}
+	return row, false
+}
+
+// endClaim ends a request's claim on the key and wakes the requests that wait for it.
+func (shard *rowShard[R, P]) endClaim(key [16]byte) {
+	shard.mu.Lock()
+	shard.claims.endClaim(key)
+	shard.mu.Unlock()
+}
+
+// putUnlessLoaded stores the event's row, unless the loaded snapshot contains the event seq.
+func (shard *rowShard[R, P]) putUnlessLoaded(row *R, seq uint64, batchTime int64) {
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	if seq > shard.loaded {
+		shard.table.put(row, unixSecondsRoundedDown(batchTime))
+	}
+}
+
+// editUnlessLoaded calls edit with the row that has this key, if there is one. It does nothing if
+// the loaded snapshot contains the event seq.
+func (shard *rowShard[R, P]) editUnlessLoaded(key *[16]byte, seq uint64, edit func(P)) {
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	if seq > shard.loaded {
+		shard.table.editRow(key, edit)
+	}
+}
+
+// rowCount returns the number of rows, including expired ones that are still present.
+func (shard *rowShard[R, P]) rowCount() int {
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	return shard.table.rows.n
+}
+
 // inFlightClaims holds the keys of one shard that requests in flight have claimed. A claim has
 // one owner; other requests wait for its release. The first waiter creates the channel, so a
 // claim without waiters costs only its element here. The shard's lock guards the list.

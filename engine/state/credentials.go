@@ -226,8 +226,6 @@ func (a *operatorSettings) applyListLoaded(e *event.SuppressionListLoaded) {
 
 // digest returns the settings' part of State.Hash: the sum of the hashes of all entries.
 func (a *operatorSettings) digest() (sum uint64) {
-	a.mu.RLock()
-	defer a.mu.RUnlock()
 	for _, c := range a.byHash {
 		sum += c.digest()
 	}

@@ -1,8 +1,6 @@
 package state
 
 import (
-	"sync"
-
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 )
@@ -17,14 +15,8 @@ func shardIndex(rowKey *[16]byte) int {
 	return (int(rowKey[14])<<8 | int(rowKey[15])) & (shardCount - 1)
 }
 
-// duplicateShard holds the values of accepted leads by which duplicates are recognized, for its
-// part of all values. It also holds the values that requests in flight have claimed.
-type duplicateShard struct {
-	mu     sync.Mutex
-	table  table[duplicateRow, *duplicateRow]
-	claims inFlightClaims
-	loaded uint64 // the snapshot contains the events up to this one
-}
+// duplicateShard holds the values of accepted leads by which duplicates are recognized.
+type duplicateShard = rowShard[duplicateRow, *duplicateRow]
 
 // ClaimDuplicateKeys claims all keys for the lead of owner, or none of them. A key is a hash of
 // values by which a duplicate lead is recognized.
@@ -55,7 +47,7 @@ func (s *State) claimDuplicateKey(key market.DuplicateKey, now int64) (ReserveRe
 	shard := &s.duplicates[shardIndex((*[16]byte)(&key))]
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
-	if known := shard.table.get((*[16]byte)(&key), unixSecondsRoundedDown(now)); known != nil {
+	if known, found := shard.copyUnexpiredLocked((*[16]byte)(&key), now); found {
 		return Full, known.Lead, nil
 	}
 	if wait, taken := shard.claims.claimOrWait(key); !taken {
@@ -71,10 +63,7 @@ func (s *State) endDuplicateKeyClaims(keys []market.DuplicateKey) {
 		if containsKey(keys[:i], key) {
 			continue
 		}
-		shard := &s.duplicates[shardIndex((*[16]byte)(&key))]
-		shard.mu.Lock()
-		shard.claims.endClaim(key)
-		shard.mu.Unlock()
+		s.duplicates[shardIndex((*[16]byte)(&key))].endClaim(key)
 	}
 }
 
@@ -85,7 +74,7 @@ func (s *State) storeDuplicateValues(dups []event.DuplicateValue, lead market.Le
 	for i := range dups {
 		shard := &s.duplicates[shardIndex((*[16]byte)(&dups[i].Key))]
 		shard.mu.Lock()
-		if seq > shard.loaded && !shard.keepsExistingRowLocked(&dups[i], lead, batchTime) {
+		if seq > shard.loaded && !keepsExistingRowLocked(shard, &dups[i], lead, batchTime) {
 			shard.table.put(&duplicateRow{Key: dups[i].Key, Lead: lead, Until: unixSecondsRoundedUp(dups[i].Until)}, unixSecondsRoundedDown(batchTime))
 		}
 		shard.mu.Unlock()
@@ -95,12 +84,12 @@ func (s *State) storeDuplicateValues(dups []event.DuplicateValue, lead market.Le
 // keepsExistingRowLocked reports whether the value of the lead must not be stored. This is so if
 // the value has expired, or if another lead has it with the same or a later expiry. Both happen
 // when a delivery succeeds long after its lead was decided.
-func (shard *duplicateShard) keepsExistingRowLocked(dup *event.DuplicateValue, lead market.LeadID, batchTime int64) bool {
+func keepsExistingRowLocked(shard *duplicateShard, dup *event.DuplicateValue, lead market.LeadID, batchTime int64) bool {
 	if dup.Until <= batchTime {
 		return true
 	}
-	known := shard.table.get((*[16]byte)(&dup.Key), unixSecondsRoundedDown(batchTime))
-	return known != nil && known.Lead != lead && known.Until >= unixSecondsRoundedUp(dup.Until)
+	known, found := shard.copyUnexpiredLocked((*[16]byte)(&dup.Key), batchTime)
+	return found && known.Lead != lead && known.Until >= unixSecondsRoundedUp(dup.Until)
 }
 
 // removeDuplicateValues removes the duplicate values of a lead whose sale was refused or

@@ -2,21 +2,13 @@ package state
 
 import (
 	"encoding/binary"
-	"sync"
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 )
 
-// idempotencyShard holds, for its part of all idempotency keys, the used keys with their answers.
-// It also holds the keys that requests in flight have claimed. The table removes expired keys
-// when it adds a key.
-type idempotencyShard struct {
-	mu     sync.Mutex
-	table  table[idempotencyRow, *idempotencyRow]
-	claims inFlightClaims
-	loaded uint64
-}
+// idempotencyShard holds the used idempotency keys with their answers.
+type idempotencyShard = rowShard[idempotencyRow, *idempotencyRow]
 
 // IdempotencyKeyClaim is the result of ClaimIdempotencyKey.
 type IdempotencyKeyClaim struct {
@@ -58,8 +50,8 @@ func (s *State) findOrClaimIdempotencyKey(owner *Reservation, key [16]byte, now 
 	shard := &s.idempotency[shardIndex(&key)]
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
-	if row := shard.table.get(&key, unixSecondsRoundedDown(now)); row != nil {
-		return *row, nil
+	if row, found := shard.copyUnexpiredLocked(&key, now); found {
+		return row, nil
 	}
 	if wait, taken := shard.claims.claimOrWait(key); !taken {
 		return used, wait
@@ -67,15 +59,6 @@ func (s *State) findOrClaimIdempotencyKey(owner *Reservation, key [16]byte, now 
 	owner.key, owner.hasKey = key, true
 	s.reservations.Add(1)
 	return used, nil
-}
-
-// endIdempotencyKeyClaim ends a request's claim on the key and wakes the requests that wait for
-// it.
-func (s *State) endIdempotencyKeyClaim(key [16]byte) {
-	shard := &s.idempotency[shardIndex(&key)]
-	shard.mu.Lock()
-	shard.claims.endClaim(key)
-	shard.mu.Unlock()
 }
 
 // newRowAnsweredByLead returns the row of an idempotency key whose answer is the decision on a
@@ -100,10 +83,5 @@ func (s *State) storeIdempotencyKey(use *event.IdempotencyUse, row idempotencyRo
 		return
 	}
 	row.Key, row.Fingerprint, row.Until = use.Key, use.Fingerprint, unixSecondsRoundedUp(use.ExpiresAt)
-	shard := &s.idempotency[shardIndex(&use.Key)]
-	shard.mu.Lock()
-	defer shard.mu.Unlock()
-	if seq > shard.loaded {
-		shard.table.put(&row, unixSecondsRoundedDown(batchTime))
-	}
+	s.idempotency[shardIndex(&use.Key)].putUnlessLoaded(&row, seq, batchTime)
 }

@@ -104,8 +104,6 @@ func (l *leadKeySlots) snapshotFields(c *sectionCodec) {
 // digest returns the slots' part of State.Hash. It is zero until a slot is used, so that logs
 // from before encryption keep their hash.
 func (l *leadKeySlots) digest() (sum uint64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.highest != 0 {
 		sum = newDigest(23).addWord(l.highest).sum()
 	}

@@ -9,10 +9,8 @@ import (
 
 // leadShard holds a part of all leads, and the open posts of these leads.
 type leadShard struct {
-	mu     sync.Mutex
-	table  table[Lead, *Lead]
-	posts  map[market.LeadID]*OpenPost
-	loaded uint64
+	rowShard[Lead, *Lead]
+	posts map[market.LeadID]*OpenPost
 }
 
 // OpenPost is a lead's delivery to a buyer that has not ended. Its attempts continue, or they are

@@ -99,8 +99,6 @@ func (m *monthlySaleCounts) snapshotFields(c *sectionCodec) {
 }
 
 func (m *monthlySaleCounts) digest() (sum uint64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	for key, count := range m.byKey {
 		sum += newDigest(19).addWord(uint64(key.campaign) | uint64(key.buyer)<<32).addWord(uint64(key.month)).
 			addWord(uint64(count.sold)).addWord(uint64(count.returned)).sum()

@@ -191,8 +191,6 @@ func (r *webhookRow) digest(supplier market.Ref) uint64 {
 // digest returns the outbox's part of State.Hash: the rows and the status, without in-flight
 // marks.
 func (b *webhookOutbox) digest() uint64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	sum := b.sum
 	if b.dropped != 0 || b.failingSince != 0 || b.off {
 		sum += newDigest(18).addWord(uint64(b.supplier)).addWord(b.dropped).addWord(uint64(b.failingSince)).addWord(boolAsUint(b.off)).sum()

@@ -90,8 +90,6 @@ func (w *pendingReturns) snapshotFields(c *sectionCodec) {
 }
 
 func (w *pendingReturns) digest() (sum uint64) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	for lead, asked := range w.byLead {
 		sum += newDigest(21).addID16((*[16]byte)(&lead)).addWord(asked.Seq).addWord(uint64(asked.At)).sum()
 	}

@@ -119,7 +119,7 @@ func (s *State) ReleaseSaleReservation(owner *Reservation) {
 // ReleaseIdempotencyKey ends owner's claim on its idempotency key, if owner has one.
 func (s *State) ReleaseIdempotencyKey(owner *Reservation) {
 	if owner.hasKey {
-		s.endIdempotencyKeyClaim(owner.key)
+		s.idempotency[shardIndex(&owner.key)].endClaim(owner.key)
 		s.reservations.Add(-1)
 		owner.hasKey = false
 	}

@@ -161,22 +161,11 @@ func (s *State) applyStatusChanged(seq uint64, batchTime int64, e *event.StatusC
 		c := &e.Changes[i]
 		switch c.Result {
 		case event.ChangeDone, event.ChangePending, event.ChangeRefused:
-			s.applyChangeToLead(seq, c)
+			s.leadShardOf(&c.Lead).editUnlessLoaded((*[16]byte)(&c.Lead), seq, func(l *Lead) { l.applyReportedChange(c) })
 			s.giveBackReturnedResources(seq, e.Buyer, c)
 			s.applyPendingReturn(seq, batchTime, c)
 		}
 		s.enqueueWebhook(seq, batchTime, c.Supplier, c.Lead, c.Webhook)
-	}
-}
-
-// applyChangeToLead applies one change of a StatusChanged event to the lead's row, unless the
-// loaded snapshot contains it already.
-func (s *State) applyChangeToLead(seq uint64, c *event.LeadChange) {
-	shard := s.leadShardOf(&c.Lead)
-	shard.mu.Lock()
-	defer shard.mu.Unlock()
-	if seq > shard.loaded {
-		shard.table.editRow((*[16]byte)(&c.Lead), func(l *Lead) { l.applyReportedChange(c) })
 	}
 }
 

@@ -187,19 +187,14 @@ func (s *State) loadSection(in *sectionReader) error {
 		s.snapshotGlobalState(&body)
 		s.loaded = in.stamp
 	case sectionLeads:
-		shard := &s.leads[in.shard]
-		shard.loaded = in.stamp
-		loadTable(&shard.table, &body)
-		s.loadOpenPosts(shard, &body)
+		s.leads[in.shard].loadRows(in.stamp, &body)
+		s.loadOpenPosts(&s.leads[in.shard], &body)
 	case sectionDuplicates:
-		s.duplicates[in.shard].loaded = in.stamp
-		loadTable(&s.duplicates[in.shard].table, &body)
+		s.duplicates[in.shard].loadRows(in.stamp, &body)
 	case sectionKeys:
-		s.idempotency[in.shard].loaded = in.stamp
-		loadTable(&s.idempotency[in.shard].table, &body)
+		s.idempotency[in.shard].loadRows(in.stamp, &body)
 	case sectionAuctions:
-		s.auctions[in.shard].loaded = in.stamp
-		loadTable(&s.auctions[in.shard].table, &body)
+		s.auctions[in.shard].loadRows(in.stamp, &body)
 	case sectionOutboxes:
 		s.outboxes.shards[in.shard].loaded = in.stamp
 		s.outboxes.loadShard(in.shard, &body)
@@ -228,12 +223,14 @@ func (s *State) loadOpenPosts(shard *leadShard, body *sectionCodec) {
 }
 
 // minRowBytes is a lower bound of the size of an encoded row, which has at least two identifiers.
-// loadTable checks the row count against it, so that a damaged count cannot allocate memory.
+// loadRows checks the row count against it, so that a damaged count cannot allocate memory.
 const minRowBytes = 32
 
-// loadTable decodes a table's rows into an empty table and builds the index. A count that does
-// not fit the section marks the section as damaged.
-func loadTable[R any, P rowCodec[R]](t *table[R, P], body *sectionCodec) {
+// loadRows decodes the rows into the empty shard and builds the index. The section contains the
+// events up to stamp. A count that does not fit the section marks it as damaged.
+func (shard *rowShard[R, P]) loadRows(stamp uint64, body *sectionCodec) {
+	t := &shard.table
+	shard.loaded = stamp
 	var cursor uint64
 	uintField(body, &cursor)
 	uintField(body, &t.soonest)

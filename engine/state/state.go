@@ -72,48 +72,27 @@ func (s *State) FoundedEvent() event.Founded {
 
 // Hash returns the sequence of the last applied event, and a hash of everything that events
 // determine. Two states with the same log have the same hash, so a difference reveals a fault.
+// It excludes Apply. So only fields that requests in flight change need their lock.
 func (s *State) Hash() (seq uint64, hash uint64) {
 	s.applying.Lock()
 	defer s.applying.Unlock()
 	sum := newDigest(15).addID16(&s.founded.Epoch).addID16(&s.founded.KeyCheck).
 		addWord(uint64(s.founded.At)).addWord(uint64(s.catalogs.current.Version)).addBytes([]byte(s.catalogs.current.Document)).sum()
 	for i := range shardCount {
-		sum += s.leads[i].digest() + s.duplicates[i].digest() + s.idempotency[i].digest() + s.auctions[i].digest()
+		sum += s.leads[i].table.sum + s.duplicates[i].table.sum + s.idempotency[i].table.sum + s.auctions[i].table.sum
+		for _, post := range s.leads[i].posts {
+			sum += post.digest()
+		}
 	}
 	sum += s.caps.digest() + s.accounts.digest() + s.monthlySales.digest() + s.rotations.digest() + s.names.digest() + s.settings.digest()
 	sum += s.catalogs.digest()
 	return s.seq, sum + s.pendingReturns.digest() + s.outboxes.digest() + s.slots.digest() + s.users.digest()
 }
 
-func (shard *leadShard) digest() uint64 {
-	shard.mu.Lock()
-	defer shard.mu.Unlock()
-	sum := shard.table.sum
-	for _, post := range shard.posts {
-		sum += post.digest()
-	}
-	return sum
-}
-
-func (shard *duplicateShard) digest() uint64 {
-	shard.mu.Lock()
-	defer shard.mu.Unlock()
-	return shard.table.sum
-}
-
-func (shard *idempotencyShard) digest() uint64 {
-	shard.mu.Lock()
-	defer shard.mu.Unlock()
-	return shard.table.sum
-}
-
 // LeadCount returns the number of leads in memory.
 func (s *State) LeadCount() (n int) {
 	for i := range s.leads {
-		shard := &s.leads[i]
-		shard.mu.Lock()
-		n += shard.table.rows.n
-		shard.mu.Unlock()
+		n += s.leads[i].rowCount()
 	}
 	return n
 }

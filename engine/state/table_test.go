@@ -214,9 +214,10 @@ func TestTableIsTheSameAfterASnapshot(t *testing.T) {
 		var body sectionCodec
 		var scratch []idempotencyRow
 		copyTable(&rows, &body, &scratch)()
-		var loaded table[idempotencyRow, *idempotencyRow]
+		var shard idempotencyShard
 		from := sectionCodec{decoding: true, buf: body.buf}
-		loadTable(&loaded, &from)
+		shard.loadRows(0, &from)
+		loaded := shard.table
 		if from.err != nil || len(from.buf) > 0 {
 			t.Fatalf("%v, %d bytes left over", from.err, len(from.buf))
 		}

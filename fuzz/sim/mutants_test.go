@@ -26,7 +26,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "duplicates are forgotten by a snapshot", File: "engine/state/snapshot.go",
-		Old: "loadTable(&s.duplicates[in.shard].table, &body)", New: "loadTable(new(table[duplicateRow, *duplicateRow]), &body)",
+		Old: "s.duplicates[in.shard].loadRows(", New: "new(duplicateShard).loadRows(",
 	},
 	{
 		Name: "a window is still open at its end", File: "engine/state/caps.go",
