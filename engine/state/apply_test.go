@@ -212,20 +212,3 @@ func TestTermsOfALead(t *testing.T) {
 		t.Error("a lead that never came is known")
 	}
 }
-
-func TestLeadsLeaveMemoryInTheirTime(t *testing.T) {
-	w := newWorld()
-	for n := range 100 {
-		w.fact(&event.LeadDecided{Lead: market.LeadID{byte(n)}, Keep: w.at + day, Reason: market.ReasonNoBuyer})
-	}
-	if w.LeadCount() != 100 {
-		t.Fatalf("%d leads of 100", w.LeadCount())
-	}
-	w.at += 2 * day
-	for n := range 100 {
-		w.fact(&event.LeadDecided{Lead: market.LeadID{byte(n), 1}, Keep: w.at + day, Reason: market.ReasonNoBuyer})
-	}
-	if w.LeadCount() > 101 {
-		t.Errorf("%d leads, 100 of 200 have left", w.LeadCount())
-	}
-}

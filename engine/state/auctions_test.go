@@ -1,12 +1,7 @@
 package state
 
 import (
-	"sync"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
-	"unsafe"
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
@@ -161,146 +156,6 @@ func TestALeadKnowsWhatEndedItsPost(t *testing.T) {
 	}
 }
 
-func TestAnAuctionsNameIsGivenOnce(t *testing.T) {
-	w := newWorld()
-	var one, two Reservation
-	if found, wait := w.ClaimAuctionName(&one, ping, w.at); found || wait != nil {
-		t.Fatalf("a new name: found %t, wait %v", found, wait)
-	}
-	found, wait := w.ClaimAuctionName(&two, ping, w.at)
-	if found || wait == nil || closed(wait) {
-		t.Fatalf("a name in flight: found %t, wait %v", found, wait)
-	}
-	if row, found, wait := w.ClaimAuctionForSale(&two, ping, w.at); found || wait != nil {
-		t.Fatalf("an auction in flight is sold: %+v, found %t, wait %v", row, found, wait)
-	}
-	w.fact(held(w.at + day))
-	w.ReleaseAfterApply(&one)
-	if !closed(wait) {
-		t.Error("the second is not woken")
-	}
-	for _, test := range []struct {
-		what  string
-		now   int64
-		found bool
-	}{
-		{"at once", w.at, true},
-		{"a second before its end", w.at + day - second, true},
-		{"after its end", w.at + day, false},
-	} {
-		if found, wait := w.ClaimAuctionName(&two, ping, test.now); found != test.found || wait != nil {
-			t.Errorf("%s: found %t, wait %v", test.what, found, wait)
-		}
-		w.ReleaseAuctionClaim(&two)
-		if row, found := w.FindAuction(ping, test.now); found != test.found || (found && row.Seq != w.seq) {
-			t.Errorf("%s: %+v, found %t", test.what, row, found)
-		}
-	}
-	if w.ReservationCount() != 0 {
-		t.Errorf("%d reservations", w.ReservationCount())
-	}
-}
-
-func TestASoldAuctionIsNotClaimed(t *testing.T) {
-	w := newWorld()
-	var one, two Reservation
-	w.fact(held(w.at + day))
-	row, found, wait := w.ClaimAuctionForSale(&one, ping, w.at)
-	if !found || wait != nil || row != (AuctionRow{Name: ping, Seq: w.seq, Keep: unixSecondsRoundedUp(w.at + day)}) {
-		t.Fatalf("an auction that is there: %+v, found %t, wait %v", row, found, wait)
-	}
-	_, found, wait = w.ClaimAuctionForSale(&two, ping, w.at)
-	if !found || wait == nil || closed(wait) {
-		t.Fatalf("with another at work: found %t, wait %v", found, wait)
-	}
-	w.fact(decided(atItsBid(red), way, 0))
-	w.ReleaseAfterApply(&one)
-	if !closed(wait) {
-		t.Error("the second is not woken")
-	}
-	row, found, wait = w.ClaimAuctionForSale(&two, ping, w.at)
-	if !found || !row.IsSold() || row.Lead != history || wait != nil {
-		t.Fatalf("a sold one: %+v, found %t, wait %v", row, found, wait)
-	}
-	if w.ReservationCount() != 0 {
-		t.Errorf("%d reservations, a sold auction was claimed", w.ReservationCount())
-	}
-	if _, found, wait := w.ClaimAuctionForSale(&two, [16]byte{99}, w.at); found || wait != nil {
-		t.Errorf("one that never was: found %t, wait %v", found, wait)
-	}
-	w.ReleaseAll(&two)
-	w.ReleaseAll(&two) // nothing is left to release
-}
-
-func TestARequestIsAtWorkWithOneAuction(t *testing.T) {
-	w := newWorld()
-	var h Reservation
-	w.ClaimAuctionName(&h, ping, w.at)
-	defer func() {
-		if recover() == nil {
-			t.Error("a hold has claimed two auctions, and would release one")
-		}
-	}()
-	w.ClaimAuctionName(&h, [16]byte{8}, w.at)
-}
-
-// 64 posts at one bid: one at a time is at work with it, a refusal hands it on,
-// and once it is delivered the rest are told that it is sold.
-func TestOf64PostsAtOneBidOneSells(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
-		w.fact(held(w.at + day))
-		var committer sync.Mutex
-		commit := func(e event.Event) {
-			committer.Lock()
-			defer committer.Unlock()
-			w.fact(e)
-		}
-		var working, delivered, late atomic.Int64
-		var all sync.WaitGroup
-		for g := range 64 {
-			all.Go(func() {
-				lead := market.LeadID{byte(g), 1}
-				var h Reservation
-				for {
-					row, found, wait := w.ClaimAuctionForSale(&h, ping, w.at)
-					if wait != nil {
-						<-wait
-						continue
-					}
-					if !found || row.IsSold() {
-						late.Add(1)
-						return
-					}
-					break
-				}
-				if working.Add(1) > 1 {
-					t.Error("two work on one auction")
-				}
-				time.Sleep(time.Millisecond)
-				working.Add(-1)
-				if g%3 == 0 { // no room in a cap: nothing is logged
-					w.ReleaseAll(&h)
-					return
-				}
-				commit(of(lead, decided(atItsBid(red), way, 0)))
-				w.ReleaseAfterApply(&h)
-				outcome := settled(event.SettledRefused, atItsBid(red))
-				if delivered.Load() == 0 && g%3 == 1 {
-					outcome = settled(event.SettledDelivered, atItsBid(red))
-					delivered.Add(1)
-				}
-				commit(of(lead, outcome))
-			})
-		}
-		all.Wait()
-		row, _ := w.FindAuction(ping, w.at)
-		if delivered.Load() != 1 || !row.IsSold() || w.ReservationCount() != 0 {
-			t.Errorf("delivered %d times, %d came late, sold to %s, %d reservations", delivered.Load(), late.Load(), row.Lead, w.ReservationCount())
-		}
-	})
-}
-
 // A key tells what answered it, and where in the log that is.
 func TestAKeyTellsALeadFromAnAuction(t *testing.T) {
 	w := newWorld()
@@ -343,37 +198,4 @@ func TestAKeyTellsALeadFromAnAuction(t *testing.T) {
 		t.Errorf("a new key: %+v", got)
 	}
 	w.ReleaseAll(&h)
-}
-
-func TestAuctionsLeaveMemoryInTheirTime(t *testing.T) {
-	w := newWorld()
-	hold := func(n, kind int) {
-		w.fact(&event.AuctionHeld{Auction: market.AuctionID{byte(n)}, Name: [16]byte{byte(n + 1), byte(kind)}, Keep: w.at + day})
-	}
-	for n := range 100 {
-		hold(n, 0)
-	}
-	if w.AuctionCount() != 100 {
-		t.Fatalf("%d auctions of 100", w.AuctionCount())
-	}
-	w.at += 2 * day
-	for n := range 100 {
-		hold(n, 1)
-	}
-	if w.AuctionCount() > 101 {
-		t.Errorf("%d auctions, 100 of 200 have left", w.AuctionCount())
-	}
-}
-
-// What an auction and a lead cost is mostly these.
-func TestRowsStaySmall(t *testing.T) {
-	for name, size := range map[string][2]uintptr{
-		"an auction": {unsafe.Sizeof(AuctionRow{}), 48},
-		"a key":      {unsafe.Sizeof(idempotencyRow{}), 48},
-		"a lead":     {unsafe.Sizeof(Lead{}), 96},
-	} {
-		if size[0] > size[1] {
-			t.Errorf("%s takes %d bytes, took %d", name, size[0], size[1])
-		}
-	}
 }

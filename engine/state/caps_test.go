@@ -181,7 +181,7 @@ func TestCapsAreTakenAllOrNone(t *testing.T) {
 	}
 }
 
-func TestCapsThatNoCatalogNumberedAreABug(t *testing.T) {
+func TestBugsPanic(t *testing.T) {
 	for what, f := range map[string]func(w *world){
 		"cap zero":           func(w *world) { w.caps.counterOf(0) },
 		"a cap too far":      func(w *world) { w.caps.counterOf(99) },
@@ -191,8 +191,16 @@ func TestCapsThatNoCatalogNumberedAreABug(t *testing.T) {
 		"a name's gap":       func(w *world) { w.names.add(event.ObjectBuyer, 99, "x") },
 		"funds let go twice": func(w *world) { w.accounts.releaseFunds(1, 1) },
 		"a claim let go":     func(w *world) { w.idempotency[0].endClaim([16]byte{1}) },
-		"a fact left out":    func(w *world) { w.Apply(w.seq+2, w.at, &event.PauseSet{}) },
-		"a fact again":       func(w *world) { w.Apply(w.seq, w.at, &event.PauseSet{}) },
+		"a second auction": func(w *world) {
+			var h Reservation
+			w.ClaimAuctionName(&h, ping, w.at)
+			w.ClaimAuctionName(&h, [16]byte{8}, w.at)
+		},
+		"a webhook of no supplier": func(w *world) {
+			w.fact(&event.PostSettled{Settlement: event.SettledDelivered, Webhook: market.WebhookPosted})
+		},
+		"a fact left out": func(w *world) { w.Apply(w.seq+2, w.at, &event.PauseSet{}) },
+		"a fact again":    func(w *world) { w.Apply(w.seq, w.at, &event.PauseSet{}) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			defer func() {

@@ -8,20 +8,6 @@ import (
 	"pingpost/engine/event"
 )
 
-func TestTheDigestSeesAllOfACredential(t *testing.T) {
-	if blind := blindSpots((*Credential).digest); !slices.Equal(blind, []string{".LastUse"}) { // a mark
-		t.Errorf("of a credential it does not see %q", blind)
-	}
-	seen := map[uint64]bool{}
-	for _, key := range []credentialIdentity{{}, {credential: 1}, {owner: 1}, {ref: 1}, {name: "a"}} {
-		if sum := key.digest(); seen[sum] {
-			t.Errorf("it does not see all of %+v", key)
-		} else {
-			seen[sum] = true
-		}
-	}
-}
-
 // doors are facts about everything that opens the exchange.
 var doors = []*event.CredentialSet{
 	{Credential: event.CredentialAPIKey, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{1}, Hint: "key", At: 1},
@@ -119,23 +105,5 @@ func TestCredentialsOfAnOwner(t *testing.T) {
 		if owner, ref, ok := s.OwnerOfOAuthClient(client); owner != want || ok != (want != 0) || ok && ref != 1 {
 			t.Errorf("client %q is of %d %d, %v", client, owner, ref, ok)
 		}
-	}
-}
-
-// What the log's bytes are used for after must not change a credential.
-func TestACredentialKeepsNoBytesOfTheLog(t *testing.T) {
-	data := event.Append(nil, doors[1])
-	var d event.Decoder
-	e, err := d.Decode(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := New()
-	s.Apply(1, 1, e)
-	for i := range data {
-		data[i] = 'x'
-	}
-	if c, ok := s.CredentialByHash(doors[1].Hash); !ok || c.Client != "acme" || c.Hint != "old" || !s.HasCredentialEverExisted(doors[1]) {
-		t.Errorf("%+v, %v", c, ok)
 	}
 }

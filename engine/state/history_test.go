@@ -196,29 +196,6 @@ func TestASnapshotOfABusyExchange(t *testing.T) {
 	}
 }
 
-// Turns go on where they stood: the next after a restart is the one that would
-// have been next without.
-func TestTurnsGoOnAfterASnapshot(t *testing.T) {
-	w := newWorld()
-	weights := []int32{5, 3, 1, 1}
-	for range 7 {
-		w.takeTurn(7, weights)
-	}
-	var file bytes.Buffer
-	if _, _, err := w.WriteSnapshot(&file); err != nil {
-		t.Fatal(err)
-	}
-	again := &world{State: New(), seq: w.seq}
-	if _, err := again.LoadSnapshot(&file); err != nil {
-		t.Fatal(err)
-	}
-	for range 20 {
-		if a, b := w.takeTurn(7, weights), again.takeTurn(7, weights); a != b {
-			t.Fatalf("the turn is %d's, after a restart %d's", a, b)
-		}
-	}
-}
-
 // failing is a file on a disk that is full after so many bytes.
 type failing struct{ room int }
 
@@ -343,22 +320,6 @@ func withSectionTwice(file []byte) []byte {
 	}
 	ledger := file[head : len(file)-in.r.(*bytes.Reader).Len()]
 	return slices.Concat(file[:head], ledger, ledger, file[head+len(ledger):])
-}
-
-func FuzzLoad(f *testing.F) {
-	f.Add(snapshotOf(f, &world{State: New()}))
-	f.Add(snapshotOf(f, newWorld()))
-	f.Add(snapshotOf(f, rich()))
-	f.Fuzz(func(t *testing.T, file []byte) {
-		s := New()
-		if _, err := s.LoadSnapshot(bytes.NewReader(file)); err != nil {
-			return
-		}
-		s.Hash()
-		if _, _, err := s.WriteSnapshot(io.Discard); err != nil {
-			t.Fatal(err)
-		}
-	})
 }
 
 // Every fact that is not of a lead, and every use of an auction, leaves its mark on the hash.

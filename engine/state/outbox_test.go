@@ -31,13 +31,6 @@ func (d desk) take(t *testing.T) QueuedWebhook {
 	return h
 }
 
-func (d desk) nothing(t *testing.T, why string) {
-	t.Helper()
-	if h, ok := d.ClaimDueWebhook(1, d.at); ok {
-		t.Fatalf("%s: %s %s was taken", why, h.Lead, h.Type)
-	}
-}
-
 func (d desk) came(h QueuedWebhook, outcome event.WebhookOutcome, later int64) {
 	d.fact(&event.WebhookAttempted{
 		Lead: h.Lead, Type: h.Type, Supplier: h.Supplier, Attempt: h.Attempts + 1, Outcome: outcome, At: d.at, Due: d.at + later,
@@ -103,80 +96,6 @@ func TestWhoWantsNoHooksHasNoOutbox(t *testing.T) {
 	}
 }
 
-func TestAHookThatIsOwedToNobodyIsABug(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("it was lost in silence")
-		}
-	}()
-	newDesk().fact(&event.PostSettled{Settlement: event.SettledDelivered, Webhook: market.WebhookPosted})
-}
-
-// A lead's later hooks wait for its earlier one until it is told, given up, or has
-// had its first retry.
-func TestOneLeadsHooksKeepTheirOrder(t *testing.T) {
-	for name, end := range map[string]func(t *testing.T, d desk, first QueuedWebhook){
-		"delivered": func(_ *testing.T, d desk, first QueuedWebhook) { d.came(first, event.WebhookDelivered, 0) },
-		"dead":      func(_ *testing.T, d desk, first QueuedWebhook) { d.came(first, event.WebhookDead, 0) },
-		"dropped": func(_ *testing.T, d desk, first QueuedWebhook) {
-			d.UnclaimWebhook(first)
-			d.came(first, event.WebhookDropped, 0)
-		},
-		"its retry failed": func(t *testing.T, d desk, first QueuedWebhook) {
-			d.came(first, event.WebhookFailed, 60*second)
-			d.nothing(t, "it was tried once")
-			d.at += 60 * second
-			again := d.take(t)
-			if again.Lead != first.Lead || again.Type != first.Type || again.Attempts != 1 {
-				t.Fatalf("%+v comes before the retry", again)
-			}
-			d.nothing(t, "it is on its way for the second time")
-			d.came(again, event.WebhookFailed, 360*second)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			d := newDesk()
-			d.owes(1, market.WebhookPosted, market.WebhookContacted)
-			first := d.take(t)
-			d.nothing(t, "the first is on its way")
-			d.owes(2, market.WebhookPosted)
-			if other := d.take(t); other.Lead != (market.LeadID{2}) {
-				t.Fatalf("%+v: another lead's must not wait", other)
-			}
-			end(t, d, first)
-			if next := d.take(t); next.Type != market.WebhookContacted || next.Lead != first.Lead {
-				t.Fatalf("next is %+v", next)
-			}
-		})
-	}
-}
-
-// The earliest goes first; of what is due at once, what was caused first.
-func TestHooksGoByTheirTime(t *testing.T) {
-	d := newDesk()
-	d.owes(1, market.WebhookPosted)
-	d.owes(2, market.WebhookPosted)
-	d.at += second
-	d.owes(3, market.WebhookPosted)
-	first := d.take(t)
-	d.came(first, event.WebhookFailed, 60*second)
-	var order []byte
-	for range 2 {
-		order = append(order, d.take(t).Lead[0])
-	}
-	d.nothing(t, "the first is not due")
-	if due, ok := d.NextWebhookDueTime(1); !ok || due != d.at+60*second {
-		t.Errorf("the next is due in %d s, %t", (due-d.at)/second, ok)
-	}
-	d.at += 60 * second
-	if order = append(order, d.take(t).Lead[0]); !slices.Equal(order, []byte{2, 3, 1}) {
-		t.Errorf("the order is %v", order)
-	}
-	if _, ok := d.NextWebhookDueTime(1); ok {
-		t.Error("what is on its way is due")
-	}
-}
-
 // What was taken and not tried is due as it was.
 func TestAReturnedHookIsDueAgain(t *testing.T) {
 	d := newDesk()
@@ -186,7 +105,9 @@ func TestAReturnedHookIsDueAgain(t *testing.T) {
 	if standing := d.OutboxStatus(1); standing.InFlight != 1 || standing.Pending != 1 {
 		t.Errorf("%+v", standing)
 	}
-	d.nothing(t, "it is taken")
+	if h, ok := d.ClaimDueWebhook(1, d.at); ok {
+		t.Fatalf("%+v is taken twice", h)
+	}
 	<-d.WebhooksChanged()
 	d.UnclaimWebhook(h)
 	select {
@@ -200,76 +121,6 @@ func TestAReturnedHookIsDueAgain(t *testing.T) {
 	if _, after := d.Hash(); after != before {
 		t.Error("a mark is in the hash")
 	}
-}
-
-// What fails late, after the hook died or was resent, changes nothing of it, and
-// before it has ended no other attempt begins.
-func TestALateAttemptChangesNothing(t *testing.T) {
-	d := newDesk()
-	d.owes(1, market.WebhookPosted)
-	first := d.take(t)
-	d.fact(&event.WebhooksSwitched{Supplier: 1, Off: true})
-	d.fact(&event.WebhooksSwitched{Supplier: 1})
-	resent := QueuedWebhook{Lead: first.Lead, Type: first.Type, Supplier: 1}
-	d.came(resent, event.WebhookResent, 0)
-	d.nothing(t, "the first attempt goes on")
-	first.Attempts = 3
-	d.came(first, event.WebhookFailed, day)
-	if h := d.take(t); h.Attempts != 0 || h.Due != d.at {
-		t.Errorf("%+v", h)
-	}
-	if d.OutboxStatus(1).FailingSince != d.at {
-		t.Error("but it has failed")
-	}
-}
-
-func TestAnEndpointThatIsOff(t *testing.T) {
-	d := newDesk()
-	d.owes(1, market.WebhookPosted, market.WebhookSold)
-	h := d.take(t)
-	d.came(h, event.WebhookFailed, 60*second)
-	failed := d.at
-	d.at += day
-	d.fact(&event.WebhooksSwitched{Supplier: 1, Off: true, At: d.at})
-	d.owes(2, market.WebhookPosted)
-	want := OutboxStatus{Dead: 3, FailingSince: failed, Off: true}
-	if got := d.OutboxStatus(1); got != want {
-		t.Errorf("%+v, want %+v", got, want)
-	}
-	d.nothing(t, "it is off")
-	d.came(h, event.WebhookResent, 0)
-	d.nothing(t, "nothing is resent while it is off")
-	d.fact(&event.WebhooksSwitched{Supplier: 1, At: d.at})
-	if got := d.OutboxStatus(1); got != (OutboxStatus{Dead: 3}) {
-		t.Errorf("on again: %+v", got)
-	}
-	d.nothing(t, "what is dead stays dead")
-	d.came(QueuedWebhook{Lead: market.LeadID{1}, Type: market.WebhookSold, Supplier: 1}, event.WebhookResent, 0)
-	if again := d.take(t); again.Type != market.WebhookSold || again.Attempts != 0 || again.Due != d.at {
-		t.Errorf("resent: %+v", again)
-	}
-}
-
-// FailingSince is the first failure after the last success.
-func TestSinceWhenAnEndpointFails(t *testing.T) {
-	d := newDesk()
-	d.owes(1, market.WebhookPosted, market.WebhookSold, market.WebhookReturned)
-	since := func(what string, want int64) {
-		t.Helper()
-		if got := d.OutboxStatus(1).FailingSince; got != want {
-			t.Errorf("%s: since %d, want %d", what, got, want)
-		}
-	}
-	since("nothing was tried", 0)
-	first := d.at
-	d.came(d.take(t), event.WebhookFailed, 0)
-	d.at += hour
-	d.came(d.take(t), event.WebhookFailed, hour)
-	since("two failures", first)
-	d.came(d.take(t), event.WebhookDelivered, 0)
-	since("a success", 0)
-	d.came(d.take(t), event.WebhookDead, 0)
-	since("given up at once", d.at)
 }
 
 // Dead letters are bounded in number and in age; the oldest go, and are counted.
@@ -323,12 +174,16 @@ func TestAnEmptyOutboxGivesItsMemoryBack(t *testing.T) {
 	}
 }
 
-func TestRowsOfHooksAreSmall(t *testing.T) {
-	if size := unsafe.Sizeof(webhookRow{}); size != 56 {
-		t.Errorf("%d bytes a hook", size)
-	}
-	if size := unsafe.Sizeof(Lead{}); size != 96 {
-		t.Errorf("%d bytes a lead", size)
+func TestRowsStaySmall(t *testing.T) {
+	for name, size := range map[string][2]uintptr{
+		"an auction": {unsafe.Sizeof(AuctionRow{}), 48},
+		"a key":      {unsafe.Sizeof(idempotencyRow{}), 48},
+		"a lead":     {unsafe.Sizeof(Lead{}), 96},
+		"a webhook":  {unsafe.Sizeof(webhookRow{}), 56},
+	} {
+		if size[0] > size[1] {
+			t.Errorf("%s takes %d bytes, took %d", name, size[0], size[1])
+		}
 	}
 }
 

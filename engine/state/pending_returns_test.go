@@ -1,7 +1,6 @@
 package state
 
 import (
-	"bytes"
 	"slices"
 	"testing"
 	"time"
@@ -41,19 +40,8 @@ func TestReturnsWait(t *testing.T) {
 	for i, step := range facts {
 		seq, at := uint64(i+1), int64(i)*int64(time.Second)
 		s.Apply(seq, at, step.fact)
-		var file bytes.Buffer
-		if _, _, err := s.WriteSnapshot(&file); err != nil {
-			t.Fatal(err)
-		}
-		loaded := New()
-		if _, err := loaded.LoadSnapshot(&file); err != nil {
-			t.Fatal(err)
-		}
-		_, live := s.Hash()
-		if _, again := loaded.Hash(); live != again {
-			t.Errorf("%s: the snapshot has another hash", step.what)
-		}
-		for _, s := range []*State{s, loaded} {
+		again := loaded(t, s)
+		for _, s := range []*State{s, again} {
 			var got []byte
 			for _, lead := range s.PendingReturnLeads() {
 				got = append(got, lead[15])
@@ -62,7 +50,7 @@ func TestReturnsWait(t *testing.T) {
 				t.Errorf("%s: %v wait, %d in all, want %v", step.what, got, s.PendingReturnCount(), step.want)
 			}
 		}
-		if w, ok := loaded.PendingReturn(market.LeadID{15: 5}); !ok || w != (PendingReturn{1, 0}) {
+		if w, ok := again.PendingReturn(market.LeadID{15: 5}); !ok || w != (PendingReturn{1, 0}) {
 			t.Errorf("%s: %+v, %v", step.what, w, ok)
 		}
 	}

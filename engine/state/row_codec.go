@@ -126,10 +126,6 @@ func copyDialect(d market.Dialect) market.Dialect {
 	return d
 }
 
-// minWebhookBytes is a lower bound of the size of an encoded webhook. loadShard checks row counts
-// against it, so that a damaged count cannot allocate memory.
-const minWebhookBytes = 32
-
 func (r *webhookRow) snapshotFields(c *sectionCodec) {
 	arrayField(c, r.Lead[:])
 	byteField(c, &r.Type)
@@ -191,7 +187,7 @@ func (o *webhookOutboxes) loadShard(shard int, body *sectionCodec) {
 	for range body.countField(0) {
 		var head outboxHead
 		head.snapshotFields(body)
-		if int(head.supplier)%shardCount != shard || o.get(head.supplier) != nil || head.rows*minWebhookBytes > len(body.buf) {
+		if int(head.supplier)%shardCount != shard || o.get(head.supplier) != nil || head.rows*minRowBytes > len(body.buf) {
 			body.fail()
 		}
 		if body.err != nil {

@@ -223,7 +223,8 @@ func (s *State) loadOpenPosts(shard *leadShard, body *sectionCodec) {
 }
 
 // minRowBytes is a lower bound of the size of an encoded row, which has at least two identifiers.
-// loadRows checks the row count against it, so that a damaged count cannot allocate memory.
+// loadRows and loadShard check row counts against it, so that a damaged count cannot allocate
+// memory.
 const minRowBytes = 32
 
 // loadRows decodes the rows into the empty shard and builds the index. The section contains the

@@ -10,15 +10,6 @@ import (
 	"pingpost/engine/market"
 )
 
-func TestTheDigestSeesAllOfTheStaff(t *testing.T) {
-	if blind := blindSpots((*User).digest); len(blind) > 0 {
-		t.Errorf("of a user it does not see %q", blind)
-	}
-	if blind := blindSpots((*APIToken).digest); len(blind) > 0 {
-		t.Errorf("of a token it does not see %q", blind)
-	}
-}
-
 // hired are facts that make two operators and three tokens.
 var hired = []event.Event{
 	&event.UserSet{Name: "bob", Role: market.RoleViewer, Password: "hash of bob's", At: 1},
