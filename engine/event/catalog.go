@@ -69,12 +69,7 @@ var configOriginNames = [...]string{FromFile: "file", FromAPI: "api", FromDocume
 
 // String returns the origin's name. It is empty in events that earlier programs wrote without an
 // origin.
-func (o ConfigOrigin) String() string {
-	if int(o) < len(configOriginNames) {
-		return configOriginNames[o]
-	}
-	return ""
-}
+func (o ConfigOrigin) String() string { return market.EnumName(configOriginNames[:], int(o), "") }
 
 func (*CatalogSet) Kind() Kind { return KindCatalogSet }
 func (c *CatalogSet) reset()   { *c = CatalogSet{} }

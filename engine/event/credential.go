@@ -13,16 +13,10 @@ const (
 	CredentialBearer      CredentialKind = 3 // a sandbox's static token
 )
 
+var credentialNames = [...]string{"invalid", "api_key", "oauth_client", "bearer"}
+
 func (k CredentialKind) String() string {
-	switch k {
-	case CredentialAPIKey:
-		return "api_key"
-	case CredentialOAuthClient:
-		return "oauth_client"
-	case CredentialBearer:
-		return "bearer"
-	}
-	return "invalid"
+	return market.EnumName(credentialNames[:], int(k), "invalid")
 }
 
 // CredentialSet adds or revokes a credential of a supplier or buyer. It holds the credential's

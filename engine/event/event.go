@@ -29,46 +29,17 @@ const (
 	KindAPITokenSet      Kind = 18
 )
 
+var kindNames = [...]string{
+	"", "founded", "catalog_set", "credential_set", "secret_set", "lead_decided", "post_tried",
+	"post_settled", "funds_moved", "door_set", "list_loaded", "names_given", "auction_held",
+	"status_changed", "hook_tried", "hooks_switched", "leads_erased", "user_set", "api_token_set",
+}
+
 func (k Kind) String() string {
-	switch k {
-	case KindFounded:
-		return "founded"
-	case KindCatalogSet:
-		return "catalog_set"
-	case KindCredentialSet:
-		return "credential_set"
-	case KindSecretSet:
-		return "secret_set"
-	case KindLeadDecided:
-		return "lead_decided"
-	case KindPostAttempted:
-		return "post_tried"
-	case KindPostSettled:
-		return "post_settled"
-	case KindFundsMoved:
-		return "funds_moved"
-	case KindPauseSet:
-		return "door_set"
-	case KindListLoaded:
-		return "list_loaded"
-	case KindNamesGiven:
-		return "names_given"
-	case KindAuctionHeld:
-		return "auction_held"
-	case KindStatusChanged:
-		return "status_changed"
-	case KindWebhookAttempted:
-		return "hook_tried"
-	case KindWebhooksSwitched:
-		return "hooks_switched"
-	case KindLeadsErased:
-		return "leads_erased"
-	case KindUserSet:
-		return "user_set"
-	case KindAPITokenSet:
-		return "api_token_set"
+	if k == 0 || int(k) >= len(kindNames) {
+		return fmt.Sprintf("kind_%d", uint32(k))
 	}
-	return fmt.Sprintf("kind_%d", uint32(k))
+	return kindNames[k]
 }
 
 // version is the version that this program writes for each kind of event.

@@ -117,12 +117,10 @@ const (
 	SettledResent    PostSettlement = 7 // operator: send again
 )
 
+var settlementNames = [...]string{"", "delivered", "refused", "pending", "unknown", "confirmed", "released", "resent"}
+
 func (s PostSettlement) String() string {
-	names := [...]string{"", "delivered", "refused", "pending", "unknown", "confirmed", "released", "resent"}
-	if int(s) >= len(names) {
-		return "invalid"
-	}
-	return names[s]
+	return market.EnumName(settlementNames[:], int(s), "invalid")
 }
 
 // EndsPost reports whether the settlement ends the post to this buyer, because it is then known

@@ -51,12 +51,10 @@ const (
 	changeResultEnd                   = 8
 )
 
+var changeResultNames = [changeResultEnd]string{"", "done", "none", "waits", "refused", "unknown", "not_now", "invalid"}
+
 func (r LeadChangeResult) String() string {
-	names := [changeResultEnd]string{"", "done", "none", "waits", "refused", "unknown", "not_now", "invalid"}
-	if r >= changeResultEnd {
-		return "invalid_result"
-	}
-	return names[r]
+	return market.EnumName(changeResultNames[:], int(r), "invalid_result")
 }
 
 // ReturnedResources lists everything that a return gives back: credit, payout and caps. Apply

@@ -33,12 +33,10 @@ const (
 	webhookOutcomeEnd                = 6
 )
 
+var webhookOutcomeNames = [webhookOutcomeEnd]string{"", "delivered", "failed", "dead", "resent", "dropped"}
+
 func (o WebhookOutcome) String() string {
-	names := [webhookOutcomeEnd]string{"", "delivered", "failed", "dead", "resent", "dropped"}
-	if o >= webhookOutcomeEnd {
-		return "invalid"
-	}
-	return names[o]
+	return market.EnumName(webhookOutcomeNames[:], int(o), "invalid")
 }
 
 func (*WebhookAttempted) Kind() Kind { return KindWebhookAttempted }

@@ -17,7 +17,7 @@ const (
 
 var unitNames = [...]string{UnitCount: "count", UnitMoney: "money"}
 
-func (u CapUnit) String() string { return enumNameAt(unitNames[:], int(u)) }
+func (u CapUnit) String() string { return EnumName(unitNames[:], int(u), "unknown") }
 
 // CapScope says which sales a cap counts: those of a campaign, of a buyer, or of a buyer in a
 // campaign. A sale is charged to its caps in this order.
@@ -32,14 +32,14 @@ const (
 
 var scopeNames = [...]string{ScopeCampaign: "campaign", ScopeBuyer: "buyer", ScopePair: "pair"}
 
-func (s CapScope) String() string { return enumNameAt(scopeNames[:], int(s)) }
+func (s CapScope) String() string { return EnumName(scopeNames[:], int(s), "unknown") }
 
-// enumNameAt returns names[i], or "unknown" if there is no such name.
-func enumNameAt(names []string, i int) string {
-	if i >= len(names) || names[i] == "" {
-		return "unknown"
+// EnumName returns the name of the enum value number, or otherwise if the number has no name.
+func EnumName(names []string, number int, otherwise string) string {
+	if number >= len(names) {
+		return otherwise
 	}
-	return names[i]
+	return names[number]
 }
 
 // parseEnumName returns the index of s in names, or false if s is not one of them.

@@ -45,19 +45,9 @@ const (
 	PingPost   SelectionMethod = 4
 )
 
-func (m SelectionMethod) String() string {
-	switch m {
-	case Waterfall:
-		return "waterfall"
-	case RoundRobin:
-		return "round_robin"
-	case Weighted:
-		return "weighted"
-	case PingPost:
-		return "ping_post"
-	}
-	return "unknown"
-}
+var methodNames = [...]string{"unknown", "waterfall", "round_robin", "weighted", "ping_post"}
+
+func (m SelectionMethod) String() string { return EnumName(methodNames[:], int(m), "unknown") }
 
 // Campaign is one line of business: which leads it accepts, from which suppliers, and to which
 // buyers and by which method it sells them.

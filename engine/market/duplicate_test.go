@@ -5,8 +5,6 @@ import (
 	"slices"
 	"testing"
 	"time"
-
-	"pgregory.net/rapid"
 )
 
 const (
@@ -112,33 +110,6 @@ func TestDuplicateKeysAreFrozen(t *testing.T) {
 			t.Errorf("key %d is %s, was %s", i, got, want[i])
 		}
 	}
-}
-
-// The model compares the values themselves.
-func TestDuplicateKeysAreSharedExactlyByDuplicates(t *testing.T) {
-	value := func(values ...string) *rapid.Generator[string] { return rapid.SampledFrom(append(values, "")) }
-	rapid.Check(t, func(t *rapid.T) {
-		rule := DuplicateRule{
-			Phone: rapid.Bool().Draw(t, "phone"), Email: rapid.Bool().Draw(t, "email"),
-			All: rapid.Bool().Draw(t, "all"), Window: 1,
-		}
-		draw := func(name string) (phone, email string) {
-			return value("+12025550143", "+12025550144").Draw(t, name+"'s phone"),
-				value("a@example.com", "b@example.com").Draw(t, name+"'s email")
-		}
-		phoneA, emailA := draw("a")
-		phoneB, emailB := draw("b")
-		samePhone, sameEmail := phoneA != "" && phoneA == phoneB, emailA != "" && emailA == emailB
-		want := rule.Phone && samePhone || rule.Email && sameEmail
-		if rule.All {
-			want = (rule.Phone || rule.Email) && (!rule.Phone || samePhone) && (!rule.Email || sameEmail)
-		}
-		keysA := rule.AppendKeys(personWith(phoneA, emailA), 1, &testKey, nil)
-		keysB := rule.AppendKeys(personWith(phoneB, emailB), 1, &testKey, nil)
-		if got := slices.ContainsFunc(keysA, func(k DuplicateKey) bool { return slices.Contains(keysB, k) }); got != want {
-			t.Fatalf("%+v: %s %s and %s %s: %t", rule, phoneA, emailA, phoneB, emailB, got)
-		}
-	})
 }
 
 var testKey = [32]byte{1, 2, 3, 31: 32}

@@ -30,12 +30,7 @@ var fieldTypeNames = [fieldTypeEnd]string{
 	"zip", "enum", "url", "https url", "timestamp",
 }
 
-func (t FieldType) String() string {
-	if t >= fieldTypeEnd {
-		return ""
-	}
-	return fieldTypeNames[t]
-}
+func (t FieldType) String() string { return EnumName(fieldTypeNames[:], int(t), "") }
 
 // ParseFieldType returns the type with the configured name, or an error that lists the names.
 func ParseFieldType(name string) (FieldType, error) {

@@ -86,37 +86,6 @@ func TestFilterIndexAnswersAsTheFiltersDo(t *testing.T) {
 	})
 }
 
-// A buyer's filters and its seat's often speak of one field.
-func TestFilterIndexWithSeveralFiltersOnOneField(t *testing.T) {
-	one, three, five, nine := "1", "3", "5", "9"
-	set := []Filter{
-		filterOn(t, 0, FilterSpec{Min: &three, Max: &nine}),
-		filterOn(t, 0, FilterSpec{Min: &one, Max: &nine, In: []string{"2", "3", "4", "5", "6"}}),
-		filterOn(t, 0, FilterSpec{Max: &five, In: []string{"3", "4.0", "5", "6"}, NotIn: []string{"5"}}),
-		filterOn(t, 0, FilterSpec{Max: &nine, In: []string{"1", "2", "4", "5", "6"}, NotIn: []string{"6"}}),
-	}
-	for n := range 11 {
-		l := Lead{Values: []Value{integer(strconv.Itoa(n))}}
-		for i := range set {
-			for k := range set {
-				pair := []Filter{set[i], set[k]}
-				got := bitset.New(1)
-				got.FillUpTo(1)
-				NewFilterIndex([][]Filter{pair}).ClearFailing(&l, got)
-				if want := pair[0].Accepts(&l) && pair[1].Accepts(&l); got.Has(0) != want {
-					t.Errorf("%d through %d and %d: %t, by the index %t", n, i, k, want, got.Has(0))
-				}
-			}
-		}
-		all := bitset.New(1)
-		all.FillUpTo(1)
-		NewFilterIndex([][]Filter{set}).ClearFailing(&l, all)
-		if all.Has(0) != (n == 4) {
-			t.Errorf("%d through all: %t", n, all.Has(0))
-		}
-	}
-}
-
 func TestFilterIndexWithEveryBoundAnother(t *testing.T) {
 	const sets = 500
 	var filters [][]Filter

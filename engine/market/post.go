@@ -154,17 +154,14 @@ const (
 	VerdictNotSent  PostVerdict = 3 // nothing was sent: the buyer certainly does not have it
 	VerdictUnknown  PostVerdict = 4 // the buyer may have it
 	VerdictBusy     PostVerdict = 5 // the buyer certainly does not have it, and may take it after RetryAfter
-	verdictEnd      PostVerdict = 6
 )
 
-var verdictNames = [verdictEnd]string{"none", "accepted", "refused", "unreached", "unknown", "busy"}
-
-func (v PostVerdict) String() string {
-	if v >= verdictEnd {
-		return "unknown_verdict"
-	}
-	return verdictNames[v]
+var verdictNames = [...]string{
+	"none", VerdictAccepted: "accepted", VerdictRefused: "refused", VerdictNotSent: "unreached",
+	VerdictUnknown: "unknown", VerdictBusy: "busy",
 }
+
+func (v PostVerdict) String() string { return EnumName(verdictNames[:], int(v), "unknown_verdict") }
 
 // Fault is the technical cause of a missing or unusable answer to a ping, post or webhook. It is
 // for operators: a label of metrics and logs with few values and without secrets. The numbers are
@@ -185,17 +182,13 @@ const (
 	FaultTooLarge        Fault = 10 // the answer is over the limit
 	FaultUnreadable      Fault = 11 // the answer is not HTTP, or not the required JSON object
 	FaultMalformed       Fault = 12 // the answer is a JSON object, but not in the required form
-	faultEnd             Fault = 13
 )
 
-var faultNames = [faultEnd]string{
-	"none", "endpoint", "credential", "resolve", "forbidden", "connect", "tls",
-	"crowded", "timeout", "broken", "too_large", "unreadable", "malformed",
+var faultNames = [...]string{
+	FaultNone: "none", FaultEndpoint: "endpoint", FaultCredential: "credential", FaultResolve: "resolve",
+	FaultForbidden: "forbidden", FaultConnect: "connect", FaultTLS: "tls", FaultConnectionLimit: "crowded",
+	FaultTimeout: "timeout", FaultBroken: "broken", FaultTooLarge: "too_large",
+	FaultUnreadable: "unreadable", FaultMalformed: "malformed",
 }
 
-func (f Fault) String() string {
-	if f >= faultEnd {
-		return "unknown_fault"
-	}
-	return faultNames[f]
-}
+func (f Fault) String() string { return EnumName(faultNames[:], int(f), "unknown_fault") }

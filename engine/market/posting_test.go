@@ -4,8 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"pingpost/engine/bitset"
 )
 
@@ -20,38 +18,6 @@ func postingOf(sets int, named []int) *valueFilterSets {
 	}
 	p.compactToMask(len(bitset.New(sets)))
 	return p
-}
-
-func TestPostingKeepsAndClears(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		const sets = 200
-		some := func(name string) []int {
-			drawn := rapid.SliceOf(rapid.IntRange(0, sets-1)).Draw(t, name)
-			slices.Sort(drawn)
-			return drawn
-		}
-		bitsOf := func(members []int) bitset.Set {
-			b := bitset.New(sets)
-			for _, i := range members {
-				b.Add(i)
-			}
-			return b
-		}
-		named, asked, alive := some("named"), some("asked"), some("alive")
-		p := postingOf(sets, named)
-		kept, cleared := bitsOf(alive), bitsOf(alive)
-		p.clearUnlisted(bitsOf(asked), kept)
-		p.clearIn(cleared)
-		for i := range sets {
-			isNamed, isAlive := slices.Contains(named, i), slices.Contains(alive, i)
-			if want := isAlive && (isNamed || !slices.Contains(asked, i)); kept.Has(i) != want {
-				t.Fatalf("set %d is kept: %t", i, kept.Has(i))
-			}
-			if want := isAlive && !isNamed; cleared.Has(i) != want {
-				t.Fatalf("set %d is left: %t", i, cleared.Has(i))
-			}
-		}
-	})
 }
 
 func TestPostingTakesTheSmallerForm(t *testing.T) {

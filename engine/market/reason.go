@@ -47,12 +47,7 @@ var reasonRank = [reasonEnd]uint8{
 }
 
 // String returns the reason as the API writes it. It is empty for ReasonNone.
-func (r Reason) String() string {
-	if r >= reasonEnd {
-		return "unknown"
-	}
-	return reasonNames[r]
-}
+func (r Reason) String() string { return EnumName(reasonNames[:], int(r), "unknown") }
 
 // FurthestOf returns r or other, the one with the later stage in a decision (see reasonRank).
 func (r Reason) FurthestOf(other Reason) Reason {
@@ -125,12 +120,7 @@ var outcomeReasons = [outcomeEnd]Reason{
 	OutcomeDuplicate:     ReasonDuplicate,
 }
 
-func (o Outcome) String() string {
-	if o >= outcomeEnd {
-		return "unknown"
-	}
-	return outcomeNames[o]
-}
+func (o Outcome) String() string { return EnumName(outcomeNames[:], int(o), "unknown") }
 
 // SupplierReason returns the reason that a supplier gets if this is the furthest outcome of all
 // buyers. A timeout gives no_bid; the caller replaces it if all pinged buyers timed out.

@@ -3,14 +3,43 @@ package market
 import (
 	"slices"
 	"testing"
+
+	"pingpost/engine/market/calendar"
 )
 
-// The log holds these numbers: a line here may be added, never changed.
-var frozenReasons = map[Reason]string{
-	0: "", 1: "no_buyer", 2: "no_state_match", 3: "filtered", 4: "outside_schedule", 5: "caps_full",
-	6: "insufficient_funds", 7: "rate_limited", 8: "timeout", 9: "no_bid", 10: "below_floor",
-	11: "bid_expired", 12: "post_rejected", 13: "suppressed", 14: "duplicate",
-	15: "no_campaign", 16: "loop",
+// Logs and snapshots hold these numbers, and metrics and the contract the names: a name may be
+// added at the end, and none changed.
+func TestNamesAreFrozen(t *testing.T) {
+	for kind, frozen := range map[string]struct {
+		nameOf    func(number uint8) string
+		otherwise string
+		names     []string
+	}{
+		"reason": {func(n uint8) string { return Reason(n).String() }, "unknown", []string{
+			"", "no_buyer", "no_state_match", "filtered", "outside_schedule", "caps_full", "insufficient_funds", "rate_limited",
+			"timeout", "no_bid", "below_floor", "bid_expired", "post_rejected", "suppressed", "duplicate", "no_campaign", "loop",
+		}},
+		"verdict": {func(n uint8) string { return PostVerdict(n).String() }, "unknown_verdict", []string{
+			"none", "accepted", "refused", "unreached", "unknown", "busy",
+		}},
+		"fault": {func(n uint8) string { return Fault(n).String() }, "unknown_fault", []string{
+			"none", "endpoint", "credential", "resolve", "forbidden", "connect", "tls", "crowded", "timeout", "broken",
+			"too_large", "unreadable", "malformed",
+		}},
+		"webhook": {func(n uint8) string { return WebhookType(n).String() }, "unknown_hook", []string{
+			"none", "lead.posted", "lead.contacted", "lead.qualified", "lead.sold", "lead.returned", "lead.unmatched", "lead.post_failed",
+		}},
+		"return": {func(n uint8) string { return ReturnState(n).String() }, "invalid", []string{"none", "waiting", "approved", "refused"}},
+		"period": {func(n uint8) string { return calendar.Period(n).String() }, "unknown", []string{"unknown", "hour", "day", "week", "month", "total"}},
+		"unit":   {func(n uint8) string { return CapUnit(n).String() }, "unknown", []string{"", "count", "money"}},
+		"scope":  {func(n uint8) string { return CapScope(n).String() }, "unknown", []string{"", "campaign", "buyer", "pair"}},
+	} {
+		for number, name := range append(frozen.names, frozen.otherwise) {
+			if got := frozen.nameOf(uint8(number)); got != name {
+				t.Errorf("%s %d is called %q, was %q", kind, number, got, name)
+			}
+		}
+	}
 }
 
 // The log holds these numbers: a line here may be added, never changed.
@@ -40,20 +69,6 @@ var frozenOutcomes = map[Outcome]struct {
 	19: {"post_rejected", "post_rejected"},
 	20: {"post_pending", ""},
 	21: {"duplicate", "duplicate"},
-}
-
-func TestReasonsAreFrozen(t *testing.T) {
-	if len(frozenReasons) != int(reasonEnd) {
-		t.Errorf("%d reasons, %d of them frozen", reasonEnd, len(frozenReasons))
-	}
-	for number, name := range frozenReasons {
-		if number.String() != name {
-			t.Errorf("reason %d is %q, was %q", number, number, name)
-		}
-	}
-	if reasonEnd.String() != "unknown" {
-		t.Errorf("a number past the last is %q", reasonEnd)
-	}
 }
 
 func TestOutcomesAreFrozen(t *testing.T) {

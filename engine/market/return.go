@@ -79,16 +79,11 @@ const (
 	ReturnPending  ReturnState = 1 // awaits the operator's approval
 	ReturnApproved ReturnState = 2 // the lead was returned
 	ReturnRefused  ReturnState = 3 // by the operator; final
-	returnStateEnd ReturnState = 4
 )
 
-func (r ReturnState) String() string {
-	names := [returnStateEnd]string{"none", "waiting", "approved", "refused"}
-	if r >= returnStateEnd {
-		return "invalid"
-	}
-	return names[r]
-}
+var returnStateNames = [...]string{"none", "waiting", "approved", "refused"}
+
+func (r ReturnState) String() string { return EnumName(returnStateNames[:], int(r), "invalid") }
 
 // StartOfMonth returns the beginning of the UTC month that contains at; both are in Unix
 // nanoseconds.

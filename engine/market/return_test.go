@@ -3,8 +3,6 @@ package market
 import (
 	"testing"
 	"time"
-
-	"pgregory.net/rapid"
 )
 
 func TestReasonsOfAReturn(t *testing.T) {
@@ -49,35 +47,6 @@ func TestReturnsWithinAShare(t *testing.T) {
 		rule := ReturnRule{MaxShare: test.share}
 		if got := rule.AllowsAnotherReturn(test.returned, test.sold); got != test.fits {
 			t.Errorf("%d more than %d of %d at a share of %d: %t", 1, test.returned, test.sold, test.share, got)
-		}
-	}
-}
-
-// However many come back one by one, they never are more than the share allows,
-// and the last that would have been allowed was.
-func TestReturnsFillTheShare(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		rule := ReturnRule{MaxShare: PriceShare(rapid.Int64Range(0, int64(WholeShare)).Draw(t, "share"))}
-		sold := rapid.Int64Range(0, 300).Draw(t, "sold")
-		returned := int64(0)
-		for rule.AllowsAnotherReturn(returned, sold) {
-			returned++
-		}
-		if returned > sold || returned*int64(WholeShare) > int64(rule.MaxShare)*sold {
-			t.Fatalf("%d of %d came back at a share of %d", returned, sold, rule.MaxShare)
-		}
-		if returned < sold && (returned+1)*int64(WholeShare) <= int64(rule.MaxShare)*sold {
-			t.Fatalf("only %d of %d came back at a share of %d", returned, sold, rule.MaxShare)
-		}
-	})
-}
-
-func TestStatesOfAReturn(t *testing.T) {
-	for state, want := range map[ReturnState]string{
-		0: "none", 1: "waiting", 2: "approved", 3: "refused", 4: "invalid", 255: "invalid",
-	} {
-		if got := state.String(); got != want {
-			t.Errorf("%d is %q, want %q", state, got, want)
 		}
 	}
 }

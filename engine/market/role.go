@@ -10,17 +10,9 @@ const (
 	RoleAdmin    Role = 3 // changes the configuration, money and secrets
 )
 
-func (r Role) String() string {
-	switch r {
-	case RoleViewer:
-		return "viewer"
-	case RoleOperator:
-		return "operator"
-	case RoleAdmin:
-		return "admin"
-	}
-	return "none"
-}
+var roleNames = [...]string{"none", "viewer", "operator", "admin"}
+
+func (r Role) String() string { return EnumName(roleNames[:], int(r), "none") }
 
 // ParseRole returns the role with this name, or false if there is no such role.
 func ParseRole(name string) (Role, bool) {

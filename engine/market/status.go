@@ -19,12 +19,7 @@ const (
 
 var statusNames = [statusEnd]string{"OPEN", "ACCEPTED", "UNMATCHED", "contacted", "qualified", "sold", "returned"}
 
-func (s LeadStatus) String() string {
-	if s >= statusEnd {
-		return "unknown"
-	}
-	return statusNames[s]
-}
+func (s LeadStatus) String() string { return EnumName(statusNames[:], int(s), "unknown") }
 
 // ParseReportedStatus returns the status with this name. The bool is false if a buyer cannot
 // report the status.
@@ -79,10 +74,6 @@ const (
 	DeliveryReleased  DeliveryState = 6 // operator: the buyer does not have it
 )
 
-func (d DeliveryState) String() string {
-	names := [...]string{"none", "pending", "delivered", "unknown", "failed", "confirmed", "released"}
-	if int(d) >= len(names) {
-		return "invalid"
-	}
-	return names[d]
-}
+var deliveryNames = [...]string{"none", "pending", "delivered", "unknown", "failed", "confirmed", "released"}
+
+func (d DeliveryState) String() string { return EnumName(deliveryNames[:], int(d), "invalid") }

@@ -31,7 +31,7 @@ func ParseSuppressionHash(s string) (SuppressionHash, bool) {
 	return SuppressionHash(i), ok
 }
 
-func (h SuppressionHash) String() string { return enumNameAt(hashNames[:], int(h)) }
+func (h SuppressionHash) String() string { return EnumName(hashNames[:], int(h), "unknown") }
 
 // SuppressionField says whether a suppression list contains phone numbers or email addresses.
 type SuppressionField uint8
@@ -49,7 +49,7 @@ func ParseSuppressionField(s string) (SuppressionField, bool) {
 	return SuppressionField(i), ok
 }
 
-func (f SuppressionField) String() string { return enumNameAt(listFieldNames[:], int(f)) }
+func (f SuppressionField) String() string { return EnumName(listFieldNames[:], int(f), "unknown") }
 
 // SuppressionList is a configured list of persons whose leads are not sold. Its content is not in
 // the configuration: it is a fingerprint.FingerprintTable.

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"pingpost/engine/market/fingerprint"
 )
 
@@ -201,27 +199,4 @@ func TestListNames(t *testing.T) {
 			t.Errorf("%q is taken for a list's field", wrong)
 		}
 	}
-}
-
-// Every way of writing one number down suppresses it; another's never does.
-func TestSuppressionInEveryForm(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		national := func(name string) string { return rapid.StringMatching(`2025550[0-9]{3}`).Draw(t, name) }
-		listed, asked := national("listed"), national("asked")
-		form := rapid.SampledFrom([]string{"+1", "1", ""}).Draw(t, "form") + listed
-		hash := rapid.SampledFrom([]SuppressionHash{HashPlain, HashMD5, HashSHA256}).Draw(t, "hash")
-		switch hash {
-		case HashMD5:
-			form = md5Hex(form)
-		case HashSHA256:
-			form = sha256Hex(form)
-		}
-		got := suppressed(t, SuppressionList{Field: ListPhone, Hash: hash}, form, personWith("+1"+asked, ""))
-		if want := listed == asked; got != want {
-			t.Fatalf("listed %s as %s, asked for %s: %t", listed, form, asked, got)
-		}
-		if !suppressed(t, SuppressionList{Field: ListPhone, Hash: hash}, form, personWith("+1"+listed, "")) {
-			t.Fatalf("listed %s as %s, and not found", listed, form)
-		}
-	})
 }

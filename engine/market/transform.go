@@ -36,12 +36,7 @@ var transformNames = [transformEnd]string{
 	"", "trim", "lower", "upper", "digits", "title", "e164", "zip3", "sha256",
 }
 
-func (t FieldTransform) String() string {
-	if t >= transformEnd {
-		return ""
-	}
-	return transformNames[t]
-}
+func (t FieldTransform) String() string { return EnumName(transformNames[:], int(t), "") }
 
 // ParseTransform returns the transform with the configured name, or an error that lists the
 // names.

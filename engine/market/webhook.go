@@ -26,12 +26,7 @@ var webhookNames = [webhookTypeEnd]string{
 	"lead.returned", "lead.unmatched", "lead.post_failed",
 }
 
-func (t WebhookType) String() string {
-	if t >= webhookTypeEnd {
-		return "unknown_hook"
-	}
-	return webhookNames[t]
-}
+func (t WebhookType) String() string { return EnumName(webhookNames[:], int(t), "unknown_hook") }
 
 // WebhookTypeCount is the number of webhook types, including WebhookNone, for arrays indexed by
 // one.
