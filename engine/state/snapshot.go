@@ -113,11 +113,11 @@ type rowCodec[R any] interface {
 // copy into body; writeSection calls it after Apply may continue.
 func copyTable[R any, P rowCodec[R]](t *table[R, P], body *sectionCodec, scratch *[]R) func() {
 	*scratch = t.rows.appendRowsTo((*scratch)[:0])
-	cursor, soonest, nextSoonest := uint64(t.cursor), t.soonest, t.nextSoonest
+	sweep := [...]uint64{uint64(t.cursor), uint64(t.soonest), uint64(t.nextSoonest)}
 	return func() {
-		uintField(body, &cursor)
-		uintField(body, &soonest)
-		uintField(body, &nextSoonest)
+		for _, value := range sweep {
+			uintField(body, &value)
+		}
 		body.countField(len(*scratch))
 		for i := range *scratch {
 			P(&(*scratch)[i]).snapshotFields(body)
