@@ -122,8 +122,8 @@ var mutants = []mutantCase{
 	{
 		mutant.Mutation{
 			Name: "a claim on a key is never counted as ended", File: "engine/state/reservation.go",
-			Old: "\t\ts.endIdempotencyKeyClaim(owner.key)\n\t\ts.reservations.Add(-1)\n",
-			New: "\t\ts.endIdempotencyKeyClaim(owner.key)\n",
+			Old: "\t\ts.idempotency[shardIndex(&owner.key)].endClaim(owner.key)\n\t\ts.reservations.Add(-1)\n",
+			New: "\t\ts.idempotency[shardIndex(&owner.key)].endClaim(owner.key)\n",
 		}, "held for seconds", 20 * time.Second, []string{"reservations, expected 0"},
 	},
 	{
