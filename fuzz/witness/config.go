@@ -109,42 +109,66 @@ func (c *capConfig) String() string {
 
 const unit = market.Money(1_000_000)
 
-// fixedPriceConfig returns a configuration for the given number of leads. Every cap and account
-// runs out well before the last lead.
-func fixedPriceConfig(leads int64, hourly, daily string) *Config {
-	part := func(thousandths int64) int64 { return max(2, leads*thousandths/1000) }
-	worth := func(thousandths int64, price market.Money) market.Money {
-		return market.Money(part(thousandths)) * price
-	}
-	slow, fussy, flaky := 11*unit, 12*unit+unit/2, 9*unit+unit/4
+// NewConfig returns a configuration for the given number of leads and every kind of request:
+// campaigns with fixed prices and with auctions, and fast, slow, strict, failing and malformed
+// buyers, with and without a test endpoint. Bids are whole cents. Every cap and account runs out
+// well before the last lead, but some buyers have no limit, so leads are sold until the end.
+func NewConfig(leads int64, hourly, daily string) *Config {
+	fixed := func(thousandths int64) int64 { return max(2, leads*6/10*thousandths/1000) }
+	bids := func(thousandths int64) int64 { return max(2, leads*4/10*thousandths/1000) }
+	worth := func(count int64, price market.Money) market.Money { return market.Money(count) * price }
+	slow, fussy, flaky, broken, rest := 11*unit, 12*unit+unit/2, 9*unit+unit/4, 4*unit, 2*unit
+	faults := []string{"--forget-rate", "0.03", "--twice-rate", "0.1", "--malformed-post-rate", "0.1", "--reject-rate", "0.05"}
 	return &Config{
 		campaigns: []campaignConfig{
-			{id: "cmp_fall", method: "waterfall", share: 30, filterSets: []filterSet{{"buy_fussy", fussy, 1}, {"buy_flaky", flaky, 1}, {"rec_alpha", 5 * unit, 1}}},
-			{id: "cmp_round", method: "round_robin", share: 25, filterSets: []filterSet{
-				{"buy_slow", slow, 1}, {"buy_flaky", flaky, 1}, {"rec_beta", 8 * unit, 1}, {"rec_gamma", 7 * unit, 1},
+			{id: "cmp_fall", method: "waterfall", share: 18, filterSets: []filterSet{
+				{"buy_fussy", fussy, 1}, {"buy_flaky", flaky, 1}, {"rec_alpha", 5 * unit, 1}, {"buy_broken", broken, 1}, {PausableBuyer, rest, 1},
 			}},
-			{id: "cmp_weight", method: "weighted", share: 25, filterSets: []filterSet{
-				{"buy_slow", slow, 3}, {"rec_alpha", 6 * unit, 2}, {"buy_fussy", fussy, 1}, {"rec_gamma", 6 * unit, 1},
+			{id: "cmp_round", method: "round_robin", share: 15, filterSets: []filterSet{
+				{"buy_slow", slow, 1}, {"buy_flaky", flaky, 1}, {"rec_beta", 8 * unit, 1}, {"rec_gamma", 7 * unit, 1}, {"buy_broken", broken, 1}, {PausableBuyer, rest, 1},
 			}},
-			{id: "cmp_open", method: "round_robin", share: 20, filterSets: []filterSet{{"buy_slow", slow, 1}, {"rec_delta", 3*unit + 1, 1}}},
+			{id: "cmp_weight", method: "weighted", share: 15, returnFreesCap: true, manualReturns: true, filterSets: []filterSet{
+				{"buy_slow", slow, 3}, {"rec_alpha", 6 * unit, 2}, {"buy_fussy", fussy, 1}, {"rec_gamma", 6 * unit, 1}, {"buy_broken", broken, 1}, {PausableBuyer, rest, 1},
+			}},
+			{id: "cmp_open", method: "round_robin", share: 12, filterSets: []filterSet{{"buy_slow", slow, 1}, {"rec_delta", 3*unit + 1, 1}, {"buy_broken", broken, 1}, {PausableBuyer, rest, 1}}},
+			{id: "cmp_bids", method: "ping_post", share: 24, vertical: "auto", floor: 3 * unit, manualReturns: true, filterSets: []filterSet{
+				{buyer: "bid_quick"}, {buyer: "bid_fussy"}, {buyer: "bid_flaky"}, {buyer: "bid_wild"}, {buyer: "bid_broken"},
+			}},
+			{id: "cmp_more", method: "ping_post", share: 16, vertical: "home", returnFreesCap: true, filterSets: []filterSet{
+				{buyer: "bid_quick"}, {buyer: "bid_flaky"}, {buyer: "bid_slow"}, {buyer: "bid_broken"},
+			}},
 		},
 		buyers: []buyerConfig{
 			{id: "buy_slow", bid: slow, postTimeout: "120ms", args: []string{"--latency", "1ms-130ms", "--reject-rate", "0.05", "--fail-rate", "0.03"}},
-			{id: "buy_fussy", bid: fussy, postTimeout: "5s", args: []string{"--latency", "1ms-20ms", "--reject-rate", "0.25", "--fail-rate", "0.1"}, funded: true, balance: worth(30, fussy), credit: worth(5, fussy)},
-			{id: "buy_flaky", bid: flaky, postTimeout: "5s", args: []string{"--latency", "5ms", "--fail-rate", "0.2"}},
+			{id: "buy_fussy", bid: fussy, postTimeout: "5s", args: []string{"--latency", "1ms-20ms", "--reject-rate", "0.25", "--fail-rate", "0.1"}, hasTestEndpoint: true, funded: true, balance: worth(fixed(30), fussy), credit: worth(fixed(5), fussy)},
+			{id: "buy_flaky", bid: flaky, postTimeout: "5s", args: []string{"--latency", "5ms", "--fail-rate", "0.2"}, hasTestEndpoint: true},
+			{id: "buy_broken", bid: broken, postTimeout: "400ms", args: append([]string{"--latency", "1ms-20ms+hang:0.03", "--fail-rate", "0.05"}, faults...), hasTestEndpoint: true},
 			{id: "rec_alpha"},
-			{id: "rec_beta", funded: true, balance: worth(20, 8*unit), credit: worth(10, 8*unit)},
+			{id: toppedUpBuyer, funded: true, balance: worth(fixed(20), 8*unit), credit: worth(fixed(10), 8*unit)},
 			{id: "rec_gamma"},
 			{id: "rec_delta"},
+			{id: PausableBuyer},
+			{id: "bid_quick", bidRange: "2-8", postTimeout: "5s", args: []string{"--latency", "1ms-5ms"}},
+			{id: "bid_fussy", bidRange: "4-12", postTimeout: "5s", args: []string{"--latency", "1ms-20ms", "--reject-rate", "0.2"}, hasTestEndpoint: true, funded: true, balance: worth(bids(60), 10*unit), credit: worth(bids(10), 10*unit)},
+			{id: "bid_flaky", bidRange: "3-11", postTimeout: "5s", args: []string{"--latency", "5ms-15ms", "--fail-rate", "0.1", "--no-bid-rate", "0.2"}, hasTestEndpoint: true},
+			{id: "bid_wild", bidRange: "3-12", postTimeout: "5s", args: []string{"--latency", "1ms-30ms", "--malformed-rate", "0.05", "--reject-rate", "0.05"}},
+			{id: "bid_slow", bidRange: "4-10", postTimeout: "5s", args: []string{"--latency", "30ms-120ms"}},
+			{id: "bid_broken", bidRange: "3-9", postTimeout: "400ms", args: append([]string{"--latency", "1ms-20ms+hang:0.02", "--malformed-rate", "0.1"}, faults...), hasTestEndpoint: true},
 		},
 		caps: []capConfig{
-			{campaign: "cmp_fall", per: "day", zone: daily, count: part(60)},
-			{campaign: "cmp_round", per: "total", zone: "UTC", money: worth(1000, unit)},
-			{buyer: "rec_alpha", per: "hour", zone: hourly, count: part(50)},
-			{buyer: "buy_flaky", per: "week", zone: daily, money: worth(50, flaky)},
-			{campaign: "cmp_fall", buyer: "buy_fussy", per: "month", zone: daily, count: part(20)},
-			{campaign: "cmp_round", buyer: "buy_slow", per: "day", zone: daily, count: part(20)},
-			{campaign: "cmp_weight", buyer: "rec_gamma", per: "day", zone: daily, money: worth(15, 6*unit)},
+			{campaign: "cmp_fall", per: "day", zone: daily, count: fixed(60)},
+			{campaign: "cmp_round", per: "total", zone: "UTC", money: worth(fixed(1000), unit)},
+			{buyer: "rec_alpha", per: "hour", zone: hourly, count: fixed(50)},
+			{buyer: "buy_flaky", per: "week", zone: daily, money: worth(fixed(50), flaky)},
+			{campaign: "cmp_fall", buyer: "buy_fussy", per: "month", zone: daily, count: fixed(20)},
+			{campaign: "cmp_round", buyer: "buy_slow", per: "day", zone: daily, count: fixed(20)},
+			{campaign: "cmp_weight", buyer: "rec_gamma", per: "day", zone: daily, money: worth(fixed(15), 6*unit)},
+			{campaign: "cmp_weight", buyer: "rec_alpha", per: "day", zone: daily, count: max(2, leads/40)},
+			{campaign: "cmp_bids", per: "day", zone: daily, count: bids(380)},
+			{buyer: "bid_slow", per: "hour", zone: hourly, count: bids(60)},
+			{buyer: "bid_flaky", per: "week", zone: daily, money: worth(bids(60), 10*unit)},
+			{campaign: "cmp_bids", buyer: "bid_wild", per: "month", zone: daily, count: bids(80)},
+			{campaign: "cmp_more", buyer: "bid_quick", per: "day", zone: daily, count: bids(100)},
 		},
 	}
 }
@@ -212,80 +236,3 @@ const (
 	ClientSecret  = "secret-that-every-client-shows"
 	WebhookSecret = "whsec_c2VjcmV0IG9mIHRoZSBob29rcw=="
 )
-
-// auctionConfig is like fixedPriceConfig, with auctions only. Leads arrive by ingest and
-// by ping and post. The buyers are fast, strict, failing, malformed and slow. Bids are whole
-// cents.
-func auctionConfig(leads int64, hourly, daily string) *Config {
-	part := func(thousandths int64) int64 { return max(2, leads*thousandths/1000) }
-	worth := func(thousandths int64) market.Money { return market.Money(part(thousandths)) * 10 * unit }
-	seats := func(ids ...string) (all []filterSet) {
-		for _, id := range ids {
-			all = append(all, filterSet{buyer: id, weight: 1})
-		}
-		return all
-	}
-	return &Config{
-		campaigns: []campaignConfig{
-			{id: "cmp_bids", method: "ping_post", share: 60, vertical: "auto", floor: 3 * unit, filterSets: seats("bid_quick", "bid_fussy", "bid_flaky", "bid_wild")},
-			{id: "cmp_more", method: "ping_post", share: 40, vertical: "home", filterSets: seats("bid_quick", "bid_flaky", "bid_slow")},
-		},
-		buyers: []buyerConfig{
-			{id: "bid_quick", bidRange: "2-8", postTimeout: "5s", args: []string{"--latency", "1ms-5ms"}},
-			{id: "bid_fussy", bidRange: "4-12", postTimeout: "5s", args: []string{"--latency", "1ms-20ms", "--reject-rate", "0.2"}, funded: true, balance: worth(60), credit: worth(10)},
-			{id: "bid_flaky", bidRange: "3-11", postTimeout: "5s", args: []string{"--latency", "5ms-15ms", "--fail-rate", "0.1", "--no-bid-rate", "0.2"}},
-			{id: "bid_wild", bidRange: "3-12", postTimeout: "5s", args: []string{"--latency", "1ms-30ms", "--malformed-rate", "0.05", "--reject-rate", "0.05"}},
-			{id: "bid_slow", bidRange: "4-10", postTimeout: "5s", args: []string{"--latency", "30ms-120ms"}},
-			{id: toppedUpBuyer, bid: unit, funded: true},
-		},
-		caps: []capConfig{
-			{campaign: "cmp_bids", per: "day", zone: daily, count: part(380)},
-			{buyer: "bid_slow", per: "hour", zone: hourly, count: part(60)},
-			{buyer: "bid_flaky", per: "week", zone: daily, money: worth(60)},
-			{campaign: "cmp_bids", buyer: "bid_wild", per: "month", zone: daily, count: part(80)},
-			{campaign: "cmp_more", buyer: "bid_quick", per: "day", zone: daily, count: part(100)},
-		},
-	}
-}
-
-// NewConfig returns a configuration for every kind of request: campaigns with fixed prices
-// and with auctions, and buyers with every fault, with and without a test endpoint. Some buyers
-// have no limit, so leads are sold until the end of the run.
-func NewConfig(leads int64, hourly, daily string) *Config {
-	fixed, bids := fixedPriceConfig(leads*6/10, hourly, daily), auctionConfig(leads*4/10, hourly, daily)
-	t := &Config{buyers: fixed.buyers, caps: append(fixed.caps, bids.caps...)}
-	for _, b := range bids.buyers {
-		if b.id != toppedUpBuyer {
-			t.buyers = append(t.buyers, b)
-		}
-	}
-	t.buyers = append(t.buyers,
-		buyerConfig{id: "buy_broken", bid: 4 * unit, postTimeout: "400ms", args: []string{
-			"--latency", "1ms-20ms+hang:0.03", "--malformed-post-rate", "0.1", "--forget-rate", "0.03", "--twice-rate", "0.1", "--fail-rate", "0.05", "--reject-rate", "0.05",
-		}},
-		buyerConfig{id: "bid_broken", bidRange: "3-9", postTimeout: "400ms", args: []string{
-			"--latency", "1ms-20ms+hang:0.02", "--malformed-rate", "0.1", "--malformed-post-rate", "0.1", "--forget-rate", "0.03", "--twice-rate", "0.1", "--reject-rate", "0.05",
-		}},
-		buyerConfig{id: "rec_rest"},
-	)
-	t.campaigns = append(fixed.campaigns, bids.campaigns...)
-	for i := range t.campaigns {
-		c := &t.campaigns[i]
-		if c.isAuction() {
-			c.share = c.share * 2 / 5
-			c.filterSets = append(c.filterSets, filterSet{buyer: "bid_broken"})
-			continue
-		}
-		c.share = c.share * 3 / 5
-		c.filterSets = append(c.filterSets, filterSet{"buy_broken", 4 * unit, 1}, filterSet{"rec_rest", 2 * unit, 1})
-	}
-	for _, id := range []string{"buy_fussy", "buy_flaky", "buy_broken", "bid_fussy", "bid_flaky", "bid_broken"} {
-		t.buyer(id).hasTestEndpoint = true
-	}
-	t.campaign("cmp_weight").returnFreesCap = true
-	t.campaign("cmp_more").returnFreesCap = true
-	t.campaign("cmp_weight").manualReturns = true
-	t.campaign("cmp_bids").manualReturns = true
-	t.caps = append(t.caps, capConfig{campaign: "cmp_weight", buyer: "rec_alpha", per: "day", zone: daily, count: max(2, leads/40)})
-	return t
-}

@@ -65,13 +65,6 @@ type logModel struct {
 	seq              uint64
 }
 
-// dumpLine is a line of the dump.
-type dumpLine struct {
-	Seq   uint64          `json:"seq"`
-	Kind  string          `json:"kind"`
-	Event json.RawMessage `json:"fact"`
-}
-
 type saleFields struct {
 	Buyer  uint64       `json:"buyer"`
 	Price  market.Money `json:"price"`
@@ -128,22 +121,21 @@ func readLogModel(t *Config, dump string) *logModel {
 	}
 	b.dumpLines = strings.Split(strings.TrimSuffix(dump, "\n"), "\n")
 	for _, text := range b.dumpLines {
-		var l dumpLine
-		var f eventFields
-		if err := json.Unmarshal([]byte(text), &l); err != nil {
+		var line struct {
+			Seq   uint64      `json:"seq"`
+			Kind  string      `json:"kind"`
+			Event eventFields `json:"fact"`
+		}
+		if err := json.Unmarshal([]byte(text), &line); err != nil {
 			b.addViolation("the dump has an invalid line: %v: %.200s", err, text)
 			continue
 		}
-		if l.Seq != b.seq+1 {
-			b.addViolation("entry %d follows entry %d", l.Seq, b.seq)
+		if line.Seq != b.seq+1 {
+			b.addViolation("entry %d follows entry %d", line.Seq, b.seq)
 		}
-		b.seq = l.Seq
-		if err := json.Unmarshal(l.Event, &f); err != nil {
-			b.addViolation("cannot decode the event: %v: %.200s", err, text)
-			continue
-		}
-		b.apply(l.Kind, &f)
-		b.recordLeadViews(&f)
+		b.seq = line.Seq
+		b.apply(line.Kind, &line.Event)
+		b.recordLeadViews(&line.Event)
 	}
 	return b
 }
