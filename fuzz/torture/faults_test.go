@@ -70,7 +70,7 @@ var faults = []*fault{
 		t.Kill()
 		for range 1 + t.random.IntN(2) {
 			t.Launch()
-			t.sleepUpTo(t.Startup())
+			t.sleepUpTo(t.Startup)
 			t.Kill()
 		}
 		t.Start()

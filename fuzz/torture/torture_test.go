@@ -98,7 +98,7 @@ func runTorture(test *testing.T, span time.Duration, words string) {
 	t.Harness = witness.NewHarness(test, program, t.dir, config, number)
 	test.Cleanup(func() {
 		var out strings.Builder
-		t.table(&out, t.Starts())
+		t.table(&out, t.Starts)
 		test.Log("\n" + out.String())
 	})
 	test.Cleanup(t.saveDataDir)

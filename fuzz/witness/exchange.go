@@ -25,8 +25,8 @@ type Exchange struct {
 	dir     string
 	locator *Locator // publishes the public address to the clients
 	process *Process
-	starts  int
-	startup time.Duration // duration of the last completed start
+	Starts  int           // number of starts
+	Startup time.Duration // duration of the last completed start
 	flags   []string      // additional flags of serve
 
 	mu         sync.Mutex
@@ -46,12 +46,6 @@ func (x *Exchange) configPath() string { return filepath.Join(x.dir, "exchange.j
 
 // DataDir returns the data directory.
 func (x *Exchange) DataDir() string { return filepath.Join(x.dir, "data") }
-
-// Startup returns the duration of the last completed start.
-func (x *Exchange) Startup() time.Duration { return x.startup }
-
-// Starts returns the number of starts.
-func (x *Exchange) Starts() int { return x.starts }
 
 // ExitReport returns how the current process ended, or "" while it runs.
 func (x *Exchange) ExitReport() string { return x.process.exitReport() }
@@ -80,9 +74,8 @@ func (x *Exchange) Configure(document []byte) {
 // Launch starts a process without waiting. It replays its log before it serves.
 func (x *Exchange) Launch() {
 	x.t.Helper()
-	x.starts++
-	life := x.starts
-	x.process = startProcess(x.t, fmt.Sprintf("exchange, start %d", life), func(line string) { x.readLogLine(line) },
+	x.Starts++
+	x.process = startProcess(x.t, fmt.Sprintf("exchange, start %d", x.Starts), x.readLogLine,
 		x.program, append([]string{"serve", "--config", x.configPath(), "--log-format", "json"}, x.flags...)...)
 }
 
@@ -92,7 +85,7 @@ func (x *Exchange) Start() {
 	began := time.Now()
 	x.Launch()
 	x.AwaitAlive("the exchange serves", x.locator.isUp)
-	x.startup = time.Since(began)
+	x.Startup = time.Since(began)
 }
 
 // AwaitAlive is Await, and fails the test if the exchange ends in the meantime.

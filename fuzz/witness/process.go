@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"pingpost/fuzz/mutant"
 )
 
 // patience limits every wait. It measures no speed: on a slow machine the test only takes
@@ -23,13 +25,12 @@ const patience = 4 * time.Minute
 // Build builds the program, with or without the race detector.
 func Build(t testing.TB, path string, detector bool) {
 	t.Helper()
-	args := []string{"build", "-o", path}
+	var args []string
 	if detector {
 		args = append(args, "-race")
 	}
-	cmd := exec.Command("go", append(args, "pingpost/cmd/pingpost")...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	if err := mutant.Build(t.Context(), ".", "pingpost/cmd/pingpost", path, args); err != nil {
+		t.Fatal(err)
 	}
 }
 
