@@ -20,7 +20,6 @@ type clientRequest struct {
 	isLookup      bool   // a read; the exchange changes no state for it
 	isTest        bool   // a test lead; it must consume no cap and no money
 	hasRival      bool   // another lead is posted with the same bid token
-	foreignBid    bool   // a production post with the bid token of a test ping
 	mayConflict   bool   // a status report that may be late or out of order
 	chosenBuyer   string // the buyer that an ingest chooses from the availability answer
 	chosenPayout  market.Money
@@ -73,8 +72,6 @@ func (l *answerLog) add(o *clientRequest, a Response) *answeredRequest {
 	case err != nil:
 		l.violations = append(l.violations, fmt.Sprintf("key %s: invalid answer with status %d: %v: %s", o.key, a.Status, err, a.Body))
 		return nil
-	case !final && o.foreignBid:
-		return nil
 	case !final:
 		l.expiredPosts = append(l.expiredPosts, o.key)
 		return nil
@@ -88,7 +85,7 @@ func (t *answeredRequest) parse() (final bool, err error) {
 	switch {
 	case t.path == pathPing && t.Status == http.StatusOK:
 		return true, t.parsePingAnswer()
-	case t.path == pathPost && t.Status == http.StatusCreated && !t.foreignBid:
+	case t.path == pathPost && t.Status == http.StatusCreated:
 		t.parsed.Data.CampaignID = t.campaign
 		return true, json.Unmarshal([]byte(t.Body), &t.parsed.Data)
 	case t.path == pathPost:

@@ -40,23 +40,12 @@ func (c *SupplierPool) pingAndPost(ctx context.Context, client *sellerClient, na
 	if answer == nil || answer.bid == 0 {
 		return true
 	}
-	if ping.isTest && !c.sendAndRecord(ctx, client, &c.answers, c.newForeignPost(ping, parseBidToken(a.Body), random)) {
-		return false
-	}
 	rivals := []*clientRequest{c.newPost(ping, "", parseBidToken(a.Body), person)}
 	if random.IntN(100) < rivalPercent {
 		rivals = append(rivals, c.newPost(ping, rivalMark, parseBidToken(a.Body), c.newIngest("", random, (*campaignConfig).isAuction)))
 		rivals[0].hasRival, rivals[1].hasRival = true, true
 	}
 	return c.sendConcurrently(ctx, client, rivals)
-}
-
-// newForeignPost returns a production post with the bid token of a test ping. The exchange must
-// refuse it.
-func (c *SupplierPool) newForeignPost(ping *clientRequest, token string, random *rand.Rand) *clientRequest {
-	post := c.newPost(ping, "-mistaken", token, c.newIngest("", random, (*campaignConfig).isAuction))
-	post.isTest, post.foreignBid = false, true
-	return post
 }
 
 // rivalPercent of the bids receive two leads of different persons at once. The exchange may
@@ -157,11 +146,6 @@ func (t *answeredRequest) parseRejectedPost() (final bool, err error) {
 		return false, err
 	}
 	switch {
-	case t.foreignBid:
-		if t.Status != http.StatusUnprocessableEntity || said.Error != "invalid_bid_token" {
-			return false, errors.New("a production post with a test bid must get 422 invalid_bid_token")
-		}
-		return false, nil
 	case t.Status == http.StatusGone && said.Error == "bid_expired", t.Status == http.StatusConflict && said.Error == "already_sold" && t.hasRival:
 		return false, nil
 	case t.Status == http.StatusUnprocessableEntity && said.Error == "post_rejected":

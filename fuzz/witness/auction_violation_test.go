@@ -119,29 +119,52 @@ func TestAuditDetectsFalseAuctions(t *testing.T) {
 	})
 }
 
-// The log of answers must tell final answers from expired bids and invalid answers.
-func TestAnswerLogParsesAuctions(t *testing.T) {
+// The log of answers tells final answers from expired bids, late reports and invalid answers.
+func TestAnswerLogParsesAnswers(t *testing.T) {
+	const batch = `{"results":[{"lead_id":"a","status":"sold"},{"lead_id":"b","error":"invalid_transition","message":"m"}]}`
+	ping, post, availability := clientRequest{path: pathPing}, clientRequest{path: pathPost}, clientRequest{path: pathAvailability}
+	report, late, lateBatch := clientRequest{path: reportPath("a")}, clientRequest{path: reportPath("a"), mayConflict: true}, clientRequest{path: pathBatch, mayConflict: true}
 	for name, test := range map[string]struct {
-		path, text             string
-		status, kept, breaches int
+		request     clientRequest
+		text        string
+		status      int
+		kept, wrong int
+		parts       int // offers or accepted status reports
 	}{
-		"a bid":               {pathPing, `{"bid":{"amount":8,"bid_token":"t"}}`, 200, 1, 0},
-		"no bid":              {pathPing, `{"bid":null,"reject_reason":"no_bid"}`, 200, 1, 0},
-		"neither":             {pathPing, `{"bid":null}`, 200, 0, 1},
-		"a bid without token": {pathPing, `{"bid":{"amount":8}}`, 200, 0, 1},
-		"a ping that is gone": {pathPing, `{"error":"bid_expired"}`, 410, 0, 1},
-		"the id used before":  {pathPing, `{"error":"auction_exists"}`, 409, 0, 1},
-		"sold":                {pathPost, `{"id":"lead_1","status":"ACCEPTED"}`, 201, 1, 0},
-		"refused":             {pathPost, `{"error":"post_rejected","reason":"duplicate"}`, 422, 1, 0},
-		"too late":            {pathPost, `{"error":"bid_expired"}`, 410, 0, 0},
-		"sold before":         {pathPost, `{"error":"already_sold"}`, 409, 0, 1},
-		"another's token":     {pathPost, `{"error":"invalid_bid_token"}`, 422, 0, 1},
-		"an ingest's":         {pathPost, `{"data":{}}`, 200, 0, 1},
+		"a bid":                      {ping, `{"bid":{"amount":8,"bid_token":"t"}}`, 200, 1, 0, 0},
+		"no bid":                     {ping, `{"bid":null,"reject_reason":"no_bid"}`, 200, 1, 0, 0},
+		"neither":                    {ping, `{"bid":null}`, 200, 0, 1, 0},
+		"a bid without token":        {ping, `{"bid":{"amount":8}}`, 200, 0, 1, 0},
+		"a ping with an expired bid": {ping, `{"error":"bid_expired"}`, 410, 0, 1, 0},
+		"a used auction id":          {ping, `{"error":"auction_exists"}`, 409, 0, 1, 0},
+		"a sold post":                {post, `{"id":"lead_1","status":"ACCEPTED"}`, 201, 1, 0, 0},
+		"a refused post":             {post, `{"error":"post_rejected","reason":"duplicate"}`, 422, 1, 0, 0},
+		"an expired bid":             {post, `{"error":"bid_expired"}`, 410, 0, 0, 0},
+		"a used bid":                 {post, `{"error":"already_sold"}`, 409, 0, 1, 0},
+		"a refused token":            {post, `{"error":"invalid_bid_token"}`, 422, 0, 1, 0},
+		"an ingest's answer":         {post, `{"data":{}}`, 200, 0, 1, 0},
+		"two offers":                 {availability, `{"data":{"ping_id":"ping_1","accepted":true,"buyers":[{"buyer_id":"blue","amount":8},{"buyer_id":"red","amount":4}]}}`, 200, 1, 0, 2},
+		"no offers":                  {availability, `{"data":{"ping_id":"ping_1","accepted":false,"buyers":[]}}`, 200, 1, 0, 0},
+		"no ping id":                 {availability, `{"data":{"ping_id":"","accepted":false,"buyers":[]}}`, 200, 0, 1, 0},
+		"accepted without offers":    {availability, `{"data":{"ping_id":"ping_1","accepted":true,"buyers":[]}}`, 200, 0, 1, 0},
+		"offers, but not accepted":   {availability, `{"data":{"ping_id":"ping_1","accepted":false,"buyers":[{"buyer_id":"blue","amount":8}]}}`, 200, 0, 1, 0},
+		"invalid JSON":               {availability, `{"data":`, 200, 0, 1, 0},
+		"a report":                   {report, `{"lead_id":"a","status":"sold"}`, 200, 1, 0, 1},
+		"a late report":              {late, `{"error":"invalid_transition"}`, 409, 0, 0, 0},
+		"a conflict without a cause": {report, `{"error":"invalid_transition"}`, 409, 0, 1, 0},
+		"a report on no lead":        {late, `{"error":"not_found"}`, 404, 0, 1, 0},
+		"a batch with a late report": {lateBatch, batch, 200, 1, 0, 1},
+		"a batch with a conflict":    {clientRequest{path: pathBatch}, batch, 200, 1, 0, 2},
+		"a batch without results":    {lateBatch, `{"results":[]}`, 200, 0, 1, 0},
+		"a batch that is a list":     {lateBatch, `[]`, 200, 0, 1, 0},
 	} {
 		var l answerLog
-		l.add(&clientRequest{path: test.path, key: "k"}, Response{Status: test.status, Body: test.text})
-		if kept, violations := l.contents(); len(kept) != test.kept || len(violations) != test.breaches || len(l.expiredPostKeys()) != 1-test.kept-test.breaches {
-			t.Errorf("%s: %d kept, %q", name, len(kept), violations)
+		parts := 0
+		if answer := l.add(&test.request, Response{Status: test.status, Body: test.text}); answer != nil {
+			parts = len(answer.offers) + len(answer.statusReports)
+		}
+		if len(l.answers) != test.kept || len(l.violations) != test.wrong || len(l.expiredPosts) != 1-test.kept-test.wrong || parts != test.parts {
+			t.Errorf("%s: %d kept with %d parts, %q", name, len(l.answers), parts, l.violations)
 		}
 	}
 }

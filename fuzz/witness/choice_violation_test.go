@@ -59,24 +59,3 @@ func TestAuditDetectsFalseChoices(t *testing.T) {
 		{"bid of an unknown auction", "which does not exist", func(f *forgedEvidence) { f.choice("x", "six", "blue", 10*unit) }},
 	})
 }
-
-// An availability answer without a ping_id, or with contradicting members, is invalid.
-func TestAnswerLogParsesAvailability(t *testing.T) {
-	for text, want := range map[string]int{
-		`{"data":{"ping_id":"ping_1","accepted":true,"buyers":[{"buyer_id":"blue","amount":8},{"buyer_id":"red","amount":4}]}}`: 2,
-		`{"data":{"ping_id":"ping_1","accepted":false,"buyers":[]}}`:                                                            0,
-		`{"data":{"ping_id":"","accepted":false,"buyers":[]}}`:                                                                  -1,
-		`{"data":{"ping_id":"ping_1","accepted":true,"buyers":[]}}`:                                                             -1,
-		`{"data":{"ping_id":"ping_1","accepted":false,"buyers":[{"buyer_id":"blue","amount":8}]}}`:                              -1,
-		`{"data":`: -1,
-	} {
-		var l answerLog
-		answer := l.add(&clientRequest{path: pathAvailability, key: "k"}, Response{Status: 200, Body: text})
-		switch {
-		case want < 0 && (answer != nil || len(l.violations) != 1):
-			t.Errorf("%s was taken for an answer", text)
-		case want >= 0 && (answer == nil || len(answer.offers) != want || answer.parsed.Data.ID != "ping_1"):
-			t.Errorf("%s was read as %+v, %q", text, answer, l.violations)
-		}
-	}
-}

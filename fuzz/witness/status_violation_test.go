@@ -61,35 +61,6 @@ func TestAuditDetectsFalseReturns(t *testing.T) {
 	})
 }
 
-// Accepted reports of a batch count; late ones do not.
-func TestAnswerLogParsesStatusReports(t *testing.T) {
-	batch := `{"results":[{"lead_id":"a","status":"sold"},{"lead_id":"b","error":"invalid_transition","message":"m"}]}`
-	for name, test := range map[string]struct {
-		order        clientRequest
-		status       int
-		text         string
-		taken, wrong int
-	}{
-		"one":                      {clientRequest{path: reportPath("a")}, 200, `{"lead_id":"a","status":"sold"}`, 1, 0},
-		"one that may clash":       {clientRequest{path: reportPath("a"), mayConflict: true}, 409, `{"error":"invalid_transition"}`, 0, 0},
-		"one that may not":         {clientRequest{path: reportPath("a")}, 409, `{"error":"invalid_transition"}`, 0, 1},
-		"one that is nobody's":     {clientRequest{path: reportPath("a"), mayConflict: true}, 404, `{"error":"not_found"}`, 0, 1},
-		"a batch that may clash":   {clientRequest{path: pathBatch, mayConflict: true}, 200, batch, 1, 0},
-		"a batch that may not":     {clientRequest{path: pathBatch}, 200, batch, 2, 0},
-		"a batch without results":  {clientRequest{path: pathBatch}, 200, `{"results":[]}`, 0, 1},
-		"a batch that is no batch": {clientRequest{path: pathBatch}, 200, `[]`, 0, 1},
-	} {
-		var l answerLog
-		taken := 0
-		if answer := l.add(&test.order, Response{Status: test.status, Body: test.text}); answer != nil {
-			taken = len(answer.statusReports)
-		}
-		if taken != test.taken || len(l.violations) != test.wrong {
-			t.Errorf("%s: %d taken, %q", name, taken, l.violations)
-		}
-	}
-}
-
 // The tally counts each answer once, by kind and answer.
 func TestTally(t *testing.T) {
 	f := choiceEvidence()

@@ -95,25 +95,6 @@ func TestAuditDetectsFalseTestDeliveries(t *testing.T) {
 	})
 }
 
-// A production post with a test's bid must get invalid_bid_token and no other answer.
-func TestAnswerLogParsesForeignPosts(t *testing.T) {
-	for _, c := range []struct {
-		Response
-		right bool
-	}{
-		{Response{Status: 422, Body: `{"error":"invalid_bid_token"}`}, true},
-		{Response{Status: 422, Body: `{"error":"post_rejected"}`}, false},
-		{Response{Status: 410, Body: `{"error":"bid_expired"}`}, false},
-		{Response{Status: 201, Body: `{"id":"one","status":"ACCEPTED"}`}, false},
-	} {
-		var l answerLog
-		l.add(&clientRequest{path: pathPost, key: "post-a-mistaken", foreignBid: true}, c.Response)
-		if (len(l.violations) == 0) != c.right || len(l.answers) != 0 || len(l.expiredPosts) != 0 {
-			t.Errorf("%d %s: %q", c.Status, c.Body, l.violations)
-		}
-	}
-}
-
 // Record 6 sold lead two to rec.
 func TestAuditDetectsSalesDuringPause(t *testing.T) {
 	for _, c := range []struct {
