@@ -37,10 +37,10 @@ func (m *Mutation) mutatedText(root string) ([]byte, error) {
 	return bytes.Replace(whole, []byte(m.Old), []byte(m.New), 1), nil
 }
 
-// Overlay writes the mutated files into dir. It returns the path of the file for `go build
+// WriteOverlay writes the mutated files into dir. It returns the path of the file for `go build
 // -overlay` and `go test -overlay`. A source file can have only one mutation. The caller
 // removes dir after the build.
-func Overlay(root, dir string, mutations ...Mutation) (path string, err error) {
+func WriteOverlay(root, dir string, mutations ...Mutation) (path string, err error) {
 	root, err = filepath.Abs(root)
 	if err != nil {
 		return "", err
@@ -78,7 +78,7 @@ func Build(ctx context.Context, root, pkg, out string, args []string, mutations 
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // leftovers are in the system's temporary directory
-	overlay, err := Overlay(root, dir, mutations...)
+	overlay, err := WriteOverlay(root, dir, mutations...)
 	if err != nil {
 		return err
 	}

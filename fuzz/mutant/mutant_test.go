@@ -52,7 +52,7 @@ func TestMutationThatBreaksNothingIsRefused(t *testing.T) {
 		"nothing changes":   {{File: "word.go", Old: "whole", New: "whole"}},
 		"one file twice":    {good, good},
 	} {
-		if _, err := Overlay(root, t.TempDir(), mutations...); err == nil {
+		if _, err := WriteOverlay(root, t.TempDir(), mutations...); err == nil {
 			t.Errorf("%s: was taken", name)
 		}
 	}

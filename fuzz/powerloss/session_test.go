@@ -28,7 +28,7 @@ func TestMutationsApply(t *testing.T) {
 			t.Errorf("two are called %q", m.Name)
 		}
 		names[m.Name] = true
-		if _, err := mutant.Overlay(root, t.TempDir(), append(append(slices.Clone(companionMutations[m.Name]), m), shorterLimits...)...); err != nil {
+		if _, err := mutant.WriteOverlay(root, t.TempDir(), append(append(slices.Clone(companionMutations[m.Name]), m), shorterLimits...)...); err != nil {
 			t.Error(err)
 		}
 	}

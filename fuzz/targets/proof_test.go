@@ -48,7 +48,7 @@ func TestTargetsFindFaults(t *testing.T) {
 	delete(packages, "./outbound/webhook/signature")
 	packages["./outbound/webhook"] = true
 	packages["./config"] = true // its targets test config/canonical as well
-	overlay, err := mutant.Overlay(root, t.TempDir(), all...)
+	overlay, err := mutant.WriteOverlay(root, t.TempDir(), all...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,15 +21,15 @@ import (
 	"pingpost/fuzz/witness"
 )
 
-// disk is a small file system at the place of the data directory.
-type disk struct {
+// smallDisk is a small file system at the place of the data directory.
+type smallDisk struct {
 	*torture
 	savedDir, filler string
 }
 
 // mountSmallDisk moves the data directory to a file system of 160 MB.
-func (t *torture) mountSmallDisk() *disk {
-	d := &disk{torture: t, savedDir: t.DataDir() + ".aside", filler: filepath.Join(t.DataDir(), "ballast")}
+func (t *torture) mountSmallDisk() *smallDisk {
+	d := &smallDisk{torture: t, savedDir: t.DataDir() + ".aside", filler: filepath.Join(t.DataDir(), "ballast")}
 	t.Kill()
 	d.must(os.Rename(t.DataDir(), d.savedDir))
 	d.must(os.Mkdir(t.DataDir(), 0o700))
@@ -41,7 +41,7 @@ func (t *torture) mountSmallDisk() *disk {
 }
 
 // restoreDataDir moves the data directory back.
-func (d *disk) restoreDataDir() {
+func (d *smallDisk) restoreDataDir() {
 	d.Kill()
 	d.must(os.RemoveAll(d.savedDir))
 	d.copy(d.DataDir(), d.savedDir)
@@ -80,14 +80,14 @@ func (t *torture) unmount() error {
 	return syscall.Unmount(t.DataDir(), 0)
 }
 
-func (d *disk) copy(from, to string) {
+func (d *smallDisk) copy(from, to string) {
 	if out, err := exec.Command("cp", "-a", from+"/.", to).CombinedOutput(); err != nil {
 		d.test.Fatalf("cp: %v %s", err, out)
 	}
 }
 
 // fillUntilLeft leaves the given number of free bytes; 0 makes every write fail.
-func (d *disk) fillUntilLeft(dir string, leave int64) {
+func (d *smallDisk) fillUntilLeft(dir string, leave int64) {
 	f, err := os.Create(d.filler)
 	d.must(err)
 	defer f.Close()
@@ -108,7 +108,7 @@ func (d *disk) fillUntilLeft(dir string, leave int64) {
 	}
 }
 
-func (d *disk) removeFiller() { d.must(os.Remove(d.filler)) }
+func (d *smallDisk) removeFiller() { d.must(os.Remove(d.filler)) }
 
 // whyNoMount returns the reason why mounts are not permitted, or "".
 func whyNoMount(t *torture) string {

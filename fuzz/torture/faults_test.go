@@ -174,7 +174,7 @@ var faults = []*fault{
 		t.Kill()
 		<-erased
 		t.Start()
-		t.CheckKeys()
+		t.CheckLeadKeys()
 		t.Erase(who)
 		return true
 	}},
@@ -294,7 +294,7 @@ var faults = []*fault{
 		<-t.topUpDone // a top-up after the last backup would rightly be lost
 		t.AwaitAnswers(t.random)
 		t.AwaitAlive("no delivery is open", func() bool { return t.Metric("pingpost_open_deliveries") == "0" })
-		defer t.AdminEditor.Pause()()
+		defer t.AdminEditor.PauseEdits()()
 		t.AwaitBackup()
 		t.Kill()
 		t.RestoreAfterDiskLoss()

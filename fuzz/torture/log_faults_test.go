@@ -13,9 +13,9 @@ import (
 	"pingpost/wal"
 )
 
-// frame is the place of a record in the log. It knows only as much of the format (wal/doc.go)
+// logFrame is the place of a record in the log. It knows only as much of the format (wal/doc.go)
 // as the faults need.
-type frame struct {
+type logFrame struct {
 	path       string // path of the segment
 	at, size   int64  // with the length before it
 	data       int64  // start of the frame itself
@@ -29,12 +29,12 @@ const (
 )
 
 // readFrames reads the frames of all live segments.
-func readFrames(dir string) ([]frame, error) {
+func readFrames(dir string) ([]logFrame, error) {
 	segments, err := wal.Segments(dir)
 	if err != nil {
 		return nil, err
 	}
-	var all []frame
+	var all []logFrame
 	for _, s := range segments {
 		if s.Archived {
 			continue
@@ -53,7 +53,7 @@ func readFrames(dir string) ([]frame, error) {
 }
 
 // splitFrames returns the frames of a segment up to its end or the first incomplete one.
-func splitFrames(path string, text []byte) (all []frame, err error) {
+func splitFrames(path string, text []byte) (all []logFrame, err error) {
 	for at := 0; at < len(text); {
 		size, n := binary.Uvarint(text[at:])
 		if n <= 0 || uint64(len(text)-at-n) < size {
@@ -63,7 +63,7 @@ func splitFrames(path string, text []byte) (all []frame, err error) {
 			return all, fmt.Errorf("%s: no frame at %d", path, at)
 		}
 		head := text[at+n:]
-		all = append(all, frame{
+		all = append(all, logFrame{
 			path: path, at: int64(at), size: int64(n) + int64(size), data: int64(at + n),
 			seq: binary.LittleEndian.Uint64(head[8:]), batch: binary.LittleEndian.Uint64(head[16:]),
 		})
@@ -74,7 +74,7 @@ func splitFrames(path string, text []byte) (all []frame, err error) {
 
 // nextRecord returns a valid record that could follow the last one of text: a copy with the
 // next sequence number, in a batch of its own, with a correct checksum.
-func nextRecord(last frame, text []byte) []byte {
+func nextRecord(last logFrame, text []byte) []byte {
 	next := append([]byte(nil), text[last.at:last.at+last.size]...)
 	head := next[last.data-last.at:]
 	binary.LittleEndian.PutUint64(head[8:], last.seq+1)
@@ -119,7 +119,7 @@ func countFiles(t *torture, folder string) int {
 
 // detectableFrames returns the frames whose damage cannot be mistaken for a crash: a later
 // batch follows them. A start does not read records that a snapshot contains.
-func detectableFrames(all []frame, snapshot uint64) (some []frame) {
+func detectableFrames(all []logFrame, snapshot uint64) (some []logFrame) {
 	if len(all) == 0 {
 		return nil
 	}
@@ -219,7 +219,7 @@ func TestTornRecordsAreRecognized(t *testing.T) {
 
 // Only records that a later batch follows, and that no snapshot contains, are detectable.
 func TestDetectableFrames(t *testing.T) {
-	all := []frame{{seq: 1, batch: 1}, {seq: 2, batch: 1}, {seq: 3, batch: 3}, {seq: 4, batch: 4}, {seq: 5, batch: 4}}
+	all := []logFrame{{seq: 1, batch: 1}, {seq: 2, batch: 1}, {seq: 3, batch: 3}, {seq: 4, batch: 4}, {seq: 5, batch: 4}}
 	for snapshot, want := range map[uint64][]uint64{0: {1, 2, 3}, 2: {3}, 3: nil, 9: nil} {
 		var got []uint64
 		for _, f := range detectableFrames(all, snapshot) {

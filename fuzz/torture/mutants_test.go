@@ -263,7 +263,7 @@ const (
 // changes of the mutated lines at once.
 func TestMutationsApply(t *testing.T) {
 	for i := range mutants {
-		if _, err := mutant.Overlay(root, t.TempDir(), mutants[i].mutation); err != nil {
+		if _, err := mutant.WriteOverlay(root, t.TempDir(), mutants[i].mutation); err != nil {
 			t.Error(err)
 		}
 	}

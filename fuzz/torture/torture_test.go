@@ -93,12 +93,12 @@ func runTorture(test *testing.T, span time.Duration, words string) {
 		program = filepath.Join(t.dir, "pingpost")
 		witness.Build(test, program, raceDetector)
 	}
-	hourly, daily := witness.ZonesAt(time.Now())
+	hourly, daily := witness.ZonesFarFromWindowEnd(time.Now())
 	config := witness.NewConfig(int64(span.Seconds())*leadsASecond, hourly, daily)
 	t.Harness = witness.NewHarness(test, program, t.dir, config, number)
 	test.Cleanup(func() {
 		var out strings.Builder
-		t.table(&out, t.Starts)
+		t.printTable(&out, t.Starts)
 		test.Log("\n" + out.String())
 	})
 	test.Cleanup(t.saveDataDir)
@@ -124,7 +124,7 @@ type torture struct {
 
 	rounds  int
 	records map[*fault]*faultCounts
-	hashes  []witness.Position
+	hashes  []witness.StateHash
 	tally   witness.Tally
 }
 
@@ -149,7 +149,7 @@ func (t *torture) injectFaults(all []*fault) {
 			}
 		}
 	}
-	t.finish()
+	t.runFinalAudit()
 }
 
 // permittedFaults returns the faults that the machine permits.
@@ -190,23 +190,23 @@ func (t *torture) runRound(f *fault) {
 	}
 	r.duration += time.Since(began)
 	<-t.topUpDone
-	t.audit()
+	t.auditRound()
 	if !t.test.Failed() && r.injected > r.survived {
 		r.survived++
 	}
 	t.test.Logf("%7s  round %d, %s: %d answered", t.elapsed(), t.rounds, f.name, t.Suppliers.Answered())
 }
 
-// audit compares all sources with the log, and the log with the live state.
-func (t *torture) audit() {
+// auditRound compares all sources with the log, and the log with the live state.
+func (t *torture) auditRound() {
 	p := t.CollectEvidence()
 	t.Audit(p)
-	t.AdminEditor.Check()
+	t.AdminEditor.CheckEdits()
 	t.tally = p.Tally()
 	t.AdminEditor.AddCountsTo(t.tally)
-	t.hashes = append(t.hashes, t.Hash())
+	t.hashes = append(t.hashes, t.ReadStateHash())
 	t.CheckReplayHash(t.hashes[len(t.hashes)-1])
-	t.Verify()
+	t.VerifyLog()
 	t.Suppliers.RepeatRequests(10, t.random)
 	t.ResolveDeliveries(t.random)
 	t.DecideReturns(t.random)
@@ -216,13 +216,13 @@ func (t *torture) audit() {
 	}
 }
 
-// finish waits until all work is done, and runs the final audit.
-func (t *torture) finish() {
+// runFinalAudit waits until all work is done, and runs the final audit.
+func (t *torture) runFinalAudit() {
 	t.test.Logf("%7s  no more faults; waiting for open work", t.elapsed())
 	t.AdminEditor.Close()
 	t.SettleDeliveries(t.random)
 	t.DrainWebhooks()
-	t.AdminEditor.Check()
+	t.AdminEditor.CheckEdits()
 	p := t.CollectEvidence()
 	p.WebhooksDrained = true
 	t.Audit(p)
@@ -232,8 +232,8 @@ func (t *torture) finish() {
 		t.CheckReplayHash(t.hashes[i]) // also before the newest snapshot
 	}
 	t.CheckRestart(t.random)
-	t.CheckKeys()
-	t.CheckRestores(t.hashes[0], t.hashes[t.random.IntN(len(t.hashes))], t.hashes[len(t.hashes)-1])
+	t.CheckLeadKeys()
+	t.CheckRestoredCopies(t.hashes[0], t.hashes[t.random.IntN(len(t.hashes))], t.hashes[len(t.hashes)-1])
 }
 
 func (t *torture) awaitAnswered(until int) {
@@ -265,8 +265,8 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// table prints the faults and the requests of the run.
-func (t *torture) table(out io.Writer, starts int) {
+// printTable prints the faults and the requests of the run.
+func (t *torture) printTable(out io.Writer, starts int) {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprintf(w, "FAULT\tinjected\tsurvived\tno occasion\tmean time\t\n")
 	for _, f := range faults {
@@ -284,7 +284,7 @@ func (t *torture) table(out io.Writer, starts int) {
 	w = tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprintf(w, "REQUEST\tin all\tanswers\n")
 	for _, kind := range slices.Sorted(maps.Keys(t.tally)) {
-		fmt.Fprintf(w, "%s\t%d\t%s\n", kind, t.tally.Of(kind), counts(t.tally[kind]))
+		fmt.Fprintf(w, "%s\t%d\t%s\n", kind, t.tally.CountOf(kind), formatAnswerCounts(t.tally[kind]))
 	}
 	_ = w.Flush()
 	fmt.Fprintf(out, "\n%d rounds in %v; %d starts of the exchange\n", t.rounds, time.Since(t.began).Round(time.Second), starts)
@@ -294,8 +294,8 @@ func meanDuration(sum time.Duration, n int) time.Duration {
 	return (sum / time.Duration(max(1, n))).Round(time.Millisecond)
 }
 
-// counts lists answers, the most frequent first.
-func counts(answers map[string]int) string {
+// formatAnswerCounts lists answers, the most frequent first.
+func formatAnswerCounts(answers map[string]int) string {
 	names := slices.SortedFunc(maps.Keys(answers), func(a, b string) int {
 		return cmp.Or(cmp.Compare(answers[b], answers[a]), cmp.Compare(a, b))
 	})
@@ -384,7 +384,7 @@ func TestTable(t *testing.T) {
 	run.records[faults[2]].survived = 3
 	run.tally = witness.Tally{"ingest": {"caps_full": 2, "ACCEPTED": 5, "duplicate": 2}}
 	var out strings.Builder
-	run.table(&out, 12)
+	run.printTable(&out, 12)
 	text := out.String()
 	for _, want := range []string{
 		faults[0].name + "  ", "skipped: strace is not installed", "2.5s", "ingest   9       ACCEPTED 5, caps_full 2, duplicate 2", "12 starts of the exchange",

@@ -73,7 +73,7 @@ func startAdminEditor(x *Exchange, seed uint64) *AdminEditor {
 		for ; ctx.Err() == nil; time.Sleep(editPause) {
 			if o.x.locator.isUp() {
 				o.mu.Lock()
-				o.editOne()
+				o.makeRandomEdit()
 				o.mu.Unlock()
 			}
 		}
@@ -88,8 +88,8 @@ func (o *AdminEditor) Close() {
 	o.running.Wait()
 }
 
-// Pause stops new edits until the caller calls resume.
-func (o *AdminEditor) Pause() (resume func()) {
+// PauseEdits stops new edits until the caller calls resume.
+func (o *AdminEditor) PauseEdits() (resume func()) {
 	o.mu.Lock()
 	return o.mu.Unlock
 }

@@ -64,7 +64,7 @@ func TestClassifyAdminAnswers(t *testing.T) {
 		{404, nil, notApplied, 1},
 	} {
 		o := &AdminEditor{tally: Tally{}}
-		if got := o.classifyAnswer("that", c.status, nil, c.err); got != c.want || len(o.findings) != c.found || o.tally.Of("that") != 1 {
+		if got := o.classifyAnswer("that", c.status, nil, c.err); got != c.want || len(o.findings) != c.found || o.tally.CountOf("that") != 1 {
 			t.Errorf("%d, %v: %v, %q", c.status, c.err, got, o.findings)
 		}
 	}

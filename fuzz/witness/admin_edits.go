@@ -17,9 +17,9 @@ import (
 // lead's outcome.
 const editedList = "suppression/office_list"
 
-// editOne makes one random edit. It inspects the object first, and makes no edit if the
+// makeRandomEdit makes one random edit. It inspects the object first, and makes no edit if the
 // exchange does not answer.
-func (o *AdminEditor) editOne() {
+func (o *AdminEditor) makeRandomEdit() {
 	o.lastNumber++
 	t := o.objects[o.random.IntN(len(o.objects))]
 	if o.random.IntN(3) == 0 {
@@ -37,13 +37,13 @@ func (o *AdminEditor) editOne() {
 	}
 }
 
-// request sends a request to the admin API, like SendAdmin.
-func (o *AdminEditor) request(method, path string, body io.Reader, headers ...string) (status int, text []byte, header http.Header, err error) {
+// requestAdmin sends a request to the admin API, like SendAdmin.
+func (o *AdminEditor) requestAdmin(method, path string, body io.Reader, headers ...string) (status int, text []byte, header http.Header, err error) {
 	return SendAdmin(context.Background(), method, o.x.adminAddress()+"/admin/v1/"+path, body, headers...)
 }
 
-// password returns the password of a user with this value.
-func password(is string) string { return "of office " + is }
+// userPassword returns the password of a user with this value.
+func userPassword(is string) string { return "of office " + is }
 
 // editUser creates a user, changes the role or the password, or deletes the user.
 func (o *AdminEditor) editUser(t *adminObject) {
@@ -52,17 +52,17 @@ func (o *AdminEditor) editUser(t *adminObject) {
 	}
 	next := fmt.Sprintf("%s %d", []string{"viewer", "operator", "admin"}[o.random.IntN(3)], o.lastNumber)
 	role, _, _ := strings.Cut(next, " ")
-	method, path, body := "PUT", t.path, Object{"role": role, "password": password(next)}
+	method, path, body := "PUT", t.path, Object{"role": role, "password": userPassword(next)}
 	if was, _, there := strings.Cut(t.possible[0], " "); there {
 		switch o.random.IntN(4) {
 		case 0:
 			method, body, next = "DELETE", nil, ""
 		case 1:
 			path, next = path+"/password", fmt.Sprintf("%s %d", was, o.lastNumber)
-			body = Object{"new": password(next)}
+			body = Object{"new": userPassword(next)}
 		}
 	}
-	status, text, _, err := o.request(method, path, bytes.NewReader(Encode(body)))
+	status, text, _, err := o.requestAdmin(method, path, bytes.NewReader(Encode(body)))
 	v := o.classifyAnswer(method+" a user", status, text, err)
 	t.recordResult(next, v)
 	for _, p := range o.tokens {
@@ -79,7 +79,7 @@ func (o *AdminEditor) editToken(t *adminObject) {
 	}
 	for _, p := range o.tokens {
 		if p.user == t && p.id != "" && len(p.possible) == 1 && p.possible[0] == tokenValid && o.random.IntN(3) == 0 {
-			status, text, _, err := o.request("DELETE", "api-tokens/"+p.id, nil)
+			status, text, _, err := o.requestAdmin("DELETE", "api-tokens/"+p.id, nil)
 			p.recordResult(tokenEnded, o.classifyAnswer("DELETE a token", status, text, err))
 			return
 		}
@@ -90,7 +90,7 @@ func (o *AdminEditor) editToken(t *adminObject) {
 	}
 	name := fmt.Sprintf("paper %d", o.lastNumber)
 	p := &apiToken{user: t, name: name, adminObject: adminObject{path: fmt.Sprintf("token %q of %s", name, t.path), possible: []string{tokenEnded}}}
-	status, text, _, err := o.request("POST", "api-tokens", bytes.NewReader(Encode(Object{"name": p.name})), "Cookie", cookie, "X-CSRF-Token", csrf)
+	status, text, _, err := o.requestAdmin("POST", "api-tokens", bytes.NewReader(Encode(Object{"name": p.name})), "Cookie", cookie, "X-CSRF-Token", csrf)
 	if err == nil && status == http.StatusUnauthorized {
 		return // a session ends when the exchange stops
 	}
@@ -109,8 +109,8 @@ func (o *AdminEditor) editToken(t *adminObject) {
 
 // requestSession logs in with the password of a user with this value.
 func (o *AdminEditor) requestSession(t *adminObject, is string) (status int, text []byte, header http.Header, err error) {
-	body := Encode(Object{"name": strings.TrimPrefix(t.path, "users/"), "password": password(is)})
-	return o.request("POST", "session", bytes.NewReader(body), "Content-Type", "application/json")
+	body := Encode(Object{"name": strings.TrimPrefix(t.path, "users/"), "password": userPassword(is)})
+	return o.requestAdmin("POST", "session", bytes.NewReader(body), "Content-Type", "application/json")
 }
 
 // logIn opens a session. ok is false if the exchange did not answer or refused the password.
@@ -148,7 +148,7 @@ func (o *AdminEditor) editConfigEntry(t *adminObject) {
 	case o.random.IntN(4) == 0:
 		method, next = "DELETE", ""
 	}
-	status, text, _, err := o.request(method, t.path, bytes.NewReader(Encode(body)), match, with)
+	status, text, _, err := o.requestAdmin(method, t.path, bytes.NewReader(Encode(body)), match, with)
 	t.recordResult(next, o.classifyAnswer(method+" an entry", status, text, err))
 }
 
@@ -162,7 +162,7 @@ func (o *AdminEditor) uploadList(t *adminObject) {
 		if t.possible[0] != "" {
 			o.findings.add("admin edits: the suppression list with acknowledged contents is missing")
 		}
-		status, text, _, err := o.request("PUT", at, strings.NewReader(`{"field":"phone"}`), "If-None-Match", "*")
+		status, text, _, err := o.requestAdmin("PUT", at, strings.NewReader(`{"field":"phone"}`), "If-None-Match", "*")
 		o.classifyAnswer("PUT a list", status, text, err)
 		return
 	}
@@ -177,7 +177,7 @@ func (o *AdminEditor) uploadList(t *adminObject) {
 	}
 	breaks := o.random.IntN(4) == 0
 	read := startUploadInTwoParts(from, count, breaks)
-	status, text, _, err := o.request("PUT", t.path+"?mode="+mode, read)
+	status, text, _, err := o.requestAdmin("PUT", t.path+"?mode="+mode, read)
 	_ = read.Close()
 	if breaks {
 		o.tally.add("broken upload", "no answer expected", 1)

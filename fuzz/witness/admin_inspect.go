@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Check compares all edits with the running exchange.
-func (o *AdminEditor) Check() {
+// CheckEdits compares all edits with the running exchange.
+func (o *AdminEditor) CheckEdits() {
 	o.x.t.Helper()
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -42,7 +42,7 @@ func (o *AdminEditor) inspectObject(t *adminObject) bool {
 }
 
 func (o *AdminEditor) get(path string, into any) (status int, etag string, ok bool) {
-	status, text, header, err := o.request("GET", path, nil)
+	status, text, header, err := o.requestAdmin("GET", path, nil)
 	if err != nil || status != http.StatusOK {
 		return status, "", err == nil && status == http.StatusNotFound
 	}
@@ -151,7 +151,7 @@ func (o *AdminEditor) checkTokens() {
 			continue
 		}
 		shown[is] = true
-		status, _, _, err := o.request("GET", "session", nil, "Authorization", "Bearer "+p.text)
+		status, _, _, err := o.requestAdmin("GET", "session", nil, "Authorization", "Bearer "+p.text)
 		if err == nil && (status == http.StatusOK) != (is == tokenValid) {
 			o.findings.add("admin edits: %s is %s, but a request with it returned status %d", p.path, is, status)
 		}

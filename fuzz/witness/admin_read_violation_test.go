@@ -25,7 +25,7 @@ func readEvidence() *forgedEvidence {
 			{"entry":2,"kind":"opening","amount":20,"balance":20},
 			{"entry":5,"kind":"sale","lead_id":"one","campaign_id":"cmp","amount":-10,"balance":10}]}`,
 	} {
-		s := &statement{}
+		s := &accountStatement{}
 		if err := json.Unmarshal([]byte(text), s); err != nil {
 			panic(err)
 		}
@@ -39,7 +39,7 @@ func readEvidence() *forgedEvidence {
 func (f *forgedEvidence) explains(lead, rest string) {
 	t := f.answerOf(lead)
 	t.Status = 201
-	f.explanations = append(f.explanations, &explanation{request: t, text: `{"supplier_id":"sup_acme","campaign_id":"cmp","request_id":"` + t.RequestID + `",` + rest + "}"})
+	f.explanations = append(f.explanations, &answerExplanation{request: t, text: `{"supplier_id":"sup_acme","campaign_id":"cmp","request_id":"` + t.RequestID + `",` + rest + "}"})
 }
 
 // lists sets the answers of the two lists.
@@ -53,10 +53,10 @@ func (f *forgedEvidence) lists(deliveries, returns string) {
 func TestAuditIgnoresLaterLeadsInReads(t *testing.T) {
 	f := readEvidence()
 	f.decided("six", `"slot":6,"sale":`+toRec) // decided after all reads
-	f.config.buyer("rec").credit, f.config.caps[2].count, f.config.caps[0].count = 5*unit, 3, 9
+	f.config.buyerByID("rec").credit, f.config.caps[2].count, f.config.caps[0].count = 5*unit, 3, 9
 	f.changed("six", `"result":"waits","to":"returned"`)
 	f.decided("seven", `"slot":7,"sale":`+toBlue+`,"post":"http://blue/v1/post"`)
-	f.config.buyer("blue").credit, f.config.caps[1].money = 20*unit, 40*unit
+	f.config.buyerByID("blue").credit, f.config.caps[1].money = 20*unit, 40*unit
 	f.expectNothing(t)
 }
 
@@ -95,7 +95,7 @@ func TestAuditDetectsFalsePingExplanations(t *testing.T) {
 	const honest = `{"kind":"ping","seller_id":"a","supplier_id":"sup_acme","campaign_id":"cmp","request_id":"req_ping_a","offers":[{"payout":{"amount":8,"currency":"USD"}}],"leads":[{"lead_id":"one"}]}`
 	world := func(text string) string {
 		f := auctionEvidence()
-		f.explanations = []*explanation{{request: f.pings[0], text: text}}
+		f.explanations = []*answerExplanation{{request: f.pings[0], text: text}}
 		return strings.Join(f.findings(), "\n")
 	}
 	if found := world(honest); found != "" {
@@ -129,7 +129,7 @@ func TestAuditDetectsFalseStatements(t *testing.T) {
 		{"it closes otherwise", "statement of blue: opening", func(f *forgedEvidence) { f.statements[1].Closing.Balance++ }},
 		{"it holds otherwise", "statement of blue: opening", func(f *forgedEvidence) { f.statements[1].Closing.Held++ }},
 		{"it opens otherwise", "statement of blue: opening", func(f *forgedEvidence) { f.statements[1].Opening.Balance++ }},
-		{"a supplier's account", "statement of sup_acme: closing balance", func(f *forgedEvidence) { f.statements[0].Closing = &jsonAccount{} }},
+		{"a supplier's account", "statement of sup_acme: closing balance", func(f *forgedEvidence) { f.statements[0].Closing = &accountBalance{} }},
 		{"stale statement", "statement of sup_acme: as of entry 4", func(f *forgedEvidence) { f.statements[0].AsOf.Entry = 4 }},
 		{"statement of a future entry", "statement of sup_acme: as of entry 99", func(f *forgedEvidence) { f.statements[0].AsOf.Entry = 99 }},
 	})

@@ -43,12 +43,12 @@ type answeredRequest struct {
 
 // answeredLead is a lead as the answer shows it.
 type answeredLead struct {
-	ID         string     `json:"id"`
-	Status     string     `json:"status"`
-	BuyerID    string     `json:"buyer_id"`
-	CampaignID string     `json:"campaign_id"`
-	Reason     string     `json:"reason"`
-	Price      jsonAmount `json:"price"`
+	ID         string         `json:"id"`
+	Status     string         `json:"status"`
+	BuyerID    string         `json:"buyer_id"`
+	CampaignID string         `json:"campaign_id"`
+	Reason     string         `json:"reason"`
+	Price      currencyAmount `json:"price"`
 }
 
 func (t *answeredRequest) isAccepted() bool { return t.parsed.Data.Status == "ACCEPTED" }
@@ -65,7 +65,7 @@ type answerLog struct {
 // final.
 func (l *answerLog) add(o *clientRequest, a Response) *answeredRequest {
 	t := &answeredRequest{clientRequest: o, Response: a}
-	final, err := t.parse()
+	final, err := t.parseAnswer()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -80,8 +80,8 @@ func (l *answerLog) add(o *clientRequest, a Response) *answeredRequest {
 	return t
 }
 
-// parse parses the answer. final is false if the answer leaves the idempotency key unused.
-func (t *answeredRequest) parse() (final bool, err error) {
+// parseAnswer parses the answer. final is false if the answer leaves the idempotency key unused.
+func (t *answeredRequest) parseAnswer() (final bool, err error) {
 	switch {
 	case t.path == pathPing && t.Status == http.StatusOK:
 		return true, t.parsePingAnswer()
@@ -113,8 +113,8 @@ func (l *answerLog) compareRepeat(first *answeredRequest, again Response) {
 		first.key, first.Status, first.Body, first.RequestID, again.Status, again.Body, again.RequestID, again.Replayed))
 }
 
-// contents returns copies of the answers and the violations.
-func (l *answerLog) contents() (answers []*answeredRequest, violations []string) {
+// answersAndViolations returns copies of the answers and the violations.
+func (l *answerLog) answersAndViolations() (answers []*answeredRequest, violations []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append(answers, l.answers...), append(violations, l.violations...)

@@ -28,7 +28,7 @@ const auctionPercent = 35
 // while the exchange is down. It returns false when the context ends.
 func (c *SupplierPool) pingAndPost(ctx context.Context, client *sellerClient, name string, random *rand.Rand) bool {
 	person := c.newIngest("", random, (*campaignConfig).isAuction)
-	campaign := c.config.campaign(person.campaign)
+	campaign := c.config.campaignByID(person.campaign)
 	ping := &clientRequest{path: pathPing, key: "ping-" + name, campaign: campaign.id, isTest: drawIsTest(random), body: Encode(Object{
 		"auction_id": name, "vertical": campaign.vertical, "state": "CA", "zip3": "941", "tcpa_consent": true,
 	})}

@@ -42,7 +42,7 @@ func auctionEvidence() *forgedEvidence {
 	f.holds("red", "three")
 	f.expiredPosts = []string{"post-late"}
 	f.buyerStats = map[string]refbuyer.Stats{"blue": {Revenue: 10 * unit}, "red": {Revenue: 5 * unit}}
-	f.accounts = map[string]account{"blue": {}, "red": {}}
+	f.accounts = map[string]buyerAccount{"blue": {}, "red": {}}
 	return f
 }
 

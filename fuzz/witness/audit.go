@@ -30,10 +30,10 @@ type Evidence struct {
 	acknowledged     []operatorAction           // acknowledged top-ups, decisions and erasures
 	pauses           []buyerPause               // acknowledged pauses of buyers
 
-	lookups      []*lookup      // answers to lookups of leads by suppliers and buyers
-	sinceSeq     uint64         // the log's position before the reads below
-	explanations []*explanation // admin API: explanations of leads and pings
-	statements   []*statement   // admin API: account statements
+	lookups      []*leadLookup        // answers to lookups of leads by suppliers and buyers
+	sinceSeq     uint64               // the log's position before the reads below
+	explanations []*answerExplanation // admin API: explanations of leads and pings
+	statements   []*accountStatement  // admin API: account statements
 
 	hasAdminReads                  bool // the admin API was read
 	openDeliveries, pendingReturns openList
@@ -43,12 +43,12 @@ type Evidence struct {
 	// idle is set if no request is in flight and all open deliveries wait for the operator. All
 	// sources must then agree exactly.
 	idle            bool
-	WebhooksDrained bool               // idle, and every webhook event was delivered
-	accounts        map[string]account // admin API: buyers' accounts
+	WebhooksDrained bool                    // idle, and every webhook event was delivered
+	accounts        map[string]buyerAccount // admin API: buyers' accounts
 }
 
-// account is a buyer's account in the admin API.
-type account struct {
+// buyerAccount is a buyer's account in the admin API.
+type buyerAccount struct {
 	Balance signedAmount `json:"balance"`
 	Held    market.Money `json:"held"`
 }
@@ -65,11 +65,11 @@ func (b *signedAmount) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// audit returns all findings.
-func (p *Evidence) audit() []string {
+// runChecks returns all findings.
+func (p *Evidence) runChecks() []string {
 	checks := []func() findings{
-		p.checkAnswers, p.checkDuplicates, p.checkBuyers, p.checkAuctionAnswers, p.checkChoices, p.checkWebhooks, p.checkStatusReports, p.checkAcknowledged,
-		p.checkPauses, p.checkLookups, p.checkExplanations, p.checkStatements, p.checkOpenLists, p.checkReport,
+		p.checkLeadAnswers, p.checkPersonsSoldOnce, p.checkLeadsAtBuyers, p.checkAuctionAnswers, p.checkChosenBuyers, p.checkWebhooks, p.checkStatusReports, p.checkAcknowledged,
+		p.checkPausedBuyers, p.checkLookups, p.checkExplanations, p.checkStatements, p.checkOpenLists, p.checkReport,
 	}
 	if p.idle {
 		checks = append(checks, p.checkIdleLog, p.checkAuctionsRequested, p.checkIdleMoney)
@@ -85,8 +85,8 @@ type findings []string
 
 func (f *findings) add(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }
 
-// checkAnswers checks that the log holds each answered lead once, with the answer's content.
-func (p *Evidence) checkAnswers() (found findings) {
+// checkLeadAnswers checks that the log holds each answered lead once, with the answer's content.
+func (p *Evidence) checkLeadAnswers() (found findings) {
 	keys := map[string]string{}
 	for _, t := range p.answers {
 		said := &t.parsed.Data
@@ -105,14 +105,14 @@ func (p *Evidence) checkAnswers() (found findings) {
 		if e.isTest != t.isTest {
 			found.add("lead %s: test flag sent %t, logged %t", e.id, t.isTest, e.isTest)
 		}
-		found = append(found, p.checkAnswer(t, e)...)
+		found = append(found, p.compareAnswerWithLog(t, e)...)
 	}
 	return found
 }
 
-// checkAnswer compares an answer with the lead's state in the log. A lead that its buyer
+// compareAnswerWithLog compares an answer with the lead's state in the log. A lead that its buyer
 // refused after ACCEPTED is unsold in the log; the answer stays ACCEPTED.
-func (p *Evidence) checkAnswer(t *answeredRequest, e *modelLead) (found findings) {
+func (p *Evidence) compareAnswerWithLog(t *answeredRequest, e *modelLead) (found findings) {
 	said := &t.parsed.Data
 	switch {
 	case said.Status == "UNMATCHED":
@@ -132,8 +132,8 @@ func (p *Evidence) checkAnswer(t *answeredRequest, e *modelLead) (found findings
 	return found
 }
 
-// checkDuplicates checks that a campaign sells each person at most once.
-func (p *Evidence) checkDuplicates() (found findings) {
+// checkPersonsSoldOnce checks that a campaign sells each person at most once.
+func (p *Evidence) checkPersonsSoldOnce() (found findings) {
 	sold := map[[2]string]string{}
 	for _, t := range p.answers {
 		e := p.model.leads[t.parsed.Data.ID]
@@ -150,10 +150,10 @@ func (p *Evidence) checkDuplicates() (found findings) {
 	return found
 }
 
-// checkBuyers checks that each lead is at one endpoint only. It must be the endpoint of the
+// checkLeadsAtBuyers checks that each lead is at one endpoint only. It must be the endpoint of the
 // buyer in the log, and a test lead must be at the test endpoint. A lead that is delivered by
 // the log must be at its buyer.
-func (p *Evidence) checkBuyers() (found findings) {
+func (p *Evidence) checkLeadsAtBuyers() (found findings) {
 	owner := map[string]string{}
 	for endpoint, leads := range p.buyerLeadsBefore {
 		buyer, tests := splitEndpoint(endpoint)
@@ -201,31 +201,31 @@ func endpointsByLead(held map[string][]refbuyer.Lead) map[string]string {
 
 // openList is the admin API's list of open deliveries or of pending returns.
 type openList struct {
-	Total      int        `json:"total"`
-	Deliveries []openItem `json:"deliveries"`
-	Returns    []openItem `json:"returns"`
+	Total      int            `json:"total"`
+	Deliveries []openListItem `json:"deliveries"`
+	Returns    []openListItem `json:"returns"`
 }
 
-// openItem is a delivery or a return in such a list.
-type openItem struct {
-	Lead     string       `json:"lead_id"`
-	State    string       `json:"state"` // of a delivery
-	Price    jsonAmount   `json:"price"` // of a delivery
-	Buyer    string       `json:"buyer_id"`
-	Status   string       `json:"status"` // of the lead whose return is pending
-	Campaign string       `json:"campaign_id"`
-	Credit   market.Money `json:"credit"`
-	Reverse  market.Money `json:"reverse"`
-	Test     bool         `json:"test"`
+// openListItem is a delivery or a return in such a list.
+type openListItem struct {
+	Lead     string         `json:"lead_id"`
+	State    string         `json:"state"` // of a delivery
+	Price    currencyAmount `json:"price"` // of a delivery
+	Buyer    string         `json:"buyer_id"`
+	Status   string         `json:"status"` // of the lead whose return is pending
+	Campaign string         `json:"campaign_id"`
+	Credit   market.Money   `json:"credit"`
+	Reverse  market.Money   `json:"reverse"`
+	Test     bool           `json:"test"`
 }
 
 // checkOpenLists checks the lists of open deliveries and of pending returns.
 func (p *Evidence) checkOpenLists() findings {
-	deliveries := p.checkOpenList("open deliveries", &p.openDeliveries, (*leadView).isDeliveryOpen, func(_ *modelLead, v *leadView, d *openItem) bool {
+	deliveries := p.checkOpenList("open deliveries", &p.openDeliveries, (*leadView).isDeliveryOpen, func(_ *modelLead, v *leadView, d *openListItem) bool {
 		return v.delivery == d.State && v.price == d.Price.Amount
 	})
 	isWaiting := func(v *leadView) bool { return v.returnState == returnWaiting }
-	return append(deliveries, p.checkOpenList("pending returns", &p.pendingReturns, isWaiting, func(e *modelLead, v *leadView, r *openItem) bool {
+	return append(deliveries, p.checkOpenList("pending returns", &p.pendingReturns, isWaiting, func(e *modelLead, v *leadView, r *openListItem) bool {
 		credit := v.price
 		if e.isTest {
 			credit = 0
@@ -236,7 +236,7 @@ func (p *Evidence) checkOpenLists() findings {
 
 // checkOpenList checks that each listed item was open at some moment since the request, and that
 // each item that was open the whole time is listed.
-func (p *Evidence) checkOpenList(what string, list *openList, isOpen func(*leadView) bool, matches func(*modelLead, *leadView, *openItem) bool) (found findings) {
+func (p *Evidence) checkOpenList(what string, list *openList, isOpen func(*leadView) bool, matches func(*modelLead, *leadView, *openListItem) bool) (found findings) {
 	listed := map[string]bool{}
 	for _, item := range append(list.Deliveries, list.Returns...) {
 		listed[item.Lead] = true

@@ -12,8 +12,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// explanation is the admin API's explanation of a lead or a ping.
-type explanation struct {
+// answerExplanation is the admin API's explanation of a lead or a ping.
+type answerExplanation struct {
 	request *answeredRequest
 	text    string
 }
@@ -37,15 +37,15 @@ type explainedLead struct {
 		Says   string `json:"says"`
 		Reason string `json:"reason"`
 	} `json:"answer"`
-	Price  jsonAmount `json:"price"`
-	Payout jsonAmount `json:"payout"`
+	Price  currencyAmount `json:"price"`
+	Payout currencyAmount `json:"payout"`
 	Offers []struct {
-		Payout jsonAmount `json:"payout"`
+		Payout currencyAmount `json:"payout"`
 	} `json:"offers"`
 	Leads []*explainedLead `json:"leads"`
 }
 
-type jsonAmount struct {
+type currencyAmount struct {
 	Amount   market.Money `json:"amount"`
 	Currency string       `json:"currency"`
 }
@@ -59,7 +59,7 @@ func (p *Evidence) checkExplanations() (found findings) {
 			found.add("%s: the explanation is not JSON: %s (%v)", x.request.key, x.text, err)
 			continue
 		}
-		found = append(found, x.request.findContact(x.request.key+": explanation", x.text)...)
+		found = append(found, x.request.findContactData(x.request.key+": explanation", x.text)...)
 		if s.Request != x.request.RequestID || s.Supplier != SupplierID || s.Campaign != x.request.campaign || s.Test != x.request.isTest {
 			found.add("%s: expected campaign %s, request %s, test %t; the explanation has supplier %s, campaign %s, request %s, test %t",
 				x.request.key, x.request.campaign, x.request.RequestID, x.request.isTest, s.Supplier, s.Campaign, s.Request, s.Test)
@@ -75,7 +75,7 @@ func (p *Evidence) checkExplanations() (found findings) {
 
 // checkLeadExplanation checks each member alone: the exchange reads the log and its memory one
 // after the other. Each member must have been true at some moment since the request.
-func (p *Evidence) checkLeadExplanation(x *explanation, s *explainedLead, e *modelLead) (found findings) {
+func (p *Evidence) checkLeadExplanation(x *answerExplanation, s *explainedLead, e *modelLead) (found findings) {
 	views := e.viewsSince(p.sinceSeq)
 	for _, word := range []struct {
 		what string
@@ -105,7 +105,7 @@ func (p *Evidence) checkLeadExplanation(x *explanation, s *explainedLead, e *mod
 
 // checkPingExplanation checks that the explained offer is the answered one. The explained leads
 // must be sold or rejected at this ping's bid in the log.
-func (p *Evidence) checkPingExplanation(x *explanation, s *explainedLead) (found findings) {
+func (p *Evidence) checkPingExplanation(x *answerExplanation, s *explainedLead) (found findings) {
 	best := market.Money(0)
 	if len(s.Offers) > 0 {
 		best = s.Offers[0].Payout.Amount
@@ -252,10 +252,10 @@ const (
 	perFile = 1 << 16
 )
 
-// checkKeys compares the lead keys in a data directory with the log. The keys of erased leads
+// checkLeadKeys compares the lead keys in a data directory with the log. The keys of erased leads
 // must be gone, and all other keys must be present. A restored older copy must also lack the
 // keys of leads that were erased later.
-func (b *logModel) checkKeys(dir string) (found findings) {
+func (b *logModel) checkLeadKeys(dir string) (found findings) {
 	files := map[uint64][]byte{}
 	used := map[uint64]string{}
 	for id, e := range b.leads {

@@ -60,15 +60,15 @@ func (p *Evidence) checkIdleMoney() (found findings) {
 	return found
 }
 
-// statement is an account statement of the admin API.
-type statement struct {
+// accountStatement is an account statement of the admin API.
+type accountStatement struct {
 	Buyer    string `json:"buyer_id"`
 	Supplier string `json:"supplier_id"`
 	AsOf     struct {
 		Entry uint64 `json:"entry"`
 	} `json:"as_of"`
-	Opening *jsonAccount `json:"opening"`
-	Closing *jsonAccount `json:"closing"`
+	Opening *accountBalance `json:"opening"`
+	Closing *accountBalance `json:"closing"`
 	Totals  []struct {
 		Kind   string       `json:"kind"`
 		Count  int          `json:"count"`
@@ -85,7 +85,7 @@ type statement struct {
 	} `json:"entries"`
 }
 
-type jsonAccount struct {
+type accountBalance struct {
 	Balance signedAmount `json:"balance"`
 	Held    market.Money `json:"held"`
 }
@@ -108,8 +108,8 @@ func (p *Evidence) checkStatements() (found findings) {
 	return found
 }
 
-func (p *Evidence) checkStatement(s *statement, who string, want []statementLine) (found findings) {
-	buyer := p.config.buyer(who)
+func (p *Evidence) checkStatement(s *accountStatement, who string, want []statementLine) (found findings) {
+	buyer := p.config.buyerByID(who)
 	account := buyer != nil && buyer.funded
 	sums, balanced := map[string]market.Money{}, market.Money(0)
 	for i, m := range want {
@@ -134,7 +134,7 @@ func (p *Evidence) checkStatement(s *statement, who string, want []statementLine
 	switch held := p.model.reservedAfter(who, s.AsOf.Entry); {
 	case !account && s.Closing != nil:
 		found.add("statement of %s: closing balance %+v without an account", who, *s.Closing)
-	case account && (s.Closing == nil || market.Money(s.Closing.Balance) != balanced || s.Closing.Held != held || *s.Opening != jsonAccount{}):
+	case account && (s.Closing == nil || market.Money(s.Closing.Balance) != balanced || s.Closing.Held != held || *s.Opening != accountBalance{}):
 		found.add("statement of %s: opening %+v, closing %+v; the log has opening 0, closing %v, held %v", who, s.Opening, s.Closing, balanced, held)
 	}
 	return found

@@ -79,7 +79,7 @@ func honestEvidence() *forgedEvidence {
 	f.addAnswer("three", "UNMATCHED", "", 0, "caps_full")
 	f.holds("blue", "one")
 	f.buyerStats = map[string]refbuyer.Stats{"blue": {Accepted: 1, Revenue: 10 * unit}}
-	f.accounts = map[string]account{"blue": {Balance: signedAmount(10 * unit)}, "rec": {Balance: signedAmount(5 * unit)}}
+	f.accounts = map[string]buyerAccount{"blue": {Balance: signedAmount(10 * unit)}, "rec": {Balance: signedAmount(5 * unit)}}
 	return f
 }
 
@@ -125,7 +125,7 @@ func (f *forgedEvidence) sold(lead, buyer string) {
 
 func (f *forgedEvidence) findings() []string {
 	f.model = readLogModel(f.config, strings.Join(f.lines, "\n")+"\n")
-	return f.audit()
+	return f.runChecks()
 }
 
 func TestAuditDetectsViolations(t *testing.T) {
@@ -157,8 +157,8 @@ func TestAuditDetectsViolations(t *testing.T) {
 		{"a lead that never arrived", "which does not hold it", func(f *forgedEvidence) { delete(f.buyerLeadsAfter, "blue") }},
 		{"a double sale by the buyer's count", "1 leads sold twice", func(f *forgedEvidence) { f.buyerStats["blue"] = refbuyer.Stats{Revenue: 10 * unit, DoubleSold: 1} }},
 		{"other revenue", "blue counts revenue of 20", func(f *forgedEvidence) { f.buyerStats["blue"] = refbuyer.Stats{Revenue: 20 * unit} }},
-		{"another balance", "account of rec: the exchange shows balance 6", func(f *forgedEvidence) { f.accounts["rec"] = account{Balance: signedAmount(6 * unit)} }},
-		{"money still held", "held 1;", func(f *forgedEvidence) { f.accounts["rec"] = account{Balance: signedAmount(5 * unit), Held: unit} }},
+		{"another balance", "account of rec: the exchange shows balance 6", func(f *forgedEvidence) { f.accounts["rec"] = buyerAccount{Balance: signedAmount(6 * unit)} }},
+		{"money still held", "held 1;", func(f *forgedEvidence) { f.accounts["rec"] = buyerAccount{Balance: signedAmount(5 * unit), Held: unit} }},
 		{"a pair's cap, by the log", `over the cap of "cmp" and "rec"`, func(f *forgedEvidence) { f.sold("four", "rec") }},
 		{"a campaign's cap, by the log", `over the cap of "cmp" and ""`, func(f *forgedEvidence) { f.sold("four", "rec"); f.sold("five", "rec"); f.sold("six", "rec") }},
 		{"an account overdrawn, by the log", "rec is overdrawn", func(f *forgedEvidence) { f.sold("four", "rec"); f.sold("five", "rec") }},
@@ -219,13 +219,13 @@ func TestCompareRepeatDetectsOtherAnswer(t *testing.T) {
 			forgery(&answered)
 		}
 		l.compareRepeat(l.answers[0], answered)
-		if _, violations := l.contents(); (len(violations) > 0) != (forgery != nil) {
+		if _, violations := l.answersAndViolations(); (len(violations) > 0) != (forgery != nil) {
 			t.Errorf("%s: %q", what, violations)
 		}
 	}
 	var l answerLog
 	l.add(&clientRequest{key: "k"}, Response{Status: 422, Body: "{}"})
-	if _, violations := l.contents(); len(violations) != 1 || len(l.answers) != 0 {
+	if _, violations := l.answersAndViolations(); len(violations) != 1 || len(l.answers) != 0 {
 		t.Errorf("a 422 was taken for an acknowledgement: %q", violations)
 	}
 }

@@ -33,16 +33,16 @@ func (x *Exchange) AwaitBackup() {
 	x.AwaitAlive("the backup contains the whole log", func() bool { return x.Metric("pingpost_backup_lag_entries") == "0" })
 }
 
-// restore restores the backup into a new data directory, as of a log position (zero: the
+// restoreBackup restores the backup into a new data directory, as of a log position (zero: the
 // newest).
-func (x *Exchange) restore(to string, at uint64, flags ...string) (p Position) {
+func (x *Exchange) restoreBackup(dataDir string, upToSeq uint64, flags ...string) (p StateHash) {
 	x.t.Helper()
 	moment := "latest"
-	if at != 0 {
-		moment = strconv.FormatUint(at, 10)
+	if upToSeq != 0 {
+		moment = strconv.FormatUint(upToSeq, 10)
 	}
 	text := x.Run(append([]string{
-		"restore", "--from", x.BackupDir(), "--key-file", x.backupKeyPath(), "--at", moment, "--data-dir", to,
+		"restore", "--from", x.BackupDir(), "--key-file", x.backupKeyPath(), "--at", moment, "--data-dir", dataDir,
 	}, flags...)...)
 	if err := json.Unmarshal([]byte(text), &p); err != nil {
 		x.t.Errorf("pingpost restore printed %q: %v", text, err)
@@ -57,18 +57,18 @@ func (x *Exchange) RestoreAfterDiskLoss() {
 	if err := os.RemoveAll(x.DataDir()); err != nil {
 		x.t.Fatal(err)
 	}
-	x.restore(x.DataDir(), 0)
+	x.restoreBackup(x.DataDir(), 0)
 }
 
-// CheckRestores restores drill copies of the backup. A copy as of a given position must have
+// CheckRestoredCopies restores drill copies of the backup. A copy as of a given position must have
 // the live exchange's hash at that position. The newest copy must have the log of the last
 // audit. No copy may hold the key of an erased lead.
-func (s *Harness) CheckRestores(live ...Position) {
+func (s *Harness) CheckRestoredCopies(live ...StateHash) {
 	s.t.Helper()
 	known := readLogModel(s.config, strings.Join(s.lastDump, "\n")+"\n")
 	to := filepath.Join(s.dir, "restored")
-	for _, at := range append(slices.Clone(live), Position{}) {
-		got := s.restore(to, at.Seq, "--drill")
+	for _, at := range append(slices.Clone(live), StateHash{}) {
+		got := s.restoreBackup(to, at.Seq, "--drill")
 		if at.Seq != 0 && got != at {
 			s.t.Errorf("restore: the live exchange had the state %+v, the copy has %+v", at, got)
 		}
@@ -80,7 +80,7 @@ func (s *Harness) CheckRestores(live ...Position) {
 		for id, e := range then.leads {
 			e.erased = known.leads[id] != nil && known.leads[id].erased
 		}
-		for _, finding := range then.checkKeys(to) {
+		for _, finding := range then.checkLeadKeys(to) {
 			s.t.Error(finding)
 		}
 		if err := os.RemoveAll(to); err != nil {
@@ -89,11 +89,11 @@ func (s *Harness) CheckRestores(live ...Position) {
 	}
 }
 
-// CheckKeys compares the lead keys with the log. The caller ensures that no erasure is in
+// CheckLeadKeys compares the lead keys with the log. The caller ensures that no erasure is in
 // flight.
-func (s *Harness) CheckKeys() {
+func (s *Harness) CheckLeadKeys() {
 	s.t.Helper()
-	for _, finding := range readLogModel(s.config, s.Dump()).checkKeys(s.DataDir()) {
+	for _, finding := range readLogModel(s.config, s.DumpLog()).checkLeadKeys(s.DataDir()) {
 		s.t.Error(finding)
 	}
 }

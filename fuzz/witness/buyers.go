@@ -14,15 +14,15 @@ import (
 	"pingpost/loadtest/refbuyer"
 )
 
-// peer is the process of a buyer's endpoint or the webhook receiver. It runs on when the exchange
+// peerProcess is the process of a buyer's endpoint or the webhook receiver. It runs on when the exchange
 // dies, because it keeps its leads or events in memory only.
-type peer struct {
+type peerProcess struct {
 	*Process
 	url string
 }
 
 // startPeer starts a pingpost command that listens and prints its address.
-func startPeer(t testing.TB, program, name string, args ...string) *peer {
+func startPeer(t testing.TB, program, name string, args ...string) *peerProcess {
 	t.Helper()
 	listening := make(chan string, 1)
 	p := startProcess(t, name, func(line string) {
@@ -32,7 +32,7 @@ func startPeer(t testing.TB, program, name string, args ...string) *peer {
 	}, program, args...)
 	select {
 	case url := <-listening:
-		return &peer{p, url}
+		return &peerProcess{p, url}
 	case <-p.Ended:
 		t.Fatal(p.exitReport())
 	case <-time.After(patience):
@@ -43,7 +43,7 @@ func startPeer(t testing.TB, program, name string, args ...string) *peer {
 
 // buyerPeers are the buyers' endpoints by name; a test endpoint's name ends with
 // testEndpointSuffix.
-type buyerPeers map[string]*peer
+type buyerPeers map[string]*peerProcess
 
 func startBuyers(t testing.TB, program string, config *Config, seed uint64) buyerPeers {
 	t.Helper()

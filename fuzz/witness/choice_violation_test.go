@@ -20,7 +20,7 @@ func choiceEvidence() *forgedEvidence {
 	f.choice("dear", "four", "blue", 10*unit)
 	f.choice("cheap", "five", "red", 5*unit)
 	f.buyerStats["blue"], f.buyerStats["red"] = revenue(20*unit), revenue(10*unit)
-	f.accounts["blue"], f.accounts["red"] = account{}, account{}
+	f.accounts["blue"], f.accounts["red"] = buyerAccount{}, buyerAccount{}
 	return f
 }
 

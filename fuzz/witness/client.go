@@ -53,7 +53,7 @@ func (c *Client) Send(ctx context.Context, p *Request) (Response, bool) {
 		if address == "" {
 			return Response{}, false
 		}
-		a, err := c.sendOnce(ctx, address, p)
+		a, err := c.sendAttempt(ctx, address, p)
 		if err == nil && a.Status != http.StatusTooManyRequests && a.Status < 500 {
 			return a, true
 		}
@@ -67,7 +67,7 @@ func (c *Client) Send(ctx context.Context, p *Request) (Response, bool) {
 	}
 }
 
-func (c *Client) sendOnce(ctx context.Context, address string, p *Request) (a Response, err error) {
+func (c *Client) sendAttempt(ctx context.Context, address string, p *Request) (a Response, err error) {
 	method := http.MethodPost
 	if p.IsLookup {
 		method = http.MethodGet

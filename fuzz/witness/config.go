@@ -173,9 +173,9 @@ func NewConfig(leads int64, hourly, daily string) *Config {
 	}
 }
 
-// ZonesAt returns time zones in which no hour and no day ends soon. Each cap then has one
+// ZonesFarFromWindowEnd returns time zones in which no hour and no day ends soon. Each cap then has one
 // window for the whole run, so its use is a single sum.
-func ZonesAt(now time.Time) (hourly, daily string) {
+func ZonesFarFromWindowEnd(now time.Time) (hourly, daily string) {
 	hourly = "UTC"
 	if now.UTC().Minute() > 30 {
 		hourly = "Asia/Kolkata" // an offset of half an hour
@@ -184,7 +184,7 @@ func ZonesAt(now time.Time) (hourly, daily string) {
 	return hourly, fmt.Sprintf("Etc/GMT%+d", -east)
 }
 
-func (t *Config) buyer(id string) *buyerConfig {
+func (t *Config) buyerByID(id string) *buyerConfig {
 	for i := range t.buyers {
 		if t.buyers[i].id == id {
 			return &t.buyers[i]
@@ -193,7 +193,7 @@ func (t *Config) buyer(id string) *buyerConfig {
 	return nil
 }
 
-func (t *Config) campaign(id string) *campaignConfig {
+func (t *Config) campaignByID(id string) *campaignConfig {
 	for i := range t.campaigns {
 		if t.campaigns[i].id == id {
 			return &t.campaigns[i]
@@ -204,7 +204,7 @@ func (t *Config) campaign(id string) *campaignConfig {
 
 // isAuction reports whether a campaign's prices are bids.
 func (t *Config) isAuction(campaign string) bool {
-	c := t.campaign(campaign)
+	c := t.campaignByID(campaign)
 	return c != nil && c.isAuction()
 }
 

@@ -109,8 +109,8 @@ func (e *modelLead) allowedStatuses() []string {
 	return all
 }
 
-func (b *logModel) needsApproval(e *modelLead) bool {
-	c := b.config.campaign(e.campaign)
+func (b *logModel) returnNeedsApproval(e *modelLead) bool {
+	c := b.config.campaignByID(e.campaign)
 	return c != nil && c.manualReturns
 }
 
@@ -216,9 +216,9 @@ func (t *answeredRequest) parseAvailabilityAnswer() error {
 	return nil
 }
 
-// checkChoices checks that the log holds each availability answer with its payouts. An accepted
+// checkChosenBuyers checks that the log holds each availability answer with its payouts. An accepted
 // ingest for a chosen buyer must be sold to that buyer at the offered payout.
-func (p *Evidence) checkChoices() (found findings) {
+func (p *Evidence) checkChosenBuyers() (found findings) {
 	for _, t := range p.availabilities {
 		a := p.model.auctionByRequest[t.RequestID]
 		if a == nil {

@@ -25,11 +25,11 @@ func (x *Exchange) Run(args ...string) string {
 	return out.String()
 }
 
-// Dump returns the log as text.
-func (x *Exchange) Dump() string { return x.Run("log", "dump", x.DataDir()) }
+// DumpLog returns the log as text.
+func (x *Exchange) DumpLog() string { return x.Run("log", "dump", x.DataDir()) }
 
-// Verify checks every byte of the log and the snapshots.
-func (x *Exchange) Verify() {
+// VerifyLog checks every byte of the log and the snapshots.
+func (x *Exchange) VerifyLog() {
 	x.t.Helper()
 	if report := x.Run("log", "verify", x.DataDir()); !strings.HasSuffix(report, "good\n") {
 		x.t.Errorf("pingpost log verify failed:\n%s", report)
@@ -38,9 +38,9 @@ func (x *Exchange) Verify() {
 
 // CheckReplayHash checks that a replay of the log up to a position has the live exchange's hash
 // at that position.
-func (x *Exchange) CheckReplayHash(live Position) {
+func (x *Exchange) CheckReplayHash(live StateHash) {
 	x.t.Helper()
-	var replayed Position
+	var replayed StateHash
 	text := x.Run("log", "hash", x.DataDir(), "--at", strconv.FormatUint(live.Seq, 10))
 	if err := json.Unmarshal([]byte(text), &replayed); err != nil || replayed != live {
 		x.t.Errorf("replay: the live exchange had the state %+v, the replayed log has %s", live, text)
@@ -59,16 +59,16 @@ const (
 	readBuyers   = 3 // statements of buyers; the supplier's comes in addition
 )
 
-// readAdmin reads explanations, statements, lookups and lists, and records the log's position
+// readAdminSources reads explanations, statements, lookups and lists, and records the log's position
 // before them. When idle it reads every statement.
-func (s *Harness) readAdmin(p *Evidence) {
+func (s *Harness) readAdminSources(p *Evidence) {
 	s.t.Helper()
 	random := s.readRandom
-	p.sinceSeq, p.hasAdminReads = s.Hash().Seq, true
-	s.readLeads(p, random)
+	p.sinceSeq, p.hasAdminReads = s.ReadStateHash().Seq, true
+	s.readRandomLeads(p, random)
 	for range min(readAuctions, len(p.pings)) {
 		t := p.pings[random.IntN(len(p.pings))]
-		one := &explanation{request: t}
+		one := &answerExplanation{request: t}
 		one.text = s.AdminGet("/admin/v1/explain?id="+auctionIDFromKey(t.key)+"&supplier="+SupplierID, nil)
 		p.explanations = append(p.explanations, one)
 	}
@@ -86,12 +86,12 @@ func (s *Harness) readAdmin(p *Evidence) {
 
 func (s *Harness) readStatement(p *Evidence, whose string) {
 	s.t.Helper()
-	one := &statement{}
+	one := &accountStatement{}
 	s.AdminGet("/admin/v1/statement?"+whose+"&from=2020-01-01&to=2190-01-01", one)
 	p.statements = append(p.statements, one)
 }
 
-func (s *Harness) readLeads(p *Evidence, random *rand.Rand) {
+func (s *Harness) readRandomLeads(p *Evidence, random *rand.Rand) {
 	s.t.Helper()
 	client := s.Suppliers.newClient(rand.New(rand.NewPCG(random.Uint64(), 0)))
 	defer client.client.CloseIdleConnections()
@@ -107,7 +107,7 @@ func (s *Harness) readLeads(p *Evidence, random *rand.Rand) {
 		if one.Response, ok = client.send(s.t.Context(), one.clientRequest); ok {
 			p.lookups = append(p.lookups, one)
 		}
-		answered := &explanation{request: t}
+		answered := &answerExplanation{request: t}
 		answered.text = s.AdminGet("/admin/v1/explain/"+t.parsed.Data.ID, nil)
 		p.explanations = append(p.explanations, answered)
 	}

@@ -31,7 +31,7 @@ func (s *Harness) DrawErasure(random *rand.Rand) *ErasureRequest {
 	w := &ErasureRequest{}
 	way := random.IntN(3)
 	w.body = Encode([]Object{{"lead": one.parsed.Data.ID}, {"phone": one.phone}, {"email": one.email}}[way])
-	answers, _ := s.Suppliers.answers.contents()
+	answers, _ := s.Suppliers.answers.answersAndViolations()
 	for _, t := range answers {
 		id := t.parsed.Data.ID
 		same := [...]bool{id == one.parsed.Data.ID, t.phone == one.phone, t.email == one.email}

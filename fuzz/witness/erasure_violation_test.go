@@ -14,7 +14,7 @@ func erasedEvidence() *forgedEvidence {
 	f.decided("four", `"slot":4,"sale":`+toRec)
 	f.config.caps[2].count = 2
 	f.addAnswer("four", "ACCEPTED", "rec", 4*unit, "")
-	f.accounts["rec"] = account{}
+	f.accounts["rec"] = buyerAccount{}
 	for i, lead := range []string{"one", "two", "three"} {
 		for n, line := range f.lines {
 			if strings.Contains(line, `"lead_decided"`) && strings.Contains(line, `"lead":"`+lead+`"`) {
@@ -82,7 +82,7 @@ func TestCheckKeysDetectsViolations(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		found := strings.Join(readLogModel(f.config, strings.Join(f.lines, "\n")+"\n").checkKeys(dir), "\n")
+		found := strings.Join(readLogModel(f.config, strings.Join(f.lines, "\n")+"\n").checkLeadKeys(dir), "\n")
 		if c.want == "" && found != "" || !strings.Contains(found, c.want) {
 			t.Errorf("%s: found %q, want %q", what, found, c.want)
 		}

@@ -249,14 +249,14 @@ func (x *Exchange) AdminGet(path string, into any) string {
 	return ""
 }
 
-// Position is a log position with the state hash at it.
-type Position struct {
+// StateHash is a log position with the state hash at it.
+type StateHash struct {
 	Seq  uint64 `json:"seq"`
 	Hash string `json:"hash"`
 }
 
-// Hash returns the current position and state hash.
-func (x *Exchange) Hash() (p Position) {
+// ReadStateHash returns the current position and state hash.
+func (x *Exchange) ReadStateHash() (p StateHash) {
 	x.t.Helper()
 	x.AdminGet("/admin/v1/hash", &p)
 	return p

@@ -22,7 +22,7 @@ type Harness struct {
 	AdminEditor       *AdminEditor
 	config            *Config
 	buyers            buyerPeers
-	receiver          *peer
+	receiver          *peerProcess
 	lastDump          []string // the log's dump at the last audit
 	topUpCount        int      // number of requested top-ups
 	actionsMu         sync.Mutex
@@ -94,23 +94,23 @@ func (s *Harness) CollectEvidence() *Evidence {
 	s.t.Helper()
 	p := &Evidence{config: s.config, idle: s.Suppliers.IsIdle() && s.Metric("pingpost_open_deliveries") == "0"}
 	p.acknowledged, p.pauses = slices.Clone(s.acknowledged), slices.Clone(s.pauses)
-	p.statusReports, _ = s.Suppliers.statusReports.contents()
-	answers, _ := s.Suppliers.answers.contents()
+	p.statusReports, _ = s.Suppliers.statusReports.answersAndViolations()
+	answers, _ := s.Suppliers.answers.answersAndViolations()
 	p.splitAnswersByKind(answers, s.Suppliers.answers.expiredPostKeys())
 	p.buyerLeadsBefore, _ = s.buyers.readAccounts(s.t)
 	p.webhookEvents, p.webhookStats = s.readWebhookEvents()
 	p.lookups = s.Suppliers.lookups.takeLookups()
-	s.readAdmin(p)
-	s.readTally.read(p)
+	s.readAdminSources(p)
+	s.readTally.addAdminReads(p)
 	p.readTally = s.readTally
 	p.report = s.readReport(p.idle)
-	dump := s.Dump()
+	dump := s.DumpLog()
 	p.buyerLeadsAfter, p.buyerStats = s.buyers.readAccounts(s.t)
 	p.model = readLogModel(s.config, dump)
 	if p.idle {
-		p.accounts = map[string]account{}
+		p.accounts = map[string]buyerAccount{}
 		for i := range s.config.buyers {
-			var booked account
+			var booked buyerAccount
 			s.AdminGet("/admin/v1/buyers/"+s.config.buyers[i].id+"/funds", &booked)
 			p.accounts[s.config.buyers[i].id] = booked
 		}
@@ -124,9 +124,9 @@ const maxShown = 20
 // Audit reports all findings of the evidence and all violations seen since the last audit.
 func (s *Harness) Audit(p *Evidence) {
 	s.t.Helper()
-	found := p.audit()
-	_, answered := s.Suppliers.answers.contents()
-	_, reports := s.Suppliers.statusReports.contents()
+	found := p.runChecks()
+	_, answered := s.Suppliers.answers.answersAndViolations()
+	_, reports := s.Suppliers.statusReports.answersAndViolations()
 	found = slices.Concat(found, answered, reports, s.ErrorLines())
 	if !startsWithLines(s.lastDump, p.model.dumpLines) {
 		found = append(found, "entries of the last audited log are missing or changed")
@@ -144,12 +144,12 @@ func (s *Harness) Audit(p *Evidence) {
 // must be unchanged.
 func (s *Harness) CheckRestart(random *rand.Rand) {
 	s.t.Helper()
-	before := s.Hash()
+	before := s.ReadStateHash()
 	s.Stop()
-	s.Verify()
+	s.VerifyLog()
 	s.CheckReplayHash(before)
 	s.Start()
-	if after := s.Hash(); after != before {
+	if after := s.ReadStateHash(); after != before {
 		s.t.Errorf("restart: the state was %+v before and is %+v after", before, after)
 	}
 	s.Suppliers.RepeatRequests(200, random)

@@ -20,8 +20,8 @@ const (
 	otherBuyerLookups = 4 // one of so many lookups comes from a random buyer
 )
 
-// lookup is an answered request for a lead's status.
-type lookup struct {
+// leadLookup is an answered request for a lead's status.
+type leadLookup struct {
 	*clientRequest
 	Response
 	lead        *answeredRequest // the answer that named the lead
@@ -33,17 +33,17 @@ type lookup struct {
 // lookupLog collects lookups.
 type lookupLog struct {
 	mu  sync.Mutex
-	all []*lookup
+	all []*leadLookup
 }
 
-func (l *lookupLog) add(one *lookup) {
+func (l *lookupLog) add(one *leadLookup) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.all = append(l.all, one)
 }
 
 // takeLookups returns the lookups and clears the log, so each lookup is checked once.
-func (l *lookupLog) takeLookups() []*lookup {
+func (l *lookupLog) takeLookups() []*leadLookup {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	all := l.all
@@ -65,12 +65,12 @@ func (c *SupplierPool) sendLookup(ctx context.Context, client *sellerClient, of 
 }
 
 // newLookup returns a lookup of the answer's lead, or nil if the answer names none.
-func (c *SupplierPool) newLookup(of *answeredRequest, random *rand.Rand) *lookup {
+func (c *SupplierPool) newLookup(of *answeredRequest, random *rand.Rand) *leadLookup {
 	lead := of.parsed.Data.ID
 	if lead == "" || of.path == pathAvailability {
 		return nil
 	}
-	one := &lookup{lead: of, clientRequest: &clientRequest{isLookup: true, path: pathSupplierLead + lead}, reportCount: c.statusReports.count()}
+	one := &leadLookup{lead: of, clientRequest: &clientRequest{isLookup: true, path: pathSupplierLead + lead}, reportCount: c.statusReports.count()}
 	buyer := of.parsed.Data.BuyerID
 	if random.IntN(otherBuyerLookups) == 0 {
 		buyer = c.config.buyers[random.IntN(len(c.config.buyers))].id
@@ -86,20 +86,20 @@ func (c *SupplierPool) newLookup(of *answeredRequest, random *rand.Rand) *lookup
 
 // shownLead is a lead in the answer to a lookup.
 type shownLead struct {
-	ID           string      `json:"id"`
-	Status       string      `json:"status"`
-	Campaign     string      `json:"campaign_id"`
-	SellerLeadID string      `json:"lead_uuid"`
-	Auction      string      `json:"auction_id"`
-	Buyer        string      `json:"buyer_id"`
-	Reason       string      `json:"reason"`
-	Delivery     string      `json:"delivery"`
-	Return       string      `json:"return"`
-	Test         bool        `json:"test"`
-	Price        *jsonAmount `json:"price"`
+	ID           string          `json:"id"`
+	Status       string          `json:"status"`
+	Campaign     string          `json:"campaign_id"`
+	SellerLeadID string          `json:"lead_uuid"`
+	Auction      string          `json:"auction_id"`
+	Buyer        string          `json:"buyer_id"`
+	Reason       string          `json:"reason"`
+	Delivery     string          `json:"delivery"`
+	Return       string          `json:"return"`
+	Test         bool            `json:"test"`
+	Price        *currencyAmount `json:"price"`
 }
 
-func (l *lookup) parse() (s shownLead, err error) {
+func (l *leadLookup) parseShownLead() (s shownLead, err error) {
 	if !strings.HasPrefix(l.path, pathSupplierLead) {
 		err = json.Unmarshal([]byte(l.Body), &s)
 		return s, err
@@ -111,8 +111,8 @@ func (l *lookup) parse() (s shownLead, err error) {
 	return wrapped.Data, err
 }
 
-// matches reports whether the answer shows the view, to a buyer or to the supplier.
-func (s *shownLead) matches(v *leadView, buyer bool) bool {
+// matchesView reports whether the answer shows the view, to a buyer or to the supplier.
+func (s *shownLead) matchesView(v *leadView, buyer bool) bool {
 	amount := v.price
 	if !buyer {
 		amount = payout(amount)
@@ -128,7 +128,7 @@ func (p *Evidence) checkLookups() (found findings) {
 	for _, l := range p.lookups {
 		e := p.model.leads[l.lead.parsed.Data.ID]
 		if e == nil {
-			continue // checkAnswers reports the lost lead
+			continue // checkLeadAnswers reports the lost lead
 		}
 		views := e.viewsSince(max(l.sinceSeq, e.firstDecidedSeq(), p.lastReportedSeq(e, l.reportCount)))
 		if l.buyer != "" && l.Status == http.StatusNotFound {
@@ -137,24 +137,24 @@ func (p *Evidence) checkLookups() (found findings) {
 			}
 			continue
 		}
-		found = append(found, l.check(e, views)...)
+		found = append(found, l.compareWithViews(e, views)...)
 	}
 	return found
 }
 
-// check returns the findings of one lookup.
-func (l *lookup) check(e *modelLead, views []leadViewFrom) (found findings) {
+// compareWithViews returns the findings of one lookup.
+func (l *leadLookup) compareWithViews(e *modelLead, views []leadViewFrom) (found findings) {
 	who := l.buyer
 	if who == "" {
 		who = "its supplier"
 	}
-	s, err := l.parse()
+	s, err := l.parseShownLead()
 	if err != nil || l.Status != http.StatusOK {
 		found.add("lead %s: lookup by %s returned %d %s (%v)", e.id, who, l.Status, l.Body, err)
 		return found
 	}
 	if !anyViewMatches(views, func(v *leadView) bool {
-		return s.matches(v, l.buyer != "") && (l.buyer == "" || v.lookupBuyer == l.buyer)
+		return s.matchesView(v, l.buyer != "") && (l.buyer == "" || v.lookupBuyer == l.buyer)
 	}) {
 		found.add("lead %s: lookup by %s returned %s; since the request it was %s", e.id, who, l.Body, formatLeadViews(views))
 	}
@@ -168,11 +168,11 @@ func (l *lookup) check(e *modelLead, views []leadViewFrom) (found findings) {
 	if l.lead.path == pathPost && l.buyer == "" && s.Auction != auction || s.SellerLeadID != own {
 		found.add("lead %s has lead_uuid %q and auction_id %q, but the lookup by %s returned %s", e.id, own, auction, who, l.Body)
 	}
-	return append(found, l.lead.findContact("lead "+e.id+": lookup by "+who, l.Body)...)
+	return append(found, l.lead.findContactData("lead "+e.id+": lookup by "+who, l.Body)...)
 }
 
-// findContact returns a finding if the text contains the person's phone or e-mail.
-func (t *answeredRequest) findContact(what, text string) (found findings) {
+// findContactData returns a finding if the text contains the person's phone or e-mail.
+func (t *answeredRequest) findContactData(what, text string) (found findings) {
 	if t.phone != "" && (strings.Contains(text, strings.TrimPrefix(t.phone, "+1")) || strings.Contains(text, t.email)) {
 		found.add("%s: contains personal data: %s", what, text)
 	}

@@ -34,7 +34,7 @@ func lookedUpEvidence() *forgedEvidence {
 
 // looksAs adds a lookup by a buyer, or by the supplier if buyer is empty.
 func (f *forgedEvidence) looksAs(buyer, lead string, status int, rest string) {
-	one := &lookup{clientRequest: &clientRequest{isLookup: true, path: pathSupplierLead + lead}, lead: f.answerOf(lead), buyer: buyer}
+	one := &leadLookup{clientRequest: &clientRequest{isLookup: true, path: pathSupplierLead + lead}, lead: f.answerOf(lead), buyer: buyer}
 	one.Status, one.Body = status, fmt.Sprintf(`{"data":{"id":%q,"campaign_id":"cmp",%s}}`, lead, rest)
 	if buyer != "" {
 		one.path, one.Body = pathTokenLead+lead, fmt.Sprintf(`{"id":%q,"campaign_id":"cmp",%s}`, lead, rest)

@@ -134,7 +134,7 @@ func readLogModel(t *Config, dump string) *logModel {
 			b.addViolation("entry %d follows entry %d", line.Seq, b.seq)
 		}
 		b.seq = line.Seq
-		b.apply(line.Kind, &line.Event)
+		b.applyEvent(line.Kind, &line.Event)
 		b.recordLeadViews(&line.Event)
 	}
 	return b
@@ -144,11 +144,11 @@ func (b *logModel) addViolation(format string, args ...any) {
 	b.violations = append(b.violations, fmt.Sprintf("log, entry %d: ", b.seq)+fmt.Sprintf(format, args...))
 }
 
-func (b *logModel) name(kind event.ObjectKind, ref uint64) string {
+func (b *logModel) idOfReference(kind event.ObjectKind, ref uint64) string {
 	return b.names[uint64(kind)<<32|ref]
 }
 
-func (b *logModel) apply(kind string, f *eventFields) {
+func (b *logModel) applyEvent(kind string, f *eventFields) {
 	switch kind {
 	case "names_given":
 		for _, n := range f.Names {
@@ -176,7 +176,7 @@ func (b *logModel) apply(kind string, f *eventFields) {
 }
 
 func (b *logModel) applyDecided(f *eventFields) {
-	e := &modelLead{id: f.Lead, request: f.Request, campaign: b.name(event.ObjectCampaign, f.Campaign), state: stateUnsold, reason: f.Reason, slot: f.Slot, isTest: f.Test || f.Sale != nil && f.Sale.Test}
+	e := &modelLead{id: f.Lead, request: f.Request, campaign: b.idOfReference(event.ObjectCampaign, f.Campaign), state: stateUnsold, reason: f.Reason, slot: f.Slot, isTest: f.Test || f.Sale != nil && f.Sale.Test}
 	if b.leads[f.Lead] != nil {
 		b.addViolation("lead %s is decided twice", f.Lead)
 	}
@@ -189,7 +189,7 @@ func (b *logModel) applyDecided(f *eventFields) {
 		b.assignBids(e, f)
 		b.applySale(e, f.Sale)
 		b.checkPostURL(e, f.Post)
-		if posted := b.config.buyer(e.buyer); posted != nil && posted.hasEndpoint() != (f.Post != "") {
+		if posted := b.config.buyerByID(e.buyer); posted != nil && posted.hasEndpoint() != (f.Post != "") {
 			b.addViolation("lead %s of buyer %s has the delivery URL %q", e.id, e.buyer, f.Post)
 		}
 	case f.Reason == "":
@@ -199,7 +199,7 @@ func (b *logModel) applyDecided(f *eventFields) {
 
 // applySale sells the lead and counts its caps and money.
 func (b *logModel) applySale(e *modelLead, sale *saleFields) {
-	e.buyer, e.price, e.mayBeReceived = b.name(event.ObjectBuyer, sale.Buyer), sale.Price, false
+	e.buyer, e.price, e.mayBeReceived = b.idOfReference(event.ObjectBuyer, sale.Buyer), sale.Price, false
 	e.lastBuyer, e.reason, e.lastPrice = e.buyer, "", e.price
 	b.sales = append(b.sales, buyerSale{b.seq, e.buyer})
 	if price, ok := b.expectedPrice(e); !ok || price != sale.Price || payout(price) != sale.Payout {
@@ -207,9 +207,9 @@ func (b *logModel) applySale(e *modelLead, sale *saleFields) {
 	}
 	b.countCaps(e, 1)
 	e.settlement = ""
-	if buyer := b.config.buyer(e.buyer); buyer != nil && buyer.hasEndpoint() {
+	if buyer := b.config.buyerByID(e.buyer); buyer != nil && buyer.hasEndpoint() {
 		e.state = stateOpen
-		b.reserve(e, e.price)
+		b.reserveMoney(e, e.price)
 		if e.isTest && !buyer.hasTestEndpoint {
 			b.addViolation("test lead %s is delivered to %s, which has no test endpoint", e.id, e.buyer)
 		}
@@ -217,7 +217,7 @@ func (b *logModel) applySale(e *modelLead, sale *saleFields) {
 		e.state = stateRecorded
 		b.addPayment("sale", e, e.price, payout(e.price))
 	}
-	b.checkFunds(e.buyer)
+	b.checkOverdraft(e.buyer)
 }
 
 // checkPostURL checks that the delivery goes to the endpoint of the lead's buyer.
@@ -255,7 +255,7 @@ func (b *logModel) applySettled(f *eventFields) {
 		b.addViolation("lead %s is settled, but was never decided", f.Lead)
 		return
 	}
-	if f.Sale == nil || b.name(event.ObjectBuyer, f.Sale.Buyer) != e.buyer || f.Sale.Price != e.price {
+	if f.Sale == nil || b.idOfReference(event.ObjectBuyer, f.Sale.Buyer) != e.buyer || f.Sale.Price != e.price {
 		b.addViolation("lead %s is settled with another buyer or price than decided", e.id)
 		return
 	}
@@ -271,7 +271,7 @@ func (b *logModel) applySettled(f *eventFields) {
 	switch f.Settlement {
 	case "delivered", "confirmed":
 		e.state = stateDelivered
-		b.reserve(e, -e.price)
+		b.reserveMoney(e, -e.price)
 		b.addPayment("sale", e, e.price, payout(e.price))
 	case "pending", "resent":
 		e.state, e.acceptedSent = statePending, true
@@ -303,7 +303,7 @@ func (b *logModel) applyRefusal(e *modelLead, f *eventFields) {
 		b.addViolation("lead %s ends unsold after a refusal by %s, which may have it", e.id, e.buyer)
 	}
 	b.countCaps(e, -1)
-	b.reserve(e, -e.price)
+	b.reserveMoney(e, -e.price)
 	b.releaseAuction(e, f.Next != nil)
 	switch {
 	case f.Next == nil:

@@ -40,7 +40,7 @@ func (a *modelAuction) promisedPrice(buyer string) market.Money {
 func (b *logModel) acceptableBids(f *eventFields) (all bidsByBuyer, best market.Money) {
 	all = bidsByBuyer{}
 	floor := market.Money(0)
-	if c := b.config.campaign(b.name(event.ObjectCampaign, f.Campaign)); c != nil {
+	if c := b.config.campaignByID(b.idOfReference(event.ObjectCampaign, f.Campaign)); c != nil {
 		floor = c.floor
 	}
 	last := market.Money(0)
@@ -55,7 +55,7 @@ func (b *logModel) acceptableBids(f *eventFields) (all bidsByBuyer, best market.
 			b.addViolation("the bids are not sorted: %v after %v", bid.Amount, last)
 		}
 		last = bid.Amount
-		all[b.name(event.ObjectBuyer, bid.Buyer)] = bid.Amount
+		all[b.idOfReference(event.ObjectBuyer, bid.Buyer)] = bid.Amount
 		best = max(best, bid.Amount)
 	}
 	return all, best
@@ -63,7 +63,7 @@ func (b *logModel) acceptableBids(f *eventFields) (all bidsByBuyer, best market.
 
 // applyAuction adds an auction without a lead.
 func (b *logModel) applyAuction(f *eventFields) {
-	a := &modelAuction{name: f.Name, campaign: b.name(event.ObjectCampaign, f.Campaign), reason: f.Reason, isChoice: f.SellerAuctionID == ""}
+	a := &modelAuction{name: f.Name, campaign: b.idOfReference(event.ObjectCampaign, f.Campaign), reason: f.Reason, isChoice: f.SellerAuctionID == ""}
 	a.bids, a.bestBid = b.acceptableBids(f)
 	if (a.bestBid == 0) != (a.reason != "") {
 		b.addViolation("auction %s has a best bid of %v and the reason %q; exactly one of them must be set", f.SellerAuctionID, a.bestBid, a.reason)
@@ -93,8 +93,8 @@ func (b *logModel) assignBids(e *modelLead, f *eventFields) {
 		return
 	case a.lead != nil:
 		b.addViolation("auction %s sells two leads, %s and %s", a.name, a.lead.id, e.id)
-	case f.Sale.Price != a.promisedPrice(b.name(event.ObjectBuyer, f.Sale.Buyer)):
-		b.addViolation("lead %s is sold at %v, but %v was promised", e.id, f.Sale.Price, a.promisedPrice(b.name(event.ObjectBuyer, f.Sale.Buyer)))
+	case f.Sale.Price != a.promisedPrice(b.idOfReference(event.ObjectBuyer, f.Sale.Buyer)):
+		b.addViolation("lead %s is sold at %v, but %v was promised", e.id, f.Sale.Price, a.promisedPrice(b.idOfReference(event.ObjectBuyer, f.Sale.Buyer)))
 	}
 	a.lead, e.auctionName, e.bids = e, a.name, a.bids
 }
@@ -170,7 +170,7 @@ func (b *logModel) applyFunds(f *eventFields) {
 	if err != nil {
 		b.addViolation("invalid amount %q: %v", f.Amount, err)
 	}
-	buyer, kind := b.name(event.ObjectBuyer, f.Buyer), "opening"
+	buyer, kind := b.idOfReference(event.ObjectBuyer, f.Buyer), "opening"
 	if f.Opening && b.balance[buyer] != 0 {
 		b.addViolation("a second opening balance of %s", buyer)
 	}
@@ -185,8 +185,8 @@ func (b *logModel) applyFunds(f *eventFields) {
 	b.payments = append(b.payments, payment{seq: b.seq, kind: kind, buyer: buyer, price: -amount})
 }
 
-// reserve reserves a lead's price, or releases it if negative. Tests reserve no money.
-func (b *logModel) reserve(e *modelLead, price market.Money) {
+// reserveMoney reserves a lead's price, or releases it if negative. Tests reserve no money.
+func (b *logModel) reserveMoney(e *modelLead, price market.Money) {
 	if e.isTest {
 		return
 	}
@@ -213,8 +213,8 @@ func (b *logModel) addPayment(kind string, e *modelLead, price, paid market.Mone
 	b.payments = append(b.payments, payment{b.seq, kind, e.id, e.campaign, e.buyer, price, paid})
 }
 
-func (b *logModel) checkFunds(id string) {
-	buyer := b.config.buyer(id)
+func (b *logModel) checkOverdraft(id string) {
+	buyer := b.config.buyerByID(id)
 	if buyer == nil || !buyer.funded {
 		return
 	}

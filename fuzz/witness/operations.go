@@ -42,7 +42,7 @@ func (c *SupplierPool) SendLeadOnce(random *rand.Rand) (status int) {
 	address := c.locator.await(context.Background())
 	o := c.newIngest(key, random, anyCampaign)
 	client := c.newClient(random)
-	a, err := client.sendOnce(context.Background(), address, client.httpRequest(o))
+	a, err := client.sendAttempt(context.Background(), address, client.httpRequest(o))
 	switch {
 	case err != nil:
 		c.schedule(func(ctx context.Context, client *sellerClient) bool {
@@ -68,8 +68,8 @@ type buyerSale struct {
 	buyer string
 }
 
-// checkPauses checks that no lead was sold to a buyer while it was paused.
-func (p *Evidence) checkPauses() (found findings) {
+// checkPausedBuyers checks that no lead was sold to a buyer while it was paused.
+func (p *Evidence) checkPausedBuyers() (found findings) {
 	for _, shut := range p.pauses {
 		if i := slices.IndexFunc(p.model.sales, func(s buyerSale) bool {
 			return s.buyer == shut.buyer && s.seq > shut.afterSeq && s.seq <= shut.lastSeq
@@ -90,9 +90,9 @@ func (s *Harness) PauseBuyerDuring(restart, meanwhile func()) bool {
 		return false
 	}
 	restart()
-	shut := buyerPause{buyer: PausableBuyer, afterSeq: s.Hash().Seq}
+	shut := buyerPause{buyer: PausableBuyer, afterSeq: s.ReadStateHash().Seq}
 	meanwhile()
-	shut.lastSeq = s.Hash().Seq
+	shut.lastSeq = s.ReadStateHash().Seq
 	s.pauses = append(s.pauses, shut)
 	return s.adminCall("POST", "/admin/v1/buyers/"+PausableBuyer+"/resume", "")
 }

@@ -11,11 +11,11 @@ func waitingReturnsEvidence() *forgedEvidence {
 	f := honestEvidence()
 	f.config.campaigns[0].manualReturns = true
 	f.config.caps[2].count, f.config.caps[0].count = 9, 9
-	f.config.buyer("rec").balance = 30 * unit
+	f.config.buyerByID("rec").balance = 30 * unit
 	f.addEvent("funds_moved", `"buyer":2,"amount":"10","opening":false`)
 	f.sold("four", "rec")
 	f.sold("five", "rec")
-	f.accounts["rec"] = account{Balance: signedAmount(10 * unit)}
+	f.accounts["rec"] = buyerAccount{Balance: signedAmount(10 * unit)}
 	for _, lead := range []string{"two", "four", "five"} {
 		f.changed(lead, `"result":"waits","to":"returned"`)
 		said := f.reportedOn(lead, "ACCEPTED")

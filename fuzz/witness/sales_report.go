@@ -71,7 +71,7 @@ func (p *Evidence) checkReport() (found findings) {
 // the log's current position. Otherwise it returns nil if the report is not ready.
 func (s *Harness) readReport(caught bool) (answered *SalesReport) {
 	s.t.Helper()
-	now := s.Hash().Seq
+	now := s.ReadStateHash().Seq
 	s.AwaitAlive("the sales report reaches the log's position", func() bool {
 		answered = s.requestReport()
 		return !caught || answered != nil && answered.Seq >= now

@@ -6,7 +6,7 @@ import "testing"
 func reportEvidence() *forgedEvidence {
 	f := honestEvidence()
 	f.changed("two", `"result":"done","to":"returned","credit":5,"reverse":4`)
-	f.accounts["rec"] = account{Balance: signedAmount(10 * unit)}
+	f.accounts["rec"] = buyerAccount{Balance: signedAmount(10 * unit)}
 	f.report = &SalesReport{Seq: uint64(len(f.lines)), Buyers: map[string]ReportRow{
 		"blue": {Buyer: "blue", Sales: 1, Revenue: 10 * unit, Payout: 8 * unit},
 		"rec":  {Buyer: "rec", Sales: 1, Returns: 1, Revenue: 5 * unit, Payout: 4 * unit, Credit: 5 * unit, Reversal: 4 * unit},

@@ -73,7 +73,7 @@ func statusesAfter(became []string) []string {
 // applyStatusChanges applies the buyers' status reports.
 func (b *logModel) applyStatusChanges(f *eventFields) {
 	for _, c := range f.Changes {
-		e, reporter := b.leads[c.Lead], b.name(event.ObjectBuyer, f.Buyer)
+		e, reporter := b.leads[c.Lead], b.idOfReference(event.ObjectBuyer, f.Buyer)
 		switch {
 		case c.Result == "none" || c.Result == "not_now":
 		case c.Waited && e != nil:
@@ -82,7 +82,7 @@ func (b *logModel) applyStatusChanges(f *eventFields) {
 			b.addViolation("the status report on lead %s has the unknown result %s", c.Lead, c.Result)
 		case e == nil || e.state != stateRecorded && e.state != stateDelivered || e.buyer != reporter:
 			b.addViolation("%s reports a status of lead %s, which it does not have", reporter, c.Lead)
-		case !slices.Contains(e.allowedStatuses(), c.To), (c.Result == "waits") != (c.To == "returned" && b.needsApproval(e)):
+		case !slices.Contains(e.allowedStatuses(), c.To), (c.Result == "waits") != (c.To == "returned" && b.returnNeedsApproval(e)):
 			b.addViolation("lead %s with statuses %q cannot become %s (result %s, return %q)", c.Lead, e.statuses, c.To, c.Result, e.returnState)
 		case c.Result == "waits":
 			e.returnState = returnWaiting
@@ -98,7 +98,7 @@ func (b *logModel) applyReturn(e *modelLead, credit, reverse market.Money) {
 	wanted := market.Money(0)
 	if e.isReturned() && !e.isTest {
 		wanted = e.price
-		if c := b.config.campaign(e.campaign); c != nil && c.returnFreesCap {
+		if c := b.config.campaignByID(e.campaign); c != nil && c.returnFreesCap {
 			b.countCaps(e, -1)
 		}
 	}

@@ -19,7 +19,7 @@ func returnedEvidence() *forgedEvidence {
 	f.addEvent("status_changed", `"buyer":2,"changes":[{"lead":"two","result":"none","from":"contacted","to":"contacted"}]`)
 	f.addEvent("status_changed", `"buyer":2,"changes":[{"lead":"two","result":"done","from":"contacted","to":"sold"}]`)
 	f.addEvent("status_changed", `"buyer":1,"changes":[{"lead":"one","result":"done","from":"ACCEPTED","to":"returned","credit":10,"reverse":8},{"lead":"two","result":"not_now"}]`)
-	f.accounts["blue"] = account{Balance: signedAmount(20 * unit)}
+	f.accounts["blue"] = buyerAccount{Balance: signedAmount(20 * unit)}
 	f.statusReports = []*answeredRequest{f.reportedOn("two", "contacted"), f.reportedOn("two", "sold"), {
 		clientRequest: &clientRequest{path: pathBatch, key: "batch"}, statusReports: []statusReport{{Lead: "one", Status: "returned"}},
 	}}
@@ -31,7 +31,7 @@ func TestAuditAcceptsSalesAfterReturn(t *testing.T) {
 	for _, lead := range []string{"four", "five"} { // the cap on money has room again
 		f.sold(lead, "blue")
 	}
-	f.buyerStats["blue"], f.accounts["blue"] = revenue(30*unit), account{}
+	f.buyerStats["blue"], f.accounts["blue"] = revenue(30*unit), buyerAccount{}
 	f.expectNothing(t)
 }
 
@@ -50,7 +50,7 @@ func TestAuditDetectsFalseReturns(t *testing.T) {
 			f.addEvent("status_changed", `"buyer":2,"changes":[{"lead":"four","result":"done","to":"contacted","credit":2}]`)
 		}},
 		{"a return without its money", ": credit 0 and reversal 4 are wrong", func(f *forgedEvidence) { back(f, "two", `,"reverse":4`) }},
-		{"another balance after it", "account of blue: the exchange shows balance 10", func(f *forgedEvidence) { f.accounts["blue"] = account{Balance: signedAmount(10 * unit)} }},
+		{"another balance after it", "account of blue: the exchange shows balance 10", func(f *forgedEvidence) { f.accounts["blue"] = buyerAccount{Balance: signedAmount(10 * unit)} }},
 		{"lost batch", "its status sold was acknowledged, but is not in the log", func(f *forgedEvidence) {
 			f.statusReports[2].statusReports = append(f.statusReports[2].statusReports, statusReport{Lead: "three", Status: "sold"})
 		}},
@@ -86,7 +86,7 @@ func TestTally(t *testing.T) {
 				t.Errorf("%s, %s: %d, want %d", kind, answer, tally[kind][answer], n)
 			}
 		}
-		if tally.Of(kind) != sum {
+		if tally.CountOf(kind) != sum {
 			t.Errorf("%s: %v, want %v", kind, tally[kind], want)
 		}
 	}

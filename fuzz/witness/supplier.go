@@ -22,7 +22,7 @@ type SupplierPool struct {
 	locator       *Locator
 	token         string            // OAuth token for ping and post
 	buyerTokens   map[string]string // OAuth tokens of the buyers that send status reports
-	tasks         chan task         // nil: send a lead
+	tasks         chan workerTask   // nil: send a lead
 	stop          context.CancelFunc
 	workers       sync.WaitGroup
 
@@ -43,12 +43,12 @@ const (
 
 func startSuppliers(t *Config, d *Locator, token string, reporters map[string]string, seed uint64) *SupplierPool {
 	ctx, stop := context.WithCancel(context.Background())
-	c := &SupplierPool{config: t, locator: d, token: token, buyerTokens: reporters, tasks: make(chan task, 1<<16), stop: stop}
+	c := &SupplierPool{config: t, locator: d, token: token, buyerTokens: reporters, tasks: make(chan workerTask, 1<<16), stop: stop}
 	for i := range workerCount {
 		c.workers.Add(1)
 		go func() {
 			defer c.workers.Done()
-			c.work(ctx, i, rand.New(rand.NewPCG(seed, uint64(i))))
+			c.runWorker(ctx, i, rand.New(rand.NewPCG(seed, uint64(i))))
 		}()
 	}
 	return c
@@ -67,11 +67,11 @@ func (c *SupplierPool) SendLeads(n int) {
 	}
 }
 
-// task is a piece of work for a worker. It returns false when the context ends.
-type task func(ctx context.Context, client *sellerClient) bool
+// workerTask is a piece of work for a worker. It returns false when the context ends.
+type workerTask func(ctx context.Context, client *sellerClient) bool
 
 // schedule queues a task; nil sends one lead.
-func (c *SupplierPool) schedule(e task) {
+func (c *SupplierPool) schedule(e workerTask) {
 	c.mu.Lock()
 	c.scheduled++
 	c.mu.Unlock()
@@ -92,12 +92,12 @@ func (c *SupplierPool) IsIdle() bool {
 	return c.finished == c.scheduled
 }
 
-// work runs one worker. Some tasks are followed by a repeated request or a lookup.
-func (c *SupplierPool) work(ctx context.Context, desk int, random *rand.Rand) {
+// runWorker runs one worker. Some tasks are followed by a repeated request or a lookup.
+func (c *SupplierPool) runWorker(ctx context.Context, desk int, random *rand.Rand) {
 	client := c.newClient(random)
 	defer client.client.CloseIdleConnections()
 	for number := 0; ; number++ {
-		var do task
+		var do workerTask
 		select {
 		case do = <-c.tasks:
 		case <-ctx.Done():
@@ -157,8 +157,8 @@ func drawIsTest(random *rand.Rand) bool { return random.IntN(100) < testPercent 
 // RepeatRequests schedules repetitions of n random requests, or of all if n is zero. Their answers
 // must be equal.
 func (c *SupplierPool) RepeatRequests(n int, random *rand.Rand) {
-	asked, _ := c.answers.contents()
-	reports, _ := c.statusReports.contents()
+	asked, _ := c.answers.answersAndViolations()
+	reports, _ := c.statusReports.answersAndViolations()
 	asked = append(asked, reports...)
 	random.Shuffle(len(asked), func(i, j int) { asked[i], asked[j] = asked[j], asked[i] })
 	if n != 0 {
@@ -194,7 +194,7 @@ func (c *SupplierPool) newIngest(key string, random *rand.Rand, in func(*campaig
 		known = settled.clientRequest
 	}
 	switch {
-	case !repeats || known == nil || !in(c.config.campaign(known.campaign)):
+	case !repeats || known == nil || !in(c.config.campaignByID(known.campaign)):
 	case byPhone:
 		o.campaign, o.phone = known.campaign, known.phone
 	default:

@@ -19,8 +19,8 @@ func (t Tally) add(kind, answer string, n int) {
 	t[kind][answer] += n
 }
 
-// Of returns the number of requests of a kind.
-func (t Tally) Of(kind string) (n int) {
+// CountOf returns the number of requests of a kind.
+func (t Tally) CountOf(kind string) (n int) {
 	for _, count := range t[kind] {
 		n += count
 	}
@@ -39,8 +39,8 @@ func (o *clientRequest) tallyKind() string {
 	return kind
 }
 
-// read counts the admin reads and lookups of the evidence.
-func (t Tally) read(p *Evidence) {
+// addAdminReads counts the admin reads and lookups of the evidence.
+func (t Tally) addAdminReads(p *Evidence) {
 	for _, l := range p.lookups {
 		t.add("lead lookup", fmt.Sprint(l.Status), 1)
 	}

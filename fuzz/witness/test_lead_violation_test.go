@@ -28,7 +28,7 @@ func TestAuditDetectsFalseTestLeads(t *testing.T) {
 	expectDetected(t, testLeadEvidence, []forgery{
 		{"test lead logged as production", "lead three: test flag sent true, logged false", func(f *forgedEvidence) { f.answers[2].isTest = true }},
 		{"production lead logged as test", "lead trial: test flag sent false, logged true", func(f *forgedEvidence) { f.answers[3].isTest = false }},
-		{"it cost money", "account of rec: the exchange shows balance 0", func(f *forgedEvidence) { f.accounts["rec"] = account{} }},
+		{"it cost money", "account of rec: the exchange shows balance 0", func(f *forgedEvidence) { f.accounts["rec"] = buyerAccount{} }},
 		{"its return paid", "credit 5 and reversal 4 are wrong", func(f *forgedEvidence) {
 			f.decided("again", `"sale":`+toRecInTest)
 			f.addAnswer("again", "ACCEPTED", "rec", 4*unit, "").isTest = true
@@ -42,7 +42,7 @@ const toBlueInTest = `{"buyer":1,"seat":0,"price":10,"payout":8,"currency":"USD"
 // testDeliveryEvidence is testLeadEvidence with a test lead delivered at a test endpoint.
 func testDeliveryEvidence() *forgedEvidence {
 	f := testLeadEvidence()
-	f.config.buyer("blue").hasTestEndpoint = true
+	f.config.buyerByID("blue").hasTestEndpoint = true
 	f.config.endpoints = map[string]string{"blue": "http://blue", "blue" + testEndpointSuffix: "http://blue.test"}
 	f.decided("tried", `"sale":`+toBlueInTest+`,"post":"http://blue.test/v1/post"`)
 	f.settled("tried", "delivered", toBlueInTest, "")
@@ -55,7 +55,7 @@ func testDeliveryEvidence() *forgedEvidence {
 
 func TestAuditAcceptsTestDeliveryWithoutFunds(t *testing.T) {
 	f := testDeliveryEvidence()
-	f.config.caps[1].money, f.config.buyer("blue").credit = 10*unit, -10*unit // neither cap nor money is left
+	f.config.caps[1].money, f.config.buyerByID("blue").credit = 10*unit, -10*unit // neither cap nor money is left
 	f.expectNothing(t)
 }
 
@@ -75,17 +75,17 @@ func TestAuditDetectsFalseTestDeliveries(t *testing.T) {
 		{"production URL of the test endpoint", "lead wrong, test false: the delivery URL http://blue.test/v1/post", func(f *forgedEvidence) {
 			f.decided("wrong", `"sale":`+toBlue+`,"post":"http://blue.test/v1/post"`)
 		}},
-		{"no test endpoint", "test lead tried is delivered to blue, which has no test endpoint", func(f *forgedEvidence) { f.config.buyer("blue").hasTestEndpoint = false }},
+		{"no test endpoint", "test lead tried is delivered to blue, which has no test endpoint", func(f *forgedEvidence) { f.config.buyerByID("blue").hasTestEndpoint = false }},
 		{"production endpoint received a test ping", "blue received 1 test requests", func(f *forgedEvidence) { f.buyerStats["blue"] = refbuyer.Stats{Revenue: 10 * unit, Tests: 1} }},
 		{"test endpoint received a production ping", "blue (tests) received 2 pings and posts, of which only 1 are tests", func(f *forgedEvidence) {
 			f.buyerStats["blue (tests)"] = refbuyer.Stats{Revenue: 10 * unit, Posts: 1, Pings: 1, Tests: 1}
 		}},
-		{"it cost money", "account of blue: the exchange shows balance 0, held 0", func(f *forgedEvidence) { f.accounts["blue"] = account{} }},
+		{"it cost money", "account of blue: the exchange shows balance 0, held 0", func(f *forgedEvidence) { f.accounts["blue"] = buyerAccount{} }},
 		{"money is held for it", "account of blue: the exchange shows balance 10, held 10", func(f *forgedEvidence) {
-			f.accounts["blue"] = account{Balance: signedAmount(10 * unit), Held: 10 * unit}
+			f.accounts["blue"] = buyerAccount{Balance: signedAmount(10 * unit), Held: 10 * unit}
 		}},
 		{"it is in a statement", "statement of sup_acme: 3 entries listed, count 3; the log has 2", func(f *forgedEvidence) {
-			s := &statement{Supplier: SupplierID, Count: 3}
+			s := &accountStatement{Supplier: SupplierID, Count: 3}
 			s.AsOf.Entry = uint64(len(f.lines))
 			s.Entries = slices.Grow(s.Entries, 3)[:3]
 			f.statements = append(f.statements, s)
