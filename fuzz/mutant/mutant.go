@@ -26,8 +26,8 @@ type Mutation struct {
 }
 
 // mutatedText returns the file with the mutation.
-func (m *Mutation) mutatedText(root string) ([]byte, error) {
-	whole, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(m.File)))
+func (m *Mutation) mutatedText(moduleRoot string) ([]byte, error) {
+	whole, err := os.ReadFile(filepath.Join(moduleRoot, filepath.FromSlash(m.File)))
 	if err != nil {
 		return nil, fmt.Errorf("mutation %q: %w", m.Name, err)
 	}
@@ -37,26 +37,26 @@ func (m *Mutation) mutatedText(root string) ([]byte, error) {
 	return bytes.Replace(whole, []byte(m.Old), []byte(m.New), 1), nil
 }
 
-// WriteOverlay writes the mutated files into dir. It returns the path of the file for `go build
-// -overlay` and `go test -overlay`. A source file can have only one mutation. The caller
-// removes dir after the build.
-func WriteOverlay(root, dir string, mutations ...Mutation) (path string, err error) {
-	root, err = filepath.Abs(root)
+// WriteOverlay writes the mutated files into overlayDir. It returns the path of the file for `go
+// build -overlay` and `go test -overlay`. A source file can have only one mutation. The caller
+// removes overlayDir after the build.
+func WriteOverlay(moduleRoot, overlayDir string, mutations ...Mutation) (path string, err error) {
+	moduleRoot, err = filepath.Abs(moduleRoot)
 	if err != nil {
 		return "", err
 	}
 	replace := make(map[string]string, len(mutations))
 	for i := range mutations {
 		m := &mutations[i]
-		text, err := m.mutatedText(root)
+		text, err := m.mutatedText(moduleRoot)
 		if err != nil {
 			return "", err
 		}
-		original := filepath.Join(root, filepath.FromSlash(m.File))
+		original := filepath.Join(moduleRoot, filepath.FromSlash(m.File))
 		if _, twice := replace[original]; twice {
 			return "", fmt.Errorf("mutation %q: %s already has a mutation", m.Name, m.File)
 		}
-		mutated := filepath.Join(dir, "mutant"+strconv.Itoa(i)+".go")
+		mutated := filepath.Join(overlayDir, "mutant"+strconv.Itoa(i)+".go")
 		if err := os.WriteFile(mutated, text, 0o600); err != nil {
 			return "", err
 		}
@@ -66,29 +66,29 @@ func WriteOverlay(root, dir string, mutations ...Mutation) (path string, err err
 	if err != nil {
 		return "", err
 	}
-	path = filepath.Join(dir, "overlay.json")
+	path = filepath.Join(overlayDir, "overlay.json")
 	return path, os.WriteFile(path, described, 0o600)
 }
 
-// Build builds package pkg, such as ./cmd/pingpost, with the mutations, into the file out. It
-// passes args on to `go build`.
-func Build(ctx context.Context, root, pkg, out string, args []string, mutations ...Mutation) error {
+// Build builds package pkg, such as ./cmd/pingpost, with the mutations, into the file binary. It
+// passes buildArgs on to `go build`.
+func Build(ctx context.Context, moduleRoot, pkg, binary string, buildArgs []string, mutations ...Mutation) error {
 	dir, err := os.MkdirTemp("", "mutant")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // leftovers are in the system's temporary directory
-	overlay, err := WriteOverlay(root, dir, mutations...)
+	overlay, err := WriteOverlay(moduleRoot, dir, mutations...)
 	if err != nil {
 		return err
 	}
-	out, err = filepath.Abs(out)
+	binary, err = filepath.Abs(binary)
 	if err != nil {
 		return err
 	}
-	all := append([]string{"build", "-overlay", overlay, "-o", out}, args...)
+	all := append([]string{"build", "-overlay", overlay, "-o", binary}, buildArgs...)
 	build := exec.CommandContext(ctx, "go", append(all, pkg)...)
-	build.Dir = root
+	build.Dir = moduleRoot
 	if said, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("cannot build the mutant: %w\n%s", err, said)
 	}

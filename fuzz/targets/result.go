@@ -21,24 +21,24 @@ var (
 )
 
 // setResult derives the result from the run's output and end.
-func (t *target) setResult(said string, ended, timeout error) {
+func (t *target) setResult(output string, exitErr, timeoutErr error) {
 	t.executions, t.interesting, t.result = "0", "0", "pass"
-	if lines := counts.FindAllStringSubmatch(said, -1); lines != nil {
+	if lines := counts.FindAllStringSubmatch(output, -1); lines != nil {
 		last := lines[len(lines)-1]
 		t.executions, t.interesting = last[1], last[2]
 	}
 	switch {
-	case errors.Is(timeout, context.DeadlineExceeded):
+	case errors.Is(timeoutErr, context.DeadlineExceeded):
 		t.failed, t.result = true, "HANGS"
-	case timeout != nil:
+	case timeoutErr != nil:
 		t.failed, t.result = true, "interrupted"
-	case ended != nil:
+	case exitErr != nil:
 		t.failed, t.result = true, "FAIL"
 	case t.executions == "0":
 		t.failed, t.result = true, "NOTHING RUN"
 	}
 	if t.failed {
-		t.output = strings.TrimSpace(progress.ReplaceAllString(said, ""))
+		t.output = strings.TrimSpace(progress.ReplaceAllString(output, ""))
 		t.output = t.output[max(0, len(t.output)-maxOutput):]
 	}
 }

@@ -31,11 +31,11 @@ type smallDisk struct {
 func (t *torture) mountSmallDisk() *smallDisk {
 	d := &smallDisk{torture: t, savedDir: t.DataDir() + ".aside", filler: filepath.Join(t.DataDir(), "ballast")}
 	t.Kill()
-	d.must(os.Rename(t.DataDir(), d.savedDir))
-	d.must(os.Mkdir(t.DataDir(), 0o700))
-	d.must(syscall.Mount("torture", t.DataDir(), "tmpfs", 0, "size=160m"))
+	d.failOnError(os.Rename(t.DataDir(), d.savedDir))
+	d.failOnError(os.Mkdir(t.DataDir(), 0o700))
+	d.failOnError(syscall.Mount("torture", t.DataDir(), "tmpfs", 0, "size=160m"))
 	t.mounted = true
-	d.copy(d.savedDir, t.DataDir())
+	d.copyDir(d.savedDir, t.DataDir())
 	t.Start()
 	return d
 }
@@ -43,11 +43,11 @@ func (t *torture) mountSmallDisk() *smallDisk {
 // restoreDataDir moves the data directory back.
 func (d *smallDisk) restoreDataDir() {
 	d.Kill()
-	d.must(os.RemoveAll(d.savedDir))
-	d.copy(d.DataDir(), d.savedDir)
-	d.must(d.unmount())
-	d.must(os.Remove(d.DataDir()))
-	d.must(os.Rename(d.savedDir, d.DataDir()))
+	d.failOnError(os.RemoveAll(d.savedDir))
+	d.copyDir(d.DataDir(), d.savedDir)
+	d.failOnError(d.unmount())
+	d.failOnError(os.Remove(d.DataDir()))
+	d.failOnError(os.Rename(d.savedDir, d.DataDir()))
 	d.Start()
 }
 
@@ -80,38 +80,38 @@ func (t *torture) unmount() error {
 	return syscall.Unmount(t.DataDir(), 0)
 }
 
-func (d *smallDisk) copy(from, to string) {
+func (d *smallDisk) copyDir(from, to string) {
 	if out, err := exec.Command("cp", "-a", from+"/.", to).CombinedOutput(); err != nil {
 		d.test.Fatalf("cp: %v %s", err, out)
 	}
 }
 
 // fillUntilLeft leaves the given number of free bytes; 0 makes every write fail.
-func (d *smallDisk) fillUntilLeft(dir string, leave int64) {
+func (d *smallDisk) fillUntilLeft(dir string, freeBytes int64) {
 	f, err := os.Create(d.filler)
-	d.must(err)
+	d.failOnError(err)
 	defer f.Close()
 	piece := make([]byte, 64<<10)
 	for {
 		var s syscall.Statfs_t
-		d.must(syscall.Statfs(dir, &s))
-		left := int64(s.Bavail)*s.Bsize - leave
+		d.failOnError(syscall.Statfs(dir, &s))
+		left := int64(s.Bavail)*s.Bsize - freeBytes
 		if left <= 0 {
 			return
 		}
 		if _, err := f.Write(piece[:min(left, int64(len(piece)))]); err != nil {
 			if !errors.Is(err, syscall.ENOSPC) {
-				d.must(err)
+				d.failOnError(err)
 			}
 			return
 		}
 	}
 }
 
-func (d *smallDisk) removeFiller() { d.must(os.Remove(d.filler)) }
+func (d *smallDisk) removeFiller() { d.failOnError(os.Remove(d.filler)) }
 
 // whyNoMount returns the reason why mounts are not permitted, or "".
-func whyNoMount(t *torture) string {
+func whyNoMount(t *torture) (reason string) {
 	at := filepath.Join(t.dir, "mount")
 	if err := os.MkdirAll(at, 0o700); err != nil {
 		return err.Error()
@@ -142,13 +142,13 @@ var syscallNames = map[string]string{"write": "write,pwrite64,writev", "fsync": 
 // injectError makes the next call of a kind fail, and expects the exchange to end. It returns
 // false if the log moved on to another segment before.
 func (t *torture) injectError(call, failure string) bool {
-	segment := t.lastSegment()
+	segment := t.lastSegmentPath()
 	cmd, trace := t.attachStrace(segment, syscallNames["write"]+","+syscallNames["fsync"], syscallNames[call]+":error="+failure)
 	defer func() { _ = os.Remove(trace) }()
 	t.Suppliers.SendLeads(fewLeads)
 	moved := false
 	witness.Await(t.test, "a call fails: "+call+" "+failure, func() bool {
-		moved = t.ExitReport() == "" && t.lastSegment() != segment
+		moved = t.ExitReport() == "" && t.lastSegmentPath() != segment
 		return moved || strings.Contains(readText(trace), "(INJECTED)")
 	})
 	if moved {
@@ -170,7 +170,7 @@ func (t *torture) injectError(call, failure string) bool {
 func (t *torture) attachStrace(path, calls, failure string) (cmd *exec.Cmd, trace string) {
 	trace = filepath.Join(t.dir, "trace")
 	cmd = exec.Command("strace", "-f", "-o", trace, "-P", path, "-e", "trace="+calls, "-e", "inject="+failure+":when=1", "-p", strconv.Itoa(t.Pid()))
-	t.must(cmd.Start())
+	t.failOnError(cmd.Start())
 	return cmd, trace
 }
 
@@ -193,7 +193,7 @@ func (t *torture) truncateUnsynced(segment, trace string) {
 	if err == nil {
 		err = os.Truncate(segment, info.Size()-1-t.random.Int64N(n))
 	}
-	t.must(err)
+	t.failOnError(err)
 }
 
 var writeResult = regexp.MustCompile(`(?:write|pwrite64|writev)(?:\(.*| resumed>.*) = (\d+)$`)
@@ -214,7 +214,7 @@ func unsyncedBytes(trace string) (sum int64) {
 }
 
 // whyNoTrace returns the reason why processes cannot be traced, or "".
-func whyNoTrace(t *torture) string {
+func whyNoTrace(t *torture) (reason string) {
 	if _, err := exec.LookPath("strace"); err != nil {
 		return "strace is not installed"
 	}
@@ -247,7 +247,7 @@ func readText(path string) string {
 }
 
 // whyNoLimit returns the reason why another process cannot be limited, or "".
-func whyNoLimit(*torture) string {
+func whyNoLimit(*torture) (reason string) {
 	var now unix.Rlimit
 	if err := unix.Prlimit(0, unix.RLIMIT_FSIZE, nil, &now); err != nil {
 		return "prlimit: " + err.Error()
@@ -258,7 +258,7 @@ func whyNoLimit(*torture) string {
 // failSnapshot stops the exchange in order and makes a call on the snapshot file fail. It
 // returns false if the exchange wrote no snapshot.
 func (t *torture) failSnapshot(call string) bool {
-	before := newestSnapshot(t.DataDir())
+	before := newestSnapshotSeq(t.DataDir())
 	cmd, trace := t.attachStrace(t.snapshotInProgress(), syscallNames[call], syscallNames[call]+":error=EIO")
 	defer func() { _ = os.Remove(trace) }()
 	time.Sleep(300 * time.Millisecond) // until strace is attached; otherwise there is no occasion
@@ -266,7 +266,7 @@ func (t *torture) failSnapshot(call string) bool {
 	code := t.AwaitFailure()
 	_ = cmd.Wait()
 	hit := strings.Contains(readText(trace), "(INJECTED)")
-	if now := newestSnapshot(t.DataDir()); hit && now != before {
+	if now := newestSnapshotSeq(t.DataDir()); hit && now != before {
 		t.test.Errorf("a snapshot's %s failed, but a snapshot of entry %d exists; exit code %d", call, now, code)
 	}
 	t.Start()

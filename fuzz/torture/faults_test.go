@@ -44,7 +44,7 @@ func drawFaults(t *torture, all []*fault) (cards []*fault) {
 	return cards
 }
 
-func (t *torture) must(err error) {
+func (t *torture) failOnError(err error) {
 	t.test.Helper()
 	if err != nil {
 		t.test.Fatal(err)
@@ -188,10 +188,10 @@ var faults = []*fault{
 		}
 		last := all[len(all)-1]
 		text, err := os.ReadFile(last.path)
-		t.must(err)
+		t.failOnError(err)
 		whole := len(text)
 		text = append(text, tearRecord(t, nextRecord(last, text))...)
-		t.must(os.WriteFile(last.path, text, 0o600))
+		t.failOnError(os.WriteFile(last.path, text, 0o600))
 		kept := countFiles(t, "damage")
 		t.Start()
 		if countFiles(t, "damage") <= kept {
@@ -203,7 +203,7 @@ var faults = []*fault{
 	// segment and the offset. Afterwards the bit is restored.
 	{name: "bit flipped in the log", weight: 2, inject: func(t *torture) bool {
 		t.Kill()
-		from := newestSnapshot(t.DataDir())
+		from := newestSnapshotSeq(t.DataDir())
 		all, err := readFrames(t.DataDir())
 		if err != nil {
 			t.test.Fatalf("cannot read the log: %v", err)
@@ -236,15 +236,15 @@ var faults = []*fault{
 	// from growing by more than some bytes. The file then ends with half a batch that no output
 	// relies on.
 	{name: "short write", weight: 2, missing: whyNoLimit, inject: func(t *torture) bool {
-		segment := t.lastSegment()
+		segment := t.lastSegmentPath()
 		info, err := os.Stat(segment)
 		if err != nil {
 			return false // the log has just started another segment
 		}
 		limit := unix.Rlimit{Cur: uint64(info.Size()) + 1 + t.random.Uint64N(300), Max: unix.RLIM_INFINITY}
-		t.must(unix.Prlimit(t.Pid(), unix.RLIMIT_FSIZE, &limit, nil))
+		t.failOnError(unix.Prlimit(t.Pid(), unix.RLIMIT_FSIZE, &limit, nil))
 		t.Suppliers.SendLeads(fewLeads)
-		witness.Await(t.test, "the log cannot grow", func() bool { return t.ExitReport() != "" || t.lastSegment() != segment })
+		witness.Await(t.test, "the log cannot grow", func() bool { return t.ExitReport() != "" || t.lastSegmentPath() != segment })
 		if t.ExitReport() == "" {
 			t.Kill()
 			t.Start()
@@ -263,9 +263,9 @@ var faults = []*fault{
 	{name: "disk nearly full", weight: 1, missing: whyNoMount, inject: func(t *torture) bool {
 		d := t.mountSmallDisk()
 		d.fillUntilLeft(t.DataDir(), 32<<20)
-		t.AwaitAlive("the exchange refuses leads", func() bool { return t.Suppliers.SendLeadOnce(t.random) == http.StatusServiceUnavailable })
+		t.AwaitWhileRunning("the exchange refuses leads", func() bool { return t.Suppliers.SendLeadOnce(t.random) == http.StatusServiceUnavailable })
 		d.removeFiller()
-		t.AwaitAlive("the exchange accepts leads again", func() bool { return t.Suppliers.SendLeadOnce(t.random) == http.StatusCreated })
+		t.AwaitWhileRunning("the exchange accepts leads again", func() bool { return t.Suppliers.SendLeadOnce(t.random) == http.StatusCreated })
 		d.restoreDataDir()
 		return true
 	}},
@@ -293,8 +293,9 @@ var faults = []*fault{
 	{name: "disk lost", weight: 1, inject: func(t *torture) bool {
 		<-t.topUpDone // a top-up after the last backup would rightly be lost
 		t.AwaitAnswers(t.random)
-		t.AwaitAlive("no delivery is open", func() bool { return t.Metric("pingpost_open_deliveries") == "0" })
-		defer t.AdminEditor.PauseEdits()()
+		t.AwaitWhileRunning("no delivery is open", func() bool { return t.Metric("pingpost_open_deliveries") == "0" })
+		resumeEdits := t.AdminEditor.PauseEdits()
+		defer resumeEdits()
 		t.AwaitBackup()
 		t.Kill()
 		t.RestoreAfterDiskLoss()
@@ -309,9 +310,9 @@ var faults = []*fault{
 		return true
 	}},
 	{name: "backup's disk read-only", weight: 1, missing: whyNoMount, inject: func(t *torture) bool {
-		t.must(syscall.Mount(t.BackupDir(), t.BackupDir(), "", syscall.MS_BIND, ""))
+		t.failOnError(syscall.Mount(t.BackupDir(), t.BackupDir(), "", syscall.MS_BIND, ""))
 		t.readOnlyDir = t.BackupDir()
-		t.must(syscall.Mount("", t.BackupDir(), "", syscall.MS_REMOUNT|syscall.MS_BIND|syscall.MS_RDONLY, ""))
+		t.failOnError(syscall.Mount("", t.BackupDir(), "", syscall.MS_REMOUNT|syscall.MS_BIND|syscall.MS_RDONLY, ""))
 		t.Suppliers.SendLeads(fewLeads)
 		time.Sleep(time.Second)
 		if t.random.IntN(2) == 0 { // the exchange must also start without its backup
@@ -321,7 +322,7 @@ var faults = []*fault{
 		if t.Metric("pingpost_backup_lag_entries") == "0" {
 			t.test.Errorf("the backup's disk is read-only, but pingpost_backup_lag_entries is 0")
 		}
-		t.must(t.endReadOnly())
+		t.failOnError(t.endReadOnly())
 		t.AwaitBackup()
 		return true
 	}},
@@ -359,9 +360,9 @@ func (t *torture) snapshotInProgress() string {
 func (t *torture) stopPeer(span time.Duration, leads int) bool {
 	pids := t.PeerPIDs()
 	pid := pids[t.random.IntN(len(pids))]
-	t.must(syscall.Kill(pid, syscall.SIGSTOP))
+	t.failOnError(syscall.Kill(pid, syscall.SIGSTOP))
 	t.Suppliers.SendLeads(leads)
 	time.Sleep(span)
-	t.must(syscall.Kill(pid, syscall.SIGCONT))
+	t.failOnError(syscall.Kill(pid, syscall.SIGCONT))
 	return true
 }

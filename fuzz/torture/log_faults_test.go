@@ -72,10 +72,10 @@ func splitFrames(path string, text []byte) (all []logFrame, err error) {
 	return all, nil
 }
 
-// nextRecord returns a valid record that could follow the last one of text: a copy with the
+// nextRecord returns a valid record that could follow the last one of segment: a copy with the
 // next sequence number, in a batch of its own, with a correct checksum.
-func nextRecord(last logFrame, text []byte) []byte {
-	next := append([]byte(nil), text[last.at:last.at+last.size]...)
+func nextRecord(last logFrame, segment []byte) (record []byte) {
+	next := append([]byte(nil), segment[last.at:last.at+last.size]...)
 	head := next[last.data-last.at:]
 	binary.LittleEndian.PutUint64(head[8:], last.seq+1)
 	binary.LittleEndian.PutUint64(head[16:], last.seq+1)
@@ -88,7 +88,7 @@ func nextRecord(last logFrame, text []byte) []byte {
 // tearRecord returns the remains of a record, in one of the ways in which pages may reach a
 // disk: its beginning, all of it with a hole, all of it with a flipped bit, zeros, or random
 // bytes.
-func tearRecord(t *torture, record []byte) []byte {
+func tearRecord(t *torture, record []byte) (remains []byte) {
 	some := 1 + t.random.IntN(len(record)-1)
 	switch t.random.IntN(5) {
 	case 0:
@@ -119,13 +119,13 @@ func countFiles(t *torture, folder string) int {
 
 // detectableFrames returns the frames whose damage cannot be mistaken for a crash: a later
 // batch follows them. A start does not read records that a snapshot contains.
-func detectableFrames(all []logFrame, snapshot uint64) (some []logFrame) {
+func detectableFrames(all []logFrame, snapshotSeq uint64) (some []logFrame) {
 	if len(all) == 0 {
 		return nil
 	}
 	newest := all[len(all)-1].batch
 	for _, f := range all {
-		if f.seq > snapshot && f.batch < newest {
+		if f.seq > snapshotSeq && f.batch < newest {
 			some = append(some, f)
 		}
 	}
@@ -134,14 +134,14 @@ func detectableFrames(all []logFrame, snapshot uint64) (some []logFrame) {
 
 func (t *torture) flipBit(path string, at int64, bit byte) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	t.must(err)
+	t.failOnError(err)
 	defer f.Close()
 	var one [1]byte
 	if _, err = f.ReadAt(one[:], at); err == nil {
 		one[0] ^= bit
 		_, err = f.WriteAt(one[:], at)
 	}
-	t.must(err)
+	t.failOnError(err)
 }
 
 // writeLog writes a log of so many batches with two entries each.

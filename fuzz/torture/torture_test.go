@@ -73,13 +73,13 @@ func runTorture(test *testing.T, span time.Duration, words string) {
 		number, err = strconv.ParseUint(*seed, 10, 64)
 	}
 	t := &torture{test: test, random: rand.New(rand.NewPCG(number, 1<<33)), span: span, began: time.Now(), records: map[*fault]*faultCounts{}}
-	t.must(err)
+	t.failOnError(err)
 	chosen := slices.DeleteFunc(slices.Clone(faults), func(f *fault) bool { return !isSelected(words, f) })
 	if len(chosen) == 0 {
 		test.Fatalf("--only: no fault's name contains %q", words)
 	}
 	t.dir, err = os.MkdirTemp("", "torture") //nolint:usetesting // it is kept after a finding
-	t.must(err)
+	t.failOnError(err)
 	test.Logf("SEED=%d repeats this run's choices", number)
 	test.Cleanup(func() {
 		if test.Failed() {
@@ -237,11 +237,11 @@ func (t *torture) runFinalAudit() {
 }
 
 func (t *torture) awaitAnswered(until int) {
-	t.AwaitAlive("suppliers are answered", func() bool { return t.Suppliers.Answered() >= until })
+	t.AwaitWhileRunning("suppliers are answered", func() bool { return t.Suppliers.Answered() >= until })
 }
 
-// lastSegment returns the path of the log's last segment.
-func (t *torture) lastSegment() string {
+// lastSegmentPath returns the path of the log's last segment.
+func (t *torture) lastSegmentPath() string {
 	segments, err := wal.Segments(t.DataDir())
 	if err != nil || len(segments) == 0 {
 		t.test.Fatal(fmt.Errorf("the log has no segments: %w", err))
@@ -249,8 +249,8 @@ func (t *torture) lastSegment() string {
 	return segments[len(segments)-1].Path
 }
 
-// newestSnapshot returns the position of the newest snapshot, or 0.
-func newestSnapshot(dir string) (newest uint64) {
+// newestSnapshotSeq returns the position of the newest snapshot, or 0.
+func newestSnapshotSeq(dir string) (newest uint64) {
 	entries, _ := os.ReadDir(filepath.Join(dir, "snapshot"))
 	for _, e := range entries {
 		if seq, err := strconv.ParseUint(strings.TrimSuffix(e.Name(), ".snap"), 10, 64); err == nil {
@@ -404,7 +404,7 @@ func TestTable(t *testing.T) {
 // Only files with a snapshot's name count, and the newest one wins.
 func TestNewestSnapshot(t *testing.T) {
 	dir := t.TempDir()
-	if got := newestSnapshot(dir); got != 0 {
+	if got := newestSnapshotSeq(dir); got != 0 {
 		t.Errorf("%d without one", got)
 	}
 	if err := os.MkdirAll(dir+"/snapshot", 0o700); err != nil {
@@ -415,7 +415,7 @@ func TestNewestSnapshot(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := newestSnapshot(dir); got != 123 {
+	if got := newestSnapshotSeq(dir); got != 123 {
 		t.Errorf("the newest is %d", got)
 	}
 	if got := lastLines("a\nb\nc", 2); got != "b\nc" {

@@ -103,36 +103,36 @@ const (
 	applied                         // the exchange acknowledged the edit
 )
 
-// classifyAnswer returns the result that an answer promises. A refusal is a promise that the edit was
-// not applied. A 5xx answer promises nothing.
-func (o *AdminEditor) classifyAnswer(what string, status int, text []byte, err error) editResult {
+// classifyAnswer returns the result that an answer promises. A refusal is a promise that the edit
+// was not applied. A 5xx answer promises nothing.
+func (o *AdminEditor) classifyAnswer(edit string, status int, text []byte, err error) editResult {
 	switch {
 	case err != nil || status >= 500:
-		o.tally.add(what, "no answer, or a fault", 1)
+		o.tally.add(edit, "no answer, or a fault", 1)
 		return resultUnknown
 	case status < 300:
-		o.tally.add(what, "done", 1)
+		o.tally.add(edit, "done", 1)
 		return applied
 	case status != 409 && status != 429:
-		o.findings.add("admin edits: %s returned status %d: %.300s", what, status, text)
+		o.findings.add("admin edits: %s returned status %d: %.300s", edit, status, text)
 	}
-	o.tally.add(what, fmt.Sprint(status), 1)
+	o.tally.add(edit, fmt.Sprint(status), 1)
 	return notApplied
 }
 
 // recordResult updates the object's possible values after an edit.
-func (t *adminObject) recordResult(next string, v editResult) {
-	switch v {
+func (t *adminObject) recordResult(newValue string, result editResult) {
+	switch result {
 	case applied:
-		t.possible = []string{next}
-		t.acknowledged, t.attempted = append(t.acknowledged, next), append(t.attempted, next)
+		t.possible = []string{newValue}
+		t.acknowledged, t.attempted = append(t.acknowledged, newValue), append(t.attempted, newValue)
 	case resultUnknown:
-		t.possible, t.attempted = append(t.possible, next), append(t.attempted, next)
+		t.possible, t.attempted = append(t.possible, newValue), append(t.attempted, newValue)
 	}
 }
 
-// checkSeenValue reduces the possible values to those that match the seen one: the exchange shows only
-// the first word of a user's value. It adds a finding if no possible value matches.
+// checkSeenValue reduces the possible values to those that match the seen one: the exchange shows
+// only the first word of a user's value. It adds a finding if no possible value matches.
 func (o *AdminEditor) checkSeenValue(t *adminObject, seen string) {
 	differs := func(may string) bool { return may != seen && (seen == "" || !strings.HasPrefix(may, seen+" ")) }
 	if may := slices.DeleteFunc(slices.Clone(t.possible), differs); len(may) > 0 {

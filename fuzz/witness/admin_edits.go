@@ -43,7 +43,7 @@ func (o *AdminEditor) requestAdmin(method, path string, body io.Reader, headers 
 }
 
 // userPassword returns the password of a user with this value.
-func userPassword(is string) string { return "of office " + is }
+func userPassword(value string) string { return "of office " + value }
 
 // editUser creates a user, changes the role or the password, or deletes the user.
 func (o *AdminEditor) editUser(t *adminObject) {
@@ -108,18 +108,18 @@ func (o *AdminEditor) editToken(t *adminObject) {
 }
 
 // requestSession logs in with the password of a user with this value.
-func (o *AdminEditor) requestSession(t *adminObject, is string) (status int, text []byte, header http.Header, err error) {
-	body := Encode(Object{"name": strings.TrimPrefix(t.path, "users/"), "password": userPassword(is)})
+func (o *AdminEditor) requestSession(t *adminObject, value string) (status int, text []byte, header http.Header, err error) {
+	body := Encode(Object{"name": strings.TrimPrefix(t.path, "users/"), "password": userPassword(value)})
 	return o.requestAdmin("POST", "session", bytes.NewReader(body), "Content-Type", "application/json")
 }
 
 // logIn opens a session. ok is false if the exchange did not answer or refused the password.
-func (o *AdminEditor) logIn(t *adminObject, is string) (cookie, csrf string, ok bool) {
-	status, text, header, err := o.requestSession(t, is)
+func (o *AdminEditor) logIn(t *adminObject, value string) (cookie, csrf string, ok bool) {
+	status, text, header, err := o.requestSession(t, value)
 	var said struct{ CSRF string }
 	if err != nil || status != http.StatusOK || json.Unmarshal(text, &said) != nil {
 		if err == nil && status == http.StatusUnauthorized {
-			o.findings.add("admin edits: %s has the acknowledged value %q, but its login was refused", t.path, is)
+			o.findings.add("admin edits: %s has the acknowledged value %q, but its login was refused", t.path, value)
 		}
 		return "", "", false
 	}

@@ -30,7 +30,7 @@ func (o *AdminEditor) CheckEdits() {
 }
 
 // inspectObject reads the object's current value and checks it. It returns false without an answer.
-func (o *AdminEditor) inspectObject(t *adminObject) bool {
+func (o *AdminEditor) inspectObject(t *adminObject) (answered bool) {
 	switch {
 	case t.path == editedList:
 		return o.inspectList(t)
@@ -53,7 +53,7 @@ func (o *AdminEditor) get(path string, into any) (status int, etag string, ok bo
 	return status, header.Get("ETag"), true
 }
 
-func (o *AdminEditor) inspectUser(t *adminObject) bool {
+func (o *AdminEditor) inspectUser(t *adminObject) (answered bool) {
 	var said struct{ Users []struct{ Name, Role string } }
 	if _, _, ok := o.get("users", &said); !ok {
 		return false
@@ -80,7 +80,7 @@ func (o *AdminEditor) inspectConfigEntry(t *adminObject) (etag string, ok bool) 
 	return etag, ok
 }
 
-func (o *AdminEditor) inspectList(t *adminObject) bool {
+func (o *AdminEditor) inspectList(t *adminObject) (answered bool) {
 	var said struct {
 		Lists []struct {
 			ID      string
@@ -204,21 +204,21 @@ func (o *AdminEditor) checkHistory() {
 // checkedVersions is the number of acknowledged versions that checkHistory looks for.
 const checkedVersions = 5
 
-// describeHistoryFault returns the fault of a history (newest first), or "". If cut is set, the history
-// continues on another page.
-func (t *adminObject) describeHistoryFault(past []string, cut bool) string {
-	if len(past) > 0 && past[0] != t.possible[0] || len(past) == 0 && t.possible[0] != "" && !cut {
+// describeHistoryFault returns the fault of a history (newest first), or "". If continues is set,
+// the history continues on another page.
+func (t *adminObject) describeHistoryFault(newestFirst []string, continues bool) (fault string) {
+	if len(newestFirst) > 0 && newestFirst[0] != t.possible[0] || len(newestFirst) == 0 && t.possible[0] != "" && !continues {
 		return "does not end with the current version"
 	}
-	for _, name := range past {
+	for _, name := range newestFirst {
 		if !slices.Contains(t.attempted, name) {
 			return "has a version without a request"
 		}
 	}
 	at := 0
 	for i := len(t.acknowledged) - 1; i >= 0 && i >= len(t.acknowledged)-checkedVersions; i-- {
-		n := slices.Index(past[at:], t.acknowledged[i])
-		if n < 0 && !cut {
+		n := slices.Index(newestFirst[at:], t.acknowledged[i])
+		if n < 0 && !continues {
 			return "lacks an acknowledged version"
 		} else if n >= 0 {
 			at += n + 1

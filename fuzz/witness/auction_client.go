@@ -55,11 +55,11 @@ const (
 	rivalMark    = "-rival"
 )
 
-func (c *SupplierPool) newPost(ping *clientRequest, mark, token string, person *clientRequest) *clientRequest {
+func (c *SupplierPool) newPost(ping *clientRequest, keySuffix, bidToken string, person *clientRequest) *clientRequest {
 	name := strings.TrimPrefix(ping.key, "ping-")
-	post := &clientRequest{path: pathPost, key: "post-" + name + mark, campaign: ping.campaign, isTest: ping.isTest, phone: person.phone, email: person.email}
-	post.body = Encode(Object{"auction_id": name, "bid_token": token, "lead": Object{
-		"lead_uuid": "of " + name + mark, "first_name": "Ann", "last_name": "Example", "phone": person.phone, "email": person.email,
+	post := &clientRequest{path: pathPost, key: "post-" + name + keySuffix, campaign: ping.campaign, isTest: ping.isTest, phone: person.phone, email: person.email}
+	post.body = Encode(Object{"auction_id": name, "bid_token": bidToken, "lead": Object{
+		"lead_uuid": "of " + name + keySuffix, "first_name": "Ann", "last_name": "Example", "phone": person.phone, "email": person.email,
 		"address": Object{"state": "CA"}, "tcpa": Object{},
 	}})
 	return post
@@ -111,9 +111,9 @@ type pingResponse struct {
 	Reason string `json:"reject_reason"`
 }
 
-func parseBidToken(text string) string {
+func parseBidToken(pingAnswer string) string {
 	var said pingResponse
-	if json.Unmarshal([]byte(text), &said) != nil || said.Bid == nil {
+	if json.Unmarshal([]byte(pingAnswer), &said) != nil || said.Bid == nil {
 		return ""
 	}
 	return said.Bid.Token

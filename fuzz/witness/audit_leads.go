@@ -135,8 +135,8 @@ func (p *Evidence) hasErasedLead(a *modelAuction) bool {
 }
 
 // splitAnswersByKind divides the suppliers' answers by kind.
-func (p *Evidence) splitAnswersByKind(answers []*answeredRequest, late []string) {
-	p.expiredPosts = late
+func (p *Evidence) splitAnswersByKind(answers []*answeredRequest, expiredPosts []string) {
+	p.expiredPosts = expiredPosts
 	for _, t := range answers {
 		switch {
 		case t.path == pathPing:
@@ -191,9 +191,9 @@ func (p *Evidence) checkAuctionAnswers() (found findings) {
 }
 
 // receivedTwoPosts reports whether two leads were posted with the auction's bid.
-func (p *Evidence) receivedTwoPosts(offer string) bool {
-	is := func(t *answeredRequest) bool { return t.hasRival && auctionIDFromKey(t.key) == offer }
-	return slices.ContainsFunc(p.answers, is) || slices.ContainsFunc(p.rejectedPosts, is) || slices.Contains(p.expiredPosts, "post-"+offer+rivalMark)
+func (p *Evidence) receivedTwoPosts(auctionID string) bool {
+	is := func(t *answeredRequest) bool { return t.hasRival && auctionIDFromKey(t.key) == auctionID }
+	return slices.ContainsFunc(p.answers, is) || slices.ContainsFunc(p.rejectedPosts, is) || slices.Contains(p.expiredPosts, "post-"+auctionID+rivalMark)
 }
 
 // checkAuctionsRequested checks, when idle, that each auction in the log belongs to a ping or
@@ -221,9 +221,9 @@ func (p *Evidence) checkAuctionsRequested() (found findings) {
 	return found
 }
 
-// applyErased marks leads as erased. Each lead is erased once, by its own key slot, and not
+// applyErasure marks leads as erased. Each lead is erased once, by its own key slot, and not
 // while its delivery is open.
-func (b *logModel) applyErased(f *eventFields) {
+func (b *logModel) applyErasure(f *eventFields) {
 	if len(f.Leads) != len(f.Slots) {
 		b.addViolation("an erasure has %d leads and %d key slots", len(f.Leads), len(f.Slots))
 		return

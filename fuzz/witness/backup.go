@@ -30,7 +30,7 @@ func (x *Exchange) BackupDir() string { return filepath.Join(x.dir, "backup") }
 // AwaitBackup waits until the backup contains the whole log.
 func (x *Exchange) AwaitBackup() {
 	x.t.Helper()
-	x.AwaitAlive("the backup contains the whole log", func() bool { return x.Metric("pingpost_backup_lag_entries") == "0" })
+	x.AwaitWhileRunning("the backup contains the whole log", func() bool { return x.Metric("pingpost_backup_lag_entries") == "0" })
 }
 
 // restoreBackup restores the backup into a new data directory, as of a log position (zero: the

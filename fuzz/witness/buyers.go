@@ -14,8 +14,8 @@ import (
 	"pingpost/loadtest/refbuyer"
 )
 
-// peerProcess is the process of a buyer's endpoint or the webhook receiver. It runs on when the exchange
-// dies, because it keeps its leads or events in memory only.
+// peerProcess is the process of a buyer's endpoint or the webhook receiver. It runs on when the
+// exchange dies, because it keeps its leads or events in memory only.
 type peerProcess struct {
 	*Process
 	url string
@@ -50,7 +50,7 @@ func startBuyers(t testing.TB, program string, config *Config, seed uint64) buye
 	all := buyerPeers{}
 	start := func(b *buyerConfig, name string, seed uint64) {
 		args := []string{"buyer", "--listen", "127.0.0.1:0", "--bid", cmp.Or(b.bidRange, b.bid.String()), "--seed", fmt.Sprint(seed)}
-		all[name] = startPeer(t, program, name, append(args, b.args...)...)
+		all[name] = startPeer(t, program, name, slices.Concat(args, b.args)...)
 	}
 	for i := range config.buyers {
 		b := &config.buyers[i]

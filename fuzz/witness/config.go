@@ -173,8 +173,8 @@ func NewConfig(leads int64, hourly, daily string) *Config {
 	}
 }
 
-// ZonesFarFromWindowEnd returns time zones in which no hour and no day ends soon. Each cap then has one
-// window for the whole run, so its use is a single sum.
+// ZonesFarFromWindowEnd returns time zones in which no hour and no day ends soon. Each cap then
+// has one window for the whole run, so its use is a single sum.
 func ZonesFarFromWindowEnd(now time.Time) (hourly, daily string) {
 	hourly = "UTC"
 	if now.UTC().Minute() > 30 {

@@ -43,7 +43,7 @@ func (s *Harness) ResolveDeliveries(random *rand.Rand) {
 func (s *Harness) AwaitAnswers(random *rand.Rand) {
 	s.t.Helper()
 	looked := time.Now()
-	s.AwaitAlive("every lead is answered", func() bool {
+	s.AwaitWhileRunning("every lead is answered", func() bool {
 		if time.Since(looked) > time.Second {
 			s.ResolveDeliveries(random)
 			looked = time.Now()
@@ -60,7 +60,7 @@ func (s *Harness) AwaitAnswers(random *rand.Rand) {
 func (s *Harness) SettleDeliveries(random *rand.Rand) {
 	s.t.Helper()
 	s.AwaitAnswers(random)
-	s.AwaitAlive("every delivery is settled", func() bool {
+	s.AwaitWhileRunning("every delivery is settled", func() bool {
 		s.ResolveDeliveries(random)
 		_, open := s.openDeliveries()
 		return open == 0 && s.Metric("pingpost_open_deliveries") == "0"
@@ -216,8 +216,8 @@ func (t *answeredRequest) parseAvailabilityAnswer() error {
 	return nil
 }
 
-// checkChosenBuyers checks that the log holds each availability answer with its payouts. An accepted
-// ingest for a chosen buyer must be sold to that buyer at the offered payout.
+// checkChosenBuyers checks that the log holds each availability answer with its payouts. An
+// accepted ingest for a chosen buyer must be sold to that buyer at the offered payout.
 func (p *Evidence) checkChosenBuyers() (found findings) {
 	for _, t := range p.availabilities {
 		a := p.model.auctionByRequest[t.RequestID]

@@ -59,8 +59,8 @@ const (
 	readBuyers   = 3 // statements of buyers; the supplier's comes in addition
 )
 
-// readAdminSources reads explanations, statements, lookups and lists, and records the log's position
-// before them. When idle it reads every statement.
+// readAdminSources reads explanations, statements, lookups and lists, and records the log's
+// position before them. When idle it reads every statement.
 func (s *Harness) readAdminSources(p *Evidence) {
 	s.t.Helper()
 	random := s.readRandom
@@ -84,10 +84,10 @@ func (s *Harness) readAdminSources(p *Evidence) {
 	}
 }
 
-func (s *Harness) readStatement(p *Evidence, whose string) {
+func (s *Harness) readStatement(p *Evidence, partyQuery string) {
 	s.t.Helper()
 	one := &accountStatement{}
-	s.AdminGet("/admin/v1/statement?"+whose+"&from=2020-01-01&to=2190-01-01", one)
+	s.AdminGet("/admin/v1/statement?"+partyQuery+"&from=2020-01-01&to=2190-01-01", one)
 	p.statements = append(p.statements, one)
 }
 

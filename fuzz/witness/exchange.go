@@ -84,12 +84,12 @@ func (x *Exchange) Start() {
 	x.t.Helper()
 	began := time.Now()
 	x.Launch()
-	x.AwaitAlive("the exchange serves", x.locator.isUp)
+	x.AwaitWhileRunning("the exchange serves", x.locator.isUp)
 	x.Startup = time.Since(began)
 }
 
-// AwaitAlive is Await, and fails the test if the exchange ends in the meantime.
-func (x *Exchange) AwaitAlive(what string, is func() bool) {
+// AwaitWhileRunning is Await, and fails the test if the exchange ends in the meantime.
+func (x *Exchange) AwaitWhileRunning(what string, is func() bool) {
 	x.t.Helper()
 	Await(x.t, what, func() bool {
 		if end := x.ExitReport(); end != "" {
@@ -234,17 +234,17 @@ func SendAdmin(ctx context.Context, method, url string, body io.Reader, headers 
 
 // AdminGet reads JSON into a value, or returns the text if into is nil. The exchange must be
 // up.
-func (x *Exchange) AdminGet(path string, into any) string {
+func (x *Exchange) AdminGet(path string, into any) (text string) {
 	x.t.Helper()
-	status, text, err := x.AdminRequest("GET", path, "")
+	status, answer, err := x.AdminRequest("GET", path, "")
 	if err != nil || status != http.StatusOK {
-		x.t.Fatalf("GET %s: %d %s %v %s", path, status, text, err, x.process.exitReport())
+		x.t.Fatalf("GET %s: %d %s %v %s", path, status, answer, err, x.process.exitReport())
 	}
 	if into == nil {
-		return string(text)
+		return string(answer)
 	}
-	if err := json.Unmarshal(text, into); err != nil {
-		x.t.Fatalf("GET %s: %v: %s", path, err, text)
+	if err := json.Unmarshal(answer, into); err != nil {
+		x.t.Fatalf("GET %s: %v: %s", path, err, answer)
 	}
 	return ""
 }

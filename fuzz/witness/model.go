@@ -159,7 +159,7 @@ func (b *logModel) applyEvent(kind string, f *eventFields) {
 	case "auction_held":
 		b.applyAuction(f)
 	case "lead_decided":
-		b.applyDecided(f)
+		b.applyLeadDecision(f)
 	case "post_tried":
 		if e := b.leads[f.Lead]; e == nil || (e.state != stateOpen && e.state != statePending) {
 			b.addViolation("lead %s: an attempt without an open delivery", f.Lead)
@@ -167,15 +167,15 @@ func (b *logModel) applyEvent(kind string, f *eventFields) {
 			e.mayBeReceived = true
 		}
 	case "post_settled":
-		b.applySettled(f)
+		b.applySettlement(f)
 	case "leads_erased":
-		b.applyErased(f)
+		b.applyErasure(f)
 	case "status_changed":
 		b.applyStatusChanges(f)
 	}
 }
 
-func (b *logModel) applyDecided(f *eventFields) {
+func (b *logModel) applyLeadDecision(f *eventFields) {
 	e := &modelLead{id: f.Lead, request: f.Request, campaign: b.idOfReference(event.ObjectCampaign, f.Campaign), state: stateUnsold, reason: f.Reason, slot: f.Slot, isTest: f.Test || f.Sale != nil && f.Sale.Test}
 	if b.leads[f.Lead] != nil {
 		b.addViolation("lead %s is decided twice", f.Lead)
@@ -248,8 +248,8 @@ func (b *logModel) countCaps(e *modelLead, sign market.Money) {
 	}
 }
 
-// applySettled applies a settlement of the lead's delivery.
-func (b *logModel) applySettled(f *eventFields) {
+// applySettlement applies a settlement of the lead's delivery.
+func (b *logModel) applySettlement(f *eventFields) {
 	e := b.leads[f.Lead]
 	if e == nil {
 		b.addViolation("lead %s is settled, but was never decided", f.Lead)

@@ -72,7 +72,7 @@ func (p *Evidence) checkReport() (found findings) {
 func (s *Harness) readReport(caught bool) (answered *SalesReport) {
 	s.t.Helper()
 	now := s.ReadStateHash().Seq
-	s.AwaitAlive("the sales report reaches the log's position", func() bool {
+	s.AwaitWhileRunning("the sales report reaches the log's position", func() bool {
 		answered = s.requestReport()
 		return !caught || answered != nil && answered.Seq >= now
 	})
