@@ -18,6 +18,7 @@ import (
 	"pingpost/engine/market"
 	"pingpost/engine/market/fingerprint"
 	"pingpost/engine/state"
+	"pingpost/internal/durable"
 	"pingpost/server/admin"
 )
 
@@ -66,7 +67,7 @@ func (x *Exchange) storeDocument(text []byte) (hash string, err error) {
 	if now := x.state.CurrentConfigVersion(); now.Document == hash || now.Overlay == hash {
 		return hash, nil
 	}
-	return hash, writeDurably(x.documentPath(hash), bytes.NewReader(text))
+	return hash, durable.WriteFile(x.documentPath(hash), bytes.NewReader(text))
 }
 
 func (x *Exchange) documentPath(hash string) string {

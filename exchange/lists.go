@@ -19,6 +19,7 @@ import (
 	"pingpost/engine/market"
 	"pingpost/engine/market/fingerprint"
 	"pingpost/engine/state"
+	"pingpost/internal/durable"
 )
 
 // listPath returns the path of a suppression list's file. The file is named after the hash
@@ -135,7 +136,7 @@ func storeTable(dir string, table *fingerprint.FingerprintTable) (state.Suppress
 	hash := sha256.New()
 	_, _ = table.WriteTo(hash)
 	file := state.SuppressionFile{File: hex.EncodeToString(hash.Sum(nil)), Entries: uint64(table.Len())}
-	return file, writeDurably(listPath(dir, file.File), table)
+	return file, durable.WriteFile(listPath(dir, file.File), table)
 }
 
 // listBuilder collects the entries of a suppression list while its lines are read. It stores
@@ -232,41 +233,6 @@ func openRegularFile(path string) (*os.File, error) {
 		return nil, errors.Join(err, file.Close())
 	}
 	return file, nil
-}
-
-// writeDurably writes content to a temporary file, syncs it and renames it to path. After a
-// crash, path has either no file or the complete one.
-func writeDurably(path string, content io.WriterTo) error {
-	folder := filepath.Dir(path)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return fmt.Errorf("cannot create the folder %q: %w", folder, err)
-	}
-	file, err := os.CreateTemp(folder, ".new-*")
-	if err != nil {
-		return fmt.Errorf("cannot write %q: %w", path, err)
-	}
-	_, err = content.WriteTo(file)
-	err = errors.Join(err, file.Sync(), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("cannot write %q: %w", path, err), os.Remove(file.Name()))
-	}
-	for _, dir := range []string{folder, filepath.Dir(folder)} {
-		if err := syncFolder(dir); err != nil {
-			return fmt.Errorf("cannot write %q: %w", path, err)
-		}
-	}
-	return nil
-}
-
-func syncFolder(folder string) error {
-	f, err := os.Open(folder)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // removeStrayListFiles removes stored list files whose hash is not in used. A crash before the

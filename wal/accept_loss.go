@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"pingpost/internal/durable"
 )
 
 // LossReport describes one call of AcceptLoss: the damage, the end of the cut log, and the
@@ -132,7 +134,7 @@ func truncateAtDamage(dir string, end logEnd, damage *DamageError, segments []Se
 		return loss, fmt.Errorf("cannot cut the damaged segment: %w", err)
 	}
 	if end.seg.Archived {
-		err = errors.Join(os.Remove(end.seg.Path), syncDir(archiveDir(dir)))
+		err = errors.Join(os.Remove(end.seg.Path), durable.SyncFolder(archiveDir(dir)))
 	}
 	opt.Logger.Warn("log cut at the damage; entries after it are lost", "from", damage.Seq, "reason", damage.Reason, "kept", loss.Kept, "epoch", loss.Epoch)
 	return loss, err

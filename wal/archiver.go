@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"pingpost/internal/durable"
 	"pingpost/internal/timer"
 )
 
@@ -154,7 +155,7 @@ func (a *archiver) deleteArchived(segment uint64) error {
 	if err := os.Remove(archivePath(a.dir, segment)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := syncDir(archiveDir(a.dir)); err != nil {
+	if err := durable.SyncFolder(archiveDir(a.dir)); err != nil {
 		return err
 	}
 	a.mu.Lock()

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"pingpost/internal/durable"
 )
 
 // The log holds personal data: only the owner of the files can read them.
@@ -18,17 +20,6 @@ const (
 	filePerm fs.FileMode = 0o600
 )
 
-// syncDir fsyncs a directory, so that created, renamed and deleted files in it survive a
-// crash.
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Sync()
-}
-
 // makeDir creates a directory unless it exists, and fsyncs the parent so that the new name
 // survives a crash. It skips the fsync if this process may not read the parent, because
 // another user created that one earlier.
@@ -36,7 +27,7 @@ func makeDir(dir string) error {
 	if err := os.MkdirAll(dir, dirPerm); err != nil {
 		return err
 	}
-	err := syncDir(filepath.Dir(dir))
+	err := durable.SyncFolder(filepath.Dir(dir))
 	if errors.Is(err, fs.ErrPermission) {
 		return nil
 	}
@@ -77,7 +68,7 @@ func writeFile(path string, content io.Reader, size int64) error {
 	if err := os.Rename(tmp, path); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return durable.SyncFolder(filepath.Dir(path))
 }
 
 // moveFile moves a file to another directory and makes both directories durable.
@@ -85,10 +76,10 @@ func moveFile(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
 	}
-	if err := syncDir(filepath.Dir(to)); err != nil {
+	if err := durable.SyncFolder(filepath.Dir(to)); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(from))
+	return durable.SyncFolder(filepath.Dir(from))
 }
 
 // ReadEpoch returns the log's epoch, a number from 1 on. It rises when the numbers of lost

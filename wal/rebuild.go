@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"pingpost/internal/durable"
 )
 
 // Rebuilder writes a log from the entries of another log, for example of a backup. Each
@@ -68,7 +70,7 @@ func (b *Rebuilder) Append(e *Entry) error {
 // Close makes the log durable and sets its epoch: to epoch, or to the last entry's epoch if
 // that is higher.
 func (b *Rebuilder) Close(epoch uint32) error {
-	return errors.Join(b.finishSegment(), syncDir(logDir(b.dir)), WriteEpoch(b.dir, max(epoch, b.chain.epoch)))
+	return errors.Join(b.finishSegment(), durable.SyncFolder(logDir(b.dir)), WriteEpoch(b.dir, max(epoch, b.chain.epoch)))
 }
 
 // Abort stops the rebuild. It leaves the files, which the caller removes.
@@ -114,7 +116,7 @@ func PutSnapshot(dir string, content io.Reader) (SnapshotInfo, error) {
 	info, err := CheckSnapshot(io.TeeReader(content, f))
 	if err = errors.Join(err, f.Chmod(filePerm), f.Sync(), f.Close()); err == nil {
 		info.Path = snapshotPath(dir, info.Newest)
-		err = errors.Join(os.Rename(f.Name(), info.Path), syncDir(snapshotDir(dir)))
+		err = errors.Join(os.Rename(f.Name(), info.Path), durable.SyncFolder(snapshotDir(dir)))
 	}
 	if err != nil {
 		return info, errors.Join(fmt.Errorf("cannot store the received snapshot: %w", err), os.Remove(f.Name()))

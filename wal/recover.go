@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"pingpost/internal/durable"
 )
 
 // recoverTail finds the end of the intact log in dir, cuts off an unfinished last write, and
@@ -90,7 +92,7 @@ func createNextSegment(dir string, end *logEnd, size int) error {
 func createSegment(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, filePerm)
 	if err == nil {
-		err = errors.Join(f.Sync(), f.Close(), syncDir(filepath.Dir(path)))
+		err = errors.Join(f.Sync(), f.Close(), durable.SyncFolder(filepath.Dir(path)))
 	}
 	if err != nil {
 		return fmt.Errorf("cannot create log segment %q: %w", path, err)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	tidwall "github.com/tidwall/wal"
+
+	"pingpost/internal/durable"
 )
 
 // segmentWriter writes the log through the tidwall/wal library. It adds two things: it knows
@@ -148,7 +150,7 @@ func (w *segmentWriter) rotate(reopenAfter int) error {
 		err = w.faults.SyncDir()
 	}
 	if err == nil {
-		err = syncDir(w.dir)
+		err = durable.SyncFolder(w.dir)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot fsync the log's folder %q: %w", w.dir, err)

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"pingpost/internal/durable"
 )
 
 // SnapshotRate is the default rate of writing a snapshot, in bytes a second. The disk
@@ -153,7 +155,7 @@ func (w *SnapshotWriter) publish(newest uint64) (SnapshotInfo, error) {
 	if err := os.Rename(w.tmp, info.Path); err != nil {
 		return info, err
 	}
-	if err := syncDir(snapshotDir(w.dir)); err != nil {
+	if err := durable.SyncFolder(snapshotDir(w.dir)); err != nil {
 		return info, err
 	}
 	w.verified.add(newest)
@@ -221,7 +223,7 @@ func (w *SnapshotWriter) removeOldSnapshots(written uint64) error {
 	if !removed {
 		return nil
 	}
-	return syncDir(snapshotDir(w.dir))
+	return durable.SyncFolder(snapshotDir(w.dir))
 }
 
 // isSnapshotFileValid reports whether a snapshot file is valid. It reads the file, unless

@@ -16,7 +16,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "the log's folder is not fsynced after a new segment", File: "wal/segment_writer.go",
-		Old: "err = syncDir(w.dir)", New: "err = nil",
+		Old: "err = durable.SyncFolder(w.dir)", New: "err = durable.SyncFolder(os.TempDir())",
 	},
 	{
 		Name: "a snapshot gets its name before it is fsynced", File: "wal/snapshot_write.go",
@@ -27,26 +27,18 @@ var mutants = []mutant.Mutation{
 		Old: "err = out.Sync()", New: "err = nil",
 	},
 	{
-		Name: "a configuration's file is not fsynced", File: "exchange/lists.go",
+		Name: "files of configurations and the exchange's key are not fsynced", File: "internal/durable/durable.go",
 		Old: "errors.Join(err, file.Sync(), file.Close())", New: "errors.Join(err, file.Close())",
 	},
 	{
-		Name: "the folder of a configuration's file is not fsynced", File: "exchange/lists.go",
-		Old: "range []string{folder, filepath.Dir(folder)}", New: "range []string{}",
+		Name: "the folders of configurations and of the exchange's key are not fsynced", File: "internal/durable/durable.go",
+		Old: "errors.Join(SyncFolder(folder), SyncFolder(filepath.Dir(folder)))", New: "error(nil)",
 	},
 	{
 		Name: "an entry's file is written after the fact that names it", File: "exchange/configure.go",
 		Old: "		if wanted.Overlay, err = x.storeDocument(made); err != nil {\n			return err\n		}\n",
 		New: "		sum := sha256.Sum256(made)\n		wanted.Overlay = hex.EncodeToString(sum[:])\n" +
-			"		defer func() { _ = writeDurably(x.documentPath(wanted.Overlay), bytes.NewReader(made)) }()\n",
-	},
-	{
-		Name: "the exchange's key is not fsynced", File: "keys/vault/vault.go",
-		Old: "errors.Join(err, file.Sync(), file.Close())", New: "errors.Join(err, file.Close())",
-	},
-	{
-		Name: "the folder of the exchange's key is not fsynced", File: "keys/vault/vault.go",
-		Old: "syncFolder(folder), syncFolder(dir)", New: "error(nil)",
+			"		defer func() { _ = durable.WriteFile(x.documentPath(wanted.Overlay), bytes.NewReader(made)) }()\n",
 	},
 	{
 		Name: "a file of leads' keys is not fsynced", File: "keys/leadkeys/make.go",
@@ -77,7 +69,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "the folder of a backup's object is not fsynced", File: "wal/backup/store/dir.go",
-		Old: "		err = syncFolder(filepath.Dir(d.path(name)))", New: "		err = nil",
+		Old: "		err = durable.SyncFolder(filepath.Dir(d.path(name)))", New: "		err = nil",
 	},
 	{
 		Name: "the folder of a backup's new folder is not fsynced", File: "wal/backup/store/dir.go",
@@ -85,7 +77,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "the folder that a backup is in is not fsynced", File: "wal/backup/store/dir.go",
-		Old: "	err := syncFolder(parent)\n", New: "	err := error(nil)\n",
+		Old: "	err := durable.SyncFolder(parent)\n", New: "	err := error(nil)\n",
 	},
 	{
 		Name: "records are backed up before the files that they name", File: "wal/backup/step.go",
@@ -97,14 +89,4 @@ var mutants = []mutant.Mutation{
 		Old: "	name, err := s.gen.box.put(ctx, logObjectPrefix(folder, s.tail.first, s.tail.due-1, s.tail.at), s.tail.buf)\n",
 		New: "	if err := s.removeMergedObjects(ctx, logObject{first: s.tail.first, last: s.tail.due - 1}); err != nil {\n		return err\n	}\n	name, err := s.gen.box.put(ctx, logObjectPrefix(folder, s.tail.first, s.tail.due-1, s.tail.at), s.tail.buf)\n",
 	},
-}
-
-// companionMutations holds, by a mutant's name, other mutations that it needs to have an
-// effect: another part of the program syncs the same directory shortly afterwards, before any
-// output.
-var companionMutations = map[string][]mutant.Mutation{
-	"the folder of the exchange's key is not fsynced": {{
-		Name: "nor by who makes leads' keys in it", File: "keys/leadkeys/make.go",
-		Old: "range []string{s.folder, filepath.Dir(s.folder), filepath.Dir(filepath.Dir(s.folder))}", New: "range []string{s.folder}",
-	}},
 }

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -139,7 +138,7 @@ func (s *session) detectMutants(ctx context.Context) error {
 
 // detectMutant returns the first failure of a mutant, or nil.
 func (s *session) detectMutant(ctx context.Context, broken mutant.Mutation) (found *failure, err error) {
-	program, err := s.buildProgram(ctx, append(slices.Clone(companionMutations[broken.Name]), broken)...)
+	program, err := s.buildProgram(ctx, broken)
 	if err != nil {
 		return nil, err
 	}

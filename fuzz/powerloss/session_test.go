@@ -28,13 +28,8 @@ func TestMutationsApply(t *testing.T) {
 			t.Errorf("two are called %q", m.Name)
 		}
 		names[m.Name] = true
-		if _, err := mutant.WriteOverlay(root, t.TempDir(), append(append(slices.Clone(companionMutations[m.Name]), m), shorterLimits...)...); err != nil {
+		if _, err := mutant.WriteOverlay(root, t.TempDir(), append([]mutant.Mutation{m}, shorterLimits...)...); err != nil {
 			t.Error(err)
-		}
-	}
-	for name := range companionMutations {
-		if !names[name] {
-			t.Errorf("no mutant is called %q", name)
 		}
 	}
 }

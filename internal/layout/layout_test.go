@@ -21,7 +21,7 @@ var layers = []layer{
 	{of: "config/canonical", may: []string{"config/schema", "config/syntax"}},
 	{of: "config", may: []string{"config/...", "engine/event", "engine/market/...", "keys/passphrase", "outbound/webhook/signature"}},
 	{of: "outbound/...", may: []string{"outbound/...", "engine/...", "api/errcode", "internal/..."}},
-	{of: "keys/...", may: []string{"keys/...", "engine/event", "engine/market/..."}},
+	{of: "keys/...", may: []string{"keys/...", "engine/event", "engine/market/...", "internal/durable"}},
 	{of: "internal/...", may: []string{"engine", "engine/market/...", "engine/timing"}},
 	{of: "engine", may: []string{"engine/...", "api/errcode"}},
 	{of: "engine/auction", may: []string{"engine/bitset", "engine/event", "engine/market/...", "engine/selection"}},
@@ -52,9 +52,9 @@ var layers = []layer{
 	{of: "report/projection", may: []string{"engine/ledger", "engine/event", "engine/market/...", "report/histogram"}},
 	{of: "report/histogram"},
 	{of: "report/columnar"},
-	{of: "wal", may: []string{"internal/timer"}},
-	{of: "wal/backup", may: []string{"internal/timer", "wal", "wal/backup/store"}},
-	{of: "wal/backup/store"},
+	{of: "wal", may: []string{"internal/durable", "internal/timer"}},
+	{of: "wal/backup", may: []string{"internal/durable", "internal/timer", "wal", "wal/backup/store"}},
+	{of: "wal/backup/store", may: []string{"internal/durable"}},
 }
 
 // folders lists the folders that the root may have.

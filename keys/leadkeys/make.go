@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"pingpost/internal/durable"
 )
 
 // testFaults are functions with which a test makes disk operations fail. A nil function
@@ -162,7 +164,7 @@ func (s *KeyStore) readAndAddFile(first uint64) error {
 // of new files survive a crash.
 func (s *KeyStore) syncKeyFolders() error {
 	for _, folder := range []string{s.folder, filepath.Dir(s.folder), filepath.Dir(filepath.Dir(s.folder))} {
-		if err := syncFolder(folder); err != nil {
+		if err := durable.SyncFolder(folder); err != nil {
 			return fmt.Errorf("cannot make a file of lead keys durable: %w", err)
 		}
 	}
@@ -192,12 +194,4 @@ func removeIfExists(path string) error {
 		return err
 	}
 	return nil
-}
-
-func syncFolder(folder string) error {
-	f, err := os.Open(folder)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"pingpost/internal/durable"
 )
 
 // Each key file has a checksum file with the same name in keys/checksums: a version line,
@@ -172,7 +174,7 @@ func (s *KeyStore) writeChecksumFile(f *fileOfKeys) error {
 		err = os.Rename(temporary, path)
 	}
 	if err == nil {
-		err = syncFolder(s.sums)
+		err = durable.SyncFolder(s.sums)
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("cannot write the checksums of lead keys: %w", err), removeIfExists(temporary))

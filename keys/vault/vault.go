@@ -17,6 +17,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"pingpost/internal/durable"
 )
 
 // Vault has the exchange's root key, from which all other keys derive, and encrypts secrets
@@ -51,36 +53,16 @@ func Open(dir string, create bool) (*Vault, error) {
 	return newVault([32]byte(raw))
 }
 
-// createExchangeKey creates the exchange's key and its file durably. It writes a temporary
-// file first, because a key file that a crash cut short would be rejected for good. The
-// caller holds the data directory's lock.
+// createExchangeKey creates the exchange's key and its file durably and as a whole, because a
+// key file that a crash cut short would be rejected for good. The caller holds the data
+// directory's lock.
 func createExchangeKey(dir string) (*Vault, error) {
 	var root [32]byte
 	_, _ = rand.Read(root[:])
-	folder, unfinished := filepath.Dir(exchangeKeyPath(dir)), exchangeKeyPath(dir)+".new"
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return nil, fmt.Errorf("cannot create the folder of the exchange's key: %w", err)
-	}
-	file, err := os.OpenFile(unfinished, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
+	if err := durable.WriteFile(exchangeKeyPath(dir), strings.NewReader(hex.EncodeToString(root[:])+"\n")); err != nil {
 		return nil, fmt.Errorf("cannot create the exchange's key: %w", err)
 	}
-	_, err = file.WriteString(hex.EncodeToString(root[:]) + "\n")
-	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		err = errors.Join(os.Rename(unfinished, exchangeKeyPath(dir)), syncFolder(folder), syncFolder(dir))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cannot write the exchange's key: %w", err)
-	}
 	return newVault(root)
-}
-
-func syncFolder(folder string) error {
-	f, err := os.Open(folder)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 func newVault(root [32]byte) (*Vault, error) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"pingpost/internal/durable"
 	"pingpost/wal"
 )
 
@@ -190,7 +191,7 @@ func (r *Repository) restoreFile(ctx context.Context, p *restorePlan, dir, name,
 	if err != nil {
 		return err
 	}
-	return errors.Join(p.gen.box.copyPieces(ctx, folder, &whole, f), f.Sync(), f.Close(), syncFolder(filepath.Dir(f.Name())))
+	return errors.Join(p.gen.box.copyPieces(ctx, folder, &whole, f), f.Sync(), f.Close(), durable.SyncFolder(filepath.Dir(f.Name())))
 }
 
 // lifeAfter returns the life (log epoch) that follows `after` and all lives in the store. It
@@ -228,14 +229,14 @@ func (r *Repository) fenceAndWriteNextLife(ctx context.Context, dir string, epoc
 // and renames `building` to dir.
 func renameRestoredFolder(building, dir string) error {
 	for _, folder := range []string{keysFolder, "catalogs", "lists", "."} {
-		if err := syncFolder(filepath.Join(building, folder)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := durable.SyncFolder(filepath.Join(building, folder)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return errors.Join(os.Rename(building, dir), syncFolder(filepath.Dir(dir)))
+	return errors.Join(os.Rename(building, dir), durable.SyncFolder(filepath.Dir(dir)))
 }
 
 func createNewFile(dir, name string) (*os.File, error) {
@@ -255,13 +256,5 @@ func writeNewFileDurably(dir, name string, content []byte) error {
 		return err
 	}
 	_, err = f.Write(content)
-	return errors.Join(err, f.Sync(), f.Close(), syncFolder(filepath.Dir(f.Name())))
-}
-
-func syncFolder(folder string) error {
-	f, err := os.Open(folder)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
+	return errors.Join(err, f.Sync(), f.Close(), durable.SyncFolder(filepath.Dir(f.Name())))
 }

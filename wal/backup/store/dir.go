@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"pingpost/internal/durable"
 )
 
 // Dir is a Store in a folder, preferably on another machine's disk. It writes and fsyncs each
@@ -80,7 +82,7 @@ func makeFolderDurably(root string) error {
 	if err := os.Mkdir(root, dirPerm); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	err := syncFolder(parent)
+	err := durable.SyncFolder(parent)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EINVAL) {
 		return nil
 	}
@@ -123,7 +125,7 @@ func (d *Dir) Put(ctx context.Context, name string, data []byte) error {
 func (d *Dir) Create(ctx context.Context, name string, data []byte) error {
 	err := d.writeThenPublish(ctx, name, data, os.Link)
 	if errors.Is(err, fs.ErrExist) {
-		return errors.Join(checkOwnObject(ctx, d, name, data), syncFolder(filepath.Dir(d.path(name))))
+		return errors.Join(checkOwnObject(ctx, d, name, data), durable.SyncFolder(filepath.Dir(d.path(name))))
 	}
 	return err
 }
@@ -149,7 +151,7 @@ func (d *Dir) writeThenPublish(ctx context.Context, name string, data []byte, pu
 		err = publish(tmp.Name(), d.path(name))
 	}
 	if err == nil {
-		err = syncFolder(filepath.Dir(d.path(name)))
+		err = durable.SyncFolder(filepath.Dir(d.path(name)))
 	}
 	if err != nil {
 		return fmt.Errorf("cannot write %s to the backup folder: %w", name, err)
@@ -199,17 +201,9 @@ func (d *Dir) syncNewFolders(folders []string) error {
 }
 
 func (d *Dir) syncFolderLocked(folder string) error {
-	err := syncFolder(folder)
+	err := durable.SyncFolder(folder)
 	d.synced[folder] = d.synced[folder] || err == nil
 	return err
-}
-
-func syncFolder(folder string) error {
-	f, err := os.Open(folder)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // Get implements Store.
