@@ -38,3 +38,15 @@ func TestTheFirstRepeatedMemberIsReported(t *testing.T) {
 		t.Errorf("%v, want the fault at byte %d", err, strings.LastIndex(body, `"k9"`))
 	}
 }
+
+func BenchmarkParseLead(b *testing.B) {
+	var o strictjson.Object
+	body := []byte(lead)
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := o.Parse(body); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

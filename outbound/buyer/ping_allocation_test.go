@@ -72,3 +72,17 @@ func TestPingAllocations(t *testing.T) {
 		})
 	}
 }
+
+func BenchmarkPing(b *testing.B) {
+	client := New(Options{Secrets: func(string) (string, bool) { return "s3cret", true }, TrustedNetworks: loopback})
+	b.Cleanup(client.Close)
+	p := pingTo("http://"+startFixedEndpoint(b, bidWith(`"amount":12.5,"currency":"USD","bid_token":"tok"`))+"/v1/ping", longTimeout)
+	p.Endpoint.Credential, p.Endpoint.Header, p.Endpoint.Scheme = "blue", "Authorization", "Bearer "
+	b.ReportAllocs()
+	for b.Loop() {
+		p.Deadline = time.Now().Add(longTimeout)
+		if r := client.Ping(p); r.Outcome != market.OutcomeNone {
+			b.Fatalf("%+v", r)
+		}
+	}
+}

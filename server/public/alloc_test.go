@@ -106,3 +106,22 @@ func TestAllocOfCounting(t *testing.T) {
 		t.Errorf("%.0f allocations", n)
 	}
 }
+
+func BenchmarkIngest(b *testing.B) {
+	s := newServer(b)
+	filled(b, s)
+	leads := make([][]byte, 1<<16)
+	for i := range leads {
+		leads[i] = []byte(fmt.Sprintf("%-260s", leadOf(i)))
+	}
+	var c call
+	c.make(s, headOf(string(leads[0])), string(leads[0]))
+	b.ReportAllocs()
+	for i := 1; b.Loop(); i++ {
+		lead := leads[i%len(leads)]
+		c.ctx.Response.Reset()
+		c.body.Reset(lead)
+		c.ctx.Request.SetBodyStream(&c.body, len(lead))
+		s.handle(&c.ctx)
+	}
+}
