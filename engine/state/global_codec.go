@@ -49,25 +49,25 @@ func (n *nameNumbers) snapshotFields(c *sectionCodec) {
 	})
 }
 
-func (t *capCounters) snapshotFields(c *sectionCodec) {
-	for i := range c.countField(max(0, len(t.keys)-1)) {
+func (c *capCounters) snapshotFields(body *sectionCodec) {
+	for i := range body.countField(max(0, len(c.keys)-1)) {
 		ref := market.Ref(i + 1)
 		var key market.CapKey
-		if !c.decoding {
-			key = t.keys[ref]
+		if !body.decoding {
+			key = c.keys[ref]
 		}
-		uintField(c, &key.Scope)
-		uintField(c, &key.Campaign)
-		uintField(c, &key.Buyer)
-		uintField(c, &key.Unit)
-		uintField(c, &key.Period)
-		stringField(c, &key.Zone)
-		if c.decoding {
-			t.add(ref, key)
+		uintField(body, &key.Scope)
+		uintField(body, &key.Campaign)
+		uintField(body, &key.Buyer)
+		uintField(body, &key.Unit)
+		uintField(body, &key.Period)
+		stringField(body, &key.Zone)
+		if body.decoding {
+			c.add(ref, key)
 		}
-		counter := t.counterOf(ref)
-		intField(c, &counter.window)
-		intField(c, &counter.used)
+		counter := c.counterOf(ref)
+		intField(body, &counter.window)
+		intField(body, &counter.used)
 	}
 }
 
@@ -99,20 +99,20 @@ func (t *campaignRotationTable) snapshotFields(c *sectionCodec) {
 
 // snapshotFieldsLocked encodes or decodes the rotations that events have used, without reserved
 // turns. The caller holds mu.
-func (r *campaignRotations) snapshotFieldsLocked(c *sectionCodec) {
-	uintField(c, &r.appliedTurns)
-	applied := maps.Clone(r.rotations)
+func (c *campaignRotations) snapshotFieldsLocked(body *sectionCodec) {
+	uintField(body, &c.appliedTurns)
+	applied := maps.Clone(c.rotations)
 	maps.DeleteFunc(applied, func(_ uint64, s *rotation) bool { return !s.applied })
-	mapField(c, applied, func(id *uint64, s **rotation) {
-		if fixedField(c, id); c.decoding {
+	mapField(body, applied, func(id *uint64, s **rotation) {
+		if fixedField(body, id); body.decoding {
 			*s = &rotation{applied: true}
 		}
-		uintField(c, &(*s).phase)
-		uintField(c, &(*s).lastTurn)
-		listField(c, &(*s).counts, func(turns *uint32) { uintField(c, turns) })
+		uintField(body, &(*s).phase)
+		uintField(body, &(*s).lastTurn)
+		listField(body, &(*s).counts, func(turns *uint32) { uintField(body, turns) })
 	})
-	if c.decoding {
-		r.rotations, r.appliedRotations = applied, len(applied)
+	if body.decoding {
+		c.rotations, c.appliedRotations = applied, len(applied)
 	}
 }
 
