@@ -171,22 +171,22 @@ func (in *leadSale) queueDecision() error {
 	d := in.Decision
 	in.selectDecisionWebhook()
 	d.pending.encode(&d.record, &d.reserved)
-	in.takeListsFromRecord()
+	in.reclaimListsFromRecord()
 	err := d.pending.queueEncoded()
 	d.queued = err == nil
 	return err
 }
 
 // lendListsToRecord gives the lead's event the workspace's memory for its lists, so that writing
-// the event allocates no memory. takeListsFromRecord returns the memory.
+// the event allocates no memory. reclaimListsFromRecord returns the memory.
 func (in *leadSale) lendListsToRecord() {
 	in.record.Fields, in.record.Trail, in.record.Sealed = in.fields[:0], in.steps[:0], in.sealed[:0]
 	in.record.Auction.Bids = in.bids[:0]
 }
 
-// takeListsFromRecord returns the memory that lendListsToRecord gave to the lead's event. It
+// reclaimListsFromRecord returns the memory that lendListsToRecord gave to the lead's event. It
 // clears the pointers in it, so that the garbage collector can free the lead's texts.
-func (in *leadSale) takeListsFromRecord() {
+func (in *leadSale) reclaimListsFromRecord() {
 	in.fields, in.steps, in.sealed = in.record.Fields, in.record.Trail, in.record.Sealed
 	in.bids = in.record.Auction.Bids
 	in.record.Fields, in.record.Trail, in.record.Sealed, in.record.Auction.Bids = nil, nil, nil, nil

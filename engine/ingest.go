@@ -112,7 +112,7 @@ func (in *ingest) resetForRequest(e *Engine, req *IngestRequest, p *compiledCata
 func (in *ingest) cleanUp() {
 	in.timings.TraceOrNil().SetPingOutcomes(&in.auction)
 	if !in.queued {
-		in.takeListsFromRecord()
+		in.reclaimListsFromRecord()
 		in.engine.state.ReleaseAll(&in.reserved)
 	}
 	in.engine.state.ReleaseAll(&in.deliveryClaims)

@@ -227,11 +227,11 @@ func (p *ping) requireIDMember(name string) []byte {
 
 // setCampaignByID sets the ping's campaign from its id. It adds a fault if the campaign is
 // unknown, paused, or not of the method ping_post. An empty id already has its fault.
-func (p *ping) setCampaignByID(campaign []byte) {
-	if len(campaign) == 0 {
+func (p *ping) setCampaignByID(id []byte) {
+	if len(id) == 0 {
 		return
 	}
-	p.live = p.plan.liveCampaign(market.CampaignID(campaign), p.test)
+	p.live = p.plan.liveCampaign(market.CampaignID(id), p.test)
 	if p.live == nil {
 		p.addFault(memberCampaign, errcode.FieldUnknown, "the id of a campaign")
 		return

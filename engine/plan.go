@@ -88,7 +88,7 @@ func (o *liveCampaign) compileForAuctions(limiterOf func(*market.Buyer) *auction
 // liveCampaign returns the campaign with this id, or its test campaign if test is set. It returns
 // nil if the configuration does not have the campaign.
 func (p *compiledCatalog) liveCampaign(id market.CampaignID, test bool) *liveCampaign {
-	return p.campaigns[id].orTestCampaign(test)
+	return p.campaigns[id].selfOrTestCampaign(test)
 }
 
 // findAuctionCampaign returns the campaign for a supplier's ping with this line of business, or
@@ -97,7 +97,7 @@ func (p *compiledCatalog) liveCampaign(id market.CampaignID, test bool) *liveCam
 func (e *Engine) findAuctionCampaign(p *compiledCatalog, supplier market.SupplierID, vertical, subVertical []byte, test bool) *liveCampaign {
 	for _, o := range p.businessLines[businessLine{string(vertical), string(subVertical)}] {
 		if paused, _ := e.state.PauseStatus(event.ObjectCampaign, o.Campaign.Ref); !paused && o.Campaign.AcceptsSupplier(supplier) {
-			return o.orTestCampaign(test)
+			return o.selfOrTestCampaign(test)
 		}
 	}
 	return nil
@@ -111,10 +111,10 @@ func (e *Engine) Catalog() *market.Catalog {
 	return nil
 }
 
-// compileForTestLeads returns the test campaign of a campaign, which gets its test leads. It has the
-// same filter sets in the same order, with the same states, filters, hours, lists, prices and
-// floor. It has no caps, no funds and no duplicate rule. Its buyers have their test endpoints
-// instead of the production ones.
+// compileForTestLeads returns the test campaign of a campaign, which gets its test leads. It has
+// the same filter sets in the same order, with the same states, filters, hours, lists, prices
+// and floor. It has no caps, no funds and no duplicate rule. Its buyers have their test
+// endpoints instead of the production ones.
 //
 // So the code treats a test lead like any other lead and finds no counter to change.
 // liveCampaign.Test marks the few differences. A test lead reads the rotation's next turn and
@@ -165,9 +165,9 @@ func lacksTestEndpoint(b *market.Buyer, method market.SelectionMethod) bool {
 	return b.Post != nil && b.TestPost == nil || method == market.PingPost && b.Ping != nil && b.TestPing == nil
 }
 
-// orTestCampaign returns the campaign itself, or its test campaign if test is set. A nil campaign
-// stays nil.
-func (o *liveCampaign) orTestCampaign(test bool) *liveCampaign {
+// selfOrTestCampaign returns the campaign itself, or its test campaign if test is set. A nil
+// campaign stays nil.
+func (o *liveCampaign) selfOrTestCampaign(test bool) *liveCampaign {
 	if o == nil || !test {
 		return o
 	}

@@ -107,11 +107,11 @@ func (in *leadRequest) addFaultIfEmpty(member string, value []byte) {
 
 // setCampaignByID sets the lead's campaign from its id, and adds a fault if the campaign is
 // unknown or paused. An empty id already has its fault.
-func (in *leadRequest) setCampaignByID(campaign []byte) {
-	if len(campaign) == 0 {
+func (in *leadRequest) setCampaignByID(id []byte) {
+	if len(id) == 0 {
 		return
 	}
-	in.live = in.plan.liveCampaign(market.CampaignID(campaign), in.test)
+	in.live = in.plan.liveCampaign(market.CampaignID(id), in.test)
 	switch {
 	case in.live == nil:
 		in.addFault(memberCampaign, errcode.FieldUnknown, "the id of a campaign")

@@ -38,7 +38,7 @@ type leadSale struct {
 	person  redaction.Matcher
 
 	// Memory for lists. The first four are the event's between lendListsToRecord and
-	// takeListsFromRecord.
+	// reclaimListsFromRecord.
 	fields        []event.Field
 	steps         []event.OutcomeFilterSets
 	bids          []event.Bid

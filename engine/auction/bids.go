@@ -28,7 +28,7 @@ func (a *Auction) judgeAnswers(c *bidCollector) {
 		if outcome == market.OutcomeNone {
 			outcome = a.checkCapacity(p.filterSet, bid.Amount)
 		}
-		a.sortBidByOutcome(&bid, outcome, p)
+		a.addToValidOrInvalidBids(&bid, outcome, p)
 	}
 	if len(c.pings) > 0 {
 		a.timedOut = !answered
@@ -65,9 +65,9 @@ func (a *Auction) checkCapacity(filterSet int, amount market.Money) market.Outco
 	return market.OutcomeNone
 }
 
-// sortBidByOutcome adds a bid to the auction: to the valid bids for OutcomeNone, and otherwise to
-// the invalid ones. The filter set of an invalid bid is excluded with the outcome.
-func (a *Auction) sortBidByOutcome(bid *event.Bid, outcome market.Outcome, p *pingInFlight) {
+// addToValidOrInvalidBids adds a bid to the auction: to the valid bids for OutcomeNone, and
+// otherwise to the invalid ones. The filter set of an invalid bid is excluded with the outcome.
+func (a *Auction) addToValidOrInvalidBids(bid *event.Bid, outcome market.Outcome, p *pingInFlight) {
 	if outcome != market.OutcomeNone {
 		bid.Token, bid.Payout = "", 0
 		a.Candidates.Exclude(p.filterSet, outcome)

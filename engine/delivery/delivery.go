@@ -203,10 +203,10 @@ func (d *Delivery) RunAttemptsUntil(deadline int64) event.PostSettlement {
 	}
 }
 
-// commitPendingOrRefuse returns the outcome if the next attempt would start after the deadline. For
-// a pending delivery it commits the last attempt. A
-// buyer that was only busy or not reached does not have the lead, so the outcome is
-// SettledRefused. The result is SettledPending in three cases:
+// commitPendingOrRefuse returns the outcome if the next attempt would start after the deadline.
+// For a pending delivery it commits the last attempt. A buyer that was only busy or not reached
+// does not have the lead, so the outcome is SettledRefused. The result is SettledPending in
+// three cases:
 //
 //   - An attempt may have reached the buyer.
 //   - The last attempt renewed the credential, so the next one is due at once.
@@ -276,14 +276,14 @@ func (d *Delivery) judgeResult(result *market.PostResult) event.PostSettlement {
 			return notSettled
 		}
 	}
-	return d.countFailure(result)
+	return d.countFailedAttempt(result)
 }
 
-// countFailure counts a failed attempt against the retry schedule. It returns notSettled if
+// countFailedAttempt counts a failed attempt against the retry schedule. It returns notSettled if
 // another attempt follows. It returns the outcome if the schedule has ended, or if the buyer may
 // have the lead and allows no repeated post. It is called if the attempt, or an earlier one, may
 // have reached the buyer, or if the attempt did not reach the buyer of a promised lead.
-func (d *Delivery) countFailure(result *market.PostResult) event.PostSettlement {
+func (d *Delivery) countFailedAttempt(result *market.PostResult) event.PostSettlement {
 	d.inDoubt = d.inDoubt || result.Verdict != market.VerdictNotSent
 	d.attempts++
 	switch {
