@@ -16,10 +16,6 @@ type auctionBook struct {
 	ids  map[market.AuctionID]bool
 }
 
-func newAuctionBook() auctionBook {
-	return auctionBook{keep: map[[16]byte]int64{}, sold: map[[16]byte]market.LeadID{}, ids: map[market.AuctionID]bool{}}
-}
-
 // held looks at an auction that stands by itself.
 func (l *ledgerModel) held(t testing.TB, fact *event.AuctionHeld) {
 	t.Helper()

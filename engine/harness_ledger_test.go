@@ -44,7 +44,8 @@ func addUp(t testing.TB, entries []entry, catalog *market.Catalog, highest map[m
 		open: map[market.LeadID]event.Sale{}, status: map[market.LeadID]market.LeadStatus{},
 		sold: map[market.Ref]int{}, campaign: map[market.Ref]int{},
 		opened: map[market.Ref]bool{}, limits: allCaps(catalog), highest: highest, keys: map[[16]byte]int64{},
-		book: newAuctionBook(), returns: map[market.LeadID]market.ReturnState{}, slots: map[uint64]market.LeadID{},
+		book:    auctionBook{keep: map[[16]byte]int64{}, sold: map[[16]byte]market.LeadID{}, ids: map[market.AuctionID]bool{}},
+		returns: map[market.LeadID]market.ReturnState{}, slots: map[uint64]market.LeadID{},
 	}
 	for i, fact := range decodeAll(t, entries) {
 		switch fact := fact.(type) {

@@ -42,7 +42,7 @@ func TestRetryAfterAClockThatWentBack(t *testing.T) {
 		s.wait()
 		time.Sleep(500 * ms)
 		by := -48 * time.Hour
-		x.tune = shiftClock(&by)
+		x.tune = func(o *engine.Options) { o.Clock = shiftedClock{by: by} }
 		x.crash()
 		time.Sleep(time.Minute)
 		if got := strings.Join(x.world.tried(), " "); !strings.HasPrefix(got, "blue@0s blue@1s blue@3s blue@7.5s") {
@@ -70,11 +70,7 @@ func TestOpeningBalanceIsTheBalance(t *testing.T) {
 // shiftedClock is off by so much.
 type shiftedClock struct {
 	bubbleClock
-	by *time.Duration
+	by time.Duration
 }
 
-func (c shiftedClock) Now() int64 { return c.bubbleClock.Now() + int64(*c.by) }
-
-func shiftClock(by *time.Duration) func(*engine.Options) {
-	return func(o *engine.Options) { o.Clock = shiftedClock{by: by} }
-}
+func (c shiftedClock) Now() int64 { return c.bubbleClock.Now() + int64(c.by) }

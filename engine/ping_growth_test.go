@@ -10,6 +10,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // recorded lists the fields of the last auction in the log as "name=text", sorted.
@@ -58,17 +59,9 @@ func TestFieldsThatTheLogHasOfAPing(t *testing.T) {
 		r := auctions("blue")
 		r.campaigns[0].unknown = market.UnknownKeep
 		x := begin(t, r)
-		x.ask(t, "vehicles", "#2", "padding", padding)
+		must.Value(x.available(availability("vehicles", "#2", "padding", padding)))(t)
 		expectEqual(t, x.recorded(t), "state=CA vehicles=2", "recorded")
 	})
-}
-
-// ask sends an availability ping that must be answered.
-func (x *exchange) ask(t testing.TB, pairs ...string) {
-	t.Helper()
-	if _, err := x.available(availability(pairs...)); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestMemoryOfPingsWithoutACampaign holds memory to one row for the answer: the

@@ -9,6 +9,7 @@ import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
+	"pingpost/internal/must"
 )
 
 // simulation builds a random log and the state that results from it, with two buyers,
@@ -175,10 +176,7 @@ func (b *simulation) statement(t *rapid.T, party Party, period Period) (*Stateme
 	d := event.Decoder{ForReplay: true}
 	each := func(f func(seq uint64, at int64, record event.Event)) {
 		for i, p := range b.log {
-			record, err := d.Decode(p.data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			record := must.Value(d.Decode(p.data))(t)
 			f(uint64(i+1), p.at, record)
 		}
 	}
@@ -214,10 +212,7 @@ func TestEntriesSumToBalance(t *testing.T) {
 		for range rapid.IntRange(1, 80).Draw(t, "steps") {
 			b.step()
 			for ; read < len(b.log); read++ {
-				record, err := d.Decode(b.log[read].data)
-				if err != nil {
-					t.Fatal(err)
-				}
+				record := must.Value(d.Decode(b.log[read].data))(t)
 				for ref := range sums {
 					for _, e := range (Party{event.ObjectBuyer, market.Ref(ref)}).AppendEntries(nil, record) {
 						if e.Kind == EntryOpening {

@@ -14,6 +14,7 @@ import (
 	"pingpost/engine/market"
 	"pingpost/engine/state"
 	"pingpost/engine/webhook"
+	"pingpost/internal/must"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -209,14 +210,9 @@ func TestBodies(t *testing.T) {
 func golden(t *testing.T, path string, got []byte) {
 	t.Helper()
 	if *update {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, got, 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, got, 0o644)))
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Value(os.ReadFile(path))(t)
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s differs; if that is right, run with -update. Got:\n%s", path, got)
 	}
@@ -274,10 +270,7 @@ func TestBodiesWithoutRow(t *testing.T) {
 			continue
 		}
 		if len(test.records) == 1 { // the decision triggered the webhook, so no value is lost
-			body, err := os.ReadFile(filepath.Join("testdata", "webhooks", test.name+".json"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			body := must.Value(os.ReadFile(filepath.Join("testdata", "webhooks", test.name+".json")))(t)
 			tail = strings.TrimSpace(string(body))
 		} else {
 			tail = `,"lead_uuid":null,"auction_id":null,"campaign_id":"cmp_auto","supplier_id":"sup_acme",` + tail
