@@ -48,7 +48,7 @@ func intField[T ~int64](c *sectionCodec, v *T) {
 // skipVarint skips the n bytes of a decoded varint. n is 0 or less for a damaged one.
 func (c *sectionCodec) skipVarint(n int) {
 	if n <= 0 {
-		c.fail()
+		c.markDamaged()
 		return
 	}
 	c.buf = c.buf[n:]
@@ -112,7 +112,7 @@ func boolField(c *sectionCodec, b *bool) {
 func (c *sectionCodec) countField(n int) int {
 	count := uint64(n)
 	if uintField(c, &count); c.decoding && count > uint64(len(c.buf)) {
-		c.fail()
+		c.markDamaged()
 		return 0
 	}
 	return int(count)
@@ -150,7 +150,7 @@ func mapField[K comparable, V any](c *sectionCodec, m map[K]V, entry func(*K, *V
 // is shorter.
 func (c *sectionCodec) takeBytes(n int) []byte {
 	if n > len(c.buf) {
-		c.fail()
+		c.markDamaged()
 		return nil
 	}
 	b := c.buf[:n]
@@ -158,8 +158,8 @@ func (c *sectionCodec) takeBytes(n int) []byte {
 	return b
 }
 
-// fail records that the section is damaged and ends the reading. The first error stays.
-func (c *sectionCodec) fail() {
+// markDamaged records that the section is damaged and ends the reading. The first error stays.
+func (c *sectionCodec) markDamaged() {
 	if c.err == nil {
 		c.err = errDamaged
 	}

@@ -35,7 +35,7 @@ func (n *nameNumbers) snapshotFields(c *sectionCodec) {
 	known := maps.Clone(n.ids)
 	mapField(c, known, func(kind *event.ObjectKind, ids *[]string) {
 		if uintField(c, kind); c.decoding && n.ids[*kind] != nil {
-			c.fail()
+			c.markDamaged()
 		}
 		for i := range c.countField(len(*ids) - 1) {
 			if c.decoding {

@@ -188,7 +188,7 @@ func (o *webhookOutboxes) loadShard(shard int, body *sectionCodec) {
 		var head outboxHead
 		head.snapshotFields(body)
 		if int(head.supplier)%shardCount != shard || o.get(head.supplier) != nil || head.rows*minRowBytes > len(body.buf) {
-			body.fail()
+			body.markDamaged()
 		}
 		if body.err != nil {
 			return
@@ -204,7 +204,7 @@ func (o *webhookOutboxes) loadShard(shard int, body *sectionCodec) {
 			}
 		}
 		if b.rows.n != head.rows {
-			body.fail()
+			body.markDamaged()
 			return
 		}
 	}

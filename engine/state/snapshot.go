@@ -200,7 +200,7 @@ func (s *State) loadSection(in *sectionReader) error {
 		s.outboxes.loadShard(in.shard, &body)
 	}
 	if len(body.buf) > 0 {
-		body.fail()
+		body.markDamaged()
 	}
 	return body.err
 }
@@ -238,7 +238,7 @@ func (shard *rowShard[R, P]) loadRows(stamp uint64, body *sectionCodec) {
 	uintField(body, &t.nextSoonest)
 	n := body.countField(0)
 	if n*minRowBytes > len(body.buf) {
-		body.fail()
+		body.markDamaged()
 		return
 	}
 	t.cursor = int(min(cursor, uint64(n)))
