@@ -99,7 +99,8 @@ func send(t *testing.T, x *exchange.Exchange, path, body string, headers ...stri
 		for i := 0; i < len(headers); i += 2 {
 			req.Header.Set(headers[i], headers[i+1])
 		}
-		res := must.Value(http.DefaultClient.Do(req))(t)
+		res, err := http.DefaultClient.Do(req)
+		must.Succeed(t, err)
 		text := must.Value(io.ReadAll(res.Body))(t)
 		res.Body.Close()
 		if res.StatusCode != http.StatusTooManyRequests || time.Now().After(deadline) {
