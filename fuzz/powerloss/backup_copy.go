@@ -98,7 +98,7 @@ func (s *backupCopy) verifyAll(ctx context.Context) error {
 		err = errors.Join(found.Problems...)
 		for _, c := range found.Checks {
 			if !c.OK() {
-				err = errors.Join(err, fmt.Errorf("%d problems, %d spans: %w", len(c.Problems), len(c.Spans), errors.Join(c.Problems...)))
+				err = errors.Join(err, fmt.Errorf("%d problems, %d restorable spans of entries: %w", len(c.Problems), len(c.Spans), errors.Join(c.Problems...)))
 			}
 		}
 	}
@@ -127,13 +127,13 @@ func (s *backupCopy) checkRestore(ctx context.Context, entry uint64, written *wr
 }
 
 // restore restores a copy as of an entry (0: the newest).
-func (s *backupCopy) restore(ctx context.Context, entry uint64) error {
+func (s *backupCopy) restore(ctx context.Context, lastEntry uint64) error {
 	if err := os.RemoveAll(s.restoreDir); err != nil {
 		return err
 	}
-	_, err := s.repository.Restore(ctx, backup.RestoreOptions{At: backup.Target{Seq: entry}, Dir: s.restoreDir, Drill: true})
+	_, err := s.repository.Restore(ctx, backup.RestoreOptions{At: backup.Target{Seq: lastEntry}, Dir: s.restoreDir, Drill: true})
 	if err != nil {
-		return fmt.Errorf("cannot restore entry %d: %w", entry, err)
+		return fmt.Errorf("cannot restore entry %d: %w", lastEntry, err)
 	}
 	return nil
 }

@@ -62,10 +62,10 @@ func configDocument(buyerURLs map[string]string, webhookURL string, revision int
 }
 
 // campaignDocument returns a campaign's configuration.
-func campaignDocument(id string, revision int, suppressed []string) object {
+func campaignDocument(id string, revision int, suppressionListIDs []string) object {
 	c := object{
 		"id": id, "name": fmt.Sprintf("%s, %s%d.", id, revisionMark, revision), "method": methods[id],
-		"payout": object{"share": 0.8}, "suppression": suppressed,
+		"payout": object{"share": 0.8}, "suppression": suppressionListIDs,
 	}
 	seats := []object{}
 	for i, buyer := range endpointBuyers {
@@ -89,7 +89,7 @@ func campaignDocument(id string, revision int, suppressed []string) object {
 	return c
 }
 
-// listContent returns the content of a suppression list.
-func listContent(number int) []byte {
+// suppressionListContent returns the content of a suppression list.
+func suppressionListContent(number int) []byte {
 	return fmt.Appendf(nil, "+1212230%04d\n+1213230%04d\n", number, number)
 }

@@ -38,7 +38,7 @@ func TestConfigDocumentIsValid(t *testing.T) {
 func TestListContentsDiffer(t *testing.T) {
 	seen := map[string]bool{}
 	for n := range 30 {
-		text := string(listContent(n))
+		text := string(suppressionListContent(n))
 		if seen[text] || strings.Count(text, "\n") != 2 {
 			t.Errorf("list %d: %q", n, text)
 		}

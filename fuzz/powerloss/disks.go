@@ -54,14 +54,14 @@ type activeTicks struct {
 	rare []int // not a write to the log's last segment
 }
 
-// drawTick draws a tick, half of the time a rare one. It returns otherwise if it has no ticks.
-func (m *activeTicks) drawTick(random *rand.Rand, otherwise int) int {
+// drawTick draws a tick, half of the time a rare one. It returns fallback if it has no ticks.
+func (m *activeTicks) drawTick(random *rand.Rand, fallback int) int {
 	ticks := m.all
 	if random.IntN(2) == 0 && len(m.rare) > 0 {
 		ticks = m.rare
 	}
 	if len(ticks) == 0 {
-		return otherwise
+		return fallback
 	}
 	return ticks[random.IntN(len(ticks))]
 }

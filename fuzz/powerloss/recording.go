@@ -69,9 +69,9 @@ func (r *recording) configFile() string { return filepath.Join(r.folder, "exchan
 
 // makeRecording records lifetimes with the given endings. The caller closes the recording, also
 // after an error.
-func makeRecording(ctx context.Context, program, folder string, ends []ending, seed uint64, say func(string, ...any)) (*recording, error) {
+func makeRecording(ctx context.Context, program, folder string, endings []ending, seed uint64, logf func(string, ...any)) (*recording, error) {
 	r := &recording{
-		program: program, folder: folder, random: rand.New(rand.NewPCG(seed, 0)), locator: witness.NewLocator(), buyerURLs: map[string]string{}, tick: 2, logf: say,
+		program: program, folder: folder, random: rand.New(rand.NewPCG(seed, 0)), locator: witness.NewLocator(), buyerURLs: map[string]string{}, tick: 2, logf: logf,
 	}
 	r.clients = newClients(r.locator)
 	ctx, r.stop = context.WithCancel(ctx)
@@ -85,7 +85,7 @@ func makeRecording(ctx context.Context, program, folder string, ends []ending, s
 	if err := r.load(folder); err != nil {
 		return r, err
 	}
-	for n, end := range ends {
+	for n, end := range endings {
 		if err := r.recordLifetime(ctx, n, end); err != nil {
 			return r, fmt.Errorf("life %d: %w", n+1, err)
 		}
@@ -138,7 +138,7 @@ func (r *recording) startPeers(ctx context.Context, seed uint64) error {
 // writeConfig writes the current revision of the configuration, and its lists.
 func (r *recording) writeConfig() error {
 	list := filepath.Join(r.folder, fmt.Sprintf("list_%d.txt", r.revision))
-	return errors.Join(os.WriteFile(list, listContent(r.revision), 0o600), os.WriteFile(r.configFile(), configDocument(r.buyerURLs, r.webhookURL, r.revision), 0o600))
+	return errors.Join(os.WriteFile(list, suppressionListContent(r.revision), 0o600), os.WriteFile(r.configFile(), configDocument(r.buyerURLs, r.webhookURL, r.revision), 0o600))
 }
 
 // recordLifetime records one lifetime.
@@ -214,8 +214,8 @@ func (r *recording) generateLoad(ctx context.Context, p *process, number int) er
 }
 
 // readRecord reads the record and compares the model with the real folder.
-func (r *recording) readRecord(trace string, end ending) (*lifetime, error) {
-	file, err := os.Open(trace)
+func (r *recording) readRecord(traceFile string, end ending) (*lifetime, error) {
+	file, err := os.Open(traceFile)
 	if err != nil {
 		return nil, err
 	}
@@ -249,7 +249,7 @@ func (r *recording) readRecord(trace string, end ending) (*lifetime, error) {
 		r.clients.answers.forgetAnswersAfter(l.acks, l.lastTick)
 	}
 	r.promises, r.backupPromises = l.promisesAt(l.lastTick), l.backupPromisesAt(l.lastTick)
-	return l, os.Remove(trace)
+	return l, os.Remove(traceFile)
 }
 
 // replayCalls applies the calls to both models and compares them with the real folders.

@@ -57,7 +57,7 @@ func (r *recording) checkServing(ctx context.Context, p lossPoint, folder string
 	if err := errors.Join(err, server.checkReport(ctx, folder), server.stop(syscall.SIGTERM)); err != nil {
 		return r.keepFailure(p, err)
 	}
-	if err := errors.Join(r.checkReportRepair(ctx, p, folder), r.verifyFolder(ctx, folder), r.checkLog(l, until, dataDir(folder), newRequestIDs)); err != nil {
+	if err := errors.Join(r.checkReportRepair(ctx, p, folder), r.verifyFolder(ctx, folder), r.checkLogAfterServing(l, until, dataDir(folder), newRequestIDs)); err != nil {
 		return r.keepFailure(p, err)
 	}
 	return nil
@@ -96,20 +96,20 @@ func (r *recording) prepareFolder(p lossPoint, folder string) error {
 	err := errors.Join(os.RemoveAll(folder), l.losePower(&p).write(folder), copyBackupKey(r.folder, folder),
 		os.WriteFile(filepath.Join(folder, "exchange.json"), []byte(l.config), 0o600))
 	for n := range r.revision + 1 {
-		err = errors.Join(err, os.WriteFile(filepath.Join(folder, fmt.Sprintf("list_%d.txt", n)), listContent(n), 0o600))
+		err = errors.Join(err, os.WriteFile(filepath.Join(folder, fmt.Sprintf("list_%d.txt", n)), suppressionListContent(n), 0o600))
 	}
 	return err
 }
 
 // checkAnswers repeats earlier requests, and sends new leads. It returns the ids of the new
 // requests.
-func (r *recording) checkAnswers(ctx context.Context, p lossPoint, until int, address string) (newRequestIDs []string, err error) {
+func (r *recording) checkAnswers(ctx context.Context, p lossPoint, untilTick int, publicURL string) (newRequestIDs []string, err error) {
 	locator := witness.NewLocator()
-	locator.Publish(address)
+	locator.Publish(publicURL)
 	random := rand.New(rand.NewPCG(p.seed, 1))
 	d := r.clients.newWorker(locator, "later", random)
 	defer d.Close()
-	known := r.answeredUpTo(p.lifetime, until)
+	known := r.answeredUpTo(p.lifetime, untilTick)
 	random.Shuffle(len(known), func(i, j int) { known[i], known[j] = known[j], known[i] })
 	for _, old := range known[:min(len(known), repeatedRequests)] {
 		a, ok := d.Send(ctx, old.Request)
@@ -143,8 +143,8 @@ func (r *recording) answeredUpTo(life, tick int) (known []*answeredRequest) {
 	return known
 }
 
-// checkLog checks that the log still has the promised entries, and the new leads after them.
-func (r *recording) checkLog(l *lifetime, tick int, dir string, newRequestIDs []string) error {
+// checkLogAfterServing checks that the log still has the promised entries, and the new leads after them.
+func (r *recording) checkLogAfterServing(l *lifetime, tick int, dir string, newRequestIDs []string) error {
 	now, err := readWrittenLog(dir)
 	if err != nil {
 		return err

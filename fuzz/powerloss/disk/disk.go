@@ -17,12 +17,12 @@ type Disk struct {
 	root        *node
 	nodes       []*node
 	nameChanges []nameChange // in the order in which they took effect
-	open        map[int]*handle
+	open        map[int]*openFile
 	calls       int // calls that changed something or made it durable
 }
 
-// handle is an open file.
-type handle struct {
+// openFile is an open file.
+type openFile struct {
 	node   *node
 	at     int64
 	append bool
@@ -38,7 +38,7 @@ type nameChange struct {
 
 // Load returns a disk with the folder's present content, all of it durable.
 func Load(path string) (*Disk, error) {
-	d := &Disk{path: path, open: map[int]*handle{}}
+	d := &Disk{path: path, open: map[int]*openFile{}}
 	d.root = d.newNode(true)
 	err := d.visitRealFolder(func(folder *node, name string, isFolder bool, text []byte) {
 		n := d.newNode(isFolder)

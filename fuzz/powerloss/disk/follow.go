@@ -12,7 +12,7 @@ import (
 
 // ApplyCalls applies all calls of one lifetime, up to its last tick. For calls that never ended, it
 // looks at the real folder for their effect.
-func (d *Disk) ApplyCalls(calls []*strace.Call, last int) error {
+func (d *Disk) ApplyCalls(calls []*strace.Call, lastTick int) error {
 	type moment struct {
 		tick int
 		call *strace.Call
@@ -25,7 +25,7 @@ func (d *Disk) ApplyCalls(calls []*strace.Call, last int) error {
 	}
 	slices.SortStableFunc(moments, func(a, b moment) int { return cmp.Compare(a.tick, b.tick) })
 	clear(d.open)
-	holds := map[*strace.Call]*handle{}
+	holds := map[*strace.Call]*openFile{}
 	for _, m := range moments {
 		if m.tick == m.call.Enter {
 			holds[m.call] = d.openFileOf(m.call)
@@ -40,7 +40,7 @@ func (d *Disk) ApplyCalls(calls []*strace.Call, last int) error {
 	}
 	for _, c := range calls {
 		if c.Done == strace.Never {
-			if err := d.applyUnfinished(c, holds[c], last); err != nil && !c.Torn { // Compare reports the effects of a torn call
+			if err := d.applyUnfinished(c, holds[c], lastTick); err != nil && !c.Torn { // CompareWithRealFolder reports the effects of a torn call
 				return fmt.Errorf("%s at tick %d, which was killed: %w", c.Name, c.Enter, err)
 			}
 		}
@@ -50,7 +50,7 @@ func (d *Disk) ApplyCalls(calls []*strace.Call, last int) error {
 
 // openFileOf returns the open file that a call uses, as of the call's start. Another thread may
 // reuse the descriptor before close has returned.
-func (d *Disk) openFileOf(c *strace.Call) *handle {
+func (d *Disk) openFileOf(c *strace.Call) *openFile {
 	switch c.Name {
 	case "open", "openat", "creat", "rename", "renameat", "renameat2", "link", "linkat", "symlink", "symlinkat",
 		"unlink", "unlinkat", "mkdir", "mkdirat", "rmdir", "truncate", "sync":
@@ -68,7 +68,7 @@ func (d *Disk) openFileOf(c *strace.Call) *handle {
 }
 
 // applyCall applies a call that ended.
-func (d *Disk) applyCall(c *strace.Call, h *handle) error {
+func (d *Disk) applyCall(c *strace.Call, h *openFile) error {
 	switch c.Name {
 	case "open", "openat", "creat":
 		return d.applyOpen(c)
@@ -117,24 +117,24 @@ func (d *Disk) addChange(n *node, c fileChange) {
 }
 
 // applyWrite applies the first n bytes of a write.
-func (d *Disk) applyWrite(c *strace.Call, h *handle, n int, at callSpan) error {
+func (d *Disk) applyWrite(c *strace.Call, h *openFile, byteCount int, at callSpan) error {
 	data, err := c.StringArg(1)
 	if err != nil {
 		return err
 	}
-	if n == 0 {
+	if byteCount == 0 {
 		return nil
 	}
-	off := h.offset(c)
+	off := h.writeOffset(c)
 	if c.Name != "pwrite64" {
-		h.at = off + int64(n)
+		h.at = off + int64(byteCount)
 	}
-	d.addChange(h.node, fileChange{callSpan: at, off: off, data: data[:n]})
+	d.addChange(h.node, fileChange{callSpan: at, off: off, data: data[:byteCount]})
 	return nil
 }
 
-// offset returns the position of a write.
-func (h *handle) offset(c *strace.Call) int64 {
+// writeOffset returns the position of a write.
+func (h *openFile) writeOffset(c *strace.Call) int64 {
 	switch {
 	case c.Name == "pwrite64":
 		off, _ := c.NumberArg(3)
@@ -146,7 +146,7 @@ func (h *handle) offset(c *strace.Call) int64 {
 }
 
 // applyFallocate applies an fallocate that only extends the file by zeros.
-func (d *Disk) applyFallocate(c *strace.Call, h *handle, at callSpan) error {
+func (d *Disk) applyFallocate(c *strace.Call, h *openFile, at callSpan) error {
 	off, _ := c.NumberArg(2)
 	size, known := c.NumberArg(3)
 	if !known || c.Args[1] != "0" {
@@ -157,7 +157,7 @@ func (d *Disk) applyFallocate(c *strace.Call, h *handle, at callSpan) error {
 }
 
 // applyCopy applies a copy between files.
-func (d *Disk) applyCopy(c *strace.Call, from *handle) error {
+func (d *Disk) applyCopy(c *strace.Call, from *openFile) error {
 	fd, _, err := c.Descriptor(2)
 	if err != nil {
 		return err

@@ -78,7 +78,7 @@ func (m *Image) drawNameChanges() {
 	synced := make([]bool, len(m.nameChanges))
 	end := 0 // end of the journal's certain part
 	for i, one := range m.nameChanges {
-		if synced[i] = m.isSynced(&one); synced[i] {
+		if synced[i] = m.isCertainlyKept(&one); synced[i] {
 			end = i + 1
 		}
 	}
@@ -102,9 +102,9 @@ func (m *Image) drawNameChanges() {
 	}
 }
 
-// isSynced reports whether a name change is certainly kept. A durable new name of a rename
-// implies the whole rename, except for Twice, where the old name may remain.
-func (m *Image) isSynced(one *nameChange) bool {
+// isCertainlyKept reports whether no power loss undoes a name change. A durable new name of a
+// rename implies the whole rename, except for Twice, where the old name may remain.
+func (m *Image) isCertainlyKept(one *nameChange) bool {
 	return (one.to != nil && one.to.isDurable(one.done, m.at)) || (one.from != nil && one.from.isDurable(one.done, m.at))
 }
 

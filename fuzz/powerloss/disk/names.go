@@ -57,7 +57,7 @@ func (d *Disk) applyOpen(c *strace.Call) error {
 	case hasOpenFlag(c, flags, "O_TRUNC"):
 		d.addChange(n, fileChange{callSpan: at, size: 0})
 	}
-	d.open[int(c.Result)] = &handle{node: n, append: c.HasFlag(flags, "O_APPEND")}
+	d.open[int(c.Result)] = &openFile{node: n, append: c.HasFlag(flags, "O_APPEND")}
 	return nil
 }
 

@@ -13,9 +13,9 @@ const (
 	fileLosses
 )
 
-// pageVersion is the version of a page: the changes before head up to a byte, and the changes
-// before tail from there on.
-type pageVersion struct{ head, cut, tail int }
+// pageVersion is the version of a page: it has the first headChanges changes up to cutByte, and
+// the first tailChanges changes from there on.
+type pageVersion struct{ headChanges, cutByte, tailChanges int }
 
 // drawFileContent draws a file's content.
 func (m *Image) drawFileContent(n *node) []byte {
@@ -65,11 +65,11 @@ func (m *Image) drawFileContent(n *node) []byte {
 		text = open[i].applyPages(text, func(page int64) (from, to int64) {
 			v := draw(page)
 			from, to = 0, pageSize
-			if i >= v.head {
-				from = int64(v.cut)
+			if i >= v.headChanges {
+				from = int64(v.cutByte)
 			}
-			if i >= v.tail {
-				to = int64(v.cut)
+			if i >= v.tailChanges {
+				to = int64(v.cutByte)
 			}
 			return from, to
 		}, func() { lost[i] = true })
@@ -80,17 +80,17 @@ func (m *Image) drawFileContent(n *node) []byte {
 
 // drawPageVersion draws a page's version.
 func (m *Image) drawPageVersion(how fileLoss, last, upTo int) pageVersion {
-	v := pageVersion{head: last, cut: pageSize, tail: last}
+	v := pageVersion{headChanges: last, cutByte: pageSize, tailChanges: last}
 	switch how {
 	case loseAll, loseBytes:
-		v.head, v.tail = 0, 0
+		v.headChanges, v.tailChanges = 0, 0
 	case cutAfter:
-		v.head, v.tail = min(last, upTo+1), upTo
-		v.cut = m.random.IntN(pageSize + 1)
+		v.headChanges, v.tailChanges = min(last, upTo+1), upTo
+		v.cutByte = m.random.IntN(pageSize + 1)
 	case mixPages, mixPagesAndSize:
-		v.head = m.random.IntN(last + 1)
-		if v.tail = v.head; m.random.IntN(4) == 0 {
-			v.tail, v.cut = m.random.IntN(last+1), m.random.IntN(pageSize)
+		v.headChanges = m.random.IntN(last + 1)
+		if v.tailChanges = v.headChanges; m.random.IntN(4) == 0 {
+			v.tailChanges, v.cutByte = m.random.IntN(last+1), m.random.IntN(pageSize)
 		}
 	}
 	return v
@@ -141,7 +141,7 @@ func (m *Image) countLosses(open []fileChange, lost map[int]bool, drawn map[int6
 		}
 	}
 	for _, v := range drawn {
-		if v.head != v.tail && v.cut > 0 && v.cut < pageSize {
+		if v.headChanges != v.tailChanges && v.cutByte > 0 && v.cutByte < pageSize {
 			m.Torn++
 		}
 	}

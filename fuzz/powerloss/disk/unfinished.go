@@ -8,9 +8,9 @@ import (
 
 // applyUnfinished finds out how much effect a call had whose process was killed during it, and
 // applies that.
-func (d *Disk) applyUnfinished(c *strace.Call, h *handle, last int) error {
+func (d *Disk) applyUnfinished(c *strace.Call, h *openFile, lastTick int) error {
 	done := *c
-	done.Done, done.Result = last, 0
+	done.Done, done.Result = lastTick, 0
 	switch c.Name {
 	case "open", "openat", "creat":
 		path, flags, err := pathArg(c, 0)
@@ -65,7 +65,7 @@ func (d *Disk) applyUnfinishedLink(c *strace.Call) error {
 }
 
 // applyUnfinishedResize applies a change of size that the file shows.
-func (d *Disk) applyUnfinishedResize(c *strace.Call, h *handle) error {
+func (d *Disk) applyUnfinishedResize(c *strace.Call, h *openFile) error {
 	about, err := os.Stat(d.pathOf(h.node))
 	if err != nil || about.Size() == h.node.size {
 		return err
@@ -74,7 +74,7 @@ func (d *Disk) applyUnfinishedResize(c *strace.Call, h *handle) error {
 }
 
 // applyUnfinishedWrite applies the part of a write that the file shows.
-func (d *Disk) applyUnfinishedWrite(c *strace.Call, h *handle) error {
+func (d *Disk) applyUnfinishedWrite(c *strace.Call, h *openFile) error {
 	data, err := c.StringArg(1)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (d *Disk) applyUnfinishedWrite(c *strace.Call, h *handle) error {
 	if err != nil {
 		return err
 	}
-	n, off := 0, h.offset(c)
+	n, off := 0, h.writeOffset(c)
 	for n < len(data) && off+int64(n) < int64(len(text)) && data[n] == text[off+int64(n)] {
 		n++
 	}
@@ -91,7 +91,7 @@ func (d *Disk) applyUnfinishedWrite(c *strace.Call, h *handle) error {
 }
 
 // applyUnfinishedCopy applies the part of a copy by which the file grew.
-func (d *Disk) applyUnfinishedCopy(c *strace.Call, from *handle) error {
+func (d *Disk) applyUnfinishedCopy(c *strace.Call, from *openFile) error {
 	fd, _, err := c.Descriptor(2)
 	to := d.open[fd]
 	if err != nil || to == nil {
