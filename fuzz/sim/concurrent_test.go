@@ -43,13 +43,14 @@ func TestConcurrentRequests(t *testing.T) {
 	for seed := range uint64(number(t, "SIM_CROWDS", 4)) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				crowd(t, rand.New(rand.NewPCG(seed, 5)), rounds)
+				sendConcurrently(t, rand.New(rand.NewPCG(seed, 5)), rounds)
 			})
 		})
 	}
 }
 
-func crowd(t *testing.T, r *rand.Rand, rounds int) {
+// sendConcurrently plays rounds of concurrent requests against one exchange.
+func sendConcurrently(t *testing.T, r *rand.Rand, rounds int) {
 	t.Helper()
 	p := &play{x: newExchange(t), sent: map[string]line{}}
 	defer func() { p.x.killProcess() }()
@@ -63,23 +64,23 @@ func crowd(t *testing.T, r *rand.Rand, rounds int) {
 	p.x.log.slow = 20 * time.Millisecond
 	p.x.log.mu.Unlock()
 	p.m.followSeenTurns = true
-	labels, tales := 0, []*model{p.m}
+	labels, explanations := 0, []*model{p.m}
 	for range rounds {
 		var lines []line
 		for range 2 + r.IntN(4) {
 			labels++
-			if l := crowdLine(r, labels); l.verb != "erase" || !slices.ContainsFunc(lines, func(o line) bool { return o.verb == "erase" }) {
+			if l := drawConcurrentLine(r, labels); l.verb != "erase" || !slices.ContainsFunc(lines, func(o line) bool { return o.verb == "erase" }) {
 				lines = append(lines, l) // two erasures wait for each other by a lock, which stops a bubble's clock
 			}
 		}
 		var fault string
-		if tales, fault = p.together(tales, lines); len(tales) == 0 {
+		if explanations, fault = p.sendTogether(explanations, lines); len(explanations) == 0 {
 			t.Fatalf("at %s: %s\n%s", time.Now().UTC(), fault, printHistory(lines))
 		}
 		time.Sleep(time.Duration(r.IntN(40)) * time.Minute)
 	}
 	fault := ""
-	for _, p.m = range tales {
+	for _, p.m = range explanations {
 		if fault = p.audit(); fault == "" {
 			return
 		}
@@ -87,7 +88,7 @@ func crowd(t *testing.T, r *rand.Rand, rounds int) {
 	t.Fatal(fault)
 }
 
-func crowdLine(r *rand.Rand, label int) line {
+func drawConcurrentLine(r *rand.Rand, label int) line {
 	old := "#" + strconv.Itoa(max(1, label-1-r.IntN(12)))
 	switch r.IntN(9) {
 	case 0:
@@ -103,16 +104,16 @@ func crowdLine(r *rand.Rand, label int) line {
 	return step("lead", "#"+strconv.Itoa(label)+" acme "+[]string{"auto", "home"}[r.IntN(2)], "phone", person, "email", person, "state", []string{"CA", "NY"}[r.IntN(2)])
 }
 
-// together sends lines at once and searches for the orders that explain the answers. Several
+// sendTogether sends lines at once and searches for the orders that explain the answers. Several
 // orders may exist and leave different states that no answer shows yet. The function keeps all
 // of them until later answers rule some out.
 //
 // It checks turns only loosely: a turn must go to a buyer that can take the lead. The exchange
 // gives turns among buyers with free caps by the log, and one of these may have lost its place
 // to a request that is not yet in the log.
-func (p *play) together(tales []*model, lines []line) (left []*model, fault string) {
+func (p *play) sendTogether(explanations []*model, lines []line) (left []*model, fault string) {
 	start := time.Now().UnixNano()
-	p.m = tales[0]
+	p.m = explanations[0]
 	lines = slices.DeleteFunc(lines, func(l line) bool { return !p.possible(l) })
 	answers := make([]chan string, len(lines))
 	for i, l := range lines {
@@ -129,7 +130,7 @@ func (p *play) together(tales []*model, lines []line) (left []*model, fault stri
 		return nil, err.Error()
 	}
 	explained := map[string]*model{}
-	for _, m := range tales {
+	for _, m := range explanations {
 		m.now = start
 		p.explain(m, lines, said, nil, explained)
 	}
