@@ -99,7 +99,7 @@ func (s *Harness) CollectEvidence() *Evidence {
 	p.splitAnswersByKind(answers, s.Suppliers.answers.expiredPostKeys())
 	p.buyerLeadsBefore, _ = s.buyers.readAccounts(s.t)
 	p.webhookEvents, p.webhookStats = s.readWebhookEvents()
-	p.lookups = s.Suppliers.lookups.takeLookups()
+	p.lookups = s.Suppliers.takeLookups()
 	s.readAdminSources(p)
 	s.readTally.addAdminReads(p)
 	p.readTally = s.readTally

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strings"
-	"sync"
 )
 
 // lookupPercent of the leads are followed by a lookup of an earlier lead.
@@ -30,24 +29,12 @@ type leadLookup struct {
 	sinceSeq    uint64           // log position before the lookup
 }
 
-// lookupLog collects lookups.
-type lookupLog struct {
-	mu  sync.Mutex
-	all []*leadLookup
-}
-
-func (l *lookupLog) add(one *leadLookup) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.all = append(l.all, one)
-}
-
-// takeLookups returns the lookups and clears the log, so each lookup is checked once.
-func (l *lookupLog) takeLookups() []*leadLookup {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	all := l.all
-	l.all = nil
+// takeLookups returns the lookups since the last call, so each is checked once.
+func (c *SupplierPool) takeLookups() []*leadLookup {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := c.lookups
+	c.lookups = nil
 	return all
 }
 
@@ -59,7 +46,9 @@ func (c *SupplierPool) sendLookup(ctx context.Context, client *sellerClient, of 
 	}
 	var ok bool
 	if one.Response, ok = client.send(ctx, one.clientRequest); ok {
-		c.lookups.add(one)
+		c.mu.Lock()
+		c.lookups = append(c.lookups, one)
+		c.mu.Unlock()
 	}
 	return ok
 }

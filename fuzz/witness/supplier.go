@@ -18,7 +18,6 @@ type SupplierPool struct {
 	config        *Config
 	answers       answerLog
 	statusReports answerLog // answers to the buyers' status reports
-	lookups       lookupLog
 	locator       *Locator
 	token         string            // OAuth token for ping and post
 	buyerTokens   map[string]string // OAuth tokens of the buyers that send status reports
@@ -27,6 +26,7 @@ type SupplierPool struct {
 	workers       sync.WaitGroup
 
 	mu          sync.Mutex
+	lookups     []*leadLookup
 	scheduled   int
 	finished    int // tasks that were answered
 	personCount int
