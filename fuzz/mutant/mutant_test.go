@@ -13,7 +13,7 @@ func writeModule(t *testing.T) (root string) {
 	t.Helper()
 	root = t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod":  "module told\n\ngo 1.26\n",
+		"go.mod":  "module sample\n\ngo 1.26\n",
 		"main.go": "package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Print(word()) }\n",
 		"word.go": "package main\n\nfunc word() string { return \"whole\" }\n",
 	} {
@@ -42,22 +42,22 @@ func TestBuildBreaksTheProgramAndLeavesTheTree(t *testing.T) {
 	}
 }
 
-func TestMutationThatBreaksNothingIsRefused(t *testing.T) {
+func TestMutationWithoutEffectIsRejected(t *testing.T) {
 	root := writeModule(t)
 	good := Mutation{Name: "another word", File: "word.go", Old: "whole", New: "broken"}
 	for name, mutations := range map[string][]Mutation{
-		"text has gone":     {{File: "word.go", Old: "half", New: "none"}},
-		"text stands twice": {{File: "word.go", Old: "o", New: "a"}},
-		"file has gone":     {{File: "words.go", Old: "whole", New: "broken"}},
-		"nothing changes":   {{File: "word.go", Old: "whole", New: "whole"}},
-		"one file twice":    {good, good},
+		"missing text":            {{File: "word.go", Old: "half", New: "none"}},
+		"text occurs twice":       {{File: "word.go", Old: "o", New: "a"}},
+		"missing file":            {{File: "words.go", Old: "whole", New: "broken"}},
+		"no change":               {{File: "word.go", Old: "whole", New: "whole"}},
+		"two mutations of a file": {good, good},
 	} {
 		if _, err := WriteOverlay(root, t.TempDir(), mutations...); err == nil {
-			t.Errorf("%s: was taken", name)
+			t.Errorf("%s: the mutation was accepted", name)
 		}
 	}
 	bad := Mutation{Name: "no program", File: "word.go", Old: `"whole"`, New: `whole`}
 	if err := Build(t.Context(), root, ".", filepath.Join(t.TempDir(), "program"), nil, bad); err == nil || !strings.Contains(err.Error(), "undefined: whole") {
-		t.Errorf("what does not compile: %v", err)
+		t.Errorf("a mutation that does not compile: %v", err)
 	}
 }

@@ -34,7 +34,7 @@ var seededFaults = []struct {
 }
 
 // `go test` must fail on the targets of a broken program.
-func TestTargetsFindFaults(t *testing.T) {
+func TestTargetsDetectSeededFaults(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func TestTargetsFindFaults(t *testing.T) {
 	said, _ := run.CombinedOutput()
 	for i := range seededFaults {
 		if !strings.Contains(string(said), "--- FAIL: "+seededFaults[i].target+" (") {
-			t.Errorf("%s: %s does not find it", seededFaults[i].Name, seededFaults[i].target)
+			t.Errorf("%s: %s does not detect it", seededFaults[i].Name, seededFaults[i].target)
 		}
 	}
 	if t.Failed() {

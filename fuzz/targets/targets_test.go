@@ -67,7 +67,7 @@ func TestRunContinuesAfterFailure(t *testing.T) {
 	}
 	o.Only = "FuzzNone"
 	if _, err := o.run(t.Context(), root, &out); err == nil {
-		t.Error("no target, and no word of it")
+		t.Error("a run without targets succeeded")
 	}
 }
 
@@ -126,10 +126,10 @@ func TestKeepInputs(t *testing.T) {
 		t.Errorf("%s, %v", kept(), err)
 	}
 	if err := keepInputs(from, to, 3); err != nil || kept() != "ace" {
-		t.Errorf("a second time: %s, %v", kept(), err)
+		t.Errorf("kept again: %s, %v", kept(), err)
 	}
 	if err := keepInputs(from, to, 100); err != nil || kept() != "abcdef" {
-		t.Errorf("all there are: %s, %v", kept(), err)
+		t.Errorf("kept all: %s, %v", kept(), err)
 	}
 	if err := keepInputs(filepath.Join(from, "none"), to, 100); err != nil {
 		t.Errorf("no corpus: %v", err)

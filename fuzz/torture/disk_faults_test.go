@@ -294,7 +294,7 @@ func TestTruncateUnsynced(t *testing.T) {
 		failed := "7 fsync(9) = -1 EIO (Input/output error) (INJECTED)\n"
 		newTestTorture(t, seed).truncateUnsynced(path, failed)
 		if info, _ := os.Stat(path); info.Size() != 1000 {
-			t.Errorf("%d bytes are left, and nothing was written", info.Size())
+			t.Errorf("%d bytes are left, want 1000: the trace has no writes", info.Size())
 		}
 		newTestTorture(t, seed).truncateUnsynced(path, `7 write(9, "x"..., 300) = 300`+"\n"+failed)
 		if info, _ := os.Stat(path); info.Size() < 700 || info.Size() > 999 {

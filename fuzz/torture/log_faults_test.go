@@ -213,7 +213,7 @@ func TestTornRecordsAreRecognized(t *testing.T) {
 		ways[report.Torn.Reason] = true
 	}
 	if len(ways) < 3 {
-		t.Errorf("it is torn in one way alone: %v", ways)
+		t.Errorf("the records were torn in fewer than three ways: %v", ways)
 	}
 }
 
@@ -230,7 +230,7 @@ func TestDetectableFrames(t *testing.T) {
 		}
 	}
 	if detectableFrames(nil, 0) != nil {
-		t.Error("something of nothing")
+		t.Error("an empty log has detectable frames")
 	}
 }
 

@@ -34,7 +34,7 @@ var mutants = []mutantCase{
 	},
 	{
 		mutant.Mutation{
-			Name: "a refusal of a repeat is believed", File: "engine/delivery/delivery.go",
+			Name: "a refusal of a repeated post is final", File: "engine/delivery/delivery.go",
 			Old: "if !d.inDoubt || result.Final && d.post.Intent.Trusted {", New: "if d.inDoubt = d.inDoubt && !result.Final; !d.inDoubt {",
 		}, "killed", 60 * time.Second, []string{"which may have it", "which the log does not sell to it", "is held by two endpoints"},
 	},
@@ -54,27 +54,27 @@ var mutants = []mutantCase{
 	},
 	{
 		mutant.Mutation{
-			Name: "a replay comes to another state", File: "engine/state/replay.go",
+			Name: "a replay yields another state", File: "engine/state/replay.go",
 			Old: "\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
 			New: "\t\tif tried, ok := w.event.(*event.PostAttempted); ok {\n\t\t\ttried.Attempt++\n\t\t}\n\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
 		}, "held", 30 * time.Second, []string{"replay: the live exchange"},
 	},
 	{
 		mutant.Mutation{
-			Name: "it acknowledges before the fsync", File: "wal/committer.go",
+			Name: "answers are sent before the fsync", File: "wal/committer.go",
 			Old: notifyAfterFsync, New: notifyBeforeFsync,
 		}, "EIO from an fsync", 40 * time.Second, []string{"is not in the log", "are missing or changed", "which the log does not sell to it", "webhook lead.", "which is backed up: the log is not", "the log has no lead and no auction"},
 	},
 	{
 		mutant.Mutation{
-			Name: "it acknowledges before the write", File: "wal/committer.go",
+			Name: "answers are sent before the write", File: "wal/committer.go",
 			Old: "\ttook, full, err := l.writer.write(l.encoded, len(batch))\n",
 			New: "\tnotify(batch, h.batch, h.at)\n\tfor i := range batch {\n\t\tbatch[i].waiter = nil\n\t}\n\ttook, full, err := l.writer.write(l.encoded, len(batch))\n",
 		}, "EIO from a write,short write", 40 * time.Second, []string{"is not in the log", "are missing or changed", "which the log does not sell to it", "which is backed up: the log is not", "the log has no lead and no auction"},
 	},
 	{
 		mutant.Mutation{
-			Name: "a failed fsync is passed over", File: "wal/committer.go",
+			Name: "a failed fsync is ignored", File: "wal/committer.go",
 			Old: "\t} else if b.Sync, err = l.writer.sync(); err != nil {\n\t\treturn full, err\n\t}\n",
 			New: "\t} else {\n\t\tb.Sync, _ = l.writer.sync()\n\t}\n",
 		}, "EIO from an fsync", 20 * time.Second, []string{"the exchange gives up"},
@@ -88,7 +88,7 @@ var mutants = []mutantCase{
 	},
 	{
 		mutant.Mutation{
-			Name: "an auction is sold from by two at once", File: "engine/state/auctions.go",
+			Name: "two posts sell one auction", File: "engine/state/auctions.go",
 			Old: "\treturn row, true, s.claimAuctionOrWaitLocked(shard, owner, name)\n",
 			New: "\treturn row, true, nil\n",
 		}, "killed,held", 60 * time.Second, []string{"sells two leads"},
@@ -102,19 +102,19 @@ var mutants = []mutantCase{
 	},
 	{
 		mutant.Mutation{
-			Name: "nothing checks a record's checksum", File: "wal/frame.go",
+			Name: "checksums are not verified", File: "wal/frame.go",
 			Old: "; !isChecksumValid(b, data) {\n", New: "; false && !isChecksumValid(b, data) {\n",
 		}, "torn", 40 * time.Second, []string{"were cut without a copy", "ended unexpectedly", "log, entry", "replay: the live exchange"},
 	},
 	{
 		mutant.Mutation{
-			Name: "damage anywhere is taken for a torn end", File: "wal/scan.go",
+			Name: "any damage counts as a torn end", File: "wal/scan.go",
 			Old: "\tif at < 0 {\n\t\td.Torn = true\n", New: "\tif at < int64(^uint64(0)>>1) {\n\t\td.Torn = true\n",
 		}, "flipped", 20 * time.Second, []string{"the exchange serves from"},
 	},
 	{
 		mutant.Mutation{
-			Name: "each try has a key of its own", File: "engine/delivery/delivery.go",
+			Name: "each attempt has another key", File: "engine/delivery/delivery.go",
 			Old: "\treq := &market.PostRequest{\n",
 			New: "\tkey += string(rune('a' + post.Attempts%26))\n\treq := &market.PostRequest{\n",
 		}, "killed,held", 30 * time.Second, []string{"leads sold twice", "is held by two endpoints"},
@@ -141,13 +141,13 @@ var mutants = []mutantCase{
 	},
 	{
 		mutant.Mutation{
-			Name: "of a person's leads some are not erased", File: "exchange/erase.go",
+			Name: "half of a person's leads are erased", File: "exchange/erase.go",
 			Old: "\topen, err := r.engine.EraseContactData(r.found)\n", New: "\topen, err := r.engine.EraseContactData(r.found[:len(r.found)/2])\n",
 		}, "erase", 15 * time.Second, []string{"erasure of lead"},
 	},
 	{
 		mutant.Mutation{
-			Name: "the backup says that it has what it has yet to ship", File: "wal/backup/step.go",
+			Name: "the backup reports unshipped records as backed up", File: "wal/backup/step.go",
 			Old: "\tif len(records) == 0 {\n\t\treturn nil\n", New: "\tif len(records) < 16<<10 {\n\t\treturn nil\n",
 		}, "disk lost", 20 * time.Second, []string{"are missing or changed", "is not in the log", "restore: the copy as of entry", " and evt_"},
 	},
@@ -178,19 +178,19 @@ var mutants = []mutantCase{
 	},
 	{
 		mutant.Mutation{
-			Name: "a test goes to the buyer's own endpoint", File: "engine/plan.go",
+			Name: "a test lead goes to the production endpoint", File: "engine/plan.go",
 			Old: "\ttest.Ping, test.Post = b.TestPing, b.TestPost\n", New: "\ttest.Ping, test.Post = b.Ping, b.Post\n",
 		}, "killed", 10 * time.Second, []string{"the delivery URL", "test requests", "which the log does not sell to it"},
 	},
 	{
 		mutant.Mutation{
-			Name: "a webhook that broke off is taken for told", File: "outbound/webhook/client.go",
+			Name: "a broken-off webhook counts as delivered", File: "outbound/webhook/client.go",
 			Old: "\tif result.Status >= 200 && result.Status <= 299 {\n", New: "\tif result.Status >= 200 && result.Status <= 299 || result.Fault == market.FaultBroken {\n",
 		}, "killed", 30 * time.Second, []string{"was never delivered"},
 	},
 	{
 		mutant.Mutation{
-			Name: "a user is acknowledged before the fact", File: "engine/access.go",
+			Name: "a user is acknowledged before its event", File: "engine/access.go",
 			Old: "\treturn !known, e.commit(&event.UserSet{Name: u.Name, Role: u.Role, Password: u.Password, At: e.opt.Clock.Now(), By: e.by}, nil)\n",
 			New: "\tgo func() {\n\t\tfor until := e.opt.Clock.Now() + 3e8; e.opt.Clock.Now() < until; {\n\t\t}\n" +
 				"\t\t_ = e.commit(&event.UserSet{Name: u.Name, Role: u.Role, Password: u.Password, At: e.opt.Clock.Now(), By: e.by}, nil)\n\t}()\n\treturn !known, nil\n",
@@ -198,31 +198,31 @@ var mutants = []mutantCase{
 	},
 	{
 		mutant.Mutation{
-			Name: "an entry is in force without its fact", File: "engine/configure.go",
+			Name: "a configuration entry is active without its event", File: "engine/configure.go",
 			Old: "\tc.Catalog.Version++\n", New: "\tif c.Catalog.Version++; c.From == event.FromAPI {\n\t\treturn nil\n\t}\n",
 		}, "killed", 8 * time.Second, []string{"admin edits: config/", "admin edits: the history of"},
 	},
 	{
 		mutant.Mutation{
-			Name: "what was made entry by entry is forgotten at a start", File: "exchange/revision.go",
+			Name: "entries from the API are lost at a start", File: "exchange/revision.go",
 			Old: "\thash := x.state.CurrentConfigVersion().Overlay\n", New: "\thash := x.state.CurrentConfigVersion().Overlay[:0]\n",
 		}, "killed", 8 * time.Second, []string{"admin edits: config/", "admin edits: the suppression list with"},
 	},
 	{
 		mutant.Mutation{
-			Name: "a user's tokens outlive what the user was", File: "engine/state/staff.go",
+			Name: "a changed user's tokens stay valid", File: "engine/state/staff.go",
 			Old: "\t\tif token.User == e.Name {\n", New: "\t\tif token.User == e.Name && e.At < 0 {\n",
 		}, "killed", 20 * time.Second, []string{"admin edits: token"},
 	},
 	{
 		mutant.Mutation{
-			Name: "an upload that broke off is taken for whole", File: "server/admin/suppression.go",
+			Name: "a broken-off upload counts as complete", File: "server/admin/suppression.go",
 			Old: "\t\tu.broken = io.ErrUnexpectedEOF\n", New: "\t\tu.ended = true\n\t\treturn n, io.EOF\n",
 		}, "killed", 20 * time.Second, []string{"admin edits: suppression/"},
 	},
 	{
 		mutant.Mutation{
-			Name: "the report takes its last entry again at a start", File: "report/follow.go",
+			Name: "the report repeats its last entry at a start", File: "report/follow.go",
 			Old: "\tif from > 0 {\n\t\tfrom++\n", New: "\tif from > 0 {\n\t\tfrom += 0\n",
 		}, "killed", 30 * time.Second, []string{"sales report:"},
 	},

@@ -313,7 +313,7 @@ func newTestTorture(t *testing.T, seed uint64) *torture {
 
 // The same seed draws the same faults, another seed others, each as often as its weight.
 func TestSeedRepeatsChoices(t *testing.T) {
-	deal := func(seed uint64, rounds int) (names []string) {
+	draw := func(seed uint64, rounds int) (names []string) {
 		run := newTestTorture(t, seed)
 		run.rounds = rounds
 		for _, f := range drawFaults(run, faults) {
@@ -321,13 +321,13 @@ func TestSeedRepeatsChoices(t *testing.T) {
 		}
 		return names
 	}
-	one, again, other := deal(1, 9), deal(1, 9), deal(2, 9)
+	one, again, other := draw(1, 9), draw(1, 9), draw(2, 9)
 	if !slices.Equal(one, again) || slices.Equal(one, other) {
 		t.Errorf("%v\n%v\n%v", one, again, other)
 	}
-	first := deal(1, 0)
+	first := draw(1, 0)
 	if slices.Sort(first); len(first) != len(faults) || len(slices.Compact(first)) != len(faults) {
-		t.Errorf("the first deck has not each fault once: %v", first)
+		t.Errorf("the first draw does not have each fault once: %v", first)
 	}
 	for _, f := range faults {
 		n := 0
@@ -337,7 +337,7 @@ func TestSeedRepeatsChoices(t *testing.T) {
 			}
 		}
 		if n != f.weight {
-			t.Errorf("%s is dealt %d times, and weighs %d", f.name, n, f.weight)
+			t.Errorf("%s is drawn %d times, want %d", f.name, n, f.weight)
 		}
 	}
 }
@@ -390,14 +390,14 @@ func TestTable(t *testing.T) {
 		faults[0].name + "  ", "skipped: strace is not installed", "2.5s", "ingest   9       ACCEPTED 5, caps_full 2, duplicate 2", "12 starts of the exchange",
 	} {
 		if !strings.Contains(text, want) {
-			t.Errorf("nothing of %q in\n%s", want, text)
+			t.Errorf("%q is missing in\n%s", want, text)
 		}
 	}
 	if strings.Contains(text, faults[1].name+" ") {
-		t.Errorf("a fault that was not meant has a row:\n%s", text)
+		t.Errorf("a fault that was not selected has a row:\n%s", text)
 	}
 	if got := meanDuration(0, 0); got != 0 {
-		t.Errorf("the mean of nothing is %v", got)
+		t.Errorf("the mean of no times is %v, want 0", got)
 	}
 }
 
@@ -405,7 +405,7 @@ func TestTable(t *testing.T) {
 func TestNewestSnapshot(t *testing.T) {
 	dir := t.TempDir()
 	if got := newestSnapshotSeq(dir); got != 0 {
-		t.Errorf("%d without one", got)
+		t.Errorf("%d without a snapshot, want 0", got)
 	}
 	if err := os.MkdirAll(dir+"/snapshot", 0o700); err != nil {
 		t.Fatal(err)
@@ -416,7 +416,7 @@ func TestNewestSnapshot(t *testing.T) {
 		}
 	}
 	if got := newestSnapshotSeq(dir); got != 123 {
-		t.Errorf("the newest is %d", got)
+		t.Errorf("the newest snapshot is %d, want 123", got)
 	}
 	if got := lastLines("a\nb\nc", 2); got != "b\nc" {
 		t.Errorf("last lines %q", got)

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 
 	"golang.org/x/oauth2/clientcredentials"
@@ -15,7 +17,8 @@ import (
 )
 
 const (
-	pathIngest = "/api/v1/ingest"
+	pathIngest       = "/api/v1/ingest"
+	pathAvailability = "/api/v1/ping"
 
 	pathPing = "/v1/ping"
 	pathPost = "/v1/post"
@@ -153,6 +156,62 @@ func (t *answeredRequest) parseRejectedPost() (final bool, err error) {
 		return true, nil
 	}
 	return false, errors.New("a post cannot have this answer")
+}
+
+// choicePercent of the other leads send an availability request and then an ingest for one of
+// the offered buyers. This applies to full configurations only.
+const choicePercent = 25
+
+// askAndIngest sends an availability request, and then the lead for one of the offered buyers.
+func (c *SupplierPool) askAndIngest(ctx context.Context, client *sellerClient, name string, random *rand.Rand) bool {
+	lead := c.newIngest("choice-"+name, random, (*campaignConfig).isAuction)
+	lead.isTest = drawIsTest(random)
+	ask := &clientRequest{path: pathAvailability, key: "ask-" + name, campaign: lead.campaign, isTest: lead.isTest, body: Encode(Object{
+		"flo_campaign_id": lead.campaign, "flo_supplier_id": SupplierID, "state": "CA",
+	})}
+	a, ok := client.send(ctx, ask)
+	if !ok {
+		return false
+	}
+	answer := c.answers.add(ask, a)
+	if answer == nil || len(answer.offers) == 0 {
+		return true
+	}
+	buyers := slices.Sorted(maps.Keys(answer.offers))
+	lead.chosenBuyer = buyers[random.IntN(len(buyers))]
+	lead.chosenPayout = answer.offers[lead.chosenBuyer]
+	body := lead.ingestBody()
+	body["flo_ping_id"], body["flo_buyer_id"] = answer.parsed.Data.ID, lead.chosenBuyer
+	lead.body = Encode(body)
+	if a, ok = client.send(ctx, lead); ok {
+		c.answers.add(lead, a)
+	}
+	return ok
+}
+
+// parseAvailabilityAnswer parses the offered buyers and payouts.
+func (t *answeredRequest) parseAvailabilityAnswer() error {
+	var said struct {
+		Data struct {
+			Ping     string `json:"ping_id"`
+			Accepted bool   `json:"accepted"`
+			Buyers   []struct {
+				Buyer  string       `json:"buyer_id"`
+				Amount market.Money `json:"amount"`
+			} `json:"buyers"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal([]byte(t.Body), &said); err != nil {
+		return err
+	}
+	if said.Data.Ping == "" || said.Data.Accepted != (len(said.Data.Buyers) > 0) {
+		return errors.New("the answer has no ping_id, or accepted contradicts the list of buyers")
+	}
+	t.parsed.Data.ID, t.offers = said.Data.Ping, bidsByBuyer{}
+	for _, b := range said.Data.Buyers {
+		t.offers[b.Buyer] = b.Amount
+	}
+	return nil
 }
 
 // FetchToken returns an OAuth token of a client. It stays valid over restarts of the exchange.

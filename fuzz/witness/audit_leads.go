@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -185,6 +186,31 @@ func (p *Evidence) checkAuctionAnswers() (found findings) {
 			found.add("%s was rejected, but its lead is not in the log", t.key)
 		case e.buyer != "" || e.reason != t.parsed.Data.Reason && t.parsed.Data.Reason != "":
 			found.add("%s: rejected with %s, but in the log lead %s is %s with buyer %q, reason %s", t.key, t.parsed.Data.Reason, e.id, e.state, e.buyer, e.reason)
+		}
+	}
+	return found
+}
+
+// checkChosenBuyers checks that the log holds each availability answer with its payouts. An
+// accepted ingest for a chosen buyer must be sold to that buyer at the offered payout.
+func (p *Evidence) checkChosenBuyers() (found findings) {
+	for _, t := range p.availabilities {
+		a := p.model.auctionByRequest[t.RequestID]
+		if a == nil {
+			found.add("%s was answered, but its auction is not in the log", t.key)
+			continue
+		}
+		logged := bidsByBuyer{}
+		for buyer, amount := range a.bids {
+			logged[buyer] = payout(amount)
+		}
+		if a.campaign != t.campaign || !maps.Equal(logged, t.offers) {
+			found.add("%s of campaign %s: answered with the buyers %v; the log has campaign %s with %v", t.key, t.campaign, t.offers, a.campaign, logged)
+		}
+	}
+	for _, t := range p.answers {
+		if said := &t.parsed.Data; t.chosenBuyer != "" && t.isAccepted() && (said.BuyerID != t.chosenBuyer || said.Price.Amount != t.chosenPayout) {
+			found.add("%s chose buyer %s at %v, but the answer is %s at %v", t.key, t.chosenBuyer, t.chosenPayout, said.BuyerID, said.Price.Amount)
 		}
 	}
 	return found

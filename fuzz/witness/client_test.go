@@ -44,7 +44,7 @@ func TestClientRepeatsAfterFailure(t *testing.T) {
 		t.Errorf("answered %+v, want %+v", a, want)
 	}
 	if one := (receivedRequest{"/api/v1/ingest", "k", "key-of-acme", "", "", "{}"}); !slices.Equal(*all, []receivedRequest{one, one, one, one}) {
-		t.Errorf("heard %+v", *all)
+		t.Errorf("the server received %+v", *all)
 	}
 }
 
@@ -66,7 +66,7 @@ func TestClientSendsCredential(t *testing.T) {
 		{"/v1/leads/status", "report", "", "Bearer token-of-a-buyer", "", ""},
 	}
 	if !slices.Equal(*all, want) {
-		t.Errorf("heard %+v", *all)
+		t.Errorf("the server received %+v", *all)
 	}
 }
 
@@ -75,10 +75,10 @@ func TestClientStopsWithContext(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if a, ok := client.Send(ctx, &Request{Path: "/", Key: "k"}); ok {
-		t.Errorf("it has an answer: %+v", a)
+		t.Errorf("answered %+v after the end of the context", a)
 	}
 	if found := NewLocator().await(ctx); found != "" {
-		t.Errorf("a shut door leads to %q", found)
+		t.Errorf("a locator without an address returned %q", found)
 	}
 }
 
@@ -91,6 +91,6 @@ func TestLocatorWakesWaitingClient(t *testing.T) {
 		t.Errorf("found %q", got)
 	}
 	if d.Withdraw(); d.isUp() {
-		t.Error("it does not shut")
+		t.Error("the locator has an address after Withdraw")
 	}
 }

@@ -3,13 +3,8 @@
 package witness
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
-	"maps"
 	"math/rand/v2"
 	"net/http"
-	"slices"
 	"time"
 
 	"pingpost/engine/market"
@@ -152,90 +147,6 @@ func (p *Evidence) checkAcknowledged() (found findings) {
 	for _, action := range p.acknowledged {
 		if p.model.actions[action] == 0 {
 			found.add("%s %s was acknowledged, but is not in the log", action.kind, action.object)
-		}
-	}
-	return found
-}
-
-// pathAvailability is the path of availability requests.
-const pathAvailability = "/api/v1/ping"
-
-// choicePercent of the other leads send an availability request and then an ingest for one of
-// the offered buyers. This applies to full configurations only.
-const choicePercent = 25
-
-// askAndIngest sends an availability request, and then the lead for one of the offered buyers.
-func (c *SupplierPool) askAndIngest(ctx context.Context, client *sellerClient, name string, random *rand.Rand) bool {
-	lead := c.newIngest("choice-"+name, random, (*campaignConfig).isAuction)
-	lead.isTest = drawIsTest(random)
-	ask := &clientRequest{path: pathAvailability, key: "ask-" + name, campaign: lead.campaign, isTest: lead.isTest, body: Encode(Object{
-		"flo_campaign_id": lead.campaign, "flo_supplier_id": SupplierID, "state": "CA",
-	})}
-	a, ok := client.send(ctx, ask)
-	if !ok {
-		return false
-	}
-	answer := c.answers.add(ask, a)
-	if answer == nil || len(answer.offers) == 0 {
-		return true
-	}
-	buyers := slices.Sorted(maps.Keys(answer.offers))
-	lead.chosenBuyer = buyers[random.IntN(len(buyers))]
-	lead.chosenPayout = answer.offers[lead.chosenBuyer]
-	body := lead.ingestBody()
-	body["flo_ping_id"], body["flo_buyer_id"] = answer.parsed.Data.ID, lead.chosenBuyer
-	lead.body = Encode(body)
-	if a, ok = client.send(ctx, lead); ok {
-		c.answers.add(lead, a)
-	}
-	return ok
-}
-
-// parseAvailabilityAnswer parses the offered buyers and payouts.
-func (t *answeredRequest) parseAvailabilityAnswer() error {
-	var said struct {
-		Data struct {
-			Ping     string `json:"ping_id"`
-			Accepted bool   `json:"accepted"`
-			Buyers   []struct {
-				Buyer  string       `json:"buyer_id"`
-				Amount market.Money `json:"amount"`
-			} `json:"buyers"`
-		} `json:"data"`
-	}
-	if err := json.Unmarshal([]byte(t.Body), &said); err != nil {
-		return err
-	}
-	if said.Data.Ping == "" || said.Data.Accepted != (len(said.Data.Buyers) > 0) {
-		return errors.New("the answer has no ping_id, or accepted contradicts the list of buyers")
-	}
-	t.parsed.Data.ID, t.offers = said.Data.Ping, bidsByBuyer{}
-	for _, b := range said.Data.Buyers {
-		t.offers[b.Buyer] = b.Amount
-	}
-	return nil
-}
-
-// checkChosenBuyers checks that the log holds each availability answer with its payouts. An
-// accepted ingest for a chosen buyer must be sold to that buyer at the offered payout.
-func (p *Evidence) checkChosenBuyers() (found findings) {
-	for _, t := range p.availabilities {
-		a := p.model.auctionByRequest[t.RequestID]
-		if a == nil {
-			found.add("%s was answered, but its auction is not in the log", t.key)
-			continue
-		}
-		logged := bidsByBuyer{}
-		for buyer, amount := range a.bids {
-			logged[buyer] = payout(amount)
-		}
-		if a.campaign != t.campaign || !maps.Equal(logged, t.offers) {
-			found.add("%s of campaign %s: answered with the buyers %v; the log has campaign %s with %v", t.key, t.campaign, t.offers, a.campaign, logged)
-		}
-	}
-	for _, t := range p.answers {
-		if said := &t.parsed.Data; t.chosenBuyer != "" && t.isAccepted() && (said.BuyerID != t.chosenBuyer || said.Price.Amount != t.chosenPayout) {
-			found.add("%s chose buyer %s at %v, but the answer is %s at %v", t.key, t.chosenBuyer, t.chosenPayout, said.BuyerID, said.Price.Amount)
 		}
 	}
 	return found

@@ -48,7 +48,7 @@ func (f *forgedEvidence) answerOf(lead string) *answeredRequest {
 			return t
 		}
 	}
-	panic("BUG: nobody was answered of " + lead)
+	panic("BUG: no answer names lead " + lead)
 }
 
 // replaceIn replaces the first occurrence of old, which must exist.
