@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -16,7 +15,7 @@ import (
 
 	"pingpost/engine/event"
 	moneyledger "pingpost/engine/ledger"
-	"pingpost/engine/state"
+	"pingpost/engine/market"
 	"pingpost/fuzz/witness"
 	"pingpost/wal"
 )
@@ -108,16 +107,17 @@ func (p *process) checkReport(ctx context.Context, folder string) error {
 	}
 }
 
-// compareWithLedger compares each buyer's sales and returns in the report with its statement
-// from the log.
+// compareWithLedger compares the buyers' sales, revenue and credit in the report with the ledger
+// of the log.
 func compareWithLedger(s *witness.SalesReport, dir string) error {
 	reader, err := wal.NewReader(dir, 1)
 	if err != nil {
 		return err
 	}
 	defer reader.Close()
-	tallies := map[string]*moneyledger.StatementTally{}
+	names, want := map[market.Ref]string{}, map[string]witness.ReportRow{}
 	var decoder event.Decoder
+	var moved []moneyledger.Entry
 	_, err = readAllEntries(reader, func(entry wal.Entry) error {
 		if entry.Seq > s.Seq {
 			return nil
@@ -126,41 +126,47 @@ func compareWithLedger(s *witness.SalesReport, dir string) error {
 		if err != nil {
 			return err
 		}
-		if numbered, ok := fact.(*event.NamesNumbered); ok {
-			for _, n := range numbered.Names {
+		if given, ok := fact.(*event.NamesNumbered); ok {
+			for _, n := range given.Names {
 				if n.Kind == event.ObjectBuyer {
-					party := moneyledger.Party{Kind: event.ObjectBuyer, Ref: n.Ref}
-					tallies[strings.Clone(n.ID)] = moneyledger.NewStatementTally(party, moneyledger.Period{To: math.MaxInt64}, state.BuyerFunds{})
+					names[n.Ref] = strings.Clone(n.ID)
 				}
 			}
 		}
-		for _, tally := range tallies {
-			tally.AddEvent(entry.Seq, entry.At, fact)
+		for ref, id := range names {
+			sum := want[id]
+			moved = moneyledger.Party{Kind: event.ObjectBuyer, Ref: ref}.AppendEntries(moved[:0], fact)
+			for i := range moved {
+				switch moved[i].Kind {
+				case moneyledger.EntrySale:
+					sum.Sales, sum.Revenue = sum.Sales+1, sum.Revenue-moved[i].Amount
+				case moneyledger.EntryReturn:
+					sum.Credit += moved[i].Amount
+				}
+			}
+			if sum.Buyer = id; len(moved) > 0 {
+				want[id] = sum
+			}
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	for id, got := range s.Buyers {
-		if _, known := tallies[id]; !known && got != (witness.ReportRow{Buyer: id}) {
-			return fmt.Errorf("sales report: buyer %q has %+v as of entry %d, but the log has no such buyer", id, got, s.Seq)
+	for id, sum := range want {
+		if got := ledgerColumns(s.Buyers[id]); got != sum {
+			return fmt.Errorf("sales report: buyer %s has %+v as of entry %d, but the ledger has %+v", id, got, s.Seq, sum)
 		}
 	}
-	for id, tally := range tallies {
-		got := s.Buyers[id]
-		want := witness.ReportRow{Buyer: got.Buyer, Payout: got.Payout, Reversal: got.Reversal} // these concern the supplier
-		for _, total := range tally.BuildStatement().Totals {
-			switch total.Kind {
-			case moneyledger.EntrySale:
-				want.Sales, want.Revenue = want.Sales+int(total.Count), want.Revenue-total.Amount
-			case moneyledger.EntryReturn:
-				want.Returns, want.Credit = want.Returns+int(total.Count), want.Credit+total.Amount
-			}
-		}
-		if got != want {
-			return fmt.Errorf("sales report: buyer %s has %+v as of entry %d, but its statement has %+v", id, got, s.Seq, want)
+	for id, got := range s.Buyers {
+		if _, there := want[id]; !there && got != (witness.ReportRow{Buyer: id}) {
+			return fmt.Errorf("sales report: buyer %q has %+v as of entry %d, but the ledger has no payments", id, got, s.Seq)
 		}
 	}
 	return nil
+}
+
+// ledgerColumns returns the columns of a row that compareWithLedger computes.
+func ledgerColumns(row witness.ReportRow) witness.ReportRow {
+	return witness.ReportRow{Buyer: row.Buyer, Sales: row.Sales, Revenue: row.Revenue, Credit: row.Credit}
 }
