@@ -66,29 +66,16 @@ func (a *Admin) ingestTestLead(ctx *fasthttp.RequestCtx, e *engine.Engine) (answ
 
 // validate checks the operator's input. It returns the supplier in whose name the lead is sent,
 // or the errors of the fields.
-func (b *operatorTestLead) validate(e *engine.Engine) (supplier *market.Supplier, fieldErrors []market.FieldError) {
-	wrong := func(field, code, expected string) {
-		fieldErrors = append(fieldErrors, market.FieldError{Field: field, Code: code, Expected: expected})
-	}
-	if b.Campaign == "" {
-		wrong("campaign", errcode.FieldMissingRequired, "the id of a campaign")
-	}
+func (b *operatorTestLead) validate(e *engine.Engine) (supplier *market.Supplier, faults fieldFaults) {
+	faults.addIf(b.Campaign == "", "campaign", errcode.FieldMissingRequired, "the id of a campaign")
 	if catalog := e.Catalog(); catalog != nil {
 		supplier = catalog.Suppliers[market.SupplierID(b.Supplier)]
 	}
-	switch {
-	case b.Supplier == "":
-		wrong("supplier", errcode.FieldMissingRequired, "the id of a supplier")
-	case supplier == nil:
-		wrong("supplier", errcode.FieldUnknown, "the id of a supplier that is configured")
-	}
-	if len(b.Lead) == 0 || b.Lead[0] != '{' {
-		wrong("lead", errcode.FieldMissingRequired, "the lead's members, as an ingest has them, but for flo_campaign_id and flo_supplier_id")
-	}
-	if len(b.Consent) > 0 && b.Consent[0] != '{' && string(b.Consent) != "null" {
-		wrong("consent", errcode.FieldWrongType, "an object with members such as tcpa_consent and consent_cert_url")
-	}
-	return supplier, fieldErrors
+	faults.addIf(b.Supplier == "", "supplier", errcode.FieldMissingRequired, "the id of a supplier")
+	faults.addIf(b.Supplier != "" && supplier == nil, "supplier", errcode.FieldUnknown, "the id of a supplier that is configured")
+	faults.addIf(len(b.Lead) == 0 || b.Lead[0] != '{', "lead", errcode.FieldMissingRequired, "the lead's members, as an ingest has them, but for flo_campaign_id and flo_supplier_id")
+	faults.addIf(len(b.Consent) > 0 && b.Consent[0] != '{' && string(b.Consent) != "null", "consent", errcode.FieldWrongType, "an object with members such as tcpa_consent and consent_cert_url")
+	return supplier, faults
 }
 
 // ingestBody returns the JSON body that the supplier would send to the ingest path.

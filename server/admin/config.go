@@ -53,6 +53,16 @@ func invalidFields(fields []market.FieldError) error {
 	return &detailedError{failure: httperror.InvalidPayload, fields: fields}
 }
 
+// fieldFaults collects the errors of a request's fields.
+type fieldFaults []market.FieldError
+
+// addIf adds an error of a field if the field is bad.
+func (f *fieldFaults) addIf(bad bool, field, code, expected string) {
+	if bad {
+		*f = append(*f, market.FieldError{Field: field, Code: code, Expected: expected})
+	}
+}
+
 func invalidField(name, code, expected string) error {
 	return invalidFields([]market.FieldError{{Field: name, Code: code, Expected: expected}})
 }

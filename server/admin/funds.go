@@ -47,21 +47,15 @@ func (a *Admin) topUpBalance(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer
 	if err := readJSON(ctx, &body); err != nil {
 		return nil, err
 	}
-	var faults []market.FieldError
+	var faults fieldFaults
 	amount, ok := parseFundsAmount(body.Amount)
-	switch {
-	case len(body.Amount) == 0:
-		faults = append(faults, market.FieldError{Field: "amount", Code: errcode.FieldMissingRequired, Expected: expectedMovement})
-	case !ok:
-		faults = append(faults, market.FieldError{Field: "amount", Code: errcode.FieldOutOfRange, Expected: expectedMovement})
-	}
-	switch {
-	case len(body.Note) > maxFundsNote:
-		faults = append(faults, market.FieldError{Field: "note", Code: errcode.FieldTooLong, Expected: "at most " + strconv.Itoa(maxFundsNote) + " bytes"})
-	case strings.ContainsFunc(body.Note, func(c rune) bool { return !unicode.IsPrint(c) }):
-		// Statements contain the note as one line, on a terminal or in a file.
-		faults = append(faults, market.FieldError{Field: "note", Code: errcode.FieldInvalidFormat, Expected: "a line of printable characters"})
-	}
+	faults.addIf(len(body.Amount) == 0, "amount", errcode.FieldMissingRequired, expectedMovement)
+	faults.addIf(len(body.Amount) > 0 && !ok, "amount", errcode.FieldOutOfRange, expectedMovement)
+	long := len(body.Note) > maxFundsNote
+	faults.addIf(long, "note", errcode.FieldTooLong, "at most "+strconv.Itoa(maxFundsNote)+" bytes")
+	// Statements contain the note as one line, on a terminal or in a file.
+	unprintable := strings.ContainsFunc(body.Note, func(c rune) bool { return !unicode.IsPrint(c) })
+	faults.addIf(!long && unprintable, "note", errcode.FieldInvalidFormat, "a line of printable characters")
 	if len(faults) > 0 {
 		return nil, invalidFields(faults)
 	}

@@ -79,13 +79,9 @@ func (a *Admin) decideReturn(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer
 	if !ok {
 		return nil, httperror.New(404, errcode.NotFound, "There is no lead of this id.")
 	}
-	var faults []market.FieldError
-	if word.Approve == nil {
-		faults = append(faults, market.FieldError{Field: "approve", Code: errcode.FieldMissingRequired, Expected: "true or false"})
-	}
-	if utf8.RuneCountInString(word.Note) > maxReturnNote {
-		faults = append(faults, market.FieldError{Field: "note", Code: errcode.FieldTooLong, Expected: "at most " + strconv.Itoa(maxReturnNote) + " characters"})
-	}
+	var faults fieldFaults
+	faults.addIf(word.Approve == nil, "approve", errcode.FieldMissingRequired, "true or false")
+	faults.addIf(utf8.RuneCountInString(word.Note) > maxReturnNote, "note", errcode.FieldTooLong, "at most "+strconv.Itoa(maxReturnNote)+" characters")
 	if len(faults) > 0 {
 		return nil, invalidFields(faults)
 	}

@@ -45,11 +45,7 @@ func (a *Admin) withReportSearchSlot(h func(r *searchQuery, from *report.Report)
 // one.
 type searchQuery struct {
 	query  *fasthttp.Args
-	faults []market.FieldError
-}
-
-func (r *searchQuery) addError(field, code, expected string) {
-	r.faults = append(r.faults, market.FieldError{Field: field, Code: code, Expected: expected})
+	faults fieldFaults
 }
 
 func (r *searchQuery) parameter(name string) string { return string(r.query.Peek(name)) }
@@ -59,9 +55,7 @@ func (r *searchQuery) parameter(name string) string { return string(r.query.Peek
 func (r *searchQuery) readPeriod() (s report.Search) {
 	s.Campaign, s.Supplier, s.Buyer = r.parameter("campaign"), r.parameter("supplier"), r.parameter("buyer")
 	s.From, s.To = r.readTime("from"), r.readTime("to")
-	if s.From != 0 && s.To != 0 && s.From >= s.To {
-		r.addError("to", errcode.FieldOutOfRange, "a time after from; the search ends before it")
-	}
+	r.faults.addIf(s.From != 0 && s.To != 0 && s.From >= s.To, "to", errcode.FieldOutOfRange, "a time after from; the search ends before it")
 	return s
 }
 
@@ -76,7 +70,7 @@ func (r *searchQuery) readListSearch() report.Search {
 		test := text == "true" || text == "1"
 		s.Test = &test
 	default:
-		r.addError("test", errcode.FieldNotAllowedValue, "true or false")
+		r.faults.addIf(true, "test", errcode.FieldNotAllowedValue, "true or false")
 	}
 	return s
 }
@@ -87,9 +81,7 @@ func (r *searchQuery) readLimit(defaultValue, maximum int) int {
 		return defaultValue
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > maximum {
-		r.addError("limit", errcode.FieldOutOfRange, "1 to "+strconv.Itoa(maximum))
-	}
+	r.faults.addIf(err != nil || n < 1 || n > maximum, "limit", errcode.FieldOutOfRange, "1 to "+strconv.Itoa(maximum))
 	return n
 }
 
@@ -97,9 +89,8 @@ func (r *searchQuery) readLimit(defaultValue, maximum int) int {
 func readAfter[T any](r *searchQuery, parse func(string) (T, bool), expected string) (after T) {
 	if text := r.parameter("after"); text != "" {
 		var ok bool
-		if after, ok = parse(text); !ok {
-			r.addError("after", errcode.FieldInvalidFormat, expected)
-		}
+		after, ok = parse(text)
+		r.faults.addIf(!ok, "after", errcode.FieldInvalidFormat, expected)
 	}
 	return after
 }
@@ -110,9 +101,7 @@ func (r *searchQuery) readTime(name string) int64 {
 		return 0
 	}
 	at, ok := parseDayOrTime(text)
-	if !ok {
-		r.addError(name, errcode.FieldInvalidFormat, "a day (2026-11-30, its beginning in UTC) or a time (2026-11-30T12:00:00Z)")
-	}
+	r.faults.addIf(!ok, name, errcode.FieldInvalidFormat, "a day (2026-11-30, its beginning in UTC) or a time (2026-11-30T12:00:00Z)")
 	return at
 }
 
@@ -134,7 +123,7 @@ func (r *searchQuery) readLeadSearch() report.Search {
 	case isPing:
 		s.Auction = market.AuctionID(ping)
 	default:
-		r.addError("q", errcode.FieldInvalidFormat, "the id of a lead (lead_…), an auction (auc_…) or a ping (ping_…)")
+		r.faults.addIf(true, "q", errcode.FieldInvalidFormat, "the id of a lead (lead_…), an auction (auc_…) or a ping (ping_…)")
 	}
 	return s
 }

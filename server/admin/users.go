@@ -85,22 +85,16 @@ func (a *Admin) addAPIToken(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer 
 		return nil, err
 	}
 	made := state.APIToken{User: who.name, Name: body.Name, Role: who.role, Hint: ""}
-	var wrong []market.FieldError
-	if body.Name == "" || cleanActorName(body.Name) != body.Name {
-		wrong = append(wrong, market.FieldError{Field: "name", Code: errcode.FieldInvalidFormat, Expected: "what you call it: 1 to 64 bytes that can be printed"})
-	}
+	var wrong fieldFaults
+	wrong.addIf(body.Name == "" || cleanActorName(body.Name) != body.Name, "name", errcode.FieldInvalidFormat, "what you call it: 1 to 64 bytes that can be printed")
 	if body.Role != nil {
 		role, ok := market.ParseRole(*body.Role)
-		if !ok {
-			wrong = append(wrong, market.FieldError{Field: "role", Code: errcode.FieldNotAllowedValue, Expected: "viewer, operator or admin"})
-		}
+		wrong.addIf(!ok, "role", errcode.FieldNotAllowedValue, "viewer, operator or admin")
 		made.Role = role
 	}
 	if body.ExpiresIn != nil {
 		days, ok := parseDays(*body.ExpiresIn)
-		if !ok {
-			wrong = append(wrong, market.FieldError{Field: "expires_in", Code: errcode.FieldInvalidFormat, Expected: "days, such as 30d, at most " + strconv.Itoa(maxTokenDays) + "d; without it the token has no end"})
-		}
+		wrong.addIf(!ok, "expires_in", errcode.FieldInvalidFormat, "days, such as 30d, at most "+strconv.Itoa(maxTokenDays)+"d; without it the token has no end")
 		made.Expires = time.Now().AddDate(0, 0, days).UnixNano()
 	}
 	switch {
@@ -180,20 +174,16 @@ func (a *Admin) setUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any,
 		return nil, err
 	}
 	wanted := engine.User{}
-	var wrong []market.FieldError
+	var wrong fieldFaults
 	var ok bool
-	if wanted.Name, ok = parseUserName(pathParameter(ctx, "name")); !ok {
-		wrong = append(wrong, market.FieldError{Field: "name", Code: errcode.FieldInvalidFormat, Expected: "1 to 64 of a-z, 0-9 and . _ - @ +, beginning and ending with a letter or digit"})
-	}
-	if wanted.Role, ok = market.ParseRole(body.Role); !ok {
-		wrong = append(wrong, market.FieldError{Field: "role", Code: errcode.FieldNotAllowedValue, Expected: "viewer, operator or admin"})
-	}
+	wanted.Name, ok = parseUserName(pathParameter(ctx, "name"))
+	wrong.addIf(!ok, "name", errcode.FieldInvalidFormat, "1 to 64 of a-z, 0-9 and . _ - @ +, beginning and ending with a letter or digit")
+	wanted.Role, ok = market.ParseRole(body.Role)
+	wrong.addIf(!ok, "role", errcode.FieldNotAllowedValue, "viewer, operator or admin")
 	before, known := e.State().User(wanted.Name)
-	switch {
-	case body.Password != nil:
-		wrong = append(wrong, passwordErrors("password", *body.Password)...)
-	case !known:
-		wrong = append(wrong, market.FieldError{Field: "password", Code: errcode.FieldMissingRequired, Expected: "a new user's password"})
+	wrong.addIf(body.Password == nil && !known, "password", errcode.FieldMissingRequired, "a new user's password")
+	if body.Password != nil {
+		wrong.addPasswordErrors("password", *body.Password)
 	}
 	if len(wrong) > 0 {
 		return nil, invalidFields(wrong)
@@ -219,16 +209,11 @@ func (a *Admin) setUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any,
 	return a.describeUser(&user), nil
 }
 
-// passwordErrors returns a field error if a new password is too short or too long. field is the
-// name of the member that contains it.
-func passwordErrors(field, password string) []market.FieldError {
-	switch {
-	case len(password) > passphrase.MaxLength:
-		return []market.FieldError{{Field: field, Code: errcode.FieldTooLong, Expected: "at most " + strconv.Itoa(passphrase.MaxLength) + " bytes"}}
-	case len([]rune(password)) < passphrase.MinLength:
-		return []market.FieldError{{Field: field, Code: errcode.FieldOutOfRange, Expected: "at least " + strconv.Itoa(passphrase.MinLength) + " characters"}}
-	}
-	return nil
+// addPasswordErrors adds an error if a new password is too short or too long. field is the name
+// of the member that contains it.
+func (f *fieldFaults) addPasswordErrors(field, password string) {
+	f.addIf(len(password) > passphrase.MaxLength, field, errcode.FieldTooLong, "at most "+strconv.Itoa(passphrase.MaxLength)+" bytes")
+	f.addIf(len([]rune(password)) < passphrase.MinLength, field, errcode.FieldOutOfRange, "at least "+strconv.Itoa(passphrase.MinLength)+" characters")
 }
 
 func (a *Admin) removeUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
@@ -264,10 +249,9 @@ func (a *Admin) setPassword(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer 
 	if !ok {
 		return nil, errUnknownUser
 	}
-	wrong := passwordErrors("new", body.New)
-	if self && body.Old == nil {
-		wrong = append(wrong, market.FieldError{Field: "old", Code: errcode.FieldMissingRequired, Expected: "the password so far"})
-	}
+	var wrong fieldFaults
+	wrong.addPasswordErrors("new", body.New)
+	wrong.addIf(self && body.Old == nil, "old", errcode.FieldMissingRequired, "the password so far")
 	if len(wrong) > 0 {
 		return nil, invalidFields(wrong)
 	}

@@ -33,19 +33,15 @@ func TestPanicked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer
-			s := newServer(t)
-			s.opt.Logger = slog.New(slog.NewTextHandler(&log, nil))
-			var c call
+			var ctx fasthttp.RequestCtx
 			func() {
 				defer func() {
-					if cause := recover(); cause != nil {
-						httperror.WritePanic(&c.ctx, httperror.NewRequestID(), cause, s.opt.Logger)
-					}
+					httperror.WritePanic(&ctx, httperror.NewRequestID(), recover(), slog.New(slog.NewTextHandler(&log, nil)))
 				}()
 				row.bug()
 			}()
-			if c.ctx.Response.StatusCode() != 500 || !c.ctx.Response.ConnectionClose() || !strings.Contains(string(c.ctx.Response.Body()), `"internal"`) {
-				t.Errorf("%s", &c.ctx.Response)
+			if ctx.Response.StatusCode() != 500 || !ctx.Response.ConnectionClose() || !strings.Contains(string(ctx.Response.Body()), `"internal"`) {
+				t.Errorf("%s", &ctx.Response)
 			}
 			if !strings.Contains(log.String(), row.want) || strings.Contains(log.String(), "Ann") || !strings.Contains(log.String(), "panic_test.go") {
 				t.Errorf("no %q in %s", row.want, &log)
