@@ -30,7 +30,7 @@ type testServer struct {
 
 type tuning = func(*Options)
 
-var sandbox tuning = func(o *Options) { o.Sandbox = true }
+var sandbox = func(o *Options) { o.Sandbox = true }
 
 // open begins an exchange with a supplier, acme, and a buyer, blue, each with a
 // client of its name.

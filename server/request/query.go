@@ -25,7 +25,7 @@ func ParameterErrors(ctx *fasthttp.RequestCtx, known ...string) (faults []market
 	seen := make(map[string]int)
 	for name := range ctx.QueryArgs().All() {
 		seen[string(name)]++
-		code, expected := "", ""
+		var code, expected string
 		switch times := seen[string(name)]; {
 		case !containsName(known, name) && times == 1:
 			code, expected = errcode.FieldUnknownField, listParameters(known)

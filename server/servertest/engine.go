@@ -10,7 +10,6 @@ import (
 	"pingpost/engine/market"
 	"pingpost/engine/sealtest"
 	"pingpost/engine/state"
-	"pingpost/internal/clock"
 )
 
 // EngineFixture is an engine for tests, with its log in memory. It has the supplier sup_acme
@@ -25,7 +24,7 @@ func OpenEngine(t testing.TB) *EngineFixture {
 	t.Helper()
 	log := new(MemoryLog)
 	e := engine.New(engine.Options{
-		State: state.New(), Log: log, Clock: clock.New(), Sealer: sealtest.New(), Entropy: func(p []byte) { _, _ = rand.Read(p) },
+		State: state.New(), Log: log, Clock: wallClock{}, Sealer: sealtest.New(), Entropy: func(p []byte) { _, _ = rand.Read(p) },
 	})
 	catalog := &market.Catalog{
 		Suppliers: map[market.SupplierID]*market.Supplier{"sup_acme": {ID: "sup_acme", IngestRate: 100}},
@@ -44,4 +43,14 @@ func OpenEngine(t testing.TB) *EngineFixture {
 		}
 	}
 	return &EngineFixture{e, log}
+}
+
+// wallClock gives the engine the machine's clock.
+type wallClock struct{}
+
+func (wallClock) Now() int64 { return time.Now().UnixNano() }
+
+func (wallClock) Timer(d time.Duration) (fired <-chan time.Time, stop func() bool) {
+	timer := time.NewTimer(d)
+	return timer.C, timer.Stop
 }
