@@ -48,7 +48,7 @@ func (x *Exchange) configureLocked(r *revision) error {
 		return err
 	}
 	x.publicServer.SetCatalog(built.Catalog)
-	x.buyers.SetLimits(built.Catalog.Buyers)
+	x.buyers.SetConnLimits(built.Catalog.Buyers)
 	x.publicServer.SetProxies(built.Settings.TrustedProxies)
 	x.adminServer.SetProxies(built.Settings.TrustedProxies)
 	x.logWarnings(built.Warnings)
@@ -115,7 +115,7 @@ func (x *Exchange) hashInitialCredential(first *config.InitialCredential) engine
 // A list without stored entries gets those of its initial file, which it imports. At a start it
 // also removes stored files that no list uses.
 func (x *Exchange) openOrImportLists(c *engine.Configuration, built *config.Compiled) error {
-	dir, key := x.settings.DataDir, x.vault.Derive("hashes")
+	dir, key := x.settings.DataDir, x.vault.DeriveKey("hashes")
 	c.Tables = make(map[market.ListID]*fingerprint.FingerprintTable)
 	c.Lists = make(map[market.ListID]state.SuppressionFile)
 	for id := range built.Catalog.Lists {

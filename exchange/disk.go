@@ -77,7 +77,7 @@ func (s *diskMonitor) setExpectedSnapshot(bytes uint64) { s.expected.Store(bytes
 // measureFree measures the free disk space, stores it, and sets low if the exchange must refuse
 // leads.
 func (s *diskMonitor) measureFree() {
-	free, err := wal.Free(s.dir)
+	free, err := wal.FreeDiskSpace(s.dir)
 	if err != nil {
 		return // the log reports the problem itself
 	}

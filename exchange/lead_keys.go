@@ -28,7 +28,7 @@ type KeyLoss struct {
 
 // deriveChecksumKey returns the secret with which the checksums of the leads' encryption keys
 // are computed.
-func deriveChecksumKey(v *vault.Vault) leadkeys.SumKey { return v.Derive("lead keys") }
+func deriveChecksumKey(v *vault.Vault) leadkeys.SumKey { return v.DeriveKey("lead keys") }
 
 // collectLeadSlots reads a log and returns the key slots that its leads use, by the first slot
 // of each key file. It omits erased leads, and files for which wanted returns false. It calls
@@ -191,7 +191,7 @@ func (x *Exchange) findSuspectKeyFiles() (map[uint64]*leadkeys.ChecksumReport, e
 			return nil, throttle.ErrStopped
 		}
 		began := time.Now()
-		r := leadkeys.Check(x.settings.DataDir, &key, first)
+		r := leadkeys.CheckKeyFile(x.settings.DataDir, &key, first)
 		if r.Lost == nil && r.Sums != nil {
 			if err := x.createChecksums(r); err != nil {
 				return nil, err
@@ -264,7 +264,7 @@ func CheckKeys(dir string) (*KeyReport, error) {
 	}
 	key, report := deriveChecksumKey(v), &KeyReport{}
 	for first, of := range leads {
-		r := leadkeys.Check(dir, &key, first)
+		r := leadkeys.CheckKeyFile(dir, &key, first)
 		report.addFile(r, of)
 	}
 	return report, nil

@@ -88,7 +88,7 @@ func (a *answer) mustRefuse(t testing.TB, status int, code string) {
 // that it was given for is live.
 func (r *running) good(token string) bool {
 	r.t.Helper()
-	claims, ok := r.tokens.Read([]byte(token), r.clock.Now())
+	claims, ok := r.tokens.VerifyToken([]byte(token), r.clock.Now())
 	if !ok {
 		return false
 	}

@@ -42,7 +42,7 @@ func (x *Exchange) prepareToServe(built *config.Compiled) error {
 	if x.keys, err = leadkeys.Open(dir, x.state.HighestKeySlot(), deriveChecksumKey(x.vault), x.logKeyFailure); err != nil {
 		return err
 	}
-	x.tokens = token.New(x.vault.Derive("tokens"))
+	x.tokens = token.New(x.vault.DeriveKey("tokens"))
 	x.stopOnLogFailure()
 	if err := x.createShipper(); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (x *Exchange) prepareToServe(built *config.Compiled) error {
 	e := engine.New(engine.Options{
 		State: x.state, Log: logPort{x.log}, History: logPort{x.log}, Buyers: buyerPort{x.buyers, x.clock}, Clock: x.clock, Entropy: fillRandom,
 		Sealer: keyPort{x.keys},
-		Secret: x.vault.Derive("hashes"), Admit: x.checkAcceptsLeads, Observer: x.meter,
+		Secret: x.vault.DeriveKey("hashes"), Admit: x.checkAcceptsLeads, Observer: x.meter,
 		Idempotency: x.settings.Idempotency, PingIdempotency: x.settings.PingIdempotency, Keep: x.settings.History, MaxPosts: maxOpenPosts,
 	})
 	if err := e.FoundLogOrCheckKey(x.vault.KeyFingerprint()); err != nil {

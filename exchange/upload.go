@@ -33,7 +33,7 @@ func (x *Exchange) Upload(upload *admin.Upload) (*admin.Uploaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := x.vault.Derive("hashes")
+	key := x.vault.DeriveKey("hashes")
 	g := listBuilder{list: list, key: &key}
 	source, skipped, err := g.addUpload(upload)
 	if err != nil {

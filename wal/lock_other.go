@@ -8,9 +8,9 @@ import (
 	"os"
 )
 
-func lockDir(dir string) (*os.File, error) { return Lock(dir) }
+func lockDir(dir string) (*os.File, error) { return LockFile(dir) }
 
-// Lock always fails: without flock, two processes could write to one log.
-func Lock(path string) (*os.File, error) {
+// LockFile always fails: without flock, two processes could write to one log.
+func LockFile(path string) (*os.File, error) {
 	return nil, fmt.Errorf("cannot lock %q: %w", path, errors.ErrUnsupported)
 }

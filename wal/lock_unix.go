@@ -15,12 +15,12 @@ import (
 
 // lockDir locks the log's folder, so that only this process writes to it. Closing the
 // returned file releases the lock.
-func lockDir(dir string) (*os.File, error) { return Lock(filepath.Join(dir, "LOCK")) }
+func lockDir(dir string) (*os.File, error) { return LockFile(filepath.Join(dir, "LOCK")) }
 
-// Lock locks a file for this process. The kernel releases the lock when the file is
+// LockFile locks a file for this process. The kernel releases the lock when the file is
 // closed or the process ends in any way. If another process has the lock, the error is
 // ErrLocked and gives that process's id.
-func Lock(path string) (*os.File, error) {
+func LockFile(path string) (*os.File, error) {
 	dir := filepath.Dir(path)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, filePerm)
 	if err != nil {

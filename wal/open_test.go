@@ -187,10 +187,10 @@ func TestFilePermissions(t *testing.T) {
 }
 
 func TestFree(t *testing.T) {
-	if free, err := Free(t.TempDir()); err != nil || free == 0 {
+	if free, err := FreeDiskSpace(t.TempDir()); err != nil || free == 0 {
 		t.Errorf("got %d, %v", free, err)
 	}
-	if _, err := Free(filepath.Join(t.TempDir(), "none")); err == nil {
+	if _, err := FreeDiskSpace(filepath.Join(t.TempDir(), "none")); err == nil {
 		t.Error("a folder that is not there has free space")
 	}
 }

@@ -64,7 +64,7 @@ func (s *dirSource) refreshLimit(c *cursor) (sealed bool, err error) {
 		return false, fmt.Errorf("cannot read the log: %w", err)
 	}
 	if !sealed && info.Size() > c.limit {
-		if err := syncRead(c.f); err != nil {
+		if err := syncReadOnlyFile(c.f); err != nil {
 			return false, fmt.Errorf("cannot fsync log segment %q before reading it: %w", c.f.Name(), err)
 		}
 	}

@@ -7,9 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncRead fsyncs a file that is open only for reading. If the medium does not support that,
-// for example because it is read-only, no write can be pending, and syncRead returns nil.
-func syncRead(f *os.File) error {
+// syncReadOnlyFile fsyncs a file that is open only for reading. If the medium does not support
+// that, for example because it is read-only, no write can be pending, and syncReadOnlyFile
+// returns nil.
+func syncReadOnlyFile(f *os.File) error {
 	err := f.Sync()
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EROFS) || errors.Is(err, unix.EBADF) {
 		return nil
@@ -40,9 +41,9 @@ func disableReadAhead(f *os.File) error {
 	return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_RANDOM)
 }
 
-// Free returns how many bytes an unprivileged process can still write to the file
+// FreeDiskSpace returns how many bytes an unprivileged process can still write to the file
 // system that holds dir.
-func Free(dir string) (uint64, error) {
+func FreeDiskSpace(dir string) (uint64, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {
 		return 0, &os.PathError{Op: "statfs", Path: dir, Err: err}

@@ -7,9 +7,9 @@ import (
 	"os"
 )
 
-// syncRead does nothing, because some systems reject an fsync of a file that is open only for
-// reading.
-func syncRead(*os.File) error { return nil }
+// syncReadOnlyFile does nothing, because some systems reject an fsync of a file that is open
+// only for reading.
+func syncReadOnlyFile(*os.File) error { return nil }
 
 // flushRange fsyncs the whole file, because this system cannot flush a part of it.
 func flushRange(f *os.File, _, _ int64) error { return f.Sync() }
@@ -21,5 +21,5 @@ func dropCache(*os.File) error { return nil }
 // disableReadAhead does nothing.
 func disableReadAhead(*os.File) error { return nil }
 
-// Free returns no limit, because this system's free space is unknown.
-func Free(string) (uint64, error) { return math.MaxUint64, nil }
+// FreeDiskSpace returns no limit, because this system's free space is unknown.
+func FreeDiskSpace(string) (uint64, error) { return math.MaxUint64, nil }

@@ -49,14 +49,14 @@ func (t *Tracer) run() {
 		}
 		for batch := t.queue.removeBatch(); batch != nil; batch = t.queue.removeBatch() {
 			body = t.encoder.encode(body[:0], batch)
-			t.send(body, uint64(len(batch)))
+			t.sendWithRetries(body, uint64(len(batch)))
 		}
 	}
 }
 
-// send sends one encoded batch to the collector. After a temporary failure it retries, with the
-// pauses in t.pauses. It counts the batch's traces as exported or dropped.
-func (t *Tracer) send(body []byte, traces uint64) {
+// sendWithRetries sends one encoded batch to the collector. After a temporary failure it
+// retries, with the pauses in t.pauses. It counts the batch's traces as exported or dropped.
+func (t *Tracer) sendWithRetries(body []byte, traces uint64) {
 	for attempt := 0; ; attempt++ {
 		retryAfter, retry, err := t.sendOnce(body)
 		if err == nil {
@@ -65,7 +65,7 @@ func (t *Tracer) send(body []byte, traces uint64) {
 		}
 		if !retry || attempt == len(t.pauses) || !t.wait(max(t.pauses[attempt], retryAfter)) {
 			t.dropped.Add(traces)
-			t.warn(err)
+			t.warnOfLostTraces(err)
 			return
 		}
 	}
@@ -124,8 +124,8 @@ func withoutAddress(err error) error {
 	return err
 }
 
-// warn logs that traces were lost, and why, at most once a minute.
-func (t *Tracer) warn(err error) {
+// warnOfLostTraces logs that traces were lost, and why, at most once a minute.
+func (t *Tracer) warnOfLostTraces(err error) {
 	if now := time.Now(); now.Sub(t.warned) >= warnInterval {
 		t.warned = now
 		t.opt.Logger.Warn("traces are lost: the collector at traces.endpoint does not accept them; requests are not affected",

@@ -50,14 +50,14 @@ const defaultInterval = time.Second
 
 // New returns a Tracer and starts the goroutine that sends traces to the collector.
 func New(opt Options) *Tracer {
-	t := prepare(opt)
+	t := newUnstartedTracer(opt)
 	go t.run()
 	return t
 }
 
-// prepare returns a Tracer that records requests but does not send them yet. Tests use it
-// without New.
-func prepare(opt Options) *Tracer {
+// newUnstartedTracer returns a Tracer that records requests but does not send them yet. Tests
+// use it without New.
+func newUnstartedTracer(opt Options) *Tracer {
 	t := &Tracer{
 		opt: opt, address: strings.TrimRight(opt.Endpoint, "/") + "/v1/traces", limit: uint64(opt.Sample) * ((1 << 63) / uint64(market.WholeShare)),
 		interval: defaultInterval, pauses: []time.Duration{time.Second, 5 * time.Second},
@@ -71,11 +71,11 @@ func prepare(opt Options) *Tracer {
 	return t
 }
 
-// Begin decides whether a request is traced, and returns its record, or nil. If the caller sent
-// one valid traceparent header, the caller decides. Otherwise the random part of the request's
-// id decides, so that the sampled share of requests is traced. The request's id is then also
-// the id of the trace.
-func (t *Tracer) Begin(traceparents [][]byte, id market.RequestID, begun int64) *Request {
+// BeginIfSampled decides whether a request is traced, and returns its record, or nil. If the
+// caller sent one valid traceparent header, the caller decides. Otherwise the random part of
+// the request's id decides, so that the sampled share of requests is traced. The request's id
+// is then also the id of the trace.
+func (t *Tracer) BeginIfSampled(traceparents [][]byte, id market.RequestID, begun int64) *Request {
 	if t == nil {
 		return nil
 	}
@@ -87,15 +87,15 @@ func (t *Tracer) Begin(traceparents [][]byte, id market.RequestID, begun int64) 
 			return newRequest(p.trace, p.span, id, begun)
 		}
 	}
-	if binary.BigEndian.Uint64(id[8:])>>1 >= t.share() {
+	if binary.BigEndian.Uint64(id[8:])>>1 >= t.sampleThreshold() {
 		return nil
 	}
 	return newRequest(id, [8]byte{}, id, begun)
 }
 
-// share returns the share of requests to trace, scaled to 2^63. Begin compares a random number
-// below 2^63 with it.
-func (t *Tracer) share() uint64 {
+// sampleThreshold returns the share of requests to trace, scaled to 2^63. BeginIfSampled compares
+// a random number below 2^63 with it.
+func (t *Tracer) sampleThreshold() uint64 {
 	if t.opt.Sample >= market.WholeShare {
 		return 1 << 63
 	}

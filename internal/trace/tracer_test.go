@@ -21,7 +21,7 @@ import (
 func to(t *testing.T, url string, sample market.PriceShare) (*Tracer, *bytes.Buffer) {
 	t.Helper()
 	var said bytes.Buffer
-	x := prepare(Options{Endpoint: url + "/", Sample: sample, Tenant: "production", Version: "1.2.3", Logger: slog.New(slog.NewTextHandler(&said, nil))})
+	x := newUnstartedTracer(Options{Endpoint: url + "/", Sample: sample, Tenant: "production", Version: "1.2.3", Logger: slog.New(slog.NewTextHandler(&said, nil))})
 	x.pauses = []time.Duration{0, 0}
 	return x, &said
 }
@@ -32,7 +32,7 @@ func ingested(x *Tracer, calls int) *Request {
 	for i := range id[6:] {
 		id[6+i] = byte(rand.Uint32())
 	}
-	r := x.Begin(nil, id, 1_000)
+	r := x.BeginIfSampled(nil, id, 1_000)
 	if r == nil {
 		return nil
 	}
@@ -170,8 +170,8 @@ func TestSample(t *testing.T) {
 			for i := range id {
 				id[i] = byte(random.Uint32())
 			}
-			r := x.Begin(nil, id, 1)
-			if again := x.Begin([][]byte{[]byte("no"), []byte("parent")}, id, 2); (again != nil) != (r != nil) {
+			r := x.BeginIfSampled(nil, id, 1)
+			if again := x.BeginIfSampled([][]byte{[]byte("no"), []byte("parent")}, id, 2); (again != nil) != (r != nil) {
 				t.Fatal("an id was decided in two ways")
 			}
 			if r != nil {
@@ -207,7 +207,7 @@ func TestOff(t *testing.T) {
 	var x *Tracer
 	x.Close(time.Second)
 	if n := testing.AllocsPerRun(100, func() {
-		r := x.Begin(nil, market.RequestID{}, 1)
+		r := x.BeginIfSampled(nil, market.RequestID{}, 1)
 		r.SetCaller("sup", 1)
 		r.LeaveEngine(2)
 		if r.EnterEngine(1) != nil {

@@ -125,9 +125,9 @@ func keyFileName(first uint64) string {
 	return fmt.Sprintf("%020d", first)
 }
 
-// Check compares the keys of one key file with their checksums. The file is that of data
+// CheckKeyFile compares the keys of one key file with their checksums. The file is that of data
 // directory dir with first slot `first`. The exchange may be running.
-func Check(dir string, key *SumKey, first uint64) *ChecksumReport {
+func CheckKeyFile(dir string, key *SumKey, first uint64) *ChecksumReport {
 	r := &ChecksumReport{First: first, Path: filepath.Join(leadKeysFolder(dir), keyFileName(first))}
 	f, err := readKeyFile(r.Path, first)
 	if err != nil {

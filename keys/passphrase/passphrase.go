@@ -55,9 +55,9 @@ func New() *Hasher {
 	return k
 }
 
-// Hash returns the hash of a password, with a random salt, for storing. The error is ErrBusy
-// if too many hashes are being computed.
-func (k *Hasher) Hash(password string) (string, error) {
+// HashPassword returns the hash of a password, with a random salt, for storing. The error is
+// ErrBusy if too many hashes are being computed.
+func (k *Hasher) HashPassword(password string) (string, error) {
 	var random [saltSize]byte
 	_, _ = rand.Read(random[:])
 	key, err := k.deriveKey(password, random[:])
@@ -67,10 +67,10 @@ func (k *Hasher) Hash(password string) (string, error) {
 	return encodeHash(random[:], key), nil
 }
 
-// Check reports whether the stored hash was made from the password. An empty hash matches no
-// password, and takes equally long, so that a caller cannot find out which accounts exist.
-// The error is ErrBusy, or reports a hash in an unknown format.
-func (k *Hasher) Check(hash, password string) (bool, error) {
+// CheckPassword reports whether the stored hash was made from the password. An empty hash
+// matches no password, and takes equally long, so that a caller cannot find out which accounts
+// exist. The error is ErrBusy, or reports a hash in an unknown format.
+func (k *Hasher) CheckPassword(hash, password string) (bool, error) {
 	hasPassword := hash != ""
 	if !hasPassword {
 		hash = k.dummyHash

@@ -11,18 +11,18 @@ import (
 
 func TestPasswords(t *testing.T) {
 	k := New()
-	hash := must.Value(k.Hash("correct horse battery"))(t)
-	again, err := k.Hash("correct horse battery")
+	hash := must.Value(k.HashPassword("correct horse battery"))(t)
+	again, err := k.HashPassword("correct horse battery")
 	if err != nil || again == hash {
 		t.Errorf("two hashes of one password are equal, %v", err)
 	}
 	for password, want := range map[string]bool{"correct horse battery": true, "correct horse batterz": false, "": false, "correct horse battery ": false} {
 		for _, hash := range []string{hash, again} {
-			if got, err := k.Check(hash, password); got != want || err != nil {
+			if got, err := k.CheckPassword(hash, password); got != want || err != nil {
 				t.Errorf("%q: %v, %v", password, got, err)
 			}
 		}
-		if got, err := k.Check("", password); got || err != nil {
+		if got, err := k.CheckPassword("", password); got || err != nil {
 			t.Errorf("nobody has %q: %v, %v", password, got, err)
 		}
 	}
@@ -31,7 +31,7 @@ func TestPasswords(t *testing.T) {
 // The log has these hashes, so every later program must accept them.
 func TestHashesAreFrozen(t *testing.T) {
 	const hash = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$hbX5BcR4VcARguIF6etTj3ZuB9aUAnozWKXV8K60XcU"
-	if ok, err := New().Check(hash, "correct horse battery"); !ok || err != nil {
+	if ok, err := New().CheckPassword(hash, "correct horse battery"); !ok || err != nil {
 		key, _ := New().deriveKey("correct horse battery", make([]byte, saltSize))
 		t.Errorf("%v, %v, it is %s", ok, err, encodeHash(make([]byte, saltSize), key))
 	}
@@ -43,7 +43,7 @@ func TestNobodysHashIsLikeAnyOther(t *testing.T) {
 		t.Error(err)
 	}
 	for _, hash := range []string{"x", "$argon2id$v=19$m=19456,t=1,p=1$" + strings.TrimPrefix(k.dummyHash, hashPrefix), k.dummyHash[:len(k.dummyHash)-1], k.dummyHash + "A", hashPrefix, hashPrefix + "$"} {
-		if ok, err := k.Check(hash, "x"); ok || err == nil {
+		if ok, err := k.CheckPassword(hash, "x"); ok || err == nil {
 			t.Errorf("%s: %v, %v", hash, ok, err)
 		}
 	}
@@ -56,15 +56,15 @@ func TestFewAtOnce(t *testing.T) {
 		k.slots <- struct{}{}
 	}
 	k.maxWait = 20 * time.Millisecond
-	if _, err := k.Hash("x"); !errors.Is(err, ErrBusy) {
+	if _, err := k.HashPassword("x"); !errors.Is(err, ErrBusy) {
 		t.Errorf("with no place: %v", err)
 	}
-	if _, err := k.Check("", "x"); !errors.Is(err, ErrBusy) {
+	if _, err := k.CheckPassword("", "x"); !errors.Is(err, ErrBusy) {
 		t.Errorf("with no place, of nobody: %v", err)
 	}
 	k.maxWait = time.Minute
 	go func() { <-k.slots }()
-	if _, err := k.Check("", "x"); err != nil {
+	if _, err := k.CheckPassword("", "x"); err != nil {
 		t.Errorf("with a place: %v", err)
 	}
 }

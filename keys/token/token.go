@@ -90,10 +90,10 @@ func (m *Issuer) AppendToken(dst []byte, c *Claims) []byte {
 	return base64.RawURLEncoding.AppendEncode(append(dst, prefix...), b.sealed[:])
 }
 
-// Read decrypts a token and returns its claims. ok is false if this Issuer's key did not make
-// the token, or if it has expired at time now (Unix nanoseconds). The caller must still check
-// that the client secret is valid.
-func (m *Issuer) Read(token []byte, now int64) (c Claims, ok bool) {
+// VerifyToken decrypts a token and returns its claims. ok is false if this Issuer's key did not
+// make the token, or if it has expired at time now (Unix nanoseconds). The caller must still
+// check that the client secret is valid.
+func (m *Issuer) VerifyToken(token []byte, now int64) (c Claims, ok bool) {
 	if len(token) != Length || string(token[:len(prefix)]) != prefix {
 		return Claims{}, false
 	}

@@ -38,10 +38,10 @@ func TestATokenSaysWhatItWasGiven(t *testing.T) {
 			t.Fatal("what stood before the token has changed")
 		}
 		token = token[len(before):]
-		if got, ok := mint.Read(token, claims.Expires-1); !ok || got != claims {
+		if got, ok := mint.VerifyToken(token, claims.Expires-1); !ok || got != claims {
 			t.Fatalf("given %+v\nread  %+v, %v", claims, got, ok)
 		}
-		if _, ok := other.Read(token, claims.Expires-1); ok {
+		if _, ok := other.VerifyToken(token, claims.Expires-1); ok {
 			t.Fatal("another key reads it")
 		}
 		again := mint.AppendToken(nil, &claims)
@@ -70,7 +70,7 @@ func TestAToken(t *testing.T) {
 func TestATokenEnds(t *testing.T) {
 	token := mint.AppendToken(nil, &someClaims)
 	for now, want := range map[int64]bool{noon - 1: true, noon: false, noon + 1: false, 0: true, math.MaxInt64: false} {
-		if _, ok := mint.Read(token, now); ok != want {
+		if _, ok := mint.VerifyToken(token, now); ok != want {
 			t.Errorf("%d ns from its end it is good: %v", now-noon, ok)
 		}
 	}
@@ -80,7 +80,7 @@ func TestATokenEnds(t *testing.T) {
 // doubled, and has another put before it.
 func TestATokenThatWasTouchedIsNone(t *testing.T) {
 	token := mint.AppendToken(nil, &someClaims)
-	reads := func(touched []byte) bool { _, ok := mint.Read(touched, 0); return ok }
+	reads := func(touched []byte) bool { _, ok := mint.VerifyToken(touched, 0); return ok }
 	if !reads(token) {
 		t.Fatal("the token itself is none")
 	}
@@ -121,7 +121,7 @@ func TestTokensCannotBeMixed(t *testing.T) {
 		if bytes.Equal(mixed, a) || bytes.Equal(mixed, b) {
 			continue
 		}
-		if _, ok := mint.Read(mixed, 0); ok {
+		if _, ok := mint.VerifyToken(mixed, 0); ok {
 			t.Errorf("the first %d characters of one and the rest of another are good", i)
 		}
 	}
@@ -132,7 +132,7 @@ func TestTokensCannotBeMixed(t *testing.T) {
 const oldToken = "ppt_ZpkHOsMhjHsCvQ3wYQwK8_TrGuYS6MFLlO1qs4Zyld12qXEdjcKotskTJJRoAT3LFQHWZdSmmag78xkHrXxbPAlq347eph08v4ao"
 
 func TestAnOldTokenIsGood(t *testing.T) {
-	if got, ok := mint.Read([]byte(oldToken), 0); !ok || got != someClaims {
+	if got, ok := mint.VerifyToken([]byte(oldToken), 0); !ok || got != someClaims {
 		t.Errorf("%+v, %v; a new one is %s", got, ok, mint.AppendToken(nil, &someClaims))
 	}
 }
@@ -144,7 +144,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("ppt_"+strings.Repeat("A", Length-4)), noon)
 	f.Add([]byte("ppt_"+strings.Repeat("\n", Length-4)), noon)
 	f.Fuzz(func(t *testing.T, data []byte, now int64) {
-		claims, ok := mint.Read(data, now)
+		claims, ok := mint.VerifyToken(data, now)
 		if ok && (!bytes.Equal(data, token) || claims != someClaims || now >= noon) {
 			t.Errorf("%q is good at %d: %+v", data, now, claims)
 		}

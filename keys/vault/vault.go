@@ -67,7 +67,7 @@ func createExchangeKey(dir string) (*Vault, error) {
 
 func newVault(root [32]byte) (*Vault, error) {
 	v := &Vault{root: root}
-	key := v.Derive("secrets")
+	key := v.DeriveKey("secrets")
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
 		return nil, err
@@ -76,9 +76,9 @@ func newVault(root [32]byte) (*Vault, error) {
 	return v, err
 }
 
-// Derive returns a key for one purpose, derived from the exchange's key. The same purpose
+// DeriveKey returns a key for one purpose, derived from the exchange's key. The same purpose
 // always gives the same key.
-func (v *Vault) Derive(purpose string) (key [32]byte) {
+func (v *Vault) DeriveKey(purpose string) (key [32]byte) {
 	raw, err := hkdf.Key(sha256.New, v.root[:], nil, "pingpost/"+purpose, len(key))
 	if err != nil {
 		panic("BUG: a key of 32 bytes cannot be derived: " + err.Error())
@@ -90,7 +90,7 @@ func (v *Vault) Derive(purpose string) (key [32]byte) {
 // KeyFingerprint returns a value by which the exchange recognizes its key. It differs for
 // different keys and does not reveal the key.
 func (v *Vault) KeyFingerprint() (check [16]byte) {
-	key := v.Derive("check")
+	key := v.DeriveKey("check")
 	copy(check[:], key[:])
 	return check
 }

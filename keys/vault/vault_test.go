@@ -31,7 +31,7 @@ func TestKeyIsMadeOnce(t *testing.T) {
 	if first.root != again.root || first.KeyFingerprint() != again.KeyFingerprint() || first.root != mustOpen(t, dir, false).root {
 		t.Error("opened again it is another")
 	}
-	if first.root == other.root || first.KeyFingerprint() == other.KeyFingerprint() || first.Derive("hashes") == other.Derive("hashes") {
+	if first.root == other.root || first.KeyFingerprint() == other.KeyFingerprint() || first.DeriveKey("hashes") == other.DeriveKey("hashes") {
 		t.Error("two folders have one key")
 	}
 	if first.root == [32]byte{} {
@@ -99,7 +99,7 @@ func TestDerivedKeysAreFixed(t *testing.T) {
 	for purpose, want := range map[string]string{
 		"hashes": "65318066744a268f64e45819873c2bb2e3ed7241030695cfccc19952a934a221", "secrets": "26268590566a9957c312e16601e86d3b87d2ddda266eac57bffd06463e488c93", "check": "2a835e0dba946333fb6eeb22dbb1304e2b0a1d5e0eeb10b45969259a96489cb7",
 	} {
-		key := v.Derive(purpose)
+		key := v.DeriveKey(purpose)
 		if got := hex.EncodeToString(key[:]); got != want {
 			t.Errorf("%s: %s, want %s", purpose, got, want)
 		}

@@ -34,7 +34,7 @@ type Options struct {
 	Secrets func(name string) (value string, ok bool)
 
 	TrustedNetworks  []netip.Prefix // networks in which private addresses and plain http are allowed
-	MaxConnsPerBuyer int            // for buyers that SetLimits does not name; default market.DefaultMaxConnections
+	MaxConnsPerBuyer int            // for buyers that SetConnLimits does not name; default market.DefaultMaxConnections
 	MaxResponse      int            // largest body of an answer in bytes; default 64 KiB
 	ConnectTimeout   time.Duration  // for name resolution, TCP and TLS together; default 3 s
 	ConnWait         time.Duration  // longest wait for a connection if all of a buyer's are in use; default 1 s
@@ -86,10 +86,10 @@ func New(options Options) *Client {
 	return c
 }
 
-// SetLimits sets how many connections the client may open to each buyer
+// SetConnLimits sets how many connections the client may open to each buyer
 // (market.Buyer.MaxConnections). The limit applies to pings and to posts separately, and
 // separately again to the buyer's test endpoint.
-func (c *Client) SetLimits(buyers map[market.BuyerID]*market.Buyer) {
+func (c *Client) SetConnLimits(buyers map[market.BuyerID]*market.Buyer) {
 	limits := make(map[string]int, len(buyers))
 	for id, buyer := range buyers {
 		limits[string(id)] = buyer.MaxConnections

@@ -278,7 +278,7 @@ func TestConnectionLimitIsTheBuyers(t *testing.T) {
 	}, bids)
 	client := newClient(t, func(o *Options) { o.ConnWait = longTimeout })
 	limit := func(conns int) {
-		client.SetLimits(map[market.BuyerID]*market.Buyer{"buy_a": {MaxConnections: conns}, "buy_b": {MaxConnections: 1}})
+		client.SetConnLimits(map[market.BuyerID]*market.Buyer{"buy_a": {MaxConnections: conns}, "buy_b": {MaxConnections: 1}})
 	}
 	limit(1)
 	ping := func(buyer market.BuyerID, test bool, within time.Duration) string {

@@ -79,7 +79,7 @@ func (a *Admin) login(ctx *fasthttp.RequestCtx) (answer any, err error) {
 		return nil, errTooManyLogins.WithRetryAfter(wait)
 	}
 	user, _ := e.State().User(name)
-	right, err := a.sessions.keeper.Check(user.Password, body.Password[:min(len(body.Password), passphrase.MaxLength)])
+	right, err := a.sessions.keeper.CheckPassword(user.Password, body.Password[:min(len(body.Password), passphrase.MaxLength)])
 	right = right && len(body.Password) <= passphrase.MaxLength || user.Name == "" && a.isConfiguredPassword(body.Password)
 	switch {
 	case err != nil:

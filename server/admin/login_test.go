@@ -465,7 +465,7 @@ func TestLoginFlood(t *testing.T) {
 func TestUsersAreMadeAsAsked(t *testing.T) {
 	l := openAccounts(t, "")
 	if err := func() error {
-		hash, err := l.admin.sessions.keeper.Hash(longEnough)
+		hash, err := l.admin.sessions.keeper.HashPassword(longEnough)
 		if err == nil {
 			_, err = l.engine.By("").SetUser(engine.User{Name: "root", Role: market.RoleAdmin, Password: hash}, true)
 		}

@@ -263,7 +263,7 @@ type verifiedPassword struct {
 }
 
 func newVerifiedPasswords(keeper *passphrase.Hasher) *verifiedPasswords {
-	v := &verifiedPasswords{check: keeper.Check, users: make(map[string]verifiedPassword), pending: make(map[[32]byte]chan struct{})}
+	v := &verifiedPasswords{check: keeper.CheckPassword, users: make(map[string]verifiedPassword), pending: make(map[[32]byte]chan struct{})}
 	_, _ = rand.Read(v.key[:])
 	return v
 }

@@ -190,7 +190,7 @@ func (a *Admin) setUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any,
 	}
 	if body.Password != nil {
 		var err error
-		if wanted.Password, err = a.sessions.keeper.Hash(*body.Password); err != nil {
+		if wanted.Password, err = a.sessions.keeper.HashPassword(*body.Password); err != nil {
 			return nil, hashingError(err)
 		}
 	}
@@ -260,7 +260,7 @@ func (a *Admin) setPassword(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer 
 			return nil, err
 		}
 	}
-	hash, err := a.sessions.keeper.Hash(body.New)
+	hash, err := a.sessions.keeper.HashPassword(body.New)
 	if err != nil {
 		return nil, hashingError(err)
 	}
@@ -278,7 +278,7 @@ func (a *Admin) checkOldPassword(ctx *fasthttp.RequestCtx, user *state.User, pas
 	if wait := a.sessions.countLoginAttempt(from, user.Name, time.Now().UnixNano()); wait > 0 {
 		return errTooManyLogins.WithRetryAfter(wait)
 	}
-	right, err := a.sessions.keeper.Check(user.Password, password)
+	right, err := a.sessions.keeper.CheckPassword(user.Password, password)
 	if err == nil && !right {
 		return errOldPassword
 	}

@@ -83,7 +83,7 @@ func (s *Server) findCredential(token []byte) (credential state.Credential, scop
 	if len(token) == 0 || len(token) > maxBearer {
 		return state.Credential{}, 0, false
 	}
-	if claims, ok := s.opt.Tokens.Read(token, s.clock.Now()); ok {
+	if claims, ok := s.opt.Tokens.VerifyToken(token, s.clock.Now()); ok {
 		credential, ok = s.engine.State().CredentialByHash(claims.Secret)
 		return credential, claims.Scopes & credential.Scopes,
 			ok && credential.Kind == event.CredentialOAuthClient && credential.Owner == claims.Owner && credential.Ref == claims.Ref

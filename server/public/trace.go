@@ -24,7 +24,7 @@ func (s *Server) beginTrace(header *fasthttp.RequestHeader, id market.RequestID,
 	if s.opt.Traces == nil {
 		return nil
 	}
-	return s.opt.Traces.Begin(header.PeekAll(headerTrace), id, begun)
+	return s.opt.Traces.BeginIfSampled(header.PeekAll(headerTrace), id, begun)
 }
 
 // endTrace completes the record of a traced request after its answer, and queues it for the

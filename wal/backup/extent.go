@@ -9,14 +9,12 @@ import (
 	"pingpost/wal"
 )
 
-type entry = wal.Entry
-
 // errStop ends a reading early.
 var errStop = errors.New("no more is wanted")
 
 // readLogObject reads the log object e from the store and calls `each` for each of its
 // entries. An entry's data is valid only during the call.
-func (g *generation) readLogObject(ctx context.Context, e logObject, each func(*entry) error) error {
+func (g *generation) readLogObject(ctx context.Context, e logObject, each func(*wal.Entry) error) error {
 	place := strings.TrimSuffix(e.name, e.sizeAndSum.String())
 	records, err := g.box.get(ctx, place, e.sizeAndSum)
 	if err != nil {
@@ -44,13 +42,13 @@ func (g *generation) readLogObject(ctx context.Context, e logObject, each func(*
 
 // readEntries reads a gapless series of log objects and calls `each` once for every entry, up
 // to and including entry `last`. It skips entries that two overlapping objects both contain.
-func (g *generation) readEntries(ctx context.Context, run contiguousObjects, last uint64, each func(*entry) error) error {
+func (g *generation) readEntries(ctx context.Context, run contiguousObjects, last uint64, each func(*wal.Entry) error) error {
 	due := run.first()
 	for _, e := range run {
 		if due > last {
 			return nil
 		}
-		err := g.readLogObject(ctx, e, func(e *entry) error {
+		err := g.readLogObject(ctx, e, func(e *wal.Entry) error {
 			if e.Seq > last {
 				return errStop
 			}

@@ -145,7 +145,7 @@ func (r *Repository) writeRestoredFolder(ctx context.Context, dir string, p *res
 // next batch, because a log must begin with a whole batch.
 func (r *Repository) restoreLog(ctx context.Context, p *restorePlan, dir string, done *RestoreResult) error {
 	var log *wal.Rebuilder
-	err := p.gen.readEntries(ctx, p.run, p.seq, func(e *entry) (err error) {
+	err := p.gen.readEntries(ctx, p.run, p.seq, func(e *wal.Entry) (err error) {
 		if log == nil {
 			if e.Seq != e.Batch {
 				return nil

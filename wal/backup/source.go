@@ -79,7 +79,7 @@ func (s *SourceFolder) lockForPlace(place string) (*os.File, error) {
 		return nil, fmt.Errorf("cannot back up %q: %w", s.Dir, err)
 	}
 	hash := sha256.Sum256([]byte(place))
-	f, err := wal.Lock(filepath.Join(folder, hex.EncodeToString(hash[:8])+".lock"))
+	f, err := wal.LockFile(filepath.Join(folder, hex.EncodeToString(hash[:8])+".lock"))
 	if errors.Is(err, wal.ErrLocked) {
 		return nil, fmt.Errorf("%q is being backed up to %s already: %w", s.Dir, place, err)
 	}

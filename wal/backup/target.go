@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"pingpost/wal"
 )
 
 // Target is the moment to restore: entry Seq, a time, or, if both are zero, the last entry.
@@ -138,7 +140,7 @@ func (r *Repository) lastEntryAtOrBefore(ctx context.Context, g *generation, at 
 				continue
 			}
 			seq := e.first - 1
-			err := g.readLogObject(ctx, e, func(e *entry) error {
+			err := g.readLogObject(ctx, e, func(e *wal.Entry) error {
 				if e.At > at {
 					return errStop
 				}

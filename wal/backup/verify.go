@@ -164,7 +164,7 @@ func (r *Repository) checkLogEntries(ctx context.Context, g *generation, c *Gene
 // returns an error if a time is before that of the preceding entry. previousAt is the time of
 // the last entry before the object.
 func (g *generation) checkLogObject(ctx context.Context, e logObject, previousAt time.Time) (at [2]time.Time, err error) {
-	err = g.readLogObject(ctx, e, func(entry *entry) error {
+	err = g.readLogObject(ctx, e, func(entry *wal.Entry) error {
 		at[1] = time.Unix(0, entry.At).UTC()
 		if at[0].IsZero() {
 			at[0] = at[1]
