@@ -6,20 +6,23 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // sharedHost is one host:port with several buyers: /fast bids at once, and every other
-// path never answers.
+// path answers after the delay, or never where the delay is negative.
 type sharedHost struct {
 	*httptest.Server
-	slow atomic.Int64 // pings of slow buyers that have arrived
+	slow  atomic.Int64 // pings of slow buyers that have arrived
+	close func()
 }
 
-func newSharedHost(t testing.TB) *sharedHost {
+func newSharedHost(t testing.TB, delay time.Duration) *sharedHost {
 	t.Helper()
 	h, end := new(sharedHost), make(chan struct{})
 	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -29,31 +32,40 @@ func newSharedHost(t testing.TB) *sharedHost {
 		if err := json.NewDecoder(io.LimitReader(r.Body, 1<<16)).Decode(&ping); err != nil {
 			t.Error(err)
 		}
+		amount := 10
 		if !strings.HasPrefix(r.URL.Path, "/fast/") {
 			h.slow.Add(1)
-			<-end
-			return
+			after := make(<-chan time.Time)
+			if delay >= 0 {
+				after = time.After(delay)
+			}
+			select {
+			case <-after:
+			case <-end:
+				return
+			}
+			amount = 9
 		}
-		fmt.Fprintf(w, `{"auction_id":%q,"bid":{"amount":10,"bid_token":"t"}}`, ping.Auction)
+		fmt.Fprintf(w, `{"auction_id":%q,"bid":{"amount":%d,"bid_token":"t"}}`, ping.Auction, amount)
 	}))
-	t.Cleanup(func() {
+	h.close = sync.OnceFunc(func() {
 		close(end)
 		h.CloseClientConnections()
 		h.Close()
 	})
+	t.Cleanup(h.close)
 	return h
 }
 
-// sharing is an exchange that sells to slow buyers and a fast one at the host, each with at
-// most perBuyer connections.
-func (h *sharedHost) sharing(slow, perBuyer int) string {
+// sharing is an exchange that sells to slow buyers and a fast one at the host.
+func (h *sharedHost) sharing(slow int, timeout, limit string) string {
 	var them, seats strings.Builder
 	for i := range slow + 1 {
 		name := "fast"
 		if i < slow {
 			name = fmt.Sprintf("slow%d", i)
 		}
-		fmt.Fprintf(&them, "  - {id: buy_%s, endpoint: %s/%[1]s, ping_rate: 1000000, max_connections: %[3]d}\n", name, h.URL, perBuyer)
+		fmt.Fprintf(&them, "  - {id: buy_%s, endpoint: %s/%[1]s, ping_rate: 1000000%[3]s}\n", name, h.URL, limit)
 		fmt.Fprintf(&seats, "{buyer: buy_%s}, ", name)
 	}
 	return head + `suppliers:
@@ -63,7 +75,7 @@ buyers:
   - id: cmp
     vertical: auto
     method: ping_post
-    bid_timeout: 2s
+    bid_timeout: ` + timeout + `
     payout: {share: 0.8}
     buyers: [` + strings.TrimSuffix(seats.String(), ", ") + `]
 `
@@ -82,8 +94,8 @@ func (r *running) offersFast() bool {
 // than one buyer may, and a fast buyer there bids in every auction.
 func TestConnectionsBelongToABuyer(t *testing.T) {
 	const slow, perBuyer = 4, 20
-	h := newSharedHost(t)
-	x := start(t, newPlace(t, h.sharing(slow, perBuyer)))
+	h := newSharedHost(t, -1)
+	x := start(t, newPlace(t, h.sharing(slow, "2s", fmt.Sprintf(", max_connections: %d", perBuyer))))
 	var lost atomic.Int64
 	var open sync.WaitGroup
 	hold := func(auctions int) {
@@ -101,5 +113,46 @@ func TestConnectionsBelongToABuyer(t *testing.T) {
 	open.Wait()
 	if n := lost.Load(); n > 0 {
 		t.Errorf("%d auctions lost the fast buyer's bid", n)
+	}
+}
+
+// TestSharedHostLoads runs the default limits under load. Four buyers answer after 1.8 s
+// and two hang for 5 s, at 90 auctions a second; one answers after 4.4 s, at 220.
+// It takes 40 s and measures more than it checks: SHARED_HOST_LOADS=1 runs it.
+func TestSharedHostLoads(t *testing.T) {
+	if os.Getenv("SHARED_HOST_LOADS") == "" {
+		t.Skip("a measurement of 40 s; SHARED_HOST_LOADS=1 runs it")
+	}
+	for _, load := range []struct {
+		slow           int
+		delay          time.Duration
+		timeout        string
+		rate, auctions int
+	}{{4, 1800 * time.Millisecond, "2s", 90, 720}, {2, -1, "5s", 90, 900}, {1, 4400 * time.Millisecond, "5s", 220, 2200}} {
+		h := newSharedHost(t, load.delay)
+		config := h.sharing(load.slow, load.timeout, "")
+		if load.rate <= 100 {
+			config = strings.ReplaceAll(config, ", ping_rate: 1000000", "")
+		}
+		x := start(t, newPlace(t, config))
+		time.Sleep(time.Second) // buckets towards buyers start empty
+		var lost atomic.Int64
+		var open sync.WaitGroup
+		next := time.NewTicker(time.Second / time.Duration(load.rate))
+		for range load.auctions {
+			<-next.C
+			open.Go(func() {
+				if !x.offersFast() {
+					lost.Add(1)
+				}
+			})
+		}
+		open.Wait()
+		t.Logf("%+v: %d auctions lost the fast buyer's bid; %d slow pings arrived", load, lost.Load(), h.slow.Load())
+		if lost.Load() > 0 {
+			t.Fail()
+		}
+		x.stop()
+		h.close()
 	}
 }
