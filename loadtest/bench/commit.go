@@ -20,10 +20,10 @@ func (b *bench) commit() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	withSnapshot := collect(results, func(r *child.CommitResult) float64 { return float64(r.Snapshot.P99) / 1e6 })
-	alone := collect(results, func(r *child.CommitResult) float64 { return float64(r.Alone.P99) / 1e6 })
-	withBackup := collect(results, func(r *child.CommitResult) float64 { return float64(r.Backup.P99) / 1e6 })
-	withReport := collect(results, func(r *child.CommitResult) float64 { return float64(r.Report.P99) / 1e6 })
+	withSnapshot := collect(results, func(r *child.CommitResult) float64 { return float64(r.Snapshot) / 1e6 })
+	alone := collect(results, func(r *child.CommitResult) float64 { return float64(r.Alone) / 1e6 })
+	withBackup := collect(results, func(r *child.CommitResult) float64 { return float64(r.Backup) / 1e6 })
+	withReport := collect(results, func(r *child.CommitResult) float64 { return float64(r.Report) / 1e6 })
 	last := results[len(results)-1]
 	rowFor := func(while string, with series) row {
 		label := fmt.Sprintf("commit p99 while %s, over that without, %d commits/s, open loop", while, b.size.commitRate)

@@ -69,7 +69,7 @@ func (b *bench) send(s *ingestTarget, connections int, warmup, duration time.Dur
 		return r, fmt.Errorf("the server is gone: %w", err)
 	}
 	before, _ := s.ticks() // without /proc the time stays 0
-	err = runChild(b.ctx, b.cores.client, nil, "role-closed-ingest", child.ClosedIngestSpec{
+	err = runChild(b.ctx, b.cores.client, nil, "role-closed-ingest", child.IngestSpec{
 		Addr: s.Listen, Connections: connections, Warmup: warmup, Duration: duration, FirstLead: *s.next,
 		Supplier: child.SupplierID, APIKey: apiKey, Campaigns: s.campaigns,
 	}, &r)
@@ -127,7 +127,7 @@ func averageRecordFrom(dir string, kind event.Kind, from uint64) (average int, n
 
 // sendAtRate sends leads to an exchange as a Poisson process.
 func (b *bench) sendAtRate(s *ingestTarget, rate float64, warmup, duration time.Duration) (r child.OpenIngestResult, err error) {
-	err = runChild(b.ctx, b.cores.client, b.clientEnv(), "role-open-ingest", child.OpenIngestSpec{
+	err = runChild(b.ctx, b.cores.client, b.clientEnv(), "role-open-ingest", child.IngestSpec{
 		Addr: s.Listen, Connections: auctionConnections, Rate: rate, Warmup: warmup, Duration: duration, FirstLead: *s.next,
 		Supplier: child.SupplierID, APIKey: apiKey, Campaigns: s.campaigns,
 	}, &r)

@@ -24,7 +24,7 @@ type refusal struct {
 
 // refuse answers with the error body, and counts the request as invalid.
 func (b *Buyer) refuse(r *fasthttp.RequestCtx, status int, code, message string, fields ...fieldError) {
-	b.ledger.countInvalid()
+	b.ledger.count(func(s *Stats) *int64 { return &s.Invalid })
 	fail(r, status, code, message, fields...)
 }
 

@@ -137,16 +137,11 @@ func (l *ledger) rememberLocked(a attempt) *entry {
 	return e
 }
 
-func (l *ledger) countInvalid() {
+// count increases one counter.
+func (l *ledger) count(counter func(*Stats) *int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.stats.Invalid++
-}
-
-func (l *ledger) countMalformed() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.stats.Malformed++
+	*counter(&l.stats)++
 }
 
 func (l *ledger) snapshot() Stats {

@@ -44,7 +44,7 @@ func (b *Buyer) issueToken(r *fasthttp.RequestCtx) {
 	client, secret := b.options.OAuth.Client, b.options.OAuth.Secret
 	if equal(g.Client, client)&equal(g.Secret, secret) == 0 {
 		r.Response.Header.Set("WWW-Authenticate", "Basic")
-		b.unauthorized.Add(1)
+		b.ledger.count(func(s *Stats) *int64 { return &s.Unauthorized })
 		b.refuseGrant(r, fasthttp.StatusUnauthorized, "invalid_client", "unknown client_id or wrong client_secret")
 		return
 	}
@@ -116,7 +116,7 @@ type oauthRefusal struct {
 }
 
 func (b *Buyer) refuseGrant(r *fasthttp.RequestCtx, status int, code, message string) {
-	b.ledger.countInvalid()
+	b.ledger.count(func(s *Stats) *int64 { return &s.Invalid })
 	id := requestID(r)
 	r.Response.Header.Set("X-Request-Id", id)
 	answer(r, status, oauthRefusal{refusal{Error: code, Message: message, RequestID: id}, message})

@@ -83,12 +83,12 @@ func (b *Buyer) composeAnswer(r *fasthttp.RequestCtx, work *scratch, key []byte,
 func (b *Buyer) refusePing(r *fasthttp.RequestCtx, wrong []fieldError) {
 	for i := range wrong {
 		if wrong[i].Code == codeContact {
-			b.book.countContact()
+			b.ledger.count(func(s *Stats) *int64 { return &s.ContactSeen })
 			break
 		}
 	}
 	if len(wrong) == 1 && wrong[0].Code == codeExpired {
-		b.book.countLate()
+		b.ledger.count(func(s *Stats) *int64 { return &s.Late })
 		fail(r, fasthttp.StatusUnprocessableEntity, "invalid_payload", "expires_at has passed", wrong...)
 		return
 	}
@@ -114,7 +114,7 @@ func (b *Buyer) allowed(r *fasthttp.RequestCtx, now time.Time) bool {
 	setNumber("X-RateLimit-Remaining", int64(max(0, tokens)))
 	setNumber("X-RateLimit-Reset", roundUp(now.Add(secondsUntil(float64(limit))).UnixNano()))
 	if !allowed {
-		b.limited.Add(1)
+		b.ledger.count(func(s *Stats) *int64 { return &s.Limited })
 		setNumber("Retry-After", roundUp(int64(secondsUntil(1))))
 		fail(r, fasthttp.StatusTooManyRequests, "rate_limited", "the limit is "+strconv.Itoa(limit)+" pings a second")
 	}

@@ -22,7 +22,7 @@ type pingBook struct {
 	index    map[uint64]uint32 // position of a key in the ring
 	ring     []storedPing
 	next     int
-	stats    pingStats
+	stats    Stats // only the members that the book counts
 	second   int64 // the current second
 	pingsNow int64 // pings in this second
 }
@@ -30,11 +30,6 @@ type pingBook struct {
 type storedPing struct {
 	key, body uint64
 	until     int64
-}
-
-// pingStats are the members of Stats about pings.
-type pingStats struct {
-	pings, bids, noBids, repeated, malformed, contacts, late, peak int64
 }
 
 // intent is the kind of the first answer to a ping.
@@ -71,7 +66,7 @@ func (p *pingBook) countArrival(now time.Time) {
 		p.second, p.pingsNow = second, 0
 	}
 	p.pingsNow++
-	p.stats.peak = max(p.stats.peak, p.pingsNow)
+	p.stats.PeakPings = max(p.stats.PeakPings, p.pingsNow)
 }
 
 // recordPing records a ping or finds it. It returns the end of the first answer's bid.
@@ -83,19 +78,19 @@ func (p *pingBook) recordPing(key, body []byte, until int64, as intent) (int64, 
 		if p.ring[at].body != ping.body {
 			return 0, reusedKey
 		}
-		p.stats.pings++
-		p.stats.repeated++
+		p.stats.Pings++
+		p.stats.PingsReplayed++
 		return p.ring[at].until, repeatedKey
 	}
 	p.replaceOldestLocked(ping)
-	p.stats.pings++
+	p.stats.Pings++
 	switch as {
 	case toBid:
-		p.stats.bids++
+		p.stats.Bids++
 	case toPass:
-		p.stats.noBids++
+		p.stats.NoBids++
 	default:
-		p.stats.malformed++
+		p.stats.Malformed++
 	}
 	return until, firstUse
 }
@@ -108,21 +103,7 @@ func (p *pingBook) replaceOldestLocked(ping storedPing) {
 	p.next = (p.next + 1) % len(p.ring)
 }
 
-// countLate counts a ping whose expires_at has passed.
-func (p *pingBook) countLate() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.stats.late++
-}
-
-// countContact counts a ping with contact data.
-func (p *pingBook) countContact() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.stats.contacts++
-}
-
-func (p *pingBook) snapshot() pingStats {
+func (p *pingBook) snapshot() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.stats

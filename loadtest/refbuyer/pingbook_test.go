@@ -27,7 +27,7 @@ func TestPingBook(t *testing.T) {
 			t.Errorf("step %d: %d, %d, want %d, %d", i, until, use, step.until, step.use)
 		}
 	}
-	if got := book.snapshot(); got != (pingStats{pings: 7, bids: 3, noBids: 1, repeated: 2, malformed: 1}) || len(book.index) != 2 {
+	if got := book.snapshot(); got != (Stats{Pings: 7, Bids: 3, NoBids: 1, PingsReplayed: 2, Malformed: 1}) || len(book.index) != 2 {
 		t.Errorf("%+v, %d keys are known", got, len(book.index))
 	}
 }
@@ -39,7 +39,7 @@ func TestPeak(t *testing.T) {
 			book.countArrival(noon.Add(time.Duration(second)*time.Second + time.Duration(i)*time.Millisecond))
 		}
 	}
-	if got := book.snapshot().peak; got != 7 {
+	if got := book.snapshot().PeakPings; got != 7 {
 		t.Errorf("at most %d pings in a second, want 7", got)
 	}
 }

@@ -65,7 +65,7 @@ func (b *Buyer) forgetsLead(r *fasthttp.RequestCtx, key []byte, result outcome) 
 		fail(r, fasthttp.StatusUnprocessableEntity, "post_rejected", "simulated loss of the lead by the configured forget rate")
 		return true
 	}
-	b.ledger.countMalformed()
+	b.ledger.count(func(s *Stats) *int64 { return &s.Malformed })
 	b.WriteRaw(r, func(net.Conn) {}) // the server closes the connection without an answer
 	return true
 }
@@ -98,7 +98,7 @@ func (b *Buyer) attemptOf(r *fasthttp.RequestCtx, key []byte, body *postBody) (a
 func (b *Buyer) damageReceipt(r *fasthttp.RequestCtx, key []byte, attempt int) bool {
 	damage := b.chance.drawMalformation(b.options.MalformedPostRate, key, attempt, len(malformations)-int(notJSON))
 	if damage != sound {
-		b.ledger.countMalformed()
+		b.ledger.count(func(s *Stats) *int64 { return &s.Malformed })
 		damage.apply(b, r)
 	}
 	return damage != sound

@@ -4,7 +4,7 @@ import "github.com/valyala/fasthttp"
 
 func (b *Buyer) handle(r *fasthttp.RequestCtx) {
 	if len(r.Request.Header.Peek("X-Pingpost-Test")) > 0 {
-		b.tests.Add(1)
+		b.ledger.count(func(s *Stats) *int64 { return &s.Tests })
 	}
 	switch string(r.Path()) {
 	case "/v1/ping":
@@ -55,7 +55,7 @@ func (b *Buyer) authorize(r *fasthttp.RequestCtx, wanted scope) bool {
 	case outOfScope:
 		b.refuse(r, fasthttp.StatusForbidden, "insufficient_scope", "the token lacks the scope "+wanted.String())
 	default:
-		b.unauthorized.Add(1)
+		b.ledger.count(func(s *Stats) *int64 { return &s.Unauthorized })
 		r.Response.Header.Set("WWW-Authenticate", "Bearer")
 		b.refuse(r, fasthttp.StatusUnauthorized, "unauthorized", "a valid bearer token is required")
 	}

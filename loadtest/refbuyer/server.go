@@ -2,7 +2,6 @@ package refbuyer
 
 import (
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -24,10 +23,7 @@ type Buyer struct {
 	book    *pingBook
 	ledger  *ledger
 
-	unauthorized atomic.Int64
-	tests        atomic.Int64
-	limited      atomic.Int64 // pings over the rate limit
-	scratchPool  sync.Pool    // of *scratch
+	scratchPool sync.Pool // of *scratch
 
 	*refserver.Server
 }

@@ -43,12 +43,8 @@ type Stats struct {
 // Stats returns the current counts.
 func (b *Buyer) Stats() Stats {
 	s, pings := b.ledger.snapshot(), b.book.snapshot()
-	s.Pings, s.Bids, s.NoBids, s.PingsReplayed = pings.pings, pings.bids, pings.noBids, pings.repeated
-	s.PeakPings, s.ContactSeen = pings.peak, pings.contacts
-	s.Malformed += pings.malformed
-	s.Late = pings.late
-	s.Limited = b.limited.Load()
+	s.Pings, s.Bids, s.NoBids, s.PingsReplayed, s.PeakPings = pings.Pings, pings.Bids, pings.NoBids, pings.PingsReplayed, pings.PeakPings
+	s.Malformed += pings.Malformed
 	s.Tokens = b.access.issued()
-	s.Unauthorized, s.Tests = b.unauthorized.Load(), b.tests.Load()
 	return s
 }

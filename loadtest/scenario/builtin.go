@@ -22,17 +22,11 @@ func Names() (names []string) {
 	return names
 }
 
-// builtin returns the text of a built-in scenario.
-func builtin(name string) ([]byte, bool) {
-	if strings.ContainsAny(name, "/.") {
-		return nil, false
-	}
-	text, err := files.ReadFile(name + ".yaml")
-	return text, err == nil
-}
-
 // Text returns the document of a built-in scenario, for printing or as a template.
 func Text(name string) (string, bool) {
-	text, ok := builtin(name)
-	return string(text), ok
+	if strings.ContainsAny(name, "/.") {
+		return "", false
+	}
+	text, err := files.ReadFile(name + ".yaml")
+	return string(text), err == nil
 }

@@ -1,24 +1,18 @@
 package scenario
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // SetRate scales the rates of all phases so that the first measured phase has this rate.
 func (s *Scenario) SetRate(rate float64) {
-	if p := s.first(); p >= 0 {
+	if p := slices.IndexFunc(s.Phases, func(p Phase) bool { return !p.Warmup }); p >= 0 {
 		times := rate / s.Phases[p].Rate
 		for i := range s.Phases {
 			s.Phases[i].Rate *= times
 		}
 	}
-}
-
-func (s *Scenario) first() int {
-	for i := range s.Phases {
-		if !s.Phases[i].Warmup {
-			return i
-		}
-	}
-	return -1
 }
 
 // SetDuration scales the measured phases to this total duration. It also scales the

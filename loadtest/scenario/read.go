@@ -47,8 +47,8 @@ func formatError(name string, err error) error {
 
 // Load reads a built-in scenario by name, or a file by path.
 func Load(name string) (*Scenario, error) {
-	if text, ok := builtin(name); ok {
-		return Parse(name, text)
+	if text, ok := Text(name); ok {
+		return Parse(name, []byte(text))
 	}
 	text, err := os.ReadFile(name)
 	if errors.Is(err, os.ErrNotExist) {

@@ -28,7 +28,7 @@ func TestWhatFitsIsHeld(t *testing.T) {
 			t.Errorf("%s: %d of %d sent, %v", kinds, r.Sent, r.Offered, r.Ends)
 		}
 		b := r.Account.Buyers[0]
-		if b.Sold != s.leads || b.Taken != s.leads || b.Money != s.owes() || b.Owes != s.owes() || r.Account.Webhooks.Received != s.leads {
+		if b.Sold != s.leads || b.Taken != s.leads || b.Money != s.stats.Revenue || b.Owes != s.stats.Revenue || r.Account.Webhooks.Received != s.leads {
 			t.Errorf("%s: %+v %+v", kinds, b, r.Account.Webhooks)
 		}
 		sum := 0
@@ -224,7 +224,7 @@ func TestProgressEverySecond(t *testing.T) {
 		for i := range 10 {
 			l.record.addSample(at, timedIngest, time.Duration(i+1)*time.Millisecond, &parsedAnswer{}, true)
 		}
-		l.record.addSample(at, timedIngest, time.Second, connectionError(context.DeadlineExceeded).there(), true)
+		l.record.addSample(at, timedIngest, time.Second, &parsedAnswer{end: Broken}, true)
 		l.record.addSample(at, timedIngest, time.Second, &parsedAnswer{end: Refused}, true)
 		time.Sleep(2500 * time.Millisecond)
 		close(ended)
@@ -240,5 +240,3 @@ func TestProgressEverySecond(t *testing.T) {
 		}
 	})
 }
-
-func (v parsedAnswer) there() *parsedAnswer { return &v }

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"pingpost/engine/market"
 	"pingpost/loadtest/refbuyer"
 	"pingpost/loadtest/scenario"
 )
@@ -159,5 +158,3 @@ func missed(r *Result) (what []string) {
 	}
 	return what
 }
-
-func (s *stub) owes() market.Money { return s.stats.Revenue }

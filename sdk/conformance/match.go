@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/big"
 	"regexp"
 	"slices"
@@ -42,7 +43,7 @@ func match(at string, want, got any, there bool) []string {
 			return nil
 		}
 	case json.Number:
-		if number, is := got.(json.Number); is && same(want, number) {
+		if number, is := got.(json.Number); is && atMost(want, number) && atMost(number, want) {
 			return nil
 		}
 	default: // true, false, null
@@ -58,12 +59,7 @@ func matchObject(at string, want map[string]any, got any) (wrong []string) {
 	if !is {
 		return []string{fmt.Sprintf("%s: %s, want an object", at, shortJSON(got))}
 	}
-	names := make([]string, 0, len(want))
-	for name := range want {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(want)) {
 		value, there := object[name]
 		wrong = append(wrong, match(at+"."+name, want[name], value, there)...)
 	}
@@ -112,7 +108,7 @@ func matchRule(rule string, got any, there bool) string {
 		holds = isList && err == nil && len(list) == n
 	case "~between":
 		low, high, _ := strings.Cut(rest, " ")
-		holds = isNumber && !less(number, json.Number(low)) && !less(json.Number(high), number)
+		holds = isNumber && atMost(json.Number(low), number) && atMost(number, json.Number(high))
 	default:
 		panic("BUG: a rule that readThemes let pass: " + rule)
 	}
@@ -163,16 +159,11 @@ func sameInstant(a, b string) bool {
 	return wrongX == nil && wrongY == nil && x.Equal(y)
 }
 
-func same(a, b json.Number) bool {
-	x, okX := new(big.Rat).SetString(a.String())
-	y, okY := new(big.Rat).SetString(b.String())
-	return okX && okY && x.Cmp(y) == 0
-}
-
-func less(a, b json.Number) bool {
-	x, okX := new(big.Rat).SetString(a.String())
-	y, okY := new(big.Rat).SetString(b.String())
-	return !okX || !okY || x.Cmp(y) < 0
+// atMost reports whether number <= limit by exact value. It is false if one is not a number.
+func atMost(number, limit json.Number) bool {
+	x, okX := new(big.Rat).SetString(number.String())
+	y, okY := new(big.Rat).SetString(limit.String())
+	return okX && okY && x.Cmp(y) <= 0
 }
 
 // matchSlept compares waits with the expected ones: at least as long, and at most a tenth
@@ -185,19 +176,12 @@ func matchSlept(want []any, got any) []string {
 	var wrong []string
 	for i, expected := range want {
 		if seconds, is := expected.(json.Number); is {
-			expected = fmt.Sprintf("~between %s %s", seconds, new(big.Rat).Mul(rat(seconds), big.NewRat(11, 10)).FloatString(6))
+			exact, _ := new(big.Rat).SetString(seconds.String()) // a JSON number is always valid
+			expected = fmt.Sprintf("~between %s %s", seconds, exact.Mul(exact, big.NewRat(11, 10)).FloatString(6))
 		}
 		wrong = append(wrong, match(fmt.Sprintf("slept[%d]", i), expected, waits[i], true)...)
 	}
 	return wrong
-}
-
-func rat(n json.Number) *big.Rat {
-	r, ok := new(big.Rat).SetString(n.String())
-	if !ok {
-		panic("BUG: a JSON number that is none: " + n.String())
-	}
-	return r
 }
 
 // shortJSON returns the value as JSON, shortened if long.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -54,11 +55,7 @@ func (r *requestLog) matching(on string) []any {
 	found := []any{}
 	for _, record := range r.list {
 		if on == "" || record["on"] == on {
-			shown := make(map[string]any, len(record))
-			for name, value := range record {
-				shown[name] = value
-			}
-			found = append(found, shown)
+			found = append(found, maps.Clone(record))
 		}
 	}
 	return found

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -55,7 +56,7 @@ var credentials = variables{
 }
 
 func openWorld(ctx context.Context, place, program string) (*world, error) {
-	w := &world{variables: variables{}, proxies: map[string]*proxy{}, gates: map[string]*proxy{}, served: make(chan error, 1)}
+	w := &world{variables: maps.Clone(credentials), proxies: map[string]*proxy{}, gates: map[string]*proxy{}, served: make(chan error, 1)}
 	if err := w.open(ctx, place, program); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
@@ -63,9 +64,6 @@ func openWorld(ctx context.Context, place, program string) (*world, error) {
 }
 
 func (w *world) open(ctx context.Context, place, program string) error {
-	for name, value := range credentials {
-		w.variables[name] = value
-	}
 	price, err := market.ParseMoney([]byte("12.5"))
 	if err != nil {
 		return err

@@ -23,14 +23,11 @@ type CommitSpec struct {
 }
 
 type CommitResult struct {
-	Alone, Snapshot, Backup, Report CommitLatency
+	Alone, Snapshot, Backup, Report time.Duration // p99 of the latency
 	SnapshotBytes                   uint64
 	ShippedBytes                    int64
 	ReportBehind                    time.Duration
 }
-
-// CommitLatency is the latency of commits in nanoseconds.
-type CommitLatency struct{ P99 int64 }
 
 // measureCommits fills a state, opens a log, and measures commits alone and beside the
 // background work.
@@ -102,7 +99,7 @@ const pollInterval = 200 * time.Microsecond
 
 // run commits for the duration, and longer if background takes longer. A commit's latency
 // counts from its due time, so that a late start counts too.
-func (c *commitLoad) run(rate int, duration time.Duration, background func(end time.Time) error) (CommitLatency, error) {
+func (c *commitLoad) run(rate int, duration time.Duration, background func(end time.Time) error) (p99 time.Duration, err error) {
 	var pending sync.WaitGroup
 	latency := hdrhistogram.New(1000, int64(time.Minute), 3)
 	begin := time.Now()
@@ -111,7 +108,6 @@ func (c *commitLoad) run(rate int, duration time.Duration, background func(end t
 	go func() { ended <- background(end) }()
 	interval := time.Second / time.Duration(rate)
 	due := begin
-	var err error
 	for done := false; !done; {
 		for ; err == nil && !due.After(time.Now()); due = due.Add(interval) {
 			pending.Add(1)
@@ -129,10 +125,10 @@ func (c *commitLoad) run(rate int, duration time.Duration, background func(end t
 		load.Sleep(min(pollInterval, time.Until(due)))
 	}
 	if err != nil {
-		return CommitLatency{}, err
+		return 0, err
 	}
 	pending.Wait()
-	return CommitLatency{P99: latency.ValueAtPercentile(99)}, nil
+	return time.Duration(latency.ValueAtPercentile(99)), nil
 }
 
 func (c *commitLoad) append(w *pendingCommit) error {

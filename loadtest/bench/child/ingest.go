@@ -7,14 +7,19 @@ import (
 	"pingpost/loadtest/load"
 )
 
-// ClosedIngestSpec describes a run of the closed-loop client.
-type ClosedIngestSpec struct {
+// IngestSpec describes a run of the closed-loop or the open-loop client.
+type IngestSpec struct {
 	Addr             string
 	Connections      int
+	Rate             float64 // of the open loop: leads a second, as a Poisson process
 	Warmup, Duration time.Duration
 	FirstLead        uint64
 	Supplier, APIKey string
 	Campaigns        []string
+}
+
+func (s *IngestSpec) requests() load.Ingest {
+	return load.Ingest{Leads: load.Leads{Supplier: s.Supplier, Campaigns: s.Campaigns}, Host: s.Addr, Key: s.APIKey}
 }
 
 // ClosedIngestResult is the result of the closed-loop client. Latencies are in
@@ -34,15 +39,12 @@ type ClosedIngestResult struct {
 
 // sendClosed sends leads over a number of connections, each as fast as it receives
 // answers.
-func sendClosed(spec *ClosedIngestSpec) (*ClosedIngestResult, error) {
+func sendClosed(spec *IngestSpec) (*ClosedIngestResult, error) {
 	loop := load.ClosedLoop{
 		Addr: spec.Addr, Connections: spec.Connections, Warmup: spec.Warmup, Duration: spec.Duration, First: spec.FirstLead,
 		Requests: func() func([]byte, uint64) []byte {
-			ingest := load.Ingest{
-				Leads: load.Leads{Supplier: spec.Supplier, Campaigns: spec.Campaigns},
-				Host:  spec.Addr, Key: spec.APIKey,
-			}
-			return ingest.Append
+			requests := spec.requests()
+			return requests.Append
 		},
 		Good: load.Accepted,
 	}
@@ -77,17 +79,6 @@ func processorTime() time.Duration {
 // CPUPerLead returns the server's CPU seconds for a lead.
 func (r *ClosedIngestResult) CPUPerLead() float64 { return r.ServerSeconds / float64(max(1, r.Sent)) }
 
-// OpenIngestSpec describes a run of the open-loop client.
-type OpenIngestSpec struct {
-	Addr             string
-	Connections      int
-	Rate             float64 // leads a second, as a Poisson process
-	Warmup, Duration time.Duration
-	FirstLead        uint64
-	Supplier, APIKey string
-	Campaigns        []string
-}
-
 // OpenIngestResult is the result of the open-loop client.
 type OpenIngestResult struct {
 	Done     uint64
@@ -96,15 +87,13 @@ type OpenIngestResult struct {
 }
 
 // sendOpen sends leads at a rate.
-func sendOpen(spec *OpenIngestSpec) (*OpenIngestResult, error) {
+func sendOpen(spec *IngestSpec) (*OpenIngestResult, error) {
 	suppliers := make([]*load.Supplier, spec.Connections)
 	loop := load.OpenLoop{
 		Addr: spec.Addr, Connections: spec.Connections, Schedule: load.Schedule(load.Poisson(spec.Rate, spec.FirstLead), spec.Warmup, spec.Duration),
 		First: spec.FirstLead, Sleep: load.Sleep,
 		Handler: func(line int) func(*load.Conn, load.Arrival) {
-			suppliers[line] = load.NewSupplier(load.Ingest{
-				Leads: load.Leads{Supplier: spec.Supplier, Campaigns: spec.Campaigns}, Host: spec.Addr, Key: spec.APIKey,
-			})
+			suppliers[line] = load.NewSupplier(spec.requests())
 			return suppliers[line].Handle
 		},
 	}
