@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // Answers of the admin address are checked against its own document.
@@ -85,10 +87,7 @@ func TestTransportStreams(t *testing.T) {
 		more <- struct{}{}
 		_ = into.Close()
 	}()
-	put, err := http.NewRequest(http.MethodPut, server.URL+"/admin/v1/suppression/dnc", from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	put := must.Value(http.NewRequest(http.MethodPut, server.URL+"/admin/v1/suppression/dnc", from))(t)
 	if response, err := client.Do(put); err != nil || told != 1 {
 		t.Fatalf("%v, told %d times of an answer of another type", err, told)
 	} else {

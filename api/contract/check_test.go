@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pingpost/api"
+	"pingpost/internal/must"
 )
 
 const requestID = "req_01kc8z3n5w9x4m7q2t6v8y0b1d"
@@ -105,9 +106,7 @@ func packed(t *testing.T, text string) []byte {
 	if _, err := w.Write([]byte(text)); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.Close())
 	return b.Bytes()
 }
 
@@ -156,10 +155,7 @@ func TestBrokenDocument(t *testing.T) {
 			t.Errorf("%s: the document does not say %s", row.what, row.old)
 			continue
 		}
-		broken, err := New([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		broken := must.Value(New([]byte(text)))(t)
 		verdict(t, row.what, broken.CheckTraffic(ingest(lead), &Answer{201, rateLimitHeaders(), []byte(accepted)}), row.want)
 	}
 	if _, err := New(api.PublicYAML()); err == nil {

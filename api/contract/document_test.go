@@ -13,19 +13,15 @@ import (
 
 	"pingpost/api"
 	"pingpost/api/errcode"
+	"pingpost/internal/must"
 )
 
 // sorted returns the document as JSON with sorted members.
 func sorted(t *testing.T) string {
 	t.Helper()
 	var whole any
-	if err := json.Unmarshal(api.PublicJSON(), &whole); err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(api.PublicJSON(), &whole))
+	text := must.Value(json.Marshal(whole))(t)
 	return string(text)
 }
 
@@ -90,10 +86,7 @@ func testSchemas(t *testing.T, c *Contract) {
 		for name := range named {
 			example, _ := c.resolve(documentPart{path, o}, "examples", name)
 			examples++
-			text, err := json.Marshal(example.value["value"])
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Value(json.Marshal(example.value["value"]))(t)
 			f := &mismatches{}
 			if f.checkValue(name, c, schema, compiler, text); f.err(path) != nil {
 				t.Error(f.err(path))

@@ -6,19 +6,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // The generated files must match errors.yaml.
 func TestCurrent(t *testing.T) {
-	files, err := renderFiles("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Value(renderFiles(".."))(t)
 	for name, want := range files {
-		got, err := os.ReadFile(filepath.Join("..", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Value(os.ReadFile(filepath.Join("..", name)))(t)
 		if !bytes.Equal(got, want) {
 			t.Errorf("%s is not what errors.yaml makes of it: run `make api`", filepath.Join("api", name))
 		}
@@ -33,14 +29,8 @@ fields:
 `
 
 func TestConstants(t *testing.T) {
-	c, err := parseErrorCodes([]byte(good))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := c.renderConstants()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(parseErrorCodes([]byte(good)))(t)
+	text := must.Value(c.renderConstants())(t)
 	for _, line := range []string{
 		`RateLimited   = "rate_limited"   // 429`, `MalformedJSON = "malformed_json" // 400`, `FieldTooLong = "too_long"`,
 		`{Code: RateLimited, Status: 429, Retry: true, Public: true, Admin: true},`, `{Code: MalformedJSON, Status: 400, Retry: false, Public: false, Admin: true},`,
@@ -52,16 +42,10 @@ func TestConstants(t *testing.T) {
 }
 
 func TestTables(t *testing.T) {
-	c, err := parseErrorCodes([]byte(good))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(parseErrorCodes([]byte(good)))(t)
 	const page = "# Errors\n\n<!-- errors: made by `make api` from api/errors.yaml -->\nold\n<!-- end of errors -->\n\nBy hand.\n\n" +
 		"<!-- fields: made by `make api` from api/errors.yaml -->\n<!-- end of fields -->\n"
-	text, err := c.renderTables([]byte(page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(c.renderTables([]byte(page)))(t)
 	for _, want := range []string{
 		"# Errors\n", "\nBy hand.\n", "| 429 | `rate_limited` | Too many. | Wait. | yes |\n",
 		"| 400 | `malformed_json` (admin address) | No JSON. | Mend it. | no |\n", "| `too_long` | Too long. |\n",

@@ -8,6 +8,7 @@ import (
 	"pingpost/config"
 	"pingpost/engine/market"
 	"pingpost/engine/selection"
+	"pingpost/internal/must"
 	"pingpost/internal/strictjson"
 	"pingpost/loadtest/bench/child"
 	"pingpost/loadtest/load"
@@ -16,18 +17,9 @@ import (
 func compiled(t *testing.T, d *document) *config.Compiled {
 	t.Helper()
 	d.DataDir = t.TempDir()
-	text, err := json.Marshal(d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := config.Parse(filepath.Join(t.TempDir(), "exchange.json"), text, func(string) (string, bool) { return "", false })
-	if err != nil {
-		t.Fatal(err)
-	}
-	built, err := source.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(json.Marshal(d))(t)
+	source := must.Value(config.Parse(filepath.Join(t.TempDir(), "exchange.json"), text, func(string) (string, bool) { return "", false }))(t)
+	built := must.Value(source.Compile())(t)
 	return built
 }
 
@@ -57,9 +49,7 @@ func TestEveryLeadMatchesABuyer(t *testing.T) {
 func candidatesFor(t *testing.T, filterSets *selection.CompiledFilterSets, body []byte) int {
 	t.Helper()
 	var read strictjson.Object
-	if err := read.Parse(body); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, read.Parse(body))
 	defer read.Release()
 	var lead market.Lead
 	mapping := filterSets.Campaign.Mapping

@@ -5,6 +5,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 func TestParseProcStat(t *testing.T) {
@@ -61,9 +63,7 @@ func TestMeasureRepeatsARunWithOtherLoad(t *testing.T) {
 		time.Sleep(2 * tick)
 		return nil
 	}
-	if err := g.measure(nil, count); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, g.measure(nil, count))
 	if runs != 4 || g.discarded != 3 || g.kept != 1 || g.runs != 4 {
 		t.Errorf("%d runs, %+v", runs, g)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 	"pingpost/loadtest/load"
 	"pingpost/loadtest/refbuyer"
 	"pingpost/wal"
@@ -28,10 +29,7 @@ var leads = load.Leads{Supplier: "sup", Campaigns: []string{"cmp"}}
 
 func startBuyer(t *testing.T, options refbuyer.Options) *refbuyer.Buyer {
 	t.Helper()
-	b, err := refbuyer.New(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Value(refbuyer.New(options))(t)
 	served := make(chan error, 1)
 	go func() { served <- b.Serve(t.Context()) }()
 	t.Cleanup(func() {
@@ -49,10 +47,7 @@ func serve(t *testing.T, server interface {
 },
 ) (url string) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	t.Cleanup(func() {
@@ -66,10 +61,7 @@ func serve(t *testing.T, server interface {
 
 func openLog(t *testing.T, options wal.Options) *wal.Log {
 	t.Helper()
-	log, err := wal.Open(t.TempDir(), options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Value(wal.Open(t.TempDir(), options))(t)
 	t.Cleanup(func() { _ = log.Close() }) // some tests let the log fail
 	return log
 }
@@ -96,20 +88,11 @@ func startAuction(t *testing.T, log *wal.Log, timeout time.Duration, buyers ...*
 
 func post(t *testing.T, url, key, body string) (status int, answer string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Value(http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body)))(t)
 	request.Header = http.Header{"Content-Type": {"application/json"}, "Idempotency-Key": {key}}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Value(http.DefaultClient.Do(request))(t)
 	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(io.ReadAll(response.Body))(t)
 	return response.StatusCode, string(text)
 }
 
@@ -159,10 +142,7 @@ func TestALeadIsDurableBeforeTheAnswer(t *testing.T) {
 				t.Errorf("the buyer has taken %d leads, and found %d invalid", s.Accepted, s.Invalid)
 			}
 		}
-		reader, err := log.NewReader(1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		reader := must.Value(log.NewReader(1))(t)
 		t.Cleanup(func() { reader.Close() })
 		for n := range 3 * len(sizes) {
 			entry, err := reader.Next()
@@ -237,9 +217,7 @@ func TestABuyerWithoutAnAnswerBidsNothing(t *testing.T) {
 	quick := startBuyer(t, refbuyer.Options{Bid: refbuyer.Fixed(1_000_000)})
 	slow := startBuyer(t, refbuyer.Options{Bid: refbuyer.Fixed(9_000_000), Latency: refbuyer.Uniform{Min: time.Second, Max: time.Second}})
 	gone := startBuyer(t, refbuyer.Options{Bid: refbuyer.Fixed(9_000_000)})
-	if err := gone.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, gone.Close())
 	for i, buyers := range [][]*refbuyer.Buyer{{quick, slow, gone}, {gone, slow, quick}} {
 		url := startAuction(t, nil, 200*time.Millisecond, buyers...)
 		for n := range uint64(2) {
@@ -262,9 +240,7 @@ func TestARecordIsCommittedBeforeTheAnswer(t *testing.T) {
 			t.Fatalf("after %d auctions: %+v", n+1, s)
 		}
 	}
-	if err := log.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, log.Close())
 	if status, _ := auction(t, url, 9); status == http.StatusOK {
 		t.Error("an answer without a log")
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/valyala/fasthttp"
 	"go.uber.org/goleak"
+
+	"pingpost/internal/must"
 )
 
 // counter is a server that counts the keys of its requests.
@@ -28,10 +30,7 @@ func (c *counter) handle(ctx *fasthttp.RequestCtx) {
 func serve(t *testing.T, answer func(ctx *fasthttp.RequestCtx)) (c *counter, addr string) {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	c = &counter{keys: map[string]int{}, answer: answer}
 	server := &fasthttp.Server{Handler: c.handle, CloseOnShutdown: true}
 	served := make(chan error, 1)
@@ -92,10 +91,7 @@ func TestEveryRequestIsSentOnceAndEveryAnswerCounted(t *testing.T) {
 
 func TestUnexpectedAnswersAreNotMeasured(t *testing.T) {
 	_, addr := serve(t, func(ctx *fasthttp.RequestCtx) { ctx.Error("full", fasthttp.StatusServiceUnavailable) })
-	r, err := loopTo(addr, 2).Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(loopTo(addr, 2).Run())(t)
 	if r.Done != 0 || r.Refused == 0 || r.Err() == nil || !strings.Contains(r.Err().Error(), "status 503: full") {
 		t.Errorf("%d measured, %d refused: %v", r.Done, r.Refused, r.Err())
 	}
@@ -107,20 +103,14 @@ func TestABrokenConnectionIsReported(t *testing.T) {
 		created(ctx)
 		once.Do(ctx.SetConnectionClose)
 	})
-	r, err := loopTo(addr, 4).Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(loopTo(addr, 4).Run())(t)
 	if r.Broken != 1 || r.Err() == nil || r.Done == 0 {
 		t.Errorf("%d broken, %d measured: %v", r.Broken, r.Done, r.Err())
 	}
 }
 
 func TestConnectionRefused(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	addr := listener.Addr().String()
 	listener.Close()
 	if _, err := loopTo(addr, 1).Run(); err == nil {

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pingpost/engine/market/format"
+	"pingpost/internal/must"
 )
 
 var testLeads = Leads{Supplier: "sup_bench", Campaigns: []string{"cmp_a", "cmp_b", "cmp_c"}}
@@ -25,10 +26,8 @@ type person struct {
 	Age      string `json:"driver_age_band"`
 }
 
-func personOf(t interface{ Fatal(...any) }, n uint64) (p person) {
-	if err := json.Unmarshal(testLeads.AppendBody(nil, n), &p); err != nil {
-		t.Fatal(err)
-	}
+func personOf(t must.Test, n uint64) (p person) {
+	must.Succeed(t, json.Unmarshal(testLeads.AppendBody(nil, n), &p))
 	return p
 }
 

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"pingpost/internal/must"
 )
 
 func supplierOf(addr string) *Supplier {
@@ -63,12 +65,8 @@ func TestSendSendsEachLeadOnce(t *testing.T) {
 	line := NewConn(addr)
 	defer line.Close()
 	one, other := supplierOf(addr), supplierOf(addr)
-	if err := one.Send(line, 10, 3); err != nil {
-		t.Fatal(err)
-	}
-	if err := other.Send(line, 20, 2); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, one.Send(line, 10, 3))
+	must.Succeed(t, other.Send(line, 20, 2))
 	for _, key := range []string{"lead-10", "lead-11", "lead-12", "lead-20", "lead-21"} {
 		if keys[key] != 1 {
 			t.Errorf("%s was sent %d times", key, keys[key])

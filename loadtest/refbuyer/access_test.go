@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
+
+	"pingpost/internal/must"
 )
 
 var acme = OAuth{"acme", "s3cret"}
@@ -41,16 +43,10 @@ func TestStockClient(t *testing.T) {
 
 func pingBy(t *testing.T, client *http.Client, base, key string) int {
 	t.Helper()
-	r, err := http.NewRequest(http.MethodPost, base+"/v1/ping", strings.NewReader(pingOf("auc_1")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(http.NewRequest(http.MethodPost, base+"/v1/ping", strings.NewReader(pingOf("auc_1"))))(t)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Idempotency-Key", key)
-	response, err := client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Value(client.Do(r))(t)
 	_ = response.Body.Close()
 	return response.StatusCode
 }

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"pingpost/internal/must"
 	"pingpost/internal/strictjson"
 )
 
@@ -47,14 +48,9 @@ func TestContactAtAnyDepth(t *testing.T) {
 				value, path = map[string]any{"z": value, "b": []any{map[string]any{}}}, ".z"+path
 			}
 		}
-		body, err := json.Marshal(map[string]any{"outer": value})
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := must.Value(json.Marshal(map[string]any{"outer": value}))(t)
 		var object strictjson.Object
-		if err := object.Parse(body); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, object.Parse(body))
 		got, want := findContact(&object.Members()[0]), ""
 		if guilty {
 			want = "outer" + path

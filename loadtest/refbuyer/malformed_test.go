@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"pingpost/internal/must"
 	"pingpost/internal/strictjson"
 	"pingpost/loadtest/refserver"
 )
@@ -41,10 +42,7 @@ type heard struct {
 // listen sends one request over its own connection.
 func listen(t *testing.T, b *Buyer, path, key, body string) heard {
 	t.Helper()
-	conn, err := net.Dial("tcp", b.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Value(net.Dial("tcp", b.Addr().String()))(t)
 	defer conn.Close()
 	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: buyer\r\nContent-Type: application/json\r\nConnection: close\r\nIdempotency-Key: %s\r\nContent-Length: %d\r\n\r\n%s", path, key, len(body), body)
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -122,10 +120,7 @@ func hasOnlyDefect(m malformation, auction string, got heard) bool {
 // TestTrickle: the answer arrives byte by byte until the buyer is closed.
 func TestTrickle(t *testing.T) {
 	b, _ := start(t, Options{Bid: Fixed(1), MalformedRate: 1})
-	conn, err := net.Dial("tcp", b.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Value(net.Dial("tcp", b.Addr().String()))(t)
 	defer conn.Close()
 	body := pingOf("auc_1")
 	fmt.Fprintf(conn, "POST /v1/ping HTTP/1.1\r\nHost: buyer\r\nContent-Type: application/json\r\nIdempotency-Key: %s\r\nContent-Length: %d\r\n\r\n%s",

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 var noon = time.Unix(1_700_000_000, 0)
@@ -66,14 +67,8 @@ func TestBid(t *testing.T) {
 
 // TestBidsOf checks the bids for pings.
 func TestBidsOf(t *testing.T) {
-	byState, err := ParsePricing("CA=20,TX=15.5")
-	if err != nil {
-		t.Fatal(err)
-	}
-	california, err := market.ParseUSStates([]string{"CA", "NY"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	byState := must.Value(ParsePricing("CA=20,TX=15.5"))(t)
+	california := must.Value(market.ParseUSStates([]string{"CA", "NY"}))(t)
 	rows := []struct {
 		name    string
 		options Options
@@ -205,9 +200,7 @@ func TestPingRefused(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			status, text, _ := send(t, "POST", base+"/v1/ping", row.body, "Idempotency-Key", fmt.Sprint("k", i))
 			var body refusal
-			if err := json.Unmarshal([]byte(text), &body); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, json.Unmarshal([]byte(text), &body))
 			var fields []string
 			for _, f := range body.FieldErrors {
 				fields = append(fields, f.Field+" "+f.Code)
@@ -260,10 +253,7 @@ func TestPingSyntax(t *testing.T) {
 func TestEcho(t *testing.T) {
 	_, base := start(t, Options{Bid: Fixed(1)})
 	for i, auction := range []string{"a\"b", `a\b`, "Größe", "a\tb", "a\u2028b", "x y", strings.Repeat("z", 64)} {
-		body, err := json.Marshal(map[string]any{"auction_id": auction, "vertical": "v", "state": "CA", "tcpa_consent": false})
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := must.Value(json.Marshal(map[string]any{"auction_id": auction, "vertical": "v", "state": "CA", "tcpa_consent": false}))(t)
 		got, text, _ := ask(t, base, fmt.Sprint(i), string(body))
 		if got.AuctionID != auction {
 			t.Errorf("%q: got %s", auction, text)

@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // TestAnswersTwice: with the rate, each answer is sent twice with the same bytes and the
@@ -14,10 +16,7 @@ import (
 func TestAnswersTwice(t *testing.T) {
 	for rate, want := range map[float64]int{0: 1, 1: 2} {
 		b, _ := start(t, Options{TwiceRate: rate, Bid: Fixed(10 * cent)})
-		conn, err := net.Dial("tcp", b.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Value(net.Dial("tcp", b.Addr().String()))(t)
 		answers := bufio.NewReader(conn)
 		for round, body := range []string{aPing, lead("uuid-1"), lead("uuid-1")} {
 			path := map[bool]string{true: "/v1/ping", false: "/v1/post"}[round == 0]
@@ -42,10 +41,7 @@ func TestAnswersTwice(t *testing.T) {
 // answerOf reads one valid answer.
 func answerOf(t *testing.T, from *bufio.Reader) string {
 	t.Helper()
-	response, err := http.ReadResponse(from, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Value(http.ReadResponse(from, nil))(t)
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode > 201 {

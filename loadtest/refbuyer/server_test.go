@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 	"pingpost/loadtest/refserver"
 )
 
@@ -22,10 +23,7 @@ import (
 func start(t *testing.T, options Options) (b *Buyer, base string) {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
-	b, err := New(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b = must.Value(New(options))(t)
 	ctx, stop := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- b.Serve(ctx) }()
@@ -46,23 +44,14 @@ func start(t *testing.T, options Options) (b *Buyer, base string) {
 // send makes one request and returns the whole answer.
 func send(t *testing.T, method, url, body string, headers ...string) (status int, answer string, header http.Header) {
 	t.Helper()
-	r, err := http.NewRequest(method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(http.NewRequest(method, url, strings.NewReader(body)))(t)
 	r.Header.Set("Content-Type", "application/json")
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Value(http.DefaultClient.Do(r))(t)
 	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(io.ReadAll(response.Body))(t)
 	return response.StatusCode, string(text), response.Header
 }
 
@@ -176,10 +165,7 @@ func TestRefusals(t *testing.T) {
 // concurrently, and under another seed different ones.
 func TestSeed(t *testing.T) {
 	const requests = 200
-	spread, err := ParsePricing("8-20")
-	if err != nil {
-		t.Fatal(err)
-	}
+	spread := must.Value(ParsePricing("8-20"))(t)
 	run := func(seed uint64, order func(i int) int) (fates string, s Stats) {
 		b, base := start(t, Options{Seed: seed, RejectRate: 0.3, FailRate: 0.4, NoBidRate: 0.3, Bid: spread})
 		b.now = func() time.Time { return noon }

@@ -9,23 +9,18 @@ import (
 	"time"
 
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // TestWon: a lead costs its bid, in its own auction and while the bid is valid.
 func TestWon(t *testing.T) {
-	spread, err := ParsePricing("CA=8-20,*=3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	spread := must.Value(ParsePricing("CA=8-20,*=3"))(t)
 	b, base := start(t, Options{Bid: spread, Valid: 2 * time.Second})
 	var at atomic.Int64
 	at.Store(noon.UnixMilli())
 	b.now = func() time.Time { return time.UnixMilli(at.Load()) }
 	bid, _, _ := ask(t, base, "p1", pingOf("auc_1"))
-	price, err := market.ParseMoney([]byte(bid.Bid.Amount))
-	if err != nil {
-		t.Fatal(err)
-	}
+	price := must.Value(market.ParseMoney([]byte(bid.Bid.Amount)))(t)
 	post := func(key, body string) (int, string) {
 		status, text, _ := send(t, "POST", base+"/v1/post", body, "Idempotency-Key", key)
 		return status, text

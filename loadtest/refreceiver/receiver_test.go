@@ -15,6 +15,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 	"go.uber.org/goleak"
 
+	"pingpost/internal/must"
 	"pingpost/loadtest/refbuyer"
 	"pingpost/outbound/webhook/signature"
 )
@@ -26,10 +27,7 @@ func start(t *testing.T, options Options) (r *Receiver, base string) {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
 	options.Secret = secret
-	r, err := New(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r = must.Value(New(options))(t)
 	ctx, stop := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- r.Serve(ctx) }()
@@ -56,19 +54,10 @@ func parcel(t *testing.T, id, what string) *http.Request {
 
 func parcelOf(t *testing.T, id, body string) *http.Request {
 	t.Helper()
-	r, err := http.NewRequest(http.MethodPost, "", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	stock, err := standardwebhooks.NewWebhook(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(http.NewRequest(http.MethodPost, "", strings.NewReader(body)))(t)
+	stock := must.Value(standardwebhooks.NewWebhook(secret))(t)
 	now := time.Now()
-	signed, err := stock.Sign(id, now, []byte(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	signed := must.Value(stock.Sign(id, now, []byte(body)))(t)
 	key, _ := signature.ParseSecret(secret)
 	r.Header.Set("webhook-id", id)
 	r.Header.Set("webhook-timestamp", fmt.Sprint(now.Unix()))
@@ -79,20 +68,11 @@ func parcelOf(t *testing.T, id, body string) *http.Request {
 
 func deliver(t *testing.T, base string, r *http.Request) (status int, text string) {
 	t.Helper()
-	u, err := r.URL.Parse(base + "/hooks/acme?x=1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Value(r.URL.Parse(base + "/hooks/acme?x=1"))(t)
 	r.URL = u
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Value(http.DefaultClient.Do(r))(t)
 	defer response.Body.Close()
-	all, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Value(io.ReadAll(response.Body))(t)
 	return response.StatusCode, string(all)
 }
 
@@ -160,15 +140,10 @@ func TestCounts(t *testing.T) {
 			t.Errorf("%s: %d %s", body, status, text)
 		}
 	}
-	response, err := http.Get(base + "/stats")
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Value(http.Get(base + "/stats"))(t)
 	defer response.Body.Close()
 	var s Stats
-	if err := json.NewDecoder(response.Body).Decode(&s); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.NewDecoder(response.Body).Decode(&s))
 	if s.Deliveries != 10 || s.Acknowledged != 6 || s.Invalid != 4 || s.Distinct != 4 || s.Repeats != 2 || s.Changed != 1 {
 		t.Errorf("%+v", s)
 	}
@@ -186,16 +161,11 @@ func TestCounts(t *testing.T) {
 
 func listed(t *testing.T, base string) (all []Event) {
 	t.Helper()
-	response, err := http.Get(base + "/events")
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Value(http.Get(base + "/events"))(t)
 	defer response.Body.Close()
 	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
 		var e Event
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal(lines.Bytes(), &e))
 		all = append(all, e)
 	}
 	return all
@@ -266,10 +236,7 @@ func TestOptionsAtFault(t *testing.T) {
 
 func TestNoSuchPage(t *testing.T) {
 	_, base := start(t, Options{})
-	response, err := http.Get(base + "/hooks")
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Value(http.Get(base + "/hooks"))(t)
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusNotFound {
 		t.Errorf("%d", response.StatusCode)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/valyala/fasthttp"
+
+	"pingpost/internal/must"
 )
 
 // open returns a server that delays its answers until it closes, and the result of Serve.
@@ -55,20 +57,12 @@ func TestDelayedAnswersAreReleased(t *testing.T) {
 
 // TestCloseUnserved: Close without Serve releases the address.
 func TestCloseUnserved(t *testing.T) {
-	s, err := New("127.0.0.1:0", &fasthttp.Server{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(New("127.0.0.1:0", &fasthttp.Server{}))(t)
 	if _, err := New(s.Addr().String(), &fasthttp.Server{}); err == nil || !strings.Contains(err.Error(), "cannot listen on") {
 		t.Errorf("a second one listens there: %v", err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	again, err := New(s.Addr().String(), &fasthttp.Server{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Close())
+	again := must.Value(New(s.Addr().String(), &fasthttp.Server{}))(t)
 	if err := again.Close(); err != nil {
 		t.Error(err)
 	}

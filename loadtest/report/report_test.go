@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"pingpost/internal/must"
 	"pingpost/loadtest/trial"
 )
 
@@ -88,10 +89,7 @@ func TestMissed(t *testing.T) {
 
 func TestJSONIsTheResult(t *testing.T) {
 	r := found()
-	text, err := JSON(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(JSON(r))(t)
 	var back trial.Result
 	if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(&back, r) {
 		t.Errorf("%v: %+v", err, back)
@@ -107,10 +105,7 @@ var (
 func TestThePageIsSelfContained(t *testing.T) {
 	r := found()
 	r.Ends["broken"] = 2
-	text, err := HTML(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(HTML(r))(t)
 	page := string(text)
 	if found := external.FindString(page); found != "" {
 		t.Errorf("the page has %q", found)

@@ -4,14 +4,13 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 func builtIn(t *testing.T, name string) *Scenario {
 	t.Helper()
-	s, err := Load(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(Load(name))(t)
 	return s
 }
 

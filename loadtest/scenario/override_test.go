@@ -3,14 +3,13 @@ package scenario
 import (
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 func ofSmall(t *testing.T) *Scenario {
 	t.Helper()
-	s, err := Parse("small.yaml", []byte(small))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(Parse("small.yaml", []byte(small)))(t)
 	return s
 }
 

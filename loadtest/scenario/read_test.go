@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 // small is a valid scenario; the tests change it.
@@ -34,10 +36,7 @@ limits:
 `
 
 func TestWhatIsLeftOut(t *testing.T) {
-	s, err := Parse("small.yaml", []byte(small))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(Parse("small.yaml", []byte(small)))(t)
 	if s.InFlight != 2000 || s.Supplier != (Supplier{1_000_000, 1_000_000}) || s.Limits.Late != 20*time.Millisecond {
 		t.Errorf("%+v", s)
 	}
@@ -137,9 +136,7 @@ func TestBuiltIns(t *testing.T) {
 
 func TestLoadFromAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mine.yaml")
-	if err := os.WriteFile(path, []byte(small), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, []byte(small), 0o600))
 	if s, err := Load(path); err != nil || s.Name != "small" {
 		t.Errorf("%v %v", s, err)
 	}

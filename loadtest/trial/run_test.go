@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pingpost/internal/must"
 	"pingpost/loadtest/load"
 	"pingpost/loadtest/scenario"
 )
@@ -149,10 +150,7 @@ func TestAnInterruptedTest(t *testing.T) {
 		}
 		return 0, ""
 	}
-	r, err := Run(ctx, stubScenario(t, "{ingest: 1}", lenient+"}"), s.target(), Options{Seed: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(Run(ctx, stubScenario(t, "{ingest: 1}", lenient+"}"), s.target(), Options{Seed: 3}))(t)
 	slow := r.Generator.Max > 100*time.Millisecond // a machine that stalled sends everything that is due
 	if r.Held() || !r.Interrupted || r.Sent < 15 || (r.Sent >= 35 && !slow) || len(r.Account.Mismatches) > 0 {
 		t.Errorf("%d sent, %v, %+v", r.Sent, r.Account.Mismatches, r.Generator)

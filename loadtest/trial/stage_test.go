@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 // phaseText returns /metrics with n observations of 1.5 ms for a phase of pings.
@@ -26,10 +28,7 @@ func phaseText(count int) string {
 
 func lookAt(t *testing.T, after time.Duration, text string) metricsSample {
 	t.Helper()
-	values, err := readMetrics(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	values := must.Value(readMetrics(strings.NewReader(text)))(t)
 	return metricsSample{after, values}
 }
 

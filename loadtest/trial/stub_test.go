@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pingpost/internal/must"
 	"pingpost/loadtest/refbuyer"
 	"pingpost/loadtest/scenario"
 )
@@ -142,10 +143,7 @@ buyers: [{bid: "7.5"}]
 
 func (s *stub) tried(t *testing.T, of *scenario.Scenario) *Result {
 	t.Helper()
-	r, err := Run(t.Context(), of, s.target(), Options{Seed: 3, Settling: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(Run(t.Context(), of, s.target(), Options{Seed: 3, Settling: time.Second}))(t)
 	return r
 }
 

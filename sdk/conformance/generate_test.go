@@ -6,25 +6,20 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // Tests sdk/generate with a fake generator: the files that it keeps, reports as stale, and
 // rejects.
 func TestGenerate(t *testing.T) {
-	script, err := os.ReadFile(filepath.Join("..", "generate"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := must.Value(os.ReadFile(filepath.Join("..", "generate")))(t)
 	root := t.TempDir()
 	write := func(path, text string, mode os.FileMode) {
 		t.Helper()
 		path = filepath.Join(root, path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.Succeed(t, os.WriteFile(path, []byte(text), mode))
 	}
 	run := func(says string, good bool, args ...string) {
 		t.Helper()

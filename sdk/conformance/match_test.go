@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 func TestMatch(t *testing.T) {
@@ -101,9 +103,6 @@ func TestVariables(t *testing.T) {
 
 func value(t *testing.T, text string) any {
 	t.Helper()
-	v, err := decode([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Value(decode([]byte(text)))(t)
 	return v
 }

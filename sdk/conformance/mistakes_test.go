@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // The suite must detect faulty SDKs: an SDK without the mistake passes the case, and one with
@@ -15,10 +17,7 @@ func TestMistakes(t *testing.T) {
 		t.Skip("needs go, to build the exchange")
 	}
 	w := testWorld(t)
-	themes, err := readThemes("cases")
-	if err != nil {
-		t.Fatal(err)
-	}
+	themes := must.Value(readThemes("cases"))(t)
 	for _, m := range []struct{ mistake, at, finding string }{
 		{"never tries again", "retries: what passes is tried again", "slept"},
 		{"does not wait", "retries: what passes is tried again", "~between 1 1.1"},
@@ -80,13 +79,8 @@ func testWorld(t *testing.T) *world {
 	t.Helper()
 	place := t.TempDir()
 	program := filepath.Join(place, "pingpost")
-	if err := buildExchange(t.Context(), filepath.Join("..", ".."), program); err != nil {
-		t.Fatal(err)
-	}
-	w, err := openWorld(context.Background(), place, program) // the world ends after the test's context
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, buildExchange(t.Context(), filepath.Join("..", ".."), program))
+	w := must.Value(openWorld(context.Background(), place, program))(t) // the world ends after the test's context
 	t.Cleanup(func() {
 		if err := w.close(); err != nil {
 			t.Error(err)

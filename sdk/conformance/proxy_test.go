@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // The effect of each fault, and the records.
@@ -67,9 +69,7 @@ func TestInvalidThemes(t *testing.T) {
 		"theme: a\ncases: [{name: n, steps: [{do: {op: describe}, expect: {a: ~txet}}]}]": "unknown rule",
 	} {
 		path := filepath.Join(t.TempDir(), "a.yaml")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
 		_, err := readTheme(path)
 		if (err == nil) != (finding == "") || err != nil && !strings.Contains(err.Error(), finding) {
 			t.Errorf("%s\n%v, want %q", text, err, finding)

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pingpost/internal/must"
 	"pingpost/sdk/go/model"
 )
 
@@ -164,10 +165,7 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%s: %q", name, client.options.BaseURL)
 		}
 	}
-	client, err := New(Options{BaseURL: "http://x", APIKey: "secret-1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Value(New(Options{BaseURL: "http://x", APIKey: "secret-1"}))(t)
 	for _, shown := range []string{fmt.Sprintf("%v %+v %#v %s", client, client, client, client), fmt.Sprintf("%v %+v %#v", client.options, client.options, &client.options)} {
 		if strings.Contains(shown, "secret-1") {
 			t.Errorf("shows its key: %s", shown)

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pingpost/internal/must"
 	"pingpost/sdk/go/model"
 )
 
@@ -24,10 +25,7 @@ func made(t *testing.T, o Options) *Buyer {
 	if o.Post == nil {
 		o.Post = func(context.Context, *model.LeadDelivery) (string, error) { return "B-1", nil }
 	}
-	b, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Value(New(o))(t)
 	return b
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"pingpost/internal/must"
 	"pingpost/sdk/go/model"
 	"pingpost/sdk/go/wire"
 )
@@ -38,13 +39,8 @@ func sorted(t *testing.T, text []byte) string {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	var value any
-	if err := decoder.Decode(&value); err != nil {
-		t.Fatal(err)
-	}
-	written, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, decoder.Decode(&value))
+	written := must.Value(json.Marshal(value))(t)
 	return string(written)
 }
 
@@ -54,9 +50,7 @@ func TestNullable(t *testing.T) {
 	}
 	for text, want := range map[string]form{`{}`: {}, `{"a":null}`: {wire.Null[string]()}, `{"a":""}`: {wire.Value("")}, `{"a":"x"}`: {wire.Value("x")}} {
 		var f form
-		if err := json.Unmarshal([]byte(text), &f); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal([]byte(text), &f))
 		got, ok := f.A.Get()
 		expected, expectedOK := want.A.Get()
 		if got != expected || ok != expectedOK || f.A.IsNull() != want.A.IsNull() || f.A.IsZero() != want.A.IsZero() {
@@ -70,10 +64,7 @@ func TestNullable(t *testing.T) {
 
 // Join does not overwrite a struct's own member.
 func TestJoin(t *testing.T) {
-	text, err := json.Marshal(model.PostLead{FirstName: "Ann", More: map[string]any{"first_name": "Eve", "own": "<&>"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(json.Marshal(model.PostLead{FirstName: "Ann", More: map[string]any{"first_name": "Eve", "own": "<&>"}}))(t)
 	var back model.PostLead
 	if err := json.Unmarshal(text, &back); err != nil || back.FirstName != "Ann" || back.More["own"] != "<&>" || len(back.More) != 1 {
 		t.Errorf("%s: %v", text, err)
