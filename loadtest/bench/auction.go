@@ -19,10 +19,9 @@ type auctionRuns struct {
 	exchange, ceiling, recording []child.SellerResult
 }
 
-// alternateAuctions runs auctions with this number of buyers at the three servers in
-// turn. In a closed loop an auction without a bid is an error: a refusal is quick and
-// would
-// make the server look fast.
+// alternateAuctions runs auctions with this number of buyers at the three servers in turn.
+// In a closed loop an auction without a bid is an error: a refusal is quick and would make
+// the server look fast.
 func (h *auctionSetup) alternateAuctions(buyers int, spec *child.SellerSpec) (*auctionRuns, error) {
 	spec.Vertical, spec.Connections = verticalOf(buyers), auctionConnections
 	one := func(server *process) func() (child.SellerResult, error) {

@@ -17,9 +17,8 @@ import (
 	"pingpost/loadtest/load"
 )
 
-// auctionSetup is an exchange with the process of its buyers. For each number of buyers
-// it has a ceiling, and a ceiling that commits as many bytes for an auction as the
-// exchange.
+// auctionSetup is an exchange with the process of its buyers. For each number of buyers it
+// has a ceiling, and a ceiling that commits as many bytes for an auction as the exchange.
 // All processes except the buyers are paused while they are not measured.
 type auctionSetup struct {
 	b         *bench

@@ -38,9 +38,8 @@ func (b *bench) commit() ([]row, error) {
 	}, nil
 }
 
-// committer measures how many leads a second the committer writes, fsyncs and applies
-// when it never waits for input. An exchange has one committer on any number of cores.
-// The
+// committer measures how many leads a second the committer writes, fsyncs and applies when
+// it never waits for input. An exchange has one committer on any number of cores. The
 // events are encoded beforehand.
 func (b *bench) committer() ([]row, error) {
 	results, err := repeatChild[child.CommitterResult](b, "role-committer", func(dir string) (any, error) {

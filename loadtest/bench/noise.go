@@ -25,8 +25,7 @@ type noiseGuard struct {
 }
 
 // measure runs f, and repeats it if other processes used too much of the machine
-// meanwhile. own are live processes that belong to the measurement. Children that f
-// starts
+// meanwhile. own are live processes that belong to the measurement. Children that f starts
 // and waits for are counted without being listed.
 func (g *noiseGuard) measure(own []*process, f func() error) error {
 	for try := 0; ; try++ {

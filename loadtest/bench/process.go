@@ -30,8 +30,7 @@ type process struct {
 
 // startServer starts a server and waits for its addresses: a log line in JSON with the
 // member "listen". It writes spec to the standard input, which stays open while the
-// process
-// runs.
+// process runs.
 func startServer(cmd *exec.Cmd, list []int, spec []byte, timeout time.Duration) (*process, error) {
 	output, outputWriter, err := os.Pipe()
 	if err != nil {

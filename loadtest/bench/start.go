@@ -47,8 +47,7 @@ func (b *bench) startTimed(name string) (s *ingestTarget, took time.Duration, er
 // fullFolder is the folder of the exchange with many leads.
 const fullFolder = "held"
 
-// startFull starts an exchange from a snapshot of many leads, and compares its ingest
-// with
+// startFull starts an exchange from a snapshot of many leads, and compares its ingest with
 // that of an empty one.
 func (b *bench) startFull() ([]row, error) {
 	snapshot, err := b.fillExchange()
@@ -58,8 +57,7 @@ func (b *bench) startFull() ([]row, error) {
 	ready := make(series, b.size.runs)
 	for i := range ready {
 		// The exchange is killed inside the measurement; otherwise the guard would count
-		// it as
-		// other load.
+		// it as other load.
 		err := b.guard.measure(nil, func() error {
 			full, took, err := b.startTimed(fullFolder)
 			if err == nil {
@@ -97,8 +95,7 @@ func (b *bench) startFull() ([]row, error) {
 	return b.growthRows(rows, pair{ours: full, theirs: empty}, fmt.Sprintf("%d leads held instead of none", b.size.heldLeads), 0)
 }
 
-// fillExchange starts an exchange, appends many leads to its log, lets it replay them,
-// and
+// fillExchange starts an exchange, appends many leads to its log, lets it replay them, and
 // stops it in an orderly way, so that it leaves a snapshot. It returns the snapshot's
 // size.
 func (b *bench) fillExchange() (snapshot int64, err error) {

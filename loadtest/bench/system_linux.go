@@ -24,8 +24,7 @@ func availableCores() (list []int) {
 }
 
 // startOn starts a command on some cores, or on any core for an empty list. A child
-// inherits the cores of the thread that starts it, so that thread is pinned meanwhile.
-// The
+// inherits the cores of the thread that starts it, so that thread is pinned meanwhile. The
 // child is killed when this process ends.
 func startOn(cmd *exec.Cmd, list []int) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

@@ -13,8 +13,7 @@ import (
 	"pingpost/loadtest/refbuyer"
 )
 
-// These are the rate of the leads that arrive while webhooks are sent, and the time
-// within
+// These are the rate of the leads that arrive while webhooks are sent, and the time within
 // which all responsive endpoints must receive their webhooks.
 const (
 	webhooksLeadRate = 1000
@@ -30,8 +29,7 @@ type webhooksRun struct {
 }
 
 // webhooks compares ingest with and without concurrent webhooks. Webhooks are off while
-// the
-// first leads are sold. Then all are resent, so that all are due at the same time.
+// the first leads are sold. Then all are resent, so that all are due at the same time.
 func (b *bench) webhooks() ([]row, error) {
 	endpoints, err := b.startWebhookEndpoints(b.size.endpoints)
 	if err != nil {
@@ -141,8 +139,7 @@ func (b *bench) commandWebhooks(s *ingestTarget, supplier, verb string) error {
 func webhookSupplier(i int) string { return fmt.Sprintf("sup_%05d", i) }
 
 // webhookCatalog returns a small catalog with a supplier for each endpoint and one
-// supplier
-// without a webhook.
+// supplier without a webhook.
 func webhookCatalog(endpoints []string) *document {
 	d := catalogWithCampaigns(10)
 	d.Trusted = []string{"127.0.0.0/8"}

@@ -20,12 +20,10 @@ type AuctionOptions struct {
 }
 
 // Auction is the ceiling of auctions. It decodes a ping into a struct, sends it to every
-// buyer at once, decodes their bids and answers with the best. It applies no rules. With
-// a
+// buyer at once, decodes their bids and answers with the best. It applies no rules. With a
 // log, it commits a record of a given size for each auction.
 //
-// A ballot is the workspace of one auction. Each goroutine writes to its own seat, and
-// the
+// A ballot is the workspace of one auction. Each goroutine writes to its own seat, and the
 // handler waits for all of them before it returns the ballot to the pool. No goroutine
 // outlives the wait, because each ping ends by the deadline.
 type Auction struct {

@@ -7,8 +7,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// poster posts a lead to its buyer between the two commits. It uses the lead's
-// idempotency
+// poster posts a lead to its buyer between the two commits. It uses the lead's idempotency
 // key and never retries.
 type poster struct {
 	client *fasthttp.HostClient

@@ -7,10 +7,8 @@ import (
 
 // Auctions writes the requests of a seller in the ping-post API. It reuses its buffer, so
 // only one goroutine may use it. Numbers are those of Leads: ping n and post n are about
-// the
-// same person, and auction ids, lead_uuids and keys are unique. A ping contains the
-// current
-// time, so a repeated number gives another body under the same key.
+// the same person, and auction ids, lead_uuids and keys are unique. A ping contains the
+// current time, so a repeated number gives another body under the same key.
 type Auctions struct {
 	Leads    Leads
 	Host     string

@@ -9,11 +9,9 @@ import (
 )
 
 // ClosedLoop is a closed loop: a number of connections, each with one request in flight.
-// Each connection is a goroutine with its own histogram and buffer, and they share no
-// data
+// Each connection is a goroutine with its own histogram and buffer, and they share no data
 // until all have ended. No number is sent twice: connection c sends First+c, and then
-// every
-// Connections-th number after it.
+// every Connections-th number after it.
 type ClosedLoop struct {
 	Addr        string
 	Connections int
@@ -22,8 +20,7 @@ type ClosedLoop struct {
 	First       uint64        // number of the first request
 
 	// Requests returns a function for one connection. The function appends the request of
-	// a
-	// number.
+	// a number.
 	Requests func() func(dst []byte, n uint64) []byte
 	// Good reports whether an answer is as expected. Other answers are counted and not
 	// measured.

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// Conn is a connection that sends one request at a time. It connects when necessary, so
-// it
+// Conn is a connection that sends one request at a time. It connects when necessary, so it
 // connects again after an error.
 type Conn struct {
 	addr    string

@@ -3,14 +3,10 @@
 //
 // In a closed loop, a connection sends its next lead when the last one was answered. This
 // measures the capacity of a server. It does not show how a stall affects clients that
-// would
-// have arrived meanwhile. In an open loop, leads arrive at a rate, and their latency
-// counts
-// from the time when they were due.
+// would have arrived meanwhile. In an open loop, leads arrive at a rate, and their latency
+// counts from the time when they were due.
 //
 // The client must not limit the measurement. Therefore it implements HTTP itself: one
-// write
-// and about one read for each request, no allocation, and the clock is read only before
-// and
-// after.
+// write and about one read for each request, no allocation, and the clock is read only
+// before and after.
 package load

@@ -3,8 +3,8 @@ package load
 import "strconv"
 
 // Leads generates people by number. The same number gives the same lead, byte for byte.
-// Two
-// numbers below MaxLeads never share a phone number, e-mail address or idempotency key.
+// Two numbers below MaxLeads never share a phone number, e-mail address or idempotency
+// key.
 type Leads struct {
 	Supplier string
 	// Campaigns receive the leads in turn.

@@ -10,19 +10,15 @@ import (
 // OpenLoop is an open loop: arrivals start at their times, independent of earlier ones.
 //
 // The schedule is computed beforehand. One goroutine walks through it and gives each
-// arrival
-// to the connection that became idle last, so that no more connections are used than
-// needed.
-// An arrival has its due time. A latency from that time includes any delay by the clock,
-// a
-// goroutine, or a missing idle connection. Rejected: a goroutine and a connection for
-// each
-// arrival, because a stall of the server would cause new connections, which prolong it.
+// arrival to the connection that became idle last, so that no more connections are used
+// than needed. An arrival has its due time. A latency from that time includes any delay by
+// the clock, a goroutine, or a missing idle connection. Rejected: a goroutine and a
+// connection for each arrival, because a stall of the server would cause new connections,
+// which prolong it.
 //
 // The number of connections is fixed. While all are busy, arrivals wait, and the loop is
 // closed. The loop counts these waits, and measures how late each arrival started. Check
-// both
-// before you read the latencies.
+// both before you read the latencies.
 type OpenLoop struct {
 	Addr        string
 	Connections int // requests in flight, at most

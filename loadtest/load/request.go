@@ -3,8 +3,7 @@ package load
 import "strconv"
 
 // Ingest writes the requests of a supplier. It reuses its buffer, so only one goroutine
-// may
-// use it.
+// may use it.
 type Ingest struct {
 	Leads Leads
 	Host  string

@@ -8,8 +8,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Seller handles the arrivals of one connection in an open loop of auctions. It pings,
-// and
+// Seller handles the arrivals of one connection in an open loop of auctions. It pings, and
 // with SellBids it posts to the winner at once. Only one goroutine may use it.
 type Seller struct {
 	Requests Auctions
@@ -22,8 +21,7 @@ type Seller struct {
 
 // Sales counts the outcomes of a seller's auctions. Each measured arrival counts in
 // Auctions and in one of Sold, NoBid, Refused and Broken. Without SellBids, a bid counts
-// as
-// Sold.
+// as Sold.
 type Sales struct {
 	Auctions, Sold, NoBid, Refused, Broken uint64
 

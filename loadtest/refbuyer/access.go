@@ -16,8 +16,7 @@ const maxTokens = 1024
 // access decides which callers may sell: the holder of the static token, and holders of
 // access tokens. Without either kind, any caller may sell.
 //
-// A token that expires early is valid for a secret number of uses, at least ten, so that
-// a
+// A token that expires early is valid for a secret number of uses, at least ten, so that a
 // seller which then requests another makes progress.
 type access struct {
 	static   []byte

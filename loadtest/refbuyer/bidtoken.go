@@ -14,8 +14,8 @@ import (
 //	"bid_" base64url( amount:6 valid until:6 signature:12 )
 //
 // The amount is in millionths and the time in milliseconds since 1970, both big-endian.
-// The
-// signature covers both and the auction id, so a token is only valid in its own auction.
+// The signature covers both and the auction id, so a token is only valid in its own
+// auction.
 const (
 	tokenPrefix    = "bid_"
 	tokenNumber    = 6
@@ -51,8 +51,7 @@ func (c chance) signToken(raw *[tokenTerms + tokenSignature]byte, auction []byte
 }
 
 // readToken returns the terms of a token. ok is false if the buyer issued no such token
-// for
-// this auction.
+// for this auction.
 func (c chance) readToken(token, auction string) (t terms, ok bool) {
 	var raw, proper [tokenTerms + tokenSignature]byte
 	if len(token) != tokenSize || token[:len(tokenPrefix)] != tokenPrefix {

@@ -28,8 +28,7 @@ const (
 // chance makes the random decisions of one seed.
 type chance uint64
 
-// draw returns a number from 0 up to, but not including, 1. It is FNV-1a of the key with
-// a
+// draw returns a number from 0 up to, but not including, 1. It is FNV-1a of the key with a
 // strong finisher: the hash must be uniform and fast, not secret.
 func (c chance) draw(what draw, key []byte, attempt int) float64 {
 	const offset, prime = 14695981039346656037, 1099511628211

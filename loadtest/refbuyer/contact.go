@@ -8,10 +8,8 @@ import (
 )
 
 // isContact reports whether a member name denotes contact data, in any spelling:
-// first_name,
-// firstName, First-Name. The list is separate from the exchange's, because the buyer
-// checks
-// the exchange.
+// first_name, firstName, First-Name. The list is separate from the exchange's, because the
+// buyer checks the exchange.
 func isContact(name []byte) bool {
 	const longest = len("streetaddress")
 	var buffer [longest]byte

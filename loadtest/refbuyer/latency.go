@@ -79,8 +79,7 @@ func (n Normal) At(quantile float64) time.Duration {
 	return max(0, bounded(float64(n.Mean)+deviations(quantile)*float64(n.Deviation)))
 }
 
-// Table is a measured distribution: percentiles with linear interpolation. Below the
-// first
+// Table is a measured distribution: percentiles with linear interpolation. Below the first
 // percentile and above the last one, the time is constant.
 type Table []Percentile
 

@@ -70,8 +70,7 @@ type outcome struct {
 }
 
 // decidePost decides an attempt. A key that arrived first while its bid was valid never
-// expires,
-// because its retries belong to a sale that was in time.
+// expires, because its retries belong to a sale that was in time.
 func (l *ledger) decidePost(a attempt) outcome {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -92,8 +92,7 @@ func TestLedgerForgets(t *testing.T) {
 }
 
 // TestLedgerFirstAnswer: the first answer of a repeated lead counts, and an unknown key
-// has
-// no effect.
+// has no effect.
 func TestLedgerFirstAnswer(t *testing.T) {
 	l := newLedger(2)
 	l.decidePost(attempt{key: "k", lead: "l", fail: always(false, false)})

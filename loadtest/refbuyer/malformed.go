@@ -130,10 +130,9 @@ func (b *Buyer) writeBroken(r *fasthttp.RequestCtx, m malformation) {
 	})
 }
 
-// maybeAnswerTwice may write the answer directly to the connection before the server does, so that
-// the connection carries it twice and stays open. A caller that takes the second copy for
-// the
-// answer to its next request reads the answer of another lead.
+// maybeAnswerTwice may write the answer directly to the connection before the server does,
+// so that the connection carries it twice and stays open. A caller that takes the second
+// copy for the answer to its next request reads the answer of another lead.
 func (b *Buyer) maybeAnswerTwice(r *fasthttp.RequestCtx, key []byte, attempt int) {
 	if !b.chance.happens(b.options.TwiceRate, drawTwice, key, attempt) {
 		return

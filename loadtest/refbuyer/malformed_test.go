@@ -143,8 +143,7 @@ func TestTrickle(t *testing.T) {
 }
 
 // TestMalformedPosts: the lead is accepted once whatever the answer is, and a later
-// attempt
-// gets the receipt.
+// attempt gets the receipt.
 func TestMalformedPosts(t *testing.T) {
 	b, _ := start(t, Options{Bid: Fixed(1_000_000), MalformedPostRate: 1})
 	kinds := len(malformations) - int(notJSON)

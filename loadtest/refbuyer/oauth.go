@@ -31,9 +31,8 @@ type granted struct {
 	Scope     string `json:"scope"`
 }
 
-// issueToken issues an access token by the client credentials grant of RFC 6749. The request
-// is
-// JSON or a form. The credentials are in the body or in a Basic header.
+// issueToken issues an access token by the client credentials grant of RFC 6749. The
+// request is JSON or a form. The credentials are in the body or in a Basic header.
 func (b *Buyer) issueToken(r *fasthttp.RequestCtx) {
 	r.Response.Header.Set("Cache-Control", "no-store")
 	g, ok := readGrant(r)
@@ -87,8 +86,7 @@ func readGrant(r *fasthttp.RequestCtx) (g grant, ok bool) {
 	return g, true
 }
 
-// basic parses a Basic header. RFC 6749 encodes both parts as in a form. An invalid
-// header
+// basic parses a Basic header. RFC 6749 encodes both parts as in a form. An invalid header
 // gives empty strings.
 func basic(header []byte) (client, secret string) {
 	scheme, encoded, _ := bytes.Cut(header, []byte(" "))

@@ -10,8 +10,7 @@ import (
 )
 
 // Options configure the buyer. The zero value accepts every lead at once and bids for
-// none.
-// A rate is a share from 0 to 1.
+// none. A rate is a share from 0 to 1.
 type Options struct {
 	Listen string // address and port; default: a free port of 127.0.0.1
 	Seed   uint64 // of all random decisions

@@ -6,14 +6,11 @@ import (
 	"time"
 )
 
-// pingBook remembers pings: by key, a hash of the body and the end of the bid. The rest
-// of
+// pingBook remembers pings: by key, a hash of the body and the end of the bid. The rest of
 // an answer follows from the key and the body. It is a ring with an index, without
-// pointers,
-// so that a full book costs the garbage collector no time.
+// pointers, so that a full book costs the garbage collector no time.
 //
-// Keys and bodies are identified by 64-bit hashes. The probability that two keys in a
-// full
+// Keys and bodies are identified by 64-bit hashes. The probability that two keys in a full
 // book collide is one in billions.
 type pingBook struct {
 	seed maphash.Seed

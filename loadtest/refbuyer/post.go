@@ -19,8 +19,7 @@ type receipt struct {
 }
 
 // handlePost decides on a lead. The ledger decides before the delay: a caller that stops
-// waiting
-// has sold the lead nevertheless.
+// waiting has sold the lead nevertheless.
 func (b *Buyer) handlePost(r *fasthttp.RequestCtx) {
 	key, ok := b.idempotencyKey(r)
 	if !ok {
@@ -53,10 +52,8 @@ func (b *Buyer) handlePost(r *fasthttp.RequestCtx) {
 }
 
 // forgetsLead reports whether the buyer accepts this lead without an answer, like a buyer
-// that
-// loses its connection and then its data. It closes the connection after the first
-// attempt
-// and rejects each retry. The lead stays in the ledger.
+// that loses its connection and then its data. It closes the connection after the first
+// attempt and rejects each retry. The lead stays in the ledger.
 func (b *Buyer) forgetsLead(r *fasthttp.RequestCtx, key []byte, result outcome) bool {
 	if result.fate != fateAccepted || result.failed || !b.chance.happens(b.options.ForgetRate, drawForget, key, 0) {
 		return false

@@ -214,8 +214,7 @@ func TestSeed(t *testing.T) {
 }
 
 // TestAmbiguity: about half of the failures accept the lead, and the retry of each gets
-// the
-// receipt.
+// the receipt.
 func TestAmbiguity(t *testing.T) {
 	b, base := start(t, Options{FailRate: 1})
 	const posts = 100

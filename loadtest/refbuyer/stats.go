@@ -5,13 +5,10 @@ import "pingpost/engine/market"
 // Stats counts requests and their outcomes.
 //
 // A ping counts in pings, and in one of bids, no_bids and pings_replayed. If its first
-// answer
-// was malformed, it counts in malformed instead. A post counts in posts, and in at most
-// one
-// of accepted, rejected, expired and replayed. An attempt with status 500 counts as
-// failed,
-// and one with a malformed answer as malformed, besides accepted if the buyer accepted
-// it.
+// answer was malformed, it counts in malformed instead. A post counts in posts, and in at
+// most one of accepted, rejected, expired and replayed. An attempt with status 500 counts
+// as failed, and one with a malformed answer as malformed, besides accepted if the buyer
+// accepted it.
 type Stats struct {
 	Pings         int64 `json:"pings"`          // valid pings
 	Bids          int64 `json:"bids"`           // pings with a bid, once for each key

@@ -7,8 +7,7 @@ import (
 )
 
 // Stats counts deliveries and their outcomes. Each request counts in deliveries, and in
-// one
-// of bad_signatures, invalid, failed, malformed and acknowledged.
+// one of bad_signatures, invalid, failed, malformed and acknowledged.
 type Stats struct {
 	Deliveries    int64            `json:"deliveries"`
 	BadSignatures int64            `json:"bad_signatures"` // refused with 401; above 0 is a fault of the exchange

@@ -52,8 +52,7 @@ func together(t *testing.T, base string, deliveries int) map[string]int {
 }
 
 // TestMalformed: each malformed answer occurs. Events with a complete head are accepted,
-// and
-// some of the others.
+// and some of the others.
 func TestMalformed(t *testing.T) {
 	const deliveries = 40
 	r, base := start(t, Options{Seed: 1, MalformedRate: 1})

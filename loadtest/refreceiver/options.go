@@ -19,10 +19,8 @@ type Options struct {
 	FailRate float64          // share of attempts answered with 500, from 0 to 1; half of these are accepted first
 
 	// MalformedRate is the share of attempts, from 0 to 1, with a malformed answer: a
-	// reset in
-	// the middle of the head or a slow head, both accepted or not, or a complete head
-	// with a slow
-	// body.
+	// reset in the middle of the head or a slow head, both accepted or not, or a complete
+	// head with a slow body.
 	MalformedRate float64
 
 	Remember int // events stored with their body; default 200,000

@@ -1,6 +1,6 @@
 // Package refserver is the common server of the reference buyer and the reference
-// receiver:
-// an address, limits for each caller, and a shutdown that releases delayed answers.
+// receiver: an address, limits for each caller, and a shutdown that releases delayed
+// answers.
 package refserver
 
 import (

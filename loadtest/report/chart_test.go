@@ -66,8 +66,7 @@ func places(t *testing.T, path string) (points [][2]float64) {
 
 func plain(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// TestCurvePoints: the first value is on the left, the highest on top, and a missing
-// value
+// TestCurvePoints: the first value is on the left, the highest on top, and a missing value
 // leaves a gap.
 func TestCurvePoints(t *testing.T) {
 	c := &chart{
@@ -175,8 +174,7 @@ func TestRatesShowOnlyOutcomesThatOccurred(t *testing.T) {
 	}
 }
 
-// TestTheLastPercentileIsOnThePage: the maximum of a thousand values is drawn where one
-// of
+// TestTheLastPercentileIsOnThePage: the maximum of a thousand values is drawn where one of
 // two thousand would be, not at infinity.
 func TestTheLastPercentileIsOnThePage(t *testing.T) {
 	drawn := shapes(t, string(percentiles(found()).SVG))

@@ -101,8 +101,7 @@ func percentiles(r *trial.Result) drawing {
 			value := millis(p.Took)
 			least, most = min(least, value), max(most, value)
 			// The last point is the maximum. It is drawn at the percentile that one more
-			// sample would
-			// have.
+			// sample would have.
 			s.points = append(s.points, [2]float64{nines(min(p.Percentile, 100-100/float64(2*l.Count))), value})
 		}
 		c.series = append(c.series, s)

@@ -89,8 +89,7 @@ type Webhooks struct {
 
 // Limits are the conditions for passing. Shares refer to the measured phases. A test also
 // requires that no lead is lost or sold twice, that every refusal has Retry-After, and
-// that
-// the client always had an idle connection.
+// that the client always had an idle connection.
 type Limits struct {
 	Latency  map[Timed]Quantiles `yaml:"latency"`
 	Errors   float64             `yaml:"errors"`  // share of connection errors and unexpected answers; default 0

@@ -59,8 +59,7 @@ func TestAnswersAreUnderstood(t *testing.T) {
 	}
 }
 
-// TestConnectionErrors: only the last part of an error is the reason. Addresses differ
-// for
+// TestConnectionErrors: only the last part of an error is the reason. Addresses differ for
 // each connection, so they would make each error a separate reason.
 func TestConnectionErrors(t *testing.T) {
 	for text, want := range map[string]string{

@@ -25,8 +25,7 @@ const defaultSettling = time.Minute
 
 // Run runs a scenario. The error means that the test could not run; failed limits are in
 // the result. When the context ends, no more requests start, and the result covers those
-// that
-// started.
+// that started.
 func Run(ctx context.Context, s *scenario.Scenario, target *Target, opt Options) (*Result, error) {
 	if opt.Sleep == nil {
 		opt.Sleep = load.Sleep

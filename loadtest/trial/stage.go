@@ -91,8 +91,7 @@ func bucketsOf(before, after map[string]float64, labels string) (b buckets) {
 	return b
 }
 
-// at returns a percentile, linear within its bucket. Above the last bound, it returns
-// that
+// at returns a percentile, linear within its bucket. Above the last bound, it returns that
 // bound.
 func (b buckets) at(percentile float64) time.Duration {
 	if len(b) == 0 {

@@ -13,8 +13,7 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-// startBackup backs up the log, as the exchange does. stop ends the backup and returns
-// its
+// startBackup backs up the log, as the exchange does. stop ends the backup and returns its
 // size.
 func (c *commitLoad) startBackup(dir string) (stop func() (bytes int64, err error), err error) {
 	place, err := store.OpenDir(dir)

@@ -16,8 +16,7 @@ type BuyersSpec struct {
 
 // These are the numbers of pings and posts that a buyer recognizes as repeated. A run
 // never repeats a key, so for pings a number that fits the processor's cache is enough.
-// All
-// posts are kept, because the benchmark asks for each.
+// All posts are kept, because the benchmark asks for each.
 const (
 	rememberedPings = 1 << 10
 	rememberedPosts = 1 << 16

@@ -14,10 +14,8 @@ import (
 )
 
 // leadEvents generates lead events as an exchange logs them. Each lead is sold and
-// recorded
-// without a post, and has an idempotency key and two duplicate keys. The same seed gives
-// the
-// same events. An event is valid until the next call.
+// recorded without a post, and has an idempotency key and two duplicate keys. The same
+// seed gives the same events. An event is valid until the next call.
 type leadEvents struct {
 	now      int64 // time of the first lead
 	interval time.Duration

@@ -20,8 +20,7 @@ type MemoryResult struct {
 	BytesEach []float64
 }
 
-// measureLeadMemory fills a state and measures the live heap at each step. Unused
-// capacity
+// measureLeadMemory fills a state and measures the live heap at each step. Unused capacity
 // of the tables counts too, so the figure varies between two doublings.
 func measureLeadMemory(spec *MemorySpec) (*MemoryResult, error) {
 	s := state.New()

@@ -32,9 +32,8 @@ type SellerResult struct {
 	Posted                          []load.Posted
 	FirstError                      string
 
-	// The benchmark sets these: CPU seconds of the server, cores that the buyers used,
-	// and the
-	// server's allocations for an auction.
+	// The benchmark sets these: CPU seconds of the server, cores that the buyers used, and
+	// the server's allocations for an auction.
 	ServerSeconds, BuyerCores, Objects, Bytes float64
 }
 
