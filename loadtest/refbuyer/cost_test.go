@@ -67,16 +67,3 @@ func TestPingAllocates(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkPing(b *testing.B) {
-	buyer, next := handler(b, Options{Bid: Fixed(12_500_000)})
-	b.ReportAllocs()
-	for b.Loop() {
-		if r := next("/v1/ping"); true {
-			buyer.handle(r)
-		}
-	}
-	if s := buyer.Stats(); s.Bids == 0 || s.Bids != s.Pings {
-		b.Fatalf("stats %+v", s)
-	}
-}
