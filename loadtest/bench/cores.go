@@ -27,10 +27,10 @@ func (c *cores) String() string {
 	if len(c.servers) == 0 {
 		return fmt.Sprintf("Nothing is pinned: client and server share %d cores.", runtime.NumCPU())
 	}
-	return fmt.Sprintf("Servers are pinned to core %s, the client, a process of its own, to core %s.", ranged(c.servers), ranged(c.client))
+	return fmt.Sprintf("Servers are pinned to core %s, the client, a process of its own, to core %s.", formatCoreRange(c.servers), formatCoreRange(c.client))
 }
 
-func ranged(list []int) string {
+func formatCoreRange(list []int) string {
 	if len(list) == 1 {
 		return fmt.Sprint(list[0])
 	}

@@ -12,9 +12,9 @@ import (
 // machine describes the machine.
 func (b *bench) machine() []string {
 	return []string{
-		"Processor: " + processorOf(readText("/proc/cpuinfo")) + fmt.Sprintf(", %d cores", runtime.NumCPU()),
-		"Kernel: " + runtime.GOOS + " " + orUnknown(strings.TrimSpace(readText("/proc/sys/kernel/osrelease"))) + ", " + runtime.GOARCH,
-		"Data: on " + filesystemOf(readText("/proc/mounts"), b.dir),
+		"Processor: " + processorOf(readFileOrEmpty("/proc/cpuinfo")) + fmt.Sprintf(", %d cores", runtime.NumCPU()),
+		"Kernel: " + runtime.GOOS + " " + orUnknown(strings.TrimSpace(readFileOrEmpty("/proc/sys/kernel/osrelease"))) + ", " + runtime.GOARCH,
+		"Data: on " + filesystemOf(readFileOrEmpty("/proc/mounts"), b.dir),
 		"Go: " + runtime.Version(),
 		"Date: " + time.Now().UTC().Format(time.DateOnly),
 	}
@@ -38,7 +38,7 @@ func (b *bench) conditions() []string {
 	return lines
 }
 
-func readText(path string) string {
+func readFileOrEmpty(path string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return ""

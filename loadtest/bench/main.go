@@ -38,7 +38,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 func run(args []string, in io.Reader, out, progress io.Writer) int {
 	if len(args) > 0 {
 		if play, ok := child.Roles[args[0]]; ok {
-			return code(progress, play(in, out))
+			return exitCode(progress, play(in, out))
 		}
 	}
 	var f flags
@@ -50,10 +50,10 @@ func run(args []string, in io.Reader, out, progress io.Writer) int {
 	if err == nil {
 		err = f.run(out, progress)
 	}
-	return code(progress, err)
+	return exitCode(progress, err)
 }
 
-func code(progress io.Writer, err error) int {
+func exitCode(progress io.Writer, err error) int {
 	if err == nil {
 		return 0
 	}

@@ -68,22 +68,22 @@ func (r row) withGoal(text string, goal, limit float64) row {
 func (t *table) markdown() string {
 	var s strings.Builder
 	s.WriteString("# Benchmarks\n\nWritten by `make bench`, which measures them again on your machine.\n\n")
-	list(&s, t.machine)
+	writeBullets(&s, t.machine)
 	s.WriteString("\n| what | measured | range | goal | verdict |\n|---|---|---|---|---|\n")
 	for i := range t.rows {
 		r := &t.rows[i]
 		fmt.Fprintf(&s, "| %s | %s | %s | %s | %s |\n", r.label, r.measured, r.rangeText, r.goal, r.verdict)
 	}
 	s.WriteString("\n")
-	list(&s, t.conditions)
+	writeBullets(&s, t.conditions)
 	if len(t.notes) > 0 {
 		s.WriteString("\n")
-		list(&s, t.notes)
+		writeBullets(&s, t.notes)
 	}
 	return s.String()
 }
 
-func list(s *strings.Builder, lines []string) {
+func writeBullets(s *strings.Builder, lines []string) {
 	for _, line := range lines {
 		s.WriteString("- " + line + "\n")
 	}

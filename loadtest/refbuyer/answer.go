@@ -25,18 +25,18 @@ type refusal struct {
 // refuse answers with the error body, and counts the request as invalid.
 func (b *Buyer) refuse(r *fasthttp.RequestCtx, status int, code, message string, fields ...fieldError) {
 	b.ledger.count(func(s *Stats) *int64 { return &s.Invalid })
-	fail(r, status, code, message, fields...)
+	answerError(r, status, code, message, fields...)
 }
 
-func fail(r *fasthttp.RequestCtx, status int, code, message string, fields ...fieldError) {
+func answerError(r *fasthttp.RequestCtx, status int, code, message string, fields ...fieldError) {
 	id := requestID(r)
 	r.Response.Header.Set("X-Request-Id", id)
-	answer(r, status, refusal{code, message, id, fields})
+	answerJSON(r, status, refusal{code, message, id, fields})
 }
 
 // requestID returns the caller's X-Request-Id if it is valid, or a new one.
 func requestID(r *fasthttp.RequestCtx) string {
-	if id := r.Request.Header.Peek("X-Request-Id"); len(id) > 0 && len(id) <= maxID && visible(id) {
+	if id := r.Request.Header.Peek("X-Request-Id"); len(id) > 0 && len(id) <= maxID && isVisibleASCII(id) {
 		return string(id)
 	}
 	return chance(r.ID()).name("req_", r.RemoteAddr().String())
@@ -51,7 +51,7 @@ func (b *Buyer) refuseUnparsable(r *fasthttp.RequestCtx, err error) {
 	b.refuse(r, fasthttp.StatusBadRequest, "malformed_request", "the request is not valid HTTP")
 }
 
-func answer(r *fasthttp.RequestCtx, status int, body any) {
+func answerJSON(r *fasthttp.RequestCtx, status int, body any) {
 	text, err := json.Marshal(body)
 	if err != nil {
 		panic("BUG: an answer that is no JSON: " + err.Error())
@@ -61,8 +61,8 @@ func answer(r *fasthttp.RequestCtx, status int, body any) {
 	r.Response.SetBodyRaw(text)
 }
 
-// visible reports whether the text is visible ASCII only.
-func visible(text []byte) bool {
+// isVisibleASCII reports whether the text is isVisibleASCII ASCII only.
+func isVisibleASCII(text []byte) bool {
 	for _, c := range text {
 		if c <= ' ' || c > '~' {
 			return false

@@ -62,7 +62,7 @@ func (c chance) readToken(token, auction string) (t terms, ok bool) {
 	}
 	proper = raw
 	c.signToken(&proper, []byte(auction))
-	t = terms{market.Money(number(raw[:tokenNumber])), int64(number(raw[tokenNumber:tokenTerms]))}
+	t = terms{market.Money(readNumber(raw[:tokenNumber])), int64(readNumber(raw[tokenNumber:tokenTerms]))}
 	return t, subtle.ConstantTimeCompare(raw[:], proper[:]) == 1
 }
 
@@ -71,6 +71,6 @@ func putNumber(dst []byte, n uint64) {
 	copy(dst, binary.BigEndian.AppendUint64(nil, n)[8-tokenNumber:])
 }
 
-func number(src []byte) uint64 {
+func readNumber(src []byte) uint64 {
 	return binary.BigEndian.Uint64(append(make([]byte, 8-tokenNumber, 8), src...))
 }

@@ -17,7 +17,7 @@ func TestBidToken(t *testing.T) {
 		auction := rapid.StringN(1, maxID, maxID).Draw(t, "auction")
 		promised := terms{market.Money(rapid.Int64Range(0, int64(market.MaxMoney)).Draw(t, "amount")), rapid.Int64Range(0, 1<<42).Draw(t, "until")}
 		token := string(seed.appendToken(nil, []byte(auction), promised))
-		if len(token) != tokenSize || len(token) > maxID || !visible([]byte(token)) {
+		if len(token) != tokenSize || len(token) > maxID || !isVisibleASCII([]byte(token)) {
 			t.Fatalf("token %q", token)
 		}
 		if got, ok := seed.readToken(token, auction); !ok || got != promised {

@@ -36,7 +36,7 @@ func (c chance) draw(what draw, key []byte, attempt int) float64 {
 	for _, b := range key {
 		sum = (sum ^ uint64(b)) * prime
 	}
-	sum = scatter(sum + scatter(uint64(c)+scatter(uint64(attempt)<<8|uint64(what))))
+	sum = mixBits(sum + mixBits(uint64(c)+mixBits(uint64(attempt)<<8|uint64(what))))
 	return float64(sum>>11) / (1 << 53)
 }
 
@@ -50,8 +50,8 @@ func (c chance) happens(share float64, what draw, key []byte, attempt int) bool 
 	return share > 0 && c.draw(what, key, attempt) < share
 }
 
-// scatter mixes all bits (the finisher of splitmix64).
-func scatter(x uint64) uint64 {
+// mixBits mixes all bits (the finisher of splitmix64).
+func mixBits(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

@@ -32,7 +32,7 @@ type Exponential struct{ Mean time.Duration }
 
 // At returns at most maxLatency.
 func (e Exponential) At(quantile float64) time.Duration {
-	return bounded(-math.Log1p(-quantile) * float64(e.Mean))
+	return limitLatency(-math.Log1p(-quantile) * float64(e.Mean))
 }
 
 // LogNormal models networks and databases: half of the times are below the median, and
@@ -44,15 +44,15 @@ type LogNormal struct {
 
 // At returns at most maxLatency.
 func (l LogNormal) At(quantile float64) time.Duration {
-	return bounded(float64(l.Median) * math.Exp(l.Sigma*deviations(quantile)))
+	return limitLatency(float64(l.Median) * math.Exp(l.Sigma*normalQuantile(quantile)))
 }
 
-// deviations returns the quantile of the standard normal distribution.
-func deviations(quantile float64) float64 {
+// normalQuantile returns the quantile of the standard normal distribution.
+func normalQuantile(quantile float64) float64 {
 	return math.Sqrt2 * math.Erfinv(max(2*quantile-1, -1+1e-15)) // Erfinv(-1) is infinite
 }
 
-func bounded(nanoseconds float64) time.Duration {
+func limitLatency(nanoseconds float64) time.Duration {
 	return time.Duration(min(nanoseconds, float64(maxLatency)))
 }
 
@@ -76,7 +76,7 @@ type Normal struct{ Mean, Deviation time.Duration }
 
 // At returns a time from 0 to maxLatency.
 func (n Normal) At(quantile float64) time.Duration {
-	return max(0, bounded(float64(n.Mean)+deviations(quantile)*float64(n.Deviation)))
+	return max(0, limitLatency(float64(n.Mean)+normalQuantile(quantile)*float64(n.Deviation)))
 }
 
 // Table is a measured distribution: percentiles with linear interpolation. Below the first

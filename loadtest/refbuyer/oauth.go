@@ -41,7 +41,7 @@ func (b *Buyer) issueToken(r *fasthttp.RequestCtx) {
 		return
 	}
 	client, secret := b.options.OAuth.Client, b.options.OAuth.Secret
-	if equal(g.Client, client)&equal(g.Secret, secret) == 0 {
+	if constantTimeEqual(g.Client, client)&constantTimeEqual(g.Secret, secret) == 0 {
 		r.Response.Header.Set("WWW-Authenticate", "Basic")
 		b.ledger.count(func(s *Stats) *int64 { return &s.Unauthorized })
 		b.refuseGrant(r, fasthttp.StatusUnauthorized, "invalid_client", "unknown client_id or wrong client_secret")
@@ -56,7 +56,7 @@ func (b *Buyer) issueToken(r *fasthttp.RequestCtx) {
 		b.refuseGrant(r, fasthttp.StatusBadRequest, "invalid_scope", "the scopes are ping, post and webhook")
 		return
 	}
-	answer(r, fasthttp.StatusOK, granted{b.access.issue(s, b.now()), "Bearer", int64(b.options.TokenLifetime / time.Second), s.String()})
+	answerJSON(r, fasthttp.StatusOK, granted{b.access.issue(s, b.now()), "Bearer", int64(b.options.TokenLifetime / time.Second), s.String()})
 }
 
 func readGrant(r *fasthttp.RequestCtx) (g grant, ok bool) {
@@ -81,14 +81,14 @@ func readGrant(r *fasthttp.RequestCtx) (g grant, ok bool) {
 		return g, false
 	}
 	if header := r.Request.Header.Peek("Authorization"); len(header) > 0 {
-		g.Client, g.Secret = basic(header)
+		g.Client, g.Secret = parseBasicHeader(header)
 	}
 	return g, true
 }
 
-// basic parses a Basic header. RFC 6749 encodes both parts as in a form. An invalid header
+// parseBasicHeader parses a Basic header. RFC 6749 encodes both parts as in a form. An invalid header
 // gives empty strings.
-func basic(header []byte) (client, secret string) {
+func parseBasicHeader(header []byte) (client, secret string) {
 	scheme, encoded, _ := bytes.Cut(header, []byte(" "))
 	text, err := base64.StdEncoding.DecodeString(string(encoded))
 	if err != nil || !bytes.EqualFold(scheme, []byte("Basic")) {
@@ -103,7 +103,7 @@ func basic(header []byte) (client, secret string) {
 	return client, secret
 }
 
-func equal(given, wanted string) int {
+func constantTimeEqual(given, wanted string) int {
 	return subtle.ConstantTimeCompare([]byte(given), []byte(wanted))
 }
 
@@ -117,5 +117,5 @@ func (b *Buyer) refuseGrant(r *fasthttp.RequestCtx, status int, code, message st
 	b.ledger.count(func(s *Stats) *int64 { return &s.Invalid })
 	id := requestID(r)
 	r.Response.Header.Set("X-Request-Id", id)
-	answer(r, status, oauthRefusal{refusal{Error: code, Message: message, RequestID: id}, message})
+	answerJSON(r, status, oauthRefusal{refusal{Error: code, Message: message, RequestID: id}, message})
 }

@@ -89,7 +89,7 @@ func (b *Buyer) refusePing(r *fasthttp.RequestCtx, wrong []fieldError) {
 	}
 	if len(wrong) == 1 && wrong[0].Code == codeExpired {
 		b.ledger.count(func(s *Stats) *int64 { return &s.Late })
-		fail(r, fasthttp.StatusUnprocessableEntity, "invalid_payload", "expires_at has passed", wrong...)
+		answerError(r, fasthttp.StatusUnprocessableEntity, "invalid_payload", "expires_at has passed", wrong...)
 		return
 	}
 	b.refuse(r, fasthttp.StatusUnprocessableEntity, "invalid_payload", "the ping has invalid fields", wrong...)
@@ -116,7 +116,7 @@ func (b *Buyer) allowed(r *fasthttp.RequestCtx, now time.Time) bool {
 	if !allowed {
 		b.ledger.count(func(s *Stats) *int64 { return &s.Limited })
 		setNumber("Retry-After", roundUp(int64(secondsUntil(1))))
-		fail(r, fasthttp.StatusTooManyRequests, "rate_limited", "the limit is "+strconv.Itoa(limit)+" pings a second")
+		answerError(r, fasthttp.StatusTooManyRequests, "rate_limited", "the limit is "+strconv.Itoa(limit)+" pings a second")
 	}
 	return allowed
 }
@@ -135,7 +135,7 @@ func (b *Buyer) idempotencyKey(r *fasthttp.RequestCtx) (key []byte, ok bool) {
 		return nil, false
 	}
 	key = bytes.Trim(r.Request.Header.Peek("Idempotency-Key"), `"`)
-	if len(key) == 0 || len(key) > maxKey || !visible(key) {
+	if len(key) == 0 || len(key) > maxKey || !isVisibleASCII(key) {
 		b.refuse(r, fasthttp.StatusUnprocessableEntity, "invalid_payload", "the Idempotency-Key header is missing or malformed",
 			fieldError{"Idempotency-Key", "missing_required", "1 to 255 visible ASCII characters"})
 		return nil, false
@@ -144,5 +144,5 @@ func (b *Buyer) idempotencyKey(r *fasthttp.RequestCtx) (key []byte, ok bool) {
 }
 
 func (b *Buyer) refuseReusedKey(r *fasthttp.RequestCtx) {
-	fail(r, fasthttp.StatusUnprocessableEntity, "idempotency_key_reused", "this Idempotency-Key was used with another body")
+	answerError(r, fasthttp.StatusUnprocessableEntity, "idempotency_key_reused", "this Idempotency-Key was used with another body")
 }

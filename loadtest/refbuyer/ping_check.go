@@ -43,7 +43,7 @@ func (q *request) read(members []market.Member, now time.Time, wrong []fieldErro
 		{"state", "two capital letters of the US postal service", q.state != market.NoState},
 		{"tcpa_consent", "true or false", q.hasConsent},
 	} {
-		if !field.there && !named(wrong, field.name) {
+		if !field.there && !hasErrorFor(wrong, field.name) {
 			wrong = append(wrong, fieldError{field.name, "missing_required", field.expected})
 		}
 	}
@@ -55,7 +55,7 @@ const codeContact = "contact_field_not_allowed"
 // codeExpired is the code of an expires_at in the past.
 const codeExpired = "expired"
 
-func named(wrong []fieldError, field string) bool {
+func hasErrorFor(wrong []fieldError, field string) bool {
 	for i := range wrong {
 		if wrong[i].Field == field {
 			return true

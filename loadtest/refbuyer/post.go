@@ -59,7 +59,7 @@ func (b *Buyer) forgetsLead(r *fasthttp.RequestCtx, key []byte, result outcome) 
 		return false
 	}
 	if result.replayed {
-		fail(r, fasthttp.StatusUnprocessableEntity, "post_rejected", "simulated loss of the lead by the configured forget rate")
+		answerError(r, fasthttp.StatusUnprocessableEntity, "post_rejected", "simulated loss of the lead by the configured forget rate")
 		return true
 	}
 	b.ledger.count(func(s *Stats) *int64 { return &s.Malformed })
@@ -109,13 +109,13 @@ func (b *Buyer) answerPost(r *fasthttp.RequestCtx, result outcome) {
 	case result.fate == fateReused:
 		b.refuseReusedKey(r)
 	case result.fate == fateExpired:
-		fail(r, fasthttp.StatusGone, "bid_expired", "the bid of this token has expired")
+		answerError(r, fasthttp.StatusGone, "bid_expired", "the bid of this token has expired")
 	case result.failed || result.fate == fateOpen:
-		fail(r, fasthttp.StatusInternalServerError, "internal", "random failure by the configured fail rate")
+		answerError(r, fasthttp.StatusInternalServerError, "internal", "random failure by the configured fail rate")
 	case result.fate == fateAccepted:
-		answer(r, fasthttp.StatusCreated, receipt{result.id, "accepted"})
+		answerJSON(r, fasthttp.StatusCreated, receipt{result.id, "accepted"})
 	default:
-		fail(r, fasthttp.StatusUnprocessableEntity, "post_rejected", "random rejection by the configured reject rate")
+		answerError(r, fasthttp.StatusUnprocessableEntity, "post_rejected", "random rejection by the configured reject rate")
 	}
 }
 

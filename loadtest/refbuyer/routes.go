@@ -17,7 +17,7 @@ func (b *Buyer) handle(r *fasthttp.RequestCtx) {
 		}
 	case "/stats":
 		if b.requireMethod(r, fasthttp.MethodGet) {
-			answer(r, fasthttp.StatusOK, b.Stats())
+			answerJSON(r, fasthttp.StatusOK, b.Stats())
 		}
 	case "/leads":
 		if b.requireMethod(r, fasthttp.MethodGet) {

@@ -75,7 +75,7 @@ func (c *chart) draw() template.HTML {
 			class = "band odd"
 		}
 		fmt.Fprintf(&out, `<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, class, from, top, max(0, to-from), high-top-at)
-		fmt.Fprintf(&out, `<text class="bandname" x="%.1f" y="%.1f">%s</text>`, from+4, top-7, html.EscapeString(fitting(b.name, to-from)))
+		fmt.Fprintf(&out, `<text class="bandname" x="%.1f" y="%.1f">%s</text>`, from+4, top-7, html.EscapeString(nameIfFits(b.name, to-from)))
 	}
 	for _, t := range c.y.ticks {
 		y := c.py(t.at)
@@ -98,8 +98,8 @@ func (c *chart) draw() template.HTML {
 	return template.HTML(out.String())
 }
 
-// fitting returns a name, or an empty string if it does not fit.
-func fitting(name string, width float64) string {
+// nameIfFits returns a name, or an empty string if it does not fit.
+func nameIfFits(name string, width float64) string {
 	if float64(len(name))*7+6 > width {
 		return ""
 	}
@@ -147,8 +147,8 @@ func (c *chart) layers(out *strings.Builder) {
 	}
 }
 
-// steps returns about five round numbers from 0 to most.
-func steps(most float64, text func(float64) string) scale {
+// linearScale returns about five round numbers from 0 to most.
+func linearScale(most float64, text func(float64) string) scale {
 	step := 1.0
 	if most > 0 {
 		step = math.Pow(10, math.Floor(math.Log10(most/4)))
@@ -166,9 +166,9 @@ func steps(most float64, text func(float64) string) scale {
 	return s
 }
 
-// decades returns a logarithmic scale around positive values. It ends at 1, 2 or 5 times
+// logScale returns a logarithmic scale around positive values. It ends at 1, 2 or 5 times
 // a power of ten.
-func decades(least, most float64, text func(float64) string) scale {
+func logScale(least, most float64, text func(float64) string) scale {
 	if !(least > 0) || math.IsInf(least, 1) {
 		least, most = 1, 10
 	}

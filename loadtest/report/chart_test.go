@@ -70,7 +70,7 @@ func plain(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 // leaves a gap.
 func TestCurvePoints(t *testing.T) {
 	c := &chart{
-		label: "a & b", x: scale{most: 4}, y: steps(100, plain),
+		label: "a & b", x: scale{most: 4}, y: linearScale(100, plain),
 		series: []series{{"p50", "c1", [][2]float64{{0, 0}, {1, 100}, {2, math.NaN()}, {3, 50}, {4, 50}}}},
 	}
 	drawn := shapes(t, string(c.draw()))
@@ -103,7 +103,7 @@ func TestCurvePoints(t *testing.T) {
 // TestLayersAreStacked: each layer has the area of its values, and the sum is on top.
 func TestLayersAreStacked(t *testing.T) {
 	c := &chart{
-		x: scale{most: 2}, y: steps(10, plain), layered: true,
+		x: scale{most: 2}, y: linearScale(10, plain), layered: true,
 		series: []series{
 			{"sold", "good", [][2]float64{{0, 4}, {1, 6}, {2, math.NaN()}}},
 			{"refused", "c3", [][2]float64{{0, 1}, {1, 4}, {2, 2}}},
@@ -144,7 +144,7 @@ func TestPhasesAreMarked(t *testing.T) {
 		t.Errorf("they are called %s", got)
 	}
 	for name, fits := range map[string]bool{"before": true, "a phase with a very long name": false} {
-		if got := fitting(name, 100); (got == name) != fits {
+		if got := nameIfFits(name, 100); (got == name) != fits {
 			t.Errorf("%s in 100 is %q", name, got)
 		}
 	}

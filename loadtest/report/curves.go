@@ -53,7 +53,7 @@ func overTime(r *trial.Result) drawing {
 		}
 		c.series = append(c.series, s)
 	}
-	c.y = decades(least, most, tickTime)
+	c.y = logScale(least, most, tickTime)
 	return c.drawing("Latency over time", "From when an arrival was due to its last answer, by the second in which it was due. A stall lifts all who came meanwhile.")
 }
 
@@ -83,7 +83,7 @@ func rates(r *trial.Result) drawing {
 			c.series = append(c.series, s)
 		}
 	}
-	c.y = steps(most, func(v float64) string { return fmt.Sprintf("%.0f", v) })
+	c.y = linearScale(most, func(v float64) string { return fmt.Sprintf("%.0f", v) })
 	return c.drawing("Rate over time", "Arrivals a second, by what they came to.")
 }
 
@@ -106,7 +106,7 @@ func percentiles(r *trial.Result) drawing {
 		}
 		c.series = append(c.series, s)
 	}
-	c.y = decades(least, most, tickTime)
+	c.y = logScale(least, most, tickTime)
 	c.x = scale{most: max(1, nines(100-100/float64(2*count)))}
 	for i, text := range []string{"0", "90 %", "99 %", "99.9 %", "99.99 %", "99.999 %", "99.9999 %"} {
 		if float64(i) <= c.x.most {
@@ -144,10 +144,10 @@ func stagesOver(r *trial.Result, path string) (d drawing, shown bool) {
 	if len(c.series) == 0 || len(sums) < 2 {
 		return d, false
 	}
-	c.x = steps(float64(len(sums)), func(v float64) string { return fmt.Sprintf("%.0f s", v) })
+	c.x = linearScale(float64(len(sums)), func(v float64) string { return fmt.Sprintf("%.0f s", v) })
 	c.x.most = float64(len(sums))
-	c.x.ticks = within(c.x.ticks, c.x.most)
-	c.y = steps(most, tickTime)
+	c.x.ticks = ticksUpTo(c.x.ticks, c.x.most)
+	c.y = linearScale(most, tickTime)
 	return c.drawing(path, "Mean of each second, as the exchange measured it; the last second has what came after it."), true
 }
 
@@ -160,7 +160,7 @@ func stagesOf(r *trial.Result, path string) (of []trial.Stage) {
 	return of
 }
 
-func within(ticks []tick, most float64) (kept []tick) {
+func ticksUpTo(ticks []tick, most float64) (kept []tick) {
 	for _, t := range ticks {
 		if t.at <= most {
 			kept = append(kept, t)
@@ -170,9 +170,9 @@ func within(ticks []tick, most float64) (kept []tick) {
 }
 
 func secondsOf(r *trial.Result) scale {
-	s := steps(max(1, float64(len(r.Seconds))), func(v float64) string { return fmt.Sprintf("%.0f s", v) })
+	s := linearScale(max(1, float64(len(r.Seconds))), func(v float64) string { return fmt.Sprintf("%.0f s", v) })
 	s.most = max(1, float64(len(r.Seconds)))
-	s.ticks = within(s.ticks, s.most)
+	s.ticks = ticksUpTo(s.ticks, s.most)
 	return s
 }
 

@@ -168,7 +168,7 @@ func TestScales(t *testing.T) {
 	for _, test := range []struct{ least, most, from, to float64 }{
 		{12, 31, 10, 50}, {0.4, 480, 0.2, 500}, {10, 10, 10, 50}, {0.003, 9000, 0.002, 10000}, {1, 1000, 1, 1000},
 	} {
-		s := decades(test.least, test.most, name)
+		s := logScale(test.least, test.most, name)
 		if math.Abs(s.least/test.from-1) > 1e-9 || math.Abs(s.most/test.to-1) > 1e-9 || len(s.ticks) < 3 || len(s.ticks) > 9 {
 			t.Errorf("%v to %v: from %v to %v, %v", test.least, test.most, s.least, s.most, s.ticks)
 		}
@@ -177,12 +177,12 @@ func TestScales(t *testing.T) {
 		}
 	}
 	for _, most := range []float64{0, 1, 7, 99, 100, 101, 1234, 0.03} {
-		s := steps(most, name)
+		s := linearScale(most, name)
 		if s.most < most || most > 0 && s.most > 1.5*most+1e-9 && most > 1 || len(s.ticks) > 11 || len(s.ticks) < 2 {
 			t.Errorf("%v: up to %v, %d ticks", most, s.most, len(s.ticks))
 		}
 	}
-	if s := decades(math.Inf(1), 0, name); !(s.most > s.least) {
+	if s := logScale(math.Inf(1), 0, name); !(s.most > s.least) {
 		t.Errorf("of nothing: %+v", s)
 	}
 }

@@ -11,13 +11,13 @@ func (c *checker) limits(s *Scenario) {
 	c.share("$.limits.refused", "refused", l.Refused)
 	c.share("$.limits.unsold", "unsold", l.Unsold)
 	if l.Late <= 0 {
-		c.fail("$.limits.late", "late %v: give a time above 0", l.Late)
+		c.addProblem("$.limits.late", "late %v: give a time above 0", l.Late)
 	}
 	for timed, q := range l.Latency {
 		at := "$.limits.latency." + string(timed)
 		c.timed(s, at, timed)
 		if q.P50 < 0 || q.P99 < 0 || q.P999 < 0 || q.Max < 0 {
-			c.fail(at, "latency of %s: give times above 0", timed)
+			c.addProblem(at, "latency of %s: give times above 0", timed)
 		}
 	}
 	if r := l.Recovery; r != nil {
@@ -25,10 +25,10 @@ func (c *checker) limits(s *Scenario) {
 		c.measured(s, "$.limits.recovery.after", r.After)
 		c.measured(s, "$.limits.recovery.like", r.Like)
 		if r.Within <= 0 || r.Times < 1 {
-			c.fail("$.limits.recovery", "recovery: give within a time above 0, and times 1 or more")
+			c.addProblem("$.limits.recovery", "recovery: give within a time above 0, and times 1 or more")
 		}
 		if last := len(s.Phases) - 1; last >= 0 && s.Phases[last].Name == r.After {
-			c.fail("$.limits.recovery.after", "after %s: another phase must follow", r.After)
+			c.addProblem("$.limits.recovery.after", "after %s: another phase must follow", r.After)
 		}
 	}
 	for i, r := range l.Ratios {
@@ -37,7 +37,7 @@ func (c *checker) limits(s *Scenario) {
 		c.measured(s, at+".phase", r.Phase)
 		c.measured(s, at+".to", r.To)
 		if !(r.At > 0 && r.At <= 100) || !(r.Most > 0) {
-			c.fail(at, "ratios: give a percentile up to 100, and a most above 0")
+			c.addProblem(at, "ratios: give a percentile up to 100, and a most above 0")
 		}
 	}
 }
@@ -45,11 +45,11 @@ func (c *checker) limits(s *Scenario) {
 // timed checks that the scenario's requests have this latency.
 func (c *checker) timed(s *Scenario, at string, t Timed) {
 	if !slices.Contains(AllTimed, t) {
-		c.fail(at, "unknown latency %q; give ingest, ping, post or sale", t)
+		c.addProblem(at, "unknown latency %q; give ingest, ping, post or sale", t)
 		return
 	}
 	if !s.Times(t) {
-		c.fail(at, "the scenario's kinds have no latency of %s", t)
+		c.addProblem(at, "the scenario's kinds have no latency of %s", t)
 	}
 }
 
@@ -66,6 +66,6 @@ func (s *Scenario) Times(t Timed) bool {
 
 func (c *checker) measured(s *Scenario, at, name string) {
 	if !slices.ContainsFunc(s.Phases, func(p Phase) bool { return p.Name == name && !p.Warmup }) {
-		c.fail(at, "there is no measured phase %q", name)
+		c.addProblem(at, "there is no measured phase %q", name)
 	}
 }

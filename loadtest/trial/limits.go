@@ -76,7 +76,7 @@ func quantile(s *scenario.Scenario, samples []Sample, t scenario.Timed, phase st
 	part := phaseOf(s, phase) + 1
 	took := latencies(samples, timedOf(t), func(x *Sample) bool { return int(x.part) == part })
 	slices.Sort(took)
-	return rank(took, percentile), len(took) > 0
+	return percentileOf(took, percentile), len(took) > 0
 }
 
 func ratioLimit(s *scenario.Scenario, ratio *scenario.Ratio, samples []Sample) Limit {
@@ -110,7 +110,7 @@ func recoveryLimit(s *scenario.Scenario, r *Result, samples []Sample) Limit {
 	for i, all := range stretches {
 		shown = shown || time.Duration(i+1)*recoveryWindow > want.Within
 		slices.Sort(all)
-		if rank(all, 99) > normal {
+		if percentileOf(all, 99) > normal {
 			took = max(took, time.Duration(i+1)*recoveryWindow)
 		}
 	}

@@ -113,13 +113,13 @@ func (r *recorder) progress(since time.Duration) (n Progress) {
 		}
 	}
 	slices.Sort(took)
-	n.P50, n.P99 = rank(took, 50), rank(took, 99)
+	n.P50, n.P99 = percentileOf(took, 50), percentileOf(took, 99)
 	n.Rate = float64(answered) / max(since.Seconds(), 1e-9)
 	return n
 }
 
-// rank returns a percentile of sorted times, or 0 for an empty slice.
-func rank(sorted []time.Duration, percentile float64) time.Duration {
+// percentileOf returns a percentile of sorted times, or 0 for an empty slice.
+func percentileOf(sorted []time.Duration, percentile float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0
 	}

@@ -62,11 +62,11 @@ func TestRanks(t *testing.T) {
 		hundred[i] = time.Duration(i+1) * ms
 	}
 	for percentile, want := range map[float64]time.Duration{0: ms, 1: ms, 50: 50 * ms, 99: 99 * ms, 99.5: 100 * ms, 100: 100 * ms} {
-		if got := rank(hundred, percentile); got != want {
+		if got := percentileOf(hundred, percentile); got != want {
 			t.Errorf("p%v is %s, want %s", percentile, got, want)
 		}
 	}
-	if rank(nil, 99) != 0 || rank(hundred[:1], 99) != ms {
+	if percentileOf(nil, 99) != 0 || percentileOf(hundred[:1], 99) != ms {
 		t.Error("of none, or of one")
 	}
 }

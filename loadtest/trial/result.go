@@ -228,6 +228,6 @@ func (r *Result) seconds(samples []Sample) {
 	for second, all := range took {
 		slices.Sort(all)
 		s := &r.Seconds[second]
-		s.P50, s.P99, s.Max = rank(all, 50), rank(all, 99), all[len(all)-1]
+		s.P50, s.P99, s.Max = percentileOf(all, 50), percentileOf(all, 99), all[len(all)-1]
 	}
 }

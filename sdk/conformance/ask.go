@@ -57,7 +57,7 @@ func (s *caseRun) completeRequest(request map[string]any) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.remember(request["body"])
+	s.collectContactData(request["body"])
 	verified, _ := request["secrets"].([]any)
 	for _, secret := range verified {
 		if text, is := secret.(string); is && text != "" {
@@ -74,18 +74,18 @@ func (s *caseRun) completeRequest(request map[string]any) {
 // contactMembers are the members with values that no error may contain.
 var contactMembers = map[string]bool{"first_name": true, "last_name": true, "email": true, "phone": true, "line1": true}
 
-func (s *caseRun) remember(value any) {
+func (s *caseRun) collectContactData(value any) {
 	switch value := value.(type) {
 	case map[string]any:
 		for name, inner := range value {
 			if text, is := inner.(string); is && contactMembers[name] && len(text) >= 5 {
 				s.personalData = append(s.personalData, text)
 			}
-			s.remember(inner)
+			s.collectContactData(inner)
 		}
 	case []any:
 		for _, inner := range value {
-			s.remember(inner)
+			s.collectContactData(inner)
 		}
 	}
 }

@@ -128,18 +128,18 @@ func (d *driver) listen(out io.Reader) {
 	for {
 		line, err := lines.ReadBytes('\n')
 		if len(bytes.TrimSpace(line)) > 0 {
-			if wrong := d.hand(line); wrong != nil {
-				d.breakOff(wrong)
+			if wrong := d.deliverReply(line); wrong != nil {
+				d.failOpenRequests(wrong)
 			}
 		}
 		if err != nil {
-			d.breakOff(fmt.Errorf("the driver's output ended: %w", err))
+			d.failOpenRequests(fmt.Errorf("the driver's output ended: %w", err))
 			return
 		}
 	}
 }
 
-func (d *driver) hand(line []byte) error {
+func (d *driver) deliverReply(line []byte) error {
 	value, err := decode(line)
 	said, isObject := value.(map[string]any)
 	if err != nil || !isObject {
@@ -158,7 +158,7 @@ func (d *driver) hand(line []byte) error {
 	return nil
 }
 
-func (d *driver) breakOff(err error) {
+func (d *driver) failOpenRequests(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.broken == nil {
@@ -192,7 +192,7 @@ func (d *driver) request(request map[string]any) (reply, error) {
 	select {
 	case answer, ok := <-waiting:
 		if !ok {
-			return reply{}, d.why()
+			return reply{}, d.brokenReason()
 		}
 		return answer, nil
 	case <-time.After(patience):
@@ -200,7 +200,7 @@ func (d *driver) request(request map[string]any) (reply, error) {
 	}
 }
 
-func (d *driver) why() error {
+func (d *driver) brokenReason() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	said, err := os.ReadFile(d.stderrPath)
