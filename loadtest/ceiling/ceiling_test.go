@@ -90,7 +90,8 @@ func post(t *testing.T, url, key, body string) (status int, answer string) {
 	t.Helper()
 	request := must.Value(http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body)))(t)
 	request.Header = http.Header{"Content-Type": {"application/json"}, "Idempotency-Key": {key}}
-	response := must.Value(http.DefaultClient.Do(request))(t)
+	response, err := http.DefaultClient.Do(request)
+	must.Succeed(t, err)
 	defer response.Body.Close()
 	text := must.Value(io.ReadAll(response.Body))(t)
 	return response.StatusCode, string(text)

@@ -46,7 +46,8 @@ func pingBy(t *testing.T, client *http.Client, base, key string) int {
 	r := must.Value(http.NewRequest(http.MethodPost, base+"/v1/ping", strings.NewReader(pingOf("auc_1"))))(t)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Idempotency-Key", key)
-	response := must.Value(client.Do(r))(t)
+	response, err := client.Do(r)
+	must.Succeed(t, err)
 	_ = response.Body.Close()
 	return response.StatusCode
 }

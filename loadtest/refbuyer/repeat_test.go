@@ -41,7 +41,8 @@ func TestAnswersTwice(t *testing.T) {
 // answerOf reads one valid answer.
 func answerOf(t *testing.T, from *bufio.Reader) string {
 	t.Helper()
-	response := must.Value(http.ReadResponse(from, nil))(t)
+	response, err := http.ReadResponse(from, nil)
+	must.Succeed(t, err)
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode > 201 {

@@ -49,7 +49,8 @@ func send(t *testing.T, method, url, body string, headers ...string) (status int
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	response := must.Value(http.DefaultClient.Do(r))(t)
+	response, err := http.DefaultClient.Do(r)
+	must.Succeed(t, err)
 	defer response.Body.Close()
 	text := must.Value(io.ReadAll(response.Body))(t)
 	return response.StatusCode, string(text), response.Header

@@ -13,7 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pingpost/internal/must"
 	"pingpost/sdk/go/model"
 )
 
@@ -165,7 +164,10 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%s: %q", name, client.options.BaseURL)
 		}
 	}
-	client := must.Value(New(Options{BaseURL: "http://x", APIKey: "secret-1"}))(t)
+	client, err := New(Options{BaseURL: "http://x", APIKey: "secret-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, shown := range []string{fmt.Sprintf("%v %+v %#v %s", client, client, client, client), fmt.Sprintf("%v %+v %#v", client.options, client.options, &client.options)} {
 		if strings.Contains(shown, "secret-1") {
 			t.Errorf("shows its key: %s", shown)

@@ -11,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pingpost/internal/must"
 	"pingpost/sdk/go/model"
 )
 
@@ -25,7 +24,10 @@ func made(t *testing.T, o Options) *Buyer {
 	if o.Post == nil {
 		o.Post = func(context.Context, *model.LeadDelivery) (string, error) { return "B-1", nil }
 	}
-	b := must.Value(New(o))(t)
+	b, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return b
 }
 

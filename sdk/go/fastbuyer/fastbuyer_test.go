@@ -10,7 +10,6 @@ import (
 	"github.com/valyala/fasthttp"
 	"github.com/valyala/fasthttp/fasthttputil"
 
-	"pingpost/internal/must"
 	"pingpost/sdk/go/buyer"
 	"pingpost/sdk/go/fastbuyer"
 	"pingpost/sdk/go/model"
@@ -48,11 +47,17 @@ func TestHandler(t *testing.T) {
 		served := make(chan error, 1)
 		go func() { served <- server.Serve(listener) }()
 		client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) { return listener.Dial() }}}
-		req := must.Value(http.NewRequestWithContext(t.Context(), c.method, "http://x"+c.path, bytes.NewReader(c.body)))(t)
+		req, err := http.NewRequestWithContext(t.Context(), c.method, "http://x"+c.path, bytes.NewReader(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
 		req.Header.Set("Authorization", "Bearer "+c.token)
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Idempotency-Key", "k")
-		answer := must.Value(client.Do(req))(t)
+		answer, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
 		answer.Body.Close()
 		if answer.StatusCode != c.status || answer.Header.Get("Allow") != c.allow || answer.Header.Get("WWW-Authenticate") != c.challenge || answer.Header.Get("X-Request-Id") == "" {
 			t.Errorf("%s %s below %q: %d %v", c.method, c.path, c.prefix, answer.StatusCode, answer.Header)

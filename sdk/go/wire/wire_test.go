@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"testing"
 
-	"pingpost/internal/must"
 	"pingpost/sdk/go/model"
 	"pingpost/sdk/go/wire"
 )
@@ -39,8 +38,13 @@ func sorted(t *testing.T, text []byte) string {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	var value any
-	must.Succeed(t, decoder.Decode(&value))
-	written := must.Value(json.Marshal(value))(t)
+	if err := decoder.Decode(&value); err != nil {
+		t.Fatal(err)
+	}
+	written, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return string(written)
 }
 
@@ -50,7 +54,9 @@ func TestNullable(t *testing.T) {
 	}
 	for text, want := range map[string]form{`{}`: {}, `{"a":null}`: {wire.Null[string]()}, `{"a":""}`: {wire.Value("")}, `{"a":"x"}`: {wire.Value("x")}} {
 		var f form
-		must.Succeed(t, json.Unmarshal([]byte(text), &f))
+		if err := json.Unmarshal([]byte(text), &f); err != nil {
+			t.Fatal(err)
+		}
 		got, ok := f.A.Get()
 		expected, expectedOK := want.A.Get()
 		if got != expected || ok != expectedOK || f.A.IsNull() != want.A.IsNull() || f.A.IsZero() != want.A.IsZero() {
@@ -64,7 +70,10 @@ func TestNullable(t *testing.T) {
 
 // Join does not overwrite a struct's own member.
 func TestJoin(t *testing.T) {
-	text := must.Value(json.Marshal(model.PostLead{FirstName: "Ann", More: map[string]any{"first_name": "Eve", "own": "<&>"}}))(t)
+	text, err := json.Marshal(model.PostLead{FirstName: "Ann", More: map[string]any{"first_name": "Eve", "own": "<&>"}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	var back model.PostLead
 	if err := json.Unmarshal(text, &back); err != nil || back.FirstName != "Ann" || back.More["own"] != "<&>" || len(back.More) != 1 {
 		t.Errorf("%s: %v", text, err)
