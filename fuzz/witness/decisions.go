@@ -55,11 +55,14 @@ func (s *Harness) AwaitAnswers(random *rand.Rand) {
 func (s *Harness) SettleDeliveries(random *rand.Rand) {
 	s.t.Helper()
 	s.AwaitAnswers(random)
-	s.AwaitWhileRunning("every delivery is settled", func() bool {
-		s.ResolveDeliveries(random)
-		_, open := s.openDeliveries()
-		return open == 0 && s.Metric("pingpost_open_deliveries") == "0"
-	})
+	for unknown, total := []string(nil), -1; total != 0; {
+		s.ResolveDeliveries(random) // may resend, and each delivery needs its own time
+		s.AwaitWhileRunning("every delivery is settled, or waits for the operator", func() bool {
+			open := s.Metric("pingpost_open_deliveries") // read first: an unknown delivery does not become open again
+			unknown, total = s.openDeliveries()
+			return len(unknown) == total && open == "0"
+		})
+	}
 	s.Suppliers.RepeatRequests(0, random)
 	s.AwaitAnswers(random)
 }
