@@ -69,7 +69,7 @@ func (e *Engine) Configure(c Configuration) error {
 		return fmt.Errorf("cannot assign numbers to the configuration's names: %w", err)
 	}
 	if err := e.commitInitialValues(&c); err != nil {
-		return fmt.Errorf("cannot store the configuration's initial values: %w", err)
+		return fmt.Errorf("the configuration is not activated, because its initial values (credentials, secrets, balances, pauses, lists) cannot be stored: %w", err)
 	}
 	if err := e.commitCatalog(&c); err != nil {
 		return fmt.Errorf("cannot activate the configuration: %w", err)

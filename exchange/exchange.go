@@ -7,6 +7,7 @@ package exchange
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"sync"
@@ -188,7 +189,7 @@ func (x *Exchange) serveInBackground(name string, listener net.Listener, serve f
 	go func() {
 		defer x.serving.Done()
 		if err := serve(listener); err != nil && !x.draining.Load() {
-			x.broken <- errors.Join(errors.New("the exchange no longer serves its "+name+" address"), err)
+			x.broken <- fmt.Errorf("the exchange no longer serves its %s address, and stops: %w", name, err)
 		}
 	}()
 }

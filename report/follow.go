@@ -43,7 +43,7 @@ func (r *Report) openOrCreateFile(ctx context.Context) (*reportFile, error) {
 	}
 	f, err := openDatabase(ctx, filepath.Join(dir, strconv.Itoa(r.fileNumber)+suffix))
 	if err != nil {
-		return nil, fmt.Errorf("cannot open the report's file: %w", classifyOpenError(err))
+		return nil, fmt.Errorf("cannot open the report's database: %w", classifyOpenError(err))
 	}
 	f.openSums.limit = r.opt.maxOpenSums
 	if err := r.prepareFile(ctx, f, fresh); err != nil {
@@ -91,7 +91,7 @@ func (r *Report) followLog(ctx, checks context.Context, f *reportFile) error {
 		return &rebuildError{err}
 	}
 	if err != nil {
-		return fmt.Errorf("cannot read the log for the report: %w", err)
+		return fmt.Errorf("cannot read the log to bring the report's database up to date: %w", err)
 	}
 	defer log.Close()
 	r.startBackgroundCheck(checks, f)
@@ -161,7 +161,7 @@ func (r *Report) applyBatch(ctx context.Context, f *reportFile, log Reader) (mor
 			return false, &rebuildError{err}
 		}
 		if err != nil {
-			return false, errors.Join(fmt.Errorf("cannot read the log for the report: %w", err), r.writeBatch(ctx, f, b))
+			return false, errors.Join(fmt.Errorf("cannot read the log to bring the report's database up to date: %w", err), r.writeBatch(ctx, f, b))
 		}
 		if f.position.seq == 0 && b.Entries == 0 && entry.Seq > 1 {
 			f.position.begins = entry.At

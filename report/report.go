@@ -239,7 +239,7 @@ func (r *Report) followLogWithRecover(ctx context.Context) (err error) {
 		r.checkSlot <- struct{}{} // waits for the end of the last check
 		<-r.checkSlot
 		if cause := recover(); cause != nil {
-			err = &rebuildError{fmt.Errorf("the reader of the report's file panicked: %v", cause)}
+			err = &rebuildError{fmt.Errorf("the database library failed (panic) on the report's database, probably because its file is damaged: %v", cause)}
 			return
 		}
 		if f != nil {

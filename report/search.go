@@ -53,7 +53,7 @@ func (r *Report) readServedFile(ctx context.Context, to int64, do func(context.C
 	defer cancel()
 	defer func() {
 		if cause := recover(); cause != nil {
-			err = fmt.Errorf("the reader of the report's file panicked: %v", cause)
+			err = fmt.Errorf("the database library failed (panic) on the report's database, probably because its file is damaged: %v", cause)
 			r.requestRebuild(err)
 		}
 	}()

@@ -25,7 +25,7 @@ var magic = [3]byte{0xFF, 'W', 'L'}
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // errShort means that the bytes end inside the record.
-var errShort = errors.New("the file ends inside this record")
+var errShort = errors.New("the segment's file ends in the middle of this entry's record")
 
 // invalidFrame is the error for bytes that are not a valid frame; its text is the reason.
 type invalidFrame string

@@ -134,7 +134,7 @@ func TestLostMachine(t *testing.T) {
 	flags := []string{"-c", f.config, "--backup-to", f.to, "--backup-key-file", onServer}
 	s := serve(t, flags...)
 	public, admin := s.addresses("production")
-	s.hears("backup: the generation is complete")
+	s.hears("backup: the exchange can now be restored from this generation")
 	sold, ended := sellFor(public, 4)
 	waitFor(t, func() bool { return len(sold.all()) >= 50 })
 	safe := sold.all()
@@ -178,7 +178,7 @@ func TestLostMachine(t *testing.T) {
 	again := serve(t, flags...)
 	public, _ = again.addresses("production")
 	mustSell(t, public, "ACCEPTED")
-	again.hears("backup: the generation is complete")
+	again.hears("backup: the exchange can now be restored from this generation")
 	again.stops()
 	last := standOf(t, must(t, "restore", "--from", f.to, "--key-file", f.key, "--data-dir", f.data+"2"))
 	if want := standOf(t, must(t, "log", "hash", f.data)); last.Hash != want.Hash || last.Seq != want.Seq || last.Epoch != 3 {
@@ -221,7 +221,7 @@ func TestBackupToBucket(t *testing.T) {
 	public, _ := s.addresses("production")
 	to := "s3://backups/here"
 	follower := start(t, "backup", "-c", f.config, "--to", to, "--unencrypted", "--follow")
-	follower.hears("backup: the generation is complete")
+	follower.hears("backup: the exchange can now be restored from this generation")
 	for range 20 {
 		mustSell(t, public, "ACCEPTED")
 	}

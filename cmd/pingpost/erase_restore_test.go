@@ -24,7 +24,7 @@ func TestErasedIsNotRestored(t *testing.T) {
 	flags := []string{"-c", f.config, "--backup-to", f.to, "--backup-unencrypted"}
 	s := serve(t, flags...)
 	public, admin := s.addresses("production")
-	s.hears("backup: the generation is complete")
+	s.hears("backup: the exchange can now be restored from this generation")
 	gone, kept := sendOne(t, public), sendOne(t, public)
 	statement := must(t, "statement", "--admin", admin, "--supplier", "sup", "--format", "csv")
 	awaitBackup(t, admin)

@@ -129,10 +129,10 @@ func (s *KeyStore) makeAndAddFile(first uint64) error {
 	}
 	path := filepath.Join(s.folder, temporaryName)
 	if err := s.writeFile(path, made.keys); err != nil {
-		return errors.Join(fmt.Errorf("cannot make a file of lead keys: %w", err), removeIfExists(path))
+		return errors.Join(fmt.Errorf("cannot make the next file of lead keys: %w", err), removeIfExists(path))
 	}
 	if err := os.Rename(path, s.keyFilePath(first)); err != nil {
-		return fmt.Errorf("cannot make a file of lead keys: %w", err)
+		return fmt.Errorf("cannot make the next file of lead keys: %w", err)
 	}
 	if err := s.syncKeyFolders(); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (s *KeyStore) readAndAddFile(first uint64) error {
 func (s *KeyStore) syncKeyFolders() error {
 	for _, folder := range []string{s.folder, filepath.Dir(s.folder), filepath.Dir(filepath.Dir(s.folder))} {
 		if err := durable.SyncFolder(folder); err != nil {
-			return fmt.Errorf("cannot make a file of lead keys durable: %w", err)
+			return fmt.Errorf("cannot make the next file of lead keys durable: %w", err)
 		}
 	}
 	return nil

@@ -40,7 +40,7 @@ var errPlainHTTP = httperror.New(400, errcode.MalformedRequest, "This address ac
 // the usual size, and a quarter of the TLS library's own limit.
 const maxHandshake = 16 << 10
 
-var errLongHandshake = errors.New("the TLS handshake exceeds the size limit")
+var errLongHandshake = errors.New("the client sent more than 16 KiB in the TLS handshake")
 
 // wrapTLS returns a TLS connection over g, or g itself if the Limiter has no TLS configuration.
 func (c *Limiter) wrapTLS(g *Conn) net.Conn {

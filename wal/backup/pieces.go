@@ -108,7 +108,7 @@ func (s *Shipper) shipCatalogsAndLists(ctx context.Context) error {
 
 // errFileGone reports a source file that was listed and has been removed since. It
 // differs from fs.ErrNotExist, which a folder store returns for a missing object.
-var errFileGone = errors.New("the file to back up was removed after it was listed")
+var errFileGone = errors.New("the exchange removed the file before it was backed up; the backup does not need it")
 
 func openListedFile(path string) (*os.File, error) {
 	f, err := os.Open(path)

@@ -150,7 +150,7 @@ func (s *Shipper) putManifestIfComplete(ctx context.Context) error {
 		return err
 	}
 	s.gen.whole = m
-	s.opt.Logger.Info("backup: the generation is complete", "to", s.opt.To.String(), "generation", s.gen.number, "entry", m.Last)
+	s.opt.Logger.Info("backup: the exchange can now be restored from this generation", "to", s.opt.To.String(), "generation", s.gen.number, "entry", m.Last)
 	return nil
 }
 

@@ -70,7 +70,7 @@ func ParseFingerprintTable(data []byte) (*FingerprintTable, error) {
 	case len(data) < tableHeader+tableChecksum || string(data[:len(tableMagic)]) != tableMagic:
 		return nil, errors.New("the file is not a suppression table")
 	case binary.LittleEndian.Uint32(data[4:]) != tableVersion:
-		return nil, fmt.Errorf("the suppression table has version %d, but this program reads version %d; upload the list again", binary.LittleEndian.Uint32(data[4:]), tableVersion)
+		return nil, fmt.Errorf("the stored file of the suppression list has format version %d, but this program reads version %d; upload the list again", binary.LittleEndian.Uint32(data[4:]), tableVersion)
 	}
 	body := len(data) - tableHeader - tableChecksum
 	count := binary.LittleEndian.Uint64(data[8:])
