@@ -194,12 +194,13 @@ func fixedBytesField(pb *protobufCodec, number uint32, v []byte, present bool) {
 // decodeFixedBytes copies the current field's value to v, and moves to the next field. A value of
 // another length is an error.
 func (pb *protobufCodec) decodeFixedBytes(v []byte) {
-	number, value := pb.number, pb.readBytes()
-	if len(value) != len(v) {
-		pb.number = number
+	at, after := pb.findBytes()
+	if after-at != len(v) {
 		pb.fail()
+		return
 	}
-	copy(v, value)
+	copy(v, pb.record[at:after])
+	pb.nextField(after)
 }
 
 // idField encodes or decodes the field with this number as 16 bytes: an identifier or a key. Zero
@@ -245,14 +246,16 @@ func packedUint64Field[T ~[]uint64](pb *protobufCodec, number uint32, list *T) {
 			*list = append(*list, pb.readVarint(math.MaxUint64))
 			continue
 		}
-		for packed := pb.readBytes(); len(packed) > 0; {
-			v, n := binary.Uvarint(packed)
+		at, after := pb.findBytes()
+		for at < after {
+			v, n := binary.Uvarint(pb.record[at:after])
 			if n <= 0 {
 				pb.fail()
-				break
+				return
 			}
-			*list, packed = append(*list, v), packed[n:]
+			*list, at = append(*list, v), at+n
 		}
+		pb.nextField(after)
 	}
 }
 

@@ -2,6 +2,7 @@ package event
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -211,6 +212,30 @@ func TestCodesAndHashesHaveTheirLength(t *testing.T) {
 			if _, err := d.Decode(envelope(uint32(test.kind), version, m.Marshal(nil))); (err == nil) != (n == test.size) {
 				t.Errorf("%s of %d bytes: %v", test.what, n, err)
 			}
+		}
+	}
+}
+
+// The error names the malformed field, and not the field after it.
+func TestErrorsNameTheField(t *testing.T) {
+	next := "\x22\x01x" // field 4
+	for body, number := range map[string]int{
+		"\x0a\x01\x80" + next:        1, // a packed number ends too early
+		"\x12\x03abc" + next:         2, // an identifier of three bytes
+		"\x18\x01" + next:            3, // eight bytes as a varint
+		"\x22\x02x":                  4, // a text ends too early
+		"\x28\x80":                   5, // a varint ends too early
+		"\x2b" + next:                5, // wire types that this program does not know
+		"\x2c" + next:                5,
+		"\x2e" + next:                5,
+		"\x2f" + next:                5,
+		"\x29\x01\x02" + next:        5, // a fixed number ends too early
+		"\x2d\x01\x02\x03":           5,
+		next + "\x2a\x80\x01" + next: 5, // a length beyond the end
+	} {
+		err := new(protobufCodec).decodeMessage([]byte(body), new(LeadsErased))
+		if want := fmt.Sprintf("field %d ", number); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%x: %v, want %q", body, err, want)
 		}
 	}
 }
