@@ -332,7 +332,7 @@ func TestTheSetsThatAreForgottenAreThoseOfTheLog(t *testing.T) {
 	for _, h := range flying {
 		busy.ReleaseAll(h)
 	}
-	for name, w := range map[string]*world{"live": busy, "replayed": quiet} {
+	for name, w := range map[string]*State{"live": busy.State, "replayed": quiet.State, "loaded": loaded(t, quiet.State)} {
 		if c := w.rotations.byCampaign[1]; c.appliedRotations != maxRotations || len(c.rotations) != maxRotations {
 			t.Errorf("%s: %d sets known, %d kept, want %d", name, c.appliedRotations, len(c.rotations), maxRotations)
 		}
