@@ -86,6 +86,27 @@ func TestFilterIndexAnswersAsTheFiltersDo(t *testing.T) {
 	})
 }
 
+// The lists of a buyer's filters and of its campaign entry's can be on one field.
+func TestFilterIndexWithSeveralListsOnOneField(t *testing.T) {
+	index := NewFilterIndex([][]Filter{{
+		filterOn(t, 0, FilterSpec{In: []string{"CA", "NV", "1", "2"}}),
+		filterOn(t, 0, FilterSpec{In: []string{"NV", "NY", "2", "3"}}),
+	}})
+	for want, values := range map[bool][]Value{
+		true:  {text("NV"), number("2")},
+		false: {text("CA"), text("NY"), number("1"), number("3")},
+	} {
+		for _, v := range values {
+			passing := bitset.New(1)
+			passing.FillUpTo(1)
+			index.ClearFailing(&Lead{Values: []Value{v}}, passing)
+			if passing.Has(0) != want {
+				t.Errorf("%s passes: %t", v.Text, !want)
+			}
+		}
+	}
+}
+
 func TestFilterIndexWithEveryBoundAnother(t *testing.T) {
 	const sets = 500
 	var filters [][]Filter

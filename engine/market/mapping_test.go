@@ -129,6 +129,7 @@ func TestMistakesInAMapping(t *testing.T) {
 		{market.FieldSpec{Name: "x", Type: market.TypeBoolean, Default: text("yes")}, "default"},
 		{market.FieldSpec{Name: "x", Type: str, Default: text(" ")}, "default"},
 		{market.FieldSpec{Name: "x", Type: str, Transforms: []market.FieldTransform{0}}, "transform"},
+		{market.FieldSpec{Name: "x", Type: str, Transforms: []market.FieldTransform{market.TransformSHA256 + 1}}, "transform"},
 		{market.FieldSpec{Name: "x", Type: num, Transforms: []market.FieldTransform{market.TransformTrim}}, "transform"},
 		{market.FieldSpec{Name: "x", Type: num, Coerce: true, Transforms: []market.FieldTransform{market.TransformSHA256}}, "transform"},
 		{market.FieldSpec{Name: "x", Type: market.TypeEmail, Transforms: []market.FieldTransform{market.TransformE164}}, "transform"},
