@@ -6,7 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"pingpost/engine/event"
+	"pingpost/engine/market"
 	"pingpost/internal/must"
 )
 
@@ -67,6 +70,32 @@ func TestReport(t *testing.T) {
 		})
 		r = r.restart()
 	}
+}
+
+// After a refusal the next buyer pays for the lead, also if it is only recorded. A request that
+// returns several leads of one supplier reverses each payout once.
+func TestMoneyAfterARefusalAndOfSeveralReturns(t *testing.T) {
+	log := newLog()
+	trade(log)
+	log.log(104*time.Minute, &event.LeadDecided{
+		Lead: leadID(6), Campaign: 1, Supplier: 1, Sale: sale(2, 9_000_000), Post: event.PostIntent{URL: "https://b.example"},
+	})
+	log.log(105*time.Minute, &event.PostSettled{
+		Lead: leadID(6), Campaign: 1, Supplier: 1, Settlement: event.SettledRefused, Sale: sale(2, 9_000_000), Attempts: 1, Next: sale(4, 3_000_000),
+	})
+	log.log(106*time.Minute, &event.LeadDecided{Lead: leadID(7), Campaign: 1, Supplier: 1, Sale: sale(4, 2_000_000)})
+	returned := func(n int, price market.Money) event.LeadChange {
+		back := event.ReturnedResources{Campaign: 1, Credit: price, Reverse: price * 4 / 5, Currency: usd, Month: 1}
+		return event.LeadChange{Lead: leadID(n), Supplier: 1, Result: event.ChangeDone, To: market.StatusReturned, Return: back}
+	}
+	log.log(107*time.Minute, &event.StatusChanged{Buyer: 4, Changes: []event.LeadChange{returned(6, 3_000_000), returned(7, 2_000_000)}})
+	r := run(t, log, options(log, t.TempDir()))
+	r.waitCaughtUp()
+	q := wholeTime(ByBuyer)
+	q.Only = map[Dimension]string{ByBuyer: "buy_d"}
+	r.wantRows(q, []string{
+		"buy_d USD: pings 1 timeouts 1 sales 2 revenue 5000000 payout 4000000 returns 2 credit 5000000 reversal 4000000",
+	})
 }
 
 // The tables have the state of each lead.
