@@ -52,7 +52,7 @@ func TestKeyIsMadeOnce(t *testing.T) {
 func TestCrashWhileMaking(t *testing.T) {
 	dir := t.TempDir()
 	must.Succeed(t, os.Mkdir(filepath.Join(dir, "keys"), 0o700))
-	must.Succeed(t, os.WriteFile(exchangeKeyPath(dir)+".new-1", []byte("abc"), 0o600))
+	must.Succeed(t, os.WriteFile(filepath.Join(dir, "keys", ".new-1"), []byte("abc"), 0o600))
 	v := mustOpen(t, dir, true)
 	if mustOpen(t, dir, false).root != v.root {
 		t.Error("opened again it is another")

@@ -120,7 +120,7 @@ func TestKeysGoBeforeTheLog(t *testing.T) {
 // The shipper ships no temporary file.
 func TestUnfinishedKeyFilesAreNotShipped(t *testing.T) {
 	s := newSite(t, t.TempDir())
-	for _, name := range []string{"keys/exchange.key.new", "keys/leads/1.tmp", "lists/.new-123", "catalogs/x.tmp"} {
+	for _, name := range []string{"keys/.new-123", "keys/leads/1.tmp", "lists/.new-123", "catalogs/x.tmp"} {
 		s.file(name, "half")
 	}
 	s.many(1)
