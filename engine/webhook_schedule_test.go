@@ -157,3 +157,23 @@ func TestEndpointThatFailsForDays(t *testing.T) {
 		expectEqual(t, x.hooksStand(), "0 pending 0 dead", "after ten days")
 	})
 }
+
+// The result of an attempt is recorded although the log's queue is full at first, so the webhook
+// is sent once.
+func TestWebhookResultOutlastsAFullQueue(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		refuse := 100
+		x := begin(t, plain(), logThatRejects(func(kind event.Kind) error {
+			if kind == event.KindWebhookAttempted && refuse > 0 {
+				refuse--
+				return engine.ErrBusy
+			}
+			return nil
+		}))
+		r := mail(t)
+		x.tell(person(1))
+		r.sendFor(x, time.Hour)
+		expectEqual(t, x.hooksStand(), "0 pending 0 dead")
+		expectEqual(t, fmt.Sprint(len(r.told), " told, ", refuse, " refusals left"), "1 told, 0 refusals left")
+	})
+}
