@@ -34,7 +34,8 @@ var scopeNames = [...]string{ScopeCampaign: "campaign", ScopeBuyer: "buyer", Sco
 
 func (s CapScope) String() string { return EnumName(scopeNames[:], int(s), "unknown") }
 
-// EnumName returns the name of the enum value number, or otherwise if the number has no name.
+// EnumName returns the name of the enum value number, or otherwise if the number is beyond the
+// last name.
 func EnumName(names []string, number int, otherwise string) string {
 	if number >= len(names) {
 		return otherwise
