@@ -72,6 +72,16 @@ func TestAcceptLossOfLogEndingBeforeSnapshot(t *testing.T) {
 	equal(t, "the last entry", acceptedLoss(t, dir, opt).Last, 9)
 }
 
+// The log ends before the snapshot's newest entry, although a replay starts within the log.
+func TestAcceptLossMovesLaterSnapshots(t *testing.T) {
+	dir, opt := threeAFile(t)
+	takeSnapshot(t, dir, 7, 12)
+	opt.From, opt.AtLeast = 8, 12
+	equal(t, "the last entry", acceptedLoss(t, dir, opt).Last, 10)
+	left, err := Snapshots(dir)
+	equal(t, "snapshots that are left", []any{len(left), err}, []any{0, nil})
+}
+
 func TestAcceptLossOfArchiveWithoutLiveLog(t *testing.T) {
 	dir, opt := threeAFile(t)
 	must.Succeed(t, os.MkdirAll(archiveDir(dir), dirPerm))

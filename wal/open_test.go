@@ -177,6 +177,15 @@ func TestEpochOfFolderAndFrames(t *testing.T) {
 	}
 }
 
+func TestOptionsHaveDefaults(t *testing.T) {
+	o := Options{}.withDefaults()
+	equal(t, "sizes", []int{o.SegmentSize, o.MaxBatch, o.MaxBatchBytes, o.QueueLen, o.QueueBytes, o.reopenAfter},
+		[]int{2 << 20, 256, 1 << 20, 4096, 64 << 20, 10_000})
+	if first := o.Now(); o.Logger == nil || o.Now() < first {
+		t.Error("the logger is missing, or the clock goes back")
+	}
+}
+
 func TestFilePermissions(t *testing.T) {
 	dir := t.TempDir()
 	written(t, dir, 5, Options{SegmentSize: 1})

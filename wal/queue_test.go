@@ -58,6 +58,22 @@ func TestPutRejectsOverflow(t *testing.T) {
 	}
 }
 
+// The entries of one batch keep their order around the end of the ring.
+func TestQueueKeepsOrder(t *testing.T) {
+	q := newQueue(3, 100)
+	for _, round := range []string{"a", "b", "cde", "fgh"} {
+		for i := range round {
+			must.Succeed(t, q.enqueue([]byte(round[i:i+1]), nil))
+		}
+		items, _ := q.dequeueBatch(nil, 3, 1000, 1000)
+		var got string
+		for _, item := range items {
+			got += string(item.data)
+		}
+		equal(t, "entries", got, round)
+	}
+}
+
 func TestQueueReleasesEntries(t *testing.T) {
 	q := newQueue(4, 1000)
 	for range 4 {
