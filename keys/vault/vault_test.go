@@ -48,6 +48,18 @@ func TestKeyIsMadeOnce(t *testing.T) {
 	}
 }
 
+// The key file gets its name only when it is complete. Open therefore replaces a symbolic link
+// in its place and does not write through the link.
+func TestKeyFileIsRenamed(t *testing.T) {
+	dir := t.TempDir()
+	must.Succeed(t, os.Mkdir(filepath.Join(dir, "keys"), 0o700))
+	must.Succeed(t, os.Symlink(filepath.Join(dir, "elsewhere"), exchangeKeyPath(dir)))
+	mustOpen(t, dir, true)
+	if info, err := os.Lstat(exchangeKeyPath(dir)); err != nil || !info.Mode().IsRegular() {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
 // A key file that a crash left incomplete is not used and does not block the next start.
 func TestCrashWhileMaking(t *testing.T) {
 	dir := t.TempDir()
