@@ -99,6 +99,18 @@ func TestTries(t *testing.T) {
 	}
 }
 
+// TestMissingCollector: the log says why traces are lost, without the collector's address,
+// which may contain a secret.
+func TestMissingCollector(t *testing.T) {
+	x, logged := to(t, "http://127.0.0.1:1/canary", market.WholeShare)
+	go x.run()
+	x.End(ingested(x, 1))
+	x.Close(time.Minute)
+	if x.Dropped() != 1 || !strings.Contains(logged.String(), "refused") || strings.Contains(logged.String(), "canary") {
+		t.Errorf("%d traces are lost; the log has %q", x.Dropped(), logged)
+	}
+}
+
 // TestHangingCollector: the queue has a limit for any number and size of requests. The
 // rest
 // is counted, End never blocks, and Close ends in time.
