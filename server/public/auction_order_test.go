@@ -173,6 +173,25 @@ func (h *house) useKey(path, token string) {
 	}
 }
 
+// TestCredentialsOfPaths: the paths of sellers accept neither an API key nor a client's secret,
+// and the path of suppliers accepts no token.
+func TestCredentialsOfPaths(t *testing.T) {
+	h := holding(t)
+	for _, path := range []string{"/v1/ping", "/v1/post"} {
+		for _, row := range []struct{ header, value, challenge string }{
+			{"X-Api-Key", "canary-key-of-acme", wantToken},
+			{"Authorization", "Bearer canary-key-of-acme", wantOther},
+			{"Authorization", "Bearer " + acmeSecret, wantOther},
+		} {
+			a := h.call(path, aPing, row.header, row.value, "Idempotency-Key", "k")
+			if a.mustFail(t, 401, "unauthorized"); a.header.Get(httperror.HeaderChallenge) != row.challenge {
+				t.Errorf("%s with %s: %s %q", path, row.header, httperror.HeaderChallenge, a.header.Get(httperror.HeaderChallenge))
+			}
+		}
+	}
+	h.call("/api/v1/ping", aQuestion, "Authorization", "Bearer "+h.token("acme", "")).mustFail(t, 401, "unauthorized")
+}
+
 // TestStockClient: golang.org/x/oauth2 gets a token and pings.
 func TestStockClient(t *testing.T) {
 	h := holding(t)

@@ -25,6 +25,7 @@ func TestTokenForms(t *testing.T) {
 		{"without values", "grant_type&client_id=&scope", tokenForm{}, httperror.Error{}},
 		{"empty pairs", "&&grant_type=a&&", tokenForm{grant: "a"}, httperror.Error{}},
 		{"an equals sign in a value", "client_secret=a=b", tokenForm{login: clientLogin{secret: "a=b"}}, httperror.Error{}},
+		{"spaces at the ends", "client_id=+a+&client_secret=%20b%20", tokenForm{login: clientLogin{" a ", " b "}}, httperror.Error{}},
 		{"names are exact", "Grant_Type=a&grant-type=b", tokenForm{}, httperror.Error{}},
 		{"names are encoded too", "%67rant_type=a", tokenForm{grant: "a"}, httperror.Error{}},
 		{"a parameter twice", "grant_type=a&grant_type=a", tokenForm{}, errTokenTwice},
@@ -54,6 +55,7 @@ func TestTokenObjects(t *testing.T) {
 		{"all of it", `{"grant_type":"client_credentials","client_id":"acme","client_secret":"s e+c&r=é t","scope":"ping post"}`, whole, ""},
 		{"escaped, with more", `{"grant\u005ftype":"client_credentials","client_id":"acme","client_secret":"s e+c&r=\u00e9 t","scope":"ping post","x":{"scope":5}}`, whole, ""},
 		{"nothing", `{}`, tokenForm{}, ""},
+		{"spaces at the ends", `{"client_id":" a ","client_secret":" b "}`, tokenForm{login: clientLogin{" a ", " b "}}, ""},
 		{"nulls", `{"grant_type":null,"client_id":null,"client_secret":null,"scope":null}`, tokenForm{}, ""},
 		{"a member twice", `{"grant_type":"a","grant_type":"a"}`, tokenForm{}, "invalid_request"},
 		{"a stranger twice", `{"grant_type":"a","x":1,"x":1}`, tokenForm{}, "invalid_request"},
@@ -85,7 +87,7 @@ func basicOf(text string) (clientLogin, bool) {
 func TestBasicLogins(t *testing.T) {
 	for text, want := range map[string]clientLogin{
 		"a:b": {"a", "b"}, "a:": {"a", ""}, ":b": {"", "b"}, "a:b:c": {"a", "b:c"}, "a%3Ab:c+d%2B": {"a:b", "c d+"},
-		"a%3:b": {}, "a:b%": {}, "a": {}, "": {},
+		"+a+b+:+c+": {" a b ", " c "}, "a%3:b": {}, "a:b%": {}, "a": {}, "": {},
 	} {
 		if got, shown := basicOf(text); got != want || !shown {
 			t.Errorf("%q: %+v, %v", text, got, shown)

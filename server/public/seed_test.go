@@ -55,6 +55,8 @@ func TestSeedOrder(t *testing.T) {
 		"a blank vertical":   {`{"count":100,"vertical":" ","state":"CA"}`, "vertical missing_required"},
 		"a vertical of two":  {`{"count":100,"vertical":["v"],"state":"CA"}`, "vertical wrong_type"},
 		"a long vertical":    {`{"count":100,"vertical":"` + strings.Repeat("ä", 256) + `","state":"CA"}`, "vertical too_long"},
+		"the longest":        {`{"count":100,"vertical":"` + strings.Repeat("ä", 255) + `","state":"CA"}`, ""},
+		"an invisible space": {`{"count":100,"vertical":"a\u200bb","state":"CA"}`, "vertical invalid_format"},
 		"a torn vertical":    {`{"count":100,"vertical":"a\nb","state":"CA"}`, "vertical invalid_format"},
 		"no such state":      {`{"count":100,"vertical":"v","state":"ZZ"}`, "state invalid_format"},
 		"a small state":      {`{"count":100,"vertical":"v","state":"ca"}`, "state invalid_format"},

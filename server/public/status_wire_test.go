@@ -145,9 +145,10 @@ func TestReportMany(t *testing.T) {
 	m := trading(t, new(servertest.MemoryLog))
 	mine, back, theirs := m.sold("cmp_auto"), m.sold("cmp_auto"), m.sold("cmp_hand")
 	m.report("blue", back, "k", `{"status":"sold"}`)
+	escaped := func(id string) string { return fmt.Sprintf(`\u%04x%s`, id[0], id[1:]) } // each report keeps its own unescaped texts
 	body := `{"changes":[
-		{"lead_id":"` + theirs + `","status":"sold"},
-		{"lead_id":"` + mine + `","status":"qualified","occurred_at":"2026-01-31T09:30:00+02:00"},
+		{"lead_id":"` + escaped(theirs) + `","status":"sold"},
+		{"lead_id":"` + escaped(mine) + `","status":"qualified","occurred_at":"2026-01-31T09:30:00+02:00"},
 		{"lead_id":"` + back + `","status":"contacted"},
 		{"lead_id":"` + back + `","status":"returned"},
 		{"status":"sold"}]}`
