@@ -36,7 +36,7 @@ type buyerFormats struct{ ping, post requestFormat }
 
 // compileAdapter checks a buyer's adapter, reports its mistakes, and returns the formats of
 // pings and posts. Without an adapter both are those of the contract.
-func (c *compiler) compileAdapter(at syntax.Path, b *schema.Buyer, owner secretOwner) (formats buyerFormats) {
+func (c *compiler) compileAdapter(at syntax.KeyPath, b *schema.Buyer, owner ownerSecretNames) (formats buyerFormats) {
 	switch {
 	case b.Adapter == nil:
 		return formats
@@ -51,7 +51,7 @@ func (c *compiler) compileAdapter(at syntax.Path, b *schema.Buyer, owner secretO
 	for _, one := range [...]struct {
 		key     string
 		dialect *schema.Dialect
-		address schema.Address
+		address schema.OutboundURL
 		into    *requestFormat
 		compile func(format, template string, secrets map[string]string) (*adapter.Template, []market.TemplateError)
 	}{
@@ -80,14 +80,14 @@ func (c *compiler) compileAdapter(at syntax.Path, b *schema.Buyer, owner secretO
 }
 
 // compileDialect checks and compiles a request format of an adapter (method, headers,
-// answer), except the body's template. ping is false for posts.
-func (c *compiler) compileDialect(at syntax.Path, d *schema.Dialect, ping bool, auth *schema.Auth, owner secretOwner) *market.Dialect {
+// answer), except the body's template. isPing is false for posts.
+func (c *compiler) compileDialect(at syntax.KeyPath, d *schema.Dialect, isPing bool, auth *schema.BuyerAuth, owner ownerSecretNames) *market.Dialect {
 	switch {
-	case ping && d.Method == http.MethodGet:
+	case isPing && d.Method == http.MethodGet:
 		if d.Format != market.FormatForm {
 			c.reportMistake(at.Key("method"), "GET sends the body as the query of the address, which works only for a form; use POST, or format: form")
 		}
-	case ping:
+	case isPing:
 		c.checkOneOf(at.Key("method"), d.Method, http.MethodPost, http.MethodPut, http.MethodGet)
 	case d.Method == http.MethodGet:
 		c.reportMistake(at.Key("method"), "GET would put personal data into the address, and so into logs on the way; use POST or PUT")
@@ -103,20 +103,20 @@ func (c *compiler) compileDialect(at syntax.Path, d *schema.Dialect, ping bool, 
 	}
 	out := &market.Dialect{
 		Method: d.Method, ContentType: kind,
-		Headers:   c.compileHeaders(at, d, auth, owner),
+		Headers:   c.compileFixedHeaders(at, d, auth, owner),
 		KeyHeader: d.KeyHeader,
 	}
 	if known || d.Answer.Format != d.Format {
-		out.Answer = c.compileAnswer(at.Key("answer"), &d.Answer, ping)
+		out.Answer = c.compileAnswer(at.Key("answer"), &d.Answer, isPing)
 	}
 	return out
 }
 
-func (c *compiler) checkBodyFormat(at syntax.Path, name string) bool {
+func (c *compiler) checkBodyFormat(at syntax.KeyPath, name string) (isKnown bool) {
 	return c.checkOneOf(at, name, market.FormatJSON, market.FormatForm, market.FormatXML)
 }
 
-func (c *compiler) checkContentType(at syntax.Path, text string) {
+func (c *compiler) checkContentType(at syntax.KeyPath, text string) {
 	kind, parameters, err := mime.ParseMediaType(text)
 	switch charset := parameters["charset"]; {
 	case err != nil || !strings.Contains(kind, "/") || len(text) > maxID*2 || strings.ContainsFunc(text, isNotPrintableASCII):
@@ -129,9 +129,9 @@ func (c *compiler) checkContentType(at syntax.Path, text string) {
 // secretHeaders carry credentials. The document must not contain these in plain text.
 var secretHeaders = map[string]bool{"authorization": true, "proxy-authorization": true, "cookie": true}
 
-// compileHeaders checks the fixed headers of an adapter's requests. It returns them as lines
+// compileFixedHeaders checks the fixed headers of an adapter's requests. It returns them as lines
 // of text.
-func (c *compiler) compileHeaders(at syntax.Path, d *schema.Dialect, auth *schema.Auth, owner secretOwner) string {
+func (c *compiler) compileFixedHeaders(at syntax.KeyPath, d *schema.Dialect, auth *schema.BuyerAuth, owner ownerSecretNames) (headerLines string) {
 	var lines strings.Builder
 	taken := map[string]string{"authorization": "the credential"}
 	if auth != nil && auth.Header != "" {
@@ -168,14 +168,14 @@ func (c *compiler) compileHeaders(at syntax.Path, d *schema.Dialect, auth *schem
 }
 
 // reportTemplateMistakes reports the mistakes of an adapter's template. If the document
-// writes the template as a block of lines, each mistake gets its own line number. campaign is
+// writes the template as a block of lines, each mistake gets its own line number. campaignID is
 // the campaign whose fields the template lacks, or "".
-func (c *compiler) reportTemplateMistakes(at syntax.Path, campaign string, mistakes []market.TemplateError) {
+func (c *compiler) reportTemplateMistakes(at syntax.KeyPath, campaignID string, mistakes []market.TemplateError) {
 	for _, mistake := range mistakes {
 		found, _ := c.source.findNode(at)
 		message := "line " + strconv.Itoa(mistake.Line) + ": " + mistake.Message
-		if campaign != "" {
-			message = "in campaign " + quoteShortened(campaign) + ": " + message
+		if campaignID != "" {
+			message = "in campaign " + quoteShortened(campaignID) + ": " + message
 		}
 		problem := syntax.Problem{File: c.source.Path, Line: found.Line, Column: found.Column, Path: string(at), Message: message}
 		if found.Block {

@@ -16,7 +16,7 @@ const (
 
 // compileAnswer checks and compiles the rules by which the exchange reads a buyer's answer to
 // a ping or a post.
-func (c *compiler) compileAnswer(at syntax.Path, a *schema.Answer, ping bool) market.AnswerPaths {
+func (c *compiler) compileAnswer(at syntax.KeyPath, a *schema.AnswerRules, isPing bool) market.AnswerPaths {
 	if !c.checkBodyFormat(at.Key("format"), a.Format) {
 		return market.AnswerPaths{}
 	}
@@ -30,18 +30,18 @@ func (c *compiler) compileAnswer(at syntax.Path, a *schema.Answer, ping bool) ma
 	} {
 		c.checkAnswerPath(at.Key(one.key), a.Format, one.where)
 	}
-	if ping {
+	if isPing {
 		if a.Price == "" {
 			c.reportMistake(at.Key("price"), "is missing; give the place of the bid's price in the answer")
 		}
-		c.rejectAnswerKey(at.Key("id"), a.ID, "post", "a buyer assigns an id only when it has the lead")
+		c.reportForbiddenAnswerKey(at.Key("id"), a.ID, "post", "a buyer assigns an id only when it has the lead")
 	} else {
 		if a.Accepted == "" {
 			c.reportMistake(at.Key("accepted"), "is missing; give the place in the answer that says whether the buyer accepts the lead")
 		}
-		c.rejectAnswerKey(at.Key("price"), a.Price, "ping", "the buyer bids the price there")
-		c.rejectAnswerKey(at.Key("currency"), a.Currency, "ping", "the buyer bids the price there")
-		c.rejectAnswerKey(at.Key("token"), a.Token, "ping", "the ping's answer gives it and the post sends it back")
+		c.reportForbiddenAnswerKey(at.Key("price"), a.Price, "ping", "the buyer bids the price there")
+		c.reportForbiddenAnswerKey(at.Key("currency"), a.Currency, "ping", "the buyer bids the price there")
+		c.reportForbiddenAnswerKey(at.Key("token"), a.Token, "ping", "the ping's answer gives it and the post sends it back")
 	}
 	switch {
 	case a.Accepted != "" && len(a.Yes) == 0:
@@ -49,25 +49,25 @@ func (c *compiler) compileAnswer(at syntax.Path, a *schema.Answer, ping bool) ma
 	case a.Accepted == "" && len(a.Yes)+len(a.No) > 0:
 		c.reportMistake(at.Key("accepted"), "is missing; give the place in the answer of the value that yes and no list")
 	}
-	meant := map[string]syntax.Path{}
+	meant := map[string]syntax.KeyPath{}
 	return market.AnswerPaths{
 		Format: a.Format, Accepted: a.Accepted,
-		Yes: c.joinAnswerValues(at.Key("yes"), a.Yes, meant), No: c.joinAnswerValues(at.Key("no"), a.No, meant),
+		Yes: c.checkAndJoinAnswerValues(at.Key("yes"), a.Yes, meant), No: c.checkAndJoinAnswerValues(at.Key("no"), a.No, meant),
 		Price: a.Price, Currency: a.Currency, Token: a.Token, ID: a.ID, Reason: a.Reason,
 	}
 }
 
-// rejectAnswerKey reports a mistake if value is set, because its key is allowed only in the
+// reportForbiddenAnswerKey reports a mistake if value is set, because its key is allowed only in the
 // answer to otherRequest (ping or post).
-func (c *compiler) rejectAnswerKey(at syntax.Path, value, otherRequest, reason string) {
+func (c *compiler) reportForbiddenAnswerKey(at syntax.KeyPath, value, otherRequest, reason string) {
 	if value != "" {
 		c.reportMistake(at, "belongs to the answer to a "+otherRequest+": "+reason+"; remove it")
 	}
 }
 
-// joinAnswerValues checks the values of an answer that mean yes or no, and returns them with
-// one in each line. seen contains the values checked before, because no value may mean both.
-func (c *compiler) joinAnswerValues(at syntax.Path, values []schema.Literal, seen map[string]syntax.Path) string {
+// checkAndJoinAnswerValues checks the values of an answer that mean yes or no, and returns them with
+// one in each line. pathsByValue has the values checked before: no value may mean both.
+func (c *compiler) checkAndJoinAnswerValues(at syntax.KeyPath, values []schema.ScalarAsText, pathsByValue map[string]syntax.KeyPath) string {
 	var lines strings.Builder
 	if len(values) > maxAnswerValues {
 		c.reportMistake(at, "has over 32 values")
@@ -76,7 +76,7 @@ func (c *compiler) joinAnswerValues(at syntax.Path, values []schema.Literal, see
 		if value == "" || len(value) > maxAnswerPath || strings.ContainsFunc(string(value), isNotPrintableASCII) || strings.TrimSpace(string(value)) != string(value) {
 			c.reportMistake(at.Index(i), "is not a valid value; give up to 64 characters of printable ASCII")
 		}
-		c.checkUnique(at.Index(i), seen, strings.ToLower(string(value)))
+		c.checkUnique(at.Index(i), pathsByValue, strings.ToLower(string(value)))
 		lines.WriteString(string(value) + "\n")
 	}
 	return lines.String()
@@ -84,16 +84,16 @@ func (c *compiler) joinAnswerValues(at syntax.Path, values []schema.Literal, see
 
 // checkAnswerPath reports a mistake if path cannot select a value in an answer of this
 // format. An empty path is valid.
-func (c *compiler) checkAnswerPath(at syntax.Path, format, path string) {
-	if path == "" {
+func (c *compiler) checkAnswerPath(at syntax.KeyPath, format, answerPath string) {
+	if answerPath == "" {
 		return
 	}
 	separator := map[string]string{market.FormatJSON: ".", market.FormatXML: "/"}[format]
-	steps := []string{path}
+	steps := []string{answerPath}
 	if separator != "" {
-		steps = strings.Split(path, separator)
+		steps = strings.Split(answerPath, separator)
 	}
-	bad := len(path) > maxAnswerPath || len(steps) > maxAnswerPathSteps || strings.ContainsFunc(path, isNotPrintableASCII)
+	bad := len(answerPath) > maxAnswerPath || len(steps) > maxAnswerPathSteps || strings.ContainsFunc(answerPath, isNotPrintableASCII)
 	for i, step := range steps {
 		attribute := strings.HasPrefix(step, "@")
 		bad = bad || step == "" || step == "@" ||

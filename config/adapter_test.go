@@ -97,7 +97,7 @@ func TestAnAdapterIsCompiled(t *testing.T) {
 // What has no dialect speaks the contract.
 func TestAnAdapterOfPostsAlone(t *testing.T) {
 	buyer := compiled(t, posting(), nil).Catalog.Buyers["buy_a"]
-	if buyer.Ping.Dialect != nil || buyer.Ping.Adapter != nil || !buyer.Ping.IsRepeatable() || buyer.Post.IsRepeatable() {
+	if buyer.Ping.Dialect != nil || buyer.Ping.Adapter != nil || !buyer.Ping.MayRepeatPost() || buyer.Post.MayRepeatPost() {
 		t.Errorf("%+v %+v", buyer.Ping, buyer.Post)
 	}
 }
@@ -112,7 +112,7 @@ func TestWhoseRefusalOfARepeatIsTrusted(t *testing.T) {
 		strings.Replace(posting(), "adapter:\n", "adapter:\n      idempotent: true\n", 1): {true, true},
 	} {
 		post := compiled(t, text, nil).Catalog.Buyers["buy_a"].Post
-		if got := [2]bool{post.IsRepeatable(), post.IsRepeatRefusalFinal()}; got != want {
+		if got := [2]bool{post.MayRepeatPost(), post.IsRepeatRefusalFinal()}; got != want {
 			t.Errorf("%v, want %v, of\n%s", got, want, text)
 		}
 	}
@@ -253,7 +253,7 @@ func TestConsentHostsAndPingKeys(t *testing.T) {
 func TestAnExportReadsBack(t *testing.T) {
 	readsBack := func(t failer, text string) {
 		document := []byte(`{"buyers":[{"id":"a","adapter":{"post":{"body":` + strings.ReplaceAll(syntax.Quote(text), "${", "$${") + `,"format":"json"}}}]}`)
-		exported, err := canonical.Export(document)
+		exported, err := canonical.ExportYAML(document)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,7 +262,7 @@ func TestAnExportReadsBack(t *testing.T) {
 		if root == nil || len(r.Problems) > 0 {
 			t.Fatalf("%q: %v\n%s", text, r.Problems, exported)
 		}
-		if found, exact := root.Find("buyers[0].adapter.post.body"); !exact || found.Text != text {
+		if found, exact := root.FindDeepest("buyers[0].adapter.post.body"); !exact || found.Text != text {
 			t.Fatalf("%q came back as %q:\n%s", text, found.Text, exported)
 		}
 	}

@@ -17,17 +17,17 @@ var (
 	secretBegun = regexp.MustCompile(`\{\{\s*secret\b`)
 )
 
-// secretOwner is the supplier or buyer whose address or header is compiled, with the secrets
+// ownerSecretNames is the supplier or buyer whose address or header is compiled, with the secrets
 // that it may use.
-type secretOwner struct {
+type ownerSecretNames struct {
 	prefix  string            // of the full names of its sealed values
 	secrets map[string]string // full names by the names in the document
 }
 
 // replaceSecretCalls returns the text with a placeholder in place of each {{secret "name"}}.
-// It reports unknown names at path `at`. The exchange puts in the value, escaped as `how`
-// says, when it sends a request.
-func (c *compiler) replaceSecretCalls(at syntax.Path, text string, how escape.EscapeKind, owner secretOwner) string {
+// It reports unknown names at path `at`. The exchange puts in the value, with this escaping,
+// when it sends a request.
+func (c *compiler) replaceSecretCalls(at syntax.KeyPath, text string, escaping escape.SecretEscaping, owner ownerSecretNames) string {
 	out := secretCall.ReplaceAllStringFunc(text, func(call string) string {
 		name := secretCall.FindStringSubmatch(call)[1]
 		full, known := owner.secrets[name]
@@ -35,7 +35,7 @@ func (c *compiler) replaceSecretCalls(at syntax.Path, text string, how escape.Es
 			c.reportMistake(at, "there is no secret "+quoteShortened(name)+"; add it to the buyer's secrets, or correct the name")
 			full = "unknown" // checking of the address continues
 		}
-		return string(escape.AppendPlaceholder(nil, how, full))
+		return string(escape.AppendSecretPlaceholder(nil, escaping, full))
 	})
 	if secretBegun.MatchString(out) {
 		c.reportMistake(at, `uses secret in another form than {{secret "name"}}; functions cannot take a secret here`)
@@ -47,18 +47,18 @@ func (c *compiler) replaceSecretCalls(at syntax.Path, text string, how escape.Es
 // placeholders in place of secrets and variables, as the catalog stores it. It treats a
 // variable without a value like a secret. If such a variable is part of the host, the host
 // cannot be checked, and only the address in force is acceptable (see UnsetVariable).
-func (c *compiler) compileAddress(at syntax.Path, a schema.Address, withQuery bool, owner secretOwner) string {
+func (c *compiler) compileAddress(at syntax.KeyPath, a schema.OutboundURL, allowQuery bool, owner ownerSecretNames) string {
 	if strings.ContainsFunc(string(a), unicode.IsControl) {
 		c.reportMistake(at, "contains a control character; remove it")
 		return ""
 	}
 	values, missing, valid := c.resolveAddressVariables(at, a, owner)
 	text := a.ReplaceVariables(func(name string) string {
-		return string(escape.AppendPlaceholder(nil, escape.None, owner.sealedVariableName(name)))
+		return string(escape.AppendSecretPlaceholder(nil, escape.None, owner.sealedVariableName(name)))
 	})
 	text = c.replaceSecretCalls(at, text, escape.URL, owner)
 	fill := func(secret string) string {
-		filled, _ := escape.AppendWithSecrets(nil, []byte(text), func(name string) (string, bool) {
+		filled, _ := escape.AppendWithSecretsInserted(nil, []byte(text), func(name string) (string, bool) {
 			if value, is := values[name]; is {
 				return value, true
 			}
@@ -78,7 +78,7 @@ func (c *compiler) compileAddress(at syntax.Path, a schema.Address, withQuery bo
 	if !valid || len(missing) > 0 && !hostKnown {
 		return text
 	}
-	if c.checkURL(at, one, withQuery) && !hostKnown {
+	if c.checkURL(at, one, allowQuery) && !hostKnown {
 		c.reportMistake(at, `has {{secret "…"}} in its host; use secrets only in the path or the query`)
 	}
 	return text
@@ -87,30 +87,30 @@ func (c *compiler) compileAddress(at syntax.Path, a schema.Address, withQuery bo
 // resolveAddressVariables returns the values of an address's variables by their sealed names,
 // and the variables that have no value in this process. It reports values that an address
 // cannot contain; valid is then false.
-func (c *compiler) resolveAddressVariables(at syntax.Path, a schema.Address, owner secretOwner) (values map[string]string, missing []string, valid bool) {
+func (c *compiler) resolveAddressVariables(at syntax.KeyPath, a schema.OutboundURL, owner ownerSecretNames) (valuesBySealedName map[string]string, missingVariables []string, valid bool) {
 	found, _ := c.source.findNode(at)
-	values, valid = make(map[string]string), true
+	valuesBySealedName, valid = make(map[string]string), true
 	for _, name := range a.VariableNames() {
 		value, given := found.Variables[name]
 		sealed := owner.sealedVariableName(name)
 		switch {
 		case !given:
-			missing = append(missing, name)
+			missingVariables = append(missingVariables, name)
 		case value == "" || len(value) > schema.MaxSecret || strings.ContainsFunc(value, isNotPrintableASCII):
 			c.reportMistake(at, "has a variable whose value is empty, too long or not one line of printable ASCII; correct the variable")
 			valid = false
-		case values[sealed] == "":
+		case valuesBySealedName[sealed] == "":
 			c.out.Initial.Secrets = append(c.out.Initial.Secrets, InitialSecret{Name: sealed, Value: schema.NewSecret(value), Follows: true})
-			values[sealed] = value
+			valuesBySealedName[sealed] = value
 		}
 	}
-	return values, missing, valid
+	return valuesBySealedName, missingVariables, valid
 }
 
 // expandSettingAddress returns an address of the settings with the values of its variables.
 // complete is false if this process lacks the value of one; the function then records the
 // variable as unset.
-func (c *compiler) expandSettingAddress(at syntax.Path, a schema.Address) (text string, complete bool) {
+func (c *compiler) expandSettingAddress(at syntax.KeyPath, a schema.OutboundURL) (text string, complete bool) {
 	found, _ := c.source.findNode(at)
 	complete = true
 	return a.ReplaceVariables(func(name string) string {
@@ -134,7 +134,7 @@ func urlOrigin(text string) string {
 
 // sealedVariableName returns the name under which the exchange stores the encrypted (sealed)
 // value of a variable in the owner's addresses.
-func (o secretOwner) sealedVariableName(name string) string {
+func (o ownerSecretNames) sealedVariableName(name string) string {
 	return o.prefix + escape.VariablePart + name
 }
 
@@ -144,15 +144,15 @@ const maxURL = 2048
 // to an IP address only within the trusted networks. The dialer checks host names later,
 // because only then their addresses are known. Messages never quote the address: a query may
 // contain a key.
-func (c *compiler) checkURL(at syntax.Path, text string, withQuery bool) bool {
-	u, ok := c.parseAndCheckURL(at, text, withQuery)
+func (c *compiler) checkURL(at syntax.KeyPath, text string, allowQuery bool) (valid bool) {
+	u, ok := c.parseAndCheckURL(at, text, allowQuery)
 	return ok && c.checkPlainHTTP(at, u)
 }
 
 // parseAndCheckURL parses an address and reports mistakes in its form. Unlike checkURL, it
-// allows plain http everywhere. withQuery allows a query (?…). It returns false after a
+// allows plain http everywhere. allowQuery allows a query (?…). It returns false after a
 // mistake.
-func (c *compiler) parseAndCheckURL(at syntax.Path, text string, withQuery bool) (*url.URL, bool) {
+func (c *compiler) parseAndCheckURL(at syntax.KeyPath, text string, allowQuery bool) (parsed *url.URL, valid bool) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || len(text) > maxURL || u.Host == "" || u.Hostname() == "" || u.Opaque != "":
@@ -163,7 +163,7 @@ func (c *compiler) parseAndCheckURL(at syntax.Path, text string, withQuery bool)
 		c.reportMistake(at, "contains a user or password; give credentials under auth")
 	case u.Fragment != "" || strings.Contains(text, "#"):
 		c.reportMistake(at, "has a fragment (#…), which is never sent; remove it")
-	case !withQuery && (u.RawQuery != "" || u.ForceQuery):
+	case !allowQuery && (u.RawQuery != "" || u.ForceQuery):
 		c.reportMistake(at, "has a query (?…), but paths are added to it; give ping_url and post_url instead")
 	default:
 		return u, true
@@ -191,7 +191,7 @@ func (c *compiler) isIPOutsideTrustedNetworks(host string) bool {
 // dialer resolves a host name and requires an address within them. Without trusted
 // networks, plain http to a host name can therefore never work, and is reported too. The
 // result is false only for an IP address outside the trusted networks.
-func (c *compiler) checkPlainHTTP(at syntax.Path, u *url.URL) bool {
+func (c *compiler) checkPlainHTTP(at syntax.KeyPath, u *url.URL) (allowed bool) {
 	host := u.Hostname()
 	_, err := netip.ParseAddr(host)
 	local := strings.EqualFold(host, "localhost")
@@ -201,9 +201,9 @@ func (c *compiler) checkPlainHTTP(at syntax.Path, u *url.URL) bool {
 		c.reportMistake(at, "is plain http outside trusted_networks; use https, or add its network to trusted_networks")
 		return false
 	case local && c.isIPOutsideTrustedNetworks("127.0.0.1") && c.isIPOutsideTrustedNetworks("::1"):
-		c.reportNeverWorks(at, "is plain http outside trusted_networks; use https, or add 127.0.0.0/8 to trusted_networks")
+		c.reportOrWarnNeverWorks(at, "is plain http outside trusted_networks; use https, or add 127.0.0.0/8 to trusted_networks")
 	case err != nil && len(c.networks) == 0:
-		c.reportNeverWorks(at, "is plain http to a host name, and trusted_networks is empty; use https, or add the network of the host")
+		c.reportOrWarnNeverWorks(at, "is plain http to a host name, and trusted_networks is empty; use https, or add the network of the host")
 	case err != nil && !local:
 		c.addWarning(at, "is plain http to a host name; requests fail if the host's address is outside trusted_networks. Use https, or check the address")
 	}

@@ -29,7 +29,7 @@ func TestPlaceholdersOfAnAuthorAreRefused(t *testing.T) {
 		"a variable":       `{"buyers":[{"id":"a","name":"${MARK}"}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			source, err := ParseSent("x", []byte(text), map[string]string{"MARK": "\x1arbuyer/other/bearer\x1a"})
+			source, err := ParseSentDocument("x", []byte(text), map[string]string{"MARK": "\x1arbuyer/other/bearer\x1a"})
 			if err == nil {
 				_, err = source.Compile()
 			}
@@ -43,7 +43,7 @@ func TestPlaceholdersOfAnAuthorAreRefused(t *testing.T) {
 // TestControlCharactersInAddressesAreRefused also where a variable has no value here.
 func TestControlCharactersInAddressesAreRefused(t *testing.T) {
 	for _, address := range []string{`https://a.example/\u0001`, `https://a.example/\n${UNSET}`, `https://a.example/${UNSET}\u007f`} {
-		source, err := ParseSent("x", []byte(`{"buyers":[{"id":"a","endpoint":"`+address+`"}]}`), nil)
+		source, err := ParseSentDocument("x", []byte(`{"buyers":[{"id":"a","endpoint":"`+address+`"}]}`), nil)
 		if err == nil {
 			_, err = source.Compile()
 		}

@@ -15,7 +15,7 @@ const (
 
 // compileAuth checks the credential that the exchange presents to a buyer. It stores in the
 // endpoint under which name the exchange finds the credential.
-func (c *compiler) compileAuth(at syntax.Path, buyerID string, a *schema.Auth, endpoint *market.Endpoint, owner secretOwner) {
+func (c *compiler) compileAuth(at syntax.KeyPath, buyerID string, a *schema.BuyerAuth, endpoint *market.Endpoint, owner ownerSecretNames) {
 	forms := 0
 	for _, is := range [...]bool{a.OAuth != nil, a.Bearer.IsSet(), a.APIKey.IsSet()} {
 		if is {
@@ -37,22 +37,22 @@ func (c *compiler) compileAuth(at syntax.Path, buyerID string, a *schema.Auth, e
 		endpoint.OAuth = &market.OAuthClient{TokenURL: c.compileOAuth(at.Key("oauth"), name+"oauth", a.OAuth, owner), ClientID: a.OAuth.ClientID, Scope: a.OAuth.Scope}
 	case a.Bearer.IsSet():
 		c.checkHeaderSecret(at.Key("bearer"), a.Bearer)
-		endpoint.Credential = c.addInitialSecret(at.Key("bearer"), name+"bearer", a.Bearer)
+		endpoint.Credential = c.addInitialSecretIfKnown(at.Key("bearer"), name+"bearer", a.Bearer)
 	default:
 		c.checkHeaderSecret(at.Key("api_key"), a.APIKey)
 		c.checkHeaderName(at.Key("header"), a.Header)
-		endpoint.Credential = c.addInitialSecret(at.Key("api_key"), name+"api_key", a.APIKey)
+		endpoint.Credential = c.addInitialSecretIfKnown(at.Key("api_key"), name+"api_key", a.APIKey)
 		endpoint.Header, endpoint.Scheme = a.Header, ""
 	}
 }
 
 // compileOAuth checks the OAuth client with which the exchange gets tokens from a buyer. It
-// returns the address that issues the tokens. name is the stored name of the client's secret.
-func (c *compiler) compileOAuth(at syntax.Path, name string, o *schema.OAuth, owner secretOwner) (tokens string) {
+// returns the address that issues the tokens. secretName is the stored name of the client's secret.
+func (c *compiler) compileOAuth(at syntax.KeyPath, secretName string, o *schema.OAuth, owner ownerSecretNames) (tokenURL string) {
 	if o.TokenURL == "" {
 		c.reportMistake(at.Key("token_url"), "is missing; give the address that issues tokens")
 	} else {
-		tokens = c.compileAddress(at.Key("token_url"), o.TokenURL, true, owner)
+		tokenURL = c.compileAddress(at.Key("token_url"), o.TokenURL, true, owner)
 	}
 	if o.ClientID == "" || len(o.ClientID) > schema.MaxSecret || strings.ContainsFunc(o.ClientID, isNotPrintableASCII) {
 		c.reportMistake(at.Key("client_id"), "is missing, or is not one line of printable text; give the client id")
@@ -64,8 +64,8 @@ func (c *compiler) compileOAuth(at syntax.Path, name string, o *schema.OAuth, ow
 	if secret := o.ClientSecret.Reveal(); len(secret) > schema.MaxSecret || strings.ContainsFunc(secret, isNotPrintableASCII) {
 		c.reportMistake(at.Key("client_secret"), "is not one line of printable ASCII; check its ends")
 	}
-	c.addInitialSecret(at.Key("client_secret"), name, o.ClientSecret)
-	return tokens
+	c.addInitialSecretIfKnown(at.Key("client_secret"), secretName, o.ClientSecret)
+	return tokenURL
 }
 
 // isNotPrintableASCII reports whether a header or an address cannot contain the character.
@@ -81,7 +81,7 @@ var reservedHeaders = map[string]bool{
 
 // checkHeaderName reports a mistake if the name is not a valid header name, or if the
 // exchange sets this header itself.
-func (c *compiler) checkHeaderName(at syntax.Path, name string) {
+func (c *compiler) checkHeaderName(at syntax.KeyPath, name string) {
 	token := func(r rune) bool {
 		return !('a' <= r|0x20 && r|0x20 <= 'z' && r < 0x80 || '0' <= r && r <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", r))
 	}

@@ -19,16 +19,16 @@ const (
 type compiledBuyer struct {
 	form *schema.Buyer
 	*market.Buyer
-	place           syntax.Path
+	place           syntax.KeyPath
 	states          market.USStateSet
 	reportedFilters map[int]bool // indexes of filters with a reported mistake
 
 	// currency of the first campaign that has the buyer, and the path of that entry
 	currency string
-	campaign syntax.Path
+	campaign syntax.KeyPath
 }
 
-func (c *compiler) compileBuyer(at syntax.Path, b *schema.Buyer) {
+func (c *compiler) compileBuyer(at syntax.KeyPath, b *schema.Buyer) {
 	id := market.BuyerID(b.ID)
 	if c.checkID(at.Key("id"), b.ID) {
 		if _, twice := c.out.Catalog.Buyers[id]; twice {
@@ -40,10 +40,10 @@ func (c *compiler) compileBuyer(at syntax.Path, b *schema.Buyer) {
 	c.checkIntRange(at.Key("max_connections"), *b.MaxConns, 1, maxConnections)
 	c.checkDurationRange(at.Key("post_timeout"), b.PostTimeout, 100*time.Millisecond, 5*time.Minute)
 	c.compileOAuthClients(at.Key("oauth_clients"), event.ObjectBuyer, b.ID, b.OAuthClients)
-	zone := c.loadTimeZone(at.Key("time_zone"), b.TimeZone)
+	zone := c.loadTimeZoneOrUTC(at.Key("time_zone"), b.TimeZone)
 	buyer := &market.Buyer{
 		ID: id, Name: b.Name,
-		PostTimeout:    b.PostTimeout.Span(),
+		PostTimeout:    b.PostTimeout.OrZero(),
 		PingRate:       *b.PingRate,
 		MaxConnections: *b.MaxConns,
 		Schedule:       c.compileSchedule(at.Key("schedule"), b.Schedule, zone),
@@ -69,11 +69,11 @@ func (c *compiler) compileBuyer(at syntax.Path, b *schema.Buyer) {
 
 // markFilterReported records that a mistake in the buyer's filter with this index was
 // reported, so that it is not reported again for each campaign.
-func (b *compiledBuyer) markFilterReported(filter int) {
+func (b *compiledBuyer) markFilterReported(filterIndex int) {
 	if b.reportedFilters == nil {
 		b.reportedFilters = make(map[int]bool)
 	}
-	b.reportedFilters[filter] = true
+	b.reportedFilters[filterIndex] = true
 }
 
 // hasFundsOrMoneyCaps reports whether the exchange adds up the buyer's prices, which must

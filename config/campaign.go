@@ -13,12 +13,12 @@ const (
 	maxBidTimeout = 5 * time.Second
 )
 
-var methodsByName = map[string]market.SelectionMethod{
+var methodsByName = map[string]market.BuyerSelectionMethod{
 	"waterfall": market.Waterfall, "round_robin": market.RoundRobin,
 	"weighted": market.Weighted, "ping_post": market.PingPost,
 }
 
-func (c *compiler) compileCampaign(at syntax.Path, form *schema.Campaign) {
+func (c *compiler) compileCampaign(at syntax.KeyPath, form *schema.Campaign) {
 	id := market.CampaignID(form.ID)
 	if c.checkID(at.Key("id"), form.ID) {
 		if _, twice := c.out.Catalog.Campaigns[id]; twice {
@@ -30,7 +30,7 @@ func (c *compiler) compileCampaign(at syntax.Path, form *schema.Campaign) {
 	if !ok {
 		c.reportMistake(at.Key("currency"), "is not a currency; give an ISO 4217 code, such as USD")
 	}
-	zone := c.loadTimeZone(at.Key("time_zone"), form.TimeZone)
+	zone := c.loadTimeZoneOrUTC(at.Key("time_zone"), form.TimeZone)
 	campaign := &market.Campaign{
 		ID: id, Name: form.Name, Vertical: form.Vertical, SubVertical: form.SubVertical,
 		Suppliers:   c.compileAllowedSuppliers(at.Key("suppliers"), form.Suppliers),
@@ -39,9 +39,9 @@ func (c *compiler) compileCampaign(at syntax.Path, form *schema.Campaign) {
 		Zone:        zone,
 		Floor:       form.Floor,
 		Payout:      c.compilePayout(at.Key("payout"), &form.Payout),
-		BidTimeout:  form.BidTimeout.Span(),
-		PostReserve: form.PostReserve.Span(),
-		PingReserve: form.PingReserve.Span(),
+		BidTimeout:  form.BidTimeout.OrZero(),
+		PostReserve: form.PostReserve.OrZero(),
+		PingReserve: form.PingReserve.OrZero(),
 		Suppression: c.resolveSuppressionLists(at.Key("suppression"), form.Suppression),
 		Duplicates:  c.compileDuplicates(at.Key("duplicates"), &form.Duplicates),
 		Returns:     c.compileReturns(at.Key("returns"), &form.Returns),
@@ -62,7 +62,7 @@ func (c *compiler) compileCampaign(at syntax.Path, form *schema.Campaign) {
 
 // checkCampaignValues reports mistakes in those values of a campaign that do not refer to
 // suppliers, buyers or lists.
-func (c *compiler) checkCampaignValues(at syntax.Path, form *schema.Campaign) {
+func (c *compiler) checkCampaignValues(at syntax.KeyPath, form *schema.Campaign) {
 	c.checkPrintableText(at.Key("name"), form.Name, maxLabel)
 	c.checkPrintableText(at.Key("vertical"), form.Vertical, maxLabel)
 	c.checkPrintableText(at.Key("sub_vertical"), form.SubVertical, maxLabel)
@@ -82,19 +82,19 @@ func (c *compiler) checkCampaignValues(at syntax.Path, form *schema.Campaign) {
 
 // compileAllowedSuppliers returns the suppliers that may send leads to a campaign, or nil for
 // all suppliers. It reports unknown names.
-func (c *compiler) compileAllowedSuppliers(at syntax.Path, names []string) map[market.SupplierID]struct{} {
-	seen := make(map[string]syntax.Path, len(names))
-	for i, name := range names {
+func (c *compiler) compileAllowedSuppliers(at syntax.KeyPath, supplierIDs []string) map[market.SupplierID]struct{} {
+	seen := make(map[string]syntax.KeyPath, len(supplierIDs))
+	for i, name := range supplierIDs {
 		if _, ok := c.out.Catalog.Suppliers[market.SupplierID(name)]; !ok {
 			c.reportMistakeQuotingValue(at.Index(i), "there is no supplier "+quoteShortened(name)+"; add it under suppliers")
 			continue
 		}
 		c.checkUnique(at.Index(i), seen, name)
 	}
-	if len(names) == 0 {
+	if len(supplierIDs) == 0 {
 		return nil
 	}
-	return setOf[market.SupplierID](names)
+	return setOf[market.SupplierID](supplierIDs)
 }
 
 // setOf returns the names as a set.

@@ -33,14 +33,14 @@ func TestCanonicalForgetsWhatMeansNothing(t *testing.T) {
 
 func TestCanonicalHasNoSecret(t *testing.T) {
 	exchange := example(t)
-	exported := exchange.Export()
+	exported := exchange.ExportYAML()
 	for name, value := range exampleEnv {
 		if bytes.Contains(exchange.Canonical, []byte(value)) || bytes.Contains(exported, []byte(value)) {
 			t.Errorf("%s is told", name)
 		}
 	}
 	literal := compiled(t, "admin: {password: hunter2}\nsandbox: true\nsuppliers:\n  - {id: a, api_key: hunter2a, bearer_tokens: [{token: hunter2b}]}\n", nil)
-	if text := string(literal.Canonical) + string(literal.Export()); strings.Contains(text, "hunter2") {
+	if text := string(literal.Canonical) + string(literal.ExportYAML()); strings.Contains(text, "hunter2") {
 		t.Errorf("a literal secret is told: %s", text)
 	}
 	without := compiled(t, "admin: {}\n", nil)
@@ -51,13 +51,13 @@ func TestCanonicalHasNoSecret(t *testing.T) {
 
 // Two places never share a variable, however alike their ids.
 func TestExportedVariablesAreUnique(t *testing.T) {
-	exported := string(compiled(t, "suppliers:\n  - {id: a.b, api_key: x}\n  - {id: a-b, api_key: y}\n  - {id: \"9\", api_key: w}\n", nil).Export())
+	exported := string(compiled(t, "suppliers:\n  - {id: a.b, api_key: x}\n  - {id: a-b, api_key: y}\n  - {id: \"9\", api_key: w}\n", nil).ExportYAML())
 	for _, want := range []string{"${A_B_API_KEY}", "${A_B_API_KEY_2}", "${_9_API_KEY}"} {
 		if strings.Count(exported, want) != 1 {
 			t.Errorf("%s is not there once:\n%s", want, exported)
 		}
 	}
-	if _, err := canonical.Export([]byte("[]")); err == nil {
+	if _, err := canonical.ExportYAML([]byte("[]")); err == nil {
 		t.Error("a list was exported")
 	}
 }

@@ -12,12 +12,12 @@ import (
 // maxCount is the highest cap on the number of leads.
 const maxCount = 1_000_000_000
 
-func (c *compiler) compileCaps(at syntax.Path, caps []schema.Cap, scope market.CapScope, zone *time.Location) []*market.Cap {
+func (c *compiler) compileCaps(at syntax.KeyPath, caps []schema.Cap, scope market.CapScope, zone *time.Location) []*market.Cap {
 	if len(caps) == 0 {
 		return nil
 	}
 	out := make([]*market.Cap, 0, len(caps))
-	seen := make(map[market.CapKey]syntax.Path, len(caps))
+	seen := make(map[market.CapKey]syntax.KeyPath, len(caps))
 	for i := range caps {
 		here := at.Index(i)
 		built := c.compileCap(here, &caps[i], scope, zone)
@@ -34,9 +34,9 @@ func (c *compiler) compileCaps(at syntax.Path, caps []schema.Cap, scope market.C
 	return out
 }
 
-func (c *compiler) compileCap(at syntax.Path, limit *schema.Cap, scope market.CapScope, zone *time.Location) *market.Cap {
+func (c *compiler) compileCap(at syntax.KeyPath, limit *schema.Cap, scope market.CapScope, zone *time.Location) *market.Cap {
 	if limit.TimeZone != "" {
-		zone = c.loadTimeZone(at.Key("time_zone"), limit.TimeZone)
+		zone = c.loadTimeZoneOrUTC(at.Key("time_zone"), limit.TimeZone)
 	}
 	period, ok := calendar.ParsePeriod(limit.Per)
 	if !ok {
@@ -64,12 +64,12 @@ func (c *compiler) compileCap(at syntax.Path, limit *schema.Cap, scope market.Ca
 
 // compileSchedule compiles the opening hours of a buyer or a filter set. It returns nil
 // without a schedule, which means always open.
-func (c *compiler) compileSchedule(at syntax.Path, s *schema.Schedule, zone *time.Location) *calendar.WeeklySchedule {
+func (c *compiler) compileSchedule(at syntax.KeyPath, s *schema.OpeningHours, zone *time.Location) *calendar.WeeklySchedule {
 	if s == nil {
 		return nil
 	}
 	if s.TimeZone != "" {
-		zone = c.loadTimeZone(at.Key("time_zone"), s.TimeZone)
+		zone = c.loadTimeZoneOrUTC(at.Key("time_zone"), s.TimeZone)
 	}
 	if len(s.Open) == 0 {
 		c.reportMistake(at.Key("open"), "lists no opening hours; write for example Mon-Fri 08:00-18:00, or remove the schedule to be always open")
@@ -77,7 +77,7 @@ func (c *compiler) compileSchedule(at syntax.Path, s *schema.Schedule, zone *tim
 	}
 	good := true
 	for i, line := range s.Open {
-		if _, err := calendar.ParseSchedule(zone, []string{line}); err != nil {
+		if _, err := calendar.ParseWeeklySchedule(zone, []string{line}); err != nil {
 			c.reportMistakeQuotingValue(at.Key("open").Index(i), err.Error())
 			good = false
 		}
@@ -85,7 +85,7 @@ func (c *compiler) compileSchedule(at syntax.Path, s *schema.Schedule, zone *tim
 	if !good {
 		return nil
 	}
-	schedule, err := calendar.ParseSchedule(zone, s.Open)
+	schedule, err := calendar.ParseWeeklySchedule(zone, s.Open)
 	if err != nil {
 		c.reportMistakeQuotingValue(at.Key("open"), err.Error())
 	}
@@ -94,7 +94,7 @@ func (c *compiler) compileSchedule(at syntax.Path, s *schema.Schedule, zone *tim
 
 // compileStates returns the US states with these codes, or all states for an empty list. It
 // reports unknown and repeated codes.
-func (c *compiler) compileStates(at syntax.Path, codes []string) market.USStateSet {
+func (c *compiler) compileStates(at syntax.KeyPath, codes []string) market.USStateSet {
 	if len(codes) == 0 {
 		return market.AllStates
 	}
@@ -107,7 +107,7 @@ func (c *compiler) compileStates(at syntax.Path, codes []string) market.USStateS
 		case set.Has(state):
 			c.reportMistake(at.Index(i), "is listed twice; keep one")
 		}
-		set = set.With(state)
+		set = set.WithState(state)
 	}
 	return set
 }

@@ -12,22 +12,22 @@ import (
 	"pingpost/config/syntax"
 )
 
-// checkUnique reports a mistake and returns false if the name is already in seen, the names
-// of the same list with their paths. Otherwise it adds the name.
-func (c *compiler) checkUnique(at syntax.Path, seen map[string]syntax.Path, name string) bool {
-	first, twice := seen[name]
+// checkUnique reports a mistake and returns false if the name is already in pathsByName, the
+// names of the same list with their paths. Otherwise it adds the name.
+func (c *compiler) checkUnique(at syntax.KeyPath, pathsByName map[string]syntax.KeyPath, name string) (isUnique bool) {
+	first, twice := pathsByName[name]
 	if twice {
 		c.reportMistake(at, "is the same as "+string(first)+"; remove one of them")
 		return false
 	}
-	seen[name] = at
+	pathsByName[name] = at
 	return true
 }
 
 // checkOneOf reports a mistake and returns false if the word is not one of the choices.
-func (c *compiler) checkOneOf(at syntax.Path, word string, choices ...string) bool {
+func (c *compiler) checkOneOf(at syntax.KeyPath, value string, choices ...string) (valid bool) {
 	for _, choice := range choices {
-		if word == choice {
+		if value == choice {
 			return true
 		}
 	}
@@ -47,7 +47,7 @@ const maxID = 64
 
 // checkID reports a mistake and returns false unless the id has 1 to 64 characters of A-Z a-z
 // 0-9 _ - and dot.
-func (c *compiler) checkID(at syntax.Path, id string) bool {
+func (c *compiler) checkID(at syntax.KeyPath, id string) (valid bool) {
 	switch {
 	case id == "":
 		c.reportMistake(at, "is missing; give 1 to 64 letters, digits, _, - or .")
@@ -64,31 +64,31 @@ func isNotIDCharacter(r rune) bool {
 }
 
 // checkIntRange reports a mistake if the value is below least or above most.
-func (c *compiler) checkIntRange(at syntax.Path, value, least, most int) {
+func (c *compiler) checkIntRange(at syntax.KeyPath, value, least, most int) {
 	if value < least || value > most {
 		c.reportMistake(at, "is out of range; give "+strconv.Itoa(least)+" to "+strconv.Itoa(most))
 	}
 }
 
-func (c *compiler) checkSizeRange(at syntax.Path, value, least, most schema.Size) {
+func (c *compiler) checkSizeRange(at syntax.KeyPath, value, least, most schema.ByteSize) {
 	if value < least || value > most {
 		c.reportMistake(at, fmt.Sprintf("is out of range; give %s to %s", least, most))
 	}
 }
 
-func (c *compiler) checkDurationRange(at syntax.Path, value *schema.Duration, least, most time.Duration) {
-	if span := value.Span(); span < least || span > most {
+func (c *compiler) checkDurationRange(at syntax.KeyPath, value *schema.Duration, least, most time.Duration) {
+	if span := value.OrZero(); span < least || span > most {
 		c.reportMistake(at, fmt.Sprintf("is out of range; give %s to %s", schema.Duration(least), schema.Duration(most)))
 	}
 }
 
-func (c *compiler) checkRatePerSecond(at syntax.Path, value int) {
+func (c *compiler) checkRatePerSecond(at syntax.KeyPath, value int) {
 	c.checkIntRange(at, value, 1, schema.MaxRate)
 }
 
 // checkPrintableText reports a mistake if a text for people is longer than maxBytes or has a
 // character that cannot be printed, such as a line break.
-func (c *compiler) checkPrintableText(at syntax.Path, text string, maxBytes int) {
+func (c *compiler) checkPrintableText(at syntax.KeyPath, text string, maxBytes int) {
 	if len(text) > maxBytes {
 		c.reportMistake(at, fmt.Sprintf("is longer than %d bytes; shorten it", maxBytes))
 	}
@@ -102,9 +102,9 @@ func (c *compiler) checkPrintableText(at syntax.Path, text string, maxBytes int)
 
 const maxLabel = 200
 
-// loadTimeZone returns the time zone with this name. It reports an unknown name, and then
+// loadTimeZoneOrUTC returns the time zone with this name. It reports an unknown name, and then
 // returns UTC.
-func (c *compiler) loadTimeZone(at syntax.Path, name string) *time.Location {
+func (c *compiler) loadTimeZoneOrUTC(at syntax.KeyPath, name string) *time.Location {
 	zone, known := c.zones[name]
 	if !known {
 		if name != "" && name != "Local" {

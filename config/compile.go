@@ -10,9 +10,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// Compiled is the result of checking and compiling a configuration document, ready for an
+// CompiledDocument is the result of checking and compiling a configuration document, ready for an
 // exchange.
-type Compiled struct {
+type CompiledDocument struct {
 	Settings Settings
 	Catalog  *market.Catalog // with zero Refs and Version; the engine assigns them when it applies the catalog
 	Initial  InitialValues
@@ -37,23 +37,23 @@ type Compiled struct {
 // It looks up references in maps that it builds once. Its work therefore grows with the
 // length of the document, not with the product of its parts.
 type compiler struct {
-	source   *Source
+	source   *ParsedDocument
 	problems syntax.Problems
-	out      *Compiled
+	out      *CompiledDocument
 	networks []netip.Prefix
 	zones    map[string]*time.Location // nil value: not a time zone
 
 	buyers      map[string]*compiledBuyer
-	credentials map[string]syntax.Path     // first place of each client id, key or token
-	mappings    map[string]*market.Mapping // by their fields as JSON
+	credentials map[string]syntax.KeyPath       // first place of each client id, key or token
+	mappings    map[string]*market.FieldMapping // by their fields as JSON
 }
 
 // Compile checks the document and compiles it. The error is *Problems with all mistakes in
 // the document.
-func (s *Source) Compile() (*Compiled, error) {
+func (s *ParsedDocument) Compile() (*CompiledDocument, error) {
 	c := &compiler{
 		source: s,
-		out: &Compiled{
+		out: &CompiledDocument{
 			Document: s.Document,
 			Catalog: &market.Catalog{
 				Suppliers: make(map[market.SupplierID]*market.Supplier, len(s.Document.Suppliers)),
@@ -64,8 +64,8 @@ func (s *Source) Compile() (*Compiled, error) {
 		},
 		zones:       make(map[string]*time.Location),
 		buyers:      make(map[string]*compiledBuyer, len(s.Document.Buyers)),
-		credentials: make(map[string]syntax.Path),
-		mappings:    make(map[string]*market.Mapping),
+		credentials: make(map[string]syntax.KeyPath),
+		mappings:    make(map[string]*market.FieldMapping),
 	}
 	c.compileDocument(s.Document)
 	if err := c.problems.Err(); err != nil {
@@ -81,35 +81,35 @@ func (s *Source) Compile() (*Compiled, error) {
 func (c *compiler) compileDocument(d *schema.Document) {
 	c.compileSettings(d)
 	for i := range d.Lists {
-		c.compileSuppressionList(syntax.Path("suppression_lists").Index(i), &d.Lists[i])
+		c.compileSuppressionList(syntax.KeyPath("suppression_lists").Index(i), &d.Lists[i])
 	}
 	for i := range d.Suppliers {
-		c.compileSupplier(syntax.Path("suppliers").Index(i), &d.Suppliers[i])
+		c.compileSupplier(syntax.KeyPath("suppliers").Index(i), &d.Suppliers[i])
 	}
 	for i := range d.Buyers {
-		c.compileBuyer(syntax.Path("buyers").Index(i), &d.Buyers[i])
+		c.compileBuyer(syntax.KeyPath("buyers").Index(i), &d.Buyers[i])
 	}
 	for i := range d.Campaigns {
-		c.compileCampaign(syntax.Path("campaigns").Index(i), &d.Campaigns[i])
+		c.compileCampaign(syntax.KeyPath("campaigns").Index(i), &d.Campaigns[i])
 	}
 	c.checkOverlappingPingCampaigns(d.Campaigns)
 }
 
 // reportMistake adds a mistake to the compiler's problems. The message must not contain the
 // value, which may be a secret.
-func (c *compiler) reportMistake(at syntax.Path, message string) {
-	c.problems = append(c.problems, c.problemAt(at, message))
+func (c *compiler) reportMistake(at syntax.KeyPath, message string) {
+	c.problems = append(c.problems, c.newProblemAt(at, message))
 }
 
-// problemAt returns a problem with this message at the position of the path in the document.
-func (c *compiler) problemAt(at syntax.Path, message string) syntax.Problem {
+// newProblemAt returns a problem with this message at the position of the path in the document.
+func (c *compiler) newProblemAt(at syntax.KeyPath, message string) syntax.Problem {
 	found, _ := c.source.findNode(at)
 	return syntax.Problem{File: c.source.Path, Line: found.Line, Column: found.Column, Path: string(at), Message: message}
 }
 
 // reportMistakeQuotingValue adds a mistake whose message quotes the value. If the value comes
 // from the environment, it may be a secret, and a general message replaces this one.
-func (c *compiler) reportMistakeQuotingValue(at syntax.Path, message string) {
+func (c *compiler) reportMistakeQuotingValue(at syntax.KeyPath, message string) {
 	found, _ := c.source.findNode(at)
 	if found.HasVariables() {
 		message = "the value from the environment is not valid; see this key in docs/configuration.md"
@@ -117,10 +117,10 @@ func (c *compiler) reportMistakeQuotingValue(at syntax.Path, message string) {
 	c.reportMistake(at, message)
 }
 
-// Export returns the document as YAML, with references to environment variables in place of
+// ExportYAML returns the document as YAML, with references to environment variables in place of
 // secrets.
-func (x *Compiled) Export() []byte {
-	out, err := canonical.Export(x.Canonical)
+func (x *CompiledDocument) ExportYAML() []byte {
+	out, err := canonical.ExportYAML(x.Canonical)
 	if err != nil {
 		panic("BUG: " + err.Error())
 	}

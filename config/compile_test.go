@@ -28,9 +28,9 @@ func TestDefaults(t *testing.T) {
 		"supplier":   *exchange.Catalog.Suppliers["sup_a"] == market.Supplier{ID: "sup_a", Name: "sup_a", IngestRate: 100, PingRate: 100, ByteRate: 1600 << 10, ConcurrentAuctions: 1000},
 		"buyer":      !b.Funded && b.Schedule == nil && b.Caps == nil && b.PostTimeout == 10*time.Second && b.Zone == time.UTC,
 		"endpoint":   b.Post.Credential == "" && b.Post.Header == "",
-		"campaign":   c.Suppliers == nil && c.Currency.String() == "USD" && c.Zone == time.UTC && c.Floor == 0 && c.Payout == market.Payout{Share: market.WholeShare},
+		"campaign":   c.Suppliers == nil && c.Currency.String() == "USD" && c.Zone == time.UTC && c.Floor == 0 && c.Payout == market.PayoutRule{Share: market.WholeShare},
 		"filter set": set.Priority == 1 && set.Weight == 1 && set.Price == 0 && set.States == market.AllStates,
-		"returns":    returns.Window.Span() == 14*schema.Day && returns.Approval == "auto" && !returns.CapBack && *returns.ReversePayout && *returns.MaxSharePerMonth == 1_000_000,
+		"returns":    returns.Window.OrZero() == 14*schema.Day && returns.Approval == "auto" && !returns.CapBack && *returns.ReversePayout && *returns.MaxSharePerMonth == 1_000_000,
 	})
 }
 
@@ -54,14 +54,14 @@ func TestLineupIsByPriorityThenID(t *testing.T) {
 func TestPayoutAndDuplicates(t *testing.T) {
 	for _, c := range []struct {
 		more    string
-		payout  market.Payout
+		payout  market.PayoutRule
 		repeats market.DuplicateRule
 	}{
-		{"payout: {fixed: 6.50}", market.Payout{Fixed: 6_500_000, IsFixed: true}, market.DuplicateRule{Phone: true, Email: true, Window: int64(30 * schema.Day)}},
-		{"payout: {fixed: 0}", market.Payout{IsFixed: true}, market.DuplicateRule{Phone: true, Email: true, Window: int64(30 * schema.Day)}},
-		{"payout: {share: 0}", market.Payout{}, market.DuplicateRule{Phone: true, Email: true, Window: int64(30 * schema.Day)}},
-		{"duplicates: {fields: [email], match: all, scope: buyer, window: 1d12h}", market.Payout{Share: market.WholeShare}, market.DuplicateRule{Email: true, All: true, PerBuyer: true, Window: int64(36 * time.Hour)}},
-		{"duplicates: {window: 0}", market.Payout{Share: market.WholeShare}, market.DuplicateRule{Phone: true, Email: true}},
+		{"payout: {fixed: 6.50}", market.PayoutRule{Fixed: 6_500_000, IsFixed: true}, market.DuplicateRule{Phone: true, Email: true, Window: int64(30 * schema.Day)}},
+		{"payout: {fixed: 0}", market.PayoutRule{IsFixed: true}, market.DuplicateRule{Phone: true, Email: true, Window: int64(30 * schema.Day)}},
+		{"payout: {share: 0}", market.PayoutRule{}, market.DuplicateRule{Phone: true, Email: true, Window: int64(30 * schema.Day)}},
+		{"duplicates: {fields: [email], match: all, scope: buyer, window: 1d12h}", market.PayoutRule{Share: market.WholeShare}, market.DuplicateRule{Email: true, All: true, PerBuyer: true, Window: int64(36 * time.Hour)}},
+		{"duplicates: {window: 0}", market.PayoutRule{Share: market.WholeShare}, market.DuplicateRule{Phone: true, Email: true}},
 	} {
 		campaign := compiled(t, base+"    "+c.more+"\n", nil).Catalog.Campaigns["cmp"]
 		if campaign.Payout != c.payout || campaign.Duplicates != c.repeats {
@@ -157,7 +157,7 @@ campaigns:
 	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC).UnixNano() // a Monday
 	for zone, want := range map[string]bool{"": false, "time_zone: UTC, ": true} {
 		seat := compiled(t, "buyers: [{id: a}]\ncampaigns: [{id: c, method: weighted, time_zone: Asia/Tokyo, buyers: [{buyer: a, schedule: {"+zone+"open: [\"Mon 11:00-13:00\"]}}]}]\n", nil).Catalog.Campaigns["c"].FilterSets[0]
-		if open, _ := seat.Schedule.IsOpen(noon); open != want {
+		if open, _ := seat.Schedule.IsOpenAt(noon); open != want {
 			t.Errorf("schedule with %q: open %v", zone, open)
 		}
 	}
@@ -173,16 +173,16 @@ campaigns:
     buyers: [{buyer: a, states: [NV, NY], filters: [{field: zip, absent: true}]}]
 `, nil)
 	seat := exchange.Catalog.Campaigns["c"].FilterSets[0]
-	nevada := market.USStateSet(0).With(market.ParseUSState([]byte("NV")))
+	nevada := market.USStateSet(0).WithState(market.ParseUSState([]byte("NV")))
 	if seat.States != nevada {
 		t.Errorf("states %b", seat.States)
 	}
-	var slots []market.Slot
+	var slots []market.FieldSlot
 	for i := range seat.Filters {
-		slots = append(slots, seat.Filters[i].Slot())
+		slots = append(slots, seat.Filters[i].FieldSlot())
 	}
 	slices.Sort(slots)
-	if !slices.Equal(slots, []market.Slot{market.SlotSource, market.SlotZip, market.FirstCustomSlot}) {
+	if !slices.Equal(slots, []market.FieldSlot{market.SlotSource, market.SlotZip, market.FirstCustomSlot}) {
 		t.Errorf("filters on %v", slots)
 	}
 }

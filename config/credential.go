@@ -10,7 +10,7 @@ import (
 
 const maxClientID = 128
 
-func (c *compiler) compileOAuthClients(at syntax.Path, owner event.ObjectKind, ownerID string, clients []schema.OAuthClient) {
+func (c *compiler) compileOAuthClients(at syntax.KeyPath, owner event.ConfigObjectKind, ownerID string, clients []schema.OAuthClient) {
 	for i := range clients {
 		here, client := at.Index(i), &clients[i]
 		switch {
@@ -37,7 +37,7 @@ func (c *compiler) compileOAuthClients(at syntax.Path, owner event.ObjectKind, o
 
 func isNotClientIDCharacter(r rune) bool { return r <= ' ' || r > '~' || r == ':' }
 
-func (c *compiler) compileBearerTokens(at syntax.Path, owner event.ObjectKind, ownerID string, tokens []schema.BearerToken) {
+func (c *compiler) compileBearerTokens(at syntax.KeyPath, owner event.ConfigObjectKind, ownerID string, tokens []schema.BearerToken) {
 	if len(tokens) > 0 && !c.source.Document.Sandbox {
 		c.reportMistake(at, "static tokens are allowed only in a sandbox; set sandbox: true, or use oauth_clients")
 	}
@@ -59,7 +59,7 @@ func (c *compiler) compileBearerTokens(at syntax.Path, owner event.ObjectKind, o
 
 // requireSecret reports a mistake if the document neither gives the secret nor declares that
 // it exists.
-func (c *compiler) requireSecret(at syntax.Path, s schema.Secret) {
+func (c *compiler) requireSecret(at syntax.KeyPath, s schema.Secret) {
 	if !s.IsSet() {
 		c.reportMistake(at, "is missing; give the secret, preferably as ${NAME} from the environment")
 	}
@@ -67,9 +67,9 @@ func (c *compiler) requireSecret(at syntax.Path, s schema.Secret) {
 
 // compileScopes returns the scopes (rights) of an OAuth client or a token. It reports unknown
 // and repeated names.
-func (c *compiler) compileScopes(at syntax.Path, names []string) (scopes event.TokenScopes) {
-	seen := make(map[string]syntax.Path, len(names))
-	for i, name := range names {
+func (c *compiler) compileScopes(at syntax.KeyPath, scopeNames []string) (scopes event.TokenScopes) {
+	seen := make(map[string]syntax.KeyPath, len(scopeNames))
+	for i, name := range scopeNames {
 		if c.checkOneOf(at.Index(i), name, schema.ScopePing, schema.ScopePost, schema.ScopeWebhook) {
 			c.checkUnique(at.Index(i), seen, name)
 		}
@@ -81,7 +81,7 @@ func (c *compiler) compileScopes(at syntax.Path, names []string) (scopes event.T
 
 // checkCredentialUnique reports a credential that another entry of the document has too. The
 // exchange could not assign requests with it to one owner.
-func (c *compiler) checkCredentialUnique(at syntax.Path, kind, value string) {
+func (c *compiler) checkCredentialUnique(at syntax.KeyPath, kind, value string) {
 	first, twice := c.credentials[kind+" "+value]
 	if twice {
 		c.reportMistake(at, "is the same as "+string(first)+", so requests could not be told apart; use another one")

@@ -7,8 +7,8 @@
 //
 //	text     -> nodes     positions, ${NAME} expanded        package syntax
 //	nodes    -> Document  known keys, types, defaults        package schema
-//	Document -> Compiled  limits, references, market types   this package
+//	Document -> CompiledDocument  limits, references, market types   this package
 //
 // The document gives only the initial value of credentials, secrets, balances, pauses
-// and list contents. Compiled returns these values in Initial, apart from the catalog.
+// and list contents. CompiledDocument returns these values in Initial, apart from the catalog.
 package config

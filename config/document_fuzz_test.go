@@ -48,7 +48,7 @@ func FuzzDocument(f *testing.F) {
 	first := compiled(f, base, nil)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		source, err := parseDocument(&schema.Binder{Reader: &syntax.Reader{File: "fuzz", Env: env}, Sent: true, AllowUnset: true}, data, nil)
-		var exchange *Compiled
+		var exchange *CompiledDocument
 		if err == nil {
 			exchange, err = source.Compile()
 		}
@@ -79,8 +79,8 @@ func FuzzDocument(f *testing.F) {
 }
 
 // fixedPoint writes a document as JSON and as YAML, and reads it without values for its secrets.
-func fixedPoint(t *testing.T, exchange *Compiled) {
-	export := exchange.Export()
+func fixedPoint(t *testing.T, exchange *CompiledDocument) {
+	export := exchange.ExportYAML()
 	for _, written := range [][]byte{exchange.Canonical, export} {
 		source, err := ParseCanonical(written)
 		if err != nil {
@@ -93,7 +93,7 @@ func fixedPoint(t *testing.T, exchange *Compiled) {
 		if !bytes.Equal(unnamed(again.Canonical), unnamed(exchange.Canonical)) || len(canonical.Diff(exchange.Canonical, again.Canonical)) > 0 {
 			t.Fatalf("%s\nis written as\n%s\nand read as\n%s", exchange.Canonical, written, again.Canonical)
 		}
-		if twice := again.Export(); !bytes.Equal(twice, export) {
+		if twice := again.ExportYAML(); !bytes.Equal(twice, export) {
 			t.Fatalf("written twice:\n%s\n%s", export, twice)
 		}
 	}

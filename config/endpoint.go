@@ -8,9 +8,9 @@ import (
 
 // compileEndpoints checks a buyer's addresses for production and for test leads, and stores
 // the endpoints in buyer. All endpoints of a buyer share one credential and one adapter.
-func (c *compiler) compileEndpoints(at syntax.Path, b *schema.Buyer, buyer *market.Buyer) {
+func (c *compiler) compileEndpoints(at syntax.KeyPath, b *schema.Buyer, buyer *market.Buyer) {
 	secrets := c.compileNamedSecrets(at.Key("secrets"), b)
-	own, test := c.compileAddresses(at, b.Addresses(), secrets), c.compileAddresses(at, b.TestAddresses(), secrets)
+	own, test := c.compileBuyerURLs(at, b.URLs(), secrets), c.compileBuyerURLs(at, b.TestURLs(), secrets)
 	there := own.PostURL() != "" || test.PostURL() != ""
 	var endpoint market.Endpoint
 	switch {
@@ -27,7 +27,7 @@ func (c *compiler) compileEndpoints(at syntax.Path, b *schema.Buyer, buyer *mark
 	case !there:
 		c.reportMistake(at.Key("idempotent"), "is about posts, but the buyer has no endpoint for them; give endpoint, or remove idempotent")
 	}
-	build := func(address schema.Address, how requestFormat) *market.Endpoint {
+	build := func(address schema.OutboundURL, how requestFormat) *market.Endpoint {
 		if address == "" {
 			return nil
 		}
@@ -40,18 +40,18 @@ func (c *compiler) compileEndpoints(at syntax.Path, b *schema.Buyer, buyer *mark
 	buyer.TestPing, buyer.TestPost = build(test.PingURL(), spoken.ping), build(test.PostURL(), spoken.post)
 }
 
-// compileAddresses checks a buyer's addresses, either those for production or those for test
+// compileBuyerURLs checks a buyer's addresses, either those for production or those for test
 // leads. It returns them with placeholders in place of secrets.
-func (c *compiler) compileAddresses(at syntax.Path, a schema.Addresses, owner secretOwner) schema.Addresses {
-	remote := func(key string, address schema.Address, withQuery bool) schema.Address {
-		return schema.Address(c.compileAddress(at.Key(key), address, withQuery, owner))
+func (c *compiler) compileBuyerURLs(at syntax.KeyPath, a schema.BuyerURLs, owner ownerSecretNames) schema.BuyerURLs {
+	remote := func(key string, address schema.OutboundURL, withQuery bool) schema.OutboundURL {
+		return schema.OutboundURL(c.compileAddress(at.Key(key), address, withQuery, owner))
 	}
 	base, ping, post := a.Prefix+"endpoint", a.Prefix+"ping_url", a.Prefix+"post_url"
 	if a.Base != "" {
 		a.Base = remote(base, a.Base, false)
 		for _, other := range [...]struct {
 			key string
-			url schema.Address
+			url schema.OutboundURL
 		}{{ping, a.Ping}, {post, a.Post}} {
 			if other.url != "" {
 				c.reportMistake(at.Key(other.key), "conflicts with "+base+", which gives both addresses; keep one of them")

@@ -43,14 +43,14 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
-func compiled(t failer, text string, env map[string]string) *Compiled {
+func compiled(t failer, text string, env map[string]string) *CompiledDocument {
 	t.Helper()
 	return mustCompile(t)(Parse("exchange.yaml", []byte(text), lookup(env)))
 }
 
 // mustCompile compiles a document that was read without an error.
-func mustCompile(t failer) func(*Source, error) *Compiled {
-	return func(source *Source, err error) *Compiled {
+func mustCompile(t failer) func(*ParsedDocument, error) *CompiledDocument {
+	return func(source *ParsedDocument, err error) *CompiledDocument {
 		t.Helper()
 		if err != nil {
 			t.Fatalf("read: %v", err)
@@ -63,7 +63,7 @@ func mustCompile(t failer) func(*Source, error) *Compiled {
 	}
 }
 
-func example(t failer) *Compiled {
+func example(t failer) *CompiledDocument {
 	t.Helper()
 	return mustCompile(t)(Load("testdata/exchange.example.yaml", lookup(exampleEnv)))
 }
@@ -103,13 +103,13 @@ func TestExampleCampaign(t *testing.T) {
 	checkAll(t, c, map[string]bool{
 		"line of business": c.Name == "Auto insurance" && c.Vertical == "auto_insurance" && c.SubVertical == "",
 		"terms":            c.Method == market.PingPost && c.Currency.String() == "USD" && c.Zone.String() == "America/New_York",
-		"money":            c.Floor == 8_000_000 && c.Payout == (market.Payout{Share: 800_000}),
+		"money":            c.Floor == 8_000_000 && c.Payout == (market.PayoutRule{Share: 800_000}),
 		"time":             c.BidTimeout == 2*time.Second && c.PostReserve == time.Second && c.PingReserve == 500*time.Millisecond,
 		"duplicates":       c.Duplicates == market.DuplicateRule{Phone: true, Email: true, Window: int64(30 * schema.Day)},
 		"suppliers":        c.AcceptsSupplier("sup_acme") && !c.AcceptsSupplier("sup_other"),
 		"consent sources":  facebook,
 		"suppression":      len(c.Suppression) == 1 && c.Suppression[0] == catalog.Lists["dnc"],
-		"field homeowner":  homeowner && c.Mapping.ArrivalName(slot) == "homeowner" && c.Mapping.IsInPing(slot),
+		"field homeowner":  homeowner && c.Mapping.ArrivalName(slot) == "homeowner" && c.Mapping.IsSentInPings(slot),
 		"caps":             len(c.Caps) == 1 && *c.Caps[0] == market.Cap{Scope: market.ScopeCampaign, Unit: market.UnitCount, Period: calendar.Day, Zone: c.Zone, Limit: 2000},
 	})
 }
@@ -125,8 +125,8 @@ func TestExampleBuyer(t *testing.T) {
 	ping := post
 	ping.URL = "https://blue.example/v1/ping"
 	noon := time.Date(2026, 3, 4, 12, 0, 0, 0, time.FixedZone("", -8*3600)) // a Wednesday
-	openAtNoon, _ := b.Schedule.IsOpen(noon.UnixNano())
-	openAtSeven, _ := b.Schedule.IsOpen(noon.Add(7 * time.Hour).UnixNano())
+	openAtNoon, _ := b.Schedule.IsOpenAt(noon.UnixNano())
+	openAtSeven, _ := b.Schedule.IsOpenAt(noon.Add(7 * time.Hour).UnixNano())
 	sets := exchange.Catalog.Campaigns["cmp_auto"].FilterSets
 	if len(sets) != 1 {
 		t.Fatalf("filter sets: %+v", sets)
@@ -147,7 +147,7 @@ func TestExampleBuyer(t *testing.T) {
 
 func TestExampleFirsts(t *testing.T) {
 	got := example(t).Initial
-	owners := map[event.ObjectKind]string{event.ObjectSupplier: "supplier", event.ObjectBuyer: "buyer"}
+	owners := map[event.ConfigObjectKind]string{event.ObjectSupplier: "supplier", event.ObjectBuyer: "buyer"}
 	var credentials []string
 	for _, c := range got.Credentials {
 		credentials = append(credentials, strings.Join([]string{
@@ -186,7 +186,7 @@ func TestExampleFirsts(t *testing.T) {
 func TestExampleGolden(t *testing.T) {
 	exchange := example(t)
 	golden(t, "testdata/canonical.json", append(bytes.Clone(exchange.Canonical), '\n'))
-	golden(t, "testdata/export.yaml", exchange.Export())
+	golden(t, "testdata/export.yaml", exchange.ExportYAML())
 }
 
 func golden(t *testing.T, path string, got []byte) {

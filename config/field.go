@@ -10,10 +10,10 @@ import (
 
 // compileMapping compiles the fields of a campaign into the mapping from received to posted
 // leads. It reports all mistakes, and returns nil if there are any.
-func (c *compiler) compileMapping(at syntax.Path, campaign *schema.Campaign) *market.Mapping {
-	spec := market.MappingSpec{Fields: make([]market.FieldSpec, len(campaign.Fields))}
+func (c *compiler) compileMapping(at syntax.KeyPath, campaign *schema.Campaign) *market.FieldMapping {
+	spec := market.FieldMappingSpec{Fields: make([]market.FieldSpec, len(campaign.Fields))}
 	good := true
-	unknown, err := market.ParseUnknownPolicy(campaign.Unknown)
+	unknown, err := market.ParseUnknownMemberPolicy(campaign.Unknown)
 	if err != nil {
 		c.reportMistakeQuotingValue(at.Key("unknown"), err.Error())
 		good = false
@@ -22,7 +22,7 @@ func (c *compiler) compileMapping(at syntax.Path, campaign *schema.Campaign) *ma
 	for i := range campaign.Fields {
 		good = c.compileField(at.Key("fields").Index(i), &campaign.Fields[i], &spec.Fields[i]) && good
 	}
-	mapping, mistakes := c.compileSharedMapping(&spec)
+	mapping, mistakes := c.findOrCompileMapping(&spec)
 	for _, mistake := range mistakes {
 		if mistake.Key == "type" && mistake.Field >= 0 && campaign.Fields[mistake.Field].Type != "" && spec.Fields[mistake.Field].Type == 0 {
 			continue // compileField has reported the unknown name
@@ -39,9 +39,9 @@ func (c *compiler) compileMapping(at syntax.Path, campaign *schema.Campaign) *ma
 	return mapping
 }
 
-// compileSharedMapping returns one mapping for all campaigns with equal fields. With
+// findOrCompileMapping returns one mapping for all campaigns with equal fields. With
 // thousands of separate mappings, each lead would miss the processor's cache.
-func (c *compiler) compileSharedMapping(spec *market.MappingSpec) (*market.Mapping, []market.SpecError) {
+func (c *compiler) findOrCompileMapping(spec *market.FieldMappingSpec) (*market.FieldMapping, []market.FieldSpecError) {
 	key, err := json.Marshal(spec)
 	if err != nil {
 		panic("BUG: fields of a document cannot be written as JSON: " + err.Error())
@@ -49,41 +49,41 @@ func (c *compiler) compileSharedMapping(spec *market.MappingSpec) (*market.Mappi
 	if same := c.mappings[string(key)]; same != nil {
 		return same, nil
 	}
-	mapping, mistakes := market.NewMapping(*spec)
+	mapping, mistakes := market.NewFieldMapping(*spec)
 	if mapping != nil {
 		c.mappings[string(key)] = mapping
 	}
 	return mapping, mistakes
 }
 
-func (c *compiler) compileField(at syntax.Path, f *schema.Field, spec *market.FieldSpec) (good bool) {
-	good = true
-	*spec = market.FieldSpec{
+func (c *compiler) compileField(at syntax.KeyPath, f *schema.Field, into *market.FieldSpec) (valid bool) {
+	valid = true
+	*into = market.FieldSpec{
 		Name: f.Name, BuyerName: f.To, Required: f.Required,
-		Values: schema.LiteralTexts(f.Values), Min: f.Min.Digits(), Max: f.Max.Digits(),
+		Values: schema.ScalarStrings(f.Values), Min: f.Min.Digits(), Max: f.Max.Digits(),
 		MinLength: f.MinLength, MaxLength: f.MaxLength, Pattern: f.Pattern,
 		Coerce: f.Coerce, Ping: f.Ping, Contact: f.Contact,
 	}
 	if f.Default != nil {
 		text := string(*f.Default)
-		spec.Default = &text
+		into.Default = &text
 	}
 	if f.Type != "" {
 		kind, err := market.ParseFieldType(f.Type)
 		if err != nil {
 			c.reportMistakeQuotingValue(at.Key("type"), err.Error())
-			good = false
+			valid = false
 		}
-		spec.Type = kind
+		into.Type = kind
 	}
 	for i, name := range f.Transform {
 		transform, err := market.ParseTransform(name)
 		if err != nil {
 			c.reportMistakeQuotingValue(at.Key("transform").Index(i), err.Error())
-			good = false
+			valid = false
 			continue
 		}
-		spec.Transforms = append(spec.Transforms, transform)
+		into.Transforms = append(into.Transforms, transform)
 	}
-	return good
+	return valid
 }

@@ -11,7 +11,7 @@ import (
 // compileFilters compiles a list of filters, for leads with the fields of this mapping.
 // Without a mapping, because its own fields have mistakes, it only reports mistakes and
 // returns nil.
-func (c *compiler) compileFilters(at syntax.Path, filters []schema.Filter, mapping *market.Mapping) []market.Filter {
+func (c *compiler) compileFilters(at syntax.KeyPath, filters []schema.Filter, mapping *market.FieldMapping) []market.Filter {
 	if mapping == nil {
 		c.checkBuyerFiltersWithoutMapping(at, filters)
 		return nil
@@ -27,7 +27,7 @@ func (c *compiler) compileFilters(at syntax.Path, filters []schema.Filter, mappi
 
 var errReported = errors.New("reported already")
 
-func (c *compiler) compileFilter(at syntax.Path, f *schema.Filter, mapping *market.Mapping) (market.Filter, error) {
+func (c *compiler) compileFilter(at syntax.KeyPath, f *schema.Filter, mapping *market.FieldMapping) (market.Filter, error) {
 	if f.Field == "" {
 		c.reportMistake(at.Key("field"), "is missing; give the name of the field to filter on")
 		return market.Filter{}, errReported
@@ -38,14 +38,14 @@ func (c *compiler) compileFilter(at syntax.Path, f *schema.Filter, mapping *mark
 	}
 	filter, err := market.NewFilter(f.FilterSpec(), mapping)
 	if err != nil {
-		c.reportMistakeQuotingValue(at, withoutFieldName(err))
+		c.reportMistakeQuotingValue(at, textWithoutFieldName(err))
 	}
 	return filter, err
 }
 
-// withoutFieldName returns the text of a filter's mistake without the field name, which the
+// textWithoutFieldName returns the text of a filter's mistake without the field name, which the
 // message would otherwise repeat.
-func withoutFieldName(err error) string {
+func textWithoutFieldName(err error) string {
 	if inner := errors.Unwrap(err); inner != nil {
 		return inner.Error()
 	}
@@ -55,19 +55,19 @@ func withoutFieldName(err error) string {
 // checkBuyerFiltersWithoutMapping reports those mistakes in a buyer's filters that show
 // without a campaign. The filters' fields are known only in each campaign. It returns the
 // indexes of the filters with a reported mistake.
-func (c *compiler) checkBuyerFiltersWithoutMapping(at syntax.Path, filters []schema.Filter) (reported []int) {
+func (c *compiler) checkBuyerFiltersWithoutMapping(at syntax.KeyPath, filters []schema.Filter) (reportedIndexes []int) {
 	for i := range filters {
 		f := &filters[i]
 		before := len(c.problems)
 		c.checkFilterWithoutMapping(at.Index(i), f)
 		if len(c.problems) > before {
-			reported = append(reported, i)
+			reportedIndexes = append(reportedIndexes, i)
 		}
 	}
-	return reported
+	return reportedIndexes
 }
 
-func (c *compiler) checkFilterWithoutMapping(at syntax.Path, f *schema.Filter) {
+func (c *compiler) checkFilterWithoutMapping(at syntax.KeyPath, f *schema.Filter) {
 	if f.Field == "" {
 		c.reportMistake(at.Key("field"), "is missing; give the name of the field to filter on")
 		return
@@ -78,13 +78,13 @@ func (c *compiler) checkFilterWithoutMapping(at syntax.Path, f *schema.Filter) {
 		spec.Field, spec.In, spec.NotIn = "ai_quality_score", nil, nil // a number, in every mapping
 	}
 	if _, err := market.NewFilter(spec, noFields); err != nil {
-		c.reportMistakeQuotingValue(at, withoutFieldName(err))
+		c.reportMistakeQuotingValue(at, textWithoutFieldName(err))
 	}
 }
 
 // noFields is the mapping of a campaign without fields of its own.
-var noFields = func() *market.Mapping {
-	mapping, mistakes := market.NewMapping(market.MappingSpec{})
+var noFields = func() *market.FieldMapping {
+	mapping, mistakes := market.NewFieldMapping(market.FieldMappingSpec{})
 	if len(mistakes) > 0 {
 		panic("BUG: the empty mapping has mistakes")
 	}

@@ -21,9 +21,9 @@ const (
 
 // compileFilterSets compiles a campaign's filter sets, which are its entries of buyers. It
 // returns them ordered by priority and buyer id.
-func (c *compiler) compileFilterSets(at syntax.Path, form *schema.Campaign, campaign *market.Campaign) []market.FilterSet {
+func (c *compiler) compileFilterSets(at syntax.KeyPath, form *schema.Campaign, campaign *market.Campaign) []market.FilterSet {
 	out := make([]market.FilterSet, 0, len(form.Buyers))
-	seen := make(map[string]syntax.Path, len(form.Buyers))
+	seen := make(map[string]syntax.KeyPath, len(form.Buyers))
 	if form.Method == "ping_post" && len(form.Buyers) > maxBidders {
 		c.reportMistake(at, "has "+strconv.Itoa(len(form.Buyers))+" buyers, but an auction can ping at most "+strconv.Itoa(maxBidders)+"; divide it into several campaigns with different suppliers or sub_vertical")
 	}
@@ -50,7 +50,7 @@ func (c *compiler) compileFilterSets(at syntax.Path, form *schema.Campaign, camp
 
 // compileFilterSet compiles the values that the filter set itself has, such as price and
 // caps. addBuyerStatesAndFilters adds the buyer's.
-func (c *compiler) compileFilterSet(at syntax.Path, s *schema.FilterSet, campaign *market.Campaign) market.FilterSet {
+func (c *compiler) compileFilterSet(at syntax.KeyPath, s *schema.FilterSet, campaign *market.Campaign) market.FilterSet {
 	c.checkIntRange(at.Key("priority"), *s.Priority, 0, maxPriority)
 	c.checkIntRange(at.Key("weight"), *s.Weight, 1, maxWeight)
 	return market.FilterSet{
@@ -67,7 +67,7 @@ func (c *compiler) compileFilterSet(at syntax.Path, s *schema.FilterSet, campaig
 // addBuyerStatesAndFilters checks that the buyer fits the campaign, and adds the buyer's own
 // states and filters to the filter set. It compiles the buyer's filters here, because the
 // position of a field in a lead is known only in the campaign's mapping.
-func (c *compiler) addBuyerStatesAndFilters(at syntax.Path, buyer *compiledBuyer, s *schema.FilterSet, form *schema.Campaign, built *market.FilterSet, mapping *market.Mapping) {
+func (c *compiler) addBuyerStatesAndFilters(at syntax.KeyPath, buyer *compiledBuyer, s *schema.FilterSet, form *schema.Campaign, built *market.FilterSet, mapping *market.FieldMapping) {
 	if form.Method == "ping_post" && !buyer.form.CanBid() {
 		c.reportMistakeQuotingValue(at.Key("buyer"), "buyer "+quoteShortened(s.Buyer)+" has no endpoint or ping_url and cannot bid; give it one, or use another method")
 	}
@@ -84,7 +84,7 @@ func (c *compiler) addBuyerStatesAndFilters(at syntax.Path, buyer *compiledBuyer
 	if mapping == nil {
 		return
 	}
-	c.checkBuyerTemplates(buyer, form, mapping)
+	c.checkTemplatesForCampaign(buyer, form, mapping)
 	for i := range buyer.form.Filters {
 		f := &buyer.form.Filters[i]
 		if f.Field == "" {
@@ -99,14 +99,14 @@ func (c *compiler) addBuyerStatesAndFilters(at syntax.Path, buyer *compiledBuyer
 			built.Filters = append(built.Filters, filter)
 		} else if !buyer.reportedFilters[i] {
 			buyer.markFilterReported(i)
-			c.reportMistakeQuotingValue(buyer.place.Key("filters").Index(i), "in campaign "+quoteShortened(form.ID)+": "+withoutFieldName(err))
+			c.reportMistakeQuotingValue(buyer.place.Key("filters").Index(i), "in campaign "+quoteShortened(form.ID)+": "+textWithoutFieldName(err))
 		}
 	}
 }
 
-// checkBuyerTemplates reports a buyer's request templates that use a field which this
+// checkTemplatesForCampaign reports a buyer's request templates that use a field which this
 // campaign, in which the buyer has an entry, does not have.
-func (c *compiler) checkBuyerTemplates(buyer *compiledBuyer, form *schema.Campaign, mapping *market.Mapping) {
+func (c *compiler) checkTemplatesForCampaign(buyer *compiledBuyer, form *schema.Campaign, mapping *market.FieldMapping) {
 	at := buyer.place.Key("adapter")
 	if to := buyer.Ping; to != nil && to.Adapter != nil && form.Method == "ping_post" {
 		c.reportTemplateMistakes(at.Key("ping").Key("body"), form.ID, to.Adapter.Check(mapping))

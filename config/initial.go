@@ -21,7 +21,7 @@ type InitialValues struct {
 // InitialCredential is a credential that a supplier or a buyer presents to the exchange. The
 // exchange must store only its hash.
 type InitialCredential struct {
-	Owner    event.ObjectKind // a supplier or a buyer
+	Owner    event.ConfigObjectKind // a supplier or a buyer
 	OwnerID  string
 	Kind     event.CredentialKind
 	ClientID string // for an OAuth client
@@ -64,9 +64,9 @@ func (c *compiler) addInitialCredential(credential InitialCredential) {
 	c.out.Initial.Credentials = append(c.out.Initial.Credentials, credential)
 }
 
-// addInitialSecret adds a secret that the exchange presents to others, if its value is known
+// addInitialSecretIfKnown adds a secret that the exchange presents to others, if its value is known
 // in this process. It returns the secret's name.
-func (c *compiler) addInitialSecret(at syntax.Path, name string, value schema.Secret) string {
+func (c *compiler) addInitialSecretIfKnown(at syntax.KeyPath, name string, value schema.Secret) (secretName string) {
 	c.recordIfUnset(at, UnsetVariable{Secret: name})
 	if value.Reveal() != "" {
 		c.out.Initial.Secrets = append(c.out.Initial.Secrets, InitialSecret{Name: name, Value: value})

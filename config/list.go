@@ -6,33 +6,33 @@ import (
 	"pingpost/engine/market"
 )
 
-func (c *compiler) compileSuppressionList(at syntax.Path, l *schema.List) {
+func (c *compiler) compileSuppressionList(at syntax.KeyPath, l *schema.SuppressionList) {
 	id := market.ListID(l.ID)
 	if c.checkID(at.Key("id"), l.ID) {
 		if _, twice := c.out.Catalog.Lists[id]; twice {
 			c.reportMistake(at.Key("id"), "another list has this id; ids are unique")
 		}
 	}
-	field, ok := market.ParseSuppressionField(l.Field)
+	field, ok := market.ParseSuppressedField(l.Field)
 	if !ok {
 		c.reportMistake(at.Key("field"), "unknown or missing; use phone or email")
 	}
-	hash, ok := market.ParseSuppressionHash(l.Hash)
+	hash, ok := market.ParseSuppressionHashKind(l.Hash)
 	if !ok {
 		c.reportMistake(at.Key("hash"), "unknown; use plain, md5 or sha256")
 	}
 	if l.File != "" {
 		c.checkPrintableText(at.Key("file"), l.File, maxURL)
-		c.out.Initial.Lists = append(c.out.Initial.Lists, InitialSuppressionFile{ID: id, Path: c.source.resolvePath(l.File), At: c.problemAt(at.Key("file"), "")})
+		c.out.Initial.Lists = append(c.out.Initial.Lists, InitialSuppressionFile{ID: id, Path: c.source.resolvePath(l.File), At: c.newProblemAt(at.Key("file"), "")})
 	}
 	c.out.Catalog.Lists[id] = &market.SuppressionList{ID: id, Field: field, Hash: hash}
 }
 
 // resolveSuppressionLists returns the suppression lists with these names. It reports unknown
 // and repeated names.
-func (c *compiler) resolveSuppressionLists(at syntax.Path, names []string) []*market.SuppressionList {
+func (c *compiler) resolveSuppressionLists(at syntax.KeyPath, names []string) []*market.SuppressionList {
 	var out []*market.SuppressionList
-	seen := make(map[string]syntax.Path, len(names))
+	seen := make(map[string]syntax.KeyPath, len(names))
 	for i, name := range names {
 		list, ok := c.out.Catalog.Lists[market.ListID(name)]
 		switch {

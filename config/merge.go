@@ -17,44 +17,44 @@ import (
 // operators created through the API. If both have an entry with the same id, the document's
 // entry applies.
 type MergedDocument struct {
-	FromAPI    canonical.Entries // the API's entries that apply
-	Overridden []canonical.Ref   // the API's entries that the document has too
+	FromAPI    canonical.Entries    // the API's entries that apply
+	Overridden []canonical.EntryRef // the API's entries that the document has too
 
 	path string
 	text []byte
 	base canonical.Entries
-	sent canonical.Ref // the entry that an operator has just sent; not canonical yet
+	sent canonical.EntryRef // the entry that an operator has just sent; not canonical yet
 }
 
-// Merge combines a canonical document (base) with the entries made through the API. Paths of
-// files in the document are relative to the file at path.
-func Merge(path string, base []byte, made canonical.Entries) (*MergedDocument, error) {
-	entries, err := canonical.ParseEntries(base)
+// Merge combines a canonical document with the entries created through the API. Paths of
+// files in the document are relative to the file at filePath.
+func Merge(filePath string, canonicalFile []byte, entriesFromAPI canonical.Entries) (*MergedDocument, error) {
+	entries, err := canonical.ParseEntries(canonicalFile)
 	if err != nil {
 		return nil, err
 	}
-	c := &MergedDocument{FromAPI: made, path: path, base: entries}
-	for _, ref := range made.Refs() {
-		if entries.Find(ref) != nil {
+	c := &MergedDocument{FromAPI: entriesFromAPI, path: filePath, base: entries}
+	for _, ref := range entriesFromAPI.Refs() {
+		if entries.FindJSON(ref) != nil {
 			c.FromAPI = c.FromAPI.WithoutEntry(ref)
 			c.Overridden = append(c.Overridden, ref)
 		}
 	}
-	if err := c.encodeText(base); err != nil {
+	if err := c.encodeMergedText(canonicalFile); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-// encodeText encodes the combined document as JSON into c.text. In each collection, the
+// encodeMergedText encodes the combined document as JSON into c.text. In each collection, the
 // entries of the file come before those of the API.
-func (c *MergedDocument) encodeText(base []byte) error {
+func (c *MergedDocument) encodeMergedText(base []byte) error {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(base, &members); err != nil {
 		return err
 	}
-	all := make(canonical.Entries, len(canonical.Kinds))
-	for _, kind := range canonical.Kinds {
+	all := make(canonical.Entries, len(canonical.Collections))
+	for _, kind := range canonical.Collections {
 		delete(members, string(kind))
 		all[kind] = append(append(all[kind], c.base[kind]...), c.FromAPI[kind]...)
 	}
@@ -68,14 +68,14 @@ func (c *MergedDocument) encodeText(base []byte) error {
 
 // SetSentEntry tells Compile which entry an operator has just sent. Secrets that the sent
 // entry omits stay as they were in its earlier text, which is the argument of Compile.
-func (c *MergedDocument) SetSentEntry(ref canonical.Ref) { c.sent = ref }
+func (c *MergedDocument) SetSentEntry(ref canonical.EntryRef) { c.sent = ref }
 
-// Compile checks and compiles the combined document. before is the earlier text of the sent
-// entry, or nil. The error is *Problems. Their paths name entries by id, and their messages
+// Compile checks and compiles the combined document. sentEntryBefore is the earlier text of the
+// sent entry, or nil. The error is *Problems. Their paths name entries by id, and their messages
 // say if an entry comes from the API.
-func (c *MergedDocument) Compile(before json.RawMessage) (*Compiled, error) {
+func (c *MergedDocument) Compile(sentEntryBefore json.RawMessage) (*CompiledDocument, error) {
 	r := &schema.Binder{Reader: &syntax.Reader{File: c.path}, Sent: true, AllowUnset: true}
-	source, err := parseDocument(r, c.text, func(d *schema.Document) { keepSecrets(d, c.sent, before) })
+	source, err := parseDocument(r, c.text, func(d *schema.Document) { declareOmittedSecrets(d, c.sent, sentEntryBefore) })
 	if err != nil {
 		return nil, c.replaceIndexesByIDs(err)
 	}
@@ -98,7 +98,7 @@ func (c *MergedDocument) Compile(before json.RawMessage) (*Compiled, error) {
 
 // isOutsideSentEntry reports whether the path is outside of the entry that an operator has
 // just sent. All other parts were checked when they were loaded or sent.
-func (c *MergedDocument) isOutsideSentEntry(at syntax.Path) bool {
+func (c *MergedDocument) isOutsideSentEntry(at syntax.KeyPath) bool {
 	found := indexedEntry.FindStringSubmatch(string(at))
 	if len(found) == 0 || found[1] != "" {
 		return true
@@ -108,14 +108,14 @@ func (c *MergedDocument) isOutsideSentEntry(at syntax.Path) bool {
 }
 
 // ProblemsFromAPI returns those problems that are in entries created through the API.
-func (c *MergedDocument) ProblemsFromAPI(all syntax.Problems) (of syntax.Problems) {
+func (c *MergedDocument) ProblemsFromAPI(all syntax.Problems) (inAPIEntries syntax.Problems) {
 	made := c.FromAPI.Refs()
 	for _, p := range all {
-		if slices.ContainsFunc(made, func(ref canonical.Ref) bool { _, in := ref.PathWithin(p.Path); return in }) {
-			of = append(of, p)
+		if slices.ContainsFunc(made, func(ref canonical.EntryRef) bool { _, in := ref.PathWithin(p.Path); return in }) {
+			inAPIEntries = append(inAPIEntries, p)
 		}
 	}
-	return of
+	return inAPIEntries
 }
 
 // replaceIndexesByIDs returns the error with entries named by id instead of by index in the
@@ -155,13 +155,13 @@ func (c *MergedDocument) replaceIndexesInProblem(p *syntax.Problem) {
 // inside an entry has a dot before it.
 var indexedEntry = regexp.MustCompile(`(^|[^.\w])(suppliers|buyers|suppression_lists|campaigns)\[(\d+)\]`)
 
-func (c *MergedDocument) entryByIndex(kind, index string) (ref canonical.Ref, fromAPI bool) {
-	ref.Kind = canonical.Kind(kind)
-	i, err := strconv.Atoi(index)
+func (c *MergedDocument) entryByIndex(collection, indexText string) (ref canonical.EntryRef, fromAPI bool) {
+	ref.Kind = canonical.Collection(collection)
+	i, err := strconv.Atoi(indexText)
 	base, own := c.base[ref.Kind], c.FromAPI[ref.Kind]
 	switch {
 	case err != nil || i >= len(base)+len(own):
-		ref.ID = index
+		ref.ID = indexText
 	case i < len(base):
 		ref.ID = base[i].ID
 	default:
@@ -170,25 +170,25 @@ func (c *MergedDocument) entryByIndex(kind, index string) (ref canonical.Ref, fr
 	return ref, fromAPI
 }
 
-// keepSecrets gives the entry that an operator has just sent the secrets of its earlier text
-// (before) that it omits. The operator cannot see these secrets. Omitting a secret does not
+// declareOmittedSecrets gives the entry that an operator has just sent the secrets of its earlier text
+// (earlierEntry) that it omits. The operator cannot see these secrets. Omitting a secret does not
 // remove it; choosing another form of auth, or no auth, does.
-func keepSecrets(d *schema.Document, ref canonical.Ref, before json.RawMessage) {
-	if before == nil {
+func declareOmittedSecrets(d *schema.Document, ref canonical.EntryRef, earlierEntry json.RawMessage) {
+	if earlierEntry == nil {
 		return
 	}
-	old, err := ParseCanonical(append(append([]byte(`{"`+string(ref.Kind)+`":[`), before...), "]}"...))
+	old, err := ParseCanonical(append(append([]byte(`{"`+string(ref.Kind)+`":[`), earlierEntry...), "]}"...))
 	if err != nil {
 		panic("BUG: an entry in force cannot be parsed: " + err.Error())
 	}
 	switch ref.Kind {
 	case canonical.Suppliers:
 		if now := schema.FindByID(d.Suppliers, ref.ID, func(s *schema.Supplier) string { return s.ID }); now != nil {
-			now.KeepSecrets(&old.Document.Suppliers[0])
+			now.DeclareOmittedSecrets(&old.Document.Suppliers[0])
 		}
 	case canonical.Buyers:
 		if now := schema.FindByID(d.Buyers, ref.ID, func(b *schema.Buyer) string { return b.ID }); now != nil {
-			now.KeepSecrets(&old.Document.Buyers[0])
+			now.DeclareOmittedSecrets(&old.Document.Buyers[0])
 		}
 	}
 }

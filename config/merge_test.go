@@ -37,15 +37,15 @@ func TestCombine(t *testing.T) {
 	if err != nil || string(same.Canonical) != string(document) {
 		t.Fatalf("%v\n%s\n%s", err, same.Canonical, document)
 	}
-	made := canonical.Entries{}.WithEntry(canonical.Ref{Kind: canonical.Buyers, ID: "buy_aa"}, json.RawMessage(`{"id":"buy_aa"}`)).
-		WithEntry(canonical.Ref{Kind: canonical.Campaigns, ID: "cmp_0"}, json.RawMessage(`{"id":"cmp_0","method":"waterfall","buyers":[{"buyer":"buy_aa","price":2}]}`)).
-		WithEntry(canonical.Ref{Kind: canonical.Buyers, ID: "buy_b"}, json.RawMessage(`{"id":"buy_b","name":"another"}`))
+	made := canonical.Entries{}.WithEntry(canonical.EntryRef{Kind: canonical.Buyers, ID: "buy_aa"}, json.RawMessage(`{"id":"buy_aa"}`)).
+		WithEntry(canonical.EntryRef{Kind: canonical.Campaigns, ID: "cmp_0"}, json.RawMessage(`{"id":"cmp_0","method":"waterfall","buyers":[{"buyer":"buy_aa","price":2}]}`)).
+		WithEntry(canonical.EntryRef{Kind: canonical.Buyers, ID: "buy_b"}, json.RawMessage(`{"id":"buy_b","name":"another"}`))
 	c := combined(t, document, made)
 	built, err := c.Compile(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Overridden) != 1 || c.Overridden[0] != (canonical.Ref{Kind: canonical.Buyers, ID: "buy_b"}) || strings.Contains(string(built.Canonical), "another") {
+	if len(c.Overridden) != 1 || c.Overridden[0] != (canonical.EntryRef{Kind: canonical.Buyers, ID: "buy_b"}) || strings.Contains(string(built.Canonical), "another") {
 		t.Errorf("taken %v: %s", c.Overridden, built.Canonical)
 	}
 	whole, err := canonical.ParseEntries(built.Canonical)
@@ -69,7 +69,7 @@ func TestCombine(t *testing.T) {
 // the document's.
 func TestMistakesAreToldByID(t *testing.T) {
 	document := documented(t)
-	fresh := canonical.Ref{Kind: canonical.Campaigns, ID: "new"}
+	fresh := canonical.EntryRef{Kind: canonical.Campaigns, ID: "new"}
 	for name, row := range map[string]struct {
 		made canonical.Entries
 		want []string // path: message, in part
@@ -79,13 +79,13 @@ func TestMistakesAreToldByID(t *testing.T) {
 			[]string{"campaigns[new].caps[0]", "campaigns[new].unheard: unknown key", "campaigns[new].buyers[0].buyer: there is no buyer"},
 		},
 		"made before": {
-			canonical.Entries{}.WithEntry(canonical.Ref{Kind: canonical.Campaigns, ID: "old"}, json.RawMessage(`{"id":"old","method":"waterfall","buyers":[{"buyer":"nobody","price":1}]}`)),
+			canonical.Entries{}.WithEntry(canonical.EntryRef{Kind: canonical.Campaigns, ID: "old"}, json.RawMessage(`{"id":"old","method":"waterfall","buyers":[{"buyer":"nobody","price":1}]}`)),
 			[]string{"campaigns[old].buyers[0].buyer: there is no buyer \"nobody\"; add it under buyers (campaigns[old] was created through the API"},
 		},
 		"of another": {
-			canonical.Entries{}.WithEntry(canonical.Ref{Kind: canonical.Suppliers, ID: "7"}, json.RawMessage(`{"id":"7","oauth_clients":[{"client_id":"c","client_secret":"s"}]}`)).
+			canonical.Entries{}.WithEntry(canonical.EntryRef{Kind: canonical.Suppliers, ID: "7"}, json.RawMessage(`{"id":"7","oauth_clients":[{"client_id":"c","client_secret":"s"}]}`)).
 				WithEntry(fresh, json.RawMessage(`{"id":"new","method":"waterfall"}`)).
-				WithEntry(canonical.Ref{Kind: canonical.Buyers, ID: "buy_c"}, json.RawMessage(`{"id":"buy_c","oauth_clients":[{"client_id":"c","client_secret":"s"}]}`)),
+				WithEntry(canonical.EntryRef{Kind: canonical.Buyers, ID: "buy_c"}, json.RawMessage(`{"id":"buy_c","oauth_clients":[{"client_id":"c","client_secret":"s"}]}`)),
 			[]string{"buyers[buy_c].oauth_clients[0].client_id: is the same as suppliers[7].oauth_clients[0].client_id"},
 		},
 	} {
@@ -110,7 +110,7 @@ func TestMistakesAreToldByID(t *testing.T) {
 	if at, ok := fresh.PathWithin(p.Path); !ok || at != "caps[0].count" {
 		t.Errorf("%q, %v", at, ok)
 	}
-	if _, ok := (canonical.Ref{Kind: canonical.Campaigns, ID: "ne"}).PathWithin(p.Path); ok {
+	if _, ok := (canonical.EntryRef{Kind: canonical.Campaigns, ID: "ne"}).PathWithin(p.Path); ok {
 		t.Error("it is within another")
 	}
 }
@@ -123,7 +123,7 @@ func TestSecretsAreCarried(t *testing.T) {
 	oauth := `{` + at + `,"auth":{"oauth":{"token_url":"https://t.example/t","client_id":"c","client_secret":{"set":true}}}}`
 	supplier := `{"id":"new","api_key":{"set":true},"oauth_clients":[{"client_id":"a","client_secret":{"set":true}}],"webhook":{"url":"https://w.example/","secret":{"set":true}}}`
 	for _, row := range []struct {
-		kind                  canonical.Kind
+		kind                  canonical.Collection
 		before, sent, has, no string
 	}{
 		{canonical.Buyers, bearer, `{` + at + `,"auth":{}}`, `"bearer":{"set":true}`, "api_key"},
@@ -135,7 +135,7 @@ func TestSecretsAreCarried(t *testing.T) {
 		{canonical.Suppliers, supplier, `{"id":"new"}`, `"api_key":{"set":true}`, "webhook"},
 		{canonical.Suppliers, supplier, `{"id":"new","oauth_clients":[{"client_id":"a"}],"webhook":{"url":"https://x.example/"}}`, `"client_secret":{"set":true}`, "w.example"},
 	} {
-		ref := canonical.Ref{Kind: row.kind, ID: "new"}
+		ref := canonical.EntryRef{Kind: row.kind, ID: "new"}
 		c := combined(t, documented(t), canonical.Entries{}.WithEntry(ref, json.RawMessage(row.sent)))
 		c.SetSentEntry(ref)
 		built, err := c.Compile(json.RawMessage(row.before))
@@ -147,25 +147,25 @@ func TestSecretsAreCarried(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := string(whole.Find(ref)); !strings.Contains(got, row.has) || strings.Contains(got, row.no) {
+		if got := string(whole.FindJSON(ref)); !strings.Contains(got, row.has) || strings.Contains(got, row.no) {
 			t.Errorf("%s becomes %s", row.sent, got)
 		}
 	}
 	// A client that was not there has no secret to keep.
-	c := combined(t, documented(t), canonical.Entries{}.WithEntry(canonical.Ref{Kind: canonical.Suppliers, ID: "new"}, json.RawMessage(`{"id":"new","oauth_clients":[{"client_id":"b"}]}`)))
-	c.SetSentEntry(canonical.Ref{Kind: canonical.Suppliers, ID: "new"})
+	c := combined(t, documented(t), canonical.Entries{}.WithEntry(canonical.EntryRef{Kind: canonical.Suppliers, ID: "new"}, json.RawMessage(`{"id":"new","oauth_clients":[{"client_id":"b"}]}`)))
+	c.SetSentEntry(canonical.EntryRef{Kind: canonical.Suppliers, ID: "new"})
 	if _, err := c.Compile(json.RawMessage(supplier)); err == nil || !strings.Contains(err.Error(), "suppliers[new].oauth_clients[0].client_secret: is missing") {
 		t.Error(err)
 	}
 }
 
 func TestNamed(t *testing.T) {
-	ref := canonical.Ref{Kind: canonical.Lists, ID: "dnc"}
+	ref := canonical.EntryRef{Kind: canonical.Lists, ID: "dnc"}
 	for text, want := range map[string]string{
 		`{"field":"phone"}`: `{"id":"dnc","field":"phone"}`, ` { } `: `{"id":"dnc"} `, `{"id":"dnc"}`: `{"id":"dnc"}`,
 		`{"id":"other"}`: "", `{"id":7}`: "", `[]`: "", `null`: "", `{"id":"dnc","file":"/etc/passwd"}`: "", `{"file":"/etc/passwd"}`: "",
 	} {
-		got, err := canonical.WithRequiredID([]byte(text), ref)
+		got, err := canonical.AddMissingID([]byte(text), ref)
 		if string(got) != want || (err == nil) != (want != "") {
 			t.Errorf("%s becomes %s, %v", text, got, err)
 		}
@@ -179,7 +179,7 @@ func TestRedact(t *testing.T) {
 		`{"oauth":{"client_secret":["x"]}}`:                  `{"oauth":{"client_secret":{"set":true}}}`,
 		`nothing`:                                            "",
 	} {
-		if got := string(canonical.RedactSecrets([]byte(text))); got != want {
+		if got := string(canonical.RedactSecretsInJSON([]byte(text))); got != want {
 			t.Errorf("%s becomes %s", text, got)
 		}
 	}

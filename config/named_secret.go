@@ -20,12 +20,12 @@ func supplierSecretPrefix(id string) string { return "supplier/" + id }
 
 // compileNamedSecrets checks a buyer's named secrets and records their initial values. It
 // returns them for the buyer's addresses and headers.
-func (c *compiler) compileNamedSecrets(at syntax.Path, b *schema.Buyer) secretOwner {
-	owner := secretOwner{prefix: buyerSecretPrefix(b.ID), secrets: make(map[string]string, len(b.Secrets))}
+func (c *compiler) compileNamedSecrets(at syntax.KeyPath, b *schema.Buyer) ownerSecretNames {
+	owner := ownerSecretNames{prefix: buyerSecretPrefix(b.ID), secrets: make(map[string]string, len(b.Secrets))}
 	if len(b.Secrets) > maxSecrets {
 		c.reportMistake(at, "are more than 32; an adapter cannot use more")
 	}
-	seen := make(map[string]syntax.Path, len(b.Secrets))
+	seen := make(map[string]syntax.KeyPath, len(b.Secrets))
 	for i := range b.Secrets {
 		here, s := at.Index(i), &b.Secrets[i]
 		if c.checkID(here.Key("name"), s.Name) {
@@ -35,7 +35,7 @@ func (c *compiler) compileNamedSecrets(at syntax.Path, b *schema.Buyer) secretOw
 		if value := s.Value.Reveal(); len(value) > schema.MaxSecret || strings.ContainsFunc(value, isNotPrintableASCII) {
 			c.reportMistake(here.Key("value"), "is not one line of printable ASCII; check its ends")
 		}
-		owner.secrets[s.Name] = c.addInitialSecret(here.Key("value"), BuyerSecretName(b.ID, s.Name), s.Value)
+		owner.secrets[s.Name] = c.addInitialSecretIfKnown(here.Key("value"), BuyerSecretName(b.ID, s.Name), s.Value)
 	}
 	return owner
 }
@@ -43,13 +43,13 @@ func (c *compiler) compileNamedSecrets(at syntax.Path, b *schema.Buyer) secretOw
 // DescribeSecretMistake checks a value for the stored secret with this name. It returns the
 // required form if the value is invalid, otherwise "". The rules are those for secrets in a
 // document.
-func DescribeSecretMistake(name, value string) string {
-	of, kind, _ := strings.Cut(name, "/")
+func DescribeSecretMistake(storedName, value string) string {
+	of, kind, _ := strings.Cut(storedName, "/")
 	_, kind, _ = strings.Cut(kind, "/")
 	switch {
 	case of == "supplier" && !IsValidWebhookSecret(value):
 		return "a webhook secret: whsec_ followed by base64"
-	case (kind == "bearer" || kind == "api_key") && !schema.NewSecret(value).IsVisibleASCII():
+	case (kind == "bearer" || kind == "api_key") && !schema.NewSecret(value).CanBeHeaderValue():
 		return "at most 4096 visible ASCII characters, without spaces"
 	case len(value) > schema.MaxSecret || strings.ContainsFunc(value, isNotPrintableASCII):
 		return "one line of printable ASCII, at most 4096 characters"

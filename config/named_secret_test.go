@@ -30,11 +30,11 @@ func TestSecretsOfABuyer(t *testing.T) {
 		buyer.Ping.URL: "https://a.example/value-key/ping?k=value-tok", buyer.Post.URL: "https://b.example/value-base/post",
 		buyer.Ping.Dialect.Headers: "X-Key: k=value-key\n",
 	} {
-		if got, ok := escape.AppendWithSecrets(nil, []byte(text), secrets); !ok || string(got) != want || strings.Contains(text, "value-") {
+		if got, ok := escape.AppendWithSecretsInserted(nil, []byte(text), secrets); !ok || string(got) != want || strings.Contains(text, "value-") {
 			t.Errorf("%q is sent as %q, want %q", text, got, want)
 		}
 	}
-	for _, told := range []string{string(built.Canonical), string(built.Export())} {
+	for _, told := range []string{string(built.Canonical), string(built.ExportYAML())} {
 		if strings.Contains(told, "value-") || !strings.Contains(told, "?k=${TOK}") || !strings.Contains(told, "${BASE}/post") {
 			t.Error(told)
 		}
@@ -68,7 +68,7 @@ func TestUnknownSecrets(t *testing.T) {
 
 // TestVariablesOfASender are the only ones that a sent document has.
 func TestVariablesOfASender(t *testing.T) {
-	built := mustCompile(t)(ParseSent("sent", []byte(oldBuyer), map[string]string{"TOK": "value-tok"}))
+	built := mustCompile(t)(ParseSentDocument("sent", []byte(oldBuyer), map[string]string{"TOK": "value-tok"}))
 	for _, first := range built.Initial.Secrets {
 		if value := first.Value.Reveal(); IsAddressVariable(first.Name) && (!strings.HasSuffix(first.Name, "/TOK") || value != "value-tok") {
 			t.Errorf("%s is %s", first.Name, value)
@@ -95,7 +95,7 @@ func TestHiddenCharactersAreRefused(t *testing.T) {
 }
 
 func TestRedactNamedSecrets(t *testing.T) {
-	got := string(canonical.RedactSecrets([]byte(`{"secrets":[{"name":"key","value":"value-key"},{"name":"b","value":{"set":true}}],"adapter":{"headers":[{"value":"x"}]}}`)))
+	got := string(canonical.RedactSecretsInJSON([]byte(`{"secrets":[{"name":"key","value":"value-key"},{"name":"b","value":{"set":true}}],"adapter":{"headers":[{"value":"x"}]}}`)))
 	if strings.Contains(got, "value-key") || strings.Count(got, `{"set":true}`) != 2 || !strings.Contains(got, `"value":"x"`) {
 		t.Error(got)
 	}

@@ -4,10 +4,10 @@ import (
 	"reflect"
 )
 
-// KeysPendingRestart returns the keys of those settings that have another value in `now` and
+// KeysPendingRestart returns the keys of those settings that have another value in newSettings and
 // take effect only at the next start.
-func (s *Settings) KeysPendingRestart(now *Settings) (keys []string) {
-	visitSettings(reflect.ValueOf(s).Elem(), reflect.ValueOf(now).Elem(), func(field *reflect.StructField, is, wanted reflect.Value) {
+func (s *Settings) KeysPendingRestart(newSettings *Settings) (keys []string) {
+	visitSettingPairs(reflect.ValueOf(s).Elem(), reflect.ValueOf(newSettings).Elem(), func(field *reflect.StructField, is, wanted reflect.Value) {
 		if field.Tag.Get("effect") != "at once" && !reflect.DeepEqual(is.Interface(), wanted.Interface()) {
 			keys = append(keys, settingKey(field))
 		}
@@ -15,13 +15,13 @@ func (s *Settings) KeysPendingRestart(now *Settings) (keys []string) {
 	return keys
 }
 
-// visitSettings calls visit for each pair of fields of two Settings that has a key in the
+// visitSettingPairs calls visit for each pair of fields of two Settings that has a key in the
 // document. A pair of certificate files has one key and counts as one field.
-func visitSettings(is, wanted reflect.Value, visit func(field *reflect.StructField, is, wanted reflect.Value)) {
+func visitSettingPairs(is, wanted reflect.Value, visit func(field *reflect.StructField, is, wanted reflect.Value)) {
 	for i := range is.NumField() {
 		field := is.Type().Field(i)
 		if field.Type.Kind() == reflect.Struct && field.Tag.Get("key") == "" {
-			visitSettings(is.Field(i), wanted.Field(i), visit)
+			visitSettingPairs(is.Field(i), wanted.Field(i), visit)
 			continue
 		}
 		visit(&field, is.Field(i), wanted.Field(i))

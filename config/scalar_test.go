@@ -49,7 +49,7 @@ func TestDurationReadsBack(t *testing.T) {
 }
 
 func TestSizes(t *testing.T) {
-	for text, want := range map[string]schema.Size{
+	for text, want := range map[string]schema.ByteSize{
 		"65536": 65536, "64KiB": 65536, "1MiB": schema.MiB, "\"64 KiB\"": 65536, "2047MiB": 2047 * schema.MiB,
 	} {
 		source, err := Parse("x", []byte("limits: {body: "+text+"}\n"), nil)
@@ -62,7 +62,7 @@ func TestSizes(t *testing.T) {
 			t.Errorf("%s was taken", text)
 		}
 	}
-	for size, want := range map[schema.Size]string{0: "0", 1: "1", 65536: "64KiB", schema.MiB: "1MiB", schema.MiB + 1: "1048577"} {
+	for size, want := range map[schema.ByteSize]string{0: "0", 1: "1", 65536: "64KiB", schema.MiB: "1MiB", schema.MiB + 1: "1048577"} {
 		if size.String() != want {
 			t.Errorf("%d is written %s", size, size)
 		}

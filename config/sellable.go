@@ -14,8 +14,8 @@ import (
 func (c *compiler) checkOverlappingPingCampaigns(campaigns []schema.Campaign) {
 	type line struct{ vertical, sub string }
 	type taken struct {
-		all, first syntax.Path // first campaign for all suppliers; first campaign of all
-		by         map[string]syntax.Path
+		all, first syntax.KeyPath // first campaign for all suppliers; first campaign of all
+		by         map[string]syntax.KeyPath
 	}
 	lines := make(map[line]*taken)
 	for i := range campaigns {
@@ -23,11 +23,11 @@ func (c *compiler) checkOverlappingPingCampaigns(campaigns []schema.Campaign) {
 		if form.Method != "ping_post" || form.Paused || form.Vertical == "" {
 			continue
 		}
-		here := syntax.Path("campaigns").Index(i)
+		here := syntax.KeyPath("campaigns").Index(i)
 		key := line{form.Vertical, form.SubVertical}
 		t := lines[key]
 		if t == nil {
-			t = &taken{first: here, by: make(map[string]syntax.Path)}
+			t = &taken{first: here, by: make(map[string]syntax.KeyPath)}
 			lines[key] = t
 		}
 		other := t.all
@@ -52,7 +52,7 @@ func (c *compiler) checkOverlappingPingCampaigns(campaigns []schema.Campaign) {
 // warnReserveShortensBidding warns if a reserve ends an auction's bidding before the campaign's
 // bid_timeout. A buyer's post_timeout needs no such warning: after 5 seconds the
 // supplier gets its answer, but the attempt continues.
-func (c *compiler) warnReserveShortensBidding(at syntax.Path, form *schema.Campaign) {
+func (c *compiler) warnReserveShortensBidding(at syntax.KeyPath, form *schema.Campaign) {
 	for _, reserve := range [...]struct {
 		key, auction string
 		span         *schema.Duration
@@ -60,8 +60,8 @@ func (c *compiler) warnReserveShortensBidding(at syntax.Path, form *schema.Campa
 		{"post_reserve", "an ingest", form.PostReserve},
 		{"ping_reserve", "a ping", form.PingReserve},
 	} {
-		left := maxBidTimeout - reserve.span.Span()
-		if form.Method == "ping_post" && form.BidTimeout.Span() > left {
+		left := maxBidTimeout - reserve.span.OrZero()
+		if form.Method == "ping_post" && form.BidTimeout.OrZero() > left {
 			c.addWarning(at.Key("bid_timeout"), fmt.Sprintf("is longer than %s allows: bidding ends after %s, because %s reserves %s of the 5s for the post; lower bid_timeout or %s",
 				reserve.auction, schema.Duration(left), reserve.key, reserve.span, reserve.key))
 		}
@@ -70,7 +70,7 @@ func (c *compiler) warnReserveShortensBidding(at syntax.Path, form *schema.Campa
 
 // warnNoFloor warns about an auction without a floor, because it sells to any bid. A
 // fixed payout is a floor too.
-func (c *compiler) warnNoFloor(at syntax.Path, form *schema.Campaign) {
+func (c *compiler) warnNoFloor(at syntax.KeyPath, form *schema.Campaign) {
 	if form.Method == "ping_post" && form.Floor == 0 && (form.Payout.Fixed == nil || *form.Payout.Fixed == 0) {
 		c.addWarning(at.Key("floor"), "is 0, so a lead can be sold for "+market.Money(1).String()+"; give the lowest bid that may buy")
 	}
@@ -78,7 +78,7 @@ func (c *compiler) warnNoFloor(at syntax.Path, form *schema.Campaign) {
 
 // checkPricesAgainstFloorAndPayout reports filter sets whose price is too low to buy, and a
 // campaign that cannot sell at all. It skips campaigns with auctions, whose bids are unknown.
-func (c *compiler) checkPricesAgainstFloorAndPayout(at syntax.Path, form *schema.Campaign) {
+func (c *compiler) checkPricesAgainstFloorAndPayout(at syntax.KeyPath, form *schema.Campaign) {
 	buyers := at.Key("buyers")
 	if len(form.Buyers) == 0 {
 		c.addWarning(buyers, "has no entry, so each lead stays unsold; add a buyer, or remove the campaign")
@@ -94,7 +94,7 @@ func (c *compiler) checkPricesAgainstFloorAndPayout(at syntax.Path, form *schema
 		highest = max(highest, form.Buyers[i].Price)
 	}
 	if fixed > highest && len(form.Buyers) > 0 {
-		c.reportNeverWorks(at.Key("payout").Key("fixed"), "is higher than all prices, so no buyer can buy here; lower it, or raise a price")
+		c.reportOrWarnNeverWorks(at.Key("payout").Key("fixed"), "is higher than all prices, so no buyer can buy here; lower it, or raise a price")
 		fixed = 0
 	}
 	for i := range form.Buyers {
@@ -105,9 +105,9 @@ func (c *compiler) checkPricesAgainstFloorAndPayout(at syntax.Path, form *schema
 		}
 		switch {
 		case price < form.Floor:
-			c.reportNeverWorks(here.Key("price"), missing+"is below the campaign's floor, so this buyer can never buy here; raise it, lower floor, or remove the entry")
+			c.reportOrWarnNeverWorks(here.Key("price"), missing+"is below the campaign's floor, so this buyer can never buy here; raise it, lower floor, or remove the entry")
 		case price < fixed:
-			c.reportNeverWorks(here.Key("price"), missing+"is below payout.fixed, so this buyer can never buy here; raise it, lower payout.fixed, or remove the entry")
+			c.reportOrWarnNeverWorks(here.Key("price"), missing+"is below payout.fixed, so this buyer can never buy here; raise it, lower payout.fixed, or remove the entry")
 		case price == 0:
 			c.addWarning(here.Key("price"), "is missing or 0, so this buyer gets leads for free; give the price of a lead")
 		}
@@ -116,11 +116,11 @@ func (c *compiler) checkPricesAgainstFloorAndPayout(at syntax.Path, form *schema
 
 // checkConsentSourceWildcards reports a * in the names of lead sources, because the exchange
 // compares sources literally.
-func (c *compiler) checkConsentSourceWildcards(at syntax.Path, names []string) {
+func (c *compiler) checkConsentSourceWildcards(at syntax.KeyPath, names []string) {
 	for i, name := range names {
 		switch {
 		case name == "*":
-			c.reportNeverWorks(at.Index(i), "is not a source: sources are compared literally, so no lead would need consent. Name each source, or set required: true on the field consent_cert_url")
+			c.reportOrWarnNeverWorks(at.Index(i), "is not a source: sources are compared literally, so no lead would need consent. Name each source, or set required: true on the field consent_cert_url")
 		case strings.Contains(name, "*"):
 			c.addWarning(at.Index(i), "has a *, but sources are compared literally; name each source")
 		}

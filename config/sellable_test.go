@@ -90,11 +90,11 @@ func TestWhatCannotWork(t *testing.T) {
 // TestAcceptedEntriesAreWarnings: an entry that the exchange has already is no mistake by
 // a rule that came later. One that is sent is.
 func TestAcceptedEntriesAreWarnings(t *testing.T) {
-	ref, path := canonical.Ref{Kind: canonical.Campaigns, ID: "old"}, "campaigns[old].buyers[0].price"
+	ref, path := canonical.EntryRef{Kind: canonical.Campaigns, ID: "old"}, "campaigns[old].buyers[0].price"
 	made := canonical.Entries{}.WithEntry(ref, json.RawMessage(`{"id":"old","method":"waterfall","floor":3,"buyers":[{"buyer":"buy_a","price":2}]}`)).
-		WithEntry(canonical.Ref{Kind: canonical.Buyers, ID: "buy_x"}, json.RawMessage(`{"id":"buy_x"}`))
+		WithEntry(canonical.EntryRef{Kind: canonical.Buyers, ID: "buy_x"}, json.RawMessage(`{"id":"buy_x"}`))
 	c := combined(t, documented(t), made)
-	c.SetSentEntry(canonical.Ref{Kind: canonical.Buyers, ID: "buy_x"})
+	c.SetSentEntry(canonical.EntryRef{Kind: canonical.Buyers, ID: "buy_x"})
 	for range 2 {
 		built, err := c.Compile(nil)
 		if err != nil {
@@ -103,7 +103,7 @@ func TestAcceptedEntriesAreWarnings(t *testing.T) {
 		if of := c.ProblemsFromAPI(built.Warnings); len(of) != 1 || of[0].Path != path {
 			t.Errorf("warnings: %v, of %v", of, built.Warnings)
 		}
-		c.SetSentEntry(canonical.Ref{})
+		c.SetSentEntry(canonical.EntryRef{})
 	}
 	c.SetSentEntry(ref)
 	var problems *syntax.Problems

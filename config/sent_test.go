@@ -36,7 +36,7 @@ func TestSentReadsNoEnvironment(t *testing.T) {
 		"a word of a list":      {`campaigns: [{id: a, fields: [{name: b, type: enum, values: ["${V}"]}]}]`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := ParseSent("sent", []byte(row.text), nil)
+			_, err := ParseSentDocument("sent", []byte(row.text), nil)
 			said := fmt.Sprint(err)
 			if got := strings.Contains(said, "only secrets may come from the environment here"); got != row.refused || strings.Contains(said, "canary") {
 				t.Errorf("refused %v, want %v: %v", got, row.refused, err)

@@ -68,10 +68,10 @@ func (c *compiler) compileSettings(d *schema.Document) {
 	c.checkDurationRange("idempotency", d.Idempotency, time.Hour, 3650*schema.Day)
 	c.checkDurationRange("ping_idempotency", d.PingKeys, time.Minute, 3650*schema.Day)
 	c.checkDurationRange("token_lifetime", d.TokenLifetime, time.Minute, 30*schema.Day)
-	if d.History.Span() < d.Idempotency.Span() {
+	if d.History.OrZero() < d.Idempotency.OrZero() {
 		c.reportMistake("history", "is shorter than idempotency ("+d.Idempotency.String()+"), but the exchange rebuilds keys from the log; raise history or lower idempotency")
 	}
-	if d.History.Span() < d.PingKeys.Span() {
+	if d.History.OrZero() < d.PingKeys.OrZero() {
 		c.reportMistake("history", "is shorter than ping_idempotency ("+d.PingKeys.String()+"), but the exchange reads the answers to pings from the log; raise history or lower ping_idempotency")
 	}
 	c.networks = c.compileNetworks("trusted_networks", d.TrustedNetworks)
@@ -87,10 +87,10 @@ func (c *compiler) compileSettings(d *schema.Document) {
 		TrustedNetworks: c.networks,
 		Tenant:          d.Tenant,
 		Sandbox:         d.Sandbox,
-		History:         d.History.Span(),
-		Idempotency:     d.Idempotency.Span(),
-		PingIdempotency: d.PingKeys.Span(),
-		TokenLifetime:   d.TokenLifetime.Span(),
+		History:         d.History.OrZero(),
+		Idempotency:     d.Idempotency.OrZero(),
+		PingIdempotency: d.PingKeys.OrZero(),
+		TokenLifetime:   d.TokenLifetime.OrZero(),
 		Limits:          c.compileLimits("limits", &d.Limits),
 		Webhooks:        c.compileWebhooks("webhooks", &d.Webhooks),
 		Report:          c.compileReport("report", &d.Report),
@@ -100,7 +100,7 @@ func (c *compiler) compileSettings(d *schema.Document) {
 
 // resolvePath returns the path of a file that the document names. Such a path is relative to
 // the folder of the document's file.
-func (s *Source) resolvePath(path string) string {
+func (s *ParsedDocument) resolvePath(path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}
@@ -108,7 +108,7 @@ func (s *Source) resolvePath(path string) string {
 }
 
 // checkListenAddress reports a text that is not host:port.
-func (c *compiler) checkListenAddress(at syntax.Path, text string) {
+func (c *compiler) checkListenAddress(at syntax.KeyPath, text string) {
 	host, port, err := net.SplitHostPort(text)
 	number, portErr := strconv.ParseUint(port, 10, 16)
 	if err != nil || portErr != nil || number > 65535 || len(host) > 253 {
@@ -117,7 +117,7 @@ func (c *compiler) checkListenAddress(at syntax.Path, text string) {
 }
 
 // compileNetworks parses networks and single addresses. It reports and omits invalid ones.
-func (c *compiler) compileNetworks(at syntax.Path, list []string) []netip.Prefix {
+func (c *compiler) compileNetworks(at syntax.KeyPath, list []string) []netip.Prefix {
 	var out []netip.Prefix
 	for i, text := range list {
 		prefix, err := netip.ParsePrefix(text)
@@ -139,7 +139,7 @@ func (c *compiler) compileNetworks(at syntax.Path, list []string) []netip.Prefix
 	return out
 }
 
-func (c *compiler) compileLimits(at syntax.Path, l *schema.Limits) LimitSettings {
+func (c *compiler) compileLimits(at syntax.KeyPath, l *schema.LimitSettings) LimitSettings {
 	if *l.Body > schema.MaxBody {
 		c.reportMistake(at.Key("body"), fmt.Sprintf("is larger than %s: one log entry holds the lead as received and as posted, "+
 			"and an entry is at most 1MiB; give %s to %s", schema.MaxBody, schema.KiB, schema.MaxBody))
@@ -163,9 +163,9 @@ func (c *compiler) compileLimits(at syntax.Path, l *schema.Limits) LimitSettings
 		MaxConnsPerIP: *l.MaxConnsPerIP,
 		AuthFailures:  *l.AuthFailures,
 		Documents:     *l.Documents,
-		ReadTimeout:   l.ReadTimeout.Span(),
-		WriteTimeout:  l.WriteTimeout.Span(),
-		IdleTimeout:   l.IdleTimeout.Span(),
+		ReadTimeout:   l.ReadTimeout.OrZero(),
+		WriteTimeout:  l.WriteTimeout.OrZero(),
+		IdleTimeout:   l.IdleTimeout.OrZero(),
 	}
 }
 
@@ -174,11 +174,11 @@ type ReportSettings struct {
 	Keep time.Duration `key:"report.keep"`
 }
 
-func (c *compiler) compileReport(at syntax.Path, r *schema.Report) ReportSettings {
-	if keep := r.Keep.Span(); keep != 0 && (keep < schema.Day || keep > 3650*schema.Day) {
+func (c *compiler) compileReport(at syntax.KeyPath, r *schema.ReportSettings) ReportSettings {
+	if keep := r.Keep.OrZero(); keep != 0 && (keep < schema.Day || keep > 3650*schema.Day) {
 		c.reportMistake(at.Key("keep"), "is out of range; give 1d to 3650d, or 0s for no report")
 	}
-	return ReportSettings{r.Keep.Span()}
+	return ReportSettings{r.Keep.OrZero()}
 }
 
 // TLSSettings are the certificate files with resolved paths. Empty: the listener uses
@@ -190,7 +190,7 @@ func (t TLSSettings) IsSet() bool { return t != TLSSettings{} }
 
 // compileTLS checks the paths of a listener's certificate files. It does not read the files,
 // because they change independently of the document.
-func (c *compiler) compileTLS(at syntax.Path, t *schema.TLS) TLSSettings {
+func (c *compiler) compileTLS(at syntax.KeyPath, t *schema.TLS) TLSSettings {
 	if t == nil {
 		return TLSSettings{}
 	}
@@ -201,7 +201,7 @@ func (c *compiler) compileTLS(at syntax.Path, t *schema.TLS) TLSSettings {
 
 // checkPEMPath reports a mistake if the path is missing, or if the value is the text of a PEM
 // file instead of its path.
-func (c *compiler) checkPEMPath(at syntax.Path, path string) {
+func (c *compiler) checkPEMPath(at syntax.KeyPath, path string) {
 	switch {
 	case path == "":
 		c.reportMistake(at, "is missing; tls needs cert and key, the paths of two PEM files")
@@ -214,7 +214,7 @@ func (c *compiler) checkPEMPath(at syntax.Path, path string) {
 // traces.
 type TraceSettings struct {
 	Endpoint string                   `key:"traces.endpoint"`
-	Sample   market.PriceShare        `key:"traces.sample"`
+	Sample   market.ShareInMillionths `key:"traces.sample"`
 	Headers  []schema.CollectorHeader `key:"traces.headers"`
 }
 
@@ -238,7 +238,7 @@ type WebhookSettings struct {
 	InFlight int `key:"webhooks.in_flight"`
 }
 
-func (c *compiler) compileWebhooks(at syntax.Path, w *schema.Webhooks) WebhookSettings {
+func (c *compiler) compileWebhooks(at syntax.KeyPath, w *schema.WebhookSettings) WebhookSettings {
 	c.checkIntRange(at.Key("in_flight"), *w.InFlight, 1, maxInFlight)
 	return WebhookSettings{InFlight: *w.InFlight}
 }

@@ -10,33 +10,33 @@ import (
 	"pingpost/config/syntax"
 )
 
-// Source is a parsed document with its defaults. It also has the nodes of the text, which
+// ParsedDocument is a parsed document with its defaults. It also has the nodes of the text, which
 // give the positions of mistakes. It is immutable.
-type Source struct {
+type ParsedDocument struct {
 	Path     string
 	Document *schema.Document
 
 	root       *syntax.Node
-	isAccepted func(at syntax.Path) bool // reports whether the path is in an entry that the exchange has already; may be nil
+	isAccepted func(at syntax.KeyPath) bool // reports whether the path is in an entry that the exchange has already; may be nil
 }
 
 // Load reads a document from a file. env looks up environment variables. The error is
 // *Problems.
-func Load(path string, env func(string) (string, bool)) (*Source, error) {
+func Load(path string, env func(string) (string, bool)) (*ParsedDocument, error) {
 	return loadFile(&schema.Binder{Reader: &syntax.Reader{File: path, Env: env}})
 }
 
-// LoadWithSealed reads a document like Load, but accepts variables without a value. The
+// LoadAllowingUnsetVariables reads a document like Load, but accepts variables without a value. The
 // exchange may have stored their values (sealed) at an earlier start. See UnsetVariable.
-func LoadWithSealed(path string, env func(string) (string, bool)) (*Source, error) {
+func LoadAllowingUnsetVariables(path string, env func(string) (string, bool)) (*ParsedDocument, error) {
 	return loadFile(&schema.Binder{Reader: &syntax.Reader{File: path, Env: env}, AllowUnset: true})
 }
 
-func loadFile(binder *schema.Binder) (*Source, error) {
+func loadFile(binder *schema.Binder) (*ParsedDocument, error) {
 	path := binder.File
 	data, err := readLimitedFile(path)
 	if err != nil {
-		return nil, syntax.Problems{{File: path, Message: "cannot be read: " + errorWithoutPath(err) + "; check the path and its permissions"}}.Err()
+		return nil, syntax.Problems{{File: path, Message: "cannot be read: " + errorTextWithoutPath(err) + "; check the path and its permissions"}}.Err()
 	}
 	return parseDocument(binder, data, nil)
 }
@@ -52,9 +52,9 @@ func readLimitedFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, syntax.MaxDocument+1))
 }
 
-// errorWithoutPath returns the text of an error without the file's path, because the problem
+// errorTextWithoutPath returns the text of an error without the file's path, because the problem
 // that contains it has the path already.
-func errorWithoutPath(err error) string {
+func errorTextWithoutPath(err error) string {
 	var pathError *os.PathError
 	if errors.As(err, &pathError) {
 		return pathError.Err.Error()
@@ -70,28 +70,28 @@ const maxBindProblems = 100
 // the document are relative to its folder. env looks up variables; nil means none. The error
 // is *Problems with mistakes in form, and with those mistakes in meaning that do not follow
 // from them.
-func Parse(fileName string, data []byte, env func(string) (string, bool)) (*Source, error) {
+func Parse(fileName string, data []byte, env func(string) (string, bool)) (*ParsedDocument, error) {
 	return parseDocument(&schema.Binder{Reader: &syntax.Reader{File: fileName, Env: env}}, data, nil)
 }
 
-// ParseSent reads a document that came over the network. Only the variables that were sent
+// ParseSentDocument reads a document that came over the network. Only the variables that were sent
 // with it count, never the exchange's environment: a sender could otherwise direct any of its
 // values to an address. A secret or an address may use ${NAME} without a value, because the
 // exchange may have stored the value.
-func ParseSent(fileName string, data []byte, variables map[string]string) (*Source, error) {
+func ParseSentDocument(fileName string, data []byte, variables map[string]string) (*ParsedDocument, error) {
 	env := func(fileName string) (string, bool) { value, ok := variables[fileName]; return value, ok }
 	return parseDocument(&schema.Binder{Reader: &syntax.Reader{File: fileName, Env: env}, Sent: true, AllowUnset: true}, data, nil)
 }
 
 // ParseCanonical reads a canonical document, which contains no secret and no value of a
 // variable.
-func ParseCanonical(data []byte) (*Source, error) {
+func ParseCanonical(data []byte) (*ParsedDocument, error) {
 	return parseDocument(&schema.Binder{Reader: new(syntax.Reader), AllowUnset: true}, data, nil)
 }
 
-// CollectVariables returns the variables that a document names and the environment has. The
+// CollectVariableValues returns the variables that a document names and the environment has. The
 // error is *Problems if the document cannot be parsed.
-func CollectVariables(fileName string, data []byte, env func(string) (string, bool)) (map[string]string, error) {
+func CollectVariableValues(fileName string, data []byte, env func(string) (string, bool)) (values map[string]string, err error) {
 	named := make(map[string]string)
 	r := &syntax.Reader{File: fileName, Env: func(fileName string) (string, bool) {
 		value, ok := env(fileName)
@@ -108,7 +108,7 @@ func CollectVariables(fileName string, data []byte, env func(string) (string, bo
 
 // parseDocument reads a document with the binder. It calls beforeCompile, unless nil, with
 // the bound document before checking it.
-func parseDocument(binder *schema.Binder, data []byte, beforeCompile func(*schema.Document)) (*Source, error) {
+func parseDocument(binder *schema.Binder, data []byte, beforeCompile func(*schema.Document)) (*ParsedDocument, error) {
 	if binder.Env == nil {
 		binder.Env = func(string) (string, bool) { return "", false }
 	}
@@ -116,9 +116,9 @@ func parseDocument(binder *schema.Binder, data []byte, beforeCompile func(*schem
 	if root == nil {
 		return nil, binder.Problems.Err()
 	}
-	s := &Source{Path: binder.File, root: root}
+	s := &ParsedDocument{Path: binder.File, root: root}
 	if root.Kind == syntax.Null {
-		binder.Report(root.Position, "", "the document is empty")
+		binder.AddMistake(root.Position, "", "the document is empty")
 		return nil, binder.Problems.Err()
 	}
 	s.Document = binder.Bind(root)
@@ -136,14 +136,14 @@ func parseDocument(binder *schema.Binder, data []byte, beforeCompile func(*schem
 
 // compileForMoreProblems compiles a document with known mistakes in form. It returns the
 // mistakes in meaning that are not mere consequences of these.
-func (s *Source) compileForMoreProblems(known syntax.Problems) (more syntax.Problems) {
+func (s *ParsedDocument) compileForMoreProblems(formMistakes syntax.Problems) (more syntax.Problems) {
 	_, err := s.Compile()
 	var found *syntax.Problems
 	if !errors.As(err, &found) {
 		return nil
 	}
 	for _, problem := range *found {
-		if !hasProblemAround(known, problem.Path) && !(hasUnreadableID(known) && isReferencePath(problem.Path)) {
+		if !hasProblemAround(formMistakes, problem.Path) && !(hasProblemWithID(formMistakes) && isReferencePath(problem.Path)) {
 			more = append(more, problem)
 		}
 	}
@@ -152,17 +152,17 @@ func (s *Source) compileForMoreProblems(known syntax.Problems) (more syntax.Prob
 
 // findNode returns the node at the path or, if the path does not exist, the deepest existing
 // node on the way to it. exact reports whether the path exists.
-func (s *Source) findNode(at syntax.Path) (found *syntax.Node, exact bool) {
+func (s *ParsedDocument) findNode(at syntax.KeyPath) (nodeOrAncestor *syntax.Node, exact bool) {
 	if s.root == nil {
 		return new(syntax.Node), false
 	}
-	return s.root.Find(at)
+	return s.root.FindDeepest(at)
 }
 
 // hasProblemAround reports whether one of the problems is at the path, around it or inside
 // it. A later problem at the path is then a mere consequence.
-func hasProblemAround(p syntax.Problems, path string) bool {
-	for _, known := range p {
+func hasProblemAround(problems syntax.Problems, path string) bool {
+	for _, known := range problems {
 		if isAtOrInside(path, known.Path) || isAtOrInside(known.Path, path) {
 			return true
 		}
@@ -176,10 +176,10 @@ func isAtOrInside(path, outer string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// hasUnreadableID reports whether one of the problems concerns an id. References to the entry
+// hasProblemWithID reports whether one of the problems concerns an id. References to the entry
 // would then be reported as unknown, which would be misleading.
-func hasUnreadableID(p syntax.Problems) bool {
-	for _, known := range p {
+func hasProblemWithID(problems syntax.Problems) bool {
+	for _, known := range problems {
 		switch collection, rest, _ := strings.Cut(known.Path, "["); collection {
 		case "suppliers", "buyers", "suppression_lists":
 			_, inside, indexed := strings.Cut(rest, "]")

@@ -15,8 +15,8 @@ var hostName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0
 
 // compileConsentHosts returns the hosts from which a lead's consent certificate may come,
 // sorted. An empty list allows all hosts.
-func (c *compiler) compileConsentHosts(at syntax.Path, names []string) []string {
-	seen := make(map[string]syntax.Path, len(names))
+func (c *compiler) compileConsentHosts(at syntax.KeyPath, names []string) []string {
+	seen := make(map[string]syntax.KeyPath, len(names))
 	for i, name := range names {
 		if host := strings.TrimPrefix(name, "*."); len(host) > 253 || !hostName.MatchString(host) {
 			c.reportMistake(at.Index(i), "is not a host name; write for example cert.example in lower case, or *.cert.example for its subdomains")
@@ -31,13 +31,13 @@ const (
 	maxDuplicates = 3650 * schema.Day
 )
 
-func (c *compiler) compileDuplicates(at syntax.Path, d *schema.Duplicates) market.DuplicateRule {
+func (c *compiler) compileDuplicates(at syntax.KeyPath, d *schema.DuplicateRule) market.DuplicateRule {
 	rule := market.DuplicateRule{
 		All:      d.Match == "all",
-		Window:   d.Window.Span().Nanoseconds(),
+		Window:   d.Window.OrZero().Nanoseconds(),
 		PerBuyer: d.Scope == "buyer",
 	}
-	seen := make(map[string]syntax.Path, len(d.Fields))
+	seen := make(map[string]syntax.KeyPath, len(d.Fields))
 	for i, field := range d.Fields {
 		if !c.checkOneOf(at.Key("fields").Index(i), field, "phone", "email") || !c.checkUnique(at.Key("fields").Index(i), seen, field) {
 			continue
@@ -51,14 +51,14 @@ func (c *compiler) compileDuplicates(at syntax.Path, d *schema.Duplicates) marke
 	return rule
 }
 
-func (c *compiler) compilePayout(at syntax.Path, p *schema.Payout) market.Payout {
+func (c *compiler) compilePayout(at syntax.KeyPath, p *schema.Payout) market.PayoutRule {
 	switch {
 	case p.Share != nil && p.Fixed != nil:
 		c.reportMistake(at, "is a share or fixed, not both; keep one")
 	case p.Fixed != nil:
-		return market.Payout{Fixed: *p.Fixed, IsFixed: true}
+		return market.PayoutRule{Fixed: *p.Fixed, IsFixed: true}
 	}
-	return market.Payout{Share: market.PriceShare(*p.Share)}
+	return market.PayoutRule{Share: market.ShareInMillionths(*p.Share)}
 }
 
 const (
@@ -66,13 +66,13 @@ const (
 	maxReason  = 64
 )
 
-func (c *compiler) compileReturns(at syntax.Path, r *schema.Returns) market.ReturnRule {
+func (c *compiler) compileReturns(at syntax.KeyPath, r *schema.ReturnRule) market.ReturnRule {
 	c.checkDurationRange(at.Key("window"), r.Window, 0, maxReturns)
 	c.checkOneOf(at.Key("approval"), r.Approval, "auto", "manual")
 	c.checkUniqueTexts(at.Key("reasons"), r.Reasons, maxReason)
 	rule := market.ReturnRule{
-		Window: r.Window.Span(), Manual: r.Approval == "manual", RestoreCaps: r.CapBack,
-		ReversePayout: *r.ReversePayout, MaxShare: market.PriceShare(*r.MaxSharePerMonth),
+		Window: r.Window.OrZero(), Manual: r.Approval == "manual", RestoreCaps: r.CapBack,
+		ReversePayout: *r.ReversePayout, MaxShare: market.ShareInMillionths(*r.MaxSharePerMonth),
 	}
 	if len(r.Reasons) > 0 {
 		rule.Reasons = setOf[string](r.Reasons)
@@ -82,8 +82,8 @@ func (c *compiler) compileReturns(at syntax.Path, r *schema.Returns) market.Retu
 
 // checkUniqueTexts reports texts of a list that are empty, repeated, unprintable or longer
 // than maxBytes.
-func (c *compiler) checkUniqueTexts(at syntax.Path, list []string, maxBytes int) {
-	seen := make(map[string]syntax.Path, len(list))
+func (c *compiler) checkUniqueTexts(at syntax.KeyPath, list []string, maxBytes int) {
+	seen := make(map[string]syntax.KeyPath, len(list))
 	for i, name := range list {
 		if name == "" {
 			c.reportMistake(at.Index(i), "is empty; fill it in or remove it")

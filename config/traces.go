@@ -12,7 +12,7 @@ import (
 // compileTraces checks the address of the collector that receives the traces. Unlike buyers'
 // addresses it may be plain http everywhere, because traces contain no personal data. Headers
 // over plain http cause a warning.
-func (c *compiler) compileTraces(at syntax.Path, t *schema.Traces) TraceSettings {
+func (c *compiler) compileTraces(at syntax.KeyPath, t *schema.TraceSettings) TraceSettings {
 	if t == nil {
 		return TraceSettings{}
 	}
@@ -34,7 +34,7 @@ func (c *compiler) compileTraces(at syntax.Path, t *schema.Traces) TraceSettings
 	if len(t.Headers) > maxHeaders {
 		c.reportMistake(at.Key("headers"), "are more than 16; remove some")
 	}
-	seen := make(map[string]syntax.Path)
+	seen := make(map[string]syntax.KeyPath)
 	for i, h := range t.Headers {
 		here := at.Key("headers").Index(i)
 		c.checkUnique(here.Key("name"), seen, strings.ToLower(h.Name))
@@ -45,7 +45,7 @@ func (c *compiler) compileTraces(at syntax.Path, t *schema.Traces) TraceSettings
 			c.reportMistake(here.Key("value"), "is not a header's value; give one line of printable ASCII")
 		}
 	}
-	return TraceSettings{Endpoint: endpoint, Sample: market.PriceShare(*t.Sample), Headers: t.Headers}
+	return TraceSettings{Endpoint: endpoint, Sample: market.ShareInMillionths(*t.Sample), Headers: t.Headers}
 }
 
 // isLoopback reports whether host is this machine: localhost or a loopback address.

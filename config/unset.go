@@ -18,7 +18,7 @@ type UnsetVariable struct {
 
 	// address is the whole address, if the variable is part of the host. The document in
 	// force must have the same address: another one could direct the value to any host.
-	address schema.Address
+	address schema.OutboundURL
 }
 
 // IsSetting reports whether the variable belongs to a setting. It must then have a value,
@@ -30,20 +30,20 @@ func (k *UnsetVariable) IsSetting() bool { return k.Secret == "" && k.Credential
 // name.
 type SecretAndVariable struct {
 	secret   string // full name of a sealed secret; for credentials see the next fields
-	owner    event.ObjectKind
+	owner    event.ConfigObjectKind
 	id       string
 	kind     event.CredentialKind
 	client   string
 	variable string
-	address  schema.Address // see UnsetVariable
+	address  schema.OutboundURL // see UnsetVariable
 }
 
 // HadValueIn reports whether the exchange can have the variable's value: the document in
-// force (before) took the same secret from the same variable. The exchange never had the
+// force (secretsInForce) took the same secret from the same variable. The exchange never had the
 // value of another variable.
-func (k *UnsetVariable) HadValueIn(before map[SecretAndVariable]bool) bool {
+func (k *UnsetVariable) HadValueIn(secretsInForce map[SecretAndVariable]bool) bool {
 	if k.address != "" {
-		return before[SecretAndVariable{secret: k.Secret, address: k.address}]
+		return secretsInForce[SecretAndVariable{secret: k.Secret, address: k.address}]
 	}
 	given := SecretAndVariable{secret: k.Secret}
 	if c := k.Credential; c != nil {
@@ -51,26 +51,26 @@ func (k *UnsetVariable) HadValueIn(before map[SecretAndVariable]bool) bool {
 	}
 	named := given
 	named.variable = k.Variable
-	return before[named] || before[given] || IsAddressVariable(k.Secret)
+	return secretsInForce[named] || secretsInForce[given] || IsAddressVariable(k.Secret)
 }
 
-// SecretsAndVariables returns all secrets of a document with the variables that gave them. The
+// FindSecretsAndVariables returns all secrets of a document with the variables that gave them. The
 // value is true if the secret is set.
-func SecretsAndVariables(d *schema.Document) map[SecretAndVariable]bool {
+func FindSecretsAndVariables(d *schema.Document) map[SecretAndVariable]bool {
 	all := make(map[SecretAndVariable]bool)
 	add := func(of SecretAndVariable, s schema.Secret) {
-		of.variable = s.Variable()
+		of.variable = s.VariableName()
 		all[of] = s.IsSet()
 	}
-	clients := func(owner event.ObjectKind, id string, list []schema.OAuthClient) {
+	clients := func(owner event.ConfigObjectKind, id string, list []schema.OAuthClient) {
 		for i := range list {
 			add(SecretAndVariable{owner: owner, id: id, kind: event.CredentialOAuthClient, client: list[i].ClientID}, list[i].ClientSecret)
 		}
 	}
-	addresses := func(prefix string, list ...schema.Address) {
+	addresses := func(prefix string, list ...schema.OutboundURL) {
 		for _, a := range list {
 			for _, name := range a.VariableNames() {
-				all[SecretAndVariable{secret: secretOwner{prefix: prefix}.sealedVariableName(name), address: a}] = true
+				all[SecretAndVariable{secret: ownerSecretNames{prefix: prefix}.sealedVariableName(name), address: a}] = true
 			}
 		}
 	}
@@ -107,7 +107,7 @@ func SecretsAndVariables(d *schema.Document) map[SecretAndVariable]bool {
 
 // recordIfUnset records the variable of the value at the path as unset, if it has no value in
 // this process.
-func (c *compiler) recordIfUnset(at syntax.Path, variable UnsetVariable) {
+func (c *compiler) recordIfUnset(at syntax.KeyPath, variable UnsetVariable) {
 	if found, exact := c.source.findNode(at); exact && found.Missing != "" {
 		c.recordUnset(at, variable, found.Missing)
 	}
@@ -115,16 +115,16 @@ func (c *compiler) recordIfUnset(at syntax.Path, variable UnsetVariable) {
 
 // recordUnset adds the variable at the path to the document's unset variables, with the
 // message to report if the exchange has no value either.
-func (c *compiler) recordUnset(at syntax.Path, variable UnsetVariable, message string) {
+func (c *compiler) recordUnset(at syntax.KeyPath, variable UnsetVariable, message string) {
 	found, _ := c.source.findNode(at)
-	variable.Variable = syntax.SoleVariable(found.Raw)
+	variable.Variable = syntax.SoleVariableName(found.Raw)
 	variable.Problem = syntax.Problem{File: c.source.Path, Line: found.Line, Column: found.Column, Path: string(at), Message: message}
 	c.out.Unset = append(c.out.Unset, variable)
 }
 
 // UnsetSettingsError returns *Problems for all settings that use a variable without a value, or
 // nil.
-func (x *Compiled) UnsetSettingsError() error {
+func (x *CompiledDocument) UnsetSettingsError() error {
 	var problems syntax.Problems
 	for i := range x.Unset {
 		if x.Unset[i].IsSetting() {
@@ -134,9 +134,9 @@ func (x *Compiled) UnsetSettingsError() error {
 	return problems.Err()
 }
 
-// SecretNamesOf returns the names of the secrets that the exchange presents to others on
+// OutboundSecretNamesOf returns the names of the secrets that the exchange presents to others on
 // behalf of a supplier or buyer.
-func (x *Compiled) SecretNamesOf(ref canonical.Ref) (names []string) {
+func (x *CompiledDocument) OutboundSecretNamesOf(ref canonical.EntryRef) (names []string) {
 	switch ref.Kind {
 	case canonical.Suppliers:
 		if supplier := schema.FindByID(x.Document.Suppliers, ref.ID, func(s *schema.Supplier) string { return s.ID }); supplier != nil && supplier.Webhook != nil {

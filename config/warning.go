@@ -13,19 +13,19 @@ import (
 
 // addWarning adds a warning about the value at the path, which is allowed but probably a
 // mistake.
-func (c *compiler) addWarning(at syntax.Path, message string) {
-	c.out.Warnings = append(c.out.Warnings, c.problemAt(at, message))
+func (c *compiler) addWarning(at syntax.KeyPath, message string) {
+	c.out.Warnings = append(c.out.Warnings, c.newProblemAt(at, message))
 }
 
 // usefulScopes are the scopes that permit something to a supplier or a buyer.
-var usefulScopes = map[event.ObjectKind]map[string]bool{
+var usefulScopes = map[event.ConfigObjectKind]map[string]bool{
 	event.ObjectSupplier: {schema.ScopePing: true, schema.ScopePost: true},
 	event.ObjectBuyer:    {schema.ScopeWebhook: true},
 }
 
 // warnUselessScopes warns about scopes that have no effect for this kind of owner. Otherwise
 // the owner would notice it only at the first request.
-func (c *compiler) warnUselessScopes(at syntax.Path, owner event.ObjectKind, names []string) {
+func (c *compiler) warnUselessScopes(at syntax.KeyPath, owner event.ConfigObjectKind, names []string) {
 	for i, name := range names {
 		if known := name == schema.ScopePing || name == schema.ScopePost || name == schema.ScopeWebhook; known && !usefulScopes[owner][name] {
 			c.addWarning(at.Index(i), "has no effect here: suppliers use ping and post, buyers use webhook; remove it")
@@ -39,16 +39,16 @@ const weakSecret = 24
 
 // warnWeakSecret warns about a webhook's signing key that is so short that an attacker could
 // guess it from one signed delivery.
-func (c *compiler) warnWeakSecret(at syntax.Path, key []byte) {
+func (c *compiler) warnWeakSecret(at syntax.KeyPath, key []byte) {
 	if len(key) < weakSecret {
 		c.addWarning(at, "has fewer than 24 bytes and could be guessed from one delivery; create a new one with POST /admin/v1/webhooks/ID/secret")
 	}
 }
 
-// reportNeverWorks reports a value that can never work. In a document, and in an entry that
+// reportOrWarnNeverWorks reports a value that can never work. In a document, and in an entry that
 // an operator has just sent, this is a mistake. In an entry that the exchange has already it
 // is a warning, so that a new rule does not prevent a start.
-func (c *compiler) reportNeverWorks(at syntax.Path, message string) {
+func (c *compiler) reportOrWarnNeverWorks(at syntax.KeyPath, message string) {
 	if c.source.isAccepted != nil && c.source.isAccepted(at) {
 		c.addWarning(at, message)
 		return

@@ -11,7 +11,7 @@ import (
 
 // compileWebhook checks a supplier's webhook and returns its endpoint, or nil for a supplier
 // without a webhook. The endpoint's credential is never sent: it signs the webhooks.
-func (c *compiler) compileWebhook(at syntax.Path, supplier string, w *schema.Webhook) *market.Endpoint {
+func (c *compiler) compileWebhook(at syntax.KeyPath, supplier string, w *schema.WebhookEndpoint) *market.Endpoint {
 	if w == nil {
 		return nil
 	}
@@ -19,7 +19,7 @@ func (c *compiler) compileWebhook(at syntax.Path, supplier string, w *schema.Web
 	if w.URL == "" {
 		c.reportMistake(at.Key("url"), "is missing; give the address, or remove the webhook")
 	} else {
-		address = c.compileAddress(at.Key("url"), w.URL, true, secretOwner{prefix: supplierSecretPrefix(supplier)})
+		address = c.compileAddress(at.Key("url"), w.URL, true, ownerSecretNames{prefix: supplierSecretPrefix(supplier)})
 	}
 	c.requireSecret(at.Key("secret"), w.Secret)
 	if value := w.Secret.Reveal(); value != "" && !IsValidWebhookSecret(value) {
@@ -29,21 +29,21 @@ func (c *compiler) compileWebhook(at syntax.Path, supplier string, w *schema.Web
 	if key, ok := signature.ParseSecret(w.Secret.Reveal()); ok {
 		c.warnWeakSecret(at.Key("secret"), key)
 	}
-	return &market.Endpoint{URL: address, Credential: c.addInitialSecret(at.Key("secret"), WebhookSecretName(supplier), w.Secret)}
+	return &market.Endpoint{URL: address, Credential: c.addInitialSecretIfKnown(at.Key("secret"), WebhookSecretName(supplier), w.Secret)}
 }
 
 // WebhookSecretName returns the name of the secret that signs a supplier's webhooks.
 func WebhookSecretName(supplier string) string { return "supplier/" + supplier + "/webhook" }
 
-// PreviousSecretName returns the name of a supplier's previous webhook secret. It also signs
+// PreviousWebhookSecretName returns the name of a supplier's previous webhook secret. It also signs
 // the webhooks while the supplier changes to the new one.
-func PreviousSecretName(supplier string) string {
-	return signature.PreviousName(WebhookSecretName(supplier))
+func PreviousWebhookSecretName(supplier string) string {
+	return signature.PreviousSecretName(WebhookSecretName(supplier))
 }
 
-// IsPreviousSecret reports whether a stored secret is a supplier's previous webhook secret.
-func IsPreviousSecret(name string) bool {
-	current, found := strings.CutSuffix(name, signature.PreviousName(""))
+// IsPreviousWebhookSecretName reports whether a stored secret is a supplier's previous webhook secret.
+func IsPreviousWebhookSecretName(secretName string) bool {
+	current, found := strings.CutSuffix(secretName, signature.PreviousSecretName(""))
 	return found && strings.HasPrefix(current, "supplier/")
 }
 

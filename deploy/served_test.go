@@ -103,11 +103,11 @@ var scraped = sync.OnceValues(func() (series, error) {
 func sellAndScrape(x *exchange.Exchange) (found series, err error) {
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		for _, campaign := range []string{"cmp_fixed", "cmp_auction", "cmp_elsewhere"} {
-			if err := send("https://"+x.Addr(), campaign); err != nil {
+			if err := send("https://"+x.PublicAddress(), campaign); err != nil {
 				return nil, err
 			}
 		}
-		if found, err = scrape("http://" + x.Admin()); err != nil {
+		if found, err = scrape("http://" + x.AdminAddress()); err != nil {
 			return nil, err
 		}
 		if found["pingpost_auction_candidates_total"]["outcome"]["won"] && found["pingpost_auctions_total"]["reason"]["no_state_match"] {

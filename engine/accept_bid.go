@@ -14,7 +14,7 @@ import (
 //   - reason: the campaign or the buyer rejects this lead.
 //   - err: errDeadline if the answer fell due while other requests held the auction or the
 //     capacity.
-func (in *leadSale) reserveAcceptedBid() (code RefusalCode, reason market.Reason, err error) {
+func (in *leadSale) reserveAcceptedBid() (code RefusalCode, reason market.UnsoldReason, err error) {
 	if in.accepted.forgotten {
 		code, err = in.refusalOfForgottenAuction()
 		return code, market.ReasonNone, err
@@ -26,7 +26,7 @@ func (in *leadSale) reserveAcceptedBid() (code RefusalCode, reason market.Reason
 		in.id = market.LeadID(in.engine.newTimeOrderedID(in.now, &in.random))
 		in.recordLeadAndCampaign()
 		in.record.SellerAuction = string(in.accepted.post.Auction.Text)
-		in.record.Fields = append(in.record.Fields, event.Field{Name: event.FieldSellerLeadID, Kind: market.KindString, Text: in.accepted.sellerID})
+		in.record.Fields = append(in.record.Fields, event.LeadField{Name: event.FieldSellerLeadID, Kind: market.KindString, Text: in.accepted.sellerID})
 	}
 	if reason, err = in.checkCampaignAndBuyer(); err != nil || reason != market.ReasonNone {
 		return "", reason, err
@@ -62,7 +62,7 @@ func (in *leadSale) claimAcceptedAuction() (RefusalCode, error) {
 			if err := in.waitAndUpdateNow(wait); err != nil {
 				return "", err
 			}
-		case !row.IsSold():
+		case !row.IsSoldOrBeingPosted():
 			return in.chooseBidderIfAvailable(), nil
 		default:
 			sold, err := in.waitForSaleOfAuction(row.Lead)
@@ -126,7 +126,7 @@ func (in *leadSale) chooseBidderIfAvailable() RefusalCode {
 // and then the buyer's filters and suppression lists. The auction could not do this, because a
 // ping has no contact data. The error is errDeadline if a possible duplicate was still undecided
 // at the deadline.
-func (in *leadSale) checkCampaignAndBuyer() (market.Reason, error) {
+func (in *leadSale) checkCampaignAndBuyer() (market.UnsoldReason, error) {
 	reason, err := in.checkCampaignRules()
 	switch {
 	case reason == market.ReasonTimeout:
@@ -152,7 +152,7 @@ func (in *leadSale) checkCampaignAndBuyer() (market.Reason, error) {
 // post. It returns BidExpired if the capacity is used up, because a bid reserves none, or if the
 // bid expires while reserveBidCapacity waits for other requests. A reason means that the lead is
 // a duplicate or that the buyer's adapter cannot encode it.
-func (in *leadSale) reserveBidCapacity() (code RefusalCode, reason market.Reason, err error) {
+func (in *leadSale) reserveBidCapacity() (code RefusalCode, reason market.UnsoldReason, err error) {
 	for {
 		if in.now >= in.accepted.bid.ValidUntil {
 			return BidExpired, market.ReasonNone, nil
@@ -161,7 +161,7 @@ func (in *leadSale) reserveBidCapacity() (code RefusalCode, reason market.Reason
 		if wait == nil && outcome == market.OutcomeWon && in.encodePostBody() {
 			return "", market.ReasonNone, nil
 		}
-		in.engine.state.ReleaseSaleReservation(&in.reserved)
+		in.engine.state.ReleaseCapsFundsAndTurn(&in.reserved)
 		switch {
 		case wait != nil:
 		case outcome == market.OutcomeWon:

@@ -13,10 +13,10 @@ import (
 // client, or an access token. The engine gets only its hash, never the credential itself.
 type Credential struct {
 	Kind   event.CredentialKind
-	Owner  event.ObjectKind  // supplier or buyer
-	ID     string            // of the owner
-	Client string            // for the secret of an OAuth client: its client id
-	Scopes event.TokenScopes // none for an API key
+	Owner  event.ConfigObjectKind // supplier or buyer
+	ID     string                 // of the owner
+	Client string                 // for the secret of an OAuth client: its client id
+	Scopes event.TokenScopes      // none for an API key
 	Hash   [32]byte
 	Hint   string
 
@@ -29,8 +29,8 @@ type Credential struct {
 const maxActiveSecrets = 2
 
 // newCredentialEvent returns the event that activates credential c, in the operator's name.
-func (e Operator) newCredentialEvent(c *Credential) *event.CredentialSet {
-	return &event.CredentialSet{
+func (e Operator) newCredentialEvent(c *Credential) *event.CredentialAddedOrRevoked {
+	return &event.CredentialAddedOrRevoked{
 		Credential: c.Kind, Owner: c.Owner, OwnerRef: e.state.RefOf(c.Owner, c.ID), Client: c.Client,
 		Scopes: c.Scopes, Hash: c.Hash, Hint: c.Hint, At: e.opt.Clock.Now(), By: e.by,
 	}
@@ -94,7 +94,7 @@ func (e *Engine) checkCredentialOwner(c *Credential) error {
 
 // replaceableCredentials returns the active credentials that the new credential in record can
 // replace, oldest first: those of its kind, owner and OAuth client. Bearer tokens replace none.
-func (e *Engine) replaceableCredentials(record *event.CredentialSet) (active []state.Credential) {
+func (e *Engine) replaceableCredentials(record *event.CredentialAddedOrRevoked) (active []state.Credential) {
 	if record.Credential == event.CredentialBearer {
 		return nil // bearer tokens do not replace each other
 	}
@@ -115,7 +115,7 @@ func (e Operator) RevokeCredential(c *state.Credential) error {
 }
 
 func (e Operator) commitRevocation(c *state.Credential) error {
-	return e.commit(&event.CredentialSet{
+	return e.commit(&event.CredentialAddedOrRevoked{
 		Credential: c.Kind, Owner: c.Owner, OwnerRef: c.Ref, Client: c.Client,
 		Hash: c.Hash, Hint: c.Hint, Revoked: true, At: e.opt.Clock.Now(), By: e.by,
 	}, nil)
@@ -131,7 +131,7 @@ const (
 // administer the exchange.
 type User struct {
 	Name     string
-	Role     market.Role
+	Role     market.OperatorRole
 	Password string // a hash; empty: unchanged
 }
 
@@ -144,7 +144,7 @@ type User struct {
 func (e Operator) SetUser(u User, keepAdmin bool) (created bool, err error) {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
-	before, known := e.state.User(u.Name)
+	before, known := e.state.OperatorUser(u.Name)
 	switch {
 	case !known && u.Password == "":
 		return false, fmt.Errorf("%w: there is no user %q; a new one needs a password", ErrNotFound, u.Name)
@@ -160,22 +160,22 @@ func (e Operator) SetUser(u User, keepAdmin bool) (created bool, err error) {
 			return false, err
 		}
 	}
-	return !known, e.commit(&event.UserSet{Name: u.Name, Role: u.Role, Password: u.Password, At: e.opt.Clock.Now(), By: e.by}, nil)
+	return !known, e.commit(&event.UserAccountChanged{Name: u.Name, Role: u.Role, Password: u.Password, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
 // SetPassword sets a user's password. checked is the account with which the caller verified the
 // user. ErrConflict means that the account has changed since then, and ErrNotFound that it was
 // removed.
-func (e Operator) SetPassword(checked *state.User, password string) error {
+func (e Operator) SetPassword(checked *state.OperatorUser, password string) error {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
-	switch is, ok := e.state.User(checked.Name); {
+	switch is, ok := e.state.OperatorUser(checked.Name); {
 	case !ok:
 		return fmt.Errorf("%w: there is no user %q", ErrNotFound, checked.Name)
 	case is != *checked:
 		return fmt.Errorf("%w: user %q was changed at the same time; read it again", ErrConflict, checked.Name)
 	}
-	return e.commit(&event.UserSet{Name: checked.Name, Role: checked.Role, Password: password, At: e.opt.Clock.Now(), By: e.by}, nil)
+	return e.commit(&event.UserAccountChanged{Name: checked.Name, Role: checked.Role, Password: password, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
 // RemoveUser removes an operator's account with its sessions and tokens. If keepAdmin is set, it
@@ -183,13 +183,13 @@ func (e Operator) SetPassword(checked *state.User, password string) error {
 func (e Operator) RemoveUser(name string, keepAdmin bool) error {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
-	if _, ok := e.state.User(name); !ok {
+	if _, ok := e.state.OperatorUser(name); !ok {
 		return fmt.Errorf("%w: there is no user %q", ErrNotFound, name)
 	}
 	if err := e.checkLastAdmin(name, keepAdmin); err != nil {
 		return err
 	}
-	return e.commit(&event.UserSet{Name: name, Removed: true, At: e.opt.Clock.Now(), By: e.by}, nil)
+	return e.commit(&event.UserAccountChanged{Name: name, Removed: true, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
 // checkLastAdmin returns ErrConflict if keepAdmin is set and the named user is the only account
@@ -217,10 +217,10 @@ func (e *Engine) checkLastAdmin(name string, keepAdmin bool) error {
 //   - ErrNotFound: the account does not exist.
 //   - ErrConflict: the account has changed, has too many active tokens, or has a lower role than
 //     the token.
-func (e Operator) AddAPIToken(owner state.User, token *state.APIToken) error {
+func (e Operator) AddAPIToken(owner state.OperatorUser, token *state.APIToken) error {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
-	user, ok := e.state.User(token.User)
+	user, ok := e.state.OperatorUser(token.User)
 	switch {
 	case !ok:
 		return fmt.Errorf("%w: there is no user %q", ErrNotFound, token.User)
@@ -242,7 +242,7 @@ func (e Operator) AddAPIToken(owner state.User, token *state.APIToken) error {
 	if active >= MaxAPITokens {
 		return fmt.Errorf("%w: user %q has %d active tokens, which is the limit; revoke one first", ErrConflict, user.Name, MaxAPITokens)
 	}
-	return e.commit(&event.APITokenSet{
+	return e.commit(&event.APITokenAddedOrRevoked{
 		User: token.User, Name: token.Name, Role: token.Role, Hash: token.Hash, Hint: token.Hint, Expires: token.Expires, At: now, By: e.by,
 	}, nil)
 }
@@ -254,5 +254,5 @@ func (e Operator) RevokeAPIToken(token *state.APIToken) error {
 }
 
 func (e Operator) revokeAPIToken(token *state.APIToken, now int64) error {
-	return e.commit(&event.APITokenSet{User: token.User, Hash: token.Hash, Hint: token.Hint, Revoked: true, At: now, By: e.by}, nil)
+	return e.commit(&event.APITokenAddedOrRevoked{User: token.User, Hash: token.Hash, Hint: token.Hint, Revoked: true, At: now, By: e.by}, nil)
 }

@@ -22,7 +22,7 @@ func (l *instantLog) Append(_ []byte, w engine.Waiter) error {
 
 // typical is a campaign as it is in use: caps, money, filters, states, a list,
 // duplicates, turns, and a lead with a dozen fields.
-func typical(method market.SelectionMethod) rig {
+func typical(method market.BuyerSelectionMethod) rig {
 	one := "1"
 	r := rig{
 		lists: []list{{id: "dnc", field: market.ListPhone, hash: market.HashSHA256}},
@@ -78,7 +78,7 @@ const toSeal = 2
 // What an accepted lead allocates inside the engine, memory's own growth
 // included.
 func TestAllocationsOfAnIngest(t *testing.T) {
-	for _, method := range []market.SelectionMethod{market.Waterfall, market.RoundRobin, market.Weighted} {
+	for _, method := range []market.BuyerSelectionMethod{market.Waterfall, market.RoundRobin, market.Weighted} {
 		for _, keyed := range []bool{false, true} {
 			send := sender(t, typical(method), keyed)
 			for range 3000 { // shards fill and grow at first
@@ -105,7 +105,7 @@ func TestAllocationsOfAnIngestThatIsTold(t *testing.T) {
 }
 
 func BenchmarkIngest(b *testing.B) {
-	for _, method := range []market.SelectionMethod{market.Waterfall, market.Weighted} {
+	for _, method := range []market.BuyerSelectionMethod{market.Waterfall, market.Weighted} {
 		b.Run(method.String(), func(b *testing.B) {
 			b.ReportAllocs()
 			var send func()

@@ -15,7 +15,7 @@ type Answer struct {
 	Lead     market.LeadID
 	Request  market.RequestID // of the first call with this key
 	Accepted bool
-	Reason   market.Reason // if it is not accepted
+	Reason   market.UnsoldReason // if it is not accepted
 	Buyer    string
 	Campaign string
 	Payout   market.Money
@@ -53,11 +53,11 @@ func (e *Engine) supplierAnswerOf(lead *state.Lead) Answer {
 type Refusal struct {
 	Code     RefusalCode
 	Fields   []market.FieldError // of an invalid payload
-	Reason   market.Reason       // of post_rejected
+	Reason   market.UnsoldReason // of post_rejected
 	Request  market.RequestID    // of the first call with this key; zero: no event
 	Replayed bool
 
-	Objection market.ReportRejection // of invalid_transition
+	Objection market.BuyerReportRejection // of invalid_transition
 
 	// Of rate_limited: the seller's limit on open auctions, and the time in Unix
 	// nanoseconds at which all auctions that are open now have ended.

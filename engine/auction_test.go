@@ -31,7 +31,7 @@ func last[T any](t testing.TB, all []T) T {
 
 // outcomes are a trail's, by the buyers of the rig's first campaign, as
 // "blue:won gold:lost".
-func (x *exchange) outcomes(trail []event.OutcomeFilterSets) string {
+func (x *exchange) outcomes(trail []event.FilterSetsWithOutcome) string {
 	seats := x.rig.campaigns[0].seats
 	words := make([]string, len(seats))
 	for _, step := range trail {
@@ -45,7 +45,7 @@ func (x *exchange) outcomes(trail []event.OutcomeFilterSets) string {
 // came is what became of everyone in the last auction of a ping.
 func (x *exchange) came() string {
 	x.t.Helper()
-	return x.outcomes(last(x.t, recordsOf[*event.AuctionHeld](x)).Trail)
+	return x.outcomes(last(x.t, recordsOf[*event.PingAuctionCompleted](x)).Trail)
 }
 
 // every outcome that a ping can end in, side by side.
@@ -102,7 +102,7 @@ func TestOutcomesOfAnAuction(t *testing.T) {
 		x.scriptOutcomes()
 		expectEqual(t, heard(x.ping(inquiry(1, "vehicles", "#2"))), "12", "bid")
 		expectEqual(t, x.came(), want)
-		fact := last(t, recordsOf[*event.AuctionHeld](x))
+		fact := last(t, recordsOf[*event.PingAuctionCompleted](x))
 		if len(fact.Bids) != 11 || len(x.world.rang()) != 11 {
 			t.Errorf("%d bids of %v", len(fact.Bids), x.world.rang())
 		}
@@ -157,7 +157,7 @@ func TestTies(t *testing.T) {
 				t.Fatal(err)
 			}
 			var ranked []string
-			for _, bid := range last(t, recordsOf[*event.AuctionHeld](x)).Bids {
+			for _, bid := range last(t, recordsOf[*event.PingAuctionCompleted](x)).Bids {
 				ranked = append(ranked, x.state.NameOf(event.ObjectBuyer, bid.Buyer))
 			}
 			expectEqual(t, strings.Join(ranked, " "), test.all, "ranked")

@@ -76,7 +76,7 @@ func (e *Engine) excludeBeforePings(a *auction.Auction, o *liveCampaign, listed 
 // runAuction holds an auction for an ingested lead and reserves a sale to the best bidder. If
 // that sale fails only because another request reserves the capacity, runAuction waits for that
 // request and chooses again. It does not ping again.
-func (in *leadSale) runAuction() (market.Reason, error) {
+func (in *leadSale) runAuction() (market.UnsoldReason, error) {
 	e := in.engine
 	a := &in.auction
 	reserve := int64(in.live.Campaign.PostReserve)
@@ -93,10 +93,10 @@ func (in *leadSale) runAuction() (market.Reason, error) {
 // appendAuctionOutcomes appends the outcomes of an auction to trail, each with its filter sets,
 // for the event. The winner has OutcomeWon already. Filter sets that have no outcome yet made a
 // valid bid that was not used: they get OutcomeLost.
-func appendAuctionOutcomes(trail []event.OutcomeFilterSets, candidates *selection.Candidates) []event.OutcomeFilterSets {
+func appendAuctionOutcomes(trail []event.FilterSetsWithOutcome, candidates *selection.Candidates) []event.FilterSetsWithOutcome {
 	trail = appendOutcomes(trail, candidates)
 	if candidates.Eligible.NextFrom(0) >= 0 {
-		trail = append(trail, event.OutcomeFilterSets{Outcome: market.OutcomeLost, FilterSets: candidates.Eligible})
+		trail = append(trail, event.FilterSetsWithOutcome{Outcome: market.OutcomeLost, FilterSets: candidates.Eligible})
 	}
 	return trail
 }
@@ -110,6 +110,6 @@ func (e *Engine) auctionName(kind pastauction.NameKind, supplier *market.Supplie
 // SellerAuctionName returns the name (a hash) under which state and log know the auction with a
 // seller's own auction id. It does not check that the auction exists. test selects the names of
 // test auctions.
-func (e *Engine) SellerAuctionName(supplier market.Ref, sellerID string, test bool) [16]byte {
+func (e *Engine) SellerAuctionName(supplier market.PermanentNumber, sellerID string, test bool) [16]byte {
 	return pastauction.HashAuctionName(&e.opt.Secret, pastauction.BySellerID.ForTest(test), supplier, []byte(sellerID))
 }

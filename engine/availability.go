@@ -80,7 +80,7 @@ func isOpenNow(s *calendar.WeeklySchedule, now int64, a *selection.UnavailableFi
 	if s == nil {
 		return true
 	}
-	within, until := s.IsOpen(now)
+	within, until := s.IsOpenAt(now)
 	a.Until = min(a.Until, until)
 	return within
 }

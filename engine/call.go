@@ -55,7 +55,7 @@ func (c *requestCall) waitForResult(ended <-chan struct{}) error {
 // new key it returns the zero claim. The reservation then holds the key until the event with the
 // key is applied. Errors: ErrUnavailable, or a *Refusal with KeyReused if the earlier request had
 // another body.
-func (c *requestCall) claimOrWaitForKey(reserved *state.Reservation, use *event.IdempotencyUse) (first state.IdempotencyKeyClaim, err error) {
+func (c *requestCall) claimOrWaitForKey(reserved *state.RequestReservations, use *event.RequestIdempotencyKey) (first state.IdempotencyKeyClaimResult, err error) {
 	for {
 		claim := c.engine.state.ClaimIdempotencyKey(reserved, use.Key, use.Fingerprint, c.now)
 		switch {
@@ -118,7 +118,7 @@ func (in *leadRequest) answerRepeatedIngest() (answer Answer, found bool, err er
 // the key into the lead's event.
 func (in *leadRequest) claimIdempotencyKey(endpoint byte) (first market.LeadID, err error) {
 	req := in.req
-	var use event.IdempotencyUse
+	var use event.RequestIdempotencyKey
 	use.Key, use.Fingerprint, in.hashInput = in.engine.hashIdempotencyKey(in.hashInput, endpoint, req.Supplier.Ref, req.Key, req.Body, in.test)
 	claim, err := in.claimOrWaitForKey(&in.reserved, &use)
 	if err != nil || claim.IsUsed() {
@@ -133,7 +133,7 @@ func (in *leadRequest) claimIdempotencyKey(endpoint byte) (first market.LeadID, 
 // fingerprint of the request's body. A test request and a production request with equal bodies
 // get different fingerprints, so neither counts as a repeat. scratch is memory for the hashed
 // bytes; grown is that memory for the next call.
-func (e *Engine) hashIdempotencyKey(scratch []byte, endpoint byte, owner market.Ref, key, body []byte, test bool) (hash [16]byte, fingerprint uint64, grown []byte) {
+func (e *Engine) hashIdempotencyKey(scratch []byte, endpoint byte, owner market.PermanentNumber, key, body []byte, test bool) (hash [16]byte, fingerprint uint64, grown []byte) {
 	scratch = append(scratch[:0], e.opt.Secret[:]...)
 	scratch = append(scratch, 'k', endpoint)
 	scratch = binary.BigEndian.AppendUint32(scratch, uint32(owner))
@@ -170,7 +170,7 @@ func (in *leadRequest) answerOfFirstIngest(id market.LeadID) (Answer, error) {
 // duplicates. scope is the campaign, or the campaign and one buyer, in which a repeat of the
 // values counts. If another lead with equal values is in progress, it waits, because the result
 // of that lead decides. It returns ReasonNone, ReasonDuplicate, or ReasonTimeout at the deadline.
-func (in *leadSale) waitToClaimDuplicates(scope uint64) (market.Reason, error) {
+func (in *leadSale) waitToClaimDuplicates(scope uint64) (market.UnsoldReason, error) {
 	for {
 		result, wait := in.tryClaimDuplicates(scope)
 		switch result {
@@ -190,8 +190,8 @@ func (in *leadSale) waitToClaimDuplicates(scope uint64) (market.Reason, error) {
 // values is in progress; the returned channel closes when that lead ends its claim.
 func (in *leadSale) tryClaimDuplicates(scope uint64) (state.ReserveResult, <-chan struct{}) {
 	e, rule := in.engine, &in.live.Campaign.Duplicates
-	in.duplicateKeys = rule.AppendKeys(&in.lead, scope, &e.opt.Secret, in.duplicateKeys[:0])
-	result, first, wait := e.state.ClaimDuplicateKeys(&in.reserved, in.duplicateKeys, in.now)
+	in.duplicateKeys = rule.AppendDuplicateKeys(&in.lead, scope, &e.opt.Secret, in.duplicateKeys[:0])
+	result, first, wait := e.state.ClaimAllDuplicateKeys(&in.reserved, in.duplicateKeys, in.now)
 	switch result {
 	case state.Reserved:
 		in.recordDuplicateClaims(rule.Window)
@@ -207,14 +207,14 @@ func (in *leadSale) recordDuplicateClaims(validFor int64) {
 	sale := &in.record.Sale
 	sale.Duplicates = sale.Duplicates[:0]
 	for _, key := range in.duplicateKeys {
-		sale.Duplicates = append(sale.Duplicates, event.DuplicateValue{Key: key, Until: in.now + validFor})
+		sale.Duplicates = append(sale.Duplicates, event.DuplicateCheckValue{Key: key, Until: in.now + validFor})
 	}
 }
 
 // timeoutReasonOrError translates the error of a wait: errDeadline becomes ReasonTimeout, so
 // that the lead stays unsold. Other errors are returned: the engine stops, the lead has no
 // decision, and the supplier may send it again.
-func timeoutReasonOrError(err error) (market.Reason, error) {
+func timeoutReasonOrError(err error) (market.UnsoldReason, error) {
 	if errors.Is(err, errDeadline) {
 		return market.ReasonTimeout, nil
 	}

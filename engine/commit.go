@@ -21,21 +21,21 @@ import (
 type pendingCommit struct {
 	engine   *Engine
 	record   event.Event
-	reserved *state.Reservation // nil: none
-	encoded  []byte             // memory for the encoding
+	reserved *state.RequestReservations // nil: none
+	encoded  []byte                     // memory for the encoding
 	done     chan error
 }
 
 // encodeAndQueue encodes the event and adds it to the log's queue. After an error the
 // reservations still belong to the caller, which must not call waitUntilApplied.
-func (p *pendingCommit) encodeAndQueue(record event.Event, reserved *state.Reservation) error {
+func (p *pendingCommit) encodeAndQueue(record event.Event, reserved *state.RequestReservations) error {
 	p.encode(record, reserved)
 	return p.queueEncoded()
 }
 
-func (p *pendingCommit) encode(record event.Event, reserved *state.Reservation) {
+func (p *pendingCommit) encode(record event.Event, reserved *state.RequestReservations) {
 	p.record, p.reserved = record, reserved
-	p.encoded = event.Append(p.encoded[:0], record)
+	p.encoded = event.AppendRecord(p.encoded[:0], record)
 }
 
 func (p *pendingCommit) queueEncoded() error { return p.engine.opt.Log.Append(p.encoded, p) }
@@ -46,7 +46,7 @@ func (p *pendingCommit) waitUntilApplied() error { return <-p.done }
 
 // Prepare loads the memory that the event will change into the processor's cache. The log calls
 // it shortly before Committed, so that the committer waits less for memory.
-func (p *pendingCommit) Prepare() { p.engine.state.PrefetchForApply(p.record) }
+func (p *pendingCommit) Prepare() { p.engine.state.PrefetchIntoCPUCache(p.record) }
 
 // Committed applies the durable event to the state, releases its reservations and wakes the
 // waiting caller. The log calls it with the event's position seq and the time at of its batch.
@@ -73,7 +73,7 @@ func (p *pendingCommit) releaseReservations() {
 
 // commit makes an event durable and applies it to the state. After an error the event is not
 // durable and never will be. commit always releases the reservations, which may be nil.
-func (e *Engine) commit(record event.Event, reserved *state.Reservation) error {
+func (e *Engine) commit(record event.Event, reserved *state.RequestReservations) error {
 	err := e.tryCommit(record, reserved)
 	if errors.Is(err, ErrBusy) && reserved != nil {
 		e.state.ReleaseAll(reserved)
@@ -89,7 +89,7 @@ const busyPause = 5 * time.Millisecond
 // of a post. The buyer may have the lead by now, so the result must not be dropped because the
 // log's queue is full. commitDespiteFullQueue tries again until the log accepts the event or has
 // failed.
-func (e *Engine) commitDespiteFullQueue(record event.Event, reserved *state.Reservation) error {
+func (e *Engine) commitDespiteFullQueue(record event.Event, reserved *state.RequestReservations) error {
 	for {
 		err := e.tryCommit(record, reserved)
 		if !errors.Is(err, ErrBusy) {
@@ -103,7 +103,7 @@ func (e *Engine) commitDespiteFullQueue(record event.Event, reserved *state.Rese
 
 // tryCommit makes an event durable and applies it. If the log's queue is full, it returns ErrBusy
 // and keeps the reservations, so that the caller can try again. Otherwise it releases them.
-func (e *Engine) tryCommit(record event.Event, reserved *state.Reservation) error {
+func (e *Engine) tryCommit(record event.Event, reserved *state.RequestReservations) error {
 	p := e.pendingCommits.Get().(*pendingCommit)
 	err := p.encodeAndQueue(record, reserved)
 	switch {
@@ -126,7 +126,7 @@ func (e *Engine) tryCommit(record event.Event, reserved *state.Reservation) erro
 type Decision struct {
 	pending  pendingCommit // of record and reserved
 	record   event.LeadDecided
-	reserved state.Reservation
+	reserved state.RequestReservations
 	answer   Answer
 	campaign *market.Campaign
 	supplier *market.Supplier

@@ -21,7 +21,7 @@ type Configuration struct {
 	From     event.ConfigOrigin
 	Initial  InitialValues
 	Tables   map[market.ListID]*fingerprint.FingerprintTable // contents of suppression lists
-	Lists    map[market.ListID]state.SuppressionFile
+	Lists    map[market.ListID]state.SuppressionListFile
 }
 
 // InitialValues are values of a configuration that Configure stores only if the state does not
@@ -74,7 +74,7 @@ func (e *Engine) Configure(c Configuration) error {
 	if err := e.commitCatalog(&c); err != nil {
 		return fmt.Errorf("cannot activate the configuration: %w", err)
 	}
-	tables := make(map[market.Ref]*fingerprint.FingerprintTable, len(c.Tables))
+	tables := make(map[market.PermanentNumber]*fingerprint.FingerprintTable, len(c.Tables))
 	for id, table := range c.Tables {
 		if list := c.Catalog.Lists[id]; list != nil {
 			tables[list.Ref] = table
@@ -104,7 +104,7 @@ func (e *Engine) commitCatalog(c *Configuration) error {
 		return nil
 	}
 	c.Catalog.Version++
-	return e.commit(&event.CatalogSet{
+	return e.commit(&event.ConfigActivated{
 		Version: c.Catalog.Version, Document: c.Document, Overlay: c.Overlay, By: c.By, From: c.From,
 	}, nil)
 }
@@ -122,12 +122,12 @@ func (e *Engine) commitInitialValues(c *Configuration) error {
 	}
 	for _, first := range c.Initial.Secrets {
 		if _, ok := s.SealedSecret(first.Name); !ok || first.Overwrite {
-			records = append(records, &event.SecretSet{Name: first.Name, Sealed: first.Encrypted, At: now, By: c.By})
+			records = append(records, &event.SecretStoredOrDeleted{Name: first.Name, Sealed: first.Encrypted, At: now, By: c.By})
 		}
 	}
 	for _, first := range c.Initial.Balances {
 		if ref := s.RefOf(event.ObjectBuyer, string(first.Buyer)); !s.HasOpeningBalance(ref) {
-			records = append(records, &event.BuyerFundsMoved{Buyer: ref, Amount: first.Amount, Opening: true, At: now, By: c.By})
+			records = append(records, &event.BuyerFundsAdjusted{Buyer: ref, Amount: first.Amount, Opening: true, At: now, By: c.By})
 		}
 	}
 	for _, id := range c.Initial.PausedCampaigns {
@@ -138,8 +138,8 @@ func (e *Engine) commitInitialValues(c *Configuration) error {
 	}
 	for id, file := range c.Lists {
 		ref := s.RefOf(event.ObjectList, string(id))
-		if _, ok := s.SuppressionFile(ref); !ok {
-			records = append(records, &event.SuppressionListLoaded{List: ref, File: file.File, Source: file.Source, Entries: file.Entries, At: now, By: c.By})
+		if _, ok := s.SuppressionListFile(ref); !ok {
+			records = append(records, &event.SuppressionListReplaced{List: ref, File: file.File, Source: file.Source, Entries: file.Entries, At: now, By: c.By})
 		}
 	}
 	for _, record := range records {
@@ -152,12 +152,12 @@ func (e *Engine) commitInitialValues(c *Configuration) error {
 
 // appendInitialPause appends the event that pauses a new campaign or buyer. It appends none if an
 // operator has ever paused or resumed the campaign or buyer, because that decision counts.
-func (e Operator) appendInitialPause(records []event.Event, kind event.ObjectKind, id string, now int64) []event.Event {
+func (e Operator) appendInitialPause(records []event.Event, kind event.ConfigObjectKind, id string, now int64) []event.Event {
 	ref := e.state.RefOf(kind, id)
 	if _, wasSet := e.state.PauseStatus(kind, ref); wasSet {
 		return records
 	}
-	return append(records, &event.PauseSet{Target: kind, Ref: ref, Paused: true, At: now, By: e.by})
+	return append(records, &event.PausedOrResumed{Target: kind, Ref: ref, Paused: true, At: now, By: e.by})
 }
 
 // SuppressionList returns the suppression list with this id from the active configuration, or
@@ -172,7 +172,7 @@ func (e *Engine) SuppressionList(id market.ListID) (*market.SuppressionList, err
 // ReplaceSuppressionList replaces the contents of a suppression list; the next lead is checked
 // against them. The caller has made the file with the contents durable before. ErrNotFound: the
 // active configuration has no list with this id.
-func (e *Engine) ReplaceSuppressionList(id market.ListID, table *fingerprint.FingerprintTable, file state.SuppressionFile) error {
+func (e *Engine) ReplaceSuppressionList(id market.ListID, table *fingerprint.FingerprintTable, file state.SuppressionListFile) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
 	list, err := e.SuppressionList(id)
@@ -180,7 +180,7 @@ func (e *Engine) ReplaceSuppressionList(id market.ListID, table *fingerprint.Fin
 		return err
 	}
 	now := e.opt.Clock.Now()
-	err = e.commit(&event.SuppressionListLoaded{
+	err = e.commit(&event.SuppressionListReplaced{
 		List: list.Ref, File: file.File, Source: file.Source, Entries: file.Entries, At: now, By: file.By, Uploaded: file.Uploaded,
 	}, nil)
 	if err != nil {

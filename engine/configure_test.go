@@ -129,14 +129,14 @@ func TestFirstsAreOnlyFirst(t *testing.T) {
 			t.Helper()
 			c := x.configuration(r)
 			c.Initial = firsts
-			c.Lists = map[market.ListID]state.SuppressionFile{"dnc": {File: file, Source: "lines", Entries: 1}}
+			c.Lists = map[market.ListID]state.SuppressionListFile{"dnc": {File: file, Source: "lines", Entries: 1}}
 			must.Succeed(t, x.engine.Configure(c))
 		}
 		acme := x.state.RefOf(event.ObjectSupplier, "acme")
 		stands := func() string {
 			secret, _ := x.state.SealedSecret("blue/auth")
 			balance, _ := x.state.BuyerBalance(x.state.RefOf(event.ObjectBuyer, "blue"))
-			file, _ := x.state.SuppressionFile(x.state.RefOf(event.ObjectList, "dnc"))
+			file, _ := x.state.SuppressionListFile(x.state.RefOf(event.ObjectList, "dnc"))
 			campaign, _ := x.state.PauseStatus(event.ObjectCampaign, 1)
 			buyer, _ := x.state.PauseStatus(event.ObjectBuyer, x.state.RefOf(event.ObjectBuyer, "gold"))
 			keys := ""

@@ -92,7 +92,7 @@ func (p *played) firstAct() {
 // resolve is an operator who deals with what is unknown, each in another way.
 func (p *played) resolve() {
 	ways := []event.PostSettlement{event.SettledResent, event.SettledConfirmed, event.SettledReleased}
-	p.state.EachOpenPost(func(post *state.OpenPost) {
+	p.state.EachUnfinishedPost(func(post *state.UnfinishedPost) {
 		if post.Exhausted {
 			how := ways[int(post.Lead[15])%len(ways)]
 			_ = p.engine.By("").ResolveUnconfirmedDelivery(post.Lead, how) // the log may have died
@@ -104,7 +104,7 @@ func (p *played) secondAct() {
 	t := p.t
 	time.Sleep(time.Hour)
 	expectEqual(t, p.engine.RunningDeliveries(), 0, "deliveries go on an hour after the start")
-	p.state.EachOpenPost(func(post *state.OpenPost) {
+	p.state.EachUnfinishedPost(func(post *state.UnfinishedPost) {
 		if !post.Exhausted {
 			t.Errorf("lead %s is still open", post.Lead)
 		}

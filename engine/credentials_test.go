@@ -12,7 +12,7 @@ import (
 )
 
 // secretOf is a client's secret; its hint is its number.
-func secretOf(owner event.ObjectKind, id, client string, number byte) *engine.Credential {
+func secretOf(owner event.ConfigObjectKind, id, client string, number byte) *engine.Credential {
 	return &engine.Credential{
 		Kind: event.CredentialOAuthClient, Owner: owner, ID: id, Client: client,
 		Scopes: event.ScopePing, Hash: [32]byte{number}, Hint: fmt.Sprint(number),
@@ -20,7 +20,7 @@ func secretOf(owner event.ObjectKind, id, client string, number byte) *engine.Cr
 }
 
 // live says which credentials an owner has, oldest first.
-func (x *exchange) live(kind event.CredentialKind, owner event.ObjectKind, id string) (hints string) {
+func (x *exchange) live(kind event.CredentialKind, owner event.ConfigObjectKind, id string) (hints string) {
 	for _, c := range x.state.CredentialsOf(kind, owner, x.state.RefOf(owner, id)) {
 		hints += c.Client + "/" + c.Hint + " "
 	}

@@ -70,7 +70,7 @@ func TestCrowdSellsExactlyTheRoom(t *testing.T) {
 			r.buyers[0].funds, r.buyers[1].funds, r.buyers[2].funds, r.buyers[2].credit = "500", "109.999999", "0", "70"
 		}, map[string]int{"blue": 50, "gold": 10, "red": 7, "insufficient_funds": 253}},
 	}
-	for _, method := range []market.SelectionMethod{market.Waterfall, market.RoundRobin, market.Weighted} {
+	for _, method := range []market.BuyerSelectionMethod{market.Waterfall, market.RoundRobin, market.Weighted} {
 		for _, posts := range []bool{false, true} {
 			for _, test := range tests {
 				t.Run(fmt.Sprintf("%s/%s/posts=%v", test.what, method, posts), func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestCrowdSellsExactlyTheRoom(t *testing.T) {
 
 // Where room comes back, it is never oversold, and all of it can be sold again.
 func TestCrowdWithRefusals(t *testing.T) {
-	for _, method := range []market.SelectionMethod{market.Waterfall, market.Weighted} {
+	for _, method := range []market.BuyerSelectionMethod{market.Waterfall, market.Weighted} {
 		t.Run(method.String(), func(t *testing.T) {
 			r := three(method).posting()
 			r.buyers[0].caps, r.buyers[1].funds, r.buyers[2].caps = []string{"total 40"}, "300", []string{"total $200"}

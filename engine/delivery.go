@@ -28,7 +28,7 @@ func (in *ingest) deliverAndAnswer() (Answer, error) {
 	in.candidates.Exclude(in.choice.filterSet, market.OutcomePostPending)
 	in.recordCandidateOutcomes()
 	in.sealContact(in.body)
-	in.reserved.TransferDuplicateKeys(&in.deliveryClaims)
+	in.reserved.TransferDuplicateKeyClaims(&in.deliveryClaims)
 	d, err := e.startDelivery(in.id)
 	if err != nil {
 		return Answer{}, err
@@ -41,7 +41,7 @@ func (in *ingest) deliverAndAnswer() (Answer, error) {
 	}
 	d.RetryUnsent = in.accepted.post != nil
 	for {
-		d.LoadIntent(e.state.OpenPost(in.id))
+		d.LoadIntent(e.state.UnfinishedPost(in.id))
 		var answer Answer
 		var err error
 		more := false
@@ -77,7 +77,7 @@ func (in *ingest) runDeliveryUntilDeadline(d *delivery.Delivery) event.PostSettl
 
 // commitSettlement commits a settlement, which is the outcome of the delivery, and releases the
 // reservations. It adds the time to the request's timings.
-func (in *ingest) commitSettlement(d *delivery.Delivery, settlement *event.PostSettled, reserved *state.Reservation) error {
+func (in *ingest) commitSettlement(d *delivery.Delivery, settlement *event.PostSettled, reserved *state.RequestReservations) error {
 	clock := in.engine.opt.Clock
 	began := clock.Now()
 	err := d.CommitSettlement(settlement, reserved)
@@ -144,7 +144,7 @@ func (in *ingest) continueAfterRefusal(d *delivery.Delivery) (answer Answer, mor
 	reason := market.ReasonPostRejected
 	if in.now = max(in.now, e.opt.Clock.Now()); in.now < in.deadline() && d.MayChangeBuyer() {
 		if in.live.Campaign.Duplicates.PerBuyer {
-			e.state.ReleaseDuplicateKeys(&in.deliveryClaims) // the buyer certainly does not have the lead, and another lead may wait for that
+			e.state.ReleaseDuplicateKeyClaims(&in.deliveryClaims) // the buyer certainly does not have the lead, and another lead may wait for that
 		}
 		in.refusedCharges = d.CapCharges()
 		if reason, err = in.chooseNextBuyer(); err != nil {
@@ -152,7 +152,7 @@ func (in *ingest) continueAfterRefusal(d *delivery.Delivery) (answer Answer, mor
 		}
 	}
 	if reason != market.ReasonNone {
-		refusal.Reason = reason.FurthestOf(market.ReasonPostRejected)
+		refusal.Reason = reason.LaterStageReason(market.ReasonPostRejected)
 		refusal.Trail = in.appendCandidateOutcomes(refusal.Trail)
 		if err := in.commitSettlement(d, refusal, &in.reserved); err != nil {
 			return Answer{}, false, err
@@ -185,7 +185,7 @@ func (in *ingest) recordNextBuyer(refusal *event.PostSettled) (posted bool) {
 	in.candidates.Exclude(in.choice.filterSet, outcome)
 	refusal.Trail = in.appendCandidateOutcomes(refusal.Trail)
 	if in.live.Campaign.Duplicates.PerBuyer {
-		in.reserved.TransferDuplicateKeys(&in.deliveryClaims)
+		in.reserved.TransferDuplicateKeyClaims(&in.deliveryClaims)
 	}
 	return posted
 }

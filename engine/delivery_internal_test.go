@@ -51,8 +51,8 @@ func withOpen(t *testing.T) (*Engine, market.LeadID) {
 	e := New(Options{State: state.New(), Log: new(lineLog), Buyers: timePorts{}, Clock: timePorts{}, Entropy: func([]byte) {}})
 	id := market.LeadID{7}
 	for _, fact := range []event.Event{
-		&event.NamesNumbered{Names: []event.NumberedName{{Kind: event.ObjectBuyer, Ref: 1, ID: "blue"}}},
-		&event.LeadDecided{Lead: id, Sale: event.Sale{Buyer: 1}, Post: event.PostIntent{URL: "https://blue.example", Timeout: 1e9, Repeatable: true}, Keep: 1 << 60, Sealed: (&event.ContactPart{Body: []byte("{}")}).AppendTo(nil)},
+		&event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectBuyer, Ref: 1, ID: "blue"}}},
+		&event.LeadDecided{Lead: id, Sale: event.Sale{Buyer: 1}, Post: event.PostIntent{URL: "https://blue.example", Timeout: 1e9, Repeatable: true}, Keep: 1 << 60, Sealed: (&event.LeadPersonalData{Body: []byte("{}")}).AppendEncoded(nil)},
 	} {
 		must.Succeed(t, e.commit(fact, nil))
 	}

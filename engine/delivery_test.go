@@ -182,7 +182,7 @@ func (x *exchange) attemptsLogged() (n int) {
 	x.t.Helper()
 	for _, fact := range recordsOf[event.Event](x) {
 		switch fact := fact.(type) {
-		case *event.PostAttempted:
+		case *event.PostAttemptFailed:
 			n++
 		case *event.PostSettled:
 			if fact.Settlement != event.SettledPending {
@@ -264,7 +264,7 @@ func TestKeptMembers(t *testing.T) {
 	})
 }
 
-func texts(fields []event.Field) (all string) {
+func texts(fields []event.LeadField) (all string) {
 	for _, f := range fields {
 		all += fmt.Sprintf("%s=%s ", f.Name, f.Text)
 	}
@@ -282,7 +282,7 @@ func TestCascade(t *testing.T) {
 		{"until nobody is left", "", "post_rejected", 5},
 		{"until one has it recorded", "b3", "b3", 3},
 	}
-	for _, method := range []market.SelectionMethod{market.Waterfall, market.RoundRobin, market.Weighted} {
+	for _, method := range []market.BuyerSelectionMethod{market.Waterfall, market.RoundRobin, market.Weighted} {
 		for _, test := range tests {
 			bubble(t, method.String()+" "+test.what, func(t *testing.T) {
 				form := campaign{method: method, duplicates: byBuyer}

@@ -13,12 +13,12 @@ import (
 )
 
 // three buyers who only have leads recorded, in one campaign.
-func three(method market.SelectionMethod) rig {
+func three(method market.BuyerSelectionMethod) rig {
 	return selling(method, buyer{id: "blue"}, buyer{id: "gold"}, buyer{id: "red"})
 }
 
 // selling is a market of one campaign that sells to these buyers.
-func selling(method market.SelectionMethod, buyers ...buyer) rig {
+func selling(method market.BuyerSelectionMethod, buyers ...buyer) rig {
 	r := rig{buyers: buyers, campaigns: []campaign{{method: method}}}
 	for _, b := range buyers {
 		r.campaigns[0].seats = append(r.campaigns[0].seats, seat{buyer: b.id})
@@ -140,7 +140,7 @@ func runs(t *testing.T, answers string, n int, want map[string]int) {
 
 func TestTurnsAreFairInEveryStretch(t *testing.T) {
 	for _, posts := range []bool{false, true} {
-		rigged := func(method market.SelectionMethod) rig {
+		rigged := func(method market.BuyerSelectionMethod) rig {
 			r := three(method)
 			r.campaigns[0].seats[0].weight = 3
 			r.campaigns[0].seats[2].weight = 2

@@ -98,7 +98,7 @@ func TestEraseFailsBetween(t *testing.T) {
 			if _, err := x.engine.By("").EraseContactData([]engine.EncryptedLead{one}); !errors.Is(err, broken) {
 				t.Errorf("%v", err)
 			}
-			if !x.state.IsKeySlotErased(one.Slot) || x.safe.IsErased(one.Slot) {
+			if !x.state.IsEncryptionKeySlotErased(one.Slot) || x.safe.IsErased(one.Slot) {
 				t.Error("the key went before the fact, or the fact did not come")
 			}
 			x.safe.FailErase(nil)

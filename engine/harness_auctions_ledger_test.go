@@ -17,7 +17,7 @@ type auctionBook struct {
 }
 
 // held looks at an auction that stands by itself.
-func (l *ledgerModel) held(t testing.TB, fact *event.AuctionHeld) {
+func (l *ledgerModel) held(t testing.TB, fact *event.PingAuctionCompleted) {
 	t.Helper()
 	book := &l.book
 	if fact.Auction.IsZero() || book.ids[fact.Auction] {
@@ -49,10 +49,10 @@ func (l *ledgerModel) held(t testing.TB, fact *event.AuctionHeld) {
 // sumUp adds the outcomes of an auction up: one for each seat, the same in its
 // bid; those that stand come first, the best before all. It returns the bid that
 // won, or that the lead went to.
-func sumUp(t testing.TB, id market.AuctionID, trail []event.OutcomeFilterSets, bids []event.Bid) (won *event.Bid) {
+func sumUp(t testing.TB, id market.AuctionID, trail []event.FilterSetsWithOutcome, bids []event.Bid) (won *event.Bid) {
 	t.Helper()
-	outcomes := map[int]market.Outcome{}
-	steps := map[market.Outcome]bool{}
+	outcomes := map[int]market.BuyerOutcome{}
+	steps := map[market.BuyerOutcome]bool{}
 	for _, step := range trail {
 		if steps[step.Outcome] || step.Outcome == market.OutcomeNone {
 			t.Errorf("auction %s has two steps to %s, or one to nothing", id, step.Outcome)

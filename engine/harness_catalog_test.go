@@ -48,7 +48,7 @@ type buyer struct {
 
 type campaign struct {
 	id         string // empty: "auto"
-	method     market.SelectionMethod
+	method     market.BuyerSelectionMethod
 	floor      string
 	payout     string // "0.8" or "$6.50"; empty: all of the price
 	suppliers  []string
@@ -57,7 +57,7 @@ type campaign struct {
 	suppress   []string
 	duplicates market.DuplicateRule
 	consent    []string
-	unknown    market.UnknownPolicy
+	unknown    market.UnknownMemberPolicy
 	seats      []seat
 
 	returns  *market.ReturnRule // nil: the usual
@@ -81,8 +81,8 @@ type seat struct {
 
 type list struct {
 	id      string
-	field   market.SuppressionField
-	hash    market.SuppressionHash
+	field   market.SuppressedField
+	hash    market.SuppressionHashKind
 	entries []string
 }
 
@@ -165,7 +165,7 @@ func (b buyer) build(t testing.TB, c *market.Catalog) *market.Buyer {
 
 func (form campaign) build(t testing.TB, c *market.Catalog) *market.Campaign {
 	t.Helper()
-	mapping, mistakes := market.NewMapping(market.MappingSpec{Fields: fields, Unknown: form.unknown})
+	mapping, mistakes := market.NewFieldMapping(market.FieldMappingSpec{Fields: fields, Unknown: form.unknown})
 	if len(mistakes) > 0 {
 		t.Fatalf("mapping: %v", mistakes)
 	}
@@ -222,15 +222,15 @@ func listsOf(t testing.TB, c *market.Catalog, ids []string) (lists []*market.Sup
 	return lists
 }
 
-func payout(t testing.TB, text string) market.Payout {
+func payout(t testing.TB, text string) market.PayoutRule {
 	t.Helper()
 	if fixed, ok := strings.CutPrefix(text, "$"); ok {
-		return market.Payout{IsFixed: true, Fixed: money(t, fixed)}
+		return market.PayoutRule{IsFixed: true, Fixed: money(t, fixed)}
 	}
-	return market.Payout{Share: must.Value(market.ParsePriceShare([]byte(cmp.Or(text, "1"))))(t)}
+	return market.PayoutRule{Share: must.Value(market.ParseShare([]byte(cmp.Or(text, "1"))))(t)}
 }
 
-func filters(t testing.TB, mapping *market.Mapping, specs []market.FilterSpec) (built []market.Filter) {
+func filters(t testing.TB, mapping *market.FieldMapping, specs []market.FilterSpec) (built []market.Filter) {
 	t.Helper()
 	for _, spec := range specs {
 		built = append(built, must.Value(market.NewFilter(spec, mapping))(t))
@@ -244,7 +244,7 @@ func schedule(t testing.TB, text string) *calendar.WeeklySchedule {
 		return nil
 	}
 	name, hours, _ := strings.Cut(text, " ")
-	return must.Value(calendar.ParseSchedule(zone(t, name), strings.Split(hours, ", ")))(t)
+	return must.Value(calendar.ParseWeeklySchedule(zone(t, name), strings.Split(hours, ", ")))(t)
 }
 
 func caps(t testing.TB, scope market.CapScope, texts []string) (built []*market.Cap) {
@@ -284,8 +284,8 @@ func (r rig) tables(t testing.TB, c *market.Catalog) map[market.ListID]*fingerpr
 }
 
 // allCaps lists a catalog's caps by number.
-func allCaps(c *market.Catalog) map[market.Ref]*market.Cap {
-	all := map[market.Ref]*market.Cap{}
+func allCaps(c *market.Catalog) map[market.PermanentNumber]*market.Cap {
+	all := map[market.PermanentNumber]*market.Cap{}
 	add := func(limits []*market.Cap) {
 		for _, limit := range limits {
 			all[limit.Ref] = limit
@@ -333,11 +333,11 @@ func requestWith(values map[string]string, pairs []string) request {
 }
 
 // member returns no member for "-". After # the value is a number, boolean, null or object.
-func member(name, value string) market.Member {
+func member(name, value string) market.JSONMember {
 	if value == "-" {
-		return market.Member{}
+		return market.JSONMember{}
 	}
-	m := market.Member{Name: []byte(name), Kind: market.JSONString, Text: []byte(value)}
+	m := market.JSONMember{Name: []byte(name), Kind: market.JSONString, Text: []byte(value)}
 	if literal, ok := strings.CutPrefix(value, "#"); ok {
 		m.Text, m.Kind = []byte(literal), market.JSONNumber
 		switch literal {

@@ -14,42 +14,42 @@ import (
 // ledgerModel sums up the events independently of the state's implementation.
 type ledgerModel struct {
 	caps     map[capWindow]int64
-	balance  map[market.Ref]market.Money
-	onHold   map[market.Ref]market.Money
+	balance  map[market.PermanentNumber]market.Money
+	onHold   map[market.PermanentNumber]market.Money
 	open     map[market.LeadID]event.Sale
 	status   map[market.LeadID]market.LeadStatus
-	sold     map[market.Ref]int // leads by buyer, of those that stand
-	campaign map[market.Ref]int
-	limits   map[market.Ref]*market.Cap
-	highest  map[market.Ref]int64 // limit that each cap ever had
-	keys     map[[16]byte]int64   // until when an idempotency key is known
-	opened   map[market.Ref]bool
+	sold     map[market.PermanentNumber]int // leads by buyer, of those that stand
+	campaign map[market.PermanentNumber]int
+	limits   map[market.PermanentNumber]*market.Cap
+	highest  map[market.PermanentNumber]int64 // limit that each cap ever had
+	keys     map[[16]byte]int64               // until when an idempotency key is known
+	opened   map[market.PermanentNumber]bool
 	book     auctionBook
 	returns  map[market.LeadID]market.ReturnState
 	slots    map[uint64]market.LeadID
 }
 
 type capWindow struct {
-	cap   market.Ref
+	cap   market.PermanentNumber
 	start int64
 }
 
 // addUp goes through a log. Anything that no log may say is an error: more in a
 // cap than its limit, a balance below the credit, a settlement of what is not
 // open.
-func addUp(t testing.TB, entries []entry, catalog *market.Catalog, highest map[market.Ref]int64) *ledgerModel {
+func addUp(t testing.TB, entries []entry, catalog *market.Catalog, highest map[market.PermanentNumber]int64) *ledgerModel {
 	t.Helper()
 	l := &ledgerModel{
-		caps: map[capWindow]int64{}, balance: map[market.Ref]market.Money{}, onHold: map[market.Ref]market.Money{},
+		caps: map[capWindow]int64{}, balance: map[market.PermanentNumber]market.Money{}, onHold: map[market.PermanentNumber]market.Money{},
 		open: map[market.LeadID]event.Sale{}, status: map[market.LeadID]market.LeadStatus{},
-		sold: map[market.Ref]int{}, campaign: map[market.Ref]int{},
-		opened: map[market.Ref]bool{}, limits: allCaps(catalog), highest: highest, keys: map[[16]byte]int64{},
+		sold: map[market.PermanentNumber]int{}, campaign: map[market.PermanentNumber]int{},
+		opened: map[market.PermanentNumber]bool{}, limits: allCaps(catalog), highest: highest, keys: map[[16]byte]int64{},
 		book:    auctionBook{keep: map[[16]byte]int64{}, sold: map[[16]byte]market.LeadID{}, ids: map[market.AuctionID]bool{}},
 		returns: map[market.LeadID]market.ReturnState{}, slots: map[uint64]market.LeadID{},
 	}
 	for i, fact := range decodeAll(t, entries) {
 		switch fact := fact.(type) {
-		case *event.BuyerFundsMoved:
+		case *event.BuyerFundsAdjusted:
 			if fact.Opening { // what was bought before is not on account
 				l.opened[fact.Buyer], l.balance[fact.Buyer] = true, 0
 			}
@@ -58,9 +58,9 @@ func addUp(t testing.TB, entries []entry, catalog *market.Catalog, highest map[m
 			l.decided(t, fact)
 		case *event.PostSettled:
 			l.settled(t, fact)
-		case *event.StatusChanged:
+		case *event.LeadStatusesChanged:
 			l.changed(t, fact)
-		case *event.AuctionHeld:
+		case *event.PingAuctionCompleted:
 			l.held(t, fact)
 		}
 		l.withinLimits(t, i+1, catalog)
@@ -114,14 +114,14 @@ func priceOf(sale *event.Sale) market.Money {
 }
 
 // count counts a lead as sold, or no longer so; a test lead never was.
-func (l *ledgerModel) count(sale *event.Sale, campaign market.Ref, change int) {
+func (l *ledgerModel) count(sale *event.Sale, campaign market.PermanentNumber, change int) {
 	if !sale.Test {
 		l.sold[sale.Buyer] += change
 		l.campaign[campaign] += change
 	}
 }
 
-func (l *ledgerModel) sell(lead market.LeadID, campaign market.Ref, sale *event.Sale, posted bool) {
+func (l *ledgerModel) sell(lead market.LeadID, campaign market.PermanentNumber, sale *event.Sale, posted bool) {
 	l.charge(sale, 1)
 	l.count(sale, campaign, 1)
 	if posted {
@@ -222,7 +222,7 @@ func (l *ledgerModel) compare(t testing.TB, s *state.State) {
 	}
 	l.compareAuctions(t, s)
 	open := 0
-	s.EachOpenPost(func(p *state.OpenPost) {
+	s.EachUnfinishedPost(func(p *state.UnfinishedPost) {
 		open++
 		if _, ok := l.open[p.Lead]; !ok {
 			t.Errorf("lead %s has an open intent, by the facts none", p.Lead)

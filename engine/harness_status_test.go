@@ -72,7 +72,7 @@ func (x *exchange) reportAll(words ...word) (engine.StatusAnswer, error) {
 }
 
 // objections are those to where a lead stands, in a word or two.
-var objections = map[market.ReportRejection]string{
+var objections = map[market.BuyerReportRejection]string{
 	market.RejectionDeliveryPending: "on its way", market.RejectionNotSold: "not sold", market.RejectionStatusBackward: "further",
 	market.RejectionReturnPending: "waits", market.RejectionReturnRefused: "refused", market.RejectionReturnLate: "late", market.RejectionReturnShare: "share",
 }
@@ -158,7 +158,7 @@ func returns(change func(*market.ReturnRule)) market.ReturnRule {
 
 // changed adds a report, and sees that no log could say it that should not: a
 // lead that comes back twice, or more than it cost.
-func (l *ledgerModel) changed(t testing.TB, fact *event.StatusChanged) {
+func (l *ledgerModel) changed(t testing.TB, fact *event.LeadStatusesChanged) {
 	t.Helper()
 	moved := map[market.LeadID]bool{}
 	for i := range fact.Changes {
@@ -172,7 +172,7 @@ func (l *ledgerModel) changed(t testing.TB, fact *event.StatusChanged) {
 			}
 			continue
 		}
-		if moved[c.Lead] || c.WasPending != waited || l.status[c.Lead] != c.From || !c.From.CanBecome(c.To) {
+		if moved[c.Lead] || c.WasPending != waited || l.status[c.Lead] != c.From || !c.From.CanReportChangeTo(c.To) {
 			t.Errorf("lead %s, at %s: %+v", c.Lead, l.status[c.Lead], c)
 		}
 		moved[c.Lead] = true

@@ -48,12 +48,12 @@ type exchange struct {
 	graves sync.WaitGroup // dead processes on their way out
 	noted  noted
 
-	highest map[market.Ref]int64 // limit that each cap ever had
+	highest map[market.PermanentNumber]int64 // limit that each cap ever had
 }
 
 type request struct {
 	supplier string
-	members  []market.Member
+	members  []market.JSONMember
 	body     []byte
 	key      string
 	badKey   bool
@@ -138,7 +138,7 @@ func (x *exchange) start() {
 	}
 	opt := engine.Options{
 		State: x.state, Log: x.life, History: x.life, Buyers: x.life, Clock: bubbleClock{}, Secret: secret,
-		Sealer: x.safe.StartAboveSlot(x.state.HighestKeySlot()), Entropy: x.entropy, Observer: &x.noted,
+		Sealer: x.safe.StartAboveSlot(x.state.HighestEncryptionKeySlot()), Entropy: x.entropy, Observer: &x.noted,
 	}
 	if x.tune != nil {
 		x.tune(&opt)
@@ -163,7 +163,7 @@ func (x *exchange) configure(r rig) {
 	c := x.configuration(r)
 	must.Succeed(x.t, x.engine.Configure(c))
 	if x.highest == nil {
-		x.highest = map[market.Ref]int64{}
+		x.highest = map[market.PermanentNumber]int64{}
 	}
 	for ref, limit := range allCaps(c.Catalog) {
 		x.highest[ref] = max(x.highest[ref], limit.Limit)

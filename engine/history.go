@@ -140,7 +140,7 @@ func (e *Engine) readRecordedAuction(row *state.AuctionRow, until int64) (*pasta
 	if err != nil {
 		return nil, err
 	}
-	held, ok := record.(*event.AuctionHeld)
+	held, ok := record.(*event.PingAuctionCompleted)
 	if !ok || held.Name != row.Name {
 		panic(fmt.Sprintf("BUG: log record %d is not the auction that the state has there", row.Seq))
 	}

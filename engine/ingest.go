@@ -13,7 +13,7 @@ import (
 // until Ingest or Decide returns.
 type IngestRequest struct {
 	Supplier *market.Supplier    // the owner of the credential
-	Members  []market.Member     // of the body
+	Members  []market.JSONMember // of the body
 	Body     []byte              // the body's bytes, for the idempotency key's fingerprint
 	Key      []byte              // Idempotency-Key; empty: none
 	BadKey   bool                // the Idempotency-Key header is malformed
@@ -35,11 +35,11 @@ type IngestRequest struct {
 type ingest struct {
 	leadSale
 
-	delivery       *delivery.Delivery // runs the post, while this call waits for it
-	deliveryClaims state.Reservation  // claims that outlive the commit while a post is open
-	buyerSilent    bool               // when the answer was due, an attempt was in progress or the last one had timed out
-	delivered      bool               // this call delivered the lead
-	buyerLeadID    string             // if delivered: the buyer's own id of the lead
+	delivery       *delivery.Delivery        // runs the post, while this call waits for it
+	deliveryClaims state.RequestReservations // claims that outlive the commit while a post is open
+	buyerSilent    bool                      // when the answer was due, an attempt was in progress or the last one had timed out
+	delivered      bool                      // this call delivered the lead
+	buyerLeadID    string                    // if delivered: the buyer's own id of the lead
 }
 
 // Ingest validates a lead, sells it and delivers it. It returns when the decision is durable, at

@@ -12,7 +12,7 @@ type LeadView struct {
 	Lead     market.LeadID
 	Status   market.LeadStatus
 	Delivery market.DeliveryState
-	Reason   market.Reason // if it was not sold
+	Reason   market.UnsoldReason // if it was not sold
 	Return   market.ReturnState
 	Campaign string
 	Buyer    string          // empty: it was not sold
@@ -26,7 +26,7 @@ type LeadView struct {
 
 // ViewForSupplier returns a lead to the supplier that sent it. Other suppliers get ErrNotFound.
 // until limits the wait for a log read, in Unix nanoseconds.
-func (e *Engine) ViewForSupplier(id market.LeadID, supplier market.Ref, until int64) (LeadView, error) {
+func (e *Engine) ViewForSupplier(id market.LeadID, supplier market.PermanentNumber, until int64) (LeadView, error) {
 	lead, ok := e.state.Lead(id)
 	if !ok || lead.Supplier != supplier {
 		return LeadView{}, ErrNotFound
@@ -46,7 +46,7 @@ func (e *Engine) ViewForSupplier(id market.LeadID, supplier market.Ref, until in
 
 // ViewForBuyer returns a lead to the buyer that bought it or whose post is in progress. Other
 // buyers get ErrNotFound. until limits the wait for a log read, in Unix nanoseconds.
-func (e *Engine) ViewForBuyer(id market.LeadID, buyer market.Ref, until int64) (LeadView, error) {
+func (e *Engine) ViewForBuyer(id market.LeadID, buyer market.PermanentNumber, until int64) (LeadView, error) {
 	lead, ok := e.state.Lead(id)
 	if !ok || lead.Buyer == 0 || lead.Buyer != buyer {
 		return LeadView{}, ErrNotFound

@@ -31,7 +31,7 @@ func (e *Engine) By(name string) Operator { return Operator{e, name} }
 
 // SetPaused pauses or resumes a campaign or a buyer. It commits no event if nothing changes.
 // ErrNotFound: no campaign or buyer with this id was ever configured.
-func (e Operator) SetPaused(kind event.ObjectKind, id string, paused bool) error {
+func (e Operator) SetPaused(kind event.ConfigObjectKind, id string, paused bool) error {
 	ref := e.state.RefOf(kind, id)
 	if ref == 0 {
 		return fmt.Errorf("%w: no campaign or buyer %q was ever configured", ErrNotFound, id)
@@ -39,13 +39,13 @@ func (e Operator) SetPaused(kind event.ObjectKind, id string, paused bool) error
 	if now, _ := e.state.PauseStatus(kind, ref); now == paused {
 		return nil
 	}
-	return e.commit(&event.PauseSet{Target: kind, Ref: ref, Paused: paused, At: e.opt.Clock.Now(), By: e.by}, nil)
+	return e.commit(&event.PausedOrResumed{Target: kind, Ref: ref, Paused: paused, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
 // SetSecret creates or replaces a secret that the exchange sends to others, such as a buyer's API
 // key. sealed is the encrypted value.
 func (e Operator) SetSecret(name string, sealed []byte) error {
-	return e.commit(&event.SecretSet{Name: name, Sealed: sealed, At: e.opt.Clock.Now(), By: e.by}, nil)
+	return e.commit(&event.SecretStoredOrDeleted{Name: name, Sealed: sealed, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
 // RemoveSecret removes a secret that the exchange sends to others, such as a buyer's API key.
@@ -54,7 +54,7 @@ func (e Operator) RemoveSecret(name string) error {
 	if _, ok := e.state.SealedSecret(name); !ok {
 		return fmt.Errorf("%w: no secret %q is stored", ErrNotFound, name)
 	}
-	return e.commit(&event.SecretSet{Name: name, At: e.opt.Clock.Now(), By: e.by}, nil)
+	return e.commit(&event.SecretStoredOrDeleted{Name: name, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
 // TopUpBuyer adds money to a buyer's account. ErrNotFound: no such buyer was ever configured.
@@ -67,7 +67,7 @@ func (e Operator) TopUpBuyer(buyer market.BuyerID, amount market.Money, note str
 	if !e.state.HasOpeningBalance(ref) {
 		return fmt.Errorf("%w: buyer %q has no funds in the configuration, so its spending is not limited; configure funds first", ErrNoAccount, buyer)
 	}
-	return e.commit(&event.BuyerFundsMoved{Buyer: ref, Amount: amount, Note: note, At: e.opt.Clock.Now(), By: e.by}, nil)
+	return e.commit(&event.BuyerFundsAdjusted{Buyer: ref, Amount: amount, Note: note, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
 // ResolveUnconfirmedDelivery ends an unconfirmed delivery, of which the exchange does not know
@@ -81,7 +81,7 @@ func (e Operator) TopUpBuyer(buyer market.BuyerID, amount market.Money, note str
 func (e Operator) ResolveUnconfirmedDelivery(lead market.LeadID, how event.PostSettlement) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
-	post := e.state.OpenPost(lead)
+	post := e.state.UnfinishedPost(lead)
 	if post == nil {
 		return fmt.Errorf("%w: lead %s has no open delivery", ErrNotFound, lead)
 	}
@@ -107,7 +107,7 @@ func (e Operator) ResolveUnconfirmedDelivery(lead market.LeadID, how event.PostS
 		d.End()
 		return err
 	}
-	d.ResendInBackground(e.state.OpenPost(lead))
+	d.ResendInBackground(e.state.UnfinishedPost(lead))
 	return nil
 }
 
@@ -117,7 +117,7 @@ func (e Operator) ResolveUnconfirmedDelivery(lead market.LeadID, how event.PostS
 func (e *Engine) FoundLogOrCheckKey(keyCheck [16]byte) error {
 	founded := e.state.FoundedEvent()
 	if founded.Epoch == [16]byte{} {
-		record := event.Founded{KeyCheck: keyCheck, At: e.opt.Clock.Now()}
+		record := event.ExchangeFounded{KeyCheck: keyCheck, At: e.opt.Clock.Now()}
 		e.opt.Entropy(record.Epoch[:])
 		return e.commit(&record, nil)
 	}
@@ -151,12 +151,12 @@ func (e Operator) EraseContactData(leads []EncryptedLead) (inDelivery []Encrypte
 		if lead.Slot == 0 {
 			panic("BUG: a lead without a key cannot be erased")
 		}
-		if post := e.state.OpenPost(lead.Lead); post != nil && !post.Exhausted {
+		if post := e.state.UnfinishedPost(lead.Lead); post != nil && !post.Exhausted {
 			inDelivery = append(inDelivery, lead)
 			continue
 		}
 		slots = append(slots, lead.Slot)
-		if !e.state.IsKeySlotErased(lead.Slot) {
+		if !e.state.IsEncryptionKeySlotErased(lead.Slot) {
 			record.Slots, record.Leads = append(record.Slots, lead.Slot), append(record.Leads, lead.Lead)
 		}
 	}
@@ -172,7 +172,7 @@ func (e Operator) EraseContactData(leads []EncryptedLead) (inDelivery []Encrypte
 // the start, because a crash may have interrupted Erase, or an operator may have restored an
 // older copy of the keys.
 func (e *Engine) eraseKeys() error {
-	erased := e.state.ErasedKeySlots()
+	erased := e.state.ErasedEncryptionKeySlots()
 	if len(erased) == 0 {
 		return nil
 	}

@@ -20,7 +20,7 @@ func TestFactsSayWhoAsked(t *testing.T) {
 		returned := x.sold(1)
 		expectEqual(t, x.reported(saying(returned, "returned")), "ACCEPTED waiting")
 		for _, fact := range decodeAll(t, x.log.durable()[first:]) {
-			expectEqual(t, event.RequestedBy(fact), "", event.DescribeAsJSON(fact), " is by")
+			expectEqual(t, event.RequestingOperator(fact), "", event.DescribeAsJSON(fact), " is by")
 		}
 		for what, do := range map[string]func() error{
 			"pause":          func() error { return anna.SetPaused(event.ObjectCampaign, "auto", true) },
@@ -50,7 +50,7 @@ func TestFactsSayWhoAsked(t *testing.T) {
 			if err := do(); err != nil {
 				t.Errorf("%s: %v", what, err)
 			}
-			if fact := x.lastFact(); x.log.len() == before || event.RequestedBy(fact) != "anna" {
+			if fact := x.lastFact(); x.log.len() == before || event.RequestingOperator(fact) != "anna" {
 				t.Errorf("%s: the last fact is %s", what, event.DescribeAsJSON(fact))
 			}
 		}
@@ -63,11 +63,11 @@ func TestFactsSayWhoAsked(t *testing.T) {
 			"resent":  func() error { return anna.ResendWebhook(dead[0].Lead, dead[0].Type) },
 			"dropped": func() error { return anna.DropWebhook(dead[1].Lead, dead[1].Type) },
 		} {
-			if err := do(); err != nil || event.RequestedBy(x.lastFact()) != "anna" {
+			if err := do(); err != nil || event.RequestingOperator(x.lastFact()) != "anna" {
 				t.Errorf("%s: %v, %s", what, err, event.DescribeAsJSON(x.lastFact()))
 			}
 		}
-		if n, err := anna.ResendDeadLetters("acme"); n != 1 || err != nil || event.RequestedBy(x.lastFact()) != "anna" {
+		if n, err := anna.ResendDeadLetters("acme"); n != 1 || err != nil || event.RequestingOperator(x.lastFact()) != "anna" {
 			t.Errorf("the others: %d, %v, %s", n, err, event.DescribeAsJSON(x.lastFact()))
 		}
 	})
@@ -78,7 +78,7 @@ func TestFactsSayWhoAsked(t *testing.T) {
 		x.world.script("blue", breaks)
 		answer := must.Value(x.send(person(1)))(t)
 		time.Sleep(time.Hour)
-		if err := x.engine.By("anna").ResolveUnconfirmedDelivery(answer.Lead, event.SettledConfirmed); err != nil || event.RequestedBy(x.lastFact()) != "anna" {
+		if err := x.engine.By("anna").ResolveUnconfirmedDelivery(answer.Lead, event.SettledConfirmed); err != nil || event.RequestingOperator(x.lastFact()) != "anna" {
 			t.Errorf("%v, %s", err, event.DescribeAsJSON(x.lastFact()))
 		}
 	})

@@ -17,7 +17,7 @@ import (
 // (POST /api/v1/ping). The engine reads the memory of its fields until the call returns.
 type PingRequest struct {
 	Supplier *market.Supplier    // the owner of the credential
-	Members  []market.Member     // of the body
+	Members  []market.JSONMember // of the body
 	Body     []byte              // the body's bytes, for the idempotency key's fingerprint
 	Key      []byte              // Idempotency-Key; empty: none
 	BadKey   bool                // the Idempotency-Key header is malformed
@@ -34,8 +34,8 @@ type PingRequest struct {
 // Times are in Unix nanoseconds.
 type PingAnswer struct {
 	Auction  market.AuctionID
-	Request  market.RequestID // of the first call with this key
-	Reason   market.Reason    // why there is no bid; ReasonNone if there is one
+	Request  market.RequestID    // of the first call with this key
+	Reason   market.UnsoldReason // why there is no bid; ReasonNone if there is one
 	Replayed bool
 
 	// Of a seller's ping.
@@ -45,7 +45,7 @@ type PingAnswer struct {
 	Amount        market.Money
 	Currency      market.Currency
 	ValidUntil    int64
-	Passed        market.FiltersPassed
+	Passed        market.PassedConditionSet
 
 	// Of an availability ping.
 	Campaign  string
@@ -79,8 +79,8 @@ type ping struct {
 	faults     []market.FieldError
 	candidates selection.Candidates
 	auction    auction.Auction
-	reserved   state.Reservation
-	record     event.AuctionHeld
+	reserved   state.RequestReservations
+	record     event.PingAuctionCompleted
 	pending    pendingCommit // of record and reserved
 	scratch    []byte        // memory for hashing
 	random     [10]byte      // memory for newTimeOrderedID
@@ -194,7 +194,7 @@ func (p *ping) commitAuction() error {
 // one. Otherwise found is false, and the key is claimed for this ping.
 func (p *ping) answerRepeatedPing() (answer PingAnswer, found bool, err error) {
 	e := p.engine
-	var use event.IdempotencyUse
+	var use event.RequestIdempotencyKey
 	use.Key, use.Fingerprint, p.scratch = e.hashIdempotencyKey(p.scratch, p.endpoint, p.req.Supplier.Ref, p.req.Key, p.req.Body, p.test)
 	first, err := p.claimOrWaitForKey(&p.reserved, &use)
 	if err != nil {
@@ -242,7 +242,7 @@ func (e *Engine) answerOfRecordedPing(seq uint64, until int64) (PingAnswer, erro
 	if err != nil {
 		return PingAnswer{}, err
 	}
-	held, ok := record.(*event.AuctionHeld)
+	held, ok := record.(*event.PingAuctionCompleted)
 	if !ok {
 		panic(fmt.Sprintf("BUG: log record %d is not the auction of an idempotency key", seq))
 	}
@@ -253,7 +253,7 @@ func (e *Engine) answerOfRecordedPing(seq uint64, until int64) (PingAnswer, erro
 
 // auctionAnswer builds the answer to a ping from the auction's event. The first answer and its
 // repeats are therefore equal.
-func (e *Engine) auctionAnswer(held *event.AuctionHeld) PingAnswer {
+func (e *Engine) auctionAnswer(held *event.PingAuctionCompleted) PingAnswer {
 	answer := PingAnswer{
 		Auction: held.Auction, Request: held.Request, Reason: held.Reason, SellerAuction: held.SellerAuction,
 		Token: held.Token, Bid: !held.Token.IsZero(),

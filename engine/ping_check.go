@@ -25,8 +25,8 @@ const maxNameText = 255
 
 // unmapped is the field mapping for a ping that matches no campaign. It checks the standard
 // fields, refuses contact data and accepts unknown fields.
-var unmapped = func() *market.Mapping {
-	mapping, mistakes := market.NewMapping(market.MappingSpec{Unknown: market.UnknownKeep})
+var unmapped = func() *market.FieldMapping {
+	mapping, mistakes := market.NewFieldMapping(market.FieldMappingSpec{Unknown: market.UnknownKeep})
 	if len(mistakes) > 0 {
 		panic("BUG: the mapping without custom fields is invalid")
 	}
@@ -62,8 +62,8 @@ func (p *ping) validateSellerPing() error {
 	p.live = p.engine.findAuctionCampaign(p.plan, p.req.Supplier.ID, vertical, subVertical, p.test)
 	mapping := p.campaignMapping()
 	p.lead.Reset(mapping.SlotCount())
-	p.faults = mapping.FillFromPing(&p.lead, p.req.Members, market.UnknownKeep, p.faults)
-	p.faults = mapping.RequireFields(&p.lead, p.faults, market.SlotState, market.SlotTCPAConsent)
+	p.faults = mapping.FillLeadFromPing(&p.lead, p.req.Members, market.UnknownKeep, p.faults)
+	p.faults = mapping.AppendMissingFieldErrors(&p.lead, p.faults, market.SlotState, market.SlotTCPAConsent)
 	p.checkUnmappedSignals(mapping)
 	return p.refusalOfFaults()
 }
@@ -79,7 +79,7 @@ func (p *ping) addHeaderFaults() {
 
 // campaignMapping returns the field mapping of the ping's campaign, or unmapped if no campaign
 // matches.
-func (p *ping) campaignMapping() *market.Mapping {
+func (p *ping) campaignMapping() *market.FieldMapping {
 	if p.live == nil {
 		return unmapped
 	}
@@ -100,9 +100,9 @@ func (p *ping) addFault(field, code, expected string) {
 
 // findMember returns the member of the body with this name, or nil if it is missing, null or
 // empty.
-func (p *ping) findMember(name string) *market.Member {
+func (p *ping) findMember(name string) *market.JSONMember {
 	for i := range p.req.Members {
-		if m := &p.req.Members[i]; string(m.Name) == name && !m.IsMissing() {
+		if m := &p.req.Members[i]; string(m.Name) == name && !m.CountsAsMissing() {
 			return m
 		}
 	}
@@ -157,7 +157,7 @@ func (p *ping) parseExpiresAt() {
 
 // checkUnmappedSignals checks the JSON types of the signals (such as vehicle_count) that the
 // campaign does not map, and adds faults. For mapped signals the mapping has checked the type.
-func (p *ping) checkUnmappedSignals(mapping *market.Mapping) {
+func (p *ping) checkUnmappedSignals(mapping *market.FieldMapping) {
 	for i := range signals {
 		signal := &signals[i]
 		m := p.findMember(signal.name)
@@ -178,7 +178,7 @@ func (p *ping) checkUnmappedSignals(mapping *market.Mapping) {
 }
 
 // hasCustomField reports whether the mapping has a custom field whose name in requests is name.
-func hasCustomField(mapping *market.Mapping, name string) bool {
+func hasCustomField(mapping *market.FieldMapping, name string) bool {
 	for slot := market.FirstCustomSlot; int(slot) < mapping.SlotCount(); slot++ {
 		if mapping.ArrivalName(slot) == name {
 			return true
@@ -200,7 +200,7 @@ func (p *ping) validateAvailabilityPing() error {
 	p.setCampaignByID(campaign)
 	mapping := p.campaignMapping()
 	p.lead.Reset(mapping.SlotCount())
-	p.faults = mapping.FillFromPing(&p.lead, p.req.Members, 0, p.faults)
+	p.faults = mapping.FillLeadFromPing(&p.lead, p.req.Members, 0, p.faults)
 	if err := p.refusalOfFaults(); err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 func (x *exchange) recorded(t testing.TB) string {
 	t.Helper()
 	var fields []string
-	for _, f := range last(t, recordsOf[*event.AuctionHeld](x)).Fields {
+	for _, f := range last(t, recordsOf[*event.PingAuctionCompleted](x)).Fields {
 		fields = append(fields, fmt.Sprintf("%s=%s", f.Name, f.Text))
 	}
 	slices.Sort(fields)

@@ -18,12 +18,12 @@ func TestAFailingBuyerIsAskedLess(t *testing.T) {
 		x := begin(t, auctions("sick", "well"))
 		n := 0
 		asked := func(auctions int) (asked int) {
-			before := len(recordsOf[*event.AuctionHeld](x))
+			before := len(recordsOf[*event.PingAuctionCompleted](x))
 			for range auctions {
 				n++
 				x.pingAll(t, inquiry(n))
 			}
-			for _, held := range recordsOf[*event.AuctionHeld](x)[before:] {
+			for _, held := range recordsOf[*event.PingAuctionCompleted](x)[before:] {
 				asked += len(held.Bids) - 1
 			}
 			return asked
@@ -69,7 +69,7 @@ func TestPingRateOfABuyer(t *testing.T) {
 				x.pingAll(t, inquiry(n))
 			}
 			limited := 0
-			for _, held := range recordsOf[*event.AuctionHeld](x) {
+			for _, held := range recordsOf[*event.PingAuctionCompleted](x) {
 				for _, step := range held.Trail {
 					if step.Outcome == market.OutcomeRateLimited && step.FilterSets.Has(0) {
 						limited++

@@ -38,7 +38,7 @@ func (p *ping) pingBuyers() error {
 
 // reasonNotToPing returns the reason for which no buyer is pinged, or ReasonNone if the auction
 // may begin.
-func (p *ping) reasonNotToPing() market.Reason {
+func (p *ping) reasonNotToPing() market.UnsoldReason {
 	switch {
 	case p.live == nil:
 		return market.ReasonNoCampaign
@@ -61,7 +61,7 @@ func (p *ping) recordBestBid(filterSet int) {
 	p.record.Until = p.auction.Bid(filterSet).ValidUntil
 	if p.endpoint == endpointPing {
 		p.engine.opt.Entropy(p.record.Token[:])
-		p.record.FiltersPassed = p.live.Campaign.FiltersPassed(filterSet)
+		p.record.FiltersPassed = p.live.Campaign.PassedConditionSet(filterSet)
 	}
 }
 
@@ -110,7 +110,7 @@ func (p *ping) recordMappedFields() {
 	for slot := range p.lead.Values {
 		value := &p.lead.Values[slot]
 		if value.Kind != market.KindAbsent {
-			record.Fields = append(record.Fields, event.Field{Name: mapping.LogName(market.Slot(slot)), Kind: value.Kind, Text: value.Text})
+			record.Fields = append(record.Fields, event.LeadField{Name: mapping.LogName(market.FieldSlot(slot)), Kind: value.Kind, Text: value.Text})
 		}
 	}
 }

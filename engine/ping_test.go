@@ -98,7 +98,7 @@ func TestCampaignOfAPing(t *testing.T) {
 		for i, test := range tests {
 			answer, err := x.ping(inquiry(i, "vertical", test.vertical, "sub_vertical", test.sub).by(test.supplier))
 			got := heard(answer, err)
-			if held := last(t, recordsOf[*event.AuctionHeld](x)); answer.Bid {
+			if held := last(t, recordsOf[*event.PingAuctionCompleted](x)); answer.Bid {
 				got = x.state.NameOf(event.ObjectBuyer, held.Bids[0].Buyer)
 			} else if held.Campaign != 0 || len(held.Bids)+len(held.Trail) > 0 {
 				t.Errorf("%+v: %+v", test, held)
@@ -186,7 +186,7 @@ func TestKeysAndNamesOfPings(t *testing.T) {
 		r.suppliers = []string{"other"}
 		x := begin(t, r)
 		x.pingAll(t, inquiry(1), inquiry(1).by("other"))
-		expectEqual(t, len(recordsOf[*event.AuctionHeld](x)), 2, "auctions")
+		expectEqual(t, len(recordsOf[*event.PingAuctionCompleted](x)), 2, "auctions")
 	})
 	bubble(t, "an ingest's key is another", func(t *testing.T) {
 		x := begin(t, auctions("blue"))
@@ -231,7 +231,7 @@ func TestPingsAtTheSameInstant(t *testing.T) {
 	bubble(t, "the first one fails", func(t *testing.T) {
 		rejected := false
 		x := begin(t, auctions("blue"), logThatRejects(func(kind event.Kind) error {
-			if kind == event.KindAuctionHeld && !rejected {
+			if kind == event.KindPingAuctionCompleted && !rejected {
 				rejected = true
 				return engine.ErrBusy
 			}

@@ -22,9 +22,9 @@ import (
 type compiledCatalog struct {
 	catalog       *market.Catalog
 	campaigns     map[market.CampaignID]*liveCampaign
-	tables        map[market.Ref]*fingerprint.FingerprintTable // of suppression lists, by the list's number
-	businessLines map[businessLine][]*liveCampaign             // ping_post campaigns, by line of business, then id
-	webhooks      map[market.Ref]*market.Endpoint              // by supplier
+	tables        map[market.PermanentNumber]*fingerprint.FingerprintTable // of suppression lists, by the list's number
+	businessLines map[businessLine][]*liveCampaign                         // ping_post campaigns, by line of business, then id
+	webhooks      map[market.PermanentNumber]*market.Endpoint              // by supplier
 }
 
 // businessLine is the vertical and sub-vertical (such as auto insurance) by which a seller's ping
@@ -46,12 +46,12 @@ type liveCampaign struct {
 // compileCatalog compiles a new configuration for requests. tables are the contents of the
 // suppression lists, by the list's number. limiters are the ping limiters of all buyers, which
 // outlive a configuration.
-func compileCatalog(catalog *market.Catalog, tables map[market.Ref]*fingerprint.FingerprintTable, limiters auction.PingLimiters, now int64) *compiledCatalog {
+func compileCatalog(catalog *market.Catalog, tables map[market.PermanentNumber]*fingerprint.FingerprintTable, limiters auction.PingLimiters, now int64) *compiledCatalog {
 	p := &compiledCatalog{
 		catalog: catalog, tables: tables,
 		campaigns:     make(map[market.CampaignID]*liveCampaign, len(catalog.Campaigns)),
 		businessLines: make(map[businessLine][]*liveCampaign),
-		webhooks:      make(map[market.Ref]*market.Endpoint),
+		webhooks:      make(map[market.PermanentNumber]*market.Endpoint),
 	}
 	for _, supplier := range catalog.Suppliers {
 		if supplier.Webhooks != nil {
@@ -161,7 +161,7 @@ func withTestEndpoints(b *market.Buyer) *market.Buyer {
 
 // lacksTestEndpoint reports whether a buyer cannot get test leads: it has a production endpoint
 // that the campaign's method needs, but no test endpoint to replace it.
-func lacksTestEndpoint(b *market.Buyer, method market.SelectionMethod) bool {
+func lacksTestEndpoint(b *market.Buyer, method market.BuyerSelectionMethod) bool {
 	return b.Post != nil && b.TestPost == nil || method == market.PingPost && b.Ping != nil && b.TestPing == nil
 }
 
@@ -191,7 +191,7 @@ func (o *liveCampaign) ExcludeUnmatched(lead *market.Lead, c *selection.Candidat
 
 // filterSetIndexOf returns the index of a buyer's filter set in the campaign. It returns -1 if
 // the buyer has none, or if the test campaign excludes it.
-func (o *liveCampaign) filterSetIndexOf(buyer market.Ref) int {
+func (o *liveCampaign) filterSetIndexOf(buyer market.PermanentNumber) int {
 	for i := range o.Campaign.FilterSets {
 		if o.Campaign.FilterSets[i].Buyer.Ref == buyer && (o.excluded == nil || !o.excluded.Has(i)) {
 			return i
@@ -204,10 +204,10 @@ func (o *liveCampaign) filterSetIndexOf(buyer market.Ref) int {
 // to their weights, and reserves it. set identifies the rotation, and member is the index in
 // weights of the filter set that gets the lead. For a test campaign it reads the turn without a
 // reservation.
-func (o *liveCampaign) reserveTurn(s *state.State, h *state.Reservation, set uint64, weights []int32) (turn event.RotationTurn, member uint32) {
+func (o *liveCampaign) reserveTurn(s *state.State, h *state.RequestReservations, set uint64, weights []int32) (turn event.RotationTurn, member uint32) {
 	if o.Test {
-		return event.RotationTurn{}, s.PeekTurn(o.Campaign.Ref, set, weights)
+		return event.RotationTurn{}, s.PeekRotationTurn(o.Campaign.Ref, set, weights)
 	}
-	turn = s.ReserveTurn(h, o.Campaign.Ref, set, weights)
+	turn = s.ReserveRotationTurn(h, o.Campaign.Ref, set, weights)
 	return turn, turn.Member
 }

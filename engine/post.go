@@ -20,11 +20,11 @@ import (
 // have the same name, the later one counts. Faults reports lead, lead.address or lead.tcpa if it
 // is not an object.
 type PostRequest struct {
-	Supplier *market.Supplier // the owner of the token
-	Auction  market.Member    // auction_id
-	Token    market.Member    // bid_token
-	LeadUUID market.Member    // lead.lead_uuid
-	Lead     []market.Member
+	Supplier *market.Supplier  // the owner of the token
+	Auction  market.JSONMember // auction_id
+	Token    market.JSONMember // bid_token
+	LeadUUID market.JSONMember // lead.lead_uuid
+	Lead     []market.JSONMember
 	Faults   []market.FieldError // by their dotted paths
 	Body     []byte              // the body's bytes, for the idempotency key's fingerprint
 	Key      []byte              // Idempotency-Key; empty: none

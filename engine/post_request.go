@@ -22,8 +22,8 @@ const maxSellerID = 255
 
 // standardMapping returns a field mapping with the standard fields only. It checks a post whose
 // auction is unknown, so that the seller still gets all faults at once.
-var standardMapping = sync.OnceValue(func() *market.Mapping {
-	mapping, mistakes := market.NewMapping(market.MappingSpec{})
+var standardMapping = sync.OnceValue(func() *market.FieldMapping {
+	mapping, mistakes := market.NewFieldMapping(market.FieldMappingSpec{})
 	if len(mistakes) > 0 {
 		panic("BUG: the mapping of the standard fields is invalid: " + mistakes[0].Error())
 	}
@@ -56,7 +56,7 @@ func (in *leadRequest) validatePost() error {
 
 // mapPostFields maps the members of a post's lead to the campaign's fields, and adds faults.
 // Fields that the post leaves out come from the ping.
-func (in *leadRequest) mapPostFields(members []market.Member) {
+func (in *leadRequest) mapPostFields(members []market.JSONMember) {
 	mapping := standardMapping()
 	if in.live != nil {
 		mapping = in.live.Campaign.Mapping
@@ -64,13 +64,13 @@ func (in *leadRequest) mapPostFields(members []market.Member) {
 	first := len(in.faults)
 	in.fillPingLeadFromAuction(mapping)
 	in.lead.Reset(mapping.SlotCount())
-	faults := mapping.FillFromPost(&in.lead, members, &in.accepted.pingLead, in.faults[first:len(in.faults):len(in.faults)])
-	faults = mapping.RequireFields(&in.lead, faults, market.SlotFirstName, market.SlotLastName, market.SlotEmail, market.SlotPhone)
+	faults := mapping.FillLeadFromPost(&in.lead, members, &in.accepted.pingLead, in.faults[first:len(in.faults):len(in.faults)])
+	faults = mapping.AppendMissingFieldErrors(&in.lead, faults, market.SlotFirstName, market.SlotLastName, market.SlotEmail, market.SlotPhone)
 	for i := range faults {
-		faults[i].Field = market.PostPath(faults[i].Field)
+		faults[i].Field = market.PathInPost(faults[i].Field)
 	}
 	if in.live != nil {
-		faults = in.lead.CheckConsent(in.live.Campaign, faults, "lead.tcpa.consent_cert_url")
+		faults = in.lead.AppendConsentError(in.live.Campaign, faults, "lead.tcpa.consent_cert_url")
 	}
 	in.faults = append(in.faults, faults...)
 	in.requirePingLocation("lead.address.state", "lead.address.zip")
@@ -78,9 +78,9 @@ func (in *leadRequest) mapPostFields(members []market.Member) {
 
 // requireStringMember returns the text of a required member. If the member is missing or no
 // string, it returns nil and adds a fault, which names path and expected.
-func (in *leadRequest) requireStringMember(path string, m *market.Member, expected string) (text []byte) {
+func (in *leadRequest) requireStringMember(path string, m *market.JSONMember, expected string) (text []byte) {
 	switch {
-	case m.IsMissing():
+	case m.CountsAsMissing():
 		in.addFault(path, errcode.FieldMissingRequired, expected)
 	case m.Kind == market.JSONString:
 		return m.Text
@@ -90,7 +90,7 @@ func (in *leadRequest) requireStringMember(path string, m *market.Member, expect
 	return nil
 }
 
-func (in *leadRequest) validateSellerLeadID(m *market.Member) {
+func (in *leadRequest) validateSellerLeadID(m *market.JSONMember) {
 	const expected = "your own id of the lead, of at most 255 printable characters"
 	text := in.requireStringMember("lead.lead_uuid", m, expected)
 	switch {
@@ -118,7 +118,7 @@ func isPrintable(text []byte) bool {
 // keepLastOfEachName returns the members without those whose name appears again later in the
 // list. For example, the city in address replaces a city in lead. So each name goes to the buyer
 // once.
-func keepLastOfEachName(members []market.Member) []market.Member {
+func keepLastOfEachName(members []market.JSONMember) []market.JSONMember {
 	last := make(map[string]int, len(members))
 	for i := range members {
 		last[string(members[i].Name)] = i
@@ -126,7 +126,7 @@ func keepLastOfEachName(members []market.Member) []market.Member {
 	if len(last) == len(members) {
 		return members
 	}
-	flat := make([]market.Member, 0, len(last))
+	flat := make([]market.JSONMember, 0, len(last))
 	for i := range members {
 		if last[string(members[i].Name)] == i {
 			flat = append(flat, members[i])
@@ -138,28 +138,28 @@ func keepLastOfEachName(members []market.Member) []market.Member {
 // fillPingLeadFromAuction copies the fields of the recorded ping into pingLead, in the slots of
 // the campaign's present mapping. It omits a field whose type has changed since the ping. The
 // sale follows the present configuration, except for the price.
-func (in *leadRequest) fillPingLeadFromAuction(mapping *market.Mapping) {
+func (in *leadRequest) fillPingLeadFromAuction(mapping *market.FieldMapping) {
 	earlier := &in.accepted.pingLead
 	earlier.Reset(mapping.SlotCount())
 	if in.accepted.auction == nil {
 		return
 	}
-	slots := make(map[string]market.Slot, mapping.SlotCount())
+	slots := make(map[string]market.FieldSlot, mapping.SlotCount())
 	for slot := range earlier.Values {
-		slots[mapping.LogName(market.Slot(slot))] = market.Slot(slot)
-		slots[mapping.ArrivalName(market.Slot(slot))] = market.Slot(slot) // the name in old logs
+		slots[mapping.LogName(market.FieldSlot(slot))] = market.FieldSlot(slot)
+		slots[mapping.ArrivalName(market.FieldSlot(slot))] = market.FieldSlot(slot) // the name in old logs
 	}
 	for i := range in.accepted.auction.Fields {
 		field := &in.accepted.auction.Fields[i]
 		if slot, ok := slots[field.Name]; ok {
-			earlier.Values[slot] = leadValueOf(field, mapping.TypeOf(slot))
+			earlier.Values[slot] = leadValueOf(field, mapping.FieldTypeOf(slot))
 		}
 	}
 }
 
 // leadValueOf returns the value of a field from the log, or the absent value if it does not have
 // the field type `as`.
-func leadValueOf(field *event.Field, as market.FieldType) market.Value {
+func leadValueOf(field *event.LeadField, as market.FieldType) market.FieldValue {
 	form := market.KindString
 	switch as {
 	case market.TypeInteger:
@@ -170,13 +170,13 @@ func leadValueOf(field *event.Field, as market.FieldType) market.Value {
 		form = market.KindBoolean
 	}
 	if field.Kind != form {
-		return market.Value{}
+		return market.FieldValue{}
 	}
-	value := market.Value{Kind: form, Text: field.Text}
+	value := market.FieldValue{Kind: form, Text: field.Text}
 	if form == market.KindInteger || form == market.KindNumber {
 		var err error
 		if value.Num, err = strconv.ParseFloat(string(field.Text), 64); err != nil {
-			return market.Value{}
+			return market.FieldValue{}
 		}
 	}
 	return value
@@ -196,7 +196,7 @@ func (in *leadRequest) requirePingLocation(statePath, zipPath string) {
 
 // valuesDiffer reports whether both values are present and differ. If part is given, it compares
 // only part of each text, for example the ZIP code's first three digits.
-func valuesDiffer(first, second market.Value, part func([]byte) []byte) bool {
+func valuesDiffer(first, second market.FieldValue, part func([]byte) []byte) bool {
 	if first.Kind == market.KindAbsent || second.Kind == market.KindAbsent {
 		return false
 	}

@@ -92,7 +92,7 @@ func TestNextBuyerIsAsked(t *testing.T) {
 
 // What the campaign does not take at all ends the matter before any buyer.
 func TestInboundEndsTheMatter(t *testing.T) {
-	hash := func(list market.SuppressionHash, value string) string {
+	hash := func(list market.SuppressionHashKind, value string) string {
 		switch list {
 		case market.HashMD5:
 			sum := md5.Sum([]byte(value))
@@ -103,7 +103,7 @@ func TestInboundEndsTheMatter(t *testing.T) {
 		}
 		return value
 	}
-	for _, kind := range []market.SuppressionHash{market.HashPlain, market.HashMD5, market.HashSHA256} {
+	for _, kind := range []market.SuppressionHashKind{market.HashPlain, market.HashMD5, market.HashSHA256} {
 		bubble(t, "suppressed by "+kind.String(), func(t *testing.T) {
 			x := begin(t, rig{
 				buyers: []buyer{{id: "blue", posts: true}},
@@ -162,11 +162,11 @@ func TestTrailNamesEachCandidateOnce(t *testing.T) {
 		bubble(t, s.reason, func(t *testing.T) {
 			x := staged(t, s, stage{}, stage{})
 			x.tell(person(1, "vehicles", "#2"))
-			seen := map[int]market.Outcome{}
+			seen := map[int]market.BuyerOutcome{}
 			for _, e := range x.log.durable() {
 				var decoder event.Decoder
 				fact := must.Value(decoder.Decode(e.data))(t)
-				var trail []event.OutcomeFilterSets
+				var trail []event.FilterSetsWithOutcome
 				switch fact := fact.(type) {
 				case *event.LeadDecided:
 					trail = fact.Trail

@@ -20,27 +20,27 @@ func (in *leadSale) recordLeadFields() {
 	in.person.Reset()
 	for slot := range in.lead.Values {
 		value := &in.lead.Values[slot]
-		if value.Kind != market.KindAbsent && mapping.IsPersonal(market.Slot(slot)) {
-			in.recordContactField(mapping.ArrivalName(market.Slot(slot)), value)
+		if value.Kind != market.KindAbsent && mapping.IsPersonalData(market.FieldSlot(slot)) {
+			in.recordContactField(mapping.ArrivalName(market.FieldSlot(slot)), value)
 		}
 	}
 	for i := range in.lead.Extras {
 		in.recordContactField(string(in.lead.Extras[i].Name), &in.lead.Extras[i].Value)
 	}
 	for slot := range in.lead.Values {
-		value, name := &in.lead.Values[slot], mapping.LogName(market.Slot(slot))
+		value, name := &in.lead.Values[slot], mapping.LogName(market.FieldSlot(slot))
 		switch {
-		case value.Kind == market.KindAbsent || mapping.IsPersonal(market.Slot(slot)):
+		case value.Kind == market.KindAbsent || mapping.IsPersonalData(market.FieldSlot(slot)):
 		case value.Kind == market.KindString && in.person.FoundIn(value.Text):
-			in.contact.Fields = append(in.contact.Fields, event.Field{Name: name, Kind: value.Kind, Text: value.Text})
+			in.contact.Fields = append(in.contact.Fields, event.LeadField{Name: name, Kind: value.Kind, Text: value.Text})
 		default:
-			in.record.Fields = append(in.record.Fields, event.Field{Name: name, Kind: value.Kind, Text: value.Text})
+			in.record.Fields = append(in.record.Fields, event.LeadField{Name: name, Kind: value.Kind, Text: value.Text})
 		}
 	}
 }
 
-func (in *leadSale) recordContactField(name string, value *market.Value) {
-	in.contact.Fields = append(in.contact.Fields, event.Field{Name: name, Kind: value.Kind, Text: value.Text})
+func (in *leadSale) recordContactField(name string, value *market.FieldValue) {
+	in.contact.Fields = append(in.contact.Fields, event.LeadField{Name: name, Kind: value.Kind, Text: value.Text})
 	in.person.Add(name, value.Text)
 }
 
@@ -57,16 +57,16 @@ func (in *leadSale) recordCandidateOutcomes() {
 
 // appendCandidateOutcomes appends the lead's present outcomes to trail, each with its filter
 // sets. After an auction, filter sets with a valid bid that was not used get OutcomeLost.
-func (in *leadSale) appendCandidateOutcomes(trail []event.OutcomeFilterSets) []event.OutcomeFilterSets {
+func (in *leadSale) appendCandidateOutcomes(trail []event.FilterSetsWithOutcome) []event.FilterSetsWithOutcome {
 	if in.auction.IsHeld() {
 		return appendAuctionOutcomes(trail, &in.candidates)
 	}
 	return appendOutcomes(trail, &in.candidates)
 }
 
-func appendOutcomes(trail []event.OutcomeFilterSets, candidates *selection.Candidates) []event.OutcomeFilterSets {
-	candidates.EachOutcomeInUse(func(outcome market.Outcome, filterSets bitset.Set) {
-		trail = append(trail, event.OutcomeFilterSets{Outcome: outcome, FilterSets: filterSets})
+func appendOutcomes(trail []event.FilterSetsWithOutcome, candidates *selection.Candidates) []event.FilterSetsWithOutcome {
+	candidates.EachOutcomeInUse(func(outcome market.BuyerOutcome, filterSets bitset.Set) {
+		trail = append(trail, event.FilterSetsWithOutcome{Outcome: outcome, FilterSets: filterSets})
 	})
 	return trail
 }
@@ -82,7 +82,7 @@ func (in *leadSale) reserveEncryptionKey() (err error) {
 // the buyer, or nil without a post; a restart needs it to continue the delivery.
 func (in *leadSale) sealContact(body []byte) {
 	in.contact.Body = body
-	in.plain = in.contact.AppendTo(in.plain[:0])
+	in.plain = in.contact.AppendEncoded(in.plain[:0])
 	in.record.Slot = in.keySlot
 	in.record.Sealed = in.engine.opt.Sealer.Seal(in.record.Sealed[:0], in.keySlot, &in.key, in.id, in.plain)
 }
@@ -90,15 +90,15 @@ func (in *leadSale) sealContact(body []byte) {
 // appendSealedBody encrypts the body of a post to a later buyer, and appends it to dst. The
 // result has no contact fields, because the first event of the lead has them.
 func (in *leadSale) appendSealedBody(dst, body []byte) []byte {
-	next := event.ContactPart{Body: body}
-	in.plain = next.AppendTo(in.plain[:0])
+	next := event.LeadPersonalData{Body: body}
+	in.plain = next.AppendEncoded(in.plain[:0])
 	return in.engine.opt.Sealer.Seal(dst, in.keySlot, &in.key, in.id, in.plain)
 }
 
 // decryptContactPart decrypts a lead's contact part with the key in the slot. Slot 0 means that
 // the part is plaintext, from log versions before encryption. The error is ErrErased, or comes
 // from reading the keys or decoding.
-func (e *Engine) decryptContactPart(slot uint64, lead market.LeadID, sealed []byte) (contact event.ContactPart, err error) {
+func (e *Engine) decryptContactPart(slot uint64, lead market.LeadID, sealed []byte) (contact event.LeadPersonalData, err error) {
 	if slot != 0 {
 		if sealed, err = e.opt.Sealer.Open(nil, slot, lead, sealed); err != nil {
 			return contact, err
@@ -112,15 +112,15 @@ func (e *Engine) decryptContactPart(slot uint64, lead market.LeadID, sealed []by
 
 // DecryptContact decrypts the contact data in a lead's first event. The error is ErrErased if
 // the lead was erased; otherwise it comes from reading the keys or decoding.
-func (e *Engine) DecryptContact(decided *event.LeadDecided) (event.ContactPart, error) {
+func (e *Engine) DecryptContact(decided *event.LeadDecided) (event.LeadPersonalData, error) {
 	return e.decryptContactPart(decided.Slot, decided.Lead, decided.Sealed)
 }
 
 // decryptOpenPostContact decrypts the contact part of an open post, for its next attempt. ok is
 // false if the part is erased or unreadable. Then no attempt is possible, and an operator
 // decides, as for a delivery without attempts left.
-func (e *Engine) decryptOpenPostContact(post *state.OpenPost) (contact event.ContactPart, ok bool) {
-	if post.IsContactErased() {
+func (e *Engine) decryptOpenPostContact(post *state.UnfinishedPost) (contact event.LeadPersonalData, ok bool) {
+	if post.IsPersonalDataErased() {
 		return contact, false
 	}
 	contact, err := e.decryptContactPart(post.Slot, post.Lead, post.Body)
@@ -132,7 +132,7 @@ func (e *Engine) decryptOpenPostContact(post *state.OpenPost) (contact event.Con
 
 // readContactFields reads a lead's contact fields from its first event in the log. It returns nil
 // if the history no longer has the event, or the fields are erased or unreadable.
-func (e *Engine) readContactFields(id market.LeadID) []event.Field {
+func (e *Engine) readContactFields(id market.LeadID) []event.LeadField {
 	lead, ok := e.state.Lead(id)
 	if !ok {
 		return nil

@@ -80,9 +80,9 @@ func (in *leadRequest) validateIngest() error {
 
 // stringMemberText returns the text of a body member, or nil if it is missing. If the member is
 // no string, stringMemberText returns nil and adds a fault.
-func (in *leadRequest) stringMemberText(member *market.Member) []byte {
+func (in *leadRequest) stringMemberText(member *market.JSONMember) []byte {
 	switch {
-	case member.IsMissing():
+	case member.CountsAsMissing():
 	case member.Kind == market.JSONString:
 		return member.Text
 	default:
@@ -155,7 +155,7 @@ func (in *leadRequest) findNamedBid() error {
 	return nil
 }
 
-func (in *leadRequest) findBidOfBuyer(ping, buyer *market.Member) error {
+func (in *leadRequest) findBidOfBuyer(ping, buyer *market.JSONMember) error {
 	e, p := in.engine, &in.accepted
 	id, ok := market.ParsePingID(stringValueOf(ping))
 	if !ok {
@@ -187,9 +187,9 @@ func (in *leadRequest) addNamedBidFault(member string) {
 
 // findMember returns the member of the body with this name, or nil if it is missing, null or
 // empty.
-func (in *leadRequest) findMember(name string) *market.Member {
+func (in *leadRequest) findMember(name string) *market.JSONMember {
 	for i := range in.req.Members {
-		if m := &in.req.Members[i]; string(m.Name) == name && !m.IsMissing() {
+		if m := &in.req.Members[i]; string(m.Name) == name && !m.CountsAsMissing() {
 			return m
 		}
 	}
@@ -197,7 +197,7 @@ func (in *leadRequest) findMember(name string) *market.Member {
 }
 
 // stringValueOf returns the text of a body member if it is a JSON string, and otherwise "".
-func stringValueOf(m *market.Member) string {
+func stringValueOf(m *market.JSONMember) string {
 	if m.Kind != market.JSONString {
 		return ""
 	}
@@ -210,13 +210,13 @@ func (in *leadRequest) mapLeadFields() {
 	mapping := in.live.Campaign.Mapping
 	in.lead.Reset(mapping.SlotCount())
 	if in.accepted.auction == nil {
-		in.faults = mapping.FillFromIngest(&in.lead, in.req.Members, in.faults)
+		in.faults = mapping.FillLeadFromIngest(&in.lead, in.req.Members, in.faults)
 	} else {
 		in.fillPingLeadFromAuction(mapping)
-		in.faults = mapping.FillFromPost(&in.lead, in.req.Members, &in.accepted.pingLead, in.faults)
+		in.faults = mapping.FillLeadFromPost(&in.lead, in.req.Members, &in.accepted.pingLead, in.faults)
 		in.requirePingLocation(mapping.ArrivalName(market.SlotState), mapping.ArrivalName(market.SlotZip))
 	}
-	in.faults = in.lead.CheckConsent(in.live.Campaign, in.faults, "consent_cert_url")
+	in.faults = in.lead.AppendConsentError(in.live.Campaign, in.faults, "consent_cert_url")
 }
 
 // isSuppressedBy reports whether a suppression list has one of the lead's values, for example its

@@ -88,7 +88,7 @@ func TestApprovalKeepsToTheReport(t *testing.T) {
 		x := begin(t, r)
 		a := x.sold(1)
 		x.reported(saying(a, "returned").because("no such person").happened("2000-01-01T00:00:00Z"))
-		asked := x.lastFact().(*event.StatusChanged).Changes[0]
+		asked := x.lastFact().(*event.LeadStatusesChanged).Changes[0]
 		if asked.Webhook != market.WebhookNone || x.tell(person(2)) != "gold" {
 			t.Errorf("before it is approved: %+v", asked)
 		}
@@ -103,7 +103,7 @@ func TestApprovalKeepsToTheReport(t *testing.T) {
 			t.Fatal("the lead is in memory still")
 		}
 		expectEqual(t, decided(x.engine.By("").DecideReturn(a.Lead, true, "fair")), "ok")
-		fact := x.lastFact().(*event.StatusChanged)
+		fact := x.lastFact().(*event.LeadStatusesChanged)
 		want := asked
 		want.Result, want.WasPending, want.Webhook = event.ChangeDone, true, market.WebhookReturned
 		if got := fmt.Sprintf("%+v", fact.Changes[0]); got != fmt.Sprintf("%+v", want) || fact.Note != "fair" || fact.Buyer == 0 {

@@ -14,12 +14,12 @@ import (
 // salesMonth identifies one calendar month of sales to a buyer in a campaign. A return rule may
 // limit the share of these leads that the buyer returns.
 type salesMonth struct {
-	campaign, buyer market.Ref
+	campaign, buyer market.PermanentNumber
 	began           int64 // Unix nanoseconds
 }
 
 func salesMonthOf(lead *state.Lead) salesMonth {
-	return salesMonth{lead.Campaign, lead.Buyer, market.StartOfMonth(lead.Decided)}
+	return salesMonth{lead.Campaign, lead.Buyer, market.StartOfUTCMonth(lead.Decided)}
 }
 
 func compareMonths(first, second salesMonth) int {
@@ -30,7 +30,7 @@ func compareLeadIDs(first, second market.LeadID) int { return bytes.Compare(firs
 
 // returnRule returns the rule for returning leads of a campaign, from the present configuration.
 // A removed campaign has the default rule.
-func (p *compiledCatalog) returnRule(e *Engine, campaign market.Ref) market.ReturnRule {
+func (p *compiledCatalog) returnRule(e *Engine, campaign market.PermanentNumber) market.ReturnRule {
 	if o := p.campaigns[market.CampaignID(e.state.NameOf(event.ObjectCampaign, campaign))]; o != nil {
 		return o.Campaign.Returns
 	}
@@ -90,11 +90,11 @@ func (r *reportWorkspace) countReturn(lead *state.Lead) {
 // newReturn returns the resources that the return of a lead gives back: the buyer's money, the
 // supplier's payout and the caps, as the rule says. For a test lead the result is zero. until
 // limits the wait for a log read, in Unix nanoseconds.
-func (e *Engine) newReturn(lead *state.Lead, rule *market.ReturnRule, until int64) (back event.ReturnedResources, err error) {
+func (e *Engine) newReturn(lead *state.Lead, rule *market.ReturnRule, until int64) (back event.ResourcesFreedByReturn, err error) {
 	if lead.IsTest() {
 		return back, nil
 	}
-	back = event.ReturnedResources{Campaign: lead.Campaign, Month: market.StartOfMonth(lead.Decided), Credit: lead.Price, Currency: lead.Currency}
+	back = event.ResourcesFreedByReturn{Campaign: lead.Campaign, Month: market.StartOfUTCMonth(lead.Decided), Credit: lead.Price, Currency: lead.Currency}
 	if rule.ReversePayout {
 		back.Reverse = lead.Payout
 	}
@@ -130,7 +130,7 @@ func (e *Engine) readSaleCharges(lead *state.Lead, until int64) ([]event.CapChar
 }
 
 // webhookIfConfigured returns kind, or WebhookNone if the supplier has no webhook endpoint.
-func (p *compiledCatalog) webhookIfConfigured(supplier market.Ref, kind market.WebhookType) market.WebhookType {
+func (p *compiledCatalog) webhookIfConfigured(supplier market.PermanentNumber, kind market.WebhookType) market.WebhookType {
 	if p.webhooks[supplier] == nil {
 		return market.WebhookNone
 	}
@@ -167,7 +167,7 @@ func (e Operator) DecideReturn(id market.LeadID, approve bool, note string) erro
 		return err
 	}
 	defer e.changing.UnlockAll(&locked)
-	pending, ok := e.state.PendingReturn(id)
+	pending, ok := e.state.PendingReturnRequest(id)
 	if !ok {
 		if _, known := e.state.Lead(id); !known {
 			return fmt.Errorf("%w: lead %s does not exist", ErrNotFound, id)
@@ -184,10 +184,10 @@ func (e Operator) DecideReturn(id market.LeadID, approve bool, note string) erro
 		change.Webhook = p.webhookIfConfigured(change.Supplier, market.WebhookReturned)
 	} else {
 		change.Result = event.ChangeRefused
-		change.Return = event.ReturnedResources{Campaign: change.Return.Campaign, Month: change.Return.Month}
+		change.Return = event.ResourcesFreedByReturn{Campaign: change.Return.Campaign, Month: change.Return.Month}
 	}
-	return e.commit(&event.StatusChanged{
-		Buyer: buyer, At: e.opt.Clock.Now(), Note: note, By: e.by, Changes: []event.LeadChange{change},
+	return e.commit(&event.LeadStatusesChanged{
+		Buyer: buyer, At: e.opt.Clock.Now(), Note: note, By: e.by, Changes: []event.LeadStatusChange{change},
 	}, nil)
 }
 
@@ -206,12 +206,12 @@ func (e *Engine) lockLead(id market.LeadID, until int64) (locked []market.LeadID
 // readRequestedReturn returns the buyer of a pending return and the change that it requested,
 // from the log. If the log's history no longer has the request, it computes the change from the
 // lead and the present rules. ErrNotFound: the state no longer has the lead either.
-func (e *Engine) readRequestedReturn(p *compiledCatalog, id market.LeadID, pending state.PendingReturn, until int64) (buyer market.Ref, change event.LeadChange, err error) {
+func (e *Engine) readRequestedReturn(p *compiledCatalog, id market.LeadID, pending state.PendingReturnRequest, until int64) (buyer market.PermanentNumber, change event.LeadStatusChange, err error) {
 	record, err := e.log.ReadIfKept(pending.Seq, until)
 	if err != nil {
 		return 0, change, err
 	}
-	if changed, ok := record.(*event.StatusChanged); ok {
+	if changed, ok := record.(*event.LeadStatusesChanged); ok {
 		for i := range changed.Changes {
 			if c := &changed.Changes[i]; c.Lead == id && c.Result == event.ChangePending {
 				return changed.Buyer, *c, nil
@@ -224,7 +224,7 @@ func (e *Engine) readRequestedReturn(p *compiledCatalog, id market.LeadID, pendi
 		return 0, change, fmt.Errorf("%w: lead %s is too old: memory and the log's history no longer have it", ErrNotFound, id)
 	}
 	rule := p.returnRule(e, lead.Campaign)
-	change = event.LeadChange{Lead: id, From: lead.Status, To: market.StatusReturned, Supplier: lead.Supplier}
+	change = event.LeadStatusChange{Lead: id, From: lead.Status, To: market.StatusReturned, Supplier: lead.Supplier}
 	change.Return, err = e.newReturn(&lead, &rule, until)
 	return lead.Buyer, change, err
 }
@@ -238,12 +238,12 @@ func (e *Engine) PendingReturns(after market.LeadID, limit int) (page []PendingR
 	if p == nil {
 		return nil, 0, ErrUnavailable
 	}
-	all := e.state.PendingReturnLeads()
+	all := e.state.LeadsWithPendingReturn()
 	for _, id := range all {
 		if len(page) == limit {
 			break
 		}
-		pending, ok := e.state.PendingReturn(id)
+		pending, ok := e.state.PendingReturnRequest(id)
 		if compareLeadIDs(id, after) <= 0 || !ok {
 			continue
 		}

@@ -16,7 +16,7 @@ import (
 func TestShareCountsTheLeadThatComesBack(t *testing.T) {
 	for _, test := range []struct {
 		what  string
-		share market.PriceShare
+		share market.ShareInMillionths
 		want  string
 	}{
 		{"half of two", 500_000, "returned"},

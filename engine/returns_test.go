@@ -53,7 +53,7 @@ func TestReturns(t *testing.T) {
 			expectEqual(t, x.reported(saying(a, "returned")), test.want)
 			want := "90"
 			if test.gives != "" {
-				back := x.lastFact().(*event.StatusChanged).Changes[0].Return
+				back := x.lastFact().(*event.LeadStatusesChanged).Changes[0].Return
 				if got := back.Credit.String() + " " + back.Reverse.String(); got != test.gives || back.Currency.String() != "USD" || back.Month != began.UnixNano() {
 					t.Errorf("gives back %s, want %s: %+v", got, test.gives, back)
 				}
@@ -107,7 +107,7 @@ func TestReturnsGiveTheCapsBack(t *testing.T) {
 			a := x.sold(1)
 			time.Sleep(5*time.Minute + test.after)
 			expectEqual(t, x.reported(saying(a, "returned").by(test.buyer)), "returned")
-			charges := x.lastFact().(*event.StatusChanged).Changes[0].Return.Charges
+			charges := x.lastFact().(*event.LeadStatusesChanged).Changes[0].Return.Charges
 			if want := map[bool]int{true: 2}[test.back]; len(charges) != want {
 				t.Errorf("%+v", charges)
 			}
@@ -135,7 +135,7 @@ func TestReturnOfALeadPastHistory(t *testing.T) {
 func TestReturnsAtTheSameInstant(t *testing.T) {
 	tests := []struct {
 		what    string
-		share   market.PriceShare
+		share   market.ShareInMillionths
 		leads   int
 		batches bool
 		want    string // what blue has in the end
@@ -183,7 +183,7 @@ func TestReturnsAtTheSameInstant(t *testing.T) {
 			all.Wait()
 			expectEqual(t, x.balance("blue"), test.want, "blue has; ", done)
 			taken := 0
-			for _, fact := range recordsOf[*event.StatusChanged](x) {
+			for _, fact := range recordsOf[*event.LeadStatusesChanged](x) {
 				for _, c := range fact.Changes {
 					if c.Result == event.ChangeDone {
 						taken++

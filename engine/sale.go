@@ -31,7 +31,7 @@ type leadSale struct {
 	refusedCharges []event.CapCharge // of the refused post, while the next buyer is chosen
 
 	// The contact part of the event: its plaintext and its key.
-	contact event.ContactPart
+	contact event.LeadPersonalData
 	plain   []byte // encoded contact
 	keySlot uint64 // of key
 	key     [32]byte
@@ -39,8 +39,8 @@ type leadSale struct {
 
 	// Memory for lists. The first four are the event's between lendListsToRecord and
 	// reclaimListsFromRecord.
-	fields        []event.Field
-	steps         []event.OutcomeFilterSets
+	fields        []event.LeadField
+	steps         []event.FilterSetsWithOutcome
 	bids          []event.Bid
 	sealed        []byte
 	duplicateKeys []market.DuplicateKey
@@ -66,7 +66,7 @@ func (in *leadSale) newAcceptedAnswer() Answer {
 // ReasonNone, or the reason why the lead stays unsold. A lead stays unsold only because of
 // applied events. If another request's reservation is in the way, chooseBuyer waits until it ends
 // and checks everything again.
-func (in *leadSale) chooseBuyer() (market.Reason, error) {
+func (in *leadSale) chooseBuyer() (market.UnsoldReason, error) {
 	if in.live.Campaign.Method == market.PingPost {
 		return in.runAuction()
 	}
@@ -88,7 +88,7 @@ func (in *leadSale) chooseBuyer() (market.Reason, error) {
 // chooseNextBuyer chooses the best of the remaining candidates, after an auction or a buyer's
 // refusal. It returns ReasonNone, or the reason why no candidate gets the lead. The caps that the
 // refused post used count as free, because the event with the next buyer gives them back.
-func (in *leadSale) chooseNextBuyer() (market.Reason, error) {
+func (in *leadSale) chooseNextBuyer() (market.UnsoldReason, error) {
 	for {
 		cachedAvailability(in.live, in.engine.state, in.now).ExcludeFromExceptCaps(&in.candidates)
 		reason, wait := in.reserveFirstCandidate()
@@ -105,7 +105,7 @@ func (in *leadSale) chooseNextBuyer() (market.Reason, error) {
 // campaign's method, and returns ReasonNone. If no candidate has capacity, it returns the reason
 // why the lead is unsold. If another request's reservation is in the way, it returns the channel
 // that closes when that reservation ends.
-func (in *leadSale) reserveFirstCandidate() (market.Reason, <-chan struct{}) {
+func (in *leadSale) reserveFirstCandidate() (market.UnsoldReason, <-chan struct{}) {
 	for in.candidates.Eligible.NextFrom(0) >= 0 {
 		next := in.nextCandidate()
 		if next < 0 {
@@ -115,7 +115,7 @@ func (in *leadSale) reserveFirstCandidate() (market.Reason, <-chan struct{}) {
 		if wait == nil && outcome == market.OutcomeWon && in.encodePostBody() {
 			return market.ReasonNone, nil
 		}
-		in.engine.state.ReleaseSaleReservation(&in.reserved)
+		in.engine.state.ReleaseCapsFundsAndTurn(&in.reserved)
 		switch {
 		case wait != nil:
 			return market.ReasonNone, wait
@@ -153,7 +153,7 @@ func (in *leadSale) nextCandidate() int {
 // reserveCandidate sets in.choice to the buyer of a filter set, at its fixed price or its bid,
 // and reserves a sale to it. The outcome is OutcomeWon after success. A channel means that
 // another request's reservation is in the way; it closes when that reservation ends.
-func (in *leadSale) reserveCandidate(filterSet int) (market.Outcome, <-chan struct{}) {
+func (in *leadSale) reserveCandidate(filterSet int) (market.BuyerOutcome, <-chan struct{}) {
 	campaign := in.live.Campaign
 	price := campaign.FilterSets[filterSet].Price
 	if in.auction.IsHeld() {
@@ -172,17 +172,17 @@ func (in *leadSale) reserveCandidate(filterSet int) (market.Outcome, <-chan stru
 // buyer. It returns OutcomeWon, or the outcome of the part that failed; the caller then releases
 // the parts that were reserved. A channel means that another request's reservation is in the way;
 // it closes when that reservation ends.
-func (in *leadSale) reserveChosenSale() (market.Outcome, <-chan struct{}) {
+func (in *leadSale) reserveChosenSale() (market.BuyerOutcome, <-chan struct{}) {
 	e, campaign, price := in.engine, in.live.Campaign, in.choice.price
 	buyer := in.chosenFilterSet().Buyer
 	if rule := &campaign.Duplicates; rule.PerBuyer && rule.Window > 0 {
-		e.state.ReleaseDuplicateKeys(&in.reserved)
+		e.state.ReleaseDuplicateKeyClaims(&in.reserved)
 		result, wait := in.tryClaimDuplicates(uint64(campaign.Ref)<<32 | uint64(buyer.Ref))
 		if result != state.Reserved {
 			return market.OutcomeDuplicate, wait
 		}
 	}
-	if result, wait := e.state.ReserveCaps(&in.reserved, in.live.Caps[in.choice.filterSet], price, in.refusedCharges, in.now); result != state.Reserved {
+	if result, wait := e.state.ReserveAllCaps(&in.reserved, in.live.Caps[in.choice.filterSet], price, in.refusedCharges, in.now); result != state.Reserved {
 		return market.OutcomeCapped, wait
 	}
 	if result, wait := e.state.ReserveFunds(&in.reserved, buyer, price); result != state.Reserved {
@@ -219,7 +219,7 @@ func (in *leadSale) recordLeadAndCampaign() {
 // checkCampaignRules returns the reason for which the campaign rejects the lead, or ReasonNone.
 // It applies the filters and suppression lists. It also claims the lead's values against
 // duplicates, unless the rule counts duplicates for each buyer.
-func (in *leadSale) checkCampaignRules() (market.Reason, error) {
+func (in *leadSale) checkCampaignRules() (market.UnsoldReason, error) {
 	campaign := in.live.Campaign
 	for i := range campaign.Filters {
 		if !campaign.Filters[i].Accepts(&in.lead) {
@@ -240,7 +240,7 @@ func (in *leadSale) checkCampaignRules() (market.Reason, error) {
 
 // queueUnsold adds the event of a lead without a buyer to the log's queue, and returns the
 // supplier's answer. It does not wait for the log.
-func (in *leadSale) queueUnsold(reason market.Reason) (Answer, error) {
+func (in *leadSale) queueUnsold(reason market.UnsoldReason) (Answer, error) {
 	in.record.Reason = reason
 	in.record.Decided = in.now
 	in.recordCandidateOutcomes()

@@ -135,10 +135,10 @@ func opened(t testing.TB, r rig, tune ...func(*engine.Options)) *exchange {
 
 func keptPromises(t testing.TB, entries []entry) {
 	t.Helper()
-	held := map[[16]byte]*event.AuctionHeld{}
+	held := map[[16]byte]*event.PingAuctionCompleted{}
 	for i, fact := range decodeAll(t, entries) {
 		switch fact := fact.(type) {
-		case *event.AuctionHeld:
+		case *event.PingAuctionCompleted:
 			held[fact.Name] = fact
 		case *event.LeadDecided:
 			if fact.Sale.Ping != [16]byte{} {
@@ -152,7 +152,7 @@ func keptPromises(t testing.TB, entries []entry) {
 	}
 }
 
-func asPromised(t testing.TB, auction *event.AuctionHeld, lead *event.LeadDecided) {
+func asPromised(t testing.TB, auction *event.PingAuctionCompleted, lead *event.LeadDecided) {
 	t.Helper()
 	if auction == nil {
 		t.Errorf("lead %s is sold by an auction that was never held", lead.Lead)

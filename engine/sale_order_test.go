@@ -122,7 +122,7 @@ var hurdles = []struct {
 
 // tokenFor is the token of the seller's auction, by the log.
 func (x *exchange) tokenFor(theirs string) []byte {
-	for _, held := range recordsOf[*event.AuctionHeld](x) {
+	for _, held := range recordsOf[*event.PingAuctionCompleted](x) {
 		if held.SellerAuction == theirs {
 			return held.Token.AppendTo(nil)
 		}
@@ -229,7 +229,7 @@ func TestBidEndsAtTheInstant(t *testing.T) {
 // The bid is for a lead in a campaign to a buyer; where one of them is not to be
 // had any more it is over. What only changes the price does not touch it.
 func TestBidOutlivesWhatItCan(t *testing.T) {
-	pause := func(door event.ObjectKind, id string) func(*exchange) {
+	pause := func(door event.ConfigObjectKind, id string) func(*exchange) {
 		return func(x *exchange) {
 			must.Succeed(x.t, x.engine.By("").SetPaused(door, id, true))
 		}

@@ -14,21 +14,21 @@ import (
 // by its known name, under which it is written, and by that under which it arrives, as
 // earlier programs wrote it.
 func TestFieldsOfAPing(t *testing.T) {
-	mapping, err := market.NewMapping(market.MappingSpec{Fields: []market.FieldSpec{
+	mapping, err := market.NewFieldMapping(market.FieldMappingSpec{Fields: []market.FieldSpec{
 		{Name: "utm_source", BuyerName: "source", Type: market.TypeString}, {Name: "homeowner", BuyerName: "owns_home", Type: market.TypeString},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, slot := range map[string]market.Slot{"source": market.SlotSource, "utm_source": market.SlotSource, "homeowner": market.FirstCustomSlot} {
+	for name, slot := range map[string]market.FieldSlot{"source": market.SlotSource, "utm_source": market.SlotSource, "homeowner": market.FirstCustomSlot} {
 		in := new(ingest)
-		in.accepted.auction = &pastauction.Auction{Fields: []event.Field{{Name: name, Kind: market.KindString, Text: []byte("x")}}}
+		in.accepted.auction = &pastauction.Auction{Fields: []event.LeadField{{Name: name, Kind: market.KindString, Text: []byte("x")}}}
 		in.fillPingLeadFromAuction(mapping)
 		if got := string(in.accepted.pingLead.Values[slot].Text); got != "x" {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-	for slot, want := range map[market.Slot]string{market.SlotSource: "source", market.FirstCustomSlot: "homeowner"} {
+	for slot, want := range map[market.FieldSlot]string{market.SlotSource: "source", market.FirstCustomSlot: "homeowner"} {
 		if got := mapping.LogName(slot); got != want {
 			t.Errorf("the log calls %s %s", want, got)
 		}
@@ -38,7 +38,7 @@ func TestFieldsOfAPing(t *testing.T) {
 // The value of a field survives the record, unless the field has become another.
 func TestValueOfAField(t *testing.T) {
 	tests := []struct {
-		kind market.ValueKind
+		kind market.FieldValueKind
 		text string
 		as   market.FieldType
 		want string
@@ -54,7 +54,7 @@ func TestValueOfAField(t *testing.T) {
 		{market.KindRaw, "[1]", market.TypeString, "absent"},
 	}
 	for _, test := range tests {
-		value := leadValueOf(&event.Field{Kind: test.kind, Text: []byte(test.text)}, test.as)
+		value := leadValueOf(&event.LeadField{Kind: test.kind, Text: []byte(test.text)}, test.as)
 		got := fmt.Sprintf("%s %g", value.Text, value.Num)
 		if value.Kind == market.KindAbsent {
 			got = "absent"
@@ -68,12 +68,12 @@ func TestValueOfAField(t *testing.T) {
 // TestCachedAuctionIsACopy: the recorded event and its encoding can be overwritten after the
 // auction was cached.
 func TestCachedAuctionIsACopy(t *testing.T) {
-	record := &event.AuctionHeld{
+	record := &event.PingAuctionCompleted{
 		Auction: market.AuctionID{7}, Name: [16]byte{7, 1},
 		Bids:   []event.Bid{{Buyer: 1, Outcome: market.OutcomeWon, Amount: 2, Token: "token", ValidUntil: 100}},
-		Fields: []event.Field{{Name: "state", Kind: market.KindString, Text: []byte("CA")}},
+		Fields: []event.LeadField{{Name: "state", Kind: market.KindString, Text: []byte("CA")}},
 	}
-	data := event.Append(nil, record)
+	data := event.AppendRecord(nil, record)
 	var e Engine
 	e.recent.Add(record, data, 1)
 	clear(data)

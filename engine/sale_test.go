@@ -23,7 +23,7 @@ func TestSaleContent(t *testing.T) {
 		x := opened(t, r)
 		a := x.quoted(inquiry(1, "zip3", "941", "source", "own", "vehicles", "#2"))
 		p := postOf(1, a, "zip", "94110", "city", "Rome", "vehicles", "#3", "nickname", "Patty")
-		p.lead.members = append([]market.Member{member("city", "Paris"), member("nickname", "Old")}, p.lead.members...)
+		p.lead.members = append([]market.JSONMember{member("city", "Paris"), member("nickname", "Old")}, p.lead.members...)
 		answer := must.Value(x.sell(p))(t)
 		id := answer.Lead.String()
 		want := `{"auction_id":"` + a.ours.String() + `","bid_token":"` + x.world.tokenOf("blue", a.ours.String()) + `","lead":{"lead_uuid":"` + id + `",` +

@@ -15,11 +15,11 @@ import (
 // StatusReport is a buyer's report on one lead, as it arrived. A member that is missing in the
 // request is the zero Member.
 type StatusReport struct {
-	Lead      market.Member // lead_id, in a request with many reports
-	Status    market.Member
-	Reason    market.Member
-	Occurred  market.Member // occurred_at
-	NotObject bool          // the report is not a JSON object
+	Lead      market.JSONMember // lead_id, in a request with many reports
+	Status    market.JSONMember
+	Reason    market.JSONMember
+	Occurred  market.JSONMember // occurred_at
+	NotObject bool              // the report is not a JSON object
 }
 
 // StatusRequest is a buyer's request that reports the status of one or many leads, for example
@@ -52,13 +52,13 @@ type reportWorkspace struct {
 	req       *StatusRequest
 	plan      *compiledCatalog
 	endpoint  byte
-	reserved  state.Reservation
+	reserved  state.RequestReservations
 	committed bool                 // the committer owns the reservations
 	leads     []market.LeadID      // locked
 	months    []salesMonth         // locked
 	returns   map[salesMonth]int64 // returns that this request adds
 	reports   []parsedReport
-	record    event.StatusChanged
+	record    event.LeadStatusesChanged
 }
 
 // ReportStatus processes a buyer's report on one lead: POST /v1/leads/{id}/status. It returns
@@ -153,7 +153,7 @@ func (r *reportWorkspace) answerRepeatedRequest() (answer StatusAnswer, found bo
 	if r.endpoint == endpointStatus {
 		content = append(r.req.Lead[:], content...)
 	}
-	var use event.IdempotencyUse
+	var use event.RequestIdempotencyKey
 	use.Key, use.Fingerprint, _ = e.hashIdempotencyKey(nil, r.endpoint, r.req.Buyer.Ref, r.req.Key, content, false)
 	first, err := r.claimOrWaitForKey(&r.reserved, &use)
 	if err != nil {
@@ -195,7 +195,7 @@ func (r *reportWorkspace) lockAndDecide() error {
 		return err
 	}
 	r.record.Request, r.record.Buyer = r.req.Request, r.req.Buyer.Ref
-	r.record.Changes = make([]event.LeadChange, 0, len(r.reports))
+	r.record.Changes = make([]event.LeadStatusChange, 0, len(r.reports))
 	for i := range r.reports {
 		change, err := r.decideReport(&r.reports[i])
 		if err != nil {

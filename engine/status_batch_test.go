@@ -116,7 +116,7 @@ func TestBatchesCross(t *testing.T) {
 			}
 		}
 		done := 0
-		for _, fact := range recordsOf[*event.StatusChanged](x) {
+		for _, fact := range recordsOf[*event.LeadStatusesChanged](x) {
 			for _, c := range fact.Changes {
 				if c.Result == event.ChangeDone {
 					done++
@@ -236,6 +236,6 @@ func TestReportsUnderOneKeyAtOnce(t *testing.T) {
 				t.Errorf("%s\nand %s", first, got)
 			}
 		}
-		expectEqual(t, len(recordsOf[*event.StatusChanged](x)), 1, "facts")
+		expectEqual(t, len(recordsOf[*event.LeadStatusesChanged](x)), 1, "facts")
 	})
 }

@@ -14,10 +14,10 @@ import (
 // decideReport returns the change that a report causes, or its rejection. The caller has locked
 // the report's lead. If the lead's delivery was unconfirmed, the report proves that the buyer has
 // the lead. decideReport then commits that first.
-func (r *reportWorkspace) decideReport(rep *parsedReport) (event.LeadChange, error) {
+func (r *reportWorkspace) decideReport(rep *parsedReport) (event.LeadStatusChange, error) {
 	for {
 		lead, ok := r.leadOfBuyer(rep.lead)
-		change := event.LeadChange{Lead: rep.lead, To: rep.status}
+		change := event.LeadStatusChange{Lead: rep.lead, To: rep.status}
 		switch {
 		case len(rep.objections) > 0:
 			change.Result, change.Rejections = event.ChangeInvalid, rep.objections
@@ -28,11 +28,11 @@ func (r *reportWorkspace) decideReport(rep *parsedReport) (event.LeadChange, err
 		}
 		change.From, change.Supplier = lead.Status, lead.Supplier
 		rule := r.plan.returnRule(r.engine, lead.Campaign)
-		var objection market.ReportRejection
+		var objection market.BuyerReportRejection
 		change.Result, objection = r.judgeReport(rep, &lead, &rule)
 		switch change.Result {
 		case event.ChangeNotAllowed:
-			change.Rejections = []market.ReportRejection{objection}
+			change.Rejections = []market.BuyerReportRejection{objection}
 			return change, nil
 		case event.ChangeNone:
 			return change, nil
@@ -50,8 +50,8 @@ func (r *reportWorkspace) decideReport(rep *parsedReport) (event.LeadChange, err
 // judgeReport decides whether a lead may change to the reported status, by its present status and
 // the campaign's return rule. It returns the result and, for ChangeNotAllowed, the objection. It
 // changes nothing.
-func (r *reportWorkspace) judgeReport(rep *parsedReport, lead *state.Lead, rule *market.ReturnRule) (event.LeadChangeResult, market.ReportRejection) {
-	no := func(o market.ReportRejection) (event.LeadChangeResult, market.ReportRejection) {
+func (r *reportWorkspace) judgeReport(rep *parsedReport, lead *state.Lead, rule *market.ReturnRule) (event.LeadStatusChangeResult, market.BuyerReportRejection) {
+	no := func(o market.BuyerReportRejection) (event.LeadStatusChangeResult, market.BuyerReportRejection) {
 		return event.ChangeNotAllowed, o
 	}
 	switch {
@@ -63,7 +63,7 @@ func (r *reportWorkspace) judgeReport(rep *parsedReport, lead *state.Lead, rule 
 		return event.ChangeNone, market.RejectionNone
 	case lead.ReturnState() == market.ReturnPending:
 		return no(market.RejectionReturnPending)
-	case !lead.Status.CanBecome(rep.status):
+	case !lead.Status.CanReportChangeTo(rep.status):
 		return no(market.RejectionStatusBackward)
 	case rep.status != market.StatusReturned:
 		return event.ChangeDone, market.RejectionNone
@@ -82,7 +82,7 @@ func (r *reportWorkspace) judgeReport(rep *parsedReport, lead *state.Lead, rule 
 // completeChange fills in an accepted change: the reason and time, the resources that a return
 // gives back, and the webhook event for the supplier. The reason is withheld if it contains
 // contact data.
-func (r *reportWorkspace) completeChange(change *event.LeadChange, rep *parsedReport, lead *state.Lead, rule *market.ReturnRule) (err error) {
+func (r *reportWorkspace) completeChange(change *event.LeadStatusChange, rep *parsedReport, lead *state.Lead, rule *market.ReturnRule) (err error) {
 	change.Reason, change.Occurred = redaction.WithholdContact(rep.reason), rep.occurred
 	if rep.status == market.StatusReturned {
 		change.Return, err = r.engine.newReturn(lead, rule, r.deadline())
@@ -130,7 +130,7 @@ type StatusResult struct {
 	Waits  bool              // its return waits for the operator's approval
 
 	Code      RefusalCode // empty: the report was accepted
-	Objection market.ReportRejection
+	Objection market.BuyerReportRejection
 	Fields    []market.FieldError
 }
 
@@ -141,7 +141,7 @@ func (r *reportWorkspace) answerOfFirstRequest(seq uint64) (StatusAnswer, error)
 	if err != nil {
 		return StatusAnswer{}, err
 	}
-	changed, ok := record.(*event.StatusChanged)
+	changed, ok := record.(*event.LeadStatusesChanged)
 	if !ok {
 		panic(fmt.Sprintf("BUG: log record %d is not the status report of an idempotency key", seq))
 	}
@@ -153,7 +153,7 @@ func (r *reportWorkspace) answerOfFirstRequest(seq uint64) (StatusAnswer, error)
 // newStatusAnswer builds the answer to a status request from the request's event, so that the
 // first answer and its repeats are equal. For an unknown lead the event has no id. The id's text
 // then comes from the request, whose body is the same in a repeat.
-func newStatusAnswer(record *event.StatusChanged, req *StatusRequest) StatusAnswer {
+func newStatusAnswer(record *event.LeadStatusesChanged, req *StatusRequest) StatusAnswer {
 	answer := StatusAnswer{Request: record.Request, Results: make([]StatusResult, len(record.Changes))}
 	allowed := record.Allowed
 	for i := range record.Changes {
@@ -175,7 +175,7 @@ func newStatusAnswer(record *event.StatusChanged, req *StatusRequest) StatusAnsw
 
 // setResult sets the result of one report from the change in the event. allowed lists the return
 // reasons that the campaign accepts, if the report was rejected for its reason.
-func (s *StatusResult) setResult(change *event.LeadChange, allowed string) {
+func (s *StatusResult) setResult(change *event.LeadStatusChange, allowed string) {
 	switch change.Result {
 	case event.ChangeDone:
 		s.Status = change.To
@@ -199,7 +199,7 @@ func (s *StatusResult) setResult(change *event.LeadChange, allowed string) {
 
 // refusalOfChange returns the *Refusal for a request with a single report, or nil if the report
 // was accepted.
-func refusalOfChange(change *event.LeadChange) error {
+func refusalOfChange(change *event.LeadStatusChange) error {
 	var result StatusResult
 	result.setResult(change, "")
 	if result.Code == "" {

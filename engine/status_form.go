@@ -15,7 +15,7 @@ type parsedReport struct {
 	status     market.LeadStatus
 	reason     string
 	occurred   int64 // Unix nanoseconds; zero: not given
-	objections []market.ReportRejection
+	objections []market.BuyerReportRejection
 	reasons    string // the allowed reasons, if RejectionReasonUnlisted is among the objections
 }
 
@@ -30,8 +30,8 @@ func (r *reportWorkspace) parseReports() {
 		rep := r.parseReport(form)
 		switch {
 		case form.NotObject:
-			rep.objections = []market.ReportRejection{market.RejectionNotObject}
-		case form.Lead.IsMissing():
+			rep.objections = []market.BuyerReportRejection{market.RejectionNotObject}
+		case form.Lead.CountsAsMissing():
 			rep.addRejection(market.RejectionLeadMissing)
 		case form.Lead.Kind != market.JSONString:
 			rep.addRejection(market.RejectionLeadType)
@@ -50,7 +50,7 @@ func (r *reportWorkspace) parseReports() {
 }
 
 // addRejection adds an objection, which becomes part of the report's result.
-func (rep *parsedReport) addRejection(o market.ReportRejection) {
+func (rep *parsedReport) addRejection(o market.BuyerReportRejection) {
 	rep.objections = append(rep.objections, o)
 }
 
@@ -58,7 +58,7 @@ func (rep *parsedReport) addRejection(o market.ReportRejection) {
 // that is invalid.
 func (r *reportWorkspace) parseReport(form *StatusReport) (rep parsedReport) {
 	switch m := &form.Status; {
-	case m.IsMissing():
+	case m.CountsAsMissing():
 		rep.addRejection(market.RejectionStatusMissing)
 	case m.Kind != market.JSONString:
 		rep.addRejection(market.RejectionStatusType)
@@ -73,9 +73,9 @@ func (r *reportWorkspace) parseReport(form *StatusReport) (rep parsedReport) {
 	return rep
 }
 
-func (rep *parsedReport) parseReason(m *market.Member) {
+func (rep *parsedReport) parseReason(m *market.JSONMember) {
 	switch {
-	case m.IsMissing():
+	case m.CountsAsMissing():
 		if rep.status == market.StatusReturned {
 			rep.addRejection(market.RejectionReasonMissing)
 		}
@@ -90,8 +90,8 @@ func (rep *parsedReport) parseReason(m *market.Member) {
 	}
 }
 
-func (rep *parsedReport) parseOccurredAt(m *market.Member, now int64) {
-	if m.IsMissing() {
+func (rep *parsedReport) parseOccurredAt(m *market.JSONMember, now int64) {
+	if m.CountsAsMissing() {
 		return
 	}
 	if m.Kind != market.JSONString {
@@ -116,9 +116,9 @@ func (r *reportWorkspace) checkReturnReason(rep *parsedReport, lead *state.Lead)
 	if rep.status != market.StatusReturned || rep.reason == "" || lead.Status == market.StatusReturned || lead.ReturnState() == market.ReturnPending {
 		return
 	}
-	if rule := r.plan.returnRule(r.engine, lead.Campaign); !rule.AcceptsReason(rep.reason) {
+	if rule := r.plan.returnRule(r.engine, lead.Campaign); !rule.AcceptsReturnReason(rep.reason) {
 		rep.addRejection(market.RejectionReasonUnlisted)
-		rep.reasons = rule.ListReasons()
+		rep.reasons = rule.ListAcceptedReasons()
 	}
 }
 
@@ -138,7 +138,7 @@ func (r *reportWorkspace) idempotencyKeyFaults() []market.FieldError {
 // fieldErrorsOf translates the objections to a report into field errors of the API. reasons lists
 // the return reasons that the campaign accepts. It is empty if no reason was rejected, or in old
 // log records.
-func fieldErrorsOf(objections []market.ReportRejection, reasons string) (faults []market.FieldError) {
+func fieldErrorsOf(objections []market.BuyerReportRejection, reasons string) (faults []market.FieldError) {
 	for _, objection := range objections {
 		if fault, ok := objection.FieldError(); ok {
 			if objection == market.RejectionReasonUnlisted && reasons != "" {

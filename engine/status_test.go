@@ -43,7 +43,7 @@ func TestReportsGoForward(t *testing.T) {
 				if logged := x.log.len() > entries; logged == (test.want[i] == '.') {
 					t.Errorf("logged: %v", logged)
 				}
-				if change, ok := x.lastFact().(*event.StatusChanged); ok && test.want[i] == '=' && change.Changes[0].Result != event.ChangeNone {
+				if change, ok := x.lastFact().(*event.LeadStatusesChanged); ok && test.want[i] == '=' && change.Changes[0].Result != event.ChangeNone {
 					t.Errorf("what was so already is logged as %+v", change)
 				}
 			})
@@ -156,15 +156,15 @@ func TestWhatAReportLogs(t *testing.T) {
 			if err != nil || answer.Results[0].Lead != a.Lead.String() {
 				t.Fatalf("%+v, %v", answer, err)
 			}
-			fact := x.lastFact().(*event.StatusChanged)
-			want := event.LeadChange{
+			fact := x.lastFact().(*event.LeadStatusesChanged)
+			want := event.LeadStatusChange{
 				Lead: a.Lead, Result: event.ChangeDone, From: market.StatusAccepted, To: market.StatusContacted,
 				Reason: "by phone", Occurred: began.Add(30*time.Minute + time.Second/2).UnixNano(), Supplier: x.lead(a).Supplier,
 			}
 			if told {
 				want.Webhook = market.WebhookContacted
 			}
-			expectEqual(t, fmt.Sprintf("%+v", fact.Changes), fmt.Sprintf("%+v", []event.LeadChange{want}))
+			expectEqual(t, fmt.Sprintf("%+v", fact.Changes), fmt.Sprintf("%+v", []event.LeadStatusChange{want}))
 			if fact.At != began.Add(time.Hour).UnixNano() || fact.Request != answer.Request || fact.Buyer == 0 || fact.Idempotency.Key == [16]byte{} {
 				t.Errorf("%+v", fact)
 			}

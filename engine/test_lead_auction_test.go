@@ -25,7 +25,7 @@ func TestATestAuctionAsksTestEndpoints(t *testing.T) {
 		if got := fmt.Sprint(x.world.rang()); strings.Count(got, "blue.test") != 3 || strings.Count(got, "red.test") != 3 || strings.Contains(got, "gold") {
 			t.Errorf("asked %s", got)
 		}
-		for _, held := range recordsOf[*event.AuctionHeld](x) {
+		for _, held := range recordsOf[*event.PingAuctionCompleted](x) {
 			if !held.Test || !strings.Contains(event.DescribeAsJSON(held), `"filtered":[1]`) {
 				t.Errorf("the log has %s", event.DescribeAsJSON(held))
 			}

@@ -23,7 +23,7 @@ func (x *exchange) staff() (all string) {
 }
 
 // tokenOf is a token of a user, with a number for its hash.
-func tokenOf(user string, number byte, role market.Role, expires int64) *state.APIToken {
+func tokenOf(user string, number byte, role market.OperatorRole, expires int64) *state.APIToken {
 	return &state.APIToken{User: user, Name: "sheet", Role: role, Hash: [32]byte{number}, Hint: "ppa_", Expires: expires}
 }
 
@@ -32,7 +32,7 @@ func TestUsers(t *testing.T) {
 	bubble(t, "users", func(t *testing.T) {
 		x := begin(t, rig{})
 		e := x.engine.By("anna")
-		set := func(name string, role market.Role, password string, keeper bool) func() error {
+		set := func(name string, role market.OperatorRole, password string, keeper bool) func() error {
 			return func() error {
 				_, err := e.SetUser(engine.User{Name: name, Role: role, Password: password}, keeper)
 				return err
@@ -42,7 +42,7 @@ func TestUsers(t *testing.T) {
 			return func() error { return e.RemoveUser(name, keeper) }
 		}
 		token := func(token *state.APIToken) func() error {
-			return func() error { user, _ := x.state.User(token.User); return e.AddAPIToken(user, token) }
+			return func() error { user, _ := x.state.OperatorUser(token.User); return e.AddAPIToken(user, token) }
 		}
 		for i, step := range []struct {
 			what string
@@ -73,7 +73,7 @@ func TestUsers(t *testing.T) {
 				t.Errorf("%d, %s: %v, want %v", i, step.what, err, step.want)
 			}
 			expectEqual(t, x.staff(), step.then, i, ", ", step.what)
-			if x.log.len() != before && event.RequestedBy(x.lastFact()) != "anna" {
+			if x.log.len() != before && event.RequestingOperator(x.lastFact()) != "anna" {
 				t.Errorf("%d, %s: nobody asked for %s", i, step.what, event.DescribeAsJSON(x.lastFact()))
 			}
 			x.crash()
@@ -93,7 +93,7 @@ func TestPasswordOfWhoWasJudged(t *testing.T) {
 		if _, err := e.SetUser(engine.User{Name: "bob", Role: market.RoleViewer, Password: "p1"}, false); err != nil {
 			t.Fatal(err)
 		}
-		bob, _ := x.state.User("bob")
+		bob, _ := x.state.OperatorUser("bob")
 		if err := e.SetPassword(&bob, "p2"); err != nil || x.staff() != "bob viewer p2 0; " {
 			t.Errorf("%v, %s", err, x.staff())
 		}
@@ -116,7 +116,7 @@ func TestTokensAreFew(t *testing.T) {
 		if _, err := e.SetUser(engine.User{Name: "bob", Role: market.RoleViewer, Password: "p1"}, false); err != nil {
 			t.Fatal(err)
 		}
-		bob, _ := x.state.User("bob")
+		bob, _ := x.state.OperatorUser("bob")
 		soon := time.Now().Add(time.Minute).UnixNano()
 		for n := range byte(engine.MaxAPITokens) {
 			expires := soon

@@ -10,7 +10,7 @@ import (
 	"pingpost/engine/state"
 )
 
-var supplierName = &event.NamesNumbered{Names: []event.NumberedName{{Kind: event.ObjectSupplier, Ref: 1, ID: "acme"}}}
+var supplierName = &event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectSupplier, Ref: 1, ID: "acme"}}}
 
 // webhookEngine returns an engine over a state that has a supplier and no lead, and a
 // history that fails.
@@ -28,7 +28,7 @@ func TestWebhookOfUnknownLead(t *testing.T) {
 	bubble(t, "gone", func(t *testing.T) {
 		log := newMemoryLog(t)
 		defer log.close()
-		log.entries = append(log.entries, entry{1, event.Append(nil, supplierName)})
+		log.entries = append(log.entries, entry{1, event.AppendRecord(nil, supplierName)})
 		e := webhookEngine(log, engine.ErrGone)
 		if _, err := e.WebhookMessage(&w); !errors.Is(err, engine.ErrGone) {
 			t.Errorf("%v", err)

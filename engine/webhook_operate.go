@@ -75,7 +75,7 @@ func (e Operator) SwitchWebhooks(supplier market.SupplierID, off bool) error {
 	if e.state.OutboxStatus(ref).Off == off {
 		return nil
 	}
-	return e.commit(&event.WebhooksSwitched{Supplier: ref, Off: off, At: e.opt.Clock.Now(), By: e.by}, nil)
+	return e.commit(&event.SupplierWebhooksTurnedOnOrOff{Supplier: ref, Off: off, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
 // DeadLetters returns a page of a supplier's dead letters (webhooks that are not attempted any
@@ -127,7 +127,7 @@ func (e Operator) ResendDeadLetters(supplier market.SupplierID) (resent int, err
 // resendDeadLettersOf queues the dead letters of several leads again. It works on the leads
 // concurrently, so that their events share the log's fsyncs. For one lead it commits one event
 // after another, so that its webhooks are sent in their order.
-func (e Operator) resendDeadLettersOf(supplier market.Ref, leads [][]state.QueuedWebhook) (resent int, err error) {
+func (e Operator) resendDeadLettersOf(supplier market.PermanentNumber, leads [][]state.QueuedWebhook) (resent int, err error) {
 	e.webhooks.switching.Lock()
 	defer e.webhooks.switching.Unlock()
 	if e.state.OutboxStatus(supplier).Off {
@@ -151,7 +151,7 @@ func (e Operator) resendDeadLettersOf(supplier market.Ref, leads [][]state.Queue
 	return resent, err
 }
 
-func (e *Engine) supplierRef(supplier market.SupplierID) (market.Ref, error) {
+func (e *Engine) supplierRef(supplier market.SupplierID) (market.PermanentNumber, error) {
 	ref := e.state.RefOf(event.ObjectSupplier, string(supplier))
 	if ref == 0 {
 		return 0, fmt.Errorf("%w: supplier %q was never configured", ErrNotFound, supplier)

@@ -128,7 +128,7 @@ func TestManyDeadLetters(t *testing.T) {
 }
 
 // switches is how often webhooks were switched on or off.
-func (x *exchange) switches() int { return len(recordsOf[*event.WebhooksSwitched](x)) }
+func (x *exchange) switches() int { return len(recordsOf[*event.SupplierWebhooksTurnedOnOrOff](x)) }
 
 func TestSwitchOfHooks(t *testing.T) {
 	bubble(t, "by hand", func(t *testing.T) {

@@ -157,7 +157,7 @@ func TestEventsAreOwedByTheConfigurationInForce(t *testing.T) {
 		r.suppliers = []string{"other"}
 		x := begin(t, hooked(r))
 		x.tell(person(1, "flo_supplier_id", "other").by("other"))
-		if owed := x.state.SuppliersWithPendingWebhooks(); !slices.Equal(owed, []market.Ref{x.state.RefOf(event.ObjectSupplier, "other")}) {
+		if owed := x.state.SuppliersWithPendingWebhooks(); !slices.Equal(owed, []market.PermanentNumber{x.state.RefOf(event.ObjectSupplier, "other")}) {
 			t.Errorf("owed is it to %v", owed)
 		}
 	})
@@ -177,7 +177,7 @@ func (x *exchange) owed() (all []string) {
 			add(fact.Webhook, fact.Lead)
 		case *event.PostSettled:
 			add(fact.Webhook, fact.Lead)
-		case *event.StatusChanged:
+		case *event.LeadStatusesChanged:
 			for i := range fact.Changes {
 				add(fact.Changes[i].Webhook, fact.Changes[i].Lead)
 			}

@@ -55,7 +55,7 @@ func (noWebhookObserver) WebhooksSwitchedOff(string)                            
 type WebhookMessage struct {
 	ID       string // evt_…; the same at every attempt, like the body
 	Body     []byte // read only
-	Supplier market.Ref
+	Supplier market.PermanentNumber
 	Endpoint market.Endpoint // of the current catalog; the zero value if the supplier has none
 }
 
@@ -141,7 +141,7 @@ func (e *Engine) recordAttempt(w *state.QueuedWebhook, outcome event.WebhookOutc
 
 // switchOffIfFailing switches a supplier's webhooks off if its endpoint has failed for five days.
 // It checks again under the lock, because an operator may have switched them meanwhile.
-func (e *Engine) switchOffIfFailing(supplier market.Ref) error {
+func (e *Engine) switchOffIfFailing(supplier market.PermanentNumber) error {
 	shouldSwitchOff := func() bool {
 		return webhook.ShouldSwitchOffWebhooks(e.state.OutboxStatus(supplier), e.opt.Clock.Now())
 	}
@@ -153,7 +153,7 @@ func (e *Engine) switchOffIfFailing(supplier market.Ref) error {
 	if !shouldSwitchOff() {
 		return nil
 	}
-	err := e.commitDespiteFullQueue(&event.WebhooksSwitched{Supplier: supplier, Off: true, At: e.opt.Clock.Now()}, nil)
+	err := e.commitDespiteFullQueue(&event.SupplierWebhooksTurnedOnOrOff{Supplier: supplier, Off: true, At: e.opt.Clock.Now()}, nil)
 	if err == nil {
 		e.webhooks.observer.WebhooksSwitchedOff(e.state.NameOf(event.ObjectSupplier, supplier))
 	}
@@ -162,7 +162,7 @@ func (e *Engine) switchOffIfFailing(supplier market.Ref) error {
 
 // webhookEndpoint returns a supplier's webhook endpoint in the active catalog, or nil if it has
 // none.
-func (e *Engine) webhookEndpoint(supplier market.Ref) *market.Endpoint {
+func (e *Engine) webhookEndpoint(supplier market.PermanentNumber) *market.Endpoint {
 	if p := e.plan.Load(); p != nil {
 		return p.webhooks[supplier]
 	}

@@ -180,7 +180,7 @@ func TestChainEndsLoop(t *testing.T) {
 	back := startExample(t, "chain/back.yaml", "127.0.0.1:8082", "127.0.0.1:0", "127.0.0.1:9082", "127.0.0.1:0",
 		"127.0.0.1:8090", toFront.address(), `{bearer: "${BLUE_TOKEN}"}`,
 		`{oauth: {token_url: "`+toFront.URL+`/oauth/token", client_id: acme, client_secret: "${ACME_CLIENT_SECRET}", scope: "ping post"}}`)
-	toBack := startRecordingProxy(t, back.Addr())
+	toBack := startRecordingProxy(t, back.PublicAddress())
 	c := &chain{t: t, front: startExample(t, "chain/front.yaml", "127.0.0.1:8081", address, "127.0.0.1:9081", "127.0.0.1:0", "127.0.0.1:8082", toBack.address())}
 	c.token = fetchToken(t, c.front)
 	var none pingAnswer

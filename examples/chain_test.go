@@ -101,7 +101,7 @@ func startChain(t *testing.T, options refbuyer.Options) *chain {
 	c := &chain{t: t, buyer: startBuyer(t, options)}
 	c.beforeBuyer = startRecordingProxy(t, c.buyer.Addr().String())
 	c.back = startExample(t, "chain/back.yaml", "127.0.0.1:8082", "127.0.0.1:0", "127.0.0.1:9082", "127.0.0.1:0", "127.0.0.1:8090", c.beforeBuyer.address())
-	c.between = startRecordingProxy(t, c.back.Addr())
+	c.between = startRecordingProxy(t, c.back.PublicAddress())
 	c.front = startExample(t, "chain/front.yaml", "127.0.0.1:8081", "127.0.0.1:0", "127.0.0.1:9081", "127.0.0.1:0", "127.0.0.1:8082", c.between.address())
 	c.token = fetchToken(t, c.front)
 	return c

@@ -94,7 +94,7 @@ type answer struct {
 func send(t *testing.T, x *exchange.Exchange, path, body string, headers ...string) answer {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		req := must.Value(http.NewRequest(http.MethodPost, "http://"+x.Addr()+path, strings.NewReader(body)))(t)
+		req := must.Value(http.NewRequest(http.MethodPost, "http://"+x.PublicAddress()+path, strings.NewReader(body)))(t)
 		req.Header.Set("Content-Type", "application/json")
 		for i := 0; i < len(headers); i += 2 {
 			req.Header.Set(headers[i], headers[i+1])

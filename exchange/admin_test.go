@@ -21,7 +21,7 @@ func TestOpenPaths(t *testing.T) {
 	for path, want := range map[string]string{
 		"/healthz": "ok\n", "/readyz": "ready\n", "/metrics": `pingpost_leads_total{status="ACCEPTED",reason=""} 1`,
 	} {
-		a := request(t, "GET", "http://"+x.Admin()+path, "")
+		a := request(t, "GET", "http://"+x.AdminAddress()+path, "")
 		if a.status != 200 || !strings.Contains(a.body, want) {
 			t.Errorf("%s: %d %s", path, a.status, a.body)
 		}
@@ -58,7 +58,7 @@ func TestPassword(t *testing.T) {
 				paths = paths[:2]
 			}
 			for _, guarded := range paths {
-				a := request(t, guarded.method, "http://"+row.x.Admin()+guarded.path, "", "Authorization", row.header)
+				a := request(t, guarded.method, "http://"+row.x.AdminAddress()+guarded.path, "", "Authorization", row.header)
 				a.mustFail(t, 401, "unauthorized")
 				if challenge := a.header.Get("WWW-Authenticate"); !strings.HasPrefix(challenge, "Basic ") {
 					t.Errorf("%s %s: WWW-Authenticate %q", guarded.method, guarded.path, challenge)
@@ -67,7 +67,7 @@ func TestPassword(t *testing.T) {
 		})
 	}
 	for _, user := range []string{"operator", "", "anyone"} {
-		if a := request(t, "GET", "http://"+x.Admin()+"/admin/v1/hash", "", "Authorization", basic(user+":"+password)); a.status != 200 {
+		if a := request(t, "GET", "http://"+x.AdminAddress()+"/admin/v1/hash", "", "Authorization", basic(user+":"+password)); a.status != 200 {
 			t.Errorf("user %q: %d", user, a.status)
 		}
 	}
@@ -96,7 +96,7 @@ func TestAdminFraming(t *testing.T) {
 		"a large body":   {"PUT /admin/v1/config HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n" + strings.Repeat("a", 8<<10), 401, "unauthorized"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := dial(t, x.Admin())
+			w := dial(t, x.AdminAddress())
 			go w.say(row.say)
 			w.next("GET").mustFail(t, row.status, row.code)
 			w.ends()
@@ -134,7 +134,7 @@ func TestReadiness(t *testing.T) {
 		t.Fatal(err)
 	}
 	isNot("starting")
-	x.servePublic()
+	x.markReadyAndServePublic()
 	if a := r.operate("GET", "/readyz", ""); a.status != 200 {
 		t.Errorf("%d %s", a.status, a.body)
 	}
@@ -220,15 +220,15 @@ func TestHintsShowLittle(t *testing.T) {
 func TestMetricsAreBounded(t *testing.T) {
 	x := start(t, newPlace(t, recorded))
 	count := func() int {
-		return strings.Count(request(t, "GET", "http://"+x.Admin()+"/metrics", "").body, "\n")
+		return strings.Count(request(t, "GET", "http://"+x.AdminAddress()+"/metrics", "").body, "\n")
 	}
 	before := count()
 	for i := range 50 {
-		request(t, "GET", fmt.Sprintf("http://%s/stranger/%d", x.Addr(), i), "", "X-Api-Key", fmt.Sprint("stranger", i))
-		request(t, "GET", fmt.Sprintf("http://%s/stranger/%d", x.Admin(), i), "")
+		request(t, "GET", fmt.Sprintf("http://%s/stranger/%d", x.PublicAddress(), i), "", "X-Api-Key", fmt.Sprint("stranger", i))
+		request(t, "GET", fmt.Sprintf("http://%s/stranger/%d", x.AdminAddress(), i), "")
 	}
 	x.sold(lead(1))
-	a := request(t, "GET", "http://"+x.Admin()+"/metrics", "")
+	a := request(t, "GET", "http://"+x.AdminAddress()+"/metrics", "")
 	if after := strings.Count(a.body, "\n"); after > before+60 || strings.Contains(a.body, "stranger") {
 		t.Errorf("%d lines, before it were %d", after, before)
 	}

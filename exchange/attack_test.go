@@ -77,7 +77,7 @@ func TestSlowloris(t *testing.T) {
 					scheme = "https://"
 				}
 				sell := func() {
-					a, _, err := x.request(client, "POST", scheme+x.Addr()+"/api/v1/ingest", lead(1), "X-Api-Key", acmeKey, "Content-Type", typeIsOwn, "Idempotency-Key", "k")
+					a, _, err := x.request(client, "POST", scheme+x.PublicAddress()+"/api/v1/ingest", lead(1), "X-Api-Key", acmeKey, "Content-Type", typeIsOwn, "Idempotency-Key", "k")
 					if err != nil || a.status != 201 {
 						t.Errorf("the supplier: %v, %v", a, err)
 					}
@@ -88,7 +88,7 @@ func TestSlowloris(t *testing.T) {
 				for range 60 {
 					attackers.Go(func() {
 						defer ended.Add(1)
-						conn, err := net.Dial("tcp", x.Addr())
+						conn, err := net.Dial("tcp", x.PublicAddress())
 						if err != nil {
 							return
 						}
@@ -126,7 +126,7 @@ func TestNothingIsReflected(t *testing.T) {
 		"X-Pingpost-Hops", "X-Pingpost-Test", "User-Agent", "Referer", "Traceparent", "Authorization", "X-Api-Key", "Content-Type", "Content-Encoding", "Connection", "Upgrade",
 	} {
 		for _, value := range []string{evil, evil + "\t" + evil, evil + "%0d%0aX-Evil:%201", "127.0.0.1, " + evil, evil + strings.Repeat(",127.0.0.1", 500), evil + "\rX-Evil: 1", evil + "\u2028X-Evil: 1"} {
-			w := dial(t, x.Addr())
+			w := dial(t, x.PublicAddress())
 			credential := "X-Api-Key: " + acmeKey + "\r\n"
 			if header == "X-Api-Key" {
 				credential = ""

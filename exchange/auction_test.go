@@ -119,7 +119,7 @@ func TestSecretOfAnOAuthBuyer(t *testing.T) {
 // seller makes a request as one; it is repeated under its key.
 func (r *running) seller(path, key, body string) *answer {
 	r.t.Helper()
-	return request(r.t, "POST", "http://"+r.Addr()+path, body,
+	return request(r.t, "POST", "http://"+r.PublicAddress()+path, body,
 		"Authorization", "Bearer "+r.token("acme", acmeSecret), "Content-Type", typeIsOwn, "Idempotency-Key", key)
 }
 
@@ -178,5 +178,5 @@ func TestAuction(t *testing.T) {
 func (r *running) ask(body string, headers ...string) *answer {
 	r.t.Helper()
 	headers = append([]string{"X-Api-Key", acmeKey, "Content-Type", typeIsOwn}, headers...)
-	return request(r.t, "POST", "http://"+r.Addr()+"/api/v1/ping", body, headers...)
+	return request(r.t, "POST", "http://"+r.PublicAddress()+"/api/v1/ping", body, headers...)
 }

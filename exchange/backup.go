@@ -35,12 +35,12 @@ const (
 	backupFlushTimeout = 10 * time.Second
 )
 
-// createShipper creates the shipper, which copies the log to the backup's store, if a backup is
+// createBackupShipper creates the shipper, which copies the log to the backup's store, if a backup is
 // configured. It runs before the exchange sends anything to a buyer.
 //
 // It fails if the store shows that another copy was restored from this backup and started
 // elsewhere. If the store does not answer, it logs a warning, and the start continues.
-func (x *Exchange) createShipper() error {
+func (x *Exchange) createBackupShipper() error {
 	if x.options.Backup == nil {
 		return nil
 	}
@@ -54,7 +54,7 @@ func (x *Exchange) createShipper() error {
 		return err
 	}
 	x.backupRunner.shipper = shipper
-	err = x.backupRunner.checkNotContinuedElsewhere()
+	err = x.backupRunner.checkNotRestoredElsewhere()
 	if backup.IsPermanent(err) {
 		return err
 	}
@@ -69,37 +69,37 @@ func (x *Exchange) createShipper() error {
 // had ended.
 var errBackupHangs = errors.New("the backup's store hangs beyond its timeout")
 
-// runOrAbandon runs do, a task of the shipper that may block on the store, with a context that
-// ends after limit. If do still runs after 1.1 times the limit, it returns errBackupHangs. The
+// runOrLeaveInBackground runs task, a task of the shipper that may block on the store, with a context that
+// ends after timeout. If task still runs after 1.1 times the timeout, it returns errBackupHangs. The
 // task then continues in the background. a.ended is closed when it returns.
-func (a *backupRunner) runOrAbandon(limit time.Duration, do func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+func (a *backupRunner) runOrLeaveInBackground(timeout time.Duration, task func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	done, ended := make(chan error, 1), make(chan struct{})
 	a.ended = ended
 	go func() {
 		defer close(ended)
 		defer cancel()
-		done <- do(ctx)
+		done <- task(ctx)
 	}()
 	select {
 	case err := <-done:
 		<-ended
 		return err
-	case <-time.After(limit + limit/10):
+	case <-time.After(timeout + timeout/10):
 		return errBackupHangs
 	}
 }
 
-// checkNotContinuedElsewhere asks the backup's store whether another copy of this exchange was
+// checkNotRestoredElsewhere asks the backup's store whether another copy of this exchange was
 // restored from the backup and started elsewhere. In that case it returns a permanent error.
-func (a *backupRunner) checkNotContinuedElsewhere() error {
-	return a.runOrAbandon(a.backupTimeouts.start, a.shipper.StartShipping)
+func (a *backupRunner) checkNotRestoredElsewhere() error {
+	return a.runOrLeaveInBackground(a.backupTimeouts.start, a.shipper.StartShipping)
 }
 
-// start begins to ship the log to the backup's store in the background, until shipRestAndClose.
-// It first waits for the check of createShipper if that still hangs. Without a configured
+// startShipping begins to ship the log to the backup's store in the background, until shipRestAndClose.
+// It first waits for the check of createBackupShipper if that still hangs. Without a configured
 // backup it does nothing.
-func (a *backupRunner) start(x *Exchange) {
+func (a *backupRunner) startShipping(x *Exchange) {
 	if a.shipper == nil {
 		return
 	}
@@ -129,19 +129,19 @@ func (a *backupRunner) shipRestAndClose(x *Exchange) {
 		case <-a.ended:
 		case <-time.After(a.backupTimeouts.flush):
 		}
-		if a.isIdle() && a.stopped == nil {
-			a.shipOnce(x)
+		if a.hasNoRunningTask() && a.stopped == nil {
+			a.shipRestOrWarn(x)
 		}
 	}
-	if !a.isIdle() {
+	if !a.hasNoRunningTask() {
 		x.logger.Warn("the backup's store hangs; the next start ships the remaining data")
 		return
 	}
 	a.shipper.Close()
 }
 
-// isIdle reports whether no task of the shipper runs, not even one that runOrAbandon abandoned.
-func (a *backupRunner) isIdle() bool {
+// hasNoRunningTask reports whether no task of the shipper runs, not even one that runOrLeaveInBackground abandoned.
+func (a *backupRunner) hasNoRunningTask() bool {
 	select {
 	case <-a.ended:
 		return true
@@ -150,9 +150,9 @@ func (a *backupRunner) isIdle() bool {
 	}
 }
 
-// shipOnce ships the data that is not yet shipped, and logs a failure.
-func (a *backupRunner) shipOnce(x *Exchange) {
-	if err := a.runOrAbandon(a.backupTimeouts.flush, a.shipper.ShipAll); err != nil {
+// shipRestOrWarn ships the data that is not yet shipped, and logs a failure.
+func (a *backupRunner) shipRestOrWarn(x *Exchange) {
+	if err := a.runOrLeaveInBackground(a.backupTimeouts.flush, a.shipper.ShipAll); err != nil {
 		x.logger.Warn("the backup is incomplete; the next start ships the remaining data", "error", err)
 	}
 }
@@ -172,9 +172,9 @@ func (a *backupRunner) addBackupGauges(x *Exchange) {
 }
 
 // DataDir reads the configuration file at path and returns its data directory. It fails if the
-// directory does not exist. env looks up the variables that the configuration uses.
-func DataDir(path string, env func(string) (string, bool)) (dir string, err error) {
-	built, err := loadConfiguration(path, env)
+// directory does not exist. lookUpEnv looks up the variables that the configuration uses.
+func DataDir(path string, lookUpEnv func(string) (string, bool)) (dir string, err error) {
+	built, err := loadConfiguration(path, lookUpEnv)
 	if err != nil {
 		return "", err
 	}
@@ -185,9 +185,9 @@ func DataDir(path string, env func(string) (string, bool)) (dir string, err erro
 	return dir, nil
 }
 
-// BackUp makes the running backup ship new data at once, and does not wait for it. It returns
+// RequestBackupNow makes the running backup ship new data at once, and does not wait for it. It returns
 // false if no backup is configured or the exchange is not ready.
-func (x *Exchange) BackUp() bool {
+func (x *Exchange) RequestBackupNow() bool {
 	if x.Ready() != nil || x.backupRunner.shipper == nil {
 		return false
 	}
@@ -197,12 +197,12 @@ func (x *Exchange) BackUp() bool {
 
 // Backup returns the progress of the backup for the admin API: whether one is configured, the
 // entries shipped, the lag and the last error.
-func (x *Exchange) Backup() admin.Backup {
+func (x *Exchange) Backup() admin.BackupStatus {
 	if x.Ready() != nil || x.backupRunner.shipper == nil {
-		return admin.Backup{}
+		return admin.BackupStatus{}
 	}
 	now := x.backupRunner.shipper.Status()
-	status := admin.Backup{Configured: true, Shipped: now.Shipped, Lag: now.Lag.Seconds()}
+	status := admin.BackupStatus{Configured: true, Shipped: now.Shipped, Lag: now.Lag.Seconds()}
 	if now.Err != nil {
 		text := now.Err.Error()
 		status.LastError = &text

@@ -137,12 +137,12 @@ func TestRestoreOfAHundredMoments(t *testing.T) {
 			int(done.Seq) < len(entries) && entries[done.Seq].At <= at.Time.UnixNano()) {
 			t.Errorf("%s: restored up to entry %d of %d", at, done.Seq, last.At)
 		}
-		_, hash, err := Hash(dir, 0)
+		_, hash, err := StateHash(dir, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if want == "" {
-			_, live, err := Hash(next.data(), done.Seq)
+			_, live, err := StateHash(next.data(), done.Seq)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -163,7 +163,7 @@ func TestStopShipsAll(t *testing.T) {
 	}
 	x.busy(40, func() bool { return true })
 	x.stop()
-	want, hash, err := Hash(p.data(), 0)
+	want, hash, err := StateHash(p.data(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestStopShipsAll(t *testing.T) {
 	if err != nil || done.Seq != want || done.Snapshot != want {
 		t.Fatalf("restored %+v, %v, want entry %d", done, err, want)
 	}
-	if _, got, err := Hash(dir, 0); err != nil || got != hash {
+	if _, got, err := StateHash(dir, 0); err != nil || got != hash {
 		t.Errorf("the hash is %016x, %v, and was %016x", got, err, hash)
 	}
 }

@@ -10,29 +10,29 @@ import (
 	"pingpost/server/certificate"
 )
 
-// certificates holds the TLS certificates of the exchange's two listeners: the public address
+// listenerCertificates holds the TLS certificates of the exchange's two listeners: the public address
 // and the admin address.
-type certificates struct{ public, admin addressCertificate }
+type listenerCertificates struct{ public, admin listenerCertificate }
 
-// addressCertificate is the TLS certificate of one listener. If pair is nil, no certificate is
+// listenerCertificate is the TLS certificate of one listener. If pair is nil, no certificate is
 // configured, and the listener speaks plain HTTP.
-type addressCertificate struct {
+type listenerCertificate struct {
 	pair    *certificate.KeyPair
 	recheck chan struct{} // makes the watcher check the files now
 }
 
-// tlsConfig returns the TLS configuration of the address's listener, or nil for plain HTTP.
-func (s *addressCertificate) tlsConfig() *tls.Config {
+// tlsConfigOrNil returns the TLS configuration of the address's listener, or nil for plain HTTP.
+func (s *listenerCertificate) tlsConfigOrNil() *tls.Config {
 	if s.pair == nil {
 		return nil
 	}
 	return s.pair.TLSConfig()
 }
 
-// recheckFilesSoon makes the background watchers of both certificates look for changed files
+// requestFileCheck makes the background watchers of both certificates look for changed files
 // now, instead of at their next interval. A reload calls it. It does not wait.
-func (c *certificates) recheckFilesSoon() {
-	for _, s := range [...]*addressCertificate{&c.public, &c.admin} {
+func (c *listenerCertificates) requestFileCheck() {
+	for _, s := range [...]*listenerCertificate{&c.public, &c.admin} {
 		select {
 		case s.recheck <- struct{}{}:
 		default: // a check is pending already, or there is no watcher
@@ -43,30 +43,30 @@ func (c *certificates) recheckFilesSoon() {
 // loadCertificates reads the certificates of the public and the admin address. It runs before
 // the exchange listens, so that an unusable file fails the start early.
 func (x *Exchange) loadCertificates() (err error) {
-	x.certificates.public, err = loadCertificate("tls", x.settings.TLS)
+	x.certificates.public, err = loadCertificateIfSet("tls", x.settings.TLS)
 	if err != nil {
 		return err
 	}
-	x.certificates.admin, err = loadCertificate("admin.tls", x.settings.AdminTLS)
+	x.certificates.admin, err = loadCertificateIfSet("admin.tls", x.settings.AdminTLS)
 	return err
 }
 
-func loadCertificate(key string, files config.TLSSettings) (addressCertificate, error) {
+func loadCertificateIfSet(settingName string, files config.TLSSettings) (listenerCertificate, error) {
 	if !files.IsSet() {
-		return addressCertificate{}, nil
+		return listenerCertificate{}, nil
 	}
-	pair, err := certificate.LoadPair(certificate.Files(files))
+	pair, err := certificate.LoadPair(certificate.KeyPairPaths(files))
 	if err != nil {
-		return addressCertificate{}, fmt.Errorf("%s: %w", key, err)
+		return listenerCertificate{}, fmt.Errorf("%s: %w", settingName, err)
 	}
-	return addressCertificate{pair, make(chan struct{}, 1)}, nil
+	return listenerCertificate{pair, make(chan struct{}, 1)}, nil
 }
 
-// CheckCertificates checks that the certificate files of a configuration exist, match each
+// CheckCertificateFiles checks that the certificate files of a configuration exist, match each
 // other and have not expired.
-func CheckCertificates(settings *config.Settings) (err error) {
+func CheckCertificateFiles(settings *config.Settings) (err error) {
 	for key, files := range map[string]config.TLSSettings{"tls": settings.TLS, "admin.tls": settings.AdminTLS} {
-		one, wrong := loadCertificate(key, files)
+		one, wrong := loadCertificateIfSet(key, files)
 		if wrong == nil && one.pair != nil && !time.Now().Before(one.pair.NotAfter()) {
 			wrong = fmt.Errorf("%s: the certificate expired at %s; renew it", key, one.pair.NotAfter().UTC().Format(time.RFC3339))
 		}
@@ -75,11 +75,11 @@ func CheckCertificates(settings *config.Settings) (err error) {
 	return err
 }
 
-// watchCertificates starts a background watcher for each configured certificate, which reloads
+// startCertificateWatchers starts a background watcher for each configured certificate, which reloads
 // the certificate when its files change. It also registers a metric with the certificate's
 // expiry.
-func (x *Exchange) watchCertificates() {
-	for address, s := range map[string]*addressCertificate{"listen": &x.certificates.public, "admin": &x.certificates.admin} {
+func (x *Exchange) startCertificateWatchers() {
+	for address, s := range map[string]*listenerCertificate{"listen": &x.certificates.public, "admin": &x.certificates.admin} {
 		if s.pair == nil {
 			continue
 		}

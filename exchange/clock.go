@@ -14,17 +14,17 @@ const (
 	maxClockBehind = time.Hour
 )
 
-// checkAndForwardClock compares the wall clock with the time of the log's last entry at a
+// alignClockWithLog compares the wall clock with the time of the log's last entry at a
 // start. If they differ too much, it returns an error, unless Options.AcceptClock is set. If
 // the wall clock is behind, it sets the exchange's clock forward to the entry's time, because
 // time in the log never goes back.
-func (x *Exchange) checkAndForwardClock() error {
+func (x *Exchange) alignClockWithLog() error {
 	seq, at := x.log.Durable()
 	if seq == 0 {
 		return nil
 	}
 	past := time.Duration(x.clock.Now() - at)
-	if err := checkClockDistance(past, at); err != nil && !x.options.AcceptClock {
+	if err := checkClockNearLastEntry(past, at); err != nil && !x.options.AcceptClock {
 		return err
 	}
 	if behind := x.clock.AdvanceTo(at); behind > time.Second {
@@ -34,11 +34,11 @@ func (x *Exchange) checkAndForwardClock() error {
 	return nil
 }
 
-// checkClockDistance returns an error if the wall clock is a week ahead of the log's last
+// checkClockNearLastEntry returns an error if the wall clock is a week ahead of the log's last
 // entry, or over an hour behind it. ahead is the distance, negative if the clock is behind.
-// lastEntryAt is the entry's time in Unix nanoseconds.
-func checkClockDistance(ahead time.Duration, lastEntryAt int64) error {
-	logged := time.Unix(0, lastEntryAt).UTC()
+// lastEntryNanos is the entry's time in Unix nanoseconds.
+func checkClockNearLastEntry(ahead time.Duration, lastEntryNanos int64) error {
+	logged := time.Unix(0, lastEntryNanos).UTC()
 	shows := func() (clock, log string) {
 		return logged.Add(ahead).Format(time.RFC3339), logged.Format(time.RFC3339)
 	}

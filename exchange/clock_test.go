@@ -29,8 +29,8 @@ func begun(t *testing.T, config string, ago time.Duration) place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	founded := event.Founded{Epoch: [16]byte{1}, KeyCheck: key.KeyFingerprint(), At: at}
-	if err := log.Append(event.Append(nil, &founded), nil); err != nil {
+	founded := event.ExchangeFounded{Epoch: [16]byte{1}, KeyCheck: key.KeyFingerprint(), At: at}
+	if err := log.Append(event.AppendRecord(nil, &founded), nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := log.Close(); err != nil {
@@ -86,7 +86,7 @@ func TestClockIsJudged(t *testing.T) {
 	for past, refused := range map[time.Duration]bool{
 		0: false, maxClockAhead - 1: false, maxClockAhead: true, -maxClockBehind: false, -maxClockBehind - 1: true, 100 * maxClockAhead: true, -100 * maxClockAhead: true,
 	} {
-		err := checkClockDistance(past, logged.UnixNano())
+		err := checkClockNearLastEntry(past, logged.UnixNano())
 		if (err != nil) != refused {
 			t.Errorf("%v: %v", past, err)
 		}

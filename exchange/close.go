@@ -11,7 +11,7 @@ func (x *Exchange) Close() error {
 	x.draining.Store(true)
 	began := time.Now()
 	err := x.publicServer.Shutdown()
-	x.closeWebhooks() // while the engine still logs the results of the last attempts
+	x.stopWebhookSender() // while the engine still logs the results of the last attempts
 	x.engine.Load().Close()
 	x.snapshots.stop()
 	x.lastUses.stopAndSave(x)
@@ -52,13 +52,13 @@ func (x *Exchange) closeListeners() {
 	close(x.ended)
 }
 
-// releaseAfterFailedStart stops and closes every part of the exchange that a failed start had
+// closeAfterFailedStart stops and closes every part of the exchange that a failed start had
 // already opened. Parts that were not opened are nil, and it skips them.
-func (x *Exchange) releaseAfterFailedStart() error {
+func (x *Exchange) closeAfterFailedStart() error {
 	x.draining.Store(true)
 	err := x.adminServer.Shutdown()
 	x.closeListeners()
-	x.closeWebhooks()
+	x.stopWebhookSender()
 	if e := x.engine.Load(); e != nil {
 		e.Close()
 	}

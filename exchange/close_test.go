@@ -38,7 +38,7 @@ func (l *traffic) start(x *running, clients int) {
 
 // send tells whether the exchange still answers.
 func (l *traffic) send(x *running, client *http.Client, number int) bool {
-	a, _, err := x.request(client, "POST", "http://"+x.Addr()+"/api/v1/ingest", lead(number%10000),
+	a, _, err := x.request(client, "POST", "http://"+x.PublicAddress()+"/api/v1/ingest", lead(number%10000),
 		"X-Api-Key", acmeKey, "Content-Type", typeIsOwn, "Idempotency-Key", fmt.Sprint("key", number))
 	if err != nil {
 		return false

@@ -84,7 +84,7 @@ func TestMistakesChangeNothing(t *testing.T) {
 				t.Errorf("told %q, want %q in it", f.Message, row.want)
 			}
 			p.write(t, row.text)
-			if err := x.Reload(); err == nil || !strings.Contains(err.Error(), row.want) {
+			if err := x.ReloadConfiguration(); err == nil || !strings.Contains(err.Error(), row.want) {
 				t.Errorf("Reload: %v", err)
 			}
 		})
@@ -126,7 +126,7 @@ func TestReloadUnderLoad(t *testing.T) {
 		case 2:
 			p.write(t, recorded)
 		}
-		if err := x.Reload(); (err != nil) != (i%3 == 1) {
+		if err := x.ReloadConfiguration(); (err != nil) != (i%3 == 1) {
 			t.Errorf("Reload %d: %v", i, err)
 		}
 	}

@@ -15,7 +15,7 @@ func TestCrowd(t *testing.T) {
 			x := start(t, newPlace(t, recorded+limits))
 			var kept []*wire
 			for range 3 {
-				w := dial(t, x.Addr())
+				w := dial(t, x.PublicAddress())
 				w.say(post(lead(1)))
 				if a := w.next("POST"); a.status != 201 {
 					t.Fatal(a)
@@ -23,13 +23,13 @@ func TestCrowd(t *testing.T) {
 				kept = append(kept, w)
 			}
 			for range 2 {
-				w := dial(t, x.Addr())
+				w := dial(t, x.PublicAddress())
 				w.next("POST").mustFail(t, 503, "unavailable")
 				w.ends()
 			}
 			kept[0].Close()
 			eventually(t, "there is room", func() bool {
-				w := dial(t, x.Addr())
+				w := dial(t, x.PublicAddress())
 				defer w.Close()
 				w.say(post(lead(2)))
 				return w.next("POST").status == 201
@@ -48,7 +48,7 @@ func TestResetIsNoTrouble(t *testing.T) {
 	x := start(t, newPlace(t, recorded+"limits: {max_conns_per_ip: 20}\n"))
 	whole := post(lead(1))
 	for i := range 60 {
-		w := dial(t, x.Addr())
+		w := dial(t, x.PublicAddress())
 		w.say(whole[:len(whole)*(i%10)/10])
 		if tcp, ok := w.Conn.(*net.TCPConn); ok && i%2 == 0 {
 			if err := tcp.SetLinger(0); err != nil {
@@ -57,7 +57,7 @@ func TestResetIsNoTrouble(t *testing.T) {
 		}
 		w.Close()
 		eventually(t, "there is room", func() bool {
-			v := dial(t, x.Addr())
+			v := dial(t, x.PublicAddress())
 			defer v.Close()
 			v.say(post("{"))
 			return v.next("POST").status == 400

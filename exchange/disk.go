@@ -52,90 +52,92 @@ const (
 var errDiskLow = errors.New("too little free disk space for a snapshot")
 
 // startMeasuring measures the free disk space of the folder dir now, and then regularly in the
-// background until the channel gone is closed.
-func (s *diskMonitor) startMeasuring(dir string, logger *slog.Logger, gone <-chan struct{}) {
+// background until the channel stopped is closed.
+func (s *diskMonitor) startMeasuring(dir string, logger *slog.Logger, stopped <-chan struct{}) {
 	s.dir, s.logger = dir, logger
-	s.measureFree()
+	s.updateFreeSpace()
 	go func() {
 		ticker := time.NewTicker(diskInterval)
 		defer ticker.Stop()
 		for {
 			select {
 			case <-ticker.C:
-				s.measureFree()
-			case <-gone:
+				s.updateFreeSpace()
+			case <-stopped:
 				return
 			}
 		}
 	}()
 }
 
-// setExpectedSnapshot sets the expected size of the next snapshot. The space that must be free
+// setExpectedSnapshotSize sets the expected size of the next snapshot. The space that must be free
 // for accepting leads depends on it.
-func (s *diskMonitor) setExpectedSnapshot(bytes uint64) { s.expected.Store(bytes) }
+func (s *diskMonitor) setExpectedSnapshotSize(bytes uint64) { s.expected.Store(bytes) }
 
-// measureFree measures the free disk space, stores it, and sets low if the exchange must refuse
+// updateFreeSpace measures the free disk space, stores it, and sets low if the exchange must refuse
 // leads.
-func (s *diskMonitor) measureFree() {
+func (s *diskMonitor) updateFreeSpace() {
 	free, err := wal.FreeDiskSpace(s.dir)
 	if err != nil {
 		return // the log reports the problem itself
 	}
 	s.free.Store(free)
-	needs := s.requiredFree()
+	needs := s.bytesNeededToAcceptLeads()
 	s.low.Store(free < needs)
 	s.logSpaceLowOrRestored(time.Now(), free, needs)
 }
 
-// logSpaceLowOrRestored logs a warning, at most once a minute, while free is less than needed and the
-// exchange therefore refuses leads. It logs once when the space suffices again. at is the
+// logSpaceLowOrRestored logs a warning, at most once a minute, while freeBytes is less than neededBytes and the
+// exchange therefore refuses leads. It logs once when the space suffices again. currentTime is the
 // current time.
-func (s *diskMonitor) logSpaceLowOrRestored(at time.Time, free, needed uint64) {
-	now, lastWarning := at.UnixNano(), s.lastWarning.Load()
+func (s *diskMonitor) logSpaceLowOrRestored(currentTime time.Time, freeBytes, neededBytes uint64) {
+	now, lastWarning := currentTime.UnixNano(), s.lastWarning.Load()
 	switch {
-	case free >= needed:
+	case freeBytes >= neededBytes:
 		if s.warned.Swap(false) {
-			s.logger.Info("there is enough free disk space again; leads are accepted", "free", free)
+			s.logger.Info("there is enough free disk space again; leads are accepted", "free", freeBytes)
 		}
 	case now-lastWarning >= int64(diskWarnInterval) && s.lastWarning.CompareAndSwap(lastWarning, now):
 		s.warned.Store(true)
-		s.logger.Warn("the free disk space is low; leads are refused until there is more", "free", free, "needed", needed)
+		s.logger.Warn("the free disk space is low; leads are refused until there is more", "free", freeBytes, "needed", neededBytes)
 	}
 }
 
-// requiredFree returns how many bytes of the disk must be free for the exchange to accept
+// bytesNeededToAcceptLeads returns how many bytes of the disk must be free for the exchange to accept
 // leads.
-func (s *diskMonitor) requiredFree() uint64 { return reserve + 2*s.expected.Load() }
+func (s *diskMonitor) bytesNeededToAcceptLeads() uint64 { return reserve + 2*s.expected.Load() }
 
-// measureRoomFor measures the free disk space, and reports whether a file of the given size can
+// measureAndCheckRoomFor measures the free disk space, and reports whether a file of the given size can
 // be written without using the reserve.
-func (s *diskMonitor) measureRoomFor(bytes uint64) bool {
-	s.measureFree()
-	return s.free.Load() >= reserve+bytes
+func (s *diskMonitor) measureAndCheckRoomFor(fileBytes uint64) (hasSpace bool) {
+	s.updateFreeSpace()
+	return s.free.Load() >= reserve+fileBytes
 }
 
-// hasSpareForBackground reports whether there is enough free disk space for files of background
+// hasSpaceForBackgroundFiles reports whether there is enough free disk space for files of background
 // tasks, such as the report. It returns false long before leads are refused.
-func (s *diskMonitor) hasSpareForBackground() bool { return s.free.Load() >= s.requiredFree()+reserve }
+func (s *diskMonitor) hasSpaceForBackgroundFiles() bool {
+	return s.free.Load() >= s.bytesNeededToAcceptLeads()+reserve
+}
 
-// estimateSnapshotSize returns the expected size of the next snapshot in bytes. That is the
+// estimateNextSnapshotBytes returns the expected size of the next snapshot in bytes. That is the
 // size of the last snapshot, or an estimate from the number of leads if that is larger.
-func (x *Exchange) estimateSnapshotSize() uint64 {
+func (x *Exchange) estimateNextSnapshotBytes() uint64 {
 	return max(x.disk.last.Load(), uint64(x.state.LeadCount())*leadBytes+baseSnapshotBytes)
 }
 
-// reserveWriter passes a snapshot's data on to a file. It fails with errDiskLow as soon as the
+// reserveGuardingWriter passes a snapshot's data on to a file. It fails with errDiskLow as soon as the
 // free disk space drops below the reserve of the log.
-type reserveWriter struct {
+type reserveGuardingWriter struct {
 	to      io.Writer
 	monitor *diskMonitor
 	unseen  int // bytes since the last measurement
 }
 
-func (y *reserveWriter) Write(p []byte) (n int, err error) {
+func (y *reserveGuardingWriter) Write(p []byte) (n int, err error) {
 	for n < len(p) {
 		if y.unseen >= snapshotCheckBytes {
-			if y.unseen = 0; !y.monitor.measureRoomFor(0) {
+			if y.unseen = 0; !y.monitor.measureAndCheckRoomFor(0) {
 				return n, errDiskLow
 			}
 		}
@@ -168,25 +170,25 @@ const (
 //
 // A connection or delivery never has two events in flight. The queued data is memory that the
 // waiting requests hold anyway; the queue adds one slot for each.
-func logQueueLimits(l *config.LimitSettings) (entries, bytes int) {
-	entries = maxQueueEntries + l.Connections + maxOpenPosts
-	lead := min(2*int64(l.Body)+maxOutcomeBytes, wal.MaxEntry)
-	all := maxQueueBytes + int64(l.Connections)*lead + maxOpenPosts*maxOutcomeBytes
-	return entries, int(min(all, math.MaxInt))
+func logQueueLimits(limits *config.LimitSettings) (maxEntries, maxBytes int) {
+	maxEntries = maxQueueEntries + limits.Connections + maxOpenPosts
+	lead := min(2*int64(limits.Body)+maxOutcomeBytes, wal.MaxEntry)
+	all := maxQueueBytes + int64(limits.Connections)*lead + maxOpenPosts*maxOutcomeBytes
+	return maxEntries, int(min(all, math.MaxInt))
 }
 
 // checkAcceptsLeads returns engine.ErrUnavailable if the disk is low, the log has a long
 // backlog, or the exchange is stopping. The engine calls it for every lead, before it reserves
 // caps or funds.
 func (x *Exchange) checkAcceptsLeads() error {
-	if x.disk.low.Load() || x.draining.Load() || isLogBehind(x.log.Stats()) {
+	if x.disk.low.Load() || x.draining.Load() || isLogQueueOverloaded(x.log.Stats()) {
 		return engine.ErrUnavailable
 	}
 	return nil
 }
 
-// isLogBehind reports whether the log's queue is too old, too long or too large, so that the
+// isLogQueueOverloaded reports whether the log's queue is too old, too long or too large, so that the
 // exchange must refuse leads.
-func isLogBehind(log wal.Stats) bool {
-	return log.QueueDelay > maxQueueDelay || log.Queued > maxQueueEntries || log.QueuedBytes > maxQueueBytes
+func isLogQueueOverloaded(logStats wal.Stats) bool {
+	return logStats.QueueDelay > maxQueueDelay || logStats.Queued > maxQueueEntries || logStats.QueuedBytes > maxQueueBytes
 }

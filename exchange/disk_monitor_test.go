@@ -25,7 +25,7 @@ func TestLeadsAreRefusedWhileTheLogIsBehind(t *testing.T) {
 		{wal.Stats{QueuedBytes: maxQueueBytes + 1}, true},
 		{wal.Stats{QueueDelay: maxQueueDelay + time.Nanosecond}, true},
 	} {
-		if got := isLogBehind(row.log); got != row.want {
+		if got := isLogQueueOverloaded(row.log); got != row.want {
 			t.Errorf("%+v: %v", row.log, got)
 		}
 	}
@@ -56,7 +56,7 @@ func TestOutcomesFindRoom(t *testing.T) {
 	put("the one that the disk keeps", 1)
 	<-reached
 	large := make([]byte, 2*limits.Body+maxOutcomeBytes)
-	for !isLogBehind(log.Stats()) {
+	for !isLogQueueOverloaded(log.Stats()) {
 		put("a lead that is admitted", len(large))
 	}
 	for range limits.Connections - 1 { // the last one above was one of theirs
@@ -81,7 +81,7 @@ func TestLogsErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := logPort{log}
+	j := engineLogAdapter{log}
 	if err := j.Append(make([]byte, wal.MaxEntry+1), nil); !errors.Is(err, httperror.ErrTooLarge) {
 		t.Errorf("too large: %v", err)
 	}
@@ -106,7 +106,7 @@ func TestYieldingWritesAll(t *testing.T) {
 	for _, size := range []int{0, 1, snapshotCheckBytes - 1, snapshotCheckBytes, snapshotCheckBytes + 1, 3*snapshotCheckBytes + 5} {
 		want := bytes.Repeat([]byte("0123456"), size/7+1)[:size]
 		var got bytes.Buffer
-		y := &reserveWriter{to: &got, monitor: room}
+		y := &reserveGuardingWriter{to: &got, monitor: room}
 		n, err := y.Write(want)
 		m, errMore := y.Write([]byte("more"))
 		if err != nil || errMore != nil || n != size || m != 4 || !bytes.Equal(got.Bytes(), append(want, "more"...)) {

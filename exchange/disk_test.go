@@ -87,7 +87,7 @@ func TestLeadsWaitForRoom(t *testing.T) {
 	eventually(t, "a post is under way", func() bool { return len(blue.got()) == 1 })
 	larger := func(bytes uint64) {
 		x.disk.last.Store(bytes)
-		x.disk.setExpectedSnapshot(x.estimateSnapshotSize())
+		x.disk.setExpectedSnapshotSize(x.estimateNextSnapshotBytes())
 	}
 	larger(1 << 60)
 	eventually(t, "the disk is looked at", x.disk.low.Load)
@@ -121,7 +121,7 @@ func TestLogFails(t *testing.T) {
 		x.operate("POST", "/admin/v1/buyers/buy_blue/funds", fmt.Sprintf(`{"amount":1,"note":%q}`, strings.Repeat("n", 256)))
 		return x.log.Err() != nil
 	})
-	err := <-x.Broken()
+	err := <-x.FatalErrors()
 	if err == nil || !strings.Contains(err.Error(), "the log failed") || !strings.Contains(err.Error(), "no space") {
 		t.Errorf("broken: %v", err)
 	}
@@ -162,7 +162,7 @@ func heavy(t *testing.T, disk string, size int) *running {
 // leave fills the disk but for so many MiB.
 func (r *running) leave(t *testing.T, free int) {
 	t.Helper()
-	r.disk.measureFree()
+	r.disk.updateFreeSpace()
 	if err := os.WriteFile(filepath.Join(r.data(), "ballast"), make([]byte, int(r.disk.free.Load())-free<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestSnapshotGivesWay(t *testing.T) {
 	if err := x.writeSnapshot(); !errors.Is(err, errDiskLow) {
 		t.Errorf("a snapshot of 30 MiB where 16 are to be had: %v", err)
 	}
-	if x.disk.measureFree(); x.disk.free.Load() < 70<<20 {
+	if x.disk.updateFreeSpace(); x.disk.free.Load() < 70<<20 {
 		t.Errorf("only %d bytes are free after it", x.disk.free.Load())
 	}
 	if left, err := os.ReadDir(filepath.Join(x.data(), "snapshot")); err != nil || len(left) != 0 {
@@ -194,17 +194,17 @@ func TestSnapshotGivesWay(t *testing.T) {
 // over a restart, nor with what the leads of now take.
 func TestSnapshotDoesNotBeginWithoutRoom(t *testing.T) {
 	x := heavy(t, "size=300m", 20)
-	if needs := x.disk.requiredFree(); needs != reserve+2*baseSnapshotBytes {
+	if needs := x.disk.bytesNeededToAcceptLeads(); needs != reserve+2*baseSnapshotBytes {
 		t.Errorf("a first snapshot needs %d", needs)
 	}
 	x.snapshot()
 	size := x.disk.last.Load()
-	if size < 19<<20 || x.disk.requiredFree() != reserve+2*size {
-		t.Errorf("after one of %d bytes %d are needed", size, x.disk.requiredFree())
+	if size < 19<<20 || x.disk.bytesNeededToAcceptLeads() != reserve+2*size {
+		t.Errorf("after one of %d bytes %d are needed", size, x.disk.bytesNeededToAcceptLeads())
 	}
 	x = x.again()
-	if x.disk.requiredFree() != reserve+2*size {
-		t.Errorf("after a restart %d are needed", x.disk.requiredFree())
+	if x.disk.bytesNeededToAcceptLeads() != reserve+2*size {
+		t.Errorf("after a restart %d are needed", x.disk.bytesNeededToAcceptLeads())
 	}
 	x.leave(t, 80)
 	if err := x.writeSnapshot(); !errors.Is(err, errDiskLow) {

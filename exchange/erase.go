@@ -23,59 +23,59 @@ const (
 	eraseTimeout = 35 * time.Second
 )
 
-// eraser carries out one request to erase persons. It collects the matching leads from the log
+// contactDataEraser carries out one request to erase persons. It collects the matching leads from the log
 // and erases their contact data, at most maxErasePerEvent leads with each event.
-type eraser struct {
+type contactDataEraser struct {
 	x          *Exchange
 	engine     engine.Operator
 	decoder    *event.Decoder
 	found      []engine.EncryptedLead // to be erased with the next event
 	inDelivery []engine.EncryptedLead // in delivery, to be erased later
-	result     admin.Erased
+	result     admin.ErasureResult
 }
 
-// Erase deletes the encryption keys of matching leads, so that their contact data becomes
-// unreadable for good. who names a lead id, a phone number or an e-mail address. The result
+// EraseContactData deletes the encryption keys of matching leads, so that their contact data becomes
+// unreadable for good. erasure names a lead id, a phone number or an e-mail address. The result
 // counts the erased leads, and lists matching leads that were not erased. The error is
 // engine.ErrNotFound if the log has no lead with the id.
-func (x *Exchange) Erase(who *admin.Erasure) (admin.Erased, error) {
+func (x *Exchange) EraseContactData(erasure *admin.ErasureRequest) (admin.ErasureResult, error) {
 	if err := x.Ready(); err != nil {
-		return admin.Erased{}, err
+		return admin.ErasureResult{}, err
 	}
-	r := &eraser{x: x, engine: x.engine.Load().By(who.By), decoder: &event.Decoder{ForReplay: true}}
+	r := &contactDataEraser{x: x, engine: x.engine.Load().By(erasure.By), decoder: &event.Decoder{ForReplay: true}}
 	var err error
-	if who.Lead.IsZero() {
-		err = r.scheduleByContact(newErasePattern(who))
+	if erasure.Lead.IsZero() {
+		err = r.scheduleLeadsOfPerson(newPersonToErase(erasure))
 	} else {
-		err = r.scheduleByID(who.Lead)
+		err = r.scheduleByID(erasure.Lead)
 	}
 	if err == nil {
-		err = r.eraseScheduled()
+		err = r.eraseScheduledLeads()
 	}
 	if err == nil {
-		err = r.eraseLeadsInDelivery()
+		err = r.waitAndEraseLeadsInDelivery()
 	}
 	return r.result, err
 }
 
 // scheduleByID finds the lead with the id in the log and adds it to the leads to erase.
-func (r *eraser) scheduleByID(id market.LeadID) error {
+func (r *contactDataEraser) scheduleByID(id market.LeadID) error {
 	explainer, err := r.x.newExplainer()
 	if err != nil {
 		return err
 	}
-	lead, err := explainer.LeadDecision(id)
+	lead, err := explainer.FindLeadDecision(id)
 	if err != nil {
 		return err
 	}
-	return r.scheduleLead(lead)
+	return r.scheduleLeadAndEraseIfFull(lead)
 }
 
-// scheduleByContact reads the whole log and schedules every lead whose contact data matches
-// who. It stops at the last entry that the state has applied, because only the state knows
+// scheduleLeadsOfPerson reads the whole log and schedules every lead whose contact data matches
+// person. It stops at the last entry that the state has applied, because only the state knows
 // which leads are in delivery. It erases in batches, so memory holds the leads of one event at
 // most.
-func (r *eraser) scheduleByContact(who *erasePattern) error {
+func (r *contactDataEraser) scheduleLeadsOfPerson(person *personToErase) error {
 	last, _ := r.x.state.Position()
 	log, err := r.x.log.NewReaderSince(0)
 	if err != nil {
@@ -99,48 +99,48 @@ func (r *eraser) scheduleByContact(who *erasePattern) error {
 			return fmt.Errorf("erase: cannot decode entry %d of the log: %w", entry.Seq, err)
 		}
 		if lead, ok := ev.(*event.LeadDecided); ok {
-			if err := r.scheduleIfMatch(lead, who); err != nil {
+			if err := r.scheduleLeadIfOfPerson(lead, person); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// scheduleIfMatch decrypts the lead's contact data, and adds the lead to those to erase if a
-// field matches who. It skips a lead that is erased already. A lead that it cannot decrypt is
+// scheduleLeadIfOfPerson decrypts the lead's contact data, and adds the lead to those to erase if a
+// field matches person. It skips a lead that is erased already. A lead that it cannot decrypt is
 // listed in the result as not erased.
-func (r *eraser) scheduleIfMatch(lead *event.LeadDecided, who *erasePattern) error {
+func (r *contactDataEraser) scheduleLeadIfOfPerson(lead *event.LeadDecided, person *personToErase) error {
 	contact, err := r.engine.DecryptContact(lead)
 	switch {
 	case errors.Is(err, engine.ErrErased):
 		return nil
 	case err != nil:
-		r.result.AddNotErased(lead.Lead, admin.NotErasedUnreadable)
+		r.result.AddUnerasedLead(lead.Lead, admin.NotErasedUnreadable)
 		return nil //nolint:nilerr // the result lists the lead, and the search continues
-	case !who.matchesAnyField(contact.Fields):
+	case !person.matchesAnyField(contact.Fields):
 		return nil
 	}
-	return r.scheduleLead(lead)
+	return r.scheduleLeadAndEraseIfFull(lead)
 }
 
-// scheduleLead adds a lead to those that the next event erases, and writes the event once it
+// scheduleLeadAndEraseIfFull adds a lead to those that the next event erases, and writes the event once it
 // has maxErasePerEvent leads. A lead without a key of its own (from an old log) cannot be
 // erased, so the result lists it instead.
-func (r *eraser) scheduleLead(lead *event.LeadDecided) error {
+func (r *contactDataEraser) scheduleLeadAndEraseIfFull(lead *event.LeadDecided) error {
 	if lead.Slot == 0 {
-		r.result.AddNotErased(lead.Lead, admin.NotErasedUnsealed)
+		r.result.AddUnerasedLead(lead.Lead, admin.NotErasedUnsealed)
 		return nil
 	}
 	r.found = append(r.found, engine.EncryptedLead{Lead: lead.Lead, Slot: lead.Slot})
 	if len(r.found) < maxErasePerEvent {
 		return nil
 	}
-	return r.eraseScheduled()
+	return r.eraseScheduledLeads()
 }
 
-// eraseScheduled writes one event that erases the scheduled leads. The engine refuses leads
-// that are in delivery; eraseScheduled keeps them in inDelivery for eraseLeadsInDelivery.
-func (r *eraser) eraseScheduled() error {
+// eraseScheduledLeads writes one event that erases the scheduled leads. The engine refuses leads
+// that are in delivery; eraseScheduledLeads keeps them in inDelivery for waitAndEraseLeadsInDelivery.
+func (r *contactDataEraser) eraseScheduledLeads() error {
 	open, err := r.engine.EraseContactData(r.found)
 	if err == nil {
 		r.result.Leads += len(r.found) - len(open)
@@ -149,39 +149,39 @@ func (r *eraser) eraseScheduled() error {
 	return err
 }
 
-// eraseLeadsInDelivery waits until the deliveries of the remaining leads have ended, and erases
+// waitAndEraseLeadsInDelivery waits until the deliveries of the remaining leads have ended, and erases
 // these leads. A lead that is still in delivery after the timeout is listed in the result as
 // not erased.
-func (r *eraser) eraseLeadsInDelivery() error {
+func (r *contactDataEraser) waitAndEraseLeadsInDelivery() error {
 	until := r.x.clock.Now() + int64(r.x.eraseTimeout)
 	for _, lead := range r.inDelivery {
 		r.engine.WaitForDelivery(lead.Lead, until)
 	}
 	r.found, r.inDelivery = r.inDelivery, nil
-	if err := r.eraseScheduled(); err != nil {
+	if err := r.eraseScheduledLeads(); err != nil {
 		return err
 	}
 	for _, lead := range r.inDelivery {
-		r.result.AddNotErased(lead.Lead, admin.NotErasedUnderWay)
+		r.result.AddUnerasedLead(lead.Lead, admin.NotErasedUnderWay)
 	}
 	return nil
 }
 
-// erasePattern is the phone number (E.164) or the e-mail address of the person to erase.
+// personToErase is the phone number (E.164) or the e-mail address of the person to erase.
 // Contact fields of leads are compared with it.
-type erasePattern struct {
+type personToErase struct {
 	phone, email []byte
 	scratch      []byte
 }
 
-func newErasePattern(who *admin.Erasure) *erasePattern {
-	return &erasePattern{phone: []byte(who.Phone), email: []byte(who.Email)}
+func newPersonToErase(erasure *admin.ErasureRequest) *personToErase {
+	return &personToErase{phone: []byte(erasure.Phone), email: []byte(erasure.Email)}
 }
 
 // matchesAnyField reports whether one of a lead's contact fields equals the phone number or
 // e-mail address. A field that contains it among other text does not match, because erasing is
 // final.
-func (w *erasePattern) matchesAnyField(fields []event.Field) bool {
+func (w *personToErase) matchesAnyField(fields []event.LeadField) bool {
 	for i := range fields {
 		if w.matchesField(fields[i].Text) {
 			return true
@@ -190,15 +190,15 @@ func (w *erasePattern) matchesAnyField(fields []event.Field) bool {
 	return false
 }
 
-func (w *erasePattern) matchesField(text []byte) bool {
-	text = bytes.TrimSpace(text)
+func (w *personToErase) matchesField(fieldText []byte) bool {
+	fieldText = bytes.TrimSpace(fieldText)
 	if len(w.email) > 0 {
-		return bytes.EqualFold(text, w.email)
+		return bytes.EqualFold(fieldText, w.email)
 	}
-	if bytes.Equal(text, w.phone) {
+	if bytes.Equal(fieldText, w.phone) {
 		return true
 	}
 	var ok bool
-	w.scratch, ok = format.ParsePhone(w.scratch[:0], text)
+	w.scratch, ok = format.AppendPhoneAsE164(w.scratch[:0], fieldText)
 	return ok && bytes.Equal(w.scratch, w.phone)
 }

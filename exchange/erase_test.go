@@ -55,7 +55,7 @@ func (r *running) whoIsKnown() (known, forgotten map[string]bool) {
 
 func (r *running) hash() string {
 	r.t.Helper()
-	seq, hash, err := r.Exchange.Hash()
+	seq, hash, err := r.Exchange.StateHash()
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -218,13 +218,13 @@ func TestEraseWithoutAKeyFile(t *testing.T) {
 // TestWanted: a number in any form, and an address in any letters; never a text that only
 // has one in it.
 func TestWanted(t *testing.T) {
-	phone, email := &erasePattern{phone: []byte("+14155550132")}, &erasePattern{email: []byte("ann@example.com")}
+	phone, email := &personToErase{phone: []byte("+14155550132")}, &personToErase{email: []byte("ann@example.com")}
 	for text, want := range map[string][2]bool{
 		"+14155550132": {true, false}, "(415) 555-0132": {true, false}, " 4155550132 ": {true, false},
 		"+14155550133": {}, "415555013": {}, "call 415 555 0132": {}, "": {},
 		"ann@example.com": {false, true}, "ANN@Example.com ": {false, true}, "xann@example.com": {}, "ann@example.com.au": {},
 	} {
-		fields := []event.Field{{Name: "x", Kind: market.KindString, Text: []byte("other")}, {Name: "y", Text: []byte(text)}}
+		fields := []event.LeadField{{Name: "x", Kind: market.KindString, Text: []byte("other")}, {Name: "y", Text: []byte(text)}}
 		if got := [2]bool{phone.matchesAnyField(fields), email.matchesAnyField(fields)}; got != want {
 			t.Errorf("%q: by phone, by e-mail: %v, want %v", text, got, want)
 		}

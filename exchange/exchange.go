@@ -56,7 +56,7 @@ type Exchange struct {
 	settings      config.Settings
 	vault         *vault.Vault
 	keys          *leadkeys.KeyStore
-	keyCheck      keyCheck
+	keyCheck      leadKeyCheck
 	tokens        *token.Issuer
 	log           *wal.Log
 	state         *state.State
@@ -69,17 +69,17 @@ type Exchange struct {
 
 	configMu sync.Mutex // held from reading the active configuration until the change is active
 	active   atomic.Pointer[activeConfig]
-	lists    listCache
+	lists    suppressionTableCache
 
 	publicListener, adminListener net.Listener
-	certificates                  certificates
+	certificates                  listenerCertificates
 	ready                         atomic.Bool
 	draining                      atomic.Bool
 	disk                          diskMonitor
 	snapshots                     snapshotter
-	lastUses                      lastUses
+	lastUses                      lastUsesFile
 	backupRunner                  backupRunner
-	reporter                      reporter
+	reporter                      reportRunner
 	tracer                        *trace.Tracer // nil disables tracing
 	eraseTimeout                  time.Duration
 	started                       time.Time
@@ -102,27 +102,27 @@ func Start(path string, opt Options) (*Exchange, error) {
 		return nil, err
 	}
 	x := newExchange(path, opt, built)
-	if err := x.start(built); err != nil {
+	if err := x.startConfigured(built); err != nil {
 		return nil, err
 	}
 	return x, nil
 }
 
-// start opens the data directory of a new exchange and begins to serve. The admin address
+// startConfigured opens the data directory of a new exchange and begins to serve. The admin address
 // answers first, so that an operator can watch the replay of the log. After an error it closes
 // everything that it opened.
-func (x *Exchange) start(built *config.Compiled) error {
+func (x *Exchange) startConfigured(built *config.CompiledDocument) error {
 	if err := x.listenAndServeAdmin(); err != nil {
 		return err
 	}
 	if err := x.prepareToServe(built); err != nil {
-		return errors.Join(err, x.releaseAfterFailedStart())
+		return errors.Join(err, x.closeAfterFailedStart())
 	}
-	x.servePublic()
+	x.markReadyAndServePublic()
 	return nil
 }
 
-func newExchange(path string, opt Options, built *config.Compiled) *Exchange {
+func newExchange(path string, opt Options, built *config.CompiledDocument) *Exchange {
 	x := &Exchange{
 		started: time.Now(), path: path, options: opt, settings: built.Settings, clock: clock.New(),
 		logger: opt.Logger.With("tenant", built.Settings.Tenant), broken: make(chan error, 4), ended: make(chan struct{}),
@@ -135,19 +135,19 @@ func newExchange(path string, opt Options, built *config.Compiled) *Exchange {
 	return x
 }
 
-// servePublic marks the exchange as ready and begins to accept requests at the public address.
+// markReadyAndServePublic marks the exchange as ready and begins to accept requests at the public address.
 // It is the last step of a start.
-func (x *Exchange) servePublic() {
+func (x *Exchange) markReadyAndServePublic() {
 	x.ready.Store(true)
-	x.watchCertificates()
+	x.startCertificateWatchers()
 	x.serveInBackground("public", x.publicListener, x.publicServer.Serve)
 	x.logger.Info("serving", "listen", x.publicListener.Addr().String(), "admin", x.adminListener.Addr().String(), "leads", x.state.LeadCount())
 }
 
 // loadConfiguration reads and compiles the configuration file at path. It returns an error if a
-// setting of the process refers to an environment variable that env does not have.
-func loadConfiguration(path string, env func(string) (string, bool)) (*config.Compiled, error) {
-	source, err := config.LoadWithSealed(path, env)
+// setting of the process refers to an environment variable that lookUpEnv does not have.
+func loadConfiguration(path string, lookUpEnv func(string) (string, bool)) (*config.CompiledDocument, error) {
+	source, err := config.LoadAllowingUnsetVariables(path, lookUpEnv)
 	if err != nil {
 		return nil, err
 	}
@@ -174,31 +174,31 @@ func (x *Exchange) listenAndServeAdmin() (err error) {
 		return errors.Join(errors.New("cannot listen for the operator; choose another address in admin.listen"), err, x.publicListener.Close())
 	}
 	x.adminServer = admin.New(x, x.meter, x.settings.AdminPassword.Reveal(), x.logger)
-	x.adminServer.SetTLS(x.certificates.admin.tlsConfig())
+	x.adminServer.SetTLS(x.certificates.admin.tlsConfigOrNil())
 	x.adminServer.SetMaxHeader(x.settings.Limits.Header)
-	x.adminServer.SetProxies(x.settings.TrustedProxies)
+	x.adminServer.SetTrustedProxies(x.settings.TrustedProxies)
 	x.serveInBackground("admin", x.adminListener, x.adminServer.Serve)
 	return nil
 }
 
 // serveInBackground runs serve on the listener in a goroutine. If serve fails before the
-// exchange stops, the error goes to x.broken, which ends the exchange. name is the address's
-// name in that error.
-func (x *Exchange) serveInBackground(name string, listener net.Listener, serve func(net.Listener) error) {
+// exchange stops, the error goes to x.broken, which ends the exchange. addressName is the address's
+// addressName in that error.
+func (x *Exchange) serveInBackground(addressName string, listener net.Listener, serve func(net.Listener) error) {
 	x.serving.Add(1)
 	go func() {
 		defer x.serving.Done()
 		if err := serve(listener); err != nil && !x.draining.Load() {
-			x.broken <- fmt.Errorf("the exchange no longer serves its %s address, and stops: %w", name, err)
+			x.broken <- fmt.Errorf("the exchange no longer serves its %s address, and stops: %w", addressName, err)
 		}
 	}()
 }
 
-// Addr returns the address on which the exchange listens for suppliers and buyers. Admin
+// PublicAddress returns the address on which the exchange listens for suppliers and buyers. AdminAddress
 // returns the address for operators.
-func (x *Exchange) Addr() string  { return x.publicListener.Addr().String() }
-func (x *Exchange) Admin() string { return x.adminListener.Addr().String() }
+func (x *Exchange) PublicAddress() string { return x.publicListener.Addr().String() }
+func (x *Exchange) AdminAddress() string  { return x.adminListener.Addr().String() }
 
-// Broken returns a channel that receives an error if the exchange cannot continue, because its
+// FatalErrors returns a channel that receives an error if the exchange cannot continue, because its
 // log or a listener failed. The caller then closes the exchange.
-func (x *Exchange) Broken() <-chan error { return x.broken }
+func (x *Exchange) FatalErrors() <-chan error { return x.broken }

@@ -19,26 +19,28 @@ func (x *Exchange) newExplainer() (*explain.Explainer, error) {
 // ExplainLead returns the course of a lead as JSON for the admin API: see explain.Explanation.
 // The error is engine.ErrNotFound if the log no longer has the lead, or never had it.
 func (x *Exchange) ExplainLead(id market.LeadID) ([]byte, error) {
-	return x.explainJSON(func(e *explain.Explainer) (*explain.Explanation, error) { return e.Lead(id) })
+	return x.explainJSON(func(e *explain.Explainer) (*explain.Explanation, error) { return e.ExplainLead(id) })
 }
 
 // ExplainAuction returns the course of an auction as JSON. If the auction was held for an
 // ingested lead, it returns the explanation of that lead.
 func (x *Exchange) ExplainAuction(id market.AuctionID) ([]byte, error) {
-	return x.explainJSON(func(e *explain.Explainer) (*explain.Explanation, error) { return e.Auction(id) })
+	return x.explainJSON(func(e *explain.Explainer) (*explain.Explanation, error) { return e.ExplainAuction(id) })
 }
 
 // ExplainRequest returns, as JSON, the lead or auction that a request to the exchange caused.
 // id is the request id that every HTTP answer carries.
 func (x *Exchange) ExplainRequest(id market.RequestID) ([]byte, error) {
-	return x.explainJSON(func(e *explain.Explainer) (*explain.Explanation, error) { return e.Request(id) })
+	return x.explainJSON(func(e *explain.Explainer) (*explain.Explanation, error) { return e.ExplainRequest(id) })
 }
 
 // ExplainSellers returns, as JSON, the course of the auction to which a seller gave the id
 // sellerID. An empty supplier stands for all suppliers. If several of them used the id, the
-// error is a *admin.AmbiguousSupplier.
+// error is a *admin.AmbiguousSupplierError.
 func (x *Exchange) ExplainSellers(supplier, sellerID string) ([]byte, error) {
-	return x.explainJSON(func(e *explain.Explainer) (*explain.Explanation, error) { return e.BySellerID(supplier, sellerID) })
+	return x.explainJSON(func(e *explain.Explainer) (*explain.Explanation, error) {
+		return e.ExplainBySellerID(supplier, sellerID)
+	})
 }
 
 func (x *Exchange) explainJSON(lookUp func(*explain.Explainer) (*explain.Explanation, error)) ([]byte, error) {

@@ -69,7 +69,7 @@ func plain(t testing.TB, document string) string {
 
 func (r *running) golden(t *testing.T, name, id string) {
 	t.Helper()
-	golden.Compare(t, name, plain(t, r.must(200, "GET", "/admin/v1/explain/"+id, "").body))
+	golden.CompareWithFile(t, name, plain(t, r.must(200, "GET", "/admin/v1/explain/"+id, "").body))
 }
 
 // TestExplainIngest: an auction over a lead, whose winner refuses it, so that the
@@ -184,7 +184,7 @@ func TestExplainUnknown(t *testing.T) {
 		x.operate("GET", "/admin/v1/explain/"+id, "").mustFail(t, 404, "not_found")
 	}
 	x.operate("GET", "/admin/v1/explain", "").mustFail(t, 422, "invalid_payload")
-	request(t, "GET", "http://"+x.Admin()+"/admin/v1/explain/lead_01jd0000000000000000000000", "").mustFail(t, 401, "unauthorized")
+	request(t, "GET", "http://"+x.AdminAddress()+"/admin/v1/explain/lead_01jd0000000000000000000000", "").mustFail(t, 401, "unauthorized")
 	x.operate("POST", "/admin/v1/explain/lead_01jd0000000000000000000000", "").mustFail(t, 405, "method_not_allowed")
 	x.draining.Store(true)
 	x.operate("GET", "/admin/v1/explain/lead_01jd0000000000000000000000", "").mustFail(t, 503, "unavailable")

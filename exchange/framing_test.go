@@ -49,7 +49,7 @@ func TestFramingRefused(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			w := dial(t, x.Addr())
+			w := dial(t, x.PublicAddress())
 			w.say(row.say + post(good))
 			w.next("POST").mustFail(t, row.status, row.code)
 			w.ends()
@@ -81,7 +81,7 @@ func TestFramingTaken(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			w := dial(t, x.Addr())
+			w := dial(t, x.PublicAddress())
 			w.say(row.say)
 			if a := w.next("POST"); a.status != 201 {
 				t.Fatalf("%d %s", a.status, a.body)
@@ -100,7 +100,7 @@ func TestFramingTaken(t *testing.T) {
 
 func TestContinueIsAnswered(t *testing.T) {
 	x := start(t, newPlace(t, recorded))
-	w := dial(t, x.Addr())
+	w := dial(t, x.PublicAddress())
 	body := lead(1)
 	before, _, _ := strings.Cut(post(body, "Expect: 100-continue"), "\r\n\r\n")
 	w.say(before + "\r\n\r\n")
@@ -116,7 +116,7 @@ func TestContinueIsAnswered(t *testing.T) {
 // TestPipelined: many requests in one breath are answered one by one, in order.
 func TestPipelined(t *testing.T) {
 	x := start(t, newPlace(t, recorded))
-	w := dial(t, x.Addr())
+	w := dial(t, x.PublicAddress())
 	var all strings.Builder
 	const many = 50
 	for i := range many {
@@ -176,7 +176,7 @@ func TestOversize(t *testing.T) {
 			{"ten megabytes, by another method", wrong(form.frame(atLimit + strings.Repeat(" ", 10<<20))), 405, "method_not_allowed"},
 		} {
 			t.Run(form.name+"/"+row.name, func(t *testing.T) {
-				w := dial(t, x.Addr())
+				w := dial(t, x.PublicAddress())
 				go w.say(row.say)
 				a := w.next("POST")
 				if a.status == 100 {
@@ -187,7 +187,7 @@ func TestOversize(t *testing.T) {
 			})
 		}
 	}
-	w := dial(t, x.Addr())
+	w := dial(t, x.PublicAddress())
 	w.say(post(atLimit))
 	if a := w.next("POST"); a.status != 201 {
 		t.Errorf("a body at the limit: %d %s", a.status, a.body)
@@ -202,7 +202,7 @@ func TestSlowClient(t *testing.T) {
 	_, body, _ := strings.Cut(whole, "\r\n\r\n")
 	for name, quick := range map[string]int{"from the line on": 0, "in the header": 40, "in the body": len(whole) - len(body) + 5} {
 		t.Run(name, func(t *testing.T) {
-			w := dial(t, x.Addr())
+			w := dial(t, x.PublicAddress())
 			answered := make(chan struct{})
 			go func() {
 				w.say(whole[:quick])
@@ -226,7 +226,7 @@ func TestSlowClient(t *testing.T) {
 // TestSilence: a connection on which nothing comes is closed without a word.
 func TestSilence(t *testing.T) {
 	x := start(t, newPlace(t, recorded+"limits: {read_timeout: 200ms, idle_timeout: 200ms}\n"))
-	w := dial(t, x.Addr())
+	w := dial(t, x.PublicAddress())
 	w.say(post(lead(1)))
 	if a := w.next("POST"); a.status != 201 {
 		t.Fatal(a)

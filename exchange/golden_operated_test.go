@@ -71,7 +71,7 @@ func (r *running) logsIn(name, word string) *answer {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return request(r.t, "POST", "http://"+r.Admin()+"/admin/v1/session", string(given))
+	return request(r.t, "POST", "http://"+r.AdminAddress()+"/admin/v1/session", string(given))
 }
 
 // givenToken makes one for who is in by a session.
@@ -79,7 +79,7 @@ func (r *running) givenToken(in *answer, body string) (token, id string) {
 	r.t.Helper()
 	cookie, _, _ := strings.Cut(in.header.Get("Set-Cookie"), ";")
 	csrf := decode[struct{ CSRF string }](r.t, in).CSRF
-	a := request(r.t, "POST", "http://"+r.Admin()+"/admin/v1/api-tokens", body, "Cookie", cookie, "X-Csrf-Token", csrf)
+	a := request(r.t, "POST", "http://"+r.AdminAddress()+"/admin/v1/api-tokens", body, "Cookie", cookie, "X-Csrf-Token", csrf)
 	made := decode[struct{ Token, ID string }](r.t, a)
 	if a.status != 201 || made.Token == "" {
 		r.t.Fatalf("no token: %d %s", a.status, a.body)
@@ -171,7 +171,7 @@ func (r *running) goldenLeads() {
 	sold := r.sold(lead(2, "flo_campaign_id", `"cmp_recorded"`)).leadID()
 	token := r.token("blue", acmeSecret)
 	eventually(r.t, "the report is taken", func() bool {
-		return request(r.t, "POST", "http://"+r.Addr()+"/v1/leads/"+sold+"/status", `{"status":"returned","reason":"wrong number"}`,
+		return request(r.t, "POST", "http://"+r.PublicAddress()+"/v1/leads/"+sold+"/status", `{"status":"returned","reason":"wrong number"}`,
 			"Authorization", "Bearer "+token, "Content-Type", typeIsOwn, "Idempotency-Key", "returned").status == 200
 	})
 	r.must(200, "POST", "/admin/v1/buyers/buy_blue/funds", `{"amount":5,"note":"golden"}`)
@@ -199,7 +199,7 @@ func opensOperations(t *testing.T, p place) {
 		t.Errorf("it tells\n%s\nand told\n%s", strings.Join(got, "\n"), strings.Join(w.Tells, "\n"))
 	}
 	lets := func(token string) int {
-		return request(t, "GET", "http://"+r.Admin()+"/admin/v1/session", "", "Authorization", "Bearer "+token).status
+		return request(t, "GET", "http://"+r.AdminAddress()+"/admin/v1/session", "", "Authorization", "Bearer "+token).status
 	}
 	for _, token := range w.Good {
 		if got := lets(token); got != http.StatusOK {

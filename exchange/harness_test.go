@@ -135,7 +135,7 @@ func tryStart(t testing.TB, p place, change func(*Exchange)) (*running, error) {
 	}
 	x := newExchange(p.config(), Options{Env: env, Logger: logger}, built)
 	change(x)
-	if err := x.start(built); err != nil {
+	if err := x.startConfigured(built); err != nil {
 		return nil, err
 	}
 	r := &running{Exchange: x, place: p, t: t}
@@ -166,7 +166,7 @@ func (r *running) again() *running {
 // mustReload reloads the configuration file.
 func (r *running) mustReload() {
 	r.t.Helper()
-	if err := r.Reload(); err != nil {
+	if err := r.ReloadConfiguration(); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -239,7 +239,7 @@ func (a *answer) isDiscreet(t testing.TB) {
 func (r *running) ingest(body string, headers ...string) *answer {
 	r.t.Helper()
 	headers = append([]string{"X-Api-Key", acmeKey, "Content-Type", typeIsOwn}, headers...)
-	return request(r.t, "POST", "http://"+r.Addr()+"/api/v1/ingest", body, headers...)
+	return request(r.t, "POST", "http://"+r.PublicAddress()+"/api/v1/ingest", body, headers...)
 }
 
 // sold sends a lead that must be accepted.
@@ -256,7 +256,7 @@ func (r *running) sold(body string, headers ...string) *answer {
 func (r *running) operate(method, path, body string, headers ...string) *answer {
 	r.t.Helper()
 	credential := "Basic " + base64.StdEncoding.EncodeToString([]byte("operator:"+password))
-	return request(r.t, method, "http://"+r.Admin()+path, body, append([]string{"Authorization", credential}, headers...)...)
+	return request(r.t, method, "http://"+r.AdminAddress()+path, body, append([]string{"Authorization", credential}, headers...)...)
 }
 
 // must operates and expects a status.
@@ -272,7 +272,7 @@ func (r *running) must(status int, method, path, body string, headers ...string)
 // measures expects lines of the metrics page.
 func (r *running) measures(lines ...string) {
 	r.t.Helper()
-	page := request(r.t, "GET", "http://"+r.Admin()+"/metrics", "").body
+	page := request(r.t, "GET", "http://"+r.AdminAddress()+"/metrics", "").body
 	for _, line := range lines {
 		if !strings.Contains("\n"+page, "\n"+line+"\n") {
 			r.t.Errorf("the metrics page has no line %s", line)

@@ -21,7 +21,7 @@ const (
 // History returns one page of the configuration's versions with their changes, newest first.
 // The page ends early when it has read too many bytes. Page.Next then names the version to
 // continue after.
-func (x *Exchange) History(q admin.HistoryQuery) (*admin.HistoryPage, error) {
+func (x *Exchange) History(q admin.ConfigHistoryQuery) (*admin.ConfigHistoryPage, error) {
 	if x.Ready() != nil {
 		return nil, errNotReady
 	}
@@ -29,7 +29,7 @@ func (x *Exchange) History(q admin.HistoryQuery) (*admin.HistoryPage, error) {
 	for q.After != 0 && len(revisions) > 0 && revisions[0].Version >= q.After {
 		revisions = revisions[1:]
 	}
-	h := historyBuilder{exchange: x, query: q, page: new(admin.HistoryPage)}
+	h := historyBuilder{exchange: x, query: q, page: new(admin.ConfigHistoryPage)}
 	for i := range revisions {
 		before := new(state.ConfigRevision)
 		switch {
@@ -50,8 +50,8 @@ func (x *Exchange) History(q admin.HistoryQuery) (*admin.HistoryPage, error) {
 // historyBuilder collects one page of the configuration's history for the admin API.
 type historyBuilder struct {
 	exchange   *Exchange
-	query      admin.HistoryQuery
-	page       *admin.HistoryPage
+	query      admin.ConfigHistoryQuery
+	page       *admin.ConfigHistoryPage
 	readBytes  int
 	valueBytes int
 
@@ -65,28 +65,28 @@ func (h *historyBuilder) isFull() bool {
 	return len(h.page.Entries) >= h.query.Limit || h.readBytes >= maxHistoryRead || h.valueBytes >= maxHistoryValues
 }
 
-func (h *historyBuilder) addVersion(now, before *state.ConfigRevision) {
-	entry := admin.HistoryEntry{Version: now.Version, By: now.By, From: now.From.String()}
-	if now.At != 0 {
-		at := time.Unix(0, now.At).UTC()
+func (h *historyBuilder) addVersion(version, previousVersion *state.ConfigRevision) {
+	entry := admin.ConfigHistoryVersion{Version: version.Version, By: version.By, From: version.From.String()}
+	if version.At != 0 {
+		at := time.Unix(0, version.At).UTC()
 		entry.At = &at
 	}
-	after, err := h.readDocumentCached(now.Document)
-	was, errBefore := h.readDocumentCached(before.Document)
+	after, err := h.readDocumentCached(version.Document)
+	was, errBefore := h.readDocumentCached(previousVersion.Document)
 	if err != nil || errBefore != nil {
 		entry.Lost = true
 		h.page.Entries = append(h.page.Entries, entry)
 		return
 	}
 	for _, change := range canonical.Diff(was, after) {
-		if !h.matchesQuery(change.Path) {
+		if !h.isQueriedPath(change.Path) {
 			continue
 		}
 		if len(entry.Changes) == maxHistoryChanges {
 			entry.More++
 			continue
 		}
-		shown := admin.HistoryChange{Path: dottedEntryPath(change.Path), Before: changedValueJSON(change, change.Old), After: changedValueJSON(change, change.New)}
+		shown := admin.ConfigValueChange{Path: dottedEntryPath(change.Path), Before: changedValueJSON(change, change.Old), After: changedValueJSON(change, change.New)}
 		h.valueBytes += len(shown.Before) + len(shown.After)
 		entry.Changes = append(entry.Changes, shown)
 	}
@@ -104,7 +104,7 @@ func (h *historyBuilder) readDocumentCached(hash string) ([]byte, error) {
 	if hash == h.hash {
 		return h.text, nil
 	}
-	text, err := h.exchange.readDocument(hash)
+	text, err := h.exchange.readStoredConfigDocument(hash)
 	if err == nil {
 		h.readBytes += len(text)
 		h.hash, h.text = hash, text
@@ -112,7 +112,7 @@ func (h *historyBuilder) readDocumentCached(hash string) ([]byte, error) {
 	return text, err
 }
 
-func (h *historyBuilder) matchesQuery(path string) bool {
+func (h *historyBuilder) isQueriedPath(path string) bool {
 	q := &h.query
 	if q.Kind == "" {
 		return true
@@ -120,14 +120,14 @@ func (h *historyBuilder) matchesQuery(path string) bool {
 	if q.ID == "" {
 		return strings.HasPrefix(path, string(q.Kind)+"[")
 	}
-	rest, ok := strings.CutPrefix(path, canonical.Ref{Kind: q.Kind, ID: q.ID}.String())
+	rest, ok := strings.CutPrefix(path, canonical.EntryRef{Kind: q.Kind, ID: q.ID}.String())
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // dottedEntryPath changes a path such as buyers[acme].price to buyers.acme.price. Operators may
 // search the history in either form.
 func dottedEntryPath(path string) string {
-	for _, kind := range canonical.Kinds {
+	for _, kind := range canonical.Collections {
 		if rest, ok := strings.CutPrefix(path, string(kind)+"["); ok {
 			if id, rest, ok := strings.Cut(rest, "]"); ok {
 				return string(kind) + "." + id + rest
@@ -137,16 +137,16 @@ func dottedEntryPath(path string) string {
 	return path
 }
 
-// changedValueJSON returns the old or new value of a change as JSON, or nil if text is empty.
-// For a changed order of entries, text is a list of names, which becomes a JSON string.
-func changedValueJSON(change canonical.Change, text string) json.RawMessage {
-	if text == "" {
+// changedValueJSON returns the old or new value of a change as JSON, or nil if valueText is empty.
+// For a changed order of entries, valueText is a list of names, which becomes a JSON string.
+func changedValueJSON(change canonical.Change, valueText string) json.RawMessage {
+	if valueText == "" {
 		return nil
 	}
 	if strings.HasSuffix(change.Path, " (order)") {
-		text = string(quoteJSON(text))
+		valueText = string(quoteJSON(valueText))
 	}
-	return json.RawMessage(text)
+	return json.RawMessage(valueText)
 }
 
 func quoteJSON(text string) []byte {

@@ -13,13 +13,13 @@ import (
 	"pingpost/server/admin"
 )
 
-// ChangeItem creates, replaces or removes one configuration entry at an operator's request, and
+// ChangeConfigEntry creates, replaces or removes one configuration entry at an operator's request, and
 // activates the result. It returns the changes, the warnings and the entry's new ETag. With
 // change.Dry it only checks.
-func (x *Exchange) ChangeItem(change *admin.ConfigEntryChange) (*admin.ConfigEntryChanged, error) {
+func (x *Exchange) ChangeConfigEntry(change *admin.ConfigEntryChange) (*admin.ConfigEntryChangeResult, error) {
 	x.configMu.Lock()
 	defer x.configMu.Unlock()
-	s, err := x.currentEntries()
+	s, err := x.loadActiveEntries()
 	if err != nil {
 		return nil, err
 	}
@@ -30,39 +30,39 @@ func (x *Exchange) ChangeItem(change *admin.ConfigEntryChange) (*admin.ConfigEnt
 	if err != nil {
 		return nil, err
 	}
-	changed := &admin.ConfigEntryChanged{}
+	changed := &admin.ConfigEntryChangeResult{}
 	for _, difference := range canonical.Diff(s.canonical, revised.Canonical) {
 		changed.Changes = append(changed.Changes, difference.String())
 	}
-	if text := revised.made.Find(change.Ref); text != nil {
+	if text := revised.made.FindJSON(change.EntryRef); text != nil {
 		changed.ETag = etagOf(text)
-		changed.Unapplied = x.ignoredInitialValuesOf(revised.Compiled, change.Ref)
+		changed.Unapplied = x.listIgnoredInitialValuesOf(revised.CompiledDocument, change.EntryRef)
 	}
 	for _, warning := range revised.Warnings {
-		at, _ := change.Ref.PathWithin(warning.Path)
+		at, _ := change.EntryRef.PathWithin(warning.Path)
 		changed.Warnings = append(changed.Warnings, strings.TrimPrefix(at+": ", ": ")+warning.Message)
 	}
 	if change.Dry {
-		return changed, x.checkNewListFiles(revised.Compiled)
+		return changed, x.checkInitialFilesOfNewLists(revised.CompiledDocument)
 	}
-	return changed, x.configureLocked(revised)
+	return changed, x.activateRevisionLocked(revised)
 }
 
 // checkMayChange returns an error if the API must not change the entry. It must not if the
 // configuration file has the entry, or if the entry no longer has the ETag that the caller
 // sent.
-func (x *Exchange) checkMayChange(s *currentEntries, change *admin.ConfigEntryChange) error {
-	current := x.findConfigEntry(s, change.Ref)
+func (x *Exchange) checkMayChange(s *activeEntrySet, change *admin.ConfigEntryChange) error {
+	current := x.findConfigEntry(s, change.EntryRef)
 	switch {
 	case current == nil && change.Document == nil:
-		return noSuchEntryError(change.Ref)
+		return noSuchEntryError(change.EntryRef)
 	case current != nil && current.Owner == "file" && s.sent:
-		return &admin.ConfigEntryConflict{Message: change.Ref.String() + " is in the document that " + sentDocumentName +
+		return &admin.ConfigEntryConflict{Message: change.EntryRef.String() + " is in the document that " + sentDocumentName +
 			" applied; change it there, or reload to return to the file"}
 	case current != nil && current.Owner == "file":
-		return &admin.ConfigEntryConflict{Message: change.Ref.String() + " is in " + s.file + ", which therefore controls it; change it there and reload"}
-	case s.made.Find(change.Ref) != nil && current == nil:
-		panic("BUG: " + change.Ref.String() + " was made and is not in force")
+		return &admin.ConfigEntryConflict{Message: change.EntryRef.String() + " is in " + s.file + ", which therefore controls it; change it there and reload"}
+	case s.made.FindJSON(change.EntryRef) != nil && current == nil:
+		panic("BUG: " + change.EntryRef.String() + " was made and is not in force")
 	}
 	etag := ""
 	if current != nil {
@@ -71,58 +71,58 @@ func (x *Exchange) checkMayChange(s *currentEntries, change *admin.ConfigEntryCh
 	if etag == change.IfMatch {
 		return nil
 	}
-	conflict := &admin.ConfigEntryConflict{Both: true, Current: current, Sent: canonical.RedactSecrets(change.Document)}
+	conflict := &admin.ConfigEntryConflict{Both: true, Current: current, Sent: canonical.RedactSecretsInJSON(change.Document)}
 	switch {
 	case change.IfMatch == "":
-		conflict.Message = change.Ref.String() + " exists already; read it, and change it with its etag"
+		conflict.Message = change.EntryRef.String() + " exists already; read it, and change it with its etag"
 	case current == nil:
-		conflict.Message = change.Ref.String() + " was removed meanwhile; create it again with If-None-Match: *, or leave it"
+		conflict.Message = change.EntryRef.String() + " was removed meanwhile; create it again with If-None-Match: *, or leave it"
 	default:
-		conflict.Message = change.Ref.String() + " was changed meanwhile; compare both versions, and send yours again with the etag of the current one"
+		conflict.Message = change.EntryRef.String() + " was changed meanwhile; compare both versions, and send yours again with the etag of the current one"
 	}
 	return conflict
 }
 
 // reviseWithEntry returns a revision of the active configuration in which one entry is created,
 // replaced or removed. It does not activate the revision.
-func (x *Exchange) reviseWithEntry(s *currentEntries, change *admin.ConfigEntryChange) (*revision, error) {
-	made := s.made.WithoutEntry(change.Ref)
+func (x *Exchange) reviseWithEntry(s *activeEntrySet, change *admin.ConfigEntryChange) (*pendingRevision, error) {
+	made := s.made.WithoutEntry(change.EntryRef)
 	if change.Document != nil {
-		text, err := canonical.WithRequiredID(change.Document, change.Ref)
+		text, err := canonical.AddMissingID(change.Document, change.EntryRef)
 		if err != nil {
 			return nil, err
 		}
-		made = made.WithEntry(change.Ref, text)
+		made = made.WithEntry(change.EntryRef, text)
 	}
 	combined, err := config.Merge(x.path, s.activeConfig.base, made)
 	if err != nil {
 		return nil, err
 	}
-	combined.SetSentEntry(change.Ref)
-	built, err := combined.Compile(s.all.Find(change.Ref))
+	combined.SetSentEntry(change.EntryRef)
+	built, err := combined.Compile(s.all.FindJSON(change.EntryRef))
 	if err == nil && change.Document != nil {
-		err = x.checkMissingSecrets(built, change.Ref)
+		err = x.checkEntryHasItsSecrets(built, change.EntryRef)
 	}
 	if err != nil {
-		return nil, asReferenceConflict(err, change)
+		return nil, asRemovalConflict(err, change)
 	}
 	whole, err := canonical.ParseEntries(built.Canonical)
 	if err != nil {
 		return nil, err
 	}
 	for _, ref := range combined.FromAPI.Refs() {
-		made = made.WithEntry(ref, whole.Find(ref))
+		made = made.WithEntry(ref, whole.FindJSON(ref))
 	}
-	built.Warnings = slices.DeleteFunc(built.Warnings, func(p syntax.Problem) bool { _, in := change.Ref.PathWithin(p.Path); return !in })
-	return &revision{
-		Compiled: built, base: s.activeConfig.base, sent: s.sent, made: made, from: event.FromAPI, by: change.By,
+	built.Warnings = slices.DeleteFunc(built.Warnings, func(p syntax.Problem) bool { _, in := change.EntryRef.PathWithin(p.Path); return !in })
+	return &pendingRevision{
+		CompiledDocument: built, base: s.activeConfig.base, sent: s.sent, made: made, from: event.FromAPI, by: change.By,
 	}, nil
 }
 
-// asReferenceConflict replaces the validation errors after the removal of an entry by a
+// asRemovalConflict replaces the validation errors after the removal of an entry by a
 // conflict. The conflict names the places that still refer to the entry. It returns other
 // errors unchanged.
-func asReferenceConflict(err error, change *admin.ConfigEntryChange) error {
+func asRemovalConflict(err error, change *admin.ConfigEntryChange) error {
 	var problems *syntax.Problems
 	if change.Document != nil || !errors.As(err, &problems) {
 		return err
@@ -131,12 +131,12 @@ func asReferenceConflict(err error, change *admin.ConfigEntryChange) error {
 	for _, problem := range (*problems)[:min(len(*problems), 10)] {
 		places = append(places, problem.Path)
 	}
-	return &admin.ConfigEntryConflict{Message: change.Ref.String() + " is used at " + strings.Join(places, ", ") + "; remove it there first"}
+	return &admin.ConfigEntryConflict{Message: change.EntryRef.String() + " is used at " + strings.Join(places, ", ") + "; remove it there first"}
 }
 
-// checkMissingSecrets returns an error for each secret that the entry needs but the exchange
+// checkEntryHasItsSecrets returns an error for each secret that the entry needs but the exchange
 // does not have. An entry may mark a secret as set instead of repeating its value.
-func (x *Exchange) checkMissingSecrets(built *config.Compiled, ref canonical.Ref) error {
+func (x *Exchange) checkEntryHasItsSecrets(built *config.CompiledDocument, ref canonical.EntryRef) error {
 	known := make(map[string]bool)
 	for _, first := range built.Initial.Secrets {
 		known[first.Name] = true
@@ -145,12 +145,12 @@ func (x *Exchange) checkMissingSecrets(built *config.Compiled, ref canonical.Ref
 	before := x.activeSecretsAndVariables()
 	for i := range built.Unset {
 		kept := &built.Unset[i]
-		if _, inside := ref.PathWithin(kept.Problem.Path); inside && !x.hasEarlierValue(kept, before) {
+		if _, inside := ref.PathWithin(kept.Problem.Path); inside && !x.hasStoredValueFromEarlier(kept, before) {
 			problems = append(problems, kept.Problem)
 			known[kept.Secret] = true
 		}
 	}
-	for _, name := range built.SecretNamesOf(ref) {
+	for _, name := range built.OutboundSecretNamesOf(ref) {
 		if _, ok := x.state.SealedSecret(name); ok || known[name] {
 			continue
 		}
@@ -166,11 +166,11 @@ func (x *Exchange) checkMissingSecrets(built *config.Compiled, ref canonical.Ref
 	return nil
 }
 
-// ignoredInitialValuesOf returns the lines of ignoredInitialValues that concern the entry ref.
-func (x *Exchange) ignoredInitialValuesOf(built *config.Compiled, ref canonical.Ref) (lines []string) {
+// listIgnoredInitialValuesOf returns the lines of listIgnoredInitialValues that concern the entry ref.
+func (x *Exchange) listIgnoredInitialValuesOf(built *config.CompiledDocument, ref canonical.EntryRef) (lines []string) {
 	whole := *built
 	whole.Initial.Lists = nil // no entry has them, and checking them would read their files
-	for _, line := range x.ignoredInitialValues(&whole) {
+	for _, line := range x.listIgnoredInitialValues(&whole) {
 		if rest, ok := strings.CutPrefix(line, entryPath(string(ref.Kind), ref.ID)); ok && (rest[0] == '.' || rest[0] == ':') {
 			lines = append(lines, line)
 		}
@@ -180,8 +180,8 @@ func (x *Exchange) ignoredInitialValuesOf(built *config.Compiled, ref canonical.
 
 // sourceName returns the name of the configuration file, or sentDocumentName if a sent document
 // replaces the file. The admin API shows it as the owner of entries.
-func (x *Exchange) sourceName(now *activeConfig) string {
-	if now.sent {
+func (x *Exchange) sourceName(activeSources *activeConfig) string {
+	if activeSources.sent {
 		return sentDocumentName
 	}
 	return filepath.Base(x.path)

@@ -175,7 +175,7 @@ func (m *modelled) send(rt *rapid.T) {
 func (m *modelled) reload(rt *rapid.T) {
 	file := someBuyers.Draw(rt, "file")
 	m.write(m.t, yamlOf(file))
-	err := m.Reload()
+	err := m.ReloadConfiguration()
 	if holds := m.n.holds(file, m.n.made); holds != (err == nil) {
 		rt.Fatalf("Reload: %v", err)
 	}
@@ -199,7 +199,7 @@ func (m *modelled) restart(*rapid.T) {
 }
 
 func (m *modelled) check(rt *rapid.T) {
-	items, err := m.Items(canonical.Buyers)
+	items, err := m.ConfigEntries(canonical.Buyers)
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func (m *modelled) check(rt *rapid.T) {
 	if want := m.n.inForce(); !maps.Equal(got, want) {
 		rt.Fatalf("in force are %v, want %v", got, want)
 	}
-	seated, err := m.Items(canonical.Campaigns)
+	seated, err := m.ConfigEntries(canonical.Campaigns)
 	if err != nil {
 		rt.Fatal(err)
 	}

@@ -142,7 +142,7 @@ func TestReloadThatAnEntryNeeds(t *testing.T) {
 	document := x.must(200, "GET", "/admin/v1/config", "").body
 	p.write(t, strings.ReplaceAll(recorded, "buy_blue", "buy_green"))
 	const want = `campaigns[cmp_red].buyers[0].buyer: there is no buyer "buy_blue"`
-	if err := x.Reload(); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "through the API") {
+	if err := x.ReloadConfiguration(); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "through the API") {
 		t.Errorf("Reload: %v", err)
 	}
 	a := x.operate("PUT", "/admin/v1/config", strings.ReplaceAll(recorded, "buy_blue", "buy_green"))
@@ -215,7 +215,7 @@ func TestSecretsOfAnItem(t *testing.T) {
 	sells := func(number int) {
 		t.Helper()
 		body := lead(number, "flo_campaign_id", `"cmp_red"`, "flo_supplier_id", `"sup_red"`)
-		a := request(t, "POST", "http://"+x.Addr()+"/api/v1/ingest", body, "X-Api-Key", key, "Content-Type", typeIsOwn)
+		a := request(t, "POST", "http://"+x.PublicAddress()+"/api/v1/ingest", body, "X-Api-Key", key, "Content-Type", typeIsOwn)
 		if a.status != 201 || !strings.Contains(a.body, "ACCEPTED") {
 			t.Errorf("%d %s", a.status, a.body)
 		}

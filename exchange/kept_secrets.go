@@ -8,17 +8,17 @@ import (
 	"pingpost/engine/event"
 )
 
-// checkUnsetVariables returns an error for each variable of a secret that has no value in the
+// checkUnsetSecretVariables returns an error for each variable of a secret that has no value in the
 // environment. It accepts such a variable if the exchange has stored the secret's value from an
 // earlier configuration.
-func (x *Exchange) checkUnsetVariables(built *config.Compiled) error {
+func (x *Exchange) checkUnsetSecretVariables(built *config.CompiledDocument) error {
 	if len(built.Unset) == 0 {
 		return nil
 	}
 	var problems syntax.Problems
 	before := x.activeSecretsAndVariables()
 	for i := range built.Unset {
-		if kept := &built.Unset[i]; !kept.IsSetting() && !x.hasEarlierValue(kept, before) {
+		if kept := &built.Unset[i]; !kept.IsSetting() && !x.hasStoredValueFromEarlier(kept, before) {
 			problems = append(problems, kept.Problem)
 		}
 	}
@@ -31,38 +31,38 @@ func (x *Exchange) checkUnsetVariables(built *config.Compiled) error {
 // activeSecretsAndVariables returns the secrets in the active document, each with the variable
 // that gave its value.
 func (x *Exchange) activeSecretsAndVariables() map[config.SecretAndVariable]bool {
-	source, err := config.ParseCanonical(x.activeDocument())
+	source, err := config.ParseCanonical(x.activeOrLastDocument())
 	if err != nil {
 		return nil
 	}
-	return config.SecretsAndVariables(source.Document)
+	return config.FindSecretsAndVariables(source.Document)
 }
 
-// hasEarlierValue reports whether the exchange has stored the value that an unset variable gave
-// to the same secret earlier. before is the result of activeSecretsAndVariables.
-func (x *Exchange) hasEarlierValue(kept *config.UnsetVariable, before map[config.SecretAndVariable]bool) bool {
-	if !kept.HadValueIn(before) {
+// hasStoredValueFromEarlier reports whether the exchange has stored the value that an unset variable gave
+// to the same secret earlier. activeSecrets is the result of activeSecretsAndVariables.
+func (x *Exchange) hasStoredValueFromEarlier(variable *config.UnsetVariable, activeSecrets map[config.SecretAndVariable]bool) bool {
+	if !variable.HadValueIn(activeSecrets) {
 		return false
 	}
-	if kept.Credential == nil {
-		_, ok := x.state.SealedSecret(kept.Secret)
+	if variable.Credential == nil {
+		_, ok := x.state.SealedSecret(variable.Secret)
 		return ok
 	}
-	c := kept.Credential
+	c := variable.Credential
 	ref := x.state.RefOf(c.Owner, c.OwnerID)
 	if c.Kind == event.CredentialBearer { // known by its hash alone
 		return len(x.state.CredentialsOf(c.Kind, c.Owner, ref)) > 0
 	}
-	return x.state.HasCredentialEverExisted(&event.CredentialSet{Credential: c.Kind, Owner: c.Owner, OwnerRef: ref, Client: c.ClientID})
+	return x.state.HasCredentialEverExisted(&event.CredentialAddedOrRevoked{Credential: c.Kind, Owner: c.Owner, OwnerRef: ref, Client: c.ClientID})
 }
 
-// changedAddressVariables lists the variables in endpoints' addresses with values that differ
+// listChangedAddressVariables lists the variables in endpoints' addresses with values that differ
 // from the stored ones. These values follow the environment, unlike other secrets. The lines
 // contain no value.
-func (x *Exchange) changedAddressVariables(initial *config.InitialValues) (lines []string) {
+func (x *Exchange) listChangedAddressVariables(initial *config.InitialValues) (lines []string) {
 	for i := range initial.Secrets {
 		first := &initial.Secrets[i]
-		if _, known := x.state.SealedSecret(first.Name); first.Follows && known && x.differsFromSealed(first) {
+		if _, known := x.state.SealedSecret(first.Name); first.Follows && known && x.differsFromStoredSecret(first) {
 			parts := strings.Split(first.Name, "/")
 			lines = append(lines, "~ "+entryPath(parts[0]+"s", parts[1])+": the variable "+parts[3]+" has another value")
 		}
@@ -70,13 +70,13 @@ func (x *Exchange) changedAddressVariables(initial *config.InitialValues) (lines
 	return lines
 }
 
-// differsFromSealed reports whether a secret of the configuration differs from the value that
+// differsFromStoredSecret reports whether a secret of the configuration differs from the value that
 // the exchange has stored encrypted. A missing or undecryptable value differs.
-func (x *Exchange) differsFromSealed(first *config.InitialSecret) bool {
-	sealed, ok := x.state.SealedSecret(first.Name)
+func (x *Exchange) differsFromStoredSecret(initial *config.InitialSecret) bool {
+	sealed, ok := x.state.SealedSecret(initial.Name)
 	if !ok {
 		return true
 	}
-	value, err := x.vault.OpenSecret(first.Name, sealed)
-	return err != nil || value != first.Value.Reveal()
+	value, err := x.vault.OpenSecret(initial.Name, sealed)
+	return err != nil || value != initial.Value.Reveal()
 }

@@ -31,7 +31,7 @@ func (r *running) newKey(supplier, body string) string {
 // opens tells whether a key is good.
 func (r *running) opens(key string) bool {
 	r.t.Helper()
-	a := request(r.t, "POST", "http://"+r.Addr()+"/api/v1/ingest", "{", "X-Api-Key", key, "Content-Type", typeIsOwn)
+	a := request(r.t, "POST", "http://"+r.PublicAddress()+"/api/v1/ingest", "{", "X-Api-Key", key, "Content-Type", typeIsOwn)
 	if a.status != 400 {
 		a.mustFail(r.t, 401, "unauthorized")
 	}
@@ -142,7 +142,7 @@ func TestNobodysKeys(t *testing.T) {
 		strings.Repeat("k", 513): false, strings.Repeat("k", 9000): false, password: false, " " + acmeKey: true,
 	})
 	for name, header := range map[string]string{"a bearer": "Authorization: Bearer " + acmeKey, "a query": "X-Odd: 1"} {
-		w := dial(t, x.Addr())
+		w := dial(t, x.PublicAddress())
 		w.say(strings.Replace(strings.Replace(post(lead(1)), "X-Api-Key: "+acmeKey, header, 1), "/ingest", "/ingest?x-api-key="+acmeKey, 1))
 		if a := w.next("POST"); a.status != 401 {
 			t.Errorf("%s: %d", name, a.status)

@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// lastUses keeps, across restarts, the minute in which each credential was last used. It stores
+// lastUsesFile keeps, across restarts, the minute in which each credential was last used. It stores
 // them in a file beside the log, one line per credential hash.
 //
 // The times are no events, because no decision depends on them and the log would grow with
 // every caller. Snapshots hold only the results of events, so they do not have the times
 // either. If the file is missing or damaged, earlier uses are unknown.
-type lastUses struct {
+type lastUsesFile struct {
 	path       string
 	kept       map[[32]byte]int64 // contents of the file
 	quit, done chan struct{}
@@ -33,9 +33,9 @@ const (
 	maxLastUsesFile = 32 << 20
 )
 
-// loadFile reads the file at a start and gives each live credential its time of last use. Lines
+// loadIntoState reads the file at a start and gives each live credential its time of last use. Lines
 // of removed credentials are ignored.
-func (u *lastUses) loadFile(x *Exchange) {
+func (u *lastUsesFile) loadIntoState(x *Exchange) {
 	u.path = filepath.Join(x.settings.DataDir, "last-used")
 	file, err := os.Open(u.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -53,10 +53,10 @@ func (u *lastUses) loadFile(x *Exchange) {
 			c.LastUse.RecordUse(at)
 		}
 	}
-	u.kept = x.state.CredentialLastUses()
+	u.kept = x.state.LastUseUnixNanosByCredential()
 }
 
-func parseLastUse(line []byte) (hash [32]byte, at int64, ok bool) {
+func parseLastUse(line []byte) (hash [32]byte, atNanos int64, valid bool) {
 	name, minute, _ := bytes.Cut(line, []byte{' '})
 	when, err := time.Parse(time.RFC3339, string(minute))
 	if err != nil || len(name) != hex.EncodedLen(len(hash)) {
@@ -66,7 +66,7 @@ func parseLastUse(line []byte) (hash [32]byte, at int64, ok bool) {
 	return hash, when.UnixNano(), err == nil
 }
 
-func (u *lastUses) start(x *Exchange) {
+func (u *lastUsesFile) startPeriodicSaves(x *Exchange) {
 	u.quit, u.done = make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(u.done)
@@ -85,7 +85,7 @@ func (u *lastUses) start(x *Exchange) {
 
 // stopAndSave ends the periodic saving and saves the file a last time. It does nothing if the
 // saving was never started.
-func (u *lastUses) stopAndSave(x *Exchange) {
+func (u *lastUsesFile) stopAndSave(x *Exchange) {
 	if u.quit == nil {
 		return
 	}
@@ -96,9 +96,9 @@ func (u *lastUses) stopAndSave(x *Exchange) {
 
 // saveIfChanged writes the file if a credential was used since the last save and the disk has
 // enough space.
-func (u *lastUses) saveIfChanged(x *Exchange) {
-	uses := x.state.CredentialLastUses()
-	if maps.Equal(uses, u.kept) || !x.disk.hasSpareForBackground() {
+func (u *lastUsesFile) saveIfChanged(x *Exchange) {
+	uses := x.state.LastUseUnixNanosByCredential()
+	if maps.Equal(uses, u.kept) || !x.disk.hasSpaceForBackgroundFiles() {
 		return
 	}
 	if err := writeLastUses(u.path, uses); err != nil {
@@ -108,11 +108,11 @@ func (u *lastUses) saveIfChanged(x *Exchange) {
 	u.kept = uses
 }
 
-func writeLastUses(path string, uses map[[32]byte]int64) error {
+func writeLastUses(path string, lastUseNanos map[[32]byte]int64) error {
 	var text []byte
-	for _, hash := range slices.SortedFunc(maps.Keys(uses), func(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) }) {
+	for _, hash := range slices.SortedFunc(maps.Keys(lastUseNanos), func(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) }) {
 		text = append(hex.AppendEncode(text, hash[:]), ' ')
-		text = append(time.Unix(0, uses[hash]).UTC().AppendFormat(text, time.RFC3339), '\n')
+		text = append(time.Unix(0, lastUseNanos[hash]).UTC().AppendFormat(text, time.RFC3339), '\n')
 	}
 	unfinished := path + ".new"
 	file, err := os.OpenFile(unfinished, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)

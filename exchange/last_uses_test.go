@@ -88,7 +88,7 @@ func TestLastUsedOfClients(t *testing.T) {
 	if used := x.lastUsed(path); used[hint] != "" {
 		t.Errorf("without the file it is known when secrets were used: %v", used)
 	}
-	a := request(t, "POST", "http://"+x.Addr()+"/v1/ping", "{", "Authorization", "Bearer "+token, "Content-Type", typeIsOwn)
+	a := request(t, "POST", "http://"+x.PublicAddress()+"/v1/ping", "{", "Authorization", "Bearer "+token, "Content-Type", typeIsOwn)
 	if a.status == 401 || a.status == 403 {
 		t.Fatalf("%d %s", a.status, a.body)
 	}

@@ -18,9 +18,9 @@ import (
 	"pingpost/wal"
 )
 
-// KeyLoss counts leads whose contact data cannot be decrypted, by the defect of their keys.
+// LeadKeyLoss counts leads whose contact data cannot be decrypted, by the defect of their keys.
 // Leads that an operator erased do not count.
-type KeyLoss struct {
+type LeadKeyLoss struct {
 	Missing uint64 // the file of keys is missing, or of another size
 	Changed uint64 // the key does not match its checksum
 	Erased  uint64 // the key is all zeros, and the log did not erase it
@@ -30,10 +30,10 @@ type KeyLoss struct {
 // are computed.
 func deriveChecksumKey(v *vault.Vault) leadkeys.SumKey { return v.DeriveKey("lead keys") }
 
-// collectLeadSlots reads a log and returns the key slots that its leads use, by the first slot
-// of each key file. It omits erased leads, and files for which wanted returns false. It calls
+// collectKeySlotsOfLeads reads a log and returns the key slots that its leads use, by the first slot
+// of each key file. It omits erased leads, and files for which wantsKeyFile returns false. It calls
 // pause before each entry and ends with the error of pause.
-func collectLeadSlots(log entrySource, wanted func(first uint64) bool, pause func() error) (map[uint64]*leadkeys.SlotSet, error) {
+func collectKeySlotsOfLeads(log logEntryReader, wantsKeyFile func(firstSlot uint64) bool, pause func() error) (map[uint64]*leadkeys.SlotSet, error) {
 	found := map[uint64]*leadkeys.SlotSet{}
 	decoder := &event.Decoder{ForReplay: true}
 	for {
@@ -53,7 +53,7 @@ func collectLeadSlots(log entrySource, wanted func(first uint64) bool, pause fun
 		}
 		switch ev := ev.(type) {
 		case *event.LeadDecided:
-			if ev.Slot == 0 || !wanted(leadkeys.FirstSlot(ev.Slot)) {
+			if ev.Slot == 0 || !wantsKeyFile(leadkeys.FirstSlot(ev.Slot)) {
 				continue
 			}
 			first := leadkeys.FirstSlot(ev.Slot)
@@ -71,35 +71,35 @@ func collectLeadSlots(log entrySource, wanted func(first uint64) bool, pause fun
 	}
 }
 
-// addFile counts the leads of one key file whose keys are unusable. r is the result of checking
-// the file. leads are the slots in the file that leads of the log use.
-func (l *KeyLoss) addFile(r *leadkeys.ChecksumReport, leads *leadkeys.SlotSet) {
-	if leads == nil {
+// addCheckedKeyFile counts the leads of one key file whose keys are unusable. checked is the result of checking
+// the file. usedSlots are the slots in the file that leads of the log use.
+func (l *LeadKeyLoss) addCheckedKeyFile(checked *leadkeys.ChecksumReport, usedSlots *leadkeys.SlotSet) {
+	if usedSlots == nil {
 		return
 	}
-	for i := range leads {
-		if r.Lost != nil {
-			l.Missing += uint64(bits.OnesCount64(leads[i]))
+	for i := range usedSlots {
+		if checked.Lost != nil {
+			l.Missing += uint64(bits.OnesCount64(usedSlots[i]))
 			continue
 		}
-		l.Changed += uint64(bits.OnesCount64(leads[i] & r.Changed[i]))
-		l.Erased += uint64(bits.OnesCount64(leads[i] & r.Erased[i]))
+		l.Changed += uint64(bits.OnesCount64(usedSlots[i] & checked.Changed[i]))
+		l.Erased += uint64(bits.OnesCount64(usedSlots[i] & checked.Erased[i]))
 	}
 }
 
-// addLoss adds the counts of another KeyLoss.
-func (l *KeyLoss) addLoss(other KeyLoss) {
+// addLoss adds the counts of another LeadKeyLoss.
+func (l *LeadKeyLoss) addLoss(other LeadKeyLoss) {
 	l.Missing, l.Changed, l.Erased = l.Missing+other.Missing, l.Changed+other.Changed, l.Erased+other.Erased
 }
 
-// keyCheck compares the leads' encryption keys with their checksums once after each start, in
+// leadKeyCheck compares the leads' encryption keys with their checksums once after each start, in
 // the background. It logs lost keys and counts them for the metrics.
-type keyCheck struct {
+type leadKeyCheck struct {
 	missing, changed, erased atomic.Uint64 // leads
 	done                     chan struct{}
 }
 
-func (c *keyCheck) start(x *Exchange) {
+func (c *leadKeyCheck) startInBackground(x *Exchange) {
 	gauge := func(reason string, leads *atomic.Uint64) {
 		x.meter.AddGauge(`pingpost_lead_keys_lost{reason="`+reason+`"}`, func() float64 { return float64(leads.Load()) })
 	}
@@ -118,14 +118,14 @@ func (c *keyCheck) start(x *Exchange) {
 
 // wait returns when the background check has ended. The check ends early once the exchange
 // begins to stop.
-func (c *keyCheck) wait() {
+func (c *leadKeyCheck) wait() {
 	if c.done != nil {
 		<-c.done
 	}
 }
 
-func (c *keyCheck) run(x *Exchange) error {
-	suspect, err := x.findSuspectKeyFiles()
+func (c *leadKeyCheck) run(x *Exchange) error {
+	suspect, err := x.findSuspectFilesAndAddChecksums()
 	if err != nil || len(suspect) == 0 {
 		return err
 	}
@@ -135,15 +135,15 @@ func (c *keyCheck) run(x *Exchange) error {
 	}
 	defer log.Close()
 	pace := throttle.NewScanThrottle(throttle.ScanChunk, &x.draining)
-	leads, err := collectLeadSlots(log, func(first uint64) bool { return suspect[first] != nil }, func() error { return pace.PauseAfterChunk(log.BytesRead()) })
+	leads, err := collectKeySlotsOfLeads(log, func(first uint64) bool { return suspect[first] != nil }, func() error { return pace.PauseAfterChunk(log.BytesRead()) })
 	if err != nil {
 		return err
 	}
-	var loss KeyLoss
+	var loss LeadKeyLoss
 	var files []string
 	for first, r := range suspect {
-		var here KeyLoss
-		if here.addFile(r, leads[first]); here != (KeyLoss{}) {
+		var here LeadKeyLoss
+		if here.addCheckedKeyFile(r, leads[first]); here != (LeadKeyLoss{}) {
 			files = append(files, filepath.Base(r.Path))
 		}
 		loss.addLoss(here)
@@ -155,23 +155,23 @@ func (c *keyCheck) run(x *Exchange) error {
 	return nil
 }
 
-func (c *keyCheck) logLoss(x *Exchange, loss *KeyLoss, files []string) {
+func (c *leadKeyCheck) logLoss(x *Exchange, loss *LeadKeyLoss, files []string) {
 	if n := loss.Missing + loss.Changed; n > 0 {
 		x.logger.Error("leads cannot be decrypted: files of their keys are missing or changed; restore these files of keys/leads and keys/checksums from a backup",
-			"leads", n, "missing", loss.Missing, "changed", loss.Changed, "files", firstFileNames(files))
+			"leads", n, "missing", loss.Missing, "changed", loss.Changed, "files", joinAtMostFiveNames(files))
 	}
 	if loss.Erased > 0 {
 		x.logger.Warn("leads cannot be decrypted: their keys are zeros, and this log did not erase them; a later life of the exchange did, or the keys are lost",
-			"leads", loss.Erased, "files", firstFileNames(files))
+			"leads", loss.Erased, "files", joinAtMostFiveNames(files))
 	}
-	if *loss == (KeyLoss{}) {
+	if *loss == (LeadKeyLoss{}) {
 		x.logger.Info("files of leads' keys are missing or changed, but no lead in the log needs the lost keys")
 	}
 }
 
-// firstFileNames returns at most five of the file names for a log message, followed by "and N
+// joinAtMostFiveNames returns at most five of the file names for a log message, followed by "and N
 // more".
-func firstFileNames(files []string) string {
+func joinAtMostFiveNames(files []string) string {
 	const most = 5
 	if len(files) > most {
 		return fmt.Sprintf("%s and %d more", strings.Join(files[:most], " "), len(files)-most)
@@ -179,11 +179,11 @@ func firstFileNames(files []string) string {
 	return strings.Join(files, " ")
 }
 
-// findSuspectKeyFiles checks every file of leads' keys against its checksums, and creates
+// findSuspectFilesAndAddChecksums checks every file of leads' keys against its checksums, and creates
 // checksums that are missing. It returns the reports of files in which a lead's key may be
 // lost, by the file's first slot.
-func (x *Exchange) findSuspectKeyFiles() (map[uint64]*leadkeys.ChecksumReport, error) {
-	key, highest := deriveChecksumKey(x.vault), x.state.HighestKeySlot()
+func (x *Exchange) findSuspectFilesAndAddChecksums() (map[uint64]*leadkeys.ChecksumReport, error) {
+	key, highest := deriveChecksumKey(x.vault), x.state.HighestEncryptionKeySlot()
 	suspect := map[uint64]*leadkeys.ChecksumReport{}
 	made := 0
 	for first := uint64(1); first <= highest; first += leadkeys.PerFile {
@@ -193,12 +193,12 @@ func (x *Exchange) findSuspectKeyFiles() (map[uint64]*leadkeys.ChecksumReport, e
 		began := time.Now()
 		r := leadkeys.CheckKeyFile(x.settings.DataDir, &key, first)
 		if r.Lost == nil && r.Sums != nil {
-			if err := x.createChecksums(r); err != nil {
+			if err := x.createMissingChecksums(r); err != nil {
 				return nil, err
 			}
 			made++
 		}
-		if x.anyLeadMayLackKey(r, highest) {
+		if x.mayAnyLeadLackKey(r, highest) {
 			suspect[first] = r
 		}
 		time.Sleep(min(time.Since(began), throttle.MaxPause))
@@ -209,88 +209,88 @@ func (x *Exchange) findSuspectKeyFiles() (map[uint64]*leadkeys.ChecksumReport, e
 	return suspect, nil
 }
 
-// anyLeadMayLackKey reports whether the key of any slot up to highest in the checked file is
+// mayAnyLeadLackKey reports whether the key of any slot up to highestSlot in the checked file is
 // lost. Keys that an operator erased are not lost. A slot may be unused, so this does not prove
 // a lost lead.
-func (x *Exchange) anyLeadMayLackKey(r *leadkeys.ChecksumReport, highest uint64) bool {
-	if r.Lost != nil {
+func (x *Exchange) mayAnyLeadLackKey(checked *leadkeys.ChecksumReport, highestSlot uint64) bool {
+	if checked.Lost != nil {
 		return true
 	}
-	for slot := r.First; slot < r.First+leadkeys.PerFile && slot <= highest; slot++ {
-		if r.Changed.Has(slot) || r.Erased.Has(slot) && !x.state.IsKeySlotErased(slot) {
+	for slot := checked.First; slot < checked.First+leadkeys.PerFile && slot <= highestSlot; slot++ {
+		if checked.Changed.Has(slot) || checked.Erased.Has(slot) && !x.state.IsEncryptionKeySlotErased(slot) {
 			return true
 		}
 	}
 	return false
 }
 
-// createChecksums creates the checksums of a key file that has none, from its current keys. It
+// createMissingChecksums creates the checksums of a key file that has none, from its current keys. It
 // also replaces unusable checksums, with a warning.
-func (x *Exchange) createChecksums(r *leadkeys.ChecksumReport) error {
+func (x *Exchange) createMissingChecksums(checked *leadkeys.ChecksumReport) error {
 	switch {
-	case errors.Is(r.Sums, leadkeys.ErrSums):
-		x.logger.Warn("checksums of leads' keys are unusable; they are created again from the current keys", "error", r.Sums)
-	case !errors.Is(r.Sums, fs.ErrNotExist):
-		return r.Sums
+	case errors.Is(checked.Sums, leadkeys.ErrSums):
+		x.logger.Warn("checksums of leads' keys are unusable; they are created again from the current keys", "error", checked.Sums)
+	case !errors.Is(checked.Sums, fs.ErrNotExist):
+		return checked.Sums
 	}
-	return x.keys.AddMissingChecksums(r.First)
+	return x.keys.AddMissingChecksums(checked.First)
 }
 
-// KeyReport is the result of CheckKeys.
-type KeyReport struct {
+// LeadKeyReport is the result of CheckLeadKeys.
+type LeadKeyReport struct {
 	Files    int // files with keys of leads in the log
 	Leads    uint64
-	Loss     KeyLoss
+	Loss     LeadKeyLoss
 	Problems []string // one line per file
 	Notes    []string // one line per file with keys that a later life of the exchange may have erased
 	Without  int      // files without checksums
 }
 
-// CheckKeys checks the encryption keys of all leads in the data directory dir, which an
+// CheckLeadKeys checks the encryption keys of all leads in the data directory dataDir, which an
 // exchange may be using. The error is vault.ErrMissing if the exchange's own key is missing.
-func CheckKeys(dir string) (*KeyReport, error) {
-	v, err := vault.Open(dir, false)
+func CheckLeadKeys(dataDir string) (*LeadKeyReport, error) {
+	v, err := vault.Open(dataDir, false)
 	if err != nil {
 		return nil, err
 	}
-	log, err := wal.NewReader(dir, 0)
+	log, err := wal.NewReader(dataDir, 0)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the log in %q: %w", dir, err)
+		return nil, fmt.Errorf("cannot read the log in %q: %w", dataDir, err)
 	}
 	defer log.Close()
-	leads, err := collectLeadSlots(log, func(uint64) bool { return true }, func() error { return nil })
+	leads, err := collectKeySlotsOfLeads(log, func(uint64) bool { return true }, func() error { return nil })
 	if err != nil {
 		return nil, err
 	}
-	key, report := deriveChecksumKey(v), &KeyReport{}
+	key, report := deriveChecksumKey(v), &LeadKeyReport{}
 	for first, of := range leads {
-		r := leadkeys.CheckKeyFile(dir, &key, first)
-		report.addFile(r, of)
+		r := leadkeys.CheckKeyFile(dataDir, &key, first)
+		report.addCheckedKeyFile(r, of)
 	}
 	return report, nil
 }
 
-// addFile adds the result r of checking one key file to the report. leads are the slots in the
+// addCheckedKeyFile adds checked, the result of checking one key file to the report. usedSlots are the slots in the
 // file that leads of the log use.
-func (k *KeyReport) addFile(r *leadkeys.ChecksumReport, leads *leadkeys.SlotSet) {
-	var here KeyLoss
-	here.addFile(r, leads)
+func (k *LeadKeyReport) addCheckedKeyFile(checked *leadkeys.ChecksumReport, usedSlots *leadkeys.SlotSet) {
+	var here LeadKeyLoss
+	here.addCheckedKeyFile(checked, usedSlots)
 	k.Files++
-	for _, word := range leads {
+	for _, word := range usedSlots {
 		k.Leads += uint64(bits.OnesCount64(word))
 	}
 	k.Loss.addLoss(here)
-	name := "keys/leads/" + filepath.Base(r.Path)
+	name := "keys/leads/" + filepath.Base(checked.Path)
 	switch {
 	case here.Missing > 0:
-		k.Problems = append(k.Problems, fmt.Sprintf("%s: %d leads cannot be decrypted: %v", name, here.Missing, r.Lost))
+		k.Problems = append(k.Problems, fmt.Sprintf("%s: %d leads cannot be decrypted: %v", name, here.Missing, checked.Lost))
 	case here.Changed > 0:
 		k.Problems = append(k.Problems, fmt.Sprintf("%s: %d leads cannot be decrypted: their keys were changed; restore the file from a backup", name, here.Changed))
 	}
 	if here.Erased > 0 {
 		k.Notes = append(k.Notes, fmt.Sprintf("%s: %d leads cannot be decrypted: their keys are zeros, and this log did not erase them; a later life of the exchange did, or they are lost", name, here.Erased))
 	}
-	if r.Sums != nil {
+	if checked.Sums != nil {
 		k.Without++
 	}
 }

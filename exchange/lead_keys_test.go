@@ -52,28 +52,28 @@ func TestLostKeysAreReported(t *testing.T) {
 		what string
 		path string
 		do   func(path string) error
-		want KeyLoss
+		want LeadKeyLoss
 		says string
 	}{
-		{"nothing", leads, func(string) error { return nil }, KeyLoss{}, ""},
-		{"a missing file", leads, os.Remove, KeyLoss{Missing: 5}, "leads=5 missing=5 changed=0"},
-		{"the folder", filepath.Join("keys", "leads"), os.RemoveAll, KeyLoss{Missing: 5}, "leads=5 missing=5 changed=0"},
-		{"changed keys", leads, change(1, 4), KeyLoss{Changed: 2}, "leads=2 missing=0 changed=2"},
-		{"a changed key that no lead has", leads, change(2000), KeyLoss{}, ""},
+		{"nothing", leads, func(string) error { return nil }, LeadKeyLoss{}, ""},
+		{"a missing file", leads, os.Remove, LeadKeyLoss{Missing: 5}, "leads=5 missing=5 changed=0"},
+		{"the folder", filepath.Join("keys", "leads"), os.RemoveAll, LeadKeyLoss{Missing: 5}, "leads=5 missing=5 changed=0"},
+		{"changed keys", leads, change(1, 4), LeadKeyLoss{Changed: 2}, "leads=2 missing=0 changed=2"},
+		{"a changed key that no lead has", leads, change(2000), LeadKeyLoss{}, ""},
 		{"a key of zeros", leads, func(path string) error {
 			text, err := os.ReadFile(path)
 			clear(text[2*32 : 3*32])
 			return errors.Join(err, os.WriteFile(path, text, 0o600))
-		}, KeyLoss{Erased: 1}, "their keys are zeros"},
-		{"no checksums", sums, os.Remove, KeyLoss{}, "created checksums for files of leads' keys"},
-		{"damaged checksums", sums, change(1), KeyLoss{}, "created again from the current keys"},
+		}, LeadKeyLoss{Erased: 1}, "their keys are zeros"},
+		{"no checksums", sums, os.Remove, LeadKeyLoss{}, "created checksums for files of leads' keys"},
+		{"damaged checksums", sums, change(1), LeadKeyLoss{}, "created again from the current keys"},
 	} {
 		t.Run(test.what, func(t *testing.T) {
 			p := withLeads(t, 6)
 			if err := test.do(filepath.Join(p.data(), test.path)); err != nil {
 				t.Fatal(err)
 			}
-			report, err := CheckKeys(p.data())
+			report, err := CheckLeadKeys(p.data())
 			if err != nil || report.Loss != test.want || report.Leads != 5 || len(report.Problems) != int(min(1, test.want.Missing+test.want.Changed)) || len(report.Notes) != int(test.want.Erased) {
 				t.Errorf("the check of the folder: %+v, %v", report, err)
 			}

@@ -17,7 +17,7 @@ const rated = head + `suppliers:
 // them, on the refusal and on what is let through.
 func TestRateLimitOnTheWire(t *testing.T) {
 	x := start(t, newPlace(t, strings.Replace(recorded, head+acme, rated, 1)))
-	w := dial(t, x.Addr())
+	w := dial(t, x.PublicAddress())
 	ask := func() (a *answer, bytes string) {
 		before := w.heard.Len()
 		w.say(post(lead(1)))

@@ -22,19 +22,21 @@ import (
 	"pingpost/internal/durable"
 )
 
-// listPath returns the path of a suppression list's file. The file is named after the hash
+// suppressionFilePath returns the path of a suppression list's file. The file is named after the hash
 // of its contents.
-func listPath(dir, hash string) string { return filepath.Join(dir, "lists", hash) }
+func suppressionFilePath(dataDir, contentHash string) string {
+	return filepath.Join(dataDir, "lists", contentHash)
+}
 
-// readListFile reads the stored entries of a suppression list from the data directory dir. It
+// readStoredListFile reads the stored entries of a suppression list from the data directory dataDir. It
 // returns an error if the contents do not match the hash in the file's name.
-func readListFile(dir string, file state.SuppressionFile) (*fingerprint.FingerprintTable, error) {
-	data, err := os.ReadFile(listPath(dir, file.File))
+func readStoredListFile(dataDir string, file state.SuppressionListFile) (*fingerprint.FingerprintTable, error) {
+	data, err := os.ReadFile(suppressionFilePath(dataDir, file.File))
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the stored entries of a suppression list: %w", err)
 	}
 	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != file.File {
-		return nil, fmt.Errorf("the suppression list file %q is damaged; restore it from a backup", listPath(dir, file.File))
+		return nil, fmt.Errorf("the suppression list file %q is damaged; restore it from a backup", suppressionFilePath(dataDir, file.File))
 	}
 	return fingerprint.ParseFingerprintTable(data)
 }
@@ -42,29 +44,29 @@ func readListFile(dir string, file state.SuppressionFile) (*fingerprint.Fingerpr
 // maxLine limits the length of a line in a list's file.
 const maxLine = 4096
 
-// importList reads a suppression list's initial file at path, one value or hash per line. It
-// stores the entries as an immutable file in the data directory dir. That file is durable when
-// importList returns.
-func importList(dir string, list *market.SuppressionList, key *[32]byte, path string) (*fingerprint.FingerprintTable, state.SuppressionFile, error) {
-	g := listBuilder{list: list, key: key}
-	sum, err := readListLines(list.ID, path, g.addLine)
+// importSuppressionList reads a suppression list's initial file at sourcePath, one value or hash per line. It
+// stores the entries as an immutable file in the data directory dataDir. That file is durable when
+// importSuppressionList returns.
+func importSuppressionList(dataDir string, list *market.SuppressionList, fingerprintKey *[32]byte, sourcePath string) (*fingerprint.FingerprintTable, state.SuppressionListFile, error) {
+	g := suppressionListBuilder{list: list, key: fingerprintKey}
+	sum, err := forEachLineOfListFile(list.ID, sourcePath, g.addLine)
 	if err != nil {
-		return nil, state.SuppressionFile{}, err
+		return nil, state.SuppressionListFile{}, err
 	}
-	table := g.buildTable(nil)
-	file, err := storeTable(dir, table)
+	table := g.buildTableAndReset(nil)
+	file, err := storeSuppressionTable(dataDir, table)
 	file.Source = sum
 	return table, file, err
 }
 
-// readListLines calls visit with each entry line of the suppression list's file at path. It
+// forEachLineOfListFile calls visit with each entry line of the suppression list's file at path. It
 // returns the SHA-256 of the lines, by which a later start recognizes the same file.
-func readListLines(id market.ListID, path string, visit func(line []byte) error) (sum string, err error) {
+func forEachLineOfListFile(id market.ListID, path string, visit func(line []byte) error) (linesSHA256 string, err error) {
 	source, err := openRegularFile(path)
 	if err == nil {
 		defer source.Close()
 		var skipped uint64
-		sum, err = forEachEntryLine(source, func(number int, line []byte) error {
+		linesSHA256, err = forEachEntryLine(source, func(number int, line []byte) error {
 			if err := visit(line); err != nil {
 				return fmt.Errorf("line %d of %q: %w; correct or remove the line", number, path, err)
 			}
@@ -74,27 +76,27 @@ func readListLines(id market.ListID, path string, visit func(line []byte) error)
 	if err != nil {
 		return "", fmt.Errorf("cannot read suppression list %q: %w", id, err)
 	}
-	return sum, nil
+	return linesSHA256, nil
 }
 
-// checkListFile returns an error if the initial file of a suppression list cannot be read or
+// checkInitialListFile returns an error if the initial file of a suppression list cannot be read or
 // has an invalid line. It stores nothing.
-func checkListFile(built *config.Compiled, first *config.InitialSuppressionFile) error {
+func checkInitialListFile(built *config.CompiledDocument, initial *config.InitialSuppressionFile) error {
 	var key [32]byte
-	list := built.Catalog.Lists[first.ID]
-	_, err := readListLines(first.ID, first.Path, func(line []byte) error { _, err := list.FingerprintLine(line, &key); return err })
+	list := built.Catalog.Lists[initial.ID]
+	_, err := forEachLineOfListFile(initial.ID, initial.Path, func(line []byte) error { _, err := list.FingerprintLine(line, &key); return err })
 	return err
 }
 
-// CheckLists checks the initial files of all suppression lists for the command that checks a
+// CheckInitialListFiles checks the initial files of all suppression lists for the command that checks a
 // configuration. An exchange reads such a file only once, for a list without entries. So if the
 // data directory already has a log, a faulty file is only a warning.
-func CheckLists(built *config.Compiled) (problems, warnings syntax.Problems) {
+func CheckInitialListFiles(built *config.CompiledDocument) (problems, warnings syntax.Problems) {
 	_, err := os.Stat(filepath.Join(built.Settings.DataDir, "log"))
 	begun := err == nil
 	for _, first := range built.Initial.Lists {
 		problem := first.At
-		err := checkListFile(built, &first)
+		err := checkInitialListFile(built, &first)
 		switch {
 		case err == nil:
 		case begun:
@@ -108,14 +110,14 @@ func CheckLists(built *config.Compiled) (problems, warnings syntax.Problems) {
 	return problems, warnings
 }
 
-// checkNewListFiles checks the initial files of those lists for which the exchange has no
+// checkInitialFilesOfNewLists checks the initial files of those lists for which the exchange has no
 // entries yet. It is for dry runs.
-func (x *Exchange) checkNewListFiles(built *config.Compiled) error {
+func (x *Exchange) checkInitialFilesOfNewLists(built *config.CompiledDocument) error {
 	for _, first := range built.Initial.Lists {
-		if _, known := x.state.SuppressionFile(x.state.RefOf(event.ObjectList, string(first.ID))); known {
+		if _, known := x.state.SuppressionListFile(x.state.RefOf(event.ObjectList, string(first.ID))); known {
 			continue
 		}
-		if err := checkListFile(built, &first); err != nil {
+		if err := checkInitialListFile(built, &first); err != nil {
 			return asListProblem(&first, err)
 		}
 	}
@@ -124,25 +126,25 @@ func (x *Exchange) checkNewListFiles(built *config.Compiled) error {
 
 // asListProblem turns an error about a list's file into a validation error at the list's
 // position in the configuration file.
-func asListProblem(first *config.InitialSuppressionFile, err error) error {
-	problem := first.At
+func asListProblem(initial *config.InitialSuppressionFile, err error) error {
+	problem := initial.At
 	problem.Message = err.Error()
 	return &syntax.Problems{problem}
 }
 
-// storeTable writes a list's entries to a file in the data directory dir, named after the hash
-// of its contents. The file is durable when storeTable returns.
-func storeTable(dir string, table *fingerprint.FingerprintTable) (state.SuppressionFile, error) {
+// storeSuppressionTable writes a list's entries to a file in the data directory dataDir, named after the hash
+// of its contents. The file is durable when storeSuppressionTable returns.
+func storeSuppressionTable(dataDir string, table *fingerprint.FingerprintTable) (state.SuppressionListFile, error) {
 	hash := sha256.New()
 	_, _ = table.WriteTo(hash)
-	file := state.SuppressionFile{File: hex.EncodeToString(hash.Sum(nil)), Entries: uint64(table.Len())}
-	return file, durable.WriteFile(listPath(dir, file.File), table)
+	file := state.SuppressionListFile{File: hex.EncodeToString(hash.Sum(nil)), Entries: uint64(table.Len())}
+	return file, durable.WriteFile(suppressionFilePath(dataDir, file.File), table)
 }
 
-// listBuilder collects the entries of a suppression list while its lines are read. It stores
+// suppressionListBuilder collects the entries of a suppression list while its lines are read. It stores
 // them in pieces of fixed size, because a growing slice needs twice its size for a moment and
 // leaves garbage.
-type listBuilder struct {
+type suppressionListBuilder struct {
 	list   *market.SuppressionList
 	key    *[32]byte
 	pieces [][]uint64
@@ -151,7 +153,7 @@ type listBuilder struct {
 
 const listPieceSize = 1 << 17 // entries: 1 MiB
 
-func (g *listBuilder) addLine(line []byte) error {
+func (g *suppressionListBuilder) addLine(line []byte) error {
 	entry, err := g.list.FingerprintLine(line, g.key)
 	if err != nil {
 		return err
@@ -166,12 +168,12 @@ func (g *listBuilder) addLine(line []byte) error {
 	return nil
 }
 
-// buildTable returns a table of the collected entries and frees the builder's memory. If other
-// is not nil, the table also has the entries of other.
-func (g *listBuilder) buildTable(other *fingerprint.FingerprintTable) *fingerprint.FingerprintTable {
+// buildTableAndReset returns a table of the collected entries and frees the builder's memory. If existing
+// is not nil, the table also has the entries of existing.
+func (g *suppressionListBuilder) buildTableAndReset(existing *fingerprint.FingerprintTable) *fingerprint.FingerprintTable {
 	n := g.n
-	if other != nil {
-		n += other.Len()
+	if existing != nil {
+		n += existing.Len()
 	}
 	all := make([]uint64, 0, n)
 	for i, piece := range g.pieces {
@@ -179,16 +181,16 @@ func (g *listBuilder) buildTable(other *fingerprint.FingerprintTable) *fingerpri
 		g.pieces[i] = nil
 	}
 	g.pieces, g.n = nil, 0
-	if other != nil {
-		all = other.AppendEntries(all)
+	if existing != nil {
+		all = existing.AppendFingerprints(all)
 	}
 	return fingerprint.NewFingerprintTable(all)
 }
 
 // forEachEntryLine calls visit with each line that has a value or hash. It counts the other
-// lines (empty ones and comments) in skipped. It returns the hex SHA-256 of all lines, without
+// lines (empty ones and comments) in skippedLines. It returns the hex SHA-256 of all lines, without
 // regard to the kind of line endings.
-func forEachEntryLine(source io.Reader, visit func(number int, line []byte) error, skipped *uint64) (sum string, err error) {
+func forEachEntryLine(source io.Reader, visit func(lineNumber int, line []byte) error, skippedLines *uint64) (linesSHA256 string, err error) {
 	hash := sha256.New()
 	lines := bufio.NewScanner(source)
 	lines.Buffer(make([]byte, maxLine), maxLine) // the larger of the two counts
@@ -197,7 +199,7 @@ func forEachEntryLine(source io.Reader, visit func(number int, line []byte) erro
 		line := lines.Bytes()
 		_, _ = hash.Write(append(line, '\n'))
 		if len(line) == 0 || line[0] == '#' {
-			*skipped++
+			*skippedLines++
 			continue
 		}
 		if err := visit(number, line); err != nil {
@@ -235,17 +237,17 @@ func openRegularFile(path string) (*os.File, error) {
 	return file, nil
 }
 
-// removeStrayListFiles removes stored list files whose hash is not in used. A crash before the
+// removeStrayListFiles removes stored list files whose hash is not in usedHashes. A crash before the
 // event that names the file leaves such files, and so does an upload that replaces a list.
 // Lists that are no longer configured count as used, because they may return.
-func removeStrayListFiles(dir string, used []string) error {
-	files, err := os.ReadDir(filepath.Join(dir, "lists"))
+func removeStrayListFiles(dataDir string, usedHashes []string) error {
+	files, err := os.ReadDir(filepath.Join(dataDir, "lists"))
 	if err != nil {
 		return nil //nolint:nilerr // there is no folder yet
 	}
 	for _, file := range files {
-		if !slices.Contains(used, file.Name()) {
-			if err := os.Remove(listPath(dir, file.Name())); err != nil {
+		if !slices.Contains(usedHashes, file.Name()) {
+			if err := os.Remove(suppressionFilePath(dataDir, file.Name())); err != nil {
 				return err
 			}
 		}

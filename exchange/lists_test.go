@@ -29,7 +29,7 @@ func TestListFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			list := &market.SuppressionList{ID: "dnc", Field: market.ListPhone, Hash: market.HashPlain}
-			table, _, err := importList(t.TempDir(), list, new([32]byte), row.path)
+			table, _, err := importSuppressionList(t.TempDir(), list, new([32]byte), row.path)
 			if row.want == "" {
 				if err != nil || table.Len() != 2 {
 					t.Errorf("%v, %v", table, err)

@@ -17,7 +17,7 @@ func TestListPipe(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Skipf("no pipe in the file system: %v", err)
 	}
-	_, _, err := importList(t.TempDir(), &market.SuppressionList{ID: "dnc"}, new([32]byte), pipe)
+	_, _, err := importSuppressionList(t.TempDir(), &market.SuppressionList{ID: "dnc"}, new([32]byte), pipe)
 	if err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Error(err)
 	}

@@ -41,7 +41,7 @@ campaigns:
 func (r *running) grant(id, secret, scope string) *answer {
 	r.t.Helper()
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {id}, "client_secret": {secret}, "scope": {scope}}
-	return request(r.t, "POST", "http://"+r.Addr()+"/oauth/token", form.Encode(), "Content-Type", asForm)
+	return request(r.t, "POST", "http://"+r.PublicAddress()+"/oauth/token", form.Encode(), "Content-Type", asForm)
 }
 
 // token gets one that must be given.
@@ -98,7 +98,7 @@ func (r *running) good(token string) bool {
 
 func TestTokenWire(t *testing.T) {
 	x := start(t, newPlace(t, traded))
-	at := "http://" + x.Addr() + "/oauth/token"
+	at := "http://" + x.PublicAddress() + "/oauth/token"
 	const grant = "grant_type=client_credentials"
 	body := grant + "&client_id=acme&client_secret=" + url.QueryEscape(acmeSecret)
 	request(t, "POST", at, body).mustFail(t, 415, "unsupported_media_type")
@@ -108,7 +108,7 @@ func TestTokenWire(t *testing.T) {
 		t.Errorf("%d %v %s", a.status, a.header, a.body)
 	}
 	// In chunks, and two on one connection.
-	w := dial(t, x.Addr())
+	w := dial(t, x.PublicAddress())
 	for range 2 {
 		w.say("POST /oauth/token HTTP/1.1\r\nHost: x\r\nContent-Type: " + asForm + "\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked(body, 7))
 		if a := w.next("POST"); a.status != 200 {
@@ -126,12 +126,12 @@ func TestTokenWire(t *testing.T) {
 func TestTokensSurvive(t *testing.T) {
 	x := start(t, newPlace(t, traded))
 	token := x.token("acme", acmeSecret)
-	before, _, err := x.Hash()
+	before, _, err := x.StateHash()
 	if err != nil {
 		t.Fatal(err)
 	}
 	x.token("acme", acmeSecret)
-	if after, _, _ := x.Hash(); after != before {
+	if after, _, _ := x.StateHash(); after != before {
 		t.Errorf("a token took %d entries of the log", after-before)
 	}
 	x.good(token)
@@ -188,7 +188,7 @@ func TestNoClientSecretAnywhere(t *testing.T) {
 			}
 		}
 	}
-	look("the metrics page", request(t, "GET", "http://"+x.Admin()+"/metrics", "").body)
+	look("the metrics page", request(t, "GET", "http://"+x.AdminAddress()+"/metrics", "").body)
 	look("the configuration", string(x.Configuration()))
 	x.stop()
 	hasNone(t, x.data(), secrets...)

@@ -22,16 +22,16 @@ import (
 
 // prepareToServe does all steps of a start before the first request: it replays the log, opens
 // the keys, activates the configuration and starts the background tasks.
-func (x *Exchange) prepareToServe(built *config.Compiled) error {
+func (x *Exchange) prepareToServe(built *config.CompiledDocument) error {
 	dir := x.settings.DataDir
-	if err := checkWritable(dir); err != nil {
+	if err := createDataDirAndCheckWritable(dir); err != nil {
 		return err
 	}
 	x.state = state.New()
-	if err := x.openLog(dir); err != nil {
+	if err := x.openAndReplayLog(dir); err != nil {
 		return err
 	}
-	if err := x.checkAndForwardClock(); err != nil {
+	if err := x.alignClockWithLog(); err != nil {
 		return err
 	}
 	founded := x.state.FoundedEvent().Epoch != [16]byte{}
@@ -39,24 +39,24 @@ func (x *Exchange) prepareToServe(built *config.Compiled) error {
 	if x.vault, err = vault.Open(dir, !founded); err != nil {
 		return err
 	}
-	if x.keys, err = leadkeys.Open(dir, x.state.HighestKeySlot(), deriveChecksumKey(x.vault), x.logKeyFailure); err != nil {
+	if x.keys, err = leadkeys.Open(dir, x.state.HighestEncryptionKeySlot(), deriveChecksumKey(x.vault), x.logKeyFailureOrRecovery); err != nil {
 		return err
 	}
 	x.tokens = token.New(x.vault.DeriveKey("tokens"))
 	x.stopOnLogFailure()
-	if err := x.createShipper(); err != nil {
+	if err := x.createBackupShipper(); err != nil {
 		return err
 	}
-	x.disk.setExpectedSnapshot(x.estimateSnapshotSize())
+	x.disk.setExpectedSnapshotSize(x.estimateNextSnapshotBytes())
 	x.disk.startMeasuring(dir, x.logger, x.ended)
-	x.lastUses.loadFile(x)
+	x.lastUses.loadIntoState(x)
 	x.buyers = buyer.New(buyer.Options{
 		Secrets: x.decryptSecret, TrustedNetworks: x.settings.TrustedNetworks, MaxResponse: x.settings.Limits.Answer,
 		OnTokenFailure: x.logTokenFailure, OnExtraAnswer: x.logExtraAnswers,
 	})
 	e := engine.New(engine.Options{
-		State: x.state, Log: logPort{x.log}, History: logPort{x.log}, Buyers: buyerPort{x.buyers, x.clock}, Clock: x.clock, Entropy: fillRandom,
-		Sealer: keyPort{x.keys},
+		State: x.state, Log: engineLogAdapter{x.log}, History: engineLogAdapter{x.log}, Buyers: engineBuyersAdapter{x.buyers, x.clock}, Clock: x.clock, Entropy: fillRandom,
+		Sealer: engineKeysAdapter{x.keys},
 		Secret: x.vault.DeriveKey("hashes"), Admit: x.checkAcceptsLeads, Observer: x.meter,
 		Idempotency: x.settings.Idempotency, PingIdempotency: x.settings.PingIdempotency, Keep: x.settings.History, MaxPosts: maxOpenPosts,
 	})
@@ -72,7 +72,7 @@ func (x *Exchange) prepareToServe(built *config.Compiled) error {
 		Body: limits.Body, Header: limits.Header,
 		Connections: limits.Connections, MaxConnsPerIP: limits.MaxConnsPerIP,
 		ReadTimeout: limits.ReadTimeout, WriteTimeout: limits.WriteTimeout, IdleTimeout: limits.IdleTimeout,
-		AuthFailures: limits.AuthFailures, Documents: limits.Documents, TLS: x.certificates.public.tlsConfig(),
+		AuthFailures: limits.AuthFailures, Documents: limits.Documents, TLS: x.certificates.public.tlsConfigOrNil(),
 	})
 	if err := x.configureAtStart(built); err != nil {
 		return err
@@ -80,24 +80,24 @@ func (x *Exchange) prepareToServe(built *config.Compiled) error {
 	if err := e.Recover(); err != nil {
 		return err
 	}
-	x.startWebhooks()
+	x.startWebhookSender()
 	x.addGauges()
-	x.lastUses.start(x)
+	x.lastUses.startPeriodicSaves(x)
 	x.snapshots.start(x)
-	x.keyCheck.start(x)
-	x.backupRunner.start(x)
-	x.reporter.start(x)
+	x.keyCheck.startInBackground(x)
+	x.backupRunner.startShipping(x)
+	x.reporter.startIfEnabled(x)
 	return nil
 }
 
-// openLog loads the newest snapshot, opens the log and replays the entries after the
+// openAndReplayLog loads the newest snapshot, opens the log and replays the entries after the
 // snapshot.
-func (x *Exchange) openLog(dir string) error {
-	b, err := loadSnapshot(dir, x.state)
+func (x *Exchange) openAndReplayLog(dataDir string) error {
+	b, err := loadNewestSnapshot(dataDir, x.state)
 	if err != nil {
 		return err
 	}
-	if err := b.checkBeginning(dir); err != nil {
+	if err := b.checkReplayIsPossible(dataDir); err != nil {
 		return err
 	}
 	from, at := x.state.Position()
@@ -106,12 +106,12 @@ func (x *Exchange) openLog(dir string) error {
 	opt.QueueLen, opt.QueueBytes = logQueueLimits(&x.settings.Limits)
 	syncs := x.meter.AddHistogram(`pingpost_log_sync_seconds`)
 	opt.Observe = func(b wal.Batch) { syncs.Update(b.Sync.Seconds()) }
-	x.log, err = wal.Open(dir, opt)
+	x.log, err = wal.Open(dataDir, opt)
 	if errors.Is(err, wal.ErrDamaged) {
-		return b.addSnapshotErrors(fmt.Errorf("%w; the command that accepts the loss is: pingpost log accept %s --yes", err, dir))
+		return b.addSnapshotErrors(fmt.Errorf("%w; the command that accepts the loss is: pingpost log accept %s --yes", err, dataDir))
 	}
 	if err != nil {
-		return fmt.Errorf("cannot open the log in %q: %w", dir, err)
+		return fmt.Errorf("cannot open the log in %q: %w", dataDir, err)
 	}
 	if err := x.log.QuarantineSnapshots(b.bad); err != nil {
 		return err
@@ -132,15 +132,15 @@ func (x *Exchange) openLog(dir string) error {
 	return nil
 }
 
-// checkWritable creates the data directory and writes a test file, so that a start without
+// createDataDirAndCheckWritable creates the data directory and writes a test file, so that a start without
 // write permission fails with a clear error.
-func checkWritable(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("cannot create data_dir %q: %w", dir, err)
+func createDataDirAndCheckWritable(dataDir string) error {
+	if err := os.MkdirAll(dataDir, 0o700); err != nil {
+		return fmt.Errorf("cannot create data_dir %q: %w", dataDir, err)
 	}
-	probe := filepath.Join(dir, ".probe")
+	probe := filepath.Join(dataDir, ".probe")
 	if err := os.WriteFile(probe, []byte("x"), 0o600); err != nil {
-		return fmt.Errorf("data_dir %q cannot be written: %w; give the process its own writable folder", dir, err)
+		return fmt.Errorf("data_dir %q cannot be written: %w; give the process its own writable folder", dataDir, err)
 	}
 	return os.Remove(probe)
 }
@@ -162,7 +162,7 @@ func (x *Exchange) stopOnLogFailure() {
 //
 // The buyers' client sends an OAuth client's secret only to its token endpoint. The webhook
 // client never sends its secret.
-func (x *Exchange) decryptSecret(name string) (string, bool) {
+func (x *Exchange) decryptSecret(name string) (value string, ok bool) {
 	sealed, ok := x.state.SealedSecret(name)
 	if !ok {
 		return "", false
@@ -177,8 +177,8 @@ func (x *Exchange) decryptSecret(name string) (string, bool) {
 
 // logTokenFailure warns operators that a buyer's OAuth token endpoint returned no token. The
 // client retries with growing pauses, so the warnings become rarer.
-func (x *Exchange) logTokenFailure(secret string, fault market.Fault, status int) {
-	x.logger.Warn("a buyer's token endpoint returns no token; the exchange sends the buyer no pings and no leads without one", "secret", secret, "fault", fault, "status", status)
+func (x *Exchange) logTokenFailure(secretName string, fault market.RequestFault, httpStatus int) {
+	x.logger.Warn("a buyer's token endpoint returns no token; the exchange sends the buyer no pings and no leads without one", "secret", secretName, "fault", fault, "status", httpStatus)
 }
 
 // logExtraAnswers warns operators of a buyer's endpoint that sent more than one answer to a
@@ -187,13 +187,13 @@ func (x *Exchange) logExtraAnswers(host string) {
 	x.logger.Warn("a buyer's endpoint sends more than one answer to a request; for an hour each of its connections is used only once, because an extra answer would count for the next lead", "host", host)
 }
 
-// logKeyFailure logs the message what: as an error if no encryption keys for leads can be
+// logKeyFailureOrRecovery logs message: as an error if no encryption keys for leads can be
 // created, or as information, with a nil err, when they can again.
-func (x *Exchange) logKeyFailure(what string, err error) {
+func (x *Exchange) logKeyFailureOrRecovery(message string, err error) {
 	if err != nil {
-		x.logger.Error(what, "error", err)
+		x.logger.Error(message, "error", err)
 	} else {
-		x.logger.Info(what)
+		x.logger.Info(message)
 	}
 }
 
@@ -208,7 +208,7 @@ func (x *Exchange) addGauges() {
 	x.meter.AddGauge(`pingpost_leads_held`, func() float64 { return float64(x.state.LeadCount()) })
 	x.meter.AddGauge(`pingpost_auctions_held`, func() float64 { return float64(x.state.AuctionCount()) })
 	x.meter.AddGauge(`pingpost_open_deliveries`, func() float64 { return float64(e.RunningDeliveries()) })
-	x.meter.AddGauge(`pingpost_unknown_deliveries`, func() float64 { return float64(x.state.CountAllUnknownDeliveries()) })
+	x.meter.AddGauge(`pingpost_unknown_deliveries`, func() float64 { return float64(x.state.CountUnknownDeliveriesExceptTests()) })
 	x.meter.AddGauge(`pingpost_webhooks_pending`, func() float64 { return float64(x.state.OutboxTotals().Pending) })
 	x.meter.AddGauge(`pingpost_webhooks_dead`, func() float64 { return float64(x.state.OutboxTotals().Dead) })
 	x.meter.AddGauge(`pingpost_webhooks_dropped_total`, func() float64 { return float64(x.state.OutboxTotals().Dropped) })
@@ -219,6 +219,6 @@ func (x *Exchange) addGauges() {
 	x.meter.AddGauge(`pingpost_log_segments`, func() float64 { return float64(x.log.Stats().Live) })
 	x.meter.AddGauge(`pingpost_log_archived_segments`, func() float64 { return float64(x.log.Stats().Archived) })
 	x.meter.AddGauge(`pingpost_disk_free_bytes`, func() float64 { return float64(x.disk.free.Load()) })
-	x.meter.AddGauge(`pingpost_disk_needed_bytes`, func() float64 { return float64(x.disk.requiredFree()) })
+	x.meter.AddGauge(`pingpost_disk_needed_bytes`, func() float64 { return float64(x.disk.bytesNeededToAcceptLeads()) })
 	x.meter.AddGauge(`pingpost_snapshot_sequence`, func() float64 { return float64(x.snapshots.last.Load()) })
 }

@@ -30,9 +30,9 @@ func (x *Exchange) Engine() *engine.Engine {
 	return x.engine.Load()
 }
 
-// Hash returns a hash of the whole state and the number of the log entry to which it belongs.
+// StateHash returns a hash of the whole state and the number of the log entry to which it belongs.
 // It runs between two batches of the log, so that no event changes the state meanwhile.
-func (x *Exchange) Hash() (seq, hash uint64, err error) {
+func (x *Exchange) StateHash() (seq, hash uint64, err error) {
 	if err := x.Ready(); err != nil {
 		return 0, 0, err
 	}
@@ -40,9 +40,9 @@ func (x *Exchange) Hash() (seq, hash uint64, err error) {
 	return seq, hash, err
 }
 
-// Standing returns the tenant, the version, the start time, the last log entry and the free
+// ProcessStatus returns the tenant, the version, the start time, the last log entry and the free
 // disk space, for the admin API.
-func (x *Exchange) Standing() admin.ProcessStatus {
+func (x *Exchange) ProcessStatus() admin.ProcessStatus {
 	seq, _ := x.log.Durable()
 	return admin.ProcessStatus{Tenant: x.settings.Tenant, Version: x.options.Version, Since: x.started, Seq: seq, DiskFree: x.disk.free.Load()}
 }
@@ -54,16 +54,16 @@ func (x *Exchange) Now() int64 { return x.clock.Now() }
 // the encryption, so the value decrypts only under the same name.
 func (x *Exchange) Seal(name, value string) []byte { return x.vault.SealSecret(name, value) }
 
-// Reveal decrypts a stored secret that the exchange sends to buyers or suppliers. It returns
+// RevealSecret decrypts a stored secret that the exchange sends to buyers or suppliers. It returns
 // false if the secret does not exist or cannot be decrypted.
-func (x *Exchange) Reveal(name string) (string, bool) { return x.decryptSecret(name) }
+func (x *Exchange) RevealSecret(name string) (value string, ok bool) { return x.decryptSecret(name) }
 
-// Tokens returns the issuer that creates and hashes the credentials with which callers
+// TokenIssuer returns the issuer that creates and hashes the credentials with which callers
 // authenticate to the exchange.
-func (x *Exchange) Tokens() *token.Issuer { return x.tokens }
+func (x *Exchange) TokenIssuer() *token.Issuer { return x.tokens }
 
-// Sandbox reports whether the exchange is a sandbox.
-func (x *Exchange) Sandbox() bool { return x.settings.Sandbox }
+// IsSandbox reports whether the exchange is a sandbox.
+func (x *Exchange) IsSandbox() bool { return x.settings.Sandbox }
 
 // Statement returns a party's account statement: see statement.Reader.
 func (x *Exchange) Statement(party ledger.Party, period ledger.Period) (*ledger.Statement, error) {
@@ -75,8 +75,8 @@ func (x *Exchange) Statement(party ledger.Party, period ledger.Period) (*ledger.
 
 // Entries returns an iterator that reads the entries of the statement s from the log. The
 // caller closes it.
-func (x *Exchange) Entries(s *ledger.Statement) (admin.Entries, error) {
-	entries, err := x.newStatementReader().Entries(s)
+func (x *Exchange) Entries(s *ledger.Statement) (admin.StatementEntryIterator, error) {
+	entries, err := x.newStatementReader().IterateEntries(s)
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func TestOneCheckAfterTheOther(t *testing.T) {
 		for _, flaw := range flaws {
 			flaw.spoil(r)
 		}
-		w := dial(t, x.Addr())
+		w := dial(t, x.PublicAddress())
 		go w.say(r.String())
 		return w.next(r.method)
 	}
@@ -106,7 +106,7 @@ func TestOneCheckAfterTheOther(t *testing.T) {
 func (r *running) drain(key string) {
 	r.t.Helper()
 	for {
-		a := request(r.t, "POST", "http://"+r.Addr()+"/api/v1/ingest", "{", "X-Api-Key", key, "Content-Type", typeIsOwn)
+		a := request(r.t, "POST", "http://"+r.PublicAddress()+"/api/v1/ingest", "{", "X-Api-Key", key, "Content-Type", typeIsOwn)
 		if a.status == 429 {
 			return
 		}
@@ -137,7 +137,7 @@ func TestReplayComesBeforeTheMapping(t *testing.T) {
 		{"another body, invalid too", lead(2, "phone", ""), typeIsOwn, 422, "idempotency_key_reused"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			request(t, "POST", "http://"+x.Addr()+"/api/v1/ingest", row.body,
+			request(t, "POST", "http://"+x.PublicAddress()+"/api/v1/ingest", row.body,
 				"X-Api-Key", acmeKey, "Content-Type", row.kind, "Idempotency-Key", "k1").mustFail(t, row.status, row.code)
 		})
 	}
@@ -147,7 +147,7 @@ func TestMethods(t *testing.T) {
 	x := start(t, newPlace(t, recorded))
 	for _, method := range []string{"GET", "HEAD", "OPTIONS", "PUT", "PATCH", "DELETE", "TRACE", "CONNECT", "POSTS", "post"} {
 		t.Run(method, func(t *testing.T) {
-			w := dial(t, x.Addr())
+			w := dial(t, x.PublicAddress())
 			w.say(strings.Replace(post(lead(1)), "POST", method, 1))
 			a := w.next(method)
 			if a.status != 405 || a.header.Get("Allow") != "POST" || !requestID.MatchString(a.id()) {
@@ -167,7 +167,7 @@ func TestMethods(t *testing.T) {
 func TestPaths(t *testing.T) {
 	x := start(t, newPlace(t, recorded))
 	for _, path := range []string{"/", "/api/v1/ingest/", "/api/v1/ingestx", "/api/v1", "/v1", "/v1/post/", "/v1/pings", "/api/v1/post", "/oauth/token/", "/oauth", "/admin/v1/config", "/metrics", "/API/V1/INGEST", "/%00", "*"} {
-		w := dial(t, x.Addr())
+		w := dial(t, x.PublicAddress())
 		w.say(strings.Replace(post(lead(1)), "/api/v1/ingest", path, 1))
 		w.next("POST").mustFail(t, 404, "not_found")
 	}

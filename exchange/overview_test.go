@@ -102,7 +102,7 @@ func TestOverviewCountsSalesWithoutPings(t *testing.T) {
 // in order although somebody listens.
 func TestLiveOverview(t *testing.T) {
 	x := start(t, newPlace(t, recorded))
-	request, err := http.NewRequest(http.MethodGet, "http://"+x.Admin()+"/admin/v1/live", nil)
+	request, err := http.NewRequest(http.MethodGet, "http://"+x.AdminAddress()+"/admin/v1/live", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

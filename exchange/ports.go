@@ -13,13 +13,13 @@ import (
 	"pingpost/wal"
 )
 
-// logPort gives the engine access to the log through the engine's own interface.
-type logPort struct{ log *wal.Log }
+// engineLogAdapter gives the engine access to the log through the engine's own interface.
+type engineLogAdapter struct{ log *wal.Log }
 
-// Append queues data for the log, and w learns when it is durable. It translates the log's
+// Append queues data for the log, and waiter learns when it is durable. It translates the log's
 // errors: engine.ErrBusy for a full queue, httperror.ErrTooLarge for too much data.
-func (j logPort) Append(data []byte, w engine.Waiter) error {
-	err := j.log.Append(data, w)
+func (j engineLogAdapter) Append(data []byte, waiter engine.Waiter) error {
+	err := j.log.Append(data, waiter)
 	switch {
 	case err == nil:
 		return nil
@@ -33,7 +33,7 @@ func (j logPort) Append(data []byte, w engine.Waiter) error {
 
 // At returns the data of the log entry seq. The error is engine.ErrGone if the log has removed
 // the entry because of its age.
-func (j logPort) At(seq uint64) ([]byte, error) {
+func (j engineLogAdapter) At(seq uint64) ([]byte, error) {
 	entry, err := j.log.EntryAt(seq)
 	if errors.Is(err, wal.ErrGone) {
 		return nil, fmt.Errorf("%w: %w", engine.ErrGone, err)
@@ -41,36 +41,36 @@ func (j logPort) At(seq uint64) ([]byte, error) {
 	return entry.Data, err
 }
 
-// buyerPort gives the engine access to the buyers' client through the engine's own interface.
+// engineBuyersAdapter gives the engine access to the buyers' client through the engine's own interface.
 // It converts deadlines from the exchange's clock to the machine's clock, which network
 // connections use.
-type buyerPort struct {
+type engineBuyersAdapter struct {
 	client *buyer.Client
 	clock  *clock.Clock
 }
 
 // Post makes one attempt to post a lead to a buyer, and returns its result.
-func (m buyerPort) Post(req *market.PostRequest) market.PostResult {
+func (m engineBuyersAdapter) Post(req *market.PostRequest) market.PostResult {
 	theirs := *req
 	theirs.Deadline = m.clock.ToWallClock(req.Deadline)
 	return m.client.Post(&theirs)
 }
 
 // Ping asks one buyer for a bid, and returns the bid or the reason why there is none.
-func (m buyerPort) Ping(req *market.PingRequest) market.PingResult {
+func (m engineBuyersAdapter) Ping(req *market.PingRequest) market.PingResult {
 	theirs := *req
 	theirs.Deadline = m.clock.ToWallClock(req.Deadline)
 	return m.client.Ping(&theirs)
 }
 
-// keyPort gives the engine access to the leads' encryption keys through the engine's own
+// engineKeysAdapter gives the engine access to the leads' encryption keys through the engine's own
 // interface.
-type keyPort struct{ keys *leadkeys.KeyStore }
+type engineKeysAdapter struct{ keys *leadkeys.KeyStore }
 
-// TakeUnusedKey reserves an unused key for a new lead. It copies the key to key and returns the
+// TakeUnusedKey reserves an unused key for a new lead. It copies the key to newKey and returns the
 // key's slot number. The error is engine.ErrBusy if no key is ready.
-func (s keyPort) TakeUnusedKey(key *[32]byte) (uint64, error) {
-	slot, err := s.keys.Next((*leadkeys.Key)(key))
+func (s engineKeysAdapter) TakeUnusedKey(newKey *[32]byte) (uint64, error) {
+	slot, err := s.keys.Next((*leadkeys.Key)(newKey))
 	if errors.Is(err, leadkeys.ErrBusy) {
 		return 0, engine.ErrBusy
 	}
@@ -78,13 +78,13 @@ func (s keyPort) TakeUnusedKey(key *[32]byte) (uint64, error) {
 }
 
 // Seal encrypts a lead's contact data with its key, and appends the result to dst.
-func (s keyPort) Seal(dst []byte, slot uint64, key *[32]byte, lead market.LeadID, plain []byte) []byte {
+func (s engineKeysAdapter) Seal(dst []byte, slot uint64, key *[32]byte, lead market.LeadID, plain []byte) []byte {
 	return leadkeys.Seal(dst, slot, (*leadkeys.Key)(key), lead, plain)
 }
 
 // Open decrypts a lead's contact data with the key in slot, and appends it to dst. The error is
 // engine.ErrErased if the key was erased.
-func (s keyPort) Open(dst []byte, slot uint64, lead market.LeadID, sealed []byte) ([]byte, error) {
+func (s engineKeysAdapter) Open(dst []byte, slot uint64, lead market.LeadID, sealed []byte) ([]byte, error) {
 	plain, err := s.keys.Open(dst, slot, lead, sealed)
 	if errors.Is(err, leadkeys.ErrErased) {
 		return nil, engine.ErrErased
@@ -94,4 +94,4 @@ func (s keyPort) Open(dst []byte, slot uint64, lead market.LeadID, sealed []byte
 
 // EraseKeys overwrites the keys in these slots for good. The contact data of their leads is
 // unreadable from then on.
-func (s keyPort) EraseKeys(dropped []uint64) error { return s.keys.Erase(dropped) }
+func (s engineKeysAdapter) EraseKeys(slots []uint64) error { return s.keys.Erase(slots) }

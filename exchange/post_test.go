@@ -132,7 +132,7 @@ func TestRetryAfterAChange(t *testing.T) {
 			go func() { first <- x.ingest(lead(1, "rooms", "3")) }()
 			eventually(t, "the first try is under way", func() bool { return len(blue.got()) == 1 })
 			p.write(t, strings.NewReplacer("price: 5", "price: 7", "room_count", "rooms_now", `"${BLUE_TOKEN}"}, funds`, `"${BLUE_TOKEN}"}, post_timeout: 3s, funds`).Replace(delivered(moved, red)))
-			if err := x.Reload(); err != nil {
+			if err := x.ReloadConfiguration(); err != nil {
 				t.Error(err)
 			}
 			close(changed)

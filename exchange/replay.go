@@ -9,10 +9,10 @@ import (
 	"pingpost/wal"
 )
 
-// loadSnapshot loads the newest undamaged snapshot in dir into the empty state s. It returns
+// loadNewestSnapshot loads the newest undamaged snapshot in dir into the empty state s. It returns
 // the point from which the log must be replayed. Without a snapshot the state stays empty.
-func loadSnapshot(dir string, s *state.State) (startPoint, error) {
-	snapshot, b, err := openStartPoint(dir)
+func loadNewestSnapshot(dir string, s *state.State) (replayStart, error) {
+	snapshot, b, err := findReplayStart(dir)
 	if err != nil || snapshot == nil {
 		return b, err
 	}
@@ -25,61 +25,61 @@ func loadSnapshot(dir string, s *state.State) (startPoint, error) {
 	return b, err
 }
 
-// entrySource is a reader that returns the entries of a log one after the other.
-type entrySource interface {
+// logEntryReader is a reader that returns the entries of a log one after the other.
+type logEntryReader interface {
 	Next() (wal.Entry, error)
 	// Ready reports whether Next leaves the data of earlier entries unchanged.
 	Ready() bool
 }
 
 // replayEntries applies the log's entries to the state s, and returns how many it applied. It
-// stops after the entry last, or at the end of the log if last is 0.
-func replayEntries(entries entrySource, s *state.State, last uint64) (applied uint64, err error) {
+// stops after the entry lastSeq, or at the end of the log if lastSeq is 0.
+func replayEntries(entries logEntryReader, s *state.State, lastSeq uint64) (applied uint64, err error) {
 	waiting := s.NewLogReplay()
 	for {
 		entry, err := entries.Next()
-		if errors.Is(err, io.EOF) || (err == nil && last != 0 && entry.Seq > last) {
-			waiting.ApplyAdded()
+		if errors.Is(err, io.EOF) || (err == nil && lastSeq != 0 && entry.Seq > lastSeq) {
+			waiting.ApplyQueuedEntries()
 			return applied, nil
 		}
 		if err != nil {
 			return applied, fmt.Errorf("replay: cannot read the log: %w", err)
 		}
-		more, err := waiting.Add(entry.Seq, entry.At, entry.Data)
+		more, err := waiting.QueueEntry(entry.Seq, entry.At, entry.Data)
 		if err != nil {
 			return applied, err
 		}
 		applied++
 		if !more || !entries.Ready() {
-			waiting.ApplyAdded()
+			waiting.ApplyQueuedEntries()
 		}
 	}
 }
 
-// Hash returns the hash of the state after the log entry at, or after the last entry if at is
-// 0. It builds the state from the data directory dir, which an exchange may be using. Two
+// StateHash returns the hash of the state after the log entry atSeq, or after the last entry if atSeq is
+// 0. It builds the state from the data directory dataDir, which an exchange may be using. Two
 // copies with equal hashes have equal states.
-func Hash(dir string, at uint64) (seq, hash uint64, err error) {
+func StateHash(dataDir string, atSeq uint64) (seq, hash uint64, err error) {
 	s := state.New()
-	b, err := loadSnapshot(dir, s)
+	b, err := loadNewestSnapshot(dataDir, s)
 	if err != nil {
 		return 0, 0, err
 	}
 	newest := b.Newest
-	if at != 0 && newest > at {
+	if atSeq != 0 && newest > atSeq {
 		s, newest = state.New(), 0 // the snapshot is newer: replay from the beginning
 	}
 	from, _ := s.Position()
-	reader, err := wal.NewReader(dir, from+1)
+	reader, err := wal.NewReader(dataDir, from+1)
 	if err != nil {
 		return 0, 0, fmt.Errorf("cannot read the log from entry %d on: %w", from+1, err)
 	}
 	defer reader.Close()
-	if _, err := replayEntries(reader, s, at); err != nil {
+	if _, err := replayEntries(reader, s, atSeq); err != nil {
 		return 0, 0, err
 	}
 	seq, hash = s.Hash()
-	if seq < newest || (at != 0 && seq != at) {
+	if seq < newest || (atSeq != 0 && seq != atSeq) {
 		return seq, hash, fmt.Errorf("the log ends at entry %d", seq)
 	}
 	return seq, hash, nil

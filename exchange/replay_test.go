@@ -29,17 +29,17 @@ func TestHashAt(t *testing.T) {
 	note()
 	for i, want := range lived {
 		t.Run(fmt.Sprintf("position %d", i), func(t *testing.T) {
-			seq, hash, err := Hash(x.data(), want.seq)
+			seq, hash, err := StateHash(x.data(), want.seq)
 			if err != nil || (position{seq, hash}) != want {
 				t.Errorf("the log replays to %x at %d (%v), the live state was %x at %d", hash, seq, err, want.hash, want.seq)
 			}
 		})
 	}
 	last := lived[len(lived)-1]
-	if seq, hash, err := Hash(x.data(), 0); err != nil || (position{seq, hash}) != last {
+	if seq, hash, err := StateHash(x.data(), 0); err != nil || (position{seq, hash}) != last {
 		t.Errorf("the whole log replays to %x at %d (%v), the live state is %x at %d", hash, seq, err, last.hash, last.seq)
 	}
-	if _, _, err := Hash(x.data(), last.seq+1); err == nil {
+	if _, _, err := StateHash(x.data(), last.seq+1); err == nil {
 		t.Error("a position after the log's end has a hash")
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"pingpost/report"
 )
 
-// reporter builds the report on leads and revenue in the background. Requests never wait for
+// reportRunner builds the report on leads and revenue in the background. Requests never wait for
 // it.
-type reporter struct {
+type reportRunner struct {
 	report *report.Report // nil if the report is off
 	stop   context.CancelFunc
 	ended  chan struct{}
@@ -22,14 +22,14 @@ type reporter struct {
 // own interface.
 type reportSource struct{ x *Exchange }
 
-// Life returns the ids of the exchange and of its log. If they change, the report must be built
+// LogIdentity returns the ids of the exchange and of its log. If they change, the report must be built
 // again from the beginning.
-func (c reportSource) Life() report.Life {
-	return report.Life{Exchange: c.x.state.FoundedEvent().Epoch, Epoch: c.x.log.Epoch()}
+func (c reportSource) LogIdentity() report.LogIdentity {
+	return report.LogIdentity{Exchange: c.x.state.FoundedEvent().Epoch, Epoch: c.x.log.Epoch()}
 }
 
 // NewReader reads the log from an entry on.
-func (c reportSource) NewReader(from uint64) (report.Reader, error) {
+func (c reportSource) NewReader(from uint64) (report.LogReader, error) {
 	reader, err := c.x.log.NewReader(from)
 	if err != nil {
 		return nil, err
@@ -42,27 +42,27 @@ func (c reportSource) Durable() (seq uint64, at int64) { return c.x.log.Durable(
 
 // NameOf returns the configured id of the supplier, buyer or campaign that has the number ref
 // in events.
-func (c reportSource) NameOf(kind event.ObjectKind, ref market.Ref) string {
+func (c reportSource) NameOf(kind event.ConfigObjectKind, ref market.PermanentNumber) string {
 	return c.x.state.NameOf(kind, ref)
 }
 
 // RefOf returns the number that the supplier, buyer or campaign with this id has in events.
-func (c reportSource) RefOf(kind event.ObjectKind, id string) market.Ref {
+func (c reportSource) RefOf(kind event.ConfigObjectKind, id string) market.PermanentNumber {
 	return c.x.state.RefOf(kind, id)
 }
 
 // Report returns the report, or nil if it is off.
 func (x *Exchange) Report() *report.Report { return x.reporter.report }
 
-// start begins to read the log for the report in the background, if the configuration enables
+// startIfEnabled begins to read the log for the report in the background, if the configuration enables
 // the report. It also registers the report's metrics.
-func (r *reporter) start(x *Exchange) {
+func (r *reportRunner) startIfEnabled(x *Exchange) {
 	if x.settings.Report.Keep == 0 {
 		return
 	}
 	r.report = report.New(report.Options{
 		Dir: filepath.Join(x.settings.DataDir, "report"), Source: reportSource{x}, Retention: x.settings.Report.Keep,
-		HasDiskSpace: x.disk.hasSpareForBackground, Now: func() time.Time { return time.Unix(0, x.clock.Now()) }, Logger: x.logger,
+		HasDiskSpace: x.disk.hasSpaceForBackgroundFiles, Now: func() time.Time { return time.Unix(0, x.clock.Now()) }, Logger: x.logger,
 	})
 	var ctx context.Context
 	ctx, r.stop = context.WithCancel(context.Background())
@@ -71,15 +71,15 @@ func (r *reporter) start(x *Exchange) {
 		defer close(r.ended)
 		r.report.Run(ctx)
 	}()
-	x.meter.AddGauge(`pingpost_report_lag_seconds`, func() float64 { return r.report.Status().Lag.Seconds() })
-	x.meter.AddGauge(`pingpost_report_lag_entries`, func() float64 { return float64(r.report.Status().LagEntries) })
-	x.meter.AddGauge(`pingpost_report_errors_total`, func() float64 { return float64(r.report.Status().Errors) })
-	x.meter.AddGauge(`pingpost_report_rebuilds_total`, func() float64 { return float64(r.report.Status().Rebuilds) })
+	x.meter.AddGauge(`pingpost_report_lag_seconds`, func() float64 { return r.report.ProgressStatus().Lag.Seconds() })
+	x.meter.AddGauge(`pingpost_report_lag_entries`, func() float64 { return float64(r.report.ProgressStatus().LagEntries) })
+	x.meter.AddGauge(`pingpost_report_errors_total`, func() float64 { return float64(r.report.ProgressStatus().Errors) })
+	x.meter.AddGauge(`pingpost_report_rebuilds_total`, func() float64 { return float64(r.report.ProgressStatus().Rebuilds) })
 }
 
 // close stops the report and waits until it has ended. The next start continues where it
 // stopped.
-func (r *reporter) close() {
+func (r *reportRunner) close() {
 	if r.report != nil {
 		r.stop()
 		<-r.ended

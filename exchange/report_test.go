@@ -20,7 +20,7 @@ func (r *running) reported(query string, rows func([]map[string]string) bool) (f
 	r.t.Helper()
 	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 		found = nil
-		if s := r.Report().Status(); s.LagEntries == 0 {
+		if s := r.Report().ProgressStatus(); s.LagEntries == 0 {
 			answer := r.operate("GET", "/admin/v1/report?format=csv&"+query, "")
 			if answer.status == 200 {
 				cells, err := csv.NewReader(strings.NewReader(answer.body)).ReadAll()
@@ -75,7 +75,7 @@ func TestReportOfAnExchange(t *testing.T) {
 			if err := os.WriteFile(file(), []byte("garbage"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			x.Report().Rebuild() // a check finds it by itself, some hours later
+			x.Report().RequestRebuild() // a check finds it by itself, some hours later
 		},
 		func() { x.must(202, "POST", "/admin/v1/report/rebuild", "") },
 		func() { x = x.again() },
@@ -110,8 +110,8 @@ func TestReportRefuses(t *testing.T) {
 			t.Errorf("%s: %s", query, answer.body)
 		}
 	}
-	request(t, "GET", "http://"+x.Admin()+"/admin/v1/report", "").mustFail(t, 401, "unauthorized")
-	request(t, "POST", "http://"+x.Admin()+"/admin/v1/report/rebuild", "").mustFail(t, 401, "unauthorized")
+	request(t, "GET", "http://"+x.AdminAddress()+"/admin/v1/report", "").mustFail(t, 401, "unauthorized")
+	request(t, "POST", "http://"+x.AdminAddress()+"/admin/v1/report/rebuild", "").mustFail(t, 401, "unauthorized")
 	x.operate("POST", "/admin/v1/report", "").mustFail(t, 405, "method_not_allowed")
 	off := start(t, newPlace(t, recorded))
 	off.operate("GET", "/admin/v1/report", "").mustFail(t, 404, "not_found")
@@ -124,9 +124,9 @@ func TestReportRefuses(t *testing.T) {
 // TestSpare: the report waits long before leads are refused.
 func TestSpare(t *testing.T) {
 	var s diskMonitor
-	s.setExpectedSnapshot(10)
-	for free, want := range map[uint64]bool{0: false, s.requiredFree(): false, s.requiredFree() + reserve - 1: false, s.requiredFree() + reserve: true} {
-		if s.free.Store(free); s.hasSpareForBackground() != want {
+	s.setExpectedSnapshotSize(10)
+	for free, want := range map[uint64]bool{0: false, s.bytesNeededToAcceptLeads(): false, s.bytesNeededToAcceptLeads() + reserve - 1: false, s.bytesNeededToAcceptLeads() + reserve: true} {
+		if s.free.Store(free); s.hasSpaceForBackgroundFiles() != want {
 			t.Errorf("with %d free: %v", free, !want)
 		}
 	}

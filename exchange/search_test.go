@@ -32,7 +32,7 @@ type found struct {
 // search asks until the report has all that was logged.
 func (r *running) search(query string) found {
 	r.t.Helper()
-	eventually(r.t, "the report has all", func() bool { return r.Report().Status().LagEntries == 0 })
+	eventually(r.t, "the report has all", func() bool { return r.Report().ProgressStatus().LagEntries == 0 })
 	return decode[found](r.t, r.must(200, "GET", "/admin/v1/"+query, ""))
 }
 
@@ -95,7 +95,7 @@ func TestUnmatchedOfAnExchange(t *testing.T) {
 	x.sold(lead(1))
 	x.ingest(lead(2, "state", `"TX"`))
 	x.ingest(lead(3, "state", `"TX"`))
-	eventually(t, "the report has all", func() bool { return x.Report().Status().LagEntries == 0 })
+	eventually(t, "the report has all", func() bool { return x.Report().ProgressStatus().LagEntries == 0 })
 	for query, want := range map[string]string{
 		"":                    `{"leads":3,"unsold":2,"reasons":[{"reason":"no_state_match","leads":2}],"outcomes":[],"campaigns":[{"campaign":"cmp","leads":2}],"buyers":[]}`,
 		"?campaign=cmp_other": `{"leads":0,"unsold":0,"reasons":[],"outcomes":[],"campaigns":[],"buyers":[]}`,

@@ -63,7 +63,7 @@ func (r *running) seed(token, body string) *answer {
 	r.t.Helper()
 	var a *answer
 	eventually(r.t, "the bucket has a token", func() bool {
-		a = request(r.t, "POST", "http://"+r.Addr()+"/v1/dev/seed", body, "Authorization", "Bearer "+token, "Content-Type", typeIsOwn)
+		a = request(r.t, "POST", "http://"+r.PublicAddress()+"/v1/dev/seed", body, "Authorization", "Bearer "+token, "Content-Type", typeIsOwn)
 		return a.status != 429
 	})
 	return a
@@ -115,9 +115,9 @@ func TestSeededLeadsArePingedAndPosted(t *testing.T) {
 			name := fmt.Sprintf("%s-%s-%d", order.vertical, order.state, i)
 			lead.Ping["auction_id"] = name
 			headers := []string{"Authorization", "Bearer " + token, "Content-Type", typeIsOwn, "Idempotency-Key", name}
-			bid := request(t, "POST", "http://"+x.Addr()+"/v1/ping", mustJSON(t, lead.Ping), headers...)
+			bid := request(t, "POST", "http://"+x.PublicAddress()+"/v1/ping", mustJSON(t, lead.Ping), headers...)
 			post := mustJSON(t, map[string]any{"auction_id": name, "bid_token": bidToken(t, bid), "lead": lead.Lead})
-			if sale := request(t, "POST", "http://"+x.Addr()+"/v1/post", post, headers...); sale.status != 201 {
+			if sale := request(t, "POST", "http://"+x.PublicAddress()+"/v1/post", post, headers...); sale.status != 201 {
 				t.Fatalf("%d %s to %v", sale.status, sale.body, lead.Lead)
 			}
 			sold++
@@ -233,7 +233,7 @@ func TestTenantsShareNothing(t *testing.T) {
 		ask := func(x *running) *answer {
 			var a *answer
 			eventually(t, "the bucket has a token", func() bool {
-				a = request(t, "POST", "http://"+x.Addr()+row.path, "{", append([]string{"Content-Type", typeIsOwn}, row.headers...)...)
+				a = request(t, "POST", "http://"+x.PublicAddress()+row.path, "{", append([]string{"Content-Type", typeIsOwn}, row.headers...)...)
 				return a.status != 429
 			})
 			return a

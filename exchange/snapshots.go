@@ -35,10 +35,10 @@ const (
 
 // recordLoadedSnapshot stores from which snapshot the exchange started, and how many bytes of
 // log it replayed after it. Both determine when the next snapshot is due.
-func (k *snapshotter) recordLoadedSnapshot(b *startPoint, replayed uint64) {
+func (k *snapshotter) recordLoadedSnapshot(b *replayStart, replayedBytes uint64) {
 	k.last.Store(b.Newest)
 	k.needed[1].Store(b.Oldest)
-	k.replayed.Store(replayed)
+	k.replayed.Store(replayedBytes)
 }
 
 func (k *snapshotter) start(x *Exchange) {
@@ -57,12 +57,12 @@ func (k *snapshotter) run(x *Exchange) {
 			return
 		case <-ticker.C:
 		}
-		x.disk.setExpectedSnapshot(x.estimateSnapshotSize())
+		x.disk.setExpectedSnapshotSize(x.estimateNextSnapshotBytes())
 		if written := x.log.Stats().Bytes; k.isDue(written, x.disk.last.Load()) && !x.disk.low.Load() {
 			if err := x.writeSnapshot(); err != nil {
 				x.logger.Error("cannot write a snapshot; the log is kept instead", "error", err)
 			}
-			k.resetCount(written)
+			k.restartByteCount(written)
 		}
 		if time.Since(swept) > archiveInterval {
 			swept = time.Now()
@@ -72,17 +72,17 @@ func (k *snapshotter) run(x *Exchange) {
 }
 
 // isDue reports whether a new snapshot should be written, because a start would now replay too
-// much log. written is the number of log bytes that this process wrote so far. snapshot is the
+// much log. writtenBytes is the number of log bytes that this process wrote so far. lastSnapshotBytes is the
 // size of the last snapshot.
-func (k *snapshotter) isDue(written, snapshot uint64) bool {
-	return k.replayed.Load()+written-k.written >= max(k.minBytes, snapshot)
+func (k *snapshotter) isDue(writtenBytes, lastSnapshotBytes uint64) bool {
+	return k.replayed.Load()+writtenBytes-k.written >= max(k.minBytes, lastSnapshotBytes)
 }
 
-// resetCount begins to count the log bytes for the next snapshot at zero. It is called after a
+// restartByteCount begins to count the log bytes for the next snapshot at zero. It is called after a
 // failed snapshot too, so that the snapshotter does not retry every few seconds.
-func (k *snapshotter) resetCount(written uint64) {
+func (k *snapshotter) restartByteCount(writtenBytes uint64) {
 	k.replayed.Store(0)
-	k.written = written
+	k.written = writtenBytes
 }
 
 func (k *snapshotter) stop() {
@@ -93,8 +93,8 @@ func (k *snapshotter) stop() {
 }
 
 // archiveSegments moves log segments that no start needs into the archive. A start may need all
-// segments after the last but one snapshot, because the newest snapshot may be damaged. After a
-// start that snapshot is unknown until one more was written, so no segment is archived before.
+// segments after the last but one snapshot, because the newest snapshot may be damaged. After a start
+// that snapshot is unknown until one more was written, so no segment is archived before.
 //
 // Archived segments can still be replayed until the configured history ends.
 func (x *Exchange) archiveSegments() {
@@ -106,8 +106,8 @@ func (x *Exchange) archiveSegments() {
 // only durable events.
 func (x *Exchange) writeSnapshot() error {
 	began := time.Now()
-	size := x.estimateSnapshotSize()
-	if x.disk.setExpectedSnapshot(size); !x.disk.measureRoomFor(size) {
+	size := x.estimateNextSnapshotBytes()
+	if x.disk.setExpectedSnapshotSize(size); !x.disk.measureAndCheckRoomFor(size) {
 		return errDiskLow
 	}
 	w, err := x.log.CreateSnapshot(wal.SnapshotOptions{LiftLimit: x.snapshots.quit})
@@ -115,7 +115,7 @@ func (x *Exchange) writeSnapshot() error {
 		return fmt.Errorf("cannot begin a snapshot: %w", err)
 	}
 	defer w.Abort()
-	oldest, newest, err := x.state.WriteSnapshot(&reserveWriter{to: w, monitor: &x.disk})
+	oldest, newest, err := x.state.WriteSnapshot(&reserveGuardingWriter{to: w, monitor: &x.disk})
 	if err != nil {
 		return fmt.Errorf("cannot write a snapshot: %w", err)
 	}
@@ -128,7 +128,7 @@ func (x *Exchange) writeSnapshot() error {
 	}
 	x.snapshots.needed[1].Store(oldest)
 	x.disk.last.Store(info.Bytes)
-	x.disk.setExpectedSnapshot(x.estimateSnapshotSize())
+	x.disk.setExpectedSnapshotSize(x.estimateNextSnapshotBytes())
 	x.logger.Info("snapshot written", "entry", newest, "bytes", info.Bytes, "seconds", time.Since(began).Seconds())
 	return nil
 }

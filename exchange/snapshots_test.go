@@ -16,7 +16,7 @@ func hurried(t testing.TB, p place, every uint64) *running {
 // and what was written since the last snapshot.
 func TestSnapshotIsDue(t *testing.T) {
 	k := snapshotter{minBytes: 100}
-	k.recordLoadedSnapshot(&startPoint{}, 30)
+	k.recordLoadedSnapshot(&replayStart{}, 30)
 	for _, row := range []struct {
 		written, snapshot uint64
 		due               bool
@@ -37,10 +37,10 @@ func TestSnapshotIsDue(t *testing.T) {
 			t.Errorf("with %d written beside a snapshot of %d: %v", row.written, row.snapshot, due)
 		}
 		if row.due {
-			k.resetCount(row.written)
+			k.restartByteCount(row.written)
 		}
 	}
-	k.recordLoadedSnapshot(&startPoint{}, 100)
+	k.recordLoadedSnapshot(&replayStart{}, 100)
 	if k.written = 0; !k.isDue(0, 0) {
 		t.Error("a start that had all of it to replay does it again")
 	}

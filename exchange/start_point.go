@@ -8,38 +8,38 @@ import (
 	"pingpost/wal"
 )
 
-// startPoint is the point of the log at which a replay begins: after the newest undamaged
+// replayStart is the point of the log at which a replay begins: after the newest undamaged
 // snapshot, or at the first entry if there is no snapshot. In the latter case all fields but
 // bad are zero. Every check of a log must begin here, because no start reads earlier entries.
-type startPoint struct {
+type replayStart struct {
 	wal.SnapshotInfo
 	bad []wal.BadSnapshot
 }
 
-// openStartPoint finds the point at which a replay of the log in dir begins. It also returns
+// findReplayStart finds the point at which a replay of the log in dir begins. It also returns
 // the opened snapshot, or nil if there is none.
-func openStartPoint(dir string) (*wal.SnapshotReader, startPoint, error) {
+func findReplayStart(dir string) (*wal.SnapshotReader, replayStart, error) {
 	snapshot, err := wal.OpenSnapshot(dir)
 	var none *wal.NoSnapshotError
 	switch {
 	case errors.As(err, &none):
-		return nil, startPoint{bad: none.Bad}, nil
+		return nil, replayStart{bad: none.Bad}, nil
 	case err != nil:
-		return nil, startPoint{}, fmt.Errorf("cannot open a snapshot: %w", err)
+		return nil, replayStart{}, fmt.Errorf("cannot open a snapshot: %w", err)
 	}
-	return snapshot, startPoint{snapshot.SnapshotInfo, snapshot.Bad}, nil
+	return snapshot, replayStart{snapshot.SnapshotInfo, snapshot.Bad}, nil
 }
 
 // logOptions returns the options with which the log is opened or cut, so that the part after
 // the snapshot is checked.
-func (b *startPoint) logOptions() wal.Options {
+func (b *replayStart) logOptions() wal.Options {
 	return wal.Options{From: b.Oldest + 1, AtLeast: b.Newest}
 }
 
-// checkBeginning returns an error if the log's first entries were removed because of their age
+// checkReplayIsPossible returns an error if the log's first entries were removed because of their age
 // and no snapshot contains their effects. Such a log cannot be replayed. Cutting it would not
 // help.
-func (b *startPoint) checkBeginning(dir string) error {
+func (b *replayStart) checkReplayIsPossible(dir string) error {
 	segments, err := wal.Segments(dir)
 	if err != nil || len(segments) == 0 || segments[0].First == 1 || b.Newest != 0 {
 		return nil //nolint:nilerr // there is no log yet, or opening it will say what is wrong
@@ -50,27 +50,27 @@ func (b *startPoint) checkBeginning(dir string) error {
 
 // addSnapshotErrors appends to err the errors of the snapshots that were damaged, so that an
 // operator sees both.
-func (b *startPoint) addSnapshotErrors(err error) error {
+func (b *replayStart) addSnapshotErrors(err error) error {
 	for _, bad := range b.bad {
 		err = fmt.Errorf("%w; %w", err, bad.Err)
 	}
 	return err
 }
 
-// AcceptLoss cuts the log in dir at the damage because of which the exchange does not start:
+// AcceptLoss cuts the log in dataDir at the damage because of which the exchange does not start:
 // see wal.AcceptLoss. The entries after it are lost. The exchange must not run.
-func AcceptLoss(dir string, logger *slog.Logger) (wal.LossReport, error) {
-	snapshot, b, err := openStartPoint(dir)
+func AcceptLoss(dataDir string, logger *slog.Logger) (wal.LossReport, error) {
+	snapshot, b, err := findReplayStart(dataDir)
 	if err != nil {
 		return wal.LossReport{}, err
 	}
 	if snapshot != nil {
 		snapshot.Close()
 	}
-	if err := b.checkBeginning(dir); err != nil {
+	if err := b.checkReplayIsPossible(dataDir); err != nil {
 		return wal.LossReport{}, err
 	}
 	opt := b.logOptions()
 	opt.Logger = logger
-	return wal.AcceptLoss(dir, opt)
+	return wal.AcceptLoss(dataDir, opt)
 }

@@ -116,7 +116,7 @@ func TestAcceptLossJudgesAsAStartDoes(t *testing.T) {
 			if err != nil || (loss.Damage != nil) != (row.last != 0) || row.last != 0 && loss.Last != row.last {
 				t.Fatalf("%+v, %v", loss, err)
 			}
-			_, b, err := openStartPoint(dir)
+			_, b, err := findReplayStart(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -180,13 +180,13 @@ func TestDamagedSnapshots(t *testing.T) {
 // is damaged, or may be cut.
 func TestNoSnapshotForAShortLog(t *testing.T) {
 	dir := segments(t)
-	if err := (&startPoint{}).checkBeginning(dir); err != nil {
+	if err := (&replayStart{}).checkReplayIsPossible(dir); err != nil {
 		t.Errorf("the log begins with entry 1: %v", err)
 	}
 	remove(t, segment(dir, 1))
 	bad := snapshots(t, dir)[0]
 	flip(t, bad, 30)
-	snapshot, b, err := openStartPoint(dir)
+	snapshot, b, err := findReplayStart(dir)
 	if snapshot != nil || err != nil || len(b.bad) != 1 {
 		t.Fatalf("%+v, %v", b, err)
 	}

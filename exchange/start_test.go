@@ -135,7 +135,7 @@ func TestTenants(t *testing.T) {
 	a.sold(lead(2))
 	for _, x := range []*running{a, b} {
 		want := map[*running]string{a: "} 2\n", b: "} 1\n"}[x]
-		if m := request(t, "GET", "http://"+x.Admin()+"/metrics", "").body; !strings.Contains(m, `pingpost_leads_total{status="ACCEPTED",reason=""`+want) {
+		if m := request(t, "GET", "http://"+x.AdminAddress()+"/metrics", "").body; !strings.Contains(m, `pingpost_leads_total{status="ACCEPTED",reason=""`+want) {
 			t.Error("they share metrics")
 		}
 	}

@@ -159,7 +159,7 @@ func TestStatementOfReturns(t *testing.T) {
 				t.Helper()
 				token := x.token("blue", acmeSecret)
 				eventually(t, "the report is taken", func() bool { // a start gives nobody a burst
-					a := request(t, "POST", "http://"+x.Addr()+"/v1/leads/"+id+"/status", `{"status":"`+status+`","reason":"wrong number"}`,
+					a := request(t, "POST", "http://"+x.PublicAddress()+"/v1/leads/"+id+"/status", `{"status":"`+status+`","reason":"wrong number"}`,
 						"Authorization", "Bearer "+token, "Content-Type", typeIsOwn, "Idempotency-Key", status+id)
 					if a.status != 200 && a.status != 429 {
 						t.Fatalf("%s: %d %s", status, a.status, a.body)

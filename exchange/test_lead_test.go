@@ -139,7 +139,7 @@ func TestSuppliersThatOnlyTest(t *testing.T) {
 // TestSupplierHearsOfItsTests: sold and unsold ones are told of as any lead is, and
 // say that they are tests.
 func TestSupplierHearsOfItsTests(t *testing.T) {
-	e := dialtest.Listen(t, dialtest.Answer("204 No Content", ``))
+	e := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("204 No Content", ``))
 	x := start(t, newPlace(t, telling(e)))
 	want := map[string]int{}
 	for i, header := range [][]string{nil, asTest} {

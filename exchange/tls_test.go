@@ -65,7 +65,7 @@ func (r *running) request(client *http.Client, method, url, body string, headers
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	if strings.HasPrefix(url, "https://"+r.Admin()) {
+	if strings.HasPrefix(url, "https://"+r.AdminAddress()) {
 		req.SetBasicAuth("op", password)
 	}
 	response, err := client.Do(req)
@@ -102,7 +102,7 @@ func TestCertificatesRotateUnderLoad(t *testing.T) {
 		client := is.client(i%2 == 0)
 		loading.Go(func() {
 			for !stop.Load() {
-				a, number, err := x.request(client, "POST", "https://"+x.Addr()+"/api/v1/ingest", lead(int(sent.Add(1)%9000)), "X-Api-Key", acmeKey, "Content-Type", typeIsOwn)
+				a, number, err := x.request(client, "POST", "https://"+x.PublicAddress()+"/api/v1/ingest", lead(int(sent.Add(1)%9000)), "X-Api-Key", acmeKey, "Content-Type", typeIsOwn)
 				if err != nil || a.status != 201 {
 					t.Errorf("%v, %v", a, err)
 					return
@@ -116,10 +116,10 @@ func TestCertificatesRotateUnderLoad(t *testing.T) {
 	for range 3 {
 		cert, key, number := is.issue(time.Now().Add(300 * 24 * time.Hour))
 		p.beside(t, "cert.pem", cert) // and another's key
-		x.certificates.recheckFilesSoon()
+		x.certificates.requestFileCheck()
 		eventually(t, "half a pair is told of", func() bool { return len(x.certificates.public.recheck) == 0 })
 		p.beside(t, "key.pem", key)
-		if err := x.Reload(); err != nil { // SIGHUP does this
+		if err := x.ReloadConfiguration(); err != nil { // SIGHUP does this
 			t.Fatal(err)
 		}
 		eventually(t, "the new certificate is shown", func() bool { _, ok := shown.Load(number); return ok })
@@ -129,13 +129,13 @@ func TestCertificatesRotateUnderLoad(t *testing.T) {
 	eventually(t, "more leads come in", func() bool { return sent.Load() > before+20 })
 	stop.Store(true)
 	loading.Wait()
-	for _, address := range []string{x.Addr(), x.Admin()} {
+	for _, address := range []string{x.PublicAddress(), x.AdminAddress()} {
 		eventually(t, "the last one is shown at "+address, func() bool {
 			_, number, err := x.request(is.client(false), "GET", "https://"+address+"/readyz", "")
 			return err == nil && number == last
 		})
 	}
-	a, _, err := x.request(is.client(false), "GET", "https://"+x.Admin()+"/metrics", "")
+	a, _, err := x.request(is.client(false), "GET", "https://"+x.AdminAddress()+"/metrics", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestStartWithCertificates(t *testing.T) {
 	p.beside(t, "cert.pem", cert)
 	p.beside(t, "key.pem", key)
 	x := start(t, p)
-	conn, err := tls.Dial("tcp", x.Addr(), &tls.Config{InsecureSkipVerify: true})
+	conn, err := tls.Dial("tcp", x.PublicAddress(), &tls.Config{InsecureSkipVerify: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,11 +176,11 @@ func TestStartWithCertificates(t *testing.T) {
 		"run out": {TLS: config.TLSSettings{Cert: p.dir + "/cert.pem", Key: p.dir + "/key.pem"}},
 		"missing": {AdminTLS: config.TLSSettings{Cert: p.dir + "/none.pem", Key: p.dir + "/key.pem"}},
 	} {
-		if err := CheckCertificates(&settings); err == nil {
+		if err := CheckCertificateFiles(&settings); err == nil {
 			t.Errorf("validate lets pass what is %s", what)
 		}
 	}
-	if err := CheckCertificates(&config.Settings{}); err != nil {
+	if err := CheckCertificateFiles(&config.Settings{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -191,11 +191,11 @@ func TestTLSTakesEffectAtTheNextStart(t *testing.T) {
 	is := newIssuer(t)
 	p, _ := tlsPlace(t, is)
 	x := start(t, p)
-	changed, err := x.Apply([]byte(strings.ReplaceAll(overTLS, "cert: cert.pem", "cert: other.pem")), nil, true, "")
+	changed, err := x.ApplyConfiguration([]byte(strings.ReplaceAll(overTLS, "cert: cert.pem", "cert: other.pem")), nil, true, "")
 	if err != nil || fmt.Sprint(changed.Changes) != `[~ tls.cert: "cert.pem" -> "other.pem" (at the next start) ~ admin.tls.cert: "cert.pem" -> "other.pem" (at the next start)]` {
 		t.Errorf("%q, %v", changed, err)
 	}
-	for _, address := range []string{x.Addr(), x.Admin()} {
+	for _, address := range []string{x.PublicAddress(), x.AdminAddress()} {
 		w := dial(t, address)
 		w.say("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
 		if f := w.next("GET").mustFail(t, 400, "malformed_request"); !strings.Contains(f.Message, "https://") {

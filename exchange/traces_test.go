@@ -127,8 +127,8 @@ func TestTracesOfPosts(t *testing.T) {
 	for i := range steps {
 		answers[i] = steps[i].do()
 	}
-	request(t, "POST", "http://"+x.Addr()+"/api/v1/ingest", lead(5), "X-Api-Key", "no-such-key", "Content-Type", typeIsOwn).mustFail(t, 401, "unauthorized")
-	request(t, "GET", "http://"+x.Addr()+"/api/v1/leads/"+answers[0].leadID(), "", "X-Api-Key", acmeKey)
+	request(t, "POST", "http://"+x.PublicAddress()+"/api/v1/ingest", lead(5), "X-Api-Key", "no-such-key", "Content-Type", typeIsOwn).mustFail(t, 401, "unauthorized")
+	request(t, "GET", "http://"+x.PublicAddress()+"/api/v1/leads/"+answers[0].leadID(), "", "X-Api-Key", acmeKey)
 	roots, trees := x.drawn(c)
 	if len(trees) != len(steps) {
 		t.Fatalf("%d requests were drawn:\n%s", len(trees), strings.Join(trees, "\n"))
@@ -184,7 +184,7 @@ func TestTracesOfAuctions(t *testing.T) {
 	x.sold(lead(2))
 	id := sale.leadID()
 	x.seller("/v1/ping", "other", `{"auction_id":"other","vertical":"boats","state":"CA","tcpa_consent":true}`)
-	request(t, "POST", "http://"+x.Addr()+"/v1/leads/"+id+"/status", `{"status":"contacted"}`,
+	request(t, "POST", "http://"+x.PublicAddress()+"/v1/leads/"+id+"/status", `{"status":"contacted"}`,
 		"Authorization", "Bearer "+x.token("blue", "canary-secret-of-blue"), "Content-Type", typeIsOwn, "Idempotency-Key", "s")
 	roots, trees := x.drawn(c)
 	wants := []struct{ what, want string }{

@@ -12,7 +12,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// ignoredInitialValues lists values in a document that have no effect, because they only set a first
+// listIgnoredInitialValues lists values in a document that have no effect, because they only set a first
 // value and the current value differs. Examples are balances, secrets and pauses. Each line
 // names the place and the request that changes the value, and repeats no secret.
 //
@@ -20,30 +20,30 @@ import (
 // the stored value. A balance changes with every lead, so the initial balance is compared with
 // the one in the active document. The same comparison finds values that the new document no
 // longer has.
-func (x *Exchange) ignoredInitialValues(built *config.Compiled) []string {
+func (x *Exchange) listIgnoredInitialValues(built *config.CompiledDocument) []string {
 	u := ignoredValueFinder{exchange: x, tokens: make(map[string]int)}
 	for i := range built.Initial.Credentials {
-		u.addIfCredentialDiffers(&built.Initial.Credentials[i])
+		u.addCredentialIfNotInForce(&built.Initial.Credentials[i])
 	}
 	for i := range built.Initial.Secrets {
-		u.addIfSecretDiffers(&built.Initial.Secrets[i])
+		u.addSecretIfDifferent(&built.Initial.Secrets[i])
 	}
-	u.addDifferingPauses(built.Document)
+	u.addPausesIfDifferent(built.Document)
 	for _, list := range built.Initial.Lists {
-		u.addIfListFileDiffers(list)
+		u.addListFileIfChanged(list)
 	}
-	if before := x.activeDocument(); before != nil && !bytes.Equal(before, built.Canonical) {
+	if before := x.activeOrLastDocument(); before != nil && !bytes.Equal(before, built.Canonical) {
 		if old, err := config.ParseCanonical(before); err == nil {
-			u.addChangedBalances(old.Document, built.Document)
-			u.addRemovedValues(old.Document, built.Document)
+			u.addChangedOpeningBalances(old.Document, built.Document)
+			u.addStillValidRemovedValues(old.Document, built.Document)
 		}
 	}
 	return u.lines
 }
 
-// activeDocument returns the active configuration as canonical JSON, or nil. At a start no
+// activeOrLastDocument returns the active configuration as canonical JSON, or nil. At a start no
 // configuration is active yet; it then reads the document that was active last from its file.
-func (x *Exchange) activeDocument() []byte {
+func (x *Exchange) activeOrLastDocument() []byte {
 	if canonical := x.Configuration(); canonical != nil {
 		return canonical
 	}
@@ -51,16 +51,16 @@ func (x *Exchange) activeDocument() []byte {
 	if hash == "" {
 		return nil
 	}
-	text, err := x.readDocument(hash)
+	text, err := x.readStoredConfigDocument(hash)
 	if err != nil {
 		return nil
 	}
 	return text
 }
 
-// logUnapplied warns operators of configuration values that have no effect: the lines of
-// ignoredInitialValues.
-func (x *Exchange) logUnapplied(lines []string) {
+// warnOfIgnoredInitialValues warns operators of configuration values that have no effect: the lines of
+// listIgnoredInitialValues.
+func (x *Exchange) warnOfIgnoredInitialValues(lines []string) {
 	for _, line := range lines {
 		x.logger.Warn("an initial value of the configuration differs from the current value and is not applied", "value", line)
 	}
@@ -72,41 +72,41 @@ type ignoredValueFinder struct {
 	lines    []string
 }
 
-// addUnapplied adds the line for a configuration value that has no effect. at is its place,
-// current describes the value in force, and request is the API call that changes it.
-func (u *ignoredValueFinder) addUnapplied(at, current, request string) {
-	u.lines = append(u.lines, at+": first value only; not applied: "+current+"; use "+request)
+// addIgnoredValue adds the line for a configuration value that has no effect. path is its place,
+// currentState describes the value in force, and changeRequest is the API call that changes it.
+func (u *ignoredValueFinder) addIgnoredValue(path, currentState, changeRequest string) {
+	u.lines = append(u.lines, path+": first value only; not applied: "+currentState+"; use "+changeRequest)
 }
 
 // entryPath returns the path of an entry in the configuration, such as buyers[acme]. It quotes
 // an id that contains brackets or quotes.
-func entryPath(list, id string) string {
+func entryPath(listName, id string) string {
 	if strings.ContainsFunc(id, func(r rune) bool { return r == '[' || r == ']' || r == '"' }) {
 		id = strconv.Quote(id)
 	}
-	return list + "[" + id + "]"
+	return listName + "[" + id + "]"
 }
 
-// addIfCredentialDiffers adds a line if an API key, token or OAuth client of the document is no
+// addCredentialIfNotInForce adds a line if an API key, token or OAuth client of the document is no
 // longer valid although it once was. It also adds one if the credential has other scopes now.
-func (u *ignoredValueFinder) addIfCredentialDiffers(first *config.InitialCredential) {
+func (u *ignoredValueFinder) addCredentialIfNotInForce(initial *config.InitialCredential) {
 	s := u.exchange.state
-	c := u.exchange.hashInitialCredential(first)
+	c := u.exchange.hashInitialCredential(initial)
 	owners := "suppliers"
-	if first.Owner == event.ObjectBuyer {
+	if initial.Owner == event.ObjectBuyer {
 		owners = "buyers"
 	}
-	at, request := entryPath(owners, first.OwnerID), "POST /admin/v1/"+owners+"/"+first.OwnerID
+	at, request := entryPath(owners, initial.OwnerID), "POST /admin/v1/"+owners+"/"+initial.OwnerID
 	stands := ""
-	switch first.Kind {
+	switch initial.Kind {
 	case event.CredentialAPIKey:
 		at, stands, request = at+".api_key", "this key is not one of the live keys", request+"/keys"
 	case event.CredentialOAuthClient:
-		at, request = entryPath(at+".oauth_clients", first.ClientID), request+"/clients/"+first.ClientID+"/secrets"
+		at, request = entryPath(at+".oauth_clients", initial.ClientID), request+"/clients/"+initial.ClientID+"/secrets"
 		stands = "this secret is not one of the live secrets"
 	case event.CredentialBearer:
-		n := u.tokens[first.OwnerID]
-		u.tokens[first.OwnerID]++
+		n := u.tokens[initial.OwnerID]
+		u.tokens[initial.OwnerID]++
 		at, stands, request = at+".bearer_tokens["+strconv.Itoa(n)+"]", "this token was revoked", request+"/tokens"
 	}
 	ref := s.RefOf(c.Owner, c.ID)
@@ -114,13 +114,13 @@ func (u *ignoredValueFinder) addIfCredentialDiffers(first *config.InitialCredent
 	switch {
 	case ok && live.Owner == c.Owner && live.Ref == ref:
 		if live.Scopes != c.Scopes {
-			u.addUnapplied(at+".scopes", "they are "+string(live.Scopes.AppendTo(nil)), request+" for a new one with others")
+			u.addIgnoredValue(at+".scopes", "they are "+string(live.Scopes.AppendNames(nil)), request+" for a new one with others")
 		}
-	case s.HasCredentialEverExisted(&event.CredentialSet{Credential: c.Kind, Owner: c.Owner, OwnerRef: ref, Client: c.Client, Hash: c.Hash}):
-		if first.Kind == event.CredentialOAuthClient {
+	case s.HasCredentialEverExisted(&event.CredentialAddedOrRevoked{Credential: c.Kind, Owner: c.Owner, OwnerRef: ref, Client: c.Client, Hash: c.Hash}):
+		if initial.Kind == event.CredentialOAuthClient {
 			at += ".client_secret"
 		}
-		u.addUnapplied(at, stands, request)
+		u.addIgnoredValue(at, stands, request)
 	}
 }
 
@@ -133,7 +133,7 @@ var secretPlaces = map[string]string{
 // splitSecretName splits a stored secret's name, such as buyer/acme/bearer, into its parts. It
 // returns the owner's kind and id, and the secret's path within the owner's configuration
 // entry.
-func splitSecretName(name string) (owner, id, at string) {
+func splitSecretName(name string) (ownerKind, ownerID, pathInEntry string) {
 	parts := strings.Split(name, "/")
 	switch {
 	case len(parts) == 3:
@@ -144,63 +144,63 @@ func splitSecretName(name string) (owner, id, at string) {
 	panic("BUG: a secret by the name of " + name)
 }
 
-// addIfSecretDiffers adds a line if a secret of the document differs from the stored one. It
+// addSecretIfDifferent adds a line if a secret of the document differs from the stored one. It
 // also adds one if the stored secret cannot be decrypted for the comparison.
-func (u *ignoredValueFinder) addIfSecretDiffers(first *config.InitialSecret) {
-	if first.Follows {
+func (u *ignoredValueFinder) addSecretIfDifferent(initial *config.InitialSecret) {
+	if initial.Follows {
 		return
 	}
-	sealed, ok := u.exchange.state.SealedSecret(first.Name)
+	sealed, ok := u.exchange.state.SealedSecret(initial.Name)
 	if !ok {
 		return
 	}
 	stands := "the current secret is another one"
-	value, err := u.exchange.vault.OpenSecret(first.Name, sealed)
+	value, err := u.exchange.vault.OpenSecret(initial.Name, sealed)
 	switch {
 	case err != nil:
 		stands = "the current secret cannot be decrypted"
-	case value == first.Value.Reveal():
+	case value == initial.Value.Reveal():
 		return
 	}
-	owner, id, at := splitSecretName(first.Name)
-	u.addUnapplied(entryPath(owner+"s", id)+at, stands, "PUT /admin/v1/secrets/"+first.Name)
+	owner, id, at := splitSecretName(initial.Name)
+	u.addIgnoredValue(entryPath(owner+"s", id)+at, stands, "PUT /admin/v1/secrets/"+initial.Name)
 }
 
-// addDifferingPauses adds a line for each buyer or campaign that the document pauses but that
+// addPausesIfDifferent adds a line for each buyer or campaign that the document pauses but that
 // is not paused, and the reverse.
-func (u *ignoredValueFinder) addDifferingPauses(document *schema.Document) {
+func (u *ignoredValueFinder) addPausesIfDifferent(document *schema.Document) {
 	for i := range document.Buyers {
-		u.addIfPauseDiffers(event.ObjectBuyer, "buyers", document.Buyers[i].ID, document.Buyers[i].Paused)
+		u.addPauseIfDifferent(event.ObjectBuyer, "buyers", document.Buyers[i].ID, document.Buyers[i].Paused)
 	}
 	for i := range document.Campaigns {
-		u.addIfPauseDiffers(event.ObjectCampaign, "campaigns", document.Campaigns[i].ID, document.Campaigns[i].Paused)
+		u.addPauseIfDifferent(event.ObjectCampaign, "campaigns", document.Campaigns[i].ID, document.Campaigns[i].Paused)
 	}
 }
 
-// addIfPauseDiffers adds a line if a buyer or campaign is not paused as the document wants.
-// wanted is the document's value.
-func (u *ignoredValueFinder) addIfPauseDiffers(kind event.ObjectKind, list, id string, wanted bool) {
+// addPauseIfDifferent adds a line if a buyer or campaign is not paused as the document wants.
+// wantsPaused is the document's value.
+func (u *ignoredValueFinder) addPauseIfDifferent(kind event.ConfigObjectKind, listName, id string, wantsPaused bool) {
 	s := u.exchange.state
 	paused, seen := s.PauseStatus(kind, s.RefOf(kind, id))
-	if !seen || paused == wanted {
+	if !seen || paused == wantsPaused {
 		return
 	}
 	stands, verb := "it is not paused", "pause"
 	if paused {
 		stands, verb = "it is paused", "resume"
 	}
-	u.addUnapplied(entryPath(list, id)+".paused", stands, "POST /admin/v1/"+list+"/"+id+"/"+verb)
+	u.addIgnoredValue(entryPath(listName, id)+".paused", stands, "POST /admin/v1/"+listName+"/"+id+"/"+verb)
 }
 
-// addIfListFileDiffers adds a line if the initial file of a suppression list changed since the
+// addListFileIfChanged adds a line if the initial file of a suppression list changed since the
 // exchange imported it. It ignores a file that it cannot open.
-func (u *ignoredValueFinder) addIfListFileDiffers(first config.InitialSuppressionFile) {
+func (u *ignoredValueFinder) addListFileIfChanged(initial config.InitialSuppressionFile) {
 	s := u.exchange.state
-	known, ok := s.SuppressionFile(s.RefOf(event.ObjectList, string(first.ID)))
+	known, ok := s.SuppressionListFile(s.RefOf(event.ObjectList, string(initial.ID)))
 	if !ok {
 		return
 	}
-	source, err := openRegularFile(first.Path)
+	source, err := openRegularFile(initial.Path)
 	if err != nil {
 		return
 	}
@@ -210,27 +210,27 @@ func (u *ignoredValueFinder) addIfListFileDiffers(first config.InitialSuppressio
 	if err == nil && sum == known.Source {
 		return
 	}
-	u.addUnapplied(entryPath("suppression_lists", string(first.ID))+".file",
-		fmt.Sprintf("the list keeps the %d entries that it has", known.Entries), "PUT /admin/v1/suppression/"+string(first.ID))
+	u.addIgnoredValue(entryPath("suppression_lists", string(initial.ID))+".file",
+		fmt.Sprintf("the list keeps the %d entries that it has", known.Entries), "PUT /admin/v1/suppression/"+string(initial.ID))
 }
 
-// addChangedBalances adds a line for each buyer whose initial balance changed between the two
+// addChangedOpeningBalances adds a line for each buyer whose initial balance changed between the two
 // documents, if the buyer's account is already open.
-func (u *ignoredValueFinder) addChangedBalances(old, document *schema.Document) {
-	before := make(map[string]market.Money, len(old.Buyers))
-	for i := range old.Buyers {
-		if funds := old.Buyers[i].Funds; funds != nil {
-			before[old.Buyers[i].ID] = *funds.Balance
+func (u *ignoredValueFinder) addChangedOpeningBalances(oldDocument, newDocument *schema.Document) {
+	before := make(map[string]market.Money, len(oldDocument.Buyers))
+	for i := range oldDocument.Buyers {
+		if funds := oldDocument.Buyers[i].Funds; funds != nil {
+			before[oldDocument.Buyers[i].ID] = *funds.Balance
 		}
 	}
 	s := u.exchange.state
-	for i := range document.Buyers {
-		buyer := &document.Buyers[i]
+	for i := range newDocument.Buyers {
+		buyer := &newDocument.Buyers[i]
 		if buyer.Funds == nil || !s.HasOpeningBalance(s.RefOf(event.ObjectBuyer, buyer.ID)) {
 			continue
 		}
 		if was, known := before[buyer.ID]; !known || was != *buyer.Funds.Balance {
-			u.addUnapplied(entryPath("buyers", buyer.ID)+".funds.balance", "the account is open already", "POST /admin/v1/buyers/"+buyer.ID+"/funds")
+			u.addIgnoredValue(entryPath("buyers", buyer.ID)+".funds.balance", "the account is open already", "POST /admin/v1/buyers/"+buyer.ID+"/funds")
 		}
 	}
 }

@@ -5,91 +5,91 @@ import (
 	"pingpost/engine/event"
 )
 
-// addRemovedValues adds a line for each credential that only the old document has but that is
+// addStillValidRemovedValues adds a line for each credential that only the old document has but that is
 // still valid. It also adds suppression lists whose entries were read under another rule. A
 // removed supplier or buyer has no valid credential.
-func (u *ignoredValueFinder) addRemovedValues(old, document *schema.Document) {
-	suppliers := make(map[string]*schema.Supplier, len(document.Suppliers))
-	for i := range document.Suppliers {
-		suppliers[document.Suppliers[i].ID] = &document.Suppliers[i]
+func (u *ignoredValueFinder) addStillValidRemovedValues(oldDocument, newDocument *schema.Document) {
+	suppliers := make(map[string]*schema.Supplier, len(newDocument.Suppliers))
+	for i := range newDocument.Suppliers {
+		suppliers[newDocument.Suppliers[i].ID] = &newDocument.Suppliers[i]
 	}
-	for i := range old.Suppliers {
-		before := &old.Suppliers[i]
+	for i := range oldDocument.Suppliers {
+		before := &oldDocument.Suppliers[i]
 		if now := suppliers[before.ID]; now != nil {
-			u.addRemovedSupplierCredentials(before, now)
+			u.addStillValidSupplierCredentials(before, now)
 		}
 	}
-	buyers := make(map[string]*schema.Buyer, len(document.Buyers))
-	for i := range document.Buyers {
-		buyers[document.Buyers[i].ID] = &document.Buyers[i]
+	buyers := make(map[string]*schema.Buyer, len(newDocument.Buyers))
+	for i := range newDocument.Buyers {
+		buyers[newDocument.Buyers[i].ID] = &newDocument.Buyers[i]
 	}
-	for i := range old.Buyers {
-		before := &old.Buyers[i]
+	for i := range oldDocument.Buyers {
+		before := &oldDocument.Buyers[i]
 		if now := buyers[before.ID]; now != nil {
-			u.addRemovedClients(event.ObjectBuyer, "buyers", before.ID, before.OAuthClients, now.OAuthClients)
+			u.addStillValidOAuthClients(event.ObjectBuyer, "buyers", before.ID, before.OAuthClients, now.OAuthClients)
 		}
 	}
-	u.addChangedListRules(old, document)
+	u.addListsWithChangedRules(oldDocument, newDocument)
 }
 
-// addRemovedSupplierCredentials adds a line for each credential that a supplier has in the old
-// document only, but that is still valid. before and now are the supplier's entries in the old
+// addStillValidSupplierCredentials adds a line for each credential that a supplier has in the old
+// document only, but that is still valid. oldSupplier and newSupplier are the supplier's entries in the old
 // and the new document.
-func (u *ignoredValueFinder) addRemovedSupplierCredentials(before, now *schema.Supplier) {
-	at, request := entryPath("suppliers", before.ID), "DELETE /admin/v1/suppliers/"+before.ID
-	if before.APIKey.IsSet() && !now.APIKey.IsSet() && u.hasLiveCredential(event.CredentialAPIKey, event.ObjectSupplier, before.ID, "") {
-		u.addUnapplied(at+".api_key", "it is not in this document, and its keys are still live", request+"/keys/HINT")
+func (u *ignoredValueFinder) addStillValidSupplierCredentials(oldSupplier, newSupplier *schema.Supplier) {
+	at, request := entryPath("suppliers", oldSupplier.ID), "DELETE /admin/v1/suppliers/"+oldSupplier.ID
+	if oldSupplier.APIKey.IsSet() && !newSupplier.APIKey.IsSet() && u.hasLiveCredential(event.CredentialAPIKey, event.ObjectSupplier, oldSupplier.ID, "") {
+		u.addIgnoredValue(at+".api_key", "it is not in this document, and its keys are still live", request+"/keys/HINT")
 	}
-	if len(before.BearerTokens) > len(now.BearerTokens) && u.hasLiveCredential(event.CredentialBearer, event.ObjectSupplier, before.ID, "") {
-		u.addUnapplied(at+".bearer_tokens", "some are not in this document, and their tokens are still live", request+"/tokens/ID")
+	if len(oldSupplier.BearerTokens) > len(newSupplier.BearerTokens) && u.hasLiveCredential(event.CredentialBearer, event.ObjectSupplier, oldSupplier.ID, "") {
+		u.addIgnoredValue(at+".bearer_tokens", "some are not in this document, and their tokens are still live", request+"/tokens/ID")
 	}
-	u.addRemovedClients(event.ObjectSupplier, "suppliers", before.ID, before.OAuthClients, now.OAuthClients)
+	u.addStillValidOAuthClients(event.ObjectSupplier, "suppliers", oldSupplier.ID, oldSupplier.OAuthClients, newSupplier.OAuthClients)
 }
 
-// addRemovedClients adds a line for each OAuth client that is in the list before but not in
-// now, and whose secrets are still valid. kind, list and id name the clients' owner.
-func (u *ignoredValueFinder) addRemovedClients(kind event.ObjectKind, list, id string, before, now []schema.OAuthClient) {
-	still := make(map[string]bool, len(now))
-	for i := range now {
-		still[now[i].ClientID] = true
+// addStillValidOAuthClients adds a line for each OAuth client that is in oldClients but not in
+// newClients, and whose secrets are still valid. kind, ownerListName and ownerID name the clients' owner.
+func (u *ignoredValueFinder) addStillValidOAuthClients(kind event.ConfigObjectKind, ownerListName, ownerID string, oldClients, newClients []schema.OAuthClient) {
+	still := make(map[string]bool, len(newClients))
+	for i := range newClients {
+		still[newClients[i].ClientID] = true
 	}
-	for i := range before {
-		client := before[i].ClientID
-		if !still[client] && u.hasLiveCredential(event.CredentialOAuthClient, kind, id, client) {
-			u.addUnapplied(entryPath(entryPath(list, id)+".oauth_clients", client), "it is not in this document, and its secrets are still live",
-				"DELETE /admin/v1/"+list+"/"+id+"/clients/"+client)
+	for i := range oldClients {
+		client := oldClients[i].ClientID
+		if !still[client] && u.hasLiveCredential(event.CredentialOAuthClient, kind, ownerID, client) {
+			u.addIgnoredValue(entryPath(entryPath(ownerListName, ownerID)+".oauth_clients", client), "it is not in this document, and its secrets are still live",
+				"DELETE /admin/v1/"+ownerListName+"/"+ownerID+"/clients/"+client)
 		}
 	}
 }
 
 // hasLiveCredential reports whether an owner still has a valid credential of this kind. For
-// OAuth clients, client is the client's id; otherwise it is empty.
-func (u *ignoredValueFinder) hasLiveCredential(kind event.CredentialKind, owner event.ObjectKind, id, client string) bool {
+// OAuth clients, clientID is the client's id; otherwise it is empty.
+func (u *ignoredValueFinder) hasLiveCredential(kind event.CredentialKind, owner event.ConfigObjectKind, ownerID, clientID string) bool {
 	s := u.exchange.state
-	for _, c := range s.CredentialsOf(kind, owner, s.RefOf(owner, id)) {
-		if c.Client == client {
+	for _, c := range s.CredentialsOf(kind, owner, s.RefOf(owner, ownerID)) {
+		if c.Client == clientID {
 			return true
 		}
 	}
 	return false
 }
 
-// addChangedListRules adds a line for each suppression list whose field or hash changed. Its
+// addListsWithChangedRules adds a line for each suppression list whose field or hash changed. Its
 // stored entries then match no lead until they are uploaded again.
-func (u *ignoredValueFinder) addChangedListRules(old, document *schema.Document) {
-	before := make(map[string]*schema.List, len(old.Lists))
-	for i := range old.Lists {
-		before[old.Lists[i].ID] = &old.Lists[i]
+func (u *ignoredValueFinder) addListsWithChangedRules(oldDocument, newDocument *schema.Document) {
+	before := make(map[string]*schema.SuppressionList, len(oldDocument.Lists))
+	for i := range oldDocument.Lists {
+		before[oldDocument.Lists[i].ID] = &oldDocument.Lists[i]
 	}
 	s := u.exchange.state
-	for i := range document.Lists {
-		now := &document.Lists[i]
+	for i := range newDocument.Lists {
+		now := &newDocument.Lists[i]
 		was := before[now.ID]
-		if _, loaded := s.SuppressionFile(s.RefOf(event.ObjectList, now.ID)); was == nil || !loaded {
+		if _, loaded := s.SuppressionListFile(s.RefOf(event.ObjectList, now.ID)); was == nil || !loaded {
 			continue
 		}
 		if was.Hash != now.Hash || was.Field != now.Field {
-			u.addUnapplied(entryPath("suppression_lists", now.ID), "its entries were read as "+was.Field+", "+was.Hash+", and match no lead now", "PUT /admin/v1/suppression/"+now.ID)
+			u.addIgnoredValue(entryPath("suppression_lists", now.ID), "its entries were read as "+was.Field+", "+was.Hash+", and match no lead now", "PUT /admin/v1/suppression/"+now.ID)
 		}
 	}
 }

@@ -24,7 +24,7 @@ var errTooManyBadLines = errors.New("too many lines are invalid")
 // Upload replaces or extends the entries of a suppression list at an operator's request. It
 // checks all lines before it changes anything. Then it stores the entries in a new file, and
 // activates the file with an event.
-func (x *Exchange) Upload(upload *admin.Upload) (*admin.Uploaded, error) {
+func (x *Exchange) Upload(upload *admin.SuppressionUpload) (*admin.SuppressionUploadResult, error) {
 	e := x.Engine()
 	if e == nil {
 		return nil, errNotReady
@@ -34,37 +34,37 @@ func (x *Exchange) Upload(upload *admin.Upload) (*admin.Uploaded, error) {
 		return nil, err
 	}
 	key := x.vault.DeriveKey("hashes")
-	g := listBuilder{list: list, key: &key}
-	source, skipped, err := g.addUpload(upload)
+	g := suppressionListBuilder{list: list, key: &key}
+	source, skipped, err := g.addUploadedLines(upload)
 	if err != nil {
 		return nil, err
 	}
-	before, err := x.contentsBeforeUpload(list, upload.Add)
+	before, err := x.readListBeforeUpload(list, upload.Add)
 	if err != nil {
 		return nil, err
 	}
-	done := &admin.Uploaded{Skipped: skipped}
+	done := &admin.SuppressionUploadResult{Skipped: skipped}
 	lines := uint64(g.n)
-	table := g.buildTable(before.table)
+	table := g.buildTableAndReset(before.table)
 	done.Entries = uint64(table.Len())
 	done.Duplicates = lines + uint64(before.len()) - done.Entries
-	if !x.disk.measureRoomFor(8 * done.Entries) {
+	if !x.disk.measureAndCheckRoomFor(8 * done.Entries) {
 		return nil, errDiskLow
 	}
-	file, err := storeTable(x.settings.DataDir, table)
+	file, err := storeSuppressionTable(x.settings.DataDir, table)
 	if err != nil {
 		return nil, err
 	}
 	file.Source, file.By, file.Uploaded = source, upload.By, true
-	return done, x.activateList(list, table, file, before)
+	return done, x.activateUploadedList(list, table, file, before)
 }
 
-// addUpload collects the entries of all uploaded lines. It returns the SHA-256 of the lines and
+// addUploadedLines collects the entries of all uploaded lines. It returns the SHA-256 of the lines and
 // the number of skipped ones. It continues after an invalid line, so that the error lists up to
 // maxBadLines of them.
-func (g *listBuilder) addUpload(upload *admin.Upload) (source string, skipped uint64, err error) {
-	var bad admin.BadLines
-	source, err = forEachEntryLine(upload.Lines, func(number int, line []byte) error {
+func (g *suppressionListBuilder) addUploadedLines(upload *admin.SuppressionUpload) (linesSHA256 string, skippedLines uint64, err error) {
+	var bad admin.BadLinesError
+	linesSHA256, err = forEachEntryLine(upload.Lines, func(number int, line []byte) error {
 		switch err := g.addLine(line); {
 		case g.n > maxUploadEntries:
 			return admin.ErrUploadTooLong
@@ -77,7 +77,7 @@ func (g *listBuilder) addUpload(upload *admin.Upload) (source string, skipped ui
 			return errTooManyBadLines
 		}
 		return nil
-	}, &skipped)
+	}, &skippedLines)
 	var long lineTooLongError
 	if errors.As(err, &long) {
 		bad, err = append(bad, admin.BadLine{Number: int(long), Why: "the line is too long"}), nil
@@ -85,37 +85,37 @@ func (g *listBuilder) addUpload(upload *admin.Upload) (source string, skipped ui
 	if len(bad) > 0 && (err == nil || errors.Is(err, errTooManyBadLines)) {
 		return "", 0, bad
 	}
-	return source, skipped, err
+	return linesSHA256, skippedLines, err
 }
 
-// listContents is the state of a suppression list at the moment when an upload was combined
+// suppressionListBeforeUpload is the state of a suppression list at the moment when an upload was combined
 // with it. A later comparison with it detects concurrent changes.
-type listContents struct {
+type suppressionListBeforeUpload struct {
 	known bool
-	file  state.SuppressionFile
+	file  state.SuppressionListFile
 	table *fingerprint.FingerprintTable // nil if the upload replaces it
 }
 
-func (b *listContents) len() int {
+func (b *suppressionListBeforeUpload) len() int {
 	if b.table == nil {
 		return 0
 	}
 	return b.table.Len()
 }
 
-// contentsBeforeUpload returns the current state of a suppression list. If add is set, the
+// readListBeforeUpload returns the current state of a suppression list. If extend is set, the
 // upload extends the list, and the result has its entries too.
-func (x *Exchange) contentsBeforeUpload(list *market.SuppressionList, add bool) (b listContents, err error) {
-	if b.file, b.known = x.state.SuppressionFile(list.Ref); b.known && add {
-		b.table, err = x.lists.openTable(x.settings.DataDir, b.file)
+func (x *Exchange) readListBeforeUpload(list *market.SuppressionList, extend bool) (before suppressionListBeforeUpload, err error) {
+	if before.file, before.known = x.state.SuppressionListFile(list.Ref); before.known && extend {
+		before.table, err = x.lists.loadTableCached(x.settings.DataDir, before.file)
 	}
-	return b, err
+	return before, err
 }
 
-// activateList makes an uploaded table the entries of the list. It returns engine.ErrConflict
-// if the list no longer has the state was, because another upload or a configuration change
+// activateUploadedList makes an uploaded table the entries of the list. It returns engine.ErrConflict
+// if the list no longer has the state before, because another upload or a configuration change
 // came first.
-func (x *Exchange) activateList(list *market.SuppressionList, table *fingerprint.FingerprintTable, file state.SuppressionFile, was listContents) error {
+func (x *Exchange) activateUploadedList(list *market.SuppressionList, table *fingerprint.FingerprintTable, file state.SuppressionListFile, before suppressionListBeforeUpload) error {
 	x.configMu.Lock()
 	defer x.configMu.Unlock()
 	if x.Ready() != nil {
@@ -126,13 +126,13 @@ func (x *Exchange) activateList(list *market.SuppressionList, table *fingerprint
 	if err != nil {
 		return err
 	}
-	if known, ok := x.state.SuppressionFile(list.Ref); now.Field != list.Field || now.Hash != list.Hash || ok != was.known || known != was.file {
+	if known, ok := x.state.SuppressionListFile(list.Ref); now.Field != list.Field || now.Hash != list.Hash || ok != before.known || known != before.file {
 		return fmt.Errorf("%w: suppression list %q was changed during the upload; upload the entries again", engine.ErrConflict, list.ID)
 	}
 	if err := e.ReplaceSuppressionList(list.ID, table, file); err != nil {
 		return err
 	}
-	x.lists.replaceTable(was.file.File, file.File, table)
+	x.lists.replaceCachedTable(before.file.File, file.File, table)
 	x.logger.Info("suppression list loaded", "list", string(list.ID), "entries", file.Entries)
 	return nil
 }
@@ -140,7 +140,7 @@ func (x *Exchange) activateList(list *market.SuppressionList, table *fingerprint
 // SuppressionLists returns all configured suppression lists for the admin API, with their
 // number of entries and the source of these.
 func (x *Exchange) SuppressionLists() ([]admin.SuppressionList, error) {
-	s, err := x.currentEntries()
+	s, err := x.loadActiveEntries()
 	if err != nil {
 		return nil, err
 	}
@@ -152,10 +152,10 @@ func (x *Exchange) SuppressionLists() ([]admin.SuppressionList, error) {
 			continue // it was removed just now
 		}
 		told := admin.SuppressionList{ID: entry.ID, Field: list.Field.String(), Hash: list.Hash.String(), Owner: "api"}
-		if s.base.Find(canonical.Ref{Kind: canonical.Lists, ID: entry.ID}) != nil {
+		if s.base.FindJSON(canonical.EntryRef{Kind: canonical.Lists, ID: entry.ID}) != nil {
 			told.Owner = "file"
 		}
-		if file, ok := x.state.SuppressionFile(x.state.RefOf(event.ObjectList, entry.ID)); ok {
+		if file, ok := x.state.SuppressionListFile(x.state.RefOf(event.ObjectList, entry.ID)); ok {
 			source := "file"
 			if file.Uploaded {
 				source = "upload"

@@ -132,7 +132,7 @@ func TestBadUploads(t *testing.T) {
 // halfway sends the head of an upload and a part of its body.
 func (r *running) halfway(head, body string) net.Conn {
 	r.t.Helper()
-	conn, err := net.Dial("tcp", r.Admin())
+	conn, err := net.Dial("tcp", r.AdminAddress())
 	if err != nil {
 		r.t.Fatal(err)
 	}

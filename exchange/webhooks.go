@@ -6,9 +6,9 @@ import (
 	"pingpost/outbound/webhook"
 )
 
-// startWebhooks starts to send webhooks to suppliers, including those that an earlier run of
+// startWebhookSender starts to send webhooks to suppliers, including those that an earlier run of
 // the exchange did not deliver.
-func (x *Exchange) startWebhooks() {
+func (x *Exchange) startWebhookSender() {
 	x.webhookClient = webhook.NewClient(webhook.ClientOptions{Secrets: x.decryptSecret, TrustedNetworks: x.settings.TrustedNetworks})
 	x.webhookSender = webhook.New(webhook.Options{
 		Outbox: x.state, Engine: x.engine.Load(), Post: x.webhookClient.Post, Now: x.clock.Now, ReportFault: x.meter.ReportFault,
@@ -26,9 +26,9 @@ func (x *Exchange) webhookRateForBacklog() (attemptsPerSecond int) {
 	return max(minWebhooksPerSecond, x.state.OutboxTotals().Pending/5)
 }
 
-// closeWebhooks stops the sending of webhooks. It waits for the attempts in progress, which end
+// stopWebhookSender stops the sending of webhooks. It waits for the attempts in progress, which end
 // within a second.
-func (x *Exchange) closeWebhooks() {
+func (x *Exchange) stopWebhookSender() {
 	if x.webhookSender != nil {
 		x.webhookSender.Close()
 		x.webhookClient.Close()

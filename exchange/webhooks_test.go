@@ -59,11 +59,11 @@ func heard(t *testing.T, e *dialtest.Endpoint) map[string]int {
 
 // TestSupplierHears: of each of its leads, signed, and of nobody else's.
 func TestSupplierHears(t *testing.T) {
-	e := dialtest.Listen(t, dialtest.Answer("204 No Content", ``))
+	e := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("204 No Content", ``))
 	x := start(t, newPlace(t, telling(e)))
 	sold := x.sold(lead(1)).leadID()
 	unsold := x.ingest(lead(2, "state", `"TX"`)).leadID()
-	request(t, "POST", "http://"+x.Addr()+"/api/v1/ingest", lead(3, "flo_campaign_id", `"cmp_other"`, "flo_supplier_id", `"sup_other"`),
+	request(t, "POST", "http://"+x.PublicAddress()+"/api/v1/ingest", lead(3, "flo_campaign_id", `"cmp_other"`, "flo_supplier_id", `"sup_other"`),
 		"X-Api-Key", otherKey, "Content-Type", typeIsOwn)
 	eventually(t, "two events are delivered", func() bool {
 		return strings.Contains(x.must(200, "GET", "/metrics", "").body, `pingpost_webhooks_total{outcome="delivered"} 2`)
@@ -83,7 +83,7 @@ func TestOwedOverARestart(t *testing.T) {
 		"killed":  func(x *running) *running { return start(t, x.copy(t)) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := dialtest.Listen(t, dialtest.Answer("200 OK", ``), dialtest.Answer("500 Internal Server Error", ``))
+			e := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("200 OK", ``), dialtest.ReplyWithAnswer("500 Internal Server Error", ``))
 			x := start(t, newPlace(t, telling(e)))
 			first := x.sold(lead(1)).leadID()
 			eventually(t, "the first is delivered", func() bool { return x.state.OutboxTotals().Pending == 0 && len(e.Requests()) == 1 })
@@ -107,14 +107,14 @@ func TestOwedOverARestart(t *testing.T) {
 // another supplier hears of its own; the one has no more attempts under way than it
 // may.
 func TestNoRequestWaits(t *testing.T) {
-	mute, sound := dialtest.Listen(t, dialtest.WriteAndHang("")), dialtest.Listen(t, dialtest.Answer("204 No Content", ``))
+	mute, sound := dialtest.StartEndpoint(t, dialtest.WriteAndHang("")), dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("204 No Content", ``))
 	text := strings.Replace(telling(mute), `"${OTHER_KEY}", `, `"${OTHER_KEY}", webhook: {url: "http://`+sound.Address+`/", secret: `+hookSecret+`}, `, 1)
 	x := start(t, newPlace(t, text))
 	const leads = 60
 	for n := range leads {
 		x.sold(lead(n))
 	}
-	request(t, "POST", "http://"+x.Addr()+"/api/v1/ingest", lead(leads, "flo_campaign_id", `"cmp_other"`, "flo_supplier_id", `"sup_other"`),
+	request(t, "POST", "http://"+x.PublicAddress()+"/api/v1/ingest", lead(leads, "flo_campaign_id", `"cmp_other"`, "flo_supplier_id", `"sup_other"`),
 		"X-Api-Key", otherKey, "Content-Type", typeIsOwn)
 	eventually(t, "the other supplier has heard", func() bool { return len(sound.Requests()) == 1 })
 	heard(t, sound)
@@ -126,7 +126,7 @@ func TestNoRequestWaits(t *testing.T) {
 
 // TestStopWhileOneHangs: an attempt under way comes to its end and to its fact.
 func TestStopWhileOneHangs(t *testing.T) {
-	e := dialtest.Listen(t, dialtest.WriteAndHang(""))
+	e := dialtest.StartEndpoint(t, dialtest.WriteAndHang(""))
 	x := start(t, newPlace(t, telling(e)))
 	x.sold(lead(1))
 	eventually(t, "the attempt is under way", func() bool { return len(e.Requests()) == 1 })

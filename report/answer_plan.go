@@ -25,10 +25,10 @@ const (
 	inSpan        = "grain = ? AND unit = ? AND start >= ? AND start < ?"
 )
 
-// prepareQueries prepares the SQL queries of the question, and limits the time range to the
+// prepareQueriesAndTimeRange prepares the SQL queries of the question, and limits the time range to the
 // time that has data.
-func (a *Answer) prepareQueries(ctx context.Context) error {
-	where, args, err := a.whereConditions(a.report.opt.Source, a.sourceNumber)
+func (a *AnswerRows) prepareQueriesAndTimeRange(ctx context.Context) error {
+	where, args, err := a.whereConditions(a.report.opt.Source, a.sourceNumberOrMinusOne)
 	if err != nil {
 		return err
 	}
@@ -39,12 +39,12 @@ func (a *Answer) prepareQueries(ctx context.Context) error {
 	if a.sums, err = a.prepareSumQuery(ctx, sumTable, "currency", selected, where, args); err != nil {
 		return err
 	}
-	if projection.Parties.Includes(a.grouping()) {
+	if projection.Parties.Includes(a.usedColumns()) {
 		if a.latencies, err = a.prepareSumQuery(ctx, latencyTable, "kind", []string{histogram.SumFunction + "(times)"}, where, args); err != nil {
 			return err
 		}
 	}
-	if a.units = []int64{projection.Quarters}; a.usesRollups() {
+	if a.units = []int64{projection.Quarters}; a.canUseHourAndDaySums() {
 		a.units = []int64{projection.Days, projection.Hours, projection.Quarters}
 	}
 	var oldest, newest sql.NullInt64
@@ -52,7 +52,7 @@ func (a *Answer) prepareQueries(ctx context.Context) error {
 		return err
 	}
 	if oldest.Valid {
-		a.nextQuarter, a.endQuarter = max(projection.QuarterOf(a.From), oldest.Int64), min(projection.QuarterOf(a.To), newest.Int64+1)
+		a.nextQuarter, a.endQuarter = max(projection.QuarterHourOf(a.From), oldest.Int64), min(projection.QuarterHourOf(a.To), newest.Int64+1)
 	}
 	return nil
 }
@@ -60,7 +60,7 @@ func (a *Answer) prepareQueries(ctx context.Context) error {
 // prepareSumQuery prepares a query on a table of sums with the question's conditions (where,
 // args). It groups by the question's dimensions and by extraColumn, and returns the selected
 // expressions.
-func (a *Answer) prepareSumQuery(ctx context.Context, table, extraColumn string, selected []string, where string, args []any) (query sumQuery, err error) {
+func (a *AnswerRows) prepareSumQuery(ctx context.Context, table, extraColumn string, selected []string, where string, args []any) (query sumQuery, err error) {
 	var by []string
 	for _, d := range a.By {
 		if !d.isTime() {
@@ -75,64 +75,66 @@ func (a *Answer) prepareSumQuery(ctx context.Context, table, extraColumn string,
 	return query, err
 }
 
-// usesRollups reports whether the stored sums by hour and day have all columns of the
+// canUseHourAndDaySums reports whether the stored sums by hour and day have all columns of the
 // question. Otherwise only the sums by quarter of an hour do.
-func (q *Question) usesRollups() bool {
-	_, rolls := projection.SmallestGrouping(q.grouping(), projection.Days)
+func (q *Question) canUseHourAndDaySums() bool {
+	_, rolls := projection.SmallestStoredColumnSet(q.usedColumns(), projection.Days)
 	return rolls
 }
 
-// nextPeriod returns the next hour or day of the answer, in the question's zone, and the
+// takeNextPeriod returns the next hour or day of the answer, in the question's zone, and the
 // stored units (spans) to add up for it. Without a time dimension the only period is the
 // whole range. ok is false at the end.
-func (a *Answer) nextPeriod() (start time.Time, spans []projection.Span, ok bool) {
+func (a *AnswerRows) takeNextPeriod() (start time.Time, spans []projection.UnitSpan, ok bool) {
 	if a.nextQuarter >= a.endQuarter {
 		return start, nil, false
 	}
 	first, end := a.nextQuarter, a.endQuarter
 	if a.groupsByTime() {
-		start = a.periodStart(startOfQuarter(first))
-		for end = first + 1; end < a.endQuarter && a.periodStart(startOfQuarter(end)).Equal(start); {
+		start = a.periodStart(startOfQuarterHour(first))
+		for end = first + 1; end < a.endQuarter && a.periodStart(startOfQuarterHour(end)).Equal(start); {
 			end++
 		}
 	}
 	a.nextQuarter = end
-	over := max(first, min(end, projection.QuarterOf(a.At)))
+	over := max(first, min(end, projection.QuarterHourOf(a.At)))
 	return start, append(projection.SplitIntoSpans(first, over, a.units), projection.SplitIntoSpans(over, end, []int64{projection.Quarters})...), true
 }
 
-func startOfQuarter(quarter int64) time.Time { return time.Unix(0, quarter*projection.Quarter) }
+func startOfQuarterHour(quarterHour int64) time.Time {
+	return time.Unix(0, quarterHour*projection.QuarterHourNanos)
+}
 
 // rejectIfTooCostly counts the stored sums that the answer would read, and returns an error
 // above the limit.
-func (a *Answer) rejectIfTooCostly(ctx context.Context) error {
+func (a *AnswerRows) rejectIfTooCostly(ctx context.Context) error {
 	most := a.report.opt.limits.cells
 	first := a.nextQuarter
 	left := int64(most) + 1
-	where, args, err := a.whereConditions(a.report.opt.Source, a.sourceNumber)
+	where, args, err := a.whereConditions(a.report.opt.Source, a.sourceNumberOrMinusOne)
 	if err != nil {
 		return err
 	}
 	text := "SELECT count(*) FROM (SELECT 1 FROM " + sumTable + " WHERE " + inSpan + where + " LIMIT ?)"
-	for _, of := range a.spansOfAllPeriods() {
+	for _, of := range a.takeSpansOfAllPeriods() {
 		n := int64(0)
-		if err := a.tx.QueryRowContext(ctx, text, append(a.spanArguments(of, args), left)...).Scan(&n); err != nil {
+		if err := a.tx.QueryRowContext(ctx, text, append(a.sumQueryArguments(of, args), left)...).Scan(&n); err != nil {
 			return err
 		}
 		if left -= n; left <= 0 {
-			return tooLargeFault(fmt.Sprintf("it adds up more than %d stored sums", most))
+			return questionTooLargeError(fmt.Sprintf("it adds up more than %d stored sums", most))
 		}
 	}
 	a.nextQuarter = first
 	return nil
 }
 
-// spansOfAllPeriods returns the spans of stored units for all hours or days of the answer. It
+// takeSpansOfAllPeriods returns the spans of stored units for all hours or days of the answer. It
 // joins adjacent spans.
-func (a *Answer) spansOfAllPeriods() (all []projection.Span) {
-	for _, of, ok := a.nextPeriod(); ok; _, of, ok = a.nextPeriod() {
+func (a *AnswerRows) takeSpansOfAllPeriods() (all []projection.UnitSpan) {
+	for _, of, ok := a.takeNextPeriod(); ok; _, of, ok = a.takeNextPeriod() {
 		for _, s := range of {
-			if n := len(all); n > 0 && all[n-1].Unit == s.Unit && all[n-1].Last == s.First && s.First != projection.QuarterOf(a.At) {
+			if n := len(all); n > 0 && all[n-1].Unit == s.Unit && all[n-1].Last == s.First && s.First != projection.QuarterHourOf(a.At) {
 				all[n-1].Last = s.Last
 				continue
 			}
@@ -142,16 +144,16 @@ func (a *Answer) spansOfAllPeriods() (all []projection.Span) {
 	return all
 }
 
-// spanArguments returns the arguments of a sumQuery for a span: grouping, unit, ends, and the
+// sumQueryArguments returns the arguments of a sumQuery for a span: grouping, unit, ends, and the
 // question's conditions. It chooses the smallest grouping that has the question's columns.
 // For time that has not ended, it chooses a grouping that every batch writes.
-func (a *Answer) spanArguments(span projection.Span, conditions []any) []any {
-	g, _ := projection.SmallestGrouping(a.grouping(), span.Unit)
-	if span.Unit == projection.Quarters && span.Last > projection.QuarterOf(a.At) {
+func (a *AnswerRows) sumQueryArguments(span projection.UnitSpan, conditionArgs []any) []any {
+	g, _ := projection.SmallestStoredColumnSet(a.usedColumns(), span.Unit)
+	if span.Unit == projection.Quarters && span.Last > projection.QuarterHourOf(a.At) {
 		g = projection.AllColumns
-		if projection.Parties.Includes(a.grouping()) {
+		if projection.Parties.Includes(a.usedColumns()) {
 			g = projection.Parties
 		}
 	}
-	return append([]any{g, span.Unit, span.First, span.Last}, conditions...)
+	return append([]any{g, span.Unit, span.First, span.Last}, conditionArgs...)
 }

@@ -12,10 +12,10 @@ import (
 	"pingpost/report/projection"
 )
 
-// readPeriod reads the rows of the answer's next hour or day into a.rows. Without a time
+// readNextPeriod reads the rows of the answer's next hour or day into a.rows. Without a time
 // dimension it reads the whole range. It returns io.EOF at the end.
-func (a *Answer) readPeriod() error {
-	start, of, ok := a.nextPeriod()
+func (a *AnswerRows) readNextPeriod() error {
+	start, of, ok := a.takeNextPeriod()
 	if !ok {
 		return io.EOF
 	}
@@ -44,24 +44,24 @@ func (a *Answer) readPeriod() error {
 		}
 		return cmp.Compare(x.Currency, y.Currency)
 	})
-	a.rows = mergeCurrencies(a.rows)
+	a.rows = mergeRowsWithoutCurrency(a.rows)
 	return nil
 }
 
 // addMeasures adds the counts and amounts of one time span to the rows in groups. It creates
 // missing rows.
-func (a *Answer) addMeasures(groups map[string]*Row, span projection.Span) error {
+func (a *AnswerRows) addMeasures(groups map[string]*Row, span projection.UnitSpan) error {
 	var at projection.SumKey
 	var currency string
 	var sum projection.Measures
-	places := append(a.scanTargets(&at), &currency)
+	places := append(a.dimensionScanTargets(&at), &currency)
 	for i := range sum {
 		places = append(places, &sum[i])
 	}
 	return a.scanSums(a.sums, span, places, func() error {
-		a.rowOfGroup(groups, &at, currency, true).Add(&sum)
+		a.findOrCreateRow(groups, &at, currency, true).Add(&sum)
 		if len(groups) > a.report.opt.limits.groups {
-			return tooLargeFault(fmt.Sprintf("it has more than %d rows at once", a.report.opt.limits.groups))
+			return questionTooLargeError(fmt.Sprintf("it has more than %d rows at once", a.report.opt.limits.groups))
 		}
 		return nil
 	})
@@ -69,16 +69,16 @@ func (a *Answer) addMeasures(groups map[string]*Row, span projection.Span) error
 
 // addLatencies adds the buyers' latency histograms of one time span to the existing rows in
 // groups.
-func (a *Answer) addLatencies(groups map[string]*Row, span projection.Span) error {
+func (a *AnswerRows) addLatencies(groups map[string]*Row, span projection.UnitSpan) error {
 	var at projection.SumKey
 	var kind projection.LatencyKind
 	var blob sql.RawBytes
-	return a.scanSums(a.latencies, span, append(a.scanTargets(&at), &kind, &blob), func() error {
-		row := a.rowOfGroup(groups, &at, "", false)
+	return a.scanSums(a.latencies, span, append(a.dimensionScanTargets(&at), &kind, &blob), func() error {
+		row := a.findOrCreateRow(groups, &at, "", false)
 		if row == nil {
 			return nil
 		}
-		took, err := histogram.Parse(blob)
+		took, err := histogram.ParseStored(blob)
 		if kind == projection.PostLatency {
 			row.posts.Add(took)
 		} else {
@@ -89,9 +89,9 @@ func (a *Answer) addLatencies(groups map[string]*Row, span projection.Span) erro
 }
 
 // scanSums runs the query for a span. For each result row it scans the values into targets
-// and then calls each.
-func (a *Answer) scanSums(from sumQuery, span projection.Span, targets []any, each func() error) error {
-	rows, err := from.statement.QueryContext(a.ctx, a.spanArguments(span, from.args)...)
+// and then calls afterEachRow.
+func (a *AnswerRows) scanSums(query sumQuery, span projection.UnitSpan, targets []any, afterEachRow func() error) error {
+	rows, err := query.statement.QueryContext(a.ctx, a.sumQueryArguments(span, query.args)...)
 	if err != nil {
 		return err
 	}
@@ -100,34 +100,34 @@ func (a *Answer) scanSums(from sumQuery, span projection.Span, targets []any, ea
 		if err := rows.Scan(targets...); err != nil {
 			return err
 		}
-		if err := each(); err != nil {
+		if err := afterEachRow(); err != nil {
 			return err
 		}
 	}
 	return rows.Err()
 }
 
-// scanTargets returns pointers to the fields of key `at` for the question's dimensions, in
+// dimensionScanTargets returns pointers to the fields of sumKey for the question's dimensions, in
 // their order, for rows.Scan.
-func (a *Answer) scanTargets(at *projection.SumKey) (all []any) {
+func (a *AnswerRows) dimensionScanTargets(sumKey *projection.SumKey) (pointers []any) {
 	of := map[Dimension]any{
-		BySupplier: &at.Supplier, ByBuyer: &at.Buyer, ByCampaign: &at.Campaign,
-		BySource: &at.Source, ByState: &at.State, ByReason: &at.Reason,
+		BySupplier: &sumKey.Supplier, ByBuyer: &sumKey.Buyer, ByCampaign: &sumKey.Campaign,
+		BySource: &sumKey.Source, ByState: &sumKey.State, ByReason: &sumKey.Reason,
 	}
 	for _, d := range a.By {
 		if !d.isTime() {
-			all = append(all, of[d])
+			pointers = append(pointers, of[d])
 		}
 	}
-	return all
+	return pointers
 }
 
-// rowOfGroup returns the report row for the key and the currency. It creates a missing row if
+// findOrCreateRow returns the report row for the key and the currency. It creates a missing row if
 // createMissing is set, otherwise it returns nil.
-func (a *Answer) rowOfGroup(groups map[string]*Row, at *projection.SumKey, currency string, createMissing bool) *Row {
+func (a *AnswerRows) findOrCreateRow(groups map[string]*Row, sumKey *projection.SumKey, currency string, createMissing bool) *Row {
 	var of Row
 	for _, d := range a.By {
-		of.Names[d] = a.dimensionValue(d, at)
+		of.Names[d] = a.dimensionText(d, sumKey)
 	}
 	key := strings.Join(of.Names[:], "\x00") + "\x00" + currency
 	found := groups[key]

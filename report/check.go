@@ -7,12 +7,12 @@ import (
 )
 
 // errDamaged reports that SQLite's check found damage.
-var errDamaged = errors.New("SQLite's check found the report's file damaged")
+var errDamaged = errors.New("SQLite's check found the report's database damaged")
 
 // startBackgroundCheck makes SQLite check the whole file in the background, unless such a
 // check is running. After damage it requests a rebuild. The check uses a new connection,
 // because open ones may still have good copies of damaged pages in memory.
-func (r *Report) startBackgroundCheck(ctx context.Context, f *reportFile) {
+func (r *Report) startBackgroundCheck(ctx context.Context, f *reportDatabase) {
 	select {
 	case r.checkSlot <- struct{}{}:
 	default:
@@ -22,7 +22,7 @@ func (r *Report) startBackgroundCheck(ctx context.Context, f *reportFile) {
 		defer func() { <-r.checkSlot }()
 		defer func() {
 			if recover() != nil {
-				r.requestRebuild(errDamaged)
+				r.requestRebuildBecause(errDamaged)
 			}
 		}()
 		if err := runSQLiteQuickCheck(ctx, f.path); err != nil && ctx.Err() == nil {
@@ -30,18 +30,18 @@ func (r *Report) startBackgroundCheck(ctx context.Context, f *reportFile) {
 			current := r.file == f
 			r.mu.Unlock()
 			if current {
-				r.rebuildIfDamaged(err)
+				r.requestRebuildIfDamaged(err)
 			}
 		}
 	}()
 }
 
-// rebuildIfDamaged requests a rebuild of the report's database if err means that the file is
+// requestRebuildIfDamaged requests a rebuild of the report's database if err means that the file is
 // damaged.
-func (r *Report) rebuildIfDamaged(err error) {
+func (r *Report) requestRebuildIfDamaged(err error) {
 	var spoilt *rebuildError
-	if errors.As(classifySQLiteError(err), &spoilt) {
-		r.requestRebuild(err)
+	if errors.As(wrapIfRebuildHelps(err), &spoilt) {
+		r.requestRebuildBecause(err)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"pingpost/wal"
 )
 
-// checkpointer moves SQLite's write-ahead log into the database file, like SQLite's own
+// sqliteCheckpointer moves SQLite's write-ahead log into the database file, like SQLite's own
 // checkpoint, but without delaying commits on the same disk. SQLite would write some
 // megabytes and fsync them at once, twice, and a commit would wait behind all of it.
 //
@@ -20,7 +20,7 @@ import (
 //
 // The file stays open here until SQLite has closed it: the system drops a process's locks on
 // a file when any of its descriptors is closed.
-type checkpointer struct {
+type sqliteCheckpointer struct {
 	file                  *os.File
 	entries, transactions int // applied or removed since the last checkpoint
 
@@ -40,15 +40,15 @@ const (
 
 // recordTransaction counts a transaction and its log entries, so that checkpointIfDue knows
 // when a checkpoint is due.
-func (s *checkpointer) recordTransaction(entries int) {
-	s.entries += entries
+func (s *sqliteCheckpointer) recordTransaction(logEntries int) {
+	s.entries += logEntries
 	s.transactions++
 }
 
 // checkpointIfDue runs a checkpoint if enough entries or transactions were written since the
 // last one. The writer calls it between two transactions. If no file descriptors are free or
 // another program checkpoints, it tries again after the next transaction.
-func (f *reportFile) checkpointIfDue(ctx context.Context) error {
+func (f *reportDatabase) checkpointIfDue(ctx context.Context) error {
 	s := &f.checkpointer
 	entries, rate := checkpointEntries, int64(checkpointRate)
 	if f.throttle.catchingUp {
@@ -62,7 +62,7 @@ func (f *reportFile) checkpointIfDue(ctx context.Context) error {
 	}
 	settled, err := f.checkpointAtRate(context.WithoutCancel(ctx), rate)
 	if err != nil {
-		return classifySQLiteError(fmt.Errorf("the report's file cannot be written: %w", err))
+		return wrapIfRebuildHelps(fmt.Errorf("the report's database cannot be written: %w", err))
 	}
 	if settled {
 		s.entries, s.transactions = 0, 0
@@ -70,7 +70,7 @@ func (f *reportFile) checkpointIfDue(ctx context.Context) error {
 	return nil
 }
 
-func (f *reportFile) checkpointAtRate(ctx context.Context, rate int64) (finished bool, err error) {
+func (f *reportDatabase) checkpointAtRate(ctx context.Context, bytesPerSecond int64) (finished bool, err error) {
 	log, err := os.Open(f.path + "-wal")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, nil // a temporary failure: SQLite has the file open
@@ -80,32 +80,32 @@ func (f *reportFile) checkpointAtRate(ctx context.Context, rate int64) (finished
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
 	s := &f.checkpointer
-	l, err := readSQLiteWAL(log, s.lastHeader, s.movedFrames)
+	l, err := listUncheckpointedPages(log, s.lastHeader, s.movedFrames)
 	if err != nil {
 		return false, err
 	}
-	if err := errors.Join(wal.FlushPaced(log, l.newFrames(), rate), log.Sync()); err != nil {
+	if err := errors.Join(wal.FlushPaced(log, l.rangesOfNewFrames(), bytesPerSecond), log.Sync()); err != nil {
 		return false, err
 	}
 	done, err := f.runCheckpoint(ctx)
 	if err != nil || done < 0 {
 		return false, err
 	}
-	if err := errors.Join(wal.FlushPaced(s.file, l.changedPages(), rate), s.file.Sync()); err != nil {
+	if err := errors.Join(wal.FlushPaced(s.file, l.rangesOfChangedPages(), bytesPerSecond), s.file.Sync()); err != nil {
 		return false, err
 	}
 	s.lastHeader, s.movedFrames = l.head, done
 	return true, nil
 }
 
-// runCheckpoint makes SQLite write the pages of its log into the file, without fsync. done is
+// runCheckpoint makes SQLite write the pages of its log into the file, without fsync. framesInFile is
 // the number of log frames that are now in the file. It is less than all if a reader needs an
 // older page, and negative if another program checkpoints.
-func (f *reportFile) runCheckpoint(ctx context.Context) (done int64, err error) {
-	if err := f.execute(ctx, "PRAGMA synchronous = OFF"); err != nil {
+func (f *reportDatabase) runCheckpoint(ctx context.Context) (framesInFile int64, err error) {
+	if err := f.executeStatement(ctx, "PRAGMA synchronous = OFF"); err != nil {
 		return 0, err
 	}
 	var busy, frames int64
-	err = f.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &frames, &done)
-	return done, errors.Join(err, f.execute(ctx, "PRAGMA synchronous = NORMAL"))
+	err = f.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &frames, &framesInFile)
+	return framesInFile, errors.Join(err, f.executeStatement(ctx, "PRAGMA synchronous = NORMAL"))
 }

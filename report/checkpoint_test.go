@@ -21,17 +21,17 @@ import (
 )
 
 // filled is a file that was written to by hand, with so many leads.
-func newFilledFile(t *testing.T, leads int) (r *Report, f *reportFile) {
+func newFilledFile(t *testing.T, leads int) (r *Report, f *reportDatabase) {
 	t.Helper()
 	log := newLog()
 	for i := range leads {
 		log.log(time.Duration(i)*time.Second, &event.LeadDecided{Lead: leadID(i), Campaign: 1, Supplier: 1, Reason: market.ReasonFiltered})
 	}
 	r = New(options(log, t.TempDir()))
-	f = must.Value(r.openOrCreateFile(t.Context()))(t)
+	f = must.Value(r.openOrCreateDatabase(t.Context()))(t)
 	t.Cleanup(func() { _ = f.close() })
 	reader := must.Value(log.NewReader(0))(t)
-	more := must.Value(r.applyBatch(t.Context(), f, reader))(t)
+	more := must.Value(r.readAndWriteBatch(t.Context(), f, reader))(t)
 	if more {
 		t.Fatal("it takes more than a batch")
 	}
@@ -39,7 +39,7 @@ func newFilledFile(t *testing.T, leads int) (r *Report, f *reportFile) {
 }
 
 // alone is what a file says without what SQLite keeps beside it.
-func countLeadsInCopy(t *testing.T, f *reportFile) (leads int) {
+func countLeadsInCopy(t *testing.T, f *reportDatabase) (leads int) {
 	t.Helper()
 	text := must.Value(os.ReadFile(f.path))(t)
 	copied := filepath.Join(t.TempDir(), "alone.db")
@@ -63,7 +63,7 @@ func TestCheckpointMovesAllPages(t *testing.T) {
 		t.Errorf("the file alone has %d of 300 leads", got)
 	}
 	for range checkpointTransactions {
-		must.Succeed(t, f.writeProjectedBatch(t.Context(), projection.NewBatch(t.Context(), f, f.sources), f.nameless))
+		must.Succeed(t, f.writeBatchInTransaction(t.Context(), projection.NewChangeBatch(t.Context(), f, f.sources), f.nameless))
 		must.Succeed(t, f.checkpointIfDue(t.Context()))
 	}
 	if f.checkpointer.transactions >= checkpointTransactions {
@@ -72,7 +72,7 @@ func TestCheckpointMovesAllPages(t *testing.T) {
 	must.Succeed(t, runSQLiteQuickCheck(t.Context(), f.path))
 }
 
-func (*reportFile) nameless(event.ObjectKind, market.Ref) string { return "" }
+func (*reportDatabase) nameless(event.ConfigObjectKind, market.PermanentNumber) string { return "" }
 
 // A reader keeps its older state, and a later checkpoint moves the pages that were needed.
 func TestCheckpointKeepsReadersState(t *testing.T) {
@@ -83,7 +83,7 @@ func TestCheckpointKeepsReadersState(t *testing.T) {
 		return n
 	}
 	count()
-	must.Succeed(t, f.execute(t.Context(), "DELETE FROM leads"))
+	must.Succeed(t, f.executeStatement(t.Context(), "DELETE FROM leads"))
 	f.settled(t)
 	if got := count(); got != 10 {
 		t.Errorf("a reader has %d of the 10 leads that it began with", got)
@@ -106,7 +106,7 @@ func TestCheckpointOfADeletedFile(t *testing.T) {
 }
 
 // settled moves all there is.
-func (f *reportFile) settled(t *testing.T) {
+func (f *reportDatabase) settled(t *testing.T) {
 	t.Helper()
 	if settled, err := f.checkpointAtRate(t.Context(), 0); err != nil || !settled {
 		t.Fatal("it did not settle", err)
@@ -143,13 +143,13 @@ func TestWALPages(t *testing.T) {
 		must.Succeed(t, os.WriteFile(path, text, 0o600))
 		log := must.Value(os.Open(path))(t)
 		defer log.Close()
-		l := must.Value(readSQLiteWAL(log, sqliteWALHeader(text), int64(done)))(t)
+		l := must.Value(listUncheckpointedPages(log, sqliteWALHeader(text), int64(done)))(t)
 		fresh := numbers[done : len(numbers)-stale]
 		if got := (l.endOfFrames - l.firstFrame) / (frameHeader + size); int(got) != len(fresh) || l.firstFrame != 32+int64(done)*(frameHeader+size) {
 			rt.Fatalf("%d frames from %d on, want %d behind %d", got, l.firstFrame, len(fresh), done)
 		}
 		covered, before := map[int64]bool{}, int64(-1)
-		for off, n := range l.changedPages() {
+		for off, n := range l.rangesOfChangedPages() {
 			if off <= before || off%size != 0 || n%size != 0 || n <= 0 {
 				rt.Fatalf("a range of %d bytes from %d on, after one that ends at %d", n, off, before)
 			}
@@ -169,7 +169,7 @@ func TestWALPages(t *testing.T) {
 			}
 		}
 		text[20]++ // it began anew
-		if l, err := readSQLiteWAL(log, sqliteWALHeader(text), int64(done)); err != nil || l.firstFrame != 32 {
+		if l, err := listUncheckpointedPages(log, sqliteWALHeader(text), int64(done)); err != nil || l.firstFrame != 32 {
 			rt.Errorf("frames from %d on of another log: %v", l.firstFrame, err)
 		}
 	})
@@ -179,11 +179,11 @@ func TestWALPages(t *testing.T) {
 func TestEmptyWAL(t *testing.T) {
 	log := must.Value(os.Create(filepath.Join(t.TempDir(), "log")))(t)
 	defer log.Close()
-	if l, err := readSQLiteWAL(log, sqliteWALHeader{}, 0); err != nil || len(l.pageOffsets) > 0 {
+	if l, err := listUncheckpointedPages(log, sqliteWALHeader{}, 0); err != nil || len(l.pageOffsets) > 0 {
 		t.Errorf("%d pages in nothing: %v", len(l.pageOffsets), err)
 	}
 	must.Value(log.Write(make([]byte, 100)))(t)
-	if _, err := readSQLiteWAL(log, sqliteWALHeader{}, 0); err == nil {
+	if _, err := listUncheckpointedPages(log, sqliteWALHeader{}, 0); err == nil {
 		t.Error("zeros are a log")
 	}
 }
@@ -197,7 +197,7 @@ func TestCheckpointContinues(t *testing.T) {
 	}
 	head, moved := f.checkpointer.lastHeader, f.checkpointer.movedFrames
 	for i := range 3 {
-		must.Succeed(t, f.execute(t.Context(), "UPDATE leads SET test = ?", i))
+		must.Succeed(t, f.executeStatement(t.Context(), "UPDATE leads SET test = ?", i))
 		f.settled(t)
 	}
 	if f.checkpointer.lastHeader == head {
@@ -227,7 +227,7 @@ func TestSortFolder(t *testing.T) {
 			t.Errorf("it sorts in %q", dir)
 		}
 	}
-	if !isTransient(noTempPath) {
+	if !isTransientSQLiteCode(noTempPath) {
 		t.Error("that there is no folder to sort in spoils the file")
 	}
 }

@@ -53,11 +53,11 @@ func TestDamageWhileRunning(t *testing.T) {
 			r.execInFile("PRAGMA ignore_check_constraints = 1; INSERT INTO place SELECT 2, exchange, epoch, seq, at, begins FROM place")
 		},
 		"something panics":     func(_ *testing.T, r *testReport) { r.log.change(func() { r.log.panics = true }) },
-		"somebody asks for it": func(_ *testing.T, r *testReport) { r.Rebuild() },
+		"somebody asks for it": func(_ *testing.T, r *testReport) { r.RequestRebuild() },
 	} {
 		t.Run(what, func(t *testing.T) {
 			r := newTradeReport(t)
-			before := r.Status().Rebuilds
+			before := r.ProgressStatus().Rebuilds
 			do(t, r)
 			r.log.log(110*time.Minute, &event.LeadDecided{Lead: leadID(20), Campaign: 1, Supplier: 2, Reason: market.ReasonFiltered})
 			r.waitRebuilt(before)
@@ -115,7 +115,7 @@ func TestDamageFoundByAnAnswer(t *testing.T) {
 			_, err = a.Next()
 			a.Close()
 		}
-		return err != nil || r.Status().Rebuilds > 0
+		return err != nil || r.ProgressStatus().Rebuilds > 0
 	})
 	r.waitRebuilt(0)
 	r.wantRows(wholeTime(ByBuyer), wanted)
@@ -146,7 +146,7 @@ func TestUnusableFile(t *testing.T) {
 			r = run(t, r.log, r.opt)
 			r.waitCaughtUp()
 			r.wantRows(wholeTime(ByBuyer), append([]string{" : leads 5 unmatched 2 auctions 2"}, wanted[1:]...))
-			if n := r.Status().Rebuilds; n != test.rebuilds {
+			if n := r.ProgressStatus().Rebuilds; n != test.rebuilds {
 				t.Errorf("%d rebuilds, not %d", n, test.rebuilds)
 			}
 		})
@@ -155,7 +155,7 @@ func TestUnusableFile(t *testing.T) {
 
 func (r *testReport) oldest() string {
 	r.t.Helper()
-	_, all, err := listReportFiles(r.opt.Dir)
+	_, all, err := listDatabaseFiles(r.opt.Dir)
 	if err != nil || len(all) != 1 {
 		r.t.Fatal(all, err)
 	}
@@ -169,7 +169,7 @@ func (r *testReport) changeFile(text string) {
 	r.t.Helper()
 	f, err := openDatabase(r.t.Context(), r.oldest())
 	if err == nil {
-		err = errors.Join(f.execute(r.t.Context(), text), f.close())
+		err = errors.Join(f.executeStatement(r.t.Context(), text), f.close())
 	}
 	if err != nil {
 		r.t.Fatal(err)
@@ -184,9 +184,9 @@ func TestHistory(t *testing.T) {
 	r.log.change(func() { r.log.first = 6 })
 	r = r.restart() // it goes on where it was
 	r.wantRows(wholeTime(ByBuyer), wanted)
-	r.Rebuild()
+	r.RequestRebuild()
 	r.waitRebuilt(0)
-	var fault *Fault
+	var fault *InvalidQuestionError
 	if _, err := r.Ask(t.Context(), wholeTime()); !errors.As(err, &fault) || fault.Field != "from" {
 		t.Errorf("a time before the history is answered with %v", err)
 	}
@@ -218,11 +218,11 @@ func TestDiskSpace(t *testing.T) {
 		return !now
 	}
 	r := run(t, log, opt)
-	r.waitUntil("it waits", func() bool { return r.Status().Paused })
-	if s := r.Status(); s.Seq != 0 || s.LagEntries == 0 {
+	r.waitUntil("it waits", func() bool { return r.ProgressStatus().Paused })
+	if s := r.ProgressStatus(); s.Seq != 0 || s.LagEntries == 0 {
 		t.Errorf("it went on: %+v", s)
 	}
-	if _, err := r.Ask(t.Context(), wholeTime()); !errors.As(err, new(*Behind)) {
+	if _, err := r.Ask(t.Context(), wholeTime()); !errors.As(err, new(*LogNotReachedError)) {
 		t.Errorf("it answers with what it has not: %v", err)
 	}
 	<-little
@@ -239,7 +239,7 @@ func TestLogFails(t *testing.T) {
 	r := run(t, log, options(log, t.TempDir()))
 	r.waitCaughtUp()
 	r.wantRows(wholeTime(ByBuyer), wanted)
-	if s := r.Status(); s.Errors != 1 || s.Rebuilds != 0 || s.Lag != 0 || s.LagEntries != 0 {
+	if s := r.ProgressStatus(); s.Errors != 1 || s.Rebuilds != 0 || s.Lag != 0 || s.LagEntries != 0 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -255,9 +255,9 @@ func TestRetention(t *testing.T) {
 	later.From = start.Add(30 * time.Minute).UnixNano()
 	r.waitCaughtUp()
 	r.waitUntil("the oldest are gone, a quarter at a time", func() bool {
-		return r.scalar("SELECT min(start) FROM cells WHERE unit = 1") == fmt.Sprint(projection.QuarterOf(later.From))
+		return r.scalar("SELECT min(start) FROM cells WHERE unit = 1") == fmt.Sprint(projection.QuarterHourOf(later.From))
 	})
-	var fault *Fault
+	var fault *InvalidQuestionError
 	if _, err := r.Ask(t.Context(), wholeTime(ByBuyer)); !errors.As(err, &fault) || fault.Field != "from" {
 		t.Errorf("what is gone is answered for: %v", err)
 	}

@@ -18,31 +18,31 @@ import (
 	"pingpost/report/projection"
 )
 
-// reportFile is one SQLite database of the report. One connection writes to it, and some
+// reportDatabase is one SQLite database of the report. One connection writes to it, and some
 // others read.
 //
 // A rebuilt database has a new number in its file name. A connection to the previous file may
 // close late. SQLite then deletes files by name, which would otherwise be the new database's
 // newest pages.
-type reportFile struct {
+type reportDatabase struct {
 	path         string
 	pool         *sql.DB
 	writer       *sql.Conn
 	readers      *sql.DB
 	prepares     map[string]*sql.Stmt
 	opened       [2]os.FileInfo // the file and its log at the time of opening
-	position     filePosition
-	sources      *projection.Sources
+	position     positionInLog
+	sources      *projection.SourceNumbers
 	names        map[nameKey]bool // names that have a row
 	throttle     writeThrottle    // for the writer
-	checkpointer checkpointer
-	openSums     *openSums
+	checkpointer sqliteCheckpointer
+	openSums     *unfinishedSums
 }
 
-// filePosition says how far a report's database has followed the log: which log, the last
+// positionInLog says how far a report's database has followed the log: which log, the last
 // entry it contains, and the time from which on it is complete.
-type filePosition struct {
-	Life
+type positionInLog struct {
+	LogIdentity
 
 	seq    uint64
 	at     int64
@@ -62,25 +62,25 @@ func dsn(path, mode string, pragmas ...string) string {
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String()
 }
 
-// listReportFiles returns the paths of the report's database files in a folder by their
+// listDatabaseFiles returns the paths of the report's database files in a folder by their
 // numbers, and the highest number.
-func listReportFiles(dir string) (highest int, all map[int]string, err error) {
+func listDatabaseFiles(dir string) (highestNumber int, pathsByNumber map[int]string, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil, nil
 	}
-	all = make(map[int]string)
+	pathsByNumber = make(map[int]string)
 	for _, e := range entries {
 		if n, err := strconv.Atoi(strings.TrimSuffix(e.Name(), suffix)); err == nil && strings.HasSuffix(e.Name(), suffix) {
-			all[n] = filepath.Join(dir, e.Name())
-			highest = max(highest, n)
+			pathsByNumber[n] = filepath.Join(dir, e.Name())
+			highestNumber = max(highestNumber, n)
 		}
 	}
-	return highest, all, err
+	return highestNumber, pathsByNumber, err
 }
 
-// removeFile deletes a database and the files that SQLite keeps beside it.
-func removeFile(path string) error {
+// removeDatabaseFiles deletes a database and the files that SQLite keeps beside it.
+func removeDatabaseFiles(path string) error {
 	var errs error
 	for _, end := range []string{"", "-wal", "-shm", "-journal"} {
 		if err := os.Remove(path + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -91,7 +91,7 @@ func removeFile(path string) error {
 }
 
 // openDatabase opens a report's database for writing, and creates the file if it is missing.
-func openDatabase(ctx context.Context, path string) (*reportFile, error) {
+func openDatabase(ctx context.Context, path string) (*reportDatabase, error) {
 	if err := histogram.Register(); err != nil {
 		return nil, err
 	}
@@ -102,9 +102,9 @@ func openDatabase(ctx context.Context, path string) (*reportFile, error) {
 	if err := made.Close(); err != nil {
 		return nil, err
 	}
-	f := &reportFile{path: path, prepares: map[string]*sql.Stmt{}, sources: projection.NewSources(), names: map[nameKey]bool{}, throttle: writeThrottle{sleep: time.Sleep}, openSums: newOpenSums()}
+	f := &reportDatabase{path: path, prepares: map[string]*sql.Stmt{}, sources: projection.NewSourceNumbers(), names: map[nameKey]bool{}, throttle: writeThrottle{sleep: time.Sleep}, openSums: newUnfinishedSums()}
 	f.pool, err = sql.Open("sqlite", dsn(path, "rw", "journal_mode(WAL)", "synchronous(NORMAL)", "busy_timeout(5000)", "wal_autocheckpoint(0)",
-		"cache_size(-16384)", "journal_size_limit(25165824)", tempDir(path)))
+		"cache_size(-16384)", "journal_size_limit(25165824)", sqliteTempDirSetting(path)))
 	if err != nil {
 		return nil, err
 	}
@@ -123,16 +123,16 @@ func openDatabase(ctx context.Context, path string) (*reportFile, error) {
 	return f, nil
 }
 
-// tempDir returns the SQLite setting (pragma) that makes SQLite sort large data in the
+// sqliteTempDirSetting returns the SQLite setting (pragma) that makes SQLite sort large data in the
 // database's folder, because a machine may have no other writable folder. The setting applies
 // to the whole process.
-func tempDir(path string) string {
-	return "temp_store_directory('" + strings.ReplaceAll(filepath.Dir(path), "'", "''") + "')"
+func sqliteTempDirSetting(databasePath string) string {
+	return "temp_store_directory('" + strings.ReplaceAll(filepath.Dir(databasePath), "'", "''") + "')"
 }
 
 // openReadConnections opens the connections for reading. It also records which files are
-// open, for checkNotReplaced.
-func (f *reportFile) openReadConnections() (err error) {
+// open, for checkFileNotReplaced.
+func (f *reportDatabase) openReadConnections() (err error) {
 	if f.readers, err = sql.Open("sqlite", dsn(f.path, "rw", "query_only(1)", "busy_timeout(5000)", "cache_size(-"+strconv.Itoa(readerCacheBytes>>10)+")")); err != nil {
 		return err
 	}
@@ -141,21 +141,21 @@ func (f *reportFile) openReadConnections() (err error) {
 	return err
 }
 
-func (f *reportFile) statFileAndWAL() (now [2]os.FileInfo, err error) {
+func (f *reportDatabase) statFileAndWAL() (infos [2]os.FileInfo, err error) {
 	for i, end := range []string{"", "-wal"} {
-		if now[i], err = os.Stat(f.path + end); err != nil {
-			return now, err
+		if infos[i], err = os.Stat(f.path + end); err != nil {
+			return infos, err
 		}
 	}
-	return now, nil
+	return infos, nil
 }
 
 // errReplaced reports that the file's name now belongs to another file.
-var errReplaced = errors.New("the report's file was deleted or replaced while it was in use")
+var errReplaced = errors.New("the report's database file was deleted or replaced while it was in use")
 
-// checkNotReplaced returns errReplaced if the file was deleted or replaced. SQLite would
+// checkFileNotReplaced returns errReplaced if the file was deleted or replaced. SQLite would
 // continue to write to the deleted file.
-func (f *reportFile) checkNotReplaced() error {
+func (f *reportDatabase) checkFileNotReplaced() error {
 	now, err := f.statFileAndWAL()
 	if err != nil {
 		return errors.Join(errReplaced, err)
@@ -169,25 +169,25 @@ func (f *reportFile) checkNotReplaced() error {
 }
 
 // createTables creates the tables in an empty database and sets its position in the log.
-func (f *reportFile) createTables(ctx context.Context, at filePosition) error {
+func (f *reportDatabase) createTables(ctx context.Context, position positionInLog) error {
 	for _, text := range []string{
-		"PRAGMA application_id = " + strconv.Itoa(applicationID), "PRAGMA user_version = " + strconv.Itoa(schemaVersion), fullSchema(),
+		"PRAGMA application_id = " + strconv.Itoa(applicationID), "PRAGMA user_version = " + strconv.Itoa(schemaVersion), createAllTablesSQL(),
 	} {
 		if _, err := f.writer.ExecContext(ctx, text); err != nil {
 			return err
 		}
 	}
-	f.position = at
-	return f.execute(ctx, "INSERT INTO sources VALUES (?, ?)", projection.OtherSource, projection.OtherSourceName)
+	f.position = position
+	return f.executeStatement(ctx, "INSERT INTO sources VALUES (?, ?)", projection.OtherSource, projection.OtherSourceName)
 }
 
 // errUnusable reports an undamaged file that this report cannot use.
-var errUnusable = errors.New("the report's file belongs to another log or program version, or was never finished")
+var errUnusable = errors.New("the report's database belongs to another log or program version, or was never finished")
 
-// loadPosition reads the database's position in the log into f.position. It returns
+// loadPositionNamesAndSums reads the database's position in the log into f.position. It returns
 // errUnusable if the database has another schema, follows another log, or has later entries
-// than durable, the log's last one.
-func (f *reportFile) loadPosition(ctx context.Context, life Life, durable uint64) error {
+// than durableSeq, the log's last one.
+func (f *reportDatabase) loadPositionNamesAndSums(ctx context.Context, life LogIdentity, durableSeq uint64) error {
 	var id, version int
 	row := f.writer.QueryRowContext(ctx, "SELECT a.application_id, v.user_version FROM pragma_application_id a, pragma_user_version v")
 	if err := row.Scan(&id, &version); err != nil {
@@ -205,29 +205,29 @@ func (f *reportFile) loadPosition(ctx context.Context, life Life, durable uint64
 	if err != nil {
 		return err
 	}
-	if copy(f.position.Exchange[:], exchange); f.position.Life != life || f.position.seq > durable {
+	if copy(f.position.Exchange[:], exchange); f.position.LogIdentity != life || f.position.seq > durableSeq {
 		return errUnusable
 	}
 	if err := f.loadNames(ctx); err != nil {
 		return err
 	}
-	return f.loadOpenSums(ctx)
+	return f.rebuildUnfinishedSums(ctx)
 }
 
 // loadNames reads the lead sources and the configured names that the database already
 // contains, so that they are not written again.
-func (f *reportFile) loadNames(ctx context.Context) error {
-	err := f.eachRow(ctx, "SELECT ref, id FROM sources ORDER BY ref", func(row *sql.Rows) error {
+func (f *reportDatabase) loadNames(ctx context.Context) error {
+	err := f.forEachQueryRow(ctx, "SELECT ref, id FROM sources ORDER BY ref", func(row *sql.Rows) error {
 		var ref int64
 		var id string
 		err := row.Scan(&ref, &id)
-		f.sources.Restore(id, ref)
+		f.sources.RestoreNumber(id, ref)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return f.eachRow(ctx, "SELECT kind, ref FROM names", func(row *sql.Rows) error {
+	return f.forEachQueryRow(ctx, "SELECT kind, ref FROM names", func(row *sql.Rows) error {
 		var key nameKey
 		err := row.Scan(&key.kind, &key.ref)
 		f.names[key] = true
@@ -235,42 +235,42 @@ func (f *reportFile) loadNames(ctx context.Context) error {
 	})
 }
 
-func (f *reportFile) eachRow(ctx context.Context, text string, do func(*sql.Rows) error, args ...any) error {
-	found, err := f.writer.QueryContext(ctx, text, args...)
+func (f *reportDatabase) forEachQueryRow(ctx context.Context, query string, visit func(*sql.Rows) error, args ...any) error {
+	found, err := f.writer.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = found.Close() }()
 	for found.Next() {
-		if err := do(found); err != nil {
+		if err := visit(found); err != nil {
 			return err
 		}
 	}
 	return found.Err()
 }
 
-func (f *reportFile) execute(ctx context.Context, text string, args ...any) error {
-	_, err := f.writer.ExecContext(ctx, text, args...)
+func (f *reportDatabase) executeStatement(ctx context.Context, statement string, args ...any) error {
+	_, err := f.writer.ExecContext(ctx, statement, args...)
 	return err
 }
 
-// prepareOnce returns a prepared statement of the writing connection. It prepares each text
+// prepareCached returns a prepared statement of the writing connection. It prepares each query
 // only once.
-func (f *reportFile) prepareOnce(ctx context.Context, text string) (*sql.Stmt, error) {
-	if known := f.prepares[text]; known != nil {
+func (f *reportDatabase) prepareCached(ctx context.Context, query string) (*sql.Stmt, error) {
+	if known := f.prepares[query]; known != nil {
 		return known, nil
 	}
-	made, err := f.writer.PrepareContext(ctx, text)
+	made, err := f.writer.PrepareContext(ctx, query)
 	if err != nil {
-		return nil, fmt.Errorf("%w in %s", err, text)
+		return nil, fmt.Errorf("%w in %s", err, query)
 	}
-	f.prepares[text] = made
+	f.prepares[query] = made
 	return made, nil
 }
 
 // close closes the database's connections. A connection that is reading closes when the
 // reading ends.
-func (f *reportFile) close() error {
+func (f *reportDatabase) close() error {
 	var errs error
 	for _, s := range f.prepares {
 		errs = errors.Join(errs, s.Close())

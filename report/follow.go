@@ -15,18 +15,18 @@ import (
 	"pingpost/wal"
 )
 
-// openOrCreateFile opens the report's newest database, or creates one. It removes older ones.
-func (r *Report) openOrCreateFile(ctx context.Context) (*reportFile, error) {
+// openOrCreateDatabase opens the report's newest database, or creates one. It removes older ones.
+func (r *Report) openOrCreateDatabase(ctx context.Context) (*reportDatabase, error) {
 	if err := os.MkdirAll(r.opt.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("cannot create the report's folder: %w", err)
+		return nil, fmt.Errorf("cannot create the folder of the report's database: %w", err)
 	}
-	highest, all, err := listReportFiles(r.opt.Dir)
+	highest, all, err := listDatabaseFiles(r.opt.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the report's folder: %w", err)
+		return nil, fmt.Errorf("cannot read the folder of the report's database: %w", err)
 	}
 	for n, path := range all {
 		if n != highest {
-			err = errors.Join(err, removeFile(path))
+			err = errors.Join(err, removeDatabaseFiles(path))
 		}
 	}
 	select {
@@ -39,49 +39,49 @@ func (r *Report) openOrCreateFile(ctx context.Context) (*reportFile, error) {
 	}
 	dir, absErr := filepath.Abs(r.opt.Dir)
 	if err = errors.Join(err, absErr); err != nil {
-		return nil, fmt.Errorf("cannot remove old files from the report's folder: %w", err)
+		return nil, fmt.Errorf("cannot remove old databases of the report: %w", err)
 	}
 	f, err := openDatabase(ctx, filepath.Join(dir, strconv.Itoa(r.fileNumber)+suffix))
 	if err != nil {
-		return nil, fmt.Errorf("cannot open the report's database: %w", classifyOpenError(err))
+		return nil, fmt.Errorf("cannot open the report's database: %w", wrapOpenErrorIfRebuildHelps(err))
 	}
 	f.openSums.limit = r.opt.maxOpenSums
-	if err := r.prepareFile(ctx, f, fresh); err != nil {
+	if err := r.prepareDatabase(ctx, f, fresh); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
 	return f, nil
 }
 
-// classifyOpenError decides whether a new database can resolve an error of opening one. It
-// cannot if the operating system refused access; other errors go to classifySQLiteError.
-func classifyOpenError(err error) error {
+// wrapOpenErrorIfRebuildHelps decides whether a new database can resolve an error of opening one. It
+// cannot if the operating system refused access; other errors go to wrapIfRebuildHelps.
+func wrapOpenErrorIfRebuildHelps(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
 		return err
 	}
-	return classifySQLiteError(err)
+	return wrapIfRebuildHelps(err)
 }
 
-func (r *Report) prepareFile(ctx context.Context, f *reportFile, fresh bool) error {
+func (r *Report) prepareDatabase(ctx context.Context, f *reportDatabase, isNew bool) error {
 	var err error
-	if fresh {
-		at := filePosition{Life: r.opt.Source.Life()}
+	if isNew {
+		at := positionInLog{LogIdentity: r.opt.Source.LogIdentity()}
 		if err = f.createTables(ctx, at); err == nil {
 			err = f.writePosition(ctx, at)
 		}
 	} else {
 		durable, _ := r.opt.Source.Durable()
-		err = f.loadPosition(ctx, r.opt.Source.Life(), durable)
+		err = f.loadPositionNamesAndSums(ctx, r.opt.Source.LogIdentity(), durable)
 	}
 	if err == nil {
 		err = f.openReadConnections()
 	}
-	return classifySQLiteError(err)
+	return wrapIfRebuildHelps(err)
 }
 
 // followLog applies new log entries to the database until an error occurs. The context
-// `checks` ends its background checks.
-func (r *Report) followLog(ctx, checks context.Context, f *reportFile) error {
+// checksCtx ends its background checks.
+func (r *Report) followLog(ctx, checksCtx context.Context, f *reportDatabase) error {
 	from := f.position.seq
 	if from > 0 {
 		from++
@@ -94,7 +94,7 @@ func (r *Report) followLog(ctx, checks context.Context, f *reportFile) error {
 		return fmt.Errorf("cannot read the log to bring the report's database up to date: %w", err)
 	}
 	defer log.Close()
-	r.startBackgroundCheck(checks, f)
+	r.startBackgroundCheck(checksCtx, f)
 	checked := time.Now()
 	for ctx.Err() == nil {
 		select {
@@ -102,14 +102,14 @@ func (r *Report) followLog(ctx, checks context.Context, f *reportFile) error {
 			return &why
 		default:
 		}
-		if err := f.checkNotReplaced(); err != nil {
+		if err := f.checkFileNotReplaced(); err != nil {
 			return &rebuildError{err}
 		}
-		if !r.hasDiskSpace() {
+		if !r.hasDiskSpaceAndLogChange() {
 			sleepUnlessDone(ctx, r.opt.pollInterval)
 			continue
 		}
-		more, err := r.applyBatch(ctx, f, log)
+		more, err := r.readAndWriteBatch(ctx, f, log)
 		if err != nil {
 			return err
 		}
@@ -121,7 +121,7 @@ func (r *Report) followLog(ctx, checks context.Context, f *reportFile) error {
 			return err
 		}
 		if time.Since(checked) > r.opt.checkInterval {
-			r.startBackgroundCheck(checks, f)
+			r.startBackgroundCheck(checksCtx, f)
 			checked = time.Now()
 		}
 		sleepUnlessDone(ctx, r.opt.pollInterval)
@@ -129,9 +129,9 @@ func (r *Report) followLog(ctx, checks context.Context, f *reportFile) error {
 	return nil
 }
 
-// hasDiskSpace reports whether the disk has enough free space for the report. It records and
+// hasDiskSpaceAndLogChange reports whether the disk has enough free space for the report. It records and
 // logs a change.
-func (r *Report) hasDiskSpace() bool {
+func (r *Report) hasDiskSpaceAndLogChange() bool {
 	hasSpace := r.opt.HasDiskSpace()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -146,22 +146,22 @@ func (r *Report) hasDiskSpace() bool {
 	return hasSpace
 }
 
-// applyBatch reads the available log entries, up to the size of a batch, and applies them in
-// one transaction. more reports that the log may have more.
-func (r *Report) applyBatch(ctx context.Context, f *reportFile, log Reader) (more bool, err error) {
+// readAndWriteBatch reads the available log entries, up to the size of a batch, and applies them in
+// one transaction. mayHaveMore reports that the log may have more.
+func (r *Report) readAndWriteBatch(ctx context.Context, f *reportDatabase, log LogReader) (mayHaveMore bool, err error) {
 	ctx = context.WithoutCancel(ctx) // a batch is either written completely or not begun
-	b := projection.NewBatch(ctx, f, f.sources)
+	b := projection.NewChangeBatch(ctx, f, f.sources)
 	decoder := event.Decoder{}
-	for f.throttle.startWork(); !b.IsFull(); f.throttle.restIfDue() {
+	for f.throttle.recordWorkStart(); !b.IsFull(); f.throttle.sleepIfDue() {
 		entry, err := log.Next()
 		if errors.Is(err, io.EOF) {
-			return false, r.writeBatch(ctx, f, b)
+			return false, r.writeBatchAndUpdateStatus(ctx, f, b)
 		}
 		if errors.Is(err, wal.ErrGone) {
 			return false, &rebuildError{err}
 		}
 		if err != nil {
-			return false, errors.Join(fmt.Errorf("cannot read the log to bring the report's database up to date: %w", err), r.writeBatch(ctx, f, b))
+			return false, errors.Join(fmt.Errorf("cannot read the log to bring the report's database up to date: %w", err), r.writeBatchAndUpdateStatus(ctx, f, b))
 		}
 		if f.position.seq == 0 && b.Entries == 0 && entry.Seq > 1 {
 			f.position.begins = entry.At
@@ -170,17 +170,17 @@ func (r *Report) applyBatch(ctx context.Context, f *reportFile, log Reader) (mor
 		if err != nil {
 			return false, fmt.Errorf("cannot read entry %d of the log for the report: %w", entry.Seq, err)
 		}
-		if err := b.Apply(entry.Seq, entry.At, fact); err != nil {
-			return false, classifySQLiteError(err)
+		if err := b.ApplyEvent(entry.Seq, entry.At, fact); err != nil {
+			return false, wrapIfRebuildHelps(err)
 		}
 	}
-	return true, r.writeBatch(ctx, f, b)
+	return true, r.writeBatchAndUpdateStatus(ctx, f, b)
 }
 
-func (r *Report) writeBatch(ctx context.Context, f *reportFile, b *projection.Batch) error {
+func (r *Report) writeBatchAndUpdateStatus(ctx context.Context, f *reportDatabase, b *projection.ChangeBatch) error {
 	if b.Entries > 0 {
-		if err := f.writeProjectedBatch(ctx, b, r.opt.Source.NameOf); err != nil {
-			return classifySQLiteError(err)
+		if err := f.writeBatchInTransaction(ctx, b, r.opt.Source.NameOf); err != nil {
+			return wrapIfRebuildHelps(err)
 		}
 		if err := f.checkpointIfDue(ctx); err != nil {
 			return err

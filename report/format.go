@@ -11,8 +11,8 @@ import (
 	"pingpost/report/columnar"
 )
 
-// Format writes the rows of a report in one output format, as a stream.
-type Format interface {
+// RowFormat writes the rows of a report in one output format, as a stream.
+type RowFormat interface {
 	// ContentType returns the media type.
 	ContentType() string
 	// Begin appends the text before the rows.
@@ -25,7 +25,7 @@ type Format interface {
 
 // NewCSV returns the CSV format (RFC 4180) with a first line of column names. A text that a
 // spreadsheet would read as a formula gets an apostrophe in front.
-func NewCSV(q *Question) Format {
+func NewCSV(q *Question) RowFormat {
 	f := &csvFormat{columns: columnsFor(q)}
 	f.csv = csv.NewWriter(&f.text)
 	f.csv.UseCRLF = true
@@ -33,11 +33,11 @@ func NewCSV(q *Question) Format {
 }
 
 // NewNDJSON returns the format with one JSON object per line. A missing value is null.
-func NewNDJSON(q *Question) Format { return &ndjsonFormat{columnsFor(q)} }
+func NewNDJSON(q *Question) RowFormat { return &ndjsonFormat{columnsFor(q)} }
 
 // NewParquet returns the Apache Parquet format. Each column has a type, and the metadata
 // contains the question's time range and zone. A missing value is null.
-func NewParquet(q *Question) Format {
+func NewParquet(q *Question) RowFormat {
 	f := &parquetFormat{columns: columnsFor(q)}
 	of := make([]columnar.Column, len(f.columns))
 	for i := range f.columns {
@@ -51,7 +51,7 @@ func NewParquet(q *Question) Format {
 }
 
 type csvFormat struct {
-	columns []column
+	columns []outputColumn
 	text    bytes.Buffer
 	csv     *csv.Writer
 	cells   []string
@@ -64,7 +64,7 @@ func (f *csvFormat) Begin(dst []byte) []byte {
 	for i := range f.columns {
 		f.cells = append(f.cells, f.columns[i].name)
 	}
-	return f.endRow(dst)
+	return f.appendCSVLine(dst)
 }
 
 func (f *csvFormat) Row(dst []byte, row *Row) []byte {
@@ -72,27 +72,27 @@ func (f *csvFormat) Row(dst []byte, row *Row) []byte {
 	for i := range f.columns {
 		text := string(f.columns[i].appendText(nil, row))
 		if f.columns[i].kind == columnar.Name {
-			text = CSVText(text)
+			text = EscapeFormula(text)
 		}
 		f.cells = append(f.cells, text)
 	}
-	return f.endRow(dst)
+	return f.appendCSVLine(dst)
 }
 
-// CSVText returns the text as a cell that no spreadsheet reads as a formula: if its first
+// EscapeFormula returns the text as a cell that no spreadsheet reads as a formula: if its first
 // character can start one, it puts an apostrophe in front. Spreadsheets for East Asian
 // languages treat full-width signs such as ＝ like the usual ones.
-func CSVText(text string) string {
-	first, _ := utf8.DecodeRuneInString(text)
-	if text != "" && strings.ContainsRune("=+-@＝＋－＠\t\r\n", first) {
-		return "'" + text
+func EscapeFormula(cell string) string {
+	first, _ := utf8.DecodeRuneInString(cell)
+	if cell != "" && strings.ContainsRune("=+-@＝＋－＠\t\r\n", first) {
+		return "'" + cell
 	}
-	return text
+	return cell
 }
 
-// endRow appends the collected cells to dst as a line of CSV. It ignores errors, because
+// appendCSVLine appends the collected cells to dst as a line of CSV. It ignores errors, because
 // writing to memory cannot fail.
-func (f *csvFormat) endRow(dst []byte) []byte {
+func (f *csvFormat) appendCSVLine(dst []byte) []byte {
 	f.text.Reset()
 	_ = f.csv.Write(f.cells)
 	f.csv.Flush()
@@ -101,7 +101,7 @@ func (f *csvFormat) endRow(dst []byte) []byte {
 
 func (*csvFormat) End(dst []byte) ([]byte, error) { return dst, nil }
 
-type ndjsonFormat struct{ columns []column }
+type ndjsonFormat struct{ columns []outputColumn }
 
 func (*ndjsonFormat) ContentType() string { return "application/x-ndjson" }
 
@@ -116,7 +116,7 @@ func (f *ndjsonFormat) Row(dst []byte, row *Row) []byte {
 		dst = append(append(append(dst, begin, '"'), f.columns[i].name...), '"', ':')
 		value := f.columns[i].appendText(nil, row)
 		switch {
-		case f.columns[i].isQuoted():
+		case f.columns[i].isJSONString():
 			quoted, _ := json.Marshal(string(value)) // cannot fail for a string
 			dst = append(dst, quoted...)
 		case len(value) == 0:
@@ -131,7 +131,7 @@ func (f *ndjsonFormat) Row(dst []byte, row *Row) []byte {
 func (*ndjsonFormat) End(dst []byte) ([]byte, error) { return dst, nil }
 
 type parquetFormat struct {
-	columns []column
+	columns []outputColumn
 	file    *columnar.Writer
 	cells   []columnar.Cell
 }

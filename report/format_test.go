@@ -17,7 +17,7 @@ import (
 	"pingpost/internal/must"
 )
 
-func (r *testReport) written(q Question, form func(*Question) Format) string {
+func (r *testReport) written(q Question, form func(*Question) RowFormat) string {
 	r.t.Helper()
 	f := form(&q)
 	text := f.Begin(nil)
@@ -103,7 +103,7 @@ func TestParquet(t *testing.T) {
 }
 
 // typed is a cell as NDJSON has it.
-func typed(t *testing.T, kind columnar.Kind, v parquet.Value) any {
+func typed(t *testing.T, kind columnar.ColumnKind, v parquet.Value) any {
 	t.Helper()
 	switch {
 	case v.IsNull():

@@ -45,7 +45,7 @@ func TestSpans(t *testing.T) {
 func TestSmallestGrouping(t *testing.T) {
 	for g := range projection.AllColumns + 1 {
 		for _, unit := range []int64{projection.Quarters, projection.Hours, projection.Days} {
-			found, ok := projection.SmallestGrouping(g, unit)
+			found, ok := projection.SmallestStoredColumnSet(g, unit)
 			n := bits.OnesCount8(uint8(g))
 			if want := unit == projection.Quarters || n <= 2 || projection.Parties.Includes(g); ok != want {
 				t.Errorf("%06b by %d: %t", g, unit, ok)
@@ -81,7 +81,7 @@ func (r *testReport) sumsByHand(q *Question, from int64) map[string]string {
 		}
 		key := ""
 		if q.groupsByTime() {
-			key = q.periodStart(startOfQuarter(projection.QuarterOf(at))).Format(time.RFC3339)
+			key = q.periodStart(startOfQuarterHour(projection.QuarterHourOf(at))).Format(time.RFC3339)
 		}
 		for _, d := range q.By {
 			key += "|" + names[d]
@@ -97,9 +97,9 @@ func (r *testReport) sumsByHand(q *Question, from int64) map[string]string {
 		places = append(places, &m[i])
 	}
 	r.eachRow("SELECT start, campaign, supplier, buyer, source, state, reason, currency, "+list(projection.MeasureNames)+" FROM cells WHERE grain = 63 AND unit = 1", places, func() {
-		of(at*projection.Quarter, &c).Add(&m)
+		of(at*projection.QuarterHourNanos, &c).Add(&m)
 	})
-	if projection.Parties.Includes(q.grouping()) {
+	if projection.Parties.Includes(q.usedColumns()) {
 		c = projection.SumKey{}
 		elapsed := int64(0)
 		r.eachRow("SELECT a.at, a.campaign, a.supplier, b.buyer, b.elapsed FROM bids b JOIN auctions a ON a.id = b.auction WHERE a.test = 0 AND b.status <> 0",
@@ -140,16 +140,16 @@ var zones = []string{"UTC", "America/New_York", "Asia/Kolkata", "Asia/Kathmandu"
 
 func (b *randomTrade) drawQuestion(t *rapid.T) *Question {
 	zone := must.Value(time.LoadLocation(rapid.SampledFrom(zones).Draw(t, "zone")))(t)
-	from := projection.QuarterOf(start.UnixNano()) + rapid.SampledFrom([]int64{-200, -30, 0, 3, 50, 700}).Draw(t, "about") + rapid.Int64Range(-30, 30).Draw(t, "from")
-	q := &Question{Since: true, Zone: zone, From: from * projection.Quarter, Only: map[Dimension]string{}}
-	q.To = q.From + rapid.Int64Range(1, 2000).Draw(t, "quarters")*projection.Quarter
+	from := projection.QuarterHourOf(start.UnixNano()) + rapid.SampledFrom([]int64{-200, -30, 0, 3, 50, 700}).Draw(t, "about") + rapid.Int64Range(-30, 30).Draw(t, "from")
+	q := &Question{Since: true, Zone: zone, From: from * projection.QuarterHourNanos, Only: map[Dimension]string{}}
+	q.To = q.From + rapid.Int64Range(1, 2000).Draw(t, "quarters")*projection.QuarterHourNanos
 	q.By = rapid.SampledFrom([][]Dimension{nil, {ByHour}, {ByDay}}).Draw(t, "by time")
 	for _, d := range []Dimension{BySupplier, ByBuyer, ByCampaign, ByState, ByReason} {
 		switch rapid.IntRange(0, 7).Draw(t, d.String()) {
 		case 0:
 			q.By = append(slices.Clone(q.By), d)
 		case 1:
-			switch kind, configured := d.kind(); {
+			switch kind, configured := d.objectKind(); {
 			case configured:
 				q.Only[d] = rapid.SampledFrom(testNames[kind]).Draw(t, "only")
 			case d == ByState:
@@ -196,15 +196,15 @@ func TestAnswersEqualSumsByHand(t *testing.T) {
 		r.waitCaughtUp()
 		begins := int64(0)
 		if opt.Retention > 0 {
-			begins = projection.QuarterOf(opt.Now().Add(-opt.Retention).UnixNano()) * projection.Quarter
-			left := fmt.Sprintf(" WHERE (start + 1) * unit <= %d", begins/projection.Quarter)
+			begins = projection.QuarterHourOf(opt.Now().Add(-opt.Retention).UnixNano()) * projection.QuarterHourNanos
+			left := fmt.Sprintf(" WHERE (start + 1) * unit <= %d", begins/projection.QuarterHourNanos)
 			r.waitUntil("all sums of what is past keeping are gone", func() bool {
 				return r.scalar("SELECT (SELECT count(*) FROM cells"+left+") + (SELECT count(*) FROM paces"+left+") + (SELECT count(*) FROM whys"+left+")") == "0"
 			})
 		}
 		for range 8 {
 			q := b.drawQuestion(rt)
-			if opt.Retention > 0 && projection.Parties.Includes(q.grouping()) {
+			if opt.Retention > 0 && projection.Parties.Includes(q.usedColumns()) {
 				q.Only[ByState] = "CA" // a removed bid may be of a quarter that is kept, by a second
 			}
 			want := r.sumsByHand(q, max(begins, q.From))

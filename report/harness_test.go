@@ -19,7 +19,7 @@ import (
 // testLog is a log in memory.
 type testLog struct {
 	mu      sync.Mutex
-	life    Life
+	life    LogIdentity
 	entries []wal.Entry
 	first   uint64 // the oldest that history holds
 	fails   error  // of the next reading
@@ -27,7 +27,7 @@ type testLog struct {
 }
 
 func newLog() *testLog {
-	return &testLog{life: Life{[16]byte{1, 2, 3}, 1}, first: 1}
+	return &testLog{life: LogIdentity{[16]byte{1, 2, 3}, 1}, first: 1}
 }
 
 var start = time.Date(2026, 3, 7, 12, 0, 0, 0, time.UTC)
@@ -36,7 +36,7 @@ var start = time.Date(2026, 3, 7, 12, 0, 0, 0, time.UTC)
 func (l *testLog) log(after time.Duration, fact event.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.entries = append(l.entries, wal.Entry{Seq: uint64(len(l.entries) + 1), At: start.Add(after).UnixNano(), Data: event.Append(nil, fact)})
+	l.entries = append(l.entries, wal.Entry{Seq: uint64(len(l.entries) + 1), At: start.Add(after).UnixNano(), Data: event.AppendRecord(nil, fact)})
 }
 
 func (l *testLog) change(do func()) {
@@ -45,7 +45,7 @@ func (l *testLog) change(do func()) {
 	do()
 }
 
-func (l *testLog) Life() Life {
+func (l *testLog) LogIdentity() LogIdentity {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.life
@@ -60,29 +60,29 @@ func (l *testLog) Durable() (uint64, int64) {
 	return 0, 0
 }
 
-var testNames = map[event.ObjectKind][]string{
+var testNames = map[event.ConfigObjectKind][]string{
 	event.ObjectSupplier: {"", "sup_a", "sup_b", "=sup_c"},
 	event.ObjectBuyer:    {"", "buy_a", "buy_b", "buy_c", "buy_d"},
 	event.ObjectCampaign: {"", "cmp_a", "cmp_b"},
 }
 
-func (l *testLog) NameOf(kind event.ObjectKind, ref market.Ref) string {
+func (l *testLog) NameOf(kind event.ConfigObjectKind, ref market.PermanentNumber) string {
 	if names := testNames[kind]; int(ref) < len(names) {
 		return names[ref]
 	}
 	return fmt.Sprint(kind, ref)
 }
 
-func (l *testLog) RefOf(kind event.ObjectKind, id string) market.Ref {
+func (l *testLog) RefOf(kind event.ConfigObjectKind, id string) market.PermanentNumber {
 	for ref, name := range testNames[kind] {
 		if name == id {
-			return market.Ref(ref)
+			return market.PermanentNumber(ref)
 		}
 	}
 	return 0
 }
 
-func (l *testLog) NewReader(from uint64) (Reader, error) {
+func (l *testLog) NewReader(from uint64) (LogReader, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if from == 0 {
@@ -157,7 +157,7 @@ func (r *testReport) waitUntil(what string, holds func() bool) {
 	r.t.Helper()
 	for begun := time.Now(); !holds(); time.Sleep(time.Millisecond) {
 		if time.Since(begun) > patience {
-			r.t.Fatalf("waited in vain until %s; it stands at %+v", what, r.Status())
+			r.t.Fatalf("waited in vain until %s; it stands at %+v", what, r.ProgressStatus())
 		}
 	}
 }
@@ -167,14 +167,14 @@ func (r *testReport) waitCaughtUp() {
 	r.t.Helper()
 	r.waitUntil("it has all", func() bool {
 		durable, _ := r.log.Durable()
-		return r.Status().Seq == durable
+		return r.ProgressStatus().Seq == durable
 	})
 }
 
 // rebuilt waits for a rebuild after so many, and until it has all.
 func (r *testReport) waitRebuilt(before uint64) {
 	r.t.Helper()
-	r.waitUntil("it is built anew", func() bool { return r.Status().Rebuilds > before })
+	r.waitUntil("it is built anew", func() bool { return r.ProgressStatus().Rebuilds > before })
 	r.waitCaughtUp()
 }
 
@@ -186,10 +186,10 @@ func wholeTime(by ...Dimension) Question {
 // ask is the answer to a question, which is asked again while the report is being built.
 func (r *testReport) ask(q Question) (rows []Row) {
 	r.t.Helper()
-	var a *Answer
+	var a *AnswerRows
 	r.waitUntil("it answers", func() (ok bool) {
 		var err error
-		if a, err = r.Ask(context.Background(), q); errors.As(err, new(*Behind)) {
+		if a, err = r.Ask(context.Background(), q); errors.As(err, new(*LogNotReachedError)) {
 			return false
 		} else if err != nil {
 			r.t.Fatal(err)

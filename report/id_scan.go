@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// idScan searches a table for matching rows, in the order of its ids and so of time, from the
+// newestFirstScan searches a table for matching rows, in the order of its ids and so of time, from the
 // newest backwards. It reads ranges of rows and determines the end of each range first. So it
 // always knows how far it has read, and can stop there.
-type idScan struct {
+type newestFirstScan struct {
 	tx      *sql.Tx
 	table   string
 	columns string // the first one is the id
@@ -32,24 +32,24 @@ const (
 
 // run reads matching rows until a page is full, the search time is used up, or the table
 // ends.
-func (h *idScan) run(ctx context.Context) (p Page, err error) {
-	p = Page{Complete: true, Searched: creationTimeOfID(h.low)}
+func (h *newestFirstScan) run(ctx context.Context) (p SearchProgress, err error) {
+	p = SearchProgress{Complete: true, Searched: creationNanosOfID(h.low)}
 	if h.matchesNothing {
 		return p, nil
 	}
 	began := time.Now()
 	looked := 0
 	for rows := h.firstRows; ; {
-		end, more, err := h.endOfRange(ctx, rows)
+		end, more, err := h.findEndOfRange(ctx, rows)
 		if err != nil {
 			return p, err
 		}
-		last, full, err := h.readRange(ctx, end)
+		last, full, err := h.readMatchesDownTo(ctx, end)
 		if err != nil {
 			return p, err
 		}
 		if full {
-			p.Next, p.Searched = last, creationTimeOfID(last)
+			p.Next, p.Searched = last, creationNanosOfID(last)
 			return p, nil
 		}
 		if !more {
@@ -60,7 +60,7 @@ func (h *idScan) run(ctx context.Context) (p Page, err error) {
 		spent := time.Since(began)
 		left := int(float64(h.budget-spent) / (float64(spent) / float64(looked)))
 		if rows = min(2*rows, left/2, maxScanRows); rows < minScanRows {
-			p.Complete, p.Next, p.Searched = false, end, creationTimeOfID(end)
+			p.Complete, p.Next, p.Searched = false, end, creationNanosOfID(end)
 			return p, nil
 		}
 	}
@@ -68,7 +68,7 @@ func (h *idScan) run(ctx context.Context) (p Page, err error) {
 
 // fromClauseWithIndex returns the SQL from FROM on, with the index that the search uses and
 // the condition on it, and the arguments of that condition.
-func (h *idScan) fromClauseWithIndex() (text string, args []any) {
+func (h *newestFirstScan) fromClauseWithIndex() (text string, args []any) {
 	text = " FROM " + h.table
 	if h.index != "" {
 		text += " INDEXED BY " + h.index
@@ -80,41 +80,41 @@ func (h *idScan) fromClauseWithIndex() (text string, args []any) {
 	return text, h.indexArgs
 }
 
-// endOfRange returns the id at which the next range, of the given number of rows, ends. more
+// findEndOfRange returns the id at which the next range, of the given number of rows, ends. hasMoreRanges
 // is false for the last range.
-func (h *idScan) endOfRange(ctx context.Context, rows int) (end [16]byte, more bool, err error) {
+func (h *newestFirstScan) findEndOfRange(ctx context.Context, rowCount int) (endID [16]byte, hasMoreRanges bool, err error) {
 	if h.where == "" { // every row matches, so one range reads no more rows than the page
 		return h.low, false, nil
 	}
 	text, key := h.fromClauseWithIndex()
 	var id []byte
 	err = h.tx.QueryRowContext(ctx, "SELECT id"+text+" ORDER BY id DESC LIMIT 1 OFFSET ?",
-		append(append([]any{h.low[:], h.high[:]}, key...), rows-1)...).Scan(&id)
+		append(append([]any{h.low[:], h.high[:]}, key...), rowCount-1)...).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return h.low, false, nil
 	}
-	copy(end[:], id)
-	return end, err == nil, err
+	copy(endID[:], id)
+	return endID, err == nil, err
 }
 
-// readRange reads the matching rows of a range, down to id end. full reports that the page is
-// full; `last` is the id of its last row.
-func (h *idScan) readRange(ctx context.Context, end [16]byte) (last [16]byte, full bool, err error) {
+// readMatchesDownTo reads the matching rows of a range, down to endID. pageFull reports that the page is
+// full; lastID is the id of its last row.
+func (h *newestFirstScan) readMatchesDownTo(ctx context.Context, endID [16]byte) (lastID [16]byte, pageFull bool, err error) {
 	text, key := h.fromClauseWithIndex()
-	args := append(append([]any{end[:], h.high[:]}, key...), h.args...)
+	args := append(append([]any{endID[:], h.high[:]}, key...), h.args...)
 	rows, err := h.tx.QueryContext(ctx, "SELECT "+h.columns+text+h.where+" ORDER BY id DESC LIMIT ?", append(args, h.limit-h.found+1)...)
 	if err != nil {
-		return last, false, err
+		return lastID, false, err
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		if h.found == h.limit {
-			return last, true, nil
+			return lastID, true, nil
 		}
-		if last, err = h.scanRow(rows); err != nil {
-			return last, false, err
+		if lastID, err = h.scanRow(rows); err != nil {
+			return lastID, false, err
 		}
 		h.found++
 	}
-	return last, false, rows.Err()
+	return lastID, false, rows.Err()
 }

@@ -8,29 +8,29 @@ import (
 
 // Source gives the report access to the exchange's log and to its configured names.
 type Source interface {
-	// Life identifies the log.
-	Life() Life
+	// LogIdentity identifies the log.
+	LogIdentity() LogIdentity
 	// NewReader returns a reader from an entry on, or from the oldest one for 0. At the
 	// log's current end it returns io.EOF and can be called again. The error is
 	// wal.ErrGone if history no longer has the entry.
-	NewReader(from uint64) (Reader, error)
+	NewReader(from uint64) (LogReader, error)
 	// Durable returns the last durable entry.
 	Durable() (seq uint64, at int64)
 	// NameOf returns the configured name of a number, or "" if it is unknown.
-	NameOf(kind event.ObjectKind, ref market.Ref) string
+	NameOf(kind event.ConfigObjectKind, ref market.PermanentNumber) string
 	// RefOf returns the number of a name, or zero if it was never configured.
-	RefOf(kind event.ObjectKind, id string) market.Ref
+	RefOf(kind event.ConfigObjectKind, id string) market.PermanentNumber
 }
 
-// Reader reads log entries, for one goroutine. An entry's data is valid until the next call.
-type Reader interface {
+// LogReader reads log entries, for one goroutine. An entry's data is valid until the next call.
+type LogReader interface {
 	Next() (wal.Entry, error)
 	Close()
 }
 
-// Life identifies a log. It differs between exchanges. It also changes with a restore or an
+// LogIdentity identifies a log. It differs between exchanges. It also changes with a restore or an
 // accepted loss, because the same sequence numbers then belong to other entries.
-type Life struct {
+type LogIdentity struct {
 	Exchange [16]byte
 	Epoch    uint32
 }

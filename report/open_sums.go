@@ -8,7 +8,7 @@ import (
 	"pingpost/report/projection"
 )
 
-// openSums holds, only in memory, the sums of hours and days that have not ended. The
+// unfinishedSums holds, only in memory, the sums of hours and days that have not ended. The
 // database gets each one once, when its hour or day ends. Written with every batch, they
 // would be dozens of rows per lead.
 //
@@ -17,9 +17,9 @@ import (
 //
 // The time of the last log entry decides which hours and days have ended, not the clock. A
 // change to an earlier sum is written at once.
-type openSums struct {
-	sums         map[projection.SumPosition]*projection.Measures
-	latencies    map[projection.LatencyPosition]*histogram.Histogram
+type unfinishedSums struct {
+	sums         map[projection.StoredSumKey]*projection.Measures
+	latencies    map[projection.StoredLatencyKey]*histogram.Histogram
 	latencySlots int // in latencies
 	limit        int
 
@@ -33,94 +33,96 @@ const (
 	slotsPerSum        = 16 // that many slots use the memory of one sum
 )
 
-func newOpenSums() *openSums {
-	return &openSums{sums: map[projection.SumPosition]*projection.Measures{}, latencies: map[projection.LatencyPosition]*histogram.Histogram{}, limit: defaultMaxOpenSums}
+func newUnfinishedSums() *unfinishedSums {
+	return &unfinishedSums{sums: map[projection.StoredSumKey]*projection.Measures{}, latencies: map[projection.StoredLatencyKey]*histogram.Histogram{}, limit: defaultMaxOpenSums}
 }
 
-// isAlwaysWritten reports whether each batch writes the sums of this grouping and unit of
+// isWrittenWithEachBatch reports whether each batch writes the sums of this grouping and unit of
 // time to the database. All other sums stay in memory until their hour or day ends.
-func isAlwaysWritten(g projection.Grouping, unit int64) bool {
+func isWrittenWithEachBatch(g projection.ColumnSet, unit int64) bool {
 	return unit == projection.Quarters && (g == projection.AllColumns || g == projection.Parties)
 }
 
-// hasEndedBefore reports whether an hour or day has ended when the given quarter of an hour
-// begins. unit is its length in quarters, start its number.
-func hasEndedBefore(unit, start, quarter int64) bool { return (start+1)*unit <= quarter }
+// hasUnitEndedBefore reports whether an hour or day has ended when the given quarter of an hour
+// begins. unit is its length in quarters, unitNumber its number.
+func hasUnitEndedBefore(unit, unitNumber, quarterHour int64) bool {
+	return (unitNumber+1)*unit <= quarterHour
+}
 
 // isFull reports whether there are too many sums in memory, so that they must be written
 // early.
-func (o *openSums) isFull() bool {
+func (o *unfinishedSums) isFull() bool {
 	return len(o.sums)+len(o.latencies)+o.latencySlots/slotsPerSum > o.limit
 }
 
-// mergeLatencies adds a histogram of latencies to the open sum at this position.
-func (o *openSums) mergeLatencies(at projection.LatencyPosition, h histogram.Histogram) {
-	to := projection.GetOrInsert(o.latencies, at)
+// addToLatencySum adds a histogram of latencies to the open sum at this position.
+func (o *unfinishedSums) addToLatencySum(position projection.StoredLatencyKey, h histogram.Histogram) {
+	to := projection.GetOrInsert(o.latencies, position)
 	o.latencySlots -= len(*to)
 	to.Add(h)
 	o.latencySlots += len(*to)
 }
 
-// loadOpenSums computes the sums of the current hour and day from the database after it was
+// rebuildUnfinishedSums computes the sums of the current hour and day from the database after it was
 // opened: the day from its finished hours, and the rest from the quarters of the unfinished
 // hour.
-func (f *reportFile) loadOpenSums(ctx context.Context) error {
-	now := projection.QuarterOf(f.position.at)
+func (f *reportDatabase) rebuildUnfinishedSums(ctx context.Context) error {
+	now := projection.QuarterHourOf(f.position.at)
 	day, hour := projection.DivideRoundingDown(now, projection.Days), projection.DivideRoundingDown(now, projection.Hours)
 	for _, table := range []string{sumTable, latencyTable} {
 		for _, g := range projection.Groupings {
-			for _, unit := range g.TimeUnits() {
-				if isAlwaysWritten(g, unit) {
+			for _, unit := range g.StoredTimeUnits() {
+				if isWrittenWithEachBatch(g, unit) {
 					continue
 				}
-				if err := f.execute(ctx, "DELETE FROM "+table+" WHERE grain = ? AND unit = ? AND start >= ?", g, unit, projection.DivideRoundingDown(now, unit)); err != nil {
+				if err := f.executeStatement(ctx, "DELETE FROM "+table+" WHERE grain = ? AND unit = ? AND start >= ?", g, unit, projection.DivideRoundingDown(now, unit)); err != nil {
 					return err
 				}
 			}
 		}
 	}
 	const hoursOver = " WHERE grain < 63 AND unit = 4 AND start >= ? AND start < ?"
-	if err := f.eachStoredSum(ctx, hoursOver, func(at projection.SumPosition, m *projection.Measures) {
+	if err := f.forEachStoredSum(ctx, hoursOver, func(at projection.StoredSumKey, m *projection.Measures) {
 		at.Unit, at.Start = projection.Days, day
 		projection.GetOrInsert(f.openSums.sums, at).Add(m)
 	}, day*projection.Days/projection.Hours, hour); err != nil {
 		return err
 	}
-	if err := f.eachStoredLatency(ctx, hoursOver, func(at projection.LatencyPosition, h histogram.Histogram) {
+	if err := f.forEachStoredHistogram(ctx, hoursOver, func(at projection.StoredLatencyKey, h histogram.Histogram) {
 		at.Unit, at.Start = projection.Days, day
-		f.openSums.mergeLatencies(at, h)
+		f.openSums.addToLatencySum(at, h)
 	}, day*projection.Days/projection.Hours, hour); err != nil {
 		return err
 	}
 	begun := map[projection.SumKey]*projection.Measures{}
-	if err := f.eachStoredSum(ctx, " WHERE grain = 63 AND unit = 1 AND start >= ?", func(at projection.SumPosition, m *projection.Measures) {
+	if err := f.forEachStoredSum(ctx, " WHERE grain = 63 AND unit = 1 AND start >= ?", func(at projection.StoredSumKey, m *projection.Measures) {
 		at.Key.Quarter = at.Start
 		projection.GetOrInsert(begun, at.Key).Add(m)
 	}, hour*projection.Hours); err != nil {
 		return err
 	}
-	for at, m := range projection.RollUp(begun, f.throttle.restIfDue) {
-		if !isAlwaysWritten(at.Grouping, at.Unit) && !hasEndedBefore(at.Unit, at.Start, now) {
+	for at, m := range projection.RollUpSums(begun, f.throttle.sleepIfDue) {
+		if !isWrittenWithEachBatch(at.Grouping, at.Unit) && !hasUnitEndedBefore(at.Unit, at.Start, now) {
 			projection.GetOrInsert(f.openSums.sums, at).Add(m)
 		}
 	}
 	clocked := map[projection.LatencyKey]*histogram.Histogram{}
-	if err := f.eachStoredLatency(ctx, " WHERE grain = 7 AND unit = 1 AND start >= ?", func(at projection.LatencyPosition, h histogram.Histogram) {
+	if err := f.forEachStoredHistogram(ctx, " WHERE grain = 7 AND unit = 1 AND start >= ?", func(at projection.StoredLatencyKey, h histogram.Histogram) {
 		at.Key.Key.Quarter = at.Start
 		projection.GetOrInsert(clocked, at.Key).Add(h)
 	}, hour*projection.Hours); err != nil {
 		return err
 	}
-	for at, h := range projection.RollUpLatencies(clocked, f.throttle.restIfDue) {
-		if !isAlwaysWritten(at.Grouping, at.Unit) && !hasEndedBefore(at.Unit, at.Start, now) {
-			f.openSums.mergeLatencies(at, *h)
+	for at, h := range projection.RollUpLatencies(clocked, f.throttle.sleepIfDue) {
+		if !isWrittenWithEachBatch(at.Grouping, at.Unit) && !hasUnitEndedBefore(at.Unit, at.Start, now) {
+			f.openSums.addToLatencySum(at, *h)
 		}
 	}
 	return nil
 }
 
-func (f *reportFile) eachStoredSum(ctx context.Context, where string, do func(projection.SumPosition, *projection.Measures), args ...any) error {
-	var at projection.SumPosition
+func (f *reportDatabase) forEachStoredSum(ctx context.Context, whereClause string, visit func(projection.StoredSumKey, *projection.Measures), args ...any) error {
+	var at projection.StoredSumKey
 	var currency string
 	var m projection.Measures
 	places := make([]any, 0, len(sumKeyColumns)+projection.MeasureCount)
@@ -128,27 +130,27 @@ func (f *reportFile) eachStoredSum(ctx context.Context, where string, do func(pr
 	for i := range m {
 		places = append(places, &m[i])
 	}
-	return f.eachRow(ctx, "SELECT * FROM "+sumTable+where, func(row *sql.Rows) error {
+	return f.forEachQueryRow(ctx, "SELECT * FROM "+sumTable+whereClause, func(row *sql.Rows) error {
 		if err := row.Scan(places...); err != nil {
 			return err
 		}
 		at.Key.Currency = [3]byte{}
 		copy(at.Key.Currency[:], currency)
-		do(at, &m)
+		visit(at, &m)
 		return nil
 	}, args...)
 }
 
-func (f *reportFile) eachStoredLatency(ctx context.Context, where string, do func(projection.LatencyPosition, histogram.Histogram), args ...any) error {
-	var at projection.LatencyPosition
+func (f *reportDatabase) forEachStoredHistogram(ctx context.Context, whereClause string, visit func(projection.StoredLatencyKey, histogram.Histogram), args ...any) error {
+	var at projection.StoredLatencyKey
 	var blob sql.RawBytes
 	of := &at.Key.Key
-	return f.eachRow(ctx, "SELECT * FROM "+latencyTable+where, func(row *sql.Rows) error {
+	return f.forEachQueryRow(ctx, "SELECT * FROM "+latencyTable+whereClause, func(row *sql.Rows) error {
 		if err := row.Scan(&at.Grouping, &at.Unit, &at.Start, &of.Campaign, &of.Supplier, &of.Buyer, &at.Key.Kind, &blob); err != nil {
 			return err
 		}
-		h, err := histogram.Parse(blob)
-		do(at, h)
+		h, err := histogram.ParseStored(blob)
+		visit(at, h)
 		return err
 	}, args...)
 }

@@ -29,7 +29,7 @@ var dimensionNames = [dimensions]string{"hour", "day", "supplier", "buyer", "cam
 func (d Dimension) String() string { return dimensionNames[d] }
 
 // ParseDimension returns the dimension with this name, and false for an unknown name.
-func ParseDimension(name string) (Dimension, bool) {
+func ParseDimension(name string) (dimension Dimension, exists bool) {
 	for d, known := range dimensionNames {
 		if known == name {
 			return Dimension(d), true
@@ -43,9 +43,9 @@ func DimensionNames() string { return strings.Join(dimensionNames[:], ", ") }
 
 func (d Dimension) isTime() bool { return d == ByHour || d == ByDay }
 
-// kind returns the kind of configured object (supplier, buyer, campaign) that the dimension's
+// objectKind returns the kind of configured object (supplier, buyer, campaign) that the dimension's
 // values name. It returns false for other dimensions.
-func (d Dimension) kind() (event.ObjectKind, bool) {
+func (d Dimension) objectKind() (kindOfObject event.ConfigObjectKind, isConfigured bool) {
 	switch d {
 	case BySupplier:
 		return event.ObjectSupplier, true
@@ -68,9 +68,9 @@ type Question struct {
 	Only     map[Dimension]string
 }
 
-// groupingOf returns the stored columns that these dimensions use. The dimensions of time use
+// columnsOfDimensions returns the stored columns that these dimensions use. The dimensions of time use
 // none.
-func groupingOf(all ...Dimension) (g projection.Grouping) {
+func columnsOfDimensions(all ...Dimension) (g projection.ColumnSet) {
 	for _, d := range all {
 		if !d.isTime() {
 			g |= projection.ColumnSupplier << (d - BySupplier)
@@ -79,11 +79,11 @@ func groupingOf(all ...Dimension) (g projection.Grouping) {
 	return g
 }
 
-// grouping returns the stored columns that the question uses, to group by or as a condition.
-func (q *Question) grouping() projection.Grouping {
-	g := groupingOf(q.By...)
+// usedColumns returns the stored columns that the question uses, to group by or as a condition.
+func (q *Question) usedColumns() projection.ColumnSet {
+	g := columnsOfDimensions(q.By...)
 	for d := range q.Only {
-		g |= groupingOf(d)
+		g |= columnsOfDimensions(d)
 	}
 	return g
 }
@@ -100,27 +100,27 @@ func (q *Question) groupsBy(dimension Dimension) bool {
 // groupsByTime reports whether the question groups by hour or by day.
 func (q *Question) groupsByTime() bool { return q.groupsBy(ByHour) || q.groupsBy(ByDay) }
 
-// periodStart returns the beginning of the hour or day that contains `at`, in the question's
+// periodStart returns the beginning of the hour or day that contains moment, in the question's
 // zone. When clocks go back, one hour occurs twice with two offsets.
-func (q *Question) periodStart(at time.Time) time.Time {
-	at = at.In(q.Zone)
+func (q *Question) periodStart(moment time.Time) time.Time {
+	moment = moment.In(q.Zone)
 	if q.groupsBy(ByHour) {
-		return at.Add(-time.Duration(at.Minute()) * time.Minute)
+		return moment.Add(-time.Duration(moment.Minute()) * time.Minute)
 	}
-	year, month, day := at.Date()
+	year, month, day := moment.Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, q.Zone)
 }
 
-// Fault reports an invalid question: the field and the value that it expects.
-type Fault struct{ Field, Expected string }
+// InvalidQuestionError reports an invalid question: the field and the value that it expects.
+type InvalidQuestionError struct{ Field, Expected string }
 
-func (f *Fault) Error() string { return f.Field + ": expected " + f.Expected }
+func (f *InvalidQuestionError) Error() string { return f.Field + ": expected " + f.Expected }
 
-// Behind reports that the report has not yet read the log up to the end of the question's
+// LogNotReachedError reports that the report has not yet read the log up to the end of the question's
 // time range.
-type Behind struct{ Reached time.Time }
+type LogNotReachedError struct{ Reached time.Time }
 
-func (b *Behind) Error() string {
+func (b *LogNotReachedError) Error() string {
 	if b.Reached.IsZero() {
 		return "the report is being built and has no data yet"
 	}
@@ -137,61 +137,61 @@ type queryLimits struct {
 
 var defaultLimits = queryLimits{cells: 2_000_000, groups: 100_000, timeout: time.Minute, searchTime: 150 * time.Millisecond, firstScanRows: 2000}
 
-// firstFault returns a *Fault for the first mistake in the question, or nil if the question
+// findFirstFault returns a *Fault for the first mistake in the question, or nil if the question
 // is valid.
-func (q *Question) firstFault() error {
+func (q *Question) findFirstFault() error {
 	seen := make(map[Dimension]bool)
 	for _, d := range q.By {
 		if seen[d] || d == ByDay && seen[ByHour] || d == ByHour && seen[ByDay] {
-			return &Fault{"by", "each of " + DimensionNames() + " once, and of hour and day one"}
+			return &InvalidQuestionError{"by", "each of " + DimensionNames() + " once, and of hour and day one"}
 		}
 		seen[d] = true
 	}
 	for name, at := range map[string]int64{"from": q.From, "to": q.To} {
-		if at%projection.Quarter != 0 {
-			return &Fault{name, "a time at a full quarter of an hour"}
+		if at%projection.QuarterHourNanos != 0 {
+			return &InvalidQuestionError{name, "a time at a full quarter of an hour"}
 		}
 	}
 	if q.From >= q.To {
-		return &Fault{"to", "a time after from; the report ends before it"}
+		return &InvalidQuestionError{"to", "a time after from; the report ends before it"}
 	}
 	return nil
 }
 
 // whereConditions returns the question's Only values as SQL conditions with arguments. The
 // error is a *Fault for an unknown name.
-func (q *Question) whereConditions(src Source, sourceRef func(string) int64) (text string, args []any, err error) {
+func (q *Question) whereConditions(src Source, numberOfSource func(string) int64) (sqlConditions string, args []any, err error) {
 	for d := BySupplier; d < dimensions; d++ {
 		name, only := q.Only[d]
 		if !only {
 			continue
 		}
-		kind, configured := d.kind()
+		kind, configured := d.objectKind()
 		switch {
 		case configured && name == "":
 			args = append(args, 0)
 		case configured:
 			ref := src.RefOf(kind, name)
 			if ref == 0 {
-				return "", nil, &Fault{d.String(), "a name that was configured once"}
+				return "", nil, &InvalidQuestionError{d.String(), "a name that was configured once"}
 			}
 			args = append(args, ref)
 		case d == BySource:
-			args = append(args, sourceRef(name))
+			args = append(args, numberOfSource(name))
 		case d == ByState:
 			args = append(args, strings.ToUpper(name))
 		default:
-			numbers := projection.CausesNamed(name)
+			numbers := projection.CauseNumbersNamed(name)
 			if len(numbers) == 0 {
-				return "", nil, &Fault{d.String(), "why a lead was not sold or a buyer did not get it, such as caps_full or below_floor"}
+				return "", nil, &InvalidQuestionError{d.String(), "why a lead was not sold or a buyer did not get it, such as caps_full or below_floor"}
 			}
-			text += fmt.Sprintf(" AND reason IN (?%s)", strings.Repeat(", ?", len(numbers)-1))
+			sqlConditions += fmt.Sprintf(" AND reason IN (?%s)", strings.Repeat(", ?", len(numbers)-1))
 			for _, n := range numbers {
 				args = append(args, n)
 			}
 			continue
 		}
-		text += " AND " + d.String() + " = ?"
+		sqlConditions += " AND " + d.String() + " = ?"
 	}
-	return text, args, nil
+	return sqlConditions, args, nil
 }

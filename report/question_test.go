@@ -45,7 +45,7 @@ func TestOnly(t *testing.T) {
 // change.
 func TestTimes(t *testing.T) {
 	log := newLog()
-	log.log(0, &event.Founded{})
+	log.log(0, &event.ExchangeFounded{})
 	lead := func(n int, at time.Time) {
 		log.log(at.Sub(start), &event.LeadDecided{Lead: leadID(n), Campaign: 1, Supplier: 1, Reason: market.ReasonCapsFull})
 	}
@@ -77,7 +77,7 @@ func TestTimes(t *testing.T) {
 		q := Question{By: []Dimension{test.by}, From: test.from.UnixNano(), To: test.from.Add(24 * time.Hour).UnixNano(), Zone: zone}
 		var got []string
 		for _, row := range r.ask(q) {
-			got = append(got, row.Start.Format("01-02T15:04Z07:00 ")+string(market.Money(row.Count("leads")*1_000_000).AppendJSON(nil)))
+			got = append(got, row.Start.Format("01-02T15:04Z07:00 ")+string(market.Money(row.MeasureNamed("leads")*1_000_000).AppendJSON(nil)))
 		}
 		if strings.Join(got, ", ") != test.want {
 			t.Errorf("by %s in %s: %s, not %s", test.by, test.zone, strings.Join(got, ", "), test.want)
@@ -113,13 +113,13 @@ func TestFaults(t *testing.T) {
 	} {
 		q := wholeTime()
 		change(&q)
-		var fault *Fault
+		var fault *InvalidQuestionError
 		if _, err := r.Ask(t.Context(), q); !errors.As(err, &fault) || fault.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
 	both := wholeTime(ByHour, ByDay)
-	if _, err := r.Ask(t.Context(), both); !errors.As(err, new(*Fault)) {
+	if _, err := r.Ask(t.Context(), both); !errors.As(err, new(*InvalidQuestionError)) {
 		t.Errorf("by hours and days: %v", err)
 	}
 }
@@ -145,11 +145,11 @@ func TestTooLarge(t *testing.T) {
 			}
 			a.Close()
 		}
-		var fault *Fault
+		var fault *InvalidQuestionError
 		if !errors.As(err, &fault) || fault.Field != "from" {
 			t.Errorf("%s: %v", what, err)
 		}
-		if s := r.Status(); s.Rebuilds != 0 || s.Errors != 0 {
+		if s := r.ProgressStatus(); s.Rebuilds != 0 || s.Errors != 0 {
 			t.Errorf("%s: taken for damage: %+v", what, s)
 		}
 		r.stop()
@@ -174,7 +174,7 @@ func TestCancelledAnswer(t *testing.T) {
 		}
 	}
 	r.wantRows(wholeTime(ByBuyer), wanted)
-	if s := r.Status(); s.Rebuilds != 0 || s.Errors != 0 {
+	if s := r.ProgressStatus(); s.Rebuilds != 0 || s.Errors != 0 {
 		t.Errorf("a cancelled reading was taken for damage: %+v", s)
 	}
 }

@@ -69,8 +69,8 @@ type Report struct {
 	checkSlot  chan struct{}     // holds a value during a check
 
 	mu         sync.Mutex
-	file       *reportFile // answers questions; nil: no file now
-	status     Status
+	file       *reportDatabase // answers questions; nil: no file now
+	status     ProgressStatus
 	caughtUpAt time.Time // when the file last had all entries
 }
 
@@ -79,9 +79,9 @@ func New(opt Options) *Report {
 	return &Report{opt: opt.withDefaults(), rebuilds: make(chan rebuildError, 1), checkSlot: make(chan struct{}, 1)}
 }
 
-// Status says how far a report has followed the log, whether it pauses for lack of disk space, and
+// ProgressStatus says how far a report has followed the log, whether it pauses for lack of disk space, and
 // how many rebuilds and errors it had since the process started.
-type Status struct {
+type ProgressStatus struct {
 	Seq        uint64 // last applied entry
 	At         int64  // time of that entry, Unix nanoseconds
 	LagEntries uint64
@@ -91,8 +91,8 @@ type Status struct {
 	Errors     uint64
 }
 
-// Status returns how far the report has followed the log. It is fast enough to call often.
-func (r *Report) Status() Status {
+// ProgressStatus returns how far the report has followed the log. It is fast enough to call often.
+func (r *Report) ProgressStatus() ProgressStatus {
 	durable, _ := r.opt.Source.Durable()
 	r.mu.Lock()
 	s := r.status
@@ -121,13 +121,13 @@ func (r *Report) lag(seq uint64, at int64) time.Duration {
 // errRequested is the reason of a rebuild by request.
 var errRequested = errors.New("a rebuild was requested")
 
-// Rebuild requests that the database is deleted and built again, as far back as the log goes.
+// RequestRebuild requests that the database is deleted and built again, as far back as the log goes.
 // It does not wait for that.
-func (r *Report) Rebuild() { r.requestRebuild(errRequested) }
+func (r *Report) RequestRebuild() { r.requestRebuildBecause(errRequested) }
 
-func (r *Report) requestRebuild(why error) {
+func (r *Report) requestRebuildBecause(cause error) {
 	select {
-	case r.rebuilds <- rebuildError{why}:
+	case r.rebuilds <- rebuildError{cause}:
 	default: // a rebuild is pending already
 	}
 }
@@ -138,14 +138,14 @@ type rebuildError struct{ cause error }
 func (e *rebuildError) Error() string { return e.cause.Error() }
 func (e *rebuildError) Unwrap() error { return e.cause }
 
-// classifySQLiteError wraps err in a rebuildError if the database file is at fault. A full
+// wrapIfRebuildHelps wraps err in a rebuildError if the database file is at fault. A full
 // disk and another program's lock are not the file's fault.
-func classifySQLiteError(err error) error {
+func wrapIfRebuildHelps(err error) error {
 	var theirs *sqlite.Error
 	switch {
 	case err == nil || errors.Is(err, context.Canceled):
 		return err
-	case errors.As(err, &theirs) && isTransient(theirs.Code()):
+	case errors.As(err, &theirs) && isTransientSQLiteCode(theirs.Code()):
 		return err
 	}
 	return &rebuildError{err}
@@ -154,14 +154,14 @@ func classifySQLiteError(err error) error {
 // noTempPath is SQLITE_IOERR_GETTEMPPATH.
 const noTempPath = 10 | 25<<8
 
-// isTransient reports whether an SQLite result code means a problem that waiting can resolve.
+// isTransientSQLiteCode reports whether an SQLite result code means a problem that waiting can resolve.
 // These are busy, locked, interrupted, out of memory, disk full, no descriptors, and no
 // folder for sorting.
-func isTransient(code int) bool {
-	if code == noTempPath {
+func isTransientSQLiteCode(sqliteCode int) bool {
+	if sqliteCode == noTempPath {
 		return true
 	}
-	switch code & 0xff {
+	switch sqliteCode & 0xff {
 	case 5, 6, 7, 9, 13, 14:
 		return true
 	}
@@ -173,13 +173,13 @@ func isTransient(code int) bool {
 func (r *Report) Run(ctx context.Context) {
 	pause, began := time.Duration(0), time.Now()
 	for {
-		err := r.followLogWithRecover(ctx)
+		err := r.openAndFollowLog(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		var spoilt *rebuildError
 		if errors.As(err, &spoilt) {
-			err = r.discardFile(spoilt.cause)
+			err = r.deleteDatabaseForRebuild(spoilt.cause)
 		} else {
 			r.opt.Logger.Warn("the report failed and is retried; the exchange is not affected", "error", err)
 		}
@@ -203,38 +203,38 @@ func (r *Report) countError() {
 	r.mu.Unlock()
 }
 
-// discardFile deletes the current database, so that a new one is built. It logs the reason.
-func (r *Report) discardFile(why error) error {
+// deleteDatabaseForRebuild deletes the current database, so that a new one is built. It logs the reason.
+func (r *Report) deleteDatabaseForRebuild(reason error) error {
 	level := slog.LevelWarn
-	if errors.Is(why, errRequested) || errors.Is(why, errUnusable) {
+	if errors.Is(reason, errRequested) || errors.Is(reason, errUnusable) {
 		level = slog.LevelInfo
 	}
-	r.opt.Logger.Log(context.Background(), level, "the report is rebuilt from the log; the exchange is not affected", "reason", why)
+	r.opt.Logger.Log(context.Background(), level, "the report is rebuilt from the log; the exchange is not affected", "reason", reason)
 	r.mu.Lock()
 	r.status.Rebuilds++
 	r.status.Seq, r.status.At, r.caughtUpAt = 0, 0, time.Time{}
 	r.mu.Unlock()
-	_, all, err := listReportFiles(r.opt.Dir)
+	_, all, err := listDatabaseFiles(r.opt.Dir)
 	for _, path := range all {
-		err = errors.Join(err, removeFile(path))
+		err = errors.Join(err, removeDatabaseFiles(path))
 	}
 	if err != nil {
-		return fmt.Errorf("cannot remove the report's file: %w", err)
+		return fmt.Errorf("cannot remove the report's database: %w", err)
 	}
-	if errors.Is(why, errRequested) || errors.Is(why, errUnusable) {
+	if errors.Is(reason, errRequested) || errors.Is(reason, errUnusable) {
 		return errRequested // not a failure
 	}
-	return why
+	return reason
 }
 
-// followLogWithRecover opens the database and follows the log. It converts a panic to an
+// openAndFollowLog opens the database and follows the log. It converts a panic to an
 // error, because a damaged file must not stop the exchange. After a panic it leaves the file
 // unclosed, since the library may still hold its locks.
-func (r *Report) followLogWithRecover(ctx context.Context) (err error) {
-	var f *reportFile
+func (r *Report) openAndFollowLog(ctx context.Context) (err error) {
+	var f *reportDatabase
 	checks, cancel := context.WithCancel(ctx)
 	defer func() {
-		r.setServedFile(nil)
+		r.setServedDatabase(nil)
 		cancel()
 		r.checkSlot <- struct{}{} // waits for the end of the last check
 		<-r.checkSlot
@@ -246,15 +246,15 @@ func (r *Report) followLogWithRecover(ctx context.Context) (err error) {
 			err = errors.Join(err, f.close())
 		}
 	}()
-	if f, err = r.openOrCreateFile(ctx); err != nil {
+	if f, err = r.openOrCreateDatabase(ctx); err != nil {
 		return err
 	}
-	r.setServedFile(f)
+	r.setServedDatabase(f)
 	return r.followLog(ctx, checks, f)
 }
 
-// setServedFile sets the database that answers questions. With nil, questions get a *Behind.
-func (r *Report) setServedFile(f *reportFile) {
+// setServedDatabase sets the database that answers questions. With nil, questions get a *Behind.
+func (r *Report) setServedDatabase(f *reportDatabase) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.file = f; f != nil {

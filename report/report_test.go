@@ -84,11 +84,11 @@ func TestMoneyAfterARefusalAndOfSeveralReturns(t *testing.T) {
 		Lead: leadID(6), Campaign: 1, Supplier: 1, Settlement: event.SettledRefused, Sale: sale(2, 9_000_000), Attempts: 1, Next: sale(4, 3_000_000),
 	})
 	log.log(106*time.Minute, &event.LeadDecided{Lead: leadID(7), Campaign: 1, Supplier: 1, Sale: sale(4, 2_000_000)})
-	returned := func(n int, price market.Money) event.LeadChange {
-		back := event.ReturnedResources{Campaign: 1, Credit: price, Reverse: price * 4 / 5, Currency: usd, Month: 1}
-		return event.LeadChange{Lead: leadID(n), Supplier: 1, Result: event.ChangeDone, To: market.StatusReturned, Return: back}
+	returned := func(n int, price market.Money) event.LeadStatusChange {
+		back := event.ResourcesFreedByReturn{Campaign: 1, Credit: price, Reverse: price * 4 / 5, Currency: usd, Month: 1}
+		return event.LeadStatusChange{Lead: leadID(n), Supplier: 1, Result: event.ChangeDone, To: market.StatusReturned, Return: back}
 	}
-	log.log(107*time.Minute, &event.StatusChanged{Buyer: 4, Changes: []event.LeadChange{returned(6, 3_000_000), returned(7, 2_000_000)}})
+	log.log(107*time.Minute, &event.LeadStatusesChanged{Buyer: 4, Changes: []event.LeadStatusChange{returned(6, 3_000_000), returned(7, 2_000_000)}})
 	r := run(t, log, options(log, t.TempDir()))
 	r.waitCaughtUp()
 	q := wholeTime(ByBuyer)

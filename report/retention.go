@@ -14,25 +14,25 @@ import (
 
 // removeExpiredIfDue removes data older than Retention at intervals, a quarter of an hour per
 // transaction. Each transaction also updates the time from which on the database is complete.
-func (r *Report) removeExpiredIfDue(ctx context.Context, f *reportFile) error {
+func (r *Report) removeExpiredIfDue(ctx context.Context, f *reportDatabase) error {
 	if r.opt.Retention == 0 || r.opt.Now().Sub(r.lastSweep) < r.opt.sweepInterval {
 		return nil
 	}
 	r.lastSweep = r.opt.Now()
 	ctx = context.WithoutCancel(ctx)
-	last := projection.QuarterOf(r.lastSweep.Add(-r.opt.Retention).UnixNano())
+	last := projection.QuarterHourOf(r.lastSweep.Add(-r.opt.Retention).UnixNano())
 	for range maxQuartersPerSweep {
 		oldest := int64(math.MaxInt64)
 		err := f.writer.QueryRowContext(ctx, oldestQuarter).Scan(&oldest)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return classifySQLiteError(err)
+			return wrapIfRebuildHelps(err)
 		}
 		until := last
 		if oldest < last {
 			until = oldest + 1
 		}
-		if err := f.removeRowsBefore(ctx, until*projection.Quarter); err != nil {
-			return classifySQLiteError(err)
+		if err := f.removeRowsBefore(ctx, until*projection.QuarterHourNanos); err != nil {
+			return wrapIfRebuildHelps(err)
 		}
 		if until == last {
 			return nil
@@ -45,35 +45,35 @@ func (r *Report) removeExpiredIfDue(ctx context.Context, f *reportFile) error {
 // maxQuartersPerSweep limits the quarters that are removed before the log is read again.
 const maxQuartersPerSweep = 16
 
-// removeRowsBefore removes the rows and sums from before limit (Unix nanoseconds) in one
+// removeRowsBefore removes the rows and sums from before beforeNanos in one
 // transaction.
-func (f *reportFile) removeRowsBefore(ctx context.Context, limit int64) (err error) {
-	if err := f.execute(ctx, "BEGIN IMMEDIATE"); err != nil {
+func (f *reportDatabase) removeRowsBefore(ctx context.Context, beforeNanos int64) (err error) {
+	if err := f.executeStatement(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, f.execute(ctx, "ROLLBACK"))
+			err = errors.Join(err, f.executeStatement(ctx, "ROLLBACK"))
 		}
 	}()
 	gone := int64(0)
-	id := market.ComposeID(limit/int64(time.Millisecond), [10]byte{})
+	id := market.ComposeID(beforeNanos/int64(time.Millisecond), [10]byte{})
 	for table, column := range map[string]string{"leads": "id", "posts": "lead", "webhooks": "lead", "auctions": "id", "bids": "auction"} {
 		if err := f.deleteRowsOfOlderIDs(ctx, &gone, table, column, id[:]); err != nil {
 			return err
 		}
 	}
-	if err := f.removeSumsBefore(ctx, &gone, projection.QuarterOf(limit)); err != nil {
+	if err := f.removeSumsBefore(ctx, &gone, projection.QuarterHourOf(beforeNanos)); err != nil {
 		return err
 	}
 	kept := f.position
 	if gone > 0 {
-		kept.begins = max(kept.begins, limit)
+		kept.begins = max(kept.begins, beforeNanos)
 	}
 	if err := f.writePosition(ctx, kept); err != nil {
 		return err
 	}
-	if err := f.execute(ctx, "COMMIT"); err != nil {
+	if err := f.executeStatement(ctx, "COMMIT"); err != nil {
 		return err
 	}
 	f.position = kept
@@ -82,11 +82,11 @@ func (f *reportFile) removeRowsBefore(ctx context.Context, limit int64) (err err
 }
 
 // removeSumsBefore removes the sums of days, hours and quarters that ended before the given
-// quarter of an hour. A day or hour that began earlier and ended later stays. No question
+// quarterHour of an hour. A day or hour that began earlier and ended later stays. No question
 // reads it, because questions begin later. It adds to *removedRows.
-func (f *reportFile) removeSumsBefore(ctx context.Context, removedRows *int64, quarter int64) error {
+func (f *reportDatabase) removeSumsBefore(ctx context.Context, removedRows *int64, quarterHour int64) error {
 	for _, unit := range []int64{projection.Quarters, projection.Hours, projection.Days} {
-		until := projection.DivideRoundingDown(quarter, unit)
+		until := projection.DivideRoundingDown(quarterHour, unit)
 		if err := f.deleteAndCount(ctx, removedRows, reasonTable+" WHERE unit = ? AND start < ?", unit, until); err != nil {
 			return err
 		}
@@ -103,11 +103,11 @@ func (f *reportFile) removeSumsBefore(ctx context.Context, removedRows *int64, q
 
 // deleteRowsOfOlderIDs deletes a table's rows with smaller ids, in batches with rests,
 // because a quarter of an hour may have a million rows. It adds their number to *removedRows.
-func (f *reportFile) deleteRowsOfOlderIDs(ctx context.Context, removedRows *int64, table, column string, id []byte) error {
+func (f *reportDatabase) deleteRowsOfOlderIDs(ctx context.Context, removedRows *int64, table, column string, beforeID []byte) error {
 	some := fmt.Sprintf("%[1]s WHERE %[2]s <= (SELECT max(%[2]s) FROM (SELECT %[2]s FROM %[1]s WHERE %[2]s < ? ORDER BY %[2]s LIMIT %[3]d))", table, column, deleteBatchRows)
-	for f.throttle.startWork(); ; f.throttle.restIfDue() {
+	for f.throttle.recordWorkStart(); ; f.throttle.sleepIfDue() {
 		before := *removedRows
-		if err := f.deleteAndCount(ctx, removedRows, some, id); err != nil || *removedRows == before {
+		if err := f.deleteAndCount(ctx, removedRows, some, beforeID); err != nil || *removedRows == before {
 			return err
 		}
 	}
@@ -116,8 +116,8 @@ func (f *reportFile) deleteRowsOfOlderIDs(ctx context.Context, removedRows *int6
 // deleteBatchRows is the approximate number of rows per DELETE statement.
 const deleteBatchRows = 500
 
-func (f *reportFile) deleteAndCount(ctx context.Context, removedRows *int64, from string, args ...any) error {
-	result, err := f.writer.ExecContext(ctx, "DELETE FROM "+from, args...)
+func (f *reportDatabase) deleteAndCount(ctx context.Context, removedRows *int64, sqlAfterFrom string, args ...any) error {
+	result, err := f.writer.ExecContext(ctx, "DELETE FROM "+sqlAfterFrom, args...)
 	if err != nil {
 		return err
 	}

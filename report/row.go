@@ -18,14 +18,14 @@ type Row struct {
 	pings, posts histogram.Histogram // latencies of buyers
 }
 
-// Count returns the figure in the column with this name. An unknown name is a bug and panics.
-func (r *Row) Count(name string) int64 {
+// MeasureNamed returns the figure in the column with this name. An unknown name is a bug and panics.
+func (r *Row) MeasureNamed(measureName string) int64 {
 	for i, known := range projection.MeasureNames {
-		if known == name {
+		if known == measureName {
 			return r.Measures[i]
 		}
 	}
-	panic("BUG: unknown measure " + name)
+	panic("BUG: unknown measure " + measureName)
 }
 
 // Margin returns the exchange's gain: revenue minus payouts, both after returns.
@@ -33,10 +33,10 @@ func (r *Row) Margin() market.Money {
 	return market.Money(r.Measures[projection.SumRevenue] - r.Measures[projection.SumCredit] - r.Measures[projection.SumPayout] + r.Measures[projection.SumReversal])
 }
 
-// mergeCurrencies moves counts without a currency into the first row that has a currency and
+// mergeRowsWithoutCurrency moves counts without a currency into the first row that has a currency and
 // the same dimensions. The rows of a group must be adjacent, the one without a currency
 // first.
-func mergeCurrencies(rows []*Row) []*Row {
+func mergeRowsWithoutCurrency(rows []*Row) []*Row {
 	folded := rows[:0]
 	for _, row := range rows {
 		if n := len(folded); n > 0 && folded[n-1].Currency == "" && folded[n-1].Names == row.Names {

@@ -11,7 +11,7 @@ import (
 // parameters for each one.
 type rowWriter struct {
 	ctx        context.Context //nolint:containedctx // of one transaction
-	f          *reportFile
+	f          *reportDatabase
 	head, tail string
 	columns    int
 	args       []any
@@ -22,13 +22,13 @@ const maxParameters = 64
 func (w *rowWriter) rowsPerStatement() int { return max(1, maxParameters/w.columns) }
 
 // newReplacingWriter returns a writer that replaces a stored row with the same key.
-func (f *reportFile) newReplacingWriter(ctx context.Context, table string, columns int) *rowWriter {
+func (f *reportDatabase) newReplacingWriter(ctx context.Context, table string, columns int) *rowWriter {
 	return &rowWriter{ctx: ctx, f: f, head: "INSERT OR REPLACE INTO " + table, columns: columns}
 }
 
 // newSumAddingWriter returns a writer that adds a row's measures to those of a stored row
 // with the same key.
-func (f *reportFile) newSumAddingWriter(ctx context.Context, table string, key, measures []string) *rowWriter {
+func (f *reportDatabase) newSumAddingWriter(ctx context.Context, table string, key, measures []string) *rowWriter {
 	sets := make([]string, 0, len(measures))
 	for _, name := range measures {
 		sets = append(sets, name+" = "+name+" + excluded."+name)
@@ -37,11 +37,11 @@ func (f *reportFile) newSumAddingWriter(ctx context.Context, table string, key, 
 }
 
 // newMergingWriter returns a writer that updates a stored row with the same key by the SQL
-// assignments in sets.
-func (f *reportFile) newMergingWriter(ctx context.Context, table string, key, measures, sets []string) *rowWriter {
+// assignments in assignments.
+func (f *reportDatabase) newMergingWriter(ctx context.Context, table string, key, measures, assignments []string) *rowWriter {
 	return &rowWriter{
 		ctx: ctx, f: f, head: "INSERT INTO " + table, columns: len(key) + len(measures),
-		tail: " ON CONFLICT (" + strings.Join(key, ", ") + ") DO UPDATE SET " + strings.Join(sets, ", "),
+		tail: " ON CONFLICT (" + strings.Join(key, ", ") + ") DO UPDATE SET " + strings.Join(assignments, ", "),
 	}
 }
 
@@ -64,13 +64,13 @@ func (w *rowWriter) writeBufferedRows() error {
 	return nil
 }
 
-func (w *rowWriter) writeRows(n int) error {
+func (w *rowWriter) writeRows(rowCount int) error {
 	row := "(" + strings.Repeat("?,", w.columns-1) + "?)"
-	text := w.head + " VALUES " + strings.Repeat(row+",", n-1) + row + w.tail
+	text := w.head + " VALUES " + strings.Repeat(row+",", rowCount-1) + row + w.tail
 	var err error
-	if n == w.rowsPerStatement() { // other sizes are too many different statements to prepare
+	if rowCount == w.rowsPerStatement() { // other sizes are too many different statements to prepare
 		var prepared *sql.Stmt
-		if prepared, err = w.f.prepareOnce(w.ctx, text); err == nil { //nolint:sqlclosecheck // the file closes it
+		if prepared, err = w.f.prepareCached(w.ctx, text); err == nil { //nolint:sqlclosecheck // the file closes it
 			_, err = prepared.ExecContext(w.ctx, w.args...)
 		}
 	} else {
@@ -78,6 +78,6 @@ func (w *rowWriter) writeRows(n int) error {
 	}
 	clear(w.args)
 	w.args = w.args[:0]
-	w.f.throttle.restIfDue()
+	w.f.throttle.sleepIfDue()
 	return err
 }

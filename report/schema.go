@@ -17,8 +17,8 @@ const applicationID = 0x70706f73
 // 16 bytes. Buyers, suppliers, campaigns and sources are numbers, which the tables names
 // and sources explain. Rows with an id as key are in time order, because ids are.
 //
-// Sums are by units of 1, 4 and 96 quarters of an hour; start counts units since 1970. The
-// column grain is a projection.Grouping: 1 supplier, 2 buyer, 4 campaign, 8 source, 16
+// Sums are by units of 1, 4 and 96 quarters of an hour; start counts units since 1970. The column
+// grain is a projection.ColumnSet: 1 supplier, 2 buyer, 4 campaign, 8 source, 16
 // state and 32 reason, added. For unfinished units only the quarters of grains 63 and 7
 // are complete.
 const schema = `
@@ -86,13 +86,13 @@ var (
 	reasonSumColumns = []string{"leads", "unmatched", "bids"}
 )
 
-func createTable(name string, key, measures []string, kind string) string {
+func createTableSQL(name string, key, measures []string, measureType string) string {
 	return "CREATE TABLE " + name + " (" + strings.Join(key, " NOT NULL, ") + " NOT NULL, " +
-		strings.Join(measures, " "+kind+" NOT NULL, ") + " " + kind + " NOT NULL, PRIMARY KEY (" + strings.Join(key, ", ") + ")) WITHOUT ROWID;\n"
+		strings.Join(measures, " "+measureType+" NOT NULL, ") + " " + measureType + " NOT NULL, PRIMARY KEY (" + strings.Join(key, ", ") + ")) WITHOUT ROWID;\n"
 }
 
-// fullSchema returns the SQL that creates all tables of the report's database.
-func fullSchema() string {
-	return schema + createTable(sumTable, sumKeyColumns, projection.MeasureNames, "INTEGER") + createTable(latencyTable, latencyKeyColumns, []string{"times"}, "BLOB") +
-		createTable(reasonTable, reasonKeyColumns, reasonSumColumns, "INTEGER")
+// createAllTablesSQL returns the SQL that creates all tables of the report's database.
+func createAllTablesSQL() string {
+	return schema + createTableSQL(sumTable, sumKeyColumns, projection.MeasureNames, "INTEGER") + createTableSQL(latencyTable, latencyKeyColumns, []string{"times"}, "BLOB") +
+		createTableSQL(reasonTable, reasonKeyColumns, reasonSumColumns, "INTEGER")
 }

@@ -12,9 +12,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// Search selects leads or auctions. A result must match all fields that are set; an empty
+// SearchQuery selects leads or auctions. A result must match all fields that are set; an empty
 // field matches everything.
-type Search struct {
+type SearchQuery struct {
 	Campaign, Supplier, Buyer string // names; for an auction, Buyer received a ping
 	Status, Reason            string // of a lead
 	State, Source             string // of a lead
@@ -27,8 +27,8 @@ type Search struct {
 	Limit                     int
 }
 
-// Page says how far a search has come. Its results are ordered from the newest to the oldest.
-type Page struct {
+// SearchProgress says how far a search has come. Its results are ordered from the newest to the oldest.
+type SearchProgress struct {
 	Complete bool     // false: the time was up at Next
 	Next     [16]byte // After of the next page; zero: no further page
 	Searched int64    // Unix nanoseconds: how far back this page has searched
@@ -40,65 +40,65 @@ const searchTimeout = 5 * time.Second
 // maxIDSkew is the largest difference between the time of an id and that of its log entry.
 const maxIDSkew = 10 * time.Minute
 
-// readServedFile calls do with a read transaction of the current database. The error is a
-// *Behind if the database has not reached time `to`.
-func (r *Report) readServedFile(ctx context.Context, to int64, do func(context.Context, *sql.Tx, *filePosition) error) (err error) {
+// readServedDatabase calls read with a read transaction of the current database. The error is a
+// *Behind if the database has not reached the time untilNanos.
+func (r *Report) readServedDatabase(ctx context.Context, untilNanos int64, read func(context.Context, *sql.Tx, *positionInLog) error) (err error) {
 	r.mu.Lock()
 	f := r.file
 	r.mu.Unlock()
 	if f == nil {
-		return &Behind{}
+		return &LogNotReachedError{}
 	}
 	ctx, cancel := context.WithTimeout(ctx, searchTimeout)
 	defer cancel()
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("the database library failed (panic) on the report's database, probably because its file is damaged: %v", cause)
-			r.requestRebuild(err)
+			r.requestRebuildBecause(err)
 		}
 	}()
-	err = preferContextError(ctx, r.readInTransaction(ctx, f, to, do))
-	var fault *Fault
-	var behind *Behind
+	err = preferContextError(ctx, r.readInTransaction(ctx, f, untilNanos, read))
+	var fault *InvalidQuestionError
+	var behind *LogNotReachedError
 	switch {
 	case err == nil, errors.As(err, &fault), errors.As(err, &behind), errors.Is(err, context.Canceled):
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, sql.ErrConnDone):
 	default:
-		r.rebuildIfDamaged(err)
+		r.requestRebuildIfDamaged(err)
 	}
 	return err
 }
 
-func (r *Report) readInTransaction(ctx context.Context, f *reportFile, to int64, do func(context.Context, *sql.Tx, *filePosition) error) error {
+func (r *Report) readInTransaction(ctx context.Context, f *reportDatabase, untilNanos int64, read func(context.Context, *sql.Tx, *positionInLog) error) error {
 	tx, err := f.readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	at := new(filePosition)
+	at := new(positionInLog)
 	if err := tx.QueryRowContext(ctx, "SELECT seq, at, begins FROM place").Scan(&at.seq, &at.at, &at.begins); err != nil {
 		return err
 	}
-	if err := r.rejectIfNotReached(at.seq, at.at, to); err != nil {
+	if err := r.rejectIfTimeNotReached(at.seq, at.at, untilNanos); err != nil {
 		return err
 	}
-	return do(ctx, tx, at)
+	return read(ctx, tx, at)
 }
 
-// rejectIfNotReached returns a *Behind if the database, at entry seq of time `at`, has
-// reached neither time `to` nor nearly the present.
-func (r *Report) rejectIfNotReached(seq uint64, at, to int64) error {
+// rejectIfTimeNotReached returns a *Behind if the database, at entry seq of time atNanos, has
+// reached neither the time untilNanos nor nearly the present.
+func (r *Report) rejectIfTimeNotReached(seq uint64, atNanos, untilNanos int64) error {
 	now := r.opt.Now().UnixNano()
-	if to == 0 {
-		to = now
+	if untilNanos == 0 {
+		untilNanos = now
 	}
 	switch {
-	case r.lag(seq, at) <= maxLag || at >= min(to, now):
+	case r.lag(seq, atNanos) <= maxLag || atNanos >= min(untilNanos, now):
 		return nil
-	case at == 0:
-		return &Behind{}
+	case atNanos == 0:
+		return &LogNotReachedError{}
 	}
-	return &Behind{time.Unix(0, at)}
+	return &LogNotReachedError{time.Unix(0, atNanos)}
 }
 
 // searchCondition is a search as SQL: a condition that an index finds, and a condition that
@@ -119,9 +119,9 @@ func (c *searchCondition) and(text string, args ...any) {
 	c.args = append(c.args, args...)
 }
 
-// addIndexedCondition adds a condition on a column that has an index. The search uses the
+// addConditionWithIndex adds a condition on a column that has an index. The search uses the
 // index of the first such condition.
-func (c *searchCondition) addIndexedCondition(indexName, sql string, arg any) {
+func (c *searchCondition) addConditionWithIndex(indexName, sql string, arg any) {
 	if indexName == "" || c.index != "" {
 		c.and(sql, arg)
 		return
@@ -129,39 +129,39 @@ func (c *searchCondition) addIndexedCondition(indexName, sql string, arg any) {
 	c.index, c.indexCondition, c.indexArgs = indexName, sql, []any{arg}
 }
 
-// limitToIDsAround limits the search to ids whose time differs from `at` by at most within.
-func (c *searchCondition) limitToIDsAround(at int64, within time.Duration) {
-	c.minTime, c.maxTime = at-int64(within), at+int64(within)
+// limitToIDsAround limits the search to ids whose time differs from nanos by at most within.
+func (c *searchCondition) limitToIDsAround(nanos int64, within time.Duration) {
+	c.minTime, c.maxTime = nanos-int64(within), nanos+int64(within)
 }
 
 // addNameCondition adds the condition that a column is the number of a configured name. It
 // ignores an empty name, and returns a *Fault for an unknown one.
-func (c *searchCondition) addNameCondition(src Source, kind event.ObjectKind, field, index, column, name string) error {
+func (c *searchCondition) addNameCondition(src Source, kind event.ConfigObjectKind, field, index, column, name string) error {
 	if name == "" {
 		return nil
 	}
 	ref := src.RefOf(kind, name)
 	if ref == 0 {
-		return &Fault{field, "a name that was configured once"}
+		return &InvalidQuestionError{field, "a name that was configured once"}
 	}
-	c.addIndexedCondition(index, column, ref)
+	c.addConditionWithIndex(index, column, ref)
 	return nil
 }
 
-// enumValueByName returns the number from 0 to before end whose name is `name`. ok is false
+// enumValueByName returns the number from 0 to before count whose name is `name`. ok is false
 // for an unknown name.
-func enumValueByName(name string, end int, of func(int) string) (n int, ok bool) {
-	for n := range end {
-		if of(n) == name {
+func enumValueByName(name string, count int, nameOf func(int) string) (n int, ok bool) {
+	for n := range count {
+		if nameOf(n) == name {
 			return n, true
 		}
 	}
 	return 0, false
 }
 
-// creationTimeOfID returns the time at which an id was made, in Unix nanoseconds. Its first
+// creationNanosOfID returns the time at which an id was made, in Unix nanoseconds. Its first
 // six bytes contain the milliseconds.
-func creationTimeOfID(id [16]byte) int64 {
+func creationNanosOfID(id [16]byte) int64 {
 	ms := int64(0)
 	for _, b := range id[:6] {
 		ms = ms<<8 | int64(b)
@@ -169,9 +169,9 @@ func creationTimeOfID(id [16]byte) int64 {
 	return ms * int64(time.Millisecond)
 }
 
-// firstIDAt returns the smallest id that can be made at time `at` (Unix nanoseconds).
-func firstIDAt(at int64) [16]byte {
-	return market.ComposeID(max(0, at)/int64(time.Millisecond), [10]byte{})
+// firstIDAt returns the smallest id that can be made at this time in Unix nanoseconds.
+func firstIDAt(nanos int64) [16]byte {
+	return market.ComposeID(max(0, nanos)/int64(time.Millisecond), [10]byte{})
 }
 
 func minID(a, b [16]byte) [16]byte {
@@ -188,9 +188,9 @@ func maxID(a, b [16]byte) [16]byte {
 	return b
 }
 
-// idRange returns the range of ids to search, low <= id < high. begins is the time from which
+// idRange returns the range of ids to search, low <= id < high. completeFromNanos is the time from which
 // on the database is complete.
-func (s *Search) idRange(begins int64) (low, high [16]byte) {
+func (s *SearchQuery) idRange(completeFromNanos int64) (low, high [16]byte) {
 	for i := range high {
 		high[i] = 0xff
 	}
@@ -200,7 +200,7 @@ func (s *Search) idRange(begins int64) (low, high [16]byte) {
 	if s.After != ([16]byte{}) {
 		high = minID(high, s.After)
 	}
-	if from := max(s.From, begins); from != 0 {
+	if from := max(s.From, completeFromNanos); from != 0 {
 		low = firstIDAt(from - int64(maxIDSkew))
 	}
 	return low, high

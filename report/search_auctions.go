@@ -9,14 +9,14 @@ import (
 	"pingpost/engine/market"
 )
 
-// FoundAuction is one result of a search for auctions: a finished auction with its winner.
-type FoundAuction struct {
+// AuctionSearchResult is one result of a search for auctions: a finished auction with its winner.
+type AuctionSearchResult struct {
 	ID                 market.AuctionID
 	At                 int64         // Unix nanoseconds
 	Lead               market.LeadID // zero: an auction for a ping
 	Campaign, Supplier string
 	Asked              int
-	Reason             market.Reason // why no bid was accepted
+	Reason             market.UnsoldReason // why no bid was accepted
 	Winner             string
 	Amount             market.Money
 	Currency           string // empty: no winner
@@ -28,10 +28,10 @@ const auctionColumns = "id, at, lead, campaign, supplier, asked, reason, test, "
 	"(SELECT b.amount FROM bids b WHERE b.auction = auctions.id AND b.outcome = 1), " +
 	"(SELECT b.currency FROM bids b WHERE b.auction = auctions.id AND b.outcome = 1)"
 
-// Auctions returns one page of the auctions that match the search, newest first. The error is
+// SearchAuctions returns one page of the auctions that match the search, newest first. The error is
 // a *Fault, a *Behind, or an error of the database.
-func (r *Report) Auctions(ctx context.Context, s Search) (found []FoundAuction, p Page, err error) {
-	err = r.readServedFile(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *filePosition) error {
+func (r *Report) SearchAuctions(ctx context.Context, s SearchQuery) (found []AuctionSearchResult, p SearchProgress, err error) {
+	err = r.readServedDatabase(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *positionInLog) error {
 		c, err := r.auctionCondition(&s)
 		if err != nil {
 			return err
@@ -48,7 +48,7 @@ func (r *Report) Auctions(ctx context.Context, s Search) (found []FoundAuction, 
 	return found, p, err
 }
 
-func (r *Report) auctionCondition(s *Search) (*searchCondition, error) {
+func (r *Report) auctionCondition(s *SearchQuery) (*searchCondition, error) {
 	c, bids, src := new(searchCondition), new(searchCondition), r.opt.Source
 	err := errors.Join(
 		c.addNameCondition(src, event.ObjectSupplier, "supplier", "", "supplier = ?", s.Supplier),
@@ -59,9 +59,9 @@ func (r *Report) auctionCondition(s *Search) (*searchCondition, error) {
 		return nil, err
 	}
 	if s.Outcome != "" {
-		n, ok := enumValueByName(s.Outcome, market.OutcomeCount, func(n int) string { return market.Outcome(n).String() })
+		n, ok := enumValueByName(s.Outcome, market.OutcomeCount, func(n int) string { return market.BuyerOutcome(n).String() })
 		if !ok {
-			return nil, &Fault{"outcome", "what a bid came to, such as won, lost or below_floor"}
+			return nil, &InvalidQuestionError{"outcome", "what a bid came to, such as won, lost or below_floor"}
 		}
 		bids.and("b.outcome = ?", n)
 	}
@@ -75,9 +75,9 @@ func (r *Report) auctionCondition(s *Search) (*searchCondition, error) {
 	return c, nil
 }
 
-func (r *Report) scanAuction(rows *sql.Rows) (a FoundAuction, err error) {
+func (r *Report) scanAuction(rows *sql.Rows) (a AuctionSearchResult, err error) {
 	var id, lead []byte
-	var campaign, supplier market.Ref
+	var campaign, supplier market.PermanentNumber
 	var winner, amount sql.NullInt64
 	var currency sql.NullString
 	err = rows.Scan(&id, &a.At, &lead, &campaign, &supplier, &a.Asked, &a.Reason, &a.Test, &winner, &amount, &currency)
@@ -86,7 +86,7 @@ func (r *Report) scanAuction(rows *sql.Rows) (a FoundAuction, err error) {
 	src := r.opt.Source
 	a.Campaign, a.Supplier = src.NameOf(event.ObjectCampaign, campaign), src.NameOf(event.ObjectSupplier, supplier)
 	if winner.Valid {
-		a.Winner, a.Amount, a.Currency = src.NameOf(event.ObjectBuyer, market.Ref(winner.Int64)), market.Money(amount.Int64), currency.String
+		a.Winner, a.Amount, a.Currency = src.NameOf(event.ObjectBuyer, market.PermanentNumber(winner.Int64)), market.Money(amount.Int64), currency.String
 	}
 	return a, err
 }

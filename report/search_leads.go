@@ -11,14 +11,14 @@ import (
 	"pingpost/engine/market"
 )
 
-// FoundLead is one result of a search for leads, with the lead's current state.
-type FoundLead struct {
+// LeadSearchResult is one result of a search for leads, with the lead's current state.
+type LeadSearchResult struct {
 	ID                        market.LeadID
 	At                        int64 // Unix nanoseconds
 	Campaign, Supplier, Buyer string
 	Status                    market.LeadStatus
 	Delivery                  market.DeliveryState
-	Reason                    market.Reason
+	Reason                    market.UnsoldReason
 	Price, Payout             market.Money
 	Currency                  string // empty: no price
 	Auction                   market.AuctionID
@@ -30,10 +30,10 @@ type FoundLead struct {
 const leadColumns = "id, at, campaign, supplier, buyer, status, delivery, reason, price, payout, currency, auction, " +
 	"(SELECT s.id FROM sources s WHERE s.ref = source), state, posts, test, erased"
 
-// Leads returns one page of the leads that match the search, newest first. The error is a
+// SearchLeads returns one page of the leads that match the search, newest first. The error is a
 // *Fault, a *Behind, or an error of the database.
-func (r *Report) Leads(ctx context.Context, s Search) (found []FoundLead, p Page, err error) {
-	err = r.readServedFile(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *filePosition) error {
+func (r *Report) SearchLeads(ctx context.Context, s SearchQuery) (found []LeadSearchResult, p SearchProgress, err error) {
+	err = r.readServedDatabase(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *positionInLog) error {
 		c, err := r.leadCondition(ctx, tx, &s)
 		if err != nil {
 			return err
@@ -50,8 +50,8 @@ func (r *Report) Leads(ctx context.Context, s Search) (found []FoundLead, p Page
 	return found, p, err
 }
 
-func (r *Report) newIDScan(tx *sql.Tx, table, columns string, c *searchCondition, s *Search, at *filePosition) *idScan {
-	h := &idScan{tx: tx, table: table, columns: columns, searchCondition: *c, limit: s.Limit, budget: r.opt.limits.searchTime, firstRows: r.opt.limits.firstScanRows}
+func (r *Report) newIDScan(tx *sql.Tx, table, columns string, c *searchCondition, s *SearchQuery, at *positionInLog) *newestFirstScan {
+	h := &newestFirstScan{tx: tx, table: table, columns: columns, searchCondition: *c, limit: s.Limit, budget: r.opt.limits.searchTime, firstRows: r.opt.limits.firstScanRows}
 	h.low, h.high = s.idRange(at.begins)
 	if c.maxTime != 0 {
 		h.low, h.high = maxID(h.low, firstIDAt(c.minTime)), minID(h.high, firstIDAt(c.maxTime))
@@ -61,22 +61,22 @@ func (r *Report) newIDScan(tx *sql.Tx, table, columns string, c *searchCondition
 
 // leadCondition returns the search as SQL conditions. It adds the index that usually matches
 // the fewest rows first, because only the first one is used.
-func (r *Report) leadCondition(ctx context.Context, tx *sql.Tx, s *Search) (*searchCondition, error) {
+func (r *Report) leadCondition(ctx context.Context, tx *sql.Tx, s *SearchQuery) (*searchCondition, error) {
 	c := new(searchCondition)
-	if err := s.addLeadCondition(ctx, tx, c); err != nil {
+	if err := s.addLeadOrAuctionCondition(ctx, tx, c); err != nil {
 		return nil, err
 	}
 	if s.Test != nil && *s.Test {
-		c.addIndexedCondition("leads_test", "test = 1 AND test = ?", 1)
+		c.addConditionWithIndex("leads_test", "test = 1 AND test = ?", 1)
 	} else if s.Test != nil {
 		c.and("test = 0")
 	}
 	if s.Reason != "" {
-		n, ok := enumValueByName(s.Reason, int(market.ReasonLoop)+1, func(n int) string { return market.Reason(n).String() })
+		n, ok := enumValueByName(s.Reason, int(market.ReasonLoop)+1, func(n int) string { return market.UnsoldReason(n).String() })
 		if !ok {
-			return nil, &Fault{"reason", "why a lead was not sold, such as caps_full or no_bid"}
+			return nil, &InvalidQuestionError{"reason", "why a lead was not sold, such as caps_full or no_bid"}
 		}
-		c.addIndexedCondition("leads_reason", "reason > 0 AND reason = ?", n)
+		c.addConditionWithIndex("leads_reason", "reason > 0 AND reason = ?", n)
 	}
 	src := r.opt.Source
 	err := errors.Join(
@@ -90,7 +90,7 @@ func (r *Report) leadCondition(ctx context.Context, tx *sql.Tx, s *Search) (*sea
 	if s.Status != "" {
 		n, ok := enumValueByName(s.Status, int(market.StatusReturned)+1, func(n int) string { return market.LeadStatus(n).String() })
 		if !ok {
-			return nil, &Fault{"status", "OPEN, ACCEPTED, UNMATCHED, contacted, qualified, sold or returned"}
+			return nil, &InvalidQuestionError{"status", "OPEN, ACCEPTED, UNMATCHED, contacted, qualified, sold or returned"}
 		}
 		c.and("status = ?", n)
 	}
@@ -103,7 +103,7 @@ func (r *Report) leadCondition(ctx context.Context, tx *sql.Tx, s *Search) (*sea
 
 // addTimeCondition adds the exact limits of the search's time. The limits of ids are only
 // approximate.
-func (s *Search) addTimeCondition(c *searchCondition) {
+func (s *SearchQuery) addTimeCondition(c *searchCondition) {
 	if s.From != 0 {
 		c.and("at >= ?", s.From)
 	}
@@ -114,7 +114,7 @@ func (s *Search) addTimeCondition(c *searchCondition) {
 
 // addSourceCondition adds the condition on the lead source. If the database does not know the
 // source, the search has no results.
-func (s *Search) addSourceCondition(ctx context.Context, tx *sql.Tx, c *searchCondition) error {
+func (s *SearchQuery) addSourceCondition(ctx context.Context, tx *sql.Tx, c *searchCondition) error {
 	if s.Source == "" {
 		return nil
 	}
@@ -128,12 +128,12 @@ func (s *Search) addSourceCondition(ctx context.Context, tx *sql.Tx, c *searchCo
 	return err
 }
 
-// addLeadCondition limits the search to one lead id, or to the lead that was sold in an
+// addLeadOrAuctionCondition limits the search to one lead id, or to the lead that was sold in an
 // auction. Such a lead was created in the auction or soon after it.
-func (s *Search) addLeadCondition(ctx context.Context, tx *sql.Tx, c *searchCondition) error {
+func (s *SearchQuery) addLeadOrAuctionCondition(ctx context.Context, tx *sql.Tx, c *searchCondition) error {
 	if s.Lead != (market.LeadID{}) {
 		c.and("id = ?", s.Lead[:])
-		c.limitToIDsAround(creationTimeOfID(s.Lead), time.Millisecond)
+		c.limitToIDsAround(creationNanosOfID(s.Lead), time.Millisecond)
 	}
 	if s.Auction == (market.AuctionID{}) {
 		return nil
@@ -148,16 +148,16 @@ func (s *Search) addLeadCondition(ctx context.Context, tx *sql.Tx, c *searchCond
 	} else {
 		c.and("auction = ?", s.Auction[:])
 	}
-	c.limitToIDsAround(creationTimeOfID(s.Auction), maxSaleDelay)
+	c.limitToIDsAround(creationNanosOfID(s.Auction), maxSaleDelay)
 	return nil
 }
 
 // maxSaleDelay is a generous limit of the time between an auction and its lead's sale.
 const maxSaleDelay = time.Minute
 
-func (r *Report) scanLead(rows *sql.Rows) (l FoundLead, err error) {
+func (r *Report) scanLead(rows *sql.Rows) (l LeadSearchResult, err error) {
 	var id, auction []byte
-	var campaign, supplier, buyer market.Ref
+	var campaign, supplier, buyer market.PermanentNumber
 	var source sql.NullString
 	err = rows.Scan(&id, &l.At, &campaign, &supplier, &buyer, &l.Status, &l.Delivery, &l.Reason, &l.Price, &l.Payout, &l.Currency, &auction,
 		&source, &l.State, &l.Posts, &l.Test, &l.Erased)

@@ -22,8 +22,8 @@ import (
 // auctions in order, with their bids.
 type randomTrade struct {
 	log      *testLog
-	leads    []FoundLead
-	auctions []FoundAuction
+	leads    []LeadSearchResult
+	auctions []AuctionSearchResult
 	bids     map[market.AuctionID][]event.Bid
 }
 
@@ -36,20 +36,20 @@ var (
 // some that came back, one after another so far apart at most.
 func newRandomTrade(t *rapid.T, apart time.Duration) *randomTrade {
 	b := &randomTrade{log: newLog(), bids: map[market.AuctionID][]event.Bid{}}
-	b.log.log(0, &event.Founded{})
+	b.log.log(0, &event.ExchangeFounded{})
 	at := time.Duration(0)
 	for n := range rapid.IntRange(1, 25).Draw(t, "leads") {
 		at += time.Duration(rapid.IntRange(1, int(apart/time.Millisecond)).Draw(t, "after")) * time.Millisecond
 		b.lead(t, n, at)
 	}
-	slices.SortFunc(b.leads, func(x, y FoundLead) int { return bytes.Compare(y.ID[:], x.ID[:]) })
-	slices.SortFunc(b.auctions, func(x, y FoundAuction) int { return bytes.Compare(y.ID[:], x.ID[:]) })
+	slices.SortFunc(b.leads, func(x, y LeadSearchResult) int { return bytes.Compare(y.ID[:], x.ID[:]) })
+	slices.SortFunc(b.auctions, func(x, y AuctionSearchResult) int { return bytes.Compare(y.ID[:], x.ID[:]) })
 	return b
 }
 
 func (b *randomTrade) lead(t *rapid.T, n int, at time.Duration) {
 	made := start.Add(at - time.Duration(rapid.IntRange(0, 3000).Draw(t, "took"))*time.Millisecond)
-	l := FoundLead{
+	l := LeadSearchResult{
 		ID: market.ComposeID(made.UnixMilli(), [10]byte{byte(n >> 8), byte(n)}), At: start.Add(at).UnixNano(),
 		Test:  rapid.IntRange(0, 5).Draw(t, "test") == 0,
 		State: rapid.SampledFrom(bazaarStates).Draw(t, "state"), Source: rapid.SampledFrom(bazaarSources).Draw(t, "source"),
@@ -57,19 +57,19 @@ func (b *randomTrade) lead(t *rapid.T, n int, at time.Duration) {
 	supplier, campaign := rapid.IntRange(1, 3).Draw(t, "supplier"), rapid.IntRange(1, 2).Draw(t, "campaign")
 	l.Supplier, l.Campaign = testNames[event.ObjectSupplier][supplier], testNames[event.ObjectCampaign][campaign]
 	fact := &event.LeadDecided{
-		Lead: l.ID, Supplier: market.Ref(supplier), Campaign: market.Ref(campaign),
-		Fields: []event.Field{text("state", l.State), text("source", l.Source)}, Sale: event.Sale{Test: l.Test},
+		Lead: l.ID, Supplier: market.PermanentNumber(supplier), Campaign: market.PermanentNumber(campaign),
+		Fields: []event.LeadField{text("state", l.State), text("source", l.Source)}, Sale: event.Sale{Test: l.Test},
 	}
 	if rapid.Bool().Draw(t, "auctioned") {
 		l.Auction = market.ComposeID(made.UnixMilli(), [10]byte{9, byte(n >> 8), byte(n)})
 		b.auction(t, &l, fact)
 	}
-	l.Status, l.Reason = market.StatusUnmatched, market.Reason(rapid.IntRange(1, int(market.ReasonDuplicate)).Draw(t, "reason"))
+	l.Status, l.Reason = market.StatusUnmatched, market.UnsoldReason(rapid.IntRange(1, int(market.ReasonDuplicate)).Draw(t, "reason"))
 	fact.Reason = l.Reason
 	if buyer := rapid.IntRange(0, 4).Draw(t, "buyer"); buyer > 0 {
 		l.Status, l.Reason, l.Buyer = market.StatusAccepted, market.ReasonNone, testNames[event.ObjectBuyer][buyer]
 		l.Price, l.Payout, l.Currency = market.Money(buyer)*1e6, market.Money(buyer)*8e5, "USD"
-		fact.Sale, fact.Reason = sale(market.Ref(buyer), l.Price), market.ReasonNone
+		fact.Sale, fact.Reason = sale(market.PermanentNumber(buyer), l.Price), market.ReasonNone
 		fact.Sale.Test = l.Test
 	}
 	if !l.Auction.IsZero() {
@@ -82,7 +82,7 @@ func (b *randomTrade) lead(t *rapid.T, n int, at time.Duration) {
 		l.State, l.Source, l.Erased = "", "", true
 	case 1:
 		if l.Buyer != "" {
-			b.log.log(at, &event.StatusChanged{Buyer: fact.Sale.Buyer, Changes: []event.LeadChange{
+			b.log.log(at, &event.LeadStatusesChanged{Buyer: fact.Sale.Buyer, Changes: []event.LeadStatusChange{
 				{Lead: l.ID, Supplier: fact.Supplier, Result: event.ChangeDone, From: l.Status, To: market.StatusSold},
 			}})
 			l.Status = market.StatusSold
@@ -91,11 +91,11 @@ func (b *randomTrade) lead(t *rapid.T, n int, at time.Duration) {
 	b.leads = append(b.leads, l)
 }
 
-func (b *randomTrade) auction(t *rapid.T, l *FoundLead, fact *event.LeadDecided) {
-	a := FoundAuction{ID: l.Auction, At: l.At, Lead: l.ID, Campaign: l.Campaign, Supplier: l.Supplier, Test: l.Test}
+func (b *randomTrade) auction(t *rapid.T, l *LeadSearchResult, fact *event.LeadDecided) {
+	a := AuctionSearchResult{ID: l.Auction, At: l.At, Lead: l.ID, Campaign: l.Campaign, Supplier: l.Supplier, Test: l.Test}
 	fact.Auction.ID = a.ID
 	for seat := range rapid.IntRange(0, 4).Draw(t, "asked") {
-		bid := event.Bid{FilterSet: uint32(seat), Buyer: market.Ref(seat + 1), Outcome: market.Outcome(rapid.IntRange(2, int(market.OutcomePostRejected)).Draw(t, "outcome"))}
+		bid := event.Bid{FilterSet: uint32(seat), Buyer: market.PermanentNumber(seat + 1), Outcome: market.BuyerOutcome(rapid.IntRange(2, int(market.OutcomePostRejected)).Draw(t, "outcome"))}
 		if elapsed := rapid.Int64Range(0, 3).Draw(t, "elapsed"); elapsed > 0 {
 			bid.Elapsed, bid.Status = elapsed*20e6, 200
 		}
@@ -111,16 +111,16 @@ func (b *randomTrade) auction(t *rapid.T, l *FoundLead, fact *event.LeadDecided)
 }
 
 // fits is the definition of a search.
-func (b *randomTrade) fits(s *Search, l *FoundLead) bool {
+func (b *randomTrade) fits(s *SearchQuery, l *LeadSearchResult) bool {
 	says := func(wanted, is string) bool { return wanted == "" || wanted == is }
 	return says(s.Campaign, l.Campaign) && says(s.Supplier, l.Supplier) && says(s.Buyer, l.Buyer) && says(s.Status, l.Status.String()) &&
 		says(s.Reason, l.Reason.String()) && says(s.State, l.State) && says(s.Source, l.Source) && (s.Test == nil || *s.Test == l.Test) &&
 		(s.Lead.IsZero() || s.Lead == l.ID) && (s.Auction.IsZero() || s.Auction == l.Auction) && s.holds(l.At)
 }
 
-func (s *Search) holds(at int64) bool { return at >= s.From && (s.To == 0 || at < s.To) }
+func (s *SearchQuery) holds(at int64) bool { return at >= s.From && (s.To == 0 || at < s.To) }
 
-func (b *randomTrade) fitsAuction(s *Search, a *FoundAuction) bool {
+func (b *randomTrade) fitsAuction(s *SearchQuery, a *AuctionSearchResult) bool {
 	says := func(wanted, is string) bool { return wanted == "" || wanted == is }
 	bid := s.Buyer == "" && s.Outcome == "" || slices.ContainsFunc(b.bids[a.ID], func(of event.Bid) bool {
 		return says(s.Buyer, testNames[event.ObjectBuyer][of.Buyer]) && says(s.Outcome, of.Outcome.String())
@@ -129,7 +129,7 @@ func (b *randomTrade) fitsAuction(s *Search, a *FoundAuction) bool {
 }
 
 // drawSearch draws what may be asked of both.
-func (b *randomTrade) drawSearch(t *rapid.T) (s Search) {
+func (b *randomTrade) drawSearch(t *rapid.T) (s SearchQuery) {
 	maybe := func(name string, values []string) string {
 		if rapid.IntRange(0, 2).Draw(t, "by "+name) > 0 {
 			return ""
@@ -151,7 +151,7 @@ func (b *randomTrade) drawSearch(t *rapid.T) (s Search) {
 }
 
 // pages asks until there are no more.
-func pages[T any](t *rapid.T, s Search, ask func(context.Context, Search) ([]T, Page, error)) (all []T) {
+func pages[T any](t *rapid.T, s SearchQuery, ask func(context.Context, SearchQuery) ([]T, SearchProgress, error)) (all []T) {
 	for range 10_000 {
 		found, page, err := ask(context.Background(), s)
 		if err != nil {
@@ -190,34 +190,34 @@ func TestSearchEqualsFilter(t *testing.T) {
 			leads, auctions := s, s
 			auctions.Outcome = rapid.SampledFrom([]string{"", "", "won", "lost", "timeout"}).Draw(rt, "outcome")
 			b.drawLeadSearch(rt, &leads)
-			var want []FoundLead
+			var want []LeadSearchResult
 			for i := range b.leads {
 				if b.fits(&leads, &b.leads[i]) {
 					want = append(want, b.leads[i])
 				}
 			}
-			if got := pages(rt, leads, r.Leads); !slices.Equal(got, want) {
+			if got := pages(rt, leads, r.SearchLeads); !slices.Equal(got, want) {
 				rt.Fatalf("%+v finds\n%+v, want\n%+v", leads, got, want)
 			}
-			var held []FoundAuction
+			var held []AuctionSearchResult
 			for i := range b.auctions {
 				if b.fitsAuction(&auctions, &b.auctions[i]) {
 					held = append(held, b.auctions[i])
 				}
 			}
-			if got := pages(rt, auctions, r.Auctions); !slices.Equal(got, held) {
+			if got := pages(rt, auctions, r.SearchAuctions); !slices.Equal(got, held) {
 				rt.Fatalf("%+v finds\n%+v, want\n%+v", auctions, got, held)
 			}
 		}
 	})
 }
 
-func (b *randomTrade) drawLeadSearch(t *rapid.T, s *Search) {
+func (b *randomTrade) drawLeadSearch(t *rapid.T, s *SearchQuery) {
 	switch rapid.IntRange(0, 7).Draw(t, "and by") {
 	case 0:
 		s.Status = rapid.SampledFrom([]string{"ACCEPTED", "UNMATCHED", "sold", "returned"}).Draw(t, "status")
 	case 1:
-		s.Reason = market.Reason(rapid.IntRange(1, int(market.ReasonDuplicate)).Draw(t, "reason")).String()
+		s.Reason = market.UnsoldReason(rapid.IntRange(1, int(market.ReasonDuplicate)).Draw(t, "reason")).String()
 	case 2:
 		s.State = rapid.SampledFrom([]string{"CA", "TX", "NY"}).Draw(t, "state")
 	case 3:
@@ -233,12 +233,12 @@ func (b *randomTrade) drawLeadSearch(t *rapid.T, s *Search) {
 // lead is found too.
 func TestSearchOfATrade(t *testing.T) {
 	r := newTradeReport(t)
-	found, _, err := r.Leads(context.Background(), Search{Auction: auctionID(2), Limit: 10})
+	found, _, err := r.SearchLeads(context.Background(), SearchQuery{Auction: auctionID(2), Limit: 10})
 	must.Succeed(t, err)
 	if len(found) != 1 || found[0].ID != leadID(4) || found[0].State != "TX" || found[0].Source != "search" || found[0].Delivery != market.DeliveryDone || found[0].Posts != 1 {
 		t.Errorf("%+v", found)
 	}
-	auctions, page, err := r.Auctions(context.Background(), Search{Limit: 10})
+	auctions, page, err := r.SearchAuctions(context.Background(), SearchQuery{Limit: 10})
 	must.Succeed(t, err)
 	said := ""
 	for _, a := range auctions {
@@ -253,17 +253,17 @@ func TestSearchOfATrade(t *testing.T) {
 // A name that was never configured and an unknown value return faults.
 func TestInvalidSearches(t *testing.T) {
 	r := newTradeReport(t)
-	for field, s := range map[string]Search{
+	for field, s := range map[string]SearchQuery{
 		"campaign": {Campaign: "cmp_none"}, "supplier": {Supplier: "sup_none"}, "buyer": {Buyer: "buy_none"},
 		"status": {Status: "SOLD"}, "reason": {Reason: "luck"},
 	} {
-		var fault *Fault
-		if _, _, err := r.Leads(context.Background(), s); !errors.As(err, &fault) || fault.Field != field {
+		var fault *InvalidQuestionError
+		if _, _, err := r.SearchLeads(context.Background(), s); !errors.As(err, &fault) || fault.Field != field {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}
-	var fault *Fault
-	if _, _, err := r.Auctions(context.Background(), Search{Outcome: "luck"}); !errors.As(err, &fault) || fault.Field != "outcome" {
+	var fault *InvalidQuestionError
+	if _, _, err := r.SearchAuctions(context.Background(), SearchQuery{Outcome: "luck"}); !errors.As(err, &fault) || fault.Field != "outcome" {
 		t.Error(err)
 	}
 }
@@ -271,7 +271,7 @@ func TestInvalidSearches(t *testing.T) {
 // No search with an indexed field reads a whole table.
 func TestSearchesUseIndexes(t *testing.T) {
 	r := newTradeReport(t)
-	for index, s := range map[string]Search{
+	for index, s := range map[string]SearchQuery{
 		"leads_buyer (buyer=?": {Buyer: "buy_a"}, "leads_supplier (supplier=?": {Supplier: "sup_a", Campaign: "cmp_a"},
 		"leads_reason (reason=?": {Reason: "caps_full", Buyer: "buy_a"}, "leads_test (test=?": {Test: new(true)},
 		"PRIMARY KEY (": {Campaign: "cmp_a"},
@@ -284,10 +284,10 @@ func TestSearchesUseIndexes(t *testing.T) {
 }
 
 // planOf returns SQLite's plan of a search for leads.
-func (r *testReport) planOf(s *Search) (plan string) {
+func (r *testReport) planOf(s *SearchQuery) (plan string) {
 	r.t.Helper()
 	c := must.Value(r.leadCondition(context.Background(), nil, s))(r.t)
-	h := idScan{table: "leads", searchCondition: *c}
+	h := newestFirstScan{table: "leads", searchCondition: *c}
 	text, key := h.fromClauseWithIndex()
 	rows := must.Value(r.file.readers.Query("EXPLAIN QUERY PLAN SELECT "+leadColumns+text+h.where+" ORDER BY id DESC", append(append([]any{h.low[:], h.high[:]}, key...), h.args...)...))(r.t)
 	defer rows.Close()

@@ -28,12 +28,12 @@ const (
 	contendedRest      = 3 * time.Millisecond // a rest takes at least this long if other work waits
 )
 
-// startWork records that the writer begins to work, after a rest.
-func (b *writeThrottle) startWork() { b.workStarted = time.Now() }
+// recordWorkStart records that the writer begins to work, after a rest.
+func (b *writeThrottle) recordWorkStart() { b.workStarted = time.Now() }
 
-// restIfDue lets the writer sleep for a short time if it has worked long enough since the
+// sleepIfDue lets the writer sleep for a short time if it has worked long enough since the
 // last rest.
-func (b *writeThrottle) restIfDue() {
+func (b *writeThrottle) sleepIfDue() {
 	most := workTime
 	if b.catchingUp && !b.contended {
 		most = workTimeCatchingUp
@@ -43,6 +43,6 @@ func (b *writeThrottle) restIfDue() {
 	}
 	ended := time.Now()
 	b.sleep(restTime)
-	b.startWork()
+	b.recordWorkStart()
 	b.contended = b.workStarted.Sub(ended) >= contendedRest
 }

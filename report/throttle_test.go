@@ -25,10 +25,10 @@ func TestThrottleRestsAfterWork(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := writeThrottle{catchingUp: c.behind, sleep: func(time.Duration) { time.Sleep(c.slept) }}
 				began := time.Now()
-				b.startWork()
+				b.recordWorkStart()
 				for range 20 {
 					time.Sleep(c.piece)
-					b.restIfDue()
+					b.sleepIfDue()
 				}
 				if took := time.Since(began); took != c.want {
 					t.Errorf("twenty pieces of %s took %s, not %s", c.piece, took, c.want)

@@ -17,7 +17,7 @@ import (
 	"pingpost/internal/must"
 )
 
-func (u *Unmatched) lines() string {
+func (u *UnsoldSummary) lines() string {
 	return fmt.Sprintf("%d of %d: %v by campaign %v; %v by buyer %v", u.Unsold, u.Leads, u.Reasons, u.Campaigns, u.Outcomes, u.Buyers)
 }
 
@@ -26,31 +26,31 @@ func TestUnmatched(t *testing.T) {
 	r := newTradeReport(t)
 	const bids = "[{below_floor  1} {post_rejected  1} {timeout  1}] by buyer [{below_floor buy_a 1} {post_rejected buy_b 1} {timeout buy_d 1}]"
 	for _, row := range []struct {
-		s    Search
+		s    SearchQuery
 		want string
 	}{
-		{Search{}, "1 of 4: [{caps_full  1}] by campaign [{cmp_a  1}]; " + bids},
-		{Search{Campaign: "cmp_b"}, "0 of 2: [] by campaign []; " + bids},
-		{Search{Buyer: "buy_d"}, "1 of 4: [{caps_full  1}] by campaign [{cmp_a  1}]; [{timeout  1}] by buyer [{timeout buy_d 1}]"},
-		{Search{Supplier: "sup_a"}, "1 of 2: [{caps_full  1}] by campaign [{cmp_a  1}]; [] by buyer []"},
+		{SearchQuery{}, "1 of 4: [{caps_full  1}] by campaign [{cmp_a  1}]; " + bids},
+		{SearchQuery{Campaign: "cmp_b"}, "0 of 2: [] by campaign []; " + bids},
+		{SearchQuery{Buyer: "buy_d"}, "1 of 4: [{caps_full  1}] by campaign [{cmp_a  1}]; [{timeout  1}] by buyer [{timeout buy_d 1}]"},
+		{SearchQuery{Supplier: "sup_a"}, "1 of 2: [{caps_full  1}] by campaign [{cmp_a  1}]; [] by buyer []"},
 	} {
 		row.s.From, row.s.To = start.Add(-240*time.Hour).UnixNano(), start.Add(240*time.Hour).UnixNano()
-		u := must.Value(r.Unmatched(context.Background(), row.s))(t)
+		u := must.Value(r.SummarizeUnsold(context.Background(), row.s))(t)
 		if u.lines() != row.want {
 			t.Errorf("%+v: %s, want\n%s", row.s, u.lines(), row.want)
 		}
 	}
-	for field, s := range map[string]Search{"campaign": {Campaign: "none"}, "supplier": {Supplier: "none"}, "buyer": {Buyer: "none"}} {
-		var fault *Fault
-		if _, err := r.Unmatched(context.Background(), s); !errors.As(err, &fault) || fault.Field != field {
+	for field, s := range map[string]SearchQuery{"campaign": {Campaign: "none"}, "supplier": {Supplier: "none"}, "buyer": {Buyer: "none"}} {
+		var fault *InvalidQuestionError
+		if _, err := r.SummarizeUnsold(context.Background(), s); !errors.As(err, &fault) || fault.Field != field {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}
 }
 
 // tally adds up a bazaar's leads of some hours by the definition.
-func (b *randomTrade) tally(s *Search) (leads, unsold int64, reasons, buyers map[ReasonCount]int64) {
-	reasons, buyers = map[ReasonCount]int64{}, map[ReasonCount]int64{}
+func (b *randomTrade) tally(s *SearchQuery) (leads, unsold int64, reasons, buyers map[NamedCount]int64) {
+	reasons, buyers = map[NamedCount]int64{}, map[NamedCount]int64{}
 	for i := range b.leads {
 		l := &b.leads[i]
 		if l.Test || !s.holds(l.At) || s.Supplier != "" && s.Supplier != l.Supplier {
@@ -59,19 +59,19 @@ func (b *randomTrade) tally(s *Search) (leads, unsold int64, reasons, buyers map
 		leads++
 		if l.Buyer == "" {
 			unsold++
-			reasons[ReasonCount{Name: l.Reason.String()}]++
+			reasons[NamedCount{Name: l.Reason.String()}]++
 		}
 		for _, bid := range b.bids[l.Auction] {
 			if bid.Outcome != market.OutcomeWon && bid.Outcome != market.OutcomeLost {
-				buyers[ReasonCount{Name: bid.Outcome.String(), Buyer: testNames[event.ObjectBuyer][bid.Buyer]}]++
+				buyers[NamedCount{Name: bid.Outcome.String(), Buyer: testNames[event.ObjectBuyer][bid.Buyer]}]++
 			}
 		}
 	}
 	return leads, unsold, reasons, buyers
 }
 
-func counted(list []ReasonCount) map[ReasonCount]int64 {
-	counts := map[ReasonCount]int64{}
+func counted(list []NamedCount) map[NamedCount]int64 {
+	counts := map[NamedCount]int64{}
 	for _, t := range list {
 		n := t.N
 		t.N = 0
@@ -91,11 +91,11 @@ func TestUnmatchedEqualsCount(t *testing.T) {
 		r.waitCaughtUp()
 		for range 5 {
 			from := start.Truncate(time.Hour).Add(time.Duration(rapid.IntRange(-30, 200).Draw(rt, "from")) * time.Hour)
-			s := Search{Supplier: rapid.SampledFrom(testNames[event.ObjectSupplier]).Draw(rt, "supplier")}
+			s := SearchQuery{Supplier: rapid.SampledFrom(testNames[event.ObjectSupplier]).Draw(rt, "supplier")}
 			s.From, s.To = from.UnixNano(), from.Add(time.Duration(rapid.IntRange(1, 200).Draw(rt, "hours"))*time.Hour).UnixNano()
 			asked := s
 			asked.From += int64(rapid.IntRange(0, 3599).Draw(rt, "into the first hour")) * int64(time.Second)
-			u := must.Value(r.Unmatched(context.Background(), asked))(rt)
+			u := must.Value(r.SummarizeUnsold(context.Background(), asked))(rt)
 			leads, unsold, reasons, buyers := b.tally(&s)
 			if u.Leads != leads || u.Unsold != unsold || !maps.Equal(counted(u.Reasons), reasons) || !maps.Equal(counted(u.Buyers), buyers) || u.From != s.From || u.To != s.To {
 				rt.Fatalf("%+v comes to %s, want %d of %d: %v %v", s, u.lines(), unsold, leads, reasons, buyers)
@@ -107,7 +107,7 @@ func TestUnmatchedEqualsCount(t *testing.T) {
 // Hours older than Retention are removed; a day stays as long as one of its hours.
 func TestRetentionOfReasons(t *testing.T) {
 	log := newLog()
-	log.log(0, &event.Founded{})
+	log.log(0, &event.ExchangeFounded{})
 	for n, at := range []time.Duration{0, 3 * time.Hour} {
 		log.log(at, &event.LeadDecided{Lead: leadID(n), Campaign: 1, Supplier: 1, Reason: market.ReasonCapsFull})
 	}
@@ -120,7 +120,7 @@ func TestRetentionOfReasons(t *testing.T) {
 	if got := left(projection.Days); got != "2" {
 		t.Errorf("%s leads of the day are left", got)
 	}
-	u := must.Value(r.Unmatched(t.Context(), Search{From: start.Add(-time.Hour).UnixNano(), To: start.Add(6 * time.Hour).UnixNano()}))(t)
+	u := must.Value(r.SummarizeUnsold(t.Context(), SearchQuery{From: start.Add(-time.Hour).UnixNano(), To: start.Add(6 * time.Hour).UnixNano()}))(t)
 	if u.Leads != 1 || u.From != start.Add(2*time.Hour).UnixNano() {
 		t.Errorf("%d leads from %s", u.Leads, time.Unix(0, u.From).UTC())
 	}

@@ -29,19 +29,19 @@ type sqliteWALHeader [32]byte
 
 func (h *sqliteWALHeader) salt() string { return string(h[logSalt:][:8]) }
 
-// sqliteWALPages describes the part of SQLite's write-ahead log that the last checkpoint has
+// uncheckpointedPages describes the part of SQLite's write-ahead log that the last checkpoint has
 // not moved, and the pages of the database file that it changes.
-type sqliteWALPages struct {
+type uncheckpointedPages struct {
 	head                    sqliteWALHeader
 	firstFrame, endOfFrames int64   // offsets in the log
 	pageOffsets             []int64 // offsets of the pages in the file
 	pageSize                int64
 }
 
-// readSQLiteWAL lists the pages in SQLite's write-ahead log. It skips the first `done`
-// frames, unless the log has restarted since its header was `head`. Frames of an aborted
+// listUncheckpointedPages lists the pages in SQLite's write-ahead log. It skips the first movedFrames
+// frames, unless the log has restarted since its header was lastHeader. Frames of an aborted
 // transaction may be among them, which is harmless: their pages are flushed too.
-func readSQLiteWAL(log *os.File, head sqliteWALHeader, done int64) (l sqliteWALPages, err error) {
+func listUncheckpointedPages(log *os.File, lastHeader sqliteWALHeader, movedFrames int64) (l uncheckpointedPages, err error) {
 	if _, err := log.ReadAt(l.head[:], 0); errors.Is(err, io.EOF) {
 		return l, nil // the log is empty
 	} else if err != nil {
@@ -49,12 +49,12 @@ func readSQLiteWAL(log *os.File, head sqliteWALHeader, done int64) (l sqliteWALP
 	}
 	l.pageSize = int64(binary.BigEndian.Uint32(l.head[logPageSize:]))
 	if l.pageSize < smallestPage || l.pageSize > biggestPage {
-		return l, fmt.Errorf("the SQLite log of the report's file has an invalid page size of %d bytes", l.pageSize)
+		return l, fmt.Errorf("the SQLite log of the report's database has an invalid page size of %d bytes", l.pageSize)
 	}
-	if l.head != head {
-		done = 0
+	if l.head != lastHeader {
+		movedFrames = 0
 	}
-	l.firstFrame = int64(len(l.head)) + done*(frameHeader+l.pageSize)
+	l.firstFrame = int64(len(l.head)) + movedFrames*(frameHeader+l.pageSize)
 	l.endOfFrames = l.firstFrame
 	r := bufio.NewReaderSize(io.NewSectionReader(log, l.firstFrame, 1<<62), biggestPage)
 	for {
@@ -79,9 +79,9 @@ func readSQLiteWAL(log *os.File, head sqliteWALHeader, done int64) (l sqliteWALP
 	return l, nil
 }
 
-// newFrames returns the byte ranges (offset, length) of the log that must be flushed: its
+// rangesOfNewFrames returns the byte ranges (offset, length) of the log that must be flushed: its
 // header and the new frames.
-func (l *sqliteWALPages) newFrames() iter.Seq2[int64, int64] {
+func (l *uncheckpointedPages) rangesOfNewFrames() (offsetsAndLengths iter.Seq2[int64, int64]) {
 	return func(yield func(off, n int64) bool) {
 		if yield(0, int64(len(l.head))) && l.endOfFrames > l.firstFrame {
 			yield(l.firstFrame, l.endOfFrames-l.firstFrame)
@@ -89,9 +89,9 @@ func (l *sqliteWALPages) newFrames() iter.Seq2[int64, int64] {
 	}
 }
 
-// changedPages returns the byte ranges (offset, length) of the database file that the log
+// rangesOfChangedPages returns the byte ranges (offset, length) of the database file that the log
 // changes. It joins pages that are near to each other.
-func (l *sqliteWALPages) changedPages() iter.Seq2[int64, int64] {
+func (l *uncheckpointedPages) rangesOfChangedPages() (offsetsAndLengths iter.Seq2[int64, int64]) {
 	return func(yield func(off, n int64) bool) {
 		for i := 0; i < len(l.pageOffsets); {
 			first := l.pageOffsets[i]

@@ -9,20 +9,20 @@ import (
 	"pingpost/report/projection"
 )
 
-// writeProjectedBatch writes a batch and the new position in the log in one transaction.
+// writeBatchInTransaction writes a batch and the new position in the log in one transaction.
 // After an error f's memory no longer matches the database, so the caller must open it again.
-func (f *reportFile) writeProjectedBatch(ctx context.Context, b *projection.Batch, nameOf func(event.ObjectKind, market.Ref) string) (err error) {
-	if err := f.execute(ctx, "BEGIN IMMEDIATE"); err != nil {
+func (f *reportDatabase) writeBatchInTransaction(ctx context.Context, b *projection.ChangeBatch, nameOf func(event.ConfigObjectKind, market.PermanentNumber) string) (err error) {
+	if err := f.executeStatement(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, f.execute(context.WithoutCancel(ctx), "ROLLBACK"))
+			err = errors.Join(err, f.executeStatement(context.WithoutCancel(ctx), "ROLLBACK"))
 		}
 	}()
-	for _, part := range []func(context.Context, *projection.Batch) error{
-		f.writeLeads, f.writePosts, f.writeAuctions, f.writeBids, f.writeWebhooks, f.writeReasonSums, f.addBatchSums,
-		func(ctx context.Context, b *projection.Batch) error { return f.writeNames(ctx, b, nameOf) },
+	for _, part := range []func(context.Context, *projection.ChangeBatch) error{
+		f.writeLeads, f.writePosts, f.writeAuctions, f.writeBids, f.writeWebhooks, f.writeReasonSums, f.addBatchSumsToStored,
+		func(ctx context.Context, b *projection.ChangeBatch) error { return f.writeNames(ctx, b, nameOf) },
 	} {
 		if err := part(ctx, b); err != nil {
 			return err
@@ -35,7 +35,7 @@ func (f *reportFile) writeProjectedBatch(ctx context.Context, b *projection.Batc
 	if err := f.writePosition(ctx, reached); err != nil {
 		return err
 	}
-	if err := f.execute(ctx, "COMMIT"); err != nil {
+	if err := f.executeStatement(ctx, "COMMIT"); err != nil {
 		return err
 	}
 	f.position = reached
@@ -43,11 +43,11 @@ func (f *reportFile) writeProjectedBatch(ctx context.Context, b *projection.Batc
 	return nil
 }
 
-func (f *reportFile) writePosition(ctx context.Context, p filePosition) error {
-	return f.execute(ctx, "INSERT OR REPLACE INTO place VALUES (1, ?, ?, ?, ?, ?)", p.Exchange[:], p.Epoch, p.seq, p.at, p.begins)
+func (f *reportDatabase) writePosition(ctx context.Context, p positionInLog) error {
+	return f.executeStatement(ctx, "INSERT OR REPLACE INTO place VALUES (1, ?, ?, ?, ?, ?)", p.Exchange[:], p.Epoch, p.seq, p.at, p.begins)
 }
 
-func (f *reportFile) writeLeads(ctx context.Context, b *projection.Batch) error {
+func (f *reportDatabase) writeLeads(ctx context.Context, b *projection.ChangeBatch) error {
 	w := f.newReplacingWriter(ctx, "leads", 18)
 	for _, l := range b.Leads {
 		if l == nil {
@@ -70,7 +70,7 @@ func idOrNull[ID ~[16]byte](id ID) any {
 	return id[:]
 }
 
-func (f *reportFile) writePosts(ctx context.Context, b *projection.Batch) error {
+func (f *reportDatabase) writePosts(ctx context.Context, b *projection.ChangeBatch) error {
 	w := f.newReplacingWriter(ctx, "posts", 14)
 	for _, p := range b.Posts {
 		if p == nil {
@@ -86,7 +86,7 @@ func (f *reportFile) writePosts(ctx context.Context, b *projection.Batch) error 
 	return w.writeBufferedRows()
 }
 
-func (f *reportFile) writeAuctions(ctx context.Context, b *projection.Batch) error {
+func (f *reportDatabase) writeAuctions(ctx context.Context, b *projection.ChangeBatch) error {
 	w := f.newReplacingWriter(ctx, "auctions", 11)
 	for i := range b.Auctions {
 		a := &b.Auctions[i]
@@ -97,7 +97,7 @@ func (f *reportFile) writeAuctions(ctx context.Context, b *projection.Batch) err
 	return w.writeBufferedRows()
 }
 
-func (f *reportFile) writeBids(ctx context.Context, b *projection.Batch) error {
+func (f *reportDatabase) writeBids(ctx context.Context, b *projection.ChangeBatch) error {
 	w := f.newReplacingWriter(ctx, "bids", 10)
 	for i := range b.Bids {
 		of := &b.Bids[i].Bid
@@ -111,7 +111,7 @@ func (f *reportFile) writeBids(ctx context.Context, b *projection.Batch) error {
 	return w.writeBufferedRows()
 }
 
-func (f *reportFile) writeWebhooks(ctx context.Context, b *projection.Batch) error {
+func (f *reportDatabase) writeWebhooks(ctx context.Context, b *projection.ChangeBatch) error {
 	w := f.newReplacingWriter(ctx, "webhooks", 9)
 	for _, h := range b.Webhooks {
 		if err := w.add(h.Lead[:], h.Type, h.Supplier, h.CausedAt, h.Outcome, h.Attempts, h.At, h.Status, h.Fault); err != nil {
@@ -123,10 +123,10 @@ func (f *reportFile) writeWebhooks(ctx context.Context, b *projection.Batch) err
 
 // writeNames writes the new lead sources, and the names of the suppliers, buyers and
 // campaigns in this batch's sums. The names are for other programs that read the database.
-func (f *reportFile) writeNames(ctx context.Context, b *projection.Batch, nameOf func(event.ObjectKind, market.Ref) string) error {
-	ids, first := b.Sources.TakeUnwritten()
+func (f *reportDatabase) writeNames(ctx context.Context, b *projection.ChangeBatch, nameOf func(event.ConfigObjectKind, market.PermanentNumber) string) error {
+	ids, first := b.Sources.TakeUnwrittenSources()
 	for i, id := range ids {
-		if err := f.execute(ctx, "INSERT INTO sources VALUES (?, ?)", first+int64(i), id); err != nil {
+		if err := f.executeStatement(ctx, "INSERT INTO sources VALUES (?, ?)", first+int64(i), id); err != nil {
 			return err
 		}
 	}
@@ -135,7 +135,7 @@ func (f *reportFile) writeNames(ctx context.Context, b *projection.Batch, nameOf
 			if key.ref == 0 || f.names[key] {
 				continue
 			}
-			if err := f.execute(ctx, "INSERT OR REPLACE INTO names VALUES (?, ?, ?)", key.kind, key.ref, nameOf(key.kind, key.ref)); err != nil {
+			if err := f.executeStatement(ctx, "INSERT OR REPLACE INTO names VALUES (?, ?, ?)", key.kind, key.ref, nameOf(key.kind, key.ref)); err != nil {
 				return err
 			}
 			f.names[key] = true
@@ -144,9 +144,9 @@ func (f *reportFile) writeNames(ctx context.Context, b *projection.Batch, nameOf
 	return nil
 }
 
-func (f *reportFile) writeReasonSums(ctx context.Context, b *projection.Batch) error {
+func (f *reportDatabase) writeReasonSums(ctx context.Context, b *projection.ChangeBatch) error {
 	w := f.newSumAddingWriter(ctx, reasonTable, reasonKeyColumns, reasonSumColumns)
-	for y, n := range b.ReasonSums() {
+	for y, n := range b.NonSaleReasonCounts() {
 		if err := w.add(y.Unit, y.Start, y.Campaign, y.Supplier, y.Buyer, y.Reason, n[0], n[1], n[2]); err != nil {
 			return err
 		}

@@ -8,32 +8,32 @@ import (
 	"pingpost/report/projection"
 )
 
-// addBatchSums adds a batch's sums to the stored ones. It writes the sums of hours and days
+// addBatchSumsToStored adds a batch's sums to the stored ones. It writes the sums of hours and days
 // that have ended and those that are always written, and keeps the others in memory.
-func (f *reportFile) addBatchSums(ctx context.Context, b *projection.Batch) error {
-	now := projection.QuarterOf(b.At)
+func (f *reportDatabase) addBatchSumsToStored(ctx context.Context, b *projection.ChangeBatch) error {
+	now := projection.QuarterHourOf(b.At)
 	cellsTo, pacesTo := f.newSumWriter(ctx), f.newLatencyWriter(ctx)
-	for at, m := range projection.RollUp(b.Sums, f.throttle.restIfDue) {
-		if isAlwaysWritten(at.Grouping, at.Unit) || hasEndedBefore(at.Unit, at.Start, now) {
-			if err := cellsTo.write(at, m); err != nil {
+	for at, m := range projection.RollUpSums(b.Sums, f.throttle.sleepIfDue) {
+		if isWrittenWithEachBatch(at.Grouping, at.Unit) || hasUnitEndedBefore(at.Unit, at.Start, now) {
+			if err := cellsTo.addStoredSum(at, m); err != nil {
 				return err
 			}
 			continue
 		}
 		projection.GetOrInsert(f.openSums.sums, at).Add(m)
 	}
-	for at, h := range projection.RollUpLatencies(b.Latencies, f.throttle.restIfDue) {
-		if isAlwaysWritten(at.Grouping, at.Unit) || hasEndedBefore(at.Unit, at.Start, now) {
-			if err := pacesTo.write(at, h); err != nil {
+	for at, h := range projection.RollUpLatencies(b.Latencies, f.throttle.sleepIfDue) {
+		if isWrittenWithEachBatch(at.Grouping, at.Unit) || hasUnitEndedBefore(at.Unit, at.Start, now) {
+			if err := pacesTo.addStoredHistogram(at, h); err != nil {
 				return err
 			}
 			continue
 		}
-		f.openSums.mergeLatencies(at, *h)
+		f.openSums.addToLatencySum(at, *h)
 	}
 	if full := f.openSums.isFull(); full || now != f.openSums.lastQuarter {
-		is := func(unit, start int64) bool { return full || hasEndedBefore(unit, start, now) }
-		if err := f.writeOpenSums(is, cellsTo, pacesTo); err != nil {
+		is := func(unit, start int64) bool { return full || hasUnitEndedBefore(unit, start, now) }
+		if err := f.writeAndForgetDueSums(is, cellsTo, pacesTo); err != nil {
 			return err
 		}
 		f.openSums.lastQuarter = now
@@ -44,26 +44,26 @@ func (f *reportFile) addBatchSums(ctx context.Context, b *projection.Batch) erro
 	return pacesTo.writeBufferedRows()
 }
 
-// writeOpenSums writes the sums in memory for which isDue returns true, and removes them from
+// writeAndForgetDueSums writes the sums in memory for which isDue returns true, and removes them from
 // memory. It writes in the order of the table, because the table is larger than SQLite's
 // cache and an hour ends with many sums.
-func (f *reportFile) writeOpenSums(isDue func(unit, start int64) bool, cellsTo sumWriter, pacesTo latencyWriter) error {
-	var over []projection.SumPosition
+func (f *reportDatabase) writeAndForgetDueSums(isDue func(unit, unitNumber int64) bool, sumsTo sumWriter, latenciesTo latencyWriter) error {
+	var over []projection.StoredSumKey
 	for at := range f.openSums.sums {
 		if isDue(at.Unit, at.Start) {
 			over = append(over, at)
 		}
 	}
-	slices.SortFunc(over, projection.SumPosition.Compare)
+	slices.SortFunc(over, projection.StoredSumKey.Compare)
 	for _, at := range over {
-		if err := cellsTo.write(at, f.openSums.sums[at]); err != nil {
+		if err := sumsTo.addStoredSum(at, f.openSums.sums[at]); err != nil {
 			return err
 		}
 		delete(f.openSums.sums, at)
 	}
 	for at, h := range f.openSums.latencies {
 		if isDue(at.Unit, at.Start) {
-			if err := pacesTo.write(at, h); err != nil {
+			if err := latenciesTo.addStoredHistogram(at, h); err != nil {
 				return err
 			}
 			f.openSums.latencySlots -= len(*h)
@@ -78,25 +78,25 @@ type (
 	latencyWriter struct{ *rowWriter }
 )
 
-func (f *reportFile) newSumWriter(ctx context.Context) sumWriter {
+func (f *reportDatabase) newSumWriter(ctx context.Context) sumWriter {
 	return sumWriter{f.newSumAddingWriter(ctx, sumTable, sumKeyColumns, projection.MeasureNames)}
 }
 
-func (w sumWriter) write(at projection.SumPosition, m *projection.Measures) error {
-	c := &at.Key
+func (w sumWriter) addStoredSum(position projection.StoredSumKey, measures *projection.Measures) error {
+	c := &position.Key
 	row := make([]any, 0, len(sumKeyColumns)+projection.MeasureCount)
-	row = append(row, at.Grouping, at.Unit, at.Start, c.Campaign, c.Supplier, c.Buyer, c.Source, c.State, c.Reason, c.Currency.String())
-	for _, n := range m {
+	row = append(row, position.Grouping, position.Unit, position.Start, c.Campaign, c.Supplier, c.Buyer, c.Source, c.State, c.Reason, c.Currency.String())
+	for _, n := range measures {
 		row = append(row, n)
 	}
 	return w.add(row...)
 }
 
-func (f *reportFile) newLatencyWriter(ctx context.Context) latencyWriter {
+func (f *reportDatabase) newLatencyWriter(ctx context.Context) latencyWriter {
 	return latencyWriter{f.newMergingWriter(ctx, latencyTable, latencyKeyColumns, []string{"times"}, []string{"times = " + histogram.AddFunction + "(times, excluded.times)"})}
 }
 
-func (w latencyWriter) write(at projection.LatencyPosition, h *histogram.Histogram) error {
-	of := &at.Key.Key
-	return w.add(at.Grouping, at.Unit, at.Start, of.Campaign, of.Supplier, of.Buyer, at.Key.Kind, h.AppendTo(nil))
+func (w latencyWriter) addStoredHistogram(position projection.StoredLatencyKey, latencies *histogram.Histogram) error {
+	of := &position.Key.Key
+	return w.add(position.Grouping, position.Unit, position.Start, of.Campaign, of.Supplier, of.Buyer, position.Key.Kind, latencies.AppendEncodedTo(nil))
 }

@@ -21,7 +21,7 @@ import (
 // adminFlags are the flags with which a command reaches the admin API of a running exchange:
 // address and credential.
 type adminFlags struct {
-	client.TrustFlags
+	client.TLSTrustFlags
 	Admin    string `default:"http://127.0.0.1:9090" help:"The exchange's admin address (${default})." placeholder:"URL"`
 	User     string `help:"Your account's name. Its password comes from PINGPOST_ADMIN_PASSWORD or from the terminal. A personal token in PINGPOST_ADMIN_TOKEN needs no name." placeholder:"NAME"`
 	Password string `env:"PINGPOST_ADMIN_PASSWORD" help:"The password of --user, or the configured admin password; better in the environment variable PINGPOST_ADMIN_PASSWORD." placeholder:"TEXT"`
@@ -31,8 +31,8 @@ type adminFlags struct {
 
 // callAdminAPI sends one request to the admin API and returns the body of a successful
 // answer.
-func (f *adminFlags) callAdminAPI(method, path string, body []byte) ([]byte, error) {
-	answer, err := f.sendAdminRequest(time.Minute, method, path, body)
+func (f *adminFlags) callAdminAPI(method, path string, requestBody []byte) (responseBody []byte, err error) {
+	answer, err := f.sendAdminRequest(time.Minute, method, path, requestBody)
 	if err != nil {
 		return nil, err
 	}
@@ -44,13 +44,13 @@ func (f *adminFlags) callAdminAPI(method, path string, body []byte) ([]byte, err
 	return text, nil
 }
 
-// callAdminJSON sends one request to the admin API and decodes the JSON answer into answer.
+// callAdminJSON sends one request to the admin API and decodes the JSON answer into decodeInto.
 // It also returns the answer's body.
-func (f *adminFlags) callAdminJSON(method, path string, body []byte, answer any) (responseBody []byte, err error) {
-	if responseBody, err = f.callAdminAPI(method, path, body); err != nil {
+func (f *adminFlags) callAdminJSON(method, path string, requestBody []byte, decodeInto any) (responseBody []byte, err error) {
+	if responseBody, err = f.callAdminAPI(method, path, requestBody); err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(responseBody, answer); err != nil {
+	if err := json.Unmarshal(responseBody, decodeInto); err != nil {
 		return nil, fmt.Errorf("cannot read the exchange's answer: %w", err)
 	}
 	return responseBody, nil
@@ -59,7 +59,7 @@ func (f *adminFlags) callAdminJSON(method, path string, body []byte, answer any)
 // sendAdminRequest sends one request to the admin API, with a time limit (0: unlimited). It
 // returns a successful answer, whose body the caller reads and closes. Any other answer is an
 // error.
-func (f *adminFlags) sendAdminRequest(timeout time.Duration, method, path string, body []byte) (*http.Response, error) {
+func (f *adminFlags) sendAdminRequest(timeout time.Duration, method, path string, requestBody []byte) (*http.Response, error) {
 	transport, err := f.NewTransport()
 	if err != nil {
 		return nil, err
@@ -69,14 +69,14 @@ func (f *adminFlags) sendAdminRequest(timeout time.Duration, method, path string
 	if !strings.HasPrefix(f.Admin, "http://") && !strings.HasPrefix(f.Admin, "https://") {
 		return nil, fmt.Errorf("--admin %q is not an address; begin it with http:// or https://", f.Admin)
 	}
-	req, err := http.NewRequest(method, f.Admin+path, bytes.NewReader(body))
+	req, err := http.NewRequest(method, f.Admin+path, bytes.NewReader(requestBody))
 	if err != nil {
 		return nil, fmt.Errorf("--admin %q: cannot create the request: %w", f.Admin, err)
 	}
 	if f.contentType != "" {
 		req.Header.Set("Content-Type", f.contentType)
 	}
-	if err := f.addCredential(req); err != nil {
+	if err := f.addOperatorCredential(req); err != nil {
 		return nil, err
 	}
 	answer, err := client.Do(req)
@@ -95,15 +95,15 @@ func (f *adminFlags) sendAdminRequest(timeout time.Duration, method, path string
 		return nil, fmt.Errorf("cannot read the exchange's answer: %w", err)
 	}
 	if answer.StatusCode == http.StatusUnauthorized {
-		return nil, fmt.Errorf("%w\n%s", newAPIError(answer.Status, text), f.explainUnauthorized())
+		return nil, fmt.Errorf("%w\n%s", newAPIError(answer.Status, text), f.explainRejectedCredential())
 	}
 	return nil, newAPIError(answer.Status, text)
 }
 
 // newAPIError returns an error with the message of the admin API's error answer. It adds the
-// expected values of invalid fields that the message does not name. status replaces a missing
-// message.
-func newAPIError(status string, body []byte) error {
+// expected values of invalid fields that the message does not name. fallbackMessage replaces a
+// missing message; it is the HTTP status text.
+func newAPIError(fallbackMessage string, body []byte) error {
 	var answer struct {
 		Message string `json:"message"`
 		Fields  []struct {
@@ -112,7 +112,7 @@ func newAPIError(status string, body []byte) error {
 		} `json:"field_errors"`
 	}
 	if json.Unmarshal(body, &answer) != nil || answer.Message == "" {
-		answer.Message = status
+		answer.Message = fallbackMessage
 	}
 	message := answer.Message // has a configuration's mistakes, with their lines
 	for _, f := range answer.Fields {
@@ -124,9 +124,9 @@ func newAPIError(status string, body []byte) error {
 	return fmt.Errorf("the exchange says: %s", answer.Message)
 }
 
-// configResult is the admin API's answer to a sent configuration: the changes, the values
+// configUploadResult is the admin API's answer to a sent configuration: the changes, the values
 // that the exchange does not apply, and the warnings.
-type configResult struct {
+type configUploadResult struct {
 	Changes   []string `json:"changes"`
 	Unapplied []string `json:"unapplied"`
 	Warnings  []string `json:"warnings"`
@@ -134,7 +134,7 @@ type configResult struct {
 
 // String returns one line for each change, unapplied value and warning. A line for a value
 // that is not applied begins with an exclamation mark.
-func (v *configResult) String() string {
+func (v *configUploadResult) String() string {
 	var b strings.Builder
 	for _, change := range v.Changes {
 		b.WriteString(change + "\n")
@@ -151,12 +151,12 @@ func (v *configResult) String() string {
 // uploadConfig sends a configuration file to the exchange, with the values that this
 // command's environment has for its variables. With dryRun the exchange only returns the
 // differences and changes nothing.
-func (f *adminFlags) uploadConfig(path string, dryRun bool) (*configResult, error) {
+func (f *adminFlags) uploadConfig(path string, dryRun bool) (*configUploadResult, error) {
 	document, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	variables, err := config.CollectVariables(path, document, os.LookupEnv)
+	variables, err := config.CollectVariableValues(path, document, os.LookupEnv)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (f *adminFlags) uploadConfig(path string, dryRun bool) (*configResult, erro
 	if dryRun {
 		query = "?" + url.Values{"dry": {"1"}}.Encode()
 	}
-	result := new(configResult)
+	result := new(configUploadResult)
 	if _, err := flags.callAdminJSON("PUT", "/admin/v1/config"+query, document, result); err != nil {
 		return nil, err
 	}

@@ -12,13 +12,13 @@ import (
 // it: other users of the machine can read a command line.
 const adminToken = "PINGPOST_ADMIN_TOKEN"
 
-// addCredential adds the operator's credential to a request: the password of --user, else the
+// addOperatorCredential adds the operator's credential to a request: the password of --user, else the
 // token from the environment, else the configured admin password.
-func (f *adminFlags) addCredential(req *http.Request) error {
+func (f *adminFlags) addOperatorCredential(req *http.Request) error {
 	token := os.Getenv(adminToken)
 	switch {
 	case f.User != "":
-		if err := f.promptIfNoPassword(); err != nil {
+		if err := f.askForMissingPassword(); err != nil {
 			return err
 		}
 		req.SetBasicAuth(f.User, f.Password)
@@ -30,9 +30,9 @@ func (f *adminFlags) addCredential(req *http.Request) error {
 	return nil
 }
 
-// promptIfNoPassword asks at the terminal for the password of --user and stores it, unless a
+// askForMissingPassword asks at the terminal for the password of --user and stores it, unless a
 // flag or the environment has given it.
-func (f *adminFlags) promptIfNoPassword() (err error) {
+func (f *adminFlags) askForMissingPassword() (err error) {
 	if f.Password != "" {
 		return nil
 	}
@@ -43,9 +43,9 @@ func (f *adminFlags) promptIfNoPassword() (err error) {
 	return err
 }
 
-// explainUnauthorized returns the remedy after the exchange has answered 401. It names the
+// explainRejectedCredential returns the remedy after the exchange has answered 401. It names the
 // kind of credential that the command sent, and never the credential.
-func (f *adminFlags) explainUnauthorized() string {
+func (f *adminFlags) explainRejectedCredential() string {
 	switch {
 	case f.User != "":
 		return fmt.Sprintf("The exchange rejected the password of user %s; set the account's password in PINGPOST_ADMIN_PASSWORD", f.User)

@@ -35,8 +35,8 @@ func (m megabytesPerSecond) bytesPerSecond() (int64, error) {
 	return int64(m * 1e6), nil
 }
 
-// backupFlags are the flags of commands that write a backup.
-type backupFlags struct {
+// backupWritingFlags are the flags of commands that write a backup.
+type backupWritingFlags struct {
 	KeyFile     string             `help:"Encrypt to this key file: recipients (age1…) or identities of age, one a line. See keygen." placeholder:"FILE"`
 	Unencrypted bool               `help:"Do not encrypt. The backup contains the exchange's key and all personal data."`
 	Rate        megabytesPerSecond `default:"32" help:"Highest rate in megabytes per second for copying old data." placeholder:"MB"`
@@ -45,7 +45,7 @@ type backupFlags struct {
 
 // parseOptions checks the flags and opens the backup store at this location for writing. It
 // returns the options of a backup.
-func (s *backupFlags) parseOptions(location string) (backup.Options, error) {
+func (s *backupWritingFlags) parseOptions(locationToOpen string) (backup.Options, error) {
 	key, err := readBackupKey(s.KeyFile, s.Unencrypted)
 	if err != nil {
 		return backup.Options{}, err
@@ -61,7 +61,7 @@ func (s *backupFlags) parseOptions(location string) (backup.Options, error) {
 		}
 		opt.Retain = time.Duration(retain)
 	}
-	opt.To, err = openStoreForWriting(location)
+	opt.To, err = openStoreForWriting(locationToOpen)
 	return opt, err
 }
 
@@ -80,9 +80,9 @@ func readBackupKey(path string, unencrypted bool) (*backup.Key, error) {
 		"(pingpost backup keygen creates one), or --unencrypted (serve: --backup-unencrypted) if the place itself is safe")
 }
 
-// absoluteLocation returns the location of a backup with an absolute folder path. It does not
+// makeFolderLocationAbsolute returns the location of a backup with an absolute folder path. It does not
 // change an S3 address.
-func absoluteLocation(location string) (string, error) {
+func makeFolderLocationAbsolute(location string) (string, error) {
 	if strings.Contains(location, "://") || strings.HasPrefix(location, "s3:") {
 		return location, nil
 	}
@@ -91,7 +91,7 @@ func absoluteLocation(location string) (string, error) {
 
 // openStoreForWriting opens the folder or S3 bucket to which a backup is written.
 func openStoreForWriting(location string) (store.Store, error) {
-	location, err := absoluteLocation(location)
+	location, err := makeFolderLocationAbsolute(location)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func openStoreForWriting(location string) (store.Store, error) {
 // openStoreForReading opens the folder or S3 bucket of an existing backup. Unlike
 // openStoreForWriting it creates no folder.
 func openStoreForReading(location string) (store.Store, error) {
-	location, err := absoluteLocation(location)
+	location, err := makeFolderLocationAbsolute(location)
 	if err != nil {
 		return nil, err
 	}
@@ -111,19 +111,19 @@ func openStoreForReading(location string) (store.Store, error) {
 // serveBackupFlags are the flags of the command serve that begin with --backup-.
 type serveBackupFlags struct {
 	To string `help:"Back up to this folder or s3://bucket/prefix while serving. Each of several tenants gets its own folder in it." placeholder:"PLACE"`
-	backupFlags
+	backupWritingFlags
 }
 
-// optionsPerTenant returns a function that makes the backup options of a tenant, or nil
+// newTenantOptionsFunc returns a function that makes the backup options of a tenant, or nil
 // without --backup-to. Each of several tenants has its own folder in the location.
-func (s *serveBackupFlags) optionsPerTenant(severalTenants bool) (func(tenant string) (backup.Options, error), error) {
+func (s *serveBackupFlags) newTenantOptionsFunc(severalTenants bool) (optionsOf func(tenant string) (backup.Options, error), err error) {
 	if s.To == "" {
 		if s.KeyFile != "" || s.Unencrypted || s.Retain != "" {
 			return nil, errors.New("--backup-to is missing; give the place for the backup, or remove the other --backup flags")
 		}
 		return nil, nil
 	}
-	if _, err := s.backupFlags.parseOptions(s.To); err != nil {
+	if _, err := s.backupWritingFlags.parseOptions(s.To); err != nil {
 		return nil, err
 	}
 	return func(tenant string) (backup.Options, error) {
@@ -131,7 +131,7 @@ func (s *serveBackupFlags) optionsPerTenant(severalTenants bool) (func(tenant st
 		if severalTenants {
 			location = store.JoinPlace(location, tenant)
 		}
-		return s.backupFlags.parseOptions(location)
+		return s.backupWritingFlags.parseOptions(location)
 	}, nil
 }
 
@@ -140,7 +140,7 @@ type backupRunCmd struct {
 	Dir    string `name:"data-dir" type:"existingdir" help:"The data directory, instead of --config." placeholder:"DIR"`
 	To     string `required:"true" help:"A folder, preferably of another machine, or s3://bucket/prefix." placeholder:"PLACE"`
 	Follow bool   `help:"Continue until a signal, at most a second behind the log."`
-	backupFlags
+	backupWritingFlags
 }
 
 // Help returns the text that --help shows after the usage line.
@@ -154,7 +154,7 @@ AWS_SESSION_TOKEN. The service must support conditional writes.`
 
 // Run backs up the exchange once, or with --follow until a signal.
 func (c *backupRunCmd) Run() error {
-	dir, err := c.findDataDir()
+	dir, err := c.resolveDataDir()
 	if err != nil {
 		return err
 	}
@@ -182,9 +182,9 @@ func (c *backupRunCmd) Run() error {
 	return nil
 }
 
-// findDataDir returns the absolute path of the exchange's data directory, from --data-dir or
+// resolveDataDir returns the absolute path of the exchange's data directory, from --data-dir or
 // from the configuration file.
-func (c *backupRunCmd) findDataDir() (string, error) {
+func (c *backupRunCmd) resolveDataDir() (absolutePath string, err error) {
 	switch {
 	case (c.Config == "") == (c.Dir == ""):
 		return "", errors.New("name the exchange to back up: give either --config FILE or --data-dir DIR")

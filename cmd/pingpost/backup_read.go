@@ -34,23 +34,23 @@ func (c *backupListCmd) Run() error {
 	fmt.Fprintln(out, "GENERATION\tLIFE\tBEGUN\tENTRIES\tUP TO\tSNAPSHOTS\tOBJECTS\tBYTES\t")
 	for i := range all {
 		g := &all[i]
-		fmt.Fprintf(out, "%d\t%d\t%s\t%s\t%s\t%d\t%d\t%d\t%s\n", g.Number, g.Epoch, formatTimeOrDash(g.Begun), formatEntryRange(g), formatTimeOrDash(g.LastAt), g.Snapshots, g.Objects, g.Bytes, describeGenerationState(g))
+		fmt.Fprintf(out, "%d\t%d\t%s\t%s\t%s\t%d\t%d\t%d\t%s\n", g.Number, g.Epoch, formatTimeOrDash(g.Begun), formatRestorableEntries(g), formatTimeOrDash(g.LastAt), g.Snapshots, g.Objects, g.Bytes, describeIncompleteness(g))
 	}
 	return out.Flush()
 }
 
-// formatEntryRange returns the first and last log entry that can be restored from a
+// formatRestorableEntries returns the first and last log entry that can be restored from a
 // generation, for the list.
-func formatEntryRange(generation *backup.Generation) string {
+func formatRestorableEntries(generation *backup.Generation) string {
 	if generation.Last == 0 {
 		return "none"
 	}
 	return fmt.Sprintf("%d-%d", generation.First, generation.Last)
 }
 
-// describeGenerationState returns the reason why a generation of the backup is incomplete, or
+// describeIncompleteness returns the reason why a generation of the backup is incomplete, or
 // "" if it is complete.
-func describeGenerationState(generation *backup.Generation) string {
+func describeIncompleteness(generation *backup.Generation) string {
 	switch {
 	case generation.Damage != nil:
 		return "its claim is damaged"

@@ -64,5 +64,5 @@ func (c *referenceBuyerCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	return serveUntilSignal("buyer", buyer, c.Quiet, buyer.Stats)
+	return serveUntilSignalAndPrintStats("buyer", buyer, c.Quiet, buyer.Stats)
 }

@@ -27,25 +27,25 @@ probably not intended. The exit code is 1 with a mistake, and 0 with warnings on
 // warnings.
 func (c *validateConfigCmd) Run() error {
 	source, err := config.Load(c.File, os.LookupEnv)
-	var built *config.Compiled
+	var built *config.CompiledDocument
 	if err == nil {
 		built, err = source.Compile()
 	}
 	var problems *syntax.Problems
 	if errors.As(err, &problems) {
-		return printMistakes(*problems)
+		return printMistakesAsExitError(*problems)
 	}
 	if err != nil {
 		return err
 	}
-	if err := exchange.CheckCertificates(&built.Settings); err != nil {
+	if err := exchange.CheckCertificateFiles(&built.Settings); err != nil {
 		return err
 	}
-	wrong, warnings := exchange.CheckLists(built)
+	wrong, warnings := exchange.CheckInitialListFiles(built)
 	warnings = append(built.Warnings, warnings...)
 	fmt.Fprint(os.Stderr, warnings.FormatWarnings())
 	if len(wrong) > 0 {
-		return printMistakes(wrong)
+		return printMistakesAsExitError(wrong)
 	}
 	if c.Strict && len(warnings) > 0 {
 		return terminal.ExitCode(1)
@@ -54,9 +54,9 @@ func (c *validateConfigCmd) Run() error {
 	return nil
 }
 
-// printMistakes prints the mistakes on standard error. It returns an error that ends the
+// printMistakesAsExitError prints the mistakes on standard error. It returns an error that ends the
 // program with exit code 1.
-func printMistakes(problems syntax.Problems) error {
+func printMistakesAsExitError(problems syntax.Problems) error {
 	for _, problem := range problems {
 		fmt.Fprintln(os.Stderr, problem.Error())
 	}
@@ -128,7 +128,7 @@ func (c *exportConfigCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	text, err = canonical.Export(text)
+	text, err = canonical.ExportYAML(text)
 	if err != nil {
 		return err
 	}

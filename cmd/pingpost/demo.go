@@ -63,11 +63,11 @@ func (c *demoCmd) Run() error {
 	}
 	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer release()
-	dir, err := c.createFolder()
+	dir, err := c.createDemoFolder()
 	if err != nil {
 		return err
 	}
-	tuneRuntime()
+	setGoRuntimeDefaults()
 	x, err := startDemo(dir)
 	if err == nil {
 		err = c.sendLeadsAndPrintResults(ctx, x)
@@ -75,9 +75,9 @@ func (c *demoCmd) Run() error {
 	return errors.Join(err, x.stopAllServers())
 }
 
-// createFolder creates a new folder for the demonstration and returns its path. It fails if
+// createDemoFolder creates a new folder for the demonstration and returns its path. It fails if
 // the folder of --dir exists.
-func (c *demoCmd) createFolder() (string, error) {
+func (c *demoCmd) createDemoFolder() (string, error) {
 	if c.Dir != "" {
 		if err := os.MkdirAll(filepath.Dir(c.Dir), 0o755); err != nil {
 			return "", err
@@ -97,9 +97,9 @@ func (c *demoCmd) createFolder() (string, error) {
 
 // sendLeadsAndPrintResults sends the demonstration's leads and prints the results. Unless
 // --once is set, it then waits for Ctrl-C.
-func (c *demoCmd) sendLeadsAndPrintResults(ctx context.Context, x *demoExchange) error {
-	fmt.Printf("pingpost demo: %s leads and about %s ping-posts, %v a second\n\n%s", terminal.GroupThousands(c.Leads), terminal.GroupThousands(c.Leads/10), c.Rate, x.formatAddresses())
-	target, err := x.newTarget(ctx)
+func (c *demoCmd) sendLeadsAndPrintResults(ctx context.Context, x *runningDemo) error {
+	fmt.Printf("pingpost demo: %s leads and about %s ping-posts, %v a second\n\n%s", terminal.GroupThousands(c.Leads), terminal.GroupThousands(c.Leads/10), c.Rate, x.formatServerAddresses())
+	target, err := x.newLoadTestTarget(ctx)
 	if err != nil {
 		return err
 	}
@@ -107,8 +107,8 @@ func (c *demoCmd) sendLeadsAndPrintResults(ctx context.Context, x *demoExchange)
 	timer.WaitUntil(ctx, time.Now().Add(time.Second))
 	// The goroutine that sleeps until the next arrival needs a processor.
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
-	shown := newLoadProgress(os.Stderr)
-	result, err := trial.Run(ctx, c.newScenario(), target, trial.Options{Seed: c.Seed, Progress: shown.show})
+	shown := newLoadTestProgress(os.Stderr)
+	result, err := trial.Run(ctx, c.newScenario(), target, trial.Options{Seed: c.Seed, Progress: shown.showThrottled})
 	shown.End()
 	if err != nil {
 		return err
@@ -120,11 +120,11 @@ func (c *demoCmd) sendLeadsAndPrintResults(ctx context.Context, x *demoExchange)
 	if err != nil {
 		return err
 	}
-	campaigns, err := x.fetchReport(ctx, "campaign", result.Account.Sold)
+	campaigns, err := x.fetchReportAfterSales(ctx, "campaign", result.Account.Sold)
 	if err != nil {
 		return err
 	}
-	buyers, err := x.fetchReport(ctx, "buyer", result.Account.Sold)
+	buyers, err := x.fetchReportAfterSales(ctx, "buyer", result.Account.Sold)
 	if err != nil {
 		return err
 	}
@@ -132,10 +132,10 @@ func (c *demoCmd) sendLeadsAndPrintResults(ctx context.Context, x *demoExchange)
 	result.Limits = slices.DeleteFunc(result.Limits, func(l trial.Limit) bool {
 		return strings.HasPrefix(l.What, "p99 of the client's own delay") || strings.HasPrefix(l.What, "arrivals that found")
 	})
-	result.Limits = append(result.Limits, compareRevenueWithBuyers(buyers, result.Account))
-	fmt.Print("\nBY CAMPAIGN\n", formatCampaignReport(campaigns), "\nRESULTS\n", report.Table(result), "\nAUCTIONS, a few of them\n", formatAuctions(auctions))
+	result.Limits = append(result.Limits, checkRevenueMatchesBuyers(buyers, result.Account))
+	fmt.Print("\nBY CAMPAIGN\n", formatCampaignReport(campaigns), "\nRESULTS\n", report.Table(result), "\nAUCTIONS, a few of them\n", formatAuctionTimelines(auctions))
 	select {
-	case err := <-x.fatalError():
+	case err := <-x.exchangeFailure():
 		return err
 	default:
 	}
@@ -150,23 +150,23 @@ func (c *demoCmd) sendLeadsAndPrintResults(ctx context.Context, x *demoExchange)
 	if len(auctions) > 0 {
 		example = auctions[0].ID
 	}
-	fmt.Print(x.suggestCommands(example))
+	fmt.Print(x.formatSuggestedCommands(example))
 	select {
 	case <-ctx.Done():
 		fmt.Println("\nstopping")
 		return nil
-	case err := <-x.fatalError():
+	case err := <-x.exchangeFailure():
 		return err
 	}
 }
 
-// formatAddresses returns a table of the demonstration's running servers and their addresses.
-func (x *demoExchange) formatAddresses() string {
+// formatServerAddresses returns a table of the demonstration's running servers and their addresses.
+func (x *runningDemo) formatServerAddresses() string {
 	t := terminal.Table{Indent: "  "}
 	t.Row("folder", x.dir, "log in exchange.log")
 	t.Row("exchange", x.publicURL())
 	t.Row("operators", x.adminURL(), "any user name, password "+x.Password)
-	t.Row("sandbox", "http://"+x.tenants[1].Addr())
+	t.Row("sandbox", "http://"+x.tenants[1].PublicAddress())
 	t.Row("webhooks", x.Receiver, "receiver of the supplier")
 	for i := range demoBuyers {
 		b := &demoBuyers[i]
@@ -175,11 +175,11 @@ func (x *demoExchange) formatAddresses() string {
 	return t.String()
 }
 
-// fetchReport returns the exchange's report by campaign or by buyer: a row of column names,
+// fetchReportAfterSales returns the exchange's report by campaign or by buyer: a row of column names,
 // then the values. The report follows the log with a delay of some tenths of a second.
-// fetchReport therefore waits until it has all expectedSales.
-func (x *demoExchange) fetchReport(ctx context.Context, groupBy string, expectedSales int) ([][]string, error) {
-	ask := reportShowCmd{adminFlags: x.operatorFlags(), By: []string{groupBy}, Format: "csv"}
+// fetchReportAfterSales therefore waits until it has all expectedSales.
+func (x *runningDemo) fetchReportAfterSales(ctx context.Context, groupBy string, expectedSales int) (headerAndRows [][]string, err error) {
+	ask := reportShowCmd{adminFlags: x.newAdminFlags(), By: []string{groupBy}, Format: "csv"}
 	for limit := time.Now().Add(10 * time.Second); ; {
 		var text bytes.Buffer
 		if err := ask.Run(&text); err != nil {
@@ -202,28 +202,28 @@ func (x *demoExchange) fetchReport(ctx context.Context, groupBy string, expected
 
 // formatCampaignReport returns the rows of the report by campaign as a table for the
 // terminal.
-func formatCampaignReport(rows [][]string) string {
+func formatCampaignReport(headerAndRows [][]string) string {
 	t := terminal.Table{Indent: "  "}
 	columns := []string{"campaign_id", "leads", "sales", "unmatched", "auctions", "bids", "revenue", "payout", "margin"}
-	for _, row := range rows {
+	for _, row := range headerAndRows {
 		cells := make([]string, 0, len(columns))
 		for _, name := range columns {
-			cells = append(cells, row[slices.Index(rows[0], name)])
+			cells = append(cells, row[slices.Index(headerAndRows[0], name)])
 		}
 		t.Row(cells...)
 	}
 	return t.String()
 }
 
-// compareRevenueWithBuyers compares the revenue in the exchange's report by buyer (rows) with
+// checkRevenueMatchesBuyers compares the revenue in the exchange's report by buyer with
 // the buyers' own accounts. The result says whether all sums are equal.
-func compareRevenueWithBuyers(rows [][]string, account *trial.Account) trial.Limit {
+func checkRevenueMatchesBuyers(buyerReport [][]string, buyersOwnAccount *trial.Account) trial.Limit {
 	revenue := map[string]string{}
-	for _, row := range rows[1:] {
-		revenue[row[slices.Index(rows[0], "buyer_id")]] = row[slices.Index(rows[0], "revenue")]
+	for _, row := range buyerReport[1:] {
+		revenue[row[slices.Index(buyerReport[0], "buyer_id")]] = row[slices.Index(buyerReport[0], "revenue")]
 	}
 	var differ []string
-	for _, b := range account.Buyers {
+	for _, b := range buyersOwnAccount.Buyers {
 		if got := cmp.Or(revenue[b.ID], "0"); got != b.Owes.String() {
 			differ = append(differ, fmt.Sprintf("%s (%s, by its own count %s)", b.ID, got, b.Owes))
 		}
@@ -233,9 +233,9 @@ func compareRevenueWithBuyers(rows [][]string, account *trial.Account) trial.Lim
 
 // chooseExampleAuctions returns the two auctions with the most varied outcomes, as examples
 // to print: one for an ingested lead, one for a ping and its post.
-func (x *demoExchange) chooseExampleAuctions() (chosen []*explain.Explanation, err error) {
+func (x *runningDemo) chooseExampleAuctions() (chosen []*explain.Explanation, err error) {
 	const explained = 40 // leads of each bidder
-	flags := x.operatorFlags()
+	flags := x.newAdminFlags()
 	best := map[string]*explain.Explanation{}
 	for _, id := range x.Bidders {
 		leads := x.buyers[id].Leads()
@@ -244,7 +244,7 @@ func (x *demoExchange) chooseExampleAuctions() (chosen []*explain.Explanation, e
 			if _, err := flags.callAdminJSON("GET", "/admin/v1/explain?id="+lead.LeadUUID, nil, e); err != nil {
 				return nil, fmt.Errorf("demo: cannot read the explanation of lead %s: %w", lead.LeadUUID, err)
 			}
-			if old := best[e.Kind]; old == nil || scoreVariety(e) > scoreVariety(old) {
+			if old := best[e.Kind]; old == nil || scoreOutcomeVariety(e) > scoreOutcomeVariety(old) {
 				best[e.Kind] = e
 			}
 		}
@@ -256,9 +256,9 @@ func (x *demoExchange) chooseExampleAuctions() (chosen []*explain.Explanation, e
 	return chosen, nil
 }
 
-// scoreVariety returns a score by which chooseExampleAuctions compares auctions. It is higher
+// scoreOutcomeVariety returns a score by which chooseExampleAuctions compares auctions. It is higher
 // for more different outcomes, and lower if a bidder missed the deadline.
-func scoreVariety(e *explain.Explanation) (score int) {
+func scoreOutcomeVariety(e *explain.Explanation) (score int) {
 	auction := e
 	if e.Auction != nil {
 		auction = e.Auction
@@ -276,9 +276,9 @@ func scoreVariety(e *explain.Explanation) (score int) {
 	return score + len(e.Posts)
 }
 
-// formatAuctions returns the result and the timeline of each auction as text. For a lead that
+// formatAuctionTimelines returns the result and the timeline of each auction as text. For a lead that
 // was posted after a ping, the ping's timeline comes first.
-func formatAuctions(auctions []*explain.Explanation) string {
+func formatAuctionTimelines(auctions []*explain.Explanation) string {
 	const columns = 80
 	var out strings.Builder
 	for _, e := range auctions {
@@ -300,10 +300,10 @@ func formatAuctions(auctions []*explain.Explanation) string {
 	return out.String()
 }
 
-// suggestCommands returns a text with commands to try while the demonstration keeps running.
-// leadID is the lead that they explain. The commands' phone numbers belong to no lead of the
+// formatSuggestedCommands returns a text with commands to try while the demonstration keeps running.
+// exampleLeadID is the lead that they explain. The commands' phone numbers belong to no lead of the
 // demonstration.
-func (x *demoExchange) suggestCommands(leadID string) string {
+func (x *runningDemo) formatSuggestedCommands(exampleLeadID string) string {
 	return fmt.Sprintf(`
 Everything keeps running. Send a lead:
 
@@ -339,5 +339,5 @@ Operators see everything at %[7]s (any user name, password %[8]s):
   curl -s %[7]s/metrics
 
 Ctrl-C stops it.
-`, x.publicURL(), x.APIKey, x.ClientSecret, os.Args[0], "http://"+x.tenants[1].Addr(), x.SandboxToken, x.adminURL(), x.Password, leadID)
+`, x.publicURL(), x.APIKey, x.ClientSecret, os.Args[0], "http://"+x.tenants[1].PublicAddress(), x.SandboxToken, x.adminURL(), x.Password, exampleLeadID)
 }

@@ -21,9 +21,9 @@ import (
 	"pingpost/loadtest/trial"
 )
 
-// demoBuyer describes a reference buyer of the demonstration and its faults.
-type demoBuyer struct {
-	loadBuyer
+// demoBuyerSpec describes a reference buyer of the demonstration and its faults.
+type demoBuyerSpec struct {
+	loadTestBuyerSpec
 	pingLimit int     // pings a second that it answers; 0: no limit
 	malformed float64 // share of pings that it answers with malformed bids
 }
@@ -31,24 +31,24 @@ type demoBuyer struct {
 // demoBuyers lists the buyers with an endpoint. buy_shaky rejects no lead: a rejection
 // after a failed attempt may arrive after the lead's answer, and the accounts of buyer
 // and exchange would differ rightly.
-var demoBuyers = []demoBuyer{
-	{loadBuyer: loadBuyer{"buy_swift", scenario.Buyers{Bid: "12.50", Latency: "5ms-25ms", Reject: 0.02}}},
-	{loadBuyer: loadBuyer{"buy_picky", scenario.Buyers{Bid: "14", Latency: "20ms-60ms", Reject: 0.15}}},
-	{loadBuyer: loadBuyer{"buy_shaky", scenario.Buyers{Bid: "11", Latency: "30ms-120ms", Fail: 0.05}}},
-	{loadBuyer: loadBuyer{"bid_fixed", scenario.Buyers{Bid: "12.50", Latency: "5ms-30ms", Reject: 0.1}}},
-	{loadBuyer: loadBuyer{"bid_range", scenario.Buyers{Bid: "6-19", Latency: "20ms-60ms", Reject: 0.1}}},
-	{loadBuyer: loadBuyer{"bid_state", scenario.Buyers{Bid: "CA=17,TX=16,NY=15,*=7", Latency: "10ms-40ms"}}},
-	{loadBuyer: loadBuyer{"bid_slow", scenario.Buyers{Bid: "8-18", Latency: "300ms+hang:0.02", PostLatency: "50ms"}}},
-	{loadBuyer: loadBuyer{"bid_quota", scenario.Buyers{Bid: "10-17", Latency: "10ms"}}, pingLimit: 30},
-	{loadBuyer: loadBuyer{"bid_wild", scenario.Buyers{Bid: "4-18", Latency: "10ms-90ms"}}, malformed: 0.2},
+var demoBuyers = []demoBuyerSpec{
+	{loadTestBuyerSpec: loadTestBuyerSpec{"buy_swift", scenario.Buyers{Bid: "12.50", Latency: "5ms-25ms", Reject: 0.02}}},
+	{loadTestBuyerSpec: loadTestBuyerSpec{"buy_picky", scenario.Buyers{Bid: "14", Latency: "20ms-60ms", Reject: 0.15}}},
+	{loadTestBuyerSpec: loadTestBuyerSpec{"buy_shaky", scenario.Buyers{Bid: "11", Latency: "30ms-120ms", Fail: 0.05}}},
+	{loadTestBuyerSpec: loadTestBuyerSpec{"bid_fixed", scenario.Buyers{Bid: "12.50", Latency: "5ms-30ms", Reject: 0.1}}},
+	{loadTestBuyerSpec: loadTestBuyerSpec{"bid_range", scenario.Buyers{Bid: "6-19", Latency: "20ms-60ms", Reject: 0.1}}},
+	{loadTestBuyerSpec: loadTestBuyerSpec{"bid_state", scenario.Buyers{Bid: "CA=17,TX=16,NY=15,*=7", Latency: "10ms-40ms"}}},
+	{loadTestBuyerSpec: loadTestBuyerSpec{"bid_slow", scenario.Buyers{Bid: "8-18", Latency: "300ms+hang:0.02", PostLatency: "50ms"}}},
+	{loadTestBuyerSpec: loadTestBuyerSpec{"bid_quota", scenario.Buyers{Bid: "10-17", Latency: "10ms"}}, pingLimit: 30},
+	{loadTestBuyerSpec: loadTestBuyerSpec{"bid_wild", scenario.Buyers{Bid: "4-18", Latency: "10ms-90ms"}}, malformed: 0.2},
 }
 
 // buysOnlyInAuctions reports whether the buyer bids in auctions and has no fixed price.
-func (b *demoBuyer) buysOnlyInAuctions() bool { return strings.HasPrefix(b.ID, "bid_") }
+func (b *demoBuyerSpec) buysOnlyInAuctions() bool { return strings.HasPrefix(b.ID, "bid_") }
 
-// demoExchange is the running demonstration: the buyers, the supplier's webhook
+// runningDemo is the running demonstration: the buyers, the supplier's webhook
 // receiver, the exchange and its sandbox, all in this process.
-type demoExchange struct {
+type runningDemo struct {
 	dir     string
 	buyers  map[string]*refbuyer.Buyer
 	tenants []*exchange.Exchange // the exchange, then the sandbox
@@ -73,9 +73,9 @@ var (
 
 // startDemo starts the buyers, the webhook receiver, the exchange and its sandbox with files
 // in the folder dir. The caller must call stopAllServers, also after an error.
-func startDemo(dir string) (*demoExchange, error) {
+func startDemo(dir string) (*runningDemo, error) {
 	ctx, stop := context.WithCancel(context.Background())
-	x := &demoExchange{
+	x := &runningDemo{
 		dir: dir, buyers: map[string]*refbuyer.Buyer{}, stop: stop, serving: make(chan error, len(demoBuyers)+1), URLs: map[string]string{},
 		Password: newRandomSecret(), APIKey: "key_" + newRandomSecret(), ClientSecret: newRandomSecret(), Token: newRandomSecret(), SandboxToken: newRandomSecret(),
 		WebhookSecret: "whsec_" + base64.StdEncoding.EncodeToString([]byte(rand.Text())),
@@ -83,7 +83,7 @@ func startDemo(dir string) (*demoExchange, error) {
 	// Each buyer has its own seed. With a common one, all would fail in the same auctions.
 	for i := range demoBuyers {
 		b := &demoBuyers[i]
-		options, err := b.options(uint64(i+1), 0)
+		options, err := b.referenceBuyerOptions(uint64(i+1), 0)
 		if err != nil {
 			return x, fmt.Errorf("demo: buyer %s: %w", b.ID, err)
 		}
@@ -127,51 +127,51 @@ func newRandomSecret() string { return strings.ToLower(rand.Text()) }
 
 // serveInBackground runs a reference buyer or the webhook receiver in a goroutine until the
 // context ends. The goroutine sends the result to x.serving.
-func (x *demoExchange) serveInBackground(ctx context.Context, r referenceServer) {
+func (x *runningDemo) serveInBackground(ctx context.Context, server referenceServer) {
 	x.servers++
-	go func() { x.serving <- r.Serve(ctx) }()
+	go func() { x.serving <- server.Serve(ctx) }()
 }
 
-func (x *demoExchange) writeConfigFromTemplate(name, text string) error {
+func (x *runningDemo) writeConfigFromTemplate(fileName, templateText string) error {
 	var config strings.Builder
-	if err := template.Must(template.New(name).Parse(text)).Execute(&config, x); err != nil {
+	if err := template.Must(template.New(fileName).Parse(templateText)).Execute(&config, x); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(x.dir, name), []byte(config.String()), 0o600)
+	return os.WriteFile(filepath.Join(x.dir, fileName), []byte(config.String()), 0o600)
 }
 
 // publicURL returns the exchange's address for suppliers and buyers.
-func (x *demoExchange) publicURL() string { return "http://" + x.tenants[0].Addr() }
-func (x *demoExchange) adminURL() string  { return "http://" + x.tenants[0].Admin() }
+func (x *runningDemo) publicURL() string { return "http://" + x.tenants[0].PublicAddress() }
+func (x *runningDemo) adminURL() string  { return "http://" + x.tenants[0].AdminAddress() }
 
-// operatorFlags returns the flags with which an operator's command reaches the
+// newAdminFlags returns the flags with which an operator's command reaches the
 // demonstration's exchange.
-func (x *demoExchange) operatorFlags() adminFlags {
+func (x *runningDemo) newAdminFlags() adminFlags {
 	return adminFlags{Admin: x.adminURL(), Password: x.Password}
 }
 
-// newTarget describes the demonstration's exchange as the target of a load test. The
+// newLoadTestTarget describes the demonstration's exchange as the target of a load test. The
 // campaigns receive leads in turn, so a campaign that is listed twice gets twice as many. The
 // number of list entries has no common divisor with the number of places in the generated
 // leads. Each campaign therefore gets leads from all places.
-func (x *demoExchange) newTarget(ctx context.Context) (*trial.Target, error) {
+func (x *runningDemo) newLoadTestTarget(ctx context.Context) (*trial.Target, error) {
 	token, err := fetchAccessToken(ctx, x.publicURL(), "acme", x.ClientSecret)
 	if err != nil {
 		return nil, err
 	}
 	return &trial.Target{
-		Addr: x.tenants[0].Addr(), Admin: x.adminURL(), Supplier: "sup_acme", APIKey: x.APIKey, Token: token, Vertical: "auto_insurance",
+		Addr: x.tenants[0].PublicAddress(), Admin: x.adminURL(), Supplier: "sup_acme", APIKey: x.APIKey, Token: token, Vertical: "auto_insurance",
 		Campaigns: []string{"cmp_auto", "cmp_bids", "cmp_solar", "cmp_auto", "cmp_life", "cmp_bids", "cmp_life"},
 		Buyers:    x.URLs, Receiver: x.Receiver,
 	}, nil
 }
 
-// fatalError returns a channel that receives an error if the exchange fails for good.
-func (x *demoExchange) fatalError() <-chan error { return x.tenants[0].Broken() }
+// exchangeFailure returns a channel that receives an error if the exchange fails for good.
+func (x *runningDemo) exchangeFailure() <-chan error { return x.tenants[0].FatalErrors() }
 
 // stopAllServers stops the exchange, and after it the buyers, to which the exchange may post
 // leads until its end.
-func (x *demoExchange) stopAllServers() error {
+func (x *runningDemo) stopAllServers() error {
 	err := closeExchanges(x.tenants)
 	x.stop()
 	for range x.servers {

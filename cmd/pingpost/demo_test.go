@@ -75,29 +75,29 @@ func TestDemoInterrupted(t *testing.T) {
 func TestDemoComparesRevenue(t *testing.T) {
 	rows := [][]string{{"buyer_id", "revenue"}, {"a", "12.5"}, {"b", "7"}, {"recorded", "3"}}
 	account := &trial.Account{Buyers: []trial.BuyerAccount{{ID: "a", Owes: 12_500_000}, {ID: "b", Owes: 7_000_000}, {ID: "idle"}}}
-	if l := compareRevenueWithBuyers(rows, account); !l.Held {
+	if l := checkRevenueMatchesBuyers(rows, account); !l.Held {
 		t.Errorf("%+v", l)
 	}
 	account.Buyers[1].Owes++
-	if l := compareRevenueWithBuyers(rows, account); l.Held || l.Got != "b (7, by its own count 7.000001)" {
+	if l := checkRevenueMatchesBuyers(rows, account); l.Held || l.Got != "b (7, by its own count 7.000001)" {
 		t.Errorf("%+v", l)
 	}
 }
 
 func TestDemoFolder(t *testing.T) {
 	existing := t.TempDir()
-	if _, err := (&demoCmd{Dir: existing}).createFolder(); err == nil || !strings.Contains(err.Error(), "does not exist yet") {
+	if _, err := (&demoCmd{Dir: existing}).createDemoFolder(); err == nil || !strings.Contains(err.Error(), "does not exist yet") {
 		t.Errorf("existing folder: %v", err)
 	}
 	t.Chdir(existing)
-	if dir, err := (&demoCmd{}).createFolder(); err != nil || !strings.HasPrefix(dir, filepath.Join(existing, "data", "demo-")) {
+	if dir, err := (&demoCmd{}).createDemoFolder(); err != nil || !strings.HasPrefix(dir, filepath.Join(existing, "data", "demo-")) {
 		t.Errorf("%s, %v", dir, err)
 	}
 	if err := errors.Join(os.RemoveAll("data"), os.WriteFile("data", nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("TMPDIR", t.TempDir())
-	if dir, err := (&demoCmd{}).createFolder(); err != nil || !strings.HasPrefix(dir, os.TempDir()) {
+	if dir, err := (&demoCmd{}).createDemoFolder(); err != nil || !strings.HasPrefix(dir, os.TempDir()) {
 		t.Errorf("data is a file: %s, %v", dir, err)
 	}
 }

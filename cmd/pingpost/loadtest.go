@@ -31,7 +31,7 @@ type loadtestCmd struct {
 	JSON     string         `name:"json" type:"path" placeholder:"FILE" help:"Write all that was measured to this file."`
 	HTML     string         `name:"html" type:"path" placeholder:"FILE" help:"Write a report with curves to this file. It loads nothing from elsewhere."`
 
-	targetFlags
+	existingTargetFlags
 }
 
 // Help returns the text that --help shows after the usage line.
@@ -54,7 +54,7 @@ that the client itself kept up.`
 // Run runs the load test and prints its results.
 func (c *loadtestCmd) Run() error {
 	if c.List {
-		return listScenarios()
+		return printScenarioList()
 	}
 	if c.Scenario == "" {
 		return errors.New("name a scenario, or list them with --list")
@@ -62,11 +62,11 @@ func (c *loadtestCmd) Run() error {
 	if c.Print {
 		return printScenario(c.Scenario)
 	}
-	s, err := c.scenario()
+	s, err := c.loadScenarioAndApplyFlags()
 	if err != nil {
 		return err
 	}
-	if err := c.checkOutputs(); err != nil {
+	if err := c.checkOutputPaths(); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -77,7 +77,7 @@ func (c *loadtestCmd) Run() error {
 		return err
 	}
 	fmt.Print(report.Table(result))
-	if err := c.write(result); err != nil {
+	if err := c.writeReportFiles(result); err != nil {
 		return err
 	}
 	if result.Held() {
@@ -87,7 +87,7 @@ func (c *loadtestCmd) Run() error {
 	return terminal.ExitCode(1)
 }
 
-func listScenarios() error {
+func printScenarioList() error {
 	t := terminal.Table{}
 	for _, name := range scenario.Names() {
 		s, err := scenario.Load(name)
@@ -109,14 +109,14 @@ func printScenario(name string) error {
 	return nil
 }
 
-// scenario loads the scenario and applies the flags that change it. It also chooses the seed
+// loadScenarioAndApplyFlags loads the scenario and applies the flags that change it. It also chooses the seed
 // if the flag is missing.
-func (c *loadtestCmd) scenario() (*scenario.Scenario, error) {
+func (c *loadtestCmd) loadScenarioAndApplyFlags() (*scenario.Scenario, error) {
 	s, err := scenario.Load(c.Scenario)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.vary(s); err != nil {
+	if err := c.applyLoadFlags(s); err != nil {
 		return nil, err
 	}
 	if c.Seed == 0 {
@@ -128,8 +128,8 @@ func (c *loadtestCmd) scenario() (*scenario.Scenario, error) {
 	return s, nil
 }
 
-// vary changes the scenario's rate, duration and number of buyers as the flags say.
-func (c *loadtestCmd) vary(s *scenario.Scenario) error {
+// applyLoadFlags changes the scenario's rate, duration and number of buyers as the flags say.
+func (c *loadtestCmd) applyLoadFlags(s *scenario.Scenario) error {
 	if c.Rate != nil {
 		if !(*c.Rate > 0 && *c.Rate <= 1e6) {
 			return fmt.Errorf("--rate %v: give a number above zero, up to 1000000", *c.Rate)
@@ -151,9 +151,9 @@ func (c *loadtestCmd) vary(s *scenario.Scenario) error {
 	return nil
 }
 
-// checkOutputs checks that the output files of --json and --html can be created. The command
+// checkOutputPaths checks that the output files of --json and --html can be created. The command
 // calls it before the test, so that no test runs in vain.
-func (c *loadtestCmd) checkOutputs() error {
+func (c *loadtestCmd) checkOutputPaths() error {
 	for flag, path := range map[string]string{"--json": c.JSON, "--html": c.HTML} {
 		if path == "" {
 			continue
@@ -175,13 +175,13 @@ func (c *loadtestCmd) checkOutputs() error {
 func (c *loadtestCmd) runScenario(ctx context.Context, s *scenario.Scenario) (result *trial.Result, err error) {
 	var target *trial.Target
 	if c.Target != "" {
-		if target, err = c.checkAndConnect(ctx, s); err != nil {
+		if target, err = c.checkFlagsAndProbeTarget(ctx, s); err != nil {
 			return nil, err
 		}
 	} else {
-		house, err := startLocalTarget(ctx, s, c.Seed)
+		house, err := startTemporaryExchange(ctx, s, c.Seed)
 		defer func() {
-			if closing := house.stopAndRemove(); err == nil {
+			if closing := house.stopAndRemoveFolder(); err == nil {
 				err = closing
 			}
 		}()
@@ -192,12 +192,12 @@ func (c *loadtestCmd) runScenario(ctx context.Context, s *scenario.Scenario) (re
 	}
 	// One processor more for the one that sleeps until the next arrival.
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
-	shown := newLoadProgress(os.Stderr)
+	shown := newLoadTestProgress(os.Stderr)
 	defer shown.End()
-	return trial.Run(ctx, s, target, trial.Options{Seed: c.Seed, Progress: shown.show})
+	return trial.Run(ctx, s, target, trial.Options{Seed: c.Seed, Progress: shown.showThrottled})
 }
 
-func (c *loadtestCmd) write(result *trial.Result) error {
+func (c *loadtestCmd) writeReportFiles(result *trial.Result) error {
 	if c.JSON != "" {
 		if err := writeReport(c.JSON, result, report.JSON); err != nil {
 			return err
@@ -209,17 +209,17 @@ func (c *loadtestCmd) write(result *trial.Result) error {
 	return nil
 }
 
-func writeReport(path string, result *trial.Result, form func(*trial.Result) ([]byte, error)) error {
-	text, err := form(result)
+func writeReport(path string, result *trial.Result, encode func(*trial.Result) ([]byte, error)) error {
+	text, err := encode(result)
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(path, text, 0o644)
 }
 
-// loadProgress prints the progress of a load test: on a terminal one changing line, otherwise
+// loadTestProgress prints the progress of a load test: on a terminal one changing line, otherwise
 // a line every five seconds.
-type loadProgress struct {
+type loadTestProgress struct {
 	*terminal.Progress
 	file  *os.File
 	every time.Duration
@@ -228,33 +228,33 @@ type loadProgress struct {
 
 const plainEvery = 5 * time.Second
 
-func newLoadProgress(file *os.File) *loadProgress {
-	p := &loadProgress{Progress: terminal.NewProgress(file), file: file}
+func newLoadTestProgress(file *os.File) *loadTestProgress {
+	p := &loadTestProgress{Progress: terminal.NewProgress(file), file: file}
 	if !p.HasTerminal() {
 		p.every = plainEvery
 	}
 	return p
 }
 
-// show prints the current state of the load test. The test calls it often; without a
-// terminal, show prints only some of the states.
-func (p *loadProgress) show(now trial.Progress) {
-	text := progressText(&now)
+// showThrottled prints the current state of the load test. The test calls it often; without a
+// terminal, it prints only some of the states.
+func (p *loadTestProgress) showThrottled(latest trial.Progress) {
+	text := formatProgress(&latest)
 	if p.HasTerminal() {
 		p.Progress.Show(text)
 		return
 	}
-	if now.After-p.told >= p.every {
-		p.told = now.After
+	if latest.After-p.told >= p.every {
+		p.told = latest.After
 		fmt.Fprintln(p.file, text)
 	}
 }
 
-func progressText(now *trial.Progress) string {
+func formatProgress(latest *trial.Progress) string {
 	text := fmt.Sprintf("%3.0f/%.0f s %s  %.0f/s  in flight %d  p50 %s  p99 %s  errors %d",
-		now.After.Seconds(), now.Of.Seconds(), now.Phase, now.Rate, now.UnderWay, load.FormatDuration(now.P50), load.FormatDuration(now.P99), now.Errors)
-	if now.Refused > 0 {
-		text += fmt.Sprintf("  refused %d", now.Refused)
+		latest.After.Seconds(), latest.Of.Seconds(), latest.Phase, latest.Rate, latest.UnderWay, load.FormatDuration(latest.P50), load.FormatDuration(latest.P99), latest.Errors)
+	if latest.Refused > 0 {
+		text += fmt.Sprintf("  refused %d", latest.Refused)
 	}
 	return text
 }

@@ -21,25 +21,25 @@ type loadtestBuyersCmd struct {
 	Spec string `arg:"" type:"existingfile"`
 }
 
-// buyersSpec describes the buyers and the webhook receiver to loadtestBuyersCmd, which reads
+// buyersProcessSpec describes the buyers and the webhook receiver to loadtestBuyersCmd, which reads
 // it from a JSON file.
-type buyersSpec struct {
+type buyersProcessSpec struct {
 	Seed     uint64
-	Buyers   []loadBuyer
+	Buyers   []loadTestBuyerSpec
 	Webhooks *scenario.Webhooks
 	Secret   string // of the webhooks
 	Remember int    // posts and events of each
 }
 
-// loadBuyer describes one buyer of a load test: its id and its behaviour in the scenario.
-type loadBuyer struct {
+// loadTestBuyerSpec describes one buyer of a load test: its id and its behaviour in the scenario.
+type loadTestBuyerSpec struct {
 	ID string
 	scenario.Buyers
 }
 
-// buyersAt has the addresses of the buyers and of the webhook receiver. loadtestBuyersCmd
+// loadTestAddresses has the addresses of the buyers and of the webhook receiver. loadtestBuyersCmd
 // prints it as a line of JSON.
-type buyersAt struct {
+type loadTestAddresses struct {
 	Buyers   map[string]string `json:"buyers"`
 	Receiver string            `json:"receiver"`
 }
@@ -50,7 +50,7 @@ func (c *loadtestBuyersCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	var spec buyersSpec
+	var spec buyersProcessSpec
 	if err := json.Unmarshal(text, &spec); err != nil {
 		return fmt.Errorf("%s: %w", c.Spec, err)
 	}
@@ -59,11 +59,11 @@ func (c *loadtestBuyersCmd) Run() error {
 	return spec.serve(ctx)
 }
 
-func (s *buyersSpec) serve(ctx context.Context) error {
-	at := buyersAt{Buyers: map[string]string{}}
+func (s *buyersProcessSpec) serve(ctx context.Context) error {
+	at := loadTestAddresses{Buyers: map[string]string{}}
 	var all []referenceServer
 	for i := range s.Buyers {
-		options, err := s.Buyers[i].options(s.Seed+uint64(i), s.Remember)
+		options, err := s.Buyers[i].referenceBuyerOptions(s.Seed+uint64(i), s.Remember)
 		if err != nil {
 			return err
 		}
@@ -100,12 +100,12 @@ func (s *buyersSpec) serve(ctx context.Context) error {
 	return err
 }
 
-// options returns the reference buyer's options for this buyer. remember is the number of
-// posts that it keeps.
-func (b *loadBuyer) options(seed uint64, remember int) (o refbuyer.Options, err error) {
+// referenceBuyerOptions returns the reference buyer's options for this buyer. maxRememberedPosts is the
+// number of posts that the buyer keeps.
+func (b *loadTestBuyerSpec) referenceBuyerOptions(seed uint64, maxRememberedPosts int) (o refbuyer.Options, err error) {
 	o = refbuyer.Options{
 		Seed: seed, NoBidRate: b.NoBid, RejectRate: b.Reject, FailRate: b.Fail,
-		Remember: remember, RememberPings: rememberedPings,
+		Remember: maxRememberedPosts, RememberPings: rememberedPings,
 	}
 	var wrong [3]error
 	o.Bid, wrong[0] = refbuyer.ParsePricing(b.Bid)

@@ -16,69 +16,69 @@ const (
 	loadVertical = "load_test"
 )
 
-// loadSecrets are the random credentials of one load test.
-type loadSecrets struct{ apiKey, client, password, webhook string }
+// loadTestSecrets are the random credentials of one load test.
+type loadTestSecrets struct{ apiKey, client, password, webhook string }
 
-type object = map[string]any
+type jsonObject = map[string]any
 
-// loadConfig returns the configuration of the exchange that a load test starts. ingests are
-// the campaigns to which leads are sent by ingest: those without auctions, or all if every
+// encodeExchangeConfig returns the configuration of the exchange that a load test starts.
+// ingestCampaigns get leads by ingest: those without auctions, or all campaigns if every
 // campaign holds auctions.
-func loadConfig(s *scenario.Scenario, buyers []loadBuyer, at *buyersAt, secrets *loadSecrets) (text []byte, ingests []string, err error) {
-	supplier := object{
+func encodeExchangeConfig(s *scenario.Scenario, buyers []loadTestBuyerSpec, addresses *loadTestAddresses, secrets *loadTestSecrets) (configText []byte, ingestCampaigns []string, err error) {
+	supplier := jsonObject{
 		"id": loadSupplier, "api_key": secrets.apiKey,
 		"ingest_rate": s.Supplier.IngestRate, "ping_rate": s.Supplier.PingRate, "concurrent_auctions": 1_000_000,
-		"oauth_clients": []any{object{"client_id": loadClient, "client_secret": secrets.client, "scopes": []string{"ping", "post"}}},
+		"oauth_clients": []any{jsonObject{"client_id": loadClient, "client_secret": secrets.client, "scopes": []string{"ping", "post"}}},
 	}
-	document := object{
+	document := jsonObject{
 		"data_dir": "exchange", "listen": "127.0.0.1:0", "tenant": "load",
-		"admin":            object{"listen": "127.0.0.1:0", "password": secrets.password},
+		"admin":            jsonObject{"listen": "127.0.0.1:0", "password": secrets.password},
 		"trusted_networks": []string{"127.0.0.0/8"}, "token_lifetime": (s.Duration() + tokenSpare).String(),
-		"limits": object{"connections": s.InFlight + spareConns, "max_conns_per_ip": s.InFlight + spareConns},
+		"limits": jsonObject{"connections": s.InFlight + spareConns, "max_conns_per_ip": s.InFlight + spareConns},
 	}
 	if s.Webhooks != nil {
-		supplier["webhook"] = object{"url": at.Receiver + "/hooks", "secret": secrets.webhook}
-		document["webhooks"] = object{"in_flight": s.Webhooks.InFlight}
+		supplier["webhook"] = jsonObject{"url": addresses.Receiver + "/hooks", "secret": secrets.webhook}
+		document["webhooks"] = jsonObject{"in_flight": s.Webhooks.InFlight}
 	}
 	document["suppliers"] = []any{supplier}
-	document["buyers"] = loadBuyersConfig(buyers, at)
-	campaigns, ingests := loadCampaigns(s, buyers)
+	document["buyers"] = newBuyersConfig(buyers, addresses)
+	campaigns, ingestCampaigns := newCampaignsConfig(s, buyers)
 	document["campaigns"] = campaigns
-	text, err = json.Marshal(document)
-	return text, ingests, err
+	configText, err = json.Marshal(document)
+	return configText, ingestCampaigns, err
 }
 
-func loadBuyersConfig(buyers []loadBuyer, at *buyersAt) (list []any) {
+func newBuyersConfig(buyers []loadTestBuyerSpec, addresses *loadTestAddresses) (buyerEntries []any) {
 	for i := range buyers {
 		b := &buyers[i]
-		form := object{"id": b.ID, "ping_rate": b.PingRate}
-		if url := at.Buyers[b.ID]; url != "" {
+		form := jsonObject{"id": b.ID, "ping_rate": b.PingRate}
+		if url := addresses.Buyers[b.ID]; url != "" {
 			form["endpoint"] = url
 		}
 		if b.Caps {
-			form["caps"] = []any{object{"per": "day", "count": 1_000_000_000}}
+			form["caps"] = []any{jsonObject{"per": "day", "count": 1_000_000_000}}
 		}
-		list = append(list, form)
+		buyerEntries = append(buyerEntries, form)
 	}
-	return list
+	return buyerEntries
 }
 
 // loadFields are the custom fields of the fake leads.
 var loadFields = []any{
-	object{"name": "homeowner", "type": "boolean"},
-	object{"name": "currently_insured", "type": "boolean", "ping": true},
-	object{"name": "vehicle_count", "type": "integer", "min": 0, "max": 20, "ping": true},
-	object{"name": "driver_age_band", "type": "enum", "values": []string{"18-24", "25-34", "35-44", "45-54", "55+"}, "ping": true},
+	jsonObject{"name": "homeowner", "type": "boolean"},
+	jsonObject{"name": "currently_insured", "type": "boolean", "ping": true},
+	jsonObject{"name": "vehicle_count", "type": "integer", "min": 0, "max": 20, "ping": true},
+	jsonObject{"name": "driver_age_band", "type": "enum", "values": []string{"18-24", "25-34", "35-44", "45-54", "55+"}, "ping": true},
 }
 
-func loadCampaigns(s *scenario.Scenario, buyers []loadBuyer) (list []any, ingests []string) {
+func newCampaignsConfig(s *scenario.Scenario, buyers []loadTestBuyerSpec) (campaignEntries []any, ingestCampaigns []string) {
 	var auctions []string
 	for g, group := range s.Campaigns {
 		for i := range group.Count {
 			id := fmt.Sprintf("cmp_%d_%05d", g, i)
-			form := object{"id": id, "method": group.Method, "fields": loadFields}
+			form := jsonObject{"id": id, "method": group.Method, "fields": loadFields}
 			if !group.Duplicates {
-				form["duplicates"] = object{"window": "0s"}
+				form["duplicates"] = jsonObject{"window": "0s"}
 			}
 			if group.Method == scenario.PingPostMethod {
 				form["vertical"], form["sub_vertical"] = loadVertical, load.SubVertical
@@ -87,36 +87,36 @@ func loadCampaigns(s *scenario.Scenario, buyers []loadBuyer) (list []any, ingest
 				}
 				auctions = append(auctions, id)
 			} else {
-				ingests = append(ingests, id)
+				ingestCampaigns = append(ingestCampaigns, id)
 			}
-			form["buyers"] = loadSeats(&group, i, buyers)
-			list = append(list, form)
+			form["buyers"] = newFilterSetsConfig(&group, i, buyers)
+			campaignEntries = append(campaignEntries, form)
 		}
 	}
-	if len(ingests) == 0 {
-		ingests = auctions
+	if len(ingestCampaigns) == 0 {
+		ingestCampaigns = auctions
 	}
-	return list, ingests
+	return campaignEntries, ingestCampaigns
 }
 
-// loadSeats returns the entries of buyers (filter sets) in one campaign of a load test. These
+// newFilterSetsConfig returns the entries of buyers (filter sets) in one campaign of a load test. These
 // are all buyers, or group.Seats of them, beginning with another buyer in each campaign. Only
 // buyers with an endpoint can bid, so the others are left out of auctions.
-func loadSeats(group *scenario.Campaigns, campaign int, buyers []loadBuyer) (seats []any) {
+func newFilterSetsConfig(group *scenario.Campaigns, campaignIndex int, buyers []loadTestBuyerSpec) (filterSets []any) {
 	if group.Method == scenario.PingPostMethod {
-		buyers = slices.DeleteFunc(slices.Clone(buyers), func(b loadBuyer) bool { return b.Recorded })
+		buyers = slices.DeleteFunc(slices.Clone(buyers), func(b loadTestBuyerSpec) bool { return b.Recorded })
 	}
 	n := group.Seats
 	if n == 0 || n > len(buyers) {
 		n = len(buyers)
 	}
 	for i := range n {
-		b := &buyers[(campaign*n+i)%len(buyers)]
-		seat := object{"buyer": b.ID}
+		b := &buyers[(campaignIndex*n+i)%len(buyers)]
+		seat := jsonObject{"buyer": b.ID}
 		if group.Method != scenario.PingPostMethod {
 			seat["price"] = json.Number(b.Bid)
 		}
-		seats = append(seats, seat)
+		filterSets = append(filterSets, seat)
 	}
-	return seats
+	return filterSets
 }

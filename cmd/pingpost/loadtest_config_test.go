@@ -15,11 +15,11 @@ import (
 	"pingpost/loadtest/scenario"
 )
 
-var loadSecretsOfTest = &loadSecrets{apiKey: "key", client: "client-secret", password: "password", webhook: "whsec_c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0"}
+var loadSecretsOfTest = &loadTestSecrets{apiKey: "key", client: "client-secret", password: "password", webhook: "whsec_c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0"}
 
 // everyoneAt says that each buyer with an endpoint listens.
-func everyoneAt(buyers []loadBuyer) *buyersAt {
-	at := &buyersAt{Buyers: map[string]string{}, Receiver: "http://127.0.0.1:9"}
+func everyoneAt(buyers []loadTestBuyerSpec) *loadTestAddresses {
+	at := &loadTestAddresses{Buyers: map[string]string{}, Receiver: "http://127.0.0.1:9"}
 	for _, b := range buyers {
 		if !b.Recorded {
 			at.Buyers[b.ID] = "http://127.0.0.1:9"
@@ -31,7 +31,7 @@ func everyoneAt(buyers []loadBuyer) *buyersAt {
 func compiled(t *testing.T, s *scenario.Scenario) (*market.Catalog, config.Settings, []string) {
 	t.Helper()
 	buyers := expandBuyerGroups(s)
-	text, ingests, err := loadConfig(s, buyers, everyoneAt(buyers), loadSecretsOfTest)
+	text, ingests, err := encodeExchangeConfig(s, buyers, everyoneAt(buyers), loadSecretsOfTest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,8 +146,8 @@ func TestOnlyAuctions(t *testing.T) {
 }
 
 func TestLoadBuyersBehaveAsTheyAreTold(t *testing.T) {
-	b := loadBuyer{"buy_1", scenario.Buyers{Bid: "4.5", Latency: "20ms", PostLatency: "normal:5ms,1ms", NoBid: 0.1, Reject: 0.2, Fail: 0.3}}
-	o, err := b.options(7, 100)
+	b := loadTestBuyerSpec{"buy_1", scenario.Buyers{Bid: "4.5", Latency: "20ms", PostLatency: "normal:5ms,1ms", NoBid: 0.1, Reject: 0.2, Fail: 0.3}}
+	o, err := b.referenceBuyerOptions(7, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestLoadBuyersBehaveAsTheyAreTold(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	for _, wrong := range []scenario.Buyers{{Bid: "much"}, {Bid: "1", Latency: "soon"}, {Bid: "1", PostLatency: "late"}} {
-		if _, err := (&loadBuyer{"buy_1", wrong}).options(1, 1); err == nil {
+		if _, err := (&loadTestBuyerSpec{"buy_1", wrong}).referenceBuyerOptions(1, 1); err == nil {
 			t.Errorf("%+v is taken", wrong)
 		}
 	}
@@ -172,9 +172,9 @@ func TestTheBuyersSayWhereTheyAre(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	text, err := json.Marshal(buyersSpec{
+	text, err := json.Marshal(buyersProcessSpec{
 		Seed: 1, Secret: loadSecretsOfTest.webhook, Webhooks: &scenario.Webhooks{Latency: "1ms"}, Remember: 10,
-		Buyers: []loadBuyer{{"buy_1", scenario.Buyers{Bid: "1"}}, {"buy_2", scenario.Buyers{Bid: "2"}}},
+		Buyers: []loadTestBuyerSpec{{"buy_1", scenario.Buyers{Bid: "1"}}, {"buy_2", scenario.Buyers{Bid: "2"}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +183,7 @@ func TestTheBuyersSayWhereTheyAre(t *testing.T) {
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	process, err := h.Start("buyers", nil, "loadtest-buyers", path)
+	process, err := h.StartThisProgram("buyers", nil, "loadtest-buyers", path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,12 +191,12 @@ func TestTheBuyersSayWhereTheyAre(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var at buyersAt
+	var at loadTestAddresses
 	if err := json.Unmarshal([]byte(line), &at); err != nil || len(at.Buyers) != 2 || at.Buyers["buy_1"] == at.Buyers["buy_2"] {
 		t.Fatalf("%v: %s", err, line)
 	}
 	for _, url := range []string{at.Buyers["buy_1"], at.Buyers["buy_2"], at.Receiver} {
-		if !answersOK(t.Context(), url+"/stats") {
+		if !answersGETWith200(t.Context(), url+"/stats") {
 			t.Errorf("nobody is at %s", url)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 const stall = 500 * time.Millisecond
 
 // stalls halts the exchange's process for a while, some time from now.
-func (t *localTarget) stalls(test *testing.T, after time.Duration) {
+func (t *temporaryExchange) stalls(test *testing.T, after time.Duration) {
 	process := t.exchange
 	time.AfterFunc(after, func() {
 		if process.Signal(syscall.SIGSTOP) != nil {
@@ -47,8 +47,8 @@ limits: {latency: {ingest: {p99: 200ms}}, late: 5s}
 	if err != nil {
 		t.Fatal(err)
 	}
-	house, err := startLocalTarget(t.Context(), s, 1)
-	t.Cleanup(func() { house.stopAndRemove() })
+	house, err := startTemporaryExchange(t.Context(), s, 1)
+	t.Cleanup(func() { house.stopAndRemoveFolder() })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,8 +99,8 @@ func TestAnotherExchange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	house, err := startLocalTarget(t.Context(), s, 1)
-	t.Cleanup(func() { house.stopAndRemove() })
+	house, err := startTemporaryExchange(t.Context(), s, 1)
+	t.Cleanup(func() { house.stopAndRemoveFolder() })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestScenariosAreListedAndPrinted(t *testing.T) {
 
 func TestProgressLines(t *testing.T) {
 	now := trial.Progress{After: 5 * time.Second, Of: time.Minute, Phase: "steady", Rate: 99.6, UnderWay: 4, P50: 12 * time.Millisecond, P99: 31500 * time.Microsecond, Errors: 2}
-	if got := progressText(&now); got != "  5/60 s steady  100/s  in flight 4  p50 12ms  p99 31.5ms  errors 2" {
+	if got := formatProgress(&now); got != "  5/60 s steady  100/s  in flight 4  p50 12ms  p99 31.5ms  errors 2" {
 		t.Error(got)
 	}
 	file, err := os.Create(filepath.Join(t.TempDir(), "progress"))
@@ -176,11 +176,11 @@ func TestProgressLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	p := newLoadProgress(file)
+	p := newLoadTestProgress(file)
 	for second := range 12 {
 		now.After = time.Duration(second) * time.Second
 		now.Refused = second
-		p.show(now)
+		p.showThrottled(now)
 	}
 	p.End()
 	text, err := os.ReadFile(file.Name())

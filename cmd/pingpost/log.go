@@ -75,7 +75,7 @@ func (c *logVerifyCmd) Run() error {
 		return fmt.Errorf("cannot verify the log in %q: %w", c.Dir, err)
 	}
 	printLogReport(&report)
-	keysGood, err := verifyLeadKeys(c.Dir)
+	keysGood, err := checkAndPrintLeadKeys(c.Dir)
 	if err != nil {
 		return err
 	}
@@ -86,10 +86,10 @@ func (c *logVerifyCmd) Run() error {
 	return nil
 }
 
-// verifyLeadKeys checks the keys that encrypt the leads in the log, and prints the result. It
+// checkAndPrintLeadKeys checks the keys that encrypt the leads in the log, and prints the result. It
 // skips the check, and returns true, if the exchange's key is missing or the log is damaged.
-func verifyLeadKeys(dir string) (undamaged bool, err error) {
-	keys, err := exchange.CheckKeys(dir)
+func checkAndPrintLeadKeys(dataDir string) (noDamageFound bool, err error) {
+	keys, err := exchange.CheckLeadKeys(dataDir)
 	if errors.Is(err, vault.ErrMissing) {
 		fmt.Println("keys       not checked: keys/exchange.key is not here")
 		return true, nil
@@ -99,7 +99,7 @@ func verifyLeadKeys(dir string) (undamaged bool, err error) {
 		return true, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("cannot check the keys in %q: %w", dir, err)
+		return false, fmt.Errorf("cannot check the keys in %q: %w", dataDir, err)
 	}
 	if len(keys.Problems) == 0 {
 		fmt.Printf("keys       of %d leads in %d files\n", keys.Leads, keys.Files)
@@ -140,7 +140,7 @@ type logHashCmd struct {
 
 // Run replays the log up to an entry and prints the hash of the resulting state.
 func (c *logHashCmd) Run() error {
-	seq, hash, err := exchange.Hash(c.Dir, c.At)
+	seq, hash, err := exchange.StateHash(c.Dir, c.At)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (c *webhookReceiverCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	return serveUntilSignal("receiver", receiver, c.Quiet, receiver.Stats)
+	return serveUntilSignalAndPrintStats("receiver", receiver, c.Quiet, receiver.Stats)
 }
 
 func (c *webhookReceiverCmd) parseOptions() (refreceiver.Options, error) {

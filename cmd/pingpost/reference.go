@@ -17,19 +17,19 @@ type referenceServer interface {
 	Serve(ctx context.Context) error
 }
 
-// serveUntilSignal runs a reference server until SIGINT or SIGTERM, and then prints its
-// statistics as JSON. kind names the server in messages. With quiet it prints no output.
-func serveUntilSignal[S any](kind string, r referenceServer, quiet bool, stats func() S) error {
+// serveUntilSignalAndPrintStats runs a reference server until SIGINT or SIGTERM, and then prints its
+// statistics as JSON. serverName names the server in messages. With quiet it prints no output.
+func serveUntilSignalAndPrintStats[S any](serverName string, server referenceServer, quiet bool, collectStats func() S) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if !quiet {
-		fmt.Printf("reference %s on http://%s\n", kind, r.Addr())
+		fmt.Printf("reference %s on http://%s\n", serverName, server.Addr())
 	}
-	if err := r.Serve(ctx); err != nil {
-		return fmt.Errorf("reference %s: %w", kind, err)
+	if err := server.Serve(ctx); err != nil {
+		return fmt.Errorf("reference %s: %w", serverName, err)
 	}
 	if quiet {
 		return nil
 	}
-	return json.NewEncoder(os.Stdout).Encode(stats())
+	return json.NewEncoder(os.Stdout).Encode(collectStats())
 }

@@ -48,7 +48,7 @@ func (c *restoreCmd) Run() error {
 	done, err := repository.Restore(ctx, backup.RestoreOptions{
 		At: at, Dir: c.DataDir, Generation: c.Generation, Drill: c.Drill,
 		Check: func(dir string) (err error) {
-			_, hash, err = exchange.Hash(dir, 0)
+			_, hash, err = exchange.StateHash(dir, 0)
 			return err
 		},
 	})

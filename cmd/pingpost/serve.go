@@ -39,12 +39,12 @@ log failed.`
 // goroutine reloads the configuration files, one at a time, so that a slow reload does not
 // delay the signal to stop.
 func (c *serveCmd) Run() error {
-	tuneRuntime()
+	setGoRuntimeDefaults()
 	logger := c.newLogger()
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, os.Interrupt)
 	broken := make(chan error, len(c.Config))
-	back, err := c.Backup.optionsPerTenant(len(c.Config) > 1)
+	back, err := c.Backup.newTenantOptionsFunc(len(c.Config) > 1)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (c *serveCmd) Run() error {
 			return errors.Join(fmt.Errorf("cannot serve %s:\n%w", path, err), closeExchanges(running))
 		}
 		running = append(running, x)
-		go func() { broken <- <-x.Broken() }()
+		go func() { broken <- <-x.FatalErrors() }()
 	}
 	notifySystemd(logger, daemon.SdNotifyReady)
 	reload := make(chan struct{}, 1)
@@ -105,20 +105,20 @@ func (c *serveCmd) newLogger() *slog.Logger {
 
 // reloadConfigurations makes each exchange read its configuration file again. If a file has a
 // mistake, its exchange keeps the previous configuration.
-func reloadConfigurations(running []*exchange.Exchange, paths []string, logger *slog.Logger) {
-	for i, x := range running {
-		if err := x.Reload(); err != nil {
-			logger.Error("cannot reload the configuration; the previous one stays in force", "file", paths[i], "error", err)
+func reloadConfigurations(exchanges []*exchange.Exchange, configPaths []string, logger *slog.Logger) {
+	for i, x := range exchanges {
+		if err := x.ReloadConfiguration(); err != nil {
+			logger.Error("cannot reload the configuration; the previous one stays in force", "file", configPaths[i], "error", err)
 			continue
 		}
-		logger.Info("configuration reloaded", "file", paths[i])
+		logger.Info("configuration reloaded", "file", configPaths[i])
 	}
 }
 
 // closeExchanges stops the exchanges one after another and joins their errors.
-func closeExchanges(running []*exchange.Exchange) error {
+func closeExchanges(exchanges []*exchange.Exchange) error {
 	var err error
-	for _, x := range running {
+	for _, x := range exchanges {
 		err = errors.Join(err, x.Close())
 	}
 	return err

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limitFiles lets no file of a process grow past a size: the kernel fails the next
-// write that would, as it does on a disk that is full.
+// limitFiles lets no file of a process grow past a size: the kernel fails the
+// next write that would, as it does on a disk that is full.
 func limitFiles(t *testing.T, pid int, size uint64) {
 	t.Helper()
 	if err := unix.Prlimit(pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: size, Max: size}, nil); err != nil {

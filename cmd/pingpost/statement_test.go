@@ -88,7 +88,7 @@ func TestStatementText(t *testing.T) {
 	if err := printStatement(strings.NewReader(fullStatement), &out); err != nil {
 		t.Fatal(err)
 	}
-	golden.Compare(t, "statement", out.String())
+	golden.CompareWithFile(t, "statement", out.String())
 }
 
 // TestStatementWithoutAnAccount: what everything comes to stands below it, for each

@@ -26,11 +26,11 @@ type statementHeader struct {
 		Entry uint64    `json:"entry"`
 		At    time.Time `json:"at"`
 	} `json:"as_of"`
-	Currency string          `json:"currency"`
-	Opening  *accountBalance `json:"opening"`
-	Closing  *accountBalance `json:"closing"`
-	Totals   []movementTotal `json:"totals"`
-	Count    int             `json:"count"`
+	Currency string           `json:"currency"`
+	Opening  *accountBalance  `json:"opening"`
+	Closing  *accountBalance  `json:"closing"`
+	Totals   []statementTotal `json:"totals"`
+	Count    int              `json:"count"`
 }
 
 type accountBalance struct {
@@ -38,7 +38,7 @@ type accountBalance struct {
 	Held    json.Number `json:"held"`
 }
 
-type movementTotal struct {
+type statementTotal struct {
 	Kind      string      `json:"kind"`
 	Campaign  string      `json:"campaign_id"`
 	Currency  string      `json:"currency"`
@@ -76,7 +76,7 @@ func printStatement(document io.Reader, out io.Writer) error {
 		}
 		key, ok := name.(string)
 		if !ok {
-			return fmt.Errorf("the exchange's statement has %v in place of a member name", name)
+			return fmt.Errorf("cannot read the exchange's statement: it has %v in place of a member name; run the command again", name)
 		}
 		var value json.RawMessage
 		if err := decoder.Decode(&value); err != nil {
@@ -105,7 +105,7 @@ func (s *statementHeader) String() string {
 		whose, formatDateOrTime(s.From), formatDateOrTime(s.To), s.AsOf.Entry, formatDateOrTime(s.AsOf.At))
 	var t, outside terminal.Table
 	if s.Opening != nil {
-		t.Row("opening balance", "", "", terminal.FormatDecimalAsMoney(s.Opening.Balance.String()), s.Currency, describeHeldMoney(s.Opening))
+		t.Row("opening balance", "", "", terminal.FormatDecimalAsMoney(s.Opening.Balance.String()), s.Currency, describeReservedMoney(s.Opening))
 	}
 	for i := range s.Totals {
 		total := &s.Totals[i]
@@ -115,11 +115,11 @@ func (s *statementHeader) String() string {
 		}
 		into.Row("  "+total.Kind, total.Campaign, terminal.GroupThousands(total.Count), terminal.FormatDecimalAsMoney(total.Amount.String()), total.Currency)
 	}
-	for _, sum := range s.sumsByCurrency() {
+	for _, sum := range s.sumTotalsByCurrency() {
 		t.Row("in all", "", "", terminal.FormatMoney(sum.amount), sum.currency)
 	}
 	if s.Closing != nil {
-		t.Row("closing balance", "", "", terminal.FormatDecimalAsMoney(s.Closing.Balance.String()), s.Currency, describeHeldMoney(s.Closing))
+		t.Row("closing balance", "", "", terminal.FormatDecimalAsMoney(s.Closing.Balance.String()), s.Currency, describeReservedMoney(s.Closing))
 	}
 	text += t.String()
 	if !outside.IsEmpty() {
@@ -137,10 +137,10 @@ type currencySum struct {
 	amount   market.Money
 }
 
-// sumsByCurrency returns the sums of the totals by currency, in the order of the totals. It
+// sumTotalsByCurrency returns the sums of the totals by currency, in the order of the totals. It
 // returns nil for an account with balances, which already have the sum. A supplier's sum is
 // the exchange's debt for the period. A buyer's sum is negative and is the buyer's debt.
-func (s *statementHeader) sumsByCurrency() (all []currencySum) {
+func (s *statementHeader) sumTotalsByCurrency() (all []currencySum) {
 	if s.Opening != nil {
 		return nil
 	}
@@ -161,8 +161,8 @@ func (s *statementHeader) sumsByCurrency() (all []currencySum) {
 
 // parseUnboundedMoney parses an amount of any size and sign, because a sum may exceed the
 // highest price.
-func parseUnboundedMoney(digits string) (m market.Money, ok bool) {
-	whole, fraction, _ := strings.Cut(digits, ".")
+func parseUnboundedMoney(decimal string) (m market.Money, ok bool) {
+	whole, fraction, _ := strings.Cut(decimal, ".")
 	if len(fraction) > 6 {
 		return 0, false
 	}
@@ -170,8 +170,8 @@ func parseUnboundedMoney(digits string) (m market.Money, ok bool) {
 	return market.Money(n), err == nil
 }
 
-// describeHeldMoney returns the part of a balance that open posts reserve, or "".
-func describeHeldMoney(balance *accountBalance) string {
+// describeReservedMoney returns the part of a balance that open posts reserve, or "".
+func describeReservedMoney(balance *accountBalance) string {
 	if balance.Held == "0" {
 		return ""
 	}
@@ -186,23 +186,23 @@ func formatDateOrTime(t time.Time) string {
 	return t.Format(time.DateTime)
 }
 
-// printStatementEntries prints a line for each entry that the decoder reads. sum is the
+// printStatementEntries prints a line for each entry that the decoder reads. header is the
 // statement's header.
-func printStatementEntries(decoder *json.Decoder, sum *statementHeader, out io.Writer) error {
+func printStatementEntries(decoder *json.Decoder, header *statementHeader, out io.Writer) error {
 	switch bracket, err := decoder.Token(); {
 	case err != nil:
 		return err
 	case bracket != json.Delim('['):
-		return errors.New("the entries of the exchange's statement are not a list")
+		return errors.New("cannot read the exchange's statement: its entries are not a list; run the command again")
 	}
-	lines := newEntryPrinter(sum, out)
+	lines := newStatementEntryPrinter(header, out)
 	if decoder.More() {
 		_, lines.err = io.WriteString(out, "\n")
 		balance := "BALANCE"
-		if sum.Opening == nil {
+		if header.Opening == nil {
 			balance = ""
 		}
-		lines.writeColumns("TIME (UTC)", "KIND", lines.formatCampaignAndLead("CAMPAIGN", "LEAD"), "AMOUNT", "", balance)
+		lines.writeColumns("TIME (UTC)", "KIND", lines.padCampaignAndLead("CAMPAIGN", "LEAD"), "AMOUNT", "", balance)
 	}
 	for decoder.More() && lines.err == nil {
 		var e statementEntry
@@ -219,9 +219,9 @@ func printStatementEntries(decoder *json.Decoder, sum *statementHeader, out io.W
 	return lines.err
 }
 
-// entryPrinter prints the entries of a statement in columns. The widths are fixed before the
+// statementEntryPrinter prints the entries of a statement in columns. The widths are fixed before the
 // first line, because names and amounts are no longer than those of the totals.
-type entryPrinter struct {
+type statementEntryPrinter struct {
 	out       io.Writer
 	err       error
 	campaigns int
@@ -229,17 +229,17 @@ type entryPrinter struct {
 	several   bool // currencies
 }
 
-func newEntryPrinter(sum *statementHeader, out io.Writer) *entryPrinter {
-	l := &entryPrinter{out: out, campaigns: len("CAMPAIGN"), amounts: len("BALANCE")}
+func newStatementEntryPrinter(header *statementHeader, out io.Writer) *statementEntryPrinter {
+	l := &statementEntryPrinter{out: out, campaigns: len("CAMPAIGN"), amounts: len("BALANCE")}
 	amounts := []json.Number{}
-	for i := range sum.Totals {
-		t := &sum.Totals[i]
+	for i := range header.Totals {
+		t := &header.Totals[i]
 		l.campaigns = max(l.campaigns, utf8.RuneCountInString(t.Campaign))
-		l.several = l.several || t.Currency != sum.Totals[0].Currency
+		l.several = l.several || t.Currency != header.Totals[0].Currency
 		amounts = append(amounts, t.Amount)
 	}
-	if sum.Opening != nil && sum.Closing != nil {
-		amounts = append(amounts, sum.Opening.Balance, sum.Closing.Balance)
+	if header.Opening != nil && header.Closing != nil {
+		amounts = append(amounts, header.Opening.Balance, header.Closing.Balance)
 	}
 	for _, m := range amounts {
 		l.amounts = max(l.amounts, len(terminal.FormatDecimalAsMoney(m.String())))
@@ -249,19 +249,19 @@ func newEntryPrinter(sum *statementHeader, out io.Writer) *entryPrinter {
 
 const leadWidth = len("lead_01jd0000000000000000000000")
 
-// formatCampaignAndLead returns a campaign and a lead id, padded to the widths of their
+// padCampaignAndLead returns a campaign and a lead id, padded to the widths of their
 // columns.
-func (l *entryPrinter) formatCampaignAndLead(campaign, lead string) string {
+func (l *statementEntryPrinter) padCampaignAndLead(campaign, lead string) string {
 	return fmt.Sprintf("%-*s  %-*s", l.campaigns, campaign, leadWidth, lead)
 }
 
 // writeColumns prints one line with these values, unless an earlier line could not be
 // written.
-func (l *entryPrinter) writeColumns(at, kind, place, amount, currency, balance string) {
+func (l *statementEntryPrinter) writeColumns(timeText, kind, campaignAndLead, amount, currency, balance string) {
 	if l.err != nil {
 		return
 	}
-	text := fmt.Sprintf("%-19s  %-8s  %s  %*s", at, kind, place, l.amounts, amount)
+	text := fmt.Sprintf("%-19s  %-8s  %s  %*s", timeText, kind, campaignAndLead, l.amounts, amount)
 	if l.several {
 		text += fmt.Sprintf("  %-3s", currency)
 	}
@@ -271,8 +271,8 @@ func (l *entryPrinter) writeColumns(at, kind, place, amount, currency, balance s
 
 // writeEntry prints the line of an entry. A top-up shows its note in place of a lead. A long
 // note is cut off; the other formats have all of it.
-func (l *entryPrinter) writeEntry(e *statementEntry) {
-	place, balance := l.formatCampaignAndLead(e.Campaign, e.Lead), ""
+func (l *statementEntryPrinter) writeEntry(e *statementEntry) {
+	place, balance := l.padCampaignAndLead(e.Campaign, e.Lead), ""
 	if e.Note != "" {
 		width := utf8.RuneCountInString(place)
 		place = fmt.Sprintf("%-*s", width, terminal.Truncate(strings.Join(terminal.WrapText(e.Note, terminal.Width), " "), width))

@@ -33,29 +33,29 @@ const (
 	maxRemembered = 2_000_000
 )
 
-// localTarget is an exchange that a load test has started for itself, with its buyers, in a
+// temporaryExchange is an exchange that a load test has started for itself, with its buyers, in a
 // temporary folder.
-type localTarget struct {
+type temporaryExchange struct {
 	child.ProcessGroup
 	exchange *child.Process
 	target   *trial.Target
 }
 
-// startLocalTarget starts the buyers and the exchange of a load test as child processes. The
-// caller must call stopAndRemove, also after an error.
-func startLocalTarget(ctx context.Context, s *scenario.Scenario, seed uint64) (t *localTarget, err error) {
-	t = new(localTarget)
+// startTemporaryExchange starts the buyers and the exchange of a load test as child processes. The
+// caller must call stopAndRemoveFolder, also after an error.
+func startTemporaryExchange(ctx context.Context, s *scenario.Scenario, seed uint64) (t *temporaryExchange, err error) {
+	t = new(temporaryExchange)
 	if t.Dir, err = os.MkdirTemp("", "pingpost-loadtest-"); err != nil {
 		return t, err
 	}
-	secrets := &loadSecrets{apiKey: rand.Text(), client: rand.Text(), password: rand.Text()}
+	secrets := &loadTestSecrets{apiKey: rand.Text(), client: rand.Text(), password: rand.Text()}
 	secrets.webhook = "whsec_" + base64.StdEncoding.EncodeToString([]byte(rand.Text()))
 	buyers := expandBuyerGroups(s)
-	at, err := t.startBuyers(ctx, s, buyers, secrets, seed)
+	at, err := t.startBuyersAndReceiver(ctx, s, buyers, secrets, seed)
 	if err != nil {
 		return t, err
 	}
-	text, ingests, err := loadConfig(s, buyers, at, secrets)
+	text, ingests, err := encodeExchangeConfig(s, buyers, at, secrets)
 	if err != nil {
 		return t, err
 	}
@@ -63,7 +63,7 @@ func startLocalTarget(ctx context.Context, s *scenario.Scenario, seed uint64) (t
 		Supplier: loadSupplier, APIKey: secrets.apiKey, Campaigns: ingests, Vertical: loadVertical,
 		Buyers: at.Buyers, Receiver: at.Receiver, Whole: true,
 	}
-	if err := t.startExchange(ctx, text); err != nil {
+	if err := t.startExchangeAndWait(ctx, text); err != nil {
 		return t, err
 	}
 	t.target.Token, err = fetchAccessToken(ctx, "http://"+t.target.Addr, loadClient, secrets.client)
@@ -76,23 +76,23 @@ func startLocalTarget(ctx context.Context, s *scenario.Scenario, seed uint64) (t
 
 // expandBuyerGroups returns the buyers of a scenario, which describes them as groups with a
 // count.
-func expandBuyerGroups(s *scenario.Scenario) (buyers []loadBuyer) {
+func expandBuyerGroups(s *scenario.Scenario) (buyers []loadTestBuyerSpec) {
 	for _, group := range s.Buyers {
 		for range group.Count {
-			buyers = append(buyers, loadBuyer{fmt.Sprintf("buy_%d", len(buyers)+1), group})
+			buyers = append(buyers, loadTestBuyerSpec{fmt.Sprintf("buy_%d", len(buyers)+1), group})
 		}
 	}
 	return buyers
 }
 
-func (t *localTarget) startBuyers(ctx context.Context, s *scenario.Scenario, buyers []loadBuyer, secrets *loadSecrets, seed uint64) (*buyersAt, error) {
-	spec := buyersSpec{Seed: seed, Webhooks: s.Webhooks, Secret: secrets.webhook}
+func (t *temporaryExchange) startBuyersAndReceiver(ctx context.Context, s *scenario.Scenario, buyers []loadTestBuyerSpec, secrets *loadTestSecrets, seed uint64) (*loadTestAddresses, error) {
+	spec := buyersProcessSpec{Seed: seed, Webhooks: s.Webhooks, Secret: secrets.webhook}
 	for _, b := range buyers {
 		if !b.Recorded {
 			spec.Buyers = append(spec.Buyers, b)
 		}
 	}
-	at := &buyersAt{}
+	at := &loadTestAddresses{}
 	if len(spec.Buyers) == 0 && spec.Webhooks == nil {
 		return at, nil
 	}
@@ -109,7 +109,7 @@ func (t *localTarget) startBuyers(ctx context.Context, s *scenario.Scenario, buy
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		return nil, err
 	}
-	process, err := t.Start("buyers", []string{"GOGC=400"}, "loadtest-buyers", path)
+	process, err := t.StartThisProgram("buyers", []string{"GOGC=400"}, "loadtest-buyers", path)
 	if err != nil {
 		return nil, err
 	}
@@ -120,12 +120,12 @@ func (t *localTarget) startBuyers(ctx context.Context, s *scenario.Scenario, buy
 	return at, json.Unmarshal([]byte(line), at)
 }
 
-func (t *localTarget) startExchange(ctx context.Context, config []byte) (err error) {
+func (t *temporaryExchange) startExchangeAndWait(ctx context.Context, configText []byte) (err error) {
 	path := filepath.Join(t.Dir, "exchange.json")
-	if err := os.WriteFile(path, config, 0o600); err != nil {
+	if err := os.WriteFile(path, configText, 0o600); err != nil {
 		return err
 	}
-	if t.exchange, err = t.Start("exchange", nil, "serve", "--config", path, "--log-format", "json"); err != nil {
+	if t.exchange, err = t.StartThisProgram("exchange", nil, "serve", "--config", path, "--log-format", "json"); err != nil {
 		return err
 	}
 	public, private, err := t.exchange.WaitForExchange(ctx, "load")
@@ -143,10 +143,12 @@ func (t *localTarget) startExchange(ctx context.Context, config []byte) (err err
 	}
 }
 
-func isReady(ctx context.Context, adminURL string) bool { return answersOK(ctx, adminURL+"/readyz") }
+func isReady(ctx context.Context, adminURL string) bool {
+	return answersGETWith200(ctx, adminURL+"/readyz")
+}
 
-// answersOK reports whether the server answers a GET of the URL with 200.
-func answersOK(ctx context.Context, url string) bool {
+// answersGETWith200 reports whether the server answers a GET of the URL with 200.
+func answersGETWith200(ctx context.Context, url string) bool {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return false
@@ -159,9 +161,9 @@ func answersOK(ctx context.Context, url string) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// stopAndRemove stops all processes of the load test and removes their folder. If a process
+// stopAndRemoveFolder stops all processes of the load test and removes their folder. If a process
 // failed, the folder stays, because it has the process's output.
-func (t *localTarget) stopAndRemove() error {
+func (t *temporaryExchange) stopAndRemoveFolder() error {
 	if err := t.StopAll(); err != nil {
 		return err
 	}
@@ -180,9 +182,9 @@ func fetchAccessToken(ctx context.Context, exchangeURL, client, secret string) (
 	return granted.AccessToken, nil
 }
 
-// targetFlags describe a running exchange for a load test. Without them, the test starts an
+// existingTargetFlags describe a running exchange for a load test. Without them, the test starts an
 // exchange of its own.
-type targetFlags struct {
+type existingTargetFlags struct {
 	Target       string            `group:"Another exchange" placeholder:"URL" help:"The exchange to test, such as http://127.0.0.1:8080. By default one is started for the test, with buyers, and removed after it."`
 	Admin        string            `group:"Another exchange" placeholder:"URL" help:"The address of its operators, for its own figures."`
 	Supplier     string            `group:"Another exchange" placeholder:"ID" help:"The supplier to be."`
@@ -196,9 +198,9 @@ type targetFlags struct {
 	YesRemote    string            `group:"Another exchange" placeholder:"WHOSE" help:"Needed for a target that is not on this machine: whose machine it is, and that they know."`
 }
 
-// checkAndConnect checks the target flags against the scenario and connects to the exchange
+// checkFlagsAndProbeTarget checks the target flags against the scenario and connects to the exchange
 // once. If the scenario has auctions, it requests an access token.
-func (f *targetFlags) checkAndConnect(ctx context.Context, s *scenario.Scenario) (*trial.Target, error) {
+func (f *existingTargetFlags) checkFlagsAndProbeTarget(ctx context.Context, s *scenario.Scenario) (*trial.Target, error) {
 	to, err := url.Parse(f.Target)
 	if err != nil || to.Host == "" || to.Scheme != "http" {
 		return nil, fmt.Errorf("--target %q: give an address such as http://127.0.0.1:8080; the load test speaks plain HTTP, to the exchange itself", f.Target)

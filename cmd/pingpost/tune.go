@@ -13,14 +13,14 @@ import (
 // pointer-free for the most part.
 const collectorDefault = 400
 
-// tuneRuntime sets the Go runtime's parameters, unless the environment sets them (GOMAXPROCS,
+// setGoRuntimeDefaults sets the Go runtime's parameters, unless the environment sets them (GOMAXPROCS,
 // GOGC, GOMEMLIMIT).
 //
 // The committer's fsync occupies one of the runtime's processors until the runtime notices.
 // So there is one processor more than cores: otherwise requests on a single core would wait
 // for the disk. The heap may grow to five times the live data, but the collector works harder
 // above four fifths of the machine's memory.
-func tuneRuntime() {
+func setGoRuntimeDefaults() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	}
@@ -38,7 +38,7 @@ func tuneRuntime() {
 
 // readMemoryLimit reads a memory limit in bytes from a file of the system. It returns
 // math.MaxInt64 if there is no limit.
-func readMemoryLimit(path string, parse func([]byte) (int64, bool)) int64 {
+func readMemoryLimit(path string, parse func([]byte) (int64, bool)) (limitBytes int64) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return math.MaxInt64
@@ -50,14 +50,14 @@ func readMemoryLimit(path string, parse func([]byte) (int64, bool)) int64 {
 	return limit
 }
 
-func parseByteCount(text []byte) (int64, bool) {
+func parseByteCount(text []byte) (byteCount int64, ok bool) {
 	n, err := strconv.ParseInt(string(bytes.TrimSpace(text)), 10, 64)
 	return n, err == nil
 }
 
 // parseMemTotal returns the machine's memory in bytes from a line such as "MemTotal:
 // 24617736 kB".
-func parseMemTotal(text []byte) (int64, bool) {
+func parseMemTotal(text []byte) (memoryBytes int64, ok bool) {
 	_, rest, found := bytes.Cut(text, []byte("MemTotal:"))
 	fields := bytes.Fields(rest)
 	if !found || len(fields) < 2 {

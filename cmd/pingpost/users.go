@@ -26,19 +26,19 @@ type operatorAccount struct {
 	LastSeen *time.Time `json:"last_seen"`
 }
 
-// listAccounts returns the operators' accounts from the admin API, and the JSON text of the
+// fetchAccounts returns the operators' accounts from the admin API, and the JSON text of the
 // answer.
-func (f *adminFlags) listAccounts() (list []operatorAccount, text []byte, err error) {
+func (f *adminFlags) fetchAccounts() (accounts []operatorAccount, responseBody []byte, err error) {
 	var said struct {
 		Users []operatorAccount `json:"users"`
 	}
-	text, err = f.callAdminJSON("GET", "/admin/v1/users", nil, &said)
-	return said.Users, text, err
+	responseBody, err = f.callAdminJSON("GET", "/admin/v1/users", nil, &said)
+	return said.Users, responseBody, err
 }
 
-// hasAccount reports whether an operator's account has this name, in upper or lower case.
-func (f *adminFlags) hasAccount(name string) (bool, error) {
-	list, _, err := f.listAccounts()
+// accountExists reports whether an operator's account has this name, in upper or lower case.
+func (f *adminFlags) accountExists(name string) (found bool, err error) {
+	list, _, err := f.fetchAccounts()
 	for i := range list {
 		if strings.EqualFold(list[i].Name, name) {
 			return true, err
@@ -47,16 +47,16 @@ func (f *adminFlags) hasAccount(name string) (bool, error) {
 	return false, err
 }
 
-// requireAccount returns an error if no account has this name, because a PUT would create one.
-func (f *adminFlags) requireAccount(name string) error {
-	there, err := f.hasAccount(name)
+// checkAccountExists returns an error if no account has this name, because a PUT would create one.
+func (f *adminFlags) checkAccountExists(name string) error {
+	there, err := f.accountExists(name)
 	if err == nil && !there {
 		err = fmt.Errorf("there is no user %q; run pingpost users to list the accounts", name)
 	}
 	return err
 }
 
-func accountPath(name string) string { return "/admin/v1/users/" + url.PathEscape(name) }
+func accountAPIPath(name string) string { return "/admin/v1/users/" + url.PathEscape(name) }
 
 // usersListCmd prints the accounts of operators.
 type usersListCmd struct {
@@ -66,7 +66,7 @@ type usersListCmd struct {
 
 // Run fetches the accounts from the exchange and prints them.
 func (c *usersListCmd) Run(out io.Writer) error {
-	list, text, err := c.listAccounts()
+	list, text, err := c.fetchAccounts()
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ type usersRemoveCmd struct {
 
 // Run removes the account and prints its name.
 func (c *usersRemoveCmd) Run(out io.Writer) error {
-	if _, err := c.callAdminAPI("DELETE", accountPath(c.Name), nil); err != nil {
+	if _, err := c.callAdminAPI("DELETE", accountAPIPath(c.Name), nil); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(out, "removed  %s\n", c.Name)

@@ -15,29 +15,29 @@ import (
 	"golang.org/x/term"
 )
 
-// passwordSource is the flag that decides where a new password comes from. No flag takes the
+// passwordGenerationFlag is the flag that decides where a new password comes from. No flag takes the
 // password itself, because other users of the machine can read command lines.
-type passwordSource struct {
+type passwordGenerationFlag struct {
 	Generate bool `help:"Generate a password, and print it once."`
 }
 
 // maxInputLine limits a password's line of input. It is above the exchange's limit.
 const maxInputLine = 4096
 
-// readNewPassword returns the new password for an account, generated or read from in. It
+// obtainNewPassword returns the new password for an account, generated or read from in. It
 // rejects a password that is not UTF-8. The exchange would replace its invalid bytes, and the
 // password would never match.
-func (n *passwordSource) readNewPassword(in *os.File, account string) (string, error) {
-	password, err := n.generateOrRead(in, account)
+func (n *passwordGenerationFlag) obtainNewPassword(in *os.File, accountName string) (string, error) {
+	password, err := n.generateOrReadPassword(in, accountName)
 	if err == nil && !utf8.ValidString(password) {
 		return "", errors.New("the password is not UTF-8; nothing was changed")
 	}
 	return password, err
 }
 
-// generateOrRead generates a password, asks for it twice at a terminal, or reads the first line
+// generateOrReadPassword generates a password, asks for it twice at a terminal, or reads the first line
 // of an input that is not a terminal.
-func (n *passwordSource) generateOrRead(in *os.File, account string) (string, error) {
+func (n *passwordGenerationFlag) generateOrReadPassword(in *os.File, accountName string) (string, error) {
 	if n.Generate {
 		return rand.Text(), nil
 	}
@@ -51,7 +51,7 @@ func (n *passwordSource) generateOrRead(in *os.File, account string) (string, er
 		}
 		return line, nil
 	}
-	first, err := readLineWithoutEcho(in, "Password for "+account+": ")
+	first, err := readLineWithoutEcho(in, "Password for "+accountName+": ")
 	if err != nil {
 		return "", err
 	}
@@ -97,7 +97,7 @@ func readLineWithoutEcho(in *os.File, prompt string) (string, error) {
 
 // printIfGenerated prints the password if --generate made it, because it cannot be shown
 // again.
-func (n *passwordSource) printIfGenerated(out io.Writer, password string) error {
+func (n *passwordGenerationFlag) printIfGenerated(out io.Writer, password string) error {
 	if !n.Generate {
 		return nil
 	}

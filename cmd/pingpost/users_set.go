@@ -10,7 +10,7 @@ import (
 // usersAddCmd creates an operator's account.
 type usersAddCmd struct {
 	adminFlags
-	passwordSource
+	passwordGenerationFlag
 	Name string `arg:"" help:"Its name: up to 64 of a-z, 0-9 and . _ - @ +."`
 	Role string `required:"true" enum:"viewer,operator,admin" placeholder:"ROLE" help:"Rights of the account: viewer, operator or admin."`
 }
@@ -28,18 +28,18 @@ input is not a terminal, its first line is the password. It needs at least 12 ch
 
 // Run reads the password, creates the account and prints it.
 func (c *usersAddCmd) Run(in *os.File, out io.Writer) error {
-	there, err := c.hasAccount(c.Name)
+	there, err := c.accountExists(c.Name)
 	if err != nil {
 		return err
 	}
 	if there {
 		return fmt.Errorf("user %q exists already; change it with pingpost users role or pingpost users password", c.Name)
 	}
-	password, err := c.readNewPassword(in, c.Name)
+	password, err := c.obtainNewPassword(in, c.Name)
 	if err != nil {
 		return err
 	}
-	made, err := c.putAccount(c.Name, map[string]string{"role": c.Role, "password": password})
+	made, err := c.createOrChangeAccount(c.Name, map[string]string{"role": c.Role, "password": password})
 	if err != nil {
 		return err
 	}
@@ -47,14 +47,14 @@ func (c *usersAddCmd) Run(in *os.File, out io.Writer) error {
 	return c.printIfGenerated(out, password)
 }
 
-// putAccount creates or changes an operator's account through the admin API and returns the
-// result. fields are the values to set, such as the role.
-func (f *adminFlags) putAccount(name string, fields map[string]string) (account operatorAccount, err error) {
-	body, err := json.Marshal(fields)
+// createOrChangeAccount creates or changes an operator's account through the admin API and returns the
+// result. changes are the values to set, such as the role.
+func (f *adminFlags) createOrChangeAccount(name string, changes map[string]string) (account operatorAccount, err error) {
+	body, err := json.Marshal(changes)
 	if err != nil {
 		return account, err
 	}
-	_, err = f.callAdminJSON("PUT", accountPath(name), body, &account)
+	_, err = f.callAdminJSON("PUT", accountAPIPath(name), body, &account)
 	return account, err
 }
 
@@ -67,10 +67,10 @@ type usersRoleCmd struct {
 
 // Run changes the role and prints the account.
 func (c *usersRoleCmd) Run(out io.Writer) error {
-	if err := c.requireAccount(c.Name); err != nil {
+	if err := c.checkAccountExists(c.Name); err != nil {
 		return err
 	}
-	is, err := c.putAccount(c.Name, map[string]string{"role": c.Role})
+	is, err := c.createOrChangeAccount(c.Name, map[string]string{"role": c.Role})
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (c *usersRoleCmd) Run(out io.Writer) error {
 // usersPasswordCmd changes the password of an operator's account.
 type usersPasswordCmd struct {
 	adminFlags
-	passwordSource
+	passwordGenerationFlag
 	Name string `arg:"" help:"The account's name."`
 }
 
@@ -96,10 +96,10 @@ account end, so use this command also when a token was lost:
 
 // Run reads the new password, sets it and prints the account's name.
 func (c *usersPasswordCmd) Run(in *os.File, out io.Writer) error {
-	if err := c.requireAccount(c.Name); err != nil {
+	if err := c.checkAccountExists(c.Name); err != nil {
 		return err
 	}
-	password, err := c.readNewPassword(in, c.Name)
+	password, err := c.obtainNewPassword(in, c.Name)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (c *usersPasswordCmd) Run(in *os.File, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.callAdminAPI("PUT", accountPath(c.Name)+"/password", body); err != nil {
+	if _, err := c.callAdminAPI("PUT", accountAPIPath(c.Name)+"/password", body); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "changed  %s\n", c.Name)

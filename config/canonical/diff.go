@@ -48,9 +48,9 @@ func (c Change) NeedsRestart() bool {
 //
 // A replaced secret is no change, and neither is the name of its variable: a canonical
 // document records only that a secret exists.
-func Diff(before, after []byte) []Change {
-	var d differ
-	d.compareNodes("", parseCanonical(before), parseCanonical(after))
+func Diff(canonicalBefore, canonicalAfter []byte) []Change {
+	var d documentDiffer
+	d.compareNodes("", parseCanonical(canonicalBefore), parseCanonical(canonicalAfter))
 	return d.changes
 }
 
@@ -65,13 +65,13 @@ func parseCanonical(data []byte) *syntax.Node {
 	if len(r.Problems) > 0 || root.Kind != syntax.Mapping {
 		panic("BUG: not a canonical document: " + r.Problems.Error())
 	}
-	dropSecretValues(root)
+	removeUncomparedValues(root)
 	return root
 }
 
-// dropSecretValues removes from the tree the values that Diff must not compare. Of a secret
+// removeUncomparedValues removes from the tree the values that Diff must not compare. Of a secret
 // only its existence remains, and of an address with variables the written form.
-func dropSecretValues(n *syntax.Node) {
+func removeUncomparedValues(n *syntax.Node) {
 	if n.Expanded {
 		n.Text = n.Raw
 	}
@@ -79,20 +79,20 @@ func dropSecretValues(n *syntax.Node) {
 		n.Members = slices.DeleteFunc(n.Members, func(m syntax.Member) bool { return m.Key == "variable" })
 	}
 	for _, m := range n.Members {
-		dropSecretValues(m.Value)
+		removeUncomparedValues(m.Value)
 	}
 	for _, item := range n.Items {
-		dropSecretValues(item)
+		removeUncomparedValues(item)
 	}
 }
 
-type differ struct{ changes []Change }
+type documentDiffer struct{ changes []Change }
 
-func (d *differ) addChange(sign byte, at syntax.Path, before, after *syntax.Node) {
+func (d *documentDiffer) addChange(sign byte, at syntax.KeyPath, before, after *syntax.Node) {
 	d.changes = append(d.changes, Change{Sign: sign, Path: string(at), Old: before.JSON(), New: after.JSON()})
 }
 
-func (d *differ) compareNodes(at syntax.Path, before, after *syntax.Node) {
+func (d *documentDiffer) compareNodes(at syntax.KeyPath, before, after *syntax.Node) {
 	switch {
 	case before == nil:
 		d.addChange('+', at, nil, after)
@@ -121,7 +121,7 @@ func hideURLQuery(n *syntax.Node) *syntax.Node {
 }
 
 // compareMappings compares the members of two mappings by key.
-func (d *differ) compareMappings(at syntax.Path, before, after *syntax.Node) {
+func (d *documentDiffer) compareMappings(at syntax.KeyPath, before, after *syntax.Node) {
 	news := make(map[string]*syntax.Node, len(after.Members))
 	for _, m := range after.Members {
 		news[m.Key] = m.Value
@@ -140,7 +140,7 @@ func (d *differ) compareMappings(at syntax.Path, before, after *syntax.Node) {
 
 // compareMember compares the values of one key in two mappings. nil means that the key is
 // missing. It reports an added or removed list entry by entry.
-func (d *differ) compareMember(at syntax.Path, before, after *syntax.Node) {
+func (d *documentDiffer) compareMember(at syntax.KeyPath, before, after *syntax.Node) {
 	empty := &syntax.Node{Kind: syntax.List}
 	if before == nil && after.IsListOfMappings() {
 		before = empty
@@ -153,7 +153,7 @@ func (d *differ) compareMember(at syntax.Path, before, after *syntax.Node) {
 
 // compareLists compares two lists. It matches entries with ids by their ids, and compares
 // other lists as a whole.
-func (d *differ) compareLists(at syntax.Path, before, after *syntax.Node) {
+func (d *documentDiffer) compareLists(at syntax.KeyPath, before, after *syntax.Node) {
 	if !before.IsListOfMappings() && !after.IsListOfMappings() {
 		if before.JSON() != after.JSON() {
 			d.addChange('~', at, before, after)
@@ -163,11 +163,11 @@ func (d *differ) compareLists(at syntax.Path, before, after *syntax.Node) {
 	oldNames, olds := stableEntryNames(before)
 	newNames, news := stableEntryNames(after)
 	for _, name := range oldNames {
-		d.compareNodes(at+syntax.Path("["+name+"]"), olds[name], news[name])
+		d.compareNodes(at+syntax.KeyPath("["+name+"]"), olds[name], news[name])
 	}
 	for _, name := range newNames {
 		if olds[name] == nil {
-			d.compareNodes(at+syntax.Path("["+name+"]"), nil, news[name])
+			d.compareNodes(at+syntax.KeyPath("["+name+"]"), nil, news[name])
 		}
 	}
 	d.compareOrder(at, oldNames, newNames, olds, news)
@@ -175,9 +175,9 @@ func (d *differ) compareLists(at syntax.Path, before, after *syntax.Node) {
 
 // compareOrder adds a change if the entries that are in both lists have another order in the
 // new one.
-func (d *differ) compareOrder(at syntax.Path, oldNames, newNames []string, olds, news map[string]*syntax.Node) {
-	oldNames = slices.DeleteFunc(oldNames, func(name string) bool { return news[name] == nil })
-	newNames = slices.DeleteFunc(newNames, func(name string) bool { return olds[name] == nil })
+func (d *documentDiffer) compareOrder(at syntax.KeyPath, oldNames, newNames []string, oldByName, newByName map[string]*syntax.Node) {
+	oldNames = slices.DeleteFunc(oldNames, func(name string) bool { return newByName[name] == nil })
+	newNames = slices.DeleteFunc(newNames, func(name string) bool { return oldByName[name] == nil })
 	if !slices.Equal(oldNames, newNames) {
 		d.changes = append(d.changes, Change{
 			Sign: '~', Path: string(at) + " (order)",
@@ -193,7 +193,7 @@ func stableEntryNames(list *syntax.Node) (names []string, byName map[string]*syn
 	for i, item := range list.Items {
 		name := strconv.Itoa(i)
 		for _, key := range [...]string{"id", "buyer", "client_id", "name"} {
-			if id := item.Member(key); id != nil && id.Kind == syntax.Text {
+			if id := item.MemberValue(key); id != nil && id.Kind == syntax.Text {
 				name = id.Text
 				break
 			}

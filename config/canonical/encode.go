@@ -22,7 +22,7 @@ func Encode(d *schema.Document) []byte {
 	sorted.TrustedNetworks = sortedSet(d.TrustedNetworks)
 	sorted.Suppliers = sortedBy(d.Suppliers, func(s *schema.Supplier) string { return s.ID })
 	sorted.Buyers = sortedBy(d.Buyers, func(b *schema.Buyer) string { return b.ID })
-	sorted.Lists = sortedBy(d.Lists, func(l *schema.List) string { return l.ID })
+	sorted.Lists = sortedBy(d.Lists, func(l *schema.SuppressionList) string { return l.ID })
 	sorted.Campaigns = sortedBy(d.Campaigns, func(c *schema.Campaign) string { return c.ID })
 	for i := range sorted.Suppliers {
 		s := &sorted.Suppliers[i]
@@ -38,7 +38,7 @@ func Encode(d *schema.Document) []byte {
 		b.OAuthClients = sortedClients(b.OAuthClients)
 	}
 	for i := range sorted.Campaigns {
-		sorted.Campaigns[i] = withSortedSets(sorted.Campaigns[i])
+		sorted.Campaigns[i] = withSortedSetsAndFilterSets(sorted.Campaigns[i])
 	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -47,12 +47,12 @@ func Encode(d *schema.Document) []byte {
 		panic("BUG: the form does not encode: " + err.Error())
 	}
 	text := bytes.ReplaceAll(bytes.TrimRight(out.Bytes(), "\n"), []byte("${"), []byte("$${"))
-	return []byte(syntax.RestoreBraces(string(text)))
+	return []byte(syntax.RestoreVariableBraces(string(text)))
 }
 
-// withSortedSets returns the campaign with its lists of names sorted, and its filter sets by
+// withSortedSetsAndFilterSets returns the campaign with its lists of names sorted, and its filter sets by
 // priority.
-func withSortedSets(c schema.Campaign) schema.Campaign {
+func withSortedSetsAndFilterSets(c schema.Campaign) schema.Campaign {
 	c.Suppliers = sortedSet(c.Suppliers)
 	c.ConsentSources = sortedSet(c.ConsentSources)
 	c.ConsentHosts = sortedSet(c.ConsentHosts)

@@ -11,29 +11,29 @@ import (
 	"pingpost/config/schema"
 )
 
-// Kind is one of the document's collections whose entries have an id, such as buyers. Its
+// Collection is one of the document's collections whose entries have an id, such as buyers. Its
 // value is the collection's key.
-type Kind string
+type Collection string
 
 // The kinds of entries that operators can create one by one.
 const (
-	Suppliers Kind = "suppliers"
-	Buyers    Kind = "buyers"
-	Lists     Kind = "suppression_lists"
-	Campaigns Kind = "campaigns"
+	Suppliers Collection = "suppliers"
+	Buyers    Collection = "buyers"
+	Lists     Collection = "suppression_lists"
+	Campaigns Collection = "campaigns"
 )
 
-// Kinds lists all kinds in a document's order.
-var Kinds = [...]Kind{Suppliers, Buyers, Lists, Campaigns}
+// Collections lists all collections in a document's order.
+var Collections = [...]Collection{Suppliers, Buyers, Lists, Campaigns}
 
-// Ref identifies an entry of a document by its collection and its id.
-type Ref struct {
-	Kind Kind
+// EntryRef identifies an entry of a document by its collection and its id.
+type EntryRef struct {
+	Kind Collection
 	ID   string
 }
 
 // String returns the entry's path by id, such as buyers[buy_vault], as Diff writes it.
-func (r Ref) String() string { return string(r.Kind) + "[" + quoteForBrackets(r.ID) + "]" }
+func (r EntryRef) String() string { return string(r.Kind) + "[" + quoteForBrackets(r.ID) + "]" }
 
 // Entry is one entry of a collection, such as a buyer, as canonical JSON without a secret.
 type Entry struct {
@@ -43,7 +43,7 @@ type Entry struct {
 
 // Entries are all entries of a document by collection, sorted by id. They are immutable:
 // changes return a copy.
-type Entries map[Kind][]Entry
+type Entries map[Collection][]Entry
 
 // ParseEntries returns the entries of a canonical document, or of the output of
 // EncodeDocument.
@@ -52,8 +52,8 @@ func ParseEntries(canonical []byte) (Entries, error) {
 	if err := json.Unmarshal(canonical, &document); err != nil {
 		return nil, err
 	}
-	all := make(Entries, len(Kinds))
-	for _, kind := range Kinds {
+	all := make(Entries, len(Collections))
+	for _, kind := range Collections {
 		var texts []json.RawMessage
 		if list, ok := document[string(kind)]; ok {
 			if err := json.Unmarshal(list, &texts); err != nil {
@@ -73,41 +73,41 @@ func ParseEntries(canonical []byte) (Entries, error) {
 	return all, nil
 }
 
-// Find returns the entry's JSON text, or nil if there is no such entry.
-func (e Entries) Find(ref Ref) json.RawMessage {
+// FindJSON returns the entry's JSON text, or nil if there is no such entry.
+func (e Entries) FindJSON(ref EntryRef) json.RawMessage {
 	if i, ok := e.searchIndex(ref); ok {
 		return e[ref.Kind][i].Text
 	}
 	return nil
 }
 
-func (e Entries) searchIndex(ref Ref) (index int, found bool) {
+func (e Entries) searchIndex(ref EntryRef) (foundOrInsertIndex int, found bool) {
 	return slices.BinarySearchFunc(e[ref.Kind], ref.ID, func(entry Entry, id string) int { return cmp.Compare(entry.ID, id) })
 }
 
 // WithEntry returns a copy of the entries in which the entry ref has this text. It adds or
 // replaces the entry.
-func (e Entries) WithEntry(ref Ref, text json.RawMessage) Entries {
+func (e Entries) WithEntry(ref EntryRef, entryJSON json.RawMessage) Entries {
 	i, there := e.searchIndex(ref)
 	list := slices.Clone(e[ref.Kind])
 	if there {
-		list[i].Text = text
+		list[i].Text = entryJSON
 	} else {
-		list = slices.Insert(list, i, Entry{ref.ID, text})
+		list = slices.Insert(list, i, Entry{ref.ID, entryJSON})
 	}
-	return e.replaceKind(ref.Kind, list)
+	return e.withCollection(ref.Kind, list)
 }
 
 // WithoutEntry returns a copy of the entries without the entry ref.
-func (e Entries) WithoutEntry(ref Ref) Entries {
+func (e Entries) WithoutEntry(ref EntryRef) Entries {
 	i, there := e.searchIndex(ref)
 	if !there {
 		return e
 	}
-	return e.replaceKind(ref.Kind, slices.Delete(slices.Clone(e[ref.Kind]), i, i+1))
+	return e.withCollection(ref.Kind, slices.Delete(slices.Clone(e[ref.Kind]), i, i+1))
 }
 
-func (e Entries) replaceKind(kind Kind, list []Entry) Entries {
+func (e Entries) withCollection(kind Collection, list []Entry) Entries {
 	all := maps.Clone(e)
 	if all == nil {
 		all = make(Entries)
@@ -117,10 +117,10 @@ func (e Entries) replaceKind(kind Kind, list []Entry) Entries {
 }
 
 // Refs returns the collection and id of every entry.
-func (e Entries) Refs() (refs []Ref) {
-	for _, kind := range Kinds {
+func (e Entries) Refs() (refs []EntryRef) {
+	for _, kind := range Collections {
 		for _, entry := range e[kind] {
-			refs = append(refs, Ref{kind, entry.ID})
+			refs = append(refs, EntryRef{kind, entry.ID})
 		}
 	}
 	return refs
@@ -134,46 +134,46 @@ func (e Entries) EncodeDocument() []byte {
 	return append(e.AppendMembers([]byte("{")), '}')
 }
 
-// AppendMembers appends each collection as a key and a list to `out`, the unfinished text of
-// a JSON object.
-func (e Entries) AppendMembers(out []byte) []byte {
-	for _, kind := range Kinds {
+// AppendMembers appends each collection as a key and a list to unfinishedJSON, the text of
+// a JSON object without its closing brace.
+func (e Entries) AppendMembers(unfinishedJSON []byte) []byte {
+	for _, kind := range Collections {
 		if len(e[kind]) == 0 {
 			continue
 		}
-		if !bytes.HasSuffix(out, []byte("{")) {
-			out = append(out, ',')
+		if !bytes.HasSuffix(unfinishedJSON, []byte("{")) {
+			unfinishedJSON = append(unfinishedJSON, ',')
 		}
-		out = append(append(append(out, '"'), kind...), `":[`...)
+		unfinishedJSON = append(append(append(unfinishedJSON, '"'), kind...), `":[`...)
 		for i, entry := range e[kind] {
 			if i > 0 {
-				out = append(out, ',')
+				unfinishedJSON = append(unfinishedJSON, ',')
 			}
-			out = append(out, entry.Text...)
+			unfinishedJSON = append(unfinishedJSON, entry.Text...)
 		}
-		out = append(out, ']')
+		unfinishedJSON = append(unfinishedJSON, ']')
 	}
-	return out
+	return unfinishedJSON
 }
 
 // DefaultEntries returns, for each collection, an entry that has only the default values.
-func DefaultEntries() (map[Kind]json.RawMessage, error) {
-	d := &schema.Document{Suppliers: []schema.Supplier{{}}, Buyers: []schema.Buyer{{}}, Lists: []schema.List{{}}, Campaigns: []schema.Campaign{{}}}
+func DefaultEntries() (defaultByCollection map[Collection]json.RawMessage, err error) {
+	d := &schema.Document{Suppliers: []schema.Supplier{{}}, Buyers: []schema.Buyer{{}}, Lists: []schema.SuppressionList{{}}, Campaigns: []schema.Campaign{{}}}
 	d.FillDefaults()
 	entries, err := ParseEntries(Encode(d))
 	if err != nil {
 		return nil, err
 	}
-	defaults := make(map[Kind]json.RawMessage, len(Kinds))
-	for _, kind := range Kinds {
+	defaults := make(map[Collection]json.RawMessage, len(Collections))
+	for _, kind := range Collections {
 		defaults[kind] = entries[kind][0].Text
 	}
 	return defaults, nil
 }
 
-// PathWithin returns the rest of a problem's path after the entry's own path. ok is false if
+// PathWithin returns the rest of a problem's path after the entry's own path. isWithin is false if
 // the path is not inside the entry.
-func (r Ref) PathWithin(path string) (at string, ok bool) {
-	rest, ok := strings.CutPrefix(path, r.String())
-	return strings.TrimPrefix(rest, "."), ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+func (r EntryRef) PathWithin(problemPath string) (restOfPath string, isWithin bool) {
+	rest, isWithin := strings.CutPrefix(problemPath, r.String())
+	return strings.TrimPrefix(rest, "."), isWithin && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }

@@ -9,85 +9,85 @@ import (
 	"pingpost/config/syntax"
 )
 
-// Export writes a canonical document as YAML, with the keys in the order of the example
+// ExportYAML writes a canonical document as YAML, with the keys in the order of the example
 // configuration. It writes a secret as a reference to an environment variable. This is the
 // variable that gave the value, or else one named after the secret's path, such as
 // ${SUP_ACME_API_KEY}. If these variables are set, loading the text gives the same document
 // again.
-func Export(canonical []byte) ([]byte, error) {
+func ExportYAML(canonical []byte) (yaml []byte, err error) {
 	r := &syntax.Reader{Env: func(string) (string, bool) { return "", false }}
 	root := r.Read(canonical)
 	if root == nil || root.Kind != syntax.Mapping || len(r.Problems) > 0 {
 		return nil, errors.New("cannot export: this is not a canonical document")
 	}
-	e := exporter{names: make(map[string]bool)}
-	e.collectVariableNames(root)
-	e.replaceSecrets(root, nil)
+	e := yamlExporter{names: make(map[string]bool)}
+	e.collectVariablesAndRestoreText(root)
+	e.replaceSecretsByVariables(root, nil)
 	e.writeMapping(root, 0)
 	return []byte(e.out.String()), nil
 }
 
-type exporter struct {
+type yamlExporter struct {
 	out   strings.Builder
 	names map[string]bool // variable names in use
 }
 
-// collectVariableNames collects the names of the document's variables, so that
-// uniqueVariableName does not use one of them for another secret. It also restores the
+// collectVariablesAndRestoreText collects the names of the document's variables, so that
+// reserveVariableName does not use one of them for another secret. It also restores the
 // written form of addresses with variables.
-func (e *exporter) collectVariableNames(n *syntax.Node) {
+func (e *yamlExporter) collectVariablesAndRestoreText(n *syntax.Node) {
 	if name, is := n.SecretMarker(); is && name != "" {
 		e.names[name] = true
 	}
 	if n.Expanded {
 		for _, found := range syntax.VariableReference.FindAllString(n.Raw, -1) {
-			e.names[syntax.SoleVariable(found)] = true
+			e.names[syntax.SoleVariableName(found)] = true
 		}
-		if n.Text = n.Raw; syntax.SoleVariable(n.Raw) == "" {
+		if n.Text = n.Raw; syntax.SoleVariableName(n.Raw) == "" {
 			n.Text = syntax.Quote(n.Raw)
 		}
 	}
 	for _, m := range n.Members {
-		e.collectVariableNames(m.Value)
+		e.collectVariablesAndRestoreText(m.Value)
 	}
 	for _, item := range n.Items {
-		e.collectVariableNames(item)
+		e.collectVariablesAndRestoreText(item)
 	}
 }
 
-// replaceSecrets replaces each {"set":true}, the mark of a secret, by a reference to an
-// environment variable. path has the ids and keys that lead to n.
-func (e *exporter) replaceSecrets(n *syntax.Node, path []string) {
+// replaceSecretsByVariables replaces each {"set":true}, the mark of a secret, by a reference to an
+// environment variable. idsAndKeys has the ids and keys that lead to n.
+func (e *yamlExporter) replaceSecretsByVariables(n *syntax.Node, idsAndKeys []string) {
 	for i := range n.Members {
 		m := &n.Members[i]
-		here := append(path[:len(path):len(path)], m.Key)
+		here := append(idsAndKeys[:len(idsAndKeys):len(idsAndKeys)], m.Key)
 		if name, is := m.Value.SecretMarker(); is {
 			if name == "" {
-				name = e.uniqueVariableName(here)
+				name = e.reserveVariableName(here)
 			}
 			m.Value = &syntax.Node{Kind: syntax.Text, Text: "${" + name + "}", Expanded: true}
 			continue
 		}
-		e.replaceSecrets(m.Value, here)
+		e.replaceSecretsByVariables(m.Value, here)
 	}
 	if n.Kind != syntax.List || len(n.Items) == 0 || n.Items[0].Kind != syntax.Mapping {
 		return
 	}
 	names, _ := stableEntryNames(n)
-	if len(path) == 1 {
-		path = nil // the name of the collection adds nothing
+	if len(idsAndKeys) == 1 {
+		idsAndKeys = nil // the name of the collection adds nothing
 	}
 	for i, item := range n.Items {
-		e.replaceSecrets(item, append(path[:len(path):len(path)], names[i]))
+		e.replaceSecretsByVariables(item, append(idsAndKeys[:len(idsAndKeys):len(idsAndKeys)], names[i]))
 	}
 }
 
 var notInVariableName = regexp.MustCompile(`[^A-Z0-9]+`)
 
-// uniqueVariableName returns a name for an environment variable, made from the path of a
+// reserveVariableName returns a name for an environment variable, made from the path of a
 // secret, that no other secret has.
-func (e *exporter) uniqueVariableName(path []string) string {
-	name := notInVariableName.ReplaceAllString(strings.ToUpper(strings.Join(path, "_")), "_")
+func (e *yamlExporter) reserveVariableName(idsAndKeys []string) string {
+	name := notInVariableName.ReplaceAllString(strings.ToUpper(strings.Join(idsAndKeys, "_")), "_")
 	if !syntax.IsVariableName(name) {
 		name = "_" + name
 	}
@@ -101,7 +101,7 @@ func (e *exporter) uniqueVariableName(path []string) string {
 
 // writeMapping writes a mapping with one key in each line. A small value is written in the
 // line of its key.
-func (e *exporter) writeMapping(n *syntax.Node, indent int) {
+func (e *yamlExporter) writeMapping(n *syntax.Node, indent int) {
 	for i, m := range n.Members {
 		if i > 0 || e.isAtLineStart() {
 			e.writeIndent(indent)
@@ -122,7 +122,7 @@ func (e *exporter) writeMapping(n *syntax.Node, indent int) {
 }
 
 // writeBlockText writes a text as a YAML block (|), line by line, as an author would.
-func (e *exporter) writeBlockText(text string, indent int) {
+func (e *yamlExporter) writeBlockText(text string, indent int) {
 	e.out.WriteString(" |\n")
 	for line := range strings.Lines(strings.ReplaceAll(text, "${", "$${")) {
 		if line != "\n" {
@@ -150,7 +150,7 @@ func fitsBlockText(n *syntax.Node) bool {
 }
 
 // writeBlockValue writes a mapping, or a list with one item in each line.
-func (e *exporter) writeBlockValue(n *syntax.Node, indent int) {
+func (e *yamlExporter) writeBlockValue(n *syntax.Node, indent int) {
 	if n.Kind == syntax.Mapping {
 		e.writeMapping(n, indent)
 		return
@@ -167,19 +167,19 @@ func (e *exporter) writeBlockValue(n *syntax.Node, indent int) {
 	}
 }
 
-func (e *exporter) writeIndent(spaces int) {
+func (e *yamlExporter) writeIndent(spaces int) {
 	for range spaces {
 		e.out.WriteByte(' ')
 	}
 }
 
-func (e *exporter) isAtLineStart() bool {
+func (e *yamlExporter) isAtLineStart() bool {
 	text := e.out.String()
 	return text == "" || text[len(text)-1] == '\n'
 }
 
 // writeFlowValue writes a value in one line.
-func (e *exporter) writeFlowValue(n *syntax.Node) {
+func (e *yamlExporter) writeFlowValue(n *syntax.Node) {
 	if n.Expanded {
 		e.out.WriteString(n.Text)
 		return

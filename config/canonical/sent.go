@@ -8,11 +8,11 @@ import (
 	"pingpost/config/syntax"
 )
 
-// WithRequiredID returns the entry that an operator has sent (text), with the id of ref added
+// AddMissingID returns the entry that an operator has sent (sentEntry), with the id of ref added
 // if it is missing. The error is *Problems if the entry has another id.
-func WithRequiredID(text []byte, ref Ref) (json.RawMessage, error) {
+func AddMissingID(sentEntry []byte, ref EntryRef) (json.RawMessage, error) {
 	var members map[string]json.RawMessage
-	if err := json.Unmarshal(text, &members); err != nil || members == nil {
+	if err := json.Unmarshal(sentEntry, &members); err != nil || members == nil {
 		return nil, syntax.Problems{{Path: ref.String(), Message: "expected a mapping"}}.Err()
 	}
 	if _, there := members["file"]; there && ref.Kind == Lists {
@@ -24,7 +24,7 @@ func WithRequiredID(text []byte, ref Ref) (json.RawMessage, error) {
 		if err != nil {
 			return nil, err
 		}
-		rest := strings.TrimLeft(strings.TrimLeft(string(text), " \t\r\n")[1:], " \t\r\n")
+		rest := strings.TrimLeft(strings.TrimLeft(string(sentEntry), " \t\r\n")[1:], " \t\r\n")
 		if rest[0] != '}' {
 			rest = "," + rest
 		}
@@ -34,15 +34,15 @@ func WithRequiredID(text []byte, ref Ref) (json.RawMessage, error) {
 	if err := json.Unmarshal(id, &said); err != nil || said != ref.ID {
 		return nil, syntax.Problems{{Path: ref.String() + ".id", Message: "differs from the id in the request's path; an id cannot change: create a new entry and remove the old one"}}.Err()
 	}
-	return text, nil
+	return sentEntry, nil
 }
 
 // secretKeys are the keys that hold a secret.
 var secretKeys = map[string]bool{"api_key": true, "bearer": true, "client_secret": true, "secret": true, "token": true, "password": true}
 
-// RedactSecrets returns a JSON text in which {"set":true} replaces the secrets. It returns
+// RedactSecretsInJSON returns a JSON text in which {"set":true} replaces the secrets. It returns
 // nil if the text is not JSON. It does not check the text otherwise.
-func RedactSecrets(text []byte) json.RawMessage {
+func RedactSecretsInJSON(text []byte) json.RawMessage {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	var value any
@@ -65,7 +65,7 @@ func redactSecretsIn(value any) {
 			if _, said := inner.(map[string]any); secretKeys[key] && !said {
 				value[key] = map[string]any{"set": true}
 			} else {
-				redactNamedSecrets(key, inner)
+				redactIfNamedSecrets(key, inner)
 				redactSecretsIn(inner)
 			}
 		}
@@ -76,9 +76,9 @@ func redactSecretsIn(value any) {
 	}
 }
 
-// redactNamedSecrets replaces the values of a buyer's named secrets by {"set":true}. It acts
+// redactIfNamedSecrets replaces the values of a buyer's named secrets by {"set":true}. It acts
 // only if key is "secrets".
-func redactNamedSecrets(key string, value any) {
+func redactIfNamedSecrets(key string, value any) {
 	list, _ := value.([]any)
 	for _, item := range list {
 		if named, ok := item.(map[string]any); ok && key == "secrets" {

@@ -14,17 +14,17 @@ type Adapter struct {
 
 // Dialect describes the pings or the posts to a buyer with an adapter, and the answers.
 type Dialect struct {
-	Method      string   `json:"method"`
-	Format      string   `json:"format"`                 // of the body: json, form or xml
-	ContentType string   `json:"content_type,omitempty"` // default: that of the format
-	Headers     []Header `json:"headers,omitempty"`
-	KeyHeader   string   `json:"key_header,omitempty"` // carries the idempotency key; empty: not sent
-	Body        string   `json:"body"`                 // a template
-	Answer      Answer   `json:"answer"`
+	Method      string        `json:"method"`
+	Format      string        `json:"format"`                 // of the body: json, form or xml
+	ContentType string        `json:"content_type,omitempty"` // default: that of the format
+	Headers     []FixedHeader `json:"headers,omitempty"`
+	KeyHeader   string        `json:"key_header,omitempty"` // carries the idempotency key; empty: not sent
+	Body        string        `json:"body"`                 // a template
+	Answer      AnswerRules   `json:"answer"`
 }
 
-// Header is a header with a fixed value.
-type Header struct {
+// FixedHeader is a header with a fixed value.
+type FixedHeader struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
@@ -41,15 +41,15 @@ func (a *Adapter) fillDefaults() {
 	}
 }
 
-// Answer says where a buyer's answer contains each value.
-type Answer struct {
-	Format   string    `json:"format"` // default: that of the request body
-	Accepted string    `json:"accepted,omitempty"`
-	Yes      []Literal `json:"yes,omitempty"` // values of accepted
-	No       []Literal `json:"no,omitempty"`
-	Price    string    `json:"price,omitempty"`
-	Currency string    `json:"currency,omitempty"`
-	Token    string    `json:"token,omitempty"`
-	ID       string    `json:"id,omitempty"`
-	Reason   string    `json:"reason,omitempty"`
+// AnswerRules says where a buyer's answer contains each value.
+type AnswerRules struct {
+	Format   string         `json:"format"` // default: that of the request body
+	Accepted string         `json:"accepted,omitempty"`
+	Yes      []ScalarAsText `json:"yes,omitempty"` // values of accepted
+	No       []ScalarAsText `json:"no,omitempty"`
+	Price    string         `json:"price,omitempty"`
+	Currency string         `json:"currency,omitempty"`
+	Token    string         `json:"token,omitempty"`
+	ID       string         `json:"id,omitempty"`
+	Reason   string         `json:"reason,omitempty"`
 }

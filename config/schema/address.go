@@ -6,35 +6,35 @@ import (
 	"pingpost/config/syntax"
 )
 
-// Address is a URL that the exchange calls. A ${NAME} in it is a secret: the value is stored
+// OutboundURL is a URL that the exchange calls. A ${NAME} in it is a secret: the value is stored
 // encrypted, and every written form of the document keeps ${NAME}. In memory, two characters
 // that no text may contain replace the braces of such a reference. So a plain ${ can be told
 // apart from it.
-type Address string
+type OutboundURL string
 
-func (a *Address) decodeNode(n *syntax.Node) error {
+func (a *OutboundURL) decodeNode(n *syntax.Node) error {
 	if !n.Expanded {
 		return readText(n, (*string)(a))
 	}
 	text, _, err := syntax.ExpandVariables(n.Raw, func(name string) (string, bool) {
 		return "$" + string(syntax.HiddenOpen) + name + string(syntax.HiddenClose), true
 	})
-	*a = Address(text)
+	*a = OutboundURL(text)
 	return err
 }
 
 var addressVariable = regexp.MustCompile(`\$` + string(syntax.HiddenOpen) + `(\w+)` + string(syntax.HiddenClose))
 
 // ReplaceVariables returns the address with each variable replaced by the result of calling
-// instead with its name.
-func (a Address) ReplaceVariables(instead func(name string) string) string {
+// replacementOf with its name.
+func (a OutboundURL) ReplaceVariables(replacementOf func(name string) string) string {
 	return addressVariable.ReplaceAllStringFunc(string(a), func(reference string) string {
-		return instead(addressVariable.FindStringSubmatch(reference)[1])
+		return replacementOf(addressVariable.FindStringSubmatch(reference)[1])
 	})
 }
 
 // VariableNames returns the names of the variables in the address.
-func (a Address) VariableNames() (names []string) {
+func (a OutboundURL) VariableNames() (names []string) {
 	for _, reference := range addressVariable.FindAllStringSubmatch(string(a), -1) {
 		names = append(names, reference[1])
 	}

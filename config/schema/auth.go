@@ -1,8 +1,8 @@
 package schema
 
-// Auth is the credential that the exchange presents to a buyer: exactly one of OAuth, Bearer
+// BuyerAuth is the credential that the exchange presents to a buyer: exactly one of OAuth, Bearer
 // and APIKey must be set.
-type Auth struct {
+type BuyerAuth struct {
 	OAuth  *OAuth `json:"oauth,omitempty"`
 	Bearer Secret `json:"bearer,omitzero"`
 	APIKey Secret `json:"api_key,omitzero"`
@@ -11,17 +11,17 @@ type Auth struct {
 
 // OAuth configures how the exchange requests tokens for a buyer's endpoint.
 type OAuth struct {
-	TokenURL     Address `json:"token_url"`
-	ClientID     string  `json:"client_id"`
-	ClientSecret Secret  `json:"client_secret,omitzero"`
-	Scope        string  `json:"scope,omitempty"` // names separated by spaces
+	TokenURL     OutboundURL `json:"token_url"`
+	ClientID     string      `json:"client_id"`
+	ClientSecret Secret      `json:"client_secret,omitzero"`
+	Scope        string      `json:"scope,omitempty"` // names separated by spaces
 }
 
 const (
 	defaultHeader = "x-api-key"
 )
 
-func (a *Auth) fillDefaults() {
+func (a *BuyerAuth) fillDefaults() {
 	if a != nil && a.APIKey.IsSet() {
 		setDefault(&a.Header, defaultHeader)
 	}

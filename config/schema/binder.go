@@ -30,29 +30,29 @@ func (r *Binder) Bind(root *syntax.Node) *Document {
 	return d
 }
 
-// bindValue fills the variable v from node n at path `at`. It reports unknown keys, repeated
+// bindValue fills the variable from node n at path `at`. It reports unknown keys, repeated
 // keys and wrong types. A wrong value stays zero, and binding continues.
-func (r *Binder) bindValue(n *syntax.Node, at syntax.Path, v reflect.Value) {
+func (r *Binder) bindValue(n *syntax.Node, at syntax.KeyPath, variable reflect.Value) {
 	if n.Kind == syntax.Null {
 		return // an empty value counts as missing
 	}
-	if v.Kind() == reflect.Pointer {
-		fresh := reflect.New(v.Type().Elem())
+	if variable.Kind() == reflect.Pointer {
+		fresh := reflect.New(variable.Type().Elem())
 		before := len(r.Problems)
 		r.bindValue(n, at, fresh.Elem())
-		if IsMappingType(fresh.Elem()) || len(r.Problems) == before {
-			v.Set(fresh)
+		if IsMappingValue(fresh.Elem()) || len(r.Problems) == before {
+			variable.Set(fresh)
 		}
 		return
 	}
-	if n.Expanded && !r.checkVariablesAllowed(n, at, v.Addr().Interface()) {
+	if n.Expanded && !r.checkVariablesAllowed(n, at, variable.Addr().Interface()) {
 		return
 	}
-	if reads, ok := v.Addr().Interface().(scalarDecoder); ok {
+	if reads, ok := variable.Addr().Interface().(scalarDecoder); ok {
 		r.reportError(n, at, reads.decodeNode(n))
 		return
 	}
-	switch into := v.Addr().Interface().(type) {
+	switch into := variable.Addr().Interface().(type) {
 	case *market.Money:
 		r.reportError(n, at, readMoney(n, into))
 	case *string:
@@ -62,67 +62,67 @@ func (r *Binder) bindValue(n *syntax.Node, at syntax.Path, v reflect.Value) {
 	case *int:
 		r.reportError(n, at, readInt(n, into))
 	default:
-		r.bindContainer(n, at, v)
+		r.bindContainer(n, at, variable)
 	}
 }
 
 // checkVariablesAllowed reports whether `into`, the variable to fill, may take its value from
 // the environment variables of its node. If not, it reports the mistake.
-func (r *Binder) checkVariablesAllowed(n *syntax.Node, at syntax.Path, into any) bool {
+func (r *Binder) checkVariablesAllowed(n *syntax.Node, at syntax.KeyPath, into any) bool {
 	_, secret := into.(*Secret)
-	_, address := into.(*Address)
+	_, address := into.(*OutboundURL)
 	switch {
 	case r.Sent && !secret && !address && n.Missing != "":
-		r.Report(n.Position, at, "only secrets may come from the environment here; write the value, or run pingpost apply where the variable is set")
+		r.AddMistake(n.Position, at, "only secrets may come from the environment here; write the value, or run pingpost apply where the variable is set")
 	case n.Missing != "" && !(r.AllowUnset && (secret || address)):
-		r.Report(n.Position, at, n.Missing)
+		r.AddMistake(n.Position, at, n.Missing)
 	default:
 		return true
 	}
 	return false
 }
 
-// IsMappingType reports whether the document writes the value as a mapping with keys, not as a
+// IsMappingValue reports whether the document writes the value as a mapping with keys, not as a
 // scalar that decodes itself.
-func IsMappingType(v reflect.Value) bool {
+func IsMappingValue(v reflect.Value) bool {
 	_, reads := v.Addr().Interface().(scalarDecoder)
 	return v.Kind() == reflect.Struct && !reads
 }
 
-func (r *Binder) reportError(n *syntax.Node, at syntax.Path, err error) {
+func (r *Binder) reportError(n *syntax.Node, at syntax.KeyPath, err error) {
 	if err != nil {
-		r.Report(n.Position, at, err.Error())
+		r.AddMistake(n.Position, at, err.Error())
 	}
 }
 
-func (r *Binder) bindContainer(n *syntax.Node, at syntax.Path, v reflect.Value) {
-	switch v.Kind() {
+func (r *Binder) bindContainer(n *syntax.Node, at syntax.KeyPath, variable reflect.Value) {
+	switch variable.Kind() {
 	case reflect.Slice:
 		if n.Kind != syntax.List {
 			r.reportError(n, at, newExpectedError("a list", n))
 			return
 		}
-		v.Set(reflect.MakeSlice(v.Type(), len(n.Items), len(n.Items)))
+		variable.Set(reflect.MakeSlice(variable.Type(), len(n.Items), len(n.Items)))
 		for i, item := range n.Items {
 			if item.Kind == syntax.Null && !item.Expanded {
-				r.Report(item.Position, at.Index(i), "this entry is empty; fill it in or remove it")
+				r.AddMistake(item.Position, at.Index(i), "this entry is empty; fill it in or remove it")
 				continue
 			}
-			r.bindValue(item, at.Index(i), v.Index(i))
+			r.bindValue(item, at.Index(i), variable.Index(i))
 		}
 	case reflect.Struct:
 		if n.Kind != syntax.Mapping {
 			r.reportError(n, at, newExpectedError("a mapping", n))
 			return
 		}
-		r.bindMapping(n, at, v)
+		r.bindMapping(n, at, variable)
 	default:
-		panic("BUG: the form has a field of type " + v.Type().String())
+		panic("BUG: the form has a field of type " + variable.Type().String())
 	}
 }
 
-func (r *Binder) bindMapping(n *syntax.Node, at syntax.Path, v reflect.Value) {
-	known := FieldIndexByKey(v.Type())
+func (r *Binder) bindMapping(n *syntax.Node, at syntax.KeyPath, variable reflect.Value) {
+	known := FieldIndexByKey(variable.Type())
 	seen := make(map[string]int, len(n.Members))
 	for _, m := range n.Members {
 		here := at.Key(m.Key)
@@ -130,12 +130,12 @@ func (r *Binder) bindMapping(n *syntax.Node, at syntax.Path, v reflect.Value) {
 		first, twice := seen[m.Key]
 		switch {
 		case !ok:
-			r.Report(m.Position, here, "unknown key"+suggestKey(m.Key, known))
+			r.AddMistake(m.Position, here, "unknown key"+suggestRemedyForUnknownKey(m.Key, known))
 		case twice:
-			r.Report(m.Position, here, fmt.Sprintf("the key is repeated; it is first set in line %d; keep one", first))
+			r.AddMistake(m.Position, here, fmt.Sprintf("the key is repeated; it is first set in line %d; keep one", first))
 		default:
 			seen[m.Key] = m.Line
-			r.bindValue(m.Value, here, v.Field(index))
+			r.bindValue(m.Value, here, variable.Field(index))
 		}
 	}
 }

@@ -11,10 +11,10 @@ type Buyer struct {
 	ID           string        `json:"id"`
 	Name         string        `json:"name"`
 	Paused       bool          `json:"paused"`             // initial value only
-	Endpoint     Address       `json:"endpoint,omitempty"` // /v1/ping and /v1/post are added
-	PingURL      Address       `json:"ping_url,omitempty"`
-	PostURL      Address       `json:"post_url,omitempty"`
-	Auth         *Auth         `json:"auth,omitempty"`
+	Endpoint     OutboundURL   `json:"endpoint,omitempty"` // /v1/ping and /v1/post are added
+	PingURL      OutboundURL   `json:"ping_url,omitempty"`
+	PostURL      OutboundURL   `json:"post_url,omitempty"`
+	Auth         *BuyerAuth    `json:"auth,omitempty"`
 	Idempotent   bool          `json:"idempotent,omitempty"` // it answers a repeated post like the first one
 	Secrets      []NamedSecret `json:"secrets,omitempty"`    // for {{secret "name"}}
 	Adapter      *Adapter      `json:"adapter,omitempty"`
@@ -22,15 +22,15 @@ type Buyer struct {
 	MaxConns     *int          `json:"max_connections"`
 	States       []string      `json:"states,omitempty"`
 	Filters      []Filter      `json:"filters,omitempty"`
-	Schedule     *Schedule     `json:"schedule,omitempty"`
+	Schedule     *OpeningHours `json:"schedule,omitempty"`
 	Caps         []Cap         `json:"caps,omitempty"`
 	Funds        *Funds        `json:"funds,omitempty"`
 	Suppression  []string      `json:"suppression,omitempty"`
 	TimeZone     string        `json:"time_zone"`
 	PostTimeout  *Duration     `json:"post_timeout"`
-	TestEndpoint Address       `json:"test_endpoint,omitempty"` // for test leads, like the three above
-	TestPingURL  Address       `json:"test_ping_url,omitempty"`
-	TestPostURL  Address       `json:"test_post_url,omitempty"`
+	TestEndpoint OutboundURL   `json:"test_endpoint,omitempty"` // for test leads, like the three above
+	TestPingURL  OutboundURL   `json:"test_ping_url,omitempty"`
+	TestPostURL  OutboundURL   `json:"test_post_url,omitempty"`
 	OAuthClients []OAuthClient `json:"oauth_clients,omitempty"`
 }
 
@@ -47,11 +47,11 @@ func (b *Buyer) fillDefaults() {
 	b.Auth.fillDefaults()
 	b.Adapter.fillDefaults()
 	b.Funds.fillDefaults()
-	fillClientScopes(b.OAuthClients, ScopeWebhook)
+	fillDefaultClientScopes(b.OAuthClients, ScopeWebhook)
 }
 
 // CanBid reports whether the buyer has an address to which the exchange can send pings.
-func (b *Buyer) CanBid() bool { return b.Addresses().PingURL() != "" }
+func (b *Buyer) CanBid() bool { return b.URLs().PingURL() != "" }
 
 // Funds limits the money that a buyer can spend. The balance applies once, when the
 // buyer first appears; later only top-ups change it.

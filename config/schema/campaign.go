@@ -8,30 +8,30 @@ import (
 
 // Campaign is one line of business with its fields, buyers and terms.
 type Campaign struct {
-	ID             string       `json:"id"`
-	Name           string       `json:"name"`
-	Paused         bool         `json:"paused"` // initial value only
-	Vertical       string       `json:"vertical,omitempty"`
-	SubVertical    string       `json:"sub_vertical,omitempty"`
-	Suppliers      []string     `json:"suppliers,omitempty"` // empty: all
-	Method         string       `json:"method"`
-	Currency       string       `json:"currency"`
-	TimeZone       string       `json:"time_zone"`
-	Floor          market.Money `json:"floor"`
-	BidTimeout     *Duration    `json:"bid_timeout"`
-	PostReserve    *Duration    `json:"post_reserve"`
-	PingReserve    *Duration    `json:"ping_reserve"`
-	Payout         Payout       `json:"payout"`
-	ConsentSources []string     `json:"consent_required_sources,omitempty"`
-	ConsentHosts   []string     `json:"consent_hosts,omitempty"` // of certificates; empty: any
-	Suppression    []string     `json:"suppression,omitempty"`
-	Duplicates     Duplicates   `json:"duplicates"`
-	Returns        Returns      `json:"returns"`
-	Unknown        string       `json:"unknown"`
-	Fields         []Field      `json:"fields,omitempty"`
-	Filters        []Filter     `json:"filters,omitempty"`
-	Caps           []Cap        `json:"caps,omitempty"`
-	Buyers         []FilterSet  `json:"buyers,omitempty"`
+	ID             string        `json:"id"`
+	Name           string        `json:"name"`
+	Paused         bool          `json:"paused"` // initial value only
+	Vertical       string        `json:"vertical,omitempty"`
+	SubVertical    string        `json:"sub_vertical,omitempty"`
+	Suppliers      []string      `json:"suppliers,omitempty"` // empty: all
+	Method         string        `json:"method"`
+	Currency       string        `json:"currency"`
+	TimeZone       string        `json:"time_zone"`
+	Floor          market.Money  `json:"floor"`
+	BidTimeout     *Duration     `json:"bid_timeout"`
+	PostReserve    *Duration     `json:"post_reserve"`
+	PingReserve    *Duration     `json:"ping_reserve"`
+	Payout         Payout        `json:"payout"`
+	ConsentSources []string      `json:"consent_required_sources,omitempty"`
+	ConsentHosts   []string      `json:"consent_hosts,omitempty"` // of certificates; empty: any
+	Suppression    []string      `json:"suppression,omitempty"`
+	Duplicates     DuplicateRule `json:"duplicates"`
+	Returns        ReturnRule    `json:"returns"`
+	Unknown        string        `json:"unknown"`
+	Fields         []Field       `json:"fields,omitempty"`
+	Filters        []Filter      `json:"filters,omitempty"`
+	Caps           []Cap         `json:"caps,omitempty"`
+	Buyers         []FilterSet   `json:"buyers,omitempty"`
 }
 
 const (
@@ -64,8 +64,8 @@ type Cap struct {
 	TimeZone string        `json:"time_zone,omitempty"` // default: that of the campaign or buyer
 }
 
-// Duplicates defines when two leads of a campaign count as the same person.
-type Duplicates struct {
+// DuplicateRule defines when two leads of a campaign count as the same person.
+type DuplicateRule struct {
 	Fields []string  `json:"fields"` // phone, email
 	Match  string    `json:"match"`  // any or all of them
 	Window *Duration `json:"window"` // 0: no rule
@@ -76,7 +76,7 @@ const (
 	defaultDuplicates = 30 * Day
 )
 
-func (d *Duplicates) fillDefaults() {
+func (d *DuplicateRule) fillDefaults() {
 	if len(d.Fields) == 0 {
 		d.Fields = []string{"phone", "email"}
 	}
@@ -97,8 +97,8 @@ func (p *Payout) fillDefaults() {
 	}
 }
 
-// Returns configures the return of leads by a buyer.
-type Returns struct {
+// ReturnRule configures the return of leads by a buyer.
+type ReturnRule struct {
 	Window           *Duration `json:"window"`
 	Reasons          []string  `json:"reasons,omitempty"` // empty: any
 	Approval         string    `json:"approval"`          // auto or manual
@@ -107,7 +107,7 @@ type Returns struct {
 	MaxSharePerMonth *Share    `json:"max_share_per_month"`
 }
 
-func (r *Returns) fillDefaults() {
+func (r *ReturnRule) fillDefaults() {
 	usual := market.DefaultReturnRule()
 	r.Window = r.Window.orDefault(usual.Window)
 	setDefault(&r.Approval, "auto")
@@ -115,9 +115,9 @@ func (r *Returns) fillDefaults() {
 	r.MaxSharePerMonth = orPointerTo(r.MaxSharePerMonth, Share(usual.MaxShare))
 }
 
-// Schedule lists the opening hours of a buyer or a filter set, in lines such as
+// OpeningHours lists the opening hours of a buyer or a filter set, in lines such as
 // Mon-Fri 08:00-18:00.
-type Schedule struct {
+type OpeningHours struct {
 	TimeZone string   `json:"time_zone,omitempty"` // default: that of the campaign or buyer
 	Open     []string `json:"open,omitempty"`
 }

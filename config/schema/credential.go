@@ -21,7 +21,7 @@ const (
 	ScopeWebhook = "webhook"
 )
 
-func fillClientScopes(clients []OAuthClient, scopes ...string) {
+func fillDefaultClientScopes(clients []OAuthClient, scopes ...string) {
 	for i := range clients {
 		if len(clients[i].Scopes) == 0 {
 			clients[i].Scopes = scopes
@@ -29,7 +29,7 @@ func fillClientScopes(clients []OAuthClient, scopes ...string) {
 	}
 }
 
-func fillTokenScopes(tokens []BearerToken) {
+func fillDefaultTokenScopes(tokens []BearerToken) {
 	for i := range tokens {
 		if len(tokens[i].Scopes) == 0 {
 			tokens[i].Scopes = []string{ScopePing, ScopePost, ScopeWebhook}

@@ -8,34 +8,34 @@ import (
 // FillDefaults sets missing values. A value stays empty or nil if its absence has a meaning
 // of its own.
 type Document struct {
-	DataDir         string   `json:"data_dir"` // relative to the document's file
-	Listen          string   `json:"listen"`
-	TLS             *TLS     `json:"tls,omitempty"` // of listen
-	Admin           Admin    `json:"admin"`
-	TrustedProxies  []string `json:"trusted_proxies,omitempty"`
-	TrustedNetworks []string `json:"trusted_networks,omitempty"`
+	DataDir         string        `json:"data_dir"` // relative to the document's file
+	Listen          string        `json:"listen"`
+	TLS             *TLS          `json:"tls,omitempty"` // of listen
+	Admin           AdminListener `json:"admin"`
+	TrustedProxies  []string      `json:"trusted_proxies,omitempty"`
+	TrustedNetworks []string      `json:"trusted_networks,omitempty"`
 
 	Tenant  string `json:"tenant"`
 	Sandbox bool   `json:"sandbox"`
 
-	History       *Duration `json:"history"`          // retention of the log
-	Idempotency   *Duration `json:"idempotency"`      // retention of an idempotency key
-	PingKeys      *Duration `json:"ping_idempotency"` // retention of a ping's idempotency key
-	TokenLifetime *Duration `json:"token_lifetime"`   // of an OAuth access token
-	Limits        Limits    `json:"limits"`
-	Webhooks      Webhooks  `json:"webhooks"`
-	Report        Report    `json:"report"`
-	Traces        *Traces   `json:"traces,omitempty"`
+	History       *Duration       `json:"history"`          // retention of the log
+	Idempotency   *Duration       `json:"idempotency"`      // retention of an idempotency key
+	PingKeys      *Duration       `json:"ping_idempotency"` // retention of a ping's idempotency key
+	TokenLifetime *Duration       `json:"token_lifetime"`   // of an OAuth access token
+	Limits        LimitSettings   `json:"limits"`
+	Webhooks      WebhookSettings `json:"webhooks"`
+	Report        ReportSettings  `json:"report"`
+	Traces        *TraceSettings  `json:"traces,omitempty"`
 
-	Suppliers []Supplier `json:"suppliers,omitempty"`
-	Buyers    []Buyer    `json:"buyers,omitempty"`
-	Lists     []List     `json:"suppression_lists,omitempty"`
-	Campaigns []Campaign `json:"campaigns,omitempty"`
+	Suppliers []Supplier        `json:"suppliers,omitempty"`
+	Buyers    []Buyer           `json:"buyers,omitempty"`
+	Lists     []SuppressionList `json:"suppression_lists,omitempty"`
+	Campaigns []Campaign        `json:"campaigns,omitempty"`
 }
 
-// Admin configures the address for operators. Without a password it serves only the pages and
+// AdminListener configures the address for operators. Without a password it serves only the pages and
 // paths that need no login.
-type Admin struct {
+type AdminListener struct {
 	Listen   string `json:"listen"`
 	TLS      *TLS   `json:"tls,omitempty"`
 	Password Secret `json:"password,omitzero"`
@@ -59,7 +59,7 @@ func (d *Document) FillDefaults() {
 	setDefault(&d.Tenant, "production")
 	d.History = d.History.orDefault(defaultHistory)
 	d.Idempotency = d.Idempotency.orDefault(defaultIdempotency)
-	d.PingKeys = d.PingKeys.orDefault(min(defaultPingKeys, d.History.Span()))
+	d.PingKeys = d.PingKeys.orDefault(min(defaultPingKeys, d.History.OrZero()))
 	d.TokenLifetime = d.TokenLifetime.orDefault(defaultTokenLifetime)
 	d.Limits.fillDefaults()
 	d.Webhooks.fillDefaults()

@@ -91,8 +91,8 @@ func (d *Duration) orDefault(fallback time.Duration) *Duration {
 	return &value
 }
 
-// Span returns the duration, or zero if it is nil.
-func (d *Duration) Span() time.Duration {
+// OrZero returns the duration, or zero if it is nil.
+func (d *Duration) OrZero() time.Duration {
 	if d == nil {
 		return 0
 	}

@@ -7,14 +7,14 @@ import (
 // FilterSet is a buyer's entry in a campaign: filters, price, caps and priority. Its states,
 // filters, schedule and caps can only narrow the buyer's own.
 type FilterSet struct {
-	Buyer    string       `json:"buyer"`
-	Priority *int         `json:"priority"` // lower first; default: position in the list, from 1
-	Weight   *int         `json:"weight"`
-	Price    market.Money `json:"price"` // for the methods without an auction
-	States   []string     `json:"states,omitempty"`
-	Filters  []Filter     `json:"filters,omitempty"`
-	Schedule *Schedule    `json:"schedule,omitempty"`
-	Caps     []Cap        `json:"caps,omitempty"`
+	Buyer    string        `json:"buyer"`
+	Priority *int          `json:"priority"` // lower first; default: position in the list, from 1
+	Weight   *int          `json:"weight"`
+	Price    market.Money  `json:"price"` // for the methods without an auction
+	States   []string      `json:"states,omitempty"`
+	Filters  []Filter      `json:"filters,omitempty"`
+	Schedule *OpeningHours `json:"schedule,omitempty"`
+	Caps     []Cap         `json:"caps,omitempty"`
 }
 
 func (s *FilterSet) fillDefaults(index int) {

@@ -9,10 +9,10 @@ import (
 	"pingpost/engine/market"
 )
 
-// newExpectedError returns the error for a node of the wrong kind. wanted describes the
-// expected value.
-func newExpectedError(wanted string, n *syntax.Node) error {
-	return errors.New("expected " + wanted + ", found " + n.Kind.Describe())
+// newExpectedError returns the error for a node of the wrong kind. expected describes the
+// value that the key needs.
+func newExpectedError(expected string, n *syntax.Node) error {
+	return errors.New("expected " + expected + ", found " + n.Kind.Describe())
 }
 
 // readText reads a text from the node. A number or boolean that is meant as text needs
@@ -29,13 +29,13 @@ func readText(n *syntax.Node, into *string) error {
 }
 
 // readDigits returns a number's digits as written. It also accepts a text that comes from an
-// environment variable. wanted describes the expected value for the error.
-func readDigits(n *syntax.Node, wanted string) (string, error) {
+// environment variable. expected describes the value for the error.
+func readDigits(n *syntax.Node, expected string) (string, error) {
 	if n.Kind != syntax.Number && (n.Kind != syntax.Text || !n.Expanded) {
 		if n.Kind == syntax.Text {
-			return "", errors.New("expected " + wanted + ", found text; write digits, without quotes")
+			return "", errors.New("expected " + expected + ", found text; write digits, without quotes")
 		}
-		return "", newExpectedError(wanted, n)
+		return "", newExpectedError(expected, n)
 	}
 	return strings.TrimSpace(n.Text), nil
 }
@@ -76,11 +76,11 @@ func readMoney(n *syntax.Node, into *market.Money) error {
 		return err
 	}
 	*into, err = market.ParseMoney([]byte(text))
-	return explainMoneyError(err)
+	return addMoneyRemedy(err)
 }
 
-// explainMoneyError adds the remedy to market's error about an amount.
-func explainMoneyError(err error) error {
+// addMoneyRemedy adds the remedy to market's error about an amount.
+func addMoneyRemedy(err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -97,28 +97,28 @@ func explainMoneyError(err error) error {
 }
 
 // Share is a fraction of a price from 0 to 1, stored in millionths.
-type Share market.PriceShare
+type Share market.ShareInMillionths
 
 func (s *Share) decodeNode(n *syntax.Node) error {
 	text, err := readDigits(n, "a share from 0 to 1")
 	if err != nil {
 		return err
 	}
-	parsed, err := market.ParsePriceShare([]byte(text))
+	parsed, err := market.ParseShare([]byte(text))
 	if errors.Is(err, market.ErrShareRange) {
 		return errors.New(err.Error() + "; give a share from 0 to 1, such as 0.8")
 	}
 	*s = Share(parsed)
-	return explainMoneyError(err)
+	return addMoneyRemedy(err)
 }
 
 // MarshalJSON writes the shortest number.
 func (s Share) MarshalJSON() ([]byte, error) { return market.Money(s).AppendJSON(nil), nil }
 
-// Number is a decimal number, kept as the digits in the document.
-type Number string
+// DecimalNumber is a decimal number, kept as the digits in the document.
+type DecimalNumber string
 
-func (d *Number) decodeNode(n *syntax.Node) error {
+func (d *DecimalNumber) decodeNode(n *syntax.Node) error {
 	text, err := readDigits(n, "a number")
 	if err != nil {
 		return err
@@ -126,15 +126,15 @@ func (d *Number) decodeNode(n *syntax.Node) error {
 	if !syntax.Decimal.MatchString(text) {
 		return errors.New("expected a number, in plain digits such as 1 or 2.5")
 	}
-	*d = Number(text)
+	*d = DecimalNumber(text)
 	return nil
 }
 
 // MarshalJSON writes the digits.
-func (d Number) MarshalJSON() ([]byte, error) { return []byte(d), nil }
+func (d DecimalNumber) MarshalJSON() ([]byte, error) { return []byte(d), nil }
 
 // Digits returns the number as written, or nil for a nil number.
-func (d *Number) Digits() *string {
+func (d *DecimalNumber) Digits() *string {
 	if d == nil {
 		return nil
 	}
@@ -142,13 +142,13 @@ func (d *Number) Digits() *string {
 	return &text
 }
 
-// Literal is a value that is compared as text but may be written as a number or a boolean.
+// ScalarAsText is a value that is compared as text but may be written as a number or a boolean.
 // Examples are enum values, filter values and defaults.
-type Literal string
+type ScalarAsText string
 
-func (w *Literal) decodeNode(n *syntax.Node) error {
+func (w *ScalarAsText) decodeNode(n *syntax.Node) error {
 	if n.Kind == syntax.Text || n.Kind == syntax.Number || n.Kind == syntax.Bool {
-		*w = Literal(n.Text)
+		*w = ScalarAsText(n.Text)
 		return nil
 	}
 	return newExpectedError("a value", n)

@@ -26,8 +26,8 @@ func (s Secret) Reveal() string { return s.value }
 // IsSet reports whether there is a secret, with or without its value.
 func (s Secret) IsSet() bool { return s.set }
 
-// Variable returns the name of the environment variable that gave the value, or "".
-func (s Secret) Variable() string { return s.variable }
+// VariableName returns the name of the environment variable that gave the value, or "".
+func (s Secret) VariableName() string { return s.variable }
 
 // IsZero reports whether there is no secret. encoding/json calls it for the option omitzero.
 func (s Secret) IsZero() bool { return !s.set }
@@ -58,13 +58,13 @@ func (s *Secret) decodeNode(n *syntax.Node) error {
 	switch n.Kind {
 	case syntax.Text:
 		if n.Missing != "" {
-			*s = Secret{set: true, variable: syntax.SoleVariable(n.Raw)}
+			*s = Secret{set: true, variable: syntax.SoleVariableName(n.Raw)}
 			return nil
 		}
 		if n.Text == "" {
 			return errors.New("the secret is empty; give it a value, or leave the key out")
 		}
-		*s = Secret{value: n.Text, set: true, variable: syntax.SoleVariable(n.Raw)}
+		*s = Secret{value: n.Text, set: true, variable: syntax.SoleVariableName(n.Raw)}
 		return nil
 	case syntax.Mapping:
 		if name, is := n.SecretMarker(); is {
@@ -81,9 +81,9 @@ func (s *Secret) decodeNode(n *syntax.Node) error {
 // MaxSecret is the maximum length of a secret, in bytes.
 const MaxSecret = 4096
 
-// IsVisibleASCII reports whether an HTTP header can carry the value: only visible ASCII
+// CanBeHeaderValue reports whether an HTTP header can carry the value: only visible ASCII
 // characters, and at most MaxSecret of them.
-func (s Secret) IsVisibleASCII() bool {
+func (s Secret) CanBeHeaderValue() bool {
 	if len(s.value) > MaxSecret {
 		return false
 	}

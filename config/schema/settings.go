@@ -6,12 +6,12 @@ import (
 	"pingpost/engine/market"
 )
 
-// Limits are the limits of the process and of its listeners. The limits of a single supplier
+// LimitSettings are the limits of the process and of its listeners. The limits of a single supplier
 // or buyer are in its own entry.
-type Limits struct {
-	Body          *Size     `json:"body"`             // of a request
-	Answer        *Size     `json:"answer"`           // of a buyer's answer
-	Header        *Size     `json:"header"`           // of a request, all of its lines
+type LimitSettings struct {
+	Body          *ByteSize `json:"body"`             // of a request
+	Answer        *ByteSize `json:"answer"`           // of a buyer's answer
+	Header        *ByteSize `json:"header"`           // of a request, all of its lines
 	Connections   *int      `json:"connections"`      // open at once
 	MaxConnsPerIP *int      `json:"max_conns_per_ip"` // open at once from one address
 	AuthFailures  *int      `json:"auth_failures"`    // wrong credentials per second from one address
@@ -25,7 +25,7 @@ type Limits struct {
 // the second time) and for the decision.
 const MaxBody = 400 * KiB
 
-func (l *Limits) fillDefaults() {
+func (l *LimitSettings) fillDefaults() {
 	l.Body = orPointerTo(l.Body, 64*KiB)
 	l.Answer = orPointerTo(l.Answer, 64*KiB)
 	l.Header = orPointerTo(l.Header, 16*KiB)
@@ -38,12 +38,12 @@ func (l *Limits) fillDefaults() {
 	l.IdleTimeout = l.IdleTimeout.orDefault(time.Minute)
 }
 
-// Report configures the operators' reports.
-type Report struct {
+// ReportSettings configures the operators' reports.
+type ReportSettings struct {
 	Keep *Duration `json:"keep"` // retention; 0: no report; default 90 days
 }
 
-func (r *Report) fillDefaults() { r.Keep = r.Keep.orDefault(90 * Day) }
+func (r *ReportSettings) fillDefaults() { r.Keep = r.Keep.orDefault(90 * Day) }
 
 // TLS names the certificate file (with its chain) and the key file of a listener, both
 // in PEM and relative to the document's file.
@@ -52,9 +52,9 @@ type TLS struct {
 	Key  string `json:"key"`
 }
 
-// Traces configures the export of request traces.
-type Traces struct {
-	Endpoint Address           `json:"endpoint"` // of a collector for OTLP over HTTP; /v1/traces is added
+// TraceSettings configures the export of request traces.
+type TraceSettings struct {
+	Endpoint OutboundURL       `json:"endpoint"` // of a collector for OTLP over HTTP; /v1/traces is added
 	Sample   *Share            `json:"sample"`   // of the requests without a sampling decision of the caller
 	Headers  []CollectorHeader `json:"headers,omitempty"`
 }
@@ -68,15 +68,15 @@ type CollectorHeader struct {
 // defaultSample is one request in a hundred.
 const defaultSample = market.WholeShare / 100
 
-func (t *Traces) fillDefaults() {
+func (t *TraceSettings) fillDefaults() {
 	if t != nil {
 		t.Sample = orPointerTo(t.Sample, Share(defaultSample))
 	}
 }
 
-// Webhooks are the settings for the webhooks of all suppliers.
-type Webhooks struct {
+// WebhookSettings are the settings for the webhooks of all suppliers.
+type WebhookSettings struct {
 	InFlight *int `json:"in_flight"` // concurrent attempts to one endpoint
 }
 
-func (w *Webhooks) fillDefaults() { w.InFlight = orPointerTo(w.InFlight, 8) }
+func (w *WebhookSettings) fillDefaults() { w.InFlight = orPointerTo(w.InFlight, 8) }

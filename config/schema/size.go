@@ -8,20 +8,20 @@ import (
 	"pingpost/config/syntax"
 )
 
-// Size is a number of bytes, written plain or with KiB or MiB.
-type Size int
+// ByteSize is a number of bytes, written plain or with KiB or MiB.
+type ByteSize int
 
 const (
-	KiB Size = 1 << 10
-	MiB Size = 1 << 20
+	KiB ByteSize = 1 << 10
+	MiB ByteSize = 1 << 20
 )
 
 var sizeUnits = []struct {
 	suffix string
-	unit   Size
+	unit   ByteSize
 }{{"MiB", MiB}, {"KiB", KiB}, {"", 1}}
 
-func (s *Size) decodeNode(n *syntax.Node) error {
+func (s *ByteSize) decodeNode(n *syntax.Node) error {
 	wrong := errors.New("expected a size such as 65536, 64KiB or 1MiB")
 	if n.Kind != syntax.Text && n.Kind != syntax.Number {
 		return wrong
@@ -33,16 +33,16 @@ func (s *Size) decodeNode(n *syntax.Node) error {
 			continue
 		}
 		count, err := strconv.ParseUint(strings.TrimSpace(digits), 10, 31)
-		if err != nil || Size(count) > (1<<31-1)/u.unit {
+		if err != nil || ByteSize(count) > (1<<31-1)/u.unit {
 			return wrong
 		}
-		*s = Size(count) * u.unit
+		*s = ByteSize(count) * u.unit
 		return nil
 	}
 	return wrong
 }
 
-func (s Size) String() string {
+func (s ByteSize) String() string {
 	for _, u := range sizeUnits {
 		if s%u.unit == 0 && s > 0 {
 			return strconv.Itoa(int(s/u.unit)) + u.suffix
@@ -52,4 +52,4 @@ func (s Size) String() string {
 }
 
 // MarshalText returns the same text as String.
-func (s Size) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+func (s ByteSize) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

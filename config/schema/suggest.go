@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// suggestKey returns the remedy for an unknown key: a known key that contains it as a word,
+// suggestRemedyForUnknownKey returns the remedy for an unknown key: a known key that contains it as a word,
 // or one with nearly the same letters. Otherwise it lists all known keys, unless they are
 // many.
-func suggestKey(key string, known map[string]int) string {
+func suggestRemedyForUnknownKey(key string, known map[string]int) string {
 	best, nearest := min(3, (len(key)+1)/2), ""
 	names := make([]string, 0, len(known))
 	for name := range known {

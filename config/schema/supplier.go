@@ -2,17 +2,17 @@ package schema
 
 // Supplier is a sender of leads.
 type Supplier struct {
-	ID                 string        `json:"id"`
-	Name               string        `json:"name"`
-	APIKey             Secret        `json:"api_key,omitzero"`
-	IngestRate         *int          `json:"ingest_rate"` // per second
-	PingRate           *int          `json:"ping_rate"`   // per second
-	ByteRate           *Size         `json:"byte_rate"`   // of request bodies, a second
-	ConcurrentAuctions *int          `json:"concurrent_auctions"`
-	OAuthClients       []OAuthClient `json:"oauth_clients,omitempty"`
-	BearerTokens       []BearerToken `json:"bearer_tokens,omitempty"`
-	Webhook            *Webhook      `json:"webhook,omitempty"`
-	Test               bool          `json:"test,omitempty"` // all its leads are test leads
+	ID                 string           `json:"id"`
+	Name               string           `json:"name"`
+	APIKey             Secret           `json:"api_key,omitzero"`
+	IngestRate         *int             `json:"ingest_rate"` // per second
+	PingRate           *int             `json:"ping_rate"`   // per second
+	ByteRate           *ByteSize        `json:"byte_rate"`   // of request bodies, a second
+	ConcurrentAuctions *int             `json:"concurrent_auctions"`
+	OAuthClients       []OAuthClient    `json:"oauth_clients,omitempty"`
+	BearerTokens       []BearerToken    `json:"bearer_tokens,omitempty"`
+	Webhook            *WebhookEndpoint `json:"webhook,omitempty"`
+	Test               bool             `json:"test,omitempty"` // all its leads are test leads
 }
 
 const (
@@ -31,22 +31,22 @@ func (s *Supplier) fillDefaults() {
 	s.PingRate = orPointerTo(s.PingRate, defaultRate)
 	s.ByteRate = orPointerTo(s.ByteRate, defaultByteRate(*s.IngestRate, *s.PingRate))
 	s.ConcurrentAuctions = orPointerTo(s.ConcurrentAuctions, defaultAuctions)
-	fillClientScopes(s.OAuthClients, ScopePing, ScopePost)
-	fillTokenScopes(s.BearerTokens)
+	fillDefaultClientScopes(s.OAuthClients, ScopePing, ScopePost)
+	fillDefaultTokenScopes(s.BearerTokens)
 }
 
 // defaultByteRate returns the default byte_rate of a supplier that may send this many ingests
 // and pings a second. It admits at least the largest body that limits.body can allow.
-func defaultByteRate(ingest, ping int) Size {
-	requests := min(max(ingest, 0), MaxRate) + min(max(ping, 0), MaxRate)
-	return min(max(Size(requests)*averageBody, MaxBody), MaxByteRate)
+func defaultByteRate(ingestRate, pingRate int) ByteSize {
+	requests := min(max(ingestRate, 0), MaxRate) + min(max(pingRate, 0), MaxRate)
+	return min(max(ByteSize(requests)*averageBody, MaxBody), MaxByteRate)
 }
 
 // MaxRate is the highest allowed rate, per second.
 const MaxRate = 1_000_000
 
-// Webhook is the address that receives a supplier's webhooks.
-type Webhook struct {
-	URL    Address `json:"url"`
-	Secret Secret  `json:"secret,omitzero"` // whsec_ and base64
+// WebhookEndpoint is the address that receives a supplier's webhooks.
+type WebhookEndpoint struct {
+	URL    OutboundURL `json:"url"`
+	Secret Secret      `json:"secret,omitzero"` // whsec_ and base64
 }

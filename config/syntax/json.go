@@ -17,9 +17,9 @@ type jsonReader struct {
 	at      Position
 }
 
-// readJSON returns the root node of a JSON text. The caller has checked with json.Valid that
+// readValidJSON returns the root node of a JSON text. The caller has checked with json.Valid that
 // the text is valid.
-func (r *Reader) readJSON(data []byte) *Node {
+func (r *Reader) readValidJSON(data []byte) (root *Node) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
 	j := &jsonReader{Reader: r, decoder: decoder, data: data, at: Position{1, 1}}
@@ -47,12 +47,12 @@ func (j *jsonReader) nextToken() (json.Token, Position) {
 	return token, j.at
 }
 
-func (j *jsonReader) readValue(path Path, depth int) *Node {
+func (j *jsonReader) readValue(path KeyPath, depth int) *Node {
 	token, at := j.nextToken()
 	switch t := token.(type) {
 	case json.Delim:
 		if depth >= maxDepth {
-			j.Report(at, path, "nested deeper than 32 levels")
+			j.AddMistake(at, path, "nested deeper than 32 levels")
 			j.skipContainer()
 			return &Node{Position: at, Kind: Null}
 		}
@@ -73,7 +73,7 @@ func (j *jsonReader) readValue(path Path, depth int) *Node {
 	return &Node{Position: at, Kind: Null}
 }
 
-func (j *jsonReader) readMapping(at Position, path Path, depth int) *Node {
+func (j *jsonReader) readMapping(at Position, path KeyPath, depth int) *Node {
 	n := &Node{Position: at, Kind: Mapping}
 	for j.decoder.More() {
 		token, at := j.nextToken()
@@ -87,7 +87,7 @@ func (j *jsonReader) readMapping(at Position, path Path, depth int) *Node {
 	return n
 }
 
-func (j *jsonReader) readList(at Position, path Path, depth int) *Node {
+func (j *jsonReader) readList(at Position, path KeyPath, depth int) *Node {
 	n := &Node{Position: at, Kind: List}
 	for j.decoder.More() {
 		n.Items = append(n.Items, j.readValue(path.Index(len(n.Items)), depth))

@@ -4,43 +4,43 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// tokenGuard rejects hostile YAML before the parser reads it. The parser recurses once for
+// yamlTokenGuard rejects hostile YAML before the parser reads it. The parser recurses once for
 // each level and once for each key of a block mapping. It also shifts a whole flow mapping
 // for each key without a value. A document could therefore exhaust its time or its stack, and
 // recover cannot catch a stack overflow.
 //
 // The guard also rejects anchors, aliases, merges and tags, because they let a short text
 // expand to a huge document.
-type tokenGuard struct {
-	blocks  []blockLevel
-	flows   []flowBracket
+type yamlTokenGuard struct {
+	blocks  []yamlBlockLevel
+	flows   []yamlFlowBracket
 	last    *token.Token // the last token that is not a comment
 	started bool         // the document has begun
 }
 
-// blockLevel is one level of indentation: a mapping with its number of keys, or a list.
-type blockLevel struct {
+// yamlBlockLevel is one level of indentation: a mapping with its number of keys, or a list.
+type yamlBlockLevel struct {
 	column int
 	list   bool
 	keys   int
 }
 
-// flowBracket is one open bracket and the state of its current entry.
-type flowBracket struct {
+// yamlFlowBracket is one open bracket and the state of its current entry.
+type yamlFlowBracket struct {
 	mapping      bool
 	value, colon bool
 }
 
 // checkTokens reports the first token that the YAML parser must not see, and then returns
 // false.
-func (r *Reader) checkTokens(tokens token.Tokens) bool {
-	var g tokenGuard
+func (r *Reader) checkTokens(tokens token.Tokens) (allowed bool) {
+	var g yamlTokenGuard
 	for _, t := range tokens {
 		if t.Type == token.CommentType {
 			continue
 		}
 		if message := g.checkToken(t); message != "" {
-			r.Report(positionOf(t), "", message)
+			r.AddMistake(positionOf(t), "", message)
 			return false
 		}
 		g.last = t
@@ -48,7 +48,7 @@ func (r *Reader) checkTokens(tokens token.Tokens) bool {
 	return true
 }
 
-func (g *tokenGuard) checkToken(t *token.Token) string {
+func (g *yamlTokenGuard) checkToken(t *token.Token) (problem string) {
 	switch t.Type {
 	case token.AnchorType, token.AliasType, token.MergeKeyType:
 		return "anchors, aliases and merges are not supported; write the value out, or quote the text"
@@ -74,12 +74,12 @@ func (g *tokenGuard) checkToken(t *token.Token) string {
 
 // countBlockToken updates the levels of indentation by a token outside brackets. It returns
 // a message if a mapping has too many keys or the nesting is too deep, else "".
-func (g *tokenGuard) countBlockToken(t *token.Token) (problem string) {
+func (g *yamlTokenGuard) countBlockToken(t *token.Token) (problem string) {
 	switch t.Type {
 	case token.SequenceEntryType:
 		g.closeBlocks(t.Position.Column)
 		if top := len(g.blocks) - 1; top < 0 || g.blocks[top].column < t.Position.Column || !g.blocks[top].list {
-			g.blocks = append(g.blocks, blockLevel{column: t.Position.Column, list: true})
+			g.blocks = append(g.blocks, yamlBlockLevel{column: t.Position.Column, list: true})
 		}
 	case token.MappingValueType:
 		column := t.Position.Column
@@ -92,7 +92,7 @@ func (g *tokenGuard) countBlockToken(t *token.Token) (problem string) {
 		}
 		top := len(g.blocks) - 1
 		if top < 0 || g.blocks[top].column < column {
-			g.blocks = append(g.blocks, blockLevel{column: column})
+			g.blocks = append(g.blocks, yamlBlockLevel{column: column})
 			top++
 		}
 		g.blocks[top].keys++
@@ -105,27 +105,27 @@ func (g *tokenGuard) countBlockToken(t *token.Token) (problem string) {
 
 // closeBlocks ends the levels of indentation that are deeper than the column of the next
 // token.
-func (g *tokenGuard) closeBlocks(column int) {
+func (g *yamlTokenGuard) closeBlocks(column int) {
 	for len(g.blocks) > 0 && g.blocks[len(g.blocks)-1].column > column {
 		g.blocks = g.blocks[:len(g.blocks)-1]
 	}
 }
 
-func (g *tokenGuard) checkDepth() string {
+func (g *yamlTokenGuard) checkDepth() (problem string) {
 	if len(g.blocks)+len(g.flows) > maxDepth {
 		return "nested deeper than 32 levels"
 	}
 	return ""
 }
 
-func (g *tokenGuard) checkFlowToken(t *token.Token) string {
+func (g *yamlTokenGuard) checkFlowToken(t *token.Token) (problem string) {
 	top := len(g.flows) - 1
 	switch t.Type {
 	case token.MappingStartType, token.SequenceStartType:
 		if top >= 0 {
 			g.flows[top].value = true
 		}
-		g.flows = append(g.flows, flowBracket{mapping: t.Type == token.MappingStartType})
+		g.flows = append(g.flows, yamlFlowBracket{mapping: t.Type == token.MappingStartType})
 		return g.checkDepth()
 	case token.MappingEndType, token.SequenceEndType:
 		message := g.checkFlowEntry()
@@ -133,7 +133,7 @@ func (g *tokenGuard) checkFlowToken(t *token.Token) string {
 		return message
 	case token.CollectEntryType:
 		message := g.checkFlowEntry()
-		g.flows[top] = flowBracket{mapping: g.flows[top].mapping}
+		g.flows[top] = yamlFlowBracket{mapping: g.flows[top].mapping}
 		return message
 	case token.MappingValueType:
 		g.flows[top].colon = true
@@ -145,7 +145,7 @@ func (g *tokenGuard) checkFlowToken(t *token.Token) string {
 
 // checkFlowEntry returns a message if the entry of a flow mapping or list ({…} or […]) that
 // ends here is a key without a value, else "".
-func (g *tokenGuard) checkFlowEntry() string {
+func (g *yamlTokenGuard) checkFlowEntry() (problem string) {
 	top := g.flows[len(g.flows)-1]
 	if g.last.Type == token.MappingValueType || top.mapping && top.value && !top.colon {
 		return "a key without a value; write key: value, or leave the key out"

@@ -1,10 +1,10 @@
 package syntax
 
-// Kind is the type of a node in a document: empty, text, number, boolean, mapping or list.
-type Kind uint8
+// NodeKind is the type of a node in a document: empty, text, number, boolean, mapping or list.
+type NodeKind uint8
 
 const (
-	Null Kind = iota + 1
+	Null NodeKind = iota + 1
 	Text
 	Number
 	Bool
@@ -13,7 +13,7 @@ const (
 )
 
 // Describe returns the kind in words, for messages.
-func (k Kind) Describe() string {
+func (k NodeKind) Describe() string {
 	switch k {
 	case Null:
 		return "an empty value"
@@ -39,7 +39,7 @@ type Position struct{ Line, Column int }
 // form.
 type Node struct {
 	Position
-	Kind      Kind
+	Kind      NodeKind
 	Expanded  bool   // the text holds the value of a variable
 	Raw       string // an expanded text as written
 	Missing   string // message for a variable without a value; empty if all have one
@@ -50,16 +50,16 @@ type Node struct {
 	Items     []*Node
 }
 
-// Member is one key of a mapping, with the position of the key.
+// A Member is one key of a mapping, with the position of the key.
 type Member struct {
 	Position
 	Key   string
 	Value *Node
 }
 
-// Find returns the node at path p or, if the path does not exist, the deepest existing node
+// FindDeepest returns the node at path p or, if the path does not exist, the deepest existing node
 // on the way to it. exact reports whether the path exists.
-func (n *Node) Find(p Path) (found *Node, exact bool) {
+func (n *Node) FindDeepest(p KeyPath) (nodeOrAncestor *Node, exact bool) {
 	for p != "" {
 		var s pathStep
 		s, p = p.cutFirstStep()
@@ -72,8 +72,8 @@ func (n *Node) Find(p Path) (found *Node, exact bool) {
 	return n, true
 }
 
-// Member returns the value of a key, or nil.
-func (n *Node) Member(key string) *Node { return n.childAt(pathStep{key: key, index: -1}) }
+// MemberValue returns the value of a key, or nil.
+func (n *Node) MemberValue(key string) *Node { return n.childAt(pathStep{key: key, index: -1}) }
 
 func (n *Node) childAt(s pathStep) *Node {
 	if s.index >= 0 {
@@ -116,21 +116,21 @@ func (n *Node) IsListOfMappings() bool {
 
 // SecretMarker reports whether the node is {set: true}, which declares a secret without its
 // value. variable is the name of the variable that gives the value, or "".
-func (n *Node) SecretMarker() (variable string, is bool) {
+func (n *Node) SecretMarker() (variable string, isMarker bool) {
 	if n.Kind != Mapping {
 		return "", false
 	}
 	for _, m := range n.Members {
 		switch {
 		case m.Key == "set" && m.Value.Kind == Bool && m.Value.Text == "true":
-			is = true
+			isMarker = true
 		case m.Key == "variable" && m.Value.Kind == Text && IsVariableName(m.Value.Text) && len(m.Value.Text) <= maxVariable:
 			variable = m.Value.Text
 		default:
 			return "", false
 		}
 	}
-	return variable, is && len(n.Members) <= 2
+	return variable, isMarker && len(n.Members) <= 2
 }
 
 // maxVariable is the maximum length of a variable's name, in bytes.

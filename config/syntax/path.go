@@ -4,39 +4,39 @@ import (
 	"strconv"
 )
 
-// Path is the place of a value in a document, such as campaigns[0].fields[2].pattern.
-type Path string
+// KeyPath is the place of a value in a document, such as campaigns[0].fields[2].pattern.
+type KeyPath string
 
 // Key returns the path of a key in the mapping at p. It quotes and shortens unusual keys, so
 // that a path stays in one line.
-func (p Path) Key(name string) Path {
+func (p KeyPath) Key(name string) KeyPath {
 	if !IsPlainKey(name) {
 		runes := []rune(name)
 		name = strconv.Quote(string(runes[:min(len(runes), 64)]))
 	}
 	if p == "" {
-		return Path(name)
+		return KeyPath(name)
 	}
-	return p + "." + Path(name)
+	return p + "." + KeyPath(name)
 }
 
 // Index returns the path of an item in the list at p.
-func (p Path) Index(index int) Path {
-	return p + Path("["+strconv.Itoa(index)+"]")
+func (p KeyPath) Index(index int) KeyPath {
+	return p + KeyPath("["+strconv.Itoa(index)+"]")
 }
 
 // IsPlainKey reports whether a path can show the key without quotes: 1 to 64 letters, digits,
 // _ and -.
-func IsPlainKey(name string) bool {
-	for i := range len(name) {
-		c := name[i]
+func IsPlainKey(key string) bool {
+	for i := range len(key) {
+		c := key[i]
 		if c|0x20 < 'a' || c|0x20 > 'z' {
 			if c != '_' && c != '-' && (c < '0' || c > '9') {
 				return false
 			}
 		}
 	}
-	return name != "" && len(name) <= 64
+	return key != "" && len(key) <= 64
 }
 
 // pathStep is one step of a path: a key of a mapping, or an index of a list.
@@ -46,7 +46,7 @@ type pathStep struct {
 }
 
 // cutFirstStep returns the first step of the path and the rest of the path.
-func (p Path) cutFirstStep() (pathStep, Path) {
+func (p KeyPath) cutFirstStep() (pathStep, KeyPath) {
 	if p != "" && p[0] == '[' {
 		end := 1
 		for end < len(p) && p[end] != ']' {
@@ -65,7 +65,7 @@ func (p Path) cutFirstStep() (pathStep, Path) {
 	return pathStep{key: string(p[:end]), index: -1}, trimLeadingDot(p[end:])
 }
 
-func trimLeadingDot(p Path) Path {
+func trimLeadingDot(p KeyPath) KeyPath {
 	if p != "" && p[0] == '.' {
 		return p[1:]
 	}

@@ -28,26 +28,26 @@ type Reader struct {
 	Problems Problems
 }
 
-// Report adds a mistake to r.Problems.
-func (r *Reader) Report(at Position, path Path, message string) {
+// AddMistake adds a mistake to r.Problems.
+func (r *Reader) AddMistake(at Position, path KeyPath, message string) {
 	r.Problems = append(r.Problems, Problem{File: r.File, Line: at.Line, Column: at.Column, Path: string(path), Message: message})
 }
 
 // Read returns the root node of a YAML or JSON document. It returns nil if the document
 // cannot be parsed; the mistakes are in r.Problems.
-func (r *Reader) Read(data []byte) *Node {
+func (r *Reader) Read(data []byte) (rootOrNil *Node) {
 	start := Position{1, 1}
 	if message := DescribeExceededLimit(data); message != "" {
-		r.Report(start, "", "the document "+message)
+		r.AddMistake(start, "", "the document "+message)
 		return nil
 	}
 	if !utf8.Valid(data) {
-		r.Report(start, "", "the document is not UTF-8 text; save it as UTF-8")
+		r.AddMistake(start, "", "the document is not UTF-8 text; save it as UTF-8")
 		return nil
 	}
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 	if trimmed := bytes.TrimSpace(data); len(trimmed) > 0 && trimmed[0] == '{' && json.Valid(data) {
-		return r.readJSON(data)
+		return r.readValidJSON(data)
 	}
 	return r.readYAML(data)
 }
@@ -80,20 +80,20 @@ var Decimal = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)
 
 // newTextNode returns a node for the text raw, with its ${NAME} variables replaced by their
 // values. It reports invalid text at the path.
-func (r *Reader) newTextNode(at Position, path Path, raw string) *Node {
+func (r *Reader) newTextNode(at Position, path KeyPath, raw string) *Node {
 	n := &Node{Position: at, Kind: Text, Variables: make(map[string]string)}
-	text, expanded, err := ExpandVariables(raw, func(name string) (string, bool) { return r.lookUpVariable(n, name) })
+	text, expanded, err := ExpandVariables(raw, func(name string) (string, bool) { return r.lookUpAndRecordVariable(n, name) })
 	var missing UnsetVariableError
 	switch {
 	case hasHiddenBraces(raw), hasHiddenBraces(text):
 		err = errors.New("the text holds the characters U+FDD0 or U+FDD1, which no text may hold; remove them")
-	case escape.HasPlaceholder(raw), escape.HasPlaceholder(text):
+	case escape.HasSecretPlaceholder(raw), escape.HasSecretPlaceholder(text):
 		err = errors.New("the text holds the control character U+001A, which no text may hold; remove it")
 	case errors.As(err, &missing):
 		n.Missing, err = err.Error(), nil
 	}
 	if err != nil {
-		r.Report(at, path, err.Error())
+		r.AddMistake(at, path, err.Error())
 		return &Node{Position: at, Kind: Null, Expanded: true}
 	}
 	if n.Text, n.Expanded = text, expanded; expanded {
@@ -102,9 +102,9 @@ func (r *Reader) newTextNode(at Position, path Path, raw string) *Node {
 	return n
 }
 
-// lookUpVariable returns the value of an environment variable and records it in the node. ok
+// lookUpAndRecordVariable returns the value of an environment variable and records it in the node. ok
 // is false if the variable is not set.
-func (r *Reader) lookUpVariable(n *Node, name string) (value string, ok bool) {
+func (r *Reader) lookUpAndRecordVariable(n *Node, name string) (value string, ok bool) {
 	if value, ok = r.Env(name); ok {
 		n.Variables[name] = value
 	}

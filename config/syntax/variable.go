@@ -13,9 +13,9 @@ var (
 )
 
 // ExpandVariables returns the text with each ${NAME} replaced by the variable's value, and
-// each $${ by a plain ${. It does not expand the values again. expanded reports that the text
+// each $${ by a plain ${. It does not expand the values again. hasVariable reports that the text
 // has a variable. The error names the variable, never a value.
-func ExpandVariables(text string, env func(string) (string, bool)) (out string, expanded bool, err error) {
+func ExpandVariables(text string, env func(string) (string, bool)) (expandedText string, hasVariable bool, err error) {
 	if !strings.Contains(text, "${") {
 		return text, false, nil
 	}
@@ -39,7 +39,7 @@ func ExpandVariables(text string, env func(string) (string, bool)) (out string, 
 				lacking = cmp.Or(lacking, UnsetVariableError(name))
 			}
 			b.WriteString(value)
-			text, expanded = rest, true
+			text, hasVariable = rest, true
 		default:
 			next := strings.IndexByte(text[1:], '$') + 1
 			if next == 0 {
@@ -52,7 +52,7 @@ func ExpandVariables(text string, env func(string) (string, bool)) (out string, 
 	if lacking != "" {
 		return "", true, lacking
 	}
-	return b.String(), expanded, nil
+	return b.String(), hasVariable, nil
 }
 
 // UnsetVariableError is the error for a variable, named by it, that the environment does not
@@ -63,9 +63,9 @@ func (name UnsetVariableError) Error() string {
 	return "the environment has no variable " + string(name) + "; set it before starting, or write the value here"
 }
 
-// SoleVariable returns the variable's name if the text consists of exactly one ${NAME},
+// SoleVariableName returns the variable's name if the text consists of exactly one ${NAME},
 // otherwise "".
-func SoleVariable(raw string) string {
+func SoleVariableName(raw string) string {
 	if VariableReference.FindString(raw) != raw || raw == "" {
 		return ""
 	}
@@ -96,9 +96,9 @@ const (
 // VariableReference matches one ${NAME}.
 var VariableReference = regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*\}`)
 
-// hideBraces replaces the braces of each ${NAME} by the characters HiddenOpen and
+// hideVariableBraces replaces the braces of each ${NAME} by the characters HiddenOpen and
 // HiddenClose, so that the YAML parser does not take them for a mapping.
-func hideBraces(text string) string {
+func hideVariableBraces(text string) string {
 	return VariableReference.ReplaceAllStringFunc(text, func(ref string) string {
 		return "$" + string(HiddenOpen) + ref[2:len(ref)-1] + string(HiddenClose)
 	})
@@ -106,11 +106,11 @@ func hideBraces(text string) string {
 
 var unhide = strings.NewReplacer(string(HiddenOpen), "{", string(HiddenClose), "}")
 
-// RestoreBraces turns the characters that hideBraces has put in back into braces.
-func RestoreBraces(text string) string { return unhide.Replace(text) }
+// RestoreVariableBraces turns the characters that hideVariableBraces has put in back into braces.
+func RestoreVariableBraces(text string) string { return unhide.Replace(text) }
 
 // hasHiddenBraces reports whether the text contains HiddenOpen or HiddenClose, the characters
-// with which hideBraces replaces braces.
+// with which hideVariableBraces replaces braces.
 func hasHiddenBraces(text string) bool {
 	return strings.ContainsRune(text, HiddenOpen) || strings.ContainsRune(text, HiddenClose)
 }

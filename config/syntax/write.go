@@ -11,8 +11,8 @@ func (n *Node) writeJSON(b *strings.Builder) {
 }
 
 // WriteOneLine writes the node in one line with brackets. comma and colon are the separators;
-// key and text format the keys and the texts.
-func (n *Node) WriteOneLine(b *strings.Builder, comma, colon string, key, text func(string) string) {
+// formatKey and formatText format the keys and the texts.
+func (n *Node) WriteOneLine(b *strings.Builder, comma, colon string, formatKey, formatText func(string) string) {
 	switch n.Kind {
 	case Mapping:
 		b.WriteByte('{')
@@ -20,9 +20,9 @@ func (n *Node) WriteOneLine(b *strings.Builder, comma, colon string, key, text f
 			if i > 0 {
 				b.WriteString(comma)
 			}
-			b.WriteString(key(m.Key))
+			b.WriteString(formatKey(m.Key))
 			b.WriteString(colon)
-			m.Value.WriteOneLine(b, comma, colon, key, text)
+			m.Value.WriteOneLine(b, comma, colon, formatKey, formatText)
 		}
 		b.WriteByte('}')
 	case List:
@@ -31,11 +31,11 @@ func (n *Node) WriteOneLine(b *strings.Builder, comma, colon string, key, text f
 			if i > 0 {
 				b.WriteString(comma)
 			}
-			item.WriteOneLine(b, comma, colon, key, text)
+			item.WriteOneLine(b, comma, colon, formatKey, formatText)
 		}
 		b.WriteByte(']')
 	case Text:
-		b.WriteString(text(n.Text))
+		b.WriteString(formatText(n.Text))
 	case Null:
 		b.WriteString("null")
 	default:

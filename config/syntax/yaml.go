@@ -17,16 +17,16 @@ import (
 func (r *Reader) readYAML(data []byte) (root *Node) {
 	defer func() {
 		if recover() != nil {
-			r.Report(Position{1, 1}, "", "the document cannot be read as YAML; check its indentation and brackets")
+			r.AddMistake(Position{1, 1}, "", "the document cannot be read as YAML; check its indentation and brackets")
 			root = nil
 		}
 	}()
 	text := string(data)
 	if hasHiddenBraces(text) {
-		r.Report(Position{1, 1}, "", "the document holds the characters U+FDD0 or U+FDD1, which no text may hold; remove them")
+		r.AddMistake(Position{1, 1}, "", "the document holds the characters U+FDD0 or U+FDD1, which no text may hold; remove them")
 		return nil
 	}
-	tokens := lexer.Tokenize(hideBraces(text))
+	tokens := lexer.Tokenize(hideVariableBraces(text))
 	if !r.checkTokens(tokens) {
 		return nil
 	}
@@ -36,11 +36,11 @@ func (r *Reader) readYAML(data []byte) (root *Node) {
 		return nil
 	}
 	if len(file.Docs) > 1 {
-		r.Report(documentPosition(file.Docs[1]), "", errManyDocuments)
+		r.AddMistake(documentPosition(file.Docs[1]), "", errManyDocuments)
 		return nil
 	}
 	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
-		r.Report(Position{1, 1}, "", "the document is empty")
+		r.AddMistake(Position{1, 1}, "", "the document is empty")
 		return nil
 	}
 	return r.convertYAMLNode(file.Docs[0].Body, "")
@@ -61,10 +61,10 @@ func documentPosition(doc *ast.DocumentNode) Position {
 func (r *Reader) reportSyntaxError(err error) {
 	var located yaml.Error
 	if !errors.As(err, &located) {
-		r.Report(Position{1, 1}, "", "the document cannot be read as YAML")
+		r.AddMistake(Position{1, 1}, "", "the document cannot be read as YAML")
 		return
 	}
-	r.Report(positionOf(located.GetToken()), "", "YAML: "+RestoreBraces(located.GetMessage()))
+	r.AddMistake(positionOf(located.GetToken()), "", "YAML: "+RestoreVariableBraces(located.GetMessage()))
 }
 
 func positionOf(t *token.Token) Position {
@@ -74,7 +74,7 @@ func positionOf(t *token.Token) Position {
 	return Position{t.Position.Line, t.Position.Column}
 }
 
-func (r *Reader) convertYAMLNode(n ast.Node, path Path) *Node {
+func (r *Reader) convertYAMLNode(n ast.Node, path KeyPath) *Node {
 	switch n := n.(type) {
 	case *ast.MappingNode:
 		return r.convertYAMLMapping(n, path)
@@ -85,7 +85,7 @@ func (r *Reader) convertYAMLNode(n ast.Node, path Path) *Node {
 		}
 		return list
 	case *ast.LiteralNode:
-		text := r.newTextNode(positionOf(n.Start), path, RestoreBraces(n.Value.Value))
+		text := r.newTextNode(positionOf(n.Start), path, RestoreVariableBraces(n.Value.Value))
 		text.Block = strings.HasPrefix(n.Start.Value, "|")
 		return text
 	case *ast.NullNode:
@@ -97,7 +97,7 @@ func (r *Reader) convertYAMLNode(n ast.Node, path Path) *Node {
 		if n.Token.Type == token.StringType && Decimal.MatchString(n.Value) {
 			return &Node{Position: at, Kind: Number, Text: n.Value}
 		}
-		return r.newTextNode(at, path, RestoreBraces(n.Value))
+		return r.newTextNode(at, path, RestoreVariableBraces(n.Value))
 	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
 		return &Node{Position: positionOf(n.GetToken()), Kind: Number, Text: n.GetToken().Value}
 	}
@@ -105,17 +105,17 @@ func (r *Reader) convertYAMLNode(n ast.Node, path Path) *Node {
 	if n != nil {
 		at = positionOf(n.GetToken())
 	}
-	r.Report(at, path, "this kind of YAML is not understood here; use plain mappings, lists and values")
+	r.AddMistake(at, path, "this kind of YAML is not understood here; use plain mappings, lists and values")
 	return &Node{Position: at, Kind: Null}
 }
 
-func (r *Reader) convertYAMLMapping(n *ast.MappingNode, path Path) *Node {
+func (r *Reader) convertYAMLMapping(n *ast.MappingNode, path KeyPath) *Node {
 	mapping := &Node{Position: positionOf(n.Start), Kind: Mapping}
 	for _, pair := range n.Values {
 		at := positionOf(pair.Key.GetToken())
 		key, ok := yamlKeyText(pair.Key)
 		if !ok {
-			r.Report(at, path, "a key is plain text")
+			r.AddMistake(at, path, "a key is plain text")
 			continue
 		}
 		mapping.Members = append(mapping.Members, Member{Position: at, Key: key, Value: r.convertYAMLNode(pair.Value, path.Key(key))})
@@ -126,10 +126,10 @@ func (r *Reader) convertYAMLMapping(n *ast.MappingNode, path Path) *Node {
 	return mapping
 }
 
-func yamlKeyText(n ast.MapKeyNode) (string, bool) {
+func yamlKeyText(n ast.MapKeyNode) (keyText string, isScalar bool) {
 	switch n := n.(type) {
 	case *ast.StringNode:
-		return RestoreBraces(n.Value), true
+		return RestoreVariableBraces(n.Value), true
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NullNode:
 		return n.GetToken().Value, true
 	}

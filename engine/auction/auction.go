@@ -237,13 +237,13 @@ func (a *Auction) NextFilterSet(now int64) int {
 // UnsoldReason returns the reason for the supplier why no buyer bought the lead: that of the
 // furthest stage that a filter set reached. Candidates with a valid bid can remain only because
 // it has expired.
-func (a *Auction) UnsoldReason() market.Reason {
+func (a *Auction) UnsoldReason() market.UnsoldReason {
 	reason := a.Candidates.UnsoldReason()
 	switch {
 	case a.Lead.USState() == market.NoState:
 		return market.ReasonNoStateMatch
 	case a.Candidates.Eligible.NextFrom(0) >= 0:
-		return reason.FurthestOf(market.ReasonBidExpired)
+		return reason.LaterStageReason(market.ReasonBidExpired)
 	case reason == market.ReasonNoBid && a.timedOut:
 		return market.ReasonTimeout
 	}

@@ -37,7 +37,7 @@ func (a *Auction) judgeAnswers(c *bidCollector) {
 
 // judgeBid copies a buyer's offer into bid and returns its outcome, or OutcomeNone if the bid is
 // valid. It checks neither capacity nor rank. arrivedAt is the time of the answer.
-func (a *Auction) judgeBid(bid *event.Bid, offered *market.Bid, arrivedAt int64) market.Outcome {
+func (a *Auction) judgeBid(bid *event.Bid, offered *market.Bid, arrivedAt int64) market.BuyerOutcome {
 	bid.Amount, bid.Currency, bid.ValidUntil = offered.Amount, offered.Currency, a.terms.BidValidUntil(offered)
 	if bid.Currency == (market.Currency{}) {
 		bid.Currency = a.terms.Currency
@@ -53,7 +53,7 @@ func (a *Auction) judgeBid(bid *event.Bid, offered *market.Bid, arrivedAt int64)
 // checkCapacity returns OutcomeNone if caps and funds allow a sale to the filter set at this
 // amount. Otherwise it returns OutcomeCapped or OutcomeNoFunds. It does not count the
 // reservations of requests in progress.
-func (a *Auction) checkCapacity(filterSet int, amount market.Money) market.Outcome {
+func (a *Auction) checkCapacity(filterSet int, amount market.Money) market.BuyerOutcome {
 	for _, limit := range a.bidders.Caps[filterSet] {
 		if full, _ := a.capacity.IsCapFull(limit, amount, a.Began); full {
 			return market.OutcomeCapped
@@ -67,7 +67,7 @@ func (a *Auction) checkCapacity(filterSet int, amount market.Money) market.Outco
 
 // addToValidOrInvalidBids adds a bid to the auction: to the valid bids for OutcomeNone, and
 // otherwise to the invalid ones. The filter set of an invalid bid is excluded with the outcome.
-func (a *Auction) addToValidOrInvalidBids(bid *event.Bid, outcome market.Outcome, p *pingInFlight) {
+func (a *Auction) addToValidOrInvalidBids(bid *event.Bid, outcome market.BuyerOutcome, p *pingInFlight) {
 	if outcome != market.OutcomeNone {
 		bid.Token, bid.Payout = "", 0
 		a.Candidates.Exclude(p.filterSet, outcome)
@@ -99,7 +99,7 @@ func (a *Auction) AppendBids(dst []event.Bid) []event.Bid {
 
 // OutcomeOf returns the present outcome of a filter set. A filter set that is still a candidate,
 // so that its bid was valid but not used, has OutcomeLost.
-func (a *Auction) OutcomeOf(filterSet int) market.Outcome {
+func (a *Auction) OutcomeOf(filterSet int) market.BuyerOutcome {
 	if outcome := a.Candidates.OutcomeOf(filterSet); outcome != market.OutcomeNone {
 		return outcome
 	}

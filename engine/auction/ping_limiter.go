@@ -27,7 +27,7 @@ type PingLimiter struct {
 // CheckAndUseToken returns OutcomeNone if the buyer may be pinged now, and then takes a token of
 // its ping rate. Otherwise it returns OutcomeUnhealthy, without taking a token, or
 // OutcomeRateLimited.
-func (l *PingLimiter) CheckAndUseToken(now int64) market.Outcome {
+func (l *PingLimiter) CheckAndUseToken(now int64) market.BuyerOutcome {
 	if l == nil {
 		return market.OutcomeNone
 	}
@@ -42,7 +42,7 @@ func (l *PingLimiter) CheckAndUseToken(now int64) market.Outcome {
 
 // recordOutcome counts the outcome of a ping for the buyer's health. at is the time of the
 // answer, in Unix nanoseconds.
-func (l *PingLimiter) recordOutcome(outcome market.Outcome, at int64) {
+func (l *PingLimiter) recordOutcome(outcome market.BuyerOutcome, at int64) {
 	if l != nil {
 		l.health.RecordOutcome(outcome, at)
 	}
@@ -80,7 +80,7 @@ func (l *PingLimiter) setRate(perSecond int, now int64) {
 // PingLimiters has the ping limiter of each configured buyer, by the buyer's number. Requests
 // never add entries. The caller must serialize calls of ForBuyer. Requests use the limiters that
 // their campaign got when the configuration was compiled.
-type PingLimiters map[market.Ref]*PingLimiter
+type PingLimiters map[market.PermanentNumber]*PingLimiter
 
 // ForBuyer returns the ping limiter of a buyer, with the configured rate. It adds a new limiter
 // if the buyer has none.

@@ -86,7 +86,7 @@ func (r *Runner) Close() { r.workers.close() }
 // openAuctionCounts counts the open auctions of each supplier.
 type openAuctionCounts struct {
 	mu    sync.Mutex
-	count map[market.Ref]int
+	count map[market.PermanentNumber]int
 }
 
 // defaultMaxAuctions is the limit of a supplier's open auctions if the configuration has none.
@@ -107,7 +107,7 @@ func (o *openAuctionCounts) add(supplier *market.Supplier) bool {
 		return false
 	}
 	if o.count == nil {
-		o.count = make(map[market.Ref]int)
+		o.count = make(map[market.PermanentNumber]int)
 	}
 	o.count[supplier.Ref]++
 	return true

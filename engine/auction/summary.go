@@ -8,7 +8,7 @@ import (
 // AuctionSummary describes an auction for metrics and log lines, as it is at the last answer or
 // the deadline, before a sale. It contains no bid tokens.
 type AuctionSummary struct {
-	Reason   market.Reason            // why there is no valid bid; ReasonNone: there is one
+	Reason   market.UnsoldReason      // why there is no valid bid; ReasonNone: there is one
 	Outcomes [market.OutcomeCount]int // number of filter sets by outcome
 	Pings    []PingSummary            // one for each pinged buyer
 	Elapsed  int64                    // nanoseconds
@@ -18,8 +18,8 @@ type AuctionSummary struct {
 // PingSummary is the outcome of one buyer's ping in an AuctionSummary.
 type PingSummary struct {
 	Buyer   *market.Buyer
-	Outcome market.Outcome
-	Fault   market.Fault
+	Outcome market.BuyerOutcome
+	Fault   market.RequestFault
 	Elapsed int64 // nanoseconds from the auction's start
 }
 
@@ -29,7 +29,7 @@ type PingSummary struct {
 func (a *Auction) SummarizeAuction(now int64) *AuctionSummary {
 	s := &a.summary
 	*s = AuctionSummary{Pings: s.Pings[:0], Test: a.bidders.Test, Elapsed: max(0, now-a.Began)}
-	a.Candidates.EachOutcomeInUse(func(outcome market.Outcome, filterSets bitset.Set) { s.Outcomes[outcome] = filterSets.Count() })
+	a.Candidates.EachOutcomeInUse(func(outcome market.BuyerOutcome, filterSets bitset.Set) { s.Outcomes[outcome] = filterSets.Count() })
 	if len(a.offers) == 0 {
 		s.Reason = a.UnsoldReason()
 	} else {
@@ -50,7 +50,7 @@ func (a *Auction) SummarizeAuction(now int64) *AuctionSummary {
 	return s
 }
 
-func (a *Auction) addPingSummary(filterSet int, outcome market.Outcome, fault market.Fault, elapsed int64) {
+func (a *Auction) addPingSummary(filterSet int, outcome market.BuyerOutcome, fault market.RequestFault, elapsed int64) {
 	a.summary.Pings = append(a.summary.Pings, PingSummary{
 		Buyer: a.bidders.Campaign.FilterSets[filterSet].Buyer, Outcome: outcome, Fault: fault, Elapsed: elapsed,
 	})
@@ -58,7 +58,7 @@ func (a *Auction) addPingSummary(filterSet int, outcome market.Outcome, fault ma
 
 // SummarizeWithoutAuction returns a summary for a ping that led to no auction, for example
 // because no campaign matches. reason says why.
-func (a *Auction) SummarizeWithoutAuction(reason market.Reason, test bool) *AuctionSummary {
+func (a *Auction) SummarizeWithoutAuction(reason market.UnsoldReason, test bool) *AuctionSummary {
 	a.summary = AuctionSummary{Reason: reason, Pings: a.summary.Pings[:0], Test: test}
 	return &a.summary
 }

@@ -57,13 +57,13 @@ type Options struct {
 	NewRequestID func(now int64) market.RequestID
 	// Commit makes an event durable, applies it and releases the reservations, which may be
 	// nil. It retries while the log's queue is full.
-	Commit func(record event.Event, reserved *state.Reservation) error
+	Commit func(record event.Event, reserved *state.RequestReservations) error
 	// OpenContact decrypts the contact part of an intent: the body, and perhaps the fields.
 	// ok is false if the contact part is erased or unreadable.
-	OpenContact func(post *state.OpenPost) (contact event.ContactPart, ok bool)
+	OpenContact func(post *state.UnfinishedPost) (contact event.LeadPersonalData, ok bool)
 	// ReadContactFields reads a lead's contact fields from its first event. It returns nil
 	// if they are unreadable.
-	ReadContactFields func(lead market.LeadID) []event.Field
+	ReadContactFields func(lead market.LeadID) []event.LeadField
 	// SelectWebhook stores in a settlement the webhook event that it triggers.
 	// supplierAccepted reports whether the supplier received ACCEPTED before.
 	SelectWebhook func(record *event.PostSettled, supplierAccepted bool)
@@ -145,8 +145,8 @@ func (ds *Deliveries) FindRunning(lead market.LeadID) *Delivery {
 // repeated post as a second lead gets no attempt; the delivery is then unconfirmed, and an
 // operator decides.
 func (ds *Deliveries) Recover() error {
-	var open []*state.OpenPost
-	ds.opt.State.EachOpenPost(func(p *state.OpenPost) {
+	var open []*state.UnfinishedPost
+	ds.opt.State.EachUnfinishedPost(func(p *state.UnfinishedPost) {
 		if !p.Exhausted {
 			open = append(open, p)
 		}

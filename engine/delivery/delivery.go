@@ -58,12 +58,12 @@ type Delivery struct {
 	ended            chan struct{} // closed after the last attempt
 	results          chan market.PostResult
 
-	post             *state.OpenPost
-	body             []byte        // of every attempt
-	unsendable       bool          // no attempt is made: the body is unreadable, or the post may have arrived and must not be repeated
-	contactFields    []event.Field // of the lead, or nil before the first use
-	supplierAccepted bool          // the supplier received ACCEPTED; set by NewSettlement
-	attempts         uint32        // used steps of the schedule
+	post             *state.UnfinishedPost
+	body             []byte            // of every attempt
+	unsendable       bool              // no attempt is made: the body is unreadable, or the post may have arrived and must not be repeated
+	contactFields    []event.LeadField // of the lead, or nil before the first use
+	supplierAccepted bool              // the supplier received ACCEPTED; set by NewSettlement
+	attempts         uint32            // used steps of the schedule
 	inDoubt          bool
 	promised         bool
 	inProgress       bool          // an attempt is in progress
@@ -90,7 +90,7 @@ func (d *Delivery) IsBuyerSilent() bool { return d.buyerSilent.Load() }
 // LoadIntent sets the committed intent (buyer, endpoint and encrypted body) that the delivery
 // carries out. sendable is false if the body is erased or unreadable. The delivery then makes no
 // attempt and is unconfirmed.
-func (d *Delivery) LoadIntent(post *state.OpenPost) (sendable bool) {
+func (d *Delivery) LoadIntent(post *state.UnfinishedPost) (sendable bool) {
 	d.post, d.attempts, d.inDoubt, d.pause, d.busyAnswers = post, post.Attempts, post.Attempts > 0, 0, 0
 	d.promised = post.Sale.Ping != [16]byte{}
 	d.lastResult = market.PostResult{}
@@ -301,7 +301,7 @@ func (d *Delivery) countFailedAttempt(result *market.PostResult) event.PostSettl
 // delivery's final attempt is in the settlement's event instead.
 func (d *Delivery) commitAttempt() error {
 	last := &d.lastResult
-	record := &event.PostAttempted{
+	record := &event.PostAttemptFailed{
 		Lead: d.lead, Attempt: d.attempts, At: d.all.opt.Clock.Now(), Status: uint32(max(0, last.Status)), Fault: last.Fault,
 		Verdict: last.Verdict, Code: last.Code, KeepsAttempt: d.uncounted,
 	}

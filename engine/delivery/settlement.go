@@ -23,7 +23,7 @@ func (d *Delivery) ContinueInBackground() {
 
 // ResendInBackground posts the lead again in the background, because an operator decided so for
 // an unconfirmed delivery. It treats the buyer as one that may have the lead.
-func (d *Delivery) ResendInBackground(post *state.OpenPost) {
+func (d *Delivery) ResendInBackground(post *state.UnfinishedPost) {
 	d.LoadIntent(post)
 	d.inDoubt = true
 	d.ContinueInBackground()
@@ -104,7 +104,7 @@ func (d *Delivery) SelectWebhook(record *event.PostSettled) {
 
 // CommitSettlement commits an event from NewSettlement, and adds the webhook event that it
 // triggers. It releases the reservations, which may be nil.
-func (d *Delivery) CommitSettlement(record *event.PostSettled, reserved *state.Reservation) error {
+func (d *Delivery) CommitSettlement(record *event.PostSettled, reserved *state.RequestReservations) error {
 	d.SelectWebhook(record)
 	return d.all.opt.Commit(record, reserved)
 }

@@ -13,12 +13,12 @@ import (
 // the longest tokens.
 func TestTheLargestAuctionFitsAnEntry(t *testing.T) {
 	const entry = 1 << 20
-	fact := &AuctionHeld{Auction: market.AuctionID{1}, SellerAuction: strings.Repeat("a", 255), Deadline: 1 << 60, Until: 1 << 60, Keep: 1 << 60}
+	fact := &PingAuctionCompleted{Auction: market.AuctionID{1}, SellerAuction: strings.Repeat("a", 255), Deadline: 1 << 60, Until: 1 << 60, Keep: 1 << 60}
 	seats := bitset.New(4000)
 	for i := range 4000 {
 		seats.Add(i)
 		bid := Bid{
-			FilterSet: uint32(i), Buyer: market.Ref(1 << 31), Outcome: market.OutcomeLost, Elapsed: 5e9,
+			FilterSet: uint32(i), Buyer: market.PermanentNumber(1 << 31), Outcome: market.OutcomeLost, Elapsed: 5e9,
 			Amount: 1e12, Payout: 1e12, Currency: market.Currency{'U', 'S', 'D'}, ValidUntil: 1 << 60,
 			Status: 200, Fault: market.FaultMalformed, Reason: strings.Repeat("r", 64),
 		}
@@ -27,9 +27,9 @@ func TestTheLargestAuctionFitsAnEntry(t *testing.T) {
 		}
 		fact.Bids = append(fact.Bids, bid)
 	}
-	fact.Trail = []OutcomeFilterSets{{Outcome: market.OutcomeLost, FilterSets: seats}}
-	fact.Fields = []Field{{Name: "note", Kind: market.KindString, Text: make([]byte, 64<<10)}}
-	if size := len(Append(nil, fact)); size > entry {
+	fact.Trail = []FilterSetsWithOutcome{{Outcome: market.OutcomeLost, FilterSets: seats}}
+	fact.Fields = []LeadField{{Name: "note", Kind: market.KindString, Text: make([]byte, 64<<10)}}
+	if size := len(AppendRecord(nil, fact)); size > entry {
 		t.Errorf("%d bytes, and an entry has %d", size, entry)
 	} else {
 		t.Logf("%d bytes", size)

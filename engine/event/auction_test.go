@@ -7,9 +7,9 @@ import (
 
 // What is reused is empty, and keeps the room that it had.
 func TestAnAuctionIsEmptiedForTheNext(t *testing.T) {
-	held := fill(new(AuctionHeld)).(*AuctionHeld)
+	held := fill(new(PingAuctionCompleted)).(*PingAuctionCompleted)
 	held.ResetKeepingCapacity()
-	if !same(held, new(AuctionHeld)) {
+	if !same(held, new(PingAuctionCompleted)) {
 		t.Errorf("left over: %+v", held)
 	}
 	if cap(held.Trail) == 0 || cap(held.Bids) == 0 || cap(held.Fields) == 0 {

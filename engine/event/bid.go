@@ -7,8 +7,8 @@ import (
 // Bid is the result of pinging one buyer. An offer that was judged invalid is recorded too.
 type Bid struct {
 	FilterSet  uint32 // position in the campaign's filter sets
-	Buyer      market.Ref
-	Outcome    market.Outcome
+	Buyer      market.PermanentNumber
+	Outcome    market.BuyerOutcome
 	Elapsed    int64           // from the start of the auction to the answer, nanoseconds
 	Amount     market.Money    // as the buyer sent it
 	Payout     market.Money    // for the supplier; zero if the bid is not valid
@@ -16,21 +16,21 @@ type Bid struct {
 	Token      string          // the buyer's, which the post repeats
 	ValidUntil int64           // Unix nanoseconds; end of the bid for this exchange
 	Status     uint32          // HTTP status; zero: no answer
-	Fault      market.Fault
+	Fault      market.RequestFault
 	Reason     string // of the buyer
 }
 
 func (b *Bid) encodeOrDecode(pb *protobufCodec) {
-	uint32Field(pb, 1, &b.FilterSet)
-	uint32Field(pb, 2, &b.Buyer)
-	enumField(pb, 3, &b.Outcome)
-	zigzagField(pb, 4, &b.Elapsed)
-	zigzagField(pb, 5, &b.Amount)
-	zigzagField(pb, 6, &b.Payout)
-	fixedBytesField(pb, 7, b.Currency[:], b.Currency != (market.Currency{}))
-	stringField(pb, 8, &b.Token)
-	fixed64Field(pb, 9, &b.ValidUntil)
-	uint32Field(pb, 10, &b.Status)
-	enumField(pb, 11, &b.Fault)
-	stringField(pb, 12, &b.Reason)
+	encodeOrDecodeUint32(pb, 1, &b.FilterSet)
+	encodeOrDecodeUint32(pb, 2, &b.Buyer)
+	encodeOrDecodeEnum(pb, 3, &b.Outcome)
+	encodeOrDecodeZigzag(pb, 4, &b.Elapsed)
+	encodeOrDecodeZigzag(pb, 5, &b.Amount)
+	encodeOrDecodeZigzag(pb, 6, &b.Payout)
+	encodeOrDecodeFixedBytes(pb, 7, b.Currency[:], b.Currency != (market.Currency{}))
+	encodeOrDecodeString(pb, 8, &b.Token)
+	encodeOrDecodeFixed64(pb, 9, &b.ValidUntil)
+	encodeOrDecodeUint32(pb, 10, &b.Status)
+	encodeOrDecodeEnum(pb, 11, &b.Fault)
+	encodeOrDecodeString(pb, 12, &b.Reason)
 }

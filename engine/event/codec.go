@@ -45,17 +45,17 @@ type protobufCodec struct {
 
 var encoders = sync.Pool{New: func() any { return new(protobufCodec) }}
 
-// newEncoder returns an encoder that appends to dst. It comes from a pool; finishEncoding returns
+// takeEncoderFromPool returns an encoder that appends to dst. It comes from a pool; finishAndReturnToPool returns
 // it.
-func newEncoder(dst []byte) *protobufCodec {
+func takeEncoderFromPool(dst []byte) *protobufCodec {
 	pb := encoders.Get().(*protobufCodec)
 	pb.encoded = dst
 	return pb
 }
 
-// finishEncoding returns the encoded bytes, and returns the encoder to the pool. The caller must
+// finishAndReturnToPool returns the encoded bytes, and returns the encoder to the pool. The caller must
 // not use the encoder afterwards.
-func (pb *protobufCodec) finishEncoding() []byte {
+func (pb *protobufCodec) finishAndReturnToPool() []byte {
 	encoded := pb.encoded
 	pb.encoded = nil
 	encoders.Put(pb)
@@ -71,8 +71,8 @@ const (
 )
 
 // appendTag appends a field's tag, which is its number and its wire type.
-func appendTag(dst []byte, number uint32, wire uint64) []byte {
-	return appendVarint(dst, uint64(number)<<3|wire)
+func appendTag(dst []byte, fieldNumber uint32, wireType uint64) []byte {
+	return appendVarint(dst, uint64(fieldNumber)<<3|wireType)
 }
 
 // appendVarint appends v as a protobuf varint. Most numbers take one byte, and the function is
@@ -84,251 +84,251 @@ func appendVarint(dst []byte, v uint64) []byte {
 	return binary.AppendUvarint(dst, v)
 }
 
-// appendUint64 appends the field with this number and the value v, even if v is zero.
-func (pb *protobufCodec) appendUint64(number uint32, v uint64) {
-	pb.encoded = appendVarint(appendTag(pb.encoded, number, wireVarint), v)
+// appendUint64Field appends the field with this number and the value v, even if v is zero.
+func (pb *protobufCodec) appendUint64Field(fieldNumber uint32, v uint64) {
+	pb.encoded = appendVarint(appendTag(pb.encoded, fieldNumber, wireVarint), v)
 }
 
-// appendBytes appends the field with this number and the value v, even if v is empty.
-func appendBytes[T string | []byte](pb *protobufCodec, number uint32, v T) {
-	pb.encoded = append(appendVarint(appendTag(pb.encoded, number, wireBytes), uint64(len(v))), v...)
+// appendBytesField appends the field with this number and the value v, even if v is empty.
+func appendBytesField[T string | []byte](pb *protobufCodec, fieldNumber uint32, v T) {
+	pb.encoded = append(appendVarint(appendTag(pb.encoded, fieldNumber, wireBytes), uint64(len(v))), v...)
 }
 
-// uint64Field encodes or decodes the field with this number as a varint of up to 64 bits.
-func uint64Field(pb *protobufCodec, number uint32, v *uint64) {
+// encodeOrDecodeUint64 encodes or decodes the field with this number as a varint of up to 64 bits.
+func encodeOrDecodeUint64(pb *protobufCodec, fieldNumber uint32, v *uint64) {
 	if !pb.decoding && *v != 0 {
-		pb.appendUint64(number, *v)
+		pb.appendUint64Field(fieldNumber, *v)
 	}
-	for pb.number == number {
-		*v = pb.readVarint(math.MaxUint64)
+	for pb.number == fieldNumber {
+		*v = pb.readVarintAndAdvance(math.MaxUint64)
 	}
 }
 
-// uint32Field encodes or decodes the field with this number as a varint of up to 32 bits.
-func uint32Field[T ~uint32](pb *protobufCodec, number uint32, v *T) {
+// encodeOrDecodeUint32 encodes or decodes the field with this number as a varint of up to 32 bits.
+func encodeOrDecodeUint32[T ~uint32](pb *protobufCodec, fieldNumber uint32, v *T) {
 	if !pb.decoding && *v != 0 {
-		pb.appendUint64(number, uint64(*v))
+		pb.appendUint64Field(fieldNumber, uint64(*v))
 	}
-	for pb.number == number {
-		*v = T(pb.readVarint(math.MaxUint32))
+	for pb.number == fieldNumber {
+		*v = T(pb.readVarintAndAdvance(math.MaxUint32))
 	}
 }
 
-// enumField encodes or decodes the field with this number as a number below 256, such as an
+// encodeOrDecodeEnum encodes or decodes the field with this number as a number below 256, such as an
 // enum's value.
-func enumField[T ~uint8](pb *protobufCodec, number uint32, v *T) {
+func encodeOrDecodeEnum[T ~uint8](pb *protobufCodec, fieldNumber uint32, v *T) {
 	if !pb.decoding && *v != 0 {
-		pb.appendUint64(number, uint64(*v))
+		pb.appendUint64Field(fieldNumber, uint64(*v))
 	}
-	for pb.number == number {
-		*v = T(pb.readVarint(math.MaxUint8))
+	for pb.number == fieldNumber {
+		*v = T(pb.readVarintAndAdvance(math.MaxUint8))
 	}
 }
 
-// zigzagField encodes or decodes the field with this number as a signed number (protobuf's
+// encodeOrDecodeZigzag encodes or decodes the field with this number as a signed number (protobuf's
 // sint64), which is short for numbers near zero.
-func zigzagField[T ~int64](pb *protobufCodec, number uint32, v *T) {
+func encodeOrDecodeZigzag[T ~int64](pb *protobufCodec, fieldNumber uint32, v *T) {
 	if !pb.decoding && *v != 0 {
-		pb.appendUint64(number, uint64(*v)<<1^uint64(*v>>63))
+		pb.appendUint64Field(fieldNumber, uint64(*v)<<1^uint64(*v>>63))
 	}
-	for pb.number == number {
-		value := pb.readVarint(math.MaxUint64)
+	for pb.number == fieldNumber {
+		value := pb.readVarintAndAdvance(math.MaxUint64)
 		*v = T(int64(value>>1) ^ -int64(value&1))
 	}
 }
 
-// fixed64Field encodes or decodes this field in eight bytes. Times and hashes use it,
+// encodeOrDecodeFixed64 encodes or decodes this field in eight bytes. Times and hashes use it,
 // because a varint would be longer.
-func fixed64Field[T int64 | uint64](pb *protobufCodec, number uint32, v *T) {
+func encodeOrDecodeFixed64[T int64 | uint64](pb *protobufCodec, fieldNumber uint32, v *T) {
 	if !pb.decoding && *v != 0 {
-		pb.encoded = binary.LittleEndian.AppendUint64(appendTag(pb.encoded, number, wireFixed64), uint64(*v))
+		pb.encoded = binary.LittleEndian.AppendUint64(appendTag(pb.encoded, fieldNumber, wireFixed64), uint64(*v))
 	}
-	for pb.number == number {
-		*v = T(pb.readFixed64())
+	for pb.number == fieldNumber {
+		*v = T(pb.readFixed64AndAdvance())
 	}
 }
 
-// boolField encodes or decodes the field with this number as a boolean. False is not written.
-func boolField(pb *protobufCodec, number uint32, v *bool) {
+// encodeOrDecodeBool encodes or decodes the field with this number as a boolean. False is not written.
+func encodeOrDecodeBool(pb *protobufCodec, fieldNumber uint32, v *bool) {
 	if !pb.decoding && *v {
-		pb.appendUint64(number, 1)
+		pb.appendUint64Field(fieldNumber, 1)
 	}
-	for pb.number == number {
-		*v = pb.readVarint(1) == 1
+	for pb.number == fieldNumber {
+		*v = pb.readVarintAndAdvance(1) == 1
 	}
 }
 
-// stringField encodes or decodes the field with this number as a text. A decoded text shares
+// encodeOrDecodeString encodes or decodes the field with this number as a text. A decoded text shares
 // memory with the record.
-func stringField(pb *protobufCodec, number uint32, v *string) {
+func encodeOrDecodeString(pb *protobufCodec, fieldNumber uint32, v *string) {
 	if !pb.decoding && *v != "" {
-		appendBytes(pb, number, *v)
+		appendBytesField(pb, fieldNumber, *v)
 	}
-	for pb.number == number {
-		*v = bytesAsString(pb.readBytes())
+	for pb.number == fieldNumber {
+		*v = stringSharingMemory(pb.readBytesAndAdvance())
 	}
 }
 
-// bytesField encodes or decodes the field with this number as a byte string. A decoded byte
+// encodeOrDecodeBytes encodes or decodes the field with this number as a byte string. A decoded byte
 // string shares memory with the record.
-func bytesField(pb *protobufCodec, number uint32, v *[]byte) {
+func encodeOrDecodeBytes(pb *protobufCodec, fieldNumber uint32, v *[]byte) {
 	if !pb.decoding && len(*v) != 0 {
-		appendBytes(pb, number, *v)
+		appendBytesField(pb, fieldNumber, *v)
 	}
-	for pb.number == number {
-		*v = pb.readBytes()
-	}
-}
-
-// fixedBytesField encodes or decodes the field with this number as a byte string with the length
-// of v. Encoding writes it only if present is set. Decoding rejects another length.
-func fixedBytesField(pb *protobufCodec, number uint32, v []byte, present bool) {
-	if !pb.decoding && present {
-		appendBytes(pb, number, v)
-	}
-	for pb.number == number {
-		pb.decodeFixedBytes(v)
+	for pb.number == fieldNumber {
+		*v = pb.readBytesAndAdvance()
 	}
 }
 
-// decodeFixedBytes copies the current field's value to v, and moves to the next field. A value of
+// encodeOrDecodeFixedBytes encodes or decodes the field with this number as a byte string with the length
+// of v. Encoding writes it only if writeWhenEncoding is set. Decoding rejects another length.
+func encodeOrDecodeFixedBytes(pb *protobufCodec, fieldNumber uint32, v []byte, writeWhenEncoding bool) {
+	if !pb.decoding && writeWhenEncoding {
+		appendBytesField(pb, fieldNumber, v)
+	}
+	for pb.number == fieldNumber {
+		pb.readFixedBytesInto(v)
+	}
+}
+
+// readFixedBytesInto copies the current field's value to dst, and moves to the next field. A value of
 // another length is an error.
-func (pb *protobufCodec) decodeFixedBytes(v []byte) {
-	at, after := pb.findBytes()
-	if after-at != len(v) {
-		pb.fail()
+func (pb *protobufCodec) readFixedBytesInto(dst []byte) {
+	at, after := pb.locateBytes()
+	if after-at != len(dst) {
+		pb.failAtCurrentField()
 		return
 	}
-	copy(v, pb.record[at:after])
-	pb.nextField(after)
+	copy(dst, pb.record[at:after])
+	pb.moveToFieldAt(after)
 }
 
-// idField encodes or decodes the field with this number as 16 bytes: an identifier or a key. Zero
+// encodeOrDecodeID16 encodes or decodes the field with this number as 16 bytes: an identifier or a key. Zero
 // is not written.
-func idField[T ~[16]byte](pb *protobufCodec, number uint32, id *T) {
+func encodeOrDecodeID16[T ~[16]byte](pb *protobufCodec, fieldNumber uint32, id *T) {
 	var none T
-	fixedBytesField(pb, number, (*id)[:], *id != none)
+	encodeOrDecodeFixedBytes(pb, fieldNumber, (*id)[:], *id != none)
 }
 
-// idListField encodes or decodes the field with this number as a list of 16-byte identifiers.
-func idListField[T ~[16]byte](pb *protobufCodec, number uint32, list *[]T) {
+// encodeOrDecodeID16List encodes or decodes the field with this number as a list of 16-byte identifiers.
+func encodeOrDecodeID16List[T ~[16]byte](pb *protobufCodec, fieldNumber uint32, list *[]T) {
 	for i := 0; !pb.decoding && i < len(*list); i++ {
-		appendBytes(pb, number, (*list)[i][:])
+		appendBytesField(pb, fieldNumber, (*list)[i][:])
 	}
-	for pb.number == number {
-		pb.decodeFixedBytes((*extendList(list))[:])
+	for pb.number == fieldNumber {
+		pb.readFixedBytesInto((*appendZeroElement(list))[:])
 	}
 }
 
-// stringListField encodes or decodes the field with this number as a list of texts. Decoded texts
+// encodeOrDecodeStringList encodes or decodes the field with this number as a list of texts. Decoded texts
 // share memory with the record.
-func stringListField(pb *protobufCodec, number uint32, list *[]string) {
+func encodeOrDecodeStringList(pb *protobufCodec, fieldNumber uint32, list *[]string) {
 	for i := 0; !pb.decoding && i < len(*list); i++ {
-		appendBytes(pb, number, (*list)[i])
+		appendBytesField(pb, fieldNumber, (*list)[i])
 	}
-	for pb.number == number {
-		*list = append(*list, bytesAsString(pb.readBytes()))
+	for pb.number == fieldNumber {
+		*list = append(*list, stringSharingMemory(pb.readBytesAndAdvance()))
 	}
 }
 
-// packedUint64Field encodes or decodes the field with this number as a list of numbers in one
+// encodeOrDecodePackedUint64s encodes or decodes the field with this number as a list of numbers in one
 // packed byte string.
-func packedUint64Field[T ~[]uint64](pb *protobufCodec, number uint32, list *T) {
+func encodeOrDecodePackedUint64s[T ~[]uint64](pb *protobufCodec, fieldNumber uint32, list *T) {
 	if !pb.decoding && len(*list) > 0 {
-		start := pb.beginLength(number)
+		start := pb.beginLengthPrefixedField(fieldNumber)
 		for _, v := range *list {
 			pb.encoded = appendVarint(pb.encoded, v)
 		}
-		pb.endLength(start)
+		pb.endLengthPrefixedField(start)
 	}
-	for pb.number == number {
+	for pb.number == fieldNumber {
 		if pb.wire != wireBytes {
-			*list = append(*list, pb.readVarint(math.MaxUint64))
+			*list = append(*list, pb.readVarintAndAdvance(math.MaxUint64))
 			continue
 		}
-		at, after := pb.findBytes()
+		at, after := pb.locateBytes()
 		for at < after {
 			v, n := binary.Uvarint(pb.record[at:after])
 			if n <= 0 {
-				pb.fail()
+				pb.failAtCurrentField()
 				return
 			}
 			*list, at = append(*list, v), at+n
 		}
-		pb.nextField(after)
+		pb.moveToFieldAt(after)
 	}
 }
 
-// messageField encodes or decodes the field with this number as the inner message m. Encoding
-// writes it only if present is set.
-func messageField(pb *protobufCodec, number uint32, m message, present bool) {
-	if !pb.decoding && present {
-		start := pb.beginLength(number)
+// encodeOrDecodeMessage encodes or decodes the field with this number as the inner message m. Encoding
+// writes it only if writeWhenEncoding is set.
+func encodeOrDecodeMessage(pb *protobufCodec, fieldNumber uint32, m message, writeWhenEncoding bool) {
+	if !pb.decoding && writeWhenEncoding {
+		start := pb.beginLengthPrefixedField(fieldNumber)
 		m.encodeOrDecode(pb)
-		pb.endLength(start)
+		pb.endLengthPrefixedField(start)
 	}
-	for pb.number == number {
-		pb.decodeInnerMessage(m)
+	for pb.number == fieldNumber {
+		pb.readInnerMessageInto(m)
 	}
 }
 
-// decodeInnerMessage decodes the current field as the message m, and then moves to the field
+// readInnerMessageInto decodes the current field as the message m, and then moves to the field
 // after it.
-func (pb *protobufCodec) decodeInnerMessage(m message) {
-	at, after := pb.findBytes()
+func (pb *protobufCodec) readInnerMessageInto(m message) {
+	at, after := pb.locateBytes()
 	outerEnd := pb.end
 	pb.end = after
 	pb.decodeFields(at, m)
 	pb.end = outerEnd
 	if pb.err == nil {
-		pb.nextField(after)
+		pb.moveToFieldAt(after)
 	}
 }
 
-// messageListField encodes or decodes the field with this number as a list of messages.
-func messageListField[T any, P interface {
+// encodeOrDecodeMessageList encodes or decodes the field with this number as a list of messages.
+func encodeOrDecodeMessageList[T any, P interface {
 	*T
 	message
 }](pb *protobufCodec, number uint32, list *[]T) {
 	if !pb.decoding {
 		for i := range *list {
-			messageField(pb, number, P(&(*list)[i]), true)
+			encodeOrDecodeMessage(pb, number, P(&(*list)[i]), true)
 		}
 	}
 	for pb.number == number {
-		pb.decodeInnerMessage(P(extendList(list)))
+		pb.readInnerMessageInto(P(appendZeroElement(list)))
 	}
 }
 
-// beginLength begins the field with this number, whose content is appended next and has an
+// beginLengthPrefixedField begins the field with this number, whose content is appended next and has an
 // unknown length. It leaves one byte for the length, because most are short, and returns that
-// byte's position. endLength completes the field.
-func (pb *protobufCodec) beginLength(number uint32) (start int) {
-	pb.encoded = append(appendTag(pb.encoded, number, wireBytes), 0)
+// byte's position. endLengthPrefixedField completes the field.
+func (pb *protobufCodec) beginLengthPrefixedField(fieldNumber uint32) (lengthIndex int) {
+	pb.encoded = append(appendTag(pb.encoded, fieldNumber, wireBytes), 0)
 	return len(pb.encoded) - 1
 }
 
-// endLength completes a field that beginLength has begun at start: it writes the content's
+// endLengthPrefixedField completes a field that beginLengthPrefixedField has begun at lengthIndex: it writes the content's
 // length. If the length needs more than one byte, it moves the content.
-func (pb *protobufCodec) endLength(start int) {
-	size := len(pb.encoded) - start - 1
+func (pb *protobufCodec) endLengthPrefixedField(lengthIndex int) {
+	size := len(pb.encoded) - lengthIndex - 1
 	if size < 1<<7 {
-		pb.encoded[start] = byte(size)
+		pb.encoded[lengthIndex] = byte(size)
 		return
 	}
 	var length [binary.MaxVarintLen64]byte
 	n := binary.PutUvarint(length[:], uint64(size))
 	pb.encoded = append(pb.encoded, length[:n-1]...) // make space
-	copy(pb.encoded[start+n:], pb.encoded[start+1:start+1+size])
-	copy(pb.encoded[start:], length[:n])
+	copy(pb.encoded[lengthIndex+n:], pb.encoded[lengthIndex+1:lengthIndex+1+size])
+	copy(pb.encoded[lengthIndex:], length[:n])
 }
 
-// extendList appends a zero element to the list and returns that element's address.
-func extendList[T any](list *[]T) *T {
+// appendZeroElement appends a zero element to the list and returns that element's address.
+func appendZeroElement[T any](list *[]T) *T {
 	var zero T
 	*list = append(*list, zero)
 	return &(*list)[len(*list)-1]
 }
 
-// bytesAsString returns a text that shares memory with b.
-func bytesAsString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+// stringSharingMemory returns a text that shares memory with b.
+func stringSharingMemory(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -25,16 +25,16 @@ type tree struct {
 }
 
 func (v *tree) encodeOrDecode(pb *protobufCodec) {
-	stringField(pb, 1, &v.Text)
-	bytesField(pb, 15, &v.Bytes)
-	uint64Field(pb, 16, &v.Number)
-	zigzagField(pb, 17, &v.Signed)
-	fixed64Field(pb, 18, &v.Fixed)
-	boolField(pb, 19, &v.Flag)
-	packedUint64Field(pb, 20, &v.Words)
-	stringListField(pb, 21, &v.Texts)
-	idListField(pb, 2047, &v.IDs)
-	messageListField(pb, 2048, &v.Inner)
+	encodeOrDecodeString(pb, 1, &v.Text)
+	encodeOrDecodeBytes(pb, 15, &v.Bytes)
+	encodeOrDecodeUint64(pb, 16, &v.Number)
+	encodeOrDecodeZigzag(pb, 17, &v.Signed)
+	encodeOrDecodeFixed64(pb, 18, &v.Fixed)
+	encodeOrDecodeBool(pb, 19, &v.Flag)
+	encodeOrDecodePackedUint64s(pb, 20, &v.Words)
+	encodeOrDecodeStringList(pb, 21, &v.Texts)
+	encodeOrDecodeID16List(pb, 2047, &v.IDs)
+	encodeOrDecodeMessageList(pb, 2048, &v.Inner)
 }
 
 // reference encodes the tree with the library.
@@ -94,9 +94,9 @@ func TestTheCodecIsProtobuf(t *testing.T) {
 		all := someTree(t, 0)
 		var library easyproto.Marshaler
 		all.reference(library.MessageMarshaler())
-		pb := newEncoder(bytes.Clone(before))
+		pb := takeEncoderFromPool(bytes.Clone(before))
 		all.encodeOrDecode(pb)
-		got := pb.finishEncoding()
+		got := pb.finishAndReturnToPool()
 		if want := library.Marshal(bytes.Clone(before)); !bytes.Equal(got, want) {
 			t.Fatalf("%x, want %x", got, want)
 		}

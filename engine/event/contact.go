@@ -1,28 +1,28 @@
 package event
 
-// ContactPart is the personal part of a lead: the fields that identify the person, and the body
+// LeadPersonalData is the personal part of a lead: the fields that identify the person, and the body
 // of the post to the buyer. The log stores it as one encrypted field (Sealed), so that it can be
 // erased as one.
-type ContactPart struct {
-	Fields []Field
+type LeadPersonalData struct {
+	Fields []LeadField
 	Body   []byte
 }
 
-// AppendTo appends c in the form that is then sealed (encrypted).
-func (c *ContactPart) AppendTo(dst []byte) []byte {
-	pb := newEncoder(dst)
+// AppendEncoded appends c in the form that is then sealed (encrypted).
+func (c *LeadPersonalData) AppendEncoded(dst []byte) []byte {
+	pb := takeEncoderFromPool(dst)
 	c.encodeOrDecode(pb)
-	return pb.finishEncoding()
+	return pb.finishAndReturnToPool()
 }
 
-// Decode reads the form that AppendTo writes. The fields share memory with data.
-func (c *ContactPart) Decode(data []byte) error {
+// Decode reads the form that AppendEncoded writes. The fields share memory with encoded.
+func (c *LeadPersonalData) Decode(encoded []byte) error {
 	c.Fields, c.Body = c.Fields[:0], nil
 	var pb protobufCodec
-	return pb.decodeMessage(data, c)
+	return pb.decodeMessage(encoded, c)
 }
 
-func (c *ContactPart) encodeOrDecode(pb *protobufCodec) {
-	messageListField(pb, 1, &c.Fields)
-	bytesField(pb, 2, &c.Body)
+func (c *LeadPersonalData) encodeOrDecode(pb *protobufCodec) {
+	encodeOrDecodeMessageList(pb, 1, &c.Fields)
+	encodeOrDecodeBytes(pb, 2, &c.Body)
 }

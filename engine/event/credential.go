@@ -19,12 +19,12 @@ func (k CredentialKind) String() string {
 	return market.EnumName(credentialNames[:], int(k), "invalid")
 }
 
-// CredentialSet adds or revokes a credential of a supplier or buyer. It holds the credential's
+// CredentialAddedOrRevoked adds or revokes a credential of a supplier or buyer. It holds the credential's
 // hash, never its value.
-type CredentialSet struct {
+type CredentialAddedOrRevoked struct {
 	Credential CredentialKind
-	Owner      ObjectKind
-	OwnerRef   market.Ref
+	Owner      ConfigObjectKind
+	OwnerRef   market.PermanentNumber
 	Hash       [32]byte
 	Hint       string // the first characters, for operators
 	Revoked    bool
@@ -34,37 +34,37 @@ type CredentialSet struct {
 	By         string      // requesting operator; empty: no operator, or an earlier program wrote the event
 }
 
-func (*CredentialSet) Kind() Kind { return KindCredentialSet }
-func (c *CredentialSet) reset()   { *c = CredentialSet{} }
+func (*CredentialAddedOrRevoked) Kind() Kind { return KindCredentialAddedOrRevoked }
+func (c *CredentialAddedOrRevoked) reset()   { *c = CredentialAddedOrRevoked{} }
 
-func (c *CredentialSet) encodeOrDecode(pb *protobufCodec) {
-	enumField(pb, 1, &c.Credential)
-	enumField(pb, 2, &c.Owner)
-	uint32Field(pb, 3, &c.OwnerRef)
-	fixedBytesField(pb, 4, c.Hash[:], true)
-	stringField(pb, 5, &c.Hint)
-	boolField(pb, 6, &c.Revoked)
-	fixed64Field(pb, 7, &c.At)
-	stringField(pb, 8, &c.Client)
-	enumField(pb, 9, &c.Scopes)
-	stringField(pb, 10, &c.By)
+func (c *CredentialAddedOrRevoked) encodeOrDecode(pb *protobufCodec) {
+	encodeOrDecodeEnum(pb, 1, &c.Credential)
+	encodeOrDecodeEnum(pb, 2, &c.Owner)
+	encodeOrDecodeUint32(pb, 3, &c.OwnerRef)
+	encodeOrDecodeFixedBytes(pb, 4, c.Hash[:], true)
+	encodeOrDecodeString(pb, 5, &c.Hint)
+	encodeOrDecodeBool(pb, 6, &c.Revoked)
+	encodeOrDecodeFixed64(pb, 7, &c.At)
+	encodeOrDecodeString(pb, 8, &c.Client)
+	encodeOrDecodeEnum(pb, 9, &c.Scopes)
+	encodeOrDecodeString(pb, 10, &c.By)
 }
 
-// SecretSet stores a secret that the exchange presents to others, for example to a buyer's
+// SecretStoredOrDeleted stores a secret that the exchange presents to others, for example to a buyer's
 // endpoint. Sealed is the secret, encrypted with the exchange's own key.
-type SecretSet struct {
+type SecretStoredOrDeleted struct {
 	Name   string // such as buyer/buy_blue/bearer
 	Sealed []byte // empty: the secret is deleted
 	At     int64
 	By     string // requesting operator; empty: no operator, or an earlier program wrote the event
 }
 
-func (*SecretSet) Kind() Kind { return KindSecretSet }
-func (s *SecretSet) reset()   { *s = SecretSet{} }
+func (*SecretStoredOrDeleted) Kind() Kind { return KindSecretStoredOrDeleted }
+func (s *SecretStoredOrDeleted) reset()   { *s = SecretStoredOrDeleted{} }
 
-func (s *SecretSet) encodeOrDecode(pb *protobufCodec) {
-	stringField(pb, 1, &s.Name)
-	bytesField(pb, 2, &s.Sealed)
-	fixed64Field(pb, 3, &s.At)
-	stringField(pb, 4, &s.By)
+func (s *SecretStoredOrDeleted) encodeOrDecode(pb *protobufCodec) {
+	encodeOrDecodeString(pb, 1, &s.Name)
+	encodeOrDecodeBytes(pb, 2, &s.Sealed)
+	encodeOrDecodeFixed64(pb, 3, &s.At)
+	encodeOrDecodeString(pb, 4, &s.By)
 }

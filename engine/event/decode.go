@@ -15,131 +15,131 @@ func (pb *protobufCodec) decodeMessage(data []byte, m message) error {
 	return pb.err
 }
 
-// decodeFields decodes into m all fields of record from the index at to pb.end. It is also called
+// decodeFields decodes into m all fields of record from firstTagIndex to pb.end. It is also called
 // for a message within a message.
-func (pb *protobufCodec) decodeFields(at int, m message) {
-	for pb.nextField(at); pb.number != 0; {
+func (pb *protobufCodec) decodeFields(firstTagIndex int, m message) {
+	for pb.moveToFieldAt(firstTagIndex); pb.number != 0; {
 		number, before := pb.number, pb.at
 		m.encodeOrDecode(pb)
 		if pb.number == number && pb.at == before {
-			pb.skipField()
+			pb.skipCurrentField()
 		}
 	}
 }
 
-// nextField reads the tag at the index at, and so makes that field the current one. At the end of
+// moveToFieldAt reads the tag at tagIndex, and so makes that field the current one. At the end of
 // the message, number is zero.
-func (pb *protobufCodec) nextField(at int) {
-	if at >= pb.end {
-		pb.number, pb.at = 0, at
+func (pb *protobufCodec) moveToFieldAt(tagIndex int) {
+	if tagIndex >= pb.end {
+		pb.number, pb.at = 0, tagIndex
 		return
 	}
-	tag, n := uint64(pb.record[at]), 1
+	tag, n := uint64(pb.record[tagIndex]), 1
 	if tag >= 1<<7 {
-		tag, n = binary.Uvarint(pb.record[at:pb.end])
+		tag, n = binary.Uvarint(pb.record[tagIndex:pb.end])
 	}
-	pb.number, pb.wire, pb.at = uint32(tag>>3), uint8(tag&7), at+n
+	pb.number, pb.wire, pb.at = uint32(tag>>3), uint8(tag&7), tagIndex+n
 	if n <= 0 || pb.number == 0 || tag>>3 > math.MaxUint32 {
-		pb.fail()
+		pb.failAtCurrentField()
 	}
 }
 
-// fail records that the current field is faulty, and ends the decoding.
-func (pb *protobufCodec) fail() {
+// failAtCurrentField records that the current field is faulty, and ends the decoding.
+func (pb *protobufCodec) failAtCurrentField() {
 	if pb.err == nil {
 		pb.err = fmt.Errorf("field %d of the log record is malformed or has the wrong wire type", pb.number)
 	}
 	pb.number, pb.at = 0, pb.end
 }
 
-// skipField moves to the next field without decoding the current one.
-func (pb *protobufCodec) skipField() {
+// skipCurrentField moves to the next field without decoding the current one.
+func (pb *protobufCodec) skipCurrentField() {
 	switch pb.wire {
 	case wireVarint:
-		pb.readVarint(math.MaxUint64)
+		pb.readVarintAndAdvance(math.MaxUint64)
 	case wireFixed64:
-		pb.readFixed64()
+		pb.readFixed64AndAdvance()
 	case wireBytes:
-		pb.readBytes()
+		pb.readBytesAndAdvance()
 	case wireFixed32:
 		if pb.end-pb.at >= 4 {
-			pb.nextField(pb.at + 4)
+			pb.moveToFieldAt(pb.at + 4)
 			return
 		}
 		fallthrough
 	default:
-		pb.fail()
+		pb.failAtCurrentField()
 	}
 }
 
-// skipFieldsHereIfReplay skips current fields numbered from first to last if the decoder decodes
+// skipFieldRangeIfReplay skips current fields numbered from first to last if the decoder decodes
 // for a replay, which does not need them.
-func (pb *protobufCodec) skipFieldsHereIfReplay(firstNumber, lastNumber uint32) {
+func (pb *protobufCodec) skipFieldRangeIfReplay(firstNumber, lastNumber uint32) {
 	for pb.forReplay && firstNumber <= pb.number && pb.number <= lastNumber {
-		pb.skipField()
+		pb.skipCurrentField()
 	}
 }
 
-// varint returns the varint that begins the current field's value, and the index behind it. A
+// peekVarint returns the varint that begins the current field's value, and the index behind it. A
 // fault returns zero and the message's end.
-func (pb *protobufCodec) varint() (value uint64, after int) {
+func (pb *protobufCodec) peekVarint() (value uint64, indexAfter int) {
 	if at := pb.at; at < pb.end && pb.record[at] < 1<<7 {
 		return uint64(pb.record[at]), at + 1
 	}
-	return pb.longVarint()
+	return pb.peekLongVarint()
 }
 
-// longVarint is varint for a number of two bytes or more, or a fault.
-func (pb *protobufCodec) longVarint() (value uint64, after int) {
+// peekLongVarint is peekVarint for a number of two bytes or more, or a fault.
+func (pb *protobufCodec) peekLongVarint() (value uint64, indexAfter int) {
 	value, n := binary.Uvarint(pb.record[pb.at:pb.end])
 	if n <= 0 {
-		pb.fail()
+		pb.failAtCurrentField()
 		return 0, pb.end
 	}
 	return value, pb.at + n
 }
 
-// readVarint returns the current field's varint, and moves to the next field. A value above most
+// readVarintAndAdvance returns the current field's varint, and moves to the next field. A value above maxValue
 // is an error.
-func (pb *protobufCodec) readVarint(most uint64) uint64 {
-	value, after := pb.varint()
-	if pb.wire != wireVarint || value > most {
-		pb.fail()
+func (pb *protobufCodec) readVarintAndAdvance(maxValue uint64) uint64 {
+	value, after := pb.peekVarint()
+	if pb.wire != wireVarint || value > maxValue {
+		pb.failAtCurrentField()
 		return 0
 	}
-	pb.nextField(after)
+	pb.moveToFieldAt(after)
 	return value
 }
 
-// readFixed64 returns the current field's number of eight bytes, and moves to the next field.
-func (pb *protobufCodec) readFixed64() uint64 {
+// readFixed64AndAdvance returns the current field's number of eight bytes, and moves to the next field.
+func (pb *protobufCodec) readFixed64AndAdvance() uint64 {
 	at := pb.at
 	if pb.wire != wireFixed64 || pb.end-at < 8 {
-		pb.fail()
+		pb.failAtCurrentField()
 		return 0
 	}
 	value := binary.LittleEndian.Uint64(pb.record[at:])
-	pb.nextField(at + 8)
+	pb.moveToFieldAt(at + 8)
 	return value
 }
 
-// readBytes returns the current field's byte string, which shares memory with the record, and
+// readBytesAndAdvance returns the current field's byte string, which shares memory with the record, and
 // moves to the next field.
-func (pb *protobufCodec) readBytes() []byte {
-	at, after := pb.findBytes()
+func (pb *protobufCodec) readBytesAndAdvance() []byte {
+	at, after := pb.locateBytes()
 	if pb.number != 0 {
-		pb.nextField(after)
+		pb.moveToFieldAt(after)
 	}
 	return pb.record[at:after]
 }
 
-// findBytes returns where the current field's byte string begins and ends in the record. After a
+// locateBytes returns where the current field's byte string begins and ends in the record. After a
 // fault it is empty and number is zero.
-func (pb *protobufCodec) findBytes() (at, after int) {
-	size, at := pb.varint()
-	if pb.wire != wireBytes || size > uint64(pb.end-at) {
-		pb.fail()
+func (pb *protobufCodec) locateBytes() (beginIndex, endIndex int) {
+	size, beginIndex := pb.peekVarint()
+	if pb.wire != wireBytes || size > uint64(pb.end-beginIndex) {
+		pb.failAtCurrentField()
 		return pb.end, pb.end
 	}
-	return at, at + int(size)
+	return beginIndex, beginIndex + int(size)
 }

@@ -6,8 +6,8 @@ import "testing"
 // what it took it must write and read again.
 func FuzzDecode(f *testing.F) {
 	for _, e := range everyKind() {
-		f.Add(Append(nil, e))
-		f.Add(Append(nil, fill(e)))
+		f.Add(AppendRecord(nil, e))
+		f.Add(AppendRecord(nil, fill(e)))
 	}
 	f.Add([]byte{})
 	f.Add([]byte{0x08, 0x05, 0x10, 0x01, 0x1a, 0x05, 0x62, 0x03, 0x32, 0x01, 0xff}) // a charge that is torn, within a sale
@@ -19,17 +19,17 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		DescribeAsJSON(e)
-		written := Append(nil, e)
+		written := AppendRecord(nil, e)
 		var again Decoder
 		back, err := again.Decode(written)
 		if err != nil {
 			t.Fatalf("%x reads as %+v, which cannot be read again: %v", data, e, err)
 		}
-		if twice := Append(nil, back); string(twice) != string(written) {
+		if twice := AppendRecord(nil, back); string(twice) != string(written) {
 			t.Fatalf("%x reads as %+v and again as %+v", data, e, back)
 		}
 		if lead, ok := e.(*LeadDecided); ok {
-			var c ContactPart
+			var c LeadPersonalData
 			_ = c.Decode(lead.Sealed)
 		}
 	})

@@ -15,180 +15,182 @@ import (
 // names, which are hashes, the first bytes. The member names are part of the output format and
 // never change.
 func DescribeAsJSON(e Event) string {
-	d := jsonDescription{}
+	d := jsonMembers{}
 	switch e := e.(type) {
-	case *Founded:
-		d.addHex("epoch", e.Epoch[:])
-	case *NamesNumbered:
-		d.addNames(e)
-	case *CatalogSet:
-		d.addUint("version", uint64(e.Version))
-		d.addText("document", e.Document)
-		d.addText("overlay", e.Overlay)
-		d.addText("from", e.From.String())
-	case *CredentialSet:
+	case *ExchangeFounded:
+		d.addHexUnlessEmpty("epoch", e.Epoch[:])
+	case *ConfigNumbersAssigned:
+		d.addNumberAssignments(e)
+	case *ConfigActivated:
+		d.addUintUnlessZero("version", uint64(e.Version))
+		d.addTextUnlessEmpty("document", e.Document)
+		d.addTextUnlessEmpty("overlay", e.Overlay)
+		d.addTextUnlessEmpty("from", e.From.String())
+	case *CredentialAddedOrRevoked:
 		d.addCredentialSet(e)
-	case *SecretSet:
-		d.addText("name", e.Name)
-		d.addUint("sealed_bytes", uint64(len(e.Sealed)))
+	case *SecretStoredOrDeleted:
+		d.addTextUnlessEmpty("name", e.Name)
+		d.addUintUnlessZero("sealed_bytes", uint64(len(e.Sealed)))
 	case *LeadDecided:
 		d.addLeadDecided(e)
-	case *AuctionHeld:
-		d.addAuctionHeld(e)
-	case *PostAttempted:
-		d.addText("lead", e.Lead.String())
-		d.addUint("attempt", uint64(e.Attempt))
-		d.addUint("status", uint64(e.Status))
-		d.addFault(e.Fault)
-		d.addVerdict(e.Verdict)
-		d.addText("code", e.Code)
-		d.addFlag("free", e.KeepsAttempt)
+	case *PingAuctionCompleted:
+		d.addPingAuction(e)
+	case *PostAttemptFailed:
+		d.addTextUnlessEmpty("lead", e.Lead.String())
+		d.addUintUnlessZero("attempt", uint64(e.Attempt))
+		d.addUintUnlessZero("status", uint64(e.Status))
+		d.addFaultUnlessNone(e.Fault)
+		d.addVerdictUnlessZero(e.Verdict)
+		d.addTextUnlessEmpty("code", e.Code)
+		d.addTrueIf("free", e.KeepsAttempt)
 	case *PostSettled:
 		d.addPostSettled(e)
-	case *BuyerFundsMoved:
-		d.addUint("buyer", uint64(e.Buyer))
-		d.addText("amount", e.Amount.String())
-		d.addFlag("opening", e.Opening)
-	case *PauseSet:
-		d.addUint("door", uint64(e.Target))
-		d.addUint("ref", uint64(e.Ref))
-		d.addFlag("paused", e.Paused)
-	case *SuppressionListLoaded:
-		d.addUint("list", uint64(e.List))
-		d.addText("file", e.File)
-		d.addUint("entries", e.Entries)
-		d.addFlag("uploaded", e.Uploaded)
-	case *StatusChanged:
+	case *BuyerFundsAdjusted:
+		d.addUintUnlessZero("buyer", uint64(e.Buyer))
+		d.addTextUnlessEmpty("amount", e.Amount.String())
+		d.addTrueIf("opening", e.Opening)
+	case *PausedOrResumed:
+		d.addUintUnlessZero("door", uint64(e.Target))
+		d.addUintUnlessZero("ref", uint64(e.Ref))
+		d.addTrueIf("paused", e.Paused)
+	case *SuppressionListReplaced:
+		d.addUintUnlessZero("list", uint64(e.List))
+		d.addTextUnlessEmpty("file", e.File)
+		d.addUintUnlessZero("entries", e.Entries)
+		d.addTrueIf("uploaded", e.Uploaded)
+	case *LeadStatusesChanged:
 		d.addStatusChanged(e)
 	case *WebhookAttempted:
-		d.addWebhookAttempt(e)
-	case *WebhooksSwitched:
-		d.addUint("supplier", uint64(e.Supplier))
-		d.addFlag("off", e.Off)
+		d.addWebhookAttempted(e)
+	case *SupplierWebhooksTurnedOnOrOff:
+		d.addUintUnlessZero("supplier", uint64(e.Supplier))
+		d.addTrueIf("off", e.Off)
 	case *LeadsErased:
 		d.addErasedLeads(e)
-	case *UserSet, *APITokenSet:
-		d.addUserOrToken(e)
+	case *UserAccountChanged, *APITokenAddedOrRevoked:
+		d.addUserOrAPITokenEvent(e)
 	}
-	if by := RequestedBy(e); by != "" {
-		d.addText("by", by)
+	if by := RequestingOperator(e); by != "" {
+		d.addTextUnlessEmpty("by", by)
 	}
 	return "{" + strings.Join(d, ",") + "}"
 }
 
-// addUserOrToken adds the members that describe a UserSet or an APITokenSet event.
-func (d *jsonDescription) addUserOrToken(e Event) {
+// addUserOrAPITokenEvent adds the members that describe a UserAccountChanged or an APITokenAddedOrRevoked event.
+func (d *jsonMembers) addUserOrAPITokenEvent(e Event) {
 	switch e := e.(type) {
-	case *UserSet:
-		d.addText("user", e.Name)
-		d.addText("role", e.Role.String())
-		d.addFlag("removed", e.Removed)
-	case *APITokenSet:
-		d.addText("user", e.User)
-		d.addText("name", e.Name)
-		d.addText("role", e.Role.String())
-		d.addText("hint", e.Hint)
-		d.addFlag("revoked", e.Revoked)
+	case *UserAccountChanged:
+		d.addTextUnlessEmpty("user", e.Name)
+		d.addTextUnlessEmpty("role", e.Role.String())
+		d.addTrueIf("removed", e.Removed)
+	case *APITokenAddedOrRevoked:
+		d.addTextUnlessEmpty("user", e.User)
+		d.addTextUnlessEmpty("name", e.Name)
+		d.addTextUnlessEmpty("role", e.Role.String())
+		d.addTextUnlessEmpty("hint", e.Hint)
+		d.addTrueIf("revoked", e.Revoked)
 	}
 }
 
-// jsonDescription collects the members of a JSON object, each as the text "name":value.
-type jsonDescription []string
+// jsonMembers collects the members of a JSON object, each as the text "name":value.
+type jsonMembers []string
 
-// addMember adds a member whose value is JSON text.
-func (d *jsonDescription) addMember(name, value string) {
-	*d = append(*d, strconv.Quote(name)+":"+value)
+// addMember adds a member whose value is the JSON text jsonValue.
+func (d *jsonMembers) addMember(name, jsonValue string) {
+	*d = append(*d, strconv.Quote(name)+":"+jsonValue)
 }
 
-// addUint adds a number. Zero is left out.
-func (d *jsonDescription) addUint(name string, v uint64) {
+// addUintUnlessZero adds a number. Zero is left out.
+func (d *jsonMembers) addUintUnlessZero(name string, v uint64) {
 	if v != 0 {
 		d.addMember(name, strconv.FormatUint(v, 10))
 	}
 }
 
-// addText adds a text. An empty text is left out.
-func (d *jsonDescription) addText(name, v string) {
+// addTextUnlessEmpty adds a text. An empty text is left out.
+func (d *jsonMembers) addTextUnlessEmpty(name, v string) {
 	if v != "" {
 		d.addMember(name, string(escape.AppendJSONString(nil, []byte(v))))
 	}
 }
 
-func (d *jsonDescription) addHex(name string, v []byte) { d.addText(name, hex.EncodeToString(v)) }
+func (d *jsonMembers) addHexUnlessEmpty(name string, v []byte) {
+	d.addTextUnlessEmpty(name, hex.EncodeToString(v))
+}
 
-// addFlag adds the member with value true, or leaves it out if v is false.
-func (d *jsonDescription) addFlag(name string, v bool) {
-	if v {
+// addTrueIf adds the member with value true, or leaves it out if the condition is false.
+func (d *jsonMembers) addTrueIf(name string, condition bool) {
+	if condition {
 		d.addMember(name, "true")
 	}
 }
 
-func (d *jsonDescription) addFault(f market.Fault) {
+func (d *jsonMembers) addFaultUnlessNone(f market.RequestFault) {
 	if f != market.FaultNone {
-		d.addText("fault", f.String())
+		d.addTextUnlessEmpty("fault", f.String())
 	}
 }
 
-func (d *jsonDescription) addVerdict(v market.PostVerdict) {
+func (d *jsonMembers) addVerdictUnlessZero(v market.PostVerdict) {
 	if v != 0 {
-		d.addText("verdict", v.String())
+		d.addTextUnlessEmpty("verdict", v.String())
 	}
 }
 
-func (d *jsonDescription) addNames(e *NamesNumbered) {
+func (d *jsonMembers) addNumberAssignments(e *ConfigNumbersAssigned) {
 	given := make([]string, 0, len(e.Names))
 	for i := range e.Names {
 		given = append(given, fmt.Sprintf(`{"kind":%d,"ref":%d,"id":%s}`,
 			e.Names[i].Kind, e.Names[i].Ref, escape.AppendJSONString(nil, []byte(e.Names[i].ID))))
 	}
 	d.addMember("names", "["+strings.Join(given, ",")+"]")
-	d.addUint("caps", uint64(len(e.Caps)))
+	d.addUintUnlessZero("caps", uint64(len(e.Caps)))
 }
 
-func (d *jsonDescription) addLeadDecided(e *LeadDecided) {
-	d.addText("lead", e.Lead.String())
-	d.addText("request", e.Request.String())
-	d.addUint("campaign", uint64(e.Campaign))
-	d.addUint("supplier", uint64(e.Supplier))
-	d.addUint("catalog", uint64(e.Catalog))
-	d.addText("reason", e.Reason.String())
+func (d *jsonMembers) addLeadDecided(e *LeadDecided) {
+	d.addTextUnlessEmpty("lead", e.Lead.String())
+	d.addTextUnlessEmpty("request", e.Request.String())
+	d.addUintUnlessZero("campaign", uint64(e.Campaign))
+	d.addUintUnlessZero("supplier", uint64(e.Supplier))
+	d.addUintUnlessZero("catalog", uint64(e.Catalog))
+	d.addTextUnlessEmpty("reason", e.Reason.String())
 	if !e.DuplicateOf.IsZero() {
-		d.addText("duplicate_of", e.DuplicateOf.String())
+		d.addTextUnlessEmpty("duplicate_of", e.DuplicateOf.String())
 	}
-	d.addTrail(e.Trail)
+	d.addFilterSetsByOutcome(e.Trail)
 	d.addSale("sale", &e.Sale)
-	d.addText("post", escape.ShowPlaceholders(e.Post.URL))
+	d.addTextUnlessEmpty("post", escape.RewritePlaceholdersForDisplay(e.Post.URL))
 	if !e.Auction.ID.IsZero() {
-		d.addText("auction", e.Auction.ID.String())
+		d.addTextUnlessEmpty("auction", e.Auction.ID.String())
 		d.addBids(e.Auction.Bids)
 	}
-	d.addSealedSize(e.Slot, e.Sealed)
-	d.addWebhookType(e.Webhook)
+	d.addSealedSizeAndKeySlot(e.Slot, e.Sealed)
+	d.addWebhookTypeUnlessNone(e.Webhook)
 }
 
-func (d *jsonDescription) addPostSettled(e *PostSettled) {
-	d.addText("lead", e.Lead.String())
-	d.addText("settlement", e.Settlement.String())
+func (d *jsonMembers) addPostSettled(e *PostSettled) {
+	d.addTextUnlessEmpty("lead", e.Lead.String())
+	d.addTextUnlessEmpty("settlement", e.Settlement.String())
 	d.addSale("sale", &e.Sale)
-	d.addUint("status", uint64(e.Status))
-	d.addFault(e.Fault)
-	d.addUint("attempts", uint64(e.Attempts))
-	d.addText("buyer_lead", e.BuyerLead)
-	d.addText("code", e.Code)
-	d.addText("reason", e.Reason.String())
-	d.addTrail(e.Trail)
+	d.addUintUnlessZero("status", uint64(e.Status))
+	d.addFaultUnlessNone(e.Fault)
+	d.addUintUnlessZero("attempts", uint64(e.Attempts))
+	d.addTextUnlessEmpty("buyer_lead", e.BuyerLead)
+	d.addTextUnlessEmpty("code", e.Code)
+	d.addTextUnlessEmpty("reason", e.Reason.String())
+	d.addFilterSetsByOutcome(e.Trail)
 	d.addSale("next", &e.Next)
-	d.addSealedSize(e.Slot, e.Sealed)
-	d.addWebhookType(e.Webhook)
+	d.addSealedSizeAndKeySlot(e.Slot, e.Sealed)
+	d.addWebhookTypeUnlessNone(e.Webhook)
 }
 
-// addSealedSize adds the length of a lead's sealed personal data and the slot of its key.
-func (d *jsonDescription) addSealedSize(slot uint64, part []byte) {
-	d.addUint("sealed_bytes", uint64(len(part)))
-	d.addUint("slot", slot)
+// addSealedSizeAndKeySlot adds the length of a lead's sealed personal data and the slot of its key.
+func (d *jsonMembers) addSealedSizeAndKeySlot(keySlot uint64, sealed []byte) {
+	d.addUintUnlessZero("sealed_bytes", uint64(len(sealed)))
+	d.addUintUnlessZero("slot", keySlot)
 }
 
-func (d *jsonDescription) addErasedLeads(e *LeadsErased) {
+func (d *jsonMembers) addErasedLeads(e *LeadsErased) {
 	leads := make([]string, 0, len(e.Leads))
 	for i := range e.Leads {
 		leads = append(leads, strconv.Quote(e.Leads[i].String()))
@@ -201,15 +203,15 @@ func (d *jsonDescription) addErasedLeads(e *LeadsErased) {
 	d.addMember("slots", "["+strings.Join(slots, ",")+"]")
 }
 
-// addWebhookType adds the type of the webhook that the event triggers, if it triggers one.
-func (d *jsonDescription) addWebhookType(webhookType market.WebhookType) {
+// addWebhookTypeUnlessNone adds the type of the webhook that the event triggers, if it triggers one.
+func (d *jsonMembers) addWebhookTypeUnlessNone(webhookType market.WebhookType) {
 	if webhookType != market.WebhookNone {
-		d.addText("hook", webhookType.String())
+		d.addTextUnlessEmpty("hook", webhookType.String())
 	}
 }
 
-// addTrail adds the outcomes of a decision, each with the numbers of its filter sets.
-func (d *jsonDescription) addTrail(trail []OutcomeFilterSets) {
+// addFilterSetsByOutcome adds the outcomes of a decision, each with the numbers of its filter sets.
+func (d *jsonMembers) addFilterSetsByOutcome(trail []FilterSetsWithOutcome) {
 	steps := make([]string, 0, len(trail))
 	for i := range trail {
 		var sets []string
@@ -225,62 +227,62 @@ func (d *jsonDescription) addTrail(trail []OutcomeFilterSets) {
 
 // addSale adds a sale under the name. Without a buyer it adds only whether the lead is a test
 // lead.
-func (d *jsonDescription) addSale(name string, s *Sale) {
+func (d *jsonMembers) addSale(memberName string, s *Sale) {
 	if s.Buyer == 0 {
-		d.addFlag("test", s.Test)
+		d.addTrueIf("test", s.Test)
 		return
 	}
-	inner := jsonDescription{}
-	inner.addUint("buyer", uint64(s.Buyer))
+	inner := jsonMembers{}
+	inner.addUintUnlessZero("buyer", uint64(s.Buyer))
 	inner.addMember("seat", strconv.Itoa(int(s.FilterSet)))
 	inner.addMember("price", s.Price.String())
 	inner.addMember("payout", s.Payout.String())
-	inner.addText("currency", s.Currency.String())
-	inner.addUint("caps", uint64(len(s.Charges)))
-	inner.addAuctionName("ping", s.Ping)
-	inner.addFlag("test", s.Test)
-	d.addMember(name, "{"+strings.Join(inner, ",")+"}")
+	inner.addTextUnlessEmpty("currency", s.Currency.String())
+	inner.addUintUnlessZero("caps", uint64(len(s.Charges)))
+	inner.addAuctionNamePrefix("ping", s.Ping)
+	inner.addTrueIf("test", s.Test)
+	d.addMember(memberName, "{"+strings.Join(inner, ",")+"}")
 }
 
-func (d *jsonDescription) addCredentialSet(e *CredentialSet) {
-	d.addText("credential", e.Credential.String())
-	d.addUint("owner_kind", uint64(e.Owner))
-	d.addUint("owner", uint64(e.OwnerRef))
-	d.addText("client", e.Client)
-	d.addText("scopes", e.Scopes.String())
-	d.addText("hint", e.Hint)
-	d.addFlag("revoked", e.Revoked)
+func (d *jsonMembers) addCredentialSet(e *CredentialAddedOrRevoked) {
+	d.addTextUnlessEmpty("credential", e.Credential.String())
+	d.addUintUnlessZero("owner_kind", uint64(e.Owner))
+	d.addUintUnlessZero("owner", uint64(e.OwnerRef))
+	d.addTextUnlessEmpty("client", e.Client)
+	d.addTextUnlessEmpty("scopes", e.Scopes.String())
+	d.addTextUnlessEmpty("hint", e.Hint)
+	d.addTrueIf("revoked", e.Revoked)
 }
 
-// addAuctionHeld adds the members of an AuctionHeld event. It leaves out the lead's fields, and
+// addPingAuction adds the members of an PingAuctionCompleted event. It leaves out the lead's fields, and
 // every token, because a token allows its holder to sell or buy at the bid.
-func (d *jsonDescription) addAuctionHeld(e *AuctionHeld) {
-	d.addText("auction", e.Auction.String())
-	d.addText("request", e.Request.String())
-	d.addUint("campaign", uint64(e.Campaign))
-	d.addUint("supplier", uint64(e.Supplier))
-	d.addUint("catalog", uint64(e.Catalog))
-	d.addUint("hops", uint64(e.Hops))
-	d.addAuctionName("name", e.Name)
-	d.addText("theirs", e.SellerAuction)
-	d.addText("reason", e.Reason.String())
-	d.addTrail(e.Trail)
+func (d *jsonMembers) addPingAuction(e *PingAuctionCompleted) {
+	d.addTextUnlessEmpty("auction", e.Auction.String())
+	d.addTextUnlessEmpty("request", e.Request.String())
+	d.addUintUnlessZero("campaign", uint64(e.Campaign))
+	d.addUintUnlessZero("supplier", uint64(e.Supplier))
+	d.addUintUnlessZero("catalog", uint64(e.Catalog))
+	d.addUintUnlessZero("hops", uint64(e.Hops))
+	d.addAuctionNamePrefix("name", e.Name)
+	d.addTextUnlessEmpty("theirs", e.SellerAuction)
+	d.addTextUnlessEmpty("reason", e.Reason.String())
+	d.addFilterSetsByOutcome(e.Trail)
 	d.addBids(e.Bids)
-	d.addUint("fields", uint64(len(e.Fields)))
-	d.addFlag("test", e.Test)
+	d.addUintUnlessZero("fields", uint64(len(e.Fields)))
+	d.addTrueIf("test", e.Test)
 }
 
 // auctionNameBytes is the number of bytes shown of an auction's name. They are enough to find the
 // sale that names the auction.
 const auctionNameBytes = 6
 
-func (d *jsonDescription) addAuctionName(member string, name [16]byte) {
-	if name != [16]byte{} {
-		d.addHex(member, name[:auctionNameBytes])
+func (d *jsonMembers) addAuctionNamePrefix(memberName string, auctionName [16]byte) {
+	if auctionName != [16]byte{} {
+		d.addHexUnlessEmpty(memberName, auctionName[:auctionNameBytes])
 	}
 }
 
-func (d *jsonDescription) addBids(bids []Bid) {
+func (d *jsonMembers) addBids(bids []Bid) {
 	if len(bids) == 0 {
 		return
 	}
@@ -293,10 +295,10 @@ func (d *jsonDescription) addBids(bids []Bid) {
 
 // describeAsJSON returns the bid as a JSON object without the buyer's token.
 func (b *Bid) describeAsJSON() string {
-	d := jsonDescription{}
-	d.addUint("buyer", uint64(b.Buyer))
-	d.addUint("seat", uint64(b.FilterSet))
-	d.addText("outcome", b.Outcome.String())
+	d := jsonMembers{}
+	d.addUintUnlessZero("buyer", uint64(b.Buyer))
+	d.addUintUnlessZero("seat", uint64(b.FilterSet))
+	d.addTextUnlessEmpty("outcome", b.Outcome.String())
 	if b.Amount != 0 {
 		d.addMember("amount", b.Amount.String())
 	}
@@ -304,41 +306,41 @@ func (b *Bid) describeAsJSON() string {
 		d.addMember("payout", b.Payout.String())
 	}
 	if b.Currency != (market.Currency{}) {
-		d.addText("currency", b.Currency.String())
+		d.addTextUnlessEmpty("currency", b.Currency.String())
 	}
 	if b.Elapsed > 0 {
-		d.addUint("elapsed_us", uint64(b.Elapsed)/1000)
+		d.addUintUnlessZero("elapsed_us", uint64(b.Elapsed)/1000)
 	}
-	d.addUint("status", uint64(b.Status))
+	d.addUintUnlessZero("status", uint64(b.Status))
 	if b.Fault != market.FaultNone {
-		d.addText("fault", b.Fault.String())
+		d.addTextUnlessEmpty("fault", b.Fault.String())
 	}
-	d.addText("reason", b.Reason)
+	d.addTextUnlessEmpty("reason", b.Reason)
 	return "{" + strings.Join(d, ",") + "}"
 }
 
-// addStatusChanged adds the members of a StatusChanged event. It leaves out the reporter's
+// addStatusChanged adds the members of a LeadStatusesChanged event. It leaves out the reporter's
 // reasons, because they may name a person.
-func (d *jsonDescription) addStatusChanged(e *StatusChanged) {
-	d.addText("request", e.Request.String())
-	d.addUint("buyer", uint64(e.Buyer))
+func (d *jsonMembers) addStatusChanged(e *LeadStatusesChanged) {
+	d.addTextUnlessEmpty("request", e.Request.String())
+	d.addUintUnlessZero("buyer", uint64(e.Buyer))
 	all := make([]string, 0, len(e.Changes))
 	for i := range e.Changes {
 		c := &e.Changes[i]
-		inner := jsonDescription{}
-		inner.addText("lead", c.Lead.String())
-		inner.addText("result", c.Result.String())
-		inner.addText("from", c.From.String())
-		inner.addText("to", c.To.String())
-		inner.addFlag("waited", c.WasPending)
-		inner.addWebhookType(c.Webhook)
+		inner := jsonMembers{}
+		inner.addTextUnlessEmpty("lead", c.Lead.String())
+		inner.addTextUnlessEmpty("result", c.Result.String())
+		inner.addTextUnlessEmpty("from", c.From.String())
+		inner.addTextUnlessEmpty("to", c.To.String())
+		inner.addTrueIf("waited", c.WasPending)
+		inner.addWebhookTypeUnlessNone(c.Webhook)
 		if c.Return.Credit != 0 {
 			inner.addMember("credit", c.Return.Credit.String())
 		}
 		if c.Return.Reverse != 0 {
 			inner.addMember("reverse", c.Return.Reverse.String())
 		}
-		inner.addUint("caps", uint64(len(c.Return.Charges)))
+		inner.addUintUnlessZero("caps", uint64(len(c.Return.Charges)))
 		inner.addRejections(c.Rejections)
 		all = append(all, "{"+strings.Join(inner, ",")+"}")
 	}
@@ -346,7 +348,7 @@ func (d *jsonDescription) addStatusChanged(e *StatusChanged) {
 }
 
 // addRejections adds the messages that the reporter received for its rejected change.
-func (d *jsonDescription) addRejections(rejections []market.ReportRejection) {
+func (d *jsonMembers) addRejections(rejections []market.BuyerReportRejection) {
 	if len(rejections) == 0 {
 		return
 	}
@@ -357,14 +359,14 @@ func (d *jsonDescription) addRejections(rejections []market.ReportRejection) {
 	d.addMember("objections", "["+strings.Join(all, ",")+"]")
 }
 
-func (d *jsonDescription) addWebhookAttempt(e *WebhookAttempted) {
-	d.addText("lead", e.Lead.String())
-	d.addText("type", e.Type.String())
-	d.addUint("supplier", uint64(e.Supplier))
-	d.addUint("attempt", uint64(e.Attempt))
-	d.addText("outcome", e.Outcome.String())
-	d.addUint("status", uint64(e.Status))
+func (d *jsonMembers) addWebhookAttempted(e *WebhookAttempted) {
+	d.addTextUnlessEmpty("lead", e.Lead.String())
+	d.addTextUnlessEmpty("type", e.Type.String())
+	d.addUintUnlessZero("supplier", uint64(e.Supplier))
+	d.addUintUnlessZero("attempt", uint64(e.Attempt))
+	d.addTextUnlessEmpty("outcome", e.Outcome.String())
+	d.addUintUnlessZero("status", uint64(e.Status))
 	if e.Fault != market.FaultNone {
-		d.addText("fault", e.Fault.String())
+		d.addTextUnlessEmpty("fault", e.Fault.String())
 	}
 }

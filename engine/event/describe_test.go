@@ -15,32 +15,32 @@ const canary = "CANARY"
 
 // hide puts the canary where a person or a secret may be.
 func hide(e Event) {
-	fields := []Field{{Name: "first_name", Kind: market.KindString, Text: []byte(canary)}}
-	contact := ContactPart{Fields: fields, Body: []byte(canary)}
+	fields := []LeadField{{Name: "first_name", Kind: market.KindString, Text: []byte(canary)}}
+	contact := LeadPersonalData{Fields: fields, Body: []byte(canary)}
 	switch e := e.(type) {
 	case *LeadDecided:
-		e.Fields, e.Sealed = fields, contact.AppendTo(nil)
+		e.Fields, e.Sealed = fields, contact.AppendEncoded(nil)
 		copy(e.Idempotency.Key[:], canary)
-		e.Sale.Duplicates = append(e.Sale.Duplicates, DuplicateValue{})
+		e.Sale.Duplicates = append(e.Sale.Duplicates, DuplicateCheckValue{})
 		copy(e.Sale.Duplicates[0].Key[:], canary)
-		e.Auction = EmbeddedAuction{ID: [16]byte{1}, Bids: []Bid{{Token: canary}}}
-	case *AuctionHeld:
+		e.Auction = LeadDecisionAuction{ID: [16]byte{1}, Bids: []Bid{{Token: canary}}}
+	case *PingAuctionCompleted:
 		e.Fields = fields
 		copy(e.Idempotency.Key[:], canary)
 		copy(e.Token[:], canary)
 		e.Bids = append(e.Bids, Bid{Token: canary})
 	case *PostSettled:
-		e.Sealed = contact.AppendTo(nil)
-		e.Sale.Duplicates = append(e.Sale.Duplicates, DuplicateValue{})
+		e.Sealed = contact.AppendEncoded(nil)
+		e.Sale.Duplicates = append(e.Sale.Duplicates, DuplicateCheckValue{})
 		copy(e.Sale.Duplicates[0].Key[:], canary)
-	case *StatusChanged:
-		e.Changes = append(e.Changes, LeadChange{Result: ChangeDone, Reason: canary})
+	case *LeadStatusesChanged:
+		e.Changes = append(e.Changes, LeadStatusChange{Result: ChangeDone, Reason: canary})
 		copy(e.Idempotency.Key[:], canary)
-	case *SecretSet:
+	case *SecretStoredOrDeleted:
 		e.Sealed = []byte(canary)
-	case *CredentialSet:
+	case *CredentialAddedOrRevoked:
 		copy(e.Hash[:], canary)
-	case *Founded:
+	case *ExchangeFounded:
 		copy(e.KeyCheck[:], canary)
 	}
 }
@@ -68,7 +68,7 @@ func TestDescriptions(t *testing.T) {
 		Buyer: 3, FilterSet: 0, Price: 12_500_000, Payout: 10_000_000, Currency: market.Currency{'U', 'S', 'D'},
 		Charges: []CapCharge{{Cap: 1, Amount: 1}, {Cap: 2, Amount: 1}},
 	}
-	trail := []OutcomeFilterSets{{market.OutcomeWon, bitset.Set{1}}, {market.OutcomeCapped, bitset.Set{6, 1}}}
+	trail := []FilterSetsWithOutcome{{market.OutcomeWon, bitset.Set{1}}, {market.OutcomeCapped, bitset.Set{6, 1}}}
 	tests := []struct {
 		e    Event
 		want string
@@ -82,8 +82,8 @@ func TestDescriptions(t *testing.T) {
 		{&PostSettled{Settlement: SettledRefused, Status: 422, Attempts: 1, Code: `said "no"`, Next: sale}, `{
 			"lead":"lead_00000000000000000000000000","settlement":"refused","status":422,"attempts":1,"code":"said \"no\"",
 			"next":{"buyer":3,"seat":0,"price":12.5,"payout":10,"currency":"USD","caps":2}}`},
-		{&AuctionHeld{
-			Supplier: 2, Catalog: 7, Hops: 1, Name: [16]byte{0xab, 5: 1, 6: 9}, SellerAuction: "a-1", Trail: trail, Fields: make([]Field, 4),
+		{&PingAuctionCompleted{
+			Supplier: 2, Catalog: 7, Hops: 1, Name: [16]byte{0xab, 5: 1, 6: 9}, SellerAuction: "a-1", Trail: trail, Fields: make([]LeadField, 4),
 			Bids: []Bid{
 				{Buyer: 3, FilterSet: 1, Outcome: market.OutcomeWon, Amount: 12_500_000, Payout: 10_000_000, Currency: market.Currency{'U', 'S', 'D'}, Elapsed: 120_000_999, Status: 200, Token: "t"},
 				{Buyer: 4, Outcome: market.OutcomeNoBid, Elapsed: 5_000, Status: 200, Reason: "score"},
@@ -95,35 +95,35 @@ func TestDescriptions(t *testing.T) {
 			{"buyer":3,"seat":1,"outcome":"won","amount":12.5,"payout":10,"currency":"USD","elapsed_us":120000,"status":200},
 			{"buyer":4,"outcome":"no_bid","elapsed_us":5,"status":200,"reason":"score"},
 			{"buyer":5,"seat":2,"outcome":"timeout","fault":"timeout"}],"fields":4}`},
-		{&AuctionHeld{Auction: [16]byte{15: 1}, Reason: market.ReasonNoCampaign}, `{
+		{&PingAuctionCompleted{Auction: [16]byte{15: 1}, Reason: market.ReasonNoCampaign}, `{
 			"auction":"auc_00000000000000000000000001","request":"req_00000000000000000000000000","reason":"no_campaign"}`},
-		{&LeadDecided{Auction: EmbeddedAuction{ID: [16]byte{15: 2}, Bids: []Bid{{Buyer: 3, Outcome: market.OutcomeLost}}}, Sale: Sale{Buyer: 1, Ping: [16]byte{1}}}, `{
+		{&LeadDecided{Auction: LeadDecisionAuction{ID: [16]byte{15: 2}, Bids: []Bid{{Buyer: 3, Outcome: market.OutcomeLost}}}, Sale: Sale{Buyer: 1, Ping: [16]byte{1}}}, `{
 			"lead":"lead_00000000000000000000000000","request":"req_00000000000000000000000000",
 			"sale":{"buyer":1,"seat":0,"price":0,"payout":0,"ping":"010000000000"},
 			"auction":"auc_00000000000000000000000002","bids":[{"buyer":3,"outcome":"lost"}]}`},
-		{&AuctionHeld{Auction: [16]byte{15: 3}, Test: true}, `{
+		{&PingAuctionCompleted{Auction: [16]byte{15: 3}, Test: true}, `{
 			"auction":"auc_00000000000000000000000003","request":"req_00000000000000000000000000","test":true}`},
-		{&PostAttempted{Attempt: 2}, `{"lead":"lead_00000000000000000000000000","attempt":2}`},
-		{&PostAttempted{Attempt: 1, Status: 200, Fault: market.FaultUnreadable}, `{"lead":"lead_00000000000000000000000000","attempt":1,"status":200,"fault":"unreadable"}`},
+		{&PostAttemptFailed{Attempt: 2}, `{"lead":"lead_00000000000000000000000000","attempt":2}`},
+		{&PostAttemptFailed{Attempt: 1, Status: 200, Fault: market.FaultUnreadable}, `{"lead":"lead_00000000000000000000000000","attempt":1,"status":200,"fault":"unreadable"}`},
 		{&PostSettled{Settlement: SettledPending, Fault: market.FaultConnect, Attempts: 3}, `{
 			"lead":"lead_00000000000000000000000000","settlement":"pending","fault":"connect","attempts":3}`},
-		{&BuyerFundsMoved{Buyer: 4, Amount: -1, Opening: true}, `{"buyer":4,"amount":"-0.000001","opening":true}`},
-		{&CredentialSet{Credential: CredentialAPIKey, Owner: ObjectSupplier, OwnerRef: 5, Hint: "pk_1", Revoked: true}, `{
+		{&BuyerFundsAdjusted{Buyer: 4, Amount: -1, Opening: true}, `{"buyer":4,"amount":"-0.000001","opening":true}`},
+		{&CredentialAddedOrRevoked{Credential: CredentialAPIKey, Owner: ObjectSupplier, OwnerRef: 5, Hint: "pk_1", Revoked: true}, `{
 			"credential":"api_key","owner_kind":1,"owner":5,"hint":"pk_1","revoked":true}`},
-		{&CredentialSet{Credential: CredentialOAuthClient, Owner: ObjectBuyer, OwnerRef: 6, Client: "blue", Scopes: ScopePost | ScopeWebhook, Hint: "sec"}, `{
+		{&CredentialAddedOrRevoked{Credential: CredentialOAuthClient, Owner: ObjectBuyer, OwnerRef: 6, Client: "blue", Scopes: ScopePost | ScopeWebhook, Hint: "sec"}, `{
 			"credential":"oauth_client","owner_kind":2,"owner":6,"client":"blue","scopes":"post webhook","hint":"sec"}`},
-		{&SecretSet{Name: "buyer/b/bearer", Sealed: []byte("xyz")}, `{"name":"buyer/b/bearer","sealed_bytes":3}`},
-		{&PauseSet{Target: ObjectBuyer, Ref: 9, Paused: true}, `{"door":2,"ref":9,"paused":true}`},
-		{&SuppressionListLoaded{List: 1, File: "ab", Entries: 10}, `{"list":1,"file":"ab","entries":10}`},
-		{&CatalogSet{Version: 2, Document: "cd"}, `{"version":2,"document":"cd"}`},
+		{&SecretStoredOrDeleted{Name: "buyer/b/bearer", Sealed: []byte("xyz")}, `{"name":"buyer/b/bearer","sealed_bytes":3}`},
+		{&PausedOrResumed{Target: ObjectBuyer, Ref: 9, Paused: true}, `{"door":2,"ref":9,"paused":true}`},
+		{&SuppressionListReplaced{List: 1, File: "ab", Entries: 10}, `{"list":1,"file":"ab","entries":10}`},
+		{&ConfigActivated{Version: 2, Document: "cd"}, `{"version":2,"document":"cd"}`},
 		{&LeadDecided{Sale: Sale{Test: true}, Webhook: market.WebhookUnmatched}, `{
 			"lead":"lead_00000000000000000000000000","request":"req_00000000000000000000000000","test":true,"hook":"lead.unmatched"}`},
 		{&PostSettled{Settlement: SettledDelivered, Sale: Sale{Buyer: 1, Test: true}, Webhook: market.WebhookPosted}, `{
 			"lead":"lead_00000000000000000000000000","settlement":"delivered",
 			"sale":{"buyer":1,"seat":0,"price":0,"payout":0,"test":true},"hook":"lead.posted"}`},
-		{&StatusChanged{Buyer: 3, Changes: []LeadChange{
+		{&LeadStatusesChanged{Buyer: 3, Changes: []LeadStatusChange{
 			{Lead: [16]byte{15: 1}, Result: ChangeDone, From: market.StatusAccepted, To: market.StatusContacted, Reason: "Ann said so", Webhook: market.WebhookContacted},
-			{Lead: [16]byte{15: 2}, Result: ChangeDone, From: market.StatusSold, To: market.StatusReturned, WasPending: true, Webhook: market.WebhookReturned, Return: ReturnedResources{
+			{Lead: [16]byte{15: 2}, Result: ChangeDone, From: market.StatusSold, To: market.StatusReturned, WasPending: true, Webhook: market.WebhookReturned, Return: ResourcesFreedByReturn{
 				Credit: 12_500_000, Reverse: 10_000_000, Charges: make([]CapCharge, 2), Month: 1,
 			}},
 			{Result: ChangeUnknown, To: market.StatusSold},
@@ -136,8 +136,8 @@ func TestDescriptions(t *testing.T) {
 			"lead":"lead_00000000000000000000000000","type":"lead.posted","supplier":2,"attempt":3,"outcome":"failed","status":503}`},
 		{&WebhookAttempted{Type: market.WebhookSold, Supplier: 2, Attempt: 6, Outcome: WebhookDead, Fault: market.FaultTimeout}, `{
 			"lead":"lead_00000000000000000000000000","type":"lead.sold","supplier":2,"attempt":6,"outcome":"dead","fault":"timeout"}`},
-		{&WebhooksSwitched{Supplier: 2, Off: true}, `{"supplier":2,"off":true}`},
-		{&WebhooksSwitched{Supplier: 2}, `{"supplier":2}`},
+		{&SupplierWebhooksTurnedOnOrOff{Supplier: 2, Off: true}, `{"supplier":2,"off":true}`},
+		{&SupplierWebhooksTurnedOnOrOff{Supplier: 2}, `{"supplier":2}`},
 		{&LeadDecided{Reason: market.ReasonNoBuyer, Sealed: make([]byte, 90), Slot: 70_000}, `{
 			"lead":"lead_00000000000000000000000000","request":"req_00000000000000000000000000","reason":"no_buyer","sealed_bytes":90,"slot":70000}`},
 		{&PostSettled{Settlement: SettledRefused, Sealed: make([]byte, 60), Slot: 3}, `{
@@ -145,8 +145,8 @@ func TestDescriptions(t *testing.T) {
 		{&LeadsErased{Slots: []uint64{9, 70_000}, Leads: []market.LeadID{{15: 1}, {15: 2}}, At: 5}, `{
 			"leads":["lead_00000000000000000000000001","lead_00000000000000000000000002"],"slots":[9,70000]}`},
 		{&LeadsErased{}, `{"leads":[],"slots":[]}`},
-		{&Founded{Epoch: [16]byte{1, 255}}, `{"epoch":"01ff0000000000000000000000000000"}`},
-		{&NamesNumbered{Names: []NumberedName{{ObjectBuyer, 1, "b\x01\"\xff"}}, Caps: make([]NumberedCap, 3)}, `{
+		{&ExchangeFounded{Epoch: [16]byte{1, 255}}, `{"epoch":"01ff0000000000000000000000000000"}`},
+		{&ConfigNumbersAssigned{Names: []NameNumberAssignment{{ObjectBuyer, 1, "b\x01\"\xff"}}, Caps: make([]CapNumberAssignment, 3)}, `{
 			"names":[{"kind":2,"ref":1,"id":"b\u0001\"` + "\uFFFD" + `"}],"caps":3}`},
 	}
 	unfold := strings.NewReplacer("\n", "", "\t", "")

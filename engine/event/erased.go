@@ -18,8 +18,8 @@ func (*LeadsErased) Kind() Kind { return KindLeadsErased }
 func (l *LeadsErased) reset()   { *l = LeadsErased{Slots: l.Slots[:0], Leads: l.Leads[:0]} }
 
 func (l *LeadsErased) encodeOrDecode(pb *protobufCodec) {
-	packedUint64Field(pb, 1, &l.Slots)
-	idListField(pb, 2, &l.Leads)
-	fixed64Field(pb, 3, &l.At)
-	stringField(pb, 4, &l.By)
+	encodeOrDecodePackedUint64s(pb, 1, &l.Slots)
+	encodeOrDecodeID16List(pb, 2, &l.Leads)
+	encodeOrDecodeFixed64(pb, 3, &l.At)
+	encodeOrDecodeString(pb, 4, &l.By)
 }

@@ -9,24 +9,24 @@ import (
 type Kind uint32
 
 const (
-	KindFounded          Kind = 1
-	KindCatalogSet       Kind = 2
-	KindCredentialSet    Kind = 3
-	KindSecretSet        Kind = 4
-	KindLeadDecided      Kind = 5
-	KindPostAttempted    Kind = 6
-	KindPostSettled      Kind = 7
-	KindFundsMoved       Kind = 8
-	KindPauseSet         Kind = 9
-	KindListLoaded       Kind = 10
-	KindNamesGiven       Kind = 11
-	KindAuctionHeld      Kind = 12
-	KindStatusChanged    Kind = 13
-	KindWebhookAttempted Kind = 14
-	KindWebhooksSwitched Kind = 15
-	KindLeadsErased      Kind = 16
-	KindUserSet          Kind = 17
-	KindAPITokenSet      Kind = 18
+	KindExchangeFounded               Kind = 1
+	KindConfigActivated               Kind = 2
+	KindCredentialAddedOrRevoked      Kind = 3
+	KindSecretStoredOrDeleted         Kind = 4
+	KindLeadDecided                   Kind = 5
+	KindPostAttemptFailed             Kind = 6
+	KindPostSettled                   Kind = 7
+	KindBuyerFundsAdjusted            Kind = 8
+	KindPausedOrResumed               Kind = 9
+	KindSuppressionListReplaced       Kind = 10
+	KindConfigNumbersAssigned         Kind = 11
+	KindPingAuctionCompleted          Kind = 12
+	KindLeadStatusesChanged           Kind = 13
+	KindWebhookAttempted              Kind = 14
+	KindSupplierWebhooksTurnedOnOrOff Kind = 15
+	KindLeadsErased                   Kind = 16
+	KindUserAccountChanged            Kind = 17
+	KindAPITokenAddedOrRevoked        Kind = 18
 )
 
 var kindNames = [...]string{
@@ -65,9 +65,9 @@ type recordEnvelope struct {
 }
 
 func (v *recordEnvelope) encodeOrDecode(pb *protobufCodec) {
-	uint32Field(pb, envelopeKind, &v.kind)
-	uint32Field(pb, envelopeVersion, &v.version)
-	bytesField(pb, envelopeEvent, &v.event)
+	encodeOrDecodeUint32(pb, envelopeKind, &v.kind)
+	encodeOrDecodeUint32(pb, envelopeVersion, &v.version)
+	encodeOrDecodeBytes(pb, envelopeEvent, &v.event)
 }
 
 const (
@@ -76,13 +76,13 @@ const (
 	envelopeEvent   = 3
 )
 
-// Append appends the log record of e to dst. Decoder.Decode reads it.
-func Append(dst []byte, e Event) []byte {
-	pb := newEncoder(dst)
-	pb.appendUint64(envelopeKind, uint64(e.Kind()))
-	pb.appendUint64(envelopeVersion, version)
-	messageField(pb, envelopeEvent, e, true)
-	return pb.finishEncoding()
+// AppendRecord appends the log record of e to dst. Decoder.Decode reads it.
+func AppendRecord(dst []byte, e Event) []byte {
+	pb := takeEncoderFromPool(dst)
+	pb.appendUint64Field(envelopeKind, uint64(e.Kind()))
+	pb.appendUint64Field(envelopeVersion, version)
+	encodeOrDecodeMessage(pb, envelopeEvent, e, true)
+	return pb.finishAndReturnToPool()
 }
 
 // Decoder decodes log records one after the other. It reuses one struct for each kind, so that a
@@ -94,32 +94,32 @@ type Decoder struct {
 
 	codec            protobufCodec
 	envelope         recordEnvelope
-	founded          Founded
-	catalogSet       CatalogSet
-	credentialSet    CredentialSet
-	secretSet        SecretSet
+	founded          ExchangeFounded
+	catalogSet       ConfigActivated
+	credentialSet    CredentialAddedOrRevoked
+	secretSet        SecretStoredOrDeleted
 	leadDecided      LeadDecided
-	postAttempted    PostAttempted
+	postAttempted    PostAttemptFailed
 	postSettled      PostSettled
-	fundsMoved       BuyerFundsMoved
-	pauseSet         PauseSet
-	listLoaded       SuppressionListLoaded
-	namesGiven       NamesNumbered
-	auctionHeld      AuctionHeld
-	statusChanged    StatusChanged
+	fundsMoved       BuyerFundsAdjusted
+	pauseSet         PausedOrResumed
+	listLoaded       SuppressionListReplaced
+	namesGiven       ConfigNumbersAssigned
+	auctionHeld      PingAuctionCompleted
+	statusChanged    LeadStatusesChanged
 	webhookAttempted WebhookAttempted
-	webhooksSwitched WebhooksSwitched
+	webhooksSwitched SupplierWebhooksTurnedOnOrOff
 	leadsErased      LeadsErased
-	userSet          UserSet
-	apiTokenSet      APITokenSet
+	userSet          UserAccountChanged
+	apiTokenSet      APITokenAddedOrRevoked
 }
 
-// Decode decodes the log record data. The event, its strings and its slices are valid until the
-// next call, and only while data is unchanged.
-func (d *Decoder) Decode(data []byte) (Event, error) {
+// Decode decodes the log record. The event, its strings and its slices are valid until the
+// next call, and only while record is unchanged.
+func (d *Decoder) Decode(record []byte) (Event, error) {
 	d.envelope = recordEnvelope{}
 	d.codec.forReplay = d.ForReplay
-	if err := d.codec.decodeMessage(data, &d.envelope); err != nil {
+	if err := d.codec.decodeMessage(record, &d.envelope); err != nil {
 		return nil, fmt.Errorf("cannot decode the envelope of a log record: %w", err)
 	}
 	kind, written := d.envelope.kind, d.envelope.version
@@ -143,41 +143,41 @@ func (d *Decoder) Decode(data []byte) (Event, error) {
 // reusedEventOf returns the decoder's struct for the kind, or nil for an unknown kind.
 func (d *Decoder) reusedEventOf(kind Kind) Event {
 	switch kind {
-	case KindFounded:
+	case KindExchangeFounded:
 		return &d.founded
-	case KindCatalogSet:
+	case KindConfigActivated:
 		return &d.catalogSet
-	case KindCredentialSet:
+	case KindCredentialAddedOrRevoked:
 		return &d.credentialSet
-	case KindSecretSet:
+	case KindSecretStoredOrDeleted:
 		return &d.secretSet
 	case KindLeadDecided:
 		return &d.leadDecided
-	case KindPostAttempted:
+	case KindPostAttemptFailed:
 		return &d.postAttempted
 	case KindPostSettled:
 		return &d.postSettled
-	case KindFundsMoved:
+	case KindBuyerFundsAdjusted:
 		return &d.fundsMoved
-	case KindPauseSet:
+	case KindPausedOrResumed:
 		return &d.pauseSet
-	case KindListLoaded:
+	case KindSuppressionListReplaced:
 		return &d.listLoaded
-	case KindNamesGiven:
+	case KindConfigNumbersAssigned:
 		return &d.namesGiven
-	case KindAuctionHeld:
+	case KindPingAuctionCompleted:
 		return &d.auctionHeld
-	case KindStatusChanged:
+	case KindLeadStatusesChanged:
 		return &d.statusChanged
 	case KindWebhookAttempted:
 		return &d.webhookAttempted
-	case KindWebhooksSwitched:
+	case KindSupplierWebhooksTurnedOnOrOff:
 		return &d.webhooksSwitched
 	case KindLeadsErased:
 		return &d.leadsErased
-	case KindUserSet:
+	case KindUserAccountChanged:
 		return &d.userSet
-	case KindAPITokenSet:
+	case KindAPITokenAddedOrRevoked:
 		return &d.apiTokenSet
 	}
 	return nil

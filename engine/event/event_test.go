@@ -17,7 +17,7 @@ func TestFactsComeBackAsTheyWere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var d Decoder
 		for _, e := range rapid.SliceOfN(someFact(), 1, 12).Draw(t, "log") {
-			back, err := d.Decode(Append(nil, e))
+			back, err := d.Decode(AppendRecord(nil, e))
 			if err != nil {
 				t.Fatalf("%s: %v", e.Kind(), err)
 			}
@@ -35,7 +35,7 @@ func TestADecoderIsEmptiedBetweenFacts(t *testing.T) {
 	for i, full := range everyKind() {
 		fill(full)
 		for _, e := range []Event{full, empties[i], full} {
-			back, err := d.Decode(Append(nil, e))
+			back, err := d.Decode(AppendRecord(nil, e))
 			if err != nil || !same(e, back) {
 				t.Errorf("wrote %+v\nread  %+v, %v", e, back, err)
 			}
@@ -46,7 +46,7 @@ func TestADecoderIsEmptiedBetweenFacts(t *testing.T) {
 func TestAppendKeepsWhatIsThere(t *testing.T) {
 	for _, e := range everyKind() {
 		fill(e)
-		if got := Append([]byte("before"), e); string(got) != "before"+string(Append(nil, e)) {
+		if got := AppendRecord([]byte("before"), e); string(got) != "before"+string(AppendRecord(nil, e)) {
 			t.Errorf("%s: appended as %q", e.Kind(), got)
 		}
 	}
@@ -94,7 +94,7 @@ func TestAFieldOfTheFutureIsPassedOver(t *testing.T) {
 		mm.AppendUint32(envelopeVersion, version)
 		var later easyproto.Marshaler
 		later.MessageMarshaler().AppendUint64(200, 1)
-		fact := append(later.Marshal(nil), factOf(t, Append(nil, e))...)
+		fact := append(later.Marshal(nil), factOf(t, AppendRecord(nil, e))...)
 		mm.AppendBytes(envelopeEvent, append(fact, later.Marshal(nil)...))
 		back, err := d.Decode(m.Marshal(nil))
 		if err != nil || !same(e, back) {
@@ -116,7 +116,7 @@ func factOf(t testing.TB, data []byte) []byte {
 // between two fields it is a smaller fact; elsewhere it is refused.
 func TestACutFactIsSmallerOrRefused(t *testing.T) {
 	for _, e := range everyKind() {
-		fact := factOf(t, Append(nil, fill(e)))
+		fact := factOf(t, AppendRecord(nil, fill(e)))
 		whole := []int{0}
 		for rest := fact; len(rest) > 0; {
 			var fc easyproto.FieldContext
@@ -170,7 +170,7 @@ func TestAFieldOfTheWrongFormIsRefused(t *testing.T) {
 
 func fieldsOf(t testing.TB, e Event) map[uint32]bool {
 	fields := map[uint32]bool{}
-	for rest := factOf(t, Append(nil, fill(e))); len(rest) > 0; {
+	for rest := factOf(t, AppendRecord(nil, fill(e))); len(rest) > 0; {
 		var fc easyproto.FieldContext
 		var err error
 		if rest, err = fc.NextField(rest); err != nil {
@@ -188,21 +188,21 @@ func TestCodesAndHashesHaveTheirLength(t *testing.T) {
 		into func(mm *easyproto.MessageMarshaler, value []byte)
 		size int
 	}{
-		{"a lead's id", KindPostAttempted, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendBytes(1, v) }, 16},
-		{"a credential's hash", KindCredentialSet, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendBytes(4, v) }, 32},
+		{"a lead's id", KindPostAttemptFailed, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendBytes(1, v) }, 16},
+		{"a credential's hash", KindCredentialAddedOrRevoked, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendBytes(4, v) }, 32},
 		{"a sale's currency", KindLeadDecided, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendMessage(12).AppendBytes(5, v) }, 3},
 		{"a duplicate's key", KindLeadDecided, func(mm *easyproto.MessageMarshaler, v []byte) {
 			mm.AppendMessage(12).AppendMessage(9).AppendBytes(1, v)
 		}, 16},
 		{"the auction that a sale uses up", KindPostSettled, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendMessage(3).AppendBytes(11, v) }, 16},
-		{"a changed lead", KindStatusChanged, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendMessage(7).AppendBytes(1, v) }, 16},
-		{"a return's currency", KindStatusChanged, func(mm *easyproto.MessageMarshaler, v []byte) {
+		{"a changed lead", KindLeadStatusesChanged, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendMessage(7).AppendBytes(1, v) }, 16},
+		{"a return's currency", KindLeadStatusesChanged, func(mm *easyproto.MessageMarshaler, v []byte) {
 			mm.AppendMessage(7).AppendMessage(7).AppendBytes(4, v)
 		}, 3},
 		{"a supplier's lead", KindWebhookAttempted, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendBytes(1, v) }, 16},
-		{"an auction's name", KindAuctionHeld, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendBytes(9, v) }, 16},
-		{"an auction's token", KindAuctionHeld, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendBytes(11, v) }, 16},
-		{"a bid's currency", KindAuctionHeld, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendMessage(19).AppendBytes(7, v) }, 3},
+		{"an auction's name", KindPingAuctionCompleted, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendBytes(9, v) }, 16},
+		{"an auction's token", KindPingAuctionCompleted, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendBytes(11, v) }, 16},
+		{"a bid's currency", KindPingAuctionCompleted, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendMessage(19).AppendBytes(7, v) }, 3},
 	}
 	for _, test := range tests {
 		for _, n := range []int{0, test.size - 1, test.size, test.size + 1, 100} {

@@ -23,7 +23,7 @@ func TestEveryKindHasItsNumber(t *testing.T) {
 			t.Errorf("the decoder reads kind %d into a %s", i+1, e.Kind())
 		}
 	}
-	if got, last := len(everyKind()), int(KindAPITokenSet); got != last {
+	if got, last := len(everyKind()), int(KindAPITokenAddedOrRevoked); got != last {
 		t.Errorf("%d kinds, the last is number %d", got, last)
 	}
 }
@@ -102,9 +102,9 @@ func (f *filler) fill(v reflect.Value) {
 // to nobody, a post to nowhere.
 func someFact() *rapid.Generator[Event] {
 	return rapid.OneOf(
-		any1[Founded](), any1[CatalogSet](), any1[CredentialSet](), any1[SecretSet](), any1[LeadDecided](),
-		any1[PostAttempted](), any1[PostSettled](), any1[BuyerFundsMoved](), any1[PauseSet](), any1[SuppressionListLoaded](), any1[NamesNumbered](), any1[AuctionHeld](),
-		any1[StatusChanged](), any1[WebhookAttempted](), any1[WebhooksSwitched](), any1[LeadsErased](), any1[UserSet](), any1[APITokenSet](),
+		any1[ExchangeFounded](), any1[ConfigActivated](), any1[CredentialAddedOrRevoked](), any1[SecretStoredOrDeleted](), any1[LeadDecided](),
+		any1[PostAttemptFailed](), any1[PostSettled](), any1[BuyerFundsAdjusted](), any1[PausedOrResumed](), any1[SuppressionListReplaced](), any1[ConfigNumbersAssigned](), any1[PingAuctionCompleted](),
+		any1[LeadStatusesChanged](), any1[WebhookAttempted](), any1[SupplierWebhooksTurnedOnOrOff](), any1[LeadsErased](), any1[UserAccountChanged](), any1[APITokenAddedOrRevoked](),
 	)
 }
 
@@ -123,19 +123,19 @@ func any1[T any, E interface {
 				e.Post = PostIntent{}
 			}
 			if e.Auction.ID.IsZero() {
-				e.Auction = EmbeddedAuction{}
+				e.Auction = LeadDecisionAuction{}
 			}
-		case *AuctionHeld:
+		case *PingAuctionCompleted:
 			e.Trail = trimmed(e.Trail)
 		case *PostSettled:
 			e.Trail = trimmed(e.Trail)
 			if e.Next.Buyer == 0 {
 				e.Next, e.Post = Sale{}, PostIntent{}
 			}
-		case *StatusChanged:
+		case *LeadStatusesChanged:
 			for i := range e.Changes {
 				if e.Changes[i].Return.Month == 0 {
-					e.Changes[i].Return = ReturnedResources{}
+					e.Changes[i].Return = ResourcesFreedByReturn{}
 				}
 			}
 		}
@@ -143,7 +143,7 @@ func any1[T any, E interface {
 	})
 }
 
-func trimmed(trail []OutcomeFilterSets) []OutcomeFilterSets {
+func trimmed(trail []FilterSetsWithOutcome) []FilterSetsWithOutcome {
 	for i := range trail {
 		seats := trail[i].FilterSets
 		for len(seats) > 0 && seats[len(seats)-1] == 0 {

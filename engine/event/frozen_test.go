@@ -22,10 +22,10 @@ const frozen = "testdata/frozen.golden"
 // line for every number that facts carry and this package gives.
 func frozenFacts() (lines []string) {
 	for _, e := range everyKind() {
-		lines = append(lines, fmt.Sprintf("fact %d %s %s", e.Kind(), e.Kind(), hex.EncodeToString(Append(nil, fill(e)))))
+		lines = append(lines, fmt.Sprintf("fact %d %s %s", e.Kind(), e.Kind(), hex.EncodeToString(AppendRecord(nil, fill(e)))))
 	}
-	contact := ContactPart{Fields: []Field{{"phone", 1, []byte("+14155550123")}}, Body: []byte("{}")}
-	lines = append(lines, "contact "+hex.EncodeToString(contact.AppendTo(nil)))
+	contact := LeadPersonalData{Fields: []LeadField{{"phone", 1, []byte("+14155550123")}}, Body: []byte("{}")}
+	lines = append(lines, "contact "+hex.EncodeToString(contact.AppendEncoded(nil)))
 	for s := SettledDelivered; s.String() != "invalid"; s++ {
 		lines = append(lines, fmt.Sprintf("settlement %d %s", s, s))
 	}
@@ -104,7 +104,7 @@ func TestFrozenFactsAreReadable(t *testing.T) {
 			continue
 		}
 		want := fill(reflect.New(reflect.TypeOf(e).Elem()).Interface().(Event))
-		if !partOf(reflect.ValueOf(e).Elem(), reflect.ValueOf(want).Elem()) || !bytes.Equal(Append(nil, e), data) {
+		if !partOf(reflect.ValueOf(e).Elem(), reflect.ValueOf(want).Elem()) || !bytes.Equal(AppendRecord(nil, e), data) {
 			t.Errorf("%s: %+v", words[2], e)
 		}
 		whole[e.Kind()] = same(e, want)
@@ -139,7 +139,7 @@ func TestNumbersWithoutANameSaySo(t *testing.T) {
 		}
 	}
 	for _, number := range []uint8{8, 255} {
-		if got := LeadChangeResult(number).String(); got != "invalid_result" {
+		if got := LeadStatusChangeResult(number).String(); got != "invalid_result" {
 			t.Errorf("result %d of a change is called %q", number, got)
 		}
 		if got := WebhookOutcome(number).String(); got != "invalid" {

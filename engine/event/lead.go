@@ -12,41 +12,41 @@ import (
 type LeadDecided struct {
 	Lead     market.LeadID
 	Request  market.RequestID // of the call with the lead; a replay repeats it
-	Campaign market.Ref
-	Supplier market.Ref
+	Campaign market.PermanentNumber
+	Supplier market.PermanentNumber
 	Catalog  uint32 // version of the configuration that numbers the filter sets
 	Decided  int64  // Unix nanoseconds; caps are charged in the windows of this instant
 
-	Idempotency IdempotencyUse
-	Reason      market.Reason
-	Trail       []OutcomeFilterSets
+	Idempotency RequestIdempotencyKey
+	Reason      market.UnsoldReason
+	Trail       []FilterSetsWithOutcome
 	Sale        Sale
 	Post        PostIntent
 	Keep        int64 // end of the lead's retention in memory, at the earliest when its delivery has ended; Unix nanoseconds
 
-	Fields []Field // by their known names or as they arrived, without personal ones
-	Sealed []byte  // Contact, under the key of Slot
+	Fields []LeadField // by their known names or as they arrived, without personal ones
+	Sealed []byte      // Contact, under the key of Slot
 
-	DuplicateOf market.LeadID   // of a duplicate: the accepted lead with the same value
-	Auction     EmbeddedAuction // of the sale or failed sale; zero: no auction
+	DuplicateOf market.LeadID       // of a duplicate: the accepted lead with the same value
+	Auction     LeadDecisionAuction // of the sale or failed sale; zero: no auction
 
 	SellerAuction string             // the seller's own id of the auction that its post names; empty: none
 	Webhook       market.WebhookType // that this decision causes, or WebhookNone
 	Slot          uint64             // of the key that seals the lead; zero: plaintext (before encryption)
 }
 
-// IdempotencyUse is a request's idempotency key, by which a repeat finds the first answer. A zero
+// RequestIdempotencyKey is a request's idempotency key, by which a repeat finds the first answer. A zero
 // Key means that the request has none.
-type IdempotencyUse struct {
+type RequestIdempotencyKey struct {
 	Key         [16]byte // hash of owner, endpoint and key
 	Fingerprint uint64   // hash of the body
 	ExpiresAt   int64    // Unix nanoseconds
 }
 
-// Field is one field of a lead, as the log stores it.
-type Field struct {
+// LeadField is one field of a lead, as the log stores it.
+type LeadField struct {
 	Name string
-	Kind market.ValueKind
+	Kind market.FieldValueKind
 	Text []byte
 }
 
@@ -63,34 +63,34 @@ func (l *LeadDecided) ResetKeepingCapacity() {
 }
 
 func (l *LeadDecided) encodeOrDecode(pb *protobufCodec) {
-	idField(pb, 1, &l.Lead)
-	idField(pb, 2, &l.Request)
-	uint32Field(pb, 3, &l.Campaign)
-	uint32Field(pb, 4, &l.Supplier)
-	uint32Field(pb, 5, &l.Catalog)
-	fixed64Field(pb, 6, &l.Decided)
-	idField(pb, 7, &l.Idempotency.Key)
-	fixed64Field(pb, 8, &l.Idempotency.Fingerprint)
-	fixed64Field(pb, 9, &l.Idempotency.ExpiresAt)
-	enumField(pb, 10, &l.Reason)
-	pb.skipFieldsHereIfReplay(11, 11)
-	trailField(pb, 11, &l.Trail)
-	messageField(pb, 12, &l.Sale, l.Sale.Buyer != 0 || l.Sale.Test)
-	messageField(pb, 13, &l.Post, l.Post.URL != "")
-	fixed64Field(pb, 14, &l.Keep)
-	pb.skipFieldsHereIfReplay(15, 15)
-	messageListField(pb, 15, &l.Fields)
-	bytesField(pb, 16, &l.Sealed)
-	idField(pb, 17, &l.DuplicateOf)
-	pb.skipFieldsHereIfReplay(18, 19)
-	messageField(pb, 18, &l.Auction, !l.Auction.ID.IsZero())
-	stringField(pb, 19, &l.SellerAuction)
-	enumField(pb, 20, &l.Webhook)
-	uint64Field(pb, 21, &l.Slot)
+	encodeOrDecodeID16(pb, 1, &l.Lead)
+	encodeOrDecodeID16(pb, 2, &l.Request)
+	encodeOrDecodeUint32(pb, 3, &l.Campaign)
+	encodeOrDecodeUint32(pb, 4, &l.Supplier)
+	encodeOrDecodeUint32(pb, 5, &l.Catalog)
+	encodeOrDecodeFixed64(pb, 6, &l.Decided)
+	encodeOrDecodeID16(pb, 7, &l.Idempotency.Key)
+	encodeOrDecodeFixed64(pb, 8, &l.Idempotency.Fingerprint)
+	encodeOrDecodeFixed64(pb, 9, &l.Idempotency.ExpiresAt)
+	encodeOrDecodeEnum(pb, 10, &l.Reason)
+	pb.skipFieldRangeIfReplay(11, 11)
+	encodeOrDecodeTrail(pb, 11, &l.Trail)
+	encodeOrDecodeMessage(pb, 12, &l.Sale, l.Sale.Buyer != 0 || l.Sale.Test)
+	encodeOrDecodeMessage(pb, 13, &l.Post, l.Post.URL != "")
+	encodeOrDecodeFixed64(pb, 14, &l.Keep)
+	pb.skipFieldRangeIfReplay(15, 15)
+	encodeOrDecodeMessageList(pb, 15, &l.Fields)
+	encodeOrDecodeBytes(pb, 16, &l.Sealed)
+	encodeOrDecodeID16(pb, 17, &l.DuplicateOf)
+	pb.skipFieldRangeIfReplay(18, 19)
+	encodeOrDecodeMessage(pb, 18, &l.Auction, !l.Auction.ID.IsZero())
+	encodeOrDecodeString(pb, 19, &l.SellerAuction)
+	encodeOrDecodeEnum(pb, 20, &l.Webhook)
+	encodeOrDecodeUint64(pb, 21, &l.Slot)
 }
 
-func (f *Field) encodeOrDecode(pb *protobufCodec) {
-	stringField(pb, 1, &f.Name)
-	enumField(pb, 2, &f.Kind)
-	bytesField(pb, 3, &f.Text)
+func (f *LeadField) encodeOrDecode(pb *protobufCodec) {
+	encodeOrDecodeString(pb, 1, &f.Name)
+	encodeOrDecodeEnum(pb, 2, &f.Kind)
+	encodeOrDecodeBytes(pb, 3, &f.Text)
 }

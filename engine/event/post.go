@@ -5,7 +5,7 @@ import (
 )
 
 // PostIntent is the intent to post a lead to a buyer's endpoint. It holds everything that a
-// restarted process needs to post again, except the body, which is in the sealed ContactPart.
+// restarted process needs to post again, except the body, which is in the sealed LeadPersonalData.
 // Every attempt sends the same bytes.
 type PostIntent struct {
 	URL        string // empty: the lead is only recorded
@@ -31,12 +31,12 @@ type PostIntent struct {
 	Trusted bool
 }
 
-// NewPostIntent returns the intent to post to the endpoint. timeout is the limit of one attempt
+// NewPostIntent returns the intent to post to the endpoint. attemptTimeoutNanos is the limit of one attempt
 // in nanoseconds.
-func NewPostIntent(endpoint *market.Endpoint, timeout int64) PostIntent {
+func NewPostIntent(endpoint *market.Endpoint, attemptTimeoutNanos int64) PostIntent {
 	p := PostIntent{
 		URL: endpoint.URL, Credential: endpoint.Credential, Header: endpoint.Header, Scheme: endpoint.Scheme,
-		Timeout: timeout, Repeatable: endpoint.IsRepeatable(), Trusted: endpoint.IsRepeatRefusalFinal(),
+		Timeout: attemptTimeoutNanos, Repeatable: endpoint.MayRepeatPost(), Trusted: endpoint.IsRepeatRefusalFinal(),
 	}
 	if endpoint.OAuth != nil {
 		p.TokenURL, p.ClientID, p.Scope = endpoint.OAuth.TokenURL, endpoint.OAuth.ClientID, endpoint.OAuth.Scope
@@ -61,45 +61,45 @@ func (p *PostIntent) Endpoint() market.Endpoint {
 }
 
 func (p *PostIntent) encodeOrDecode(pb *protobufCodec) {
-	stringField(pb, 1, &p.URL)
-	stringField(pb, 2, &p.Credential)
-	stringField(pb, 3, &p.Header)
-	stringField(pb, 4, &p.Scheme)
-	zigzagField(pb, 5, &p.Timeout)
-	boolField(pb, 6, &p.Repeatable)
-	stringField(pb, 7, &p.TokenURL)
-	stringField(pb, 8, &p.ClientID)
-	stringField(pb, 9, &p.Scope)
-	idField(pb, 10, &p.Auction)
-	messageField(pb, 11, (*dialectMessage)(&p.Dialect), p.Dialect != (market.Dialect{}))
-	boolField(pb, 12, &p.Trusted)
+	encodeOrDecodeString(pb, 1, &p.URL)
+	encodeOrDecodeString(pb, 2, &p.Credential)
+	encodeOrDecodeString(pb, 3, &p.Header)
+	encodeOrDecodeString(pb, 4, &p.Scheme)
+	encodeOrDecodeZigzag(pb, 5, &p.Timeout)
+	encodeOrDecodeBool(pb, 6, &p.Repeatable)
+	encodeOrDecodeString(pb, 7, &p.TokenURL)
+	encodeOrDecodeString(pb, 8, &p.ClientID)
+	encodeOrDecodeString(pb, 9, &p.Scope)
+	encodeOrDecodeID16(pb, 10, &p.Auction)
+	encodeOrDecodeMessage(pb, 11, (*dialectMessage)(&p.Dialect), p.Dialect != (market.Dialect{}))
+	encodeOrDecodeBool(pb, 12, &p.Trusted)
 }
 
-// PostAttempted records a failed attempt to post a lead that will be repeated. A restarted
+// PostAttemptFailed records a failed attempt to post a lead that will be repeated. A restarted
 // process continues the retry schedule by its number and time.
-type PostAttempted struct {
+type PostAttemptFailed struct {
 	Lead         market.LeadID
 	Attempt      uint32 // step of the retry schedule, from 1
 	At           int64  // end of the attempt, Unix nanoseconds
 	Status       uint32 // HTTP status; zero: no answer
-	Fault        market.Fault
+	Fault        market.RequestFault
 	Verdict      market.PostVerdict // zero: an earlier program wrote the event
 	Code         string             // the buyer's reason for a refusal
 	KeepsAttempt bool               // the attempt does not count: the next attempt has the same number
 }
 
-func (*PostAttempted) Kind() Kind { return KindPostAttempted }
-func (t *PostAttempted) reset()   { *t = PostAttempted{} }
+func (*PostAttemptFailed) Kind() Kind { return KindPostAttemptFailed }
+func (t *PostAttemptFailed) reset()   { *t = PostAttemptFailed{} }
 
-func (t *PostAttempted) encodeOrDecode(pb *protobufCodec) {
-	idField(pb, 1, &t.Lead)
-	uint32Field(pb, 2, &t.Attempt)
-	fixed64Field(pb, 3, &t.At)
-	uint32Field(pb, 4, &t.Status)
-	enumField(pb, 5, &t.Fault)
-	enumField(pb, 6, &t.Verdict)
-	stringField(pb, 7, &t.Code)
-	boolField(pb, 8, &t.KeepsAttempt)
+func (t *PostAttemptFailed) encodeOrDecode(pb *protobufCodec) {
+	encodeOrDecodeID16(pb, 1, &t.Lead)
+	encodeOrDecodeUint32(pb, 2, &t.Attempt)
+	encodeOrDecodeFixed64(pb, 3, &t.At)
+	encodeOrDecodeUint32(pb, 4, &t.Status)
+	encodeOrDecodeEnum(pb, 5, &t.Fault)
+	encodeOrDecodeEnum(pb, 6, &t.Verdict)
+	encodeOrDecodeString(pb, 7, &t.Code)
+	encodeOrDecodeBool(pb, 8, &t.KeepsAttempt)
 }
 
 // PostSettlement is a result of posting a lead to a buyer, or an operator's decision on the post.
@@ -138,7 +138,7 @@ func (s PostSettlement) EndsPost() bool {
 // always with one buyer.
 type PostSettled struct {
 	Lead       market.LeadID
-	Campaign   market.Ref
+	Campaign   market.PermanentNumber
 	Settlement PostSettlement
 	Sale       Sale // as in the intent
 	BuyerLead  string
@@ -147,18 +147,18 @@ type PostSettled struct {
 	Attempts   uint32
 	Elapsed    int64 // of the last attempt, nanoseconds
 
-	Reason market.Reason // of a refusal without a next buyer
-	Trail  []OutcomeFilterSets
+	Reason market.UnsoldReason // of a refusal without a next buyer
+	Trail  []FilterSetsWithOutcome
 	Next   Sale // of a refusal with a next buyer
 	Post   PostIntent
 	Sealed []byte // Contact with the body of the next post, under the key of Slot
 
-	Webhook  market.WebhookType // that this event causes, or WebhookNone
-	Supplier market.Ref         // of the lead
-	Decided  int64              // time of the lead's decision, Unix nanoseconds: the month in which it counts as sold
-	Fault    market.Fault       // of the last attempt; of SettledPending a timeout if an attempt is still running
-	Slot     uint64             // the lead's own, if Sealed is not empty; zero: Sealed is plaintext
-	By       string             // requesting operator; empty: no operator, or an earlier program wrote the event
+	Webhook  market.WebhookType     // that this event causes, or WebhookNone
+	Supplier market.PermanentNumber // of the lead
+	Decided  int64                  // time of the lead's decision, Unix nanoseconds: the month in which it counts as sold
+	Fault    market.RequestFault    // of the last attempt; of SettledPending a timeout if an attempt is still running
+	Slot     uint64                 // the lead's own, if Sealed is not empty; zero: Sealed is plaintext
+	By       string                 // requesting operator; empty: no operator, or an earlier program wrote the event
 }
 
 func (*PostSettled) Kind() Kind { return KindPostSettled }
@@ -171,26 +171,26 @@ func (s *PostSettled) reset() {
 }
 
 func (s *PostSettled) encodeOrDecode(pb *protobufCodec) {
-	idField(pb, 1, &s.Lead)
-	enumField(pb, 2, &s.Settlement)
-	messageField(pb, 3, &s.Sale, true)
-	stringField(pb, 4, &s.BuyerLead)
-	stringField(pb, 5, &s.Code)
-	uint32Field(pb, 6, &s.Status)
-	uint32Field(pb, 7, &s.Attempts)
-	zigzagField(pb, 8, &s.Elapsed)
-	enumField(pb, 9, &s.Reason)
-	trailField(pb, 10, &s.Trail)
-	messageField(pb, 11, &s.Next, s.Next.Buyer != 0)
-	messageField(pb, 12, &s.Post, s.Next.Buyer != 0)
-	bytesField(pb, 13, &s.Sealed)
-	uint32Field(pb, 14, &s.Campaign)
-	enumField(pb, 15, &s.Webhook)
-	uint32Field(pb, 16, &s.Supplier)
-	fixed64Field(pb, 17, &s.Decided)
-	enumField(pb, 18, &s.Fault)
-	uint64Field(pb, 19, &s.Slot)
-	stringField(pb, 20, &s.By)
+	encodeOrDecodeID16(pb, 1, &s.Lead)
+	encodeOrDecodeEnum(pb, 2, &s.Settlement)
+	encodeOrDecodeMessage(pb, 3, &s.Sale, true)
+	encodeOrDecodeString(pb, 4, &s.BuyerLead)
+	encodeOrDecodeString(pb, 5, &s.Code)
+	encodeOrDecodeUint32(pb, 6, &s.Status)
+	encodeOrDecodeUint32(pb, 7, &s.Attempts)
+	encodeOrDecodeZigzag(pb, 8, &s.Elapsed)
+	encodeOrDecodeEnum(pb, 9, &s.Reason)
+	encodeOrDecodeTrail(pb, 10, &s.Trail)
+	encodeOrDecodeMessage(pb, 11, &s.Next, s.Next.Buyer != 0)
+	encodeOrDecodeMessage(pb, 12, &s.Post, s.Next.Buyer != 0)
+	encodeOrDecodeBytes(pb, 13, &s.Sealed)
+	encodeOrDecodeUint32(pb, 14, &s.Campaign)
+	encodeOrDecodeEnum(pb, 15, &s.Webhook)
+	encodeOrDecodeUint32(pb, 16, &s.Supplier)
+	encodeOrDecodeFixed64(pb, 17, &s.Decided)
+	encodeOrDecodeEnum(pb, 18, &s.Fault)
+	encodeOrDecodeUint64(pb, 19, &s.Slot)
+	encodeOrDecodeString(pb, 20, &s.By)
 }
 
 // dialectMessage encodes a dialect as a protobuf message. The text with index i in Dialect.Texts
@@ -201,8 +201,8 @@ type dialectMessage market.Dialect
 const dialectIdempotent = 14
 
 func (d *dialectMessage) encodeOrDecode(pb *protobufCodec) {
-	for i, text := range (*market.Dialect)(d).Texts() {
-		stringField(pb, uint32(i+1), text)
+	for i, text := range (*market.Dialect)(d).TextPointers() {
+		encodeOrDecodeString(pb, uint32(i+1), text)
 	}
-	boolField(pb, dialectIdempotent, &d.Idempotent)
+	encodeOrDecodeBool(pb, dialectIdempotent, &d.Idempotent)
 }

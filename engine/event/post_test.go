@@ -33,12 +33,12 @@ func TestAnIntentKeepsItsEndpoint(t *testing.T) {
 		configured.Certified = rapid.Bool().Draw(t, "certified")
 		fact := LeadDecided{Post: NewPostIntent(&configured, 7)}
 		var d Decoder
-		read, err := d.Decode(Append(nil, &fact))
+		read, err := d.Decode(AppendRecord(nil, &fact))
 		if err != nil {
 			t.Fatal(err)
 		}
 		post := read.(*LeadDecided).Post
-		if got := post.Endpoint(); !reflect.DeepEqual(got, to) || post.Timeout != 7 || post.Repeatable != configured.IsRepeatable() || post.Trusted != configured.IsRepeatRefusalFinal() {
+		if got := post.Endpoint(); !reflect.DeepEqual(got, to) || post.Timeout != 7 || post.Repeatable != configured.MayRepeatPost() || post.Trusted != configured.IsRepeatRefusalFinal() {
 			t.Fatalf("%+v, want %+v", post, to)
 		}
 	})

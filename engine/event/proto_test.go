@@ -136,7 +136,7 @@ func TestTheDescriptionIsWhatTheCodeWrites(t *testing.T) {
 	for _, e := range everyKind() {
 		fill(e)
 		wrapped := dynamicpb.NewMessage(file.Messages().ByName("Envelope"))
-		if err := proto.Unmarshal(Append(nil, e), wrapped); err != nil {
+		if err := proto.Unmarshal(AppendRecord(nil, e), wrapped); err != nil {
 			t.Fatal(err)
 		}
 		for _, difference := range differences("Envelope", wrapped) {
@@ -172,9 +172,9 @@ func TestTheDescriptionIsWhatTheCodeWrites(t *testing.T) {
 }
 
 func TestTheContactPartIsDescribed(t *testing.T) {
-	contact := ContactPart{Fields: []Field{{"phone", 1, []byte("+14155550123")}}, Body: []byte("{}")}
+	contact := LeadPersonalData{Fields: []LeadField{{"phone", 1, []byte("+14155550123")}}, Body: []byte("{}")}
 	described := dynamicpb.NewMessage(readProto(t).Messages().ByName("Contact"))
-	if err := proto.Unmarshal(contact.AppendTo(nil), described); err != nil {
+	if err := proto.Unmarshal(contact.AppendEncoded(nil), described); err != nil {
 		t.Fatal(err)
 	}
 	for _, difference := range differences("Contact", described) {

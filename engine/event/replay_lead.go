@@ -15,9 +15,9 @@ import (
 //
 // (Rejected: a second decoder for every kind, or for serving: their speed does not matter.)
 
-// leadReader reads the fields of an encoded lead from left to right, for the fast decoder of
+// replayFieldReader reads the fields of an encoded lead from left to right, for the fast decoder of
 // replays. If a value does not match its tag, failed is set and rest is empty.
-type leadReader struct {
+type replayFieldReader struct {
 	rest   []byte
 	failed bool
 }
@@ -32,133 +32,133 @@ const (
 var errMalformedField = errors.New("lead_decided event: a field's value is malformed or has the wrong wire type")
 
 // decodeForReplay decodes the fields that Apply needs. At the first tag that it does not know, it
-// gives the rest of src to the general decoder pb.
-func (l *LeadDecided) decodeForReplay(pb *protobufCodec, src []byte) error {
-	w := leadReader{rest: src}
+// gives the rest of encoded to generalDecoder.
+func (l *LeadDecided) decodeForReplay(generalDecoder *protobufCodec, encoded []byte) error {
+	w := replayFieldReader{rest: encoded}
 	for len(w.rest) > 0 {
 		switch w.rest[0] {
 		case 1<<3 | tagBytes:
-			w.readID((*[16]byte)(&l.Lead))
+			w.skipTagAndReadID16((*[16]byte)(&l.Lead))
 		case 2<<3 | tagBytes:
-			w.readID((*[16]byte)(&l.Request))
+			w.skipTagAndReadID16((*[16]byte)(&l.Request))
 		case 3<<3 | tagVarint:
-			l.Campaign = market.Ref(w.readUint32())
+			l.Campaign = market.PermanentNumber(w.skipTagAndReadUint32())
 		case 4<<3 | tagVarint:
-			l.Supplier = market.Ref(w.readUint32())
+			l.Supplier = market.PermanentNumber(w.skipTagAndReadUint32())
 		case 5<<3 | tagVarint:
-			l.Catalog = w.readUint32()
+			l.Catalog = w.skipTagAndReadUint32()
 		case 6<<3 | tagFixed:
-			l.Decided = w.readFixed()
+			l.Decided = w.skipTagAndReadFixed64()
 		case 7<<3 | tagBytes:
-			w.readID(&l.Idempotency.Key)
+			w.skipTagAndReadID16(&l.Idempotency.Key)
 		case 8<<3 | tagFixed:
-			l.Idempotency.Fingerprint = uint64(w.readFixed())
+			l.Idempotency.Fingerprint = uint64(w.skipTagAndReadFixed64())
 		case 9<<3 | tagFixed:
-			l.Idempotency.ExpiresAt = w.readFixed()
+			l.Idempotency.ExpiresAt = w.skipTagAndReadFixed64()
 		case 11<<3 | tagBytes, 15<<3 | tagBytes: // the trail, and the lead's fields
-			w.readBytes()
+			w.skipTagAndReadBytes()
 		case 12<<3 | tagBytes:
-			if err := l.Sale.decodeForReplay(pb, w.readBytes()); err != nil {
+			if err := l.Sale.decodeForReplay(generalDecoder, w.skipTagAndReadBytes()); err != nil {
 				return err
 			}
 		case 14<<3 | tagFixed:
-			l.Keep = w.readFixed()
+			l.Keep = w.skipTagAndReadFixed64()
 		case 16<<3&0x7f | tagBytes | 0x80: // the first of two bytes: of number 16, 32 and so on
 			if len(w.rest) < 2 || w.rest[1] != 1 {
-				return w.decodeRest(pb, l)
+				return w.decodeRestWith(generalDecoder, l)
 			}
 			w.rest = w.rest[1:]
-			l.Sealed = w.readBytes()
+			l.Sealed = w.skipTagAndReadBytes()
 		default:
-			return w.decodeRest(pb, l)
+			return w.decodeRestWith(generalDecoder, l)
 		}
 	}
-	return w.finish()
+	return w.errorIfMalformed()
 }
 
 // decodeForReplay decodes a sale with the fast decoder. At the first tag that it does not know,
-// it gives the rest of src to the general decoder pb.
-func (s *Sale) decodeForReplay(pb *protobufCodec, src []byte) error {
-	w := leadReader{rest: src}
+// it gives the rest of encoded to generalDecoder.
+func (s *Sale) decodeForReplay(generalDecoder *protobufCodec, encoded []byte) error {
+	w := replayFieldReader{rest: encoded}
 	for len(w.rest) > 0 {
 		switch w.rest[0] {
 		case 1<<3 | tagVarint:
-			s.Buyer = market.Ref(w.readUint32())
+			s.Buyer = market.PermanentNumber(w.skipTagAndReadUint32())
 		case 2<<3 | tagVarint:
-			s.FilterSet = w.readUint32()
+			s.FilterSet = w.skipTagAndReadUint32()
 		case 3<<3 | tagVarint:
-			s.Price = market.Money(w.readSint())
+			s.Price = market.Money(w.skipTagAndReadZigzag())
 		case 4<<3 | tagVarint:
-			s.Payout = market.Money(w.readSint())
+			s.Payout = market.Money(w.skipTagAndReadZigzag())
 		case 5<<3 | tagBytes:
-			w.readCurrency(&s.Currency)
+			w.skipTagAndReadCurrency(&s.Currency)
 		case 7<<3 | tagFixed:
-			s.Turn.Set = uint64(w.readFixed())
+			s.Turn.Set = uint64(w.skipTagAndReadFixed64())
 		case 8<<3 | tagVarint:
-			s.Turn.Phase = w.readUint32()
+			s.Turn.Phase = w.skipTagAndReadUint32()
 		case 10<<3 | tagVarint:
-			s.Turn.Member = w.readUint32()
+			s.Turn.Member = w.skipTagAndReadUint32()
 		case 6<<3 | tagBytes:
-			if err := extendList(&s.Charges).decodeForReplay(pb, w.readBytes()); err != nil {
+			if err := appendZeroElement(&s.Charges).decodeForReplay(generalDecoder, w.skipTagAndReadBytes()); err != nil {
 				return err
 			}
 		case 9<<3 | tagBytes:
-			if err := extendList(&s.Duplicates).decodeForReplay(pb, w.readBytes()); err != nil {
+			if err := appendZeroElement(&s.Duplicates).decodeForReplay(generalDecoder, w.skipTagAndReadBytes()); err != nil {
 				return err
 			}
 		default:
-			return w.decodeRest(pb, s)
+			return w.decodeRestWith(generalDecoder, s)
 		}
 	}
-	return w.finish()
+	return w.errorIfMalformed()
 }
 
 // decodeForReplay decodes a cap charge with the fast decoder. At the first tag that it does not
-// know, it gives the rest of src to the general decoder pb.
-func (c *CapCharge) decodeForReplay(pb *protobufCodec, src []byte) error {
-	w := leadReader{rest: src}
+// know, it gives the rest of encoded to generalDecoder.
+func (c *CapCharge) decodeForReplay(generalDecoder *protobufCodec, encoded []byte) error {
+	w := replayFieldReader{rest: encoded}
 	for len(w.rest) > 0 {
 		switch w.rest[0] {
 		case 1<<3 | tagVarint:
-			c.Cap = market.Ref(w.readUint32())
+			c.Cap = market.PermanentNumber(w.skipTagAndReadUint32())
 		case 2<<3 | tagFixed:
-			c.Window = w.readFixed()
+			c.Window = w.skipTagAndReadFixed64()
 		case 3<<3 | tagVarint:
-			c.Amount = w.readSint()
+			c.Amount = w.skipTagAndReadZigzag()
 		default:
-			return w.decodeRest(pb, c)
+			return w.decodeRestWith(generalDecoder, c)
 		}
 	}
-	return w.finish()
+	return w.errorIfMalformed()
 }
 
 // decodeForReplay decodes a duplicate value with the fast decoder. At the first tag that it does
-// not know, it gives the rest of src to the general decoder pb.
-func (d *DuplicateValue) decodeForReplay(pb *protobufCodec, src []byte) error {
-	w := leadReader{rest: src}
+// not know, it gives the rest of encoded to generalDecoder.
+func (d *DuplicateCheckValue) decodeForReplay(generalDecoder *protobufCodec, encoded []byte) error {
+	w := replayFieldReader{rest: encoded}
 	for len(w.rest) > 0 {
 		switch w.rest[0] {
 		case 1<<3 | tagBytes:
-			w.readID((*[16]byte)(&d.Key))
+			w.skipTagAndReadID16((*[16]byte)(&d.Key))
 		case 2<<3 | tagFixed:
-			d.Until = w.readFixed()
+			d.Until = w.skipTagAndReadFixed64()
 		default:
-			return w.decodeRest(pb, d)
+			return w.decodeRestWith(generalDecoder, d)
 		}
 	}
-	return w.finish()
+	return w.errorIfMalformed()
 }
 
-// decodeRest decodes the remaining fields into m with the general decoder pb.
-func (w *leadReader) decodeRest(pb *protobufCodec, m message) error {
+// decodeRestWith decodes the remaining fields into the message with generalDecoder.
+func (w *replayFieldReader) decodeRestWith(generalDecoder *protobufCodec, into message) error {
 	if w.failed {
 		return errMalformedField
 	}
-	return pb.decodeMessage(w.rest, m)
+	return generalDecoder.decodeMessage(w.rest, into)
 }
 
-// readVarint skips the tag, which is one byte, and reads the varint after it.
-func (w *leadReader) readVarint() uint64 {
+// skipTagAndReadVarint skips the tag, which is one byte, and reads the varint after it.
+func (w *replayFieldReader) skipTagAndReadVarint() uint64 {
 	if len(w.rest) > 1 && w.rest[1] < 0x80 {
 		value := w.rest[1]
 		w.rest = w.rest[2:]
@@ -166,32 +166,32 @@ func (w *leadReader) readVarint() uint64 {
 	}
 	value, n := binary.Uvarint(w.rest[1:])
 	if n <= 0 {
-		w.fail()
+		w.markMalformed()
 		return 0
 	}
 	w.rest = w.rest[1+n:]
 	return value
 }
 
-// readUint32 skips the tag and reads a number. A number over 32 bits is an error.
-func (w *leadReader) readUint32() uint32 {
-	value := w.readVarint()
+// skipTagAndReadUint32 skips the tag and reads a number. A number over 32 bits is an error.
+func (w *replayFieldReader) skipTagAndReadUint32() uint32 {
+	value := w.skipTagAndReadVarint()
 	if value > math.MaxUint32 {
-		w.fail()
+		w.markMalformed()
 	}
 	return uint32(value)
 }
 
-// readSint skips the tag and reads a signed number in zigzag form.
-func (w *leadReader) readSint() int64 {
-	value := w.readVarint()
+// skipTagAndReadZigzag skips the tag and reads a signed number in zigzag form.
+func (w *replayFieldReader) skipTagAndReadZigzag() int64 {
+	value := w.skipTagAndReadVarint()
 	return int64(value>>1) ^ -int64(value&1)
 }
 
-// readFixed skips the tag and reads a number of eight bytes.
-func (w *leadReader) readFixed() int64 {
+// skipTagAndReadFixed64 skips the tag and reads a number of eight bytes.
+func (w *replayFieldReader) skipTagAndReadFixed64() int64 {
 	if len(w.rest) < 9 {
-		w.fail()
+		w.markMalformed()
 		return 0
 	}
 	value := binary.LittleEndian.Uint64(w.rest[1:])
@@ -199,11 +199,11 @@ func (w *leadReader) readFixed() int64 {
 	return int64(value)
 }
 
-// readBytes skips the tag and returns the byte string after it, without a copy.
-func (w *leadReader) readBytes() []byte {
-	n := w.readVarint()
+// skipTagAndReadBytes skips the tag and returns the byte string after it, without a copy.
+func (w *replayFieldReader) skipTagAndReadBytes() []byte {
+	n := w.skipTagAndReadVarint()
 	if n > uint64(len(w.rest)) {
-		w.fail()
+		w.markMalformed()
 		return nil
 	}
 	value := w.rest[:n]
@@ -211,29 +211,29 @@ func (w *leadReader) readBytes() []byte {
 	return value
 }
 
-// readID skips the tag and copies a byte string of 16 bytes to into. Another length is an error.
-func (w *leadReader) readID(into *[16]byte) {
-	if value := w.readBytes(); len(value) == len(into) {
+// skipTagAndReadID16 skips the tag and copies a byte string of 16 bytes to into. Another length is an error.
+func (w *replayFieldReader) skipTagAndReadID16(into *[16]byte) {
+	if value := w.skipTagAndReadBytes(); len(value) == len(into) {
 		*into = [16]byte(value)
 	} else {
-		w.fail()
+		w.markMalformed()
 	}
 }
 
-// readCurrency skips the tag and copies a currency code of three bytes to into.
-func (w *leadReader) readCurrency(into *market.Currency) {
-	if value := w.readBytes(); len(value) == len(into) {
+// skipTagAndReadCurrency skips the tag and copies a currency code of three bytes to into.
+func (w *replayFieldReader) skipTagAndReadCurrency(into *market.Currency) {
+	if value := w.skipTagAndReadBytes(); len(value) == len(into) {
 		*into = market.Currency(value)
 	} else {
-		w.fail()
+		w.markMalformed()
 	}
 }
 
-// fail records that a value does not match its tag, and ends the reading.
-func (w *leadReader) fail() { w.rest, w.failed = nil, true }
+// markMalformed records that a value does not match its tag, and ends the reading.
+func (w *replayFieldReader) markMalformed() { w.rest, w.failed = nil, true }
 
-// finish returns an error if a value did not match its tag.
-func (w *leadReader) finish() error {
+// errorIfMalformed returns an error if a value did not match its tag.
+func (w *replayFieldReader) errorIfMalformed() error {
 	if w.failed {
 		return errMalformedField
 	}

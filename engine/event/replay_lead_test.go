@@ -11,7 +11,7 @@ import (
 func TestBriefLeavesOutWhatIsNeverApplied(t *testing.T) {
 	brief, whole := Decoder{ForReplay: true}, Decoder{}
 	for _, e := range everyKind() {
-		data := Append(nil, fill(e))
+		data := AppendRecord(nil, fill(e))
 		want, err := whole.Decode(data)
 		if err != nil {
 			t.Fatal(err)
@@ -21,8 +21,8 @@ func TestBriefLeavesOutWhatIsNeverApplied(t *testing.T) {
 			if len(e.Fields) == 0 || len(e.Trail) == 0 || len(e.Auction.Bids) == 0 || e.SellerAuction == "" {
 				t.Fatal("the lead has nothing to leave out")
 			}
-			e.Fields, e.Trail, e.Auction, e.SellerAuction = nil, nil, EmbeddedAuction{}, ""
-		case *AuctionHeld:
+			e.Fields, e.Trail, e.Auction, e.SellerAuction = nil, nil, LeadDecisionAuction{}, ""
+		case *PingAuctionCompleted:
 			if len(e.Fields) == 0 || len(e.Trail) == 0 || len(e.Bids) == 0 || e.SellerAuction == "" || !e.Test || e.FiltersPassed == 0 {
 				t.Fatal("the auction has nothing to leave out")
 			}
@@ -41,7 +41,7 @@ func TestBriefLeavesOutWhatIsNeverApplied(t *testing.T) {
 // typical is a lead as most are: sold, with two caps, a turn and two values to
 // remember, and a trail over a few seats.
 func typical() *LeadDecided {
-	contact := ContactPart{Fields: []Field{
+	contact := LeadPersonalData{Fields: []LeadField{
 		{"first_name", market.KindString, []byte("Ann")},
 		{"last_name", market.KindString, []byte("Example")},
 		{"phone", market.KindString, []byte("+14155550123")},
@@ -49,17 +49,17 @@ func typical() *LeadDecided {
 	}}
 	lead := &LeadDecided{
 		Lead: [16]byte{1, 2, 3}, Request: [16]byte{4, 5, 6}, Campaign: 3, Supplier: 2, Catalog: 9, Decided: 1_800_000_000e9,
-		Idempotency: IdempotencyUse{Key: [16]byte{7}, Fingerprint: 8, ExpiresAt: 1_802_592_000e9}, Keep: 1_803_888_000e9,
-		Trail: []OutcomeFilterSets{{market.OutcomeWon, bitset.Set{4}}, {market.OutcomeWrongState, bitset.Set{3}}},
+		Idempotency: RequestIdempotencyKey{Key: [16]byte{7}, Fingerprint: 8, ExpiresAt: 1_802_592_000e9}, Keep: 1_803_888_000e9,
+		Trail: []FilterSetsWithOutcome{{market.OutcomeWon, bitset.Set{4}}, {market.OutcomeWrongState, bitset.Set{3}}},
 		Sale: Sale{
 			Buyer: 5, FilterSet: 2, Price: 12_000_000, Payout: 9_600_000, Currency: market.Currency{'U', 'S', 'D'},
 			Charges:    []CapCharge{{1, 1_799_971_200e9, 1}, {2, 1_799_971_200e9, 12_000_000}},
 			Turn:       RotationTurn{Set: 1 << 60, Phase: 1 << 30, Member: 2},
-			Duplicates: []DuplicateValue{{Key: market.DuplicateKey{1}, Until: 1_802_592_000e9}, {Key: market.DuplicateKey{2}, Until: 1_802_592_000e9}},
+			Duplicates: []DuplicateCheckValue{{Key: market.DuplicateKey{1}, Until: 1_802_592_000e9}, {Key: market.DuplicateKey{2}, Until: 1_802_592_000e9}},
 		},
-		Fields: []Field{{"state", market.KindString, []byte("CA")}, {"vehicle_count", market.KindInteger, []byte("2")}},
+		Fields: []LeadField{{"state", market.KindString, []byte("CA")}, {"vehicle_count", market.KindInteger, []byte("2")}},
 	}
-	lead.Sealed = contact.AppendTo(nil)
+	lead.Sealed = contact.AppendEncoded(nil)
 	return lead
 }
 
@@ -76,8 +76,8 @@ func agree(t *testing.T, data []byte) (brief, whole error) {
 		t.Fatalf("%x is %+v, and briefly: %v", data, want, brief)
 	}
 	if lead, ok := want.(*LeadDecided); ok {
-		lead.Trail, lead.Fields, lead.Auction, lead.SellerAuction = lead.Trail[:0], lead.Fields[:0], EmbeddedAuction{}, ""
-		if written := Append(nil, got); string(written) != string(Append(nil, lead)) {
+		lead.Trail, lead.Fields, lead.Auction, lead.SellerAuction = lead.Trail[:0], lead.Fields[:0], LeadDecisionAuction{}, ""
+		if written := AppendRecord(nil, got); string(written) != string(AppendRecord(nil, lead)) {
 			t.Fatalf("%x is %+v, and briefly %+v", data, lead, got)
 		}
 	}
@@ -91,7 +91,7 @@ func TestBriefRefusesWhatIsRefused(t *testing.T) {
 	lead.Trail, lead.Fields, lead.DuplicateOf = nil, nil, market.LeadID{9}
 	lead.Webhook, lead.Sale.Test = market.WebhookPosted, true
 	lead.Post = PostIntent{URL: "https://buyer.example/post", Timeout: 5e9}
-	frame := Append(nil, lead)
+	frame := AppendRecord(nil, lead)
 	refused := 0
 	for at := range frame {
 		for value := range 256 {
@@ -119,7 +119,7 @@ func TestBriefRefusesWhatIsRefused(t *testing.T) {
 
 func FuzzBrief(f *testing.F) {
 	for _, e := range everyKind() {
-		f.Add(Append(nil, fill(e)))
+		f.Add(AppendRecord(nil, fill(e)))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { agree(t, data) })
 }

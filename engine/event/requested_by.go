@@ -1,34 +1,34 @@
 package event
 
-// RequestedBy returns the name of the operator who caused the event. It is empty if no operator
+// RequestingOperator returns the name of the operator who caused the event. It is empty if no operator
 // did, or if an earlier program wrote the event without the name.
-func RequestedBy(e Event) string {
+func RequestingOperator(e Event) (operatorName string) {
 	switch e := e.(type) {
-	case *CatalogSet:
+	case *ConfigActivated:
 		return e.By
-	case *CredentialSet:
+	case *CredentialAddedOrRevoked:
 		return e.By
-	case *SecretSet:
+	case *SecretStoredOrDeleted:
 		return e.By
 	case *PostSettled:
 		return e.By
-	case *BuyerFundsMoved:
+	case *BuyerFundsAdjusted:
 		return e.By
-	case *PauseSet:
+	case *PausedOrResumed:
 		return e.By
-	case *SuppressionListLoaded:
+	case *SuppressionListReplaced:
 		return e.By
-	case *StatusChanged:
+	case *LeadStatusesChanged:
 		return e.By
 	case *WebhookAttempted:
 		return e.By
-	case *WebhooksSwitched:
+	case *SupplierWebhooksTurnedOnOrOff:
 		return e.By
 	case *LeadsErased:
 		return e.By
-	case *UserSet:
+	case *UserAccountChanged:
 		return e.By
-	case *APITokenSet:
+	case *APITokenAddedOrRevoked:
 		return e.By
 	}
 	return ""

@@ -18,7 +18,7 @@ func TestBy(t *testing.T) {
 			want = "anna"
 			kinds++
 		}
-		if got := RequestedBy(e); got != want {
+		if got := RequestingOperator(e); got != want {
 			t.Errorf("a %s was asked for by %q, want %q", e.Kind(), got, want)
 		}
 		if shown := strings.Contains(DescribeAsJSON(e), `"by":"anna"`); shown != (want != "") {

@@ -9,14 +9,14 @@ import (
 // is posted, these are held. The PostSettled event then repeats the sale, to take them for good
 // or to release them.
 type Sale struct {
-	Buyer      market.Ref // zero: no sale
-	FilterSet  uint32     // position in the campaign's filter sets, by the catalog's version
+	Buyer      market.PermanentNumber // zero: no sale
+	FilterSet  uint32                 // position in the campaign's filter sets, by the catalog's version
 	Price      market.Money
 	Payout     market.Money
 	Currency   market.Currency
 	Charges    []CapCharge
 	Turn       RotationTurn
-	Duplicates []DuplicateValue
+	Duplicates []DuplicateCheckValue
 	Ping       [16]byte // name of the auction that the sale uses up; zero: none
 	Test       bool     // of a test lead, sold or not: it takes no resources
 }
@@ -25,7 +25,7 @@ type Sale struct {
 // Amount is a number of leads, or millionths of the currency unit. A return gives it back to the
 // same window.
 type CapCharge struct {
-	Cap    market.Ref
+	Cap    market.PermanentNumber
 	Window int64
 	Amount int64
 }
@@ -40,9 +40,9 @@ type RotationTurn struct {
 	Member uint32
 }
 
-// DuplicateValue is a value of a lead, as a hash, by which later leads are recognized as its
+// DuplicateCheckValue is a value of a lead, as a hash, by which later leads are recognized as its
 // duplicates. Memory keeps it from the acceptance of the lead until Until, in Unix nanoseconds.
-type DuplicateValue struct {
+type DuplicateCheckValue struct {
 	Key   market.DuplicateKey
 	Until int64
 }
@@ -61,27 +61,27 @@ func (s *Sale) CopyFrom(other *Sale) {
 }
 
 func (s *Sale) encodeOrDecode(pb *protobufCodec) {
-	uint32Field(pb, 1, &s.Buyer)
-	uint32Field(pb, 2, &s.FilterSet)
-	zigzagField(pb, 3, &s.Price)
-	zigzagField(pb, 4, &s.Payout)
-	fixedBytesField(pb, 5, s.Currency[:], s.Currency != (market.Currency{}))
-	messageListField(pb, 6, &s.Charges)
-	fixed64Field(pb, 7, &s.Turn.Set)
-	uint32Field(pb, 8, &s.Turn.Phase)
-	uint32Field(pb, 10, &s.Turn.Member)
-	messageListField(pb, 9, &s.Duplicates)
-	idField(pb, 11, &s.Ping)
-	boolField(pb, 12, &s.Test)
+	encodeOrDecodeUint32(pb, 1, &s.Buyer)
+	encodeOrDecodeUint32(pb, 2, &s.FilterSet)
+	encodeOrDecodeZigzag(pb, 3, &s.Price)
+	encodeOrDecodeZigzag(pb, 4, &s.Payout)
+	encodeOrDecodeFixedBytes(pb, 5, s.Currency[:], s.Currency != (market.Currency{}))
+	encodeOrDecodeMessageList(pb, 6, &s.Charges)
+	encodeOrDecodeFixed64(pb, 7, &s.Turn.Set)
+	encodeOrDecodeUint32(pb, 8, &s.Turn.Phase)
+	encodeOrDecodeUint32(pb, 10, &s.Turn.Member)
+	encodeOrDecodeMessageList(pb, 9, &s.Duplicates)
+	encodeOrDecodeID16(pb, 11, &s.Ping)
+	encodeOrDecodeBool(pb, 12, &s.Test)
 }
 
 func (c *CapCharge) encodeOrDecode(pb *protobufCodec) {
-	uint32Field(pb, 1, &c.Cap)
-	fixed64Field(pb, 2, &c.Window)
-	zigzagField(pb, 3, &c.Amount)
+	encodeOrDecodeUint32(pb, 1, &c.Cap)
+	encodeOrDecodeFixed64(pb, 2, &c.Window)
+	encodeOrDecodeZigzag(pb, 3, &c.Amount)
 }
 
-func (d *DuplicateValue) encodeOrDecode(pb *protobufCodec) {
-	idField(pb, 1, &d.Key)
-	fixed64Field(pb, 2, &d.Until)
+func (d *DuplicateCheckValue) encodeOrDecode(pb *protobufCodec) {
+	encodeOrDecodeID16(pb, 1, &d.Key)
+	encodeOrDecodeFixed64(pb, 2, &d.Until)
 }

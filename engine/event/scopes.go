@@ -15,7 +15,7 @@ var scopeNames = [...]struct {
 }{{"ping", ScopePing}, {"post", ScopePost}, {"webhook", ScopeWebhook}}
 
 // ParseScope returns the scope with this name. The bool is false for an unknown name.
-func ParseScope(name string) (TokenScopes, bool) {
+func ParseScope(name string) (scope TokenScopes, known bool) {
 	for i := range scopeNames {
 		if scopeNames[i].name == name {
 			return scopeNames[i].bit, true
@@ -24,21 +24,21 @@ func ParseScope(name string) (TokenScopes, bool) {
 	return 0, false
 }
 
-// Contains reports whether s has all scopes of others.
-func (s TokenScopes) Contains(others TokenScopes) bool { return s&others == others }
+// ContainsAll reports whether s has all scopes of others.
+func (s TokenScopes) ContainsAll(others TokenScopes) bool { return s&others == others }
 
 // Names returns the names of the scopes in s, in the order ping, post, webhook.
 func (s TokenScopes) Names() (names []string) {
 	for i := range scopeNames {
-		if s.Contains(scopeNames[i].bit) {
+		if s.ContainsAll(scopeNames[i].bit) {
 			names = append(names, scopeNames[i].name)
 		}
 	}
 	return names
 }
 
-// AppendTo appends the names of the scopes in s, separated by spaces, as OAuth lists scopes.
-func (s TokenScopes) AppendTo(dst []byte) []byte {
+// AppendNames appends the names of the scopes in s, separated by spaces, as OAuth lists scopes.
+func (s TokenScopes) AppendNames(dst []byte) []byte {
 	for i, name := range s.Names() {
 		if i > 0 {
 			dst = append(dst, ' ')
@@ -48,4 +48,4 @@ func (s TokenScopes) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-func (s TokenScopes) String() string { return string(s.AppendTo(nil)) }
+func (s TokenScopes) String() string { return string(s.AppendNames(nil)) }

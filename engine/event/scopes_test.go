@@ -15,12 +15,12 @@ func TestScopes(t *testing.T) {
 		var back TokenScopes
 		for _, name := range scopes.Names() {
 			scope, ok := ParseScope(name)
-			if !ok || !scopes.Contains(scope) {
+			if !ok || !scopes.ContainsAll(scope) {
 				t.Errorf("%q is read as %b, %v", name, scope, ok)
 			}
 			back |= scope
 		}
-		if !scopes.Contains(back) || back.String() != want {
+		if !scopes.ContainsAll(back) || back.String() != want {
 			t.Errorf("%q comes back as %q", want, back)
 		}
 	}
@@ -34,7 +34,7 @@ func TestScopes(t *testing.T) {
 func TestHas(t *testing.T) {
 	both := ScopePing | ScopePost
 	for others, want := range map[TokenScopes]bool{0: true, ScopePing: true, both: true, ScopeWebhook: false, both | ScopeWebhook: false} {
-		if got := both.Contains(others); got != want {
+		if got := both.ContainsAll(others); got != want {
 			t.Errorf("ping and post have %q: %v", others, got)
 		}
 	}

@@ -10,10 +10,10 @@ import (
 // over in another that says less.
 func TestChangesAreEmptiedForTheNext(t *testing.T) {
 	var d Decoder
-	full := fill(new(StatusChanged)).(*StatusChanged)
-	less := &StatusChanged{Changes: []LeadChange{{Result: ChangeNone}, {Result: ChangeDone, Return: ReturnedResources{Month: 1}}, {}}}
-	for _, e := range []Event{full, less, full, new(StatusChanged), less} {
-		if back, err := d.Decode(Append(nil, e)); err != nil || !same(e, back) {
+	full := fill(new(LeadStatusesChanged)).(*LeadStatusesChanged)
+	less := &LeadStatusesChanged{Changes: []LeadStatusChange{{Result: ChangeNone}, {Result: ChangeDone, Return: ResourcesFreedByReturn{Month: 1}}, {}}}
+	for _, e := range []Event{full, less, full, new(LeadStatusesChanged), less} {
+		if back, err := d.Decode(AppendRecord(nil, e)); err != nil || !same(e, back) {
 			t.Errorf("wrote %+v\nread  %+v, %v", e, back, err)
 		}
 	}
@@ -23,8 +23,8 @@ func TestChangesAreEmptiedForTheNext(t *testing.T) {
 func TestAReturnIsWrittenWithItsMonth(t *testing.T) {
 	var d Decoder
 	for month, want := range map[int64]market.Money{0: 0, 1: 5} {
-		back, err := d.Decode(Append(nil, &StatusChanged{Changes: []LeadChange{{Return: ReturnedResources{Credit: 5, Month: month}}}}))
-		if err != nil || back.(*StatusChanged).Changes[0].Return.Credit != want {
+		back, err := d.Decode(AppendRecord(nil, &LeadStatusesChanged{Changes: []LeadStatusChange{{Return: ResourcesFreedByReturn{Credit: 5, Month: month}}}}))
+		if err != nil || back.(*LeadStatusesChanged).Changes[0].Return.Credit != want {
 			t.Errorf("month %d: %+v, %v", month, back, err)
 		}
 	}
@@ -35,7 +35,7 @@ func TestAnUnsoldTestLeadSaysSo(t *testing.T) {
 	for _, brief := range []bool{false, true} {
 		d := Decoder{ForReplay: brief}
 		for _, test := range []bool{true, false} {
-			back, err := d.Decode(Append(nil, &LeadDecided{Reason: market.ReasonNoBuyer, Sale: Sale{Test: test}}))
+			back, err := d.Decode(AppendRecord(nil, &LeadDecided{Reason: market.ReasonNoBuyer, Sale: Sale{Test: test}}))
 			if err != nil || back.(*LeadDecided).Sale.Test != test {
 				t.Errorf("test %t: %+v, %v", test, back, err)
 			}

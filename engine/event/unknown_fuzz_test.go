@@ -39,8 +39,8 @@ func withUnknown(frame []byte, number protowire.Number, form uint8, text []byte)
 // FuzzUnknownFields: fields that a later program adds change nothing of what is read.
 func FuzzUnknownFields(f *testing.F) {
 	for i, e := range everyKind() {
-		f.Add(Append(nil, fill(e)), uint16(i), uint8(i), []byte("later"))
-		f.Add(Append(nil, e), uint16(60000), uint8(3), []byte{})
+		f.Add(AppendRecord(nil, fill(e)), uint16(i), uint8(i), []byte("later"))
+		f.Add(AppendRecord(nil, e), uint16(60000), uint8(3), []byte{})
 	}
 	f.Fuzz(func(t *testing.T, data []byte, number uint16, form uint8, text []byte) {
 		var d, again Decoder
@@ -48,13 +48,13 @@ func FuzzUnknownFields(f *testing.F) {
 		if err != nil {
 			return
 		}
-		frame := Append(nil, e)
+		frame := AppendRecord(nil, e)
 		later := withUnknown(frame, 1000+protowire.Number(number), form, text)
 		got, err := again.Decode(later)
 		if err != nil {
 			t.Fatalf("%x is refused with a field of the future: %v", frame, err)
 		}
-		if back := Append(nil, got); string(back) != string(frame) {
+		if back := AppendRecord(nil, got); string(back) != string(frame) {
 			t.Fatalf("%x\nwith a field of the future is %+v", frame, got)
 		}
 	})
@@ -64,7 +64,7 @@ func FuzzUnknownFields(f *testing.F) {
 // whatever lengths they claim.
 func FuzzDecodeMemory(f *testing.F) {
 	for _, e := range everyKind() {
-		f.Add(Append(nil, fill(e)))
+		f.Add(AppendRecord(nil, fill(e)))
 	}
 	f.Add([]byte{0x08, 0x05, 0x10, 0x01, 0x1a, 0xff, 0xff, 0xff, 0xff, 0x0f})
 	const perByte, atFirst = 256, 64 << 10

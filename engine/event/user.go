@@ -4,35 +4,35 @@ import (
 	"pingpost/engine/market"
 )
 
-// UserSet creates, changes or removes an operator's account. In each case all API tokens of the
+// UserAccountChanged creates, changes or removes an operator's account. In each case all API tokens of the
 // user are revoked.
-type UserSet struct {
+type UserAccountChanged struct {
 	Name     string
-	Role     market.Role
+	Role     market.OperatorRole
 	Password string // argon2id hash in the PHC form; never the password
 	Removed  bool
 	At       int64
 	By       string // requesting operator; empty: no operator
 }
 
-func (*UserSet) Kind() Kind { return KindUserSet }
-func (u *UserSet) reset()   { *u = UserSet{} }
+func (*UserAccountChanged) Kind() Kind { return KindUserAccountChanged }
+func (u *UserAccountChanged) reset()   { *u = UserAccountChanged{} }
 
-func (u *UserSet) encodeOrDecode(pb *protobufCodec) {
-	stringField(pb, 1, &u.Name)
-	enumField(pb, 2, &u.Role)
-	stringField(pb, 3, &u.Password)
-	boolField(pb, 4, &u.Removed)
-	fixed64Field(pb, 5, &u.At)
-	stringField(pb, 6, &u.By)
+func (u *UserAccountChanged) encodeOrDecode(pb *protobufCodec) {
+	encodeOrDecodeString(pb, 1, &u.Name)
+	encodeOrDecodeEnum(pb, 2, &u.Role)
+	encodeOrDecodeString(pb, 3, &u.Password)
+	encodeOrDecodeBool(pb, 4, &u.Removed)
+	encodeOrDecodeFixed64(pb, 5, &u.At)
+	encodeOrDecodeString(pb, 6, &u.By)
 }
 
-// APITokenSet adds or revokes a user's personal API token. It holds the token's hash, never the
+// APITokenAddedOrRevoked adds or revokes a user's personal API token. It holds the token's hash, never the
 // token.
-type APITokenSet struct {
+type APITokenAddedOrRevoked struct {
 	User    string
 	Name    string // chosen by the user
-	Role    market.Role
+	Role    market.OperatorRole
 	Hash    [32]byte
 	Hint    string // the first characters, for operators
 	Expires int64  // Unix nanoseconds; zero: never
@@ -41,17 +41,17 @@ type APITokenSet struct {
 	By      string // requesting operator; empty: no operator
 }
 
-func (*APITokenSet) Kind() Kind { return KindAPITokenSet }
-func (a *APITokenSet) reset()   { *a = APITokenSet{} }
+func (*APITokenAddedOrRevoked) Kind() Kind { return KindAPITokenAddedOrRevoked }
+func (a *APITokenAddedOrRevoked) reset()   { *a = APITokenAddedOrRevoked{} }
 
-func (a *APITokenSet) encodeOrDecode(pb *protobufCodec) {
-	stringField(pb, 1, &a.User)
-	stringField(pb, 2, &a.Name)
-	enumField(pb, 3, &a.Role)
-	fixedBytesField(pb, 4, a.Hash[:], true)
-	stringField(pb, 5, &a.Hint)
-	fixed64Field(pb, 6, &a.Expires)
-	boolField(pb, 7, &a.Revoked)
-	fixed64Field(pb, 8, &a.At)
-	stringField(pb, 9, &a.By)
+func (a *APITokenAddedOrRevoked) encodeOrDecode(pb *protobufCodec) {
+	encodeOrDecodeString(pb, 1, &a.User)
+	encodeOrDecodeString(pb, 2, &a.Name)
+	encodeOrDecodeEnum(pb, 3, &a.Role)
+	encodeOrDecodeFixedBytes(pb, 4, a.Hash[:], true)
+	encodeOrDecodeString(pb, 5, &a.Hint)
+	encodeOrDecodeFixed64(pb, 6, &a.Expires)
+	encodeOrDecodeBool(pb, 7, &a.Revoked)
+	encodeOrDecodeFixed64(pb, 8, &a.At)
+	encodeOrDecodeString(pb, 9, &a.By)
 }

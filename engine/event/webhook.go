@@ -10,13 +10,13 @@ import (
 type WebhookAttempted struct {
 	Lead     market.LeadID
 	Type     market.WebhookType
-	Supplier market.Ref
+	Supplier market.PermanentNumber
 	Attempt  uint32 // from 1
 	Outcome  WebhookOutcome
 	At       int64  // end of the attempt, Unix nanoseconds
 	Due      int64  // of WebhookFailed: when the next attempt is due
 	Status   uint32 // HTTP status; zero: no answer
-	Fault    market.Fault
+	Fault    market.RequestFault
 	By       string // requesting operator; empty: no operator, or an earlier program wrote the event
 }
 
@@ -43,33 +43,33 @@ func (*WebhookAttempted) Kind() Kind { return KindWebhookAttempted }
 func (h *WebhookAttempted) reset()   { *h = WebhookAttempted{} }
 
 func (h *WebhookAttempted) encodeOrDecode(pb *protobufCodec) {
-	idField(pb, 1, &h.Lead)
-	enumField(pb, 2, &h.Type)
-	uint32Field(pb, 3, &h.Supplier)
-	uint32Field(pb, 4, &h.Attempt)
-	enumField(pb, 5, &h.Outcome)
-	fixed64Field(pb, 6, &h.At)
-	fixed64Field(pb, 7, &h.Due)
-	uint32Field(pb, 8, &h.Status)
-	enumField(pb, 9, &h.Fault)
-	stringField(pb, 10, &h.By)
+	encodeOrDecodeID16(pb, 1, &h.Lead)
+	encodeOrDecodeEnum(pb, 2, &h.Type)
+	encodeOrDecodeUint32(pb, 3, &h.Supplier)
+	encodeOrDecodeUint32(pb, 4, &h.Attempt)
+	encodeOrDecodeEnum(pb, 5, &h.Outcome)
+	encodeOrDecodeFixed64(pb, 6, &h.At)
+	encodeOrDecodeFixed64(pb, 7, &h.Due)
+	encodeOrDecodeUint32(pb, 8, &h.Status)
+	encodeOrDecodeEnum(pb, 9, &h.Fault)
+	encodeOrDecodeString(pb, 10, &h.By)
 }
 
-// WebhooksSwitched turns the webhooks of a supplier off, because its endpoint has failed for
+// SupplierWebhooksTurnedOnOrOff turns the webhooks of a supplier off, because its endpoint has failed for
 // days, or on again. While they are off, new webhooks become dead letters at once.
-type WebhooksSwitched struct {
-	Supplier market.Ref
+type SupplierWebhooksTurnedOnOrOff struct {
+	Supplier market.PermanentNumber
 	Off      bool
 	At       int64
 	By       string // requesting operator; empty: no operator, or an earlier program wrote the event
 }
 
-func (*WebhooksSwitched) Kind() Kind { return KindWebhooksSwitched }
-func (h *WebhooksSwitched) reset()   { *h = WebhooksSwitched{} }
+func (*SupplierWebhooksTurnedOnOrOff) Kind() Kind { return KindSupplierWebhooksTurnedOnOrOff }
+func (h *SupplierWebhooksTurnedOnOrOff) reset()   { *h = SupplierWebhooksTurnedOnOrOff{} }
 
-func (h *WebhooksSwitched) encodeOrDecode(pb *protobufCodec) {
-	uint32Field(pb, 1, &h.Supplier)
-	boolField(pb, 2, &h.Off)
-	fixed64Field(pb, 3, &h.At)
-	stringField(pb, 4, &h.By)
+func (h *SupplierWebhooksTurnedOnOrOff) encodeOrDecode(pb *protobufCodec) {
+	encodeOrDecodeUint32(pb, 1, &h.Supplier)
+	encodeOrDecodeBool(pb, 2, &h.Off)
+	encodeOrDecodeFixed64(pb, 3, &h.At)
+	encodeOrDecodeString(pb, 4, &h.By)
 }

@@ -31,7 +31,7 @@ type Entry struct {
 	At       int64  // commit time of the event, Unix nanoseconds
 	Kind     EntryKind
 	Lead     market.LeadID
-	Campaign market.Ref
+	Campaign market.PermanentNumber
 	Currency market.Currency // zero for movements by an operator: the account's currency
 	Amount   market.Money
 	Held     market.Money // change of the amount reserved for open posts
@@ -45,8 +45,8 @@ type Entry struct {
 
 // Party identifies the buyer or the supplier whose money movements are derived.
 type Party struct {
-	Kind event.ObjectKind
-	Ref  market.Ref
+	Kind event.ConfigObjectKind
+	Ref  market.PermanentNumber
 }
 
 // IsBuyer reports whether the party is a buyer; otherwise it is a supplier.
@@ -60,7 +60,7 @@ func (p Party) IsBuyer() bool { return p.Kind == event.ObjectBuyer }
 // move no money.
 func (p Party) AppendEntries(dst []Entry, record event.Event) []Entry {
 	switch record := record.(type) {
-	case *event.BuyerFundsMoved:
+	case *event.BuyerFundsAdjusted:
 		if p.matchesParty(event.ObjectBuyer, record.Buyer) {
 			dst = append(dst, newFundsEntry(record))
 		}
@@ -68,7 +68,7 @@ func (p Party) AppendEntries(dst []Entry, record event.Event) []Entry {
 		dst = p.appendSaleEntry(dst, record.Lead, record.Campaign, record.Supplier, &record.Sale, record.Post.URL != "")
 	case *event.PostSettled:
 		dst = p.appendSettlementEntries(dst, record)
-	case *event.StatusChanged:
+	case *event.LeadStatusesChanged:
 		for i := range record.Changes {
 			dst = p.appendReturnEntry(dst, record.Buyer, &record.Changes[i])
 		}
@@ -76,11 +76,11 @@ func (p Party) AppendEntries(dst []Entry, record event.Event) []Entry {
 	return dst
 }
 
-func (p Party) matchesParty(kind event.ObjectKind, ref market.Ref) bool {
+func (p Party) matchesParty(kind event.ConfigObjectKind, ref market.PermanentNumber) bool {
 	return p.Kind == kind && p.Ref == ref
 }
 
-func newFundsEntry(record *event.BuyerFundsMoved) Entry {
+func newFundsEntry(record *event.BuyerFundsAdjusted) Entry {
 	e := Entry{Kind: EntryTopUp, Amount: record.Amount, Note: strings.Clone(record.Note)}
 	if record.Opening {
 		e.Kind = EntryOpening
@@ -90,7 +90,7 @@ func newFundsEntry(record *event.BuyerFundsMoved) Entry {
 
 // appendSaleEntry appends the entry of a sale, if the party is its buyer or supplier. It is the
 // payment, or for a posted lead the reservation of the buyer's money.
-func (p Party) appendSaleEntry(dst []Entry, lead market.LeadID, campaign, supplier market.Ref, sale *event.Sale, posted bool) []Entry {
+func (p Party) appendSaleEntry(dst []Entry, lead market.LeadID, campaign, supplier market.PermanentNumber, sale *event.Sale, posted bool) []Entry {
 	if sale.Buyer == 0 || sale.Test {
 		return dst
 	}
@@ -131,7 +131,7 @@ func (p Party) appendSettlementEntries(dst []Entry, record *event.PostSettled) [
 // appendReturnEntry appends the entry of an accepted return: the buyer gets the price back, and
 // the supplier loses the payout if the campaign's rule says so. A return without a month belongs
 // to a test lead and moves no money.
-func (p Party) appendReturnEntry(dst []Entry, buyer market.Ref, c *event.LeadChange) []Entry {
+func (p Party) appendReturnEntry(dst []Entry, buyer market.PermanentNumber, c *event.LeadStatusChange) []Entry {
 	back := &c.Return
 	if c.Result != event.ChangeDone || back.Month == 0 {
 		return dst

@@ -40,10 +40,10 @@ func TestMovements(t *testing.T) {
 	settled := func(how event.PostSettlement, sale, next event.Sale, post event.PostIntent) event.Event {
 		return &event.PostSettled{Lead: market.LeadID{1}, Campaign: 3, Supplier: 1, Settlement: how, Sale: sale, Next: next, Post: post}
 	}
-	returned := func(result event.LeadChangeResult, back event.ReturnedResources) event.Event {
-		return &event.StatusChanged{Buyer: 1, Changes: []event.LeadChange{{Lead: market.LeadID{1}, Supplier: 1, Result: result, To: market.StatusReturned, Return: back}}}
+	returned := func(result event.LeadStatusChangeResult, back event.ResourcesFreedByReturn) event.Event {
+		return &event.LeadStatusesChanged{Buyer: 1, Changes: []event.LeadStatusChange{{Lead: market.LeadID{1}, Supplier: 1, Result: result, To: market.StatusReturned, Return: back}}}
 	}
-	whole := event.ReturnedResources{Campaign: 3, Credit: 12 * dollar, Reverse: 9 * dollar, Currency: usd, Month: 1}
+	whole := event.ResourcesFreedByReturn{Campaign: 3, Credit: 12 * dollar, Reverse: 9 * dollar, Currency: usd, Month: 1}
 	kept, free := whole, whole
 	kept.Reverse, free.Credit, free.Reverse = 0, 0, 0
 	noSale, noPost := event.Sale{}, event.PostIntent{}
@@ -52,8 +52,8 @@ func TestMovements(t *testing.T) {
 		record               event.Event
 		red, green, supplier string
 	}{
-		{"the account begins", &event.BuyerFundsMoved{Buyer: 1, Amount: 500 * dollar, Opening: true}, "opening 500", "", ""},
-		{"a top-up", &event.BuyerFundsMoved{Buyer: 1, Amount: 4_100_001}, "top_up 4.100001", "", ""},
+		{"the account begins", &event.BuyerFundsAdjusted{Buyer: 1, Amount: 500 * dollar, Opening: true}, "opening 500", "", ""},
+		{"a top-up", &event.BuyerFundsAdjusted{Buyer: 1, Amount: 4_100_001}, "top_up 4.100001", "", ""},
 		{"an unsold lead", decided(noSale, noPost), "", "", ""},
 		{"a recorded lead", decided(red, noPost), "sale -12", "", "sale 9"},
 		{"a posted lead", decided(red, endpoint), "held 0 held 12", "", ""},
@@ -70,17 +70,17 @@ func TestMovements(t *testing.T) {
 		{"returned", returned(event.ChangeDone, whole), "return 12", "", "reversal -9"},
 		{"returned; the supplier keeps its payout", returned(event.ChangeDone, kept), "return 12", "", ""},
 		{"a free lead returned", returned(event.ChangeDone, free), "return 0", "", ""},
-		{"a pending return", returned(event.ChangePending, event.ReturnedResources{Month: 1}), "", "", ""},
-		{"a rejected return", returned(event.ChangeRefused, event.ReturnedResources{Month: 1}), "", "", ""},
+		{"a pending return", returned(event.ChangePending, event.ResourcesFreedByReturn{Month: 1}), "", "", ""},
+		{"a rejected return", returned(event.ChangeRefused, event.ResourcesFreedByReturn{Month: 1}), "", "", ""},
 		{"a repeated report", returned(event.ChangeNone, whole), "", "", ""},
 		{"a test lead is recorded", decided(test, noPost), "", "", ""},
 		{"a test lead is posted", decided(test, endpoint), "", "", ""},
 		{"a test lead is delivered", settled(event.SettledDelivered, test, noSale, noPost), "", "", ""},
 		{"a test lead is refused", settled(event.SettledRefused, test, noSale, noPost), "", "", ""},
 		{"a test lead is refused, and recorded for the next", settled(event.SettledRefused, test, test, noPost), "", "", ""},
-		{"a test lead is returned", returned(event.ChangeDone, event.ReturnedResources{Campaign: 3}), "", "", ""},
-		{"a failed attempt", &event.PostAttempted{Lead: market.LeadID{1}, Attempt: 1}, "", "", ""},
-		{"a pause", &event.PauseSet{Target: event.ObjectBuyer, Ref: 1, Paused: true}, "", "", ""},
+		{"a test lead is returned", returned(event.ChangeDone, event.ResourcesFreedByReturn{Campaign: 3}), "", "", ""},
+		{"a failed attempt", &event.PostAttemptFailed{Lead: market.LeadID{1}, Attempt: 1}, "", "", ""},
+		{"a pause", &event.PausedOrResumed{Target: event.ObjectBuyer, Ref: 1, Paused: true}, "", "", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			for _, account := range []struct {
@@ -103,11 +103,11 @@ func TestMovements(t *testing.T) {
 
 // TestBatchReturns checks that a report of several returns yields one entry for each.
 func TestBatchReturns(t *testing.T) {
-	record := &event.StatusChanged{Buyer: 1}
+	record := &event.LeadStatusesChanged{Buyer: 1}
 	for n := range byte(4) {
-		record.Changes = append(record.Changes, event.LeadChange{
-			Lead: market.LeadID{n}, Supplier: market.Ref(n%2 + 1), Result: event.ChangeDone,
-			Return: event.ReturnedResources{Credit: market.Money(n+1) * dollar, Reverse: dollar, Month: 1},
+		record.Changes = append(record.Changes, event.LeadStatusChange{
+			Lead: market.LeadID{n}, Supplier: market.PermanentNumber(n%2 + 1), Result: event.ChangeDone,
+			Return: event.ResourcesFreedByReturn{Credit: market.Money(n+1) * dollar, Reverse: dollar, Month: 1},
 		})
 	}
 	if got := describeMovements(Party{event.ObjectBuyer, 1}, record); got != "return 1, return 2, return 3, return 4" {

@@ -47,7 +47,7 @@ type Statement struct {
 // separately inside and outside the account.
 type Total struct {
 	Kind      EntryKind
-	Campaign  market.Ref
+	Campaign  market.PermanentNumber
 	Currency  market.Currency
 	InAccount bool
 	Count     int
@@ -81,7 +81,7 @@ type totalsByKey map[totalKey]Total
 
 type totalKey struct {
 	kind     EntryKind
-	campaign market.Ref
+	campaign market.PermanentNumber
 	currency market.Currency
 }
 

@@ -39,16 +39,16 @@ var someCampaigns = [3]market.Currency{1: {'U', 'S', 'D'}, 2: {'E', 'U', 'R'}}
 
 func newSimulation(draw func(n int) int) *simulation {
 	b := &simulation{State: state.New(), draw: draw, at: int64(20_000*24) * int64(time.Hour)}
-	b.record(&event.Founded{Epoch: [16]byte{1}})
+	b.record(&event.ExchangeFounded{Epoch: [16]byte{1}})
 	return b
 }
 
 func (b *simulation) record(record event.Event) {
-	data := event.Append(nil, record)
+	data := event.AppendRecord(nil, record)
 	b.Apply(uint64(len(b.log)+1), b.at, record)
 	p := logEntry{at: b.at, data: data, earned: b.earned}
 	for ref := range p.live {
-		p.live[ref] = b.BuyerFunds(market.Ref(ref))
+		p.live[ref] = b.BuyerFunds(market.PermanentNumber(ref))
 	}
 	b.log = append(b.log, p)
 }
@@ -58,7 +58,7 @@ func (b *simulation) record(record event.Event) {
 func (b *simulation) sale() event.Sale {
 	n := 1 + b.draw(2)
 	price := market.Money(b.draw(30_000_000))
-	return event.Sale{Buyer: market.Ref(n), Price: price, Payout: price * 4 / 5, Currency: someCampaigns[n], Test: b.draw(8) == 0}
+	return event.Sale{Buyer: market.PermanentNumber(n), Price: price, Payout: price * 4 / 5, Currency: someCampaigns[n], Test: b.draw(8) == 0}
 }
 
 func (b *simulation) step() {
@@ -77,14 +77,14 @@ func (b *simulation) step() {
 }
 
 func (b *simulation) moveFunds() {
-	ref := market.Ref(1 + b.draw(2))
-	record := &event.BuyerFundsMoved{Buyer: ref, Amount: market.Money(b.draw(500_000_000)), Note: "wire", Opening: b.draw(6) == 0}
+	ref := market.PermanentNumber(1 + b.draw(2))
+	record := &event.BuyerFundsAdjusted{Buyer: ref, Amount: market.Money(b.draw(500_000_000)), Note: "wire", Opening: b.draw(6) == 0}
 	b.begun[ref] = b.begun[ref] || record.Opening
 	b.record(record)
 }
 
 func (b *simulation) lead() {
-	record := &event.LeadDecided{Lead: market.LeadID{byte(len(b.log)), byte(len(b.log) >> 8), 1}, Supplier: market.Ref(1 + b.draw(2)), Decided: b.at, Keep: b.at + int64(time.Hour)}
+	record := &event.LeadDecided{Lead: market.LeadID{byte(len(b.log)), byte(len(b.log) >> 8), 1}, Supplier: market.PermanentNumber(1 + b.draw(2)), Decided: b.at, Keep: b.at + int64(time.Hour)}
 	if b.draw(4) == 0 {
 		record.Reason = market.ReasonCapsFull
 		b.record(record)
@@ -145,16 +145,16 @@ func (b *simulation) settle() {
 
 // returnLeads returns random leads of one buyer in one report.
 func (b *simulation) returnLeads() {
-	record := &event.StatusChanged{Buyer: market.Ref(1 + b.draw(2)), At: b.at}
+	record := &event.LeadStatusesChanged{Buyer: market.PermanentNumber(1 + b.draw(2)), At: b.at}
 	var kept []*event.PostSettled
 	for _, s := range b.sold {
 		if s.Sale.Buyer != record.Buyer || b.draw(2) == 0 {
 			kept = append(kept, s)
 			continue
 		}
-		c := event.LeadChange{Lead: s.Lead, Supplier: s.Supplier, Result: event.LeadChangeResult(1 + b.draw(7)), To: market.StatusReturned}
+		c := event.LeadStatusChange{Lead: s.Lead, Supplier: s.Supplier, Result: event.LeadStatusChangeResult(1 + b.draw(7)), To: market.StatusReturned}
 		if c.Result == event.ChangeDone && !s.Sale.Test {
-			c.Return = event.ReturnedResources{Campaign: s.Campaign, Credit: s.Sale.Price, Currency: s.Sale.Currency, Month: 1}
+			c.Return = event.ResourcesFreedByReturn{Campaign: s.Campaign, Credit: s.Sale.Price, Currency: s.Sale.Currency, Month: 1}
 			if b.draw(2) == 0 {
 				c.Return.Reverse = s.Sale.Payout
 				b.earned[s.Supplier] -= s.Sale.Payout
@@ -214,7 +214,7 @@ func TestEntriesSumToBalance(t *testing.T) {
 			for ; read < len(b.log); read++ {
 				record := must.Value(d.Decode(b.log[read].data))(t)
 				for ref := range sums {
-					for _, e := range (Party{event.ObjectBuyer, market.Ref(ref)}).AppendEntries(nil, record) {
+					for _, e := range (Party{event.ObjectBuyer, market.PermanentNumber(ref)}).AppendEntries(nil, record) {
 						if e.Kind == EntryOpening {
 							sums[ref].Balance = 0
 						}
@@ -246,7 +246,7 @@ func TestStatementsAddUp(t *testing.T) {
 		first := hour(-1)
 		cut := hour(first)
 		from, middle, to := begin+int64(first)*int64(time.Hour), begin+int64(cut)*int64(time.Hour), begin+int64(hour(cut))*int64(time.Hour)
-		for ref := market.Ref(1); ref < 3; ref++ {
+		for ref := market.PermanentNumber(1); ref < 3; ref++ {
 			for _, party := range []Party{{event.ObjectBuyer, ref}, {event.ObjectSupplier, ref}} {
 				s, entries := b.statement(t, party, Period{from, to})
 				b.check(t, s, entries)

@@ -29,11 +29,11 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	schedule, err := calendar.ParseSchedule(zone, []string{"Mon-Fri 08:00-18:00"})
+	schedule, err := calendar.ParseWeeklySchedule(zone, []string{"Mon-Fri 08:00-18:00"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	payout := Payout{Share: 800_000}
+	payout := PayoutRule{Share: 800_000}
 	buf := make([]byte, 0, 64)
 	probes := make([]uint64, 0, 3)
 	keys := make([]DuplicateKey, 0, 2)
@@ -41,7 +41,7 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 
 	for name, step := range map[string]func(){
 		"Filter.Pass":      func() { state.Accepts(l); score.Accepts(l) },
-		"FilterIndex.Pass": func() { eligible.FillUpTo(1000); index.ClearFailing(crowd, eligible); eligible.NextFrom(0) },
+		"FilterIndex.Pass": func() { eligible.FillUpTo(1000); index.ClearFailingSets(crowd, eligible); eligible.NextFrom(0) },
 		"Table.Has":        func() { table.Has(42) },
 		"Probes, a phone": func() {
 			probes = (&SuppressionList{Field: ListPhone, Hash: HashPlain}).AppendLeadFingerprints(l, &testKey, probes[:0])
@@ -52,15 +52,15 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 		"Probes, an email": func() {
 			probes = (&SuppressionList{Field: ListEmail, Hash: HashSHA256}).AppendLeadFingerprints(l, &testKey, probes[:0])
 		},
-		"Keys, any":          func() { keys = either.AppendKeys(l, 1, &testKey, keys[:0]) },
-		"Keys, all":          func() { keys = both.AppendKeys(l, 1, &testKey, keys[:0]) },
+		"Keys, any":          func() { keys = either.AppendDuplicateKeys(l, 1, &testKey, keys[:0]) },
+		"Keys, all":          func() { keys = both.AppendDuplicateKeys(l, 1, &testKey, keys[:0]) },
 		"Money.AppendJSON":   func() { buf = Money(12_340_000).AppendJSON(buf[:0]) },
 		"ParseBid":           func() { buf = append(buf[:0], "12.3456789"...); _, _ = ParseBidAmount(buf) },
 		"Payout.Of":          func() { payout.AmountAtPrice(12_340_000) },
-		"Schedule.Open":      func() { schedule.IsOpen(at) },
+		"Schedule.Open":      func() { schedule.IsOpenAt(at) },
 		"LeadID.AppendTo":    func() { buf = LeadID{1}.AppendTo(buf[:0]) },
 		"ParseLeadID":        func() { ParseLeadID("lead_01hf7yat00041061050r3gg28a") },
-		"Cap.Amount, a sale": func() { (&Cap{Unit: UnitMoney}).AmountOfSale(12_340_000) },
+		"Cap.Amount, a sale": func() { (&Cap{Unit: UnitMoney}).AmountUsedBySale(12_340_000) },
 	} {
 		if n := testing.AllocsPerRun(100, step); n != 0 {
 			t.Errorf("%s allocates %v times", name, n)

@@ -10,7 +10,7 @@ import (
 // a campaign can only narrow them. Its states and filters are stored in its filter sets, because
 // a filter is compiled for one campaign's fields.
 type Buyer struct {
-	Ref  Ref
+	Ref  PermanentNumber
 	ID   BuyerID
 	Name string
 
@@ -59,10 +59,10 @@ type Endpoint struct {
 	Certified bool
 }
 
-// IsRepeatable reports whether the exchange may send a post again if the first one may have
+// MayRepeatPost reports whether the exchange may send a post again if the first one may have
 // arrived. The contract allows it: a buyer recognizes a repeated lead by the Idempotency-Key. An
 // endpoint with a dialect must be configured as idempotent.
-func (e *Endpoint) IsRepeatable() bool { return e.Dialect == nil || e.Dialect.Idempotent }
+func (e *Endpoint) MayRepeatPost() bool { return e.Dialect == nil || e.Dialect.Idempotent }
 
 // IsRepeatRefusalFinal reports whether a refusal of a repeated post counts as a refusal of the
 // lead. Many buyers do not keep their first answer, and refuse a lead that they have accepted. So

@@ -36,15 +36,15 @@ func (s CapScope) String() string { return EnumName(scopeNames[:], int(s), "unkn
 
 // EnumName returns the name of the enum value number, or otherwise if the number is beyond the
 // last name.
-func EnumName(names []string, number int, otherwise string) string {
-	if number >= len(names) {
-		return otherwise
+func EnumName(names []string, enumValue int, nameIfUnknown string) string {
+	if enumValue >= len(names) {
+		return nameIfUnknown
 	}
-	return names[number]
+	return names[enumValue]
 }
 
 // parseEnumName returns the index of s in names, or false if s is not one of them.
-func parseEnumName(names []string, s string) (int, bool) {
+func parseEnumName(names []string, s string) (index int, found bool) {
 	for i, name := range names {
 		if name != "" && name == s {
 			return i, true
@@ -57,8 +57,8 @@ func parseEnumName(names []string, s string) (int, bool) {
 // its counts. Campaign or Buyer is zero if the scope does not name one.
 type CapKey struct {
 	Scope    CapScope
-	Campaign Ref
-	Buyer    Ref
+	Campaign PermanentNumber
+	Buyer    PermanentNumber
 	Unit     CapUnit
 	Period   calendar.Period
 	Zone     string // IANA name
@@ -66,7 +66,7 @@ type CapKey struct {
 
 // Cap limits the sales in each window of a period: each hour, day, week or month, or in total.
 type Cap struct {
-	Ref    Ref
+	Ref    PermanentNumber
 	Scope  CapScope
 	Unit   CapUnit
 	Period calendar.Period
@@ -74,10 +74,10 @@ type Cap struct {
 	Limit  int64 // leads, or millionths of the unit
 }
 
-// AmountOfSale returns how much of the cap a sale at this price uses: the price, or one lead.
-func (c *Cap) AmountOfSale(price Money) int64 {
+// AmountUsedBySale returns how much of the cap a sale at this price uses: the price, or one lead.
+func (c *Cap) AmountUsedBySale(salePrice Money) int64 {
 	if c.Unit == UnitMoney {
-		return int64(price)
+		return int64(salePrice)
 	}
 	return 1
 }

@@ -25,10 +25,10 @@ func TestCapNames(t *testing.T) {
 
 func TestCapAmount(t *testing.T) {
 	const price = Money(12_340_000)
-	if got := (&Cap{Unit: UnitCount}).AmountOfSale(price); got != 1 {
+	if got := (&Cap{Unit: UnitCount}).AmountUsedBySale(price); got != 1 {
 		t.Errorf("a sale counts as %d leads", got)
 	}
-	if got := (&Cap{Unit: UnitMoney}).AmountOfSale(price); got != 12_340_000 {
+	if got := (&Cap{Unit: UnitMoney}).AmountUsedBySale(price); got != 12_340_000 {
 		t.Errorf("a sale at %s counts as %d millionths", price, got)
 	}
 }

@@ -22,7 +22,7 @@ type Catalog struct {
 // Supplier is a configured sender of leads. Its credentials are in package state, because they
 // outlive every configuration.
 type Supplier struct {
-	Ref  Ref
+	Ref  PermanentNumber
 	ID   SupplierID
 	Name string
 
@@ -35,35 +35,35 @@ type Supplier struct {
 	Test     bool      // every lead of this supplier is a test lead
 }
 
-// SelectionMethod is the way in which a campaign selects the buyer of a lead.
-type SelectionMethod uint8
+// BuyerSelectionMethod is the way in which a campaign selects the buyer of a lead.
+type BuyerSelectionMethod uint8
 
 const (
-	Waterfall  SelectionMethod = 1
-	RoundRobin SelectionMethod = 2
-	Weighted   SelectionMethod = 3
-	PingPost   SelectionMethod = 4
+	Waterfall  BuyerSelectionMethod = 1
+	RoundRobin BuyerSelectionMethod = 2
+	Weighted   BuyerSelectionMethod = 3
+	PingPost   BuyerSelectionMethod = 4
 )
 
 var methodNames = [...]string{"unknown", "waterfall", "round_robin", "weighted", "ping_post"}
 
-func (m SelectionMethod) String() string { return EnumName(methodNames[:], int(m), "unknown") }
+func (m BuyerSelectionMethod) String() string { return EnumName(methodNames[:], int(m), "unknown") }
 
 // Campaign is one line of business: which leads it accepts, from which suppliers, and to which
 // buyers and by which method it sells them.
 type Campaign struct {
-	Ref         Ref
+	Ref         PermanentNumber
 	ID          CampaignID
 	Name        string
 	Vertical    string
 	SubVertical string
 
 	Suppliers map[SupplierID]struct{} // empty: all
-	Method    SelectionMethod
+	Method    BuyerSelectionMethod
 	Currency  Currency
 	Zone      *time.Location
 	Floor     Money
-	Payout    Payout
+	Payout    PayoutRule
 
 	BidTimeout     time.Duration // of an auction: 2 to 5 s
 	PostReserve    time.Duration // part of the time limit that is reserved for the post
@@ -73,7 +73,7 @@ type Campaign struct {
 	Suppression    []*SuppressionList
 	Duplicates     DuplicateRule
 	Returns        ReturnRule
-	Mapping        *Mapping
+	Mapping        *FieldMapping
 	Filters        []Filter
 	Caps           []*Cap
 	FilterSets     []FilterSet // by priority, then buyer id
@@ -94,10 +94,10 @@ type FilterSet struct {
 
 // AcceptsSupplier reports whether the supplier may send leads to the campaign. A campaign without
 // a list of suppliers accepts all.
-func (c *Campaign) AcceptsSupplier(s SupplierID) bool {
+func (c *Campaign) AcceptsSupplier(supplier SupplierID) bool {
 	if len(c.Suppliers) == 0 {
 		return true
 	}
-	_, ok := c.Suppliers[s]
+	_, ok := c.Suppliers[supplier]
 	return ok
 }

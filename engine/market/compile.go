@@ -25,9 +25,9 @@ const (
 // mappingCompiler compiles the configured fields of a campaign to a Mapping, and collects the
 // mistakes for the operator.
 type mappingCompiler struct {
-	mapping  *Mapping
+	mapping  *FieldMapping
 	specs    []fieldSpecWithIndex // by slot
-	mistakes []SpecError
+	mistakes []FieldSpecError
 }
 
 // fieldSpecWithIndex is a field's specification with its position in the configuration.
@@ -36,19 +36,19 @@ type fieldSpecWithIndex struct {
 	configIndex int // in the operator's list; -1: an unchanged known field
 }
 
-// addMistake records a mistake of the field fieldIndex in the configuration, at the given key.
-func (c *mappingCompiler) addMistake(fieldIndex int, key, format string, args ...any) {
-	c.mistakes = append(c.mistakes, SpecError{Field: fieldIndex, Key: key, Message: fmt.Sprintf(format, args...)})
+// addMistake records a mistake of the field fieldFilterIndex in the configuration, at the configKey.
+func (c *mappingCompiler) addMistake(fieldIndex int, configKey, format string, args ...any) {
+	c.mistakes = append(c.mistakes, FieldSpecError{Field: fieldIndex, Key: configKey, Message: fmt.Sprintf(format, args...)})
 }
 
 // sortMistakes sorts the mistakes by the order of the fields in the configuration.
 func (c *mappingCompiler) sortMistakes() {
-	slices.SortStableFunc(c.mistakes, func(a, b SpecError) int { return cmp.Compare(a.Field, b.Field) })
+	slices.SortStableFunc(c.mistakes, func(a, b FieldSpecError) int { return cmp.Compare(a.Field, b.Field) })
 }
 
-// placeFields fills c.specs: first all known fields, each possibly overridden by the campaign,
+// assignFieldsToSlots fills c.specs: first all known fields, each possibly overridden by the campaign,
 // then the campaign's own fields. It rejects invalid, reserved and repeated names.
-func (c *mappingCompiler) placeFields(campaignFields []FieldSpec) {
+func (c *mappingCompiler) assignFieldsToSlots(campaignFields []FieldSpec) {
 	for slot := range knownFields {
 		field := knownFields[slot]
 		field.BuyerName = field.Name
@@ -72,18 +72,18 @@ func (c *mappingCompiler) placeFields(campaignFields []FieldSpec) {
 			c.addMistake(i, "to", "%s is a fixed field that suppliers send as %s; give this field another name for buyers", field.BuyerName, field.BuyerName)
 		case toKnown:
 			c.overrideKnownField(i, byTo, field)
-		case isReservedMember([]byte(field.BuyerName)):
+		case isReservedBuyerName([]byte(field.BuyerName)):
 			c.addMistake(i, "to", "pings and posts use %s for something else; give this field another name for buyers", field.BuyerName)
 		default:
 			c.specs = append(c.specs, fieldSpecWithIndex{FieldSpec: field, configIndex: i})
 		}
 	}
-	c.indexFieldNames()
+	c.indexAndCheckFieldNames()
 }
 
-// indexFieldNames fills the mapping's tables from names to slots, and reports names that two
+// indexAndCheckFieldNames fills the mapping's tables from names to slots, and reports names that two
 // fields have.
-func (c *mappingCompiler) indexFieldNames() {
+func (c *mappingCompiler) indexAndCheckFieldNames() {
 	for slot, p := range c.specs {
 		if other, taken := c.mapping.byArrivalName[p.Name]; taken {
 			c.addMistake(max(p.configIndex, c.specs[other].configIndex), "name", "suppliers would send two fields as %s; rename one", p.Name)
@@ -91,26 +91,26 @@ func (c *mappingCompiler) indexFieldNames() {
 		if other, taken := c.mapping.byBuyerName[p.BuyerName]; taken {
 			c.addMistake(max(p.configIndex, c.specs[other].configIndex), "to", "two fields have the name %s for buyers; rename one", p.BuyerName)
 		}
-		c.mapping.byArrivalName[p.Name] = Slot(slot)
-		c.mapping.byBuyerName[p.BuyerName] = Slot(slot)
+		c.mapping.byArrivalName[p.Name] = FieldSlot(slot)
+		c.mapping.byBuyerName[p.BuyerName] = FieldSlot(slot)
 	}
 	for slot := range knownFields { // pings and posts of the interface have the known names
-		c.mapping.byArrivalName[knownFields[slot].Name] = Slot(slot)
+		c.mapping.byArrivalName[knownFields[slot].Name] = FieldSlot(slot)
 	}
 }
 
-// checkFieldName reports whether the name is allowed. If not, it records a mistake of the field i
-// at the configuration key.
-func (c *mappingCompiler) checkFieldName(i int, key, name string) bool {
+// checkFieldName reports whether the name is allowed. If not, it records a mistake of the field configIndex
+// at configKey.
+func (c *mappingCompiler) checkFieldName(configIndex int, configKey, name string) (allowed bool) {
 	switch {
 	case name == "":
-		c.addMistake(i, key, "a field needs a name")
+		c.addMistake(configIndex, configKey, "a field needs a name")
 	case len(name) > maxFieldName:
-		c.addMistake(i, key, "a name has at most %d bytes", maxFieldName)
+		c.addMistake(configIndex, configKey, "a name has at most %d bytes", maxFieldName)
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) || strings.TrimSpace(name) != name:
-		c.addMistake(i, key, "a name is printable text without spaces at its ends")
+		c.addMistake(configIndex, configKey, "a name is printable text without spaces at its ends")
 	case isRoutingIDMember([]byte(name)):
-		c.addMistake(i, key, "%s is reserved, because it selects the campaign or buyer of a lead; choose another name", name)
+		c.addMistake(configIndex, configKey, "%s is reserved, because it selects the campaign or buyer of a lead; choose another name", name)
 	default:
 		return true
 	}
@@ -119,16 +119,16 @@ func (c *mappingCompiler) checkFieldName(i int, key, name string) bool {
 
 // overrideKnownField applies a field of the campaign to the known field slot, whose rule it can
 // make stricter. A change of the type is a mistake.
-func (c *mappingCompiler) overrideKnownField(i int, slot Slot, field FieldSpec) {
+func (c *mappingCompiler) overrideKnownField(configIndex int, slot FieldSlot, field FieldSpec) {
 	base := &c.specs[slot]
 	if base.configIndex >= 0 {
-		c.addMistake(i, "name", "%s is configured twice", base.BuyerName)
+		c.addMistake(configIndex, "name", "%s is configured twice", base.BuyerName)
 		return
 	}
 	stays := field.Type == 0 || field.Type == base.Type || field.Type == TypeString && base.Type > TypeURL
 	narrows := base.Type == TypeString && field.Type == TypeEnum
 	if !stays && !narrows {
-		c.addMistake(i, "type", "%s has the fixed type %s; remove type", base.BuyerName, base.Type)
+		c.addMistake(configIndex, "type", "%s has the fixed type %s; remove type", base.BuyerName, base.Type)
 		return
 	}
 	if !narrows {
@@ -137,14 +137,14 @@ func (c *mappingCompiler) overrideKnownField(i int, slot Slot, field FieldSpec) 
 	field.Required = field.Required || base.Required
 	field.Ping = field.Ping || base.Ping
 	field.Contact = field.Contact || base.Contact
-	*base = fieldSpecWithIndex{FieldSpec: field, configIndex: i}
+	*base = fieldSpecWithIndex{FieldSpec: field, configIndex: configIndex}
 	if slices.Contains(field.Transforms, TransformSHA256) {
-		c.addMistake(i, "transform", "buyers need %s in plain text, so it cannot be hashed; remove sha256", base.BuyerName)
+		c.addMistake(configIndex, "transform", "buyers need %s in plain text, so it cannot be hashed; remove sha256", base.BuyerName)
 	}
 }
 
-// compileCheckAndTransforms compiles the rule of the field slot from its specification.
-func (c *mappingCompiler) compileCheckAndTransforms(slot Slot) fieldRule {
+// compileFieldRule compiles the rule of the field slot from its specification.
+func (c *mappingCompiler) compileFieldRule(slot FieldSlot) fieldRule {
 	p := &c.specs[slot]
 	r := fieldRule{
 		arrivalName: p.Name, buyerName: p.BuyerName, fieldType: p.Type,
@@ -168,13 +168,13 @@ func (c *mappingCompiler) compileCheckAndTransforms(slot Slot) fieldRule {
 	}
 	before := len(c.mistakes)
 	c.compileTransforms(p, &r)
-	c.compileValues(p, &r)
-	c.compileBounds(p, &r)
-	c.compileLengths(p, &r)
+	c.compileEnumValues(p, &r)
+	c.compileNumericBounds(p, &r)
+	c.compileLengthLimits(p, &r)
 	c.compilePattern(p, &r)
-	r.expected = r.describeAccepted()
+	r.expected = r.describeAcceptedValues()
 	if p.Default != nil && len(c.mistakes) == before {
-		c.compileDefault(p, &r)
+		c.compileDefaultValue(p, &r)
 	}
 	return r
 }
@@ -217,11 +217,11 @@ func (c *mappingCompiler) compileTransforms(p *fieldSpecWithIndex, r *fieldRule)
 			c.addMistake(p.configIndex, "transform", "zip3 is for fields of type zip or string")
 		}
 	}
-	r.transformsBefore, r.transformsAfter = splitTransforms(slices.Clone(p.Transforms))
+	r.transformsBefore, r.transformsAfter = splitTransformsAroundChecks(slices.Clone(p.Transforms))
 }
 
-// compileValues checks and stores the values of an enum.
-func (c *mappingCompiler) compileValues(p *fieldSpecWithIndex, r *fieldRule) {
+// compileEnumValues checks and stores the values of an enum.
+func (c *mappingCompiler) compileEnumValues(p *fieldSpecWithIndex, r *fieldRule) {
 	if p.Type != TypeEnum {
 		if len(p.Values) > 0 {
 			c.addMistake(p.configIndex, "values", "only an enum has values; set type: enum")
@@ -242,11 +242,11 @@ func (c *mappingCompiler) compileValues(p *fieldSpecWithIndex, r *fieldRule) {
 		}
 		r.values[value] = struct{}{}
 	}
-	r.expected = describeValues(p.Values)
+	r.expected = describeEnumValues(p.Values)
 }
 
-// compileBounds checks and stores the min and max of a numeric field.
-func (c *mappingCompiler) compileBounds(p *fieldSpecWithIndex, r *fieldRule) {
+// compileNumericBounds checks and stores the min and max of a numeric field.
+func (c *mappingCompiler) compileNumericBounds(p *fieldSpecWithIndex, r *fieldRule) {
 	if !p.Type.isNumeric() {
 		if p.Min != nil {
 			c.addMistake(p.configIndex, "min", "min is for numbers; use min_length for text")
@@ -267,28 +267,28 @@ func (c *mappingCompiler) compileBounds(p *fieldSpecWithIndex, r *fieldRule) {
 	}
 }
 
-// parseNumericBound parses a configured min or max into number, and for an integer field also
-// into integer. A value that is no such number is a mistake at key.
-func (c *mappingCompiler) parseNumericBound(p *fieldSpecWithIndex, key, text string, number *float64, integer *int64) {
+// parseNumericBound parses a configured min or max into floatBound, and for an integer field also
+// into integerBound. A value that is no such number is a mistake at configKey.
+func (c *mappingCompiler) parseNumericBound(p *fieldSpecWithIndex, configKey, text string, floatBound *float64, integerBound *int64) {
 	f, code := format.ParseNumber([]byte(text))
 	if code != "" {
-		c.addMistake(p.configIndex, key, "%q is not a decimal number", text)
+		c.addMistake(p.configIndex, configKey, "%q is not a decimal number", text)
 		return
 	}
-	*number = f
+	*floatBound = f
 	if p.Type != TypeInteger {
 		return
 	}
 	n, code := format.ParseInteger([]byte(text))
 	if code != "" {
-		c.addMistake(p.configIndex, key, "%q is not a 64-bit integer, but the field's type is integer", text)
+		c.addMistake(p.configIndex, configKey, "%q is not a 64-bit integer, but the field's type is integer", text)
 		return
 	}
-	*integer = n
+	*integerBound = n
 }
 
-// compileLengths checks and stores the minimum and maximum length of a text field.
-func (c *mappingCompiler) compileLengths(p *fieldSpecWithIndex, r *fieldRule) {
+// compileLengthLimits checks and stores the minimum and maximum length of a text field.
+func (c *mappingCompiler) compileLengthLimits(p *fieldSpecWithIndex, r *fieldRule) {
 	if p.MinLength == nil && p.MaxLength == nil {
 		return
 	}
@@ -321,10 +321,10 @@ func lengthConfigKey(p *fieldSpecWithIndex) string {
 	return "max_length"
 }
 
-// compileDefault checks the field's default with the field's rule, as if a supplier had sent it,
+// compileDefaultValue checks the field's default with the field's rule, as if a supplier had sent it,
 // and stores it.
-func (c *mappingCompiler) compileDefault(p *fieldSpecWithIndex, r *fieldRule) {
-	member := Member{Kind: p.DefaultKind, Text: []byte(*p.Default)}
+func (c *mappingCompiler) compileDefaultValue(p *fieldSpecWithIndex, r *fieldRule) {
+	member := JSONMember{Kind: p.DefaultKind, Text: []byte(*p.Default)}
 	if member.Kind == 0 {
 		member.Kind = JSONString
 		switch {
@@ -334,7 +334,7 @@ func (c *mappingCompiler) compileDefault(p *fieldSpecWithIndex, r *fieldRule) {
 			member.Kind = JSONBoolean
 		}
 	}
-	if member.IsMissing() {
+	if member.CountsAsMissing() {
 		c.addMistake(p.configIndex, "default", "the default is blank, which counts as missing; remove it")
 		return
 	}

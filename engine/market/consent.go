@@ -8,41 +8,41 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// CheckConsent checks the lead's certificate of consent, and appends an error to dst if it is
-// missing or at a wrong host. path is the certificate's path in the request, for the error.
+// AppendConsentError checks the lead's certificate of consent, and appends an error to fieldErrors if it is
+// missing or at a wrong host. certificatePath is the certificate's path in the request, for the error.
 //
 // A certificate is required if the campaign lists the lead's source. Sources are compared without
 // regard to case and surrounding spaces, so that spelling does not bypass the rule. A certificate
 // at a host that the campaign does not list is an error for every source, because it proves
 // nothing.
 //
-// A Fill method has checked before that a certificate is an https address. If dst has an error
-// for the certificate already, CheckConsent adds none.
-func (l *Lead) CheckConsent(c *Campaign, dst []FieldError, path string) []FieldError {
+// A Fill method has checked before that a certificate is an https address. If fieldErrors has an error
+// for the certificate already, AppendConsentError adds none.
+func (l *Lead) AppendConsentError(c *Campaign, fieldErrors []FieldError, certificatePath string) []FieldError {
 	var failed FieldError
 	switch certificate := &l.Values[SlotConsentCertURL]; {
-	case certificate.Kind == KindAbsent && c.requiresConsent(l.Values[SlotSource].Text):
-		failed = FieldError{Field: path, Code: errcode.FieldMissingRequired, Expected: "an https address, which this source requires"}
-	case certificate.Kind != KindAbsent && !c.isConsentHost(certificate.Text):
-		failed = FieldError{Field: path, Code: errcode.FieldNotAllowedValue, Expected: "an https address at " + describeHosts(c.ConsentHosts)}
+	case certificate.Kind == KindAbsent && c.requiresConsentCertificate(l.Values[SlotSource].Text):
+		failed = FieldError{Field: certificatePath, Code: errcode.FieldMissingRequired, Expected: "an https address, which this source requires"}
+	case certificate.Kind != KindAbsent && !c.acceptsCertificateURL(certificate.Text):
+		failed = FieldError{Field: certificatePath, Code: errcode.FieldNotAllowedValue, Expected: "an https address at " + describeConsentHosts(c.ConsentHosts)}
 	default:
-		return dst
+		return fieldErrors
 	}
-	for i := range dst {
-		if dst[i].Field == path || dst[i].Field == knownFields[SlotConsentCertURL].Name {
-			return dst
+	for i := range fieldErrors {
+		if fieldErrors[i].Field == certificatePath || fieldErrors[i].Field == knownFields[SlotConsentCertURL].Name {
+			return fieldErrors
 		}
 	}
-	return append(dst, failed)
+	return append(fieldErrors, failed)
 }
 
-// isConsentHost reports whether the address of a consent certificate is at a host that the
+// acceptsCertificateURL reports whether the address of a consent certificate is at a host that the
 // campaign accepts. The address is a valid https address; its port is ignored.
-func (c *Campaign) isConsentHost(address []byte) bool {
+func (c *Campaign) acceptsCertificateURL(certificateURL []byte) bool {
 	if len(c.ConsentHosts) == 0 {
 		return true
 	}
-	rest, ok := format.CutScheme(address, true)
+	rest, ok := format.CutHTTPScheme(certificateURL, true)
 	if !ok {
 		return false
 	}
@@ -64,26 +64,26 @@ func (c *Campaign) isConsentHost(address []byte) bool {
 	return false
 }
 
-// describeHosts lists the accepted hosts for an error message, unless there are more than five.
-func describeHosts(hosts []string) string {
+// describeConsentHosts lists the accepted hosts for an error message, unless there are more than five.
+func describeConsentHosts(hosts []string) string {
 	if len(hosts) > 5 {
 		return "a host that the campaign lists"
 	}
 	return strings.Join(hosts, " or ")
 }
 
-// requiresConsent reports whether leads of this source need a certificate of consent. Case,
+// requiresConsentCertificate reports whether leads of this source need a certificate of consent. Case,
 // spaces and invisible characters around the source are ignored.
-func (c *Campaign) requiresConsent(source []byte) bool {
-	if len(source) == 0 || len(c.ConsentSources) == 0 {
+func (c *Campaign) requiresConsentCertificate(leadSource []byte) bool {
+	if len(leadSource) == 0 || len(c.ConsentSources) == 0 {
 		return false
 	}
-	if _, ok := c.ConsentSources[string(source)]; ok {
+	if _, ok := c.ConsentSources[string(leadSource)]; ok {
 		return true
 	}
-	source = trimInvisible(source)
+	leadSource = trimInvisible(leadSource)
 	for required := range c.ConsentSources {
-		if bytes.EqualFold(source, []byte(strings.TrimSpace(required))) {
+		if bytes.EqualFold(leadSource, []byte(strings.TrimSpace(required))) {
 			return true
 		}
 	}

@@ -31,12 +31,12 @@ func TestCheckConsent(t *testing.T) {
 	for _, test := range tests {
 		var l market.Lead
 		l.Reset(m.SlotCount())
-		failed := m.FillFromIngest(&l, person(test.lines...), nil)
-		failed = l.CheckConsent(campaign, failed, path)
+		failed := m.FillLeadFromIngest(&l, person(test.lines...), nil)
+		failed = l.AppendConsentError(campaign, failed, path)
 		if got := strings.Join(codes(failed), "; "); got != test.want {
 			t.Errorf("%v: %q, want %q", test.lines, got, test.want)
 		}
-		again := l.CheckConsent(campaign, slices.Clone(failed), path)
+		again := l.AppendConsentError(campaign, slices.Clone(failed), path)
 		if len(again) != len(failed) {
 			t.Errorf("%v: reported twice", test.lines)
 		}
@@ -47,8 +47,8 @@ func TestNoConsentWhereNoSourceRequiresIt(t *testing.T) {
 	m := mapping(t)
 	var l market.Lead
 	l.Reset(m.SlotCount())
-	m.FillFromIngest(&l, person(`source="facebook"`), nil)
-	if failed := l.CheckConsent(&market.Campaign{}, nil, "consent_cert_url"); failed != nil {
+	m.FillLeadFromIngest(&l, person(`source="facebook"`), nil)
+	if failed := l.AppendConsentError(&market.Campaign{}, nil, "consent_cert_url"); failed != nil {
 		t.Errorf("%v", failed)
 	}
 }
@@ -79,21 +79,21 @@ func TestCertificatesAreAtKnownHosts(t *testing.T) {
 	} {
 		var l market.Lead
 		l.Reset(m.SlotCount())
-		failed := m.FillFromIngest(&l, person(`consent_cert_url="`+address+`"`), nil)
+		failed := m.FillLeadFromIngest(&l, person(`consent_cert_url="`+address+`"`), nil)
 		if failed != nil {
 			t.Fatalf("%s: %v", address, failed)
 		}
-		failed = l.CheckConsent(campaign, nil, path)
+		failed = l.AppendConsentError(campaign, nil, path)
 		if got := strings.Join(codes(failed), "; "); (got == "") != known || !known && got != path+" not_allowed_value" {
 			t.Errorf("%s: %q", address, got)
 		}
-		if failed = l.CheckConsent(&market.Campaign{}, nil, path); failed != nil {
+		if failed = l.AppendConsentError(&market.Campaign{}, nil, path); failed != nil {
 			t.Errorf("%s, where any host will do: %v", address, failed)
 		}
 	}
 	var l market.Lead
 	l.Reset(m.SlotCount())
-	if failed := l.CheckConsent(campaign, nil, path); failed != nil {
+	if failed := l.AppendConsentError(campaign, nil, path); failed != nil {
 		t.Errorf("no certificate, and none required: %v", failed)
 	}
 }

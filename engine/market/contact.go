@@ -9,55 +9,55 @@ import (
 	"pingpost/engine/market/escape"
 )
 
-// isContactName reports whether the name is that of a contact field, in any spelling. A ping must
+// isContactFieldName reports whether the name is that of a contact field, in any spelling. A ping must
 // not have a member of this name.
-func (m *Mapping) isContactName(name []byte) bool {
+func (m *FieldMapping) isContactFieldName(memberName []byte) bool {
 	var buffer [longestContact + utf8.UTFMax]byte
-	_, ok := m.contactNames[string(appendNormalizedName(buffer[:0], name))]
+	_, ok := m.contactNames[string(appendNormalizedContactName(buffer[:0], memberName))]
 	return ok
 }
 
-// findContactPath searches an unknown member of a ping for contact fields: its own name, and the
+// findContactFieldPath searches an unknown member of a ping for contact fields: its own name, and the
 // names at every depth of its value. It returns the dotted path of the first one, or an empty
 // string.
-func (m *Mapping) findContactPath(member *Member) string {
-	if m.isContactName(member.Name) {
+func (m *FieldMapping) findContactFieldPath(member *JSONMember) (path string) {
+	if m.isContactFieldName(member.Name) {
 		return ShortenMemberName(member.Name)
 	}
 	if member.Kind != JSONObject && member.Kind != JSONArray {
 		return ""
 	}
-	s := contactSearch{mapping: m, rest: member.Text}
-	if s.searchValue() {
+	s := contactNameSearch{mapping: m, rest: member.Text}
+	if s.skipValueOrFindContact() {
 		return ShortenMemberName(member.Name) + s.path
 	}
 	return ""
 }
 
-// contactSearch walks the JSON value of a member and searches it for the names of contact fields.
+// contactNameSearch walks the JSON value of a member and searches it for the names of contact fields.
 // The parser has checked the grammar and depth before. On unchecked text the search ends at the
 // text's end and does not panic.
-type contactSearch struct {
-	mapping *Mapping
+type contactNameSearch struct {
+	mapping *FieldMapping
 	rest    []byte
 	name    []byte // the last string, unescaped
 	path    string // of the found field, built from the inside out
 }
 
-// searchValue skips one JSON value of any type. It reports whether the value contains a contact
+// skipValueOrFindContact skips one JSON value of any type. It reports whether the value contains a contact
 // field; if so, path leads to it.
-func (s *contactSearch) searchValue() bool {
+func (s *contactNameSearch) skipValueOrFindContact() (foundContact bool) {
 	s.skipSpace()
 	if len(s.rest) == 0 {
 		return false
 	}
 	switch s.rest[0] {
 	case '{':
-		return s.searchObject()
+		return s.skipObjectOrFindContact()
 	case '[':
-		return s.searchArray()
+		return s.skipArrayOrFindContact()
 	case '"':
-		s.readString()
+		s.readStringIntoName()
 		return false
 	}
 	end := bytes.IndexAny(s.rest, ",]}")
@@ -68,20 +68,20 @@ func (s *contactSearch) searchValue() bool {
 	return false
 }
 
-// searchObject skips an object. It reports whether a member's name, or a member's value, is or
+// skipObjectOrFindContact skips an object. It reports whether a member's name, or a member's value, is or
 // contains a contact field.
-func (s *contactSearch) searchObject() bool {
-	for s.nextElement('}') {
+func (s *contactNameSearch) skipObjectOrFindContact() (foundContact bool) {
+	for s.moveToNextElement('}') {
 		name := s.rest
-		s.readString()
-		if s.mapping.isContactName(s.name) {
+		s.readStringIntoName()
+		if s.mapping.isContactFieldName(s.name) {
 			s.path = "." + ShortenMemberName(s.name)
 			return true
 		}
 		s.skipByte() // the colon
-		if s.searchValue() {
+		if s.skipValueOrFindContact() {
 			s.rest = name
-			s.readString()
+			s.readStringIntoName()
 			s.path = "." + ShortenMemberName(s.name) + s.path
 			return true
 		}
@@ -89,10 +89,10 @@ func (s *contactSearch) searchObject() bool {
 	return false
 }
 
-// searchArray skips an array, and reports whether an element contains a contact field.
-func (s *contactSearch) searchArray() bool {
-	for i := 0; s.nextElement(']'); i++ {
-		if s.searchValue() {
+// skipArrayOrFindContact skips an array, and reports whether an element contains a contact field.
+func (s *contactNameSearch) skipArrayOrFindContact() (foundContact bool) {
+	for i := 0; s.moveToNextElement(']'); i++ {
+		if s.skipValueOrFindContact() {
 			s.path = "." + strconv.Itoa(i) + s.path
 			return true
 		}
@@ -100,37 +100,37 @@ func (s *contactSearch) searchArray() bool {
 	return false
 }
 
-// nextElement moves to the next element of an object or array. It returns false at the end, after
+// moveToNextElement moves to the next element of an object or array. It returns false at the end, after
 // skipping the closing bracket.
-func (s *contactSearch) nextElement(closing byte) bool {
+func (s *contactNameSearch) moveToNextElement(closingBracket byte) (hasElement bool) {
 	s.skipSpace()
 	if len(s.rest) == 0 {
 		return false
 	}
 	first := s.rest[0]
 	s.rest = s.rest[1:]
-	if first == closing {
+	if first == closingBracket {
 		return false
 	}
 	s.skipSpace()
-	if len(s.rest) > 0 && s.rest[0] == closing {
+	if len(s.rest) > 0 && s.rest[0] == closingBracket {
 		s.rest = s.rest[1:]
 		return false
 	}
 	return len(s.rest) > 0
 }
 
-func (s *contactSearch) skipByte() {
+func (s *contactNameSearch) skipByte() {
 	s.skipSpace()
 	if len(s.rest) > 0 {
 		s.rest = s.rest[1:]
 	}
 }
 
-func (s *contactSearch) skipSpace() { s.rest = bytes.TrimLeft(s.rest, " \t\r\n") }
+func (s *contactNameSearch) skipSpace() { s.rest = bytes.TrimLeft(s.rest, " \t\r\n") }
 
-// readString skips a JSON string, and stores its unescaped characters in s.name.
-func (s *contactSearch) readString() {
+// readStringIntoName skips a JSON string, and stores its unescaped characters in s.name.
+func (s *contactNameSearch) readStringIntoName() {
 	end := 1
 	for end < len(s.rest) && s.rest[end] != '"' {
 		if s.rest[end] == '\\' {
@@ -156,11 +156,13 @@ var extraContactNames = []string{
 // of a configured name grows to more than twice its size.
 const longestContact = 2 * maxFieldName
 
-// normalizeName returns the name in the form in which contact names are compared: lower-case
-// letters and digits alone. See appendNormalizedName.
-func normalizeName(name string) string { return string(appendNormalizedName(nil, []byte(name))) }
+// normalizeContactName returns the name in the form in which contact names are compared: lower-case
+// letters and digits alone. See appendNormalizedContactName.
+func normalizeContactName(name string) string {
+	return string(appendNormalizedContactName(nil, []byte(name)))
+}
 
-// appendNormalizedName appends a name in the form in which contact names are compared: its
+// appendNormalizedContactName appends a name in the form in which contact names are compared: its
 // letters and digits alone, in lower case and in their plain shape. So firstName, "First-Name"
 // and first_name are equal. Names that only look alike are equal too: in the wide forms of East
 // Asian text, in mathematical alphabets, with letters of another script, or with invisible
@@ -169,12 +171,12 @@ func normalizeName(name string) string { return string(appendNormalizedName(nil,
 // It stops once the name is too long for a contact field, so its work is bounded. Names that do
 // not look like a contact field pass: a supplier that wants to smuggle personal data needs no
 // look-alikes.
-func appendNormalizedName(dst, name []byte) []byte {
+func appendNormalizedContactName(dst, name []byte) []byte {
 	begun := len(dst)
 	for rest := name; len(rest) > 0 && len(dst)-begun <= longestContact; {
 		r, size := utf8.DecodeRune(rest)
 		rest = rest[size:]
-		switch r = normalizeRune(r); {
+		switch r = toPlainLowerCase(r); {
 		case r < utf8.RuneSelf && (r >= 'a' && r <= 'z' || r >= '0' && r <= '9'):
 			dst = append(dst, byte(r))
 		case r >= utf8.RuneSelf && r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)):
@@ -187,9 +189,9 @@ func appendNormalizedName(dst, name []byte) []byte {
 	return dst
 }
 
-// normalizeRune returns a letter or digit in lower case and in its plain shape. A wide,
+// toPlainLowerCase returns a letter or digit in lower case and in its plain shape. A wide,
 // mathematical or look-alike character becomes the Latin letter or digit that it resembles.
-func normalizeRune(r rune) rune {
+func toPlainLowerCase(r rune) rune {
 	switch {
 	case r >= '\uff01' && r <= '\uff5e': // wide
 		r -= '\uff01' - '!'

@@ -51,13 +51,13 @@ type AnswerPaths struct {
 type BodyTemplate interface {
 	// AppendPing appends the body of a ping, or returns dst and false if the body is too
 	// large. The mapping has filled the lead.
-	AppendPing(dst []byte, m *Mapping, l *Lead, header PingMetadata) (body []byte, ok bool)
+	AppendPing(dst []byte, m *FieldMapping, l *Lead, metadata PingMetadata) (body []byte, withinLimit bool)
 
 	// AppendPost appends the body of a post, with the same results as AppendPing.
-	AppendPost(dst []byte, m *Mapping, l *Lead, header PostMetadata) (body []byte, ok bool)
+	AppendPost(dst []byte, m *FieldMapping, l *Lead, metadata PostMetadata) (body []byte, withinLimit bool)
 
 	// Check returns the mistakes that make the template unusable for the campaign.
-	Check(m *Mapping) []TemplateError
+	Check(m *FieldMapping) (mistakes []TemplateError)
 }
 
 // TemplateError is one mistake in an operator's template, for the operator.
@@ -68,9 +68,9 @@ type TemplateError struct {
 
 func (e *TemplateError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Message) }
 
-// Texts returns pointers to all texts of the dialect, for encoding and decoding. Their order is
+// TextPointers returns pointers to all texts of the dialect, for encoding and decoding. Their order is
 // that of the log and of snapshots and never changes.
-func (d *Dialect) Texts() [13]*string {
+func (d *Dialect) TextPointers() [13]*string {
 	return [...]*string{
 		&d.Method, &d.ContentType, &d.Headers, &d.KeyHeader,
 		&d.Answer.Format, &d.Answer.Accepted, &d.Answer.Yes, &d.Answer.No,

@@ -17,8 +17,8 @@
 //	Status                 one lead, for supplier and buyer   OPEN, ACCEPTED, UNMATCHED, then the buyer's reports
 //	state.SupplierAnswer   one lead, for the supplier         the answer that was sent; it never changes
 //	ReturnState            one lead's return                  none, waiting, approved, refused
-//	event.LeadChangeResult one reported change                done, none, waits, refused …
-//	ReportRejection        one rejected report                why; with a field error or a status
+//	event.LeadStatusChangeResult one reported change                done, none, waits, refused …
+//	BuyerReportRejection        one rejected report                why; with a field error or a status
 //
 // They map as follows. An attempt's PostVerdict leads to a PostSettlement, which sets
 // DeliveryState and Status:

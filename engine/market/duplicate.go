@@ -20,20 +20,20 @@ type DuplicateRule struct {
 // does not reveal the value.
 type DuplicateKey [16]byte
 
-// AppendKeys appends the lead's duplicate keys to dst: two leads are duplicates if they share a
+// AppendDuplicateKeys appends the lead's duplicate keys to dst: two leads are duplicates if they share a
 // key. If one equal field is enough, each field has a key. If all fields must be equal (All),
 // there is one key for all, and no key if a value is empty.
 //
-// scope separates campaigns, and buyers if the rule is per buyer. It is the campaign's Ref << 32,
-// plus the buyer's Ref in that case. secret is the key of the hash.
-func (r DuplicateRule) AppendKeys(l *Lead, scope uint64, secret *[32]byte, dst []DuplicateKey) []DuplicateKey {
+// scopeNumber separates campaigns, and buyers if the rule is per buyer. It is the campaign's Ref << 32,
+// plus the buyer's Ref in that case. hashKey is the key of the hash.
+func (r DuplicateRule) AppendDuplicateKeys(l *Lead, scopeNumber uint64, hashKey *[32]byte, dst []DuplicateKey) []DuplicateKey {
 	if r.Window == 0 {
 		return dst
 	}
 	var buf [fingerprint.MaxInlineMessage]byte
-	head := binary.BigEndian.AppendUint64(buf[:0], scope)
+	head := binary.BigEndian.AppendUint64(buf[:0], scopeNumber)
 	message := head
-	for _, slot := range [2]Slot{SlotPhone, SlotEmail} {
+	for _, slot := range [2]FieldSlot{SlotPhone, SlotEmail} {
 		if slot == SlotPhone && !r.Phone || slot == SlotEmail && !r.Email {
 			continue
 		}
@@ -46,28 +46,28 @@ func (r DuplicateRule) AppendKeys(l *Lead, scope uint64, secret *[32]byte, dst [
 		case !r.All:
 			message = head
 		}
-		message = appendIdentityValue(message, slot, value)
+		message = appendFieldToHashMessage(message, slot, value)
 		if !r.All {
-			dst = append(dst, hashDuplicateKey(secret, message))
+			dst = append(dst, hashDuplicateKey(hashKey, message))
 		}
 	}
 	if r.All && len(message) > len(head) {
-		dst = append(dst, hashDuplicateKey(secret, message))
+		dst = append(dst, hashDuplicateKey(hashKey, message))
 	}
 	return dst
 }
 
-// appendIdentityValue appends a field's value to the message that is hashed. It adds the slot and
+// appendFieldToHashMessage appends a field's value to the message that is hashed. It adds the slot and
 // the length, so that different values never give one message. Letters are in lower case.
-func appendIdentityValue(dst []byte, slot Slot, value []byte) []byte {
-	dst = append(dst, byte(slot))
-	dst = binary.BigEndian.AppendUint32(dst, uint32(len(value)))
-	return format.AppendLower(dst, value)
+func appendFieldToHashMessage(message []byte, slot FieldSlot, value []byte) []byte {
+	message = append(message, byte(slot))
+	message = binary.BigEndian.AppendUint32(message, uint32(len(value)))
+	return format.AppendLower(message, value)
 }
 
 // hashDuplicateKey returns the first 16 bytes of the keyed hash of message.
-func hashDuplicateKey(secret *[32]byte, message []byte) (key DuplicateKey) {
-	sum := fingerprint.HMAC(secret, message)
+func hashDuplicateKey(hashKey *[32]byte, message []byte) (key DuplicateKey) {
+	sum := fingerprint.HMAC(hashKey, message)
 	copy(key[:], sum[:])
 	return key
 }

@@ -55,8 +55,8 @@ func TestDuplicates(t *testing.T) {
 	}
 	const campaign = uint64(7) << 32
 	for _, c := range cases {
-		remembered := c.rule.AppendKeys(c.first, campaign, &testKey, nil)
-		asked := c.rule.AppendKeys(c.then, campaign, &testKey, nil)
+		remembered := c.rule.AppendDuplicateKeys(c.first, campaign, &testKey, nil)
+		asked := c.rule.AppendDuplicateKeys(c.then, campaign, &testKey, nil)
 		if got := slices.ContainsFunc(asked, func(k DuplicateKey) bool { return slices.Contains(remembered, k) }); got != c.want {
 			t.Errorf("%s: duplicate %t", c.name, got)
 		}
@@ -70,11 +70,11 @@ func TestDuplicateKeysOfOtherScopesAndSecretsDiffer(t *testing.T) {
 	other[0]++
 	seen := map[DuplicateKey]string{}
 	for name, keys := range map[string][]DuplicateKey{
-		"campaign":          rule.AppendKeys(jane, 7<<32, &testKey, nil),
-		"another campaign":  rule.AppendKeys(jane, 8<<32, &testKey, nil),
-		"buyer in it":       rule.AppendKeys(jane, 7<<32|7, &testKey, nil),
-		"another buyer":     rule.AppendKeys(jane, 7<<32|8, &testKey, nil),
-		"under another key": rule.AppendKeys(jane, 7<<32, &other, nil),
+		"campaign":          rule.AppendDuplicateKeys(jane, 7<<32, &testKey, nil),
+		"another campaign":  rule.AppendDuplicateKeys(jane, 8<<32, &testKey, nil),
+		"buyer in it":       rule.AppendDuplicateKeys(jane, 7<<32|7, &testKey, nil),
+		"another buyer":     rule.AppendDuplicateKeys(jane, 7<<32|8, &testKey, nil),
+		"under another key": rule.AppendDuplicateKeys(jane, 7<<32, &other, nil),
 	} {
 		if len(keys) != 2 {
 			t.Errorf("%s: %d keys", name, len(keys))
@@ -90,7 +90,7 @@ func TestDuplicateKeysOfOtherScopesAndSecretsDiffer(t *testing.T) {
 
 func TestDuplicateKeysAreAppended(t *testing.T) {
 	before := DuplicateKey{1}
-	keys := DuplicateRule{Phone: true, Window: 1}.AppendKeys(personWith(janesPhone, ""), 0, &testKey, []DuplicateKey{before})
+	keys := DuplicateRule{Phone: true, Window: 1}.AppendDuplicateKeys(personWith(janesPhone, ""), 0, &testKey, []DuplicateKey{before})
 	if len(keys) != 2 || keys[0] != before {
 		t.Errorf("%x", keys)
 	}
@@ -98,8 +98,8 @@ func TestDuplicateKeysAreAppended(t *testing.T) {
 
 // Keys are in the log and in snapshots: they must not change under a campaign.
 func TestDuplicateKeysAreFrozen(t *testing.T) {
-	keys := DuplicateRule{Phone: true, Email: true, Window: 1}.AppendKeys(personWith(janesPhone, janesEmail), 7<<32, &testKey, nil)
-	keys = DuplicateRule{Phone: true, Email: true, All: true, Window: 1}.AppendKeys(personWith(janesPhone, janesEmail), 7<<32, &testKey, keys)
+	keys := DuplicateRule{Phone: true, Email: true, Window: 1}.AppendDuplicateKeys(personWith(janesPhone, janesEmail), 7<<32, &testKey, nil)
+	keys = DuplicateRule{Phone: true, Email: true, All: true, Window: 1}.AppendDuplicateKeys(personWith(janesPhone, janesEmail), 7<<32, &testKey, keys)
 	want := []string{
 		"624ef1fff52cbf534a216b4a53536be0", // the phone
 		"c5d2bf188cc5f4fadc381f4c8f1f9a3c", // the email

@@ -48,19 +48,19 @@ func (t FieldType) isNumeric() bool { return t == TypeInteger || t == TypeNumber
 // isText reports whether requests send values of the type as JSON strings.
 func (t FieldType) isText() bool { return !t.isNumeric() && t != TypeBoolean }
 
-// UnknownPolicy says what happens to a request's members that are no field of the campaign: they
+// UnknownMemberPolicy says what happens to a request's members that are no field of the campaign: they
 // are dropped, kept for the post, or rejected.
-type UnknownPolicy uint8
+type UnknownMemberPolicy uint8
 
 const (
-	UnknownDrop   UnknownPolicy = 1
-	UnknownKeep   UnknownPolicy = 2
-	UnknownReject UnknownPolicy = 3
+	UnknownDrop   UnknownMemberPolicy = 1
+	UnknownKeep   UnknownMemberPolicy = 2
+	UnknownReject UnknownMemberPolicy = 3
 )
 
-// ParseUnknownPolicy returns the policy with the configured name, or an error. An empty name
+// ParseUnknownMemberPolicy returns the policy with the configured name, or an error. An empty name
 // means drop.
-func ParseUnknownPolicy(name string) (UnknownPolicy, error) {
+func ParseUnknownMemberPolicy(name string) (UnknownMemberPolicy, error) {
 	switch name {
 	case "", "drop":
 		return UnknownDrop, nil
@@ -72,7 +72,7 @@ func ParseUnknownPolicy(name string) (UnknownPolicy, error) {
 	return 0, fmt.Errorf("%q is not a rule for unknown members: use drop, keep or reject", name)
 }
 
-// FieldSpec is one field of a campaign as the operator has configured it. NewMapping checks it.
+// FieldSpec is one field of a campaign as the operator has configured it. NewFieldMapping checks it.
 type FieldSpec struct {
 	Name      string // arriving name
 	BuyerName string // name for buyers and filters; empty: Name
@@ -97,20 +97,20 @@ type FieldSpec struct {
 	Contact    bool // never sent in pings
 }
 
-// MappingSpec is the configured list of a campaign's fields. NewMapping compiles it.
-type MappingSpec struct {
+// FieldMappingSpec is the configured list of a campaign's fields. NewFieldMapping compiles it.
+type FieldMappingSpec struct {
 	Fields  []FieldSpec
-	Unknown UnknownPolicy // zero: drop
+	Unknown UnknownMemberPolicy // zero: drop
 }
 
-// SpecError is one mistake in a MappingSpec, for the operator.
-type SpecError struct {
+// FieldSpecError is one mistake in a FieldMappingSpec, for the operator.
+type FieldSpecError struct {
 	Field   int    // index in Fields; -1: the list as a whole
 	Key     string // the configuration key at fault, such as "pattern"
 	Message string // the mistake and its remedy
 }
 
-func (e *SpecError) Error() string {
+func (e *FieldSpecError) Error() string {
 	if e.Field < 0 {
 		return e.Key + ": " + e.Message
 	}
@@ -151,10 +151,10 @@ const lastFixedSlot = SlotState
 
 // findKnownField returns the slot of the known field with this name. The bool is false if there
 // is none.
-func findKnownField(name string) (Slot, bool) {
+func findKnownField(name string) (slot FieldSlot, found bool) {
 	for slot := range knownFields {
 		if knownFields[slot].Name == name {
-			return Slot(slot), true
+			return FieldSlot(slot), true
 		}
 	}
 	return 0, false
@@ -170,9 +170,9 @@ func isRoutingIDMember(name []byte) bool {
 	return false
 }
 
-// isReservedMember reports whether pings and posts to buyers use the name for another purpose
+// isReservedBuyerName reports whether pings and posts to buyers use the name for another purpose
 // than a field of a lead. No field can have the name for buyers.
-func isReservedMember(name []byte) bool {
+func isReservedBuyerName(name []byte) bool {
 	switch string(name) {
 	case "lead_uuid", "address", "tcpa":
 		return true
@@ -190,8 +190,8 @@ func isPingMetadataMember(name []byte) bool {
 	return isRoutingIDMember(name)
 }
 
-// IsKnownContact reports whether the name is that of a known field that identifies a person.
-func IsKnownContact(name string) bool {
-	slot, ok := findKnownField(name)
+// IsKnownContactField reports whether the name is that of a known field that identifies a person.
+func IsKnownContactField(fieldName string) bool {
+	slot, ok := findKnownField(fieldName)
 	return ok && knownFields[slot].Contact
 }

@@ -13,13 +13,13 @@ const maxUnknownErrors = 100
 // leadFillOptions selects the rules for one kind of request (ingest, ping or post) when a lead is
 // filled.
 type leadFillOptions struct {
-	ping     bool          // reject contact fields, and require only ping fields
-	unknown  UnknownPolicy // policy for members without a field
-	pingLead *Lead         // the lead of the preceding ping, or nil
+	ping     bool                // reject contact fields, and require only ping fields
+	unknown  UnknownMemberPolicy // policy for members without a field
+	pingLead *Lead               // the lead of the preceding ping, or nil
 }
 
-// FillFromIngest reads the members of an ingest into the lead l, which must have been Reset to
-// m.SlotCount(). For every failing field it appends an error to dst, in mapping order, and leaves
+// FillLeadFromIngest reads the members of an ingest into the lead l, which must have been Reset to
+// m.SlotCount(). For every failing field it appends an error to fieldErrors, in mapping order, and leaves
 // the field absent. Errors for unknown members follow. It skips the members that select the
 // campaign or buyer (flo_campaign_id and similar ones).
 //
@@ -28,11 +28,11 @@ type leadFillOptions struct {
 //
 // Strings have at most 4,096 bytes (consent_text 16,384, addresses 2,048) and no control
 // characters except tabs and line ends. A number's size, exponent and digits have limits too.
-func (m *Mapping) FillFromIngest(l *Lead, members []Member, dst []FieldError) []FieldError {
-	return m.fillLead(l, members, leadFillOptions{unknown: m.unknown}, dst)
+func (m *FieldMapping) FillLeadFromIngest(l *Lead, members []JSONMember, fieldErrors []FieldError) []FieldError {
+	return m.fillLead(l, members, leadFillOptions{unknown: m.unknown}, fieldErrors)
 }
 
-// FillFromPing reads the members of a ping into the lead l, with the rules of FillFromIngest and
+// FillLeadFromPing reads the members of a ping into the lead l, with the rules of FillLeadFromIngest and
 // these differences:
 //   - No member may be a contact field, at any depth and in any spelling.
 //   - Only fields that are sent in pings can be required.
@@ -40,26 +40,26 @@ func (m *Mapping) FillFromIngest(l *Lead, members []Member, dst []FieldError) []
 //   - Members of a ping that are not fields are skipped (auction_id, vertical, sub_vertical,
 //     expires_at).
 //
-// unknown is the policy for unknown members; zero means the mapping's own policy.
-func (m *Mapping) FillFromPing(l *Lead, members []Member, unknown UnknownPolicy, dst []FieldError) []FieldError {
-	if unknown == 0 {
-		unknown = m.unknown
+// unknownPolicy is the policy for unknown members; zero means the mapping's own policy.
+func (m *FieldMapping) FillLeadFromPing(l *Lead, members []JSONMember, unknownPolicy UnknownMemberPolicy, fieldErrors []FieldError) []FieldError {
+	if unknownPolicy == 0 {
+		unknownPolicy = m.unknown
 	}
-	return m.fillLead(l, members, leadFillOptions{ping: true, unknown: unknown}, dst)
+	return m.fillLead(l, members, leadFillOptions{ping: true, unknown: unknownPolicy}, fieldErrors)
 }
 
-// FillFromPost reads the members of a post's lead into l, with the rules of FillFromIngest. The
-// caller has moved the members of address and tcpa to the top level. PostPath converts a field's
+// FillLeadFromPost reads the members of a post's lead into l, with the rules of FillLeadFromIngest. The
+// caller has moved the members of address and tcpa to the top level. PathInPost converts a field's
 // name in an error back to its path.
 //
-// A field that is missing from the post comes from ping, the lead of the preceding ping. A
-// mapping with the same fields has filled ping, and ping must live as long as l.
-func (m *Mapping) FillFromPost(l *Lead, members []Member, ping *Lead, dst []FieldError) []FieldError {
-	return m.fillLead(l, members, leadFillOptions{unknown: m.unknown, pingLead: ping}, dst)
+// A field that is missing from the post comes from pingLead, the lead of the preceding ping. A
+// mapping with the same fields has filled pingLead, and pingLead must live as long as l.
+func (m *FieldMapping) FillLeadFromPost(l *Lead, members []JSONMember, pingLead *Lead, fieldErrors []FieldError) []FieldError {
+	return m.fillLead(l, members, leadFillOptions{unknown: m.unknown, pingLead: pingLead}, fieldErrors)
 }
 
 // fillLead reads the members of a request into the lead by the options of its kind.
-func (m *Mapping) fillLead(l *Lead, members []Member, options leadFillOptions, dst []FieldError) []FieldError {
+func (m *FieldMapping) fillLead(l *Lead, members []JSONMember, options leadFillOptions, fieldErrors []FieldError) []FieldError {
 	l.fromPing = options.ping
 	unknowns, zip3 := false, -1
 	for i := range members {
@@ -77,41 +77,41 @@ func (m *Mapping) fillLead(l *Lead, members []Member, options leadFillOptions, d
 	}
 	for slot := range m.rules {
 		i := l.memberOf[slot]
-		present := i > 0 && !members[i-1].IsMissing()
+		present := i > 0 && !members[i-1].CountsAsMissing()
 		if present {
-			dst = m.fillSlotFromMember(l, Slot(slot), &members[i-1], options, dst)
+			fieldErrors = m.fillSlotFromMember(l, FieldSlot(slot), &members[i-1], options, fieldErrors)
 		}
-		if Slot(slot) == SlotZip && zip3 >= 0 && !members[zip3].IsMissing() {
-			dst = l.fillZIPFromZIP3(&members[zip3], present, dst)
+		if FieldSlot(slot) == SlotZip && zip3 >= 0 && !members[zip3].CountsAsMissing() {
+			fieldErrors = l.fillZIPFromZIP3(&members[zip3], present, fieldErrors)
 		} else if !present {
-			dst = m.fillMissingSlot(l, Slot(slot), options, dst)
+			fieldErrors = m.fillSlotOfMissingMember(l, FieldSlot(slot), options, fieldErrors)
 		}
 	}
 	if unknowns && (options.ping || options.unknown != UnknownDrop) {
-		dst = m.handleUnknownMembers(l, members, options, dst)
+		fieldErrors = m.handleUnknownMembers(l, members, options, fieldErrors)
 	}
-	return dst
+	return fieldErrors
 }
 
 // fillSlotFromMember checks one member of the request and stores it as the value of the field
-// slot, or appends an error to dst.
-func (m *Mapping) fillSlotFromMember(l *Lead, slot Slot, member *Member, options leadFillOptions, dst []FieldError) []FieldError {
+// slot, or appends an error to fieldErrors.
+func (m *FieldMapping) fillSlotFromMember(l *Lead, slot FieldSlot, member *JSONMember, options leadFillOptions, fieldErrors []FieldError) []FieldError {
 	r := &m.rules[slot]
 	if options.ping && r.contact {
-		return append(dst, newContactError(string(member.Name)))
+		return append(fieldErrors, newContactFieldError(string(member.Name)))
 	}
 	value, buf, code := r.parseMember(member, l.buf)
 	l.buf = buf
 	if code != "" {
-		return append(dst, FieldError{Field: string(member.Name), Code: code, Expected: r.expected})
+		return append(fieldErrors, FieldError{Field: string(member.Name), Code: code, Expected: r.expected})
 	}
 	l.Values[slot] = value
-	return dst
+	return fieldErrors
 }
 
 // fillZIPFromZIP3 stores a ping's member zip3 as the value of the zip field, unless the ping also
-// has a zip (hasZIP). It appends an error to dst if zip3 is not three digits, in both cases.
-func (l *Lead) fillZIPFromZIP3(member *Member, hasZIP bool, dst []FieldError) []FieldError {
+// has a zip (hasZIP). It appends an error to fieldErrors if zip3 is not three digits, in both cases.
+func (l *Lead) fillZIPFromZIP3(member *JSONMember, hasZIP bool, fieldErrors []FieldError) []FieldError {
 	var code string
 	switch {
 	case member.Kind != JSONString:
@@ -120,93 +120,93 @@ func (l *Lead) fillZIPFromZIP3(member *Member, hasZIP bool, dst []FieldError) []
 		code = errcode.FieldInvalidFormat
 	default:
 		if !hasZIP {
-			l.Values[SlotZip] = Value{Kind: KindString, Text: member.Text}
+			l.Values[SlotZip] = FieldValue{Kind: KindString, Text: member.Text}
 		}
-		return dst
+		return fieldErrors
 	}
-	return append(dst, FieldError{Field: "zip3", Code: code, Expected: "the first three digits of a ZIP code"})
+	return append(fieldErrors, FieldError{Field: "zip3", Code: code, Expected: "the first three digits of a ZIP code"})
 }
 
-// fillMissingSlot fills a field that the request lacks: from the lead of the preceding ping, else
+// fillSlotOfMissingMember fills a field that the request lacks: from the lead of the preceding ping, else
 // from the default. A required field without either is an error.
-func (m *Mapping) fillMissingSlot(l *Lead, slot Slot, options leadFillOptions, dst []FieldError) []FieldError {
+func (m *FieldMapping) fillSlotOfMissingMember(l *Lead, slot FieldSlot, options leadFillOptions, fieldErrors []FieldError) []FieldError {
 	r := &m.rules[slot]
 	if options.pingLead != nil && int(slot) < len(options.pingLead.Values) {
 		value := options.pingLead.Values[slot]
 		if value.Kind != KindAbsent && (slot != SlotZip || format.IsZIP(value.Text)) {
 			l.Values[slot] = value
-			return dst
+			return fieldErrors
 		}
 	}
 	if options.ping && r.contact {
-		return dst
+		return fieldErrors
 	}
 	if r.defaultValue.Kind != KindAbsent {
 		l.Values[slot] = r.defaultValue
-		return dst
+		return fieldErrors
 	}
 	if r.required && (!options.ping || r.ping) {
-		dst = append(dst, FieldError{Field: r.arrivalName, Code: errcode.FieldMissingRequired, Expected: r.expected})
+		fieldErrors = append(fieldErrors, FieldError{Field: r.arrivalName, Code: errcode.FieldMissingRequired, Expected: r.expected})
 	}
-	return dst
+	return fieldErrors
 }
 
-// RequireFields appends an error to dst for each of the fields slots that the lead lacks, unless
-// dst has one already. Callers use it for fields that a request requires and the campaign does
+// AppendMissingFieldErrors appends an error to fieldErrors for each of requiredSlots that the lead lacks, unless
+// fieldErrors has one already. Callers use it for fields that a request requires and the campaign does
 // not.
-func (m *Mapping) RequireFields(l *Lead, dst []FieldError, slots ...Slot) []FieldError {
+func (m *FieldMapping) AppendMissingFieldErrors(l *Lead, fieldErrors []FieldError, requiredSlots ...FieldSlot) []FieldError {
 next:
-	for _, slot := range slots {
+	for _, slot := range requiredSlots {
 		r := &m.rules[slot]
 		if l.Values[slot].Kind != KindAbsent {
 			continue
 		}
-		for i := range dst {
-			if dst[i].Field == r.arrivalName {
+		for i := range fieldErrors {
+			if fieldErrors[i].Field == r.arrivalName {
 				continue next
 			}
 		}
-		dst = append(dst, FieldError{Field: r.arrivalName, Code: errcode.FieldMissingRequired, Expected: r.expected})
+		fieldErrors = append(fieldErrors, FieldError{Field: r.arrivalName, Code: errcode.FieldMissingRequired, Expected: r.expected})
 	}
-	return dst
+	return fieldErrors
 }
 
 // handleUnknownMembers keeps, drops or rejects the members that are no field of the campaign, by
 // the policy in options. In a ping it rejects those that contain contact fields.
-func (m *Mapping) handleUnknownMembers(l *Lead, members []Member, options leadFillOptions, dst []FieldError) []FieldError {
-	limit := len(dst) + maxUnknownErrors
+func (m *FieldMapping) handleUnknownMembers(l *Lead, members []JSONMember, options leadFillOptions, fieldErrors []FieldError) []FieldError {
+	limit := len(fieldErrors) + maxUnknownErrors
 	for i := range members {
 		member := &members[i]
 		_, mapped := m.byArrivalName[string(member.Name)]
-		if mapped || member.IsMissing() || isRoutingIDMember(member.Name) || options.ping && isPingMetadataMember(member.Name) {
+		if mapped || member.CountsAsMissing() || isRoutingIDMember(member.Name) || options.ping && isPingMetadataMember(member.Name) {
 			continue
 		}
-		if len(dst) >= limit {
-			return dst
+		if len(fieldErrors) >= limit {
+			return fieldErrors
 		}
 		if options.ping {
-			if path := m.findContactPath(member); path != "" {
-				dst = append(dst, newContactError(path))
+			if path := m.findContactFieldPath(member); path != "" {
+				fieldErrors = append(fieldErrors, newContactFieldError(path))
 				continue
 			}
 		}
 		switch options.unknown {
 		case UnknownReject:
-			dst = append(dst, FieldError{Field: ShortenMemberName(member.Name), Code: errcode.FieldUnknownField, Expected: "a field that the campaign knows"})
+			fieldErrors = append(fieldErrors, FieldError{Field: ShortenMemberName(member.Name), Code: errcode.FieldUnknownField, Expected: "a field that the campaign knows"})
 		case UnknownKeep:
-			m.keepUnknownMember(l, member)
+			m.keepUnknownMemberForPost(l, member)
 		}
 	}
-	return dst
+	return fieldErrors
 }
 
-// keepUnknownMember adds the member to the lead's Extras, which posts carry unchanged. It drops a
+// keepUnknownMemberForPost adds the member to the lead's Extras, which posts carry unchanged. It drops a
 // member whose name has another meaning for buyers.
-func (m *Mapping) keepUnknownMember(l *Lead, member *Member) {
-	if _, taken := m.byBuyerName[string(member.Name)]; taken || isReservedMember(member.Name) {
+func (m *FieldMapping) keepUnknownMemberForPost(l *Lead, member *JSONMember) {
+	if _, taken := m.byBuyerName[string(member.Name)]; taken || isReservedBuyerName(member.Name) {
 		return
 	}
-	value := Value{Text: member.Text}
+	value := FieldValue{Text: member.Text}
 	switch member.Kind {
 	case JSONString:
 		value.Kind = KindString
@@ -217,19 +217,19 @@ func (m *Mapping) keepUnknownMember(l *Lead, member *Member) {
 	default:
 		value.Kind = KindRaw
 	}
-	l.Extras = append(l.Extras, KeptMember{Name: member.Name, Value: value})
+	l.Extras = append(l.Extras, KeptUnknownMember{Name: member.Name, Value: value})
 }
 
 // ShortenMemberName returns a member's name for an error message, cut off after maxFieldName
 // bytes.
-func ShortenMemberName(name []byte) string {
-	if len(name) <= maxFieldName {
-		return string(name)
+func ShortenMemberName(memberName []byte) string {
+	if len(memberName) <= maxFieldName {
+		return string(memberName)
 	}
-	return strings.ToValidUTF8(string(name[:maxFieldName]), "") + "…"
+	return strings.ToValidUTF8(string(memberName[:maxFieldName]), "") + "…"
 }
 
-// newContactError returns the error for a contact field in a ping. path is the field's path.
-func newContactError(path string) FieldError {
+// newContactFieldError returns the error for a contact field in a ping. path is the field's path.
+func newContactFieldError(path string) FieldError {
 	return FieldError{Field: path, Code: errcode.FieldContactFieldNotAllowed, Expected: "no contact details: a ping never carries a person"}
 }

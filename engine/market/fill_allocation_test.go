@@ -9,7 +9,7 @@ import (
 	"pingpost/engine/market/format"
 )
 
-func ordinary(t testing.TB) (*market.Mapping, []market.Member) {
+func ordinary(t testing.TB) (*market.FieldMapping, []market.JSONMember) {
 	m := mappingOf(
 		t, market.UnknownKeep,
 		market.FieldSpec{Name: "homeowner", BuyerName: "owns_home", Type: market.TypeBoolean, Ping: true},
@@ -29,8 +29,8 @@ func TestAnOrdinaryLeadAllocatesNothing(t *testing.T) {
 	body := make([]byte, 0, 4096)
 	run := func() {
 		l.Reset(m.SlotCount())
-		failed := m.FillFromIngest(&l, list, nil)
-		failed = l.CheckConsent(campaign, failed, "consent_cert_url")
+		failed := m.FillLeadFromIngest(&l, list, nil)
+		failed = l.AppendConsentError(campaign, failed, "consent_cert_url")
 		if failed != nil {
 			t.Fatal(failed)
 		}
@@ -41,8 +41,8 @@ func TestAnOrdinaryLeadAllocatesNothing(t *testing.T) {
 	}
 	phone, address := []byte("(415) 555-2671"), []byte("Ann@Example.com")
 	if n := testing.AllocsPerRun(100, func() {
-		format.ParsePhone(body, phone)
-		format.ParseEmail(body, address)
+		format.AppendPhoneAsE164(body, phone)
+		format.AppendNormalizedEmail(body, address)
 	}); n != 0 {
 		t.Errorf("%v allocations by phone and email", n)
 	}
@@ -54,6 +54,6 @@ func BenchmarkFill(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		l.Reset(m.SlotCount())
-		m.FillFromIngest(&l, list, nil)
+		m.FillLeadFromIngest(&l, list, nil)
 	}
 }

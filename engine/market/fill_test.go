@@ -11,11 +11,11 @@ import (
 
 // members reads name=value lines, where value is JSON in short: a string in
 // quotes (taken as it stands), null, true, false, a number, {…} or […].
-func members(lines ...string) []market.Member {
-	var list []market.Member
+func members(lines ...string) []market.JSONMember {
+	var list []market.JSONMember
 	for _, line := range lines {
 		name, value, _ := strings.Cut(line, "=")
-		m := market.Member{Name: []byte(name), Text: []byte(value), Kind: market.JSONNumber}
+		m := market.JSONMember{Name: []byte(name), Text: []byte(value), Kind: market.JSONNumber}
 		switch {
 		case strings.HasPrefix(value, `"`):
 			m.Kind, m.Text = market.JSONString, []byte(value[1:len(value)-1])
@@ -34,17 +34,17 @@ func members(lines ...string) []market.Member {
 }
 
 // person is what every ingest must bring.
-func person(more ...string) []market.Member {
+func person(more ...string) []market.JSONMember {
 	return members(append([]string{
 		`flo_campaign_id="cmp_auto"`, `flo_supplier_id="sup_acme"`,
 		`first_name="Ann"`, `last_name="O'Neil"`, `phone="(415) 555-0123"`, `email="Ann@Example.COM"`,
 	}, more...)...)
 }
 
-func fill(m *market.Mapping, list []market.Member) (*market.Lead, []string) {
+func fill(m *market.FieldMapping, list []market.JSONMember) (*market.Lead, []string) {
 	var l market.Lead
 	l.Reset(m.SlotCount())
-	return &l, codes(m.FillFromIngest(&l, list, nil))
+	return &l, codes(m.FillLeadFromIngest(&l, list, nil))
 }
 
 func codes(errors []market.FieldError) []string {
@@ -58,7 +58,7 @@ func codes(errors []market.FieldError) []string {
 	return found
 }
 
-func field(m *market.Mapping, l *market.Lead, to string) string {
+func field(m *market.FieldMapping, l *market.Lead, to string) string {
 	slot, ok := m.SlotByBuyerName(to)
 	if !ok {
 		return "no such field"
@@ -294,11 +294,11 @@ func TestResetForgetsTheLeadBefore(t *testing.T) {
 	m := mappingOf(t, market.UnknownKeep, market.FieldSpec{Name: "x", Type: market.TypeString})
 	var l market.Lead
 	l.Reset(m.SlotCount())
-	if failed := m.FillFromIngest(&l, person(`x="1"`, `y="2"`, `city="Reno"`), nil); failed != nil {
+	if failed := m.FillLeadFromIngest(&l, person(`x="1"`, `y="2"`, `city="Reno"`), nil); failed != nil {
 		t.Fatal(failed)
 	}
 	l.Reset(m.SlotCount())
-	if failed := m.FillFromIngest(&l, person(), nil); failed != nil {
+	if failed := m.FillLeadFromIngest(&l, person(), nil); failed != nil {
 		t.Fatal(failed)
 	}
 	if field(m, &l, "x") != "0 " || field(m, &l, "city") != "0 " || len(l.Extras) != 0 {

@@ -17,10 +17,10 @@ import (
 // Numbers are compared by value, so that 2 equals 2.0; all other values are compared by their
 // text. Numbers are compared as 64-bit floats, exact to 15 digits.
 type Filter struct {
-	slot     Slot
+	slot     FieldSlot
 	absent   bool
-	in       *valueSet // nil: any
-	notIn    *valueSet // nil: none
+	in       *filterValueSet // nil: any
+	notIn    *filterValueSet // nil: none
 	bounded  bool
 	min, max float64 // both inclusive, infinite where not given
 }
@@ -35,14 +35,14 @@ type FilterSpec struct {
 
 // NewFilter compiles a filter for leads that the mapping m fills. It returns an error if the
 // mapping has no such field, or if no value could meet the conditions.
-func NewFilter(spec FilterSpec, m *Mapping) (Filter, error) {
+func NewFilter(spec FilterSpec, m *FieldMapping) (Filter, error) {
 	slot, ok := m.SlotByBuyerName(spec.Field)
 	if !ok {
 		return Filter{}, fmt.Errorf("filter on %q: the campaign has no such field; use its name after mapping", spec.Field)
 	}
-	f, err := spec.compile(slot)
+	f, err := spec.compileWithoutTypeCheck(slot)
 	if err == nil {
-		err = spec.checkFieldType(m.TypeOf(slot))
+		err = spec.checkConditionsSuitType(m.FieldTypeOf(slot))
 	}
 	if err != nil {
 		return Filter{}, fmt.Errorf("filter on %q: %w", spec.Field, err)
@@ -50,22 +50,22 @@ func NewFilter(spec FilterSpec, m *Mapping) (Filter, error) {
 	return f, nil
 }
 
-// compile returns the filter on slot. It rejects conditions that contradict each other, and a
+// compileWithoutTypeCheck returns the filter on slot. It rejects conditions that contradict each other, and a
 // filter without a condition.
-func (spec FilterSpec) compile(slot Slot) (Filter, error) {
+func (spec FilterSpec) compileWithoutTypeCheck(slot FieldSlot) (Filter, error) {
 	f := Filter{
 		slot:    slot,
 		absent:  spec.Absent,
-		in:      newValueSet(spec.In),
-		notIn:   newValueSet(spec.NotIn),
+		in:      newFilterValueSet(spec.In),
+		notIn:   newFilterValueSet(spec.NotIn),
 		bounded: spec.Min != nil || spec.Max != nil,
 		min:     math.Inf(-1),
 		max:     math.Inf(1),
 	}
-	if !parseBound(spec.Min, &f.min) {
+	if !parseBoundIfGiven(spec.Min, &f.min) {
 		return Filter{}, errors.New("min is not a number")
 	}
-	if !parseBound(spec.Max, &f.max) {
+	if !parseBoundIfGiven(spec.Max, &f.max) {
 		return Filter{}, errors.New("max is not a number")
 	}
 	conditions := f.bounded || f.in != nil || f.notIn != nil
@@ -80,8 +80,8 @@ func (spec FilterSpec) compile(slot Slot) (Filter, error) {
 	return f, nil
 }
 
-// checkFieldType returns an error if no value of this field type could meet a condition of spec.
-func (spec FilterSpec) checkFieldType(fieldType FieldType) error {
+// checkConditionsSuitType returns an error if no value of this field type could meet a condition of spec.
+func (spec FilterSpec) checkConditionsSuitType(fieldType FieldType) error {
 	if !fieldType.isNumeric() && (spec.Min != nil || spec.Max != nil) {
 		return fmt.Errorf("min and max are for numbers, but the field's type is %s: use in or not_in", fieldType)
 	}
@@ -96,8 +96,8 @@ func (spec FilterSpec) checkFieldType(fieldType FieldType) error {
 	return nil
 }
 
-// Slot returns the field that the filter tests.
-func (f *Filter) Slot() Slot { return f.slot }
+// FieldSlot returns the field that the filter tests.
+func (f *Filter) FieldSlot() FieldSlot { return f.slot }
 
 // Accepts reports whether the lead passes the filter.
 func (f *Filter) Accepts(l *Lead) bool {
@@ -111,21 +111,21 @@ func (f *Filter) Accepts(l *Lead) bool {
 	return (f.in == nil || f.in.contains(v)) && (f.notIn == nil || !f.notIn.contains(v))
 }
 
-func (v *Value) isNumber() bool { return v.Kind == KindInteger || v.Kind == KindNumber }
+func (v *FieldValue) isNumber() bool { return v.Kind == KindInteger || v.Kind == KindNumber }
 
-// valueSet is a configured list of accepted or excluded values. A numeric value of a lead is
+// filterValueSet is a configured list of accepted or excluded values. A numeric value of a lead is
 // looked up among the entries that are numbers, any other value among the texts.
-type valueSet struct {
+type filterValueSet struct {
 	texts   map[string]struct{}
 	numbers map[float64]struct{}
 }
 
-// newValueSet returns the set of the configured values, or nil for an empty list.
-func newValueSet(entries []string) *valueSet {
+// newFilterValueSet returns the set of the configured values, or nil for an empty list.
+func newFilterValueSet(entries []string) *filterValueSet {
 	if len(entries) == 0 {
 		return nil
 	}
-	s := &valueSet{texts: make(map[string]struct{}, len(entries)), numbers: map[float64]struct{}{}}
+	s := &filterValueSet{texts: make(map[string]struct{}, len(entries)), numbers: map[float64]struct{}{}}
 	for _, entry := range entries {
 		s.texts[entry] = struct{}{}
 		if n, ok := parseNumber(entry); ok {
@@ -136,7 +136,7 @@ func newValueSet(entries []string) *valueSet {
 }
 
 // contains reports whether the list has the value v of a lead.
-func (s *valueSet) contains(v *Value) (ok bool) {
+func (s *filterValueSet) contains(v *FieldValue) (ok bool) {
 	if v.isNumber() {
 		_, ok = s.numbers[v.Num]
 	} else {
@@ -145,9 +145,9 @@ func (s *valueSet) contains(v *Value) (ok bool) {
 	return ok
 }
 
-// parseBound stores the number digits in bound. It leaves bound unchanged if digits is nil. ok is
+// parseBoundIfGiven stores the number digits in bound. It leaves bound unchanged if digits is nil. ok is
 // false if digits is not a number.
-func parseBound(digits *string, bound *float64) (ok bool) {
+func parseBoundIfGiven(digits *string, bound *float64) (ok bool) {
 	if digits == nil {
 		return true
 	}
@@ -165,15 +165,15 @@ func parseNumber(digits string) (n float64, ok bool) {
 	return n, err == nil
 }
 
-// FiltersPassed is the set of conditions that a lead has met when the exchange makes a bid for
+// PassedConditionSet is the set of conditions that a lead has met when the exchange makes a bid for
 // it. The bid lists them in its member buyer_filters_passed.
-type FiltersPassed uint8
+type PassedConditionSet uint8
 
 // Every bid has met the vertical, because it selects the campaign. The others apply if
 // the campaign, the buyer or its filter set has them: a list of states, and filters on
 // consent or on the score.
 const (
-	PassedState FiltersPassed = 1 << iota
+	PassedState PassedConditionSet = 1 << iota
 	PassedVertical
 	PassedTCPA
 	PassedScore
@@ -182,7 +182,7 @@ const (
 var passedNames = [...]string{"state", "vertical", "tcpa", "score_threshold"}
 
 // AppendJSON appends the names of the conditions as a JSON array of strings.
-func (p FiltersPassed) AppendJSON(dst []byte) []byte {
+func (p PassedConditionSet) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '[')
 	first := true
 	for i, name := range passedNames {
@@ -198,18 +198,18 @@ func (p FiltersPassed) AppendJSON(dst []byte) []byte {
 	return append(dst, ']')
 }
 
-// FiltersPassed returns the conditions that a lead has met if it can be sold to the buyer of this
-// filter set. filterSet is an index of c.FilterSets.
-func (c *Campaign) FiltersPassed(filterSet int) FiltersPassed {
+// PassedConditionSet returns the conditions that a lead has met if it can be sold to the buyer of this
+// filter set. filterSetIndex is an index of c.FilterSets.
+func (c *Campaign) PassedConditionSet(filterSetIndex int) PassedConditionSet {
 	met := PassedVertical
-	if c.FilterSets[filterSet].States != AllStates {
+	if c.FilterSets[filterSetIndex].States != AllStates {
 		met |= PassedState
 	}
-	return met | conditionsOf(c.Filters) | conditionsOf(c.FilterSets[filterSet].Filters)
+	return met | conditionsCheckedBy(c.Filters) | conditionsCheckedBy(c.FilterSets[filterSetIndex].Filters)
 }
 
-// conditionsOf returns the conditions in FiltersPassed that these filters check.
-func conditionsOf(filters []Filter) (met FiltersPassed) {
+// conditionsCheckedBy returns the conditions in PassedConditionSet that these filters check.
+func conditionsCheckedBy(filters []Filter) (met PassedConditionSet) {
 	for i := range filters {
 		switch filters[i].slot {
 		case SlotState:

@@ -20,26 +20,26 @@ import (
 // 10,000 buyers with lists of ZIP codes.
 type FilterIndex struct {
 	sets   int
-	fields []fieldIndex
+	fields []fieldFilterIndex
 }
 
-// fieldIndex has the conditions of all filter sets on one field. Sets are named by their number.
-type fieldIndex struct {
-	slot    Slot
+// fieldFilterIndex has the conditions of all filter sets on one field. Sets are named by their number.
+type fieldFilterIndex struct {
+	slot    FieldSlot
 	absent  bitset.Set // sets that require the field to be absent
 	present bitset.Set // sets with any other condition on it
 	hasIn   bitset.Set // sets with a list of accepted values
 	bounded bitset.Set // sets with a bound, which only a number can meet
-	in      valueIndex
-	notIn   valueIndex
-	mins    boundIndex
-	maxs    boundIndex // of negated upper bounds, so that clearAbove serves both
+	in      listedValueIndex
+	notIn   listedValueIndex
+	mins    lowerBoundIndex
+	maxs    lowerBoundIndex // of negated upper bounds, so that clearSetsWithBoundAbove serves both
 }
 
 // NewFilterIndex compiles sets of filters; the number of a set is its index in sets. A lead
 // passes a set if it passes all filters of the set.
 func NewFilterIndex(sets [][]Filter) *FilterIndex {
-	bySlot := map[Slot]map[int][]Filter{}
+	bySlot := map[FieldSlot]map[int][]Filter{}
 	for i, filters := range sets {
 		for _, f := range filters {
 			if bySlot[f.slot] == nil {
@@ -50,94 +50,94 @@ func NewFilterIndex(sets [][]Filter) *FilterIndex {
 	}
 	x := &FilterIndex{sets: len(sets)}
 	for slot, filtersBySet := range bySlot {
-		x.fields = append(x.fields, newFieldIndex(slot, len(sets), filtersBySet))
+		x.fields = append(x.fields, newFieldFilterIndex(slot, len(sets), filtersBySet))
 	}
-	slices.SortFunc(x.fields, func(a, b fieldIndex) int { return cmp.Compare(a.slot, b.slot) })
+	slices.SortFunc(x.fields, func(a, b fieldFilterIndex) int { return cmp.Compare(a.slot, b.slot) })
 	return x
 }
 
-// ClearFailing clears in dst the bit of each set of filters that the lead does not pass. It sets
+// ClearFailingSets clears in candidateSets the bit of each set of filters that the lead does not pass. It sets
 // no bit, so the caller begins with the bits of all candidates.
-func (x *FilterIndex) ClearFailing(l *Lead, dst bitset.Set) {
-	if len(dst)*bitset.WordBits < x.sets {
+func (x *FilterIndex) ClearFailingSets(l *Lead, candidateSets bitset.Set) {
+	if len(candidateSets)*bitset.WordBits < x.sets {
 		panic("BUG: bits for fewer sets than the filter index has")
 	}
 	for i := range x.fields {
-		x.fields[i].clearFailing(&l.Values[x.fields[i].slot], dst)
+		x.fields[i].clearFailingSets(&l.Values[x.fields[i].slot], candidateSets)
 	}
 }
 
-// newFieldIndex returns the index of one field. sets is the number of all filter sets, and
+// newFieldFilterIndex returns the index of one field. setCount is the number of all filter sets, and
 // filtersBySet has the filters on this field by the number of their set.
-func newFieldIndex(slot Slot, sets int, filtersBySet map[int][]Filter) fieldIndex {
-	x := fieldIndex{
+func newFieldFilterIndex(slot FieldSlot, setCount int, filtersBySet map[int][]Filter) fieldFilterIndex {
+	x := fieldFilterIndex{
 		slot:   slot,
-		absent: bitset.New(sets), present: bitset.New(sets), hasIn: bitset.New(sets), bounded: bitset.New(sets),
+		absent: bitset.New(setCount), present: bitset.New(setCount), hasIn: bitset.New(setCount), bounded: bitset.New(setCount),
 	}
-	for set := range sets { // in order, so that postings are sorted
+	for set := range setCount { // in order, so that postings are sorted
 		if filters := filtersBySet[set]; filters != nil {
 			x.addSet(set, filters)
 		}
 	}
-	x.in.compactToMasks(len(x.hasIn))
-	x.notIn.compactToMasks(len(x.hasIn))
-	x.mins.buildMasks(sets)
-	x.maxs.buildMasks(sets)
+	x.in.compactLongListsToMasks(len(x.hasIn))
+	x.notIn.compactLongListsToMasks(len(x.hasIn))
+	x.mins.sortBoundsAndBuildMasks(setCount)
+	x.maxs.sortBoundsAndBuildMasks(setCount)
 	return x
 }
 
 // addSet adds the filters of one set on this field as if they were one filter. A value must be in
 // all accepted lists and in no excluded list, and the narrowest bounds count.
-func (x *fieldIndex) addSet(set int, filters []Filter) {
-	var in *valueSet
+func (x *fieldFilterIndex) addSet(setNumber int, filters []Filter) {
+	var in *filterValueSet
 	low, high := math.Inf(-1), math.Inf(1)
 	for i := range filters {
 		f := &filters[i]
 		if f.absent {
-			x.absent.Add(set)
+			x.absent.Add(setNumber)
 			continue
 		}
-		x.present.Add(set)
+		x.present.Add(setNumber)
 		if f.in != nil {
-			in = in.intersect(f.in)
+			in = in.intersectWith(f.in)
 		}
-		x.notIn.addValues(set, f.notIn)
+		x.notIn.addValues(setNumber, f.notIn)
 		low, high = max(low, f.min), min(high, f.max)
 		if f.bounded {
-			x.bounded.Add(set)
+			x.bounded.Add(setNumber)
 		}
 	}
 	if in != nil {
-		x.hasIn.Add(set)
-		x.in.addValues(set, in)
+		x.hasIn.Add(setNumber)
+		x.in.addValues(setNumber, in)
 	}
-	x.mins.addBound(set, low)
-	x.maxs.addBound(set, -high)
+	x.mins.addBound(setNumber, low)
+	x.maxs.addBound(setNumber, -high)
 }
 
-// clearFailing clears in dst the sets whose conditions on this field the value v does not meet.
-func (x *fieldIndex) clearFailing(v *Value, dst bitset.Set) {
+// clearFailingSets clears in candidateSets the sets whose conditions on this field the value v does not meet.
+func (x *fieldFilterIndex) clearFailingSets(v *FieldValue, candidateSets bitset.Set) {
 	if v.Kind == KindAbsent {
-		dst.RemoveAll(x.present)
+		candidateSets.RemoveAll(x.present)
 		return
 	}
-	dst.RemoveAll(x.absent)
-	x.in.find(v).clearUnlisted(x.hasIn, dst)
-	x.notIn.find(v).clearIn(dst)
+	candidateSets.RemoveAll(x.absent)
+	x.in.findSetsListing(v).clearSetsNotListing(x.hasIn, candidateSets)
+	x.notIn.findSetsListing(v).clearListingSets(candidateSets)
 	if !v.isNumber() {
-		dst.RemoveAll(x.bounded)
+		candidateSets.RemoveAll(x.bounded)
 		return
 	}
-	x.mins.clearAbove(v.Num, dst)
-	x.maxs.clearAbove(-v.Num, dst)
+	x.mins.clearSetsWithBoundAbove(v.Num, candidateSets)
+	x.maxs.clearSetsWithBoundAbove(-v.Num, candidateSets)
 }
 
-// intersect returns the values that are in both sets. A nil receiver means all values.
-func (s *valueSet) intersect(other *valueSet) *valueSet {
+// intersectWith returns the values that are in both sets. A nil receiver means all values.
+func (s *filterValueSet) intersectWith(other *filterValueSet) *filterValueSet {
 	if s == nil {
 		return other
 	}
-	both := &valueSet{texts: map[string]struct{}{}, numbers: map[float64]struct{}{}}
+	both := &filterValueSet{texts: map[string]struct{}{}, numbers: map[float64]struct{}{}}
 	for text := range s.texts {
 		if _, ok := other.texts[text]; ok {
 			both.texts[text] = struct{}{}
@@ -151,32 +151,32 @@ func (s *valueSet) intersect(other *valueSet) *valueSet {
 	return both
 }
 
-// boundIndex finds the filter sets with a lower bound that is greater than a lead's number.
-type boundIndex struct {
-	bounds []setBound   // ascending
-	masks  []bitset.Set // masks[k]: the sets of bounds[k*bitset.WordBits:]
+// lowerBoundIndex finds the filter sets with a lower bound that is greater than a lead's number.
+type lowerBoundIndex struct {
+	bounds []lowerBoundOfSet // ascending
+	masks  []bitset.Set      // masks[k]: the sets of bounds[k*bitset.WordBits:]
 }
 
-// setBound is the lower bound of one filter set.
-type setBound struct {
+// lowerBoundOfSet is the lower bound of one filter set.
+type lowerBoundOfSet struct {
 	value float64
 	set   int
 }
 
 // addBound adds the lower bound of a filter set. Minus infinity means no bound.
-func (x *boundIndex) addBound(set int, value float64) {
-	if !math.IsInf(value, -1) {
-		x.bounds = append(x.bounds, setBound{value, set})
+func (x *lowerBoundIndex) addBound(setNumber int, lowerBound float64) {
+	if !math.IsInf(lowerBound, -1) {
+		x.bounds = append(x.bounds, lowerBoundOfSet{lowerBound, setNumber})
 	}
 }
 
-// buildMasks sorts the bounds and computes the masks that clearAbove uses. sets is the number of
+// sortBoundsAndBuildMasks sorts the bounds and computes the masks that clearSetsWithBoundAbove uses. setCount is the number of
 // all filter sets.
-func (x *boundIndex) buildMasks(sets int) {
-	slices.SortStableFunc(x.bounds, func(a, b setBound) int { return cmp.Compare(a.value, b.value) })
+func (x *lowerBoundIndex) sortBoundsAndBuildMasks(setCount int) {
+	slices.SortStableFunc(x.bounds, func(a, b lowerBoundOfSet) int { return cmp.Compare(a.value, b.value) })
 	blocks := (len(x.bounds) + bitset.WordBits - 1) / bitset.WordBits
 	x.masks = make([]bitset.Set, blocks)
-	rest := bitset.New(sets)
+	rest := bitset.New(setCount)
 	for k := blocks - 1; k >= 0; k-- {
 		for _, b := range x.bounds[k*bitset.WordBits : min((k+1)*bitset.WordBits, len(x.bounds))] {
 			rest.Add(b.set)
@@ -185,42 +185,42 @@ func (x *boundIndex) buildMasks(sets int) {
 	}
 }
 
-// clearAbove clears in dst the filter sets whose bound is greater than n. Up to the end of a
+// clearSetsWithBoundAbove clears in candidateSets the filter sets whose bound is greater than n. Up to the end of a
 // block of 64 bounds it clears them one by one, and all later ones by one mask.
-func (x *boundIndex) clearAbove(n float64, dst bitset.Set) {
+func (x *lowerBoundIndex) clearSetsWithBoundAbove(n float64, candidateSets bitset.Set) {
 	first := sort.Search(len(x.bounds), func(i int) bool { return x.bounds[i].value > n })
 	block := (first + bitset.WordBits - 1) / bitset.WordBits
 	for _, b := range x.bounds[first:min(block*bitset.WordBits, len(x.bounds))] {
-		dst.Remove(b.set)
+		candidateSets.Remove(b.set)
 	}
 	if block < len(x.masks) {
-		dst.RemoveAll(x.masks[block])
+		candidateSets.RemoveAll(x.masks[block])
 	}
 }
 
-// valueFilterSets holds the filter sets that list one value: their numbers, ascending. If that
+// setsListingValue holds the filter sets that list one value: their numbers, ascending. If that
 // list would be longer than a mask of all sets, it is a mask.
-type valueFilterSets struct {
+type setsListingValue struct {
 	list []uint32
 	mask bitset.Set
 }
 
-// clearIn clears in dst the filter sets that list the value.
-func (p *valueFilterSets) clearIn(dst bitset.Set) {
+// clearListingSets clears in candidateSets the filter sets that list the value.
+func (p *setsListingValue) clearListingSets(candidateSets bitset.Set) {
 	if p.mask != nil {
-		dst.RemoveAll(p.mask)
+		candidateSets.RemoveAll(p.mask)
 		return
 	}
 	for _, set := range p.list {
-		dst.Remove(int(set))
+		candidateSets.Remove(int(set))
 	}
 }
 
-// clearUnlisted clears in dst those filter sets of hasList that do not list the value. hasList
+// clearSetsNotListing clears in candidateSets those filter sets of setsWithList that do not list the value. setsWithList
 // are the sets with a list of accepted values.
-func (p *valueFilterSets) clearUnlisted(hasList, dst bitset.Set) {
+func (p *setsListingValue) clearSetsNotListing(setsWithList, candidateSets bitset.Set) {
 	few := p.list
-	for i, word := range hasList {
+	for i, word := range setsWithList {
 		var kept uint64
 		if p.mask != nil {
 			kept = p.mask[i]
@@ -229,22 +229,22 @@ func (p *valueFilterSets) clearUnlisted(hasList, dst bitset.Set) {
 			kept |= 1 << (few[0] % bitset.WordBits)
 			few = few[1:]
 		}
-		dst[i] &^= word &^ kept
+		candidateSets[i] &^= word &^ kept
 	}
 }
 
-// valueIndex finds the filter sets that list a value. As in valueSet, numbers are found by their
+// listedValueIndex finds the filter sets that list a value. As in filterValueSet, numbers are found by their
 // value and all other values by their text.
-type valueIndex struct {
-	texts   map[string]*valueFilterSets
-	numbers map[float64]*valueFilterSets
+type listedValueIndex struct {
+	texts   map[string]*setsListingValue
+	numbers map[float64]*setsListingValue
 }
 
-// emptyPosting is the result of valueIndex.find for a value that no filter set lists.
-var emptyPosting valueFilterSets
+// emptyPosting is the result of listedValueIndex.find for a value that no filter set lists.
+var emptyPosting setsListingValue
 
-// find returns the filter sets that list the value v of a lead.
-func (x *valueIndex) find(v *Value) (p *valueFilterSets) {
+// findSetsListing returns the filter sets that list the value v of a lead.
+func (x *listedValueIndex) findSetsListing(v *FieldValue) (p *setsListingValue) {
 	if v.isNumber() {
 		p = x.numbers[v.Num]
 	} else {
@@ -258,48 +258,48 @@ func (x *valueIndex) find(v *Value) (p *valueFilterSets) {
 
 // addValues records that the filter set lists these values; nil means no list. Callers add sets
 // in ascending order.
-func (x *valueIndex) addValues(set int, values *valueSet) {
+func (x *listedValueIndex) addValues(setNumber int, values *filterValueSet) {
 	if values == nil {
 		return
 	}
 	if x.texts == nil {
-		x.texts, x.numbers = map[string]*valueFilterSets{}, map[float64]*valueFilterSets{}
+		x.texts, x.numbers = map[string]*setsListingValue{}, map[float64]*setsListingValue{}
 	}
 	for text := range values.texts {
-		x.texts[text] = x.texts[text].addSet(set)
+		x.texts[text] = x.texts[text].addSet(setNumber)
 	}
 	for number := range values.numbers {
-		x.numbers[number] = x.numbers[number].addSet(set)
+		x.numbers[number] = x.numbers[number].addSet(setNumber)
 	}
 }
 
 // addSet adds the filter set, and creates p if it is nil.
-func (p *valueFilterSets) addSet(set int) *valueFilterSets {
+func (p *setsListingValue) addSet(setNumber int) *setsListingValue {
 	if p == nil {
-		p = new(valueFilterSets)
+		p = new(setsListingValue)
 	}
-	if n := len(p.list); n == 0 || p.list[n-1] != uint32(set) {
-		p.list = append(p.list, uint32(set))
+	if n := len(p.list); n == 0 || p.list[n-1] != uint32(setNumber) {
+		p.list = append(p.list, uint32(setNumber))
 	}
 	return p
 }
 
-// compactToMasks replaces long lists of filter sets by masks. words is the length of a mask.
-func (x *valueIndex) compactToMasks(words int) {
+// compactLongListsToMasks replaces long lists of filter sets by masks. maskWords is the length of a mask.
+func (x *listedValueIndex) compactLongListsToMasks(maskWords int) {
 	for _, p := range x.texts {
-		p.compactToMask(words)
+		p.compactToMaskIfSmaller(maskWords)
 	}
 	for _, p := range x.numbers {
-		p.compactToMask(words)
+		p.compactToMaskIfSmaller(maskWords)
 	}
 }
 
-// compactToMask replaces the list by a mask of this number of words if the mask is smaller.
-func (p *valueFilterSets) compactToMask(words int) {
-	if len(p.list) <= 2*words { // as many bytes
+// compactToMaskIfSmaller replaces the list by a mask of this number of words if the mask is smaller.
+func (p *setsListingValue) compactToMaskIfSmaller(maskWords int) {
+	if len(p.list) <= 2*maskWords { // as many bytes
 		return
 	}
-	p.mask = make(bitset.Set, words)
+	p.mask = make(bitset.Set, maskWords)
 	for _, set := range p.list {
 		p.mask.Add(int(set))
 	}

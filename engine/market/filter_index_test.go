@@ -38,16 +38,16 @@ func someFilter(slots int) *rapid.Generator[Filter] {
 		case 5:
 			spec.In, spec.NotIn, spec.Min = list.Draw(t, "in"), list.Draw(t, "not in"), bound.Draw(t, "min")
 		}
-		return filterOn(t, Slot(rapid.IntRange(0, slots-1).Draw(t, "slot")), spec)
+		return filterOn(t, FieldSlot(rapid.IntRange(0, slots-1).Draw(t, "slot")), spec)
 	})
 }
 
-func someValue() *rapid.Generator[Value] {
+func someValue() *rapid.Generator[FieldValue] {
 	return rapid.OneOf(
-		rapid.Just(Value{}),
+		rapid.Just(FieldValue{}),
 		rapid.Map(rapid.SampledFrom(someTexts), text),
 		rapid.Map(rapid.SampledFrom(someNumbers), number),
-		rapid.Map(rapid.IntRange(-10, 10), func(n int) Value { return integer(strconv.Itoa(n)) }),
+		rapid.Map(rapid.IntRange(-10, 10), func(n int) FieldValue { return integer(strconv.Itoa(n)) }),
 		rapid.Map(rapid.SampledFrom([]string{"true", "false"}), boolean),
 	)
 }
@@ -72,7 +72,7 @@ func TestFilterIndexAnswersAsTheFiltersDo(t *testing.T) {
 				out = rapid.IntRange(0, len(sets)-1).Draw(t, "out")
 				got.Remove(out)
 			}
-			index.ClearFailing(&l, got)
+			index.ClearFailingSets(&l, got)
 			for i, filters := range sets {
 				want := i != out
 				for k := range filters {
@@ -92,14 +92,14 @@ func TestFilterIndexWithSeveralListsOnOneField(t *testing.T) {
 		filterOn(t, 0, FilterSpec{In: []string{"CA", "NV", "1", "2"}}),
 		filterOn(t, 0, FilterSpec{In: []string{"NV", "NY", "2", "3"}}),
 	}})
-	for want, values := range map[bool][]Value{
+	for want, values := range map[bool][]FieldValue{
 		true:  {text("NV"), number("2")},
 		false: {text("CA"), text("NY"), number("1"), number("3")},
 	} {
 		for _, v := range values {
 			passing := bitset.New(1)
 			passing.FillUpTo(1)
-			index.ClearFailing(&Lead{Values: []Value{v}}, passing)
+			index.ClearFailingSets(&Lead{Values: []FieldValue{v}}, passing)
 			if passing.Has(0) != want {
 				t.Errorf("%s passes: %t", v.Text, !want)
 			}
@@ -116,10 +116,10 @@ func TestFilterIndexWithEveryBoundAnother(t *testing.T) {
 	}
 	index := NewFilterIndex(filters)
 	for n := -2; n < sets+60; n++ {
-		l := Lead{Values: []Value{integer(strconv.Itoa(n))}}
+		l := Lead{Values: []FieldValue{integer(strconv.Itoa(n))}}
 		got := bitset.New(sets)
 		got.FillUpTo(sets)
-		index.ClearFailing(&l, got)
+		index.ClearFailingSets(&l, got)
 		for i := range filters {
 			if want := filters[i][0].Accepts(&l); got.Has(i) != want {
 				t.Fatalf("%d in set %d: %t, by the index %t", n, i, want, got.Has(i))
@@ -131,7 +131,7 @@ func TestFilterIndexWithEveryBoundAnother(t *testing.T) {
 func TestFilterIndexWithoutFilters(t *testing.T) {
 	all := bitset.New(3)
 	all.FillUpTo(3)
-	NewFilterIndex(make([][]Filter, 3)).ClearFailing(&Lead{}, all)
+	NewFilterIndex(make([][]Filter, 3)).ClearFailingSets(&Lead{}, all)
 	if all.Count() != 3 {
 		t.Errorf("%d of 3 sets without filters pass", all.Count())
 	}
@@ -143,7 +143,7 @@ func TestFilterIndexOfTooFewBitsIsABug(t *testing.T) {
 			t.Error("no panic")
 		}
 	}()
-	NewFilterIndex(make([][]Filter, 65)).ClearFailing(&Lead{}, bitset.New(64))
+	NewFilterIndex(make([][]Filter, 65)).ClearFailingSets(&Lead{}, bitset.New(64))
 }
 
 // postings of few sets stay lists, however many values there are.
@@ -180,7 +180,7 @@ func BenchmarkFilterIndex(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				dst.FillUpTo(buyers)
-				index.ClearFailing(l, dst)
+				index.ClearFailingSets(l, dst)
 			}
 		})
 	}
@@ -197,5 +197,5 @@ func crowdedIndex(t interface{ Fatal(...any) }, buyers int) (*FilterIndex, *Lead
 			filterOn(t, 2, FilterSpec{NotIn: []string{strconv.Itoa(i)}}),
 		})
 	}
-	return NewFilterIndex(sets), &Lead{Values: []Value{integer("10"), text("NV"), integer("7")}}
+	return NewFilterIndex(sets), &Lead{Values: []FieldValue{integer("10"), text("NV"), integer("7")}}
 }

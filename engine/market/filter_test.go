@@ -6,26 +6,26 @@ import (
 )
 
 // The values that filters look at.
-func text(s string) Value { return Value{Kind: KindString, Text: []byte(s)} }
+func text(s string) FieldValue { return FieldValue{Kind: KindString, Text: []byte(s)} }
 
-func number(digits string) Value {
+func number(digits string) FieldValue {
 	n, ok := parseNumber(digits)
 	if !ok {
 		panic("BUG: " + digits + " is no number")
 	}
-	return Value{Kind: KindNumber, Text: []byte(digits), Num: n}
+	return FieldValue{Kind: KindNumber, Text: []byte(digits), Num: n}
 }
 
-func integer(digits string) Value {
+func integer(digits string) FieldValue {
 	v := number(digits)
 	v.Kind = KindInteger
 	return v
 }
 
-func boolean(s string) Value { return Value{Kind: KindBoolean, Text: []byte(s)} }
+func boolean(s string) FieldValue { return FieldValue{Kind: KindBoolean, Text: []byte(s)} }
 
-func filterOn(t interface{ Fatal(...any) }, slot Slot, spec FilterSpec) Filter {
-	f, err := spec.compile(slot)
+func filterOn(t interface{ Fatal(...any) }, slot FieldSlot, spec FilterSpec) Filter {
+	f, err := spec.compileWithoutTypeCheck(slot)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,12 +39,12 @@ func TestFilter(t *testing.T) {
 	from := func(n string) FilterSpec { return FilterSpec{Min: digits(n)} }
 	upTo := func(n string) FilterSpec { return FilterSpec{Max: digits(n)} }
 	between := func(low, high string) FilterSpec { return FilterSpec{Min: digits(low), Max: digits(high)} }
-	missing := Value{}
+	missing := FieldValue{}
 
 	cases := []struct {
 		name string
 		spec FilterSpec
-		of   Value
+		of   FieldValue
 		want bool
 	}{
 		{"listed", in("CA", "NV"), text("NV"), true},
@@ -87,7 +87,7 @@ func TestFilter(t *testing.T) {
 	}
 	for _, c := range cases {
 		f := filterOn(t, FirstCustomSlot, c.spec)
-		l := Lead{Values: make([]Value, FirstCustomSlot+1)}
+		l := Lead{Values: make([]FieldValue, FirstCustomSlot+1)}
 		l.Values[FirstCustomSlot] = c.of
 		if got := f.Accepts(&l); got != c.want {
 			t.Errorf("%s: passes %t", c.name, got)
@@ -97,7 +97,7 @@ func TestFilter(t *testing.T) {
 
 func TestNewFilter(t *testing.T) {
 	digits := func(s string) *string { return &s }
-	m, mistakes := NewMapping(MappingSpec{Fields: []FieldSpec{
+	m, mistakes := NewFieldMapping(FieldMappingSpec{Fields: []FieldSpec{
 		{Name: "homeowner", BuyerName: "owns_home", Type: TypeBoolean},
 		{Name: "vehicle_count", Type: TypeInteger},
 		{Name: "age", Type: TypeString},
@@ -133,8 +133,8 @@ func TestNewFilter(t *testing.T) {
 	for _, c := range cases {
 		f, err := NewFilter(c.spec, m)
 		if c.err == "" {
-			if slot, _ := m.SlotByBuyerName(c.spec.Field); err != nil || f.Slot() != slot {
-				t.Errorf("%+v: slot %d, %v", c.spec, f.Slot(), err)
+			if slot, _ := m.SlotByBuyerName(c.spec.Field); err != nil || f.FieldSlot() != slot {
+				t.Errorf("%+v: slot %d, %v", c.spec, f.FieldSlot(), err)
 			}
 			continue
 		}

@@ -44,11 +44,11 @@ func TestWhatALeadHasPassed(t *testing.T) {
 			{States: some, Filters: []market.Filter{score}}, // another's, of which nothing is told
 			{States: row.states, Filters: row.filters},
 		}}
-		if got := string(c.FiltersPassed(1).AppendJSON(nil)); got != row.want {
+		if got := string(c.PassedConditionSet(1).AppendJSON(nil)); got != row.want {
 			t.Errorf("a seat that %s has %s, want %s", row.seat, got, row.want)
 		}
 	}
-	if got := string(market.FiltersPassed(0x80).AppendJSON(nil)); got != `[]` {
+	if got := string(market.PassedConditionSet(0x80).AppendJSON(nil)); got != `[]` {
 		t.Errorf("a condition of a later exchange is told as %s", got)
 	}
 }

@@ -10,11 +10,11 @@ type (
 	ListID     string // a suppression list
 )
 
-// Ref is the permanent number of a configured name (or of a cap). A name gets it when a
+// PermanentNumber is the permanent number of a configured name (or of a cap). A name gets it when a
 // configuration first contains it, and the log records it. When the name leaves the
 // configuration, the number is never reused, so old events keep their meaning. Zero means no
 // name.
-type Ref uint32
+type PermanentNumber uint32
 
 // Identifiers that the exchange creates: 48 bits of milliseconds since 1970, so that they
 // sort by age, and 80 random bits, so that an attacker cannot guess them.
@@ -50,27 +50,31 @@ const base32Alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
 // ComposeID returns the bytes of an identifier: a time in Unix milliseconds, then ten random
 // bytes.
-func ComposeID(milliseconds int64, random [10]byte) [16]byte {
+func ComposeID(unixMillis int64, random [10]byte) [16]byte {
 	var id [16]byte
-	binary.BigEndian.PutUint64(id[:8], uint64(milliseconds)<<16)
+	binary.BigEndian.PutUint64(id[:8], uint64(unixMillis)<<16)
 	copy(id[6:], random[:])
 	return id
 }
 
 // AppendTo appends the identifier as text, such as lead_01jd….
-func (id LeadID) AppendTo(dst []byte) []byte { return appendID(append(dst, leadPrefix...), id) }
+func (id LeadID) AppendTo(dst []byte) []byte { return appendBase32ID(append(dst, leadPrefix...), id) }
 func (id LeadID) String() string             { return string(id.AppendTo(nil)) }
 func (id LeadID) IsZero() bool               { return id == LeadID{} }
 
 // AppendTo appends the identifier as text, such as auc_01jd….
-func (id AuctionID) AppendTo(dst []byte) []byte { return appendID(append(dst, auctionPrefix...), id) }
-func (id AuctionID) String() string             { return string(id.AppendTo(nil)) }
-func (id AuctionID) IsZero() bool               { return id == AuctionID{} }
+func (id AuctionID) AppendTo(dst []byte) []byte {
+	return appendBase32ID(append(dst, auctionPrefix...), id)
+}
+func (id AuctionID) String() string { return string(id.AppendTo(nil)) }
+func (id AuctionID) IsZero() bool   { return id == AuctionID{} }
 
 // AppendTo appends the identifier as text, such as req_01jd….
-func (id RequestID) AppendTo(dst []byte) []byte { return appendID(append(dst, requestPrefix...), id) }
-func (id RequestID) String() string             { return string(id.AppendTo(nil)) }
-func (id RequestID) IsZero() bool               { return id == RequestID{} }
+func (id RequestID) AppendTo(dst []byte) []byte {
+	return appendBase32ID(append(dst, requestPrefix...), id)
+}
+func (id RequestID) String() string { return string(id.AppendTo(nil)) }
+func (id RequestID) IsZero() bool   { return id == RequestID{} }
 
 // ParseLeadID reads the text that LeadID.AppendTo writes. ok is false for any other text.
 func ParseLeadID(s string) (id LeadID, ok bool) {
@@ -79,11 +83,11 @@ func ParseLeadID(s string) (id LeadID, ok bool) {
 }
 
 // AppendTo appends the identifier as text, such as ping_01jd….
-func (id PingID) AppendTo(dst []byte) []byte { return appendID(append(dst, pingPrefix...), id) }
+func (id PingID) AppendTo(dst []byte) []byte { return appendBase32ID(append(dst, pingPrefix...), id) }
 func (id PingID) String() string             { return string(id.AppendTo(nil)) }
 
 // AppendTo appends the token as text, such as bid_1h6k….
-func (b BidToken) AppendTo(dst []byte) []byte { return appendID(append(dst, bidPrefix...), b) }
+func (b BidToken) AppendTo(dst []byte) []byte { return appendBase32ID(append(dst, bidPrefix...), b) }
 func (b BidToken) IsZero() bool               { return b == BidToken{} }
 
 // ParseAuctionID reads the text that AuctionID.AppendTo writes. ok is false for any other text.
@@ -110,8 +114,8 @@ func ParseBidToken(s string) (b BidToken, ok bool) {
 	return BidToken(raw), ok
 }
 
-// appendID appends the 128 bits of an identifier as 26 digits of base 32.
-func appendID(dst []byte, id [16]byte) []byte {
+// appendBase32ID appends the 128 bits of an identifier as 26 digits of base 32.
+func appendBase32ID(dst []byte, id [16]byte) []byte {
 	high, low := binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:])
 	for shift := 125; shift >= 0; shift -= 5 {
 		var digit uint64
@@ -136,7 +140,7 @@ func parseID(prefix, s string) (id [16]byte, ok bool) {
 	}
 	var high, low uint64
 	for i := len(prefix); i < len(s); i++ {
-		digit := base32Digit(s[i])
+		digit := base32DigitValue(s[i])
 		if digit > 31 || (i == len(prefix) && digit > 7) {
 			return id, false
 		}
@@ -148,8 +152,8 @@ func parseID(prefix, s string) (id [16]byte, ok bool) {
 	return id, true
 }
 
-// base32Digit returns the value of a digit of base32Alphabet, or 255 for any other character.
-func base32Digit(c byte) byte {
+// base32DigitValue returns the value of a digit of base32Alphabet, or 255 for any other character.
+func base32DigitValue(c byte) byte {
 	for i := range len(base32Alphabet) {
 		if base32Alphabet[i] == c {
 			return byte(i)

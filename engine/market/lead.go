@@ -1,11 +1,11 @@
 package market
 
-// Slot is the position of a field in a lead of one campaign. The slots below FirstCustomSlot are
+// FieldSlot is the position of a field in a lead of one campaign. The slots below FirstCustomSlot are
 // the same in every campaign; a campaign's own fields have the slots from there on.
-type Slot int
+type FieldSlot int
 
 const (
-	SlotFirstName Slot = iota
+	SlotFirstName FieldSlot = iota
 	SlotLastName
 	SlotPhone // E.164
 	SlotEmail // domain lowercased
@@ -23,41 +23,41 @@ const (
 	FirstCustomSlot
 )
 
-// ValueKind is the type of a field's value in a lead.
-type ValueKind uint8
+// FieldValueKind is the type of a field's value in a lead.
+type FieldValueKind uint8
 
 const (
-	KindAbsent  ValueKind = 0
-	KindString  ValueKind = 1
-	KindInteger ValueKind = 2
-	KindNumber  ValueKind = 3
-	KindBoolean ValueKind = 4
-	KindRaw     ValueKind = 5 // any JSON, unchanged (unknown: keep)
+	KindAbsent  FieldValueKind = 0
+	KindString  FieldValueKind = 1
+	KindInteger FieldValueKind = 2
+	KindNumber  FieldValueKind = 3
+	KindBoolean FieldValueKind = 4
+	KindRaw     FieldValueKind = 5 // any JSON, unchanged (unknown: keep)
 )
 
-// Value is the value of one field of a lead. Text is its canonical text: a string's characters, a
+// FieldValue is the value of one field of a lead. Text is its canonical text: a string's characters, a
 // number's digits as they arrived, true or false, or raw JSON. Num is the number for comparison
 // with min and max. The memory of the text belongs to the lead.
-type Value struct {
-	Kind ValueKind
+type FieldValue struct {
+	Kind FieldValueKind
 	Text []byte
 	Num  float64
 }
 
-// KeptMember is a member of a request that is no field of the campaign, but that the campaign
+// KeptUnknownMember is a member of a request that is no field of the campaign, but that the campaign
 // keeps. Those of an ingest were not searched for contact details. So posts carry them, and pings
 // do not.
-type KeptMember struct {
+type KeptUnknownMember struct {
 	Name  []byte
-	Value Value
+	Value FieldValue
 }
 
 // Lead is a supplier's lead as a mapping has filled it, with one value for each field of the
 // campaign. Its texts are in the request's body, in the lead's own buffer, or in the mapping's
 // defaults. They are read only, and valid until the lead is reset or the body is reused.
 type Lead struct {
-	Values []Value // by slot
-	Extras []KeptMember
+	Values []FieldValue // by slot
+	Extras []KeptUnknownMember
 
 	buf      []byte  // texts that mapping rewrote: phone, email, transforms
 	memberOf []int32 // during filling, by slot: 1 + the index of the source member, or 0
@@ -67,9 +67,9 @@ type Lead struct {
 
 // Reset empties the lead for a mapping with this number of slots, and keeps its memory for the
 // next values. Texts of earlier values are no longer valid.
-func (l *Lead) Reset(slots int) {
-	l.Values = resizeAndClear(l.Values, slots)
-	l.memberOf = resizeAndClear(l.memberOf, slots)
+func (l *Lead) Reset(slotCount int) {
+	l.Values = resizeAndClear(l.Values, slotCount)
+	l.memberOf = resizeAndClear(l.memberOf, slotCount)
 	clear(l.Extras)
 	l.Extras = l.Extras[:0]
 	l.buf = l.buf[:0]
@@ -91,19 +91,19 @@ func resizeAndClear[T any](s []T, n int) []T {
 func (l *Lead) USState() USState { return ParseUSState(l.Values[SlotState].Text) }
 
 // TextValue returns a string value with this text. An empty text gives the absent value.
-func TextValue(text []byte) Value {
+func TextValue(text []byte) FieldValue {
 	if len(text) == 0 {
-		return Value{}
+		return FieldValue{}
 	}
-	return Value{Kind: KindString, Text: text}
+	return FieldValue{Kind: KindString, Text: text}
 }
 
 // BoolValue returns a boolean value of a lead's field.
-func BoolValue(value bool) Value {
+func BoolValue(value bool) FieldValue {
 	if value {
-		return Value{Kind: KindBoolean, Text: textTrue}
+		return FieldValue{Kind: KindBoolean, Text: textTrue}
 	}
-	return Value{Kind: KindBoolean, Text: textFalse}
+	return FieldValue{Kind: KindBoolean, Text: textFalse}
 }
 
 // JSONKind is the JSON type of a member.
@@ -118,19 +118,19 @@ const (
 	JSONArray   JSONKind = 6
 )
 
-// Member is one member of a JSON object that the parser has checked: its grammar is correct, its
+// JSONMember is one member of a JSON object that the parser has checked: its grammar is correct, its
 // UTF-8 is valid, and its name is unique.
 //
 // Text is a string's unescaped characters, a number's digits, true, false or null, or the raw
 // JSON of an object or an array. Its memory belongs to the parser.
-type Member struct {
+type JSONMember struct {
 	Name []byte
 	Kind JSONKind
 	Text []byte
 }
 
-// IsMissing reports whether the member counts as not sent: it is not present, null, or a blank
+// CountsAsMissing reports whether the member counts as not sent: it is not present, null, or a blank
 // string.
-func (m *Member) IsMissing() bool {
+func (m *JSONMember) CountsAsMissing() bool {
 	return m.Kind == 0 || m.Kind == JSONNull || m.Kind == JSONString && isBlank(m.Text)
 }

@@ -61,8 +61,8 @@ func drawnSpec(kind uint8, flags uint16, transforms uint32, values, least, most,
 
 // memberOf makes of drawn text a member that could have passed the parser; not ok:
 // of this text there is none.
-func memberOf(name string, kind uint8, text string) (m market.Member, ok bool) {
-	m = market.Member{Name: []byte(name), Kind: market.JSONNull + market.JSONKind(kind%6), Text: []byte(text)}
+func memberOf(name string, kind uint8, text string) (m market.JSONMember, ok bool) {
+	m = market.JSONMember{Name: []byte(name), Kind: market.JSONNull + market.JSONKind(kind%6), Text: []byte(text)}
 	switch m.Kind {
 	case market.JSONString:
 		return m, utf8.ValidString(text)
@@ -104,14 +104,14 @@ func FuzzMapping(f *testing.F) {
 		if !ok || plainNumbersOnly(&spec, &member) {
 			return
 		}
-		mapping, mistakes := market.NewMapping(market.MappingSpec{Fields: []market.FieldSpec{spec}})
+		mapping, mistakes := market.NewFieldMapping(market.FieldMappingSpec{Fields: []market.FieldSpec{spec}})
 		if mapping == nil {
-			if len(mistakes) == 0 || slices.ContainsFunc(mistakes, func(e market.SpecError) bool { return e.Message == "" || e.Field != 0 }) {
+			if len(mistakes) == 0 || slices.ContainsFunc(mistakes, func(e market.FieldSpecError) bool { return e.Message == "" || e.Field != 0 }) {
 				t.Fatalf("%+v is refused: %v", spec, mistakes)
 			}
 			return
 		}
-		list := []market.Member{member}
+		list := []market.JSONMember{member}
 		if flags&drawAbsent != 0 {
 			list = nil
 		}
@@ -126,7 +126,7 @@ func FuzzMapping(f *testing.F) {
 
 // plainNumbersOnly passes over integers in another form than digits, which the model
 // does not read.
-func plainNumbersOnly(spec *market.FieldSpec, m *market.Member) bool {
+func plainNumbersOnly(spec *market.FieldSpec, m *market.JSONMember) bool {
 	if spec.Type != market.TypeInteger {
 		return false
 	}
@@ -143,7 +143,7 @@ func plainNumbersOnly(spec *market.FieldSpec, m *market.Member) bool {
 }
 
 // expected is what the contract makes of the field.
-func expected(spec market.FieldSpec, list []market.Member, ping bool) verdict {
+func expected(spec market.FieldSpec, list []market.JSONMember, ping bool) verdict {
 	model := fieldModel{spec}
 	there := len(list) > 0 && list[0].Kind != market.JSONNull && (list[0].Kind != market.JSONString || strings.TrimFunc(string(list[0].Text), unseen) != "")
 	switch {
@@ -169,14 +169,14 @@ func expected(spec market.FieldSpec, list []market.Member, ping bool) verdict {
 }
 
 // mapped is what the mapping makes of it.
-func mapValue(m *market.Mapping, list []market.Member, ping bool) (v verdict) {
+func mapValue(m *market.FieldMapping, list []market.JSONMember, ping bool) (v verdict) {
 	var l market.Lead
 	l.Reset(m.SlotCount())
 	var failed []market.FieldError
 	if ping {
-		failed = m.FillFromPing(&l, list, 0, nil)
+		failed = m.FillLeadFromPing(&l, list, 0, nil)
 	} else {
-		failed = m.FillFromIngest(&l, append(person(), list...), nil)
+		failed = m.FillLeadFromIngest(&l, append(person(), list...), nil)
 	}
 	slot, _ := m.SlotByBuyerName("x")
 	v.value = l.Values[slot]
@@ -197,8 +197,8 @@ func sameVerdict(a, b verdict) bool {
 // checkStable sends what was taken once more. A hash is another one then, a ZIP code
 // is gone but for three digits, what had to be cut to its digits may be no number
 // abroad, and letters that grew may have grown too long.
-func checkStable(t *testing.T, m *market.Mapping, spec market.FieldSpec, first verdict, ping bool) {
-	kinds := map[market.ValueKind]market.JSONKind{
+func checkStable(t *testing.T, m *market.FieldMapping, spec market.FieldSpec, first verdict, ping bool) {
+	kinds := map[market.FieldValueKind]market.JSONKind{
 		market.KindString: market.JSONString, market.KindInteger: market.JSONNumber, market.KindNumber: market.JSONNumber, market.KindBoolean: market.JSONBoolean,
 	}
 	kind, there := kinds[first.value.Kind]
@@ -209,7 +209,7 @@ func checkStable(t *testing.T, m *market.Mapping, spec market.FieldSpec, first v
 		spec.Type == market.TypeZIP && loses || ping && spec.Contact {
 		return
 	}
-	again := mapValue(m, []market.Member{{Name: []byte("x"), Kind: kind, Text: first.value.Text}}, ping)
+	again := mapValue(m, []market.JSONMember{{Name: []byte("x"), Kind: kind, Text: first.value.Text}}, ping)
 	if !sameVerdict(again, first) {
 		t.Fatalf("%+v\nmade %+v, and of that %+v", spec, first, again)
 	}
@@ -241,13 +241,13 @@ func FuzzUnknown(f *testing.F) {
 		var l market.Lead
 		l.Reset(m.SlotCount())
 		if flags&drawInPing != 0 {
-			failed := m.FillFromPing(&l, []market.Member{member}, 0, nil)
+			failed := m.FillLeadFromPing(&l, []market.JSONMember{member}, 0, nil)
 			if len(failed)+len(l.Extras) > 1 || len(failed) == 1 && !utf8.ValidString(failed[0].Field) {
 				t.Fatalf("%q: %v and %v", name, failed, l.Extras)
 			}
 			return
 		}
-		failed := codes(m.FillFromIngest(&l, append(person(), member), nil))
+		failed := codes(m.FillLeadFromIngest(&l, append(person(), member), nil))
 		missing := member.Kind == market.JSONNull || member.Kind == market.JSONString && strings.TrimFunc(text, unseen) == ""
 		addressed := slices.Contains([]string{"flo_campaign_id", "flo_supplier_id", "flo_ping_id", "flo_buyer_id"}, name)
 		framed := slices.Contains([]string{"lead_uuid", "address", "tcpa", "auction_id", "vertical", "sub_vertical", "zip3", "expires_at"}, name)

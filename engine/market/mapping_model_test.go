@@ -25,14 +25,14 @@ type fieldModel struct{ market.FieldSpec }
 // verdict is what a member comes to: a code, or a value; neither: nothing.
 type verdict struct {
 	code  string
-	value market.Value
+	value market.FieldValue
 }
 
 func (m *fieldModel) takes(kind market.JSONKind, text string) (v verdict) {
 	textual := !slices.Contains([]market.FieldType{market.TypeInteger, market.TypeNumber, market.TypeBoolean}, m.Type)
 	switch {
 	case m.Type == market.TypeBoolean && kind == market.JSONBoolean:
-		v.value = market.Value{Kind: market.KindBoolean, Text: []byte(text)}
+		v.value = market.FieldValue{Kind: market.KindBoolean, Text: []byte(text)}
 	case textual && (kind == market.JSONString || kind == market.JSONNumber && m.Coerce):
 		return m.text(text)
 	case kind == market.JSONNumber && m.Type != market.TypeBoolean && !textual:
@@ -61,7 +61,7 @@ func (m *fieldModel) coerced(text string) (v verdict) {
 	}
 	switch text = string(format.AppendLower(nil, []byte(text))); text {
 	case "true", "false":
-		return verdict{value: market.Value{Kind: market.KindBoolean, Text: []byte(text)}}
+		return verdict{value: market.FieldValue{Kind: market.KindBoolean, Text: []byte(text)}}
 	}
 	return verdict{code: errcode.FieldWrongType}
 }
@@ -85,13 +85,13 @@ func (m *fieldModel) number(text string) verdict {
 		if err != nil || m.Min != nil && n < integerOf(*m.Min) || m.Max != nil && n > integerOf(*m.Max) {
 			return verdict{code: errcode.FieldOutOfRange}
 		}
-		return verdict{value: market.Value{Kind: market.KindInteger, Text: strconv.AppendInt(nil, n, 10), Num: float64(n)}}
+		return verdict{value: market.FieldValue{Kind: market.KindInteger, Text: strconv.AppendInt(nil, n, 10), Num: float64(n)}}
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || m.Min != nil && f < floatOf(*m.Min) || m.Max != nil && f > floatOf(*m.Max) {
 		return verdict{code: errcode.FieldOutOfRange}
 	}
-	return verdict{value: market.Value{Kind: market.KindNumber, Text: []byte(text), Num: f + 0}}
+	return verdict{value: market.FieldValue{Kind: market.KindNumber, Text: []byte(text), Num: f + 0}}
 }
 
 func integerOf(text string) int64 {
@@ -140,7 +140,7 @@ func (m *fieldModel) text(text string) verdict {
 			return verdict{code: errcode.FieldInvalidFormat}
 		}
 	}
-	return verdict{value: market.Value{Kind: market.KindString, Text: []byte(text)}}
+	return verdict{value: market.FieldValue{Kind: market.KindString, Text: []byte(text)}}
 }
 
 var (
@@ -281,6 +281,6 @@ func phoneByTheBook(text, digits string) string {
 	default:
 		return ""
 	}
-	number, _ := format.ParsePhone(nil, []byte(prefix+digits))
+	number, _ := format.AppendPhoneAsE164(nil, []byte(prefix+digits))
 	return string(number)
 }

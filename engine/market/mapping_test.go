@@ -8,14 +8,14 @@ import (
 	"pingpost/engine/market"
 )
 
-func mapping(t testing.TB, fields ...market.FieldSpec) *market.Mapping {
+func mapping(t testing.TB, fields ...market.FieldSpec) *market.FieldMapping {
 	t.Helper()
 	return mappingOf(t, market.UnknownDrop, fields...)
 }
 
-func mappingOf(t testing.TB, unknown market.UnknownPolicy, fields ...market.FieldSpec) *market.Mapping {
+func mappingOf(t testing.TB, unknown market.UnknownMemberPolicy, fields ...market.FieldSpec) *market.FieldMapping {
 	t.Helper()
-	m, mistakes := market.NewMapping(market.MappingSpec{Fields: fields, Unknown: unknown})
+	m, mistakes := market.NewFieldMapping(market.FieldMappingSpec{Fields: fields, Unknown: unknown})
 	for _, mistake := range mistakes {
 		t.Errorf("%v", &mistake)
 	}
@@ -32,7 +32,7 @@ func TestKnownFieldsNeedNoMapping(t *testing.T) {
 	}
 	ping := map[string]bool{"state": true, "zip": true, "source": true, "tcpa_consent": true, "consent_cert_url": true, "ai_quality_score": true}
 	contact := map[string]bool{"first_name": true, "last_name": true, "phone": true, "email": true, "line1": true}
-	for slot, name := range map[market.Slot]string{
+	for slot, name := range map[market.FieldSlot]string{
 		market.SlotFirstName: "first_name", market.SlotLastName: "last_name", market.SlotPhone: "phone", market.SlotEmail: "email",
 		market.SlotState: "state", market.SlotSource: "source", market.SlotTCPAConsent: "tcpa_consent",
 		market.SlotConsentCertURL: "consent_cert_url", market.SlotConsentText: "consent_text", market.SlotConsentTimestamp: "consent_timestamp",
@@ -42,8 +42,8 @@ func TestKnownFieldsNeedNoMapping(t *testing.T) {
 		if !ok || got != slot || m.ArrivalName(slot) != name || m.BuyerName(slot) != name {
 			t.Errorf("%s is in slot %d, want %d", name, got, slot)
 		}
-		if m.IsInPing(slot) != ping[name] || m.IsContact(slot) != contact[name] {
-			t.Errorf("%s: ping %v, contact %v", name, m.IsInPing(slot), m.IsContact(slot))
+		if m.IsSentInPings(slot) != ping[name] || m.IsContactField(slot) != contact[name] {
+			t.Errorf("%s: ping %v, contact %v", name, m.IsSentInPings(slot), m.IsContactField(slot))
 		}
 	}
 }
@@ -60,13 +60,13 @@ func TestOwnFieldsFollowInOrder(t *testing.T) {
 		t.Errorf("%d slots", m.SlotCount())
 	}
 	slot, ok := m.SlotByBuyerName("owns_home")
-	if !ok || slot != market.FirstCustomSlot || m.ArrivalName(slot) != "homeowner" || m.TypeOf(slot) != market.TypeBoolean || !m.IsInPing(slot) {
+	if !ok || slot != market.FirstCustomSlot || m.ArrivalName(slot) != "homeowner" || m.FieldTypeOf(slot) != market.TypeBoolean || !m.IsSentInPings(slot) {
 		t.Errorf("owns_home is in slot %d", slot)
 	}
 	if _, ok := m.SlotByBuyerName("homeowner"); ok {
 		t.Error("homeowner is known by its arriving name")
 	}
-	if slot, _ := m.SlotByBuyerName("ssn"); slot != market.FirstCustomSlot+1 || !m.IsContact(slot) {
+	if slot, _ := m.SlotByBuyerName("ssn"); slot != market.FirstCustomSlot+1 || !m.IsContactField(slot) {
 		t.Errorf("ssn is in slot %d", slot)
 	}
 	if slot, _ := m.SlotByBuyerName("city"); slot != market.SlotCity || m.ArrivalName(slot) != "postal_town" {
@@ -137,7 +137,7 @@ func TestMistakesInAMapping(t *testing.T) {
 		{market.FieldSpec{Name: "email", Transforms: []market.FieldTransform{market.TransformSHA256}}, "transform"},
 	}
 	for i, test := range tests {
-		m, mistakes := market.NewMapping(market.MappingSpec{Fields: []market.FieldSpec{test.spec}})
+		m, mistakes := market.NewFieldMapping(market.FieldMappingSpec{Fields: []market.FieldSpec{test.spec}})
 		if m != nil || len(mistakes) != 1 || mistakes[0].Field != 0 || mistakes[0].Key != test.key || mistakes[0].Message == "" {
 			t.Errorf("%d: %+v: %v, want one mistake in %s", i, test.spec, mistakes, test.key)
 		}
@@ -145,7 +145,7 @@ func TestMistakesInAMapping(t *testing.T) {
 }
 
 func TestEveryMistakeIsReportedAtOnce(t *testing.T) {
-	_, mistakes := market.NewMapping(market.MappingSpec{Unknown: 9, Fields: []market.FieldSpec{
+	_, mistakes := market.NewFieldMapping(market.FieldMappingSpec{Unknown: 9, Fields: []market.FieldSpec{
 		{Name: "a", Type: market.TypeString},
 		{Name: "a", BuyerName: "b", Type: market.TypeString},
 		{Name: "c", BuyerName: "b", Type: market.TypeString},
@@ -172,7 +172,7 @@ func TestTooManyFields(t *testing.T) {
 	for i := range fields {
 		fields[i] = market.FieldSpec{Name: fmt.Sprintf("f%d", i), Type: market.TypeString}
 	}
-	if m, mistakes := market.NewMapping(market.MappingSpec{Fields: fields}); m != nil || len(mistakes) != 1 {
+	if m, mistakes := market.NewFieldMapping(market.FieldMappingSpec{Fields: fields}); m != nil || len(mistakes) != 1 {
 		t.Errorf("%v", mistakes)
 	}
 	mapping(t, fields[:256]...)
@@ -189,12 +189,12 @@ func TestParseFieldTypeAndUnknown(t *testing.T) {
 			t.Errorf("%q was taken", name)
 		}
 	}
-	for name, want := range map[string]market.UnknownPolicy{"": market.UnknownDrop, "drop": market.UnknownDrop, "keep": market.UnknownKeep, "reject": market.UnknownReject} {
-		if unknown, err := market.ParseUnknownPolicy(name); err != nil || unknown != want {
+	for name, want := range map[string]market.UnknownMemberPolicy{"": market.UnknownDrop, "drop": market.UnknownDrop, "keep": market.UnknownKeep, "reject": market.UnknownReject} {
+		if unknown, err := market.ParseUnknownMemberPolicy(name); err != nil || unknown != want {
 			t.Errorf("%q: %v %v", name, unknown, err)
 		}
 	}
-	if _, err := market.ParseUnknownPolicy("ignore"); err == nil {
+	if _, err := market.ParseUnknownMemberPolicy("ignore"); err == nil {
 		t.Error("ignore was taken")
 	}
 }

@@ -31,8 +31,8 @@ var (
 
 // ParseMoney reads an amount from the text of a JSON number, in any notation. It returns an
 // error, and never rounds, if Money cannot hold the amount exactly.
-func ParseMoney(number []byte) (Money, error) {
-	m, truncated, err := parseMicroAmount(number)
+func ParseMoney(jsonNumber []byte) (Money, error) {
+	m, truncated, err := parseMicroAmount(jsonNumber)
 	if err == nil && truncated {
 		return 0, ErrTooPrecise
 	}
@@ -42,18 +42,18 @@ func ParseMoney(number []byte) (Money, error) {
 // ParseBidAmount reads the amount of a bid, and drops digits past the sixth decimal. It checks
 // sign and size before it drops them. If the rest is 0, it returns ErrTooSmall, so that no bid is
 // free.
-func ParseBidAmount(number []byte) (Money, error) {
-	m, _, err := parseMicroAmount(number)
+func ParseBidAmount(jsonNumber []byte) (Money, error) {
+	m, _, err := parseMicroAmount(jsonNumber)
 	if err == nil && m == 0 {
 		return 0, ErrTooSmall
 	}
 	return m, err
 }
 
-// parseMicroAmount reads an amount in millionths. truncated reports that it dropped non-zero
+// parseMicroAmount reads an amount in millionths. droppedDigits reports that it dropped non-zero
 // digits past the sixth decimal. It stores no more than Money's thirteen digits, so a long number
 // or a huge exponent costs no memory.
-func parseMicroAmount(text []byte) (m Money, truncated bool, err error) {
+func parseMicroAmount(text []byte) (m Money, droppedDigits bool, err error) {
 	d, ok := format.ParseDecimal(text)
 	if !ok {
 		return 0, false, ErrNotNumber
@@ -64,9 +64,9 @@ func parseMicroAmount(text []byte) (m Money, truncated bool, err error) {
 			switch {
 			case c == '0' && m == 0: // leading
 			case place < 0:
-				truncated = truncated || c != '0'
+				droppedDigits = droppedDigits || c != '0'
 			case place > 12: // ten million units or more
-				return 0, false, overflowError(d.Negative)
+				return 0, false, outOfRangeError(d.Negative)
 			default:
 				m += Money(c-'0') * powersOfTen[place]
 			}
@@ -74,17 +74,17 @@ func parseMicroAmount(text []byte) (m Money, truncated bool, err error) {
 		}
 	}
 	switch {
-	case d.Negative && (m > 0 || truncated):
+	case d.Negative && (m > 0 || droppedDigits):
 		return 0, false, ErrNegative
-	case m > MaxMoney, m == MaxMoney && truncated:
+	case m > MaxMoney, m == MaxMoney && droppedDigits:
 		return 0, false, ErrTooLarge
 	}
-	return m, truncated, nil
+	return m, droppedDigits, nil
 }
 
-// overflowError returns the error for an amount outside the range of Money: too large or
+// outOfRangeError returns the error for an amount outside the range of Money: too large or
 // negative.
-func overflowError(negative bool) error {
+func outOfRangeError(negative bool) error {
 	if negative {
 		return ErrNegative
 	}
@@ -157,42 +157,42 @@ func (c Currency) String() string {
 	return string(c[:])
 }
 
-// PriceShare is a fraction of a price or of a number, in millionths: 0 to 1_000_000.
-type PriceShare int64
+// ShareInMillionths is a fraction of a price or of a number, in millionths: 0 to 1_000_000.
+type ShareInMillionths int64
 
 // WholeShare is the share of 100 %.
-const WholeShare PriceShare = 1_000_000
+const WholeShare ShareInMillionths = 1_000_000
 
 // ErrShareRange reports that a configured share is greater than 1.
 var ErrShareRange = errors.New("the share is over 1")
 
-// ParsePriceShare reads a share from the text of a JSON number from 0 to 1 with at most six
+// ParseShare reads a share from the text of a JSON number from 0 to 1 with at most six
 // decimals.
-func ParsePriceShare(number []byte) (PriceShare, error) {
-	m, err := ParseMoney(number)
+func ParseShare(jsonNumber []byte) (ShareInMillionths, error) {
+	m, err := ParseMoney(jsonNumber)
 	switch {
 	case errors.Is(err, ErrTooLarge), err == nil && m > Money(WholeShare):
 		return 0, ErrShareRange
 	case err != nil:
 		return 0, err
 	}
-	return PriceShare(m), nil
+	return ShareInMillionths(m), nil
 }
 
-func (s PriceShare) String() string { return Money(s).String() }
+func (s ShareInMillionths) String() string { return Money(s).String() }
 
-// Payout is the supplier's part of the price that a buyer pays: a fixed amount, or a share of the
+// PayoutRule is the supplier's part of the price that a buyer pays: a fixed amount, or a share of the
 // price.
-type Payout struct {
+type PayoutRule struct {
 	Fixed   Money
-	Share   PriceShare
+	Share   ShareInMillionths
 	IsFixed bool
 }
 
 // AmountAtPrice returns the payout for a sale at this price. A share is rounded down to the
-// millionth. ok is false if the price is below a fixed payout, because the exchange would lose
+// millionth. affordable is false if the price is below a fixed payout, because the exchange would lose
 // money.
-func (p Payout) AmountAtPrice(price Money) (payout Money, ok bool) {
+func (p PayoutRule) AmountAtPrice(price Money) (payout Money, affordable bool) {
 	if p.IsFixed {
 		if price < p.Fixed {
 			return 0, false

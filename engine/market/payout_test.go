@@ -11,7 +11,7 @@ import (
 func TestParseShare(t *testing.T) {
 	cases := []struct {
 		text string
-		want PriceShare
+		want ShareInMillionths
 		err  error
 	}{
 		{"0", 0, nil},
@@ -28,30 +28,30 @@ func TestParseShare(t *testing.T) {
 		{"80%", 0, ErrNotNumber},
 	}
 	for _, c := range cases {
-		if got, err := ParsePriceShare([]byte(c.text)); got != c.want || !errors.Is(err, c.err) {
+		if got, err := ParseShare([]byte(c.text)); got != c.want || !errors.Is(err, c.err) {
 			t.Errorf("%s: %d, %v; want %d, %v", c.text, got, err, c.want, c.err)
 		}
 	}
-	if text := PriceShare(800_000).String(); text != "0.8" {
+	if text := ShareInMillionths(800_000).String(); text != "0.8" {
 		t.Errorf("a share of 0.8 is written %s", text)
 	}
 }
 
 func TestPayout(t *testing.T) {
-	fixed := Payout{Fixed: 6_500_000, IsFixed: true}
+	fixed := PayoutRule{Fixed: 6_500_000, IsFixed: true}
 	cases := []struct {
 		name   string
-		payout Payout
+		payout PayoutRule
 		price  Money
 		want   Money
 		ok     bool
 	}{
-		{"four fifths", Payout{Share: 800_000}, 12_000_000, 9_600_000, true},
-		{"all", Payout{Share: WholeShare}, MaxMoney, MaxMoney, true},
-		{"none", Payout{}, 12_000_000, 0, true},
-		{"a third of a cent, rounded down", Payout{Share: 333_333}, 10_000, 3_333, true},
-		{"less than a millionth", Payout{Share: 999_999}, 1, 0, true},
-		{"of nothing", Payout{Share: 800_000}, 0, 0, true},
+		{"four fifths", PayoutRule{Share: 800_000}, 12_000_000, 9_600_000, true},
+		{"all", PayoutRule{Share: WholeShare}, MaxMoney, MaxMoney, true},
+		{"none", PayoutRule{}, 12_000_000, 0, true},
+		{"a third of a cent, rounded down", PayoutRule{Share: 333_333}, 10_000, 3_333, true},
+		{"less than a millionth", PayoutRule{Share: 999_999}, 1, 0, true},
+		{"of nothing", PayoutRule{Share: 800_000}, 0, 0, true},
 		{"fixed", fixed, 12_000_000, 6_500_000, true},
 		{"fixed, all of the price", fixed, 6_500_000, 6_500_000, true},
 		{"fixed, more than the price", fixed, 6_499_999, 0, false},
@@ -69,7 +69,7 @@ func TestShareOfPriceRoundsDownOnce(t *testing.T) {
 		share := rapid.Int64Range(0, int64(WholeShare)).Draw(t, "share")
 		exact := new(big.Int).Mul(big.NewInt(price), big.NewInt(share))
 		want := exact.Quo(exact, big.NewInt(1_000_000)).Int64()
-		if got, ok := (Payout{Share: PriceShare(share)}).AmountAtPrice(Money(price)); int64(got) != want || !ok {
+		if got, ok := (PayoutRule{Share: ShareInMillionths(share)}).AmountAtPrice(Money(price)); int64(got) != want || !ok {
 			t.Fatalf("%d, %t; want %d", got, ok, want)
 		}
 	})
@@ -77,9 +77,9 @@ func TestShareOfPriceRoundsDownOnce(t *testing.T) {
 
 func TestPayoutOfNonsenseIsABug(t *testing.T) {
 	for name, payout := range map[string]func(){
-		"negative price": func() { Payout{Share: 1}.AmountAtPrice(-1) },
-		"negative share": func() { Payout{Share: -1}.AmountAtPrice(1) },
-		"over all":       func() { Payout{Share: WholeShare + 1}.AmountAtPrice(1) },
+		"negative price": func() { PayoutRule{Share: 1}.AmountAtPrice(-1) },
+		"negative share": func() { PayoutRule{Share: -1}.AmountAtPrice(1) },
+		"over all":       func() { PayoutRule{Share: WholeShare + 1}.AmountAtPrice(1) },
 	} {
 		func() {
 			defer func() {

@@ -28,7 +28,7 @@ const PingTimeLayout = "2006-01-02T15:04:05.000Z"
 // searched for contact details. An ingest's unknown members go into the post alone.
 //
 // The bytes are the same for every buyer of the auction.
-func (m *Mapping) AppendPing(dst []byte, l *Lead, metadata PingMetadata) []byte {
+func (m *FieldMapping) AppendPing(dst []byte, l *Lead, metadata PingMetadata) []byte {
 	dst = append(dst, `{"auction_id":"`...)
 	dst = metadata.Auction.AppendTo(dst)
 	dst = append(dst, `","vertical":`...)
@@ -39,7 +39,7 @@ func (m *Mapping) AppendPing(dst []byte, l *Lead, metadata PingMetadata) []byte 
 	}
 	for slot := range m.rules {
 		if r := &m.rules[slot]; r.ping && !r.contact {
-			dst = m.appendPingField(dst, l, Slot(slot))
+			dst = m.appendPingField(dst, l, FieldSlot(slot))
 		}
 	}
 	if l.fromPing {
@@ -56,7 +56,7 @@ func (m *Mapping) AppendPing(dst []byte, l *Lead, metadata PingMetadata) []byte 
 }
 
 // appendPingField appends one field to a ping, with the special rules for zip and tcpa_consent.
-func (m *Mapping) appendPingField(dst []byte, l *Lead, slot Slot) []byte {
+func (m *FieldMapping) appendPingField(dst []byte, l *Lead, slot FieldSlot) []byte {
 	value := &l.Values[slot]
 	switch {
 	case slot == SlotZip:
@@ -67,7 +67,7 @@ func (m *Mapping) appendPingField(dst []byte, l *Lead, slot Slot) []byte {
 	case slot == SlotTCPAConsent && value.Kind == KindAbsent:
 		return append(dst, `,"tcpa_consent":false`...)
 	}
-	return m.appendField(dst, l, slot)
+	return m.appendFieldIfPresent(dst, l, slot)
 }
 
 // PingRequest asks one buyer for a bid on a lead, without personal data.
@@ -99,19 +99,19 @@ const MaxBidToken = 512
 
 // PingResult is the result of one ping to a buyer.
 type PingResult struct {
-	// Outcome is OutcomeNone if there is a bid, which the auction checks next.
+	// The outcome is OutcomeNone if there is a bid, which the auction checks next.
 	// Otherwise it is no_bid, timeout, invalid, error, or rate_limited. The cause of
 	// rate_limited is a 429 to this ping or to an earlier one whose Retry-After has
 	// not passed, or, with FaultConnectionLimit, the buyer's limit of connections.
-	Outcome Outcome
+	Outcome BuyerOutcome
 	Bid     Bid
-	// Reason is for the record; no decision depends on it. For a no_bid or an error
+	// The reason is for the record; no decision depends on it. For a no_bid or an error
 	// it is the buyer's reject_reason or error code. For an answer with an invalid
 	// member it is the path of the first one, such as bid.amount. Printable ASCII, at
 	// most 64 bytes.
 	Reason     string
-	Status     int   // of the answer; 0 without one
-	Fault      Fault // why there was no usable answer; FaultNone if there was one
+	Status     int          // of the answer; 0 without one
+	Fault      RequestFault // why there was no usable answer; FaultNone if there was one
 	RetryAfter time.Duration
 	Elapsed    time.Duration
 }

@@ -77,7 +77,7 @@ func TestAPingIsPassedOn(t *testing.T) {
 	// The same members out of an ingest were not searched, and stay.
 	m = mappingOf(t, market.UnknownKeep)
 	l.Reset(m.SlotCount())
-	if failed := m.FillFromIngest(l, person(`currently_insured=true`), nil); failed != nil || len(l.Extras) != 1 {
+	if failed := m.FillLeadFromIngest(l, person(`currently_insured=true`), nil); failed != nil || len(l.Extras) != 1 {
 		t.Fatal(failed, l.Extras)
 	}
 	if got := string(m.AppendPing(nil, l, pingHead)); got != pingBegins+`,"tcpa_consent":false`+pingEnds {
@@ -115,14 +115,14 @@ func TestNoPersonIsEverInAPing(t *testing.T) {
 			}
 			fields = append(fields, f)
 		}
-		unknown := rapid.SampledFrom([]market.UnknownPolicy{market.UnknownDrop, market.UnknownKeep}).Draw(t, "unknown")
-		m, mistakes := market.NewMapping(market.MappingSpec{Fields: fields, Unknown: unknown})
+		unknown := rapid.SampledFrom([]market.UnknownMemberPolicy{market.UnknownDrop, market.UnknownKeep}).Draw(t, "unknown")
+		m, mistakes := market.NewFieldMapping(market.FieldMappingSpec{Fields: fields, Unknown: unknown})
 		if mistakes != nil {
 			t.Fatal(mistakes)
 		}
 		var l market.Lead
 		l.Reset(m.SlotCount())
-		if failed := m.FillFromIngest(&l, members(lines...), nil); failed != nil {
+		if failed := m.FillLeadFromIngest(&l, members(lines...), nil); failed != nil {
 			t.Fatal(failed)
 		}
 		ping := m.AppendPing(nil, &l, pingHead)

@@ -8,10 +8,10 @@ import (
 	"pingpost/engine/market"
 )
 
-func fillPing(m *market.Mapping, unknown market.UnknownPolicy, lines ...string) (*market.Lead, []string) {
+func fillPing(m *market.FieldMapping, unknown market.UnknownMemberPolicy, lines ...string) (*market.Lead, []string) {
 	var l market.Lead
 	l.Reset(m.SlotCount())
-	return &l, codes(m.FillFromPing(&l, members(lines...), unknown, nil))
+	return &l, codes(m.FillLeadFromPing(&l, members(lines...), unknown, nil))
 }
 
 func TestAPingNeedsOnlyPingFields(t *testing.T) {
@@ -107,7 +107,7 @@ func TestAPingNeverCarriesAPerson(t *testing.T) {
 		{`x="email"`, ""},
 	}
 	for _, test := range tests {
-		for _, unknown := range []market.UnknownPolicy{market.UnknownDrop, market.UnknownKeep} {
+		for _, unknown := range []market.UnknownMemberPolicy{market.UnknownDrop, market.UnknownKeep} {
 			l, failed := fillPing(m, unknown, `state="CA"`, test.line)
 			var want []string
 			if test.want != "" {
@@ -158,7 +158,7 @@ func TestAPostIsCompletedFromItsPing(t *testing.T) {
 	}
 	var l market.Lead
 	l.Reset(m.SlotCount())
-	if failed := m.FillFromPost(&l, person(`source="search"`), ping, nil); failed != nil {
+	if failed := m.FillLeadFromPost(&l, person(`source="search"`), ping, nil); failed != nil {
 		t.Fatal(failed)
 	}
 	for to, want := range map[string]string{"state": "1 CA", "vehicles": "2 2", "band": "1 25-34", "source": "1 search", "zip": "0 "} {
@@ -167,7 +167,7 @@ func TestAPostIsCompletedFromItsPing(t *testing.T) {
 		}
 	}
 	l.Reset(m.SlotCount())
-	if failed := codes(m.FillFromPost(&l, person(), nil, nil)); !slices.Equal(failed, []string{"vehicles missing_required"}) {
+	if failed := codes(m.FillLeadFromPost(&l, person(), nil, nil)); !slices.Equal(failed, []string{"vehicles missing_required"}) {
 		t.Errorf("without a ping: %q", failed)
 	}
 }
@@ -176,8 +176,8 @@ func TestRequire(t *testing.T) {
 	m := mapping(t)
 	var l market.Lead
 	l.Reset(m.SlotCount())
-	failed := m.FillFromPing(&l, members(`state="zz"`, `zip="94107"`), 0, nil)
-	failed = m.RequireFields(&l, failed, market.SlotState, market.SlotTCPAConsent, market.SlotZip)
+	failed := m.FillLeadFromPing(&l, members(`state="zz"`, `zip="94107"`), 0, nil)
+	failed = m.AppendMissingFieldErrors(&l, failed, market.SlotState, market.SlotTCPAConsent, market.SlotZip)
 	if got := codes(failed); !slices.Equal(got, []string{"state invalid_format", "tcpa_consent missing_required"}) {
 		t.Errorf("%q", got)
 	}

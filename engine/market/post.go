@@ -9,32 +9,32 @@ import (
 // The known fields by their place in a post's lead: in address, in tcpa, or in the lead
 // itself, which also has postRest.
 var (
-	postAddress = [...]Slot{SlotLine1, SlotCity, SlotState, SlotZip}
-	postConsent = [...]Slot{SlotConsentText, SlotConsentTimestamp, SlotIPAddress, SlotConsentCertURL}
-	postName    = [...]Slot{SlotFirstName, SlotLastName, SlotEmail, SlotPhone}
-	postRest    = [...]Slot{SlotSource, SlotTCPAConsent, SlotQualityScore}
+	postAddress = [...]FieldSlot{SlotLine1, SlotCity, SlotState, SlotZip}
+	postConsent = [...]FieldSlot{SlotConsentText, SlotConsentTimestamp, SlotIPAddress, SlotConsentCertURL}
+	postName    = [...]FieldSlot{SlotFirstName, SlotLastName, SlotEmail, SlotPhone}
+	postRest    = [...]FieldSlot{SlotSource, SlotTCPAConsent, SlotQualityScore}
 )
 
 // AppendPostLead appends the object "lead" of a post to a buyer. It contains lead_uuid, the
 // names, email and phone, and address and tcpa with their known fields. Then follow all other
 // fields under their names for buyers, and the unknown members that the campaign keeps. The
 // mapping m must have filled l.
-func (m *Mapping) AppendPostLead(dst []byte, l *Lead, id LeadID) []byte {
+func (m *FieldMapping) AppendPostLead(dst []byte, l *Lead, id LeadID) []byte {
 	dst = append(dst, `{"lead_uuid":"`...)
 	dst = id.AppendTo(dst)
 	dst = append(dst, '"')
 	for _, slot := range postName {
-		dst = m.appendField(dst, l, slot)
+		dst = m.appendFieldIfPresent(dst, l, slot)
 	}
 	dst = append(dst, `,"address":`...)
-	dst = m.appendGroup(dst, l, postAddress[:])
+	dst = m.appendFieldsAsObject(dst, l, postAddress[:])
 	dst = append(dst, `,"tcpa":`...)
-	dst = m.appendGroup(dst, l, postConsent[:])
+	dst = m.appendFieldsAsObject(dst, l, postConsent[:])
 	for _, slot := range postRest {
-		dst = m.appendField(dst, l, slot)
+		dst = m.appendFieldIfPresent(dst, l, slot)
 	}
-	for slot := FirstCustomSlot; slot < Slot(len(m.rules)); slot++ {
-		dst = m.appendField(dst, l, slot)
+	for slot := FirstCustomSlot; slot < FieldSlot(len(m.rules)); slot++ {
+		dst = m.appendFieldIfPresent(dst, l, slot)
 	}
 	for i := range l.Extras {
 		dst = append(dst, ',')
@@ -45,11 +45,11 @@ func (m *Mapping) AppendPostLead(dst []byte, l *Lead, id LeadID) []byte {
 	return append(dst, '}')
 }
 
-// appendGroup appends a JSON object of these fields, without the absent ones.
-func (m *Mapping) appendGroup(dst []byte, l *Lead, slots []Slot) []byte {
+// appendFieldsAsObject appends a JSON object of these fields, without the absent ones.
+func (m *FieldMapping) appendFieldsAsObject(dst []byte, l *Lead, slots []FieldSlot) []byte {
 	start := len(dst)
 	for _, slot := range slots {
-		dst = m.appendField(dst, l, slot)
+		dst = m.appendFieldIfPresent(dst, l, slot)
 	}
 	if len(dst) == start {
 		return append(dst, "{}"...)
@@ -58,9 +58,9 @@ func (m *Mapping) appendGroup(dst []byte, l *Lead, slots []Slot) []byte {
 	return append(dst, '}')
 }
 
-// appendField appends a comma and the field as a JSON member. It appends nothing if the field is
+// appendFieldIfPresent appends a comma and the field as a JSON member. It appends nothing if the field is
 // absent.
-func (m *Mapping) appendField(dst []byte, l *Lead, slot Slot) []byte {
+func (m *FieldMapping) appendFieldIfPresent(dst []byte, l *Lead, slot FieldSlot) []byte {
 	if l.Values[slot].Kind == KindAbsent {
 		return dst
 	}
@@ -69,28 +69,28 @@ func (m *Mapping) appendField(dst []byte, l *Lead, slot Slot) []byte {
 	return l.Values[slot].AppendJSON(dst)
 }
 
-// PostPath returns the path of a field in a post, such as lead.address.zip, for the errors of the
-// answer. field is the name under which suppliers send the field. A campaign's own field is a
+// PathInPost returns the path of a field in a post, such as lead.address.zip, for the errors of the
+// answer. arrivalName is the name under which suppliers send the field. A campaign's own field is a
 // direct member of lead.
-func PostPath(field string) string {
-	slot, ok := findKnownField(field)
+func PathInPost(arrivalName string) string {
+	slot, ok := findKnownField(arrivalName)
 	if ok {
 		for _, s := range postAddress {
 			if s == slot {
-				return "lead.address." + field
+				return "lead.address." + arrivalName
 			}
 		}
 		for _, s := range postConsent {
 			if s == slot {
-				return "lead.tcpa." + field
+				return "lead.tcpa." + arrivalName
 			}
 		}
 	}
-	return "lead." + field
+	return "lead." + arrivalName
 }
 
 // AppendJSON appends the value as JSON. An absent value is null.
-func (v Value) AppendJSON(dst []byte) []byte {
+func (v FieldValue) AppendJSON(dst []byte) []byte {
 	switch v.Kind {
 	case KindAbsent:
 		return append(dst, "null"...)
@@ -130,7 +130,7 @@ type PostRequest struct {
 // PostResult is the result of one attempt to deliver a lead to a buyer.
 type PostResult struct {
 	Verdict           PostVerdict
-	Fault             Fault         // why there was no usable answer; FaultNone if there was one
+	Fault             RequestFault  // why there was no usable answer; FaultNone if there was one
 	Status            int           // of the answer; 0 without one
 	BuyerLeadID       string        // the buyer's own id of the lead: printable ASCII, at most 128 bytes; may be empty
 	Code              string        // error or reject_reason of the answer: printable ASCII, at most 64 bytes
@@ -163,25 +163,25 @@ var verdictNames = [...]string{
 
 func (v PostVerdict) String() string { return EnumName(verdictNames[:], int(v), "unknown_verdict") }
 
-// Fault is the technical cause of a missing or unusable answer to a ping, post or webhook. It is
+// RequestFault is the technical cause of a missing or unusable answer to a ping, post or webhook. It is
 // for operators: a label of metrics and logs with few values and without secrets. The numbers are
 // in the log and never change.
-type Fault uint8
+type RequestFault uint8
 
 const (
-	FaultNone            Fault = 0
-	FaultEndpoint        Fault = 1  // the configured address cannot be used
-	FaultCredential      Fault = 2  // the credential or a secret is missing or unusable, or no token was available
-	FaultResolve         Fault = 3  // the name has no address
-	FaultForbidden       Fault = 4  // the address is in a network that is not trusted
-	FaultConnect         Fault = 5  // no connection
-	FaultTLS             Fault = 6  // the certificate is not trusted, or the handshake failed
-	FaultConnectionLimit Fault = 7  // all connections allowed to this buyer are in use
-	FaultTimeout         Fault = 8  // the deadline passed
-	FaultBroken          Fault = 9  // the connection broke
-	FaultTooLarge        Fault = 10 // the answer is over the limit
-	FaultUnreadable      Fault = 11 // the answer is not HTTP, or not the required JSON object
-	FaultMalformed       Fault = 12 // the answer is a JSON object, but not in the required form
+	FaultNone            RequestFault = 0
+	FaultEndpoint        RequestFault = 1  // the configured address cannot be used
+	FaultCredential      RequestFault = 2  // the credential or a secret is missing or unusable, or no token was available
+	FaultResolve         RequestFault = 3  // the name has no address
+	FaultForbidden       RequestFault = 4  // the address is in a network that is not trusted
+	FaultConnect         RequestFault = 5  // no connection
+	FaultTLS             RequestFault = 6  // the certificate is not trusted, or the handshake failed
+	FaultConnectionLimit RequestFault = 7  // all connections allowed to this buyer are in use
+	FaultTimeout         RequestFault = 8  // the deadline passed
+	FaultBroken          RequestFault = 9  // the connection broke
+	FaultTooLarge        RequestFault = 10 // the answer is over the limit
+	FaultUnreadable      RequestFault = 11 // the answer is not HTTP, or not the required JSON object
+	FaultMalformed       RequestFault = 12 // the answer is a JSON object, but not in the required form
 )
 
 var faultNames = [...]string{
@@ -191,4 +191,4 @@ var faultNames = [...]string{
 	FaultUnreadable: "unreadable", FaultMalformed: "malformed",
 }
 
-func (f Fault) String() string { return EnumName(faultNames[:], int(f), "unknown_fault") }
+func (f RequestFault) String() string { return EnumName(faultNames[:], int(f), "unknown_fault") }

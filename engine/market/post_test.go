@@ -64,7 +64,7 @@ func TestAPostSaysWhatTheLeadSays(t *testing.T) {
 	m := mapping(t, market.FieldSpec{Name: "note", Type: market.TypeString})
 	rapid.Check(t, func(t *rapid.T) {
 		note := rapid.String().Draw(t, "note")
-		l, failed := fill(m, append(person(), market.Member{Name: []byte("note"), Kind: market.JSONString, Text: []byte(note)}))
+		l, failed := fill(m, append(person(), market.JSONMember{Name: []byte("note"), Kind: market.JSONString, Text: []byte(note)}))
 		if failed != nil {
 			return
 		}
@@ -106,7 +106,7 @@ func TestAppendJSONString(t *testing.T) {
 }
 
 func TestAppendValue(t *testing.T) {
-	for want, v := range map[string]market.Value{
+	for want, v := range map[string]market.FieldValue{
 		"null": {}, `"a"`: {Kind: market.KindString, Text: []byte("a")}, "1e3": {Kind: market.KindNumber, Text: []byte("1e3")},
 		"true": {Kind: market.KindBoolean, Text: []byte("true")}, "[1]": {Kind: market.KindRaw, Text: []byte("[1]")},
 	} {
@@ -122,11 +122,11 @@ func TestPostPath(t *testing.T) {
 		"consent_cert_url": "lead.tcpa.consent_cert_url", "consent_text": "lead.tcpa.consent_text", "ip_address": "lead.tcpa.ip_address",
 		"source": "lead.source", "vehicle_count": "lead.vehicle_count",
 	} {
-		if got := market.PostPath(field); got != want {
+		if got := market.PathInPost(field); got != want {
 			t.Errorf("%s: %s, want %s", field, got, want)
 		}
 	}
-	if !strings.HasPrefix(market.PostPath(""), "lead.") {
+	if !strings.HasPrefix(market.PathInPost(""), "lead.") {
 		t.Error("a field without a name is outside the lead")
 	}
 }

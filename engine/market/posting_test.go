@@ -8,15 +8,15 @@ import (
 )
 
 // postingOf is a sealed posting of a campaign with so many sets.
-func postingOf(sets int, named []int) *valueFilterSets {
-	var p *valueFilterSets
+func postingOf(sets int, named []int) *setsListingValue {
+	var p *setsListingValue
 	for _, set := range named {
 		p = p.addSet(set)
 	}
 	if p == nil {
 		return &emptyPosting
 	}
-	p.compactToMask(len(bitset.New(sets)))
+	p.compactToMaskIfSmaller(len(bitset.New(sets)))
 	return p
 }
 
@@ -34,14 +34,14 @@ func TestPostingTakesTheSmallerForm(t *testing.T) {
 }
 
 func TestValueIndexFollowsTheKindOfTheValue(t *testing.T) {
-	var x valueIndex
-	x.addValues(0, newValueSet([]string{"2.0"}))
-	x.addValues(1, newValueSet([]string{"2"}))
+	var x listedValueIndex
+	x.addValues(0, newFilterValueSet([]string{"2.0"}))
+	x.addValues(1, newFilterValueSet([]string{"2"}))
 	x.addValues(2, nil)
-	x.compactToMasks(1)
+	x.compactLongListsToMasks(1)
 	for _, c := range []struct {
 		name string
-		v    Value
+		v    FieldValue
 		want []uint32
 	}{
 		{"a number, however it is written", number("2e0"), []uint32{0, 1}},
@@ -49,11 +49,11 @@ func TestValueIndexFollowsTheKindOfTheValue(t *testing.T) {
 		{"a text that nobody lists", text("2e0"), nil},
 		{"a number that nobody lists", number("3"), nil},
 	} {
-		if got := x.find(&c.v).list; !slices.Equal(got, c.want) {
+		if got := x.findSetsListing(&c.v).list; !slices.Equal(got, c.want) {
 			t.Errorf("%s: sets %v, want %v", c.name, got, c.want)
 		}
 	}
-	if v := text("x"); new(valueIndex).find(&v) != &emptyPosting {
+	if v := text("x"); new(listedValueIndex).findSetsListing(&v) != &emptyPosting {
 		t.Error("an index of nothing names a set")
 	}
 }

@@ -1,29 +1,29 @@
 package market
 
-// Reason tells a supplier why its lead is unsold. If buyers failed at different stages, the
+// UnsoldReason tells a supplier why its lead is unsold. If buyers failed at different stages, the
 // supplier gets the reason of the furthest stage (see reasonRank). The numbers are in the log and
 // never change.
-type Reason uint8
+type UnsoldReason uint8
 
 const (
-	ReasonNone              Reason = 0 // sold, or not yet decided
-	ReasonNoBuyer           Reason = 1
-	ReasonNoStateMatch      Reason = 2
-	ReasonFiltered          Reason = 3
-	ReasonOutsideSchedule   Reason = 4
-	ReasonCapsFull          Reason = 5
-	ReasonInsufficientFunds Reason = 6
-	ReasonRateLimited       Reason = 7
-	ReasonTimeout           Reason = 8
-	ReasonNoBid             Reason = 9
-	ReasonBelowFloor        Reason = 10
-	ReasonBidExpired        Reason = 11
-	ReasonPostRejected      Reason = 12
-	ReasonSuppressed        Reason = 13
-	ReasonDuplicate         Reason = 14
-	ReasonNoCampaign        Reason = 15 // of a ping: no campaign of the seller accepts it
-	ReasonLoop              Reason = 16 // of a ping: it passed through too many exchanges
-	reasonEnd               Reason = 17
+	ReasonNone              UnsoldReason = 0 // sold, or not yet decided
+	ReasonNoBuyer           UnsoldReason = 1
+	ReasonNoStateMatch      UnsoldReason = 2
+	ReasonFiltered          UnsoldReason = 3
+	ReasonOutsideSchedule   UnsoldReason = 4
+	ReasonCapsFull          UnsoldReason = 5
+	ReasonInsufficientFunds UnsoldReason = 6
+	ReasonRateLimited       UnsoldReason = 7
+	ReasonTimeout           UnsoldReason = 8
+	ReasonNoBid             UnsoldReason = 9
+	ReasonBelowFloor        UnsoldReason = 10
+	ReasonBidExpired        UnsoldReason = 11
+	ReasonPostRejected      UnsoldReason = 12
+	ReasonSuppressed        UnsoldReason = 13
+	ReasonDuplicate         UnsoldReason = 14
+	ReasonNoCampaign        UnsoldReason = 15 // of a ping: no campaign of the seller accepts it
+	ReasonLoop              UnsoldReason = 16 // of a ping: it passed through too many exchanges
+	reasonEnd               UnsoldReason = 17
 )
 
 var reasonNames = [reasonEnd]string{
@@ -47,45 +47,45 @@ var reasonRank = [reasonEnd]uint8{
 }
 
 // String returns the reason as the API writes it. It is empty for ReasonNone.
-func (r Reason) String() string { return EnumName(reasonNames[:], int(r), "unknown") }
+func (r UnsoldReason) String() string { return EnumName(reasonNames[:], int(r), "unknown") }
 
-// FurthestOf returns r or other, the one with the later stage in a decision (see reasonRank).
-func (r Reason) FurthestOf(other Reason) Reason {
+// LaterStageReason returns r or other, the one with the later stage in a decision (see reasonRank).
+func (r UnsoldReason) LaterStageReason(other UnsoldReason) UnsoldReason {
 	if reasonRank[other] > reasonRank[r] {
 		return other
 	}
 	return r
 }
 
-// Outcome is the result of one buyer in the decision on one lead; each candidate has exactly one.
+// BuyerOutcome is the result of one buyer in the decision on one lead; each candidate has exactly one.
 // The log record, the log line, the metric and the dashboard all use it. The numbers are in the
 // log and never change.
-type Outcome uint8
+type BuyerOutcome uint8
 
 const (
-	OutcomeNone          Outcome = 0 // not pinged: the lead was sold before
-	OutcomeWon           Outcome = 1
-	OutcomeLost          Outcome = 2
-	OutcomeBelowFloor    Outcome = 3
-	OutcomeWrongCurrency Outcome = 4
-	OutcomeLate          Outcome = 5
-	OutcomeTimeout       Outcome = 6
-	OutcomeNoBid         Outcome = 7
-	OutcomeInvalid       Outcome = 8
-	OutcomeRateLimited   Outcome = 9
-	OutcomeCapped        Outcome = 10
-	OutcomeFiltered      Outcome = 11
-	OutcomeWrongState    Outcome = 12
-	OutcomeClosed        Outcome = 13
-	OutcomeNoFunds       Outcome = 14
-	OutcomeSuppressed    Outcome = 15
-	OutcomeUnhealthy     Outcome = 16
-	OutcomePaused        Outcome = 17
-	OutcomeError         Outcome = 18
-	OutcomePostRejected  Outcome = 19
-	OutcomePostPending   Outcome = 20
-	OutcomeDuplicate     Outcome = 21 // this buyer already has the lead (duplicates by buyer)
-	outcomeEnd           Outcome = 22
+	OutcomeNone          BuyerOutcome = 0 // not pinged: the lead was sold before
+	OutcomeWon           BuyerOutcome = 1
+	OutcomeLost          BuyerOutcome = 2
+	OutcomeBelowFloor    BuyerOutcome = 3
+	OutcomeWrongCurrency BuyerOutcome = 4
+	OutcomeLate          BuyerOutcome = 5
+	OutcomeTimeout       BuyerOutcome = 6
+	OutcomeNoBid         BuyerOutcome = 7
+	OutcomeInvalid       BuyerOutcome = 8
+	OutcomeRateLimited   BuyerOutcome = 9
+	OutcomeCapped        BuyerOutcome = 10
+	OutcomeFiltered      BuyerOutcome = 11
+	OutcomeWrongState    BuyerOutcome = 12
+	OutcomeClosed        BuyerOutcome = 13
+	OutcomeNoFunds       BuyerOutcome = 14
+	OutcomeSuppressed    BuyerOutcome = 15
+	OutcomeUnhealthy     BuyerOutcome = 16
+	OutcomePaused        BuyerOutcome = 17
+	OutcomeError         BuyerOutcome = 18
+	OutcomePostRejected  BuyerOutcome = 19
+	OutcomePostPending   BuyerOutcome = 20
+	OutcomeDuplicate     BuyerOutcome = 21 // this buyer already has the lead (duplicates by buyer)
+	outcomeEnd           BuyerOutcome = 22
 )
 
 // OutcomeCount is the number of outcomes, for arrays that are indexed by an outcome.
@@ -99,7 +99,7 @@ var outcomeNames = [outcomeEnd]string{
 }
 
 // outcomeReasons maps a candidate's outcome to the supplier's reason.
-var outcomeReasons = [outcomeEnd]Reason{
+var outcomeReasons = [outcomeEnd]UnsoldReason{
 	OutcomeBelowFloor:    ReasonBelowFloor,
 	OutcomeWrongCurrency: ReasonNoBid,
 	OutcomeLate:          ReasonNoBid,
@@ -120,8 +120,8 @@ var outcomeReasons = [outcomeEnd]Reason{
 	OutcomeDuplicate:     ReasonDuplicate,
 }
 
-func (o Outcome) String() string { return EnumName(outcomeNames[:], int(o), "unknown") }
+func (o BuyerOutcome) String() string { return EnumName(outcomeNames[:], int(o), "unknown") }
 
 // SupplierReason returns the reason that a supplier gets if this is the furthest outcome of all
 // buyers. A timeout gives no_bid; the caller replaces it if all pinged buyers timed out.
-func (o Outcome) SupplierReason() Reason { return outcomeReasons[o] }
+func (o BuyerOutcome) SupplierReason() UnsoldReason { return outcomeReasons[o] }

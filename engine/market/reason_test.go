@@ -15,14 +15,14 @@ func TestNamesAreFrozen(t *testing.T) {
 		otherwise string
 		names     []string
 	}{
-		"reason": {func(n uint8) string { return Reason(n).String() }, "unknown", []string{
+		"reason": {func(n uint8) string { return UnsoldReason(n).String() }, "unknown", []string{
 			"", "no_buyer", "no_state_match", "filtered", "outside_schedule", "caps_full", "insufficient_funds", "rate_limited",
 			"timeout", "no_bid", "below_floor", "bid_expired", "post_rejected", "suppressed", "duplicate", "no_campaign", "loop",
 		}},
 		"verdict": {func(n uint8) string { return PostVerdict(n).String() }, "unknown_verdict", []string{
 			"none", "accepted", "refused", "unreached", "unknown", "busy",
 		}},
-		"fault": {func(n uint8) string { return Fault(n).String() }, "unknown_fault", []string{
+		"fault": {func(n uint8) string { return RequestFault(n).String() }, "unknown_fault", []string{
 			"none", "endpoint", "credential", "resolve", "forbidden", "connect", "tls", "crowded", "timeout", "broken",
 			"too_large", "unreadable", "malformed",
 		}},
@@ -43,7 +43,7 @@ func TestNamesAreFrozen(t *testing.T) {
 }
 
 // The log holds these numbers: a line here may be added, never changed.
-var frozenOutcomes = map[Outcome]struct {
+var frozenOutcomes = map[BuyerOutcome]struct {
 	name   string
 	reason string // what a supplier is told
 }{
@@ -85,28 +85,28 @@ func TestOutcomesAreFrozen(t *testing.T) {
 	if len(seen) != OutcomeCount {
 		t.Errorf("%d outcomes have %d names", OutcomeCount, len(seen))
 	}
-	if Outcome(OutcomeCount).String() != "unknown" {
-		t.Errorf("a number past the last is %q", Outcome(OutcomeCount))
+	if BuyerOutcome(OutcomeCount).String() != "unknown" {
+		t.Errorf("a number past the last is %q", BuyerOutcome(OutcomeCount))
 	}
 }
 
 func TestFurthestReasonIsTold(t *testing.T) {
-	stages := []Reason{
+	stages := []UnsoldReason{
 		ReasonNone, ReasonNoBuyer, ReasonNoStateMatch, ReasonFiltered, ReasonOutsideSchedule,
 		ReasonCapsFull, ReasonInsufficientFunds, ReasonRateLimited, ReasonTimeout, ReasonNoBid,
 		ReasonBelowFloor, ReasonBidExpired, ReasonPostRejected,
 	}
 	for i, early := range stages {
 		for _, late := range stages[i:] {
-			if early.FurthestOf(late) != late || late.FurthestOf(early) != late {
-				t.Errorf("of %q and %q, %q and %q are told", early, late, early.FurthestOf(late), late.FurthestOf(early))
+			if early.LaterStageReason(late) != late || late.LaterStageReason(early) != late {
+				t.Errorf("of %q and %q, %q and %q are told", early, late, early.LaterStageReason(late), late.LaterStageReason(early))
 			}
 		}
 	}
 	// One buyer that knows the lead says less than another that would have
 	// taken it at a better hour.
-	for _, own := range []Reason{ReasonSuppressed, ReasonDuplicate} {
-		if own.FurthestOf(ReasonFiltered) != own || own.FurthestOf(ReasonOutsideSchedule) != ReasonOutsideSchedule {
+	for _, own := range []UnsoldReason{ReasonSuppressed, ReasonDuplicate} {
+		if own.LaterStageReason(ReasonFiltered) != own || own.LaterStageReason(ReasonOutsideSchedule) != ReasonOutsideSchedule {
 			t.Errorf("%q stands elsewhere than beside the filters", own)
 		}
 	}
@@ -115,15 +115,15 @@ func TestFurthestReasonIsTold(t *testing.T) {
 // What ends a ping before there is any candidate is told where there is nothing
 // else to tell, and no candidate's outcome is told as it.
 func TestAPingThatFindsNoCampaignStandsApart(t *testing.T) {
-	for _, apart := range []Reason{ReasonNoCampaign, ReasonLoop} {
-		if ReasonNone.FurthestOf(apart) != apart {
+	for _, apart := range []UnsoldReason{ReasonNoCampaign, ReasonLoop} {
+		if ReasonNone.LaterStageReason(apart) != apart {
 			t.Errorf("%q is not told at all", apart)
 		}
 		for other := range reasonEnd {
 			if other == ReasonNone || other == ReasonNoCampaign || other == ReasonLoop {
 				continue
 			}
-			if got := apart.FurthestOf(other); got != other {
+			if got := apart.LaterStageReason(other); got != other {
 				t.Errorf("of %q and %q, %q is told", apart, other, got)
 			}
 		}

@@ -2,41 +2,41 @@ package market
 
 import "pingpost/api/errcode"
 
-// ReportRejection is the reason why a buyer's report on a lead was rejected: the report is
+// BuyerReportRejection is the reason why a buyer's report on a lead was rejected: the report is
 // invalid, or the lead's state does not allow it. The numbers are in the log and never change,
 // because the answer to a repeated request is read from there.
-type ReportRejection uint8
+type BuyerReportRejection uint8
 
 const (
-	RejectionNone ReportRejection = 0
+	RejectionNone BuyerReportRejection = 0
 
 	// RejectionNotObject and those up to the next group: the report is invalid. Each has a
 	// field error.
-	RejectionNotObject        ReportRejection = 1 // in a batch: it is not an object
-	RejectionLeadMissing      ReportRejection = 2
-	RejectionLeadType         ReportRejection = 3
-	RejectionLeadTwice        ReportRejection = 4 // in a batch: another report is on the same lead
-	RejectionStatusMissing    ReportRejection = 5
-	RejectionStatusType       ReportRejection = 6
-	RejectionStatusUnknown    ReportRejection = 7
-	RejectionReasonMissing    ReportRejection = 8
-	RejectionReasonType       ReportRejection = 9
-	RejectionReasonTooLong    ReportRejection = 10
-	RejectionReasonInvalid    ReportRejection = 11
-	RejectionReasonUnlisted   ReportRejection = 12 // the campaign does not accept returns for this reason
-	RejectionOccurredType     ReportRejection = 13
-	RejectionOccurredInvalid  ReportRejection = 14
-	RejectionOccurredInFuture ReportRejection = 15
-	invalidReportEnd                          = 16 // below it: those to the report
+	RejectionNotObject        BuyerReportRejection = 1 // in a batch: it is not an object
+	RejectionLeadMissing      BuyerReportRejection = 2
+	RejectionLeadType         BuyerReportRejection = 3
+	RejectionLeadTwice        BuyerReportRejection = 4 // in a batch: another report is on the same lead
+	RejectionStatusMissing    BuyerReportRejection = 5
+	RejectionStatusType       BuyerReportRejection = 6
+	RejectionStatusUnknown    BuyerReportRejection = 7
+	RejectionReasonMissing    BuyerReportRejection = 8
+	RejectionReasonType       BuyerReportRejection = 9
+	RejectionReasonTooLong    BuyerReportRejection = 10
+	RejectionReasonInvalid    BuyerReportRejection = 11
+	RejectionReasonUnlisted   BuyerReportRejection = 12 // the campaign does not accept returns for this reason
+	RejectionOccurredType     BuyerReportRejection = 13
+	RejectionOccurredInvalid  BuyerReportRejection = 14
+	RejectionOccurredInFuture BuyerReportRejection = 15
+	invalidReportEnd                               = 16 // below it: those to the report
 
 	// RejectionDeliveryPending and those after it: the lead's state does not allow the report.
-	RejectionDeliveryPending ReportRejection = 32 // whether the buyer has the lead is not known yet
-	RejectionNotSold         ReportRejection = 33
-	RejectionStatusBackward  ReportRejection = 34 // the lead has a later status, or was returned
-	RejectionReturnPending   ReportRejection = 35
-	RejectionReturnRefused   ReportRejection = 36 // by the operator before
-	RejectionReturnLate      ReportRejection = 37
-	RejectionReturnShare     ReportRejection = 38
+	RejectionDeliveryPending BuyerReportRejection = 32 // whether the buyer has the lead is not known yet
+	RejectionNotSold         BuyerReportRejection = 33
+	RejectionStatusBackward  BuyerReportRejection = 34 // the lead has a later status, or was returned
+	RejectionReturnPending   BuyerReportRejection = 35
+	RejectionReturnRefused   BuyerReportRejection = 36 // by the operator before
+	RejectionReturnLate      BuyerReportRejection = 37
+	RejectionReturnShare     BuyerReportRejection = 38
 )
 
 // The maximum characters of a reason, and how far a reporter's clock may be ahead.
@@ -63,17 +63,17 @@ var reportFieldErrors = [invalidReportEnd]FieldError{
 	RejectionOccurredInFuture: {"occurred_at", errcode.FieldOutOfRange, "a time that is not ahead of now"},
 }
 
-// FieldError returns the field error that the buyer receives for an invalid report. ok is false
+// FieldError returns the field error that the buyer receives for an invalid report. isInvalidReport is false
 // if the report is valid and the lead's state does not allow it.
-func (r ReportRejection) FieldError() (fault FieldError, ok bool) {
+func (r BuyerReportRejection) FieldError() (fieldError FieldError, isInvalidReport bool) {
 	if r == RejectionNone || r >= invalidReportEnd {
-		return fault, false
+		return fieldError, false
 	}
 	return reportFieldErrors[r], true
 }
 
 // String returns the message that the buyer receives for its rejected report.
-func (r ReportRejection) String() string {
+func (r BuyerReportRejection) String() string {
 	switch r {
 	case RejectionDeliveryPending:
 		return "It is not known yet whether you received the lead. Send this report after its delivery is acknowledged."

@@ -5,7 +5,7 @@ import "testing"
 // Each objection to a report names a member and what is expected of it; each to
 // where a lead stands is a sentence of its own. No number has two meanings.
 func TestObjectionsAreTold(t *testing.T) {
-	told := map[string]ReportRejection{}
+	told := map[string]BuyerReportRejection{}
 	for o := RejectionNotObject; o <= RejectionReturnShare; o++ {
 		if o == invalidReportEnd {
 			o = RejectionDeliveryPending
@@ -20,7 +20,7 @@ func TestObjectionsAreTold(t *testing.T) {
 		}
 		told[text] = o
 	}
-	for _, none := range []ReportRejection{RejectionNone, invalidReportEnd, RejectionReturnShare + 1} {
+	for _, none := range []BuyerReportRejection{RejectionNone, invalidReportEnd, RejectionReturnShare + 1} {
 		if _, ok := none.FieldError(); ok || none.String() != "unknown rejection" {
 			t.Errorf("%d is told as %s", none, none)
 		}

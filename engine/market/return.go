@@ -17,7 +17,7 @@ type ReturnRule struct {
 	Manual        bool                // an operator must approve
 	RestoreCaps   bool                // returns give capacity back to caps whose windows are still open
 	ReversePayout bool                // the supplier's payout is reversed
-	MaxShare      PriceShare          // of the leads that a buyer bought here in one month (UTC)
+	MaxShare      ShareInMillionths   // of the leads that a buyer bought here in one month (UTC)
 }
 
 // DefaultReturnRule returns the rule of a campaign whose configuration has no rule for returns.
@@ -26,8 +26,8 @@ func DefaultReturnRule() ReturnRule {
 	return ReturnRule{Window: 14 * 24 * time.Hour, ReversePayout: true, MaxShare: WholeShare}
 }
 
-// AcceptsReason reports whether a buyer may give this reason for a return.
-func (r *ReturnRule) AcceptsReason(reason string) bool {
+// AcceptsReturnReason reports whether a buyer may give this reason for a return.
+func (r *ReturnRule) AcceptsReturnReason(reason string) bool {
 	if reason == "" {
 		return false
 	}
@@ -38,13 +38,13 @@ func (r *ReturnRule) AcceptsReason(reason string) bool {
 	return ok
 }
 
-// maxReasonList is the maximum length in bytes of ListReasons. With it, the answers to a thousand
+// maxReasonList is the maximum length in bytes of ListAcceptedReasons. With it, the answers to a thousand
 // refused returns fit one log record.
 const maxReasonList = 300
 
-// ListReasons returns the accepted reasons as text: quoted, sorted and separated by commas. It
+// ListAcceptedReasons returns the accepted reasons as text: quoted, sorted and separated by commas. It
 // names only the first ones of a long list, and counts the rest.
-func (r *ReturnRule) ListReasons() string {
+func (r *ReturnRule) ListAcceptedReasons() string {
 	var list strings.Builder
 	for i, reason := range slices.Sorted(maps.Keys(r.Reasons)) {
 		quoted := fmt.Sprintf("%q", reason)
@@ -61,13 +61,13 @@ func (r *ReturnRule) ListReasons() string {
 }
 
 // AllowsAnotherReturn reports whether one more return stays within the maximum share of returns.
-// sold is the number of leads that the buyer bought in the month. returned is the number of them
+// soldInMonth is the number of leads that the buyer bought in the month. returnedInMonth is the number of them
 // that were returned or have a pending return.
-func (r *ReturnRule) AllowsAnotherReturn(returned, sold int64) bool {
+func (r *ReturnRule) AllowsAnotherReturn(returnedInMonth, soldInMonth int64) bool {
 	if r.MaxShare >= WholeShare {
-		return returned < sold
+		return returnedInMonth < soldInMonth
 	}
-	return (returned+1)*int64(WholeShare) <= int64(r.MaxShare)*sold
+	return (returnedInMonth+1)*int64(WholeShare) <= int64(r.MaxShare)*soldInMonth
 }
 
 // ReturnState is the state of a buyer's return of a lead. The numbers are in snapshots and never
@@ -85,9 +85,9 @@ var returnStateNames = [...]string{"none", "waiting", "approved", "refused"}
 
 func (r ReturnState) String() string { return EnumName(returnStateNames[:], int(r), "invalid") }
 
-// StartOfMonth returns the beginning of the UTC month that contains at; both are in Unix
+// StartOfUTCMonth returns the beginning of the UTC month that contains unixNanos; both are in Unix
 // nanoseconds.
-func StartOfMonth(at int64) int64 {
-	month, _ := calendar.Month.WindowContaining(at, time.UTC)
+func StartOfUTCMonth(unixNanos int64) int64 {
+	month, _ := calendar.Month.WindowContaining(unixNanos, time.UTC)
 	return month
 }

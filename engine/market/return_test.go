@@ -16,19 +16,19 @@ func TestReasonsOfAReturn(t *testing.T) {
 		{"Duplicate", true, false},
 		{"did not like it", true, false},
 	} {
-		if got := new(ReturnRule).AcceptsReason(test.reason); got != test.any {
+		if got := new(ReturnRule).AcceptsReturnReason(test.reason); got != test.any {
 			t.Errorf("%q without a list: %t", test.reason, got)
 		}
-		if got := listed.AcceptsReason(test.reason); got != test.list {
+		if got := listed.AcceptsReturnReason(test.reason); got != test.list {
 			t.Errorf("%q with a list: %t", test.reason, got)
 		}
 	}
 }
 
 func TestReturnsWithinAShare(t *testing.T) {
-	percent := func(n int64) PriceShare { return PriceShare(n * int64(WholeShare) / 100) }
+	percent := func(n int64) ShareInMillionths { return ShareInMillionths(n * int64(WholeShare) / 100) }
 	for _, test := range []struct {
-		share          PriceShare
+		share          ShareInMillionths
 		returned, sold int64
 		fits           bool
 	}{
@@ -67,7 +67,7 @@ func TestMonthsAreThoseOfUTC(t *testing.T) {
 			}
 			return parsed.UnixNano()
 		}
-		if got := StartOfMonth(moment(at)); got != moment(want) {
+		if got := StartOfUTCMonth(moment(at)); got != moment(want) {
 			t.Errorf("%s lies in the month that begins at %s", at, time.Unix(0, got).UTC())
 		}
 	}

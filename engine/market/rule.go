@@ -31,8 +31,8 @@ type fieldRule struct {
 	maxBytes                          int
 	pattern                           *regexp.Regexp
 
-	defaultValue Value  // absent: none
-	expected     string // in words
+	defaultValue FieldValue // absent: none
+	expected     string     // in words
 }
 
 // numericBounds holds a field's min and max, as floats and as integers, because the two field
@@ -48,10 +48,10 @@ type numericBounds struct {
 //
 // A field that coerces accepts a number in a string, and true or false in any case, with
 // surrounding spaces. A text field that coerces accepts a number and keeps its digits.
-func (r *fieldRule) parseMember(m *Member, buf []byte) (v Value, grown []byte, errorCode string) {
+func (r *fieldRule) parseMember(m *JSONMember, buf []byte) (v FieldValue, grown []byte, errorCode string) {
 	switch {
 	case r.fieldType == TypeBoolean && m.Kind == JSONBoolean:
-		return Value{Kind: KindBoolean, Text: m.Text}, buf, ""
+		return FieldValue{Kind: KindBoolean, Text: m.Text}, buf, ""
 	case r.fieldType.isNumeric() && m.Kind == JSONNumber:
 		return r.parseNumericText(m.Text, buf)
 	case r.fieldType.isText() && (m.Kind == JSONString || m.Kind == JSONNumber && r.coerce):
@@ -59,18 +59,18 @@ func (r *fieldRule) parseMember(m *Member, buf []byte) (v Value, grown []byte, e
 	case m.Kind == JSONString && r.coerce:
 		return r.parseCoercedText(m.Text, buf)
 	}
-	return Value{}, buf, errcode.FieldWrongType
+	return FieldValue{}, buf, errcode.FieldWrongType
 }
 
 // parseCoercedText reads a number or a boolean from a string, for a field that coerces.
-func (r *fieldRule) parseCoercedText(text, buf []byte) (v Value, grown []byte, code string) {
+func (r *fieldRule) parseCoercedText(text, buf []byte) (v FieldValue, grown []byte, errorCode string) {
 	if len(text) > format.MaxNumberText {
-		return Value{}, buf, errcode.FieldTooLong
+		return FieldValue{}, buf, errcode.FieldTooLong
 	}
 	for _, t := range r.transformsBefore {
 		var ok bool
-		if text, buf, ok = t.TransformText(text, buf); !ok {
-			return Value{}, buf, errcode.FieldWrongType
+		if text, buf, ok = t.ApplyToText(text, buf); !ok {
+			return FieldValue{}, buf, errcode.FieldWrongType
 		}
 	}
 	text = trimInvisible(text)
@@ -79,63 +79,63 @@ func (r *fieldRule) parseCoercedText(text, buf []byte) (v Value, grown []byte, c
 	}
 	var lower [len("false")]byte
 	if len(text) > len(lower) {
-		return Value{}, buf, errcode.FieldWrongType
+		return FieldValue{}, buf, errcode.FieldWrongType
 	}
 	switch string(format.AppendLower(lower[:0], text)) {
 	case "true":
-		return Value{Kind: KindBoolean, Text: textTrue}, buf, ""
+		return FieldValue{Kind: KindBoolean, Text: textTrue}, buf, ""
 	case "false":
-		return Value{Kind: KindBoolean, Text: textFalse}, buf, ""
+		return FieldValue{Kind: KindBoolean, Text: textFalse}, buf, ""
 	}
-	return Value{}, buf, errcode.FieldWrongType
+	return FieldValue{}, buf, errcode.FieldWrongType
 }
 
 var textTrue, textFalse = []byte("true"), []byte("false")
 
 // parseNumericText checks a number against the field's type and bounds. It rewrites an integer in
 // another notation, such as 1e3, as plain digits.
-func (r *fieldRule) parseNumericText(text, buf []byte) (v Value, grown []byte, code string) {
+func (r *fieldRule) parseNumericText(text, buf []byte) (v FieldValue, grown []byte, errorCode string) {
 	if r.fieldType == TypeNumber {
 		f, code := format.ParseNumber(text)
 		if code == "" && (f < r.number.min || f > r.number.max) {
 			code = errcode.FieldOutOfRange
 		}
-		return Value{Kind: KindNumber, Text: text, Num: f}, buf, code
+		return FieldValue{Kind: KindNumber, Text: text, Num: f}, buf, code
 	}
-	n, code := format.ParseInteger(text)
-	if code == "" && (n < r.number.minInteger || n > r.number.maxInteger) {
-		code = errcode.FieldOutOfRange
+	n, errorCode := format.ParseInteger(text)
+	if errorCode == "" && (n < r.number.minInteger || n > r.number.maxInteger) {
+		errorCode = errcode.FieldOutOfRange
 	}
-	if code == "" && !format.IsPlainInteger(text) {
+	if errorCode == "" && !format.IsPlainInteger(text) {
 		text, buf = format.AppendInteger(buf, n)
 	}
-	return Value{Kind: KindInteger, Text: text, Num: float64(n)}, buf, code
+	return FieldValue{Kind: KindInteger, Text: text, Num: float64(n)}, buf, errorCode
 }
 
 // parseText applies the field's transforms and checks to a text. See FieldTransform for their
 // order.
-func (r *fieldRule) parseText(text, buf []byte) (v Value, grown []byte, code string) {
+func (r *fieldRule) parseText(text, buf []byte) (v FieldValue, grown []byte, errorCode string) {
 	if len(text) > r.maxBytes {
-		return Value{}, buf, errcode.FieldTooLong
+		return FieldValue{}, buf, errcode.FieldTooLong
 	}
 	var ok bool
 	for _, t := range r.transformsBefore {
-		if text, buf, ok = t.TransformText(text, buf); !ok {
-			return Value{}, buf, errcode.FieldInvalidFormat
+		if text, buf, ok = t.ApplyToText(text, buf); !ok {
+			return FieldValue{}, buf, errcode.FieldInvalidFormat
 		}
 	}
 	if text, buf, ok = r.canonicalizeByType(text, buf); !ok {
-		return Value{}, buf, errcode.FieldInvalidFormat
+		return FieldValue{}, buf, errcode.FieldInvalidFormat
 	}
 	if code := r.checkTextLimits(text); code != "" {
-		return Value{}, buf, code
+		return FieldValue{}, buf, code
 	}
 	for _, t := range r.transformsAfter {
-		if text, buf, ok = t.TransformText(text, buf); !ok {
-			return Value{}, buf, errcode.FieldInvalidFormat
+		if text, buf, ok = t.ApplyToText(text, buf); !ok {
+			return FieldValue{}, buf, errcode.FieldInvalidFormat
 		}
 	}
-	return Value{Kind: KindString, Text: text}, buf, ""
+	return FieldValue{Kind: KindString, Text: text}, buf, ""
 }
 
 // canonicalizeByType checks that the text has the form of the field's type, for example an email
@@ -144,12 +144,12 @@ func (r *fieldRule) canonicalizeByType(text, buf []byte) (result, grown []byte, 
 	start := len(buf)
 	switch r.fieldType {
 	case TypePhone:
-		if buf, ok = format.ParsePhone(buf, text); !ok {
+		if buf, ok = format.AppendPhoneAsE164(buf, text); !ok {
 			return text, buf, false
 		}
 		return buf[start:len(buf):len(buf)], buf, true
 	case TypeEmail:
-		if buf, ok = format.ParseEmail(buf, text); !ok {
+		if buf, ok = format.AppendNormalizedEmail(buf, text); !ok {
 			return text, buf, false
 		}
 		return buf[start:len(buf):len(buf)], buf, true
@@ -170,8 +170,8 @@ func (r *fieldRule) canonicalizeByType(text, buf []byte) (result, grown []byte, 
 }
 
 // checkTextLimits checks the text against the enum's values, the lengths and the pattern of the
-// field. code is empty on success.
-func (r *fieldRule) checkTextLimits(text []byte) (code string) {
+// field. errorCode is empty on success.
+func (r *fieldRule) checkTextLimits(text []byte) (errorCode string) {
 	if r.values != nil {
 		if _, ok := r.values[string(text)]; !ok {
 			return errcode.FieldNotAllowedValue
@@ -208,15 +208,15 @@ var expectedForms = [fieldTypeEnd]string{
 	typeTimestamp: "a time as RFC 3339 has it, such as 2026-01-31T09:30:00Z",
 }
 
-// describeAccepted returns in words which values the field accepts, for error messages.
-func (r *fieldRule) describeAccepted() string {
+// describeAcceptedValues returns in words which values the field accepts, for error messages.
+func (r *fieldRule) describeAcceptedValues() string {
 	if r.fieldType == TypeEnum {
 		return r.expected
 	}
 	words := expectedForms[r.fieldType]
-	words += describeLimits(" from %s", " to %s", " of at least %s", " of at most %s", r.describeBound(r.number.minInteger, r.number.min), r.describeBound(r.number.maxInteger, r.number.max))
+	words += describeLimits(" from %s", " to %s", " of at least %s", " of at most %s", r.describeConfiguredBound(r.number.minInteger, r.number.min), r.describeConfiguredBound(r.number.maxInteger, r.number.max))
 	if r.fieldType.isText() {
-		words += r.describeLength()
+		words += r.describeLengthLimits()
 	}
 	if r.pattern != nil {
 		words += " that matches the campaign's pattern"
@@ -224,20 +224,20 @@ func (r *fieldRule) describeAccepted() string {
 	return words
 }
 
-// describeBound returns a min or max as text, or an empty string if it is not configured.
-func (r *fieldRule) describeBound(integer int64, number float64) string {
+// describeConfiguredBound returns a min or max as text, or an empty string if it is not configured.
+func (r *fieldRule) describeConfiguredBound(integerBound int64, floatBound float64) string {
 	switch {
-	case math.IsInf(number, 0):
+	case math.IsInf(floatBound, 0):
 		return ""
 	case r.fieldType == TypeInteger:
-		return fmt.Sprint(integer)
+		return fmt.Sprint(integerBound)
 	}
-	return fmt.Sprint(number)
+	return fmt.Sprint(floatBound)
 }
 
-// describeLength returns the limits of a text's length in words, or an empty string without
+// describeLengthLimits returns the limits of a text's length in words, or an empty string without
 // limits.
-func (r *fieldRule) describeLength() string {
+func (r *fieldRule) describeLengthLimits() string {
 	least, most := "", ""
 	if r.minLength > 0 {
 		least = fmt.Sprint(r.minLength)
@@ -252,22 +252,22 @@ func (r *fieldRule) describeLength() string {
 	return words
 }
 
-// describeLimits returns limits in words. It uses the formats from and to if both limits exist,
-// else atLeast or atMost. An empty limit does not exist.
-func describeLimits(from, to, atLeast, atMost, least, most string) string {
+// describeLimits returns limits in words. It uses the formats fromFormat and toFormat if both limits exist,
+// else atLeastFormat or atMostFormat. An empty limit does not exist.
+func describeLimits(fromFormat, toFormat, atLeastFormat, atMostFormat, minimum, maximum string) string {
 	switch {
-	case least != "" && most != "":
-		return fmt.Sprintf(from+to, least, most)
-	case least != "":
-		return fmt.Sprintf(atLeast, least)
-	case most != "":
-		return fmt.Sprintf(atMost, most)
+	case minimum != "" && maximum != "":
+		return fmt.Sprintf(fromFormat+toFormat, minimum, maximum)
+	case minimum != "":
+		return fmt.Sprintf(atLeastFormat, minimum)
+	case maximum != "":
+		return fmt.Sprintf(atMostFormat, maximum)
 	}
 	return ""
 }
 
-// describeValues lists an enum's values for an error message, and cuts a long list.
-func describeValues(values []string) string {
+// describeEnumValues lists an enum's values for an error message, and cuts a long list.
+func describeEnumValues(values []string) string {
 	listed, size := 0, 0
 	for listed < len(values) && listed < maxListed && size+len(values[listed]) <= maxListedBytes {
 		size += len(values[listed])

@@ -11,21 +11,21 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// ConstantAsValue returns a template's constant as a value that the field could have. The bool is
+// ConstantAsFieldValue returns a template's constant as a value that the field could have. The bool is
 // false if no lead can have this value. The kinds are not compared: 2 and "2" are the same
 // number.
-func (m *Mapping) ConstantAsValue(slot Slot, constant Value) (Value, bool) {
+func (m *FieldMapping) ConstantAsFieldValue(slot FieldSlot, constant FieldValue) (value FieldValue, possible bool) {
 	r := &m.rules[slot]
 	text := string(constant.Text)
 	switch r.fieldType {
 	case TypeInteger:
 		_, code := format.ParseInteger(constant.Text)
-		return Value{Kind: KindInteger, Text: constant.Text}, code == "" && format.IsPlainInteger(constant.Text)
+		return FieldValue{Kind: KindInteger, Text: constant.Text}, code == "" && format.IsPlainInteger(constant.Text)
 	case TypeNumber:
 		_, code := format.ParseNumber(constant.Text)
-		return Value{Kind: KindNumber, Text: constant.Text}, code == ""
+		return FieldValue{Kind: KindNumber, Text: constant.Text}, code == ""
 	case TypeBoolean:
-		return Value{Kind: KindBoolean, Text: constant.Text}, text == "true" || text == "false"
+		return FieldValue{Kind: KindBoolean, Text: constant.Text}, text == "true" || text == "false"
 	case TypeEnum:
 		_, is := r.values[text]
 		return TextValue(constant.Text), is
@@ -33,26 +33,26 @@ func (m *Mapping) ConstantAsValue(slot Slot, constant Value) (Value, bool) {
 	return TextValue(constant.Text), text != ""
 }
 
-// SampleLead returns a lead with sample values, with which a template is tested. With allFields
-// it has every field, otherwise only the fields that each lead has. inPing makes it the lead of a
+// NewSampleLead returns a lead with sample values, with which a template is tested. With allFields
+// it has every field, otherwise only the fields that each lead has. forPing makes it the lead of a
 // ping.
-func (m *Mapping) SampleLead(allFields, inPing bool) *Lead {
+func (m *FieldMapping) NewSampleLead(allFields, forPing bool) *Lead {
 	var l Lead
 	l.Reset(len(m.rules))
 	for slot := range m.rules {
-		if values := m.SampleValues(Slot(slot), inPing); allFields || values[0].Kind != KindAbsent {
+		if values := m.SampleValuesOfField(FieldSlot(slot), forPing); allFields || values[0].Kind != KindAbsent {
 			l.Values[slot] = values[len(values)-1]
 		}
 	}
 	return &l
 }
 
-// SampleValues returns sample values of a field, with which a template is tested. The first is
-// absent if a lead (or with inPing a ping) may lack the field.
-func (m *Mapping) SampleValues(slot Slot, inPing bool) (values []Value) {
+// SampleValuesOfField returns sample values of a field, with which a template is tested. The first is
+// absent if a lead (or with forPing a ping) may lack the field.
+func (m *FieldMapping) SampleValuesOfField(slot FieldSlot, forPing bool) (values []FieldValue) {
 	r := &m.rules[slot]
-	if r.defaultValue.Kind == KindAbsent && (!r.required || inPing && !r.ping) {
-		values = append(values, Value{})
+	if r.defaultValue.Kind == KindAbsent && (!r.required || forPing && !r.ping) {
+		values = append(values, FieldValue{})
 	}
 	for _, text := range slices.Sorted(maps.Keys(r.values)) {
 		values = append(values, TextValue([]byte(text)))
@@ -64,9 +64,9 @@ func (m *Mapping) SampleValues(slot Slot, inPing bool) (values []Value) {
 	case TypeBoolean:
 		return append(values, BoolValue(false), BoolValue(true))
 	case TypeInteger:
-		return append(values, Value{Kind: KindInteger, Text: []byte("12")}, Value{Kind: KindInteger, Text: []byte("-98765")})
+		return append(values, FieldValue{Kind: KindInteger, Text: []byte("12")}, FieldValue{Kind: KindInteger, Text: []byte("-98765")})
 	case TypeNumber:
-		return append(values, Value{Kind: KindNumber, Text: []byte("12")}, Value{Kind: KindNumber, Text: []byte("-1.5e1")})
+		return append(values, FieldValue{Kind: KindNumber, Text: []byte("12")}, FieldValue{Kind: KindNumber, Text: []byte("-1.5e1")})
 	case TypeDate:
 		return append(values, TextValue([]byte("1980-02-29")))
 	case TypePhone:
@@ -93,21 +93,21 @@ var plainTexts = [...]string{"a", "12", "1980-02-29"}
 // not escape it, the body is no longer well formed.
 var SampleText = []byte("a\"b'c\\d<e>&amp;f{{.x}}]]>--g%26=h+i\té\U0001F600")
 
-// ExampleJSON returns an example value of the field as JSON, for the example leads that the admin
+// ExampleValueJSON returns an example value of the field as JSON, for the example leads that the admin
 // API offers to operators. The field's rule accepts the value and the filters pass it. The result
 // is nil if no guess fits, for example because of a pattern.
-func (m *Mapping) ExampleJSON(slot Slot, filters []Filter) []byte {
+func (m *FieldMapping) ExampleValueJSON(slot FieldSlot, filters []Filter) []byte {
 	r := &m.rules[slot]
-	members := r.membersThatPass()
+	members := r.guessAcceptedMembers()
 	for i := range filters {
 		if filters[i].slot == slot {
-			members = append(members, filters[i].membersAroundFilter(r.fieldType)...)
+			members = append(members, filters[i].guessPassingMembers(r.fieldType)...)
 		}
 	}
-	lead := Lead{Values: make([]Value, len(m.rules))}
+	lead := Lead{Values: make([]FieldValue, len(m.rules))}
 	for _, member := range members {
 		value, _, code := r.parseMember(&member, nil)
-		if lead.Values[slot] = value; code != "" || !lead.passesFilters(slot, filters) {
+		if lead.Values[slot] = value; code != "" || !lead.passesFiltersOnSlot(slot, filters) {
 			continue
 		}
 		if member.Kind == JSONString {
@@ -118,8 +118,8 @@ func (m *Mapping) ExampleJSON(slot Slot, filters []Filter) []byte {
 	return nil
 }
 
-// passesFilters reports whether the lead passes those filters that test the field slot.
-func (l *Lead) passesFilters(slot Slot, filters []Filter) bool {
+// passesFiltersOnSlot reports whether the lead passes those filters that test the field slot.
+func (l *Lead) passesFiltersOnSlot(slot FieldSlot, filters []Filter) bool {
 	for i := range filters {
 		if f := &filters[i]; f.slot == slot && !f.Accepts(l) {
 			return false
@@ -128,29 +128,29 @@ func (l *Lead) passesFilters(slot Slot, filters []Filter) bool {
 	return true
 }
 
-// membersAroundFilter returns guesses of values that pass the filter: the values that it lists,
+// guessPassingMembers returns guesses of values that pass the filter: the values that it lists,
 // and numbers at and next to its bounds.
-func (f *Filter) membersAroundFilter(fieldType FieldType) (all []Member) {
+func (f *Filter) guessPassingMembers(fieldType FieldType) (guesses []JSONMember) {
 	kind := JSONString
 	switch {
 	case fieldType.isNumeric():
-		return f.exampleNumbers()
+		return f.guessPassingNumbers()
 	case fieldType == TypeBoolean:
-		all, kind = []Member{{Kind: JSONBoolean, Text: textTrue}, {Kind: JSONBoolean, Text: textFalse}}, JSONBoolean
+		guesses, kind = []JSONMember{{Kind: JSONBoolean, Text: textTrue}, {Kind: JSONBoolean, Text: textFalse}}, JSONBoolean
 	}
 	if f.in != nil {
 		for _, text := range slices.Sorted(maps.Keys(f.in.texts)) {
-			all = append(all, Member{Kind: kind, Text: []byte(text)})
+			guesses = append(guesses, JSONMember{Kind: kind, Text: []byte(text)})
 		}
 	}
-	return all
+	return guesses
 }
 
-// exampleNumbers returns numbers at, next to and between the bounds and the listed numbers of the
+// guessPassingNumbers returns numbers at, next to and between the bounds and the listed numbers of the
 // filter.
-func (f *Filter) exampleNumbers() (all []Member) {
+func (f *Filter) guessPassingNumbers() (guesses []JSONMember) {
 	points := []float64{f.min, f.max, (f.min + f.max) / 2}
-	for _, set := range []*valueSet{f.in, f.notIn} {
+	for _, set := range []*filterValueSet{f.in, f.notIn} {
 		if set != nil {
 			points = slices.AppendSeq(points, maps.Keys(set.numbers))
 		}
@@ -161,18 +161,18 @@ func (f *Filter) exampleNumbers() (all []Member) {
 			continue
 		}
 		for _, n := range []float64{point, math.Ceil(point), math.Floor(point), point + 1, point - 1} {
-			all = append(all, Member{Kind: JSONNumber, Text: strconv.AppendFloat(nil, n, 'f', -1, 64)})
+			guesses = append(guesses, JSONMember{Kind: JSONNumber, Text: strconv.AppendFloat(nil, n, 'f', -1, 64)})
 		}
 	}
-	return all
+	return guesses
 }
 
-// membersThatPass returns guesses of values that the field's rule accepts: common values of its
+// guessAcceptedMembers returns guesses of values that the field's rule accepts: common values of its
 // type, and its bounds or listed values.
-func (r *fieldRule) membersThatPass() (all []Member) {
+func (r *fieldRule) guessAcceptedMembers() (guesses []JSONMember) {
 	add := func(kind JSONKind, texts ...string) {
 		for _, text := range texts {
-			all = append(all, Member{Kind: kind, Text: []byte(text)})
+			guesses = append(guesses, JSONMember{Kind: kind, Text: []byte(text)})
 		}
 	}
 	switch r.fieldType {
@@ -201,13 +201,13 @@ func (r *fieldRule) membersThatPass() (all []Member) {
 	default:
 		add(JSONString, "example", "e", "12345", "example example example example", strings.Repeat("e", min(max(0, r.minLength), 1000)))
 	}
-	return all
+	return guesses
 }
 
-// AcceptsState reports whether the campaign's own filters on the state field pass leads of this
+// FiltersAcceptState reports whether the campaign's own filters on the state field pass leads of this
 // state.
-func (c *Campaign) AcceptsState(state string) bool {
-	lead := Lead{Values: make([]Value, c.Mapping.SlotCount())}
-	lead.Values[SlotState] = Value{Kind: KindString, Text: []byte(state)}
-	return lead.passesFilters(SlotState, c.Filters)
+func (c *Campaign) FiltersAcceptState(stateCode string) bool {
+	lead := Lead{Values: make([]FieldValue, c.Mapping.SlotCount())}
+	lead.Values[SlotState] = FieldValue{Kind: KindString, Text: []byte(stateCode)}
+	return lead.passesFiltersOnSlot(SlotState, c.Filters)
 }

@@ -15,20 +15,20 @@ func TestExamples(t *testing.T) {
 		"roof": {Type: TypeEnum, Values: []string{"tile", "flat"}}, "page": {Type: TypeURL},
 	} {
 		spec.Name, spec.Required = "f_"+name, true
-		m, mistakes := NewMapping(MappingSpec{Fields: []FieldSpec{spec}})
+		m, mistakes := NewFieldMapping(FieldMappingSpec{Fields: []FieldSpec{spec}})
 		if len(mistakes) > 0 {
 			t.Fatal(name, mistakes[0].Error())
 		}
 		slot, _ := m.SlotByBuyerName(spec.Name)
-		if example := m.ExampleJSON(slot, nil); example == nil {
+		if example := m.ExampleValueJSON(slot, nil); example == nil {
 			t.Errorf("%s has none", name)
 		} else if name == "roof" && string(example) != `"flat"` || name == "integer" && string(example) != "40" || name == "boolean" && string(example) != "true" {
 			t.Errorf("%s: %s", name, example)
 		}
 	}
-	m, _ := NewMapping(MappingSpec{Fields: []FieldSpec{{Name: "plate", Type: TypeString, Pattern: "[A-Z]{3}-[0-9]{4}"}}})
+	m, _ := NewFieldMapping(FieldMappingSpec{Fields: []FieldSpec{{Name: "plate", Type: TypeString, Pattern: "[A-Z]{3}-[0-9]{4}"}}})
 	slot, _ := m.SlotByBuyerName("plate")
-	if example := m.ExampleJSON(slot, nil); example != nil {
+	if example := m.ExampleValueJSON(slot, nil); example != nil {
 		t.Errorf("guessed %s", example)
 	}
 }

@@ -23,7 +23,7 @@ func (s LeadStatus) String() string { return EnumName(statusNames[:], int(s), "u
 
 // ParseReportedStatus returns the status with this name. The bool is false if a buyer cannot
 // report the status.
-func ParseReportedStatus(name string) (LeadStatus, bool) {
+func ParseReportedStatus(name string) (status LeadStatus, reportable bool) {
 	for s := StatusContacted; s < statusEnd; s++ {
 		if statusNames[s] == name {
 			return s, true
@@ -32,12 +32,12 @@ func ParseReportedStatus(name string) (LeadStatus, bool) {
 	return 0, false
 }
 
-// IsReported reports whether s is a status that a buyer reports, such as contacted or returned.
-func (s LeadStatus) IsReported() bool { return s >= StatusContacted && s < statusEnd }
+// IsReportedByBuyer reports whether s is a status that a buyer reports, such as contacted or returned.
+func (s LeadStatus) IsReportedByBuyer() bool { return s >= StatusContacted && s < statusEnd }
 
-// CanBecome reports whether a buyer's report may change s to next. Reports only go
+// CanReportChangeTo reports whether a buyer's report may change s to next. Reports only go
 // forward: a sold lead cannot become contacted, and a return is final.
-func (s LeadStatus) CanBecome(next LeadStatus) bool {
+func (s LeadStatus) CanReportChangeTo(next LeadStatus) bool {
 	switch s {
 	case StatusAccepted, StatusContacted, StatusQualified, StatusSold:
 		return next > s && next >= StatusContacted && next < statusEnd

@@ -20,7 +20,7 @@ func TestWhatALeadMayBecome(t *testing.T) {
 			may[to] = true
 		}
 		for _, to := range everyStatus {
-			if got := from.CanBecome(to); got != may[to] {
+			if got := from.CanReportChangeTo(to); got != may[to] {
 				t.Errorf("from %s to %s: %t", from, to, got)
 			}
 		}
@@ -51,8 +51,8 @@ func TestWhatASupplierIsToldOfAReport(t *testing.T) {
 		if got := status.WebhookType(); got != want[status] {
 			t.Errorf("%s: %s", status, got)
 		}
-		if _, reported := want[status]; status.IsReported() != reported {
-			t.Errorf("%s: reported %t", status, status.IsReported())
+		if _, reported := want[status]; status.IsReportedByBuyer() != reported {
+			t.Errorf("%s: reported %t", status, status.IsReportedByBuyer())
 		}
 	}
 }

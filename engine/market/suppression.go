@@ -13,43 +13,43 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// SuppressionHash says whether the lines of a suppression list are plain values or hashes of
+// SuppressionHashKind says whether the lines of a suppression list are plain values or hashes of
 // them.
-type SuppressionHash uint8
+type SuppressionHashKind uint8
 
 const (
-	HashPlain  SuppressionHash = 1
-	HashMD5    SuppressionHash = 2
-	HashSHA256 SuppressionHash = 3
+	HashPlain  SuppressionHashKind = 1
+	HashMD5    SuppressionHashKind = 2
+	HashSHA256 SuppressionHashKind = 3
 )
 
 var hashNames = [...]string{HashPlain: "plain", HashMD5: "md5", HashSHA256: "sha256"}
 
-// ParseSuppressionHash returns the value for plain, md5 or sha256, and false for any other text.
-func ParseSuppressionHash(s string) (SuppressionHash, bool) {
+// ParseSuppressionHashKind returns the value for plain, md5 or sha256, and false for any other text.
+func ParseSuppressionHashKind(s string) (kind SuppressionHashKind, known bool) {
 	i, ok := parseEnumName(hashNames[:], s)
-	return SuppressionHash(i), ok
+	return SuppressionHashKind(i), ok
 }
 
-func (h SuppressionHash) String() string { return EnumName(hashNames[:], int(h), "unknown") }
+func (h SuppressionHashKind) String() string { return EnumName(hashNames[:], int(h), "unknown") }
 
-// SuppressionField says whether a suppression list contains phone numbers or email addresses.
-type SuppressionField uint8
+// SuppressedField says whether a suppression list contains phone numbers or email addresses.
+type SuppressedField uint8
 
 const (
-	ListPhone SuppressionField = 1
-	ListEmail SuppressionField = 2
+	ListPhone SuppressedField = 1
+	ListEmail SuppressedField = 2
 )
 
 var listFieldNames = [...]string{ListPhone: "phone", ListEmail: "email"}
 
-// ParseSuppressionField returns the value for phone or email, and false for any other text.
-func ParseSuppressionField(s string) (SuppressionField, bool) {
+// ParseSuppressedField returns the value for phone or email, and false for any other text.
+func ParseSuppressedField(s string) (field SuppressedField, known bool) {
 	i, ok := parseEnumName(listFieldNames[:], s)
-	return SuppressionField(i), ok
+	return SuppressedField(i), ok
 }
 
-func (f SuppressionField) String() string { return EnumName(listFieldNames[:], int(f), "unknown") }
+func (f SuppressedField) String() string { return EnumName(listFieldNames[:], int(f), "unknown") }
 
 // SuppressionList is a configured list of persons whose leads are not sold. Its content is not in
 // the configuration: it is a fingerprint.FingerprintTable.
@@ -60,34 +60,34 @@ func (f SuppressionField) String() string { return EnumName(listFieldNames[:], i
 // lookups. But ten digits may be a national number or a foreign one without its +, and a list
 // must match both.
 type SuppressionList struct {
-	Ref   Ref
+	Ref   PermanentNumber
 	ID    ListID
-	Field SuppressionField
-	Hash  SuppressionHash
+	Field SuppressedField
+	Hash  SuppressionHashKind
 }
 
-// FingerprintLine returns the fingerprint under which one line of a list's file is stored. key is
+// FingerprintLine returns the fingerprint under which one line of a list's file is stored. hashKey is
 // the key of the hash. The error describes the mistake without repeating the line, which is
 // personal data.
-func (l *SuppressionList) FingerprintLine(line []byte, key *[32]byte) (uint64, error) {
+func (l *SuppressionList) FingerprintLine(line []byte, hashKey *[32]byte) (lineFingerprint uint64, err error) {
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 {
 		return 0, errors.New("the line is empty")
 	}
 	var buf [format.MaxEmail]byte
-	form, err := l.parseListLine(buf[:0], line)
+	form, err := l.appendListLineForm(buf[:0], line)
 	if err != nil {
 		return 0, err
 	}
-	return fingerprintOfForm(key, form), nil
+	return hashToFingerprint(hashKey, form), nil
 }
 
-// parseListLine returns the content of a line: the bytes of a hash, or a phone number or email in
+// appendListLineForm returns the content of a line: the bytes of a hash, or a phone number or email in
 // the form in which a lead's value is looked up. It appends to dst.
-func (l *SuppressionList) parseListLine(dst, line []byte) ([]byte, error) {
+func (l *SuppressionList) appendListLineForm(dst, line []byte) (grown []byte, err error) {
 	switch {
 	case l.Hash != HashPlain:
-		size := l.digestSize()
+		size := l.hashSizeInBytes()
 		if len(line) != hex.EncodedLen(size) {
 			return nil, fmt.Errorf("a %s hash has %d hexadecimal digits, the line has %d bytes", l.Hash, hex.EncodedLen(size), len(line))
 		}
@@ -97,27 +97,27 @@ func (l *SuppressionList) parseListLine(dst, line []byte) ([]byte, error) {
 		}
 		return form, nil
 	case l.Field == ListEmail:
-		email, ok := format.ParseEmail(dst, line)
+		email, ok := format.AppendNormalizedEmail(dst, line)
 		if !ok {
-			return nil, errors.New("the line is not an email address")
+			return nil, errors.New("the line is not an email address; correct or remove the line")
 		}
 		return format.AppendLower(email[:0], email), nil
 	}
-	return parsePhoneEntry(dst, line)
+	return appendPhoneLineForm(dst, line)
 }
 
-// parsePhoneEntry returns the phone number of a line. A number with + is returned in E.164, any
+// appendPhoneLineForm returns the phone number of a line. A number with + is returned in E.164, any
 // other as its digits alone.
-func parsePhoneEntry(dst, line []byte) ([]byte, error) {
-	if form, ok := format.ParsePhone(dst, line); ok {
+func appendPhoneLineForm(dst, line []byte) (grown []byte, err error) {
+	if form, ok := format.AppendPhoneAsE164(dst, line); ok {
 		if line[0] == '+' {
 			return form, nil
 		}
 		return appendDigits(dst, line), nil
 	}
 	foreign := append([]byte("+"), line...)
-	if _, ok := format.ParsePhone(dst, foreign); !ok {
-		return nil, errors.New("the line is not a phone number that can exist")
+	if _, ok := format.AppendPhoneAsE164(dst, foreign); !ok {
+		return nil, errors.New("the line is not a phone number that can exist; correct or remove the line")
 	}
 	return appendDigits(dst, line), nil
 }
@@ -135,51 +135,51 @@ func appendDigits(dst, text []byte) []byte {
 // AppendLeadFingerprints appends the fingerprints by which a lead is looked up in the list. For a
 // phone they are those of E.164, of E.164 without its +, and of the ten national digits. For an
 // email it is that of the lower-case address. A lead without the value has no fingerprints.
-func (l *SuppressionList) AppendLeadFingerprints(lead *Lead, key *[32]byte, dst []uint64) []uint64 {
+func (l *SuppressionList) AppendLeadFingerprints(lead *Lead, hashKey *[32]byte, dst []uint64) []uint64 {
 	if l.Field == ListEmail {
 		email := lead.Values[SlotEmail].Text
 		if len(email) == 0 {
 			return dst
 		}
 		var buf [format.MaxEmail]byte
-		return append(dst, l.probeFingerprint(key, format.AppendLower(buf[:0], email)))
+		return append(dst, l.fingerprintOfLeadValue(hashKey, format.AppendLower(buf[:0], email)))
 	}
 	phone := lead.Values[SlotPhone].Text
 	if len(phone) == 0 {
 		return dst
 	}
-	dst = append(dst, l.probeFingerprint(key, phone), l.probeFingerprint(key, phone[1:]))
+	dst = append(dst, l.fingerprintOfLeadValue(hashKey, phone), l.fingerprintOfLeadValue(hashKey, phone[1:]))
 	if national := phone[1:]; len(national) == format.NationalDigits+1 && national[0] == '1' {
-		dst = append(dst, l.probeFingerprint(key, national[1:]))
+		dst = append(dst, l.fingerprintOfLeadValue(hashKey, national[1:]))
 	}
 	return dst
 }
 
-// probeFingerprint returns the fingerprint of a lead's value in one form. If the list contains
+// fingerprintOfLeadValue returns the fingerprint of a lead's value in one form. If the list contains
 // hashes, it hashes the value first as the list does.
-func (l *SuppressionList) probeFingerprint(key *[32]byte, form []byte) uint64 {
+func (l *SuppressionList) fingerprintOfLeadValue(hashKey *[32]byte, valueForm []byte) uint64 {
 	switch l.Hash {
 	case HashMD5:
-		digest := md5.Sum(form)
-		return fingerprintOfForm(key, digest[:])
+		digest := md5.Sum(valueForm)
+		return hashToFingerprint(hashKey, digest[:])
 	case HashSHA256:
-		digest := sha256.Sum256(form)
-		return fingerprintOfForm(key, digest[:])
+		digest := sha256.Sum256(valueForm)
+		return hashToFingerprint(hashKey, digest[:])
 	}
-	return fingerprintOfForm(key, form)
+	return hashToFingerprint(hashKey, valueForm)
 }
 
-// digestSize returns the size in bytes of the hashes that the list contains.
-func (l *SuppressionList) digestSize() int {
+// hashSizeInBytes returns the size in bytes of the hashes that the list contains.
+func (l *SuppressionList) hashSizeInBytes() int {
 	if l.Hash == HashMD5 {
 		return md5.Size
 	}
 	return sha256.Size
 }
 
-// fingerprintOfForm returns the first 8 bytes of the keyed hash of form. In a list of 100 million
+// hashToFingerprint returns the first 8 bytes of the keyed hash of valueForm. In a list of 100 million
 // lines a lead matches another person's fingerprint once in 10^11 lookups.
-func fingerprintOfForm(key *[32]byte, form []byte) uint64 {
-	sum := fingerprint.HMAC(key, form)
+func hashToFingerprint(hashKey *[32]byte, valueForm []byte) uint64 {
+	sum := fingerprint.HMAC(hashKey, valueForm)
 	return binary.BigEndian.Uint64(sum[:])
 }

@@ -13,7 +13,7 @@ import (
 
 // personWith is a lead as mapping leaves it.
 func personWith(phone, email string) *Lead {
-	l := &Lead{Values: make([]Value, FirstCustomSlot)}
+	l := &Lead{Values: make([]FieldValue, FirstCustomSlot)}
 	if phone != "" {
 		l.Values[SlotPhone] = text(phone)
 	}
@@ -39,7 +39,7 @@ func suppressed(t interface{ Fatalf(string, ...any) }, list SuppressionList, lin
 func TestSuppressedPhones(t *testing.T) {
 	const ours, london = "+12025550143", "+442071838750"
 	cases := []struct {
-		hash  SuppressionHash
+		hash  SuppressionHashKind
 		line  string
 		phone string
 		want  bool
@@ -87,7 +87,7 @@ func TestSuppressedPhones(t *testing.T) {
 
 func TestSuppressedEmails(t *testing.T) {
 	cases := []struct {
-		hash  SuppressionHash
+		hash  SuppressionHashKind
 		line  string
 		email string
 		want  bool
@@ -181,21 +181,21 @@ func TestProbesAreAppended(t *testing.T) {
 }
 
 func TestListNames(t *testing.T) {
-	for name, h := range map[string]SuppressionHash{"plain": HashPlain, "md5": HashMD5, "sha256": HashSHA256} {
-		if got, ok := ParseSuppressionHash(name); got != h || !ok || h.String() != name {
+	for name, h := range map[string]SuppressionHashKind{"plain": HashPlain, "md5": HashMD5, "sha256": HashSHA256} {
+		if got, ok := ParseSuppressionHashKind(name); got != h || !ok || h.String() != name {
 			t.Errorf("%s: %s, %t", name, got, ok)
 		}
 	}
-	for name, f := range map[string]SuppressionField{"phone": ListPhone, "email": ListEmail} {
-		if got, ok := ParseSuppressionField(name); got != f || !ok || f.String() != name {
+	for name, f := range map[string]SuppressedField{"phone": ListPhone, "email": ListEmail} {
+		if got, ok := ParseSuppressedField(name); got != f || !ok || f.String() != name {
 			t.Errorf("%s: %s, %t", name, got, ok)
 		}
 	}
 	for _, wrong := range []string{"", "sha1", "MD5", "zip"} {
-		if _, ok := ParseSuppressionHash(wrong); ok {
+		if _, ok := ParseSuppressionHashKind(wrong); ok {
 			t.Errorf("%q is taken for a hash", wrong)
 		}
-		if _, ok := ParseSuppressionField(wrong); ok {
+		if _, ok := ParseSuppressedField(wrong); ok {
 			t.Errorf("%q is taken for a list's field", wrong)
 		}
 	}

@@ -49,9 +49,9 @@ func ParseTransform(name string) (FieldTransform, error) {
 	return 0, fmt.Errorf("%q is not a transform: use trim, lower, upper, digits, title, e164, zip3 or sha256", name)
 }
 
-// splitTransforms splits a field's transforms into those that run before the field's checks, and
+// splitTransformsAroundChecks splits a field's transforms into those that run before the field's checks, and
 // those that run after them. See FieldTransform.
-func splitTransforms(all []FieldTransform) (before, after []FieldTransform) {
+func splitTransformsAroundChecks(all []FieldTransform) (beforeChecks, afterChecks []FieldTransform) {
 	for i, t := range all {
 		if t == TransformZIP3 || t == TransformSHA256 {
 			return all[:i], all[i:]
@@ -60,19 +60,19 @@ func splitTransforms(all []FieldTransform) (before, after []FieldTransform) {
 	return all, nil
 }
 
-// TransformText returns the transformed text. It writes new text behind the content of buf, the
+// ApplyToText returns the transformed text. It writes new text behind the content of buf, the
 // lead's buffer, and returns the grown buffer. Texts that were written there before stay valid.
 // ok is false if the transform cannot be applied to the text, for example if e164 finds no phone
 // number.
-func (t FieldTransform) TransformText(text, buf []byte) (result, grown []byte, ok bool) {
+func (t FieldTransform) ApplyToText(text, buf []byte) (result, grown []byte, ok bool) {
 	start := len(buf)
 	switch t {
 	case TransformTrim:
 		return trimInvisible(text), buf, true
 	case TransformLower:
-		buf = appendRunes(buf, text, unicode.ToLower)
+		buf = appendMappedRunes(buf, text, unicode.ToLower)
 	case TransformUpper:
-		buf = appendRunes(buf, text, unicode.ToUpper)
+		buf = appendMappedRunes(buf, text, unicode.ToUpper)
 	case TransformDigits:
 		for _, c := range text {
 			if format.IsDigit(c) {
@@ -84,7 +84,7 @@ func (t FieldTransform) TransformText(text, buf []byte) (result, grown []byte, o
 	case TransformTitle:
 		buf = appendTitle(buf, text)
 	case TransformE164:
-		if buf, ok = format.ParsePhone(buf, text); !ok {
+		if buf, ok = format.AppendPhoneAsE164(buf, text); !ok {
 			return text, buf, false
 		}
 	case TransformZIP3:
@@ -99,8 +99,8 @@ func (t FieldTransform) TransformText(text, buf []byte) (result, grown []byte, o
 	return buf[start:len(buf):len(buf)], buf, true
 }
 
-// appendRunes appends the text with each character replaced by the result of change.
-func appendRunes(dst, text []byte, change func(rune) rune) []byte {
+// appendMappedRunes appends the text with each character replaced by the result of change.
+func appendMappedRunes(dst, text []byte, change func(rune) rune) []byte {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
 		dst = utf8.AppendRune(dst, change(r))

@@ -32,7 +32,7 @@ func TestTransforms(t *testing.T) {
 	}
 	for _, test := range tests {
 		buf := []byte("before")
-		got, grown, ok := test.transform.TransformText([]byte(test.in), buf)
+		got, grown, ok := test.transform.ApplyToText([]byte(test.in), buf)
 		if ok != (test.want != "!") || ok && string(got) != test.want {
 			t.Errorf("%s of %q: %q %v, want %q", test.transform, test.in, got, ok, test.want)
 		}
@@ -47,7 +47,7 @@ func TestTransformsLeaveTheirInputAndStayUTF8(t *testing.T) {
 		in := rapid.String().Draw(t, "text")
 		transform := rapid.SampledFrom([]FieldTransform{TransformTrim, TransformLower, TransformUpper, TransformTitle}).Draw(t, "transform")
 		text := []byte(in)
-		once, _, ok := transform.TransformText(text, nil)
+		once, _, ok := transform.ApplyToText(text, nil)
 		if string(text) != in || !ok || !utf8.Valid(once) {
 			t.Fatalf("%s of %q: %q %v", transform, in, once, ok)
 		}
@@ -73,15 +73,15 @@ func TestParseTransform(t *testing.T) {
 			t.Error("what is no transform was applied")
 		}
 	}()
-	transformEnd.TransformText(nil, nil)
+	transformEnd.ApplyToText(nil, nil)
 }
 
 func TestSplitTransforms(t *testing.T) {
-	before, after := splitTransforms([]FieldTransform{TransformTrim, TransformZIP3, TransformLower})
+	before, after := splitTransformsAroundChecks([]FieldTransform{TransformTrim, TransformZIP3, TransformLower})
 	if len(before) != 1 || len(after) != 2 || after[0] != TransformZIP3 {
 		t.Errorf("%v | %v", before, after)
 	}
-	if before, after := splitTransforms([]FieldTransform{TransformTrim}); len(before) != 1 || after != nil {
+	if before, after := splitTransformsAroundChecks([]FieldTransform{TransformTrim}); len(before) != 1 || after != nil {
 		t.Errorf("%v | %v", before, after)
 	}
 }

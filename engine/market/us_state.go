@@ -54,8 +54,8 @@ const AllStates USStateSet = (1<<stateCount - 1) << 1
 // Has reports whether the state is in the set.
 func (s USStateSet) Has(state USState) bool { return s>>state&1 == 1 }
 
-// With returns a set with the states of s and state.
-func (s USStateSet) With(state USState) USStateSet { return (s | 1<<state) & AllStates }
+// WithState returns a set with the states of s and state.
+func (s USStateSet) WithState(state USState) USStateSet { return (s | 1<<state) & AllStates }
 
 // ParseUSStates returns the set of the configured state codes. An empty list gives AllStates,
 // because a buyer or a filter set without states accepts all.
@@ -72,7 +72,7 @@ func ParseUSStates(codes []string) (USStateSet, error) {
 		if set.Has(state) {
 			return 0, fmt.Errorf("state %s is listed twice", code)
 		}
-		set = set.With(state)
+		set = set.WithState(state)
 	}
 	return set, nil
 }

@@ -56,7 +56,7 @@ func TestStateSets(t *testing.T) {
 	if err != nil || !set.Has(california) || set.Has(nevada) || set.Has(market.NoState) {
 		t.Errorf("CA, AZ: %b %v", set, err)
 	}
-	if set = set.With(nevada).With(market.NoState); !set.Has(nevada) || set.Has(market.NoState) {
+	if set = set.WithState(nevada).WithState(market.NoState); !set.Has(nevada) || set.Has(market.NoState) {
 		t.Errorf("with NV: %b", set)
 	}
 	if set, err := market.ParseUSStates(nil); err != nil || set != market.AllStates || set.Has(market.NoState) {

@@ -41,16 +41,18 @@ type WebhookID [16]byte
 
 const webhookPrefix = "evt_"
 
-// NewWebhookID returns the identifier of the webhook of this type that the lead caused. created
+// NewWebhookID returns the identifier of the webhook of this type that the lead caused. createdNanos
 // is the time of the log batch with the causing event, in Unix nanoseconds.
-func NewWebhookID(lead LeadID, webhookType WebhookType, created int64) WebhookID {
+func NewWebhookID(lead LeadID, webhookType WebhookType, createdNanos int64) WebhookID {
 	sum := sha256.Sum256(append(lead[:], byte(webhookType)))
-	return WebhookID(ComposeID(created/1_000_000, [10]byte(sum[:10])))
+	return WebhookID(ComposeID(createdNanos/1_000_000, [10]byte(sum[:10])))
 }
 
 // AppendTo appends the identifier as text, such as evt_01jd….
-func (id WebhookID) AppendTo(dst []byte) []byte { return appendID(append(dst, webhookPrefix...), id) }
-func (id WebhookID) String() string             { return string(id.AppendTo(nil)) }
+func (id WebhookID) AppendTo(dst []byte) []byte {
+	return appendBase32ID(append(dst, webhookPrefix...), id)
+}
+func (id WebhookID) String() string { return string(id.AppendTo(nil)) }
 
 // ParseWebhookID reads the text that WebhookID.AppendTo writes. ok is false for any other text.
 func ParseWebhookID(s string) (id WebhookID, ok bool) {
@@ -70,8 +72,8 @@ type WebhookRequest struct {
 // WebhookResult is the result of one attempt to send a webhook. A webhook without acknowledgement
 // is sent again, so there is no unknown result as for posts.
 type WebhookResult struct {
-	Delivered bool  // acknowledged in time, with a 2xx
-	Status    int   // of the answer; 0: no answer
-	Fault     Fault // why there was no usable answer; FaultNone if there was one
+	Delivered bool         // acknowledged in time, with a 2xx
+	Status    int          // of the answer; 0: no answer
+	Fault     RequestFault // why there was no usable answer; FaultNone if there was one
 	Elapsed   time.Duration
 }

@@ -21,15 +21,15 @@ const maxNamesPerRecord = 2000
 // the order of names, so that equal catalogs get equal numbers.
 type numberAssigner struct {
 	state   *state.State
-	records []*event.NamesNumbered
-	next    map[event.ObjectKind]market.Ref
-	caps    map[market.CapKey]market.Ref
+	records []*event.ConfigNumbersAssigned
+	next    map[event.ConfigObjectKind]market.PermanentNumber
+	caps    map[market.CapKey]market.PermanentNumber
 }
 
 // AssignNumbers sets the permanent numbers of all names and caps in the catalog. It returns the
 // events that record the new numbers; the caller commits them before it uses the catalog.
-func AssignNumbers(s *state.State, c *market.Catalog) []*event.NamesNumbered {
-	n := &numberAssigner{state: s, next: make(map[event.ObjectKind]market.Ref), caps: s.CapNumbers()}
+func AssignNumbers(s *state.State, c *market.Catalog) []*event.ConfigNumbersAssigned {
+	n := &numberAssigner{state: s, next: make(map[event.ConfigObjectKind]market.PermanentNumber), caps: s.CapRefsByKey()}
 	n.assignAllNumbers(c)
 	return n.records
 }
@@ -63,41 +63,41 @@ func (n *numberAssigner) assignAllNumbers(c *market.Catalog) {
 	}
 }
 
-func (n *numberAssigner) assignName(kind event.ObjectKind, id string) market.Ref {
+func (n *numberAssigner) assignName(kind event.ConfigObjectKind, id string) market.PermanentNumber {
 	if ref := n.state.RefOf(kind, id); ref != 0 {
 		return ref
 	}
 	if n.next[kind] == 0 {
-		n.next[kind] = market.Ref(n.state.NameCount(kind))
+		n.next[kind] = market.PermanentNumber(n.state.CountNumberedNames(kind))
 	}
 	n.next[kind]++
 	record := n.lastRecordOrNew()
-	record.Names = append(record.Names, event.NumberedName{Kind: kind, Ref: n.next[kind], ID: id})
+	record.Names = append(record.Names, event.NameNumberAssignment{Kind: kind, Ref: n.next[kind], ID: id})
 	return n.next[kind]
 }
 
-func (n *numberAssigner) assignCap(limit *market.Cap, campaign, buyer market.Ref) {
+func (n *numberAssigner) assignCap(limit *market.Cap, campaign, buyer market.PermanentNumber) {
 	key := market.CapKey{
 		Scope: limit.Scope, Campaign: campaign, Buyer: buyer,
 		Unit: limit.Unit, Period: limit.Period, Zone: limit.Zone.String(),
 	}
 	ref, ok := n.caps[key]
 	if !ok {
-		ref = market.Ref(len(n.caps) + 1)
+		ref = market.PermanentNumber(len(n.caps) + 1)
 		n.caps[key] = ref
 		record := n.lastRecordOrNew()
-		record.Caps = append(record.Caps, event.NumberedCap{Ref: ref, Key: key})
+		record.Caps = append(record.Caps, event.CapNumberAssignment{Ref: ref, Key: key})
 	}
 	limit.Ref = ref
 }
 
 // lastRecordOrNew returns the event to which the next new name or cap is added: the last one, or
 // a new one if that is full.
-func (n *numberAssigner) lastRecordOrNew() *event.NamesNumbered {
+func (n *numberAssigner) lastRecordOrNew() *event.ConfigNumbersAssigned {
 	if last := len(n.records) - 1; last >= 0 && len(n.records[last].Names)+len(n.records[last].Caps) < maxNamesPerRecord {
 		return n.records[last]
 	}
-	record := new(event.NamesNumbered)
+	record := new(event.ConfigNumbersAssigned)
 	n.records = append(n.records, record)
 	return record
 }

@@ -15,16 +15,16 @@ import (
 type Auction struct {
 	ID       market.AuctionID
 	Name     [16]byte
-	Campaign market.Ref
+	Campaign market.PermanentNumber
 	Token    market.BidToken
-	Fields   []event.Field
+	Fields   []event.LeadField
 
 	bids []event.Bid // the valid ones, best first
 }
 
 // New returns the auction of a recorded event. It takes over the event's lists and removes the
 // bids that suppliers cannot accept. The caller must not use the event afterwards.
-func New(held *event.AuctionHeld) *Auction {
+func New(held *event.PingAuctionCompleted) *Auction {
 	return &Auction{
 		ID: held.Auction, Name: held.Name, Campaign: held.Campaign, Token: held.Token,
 		bids:   slices.DeleteFunc(held.Bids, func(b event.Bid) bool { return !isAcceptable(&b) }),
@@ -51,7 +51,7 @@ func (a *Auction) WinningBid() *event.Bid {
 
 // BidOf returns the valid bid of a buyer, or nil. An ingest may accept any valid bid by naming
 // its buyer.
-func (a *Auction) BidOf(buyer market.Ref) *event.Bid {
+func (a *Auction) BidOf(buyer market.PermanentNumber) *event.Bid {
 	for i := range a.bids {
 		if a.bids[i].Buyer == buyer {
 			return &a.bids[i]

@@ -52,7 +52,7 @@ type queuedAuction struct {
 
 // queuedAuctionOf returns the entry for the queue of evictions of an auction. size is the length
 // of the auction's encoding.
-func queuedAuctionOf(held *event.AuctionHeld, size int) queuedAuction {
+func queuedAuctionOf(held *event.PingAuctionCompleted, size int) queuedAuction {
 	w := queuedAuction{name: held.Name, id: held.Auction, size: size + perAuction}
 	for i := range held.Bids {
 		if bid := &held.Bids[i]; isAcceptable(bid) {
@@ -67,7 +67,7 @@ const perAuction = 128
 
 // Add caches a committed auction for sales at its bids, unless all its bids have expired. data is
 // the encoding of held. Add copies what it needs, so the caller may reuse both.
-func (r *Cache) Add(held *event.AuctionHeld, data []byte, now int64) {
+func (r *Cache) Add(held *event.PingAuctionCompleted, data []byte, now int64) {
 	if len(held.Bids) == 0 {
 		return
 	}

@@ -10,8 +10,8 @@ import (
 	"pingpost/engine/market"
 )
 
-func held(n int, until int64, text int) *event.AuctionHeld {
-	return &event.AuctionHeld{
+func held(n int, until int64, text int) *event.PingAuctionCompleted {
+	return &event.PingAuctionCompleted{
 		Auction: market.AuctionID{byte(n), byte(n >> 8), byte(n >> 16)}, Name: [16]byte{byte(n), byte(n >> 8), byte(n >> 16), 1},
 		Bids: []event.Bid{
 			{Buyer: 1, Outcome: market.OutcomeWon, Amount: 2, Token: "a", ValidUntil: until - 1},
@@ -20,13 +20,13 @@ func held(n int, until int64, text int) *event.AuctionHeld {
 			{Buyer: 4, Outcome: market.OutcomeBelowFloor, Token: "d", ValidUntil: until},
 			{Buyer: 5, Outcome: market.OutcomeNoBid},
 		},
-		Fields: []event.Field{{Name: "state", Kind: market.KindString, Text: make([]byte, text)}},
+		Fields: []event.LeadField{{Name: "state", Kind: market.KindString, Text: make([]byte, text)}},
 	}
 }
 
 // put adds a recorded auction and returns its place in the queue.
-func (r *Cache) put(record *event.AuctionHeld, now int64) queuedAuction {
-	data := event.Append(nil, record)
+func (r *Cache) put(record *event.PingAuctionCompleted, now int64) queuedAuction {
+	data := event.AppendRecord(nil, record)
 	r.Add(record, data, now)
 	return queuedAuctionOf(record, len(data))
 }
@@ -36,7 +36,7 @@ func (r *Cache) put(record *event.AuctionHeld, now int64) queuedAuction {
 func TestAuctionHasAcceptableBids(t *testing.T) {
 	record := held(7, 100, 2)
 	a := New(record)
-	for buyer, want := range map[market.Ref]bool{1: true, 2: true, 3: false, 4: false, 5: false, 0: false} {
+	for buyer, want := range map[market.PermanentNumber]bool{1: true, 2: true, 3: false, 4: false, 5: false, 0: false} {
 		if bid := a.BidOf(buyer); (bid != nil) != want || bid != nil && bid.Buyer != buyer {
 			t.Errorf("buyer %d: %+v", buyer, bid)
 		}
@@ -100,7 +100,7 @@ func TestCacheNameUsedAgain(t *testing.T) {
 	r.put(first, 1)
 	r.put(second, 50)
 	r.put(first, 50)
-	later := event.Append(nil, second)
+	later := event.AppendRecord(nil, second)
 	if got := r.FindEncodedEvent(first.Name); !bytes.Equal(got, later) {
 		t.Errorf("found %x", got)
 	}
@@ -128,7 +128,7 @@ func TestCacheAgainstList(t *testing.T) {
 					t.Fatal("an auction that was kept has become another")
 				}
 			case found != nil:
-				if in[w.name] = found; !bytes.Equal(found, event.Append(nil, fact)) {
+				if in[w.name] = found; !bytes.Equal(found, event.AppendRecord(nil, fact)) {
 					t.Fatal("what is found is not what was put in")
 				}
 			case w.expires > now:

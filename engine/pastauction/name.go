@@ -37,7 +37,7 @@ func (kind NameKind) ForTest(test bool) NameKind {
 // HashAuctionName returns the name of an auction: a hash of its identifier and its supplier,
 // keyed with secret. So names have a fixed size, and no supplier can name another one's auction.
 // kind says which identifier id is.
-func HashAuctionName(secret *[32]byte, kind NameKind, supplier market.Ref, id []byte) (name [16]byte) {
+func HashAuctionName(secret *[32]byte, kind NameKind, supplier market.PermanentNumber, id []byte) (name [16]byte) {
 	buf := append(make([]byte, 0, 128), secret[:]...)
 	buf = append(buf, byte(kind))
 	buf = binary.BigEndian.AppendUint32(buf, uint32(supplier))

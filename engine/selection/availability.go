@@ -11,7 +11,7 @@ import (
 func (l *CompiledFilterSets) ExcludeByLead(lead *market.Lead, c *Candidates) {
 	c.KeepOnly(l.byState[lead.USState()], market.OutcomeWrongState)
 	copy(c.scratch, c.Eligible)
-	l.filters.ClearFailing(lead, c.scratch)
+	l.filters.ClearFailingSets(lead, c.scratch)
 	c.KeepOnly(c.scratch, market.OutcomeFiltered)
 }
 

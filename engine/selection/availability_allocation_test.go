@@ -29,8 +29,8 @@ func crowd(n int) *market.Campaign {
 func ordinaryLead() *market.Lead {
 	var l market.Lead
 	l.Reset(mapping.SlotCount())
-	l.Values[market.SlotState] = market.Value{Kind: market.KindString, Text: []byte("CA")}
-	l.Values[slotVehicles] = market.Value{Kind: market.KindInteger, Text: []byte("2"), Num: 2}
+	l.Values[market.SlotState] = market.FieldValue{Kind: market.KindString, Text: []byte("CA")}
+	l.Values[slotVehicles] = market.FieldValue{Kind: market.KindInteger, Text: []byte("2"), Num: 2}
 	return &l
 }
 

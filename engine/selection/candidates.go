@@ -42,7 +42,7 @@ func resizeToWords(b bitset.Set, words int) bitset.Set {
 }
 
 // KeepOnly excludes every candidate that is not in sets, with the given outcome.
-func (c *Candidates) KeepOnly(sets bitset.Set, outcome market.Outcome) {
+func (c *Candidates) KeepOnly(sets bitset.Set, outcome market.BuyerOutcome) {
 	for i, in := range c.Eligible {
 		if fell := in &^ sets[i]; fell != 0 {
 			c.excludedWithOutcome(outcome)[i] |= fell
@@ -53,7 +53,7 @@ func (c *Candidates) KeepOnly(sets bitset.Set, outcome market.Outcome) {
 
 // ExcludeAll excludes every candidate that is in sets, with the given outcome. Filter sets that
 // are excluded already keep their outcome.
-func (c *Candidates) ExcludeAll(sets bitset.Set, outcome market.Outcome) {
+func (c *Candidates) ExcludeAll(sets bitset.Set, outcome market.BuyerOutcome) {
 	for i, in := range c.Eligible {
 		if fell := in & sets[i]; fell != 0 {
 			c.excludedWithOutcome(outcome)[i] |= fell
@@ -63,30 +63,30 @@ func (c *Candidates) ExcludeAll(sets bitset.Set, outcome market.Outcome) {
 }
 
 // Exclude excludes the candidate with this index, with the given outcome.
-func (c *Candidates) Exclude(index int, outcome market.Outcome) {
+func (c *Candidates) Exclude(index int, outcome market.BuyerOutcome) {
 	c.Eligible.Remove(index)
 	c.excludedWithOutcome(outcome).Add(index)
 }
 
 // ChangeOutcome replaces the outcome of an excluded filter set, for example when its buyer has
 // refused the post.
-func (c *Candidates) ChangeOutcome(index int, from, to market.Outcome) {
+func (c *Candidates) ChangeOutcome(index int, from, to market.BuyerOutcome) {
 	c.Excluded[from].Remove(index)
 	c.excludedWithOutcome(to).Add(index)
 }
 
 // OutcomeOf returns the outcome with which a filter set was excluded, or OutcomeNone if it is
 // still a candidate.
-func (c *Candidates) OutcomeOf(index int) market.Outcome {
+func (c *Candidates) OutcomeOf(index int) market.BuyerOutcome {
 	for outcome, used := range c.used {
 		if used && c.Excluded[outcome].Has(index) {
-			return market.Outcome(outcome)
+			return market.BuyerOutcome(outcome)
 		}
 	}
 	return market.OutcomeNone
 }
 
-func (c *Candidates) excludedWithOutcome(outcome market.Outcome) bitset.Set {
+func (c *Candidates) excludedWithOutcome(outcome market.BuyerOutcome) bitset.Set {
 	if !c.used[outcome] {
 		c.used[outcome] = true
 		c.Excluded[outcome] = resizeToWords(c.Excluded[outcome], len(c.Eligible))
@@ -97,21 +97,21 @@ func (c *Candidates) excludedWithOutcome(outcome market.Outcome) bitset.Set {
 
 // EachOutcomeInUse calls f for every outcome with which a filter set was excluded. sets has these
 // filter sets; f must not change it.
-func (c *Candidates) EachOutcomeInUse(f func(outcome market.Outcome, sets bitset.Set)) {
+func (c *Candidates) EachOutcomeInUse(f func(outcome market.BuyerOutcome, sets bitset.Set)) {
 	for outcome, used := range c.used {
 		if used && c.Excluded[outcome].NextFrom(0) >= 0 {
-			f(market.Outcome(outcome), c.Excluded[outcome])
+			f(market.BuyerOutcome(outcome), c.Excluded[outcome])
 		}
 	}
 }
 
 // UnsoldReason returns the reason for the supplier why the lead is unsold: that of the furthest
 // stage that a filter set reached.
-func (c *Candidates) UnsoldReason() market.Reason {
+func (c *Candidates) UnsoldReason() market.UnsoldReason {
 	reason := market.ReasonNoBuyer
 	for outcome, used := range c.used {
 		if used && c.Excluded[outcome].NextFrom(0) >= 0 {
-			reason = reason.FurthestOf(market.Outcome(outcome).SupplierReason())
+			reason = reason.LaterStageReason(market.BuyerOutcome(outcome).SupplierReason())
 		}
 	}
 	return reason

@@ -13,13 +13,13 @@ import (
 
 // compare holds the candidates against what each seat came to; OutcomeNone is
 // one that is still in.
-func compare(t *rapid.T, c *selection.Candidates, want []market.Outcome) {
-	got := make([][]market.Outcome, len(want))
+func compare(t *rapid.T, c *selection.Candidates, want []market.BuyerOutcome) {
+	got := make([][]market.BuyerOutcome, len(want))
 	for seat := c.Eligible.NextFrom(0); seat >= 0; seat = c.Eligible.NextFrom(seat + 1) {
 		got[seat] = append(got[seat], market.OutcomeNone)
 	}
 	last := market.OutcomeNone
-	c.EachOutcomeInUse(func(outcome market.Outcome, seats bitset.Set) {
+	c.EachOutcomeInUse(func(outcome market.BuyerOutcome, seats bitset.Set) {
 		if outcome <= last || seats.Count() == 0 {
 			t.Fatalf("%s came after %s, with %d seats", outcome, last, seats.Count())
 		}
@@ -29,7 +29,7 @@ func compare(t *rapid.T, c *selection.Candidates, want []market.Outcome) {
 		}
 	})
 	for seat, outcome := range want {
-		if !slices.Equal(got[seat], []market.Outcome{outcome}) {
+		if !slices.Equal(got[seat], []market.BuyerOutcome{outcome}) {
 			t.Fatalf("seat %d is in %v, want %s alone", seat, got[seat], outcome)
 		}
 		if is := c.OutcomeOf(seat); is != outcome {
@@ -42,13 +42,13 @@ func compare(t *rapid.T, c *selection.Candidates, want []market.Outcome) {
 }
 
 // order is the contract's: the later a reason stands, the further a lead came.
-var order = []market.Reason{
+var order = []market.UnsoldReason{
 	market.ReasonNoBuyer, market.ReasonNoStateMatch, market.ReasonFiltered, market.ReasonSuppressed, market.ReasonDuplicate,
 	market.ReasonOutsideSchedule, market.ReasonCapsFull, market.ReasonInsufficientFunds, market.ReasonRateLimited,
 	market.ReasonTimeout, market.ReasonNoBid, market.ReasonBelowFloor, market.ReasonBidExpired, market.ReasonPostRejected,
 }
 
-func furthest(outcomes []market.Outcome) market.Reason {
+func furthest(outcomes []market.BuyerOutcome) market.UnsoldReason {
 	reached := 0
 	for _, outcome := range outcomes {
 		reached = max(reached, slices.Index(order, outcome.SupplierReason()))
@@ -76,8 +76,8 @@ func TestACandidateComesToOneThing(t *testing.T) {
 			n := rapid.SampledFrom([]int{0, 1, 63, 64, 65, 200}).Draw(t, "seats")
 			lineup := selection.CompileFilterSets(campaignOf(n))
 			c.ResetToAll(lineup)
-			want := make([]market.Outcome, n)
-			set := func(bits bitset.Set, has bool, outcome market.Outcome) {
+			want := make([]market.BuyerOutcome, n)
+			set := func(bits bitset.Set, has bool, outcome market.BuyerOutcome) {
 				for seat := range want {
 					if want[seat] == market.OutcomeNone && bits.Has(seat) == has {
 						want[seat] = outcome
@@ -85,7 +85,7 @@ func TestACandidateComesToOneThing(t *testing.T) {
 				}
 			}
 			for range rapid.IntRange(0, 12).Draw(t, "steps") {
-				outcome := market.Outcome(rapid.IntRange(1, market.OutcomeCount-1).Draw(t, "outcome"))
+				outcome := market.BuyerOutcome(rapid.IntRange(1, market.OutcomeCount-1).Draw(t, "outcome"))
 				bits := seats(t, n)
 				switch rapid.IntRange(0, 8).Draw(t, "step") {
 				case 0, 1:
@@ -104,7 +104,7 @@ func TestACandidateComesToOneThing(t *testing.T) {
 						want[seat] = outcome
 					}
 				default:
-					if seat := slices.IndexFunc(want, func(o market.Outcome) bool { return o != market.OutcomeNone }); seat >= 0 {
+					if seat := slices.IndexFunc(want, func(o market.BuyerOutcome) bool { return o != market.OutcomeNone }); seat >= 0 {
 						c.ChangeOutcome(seat, want[seat], outcome)
 						want[seat] = outcome
 					}
@@ -126,18 +126,18 @@ func campaignOf(n int) *market.Campaign {
 func TestTheReasonIsTheFurthestStage(t *testing.T) {
 	for _, test := range []struct {
 		what     string
-		outcomes []market.Outcome
+		outcomes []market.BuyerOutcome
 		want     string
 	}{
 		{"nobody buys here", nil, "no_buyer"},
-		{"all are elsewhere", []market.Outcome{market.OutcomeWrongState}, "no_state_match"},
-		{"one is here and does not want it", []market.Outcome{market.OutcomeWrongState, market.OutcomeFiltered}, "filtered"},
-		{"one has had enough", []market.Outcome{market.OutcomeFiltered, market.OutcomeCapped, market.OutcomeClosed}, "caps_full"},
-		{"one has no money", []market.Outcome{market.OutcomeCapped, market.OutcomeNoFunds}, "insufficient_funds"},
-		{"one is paused", []market.Outcome{market.OutcomePaused, market.OutcomeCapped}, "no_bid"},
-		{"one pays too little", []market.Outcome{market.OutcomeBelowFloor, market.OutcomePaused}, "below_floor"},
-		{"one refused it", []market.Outcome{market.OutcomePostRejected, market.OutcomeBelowFloor}, "post_rejected"},
-		{"one has it", []market.Outcome{market.OutcomeDuplicate, market.OutcomeFiltered}, "duplicate"},
+		{"all are elsewhere", []market.BuyerOutcome{market.OutcomeWrongState}, "no_state_match"},
+		{"one is here and does not want it", []market.BuyerOutcome{market.OutcomeWrongState, market.OutcomeFiltered}, "filtered"},
+		{"one has had enough", []market.BuyerOutcome{market.OutcomeFiltered, market.OutcomeCapped, market.OutcomeClosed}, "caps_full"},
+		{"one has no money", []market.BuyerOutcome{market.OutcomeCapped, market.OutcomeNoFunds}, "insufficient_funds"},
+		{"one is paused", []market.BuyerOutcome{market.OutcomePaused, market.OutcomeCapped}, "no_bid"},
+		{"one pays too little", []market.BuyerOutcome{market.OutcomeBelowFloor, market.OutcomePaused}, "below_floor"},
+		{"one refused it", []market.BuyerOutcome{market.OutcomePostRejected, market.OutcomeBelowFloor}, "post_rejected"},
+		{"one has it", []market.BuyerOutcome{market.OutcomeDuplicate, market.OutcomeFiltered}, "duplicate"},
 	} {
 		var c selection.Candidates
 		c.ResetToAll(selection.CompileFilterSets(campaignOf(len(test.outcomes))))

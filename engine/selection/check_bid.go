@@ -16,7 +16,7 @@ const clockTolerance = int64(2 * time.Second)
 type BidTerms struct {
 	Currency         market.Currency
 	Floor            market.Money
-	Payout           market.Payout
+	Payout           market.PayoutRule
 	BidDeadline      int64 // a later answer is late
 	DecisionDeadline int64 // time limit of the decision
 }
@@ -35,7 +35,7 @@ func NewBidTerms(c *market.Campaign, deadline, decisionDeadline int64) BidTerms 
 // has a token: see market.PingResult. CheckBid compares a bid with the floor before it subtracts
 // the payout. A bid that would make the exchange pay more than it gets is below the floor as
 // well.
-func (t *BidTerms) CheckBid(bid *market.Bid, arrived int64) market.Outcome {
+func (t *BidTerms) CheckBid(bid *market.Bid, arrived int64) market.BuyerOutcome {
 	if arrived > t.BidDeadline {
 		return market.OutcomeLate
 	}

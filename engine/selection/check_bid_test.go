@@ -25,21 +25,21 @@ var (
 )
 
 func TestCheckBid(t *testing.T) {
-	share := market.Payout{Share: 800_000}
-	fixed := market.Payout{Fixed: 9 * dollar, IsFixed: true}
+	share := market.PayoutRule{Share: 800_000}
+	fixed := market.PayoutRule{Fixed: 9 * dollar, IsFixed: true}
 	rows := []struct {
 		name   string
 		bid    market.Bid
 		came   int64
-		payout market.Payout
-		want   market.Outcome
+		payout market.PayoutRule
+		want   market.BuyerOutcome
 	}{
 		{"stands", market.Bid{Amount: 12 * dollar}, 101 * second, share, market.OutcomeNone},
 		{"in the campaign's currency, said", market.Bid{Amount: 12 * dollar, Currency: usd}, 101 * second, share, market.OutcomeNone},
 		{"in another", market.Bid{Amount: 12 * dollar, Currency: eur}, 101 * second, share, market.OutcomeWrongCurrency},
 		{"at the floor", market.Bid{Amount: 8 * dollar}, 101 * second, share, market.OutcomeNone},
 		{"a millionth below it", market.Bid{Amount: 8*dollar - 1}, 101 * second, share, market.OutcomeBelowFloor},
-		{"the floor is not held against what is left of a share", market.Bid{Amount: 8 * dollar}, 101 * second, market.Payout{Share: 1}, market.OutcomeNone},
+		{"the floor is not held against what is left of a share", market.Bid{Amount: 8 * dollar}, 101 * second, market.PayoutRule{Share: 1}, market.OutcomeNone},
 		{"at a fixed payout", market.Bid{Amount: 9 * dollar}, 101 * second, fixed, market.OutcomeNone},
 		{"below a fixed payout", market.Bid{Amount: 9*dollar - 1}, 101 * second, fixed, market.OutcomeBelowFloor},
 		{"at the deadline", market.Bid{Amount: 12 * dollar}, deadline, share, market.OutcomeNone},
@@ -86,10 +86,10 @@ func TestWhatStands(t *testing.T) {
 		terms := BidTerms{
 			Currency: usd, BidDeadline: 50, DecisionDeadline: 100,
 			Floor:  market.Money(rapid.Int64Range(0, 40).Draw(t, "floor")),
-			Payout: market.Payout{Share: 500_000},
+			Payout: market.PayoutRule{Share: 500_000},
 		}
 		if rapid.Bool().Draw(t, "fixed") {
-			terms.Payout = market.Payout{IsFixed: true, Fixed: market.Money(rapid.Int64Range(0, 40).Draw(t, "payout"))}
+			terms.Payout = market.PayoutRule{IsFixed: true, Fixed: market.Money(rapid.Int64Range(0, 40).Draw(t, "payout"))}
 		}
 		bid := market.Bid{
 			Amount:     market.Money(amount),

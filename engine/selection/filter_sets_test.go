@@ -18,8 +18,8 @@ const (
 	slotBand     = market.FirstCustomSlot + 1
 )
 
-var mapping = func() *market.Mapping {
-	m, mistakes := market.NewMapping(market.MappingSpec{Fields: []market.FieldSpec{
+var mapping = func() *market.FieldMapping {
+	m, mistakes := market.NewFieldMapping(market.FieldMappingSpec{Fields: []market.FieldSpec{
 		{Name: "vehicles", Type: market.TypeInteger}, {Name: "band", Type: market.TypeString},
 	}})
 	if mistakes != nil {
@@ -88,9 +88,9 @@ func someCampaign(t *rapid.T) *market.Campaign {
 func someLead(t *rapid.T) *market.Lead {
 	var l market.Lead
 	l.Reset(mapping.SlotCount())
-	set := func(slot market.Slot, kind market.ValueKind, text string, num float64) {
+	set := func(slot market.FieldSlot, kind market.FieldValueKind, text string, num float64) {
 		if text != "" {
-			l.Values[slot] = market.Value{Kind: kind, Text: []byte(text), Num: num}
+			l.Values[slot] = market.FieldValue{Kind: kind, Text: []byte(text), Num: num}
 		}
 	}
 	set(market.SlotState, market.KindString, rapid.SampledFrom(append([]string{"", "TX"}, someStates...)).Draw(t, "state"), 0)
@@ -104,7 +104,7 @@ func someLead(t *rapid.T) *market.Lead {
 
 // judge says what becomes of one seat, by looking at that seat alone. In the
 // order of the stages the first that stops it counts.
-func judge(seat *market.FilterSet, lead *market.Lead, listed map[*market.SuppressionList]bool, shut []market.Outcome) market.Outcome {
+func judge(seat *market.FilterSet, lead *market.Lead, listed map[*market.SuppressionList]bool, shut []market.BuyerOutcome) market.BuyerOutcome {
 	state := lead.USState()
 	if seat.States != market.AllStates && (state == market.NoState || !seat.States.Has(state)) {
 		return market.OutcomeWrongState
@@ -128,12 +128,12 @@ func judge(seat *market.FilterSet, lead *market.Lead, listed map[*market.Suppres
 }
 
 // stages are those of the doors, in their order.
-var stages = []market.Outcome{
+var stages = []market.BuyerOutcome{
 	market.OutcomeClosed, market.OutcomeCapped, market.OutcomeNoFunds, market.OutcomePaused, market.OutcomeBelowFloor,
 }
 
-func doorOf(d *selection.UnavailableFilterSets, stage market.Outcome) bitset.Set {
-	return map[market.Outcome]bitset.Set{
+func doorOf(d *selection.UnavailableFilterSets, stage market.BuyerOutcome) bitset.Set {
+	return map[market.BuyerOutcome]bitset.Set{
 		market.OutcomeClosed: d.Closed, market.OutcomeCapped: d.Capped, market.OutcomeNoFunds: d.NoFunds,
 		market.OutcomePaused: d.Paused, market.OutcomeBelowFloor: d.BelowFloor,
 	}[stage]
@@ -151,7 +151,7 @@ func TestALineupDecidesAsItsSeatsWould(t *testing.T) {
 				t.Fatalf("%d seats of %d", lineup.Len(), len(campaign.FilterSets))
 			}
 			doors := selection.NewUnavailableFilterSets(lineup)
-			shut := make([][]market.Outcome, lineup.Len())
+			shut := make([][]market.BuyerOutcome, lineup.Len())
 			for seat := range shut {
 				if rapid.IntRange(0, 3).Draw(t, "a door is shut") == 0 {
 					shut[seat] = subset(t, stages, "doors")
@@ -171,7 +171,7 @@ func TestALineupDecidesAsItsSeatsWould(t *testing.T) {
 				lineup.ExcludeByLead(lead, &c)
 				lineup.ExcludeSuppressed(&c, func(list *market.SuppressionList) bool { asked[list]++; return listed[list] })
 				doors.ExcludeFrom(&c)
-				want := make([]market.Outcome, lineup.Len())
+				want := make([]market.BuyerOutcome, lineup.Len())
 				for seat := range campaign.FilterSets {
 					want[seat] = judge(&campaign.FilterSets[seat], lead, listed, shut[seat])
 				}
@@ -187,7 +187,7 @@ func TestALineupDecidesAsItsSeatsWould(t *testing.T) {
 }
 
 func TestALineupKnowsItsSeatsTerms(t *testing.T) {
-	limit := func(ref market.Ref) *market.Cap { return &market.Cap{Ref: ref} }
+	limit := func(ref market.PermanentNumber) *market.Cap { return &market.Cap{Ref: ref} }
 	red := &market.Buyer{ID: "red", Caps: []*market.Cap{limit(2), limit(3)}}
 	campaign := &market.Campaign{
 		Caps: []*market.Cap{limit(1)},
@@ -196,14 +196,14 @@ func TestALineupKnowsItsSeatsTerms(t *testing.T) {
 			{Buyer: &market.Buyer{ID: "blue"}, Weight: 5},
 		},
 	}
-	for method, weights := range map[market.SelectionMethod][]int32{market.Weighted: {3, 5}, market.RoundRobin: {1, 1}, market.Waterfall: {1, 1}} {
+	for method, weights := range map[market.BuyerSelectionMethod][]int32{market.Weighted: {3, 5}, market.RoundRobin: {1, 1}, market.Waterfall: {1, 1}} {
 		campaign.Method = method
 		lineup := selection.CompileFilterSets(campaign)
 		if !slices.Equal(lineup.Weights, weights) {
 			t.Errorf("%s: weights %v", method, lineup.Weights)
 		}
-		for seat, want := range [][]market.Ref{{1, 2, 3, 4}, {1}} {
-			var got []market.Ref
+		for seat, want := range [][]market.PermanentNumber{{1, 2, 3, 4}, {1}} {
+			var got []market.PermanentNumber
 			for _, limit := range lineup.Caps[seat] {
 				got = append(got, limit.Ref)
 			}
@@ -217,7 +217,7 @@ func TestALineupKnowsItsSeatsTerms(t *testing.T) {
 // Turns are remembered by a set's name; so it is the same for the same seats on
 // the same terms, over a new configuration, and no other set has it.
 func TestSetsAreKnownByName(t *testing.T) {
-	build := func(method market.SelectionMethod, ids string, weights ...int) *selection.CompiledFilterSets {
+	build := func(method market.BuyerSelectionMethod, ids string, weights ...int) *selection.CompiledFilterSets {
 		c := &market.Campaign{Method: method}
 		for i, id := range ids {
 			c.FilterSets = append(c.FilterSets, market.FilterSet{Buyer: &market.Buyer{ID: market.BuyerID(id)}, Weight: weights[i], Price: market.Money(i)})

@@ -68,7 +68,7 @@ func (h *BuyerPingHealth) PingsPerTen(at int64) uint64 {
 // RecordOutcome counts the outcome of a ping for the buyer's score. at is the time of the answer,
 // in Unix nanoseconds. Outcomes that say nothing about the buyer's health do not count: a rate
 // limit, and every outcome of a buyer that was not pinged.
-func (h *BuyerPingHealth) RecordOutcome(outcome market.Outcome, at int64) {
+func (h *BuyerPingHealth) RecordOutcome(outcome market.BuyerOutcome, at int64) {
 	failed := false
 	switch outcome {
 	case market.OutcomeTimeout, market.OutcomeError, market.OutcomeInvalid, market.OutcomeLate:

@@ -21,7 +21,7 @@ func of(h *BuyerPingHealth, n int, at int64) (asked int) {
 	return asked
 }
 
-func answer(h *BuyerPingHealth, n int, outcome market.Outcome, at int64) {
+func answer(h *BuyerPingHealth, n int, outcome market.BuyerOutcome, at int64) {
 	for range n {
 		h.RecordOutcome(outcome, at)
 	}
@@ -33,7 +33,7 @@ func TestABuyerThatFailsIsAskedLessAndComesBack(t *testing.T) {
 	rows := []struct {
 		name    string
 		times   int
-		outcome market.Outcome
+		outcome market.BuyerOutcome
 		after   int64 // how much later the next auctions are
 		asked   int   // of 100
 	}{
@@ -79,9 +79,9 @@ func TestAnOddFailureCostsNothing(t *testing.T) {
 // Whatever it answered, and whenever: of ten calls one asks, and a buyer that is
 // well from some moment on is soon asked every time.
 func TestNeverLessThanOneInTenAndBackByItself(t *testing.T) {
-	outcomes := make([]market.Outcome, market.OutcomeCount)
+	outcomes := make([]market.BuyerOutcome, market.OutcomeCount)
 	for i := range outcomes {
-		outcomes[i] = market.Outcome(i)
+		outcomes[i] = market.BuyerOutcome(i)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		var h BuyerPingHealth

@@ -17,7 +17,7 @@ type buyerAccount struct {
 	reserved market.Money
 	changeSignal
 
-	// Callers cache the answer of lacksFunds until the free money falls below
+	// Callers cache the answer of lacksFundsAndRecordThreshold until the free money falls below
 	// shortBelow or rises to enoughAt.
 	shortBelow, enoughAt market.Money
 }
@@ -26,11 +26,11 @@ type buyerAccount struct {
 // brief.
 type buyerAccounts struct {
 	mu    sync.Mutex
-	byRef map[market.Ref]*buyerAccount
+	byRef map[market.PermanentNumber]*buyerAccount
 }
 
-// getOrCreateLocked returns the buyer's account, and creates it if necessary. The caller holds mu.
-func (a *buyerAccounts) getOrCreateLocked(buyer market.Ref) *buyerAccount {
+// getOrCreateAccountLocked returns the buyer's account, and creates it if necessary. The caller holds mu.
+func (a *buyerAccounts) getOrCreateAccountLocked(buyer market.PermanentNumber) *buyerAccount {
 	acc := a.byRef[buyer]
 	if acc == nil {
 		acc = &buyerAccount{shortBelow: math.MinInt64, enoughAt: math.MaxInt64}
@@ -42,28 +42,28 @@ func (a *buyerAccounts) getOrCreateLocked(buyer market.Ref) *buyerAccount {
 // reserveFunds reserves price of the buyer's money, which may go down to minus creditLimit. If
 // the result is Contended, the channel closes at the account's next change. It is created under
 // the lock, so the caller cannot miss that change.
-func (a *buyerAccounts) reserveFunds(buyer market.Ref, price, creditLimit market.Money) (ReserveResult, <-chan struct{}) {
+func (a *buyerAccounts) reserveFunds(buyer market.PermanentNumber, price, creditLimit market.Money) (result ReserveResult, accountChanged <-chan struct{}) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	acc := a.getOrCreateLocked(buyer)
+	acc := a.getOrCreateAccountLocked(buyer)
 	free := acc.balance + creditLimit - acc.held
 	switch {
 	case price > free:
 		return Full, nil
 	case price > free-acc.reserved:
-		return Contended, acc.nextChangeLocked()
+		return Contended, acc.nextChangeChannelLocked()
 	}
 	acc.reserved += price
 	return Reserved, nil
 }
 
-// lacksFunds reports whether the buyer has less than price left, including its credit limit. It
+// lacksFundsAndRecordThreshold reports whether the buyer has less than price left, including its credit limit. It
 // counts applied events alone, without reservations. It remembers the thresholds of its answers,
-// so that adjustBalance knows when a cached answer is no longer valid.
-func (a *buyerAccounts) lacksFunds(buyer market.Ref, price, creditLimit market.Money) bool {
+// so that adjustBalanceAndHeldFunds knows when a cached answer is no longer valid.
+func (a *buyerAccounts) lacksFundsAndRecordThreshold(buyer market.PermanentNumber, price, creditLimit market.Money) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	acc := a.getOrCreateLocked(buyer)
+	acc := a.getOrCreateAccountLocked(buyer)
 	threshold := price - creditLimit
 	if acc.balance-acc.held < threshold {
 		acc.enoughAt = min(acc.enoughAt, threshold)
@@ -75,10 +75,10 @@ func (a *buyerAccounts) lacksFunds(buyer market.Ref, price, creditLimit market.M
 
 // releaseFunds ends a reservation of price, and wakes the requests that wait for the buyer's
 // money.
-func (a *buyerAccounts) releaseFunds(buyer market.Ref, price market.Money) {
+func (a *buyerAccounts) releaseFunds(buyer market.PermanentNumber, price market.Money) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	acc := a.getOrCreateLocked(buyer)
+	acc := a.getOrCreateAccountLocked(buyer)
 	acc.reserved -= price
 	if acc.reserved < 0 {
 		panic("BUG: a reservation of funds was released twice")
@@ -86,36 +86,36 @@ func (a *buyerAccounts) releaseFunds(buyer market.Ref, price market.Money) {
 	acc.wakeWaitersLocked()
 }
 
-// adjustBalance adds an event's changes to the buyer's balance and to its held money.
-// thresholdCrossed reports that a cached answer of lacksFunds is no longer valid.
-func (a *buyerAccounts) adjustBalance(buyer market.Ref, balanceChange, heldChange market.Money) (thresholdCrossed bool) {
+// adjustBalanceAndHeldFunds adds an event's changes to the buyer's balance and to its held money.
+// availabilityMayChange reports that a cached answer of lacksFundsAndRecordThreshold is no longer valid.
+func (a *buyerAccounts) adjustBalanceAndHeldFunds(buyer market.PermanentNumber, balanceChange, heldChange market.Money) (availabilityMayChange bool) {
 	if buyer == 0 || (balanceChange == 0 && heldChange == 0) {
 		return false
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	acc := a.getOrCreateLocked(buyer)
+	acc := a.getOrCreateAccountLocked(buyer)
 	acc.balance += balanceChange
 	acc.held += heldChange
 	free := acc.balance - acc.held
 	if free < acc.shortBelow || free >= acc.enoughAt {
 		acc.shortBelow, acc.enoughAt = math.MinInt64, math.MaxInt64
-		thresholdCrossed = true
+		availabilityMayChange = true
 	}
 	acc.wakeWaitersLocked()
-	return thresholdCrossed
+	return availabilityMayChange
 }
 
-// digest returns the accounts' part of State.Hash: the sum of the hashes of all accounts, without
+// sumOfEntryHashes returns the accounts' part of State.Hash: the sum of the hashes of all accounts, without
 // reservations.
-func (a *buyerAccounts) digest() (sum uint64) {
+func (a *buyerAccounts) sumOfEntryHashes() (sum uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for ref, acc := range a.byRef {
 		if acc.balance == 0 && acc.held == 0 && !acc.opened {
 			continue // a read created it, not an event
 		}
-		sum += newDigest(5).addWord(uint64(ref)).addWord(uint64(acc.balance)).addWord(uint64(acc.held)).addWord(boolAsUint(acc.opened)).sum()
+		sum += newRunningHash(5).addWord(uint64(ref)).addWord(uint64(acc.balance)).addWord(uint64(acc.held)).addWord(boolAsUint(acc.opened)).sum()
 	}
 	return sum
 }
@@ -138,7 +138,7 @@ type BuyerFunds struct {
 
 // BuyerFunds returns a buyer's money together with the sequence of the last applied event, of
 // which it is the result.
-func (s *State) BuyerFunds(buyer market.Ref) BuyerFunds {
+func (s *State) BuyerFunds(buyer market.PermanentNumber) BuyerFunds {
 	s.applying.Lock()
 	defer s.applying.Unlock()
 	a := BuyerFunds{Seq: s.seq, At: s.at}

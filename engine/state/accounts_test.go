@@ -9,7 +9,7 @@ import (
 	"pingpost/engine/market"
 )
 
-func saleOf(buyer market.Ref, price market.Money, charges []event.CapCharge) *event.Sale {
+func saleOf(buyer market.PermanentNumber, price market.Money, charges []event.CapCharge) *event.Sale {
 	return &event.Sale{Buyer: buyer, Price: price, Payout: price / 2, Charges: charges}
 }
 
@@ -21,14 +21,14 @@ func TestAccountKeepsToItsDefinition(t *testing.T) {
 		buyer := &market.Buyer{Ref: 2, Funded: rapid.IntRange(0, 9).Draw(t, "limited") > 0}
 		buyer.Credit = market.Money(rapid.IntRange(0, 3).Draw(t, "credit"))
 		var balance, held, reserved market.Money
-		var out []*Reservation
+		var out []*RequestReservations
 		var open []market.Money
 		pick := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "which") }
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			switch step := rapid.IntRange(0, 9).Draw(t, "step"); {
 			case step == 0:
 				amount := market.Money(rapid.IntRange(-3, 6).Draw(t, "amount"))
-				w.fact(&event.BuyerFundsMoved{Buyer: 2, Amount: amount})
+				w.fact(&event.BuyerFundsAdjusted{Buyer: 2, Amount: amount})
 				balance += amount
 			case step == 1 && len(out) > 0: // given up
 				i := pick(len(out))
@@ -39,7 +39,7 @@ func TestAccountKeepsToItsDefinition(t *testing.T) {
 				i := pick(len(out))
 				price := out[i].sale.price
 				posted := pick(2) == 0
-				w.chargeSale(w.seq+1, 1, saleOf(2, price, nil), posted)
+				w.chargeCapsTurnAndFunds(w.seq+1, 1, saleOf(2, price, nil), posted)
 				if posted {
 					held += price
 					open = append(open, price)
@@ -62,7 +62,7 @@ func TestAccountKeepsToItsDefinition(t *testing.T) {
 				open = append(open[:i], open[i+1:]...)
 			default:
 				price := market.Money(rapid.IntRange(0, 4).Draw(t, "price"))
-				h := new(Reservation)
+				h := new(RequestReservations)
 				room, wait := w.ReserveFunds(h, buyer, price)
 				free := balance + buyer.Credit - held
 				want := Reserved
@@ -99,11 +99,11 @@ func TestAnAccountIsOpenedOnce(t *testing.T) {
 	if !w.HasOpeningBalance(1) || w.HasOpeningBalance(2) || w.HasOpeningBalance(99) {
 		t.Errorf("opened: %t %t %t", w.HasOpeningBalance(1), w.HasOpeningBalance(2), w.HasOpeningBalance(99))
 	}
-	w.fact(&event.BuyerFundsMoved{Buyer: 2, Amount: 5 * dollar})
+	w.fact(&event.BuyerFundsAdjusted{Buyer: 2, Amount: 5 * dollar})
 	if w.HasOpeningBalance(2) {
 		t.Error("a top-up opened an account")
 	}
-	w.fact(&event.BuyerFundsMoved{Buyer: 3, Opening: true}) // with nothing in it
+	w.fact(&event.BuyerFundsAdjusted{Buyer: 3, Opening: true}) // with nothing in it
 	if balance, _ := w.BuyerBalance(3); !w.HasOpeningBalance(3) || balance != 0 {
 		t.Errorf("opened %t with %s", w.HasOpeningBalance(3), balance)
 	}
@@ -120,7 +120,7 @@ func TestAnAccountNobodyHasIsEmpty(t *testing.T) {
 	if balance, held := w.BuyerBalance(77); balance != 0 || held != 0 {
 		t.Errorf("%s, %s held", balance, held)
 	}
-	var h Reservation
+	var h RequestReservations
 	if room, _ := w.ReserveFunds(&h, &market.Buyer{Ref: 77, Funded: true}, dollar); room != Full {
 		t.Errorf("room %d without money", room)
 	}

@@ -9,55 +9,55 @@ import (
 
 // Apply applies the event with sequence seq to the state. No other function changes the state,
 // except reservations and marks. The committer calls it for every event in the order of the log,
-// and a replay does the same at a start. batchTime is the time of the event's log batch in Unix
+// and a replay does the same at a start. batchUnixNanos is the time of the event's log batch in Unix
 // nanoseconds.
 //
 // Apply makes no decisions and cannot fail. The caller may reuse the event when Apply returns.
-func (s *State) Apply(seq uint64, batchTime int64, e event.Event) {
+func (s *State) Apply(seq uint64, batchUnixNanos int64, e event.Event) {
 	s.applying.Lock()
 	defer s.applying.Unlock()
-	s.applyLocked(seq, batchTime, e)
+	s.applyLocked(seq, batchUnixNanos, e)
 }
 
 // applyLocked is Apply for a caller that holds s.applying.
-func (s *State) applyLocked(seq uint64, batchTime int64, e event.Event) {
+func (s *State) applyLocked(seq uint64, batchUnixNanos int64, e event.Event) {
 	if seq != s.seq+1 {
 		panic(fmt.Sprintf("BUG: event %d applied after event %d", seq, s.seq))
 	}
 	switch e := e.(type) {
 	case *event.LeadDecided:
-		s.applyLeadDecided(seq, batchTime, e)
-	case *event.PostAttempted:
-		s.applyPostAttempted(seq, e)
+		s.applyLeadDecided(seq, batchUnixNanos, e)
+	case *event.PostAttemptFailed:
+		s.applyPostAttemptFailed(seq, e)
 	case *event.PostSettled:
-		s.applyPostSettled(seq, batchTime, e)
-	case *event.AuctionHeld:
-		s.applyAuctionHeld(seq, batchTime, e)
-	case *event.StatusChanged:
-		s.applyStatusChanged(seq, batchTime, e)
+		s.applyPostSettled(seq, batchUnixNanos, e)
+	case *event.PingAuctionCompleted:
+		s.applyPingAuctionCompleted(seq, batchUnixNanos, e)
+	case *event.LeadStatusesChanged:
+		s.applyLeadStatusesChanged(seq, batchUnixNanos, e)
 	case *event.WebhookAttempted:
-		s.applyWebhookAttempted(seq, batchTime, e)
-	case *event.WebhooksSwitched:
-		s.applyWebhooksSwitched(seq, batchTime, e)
+		s.applyWebhookAttempted(seq, batchUnixNanos, e)
+	case *event.SupplierWebhooksTurnedOnOrOff:
+		s.applyWebhooksTurnedOnOrOff(seq, batchUnixNanos, e)
 	case *event.LeadsErased:
 		s.applyLeadsErased(seq, e)
 	default:
 		if seq > s.loaded {
-			s.applyGlobalEvent(batchTime, e)
+			s.applyGlobalEvent(batchUnixNanos, e)
 		}
 	}
-	s.seq, s.at = seq, batchTime
+	s.seq, s.at = seq, batchUnixNanos
 }
 
 // applyGlobalEvent applies an event that changes settings, accounts, names or the configuration,
 // and no lead, auction or webhook. These parts are in the snapshot's one ledger section.
-func (s *State) applyGlobalEvent(batchTime int64, e event.Event) {
+func (s *State) applyGlobalEvent(batchUnixNanos int64, e event.Event) {
 	switch e := e.(type) {
-	case *event.Founded:
+	case *event.ExchangeFounded:
 		s.founded = *e
-	case *event.CatalogSet:
-		s.catalogs.applyCatalogSet(e, batchTime)
-	case *event.NamesNumbered:
+	case *event.ConfigActivated:
+		s.catalogs.applyConfigActivated(e, batchUnixNanos)
+	case *event.ConfigNumbersAssigned:
 		for i := range e.Names {
 			s.names.add(e.Names[i].Kind, e.Names[i].Ref, e.Names[i].ID)
 		}
@@ -66,42 +66,42 @@ func (s *State) applyGlobalEvent(batchTime int64, e event.Event) {
 			key.Zone = copyString(key.Zone)
 			s.caps.add(e.Caps[i].Ref, key)
 		}
-	case *event.CredentialSet:
-		s.settings.applyCredentialSet(e)
-	case *event.UserSet:
-		s.users.applyUserSet(e)
-	case *event.APITokenSet:
-		s.users.applyAPITokenSet(e)
-	case *event.SecretSet:
-		s.settings.applySecretSet(e)
-	case *event.PauseSet:
-		s.settings.applyPauseSet(e)
-	case *event.SuppressionListLoaded:
-		s.settings.applyListLoaded(e)
-	case *event.BuyerFundsMoved:
-		s.accounts.applyFundsMoved(e)
+	case *event.CredentialAddedOrRevoked:
+		s.settings.applyCredentialAddedOrRevoked(e)
+	case *event.UserAccountChanged:
+		s.users.applyUserAccountChanged(e)
+	case *event.APITokenAddedOrRevoked:
+		s.users.applyAPITokenAddedOrRevoked(e)
+	case *event.SecretStoredOrDeleted:
+		s.settings.applySecretStoredOrDeleted(e)
+	case *event.PausedOrResumed:
+		s.settings.applyPausedOrResumed(e)
+	case *event.SuppressionListReplaced:
+		s.settings.applySuppressionListReplaced(e)
+	case *event.BuyerFundsAdjusted:
+		s.accounts.applyOpeningBalanceOrTopUp(e)
 	default:
 		panic(fmt.Sprintf("BUG: no rule to apply a %s event", e.Kind()))
 	}
 	s.availability.Add(1)
 }
 
-// applyFundsMoved adds an operator's top-up to the buyer's balance. The opening balance replaces
+// applyOpeningBalanceOrTopUp adds an operator's top-up to the buyer's balance. The opening balance replaces
 // the balance instead: earlier purchases, made while the buyer's money was unlimited, do not
 // count.
-func (a *buyerAccounts) applyFundsMoved(e *event.BuyerFundsMoved) {
+func (a *buyerAccounts) applyOpeningBalanceOrTopUp(e *event.BuyerFundsAdjusted) {
 	if e.Opening {
 		a.mu.Lock()
-		acc := a.getOrCreateLocked(e.Buyer)
+		acc := a.getOrCreateAccountLocked(e.Buyer)
 		acc.opened, acc.balance = true, 0
 		a.mu.Unlock()
 	}
-	a.adjustBalance(e.Buyer, e.Amount, 0)
+	a.adjustBalanceAndHeldFunds(e.Buyer, e.Amount, 0)
 }
 
 // applyLeadDecided stores the event's lead, its idempotency key and its webhook. For a sale it
 // also stores the post to send, marks the auction as sold, and charges the sale.
-func (s *State) applyLeadDecided(seq uint64, batchTime int64, e *event.LeadDecided) {
+func (s *State) applyLeadDecided(seq uint64, batchUnixNanos int64, e *event.LeadDecided) {
 	lead := Lead{
 		ID: e.Lead, Request: e.Request, Decided: e.Decided, Seq: seq, Keep: unixSecondsRoundedUp(e.Keep),
 		Campaign: e.Campaign, Supplier: e.Supplier, Reason: e.Reason,
@@ -114,73 +114,73 @@ func (s *State) applyLeadDecided(seq uint64, batchTime int64, e *event.LeadDecid
 	case e.Sale.Buyer == 0:
 		lead.Status, lead.Answer = market.StatusUnmatched, AnswerUnmatched
 	case posted:
-		lead.copyBuyerAndPrice(&e.Sale)
+		lead.copyBuyerAndAmounts(&e.Sale)
 		lead.Status, lead.Delivery = market.StatusOpen, market.DeliveryPending
 	default:
-		lead.copyBuyerAndPrice(&e.Sale)
+		lead.copyBuyerAndAmounts(&e.Sale)
 		lead.Status, lead.Answer = market.StatusAccepted, AnswerAccepted
 	}
 	shard := s.leadShardOf(&e.Lead)
 	shard.mu.Lock()
 	if seq > shard.loaded {
-		shard.table.put(&lead, unixSecondsRoundedDown(batchTime))
+		shard.table.put(&lead, unixSecondsRoundedDown(batchUnixNanos))
 		if posted {
-			shard.addOpenPost(e.Lead, &e.Post, &e.Sale, sealedContact{e.Slot, e.Sealed}, e.Decided)
+			shard.addUnfinishedPost(e.Lead, &e.Post, &e.Sale, sealedPersonalData{e.Slot, e.Sealed}, e.Decided)
 		}
 	}
 	shard.mu.Unlock()
 	s.slots.recordUsedSlot(e.Slot)
-	s.storeIdempotencyKey(&e.Idempotency, newRowAnsweredByLead(e.Lead), seq, batchTime)
-	s.enqueueWebhook(seq, batchTime, e.Supplier, e.Lead, e.Webhook)
+	s.storeIdempotencyKey(&e.Idempotency, newIdempotencyRowAnsweredByLead(e.Lead), seq, batchUnixNanos)
+	s.enqueueWebhook(seq, batchUnixNanos, e.Supplier, e.Lead, e.Webhook)
 	s.markAuctionSold(seq, e.Sale.Ping, e.Lead)
 	if e.Sale.Buyer == 0 || e.Sale.Test {
 		return
 	}
 	if !posted {
-		s.storeDuplicateValues(e.Sale.Duplicates, e.Lead, seq, batchTime)
+		s.storeDuplicateValues(e.Sale.Duplicates, e.Lead, seq, batchUnixNanos)
 		s.countMonthlySale(seq, e.Campaign, e.Sale.Buyer, e.Decided)
 	}
-	s.chargeSale(seq, e.Campaign, &e.Sale, posted)
+	s.chargeCapsTurnAndFunds(seq, e.Campaign, &e.Sale, posted)
 }
 
-// chargeSale counts the sale in its caps and its rotation, and takes the price from the buyer's
-// account. If the lead is still to be posted, onHold is true and the price is only held until the
+// chargeCapsTurnAndFunds counts the sale in its caps and its rotation, and takes the price from the buyer's
+// account. If the lead is still to be posted, holdPriceOnly is true and the price is only held until the
 // post ends.
-func (s *State) chargeSale(seq uint64, campaign market.Ref, sale *event.Sale, onHold bool) {
+func (s *State) chargeCapsTurnAndFunds(seq uint64, campaign market.PermanentNumber, sale *event.Sale, holdPriceOnly bool) {
 	if seq <= s.loaded {
 		return
 	}
-	s.rotations.applyTurn(campaign, sale.Turn, seq)
+	s.rotations.countTurnAndEndReservation(campaign, sale.Turn, seq)
 	s.raiseAvailabilityVersionIf(s.caps.applyCharges(sale.Charges))
-	s.raiseAvailabilityVersionIf(s.accounts.debitOrHoldPrice(sale, onHold))
+	s.raiseAvailabilityVersionIf(s.accounts.debitOrHoldPrice(sale, holdPriceOnly))
 }
 
 // countMonthlySale counts a sold lead in the month of its decision. Events that the loaded
 // snapshot contains already are skipped.
-func (s *State) countMonthlySale(seq uint64, campaign, buyer market.Ref, decidedAt int64) {
+func (s *State) countMonthlySale(seq uint64, campaign, buyer market.PermanentNumber, decidedAtUnixNanos int64) {
 	if seq > s.loaded {
-		s.monthlySales.countSale(campaign, buyer, decidedAt)
+		s.monthlySales.countSale(campaign, buyer, decidedAtUnixNanos)
 	}
 }
 
-// debitOrHoldPrice debits the sale's price from the buyer's balance, or holds it if hold is set.
-// thresholdCrossed reports that a cached answer of lacksFunds is no longer valid.
-func (a *buyerAccounts) debitOrHoldPrice(sale *event.Sale, hold bool) (thresholdCrossed bool) {
-	if hold {
-		return a.adjustBalance(sale.Buyer, 0, sale.Price)
+// debitOrHoldPrice debits the sale's price from the buyer's balance, or holds it if holdOnly is set.
+// availabilityMayChange reports that a cached answer of lacksFundsAndRecordThreshold is no longer valid.
+func (a *buyerAccounts) debitOrHoldPrice(sale *event.Sale, holdOnly bool) (availabilityMayChange bool) {
+	if holdOnly {
+		return a.adjustBalanceAndHeldFunds(sale.Buyer, 0, sale.Price)
 	}
-	return a.adjustBalance(sale.Buyer, -sale.Price, 0)
+	return a.adjustBalanceAndHeldFunds(sale.Buyer, -sale.Price, 0)
 }
 
-// raiseAvailabilityVersionIf raises the availability version if thresholdCrossed is set. Callers
+// raiseAvailabilityVersionIf raises the availability version if availabilityMayChange is set. Callers
 // that cache which buyers are available then compute it again.
-func (s *State) raiseAvailabilityVersionIf(thresholdCrossed bool) {
-	if thresholdCrossed {
+func (s *State) raiseAvailabilityVersionIf(availabilityMayChange bool) {
+	if availabilityMayChange {
 		s.availability.Add(1)
 	}
 }
 
-// copyBuyerAndPrice copies the buyer, price, payout and currency of the sale to the lead.
-func (l *Lead) copyBuyerAndPrice(sale *event.Sale) {
+// copyBuyerAndAmounts copies the buyer, price, payout and currency of the sale to the lead.
+func (l *Lead) copyBuyerAndAmounts(sale *event.Sale) {
 	l.Buyer, l.Price, l.Payout, l.Currency = sale.Buyer, sale.Price, sale.Payout, sale.Currency
 }

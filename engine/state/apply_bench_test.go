@@ -21,18 +21,18 @@ func soldLead(n uint64) *event.LeadDecided {
 	hash := func(kind byte) [16]byte { return keyOf(n, kind) }
 	fact := &event.LeadDecided{
 		Lead: id, Request: id, Campaign: 1, Supplier: 1, Catalog: 1, Decided: monday, Keep: monday + 45*day,
-		Idempotency: event.IdempotencyUse{Key: hash(1), Fingerprint: n, ExpiresAt: monday + 30*day},
-		Fields: []event.Field{
+		Idempotency: event.RequestIdempotencyKey{Key: hash(1), Fingerprint: n, ExpiresAt: monday + 30*day},
+		Fields: []event.LeadField{
 			{Name: "state", Kind: market.KindString, Text: []byte("CA")},
 			{Name: "vehicle_count", Kind: market.KindInteger, Text: []byte("2")},
 		},
 		Sealed: make([]byte, 120),
-		Trail:  []event.OutcomeFilterSets{{Outcome: market.OutcomeWon, FilterSets: bitset.Set{4}}},
+		Trail:  []event.FilterSetsWithOutcome{{Outcome: market.OutcomeWon, FilterSets: bitset.Set{4}}},
 		Sale: event.Sale{
 			Buyer: 1, FilterSet: 2, Price: dollar, Payout: dollar / 2, Currency: market.Currency{'U', 'S', 'D'},
 			Charges:    []event.CapCharge{{Cap: 1, Window: monday, Amount: 1}, {Cap: 2, Window: monday, Amount: int64(dollar)}},
 			Turn:       event.RotationTurn{Set: 7, Member: uint32(n % 3)},
-			Duplicates: []event.DuplicateValue{{Key: hash(2), Until: monday + 30*day}, {Key: hash(3), Until: monday + 30*day}},
+			Duplicates: []event.DuplicateCheckValue{{Key: hash(2), Until: monday + 30*day}, {Key: hash(3), Until: monday + 30*day}},
 		},
 	}
 	return fact
@@ -56,7 +56,7 @@ func replayMany(b *testing.B, what string, d *event.Decoder, fact func(n uint64)
 	var frames [][]byte
 	size := 0
 	for n := range uint64(many) {
-		frames = append(frames, event.Append(nil, fact(n)))
+		frames = append(frames, event.AppendRecord(nil, fact(n)))
 		size += len(frames[n])
 	}
 	w, n := newWorld(), 0
@@ -146,12 +146,12 @@ func BenchmarkHash(b *testing.B) {
 
 func BenchmarkTakeRoom(b *testing.B) {
 	w := newWorld()
-	var h Reservation
+	var h RequestReservations
 	keys := []market.DuplicateKey{{1}, {2}}
 	b.ReportAllocs()
 	for b.Loop() {
-		w.ClaimDuplicateKeys(&h, keys, monday)
-		w.ReserveCaps(&h, w.limits[1], dollar, nil, monday)
+		w.ClaimAllDuplicateKeys(&h, keys, monday)
+		w.ReserveAllCaps(&h, w.limits[1], dollar, nil, monday)
 		w.ReserveFunds(&h, w.buyers[0], dollar)
 		w.ReleaseAll(&h)
 	}

@@ -14,8 +14,8 @@ type standing struct {
 	status   market.LeadStatus
 	delivery market.DeliveryState
 	answer   SupplierAnswer
-	reason   market.Reason
-	buyer    market.Ref
+	reason   market.UnsoldReason
+	buyer    market.PermanentNumber
 	open     string          // its post: "", tried n, answered, unknown
 	red      [2]market.Money // balance and held of the first buyer, in dollars
 	green    [2]market.Money
@@ -41,7 +41,7 @@ var (
 func (w *world) standing() (s standing) {
 	lead, _ := w.Lead(history)
 	s.status, s.delivery, s.answer, s.reason, s.buyer = lead.Status, lead.Delivery, lead.Answer, lead.Reason, lead.Buyer
-	if post := w.OpenPost(history); post != nil {
+	if post := w.UnfinishedPost(history); post != nil {
 		s.open = fmt.Sprintf("tried %d", post.Attempts)
 		if post.Answered {
 			s.open += ", answered"
@@ -51,12 +51,12 @@ func (w *world) standing() (s standing) {
 		}
 	}
 	for i, money := range []*[2]market.Money{&s.red, &s.green} {
-		balance, held := w.BuyerBalance(market.Ref(i + 1))
+		balance, held := w.BuyerBalance(market.PermanentNumber(i + 1))
 		*money = [2]market.Money{balance / dollar, held / dollar}
 	}
 	s.sold = w.caps.counterOf(3).used
-	var h Reservation
-	room, first, _ := w.ClaimDuplicateKeys(&h, []market.DuplicateKey{phone}, w.at)
+	var h RequestReservations
+	room, first, _ := w.ClaimAllDuplicateKeys(&h, []market.DuplicateKey{phone}, w.at)
 	s.known = room == Full && first == history
 	w.ReleaseAll(&h)
 	return s
@@ -67,13 +67,13 @@ func (w *world) standing() (s standing) {
 var (
 	red = event.Sale{
 		Buyer: 1, Price: 12 * dollar, Payout: 9 * dollar, Currency: market.Currency{'U', 'S', 'D'},
-		Charges: []event.CapCharge{{Cap: 3, Window: 0, Amount: 1}}, Duplicates: []event.DuplicateValue{{Key: phone, Until: monday + 30*day}},
+		Charges: []event.CapCharge{{Cap: 3, Window: 0, Amount: 1}}, Duplicates: []event.DuplicateCheckValue{{Key: phone, Until: monday + 30*day}},
 	}
 	green = event.Sale{Buyer: 2, Price: 7 * dollar, Payout: 5 * dollar, Duplicates: red.Duplicates}
 	way   = event.PostIntent{URL: "https://buyer.example/v1/post", Repeatable: true}
 )
 
-func decided(sale event.Sale, post event.PostIntent, reason market.Reason) event.Event {
+func decided(sale event.Sale, post event.PostIntent, reason market.UnsoldReason) event.Event {
 	return &event.LeadDecided{Lead: history, Campaign: 1, Supplier: 1, Decided: monday, Keep: monday + 90*day, Sale: sale, Post: post, Reason: reason}
 }
 
@@ -104,7 +104,7 @@ func TestHistoriesOfALead(t *testing.T) {
 	none := [2]market.Money{}
 	sent := step{"sent to red", decided(red, way, 0), standing{market.StatusOpen, market.DeliveryPending, AnswerNone, 0, 1, "tried 0", [2]market.Money{500, 12}, none, 1, false}}
 	pending := step{"red is slow", settled(event.SettledPending, red), standing{accepted, market.DeliveryPending, AnswerAccepted, 0, 1, "tried 0, answered", [2]market.Money{500, 12}, none, 1, true}}
-	tried := step{"a try failed", &event.PostAttempted{Lead: history, Attempt: 1, At: monday, Status: 503}, standing{accepted, market.DeliveryPending, AnswerAccepted, 0, 1, "tried 1, answered", [2]market.Money{500, 12}, none, 1, true}}
+	tried := step{"a try failed", &event.PostAttemptFailed{Lead: history, Attempt: 1, At: monday, Status: 503}, standing{accepted, market.DeliveryPending, AnswerAccepted, 0, 1, "tried 1, answered", [2]market.Money{500, 12}, none, 1, true}}
 	unknown := step{"the last try failed", settled(event.SettledUnknown, red), standing{accepted, market.DeliveryUnknown, AnswerAccepted, 0, 1, "tried 2, answered, unknown", [2]market.Money{500, 12}, none, 1, true}}
 	resent := step{"the operator sends it again", settled(event.SettledResent, red), standing{accepted, market.DeliveryPending, AnswerAccepted, 0, 1, "tried 0, answered", [2]market.Money{500, 12}, none, 1, true}}
 	delivered := step{"red has it", settled(event.SettledDelivered, red), standing{accepted, market.DeliveryDone, AnswerAccepted, 0, 1, "", [2]market.Money{488, 0}, none, 1, true}}
@@ -154,7 +154,7 @@ func TestHistoriesOfALead(t *testing.T) {
 		"resent":                 {sent, pending, tried, unknown, resent, delivered},
 		"unknown at once":        {sent, unknown, resent, unknown, resent, tried, delivered},
 		"resent and refused":     {sent, unknown, resent, {"red refuses", refused(event.Sale{}, event.PostIntent{}), standing{unmatched, market.DeliveryFailed, AnswerAccepted, market.ReasonPostRejected, 1, "", full, none, 0, false}}},
-		"a note for a lead gone": {{"tried", &event.PostAttempted{Lead: history, Attempt: 1}, standing{red: full}}},
+		"a note for a lead gone": {{"tried", &event.PostAttemptFailed{Lead: history, Attempt: 1}, standing{red: full}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()
@@ -198,7 +198,7 @@ func rowsAhead(t *testing.T, w *world) *State {
 func TestTermsOfALead(t *testing.T) {
 	w := newWorld()
 	w.fact(decided(red, way, 0))
-	post := w.OpenPost(history)
+	post := w.UnfinishedPost(history)
 	w.fact(settled(event.SettledPending, red))
 	if post.Answered {
 		t.Error("a post that a reader has was changed under it")

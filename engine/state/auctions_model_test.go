@@ -23,7 +23,7 @@ type auctionModel struct {
 
 // atWork is a request that has claimed a name: for a new auction, or for a sale.
 type atWork struct {
-	hold Reservation
+	hold RequestReservations
 	name [16]byte
 	sale bool
 	done bool
@@ -48,7 +48,7 @@ func (m *auctionModel) begin(t *rapid.T, name [16]byte, sale bool) {
 	mayClaim := !known
 	if sale {
 		row, found, wait = m.ClaimAuctionForSale(&request.hold, name, m.at)
-		mayClaim = known && !want.IsSold()
+		mayClaim = known && !want.IsSoldOrBeingPosted()
 		if row != want {
 			t.Fatalf("%x is %+v, want %+v", name, row, want)
 		}
@@ -86,7 +86,7 @@ func (m *auctionModel) end(t *rapid.T) {
 		}
 	case logged:
 		keep := m.at + int64(rapid.IntRange(1, 4).Draw(t, "hours"))*hour
-		m.fact(&event.AuctionHeld{Auction: m.id(), Name: request.name, Keep: keep})
+		m.fact(&event.PingAuctionCompleted{Auction: m.id(), Name: request.name, Keep: keep})
 		m.rows[request.name] = AuctionRow{Name: request.name, Seq: m.seq, Keep: unixSecondsRoundedUp(keep)}
 	}
 	m.ReleaseAfterApply(&request.hold)

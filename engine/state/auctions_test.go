@@ -16,8 +16,8 @@ func atItsBid(sale event.Sale) event.Sale {
 	return sale
 }
 
-func held(keep int64) *event.AuctionHeld {
-	return &event.AuctionHeld{Auction: market.AuctionID{3}, Supplier: 1, Name: ping, Keep: keep}
+func held(keep int64) *event.PingAuctionCompleted {
+	return &event.PingAuctionCompleted{Auction: market.AuctionID{3}, Supplier: 1, Name: ping, Keep: keep}
 }
 
 // of makes a fact one of another lead.
@@ -91,7 +91,7 @@ func TestWhatBecomesOfAnAuction(t *testing.T) {
 					"live": w.State, "replayed": again, "after a snapshot": loaded(t, w.State), "with rows ahead": rowsAhead(t, w),
 				} {
 					row, found := s.FindAuction(ping, w.at)
-					if row.Lead != step.lead || row.IsSold() != (step.lead != nobody) || found == (name == "never heard of") {
+					if row.Lead != step.lead || row.IsSoldOrBeingPosted() != (step.lead != nobody) || found == (name == "never heard of") {
 						t.Fatalf("%s, %s: %+v, found %t, want it sold to %s", step.what, how, row, found, step.lead)
 					}
 				}
@@ -160,25 +160,25 @@ func TestALeadKnowsWhatEndedItsPost(t *testing.T) {
 func TestAKeyTellsALeadFromAnAuction(t *testing.T) {
 	w := newWorld()
 	ofLead, ofAuction := [16]byte{1}, [16]byte{2}
-	use := func(key [16]byte) event.IdempotencyUse {
-		return event.IdempotencyUse{Key: key, Fingerprint: 5, ExpiresAt: w.at + 40*day}
+	use := func(key [16]byte) event.RequestIdempotencyKey {
+		return event.RequestIdempotencyKey{Key: key, Fingerprint: 5, ExpiresAt: w.at + 40*day}
 	}
 	lead := decided(event.Sale{}, event.PostIntent{}, market.ReasonNoBuyer).(*event.LeadDecided)
 	lead.Idempotency, lead.Keep = use(ofLead), w.at+day
 	w.fact(lead)
 	leadSeq := w.seq
-	w.fact(&event.AuctionHeld{Auction: market.AuctionID{3}, Idempotency: use(ofAuction)}) // without a name
+	w.fact(&event.PingAuctionCompleted{Auction: market.AuctionID{3}, Idempotency: use(ofAuction)}) // without a name
 	auctionSeq := w.seq
 	for how, s := range map[string]*State{"live": w.State, "after a snapshot": loaded(t, w.State)} {
 		for _, test := range []struct {
 			what string
 			key  [16]byte
-			want IdempotencyKeyClaim
+			want IdempotencyKeyClaimResult
 		}{
-			{"a lead's", ofLead, IdempotencyKeyClaim{Lead: history, Seq: leadSeq, SameBody: true}},
-			{"an auction's", ofAuction, IdempotencyKeyClaim{Seq: auctionSeq, SameBody: true}},
+			{"a lead's", ofLead, IdempotencyKeyClaimResult{Lead: history, Seq: leadSeq, SameBody: true}},
+			{"an auction's", ofAuction, IdempotencyKeyClaimResult{Seq: auctionSeq, SameBody: true}},
 		} {
-			var h Reservation
+			var h RequestReservations
 			if got := s.ClaimIdempotencyKey(&h, test.key, 5, w.at); got != test.want || !got.IsUsed() {
 				t.Errorf("%s, %s key: %+v, want %+v", how, test.what, got, test.want)
 			}
@@ -190,8 +190,8 @@ func TestAKeyTellsALeadFromAnAuction(t *testing.T) {
 	// The lead leaves memory before its key does.
 	w.at += 2 * day
 	w.fact(of(market.LeadID{9, 15: 3}, decided(event.Sale{}, event.PostIntent{}, market.ReasonNoBuyer)))
-	var h Reservation
-	if got := w.ClaimIdempotencyKey(&h, ofLead, 5, w.at); got != (IdempotencyKeyClaim{Lead: history, SameBody: true}) || !got.IsUsed() {
+	var h RequestReservations
+	if got := w.ClaimIdempotencyKey(&h, ofLead, 5, w.at); got != (IdempotencyKeyClaimResult{Lead: history, SameBody: true}) || !got.IsUsed() {
 		t.Errorf("a forgotten lead's key: %+v", got)
 	}
 	if got := w.ClaimIdempotencyKey(&h, [16]byte{3}, 5, w.at); got.IsUsed() {

@@ -52,7 +52,7 @@ func (d *door) truth(w *world, caps []*market.Cap, price market.Money) (wrong st
 		if cell.window >= window {
 			used = cell.used
 		}
-		if full := used > limit.Limit-limit.AmountOfSale(price); full != d.full[i] {
+		if full := used > limit.Limit-limit.AmountUsedBySale(price); full != d.full[i] {
 			return "whether a cap is full"
 		}
 	}
@@ -61,7 +61,7 @@ func (d *door) truth(w *world, caps []*market.Cap, price market.Money) (wrong st
 		if short := buyer.Funded && price > 0 && balance-held+buyer.Credit < price; short != d.short[i] {
 			return "whether money is short"
 		}
-		if paused := w.settings.paused[pauseKey{2, buyer.Ref}]; paused != d.paused[i] {
+		if paused := w.settings.paused[pausableObject{2, buyer.Ref}]; paused != d.paused[i] {
 			return "a pause"
 		}
 	}
@@ -75,7 +75,7 @@ func TestKeptAnswersAreRightWhileTheVersionStands(t *testing.T) {
 	moved, stood := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		w := newTrader(t)
-		w.fact(&event.BuyerFundsMoved{Buyer: 1, Amount: -470 * dollar}) // so that it runs out
+		w.fact(&event.BuyerFundsAdjusted{Buyer: 1, Amount: -470 * dollar}) // so that it runs out
 		prices := []market.Money{0, 1 * dollar, 7 * dollar}
 		other := *w.limits[1][0]
 		other.Limit = 3
@@ -108,9 +108,9 @@ func TestKeptAnswersAreRightWhileTheVersionStands(t *testing.T) {
 func TestTheVersionMovesOnlyWhenADoorMay(t *testing.T) {
 	w := newWorld()
 	sell := func() {
-		h := new(Reservation)
-		w.ReserveCaps(h, w.limits[1][:1], dollar, nil, w.at)
-		w.chargeSale(w.seq+1, 1, saleOf(1, dollar, h.CapCharges()), false)
+		h := new(RequestReservations)
+		w.ReserveAllCaps(h, w.limits[1][:1], dollar, nil, w.at)
+		w.chargeCapsTurnAndFunds(w.seq+1, 1, saleOf(1, dollar, h.CapCharges()), false)
 		w.ReleaseAll(h)
 	}
 	w.IsCapFull(w.limits[1][0], dollar, w.at)

@@ -15,8 +15,8 @@ func TestCapStanding(t *testing.T) {
 	w := newWorld()
 	limit := &market.Cap{Ref: 2, Unit: market.UnitCount, Period: calendar.Hour, Zone: time.UTC, Limit: 5}
 	w.caps.applyCharges([]event.CapCharge{{Cap: 2, Window: monday, Amount: 3}})
-	var hold Reservation
-	if room, _ := w.ReserveCaps(&hold, []*market.Cap{limit}, 0, nil, monday+1); room != Reserved {
+	var hold RequestReservations
+	if room, _ := w.ReserveAllCaps(&hold, []*market.Cap{limit}, 0, nil, monday+1); room != Reserved {
 		t.Fatal("no room")
 	}
 	for _, row := range []struct {

@@ -38,7 +38,7 @@ type capCounter struct {
 
 	start, end int64 // of the window that was computed last
 
-	// Callers cache the answer of isFull until used rises above fullAbove or falls to
+	// Callers cache the answer of isFullAndRecordThreshold until used rises above fullAbove or falls to
 	// freeAt, the nearest of all their thresholds.
 	fullAbove, freeAt int64
 }
@@ -53,7 +53,7 @@ type capCounters struct {
 
 // counterOf returns the counter of the cap with this number. An unknown number is a bug and
 // panics.
-func (c *capCounters) counterOf(ref market.Ref) *capCounter {
+func (c *capCounters) counterOf(ref market.PermanentNumber) *capCounter {
 	cells := c.cells.Load()
 	if cells == nil || int(ref) >= len(*cells) || ref == 0 {
 		panic("BUG: no catalog has numbered this cap")
@@ -62,7 +62,7 @@ func (c *capCounters) counterOf(ref market.Ref) *capCounter {
 }
 
 // add appends a counter for the cap that key identifies. ref must be the next free number.
-func (c *capCounters) add(ref market.Ref, key market.CapKey) {
+func (c *capCounters) add(ref market.PermanentNumber, key market.CapKey) {
 	c.keysMu.Lock()
 	defer c.keysMu.Unlock()
 	var cells []*capCounter
@@ -81,19 +81,19 @@ func (c *capCounters) add(ref market.Ref, key market.CapKey) {
 	c.cells.Store(&grown)
 }
 
-// reserveCapacity reserves amount of the cap limit in the window that contains now. givenBack is
+// reserveCapacity reserves amount of the cap limit in the window that contains nowUnixNanos. givenBackBySameEvent is
 // an earlier charge that the same event gives back; in its own window this charge needs no new
 // capacity.
 //
 // The reservation names the window and the amount that was reserved. If the result is Contended,
 // capacityChanged closes at the counter's next change. It is created under the lock, so the
 // caller cannot miss that change.
-func (c *capCounter) reserveCapacity(limit *market.Cap, amount int64, givenBack event.CapCharge, now int64) (result ReserveResult, reservation event.CapCharge, capacityChanged <-chan struct{}) {
+func (c *capCounter) reserveCapacity(limit *market.Cap, amount int64, givenBackBySameEvent event.CapCharge, nowUnixNanos int64) (result ReserveResult, reservation event.CapCharge, capacityChanged <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	window := max(c.windowStartAt(limit, now), c.window, c.reservedWindow)
-	if givenBack.Window == window {
-		amount -= givenBack.Amount
+	window := max(c.windowStartAt(limit, nowUnixNanos), c.window, c.reservedWindow)
+	if givenBackBySameEvent.Window == window {
+		amount -= givenBackBySameEvent.Amount
 	}
 	var used, reserved int64
 	if c.window == window {
@@ -106,24 +106,24 @@ func (c *capCounter) reserveCapacity(limit *market.Cap, amount int64, givenBack 
 	case used+amount > limit.Limit:
 		return Full, reservation, nil
 	case used+reserved+amount > limit.Limit:
-		return Contended, reservation, c.nextChangeLocked()
+		return Contended, reservation, c.nextChangeChannelLocked()
 	}
 	reservation = event.CapCharge{Cap: limit.Ref, Window: window, Amount: max(0, amount)}
 	c.reservedWindow, c.reserved = window, reserved+reservation.Amount
 	return Reserved, reservation, nil
 }
 
-// isFull reports whether the window that contains now has less than amount left by applied events
-// alone, without reservations. windowEnd is the end of that window.
-func (c *capCounter) isFull(limit *market.Cap, amount, now int64) (full bool, windowEnd int64) {
+// isFullAndRecordThreshold reports whether the window that contains nowUnixNanos has less than saleAmount left by applied events
+// alone, without reservations. windowEndUnixNanos is the end of that window.
+func (c *capCounter) isFullAndRecordThreshold(limit *market.Cap, saleAmount, nowUnixNanos int64) (full bool, windowEndUnixNanos int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	window := c.windowStartAt(limit, now)
+	window := c.windowStartAt(limit, nowUnixNanos)
 	used := int64(0)
 	if c.window >= window {
 		used = c.used
 	}
-	threshold := limit.Limit - amount
+	threshold := limit.Limit - saleAmount
 	if used > threshold {
 		c.freeAt = max(c.freeAt, threshold)
 		return true, c.end
@@ -132,20 +132,20 @@ func (c *capCounter) isFull(limit *market.Cap, amount, now int64) (full bool, wi
 	return false, c.end
 }
 
-// windowStartAt returns the start of the window that contains now. The counter caches the last
+// windowStartAt returns the start of the window that contains nowUnixNanos. The counter caches the last
 // window, because computing a window reads the rules of the time zone.
-func (c *capCounter) windowStartAt(limit *market.Cap, now int64) int64 {
-	if now < c.start || now >= c.end {
-		c.start, c.end = limit.Period.WindowContaining(now, limit.Zone)
+func (c *capCounter) windowStartAt(limit *market.Cap, nowUnixNanos int64) (startUnixNanos int64) {
+	if nowUnixNanos < c.start || nowUnixNanos >= c.end {
+		c.start, c.end = limit.Period.WindowContaining(nowUnixNanos, limit.Zone)
 	}
 	return c.start
 }
 
 // releaseCapacity ends a reservation of amount in the window. Callers call it after the
 // reservation's event was applied, or when its request gives up.
-func (c *capCounter) releaseCapacity(windowStart, amount int64) {
+func (c *capCounter) releaseCapacity(windowStartUnixNanos, amount int64) {
 	c.mu.Lock()
-	if c.reservedWindow == windowStart {
+	if c.reservedWindow == windowStartUnixNanos {
 		c.reserved -= amount
 		if c.reserved < 0 {
 			panic("BUG: a cap's reservation was released twice")
@@ -156,22 +156,22 @@ func (c *capCounter) releaseCapacity(windowStart, amount int64) {
 }
 
 // applyCharge adds an event's amount to the window's use; a negative amount gives capacity back.
-// thresholdCrossed reports that an answer of isFull, which callers cache, is no longer valid.
-func (c *capCounter) applyCharge(windowStart, amount int64) (thresholdCrossed bool) {
+// availabilityMayChange reports that an answer of isFullAndRecordThreshold, which callers cache, is no longer valid.
+func (c *capCounter) applyCharge(windowStartUnixNanos, amount int64) (availabilityMayChange bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case windowStart == c.window:
+	case windowStartUnixNanos == c.window:
 		c.used += amount
-	case windowStart > c.window && amount > 0:
-		c.window, c.used = windowStart, amount
+	case windowStartUnixNanos > c.window && amount > 0:
+		c.window, c.used = windowStartUnixNanos, amount
 	}
 	if c.used > c.fullAbove || c.used <= c.freeAt {
 		c.fullAbove, c.freeAt = math.MaxInt64, math.MinInt64
-		thresholdCrossed = true
+		availabilityMayChange = true
 	}
 	c.wakeWaitersLocked()
-	return thresholdCrossed
+	return availabilityMayChange
 }
 
 // changeSignal notifies requests of the next change of a cap counter or an account. The lock of
@@ -188,41 +188,41 @@ func (c *changeSignal) wakeWaitersLocked() {
 	}
 }
 
-// nextChangeLocked returns a channel that closes at the next change. The caller holds the owner's
+// nextChangeChannelLocked returns a channel that closes at the next change. The caller holds the owner's
 // lock.
-func (c *changeSignal) nextChangeLocked() <-chan struct{} {
+func (c *changeSignal) nextChangeChannelLocked() <-chan struct{} {
 	if c.changed == nil {
 		c.changed = make(chan struct{})
 	}
 	return c.changed
 }
 
-// applyCharges counts a sale's charges in their caps. thresholdCrossed reports that a cached
-// answer of isFull is no longer valid.
-func (c *capCounters) applyCharges(charges []event.CapCharge) (thresholdCrossed bool) {
+// applyCharges counts a sale's charges in their caps. availabilityMayChange reports that a cached
+// answer of isFullAndRecordThreshold is no longer valid.
+func (c *capCounters) applyCharges(charges []event.CapCharge) (availabilityMayChange bool) {
 	return c.replaceCharges(nil, charges)
 }
 
 // replaceCharges gives back the charges of one sale and applies those of the next sale. If both
 // charge one window of one cap, it makes a single change. Otherwise another request could take
-// the capacity in between, though the lead never gave it up. thresholdCrossed reports that a
-// cached answer of isFull is no longer valid.
-func (c *capCounters) replaceCharges(returned, charged []event.CapCharge) (thresholdCrossed bool) {
+// the capacity in between, though the lead never gave it up. availabilityMayChange reports that a
+// cached answer of isFullAndRecordThreshold is no longer valid.
+func (c *capCounters) replaceCharges(returned, charged []event.CapCharge) (availabilityMayChange bool) {
 	for i := range charged {
-		amount := charged[i].Amount - findChargeOfSameWindow(returned, &charged[i]).Amount
-		thresholdCrossed = c.counterOf(charged[i].Cap).applyCharge(charged[i].Window, amount) || thresholdCrossed
+		amount := charged[i].Amount - findChargeOfSameCapAndWindow(returned, &charged[i]).Amount
+		availabilityMayChange = c.counterOf(charged[i].Cap).applyCharge(charged[i].Window, amount) || availabilityMayChange
 	}
 	for i := range returned {
-		if findChargeOfSameWindow(charged, &returned[i]).Cap == 0 {
-			thresholdCrossed = c.counterOf(returned[i].Cap).applyCharge(returned[i].Window, -returned[i].Amount) || thresholdCrossed
+		if findChargeOfSameCapAndWindow(charged, &returned[i]).Cap == 0 {
+			availabilityMayChange = c.counterOf(returned[i].Cap).applyCharge(returned[i].Window, -returned[i].Amount) || availabilityMayChange
 		}
 	}
-	return thresholdCrossed
+	return availabilityMayChange
 }
 
-// findChargeOfSameWindow returns the element of charges that has the cap and the window of like,
+// findChargeOfSameCapAndWindow returns the element of charges that has the cap and the window of like,
 // or a zero charge.
-func findChargeOfSameWindow(charges []event.CapCharge, like *event.CapCharge) event.CapCharge {
+func findChargeOfSameCapAndWindow(charges []event.CapCharge, like *event.CapCharge) event.CapCharge {
 	for _, charge := range charges {
 		if charge.Cap == like.Cap && charge.Window == like.Window {
 			return charge
@@ -231,9 +231,9 @@ func findChargeOfSameWindow(charges []event.CapCharge, like *event.CapCharge) ev
 	return event.CapCharge{}
 }
 
-// digest returns the caps' part of State.Hash: the sum of the hashes of all counters, without
+// sumOfEntryHashes returns the caps' part of State.Hash: the sum of the hashes of all counters, without
 // reservations.
-func (c *capCounters) digest() (sum uint64) {
+func (c *capCounters) sumOfEntryHashes() (sum uint64) {
 	cells := c.cells.Load()
 	if cells == nil {
 		return 0
@@ -243,7 +243,7 @@ func (c *capCounters) digest() (sum uint64) {
 			continue
 		}
 		key := &c.keys[ref]
-		sum += newDigest(4).addWord(uint64(ref)).addWord(uint64(key.Scope) | uint64(key.Unit)<<8 | uint64(key.Period)<<16).
+		sum += newRunningHash(4).addWord(uint64(ref)).addWord(uint64(key.Scope) | uint64(key.Unit)<<8 | uint64(key.Period)<<16).
 			addWord(uint64(key.Campaign) | uint64(key.Buyer)<<32).addBytes([]byte(key.Zone)).
 			addWord(uint64(cell.window)).addWord(uint64(cell.used)).sum()
 	}
@@ -257,18 +257,18 @@ type CapUsage struct {
 	From, Until int64 // Unix nanoseconds, the end exclusive
 }
 
-// CapUsage returns the use of the cap limit in the window that a decision at now would charge.
-func (s *State) CapUsage(limit *market.Cap, now int64) (c CapUsage) {
+// CapUsage returns the use of the cap limit in the window that a decision at nowUnixNanos would charge.
+func (s *State) CapUsage(limit *market.Cap, nowUnixNanos int64) (usage CapUsage) {
 	cell := s.caps.counterOf(limit.Ref)
 	cell.mu.Lock()
 	defer cell.mu.Unlock()
-	window := max(cell.windowStartAt(limit, now), cell.window, cell.reservedWindow)
-	c.From, c.Until = limit.Period.WindowContaining(window, limit.Zone)
+	window := max(cell.windowStartAt(limit, nowUnixNanos), cell.window, cell.reservedWindow)
+	usage.From, usage.Until = limit.Period.WindowContaining(window, limit.Zone)
 	if cell.window == window {
-		c.Used = cell.used
+		usage.Used = cell.used
 	}
 	if cell.reservedWindow == window {
-		c.Reserved = cell.reserved
+		usage.Reserved = cell.reserved
 	}
-	return c
+	return usage
 }

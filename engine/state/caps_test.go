@@ -30,10 +30,10 @@ func TestCapKeepsToItsDefinition(t *testing.T) {
 		unit := market.CapUnit(rapid.IntRange(1, 2).Draw(t, "unit"))
 		limit := &market.Cap{Ref: 2, Unit: unit, Period: calendar.Hour, Zone: time.UTC, Limit: int64(rapid.IntRange(0, 6).Draw(t, "limit"))}
 		m := capModel{sold: map[int64]int64{}, out: map[int64]int64{}}
-		var holds []*Reservation
+		var holds []*RequestReservations
 		var sales []event.CapCharge
 		now := monday
-		take := func(from int) *Reservation {
+		take := func(from int) *RequestReservations {
 			h := holds[from]
 			holds = append(holds[:from], holds[from+1:]...)
 			return h
@@ -62,17 +62,17 @@ func TestCapKeepsToItsDefinition(t *testing.T) {
 				w.caps.applyCharges(h.CapCharges())
 				w.ReleaseAll(h)
 			default:
-				h := new(Reservation)
+				h := new(RequestReservations)
 				price := market.Money(rapid.IntRange(0, 3).Draw(t, "price"))
 				asked := now - int64(rapid.IntRange(0, 1).Draw(t, "late"))*hour/2
-				window, amount := m.windowOf(asked), limit.AmountOfSale(price)
+				window, amount := m.windowOf(asked), limit.AmountUsedBySale(price)
 				want := Reserved
 				if m.sold[window]+amount > limit.Limit {
 					want = Full
 				} else if m.sold[window]+m.out[window]+amount > limit.Limit {
 					want = Contended
 				}
-				room, wait := w.ReserveCaps(h, []*market.Cap{limit}, price, nil, asked)
+				room, wait := w.ReserveAllCaps(h, []*market.Cap{limit}, price, nil, asked)
 				if room != want || (wait != nil) != (room == Contended) {
 					t.Fatalf("room %d (wait %t), want %d: limit %d, sold %d, out %d, amount %d",
 						room, wait != nil, want, limit.Limit, m.sold[window], m.out[window], amount)
@@ -98,14 +98,14 @@ func TestASlowRequestJoinsTheWindowOfOthers(t *testing.T) {
 	w := newWorld()
 	limits := []*market.Cap{{Ref: 2, Unit: market.UnitCount, Period: calendar.Hour, Zone: time.UTC, Limit: 1}}
 	before, after := monday+hour-1, monday+hour
-	var first, slow, third Reservation
-	if room, _ := w.ReserveCaps(&first, limits, 0, nil, after); room != Reserved {
+	var first, slow, third RequestReservations
+	if room, _ := w.ReserveAllCaps(&first, limits, 0, nil, after); room != Reserved {
 		t.Fatal("no room in an empty cap")
 	}
-	if room, _ := w.ReserveCaps(&slow, limits, 0, nil, before); room != Contended {
+	if room, _ := w.ReserveAllCaps(&slow, limits, 0, nil, before); room != Contended {
 		t.Errorf("a slow request got %d, and the only place is taken", room)
 	}
-	if room, _ := w.ReserveCaps(&third, limits, 0, nil, after); room != Contended {
+	if room, _ := w.ReserveAllCaps(&third, limits, 0, nil, after); room != Contended {
 		t.Errorf("after a slow request another got %d, and the only place is taken", room)
 	}
 }
@@ -118,10 +118,10 @@ func TestAChargeOfAClosedWindowGoesToNone(t *testing.T) {
 	}
 	used := func(now int64) int64 {
 		for room := int64(0); ; room++ {
-			if full, _ := w.caps.counterOf(2).isFull(limit, limit.Limit-room+1, now); !full {
+			if full, _ := w.caps.counterOf(2).isFullAndRecordThreshold(limit, limit.Limit-room+1, now); !full {
 				t.Fatal("a cap that is never full")
 			}
-			if full, _ := w.caps.counterOf(2).isFull(limit, limit.Limit-room, now); !full {
+			if full, _ := w.caps.counterOf(2).isFullAndRecordThreshold(limit, limit.Limit-room, now); !full {
 				return room
 			}
 		}
@@ -162,17 +162,17 @@ func TestALimitThatChangesKeepsTheCount(t *testing.T) {
 
 func TestCapsAreTakenAllOrNone(t *testing.T) {
 	w := newWorld()
-	of := func(ref market.Ref, limit int64) *market.Cap {
+	of := func(ref market.PermanentNumber, limit int64) *market.Cap {
 		return &market.Cap{Ref: ref, Unit: market.UnitCount, Period: calendar.Day, Zone: time.UTC, Limit: limit}
 	}
-	var h Reservation
-	if room, wait := w.ReserveCaps(&h, []*market.Cap{of(1, 1), of(2, 1), of(3, 0)}, 0, nil, monday); room != Full || wait != nil {
+	var h RequestReservations
+	if room, wait := w.ReserveAllCaps(&h, []*market.Cap{of(1, 1), of(2, 1), of(3, 0)}, 0, nil, monday); room != Full || wait != nil {
 		t.Errorf("room %d with a cap of nothing", room)
 	}
 	if len(h.CapCharges()) != 0 || w.ReservationCount() != 0 {
 		t.Errorf("%d charges held after a refusal, %d reservations", len(h.CapCharges()), w.ReservationCount())
 	}
-	if room, _ := w.ReserveCaps(&h, []*market.Cap{of(1, 1), of(2, 1), of(3, 1)}, 0, nil, monday); room != Reserved || len(h.CapCharges()) != 3 {
+	if room, _ := w.ReserveAllCaps(&h, []*market.Cap{of(1, 1), of(2, 1), of(3, 1)}, 0, nil, monday); room != Reserved || len(h.CapCharges()) != 3 {
 		t.Errorf("room %d, charges %v", room, h.CapCharges())
 	}
 	w.ReleaseAll(&h)
@@ -192,15 +192,15 @@ func TestBugsPanic(t *testing.T) {
 		"funds let go twice": func(w *world) { w.accounts.releaseFunds(1, 1) },
 		"a claim let go":     func(w *world) { w.idempotency[0].endClaim([16]byte{1}) },
 		"a second auction": func(w *world) {
-			var h Reservation
+			var h RequestReservations
 			w.ClaimAuctionName(&h, ping, w.at)
 			w.ClaimAuctionName(&h, [16]byte{8}, w.at)
 		},
 		"a webhook of no supplier": func(w *world) {
 			w.fact(&event.PostSettled{Settlement: event.SettledDelivered, Webhook: market.WebhookPosted})
 		},
-		"a fact left out": func(w *world) { w.Apply(w.seq+2, w.at, &event.PauseSet{}) },
-		"a fact again":    func(w *world) { w.Apply(w.seq, w.at, &event.PauseSet{}) },
+		"a fact left out": func(w *world) { w.Apply(w.seq+2, w.at, &event.PausedOrResumed{}) },
+		"a fact again":    func(w *world) { w.Apply(w.seq, w.at, &event.PausedOrResumed{}) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			defer func() {

@@ -36,14 +36,14 @@ type configHistory struct {
 	revisions []ConfigRevision // the one in force is the last
 }
 
-// applyCatalogSet makes the event's configuration the active one and adds it to the history. It
+// applyConfigActivated makes the event's configuration the active one and adds it to the history. It
 // drops the oldest revision beyond MaxRevisions.
-func (h *configHistory) applyCatalogSet(e *event.CatalogSet, batchTime int64) {
+func (h *configHistory) applyConfigActivated(e *event.ConfigActivated, batchUnixNanos int64) {
 	h.current = ConfigVersion{Version: e.Version, Document: copyString(e.Document), Overlay: copyString(e.Overlay)}
 	if len(h.revisions) > MaxRevisions {
 		h.revisions = append(h.revisions[:0], h.revisions[1:]...)
 	}
-	h.revisions = append(h.revisions, ConfigRevision{ConfigVersion: h.current, At: batchTime, By: copyString(e.By), From: e.From})
+	h.revisions = append(h.revisions, ConfigRevision{ConfigVersion: h.current, At: batchUnixNanos, By: copyString(e.By), From: e.From})
 }
 
 // CurrentConfigVersion returns the active configuration. Version zero means that no configuration
@@ -64,62 +64,62 @@ func (s *State) ConfigRevisions() []ConfigRevision {
 	return past
 }
 
-// digest returns the history's part of State.Hash. It leaves out entries that earlier programs
+// sumOfEntryHashes returns the history's part of State.Hash. It leaves out entries that earlier programs
 // wrote without an origin, so that the logs of those programs keep their hash.
-func (h *configHistory) digest() (sum uint64) {
+func (h *configHistory) sumOfEntryHashes() (sum uint64) {
 	for i := range h.revisions {
 		r := &h.revisions[i]
 		if r.From != 0 {
-			sum += newDigest(26).addWord(uint64(r.Version)).addBytes([]byte(r.Document)).addBytes([]byte(r.Overlay)).
+			sum += newRunningHash(26).addWord(uint64(r.Version)).addBytes([]byte(r.Document)).addBytes([]byte(r.Overlay)).
 				addWord(uint64(r.At)).addBytes([]byte(r.By)).addWord(uint64(r.From)).sum()
 		}
 	}
 	return sum
 }
 
-// snapshotFields encodes or decodes the history. snapshotGlobalState has decoded the version and
+// encodeOrDecodeSnapshot encodes or decodes the history. encodeOrDecodeGlobalState has decoded the version and
 // document of the active configuration already. In old snapshots this configuration is the whole
 // history.
-func (h *configHistory) snapshotFields(c *sectionCodec) {
-	if !c.hasFieldsSince(versionHistory) {
+func (h *configHistory) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
+	if !c.hasFieldsSinceVersion(versionHistory) {
 		if h.current.Version > 0 {
 			h.revisions = append(h.revisions, ConfigRevision{ConfigVersion: h.current})
 		}
 		return
 	}
-	listField(c, &h.revisions, func(r *ConfigRevision) {
-		uintField(c, &r.Version)
-		stringField(c, &r.Document)
-		stringField(c, &r.Overlay)
-		intField(c, &r.At)
-		stringField(c, &r.By)
-		uintField(c, &r.From)
+	encodeOrDecodeList(c, &h.revisions, func(r *ConfigRevision) {
+		encodeOrDecodeUvarint(c, &r.Version)
+		encodeOrDecodeString(c, &r.Document)
+		encodeOrDecodeString(c, &r.Overlay)
+		encodeOrDecodeZigzag(c, &r.At)
+		encodeOrDecodeString(c, &r.By)
+		encodeOrDecodeUvarint(c, &r.From)
 	})
 	if n := len(h.revisions); c.decoding && n > 0 {
 		h.current.Overlay = h.revisions[n-1].Overlay
 	}
 }
 
-// nameNumbers is the register of the permanent numbers of configured names (campaigns, suppliers,
+// objectNumberRegistry is the register of the permanent numbers of configured names (campaigns, suppliers,
 // buyers and others). A name gets its number when a configuration first contains it, and keeps it
 // after it leaves the configuration.
-type nameNumbers struct {
+type objectNumberRegistry struct {
 	mu   sync.RWMutex
-	refs map[event.ObjectKind]map[string]market.Ref
-	ids  map[event.ObjectKind][]string // by Ref
+	refs map[event.ConfigObjectKind]map[string]market.PermanentNumber
+	ids  map[event.ConfigObjectKind][]string // by Ref
 }
 
-// newNameNumbers returns an empty register.
-func newNameNumbers() nameNumbers {
-	return nameNumbers{refs: make(map[event.ObjectKind]map[string]market.Ref), ids: make(map[event.ObjectKind][]string)}
+// newObjectNumberRegistry returns an empty register.
+func newObjectNumberRegistry() objectNumberRegistry {
+	return objectNumberRegistry{refs: make(map[event.ConfigObjectKind]map[string]market.PermanentNumber), ids: make(map[event.ConfigObjectKind][]string)}
 }
 
 // add gives the name id the number ref, which must be the next number of its kind.
-func (n *nameNumbers) add(kind event.ObjectKind, ref market.Ref, id string) {
+func (n *objectNumberRegistry) add(kind event.ConfigObjectKind, ref market.PermanentNumber, id string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.refs[kind] == nil {
-		n.refs[kind] = make(map[string]market.Ref)
+		n.refs[kind] = make(map[string]market.PermanentNumber)
 		n.ids[kind] = []string{""}
 	}
 	if int(ref) != len(n.ids[kind]) {
@@ -130,16 +130,16 @@ func (n *nameNumbers) add(kind event.ObjectKind, ref market.Ref, id string) {
 	n.ids[kind] = append(n.ids[kind], id)
 }
 
-// RefOf returns the permanent number of the name id, or zero if the name has no number.
-func (s *State) RefOf(kind event.ObjectKind, id string) market.Ref {
+// RefOf returns the permanent number of the name, or zero if the name has no number.
+func (s *State) RefOf(kind event.ConfigObjectKind, name string) market.PermanentNumber {
 	s.names.mu.RLock()
 	defer s.names.mu.RUnlock()
-	return s.names.refs[kind][id]
+	return s.names.refs[kind][name]
 }
 
 // NameOf returns the name that has the permanent number ref, or an empty string if no name has
 // it.
-func (s *State) NameOf(kind event.ObjectKind, ref market.Ref) string {
+func (s *State) NameOf(kind event.ConfigObjectKind, ref market.PermanentNumber) string {
 	s.names.mu.RLock()
 	defer s.names.mu.RUnlock()
 	if ids := s.names.ids[kind]; int(ref) < len(ids) {
@@ -148,33 +148,33 @@ func (s *State) NameOf(kind event.ObjectKind, ref market.Ref) string {
 	return ""
 }
 
-// NameCount returns the number of names of a kind that have a permanent number.
-func (s *State) NameCount(kind event.ObjectKind) int {
+// CountNumberedNames returns the number of names of a kind that have a permanent number.
+func (s *State) CountNumberedNames(kind event.ConfigObjectKind) int {
 	s.names.mu.RLock()
 	defer s.names.mu.RUnlock()
 	return max(0, len(s.names.ids[kind])-1)
 }
 
-// CapNumbers returns the permanent number of each cap, by the cap's key. The caller owns the map.
-func (s *State) CapNumbers() map[market.CapKey]market.Ref {
+// CapRefsByKey returns the permanent number of each cap, by the cap's key. The caller owns the map.
+func (s *State) CapRefsByKey() map[market.CapKey]market.PermanentNumber {
 	s.caps.keysMu.RLock()
 	defer s.caps.keysMu.RUnlock()
-	refs := make(map[market.CapKey]market.Ref, len(s.caps.keys))
+	refs := make(map[market.CapKey]market.PermanentNumber, len(s.caps.keys))
 	for ref, key := range s.caps.keys {
 		if ref > 0 {
-			refs[key] = market.Ref(ref)
+			refs[key] = market.PermanentNumber(ref)
 		}
 	}
 	return refs
 }
 
-// digest returns the register's part of State.Hash: the sum of the hashes of all names and
+// sumOfEntryHashes returns the register's part of State.Hash: the sum of the hashes of all names and
 // numbers.
-func (n *nameNumbers) digest() (sum uint64) {
+func (n *objectNumberRegistry) sumOfEntryHashes() (sum uint64) {
 	for kind, ids := range n.ids {
 		for ref, id := range ids {
 			if ref > 0 {
-				sum += newDigest(9).addWord(uint64(kind)).addWord(uint64(ref)).addBytes([]byte(id)).sum()
+				sum += newRunningHash(9).addWord(uint64(kind)).addWord(uint64(ref)).addBytes([]byte(id)).sum()
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 func (w *world) configured(version uint32, from event.ConfigOrigin) {
 	w.at += second
-	w.fact(&event.CatalogSet{
+	w.fact(&event.ConfigActivated{
 		Version: version, Document: fmt.Sprint("d", version), Overlay: fmt.Sprint("o", version), By: fmt.Sprint("b", version), From: from,
 	})
 }
@@ -47,18 +47,18 @@ func TestRevisions(t *testing.T) {
 // TestTheHashSeesRevisions: who changed what, when and how counts; what an earlier
 // program logged counts as it did there.
 func TestTheHashSeesRevisions(t *testing.T) {
-	hash := func(at int64, e event.CatalogSet) uint64 {
+	hash := func(at int64, e event.ConfigActivated) uint64 {
 		w := newWorld()
 		w.at += at
 		w.fact(&e)
 		_, hash := w.Hash()
 		return hash
 	}
-	e := event.CatalogSet{Version: 1, Document: "d", From: event.FromAPI}
+	e := event.ConfigActivated{Version: 1, Document: "d", From: event.FromAPI}
 	seen := map[uint64]string{hash(0, e): "itself"}
-	for name, change := range map[string]func(*event.CatalogSet){
-		"overlay": func(e *event.CatalogSet) { e.Overlay = "o" }, "by": func(e *event.CatalogSet) { e.By = "b" },
-		"from": func(e *event.CatalogSet) { e.From = event.FromFile }, "document": func(e *event.CatalogSet) { e.Document = "x" },
+	for name, change := range map[string]func(*event.ConfigActivated){
+		"overlay": func(e *event.ConfigActivated) { e.Overlay = "o" }, "by": func(e *event.ConfigActivated) { e.By = "b" },
+		"from": func(e *event.ConfigActivated) { e.From = event.FromFile }, "document": func(e *event.ConfigActivated) { e.Document = "x" },
 	} {
 		other := e
 		change(&other)
@@ -70,7 +70,7 @@ func TestTheHashSeesRevisions(t *testing.T) {
 	if hash(1, e) == hash(0, e) {
 		t.Error("the time does not count")
 	}
-	old := event.CatalogSet{Version: 1, Document: "d"}
+	old := event.ConfigActivated{Version: 1, Document: "d"}
 	if hash(0, old) != hash(1, old) {
 		t.Error("an earlier program's log has another hash than it had there")
 	}

@@ -8,24 +8,24 @@ import (
 )
 
 // november is the month in which these leads were sold.
-var november = market.StartOfMonth(monday)
+var november = market.StartOfUTCMonth(monday)
 
 // reported is what became of the one lead that these tests are about.
-func reported(result event.LeadChangeResult, to market.LeadStatus, back event.ReturnedResources) *event.StatusChanged {
-	return &event.StatusChanged{Buyer: 1, At: monday, Changes: []event.LeadChange{{
+func reported(result event.LeadStatusChangeResult, to market.LeadStatus, back event.ResourcesFreedByReturn) *event.LeadStatusesChanged {
+	return &event.LeadStatusesChanged{Buyer: 1, At: monday, Changes: []event.LeadStatusChange{{
 		Lead: history, Result: result, To: to, Return: back, Supplier: 1,
 	}}}
 }
 
 // decision is the operator's word on a return that waited.
-func decision(result event.LeadChangeResult, back event.ReturnedResources) *event.StatusChanged {
+func decision(result event.LeadStatusChangeResult, back event.ResourcesFreedByReturn) *event.LeadStatusesChanged {
 	fact := reported(result, market.StatusReturned, back)
 	fact.Changes[0].WasPending = true
 	return fact
 }
 
 // whole is a return of all that red paid, the room in its cap included.
-var whole = event.ReturnedResources{Campaign: 1, Credit: red.Price, Reverse: red.Payout, Charges: red.Charges, Month: november}
+var whole = event.ResourcesFreedByReturn{Campaign: 1, Credit: red.Price, Reverse: red.Payout, Charges: red.Charges, Month: november}
 
 // after is all that reports can change.
 type after struct {
@@ -45,18 +45,18 @@ func (w *world) after() after {
 }
 
 func TestReportsOfALead(t *testing.T) {
-	month := event.ReturnedResources{Campaign: 1, Month: november}
+	month := event.ResourcesFreedByReturn{Campaign: 1, Month: november}
 	start := after{market.StatusAccepted, 0, 488, 1, 1, 0}
 	for name, steps := range map[string][]struct {
 		fact event.Event
 		want after
 	}{
 		"it is contacted, qualified and sold": {
-			{reported(event.ChangeDone, market.StatusContacted, event.ReturnedResources{}), after{market.StatusContacted, 0, 488, 1, 1, 0}},
-			{reported(event.ChangeNone, market.StatusContacted, event.ReturnedResources{}), after{market.StatusContacted, 0, 488, 1, 1, 0}},
-			{reported(event.ChangeDone, market.StatusQualified, event.ReturnedResources{}), after{market.StatusQualified, 0, 488, 1, 1, 0}},
-			{reported(event.ChangeNotAllowed, market.StatusContacted, event.ReturnedResources{}), after{market.StatusQualified, 0, 488, 1, 1, 0}},
-			{reported(event.ChangeDone, market.StatusSold, event.ReturnedResources{}), after{market.StatusSold, 0, 488, 1, 1, 0}},
+			{reported(event.ChangeDone, market.StatusContacted, event.ResourcesFreedByReturn{}), after{market.StatusContacted, 0, 488, 1, 1, 0}},
+			{reported(event.ChangeNone, market.StatusContacted, event.ResourcesFreedByReturn{}), after{market.StatusContacted, 0, 488, 1, 1, 0}},
+			{reported(event.ChangeDone, market.StatusQualified, event.ResourcesFreedByReturn{}), after{market.StatusQualified, 0, 488, 1, 1, 0}},
+			{reported(event.ChangeNotAllowed, market.StatusContacted, event.ResourcesFreedByReturn{}), after{market.StatusQualified, 0, 488, 1, 1, 0}},
+			{reported(event.ChangeDone, market.StatusSold, event.ResourcesFreedByReturn{}), after{market.StatusSold, 0, 488, 1, 1, 0}},
 		},
 		"what was refused changes nothing": {
 			{reported(event.ChangeUnknown, market.StatusReturned, whole), start},
@@ -69,23 +69,23 @@ func TestReportsOfALead(t *testing.T) {
 		},
 		"it comes back, and the cap stays charged": {
 			{
-				reported(event.ChangeDone, market.StatusReturned, event.ReturnedResources{Campaign: 1, Credit: red.Price, Month: november}),
+				reported(event.ChangeDone, market.StatusReturned, event.ResourcesFreedByReturn{Campaign: 1, Credit: red.Price, Month: november}),
 				after{market.StatusReturned, market.ReturnApproved, 500, 1, 1, 1},
 			},
 		},
 		"the operator takes it back": {
-			{reported(event.ChangeDone, market.StatusSold, event.ReturnedResources{}), after{market.StatusSold, 0, 488, 1, 1, 0}},
+			{reported(event.ChangeDone, market.StatusSold, event.ResourcesFreedByReturn{}), after{market.StatusSold, 0, 488, 1, 1, 0}},
 			{reported(event.ChangePending, market.StatusReturned, month), after{market.StatusSold, market.ReturnPending, 488, 1, 1, 1}},
 			{decision(event.ChangeDone, whole), after{market.StatusReturned, market.ReturnApproved, 500, 0, 1, 1}},
 		},
 		"the operator refuses": {
 			{reported(event.ChangePending, market.StatusReturned, month), after{market.StatusAccepted, market.ReturnPending, 488, 1, 1, 1}},
 			{decision(event.ChangeRefused, month), after{market.StatusAccepted, market.ReturnRefused, 488, 1, 1, 0}},
-			{reported(event.ChangeDone, market.StatusContacted, event.ReturnedResources{}), after{market.StatusContacted, market.ReturnRefused, 488, 1, 1, 0}},
+			{reported(event.ChangeDone, market.StatusContacted, event.ResourcesFreedByReturn{}), after{market.StatusContacted, market.ReturnRefused, 488, 1, 1, 0}},
 		},
 		"a return that says no month is none": {
 			{
-				reported(event.ChangeDone, market.StatusReturned, event.ReturnedResources{Campaign: 1, Credit: red.Price, Charges: red.Charges}),
+				reported(event.ChangeDone, market.StatusReturned, event.ResourcesFreedByReturn{Campaign: 1, Credit: red.Price, Charges: red.Charges}),
 				after{market.StatusReturned, market.ReturnApproved, 488, 1, 1, 0},
 			},
 		},
@@ -130,14 +130,14 @@ func TestAReturnGivesTheCapBackInItsWindow(t *testing.T) {
 // A report of many is found again by its key, wherever its leads are.
 func TestAReportAnswersItsKey(t *testing.T) {
 	w := newWorld()
-	w.fact(&event.StatusChanged{
-		Buyer: 1, Idempotency: event.IdempotencyUse{Key: [16]byte{5}, Fingerprint: 9, ExpiresAt: monday + day},
-		Changes: []event.LeadChange{{Result: event.ChangeUnknown}, {Result: event.ChangeInvalid}},
+	w.fact(&event.LeadStatusesChanged{
+		Buyer: 1, Idempotency: event.RequestIdempotencyKey{Key: [16]byte{5}, Fingerprint: 9, ExpiresAt: monday + day},
+		Changes: []event.LeadStatusChange{{Result: event.ChangeUnknown}, {Result: event.ChangeInvalid}},
 	})
 	again := New()
 	replay(again, w.log, w.seq)
 	for print, same := range map[uint64]bool{9: true, 8: false} {
-		var h Reservation
+		var h RequestReservations
 		got := again.ClaimIdempotencyKey(&h, [16]byte{5}, print, monday)
 		if got.Seq != w.seq || !got.Lead.IsZero() || got.SameBody != same || !got.IsUsed() {
 			t.Errorf("body %d: %+v", print, got)
@@ -148,20 +148,20 @@ func TestAReportAnswersItsKey(t *testing.T) {
 // Months count what buyers have, when the lead was decided, and not before they
 // have it.
 func TestMonthsCountWhatBuyersHave(t *testing.T) {
-	december := market.StartOfMonth(november + 32*day)
+	december := market.StartOfUTCMonth(november + 32*day)
 	delivered := settled(event.SettledDelivered, red)
 	delivered.Decided = monday
 	for name, test := range map[string]struct {
 		facts []event.Event
-		want  map[market.Ref]int64 // by buyer, of November
+		want  map[market.PermanentNumber]int64 // by buyer, of November
 	}{
-		"recorded":          {[]event.Event{decided(red, event.PostIntent{}, 0)}, map[market.Ref]int64{1: 1}},
+		"recorded":          {[]event.Event{decided(red, event.PostIntent{}, 0)}, map[market.PermanentNumber]int64{1: 1}},
 		"on its way":        {[]event.Event{decided(red, way, 0)}, nil},
 		"promised":          {[]event.Event{decided(red, way, 0), settled(event.SettledPending, red)}, nil},
 		"nobody knows":      {[]event.Event{decided(red, way, 0), settled(event.SettledUnknown, red)}, nil},
-		"delivered":         {[]event.Event{decided(red, way, 0), delivered}, map[market.Ref]int64{1: 1}},
+		"delivered":         {[]event.Event{decided(red, way, 0), delivered}, map[market.PermanentNumber]int64{1: 1}},
 		"refused":           {[]event.Event{decided(red, way, 0), refused(event.Sale{}, event.PostIntent{})}, nil},
-		"recorded for next": {[]event.Event{decided(red, way, 0), refused(green, event.PostIntent{})}, map[market.Ref]int64{2: 1}},
+		"recorded for next": {[]event.Event{decided(red, way, 0), refused(green, event.PostIntent{})}, map[market.PermanentNumber]int64{2: 1}},
 		"sent to the next":  {[]event.Event{decided(red, way, 0), refused(green, way)}, nil},
 		"unsold":            {[]event.Event{decided(event.Sale{}, event.PostIntent{}, market.ReasonNoBuyer)}, nil},
 	} {
@@ -172,7 +172,7 @@ func TestMonthsCountWhatBuyersHave(t *testing.T) {
 				w.at = december // it is delivered much later than it was decided
 			}
 		}
-		for buyer := market.Ref(1); buyer <= 2; buyer++ {
+		for buyer := market.PermanentNumber(1); buyer <= 2; buyer++ {
 			if sold, _ := w.MonthlySaleCounts(1, buyer, november); sold != test.want[buyer] {
 				t.Errorf("%s: buyer %d got %d leads in the month", name, buyer, sold)
 			}
@@ -190,7 +190,7 @@ func TestASettlementWithoutATimeCountsInItsOwnMonth(t *testing.T) {
 	w.fact(decided(red, way, 0))
 	w.at += 40 * day
 	w.fact(settled(event.SettledConfirmed, red))
-	if sold, _ := w.MonthlySaleCounts(1, 1, market.StartOfMonth(w.at)); sold != 1 {
+	if sold, _ := w.MonthlySaleCounts(1, 1, market.StartOfUTCMonth(w.at)); sold != 1 {
 		t.Errorf("%d leads in that month", sold)
 	}
 }

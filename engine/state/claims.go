@@ -4,7 +4,7 @@ import "sync"
 
 // rowShard holds the rows of one kind for its part of all keys, and the keys of this part that
 // requests in flight have claimed.
-type rowShard[R any, P rowCodec[R]] struct {
+type rowShard[R any, P snapshotRow[R]] struct {
 	mu     sync.Mutex
 	table  table[R, P]
 	claims inFlightClaims
@@ -12,9 +12,9 @@ type rowShard[R any, P rowCodec[R]] struct {
 }
 
 // copyUnexpiredLocked returns a copy of the row with this key, or false if it is missing or has
-// expired at now. The caller holds mu.
-func (shard *rowShard[R, P]) copyUnexpiredLocked(key *[16]byte, now int64) (row R, found bool) {
-	if known := shard.table.get(key, unixSecondsRoundedDown(now)); known != nil {
+// expired at nowUnixNanos. The caller holds mu.
+func (shard *rowShard[R, P]) copyUnexpiredLocked(key *[16]byte, nowUnixNanos int64) (row R, found bool) {
+	if known := shard.table.get(key, unixSecondsRoundedDown(nowUnixNanos)); known != nil {
 		return *known, true
 	}
 	return row, false
@@ -27,18 +27,18 @@ func (shard *rowShard[R, P]) endClaim(key [16]byte) {
 	shard.mu.Unlock()
 }
 
-// putUnlessLoaded stores the event's row, unless the loaded snapshot contains the event seq.
-func (shard *rowShard[R, P]) putUnlessLoaded(row *R, seq uint64, batchTime int64) {
+// putUnlessInSnapshot stores the event's row, unless the loaded snapshot contains the event seq.
+func (shard *rowShard[R, P]) putUnlessInSnapshot(row *R, seq uint64, batchUnixNanos int64) {
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	if seq > shard.loaded {
-		shard.table.put(row, unixSecondsRoundedDown(batchTime))
+		shard.table.put(row, unixSecondsRoundedDown(batchUnixNanos))
 	}
 }
 
-// editUnlessLoaded calls edit with the row that has this key, if there is one. It does nothing if
+// editUnlessInSnapshot calls edit with the row that has this key, if there is one. It does nothing if
 // the loaded snapshot contains the event seq.
-func (shard *rowShard[R, P]) editUnlessLoaded(key *[16]byte, seq uint64, edit func(P)) {
+func (shard *rowShard[R, P]) editUnlessInSnapshot(key *[16]byte, seq uint64, edit func(P)) {
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	if seq > shard.loaded {
@@ -46,8 +46,8 @@ func (shard *rowShard[R, P]) editUnlessLoaded(key *[16]byte, seq uint64, edit fu
 	}
 }
 
-// rowCount returns the number of rows, including expired ones that are still present.
-func (shard *rowShard[R, P]) rowCount() int {
+// rowCountWithExpired returns the number of rows, including expired ones that are still present.
+func (shard *rowShard[R, P]) rowCountWithExpired() int {
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	return shard.table.rows.n
@@ -68,9 +68,9 @@ type inFlightClaim struct {
 	released chan struct{} // nil: no request waits
 }
 
-// claimOrWait claims the key if it is free, and returns true. Otherwise it returns a channel that
+// tryClaim claims the key if it is free, and returns true. Otherwise it returns a channel that
 // closes when the present claim ends. The caller holds the shard's lock.
-func (c *inFlightClaims) claimOrWait(key [16]byte) (claimEnded <-chan struct{}, claimed bool) {
+func (c *inFlightClaims) tryClaim(key [16]byte) (claimEnded <-chan struct{}, claimed bool) {
 	i := c.indexOf(&key)
 	if i < 0 {
 		*c = append(*c, inFlightClaim{key: key})

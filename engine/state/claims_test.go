@@ -24,7 +24,7 @@ func closed(c <-chan struct{}) bool {
 func (w *world) accept(lead market.LeadID, until int64, keys ...market.DuplicateKey) {
 	sale := event.Sale{Buyer: 3, Price: dollar}
 	for _, key := range keys {
-		sale.Duplicates = append(sale.Duplicates, event.DuplicateValue{Key: key, Until: until})
+		sale.Duplicates = append(sale.Duplicates, event.DuplicateCheckValue{Key: key, Until: until})
 	}
 	w.fact(&event.LeadDecided{Lead: lead, Campaign: 1, Supplier: 1, Keep: w.at + 90*day, Sale: sale})
 }
@@ -48,8 +48,8 @@ func TestADuplicateIsOneOfAnAcceptedLead(t *testing.T) {
 		{"one value in both fields", []market.DuplicateKey{other, other}, w.at, Reserved},
 	}
 	for _, test := range tests {
-		var h Reservation
-		room, lead, wait := w.ClaimDuplicateKeys(&h, test.keys, test.now)
+		var h RequestReservations
+		room, lead, wait := w.ClaimAllDuplicateKeys(&h, test.keys, test.now)
 		if room != test.room || wait != nil || (room == Full) != (lead == first) {
 			t.Errorf("%s: room %d, first %s", test.what, room, lead)
 		}
@@ -66,13 +66,13 @@ func TestADuplicateIsOneOfAnAcceptedLead(t *testing.T) {
 func TestWhoClaimsAValueInFlightWaits(t *testing.T) {
 	w := newWorld()
 	a, b, c := market.DuplicateKey{1}, market.DuplicateKey{2}, market.DuplicateKey{3}
-	var first, second, third Reservation
-	w.ClaimDuplicateKeys(&first, []market.DuplicateKey{b}, w.at)
-	room, _, wait := w.ClaimDuplicateKeys(&second, []market.DuplicateKey{a, b}, w.at)
+	var first, second, third RequestReservations
+	w.ClaimAllDuplicateKeys(&first, []market.DuplicateKey{b}, w.at)
+	room, _, wait := w.ClaimAllDuplicateKeys(&second, []market.DuplicateKey{a, b}, w.at)
 	if room != Contended || closed(wait) {
 		t.Fatalf("room %d, woken at once %t", room, closed(wait))
 	}
-	if room, _, _ := w.ClaimDuplicateKeys(&third, []market.DuplicateKey{a, c}, w.at); room != Reserved {
+	if room, _, _ := w.ClaimAllDuplicateKeys(&third, []market.DuplicateKey{a, c}, w.at); room != Reserved {
 		t.Error("a claim of all or none has kept one")
 	}
 	w.ReleaseAll(&third)
@@ -83,10 +83,10 @@ func TestWhoClaimsAValueInFlightWaits(t *testing.T) {
 	if !closed(wait) {
 		t.Error("not woken by the end of the claim")
 	}
-	if room, _, _ := w.ClaimDuplicateKeys(&second, []market.DuplicateKey{a, b}, w.at); room != Reserved {
+	if room, _, _ := w.ClaimAllDuplicateKeys(&second, []market.DuplicateKey{a, b}, w.at); room != Reserved {
 		t.Error("after the wait there is no room")
 	}
-	w.ReleaseDuplicateKeys(&second)
+	w.ReleaseDuplicateKeyClaims(&second)
 	if w.ReservationCount() != 0 {
 		t.Errorf("%d reservations", w.ReservationCount())
 	}
@@ -95,12 +95,12 @@ func TestWhoClaimsAValueInFlightWaits(t *testing.T) {
 // The claims of a lead that is posted outlive the fact that logged it.
 func TestClaimsMoveToAnotherHold(t *testing.T) {
 	w := newWorld()
-	var h, posting Reservation
-	w.ClaimDuplicateKeys(&h, []market.DuplicateKey{{1}, {2}}, w.at)
-	w.ReserveTurn(&h, 1, 7, []int32{1})
-	h.TransferDuplicateKeys(&posting)
+	var h, posting RequestReservations
+	w.ClaimAllDuplicateKeys(&h, []market.DuplicateKey{{1}, {2}}, w.at)
+	w.ReserveRotationTurn(&h, 1, 7, []int32{1})
+	h.TransferDuplicateKeyClaims(&posting)
 	w.ReleaseAll(&h)
-	if room, _, _ := w.ClaimDuplicateKeys(&h, []market.DuplicateKey{{2}}, w.at); room != Contended {
+	if room, _, _ := w.ClaimAllDuplicateKeys(&h, []market.DuplicateKey{{2}}, w.at); room != Contended {
 		t.Error("the claim ended with the hold that it had left")
 	}
 	w.ReleaseAll(&posting)
@@ -119,12 +119,12 @@ func TestOnlyItsOwnValuesAreForgotten(t *testing.T) {
 	w.accept(older, w.at+day, key)
 	w.at += 2 * day
 	w.accept(newer, w.at+day, key)
-	w.fact(&event.PostSettled{Lead: older, Settlement: event.SettledReleased, Sale: event.Sale{Buyer: 3, Duplicates: []event.DuplicateValue{{Key: key}}}})
-	if room, first, _ := w.ClaimDuplicateKeys(new(Reservation), []market.DuplicateKey{key}, w.at); room != Full || first != newer {
+	w.fact(&event.PostSettled{Lead: older, Settlement: event.SettledReleased, Sale: event.Sale{Buyer: 3, Duplicates: []event.DuplicateCheckValue{{Key: key}}}})
+	if room, first, _ := w.ClaimAllDuplicateKeys(new(RequestReservations), []market.DuplicateKey{key}, w.at); room != Full || first != newer {
 		t.Errorf("room %d, first %s: the newer lead was forgotten", room, first)
 	}
-	w.fact(&event.PostSettled{Lead: newer, Settlement: event.SettledReleased, Sale: event.Sale{Buyer: 3, Duplicates: []event.DuplicateValue{{Key: key}, {Key: market.DuplicateKey{77}}}}})
-	if room, _, _ := w.ClaimDuplicateKeys(new(Reservation), []market.DuplicateKey{key}, w.at); room != Reserved {
+	w.fact(&event.PostSettled{Lead: newer, Settlement: event.SettledReleased, Sale: event.Sale{Buyer: 3, Duplicates: []event.DuplicateCheckValue{{Key: key}, {Key: market.DuplicateKey{77}}}}})
+	if room, _, _ := w.ClaimAllDuplicateKeys(new(RequestReservations), []market.DuplicateKey{key}, w.at); room != Reserved {
 		t.Errorf("room %d: a lead that was taken back is remembered", room)
 	}
 }
@@ -132,15 +132,15 @@ func TestOnlyItsOwnValuesAreForgotten(t *testing.T) {
 func TestAnIdempotencyKeyIsUsedOnce(t *testing.T) {
 	w := newWorld()
 	key, lead := [16]byte{1}, market.LeadID{9}
-	var h, later Reservation
-	if keyed := w.ClaimIdempotencyKey(&h, key, 5, w.at); keyed != (IdempotencyKeyClaim{}) {
+	var h, later RequestReservations
+	if keyed := w.ClaimIdempotencyKey(&h, key, 5, w.at); keyed != (IdempotencyKeyClaimResult{}) {
 		t.Fatalf("a new key is %+v", keyed)
 	}
 	keyed := w.ClaimIdempotencyKey(&later, key, 5, w.at)
 	if keyed.Wait == nil || closed(keyed.Wait) {
 		t.Fatalf("a key that is being worked on is %+v", keyed)
 	}
-	w.fact(&event.LeadDecided{Lead: lead, Campaign: 1, Keep: w.at + day, Idempotency: event.IdempotencyUse{Key: key, Fingerprint: 5, ExpiresAt: w.at + day}})
+	w.fact(&event.LeadDecided{Lead: lead, Campaign: 1, Keep: w.at + day, Idempotency: event.RequestIdempotencyKey{Key: key, Fingerprint: 5, ExpiresAt: w.at + day}})
 	w.ReleaseAll(&h)
 	if !closed(keyed.Wait) {
 		t.Error("the second is not woken")
@@ -149,17 +149,17 @@ func TestAnIdempotencyKeyIsUsedOnce(t *testing.T) {
 		what  string
 		print uint64
 		now   int64
-		want  IdempotencyKeyClaim
+		want  IdempotencyKeyClaimResult
 	}{
-		{"the same body", 5, w.at, IdempotencyKeyClaim{Lead: lead, Seq: w.seq, SameBody: true}},
-		{"another body", 6, w.at, IdempotencyKeyClaim{Lead: lead, Seq: w.seq}},
-		{"a second before the end", 5, w.at + day - second, IdempotencyKeyClaim{Lead: lead, Seq: w.seq, SameBody: true}},
-		{"after the end", 5, w.at + day, IdempotencyKeyClaim{}},
+		{"the same body", 5, w.at, IdempotencyKeyClaimResult{Lead: lead, Seq: w.seq, SameBody: true}},
+		{"another body", 6, w.at, IdempotencyKeyClaimResult{Lead: lead, Seq: w.seq}},
+		{"a second before the end", 5, w.at + day - second, IdempotencyKeyClaimResult{Lead: lead, Seq: w.seq, SameBody: true}},
+		{"after the end", 5, w.at + day, IdempotencyKeyClaimResult{}},
 	} {
 		if got := w.ClaimIdempotencyKey(&later, key, test.print, test.now); got != test.want {
 			t.Errorf("%s: %+v, want %+v", test.what, got, test.want)
 		}
-		w.ReleaseIdempotencyKey(&later)
+		w.ReleaseIdempotencyKeyClaim(&later)
 	}
 	if w.ReservationCount() != 0 {
 		t.Errorf("%d reservations", w.ReservationCount())
@@ -176,7 +176,7 @@ func TestOf64RequestsOneWins(t *testing.T) {
 		var all sync.WaitGroup
 		for g := range 64 {
 			all.Go(func() {
-				var h Reservation
+				var h RequestReservations
 				for try := 0; ; try++ {
 					keyed := w.ClaimIdempotencyKey(&h, [16]byte{1}, 5, w.at)
 					if keyed.Wait != nil {
@@ -187,7 +187,7 @@ func TestOf64RequestsOneWins(t *testing.T) {
 						told.Add(1)
 						return
 					}
-					if room, _, _ := w.ClaimDuplicateKeys(&h, []market.DuplicateKey{{1}, {2}}, w.at); room != Reserved {
+					if room, _, _ := w.ClaimAllDuplicateKeys(&h, []market.DuplicateKey{{1}, {2}}, w.at); room != Reserved {
 						t.Errorf("the holder of the key found room %d for its values", room)
 					}
 					if working.Add(1) > 1 {
@@ -204,7 +204,7 @@ func TestOf64RequestsOneWins(t *testing.T) {
 					committer.Lock()
 					w.fact(&event.LeadDecided{
 						Lead: market.LeadID{byte(g), 1}, Campaign: 1, Keep: monday + day,
-						Idempotency: event.IdempotencyUse{Key: [16]byte{1}, Fingerprint: 5, ExpiresAt: monday + day},
+						Idempotency: event.RequestIdempotencyKey{Key: [16]byte{1}, Fingerprint: 5, ExpiresAt: monday + day},
 					})
 					committer.Unlock()
 					w.ReleaseAll(&h)
@@ -227,17 +227,17 @@ func TestClaimsInEveryOrderEnd(t *testing.T) {
 		var all sync.WaitGroup
 		for g := range 64 {
 			all.Go(func() {
-				var h Reservation
+				var h RequestReservations
 				for range 50 {
 					for {
-						room, _, wait := w.ClaimDuplicateKeys(&h, orders[g%len(orders)], w.at)
+						room, _, wait := w.ClaimAllDuplicateKeys(&h, orders[g%len(orders)], w.at)
 						if room == Reserved {
 							break
 						}
 						<-wait
 					}
 					time.Sleep(time.Microsecond)
-					w.ReleaseDuplicateKeys(&h)
+					w.ReleaseDuplicateKeyClaims(&h)
 				}
 			})
 		}

@@ -5,13 +5,13 @@ import (
 	"errors"
 )
 
-// sectionCodec encodes or decodes the body of a snapshot's section. Each type has one list of its
+// snapshotSectionCodec encodes or decodes the body of a snapshot's section. Each type has one list of its
 // fields (a method snapshotFields), which serves both directions. So the encoder and the decoder
 // cannot differ. The zero value is an encoder.
 //
 // After a decoding error, err is set and every further value is zero. So the caller checks err
 // once, at the end.
-type sectionCodec struct {
+type snapshotSectionCodec struct {
 	decoding bool
 	buf      []byte // encoding: the bytes so far; decoding: the bytes that are left
 	err      error
@@ -20,43 +20,45 @@ type sectionCodec struct {
 
 var errDamaged = errors.New("the section is truncated or damaged; use the snapshot before this one")
 
-// hasFieldsSince reports whether the section contains the fields that snapshots have since version.
-func (c *sectionCodec) hasFieldsSince(version byte) bool { return !c.decoding || c.version >= version }
+// hasFieldsSinceVersion reports whether the section contains the fields that snapshots have since version.
+func (c *snapshotSectionCodec) hasFieldsSinceVersion(version byte) bool {
+	return !c.decoding || c.version >= version
+}
 
-// uintField encodes or decodes v as a varint.
-func uintField[T ~uint8 | ~uint32 | ~uint64](c *sectionCodec, v *T) {
+// encodeOrDecodeUvarint encodes or decodes v as a varint.
+func encodeOrDecodeUvarint[T ~uint8 | ~uint32 | ~uint64](c *snapshotSectionCodec, v *T) {
 	if !c.decoding {
 		c.buf = binary.AppendUvarint(c.buf, uint64(*v))
 		return
 	}
 	value, n := binary.Uvarint(c.buf)
-	c.skipVarint(n)
+	c.skipDecodedVarint(n)
 	*v = T(value)
 }
 
-// intField encodes or decodes v as a varint in zigzag form.
-func intField[T ~int64](c *sectionCodec, v *T) {
+// encodeOrDecodeZigzag encodes or decodes v as a varint in zigzag form.
+func encodeOrDecodeZigzag[T ~int64](c *snapshotSectionCodec, v *T) {
 	if !c.decoding {
 		c.buf = binary.AppendVarint(c.buf, int64(*v))
 		return
 	}
 	value, n := binary.Varint(c.buf)
-	c.skipVarint(n)
+	c.skipDecodedVarint(n)
 	*v = T(value)
 }
 
-// skipVarint skips the n bytes of a decoded varint. n is 0 or less for a damaged one.
-func (c *sectionCodec) skipVarint(n int) {
-	if n <= 0 {
+// skipDecodedVarint skips the byteCount bytes of a decoded varint. byteCount is 0 or less for a damaged one.
+func (c *snapshotSectionCodec) skipDecodedVarint(byteCount int) {
+	if byteCount <= 0 {
 		c.markDamaged()
 		return
 	}
-	c.buf = c.buf[n:]
+	c.buf = c.buf[byteCount:]
 }
 
-// fixedField encodes or decodes v in eight bytes, for hashes and times, whose varints would be
+// encodeOrDecodeFixed64 encodes or decodes v in eight bytes, for hashes and times, whose varints would be
 // longer.
-func fixedField[T ~int64 | ~uint64](c *sectionCodec, v *T) {
+func encodeOrDecodeFixed64[T ~int64 | ~uint64](c *snapshotSectionCodec, v *T) {
 	if !c.decoding {
 		c.buf = binary.LittleEndian.AppendUint64(c.buf, uint64(*v))
 	} else if b := c.takeBytes(8); len(b) == 8 {
@@ -64,8 +66,8 @@ func fixedField[T ~int64 | ~uint64](c *sectionCodec, v *T) {
 	}
 }
 
-// byteField encodes or decodes v in one byte.
-func byteField[T ~uint8](c *sectionCodec, v *T) {
+// encodeOrDecodeByte encodes or decodes v in one byte.
+func encodeOrDecodeByte[T ~uint8](c *snapshotSectionCodec, v *T) {
 	if !c.decoding {
 		c.buf = append(c.buf, byte(*v))
 	} else if b := c.takeBytes(1); len(b) == 1 {
@@ -73,8 +75,8 @@ func byteField[T ~uint8](c *sectionCodec, v *T) {
 	}
 }
 
-// arrayField encodes the bytes of an array without their length, or decodes them into it.
-func arrayField(c *sectionCodec, array []byte) {
+// encodeOrDecodeFixedBytes encodes the bytes of an array without their length, or decodes them into it.
+func encodeOrDecodeFixedBytes(c *snapshotSectionCodec, array []byte) {
 	if !c.decoding {
 		c.buf = append(c.buf, array...)
 		return
@@ -82,84 +84,84 @@ func arrayField(c *sectionCodec, array []byte) {
 	copy(array, c.takeBytes(len(array)))
 }
 
-// bytesField encodes or decodes a byte string with its length. Decoding copies it.
-func bytesField(c *sectionCodec, b *[]byte) {
-	if n := c.countField(len(*b)); c.decoding {
+// encodeOrDecodeBytes encodes or decodes a byte string with its length. Decoding copies it.
+func encodeOrDecodeBytes(c *snapshotSectionCodec, b *[]byte) {
+	if n := c.encodeOrDecodeCount(len(*b)); c.decoding {
 		*b = append([]byte(nil), c.takeBytes(n)...)
 	} else {
 		c.buf = append(c.buf, *b...)
 	}
 }
 
-func stringField(c *sectionCodec, s *string) {
-	if n := c.countField(len(*s)); c.decoding {
+func encodeOrDecodeString(c *snapshotSectionCodec, s *string) {
+	if n := c.encodeOrDecodeCount(len(*s)); c.decoding {
 		*s = string(c.takeBytes(n))
 	} else {
 		c.buf = append(c.buf, *s...)
 	}
 }
 
-func boolField(c *sectionCodec, b *bool) {
+func encodeOrDecodeBool(c *snapshotSectionCodec, b *bool) {
 	v := boolAsUint(*b)
-	if uintField(c, &v); c.decoding {
+	if encodeOrDecodeUvarint(c, &v); c.decoding {
 		*b = v != 0
 	}
 }
 
-// countField encodes n, the number of elements that follow, or decodes and returns this number.
+// encodeOrDecodeCount encodes elementCount, the number of elements that follow, or decodes and returns this number.
 // Each element takes at least one byte, so a number greater than the remaining bytes means damage
 // and sets err.
-func (c *sectionCodec) countField(n int) int {
-	count := uint64(n)
-	if uintField(c, &count); c.decoding && count > uint64(len(c.buf)) {
+func (c *snapshotSectionCodec) encodeOrDecodeCount(elementCount int) int {
+	count := uint64(elementCount)
+	if encodeOrDecodeUvarint(c, &count); c.decoding && count > uint64(len(c.buf)) {
 		c.markDamaged()
 		return 0
 	}
 	return int(count)
 }
 
-// listField encodes or decodes a list. element encodes or decodes one element.
-func listField[T any](c *sectionCodec, list *[]T, element func(*T)) {
-	for i := range c.countField(len(*list)) {
+// encodeOrDecodeList encodes or decodes a list. encodeOrDecodeElement encodes or decodes one element.
+func encodeOrDecodeList[T any](c *snapshotSectionCodec, list *[]T, encodeOrDecodeElement func(*T)) {
+	for i := range c.encodeOrDecodeCount(len(*list)) {
 		if c.decoding {
 			*list = append(*list, *new(T))
 		}
-		element(&(*list)[i])
+		encodeOrDecodeElement(&(*list)[i])
 	}
 }
 
-// mapField encodes the entries of m, or decodes them into m. entry encodes or decodes one entry.
-func mapField[K comparable, V any](c *sectionCodec, m map[K]V, entry func(*K, *V)) {
-	n := c.countField(len(m))
+// encodeOrDecodeMap encodes the entries of m, or decodes them into m. encodeOrDecodeEntry encodes or decodes one entry.
+func encodeOrDecodeMap[K comparable, V any](c *snapshotSectionCodec, m map[K]V, encodeOrDecodeEntry func(*K, *V)) {
+	n := c.encodeOrDecodeCount(len(m))
 	var key K
 	var value V
 	if !c.decoding {
 		for key, value = range m {
-			entry(&key, &value)
+			encodeOrDecodeEntry(&key, &value)
 		}
 		return
 	}
 	for range n {
 		key, value = *new(K), *new(V)
-		entry(&key, &value)
+		encodeOrDecodeEntry(&key, &value)
 		m[key] = value
 	}
 }
 
-// takeBytes returns the next n bytes without a copy. It returns nil and sets err if the section
+// takeBytes returns the next byteCount bytes without a copy. It returns nil and sets err if the section
 // is shorter.
-func (c *sectionCodec) takeBytes(n int) []byte {
-	if n > len(c.buf) {
+func (c *snapshotSectionCodec) takeBytes(byteCount int) []byte {
+	if byteCount > len(c.buf) {
 		c.markDamaged()
 		return nil
 	}
-	b := c.buf[:n]
-	c.buf = c.buf[n:]
+	b := c.buf[:byteCount]
+	c.buf = c.buf[byteCount:]
 	return b
 }
 
 // markDamaged records that the section is damaged and ends the reading. The first error stays.
-func (c *sectionCodec) markDamaged() {
+func (c *snapshotSectionCodec) markDamaged() {
 	if c.err == nil {
 		c.err = errDamaged
 	}

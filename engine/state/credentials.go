@@ -15,9 +15,9 @@ import (
 // an OAuth client authenticates. The state holds its hash only, never its value.
 type Credential struct {
 	Kind    event.CredentialKind
-	Owner   event.ObjectKind
-	Ref     market.Ref // the owner's number
-	Client  string     // the OAuth client whose secret this is
+	Owner   event.ConfigObjectKind
+	Ref     market.PermanentNumber // the owner's number
+	Client  string                 // the OAuth client whose secret this is
 	Scopes  event.TokenScopes
 	Hash    [32]byte
 	Hint    string
@@ -34,8 +34,8 @@ type operatorSettings struct {
 	byHash  map[[32]byte]Credential
 	existed map[credentialIdentity]bool // credentials that existed once; the first value of a configuration file is then ignored
 	secrets map[string][]byte           // sealed, by name
-	paused  map[pauseKey]bool
-	lists   map[market.Ref]SuppressionFile
+	paused  map[pausableObject]bool
+	lists   map[market.PermanentNumber]SuppressionListFile
 }
 
 // credentialIdentity names a credential without its value: the API key of a supplier, the secret
@@ -44,13 +44,13 @@ type operatorSettings struct {
 // first value.
 type credentialIdentity struct {
 	credential event.CredentialKind
-	owner      event.ObjectKind
-	ref        market.Ref
+	owner      event.ConfigObjectKind
+	ref        market.PermanentNumber
 	name       string // the client's name, or the token's hash
 }
 
 // credentialIdentityOf returns the identity of the credential that the event sets or revokes.
-func credentialIdentityOf(e *event.CredentialSet) credentialIdentity {
+func credentialIdentityOf(e *event.CredentialAddedOrRevoked) credentialIdentity {
 	key := credentialIdentity{credential: e.Credential, owner: e.Owner, ref: e.OwnerRef}
 	switch e.Credential {
 	case event.CredentialOAuthClient:
@@ -61,15 +61,15 @@ func credentialIdentityOf(e *event.CredentialSet) credentialIdentity {
 	return key
 }
 
-// pauseKey names a campaign or a buyer that an operator can pause.
-type pauseKey struct {
-	target event.ObjectKind
-	ref    market.Ref
+// pausableObject names a campaign or a buyer that an operator can pause.
+type pausableObject struct {
+	target event.ConfigObjectKind
+	ref    market.PermanentNumber
 }
 
-// SuppressionFile describes the file with the current entries of a suppression list. Such a file
+// SuppressionListFile describes the file with the current entries of a suppression list. Such a file
 // never changes: an upload makes a new file.
-type SuppressionFile struct {
+type SuppressionListFile struct {
 	File    string // hex SHA-256 of the file
 	Source  string // hex SHA-256 of the lines it was made from
 	Entries uint64
@@ -83,13 +83,13 @@ type SuppressionFile struct {
 func newOperatorSettings() operatorSettings {
 	return operatorSettings{
 		byHash: make(map[[32]byte]Credential), existed: make(map[credentialIdentity]bool),
-		secrets: make(map[string][]byte), paused: make(map[pauseKey]bool), lists: make(map[market.Ref]SuppressionFile),
+		secrets: make(map[string][]byte), paused: make(map[pausableObject]bool), lists: make(map[market.PermanentNumber]SuppressionListFile),
 	}
 }
 
 // CredentialByHash returns the credential whose value has this hash. The result is false if no
 // live credential has the hash. The server calls it to authenticate a request.
-func (s *State) CredentialByHash(hash [32]byte) (Credential, bool) {
+func (s *State) CredentialByHash(hash [32]byte) (credential Credential, found bool) {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
 	c, ok := s.settings.byHash[hash]
@@ -99,15 +99,15 @@ func (s *State) CredentialByHash(hash [32]byte) (Credential, bool) {
 // HasCredentialEverExisted reports whether an earlier event has set the credential that e names,
 // even if it was revoked since. For an API key or a client secret, any earlier value counts; for
 // a static token, only this token.
-func (s *State) HasCredentialEverExisted(e *event.CredentialSet) bool {
+func (s *State) HasCredentialEverExisted(e *event.CredentialAddedOrRevoked) bool {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
 	return s.settings.existed[credentialIdentityOf(e)]
 }
 
-// OwnerOfOAuthClient returns the supplier or buyer that owns an OAuth client. ok is false if the
+// OwnerOfOAuthClient returns the supplier or buyer that owns an OAuth client. found is false if the
 // client has no live secret.
-func (s *State) OwnerOfOAuthClient(clientID string) (owner event.ObjectKind, ref market.Ref, ok bool) {
+func (s *State) OwnerOfOAuthClient(clientID string) (ownerKind event.ConfigObjectKind, ownerRef market.PermanentNumber, found bool) {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
 	for _, c := range s.settings.byHash {
@@ -120,12 +120,12 @@ func (s *State) OwnerOfOAuthClient(clientID string) (owner event.ObjectKind, ref
 
 // CredentialsOf returns the live credentials of one kind that a supplier or buyer has, the oldest
 // first.
-func (s *State) CredentialsOf(kind event.CredentialKind, owner event.ObjectKind, ref market.Ref) []Credential {
+func (s *State) CredentialsOf(kind event.CredentialKind, ownerKind event.ConfigObjectKind, ownerRef market.PermanentNumber) []Credential {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
 	var own []Credential
 	for _, c := range s.settings.byHash {
-		if c.Kind == kind && c.Owner == owner && c.Ref == ref {
+		if c.Kind == kind && c.Owner == ownerKind && c.Ref == ownerRef {
 			own = append(own, c)
 		}
 	}
@@ -133,13 +133,13 @@ func (s *State) CredentialsOf(kind event.CredentialKind, owner event.ObjectKind,
 	return own
 }
 
-// SealedSecret returns a secret in its encrypted (sealed) form, by the secret's name. ok is false
+// SealedSecret returns a secret in its encrypted (sealed) form, by the secret's name. found is false
 // if no secret has this name.
-func (s *State) SealedSecret(name string) (sealed []byte, ok bool) {
+func (s *State) SealedSecret(secretName string) (sealed []byte, found bool) {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
-	sealed, ok = s.settings.secrets[name]
-	return sealed, ok
+	sealed, found = s.settings.secrets[secretName]
+	return sealed, found
 }
 
 // SecretNames returns the names of all stored secrets, sorted.
@@ -149,18 +149,18 @@ func (s *State) SecretNames() []string {
 	return slices.Sorted(maps.Keys(s.settings.secrets))
 }
 
-// PauseStatus reports whether an operator has paused a campaign or a buyer. everSet
+// PauseStatus reports whether an operator has paused a campaign or a buyer. everPausedOrResumed
 // reports whether an operator ever paused or resumed it.
-func (s *State) PauseStatus(target event.ObjectKind, ref market.Ref) (paused, everSet bool) {
+func (s *State) PauseStatus(targetKind event.ConfigObjectKind, ref market.PermanentNumber) (paused, everPausedOrResumed bool) {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
-	paused, everSet = s.settings.paused[pauseKey{target, ref}]
-	return paused, everSet
+	paused, everPausedOrResumed = s.settings.paused[pausableObject{targetKind, ref}]
+	return paused, everPausedOrResumed
 }
 
-// SuppressionFile returns the file with the current entries of a suppression list, or false if no
+// SuppressionListFile returns the file with the current entries of a suppression list, or false if no
 // file was loaded yet.
-func (s *State) SuppressionFile(list market.Ref) (SuppressionFile, bool) {
+func (s *State) SuppressionListFile(list market.PermanentNumber) (current SuppressionListFile, found bool) {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
 	file, ok := s.settings.lists[list]
@@ -169,16 +169,16 @@ func (s *State) SuppressionFile(list market.Ref) (SuppressionFile, bool) {
 
 // HasOpeningBalance reports whether an event has set the buyer's opening balance. A configured
 // opening balance counts only once.
-func (s *State) HasOpeningBalance(buyer market.Ref) bool {
+func (s *State) HasOpeningBalance(buyer market.PermanentNumber) bool {
 	s.accounts.mu.Lock()
 	defer s.accounts.mu.Unlock()
 	acc := s.accounts.byRef[buyer]
 	return acc != nil && acc.opened
 }
 
-// applyCredentialSet adds or replaces the event's credential, or deletes a revoked one. A
+// applyCredentialAddedOrRevoked adds or replaces the event's credential, or deletes a revoked one. A
 // credential that is set again keeps its last use.
-func (a *operatorSettings) applyCredentialSet(e *event.CredentialSet) {
+func (a *operatorSettings) applyCredentialAddedOrRevoked(e *event.CredentialAddedOrRevoked) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.existed[credentialIdentityOf(e)] = true
@@ -196,9 +196,9 @@ func (a *operatorSettings) applyCredentialSet(e *event.CredentialSet) {
 	}
 }
 
-// applySecretSet stores the event's secret under its name. An event without a value deletes the
+// applySecretStoredOrDeleted stores the event's secret under its name. An event without a value deletes the
 // secret.
-func (a *operatorSettings) applySecretSet(e *event.SecretSet) {
+func (a *operatorSettings) applySecretStoredOrDeleted(e *event.SecretStoredOrDeleted) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(e.Sealed) == 0 {
@@ -208,60 +208,60 @@ func (a *operatorSettings) applySecretSet(e *event.SecretSet) {
 	a.secrets[copyString(e.Name)] = append([]byte(nil), e.Sealed...)
 }
 
-// applyPauseSet stores whether the event's campaign or buyer is paused.
-func (a *operatorSettings) applyPauseSet(e *event.PauseSet) {
+// applyPausedOrResumed stores whether the event's campaign or buyer is paused.
+func (a *operatorSettings) applyPausedOrResumed(e *event.PausedOrResumed) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.paused[pauseKey{e.Target, e.Ref}] = e.Paused
+	a.paused[pausableObject{e.Target, e.Ref}] = e.Paused
 }
 
-// applyListLoaded makes the event's file the current content of its suppression list.
-func (a *operatorSettings) applyListLoaded(e *event.SuppressionListLoaded) {
+// applySuppressionListReplaced makes the event's file the current content of its suppression list.
+func (a *operatorSettings) applySuppressionListReplaced(e *event.SuppressionListReplaced) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.lists[e.List] = SuppressionFile{
+	a.lists[e.List] = SuppressionListFile{
 		File: copyString(e.File), Source: copyString(e.Source), Entries: e.Entries, At: e.At, By: copyString(e.By), Uploaded: e.Uploaded,
 	}
 }
 
-// digest returns the settings' part of State.Hash: the sum of the hashes of all entries.
-func (a *operatorSettings) digest() (sum uint64) {
+// sumOfEntryHashes returns the settings' part of State.Hash: the sum of the hashes of all entries.
+func (a *operatorSettings) sumOfEntryHashes() (sum uint64) {
 	for _, c := range a.byHash {
-		sum += c.digest()
+		sum += c.contentHash()
 	}
 	for key := range a.existed {
-		sum += key.digest()
+		sum += key.contentHash()
 	}
 	for name, sealed := range a.secrets {
-		sum += newDigest(12).addBytes([]byte(name)).addBytes(sealed).sum()
+		sum += newRunningHash(12).addBytes([]byte(name)).addBytes(sealed).sum()
 	}
 	for key, paused := range a.paused {
-		sum += newDigest(13).addWord(uint64(key.target)).addWord(uint64(key.ref)).addWord(boolAsUint(paused)).sum()
+		sum += newRunningHash(13).addWord(uint64(key.target)).addWord(uint64(key.ref)).addWord(boolAsUint(paused)).sum()
 	}
 	for ref, file := range a.lists {
-		sum += newDigest(14).addWord(uint64(ref)).addBytes([]byte(file.File)).addBytes([]byte(file.Source)).addWord(file.Entries).sum()
+		sum += newRunningHash(14).addWord(uint64(ref)).addBytes([]byte(file.File)).addBytes([]byte(file.Source)).addWord(file.Entries).sum()
 		if file.Uploaded { // entries of earlier programs keep their hash
-			sum += newDigest(25).addWord(uint64(ref)).addBytes([]byte(file.By)).addWord(uint64(file.At)).sum()
+			sum += newRunningHash(25).addWord(uint64(ref)).addBytes([]byte(file.By)).addWord(uint64(file.At)).sum()
 		}
 	}
 	return sum
 }
 
-// digest hashes the fields that events determine, so LastUse is left out.
-func (c *Credential) digest() uint64 {
-	return newDigest(10).addBytes(c.Hash[:]).addWord(uint64(c.Kind)).addWord(uint64(c.Owner)).addWord(uint64(c.Ref)).
+// contentHash hashes the fields that events determine, so LastUse is left out.
+func (c *Credential) contentHash() uint64 {
+	return newRunningHash(10).addBytes(c.Hash[:]).addWord(uint64(c.Kind)).addWord(uint64(c.Owner)).addWord(uint64(c.Ref)).
 		addBytes([]byte(c.Hint)).addWord(uint64(c.At)).addBytes([]byte(c.Client)).addWord(uint64(c.Scopes)).sum()
 }
 
-// digest hashes all fields, for State.Hash.
-func (k *credentialIdentity) digest() uint64 {
-	return newDigest(11).addWord(uint64(k.credential)).addWord(uint64(k.owner)).addWord(uint64(k.ref)).addBytes([]byte(k.name)).sum()
+// contentHash hashes all fields, for State.Hash.
+func (k *credentialIdentity) contentHash() uint64 {
+	return newRunningHash(11).addWord(uint64(k.credential)).addWord(uint64(k.owner)).addWord(uint64(k.ref)).addBytes([]byte(k.name)).sum()
 }
 
-// SuppressionFileHashes returns the names of the files that suppression lists use, sorted and
+// UsedSuppressionFileHashes returns the names of the files that suppression lists use, sorted and
 // without repeats. The caller keeps these files and may delete others. Lists that left the
 // configuration are included: if such a list returns, it continues with its old content.
-func (s *State) SuppressionFileHashes() []string {
+func (s *State) UsedSuppressionFileHashes() []string {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
 	files := make([]string, 0, len(s.settings.lists))
@@ -290,18 +290,18 @@ func (u *CredentialLastUse) RecordUse(unixNanos int64) {
 	}
 }
 
-// UnixNanos returns the beginning of the minute of the last use in Unix nanoseconds, or zero if
+// MinuteUnixNanos returns the beginning of the minute of the last use in Unix nanoseconds, or zero if
 // no use is known.
-func (u *CredentialLastUse) UnixNanos() int64 { return u.minute.Load() * int64(time.Minute) }
+func (u *CredentialLastUse) MinuteUnixNanos() int64 { return u.minute.Load() * int64(time.Minute) }
 
-// CredentialLastUses returns, by the credential's hash, when each live credential was last used,
+// LastUseUnixNanosByCredential returns, by the credential's hash, when each live credential was last used,
 // in Unix nanoseconds. Credentials without a known use are left out.
-func (s *State) CredentialLastUses() map[[32]byte]int64 {
+func (s *State) LastUseUnixNanosByCredential() map[[32]byte]int64 {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
 	uses := make(map[[32]byte]int64)
 	for hash, c := range s.settings.byHash {
-		if at := c.LastUse.UnixNanos(); at != 0 {
+		if at := c.LastUse.MinuteUnixNanos(); at != 0 {
 			uses[hash] = at
 		}
 	}

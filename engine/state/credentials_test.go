@@ -9,7 +9,7 @@ import (
 )
 
 // doors are facts about everything that opens the exchange.
-var doors = []*event.CredentialSet{
+var doors = []*event.CredentialAddedOrRevoked{
 	{Credential: event.CredentialAPIKey, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{1}, Hint: "key", At: 1},
 	{Credential: event.CredentialOAuthClient, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{2}, Hint: "old", At: 2, Client: "acme", Scopes: event.ScopePing | event.ScopePost},
 	{Credential: event.CredentialOAuthClient, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{3}, Hint: "new", At: 3, Client: "acme", Scopes: event.ScopePing},
@@ -63,7 +63,7 @@ func TestFirstValuesAreSpentOnce(t *testing.T) {
 	s := open(t)
 	for i, hash := range [][32]byte{{1}, {2}, {3}, {5}, {6}} {
 		c, _ := s.CredentialByHash(hash)
-		s.Apply(uint64(len(doors)+i+1), 9, &event.CredentialSet{
+		s.Apply(uint64(len(doors)+i+1), 9, &event.CredentialAddedOrRevoked{
 			Credential: c.Kind, Owner: c.Owner, OwnerRef: c.Ref, Client: c.Client, Hash: hash, Revoked: true,
 		})
 		if _, ok := s.CredentialByHash(hash); ok {
@@ -74,16 +74,16 @@ func TestFirstValuesAreSpentOnce(t *testing.T) {
 	for _, s := range []*State{s, loaded(t, s)} {
 		for _, row := range []struct {
 			what  string
-			first event.CredentialSet
+			first event.CredentialAddedOrRevoked
 			spent bool
 		}{
-			{"another key of a supplier whose key is gone", event.CredentialSet{Credential: key, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{99}}, true},
-			{"the key of another supplier", event.CredentialSet{Credential: key, Owner: event.ObjectSupplier, OwnerRef: 2, Hash: [32]byte{99}}, false},
-			{"another secret of a client that is revoked", event.CredentialSet{Credential: client, Owner: event.ObjectSupplier, OwnerRef: 1, Client: "acme", Hash: [32]byte{99}}, true},
-			{"a secret of another client", event.CredentialSet{Credential: client, Owner: event.ObjectSupplier, OwnerRef: 1, Client: "acme3", Hash: [32]byte{99}}, false},
-			{"a buyer's client of the same name", event.CredentialSet{Credential: client, Owner: event.ObjectBuyer, OwnerRef: 1, Client: "acme", Hash: [32]byte{99}}, false},
-			{"a token that is revoked", event.CredentialSet{Credential: token, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{6}}, true},
-			{"another token", event.CredentialSet{Credential: token, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{99}}, false},
+			{"another key of a supplier whose key is gone", event.CredentialAddedOrRevoked{Credential: key, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{99}}, true},
+			{"the key of another supplier", event.CredentialAddedOrRevoked{Credential: key, Owner: event.ObjectSupplier, OwnerRef: 2, Hash: [32]byte{99}}, false},
+			{"another secret of a client that is revoked", event.CredentialAddedOrRevoked{Credential: client, Owner: event.ObjectSupplier, OwnerRef: 1, Client: "acme", Hash: [32]byte{99}}, true},
+			{"a secret of another client", event.CredentialAddedOrRevoked{Credential: client, Owner: event.ObjectSupplier, OwnerRef: 1, Client: "acme3", Hash: [32]byte{99}}, false},
+			{"a buyer's client of the same name", event.CredentialAddedOrRevoked{Credential: client, Owner: event.ObjectBuyer, OwnerRef: 1, Client: "acme", Hash: [32]byte{99}}, false},
+			{"a token that is revoked", event.CredentialAddedOrRevoked{Credential: token, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{6}}, true},
+			{"another token", event.CredentialAddedOrRevoked{Credential: token, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{99}}, false},
 		} {
 			if got := s.HasCredentialEverExisted(&row.first); got != row.spent {
 				t.Errorf("%s: spent %v", row.what, got)
@@ -101,7 +101,7 @@ func TestCredentialsOfAnOwner(t *testing.T) {
 	if !slices.Equal(hints, []string{"old", "new", "two"}) {
 		t.Errorf("secrets of supplier 1: %q, want them oldest first", hints)
 	}
-	for client, want := range map[string]event.ObjectKind{"acme": event.ObjectSupplier, "blue": event.ObjectBuyer, "": 0, "none": 0} {
+	for client, want := range map[string]event.ConfigObjectKind{"acme": event.ObjectSupplier, "blue": event.ObjectBuyer, "": 0, "none": 0} {
 		if owner, ref, ok := s.OwnerOfOAuthClient(client); owner != want || ok != (want != 0) || ok && ref != 1 {
 			t.Errorf("client %q is of %d %d, %v", client, owner, ref, ok)
 		}

@@ -2,28 +2,28 @@ package state
 
 import "math/bits"
 
-// digest is the running hash of a sequence of words, for State.Hash. The result is the same in
+// runningHash is the running hash of a sequence of words, for State.Hash. The result is the same in
 // every process and on every machine, because operators compare the hashes of two states. It
 // detects faults; it does not resist attackers.
-type digest uint64
+type runningHash uint64
 
 const (
 	digestSeed = 0x9e3779b97f4a7c15
 	digestMul  = 0xd6e8feb86659fd93
 )
 
-// newDigest starts a hash. kind separates values of different types: each caller uses its own
+// newRunningHash starts a hash. valueKind separates values of different types: each caller uses its own
 // number.
-func newDigest(kind uint64) digest { return digest(digestSeed).addWord(kind) }
+func newRunningHash(valueKind uint64) runningHash { return runningHash(digestSeed).addWord(valueKind) }
 
 // addWord adds one word to the hash. The order of the words matters.
-func (d digest) addWord(w uint64) digest {
+func (d runningHash) addWord(w uint64) runningHash {
 	high, low := bits.Mul64(uint64(d)^w^digestSeed, digestMul)
-	return digest(high ^ low ^ bits.RotateLeft64(w, 32))
+	return runningHash(high ^ low ^ bits.RotateLeft64(w, 32))
 }
 
 // addBytes adds the length and the content of b.
-func (d digest) addBytes(b []byte) digest {
+func (d runningHash) addBytes(b []byte) runningHash {
 	d = d.addWord(uint64(len(b)))
 	for len(b) >= 8 {
 		d = d.addWord(uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
@@ -39,7 +39,7 @@ func (d digest) addBytes(b []byte) digest {
 
 // sum returns the hash of all added words. State.Hash adds up such hashes, so their bits must be
 // well mixed.
-func (d digest) sum() uint64 {
+func (d runningHash) sum() uint64 {
 	x := uint64(d)
 	x ^= x >> 32
 	x *= digestMul

@@ -18,18 +18,18 @@ func shardIndex(rowKey *[16]byte) int {
 // duplicateShard holds the values of accepted leads by which duplicates are recognized.
 type duplicateShard = rowShard[duplicateRow, *duplicateRow]
 
-// ClaimDuplicateKeys claims all keys for the lead of owner, or none of them. A key is a hash of
+// ClaimAllDuplicateKeys claims all keys for the lead of owner, or none of them. A key is a hash of
 // values by which a duplicate lead is recognized.
 //
 //	Reserved   the claims succeeded
 //	Full       an accepted lead, earlierLead, has one of the keys: the lead is a duplicate
 //	Contended  a lead in flight has claimed one of the keys; claimEnded closes when its claim ends
-func (s *State) ClaimDuplicateKeys(owner *Reservation, keys []market.DuplicateKey, now int64) (result ReserveResult, earlierLead market.LeadID, claimEnded <-chan struct{}) {
+func (s *State) ClaimAllDuplicateKeys(owner *RequestReservations, keys []market.DuplicateKey, nowUnixNanos int64) (result ReserveResult, earlierLead market.LeadID, claimEnded <-chan struct{}) {
 	for i, key := range keys {
 		if containsKey(keys[:i], key) {
 			continue
 		}
-		result, earlierLead, claimEnded = s.claimDuplicateKey(key, now)
+		result, earlierLead, claimEnded = s.claimDuplicateKey(key, nowUnixNanos)
 		if result != Reserved {
 			s.endDuplicateKeyClaims(keys[:i])
 			return result, earlierLead, claimEnded
@@ -43,14 +43,14 @@ func (s *State) ClaimDuplicateKeys(owner *Reservation, keys []market.DuplicateKe
 // claimDuplicateKey claims one key. The results are: whether the claim succeeded; for Full, the
 // accepted lead that has the key; for Contended, a channel that closes when the present claim
 // ends.
-func (s *State) claimDuplicateKey(key market.DuplicateKey, now int64) (ReserveResult, market.LeadID, <-chan struct{}) {
+func (s *State) claimDuplicateKey(key market.DuplicateKey, nowUnixNanos int64) (result ReserveResult, earlierLead market.LeadID, claimEnded <-chan struct{}) {
 	shard := &s.duplicates[shardIndex((*[16]byte)(&key))]
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
-	if known, found := shard.copyUnexpiredLocked((*[16]byte)(&key), now); found {
+	if known, found := shard.copyUnexpiredLocked((*[16]byte)(&key), nowUnixNanos); found {
 		return Full, known.Lead, nil
 	}
-	if wait, taken := shard.claims.claimOrWait(key); !taken {
+	if wait, taken := shard.claims.tryClaim(key); !taken {
 		return Contended, market.LeadID{}, wait
 	}
 	return Reserved, market.LeadID{}, nil
@@ -70,32 +70,32 @@ func (s *State) endDuplicateKeyClaims(keys []market.DuplicateKey) {
 // storeDuplicateValues stores the values of an accepted lead, so that later leads with one of
 // them are duplicates. It does nothing for an event seq that the loaded snapshot contains
 // already.
-func (s *State) storeDuplicateValues(dups []event.DuplicateValue, lead market.LeadID, seq uint64, batchTime int64) {
+func (s *State) storeDuplicateValues(dups []event.DuplicateCheckValue, acceptedLead market.LeadID, seq uint64, batchUnixNanos int64) {
 	for i := range dups {
 		shard := &s.duplicates[shardIndex((*[16]byte)(&dups[i].Key))]
 		shard.mu.Lock()
-		if seq > shard.loaded && !keepsExistingRowLocked(shard, &dups[i], lead, batchTime) {
-			shard.table.put(&duplicateRow{Key: dups[i].Key, Lead: lead, Until: unixSecondsRoundedUp(dups[i].Until)}, unixSecondsRoundedDown(batchTime))
+		if seq > shard.loaded && !mustNotStoreDuplicateLocked(shard, &dups[i], acceptedLead, batchUnixNanos) {
+			shard.table.put(&duplicateRow{Key: dups[i].Key, Lead: acceptedLead, Until: unixSecondsRoundedUp(dups[i].Until)}, unixSecondsRoundedDown(batchUnixNanos))
 		}
 		shard.mu.Unlock()
 	}
 }
 
-// keepsExistingRowLocked reports whether the value of the lead must not be stored. This is so if
+// mustNotStoreDuplicateLocked reports whether the value of the lead must not be stored. This is so if
 // the value has expired, or if another lead has it with the same or a later expiry. Both happen
 // when a delivery succeeds long after its lead was decided.
-func keepsExistingRowLocked(shard *duplicateShard, dup *event.DuplicateValue, lead market.LeadID, batchTime int64) bool {
-	if dup.Until <= batchTime {
+func mustNotStoreDuplicateLocked(shard *duplicateShard, dup *event.DuplicateCheckValue, lead market.LeadID, batchUnixNanos int64) (mustSkip bool) {
+	if dup.Until <= batchUnixNanos {
 		return true
 	}
-	known, found := shard.copyUnexpiredLocked((*[16]byte)(&dup.Key), batchTime)
+	known, found := shard.copyUnexpiredLocked((*[16]byte)(&dup.Key), batchUnixNanos)
 	return found && known.Lead != lead && known.Until >= unixSecondsRoundedUp(dup.Until)
 }
 
-// removeDuplicateValues removes the duplicate values of a lead whose sale was refused or
+// removeDuplicateValuesOfLead removes the duplicate values of a lead whose sale was refused or
 // released, so that a second lead of this person is no duplicate. Values that another lead has
 // stored since stay. It skips an event seq that the loaded snapshot contains already.
-func (s *State) removeDuplicateValues(dups []event.DuplicateValue, lead market.LeadID, seq uint64) {
+func (s *State) removeDuplicateValuesOfLead(dups []event.DuplicateCheckValue, lead market.LeadID, seq uint64) {
 	for i := range dups {
 		key := (*[16]byte)(&dups[i].Key)
 		shard := &s.duplicates[shardIndex(key)]

@@ -62,7 +62,7 @@ func BenchmarkLeadsInFlight(b *testing.B) {
 type flight struct {
 	*world
 	facts []*event.LeadDecided
-	holds []Reservation
+	holds []RequestReservations
 	n     int
 	next  uint64
 	other []uint64
@@ -70,7 +70,7 @@ type flight struct {
 }
 
 func newFlight(w *world, room int, next uint64) *flight {
-	f := &flight{world: w, holds: make([]Reservation, room), next: next, other: make([]uint64, 1<<19)}
+	f := &flight{world: w, holds: make([]RequestReservations, room), next: next, other: make([]uint64, 1<<19)}
 	for range room {
 		f.facts = append(f.facts, soldLead(0))
 	}
@@ -83,7 +83,7 @@ func (f *flight) claim() {
 	renew(fact, f.next)
 	f.ClaimIdempotencyKey(hold, fact.Idempotency.Key, 1, monday)
 	keys := [2]market.DuplicateKey{fact.Sale.Duplicates[0].Key, fact.Sale.Duplicates[1].Key}
-	f.ClaimDuplicateKeys(hold, keys[:], monday)
+	f.ClaimAllDuplicateKeys(hold, keys[:], monday)
 	for line := range 64 {
 		f.sum += f.other[(int(f.next)*64+line)*8&(len(f.other)-1)]
 	}
@@ -97,7 +97,7 @@ func (f *flight) land(looked int) {
 	for i, fact := range f.facts[:f.n] {
 		if looked > 0 && i%looked == 0 {
 			for _, near := range f.facts[i:min(i+looked, f.n)] {
-				f.PrefetchForApply(near)
+				f.PrefetchIntoCPUCache(near)
 			}
 		}
 		f.Apply(seq+uint64(i)+1, monday, fact)

@@ -7,153 +7,153 @@ import (
 	"pingpost/engine/market"
 )
 
-// snapshotGlobalState encodes or decodes the global state: all state that is not in rows. The caller
+// encodeOrDecodeGlobalState encodes or decodes the global state: all state that is not in rows. The caller
 // excludes Apply. So only fields that requests in flight change need their lock.
-func (s *State) snapshotGlobalState(c *sectionCodec) {
-	arrayField(c, s.founded.Epoch[:])
-	arrayField(c, s.founded.KeyCheck[:])
-	intField(c, &s.founded.At)
-	uintField(c, &s.catalogs.current.Version)
-	stringField(c, &s.catalogs.current.Document)
-	s.names.snapshotFields(c)
-	s.caps.snapshotFields(c)
-	s.accounts.snapshotFields(c)
-	s.monthlySales.snapshotFields(c)
-	s.pendingReturns.snapshotFields(c)
-	s.rotations.snapshotFields(c)
-	s.settings.snapshotFields(c)
-	if c.hasFieldsSince(versionSealed) {
-		s.slots.snapshotFields(c)
+func (s *State) encodeOrDecodeGlobalState(c *snapshotSectionCodec) {
+	encodeOrDecodeFixedBytes(c, s.founded.Epoch[:])
+	encodeOrDecodeFixedBytes(c, s.founded.KeyCheck[:])
+	encodeOrDecodeZigzag(c, &s.founded.At)
+	encodeOrDecodeUvarint(c, &s.catalogs.current.Version)
+	encodeOrDecodeString(c, &s.catalogs.current.Document)
+	s.names.encodeOrDecodeSnapshot(c)
+	s.caps.encodeOrDecodeSnapshot(c)
+	s.accounts.encodeOrDecodeSnapshot(c)
+	s.monthlySales.encodeOrDecodeSnapshot(c)
+	s.pendingReturns.encodeOrDecodeSnapshot(c)
+	s.rotations.encodeOrDecodeSnapshot(c)
+	s.settings.encodeOrDecodeSnapshot(c)
+	if c.hasFieldsSinceVersion(versionSealed) {
+		s.slots.encodeOrDecodeSnapshot(c)
 	}
-	s.catalogs.snapshotFields(c)
-	if c.hasFieldsSince(versionUsers) {
-		s.users.snapshotFields(c)
+	s.catalogs.encodeOrDecodeSnapshot(c)
+	if c.hasFieldsSinceVersion(versionUsers) {
+		s.users.encodeOrDecodeSnapshot(c)
 	}
 }
 
-func (n *nameNumbers) snapshotFields(c *sectionCodec) {
+func (n *objectNumberRegistry) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
 	known := maps.Clone(n.ids)
-	mapField(c, known, func(kind *event.ObjectKind, ids *[]string) {
-		if uintField(c, kind); c.decoding && n.ids[*kind] != nil {
+	encodeOrDecodeMap(c, known, func(kind *event.ConfigObjectKind, ids *[]string) {
+		if encodeOrDecodeUvarint(c, kind); c.decoding && n.ids[*kind] != nil {
 			c.markDamaged()
 		}
-		for i := range c.countField(len(*ids) - 1) {
+		for i := range c.encodeOrDecodeCount(len(*ids) - 1) {
 			if c.decoding {
 				var id string
-				stringField(c, &id)
-				n.add(*kind, market.Ref(i+1), id)
+				encodeOrDecodeString(c, &id)
+				n.add(*kind, market.PermanentNumber(i+1), id)
 			} else {
-				stringField(c, &(*ids)[i+1])
+				encodeOrDecodeString(c, &(*ids)[i+1])
 			}
 		}
 	})
 }
 
-func (c *capCounters) snapshotFields(body *sectionCodec) {
-	for i := range body.countField(max(0, len(c.keys)-1)) {
-		ref := market.Ref(i + 1)
+func (c *capCounters) encodeOrDecodeSnapshot(body *snapshotSectionCodec) {
+	for i := range body.encodeOrDecodeCount(max(0, len(c.keys)-1)) {
+		ref := market.PermanentNumber(i + 1)
 		var key market.CapKey
 		if !body.decoding {
 			key = c.keys[ref]
 		}
-		uintField(body, &key.Scope)
-		uintField(body, &key.Campaign)
-		uintField(body, &key.Buyer)
-		uintField(body, &key.Unit)
-		uintField(body, &key.Period)
-		stringField(body, &key.Zone)
+		encodeOrDecodeUvarint(body, &key.Scope)
+		encodeOrDecodeUvarint(body, &key.Campaign)
+		encodeOrDecodeUvarint(body, &key.Buyer)
+		encodeOrDecodeUvarint(body, &key.Unit)
+		encodeOrDecodeUvarint(body, &key.Period)
+		encodeOrDecodeString(body, &key.Zone)
 		if body.decoding {
 			c.add(ref, key)
 		}
 		counter := c.counterOf(ref)
-		intField(body, &counter.window)
-		intField(body, &counter.used)
+		encodeOrDecodeZigzag(body, &counter.window)
+		encodeOrDecodeZigzag(body, &counter.used)
 	}
 }
 
-func (a *buyerAccounts) snapshotFields(c *sectionCodec) {
+func (a *buyerAccounts) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	mapField(c, a.byRef, func(ref *market.Ref, acc **buyerAccount) {
-		if uintField(c, ref); c.decoding {
-			*acc = a.getOrCreateLocked(*ref)
+	encodeOrDecodeMap(c, a.byRef, func(ref *market.PermanentNumber, acc **buyerAccount) {
+		if encodeOrDecodeUvarint(c, ref); c.decoding {
+			*acc = a.getOrCreateAccountLocked(*ref)
 		}
-		intField(c, &(*acc).balance)
-		intField(c, &(*acc).held)
-		boolField(c, &(*acc).opened)
+		encodeOrDecodeZigzag(c, &(*acc).balance)
+		encodeOrDecodeZigzag(c, &(*acc).held)
+		encodeOrDecodeBool(c, &(*acc).opened)
 	})
 }
 
-func (t *campaignRotationTable) snapshotFields(c *sectionCodec) {
+func (t *campaignRotationTable) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	mapField(c, t.byCampaign, func(campaign *market.Ref, of **campaignRotations) {
-		if uintField(c, campaign); c.decoding {
+	encodeOrDecodeMap(c, t.byCampaign, func(campaign *market.PermanentNumber, of **campaignRotations) {
+		if encodeOrDecodeUvarint(c, campaign); c.decoding {
 			*of = newCampaignRotations()
 		}
 		(*of).mu.Lock()
 		defer (*of).mu.Unlock()
-		(*of).snapshotFieldsLocked(c)
+		(*of).encodeOrDecodeSnapshotLocked(c)
 	})
 }
 
-// snapshotFieldsLocked encodes or decodes the rotations that events have used, without reserved
+// encodeOrDecodeSnapshotLocked encodes or decodes the rotations that events have used, without reserved
 // turns. The caller holds mu.
-func (c *campaignRotations) snapshotFieldsLocked(body *sectionCodec) {
-	uintField(body, &c.appliedTurns)
+func (c *campaignRotations) encodeOrDecodeSnapshotLocked(body *snapshotSectionCodec) {
+	encodeOrDecodeUvarint(body, &c.appliedTurns)
 	applied := maps.Clone(c.rotations)
-	maps.DeleteFunc(applied, func(_ uint64, s *rotation) bool { return !s.applied })
-	mapField(body, applied, func(id *uint64, s **rotation) {
-		if fixedField(body, id); body.decoding {
-			*s = &rotation{applied: true}
+	maps.DeleteFunc(applied, func(_ uint64, s *rotationTurnCounts) bool { return !s.applied })
+	encodeOrDecodeMap(body, applied, func(id *uint64, s **rotationTurnCounts) {
+		if encodeOrDecodeFixed64(body, id); body.decoding {
+			*s = &rotationTurnCounts{applied: true}
 		}
-		uintField(body, &(*s).phase)
-		uintField(body, &(*s).lastTurn)
-		listField(body, &(*s).counts, func(turns *uint32) { uintField(body, turns) })
+		encodeOrDecodeUvarint(body, &(*s).phase)
+		encodeOrDecodeUvarint(body, &(*s).lastTurn)
+		encodeOrDecodeList(body, &(*s).counts, func(turns *uint32) { encodeOrDecodeUvarint(body, turns) })
 	})
 	if body.decoding {
 		c.rotations, c.appliedRotations = applied, len(applied)
 	}
 }
 
-func (a *operatorSettings) snapshotFields(c *sectionCodec) {
-	mapField(c, a.byHash, func(hash *[32]byte, of *Credential) {
-		arrayField(c, hash[:])
-		uintField(c, &of.Kind)
-		uintField(c, &of.Owner)
-		uintField(c, &of.Ref)
-		stringField(c, &of.Client)
-		uintField(c, &of.Scopes)
-		stringField(c, &of.Hint)
-		if intField(c, &of.At); c.decoding {
+func (a *operatorSettings) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
+	encodeOrDecodeMap(c, a.byHash, func(hash *[32]byte, of *Credential) {
+		encodeOrDecodeFixedBytes(c, hash[:])
+		encodeOrDecodeUvarint(c, &of.Kind)
+		encodeOrDecodeUvarint(c, &of.Owner)
+		encodeOrDecodeUvarint(c, &of.Ref)
+		encodeOrDecodeString(c, &of.Client)
+		encodeOrDecodeUvarint(c, &of.Scopes)
+		encodeOrDecodeString(c, &of.Hint)
+		if encodeOrDecodeZigzag(c, &of.At); c.decoding {
 			of.Hash, of.LastUse = *hash, new(CredentialLastUse)
 		}
 	})
-	mapField(c, a.existed, func(key *credentialIdentity, existed *bool) {
-		uintField(c, &key.credential)
-		uintField(c, &key.owner)
-		uintField(c, &key.ref)
-		stringField(c, &key.name)
+	encodeOrDecodeMap(c, a.existed, func(key *credentialIdentity, existed *bool) {
+		encodeOrDecodeUvarint(c, &key.credential)
+		encodeOrDecodeUvarint(c, &key.owner)
+		encodeOrDecodeUvarint(c, &key.ref)
+		encodeOrDecodeString(c, &key.name)
 		*existed = true
 	})
-	mapField(c, a.secrets, func(name *string, sealed *[]byte) {
-		stringField(c, name)
-		bytesField(c, sealed)
+	encodeOrDecodeMap(c, a.secrets, func(name *string, sealed *[]byte) {
+		encodeOrDecodeString(c, name)
+		encodeOrDecodeBytes(c, sealed)
 	})
-	mapField(c, a.paused, func(key *pauseKey, paused *bool) {
-		uintField(c, &key.target)
-		uintField(c, &key.ref)
-		boolField(c, paused)
+	encodeOrDecodeMap(c, a.paused, func(key *pausableObject, paused *bool) {
+		encodeOrDecodeUvarint(c, &key.target)
+		encodeOrDecodeUvarint(c, &key.ref)
+		encodeOrDecodeBool(c, paused)
 	})
-	mapField(c, a.lists, func(list *market.Ref, file *SuppressionFile) {
-		uintField(c, list)
-		stringField(c, &file.File)
-		stringField(c, &file.Source)
-		uintField(c, &file.Entries)
-		if c.hasFieldsSince(versionHistory) {
-			intField(c, &file.At)
-			stringField(c, &file.By)
-			boolField(c, &file.Uploaded)
+	encodeOrDecodeMap(c, a.lists, func(list *market.PermanentNumber, file *SuppressionListFile) {
+		encodeOrDecodeUvarint(c, list)
+		encodeOrDecodeString(c, &file.File)
+		encodeOrDecodeString(c, &file.Source)
+		encodeOrDecodeUvarint(c, &file.Entries)
+		if c.hasFieldsSinceVersion(versionHistory) {
+			encodeOrDecodeZigzag(c, &file.At)
+			encodeOrDecodeString(c, &file.By)
+			encodeOrDecodeBool(c, &file.Uploaded)
 		}
 	})
 }

@@ -79,9 +79,9 @@ func TestASnapshotAndTheRestOfTheLogAreTheState(t *testing.T) {
 		at := func(most uint64, what string) uint64 { return rapid.Uint64Range(0, most).Draw(t, what) }
 		first := New()
 		replay(first, w.log, at(w.seq, "position"))
-		var busy Reservation // a request in flight; it is in no snapshot
-		first.ReserveTurn(&busy, 1, 99, []int32{1, 2})
-		first.ClaimDuplicateKeys(&busy, []market.DuplicateKey{{250}}, monday)
+		var busy RequestReservations // a request in flight; it is in no snapshot
+		first.ReserveRotationTurn(&busy, 1, 99, []int32{1, 2})
+		first.ClaimAllDuplicateKeys(&busy, []market.DuplicateKey{{250}}, monday)
 		before, _ := first.Position()
 
 		file := goingOn{during: map[int]func(){}}
@@ -288,16 +288,16 @@ func TestASnapshotWithAFlippedBitNeverPanics(t *testing.T) {
 // In a snapshot of an earlier program, each part ends before the fields of later versions.
 func TestSnapshotsOfEarlierPrograms(t *testing.T) {
 	settings := newOperatorSettings()
-	settings.lists[1] = SuppressionFile{File: "f", Source: "s", Entries: 3}
+	settings.lists[1] = SuppressionListFile{File: "f", Source: "s", Entries: 3}
 	for name, part := range map[string]struct {
-		snapshotFields func(*sectionCodec)
+		snapshotFields func(*snapshotSectionCodec)
 		added          map[byte]int // bytes that a version added at the end
 	}{
-		"post":  {new(OpenPost).snapshotFields, map[byte]int{versionSealed: 1, versionTrusted: 1}},
-		"lists": {settings.snapshotFields, map[byte]int{versionHistory: 3}},
-		"all":   {New().snapshotGlobalState, map[byte]int{versionSealed: 2, versionHistory: 1, versionUsers: 2}},
+		"post":  {new(UnfinishedPost).encodeOrDecodeSnapshot, map[byte]int{versionSealed: 1, versionTrusted: 1}},
+		"lists": {settings.encodeOrDecodeSnapshot, map[byte]int{versionHistory: 3}},
+		"all":   {New().encodeOrDecodeGlobalState, map[byte]int{versionSealed: 2, versionHistory: 1, versionUsers: 2}},
 	} {
-		var today sectionCodec
+		var today snapshotSectionCodec
 		part.snapshotFields(&today)
 		for version := byte(oldestSnapshot); version <= snapshotVersion; version++ {
 			later := 0
@@ -307,7 +307,7 @@ func TestSnapshotsOfEarlierPrograms(t *testing.T) {
 				}
 			}
 			for missing := range 6 {
-				body := sectionCodec{decoding: true, buf: today.buf[:len(today.buf)-missing], version: version}
+				body := snapshotSectionCodec{decoding: true, buf: today.buf[:len(today.buf)-missing], version: version}
 				part.snapshotFields(&body)
 				if read := body.err == nil && len(body.buf) == 0; read != (missing == later) {
 					t.Errorf("%s, version %d without the last %d bytes: %v, %d bytes are left", name, version, missing, body.err, len(body.buf))
@@ -360,29 +360,29 @@ func withSectionTwice(file []byte) []byte {
 // Every fact that is not of a lead, and every use of an auction, leaves its mark on the hash.
 func TestTheHashSeesEveryFact(t *testing.T) {
 	for what, fact := range map[string]event.Event{
-		"a founding's time":  &event.Founded{Epoch: [16]byte{1}, KeyCheck: [16]byte{2}, At: 3},
-		"a founding's epoch": &event.Founded{Epoch: [16]byte{9}, KeyCheck: [16]byte{2}, At: monday},
-		"a founding's key":   &event.Founded{Epoch: [16]byte{1}, KeyCheck: [16]byte{9}, At: monday},
-		"a catalog":          &event.CatalogSet{Version: 1, Document: "d"},
-		"an upload":          &event.SuppressionListLoaded{List: 1, Uploaded: true, By: "b"},
-		"a name":             &event.NamesNumbered{Names: []event.NumberedName{{Kind: event.ObjectBuyer, Ref: 4, ID: "x"}}},
-		"a cap":              &event.NamesNumbered{Caps: []event.NumberedCap{{Ref: 4}}},
-		"a credential":       &event.CredentialSet{Credential: 1, Owner: 1, OwnerRef: 1},
-		"a revoked one":      &event.CredentialSet{Credential: 1, Owner: 1, OwnerRef: 1, Revoked: true},
-		"a secret":           &event.SecretSet{Name: "x", Sealed: []byte{1}},
-		"a door":             &event.PauseSet{Target: event.ObjectBuyer, Ref: 1},
-		"a list":             &event.SuppressionListLoaded{List: 1},
-		"a user":             &event.UserSet{Name: "anna", Role: market.RoleViewer},
-		"a user's token":     &event.APITokenSet{User: "anna"},
-		"a top-up":           &event.BuyerFundsMoved{Buyer: 1, Amount: 1},
-		"an empty account":   &event.BuyerFundsMoved{Buyer: 3, Opening: true},
+		"a founding's time":  &event.ExchangeFounded{Epoch: [16]byte{1}, KeyCheck: [16]byte{2}, At: 3},
+		"a founding's epoch": &event.ExchangeFounded{Epoch: [16]byte{9}, KeyCheck: [16]byte{2}, At: monday},
+		"a founding's key":   &event.ExchangeFounded{Epoch: [16]byte{1}, KeyCheck: [16]byte{9}, At: monday},
+		"a catalog":          &event.ConfigActivated{Version: 1, Document: "d"},
+		"an upload":          &event.SuppressionListReplaced{List: 1, Uploaded: true, By: "b"},
+		"a name":             &event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectBuyer, Ref: 4, ID: "x"}}},
+		"a cap":              &event.ConfigNumbersAssigned{Caps: []event.CapNumberAssignment{{Ref: 4}}},
+		"a credential":       &event.CredentialAddedOrRevoked{Credential: 1, Owner: 1, OwnerRef: 1},
+		"a revoked one":      &event.CredentialAddedOrRevoked{Credential: 1, Owner: 1, OwnerRef: 1, Revoked: true},
+		"a secret":           &event.SecretStoredOrDeleted{Name: "x", Sealed: []byte{1}},
+		"a door":             &event.PausedOrResumed{Target: event.ObjectBuyer, Ref: 1},
+		"a list":             &event.SuppressionListReplaced{List: 1},
+		"a user":             &event.UserAccountChanged{Name: "anna", Role: market.RoleViewer},
+		"a user's token":     &event.APITokenAddedOrRevoked{User: "anna"},
+		"a top-up":           &event.BuyerFundsAdjusted{Buyer: 1, Amount: 1},
+		"an empty account":   &event.BuyerFundsAdjusted{Buyer: 3, Opening: true},
 		"an auction":         held(monday + day),
-		"a report's key":     &event.StatusChanged{Idempotency: event.IdempotencyUse{Key: [16]byte{1}, ExpiresAt: monday + day}},
-		"what is owed":       &event.StatusChanged{Changes: []event.LeadChange{{Webhook: market.WebhookSold, Supplier: 1}}},
-		"a return's month":   &event.StatusChanged{Changes: []event.LeadChange{{Result: event.ChangePending, Return: event.ReturnedResources{Month: 1}}}},
+		"a report's key":     &event.LeadStatusesChanged{Idempotency: event.RequestIdempotencyKey{Key: [16]byte{1}, ExpiresAt: monday + day}},
+		"what is owed":       &event.LeadStatusesChanged{Changes: []event.LeadStatusChange{{Webhook: market.WebhookSold, Supplier: 1}}},
+		"a return's month":   &event.LeadStatusesChanged{Changes: []event.LeadStatusChange{{Result: event.ChangePending, Return: event.ResourcesFreedByReturn{Month: 1}}}},
 		"a failed attempt":   &event.WebhookAttempted{Supplier: 1, Outcome: event.WebhookFailed, At: monday},
-		"hooks are off":      &event.WebhooksSwitched{Supplier: 1, Off: true},
-		"an auction's key":   &event.AuctionHeld{Idempotency: event.IdempotencyUse{Key: [16]byte{1}, ExpiresAt: monday + day}},
+		"hooks are off":      &event.SupplierWebhooksTurnedOnOrOff{Supplier: 1, Off: true},
+		"an auction's key":   &event.PingAuctionCompleted{Idempotency: event.RequestIdempotencyKey{Key: [16]byte{1}, ExpiresAt: monday + day}},
 	} {
 		w := newWorld()
 		_, before := w.Hash()

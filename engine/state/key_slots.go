@@ -7,7 +7,7 @@ import (
 	"pingpost/engine/event"
 )
 
-// leadKeySlots holds the slots of the keys that encrypt (seal) the leads. A slot is a key's
+// leadEncryptionKeySlots holds the slots of the keys that encrypt (seal) the leads. A slot is a key's
 // number. It holds the highest slot in the log, above which a start continues, and the slots
 // whose keys must be erased.
 //
@@ -19,30 +19,30 @@ import (
 // Erased slots stay in memory as long as the log. A start erases their keys again, because a
 // crash may have come between event and erasure, or a restored backup of the keys may be older.
 // Each costs eight bytes, and operators erase leads by hand.
-type leadKeySlots struct {
+type leadEncryptionKeySlots struct {
 	mu      sync.Mutex
 	highest uint64
 	erased  []uint64 // ascending
 }
 
-// HighestKeySlot returns the highest slot in the log. At a start, new leads get slots above it.
-func (s *State) HighestKeySlot() uint64 {
+// HighestEncryptionKeySlot returns the highest slot in the log. At a start, new leads get slots above it.
+func (s *State) HighestEncryptionKeySlot() uint64 {
 	s.slots.mu.Lock()
 	defer s.slots.mu.Unlock()
 	return s.slots.highest
 }
 
-// ErasedKeySlots returns the slots of erased leads, ascending. A start erases the keys in these
+// ErasedEncryptionKeySlots returns the slots of erased leads, ascending. A start erases the keys in these
 // slots again.
-func (s *State) ErasedKeySlots() []uint64 {
+func (s *State) ErasedEncryptionKeySlots() []uint64 {
 	s.slots.mu.Lock()
 	defer s.slots.mu.Unlock()
 	return slices.Clone(s.slots.erased)
 }
 
-// IsKeySlotErased reports whether the lead with this slot was erased, so that its key must not be
+// IsEncryptionKeySlotErased reports whether the lead with this slot was erased, so that its key must not be
 // used.
-func (s *State) IsKeySlotErased(slot uint64) bool {
+func (s *State) IsEncryptionKeySlotErased(slot uint64) bool {
 	s.slots.mu.Lock()
 	defer s.slots.mu.Unlock()
 	_, found := slices.BinarySearch(s.slots.erased, slot)
@@ -51,7 +51,7 @@ func (s *State) IsKeySlotErased(slot uint64) bool {
 
 // recordUsedSlot raises the highest slot to slot if it is higher; zero means no key. Repeats have
 // no effect, so a replay need not know whether a snapshot contains the event.
-func (l *leadKeySlots) recordUsedSlot(slot uint64) {
+func (l *leadEncryptionKeySlots) recordUsedSlot(slot uint64) {
 	if slot == 0 {
 		return
 	}
@@ -62,7 +62,7 @@ func (l *leadKeySlots) recordUsedSlot(slot uint64) {
 
 // recordErasedSlots adds slots whose keys must be erased. Repeats have no effect, so a replay
 // need not know whether a snapshot contains the event.
-func (l *leadKeySlots) recordErasedSlots(erased []uint64) {
+func (l *leadEncryptionKeySlots) recordErasedSlots(erased []uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, slot := range erased {
@@ -82,33 +82,33 @@ func (s *State) applyLeadsErased(seq uint64, e *event.LeadsErased) {
 		shard := s.leadShardOf(&e.Leads[i])
 		shard.mu.Lock()
 		if seq > shard.loaded {
-			shard.replaceOpenPost(e.Leads[i], func(p *OpenPost) { p.Body = nil })
+			shard.replacePostByEditedCopy(e.Leads[i], func(p *UnfinishedPost) { p.Body = nil })
 		}
 		shard.mu.Unlock()
 	}
 }
 
-func (l *leadKeySlots) snapshotFields(c *sectionCodec) {
+func (l *leadEncryptionKeySlots) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	uintField(c, &l.highest)
+	encodeOrDecodeUvarint(c, &l.highest)
 	before := uint64(0)
-	listField(c, &l.erased, func(slot *uint64) {
+	encodeOrDecodeList(c, &l.erased, func(slot *uint64) {
 		step := *slot - before
-		uintField(c, &step)
+		encodeOrDecodeUvarint(c, &step)
 		before += step
 		*slot = before
 	})
 }
 
-// digest returns the slots' part of State.Hash. It is zero until a slot is used, so that logs
+// sumOfEntryHashes returns the slots' part of State.Hash. It is zero until a slot is used, so that logs
 // from before encryption keep their hash.
-func (l *leadKeySlots) digest() (sum uint64) {
+func (l *leadEncryptionKeySlots) sumOfEntryHashes() (sum uint64) {
 	if l.highest != 0 {
-		sum = newDigest(23).addWord(l.highest).sum()
+		sum = newRunningHash(23).addWord(l.highest).sum()
 	}
 	for _, slot := range l.erased {
-		sum += newDigest(24).addWord(slot).sum()
+		sum += newRunningHash(24).addWord(slot).sum()
 	}
 	return sum
 }

@@ -17,7 +17,7 @@ func (w *trader) erase() {
 			break
 		}
 		lead := w.came[w.draw(len(w.came))]
-		if post := w.OpenPost(lead); post == nil || post.Exhausted {
+		if post := w.UnfinishedPost(lead); post == nil || post.Exhausted {
 			fact.Leads, fact.Slots = append(fact.Leads, lead), append(fact.Slots, uint64(1+w.draw(40)))
 		}
 	}
@@ -36,7 +36,7 @@ func sealed(slot uint64) *event.LeadDecided {
 // whatever order they came, and also where the leads have left memory.
 func TestHighestSlot(t *testing.T) {
 	w := newWorld()
-	if got := w.HighestKeySlot(); got != 0 {
+	if got := w.HighestEncryptionKeySlot(); got != 0 {
 		t.Errorf("%d before any lead", got)
 	}
 	for _, step := range []struct {
@@ -51,7 +51,7 @@ func TestHighestSlot(t *testing.T) {
 	} {
 		w.fact(step.fact)
 		for name, s := range map[string]*State{"live": w.State, "replayed": replayed(w), "loaded": loaded(t, w.State)} {
-			if got := s.HighestKeySlot(); got != step.want {
+			if got := s.HighestEncryptionKeySlot(); got != step.want {
 				t.Errorf("%s: %d after %+v, want %d", name, got, step.fact, step.want)
 			}
 		}
@@ -84,11 +84,11 @@ func TestErasedSlots(t *testing.T) {
 		t.Error("erased again it is another state")
 	}
 	for name, s := range map[string]*State{"live": w.State, "replayed": replayed(w), "loaded": loaded(t, w.State)} {
-		if got := s.ErasedKeySlots(); !slices.Equal(got, []uint64{3, 9, 100}) {
+		if got := s.ErasedEncryptionKeySlots(); !slices.Equal(got, []uint64{3, 9, 100}) {
 			t.Errorf("%s: %v", name, got)
 		}
 		for slot, want := range map[uint64]bool{0: false, 2: false, 3: true, 9: true, 99: false, 100: true, 101: false} {
-			if s.IsKeySlotErased(slot) != want {
+			if s.IsEncryptionKeySlotErased(slot) != want {
 				t.Errorf("%s: slot %d erased is %v", name, slot, !want)
 			}
 		}
@@ -101,14 +101,14 @@ func TestErasedPost(t *testing.T) {
 	w := newWorld()
 	fact := sealed(12)
 	w.fact(fact)
-	if post := w.OpenPost(history); post == nil || post.Slot != 12 || string(post.Body) != "a person" || post.IsContactErased() {
+	if post := w.UnfinishedPost(history); post == nil || post.Slot != 12 || string(post.Body) != "a person" || post.IsPersonalDataErased() {
 		t.Fatalf("%+v", post)
 	}
 	w.fact(&event.PostSettled{Lead: history, Settlement: event.SettledUnknown, Sale: fact.Sale})
 	w.fact(&event.LeadsErased{Slots: []uint64{12}, Leads: []market.LeadID{history}})
 	for name, s := range map[string]*State{"live": w.State, "replayed": replayed(w), "loaded": loaded(t, w.State)} {
-		post := s.OpenPost(history)
-		if post == nil || !post.Exhausted || !post.IsContactErased() || post.Slot != 12 || post.Intent.URL == "" {
+		post := s.UnfinishedPost(history)
+		if post == nil || !post.Exhausted || !post.IsPersonalDataErased() || post.Slot != 12 || post.Intent.URL == "" {
 			t.Errorf("%s: %+v", name, post)
 		}
 		var snapshot bytes.Buffer
@@ -117,7 +117,7 @@ func TestErasedPost(t *testing.T) {
 		}
 	}
 	w.fact(&event.PostSettled{Lead: history, Settlement: event.SettledConfirmed, Sale: fact.Sale})
-	if w.OpenPost(history) != nil {
+	if w.UnfinishedPost(history) != nil {
 		t.Error("it could not be settled")
 	}
 }
@@ -133,7 +133,7 @@ func TestNextIntentHasItsSlot(t *testing.T) {
 		Post: event.PostIntent{URL: "https://other.example/"}, Slot: 12, Sealed: []byte("the other body"),
 	})
 	for name, s := range map[string]*State{"live": w.State, "replayed": replayed(w), "loaded": loaded(t, w.State)} {
-		if post := s.OpenPost(history); post == nil || post.Slot != 12 || string(post.Body) != "the other body" {
+		if post := s.UnfinishedPost(history); post == nil || post.Slot != 12 || string(post.Body) != "the other body" {
 			t.Errorf("%s: %+v", name, post)
 		}
 	}

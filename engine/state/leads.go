@@ -10,13 +10,13 @@ import (
 // leadShard holds a part of all leads, and the open posts of these leads.
 type leadShard struct {
 	rowShard[Lead, *Lead]
-	posts map[market.LeadID]*OpenPost
+	posts map[market.LeadID]*UnfinishedPost
 }
 
-// OpenPost is a lead's delivery to a buyer that has not ended. Its attempts continue, or they are
-// used up and an operator must decide. Apply never changes an OpenPost: it stores an edited copy.
+// UnfinishedPost is a lead's delivery to a buyer that has not ended. Its attempts continue, or they are
+// used up and an operator must decide. Apply never changes an UnfinishedPost: it stores an edited copy.
 // So a reader may keep the pointer.
-type OpenPost struct {
+type UnfinishedPost struct {
 	Lead        market.LeadID
 	Intent      event.PostIntent
 	Sale        event.Sale
@@ -29,18 +29,18 @@ type OpenPost struct {
 	Exhausted   bool // the attempts are used up
 }
 
-// digest hashes all fields that a snapshot holds. Fields that were added later are left out while
+// contentHash hashes all fields that a snapshot holds. Fields that were added later are left out while
 // they are zero, so old posts keep their hash.
-func (p *OpenPost) digest() uint64 {
-	var all sectionCodec
-	p.oldestSnapshotFields(&all)
+func (p *UnfinishedPost) contentHash() uint64 {
+	var all snapshotSectionCodec
+	p.encodeOrDecodeOldestSnapshot(&all)
 	if p.Slot != 0 {
-		uintField(&all, &p.Slot)
+		encodeOrDecodeUvarint(&all, &p.Slot)
 	}
 	if p.Intent.Trusted {
-		boolField(&all, &p.Intent.Trusted)
+		encodeOrDecodeBool(&all, &p.Intent.Trusted)
 	}
-	return newDigest(8).addBytes(all.buf).sum()
+	return newRunningHash(8).addBytes(all.buf).sum()
 }
 
 // leadShardOf returns the shard that holds the lead.
@@ -49,7 +49,7 @@ func (s *State) leadShardOf(id *market.LeadID) *leadShard {
 }
 
 // Lead returns the row of a lead, or false if memory does not hold the lead (any more).
-func (s *State) Lead(id market.LeadID) (Lead, bool) {
+func (s *State) Lead(id market.LeadID) (lead Lead, found bool) {
 	shard := s.leadShardOf(&id)
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
@@ -59,21 +59,21 @@ func (s *State) Lead(id market.LeadID) (Lead, bool) {
 	return Lead{}, false
 }
 
-// OpenPost returns the lead's delivery that has not ended, or nil without one.
-func (s *State) OpenPost(id market.LeadID) *OpenPost {
+// UnfinishedPost returns the lead's delivery that has not ended, or nil without one.
+func (s *State) UnfinishedPost(id market.LeadID) *UnfinishedPost {
 	shard := s.leadShardOf(&id)
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	return shard.posts[id]
 }
 
-// EachOpenPost calls visit for every delivery that has not ended. visit may call methods of the
+// EachUnfinishedPost calls visit for every delivery that has not ended. visit may call methods of the
 // state, because no lock is held. It may miss posts that are added meanwhile.
-func (s *State) EachOpenPost(visit func(*OpenPost)) {
+func (s *State) EachUnfinishedPost(visit func(*UnfinishedPost)) {
 	for i := range s.leads {
 		shard := &s.leads[i]
 		shard.mu.Lock()
-		open := make([]*OpenPost, 0, len(shard.posts))
+		open := make([]*UnfinishedPost, 0, len(shard.posts))
 		for _, post := range shard.posts {
 			open = append(open, post)
 		}
@@ -84,9 +84,9 @@ func (s *State) EachOpenPost(visit func(*OpenPost)) {
 	}
 }
 
-// replaceOpenPost stores an edited copy of the lead's open post. It does nothing without an open
+// replacePostByEditedCopy stores an edited copy of the lead's open post. It does nothing without an open
 // post. The caller holds the shard's lock.
-func (shard *leadShard) replaceOpenPost(id market.LeadID, edit func(*OpenPost)) {
+func (shard *leadShard) replacePostByEditedCopy(id market.LeadID, edit func(*UnfinishedPost)) {
 	old := shard.posts[id]
 	if old == nil {
 		return
@@ -96,21 +96,21 @@ func (shard *leadShard) replaceOpenPost(id market.LeadID, edit func(*OpenPost)) 
 	shard.posts[id] = &edited
 }
 
-// IsContactErased reports whether an operator has erased the person's data, so that the post
+// IsPersonalDataErased reports whether an operator has erased the person's data, so that the post
 // cannot be sent again.
-func (p *OpenPost) IsContactErased() bool { return len(p.Body) == 0 }
+func (p *UnfinishedPost) IsPersonalDataErased() bool { return len(p.Body) == 0 }
 
-// sealedContact is the encrypted (sealed) personal part of a post, and the slot number of its
+// sealedPersonalData is the encrypted (sealed) personal part of a post, and the slot number of its
 // key.
-type sealedContact struct {
+type sealedPersonalData struct {
 	slot uint64
 	data []byte
 }
 
-// addOpenPost stores an open post for the lead. It copies strings and lists, because the event's
+// addUnfinishedPost stores an open post for the lead. It copies strings and lists, because the event's
 // memory is reused. The caller holds the shard's lock.
-func (shard *leadShard) addOpenPost(id market.LeadID, intent *event.PostIntent, sale *event.Sale, sealed sealedContact, decidedAt int64) {
-	post := &OpenPost{Lead: id, Decided: decidedAt, Slot: sealed.slot, Body: append([]byte(nil), sealed.data...)}
+func (shard *leadShard) addUnfinishedPost(id market.LeadID, intent *event.PostIntent, sale *event.Sale, sealed sealedPersonalData, decidedAtUnixNanos int64) {
+	post := &UnfinishedPost{Lead: id, Decided: decidedAtUnixNanos, Slot: sealed.slot, Body: append([]byte(nil), sealed.data...)}
 	post.Intent = event.PostIntent{
 		URL: copyString(intent.URL), Credential: copyString(intent.Credential),
 		Header: copyString(intent.Header), Scheme: copyString(intent.Scheme),
@@ -120,7 +120,7 @@ func (shard *leadShard) addOpenPost(id market.LeadID, intent *event.PostIntent, 
 	}
 	post.Sale.CopyFrom(sale)
 	if shard.posts == nil {
-		shard.posts = make(map[market.LeadID]*OpenPost)
+		shard.posts = make(map[market.LeadID]*UnfinishedPost)
 	}
 	shard.posts[id] = post
 }
@@ -129,10 +129,10 @@ func (shard *leadShard) addOpenPost(id market.LeadID, intent *event.PostIntent, 
 // record that they were decoded from.
 func copyString(s string) string { return string([]byte(s)) }
 
-// countExhaustedPostsLocked returns 1 if all attempts to post the lead are used up without a
+// countPostsOutOfAttemptsLocked returns 1 if all attempts to post the lead are used up without a
 // result, so that an operator must decide. Otherwise it returns 0. The caller holds the shard's
 // lock.
-func (shard *leadShard) countExhaustedPostsLocked(lead market.LeadID) int {
+func (shard *leadShard) countPostsOutOfAttemptsLocked(lead market.LeadID) (zeroOrOne int) {
 	if post := shard.posts[lead]; post != nil && post.Exhausted {
 		return 1
 	}
@@ -144,41 +144,41 @@ func (shard *leadShard) countExhaustedPostsLocked(lead market.LeadID) int {
 // separately, so that they never make a buyer unavailable to other leads.
 type unknownDeliveryCounts struct {
 	mu      sync.Mutex
-	byBuyer map[unknownDeliveryKey]int
+	byBuyer map[unknownDeliveryCountKey]int
 }
 
-// unknownDeliveryKey names a buyer, separately for test leads and other leads.
-type unknownDeliveryKey struct {
-	buyer market.Ref
+// unknownDeliveryCountKey names a buyer, separately for test leads and other leads.
+type unknownDeliveryCountKey struct {
+	buyer market.PermanentNumber
 	test  bool
 }
 
-// adjustUnknownDeliveries adds change to the buyer's count of unknown deliveries. It also raises
+// addToUnknownDeliveryCount adds change to the buyer's count of unknown deliveries. It also raises
 // the availability version, because too many of them exclude a buyer.
-func (s *State) adjustUnknownDeliveries(sale *event.Sale, change int) {
+func (s *State) addToUnknownDeliveryCount(sale *event.Sale, change int) {
 	if change == 0 {
 		return
 	}
 	s.unknownDeliveries.mu.Lock()
 	defer s.unknownDeliveries.mu.Unlock()
 	if s.unknownDeliveries.byBuyer == nil {
-		s.unknownDeliveries.byBuyer = make(map[unknownDeliveryKey]int)
+		s.unknownDeliveries.byBuyer = make(map[unknownDeliveryCountKey]int)
 	}
-	s.unknownDeliveries.byBuyer[unknownDeliveryKey{sale.Buyer, sale.Test}] += change
+	s.unknownDeliveries.byBuyer[unknownDeliveryCountKey{sale.Buyer, sale.Test}] += change
 	s.availability.Add(1)
 }
 
 // CountUnknownDeliveries returns how many leads are with the buyer in an unknown state: all
-// attempts were used up without a result. testLeads selects the count of test leads.
-func (s *State) CountUnknownDeliveries(buyer market.Ref, testLeads bool) int {
+// attempts were used up without a result. ofTestLeads selects the count of test leads.
+func (s *State) CountUnknownDeliveries(buyer market.PermanentNumber, ofTestLeads bool) int {
 	s.unknownDeliveries.mu.Lock()
 	defer s.unknownDeliveries.mu.Unlock()
-	return s.unknownDeliveries.byBuyer[unknownDeliveryKey{buyer, testLeads}]
+	return s.unknownDeliveries.byBuyer[unknownDeliveryCountKey{buyer, ofTestLeads}]
 }
 
-// CountAllUnknownDeliveries returns the number of unknown deliveries of all buyers, without test
+// CountUnknownDeliveriesExceptTests returns the number of unknown deliveries of all buyers, without test
 // leads.
-func (s *State) CountAllUnknownDeliveries() (n int) {
+func (s *State) CountUnknownDeliveriesExceptTests() (n int) {
 	s.unknownDeliveries.mu.Lock()
 	defer s.unknownDeliveries.mu.Unlock()
 	for of, count := range s.unknownDeliveries.byBuyer {

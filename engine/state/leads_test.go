@@ -28,7 +28,7 @@ func TestAnOpenIntentIsKeptWhole(t *testing.T) {
 	w := newWorld()
 	w.fact(decided(red, want, 0))
 	for name, s := range map[string]*State{"replayed": w.State, "loaded": loaded(t, w.State)} {
-		if post := s.OpenPost(history); post == nil || post.Intent != want {
+		if post := s.UnfinishedPost(history); post == nil || post.Intent != want {
 			t.Errorf("%s: %+v", name, post)
 		}
 	}

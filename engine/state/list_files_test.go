@@ -10,11 +10,11 @@ import (
 
 func TestListFilesAreThoseInUse(t *testing.T) {
 	s := New()
-	if files := s.SuppressionFileHashes(); len(files) != 0 {
+	if files := s.UsedSuppressionFileHashes(); len(files) != 0 {
 		t.Errorf("none was loaded: %v", files)
 	}
 	for i, row := range []struct {
-		list market.Ref
+		list market.PermanentNumber
 		file string
 		want []string
 	}{
@@ -24,8 +24,8 @@ func TestListFilesAreThoseInUse(t *testing.T) {
 		{1, "c", []string{"a", "b", "c"}},
 		{3, "c", []string{"a", "c"}},
 	} {
-		s.Apply(uint64(i+1), int64(i+1), &event.SuppressionListLoaded{List: row.list, File: row.file, Entries: 1})
-		if files := s.SuppressionFileHashes(); !slices.Equal(files, row.want) {
+		s.Apply(uint64(i+1), int64(i+1), &event.SuppressionListReplaced{List: row.list, File: row.file, Entries: 1})
+		if files := s.UsedSuppressionFileHashes(); !slices.Equal(files, row.want) {
 			t.Errorf("step %d: %v, want %v", i, files, row.want)
 		}
 	}

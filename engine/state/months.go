@@ -24,7 +24,7 @@ type monthlySaleCounts struct {
 
 // monthlyCountKey names a campaign, a buyer and a month of monthlySaleCounts.
 type monthlyCountKey struct {
-	campaign, buyer market.Ref
+	campaign, buyer market.PermanentNumber
 	month           int64 // its beginning in UTC, Unix nanoseconds
 }
 
@@ -37,38 +37,38 @@ type monthlyCount struct{ sold, returned int64 }
 const monthRetention = int64(2 * 366 * 24 * time.Hour)
 
 // MonthlySaleCounts returns how many leads the campaign sold to the buyer in a month. returned is
-// the number of them that were returned or have a pending return. monthStart is the beginning of
-// the month (see market.StartOfMonth).
-func (s *State) MonthlySaleCounts(campaign, buyer market.Ref, monthStart int64) (sold, returned int64) {
+// the number of them that were returned or have a pending return. monthStartUnixNanos is the beginning of
+// the month (see market.StartOfUTCMonth).
+func (s *State) MonthlySaleCounts(campaign, buyer market.PermanentNumber, monthStartUnixNanos int64) (sold, returned int64) {
 	s.monthlySales.mu.Lock()
 	defer s.monthlySales.mu.Unlock()
-	if count := s.monthlySales.byKey[monthlyCountKey{campaign, buyer, monthStart}]; count != nil {
+	if count := s.monthlySales.byKey[monthlyCountKey{campaign, buyer, monthStartUnixNanos}]; count != nil {
 		return count.sold, count.returned
 	}
 	return 0, 0
 }
 
-// countSale counts a sold lead in the month that contains decidedAt.
-func (m *monthlySaleCounts) countSale(campaign, buyer market.Ref, decidedAt int64) {
+// countSale counts a sold lead in the month that contains decidedAtUnixNanos.
+func (m *monthlySaleCounts) countSale(campaign, buyer market.PermanentNumber, decidedAtUnixNanos int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if decidedAt < m.start || decidedAt >= m.end {
-		m.start, m.end = calendar.Month.WindowContaining(decidedAt, time.UTC)
+	if decidedAtUnixNanos < m.start || decidedAtUnixNanos >= m.end {
+		m.start, m.end = calendar.Month.WindowContaining(decidedAtUnixNanos, time.UTC)
 	}
-	m.getOrCreateLocked(monthlyCountKey{campaign, buyer, m.start}).sold++
+	m.getOrCreateCountLocked(monthlyCountKey{campaign, buyer, m.start}).sold++
 }
 
-// adjustReturns adds leads to the number of returns in the month that begins at monthStart; leads
+// adjustReturns adds returnedLeadsChange to the number of returns in the month that begins at monthStartUnixNanos; it
 // is -1 if a pending return was rejected.
-func (m *monthlySaleCounts) adjustReturns(campaign, buyer market.Ref, monthStart, leads int64) {
+func (m *monthlySaleCounts) adjustReturns(campaign, buyer market.PermanentNumber, monthStartUnixNanos, returnedLeadsChange int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.getOrCreateLocked(monthlyCountKey{campaign, buyer, monthStart}).returned += leads
+	m.getOrCreateCountLocked(monthlyCountKey{campaign, buyer, monthStartUnixNanos}).returned += returnedLeadsChange
 }
 
-// getOrCreateLocked returns the count for key and creates it if necessary. The first key of a new
+// getOrCreateCountLocked returns the count for key and creates it if necessary. The first key of a new
 // month drops months older than monthRetention. The caller holds mu.
-func (m *monthlySaleCounts) getOrCreateLocked(key monthlyCountKey) *monthlyCount {
+func (m *monthlySaleCounts) getOrCreateCountLocked(key monthlyCountKey) *monthlyCount {
 	if count := m.byKey[key]; count != nil {
 		return count
 	}
@@ -85,22 +85,22 @@ func (m *monthlySaleCounts) getOrCreateLocked(key monthlyCountKey) *monthlyCount
 	return count
 }
 
-func (m *monthlySaleCounts) snapshotFields(c *sectionCodec) {
-	intField(c, &m.latest)
-	mapField(c, m.byKey, func(key *monthlyCountKey, count **monthlyCount) {
-		uintField(c, &key.campaign)
-		uintField(c, &key.buyer)
-		if intField(c, &key.month); c.decoding {
+func (m *monthlySaleCounts) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
+	encodeOrDecodeZigzag(c, &m.latest)
+	encodeOrDecodeMap(c, m.byKey, func(key *monthlyCountKey, count **monthlyCount) {
+		encodeOrDecodeUvarint(c, &key.campaign)
+		encodeOrDecodeUvarint(c, &key.buyer)
+		if encodeOrDecodeZigzag(c, &key.month); c.decoding {
 			*count = new(monthlyCount)
 		}
-		intField(c, &(*count).sold)
-		intField(c, &(*count).returned)
+		encodeOrDecodeZigzag(c, &(*count).sold)
+		encodeOrDecodeZigzag(c, &(*count).returned)
 	})
 }
 
-func (m *monthlySaleCounts) digest() (sum uint64) {
+func (m *monthlySaleCounts) sumOfEntryHashes() (sum uint64) {
 	for key, count := range m.byKey {
-		sum += newDigest(19).addWord(uint64(key.campaign) | uint64(key.buyer)<<32).addWord(uint64(key.month)).
+		sum += newRunningHash(19).addWord(uint64(key.campaign) | uint64(key.buyer)<<32).addWord(uint64(key.month)).
 			addWord(uint64(count.sold)).addWord(uint64(count.returned)).sum()
 	}
 	return sum

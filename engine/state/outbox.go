@@ -9,7 +9,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// webhookOutbox holds the pending webhooks and dead letters of one supplier.
+// supplierWebhookOutbox holds the pending webhooks and dead letters of one supplier.
 //
 // Events add webhooks: the event that causes a webhook names it in its field Webhook. So a
 // webhook is due as soon as its cause is durable. Events also remove webhooks: after delivery,
@@ -46,8 +46,8 @@ import (
 // (Rejected: one queue for all suppliers, where a supplier with a hanging endpoint blocks the
 // others. Rejected: due times in the index of leads, which each supplier's sender would scan at
 // every wake-up.)
-type webhookOutbox struct {
-	supplier market.Ref
+type supplierWebhookOutbox struct {
+	supplier market.PermanentNumber
 	maxDead  int // of dead letters
 
 	mu       sync.Mutex
@@ -88,7 +88,7 @@ type webhookRow struct {
 type QueuedWebhook struct {
 	Lead     market.LeadID
 	Type     market.WebhookType
-	Supplier market.Ref
+	Supplier market.PermanentNumber
 	Cause    uint64 // sequence of the event that caused it
 	Created  int64  // time of that event's batch, Unix nanoseconds
 	Due      int64  // time of the next attempt; of a dead letter: when it died
@@ -106,17 +106,17 @@ type OutboxStatus struct {
 	Off          bool
 }
 
-// ClaimDueWebhook returns the supplier's earliest webhook that is due at now, and marks it as in
+// ClaimDueWebhook returns the supplier's earliest webhook that is due at nowUnixNanos, and marks it as in
 // flight. Only the caller may then send it, until an event records the attempt's result or the
 // caller calls UnclaimWebhook. The result is false if no webhook is due.
-func (s *State) ClaimDueWebhook(supplier market.Ref, now int64) (QueuedWebhook, bool) {
+func (s *State) ClaimDueWebhook(supplier market.PermanentNumber, nowUnixNanos int64) (webhook QueuedWebhook, found bool) {
 	b := s.outboxes.get(supplier)
 	if b == nil {
 		return QueuedWebhook{}, false
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.due.n == 0 || b.due.at(0).due > now {
+	if b.due.n == 0 || b.due.at(0).due > nowUnixNanos {
 		return QueuedWebhook{}, false
 	}
 	n := b.due.at(0).row
@@ -144,8 +144,8 @@ func (s *State) UnclaimWebhook(claimed QueuedWebhook) {
 }
 
 // NextWebhookDueTime returns when the supplier's next webhook can be sent, in Unix nanoseconds.
-// ok is false if all are in flight, held back or dead, or if there are none.
-func (s *State) NextWebhookDueTime(supplier market.Ref) (due int64, ok bool) {
+// found is false if all are in flight, held back or dead, or if there are none.
+func (s *State) NextWebhookDueTime(supplier market.PermanentNumber) (dueUnixNanos int64, found bool) {
 	b := s.outboxes.get(supplier)
 	if b == nil {
 		return 0, false
@@ -160,7 +160,7 @@ func (s *State) NextWebhookDueTime(supplier market.Ref) (due int64, ok bool) {
 
 // OutboxStatus returns the counts of a supplier's webhooks. They are zero for a supplier without
 // webhooks.
-func (s *State) OutboxStatus(supplier market.Ref) OutboxStatus {
+func (s *State) OutboxStatus(supplier market.PermanentNumber) OutboxStatus {
 	b := s.outboxes.get(supplier)
 	if b == nil {
 		return OutboxStatus{}
@@ -176,24 +176,24 @@ func (s *State) OutboxStatus(supplier market.Ref) OutboxStatus {
 func (r *webhookRow) key() webhookKey { return webhookKey{r.Lead, r.Type} }
 
 // toQueuedWebhook returns a copy of the row for callers outside of the state.
-func (r *webhookRow) toQueuedWebhook(supplier market.Ref) QueuedWebhook {
+func (r *webhookRow) toQueuedWebhook(supplier market.PermanentNumber) QueuedWebhook {
 	return QueuedWebhook{
 		Lead: r.Lead, Type: r.Type, Supplier: supplier, Cause: r.Cause, Created: r.Created,
 		Due: r.Due, Attempts: r.Attempts, Dead: r.Dead,
 	}
 }
 
-func (r *webhookRow) digest(supplier market.Ref) uint64 {
-	return newDigest(17).addID16((*[16]byte)(&r.Lead)).addWord(r.Cause).addWord(uint64(r.Created)).addWord(uint64(r.Due)).
+func (r *webhookRow) contentHash(supplier market.PermanentNumber) uint64 {
+	return newRunningHash(17).addID16((*[16]byte)(&r.Lead)).addWord(r.Cause).addWord(uint64(r.Created)).addWord(uint64(r.Due)).
 		addWord(uint64(supplier) | uint64(r.Attempts)<<32).addWord(uint64(r.Type) | boolAsUint(r.Dead)<<8).sum()
 }
 
-// digest returns the outbox's part of State.Hash: the rows and the status, without in-flight
+// sumOfEntryHashes returns the outbox's part of State.Hash: the rows and the status, without in-flight
 // marks.
-func (b *webhookOutbox) digest() uint64 {
+func (b *supplierWebhookOutbox) sumOfEntryHashes() uint64 {
 	sum := b.sum
 	if b.dropped != 0 || b.failingSince != 0 || b.off {
-		sum += newDigest(18).addWord(uint64(b.supplier)).addWord(b.dropped).addWord(uint64(b.failingSince)).addWord(boolAsUint(b.off)).sum()
+		sum += newRunningHash(18).addWord(uint64(b.supplier)).addWord(b.dropped).addWord(uint64(b.failingSince)).addWord(boolAsUint(b.off)).sum()
 	}
 	return sum
 }
@@ -203,7 +203,7 @@ func (b *webhookOutbox) digest() uint64 {
 type webhookOutboxes struct {
 	mu      sync.RWMutex // guards the set of outboxes, not their contents
 	shards  [shardCount]outboxShard
-	list    []*webhookOutbox // all outboxes by supplier; replaced, not changed, when one is added
+	list    []*supplierWebhookOutbox // all outboxes by supplier; replaced, not changed, when one is added
 	changed chan struct{}
 	maxDead int // of dead letters a supplier
 }
@@ -211,7 +211,7 @@ type webhookOutboxes struct {
 // outboxShard holds the outboxes of the suppliers with one value of number modulo shardCount.
 // They are usually one or two.
 type outboxShard struct {
-	boxes  []*webhookOutbox
+	boxes  []*supplierWebhookOutbox
 	loaded uint64 // the snapshot contains the events up to this one
 }
 
@@ -219,19 +219,19 @@ type outboxShard struct {
 // beyond it are removed.
 const maxDeadLetters = 100_000
 
-// shardOf returns the shard with the supplier's outbox.
-func (o *webhookOutboxes) shardOf(supplier market.Ref) *outboxShard {
+// outboxShardOf returns the shard with the supplier's outbox.
+func (o *webhookOutboxes) outboxShardOf(supplier market.PermanentNumber) *outboxShard {
 	return &o.shards[supplier%shardCount]
 }
 
 // get returns a supplier's outbox, or nil if the supplier never had a webhook.
-func (o *webhookOutboxes) get(supplier market.Ref) *webhookOutbox {
+func (o *webhookOutboxes) get(supplier market.PermanentNumber) *supplierWebhookOutbox {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	return o.shardOf(supplier).findOutbox(supplier)
+	return o.outboxShardOf(supplier).findOutbox(supplier)
 }
 
-func (shard *outboxShard) findOutbox(supplier market.Ref) *webhookOutbox {
+func (shard *outboxShard) findOutbox(supplier market.PermanentNumber) *supplierWebhookOutbox {
 	for _, b := range shard.boxes {
 		if b.supplier == supplier {
 			return b
@@ -240,19 +240,19 @@ func (shard *outboxShard) findOutbox(supplier market.Ref) *webhookOutbox {
 	return nil
 }
 
-// getOrCreate returns a supplier's outbox, and creates it if necessary. Only Apply and the
+// getOrCreateOutbox returns a supplier's outbox, and creates it if necessary. Only Apply and the
 // loading of a snapshot call it.
-func (o *webhookOutboxes) getOrCreate(supplier market.Ref) *webhookOutbox {
+func (o *webhookOutboxes) getOrCreateOutbox(supplier market.PermanentNumber) *supplierWebhookOutbox {
 	if b := o.get(supplier); b != nil {
 		return b
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	b := &webhookOutbox{supplier: supplier, maxDead: o.maxDead}
-	shard := o.shardOf(supplier)
+	b := &supplierWebhookOutbox{supplier: supplier, maxDead: o.maxDead}
+	shard := o.outboxShardOf(supplier)
 	shard.boxes = append(shard.boxes, b)
-	at, _ := slices.BinarySearchFunc(o.list, supplier, func(b *webhookOutbox, s market.Ref) int { return cmp.Compare(b.supplier, s) })
-	o.list = slices.Concat(o.list[:at], []*webhookOutbox{b}, o.list[at:])
+	at, _ := slices.BinarySearchFunc(o.list, supplier, func(b *supplierWebhookOutbox, s market.PermanentNumber) int { return cmp.Compare(b.supplier, s) })
+	o.list = slices.Concat(o.list[:at], []*supplierWebhookOutbox{b}, o.list[at:])
 	return b
 }
 
@@ -266,15 +266,15 @@ func (o *webhookOutboxes) notifySender() {
 }
 
 // all returns all outboxes, ordered by supplier. Callers must not change the list.
-func (o *webhookOutboxes) all() []*webhookOutbox {
+func (o *webhookOutboxes) all() []*supplierWebhookOutbox {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	return o.list
 }
 
-func (o *webhookOutboxes) digest() (sum uint64) {
+func (o *webhookOutboxes) sumOfEntryHashes() (sum uint64) {
 	for _, b := range o.all() {
-		sum += b.digest()
+		sum += b.sumOfEntryHashes()
 	}
 	return sum
 }
@@ -284,20 +284,20 @@ func (o *webhookOutboxes) digest() (sum uint64) {
 func (s *State) WebhooksChanged() <-chan struct{} { return s.outboxes.changed }
 
 // OutboxTotals returns the sums of the counts of all suppliers' webhooks.
-func (s *State) OutboxTotals() (all OutboxStatus) {
+func (s *State) OutboxTotals() (totals OutboxStatus) {
 	for _, b := range s.outboxes.all() {
 		one := s.OutboxStatus(b.supplier)
-		all.Pending += one.Pending
-		all.InFlight += one.InFlight
-		all.Dead += one.Dead
-		all.Dropped += one.Dropped
+		totals.Pending += one.Pending
+		totals.InFlight += one.InFlight
+		totals.Dead += one.Dead
+		totals.Dropped += one.Dropped
 	}
-	return all
+	return totals
 }
 
 // SuppliersWithPendingWebhooks returns the suppliers with webhooks to be sent, in order of their
 // numbers.
-func (s *State) SuppliersWithPendingWebhooks() (suppliers []market.Ref) {
+func (s *State) SuppliersWithPendingWebhooks() (suppliers []market.PermanentNumber) {
 	for _, b := range s.outboxes.all() {
 		b.mu.Lock()
 		pending := b.rows.n - b.dead.n
@@ -311,19 +311,19 @@ func (s *State) SuppliersWithPendingWebhooks() (suppliers []market.Ref) {
 
 // FindWebhook returns the webhook of this type that the lead caused, pending or dead. It searches
 // all outboxes; the result is false if none has the webhook.
-func (s *State) FindWebhook(lead market.LeadID, kind market.WebhookType) (QueuedWebhook, bool) {
+func (s *State) FindWebhook(lead market.LeadID, webhookType market.WebhookType) (webhook QueuedWebhook, found bool) {
 	for _, b := range s.outboxes.all() {
-		if h, ok := b.findWebhook(lead, kind); ok {
+		if h, ok := b.findWebhook(lead, webhookType); ok {
 			return h, true
 		}
 	}
 	return QueuedWebhook{}, false
 }
 
-func (b *webhookOutbox) findWebhook(lead market.LeadID, kind market.WebhookType) (QueuedWebhook, bool) {
+func (b *supplierWebhookOutbox) findWebhook(lead market.LeadID, webhookType market.WebhookType) (webhook QueuedWebhook, found bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	n, ok := b.findRow(lead, kind)
+	n, ok := b.findRow(lead, webhookType)
 	if !ok {
 		return QueuedWebhook{}, false
 	}
@@ -333,7 +333,7 @@ func (b *webhookOutbox) findWebhook(lead market.LeadID, kind market.WebhookType)
 // ListDeadLetters returns a page of a supplier's dead letters, the oldest first. It leaves out
 // the first skip ones and returns at most limit. It locks the outbox while it copies all dead
 // letters, so only operators' requests should call it.
-func (s *State) ListDeadLetters(supplier market.Ref, skip, limit int) []QueuedWebhook {
+func (s *State) ListDeadLetters(supplier market.PermanentNumber, skip, limit int) []QueuedWebhook {
 	b := s.outboxes.get(supplier)
 	if b == nil {
 		return nil

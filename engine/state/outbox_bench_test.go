@@ -43,6 +43,6 @@ func BenchmarkSwitchingOff(b *testing.B) {
 		s := New()
 		fillOutbox(s, 1_000_000)
 		b.StartTimer()
-		s.applyWebhooksSwitched(2_000_000, monday, &event.WebhooksSwitched{Supplier: 1, Off: true})
+		s.applyWebhooksTurnedOnOrOff(2_000_000, monday, &event.SupplierWebhooksTurnedOnOrOff{Supplier: 1, Off: true})
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 // check says what is wrong with an outbox, of all that has to hold between its
 // rows, its chains and its queues.
-func (b *webhookOutbox) check() error {
+func (b *supplierWebhookOutbox) check() error {
 	var sum uint64
 	reached := 0
 	for lead, head := range b.firstRow {
@@ -34,7 +34,7 @@ func (b *webhookOutbox) check() error {
 				return fmt.Errorf("%s %s is queued: %t", lead, row.Type, row.queuePosition != 0)
 			}
 			held = held || !row.Dead && row.Attempts < 2
-			sum += row.digest(b.supplier)
+			sum += row.contentHash(b.supplier)
 			before, link = row, row.next
 			reached++
 		}
@@ -71,7 +71,7 @@ func (b *webhookOutbox) check() error {
 type model struct {
 	hooks    []QueuedWebhook // in no order that matters
 	out      map[webhookKey]bool
-	standing map[market.Ref]OutboxStatus
+	standing map[market.PermanentNumber]OutboxStatus
 	limit    int
 }
 
@@ -81,7 +81,7 @@ func byCause(a, b QueuedWebhook) int {
 
 func byDue(a, b QueuedWebhook) int { return cmp.Or(cmp.Compare(a.Due, b.Due), byCause(a, b)) }
 
-func (m *model) of(supplier market.Ref, dead bool) (hooks []QueuedWebhook) {
+func (m *model) of(supplier market.PermanentNumber, dead bool) (hooks []QueuedWebhook) {
 	for _, h := range m.hooks {
 		if h.Supplier == supplier && h.Dead == dead {
 			hooks = append(hooks, h)
@@ -92,7 +92,7 @@ func (m *model) of(supplier market.Ref, dead bool) (hooks []QueuedWebhook) {
 }
 
 // ready are those that may be taken, the earliest first.
-func (m *model) ready(supplier market.Ref) (hooks []QueuedWebhook) {
+func (m *model) ready(supplier market.PermanentNumber) (hooks []QueuedWebhook) {
 	pending := m.of(supplier, false)
 	for _, h := range pending {
 		free := !m.out[webhookKey{h.Lead, h.Type}]
@@ -122,7 +122,7 @@ func (m *model) drop(lead market.LeadID, kind market.WebhookType) {
 }
 
 // trim lets go of dead letters, at most so many for their age.
-func (m *model) trim(supplier market.Ref, at int64, old int) {
+func (m *model) trim(supplier market.PermanentNumber, at int64, old int) {
 	for dead := m.of(supplier, true); len(dead) > 0; dead = dead[1:] {
 		if len(dead) <= m.limit && (dead[0].Due > at-deadLetterRetention || old <= 0) {
 			return
@@ -137,7 +137,7 @@ func (m *model) trim(supplier market.Ref, at int64, old int) {
 
 func (m *model) apply(seq uint64, at int64, e event.Event) {
 	switch e := e.(type) {
-	case *event.StatusChanged:
+	case *event.LeadStatusesChanged:
 		for _, c := range e.Changes {
 			if m.find(c.Lead, c.Webhook) == nil {
 				m.hooks = append(m.hooks, QueuedWebhook{c.Lead, c.Webhook, c.Supplier, seq, at, at, 0, m.standing[c.Supplier].Off})
@@ -147,7 +147,7 @@ func (m *model) apply(seq uint64, at int64, e event.Event) {
 	case *event.WebhookAttempted:
 		m.tried(at, e)
 		m.trim(e.Supplier, at, 2)
-	case *event.WebhooksSwitched:
+	case *event.SupplierWebhooksTurnedOnOrOff:
 		standing := m.standing[e.Supplier]
 		standing.Off = e.Off
 		if !e.Off {
@@ -196,8 +196,8 @@ func (m *model) tried(at int64, e *event.WebhookAttempted) {
 
 // compare looks at everything that can be asked.
 func (m *model) compare(s *State) error {
-	var waiting []market.Ref
-	for supplier := market.Ref(1); supplier <= 3; supplier++ {
+	var waiting []market.PermanentNumber
+	for supplier := market.PermanentNumber(1); supplier <= 3; supplier++ {
 		pending, dead, ready := m.of(supplier, false), m.of(supplier, true), m.ready(supplier)
 		want := m.standing[supplier]
 		want.Pending, want.Dead = len(pending), len(dead)
@@ -237,7 +237,7 @@ func (m *model) compare(s *State) error {
 }
 
 // supplierOf is whose a lead of the model is: its first byte says so.
-func supplierOf(lead market.LeadID) market.Ref { return market.Ref(lead[0]) }
+func supplierOf(lead market.LeadID) market.PermanentNumber { return market.PermanentNumber(lead[0]) }
 
 // errand is a test's run of facts, attempts and restarts.
 type errand struct {
@@ -248,7 +248,7 @@ type errand struct {
 }
 
 func newErrand(draw func(n int) int) *errand {
-	w := &errand{world: newWorld(), draw: draw, model: model{out: map[webhookKey]bool{}, standing: map[market.Ref]OutboxStatus{}, limit: 4}}
+	w := &errand{world: newWorld(), draw: draw, model: model{out: map[webhookKey]bool{}, standing: map[market.PermanentNumber]OutboxStatus{}, limit: 4}}
 	w.outboxes.maxDead = w.model.limit
 	return w
 }
@@ -267,7 +267,7 @@ func (w *errand) step() error {
 	case 0:
 		w.at += int64(w.draw(40)) * hour * int64(1+w.draw(20))
 	case 1:
-		w.both(&event.WebhooksSwitched{Supplier: market.Ref(1 + w.draw(3)), Off: w.draw(2) == 0, At: w.at})
+		w.both(&event.SupplierWebhooksTurnedOnOrOff{Supplier: market.PermanentNumber(1 + w.draw(3)), Off: w.draw(2) == 0, At: w.at})
 	case 2:
 		return w.restart()
 	case 3, 4:
@@ -281,18 +281,18 @@ func (w *errand) step() error {
 	case 7, 8:
 		w.attempted()
 	default:
-		var changes []event.LeadChange
+		var changes []event.LeadStatusChange
 		for range 1 + w.draw(3) {
 			lead := w.lead()
-			changes = append(changes, event.LeadChange{Lead: lead, Supplier: supplierOf(lead), Webhook: market.WebhookType(1 + w.draw(4))})
+			changes = append(changes, event.LeadStatusChange{Lead: lead, Supplier: supplierOf(lead), Webhook: market.WebhookType(1 + w.draw(4))})
 		}
-		w.both(&event.StatusChanged{Changes: changes})
+		w.both(&event.LeadStatusesChanged{Changes: changes})
 	}
 	return nil
 }
 
 func (w *errand) take() error {
-	supplier, now := market.Ref(1+w.draw(4)), w.at+int64(w.draw(3))*hour
+	supplier, now := market.PermanentNumber(1+w.draw(4)), w.at+int64(w.draw(3))*hour
 	h, ok := w.ClaimDueWebhook(supplier, now)
 	ready := w.model.ready(supplier)
 	if ok != (len(ready) > 0 && ready[0].Due <= now) || ok && h != ready[0] {
@@ -403,7 +403,7 @@ func TestAFullOutboxKeepsToItsDefinition(t *testing.T) {
 	for n := range 400 {
 		lead := market.LeadID(spread(uint64(n)))
 		lead[0] = byte(1 + n%2)
-		w.both(&event.StatusChanged{Changes: []event.LeadChange{{Lead: lead, Supplier: supplierOf(lead), Webhook: market.WebhookType(1 + w.draw(3))}}})
+		w.both(&event.LeadStatusesChanged{Changes: []event.LeadStatusChange{{Lead: lead, Supplier: supplierOf(lead), Webhook: market.WebhookType(1 + w.draw(3))}}})
 		if n%9 == 0 {
 			w.both(&event.WebhookAttempted{Lead: lead, Supplier: supplierOf(lead), Type: w.model.hooks[len(w.model.hooks)-1].Type, Outcome: event.WebhookDead, Attempt: 1, At: w.at})
 		}
@@ -416,9 +416,9 @@ func TestAFullOutboxKeepsToItsDefinition(t *testing.T) {
 		w.at += second
 		switch {
 		case n == 900:
-			w.both(&event.WebhooksSwitched{Supplier: 1, Off: true})
+			w.both(&event.SupplierWebhooksTurnedOnOrOff{Supplier: 1, Off: true})
 		case n == 901:
-			w.both(&event.WebhooksSwitched{Supplier: 1})
+			w.both(&event.SupplierWebhooksTurnedOnOrOff{Supplier: 1})
 		case n%500 == 499:
 			err = w.restart()
 		case n%7 == 0:

@@ -12,63 +12,63 @@ import (
 // deadLetterRetention is the age in nanoseconds at which a dead letter is removed.
 const deadLetterRetention = int64(30 * 24 * time.Hour)
 
-// enqueueWebhook adds the webhook that the event seq triggers to the supplier's outbox, due at
+// enqueueWebhook adds the webhook that the event causeSeq triggers to the supplier's outbox, due at
 // once. If the outbox is off, the webhook becomes a dead letter. WebhookNone adds no webhook.
-func (s *State) enqueueWebhook(seq uint64, batchTime int64, supplier market.Ref, lead market.LeadID, kind market.WebhookType) {
-	if kind == market.WebhookNone {
+func (s *State) enqueueWebhook(causeSeq uint64, batchUnixNanos int64, supplier market.PermanentNumber, lead market.LeadID, webhookType market.WebhookType) {
+	if webhookType == market.WebhookNone {
 		return
 	}
 	if supplier == 0 {
 		panic("BUG: an event causes a webhook without a supplier")
 	}
-	if seq <= s.outboxes.shardOf(supplier).loaded {
+	if causeSeq <= s.outboxes.outboxShardOf(supplier).loaded {
 		return
 	}
-	b := s.outboxes.getOrCreate(supplier)
+	b := s.outboxes.getOrCreateOutbox(supplier)
 	b.mu.Lock()
-	b.addRowIfMissing(webhookRow{Lead: lead, Type: kind, Cause: seq, Created: batchTime, Due: batchTime, Dead: b.off})
-	b.removeExcessDeadLetters(batchTime)
+	b.addRowIfMissing(webhookRow{Lead: lead, Type: webhookType, Cause: causeSeq, Created: batchUnixNanos, Due: batchUnixNanos, Dead: b.off})
+	b.removeUpToTwoExcessDeadLetters(batchUnixNanos)
 	b.mu.Unlock()
 	s.outboxes.notifySender()
 }
 
 // applyWebhookAttempted applies the result of a webhook attempt, or an operator's decision on a
 // dead letter, to the supplier's outbox.
-func (s *State) applyWebhookAttempted(seq uint64, batchTime int64, e *event.WebhookAttempted) {
-	if seq <= s.outboxes.shardOf(e.Supplier).loaded {
+func (s *State) applyWebhookAttempted(seq uint64, batchUnixNanos int64, e *event.WebhookAttempted) {
+	if seq <= s.outboxes.outboxShardOf(e.Supplier).loaded {
 		return
 	}
-	b := s.outboxes.getOrCreate(e.Supplier)
+	b := s.outboxes.getOrCreateOutbox(e.Supplier)
 	b.mu.Lock()
-	b.applyAttemptResult(e, batchTime)
-	b.removeExcessDeadLetters(batchTime)
+	b.applyAttemptOrDecision(e, batchUnixNanos)
+	b.removeUpToTwoExcessDeadLetters(batchUnixNanos)
 	b.mu.Unlock()
 	s.outboxes.notifySender()
 }
 
-// applyWebhooksSwitched turns a supplier's webhooks off or on. Turning them off makes all pending
+// applyWebhooksTurnedOnOrOff turns a supplier's webhooks off or on. Turning them off makes all pending
 // webhooks dead letters.
-func (s *State) applyWebhooksSwitched(seq uint64, batchTime int64, e *event.WebhooksSwitched) {
-	if seq <= s.outboxes.shardOf(e.Supplier).loaded {
+func (s *State) applyWebhooksTurnedOnOrOff(seq uint64, batchUnixNanos int64, e *event.SupplierWebhooksTurnedOnOrOff) {
+	if seq <= s.outboxes.outboxShardOf(e.Supplier).loaded {
 		return
 	}
-	b := s.outboxes.getOrCreate(e.Supplier)
+	b := s.outboxes.getOrCreateOutbox(e.Supplier)
 	b.mu.Lock()
 	if b.off = e.Off; e.Off {
-		b.makeAllDeadLetters(batchTime)
+		b.makeAllDeadLetters(batchUnixNanos)
 	} else {
 		b.failingSince = 0
 	}
-	b.removeExcessDeadLetters(batchTime)
+	b.removeUpToTwoExcessDeadLetters(batchUnixNanos)
 	b.mu.Unlock()
 	s.outboxes.notifySender()
 }
 
-// applyAttemptResult updates or removes the event's webhook. The event records the result of an
+// applyAttemptOrDecision updates or removes the event's webhook. The event records the result of an
 // attempt (delivered, failed, dead) or an operator's decision (dropped, resent).
 //
 // A failure is ignored if the webhook died or was resent since the attempt began.
-func (b *webhookOutbox) applyAttemptResult(e *event.WebhookAttempted, batchTime int64) {
+func (b *supplierWebhookOutbox) applyAttemptOrDecision(e *event.WebhookAttempted, batchUnixNanos int64) {
 	switch e.Outcome {
 	case event.WebhookDelivered:
 		b.failingSince = 0
@@ -86,43 +86,43 @@ func (b *webhookOutbox) applyAttemptResult(e *event.WebhookAttempted, batchTime 
 		case e.Outcome == event.WebhookDelivered, e.Outcome == event.WebhookDropped:
 			b.removeRow(n)
 		case e.Outcome == event.WebhookFailed && !late:
-			b.rewriteRow(n, e.Attempt, e.Due, false)
+			b.unqueueAndRewriteRow(n, e.Attempt, e.Due, false)
 		case e.Outcome == event.WebhookDead && !late:
-			b.rewriteRow(n, e.Attempt, batchTime, true)
+			b.unqueueAndRewriteRow(n, e.Attempt, batchUnixNanos, true)
 		case e.Outcome == event.WebhookResent && !b.off:
-			b.rewriteRow(n, 0, batchTime, false)
+			b.unqueueAndRewriteRow(n, 0, batchUnixNanos, false)
 		}
 	}
 	b.updateHeapsOfLead(e.Lead)
 }
 
 // addRowIfMissing adds a webhook, unless the outbox already has a webhook of this lead and type.
-func (b *webhookOutbox) addRowIfMissing(row webhookRow) {
+func (b *supplierWebhookOutbox) addRowIfMissing(row webhookRow) {
 	if _, ok := b.findRow(row.Lead, row.Type); ok {
 		return
 	}
 	b.rows.push(&row)
 	b.peakRows = max(b.peakRows, b.rows.n)
-	b.sum += row.digest(b.supplier)
+	b.sum += row.contentHash(b.supplier)
 	b.insertIntoLeadChain(uint32(b.rows.n - 1))
 	b.updateHeapsOfLead(row.Lead)
 }
 
-// rewriteRow sets the attempts, due time and dead state of the webhook at position, and takes it
+// unqueueAndRewriteRow sets the attempts, due time and dead state of the webhook at position, and takes it
 // out of its queue. The caller must then call updateHeapsOfLead, which queues it again.
-func (b *webhookOutbox) rewriteRow(position, attempts uint32, due int64, dead bool) {
+func (b *supplierWebhookOutbox) unqueueAndRewriteRow(position, attempts uint32, dueUnixNanos int64, dead bool) {
 	b.removeFromHeap(position)
 	row := b.rows.at(int(position))
-	b.sum -= row.digest(b.supplier)
-	row.Attempts, row.Due, row.Dead = attempts, due, dead
-	b.sum += row.digest(b.supplier)
+	b.sum -= row.contentHash(b.supplier)
+	row.Attempts, row.Due, row.Dead = attempts, dueUnixNanos, dead
+	b.sum += row.contentHash(b.supplier)
 }
 
 // removeRow removes the webhook at position and moves the last row there, so that the slab has no
 // gaps. If the removed webhook was pending, the caller must then call updateHeapsOfLead.
-func (b *webhookOutbox) removeRow(position uint32) {
+func (b *supplierWebhookOutbox) removeRow(position uint32) {
 	b.removeFromHeap(position)
-	b.sum -= b.rows.at(int(position)).digest(b.supplier)
+	b.sum -= b.rows.at(int(position)).contentHash(b.supplier)
 	b.removeFromLeadChain(position)
 	if last := uint32(b.rows.n - 1); position != last {
 		b.moveRow(last, position)
@@ -135,7 +135,7 @@ func (b *webhookOutbox) removeRow(position uint32) {
 
 // moveRow copies the row at position from to the unused position to. It updates the queue entry
 // and the lead chain that refer to the row.
-func (b *webhookOutbox) moveRow(from, to uint32) {
+func (b *supplierWebhookOutbox) moveRow(from, to uint32) {
 	row := b.rows.at(int(to))
 	*row = *b.rows.at(int(from))
 	if row.queuePosition != 0 {
@@ -146,12 +146,12 @@ func (b *webhookOutbox) moveRow(from, to uint32) {
 		b.firstRow[row.Lead] = to
 		return
 	}
-	b.predecessorInLead(head, from).next = to + 1
+	b.predecessorInLeadChain(head, from).next = to + 1
 }
 
-// predecessorInLead returns the row before position in the chain of a lead's webhooks. The chain
+// predecessorInLeadChain returns the row before position in the chain of a lead's webhooks. The chain
 // begins at firstRow and must contain position behind it.
-func (b *webhookOutbox) predecessorInLead(firstRow, position uint32) *webhookRow {
+func (b *supplierWebhookOutbox) predecessorInLeadChain(firstRow, position uint32) *webhookRow {
 	row := b.rows.at(int(firstRow))
 	for row.next != position+1 {
 		row = b.rows.at(int(row.next - 1))
@@ -164,14 +164,14 @@ func (b *webhookOutbox) predecessorInLead(firstRow, position uint32) *webhookRow
 //
 // It refills the outbox from the last row on, which is usually the latest. Once the limit is
 // reached, an earlier row then costs one comparison.
-func (b *webhookOutbox) makeAllDeadLetters(batchTime int64) {
+func (b *supplierWebhookOutbox) makeAllDeadLetters(batchUnixNanos int64) {
 	rows := b.rows
 	b.rows, b.firstRow, b.peakRows, b.due, b.dead, b.sum = slab[webhookRow]{}, nil, 0, webhookHeap{}, webhookHeap{}, 0
 	for i := rows.n - 1; i >= 0; i-- {
 		row := *rows.at(i)
 		row.next, row.queuePosition = 0, 0
 		if !row.Dead {
-			row.Dead, row.Due = true, batchTime
+			row.Dead, row.Due = true, batchUnixNanos
 		}
 		if b.dead.n == b.maxDead {
 			oldest := b.dead.at(0)
@@ -185,11 +185,11 @@ func (b *webhookOutbox) makeAllDeadLetters(batchTime int64) {
 	}
 }
 
-// removeExcessDeadLetters removes up to two dead letters that exceed maxDead or are older than
-// deadLetterRetention at batchTime. Each event adds at most one dead letter, so two keep up.
-func (b *webhookOutbox) removeExcessDeadLetters(batchTime int64) {
+// removeUpToTwoExcessDeadLetters removes up to two dead letters that exceed maxDead or are older than
+// deadLetterRetention at batchUnixNanos. Each event adds at most one dead letter, so two keep up.
+func (b *supplierWebhookOutbox) removeUpToTwoExcessDeadLetters(batchUnixNanos int64) {
 	for range 2 {
-		if b.dead.n == 0 || b.dead.n <= b.maxDead && b.dead.at(0).due > batchTime-deadLetterRetention {
+		if b.dead.n == 0 || b.dead.n <= b.maxDead && b.dead.at(0).due > batchUnixNanos-deadLetterRetention {
 			return
 		}
 		b.removeRow(b.dead.at(0).row)
@@ -197,12 +197,12 @@ func (b *webhookOutbox) removeExcessDeadLetters(batchTime int64) {
 	}
 }
 
-// findRow returns the position of the webhook of this lead and type. ok is false if the outbox
+// findRow returns the position of the webhook of this lead and type. found is false if the outbox
 // has none.
-func (b *webhookOutbox) findRow(lead market.LeadID, kind market.WebhookType) (position uint32, ok bool) {
-	position, ok = b.firstRow[lead]
-	for link := position + 1; ok && link != 0; link = b.rows.at(int(link - 1)).next {
-		if b.rows.at(int(link-1)).Type == kind {
+func (b *supplierWebhookOutbox) findRow(lead market.LeadID, webhookType market.WebhookType) (position uint32, found bool) {
+	position, found = b.firstRow[lead]
+	for link := position + 1; found && link != 0; link = b.rows.at(int(link - 1)).next {
+		if b.rows.at(int(link-1)).Type == webhookType {
 			return link - 1, true
 		}
 	}
@@ -211,7 +211,7 @@ func (b *webhookOutbox) findRow(lead market.LeadID, kind market.WebhookType) (po
 
 // insertIntoLeadChain inserts the row at position into the chain of its lead's webhooks, which is
 // sorted by cause.
-func (b *webhookOutbox) insertIntoLeadChain(position uint32) {
+func (b *supplierWebhookOutbox) insertIntoLeadChain(position uint32) {
 	if b.firstRow == nil {
 		b.firstRow = make(map[market.LeadID]uint32)
 	}
@@ -233,12 +233,12 @@ func (b *webhookOutbox) insertIntoLeadChain(position uint32) {
 }
 
 // removeFromLeadChain takes the row at position out of the chain of its lead's webhooks.
-func (b *webhookOutbox) removeFromLeadChain(position uint32) {
+func (b *supplierWebhookOutbox) removeFromLeadChain(position uint32) {
 	row := b.rows.at(int(position))
 	head := b.firstRow[row.Lead]
 	switch {
 	case head != position:
-		b.predecessorInLead(head, position).next = row.next
+		b.predecessorInLeadChain(head, position).next = row.next
 	case row.next != 0:
 		b.firstRow[row.Lead] = row.next - 1
 	default:
@@ -259,7 +259,7 @@ type heapEntry struct {
 
 // heapOf returns the heap that the row belongs to: dead for a dead letter, due for a pending
 // webhook.
-func (b *webhookOutbox) heapOf(row *webhookRow) *webhookHeap {
+func (b *supplierWebhookOutbox) heapOf(row *webhookRow) *webhookHeap {
 	if row.Dead {
 		return &b.dead
 	}
@@ -270,7 +270,7 @@ func (b *webhookOutbox) heapOf(row *webhookRow) *webhookHeap {
 // in the due heap if it is not in flight and no earlier webhook of the lead holds it back. An
 // earlier one holds later ones back until it has failed twice. Callers call it after each change
 // of a webhook of the lead.
-func (b *webhookOutbox) updateHeapsOfLead(lead market.LeadID) {
+func (b *supplierWebhookOutbox) updateHeapsOfLead(lead market.LeadID) {
 	n, ok := b.firstRow[lead]
 	held := false
 	for link := n + 1; ok && link != 0; {
@@ -287,7 +287,7 @@ func (b *webhookOutbox) updateHeapsOfLead(lead market.LeadID) {
 }
 
 // isInFlight reports whether a sender has claimed the webhook and its result is not applied yet.
-func (b *webhookOutbox) isInFlight(row *webhookRow) bool {
+func (b *supplierWebhookOutbox) isInFlight(row *webhookRow) bool {
 	if len(b.inFlight) == 0 {
 		return false
 	}
@@ -296,7 +296,7 @@ func (b *webhookOutbox) isInFlight(row *webhookRow) bool {
 }
 
 // pushToHeap adds the row at position to its heap. The row must be in no heap.
-func (b *webhookOutbox) pushToHeap(position uint32) {
+func (b *supplierWebhookOutbox) pushToHeap(position uint32) {
 	row := b.rows.at(int(position))
 	q := b.heapOf(row)
 	q.push(&heapEntry{row.Due, position})
@@ -305,7 +305,7 @@ func (b *webhookOutbox) pushToHeap(position uint32) {
 
 // removeFromHeap takes the row at position out of its heap, and does nothing for a row in no
 // heap. Callers call it before they change the row's due time or dead state.
-func (b *webhookOutbox) removeFromHeap(position uint32) {
+func (b *supplierWebhookOutbox) removeFromHeap(position uint32) {
 	row := b.rows.at(int(position))
 	if row.queuePosition == 0 {
 		return
@@ -320,50 +320,50 @@ func (b *webhookOutbox) removeFromHeap(position uint32) {
 	}
 }
 
-// setHeapEntry writes an entry at index at of the heap, and stores this index in the entry's row.
-func (b *webhookOutbox) setHeapEntry(q *webhookHeap, at int, entry heapEntry) {
-	*q.at(at) = entry
-	b.rows.at(int(entry.row)).queuePosition = uint32(at + 1)
+// setHeapEntry writes an entry at this index of the heap, and stores this index in the entry's row.
+func (b *supplierWebhookOutbox) setHeapEntry(heap *webhookHeap, index int, entry heapEntry) {
+	*heap.at(index) = entry
+	b.rows.at(int(entry.row)).queuePosition = uint32(index + 1)
 }
 
-// siftUp moves the entry at index at towards the root until its parent precedes it. It returns
+// siftUp moves the entry at index towards the root until its parent precedes it. It returns
 // the entry's new index.
-func (b *webhookOutbox) siftUp(q *webhookHeap, at int) int {
-	entry := *q.at(at)
-	for at > 0 {
-		above := (at - 1) / 2
-		if !b.precedes(entry, *q.at(above)) {
+func (b *supplierWebhookOutbox) siftUp(heap *webhookHeap, index int) int {
+	entry := *heap.at(index)
+	for index > 0 {
+		above := (index - 1) / 2
+		if !b.precedes(entry, *heap.at(above)) {
 			break
 		}
-		b.setHeapEntry(q, at, *q.at(above))
-		at = above
+		b.setHeapEntry(heap, index, *heap.at(above))
+		index = above
 	}
-	b.setHeapEntry(q, at, entry)
-	return at
+	b.setHeapEntry(heap, index, entry)
+	return index
 }
 
-// siftDown moves the entry at index at away from the root until it precedes its children.
-func (b *webhookOutbox) siftDown(q *webhookHeap, at int) {
-	entry := *q.at(at)
+// siftDown moves the entry at index away from the root until it precedes its children.
+func (b *supplierWebhookOutbox) siftDown(heap *webhookHeap, index int) {
+	entry := *heap.at(index)
 	for {
-		below := 2*at + 1
-		if below >= q.n {
+		below := 2*index + 1
+		if below >= heap.n {
 			break
 		}
-		if below+1 < q.n && b.precedes(*q.at(below + 1), *q.at(below)) {
+		if below+1 < heap.n && b.precedes(*heap.at(below + 1), *heap.at(below)) {
 			below++
 		}
-		if !b.precedes(*q.at(below), entry) {
+		if !b.precedes(*heap.at(below), entry) {
 			break
 		}
-		b.setHeapEntry(q, at, *q.at(below))
-		at = below
+		b.setHeapEntry(heap, index, *heap.at(below))
+		index = below
 	}
-	b.setHeapEntry(q, at, entry)
+	b.setHeapEntry(heap, index, entry)
 }
 
 // precedes reports whether x comes before y in a heap: by due time, then by cause, type and lead.
-func (b *webhookOutbox) precedes(x, y heapEntry) bool {
+func (b *supplierWebhookOutbox) precedes(x, y heapEntry) bool {
 	if x.due != y.due {
 		return x.due < y.due
 	}

@@ -17,7 +17,7 @@ func newDesk() desk { return desk{newWorld()} }
 // owes puts a hook in, by a report.
 func (d desk) owes(lead byte, kinds ...market.WebhookType) {
 	for _, kind := range kinds {
-		d.fact(&event.StatusChanged{Changes: []event.LeadChange{{Lead: market.LeadID{lead}, Supplier: 1, Webhook: kind}}})
+		d.fact(&event.LeadStatusesChanged{Changes: []event.LeadStatusChange{{Lead: market.LeadID{lead}, Supplier: 1, Webhook: kind}}})
 	}
 }
 
@@ -45,7 +45,7 @@ func TestFactsOweHooks(t *testing.T) {
 			e.Webhook = hook
 		case *event.PostSettled:
 			e.Webhook, e.Supplier = hook, 1
-		case *event.StatusChanged:
+		case *event.LeadStatusesChanged:
 			e.Changes[0].Webhook = hook
 		}
 		return fact
@@ -57,7 +57,7 @@ func TestFactsOweHooks(t *testing.T) {
 		"it is refused":        {decided(red, way, 0), hooked(refused(event.Sale{}, event.PostIntent{}), market.WebhookPostFailed)},
 		"a test is recorded":   {hooked(decided(asTest(red), event.PostIntent{}, 0), market.WebhookPosted)},
 		"a test is delivered":  {decided(asTest(red), way, 0), hooked(settled(event.SettledDelivered, asTest(red)), market.WebhookPosted)},
-		"its buyer reports it": {decided(red, event.PostIntent{}, 0), hooked(reported(event.ChangeDone, market.StatusSold, event.ReturnedResources{}), market.WebhookSold)},
+		"its buyer reports it": {decided(red, event.PostIntent{}, 0), hooked(reported(event.ChangeDone, market.StatusSold, event.ResourcesFreedByReturn{}), market.WebhookSold)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk()
@@ -87,7 +87,7 @@ func TestWhoWantsNoHooksHasNoOutbox(t *testing.T) {
 	d := newDesk()
 	d.fact(decided(red, way, 0))
 	d.fact(settled(event.SettledDelivered, red))
-	d.fact(reported(event.ChangeDone, market.StatusSold, event.ReturnedResources{}))
+	d.fact(reported(event.ChangeDone, market.StatusSold, event.ResourcesFreedByReturn{}))
 	if d.outboxes.all() != nil {
 		t.Error("there is an outbox")
 	}
@@ -163,7 +163,7 @@ func TestDeadLettersAreBounded(t *testing.T) {
 func TestAnEmptyOutboxGivesItsMemoryBack(t *testing.T) {
 	d := newDesk()
 	for n := range uint64(3000) {
-		d.fact(&event.StatusChanged{Changes: []event.LeadChange{{Lead: spread(n), Supplier: 1, Webhook: market.WebhookSold}}})
+		d.fact(&event.LeadStatusesChanged{Changes: []event.LeadStatusChange{{Lead: spread(n), Supplier: 1, Webhook: market.WebhookSold}}})
 	}
 	for range 3000 {
 		d.came(d.take(t), event.WebhookDelivered, 0)
@@ -192,8 +192,8 @@ func TestRowsStaySmall(t *testing.T) {
 func TestAnOutboxAheadOfTheLog(t *testing.T) {
 	failed := &event.WebhookAttempted{Lead: market.LeadID{1}, Type: market.WebhookPosted, Supplier: 1, Attempt: 1, Outcome: event.WebhookFailed, At: monday}
 	for name, facts := range map[string][]event.Event{
-		"it failed, and was switched on": {failed, &event.WebhooksSwitched{Supplier: 1}},
-		"it was off, and failed":         {&event.WebhooksSwitched{Supplier: 1, Off: true}, &event.WebhooksSwitched{Supplier: 1}, failed},
+		"it failed, and was switched on": {failed, &event.SupplierWebhooksTurnedOnOrOff{Supplier: 1}},
+		"it was off, and failed":         {&event.SupplierWebhooksTurnedOnOrOff{Supplier: 1, Off: true}, &event.SupplierWebhooksTurnedOnOrOff{Supplier: 1}, failed},
 		"it was delivered":               {&event.WebhookAttempted{Lead: market.LeadID{1}, Type: market.WebhookPosted, Supplier: 1, Outcome: event.WebhookDelivered}},
 	} {
 		d := newDesk()

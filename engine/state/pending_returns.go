@@ -17,20 +17,20 @@ import (
 // arrives, so that the table stays bounded.
 type pendingReturns struct {
 	mu        sync.Mutex
-	byLead    map[market.LeadID]PendingReturn
+	byLead    map[market.LeadID]PendingReturnRequest
 	lastSweep int64 // day of the last removal, counted from 1970
 }
 
-// PendingReturn names the event with which a buyer requested a return that awaits an operator's
+// PendingReturnRequest names the event with which a buyer requested a return that awaits an operator's
 // approval.
-type PendingReturn struct {
+type PendingReturnRequest struct {
 	Seq uint64 // of the event that requested it
 	At  int64  // time of that event's batch, Unix nanoseconds
 }
 
-// PendingReturn returns the lead's return that awaits an operator's approval, or false without
+// PendingReturnRequest returns the lead's return that awaits an operator's approval, or false without
 // one.
-func (s *State) PendingReturn(lead market.LeadID) (PendingReturn, bool) {
+func (s *State) PendingReturnRequest(lead market.LeadID) (request PendingReturnRequest, found bool) {
 	s.pendingReturns.mu.Lock()
 	defer s.pendingReturns.mu.Unlock()
 	w, ok := s.pendingReturns.byLead[lead]
@@ -44,9 +44,9 @@ func (s *State) PendingReturnCount() int {
 	return len(s.pendingReturns.byLead)
 }
 
-// PendingReturnLeads returns the leads whose return awaits an operator's approval, sorted by lead
+// LeadsWithPendingReturn returns the leads whose return awaits an operator's approval, sorted by lead
 // id, which begins with the lead's time.
-func (s *State) PendingReturnLeads() []market.LeadID {
+func (s *State) LeadsWithPendingReturn() []market.LeadID {
 	s.pendingReturns.mu.Lock()
 	leads := make([]market.LeadID, 0, len(s.pendingReturns.byLead))
 	for lead := range s.pendingReturns.byLead {
@@ -57,20 +57,20 @@ func (s *State) PendingReturnLeads() []market.LeadID {
 	return leads
 }
 
-// add stores the lead's return, which the event seq requested at time at (Unix nanoseconds). The
+// add stores the lead's return, which the event seq requested at batchUnixNanos. The
 // first call on a new day drops returns older than monthRetention.
-func (w *pendingReturns) add(lead market.LeadID, seq uint64, at int64) {
+func (w *pendingReturns) add(lead market.LeadID, seq uint64, batchUnixNanos int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if day := at / int64(24*time.Hour); day > w.lastSweep {
+	if day := batchUnixNanos / int64(24*time.Hour); day > w.lastSweep {
 		w.lastSweep = day
 		for other, asked := range w.byLead {
-			if asked.At < at-monthRetention {
+			if asked.At < batchUnixNanos-monthRetention {
 				delete(w.byLead, other)
 			}
 		}
 	}
-	w.byLead[lead] = PendingReturn{seq, at}
+	w.byLead[lead] = PendingReturnRequest{seq, batchUnixNanos}
 }
 
 // remove deletes the lead's return after an operator has decided it.
@@ -80,18 +80,18 @@ func (w *pendingReturns) remove(lead market.LeadID) {
 	delete(w.byLead, lead)
 }
 
-func (w *pendingReturns) snapshotFields(c *sectionCodec) {
-	intField(c, &w.lastSweep)
-	mapField(c, w.byLead, func(lead *market.LeadID, asked *PendingReturn) {
-		arrayField(c, lead[:])
-		uintField(c, &asked.Seq)
-		intField(c, &asked.At)
+func (w *pendingReturns) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
+	encodeOrDecodeZigzag(c, &w.lastSweep)
+	encodeOrDecodeMap(c, w.byLead, func(lead *market.LeadID, asked *PendingReturnRequest) {
+		encodeOrDecodeFixedBytes(c, lead[:])
+		encodeOrDecodeUvarint(c, &asked.Seq)
+		encodeOrDecodeZigzag(c, &asked.At)
 	})
 }
 
-func (w *pendingReturns) digest() (sum uint64) {
+func (w *pendingReturns) sumOfEntryHashes() (sum uint64) {
 	for lead, asked := range w.byLead {
-		sum += newDigest(21).addID16((*[16]byte)(&lead)).addWord(asked.Seq).addWord(uint64(asked.At)).sum()
+		sum += newRunningHash(21).addID16((*[16]byte)(&lead)).addWord(asked.Seq).addWord(uint64(asked.At)).sum()
 	}
 	return sum
 }

@@ -10,16 +10,16 @@ import (
 )
 
 // waits is a report of so many returns that wait, of leads from first on.
-func waits(first byte, leads int) *event.StatusChanged {
-	fact := &event.StatusChanged{Buyer: 1}
+func waits(first byte, leads int) *event.LeadStatusesChanged {
+	fact := &event.LeadStatusesChanged{Buyer: 1}
 	for i := range leads {
-		fact.Changes = append(fact.Changes, event.LeadChange{Lead: market.LeadID{15: first + byte(i)}, Result: event.ChangePending, To: market.StatusReturned})
+		fact.Changes = append(fact.Changes, event.LeadStatusChange{Lead: market.LeadID{15: first + byte(i)}, Result: event.ChangePending, To: market.StatusReturned})
 	}
 	return fact
 }
 
-func word(lead byte, result event.LeadChangeResult) *event.StatusChanged {
-	return &event.StatusChanged{Buyer: 1, Changes: []event.LeadChange{{Lead: market.LeadID{15: lead}, Result: result, To: market.StatusReturned, WasPending: true}}}
+func word(lead byte, result event.LeadStatusChangeResult) *event.LeadStatusesChanged {
+	return &event.LeadStatusesChanged{Buyer: 1, Changes: []event.LeadStatusChange{{Lead: market.LeadID{15: lead}, Result: result, To: market.StatusReturned, WasPending: true}}}
 }
 
 // Returns wait from when they are asked for until they are decided, the oldest
@@ -27,14 +27,14 @@ func word(lead byte, result event.LeadChangeResult) *event.StatusChanged {
 func TestReturnsWait(t *testing.T) {
 	facts := []struct {
 		what string
-		fact *event.StatusChanged
+		fact *event.LeadStatusesChanged
 		want []byte
 	}{
 		{"three ask", waits(5, 3), []byte{5, 6, 7}},
 		{"one more", waits(2, 1), []byte{2, 5, 6, 7}},
 		{"approved", word(6, event.ChangeDone), []byte{2, 5, 7}},
 		{"refused", word(2, event.ChangeRefused), []byte{5, 7}},
-		{"a lead that comes to something else", &event.StatusChanged{Changes: []event.LeadChange{{Lead: market.LeadID{15: 8}, Result: event.ChangeDone, To: market.StatusSold}}}, []byte{5, 7}},
+		{"a lead that comes to something else", &event.LeadStatusesChanged{Changes: []event.LeadStatusChange{{Lead: market.LeadID{15: 8}, Result: event.ChangeDone, To: market.StatusSold}}}, []byte{5, 7}},
 	}
 	s := New()
 	for i, step := range facts {
@@ -43,18 +43,18 @@ func TestReturnsWait(t *testing.T) {
 		again := loaded(t, s)
 		for _, s := range []*State{s, again} {
 			var got []byte
-			for _, lead := range s.PendingReturnLeads() {
+			for _, lead := range s.LeadsWithPendingReturn() {
 				got = append(got, lead[15])
 			}
 			if !slices.Equal(got, step.want) || s.PendingReturnCount() != len(got) {
 				t.Errorf("%s: %v wait, %d in all, want %v", step.what, got, s.PendingReturnCount(), step.want)
 			}
 		}
-		if w, ok := again.PendingReturn(market.LeadID{15: 5}); !ok || w != (PendingReturn{1, 0}) {
+		if w, ok := again.PendingReturnRequest(market.LeadID{15: 5}); !ok || w != (PendingReturnRequest{1, 0}) {
 			t.Errorf("%s: %+v, %v", step.what, w, ok)
 		}
 	}
-	if _, ok := s.PendingReturn(market.LeadID{15: 6}); ok {
+	if _, ok := s.PendingReturnRequest(market.LeadID{15: 6}); ok {
 		t.Error("an approved return waits")
 	}
 }
@@ -65,15 +65,15 @@ func TestReturnsDoNotWaitForEver(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).UnixNano()
 	s.Apply(1, start, waits(1, 2))
 	s.Apply(2, start+monthRetention, waits(3, 1))
-	if n := len(s.PendingReturnLeads()); n != 3 {
+	if n := len(s.LeadsWithPendingReturn()); n != 3 {
 		t.Errorf("%d wait", n)
 	}
 	s.Apply(3, start+monthRetention+1, waits(4, 1)) // the day was swept
-	if n := len(s.PendingReturnLeads()); n != 4 {
+	if n := len(s.LeadsWithPendingReturn()); n != 4 {
 		t.Errorf("%d wait", n)
 	}
 	s.Apply(4, start+monthRetention+int64(24*time.Hour), waits(5, 1))
-	if got := s.PendingReturnLeads(); len(got) != 3 || got[0][15] != 3 {
+	if got := s.LeadsWithPendingReturn(); len(got) != 3 || got[0][15] != 3 {
 		t.Errorf("%v wait", got)
 	}
 }

@@ -18,16 +18,16 @@ func TestReadersBesideApply(t *testing.T) {
 	live := New()
 	replay(live, w.log, 10)
 	lead := market.LeadID{}
-	w.EachOpenPost(func(p *OpenPost) { lead = p.Lead })
+	w.EachUnfinishedPost(func(p *UnfinishedPost) { lead = p.Lead })
 	var last *bytes.Buffer // written by the one goroutine that takes snapshots
 	ask := map[string]func(){
 		"Lead": func() { live.Lead(lead) },
 		"Post": func() {
-			if post := live.OpenPost(lead); post != nil {
-				_ = post.digest()
+			if post := live.UnfinishedPost(lead); post != nil {
+				_ = post.contentHash()
 			}
 		},
-		"Posts":    func() { live.EachOpenPost(func(p *OpenPost) { _ = p.Attempts }) },
+		"Posts":    func() { live.EachUnfinishedPost(func(p *UnfinishedPost) { _ = p.Attempts }) },
 		"Position": func() { live.Position(); live.FoundedEvent(); live.CurrentConfigVersion() },
 		"Hash":     func() { live.Hash() },
 		"Snapshot": func() {
@@ -37,7 +37,7 @@ func TestReadersBesideApply(t *testing.T) {
 			}
 		},
 		"Leads":     func() { live.LeadCount() },
-		"registers": func() { live.CapNumbers(); live.RefOf(2, "red"); live.NameOf(2, 1); live.NameCount(2) },
+		"registers": func() { live.CapRefsByKey(); live.RefOf(2, "red"); live.NameOf(2, 1); live.CountNumberedNames(2) },
 		"doors": func() {
 			live.AvailabilityVersion()
 			live.IsCapFull(w.limits[1][0], dollar, monday)
@@ -48,20 +48,20 @@ func TestReadersBesideApply(t *testing.T) {
 		"access": func() {
 			live.CredentialByHash([32]byte{1})
 			live.CredentialsOf(1, 1, 1)
-			live.HasCredentialEverExisted(&event.CredentialSet{Credential: 1, Owner: 1, OwnerRef: 1})
+			live.HasCredentialEverExisted(&event.CredentialAddedOrRevoked{Credential: 1, Owner: 1, OwnerRef: 1})
 			live.SealedSecret("a")
-			live.SuppressionFile(1)
+			live.SuppressionListFile(1)
 		},
 		"room": func() {
-			var h Reservation
-			live.ReserveTurn(&h, 1, 7, []int32{1, 2, 3})
-			live.ReserveCaps(&h, w.limits[1], dollar, nil, monday)
+			var h RequestReservations
+			live.ReserveRotationTurn(&h, 1, 7, []int32{1, 2, 3})
+			live.ReserveAllCaps(&h, w.limits[1], dollar, nil, monday)
 			live.ReserveFunds(&h, w.buyers[0], dollar)
 			live.ReleaseAll(&h)
 		},
 		"claims": func() {
-			var h Reservation
-			live.ClaimDuplicateKeys(&h, []market.DuplicateKey{{7, 15: 1}, {8, 15: 1}}, monday)
+			var h RequestReservations
+			live.ClaimAllDuplicateKeys(&h, []market.DuplicateKey{{7, 15: 1}, {8, 15: 1}}, monday)
 			live.ClaimIdempotencyKey(&h, [16]byte{5, 15: 1}, 1, monday)
 			live.ReleaseAll(&h)
 		},
@@ -80,9 +80,9 @@ func TestReadersBesideApply(t *testing.T) {
 			default:
 			}
 		},
-		"months": func() { live.MonthlySaleCounts(1, 1, market.StartOfMonth(monday)) },
+		"months": func() { live.MonthlySaleCounts(1, 1, market.StartOfUTCMonth(monday)) },
 		"auctions": func() {
-			var h Reservation
+			var h RequestReservations
 			live.FindAuction([16]byte{1, 15: 1}, monday)
 			live.AuctionCount()
 			live.ClaimAuctionName(&h, [16]byte{99, 15: 1}, monday)

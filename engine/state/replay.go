@@ -18,12 +18,12 @@ import (
 // One goroutine uses a LogReplay, and no other goroutine uses the state meanwhile.
 type LogReplay struct {
 	state   *State
-	entries [replayAhead]decodedEntry
+	entries [replayAhead]queuedReplayEntry
 	n       int
 }
 
-// decodedEntry is a log entry that LogReplay has decoded and not applied yet.
-type decodedEntry struct {
+// queuedReplayEntry is a log entry that LogReplay has decoded and not applied yet.
+type queuedReplayEntry struct {
 	decoder event.Decoder
 	seq     uint64
 	at      int64
@@ -44,23 +44,23 @@ func (s *State) NewLogReplay() *LogReplay {
 	return r
 }
 
-// Add decodes the log entry seq and queues it. data must not change until ApplyAdded. more is
-// false if the queue is full: the caller must then call ApplyAdded before the next Add.
-func (r *LogReplay) Add(seq uint64, at int64, data []byte) (more bool, err error) {
+// QueueEntry decodes the log entry seq and queues it. record must not change until ApplyQueuedEntries. hasRoomForMore is
+// false if the queue is full: the caller must then call ApplyQueuedEntries before the next QueueEntry.
+func (r *LogReplay) QueueEntry(seq uint64, batchUnixNanos int64, record []byte) (hasRoomForMore bool, err error) {
 	next := &r.entries[r.n]
-	decoded, err := next.decoder.Decode(data)
+	decoded, err := next.decoder.Decode(record)
 	if err != nil {
-		return false, fmt.Errorf("cannot replay entry %d: %w", seq, err)
+		return false, fmt.Errorf("cannot replay log entry %d: %w", seq, err)
 	}
-	next.seq, next.at, next.event = seq, at, decoded
+	next.seq, next.at, next.event = seq, batchUnixNanos, decoded
 	r.n++
 	return r.n < replayAhead, nil
 }
 
-// ApplyAdded applies all queued entries in order and empties the queue.
-func (r *LogReplay) ApplyAdded() {
+// ApplyQueuedEntries applies all queued entries in order and empties the queue.
+func (r *LogReplay) ApplyQueuedEntries() {
 	for i := range r.entries[:r.n] {
-		r.state.PrefetchForApply(r.entries[i].event)
+		r.state.PrefetchIntoCPUCache(r.entries[i].event)
 	}
 	r.state.applying.Lock()
 	defer r.state.applying.Unlock()
@@ -71,43 +71,43 @@ func (r *LogReplay) ApplyAdded() {
 	r.n = 0
 }
 
-// PrefetchForApply loads the memory that Apply of e will change into the CPU cache: the index
+// PrefetchIntoCPUCache loads the memory that Apply of e will change into the CPU cache: the index
 // entries of its rows, and the memory of new rows. A caller that prefetches several events before
 // the first Apply lets their cache misses overlap.
 //
 // Only Apply's goroutine may call it. It takes no lock, because Apply alone changes tables and no
 // reader uses unused memory of a slab.
-func (s *State) PrefetchForApply(e event.Event) { s.prefetched += s.prefetchRows(e) }
+func (s *State) PrefetchIntoCPUCache(e event.Event) { s.prefetched += s.prefetchRowsOfEvent(e) }
 
-// prefetchRows reads the index entries of the event's rows. The sum has no meaning: returning it
+// prefetchRowsOfEvent reads the index entries of the event's rows. The sum has no meaning: returning it
 // keeps the compiler from removing the reads.
-func (s *State) prefetchRows(e event.Event) (unusedSum uint32) {
+func (s *State) prefetchRowsOfEvent(e event.Event) (unusedSum uint32) {
 	switch e := e.(type) {
 	case *event.LeadDecided:
-		unusedSum = s.leadShardOf(&e.Lead).table.prefetch((*[16]byte)(&e.Lead))
-		unusedSum += s.idempotency[shardIndex(&e.Idempotency.Key)].table.prefetch(&e.Idempotency.Key)
-		unusedSum += s.prefetchDuplicates(e.Sale.Duplicates)
+		unusedSum = s.leadShardOf(&e.Lead).table.prefetchForPut((*[16]byte)(&e.Lead))
+		unusedSum += s.idempotency[shardIndex(&e.Idempotency.Key)].table.prefetchForPut(&e.Idempotency.Key)
+		unusedSum += s.prefetchDuplicateRows(e.Sale.Duplicates)
 	case *event.PostSettled:
-		unusedSum = s.leadShardOf(&e.Lead).table.prefetch((*[16]byte)(&e.Lead))
-		unusedSum += s.prefetchDuplicates(e.Sale.Duplicates)
-	case *event.AuctionHeld:
-		unusedSum = s.auctionShardOf(&e.Name).table.prefetch(&e.Name)
-		unusedSum += s.idempotency[shardIndex(&e.Idempotency.Key)].table.prefetch(&e.Idempotency.Key)
-	case *event.StatusChanged:
+		unusedSum = s.leadShardOf(&e.Lead).table.prefetchForPut((*[16]byte)(&e.Lead))
+		unusedSum += s.prefetchDuplicateRows(e.Sale.Duplicates)
+	case *event.PingAuctionCompleted:
+		unusedSum = s.auctionShardOf(&e.Name).table.prefetchForPut(&e.Name)
+		unusedSum += s.idempotency[shardIndex(&e.Idempotency.Key)].table.prefetchForPut(&e.Idempotency.Key)
+	case *event.LeadStatusesChanged:
 		for i := range e.Changes {
 			lead := &e.Changes[i].Lead
-			unusedSum += s.leadShardOf(lead).table.prefetch((*[16]byte)(lead))
+			unusedSum += s.leadShardOf(lead).table.prefetchForPut((*[16]byte)(lead))
 		}
 	}
 	return unusedSum
 }
 
-// prefetchDuplicates reads the index entries of duplicate values. The sum has no meaning:
+// prefetchDuplicateRows reads the index entries of duplicate values. The sum has no meaning:
 // returning it keeps the compiler from removing the reads.
-func (s *State) prefetchDuplicates(dups []event.DuplicateValue) (unusedSum uint32) {
+func (s *State) prefetchDuplicateRows(dups []event.DuplicateCheckValue) (unusedSum uint32) {
 	for i := range dups {
 		key := (*[16]byte)(&dups[i].Key)
-		unusedSum += s.duplicates[shardIndex(key)].table.prefetch(key)
+		unusedSum += s.duplicates[shardIndex(key)].table.prefetchForPut(key)
 	}
 	return unusedSum
 }

@@ -37,15 +37,15 @@ func TestReplayAppliesAtFlush(t *testing.T) {
 	again := New()
 	waiting := again.NewLogReplay()
 	for i, entry := range w.log {
-		if more, err := waiting.Add(uint64(i+1), entry.at, entry.data); err != nil || !more {
+		if more, err := waiting.QueueEntry(uint64(i+1), entry.at, entry.data); err != nil || !more {
 			t.Fatalf("entry %d: %v, room for more: %v", i+1, err, more)
 		}
 		if seq, _ := again.Position(); seq != 0 {
 			t.Fatalf("entry %d was applied before its flush", seq)
 		}
 	}
-	waiting.ApplyAdded()
-	waiting.ApplyAdded() // has nothing to do
+	waiting.ApplyQueuedEntries()
+	waiting.ApplyQueuedEntries() // has nothing to do
 	if seq, _ := again.Position(); seq != w.seq {
 		t.Errorf("at %d, want %d", seq, w.seq)
 	}
@@ -54,9 +54,9 @@ func TestReplayAppliesAtFlush(t *testing.T) {
 func TestReplayHasRoomForSoMany(t *testing.T) {
 	s := New()
 	waiting := s.NewLogReplay()
-	data := event.Append(nil, soldLead(1))
+	data := event.AppendRecord(nil, soldLead(1))
 	for n := range replayAhead {
-		more, err := waiting.Add(uint64(n+1), monday, data)
+		more, err := waiting.QueueEntry(uint64(n+1), monday, data)
 		if err != nil || more != (n+1 < replayAhead) {
 			t.Errorf("after %d of %d entries: %v, %v", n+1, replayAhead, more, err)
 		}
@@ -67,12 +67,12 @@ func TestReplayNamesTheEntryThatIsBad(t *testing.T) {
 	s := New()
 	waiting := s.NewLogReplay()
 	for data, want := range map[string]error{"\xff\xff": nil, "\x08\x7f\x10\x01": event.ErrUnknown} {
-		_, err := waiting.Add(71, monday, []byte(data))
+		_, err := waiting.QueueEntry(71, monday, []byte(data))
 		if err == nil || !strings.Contains(err.Error(), "entry 71") || (want != nil && !errors.Is(err, want)) {
 			t.Errorf("%x: %v", data, err)
 		}
 	}
-	waiting.ApplyAdded()
+	waiting.ApplyQueuedEntries()
 	if seq, _ := s.Position(); seq != 0 {
 		t.Errorf("a bad entry was applied: at %d", seq)
 	}
@@ -88,9 +88,9 @@ func TestLookChangesNothing(t *testing.T) {
 		}
 		settled := &event.PostSettled{Lead: lead.Lead, Settlement: event.SettledDelivered}
 		for range 3 {
-			looked.PrefetchForApply(lead)
-			looked.PrefetchForApply(settled)
-			looked.PrefetchForApply(&event.PauseSet{})
+			looked.PrefetchIntoCPUCache(lead)
+			looked.PrefetchIntoCPUCache(settled)
+			looked.PrefetchIntoCPUCache(&event.PausedOrResumed{})
 		}
 		w.fact(lead)
 		looked.fact(lead)

@@ -5,10 +5,10 @@ import (
 	"pingpost/engine/market"
 )
 
-// Reservation holds everything that one request has reserved: keys, caps, funds and a turn. It
+// RequestReservations holds everything that one request has reserved: keys, caps, funds and a turn. It
 // belongs to the request until the request hands it to the committer with its event. From then on
-// only the committer ends it. The zero Reservation is empty.
-type Reservation struct {
+// only the committer ends it. The zero value is empty.
+type RequestReservations struct {
 	key        [16]byte
 	hasKey     bool
 	auction    [16]byte // name of the claimed auction
@@ -17,25 +17,25 @@ type Reservation struct {
 	sale       saleReservation
 }
 
-// saleReservation is the part of a Reservation that a sale to one buyer needs.
+// saleReservation is the part of RequestReservations that a sale to one buyer needs.
 type saleReservation struct {
 	charges  []event.CapCharge // that the event will make
 	held     []event.CapCharge // the reserved part of each charge, in the same order
-	buyer    market.Ref
+	buyer    market.PermanentNumber
 	price    market.Money // reserved of the buyer's money; zero: the buyer's money is unlimited
-	campaign market.Ref
+	campaign market.PermanentNumber
 	turn     event.RotationTurn
 }
 
-// ReserveCaps reserves capacity for one lead at price in all caps of limits, or in none. limits
-// are in the order campaign, buyer, pair. givenBack lists the charges of the lead's previous,
+// ReserveAllCaps reserves capacity for one lead at price in all caps of limits, or in none. limits
+// are in the order campaign, buyer, pair. chargesGivenBack lists the charges of the lead's previous,
 // refused sale. The same event gives them back, so their capacity counts as free.
 //
 // Contended comes with a channel that closes at the next change of the cap that lacks capacity.
-func (s *State) ReserveCaps(owner *Reservation, limits []*market.Cap, price market.Money, givenBack []event.CapCharge, now int64) (ReserveResult, <-chan struct{}) {
+func (s *State) ReserveAllCaps(owner *RequestReservations, limits []*market.Cap, price market.Money, chargesGivenBack []event.CapCharge, nowUnixNanos int64) (reserved ReserveResult, capChanged <-chan struct{}) {
 	for _, limit := range limits {
-		amount := limit.AmountOfSale(price)
-		result, held, wait := s.caps.counterOf(limit.Ref).reserveCapacity(limit, amount, findChargeOfCap(givenBack, limit.Ref), now)
+		amount := limit.AmountUsedBySale(price)
+		result, held, wait := s.caps.counterOf(limit.Ref).reserveCapacity(limit, amount, findChargeOfCap(chargesGivenBack, limit.Ref), nowUnixNanos)
 		if result != Reserved {
 			s.releaseCapReservations(owner)
 			return result, wait
@@ -47,10 +47,10 @@ func (s *State) ReserveCaps(owner *Reservation, limits []*market.Cap, price mark
 	return Reserved, nil
 }
 
-// findChargeOfCap returns the element of charges for the cap ref, or a zero charge.
-func findChargeOfCap(charges []event.CapCharge, ref market.Ref) event.CapCharge {
+// findChargeOfCap returns the element of charges for the cap capRef, or a zero charge.
+func findChargeOfCap(charges []event.CapCharge, capRef market.PermanentNumber) event.CapCharge {
 	for _, charge := range charges {
-		if charge.Cap == ref {
+		if charge.Cap == capRef {
 			return charge
 		}
 	}
@@ -58,10 +58,10 @@ func findChargeOfCap(charges []event.CapCharge, ref market.Ref) event.CapCharge 
 }
 
 // CapCharges returns the charges that the sale's event must record for the reserved caps.
-func (h *Reservation) CapCharges() []event.CapCharge { return h.sale.charges }
+func (h *RequestReservations) CapCharges() []event.CapCharge { return h.sale.charges }
 
 // releaseCapReservations ends all cap reservations of owner.
-func (s *State) releaseCapReservations(owner *Reservation) {
+func (s *State) releaseCapReservations(owner *RequestReservations) {
 	for _, held := range owner.sale.held {
 		s.caps.counterOf(held.Cap).releaseCapacity(held.Window, held.Amount)
 		s.reservations.Add(-1)
@@ -71,7 +71,7 @@ func (s *State) releaseCapReservations(owner *Reservation) {
 
 // ReserveFunds reserves price of the buyer's money. A buyer with unlimited money (not Funded)
 // needs no reservation. Contended comes with a channel that closes at the account's next change.
-func (s *State) ReserveFunds(owner *Reservation, buyer *market.Buyer, price market.Money) (ReserveResult, <-chan struct{}) {
+func (s *State) ReserveFunds(owner *RequestReservations, buyer *market.Buyer, price market.Money) (reserved ReserveResult, accountChanged <-chan struct{}) {
 	if !buyer.Funded || price == 0 {
 		return Reserved, nil
 	}
@@ -83,27 +83,27 @@ func (s *State) ReserveFunds(owner *Reservation, buyer *market.Buyer, price mark
 	return result, wait
 }
 
-// ReserveTurn reserves the next turn of a round-robin or weighted campaign for one of its
-// eligible buyers. rotationID is a hash of these buyers and their weights; weights lists the
+// ReserveRotationTurn reserves the next turn of a round-robin or weighted campaign for one of its
+// eligible buyers. buyersAndWeightsHash is a hash of these buyers and their weights; weights lists the
 // weights in a fixed order. The result's Member is the chosen buyer's index in weights.
-func (s *State) ReserveTurn(owner *Reservation, campaign market.Ref, rotationID uint64, weights []int32) event.RotationTurn {
+func (s *State) ReserveRotationTurn(owner *RequestReservations, campaign market.PermanentNumber, buyersAndWeightsHash uint64, weights []int32) event.RotationTurn {
 	owner.sale.campaign = campaign
-	owner.sale.turn = s.rotations.reserveTurn(campaign, rotationID, weights)
+	owner.sale.turn = s.rotations.reserveTurn(campaign, buyersAndWeightsHash, weights)
 	s.reservations.Add(1)
 	return owner.sale.turn
 }
 
-// PeekTurn returns which buyer would get the campaign's next turn, and reserves no turn.
-// rotationID is a hash of the eligible buyers and their weights. member is the buyer's index in
+// PeekRotationTurn returns which buyer would get the campaign's next turn, and reserves no turn.
+// buyersAndWeightsHash is a hash of the eligible buyers and their weights. buyerIndex is the buyer's index in
 // weights.
-func (s *State) PeekTurn(campaign market.Ref, rotationID uint64, weights []int32) (member uint32) {
-	return s.rotations.peekTurn(campaign, rotationID, weights)
+func (s *State) PeekRotationTurn(campaign market.PermanentNumber, buyersAndWeightsHash uint64, weights []int32) (buyerIndex uint32) {
+	return s.rotations.peekTurn(campaign, buyersAndWeightsHash, weights)
 }
 
-// ReleaseSaleReservation ends the caps, funds and turn that owner has reserved. Claims on the
+// ReleaseCapsFundsAndTurn ends the caps, funds and turn that owner has reserved. Claims on the
 // idempotency key, the auction and duplicate values stay, so that the request can try another
 // buyer.
-func (s *State) ReleaseSaleReservation(owner *Reservation) {
+func (s *State) ReleaseCapsFundsAndTurn(owner *RequestReservations) {
 	s.releaseCapReservations(owner)
 	if owner.sale.price != 0 {
 		s.accounts.releaseFunds(owner.sale.buyer, owner.sale.price)
@@ -116,8 +116,8 @@ func (s *State) ReleaseSaleReservation(owner *Reservation) {
 	owner.sale = saleReservation{charges: owner.sale.charges, held: owner.sale.held}
 }
 
-// ReleaseIdempotencyKey ends owner's claim on its idempotency key, if owner has one.
-func (s *State) ReleaseIdempotencyKey(owner *Reservation) {
+// ReleaseIdempotencyKeyClaim ends owner's claim on its idempotency key, if owner has one.
+func (s *State) ReleaseIdempotencyKeyClaim(owner *RequestReservations) {
 	if owner.hasKey {
 		s.idempotency[shardIndex(&owner.key)].endClaim(owner.key)
 		s.reservations.Add(-1)
@@ -125,9 +125,9 @@ func (s *State) ReleaseIdempotencyKey(owner *Reservation) {
 	}
 }
 
-// ReleaseDuplicateKeys ends owner's claims on the values by which duplicates of its lead are
+// ReleaseDuplicateKeyClaims ends owner's claims on the values by which duplicates of its lead are
 // recognized.
-func (s *State) ReleaseDuplicateKeys(owner *Reservation) {
+func (s *State) ReleaseDuplicateKeyClaims(owner *RequestReservations) {
 	if len(owner.duplicates) > 0 {
 		s.endDuplicateKeyClaims(owner.duplicates)
 		s.reservations.Add(-int64(len(owner.duplicates)))
@@ -135,10 +135,10 @@ func (s *State) ReleaseDuplicateKeys(owner *Reservation) {
 	}
 }
 
-// ReleaseAfterApply ends owner's reservations after its event was applied. applyTurn has ended
+// ReleaseAfterApply ends owner's reservations after its event was applied. countTurnAndEndReservation has ended
 // the reserved turn already, at the moment at which it counted the turn. Two separate steps would
 // count the turn twice in between, and a concurrent request would skip that buyer.
-func (s *State) ReleaseAfterApply(owner *Reservation) {
+func (s *State) ReleaseAfterApply(owner *RequestReservations) {
 	if owner.sale.turn.Set != 0 {
 		owner.sale.turn = event.RotationTurn{}
 		s.reservations.Add(-1)
@@ -147,16 +147,16 @@ func (s *State) ReleaseAfterApply(owner *Reservation) {
 }
 
 // ReleaseAll ends all reservations and claims of owner, whose request gives up.
-func (s *State) ReleaseAll(owner *Reservation) {
-	s.ReleaseSaleReservation(owner)
-	s.ReleaseDuplicateKeys(owner)
+func (s *State) ReleaseAll(owner *RequestReservations) {
+	s.ReleaseCapsFundsAndTurn(owner)
+	s.ReleaseDuplicateKeyClaims(owner)
 	s.ReleaseAuctionClaim(owner)
-	s.ReleaseIdempotencyKey(owner)
+	s.ReleaseIdempotencyKeyClaim(owner)
 }
 
-// TransferDuplicateKeys moves h's claims on duplicate values to the reservation to, which must
+// TransferDuplicateKeyClaims moves h's claims on duplicate values to the reservation to, which must
 // have no such claims.
-func (h *Reservation) TransferDuplicateKeys(to *Reservation) {
+func (h *RequestReservations) TransferDuplicateKeyClaims(to *RequestReservations) {
 	to.duplicates = append(to.duplicates[:0], h.duplicates...)
 	h.duplicates = h.duplicates[:0]
 }

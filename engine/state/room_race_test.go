@@ -28,7 +28,7 @@ type market64 struct {
 
 // commit logs a fact and lets the reservations it was taken under go, as the
 // one committer does; then it looks whether any promise was broken.
-func (m *market64) commit(t *testing.T, e event.Event, h *Reservation, sale *event.Sale, sign int64) {
+func (m *market64) commit(t *testing.T, e event.Event, h *RequestReservations, sale *event.Sale, sign int64) {
 	m.committer.Lock()
 	defer m.committer.Unlock()
 	m.at = max(m.at, m.clock.Load())
@@ -54,18 +54,18 @@ func (m *market64) commit(t *testing.T, e event.Event, h *Reservation, sale *eve
 func (m *market64) request(t *testing.T, id uint64, dice *rand.Rand) {
 	buyer := m.buyers[0]
 	price := market.Money(1+dice.IntN(4)) * dollar
-	var h Reservation
+	var h RequestReservations
 	now := m.clock.Add(int64(dice.IntN(3)) * int64(time.Minute))
 	time.Sleep(time.Duration(dice.IntN(5)) * time.Millisecond) // a slow request: its hour may be over
 	for {
-		room, wait := m.ReserveCaps(&h, m.limits[1], price, nil, now)
+		room, wait := m.ReserveAllCaps(&h, m.limits[1], price, nil, now)
 		if room == Reserved {
 			room, wait = m.ReserveFunds(&h, buyer, price)
 		}
 		if room == Reserved {
 			break
 		}
-		m.ReleaseSaleReservation(&h)
+		m.ReleaseCapsFundsAndTurn(&h)
 		if room == Full {
 			m.full.Add(1)
 			return
@@ -107,7 +107,7 @@ func TestNoPromiseIsBrokenAmong64Requests(t *testing.T) {
 			m := &market64{world: newWorld(), sold: map[event.CapCharge]int64{}}
 			m.clock.Store(monday)
 			m.limits[1][0].Limit, m.limits[1][1].Limit, m.limits[1][2].Limit = 40*tight, 4*tight*int64(dollar), 400*tight
-			m.fact(&event.BuyerFundsMoved{Buyer: 1, Amount: market.Money(tight) * 20 * dollar})
+			m.fact(&event.BuyerFundsAdjusted{Buyer: 1, Amount: market.Money(tight) * 20 * dollar})
 			m.buyers[0].Credit = 3 * dollar
 			opening := 500*dollar + market.Money(tight)*20*dollar
 			var all sync.WaitGroup
@@ -144,16 +144,18 @@ func TestWhoIsBlockedIsWoken(t *testing.T) {
 		w := newWorld()
 		limit := []*market.Cap{{Ref: 3, Unit: market.UnitCount, Period: calendar.Total, Zone: time.UTC, Limit: 1}}
 		buyer := &market.Buyer{Ref: 2, Funded: true, Credit: dollar}
-		takes := []func(h *Reservation) (ReserveResult, <-chan struct{}){
-			func(h *Reservation) (ReserveResult, <-chan struct{}) { return w.ReserveCaps(h, limit, 0, nil, monday) },
-			func(h *Reservation) (ReserveResult, <-chan struct{}) { return w.ReserveFunds(h, buyer, dollar) },
+		takes := []func(h *RequestReservations) (ReserveResult, <-chan struct{}){
+			func(h *RequestReservations) (ReserveResult, <-chan struct{}) {
+				return w.ReserveAllCaps(h, limit, 0, nil, monday)
+			},
+			func(h *RequestReservations) (ReserveResult, <-chan struct{}) { return w.ReserveFunds(h, buyer, dollar) },
 		}
 		for round := range 20_000 {
 			take := takes[round%len(takes)]
 			var both sync.WaitGroup
 			for range 2 {
 				both.Go(func() {
-					var h Reservation
+					var h RequestReservations
 					for room, wait := take(&h); room != Reserved; room, wait = take(&h) {
 						<-wait
 					}

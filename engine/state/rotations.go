@@ -18,10 +18,10 @@ import (
 // exactly by weight.
 //
 // Exactness must survive buyers that come and go. So each set of members that were eligible
-// together has counts of its own, called a rotation. When other buyers are eligible, another
-// rotation applies. While the eligible buyers stay the same, the split is exact, whatever
-// happened before. A buyer that was excluded for a while neither catches up nor pays back. A new
-// rotation begins at a position in its cycle (its phase, chosen by a hash), so that many
+// together has counts of its own, called a rotation. When other buyers are eligible,
+// another rotation applies. While the eligible buyers stay the same, the split is exact, whatever
+// happened before. A buyer that was excluded for a while neither catches up nor pays back.
+// A new rotation begins at a position in its cycle (its phase, chosen by a hash), so that many
 // rotations used once each do not all begin with the same buyer.
 //
 // (Rejected: one set of credits for each campaign, as in web proxies: a buyer that returns has
@@ -35,7 +35,7 @@ import (
 // Each campaign's turns have a lock of their own; mu only guards the map.
 type campaignRotationTable struct {
 	mu         sync.Mutex
-	byCampaign map[market.Ref]*campaignRotations
+	byCampaign map[market.PermanentNumber]*campaignRotations
 }
 
 // maxRotations is the number of rotations that a campaign remembers.
@@ -45,14 +45,14 @@ const maxRotations = 1024
 // weights.
 type campaignRotations struct {
 	mu               sync.Mutex
-	rotations        map[uint64]*rotation
+	rotations        map[uint64]*rotationTurnCounts
 	appliedRotations int    // number of sets that events have used
 	appliedTurns     uint64 // all turns of events
 }
 
-// rotation counts the turns of the buyers that were eligible together, by their position
+// rotationTurnCounts counts the turns of the buyers that were eligible together, by their position
 // (member).
-type rotation struct {
+type rotationTurnCounts struct {
 	phase        uint32
 	applied      bool   // an event has used the set
 	lastTurn     uint64 // sequence of the last turn
@@ -62,55 +62,55 @@ type rotation struct {
 	start        []uint32
 }
 
-// reserveTurn reserves the next turn for one of the campaign's eligible buyers. rotationID is a
+// reserveTurn reserves the next turn for one of the campaign's eligible buyers. membersAndWeightsHash is a
 // hash of these buyers (the members) and their weights. weights lists the members' weights in a
 // fixed order. The result names the chosen member by its index in weights.
-func (t *campaignRotationTable) reserveTurn(campaign market.Ref, rotationID uint64, weights []int32) event.RotationTurn {
-	c := t.getOrCreate(campaign)
+func (t *campaignRotationTable) reserveTurn(campaign market.PermanentNumber, membersAndWeightsHash uint64, weights []int32) event.RotationTurn {
+	c := t.getOrCreateRotations(campaign)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := c.rotations[rotationID]
+	s := c.rotations[membersAndWeightsHash]
 	if s == nil {
-		s = &rotation{phase: c.initialPhaseLocked(rotationID)}
-		c.rotations[rotationID] = s
+		s = &rotationTurnCounts{phase: c.initialPhaseLocked(membersAndWeightsHash)}
+		c.rotations[membersAndWeightsHash] = s
 	}
-	member := s.nextMember(weights)
+	member := s.nextMemberIndex(weights)
 	for len(s.pending) <= member {
 		s.pending = append(s.pending, 0)
 	}
 	s.pending[member]++
 	s.pendingTotal++
-	return event.RotationTurn{Set: rotationID, Phase: s.phase, Member: uint32(member)}
+	return event.RotationTurn{Set: membersAndWeightsHash, Phase: s.phase, Member: uint32(member)}
 }
 
 // peekTurn returns the member that would get the campaign's next turn, and reserves no turn.
-// rotationID is a hash of the eligible buyers (members) and their weights. The result is an index
+// membersAndWeightsHash is a hash of the eligible buyers (members) and their weights. The result is an index
 // of weights.
-func (t *campaignRotationTable) peekTurn(campaign market.Ref, rotationID uint64, weights []int32) uint32 {
-	c := t.getOrCreate(campaign)
+func (t *campaignRotationTable) peekTurn(campaign market.PermanentNumber, membersAndWeightsHash uint64, weights []int32) (memberIndex uint32) {
+	c := t.getOrCreateRotations(campaign)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := c.rotations[rotationID]
+	s := c.rotations[membersAndWeightsHash]
 	if s == nil {
-		s = &rotation{phase: c.initialPhaseLocked(rotationID)}
+		s = &rotationTurnCounts{phase: c.initialPhaseLocked(membersAndWeightsHash)}
 	}
-	return uint32(s.nextMember(weights))
+	return uint32(s.nextMemberIndex(weights))
 }
 
 // initialPhaseLocked returns the phase of a new rotation: where in its cycle of turns it begins.
 // It depends on the campaign's past turns. The caller holds c.mu.
-func (c *campaignRotations) initialPhaseLocked(rotationID uint64) uint32 {
-	return uint32(newDigest(rotationID).addWord(c.appliedTurns).sum())
+func (c *campaignRotations) initialPhaseLocked(membersAndWeightsHash uint64) uint32 {
+	return uint32(newRunningHash(membersAndWeightsHash).addWord(c.appliedTurns).sum())
 }
 
 // releaseTurn gives back a turn that a request has reserved and not used. It drops a rotation
 // that no event has used and that has no other reserved turn.
-func (t *campaignRotationTable) releaseTurn(campaign market.Ref, turn event.RotationTurn) {
-	c := t.getOrCreate(campaign)
+func (t *campaignRotationTable) releaseTurn(campaign market.PermanentNumber, turn event.RotationTurn) {
+	c := t.getOrCreateRotations(campaign)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.rotations[turn.Set]
-	if s == nil || !s.endPendingTurnLocked(turn.Member) {
+	if s == nil || !s.endReservedTurnLocked(turn.Member) {
 		return
 	}
 	if s.pendingTotal == 0 && !s.applied {
@@ -118,10 +118,10 @@ func (t *campaignRotationTable) releaseTurn(campaign market.Ref, turn event.Rota
 	}
 }
 
-// endPendingTurnLocked ends one reserved turn of the member. It returns false if the member has
+// endReservedTurnLocked ends one reserved turn of the member. It returns false if the member has
 // no reserved turn. This is so in a replay, or if the rotation was dropped and started again
 // meanwhile.
-func (s *rotation) endPendingTurnLocked(member uint32) bool {
+func (s *rotationTurnCounts) endReservedTurnLocked(member uint32) (ended bool) {
 	if int(member) >= len(s.pending) || s.pending[member] == 0 {
 		return false
 	}
@@ -130,46 +130,46 @@ func (s *rotation) endPendingTurnLocked(member uint32) bool {
 	return true
 }
 
-// applyTurn counts the turn that an event records, and ends the turn's reservation. A zero Set
+// countTurnAndEndReservation counts the turn that an event records, and ends the turn's reservation. A zero Set
 // means that the sale took no turn.
-func (t *campaignRotationTable) applyTurn(campaign market.Ref, turn event.RotationTurn, seq uint64) {
+func (t *campaignRotationTable) countTurnAndEndReservation(campaign market.PermanentNumber, turn event.RotationTurn, seq uint64) {
 	if turn.Set == 0 {
 		return
 	}
-	c := t.getOrCreate(campaign)
+	c := t.getOrCreateRotations(campaign)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.rotations[turn.Set]
 	if s == nil {
-		s = &rotation{}
+		s = &rotationTurnCounts{}
 		c.rotations[turn.Set] = s
 	}
 	if !s.applied {
 		s.applied, s.phase, s.start = true, turn.Phase, nil
 		c.appliedRotations++
 		if c.appliedRotations > maxRotations {
-			c.dropLeastRecentlyUsed()
+			c.dropLeastRecentlyUsedRotation()
 		}
 	}
 	s.countAppliedTurn(turn.Member)
-	s.endPendingTurnLocked(turn.Member)
+	s.endReservedTurnLocked(turn.Member)
 	s.lastTurn = seq
 	c.appliedTurns++
 }
 
 // countAppliedTurn adds one turn to the member's count.
-func (s *rotation) countAppliedTurn(member uint32) {
+func (s *rotationTurnCounts) countAppliedTurn(member uint32) {
 	for len(s.counts) <= int(member) {
 		s.counts = append(s.counts, 0)
 	}
 	s.counts[member]++
 }
 
-// dropLeastRecentlyUsed forgets the counts of the rotation with the oldest last turn. The
-// rotation that is being added has no last turn yet and stays. Reserved turns stay as well.
-func (c *campaignRotations) dropLeastRecentlyUsed() {
+// dropLeastRecentlyUsedRotation forgets the counts of the rotation with the oldest last turn.
+// The rotation that is being added has no last turn yet and stays. Reserved turns stay as well.
+func (c *campaignRotations) dropLeastRecentlyUsedRotation() {
 	var oldest uint64
-	var victim *rotation
+	var victim *rotationTurnCounts
 	for set, s := range c.rotations {
 		if s.applied && s.lastTurn != 0 && (victim == nil || s.lastTurn < victim.lastTurn) {
 			oldest, victim = set, s
@@ -186,8 +186,8 @@ func (c *campaignRotations) dropLeastRecentlyUsed() {
 	victim.applied, victim.counts, victim.lastTurn = false, nil, 0
 }
 
-// getOrCreate returns the campaign's rotations, and creates them if necessary.
-func (t *campaignRotationTable) getOrCreate(campaign market.Ref) *campaignRotations {
+// getOrCreateRotations returns the campaign's rotations, and creates them if necessary.
+func (t *campaignRotationTable) getOrCreateRotations(campaign market.PermanentNumber) *campaignRotations {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := t.byCampaign[campaign]
@@ -199,14 +199,14 @@ func (t *campaignRotationTable) getOrCreate(campaign market.Ref) *campaignRotati
 }
 
 func newCampaignRotations() *campaignRotations {
-	return &campaignRotations{rotations: make(map[uint64]*rotation)}
+	return &campaignRotations{rotations: make(map[uint64]*rotationTurnCounts)}
 }
 
-// nextMember returns the member whose turn is next, counting applied and reserved turns. See
+// nextMemberIndex returns the member whose turn is next, counting applied and reserved turns. See
 // campaignRotationTable for the rule.
-func (s *rotation) nextMember(weights []int32) int {
+func (s *rotationTurnCounts) nextMemberIndex(weights []int32) int {
 	if s.start == nil {
-		s.start = initialCounts(weights, s.phase)
+		s.start = initialTurnCounts(weights, s.phase)
 	}
 	var total, sum int64
 	for i, w := range weights {
@@ -224,26 +224,26 @@ func (s *rotation) nextMember(weights []int32) int {
 }
 
 // totalTurnsOf returns the member's turns: those of the phase, those applied, and those reserved.
-func (s *rotation) totalTurnsOf(member int) int64 {
+func (s *rotationTurnCounts) totalTurnsOf(memberIndex int) int64 {
 	n := int64(0)
-	if member < len(s.start) {
-		n += int64(s.start[member])
+	if memberIndex < len(s.start) {
+		n += int64(s.start[memberIndex])
 	}
-	if member < len(s.counts) {
-		n += int64(s.counts[member])
+	if memberIndex < len(s.counts) {
+		n += int64(s.counts[memberIndex])
 	}
-	if member < len(s.pending) {
-		n += int64(s.pending[member])
+	if memberIndex < len(s.pending) {
+		n += int64(s.pending[memberIndex])
 	}
 	return n
 }
 
-// startWork limits the number of steps with which initialCounts computes where a rotation begins.
+// startWork limits the number of steps with which initialTurnCounts computes where a rotation begins.
 const startWork = 1 << 16
 
-// initialCounts returns each member's number of turns before the position at which a new rotation
+// initialTurnCounts returns each member's number of turns before the position at which a new rotation
 // begins. It maps the phase, a random 32-bit number, to a position in the cycle.
-func initialCounts(weights []int32, phase uint32) []uint32 {
+func initialTurnCounts(weights []int32, phase uint32) []uint32 {
 	counts := make([]uint32, len(weights))
 	var sum int64
 	equal := true
@@ -260,34 +260,34 @@ func initialCounts(weights []int32, phase uint32) []uint32 {
 	}
 	steps := min(sum, max(1, startWork/int64(len(weights))))
 	high, _ := bits.Mul64(uint64(phase)<<32, uint64(steps))
-	s := rotation{start: counts}
+	s := rotationTurnCounts{start: counts}
 	for range int(high) {
-		counts[s.nextMember(weights)]++
+		counts[s.nextMemberIndex(weights)]++
 	}
 	return counts
 }
 
-func (t *campaignRotationTable) digest() (sum uint64) {
+func (t *campaignRotationTable) sumOfEntryHashes() (sum uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for campaign, c := range t.byCampaign {
 		c.mu.Lock()
-		sum += c.digestLocked(campaign)
+		sum += c.sumOfEntryHashesLocked(campaign)
 		c.mu.Unlock()
 	}
 	return sum
 }
 
-func (c *campaignRotations) digestLocked(campaign market.Ref) (sum uint64) {
+func (c *campaignRotations) sumOfEntryHashesLocked(campaign market.PermanentNumber) (sum uint64) {
 	if c.appliedTurns == 0 {
 		return 0
 	}
-	sum = newDigest(6).addWord(uint64(campaign)).addWord(c.appliedTurns).sum()
+	sum = newRunningHash(6).addWord(uint64(campaign)).addWord(c.appliedTurns).sum()
 	for set, s := range c.rotations {
 		if !s.applied {
 			continue
 		}
-		d := newDigest(7).addWord(uint64(campaign)).addWord(set).addWord(uint64(s.phase)).addWord(s.lastTurn)
+		d := newRunningHash(7).addWord(uint64(campaign)).addWord(set).addWord(uint64(s.phase)).addWord(s.lastTurn)
 		for _, n := range s.counts {
 			d = d.addWord(uint64(n))
 		}

@@ -58,10 +58,10 @@ func someWeights(most int) *rapid.Generator[[]int32] {
 
 // takeTurn is a whole turn: taken, made a fact, and its reservation ended.
 func (w *world) takeTurn(set uint64, weights []int32) int {
-	var h Reservation
-	turn := w.ReserveTurn(&h, 1, set, weights)
+	var h RequestReservations
+	turn := w.ReserveRotationTurn(&h, 1, set, weights)
 	w.seq++
-	w.rotations.applyTurn(1, turn, w.seq)
+	w.rotations.countTurnAndEndReservation(1, turn, w.seq)
 	w.ReleaseAll(&h)
 	return int(turn.Member)
 }
@@ -95,10 +95,10 @@ func TestEveryStretchOfTurnsIsFair(t *testing.T) {
 				}
 			}
 			if rapid.IntRange(0, 4).Draw(t, "restart") == 0 {
-				var body sectionCodec
-				w.rotations.snapshotFields(&body)
-				w.rotations.byCampaign = map[market.Ref]*campaignRotations{}
-				w.rotations.snapshotFields(&sectionCodec{decoding: true, buf: body.buf})
+				var body snapshotSectionCodec
+				w.rotations.encodeOrDecodeSnapshot(&body)
+				w.rotations.byCampaign = map[market.PermanentNumber]*campaignRotations{}
+				w.rotations.encodeOrDecodeSnapshot(&snapshotSectionCodec{decoding: true, buf: body.buf})
 			}
 		}
 		if w.ReservationCount() != 0 {
@@ -138,13 +138,13 @@ func TestStartCountsAreThoseOfTheCycle(t *testing.T) {
 		for range steps {
 			want[simulation.turn()]++
 		}
-		got := initialCounts(weights, phase)
+		got := initialTurnCounts(weights, phase)
 		if !slices.Equal(got, want) {
 			t.Fatalf("%d steps into the cycle of %v: %v, want %v", steps, weights, got, want)
 		}
-		s := rotation{start: got}
+		s := rotationTurnCounts{start: got}
 		for range total(weights) {
-			if member, want := s.nextMember(weights), simulation.turn(); member != want {
+			if member, want := s.nextMemberIndex(weights), simulation.turn(); member != want {
 				t.Fatalf("after %v the turn of %v goes to %d, in the cycle to %d", got, weights, member, want)
 			} else {
 				s.countAppliedTurn(uint32(member))
@@ -160,7 +160,7 @@ func TestAStartIsNotTooFarAway(t *testing.T) {
 		weights[i] = int32(1000 + i)
 	}
 	turns := uint32(0)
-	for _, n := range initialCounts(weights, 1<<32-1) {
+	for _, n := range initialTurnCounts(weights, 1<<32-1) {
 		turns += n
 	}
 	if want := uint32(startWork/len(weights) - 1); turns != want {
@@ -176,10 +176,10 @@ func TestATurnGivenBackIsTheNextOne(t *testing.T) {
 		for range rapid.IntRange(0, 2*total(weights)).Draw(t, "turns before") {
 			w.takeTurn(7, weights)
 		}
-		var first, again Reservation
-		given := w.ReserveTurn(&first, 1, 7, weights)
+		var first, again RequestReservations
+		given := w.ReserveRotationTurn(&first, 1, 7, weights)
 		w.ReleaseAll(&first)
-		if taken := w.ReserveTurn(&again, 1, 7, weights); taken.Member != given.Member {
+		if taken := w.ReserveRotationTurn(&again, 1, 7, weights); taken.Member != given.Member {
 			t.Fatalf("%d gave its turn back, %d has the next", given.Member, taken.Member)
 		}
 	})
@@ -194,22 +194,22 @@ func TestTurnsInFlight(t *testing.T) {
 		weights := someWeights(6).Draw(t, "weights")
 		exact := newCycle(weights)
 		counts, applied := make([]int, len(weights)), make([]int, len(weights))
-		var flying []*Reservation
+		var flying []*RequestReservations
 		begun := false
 		for range rapid.IntRange(1, 150).Draw(t, "steps") {
 			if rapid.Bool().Draw(t, "land") && len(flying) > 0 {
 				i := rapid.IntRange(0, len(flying)-1).Draw(t, "which")
 				w.seq++
 				applied[flying[i].sale.turn.Member]++
-				w.rotations.applyTurn(1, flying[i].sale.turn, w.seq)
+				w.rotations.countTurnAndEndReservation(1, flying[i].sale.turn, w.seq)
 				w.ReleaseAfterApply(flying[i])
 				flying = append(flying[:i], flying[i+1:]...)
 			} else {
-				h := new(Reservation)
-				turn := w.ReserveTurn(h, 1, 7, weights)
+				h := new(RequestReservations)
+				turn := w.ReserveRotationTurn(h, 1, 7, weights)
 				if !begun { // enter the cycle where the set does
 					begun = true
-					for _, n := range initialCounts(weights, turn.Phase) {
+					for _, n := range initialTurnCounts(weights, turn.Phase) {
 						for range n {
 							exact.turn()
 						}
@@ -240,11 +240,11 @@ func TestTurnsGivenBackDoNotAddUp(t *testing.T) {
 		sum, most := total(weights), rapid.IntRange(1, 20).Draw(t, "in flight at most")
 		applied := make([]int, len(weights))
 		turns := 0
-		var flying []*Reservation
+		var flying []*RequestReservations
 		for range rapid.IntRange(1, 200).Draw(t, "steps") {
 			if len(flying) < most && rapid.Bool().Draw(t, "take") {
-				h := new(Reservation)
-				w.ReserveTurn(h, 1, 7, weights)
+				h := new(RequestReservations)
+				w.ReserveRotationTurn(h, 1, 7, weights)
 				flying = append(flying, h)
 				continue
 			}
@@ -256,7 +256,7 @@ func TestTurnsGivenBackDoNotAddUp(t *testing.T) {
 				w.seq++
 				applied[flying[i].sale.turn.Member]++
 				turns++
-				w.rotations.applyTurn(1, flying[i].sale.turn, w.seq)
+				w.rotations.countTurnAndEndReservation(1, flying[i].sale.turn, w.seq)
 				w.ReleaseAfterApply(flying[i])
 			}
 			w.ReleaseAll(flying[i])
@@ -278,21 +278,21 @@ func TestTurnsMayBeAppliedInAnyOrder(t *testing.T) {
 		one, other := newWorld(), newWorld()
 		var turns []event.RotationTurn
 		for range rapid.IntRange(1, 40).Draw(t, "turns") {
-			turns = append(turns, one.ReserveTurn(new(Reservation), 1, 7, weights))
+			turns = append(turns, one.ReserveRotationTurn(new(RequestReservations), 1, 7, weights))
 		}
 		for i, turn := range turns {
-			one.rotations.applyTurn(1, turn, uint64(i))
+			one.rotations.countTurnAndEndReservation(1, turn, uint64(i))
 		}
 		for i, turn := range rapid.Permutation(turns).Draw(t, "order") {
-			other.rotations.applyTurn(1, turn, uint64(i))
+			other.rotations.countTurnAndEndReservation(1, turn, uint64(i))
 		}
 		a, b := one.rotations.byCampaign[1].rotations[7], other.rotations.byCampaign[1].rotations[7]
 		if !slices.Equal(a.counts, b.counts) || a.phase != b.phase {
 			t.Fatalf("%v from phase %d, and %v from phase %d", a.counts, a.phase, b.counts, b.phase)
 		}
 		a.pending = nil // the reservations end
-		if next := a.nextMember(weights); next != b.nextMember(weights) {
-			t.Fatalf("then %d and %d have the next turn", next, b.nextMember(weights))
+		if next := a.nextMemberIndex(weights); next != b.nextMemberIndex(weights) {
+			t.Fatalf("then %d and %d have the next turn", next, b.nextMemberIndex(weights))
 		}
 	})
 }
@@ -303,18 +303,18 @@ func TestTheSetsThatAreForgottenAreThoseOfTheLog(t *testing.T) {
 	weights := []int32{1, 2, 1}
 	busy := newWorld()
 	var log []event.RotationTurn
-	var flying []*Reservation
+	var flying []*RequestReservations
 	dice := rand.New(rand.NewPCG(1, 2))
 	for n := range uint64(4 * maxRotations) {
 		set := dice.Uint64N(2*maxRotations)<<1 | 1
 		if n%3 == 0 {
-			h := new(Reservation)
-			busy.ReserveTurn(h, 1, set+2, weights)
+			h := new(RequestReservations)
+			busy.ReserveRotationTurn(h, 1, set+2, weights)
 			flying = append(flying, h)
 		}
-		var h Reservation
-		turn := busy.ReserveTurn(&h, 1, set, weights)
-		busy.rotations.applyTurn(1, turn, n+1)
+		var h RequestReservations
+		turn := busy.ReserveRotationTurn(&h, 1, set, weights)
+		busy.rotations.countTurnAndEndReservation(1, turn, n+1)
 		busy.ReleaseAll(&h)
 		log = append(log, turn)
 		if len(flying) > 500 {
@@ -324,9 +324,9 @@ func TestTheSetsThatAreForgottenAreThoseOfTheLog(t *testing.T) {
 	}
 	quiet := newWorld()
 	for i, turn := range log {
-		quiet.rotations.applyTurn(1, turn, uint64(i+1))
+		quiet.rotations.countTurnAndEndReservation(1, turn, uint64(i+1))
 	}
-	if busy.rotations.digest() != quiet.rotations.digest() {
+	if busy.rotations.sumOfEntryHashes() != quiet.rotations.sumOfEntryHashes() {
 		t.Error("a replay has forgotten other sets")
 	}
 	for _, h := range flying {
@@ -337,7 +337,7 @@ func TestTheSetsThatAreForgottenAreThoseOfTheLog(t *testing.T) {
 			t.Errorf("%s: %d sets known, %d kept, want %d", name, c.appliedRotations, len(c.rotations), maxRotations)
 		}
 	}
-	if busy.ReservationCount() != 0 || busy.rotations.digest() != quiet.rotations.digest() {
+	if busy.ReservationCount() != 0 || busy.rotations.sumOfEntryHashes() != quiet.rotations.sumOfEntryHashes() {
 		t.Error("reservations that ended have left something behind")
 	}
 }
@@ -345,8 +345,8 @@ func TestTheSetsThatAreForgottenAreThoseOfTheLog(t *testing.T) {
 func TestASetThatOnlyReservationsKnowGoesWithThem(t *testing.T) {
 	w := newWorld()
 	_, before := w.Hash()
-	var h Reservation
-	w.ReserveTurn(&h, 1, 7, []int32{1, 1})
+	var h RequestReservations
+	w.ReserveRotationTurn(&h, 1, 7, []int32{1, 1})
 	if _, now := w.Hash(); now != before {
 		t.Error("a reservation is in the hash")
 	}
@@ -380,11 +380,11 @@ func BenchmarkTakeTurn(b *testing.B) {
 // Between a fact's application and the end of its hold a turn counts once.
 func TestTurnCountsOnceWhileItsFactIsApplied(t *testing.T) {
 	w := newWorld()
-	var first, second, third Reservation
+	var first, second, third RequestReservations
 	even := []int32{1, 1}
-	taken := w.ReserveTurn(&first, 1, 7, even)
-	w.rotations.applyTurn(1, taken, 1)
-	if a, b := w.ReserveTurn(&second, 1, 7, even), w.ReserveTurn(&third, 1, 7, even); a.Member == taken.Member || b.Member != taken.Member {
+	taken := w.ReserveRotationTurn(&first, 1, 7, even)
+	w.rotations.countTurnAndEndReservation(1, taken, 1)
+	if a, b := w.ReserveRotationTurn(&second, 1, 7, even), w.ReserveRotationTurn(&third, 1, 7, even); a.Member == taken.Member || b.Member != taken.Member {
 		t.Errorf("turns went to %d, %d, %d", taken.Member, a.Member, b.Member)
 	}
 	w.ReleaseAfterApply(&first)

@@ -28,13 +28,13 @@ type Lead struct {
 	Seq      uint64 // of the LeadDecided event
 	Settled  uint64 // sequence of the event that ended its last post; zero: none ended
 	Keep     uint32 // Unix seconds
-	Campaign market.Ref
-	Supplier market.Ref
-	Buyer    market.Ref
+	Campaign market.PermanentNumber
+	Supplier market.PermanentNumber
+	Buyer    market.PermanentNumber
 	Currency market.Currency
 	Status   market.LeadStatus
 	Delivery market.DeliveryState
-	Reason   market.Reason
+	Reason   market.UnsoldReason
 	Answer   SupplierAnswer
 	LeadFlags
 }
@@ -71,11 +71,11 @@ func (l *Lead) expiryUnixSeconds() uint32 {
 	return l.Keep
 }
 
-// digest hashes all fields of the row, for State.Hash.
-func (l *Lead) digest() uint64 {
+// contentHash hashes all fields of the row, for State.Hash.
+func (l *Lead) contentHash() uint64 {
 	small := uint64(l.Currency[0]) | uint64(l.Currency[1])<<8 | uint64(l.Currency[2])<<16 |
 		uint64(l.Status)<<24 | uint64(l.Delivery)<<32 | uint64(l.Reason)<<40 | uint64(l.Answer)<<48 | uint64(l.LeadFlags)<<56
-	return newDigest(1).addID16((*[16]byte)(&l.ID)).addID16((*[16]byte)(&l.Request)).
+	return newRunningHash(1).addID16((*[16]byte)(&l.ID)).addID16((*[16]byte)(&l.Request)).
 		addWord(uint64(l.Price)).addWord(uint64(l.Payout)).addWord(uint64(l.Decided)).addWord(l.Seq).addWord(l.Settled).
 		addWord(uint64(l.Keep) | uint64(l.Campaign)<<32).addWord(uint64(l.Supplier) | uint64(l.Buyer)<<32).
 		addWord(small).sum()
@@ -85,30 +85,30 @@ func (l *Lead) digest() uint64 {
 // a reference to the answer that repeats get.
 type idempotencyRow struct {
 	Key         [16]byte
-	AnsweredBy  answerReference
+	AnsweredBy  idempotencyAnswerReference
 	Fingerprint uint64
 	Until       uint32
-	Kind        answerReferenceKind
+	Kind        idempotencyAnswerReferenceKind
 }
 
-// answerReference says where the answer to the first request with an idempotency key is found:
+// idempotencyAnswerReference says where the answer to the first request with an idempotency key is found:
 // at a lead, by its identifier, or in an event, by its sequence. An auction without a name and a
 // report on many leads have no identifier, so they need the sequence. One field for both keeps
 // the row small.
-type answerReference [16]byte
+type idempotencyAnswerReference [16]byte
 
-// answerReferenceKind says how an answerReference is to be read.
-type answerReferenceKind uint8
+// idempotencyAnswerReferenceKind says how an idempotencyAnswerReference is to be read.
+type idempotencyAnswerReferenceKind uint8
 
 const (
-	byLead     answerReferenceKind = 1
-	bySequence answerReferenceKind = 2
+	byLead     idempotencyAnswerReferenceKind = 1
+	bySequence idempotencyAnswerReferenceKind = 2
 )
 
 func (k *idempotencyRow) key() *[16]byte            { return &k.Key }
 func (k *idempotencyRow) expiryUnixSeconds() uint32 { return k.Until }
-func (k *idempotencyRow) digest() uint64 {
-	return newDigest(2).addID16(&k.Key).addID16((*[16]byte)(&k.AnsweredBy)).addWord(k.Fingerprint).addWord(uint64(k.Until) | uint64(k.Kind)<<32).sum()
+func (k *idempotencyRow) contentHash() uint64 {
+	return newRunningHash(2).addID16(&k.Key).addID16((*[16]byte)(&k.AnsweredBy)).addWord(k.Fingerprint).addWord(uint64(k.Until) | uint64(k.Kind)<<32).sum()
 }
 
 // duplicateRow stores one value of an accepted lead (as a hash), by which a later lead is
@@ -121,12 +121,12 @@ type duplicateRow struct {
 
 func (d *duplicateRow) key() *[16]byte            { return (*[16]byte)(&d.Key) }
 func (d *duplicateRow) expiryUnixSeconds() uint32 { return d.Until }
-func (d *duplicateRow) digest() uint64 {
-	return newDigest(3).addID16((*[16]byte)(&d.Key)).addID16((*[16]byte)(&d.Lead)).addWord(uint64(d.Until)).sum()
+func (d *duplicateRow) contentHash() uint64 {
+	return newRunningHash(3).addID16((*[16]byte)(&d.Key)).addID16((*[16]byte)(&d.Lead)).addWord(uint64(d.Until)).sum()
 }
 
 // addID16 adds a 16-byte identifier as two words.
-func (d digest) addID16(id *[16]byte) digest {
+func (d runningHash) addID16(id *[16]byte) runningHash {
 	return d.addWord(binary.LittleEndian.Uint64(id[:8])).addWord(binary.LittleEndian.Uint64(id[8:]))
 }
 

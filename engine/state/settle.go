@@ -5,74 +5,74 @@ import (
 	"pingpost/engine/market"
 )
 
-// applyPostAttempted records in the lead's open post the attempt that failed and may be repeated.
+// applyPostAttemptFailed records in the lead's open post the attempt that failed and may be repeated.
 // An event with KeepsAttempt leaves the post unchanged.
-func (s *State) applyPostAttempted(seq uint64, e *event.PostAttempted) {
+func (s *State) applyPostAttemptFailed(seq uint64, e *event.PostAttemptFailed) {
 	shard := s.leadShardOf(&e.Lead)
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	if seq > shard.loaded && !e.KeepsAttempt {
-		shard.replaceOpenPost(e.Lead, func(p *OpenPost) { p.Attempts, p.LastAttempt = e.Attempt, e.At })
+		shard.replacePostByEditedCopy(e.Lead, func(p *UnfinishedPost) { p.Attempts, p.LastAttempt = e.Attempt, e.At })
 	}
 }
 
 // applyPostSettled applies the outcome of a delivery: to the lead, its open post, its auction,
 // the supplier's webhooks, and the sale's caps, funds and duplicate values.
-func (s *State) applyPostSettled(seq uint64, batchTime int64, e *event.PostSettled) {
+func (s *State) applyPostSettled(seq uint64, batchUnixNanos int64, e *event.PostSettled) {
 	shard := s.leadShardOf(&e.Lead)
 	shard.mu.Lock()
 	if seq > shard.loaded {
-		before := shard.countExhaustedPostsLocked(e.Lead)
+		before := shard.countPostsOutOfAttemptsLocked(e.Lead)
 		shard.table.editRow((*[16]byte)(&e.Lead), func(l *Lead) { l.applySettlement(e, seq) })
-		shard.settleOpenPost(e)
-		s.adjustUnknownDeliveries(&e.Sale, shard.countExhaustedPostsLocked(e.Lead)-before)
+		shard.settleUnfinishedPost(e)
+		s.addToUnknownDeliveryCount(&e.Sale, shard.countPostsOutOfAttemptsLocked(e.Lead)-before)
 	}
 	shard.mu.Unlock()
-	s.enqueueWebhook(seq, batchTime, e.Supplier, e.Lead, e.Webhook)
+	s.enqueueWebhook(seq, batchUnixNanos, e.Supplier, e.Lead, e.Webhook)
 	if e.Settlement == event.SettledRefused || e.Settlement == event.SettledReleased {
-		s.replaceSoldAuction(seq, e.Lead, e.Sale.Ping, e.Next.Ping)
+		s.releaseAuctionAndMarkNextSold(seq, e.Lead, e.Sale.Ping, e.Next.Ping)
 	}
 	if !e.Sale.Test {
-		s.settleSaleResources(seq, batchTime, e)
+		s.settleSaleResources(seq, batchUnixNanos, e)
 	}
 }
 
 // settleSaleResources applies a delivery's outcome to the caps, funds, duplicate values and
 // monthly counts of the sale. A success debits the price; a refusal or release gives everything
 // back. It is not called for a test sale, which uses only a test auction.
-func (s *State) settleSaleResources(seq uint64, batchTime int64, e *event.PostSettled) {
+func (s *State) settleSaleResources(seq uint64, batchUnixNanos int64, e *event.PostSettled) {
 	decided := e.Decided
 	if decided == 0 { // an earlier program wrote the log
-		decided = batchTime
+		decided = batchUnixNanos
 	}
 	switch e.Settlement {
 	case event.SettledPending, event.SettledUnknown:
-		s.storeDuplicateValues(e.Sale.Duplicates, e.Lead, seq, batchTime)
+		s.storeDuplicateValues(e.Sale.Duplicates, e.Lead, seq, batchUnixNanos)
 	case event.SettledDelivered, event.SettledConfirmed:
-		s.storeDuplicateValues(e.Sale.Duplicates, e.Lead, seq, batchTime)
+		s.storeDuplicateValues(e.Sale.Duplicates, e.Lead, seq, batchUnixNanos)
 		s.countMonthlySale(seq, e.Campaign, e.Sale.Buyer, decided)
 		if seq > s.loaded {
-			s.raiseAvailabilityVersionIf(s.accounts.adjustBalance(e.Sale.Buyer, -e.Sale.Price, -e.Sale.Price))
+			s.raiseAvailabilityVersionIf(s.accounts.adjustBalanceAndHeldFunds(e.Sale.Buyer, -e.Sale.Price, -e.Sale.Price))
 		}
 	case event.SettledRefused, event.SettledReleased:
 		if seq > s.loaded {
-			s.replaceSaleResources(seq, e)
+			s.releaseSaleAndTakeNextSale(seq, e)
 		}
-		s.removeDuplicateValues(e.Sale.Duplicates, e.Lead, seq)
+		s.removeDuplicateValuesOfLead(e.Sale.Duplicates, e.Lead, seq)
 		if e.Next.Buyer != 0 && e.Post.URL == "" {
-			s.storeDuplicateValues(e.Next.Duplicates, e.Lead, seq, batchTime)
+			s.storeDuplicateValues(e.Next.Duplicates, e.Lead, seq, batchUnixNanos)
 			s.countMonthlySale(seq, e.Campaign, e.Next.Buyer, decided)
 		}
 	}
 }
 
-// replaceSaleResources gives back the caps and the funds of a sale that failed. If the event
+// releaseSaleAndTakeNextSale gives back the caps and the funds of a sale that failed. If the event
 // names a next buyer, it takes the caps, the funds and the turn of that sale.
-func (s *State) replaceSaleResources(seq uint64, e *event.PostSettled) {
+func (s *State) releaseSaleAndTakeNextSale(seq uint64, e *event.PostSettled) {
 	s.raiseAvailabilityVersionIf(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))
-	s.raiseAvailabilityVersionIf(s.accounts.adjustBalance(e.Sale.Buyer, 0, -e.Sale.Price))
+	s.raiseAvailabilityVersionIf(s.accounts.adjustBalanceAndHeldFunds(e.Sale.Buyer, 0, -e.Sale.Price))
 	if e.Next.Buyer != 0 {
-		s.rotations.applyTurn(e.Campaign, e.Next.Turn, seq)
+		s.rotations.countTurnAndEndReservation(e.Campaign, e.Next.Turn, seq)
 		s.raiseAvailabilityVersionIf(s.accounts.debitOrHoldPrice(&e.Next, e.Post.URL != ""))
 	}
 }
@@ -101,10 +101,10 @@ func (l *Lead) applySettlement(e *event.PostSettled, seq uint64) {
 		case e.Next.Buyer == 0:
 			l.markUnmatched(market.DeliveryFailed, e.Reason)
 		case e.Post.URL == "":
-			l.copyBuyerAndPrice(&e.Next)
+			l.copyBuyerAndAmounts(&e.Next)
 			l.markAccepted(market.DeliveryNone)
 		default:
-			l.copyBuyerAndPrice(&e.Next)
+			l.copyBuyerAndAmounts(&e.Next)
 		}
 	}
 }
@@ -120,7 +120,7 @@ func (l *Lead) markAccepted(delivery market.DeliveryState) {
 
 // markUnmatched sets status UNMATCHED with a delivery state and a reason. If the supplier has no
 // answer yet, its answer is now UNMATCHED and the lead keeps no buyer and no price.
-func (l *Lead) markUnmatched(delivery market.DeliveryState, reason market.Reason) {
+func (l *Lead) markUnmatched(delivery market.DeliveryState, reason market.UnsoldReason) {
 	l.Status, l.Delivery, l.Reason = market.StatusUnmatched, delivery, reason
 	if l.Answer == AnswerNone {
 		l.Answer = AnswerUnmatched
@@ -128,17 +128,17 @@ func (l *Lead) markUnmatched(delivery market.DeliveryState, reason market.Reason
 	}
 }
 
-// settleOpenPost updates, replaces or removes the lead's open post by the outcome of its
+// settleUnfinishedPost updates, replaces or removes the lead's open post by the outcome of its
 // delivery. A refusal with a next buyer that has an endpoint replaces it by the post to that
 // buyer.
-func (shard *leadShard) settleOpenPost(e *event.PostSettled) {
+func (shard *leadShard) settleUnfinishedPost(e *event.PostSettled) {
 	switch e.Settlement {
 	case event.SettledPending:
-		shard.replaceOpenPost(e.Lead, func(p *OpenPost) { p.Answered = true })
+		shard.replacePostByEditedCopy(e.Lead, func(p *UnfinishedPost) { p.Answered = true })
 	case event.SettledUnknown:
-		shard.replaceOpenPost(e.Lead, func(p *OpenPost) { p.Answered, p.Exhausted, p.Attempts = true, true, e.Attempts })
+		shard.replacePostByEditedCopy(e.Lead, func(p *UnfinishedPost) { p.Answered, p.Exhausted, p.Attempts = true, true, e.Attempts })
 	case event.SettledResent:
-		shard.replaceOpenPost(e.Lead, func(p *OpenPost) { p.Exhausted, p.Attempts = false, 0 })
+		shard.replacePostByEditedCopy(e.Lead, func(p *UnfinishedPost) { p.Exhausted, p.Attempts = false, 0 })
 	case event.SettledRefused:
 		decided := int64(0)
 		if old := shard.posts[e.Lead]; old != nil {
@@ -146,32 +146,32 @@ func (shard *leadShard) settleOpenPost(e *event.PostSettled) {
 		}
 		delete(shard.posts, e.Lead)
 		if e.Next.Buyer != 0 && e.Post.URL != "" {
-			shard.addOpenPost(e.Lead, &e.Post, &e.Next, sealedContact{e.Slot, e.Sealed}, decided)
+			shard.addUnfinishedPost(e.Lead, &e.Post, &e.Next, sealedPersonalData{e.Slot, e.Sealed}, decided)
 		}
 	default:
 		delete(shard.posts, e.Lead)
 	}
 }
 
-// applyStatusChanged applies a buyer's report on leads, or an operator's decision on a return.
+// applyLeadStatusesChanged applies a buyer's report on leads, or an operator's decision on a return.
 // It skips changes that the event lists as rejected or without effect.
-func (s *State) applyStatusChanged(seq uint64, batchTime int64, e *event.StatusChanged) {
-	s.storeIdempotencyKey(&e.Idempotency, newRowAnsweredByEvent(seq), seq, batchTime)
+func (s *State) applyLeadStatusesChanged(seq uint64, batchUnixNanos int64, e *event.LeadStatusesChanged) {
+	s.storeIdempotencyKey(&e.Idempotency, newIdempotencyRowAnsweredByEvent(seq), seq, batchUnixNanos)
 	for i := range e.Changes {
 		c := &e.Changes[i]
 		switch c.Result {
 		case event.ChangeDone, event.ChangePending, event.ChangeRefused:
-			s.leadShardOf(&c.Lead).editUnlessLoaded((*[16]byte)(&c.Lead), seq, func(l *Lead) { l.applyReportedChange(c) })
-			s.giveBackReturnedResources(seq, e.Buyer, c)
-			s.applyPendingReturn(seq, batchTime, c)
+			s.leadShardOf(&c.Lead).editUnlessInSnapshot((*[16]byte)(&c.Lead), seq, func(l *Lead) { l.applyStatusChange(c) })
+			s.countReturnAndGiveBack(seq, e.Buyer, c)
+			s.addOrRemovePendingReturn(seq, batchUnixNanos, c)
 		}
-		s.enqueueWebhook(seq, batchTime, c.Supplier, c.Lead, c.Webhook)
+		s.enqueueWebhook(seq, batchUnixNanos, c.Supplier, c.Lead, c.Webhook)
 	}
 }
 
-// applyReportedChange sets the lead's status, or the state of its return, by one change of a
+// applyStatusChange sets the lead's status, or the state of its return, by one change of a
 // StatusChanged event.
-func (l *Lead) applyReportedChange(c *event.LeadChange) {
+func (l *Lead) applyStatusChange(c *event.LeadStatusChange) {
 	switch c.Result {
 	case event.ChangeDone:
 		l.Status = c.To
@@ -185,21 +185,21 @@ func (l *Lead) applyReportedChange(c *event.LeadChange) {
 	}
 }
 
-// applyPendingReturn adds a return that waits for an operator's approval to the list of pending
+// addOrRemovePendingReturn adds a return that waits for an operator's approval to the list of pending
 // returns, and removes a return that an operator has decided.
-func (s *State) applyPendingReturn(seq uint64, batchTime int64, c *event.LeadChange) {
+func (s *State) addOrRemovePendingReturn(seq uint64, batchUnixNanos int64, c *event.LeadStatusChange) {
 	switch {
 	case seq <= s.loaded:
 	case c.Result == event.ChangePending:
-		s.pendingReturns.add(c.Lead, seq, batchTime)
+		s.pendingReturns.add(c.Lead, seq, batchUnixNanos)
 	case c.WasPending:
 		s.pendingReturns.remove(c.Lead)
 	}
 }
 
-// giveBackReturnedResources gives an approved return's caps and credit back to the buyer. A
+// countReturnAndGiveBack gives an approved return's caps and credit back to the buyer. A
 // return counts in the monthly returns from its request on; a rejection takes it out again.
-func (s *State) giveBackReturnedResources(seq uint64, buyer market.Ref, c *event.LeadChange) {
+func (s *State) countReturnAndGiveBack(seq uint64, buyer market.PermanentNumber, c *event.LeadStatusChange) {
 	back := &c.Return
 	if seq <= s.loaded || back.Month == 0 {
 		return
@@ -214,6 +214,6 @@ func (s *State) giveBackReturnedResources(seq uint64, buyer market.Ref, c *event
 	s.monthlySales.adjustReturns(back.Campaign, buyer, back.Month, leads)
 	if c.Result == event.ChangeDone {
 		s.raiseAvailabilityVersionIf(s.caps.replaceCharges(back.Charges, nil))
-		s.raiseAvailabilityVersionIf(s.accounts.adjustBalance(buyer, back.Credit, 0))
+		s.raiseAvailabilityVersionIf(s.accounts.adjustBalanceAndHeldFunds(buyer, back.Credit, 0))
 	}
 }

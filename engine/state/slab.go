@@ -29,7 +29,7 @@ func (s *slab[R]) at(position int) *R {
 
 // push appends a copy of row, and returns the address of the copy in the slab.
 func (s *slab[R]) push(row *R) *R {
-	if s.n == s.capacity() {
+	if s.n == s.rowCapacity() {
 		s.addCapacity()
 	}
 	added := s.at(s.n)
@@ -47,8 +47,8 @@ func (s *slab[R]) pop() {
 	}
 }
 
-// capacity returns the number of rows that the present chunks can hold.
-func (s *slab[R]) capacity() int {
+// rowCapacity returns the number of rows that the present chunks can hold.
+func (s *slab[R]) rowCapacity() int {
 	if len(s.chunks) < 2 {
 		return s.firstChunkCapacity()
 	}
@@ -89,10 +89,10 @@ func (s *slab[R]) appendRowsTo(dst []R) []R {
 	return dst
 }
 
-// prefetchNextPlace zeroes the unused memory that the next push will write. This loads the memory
+// prefetchNextRowMemory zeroes the unused memory that the next push will write. This loads the memory
 // into the CPU cache before a replay needs it.
-func (s *slab[R]) prefetchNextPlace() {
-	if s.n < s.capacity() {
+func (s *slab[R]) prefetchNextRowMemory() {
+	if s.n < s.rowCapacity() {
 		var none R
 		*s.at(s.n) = none
 	}

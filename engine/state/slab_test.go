@@ -21,13 +21,13 @@ func TestSlabIsASlice(t *testing.T) {
 			}
 			for range rapid.IntRange(0, 3*chunkRows).Draw(t, "pushes") {
 				row := [3]uint32{rapid.Uint32().Draw(t, "row"), uint32(len(model)), 1}
-				rows.prefetchNextPlace()
+				rows.prefetchNextRowMemory()
 				if pushed := rows.push(&row); *pushed != row {
 					t.Fatalf("pushed %v, there is %v", row, *pushed)
 				}
 				model = append(model, row)
 			}
-			rows.prefetchNextPlace()
+			rows.prefetchNextRowMemory()
 			for i := range model {
 				if *rows.at(i) != model[i] {
 					t.Fatalf("row %d is %v, want %v", i, *rows.at(i), model[i])
@@ -36,7 +36,7 @@ func TestSlabIsASlice(t *testing.T) {
 			if got := rows.appendRowsTo([][3]uint32{{7}}); !slices.Equal(got[1:], model) || got[0] != [3]uint32{7} {
 				t.Fatalf("%d rows in a copy of %d", len(got)-1, len(model))
 			}
-			if free := rows.capacity() - rows.n; free > 2*chunkRows {
+			if free := rows.rowCapacity() - rows.n; free > 2*chunkRows {
 				t.Fatalf("%d rows, and room for %d more", rows.n, free)
 			}
 		}
@@ -66,7 +66,7 @@ func TestSlabBeginsSmall(t *testing.T) {
 	var rows slab[uint64]
 	for n := range uint64(20) {
 		rows.push(&n)
-		if room := rows.capacity(); room > max(firstChunk, 2*rows.n) {
+		if room := rows.rowCapacity(); room > max(firstChunk, 2*rows.n) {
 			t.Fatalf("%d rows have room for %d", rows.n, room)
 		}
 	}

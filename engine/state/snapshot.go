@@ -39,27 +39,33 @@ const (
 )
 
 // WriteSnapshot writes the state to w while Apply continues between the sections. The sections
-// are copied at different log positions; oldest and newest are the first and the last of these
-// positions. A start that loads the snapshot replays the log after oldest. The loaded state is
-// complete once the event newest is applied.
-func (s *State) WriteSnapshot(w io.Writer) (oldest, newest uint64, err error) {
+// are copied at different log positions; oldestSectionSeq and newestSectionSeq are the first and the last of these
+// positions. A start that loads the snapshot replays the log after oldestSectionSeq. The loaded state is
+// complete once the event newestSectionSeq is applied.
+func (s *State) WriteSnapshot(w io.Writer) (oldestSectionSeq, newestSectionSeq uint64, err error) {
 	header := append([]byte(snapshotMagic), snapshotVersion)
 	if _, err := w.Write(binary.AppendUvarint(header, shardCount)); err != nil {
 		return 0, 0, err
 	}
 	out := sectionWriter{w: w}
-	out.writeSection(s, sectionGlobal, 0, func(body *sectionCodec) func() { s.snapshotGlobalState(body); return nil })
+	out.writeSection(s, sectionGlobal, 0, func(body *snapshotSectionCodec) func() { s.encodeOrDecodeGlobalState(body); return nil })
 	var leads []Lead
 	var dups []duplicateRow
 	var keys []idempotencyRow
 	var auctions []AuctionRow
 	var hooks []webhookRow
 	for i := range shardCount {
-		out.writeSection(s, sectionLeads, i, func(body *sectionCodec) func() { return s.leads[i].copyForEncoding(body, &leads) })
-		out.writeSection(s, sectionDuplicates, i, func(body *sectionCodec) func() { return copyTable(&s.duplicates[i].table, body, &dups) })
-		out.writeSection(s, sectionKeys, i, func(body *sectionCodec) func() { return copyTable(&s.idempotency[i].table, body, &keys) })
-		out.writeSection(s, sectionAuctions, i, func(body *sectionCodec) func() { return copyTable(&s.auctions[i].table, body, &auctions) })
-		out.writeSection(s, sectionOutboxes, i, func(body *sectionCodec) func() { return s.outboxes.shards[i].copyForEncoding(body, &hooks) })
+		out.writeSection(s, sectionLeads, i, func(body *snapshotSectionCodec) func() { return s.leads[i].copyForEncoding(body, &leads) })
+		out.writeSection(s, sectionDuplicates, i, func(body *snapshotSectionCodec) func() {
+			return copyTableForEncoding(&s.duplicates[i].table, body, &dups)
+		})
+		out.writeSection(s, sectionKeys, i, func(body *snapshotSectionCodec) func() {
+			return copyTableForEncoding(&s.idempotency[i].table, body, &keys)
+		})
+		out.writeSection(s, sectionAuctions, i, func(body *snapshotSectionCodec) func() {
+			return copyTableForEncoding(&s.auctions[i].table, body, &auctions)
+		})
+		out.writeSection(s, sectionOutboxes, i, func(body *snapshotSectionCodec) func() { return s.outboxes.shards[i].copyForEncoding(body, &hooks) })
 	}
 	return out.oldest, out.newest, out.err
 }
@@ -68,7 +74,7 @@ func (s *State) WriteSnapshot(w io.Writer) (oldest, newest uint64, err error) {
 // at which a section was copied.
 type sectionWriter struct {
 	w              io.Writer
-	body           sectionCodec
+	body           snapshotSectionCodec
 	head           []byte
 	oldest, newest uint64
 	err            error
@@ -77,7 +83,7 @@ type sectionWriter struct {
 // writeSection writes one section. It blocks Apply only while copySection copies the state.
 // copySection may return a function that encodes the copy; writeSection calls it after Apply may
 // continue.
-func (o *sectionWriter) writeSection(s *State, kind byte, shard int, copySection func(*sectionCodec) func()) {
+func (o *sectionWriter) writeSection(s *State, kind byte, shard int, copySection func(*snapshotSectionCodec) func()) {
 	if o.err != nil {
 		return
 	}
@@ -103,24 +109,24 @@ func (o *sectionWriter) writeSection(s *State, kind byte, shard int, copySection
 	}
 }
 
-// rowCodec is implemented by rows that can be written to a snapshot and read from it.
-type rowCodec[R any] interface {
+// snapshotRow is implemented by rows that can be written to a snapshot and read from it.
+type snapshotRow[R any] interface {
 	row[R]
-	snapshotFields(*sectionCodec)
+	encodeOrDecodeSnapshot(*snapshotSectionCodec)
 }
 
-// copyTable copies a table's rows into scratch, whose memory is reused. The result encodes the
+// copyTableForEncoding copies a table's rows into scratch, whose memory is reused. The result encodes the
 // copy into body; writeSection calls it after Apply may continue.
-func copyTable[R any, P rowCodec[R]](t *table[R, P], body *sectionCodec, scratch *[]R) func() {
+func copyTableForEncoding[R any, P snapshotRow[R]](t *table[R, P], body *snapshotSectionCodec, scratch *[]R) func() {
 	*scratch = t.rows.appendRowsTo((*scratch)[:0])
 	sweep := [...]uint64{uint64(t.cursor), uint64(t.soonest), uint64(t.nextSoonest)}
 	return func() {
 		for _, value := range sweep {
-			uintField(body, &value)
+			encodeOrDecodeUvarint(body, &value)
 		}
-		body.countField(len(*scratch))
+		body.encodeOrDecodeCount(len(*scratch))
 		for i := range *scratch {
-			P(&(*scratch)[i]).snapshotFields(body)
+			P(&(*scratch)[i]).encodeOrDecodeSnapshot(body)
 		}
 	}
 }
@@ -128,25 +134,25 @@ func copyTable[R any, P rowCodec[R]](t *table[R, P], body *sectionCodec, scratch
 // copyForEncoding copies the shard's leads and open posts while Apply is blocked. The result
 // encodes the copy into body. Posts are not copied, because Apply replaces them and never changes
 // them.
-func (shard *leadShard) copyForEncoding(body *sectionCodec, scratch *[]Lead) (encode func()) {
-	encodeTable := copyTable(&shard.table, body, scratch)
-	open := make([]*OpenPost, 0, len(shard.posts))
+func (shard *leadShard) copyForEncoding(body *snapshotSectionCodec, scratch *[]Lead) (encode func()) {
+	encodeTable := copyTableForEncoding(&shard.table, body, scratch)
+	open := make([]*UnfinishedPost, 0, len(shard.posts))
 	for _, post := range shard.posts {
 		open = append(open, post)
 	}
 	return func() {
 		encodeTable()
-		body.countField(len(open))
+		body.encodeOrDecodeCount(len(open))
 		for _, post := range open {
-			post.snapshotFields(body)
+			post.encodeOrDecodeSnapshot(body)
 		}
 	}
 }
 
 // LoadSnapshot fills an empty state from a snapshot, whose sections were copied at different log
-// positions. The caller then replays the log after the oldest one, which Position returns. newest
-// is the newest one: once the event newest is applied, the state is complete.
-func (s *State) LoadSnapshot(r io.Reader) (newest uint64, err error) {
+// positions. The caller then replays the log after the oldest one, which Position returns. newestSectionSeq
+// is the newest one: once the event newestSectionSeq is applied, the state is complete.
+func (s *State) LoadSnapshot(r io.Reader) (newestSectionSeq uint64, err error) {
 	in := sectionReader{r: r}
 	if err := in.readHeader(); err != nil {
 		return 0, err
@@ -156,7 +162,7 @@ func (s *State) LoadSnapshot(r io.Reader) (newest uint64, err error) {
 			return 0, err
 		}
 		if kind, shard := sectionAt(i); in.kind != kind || in.shard != shard {
-			return 0, fmt.Errorf("the state snapshot has section %d of shard %d instead of section %d of shard %d", in.kind, in.shard, kind, shard)
+			return 0, fmt.Errorf("the state snapshot has section %d of shard %d instead of section %d of shard %d (damaged? use the snapshot before this one)", in.kind, in.shard, kind, shard)
 		}
 		if err := s.loadSection(&in); err != nil {
 			return 0, fmt.Errorf("cannot load section %d of shard %d of the state snapshot: %w", in.kind, in.shard, err)
@@ -164,31 +170,31 @@ func (s *State) LoadSnapshot(r io.Reader) (newest uint64, err error) {
 		if i == 0 || in.stamp < s.seq {
 			s.seq, s.at = in.stamp, in.at
 		}
-		newest = max(newest, in.stamp)
+		newestSectionSeq = max(newestSectionSeq, in.stamp)
 	}
-	return newest, nil
+	return newestSectionSeq, nil
 }
 
-// sectionAt returns the kind and the shard of the section at index i of a snapshot.
-func sectionAt(i int) (kind byte, shard int) {
-	if i == 0 {
+// sectionAt returns the kind and the shard of the section at sectionIndex of a snapshot.
+func sectionAt(sectionIndex int) (kind byte, shard int) {
+	if sectionIndex == 0 {
 		return sectionGlobal, 0
 	}
 	kinds := [sectionsPerShard]byte{sectionLeads, sectionDuplicates, sectionKeys, sectionAuctions, sectionOutboxes}
-	return kinds[(i-1)%sectionsPerShard], (i - 1) / sectionsPerShard
+	return kinds[(sectionIndex-1)%sectionsPerShard], (sectionIndex - 1) / sectionsPerShard
 }
 
 // loadSection decodes one section into the state. It also records the section's log position, so
 // that a replay skips the events that the section already contains.
 func (s *State) loadSection(in *sectionReader) error {
-	body := sectionCodec{decoding: true, buf: in.body, version: in.version}
+	body := snapshotSectionCodec{decoding: true, buf: in.body, version: in.version}
 	switch in.kind {
 	case sectionGlobal:
-		s.snapshotGlobalState(&body)
+		s.encodeOrDecodeGlobalState(&body)
 		s.loaded = in.stamp
 	case sectionLeads:
 		s.leads[in.shard].loadRows(in.stamp, &body)
-		s.loadOpenPosts(&s.leads[in.shard], &body)
+		s.loadUnfinishedPosts(&s.leads[in.shard], &body)
 	case sectionDuplicates:
 		s.duplicates[in.shard].loadRows(in.stamp, &body)
 	case sectionKeys:
@@ -197,7 +203,7 @@ func (s *State) loadSection(in *sectionReader) error {
 		s.auctions[in.shard].loadRows(in.stamp, &body)
 	case sectionOutboxes:
 		s.outboxes.shards[in.shard].loaded = in.stamp
-		s.outboxes.loadShard(in.shard, &body)
+		s.outboxes.loadOutboxShard(in.shard, &body)
 	}
 	if len(body.buf) > 0 {
 		body.markDamaged()
@@ -205,38 +211,38 @@ func (s *State) loadSection(in *sectionReader) error {
 	return body.err
 }
 
-// loadOpenPosts decodes the open posts of a shard, and counts those that wait for an operator.
-func (s *State) loadOpenPosts(shard *leadShard, body *sectionCodec) {
-	for range body.countField(0) {
-		post := new(OpenPost)
-		if post.snapshotFields(body); body.err != nil {
+// loadUnfinishedPosts decodes the open posts of a shard, and counts those that wait for an operator.
+func (s *State) loadUnfinishedPosts(shard *leadShard, body *snapshotSectionCodec) {
+	for range body.encodeOrDecodeCount(0) {
+		post := new(UnfinishedPost)
+		if post.encodeOrDecodeSnapshot(body); body.err != nil {
 			return
 		}
 		if shard.posts == nil {
-			shard.posts = make(map[market.LeadID]*OpenPost)
+			shard.posts = make(map[market.LeadID]*UnfinishedPost)
 		}
 		shard.posts[post.Lead] = post
 		if post.Exhausted {
-			s.adjustUnknownDeliveries(&post.Sale, 1)
+			s.addToUnknownDeliveryCount(&post.Sale, 1)
 		}
 	}
 }
 
 // minRowBytes is a lower bound of the size of an encoded row, which has at least two identifiers.
-// loadRows and loadShard check row counts against it, so that a damaged count cannot allocate
+// loadRows and loadOutboxShard check row counts against it, so that a damaged count cannot allocate
 // memory.
 const minRowBytes = 32
 
 // loadRows decodes the rows into the empty shard and builds the index. The section contains the
-// events up to stamp. A count that does not fit the section marks it as damaged.
-func (shard *rowShard[R, P]) loadRows(stamp uint64, body *sectionCodec) {
+// events up to sectionSeq. A count that does not fit the section marks it as damaged.
+func (shard *rowShard[R, P]) loadRows(sectionSeq uint64, body *snapshotSectionCodec) {
 	t := &shard.table
-	shard.loaded = stamp
+	shard.loaded = sectionSeq
 	var cursor uint64
-	uintField(body, &cursor)
-	uintField(body, &t.soonest)
-	uintField(body, &t.nextSoonest)
-	n := body.countField(0)
+	encodeOrDecodeUvarint(body, &cursor)
+	encodeOrDecodeUvarint(body, &t.soonest)
+	encodeOrDecodeUvarint(body, &t.nextSoonest)
+	n := body.encodeOrDecodeCount(0)
 	if n*minRowBytes > len(body.buf) {
 		body.markDamaged()
 		return
@@ -245,8 +251,8 @@ func (shard *rowShard[R, P]) loadRows(stamp uint64, body *sectionCodec) {
 	for range n {
 		var empty R
 		added := P(t.rows.push(&empty))
-		added.snapshotFields(body)
-		t.sum += added.digest()
+		added.encodeOrDecodeSnapshot(body)
+		t.sum += added.contentHash()
 	}
 	if body.err != nil || n == 0 {
 		return
@@ -289,14 +295,14 @@ func (in *sectionReader) readHeader() error {
 		return fmt.Errorf("cannot read the header of the state snapshot: %w", err)
 	}
 	if string(head[:4]) != snapshotMagic {
-		return errors.New("the file is not a snapshot of an exchange's state")
+		return errors.New("the file is not a snapshot of an exchange's state (damaged? use the snapshot before this one)")
 	}
 	if in.version = head[4]; in.version < oldestSnapshot || in.version > snapshotVersion {
 		return fmt.Errorf("the state snapshot has version %d, but this program reads versions %d to %d; run the release that wrote it", in.version, oldestSnapshot, snapshotVersion)
 	}
 	count, err := binary.ReadUvarint(in)
 	if err != nil || count != shardCount {
-		return fmt.Errorf("the state snapshot has %d shards, but this program has %d", count, shardCount)
+		return fmt.Errorf("the state snapshot has %d shards, but this program has %d; run the release that wrote it", count, shardCount)
 	}
 	return nil
 }
@@ -305,7 +311,7 @@ func (in *sectionReader) readHeader() error {
 func (in *sectionReader) nextSection() error {
 	kind, err := in.ReadByte()
 	if err != nil {
-		return fmt.Errorf("the state snapshot ends before its last section: %w", err)
+		return fmt.Errorf("the state snapshot ends before its last section (truncated? use the snapshot before this one): %w", err)
 	}
 	shard, err1 := binary.ReadUvarint(in)
 	stamp, err2 := binary.ReadUvarint(in)
@@ -313,11 +319,11 @@ func (in *sectionReader) nextSection() error {
 	var length [4]byte
 	_, err4 := io.ReadFull(in.r, length[:])
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
-		return fmt.Errorf("cannot read a section of the state snapshot: %w", err)
+		return fmt.Errorf("cannot read the header of a section of the state snapshot (truncated? use the snapshot before this one): %w", err)
 	}
 	size := binary.LittleEndian.Uint32(length[:])
 	if shard >= shardCount || size > maxSection {
-		return fmt.Errorf("a section of the state snapshot exceeds the limits (shard %d, %d bytes)", shard, size)
+		return fmt.Errorf("a section of the state snapshot exceeds the limits (shard %d, %d bytes; damaged? use the snapshot before this one)", shard, size)
 	}
 	in.kind, in.shard, in.stamp, in.at = kind, int(shard), stamp, at
 	return in.readBody(int(size))
@@ -332,7 +338,7 @@ func (in *sectionReader) readBody(size int) error {
 		have := len(in.body)
 		in.body = append(in.body, make([]byte, min(step, size-have))...)
 		if _, err := io.ReadFull(in.r, in.body[have:]); err != nil {
-			return fmt.Errorf("a section of the state snapshot is truncated: %w", err)
+			return fmt.Errorf("a section of the state snapshot is truncated (use the snapshot before this one): %w", err)
 		}
 	}
 	return nil

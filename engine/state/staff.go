@@ -11,11 +11,11 @@ import (
 	"pingpost/engine/market"
 )
 
-// User is an operator's account. Changed differs between any two versions of one account, so a
+// OperatorUser is an operator's account. Changed differs between any two versions of one account, so a
 // session can compare its copy to see whether the account was changed.
-type User struct {
+type OperatorUser struct {
 	Name     string
-	Role     market.Role
+	Role     market.OperatorRole
 	Password string // its hash
 	Created  int64  // Unix nanoseconds
 	Changed  int64
@@ -25,31 +25,33 @@ type User struct {
 type APIToken struct {
 	User    string
 	Name    string
-	Role    market.Role
+	Role    market.OperatorRole
 	Hash    [32]byte
 	Hint    string
 	At      int64
 	Expires int64 // Unix nanoseconds; zero: never
 }
 
-// IsExpired reports whether the token has expired at now, in Unix nanoseconds.
-func (a *APIToken) IsExpired(now int64) bool { return a.Expires != 0 && now >= a.Expires }
+// IsExpired reports whether the token has expired at nowUnixNanos.
+func (a *APIToken) IsExpired(nowUnixNanos int64) bool {
+	return a.Expires != 0 && nowUnixNanos >= a.Expires
+}
 
-// userTable holds the operators' accounts by name, and their API tokens by hash. The entries are
+// operatorUserTable holds the operators' accounts by name, and their API tokens by hash. The entries are
 // few and change rarely, so one read-write lock guards them.
-type userTable struct {
+type operatorUserTable struct {
 	mu     sync.RWMutex
-	users  map[string]User
+	users  map[string]OperatorUser
 	tokens map[[32]byte]APIToken
 }
 
-// newUserTable returns a table without accounts.
-func newUserTable() userTable {
-	return userTable{users: make(map[string]User), tokens: make(map[[32]byte]APIToken)}
+// newOperatorUserTable returns a table without accounts.
+func newOperatorUserTable() operatorUserTable {
+	return operatorUserTable{users: make(map[string]OperatorUser), tokens: make(map[[32]byte]APIToken)}
 }
 
-// User returns an operator's account by its name, or false if there is no such account.
-func (s *State) User(name string) (User, bool) {
+// OperatorUser returns an operator's account by its name, or false if there is no such account.
+func (s *State) OperatorUser(name string) (account OperatorUser, found bool) {
 	s.users.mu.RLock()
 	defer s.users.mu.RUnlock()
 	user, ok := s.users.users[name]
@@ -57,45 +59,45 @@ func (s *State) User(name string) (User, bool) {
 }
 
 // Users returns all users, sorted by name.
-func (s *State) Users() []User {
+func (s *State) Users() []OperatorUser {
 	s.users.mu.RLock()
 	defer s.users.mu.RUnlock()
-	all := make([]User, 0, len(s.users.users))
+	all := make([]OperatorUser, 0, len(s.users.users))
 	for _, user := range s.users.users {
 		all = append(all, user)
 	}
-	slices.SortFunc(all, func(a, b User) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(all, func(a, b OperatorUser) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
 
 // APIToken returns the API token with this hash and its user's account, to authenticate a
 // request. The bool is false if no token has the hash. The caller checks the expiry.
-func (s *State) APIToken(hash [32]byte) (APIToken, User, bool) {
+func (s *State) APIToken(hash [32]byte) (apiToken APIToken, owner OperatorUser, found bool) {
 	s.users.mu.RLock()
 	defer s.users.mu.RUnlock()
 	token, ok := s.users.tokens[hash]
 	return token, s.users.users[token.User], ok
 }
 
-// APITokens returns a user's API tokens, or the tokens of all users if user is empty. The oldest
+// APITokens returns a user's API tokens, or the tokens of all users if userOrEmptyForAll is empty. The oldest
 // is first. Expired tokens are included.
-func (s *State) APITokens(user string) (all []APIToken) {
+func (s *State) APITokens(userOrEmptyForAll string) (tokens []APIToken) {
 	s.users.mu.RLock()
 	defer s.users.mu.RUnlock()
 	for _, token := range s.users.tokens {
-		if user == "" || token.User == user {
-			all = append(all, token)
+		if userOrEmptyForAll == "" || token.User == userOrEmptyForAll {
+			tokens = append(tokens, token)
 		}
 	}
-	slices.SortFunc(all, func(a, b APIToken) int {
+	slices.SortFunc(tokens, func(a, b APIToken) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), bytes.Compare(a.Hash[:], b.Hash[:]))
 	})
-	return all
+	return tokens
 }
 
-// applyUserSet creates, changes or removes the event's account. In each case it deletes all API
+// applyUserAccountChanged creates, changes or removes the event's account. In each case it deletes all API
 // tokens of the user.
-func (t *userTable) applyUserSet(e *event.UserSet) {
+func (t *operatorUserTable) applyUserAccountChanged(e *event.UserAccountChanged) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for hash, token := range t.tokens {
@@ -107,15 +109,15 @@ func (t *userTable) applyUserSet(e *event.UserSet) {
 		delete(t.users, e.Name)
 		return
 	}
-	user := User{Name: copyString(e.Name), Role: e.Role, Password: copyString(e.Password), Created: e.At, Changed: e.At}
+	user := OperatorUser{Name: copyString(e.Name), Role: e.Role, Password: copyString(e.Password), Created: e.At, Changed: e.At}
 	if before, ok := t.users[e.Name]; ok {
 		user.Created, user.Changed = before.Created, max(e.At, before.Changed+1)
 	}
 	t.users[user.Name] = user
 }
 
-// applyAPITokenSet adds the event's API token, or deletes a revoked one.
-func (t *userTable) applyAPITokenSet(e *event.APITokenSet) {
+// applyAPITokenAddedOrRevoked adds the event's API token, or deletes a revoked one.
+func (t *operatorUserTable) applyAPITokenAddedOrRevoked(e *event.APITokenAddedOrRevoked) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if e.Revoked {
@@ -127,44 +129,44 @@ func (t *userTable) applyAPITokenSet(e *event.APITokenSet) {
 	}
 }
 
-// digest returns the accounts' part of State.Hash: the sum of the hashes of all users and tokens.
-func (t *userTable) digest() (sum uint64) {
+// sumOfEntryHashes returns the accounts' part of State.Hash: the sum of the hashes of all users and tokens.
+func (t *operatorUserTable) sumOfEntryHashes() (sum uint64) {
 	for _, user := range t.users {
-		sum += user.digest()
+		sum += user.contentHash()
 	}
 	for _, token := range t.tokens {
-		sum += token.digest()
+		sum += token.contentHash()
 	}
 	return sum
 }
 
-func (u *User) digest() uint64 {
-	return newDigest(27).addBytes([]byte(u.Name)).addWord(uint64(u.Role)).addBytes([]byte(u.Password)).
+func (u *OperatorUser) contentHash() uint64 {
+	return newRunningHash(27).addBytes([]byte(u.Name)).addWord(uint64(u.Role)).addBytes([]byte(u.Password)).
 		addWord(uint64(u.Created)).addWord(uint64(u.Changed)).sum()
 }
 
-func (a *APIToken) digest() uint64 {
-	return newDigest(28).addBytes([]byte(a.User)).addBytes([]byte(a.Name)).addWord(uint64(a.Role)).addBytes(a.Hash[:]).
+func (a *APIToken) contentHash() uint64 {
+	return newRunningHash(28).addBytes([]byte(a.User)).addBytes([]byte(a.Name)).addWord(uint64(a.Role)).addBytes(a.Hash[:]).
 		addBytes([]byte(a.Hint)).addWord(uint64(a.At)).addWord(uint64(a.Expires)).sum()
 }
 
-func (t *userTable) snapshotFields(c *sectionCodec) {
-	mapField(c, t.users, func(name *string, user *User) {
-		stringField(c, name)
-		uintField(c, &user.Role)
-		stringField(c, &user.Password)
-		intField(c, &user.Created)
-		intField(c, &user.Changed)
+func (t *operatorUserTable) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
+	encodeOrDecodeMap(c, t.users, func(name *string, user *OperatorUser) {
+		encodeOrDecodeString(c, name)
+		encodeOrDecodeUvarint(c, &user.Role)
+		encodeOrDecodeString(c, &user.Password)
+		encodeOrDecodeZigzag(c, &user.Created)
+		encodeOrDecodeZigzag(c, &user.Changed)
 		user.Name = *name
 	})
-	mapField(c, t.tokens, func(hash *[32]byte, token *APIToken) {
-		arrayField(c, hash[:])
-		stringField(c, &token.User)
-		stringField(c, &token.Name)
-		uintField(c, &token.Role)
-		stringField(c, &token.Hint)
-		intField(c, &token.At)
-		intField(c, &token.Expires)
+	encodeOrDecodeMap(c, t.tokens, func(hash *[32]byte, token *APIToken) {
+		encodeOrDecodeFixedBytes(c, hash[:])
+		encodeOrDecodeString(c, &token.User)
+		encodeOrDecodeString(c, &token.Name)
+		encodeOrDecodeUvarint(c, &token.Role)
+		encodeOrDecodeString(c, &token.Hint)
+		encodeOrDecodeZigzag(c, &token.At)
+		encodeOrDecodeZigzag(c, &token.Expires)
 		token.Hash = *hash
 	})
 }

@@ -12,11 +12,11 @@ import (
 
 // hired are facts that make two operators and three tokens.
 var hired = []event.Event{
-	&event.UserSet{Name: "bob", Role: market.RoleViewer, Password: "hash of bob's", At: 1},
-	&event.UserSet{Name: "anna", Role: market.RoleAdmin, Password: "hash of anna's", At: 2, By: "bob"},
-	&event.APITokenSet{User: "bob", Name: "sheet", Role: market.RoleViewer, Hash: [32]byte{3}, Hint: "ppa_3", At: 5},
-	&event.APITokenSet{User: "bob", Name: "cron", Role: market.RoleViewer, Hash: [32]byte{1}, Hint: "ppa_1", At: 4, Expires: 99},
-	&event.APITokenSet{User: "anna", Name: "", Role: market.RoleOperator, Hash: [32]byte{2}, Hint: "ppa_2", At: 6},
+	&event.UserAccountChanged{Name: "bob", Role: market.RoleViewer, Password: "hash of bob's", At: 1},
+	&event.UserAccountChanged{Name: "anna", Role: market.RoleAdmin, Password: "hash of anna's", At: 2, By: "bob"},
+	&event.APITokenAddedOrRevoked{User: "bob", Name: "sheet", Role: market.RoleViewer, Hash: [32]byte{3}, Hint: "ppa_3", At: 5},
+	&event.APITokenAddedOrRevoked{User: "bob", Name: "cron", Role: market.RoleViewer, Hash: [32]byte{1}, Hint: "ppa_1", At: 4, Expires: 99},
+	&event.APITokenAddedOrRevoked{User: "anna", Name: "", Role: market.RoleOperator, Hash: [32]byte{2}, Hint: "ppa_2", At: 6},
 }
 
 func staffed(more ...event.Event) *State {
@@ -38,7 +38,7 @@ func hints(tokens []APIToken) (all string) {
 func TestASnapshotHasAllOfTheStaff(t *testing.T) {
 	live := staffed()
 	for name, s := range map[string]*State{"live": live, "loaded": loaded(t, live)} {
-		want := []User{
+		want := []OperatorUser{
 			{Name: "anna", Role: market.RoleAdmin, Password: "hash of anna's", Created: 2, Changed: 2},
 			{Name: "bob", Role: market.RoleViewer, Password: "hash of bob's", Created: 1, Changed: 1},
 		}
@@ -61,20 +61,20 @@ func TestAUsersEndIsItsTokens(t *testing.T) {
 	for what, row := range map[string]struct {
 		fact   event.Event
 		tokens string
-		user   User
+		user   OperatorUser
 	}{
-		"removed":         {&event.UserSet{Name: "bob", Removed: true, At: 9}, "ppa_2 ", User{}},
-		"another role":    {&event.UserSet{Name: "bob", Role: market.RoleAdmin, Password: "p", At: 9}, "ppa_2 ", User{"bob", market.RoleAdmin, "p", 1, 9}},
-		"the same again":  {&event.UserSet{Name: "bob", Role: market.RoleViewer, Password: "hash of bob's", At: 1}, "ppa_2 ", User{"bob", market.RoleViewer, "hash of bob's", 1, 2}},
-		"another user":    {&event.UserSet{Name: "carl", Role: market.RoleAdmin, Password: "p", At: 9}, "ppa_1 ppa_3 ppa_2 ", User{"bob", market.RoleViewer, "hash of bob's", 1, 1}},
-		"a token revoked": {&event.APITokenSet{User: "bob", Hash: [32]byte{3}, Revoked: true}, "ppa_1 ppa_2 ", User{"bob", market.RoleViewer, "hash of bob's", 1, 1}},
+		"removed":         {&event.UserAccountChanged{Name: "bob", Removed: true, At: 9}, "ppa_2 ", OperatorUser{}},
+		"another role":    {&event.UserAccountChanged{Name: "bob", Role: market.RoleAdmin, Password: "p", At: 9}, "ppa_2 ", OperatorUser{"bob", market.RoleAdmin, "p", 1, 9}},
+		"the same again":  {&event.UserAccountChanged{Name: "bob", Role: market.RoleViewer, Password: "hash of bob's", At: 1}, "ppa_2 ", OperatorUser{"bob", market.RoleViewer, "hash of bob's", 1, 2}},
+		"another user":    {&event.UserAccountChanged{Name: "carl", Role: market.RoleAdmin, Password: "p", At: 9}, "ppa_1 ppa_3 ppa_2 ", OperatorUser{"bob", market.RoleViewer, "hash of bob's", 1, 1}},
+		"a token revoked": {&event.APITokenAddedOrRevoked{User: "bob", Hash: [32]byte{3}, Revoked: true}, "ppa_1 ppa_2 ", OperatorUser{"bob", market.RoleViewer, "hash of bob's", 1, 1}},
 	} {
 		live := staffed(row.fact)
 		for name, s := range map[string]*State{"live": live, "loaded": loaded(t, live)} {
 			if got := hints(s.APITokens("")); got != row.tokens {
 				t.Errorf("%s, %s: %s, want %s", what, name, got, row.tokens)
 			}
-			if got, _ := s.User("bob"); got != row.user {
+			if got, _ := s.OperatorUser("bob"); got != row.user {
 				t.Errorf("%s, %s: %+v, want %+v", what, name, got, row.user)
 			}
 		}

@@ -23,11 +23,11 @@ type State struct {
 	monthlySales      monthlySaleCounts
 	pendingReturns    pendingReturns
 	rotations         campaignRotationTable
-	names             nameNumbers
+	names             objectNumberRegistry
 	settings          operatorSettings
-	users             userTable
+	users             operatorUserTable
 	unknownDeliveries unknownDeliveryCounts
-	slots             leadKeySlots
+	slots             leadEncryptionKeySlots
 
 	reservations atomic.Int64
 	availability atomic.Uint64 // see AvailabilityVersion
@@ -37,7 +37,7 @@ type State struct {
 	seq      uint64 // of the last applied event
 	at       int64  // its batch's time
 	loaded   uint64 // the snapshot's ledger contains the events up to this one
-	founded  event.Founded
+	founded  event.ExchangeFounded
 	catalogs configHistory
 
 	prefetched uint32 // result of Prefetch; keeps the compiler from removing the reads
@@ -45,18 +45,18 @@ type State struct {
 
 // New returns an empty state.
 func New() *State {
-	s := &State{names: newNameNumbers(), settings: newOperatorSettings(), users: newUserTable()}
-	s.accounts.byRef = make(map[market.Ref]*buyerAccount)
-	s.rotations.byCampaign = make(map[market.Ref]*campaignRotations)
+	s := &State{names: newObjectNumberRegistry(), settings: newOperatorSettings(), users: newOperatorUserTable()}
+	s.accounts.byRef = make(map[market.PermanentNumber]*buyerAccount)
+	s.rotations.byCampaign = make(map[market.PermanentNumber]*campaignRotations)
 	s.monthlySales.byKey = make(map[monthlyCountKey]*monthlyCount)
-	s.pendingReturns.byLead = make(map[market.LeadID]PendingReturn)
+	s.pendingReturns.byLead = make(map[market.LeadID]PendingReturnRequest)
 	s.outboxes.changed, s.outboxes.maxDead = make(chan struct{}, 1), maxDeadLetters
 	return s
 }
 
 // Position returns the sequence of the last applied event, and its batch's time in Unix
 // nanoseconds.
-func (s *State) Position() (seq uint64, at int64) {
+func (s *State) Position() (lastAppliedSeq uint64, batchUnixNanos int64) {
 	s.applying.Lock()
 	defer s.applying.Unlock()
 	return s.seq, s.at
@@ -64,7 +64,7 @@ func (s *State) Position() (seq uint64, at int64) {
 
 // FoundedEvent returns the first event of the log, which identifies the exchange. It is zero
 // before the first event.
-func (s *State) FoundedEvent() event.Founded {
+func (s *State) FoundedEvent() event.ExchangeFounded {
 	s.applying.Lock()
 	defer s.applying.Unlock()
 	return s.founded
@@ -73,26 +73,26 @@ func (s *State) FoundedEvent() event.Founded {
 // Hash returns the sequence of the last applied event, and a hash of everything that events
 // determine. Two states with the same log have the same hash, so a difference reveals a fault.
 // It excludes Apply. So only fields that requests in flight change need their lock.
-func (s *State) Hash() (seq uint64, hash uint64) {
+func (s *State) Hash() (lastAppliedSeq uint64, stateHash uint64) {
 	s.applying.Lock()
 	defer s.applying.Unlock()
-	sum := newDigest(15).addID16(&s.founded.Epoch).addID16(&s.founded.KeyCheck).
+	sum := newRunningHash(15).addID16(&s.founded.Epoch).addID16(&s.founded.KeyCheck).
 		addWord(uint64(s.founded.At)).addWord(uint64(s.catalogs.current.Version)).addBytes([]byte(s.catalogs.current.Document)).sum()
 	for i := range shardCount {
 		sum += s.leads[i].table.sum + s.duplicates[i].table.sum + s.idempotency[i].table.sum + s.auctions[i].table.sum
 		for _, post := range s.leads[i].posts {
-			sum += post.digest()
+			sum += post.contentHash()
 		}
 	}
-	sum += s.caps.digest() + s.accounts.digest() + s.monthlySales.digest() + s.rotations.digest() + s.names.digest() + s.settings.digest()
-	sum += s.catalogs.digest()
-	return s.seq, sum + s.pendingReturns.digest() + s.outboxes.digest() + s.slots.digest() + s.users.digest()
+	sum += s.caps.sumOfEntryHashes() + s.accounts.sumOfEntryHashes() + s.monthlySales.sumOfEntryHashes() + s.rotations.sumOfEntryHashes() + s.names.sumOfEntryHashes() + s.settings.sumOfEntryHashes()
+	sum += s.catalogs.sumOfEntryHashes()
+	return s.seq, sum + s.pendingReturns.sumOfEntryHashes() + s.outboxes.sumOfEntryHashes() + s.slots.sumOfEntryHashes() + s.users.sumOfEntryHashes()
 }
 
 // LeadCount returns the number of leads in memory.
 func (s *State) LeadCount() (n int) {
 	for i := range s.leads {
-		n += s.leads[i].rowCount()
+		n += s.leads[i].rowCountWithExpired()
 	}
 	return n
 }
@@ -103,21 +103,21 @@ func (s *State) LeadCount() (n int) {
 func (s *State) AvailabilityVersion() uint64 { return s.availability.Load() }
 
 // IsCapFull reports whether the cap limit has no capacity for one more lead at price. It counts
-// applied events, and no reservations. until is the end of the cap's current window, and the
+// applied events, and no reservations. windowEndUnixNanos is the end of the cap's current window, and the
 // answer is valid at most until then.
-func (s *State) IsCapFull(limit *market.Cap, price market.Money, now int64) (full bool, until int64) {
-	return s.caps.counterOf(limit.Ref).isFull(limit, limit.AmountOfSale(price), now)
+func (s *State) IsCapFull(limit *market.Cap, price market.Money, nowUnixNanos int64) (full bool, windowEndUnixNanos int64) {
+	return s.caps.counterOf(limit.Ref).isFullAndRecordThreshold(limit, limit.AmountUsedBySale(price), nowUnixNanos)
 }
 
 // LacksFunds reports whether the buyer has less than price left by applied events alone, without
 // reservations. It is false for a buyer with unlimited money.
 func (s *State) LacksFunds(buyer *market.Buyer, price market.Money) bool {
-	return buyer.Funded && price > 0 && s.accounts.lacksFunds(buyer.Ref, price, buyer.Credit)
+	return buyer.Funded && price > 0 && s.accounts.lacksFundsAndRecordThreshold(buyer.Ref, price, buyer.Credit)
 }
 
 // BuyerBalance returns a buyer's balance, and the part of it that is held for posts that have not
 // ended.
-func (s *State) BuyerBalance(buyer market.Ref) (balance, held market.Money) {
+func (s *State) BuyerBalance(buyer market.PermanentNumber) (balance, held market.Money) {
 	s.accounts.mu.Lock()
 	defer s.accounts.mu.Unlock()
 	if acc := s.accounts.byRef[buyer]; acc != nil {

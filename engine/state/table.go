@@ -11,7 +11,7 @@ type row[R any] interface {
 	*R
 	key() *[16]byte
 	expiryUnixSeconds() uint32 // Unix seconds
-	digest() uint64            // a hash of all fields
+	contentHash() uint64       // a hash of all fields
 }
 
 // table holds rows in a slab, with a hash index by key (open addressing).
@@ -57,56 +57,56 @@ func (t *table[R, P]) homeIndexEntry(key *[16]byte) uint32 {
 	return binary.LittleEndian.Uint32(key[8:12]) & uint32(len(t.index)-1)
 }
 
-// find looks the key up, and returns its index entry and its row's position. If ok is false, the
-// table has no row with the key, and entry is the free index entry for it.
-func (t *table[R, P]) find(key *[16]byte) (entry uint32, position int, ok bool) {
+// find looks the key up, and returns its index entry and its row's position. If found is false, the
+// table has no row with the key, and indexEntry is the free index entry for it.
+func (t *table[R, P]) find(key *[16]byte) (indexEntry uint32, position int, found bool) {
 	if len(t.index) == 0 {
 		return 0, 0, false
 	}
 	mask, tag := uint32(len(t.index)-1), t.tag(key)
-	for entry = t.homeIndexEntry(key); t.index[entry] != 0; entry = (entry + 1) & mask {
-		if t.index[entry]&^mask != tag {
+	for indexEntry = t.homeIndexEntry(key); t.index[indexEntry] != 0; indexEntry = (indexEntry + 1) & mask {
+		if t.index[indexEntry]&^mask != tag {
 			continue
 		}
-		position = int(t.index[entry]&mask) - 1
+		position = int(t.index[indexEntry]&mask) - 1
 		if *P(t.rows.at(position)).key() == *key {
-			return entry, position, true
+			return indexEntry, position, true
 		}
 	}
-	return entry, 0, false
+	return indexEntry, 0, false
 }
 
-// get returns the row with this key. It returns nil if the row is missing or has expired at now,
+// get returns the row with this key. It returns nil if the row is missing or has expired at nowUnixSeconds,
 // in Unix seconds.
-func (t *table[R, P]) get(key *[16]byte, now uint32) P {
+func (t *table[R, P]) get(key *[16]byte, nowUnixSeconds uint32) P {
 	_, position, ok := t.find(key)
 	if !ok {
 		return nil
 	}
-	if found := P(t.rows.at(position)); found.expiryUnixSeconds() > now {
+	if found := P(t.rows.at(position)); found.expiryUnixSeconds() > nowUnixSeconds {
 		return found
 	}
 	return nil
 }
 
-// prefetch loads the memory that a put of key will use into the CPU cache: the home index entry
+// prefetchForPut loads the memory that a put of key will use into the CPU cache: the home index entry
 // and the memory of the next row. The result has no meaning: it keeps the compiler from removing
 // the read.
-func (t *table[R, P]) prefetch(key *[16]byte) uint32 {
+func (t *table[R, P]) prefetchForPut(key *[16]byte) (unusedWord uint32) {
 	if len(t.index) == 0 {
 		return 0
 	}
-	t.rows.prefetchNextPlace()
+	t.rows.prefetchNextRowMemory()
 	return t.index[t.homeIndexEntry(key)]
 }
 
 // put adds a copy of value, or replaces the row that has its key. It first removes a few rows
-// that have expired at now, in Unix seconds.
-func (t *table[R, P]) put(value *R, now uint32) {
-	t.sweepExpiredRows(now)
+// that have expired at nowUnixSeconds.
+func (t *table[R, P]) put(value *R, nowUnixSeconds uint32) {
+	t.sweepAFewExpiredRows(nowUnixSeconds)
 	added := P(t.rows.push(value)) // at once: a value whose methods are called here would move to the heap
 	last := t.rows.n - 1
-	t.sum += added.digest()
+	t.sum += added.contentHash()
 	if last == 0 {
 		t.cursor, t.soonest, t.nextSoonest = 0, added.expiryUnixSeconds(), added.expiryUnixSeconds()
 	}
@@ -114,7 +114,7 @@ func (t *table[R, P]) put(value *R, now uint32) {
 	entry, position, ok := t.find(added.key())
 	if ok {
 		known := t.rows.at(position)
-		t.sum -= P(known).digest()
+		t.sum -= P(known).contentHash()
 		*known = *added
 		t.rows.pop()
 		return
@@ -128,15 +128,15 @@ func (t *table[R, P]) put(value *R, now uint32) {
 
 // editRow calls edit with the row that has this key, and updates the hash. edit may change all
 // fields but the key. The result is false if the table has no such row.
-func (t *table[R, P]) editRow(key *[16]byte, edit func(P)) bool {
+func (t *table[R, P]) editRow(key *[16]byte, edit func(P)) (rowExists bool) {
 	_, position, ok := t.find(key)
 	if !ok {
 		return false
 	}
 	found := P(t.rows.at(position))
-	t.sum -= found.digest()
+	t.sum -= found.contentHash()
 	edit(found)
-	t.sum += found.digest()
+	t.sum += found.contentHash()
 	t.soonest, t.nextSoonest = min(t.soonest, found.expiryUnixSeconds()), min(t.nextSoonest, found.expiryUnixSeconds())
 	return true
 }
@@ -152,25 +152,25 @@ func (t *table[R, P]) addToIndex(position int) {
 	t.index[entry] = t.tag(key) | uint32(position+1)
 }
 
-// rebuildIndex replaces the index by one with size entries, a power of two.
-func (t *table[R, P]) rebuildIndex(size int) {
-	t.index = make([]uint32, size)
+// rebuildIndex replaces the index by one with entryCount entries, a power of two.
+func (t *table[R, P]) rebuildIndex(entryCount int) {
+	t.index = make([]uint32, entryCount)
 	for position := range t.rows.n {
 		t.addToIndex(position)
 	}
 }
 
-// sweepExpiredRows checks the next few rows from the cursor on, and removes those that have
-// expired at now. It returns at once while no row can have expired.
-func (t *table[R, P]) sweepExpiredRows(now uint32) {
+// sweepAFewExpiredRows checks the next few rows from the cursor on, and removes those that have
+// expired at nowUnixSeconds. It returns at once while no row can have expired.
+func (t *table[R, P]) sweepAFewExpiredRows(nowUnixSeconds uint32) {
 	for range min(rowsPerSweep, t.rows.n) {
 		if t.cursor >= t.rows.n {
 			t.cursor, t.soonest, t.nextSoonest = 0, t.nextSoonest, math.MaxUint32
 		}
-		if now < t.soonest {
+		if nowUnixSeconds < t.soonest {
 			return
 		}
-		if expires := P(t.rows.at(t.cursor)).expiryUnixSeconds(); expires > now {
+		if expires := P(t.rows.at(t.cursor)).expiryUnixSeconds(); expires > nowUnixSeconds {
 			t.nextSoonest = min(t.nextSoonest, expires)
 			t.cursor++
 			continue
@@ -186,7 +186,7 @@ func (t *table[R, P]) sweepExpiredRows(now uint32) {
 // gaps. A table that has become almost empty gets a smaller index.
 func (t *table[R, P]) removeRow(position int) {
 	gone := P(t.rows.at(position))
-	t.sum -= gone.digest()
+	t.sum -= gone.contentHash()
 	t.clearIndexEntry(t.indexEntryOf(gone))
 	last := t.rows.n - 1
 	if position != last {

@@ -41,7 +41,7 @@ func (t *table[R, P]) check() error {
 	}
 	var sum uint64
 	for position := range t.rows.n {
-		sum += P(t.rows.at(position)).digest()
+		sum += P(t.rows.at(position)).contentHash()
 		if soonest := P(t.rows.at(position)).expiryUnixSeconds(); soonest < t.soonest {
 			return fmt.Errorf("row %d expires at %d, before the soonest, %d: the sweep would pass it over", position, soonest, t.soonest)
 		}
@@ -118,7 +118,7 @@ func TestTableIsAMapThatForgets(t *testing.T) {
 				}
 				delete(model, key)
 			case 3:
-				rows.prefetch(&key) // which changes nothing
+				rows.prefetchForPut(&key) // which changes nothing
 			case 2:
 				now += uint32(rapid.IntRange(0, 30).Draw(t, "later"))
 			}
@@ -163,7 +163,7 @@ func TestRowsLeaveMemoryInTheirTime(t *testing.T) {
 	for round := range 2 {
 		for n := range 100 {
 			w.fact(&event.LeadDecided{Lead: market.LeadID{byte(n), byte(round)}, Keep: w.at + day, Reason: market.ReasonNoBuyer})
-			w.fact(&event.AuctionHeld{Auction: market.AuctionID{byte(n)}, Name: [16]byte{byte(n + 1), byte(round)}, Keep: w.at + day})
+			w.fact(&event.PingAuctionCompleted{Auction: market.AuctionID{byte(n)}, Name: [16]byte{byte(n + 1), byte(round)}, Keep: w.at + day})
 		}
 		if leads, auctions := w.LeadCount(), w.AuctionCount(); leads < 100 || leads > 101 || auctions < 100 || auctions > 101 {
 			t.Errorf("round %d: %d leads and %d auctions of 100", round, leads, auctions)
@@ -188,8 +188,8 @@ func TestTableGivesMemoryBack(t *testing.T) {
 	if err := rows.check(); err != nil {
 		t.Fatal(err)
 	}
-	if rows.rows.n != 10 || rows.rows.capacity() > 2*chunkRows || len(rows.index) > 128 {
-		t.Errorf("%d rows, room for %d, an index of %d", rows.rows.n, rows.rows.capacity(), len(rows.index))
+	if rows.rows.n != 10 || rows.rows.rowCapacity() > 2*chunkRows || len(rows.index) > 128 {
+		t.Errorf("%d rows, room for %d, an index of %d", rows.rows.n, rows.rows.rowCapacity(), len(rows.index))
 	}
 }
 
@@ -198,7 +198,7 @@ func TestTableGrowsByLittle(t *testing.T) {
 	for n := range 5000 {
 		key := [16]byte{byte(n), byte(n >> 8), 8: byte(n), 9: byte(n >> 8)}
 		rows.put(&idempotencyRow{Key: key, Until: 10}, 0)
-		if free := rows.rows.capacity() - rows.rows.n; free > max(firstChunk, min(rows.rows.n, chunkRows)) {
+		if free := rows.rows.rowCapacity() - rows.rows.n; free > max(firstChunk, min(rows.rows.n, chunkRows)) {
 			t.Fatalf("%d rows and room for %d more", rows.rows.n, free)
 		}
 	}
@@ -229,11 +229,11 @@ func TestTableIsTheSameAfterASnapshot(t *testing.T) {
 		for range rapid.IntRange(0, 100).Draw(t, "before") {
 			step(&rows)
 		}
-		var body sectionCodec
+		var body snapshotSectionCodec
 		var scratch []idempotencyRow
-		copyTable(&rows, &body, &scratch)()
+		copyTableForEncoding(&rows, &body, &scratch)()
 		var shard idempotencyShard
-		from := sectionCodec{decoding: true, buf: body.buf}
+		from := snapshotSectionCodec{decoding: true, buf: body.buf}
 		shard.loadRows(0, &from)
 		loaded := shard.table
 		if from.err != nil || len(from.buf) > 0 {
@@ -263,18 +263,18 @@ func TestRowsAreWhole(t *testing.T) {
 
 func rowIsWhole[R comparable, P interface {
 	*R
-	snapshotFields(c *sectionCodec)
+	encodeOrDecodeSnapshot(c *snapshotSectionCodec)
 }](t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		row := rapid.Make[R]().Draw(t, "row")
 		if hook, ok := any(&row).(*webhookRow); ok {
 			hook.next, hook.queuePosition = 0, 0 // loading computes them
 		}
-		var body sectionCodec
-		P(&row).snapshotFields(&body)
+		var body snapshotSectionCodec
+		P(&row).encodeOrDecodeSnapshot(&body)
 		var back R
-		from := sectionCodec{decoding: true, buf: body.buf}
-		if P(&back).snapshotFields(&from); from.err != nil || len(from.buf) > 0 || back != row || len(body.buf) < minRowBytes {
+		from := snapshotSectionCodec{decoding: true, buf: body.buf}
+		if P(&back).encodeOrDecodeSnapshot(&from); from.err != nil || len(from.buf) > 0 || back != row || len(body.buf) < minRowBytes {
 			t.Fatalf("%v: %+v of %d bytes, want %+v", from.err, back, len(body.buf), row)
 		}
 	})
@@ -283,30 +283,30 @@ func rowIsWhole[R comparable, P interface {
 // Every field that events determine counts in the digest.
 func TestDigestsCountEveryField(t *testing.T) {
 	for name, blind := range map[string][]string{
-		"Lead":               blindSpots((*Lead).digest),
-		"idempotencyRow":     blindSpots((*idempotencyRow).digest),
-		"duplicateRow":       blindSpots((*duplicateRow).digest),
-		"AuctionRow":         blindSpots((*AuctionRow).digest),
-		"OpenPost":           blindSpots((*OpenPost).digest),
-		"User":               blindSpots((*User).digest),
-		"APIToken":           blindSpots((*APIToken).digest),
-		"credentialIdentity": blindSpots((*credentialIdentity).digest),
-		"Credential":         blindSpots((*Credential).digest),
-		"webhookRow":         blindSpots(func(r *webhookRow) uint64 { return r.digest(1) }),
+		"Lead":               blindSpots((*Lead).contentHash),
+		"idempotencyRow":     blindSpots((*idempotencyRow).contentHash),
+		"duplicateRow":       blindSpots((*duplicateRow).contentHash),
+		"AuctionRow":         blindSpots((*AuctionRow).contentHash),
+		"OpenPost":           blindSpots((*UnfinishedPost).contentHash),
+		"User":               blindSpots((*OperatorUser).contentHash),
+		"APIToken":           blindSpots((*APIToken).contentHash),
+		"credentialIdentity": blindSpots((*credentialIdentity).contentHash),
+		"Credential":         blindSpots((*Credential).contentHash),
+		"webhookRow":         blindSpots(func(r *webhookRow) uint64 { return r.contentHash(1) }),
 	} {
 		want := map[string][]string{"Credential": {".LastUse"}, "webhookRow": {".next", ".queuePosition"}}[name]
 		if !slices.Equal(blind, want) {
 			t.Errorf("%s: the digest does not see %v, want %v", name, blind, want)
 		}
 	}
-	if hook := new(webhookRow); hook.digest(1) == hook.digest(2) {
+	if hook := new(webhookRow); hook.contentHash(1) == hook.contentHash(2) {
 		t.Error("the digest of a webhook does not see whose it is")
 	}
 }
 
 func TestDigestsDiffer(t *testing.T) {
 	seen := map[uint64]string{}
-	note := func(d digest, what string) {
+	note := func(d runningHash, what string) {
 		if other, ok := seen[d.sum()]; ok {
 			t.Errorf("%s and %s have one digest", what, other)
 		}
@@ -314,14 +314,14 @@ func TestDigestsDiffer(t *testing.T) {
 	}
 	for kind := range uint64(17) {
 		for a := range uint64(16) {
-			note(newDigest(kind).addWord(a), fmt.Sprintf("%d: %d", kind, a))
+			note(newRunningHash(kind).addWord(a), fmt.Sprintf("%d: %d", kind, a))
 			for b := range uint64(16) {
-				note(newDigest(kind).addWord(a).addWord(b), fmt.Sprintf("%d: %d %d", kind, a, b))
+				note(newRunningHash(kind).addWord(a).addWord(b), fmt.Sprintf("%d: %d %d", kind, a, b))
 			}
 		}
 	}
 	for n := range 20 {
-		note(newDigest(20).addBytes(make([]byte, n)), fmt.Sprintf("%d zero bytes", n))
+		note(newRunningHash(20).addBytes(make([]byte, n)), fmt.Sprintf("%d zero bytes", n))
 	}
 	if len(slices.Collect(maps.Keys(seen))) != 17*16*17+20 {
 		t.Errorf("%d digests", len(seen))

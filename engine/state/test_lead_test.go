@@ -30,7 +30,7 @@ func TestATestLeadTouchesNothing(t *testing.T) {
 	for name, facts := range map[string][]event.Event{
 		"unsold":            {decided(event.Sale{Test: true}, event.PostIntent{}, market.ReasonNoBuyer)},
 		"recorded":          {decided(test, event.PostIntent{}, 0)},
-		"returned":          {decided(test, event.PostIntent{}, 0), reported(event.ChangeDone, market.StatusReturned, event.ReturnedResources{})},
+		"returned":          {decided(test, event.PostIntent{}, 0), reported(event.ChangeDone, market.StatusReturned, event.ResourcesFreedByReturn{})},
 		"delivered":         after(event.SettledDelivered),
 		"promised":          after(event.SettledPending),
 		"confirmed":         append(after(event.SettledUnknown), settled(event.SettledConfirmed, test)),
@@ -51,7 +51,7 @@ func TestATestLeadTouchesNothing(t *testing.T) {
 			if !ok || !lead.IsTest() {
 				t.Errorf("the lead is %+v, %t", lead, ok)
 			}
-			if n := w.CountUnknownDeliveries(1, false) + w.CountAllUnknownDeliveries(); n != 0 {
+			if n := w.CountUnknownDeliveries(1, false) + w.CountUnknownDeliveriesExceptTests(); n != 0 {
 				t.Errorf("%d leads of unknown fate", n)
 			}
 			rows := w.leadShardOf(&history)
@@ -85,7 +85,7 @@ func TestATestLeadUsesItsAuctionUp(t *testing.T) {
 		for _, fact := range row.facts {
 			w.fact(fact)
 		}
-		if auction, _ := w.FindAuction(ping, monday); auction.IsSold() != row.sold {
+		if auction, _ := w.FindAuction(ping, monday); auction.IsSoldOrBeingPosted() != row.sold {
 			t.Errorf("%s: sold to %s", name, auction.Lead)
 		}
 	}

@@ -46,20 +46,20 @@ func (w *trader) step() {
 }
 
 func (w *trader) lead() {
-	var h Reservation
+	var h RequestReservations
 	fact := &event.LeadDecided{
-		Lead: w.id(), Request: w.id(), Campaign: w.campaigns[w.draw(2)], Supplier: market.Ref(1 + w.draw(2)), Decided: w.at,
-		Keep: w.at + int64(1+w.draw(30))*hour, Fields: []event.Field{{Name: "state", Kind: market.KindString, Text: []byte("CA")}},
-		Sealed: []byte("sealed"), Trail: []event.OutcomeFilterSets{{Outcome: market.OutcomeCapped, FilterSets: bitset.Set{5, 0}}},
+		Lead: w.id(), Request: w.id(), Campaign: w.campaigns[w.draw(2)], Supplier: market.PermanentNumber(1 + w.draw(2)), Decided: w.at,
+		Keep: w.at + int64(1+w.draw(30))*hour, Fields: []event.LeadField{{Name: "state", Kind: market.KindString, Text: []byte("CA")}},
+		Sealed: []byte("sealed"), Trail: []event.FilterSetsWithOutcome{{Outcome: market.OutcomeCapped, FilterSets: bitset.Set{5, 0}}},
 	}
 	if w.draw(2) == 0 {
 		keyed := w.ClaimIdempotencyKey(&h, [16]byte{byte(w.draw(6)), 15: byte(w.draw(3))}, 1, w.at)
 		if !keyed.IsUsed() && keyed.Wait == nil {
-			fact.Idempotency = event.IdempotencyUse{Key: h.key, Fingerprint: 1, ExpiresAt: w.at + 10*hour}
+			fact.Idempotency = event.RequestIdempotencyKey{Key: h.key, Fingerprint: 1, ExpiresAt: w.at + 10*hour}
 		}
 	}
 	if w.draw(4) == 0 {
-		fact.Auction = event.EmbeddedAuction{ID: w.id(), Bids: []event.Bid{{Buyer: 1, Outcome: market.OutcomeWon}}}
+		fact.Auction = event.LeadDecisionAuction{ID: w.id(), Bids: []event.Bid{{Buyer: 1, Outcome: market.OutcomeWon}}}
 	}
 	fact.Sale.Test = w.draw(8) == 0
 	if w.draw(4) > 0 && w.sale(&h, fact.Campaign, &fact.Sale) {
@@ -89,8 +89,8 @@ func (w *trader) lead() {
 
 // auction holds one, most times under a name by which sales find it.
 func (w *trader) auction() {
-	var h Reservation
-	fact := &event.AuctionHeld{
+	var h RequestReservations
+	fact := &event.PingAuctionCompleted{
 		Auction: w.id(), Request: w.id(), Supplier: 1, Campaign: 1, Began: w.at, Deadline: w.at + 2*second,
 		SellerAuction: "theirs", Keep: w.at + int64(1+w.draw(30))*hour, Bids: []event.Bid{{Buyer: 1, Outcome: market.OutcomeWon}},
 	}
@@ -102,7 +102,7 @@ func (w *trader) auction() {
 	if w.draw(2) == 0 {
 		keyed := w.ClaimIdempotencyKey(&h, [16]byte{byte(w.draw(6)), 15: byte(w.draw(3))}, 2, w.at)
 		if !keyed.IsUsed() && keyed.Wait == nil {
-			fact.Idempotency = event.IdempotencyUse{Key: h.key, Fingerprint: 2, ExpiresAt: w.at + 10*hour}
+			fact.Idempotency = event.RequestIdempotencyKey{Key: h.key, Fingerprint: 2, ExpiresAt: w.at + 10*hour}
 		}
 	}
 	w.fact(fact)
@@ -122,33 +122,33 @@ func (w *trader) owed(kind market.WebhookType) market.WebhookType {
 
 // sale finds a buyer with room, in turns, and takes what the sale takes. A test
 // lead takes nothing, but its fact may say anything.
-func (w *trader) sale(h *Reservation, campaign market.Ref, sale *event.Sale) bool {
+func (w *trader) sale(h *RequestReservations, campaign market.PermanentNumber, sale *event.Sale) bool {
 	if sale.Test {
 		*sale = event.Sale{
 			Buyer: 1, Price: dollar, Payout: dollar, Test: true, Turn: event.RotationTurn{Set: 9}, Ping: w.auctionName(),
-			Charges: []event.CapCharge{{Cap: 1, Window: w.at, Amount: 1}}, Duplicates: []event.DuplicateValue{{Key: market.DuplicateKey{9}, Until: w.at + day}},
+			Charges: []event.CapCharge{{Cap: 1, Window: w.at, Amount: 1}}, Duplicates: []event.DuplicateCheckValue{{Key: market.DuplicateKey{9}, Until: w.at + day}},
 		}
 		return true
 	}
 	members := 1 + w.draw(3)
-	sale.Turn = w.ReserveTurn(h, campaign, uint64(members)<<1|1, []int32{3, 1, 2}[:members])
+	sale.Turn = w.ReserveRotationTurn(h, campaign, uint64(members)<<1|1, []int32{3, 1, 2}[:members])
 	buyer := w.buyers[sale.Turn.Member]
 	price := market.Money(1+w.draw(12)) * dollar
 	keys := []market.DuplicateKey{{byte(w.draw(50)), 15: byte(w.draw(2))}, {byte(w.draw(50)), 15: 2}}
-	dups, _, _ := w.ClaimDuplicateKeys(h, keys, w.at)
-	caps, _ := w.ReserveCaps(h, w.limits[buyer.Ref], price, nil, w.at)
+	dups, _, _ := w.ClaimAllDuplicateKeys(h, keys, w.at)
+	caps, _ := w.ReserveAllCaps(h, w.limits[buyer.Ref], price, nil, w.at)
 	funds := Reserved
 	if caps == Reserved {
 		funds, _ = w.ReserveFunds(h, buyer, price)
 	}
 	if w.draw(4) > 0 {
-		if row, found, wait := w.ClaimAuctionForSale(h, w.auctionName(), w.at); found && !row.IsSold() && wait == nil {
+		if row, found, wait := w.ClaimAuctionForSale(h, w.auctionName(), w.at); found && !row.IsSoldOrBeingPosted() && wait == nil {
 			sale.Ping = row.Name
 		}
 	}
 	if dups != Reserved || caps != Reserved || funds != Reserved {
-		w.ReleaseSaleReservation(h)
-		w.ReleaseDuplicateKeys(h)
+		w.ReleaseCapsFundsAndTurn(h)
+		w.ReleaseDuplicateKeyClaims(h)
 		w.ReleaseAuctionClaim(h)
 		*sale = event.Sale{}
 		return false
@@ -156,15 +156,15 @@ func (w *trader) sale(h *Reservation, campaign market.Ref, sale *event.Sale) boo
 	sale.Buyer, sale.Price, sale.Payout, sale.Currency = buyer.Ref, price, price/2, market.Currency{'U', 'S', 'D'}
 	sale.Charges = append(sale.Charges, h.CapCharges()...)
 	for _, key := range keys {
-		sale.Duplicates = append(sale.Duplicates, event.DuplicateValue{Key: key, Until: w.at + int64(1+w.draw(20))*hour})
+		sale.Duplicates = append(sale.Duplicates, event.DuplicateCheckValue{Key: key, Until: w.at + int64(1+w.draw(20))*hour})
 	}
 	return true
 }
 
 // settleOne lets something become of an open post.
 func (w *trader) settleOne() {
-	var open []*OpenPost
-	w.EachOpenPost(func(p *OpenPost) { open = append(open, p) })
+	var open []*UnfinishedPost
+	w.EachUnfinishedPost(func(p *UnfinishedPost) { open = append(open, p) })
 	if len(open) == 0 {
 		return
 	}
@@ -184,7 +184,7 @@ func (w *trader) settleOne() {
 	case post.Exhausted:
 		fact.Settlement = []event.PostSettlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent}[choice/2]
 	case choice == 0:
-		w.fact(&event.PostAttempted{Lead: post.Lead, Attempt: post.Attempts + 1, At: w.at, Status: 503})
+		w.fact(&event.PostAttemptFailed{Lead: post.Lead, Attempt: post.Attempts + 1, At: w.at, Status: 503})
 		return
 	case choice == 1:
 		fact.Settlement = event.SettledUnknown
@@ -199,8 +199,8 @@ func (w *trader) settleOne() {
 	w.fact(fact)
 }
 
-func (w *trader) refuse(fact *event.PostSettled, post *OpenPost) {
-	var h Reservation
+func (w *trader) refuse(fact *event.PostSettled, post *UnfinishedPost) {
+	var h RequestReservations
 	fact.Settlement, fact.Reason = event.SettledRefused, market.ReasonPostRejected
 	fact.Next.Test = post.Sale.Test
 	if !post.Answered && w.draw(2) == 0 && w.sale(&h, fact.Campaign, &fact.Next) {
@@ -221,27 +221,27 @@ func (w *trader) refuse(fact *event.PostSettled, post *OpenPost) {
 func (w *trader) operate() {
 	switch w.draw(9) {
 	case 0:
-		w.fact(&event.BuyerFundsMoved{Buyer: market.Ref(1 + w.draw(3)), Amount: market.Money(w.draw(60)-20) * dollar, Opening: w.draw(5) == 0, At: w.at})
+		w.fact(&event.BuyerFundsAdjusted{Buyer: market.PermanentNumber(1 + w.draw(3)), Amount: market.Money(w.draw(60)-20) * dollar, Opening: w.draw(5) == 0, At: w.at})
 	case 1:
-		w.fact(&event.PauseSet{Target: event.ObjectBuyer, Ref: market.Ref(1 + w.draw(3)), Paused: w.draw(2) == 0, At: w.at})
+		w.fact(&event.PausedOrResumed{Target: event.ObjectBuyer, Ref: market.PermanentNumber(1 + w.draw(3)), Paused: w.draw(2) == 0, At: w.at})
 	case 2:
-		w.fact(&event.SuppressionListLoaded{List: 1, File: string(rune('a' + w.draw(9))), Source: "s", Entries: uint64(w.draw(9)), At: w.at, By: string(rune('a' + w.draw(3))), Uploaded: w.draw(2) == 0})
+		w.fact(&event.SuppressionListReplaced{List: 1, File: string(rune('a' + w.draw(9))), Source: "s", Entries: uint64(w.draw(9)), At: w.at, By: string(rune('a' + w.draw(3))), Uploaded: w.draw(2) == 0})
 	case 3:
 		w.fact(w.credential())
 	case 4:
-		w.fact(&event.SecretSet{Name: string(rune('a' + w.draw(3))), Sealed: []byte{byte(w.draw(200))}, At: w.at})
+		w.fact(&event.SecretStoredOrDeleted{Name: string(rune('a' + w.draw(3))), Sealed: []byte{byte(w.draw(200))}, At: w.at})
 	case 5:
-		w.fact(&event.CatalogSet{
+		w.fact(&event.ConfigActivated{
 			Version: w.CurrentConfigVersion().Version + 1, Document: string(rune('a' + w.draw(20))),
 			Overlay: string(rune('a' + w.draw(3))), By: string(rune('a' + w.draw(3))), From: event.ConfigOrigin(w.draw(4)),
 		})
 	case 6:
-		ref := market.Ref(w.NameCount(event.ObjectBuyer) + 1)
-		w.fact(&event.NamesNumbered{Names: []event.NumberedName{{Kind: event.ObjectBuyer, Ref: ref, ID: string(rune('a' + ref))}}})
+		ref := market.PermanentNumber(w.CountNumberedNames(event.ObjectBuyer) + 1)
+		w.fact(&event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectBuyer, Ref: ref, ID: string(rune('a' + ref))}}})
 	case 7:
-		refs := w.CapNumbers()
-		w.fact(&event.NamesNumbered{Caps: []event.NumberedCap{{
-			Ref: market.Ref(len(refs) + 1), Key: market.CapKey{Scope: market.ScopePair, Campaign: 9, Buyer: market.Ref(len(refs)), Zone: "UTC"},
+		refs := w.CapRefsByKey()
+		w.fact(&event.ConfigNumbersAssigned{Caps: []event.CapNumberAssignment{{
+			Ref: market.PermanentNumber(len(refs) + 1), Key: market.CapKey{Scope: market.ScopePair, Campaign: 9, Buyer: market.PermanentNumber(len(refs)), Zone: "UTC"},
 		}}})
 	case 8:
 		w.fact(w.employ())
@@ -253,11 +253,11 @@ func (w *trader) report() {
 	if len(w.came) == 0 {
 		return
 	}
-	var h Reservation
-	fact := &event.StatusChanged{Request: w.id(), Buyer: 1, At: w.at}
+	var h RequestReservations
+	fact := &event.LeadStatusesChanged{Request: w.id(), Buyer: 1, At: w.at}
 	keyed := w.ClaimIdempotencyKey(&h, [16]byte{byte(w.draw(6)), 15: byte(w.draw(3))}, 3, w.at)
 	if !keyed.IsUsed() && keyed.Wait == nil {
-		fact.Idempotency = event.IdempotencyUse{Key: h.key, Fingerprint: 3, ExpiresAt: w.at + 10*hour}
+		fact.Idempotency = event.RequestIdempotencyKey{Key: h.key, Fingerprint: 3, ExpiresAt: w.at + 10*hour}
 	}
 	from := w.draw(len(w.came))
 	for _, id := range w.came[from:min(from+1+w.draw(3), len(w.came))] {
@@ -267,9 +267,9 @@ func (w *trader) report() {
 	w.ReleaseAll(&h)
 }
 
-func (w *trader) change(id market.LeadID) event.LeadChange {
+func (w *trader) change(id market.LeadID) event.LeadStatusChange {
 	lead, ok := w.Lead(id)
-	c := event.LeadChange{
+	c := event.LeadStatusChange{
 		Lead: id, From: lead.Status, To: market.StatusContacted + market.LeadStatus(w.draw(4)),
 		Supplier: lead.Supplier, Reason: "said so", Occurred: w.at,
 	}
@@ -280,7 +280,7 @@ func (w *trader) change(id market.LeadID) event.LeadChange {
 		return c
 	case c.WasPending:
 		c.To = market.StatusReturned
-	case !lead.Status.CanBecome(c.To):
+	case !lead.Status.CanReportChangeTo(c.To):
 		c.Result = event.ChangeNone
 		return c
 	}
@@ -293,7 +293,7 @@ func (w *trader) change(id market.LeadID) event.LeadChange {
 			}
 		}
 		if !lead.IsTest() {
-			c.Return = event.ReturnedResources{Campaign: lead.Campaign, Month: market.StartOfMonth(lead.Decided)}
+			c.Return = event.ResourcesFreedByReturn{Campaign: lead.Campaign, Month: market.StartOfUTCMonth(lead.Decided)}
 		}
 	}
 	if c.Result == event.ChangeDone {
@@ -308,12 +308,12 @@ func (w *trader) change(id market.LeadID) event.LeadChange {
 
 // tell tries to tell a supplier of its leads, and operators have their say.
 func (w *trader) tell() {
-	supplier := market.Ref(1 + w.draw(2))
+	supplier := market.PermanentNumber(1 + w.draw(2))
 	fact := &event.WebhookAttempted{Supplier: supplier, At: w.at}
 	dead := w.ListDeadLetters(supplier, 0, 3)
 	switch choice := w.draw(10); {
 	case choice == 0:
-		w.fact(&event.WebhooksSwitched{Supplier: supplier, Off: w.draw(2) == 0, At: w.at})
+		w.fact(&event.SupplierWebhooksTurnedOnOrOff{Supplier: supplier, Off: w.draw(2) == 0, At: w.at})
 		return
 	case choice < 7 && len(dead) > 0: // dead letters are rare: an operator mostly acts on one at once
 		fact.Lead, fact.Type = dead[0].Lead, dead[0].Type
@@ -339,8 +339,8 @@ func (w *trader) tell() {
 	w.fact(fact)
 }
 
-func (w *trader) credential() *event.CredentialSet {
-	fact := &event.CredentialSet{
+func (w *trader) credential() *event.CredentialAddedOrRevoked {
+	fact := &event.CredentialAddedOrRevoked{
 		Credential: event.CredentialAPIKey, Owner: event.ObjectSupplier, OwnerRef: 1,
 		Hash: [32]byte{byte(w.draw(4))}, Hint: "pk", Revoked: w.draw(3) == 0, At: w.at,
 	}
@@ -359,10 +359,10 @@ func (w *trader) credential() *event.CredentialSet {
 func (w *trader) employ() event.Event {
 	name := string(rune('a' + w.draw(3)))
 	if w.draw(2) == 0 {
-		return &event.UserSet{Name: name, Role: market.Role(1 + w.draw(3)), Password: "hash", Removed: w.draw(4) == 0, At: w.at}
+		return &event.UserAccountChanged{Name: name, Role: market.OperatorRole(1 + w.draw(3)), Password: "hash", Removed: w.draw(4) == 0, At: w.at}
 	}
-	return &event.APITokenSet{
-		User: name, Name: "n", Role: market.Role(1 + w.draw(3)), Hash: [32]byte{byte(w.draw(4))}, Hint: "ppa", Expires: w.at + int64(w.draw(2))*hour,
+	return &event.APITokenAddedOrRevoked{
+		User: name, Name: "n", Role: market.OperatorRole(1 + w.draw(3)), Hash: [32]byte{byte(w.draw(4))}, Hint: "ppa", Expires: w.at + int64(w.draw(2))*hour,
 		Revoked: w.draw(3) == 0, At: w.at,
 	}
 }
@@ -404,7 +404,7 @@ func countWays(t *rapid.T, seen map[string]int) {
 			t.Fatal(err)
 		}
 		switch e := e.(type) {
-		case *event.StatusChanged:
+		case *event.LeadStatusesChanged:
 			for i := range e.Changes {
 				seen["report "+e.Changes[i].Result.String()]++
 				if e.Changes[i].WasPending {

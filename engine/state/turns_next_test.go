@@ -13,7 +13,7 @@ import (
 func TestALookTakesNoTurn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := New()
-		var open []*Reservation
+		var open []*RequestReservations
 		for range rapid.IntRange(1, 60).Draw(t, "turns") {
 			set := rapid.Uint64Range(1, 3).Draw(t, "set")
 			weights := make([]int32, 1+set)
@@ -22,17 +22,17 @@ func TestALookTakesNoTurn(t *testing.T) {
 			}
 			_, before := s.Hash()
 			out := s.ReservationCount()
-			next := s.PeekTurn(1, set, weights)
+			next := s.PeekRotationTurn(1, set, weights)
 			for range rapid.IntRange(0, 3).Draw(t, "looks") {
-				if again := s.PeekTurn(1, set, weights); again != next {
+				if again := s.PeekRotationTurn(1, set, weights); again != next {
 					t.Fatalf("the turn of %d, and on a second look of %d", next, again)
 				}
 			}
 			if _, after := s.Hash(); after != before || s.ReservationCount() != out {
 				t.Fatal("a look has left something behind")
 			}
-			h := new(Reservation)
-			turn := s.ReserveTurn(h, 1, set, weights)
+			h := new(RequestReservations)
+			turn := s.ReserveRotationTurn(h, 1, set, weights)
 			if turn.Member != next {
 				t.Fatalf("it was the turn of %d, and %d took it", next, turn.Member)
 			}
@@ -42,7 +42,7 @@ func TestALookTakesNoTurn(t *testing.T) {
 			case 1:
 				open = append(open, h)
 			default:
-				s.rotations.applyTurn(1, event.RotationTurn{Set: turn.Set, Phase: turn.Phase, Member: turn.Member}, 1)
+				s.rotations.countTurnAndEndReservation(1, event.RotationTurn{Set: turn.Set, Phase: turn.Phase, Member: turn.Member}, 1)
 				s.ReleaseAfterApply(h)
 			}
 		}

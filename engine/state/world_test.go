@@ -34,15 +34,15 @@ type world struct {
 	at        int64
 	log       []entry
 	ids       uint64
-	limits    map[market.Ref][]*market.Cap // by buyer: the campaign's, the buyer's, the pair's
+	limits    map[market.PermanentNumber][]*market.Cap // by buyer: the campaign's, the buyer's, the pair's
 	buyers    []*market.Buyer
-	campaigns []market.Ref
+	campaigns []market.PermanentNumber
 }
 
 func newWorld() *world {
-	w := &world{State: New(), at: monday, limits: make(map[market.Ref][]*market.Cap), campaigns: []market.Ref{1, 2}}
-	w.fact(&event.Founded{Epoch: [16]byte{1}, KeyCheck: [16]byte{2}, At: w.at})
-	w.fact(&event.NamesNumbered{Names: []event.NumberedName{
+	w := &world{State: New(), at: monday, limits: make(map[market.PermanentNumber][]*market.Cap), campaigns: []market.PermanentNumber{1, 2}}
+	w.fact(&event.ExchangeFounded{Epoch: [16]byte{1}, KeyCheck: [16]byte{2}, At: w.at})
+	w.fact(&event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{
 		{Kind: event.ObjectSupplier, Ref: 1, ID: "sup"},
 		{Kind: event.ObjectList, Ref: 1, ID: "dnc"},
 		{Kind: event.ObjectBuyer, Ref: 1, ID: "red"},
@@ -56,19 +56,19 @@ func newWorld() *world {
 		{Scope: market.ScopeBuyer, Unit: market.UnitMoney, Period: calendar.Hour, Limit: int64(40 * dollar)},
 		{Scope: market.ScopePair, Unit: market.UnitCount, Period: calendar.Total, Limit: 30},
 	}
-	var given event.NamesNumbered
+	var given event.ConfigNumbersAssigned
 	for i, limit := range of {
-		limit.Ref, limit.Zone = market.Ref(i+1), time.UTC
-		given.Caps = append(given.Caps, event.NumberedCap{Ref: limit.Ref, Key: market.CapKey{
+		limit.Ref, limit.Zone = market.PermanentNumber(i+1), time.UTC
+		given.Caps = append(given.Caps, event.CapNumberAssignment{Ref: limit.Ref, Key: market.CapKey{
 			Scope: limit.Scope, Campaign: 1, Buyer: 1, Unit: limit.Unit, Period: limit.Period, Zone: "UTC",
 		}})
 	}
 	w.fact(&given)
 	w.limits[1], w.limits[2] = of, of[:1]
-	for ref := range market.Ref(3) {
+	for ref := range market.PermanentNumber(3) {
 		w.buyers = append(w.buyers, &market.Buyer{Ref: ref + 1, Funded: ref < 2, Credit: market.Money(ref) * 5 * dollar})
 	}
-	w.fact(&event.BuyerFundsMoved{Buyer: 1, Amount: 500 * dollar, Opening: true, At: w.at})
+	w.fact(&event.BuyerFundsAdjusted{Buyer: 1, Amount: 500 * dollar, Opening: true, At: w.at})
 	return w
 }
 
@@ -76,7 +76,7 @@ func newWorld() *world {
 // the log would give back.
 func (w *world) fact(e event.Event) {
 	w.seq++
-	w.log = append(w.log, entry{w.at, event.Append(nil, e)})
+	w.log = append(w.log, entry{w.at, event.AppendRecord(nil, e)})
 	w.Apply(w.seq, w.at, e)
 }
 
@@ -94,7 +94,7 @@ func replay(s *State, log []entry, upTo uint64) {
 	waiting := s.NewLogReplay()
 	var lent [][]byte
 	flush := func() {
-		waiting.ApplyAdded()
+		waiting.ApplyQueuedEntries()
 		for _, data := range lent { // whoever kept a part of a frame now has something else
 			for i := range data {
 				data[i] = 0xee
@@ -104,7 +104,7 @@ func replay(s *State, log []entry, upTo uint64) {
 	}
 	for position, _ := s.Position(); position < upTo; position++ {
 		data := append([]byte(nil), log[position].data...)
-		more, err := waiting.Add(position+1, log[position].at, data)
+		more, err := waiting.QueueEntry(position+1, log[position].at, data)
 		if err != nil {
 			panic(err)
 		}

@@ -31,7 +31,7 @@ func (h *history) ReadIfKept(seq uint64, _ int64) (event.Event, error) {
 	if h.gone[seq] {
 		return nil, nil
 	}
-	return new(event.Decoder).Decode(event.Append(nil, h.records[seq-1]))
+	return new(event.Decoder).Decode(event.AppendRecord(nil, h.records[seq-1]))
 }
 
 // ReadDecision implements webhook.RecordReader.
@@ -76,8 +76,8 @@ var theLead = market.LeadID(market.ComposeID(1_772_357_400_000, [10]byte{7, 7, 7
 var dollars = market.Currency{'U', 'S', 'D'}
 
 // names returns the record that names the supplier, the campaign and the buyers.
-func names() *event.NamesNumbered {
-	return &event.NamesNumbered{Names: []event.NumberedName{
+func names() *event.ConfigNumbersAssigned {
+	return &event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{
 		{Kind: event.ObjectSupplier, Ref: 1, ID: "sup_acme"},
 		{Kind: event.ObjectCampaign, Ref: 1, ID: "cmp_auto"},
 		{Kind: event.ObjectBuyer, Ref: 1, ID: "buy_blue"},
@@ -90,8 +90,8 @@ func decided(change func(*event.LeadDecided)) *event.LeadDecided {
 	record := &event.LeadDecided{
 		Lead: theLead, Campaign: 1, Supplier: 1, Decided: 1, Keep: 1 << 62,
 		Sale:   event.Sale{Buyer: 1, Price: 12_000_000, Payout: 9_600_000, Currency: dollars},
-		Fields: []event.Field{{Name: "state", Kind: market.KindString, Text: []byte("CA")}, {Name: "first_name", Kind: market.KindString, Text: []byte("Pat")}},
-		Sealed: (&event.ContactPart{Fields: []event.Field{{Name: "phone", Kind: market.KindString, Text: []byte("+14152000001")}}}).AppendTo(nil),
+		Fields: []event.LeadField{{Name: "state", Kind: market.KindString, Text: []byte("CA")}, {Name: "first_name", Kind: market.KindString, Text: []byte("Pat")}},
+		Sealed: (&event.LeadPersonalData{Fields: []event.LeadField{{Name: "phone", Kind: market.KindString, Text: []byte("+14152000001")}}}).AppendEncoded(nil),
 	}
 	if change != nil {
 		change(record)
@@ -117,12 +117,12 @@ func settled(how event.PostSettlement, kind market.WebhookType, change func(*eve
 	return record
 }
 
-func changed(from, to market.LeadStatus, change func(*event.LeadChange)) *event.StatusChanged {
-	c := event.LeadChange{Lead: theLead, Supplier: 1, Result: event.ChangeDone, From: from, To: to, Webhook: to.WebhookType()}
+func changed(from, to market.LeadStatus, change func(*event.LeadStatusChange)) *event.LeadStatusesChanged {
+	c := event.LeadStatusChange{Lead: theLead, Supplier: 1, Result: event.ChangeDone, From: from, To: to, Webhook: to.WebhookType()}
 	if change != nil {
 		change(&c)
 	}
-	return &event.StatusChanged{Buyer: 1, At: 1, Changes: []event.LeadChange{{Lead: market.LeadID{9}, Result: event.ChangeUnknown}, c}}
+	return &event.LeadStatusesChanged{Buyer: 1, At: 1, Changes: []event.LeadStatusChange{{Lead: market.LeadID{9}, Result: event.ChangeUnknown}, c}}
 }
 
 // examples have the records of one lead each; the last record triggers the webhook.
@@ -136,9 +136,9 @@ var examples = []struct {
 	{"posted-by-a-seller", market.WebhookPosted, []event.Event{
 		decided(func(record *event.LeadDecided) {
 			asIntent(record)
-			record.Auction = event.EmbeddedAuction{}
+			record.Auction = event.LeadDecisionAuction{}
 			record.SellerAuction = "auction \"7\" <&>\u2028\n"
-			record.Fields = append(record.Fields, event.Field{Name: "lead_uuid", Kind: market.KindString, Text: []byte("4711\\é\xff")})
+			record.Fields = append(record.Fields, event.LeadField{Name: "lead_uuid", Kind: market.KindString, Text: []byte("4711\\é\xff")})
 		}), settled(event.SettledDelivered, market.WebhookPosted, nil),
 	}},
 	{"posted-to-the-next", market.WebhookPosted, []event.Event{
@@ -173,13 +173,13 @@ var examples = []struct {
 	{"qualified", market.WebhookQualified, []event.Event{decided(nil), changed(market.StatusAccepted, market.StatusQualified, nil)}},
 	{"sold", market.WebhookSold, []event.Event{
 		decided(asIntent), settled(event.SettledDelivered, market.WebhookNone, nil),
-		changed(market.StatusAccepted, market.StatusSold, func(c *event.LeadChange) { c.Reason = "paid \"at\" once" }),
+		changed(market.StatusAccepted, market.StatusSold, func(c *event.LeadStatusChange) { c.Reason = "paid \"at\" once" }),
 	}},
-	{"returned", market.WebhookReturned, []event.Event{decided(nil), changed(market.StatusAccepted, market.StatusReturned, func(c *event.LeadChange) {
-		c.Reason, c.Return = "wrong_number", event.ReturnedResources{Campaign: 1, Credit: 12_000_000, Reverse: 9_600_000, Currency: dollars, Month: 1}
+	{"returned", market.WebhookReturned, []event.Event{decided(nil), changed(market.StatusAccepted, market.StatusReturned, func(c *event.LeadStatusChange) {
+		c.Reason, c.Return = "wrong_number", event.ResourcesFreedByReturn{Campaign: 1, Credit: 12_000_000, Reverse: 9_600_000, Currency: dollars, Month: 1}
 	})}},
-	{"returned-and-still-paid", market.WebhookReturned, []event.Event{decided(nil), changed(market.StatusAccepted, market.StatusReturned, func(c *event.LeadChange) {
-		c.Reason, c.Return = "wrong_number", event.ReturnedResources{Campaign: 1, Credit: 12_000_000, Currency: dollars, Month: 1}
+	{"returned-and-still-paid", market.WebhookReturned, []event.Event{decided(nil), changed(market.StatusAccepted, market.StatusReturned, func(c *event.LeadStatusChange) {
+		c.Reason, c.Return = "wrong_number", event.ResourcesFreedByReturn{Campaign: 1, Credit: 12_000_000, Currency: dollars, Month: 1}
 	})}},
 }
 

@@ -21,7 +21,7 @@ func TestCacheLimits(t *testing.T) {
 			var c PayloadCache
 			const more = 5000
 			for n := range test.kept + more {
-				c.AddPayload(leadNumber(n), market.WebhookPosted, Payload{campaign: market.Ref(n), sellerLeadID: strings.Repeat("x", test.text)})
+				c.AddPayload(leadNumber(n), market.WebhookPosted, Payload{campaign: market.PermanentNumber(n), sellerLeadID: strings.Repeat("x", test.text)})
 			}
 			if len(c.payloads) != test.kept || len(c.queue) != test.kept || c.textSize != test.kept*test.text {
 				t.Errorf("%d payloads, %d in the queue, %d bytes; want %d", len(c.payloads), len(c.queue), c.textSize, test.kept)
@@ -32,7 +32,7 @@ func TestCacheLimits(t *testing.T) {
 				}
 			}
 			for _, n := range []int{more, test.kept + more - 1} {
-				if got, ok := c.FindPayload(leadNumber(n), market.WebhookPosted); !ok || got.campaign != market.Ref(n) {
+				if got, ok := c.FindPayload(leadNumber(n), market.WebhookPosted); !ok || got.campaign != market.PermanentNumber(n) {
 					t.Errorf("the %d. is %+v, %v", n, got, ok)
 				}
 			}

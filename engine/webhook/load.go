@@ -41,7 +41,7 @@ func LoadPayload(leads *state.State, log RecordReader, w *state.QueuedWebhook, u
 	switch cause := cause.(type) {
 	case *event.PostSettled:
 		p.ApplySettlement(cause)
-	case *event.StatusChanged:
+	case *event.LeadStatusesChanged:
 		p.applyReport(cause.Buyer, findTriggeringChange(cause, w))
 	default:
 		return p, known, nil
@@ -51,7 +51,7 @@ func LoadPayload(leads *state.State, log RecordReader, w *state.QueuedWebhook, u
 
 // findTriggeringChange returns the change that triggered webhook w, from the event of a buyer's
 // status reports.
-func findTriggeringChange(record *event.StatusChanged, w *state.QueuedWebhook) *event.LeadChange {
+func findTriggeringChange(record *event.LeadStatusesChanged, w *state.QueuedWebhook) *event.LeadStatusChange {
 	for i := range record.Changes {
 		if c := &record.Changes[i]; c.Lead == w.Lead && c.Webhook == w.Type {
 			return c

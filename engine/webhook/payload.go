@@ -9,12 +9,12 @@ import (
 // Payload is the content of a webhook about a lead, without its envelope. It is built from log
 // records and contains no personal data.
 type Payload struct {
-	campaign     market.Ref
+	campaign     market.PermanentNumber
 	sellerLeadID string // the seller's own id of the lead; empty: none
 	auction      string // the seller's auction id, or else ours; empty: no auction
 	test         bool
 
-	buyer     market.Ref // zero: no buyer
+	buyer     market.PermanentNumber // zero: no buyer
 	hasPayout bool
 	payout    market.Money
 	reversed  market.Money // part of the payout that a return takes back
@@ -66,7 +66,7 @@ func (p *Payload) ApplySettlement(record *event.PostSettled) {
 // applyReport adds a buyer's report to the payload: the reason, and the payout that a return
 // takes back. If log and memory no longer have the lead, the buyer and the campaign come from the
 // report.
-func (p *Payload) applyReport(buyer market.Ref, c *event.LeadChange) {
+func (p *Payload) applyReport(buyer market.PermanentNumber, c *event.LeadStatusChange) {
 	if p.buyer == 0 {
 		p.buyer, p.campaign, p.currency = buyer, c.Return.Campaign, c.Return.Currency
 	}

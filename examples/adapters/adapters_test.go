@@ -53,7 +53,7 @@ func (o *loadedExample) setLead(t *testing.T, lead string) {
 	var body strictjson.Object
 	must.Succeed(t, body.Parse([]byte(lead)))
 	o.lead.Reset(o.campaign.Mapping.SlotCount())
-	if failed := o.campaign.Mapping.FillFromIngest(&o.lead, body.Members(), nil); failed != nil {
+	if failed := o.campaign.Mapping.FillLeadFromIngest(&o.lead, body.Members(), nil); failed != nil {
 		t.Fatal(failed)
 	}
 }

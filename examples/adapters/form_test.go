@@ -78,7 +78,7 @@ func TestFormEndpointWithXMLAnswers(t *testing.T) {
 	if refused := o.post(t, c, server, bid.Bid); refused.Verdict != market.VerdictRefused || refused.Code != "duplicate" || !refused.Final {
 		t.Errorf("%+v", refused)
 	}
-	if o.buyer.Post.IsRepeatable() {
+	if o.buyer.Post.MayRepeatPost() {
 		t.Error("the post is marked idempotent")
 	}
 }

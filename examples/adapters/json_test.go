@@ -80,7 +80,7 @@ func TestJSONBidder(t *testing.T) {
 	if none := o.ping(t, c, server); none.Outcome != market.OutcomeNoBid || none.Reason != "region" {
 		t.Errorf("%+v", none)
 	}
-	if !o.buyer.Post.IsRepeatable() {
+	if !o.buyer.Post.MayRepeatPost() {
 		t.Error("the post is not marked idempotent")
 	}
 }

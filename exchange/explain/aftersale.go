@@ -10,36 +10,36 @@ import (
 // StatusReport is a buyer's report on a sold lead, or an operator's decision on a pending
 // return.
 type StatusReport struct {
-	At        Instant `json:"at"`
-	By        string  `json:"by"` // buyer or operator
-	Buyer     string  `json:"buyer_id"`
-	RequestID string  `json:"request_id"`
-	Result    string  `json:"result"` // done, none (no change), waits (for the operator), refused, not_now, invalid
-	From      string  `json:"from"`
-	To        string  `json:"to"`
-	Reason    string  `json:"reason,omitempty"`     // a reason from the campaign's list; others are withheld because free text may name a person
-	Occurred  Instant `json:"occurred_at,omitzero"` // the time that the buyer reported
-	Credit    *Amount `json:"credit,omitempty"`     // credited to the buyer by the return
-	Reversed  *Amount `json:"reversed,omitempty"`   // taken back from the supplier's payout
-	Caps      int     `json:"caps_back,omitempty"`  // number of caps that get the sale's share back
+	At        UnixNanos `json:"at"`
+	By        string    `json:"by"` // buyer or operator
+	Buyer     string    `json:"buyer_id"`
+	RequestID string    `json:"request_id"`
+	Result    string    `json:"result"` // done, none (no change), waits (for the operator), refused, not_now, invalid
+	From      string    `json:"from"`
+	To        string    `json:"to"`
+	Reason    string    `json:"reason,omitempty"`     // a reason from the campaign's list; others are withheld because free text may name a person
+	Occurred  UnixNanos `json:"occurred_at,omitzero"` // the time that the buyer reported
+	Credit    *Amount   `json:"credit,omitempty"`     // credited to the buyer by the return
+	Reversed  *Amount   `json:"reversed,omitempty"`   // taken back from the supplier's payout
+	Caps      int       `json:"caps_back,omitempty"`  // number of caps that get the sale's share back
 }
 
-// Webhook is a webhook to the supplier of the lead, with its attempts.
-type Webhook struct {
-	Type     string           `json:"type"`
-	Created  Instant          `json:"owed_at"` // when the event that caused it became durable
-	State    string           `json:"state"`   // pending, delivered, dead, dropped; gone: neither in memory nor ended by an event that was read
-	Attempts []WebhookAttempt `json:"attempts"`
+// SupplierWebhook is a webhook to the supplier of the lead, with its attempts.
+type SupplierWebhook struct {
+	Type     string                   `json:"type"`
+	Created  UnixNanos                `json:"owed_at"` // when the event that caused it became durable
+	State    string                   `json:"state"`   // pending, delivered, dead, dropped; gone: neither in memory nor ended by an event that was read
+	Attempts []SupplierWebhookAttempt `json:"attempts"`
 }
 
-// WebhookAttempt is one attempt to send a webhook, or an operator's action on it.
-type WebhookAttempt struct {
-	Attempt uint32  `json:"attempt,omitempty"`
-	At      Instant `json:"at"`
-	Outcome string  `json:"outcome"` // delivered, failed, dead, resent, dropped
-	Status  uint32  `json:"status,omitempty"`
-	Fault   Fault   `json:"fault,omitempty"`
-	Next    Instant `json:"next_at,omitzero"`
+// SupplierWebhookAttempt is one attempt to send a webhook, or an operator's action on it.
+type SupplierWebhookAttempt struct {
+	Attempt uint32    `json:"attempt,omitempty"`
+	At      UnixNanos `json:"at"`
+	Outcome string    `json:"outcome"` // delivered, failed, dead, resent, dropped
+	Status  uint32    `json:"status,omitempty"`
+	Fault   FaultName `json:"fault,omitempty"`
+	Next    UnixNanos `json:"next_at,omitzero"`
 }
 
 // Authors of reports.
@@ -60,11 +60,11 @@ const withheldReason = "(withheld: not one of the campaign's reasons)"
 
 // addStatusReport adds a buyer's report on the lead, or an operator's decision on a return, to
 // the explanation. If the report took effect, it also changes the lead's status.
-func (c *timeline) addStatusReport(ev *event.StatusChanged, change *event.LeadChange) {
+func (c *leadTimeline) addStatusReport(ev *event.LeadStatusesChanged, change *event.LeadStatusChange) {
 	r := StatusReport{
-		At: Instant(ev.At), By: reportedByBuyer, Buyer: c.state.NameOf(event.ObjectBuyer, ev.Buyer), RequestID: ev.Request.String(),
+		At: UnixNanos(ev.At), By: reportedByBuyer, Buyer: c.state.NameOf(event.ObjectBuyer, ev.Buyer), RequestID: ev.Request.String(),
 		Result: change.Result.String(), From: change.From.String(), To: change.To.String(), Reason: change.Reason,
-		Occurred: Instant(change.Occurred), Caps: len(change.Return.Charges),
+		Occurred: UnixNanos(change.Occurred), Caps: len(change.Return.Charges),
 	}
 	if change.WasPending {
 		r.By = reportedByOperator
@@ -81,22 +81,22 @@ func (c *timeline) addStatusReport(ev *event.StatusChanged, change *event.LeadCh
 	c.doc.Reports = append(c.doc.Reports, r)
 }
 
-// addWebhook adds a webhook of the given kind to the explanation. An event at the time at
+// addWebhookIfAny adds a webhook of the given kind to the explanation. An event at causedAtNanos
 // caused the webhook. WebhookNone means that the event caused none.
-func (c *timeline) addWebhook(kind market.WebhookType, at int64) {
+func (c *leadTimeline) addWebhookIfAny(kind market.WebhookType, causedAtNanos int64) {
 	if kind != market.WebhookNone {
-		c.doc.Webhooks = append(c.doc.Webhooks, Webhook{Type: kind.String(), Created: Instant(at), Attempts: []WebhookAttempt{}})
+		c.doc.Webhooks = append(c.doc.Webhooks, SupplierWebhook{Type: kind.String(), Created: UnixNanos(causedAtNanos), Attempts: []SupplierWebhookAttempt{}})
 	}
 }
 
 // addWebhookAttempt adds an attempt to send a webhook to the explained webhook of the same
 // type.
-func (c *timeline) addWebhookAttempt(ev *event.WebhookAttempted) {
+func (c *leadTimeline) addWebhookAttempt(ev *event.WebhookAttempted) {
 	for i := range c.doc.Webhooks {
 		if webhook := &c.doc.Webhooks[i]; webhook.Type == ev.Type.String() {
-			webhook.Attempts = append(webhook.Attempts, WebhookAttempt{
-				Attempt: ev.Attempt, At: Instant(ev.At), Outcome: ev.Outcome.String(),
-				Status: ev.Status, Fault: faultName(ev.Fault), Next: Instant(ev.Due),
+			webhook.Attempts = append(webhook.Attempts, SupplierWebhookAttempt{
+				Attempt: ev.Attempt, At: UnixNanos(ev.At), Outcome: ev.Outcome.String(),
+				Status: ev.Status, Fault: nameOfFault(ev.Fault), Next: UnixNanos(ev.Due),
 			})
 		}
 	}
@@ -130,13 +130,13 @@ func (e *Explainer) setWebhookStates(doc *Explanation, lead market.LeadID) {
 }
 
 // withholdUnlistedReasons replaces buyers' reasons in the reports of doc by a placeholder,
-// unless the campaign lists the reason. Free text may name a person. Both lists count: then, of
+// unless the campaign lists the reason. Free text may name a person. Both lists count: configAtDecision, of
 // the configuration when the lead was decided, and the current one.
-func (e *Explainer) withholdUnlistedReasons(doc *Explanation, then *campaignConfig) {
-	var now *campaignConfig
+func (e *Explainer) withholdUnlistedReasons(doc *Explanation, configAtDecision *campaignConfigOfVersion) {
+	var now *campaignConfigOfVersion
 	for i := range doc.Reports {
 		reason := &doc.Reports[i].Reason
-		if *reason == "" || then.reasons[*reason] {
+		if *reason == "" || configAtDecision.reasons[*reason] {
 			continue
 		}
 		if now == nil {

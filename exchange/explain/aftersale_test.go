@@ -22,29 +22,29 @@ const returning = `{"campaigns":[{"id":"cmp","method":"waterfall","buyers":[{"bu
 // bought records a lead that the first buyer got, and advances the clock by an hour.
 func (c *history) bought(n byte, change ...func(*event.PostSettled)) market.LeadID {
 	c.t.Helper()
-	id := c.LeadID(n)
-	c.AddPostedLead(id)
-	c.Advance(time.Second)
+	id := c.NewLeadID(n)
+	c.AddLeadPostedToBuyer1(id)
+	c.AdvanceClock(time.Second)
 	c.AddPostResult(id, event.SettledDelivered, change...)
-	c.Advance(time.Hour)
+	c.AdvanceClock(time.Hour)
 	return id
 }
 
 // report records a buyer's report on a lead.
-func (c *history) report(id market.LeadID, to market.LeadStatus, result event.LeadChangeResult, change ...func(*event.LeadChange)) {
+func (c *history) report(id market.LeadID, to market.LeadStatus, result event.LeadStatusChangeResult, change ...func(*event.LeadStatusChange)) {
 	c.t.Helper()
-	one := event.LeadChange{Lead: id, From: market.StatusAccepted, To: to, Result: result, Supplier: 1}
+	one := event.LeadStatusChange{Lead: id, From: market.StatusAccepted, To: to, Result: result, Supplier: 1}
 	for _, do := range change {
 		do(&one)
 	}
-	c.Add(&event.StatusChanged{Request: market.RequestID{77, byte(c.Seq)}, Buyer: 1, At: c.Now, Changes: []event.LeadChange{{Lead: market.LeadID{1}, Result: event.ChangeUnknown}, one}})
+	c.Add(&event.LeadStatusesChanged{Request: market.RequestID{77, byte(c.Seq)}, Buyer: 1, At: c.Now, Changes: []event.LeadStatusChange{{Lead: market.LeadID{1}, Result: event.ChangeUnknown}, one}})
 }
 
 // returned sets the reason and the amounts of a return.
-func returned(reason string) func(*event.LeadChange) {
-	return func(c *event.LeadChange) {
+func returned(reason string) func(*event.LeadStatusChange) {
+	return func(c *event.LeadStatusChange) {
 		c.Reason = reason
-		c.Return = event.ReturnedResources{Campaign: 1, Credit: 12_500_000, Reverse: 10_000_000, Currency: market.Currency{'U', 'S', 'D'}, Month: market.StartOfMonth(logtest.Start)}
+		c.Return = event.ResourcesFreedByReturn{Campaign: 1, Credit: 12_500_000, Reverse: 10_000_000, Currency: market.Currency{'U', 'S', 'D'}, Month: market.StartOfUTCMonth(logtest.Start)}
 	}
 }
 
@@ -68,11 +68,11 @@ func (x *Explanation) reportLines() string {
 // TestExplainReports: the lead's status, the amounts returned and the author of each
 // report. A report that changed nothing appears too.
 func TestExplainReports(t *testing.T) {
-	waited := func(c *event.LeadChange) { c.WasPending = true }
+	waited := func(c *event.LeadStatusChange) { c.WasPending = true }
 	type step struct {
 		to     market.LeadStatus
-		result event.LeadChangeResult
-		change []func(*event.LeadChange)
+		result event.LeadStatusChangeResult
+		change []func(*event.LeadStatusChange)
 	}
 	for name, row := range map[string]struct {
 		steps    []step
@@ -83,7 +83,7 @@ func TestExplainReports(t *testing.T) {
 		"no report": {nil, "ACCEPTED", "", "The buyer acknowledged the lead."},
 		"contacted": {[]step{{market.StatusContacted, event.ChangeDone, nil}}, "contacted", "buyer: ACCEPTED to contacted, done", "buy_1 reported it as contacted."},
 		"contacted, then sold": {
-			[]step{{market.StatusContacted, event.ChangeDone, nil}, {market.StatusSold, event.ChangeDone, []func(*event.LeadChange){func(c *event.LeadChange) { c.From = market.StatusContacted }}}},
+			[]step{{market.StatusContacted, event.ChangeDone, nil}, {market.StatusSold, event.ChangeDone, []func(*event.LeadStatusChange){func(c *event.LeadStatusChange) { c.From = market.StatusContacted }}}},
 			"sold", "buyer: ACCEPTED to contacted, done; buyer: contacted to sold, done", "buy_1 reported it as sold.",
 		},
 		"reported twice": {
@@ -91,16 +91,16 @@ func TestExplainReports(t *testing.T) {
 			"contacted", "buyer: ACCEPTED to contacted, none; buyer: ACCEPTED to contacted, done", "buy_1 reported it as contacted.",
 		},
 		"too late, then valid": {
-			[]step{{market.StatusReturned, event.ChangeNotAllowed, []func(*event.LeadChange){returned("wrong_number")}}, {market.StatusQualified, event.ChangeDone, nil}},
+			[]step{{market.StatusReturned, event.ChangeNotAllowed, []func(*event.LeadStatusChange){returned("wrong_number")}}, {market.StatusQualified, event.ChangeDone, nil}},
 			"qualified", "buyer: ACCEPTED to returned, not_now, wrong_number; buyer: ACCEPTED to qualified, done", "buy_1 reported it as qualified.",
 		},
 		"returned": {
-			[]step{{market.StatusReturned, event.ChangeDone, []func(*event.LeadChange){returned("wrong_number")}}},
+			[]step{{market.StatusReturned, event.ChangeDone, []func(*event.LeadStatusChange){returned("wrong_number")}}},
 			"returned", "buyer: ACCEPTED to returned, done, 12.5 USD and 10 USD, wrong_number",
 			"buy_1 returned it: the buyer got 12.5 USD back, and 10 USD of the payout were reversed.",
 		},
 		"returned for an unlisted reason": {
-			[]step{{market.StatusReturned, event.ChangeDone, []func(*event.LeadChange){returned("Ann Lee hung up")}}},
+			[]step{{market.StatusReturned, event.ChangeDone, []func(*event.LeadStatusChange){returned("Ann Lee hung up")}}},
 			"returned", "buyer: ACCEPTED to returned, done, 12.5 USD and 10 USD, " + withheldReason, "buy_1 returned it",
 		},
 		"a test lead is returned": {
@@ -108,16 +108,16 @@ func TestExplainReports(t *testing.T) {
 			"returned", "buyer: ACCEPTED to returned, done", "The buyer acknowledged the lead. buy_1 returned it.",
 		},
 		"pending": {
-			[]step{{market.StatusReturned, event.ChangePending, []func(*event.LeadChange){returned("no_consent")}}},
+			[]step{{market.StatusReturned, event.ChangePending, []func(*event.LeadStatusChange){returned("no_consent")}}},
 			"ACCEPTED", "buyer: ACCEPTED to returned, waits, no_consent", "buy_1 asked to return it; the return waits for an operator's approval.",
 		},
 		"pending, then approved": {
-			[]step{{market.StatusReturned, event.ChangePending, []func(*event.LeadChange){returned("no_consent")}}, {market.StatusReturned, event.ChangeDone, []func(*event.LeadChange){returned(""), waited}}},
+			[]step{{market.StatusReturned, event.ChangePending, []func(*event.LeadStatusChange){returned("no_consent")}}, {market.StatusReturned, event.ChangeDone, []func(*event.LeadStatusChange){returned(""), waited}}},
 			"returned", "buyer: ACCEPTED to returned, waits, no_consent; operator: ACCEPTED to returned, done, 12.5 USD and 10 USD",
 			"buy_1 returned it: the buyer got 12.5 USD back",
 		},
 		"pending, then refused": {
-			[]step{{market.StatusReturned, event.ChangePending, []func(*event.LeadChange){returned("no_consent")}}, {market.StatusReturned, event.ChangeRefused, []func(*event.LeadChange){returned(""), waited}}},
+			[]step{{market.StatusReturned, event.ChangePending, []func(*event.LeadStatusChange){returned("no_consent")}}, {market.StatusReturned, event.ChangeRefused, []func(*event.LeadStatusChange){returned(""), waited}}},
 			"ACCEPTED", "buyer: ACCEPTED to returned, waits, no_consent; operator: ACCEPTED to returned, refused",
 			"buy_1 asked to return it; an operator refused.",
 		},
@@ -127,11 +127,11 @@ func TestExplainReports(t *testing.T) {
 			c.document(1, returning)
 			id := c.bought(1)
 			for _, step := range row.steps {
-				c.Advance(24 * time.Hour)
-				c.AddOtherLeads(3)
+				c.AdvanceClock(24 * time.Hour)
+				c.AddUnsoldLeads(3)
 				c.report(id, step.to, step.result, step.change...)
 			}
-			c.AddOtherLeads(3)
+			c.AddUnsoldLeads(3)
 			doc := c.explained(id)
 			if doc.Status != row.status || doc.reportLines() != row.reported || !strings.HasSuffix(doc.Why, row.why) && !strings.Contains(doc.Why, row.why) {
 				t.Errorf("%s, %q: %s", doc.Status, doc.reportLines(), doc.Why)
@@ -147,14 +147,14 @@ func TestExplainReports(t *testing.T) {
 func TestExplainReportRequest(t *testing.T) {
 	c := newHistory(t)
 	id := c.bought(1)
-	report := &event.StatusChanged{Request: market.RequestID(c.LeadID(50)), Buyer: 1, At: c.Now, Changes: []event.LeadChange{{Lead: id, To: market.StatusContacted, Result: event.ChangeDone, Supplier: 1}}}
+	report := &event.LeadStatusesChanged{Request: market.RequestID(c.NewLeadID(50)), Buyer: 1, At: c.Now, Changes: []event.LeadStatusChange{{Lead: id, To: market.StatusContacted, Result: event.ChangeDone, Supplier: 1}}}
 	c.Add(report)
-	vain := &event.StatusChanged{Request: market.RequestID(c.LeadID(51)), Buyer: 1, At: c.Now, Changes: []event.LeadChange{{Lead: id, To: market.StatusContacted, Result: event.ChangeUnknown}, {Result: event.ChangeUnknown}}}
+	vain := &event.LeadStatusesChanged{Request: market.RequestID(c.NewLeadID(51)), Buyer: 1, At: c.Now, Changes: []event.LeadStatusChange{{Lead: id, To: market.StatusContacted, Result: event.ChangeUnknown}, {Result: event.ChangeUnknown}}}
 	c.Add(vain)
-	if doc, err := c.Request(report.Request); err != nil || doc.ID != id.String() || doc.Reports[0].RequestID != report.Request.String() {
+	if doc, err := c.ExplainRequest(report.Request); err != nil || doc.ID != id.String() || doc.Reports[0].RequestID != report.Request.String() {
 		t.Errorf("%+v, %v", doc, err)
 	}
-	if doc, err := c.Request(vain.Request); !errors.Is(err, engine.ErrNotFound) {
+	if doc, err := c.ExplainRequest(vain.Request); !errors.Is(err, engine.ErrNotFound) {
 		t.Errorf("%+v, %v", doc, err)
 	}
 }
@@ -234,12 +234,12 @@ func TestExplainWebhooks(t *testing.T) {
 			c := newHistory(t)
 			id := c.bought(1, withWebhook(posted))
 			for _, a := range attempts {
-				c.Advance(6 * time.Hour)
-				c.AddOtherLeads(2)
+				c.AdvanceClock(6 * time.Hour)
+				c.AddUnsoldLeads(2)
 				c.webhookTried(id, posted, a.n, a.outcome)
 			}
-			c.AddOtherLeads(2)
-			if doc := c.explained(id); doc.webhookLines() != want || doc.Truncated || doc.Webhooks[0].Created != Instant(logtest.Start+1e9) {
+			c.AddUnsoldLeads(2)
+			if doc := c.explained(id); doc.webhookLines() != want || doc.Truncated || doc.Webhooks[0].Created != UnixNanos(logtest.Start+1e9) {
 				t.Errorf("%s, truncated %v", doc.webhookLines(), doc.Truncated)
 			}
 		})
@@ -250,7 +250,7 @@ func TestExplainWebhooks(t *testing.T) {
 // webhook. The explanation lists them in the order of their causes, with status and fault.
 func TestExplainWebhooksOfAllEvents(t *testing.T) {
 	c := newHistory(t)
-	unsold := c.LeadID(1)
+	unsold := c.NewLeadID(1)
 	c.Add(&event.LeadDecided{Lead: unsold, Campaign: 1, Supplier: 1, Catalog: 1, Reason: market.ReasonNoBuyer, Webhook: market.WebhookUnmatched, Keep: c.Now + 1e15})
 	c.webhookTried(unsold, market.WebhookUnmatched, 1, event.WebhookDelivered, func(h *event.WebhookAttempted) { h.Status = 204 })
 	if doc := c.explained(unsold); doc.webhookLines() != "lead.unmatched delivered: 1 delivered" || doc.Webhooks[0].Attempts[0].Status != 204 {
@@ -258,14 +258,14 @@ func TestExplainWebhooksOfAllEvents(t *testing.T) {
 	}
 	id := c.bought(2, withWebhook(market.WebhookPosted))
 	c.webhookTried(id, market.WebhookPosted, 1, event.WebhookFailed, func(h *event.WebhookAttempted) { h.Fault = market.FaultConnect })
-	c.report(id, market.StatusContacted, event.ChangeDone, func(change *event.LeadChange) { change.Webhook = market.WebhookContacted })
+	c.report(id, market.StatusContacted, event.ChangeDone, func(change *event.LeadStatusChange) { change.Webhook = market.WebhookContacted })
 	c.webhookTried(id, market.WebhookContacted, 1, event.WebhookDelivered)
 	c.webhookTried(id, market.WebhookPosted, 2, event.WebhookDelivered)
 	doc := c.explained(id)
 	if doc.webhookLines() != "lead.posted delivered: 1 failed 2 delivered; lead.contacted delivered: 1 delivered" {
 		t.Error(doc.webhookLines())
 	}
-	if first := doc.Webhooks[0].Attempts[0]; first.Fault != "connect" || first.Next != first.At+Instant(time.Minute) {
+	if first := doc.Webhooks[0].Attempts[0]; first.Fault != "connect" || first.Next != first.At+UnixNanos(time.Minute) {
 		t.Errorf("%+v", first)
 	}
 	text, err := json.Marshal(doc)
@@ -278,7 +278,7 @@ func TestExplainWebhooksOfAllEvents(t *testing.T) {
 // are off is dead from the start.
 func TestExplainWebhooksSwitchedOff(t *testing.T) {
 	c := newHistory(t)
-	c.Add(&event.WebhooksSwitched{Supplier: 1, Off: true, At: c.Now})
+	c.Add(&event.SupplierWebhooksTurnedOnOrOff{Supplier: 1, Off: true, At: c.Now})
 	id := c.bought(1, withWebhook(market.WebhookPosted))
 	if doc := c.explained(id); doc.webhookLines() != "lead.posted dead:" || doc.Truncated {
 		t.Error(doc.webhookLines())
@@ -294,12 +294,12 @@ func TestExplainReadsNoFurtherThanNeeded(t *testing.T) {
 	c.webhookTried(id, market.WebhookPosted, 1, event.WebhookDelivered)
 	c.report(id, market.StatusContacted, event.ChangeDone)
 	until := c.Seq
-	c.AddOtherLeads(30)
+	c.AddUnsoldLeads(30)
 	c.limits.entries = int(until)
 	if doc := c.explained(id); doc.Truncated || doc.Status != "contacted" || doc.webhookLines() != "lead.posted delivered: 1 delivered" {
 		t.Errorf("within limits: %v, %s, %s", doc.Truncated, doc.Status, doc.webhookLines())
 	}
-	c.Advance(30 * 24 * time.Hour)
+	c.AdvanceClock(30 * 24 * time.Hour)
 	c.report(id, market.StatusSold, event.ChangeDone)
 	if doc := c.explained(id); !doc.Truncated || doc.Status != "sold" || len(doc.Reports) != 1 {
 		t.Errorf("out of limits: %v, %s, %q", doc.Truncated, doc.Status, doc.reportLines())
@@ -324,7 +324,7 @@ func TestExplainAgreesWithMemoryAfterSale(t *testing.T) {
 		n++
 		ids := []market.LeadID{c.bought(2*n, withWebhook(market.WebhookPosted)), c.bought(2*n+1, withWebhook(market.WebhookPosted))}
 		for range rapid.IntRange(0, 12).Draw(rt, "events") {
-			c.Advance(time.Duration(rapid.IntRange(0, 40).Draw(rt, "hours")) * time.Hour)
+			c.AdvanceClock(time.Duration(rapid.IntRange(0, 40).Draw(rt, "hours")) * time.Hour)
 			c.addNext(rt, rapid.SampledFrom(ids).Draw(rt, "whose"))
 		}
 		for _, id := range ids {
@@ -364,16 +364,16 @@ func (c *history) addNext(rt *rapid.T, id market.LeadID) {
 		return
 	}
 	to := market.LeadStatus(rapid.IntRange(int(market.StatusContacted), int(market.StatusReturned)).Draw(rt, "to"))
-	from := func(change *event.LeadChange) { change.From = row.Status }
+	from := func(change *event.LeadStatusChange) { change.From = row.Status }
 	switch {
-	case !row.Status.CanBecome(to) || to == market.StatusReturned && row.ReturnState() == market.ReturnRefused:
+	case !row.Status.CanReportChangeTo(to) || to == market.StatusReturned && row.ReturnState() == market.ReturnRefused:
 		c.report(id, to, event.ChangeNotAllowed, from)
 	case row.ReturnState() == market.ReturnPending:
-		result := rapid.SampledFrom([]event.LeadChangeResult{event.ChangeDone, event.ChangeRefused}).Draw(rt, "the operator's decision")
-		c.report(id, market.StatusReturned, result, from, func(change *event.LeadChange) { change.WasPending = true })
+		result := rapid.SampledFrom([]event.LeadStatusChangeResult{event.ChangeDone, event.ChangeRefused}).Draw(rt, "the operator's decision")
+		c.report(id, market.StatusReturned, result, from, func(change *event.LeadStatusChange) { change.WasPending = true })
 	case to == market.StatusReturned && rapid.Bool().Draw(rt, "an operator decides"):
 		c.report(id, to, event.ChangePending, from)
 	default:
-		c.report(id, to, event.ChangeDone, from, func(change *event.LeadChange) { change.Webhook = to.WebhookType() })
+		c.report(id, to, event.ChangeDone, from, func(change *event.LeadStatusChange) { change.Webhook = to.WebhookType() })
 	}
 }

@@ -27,7 +27,7 @@ func (x *Explanation) answered() string {
 type settlement struct {
 	how    event.PostSettlement
 	status uint32
-	fault  market.Fault
+	fault  market.RequestFault
 	next   int // the next buyer; 0 if there is none
 	url    string
 }
@@ -93,8 +93,8 @@ func TestExplainAnswers(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			c := newHistory(t)
 			c.configured(1, "buy_1", "buy_2", "buy_3")
-			ingest := c.LeadID(1)
-			c.AddPostedLead(ingest)
+			ingest := c.NewLeadID(1)
+			c.AddLeadPostedToBuyer1(ingest)
 			c.settle(ingest, row.records)
 			row.check(t, "an ingest", c.explained(ingest), row.ingest, row.ingestWhy)
 			if row.post == "" {
@@ -102,7 +102,7 @@ func TestExplainAnswers(t *testing.T) {
 			}
 			c = newHistory(t)
 			c.configured(1, "buy_1", "buy_2")
-			held, post := c.offering(1, "theirs"), c.LeadID(2)
+			held, post := c.offering(1, "theirs"), c.NewLeadID(2)
 			c.Add(held)
 			c.claim(post, held, 1, 0)
 			c.settle(post, row.records, func(s *event.PostSettled) { s.Sale = atBid(held, 1) })
@@ -115,7 +115,7 @@ func TestExplainAnswers(t *testing.T) {
 func (c *history) settle(id market.LeadID, records []settlement, change ...func(*event.PostSettled)) {
 	c.t.Helper()
 	for _, ev := range records {
-		c.Advance(time.Second)
+		c.AdvanceClock(time.Second)
 		c.AddPostResult(id, ev.how, append([]func(*event.PostSettled){func(s *event.PostSettled) {
 			s.Status, s.Fault, s.Post.URL = ev.status, ev.fault, ev.url
 			switch {
@@ -145,12 +145,12 @@ func (row *answerRow) check(t *testing.T, path string, doc *Explanation, want, w
 // TestExplainAnswersAtOnce: the answers for leads that were posted to no buyer.
 func TestExplainAnswersAtOnce(t *testing.T) {
 	c := newHistory(t)
-	sold, unsold, rejected := c.LeadID(1), c.LeadID(2), c.LeadID(3)
+	sold, unsold, rejected := c.NewLeadID(1), c.NewLeadID(2), c.NewLeadID(3)
 	c.Add(&event.LeadDecided{Lead: sold, Campaign: 1, Supplier: 1, Sale: logtest.SaleTo(1), Keep: c.Now + 1e15})
 	c.Add(&event.LeadDecided{Lead: unsold, Campaign: 1, Supplier: 1, Reason: market.ReasonCapsFull, Keep: c.Now + 1e15})
 	c.Add(&event.LeadDecided{
 		Lead: rejected, Campaign: 1, Supplier: 1, Reason: market.ReasonDuplicate, Keep: c.Now + 1e15,
-		Fields: []event.Field{{Name: sellerLeadField, Kind: market.KindString, Text: []byte("u")}},
+		Fields: []event.LeadField{{Name: sellerLeadField, Kind: market.KindString, Text: []byte("u")}},
 	})
 	for id, want := range map[market.LeadID]string{
 		sold: "201 ACCEPTED at 0s", unsold: "201 UNMATCHED caps_full at 0s", rejected: "422 post_rejected duplicate at 0s",
@@ -165,9 +165,9 @@ func TestExplainAnswersAtOnce(t *testing.T) {
 // has no answer. The last event alone does not determine it.
 func TestExplainAnswersInAGap(t *testing.T) {
 	c := newHistory(t)
-	id := c.LeadID(1)
-	c.AddPostedLead(id)
-	c.AddOtherLeads(10)
+	id := c.NewLeadID(1)
+	c.AddLeadPostedToBuyer1(id)
+	c.AddUnsoldLeads(10)
 	c.AddPostResult(id, event.SettledPending, func(s *event.PostSettled) { s.Fault = market.FaultTimeout })
 	c.AddPostResult(id, event.SettledDelivered)
 	c.limits.entries = 3

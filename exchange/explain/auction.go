@@ -19,30 +19,30 @@ const (
 
 // newAuctionExplanation returns the explanation of the auction in a log entry, as of its
 // decision. It lacks the leads that later claimed one of its offers.
-func (e *Explainer) newAuctionExplanation(found *logEntry) *Explanation {
-	held := found.auctionHeld()
+func (e *Explainer) newAuctionExplanation(auctionEntry *logEntry) *Explanation {
+	held := auctionEntry.mustBeAuctionHeld()
 	doc := &Explanation{
 		Kind: kindPing, ID: held.Auction.String(), AuctionID: held.Auction.String(),
 		SellerID: held.SellerAuction, RequestID: held.Request.String(),
 		Supplier: e.state.NameOf(event.ObjectSupplier, held.Supplier),
 		Campaign: e.state.NameOf(event.ObjectCampaign, held.Campaign),
 		Catalog:  held.Catalog, Hops: held.Hops, Test: held.Test,
-		Received: Instant(held.Began), Decided: Instant(found.at), BidsDue: Instant(held.Deadline), Until: Instant(held.Until),
+		Received: UnixNanos(held.Began), Decided: UnixNanos(auctionEntry.at), BidsDue: UnixNanos(held.Deadline), Until: UnixNanos(held.Until),
 		Status: statusNoBid, Reason: held.Reason.String(),
-		Fields: fieldsAsJSON(held.Fields), Posts: []Post{},
+		Fields: fieldsAsJSON(held.Fields), Posts: []PostToBuyer{},
 	}
 	if held.SellerAuction == "" {
 		doc.Kind, doc.ID = kindAvailability, market.PingID(held.Auction).String()
 	}
-	doc.Answer = &Answer{At: doc.Decided, Status: http.StatusOK, Result: answerNoBid, Reason: doc.Reason}
-	if doc.Offers = e.listOffers(held); len(doc.Offers) > 0 {
+	doc.Answer = &AnswerToSupplier{At: doc.Decided, Status: http.StatusOK, Result: answerNoBid, Reason: doc.Reason}
+	if doc.Offers = e.listOffersToSupplier(held); len(doc.Offers) > 0 {
 		doc.Status, doc.Answer.Result = statusBid, answerBid
 	}
-	config := e.readCampaignConfig(held.Catalog, doc.Campaign, found.seq)
+	config := e.readCampaignConfig(held.Catalog, doc.Campaign, auctionEntry.seq)
 	doc.Method = config.method
-	doc.renameZIP3(cmp.Or(config.zip, zipField))
-	doc.Candidates = e.listCandidates(config, held.Trail, held.Bids, len(held.Trail) > 0)
-	doc.noteMissingConfig(&config)
+	doc.renameToZIP3IfThreeDigits(cmp.Or(config.zip, zipField))
+	doc.Candidates = e.listFilterSetCandidates(config, held.Trail, held.Bids, len(held.Trail) > 0)
+	doc.addNoteIfBuyersUnknown(&config)
 	doc.Why = summarizeAuction(doc)
 	return doc
 }
@@ -50,19 +50,19 @@ func (e *Explainer) newAuctionExplanation(found *logEntry) *Explanation {
 // zip3 is the name that a ping uses for a field with only the first three digits of a ZIP code.
 const zip3 = "zip3"
 
-// renameZIP3 renames the field with the name zip to zip3 if its value has only three digits.
+// renameToZIP3IfThreeDigits renames the field with the name zipFieldName to zip3 if its value has only three digits.
 // The log stores these digits under the name of the full ZIP code.
-func (x *Explanation) renameZIP3(zip string) {
-	if value, ok := x.Fields[zip]; ok && len(value) == len(`"941"`) {
-		delete(x.Fields, zip)
+func (x *Explanation) renameToZIP3IfThreeDigits(zipFieldName string) {
+	if value, ok := x.Fields[zipFieldName]; ok && len(value) == len(`"941"`) {
+		delete(x.Fields, zipFieldName)
 		x.Fields[zip3] = value
 	}
 }
 
-// noteMissingConfig adds a note to the explanation if it could not name the buyer of a
+// addNoteIfBuyersUnknown adds a note to the explanation if it could not name the buyer of a
 // candidate, because the configuration of that time is unavailable.
-func (x *Explanation) noteMissingConfig(l *campaignConfig) {
-	if l.known {
+func (x *Explanation) addNoteIfBuyersUnknown(config *campaignConfigOfVersion) {
+	if config.known {
 		return
 	}
 	for i := range x.Candidates {
@@ -74,24 +74,24 @@ func (x *Explanation) noteMissingConfig(l *campaignConfig) {
 	}
 }
 
-// listCandidates lists the campaign's filter sets with the outcome of each. Pinged filter sets
+// listFilterSetCandidates lists the campaign's filter sets with the outcome of each. Pinged filter sets
 // come first, in the order of bids, then the others by number.
 //
-// The trail has the outcomes by filter set. A filter set that is missing in the trail was not
-// needed for the decision. It is listed only if all is set and the configuration l is known.
-func (e *Explainer) listCandidates(l campaignConfig, trail []event.OutcomeFilterSets, bids []event.Bid, all bool) []Candidate {
-	outcomes := make(map[uint32]market.Outcome)
+// recordedOutcomes has the outcomes by filter set. A filter set that is missing there was not
+// needed for the decision. It is listed only if includeWithoutOutcome is set and config is known.
+func (e *Explainer) listFilterSetCandidates(config campaignConfigOfVersion, recordedOutcomes []event.FilterSetsWithOutcome, bids []event.Bid, includeWithoutOutcome bool) []FilterSetCandidate {
+	outcomes := make(map[uint32]market.BuyerOutcome)
 	seats := 0
-	for i := range trail {
-		for seat := trail[i].FilterSets.NextFrom(0); seat >= 0; seat = trail[i].FilterSets.NextFrom(seat + 1) {
-			outcomes[uint32(seat)] = trail[i].Outcome
+	for i := range recordedOutcomes {
+		for seat := recordedOutcomes[i].FilterSets.NextFrom(0); seat >= 0; seat = recordedOutcomes[i].FilterSets.NextFrom(seat + 1) {
+			outcomes[uint32(seat)] = recordedOutcomes[i].Outcome
 			seats = max(seats, seat+1)
 		}
 	}
-	if all && len(trail) > 0 {
-		seats = max(seats, len(l.buyers))
+	if includeWithoutOutcome && len(recordedOutcomes) > 0 {
+		seats = max(seats, len(config.buyers))
 	}
-	list := make([]Candidate, 0, max(seats, len(bids)))
+	list := make([]FilterSetCandidate, 0, max(seats, len(bids)))
 	pinged := make(map[uint32]bool, len(bids))
 	for i := range bids {
 		bid := &bids[i]
@@ -100,30 +100,30 @@ func (e *Explainer) listCandidates(l campaignConfig, trail []event.OutcomeFilter
 			outcome = bid.Outcome
 		}
 		pinged[bid.FilterSet] = true
-		list = append(list, e.newPingedCandidate(bid, outcome))
+		list = append(list, e.newCandidateFromBid(bid, outcome))
 	}
 	for seat := range uint32(seats) {
 		outcome, ok := outcomes[seat]
-		if !pinged[seat] && (ok || all) {
-			list = append(list, Candidate{Buyer: l.buyerOfFilterSet(seat), Seat: seat, Outcome: outcome.String()})
+		if !pinged[seat] && (ok || includeWithoutOutcome) {
+			list = append(list, FilterSetCandidate{Buyer: config.buyerOfFilterSet(seat), Seat: seat, Outcome: outcome.String()})
 		}
 	}
 	return list
 }
 
-// newPingedCandidate returns the candidate for an entry of the auction's list of bids. Some
+// newCandidateFromBid returns the candidate for an entry of the auction's list of bids. Some
 // entries have no ping behind them, and Pinged is then false. In these cases the buyer had
 // demanded a pause with a 429, or its connection limit was reached.
-func (e *Explainer) newPingedCandidate(bid *event.Bid, outcome market.Outcome) Candidate {
-	c := Candidate{
+func (e *Explainer) newCandidateFromBid(bid *event.Bid, outcome market.BuyerOutcome) FilterSetCandidate {
+	c := FilterSetCandidate{
 		Buyer: e.state.NameOf(event.ObjectBuyer, bid.Buyer), Seat: bid.FilterSet, Outcome: outcome.String(), Pinged: true,
-		Elapsed: Milliseconds(bid.Elapsed), Status: bid.Status, Fault: faultName(bid.Fault), Reason: bid.Reason,
+		Elapsed: NanosAsMilliseconds(bid.Elapsed), Status: bid.Status, Fault: nameOfFault(bid.Fault), Reason: bid.Reason,
 	}
 	if outcome == market.OutcomeRateLimited && bid.Status == 0 && (bid.Fault == market.FaultNone || bid.Fault == market.FaultConnectionLimit) {
 		c.Pinged, c.Elapsed = false, 0
 	}
 	if bid.Currency != (market.Currency{}) {
-		c.Bid, c.Until = newAmount(bid.Amount, bid.Currency), Instant(bid.ValidUntil)
+		c.Bid, c.Until = newAmount(bid.Amount, bid.Currency), UnixNanos(bid.ValidUntil)
 	}
 	if bid.Payout != 0 {
 		c.Payout = newAmount(bid.Payout, bid.Currency)

@@ -14,9 +14,9 @@ import (
 	"pingpost/wal"
 )
 
-// campaignConfig is a campaign's configuration in one version of the catalog, reduced to the
+// campaignConfigOfVersion is a campaign's configuration in one version of the catalog, reduced to the
 // parts that an explanation shows. known is false if that version's document is unavailable.
-type campaignConfig struct {
+type campaignConfigOfVersion struct {
 	known  bool
 	method string
 	buyers []string // by filter set
@@ -31,22 +31,22 @@ const zipField = "zip"
 
 // buyerOfFilterSet returns the id of the buyer to which the filter set with this number
 // belongs, or "" if it is unknown.
-func (l *campaignConfig) buyerOfFilterSet(filterSet uint32) string {
-	if int(filterSet) < len(l.buyers) {
-		return l.buyers[filterSet]
+func (l *campaignConfigOfVersion) buyerOfFilterSet(filterSetNumber uint32) (buyerID string) {
+	if int(filterSetNumber) < len(l.buyers) {
+		return l.buyers[filterSetNumber]
 	}
 	return ""
 }
 
 // readCampaignConfig reads a campaign's configuration from the stored document of a catalog
-// version. seq is the number of a log entry that was decided under that version; the search for
+// version. decidedAtSeq is the number of a log entry that was decided under that version; the search for
 // the document starts there. If the document is missing or damaged, the result's known is
 // false.
-func (e *Explainer) readCampaignConfig(version uint32, campaign string, seq uint64) campaignConfig {
-	hash := e.documentHash(version, seq)
+func (e *Explainer) readCampaignConfig(catalogVersion uint32, campaignID string, decidedAtSeq uint64) campaignConfigOfVersion {
+	hash := e.searchConfigDocumentHash(catalogVersion, decidedAtSeq)
 	text, err := os.ReadFile(filepath.Join(e.dataDir, "catalogs", hash+".json"))
 	if sum := sha256.Sum256(text); err != nil || hex.EncodeToString(sum[:]) != hash {
-		return campaignConfig{}
+		return campaignConfigOfVersion{}
 	}
 	var document struct {
 		Campaigns []struct {
@@ -65,11 +65,11 @@ func (e *Explainer) readCampaignConfig(version uint32, campaign string, seq uint
 		} `json:"campaigns"`
 	}
 	if json.Unmarshal(text, &document) != nil {
-		return campaignConfig{}
+		return campaignConfigOfVersion{}
 	}
 	for i := range document.Campaigns {
-		if c := &document.Campaigns[i]; c.ID == campaign {
-			found := campaignConfig{known: true, method: c.Method, zip: zipField, reasons: make(map[string]bool)}
+		if c := &document.Campaigns[i]; c.ID == campaignID {
+			found := campaignConfigOfVersion{known: true, method: c.Method, zip: zipField, reasons: make(map[string]bool)}
 			for _, reason := range c.Returns.Reasons {
 				found.reasons[reason] = true
 			}
@@ -84,10 +84,10 @@ func (e *Explainer) readCampaignConfig(version uint32, campaign string, seq uint
 			return found
 		}
 	}
-	return campaignConfig{}
+	return campaignConfigOfVersion{}
 }
 
-// documentHash returns the hash of a configuration version's document. It is "" if the log
+// searchConfigDocumentHash returns the hash of a configuration version's document. It is "" if the log
 // no longer has the event that set the version.
 //
 // Versions increase along the log, and every decision names its own. So the search bisects
@@ -95,22 +95,22 @@ func (e *Explainer) readCampaignConfig(version uint32, campaign string, seq uint
 // shortly before it. Decisions in flight end under the version that they began with.
 // Around a change the versions may therefore alternate for some seconds, so the search
 // also reads a few segments backwards.
-func (e *Explainer) documentHash(version uint32, seq uint64) string {
-	if now := e.state.CurrentConfigVersion(); now.Version == version {
+func (e *Explainer) searchConfigDocumentHash(configVersion uint32, decidedAtSeq uint64) string {
+	if now := e.state.CurrentConfigVersion(); now.Version == configVersion {
 		return now.Document
 	}
 	segments, err := wal.Segments(e.dataDir)
 	if err != nil {
 		return ""
 	}
-	segments = segments[:sort.Search(len(segments), func(i int) bool { return segments[i].First > seq })]
-	firstUse := sort.Search(len(segments), func(i int) bool { return e.configVersionAt(segments[i].First) >= version })
+	segments = segments[:sort.Search(len(segments), func(i int) bool { return segments[i].First > decidedAtSeq })]
+	firstUse := sort.Search(len(segments), func(i int) bool { return e.firstConfigVersionFrom(segments[i].First) >= configVersion })
 	for i := min(firstUse, len(segments)-1); i >= max(0, firstUse-alternatingSegments); i-- {
-		until := seq
+		until := decidedAtSeq
 		if i+1 < len(segments) {
 			until = segments[i+1].First - 1
 		}
-		if hash := e.findDocumentHash(segments[i].First, until, version); hash != "" {
+		if hash := e.scanForConfigDocumentHash(segments[i].First, until, configVersion); hash != "" {
 			return hash
 		}
 	}
@@ -122,16 +122,16 @@ const (
 	maxUnversioned      = 4096 // consecutive entries that may name no version
 )
 
-// configVersionAt returns the configuration version that the log used at the entry first. It
+// firstConfigVersionFrom returns the configuration version that the log used at the entry firstSeq. It
 // reads on until an event names a version, and returns 0 if none of the next 4096 entries does.
-func (e *Explainer) configVersionAt(first uint64) (version uint32) {
-	e.forEachEvent(first, first+maxUnversioned, func(ev event.Event) bool {
+func (e *Explainer) firstConfigVersionFrom(firstSeq uint64) (version uint32) {
+	e.forEachEvent(firstSeq, firstSeq+maxUnversioned, func(ev event.Event) bool {
 		switch ev := ev.(type) {
 		case *event.LeadDecided:
 			version = ev.Catalog
-		case *event.AuctionHeld:
+		case *event.PingAuctionCompleted:
 			version = ev.Catalog
-		case *event.CatalogSet:
+		case *event.ConfigActivated:
 			version = ev.Version
 		}
 		return version == 0
@@ -139,11 +139,11 @@ func (e *Explainer) configVersionAt(first uint64) (version uint32) {
 	return version
 }
 
-// findDocumentHash reads the log from entry first to entry last for the event that activated a
+// scanForConfigDocumentHash reads the log from entry firstSeq to entry lastSeq for the event that activated a
 // configuration version. It returns the hash of the version's document, or "".
-func (e *Explainer) findDocumentHash(first, last uint64, version uint32) (hash string) {
-	e.forEachEvent(first, last, func(ev event.Event) bool {
-		if set, ok := ev.(*event.CatalogSet); ok && set.Version == version {
+func (e *Explainer) scanForConfigDocumentHash(firstSeq, lastSeq uint64, configVersion uint32) (hash string) {
+	e.forEachEvent(firstSeq, lastSeq, func(ev event.Event) bool {
+		if set, ok := ev.(*event.ConfigActivated); ok && set.Version == configVersion {
 			hash = string(append([]byte(nil), set.Document...))
 		}
 		return hash == ""
@@ -151,11 +151,11 @@ func (e *Explainer) findDocumentHash(first, last uint64, version uint32) (hash s
 	return hash
 }
 
-// forEachEvent calls visit with each event of the log from entry first to entry last. It ends
+// forEachEvent calls visit with each event of the log from entry firstSeq to entry lastSeq. It ends
 // early if visit returns false or an entry cannot be read. visit must not keep the event after
 // it returns.
-func (e *Explainer) forEachEvent(first, last uint64, visit func(event.Event) bool) {
-	reader, err := e.log.NewReader(first)
+func (e *Explainer) forEachEvent(firstSeq, lastSeq uint64, visit func(event.Event) (more bool)) {
+	reader, err := e.log.NewReader(firstSeq)
 	if err != nil {
 		return
 	}
@@ -163,7 +163,7 @@ func (e *Explainer) forEachEvent(first, last uint64, visit func(event.Event) boo
 	decoder := event.Decoder{ForReplay: true}
 	for {
 		next, err := reader.Next()
-		if errors.Is(err, io.EOF) || err != nil || next.Seq > last {
+		if errors.Is(err, io.EOF) || err != nil || next.Seq > lastSeq {
 			return
 		}
 		ev, err := decoder.Decode(next.Data)

@@ -17,10 +17,10 @@ import (
 // version.
 func (c *history) unsoldUnder(n byte, version uint32) market.LeadID {
 	c.t.Helper()
-	id := c.LeadID(n)
+	id := c.NewLeadID(n)
 	c.Add(&event.LeadDecided{
 		Lead: id, Campaign: 1, Supplier: 1, Catalog: version, Reason: market.ReasonCapsFull, Keep: c.Now + int64(24*time.Hour),
-		Trail: []event.OutcomeFilterSets{{Outcome: market.OutcomeWrongState, FilterSets: bitset.Set{2}}, {Outcome: market.OutcomeCapped, FilterSets: bitset.Set{1}}},
+		Trail: []event.FilterSetsWithOutcome{{Outcome: market.OutcomeWrongState, FilterSets: bitset.Set{2}}, {Outcome: market.OutcomeCapped, FilterSets: bitset.Set{1}}},
 	})
 	return id
 }
@@ -38,7 +38,7 @@ func TestExplainFilterSets(t *testing.T) {
 				c.configured(version, first, "buy_9")
 				for i := range leads {
 					n++
-					c.Advance(time.Second)
+					c.AdvanceClock(time.Second)
 					of, buyer := version, first
 					if version > 1 && i%3 == 1 && i < 10 { // this one began before the change
 						of, buyer = version-1, fmt.Sprint("buy_", version-1)
@@ -102,9 +102,9 @@ func TestExplainWithoutConfiguration(t *testing.T) {
 // outcome's name. A bid has the outcome of its step in the trail.
 func TestEveryOutcomeIsNamed(t *testing.T) {
 	c := newHistory(t)
-	var trail []event.OutcomeFilterSets
+	var trail []event.FilterSetsWithOutcome
 	var bids []event.Bid
-	for outcome := range market.Outcome(market.OutcomeCount) {
+	for outcome := range market.BuyerOutcome(market.OutcomeCount) {
 		if outcome == market.OutcomeNone {
 			continue
 		}
@@ -112,12 +112,12 @@ func TestEveryOutcomeIsNamed(t *testing.T) {
 		seats := bitset.New(64)
 		seats.Add(unasked)
 		seats.Add(asked)
-		trail = append(trail, event.OutcomeFilterSets{Outcome: outcome, FilterSets: seats})
+		trail = append(trail, event.FilterSetsWithOutcome{Outcome: outcome, FilterSets: seats})
 		bids = append(bids, event.Bid{FilterSet: uint32(asked), Buyer: 1, Outcome: market.OutcomeLost, Elapsed: 1e6, Status: 200})
 	}
 	seen := map[uint32]bool{}
-	for _, candidate := range c.listCandidates(campaignConfig{}, trail, bids, true) {
-		want := market.Outcome(candidate.Seat / 2).String()
+	for _, candidate := range c.listFilterSetCandidates(campaignConfigOfVersion{}, trail, bids, true) {
+		want := market.BuyerOutcome(candidate.Seat / 2).String()
 		if candidate.Seat < 2 {
 			want = "not_asked"
 		}
@@ -136,13 +136,13 @@ func TestEveryOutcomeIsNamed(t *testing.T) {
 func TestPausedBuyerIsNotPinged(t *testing.T) {
 	c := newHistory(t)
 	held := c.offering(1, "theirs")
-	held.Trail = append(held.Trail, event.OutcomeFilterSets{Outcome: market.OutcomeRateLimited, FilterSets: bitset.Set{0b111100}})
+	held.Trail = append(held.Trail, event.FilterSetsWithOutcome{Outcome: market.OutcomeRateLimited, FilterSets: bitset.Set{0b111100}})
 	held.Bids = append(held.Bids,
 		event.Bid{FilterSet: 2, Buyer: 3, Outcome: market.OutcomeRateLimited, Elapsed: 7e6, Status: 429},
 		event.Bid{FilterSet: 3, Buyer: 4, Outcome: market.OutcomeRateLimited, Elapsed: 1e3},
 		event.Bid{FilterSet: 4, Buyer: 5, Outcome: market.OutcomeRateLimited, Elapsed: 1e9, Fault: market.FaultConnectionLimit})
 	c.Add(held)
-	doc, err := c.Auction(held.Auction)
+	doc, err := c.ExplainAuction(held.Auction)
 	if err != nil {
 		t.Fatal(err)
 	}

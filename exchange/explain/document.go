@@ -20,18 +20,18 @@ type Explanation struct {
 	Test      bool   `json:"test,omitempty"`   // a test: no cap, funds or turn was used
 	Erased    bool   `json:"erased,omitempty"` // the person's data was erased
 
-	Received Instant `json:"received_at"`
-	Decided  Instant `json:"decided_at"`           // when the decision became durable
-	BidsDue  Instant `json:"bids_due_at,omitzero"` // of an auction
-	Until    Instant `json:"valid_until,omitzero"` // end of our bid to the seller
-	Settled  Instant `json:"settled_at,omitzero"`  // when the delivery ended
+	Received UnixNanos `json:"received_at"`
+	Decided  UnixNanos `json:"decided_at"`           // when the decision became durable
+	BidsDue  UnixNanos `json:"bids_due_at,omitzero"` // of an auction
+	Until    UnixNanos `json:"valid_until,omitzero"` // end of our bid to the seller
+	Settled  UnixNanos `json:"settled_at,omitzero"`  // when the delivery ended
 
-	Status      string  `json:"status"`             // lead: OPEN, ACCEPTED, UNMATCHED, or the buyer's report contacted, qualified, sold or returned; ping: NO_BID, BID, TAKEN (a lead claimed it, not yet acknowledged) or SOLD
-	Delivery    string  `json:"delivery,omitempty"` // of a lead that had a buyer
-	Reason      string  `json:"reason,omitempty"`   // the reason code in the seller's answer
-	Answer      *Answer `json:"answer,omitempty"`   // the first answer to the call; absent if it is unknown or there was no answer
-	Why         string  `json:"why"`                // the summary in words
-	DuplicateOf string  `json:"duplicate_of,omitempty"`
+	Status      string            `json:"status"`             // lead: OPEN, ACCEPTED, UNMATCHED, or the buyer's report contacted, qualified, sold or returned; ping: NO_BID, BID, TAKEN (a lead claimed it, not yet acknowledged) or SOLD
+	Delivery    string            `json:"delivery,omitempty"` // of a lead that had a buyer
+	Reason      string            `json:"reason,omitempty"`   // the reason code in the seller's answer
+	Answer      *AnswerToSupplier `json:"answer,omitempty"`   // the first answer to the call; absent if it is unknown or there was no answer
+	Why         string            `json:"why"`                // the summary in words
+	DuplicateOf string            `json:"duplicate_of,omitempty"`
 
 	// The current sale, complete or in delivery. A ping has the sale of the lead that
 	// claimed one of its offers. Absent without a sale.
@@ -41,13 +41,13 @@ type Explanation struct {
 	Margin *Amount `json:"margin,omitempty"`
 
 	Fields     map[string]json.RawMessage `json:"fields"` // the lead's fields without contact data
-	Candidates []Candidate                `json:"candidates"`
-	Offers     []Offer                    `json:"offers,omitempty"`      // of a ping: the offers to its seller, best first
-	Rejected   []Claim                    `json:"turned_away,omitempty"` // of a ping: leads that claimed its bid and were rejected before the post
-	Posts      []Post                     `json:"posts"`
+	Candidates []FilterSetCandidate       `json:"candidates"`
+	Offers     []OfferToSupplier          `json:"offers,omitempty"`      // of a ping: the offers to its seller, best first
+	Rejected   []OfferClaim               `json:"turned_away,omitempty"` // of a ping: leads that claimed its bid and were rejected before the post
+	Posts      []PostToBuyer              `json:"posts"`
 
-	Reports  []StatusReport `json:"reports,omitempty"`  // after the sale, in order of time
-	Webhooks []Webhook      `json:"webhooks,omitempty"` // in the order of the events that caused them
+	Reports  []StatusReport    `json:"reports,omitempty"`  // after the sale, in order of time
+	Webhooks []SupplierWebhook `json:"webhooks,omitempty"` // in the order of the events that caused them
 
 	Auction   *Explanation   `json:"auction,omitempty"`   // of a lead that claimed a bid: the ping
 	Leads     []*Explanation `json:"leads,omitempty"`     // of a ping: the leads that claimed its offers, in order of time
@@ -55,78 +55,78 @@ type Explanation struct {
 	Notes     []string       `json:"notes,omitempty"`     // gaps in this explanation, with the reasons
 }
 
-// Answer is the exchange's first answer to the ingest, post or ping that is explained.
-type Answer struct {
-	At     Instant `json:"at"`     // when the result was final
-	Status int     `json:"status"` // HTTP
-	Result string  `json:"says"`   // a lead's status, bid or no_bid for a ping, or an error code
-	Reason string  `json:"reason,omitempty"`
+// AnswerToSupplier is the exchange's first answer to the ingest, post or ping that is explained.
+type AnswerToSupplier struct {
+	At     UnixNanos `json:"at"`     // when the result was final
+	Status int       `json:"status"` // HTTP
+	Result string    `json:"says"`   // a lead's status, bid or no_bid for a ping, or an error code
+	Reason string    `json:"reason,omitempty"`
 }
 
-// Offer is a bid that the supplier could claim.
-type Offer struct {
-	Buyer  string  `json:"buyer_id"`
-	Price  *Amount `json:"price"`  // the buyer's bid
-	Payout *Amount `json:"payout"` // the supplier's share
-	Until  Instant `json:"valid_until"`
-	Claims []Claim `json:"taken_by,omitempty"` // in order of time; buyers refused all but the last
+// OfferToSupplier is a bid that the supplier could claim.
+type OfferToSupplier struct {
+	Buyer  string       `json:"buyer_id"`
+	Price  *Amount      `json:"price"`  // the buyer's bid
+	Payout *Amount      `json:"payout"` // the supplier's share
+	Until  UnixNanos    `json:"valid_until"`
+	Claims []OfferClaim `json:"taken_by,omitempty"` // in order of time; buyers refused all but the last
 }
 
-// Claim is a lead that claimed an offer, with its current state.
-type Claim struct {
+// OfferClaim is a lead that claimed an offer, with its current state.
+type OfferClaim struct {
 	Lead     string `json:"lead_id"`
 	Status   string `json:"status"`
 	Delivery string `json:"delivery"`
 	Reason   string `json:"reason,omitempty"`
 }
 
-// Candidate is one filter set of the campaign (a buyer's entry with filters, price and caps),
+// FilterSetCandidate is one filter set of the campaign (a buyer's entry with filters, price and caps),
 // with its outcome in the auction.
-type Candidate struct {
-	Buyer   string       `json:"buyer_id"` // empty if the configuration of that time is unavailable
-	Seat    uint32       `json:"seat"`
-	Outcome string       `json:"outcome"`
-	Pinged  bool         `json:"asked"`               // the buyer got a ping
-	Elapsed Milliseconds `json:"elapsed_ms,omitzero"` // from the start of the auction to the buyer's answer
-	Bid     *Amount      `json:"bid,omitempty"`       // also if the bid was invalid
-	Payout  *Amount      `json:"payout,omitempty"`
-	Until   Instant      `json:"valid_until,omitzero"`
-	Status  uint32       `json:"status,omitempty"` // HTTP
-	Fault   Fault        `json:"fault,omitempty"`
-	Reason  string       `json:"reason,omitempty"` // the buyer's own text
+type FilterSetCandidate struct {
+	Buyer   string              `json:"buyer_id"` // empty if the configuration of that time is unavailable
+	Seat    uint32              `json:"seat"`
+	Outcome string              `json:"outcome"`
+	Pinged  bool                `json:"asked"`               // the buyer got a ping
+	Elapsed NanosAsMilliseconds `json:"elapsed_ms,omitzero"` // from the start of the auction to the buyer's answer
+	Bid     *Amount             `json:"bid,omitempty"`       // also if the bid was invalid
+	Payout  *Amount             `json:"payout,omitempty"`
+	Until   UnixNanos           `json:"valid_until,omitzero"`
+	Status  uint32              `json:"status,omitempty"` // HTTP
+	Fault   FaultName           `json:"fault,omitempty"`
+	Reason  string              `json:"reason,omitempty"` // the buyer's own text
 }
 
-// Post is the delivery of a lead to one buyer's endpoint.
-type Post struct {
-	Buyer       string       `json:"buyer_id"`
-	Intended    Instant      `json:"intended_at"` // when the intention became durable, before the first attempt
-	Price       *Amount      `json:"price"`
-	Payout      *Amount      `json:"payout"`
-	Tries       []Try        `json:"tries"` // attempts that did not end the delivery
-	Settlements []Settlement `json:"settlements"`
+// PostToBuyer is the delivery of a lead to one buyer's endpoint.
+type PostToBuyer struct {
+	Buyer       string              `json:"buyer_id"`
+	Intended    UnixNanos           `json:"intended_at"` // when the intention became durable, before the first attempt
+	Price       *Amount             `json:"price"`
+	Payout      *Amount             `json:"payout"`
+	Tries       []FailedPostAttempt `json:"tries"` // attempts that did not end the delivery
+	Settlements []PostSettlement    `json:"settlements"`
 }
 
-// Try is a failed attempt to post the lead, after which the exchange made another attempt.
-type Try struct {
-	Attempt uint32  `json:"attempt"` // from 1
-	Ended   Instant `json:"ended_at"`
-	Status  uint32  `json:"status,omitempty"`
-	Fault   Fault   `json:"fault,omitempty"`
-	Verdict string  `json:"verdict,omitempty"` // refused, unreached, unknown or busy; absent in logs of earlier versions
-	Code    string  `json:"code,omitempty"`    // the buyer's own code of the refusal
+// FailedPostAttempt is a failed attempt to post the lead, after which the exchange made another attempt.
+type FailedPostAttempt struct {
+	Attempt uint32    `json:"attempt"` // from 1
+	Ended   UnixNanos `json:"ended_at"`
+	Status  uint32    `json:"status,omitempty"`
+	Fault   FaultName `json:"fault,omitempty"`
+	Verdict string    `json:"verdict,omitempty"` // refused, unreached, unknown or busy; absent in logs of earlier versions
+	Code    string    `json:"code,omitempty"`    // the buyer's own code of the refusal
 }
 
-// Settlement is a change in the state of a delivery: delivered, refused, pending, unknown,
+// PostSettlement is a change in the state of a delivery: delivered, refused, pending, unknown,
 // confirmed, released or resent. A post may have several, in order of time.
-type Settlement struct {
-	At        Instant      `json:"at"`
-	Outcome   string       `json:"settlement"`
-	Status    uint32       `json:"status,omitempty"`
-	Fault     Fault        `json:"fault,omitempty"` // of the last attempt; a timeout if it was still running
-	Failed    uint32       `json:"failed_attempts,omitempty"`
-	Elapsed   Milliseconds `json:"elapsed_ms,omitzero"` // of the last attempt
-	Code      string       `json:"code,omitempty"`      // the buyer's own code
-	BuyerLead string       `json:"buyer_lead_id,omitempty"`
-	Reason    string       `json:"reason,omitempty"`
-	Next      string       `json:"next_buyer_id,omitempty"` // the buyer that got the lead next
+type PostSettlement struct {
+	At        UnixNanos           `json:"at"`
+	Outcome   string              `json:"settlement"`
+	Status    uint32              `json:"status,omitempty"`
+	Fault     FaultName           `json:"fault,omitempty"` // of the last attempt; a timeout if it was still running
+	Failed    uint32              `json:"failed_attempts,omitempty"`
+	Elapsed   NanosAsMilliseconds `json:"elapsed_ms,omitzero"` // of the last attempt
+	Code      string              `json:"code,omitempty"`      // the buyer's own code
+	BuyerLead string              `json:"buyer_lead_id,omitempty"`
+	Reason    string              `json:"reason,omitempty"`
+	Next      string              `json:"next_buyer_id,omitempty"` // the buyer that got the lead next
 }

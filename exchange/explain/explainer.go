@@ -28,8 +28,8 @@ import (
 type Explainer struct {
 	log         *wal.Log
 	state       *state.State
-	auctionName func(supplier market.Ref, sellerID string, test bool) [16]byte
-	contact     func(*event.LeadDecided) (event.ContactPart, error)
+	auctionName func(supplier market.PermanentNumber, sellerID string, test bool) [16]byte
+	contact     func(*event.LeadDecided) (event.LeadPersonalData, error)
 	dataDir     string
 	limits      searchLimits
 }
@@ -39,9 +39,9 @@ type Options struct {
 	Log   *wal.Log
 	State *state.State
 	// AuctionName returns the name under which memory knows a seller's auction.
-	AuctionName func(supplier market.Ref, sellerID string, test bool) [16]byte
+	AuctionName func(supplier market.PermanentNumber, sellerID string, test bool) [16]byte
 	// Contact decrypts the contact part of a lead.
-	Contact func(*event.LeadDecided) (event.ContactPart, error)
+	Contact func(*event.LeadDecided) (event.LeadPersonalData, error)
 	DataDir string
 }
 

@@ -13,10 +13,10 @@ import (
 // TestEveryFaultHasADescription: each fault has its own. The description of an unknown
 // fault is its name.
 func TestEveryFaultHasADescription(t *testing.T) {
-	said := map[string]market.Fault{}
+	said := map[string]market.RequestFault{}
 	fault := market.FaultEndpoint
 	for ; fault.String() != "unknown_fault"; fault++ {
-		words := faultName(fault).Description()
+		words := nameOfFault(fault).Description()
 		if other, taken := said[words]; taken || words == fault.String() || words == "" {
 			t.Errorf("%s: %q, as of %s", fault, words, other)
 		}
@@ -25,8 +25,8 @@ func TestEveryFaultHasADescription(t *testing.T) {
 	if len(faultDescriptions) != int(fault)-1 {
 		t.Errorf("descriptions of %d faults, want %d", len(faultDescriptions), fault-1)
 	}
-	if faultName(market.FaultNone) != "" || Fault("melted").Description() != "melted" {
-		t.Errorf("%q, %q", faultName(market.FaultNone), Fault("melted").Description())
+	if nameOfFault(market.FaultNone) != "" || FaultName("melted").Description() != "melted" {
+		t.Errorf("%q, %q", nameOfFault(market.FaultNone), FaultName("melted").Description())
 	}
 }
 
@@ -38,13 +38,13 @@ func TestExplainFaults(t *testing.T) {
 	held := c.offering(1, "theirs")
 	held.Bids = append(held.Bids, event.Bid{FilterSet: 2, Buyer: 3, Outcome: market.OutcomeError, Fault: market.FaultTLS})
 	c.Add(held)
-	doc, err := c.Auction(held.Auction)
+	doc, err := c.ExplainAuction(held.Auction)
 	if err != nil || doc.Candidates[2].Fault != "tls" || doc.Candidates[0].Fault != "" {
 		t.Fatalf("%+v, %v", doc, err)
 	}
-	id := c.LeadID(2)
-	c.AddPostedLead(id)
-	c.Add(&event.PostAttempted{Lead: id, Attempt: 1, At: c.Now, Status: 200, Fault: market.FaultMalformed})
+	id := c.NewLeadID(2)
+	c.AddLeadPostedToBuyer1(id)
+	c.Add(&event.PostAttemptFailed{Lead: id, Attempt: 1, At: c.Now, Status: 200, Fault: market.FaultMalformed})
 	c.AddPostResult(id, event.SettledRefused, func(s *event.PostSettled) {
 		s.Fault, s.Next, s.Post.URL = market.FaultResolve, logtest.SaleTo(3), "https://next.example"
 	})

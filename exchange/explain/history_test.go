@@ -31,7 +31,7 @@ func newHistory(t testing.TB) *history {
 }
 
 // nameOfAuction returns the name of a seller's auction.
-func nameOfAuction(supplier market.Ref, sellerID string, test bool) (name [16]byte) {
+func nameOfAuction(supplier market.PermanentNumber, sellerID string, test bool) (name [16]byte) {
 	sum := sha256.Sum256(fmt.Append(nil, supplier, sellerID, test))
 	copy(name[:], sum[:])
 	return name
@@ -55,18 +55,18 @@ func (c *history) document(version uint32, text string) (path string) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		c.t.Fatal(err)
 	}
-	c.Add(&event.CatalogSet{Version: version, Document: hash})
+	c.Add(&event.ConfigActivated{Version: version, Document: hash})
 	return path
 }
 
 // offering returns an auction in which the first two buyers bid 12.5 and 9. theirs is the
 // seller's id; "" makes it a request for all offers.
-func (c *history) offering(n byte, theirs string) *event.AuctionHeld {
+func (c *history) offering(n byte, theirs string) *event.PingAuctionCompleted {
 	usd := market.Currency{'U', 'S', 'D'}
-	held := &event.AuctionHeld{
-		Auction: market.AuctionID(c.LeadID(n)), Request: market.RequestID{n}, Campaign: 1, Supplier: 1, Catalog: 1,
+	held := &event.PingAuctionCompleted{
+		Auction: market.AuctionID(c.NewLeadID(n)), Request: market.RequestID{n}, Campaign: 1, Supplier: 1, Catalog: 1,
 		Began: c.Now, Deadline: c.Now + 2e9, Until: c.Now + 5e9, Keep: c.Now + int64(30*24*time.Hour), SellerAuction: theirs, Name: [16]byte{n, 7, 7},
-		Trail: []event.OutcomeFilterSets{{Outcome: market.OutcomeWon, FilterSets: bitset.Set{1}}, {Outcome: market.OutcomeLost, FilterSets: bitset.Set{2}}},
+		Trail: []event.FilterSetsWithOutcome{{Outcome: market.OutcomeWon, FilterSets: bitset.Set{1}}, {Outcome: market.OutcomeLost, FilterSets: bitset.Set{2}}},
 		Bids: []event.Bid{
 			{Buyer: 1, Token: "t", Outcome: market.OutcomeWon, Amount: 12_500_000, Payout: 10_000_000, Currency: usd, ValidUntil: c.Now + 5e9, Elapsed: 1e6, Status: 200},
 			{FilterSet: 1, Buyer: 2, Token: "u", Outcome: market.OutcomeLost, Amount: 9_000_000, Payout: 7_200_000, Currency: usd, ValidUntil: c.Now + 4e9, Elapsed: 2e6, Status: 200},
@@ -80,15 +80,15 @@ func (c *history) offering(n byte, theirs string) *event.AuctionHeld {
 
 // claim records that a lead claimed a buyer's bid, and the settlement of its delivery; 0
 // leaves the delivery in progress.
-func (c *history) claim(id market.LeadID, at *event.AuctionHeld, buyer int, came event.PostSettlement, change ...func(*event.PostSettled)) {
+func (c *history) claim(id market.LeadID, at *event.PingAuctionCompleted, buyer int, came event.PostSettlement, change ...func(*event.PostSettled)) {
 	c.t.Helper()
 	decided := &event.LeadDecided{
 		Lead: id, Request: market.RequestID{99, id[15]}, Campaign: 1, Supplier: at.Supplier, Catalog: 1, Decided: c.Now, Keep: c.Now + int64(45*24*time.Hour),
 		Sale: atBid(at, buyer), Post: event.PostIntent{URL: "https://buyer.example", Timeout: 1e9, Repeatable: true, Auction: at.Auction},
-		Trail: []event.OutcomeFilterSets{{Outcome: market.OutcomePostPending, FilterSets: bitset.Set{1 << (buyer - 1)}}},
+		Trail: []event.FilterSetsWithOutcome{{Outcome: market.OutcomePostPending, FilterSets: bitset.Set{1 << (buyer - 1)}}},
 	}
 	if at.SellerAuction != "" {
-		decided.Fields = []event.Field{{Name: sellerLeadField, Kind: market.KindString, Text: []byte("u-1")}}
+		decided.Fields = []event.LeadField{{Name: sellerLeadField, Kind: market.KindString, Text: []byte("u-1")}}
 	}
 	c.Add(decided)
 	if came == 0 {
@@ -102,7 +102,7 @@ func (c *history) claim(id market.LeadID, at *event.AuctionHeld, buyer int, came
 }
 
 // atBid returns a sale at a buyer's bid in an auction.
-func atBid(auction *event.AuctionHeld, buyer int) event.Sale {
+func atBid(auction *event.PingAuctionCompleted, buyer int) event.Sale {
 	bid := auction.Bids[buyer-1]
 	return event.Sale{Buyer: bid.Buyer, FilterSet: bid.FilterSet, Price: bid.Amount, Payout: bid.Payout, Currency: bid.Currency, Ping: auction.Name}
 }
@@ -110,7 +110,7 @@ func atBid(auction *event.AuctionHeld, buyer int) event.Sale {
 // explained explains a lead and fails the test on an error.
 func (c *history) explained(id market.LeadID) *Explanation {
 	c.t.Helper()
-	doc, err := c.Lead(id)
+	doc, err := c.ExplainLead(id)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func (x *Explanation) outcomes() string {
 }
 
 // plaintextContact decodes the contact part of a test's lead, which is not encrypted.
-func plaintextContact(ev *event.LeadDecided) (contact event.ContactPart, err error) {
+func plaintextContact(ev *event.LeadDecided) (contact event.LeadPersonalData, err error) {
 	err = contact.Decode(ev.Sealed)
 	return contact, err
 }

@@ -23,12 +23,12 @@ func TestExplainDelivery(t *testing.T) {
 	toNext := func(url string) func(*event.PostSettled) {
 		return func(s *event.PostSettled) {
 			s.Next, s.Post.URL = logtest.SaleTo(3), url
-			s.Trail = []event.OutcomeFilterSets{{Outcome: market.OutcomePostRejected, FilterSets: bitset.Set{1}}, {Outcome: market.OutcomeCapped, FilterSets: bitset.Set{2}}}
+			s.Trail = []event.FilterSetsWithOutcome{{Outcome: market.OutcomePostRejected, FilterSets: bitset.Set{1}}, {Outcome: market.OutcomeCapped, FilterSets: bitset.Set{2}}}
 			accepted := market.OutcomePostPending
 			if url == "" {
 				accepted = market.OutcomeWon
 			}
-			s.Trail = append(s.Trail, event.OutcomeFilterSets{Outcome: accepted, FilterSets: bitset.Set{4}})
+			s.Trail = append(s.Trail, event.FilterSetsWithOutcome{Outcome: accepted, FilterSets: bitset.Set{4}})
 		}
 	}
 	rejected := func(s *event.PostSettled) { s.Reason, s.Status, s.Code = market.ReasonPostRejected, 422, "score" }
@@ -62,13 +62,13 @@ func TestExplainDelivery(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newHistory(t)
 			c.configured(1, "buy_1", "buy_2", "buy_3")
-			id := c.LeadID(1)
-			c.AddPostedLead(id)
+			id := c.NewLeadID(1)
+			c.AddLeadPostedToBuyer1(id)
 			for _, step := range row.steps {
 				if step.change == nil {
 					step.change = func(*event.PostSettled) {}
 				}
-				c.Advance(time.Second)
+				c.AdvanceClock(time.Second)
 				c.AddPostResult(id, step.how, step.change)
 			}
 			doc := c.explained(id)
@@ -94,15 +94,15 @@ func TestExplainDelivery(t *testing.T) {
 // TestExplainTries: the attempts and settlements in order, with their times.
 func TestExplainTries(t *testing.T) {
 	c := newHistory(t)
-	id, other := c.LeadID(1), c.LeadID(2)
-	c.AddPostedLead(id)
-	c.AddPostedLead(other)
-	c.Advance(time.Second)
-	c.Add(&event.PostAttempted{Lead: id, Attempt: 1, At: c.Now, Status: 503})
-	c.Add(&event.PostAttempted{Lead: other, Attempt: 1, At: c.Now, Status: 500})
-	c.Add(&event.LeadDecided{Lead: c.LeadID(3), DuplicateOf: id, Reason: market.ReasonDuplicate})
-	c.Advance(2 * time.Second)
-	c.Add(&event.PostAttempted{Lead: id, Attempt: 2, At: c.Now, Fault: market.FaultConnect})
+	id, other := c.NewLeadID(1), c.NewLeadID(2)
+	c.AddLeadPostedToBuyer1(id)
+	c.AddLeadPostedToBuyer1(other)
+	c.AdvanceClock(time.Second)
+	c.Add(&event.PostAttemptFailed{Lead: id, Attempt: 1, At: c.Now, Status: 503})
+	c.Add(&event.PostAttemptFailed{Lead: other, Attempt: 1, At: c.Now, Status: 500})
+	c.Add(&event.LeadDecided{Lead: c.NewLeadID(3), DuplicateOf: id, Reason: market.ReasonDuplicate})
+	c.AdvanceClock(2 * time.Second)
+	c.Add(&event.PostAttemptFailed{Lead: id, Attempt: 2, At: c.Now, Fault: market.FaultConnect})
 	c.AddPostResult(other, event.SettledDelivered)
 	c.AddPostResult(id, event.SettledDelivered, func(s *event.PostSettled) {
 		s.Attempts, s.Status, s.Elapsed, s.BuyerLead = 2, 201, 31_500_000, "L-1"
@@ -112,11 +112,11 @@ func TestExplainTries(t *testing.T) {
 		t.Fatalf("%+v", doc.Posts)
 	}
 	post := doc.Posts[0]
-	at := func(d time.Duration) Instant { return Instant(logtest.Start + int64(d)) }
-	if post.Intended != at(0) || post.Tries[0] != (Try{Attempt: 1, Ended: at(time.Second), Status: 503}) || post.Tries[1] != (Try{Attempt: 2, Ended: at(3 * time.Second), Fault: "connect"}) {
+	at := func(d time.Duration) UnixNanos { return UnixNanos(logtest.Start + int64(d)) }
+	if post.Intended != at(0) || post.Tries[0] != (FailedPostAttempt{Attempt: 1, Ended: at(time.Second), Status: 503}) || post.Tries[1] != (FailedPostAttempt{Attempt: 2, Ended: at(3 * time.Second), Fault: "connect"}) {
 		t.Errorf("%+v", post)
 	}
-	want := Settlement{At: at(3 * time.Second), Outcome: "delivered", Status: 201, Failed: 2, Elapsed: 31_500_000, BuyerLead: "L-1"}
+	want := PostSettlement{At: at(3 * time.Second), Outcome: "delivered", Status: 201, Failed: 2, Elapsed: 31_500_000, BuyerLead: "L-1"}
 	if post.Settlements[0] != want || doc.Settled != want.At {
 		t.Errorf("%+v, want %+v", post.Settlements[0], want)
 	}
@@ -134,10 +134,10 @@ func TestExplainAgreesWithMemory(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
 		id := market.LeadID(market.ComposeID(c.Now/int64(time.Millisecond), [10]byte{8: byte(n >> 8), 9: byte(n)}))
-		c.AddPostedLead(id)
+		c.AddLeadPostedToBuyer1(id)
 		buyer, unknown := 1, false
 		for open := true; open && rapid.IntRange(0, 9).Draw(rt, "the end") > 0; {
-			c.Advance(time.Duration(rapid.IntRange(0, 5).Draw(rt, "seconds")) * time.Second)
+			c.AdvanceClock(time.Duration(rapid.IntRange(0, 5).Draw(rt, "seconds")) * time.Second)
 			ways := []event.PostSettlement{event.SettledDelivered, event.SettledRefused, event.SettledPending, event.SettledUnknown}
 			if unknown {
 				ways = []event.PostSettlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent}
@@ -155,7 +155,7 @@ func TestExplainAgreesWithMemory(t *testing.T) {
 				if open = rapid.Bool().Draw(rt, "has an endpoint"); open {
 					ev.Post.URL, taken = "https://next.example", market.OutcomePostPending
 				}
-				ev.Trail = []event.OutcomeFilterSets{{Outcome: market.OutcomePostRejected, FilterSets: rejected}, {Outcome: taken, FilterSets: bitset.Set{1 << (buyer - 1)}}}
+				ev.Trail = []event.FilterSetsWithOutcome{{Outcome: market.OutcomePostRejected, FilterSets: rejected}, {Outcome: taken, FilterSets: bitset.Set{1 << (buyer - 1)}}}
 			case ev.Settlement == event.SettledRefused:
 				ev.Reason = market.ReasonPostRejected
 			}

@@ -9,29 +9,29 @@ import (
 	"pingpost/server/admin"
 )
 
-// Lead returns the explanation of the lead with this id. The error is engine.ErrNotFound if the
+// ExplainLead returns the explanation of the lead with this id. The error is engine.ErrNotFound if the
 // log has no such lead, or no longer has it.
-func (e *Explainer) Lead(id market.LeadID) (*Explanation, error) {
-	found, err := e.findDecision(id)
+func (e *Explainer) ExplainLead(id market.LeadID) (*Explanation, error) {
+	found, err := e.findDecisionEntry(id)
 	if err != nil {
 		return nil, err
 	}
 	return e.explainEntry(found)
 }
 
-// LeadDecision returns the event by which the exchange decided the lead. The error is
+// FindLeadDecision returns the event by which the exchange decided the lead. The error is
 // engine.ErrNotFound if the log does not have it.
-func (e *Explainer) LeadDecision(id market.LeadID) (*event.LeadDecided, error) {
-	found, err := e.findDecision(id)
+func (e *Explainer) FindLeadDecision(id market.LeadID) (*event.LeadDecided, error) {
+	found, err := e.findDecisionEntry(id)
 	if err != nil {
 		return nil, err
 	}
-	return found.leadDecided(), nil
+	return found.mustBeLeadDecided(), nil
 }
 
-// findDecision finds the log entry that decided a lead. If memory still has the lead, its row
+// findDecisionEntry finds the log entry that decided a lead. If memory still has the lead, its row
 // names the entry. Otherwise it searches the log around the time in the id.
-func (e *Explainer) findDecision(id market.LeadID) (*logEntry, error) {
+func (e *Explainer) findDecisionEntry(id market.LeadID) (*logEntry, error) {
 	if row, ok := e.state.Lead(id); ok {
 		return e.readEntry(row.Seq)
 	}
@@ -41,13 +41,13 @@ func (e *Explainer) findDecision(id market.LeadID) (*logEntry, error) {
 	})
 }
 
-// Auction returns the explanation of an auction. It searches the log around the time in the id,
+// ExplainAuction returns the explanation of an auction. It searches the log around the time in the id,
 // because memory finds auctions only by a name derived from the seller's id. If the auction was
 // held for an ingested lead, the result is that lead's explanation.
-func (e *Explainer) Auction(id market.AuctionID) (*Explanation, error) {
+func (e *Explainer) ExplainAuction(id market.AuctionID) (*Explanation, error) {
 	found, err := e.findEventByID(id, noSuchID, func(ev event.Event) bool {
 		switch ev := ev.(type) {
-		case *event.AuctionHeld:
+		case *event.PingAuctionCompleted:
 			return ev.Auction == id
 		case *event.LeadDecided:
 			return ev.Auction.ID == id
@@ -67,16 +67,16 @@ const (
 		"and no repetition of a request that it had answered"
 )
 
-// Request explains the lead or auction that the HTTP request with this id caused. For a buyer's
+// ExplainRequest explains the lead or auction that the HTTP request with this id caused. For a buyer's
 // status report, it explains the reported lead.
-func (e *Explainer) Request(id market.RequestID) (*Explanation, error) {
+func (e *Explainer) ExplainRequest(id market.RequestID) (*Explanation, error) {
 	found, err := e.findEventByID(id, noSuchRequest, func(ev event.Event) bool {
 		switch ev := ev.(type) {
-		case *event.AuctionHeld:
+		case *event.PingAuctionCompleted:
 			return ev.Request == id
 		case *event.LeadDecided:
 			return ev.Request == id
-		case *event.StatusChanged:
+		case *event.LeadStatusesChanged:
 			return ev.Request == id
 		}
 		return false
@@ -84,32 +84,32 @@ func (e *Explainer) Request(id market.RequestID) (*Explanation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if report, ok := found.event.(*event.StatusChanged); ok {
-		return e.reportedLead(report)
+	if report, ok := found.event.(*event.LeadStatusesChanged); ok {
+		return e.explainReportedLead(report)
 	}
 	return e.explainEntry(found)
 }
 
-// reportedLead explains the lead to which a status report refers. If the report covers several
+// explainReportedLead explains the lead to which a status report refers. If the report covers several
 // leads, it explains the first that exists.
-func (e *Explainer) reportedLead(report *event.StatusChanged) (*Explanation, error) {
+func (e *Explainer) explainReportedLead(report *event.LeadStatusesChanged) (*Explanation, error) {
 	for i := range report.Changes {
 		if change := &report.Changes[i]; !change.Lead.IsZero() && change.Result != event.ChangeUnknown {
-			return e.Lead(change.Lead)
+			return e.ExplainLead(change.Lead)
 		}
 	}
 	return nil, notFoundError("the request reported the status of leads that its sender does not have")
 }
 
-// BySellerID explains the auction to which a seller gave the id sellerID. An empty supplier
+// ExplainBySellerID explains the auction to which a seller gave the id sellerID. An empty supplier
 // stands for all suppliers.
 //
 // Memory has an auction by the seller's id for as long as the seller cannot use that id again.
-// For an older one BySellerID reads the log from the beginning. It skips that search without a
+// For an older one ExplainBySellerID reads the log from the beginning. It skips that search without a
 // supplier if sellerID has the form of the exchange's own ids, because it is probably one of
 // them.
-func (e *Explainer) BySellerID(supplier, sellerID string) (*Explanation, error) {
-	first, last := market.Ref(1), market.Ref(e.state.NameCount(event.ObjectSupplier))
+func (e *Explainer) ExplainBySellerID(supplier, sellerID string) (*Explanation, error) {
+	first, last := market.PermanentNumber(1), market.PermanentNumber(e.state.CountNumberedNames(event.ObjectSupplier))
 	if supplier != "" {
 		first = e.state.RefOf(event.ObjectSupplier, supplier)
 		if last = first; first == 0 {
@@ -118,7 +118,7 @@ func (e *Explainer) BySellerID(supplier, sellerID string) (*Explanation, error) 
 	}
 	var found []*logEntry
 	for ref := first; ref <= last; ref++ {
-		if seq := e.findAuctionInMemory(ref, sellerID); seq != 0 {
+		if seq := e.findAuctionSeqInMemory(ref, sellerID); seq != 0 {
 			held, err := e.readEntry(seq)
 			if err != nil {
 				return nil, err
@@ -131,16 +131,16 @@ func (e *Explainer) BySellerID(supplier, sellerID string) (*Explanation, error) 
 	}
 	if len(found) == 0 {
 		var err error
-		if found, err = e.findAuctionsInLog(first, last, sellerID); err != nil {
+		if found, err = e.searchLogForAuctions(first, last, sellerID); err != nil {
 			return nil, err
 		}
 	}
-	return e.explainOnly(found)
+	return e.explainIfSingleAuction(found)
 }
 
-// findAuctionInMemory returns the log entry's number of the auction to which the supplier gave
+// findAuctionSeqInMemory returns the log entry's number of the auction to which the supplier gave
 // the id sellerID, or 0. A production auction precedes a test auction with the same id.
-func (e *Explainer) findAuctionInMemory(supplier market.Ref, sellerID string) (seq uint64) {
+func (e *Explainer) findAuctionSeqInMemory(supplier market.PermanentNumber, sellerID string) (seq uint64) {
 	for _, test := range []bool{false, true} {
 		if row, ok := e.state.FindAuction(e.auctionName(supplier, sellerID, test), 0); ok {
 			return row.Seq
@@ -159,18 +159,18 @@ func hasOwnIDForm(id string) bool {
 	return lead || auction || ping || request
 }
 
-// findAuctionsInLog searches the whole log for auctions with the seller's id, for suppliers
-// from first to last. It is for old auctions that memory no longer has. It returns the first
+// searchLogForAuctions searches the whole log for auctions with the seller's id, for suppliers
+// from firstSupplier to lastSupplier. It is for old auctions that memory no longer has. It returns the first
 // such auction of each supplier.
-func (e *Explainer) findAuctionsInLog(first, last market.Ref, sellerID string) (found []*logEntry, err error) {
-	seen := make(map[market.Ref]bool)
-	truncated, err := e.scanMatching([]byte(sellerID), nil, 0, noTimeLimit, func(has *logEntry) bool {
-		held, ok := has.event.(*event.AuctionHeld)
-		if ok && held.SellerAuction == sellerID && held.Supplier >= first && held.Supplier <= last && !seen[held.Supplier] {
+func (e *Explainer) searchLogForAuctions(firstSupplier, lastSupplier market.PermanentNumber, sellerID string) (found []*logEntry, err error) {
+	seen := make(map[market.PermanentNumber]bool)
+	truncated, err := e.scanEntriesContaining([]byte(sellerID), nil, 0, noTimeLimit, func(has *logEntry) bool {
+		held, ok := has.event.(*event.PingAuctionCompleted)
+		if ok && held.SellerAuction == sellerID && held.Supplier >= firstSupplier && held.Supplier <= lastSupplier && !seen[held.Supplier] {
 			seen[held.Supplier] = true
 			found = append(found, has)
 		}
-		return first != last || len(found) == 0
+		return firstSupplier != lastSupplier || len(found) == 0
 	})
 	switch {
 	case err != nil || len(found) > 0:
@@ -181,30 +181,30 @@ func (e *Explainer) findAuctionsInLog(first, last market.Ref, sellerID string) (
 	return nil, notFoundError("the log has no lead, auction, ping or request with this id, and no auction to which a seller gave this id")
 }
 
-// explainOnly explains the auction if exactly one was found. Otherwise the error is a
-// *admin.AmbiguousSupplier that names the suppliers, so that the operator can choose one.
-func (e *Explainer) explainOnly(found []*logEntry) (*Explanation, error) {
+// explainIfSingleAuction explains the auction if exactly one was found. Otherwise the error is a
+// *admin.AmbiguousSupplierError that names the suppliers, so that the operator can choose one.
+func (e *Explainer) explainIfSingleAuction(found []*logEntry) (*Explanation, error) {
 	if len(found) == 1 {
 		return e.explainEntry(found[0])
 	}
 	namer := make([]string, 0, len(found))
 	for _, one := range found {
-		namer = append(namer, e.state.NameOf(event.ObjectSupplier, one.auctionHeld().Supplier))
+		namer = append(namer, e.state.NameOf(event.ObjectSupplier, one.mustBeAuctionHeld().Supplier))
 	}
-	return nil, &admin.AmbiguousSupplier{Names: namer}
+	return nil, &admin.AmbiguousSupplierError{Names: namer}
 }
 
 // explainEntry explains the lead or auction that a log entry decided. A lead that claimed the
 // bid of a ping gets that ping's explanation too.
 func (e *Explainer) explainEntry(found *logEntry) (*Explanation, error) {
-	if _, ok := found.event.(*event.AuctionHeld); ok {
-		return e.explainAuction(found)
+	if _, ok := found.event.(*event.PingAuctionCompleted); ok {
+		return e.explainAuctionWithLeads(found)
 	}
-	doc, err := e.explainLead(found)
+	doc, err := e.explainLeadDecision(found)
 	if err != nil {
 		return nil, err
 	}
-	if name := e.claimedAuctionName(found.leadDecided()); name != [16]byte{} {
+	if name := e.claimedAuctionName(found.mustBeLeadDecided()); name != [16]byte{} {
 		if doc.Auction, err = e.explainClaimedPing(name, found); err != nil {
 			return nil, err
 		}
@@ -212,34 +212,34 @@ func (e *Explainer) explainEntry(found *logEntry) (*Explanation, error) {
 			doc.AuctionID = doc.Auction.AuctionID
 		}
 	}
-	e.redact(found, doc)
+	e.redactTextsWithContactData(found, doc)
 	return doc, nil
 }
 
-// explainAuction explains an auction, together with the leads that claimed its offers. Texts
+// explainAuctionWithLeads explains an auction, together with the leads that claimed its offers. Texts
 // that repeat their contact data are withheld.
-func (e *Explainer) explainAuction(found *logEntry) (*Explanation, error) {
-	doc, claims, err := e.explainHeldAuction(found)
+func (e *Explainer) explainAuctionWithLeads(found *logEntry) (*Explanation, error) {
+	doc, claims, err := e.explainAuctionUnredacted(found)
 	if err != nil {
 		return nil, err
 	}
 	for _, claim := range claims {
-		e.redact(claim.decided, claim.doc, doc)
+		e.redactTextsWithContactData(claim.decided, claim.doc, doc)
 		doc.Leads = append(doc.Leads, claim.doc)
 	}
 	return doc, nil
 }
 
-// explainHeldAuction explains an auction and lists under each offer the leads that claimed it.
+// explainAuctionUnredacted explains an auction and lists under each offer the leads that claimed it.
 // It also returns these leads; their texts are not yet redacted.
-func (e *Explainer) explainHeldAuction(found *logEntry) (*Explanation, []claimingLead, error) {
+func (e *Explainer) explainAuctionUnredacted(found *logEntry) (*Explanation, []leadClaimingOffer, error) {
 	doc := e.newAuctionExplanation(found)
 	claims, truncated, err := e.findClaimingLeads(found)
 	if err != nil {
 		return nil, nil, err
 	}
 	doc.Truncated = truncated
-	e.addClaims(doc, found.auctionHeld(), claims)
+	e.addClaimsToOffers(doc, found.mustBeAuctionHeld(), claims)
 	return doc, claims, nil
 }
 
@@ -254,9 +254,9 @@ func (e *Explainer) claimedAuctionName(lead *event.LeadDecided) [16]byte {
 
 // explainClaimedPing explains the ping whose bid a lead claimed. It returns nil if the log no
 // longer has that ping.
-func (e *Explainer) explainClaimedPing(name [16]byte, sold *logEntry) (*Explanation, error) {
-	decided := sold.leadDecided()
-	row, ok := e.state.FindAuction(name, decided.Decided)
+func (e *Explainer) explainClaimedPing(auctionName [16]byte, decision *logEntry) (*Explanation, error) {
+	decided := decision.mustBeLeadDecided()
+	row, ok := e.state.FindAuction(auctionName, decided.Decided)
 	var found *logEntry
 	var err error
 	switch {
@@ -266,20 +266,20 @@ func (e *Explainer) explainClaimedPing(name [16]byte, sold *logEntry) (*Explanat
 		return nil, nil //nolint:nilnil // as below
 	default:
 		found, err = e.findEventByID(decided.Post.Auction, noSuchID, func(ev event.Event) bool {
-			held, ok := ev.(*event.AuctionHeld)
-			return ok && held.Name == name
+			held, ok := ev.(*event.PingAuctionCompleted)
+			return ok && held.Name == auctionName
 		})
 	}
-	if isNotInLog(err) {
+	if isNotInLogError(err) {
 		return nil, nil //nolint:nilnil // the lead's explanation works without the ping
 	}
 	if err != nil {
 		return nil, err
 	}
-	doc, _, err := e.explainHeldAuction(found)
+	doc, _, err := e.explainAuctionUnredacted(found)
 	return doc, err
 }
 
-func notFoundError(what string) error {
-	return fmt.Errorf("%w: %s", engine.ErrNotFound, what)
+func notFoundError(text string) error {
+	return fmt.Errorf("%w: %s", engine.ErrNotFound, text)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // sellersAuction records an auction under a seller's own id.
-func (c *history) sellersAuction(n byte, supplier market.Ref, theirs string) *event.AuctionHeld {
+func (c *history) sellersAuction(n byte, supplier market.PermanentNumber, theirs string) *event.PingAuctionCompleted {
 	c.t.Helper()
 	held := c.offering(n, theirs)
 	held.Supplier, held.Name = supplier, nameOfAuction(supplier, theirs, false)
@@ -28,7 +28,7 @@ func TestExplainTestsApart(t *testing.T) {
 	c := newHistory(t)
 	turned := func(n byte, test bool) market.LeadID {
 		decided := &event.LeadDecided{
-			Lead: c.LeadID(n), Campaign: 1, Supplier: 1, Catalog: 1, Decided: c.Now, Keep: c.Now + int64(45*24*time.Hour),
+			Lead: c.NewLeadID(n), Campaign: 1, Supplier: 1, Catalog: 1, Decided: c.Now, Keep: c.Now + int64(45*24*time.Hour),
 			SellerAuction: "same", Reason: market.ReasonFiltered, Sale: event.Sale{Test: test},
 		}
 		c.Add(decided)
@@ -37,21 +37,21 @@ func TestExplainTestsApart(t *testing.T) {
 	tried := c.offering(1, "same")
 	tried.Name, tried.Test = nameOfAuction(1, "same", true), true
 	c.Add(tried)
-	if doc, err := c.BySellerID("sup", "same"); err != nil || doc.AuctionID != tried.Auction.String() || !doc.Test {
+	if doc, err := c.ExplainBySellerID("sup", "same"); err != nil || doc.AuctionID != tried.Auction.String() || !doc.Test {
 		t.Errorf("tried out: %+v, %v", doc, err)
 	}
-	c.Advance(time.Second)
+	c.AdvanceClock(time.Second)
 	held := c.sellersAuction(2, 1, "same")
-	if doc, err := c.BySellerID("", "same"); err != nil || doc.AuctionID != held.Auction.String() || doc.Test {
+	if doc, err := c.ExplainBySellerID("", "same"); err != nil || doc.AuctionID != held.Auction.String() || doc.Test {
 		t.Errorf("in earnest: %+v, %v", doc, err)
 	}
-	c.Advance(time.Second)
-	for test, want := range map[bool]*event.AuctionHeld{true: tried, false: held} {
+	c.AdvanceClock(time.Second)
+	for test, want := range map[bool]*event.PingAuctionCompleted{true: tried, false: held} {
 		doc := c.explained(turned(map[bool]byte{true: 3, false: 4}[test], test))
 		if doc.Auction == nil || doc.Auction.AuctionID != want.Auction.String() {
 			t.Errorf("a test: %v, came for %+v", test, doc.Auction)
 		}
-		auction, err := c.Auction(want.Auction)
+		auction, err := c.ExplainAuction(want.Auction)
 		if err != nil || len(auction.Leads) != 1 || auction.Leads[0].ID != doc.ID {
 			t.Errorf("for that one, a test: %v, came %+v, %v", test, auction, err)
 		}
@@ -63,7 +63,7 @@ func TestExplainTestsApart(t *testing.T) {
 func TestExplainSameIDOfTwoSellers(t *testing.T) {
 	c := newHistory(t)
 	c.sellersAuction(1, 1, "both")
-	c.AddOtherLeads(20)
+	c.AddUnsoldLeads(20)
 	c.sellersAuction(2, 2, "both")
 	mine := c.sellersAuction(3, 2, "mine")
 	forgetful := c.forgetting()
@@ -75,16 +75,16 @@ func TestExplainSameIDOfTwoSellers(t *testing.T) {
 			{"", "mine", "sup_other"},
 			{"sup_other", "mine", "sup_other"},
 		} {
-			if doc, err := e.BySellerID(row.supplier, row.id); err != nil || doc.Supplier != row.want || doc.SellerID != row.id {
+			if doc, err := e.ExplainBySellerID(row.supplier, row.id); err != nil || doc.Supplier != row.want || doc.SellerID != row.id {
 				t.Errorf("%s, %q of %q: %+v, %v", name, row.id, row.supplier, doc, err)
 			}
 		}
-		var several *admin.AmbiguousSupplier
-		if doc, err := e.BySellerID("", "both"); !errors.As(err, &several) || strings.Join(several.Names, " ") != "sup sup_other" {
+		var several *admin.AmbiguousSupplierError
+		if doc, err := e.ExplainBySellerID("", "both"); !errors.As(err, &several) || strings.Join(several.Names, " ") != "sup sup_other" {
 			t.Errorf("%s: %+v, %v", name, doc, err)
 		}
 		for _, row := range [][2]string{{"", "bot"}, {"sup", "mine"}, {"nobody", "mine"}, {"", ""}, {"", mine.Auction.String()}} {
-			if doc, err := e.BySellerID(row[0], row[1]); !errors.Is(err, engine.ErrNotFound) {
+			if doc, err := e.ExplainBySellerID(row[0], row[1]); !errors.Is(err, engine.ErrNotFound) {
 				t.Errorf("%s, %q: %+v, %v", name, row, doc, err)
 			}
 		}
@@ -100,13 +100,13 @@ func TestExplainSellerIDInOurForm(t *testing.T) {
 	c.sellersAuction(1, 1, alike)
 	forgetful := c.forgetting()
 	forgetful.auctionName = nameOfAuction
-	if doc, err := c.BySellerID("", alike); err != nil || doc.SellerID != alike {
+	if doc, err := c.ExplainBySellerID("", alike); err != nil || doc.SellerID != alike {
 		t.Errorf("memory: %+v, %v", doc, err)
 	}
-	if doc, err := forgetful.BySellerID("", alike); !errors.Is(err, engine.ErrNotFound) {
+	if doc, err := forgetful.ExplainBySellerID("", alike); !errors.Is(err, engine.ErrNotFound) {
 		t.Errorf("the log: %+v, %v", doc, err)
 	}
-	if doc, err := forgetful.BySellerID("sup", alike); err != nil || doc.SellerID != alike {
+	if doc, err := forgetful.ExplainBySellerID("sup", alike); err != nil || doc.SellerID != alike {
 		t.Errorf("the log, of a supplier: %+v, %v", doc, err)
 	}
 }
@@ -116,9 +116,9 @@ func TestExplainSellerIDInOurForm(t *testing.T) {
 func TestExplainLaterAuctionOfOneID(t *testing.T) {
 	c := newHistory(t)
 	c.sellersAuction(1, 1, "again")
-	c.Advance(31 * 24 * time.Hour)
+	c.AdvanceClock(31 * 24 * time.Hour)
 	later := c.sellersAuction(2, 1, "again")
-	if doc, err := c.BySellerID("", "again"); err != nil || doc.AuctionID != later.Auction.String() {
+	if doc, err := c.ExplainBySellerID("", "again"); err != nil || doc.AuctionID != later.Auction.String() {
 		t.Errorf("%+v, %v", doc, err)
 	}
 }
@@ -127,15 +127,15 @@ func TestExplainLaterAuctionOfOneID(t *testing.T) {
 // from its beginning, up to the limit.
 func TestExplainOldAuction(t *testing.T) {
 	c := newHistory(t)
-	c.AddOtherLeads(20)
+	c.AddUnsoldLeads(20)
 	c.sellersAuction(1, 1, "old")
 	e := c.forgetting()
 	e.auctionName = nameOfAuction
-	if doc, err := e.BySellerID("", "old"); err != nil || doc.SellerID != "old" {
+	if doc, err := e.ExplainBySellerID("", "old"); err != nil || doc.SellerID != "old" {
 		t.Errorf("%+v, %v", doc, err)
 	}
 	e.limits.entries = 20
-	if doc, err := e.BySellerID("", "old"); !errors.Is(err, engine.ErrNotFound) || !strings.Contains(err.Error(), "the search ended at its limit") {
+	if doc, err := e.ExplainBySellerID("", "old"); !errors.Is(err, engine.ErrNotFound) || !strings.Contains(err.Error(), "the search ended at its limit") {
 		t.Errorf("%+v, %v", doc, err)
 	}
 }

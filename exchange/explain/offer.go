@@ -5,25 +5,25 @@ import (
 	"pingpost/engine/market"
 )
 
-// listOffers returns the offers that the supplier got in the answer to its ping. A seller gets
+// listOffersToSupplier returns the offers that the supplier got in the answer to its ping. A seller gets
 // the best bid only. A supplier that may choose gets every valid bid. engine.PingAnswer follows
 // the same rule.
-func (e *Explainer) listOffers(held *event.AuctionHeld) (list []Offer) {
-	for i := range held.Bids {
-		bid := &held.Bids[i]
-		if bid.Token == "" || !held.Token.IsZero() && bid.Outcome != market.OutcomeWon {
+func (e *Explainer) listOffersToSupplier(auction *event.PingAuctionCompleted) (offers []OfferToSupplier) {
+	for i := range auction.Bids {
+		bid := &auction.Bids[i]
+		if bid.Token == "" || !auction.Token.IsZero() && bid.Outcome != market.OutcomeWon {
 			continue
 		}
-		list = append(list, Offer{
-			Buyer: e.state.NameOf(event.ObjectBuyer, bid.Buyer), Until: Instant(bid.ValidUntil),
+		offers = append(offers, OfferToSupplier{
+			Buyer: e.state.NameOf(event.ObjectBuyer, bid.Buyer), Until: UnixNanos(bid.ValidUntil),
 			Price: newAmount(bid.Amount, bid.Currency), Payout: newAmount(bid.Payout, bid.Currency),
 		})
 	}
-	return list
+	return offers
 }
 
-// claimingLead is a lead that claimed an offer of an auction.
-type claimingLead struct {
+// leadClaimingOffer is a lead that claimed an offer of an auction.
+type leadClaimingOffer struct {
 	decided *logEntry
 	doc     *Explanation
 }
@@ -35,13 +35,13 @@ const maxClaims = 16
 // findClaimingLeads returns the leads that claimed the offers of an auction, at most maxClaims.
 // The lead that was finally sold is always included if memory has it. truncated reports that
 // the search ended at a limit.
-func (e *Explainer) findClaimingLeads(found *logEntry) (list []claimingLead, truncated bool, err error) {
-	held := found.auctionHeld()
+func (e *Explainer) findClaimingLeads(auctionEntry *logEntry) (claims []leadClaimingOffer, truncated bool, err error) {
+	held := auctionEntry.mustBeAuctionHeld()
 	if held.Name == [16]byte{} || held.Reason != market.ReasonNone {
 		return nil, false, nil
 	}
 	var decided []*logEntry
-	truncated, err = e.scanMatching(held.Name[:], []byte(held.SellerAuction), found.at, found.at+int64(e.limits.after), func(after *logEntry) bool {
+	truncated, err = e.scanEntriesContaining(held.Name[:], []byte(held.SellerAuction), auctionEntry.at, auctionEntry.at+int64(e.limits.after), func(after *logEntry) bool {
 		lead, ok := after.event.(*event.LeadDecided)
 		if ok && lead.Supplier == held.Supplier && e.claimedAuctionName(lead) == held.Name {
 			decided = append(decided, after)
@@ -51,9 +51,9 @@ func (e *Explainer) findClaimingLeads(found *logEntry) (list []claimingLead, tru
 	if err != nil {
 		return nil, false, err
 	}
-	if row, ok := e.state.FindAuction(held.Name, held.Began); ok && row.IsSold() && !containsLead(decided, row.Lead) {
-		last, err := e.findDecision(row.Lead)
-		if err != nil && !isNotInLog(err) {
+	if row, ok := e.state.FindAuction(held.Name, held.Began); ok && row.IsSoldOrBeingPosted() && !containsLead(decided, row.Lead) {
+		last, err := e.findDecisionEntry(row.Lead)
+		if err != nil && !isNotInLogError(err) {
 			return nil, false, err
 		}
 		if err == nil {
@@ -61,37 +61,37 @@ func (e *Explainer) findClaimingLeads(found *logEntry) (list []claimingLead, tru
 		}
 	}
 	for _, one := range decided {
-		doc, err := e.explainLead(one)
+		doc, err := e.explainLeadDecision(one)
 		if err != nil {
 			return nil, false, err
 		}
-		list = append(list, claimingLead{one, doc})
+		claims = append(claims, leadClaimingOffer{one, doc})
 	}
-	return list, truncated, nil
+	return claims, truncated, nil
 }
 
 // containsLead reports whether one of the entries decided the lead.
-func containsLead(decided []*logEntry, lead market.LeadID) bool {
-	for _, one := range decided {
-		if one.leadDecided().Lead == lead {
+func containsLead(entries []*logEntry, lead market.LeadID) bool {
+	for _, one := range entries {
+		if one.mustBeLeadDecided().Lead == lead {
 			return true
 		}
 	}
 	return false
 }
 
-// addClaims lists each claiming lead under the offer that it claimed. If a lead's sale is
+// addClaimsToOffers lists each claiming lead under the offer that it claimed. If a lead's sale is
 // complete or in delivery, the auction's explanation gets its price, payout and margin.
-func (e *Explainer) addClaims(doc *Explanation, held *event.AuctionHeld, claims []claimingLead) {
+func (e *Explainer) addClaimsToOffers(doc *Explanation, auction *event.PingAuctionCompleted, claims []leadClaimingOffer) {
 	for _, one := range claims {
-		lead, buyer := one.doc, e.state.NameOf(event.ObjectBuyer, one.decided.leadDecided().Sale.Buyer)
+		lead, buyer := one.doc, e.state.NameOf(event.ObjectBuyer, one.decided.mustBeLeadDecided().Sale.Buyer)
 		if buyer == "" {
-			doc.Rejected = append(doc.Rejected, Claim{Lead: lead.ID, Status: lead.Status, Reason: lead.Reason})
+			doc.Rejected = append(doc.Rejected, OfferClaim{Lead: lead.ID, Status: lead.Status, Reason: lead.Reason})
 			continue
 		}
 		for i := range doc.Offers {
 			if offer := &doc.Offers[i]; offer.Buyer == buyer {
-				offer.Claims = append(offer.Claims, Claim{Lead: lead.ID, Status: lead.Status, Delivery: lead.Delivery, Reason: lead.Reason})
+				offer.Claims = append(offer.Claims, OfferClaim{Lead: lead.ID, Status: lead.Status, Delivery: lead.Delivery, Reason: lead.Reason})
 			}
 		}
 		switch {
@@ -106,7 +106,7 @@ func (e *Explainer) addClaims(doc *Explanation, held *event.AuctionHeld, claims 
 	}
 	switch {
 	case doc.Status != statusBid:
-	case held.SellerAuction == "":
+	case auction.SellerAuction == "":
 		doc.Notes = append(doc.Notes, noteChoiceNotListed)
 	default:
 		doc.Notes = append(doc.Notes, notePostNotListed)

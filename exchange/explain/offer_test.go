@@ -18,7 +18,7 @@ func (x *Explanation) offered() string {
 		o := &x.Offers[i]
 		word := fmt.Sprintf("%s %s for %s", o.Buyer, market.Money(o.Price.Amount), market.Money(o.Payout.Amount))
 		for j := range o.Claims {
-			word += " by " + o.Claims[j].Summary()
+			word += " by " + o.Claims[j].DescribeLeadState()
 		}
 		words = append(words, word)
 	}
@@ -68,10 +68,10 @@ func TestExplainClaims(t *testing.T) {
 			held := c.offering(1, "")
 			c.Add(held)
 			for i, lead := range row.leads {
-				c.Advance(time.Second)
-				c.claim(c.LeadID(byte(10+i)), held, lead.buyer, lead.result)
+				c.AdvanceClock(time.Second)
+				c.claim(c.NewLeadID(byte(10+i)), held, lead.buyer, lead.result)
 			}
-			doc, err := c.Auction(held.Auction)
+			doc, err := c.ExplainAuction(held.Auction)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,11 +98,11 @@ func TestExplainLastOfManyClaims(t *testing.T) {
 	held := c.offering(1, "theirs")
 	c.Add(held)
 	for n := range byte(maxClaims + 3) {
-		c.claim(c.LeadID(10+n), held, 1, event.SettledRefused)
+		c.claim(c.NewLeadID(10+n), held, 1, event.SettledRefused)
 	}
-	last := c.LeadID(99)
+	last := c.NewLeadID(99)
 	c.claim(last, held, 1, event.SettledDelivered)
-	doc, err := c.Auction(held.Auction)
+	doc, err := c.ExplainAuction(held.Auction)
 	if err != nil || doc.Status != "SOLD" || len(doc.Leads) != maxClaims+1 || doc.Leads[maxClaims].ID != last.String() {
 		t.Errorf("%+v, %v", doc, err)
 	}
@@ -112,17 +112,17 @@ func TestExplainLastOfManyClaims(t *testing.T) {
 // that offer.
 func TestExplainSellerOffer(t *testing.T) {
 	c := newHistory(t)
-	explained := func(held *event.AuctionHeld) *Explanation {
+	explained := func(held *event.PingAuctionCompleted) *Explanation {
 		t.Helper()
 		c.Add(held)
-		doc, err := c.Auction(held.Auction)
+		doc, err := c.ExplainAuction(held.Auction)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return doc
 	}
 	doc := explained(c.offering(1, "theirs"))
-	if doc.offered() != "buy_1 12.5 for 10" || *doc.Answer != (Answer{Instant(c.Now), 200, "bid", ""}) {
+	if doc.offered() != "buy_1 12.5 for 10" || *doc.Answer != (AnswerToSupplier{UnixNanos(c.Now), 200, "bid", ""}) {
 		t.Errorf("%s, %+v", doc.offered(), doc.Answer)
 	}
 	if doc.Why != "buy_1 made the highest of 2 valid bids, 12.5 USD. The seller's offer was 10 USD. No lead claimed it." {
@@ -135,7 +135,7 @@ func TestExplainSellerOffer(t *testing.T) {
 	}
 	none := c.offering(3, "none")
 	none.Bids, none.Trail, none.Token, none.Reason = nil, nil, market.BidToken{}, market.ReasonCapsFull
-	if doc := explained(none); doc.Status != "NO_BID" || len(doc.Offers)+len(doc.Notes) != 0 || *doc.Answer != (Answer{Instant(c.Now), 200, "no_bid", "caps_full"}) {
+	if doc := explained(none); doc.Status != "NO_BID" || len(doc.Offers)+len(doc.Notes) != 0 || *doc.Answer != (AnswerToSupplier{UnixNanos(c.Now), 200, "no_bid", "caps_full"}) {
 		t.Errorf("%+v", doc)
 	}
 }
@@ -157,9 +157,9 @@ func TestExplainZIP3(t *testing.T) {
 		{9, "code", "941", `code="941"`},
 	} {
 		held := c.offering(byte(i+1), "")
-		held.Catalog, held.Fields = row.catalog, []event.Field{{Name: row.name, Kind: market.KindString, Text: []byte(row.value)}}
+		held.Catalog, held.Fields = row.catalog, []event.LeadField{{Name: row.name, Kind: market.KindString, Text: []byte(row.value)}}
 		c.Add(held)
-		doc, err := c.Auction(held.Auction)
+		doc, err := c.ExplainAuction(held.Auction)
 		if err != nil || len(doc.Fields) != 1 {
 			t.Fatalf("%+v, %v", doc, err)
 		}

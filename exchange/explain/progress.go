@@ -6,13 +6,13 @@ import (
 	"pingpost/engine/state"
 )
 
-// readProgress tells the reader of the log when it can stop. It compares the events read so
+// leadReadProgress tells the reader of the log when it can stop. It compares the events read so
 // far, after a lead's sale, with the lead's state in memory. If they agree, no later event of
 // the lead exists that memory knows of.
 //
 // Memory has no record of reports that changed nothing. The reader finds them only if they
 // precede the last event that memory knows.
-type readProgress struct {
+type leadReadProgress struct {
 	lead  market.LeadID
 	state *state.State
 	row   state.Lead
@@ -30,18 +30,18 @@ type webhookProgress struct {
 	last event.WebhookAttempted // zero before the first attempt
 }
 
-// newProgress returns the progress right after the lead's decision, before any later event was
+// newLeadReadProgress returns the progress right after the lead's decision, before any later event was
 // read.
-func (e *Explainer) newProgress(found *logEntry) *readProgress {
-	s := &readProgress{lead: found.leadDecided().Lead, state: e.state, sold: found.leadDecided().Sale.Buyer != 0}
+func (e *Explainer) newLeadReadProgress(decision *logEntry) *leadReadProgress {
+	s := &leadReadProgress{lead: decision.mustBeLeadDecided().Lead, state: e.state, sold: decision.mustBeLeadDecided().Sale.Buyer != 0}
 	s.row, s.known = e.state.Lead(s.lead)
-	s.addWebhook(found.leadDecided().Webhook)
+	s.addWebhookIfAny(decision.mustBeLeadDecided().Webhook)
 	return s
 }
 
-// addWebhook records that an event caused a webhook of this kind. WebhookNone means that it
+// addWebhookIfAny records that an event caused a webhook of this kind. WebhookNone means that it
 // caused none.
-func (s *readProgress) addWebhook(kind market.WebhookType) {
+func (s *leadReadProgress) addWebhookIfAny(kind market.WebhookType) {
 	if kind != market.WebhookNone {
 		s.webhooks = append(s.webhooks, webhookProgress{kind: kind})
 	}
@@ -49,11 +49,11 @@ func (s *readProgress) addWebhook(kind market.WebhookType) {
 
 // addEvent updates the lead's status, return state and webhooks by the next event that was
 // read.
-func (s *readProgress) addEvent(ev event.Event) {
+func (s *leadReadProgress) addEvent(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.PostSettled:
-		s.addWebhook(ev.Webhook)
-	case *event.StatusChanged:
+		s.addWebhookIfAny(ev.Webhook)
+	case *event.LeadStatusesChanged:
 		change := changeOfLead(ev, s.lead)
 		switch change.Result {
 		case event.ChangeDone:
@@ -65,7 +65,7 @@ func (s *readProgress) addEvent(ev event.Event) {
 		case event.ChangeRefused:
 			s.returned = market.ReturnRefused
 		}
-		s.addWebhook(change.Webhook)
+		s.addWebhookIfAny(change.Webhook)
 	case *event.WebhookAttempted:
 		for i := range s.webhooks {
 			if s.webhooks[i].kind == ev.Type {
@@ -75,33 +75,33 @@ func (s *readProgress) addEvent(ev event.Event) {
 	}
 }
 
-// explainsMemory reports whether the events read so far lead to exactly the status, the return
+// matchesStateInMemory reports whether the events read so far lead to exactly the status, the return
 // state and the webhooks that memory has for the lead. The reader can then stop.
-func (s *readProgress) explainsMemory() bool {
-	if s.sold && (!s.known || s.row.Status.IsReported() && s.row.Status != s.status || s.row.ReturnState() != s.returned) {
+func (s *leadReadProgress) matchesStateInMemory() bool {
+	if s.sold && (!s.known || s.row.Status.IsReportedByBuyer() && s.row.Status != s.status || s.row.ReturnState() != s.returned) {
 		return false
 	}
 	for i := range s.webhooks {
-		if !s.matchesMemory(&s.webhooks[i]) {
+		if !s.webhookMatchesMemory(&s.webhooks[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// matchesMemory reports whether the webhook's last recorded attempt leads to the webhook's
+// webhookMatchesMemory reports whether the webhook's last recorded attempt leads to the webhook's
 // current state in the outbox.
-func (s *readProgress) matchesMemory(h *webhookProgress) bool {
-	now, queued := s.state.FindWebhook(s.lead, h.kind)
+func (s *leadReadProgress) webhookMatchesMemory(webhook *webhookProgress) bool {
+	now, queued := s.state.FindWebhook(s.lead, webhook.kind)
 	switch {
 	case !queued:
-		return h.last.Outcome == event.WebhookDelivered || h.last.Outcome == event.WebhookDropped
+		return webhook.last.Outcome == event.WebhookDelivered || webhook.last.Outcome == event.WebhookDropped
 	case now.Attempts == 0 && now.Dead: // the supplier's webhooks were switched off
-		return h.last.Outcome == 0 || h.last.Outcome == event.WebhookResent
+		return webhook.last.Outcome == 0 || webhook.last.Outcome == event.WebhookResent
 	case now.Attempts == 0 && now.Due == now.Created:
-		return h.last.Outcome == 0
+		return webhook.last.Outcome == 0
 	case now.Attempts == 0:
-		return h.last.Outcome == event.WebhookResent
+		return webhook.last.Outcome == event.WebhookResent
 	}
-	return h.last.Attempt == now.Attempts && now.Dead == (h.last.Outcome == event.WebhookDead)
+	return webhook.last.Attempt == now.Attempts && now.Dead == (webhook.last.Outcome == event.WebhookDead)
 }

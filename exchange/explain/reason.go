@@ -13,7 +13,7 @@ import (
 // unsoldReasons has the sentences that explain an unsold lead, for each reason code in the
 // seller's answer. noCandidates applies if the campaign had no filter set to consider.
 // withCandidates applies if no filter set got further than this reason.
-var unsoldReasons = map[market.Reason]struct{ noCandidates, withCandidates string }{
+var unsoldReasons = map[market.UnsoldReason]struct{ noCandidates, withCandidates string }{
 	market.ReasonNoBuyer: {
 		"The campaign had no buyer for it.",
 		"All buyers of the campaign were ruled out.",
@@ -97,7 +97,7 @@ func describeUnsoldReason(doc *Explanation) string {
 
 // describeOutcomeCounts returns how many candidates had each outcome, most frequent first: "Of
 // 3 candidates: 2 filtered, 1 capped."
-func describeOutcomeCounts(candidates []Candidate) string {
+func describeOutcomeCounts(candidates []FilterSetCandidate) string {
 	counts := make(map[string]int)
 	for i := range candidates {
 		counts[candidates[i].Outcome]++
@@ -115,9 +115,9 @@ func describeOutcomeCounts(candidates []Candidate) string {
 	return fmt.Sprintf("Of %d candidates: %s.", len(candidates), strings.Join(words, ", "))
 }
 
-// describeTest returns a sentence that says how a test lead differs, or "" for a production
+// describeIfTest returns a sentence that says how a test lead differs, or "" for a production
 // lead.
-func describeTest(doc *Explanation) string {
+func describeIfTest(doc *Explanation) string {
 	if !doc.Test {
 		return ""
 	}

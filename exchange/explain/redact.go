@@ -20,11 +20,11 @@ const (
 	erased   = "(withheld: the person was erased)"
 )
 
-// redact replaces every free text that repeats a lead's contact data, in the explanations doc.
+// redactTextsWithContactData replaces every free text that repeats a lead's contact data, in the explanations doc.
 // If the person was erased, or the contact data cannot be decrypted, it replaces all free
 // texts, because it cannot compare them.
-func (e *Explainer) redact(found *logEntry, doc ...*Explanation) {
-	contact, err := e.contact(found.leadDecided())
+func (e *Explainer) redactTextsWithContactData(decision *logEntry, doc ...*Explanation) {
+	contact, err := e.contact(decision.mustBeLeadDecided())
 	person := contactData{unknown: err != nil}
 	for i := range contact.Fields {
 		person.is.Add(contact.Fields[i].Name, contact.Fields[i].Text)
@@ -49,15 +49,15 @@ type contactData struct {
 }
 
 func (p *contactData) redactExplanation(doc *Explanation) {
-	p.redactText(&doc.SellerID)
+	p.redactTextIfContact(&doc.SellerID)
 	for i := range doc.Candidates {
-		p.redactText(&doc.Candidates[i].Reason)
+		p.redactTextIfContact(&doc.Candidates[i].Reason)
 	}
 	for i := range doc.Posts {
 		for j := range doc.Posts[i].Settlements {
 			settlement := &doc.Posts[i].Settlements[j]
-			p.redactText(&settlement.Code)
-			p.redactText(&settlement.BuyerLead)
+			p.redactTextIfContact(&settlement.Code)
+			p.redactTextIfContact(&settlement.BuyerLead)
 		}
 	}
 	for name, value := range doc.Fields {
@@ -74,7 +74,7 @@ func (p *contactData) redactExplanation(doc *Explanation) {
 	}
 }
 
-func (p *contactData) redactText(text *string) {
+func (p *contactData) redactTextIfContact(text *string) {
 	switch {
 	case *text == "":
 	case p.unknown:

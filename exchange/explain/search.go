@@ -20,7 +20,7 @@ type logEntry struct {
 	event event.Event
 }
 
-func (e *logEntry) leadDecided() *event.LeadDecided {
+func (e *logEntry) mustBeLeadDecided() *event.LeadDecided {
 	decided, ok := e.event.(*event.LeadDecided)
 	if !ok {
 		panic("BUG: explain expected a lead's decision in the log and found " + e.event.Kind().String())
@@ -28,17 +28,17 @@ func (e *logEntry) leadDecided() *event.LeadDecided {
 	return decided
 }
 
-func (e *logEntry) auctionHeld() *event.AuctionHeld {
-	held, ok := e.event.(*event.AuctionHeld)
+func (e *logEntry) mustBeAuctionHeld() *event.PingAuctionCompleted {
+	held, ok := e.event.(*event.PingAuctionCompleted)
 	if !ok {
 		panic("BUG: explain expected an auction in the log and found " + e.event.Kind().String())
 	}
 	return held
 }
 
-// decodeEntry decodes a log entry into an event that stays valid. It decodes a copy of the
+// decodeCopyOfEntry decodes a log entry into an event that stays valid. It decodes a copy of the
 // data, because the event refers to the data and the log's reader reuses its buffer.
-func decodeEntry(found *wal.Entry) (*logEntry, error) {
+func decodeCopyOfEntry(found *wal.Entry) (*logEntry, error) {
 	ev, err := new(event.Decoder).Decode(bytes.Clone(found.Data))
 	if err != nil {
 		return nil, fmt.Errorf("explain: cannot decode entry %d of the log: %w", found.Seq, err)
@@ -46,7 +46,7 @@ func decodeEntry(found *wal.Entry) (*logEntry, error) {
 	return &logEntry{seq: found.Seq, at: found.At, event: ev}, nil
 }
 
-func isNotInLog(err error) bool {
+func isNotInLogError(err error) bool {
 	return errors.Is(err, wal.ErrGone) || errors.Is(err, engine.ErrNotFound)
 }
 
@@ -60,15 +60,15 @@ func (e *Explainer) readEntry(seq uint64) (*logEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decodeEntry(&found)
+	return decodeCopyOfEntry(&found)
 }
 
 // findEventByID searches the log for the event that matches accepts, around the time that the
 // id contains. If the log has no such event, the error is engine.ErrNotFound with the text
-// missing.
-func (e *Explainer) findEventByID(id [16]byte, missing string, matches func(event.Event) bool) (found *logEntry, err error) {
-	created := timeOfID(id)
-	truncated, err := e.scanMatching(id[:], nil, created-int64(e.limits.before), created+int64(e.limits.after), func(candidate *logEntry) bool {
+// notFoundText.
+func (e *Explainer) findEventByID(id [16]byte, notFoundText string, matches func(event.Event) bool) (found *logEntry, err error) {
+	created := creationNanosOfID(id)
+	truncated, err := e.scanEntriesContaining(id[:], nil, created-int64(e.limits.before), created+int64(e.limits.after), func(candidate *logEntry) bool {
 		if matches(candidate.event) {
 			found = candidate
 		}
@@ -82,12 +82,12 @@ func (e *Explainer) findEventByID(id [16]byte, missing string, matches func(even
 	case truncated:
 		return nil, notFoundError("the search ended at its limit before the end of the time that the id contains")
 	}
-	return nil, notFoundError(missing)
+	return nil, notFoundError(notFoundText)
 }
 
-// timeOfID returns the time at which an id was generated, in Unix nanoseconds. Every id of the
+// creationNanosOfID returns the time at which an id was generated, in Unix nanoseconds. Every id of the
 // exchange begins with this time.
-func timeOfID(id [16]byte) int64 {
+func creationNanosOfID(id [16]byte) int64 {
 	var milliseconds int64
 	for _, b := range id[:6] {
 		milliseconds = milliseconds<<8 | int64(b)
@@ -98,33 +98,33 @@ func timeOfID(id [16]byte) int64 {
 // noTimeLimit is the end time of a search that may read to the end of the log.
 const noTimeLimit = math.MaxInt64
 
-// scanMatching calls visit with every log entry between the times from and until that contains
+// scanEntriesContaining calls visit with every log entry between the times fromNanos and untilNanos that contains
 // one of two byte patterns. It keeps the log's order and ends when visit returns false. An
-// empty alternative matches no entry. truncated reports that a limit ended the search early.
-func (e *Explainer) scanMatching(pattern, alternative []byte, from, until int64, visit func(*logEntry) bool) (truncated bool, err error) {
-	reader, err := e.log.NewReaderSince(from)
+// empty alternativePattern matches no entry. truncated reports that a limit ended the search early.
+func (e *Explainer) scanEntriesContaining(pattern, alternativePattern []byte, fromNanos, untilNanos int64, visit func(*logEntry) (more bool)) (truncated bool, err error) {
+	reader, err := e.log.NewReaderSince(fromNanos)
 	if err != nil {
 		return false, fmt.Errorf("explain: cannot search the log: %w", err)
 	}
 	defer reader.Close()
-	end, err := e.scanFrom(reader, patterns{pattern, alternative}, from, func() int64 { return until }, visit)
+	end, err := e.scanReaderForPatterns(reader, twoBytePatterns{pattern, alternativePattern}, fromNanos, func() int64 { return untilNanos }, visit)
 	return end == endAtLimit, err
 }
 
-// scanEnd is the reason why a search of the log ended.
-type scanEnd uint8
+// scanEndReason is the reason why a search of the log ended.
+type scanEndReason uint8
 
 const (
-	endOfLog   scanEnd = iota
-	endOfTime          // the next entries are later than the search's end time
-	endAtLimit         // the search read as much as searchLimits allow
-	endByVisit         // visit returned false
+	endOfLog   scanEndReason = iota
+	endOfTime                // the next entries are later than the search's end time
+	endAtLimit               // the search read as much as searchLimits allow
+	endByVisit               // visit returned false
 )
 
-// scanFrom calls visit with every entry from the reader's position on that contains one of the
-// wanted patterns. Entries before the time from are skipped. It asks until for the end time
+// scanReaderForPatterns calls visit with every entry from the reader's position on that contains one of the
+// wanted patterns. Entries before the time fromNanos are skipped. It asks untilNanos for the end time
 // before each entry, because visit may change it. The result says why it ended.
-func (e *Explainer) scanFrom(reader *wal.Reader, wanted patterns, from int64, until func() int64, visit func(*logEntry) bool) (scanEnd, error) {
+func (e *Explainer) scanReaderForPatterns(reader *wal.Reader, wanted twoBytePatterns, fromNanos int64, untilNanos func() int64, visit func(*logEntry) bool) (scanEndReason, error) {
 	for n := 0; ; n++ {
 		next, err := reader.Next()
 		switch {
@@ -132,14 +132,14 @@ func (e *Explainer) scanFrom(reader *wal.Reader, wanted patterns, from int64, un
 			return endOfLog, nil
 		case err != nil:
 			return endOfLog, fmt.Errorf("explain: cannot search the log: %w", err)
-		case next.At > until():
+		case next.At > untilNanos():
 			return endOfTime, nil
 		case n >= e.limits.entries || reader.BytesRead() > e.limits.bytes:
 			return endAtLimit, nil
-		case next.At < from || !wanted.containedIn(next.Data):
+		case next.At < fromNanos || !wanted.anyContainedIn(next.Data):
 			continue
 		}
-		found, err := decodeEntry(&next)
+		found, err := decodeCopyOfEntry(&next)
 		if err != nil {
 			return endOfLog, err
 		}
@@ -149,11 +149,11 @@ func (e *Explainer) scanFrom(reader *wal.Reader, wanted patterns, from int64, un
 	}
 }
 
-// patterns are two byte strings. An entry matches if it contains at least one of them. An empty
+// twoBytePatterns are two byte strings. An entry matches if it contains at least one of them. An empty
 // second string is ignored.
-type patterns [2][]byte
+type twoBytePatterns [2][]byte
 
-// containedIn reports whether data contains one of the patterns.
-func (m *patterns) containedIn(data []byte) bool {
+// anyContainedIn reports whether data contains one of the patterns.
+func (m *twoBytePatterns) anyContainedIn(data []byte) bool {
 	return bytes.Contains(data, m[0]) || len(m[1]) > 0 && bytes.Contains(data, m[1])
 }

@@ -28,7 +28,7 @@ func (c *history) forgetting() *Explainer {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	given, err := decodeEntry(&first)
+	given, err := decodeCopyOfEntry(&first)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -43,19 +43,19 @@ func TestExplainFindsByTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newHistory(t)
 			c.configured(1, "buy_1", "buy_2")
-			c.AddOtherLeads(30)
-			c.Advance(time.Hour)
-			id := c.LeadID(1)
-			c.Advance(delay)
-			c.AddOtherLeads(30)
-			c.AddPostedLead(id)
-			c.AddOtherLeads(30)
+			c.AddUnsoldLeads(30)
+			c.AdvanceClock(time.Hour)
+			id := c.NewLeadID(1)
+			c.AdvanceClock(delay)
+			c.AddUnsoldLeads(30)
+			c.AddLeadPostedToBuyer1(id)
+			c.AddUnsoldLeads(30)
 			c.AddPostResult(id, event.SettledDelivered)
-			c.Advance(time.Hour)
-			c.AddOtherLeads(30)
+			c.AdvanceClock(time.Hour)
+			c.AddUnsoldLeads(30)
 			want := c.explained(id)
-			c.ArchiveAll()
-			doc, err := c.forgetting().Lead(id)
+			c.ArchiveSegmentsAndWait()
+			doc, err := c.forgetting().ExplainLead(id)
 			if err != nil || doc.outcomes() != want.outcomes() || doc.Status != "ACCEPTED" || doc.Delivery != "delivered" || doc.Truncated {
 				t.Errorf("%+v, %v", doc, err)
 			}
@@ -68,15 +68,15 @@ func TestExplainFindsByTime(t *testing.T) {
 func TestExplainLimits(t *testing.T) {
 	missing := func(t *testing.T, e *Explainer, id market.LeadID) {
 		t.Helper()
-		if doc, err := e.Lead(id); !errors.Is(err, engine.ErrNotFound) {
+		if doc, err := e.ExplainLead(id); !errors.Is(err, engine.ErrNotFound) {
 			t.Errorf("%+v, %v", doc, err)
 		}
 	}
 	t.Run("a minute", func(t *testing.T) {
 		c := newHistory(t)
-		id := c.LeadID(1)
-		c.Advance(time.Minute + time.Millisecond)
-		c.AddPostedLead(id)
+		id := c.NewLeadID(1)
+		c.AdvanceClock(time.Minute + time.Millisecond)
+		c.AddLeadPostedToBuyer1(id)
 		missing(t, c.forgetting(), id)
 		if c.explained(id) == nil {
 			t.Error("memory leads to it all the same")
@@ -86,47 +86,47 @@ func TestExplainLimits(t *testing.T) {
 		c := newHistory(t)
 		early := market.LeadID(market.ComposeID((c.Now+int64(time.Second))/int64(time.Millisecond), [10]byte{1}))
 		tooEarly := market.LeadID(market.ComposeID((c.Now+int64(time.Second))/int64(time.Millisecond)+1, [10]byte{1}))
-		c.AddPostedLead(early)
-		c.AddPostedLead(tooEarly)
-		if doc, err := c.forgetting().Lead(early); err != nil {
+		c.AddLeadPostedToBuyer1(early)
+		c.AddLeadPostedToBuyer1(tooEarly)
+		if doc, err := c.forgetting().ExplainLead(early); err != nil {
 			t.Errorf("%+v, %v", doc, err)
 		}
 		missing(t, c.forgetting(), tooEarly)
 	})
 	t.Run("entries", func(t *testing.T) {
 		c := newHistory(t)
-		c.AddOtherLeads(20)
-		id := c.LeadID(1)
-		c.AddPostedLead(id)
+		c.AddUnsoldLeads(20)
+		id := c.NewLeadID(1)
+		c.AddLeadPostedToBuyer1(id)
 		e := c.forgetting()
 		e.limits.entries = 21
 		missing(t, e, id)
 		if e.limits.entries++; e.limits.entries != 22 {
 			t.Fatal()
 		}
-		if _, err := e.Lead(id); err != nil {
+		if _, err := e.ExplainLead(id); err != nil {
 			t.Error(err)
 		}
 	})
 	t.Run("bytes", func(t *testing.T) {
 		c := newHistory(t)
-		c.AddOtherLeads(20)
-		id := c.LeadID(1)
-		c.AddPostedLead(id)
+		c.AddUnsoldLeads(20)
+		id := c.NewLeadID(1)
+		c.AddLeadPostedToBuyer1(id)
 		e := c.forgetting()
 		e.limits.bytes = 500
 		missing(t, e, id)
 	})
 	t.Run("history", func(t *testing.T) {
 		c := newHistory(t)
-		id := c.LeadID(1)
-		c.AddPostedLead(id)
+		id := c.NewLeadID(1)
+		c.AddLeadPostedToBuyer1(id)
 		for range 3 {
-			c.Advance(time.Hour)
-			c.AddOtherLeads(40)
+			c.AdvanceClock(time.Hour)
+			c.AddUnsoldLeads(40)
 		}
 		c.RaiseArchiveBounds(c.Seq, c.Now-1)
-		logtest.Eventually(t, "history has gone", func() bool { _, err := c.EntryAt(2); return errors.Is(err, wal.ErrGone) })
+		logtest.WaitUntil(t, "history has gone", func() bool { _, err := c.EntryAt(2); return errors.Is(err, wal.ErrGone) })
 		missing(t, c.Explainer, id)
 	})
 }
@@ -157,15 +157,15 @@ func TestExplainTruncated(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newHistory(t)
 			c.configured(1, "buy_1", "buy_2")
-			id := c.LeadID(1)
-			c.AddPostedLead(id)
-			tried := c.Add(&event.PostAttempted{Lead: id, Attempt: 1, At: c.Now, Status: 500})
+			id := c.NewLeadID(1)
+			c.AddLeadPostedToBuyer1(id)
+			tried := c.Add(&event.PostAttemptFailed{Lead: id, Attempt: 1, At: c.Now, Status: 500})
 			if doc := c.explained(id); doc.Truncated {
 				t.Error("truncated, and there is no more")
 			}
-			c.Advance(time.Hour)
-			c.AddOtherLeads(10)
-			c.Add(&event.PostAttempted{Lead: id, Attempt: 2, At: c.Now})
+			c.AdvanceClock(time.Hour)
+			c.AddUnsoldLeads(10)
+			c.Add(&event.PostAttemptFailed{Lead: id, Attempt: 2, At: c.Now})
 			bound(&c.limits, c.bytesTo(tried))
 			if doc := c.explained(id); !doc.Truncated || len(doc.Posts[0].Tries) != 1 || doc.Status != "OPEN" {
 				t.Errorf("open: %+v", doc)
@@ -186,17 +186,17 @@ func TestExplainTruncated(t *testing.T) {
 // rejected as its duplicates.
 func TestExplainIgnoresDuplicates(t *testing.T) {
 	c := newHistory(t)
-	id := c.LeadID(1)
-	c.AddPostedLead(id)
+	id := c.NewLeadID(1)
+	c.AddLeadPostedToBuyer1(id)
 	for n := range byte(20) {
-		c.Add(&event.LeadDecided{Lead: c.LeadID(50 + n), DuplicateOf: id, Reason: market.ReasonDuplicate})
+		c.Add(&event.LeadDecided{Lead: c.NewLeadID(50 + n), DuplicateOf: id, Reason: market.ReasonDuplicate})
 	}
 	c.AddPostResult(id, event.SettledDelivered)
 	c.limits.events = 5
 	if doc := c.explained(id); doc.Truncated || doc.Delivery != "delivered" {
 		t.Errorf("%+v", doc)
 	}
-	if doc := c.explained(c.LeadID(50)); doc.DuplicateOf != id.String() || doc.Reason != "duplicate" {
+	if doc := c.explained(c.NewLeadID(50)); doc.DuplicateOf != id.String() || doc.Reason != "duplicate" {
 		t.Errorf("%+v", doc)
 	}
 }
@@ -210,23 +210,23 @@ func TestExplainManyPosted(t *testing.T) {
 	c.Add(held)
 	other := c.offering(2, "")
 	for n := range byte(maxClaims + 2) {
-		c.claim(c.LeadID(10+n), held, 1, event.SettledRefused)
-		c.claim(c.LeadID(100+n), other, 1, event.SettledRefused)
+		c.claim(c.NewLeadID(10+n), held, 1, event.SettledRefused)
+		c.claim(c.NewLeadID(100+n), other, 1, event.SettledRefused)
 	}
-	doc, err := c.Auction(auction)
+	doc, err := c.ExplainAuction(auction)
 	if err != nil || len(doc.Leads) != maxClaims || doc.Status != "BID" {
 		t.Fatalf("%+v, %v", doc, err)
 	}
 	for i, lead := range doc.Leads {
-		if lead.ID != c.LeadID(10+byte(i)).String() || lead.Status != "UNMATCHED" || lead.AuctionID != auction.String() {
+		if lead.ID != c.NewLeadID(10+byte(i)).String() || lead.Status != "UNMATCHED" || lead.AuctionID != auction.String() {
 			t.Errorf("lead %d: %+v", i, lead)
 		}
 	}
-	lead, err := c.Lead(c.LeadID(10))
+	lead, err := c.ExplainLead(c.NewLeadID(10))
 	if err != nil || lead.Auction == nil || lead.Auction.ID != auction.String() {
 		t.Errorf("%+v, %v", lead, err)
 	}
-	if alone, err := c.Lead(c.LeadID(100)); err != nil || alone.Auction != nil {
+	if alone, err := c.ExplainLead(c.NewLeadID(100)); err != nil || alone.Auction != nil {
 		t.Errorf("of a ping that is gone: %+v, %v", alone, err)
 	}
 }

@@ -12,20 +12,20 @@ import (
 // Amount is an amount of money with its currency, as explanations show it. A margin may be
 // negative.
 type Amount struct {
-	Amount   Millionths `json:"amount"`
-	Currency string     `json:"currency"`
+	Amount   MoneyInMillionths `json:"amount"`
+	Currency string            `json:"currency"`
 }
 
-// Millionths is an amount of money in millionths of the currency unit, which may be negative.
+// MoneyInMillionths is an amount of money in millionths of the currency unit, which may be negative.
 // market.Money itself rejects a negative number in JSON.
-type Millionths market.Money
+type MoneyInMillionths market.Money
 
 // MarshalJSON writes the amount as the shortest decimal number, such as 12.5.
-func (m Millionths) MarshalJSON() ([]byte, error) { return market.Money(m).MarshalJSON() }
+func (m MoneyInMillionths) MarshalJSON() ([]byte, error) { return market.Money(m).MarshalJSON() }
 
 // UnmarshalJSON reads a decimal number with at most six decimals, with a minus sign if
 // negative.
-func (m *Millionths) UnmarshalJSON(text []byte) error {
+func (m *MoneyInMillionths) UnmarshalJSON(text []byte) error {
 	digits, negative := bytes.CutPrefix(text, []byte("-"))
 	read, err := market.ParseMoney(digits)
 	if err != nil {
@@ -34,43 +34,43 @@ func (m *Millionths) UnmarshalJSON(text []byte) error {
 	if negative {
 		read = -read
 	}
-	*m = Millionths(read)
+	*m = MoneyInMillionths(read)
 	return nil
 }
 
-// Instant is a time in Unix nanoseconds. Its JSON form is RFC 3339 with milliseconds.
-type Instant int64
+// UnixNanos is a time in Unix nanoseconds. Its JSON form is RFC 3339 with milliseconds.
+type UnixNanos int64
 
 const instantLayout = "2006-01-02T15:04:05.000Z07:00"
 
 // MarshalJSON writes the time in UTC with milliseconds, such as "2026-01-02T15:04:05.000Z".
-func (i Instant) MarshalJSON() ([]byte, error) {
+func (i UnixNanos) MarshalJSON() ([]byte, error) {
 	return strconv.AppendQuote(nil, time.Unix(0, int64(i)).UTC().Format(instantLayout)), nil
 }
 
 // UnmarshalJSON reads a time in the form that MarshalJSON writes.
-func (i *Instant) UnmarshalJSON(text []byte) error {
+func (i *UnixNanos) UnmarshalJSON(text []byte) error {
 	at, err := time.Parse(`"`+instantLayout+`"`, string(text))
 	if err != nil {
 		return fmt.Errorf("not a time in the form 2006-01-02T15:04:05.000Z: %w", err)
 	}
-	*i = Instant(at.UnixNano())
+	*i = UnixNanos(at.UnixNano())
 	return nil
 }
 
-// Milliseconds is a duration in nanoseconds. Its JSON form is a number of milliseconds
+// NanosAsMilliseconds is a duration in nanoseconds. Its JSON form is a number of milliseconds
 // with at most three decimals.
-type Milliseconds int64
+type NanosAsMilliseconds int64
 
 // MarshalJSON writes the duration as a number of milliseconds, such as 12.345.
-func (m Milliseconds) MarshalJSON() ([]byte, error) {
+func (m NanosAsMilliseconds) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, float64(int64(m)/int64(time.Microsecond))/1000, 'f', -1, 64), nil
 }
 
 // UnmarshalJSON reads a number of milliseconds.
-func (m *Milliseconds) UnmarshalJSON(text []byte) error {
+func (m *NanosAsMilliseconds) UnmarshalJSON(text []byte) error {
 	read, err := strconv.ParseFloat(string(text), 64)
-	*m = Milliseconds(read * float64(time.Millisecond))
+	*m = NanosAsMilliseconds(read * float64(time.Millisecond))
 	return err
 }
 

@@ -10,7 +10,7 @@ import (
 
 // summarizeLead returns the sentences that explain why a lead was sold or unsold. If the seller
 // got another answer than the lead's current state, they mention that answer.
-func summarizeLead(doc *Explanation) string { return describeTest(doc) + summarizeDecision(doc) }
+func summarizeLead(doc *Explanation) string { return describeIfTest(doc) + summarizeDecision(doc) }
 
 func summarizeDecision(doc *Explanation) string {
 	switch doc.Status {
@@ -26,7 +26,7 @@ func summarizeUnsold(doc *Explanation) string {
 	switch {
 	case doc.Delivery == market.DeliveryReleased.String():
 		return "An operator released the delivery: the buyer does not have the lead."
-	case doc.Delivery == market.DeliveryFailed.String() && doc.soldAtEarlierBid():
+	case doc.Delivery == market.DeliveryFailed.String() && doc.claimedEarlierBid():
 		post := &doc.Posts[len(doc.Posts)-1]
 		return fmt.Sprintf("%s, whose bid the lead claimed, did not accept it (%s). A claimed bid has no other buyer.", post.Buyer, post.describeRefusal())
 	case doc.Delivery == market.DeliveryFailed.String():
@@ -36,9 +36,9 @@ func summarizeUnsold(doc *Explanation) string {
 	return describeUnsoldReason(doc)
 }
 
-// soldAtEarlierBid reports whether the lead claimed the bid of an earlier ping. Only the buyer
+// claimedEarlierBid reports whether the lead claimed the bid of an earlier ping. Only the buyer
 // of that bid could then get the lead.
-func (x *Explanation) soldAtEarlierBid() bool {
+func (x *Explanation) claimedEarlierBid() bool {
 	return x.LeadID != "" && x.AuctionID != "" && x.BidsDue == 0
 }
 
@@ -58,7 +58,7 @@ func summarizeSale(doc *Explanation) string {
 
 // describeEarlierRefusals names the buyers to which the lead was posted before the current one.
 // For each it says why that buyer did not accept the lead.
-func describeEarlierRefusals(posts []Post) (text string) {
+func describeEarlierRefusals(posts []PostToBuyer) (text string) {
 	for i := range posts {
 		if last := len(posts[i].Settlements) - 1; last >= 0 && posts[i].Settlements[last].Next != "" {
 			text += fmt.Sprintf(" Before that, %s did not accept it: %s.", posts[i].Buyer, posts[i].describeRefusal())
@@ -69,7 +69,7 @@ func describeEarlierRefusals(posts []Post) (text string) {
 
 // describeRefusal returns the reason why the buyer of this post does not have the lead: its
 // HTTP answer, or the fault.
-func (p *Post) describeRefusal() string {
+func (p *PostToBuyer) describeRefusal() string {
 	if len(p.Settlements) == 0 {
 		return "the buyer was not reached"
 	}
@@ -101,7 +101,7 @@ func describeDifferingAnswer(doc *Explanation) string {
 
 // summarizeAuction returns the sentences that explain how a ping was answered, and which leads
 // claimed the offers in the answer.
-func summarizeAuction(doc *Explanation) string { return describeTest(doc) + summarizePing(doc) }
+func summarizeAuction(doc *Explanation) string { return describeIfTest(doc) + summarizePing(doc) }
 
 func summarizePing(doc *Explanation) string {
 	switch {
@@ -116,7 +116,7 @@ func summarizePing(doc *Explanation) string {
 		why += " No lead claimed it."
 	}
 	for i := range best.Claims {
-		why += fmt.Sprintf(" %s claimed it: %s.", best.Claims[i].Lead, best.Claims[i].Summary())
+		why += fmt.Sprintf(" %s claimed it: %s.", best.Claims[i].Lead, best.Claims[i].DescribeLeadState())
 	}
 	for i := range doc.Rejected {
 		why += fmt.Sprintf(" %s claimed it and was rejected: %s.", doc.Rejected[i].Lead, doc.Rejected[i].Reason)
@@ -132,7 +132,7 @@ func summarizeOffers(doc *Explanation) string {
 	for i := range doc.Offers {
 		for j := range doc.Offers[i].Claims {
 			claimed = true
-			why += fmt.Sprintf(" %s claimed the bid of %s: %s.", doc.Offers[i].Claims[j].Lead, doc.Offers[i].Buyer, doc.Offers[i].Claims[j].Summary())
+			why += fmt.Sprintf(" %s claimed the bid of %s: %s.", doc.Offers[i].Claims[j].Lead, doc.Offers[i].Buyer, doc.Offers[i].Claims[j].DescribeLeadState())
 		}
 	}
 	if !claimed {
@@ -157,9 +157,9 @@ func describeValidBidCount(doc *Explanation) string {
 	return fmt.Sprint(n, " valid bids")
 }
 
-// Summary returns the state of the lead that claimed an offer: its status, its delivery if it
+// DescribeLeadState returns the state of the lead that claimed an offer: its status, its delivery if it
 // has one, and the reason code.
-func (c *Claim) Summary() string {
+func (c *OfferClaim) DescribeLeadState() string {
 	words := []string{c.Status}
 	for _, word := range []string{c.Delivery, c.Reason} {
 		if word != "" && word != market.DeliveryNone.String() {

@@ -13,11 +13,11 @@ import (
 // TestEveryReasonHasASentence: each reason has its own sentence, with candidates and
 // without. Another one says that the reason is unknown.
 func TestEveryReasonHasASentence(t *testing.T) {
-	said := map[string]market.Reason{}
-	some := []Candidate{{Outcome: "capped"}, {Outcome: "filtered"}, {Outcome: "capped"}}
+	said := map[string]market.UnsoldReason{}
+	some := []FilterSetCandidate{{Outcome: "capped"}, {Outcome: "filtered"}, {Outcome: "capped"}}
 	reason := market.ReasonNoBuyer
 	for ; reason.String() != "unknown"; reason++ {
-		for _, candidates := range [][]Candidate{nil, some} {
+		for _, candidates := range [][]FilterSetCandidate{nil, some} {
 			why := describeUnsoldReason(&Explanation{Reason: reason.String(), Candidates: candidates})
 			if other, exists := said[why]; exists && other != reason {
 				t.Errorf("%s and %s: %s", other, reason, why)
@@ -39,24 +39,24 @@ func TestEveryReasonHasASentence(t *testing.T) {
 // TestRedact: sellers' ids, fields of a ping and buyers' texts are replaced if they repeat
 // the lead's contact data.
 func TestRedact(t *testing.T) {
-	contact := event.ContactPart{Fields: []event.Field{
+	contact := event.LeadPersonalData{Fields: []event.LeadField{
 		{Name: "phone", Kind: market.KindString, Text: []byte("+12125550142")},
 		{Name: "last_name", Kind: market.KindString, Text: []byte("Cruz")},
 	}, Body: []byte("Cruz")}
 	e := &Explainer{contact: plaintextContact}
-	found := &logEntry{event: &event.LeadDecided{Sealed: contact.AppendTo(nil)}}
+	found := &logEntry{event: &event.LeadDecided{Sealed: contact.AppendEncoded(nil)}}
 	write := func(person string) *Explanation {
 		return &Explanation{
 			LeadID: "lead_1", SellerID: "u" + person, Status: "OPEN", Buyer: "b", Price: newAmount(1, market.Currency{'U', 'S', 'D'}),
 			Fields:     map[string]json.RawMessage{"note": json.RawMessage(`"call ` + person + `"`), "rooms": json.RawMessage("2")},
-			Candidates: []Candidate{{Reason: "r-" + person}},
-			Posts:      []Post{{Settlements: []Settlement{{Code: "c-" + person, BuyerLead: "b-" + person}}}},
+			Candidates: []FilterSetCandidate{{Reason: "r-" + person}},
+			Posts:      []PostToBuyer{{Settlements: []PostSettlement{{Code: "c-" + person, BuyerLead: "b-" + person}}}},
 			Auction:    &Explanation{SellerID: "a-" + person, Fields: map[string]json.RawMessage{"n": json.RawMessage(`["` + person + `"]`)}},
 		}
 	}
 	for person, times := range map[string]int{"2125550142": 7, "-cruz-": 7, "nobody": 0} {
 		doc := write(person)
-		e.redact(found, doc)
+		e.redactTextsWithContactData(found, doc)
 		text, err := doc.JSON()
 		if err != nil {
 			t.Fatal(err)
@@ -66,13 +66,15 @@ func TestRedact(t *testing.T) {
 		}
 	}
 	doc := write("nobody")
-	e.redact(&logEntry{event: &event.LeadDecided{Sealed: []byte{0xff}}}, doc)
+	e.redactTextsWithContactData(&logEntry{event: &event.LeadDecided{Sealed: []byte{0xff}}}, doc)
 	if doc.SellerID != erased || doc.Erased {
 		t.Errorf("the contact data is unreadable, and free text was not withheld: %+v", doc)
 	}
-	e.contact = func(*event.LeadDecided) (event.ContactPart, error) { return event.ContactPart{}, engine.ErrErased }
+	e.contact = func(*event.LeadDecided) (event.LeadPersonalData, error) {
+		return event.LeadPersonalData{}, engine.ErrErased
+	}
 	doc = write("nobody")
-	e.redact(found, doc)
+	e.redactTextsWithContactData(found, doc)
 	settled := &doc.Posts[0].Settlements[0]
 	for _, text := range []string{doc.SellerID, doc.Auction.SellerID, doc.Candidates[0].Reason, settled.Code, settled.BuyerLead} {
 		if text != erased {
@@ -88,7 +90,7 @@ func TestRedact(t *testing.T) {
 func TestDocumentReadsBack(t *testing.T) {
 	doc := &Explanation{
 		Received: 1_795_183_200_123_000_000, Settled: 1_795_183_200_000_000_000, Margin: &Amount{-1_500_001, "USD"}, Price: &Amount{0, "EUR"},
-		Candidates: []Candidate{{Elapsed: 12_345_000}, {Elapsed: 1_000}},
+		Candidates: []FilterSetCandidate{{Elapsed: 12_345_000}, {Elapsed: 1_000}},
 	}
 	text, err := doc.JSON()
 	if err != nil {

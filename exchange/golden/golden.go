@@ -11,11 +11,11 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files again")
 
-// Compare fails the test if got differs from the file testdata/NAME.golden. With the flag
+// CompareWithFile fails the test if got differs from the file testdata/NAME.golden. With the flag
 // -update it first writes got to the file.
-func Compare(t testing.TB, name, got string) {
+func CompareWithFile(t testing.TB, fileName, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
+	path := filepath.Join("testdata", fileName+".golden")
 	if *update {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)

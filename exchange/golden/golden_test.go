@@ -26,7 +26,7 @@ func compare(tb testing.TB, name, got string) (said []string) {
 		}
 		said = t.said
 	}()
-	Compare(t, name, got)
+	CompareWithFile(t, name, got)
 	return t.said
 }
 

@@ -43,13 +43,13 @@ func New(t testing.TB) *Log {
 	}
 	t.Cleanup(func() { _ = log.Close() })
 	l.Log = log
-	given := &event.NamesNumbered{Names: []event.NumberedName{
+	given := &event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{
 		{Kind: event.ObjectSupplier, Ref: 1, ID: "sup"},
 		{Kind: event.ObjectSupplier, Ref: 2, ID: "sup_other"},
 		{Kind: event.ObjectCampaign, Ref: 1, ID: "cmp"},
 	}}
-	for n := range market.Ref(9) {
-		given.Names = append(given.Names, event.NumberedName{Kind: event.ObjectBuyer, Ref: n + 1, ID: fmt.Sprint("buy_", n+1)})
+	for n := range market.PermanentNumber(9) {
+		given.Names = append(given.Names, event.NameNumberAssignment{Kind: event.ObjectBuyer, Ref: n + 1, ID: fmt.Sprint("buy_", n+1)})
 	}
 	l.Add(given)
 	return l
@@ -59,7 +59,7 @@ func New(t testing.TB) *Log {
 // entry's sequence number.
 func (l *Log) Add(ev event.Event) (seq uint64) {
 	l.t.Helper()
-	if err := l.Append(event.Append(nil, ev), eventApplier{l, ev}); err != nil {
+	if err := l.Append(event.AppendRecord(nil, ev), eventApplier{l, ev}); err != nil {
 		l.t.Fatal(err)
 	}
 	if err := <-l.done; err != nil {
@@ -85,68 +85,68 @@ func (a eventApplier) Committed(seq uint64, at int64) {
 // Failed makes Add fail the test with the log's error. The log calls it.
 func (a eventApplier) Failed(err error) { a.done <- err }
 
-// Advance sets the clock of the log forward by d.
-func (l *Log) Advance(d time.Duration) { l.Now += int64(d) }
+// AdvanceClock sets the clock of the log forward by d.
+func (l *Log) AdvanceClock(d time.Duration) { l.Now += int64(d) }
 
-// LeadID returns a lead's id with the log's current time and the number n.
-func (l *Log) LeadID(n byte) market.LeadID {
-	return market.LeadID(market.ComposeID(l.Now/int64(time.Millisecond), [10]byte{9: n}))
+// NewLeadID returns a lead's id with the log's current time and the given number.
+func (l *Log) NewLeadID(number byte) market.LeadID {
+	return market.LeadID(market.ComposeID(l.Now/int64(time.Millisecond), [10]byte{9: number}))
 }
 
-// SaleTo returns a sale of a lead to the buyer with the number n, for 12.50 USD with a payout
+// SaleTo returns a sale of a lead to the buyer with the number buyerNumber, for 12.50 USD with a payout
 // of 10 USD.
-func SaleTo(n int) event.Sale {
-	return event.Sale{Buyer: market.Ref(n), FilterSet: uint32(n - 1), Price: 12_500_000, Payout: 10_000_000, Currency: market.Currency{'U', 'S', 'D'}}
+func SaleTo(buyerNumber int) event.Sale {
+	return event.Sale{Buyer: market.PermanentNumber(buyerNumber), FilterSet: uint32(buyerNumber - 1), Price: 12_500_000, Payout: 10_000_000, Currency: market.Currency{'U', 'S', 'D'}}
 }
 
-// AddPostedLead writes the event that decides to post the lead to buyer 1.
-func (l *Log) AddPostedLead(id market.LeadID) {
+// AddLeadPostedToBuyer1 writes the event that decides to post the lead to buyer 1.
+func (l *Log) AddLeadPostedToBuyer1(id market.LeadID) {
 	l.t.Helper()
 	l.Add(&event.LeadDecided{
 		Lead: id, Campaign: 1, Supplier: 1, Catalog: 1, Decided: l.Now, Keep: l.Now + int64(45*24*time.Hour),
 		Sale: SaleTo(1), Post: event.PostIntent{URL: "https://buyer.example", Timeout: 1e9, Repeatable: true},
-		Trail: []event.OutcomeFilterSets{{Outcome: market.OutcomePostPending, FilterSets: bitset.Set{1}}, {Outcome: market.OutcomeCapped, FilterSets: bitset.Set{2}}},
+		Trail: []event.FilterSetsWithOutcome{{Outcome: market.OutcomePostPending, FilterSets: bitset.Set{1}}, {Outcome: market.OutcomeCapped, FilterSets: bitset.Set{2}}},
 	})
 }
 
 // AddPostResult writes the event that settles the lead's post with result. The functions in
-// change may alter the event first.
-func (l *Log) AddPostResult(id market.LeadID, result event.PostSettlement, change ...func(*event.PostSettled)) {
+// modify may alter the event first.
+func (l *Log) AddPostResult(id market.LeadID, result event.PostSettlement, modify ...func(*event.PostSettled)) {
 	l.t.Helper()
 	settled := &event.PostSettled{Lead: id, Campaign: 1, Settlement: result, Sale: SaleTo(1)}
-	for _, do := range change {
+	for _, do := range modify {
 		do(settled)
 	}
 	l.Add(settled)
 }
 
-// AddOtherLeads writes n unsold leads between the leads under test, so that a search has
+// AddUnsoldLeads writes count unsold leads between the leads under test, so that a search has
 // entries to skip.
-func (l *Log) AddOtherLeads(n int) {
+func (l *Log) AddUnsoldLeads(count int) {
 	l.t.Helper()
-	for i := range n {
-		l.Add(&event.LeadDecided{Lead: l.LeadID(byte(200 + i%50)), Campaign: 1, Supplier: 1, Catalog: 1, Reason: market.ReasonNoBuyer, Keep: 1})
+	for i := range count {
+		l.Add(&event.LeadDecided{Lead: l.NewLeadID(byte(200 + i%50)), Campaign: 1, Supplier: 1, Catalog: 1, Reason: market.ReasonNoBuyer, Keep: 1})
 	}
 }
 
-// ArchiveAll moves all complete segments of the log into the archive, and waits until the files
+// ArchiveSegmentsAndWait moves all complete segments of the log into the archive, and waits until the files
 // are there.
-func (l *Log) ArchiveAll() {
+func (l *Log) ArchiveSegmentsAndWait() {
 	l.t.Helper()
 	l.RaiseArchiveBounds(l.Seq, 0)
-	Eventually(l.t, "segments are in the archive", func() bool {
+	WaitUntil(l.t, "segments are in the archive", func() bool {
 		files, _ := os.ReadDir(filepath.Join(l.Dir, "archive"))
 		return len(files) > 2
 	})
 }
 
-// Eventually waits until holds returns true. After 20 seconds it fails the test with the text
-// condition.
-func Eventually(t testing.TB, condition string, holds func() bool) {
+// WaitUntil waits until holds returns true. After 20 seconds it fails the test with the text
+// description.
+func WaitUntil(t testing.TB, description string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("condition did not become true: %s", condition)
+			t.Fatalf("condition did not become true: %s", description)
 		}
 	}
 }

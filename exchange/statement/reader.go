@@ -48,14 +48,14 @@ func NewReader(opt Options) *Reader {
 // that balance is valid. So one day of last month costs as much as everything since. It holds
 // no lock while it reads.
 func (r *Reader) Statement(party ledger.Party, period ledger.Period) (*ledger.Statement, error) {
-	var buyer market.Ref // zero for a supplier: only the position counts
+	var buyer market.PermanentNumber // zero for a supplier: only the position counts
 	if party.IsBuyer() {
 		buyer = party.Ref
 	}
-	period = fillOpenEnds(period, r.now())
+	period = fillOpenEndsWithMonth(period, r.now())
 	live := r.state.BuyerFunds(buyer)
 	tally := ledger.NewStatementTally(party, period, live)
-	events, err := r.newScan(period.From, live.Seq)
+	events, err := r.newEventScan(period.From, live.Seq)
 	if err != nil {
 		return nil, err
 	}
@@ -72,41 +72,41 @@ func (r *Reader) Statement(party ledger.Party, period ledger.Period) (*ledger.St
 	}
 }
 
-// Entries returns an iterator over the single entries of a statement, which it reads from the
+// IterateEntries returns an iterator over the single entries of a statement, which it reads from the
 // log again. The caller closes it.
-func (r *Reader) Entries(s *ledger.Statement) (*Entries, error) {
-	events, err := r.newScan(s.From, s.Seq)
+func (r *Reader) IterateEntries(s *ledger.Statement) (*EntryIterator, error) {
+	events, err := r.newEventScan(s.From, s.Seq)
 	if err != nil {
 		return nil, err
 	}
-	return &Entries{events: events, lines: s.IterateEntries(), until: s.To}, nil
+	return &EntryIterator{events: events, lines: s.IterateEntries(), until: s.To}, nil
 }
 
-// fillOpenEnds replaces a zero From or To of a period by the bounds of a month: of the current
-// one, or, for From, of the month in which the period's last moment lies. now is the current
+// fillOpenEndsWithMonth replaces a zero From or To of a period by the bounds of a month: of the current
+// one, or, for From, of the month in which the period's last moment lies. nowNanos is the current
 // time.
-func fillOpenEnds(period ledger.Period, now int64) ledger.Period {
+func fillOpenEndsWithMonth(period ledger.Period, nowNanos int64) ledger.Period {
 	if period.From == 0 {
-		last := now
+		last := nowNanos
 		if period.To != 0 {
 			last = period.To - 1
 		}
 		period.From, _ = monthBounds(last)
 	}
 	if period.To == 0 {
-		_, period.To = monthBounds(max(now, period.From))
+		_, period.To = monthBounds(max(nowNanos, period.From))
 	}
 	return period
 }
 
-func monthBounds(at int64) (from, to int64) {
-	year, month, _ := time.Unix(0, at).UTC().Date()
+func monthBounds(atNanos int64) (fromNanos, endNanos int64) {
+	year, month, _ := time.Unix(0, atNanos).UTC().Date()
 	first := time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
 	return first.UnixNano(), first.AddDate(0, 1, 0).UnixNano()
 }
 
-// Entries iterates over the entries of a statement while it reads the log.
-type Entries struct {
+// EntryIterator iterates over the entries of a statement while it reads the log.
+type EntryIterator struct {
 	events  *eventScan
 	lines   *ledger.EntryIterator
 	until   int64
@@ -115,7 +115,7 @@ type Entries struct {
 
 // Next returns the next entry of the statement. It is valid until the following call. After the
 // last entry the error is io.EOF.
-func (e *Entries) Next() (*ledger.Entry, error) {
+func (e *EntryIterator) Next() (*ledger.Entry, error) {
 	for len(e.pending) == 0 {
 		seq, at, ev, err := e.events.next()
 		if err != nil {
@@ -132,4 +132,4 @@ func (e *Entries) Next() (*ledger.Entry, error) {
 }
 
 // Close closes the log files that the iterator reads.
-func (e *Entries) Close() { e.events.close() }
+func (e *EntryIterator) Close() { e.events.close() }

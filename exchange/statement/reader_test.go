@@ -34,7 +34,7 @@ func listed(t *testing.T, log *logtest.Log, party ledger.Party, from, to int64) 
 	if err != nil {
 		return nil, "", err
 	}
-	list, err := newReader(log).Entries(s)
+	list, err := newReader(log).IterateEntries(s)
 	if err != nil {
 		return nil, "", err
 	}
@@ -59,15 +59,15 @@ func listed(t *testing.T, log *logtest.Log, party ledger.Party, from, to int64) 
 // before, over many segments and in the archive. Later events do not count.
 func TestStatementOverSegments(t *testing.T) {
 	log := logtest.New(t)
-	log.Add(&event.BuyerFundsMoved{Buyer: 1, Amount: 1000_000_000, Opening: true})
+	log.Add(&event.BuyerFundsAdjusted{Buyer: 1, Amount: 1000_000_000, Opening: true})
 	begin := log.Now
 	const days = 20
 	for n := range byte(days) {
-		log.Advance(12 * time.Hour)
-		log.AddOtherLeads(20)
-		id := log.LeadID(n)
-		log.AddPostedLead(id)
-		log.Advance(12 * time.Hour)
+		log.AdvanceClock(12 * time.Hour)
+		log.AddUnsoldLeads(20)
+		id := log.NewLeadID(n)
+		log.AddLeadPostedToBuyer1(id)
+		log.AdvanceClock(12 * time.Hour)
 		log.AddPostResult(id, event.SettledDelivered, func(s *event.PostSettled) {
 			if n%2 == 0 {
 				s.Supplier = 1
@@ -96,7 +96,7 @@ func TestStatementOverSegments(t *testing.T) {
 		}
 	}
 	check(0)
-	log.ArchiveAll()
+	log.ArchiveSegmentsAndWait()
 	check(0)
 	// At noon of the third day a post is open.
 	noon := begin + int64(2*24*time.Hour) + int64(18*time.Hour)
@@ -105,7 +105,7 @@ func TestStatementOverSegments(t *testing.T) {
 	}
 	keep := begin + int64(10*24*time.Hour)
 	log.RaiseArchiveBounds(log.Seq, keep)
-	logtest.Eventually(t, "the history has been removed", func() bool { _, err := log.EntryAt(2); return errors.Is(err, wal.ErrGone) })
+	logtest.WaitUntil(t, "the history has been removed", func() bool { _, err := log.EntryAt(2); return errors.Is(err, wal.ErrGone) })
 	check(keep)
 	for _, party := range []ledger.Party{buyerOne, supplier} {
 		_, _, err := listed(t, log, party, begin, noon)
@@ -121,19 +121,19 @@ func TestStatementOverSegments(t *testing.T) {
 func TestStatementEnds(t *testing.T) {
 	log := logtest.New(t)
 	reader := newReader(log)
-	log.AddOtherLeads(40)
+	log.AddUnsoldLeads(40)
 	reader.stop.Store(true)
 	if _, err := reader.Statement(buyerOne, ledger.Period{}); !errors.Is(err, throttle.ErrStopped) {
 		t.Errorf("while it stops: %v", err)
 	}
 	// The entries end where the statement was read.
-	log.Add(&event.BuyerFundsMoved{Buyer: 1, Amount: 1, Opening: true})
+	log.Add(&event.BuyerFundsAdjusted{Buyer: 1, Amount: 1, Opening: true})
 	s, err := newReader(log).Statement(buyerOne, ledger.Period{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	log.Add(&event.BuyerFundsMoved{Buyer: 1, Amount: 2})
-	list, err := newReader(log).Entries(s)
+	log.Add(&event.BuyerFundsAdjusted{Buyer: 1, Amount: 2})
+	list, err := newReader(log).IterateEntries(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestWithinMonth(t *testing.T) {
 		{"2026-01-02 00:00:00", "2026-11-03 10:00:00", "2026-01-02 00:00:00", "2026-11-03 10:00:00"},
 		{"2028-02-29 10:00:00", "", "2028-02-29 10:00:00", "2028-03-01 00:00:00"},
 	} {
-		got := fillOpenEnds(ledger.Period{From: at(row[0]), To: at(row[1])}, at(now))
+		got := fillOpenEndsWithMonth(ledger.Period{From: at(row[0]), To: at(row[1])}, at(now))
 		if want := (ledger.Period{From: at(row[2]), To: at(row[3])}); got != want {
 			t.Errorf("%q: %+v, want %+v", row, got, want)
 		}

@@ -22,13 +22,13 @@ type eventScan struct {
 	throttle throttle.ScanThrottle
 }
 
-func (r *Reader) newScan(from int64, last uint64) (*eventScan, error) {
-	log, err := r.log.NewReaderSince(from)
+func (r *Reader) newEventScan(fromNanos int64, lastSeq uint64) (*eventScan, error) {
+	log, err := r.log.NewReaderSince(fromNanos)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the log: %w", err)
 	}
 	return &eventScan{
-		reader: r, log: log, decoder: event.Decoder{ForReplay: true}, from: from, last: last,
+		reader: r, log: log, decoder: event.Decoder{ForReplay: true}, from: fromNanos, last: lastSeq,
 		throttle: throttle.NewScanThrottle(r.chunk, r.stop),
 	}, nil
 }
@@ -37,7 +37,7 @@ func (s *eventScan) close() { s.log.Close() }
 
 // next returns the next event with its entry number and time. The event is valid until the
 // following call. After the last event the error is io.EOF.
-func (s *eventScan) next() (seq uint64, at int64, ev event.Event, err error) {
+func (s *eventScan) next() (seq uint64, atNanos int64, ev event.Event, err error) {
 	for {
 		if err := s.throttle.PauseAfterChunk(s.log.BytesRead()); err != nil {
 			return 0, 0, nil, err

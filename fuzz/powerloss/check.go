@@ -177,7 +177,7 @@ func (o *openedDir) checkConfigDocuments(written *writtenLog, minRevision int) e
 
 // checkSuppressionLists checks that the active suppression lists are present and intact.
 func (o *openedDir) checkSuppressionLists() error {
-	for _, name := range o.state.SuppressionFileHashes() {
+	for _, name := range o.state.UsedSuppressionFileHashes() {
 		if _, err := o.readHashedFile(filepath.Join("lists", name), name); err != nil {
 			return err
 		}

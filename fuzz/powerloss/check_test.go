@@ -57,7 +57,7 @@ func TestCheckDetectsBrokenPromises(t *testing.T) {
 		"a snapshot contains entry 8": func(w *world) { w.cut(6) },
 		"only 13 were written":        func(w *world) { w.life.log.entries = w.life.log.entries[:13] },
 		"entry 14 differs from the written one": func(w *world) {
-			w.life.log.entries[13].Data = event.Append(nil, &event.BuyerFundsMoved{Buyer: 1, Amount: 77})
+			w.life.log.entries[13].Data = event.AppendRecord(nil, &event.BuyerFundsAdjusted{Buyer: 1, Amount: 77})
 		},
 		"entry 9 differs":              func(w *world) { w.life.log.entries[8].Epoch++ },
 		"entry 3 differs":              func(w *world) { w.life.log.entries[2].At++ },

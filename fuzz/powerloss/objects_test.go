@@ -32,12 +32,12 @@ func TestCreatedObject(t *testing.T) {
 func TestLogIndexFindsCreatedObjects(t *testing.T) {
 	var f logIndex
 	f.init()
-	buyer := func(ref market.Ref, id string) *event.NamesNumbered {
-		return &event.NamesNumbered{Names: []event.NumberedName{{Kind: event.ObjectBuyer, Ref: ref, ID: id}}}
+	buyer := func(ref market.PermanentNumber, id string) *event.ConfigNumbersAssigned {
+		return &event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectBuyer, Ref: ref, ID: id}}}
 	}
 	for i, fact := range []event.Event{
-		buyer(1, "work_1"), &event.CatalogSet{Version: 2}, &event.UserSet{Name: "work_2"}, &event.SuppressionListLoaded{Entries: 3},
-		buyer(2, "work_4"), buyer(3, "other"), &event.UserSet{Name: "work_5"},
+		buyer(1, "work_1"), &event.ConfigActivated{Version: 2}, &event.UserAccountChanged{Name: "work_2"}, &event.SuppressionListReplaced{Entries: 3},
+		buyer(2, "work_4"), buyer(3, "other"), &event.UserAccountChanged{Name: "work_5"},
 	} {
 		f.add(uint64(i+1), fact)
 	}

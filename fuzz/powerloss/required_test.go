@@ -18,29 +18,29 @@ func sampleIndex() *logIndex {
 	const blue, red, alpha = 1, 2, 3
 	f := &logIndex{}
 	f.init()
-	to := func(buyer market.Ref) event.Sale { return event.Sale{Buyer: buyer} }
+	to := func(buyer market.PermanentNumber) event.Sale { return event.Sale{Buyer: buyer} }
 	at := func(host string) event.PostIntent { return event.PostIntent{URL: "http://" + host + "/v1/post"} }
 	for i, fact := range []event.Event{
-		&event.NamesNumbered{Names: []event.NumberedName{
+		&event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{
 			{Kind: event.ObjectBuyer, Ref: blue, ID: "blue"},
 			{Kind: event.ObjectBuyer, Ref: red, ID: "red"},
 			{Kind: event.ObjectBuyer, Ref: alpha, ID: "alpha"},
 			{Kind: event.ObjectCampaign, Ref: blue, ID: "cmp"},
 		}},
-		&event.CatalogSet{Version: 1, Document: "first"},
+		&event.ConfigActivated{Version: 1, Document: "first"},
 		&event.LeadDecided{Lead: leadOf(1), Request: requestOf(1), Sale: to(alpha), Webhook: market.WebhookPosted},
 		&event.LeadDecided{Lead: leadOf(2), Request: requestOf(2), Sale: to(blue), Post: at("blue:1")},
 		&event.PostSettled{Lead: leadOf(2), Settlement: event.SettledRefused, Sale: to(blue), Next: to(red), Post: at("red:1")},
 		&event.LeadDecided{Lead: leadOf(3), Request: requestOf(3), Sale: to(blue), Post: at("blue:1")},
-		&event.PostAttempted{Lead: leadOf(3), Attempt: 1},
+		&event.PostAttemptFailed{Lead: leadOf(3), Attempt: 1},
 		&event.PostSettled{Lead: leadOf(2), Settlement: event.SettledDelivered, Sale: to(red), Webhook: market.WebhookPosted},
 		&event.PostSettled{Lead: leadOf(3), Settlement: event.SettledPending, Sale: to(blue)},
 		&event.PostSettled{Lead: leadOf(3), Settlement: event.SettledDelivered, Sale: to(blue), Webhook: market.WebhookPosted},
 		&event.LeadDecided{Lead: leadOf(4), Request: requestOf(4), Webhook: market.WebhookUnmatched},
 		&event.LeadDecided{Lead: leadOf(5), Request: requestOf(5), Sale: to(blue), Post: at("blue:1")},
-		&event.AuctionHeld{Request: requestOf(6)},
-		&event.StatusChanged{Request: requestOf(7), Changes: []event.LeadChange{{Lead: leadOf(1), Webhook: market.WebhookSold}}},
-		&event.CatalogSet{Version: 2, Document: "second"},
+		&event.PingAuctionCompleted{Request: requestOf(6)},
+		&event.LeadStatusesChanged{Request: requestOf(7), Changes: []event.LeadStatusChange{{Lead: leadOf(1), Webhook: market.WebhookSold}}},
+		&event.ConfigActivated{Version: 2, Document: "second"},
 	} {
 		f.add(uint64(i+1), fact)
 	}
@@ -88,7 +88,7 @@ func TestLogIndexDetectsDuplicates(t *testing.T) {
 	for what, fact := range map[string]event.Event{
 		"is decided twice": &event.LeadDecided{Lead: leadOf(1), Request: requestOf(20)},
 		"has two entries":  &event.LeadDecided{Lead: leadOf(20), Request: requestOf(1)},
-		"req_":             &event.AuctionHeld{Request: requestOf(6)},
+		"req_":             &event.PingAuctionCompleted{Request: requestOf(6)},
 	} {
 		f := sampleIndex()
 		if len(f.duplicates) > 0 {

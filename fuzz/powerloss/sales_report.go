@@ -115,7 +115,7 @@ func compareWithLedger(s *witness.SalesReport, dir string) error {
 		return err
 	}
 	defer reader.Close()
-	names, want := map[market.Ref]string{}, map[string]witness.ReportRow{}
+	names, want := map[market.PermanentNumber]string{}, map[string]witness.ReportRow{}
 	var decoder event.Decoder
 	var moved []moneyledger.Entry
 	_, err = readAllEntries(reader, func(entry wal.Entry) error {
@@ -126,7 +126,7 @@ func compareWithLedger(s *witness.SalesReport, dir string) error {
 		if err != nil {
 			return err
 		}
-		if given, ok := fact.(*event.NamesNumbered); ok {
+		if given, ok := fact.(*event.ConfigNumbersAssigned); ok {
 			for _, n := range given.Names {
 				if n.Kind == event.ObjectBuyer {
 					names[n.Ref] = strings.Clone(n.ID)

@@ -65,14 +65,14 @@ func newWorld(t *testing.T) *world {
 	w.overlayHash = keep(t, filepath.Join(w.dir, "catalogs"), ".json", "{}")
 	w.list = keep(t, filepath.Join(w.dir, "lists"), "", "a list")
 	facts := []event.Event{
-		&event.Founded{Epoch: [16]byte{1}, KeyCheck: key.KeyFingerprint(), At: 1},
-		&event.NamesNumbered{Names: []event.NumberedName{{Kind: event.ObjectBuyer, Ref: 1, ID: "blue"}, {Kind: event.ObjectList, Ref: 1, ID: "list"}}},
-		&event.CatalogSet{Version: 1, Document: w.documentHashes[0]},
-		&event.SuppressionListLoaded{List: 1, File: w.list, Entries: 1},
-		&event.CatalogSet{Version: 2, Document: w.documentHashes[1], Overlay: w.overlayHash},
+		&event.ExchangeFounded{Epoch: [16]byte{1}, KeyCheck: key.KeyFingerprint(), At: 1},
+		&event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectBuyer, Ref: 1, ID: "blue"}, {Kind: event.ObjectList, Ref: 1, ID: "list"}}},
+		&event.ConfigActivated{Version: 1, Document: w.documentHashes[0]},
+		&event.SuppressionListReplaced{List: 1, File: w.list, Entries: 1},
+		&event.ConfigActivated{Version: 2, Document: w.documentHashes[1], Overlay: w.overlayHash},
 	}
 	for n := range 10 {
-		facts = append(facts, &event.BuyerFundsMoved{Buyer: 1, Amount: market.Money(n + 1), Note: "to be seen in the state"})
+		facts = append(facts, &event.BuyerFundsAdjusted{Buyer: 1, Amount: market.Money(n + 1), Note: "to be seen in the state"})
 	}
 	w.write(facts, 8)
 	truth := must.Value(readWrittenLog(w.dir))(t)
@@ -87,7 +87,7 @@ func (w *world) write(facts []event.Event, snapshot int) {
 	s := state.New()
 	replay := s.NewLogReplay()
 	for i, fact := range facts {
-		data, done := event.Append(nil, fact), &waiter{done: make(chan error, 1)}
+		data, done := event.AppendRecord(nil, fact), &waiter{done: make(chan error, 1)}
 		must.Succeed(w.t, log.Append(data, done))
 		must.Succeed(w.t, <-done.done)
 		seq, at := log.Durable()

@@ -70,23 +70,23 @@ func (t *writtenLog) hashAt(entry uint64) (uint64, error) {
 
 // applyEntry applies one entry.
 func applyEntry(replay *state.LogReplay, entry wal.Entry) error {
-	_, err := replay.Add(entry.Seq, entry.At, entry.Data)
+	_, err := replay.QueueEntry(entry.Seq, entry.At, entry.Data)
 	if err == nil {
-		replay.ApplyAdded()
+		replay.ApplyQueuedEntries()
 	}
 	return err
 }
 
 // logIndex finds the entry that an output relies on.
 type logIndex struct {
-	names         map[market.Ref]string  // buyers by reference
-	seqByRequest  map[string]uint64      // entry of a request
-	leadByRequest map[string]string      // lead of a request
-	leadStates    map[string][]leadState // states of a lead in log order
-	seqByWebhook  map[string]uint64      // entry that triggers a webhook, by lead and type
-	documents     []configEntry          // configuration documents
-	seqByCreated  map[string]uint64      // entry of a created object: see objectPrefix
-	pendingBuyers []string               // buyers that are named but not yet configured
+	names         map[market.PermanentNumber]string // buyers by reference
+	seqByRequest  map[string]uint64                 // entry of a request
+	leadByRequest map[string]string                 // lead of a request
+	leadStates    map[string][]leadState            // states of a lead in log order
+	seqByWebhook  map[string]uint64                 // entry that triggers a webhook, by lead and type
+	documents     []configEntry                     // configuration documents
+	seqByCreated  map[string]uint64                 // entry of a created object: see objectPrefix
+	pendingBuyers []string                          // buyers that are named but not yet configured
 	sealed        []encryptedEntry
 	erased        []erasure
 	duplicates    []string // violations: two entries where one is expected
@@ -101,41 +101,41 @@ type configEntry struct {
 // leadState is the state of a lead after an entry.
 type leadState struct {
 	seq   uint64
-	sold  bool       // sold to buyer, as the supplier's answer may report
-	open  bool       // a post is intended
-	buyer market.Ref // zero: unsold
-	url   string     // URL of the post
+	sold  bool                   // sold to buyer, as the supplier's answer may report
+	open  bool                   // a post is intended
+	buyer market.PermanentNumber // zero: unsold
+	url   string                 // URL of the post
 }
 
 func (f *logIndex) init() {
-	f.names, f.seqByRequest, f.leadByRequest = map[market.Ref]string{}, map[string]uint64{}, map[string]string{}
+	f.names, f.seqByRequest, f.leadByRequest = map[market.PermanentNumber]string{}, map[string]uint64{}, map[string]string{}
 	f.leadStates, f.seqByWebhook, f.seqByCreated = map[string][]leadState{}, map[string]uint64{}, map[string]uint64{}
 }
 
 func (f *logIndex) add(seq uint64, fact event.Event) {
 	switch e := fact.(type) {
-	case *event.NamesNumbered:
+	case *event.ConfigNumbersAssigned:
 		for _, n := range e.Names {
 			if n.Kind == event.ObjectBuyer {
 				f.names[n.Ref] = strings.Clone(n.ID)
 				f.noteBuyerName(n.ID)
 			}
 		}
-	case *event.CatalogSet:
+	case *event.ConfigActivated:
 		f.documents = append(f.documents, configEntry{seq, strings.Clone(e.Document)})
 		if e.Overlay != "" {
 			f.documents = append(f.documents, configEntry{seq, strings.Clone(e.Overlay)})
 		}
 		f.noteConfigEntry(seq)
-	case *event.UserSet:
+	case *event.UserAccountChanged:
 		f.seqByCreated["user "+strings.Clone(e.Name)] = seq
-	case *event.SuppressionListLoaded:
+	case *event.SuppressionListReplaced:
 		f.seqByCreated[fmt.Sprint("list of ", e.Entries)] = seq
 	case *event.LeadsErased:
 		f.erased = append(f.erased, erasure{seq, slices.Clone(e.Slots)})
-	case *event.AuctionHeld:
+	case *event.PingAuctionCompleted:
 		f.addRequest(e.Request.String(), seq)
-	case *event.StatusChanged:
+	case *event.LeadStatusesChanged:
 		f.addRequest(e.Request.String(), seq)
 		for i := range e.Changes {
 			f.addWebhook(e.Changes[i].Lead.String(), e.Changes[i].Webhook, seq)

@@ -107,7 +107,7 @@ func buyerOf(tb testing.TB, c *market.Catalog, id string, l line) *market.Buyer 
 
 func (t *terms) campaignOf(tb testing.TB, c *market.Catalog, id string, l line) *market.Campaign {
 	tb.Helper()
-	mapping, mistakes := market.NewMapping(market.MappingSpec{Fields: []market.FieldSpec{
+	mapping, mistakes := market.NewFieldMapping(market.FieldMappingSpec{Fields: []market.FieldSpec{
 		{Name: "ref", Type: market.TypeString, Ping: true}, {Name: "vehicles", Type: market.TypeInteger, Ping: true},
 	}})
 	if len(mistakes) > 0 {
@@ -115,7 +115,7 @@ func (t *terms) campaignOf(tb testing.TB, c *market.Catalog, id string, l line) 
 	}
 	built := &market.Campaign{
 		ID: market.CampaignID(id), Currency: market.Currency{'U', 'S', 'D'}, Zone: zoneOf(l.said["zone"]),
-		Floor: market.Money(l.money("floor")), Payout: market.Payout{Share: market.WholeShare}, Method: methods[l.at(1)],
+		Floor: market.Money(l.money("floor")), Payout: market.PayoutRule{Share: market.WholeShare}, Method: methods[l.at(1)],
 		Suppliers: map[market.SupplierID]struct{}{}, ConsentSources: map[string]struct{}{}, Mapping: mapping,
 		Caps: capsOf(l, market.ScopeCampaign, l.said["zone"]), Vertical: id, BidTimeout: 2 * time.Second, PostReserve: time.Second,
 		PingReserve: 500 * time.Millisecond,
@@ -123,9 +123,9 @@ func (t *terms) campaignOf(tb testing.TB, c *market.Catalog, id string, l line) 
 	}
 	switch {
 	case l.has("fixed"):
-		built.Payout = market.Payout{IsFixed: true, Fixed: market.Money(l.money("fixed"))}
+		built.Payout = market.PayoutRule{IsFixed: true, Fixed: market.Money(l.money("fixed"))}
 	case l.has("share"):
-		built.Payout.Share = market.PriceShare(l.money("share"))
+		built.Payout.Share = market.ShareInMillionths(l.money("share"))
 	}
 	if window := l.duration("duplicates", 0); window > 0 {
 		built.Duplicates = market.DuplicateRule{
@@ -137,7 +137,7 @@ func (t *terms) campaignOf(tb testing.TB, c *market.Catalog, id string, l line) 
 		ReversePayout: l.has("reverse"), MaxShare: market.WholeShare,
 	}
 	if l.has("returnshare") {
-		built.Returns.MaxShare = market.PriceShare(l.money("returnshare"))
+		built.Returns.MaxShare = market.ShareInMillionths(l.money("returnshare"))
 	}
 	for _, s := range t.lineup(id) {
 		states := must.Value(market.ParseUSStates(s.list("states")))(tb)
@@ -151,7 +151,7 @@ func (t *terms) campaignOf(tb testing.TB, c *market.Catalog, id string, l line) 
 	return built
 }
 
-var methods = map[string]market.SelectionMethod{
+var methods = map[string]market.BuyerSelectionMethod{
 	"waterfall": market.Waterfall, "round_robin": market.RoundRobin, "weighted": market.Weighted, "ping_post": market.PingPost,
 }
 
@@ -164,7 +164,7 @@ func suppressionOf(c *market.Catalog, ids []string) (lists []*market.Suppression
 	return lists
 }
 
-func filtersOf(tb testing.TB, mapping *market.Mapping, l line) []market.Filter {
+func filtersOf(tb testing.TB, mapping *market.FieldMapping, l line) []market.Filter {
 	tb.Helper()
 	least, ok := l.said["vehicles"]
 	if !ok {
@@ -181,7 +181,7 @@ func scheduleOf(tb testing.TB, l line) *calendar.WeeklySchedule {
 		return nil
 	}
 	open := strings.Split(strings.ReplaceAll(hours, "_", " "), ";")
-	return must.Value(calendar.ParseSchedule(zoneOf(zone), open))(tb)
+	return must.Value(calendar.ParseWeeklySchedule(zoneOf(zone), open))(tb)
 }
 
 func capsOf(l line, scope market.CapScope, zone string) (built []*market.Cap) {

@@ -206,9 +206,9 @@ func (p *play) auditStatements(whole *state.State) string {
 // statements returns the statements of all parties by name, from one pass over the log.
 func (p *play) statements(whole *state.State, period ledger.Period) (map[string]*ledger.Statement, error) {
 	tallies, statements := map[string]*ledger.StatementTally{}, map[string]*ledger.Statement{}
-	for _, kind := range []event.ObjectKind{event.ObjectBuyer, event.ObjectSupplier} {
-		for n := range whole.NameCount(kind) {
-			party, account := ledger.Party{Kind: kind, Ref: market.Ref(n + 1)}, whole.BuyerFunds(0)
+	for _, kind := range []event.ConfigObjectKind{event.ObjectBuyer, event.ObjectSupplier} {
+		for n := range whole.CountNumberedNames(kind) {
+			party, account := ledger.Party{Kind: kind, Ref: market.PermanentNumber(n + 1)}, whole.BuyerFunds(0)
 			if party.IsBuyer() {
 				account = whole.BuyerFunds(party.Ref)
 			}

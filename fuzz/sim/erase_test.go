@@ -76,7 +76,7 @@ func (p *play) checkErasedKeys() string {
 		if !p.x.keys.IsErased(p.x.slots[label]) {
 			return fmt.Sprintf("lead %s was erased, and its key is there", label)
 		}
-		if post := p.x.state.OpenPost(p.x.ids[label]); post != nil && !post.IsContactErased() {
+		if post := p.x.state.UnfinishedPost(p.x.ids[label]); post != nil && !post.IsPersonalDataErased() {
 			return fmt.Sprintf("lead %s was erased, and memory has what was to be sent", label)
 		}
 		p.x.world.mu.Lock()

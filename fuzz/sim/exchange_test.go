@@ -97,7 +97,7 @@ func (x *exchange) startProcess(plain bool) error {
 // options returns the engine's ports.
 func (x *exchange) options(dead <-chan struct{}) engine.Options {
 	return engine.Options{
-		State: x.state, Log: x.log, History: x.log, Buyers: endpoints{x.world, dead}, Clock: clock{}, Entropy: x.entropy, Secret: secret, Sealer: x.keys.StartAboveSlot(x.state.HighestKeySlot()),
+		State: x.state, Log: x.log, History: x.log, Buyers: endpoints{x.world, dead}, Clock: clock{}, Entropy: x.entropy, Secret: secret, Sealer: x.keys.StartAboveSlot(x.state.HighestEncryptionKeySlot()),
 	}
 }
 
@@ -117,15 +117,15 @@ func (x *exchange) replayed(snapshot bool) (*state.State, error) {
 	}
 	replay := s.NewLogReplay()
 	for i, e := range x.disk.all()[from:] {
-		more, err := replay.Add(from+uint64(i)+1, e.at, e.data)
+		more, err := replay.QueueEntry(from+uint64(i)+1, e.at, e.data)
 		if err != nil {
 			return nil, err
 		}
 		if !more {
-			replay.ApplyAdded()
+			replay.ApplyQueuedEntries()
 		}
 	}
-	replay.ApplyAdded()
+	replay.ApplyQueuedEntries()
 	return s, nil
 }
 
@@ -220,7 +220,7 @@ func (x *exchange) scan() error {
 }
 
 // recordBuyer records the next buyer of a lead.
-func (x *exchange) recordBuyer(label string, buyer market.Ref) {
+func (x *exchange) recordBuyer(label string, buyer market.PermanentNumber) {
 	if buyer != 0 {
 		x.buyersOfLead[label] = append(x.buyersOfLead[label], x.state.NameOf(event.ObjectBuyer, buyer))
 	}

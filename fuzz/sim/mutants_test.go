@@ -30,7 +30,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "a window is still open at its end", File: "engine/state/caps.go",
-		Old: "if now < c.start || now >= c.end {", New: "if now < c.start || now > c.end {",
+		Old: "if nowUnixNanos < c.start || nowUnixNanos >= c.end {", New: "if nowUnixNanos < c.start || nowUnixNanos > c.end {",
 	},
 	{
 		Name: "a key is forgotten too early", File: "engine/call.go",
@@ -50,7 +50,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "a return gives caps back to the window of now", File: "engine/state/caps.go",
-		Old: "	case windowStart == c.window:\n		c.used += amount\n", New: "	case windowStart == c.window || amount < 0 && windowStart < c.window:\n		c.used += amount\n",
+		Old: "	case windowStartUnixNanos == c.window:\n		c.used += amount\n", New: "	case windowStartUnixNanos == c.window || amount < 0 && windowStartUnixNanos < c.window:\n		c.used += amount\n",
 	},
 	{
 		Name: "a turn is in no fact", File: "engine/sale.go",
@@ -79,7 +79,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "a refusal after a crash leaves the lead a duplicate", File: "engine/state/settle.go",
-		Old: "		s.removeDuplicateValues(e.Sale.Duplicates, e.Lead, seq)\n", New: "",
+		Old: "		s.removeDuplicateValuesOfLead(e.Sale.Duplicates, e.Lead, seq)\n", New: "",
 	},
 	{
 		Name: "an event that fails is tried again too soon", File: "engine/webhook/schedule.go",
@@ -95,7 +95,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "a door that a cap shut is not looked at again", File: "engine/state/caps.go",
-		Old: "		thresholdCrossed = true\n", New: "		thresholdCrossed = false\n",
+		Old: "		availabilityMayChange = true\n", New: "		availabilityMayChange = false\n",
 	},
 	{
 		Name: "a start leaves the keys of those who were erased", File: "engine/operate.go",
@@ -115,15 +115,15 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "a snapshot forgets who was erased", File: "engine/state/key_slots.go",
-		Old: "	listField(c, &l.erased, func", New: "	listField(c, new([]uint64), func",
+		Old: "	encodeOrDecodeList(c, &l.erased, func", New: "	encodeOrDecodeList(c, new([]uint64), func",
 	},
 	{
 		Name: "memory keeps what was to be sent of who was erased", File: "engine/state/key_slots.go",
-		Old: "func(p *OpenPost) { p.Body = nil }", New: "func(*OpenPost) {}",
+		Old: "func(p *UnfinishedPost) { p.Body = nil }", New: "func(*UnfinishedPost) {}",
 	},
 	{
 		Name: "an erasure ends an unconfirmed delivery", File: "engine/state/key_slots.go",
-		Old: "			shard.replaceOpenPost(e.Leads[i], func(p *OpenPost) { p.Body = nil })\n", New: "			delete(shard.posts, e.Leads[i])\n",
+		Old: "			shard.replacePostByEditedCopy(e.Leads[i], func(p *UnfinishedPost) { p.Body = nil })\n", New: "			delete(shard.posts, e.Leads[i])\n",
 	},
 	{
 		Name: "who was erased is sent again", File: "engine/operate.go",

@@ -83,24 +83,24 @@ func again(replayed bool) string {
 	return ""
 }
 
-func text(name, value string) market.Member {
-	return market.Member{Name: []byte(name), Kind: market.JSONString, Text: []byte(value)}
+func text(name, value string) market.JSONMember {
+	return market.JSONMember{Name: []byte(name), Kind: market.JSONString, Text: []byte(value)}
 }
 
 // signals returns a ping's data about a lead.
-func signals(l line) []market.Member {
-	all := []market.Member{text("ref", l.at(0))}
+func signals(l line) []market.JSONMember {
+	all := []market.JSONMember{text("ref", l.at(0))}
 	if l.has("state") {
 		all = append(all, text("state", l.said["state"]))
 	}
 	if l.has("vehicles") {
-		all = append(all, market.Member{Name: []byte("vehicles"), Kind: market.JSONNumber, Text: []byte(l.said["vehicles"])})
+		all = append(all, market.JSONMember{Name: []byte("vehicles"), Kind: market.JSONNumber, Text: []byte(l.said["vehicles"])})
 	}
 	return all
 }
 
 // person returns a lead's data.
-func person(l line) []market.Member {
+func person(l line) []market.JSONMember {
 	return append(signals(l),
 		text("first_name", "Pat"), text("last_name", "Doe"),
 		text("phone", phoneOf(l.said["phone"])), text("email", emailOf(l.said["email"])))
@@ -133,7 +133,7 @@ func (x *exchange) ping(l line) string {
 	members := signals(l)
 	if l.verb == "ping" {
 		members = append(members, text("auction_id", l.at(0)), text("vertical", l.at(2)),
-			market.Member{Name: []byte("tcpa_consent"), Kind: market.JSONBoolean, Text: []byte("true")})
+			market.JSONMember{Name: []byte("tcpa_consent"), Kind: market.JSONBoolean, Text: []byte("true")})
 	} else {
 		members = append(members, text("flo_campaign_id", l.at(2)), text("flo_supplier_id", l.at(1)))
 	}

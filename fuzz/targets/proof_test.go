@@ -16,10 +16,10 @@ var seededFaults = []struct {
 }{
 	{"FuzzParsePhone", mutant.Mutation{Name: "an area code begins with 1", File: "engine/market/format/phone.go", Old: `area[0] >= '2' && string(exchange)`, New: `string(exchange)`}},
 	{"FuzzParseEmail", mutant.Mutation{Name: "one label is a domain", File: "engine/market/format/email.go", Old: `return labels >= 2`, New: `return labels >= 1`}},
-	{"FuzzMoney", mutant.Mutation{Name: "a little over the most", File: "engine/market/money.go", Old: `case m > MaxMoney, m == MaxMoney && truncated:`, New: `case m > MaxMoney:`}},
+	{"FuzzMoney", mutant.Mutation{Name: "a little over the most", File: "engine/market/money.go", Old: `case m > MaxMoney, m == MaxMoney && droppedDigits:`, New: `case m > MaxMoney:`}},
 	{"FuzzNumber", mutant.Mutation{Name: "the least integer overflows", File: "engine/market/format/number.go", Old: `case d.Negative && magnitude == math.MaxInt64+1:`, New: `case d.Negative && magnitude == math.MaxInt64+2:`}},
-	{"FuzzSchedule", mutant.Mutation{Name: "hours run past the week's end", File: "engine/market/calendar/schedule.go", Old: `closes += minutesInDay`, New: `closes = minutesInDay`}},
-	{"FuzzWindow", mutant.Mutation{Name: "weeks begin on Sunday", File: "engine/market/calendar/calendar.go", Old: `return day(floorDiv(int64(d)+mondayOffset, daysInWeek)*daysInWeek - mondayOffset)`, New: `return day(floorDiv(int64(d)+4, daysInWeek)*daysInWeek - 4)`}},
+	{"FuzzSchedule", mutant.Mutation{Name: "hours run past the week's end", File: "engine/market/calendar/schedule.go", Old: `closesAtMinute += minutesInDay`, New: `closesAtMinute = minutesInDay`}},
+	{"FuzzWindow", mutant.Mutation{Name: "weeks begin on Sunday", File: "engine/market/calendar/calendar.go", Old: `return day(floorDiv(int64(dayInPeriod)+mondayOffset, daysInWeek)*daysInWeek - mondayOffset)`, New: `return day(floorDiv(int64(dayInPeriod)+4, daysInWeek)*daysInWeek - 4)`}},
 	{"FuzzMapping", mutant.Mutation{Name: "every letter is a capital", File: "engine/market/transform.go", Old: `case unicode.IsLetter(r) && letters == 0:`, New: `case unicode.IsLetter(r):`}},
 	{"FuzzTimestamp", mutant.Mutation{Name: "offsets the wrong way round", File: "engine/market/format/timestamp.go", Old: `seconds -= utcOffsetSeconds(rest)`, New: `seconds += utcOffsetSeconds(rest)`}},
 	{"FuzzBody", mutant.Mutation{Name: "33 deep", File: "internal/strictjson/object.go", Old: `MaxDepth  = 32 `, New: `MaxDepth  = 33 `}},

@@ -42,7 +42,7 @@ var mutants = []mutantCase{
 		mutant.Mutation{
 			Name: "an idempotency key is forgotten at replay", File: "engine/state/replay.go",
 			Old: "\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
-			New: "\t\tif lead, ok := w.event.(*event.LeadDecided); ok {\n\t\t\tlead.Idempotency = event.IdempotencyUse{}\n\t\t}\n\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
+			New: "\t\tif lead, ok := w.event.(*event.LeadDecided); ok {\n\t\t\tlead.Idempotency = event.RequestIdempotencyKey{}\n\t\t}\n\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
 		}, "killed", 20 * time.Second, []string{"both must be equal", "cannot have this answer", "replay: the live exchange"},
 	},
 	{
@@ -56,7 +56,7 @@ var mutants = []mutantCase{
 		mutant.Mutation{
 			Name: "a replay yields another state", File: "engine/state/replay.go",
 			Old: "\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
-			New: "\t\tif tried, ok := w.event.(*event.PostAttempted); ok {\n\t\t\ttried.Attempt++\n\t\t}\n\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
+			New: "\t\tif tried, ok := w.event.(*event.PostAttemptFailed); ok {\n\t\t\ttried.Attempt++\n\t\t}\n\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
 		}, "held", 30 * time.Second, []string{"replay: the live exchange"},
 	},
 	{
@@ -89,15 +89,15 @@ var mutants = []mutantCase{
 	{
 		mutant.Mutation{
 			Name: "two posts sell one auction", File: "engine/state/auctions.go",
-			Old: "\treturn row, true, s.claimAuctionOrWaitLocked(shard, owner, name)\n",
-			New: "\treturn row, true, nil\n",
+			Old: "\treturn auction, true, s.tryClaimAuctionLocked(shard, owner, auctionName)\n",
+			New: "\treturn auction, true, nil\n",
 		}, "killed,held", 60 * time.Second, []string{"sells two leads"},
 	},
 	{
 		mutant.Mutation{
 			Name: "a return gives the money back twice", File: "engine/state/settle.go",
-			Old: "\t\ts.raiseAvailabilityVersionIf(s.accounts.adjustBalance(buyer, back.Credit, 0))\n",
-			New: "\t\ts.raiseAvailabilityVersionIf(s.accounts.adjustBalance(buyer, 2*back.Credit, 0))\n",
+			Old: "\t\ts.raiseAvailabilityVersionIf(s.accounts.adjustBalanceAndHeldFunds(buyer, back.Credit, 0))\n",
+			New: "\t\ts.raiseAvailabilityVersionIf(s.accounts.adjustBalanceAndHeldFunds(buyer, 2*back.Credit, 0))\n",
 		}, "killed", 8 * time.Second, []string{"; the log has balance", "is overdrawn"},
 	},
 	{
@@ -130,7 +130,7 @@ var mutants = []mutantCase{
 		mutant.Mutation{
 			Name: "a pause ends with the process", File: "engine/state/replay.go",
 			Old: "\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
-			New: "\t\tif door, ok := w.event.(*event.PauseSet); ok {\n\t\t\tdoor.Paused = false\n\t\t}\n\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
+			New: "\t\tif door, ok := w.event.(*event.PausedOrResumed); ok {\n\t\t\tdoor.Paused = false\n\t\t}\n\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
 		}, "paused", 10 * time.Second, []string{"was paused (acknowledged), but entry", "replay: the live exchange"},
 	},
 	{
@@ -191,9 +191,9 @@ var mutants = []mutantCase{
 	{
 		mutant.Mutation{
 			Name: "a user is acknowledged before its event", File: "engine/access.go",
-			Old: "\treturn !known, e.commit(&event.UserSet{Name: u.Name, Role: u.Role, Password: u.Password, At: e.opt.Clock.Now(), By: e.by}, nil)\n",
+			Old: "\treturn !known, e.commit(&event.UserAccountChanged{Name: u.Name, Role: u.Role, Password: u.Password, At: e.opt.Clock.Now(), By: e.by}, nil)\n",
 			New: "\tgo func() {\n\t\tfor until := e.opt.Clock.Now() + 3e8; e.opt.Clock.Now() < until; {\n\t\t}\n" +
-				"\t\t_ = e.commit(&event.UserSet{Name: u.Name, Role: u.Role, Password: u.Password, At: e.opt.Clock.Now(), By: e.by}, nil)\n\t}()\n\treturn !known, nil\n",
+				"\t\t_ = e.commit(&event.UserAccountChanged{Name: u.Name, Role: u.Role, Password: u.Password, At: e.opt.Clock.Now(), By: e.by}, nil)\n\t}()\n\treturn !known, nil\n",
 		}, "killed", 8 * time.Second, []string{"admin edits: users/"},
 	},
 	{

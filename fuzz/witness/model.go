@@ -144,7 +144,7 @@ func (b *logModel) addViolation(format string, args ...any) {
 	b.violations = append(b.violations, fmt.Sprintf("log, entry %d: ", b.seq)+fmt.Sprintf(format, args...))
 }
 
-func (b *logModel) idOfReference(kind event.ObjectKind, ref uint64) string {
+func (b *logModel) idOfReference(kind event.ConfigObjectKind, ref uint64) string {
 	return b.names[uint64(kind)<<32|ref]
 }
 

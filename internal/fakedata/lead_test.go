@@ -209,7 +209,7 @@ func TestIngestsAreGood(t *testing.T) {
 		"pet":  nil,
 	}
 	for vertical, specs := range fields {
-		mapping, mistakes := market.NewMapping(market.MappingSpec{Fields: specs})
+		mapping, mistakes := market.NewFieldMapping(market.FieldMappingSpec{Fields: specs})
 		if len(mistakes) > 0 {
 			t.Fatal(mistakes)
 		}
@@ -222,7 +222,7 @@ func TestIngestsAreGood(t *testing.T) {
 				}
 				var filled market.Lead
 				filled.Reset(mapping.SlotCount())
-				if faults := mapping.FillFromIngest(&filled, object.Members(), nil); len(faults) > 0 {
+				if faults := mapping.FillLeadFromIngest(&filled, object.Members(), nil); len(faults) > 0 {
 					t.Fatalf("%+v: %s", faults, body)
 				}
 				for slot := market.SlotFirstName; slot < market.FirstCustomSlot; slot++ {

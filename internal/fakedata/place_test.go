@@ -109,7 +109,7 @@ func TestPhones(t *testing.T) {
 		seen := map[string]bool{}
 		for turn := range p.PhoneCount() {
 			phone := p.Phone(turn)
-			if form, ok := format.ParsePhone(nil, []byte(phone)); !ok || string(form) != phone || phone[5:10] != "55501" {
+			if form, ok := format.AppendPhoneAsE164(nil, []byte(phone)); !ok || string(form) != phone || phone[5:10] != "55501" {
 				t.Fatalf("%s: %s", p.State, phone)
 			}
 			seen[phone] = true

@@ -7,7 +7,7 @@ import "pingpost/engine/market"
 // that is too long.
 //
 // Strings with escapes are copies. All other elements point into the memory of m.
-func ParseElements(m market.Member, limit int) (elements []market.Member, ok bool) {
+func ParseElements(m market.JSONMember, limit int) (elements []market.JSONMember, ok bool) {
 	if m.Kind != market.JSONArray {
 		return nil, false
 	}
@@ -21,7 +21,7 @@ func ParseElements(m market.Member, limit int) (elements []market.Member, ok boo
 		if err != nil {
 			return nil, false
 		}
-		element := market.Member{Kind: kind, Text: s.body[at:s.at:s.at]}
+		element := market.JSONMember{Kind: kind, Text: s.body[at:s.at:s.at]}
 		if kind == market.JSONString {
 			element.Text = s.unquote(at, escaped)
 		}

@@ -18,7 +18,7 @@ const (
 // The names and texts of its members point into the parsed body, or into the Object if they
 // have escapes. They are valid until the next Parse or a change of the body.
 type Object struct {
-	members []market.Member
+	members []market.JSONMember
 	scan    scanner
 }
 
@@ -62,11 +62,11 @@ func (o *Object) Release() {
 }
 
 // Members returns the object's members in the order of the parsed text.
-func (o *Object) Members() []market.Member { return o.members }
+func (o *Object) Members() []market.JSONMember { return o.members }
 
 // Lookup returns the member with exactly this name. ok is false if the object has no such
 // member.
-func (o *Object) Lookup(name string) (m market.Member, ok bool) {
+func (o *Object) Lookup(name string) (m market.JSONMember, ok bool) {
 	for i := range o.members {
 		if string(o.members[i].Name) == name {
 			return o.members[i], true
@@ -78,7 +78,7 @@ func (o *Object) Lookup(name string) (m market.Member, ok bool) {
 // ParseMember parses the value of the member m, which must be an object, into another Object.
 // It returns false if the value is not an object. The result points into the same body as this
 // object.
-func (o *Object) ParseMember(m market.Member, into *Object) bool {
+func (o *Object) ParseMember(m market.JSONMember, into *Object) bool {
 	if into == o {
 		panic("BUG: an object cannot parse a member into itself")
 	}

@@ -94,7 +94,7 @@ func structure(data []byte) string {
 }
 
 // value is a member as encoding/json decodes it with UseNumber.
-func value(t testing.TB, o *strictjson.Object, m market.Member) any {
+func value(t testing.TB, o *strictjson.Object, m market.JSONMember) any {
 	switch m.Kind {
 	case market.JSONNull:
 		return nil

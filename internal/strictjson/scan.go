@@ -113,7 +113,7 @@ func (s *scanner) scanObject(collect *Object) *SyntaxError {
 
 // scanMember reads one member of an object. The object's names so far begin at s.names[first].
 // The member's text is filled in only if wanted is set; otherwise the member is only checked.
-func (s *scanner) scanMember(first int, wanted bool) (m market.Member, err *SyntaxError) {
+func (s *scanner) scanMember(first int, wanted bool) (m market.JSONMember, err *SyntaxError) {
 	if s.peekByte() != '"' {
 		return m, s.newError(wantName)
 	}

@@ -59,7 +59,7 @@ func (s *scanner) scanEscape() *SyntaxError {
 	default:
 		return s.newError(badEscape)
 	}
-	r, ok := escape.ParseUnicodeEscape(s.body[s.at:])
+	r, ok := escape.ParseJSONUnicodeEscape(s.body[s.at:])
 	if !ok {
 		return s.newError(badEscape)
 	}
@@ -67,7 +67,7 @@ func (s *scanner) scanEscape() *SyntaxError {
 		s.at += escape.UnicodeEscapeSize
 		return nil
 	}
-	low, ok := escape.ParseUnicodeEscape(s.body[s.at+escape.UnicodeEscapeSize:])
+	low, ok := escape.ParseJSONUnicodeEscape(s.body[s.at+escape.UnicodeEscapeSize:])
 	if !ok || utf16.DecodeRune(r, low) == utf8.RuneError {
 		return s.newError(loneSurrogate)
 	}

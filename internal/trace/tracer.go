@@ -18,7 +18,7 @@ import (
 type Options struct {
 	Endpoint string // of the collector, such as http://127.0.0.1:4318; New adds /v1/traces
 	Headers  http.Header
-	Sample   market.PriceShare // share of traced requests, for requests without a traceparent
+	Sample   market.ShareInMillionths // share of traced requests, for requests without a traceparent
 	Tenant   string
 	Version  string
 	Logger   *slog.Logger

@@ -18,7 +18,7 @@ import (
 )
 
 // to returns a tracer without pauses between attempts, and its log.
-func to(t *testing.T, url string, sample market.PriceShare) (*Tracer, *bytes.Buffer) {
+func to(t *testing.T, url string, sample market.ShareInMillionths) (*Tracer, *bytes.Buffer) {
 	t.Helper()
 	var said bytes.Buffer
 	x := newUnstartedTracer(Options{Endpoint: url + "/", Sample: sample, Tenant: "production", Version: "1.2.3", Logger: slog.New(slog.NewTextHandler(&said, nil))})
@@ -173,7 +173,7 @@ func TestBatches(t *testing.T) {
 // TestSample: the share of traced requests depends only on the request's id.
 func TestSample(t *testing.T) {
 	const requests = 100_000
-	for _, sample := range []market.PriceShare{0, 1_000, 10_000, 500_000, 999_999, market.WholeShare} {
+	for _, sample := range []market.ShareInMillionths{0, 1_000, 10_000, 500_000, 999_999, market.WholeShare} {
 		x, _ := to(t, "http://127.0.0.1:1", sample)
 		random := rand.New(rand.NewPCG(1, uint64(sample)))
 		traced := 0

@@ -16,8 +16,8 @@ import (
 
 // Claims are the content of an access token: its owner, rights and expiry.
 type Claims struct {
-	Owner   event.ObjectKind // supplier or buyer
-	Ref     market.Ref       // the owner's number
+	Owner   event.ConfigObjectKind // supplier or buyer
+	Ref     market.PermanentNumber // the owner's number
 	Scopes  event.TokenScopes
 	Secret  [32]byte // hash of the client secret of the token's request
 	Expires int64    // Unix nanoseconds; the token is invalid from this time on
@@ -109,7 +109,7 @@ func (m *Issuer) VerifyToken(token []byte, now int64) (c Claims, ok bool) {
 		return Claims{}, false
 	}
 	c = Claims{
-		Owner: event.ObjectKind(p[1]), Scopes: event.TokenScopes(p[2]), Ref: market.Ref(binary.BigEndian.Uint32(p[3:])),
+		Owner: event.ConfigObjectKind(p[1]), Scopes: event.TokenScopes(p[2]), Ref: market.PermanentNumber(binary.BigEndian.Uint32(p[3:])),
 		Expires: int64(binary.BigEndian.Uint64(p[7:])), Secret: [32]byte(p[15:]),
 	}
 	if now >= c.Expires {

@@ -26,8 +26,8 @@ var someClaims = Claims{Owner: event.ObjectSupplier, Ref: 7, Scopes: event.Scope
 func TestATokenSaysWhatItWasGiven(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		claims := Claims{
-			Owner:   event.ObjectKind(rapid.Uint8().Draw(t, "owner")),
-			Ref:     market.Ref(rapid.Uint32().Draw(t, "ref")),
+			Owner:   event.ConfigObjectKind(rapid.Uint8().Draw(t, "owner")),
+			Ref:     market.PermanentNumber(rapid.Uint32().Draw(t, "ref")),
 			Scopes:  event.TokenScopes(rapid.Uint8().Draw(t, "scopes")),
 			Secret:  [32]byte(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "secret")),
 			Expires: rapid.Int64Range(math.MinInt64+1, math.MaxInt64).Draw(t, "expires"),

@@ -98,7 +98,7 @@ func (h *auctionSetup) startRecordingCeiling(n int) (entry int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if entry, h.counted, err = averageRecordFrom(h.data, event.KindAuctionHeld, h.counted); err != nil {
+	if entry, h.counted, err = averageRecordFrom(h.data, event.KindPingAuctionCompleted, h.counted); err != nil {
 		return 0, err
 	}
 	dir, err := h.b.folder(filepath.Join(filepath.Base(h.data), fmt.Sprintf("keeping-%d", n)))

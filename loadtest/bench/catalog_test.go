@@ -14,7 +14,7 @@ import (
 	"pingpost/loadtest/load"
 )
 
-func compiled(t *testing.T, d *document) *config.Compiled {
+func compiled(t *testing.T, d *document) *config.CompiledDocument {
 	t.Helper()
 	d.DataDir = t.TempDir()
 	text := must.Value(json.Marshal(d))(t)
@@ -54,7 +54,7 @@ func candidatesFor(t *testing.T, filterSets *selection.CompiledFilterSets, body 
 	var lead market.Lead
 	mapping := filterSets.Campaign.Mapping
 	lead.Reset(mapping.SlotCount())
-	if faults := mapping.FillFromIngest(&lead, read.Members(), nil); len(faults) > 0 {
+	if faults := mapping.FillLeadFromIngest(&lead, read.Members(), nil); len(faults) > 0 {
 		t.Fatalf("%s: %+v", body, faults)
 	}
 	var c selection.Candidates

@@ -85,10 +85,10 @@ func TestPingAndPostAreOfOneLead(t *testing.T) {
 			!ping.Consent || ping.URL == "" || ping.URL != post.Lead.TCPA.URL {
 			t.Errorf("%+v", ping)
 		}
-		if _, ok := format.ParsePhone(nil, []byte(post.Lead.Phone)); !ok {
+		if _, ok := format.AppendPhoneAsE164(nil, []byte(post.Lead.Phone)); !ok {
 			t.Errorf("phone %q", post.Lead.Phone)
 		}
-		if _, ok := format.ParseEmail(nil, []byte(post.Lead.Email)); !ok {
+		if _, ok := format.AppendNormalizedEmail(nil, []byte(post.Lead.Email)); !ok {
 			t.Errorf("email %q", post.Lead.Email)
 		}
 	})

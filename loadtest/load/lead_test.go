@@ -35,10 +35,10 @@ func TestLeadsAreValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Uint64Range(0, MaxLeads-1).Draw(t, "n")
 		p := personOf(t, n)
-		if _, ok := format.ParsePhone(nil, []byte(p.Phone)); !ok {
+		if _, ok := format.AppendPhoneAsE164(nil, []byte(p.Phone)); !ok {
 			t.Fatalf("phone %q", p.Phone)
 		}
-		if _, ok := format.ParseEmail(nil, []byte(p.Email)); !ok {
+		if _, ok := format.AppendNormalizedEmail(nil, []byte(p.Email)); !ok {
 			t.Fatalf("email %q", p.Email)
 		}
 		if p.Supplier != testLeads.Supplier || p.Campaign != testLeads.Campaigns[n%3] || p.First == "" || p.Last == "" || len(p.State) != 2 {

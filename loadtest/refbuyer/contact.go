@@ -36,7 +36,7 @@ func isContact(name []byte) bool {
 
 // findContact returns the path of the first contact field in a member of a ping, at any
 // depth, or an empty string.
-func findContact(m *market.Member) string {
+func findContact(m *market.JSONMember) string {
 	if isContact(m.Name) {
 		return string(m.Name)
 	}

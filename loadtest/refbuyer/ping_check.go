@@ -19,7 +19,7 @@ type request struct {
 }
 
 // read reads a ping's members and appends an error for each that is missing or wrong.
-func (q *request) read(members []market.Member, now time.Time, wrong []fieldError) []fieldError {
+func (q *request) read(members []market.JSONMember, now time.Time, wrong []fieldError) []fieldError {
 	*q = request{}
 	for i := range members {
 		m := &members[i]
@@ -66,7 +66,7 @@ func hasErrorFor(wrong []fieldError, field string) bool {
 
 // member checks one member. A member without a rule is a custom field of the campaign and
 // may have any value.
-func (q *request) member(m *market.Member, now time.Time) (code, expected string) {
+func (q *request) member(m *market.JSONMember, now time.Time) (code, expected string) {
 	switch string(m.Name) {
 	case "auction_id":
 		q.auction = m.Text
@@ -110,7 +110,7 @@ func (q *request) member(m *market.Member, now time.Time) (code, expected string
 	return "", ""
 }
 
-func (q *request) setState(m *market.Member) (code, expected string) {
+func (q *request) setState(m *market.JSONMember) (code, expected string) {
 	const want = "two capital letters of the US postal service"
 	if m.Kind != market.JSONString {
 		return "wrong_type", want
@@ -121,7 +121,7 @@ func (q *request) setState(m *market.Member) (code, expected string) {
 	return "", ""
 }
 
-func expiryOf(m *market.Member, now time.Time) (code, expected string) {
+func expiryOf(m *market.JSONMember, now time.Time) (code, expected string) {
 	const want = "a time to come, as RFC 3339"
 	if m.Kind != market.JSONString {
 		return "wrong_type", want
@@ -136,14 +136,14 @@ func expiryOf(m *market.Member, now time.Time) (code, expected string) {
 	return "", ""
 }
 
-func kindOf(m *market.Member, kind market.JSONKind, want string) (code, expected string) {
+func kindOf(m *market.JSONMember, kind market.JSONKind, want string) (code, expected string) {
 	if m.Kind != kind {
 		return "wrong_type", want
 	}
 	return "", ""
 }
 
-func textOf(m *market.Member, limit int) (code, expected string) {
+func textOf(m *market.JSONMember, limit int) (code, expected string) {
 	switch {
 	case m.Kind != market.JSONString:
 		return "wrong_type", "a text"

@@ -62,7 +62,7 @@ func parcelOf(t *testing.T, id, body string) *http.Request {
 	r.Header.Set("webhook-id", id)
 	r.Header.Set("webhook-timestamp", fmt.Sprint(now.Unix()))
 	r.Header.Set("webhook-signature", signed)
-	r.Header.Set("X-Pingpost-Signature", string(signature.AppendPingpost(nil, []signature.Key{key}, now.Unix(), []byte(body))))
+	r.Header.Set("X-Pingpost-Signature", string(signature.AppendPingpostSignatures(nil, []signature.Key{key}, now.Unix(), []byte(body))))
 	return r
 }
 

@@ -52,7 +52,7 @@ func TestPingsPauseAfter429(t *testing.T) {
 func TestPingPauseIsPerBuyer(t *testing.T) {
 	buyer := listen(t, answers("429 Too Many Requests", ``, "Retry-After: 60"), answers("200 OK", `{"auction_id":"auc_1","bid":null}`))
 	client := newClient(t, func(o *Options) { o.Secrets = func(string) (string, bool) { return "s", true } })
-	as := func(credential string) market.Outcome {
+	as := func(credential string) market.BuyerOutcome {
 		p := pingTo(buyer.ping(), longTimeout)
 		p.Endpoint.Credential, p.Endpoint.Header = credential, "x-api-key"
 		return client.Ping(p).Outcome
@@ -73,13 +73,13 @@ func TestTestPingsDoNotPause(t *testing.T) {
 	limited := answers("429 Too Many Requests", ``, "Retry-After: 60")
 	buyer := listen(t, limited, no, limited, no)
 	client := newClient(t, nil)
-	ask := func(test bool) market.Outcome {
+	ask := func(test bool) market.BuyerOutcome {
 		p := pingTo(buyer.ping(), longTimeout)
 		p.Test = test
 		return client.Ping(p).Outcome
 	}
-	got := []market.Outcome{ask(true), ask(false), ask(false), ask(true), ask(false)}
-	want := []market.Outcome{market.OutcomeRateLimited, market.OutcomeNoBid, market.OutcomeRateLimited, market.OutcomeNoBid, market.OutcomeRateLimited}
+	got := []market.BuyerOutcome{ask(true), ask(false), ask(false), ask(true), ask(false)}
+	want := []market.BuyerOutcome{market.OutcomeRateLimited, market.OutcomeNoBid, market.OutcomeRateLimited, market.OutcomeNoBid, market.OutcomeRateLimited}
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -94,7 +94,7 @@ func TestTestPingsDoNotPause(t *testing.T) {
 
 // Answers to parallel pings arrive in any order; the longest pause applies.
 func TestPingPauseOnlyGrows(t *testing.T) {
-	var a account
+	var a buyerEndpoint
 	for _, row := range []struct{ wait, rests time.Duration }{
 		{5 * time.Second, 5 * time.Second},
 		{2 * time.Second, 5 * time.Second},
@@ -114,8 +114,8 @@ func TestPingPauseOnlyGrows(t *testing.T) {
 // The number of remembered accounts is limited, and equal endpoints share an account.
 func TestAccounts(t *testing.T) {
 	client := newClient(t, nil)
-	at := func(scope string) *account {
-		a, fault := client.accounts.findOrCreate(dial.Owner{}, &market.Endpoint{
+	at := func(scope string) *buyerEndpoint {
+		a, fault := client.accounts.findOrCreate(dial.ConnOwner{}, &market.Endpoint{
 			URL: "https://blue.example/v1/ping", Credential: "c", Header: "Authorization",
 			OAuth: &market.OAuthClient{TokenURL: "https://blue.example/token", ClientID: "x", Scope: scope},
 		})
@@ -131,19 +131,19 @@ func TestAccounts(t *testing.T) {
 	if ping.Target != other.Target || ping.auth == other.auth {
 		t.Error("one address, and a token for each scope")
 	}
-	post, _ := client.accounts.findOrCreate(dial.Owner{}, &market.Endpoint{
+	post, _ := client.accounts.findOrCreate(dial.ConnOwner{}, &market.Endpoint{
 		URL: "https://blue.example/v1/post", Credential: "c", Header: "Authorization",
 		OAuth: &market.OAuthClient{TokenURL: "https://blue.example/token", ClientID: "x", Scope: "ping"},
 	})
 	if post == ping || post.auth != ping.auth {
 		t.Error("pings and posts of one client share its token")
 	}
-	plain := func(header string, change func(*market.Endpoint)) *account {
+	plain := func(header string, change func(*market.Endpoint)) *buyerEndpoint {
 		e := &market.Endpoint{URL: "https://blue.example/v1/ping", Credential: "c", Header: header}
 		if change != nil {
 			change(e)
 		}
-		a, fault := client.accounts.findOrCreate(dial.Owner{}, e)
+		a, fault := client.accounts.findOrCreate(dial.ConnOwner{}, e)
 		if fault != market.FaultNone {
 			t.Fatal(fault)
 		}
@@ -164,13 +164,13 @@ func TestAccounts(t *testing.T) {
 		t.Error("a dialect is not the contract")
 	}
 	for i := range 2 * maxAccounts {
-		client.accounts.findOrCreate(dial.Owner{}, &market.Endpoint{URL: "https://blue.example/", Credential: strconv.Itoa(i), Header: "Authorization"})
+		client.accounts.findOrCreate(dial.ConnOwner{}, &market.Endpoint{URL: "https://blue.example/", Credential: strconv.Itoa(i), Header: "Authorization"})
 		if n, p := len(client.accounts.byKey), len(client.accounts.simple); n > maxAccounts || p > n {
 			t.Fatalf("%d accounts are remembered, %d of them plain", n, p)
 		}
 	}
 	for i := range 2 * maxAccounts {
-		client.accounts.findOrCreate(dial.Owner{}, &market.Endpoint{URL: "https://blue.example/", Credential: strconv.Itoa(i), Header: "Authorization", OAuth: &market.OAuthClient{ClientID: "x"}})
+		client.accounts.findOrCreate(dial.ConnOwner{}, &market.Endpoint{URL: "https://blue.example/", Credential: strconv.Itoa(i), Header: "Authorization", OAuth: &market.OAuthClient{ClientID: "x"}})
 		if n, g := len(client.accounts.byKey), len(client.tokenSources.byKey); n > maxAccounts || g > maxTokenSources {
 			t.Fatalf("%d accounts and %d grants are remembered", n, g)
 		}

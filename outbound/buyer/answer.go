@@ -20,17 +20,17 @@ const (
 
 // answerPool reuses the memory of parsed answers. A caller returns an answer to the pool before
 // it releases the HTTP response, because the answer points into the response.
-var answerPool = sync.Pool{New: func() any { return new(answer) }}
+var answerPool = sync.Pool{New: func() any { return new(buyerAnswer) }}
 
-// answer is the parsed JSON body of a buyer's answer. Member names must match exactly. In an
-// answer to a post, values may have other types than the contract requires. So a buyer with
+// buyerAnswer is the parsed JSON body of a buyer's answer. Member names must match exactly. In an answer
+// to a post, values may have other types than the contract requires. So a buyer with
 // numeric ids is still understood. A bid must follow the contract.
-type answer struct {
+type buyerAnswer struct {
 	body   strictjson.Object
 	nested strictjson.Object
 }
 
-func (a *answer) releaseToPool() {
+func (a *buyerAnswer) releaseToPool() {
 	a.body.Release()
 	a.nested.Release()
 	answerPool.Put(a)
@@ -41,12 +41,12 @@ func (a *answer) releaseToPool() {
 // only with a complete JSON object as body. Such a body proves that the buyer's program
 // answered, and not a proxy in front of it.
 //
-// If the account has a dialect, the dialect's rules decide for every 2xx status.
-func (c *Client) judgePost(a *account, sent dial.Result, response *fasthttp.Response) market.PostResult {
-	r := market.PostResult{Status: sent.Status, Fault: sent.Fault}
-	if sent.Status == 0 {
+// If the buyer endpoint has a dialect, the dialect's rules decide for every 2xx status.
+func (c *Client) judgePost(a *buyerEndpoint, sendResult dial.SendResult, response *fasthttp.Response) market.PostResult {
+	r := market.PostResult{Status: sendResult.Status, Fault: sendResult.Fault}
+	if sendResult.Status == 0 {
 		r.Verdict = market.VerdictUnknown
-		if !sent.Sent {
+		if !sendResult.Sent {
 			r.Verdict = market.VerdictNotSent
 		}
 		return r
@@ -54,73 +54,73 @@ func (c *Client) judgePost(a *account, sent dial.Result, response *fasthttp.Resp
 	if a != nil && a.dialect != nil {
 		return c.judgeDialectPost(a.dialect, r, response)
 	}
-	parsed, _ := answerPool.Get().(*answer)
+	parsed, _ := answerPool.Get().(*buyerAnswer)
 	defer parsed.releaseToPool()
-	readable := sent.Fault == market.FaultNone && parsed.body.Parse(response.Body()) == nil
-	if sent.Status == fasthttp.StatusOK || sent.Status == fasthttp.StatusCreated {
-		return judgePostBody(r, parsed, readable)
+	readable := sendResult.Fault == market.FaultNone && parsed.body.Parse(response.Body()) == nil
+	if sendResult.Status == fasthttp.StatusOK || sendResult.Status == fasthttp.StatusCreated {
+		return judgePostByBody(r, parsed, readable)
 	}
 	_, r.Code = parsed.rejection()
-	return c.judgePostStatus(r, response)
+	return c.judgePostByStatus(r, response)
 }
 
-// judgeDialectPost completes the result r of a post to an endpoint that uses the dialect d
+// judgeDialectPost completes the result of a post to an endpoint that uses the dialect d
 // instead of the contract. The dialect's rules decide about a 2xx; other statuses decide by
 // themselves.
-func (c *Client) judgeDialectPost(d *dialect, r market.PostResult, response *fasthttp.Response) market.PostResult {
-	whole := r.Fault == market.FaultNone
-	if r.Status >= 200 && r.Status <= 299 {
-		return d.judgePost(r, response.Body(), whole)
+func (c *Client) judgeDialectPost(d *validatedDialect, result market.PostResult, response *fasthttp.Response) market.PostResult {
+	whole := result.Fault == market.FaultNone
+	if result.Status >= 200 && result.Status <= 299 {
+		return d.judgePost(result, response.Body(), whole)
 	}
 	if whole {
-		r.Code = d.readReason(response.Body())
+		result.Code = d.readRejectionCode(response.Body())
 	}
-	return c.judgePostStatus(r, response)
+	return c.judgePostByStatus(result, response)
 }
 
-// judgePostStatus sets the verdict by the HTTP status alone, for statuses that mean the same
+// judgePostByStatus sets the verdict by the HTTP status alone, for statuses that mean the same
 // with every body.
-func (c *Client) judgePostStatus(r market.PostResult, response *fasthttp.Response) market.PostResult {
-	switch status := r.Status; {
+func (c *Client) judgePostByStatus(result market.PostResult, response *fasthttp.Response) market.PostResult {
+	switch status := result.Status; {
 	case status == fasthttp.StatusTooManyRequests:
-		r.Verdict, r.RetryAfter = market.VerdictBusy, parseRetryAfter(response.Header.Peek("Retry-After"), c.options.Now())
+		result.Verdict, result.RetryAfter = market.VerdictBusy, parseRetryAfter(response.Header.Peek("Retry-After"), c.options.Now())
 	case status >= 300 && status <= 499 && status != fasthttp.StatusRequestTimeout:
-		r.Verdict = market.VerdictRefused
+		result.Verdict = market.VerdictRefused
 		// A missing code could be codeReusedKey, after which the refusal is not final.
-		r.Final = isFinalStatus(status) && r.Fault == market.FaultNone && r.Code != codeReusedKey
+		result.Final = isFinalRefusalStatus(status) && result.Fault == market.FaultNone && result.Code != codeReusedKey
 	default:
-		r.Verdict = market.VerdictUnknown
+		result.Verdict = market.VerdictUnknown
 	}
-	return r
+	return result
 }
 
-// judgePostBody sets the verdict on a post that was answered with 200 or 201. readable is false
+// judgePostByBody sets the verdict on a post that was answered with 200 or 201. readable is false
 // if the body is incomplete or no JSON object; it is then unknown whether the buyer has the
 // lead.
-func judgePostBody(r market.PostResult, parsed *answer, readable bool) market.PostResult {
+func judgePostByBody(result market.PostResult, parsed *buyerAnswer, readable bool) market.PostResult {
 	if !readable {
-		r.Verdict = market.VerdictUnknown
-		if r.Fault == market.FaultNone {
-			r.Fault = market.FaultUnreadable
+		result.Verdict = market.VerdictUnknown
+		if result.Fault == market.FaultNone {
+			result.Fault = market.FaultUnreadable
 		}
-		return r
+		return result
 	}
 	if refused, code := parsed.rejection(); refused {
-		r.Verdict, r.Code, r.Final = market.VerdictRefused, code, code != codeReusedKey
-		return r
+		result.Verdict, result.Code, result.Final = market.VerdictRefused, code, code != codeReusedKey
+		return result
 	}
-	r.Verdict, r.BuyerLeadID = market.VerdictAccepted, parsed.leadID()
-	return r
+	result.Verdict, result.BuyerLeadID = market.VerdictAccepted, parsed.buyerLeadID()
+	return result
 }
 
 // codeReusedKey is the error code by which a buyer says that it got another request with the
 // same idempotency key before.
 const codeReusedKey = errcode.IdempotencyKeyReused
 
-// isFinalStatus reports whether a rejection with this HTTP status proves that the buyer does
+// isFinalRefusalStatus reports whether a rejection with this HTTP status proves that the buyer does
 // not have the lead, even after an earlier attempt. Statuses about the credential, the
 // idempotency key or an already accepted lead prove no such thing.
-func isFinalStatus(status int) bool {
+func isFinalRefusalStatus(status int) bool {
 	switch status {
 	case fasthttp.StatusUnauthorized, fasthttp.StatusForbidden, fasthttp.StatusConflict,
 		fasthttp.StatusGone, statusTooEarly:
@@ -132,10 +132,10 @@ func isFinalStatus(status int) bool {
 // rejection reports whether the answer has an error or a reject reason, and returns its code.
 // It ignores members that are null, false or "", because many programs write them into every
 // answer.
-func (a *answer) rejection() (rejected bool, code string) {
+func (a *buyerAnswer) rejection() (rejected bool, code string) {
 	for _, name := range [...]string{"error", "reject_reason"} {
 		m, ok := a.body.Lookup(name)
-		if !ok || isEmptyMember(m) {
+		if !ok || isNullFalseOrEmptyText(m) {
 			continue
 		}
 		rejected = true
@@ -146,7 +146,7 @@ func (a *answer) rejection() (rejected bool, code string) {
 	return rejected, code
 }
 
-func isEmptyMember(m market.Member) bool {
+func isNullFalseOrEmptyText(m market.JSONMember) bool {
 	switch m.Kind {
 	case market.JSONNull:
 		return true
@@ -158,21 +158,21 @@ func isEmptyMember(m market.Member) bool {
 	return false
 }
 
-// leadID returns the id that the buyer gave the lead, or "". Buyers use different members for
+// buyerLeadID returns the id that the buyer gave the lead, or "". Buyers use different members for
 // it, so it takes the first valid one.
-func (a *answer) leadID() string {
+func (a *buyerAnswer) buyerLeadID() (idOrEmpty string) {
 	for _, name := range [...]string{"lead_id", "id", "buyer_lead_id"} {
-		if id := leadIDMember(&a.body, name); id != "" {
+		if id := validLeadIDOfMember(&a.body, name); id != "" {
 			return id
 		}
 	}
 	if m, ok := a.body.Lookup("data"); ok && a.body.ParseMember(m, &a.nested) {
-		return leadIDMember(&a.nested, "id")
+		return validLeadIDOfMember(&a.nested, "id")
 	}
 	return ""
 }
 
-func leadIDMember(object *strictjson.Object, name string) string {
+func validLeadIDOfMember(object *strictjson.Object, name string) (idOrEmpty string) {
 	m, _ := object.Lookup(name)
 	if id := stringOrNumberText(m); len(id) <= maxLeadID && isLeadIDText(id) {
 		return id
@@ -182,7 +182,7 @@ func leadIDMember(object *strictjson.Object, name string) string {
 
 // stringOrNumberText returns the text of a JSON string or number. For other types it returns
 // "".
-func stringOrNumberText(m market.Member) string {
+func stringOrNumberText(m market.JSONMember) (textOrEmpty string) {
 	if m.Kind != market.JSONString && m.Kind != market.JSONNumber {
 		return ""
 	}

@@ -158,14 +158,14 @@ func FuzzAnswer(f *testing.F) {
 	client := New(Options{Now: func() time.Time { return time.Unix(0, 0) }, Secrets: func(string) (string, bool) { return "", false }})
 	f.Cleanup(client.Close)
 	f.Fuzz(func(t *testing.T, status uint16, body []byte) { // one less than the status, which is never zero
-		answered := dial.Result{Status: int(status%900) + 1, Sent: true}
+		answered := dial.SendResult{Status: int(status%900) + 1, Sent: true}
 		var response fasthttp.Response
 		response.SetBodyRaw(body)
 		if got, want := client.judgePost(nil, answered, &response), wantPost(answered.Status, body); got != want {
 			t.Fatalf("post: %d %q: %+v\nwant %+v", answered.Status, body, got, want)
 		}
 		answered.Status = 200
-		if got, want := client.judgePing(&market.PingRequest{Auction: []byte("auc_1")}, new(account), answered, &response), wantPing(body); got != want {
+		if got, want := client.judgePing(&market.PingRequest{Auction: []byte("auc_1")}, new(buyerEndpoint), answered, &response), wantPing(body); got != want {
 			t.Fatalf("ping: %q: %+v\nwant %+v", body, got, want)
 		}
 	})

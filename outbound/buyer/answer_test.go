@@ -52,7 +52,7 @@ var acceptedAnswers = []answerRow{
 	{"empty errors are none", answers("201 Created", `{"lead_id":"b1","error":null,"reject_reason":""}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b1"}},
 	{"chunked", dialtest.WriteAndClose("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"id\"\r\n6\r\n:\"b2\"}\r\n0\r\n\r\n"), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
 	{"until the end of the connection", dialtest.WriteAndClose("HTTP/1.1 201 Created\r\n\r\n{\"id\":\"b2\"}"), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
-	{"100 Continue before it", dialtest.WriteAndClose("HTTP/1.1 100 Continue\r\n\r\n" + dialtest.Response("201 Created", `{"id":"b2"}`)), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
+	{"100 Continue before it", dialtest.WriteAndClose("HTTP/1.1 100 Continue\r\n\r\n" + dialtest.FormatResponse("201 Created", `{"id":"b2"}`)), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
 }
 
 // A refusal may stand in a 200 or 201, too.
@@ -103,7 +103,7 @@ var rejectedAnswers = []answerRow{
 	{"422 of a reused key", answers("422 Unprocessable Content", `{"error":"idempotency_key_reused"}`), market.PostResult{Verdict: refused, Status: 422, Code: "idempotency_key_reused"}},
 	{"425", answers("425 Too Early", ``), market.PostResult{Verdict: refused, Status: 425}},
 	{"a 403 with a page over the limit", answers("403 Forbidden", big), market.PostResult{Verdict: refused, Status: 403, Fault: market.FaultTooLarge}},
-	{"a 422 cut short", dialtest.WriteAndClose(dialtest.Response("422 Unprocessable Content", `{"error":"x"}`)[:90]), market.PostResult{Verdict: refused, Status: 422, Fault: market.FaultBroken}},
+	{"a 422 cut short", dialtest.WriteAndClose(dialtest.FormatResponse("422 Unprocessable Content", `{"error":"x"}`)[:90]), market.PostResult{Verdict: refused, Status: 422, Fault: market.FaultBroken}},
 }
 
 // 408 and whatever is no 2xx, 3xx or 4xx leave it open.
@@ -140,12 +140,12 @@ func TestAnswers(t *testing.T) {
 
 // The table lists the failures of a connection after the request was sent.
 func TestBrokenAnswers(t *testing.T) {
-	whole := dialtest.Response("201 Created", `{"lead_id":"b1"}`)
+	whole := dialtest.FormatResponse("201 Created", `{"lead_id":"b1"}`)
 	rows := []struct {
 		name   string
 		reply  reply
 		status int
-		fault  market.Fault
+		fault  market.RequestFault
 		within time.Duration
 	}{
 		{"closed before the answer", dialtest.WriteAndClose(""), 0, market.FaultBroken, longTimeout},

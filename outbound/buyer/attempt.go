@@ -7,26 +7,26 @@ import (
 	"pingpost/outbound/dial"
 )
 
-// sendPost makes one attempt to post a lead to a buyer, and returns the verdict on the answer.
+// attemptPost makes one attempt to post a lead to a buyer, and returns the verdict on the answer.
 // It removes secrets from the texts of the answer. If the buyer rejected the credential, the
 // result says whether a new one is available.
-func (c *Client) sendPost(p *market.PostRequest) market.PostResult {
-	out, fault := c.resolveSecrets(dial.Owner{Name: string(p.Buyer), Test: p.Test}, &p.Endpoint, p.Body)
+func (c *Client) attemptPost(p *market.PostRequest) market.PostResult {
+	out, fault := c.resolveSecretsAndEndpoint(dial.ConnOwner{Name: string(p.Buyer), Test: p.Test}, &p.Endpoint, p.Body)
 	if fault != market.FaultNone {
-		return c.judgePost(nil, dial.Result{Fault: fault}, nil)
+		return c.judgePost(nil, dial.SendResult{Fault: fault}, nil)
 	}
 	a := out.account
 	response := fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseResponse(response)
 
-	s := request{
+	s := buyerRequest{
 		account: a, key: p.IdempotencyKey, requestID: p.RequestID, body: out.body, deadline: p.Deadline, test: p.Test,
 		traceparent: p.Traceparent,
 	}
-	done := s.send(response)
+	done := s.sendOnce(response)
 	result := c.judgePost(a, done, response)
 	out.credential = s.credential
-	result.Code, result.BuyerLeadID = out.redact(result.Code), out.redact(result.BuyerLeadID)
-	result.CredentialRenewed = !p.CredentialRenewed && s.renewCredential(done)
+	result.Code, result.BuyerLeadID = out.redactIfSecret(result.Code), out.redactIfSecret(result.BuyerLeadID)
+	result.CredentialRenewed = !p.CredentialRenewed && s.renewCredentialAfter401(done)
 	return result
 }

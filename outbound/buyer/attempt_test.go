@@ -104,14 +104,14 @@ func deliver(client *Client, p *market.PostRequest) market.PostResult {
 // Idle connections close together, so the second send uses a new connection.
 func TestClosedIdleConns(t *testing.T) {
 	client := newClient(t, nil)
-	buyer := listen(t, append(dialtest.AnswerTogether(3), answers("201 Created", `{}`))...)
+	buyer := listen(t, append(dialtest.AnswerOnceAllArrived(3), answers("201 Created", `{}`))...)
 	openIdleConns(t, client, buyer, 3)
 	buyer.CloseConns()
 	if got := client.Post(postTo(buyer.post(), longTimeout)); got.Verdict != accepted {
 		t.Errorf("got %+v", got)
 	}
 
-	slow := listen(t, append(dialtest.AnswerTogether(3), dialtest.WriteAndHang(""))...)
+	slow := listen(t, append(dialtest.AnswerOnceAllArrived(3), dialtest.WriteAndHang(""))...)
 	openIdleConns(t, client, slow, 3)
 	if got := client.Post(postTo(slow.post(), shortTimeout)); got.Verdict != unknown || got.Fault != market.FaultTimeout {
 		t.Errorf("got %+v", got)
@@ -224,8 +224,8 @@ func TestClose(t *testing.T) {
 	if got := <-late; got.Verdict != accepted {
 		t.Errorf("an attempt in flight: %+v", got)
 	}
-	target, _ := client.hosts.Find(dial.Owner{}, buyer.post())
-	if all, _ := target.Connections(); all != 0 {
+	target, _ := client.hosts.FindTarget(dial.ConnOwner{}, buyer.post())
+	if all, _ := target.CountConnections(); all != 0 {
 		t.Errorf("%d connections are open", all)
 	}
 }

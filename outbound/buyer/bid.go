@@ -5,70 +5,70 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// readPingAnswer reads a buyer's complete answer to the ping of an auction. It sets r to a bid,
+// readPingAnswer reads a buyer's complete answer to the ping of an auction. It sets result to a bid,
 // a no-bid, or an invalid answer. Members of the contract must have their types; it ignores
 // other members.
 //
 // A no-bid need not repeat the auction's id, because it sells no lead. An answer with the id of
 // another auction is invalid, because it belongs to another ping.
-func (a *answer) readPingAnswer(r *market.PingResult, auction []byte) {
+func (a *buyerAnswer) readPingAnswer(result *market.PingResult, auctionID []byte) {
 	echo, echoes := a.body.Lookup("auction_id")
-	if echoes && (echo.Kind != market.JSONString || string(echo.Text) != string(auction)) {
-		setInvalidMember(r, "auction_id")
+	if echoes && (echo.Kind != market.JSONString || string(echo.Text) != string(auctionID)) {
+		markAnswerInvalid(result, "auction_id")
 		return
 	}
 	bid, ok := a.body.Lookup("bid")
 	switch {
 	case ok && bid.Kind == market.JSONNull:
-		r.Outcome = market.OutcomeNoBid
-		_, r.Reason = a.rejection()
+		result.Outcome = market.OutcomeNoBid
+		_, result.Reason = a.rejection()
 	case !ok || !a.body.ParseMember(bid, &a.nested):
-		setInvalidMember(r, "bid")
+		markAnswerInvalid(result, "bid")
 	case !echoes:
-		setInvalidMember(r, "auction_id")
+		markAnswerInvalid(result, "auction_id")
 	default:
-		a.readBidTerms(r)
+		a.readBidTerms(result)
 	}
 }
 
-// readBidTerms reads amount, currency, expiry and token of a bid into r. If one of them is
-// invalid, r gets no bid and names the invalid member.
-func (a *answer) readBidTerms(r *market.PingResult) {
+// readBidTerms reads amount, currency, expiry and token of a bid into result. If one of them is
+// invalid, result gets no bid and names the invalid member.
+func (a *buyerAnswer) readBidTerms(result *market.PingResult) {
 	var bid market.Bid
 	m, _ := a.nested.Lookup("amount")
 	amount, err := market.ParseBidAmount(m.Text)
 	if m.Kind != market.JSONNumber || err != nil {
-		setInvalidMember(r, "bid.amount")
+		markAnswerInvalid(result, "bid.amount")
 		return
 	}
 	bid.Amount = amount
 	if m, ok := a.nested.Lookup("currency"); ok && m.Kind != market.JSONNull {
 		bid.Currency, ok = market.ParseCurrency(string(m.Text))
 		if !ok || m.Kind != market.JSONString {
-			setInvalidMember(r, "bid.currency")
+			markAnswerInvalid(result, "bid.currency")
 			return
 		}
 	}
 	if m, ok := a.nested.Lookup("valid_until"); ok && m.Kind != market.JSONNull {
 		bid.ValidUntil, ok = format.ParseTimestamp(m.Text)
 		if !ok || m.Kind != market.JSONString {
-			setInvalidMember(r, "bid.valid_until")
+			markAnswerInvalid(result, "bid.valid_until")
 			return
 		}
 	}
 	m, _ = a.nested.Lookup("bid_token")
 	if m.Kind != market.JSONString || len(m.Text) == 0 || len(m.Text) > market.MaxBidToken || !isVisibleASCII(m.Text) {
-		setInvalidMember(r, "bid.bid_token")
+		markAnswerInvalid(result, "bid.bid_token")
 		return
 	}
 	bid.Token = string(m.Text)
-	r.Bid = bid
+	result.Bid = bid
 }
 
-// setInvalidMember marks a ping's result as an invalid answer. path is the name of the invalid
+// markAnswerInvalid marks a ping's result as an invalid answer. memberPath is the name of the invalid
 // member, such as "bid.amount".
-func setInvalidMember(r *market.PingResult, path string) {
-	r.Outcome, r.Fault, r.Reason = market.OutcomeInvalid, market.FaultMalformed, path
+func markAnswerInvalid(result *market.PingResult, memberPath string) {
+	result.Outcome, result.Fault, result.Reason = market.OutcomeInvalid, market.FaultMalformed, memberPath
 }
 
 // isVisibleASCII reports whether a text has only visible ASCII characters, without spaces.

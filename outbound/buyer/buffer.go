@@ -8,10 +8,10 @@ import (
 	"pingpost/outbound/dial"
 )
 
-// encodeFixedHead encodes once the parts that are equal in all requests of the account: the
-// request line, without a GET's query, and the constant headers. Host and path are sent exactly
+// encodeConstantHead encodes once the parts that are equal in all requests of the buyer endpoint: the request
+// line, without a GET's query, and the constant headers. Host and path are sent exactly
 // as configured.
-func (a *account) encodeFixedHead() {
+func (a *buyerEndpoint) encodeConstantHead() {
 	method, accept, contentType := fasthttp.MethodPost, "application/json", "application/json"
 	var fixed []fixedHeader
 	if d := a.dialect; d != nil {

@@ -10,9 +10,9 @@ import (
 
 // The test pins the exact bytes of requests.
 func TestEncode(t *testing.T) {
-	speaking := func(d market.Dialect) *dialect {
+	speaking := func(d market.Dialect) *validatedDialect {
 		d.Answer = market.AnswerPaths{Format: market.FormatForm, Price: "price"}
-		opened, fault := newDialect(&market.Endpoint{Dialect: &d})
+		opened, fault := validateDialect(&market.Endpoint{Dialect: &d})
 		if fault != market.FaultNone {
 			t.Fatal(fault)
 		}
@@ -25,73 +25,73 @@ func TestEncode(t *testing.T) {
 		name    string
 		dialect *market.Dialect
 		path    string
-		sending request
+		sending buyerRequest
 		secret  string
 		want    string
 	}{
 		{
 			"the contract", nil, "/v1/ping?a=b",
-			request{key: "k1", hops: 2, body: []byte(`{"a":1}`)},
+			buyerRequest{key: "k1", hops: 2, body: []byte(`{"a":1}`)},
 			"s3cret",
 			"POST /v1/ping?a=b HTTP/1.1\r\n" + own + "Content-Type: application/json\r\nAccept: application/json\r\nContent-Length: 7\r\n" +
 				"Idempotency-Key: k1\r\nX-Pingpost-Hops: 2\r\nAuthorization: Bearer s3cret\r\n\r\n" + `{"a":1}`,
 		},
 		{
 			"a test", nil, "/v1/post",
-			request{key: "k1", test: true, body: []byte(`{}`)},
+			buyerRequest{key: "k1", test: true, body: []byte(`{}`)},
 			"",
 			"POST /v1/post HTTP/1.1\r\n" + own + "Content-Type: application/json\r\nAccept: application/json\r\nContent-Length: 2\r\n" +
 				"Idempotency-Key: k1\r\nX-Pingpost-Test: 1\r\n\r\n{}",
 		},
 		{
 			"a test in a dialect", get, "/in",
-			request{key: "k1", test: true, body: []byte("a=1")},
+			buyerRequest{key: "k1", test: true, body: []byte("a=1")},
 			"",
 			"GET /in?a=1 HTTP/1.1\r\n" + own + "Accept: application/x-www-form-urlencoded, text/plain\r\nX-Pingpost-Test: 1\r\n\r\n",
 		},
 		{
 			"as little as there can be", nil, "/",
-			request{},
+			buyerRequest{},
 			"",
 			"POST / HTTP/1.1\r\n" + own + "Content-Type: application/json\r\nAccept: application/json\r\nContent-Length: 0\r\n\r\n",
 		},
 		{
 			"no line ends early", nil, "/",
-			request{key: "k\r\nX-Evil: 1"},
+			buyerRequest{key: "k\r\nX-Evil: 1"},
 			"s\nX-Evil: 2",
 			"POST / HTTP/1.1\r\n" + own + "Content-Type: application/json\r\nAccept: application/json\r\nContent-Length: 0\r\n" +
 				"Idempotency-Key: k  X-Evil: 1\r\nAuthorization: Bearer s X-Evil: 2\r\n\r\n",
 		},
 		{
 			"a dialect", post, "/in",
-			request{key: "k1", hops: 2, body: []byte("<a/>")},
+			buyerRequest{key: "k1", hops: 2, body: []byte("<a/>")},
 			"",
 			"PUT /in HTTP/1.1\r\n" + own + "Content-Type: text/xml\r\nAccept: application/x-www-form-urlencoded, text/plain\r\n" +
 				"X-Fixed: a b\r\nX-Too: c\r\nContent-Length: 4\r\nX-Key: k1\r\n\r\n<a/>",
 		},
 		{
 			"a form in the query", get, "/in",
-			request{key: "k1", body: []byte("a=1&b=2")},
+			buyerRequest{key: "k1", body: []byte("a=1&b=2")},
 			"s3cret",
 			"GET /in?a=1&b=2 HTTP/1.1\r\n" + own + "Accept: application/x-www-form-urlencoded, text/plain\r\nAuthorization: Bearer s3cret\r\n\r\n",
 		},
 		{
 			"a form behind a query", get, "/in?x=y",
-			request{body: []byte("a=1")},
+			buyerRequest{body: []byte("a=1")},
 			"",
 			"GET /in?x=y&a=1 HTTP/1.1\r\n" + own + "Accept: application/x-www-form-urlencoded, text/plain\r\n\r\n",
 		},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			a := &account{Target: &dial.Target{Authority: "blue.example:81", Path: row.path}, header: "Authorization", scheme: "Bearer "}
+			a := &buyerEndpoint{Target: &dial.Target{Authority: "blue.example:81", Path: row.path}, header: "Authorization", scheme: "Bearer "}
 			if row.dialect != nil {
 				a.dialect = speaking(*row.dialect)
 			}
-			a.encodeFixedHead()
+			a.encodeConstantHead()
 			s := row.sending
 			s.account = a
-			if got := string(s.encode([]byte("as it is|"), row.secret)); got != "as it is|"+row.want {
+			if got := string(s.appendHTTPRequest([]byte("as it is|"), row.secret)); got != "as it is|"+row.want {
 				t.Errorf("\n got %q\nwant %q", got, "as it is|"+row.want)
 			}
 		})

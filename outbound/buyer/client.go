@@ -44,7 +44,7 @@ type Options struct {
 	// OnTokenFailure receives the reason of each failed token request: the name of the
 	// OAuth client's secret, the fault, and the answer's status or zero. If the fault is
 	// credential, the status has the reason. Any goroutine calls it. It can be nil.
-	OnTokenFailure func(secret string, fault market.Fault, status int)
+	OnTokenFailure func(secret string, fault market.RequestFault, status int)
 
 	// OnExtraAnswer receives a host that sent an extra answer: see dial.Options. It can be
 	// nil.
@@ -59,7 +59,7 @@ type Options struct {
 type Client struct {
 	options      Options
 	hosts        *dial.Hosts
-	accounts     accounts
+	accounts     buyerEndpoints
 	tokenSources tokenSources
 }
 
@@ -68,11 +68,11 @@ func New(options Options) *Client {
 	if options.Secrets == nil {
 		panic("BUG: a buyer.Client without Secrets")
 	}
-	setDefault(&options.MaxConnsPerBuyer, market.DefaultMaxConnections)
-	setDefault(&options.MaxResponse, defaultMaxResponse)
-	setDefault(&options.ConnectTimeout, defaultConnectTimeout)
-	setDefault(&options.ConnWait, defaultConnWait)
-	setDefault(&options.PingIdleTimeout, defaultPingIdle)
+	setIfNotPositive(&options.MaxConnsPerBuyer, market.DefaultMaxConnections)
+	setIfNotPositive(&options.MaxResponse, defaultMaxResponse)
+	setIfNotPositive(&options.ConnectTimeout, defaultConnectTimeout)
+	setIfNotPositive(&options.ConnWait, defaultConnWait)
+	setIfNotPositive(&options.PingIdleTimeout, defaultPingIdle)
 	if options.Now == nil {
 		options.Now = time.Now
 	}
@@ -81,7 +81,7 @@ func New(options Options) *Client {
 		ConnectTimeout: options.ConnectTimeout, ConnWait: options.ConnWait, IdleTimeout: options.PingIdleTimeout, RootCAs: options.RootCAs,
 		PostIdleTimeout: postIdleTimeout, MaxKept: maxKept, OnExtraAnswer: options.OnExtraAnswer,
 	})}
-	c.accounts.newAccount = c.newAccount
+	c.accounts.newAccount = c.newBuyerEndpoint
 	c.tokenSources.fetch, c.tokenSources.now = c.fetchToken, options.Now
 	return c
 }
@@ -102,7 +102,7 @@ func (c *Client) SetConnLimits(buyers map[market.BuyerID]*market.Buyer) {
 // because the engine decides about repeats.
 func (c *Client) Post(p *market.PostRequest) market.PostResult {
 	begun := c.options.Now()
-	result := c.sendPost(p)
+	result := c.attemptPost(p)
 	result.Elapsed = c.options.Now().Sub(begun)
 	return result
 }
@@ -110,7 +110,7 @@ func (c *Client) Post(p *market.PostRequest) market.PostResult {
 // Close closes the idle connections. Requests in flight continue, and then close theirs.
 func (c *Client) Close() { c.hosts.Close() }
 
-func setDefault[T int | time.Duration](value *T, fallback T) {
+func setIfNotPositive[T int | time.Duration](value *T, fallback T) {
 	if *value <= 0 {
 		*value = fallback
 	}

@@ -9,24 +9,24 @@ import (
 	"pingpost/outbound/buyer/reading"
 )
 
-// dialect is the validated form of market.Dialect: how to send requests to an endpoint that
-// does not follow the exchange's contract, and how to read its answers. An account that follows
+// validatedDialect is the validated form of market.Dialect: how to send requests to an endpoint that
+// does not follow the exchange's contract, and how to read its answers. A buyer endpoint that follows
 // the contract has a nil dialect.
-type dialect struct {
+type validatedDialect struct {
 	method, contentType, accept string
 	headers                     []fixedHeader
 	keyHeader                   string
-	rules                       reading.Rules
+	rules                       reading.AnswerRules
 }
 
 type fixedHeader struct{ name, value string }
 
-// newDialect validates the dialect of the endpoint e, and returns FaultEndpoint if it is
+// validateDialect validates the dialect of the endpoint, and returns FaultEndpoint if it is
 // invalid. Configurations are validated, but a delivery in the log may have an endpoint that
 // predates the validation.
-func newDialect(e *market.Endpoint) (*dialect, market.Fault) {
-	from := e.Dialect
-	d := &dialect{
+func validateDialect(settings *market.Endpoint) (*validatedDialect, market.RequestFault) {
+	from := settings.Dialect
+	d := &validatedDialect{
 		method: from.Method, contentType: from.ContentType,
 		keyHeader: from.KeyHeader,
 	}
@@ -40,12 +40,12 @@ func newDialect(e *market.Endpoint) (*dialect, market.Fault) {
 	}
 	for line := range strings.Lines(from.Headers) {
 		name, value, ok := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
-		if !ok || !isSettableHeader(name, e) || !isPrintableASCII(value) {
+		if !ok || !mayDialectSetHeader(name, settings) || !isPrintableASCII(value) {
 			return nil, market.FaultEndpoint
 		}
 		d.headers = append(d.headers, fixedHeader{name, value})
 	}
-	if k := from.KeyHeader; k != "" && !strings.EqualFold(k, "Idempotency-Key") && !isSettableHeader(k, e) {
+	if k := from.KeyHeader; k != "" && !strings.EqualFold(k, "Idempotency-Key") && !mayDialectSetHeader(k, settings) {
 		return nil, market.FaultEndpoint
 	}
 	var ok bool
@@ -62,9 +62,9 @@ var acceptHeaders = map[string]string{
 	market.FormatXML:  "application/xml, text/xml",
 }
 
-// isSettableHeader reports whether a dialect may set the header with this name. It may not set
+// mayDialectSetHeader reports whether a dialect may set the header with this name. It may not set
 // the exchange's own headers or the header of the endpoint's credential.
-func isSettableHeader(name string, e *market.Endpoint) bool {
+func mayDialectSetHeader(name string, e *market.Endpoint) bool {
 	_, own := reservedHeaders[strings.ToLower(name)]
 	return !own && isHeaderName(name) && !(e.Credential != "" && strings.EqualFold(name, e.Header))
 }

@@ -18,8 +18,8 @@ import (
 //     endpoints write a zero price into every answer.
 //   - An answer with a reason for a rejection, but without the field for acceptance, is a
 //     no-bid too.
-func (d *dialect) readPingAnswer(result *market.PingResult, body []byte, auction []byte) {
-	f, err := d.rules.Extract(body)
+func (d *validatedDialect) readPingAnswer(result *market.PingResult, body []byte, auctionID []byte) {
+	f, err := d.rules.ExtractFields(body)
 	if err != nil {
 		result.Outcome, result.Fault = market.OutcomeInvalid, market.FaultUnreadable
 		return
@@ -29,53 +29,53 @@ func (d *dialect) readPingAnswer(result *market.PingResult, body []byte, auction
 	switch {
 	case verdict == reading.No,
 		decided && verdict == reading.Undecided && f[reading.Accepted] == "" && f[reading.Reason] != "",
-		!decided && isEmptyOrZero(f[reading.Price]):
-		result.Outcome, result.Reason = market.OutcomeNoBid, reasonCode(&f)
+		!decided && isPriceMissingOrZero(f[reading.Price]):
+		result.Outcome, result.Reason = market.OutcomeNoBid, rejectionCodeOrEmpty(&f)
 		return
 	case decided && verdict == reading.Undecided:
-		setInvalidMember(result, d.rules.Paths[reading.Accepted])
+		markAnswerInvalid(result, d.rules.Paths[reading.Accepted])
 		return
 	}
-	amount, err := market.ParseBidAmount(normalizeAmount(f[reading.Price]))
+	amount, err := market.ParseBidAmount(toJSONNumberNotation(f[reading.Price]))
 	if err != nil {
-		setInvalidMember(result, d.rules.Paths[reading.Price])
+		markAnswerInvalid(result, d.rules.Paths[reading.Price])
 		return
 	}
-	d.readBidTerms(result, &f, amount, auction)
+	d.readBidTerms(result, &f, amount, auctionID)
 }
 
-// isEmptyOrZero reports whether a price in a buyer's answer is missing or zero.
-func isEmptyOrZero(text string) bool {
-	amount, err := market.ParseMoney(normalizeAmount(text))
-	return text == "" || err == nil && amount == 0
+// isPriceMissingOrZero reports whether a price in a buyer's answer is missing or zero.
+func isPriceMissingOrZero(price string) bool {
+	amount, err := market.ParseMoney(toJSONNumberNotation(price))
+	return price == "" || err == nil && amount == 0
 }
 
 // judgePing sets the result of a ping from the status and the body of a complete answer. A 204
 // is a no-bid. Other statuses outside 2xx are errors. The dialect's rules decide about the
 // rest.
-func (d *dialect) judgePing(result *market.PingResult, body, auction []byte) {
+func (d *validatedDialect) judgePing(result *market.PingResult, body, auctionID []byte) {
 	switch status := result.Status; {
 	case status == fasthttp.StatusNoContent:
 		result.Outcome = market.OutcomeNoBid
 	case status < 200 || status > 299:
 		result.Outcome = market.OutcomeError
 		if result.Fault == market.FaultNone {
-			result.Reason = d.readReason(body)
+			result.Reason = d.readRejectionCode(body)
 		}
 	default:
-		d.readPingAnswer(result, body, auction)
+		d.readPingAnswer(result, body, auctionID)
 	}
 }
 
 // readBidTerms sets the bid with this amount in the result, after it has read currency and
 // token from the fields f. If one of them is invalid, the result gets no bid. Without a
 // configured token field the auction's id serves as the token.
-func (d *dialect) readBidTerms(result *market.PingResult, f *reading.Fields, amount market.Money, auction []byte) {
-	bid := market.Bid{Amount: amount, Token: string(auction)}
+func (d *validatedDialect) readBidTerms(result *market.PingResult, f *reading.AnswerFields, amount market.Money, auctionID []byte) {
+	bid := market.Bid{Amount: amount, Token: string(auctionID)}
 	if code := f[reading.Currency]; code != "" {
 		currency, ok := market.ParseCurrency(strings.ToUpper(code))
 		if !ok {
-			setInvalidMember(result, d.rules.Paths[reading.Currency])
+			markAnswerInvalid(result, d.rules.Paths[reading.Currency])
 			return
 		}
 		bid.Currency = currency
@@ -83,20 +83,20 @@ func (d *dialect) readBidTerms(result *market.PingResult, f *reading.Fields, amo
 	if d.rules.Paths[reading.Token] != "" {
 		bid.Token = f[reading.Token]
 		if bid.Token == "" || len(bid.Token) > market.MaxBidToken || !isVisibleASCII([]byte(bid.Token)) {
-			setInvalidMember(result, d.rules.Paths[reading.Token])
+			markAnswerInvalid(result, d.rules.Paths[reading.Token])
 			return
 		}
 	}
 	result.Bid = bid
 }
 
-// normalizeAmount rewrites a price to the notation of JSON: 012.50, .5 and 12. become 12.50,
+// toJSONNumberNotation rewrites a price to the notation of JSON: 012.50, .5 and 12. become 12.50,
 // 0.5 and 12. It leaves other texts unchanged, so that the parser of amounts rejects them.
-func normalizeAmount(text string) []byte {
-	whole, fraction, dotted := strings.Cut(text, ".")
+func toJSONNumberNotation(price string) []byte {
+	whole, fraction, dotted := strings.Cut(price, ".")
 	if trimmed := strings.TrimLeft(whole, "0"); trimmed != "" && trimmed[0] >= '1' && trimmed[0] <= '9' {
 		whole = trimmed
-	} else if trimmed == "" && text != "" && text != "." {
+	} else if trimmed == "" && price != "" && price != "." {
 		whole = "0"
 	}
 	if !dotted || fraction == "" {
@@ -107,23 +107,23 @@ func normalizeAmount(text string) []byte {
 
 // judgePost sets the verdict on a post that was answered with a 2xx, by the dialect's rules.
 // Only a configured word for yes is an acceptance, and only a configured word for no is a
-// rejection. Otherwise it is unknown whether the buyer has the lead. whole is false if the body
+// rejection. Otherwise it is unknown whether the buyer has the lead. isComplete is false if the body
 // arrived incompletely.
-func (d *dialect) judgePost(result market.PostResult, body []byte, whole bool) market.PostResult {
+func (d *validatedDialect) judgePost(result market.PostResult, body []byte, isComplete bool) market.PostResult {
 	result.Verdict = market.VerdictUnknown
-	if !whole {
+	if !isComplete {
 		return result
 	}
-	f, err := d.rules.Extract(body)
+	f, err := d.rules.ExtractFields(body)
 	if err != nil {
 		result.Fault = market.FaultUnreadable
 		return result
 	}
 	switch d.rules.Decide(&f) {
 	case reading.Yes:
-		result.Verdict, result.BuyerLeadID = market.VerdictAccepted, validLeadID(&f)
+		result.Verdict, result.BuyerLeadID = market.VerdictAccepted, leadIDOrEmpty(&f)
 	case reading.No:
-		result.Verdict, result.Code = market.VerdictRefused, reasonCode(&f)
+		result.Verdict, result.Code = market.VerdictRefused, rejectionCodeOrEmpty(&f)
 		result.Final = result.Code != codeReusedKey
 	default:
 		result.Fault = market.FaultMalformed
@@ -131,25 +131,25 @@ func (d *dialect) judgePost(result market.PostResult, body []byte, whole bool) m
 	return result
 }
 
-// readReason returns the buyer's reason in the body of an answer that is a rejection by its
+// readRejectionCode returns the buyer's reason in the body of an answer that is a rejection by its
 // status alone. It returns "" if there is no reason.
-func (d *dialect) readReason(body []byte) string {
-	f, err := d.rules.Extract(body)
+func (d *validatedDialect) readRejectionCode(body []byte) string {
+	f, err := d.rules.ExtractFields(body)
 	if err != nil {
 		return ""
 	}
-	return reasonCode(&f)
+	return rejectionCodeOrEmpty(&f)
 }
 
-// reasonCode returns the buyer's reason for a rejection in lower case if it has the form of an
+// rejectionCodeOrEmpty returns the buyer's reason for a rejection in lower case if it has the form of an
 // error code. Otherwise it returns "", because free text must not be logged.
-func reasonCode(f *reading.Fields) string {
+func rejectionCodeOrEmpty(f *reading.AnswerFields) string {
 	return errorCodeOrEmpty(strings.ToLower(f[reading.Reason]))
 }
 
-// validLeadID returns the id that the buyer gave the lead, or "" if it is too long or may be an
+// leadIDOrEmpty returns the id that the buyer gave the lead, or "" if it is too long or may be an
 // e-mail address.
-func validLeadID(f *reading.Fields) string {
+func leadIDOrEmpty(f *reading.AnswerFields) string {
 	if id := f[reading.LeadID]; len(id) <= maxLeadID && isLeadIDText(id) {
 		return id
 	}

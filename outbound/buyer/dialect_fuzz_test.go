@@ -29,7 +29,7 @@ func FuzzDialectAnswer(f *testing.F) {
 			if !ok {
 				return
 			}
-			d := &dialect{rules: extracted}
+			d := &validatedDialect{rules: extracted}
 			result := market.PingResult{Status: 200}
 			d.judgePing(&result, []byte(body), []byte("auc_1"))
 			if bid := result.Bid; result.Outcome == market.OutcomeNone && (bid.Amount < 0 || bid.Amount > market.MaxMoney || bid.Token == "" || len(bid.Token) > market.MaxBidToken || !isVisibleASCII([]byte(bid.Token))) {

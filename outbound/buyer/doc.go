@@ -14,7 +14,7 @@
 //
 // # Credentials
 //
-// An account is the exchange's identity at one endpoint. Its authorizer provides the
+// A buyer endpoint is the exchange's identity at one endpoint. Its authorizer provides the
 // credential: none, a configured secret, or a token from an OAuth token endpoint. All
-// accounts of one OAuth client share its token (see tokenSource).
+// buyer endpoints of one OAuth client share its token (see tokenSource).
 package buyer

@@ -23,15 +23,15 @@ const (
 // endpoint is a buyer made of sockets.
 type endpoint struct{ *dialtest.Endpoint }
 
-type reply = dialtest.Reply
+type reply = dialtest.ReplyFunc
 
 func listen(t *testing.T, replies ...reply) *endpoint {
 	t.Helper()
-	return &endpoint{dialtest.Listen(t, replies...)}
+	return &endpoint{dialtest.StartEndpoint(t, replies...)}
 }
 
 func answers(status, body string, headers ...string) reply {
-	return dialtest.Answer(status, body, headers...)
+	return dialtest.ReplyWithAnswer(status, body, headers...)
 }
 
 // newClient makes a client that trusts loopback and knows no secret.
@@ -88,7 +88,7 @@ func openIdleConns(t *testing.T, client *Client, buyer *endpoint, n int) {
 
 // idleOf is how many idle connections a client keeps to the buyer.
 func (e *endpoint) idleOf(client *Client) int {
-	target, _ := client.hosts.Find(dial.Owner{}, e.post())
-	_, idle := target.Connections()
+	target, _ := client.hosts.FindTarget(dial.ConnOwner{}, e.post())
+	_, idle := target.CountConnections()
 	return idle
 }

@@ -29,7 +29,7 @@ func TestNotSent(t *testing.T) {
 		trusted []netip.Prefix
 		at      market.Endpoint
 		within  time.Duration
-		fault   market.Fault
+		fault   market.RequestFault
 	}{
 		{"connection refused", loopback, market.Endpoint{URL: "http://" + closed + "/v1/post"}, longTimeout, market.FaultConnect},
 		{"no such name", loopback, market.Endpoint{URL: "https://nobody.invalid/v1/post"}, longTimeout, market.FaultResolve},

@@ -19,13 +19,13 @@ import (
 // none, because the test endpoint may be the buyer's own.
 func (c *Client) Ping(p *market.PingRequest) market.PingResult {
 	begun := c.options.Now()
-	result := c.sendPing(p, begun)
+	result := c.attemptPing(p, begun)
 	result.Elapsed = c.options.Now().Sub(begun)
 	return result
 }
 
-func (c *Client) sendPing(p *market.PingRequest, now time.Time) market.PingResult {
-	out, fault := c.resolveSecrets(dial.Owner{Name: string(p.Buyer), Test: p.Test}, &p.Endpoint, p.Body)
+func (c *Client) attemptPing(p *market.PingRequest, now time.Time) market.PingResult {
+	out, fault := c.resolveSecretsAndEndpoint(dial.ConnOwner{Name: string(p.Buyer), Test: p.Test}, &p.Endpoint, p.Body)
 	if fault != market.FaultNone {
 		return market.PingResult{Outcome: market.OutcomeError, Fault: fault}
 	}
@@ -36,47 +36,47 @@ func (c *Client) sendPing(p *market.PingRequest, now time.Time) market.PingResul
 	response := fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseResponse(response)
 
-	s := request{
+	s := buyerRequest{
 		account: a, key: p.IdempotencyKey, requestID: p.RequestID, hops: p.Hops, body: out.body, deadline: p.Deadline, ping: true, test: p.Test,
 		traceparent: p.Traceparent,
 		repeatable:  p.IdempotencyKey != "" || a.dialect != nil, // a ping buys no lead
 	}
-	done := s.send(response)
-	if s.renewCredential(done) {
-		done = s.send(response)
+	done := s.sendOnce(response)
+	if s.renewCredentialAfter401(done) {
+		done = s.sendOnce(response)
 	}
 	result := c.judgePing(p, a, done, response)
 	out.credential = s.credential
-	result.Reason = out.redact(result.Reason)
+	result.Reason = out.redactIfSecret(result.Reason)
 	return result
 }
 
 // judgePing returns the outcome of a ping that was sent. Without a dialect, only a 200 counts
 // as an answer. A 429 is rate_limited and pauses the buyer's pings, and every other status is
 // an error.
-func (c *Client) judgePing(p *market.PingRequest, a *account, done dial.Result, response *fasthttp.Response) market.PingResult {
-	r := market.PingResult{Status: done.Status, Fault: done.Fault}
+func (c *Client) judgePing(p *market.PingRequest, a *buyerEndpoint, sendResult dial.SendResult, response *fasthttp.Response) market.PingResult {
+	r := market.PingResult{Status: sendResult.Status, Fault: sendResult.Fault}
 	switch {
-	case done.Status == fasthttp.StatusTooManyRequests:
+	case sendResult.Status == fasthttp.StatusTooManyRequests:
 		now := c.options.Now()
 		r.Outcome, r.RetryAfter = market.OutcomeRateLimited, parseRetryAfter(response.Header.Peek("Retry-After"), now)
 		if !p.Test {
 			a.pausePings(r.RetryAfter, now)
 		}
 		return r
-	case done.Fault != market.FaultNone && (done.Status == 0 || a.hasPingBody(done.Status)):
-		r.Outcome = outcomeOfFault(done.Fault, p.Deadline)
+	case sendResult.Fault != market.FaultNone && (sendResult.Status == 0 || a.mayContainBid(sendResult.Status)):
+		r.Outcome = outcomeOfFault(sendResult.Fault, p.Deadline)
 		return r
 	}
 	if a.dialect != nil {
 		a.dialect.judgePing(&r, response.Body(), p.Auction)
 		return r
 	}
-	parsed, _ := answerPool.Get().(*answer)
+	parsed, _ := answerPool.Get().(*buyerAnswer)
 	defer parsed.releaseToPool()
-	readable := done.Fault == market.FaultNone && parsed.body.Parse(response.Body()) == nil
+	readable := sendResult.Fault == market.FaultNone && parsed.body.Parse(response.Body()) == nil
 	switch {
-	case done.Status != fasthttp.StatusOK:
+	case sendResult.Status != fasthttp.StatusOK:
 		r.Outcome = market.OutcomeError
 		_, r.Reason = parsed.rejection()
 	case !readable:
@@ -87,9 +87,9 @@ func (c *Client) judgePing(p *market.PingRequest, a *account, done dial.Result, 
 	return r
 }
 
-// hasPingBody reports whether an answer with this status has a body that may contain a bid: a
-// 200, or any 2xx if the account has a dialect.
-func (a *account) hasPingBody(status int) bool {
+// mayContainBid reports whether an answer with this status has a body that may contain a bid: a
+// 200, or any 2xx if the buyer endpoint has a dialect.
+func (a *buyerEndpoint) mayContainBid(status int) bool {
 	if a.dialect != nil {
 		return status >= 200 && status <= 299
 	}
@@ -100,7 +100,7 @@ func (a *account) hasPingBody(status int) bool {
 // connection limit was reached, the outcome is rate_limited, because the buyer received no ping
 // and did not fail. Any other delay until the deadline is a timeout, also of name resolution or
 // of a token request.
-func outcomeOfFault(fault market.Fault, deadline time.Time) market.Outcome {
+func outcomeOfFault(fault market.RequestFault, deadline time.Time) market.BuyerOutcome {
 	switch {
 	case fault == market.FaultConnectionLimit:
 		return market.OutcomeRateLimited

@@ -22,7 +22,7 @@ func startFixedEndpoint(t testing.TB, body string) (address string) {
 	}
 	t.Cleanup(func() { _ = ln.Close() })
 	go func() {
-		answer := []byte(dialtest.Response("200 OK", body))
+		answer := []byte(dialtest.FormatResponse("200 OK", body))
 		buf := make([]byte, 8<<10)
 		end := []byte(`"CA"}`)
 		for {

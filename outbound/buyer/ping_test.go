@@ -191,7 +191,7 @@ func TestOtherStatuses(t *testing.T) {
 
 // The table lists the failures of a ping on its way and of its answer.
 func TestFailedPings(t *testing.T) {
-	whole := dialtest.Response("200 OK", bidWith(`"amount":12,"bid_token":"t"`))
+	whole := dialtest.FormatResponse("200 OK", bidWith(`"amount":12,"bid_token":"t"`))
 	mute := startSilentEndpoint(t)
 	rows := []struct {
 		name   string

@@ -10,9 +10,9 @@ import (
 	"pingpost/outbound/dial"
 )
 
-// request is one ping, post or token request, before it is encoded.
-type request struct {
-	account   *account
+// buyerRequest is one ping, post or token request, before it is encoded.
+type buyerRequest struct {
+	account   *buyerEndpoint
 	key       string // Idempotency-Key
 	requestID market.RequestID
 	hops      int
@@ -28,32 +28,32 @@ type request struct {
 	credential string // the credential of the last send
 }
 
-// send sends the request once and reads the answer into response. It counts as one attempt even
+// sendOnce sends the request once and reads the answer into response. It counts as one attempt even
 // if a reused connection was closed and Send used a new one: see dial.Target.Send.
-func (s *request) send(response *fasthttp.Response) dial.Result {
+func (s *buyerRequest) sendOnce(response *fasthttp.Response) dial.SendResult {
 	credential, fault := s.account.auth.credential(s.deadline)
 	if fault != market.FaultNone {
-		return dial.Result{Fault: fault}
+		return dial.SendResult{Fault: fault}
 	}
 	buffer, _ := requestBuffers.Get().(*requestBuffer)
 	defer buffer.releaseToPool()
 	s.credential = credential
-	buffer.text = s.encode(buffer.text[:0], credential)
+	buffer.text = s.appendHTTPRequest(buffer.text[:0], credential)
 	return s.account.Send(&dial.Request{Raw: buffer.text, Deadline: s.deadline, Repeatable: s.repeatable, Ping: s.ping, LooseDeadline: s.ping}, response)
 }
 
-// renewCredential reports whether the request should be sent again: the buyer rejected the
+// renewCredentialAfter401 reports whether the request should be sent again: the buyer rejected the
 // credential with a 401, and the authorizer now has another one.
-func (s *request) renewCredential(result dial.Result) bool {
+func (s *buyerRequest) renewCredentialAfter401(result dial.SendResult) (shouldRepeat bool) {
 	return result.Status == fasthttp.StatusUnauthorized && s.account.auth.renewAfter401(s.credential, s.deadline)
 }
 
-// encode appends the whole HTTP request to dst: the parts that the account encoded once, and
+// appendHTTPRequest appends the whole HTTP request to dst: the parts that the buyer endpoint encoded once, and
 // then the parts that differ in each request.
 //
 // Rejected: fasthttp's Request. It stores each header with a search among the earlier ones,
 // only to read all of them out again.
-func (s *request) encode(dst []byte, credential string) []byte {
+func (s *buyerRequest) appendHTTPRequest(dst []byte, credential string) []byte {
 	a := s.account
 	keyHeader, query := "Idempotency-Key", false
 	if a.dialect != nil {

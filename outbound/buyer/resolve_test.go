@@ -12,7 +12,9 @@ const keyName = "buyer/old/secret/key"
 
 // oldPost is a post of a dialect, with a secret in its address, its headers and its body.
 func oldPost(e *endpoint) *market.PostRequest {
-	mark := func(how escape.EscapeKind) string { return string(escape.AppendPlaceholder(nil, how, keyName)) }
+	mark := func(how escape.SecretEscaping) string {
+		return string(escape.AppendSecretPlaceholder(nil, how, keyName))
+	}
 	p := postIn(newDialectConfig(func(d *market.Dialect) { d.Headers = "X-Old: k=" + mark(escape.None) + "\n" }),
 		e.post()+"/"+mark(escape.URL)+"?key="+mark(escape.URL))
 	p.Body = []byte(`{"key":"` + mark(escape.JSON) + `","first_name":"{{secret \"key\"}}","last_name":"\u001aj` + keyName + `\u001a"}`)

@@ -14,11 +14,11 @@ const (
 // parseRetryAfter returns how long the header Retry-After asks to wait, at most 24 hours. The
 // header has seconds, or a date by the buyer's clock (RFC 9110, 10.2.3). An invalid header
 // means one second, and a date in the past means no wait.
-func parseRetryAfter(value []byte, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseUint(string(value), 10, 64); err == nil {
+func parseRetryAfter(headerValue []byte, now time.Time) (wait time.Duration) {
+	if seconds, err := strconv.ParseUint(string(headerValue), 10, 64); err == nil {
 		return time.Duration(min(seconds, uint64(maxRetry/time.Second))) * time.Second
 	}
-	date, err := http.ParseTime(string(value))
+	date, err := http.ParseTime(string(headerValue))
 	if err != nil {
 		return defaultRetry
 	}

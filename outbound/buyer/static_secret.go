@@ -14,7 +14,7 @@ type staticSecret struct {
 	name    string
 }
 
-func (s staticSecret) credential(time.Time) (string, market.Fault) {
+func (s staticSecret) credential(time.Time) (string, market.RequestFault) {
 	secret, ok := s.secrets(s.name)
 	if !ok || secret == "" || !isPrintableASCII(secret) {
 		return "", market.FaultCredential
@@ -22,7 +22,7 @@ func (s staticSecret) credential(time.Time) (string, market.Fault) {
 	return secret, market.FaultNone
 }
 
-func (s staticSecret) renewAfter401(rejected string, _ time.Time) bool {
+func (s staticSecret) renewAfter401(rejected string, _ time.Time) (hasAnother bool) {
 	secret, ok := s.secrets(s.name)
 	return ok && secret != rejected
 }

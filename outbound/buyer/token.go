@@ -23,7 +23,7 @@ const (
 // fetchToken requests an access token from an OAuth token endpoint. The same rules apply as for
 // buyers' endpoints: allowed addresses, size of the answer, no redirects. The fault is always
 // FaultCredential; Options.OnTokenFailure receives the real reason.
-func (c *Client) fetchToken(key tokenKey) (fetchedToken, market.Fault) {
+func (c *Client) fetchToken(key oauthClientKey) (fetchedToken, market.RequestFault) {
 	got, status, fault := c.requestToken(key)
 	if fault == market.FaultNone {
 		return got, market.FaultNone
@@ -34,8 +34,8 @@ func (c *Client) fetchToken(key tokenKey) (fetchedToken, market.Fault) {
 	return fetchedToken{}, market.FaultCredential
 }
 
-func (c *Client) requestToken(key tokenKey) (got fetchedToken, status int, fault market.Fault) {
-	out, fault := c.resolveSecrets(dial.Owner{}, &market.Endpoint{URL: key.client.TokenURL}, nil)
+func (c *Client) requestToken(key oauthClientKey) (got fetchedToken, status int, fault market.RequestFault) {
+	out, fault := c.resolveSecretsAndEndpoint(dial.ConnOwner{}, &market.Endpoint{URL: key.client.TokenURL}, nil)
 	if fault != market.FaultNone {
 		return fetchedToken{}, 0, fault
 	}
@@ -47,8 +47,8 @@ func (c *Client) requestToken(key tokenKey) (got fetchedToken, status int, fault
 	response := fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseResponse(response)
 
-	s := request{account: out.account, body: encodeTokenRequest(&key.client, secret), deadline: deadline, repeatable: true}
-	done := s.send(response)
+	s := buyerRequest{account: out.account, body: encodeTokenRequest(&key.client, secret), deadline: deadline, repeatable: true}
+	done := s.sendOnce(response)
 	switch {
 	case done.Fault != market.FaultNone:
 		return fetchedToken{}, done.Status, done.Fault
@@ -75,8 +75,8 @@ func encodeTokenRequest(client *market.OAuthClient, secret string) []byte {
 
 // parseToken parses a token endpoint's answer (RFC 6749, 5.1). An answer without a token type
 // counts as a bearer token. It rejects other types, because the exchange cannot send them.
-func parseToken(text []byte) (fetchedToken, market.Fault) {
-	parsed, _ := answerPool.Get().(*answer)
+func parseToken(text []byte) (fetchedToken, market.RequestFault) {
+	parsed, _ := answerPool.Get().(*buyerAnswer)
 	defer parsed.releaseToPool()
 	if parsed.body.Parse(text) != nil {
 		return fetchedToken{}, market.FaultUnreadable
@@ -92,7 +92,7 @@ func parseToken(text []byte) (fetchedToken, market.Fault) {
 
 // tokenLifetime returns the lifetime in the member expires_in, which has seconds as a number or
 // a string. A missing or invalid value gives defaultLifetime.
-func (a *answer) tokenLifetime() time.Duration {
+func (a *buyerAnswer) tokenLifetime() (lifetime time.Duration) {
 	m, _ := a.body.Lookup("expires_in")
 	seconds, err := strconv.ParseFloat(stringOrNumberText(m), 64)
 	if err != nil || !(seconds >= 1) {

@@ -22,9 +22,9 @@ const (
 	earlyAge = time.Minute
 )
 
-// tokenKey identifies one OAuth client at one token endpoint. Requests with equal keys share a
+// oauthClientKey identifies one OAuth client at one token endpoint. Requests with equal keys share a
 // token.
-type tokenKey struct {
+type oauthClientKey struct {
 	client market.OAuthClient
 	secret string // name of the client's secret
 }
@@ -32,21 +32,21 @@ type tokenKey struct {
 // tokenSources remembers the source of tokens of each OAuth client, so that all pings and posts
 // of one client share a token.
 type tokenSources struct {
-	fetch func(tokenKey) (fetchedToken, market.Fault)
+	fetch func(oauthClientKey) (fetchedToken, market.RequestFault)
 	now   func() time.Time
 
 	mu    sync.Mutex // guards byKey
-	byKey map[tokenKey]*tokenSource
+	byKey map[oauthClientKey]*tokenSource
 }
 
-func (ss *tokenSources) findOrCreate(key tokenKey) *tokenSource {
+func (ss *tokenSources) findOrCreate(key oauthClientKey) *tokenSource {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	if s := ss.byKey[key]; s != nil {
 		return s
 	}
 	if ss.byKey == nil || len(ss.byKey) >= maxTokenSources {
-		ss.byKey = map[tokenKey]*tokenSource{}
+		ss.byKey = map[oauthClientKey]*tokenSource{}
 	}
 	s := &tokenSource{key: key, fetch: ss.fetch, now: ss.now}
 	ss.byKey[key] = s
@@ -76,8 +76,8 @@ type fetchedToken struct {
 // will hardly help. Fetches then back off, as after a failed fetch. So neither a failing
 // token endpoint nor a buyer that rejects every token gets a flood of requests.
 type tokenSource struct {
-	key   tokenKey
-	fetch func(tokenKey) (fetchedToken, market.Fault)
+	key   oauthClientKey
+	fetch func(oauthClientKey) (fetchedToken, market.RequestFault)
 	now   func() time.Time
 
 	mu              sync.Mutex // guards the following fields
@@ -92,10 +92,10 @@ type tokenSource struct {
 	fetching        chan struct{} // closed when the current fetch ends; nil: no fetch
 }
 
-func (s *tokenSource) credential(deadline time.Time) (string, market.Fault) {
+func (s *tokenSource) credential(deadline time.Time) (string, market.RequestFault) {
 	s.mu.Lock()
 	now := s.now()
-	if s.isValidLocked(now) {
+	if s.isTokenValidLocked(now) {
 		if !now.Before(s.renewAt) {
 			s.startFetchLocked(now)
 		}
@@ -110,19 +110,19 @@ func (s *tokenSource) credential(deadline time.Time) (string, market.Fault) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.isValidLocked(s.now()) {
+	if !s.isTokenValidLocked(s.now()) {
 		return "", market.FaultCredential
 	}
 	return s.token, market.FaultNone
 }
 
-func (s *tokenSource) isValidLocked(now time.Time) bool {
+func (s *tokenSource) isTokenValidLocked(now time.Time) bool {
 	return s.token != "" && now.Before(s.expiresAt)
 }
 
-func (s *tokenSource) renewAfter401(rejected string, deadline time.Time) bool {
+func (s *tokenSource) renewAfter401(rejectedToken string, deadline time.Time) (hasAnother bool) {
 	s.mu.Lock()
-	if s.token != rejected {
+	if s.token != rejectedToken {
 		s.mu.Unlock()
 		return true
 	}
@@ -132,7 +132,7 @@ func (s *tokenSource) renewAfter401(rejected string, deadline time.Time) bool {
 		if now.Sub(s.requestedAt) >= earlyAge {
 			s.earlyRejections = 0
 		}
-		s.nextFetch = laterTime(s.nextFetch, s.requestedAt.Add(backoffAfter(s.earlyRejections)))
+		s.nextFetch = laterTime(s.nextFetch, s.requestedAt.Add(fetchBackoff(s.earlyRejections)))
 		s.earlyRejections++
 	}
 	done := s.startFetchLocked(now)
@@ -142,7 +142,7 @@ func (s *tokenSource) renewAfter401(rejected string, deadline time.Time) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.token != rejected
+	return s.token != rejectedToken
 }
 
 // startFetchLocked starts to fetch a token in the background, unless a fetch is running. It
@@ -151,37 +151,37 @@ func (s *tokenSource) renewAfter401(rejected string, deadline time.Time) bool {
 func (s *tokenSource) startFetchLocked(now time.Time) (done chan struct{}) {
 	if s.fetching == nil && !now.Before(s.nextFetch) {
 		s.fetching = make(chan struct{})
-		go s.runFetch(now)
+		go s.fetchAndStoreToken(now)
 	}
 	return s.fetching
 }
 
-// runFetch fetches a token and stores it, or sets the backoff after a failure. asked is the
+// fetchAndStoreToken fetches a token and stores it, or sets the backoff after a failure. startedAt is the
 // time when the fetch began. The token's lifetime counts from then, which is earlier than its
 // real beginning.
-func (s *tokenSource) runFetch(asked time.Time) {
+func (s *tokenSource) fetchAndStoreToken(startedAt time.Time) {
 	got, fault := s.fetch(s.key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if fault != market.FaultNone {
 		s.failures++
-		s.nextFetch = laterTime(s.nextFetch, s.now().Add(backoffAfter(s.failures)))
+		s.nextFetch = laterTime(s.nextFetch, s.now().Add(fetchBackoff(s.failures)))
 	} else {
-		s.token, s.requestedAt, s.expiresAt = got.token, asked, asked.Add(got.lifetime)
-		s.renewAt = asked.Add(got.lifetime/4*3 + rand.N(got.lifetime/10))
+		s.token, s.requestedAt, s.expiresAt = got.token, startedAt, startedAt.Add(got.lifetime)
+		s.renewAt = startedAt.Add(got.lifetime/4*3 + rand.N(got.lifetime/10))
 		s.rejected, s.failures = false, 0
 	}
 	close(s.fetching)
 	s.fetching = nil
 }
 
-// backoffAfter returns how long to wait for the next fetch after this number of consecutive
+// fetchBackoff returns how long to wait for the next fetch after this number of consecutive
 // failures: 1 s, 2 s, 4 s, up to maxBackoff.
-func backoffAfter(failures int) time.Duration {
-	if failures == 0 {
+func fetchBackoff(consecutiveFailures int) (wait time.Duration) {
+	if consecutiveFailures == 0 {
 		return 0
 	}
-	return min(firstBackoff<<min(failures-1, 10), maxBackoff)
+	return min(firstBackoff<<min(consecutiveFailures-1, 10), maxBackoff)
 }
 
 func laterTime(a, b time.Time) time.Time {
@@ -193,7 +193,7 @@ func laterTime(a, b time.Time) time.Time {
 
 // waitForFetch waits until a fetch ends, which closes done. It returns false if the deadline
 // passes first.
-func waitForFetch(done <-chan struct{}, deadline time.Time) bool {
+func waitForFetch(done <-chan struct{}, deadline time.Time) (ended bool) {
 	select {
 	case <-done:
 		return true

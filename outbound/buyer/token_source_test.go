@@ -21,7 +21,7 @@ type fakeTokenEndpoint struct {
 	asked []time.Time
 }
 
-func (m *fakeTokenEndpoint) fetch(tokenKey) (fetchedToken, market.Fault) {
+func (m *fakeTokenEndpoint) fetch(oauthClientKey) (fetchedToken, market.RequestFault) {
 	m.mu.Lock()
 	m.asked = append(m.asked, time.Now())
 	token, down := fmt.Sprintf("t%d", len(m.asked)), m.down

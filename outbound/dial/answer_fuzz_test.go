@@ -68,7 +68,7 @@ func FuzzRawAnswer(f *testing.F) {
 	const most = 64 << 10
 	hosts := New(Options{MaxResponse: most})
 	f.Cleanup(hosts.Close)
-	h := host{hosts: hosts}
+	h := hostConns{hosts: hosts}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var response fasthttp.Response
 		status, err := h.readAnswer(bufio.NewReaderSize(bytes.NewReader(raw), HeadLimit), &response)

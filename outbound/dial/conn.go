@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-var errUnexpectedData = errors.New("the endpoint sent data that no request asked for")
+var errUnexpectedData = errors.New("the endpoint sent data on a reused connection before the next request was sent")
 
-// sendRequest writes a request to the connection. reused says that the connection carried
+// sendRequest writes a request to the connection. isReused says that the connection carried
 // another request before. If it then already holds data, sendRequest sends no byte and returns
 // errUnexpectedData. Other errors are from the network.
-func (c *clientConn) sendRequest(request []byte, reused bool) error {
+func (c *clientConn) sendRequest(request []byte, isReused bool) error {
 	if net.Conn(c.socket) == c.Conn && c.socket.raw != nil && canWriteRaw {
-		err := c.socket.sendAndWait(request, reused)
+		err := c.socket.sendAndWaitForAnswer(request, isReused)
 		if errors.Is(err, errUnexpectedData) {
-			c.hasUnexpectedData()
+			c.hasUnexpectedDataOrEnd()
 		}
 		return err
 	}
-	if reused && c.hasUnexpectedData() {
+	if isReused && c.hasUnexpectedDataOrEnd() {
 		return errUnexpectedData
 	}
 	_, err := c.Conn.Write(request)
@@ -41,7 +41,7 @@ type clientConn struct {
 	earliestDeadline, latestDeadline time.Time // deadlines that the one given serves for; last is that one itself
 
 	probeBuffer    [32]byte
-	sawExtraAnswer bool // hasUnexpectedData found an extra answer
+	sawExtraAnswer bool // hasUnexpectedDataOrEnd found an extra answer
 	used           bool // it has carried a request before
 
 	idleSince time.Duration // when the pool got it back, by Hosts.clock
@@ -50,15 +50,15 @@ type clientConn struct {
 	answerBytes int64 // bytes of the current request's answer
 }
 
-// beginRequest prepares the connection's counters for the next request. reused reports whether
+// resetForRequest prepares the connection's counters for the next request. isReused reports whether
 // the connection has carried a request before.
-func (c *clientConn) beginRequest() (reused bool) {
-	reused = c.used
+func (c *clientConn) resetForRequest() (isReused bool) {
+	isReused = c.used
 	c.used, c.sentBefore, c.answerBytes = true, c.socket.sentBytes, 0
-	return reused
+	return isReused
 }
 
-// hasUnexpectedData reports whether the connection holds data, or was closed, before the next
+// hasUnexpectedDataOrEnd reports whether the connection holds data, or was closed, before the next
 // request is sent. That request would take such data for its own answer. The caller closes the
 // connection then.
 //
@@ -67,7 +67,7 @@ func (c *clientConn) beginRequest() (reused bool) {
 //
 // Data that arrives between this check and the answer stays undetected. HTTP/1.1 offers no way
 // to detect it (see host).
-func (c *clientConn) hasUnexpectedData() bool {
+func (c *clientConn) hasUnexpectedDataOrEnd() bool {
 	c.socket.nonBlocking, c.socket.sawData = true, false
 	n, err := c.Conn.Read(c.probeBuffer[:])
 	c.socket.nonBlocking = false
@@ -78,19 +78,19 @@ func (c *clientConn) hasUnexpectedData() bool {
 // isExtraAnswer reports whether unexpected data on a connection is an HTTP answer or its
 // beginning. Blank lines are not, and neither is a 408, which some servers send when they close
 // an idle connection (RFC 9110, 15.5.9).
-func isExtraAnswer(text []byte) bool {
-	return len(bytes.TrimSpace(text)) > 0 && !bytes.Contains(text, []byte(" 408 "))
+func isExtraAnswer(unexpected []byte) bool {
+	return len(bytes.TrimSpace(unexpected)) > 0 && !bytes.Contains(unexpected, []byte(" 408 "))
 }
 
-// applyDeadline sets the deadline for reading and writing on the connection. If loose is set,
+// applyDeadline sets the deadline for reading and writing on the connection. If mayBeLate is set,
 // the deadline may take effect late, by at most a sixteenth of the remaining time and at most
 // maxDeadlineSlack. It never takes effect early.
 //
 // A loose deadline can serve later requests too. That saves work, because each change of a
 // deadline costs two changes of the runtime's timers.
-func (c *clientConn) applyDeadline(deadline time.Time, loose bool) error {
+func (c *clientConn) applyDeadline(deadline time.Time, mayBeLate bool) error {
 	late := deadline
-	if loose {
+	if mayBeLate {
 		if !deadline.Before(c.earliestDeadline) && !deadline.After(c.latestDeadline) {
 			return nil
 		}

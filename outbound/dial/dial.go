@@ -25,27 +25,27 @@ type dialer struct {
 // dialError says that no connection could be opened: the fault for the buyer's statistics, and
 // the cause for operators.
 type dialError struct {
-	fault market.Fault
+	fault market.RequestFault
 	cause error
 }
 
 func (e *dialError) Error() string { return e.fault.String() + ": " + e.cause.Error() }
 func (e *dialError) Unwrap() error { return e.cause }
 
-// dial connects to the origin o within limit, or within the dialer's own timeout if that is
-// shorter or limit is zero. (fasthttp's HostClient passes zero when it dials for a waiting
+// dial connects to the origin o within timeLimit, or within the dialer's own timeout if that is
+// shorter or timeLimit is zero. (fasthttp's HostClient passes zero when it dials for a waiting
 // request.) It returns an error if the resolved address is not allowed.
-func (d *dialer) dial(o origin, limit time.Duration) (net.Conn, error) {
-	if limit <= 0 || limit > d.timeout {
-		limit = d.timeout
+func (d *dialer) dial(o origin, timeLimit time.Duration) (net.Conn, error) {
+	if timeLimit <= 0 || timeLimit > d.timeout {
+		timeLimit = d.timeout
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	ctx, cancel := context.WithTimeout(context.Background(), timeLimit)
 	defer cancel()
 
 	inner := net.Dialer{
 		Resolver: d.resolver,
 		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
-			return d.checkAllowed(address, o.secure)
+			return d.checkAddressAllowed(address, o.secure)
 		},
 	}
 	conn, err := inner.DialContext(ctx, "tcp", net.JoinHostPort(o.name, o.port))
@@ -54,7 +54,7 @@ func (d *dialer) dial(o origin, limit time.Duration) (net.Conn, error) {
 	}
 	socket := newSocketConn(conn)
 	if !o.secure {
-		return d.newConn(socket, socket), nil
+		return d.newCountedConn(socket, socket), nil
 	}
 	config := d.tls.Clone()
 	config.ServerName = o.name
@@ -63,19 +63,19 @@ func (d *dialer) dial(o origin, limit time.Duration) (net.Conn, error) {
 		_ = conn.Close() // the caller needs the handshake's error
 		return nil, &dialError{market.FaultTLS, err}
 	}
-	return d.newConn(overTLS, socket), nil
+	return d.newCountedConn(overTLS, socket), nil
 }
 
-func (d *dialer) newConn(conn net.Conn, socket *socketConn) *clientConn {
+func (d *dialer) newCountedConn(conn net.Conn, socket *socketConn) *clientConn {
 	d.openConns.Add(1)
 	return &clientConn{Conn: conn, socket: socket, openCount: &d.openConns}
 }
 
-// checkAllowed returns errForbidden unless the exchange may connect to the resolved IP address.
+// checkAddressAllowed returns errForbidden unless the exchange may connect to the resolved IP address.
 // Trusted networks are allowed. Other addresses must be public, and the connection must use TLS
-// (secure).
-func (d *dialer) checkAllowed(address string, secure bool) error {
-	end, err := netip.ParseAddrPort(address)
+// (usesTLS).
+func (d *dialer) checkAddressAllowed(resolvedAddress string, usesTLS bool) error {
+	end, err := netip.ParseAddrPort(resolvedAddress)
 	if err != nil {
 		return errForbidden
 	}
@@ -85,7 +85,7 @@ func (d *dialer) checkAllowed(address string, secure bool) error {
 			return nil
 		}
 	}
-	if !secure || !isPublicAddress(addr) {
+	if !usesTLS || !isPublicAddress(addr) {
 		return errForbidden
 	}
 	return nil

@@ -11,12 +11,12 @@ import (
 	"pingpost/engine/market"
 )
 
-// Result says how far a request got: whether it was sent, which status came back, and the fault
+// SendResult says how far a request got: whether it was sent, which status came back, and the fault
 // if the answer is missing or incomplete.
-type Result struct {
-	Sent   bool         // the network accepted at least one byte
-	Status int          // the answer's status if its complete head arrived, else 0
-	Fault  market.Fault // FaultNone if the complete body arrived too
+type SendResult struct {
+	Sent   bool                // the network accepted at least one byte
+	Status int                 // the answer's status if its complete head arrived, else 0
+	Fault  market.RequestFault // FaultNone if the complete body arrived too
 
 	staleConn bool // a reused connection was closed, or held unexpected data, before a byte of an answer
 }
@@ -24,10 +24,10 @@ type Result struct {
 // exchange sends one request over a connection of the pool and reads the answer into response.
 // It returns the connection to the pool only after exactly one complete answer. Otherwise a
 // later request could take leftover bytes for its own answer.
-func (h *host) exchange(r *Request, response *fasthttp.Response) Result {
+func (h *hostConns) exchange(r *Request, response *fasthttp.Response) SendResult {
 	left := time.Until(r.Deadline)
 	if left <= 0 {
-		return Result{Fault: market.FaultTimeout}
+		return SendResult{Fault: market.FaultTimeout}
 	}
 	pool := h.connPoolFor(r)
 	pooled, err := acquireConnWithin(pool.AcquireConn, left, h.maxConnWait(r, left))
@@ -36,7 +36,7 @@ func (h *host) exchange(r *Request, response *fasthttp.Response) Result {
 		pooled, err = acquireConnWithin(pool.AcquireConn, time.Until(r.Deadline), h.maxConnWait(r, left))
 	}
 	if err != nil {
-		return Result{Fault: faultOfDial(err)}
+		return SendResult{Fault: faultOfDial(err)}
 	}
 	conn := mustBeClientConn(pooled.Conn())
 	result, keep := h.sendAndRead(conn, r, response)
@@ -58,19 +58,19 @@ func mustBeClientConn(pooled net.Conn) *clientConn {
 }
 
 // sendAndRead sends the request on conn and reads the answer, both before one fixed deadline. A
-// slow answer does not extend it. keep reports whether the connection can be used again.
-func (h *host) sendAndRead(conn *clientConn, r *Request, response *fasthttp.Response) (result Result, keep bool) {
-	kept := conn.beginRequest()
+// slow answer does not extend it. mayReuse reports whether the connection can be used again.
+func (h *hostConns) sendAndRead(conn *clientConn, r *Request, response *fasthttp.Response) (result SendResult, mayReuse bool) {
+	kept := conn.resetForRequest()
 	if err := conn.applyDeadline(r.Deadline, r.LooseDeadline); err != nil {
-		return Result{Fault: market.FaultBroken, staleConn: kept}, false
+		return SendResult{Fault: market.FaultBroken, staleConn: kept}, false
 	}
 	err := conn.sendRequest(r.Raw, kept)
 	result.Sent = conn.hasSentBytes()
 	if errors.Is(err, errUnexpectedData) {
 		if conn.sawExtraAnswer {
-			h.useConnsOnce()
+			h.distrustHost()
 		}
-		return Result{Fault: market.FaultBroken, staleConn: true}, false
+		return SendResult{Fault: market.FaultBroken, staleConn: true}, false
 	}
 	if err != nil {
 		result.Fault = faultOfExchange(err)
@@ -91,7 +91,7 @@ func (h *host) sendAndRead(conn *clientConn, r *Request, response *fasthttp.Resp
 		if !isExtraAnswer(more) {
 			return result, false
 		}
-		h.useConnsOnce()
+		h.distrustHost()
 		if kept && !r.Ping {
 			// One of the two answers belongs to an earlier request, and it is unknown
 			// which.
@@ -111,15 +111,15 @@ const maxInterim = 8
 //
 // fasthttp's own functions leave status 200 after a failed head, so they cannot tell a failed
 // head from a failed body.
-func (h *host) readAnswer(reader *bufio.Reader, response *fasthttp.Response) (status int, err error) {
+func (h *hostConns) readAnswer(reader *bufio.Reader, response *fasthttp.Response) (status int, err error) {
 	response.Reset()
 	var head []byte
 	for range maxInterim {
-		head = waitForHead(reader)
+		head = waitAndPeekHead(reader)
 		if err := response.Header.Read(reader); err != nil {
 			return 0, err
 		}
-		if !hasValidStatus(head) {
+		if !hasValidStatusLine(head) {
 			return 0, errStatus
 		}
 		status = response.StatusCode()

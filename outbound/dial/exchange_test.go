@@ -56,20 +56,20 @@ func TestSentFollowsSocketBytes(t *testing.T) {
 		name string
 		line *clientConn
 		kept bool
-		want Result
+		want SendResult
 	}{
-		{"nothing, on a new one", overWire(&socketConn{Conn: failingConn{}}), false, Result{Fault: market.FaultBroken}},
-		{"nothing, on a kept one", overWire(&socketConn{Conn: failingConn{}, sentBytes: 99}), true, Result{Fault: market.FaultBroken, staleConn: true}},
-		{"a byte", overWire(&socketConn{Conn: failingConn{accepts: 1}}), false, Result{Fault: market.FaultBroken, Sent: true}},
-		{"a byte, on a kept one", overWire(&socketConn{Conn: failingConn{accepts: 1}, sentBytes: 99}), true, Result{Fault: market.FaultBroken, Sent: true, staleConn: true}},
-		{"part of a record", overTLS(&socketConn{Conn: failingConn{accepts: 1}}), false, Result{Fault: market.FaultBroken, Sent: true}},
-		{"no part of a record", overTLS(&socketConn{Conn: failingConn{}}), false, Result{Fault: market.FaultBroken}},
+		{"nothing, on a new one", overWire(&socketConn{Conn: failingConn{}}), false, SendResult{Fault: market.FaultBroken}},
+		{"nothing, on a kept one", overWire(&socketConn{Conn: failingConn{}, sentBytes: 99}), true, SendResult{Fault: market.FaultBroken, staleConn: true}},
+		{"a byte", overWire(&socketConn{Conn: failingConn{accepts: 1}}), false, SendResult{Fault: market.FaultBroken, Sent: true}},
+		{"a byte, on a kept one", overWire(&socketConn{Conn: failingConn{accepts: 1}, sentBytes: 99}), true, SendResult{Fault: market.FaultBroken, Sent: true, staleConn: true}},
+		{"part of a record", overTLS(&socketConn{Conn: failingConn{accepts: 1}}), false, SendResult{Fault: market.FaultBroken, Sent: true}},
+		{"no part of a record", overTLS(&socketConn{Conn: failingConn{}}), false, SendResult{Fault: market.FaultBroken}},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			var response fasthttp.Response
 			row.line.used = row.kept
-			got, keep := newHosts(t, nil).newHost(origin{}, new(atomic.Int64), 16).sendAndRead(row.line, newRequest(time.Now().Add(longTimeout)), &response)
+			got, keep := newHosts(t, nil).newHostConns(origin{}, new(atomic.Int64), 16).sendAndRead(row.line, newRequest(time.Now().Add(longTimeout)), &response)
 			if got != row.want || keep {
 				t.Errorf("got %+v, keep %v, want %+v", got, keep, row.want)
 			}
@@ -83,7 +83,7 @@ func TestDeadline(t *testing.T) {
 	w := &socketConn{Conn: failingConn{deadlines: &got}}
 	var response fasthttp.Response
 	deadline := time.Now().Add(longTimeout)
-	newHosts(t, nil).newHost(origin{}, new(atomic.Int64), 16).sendAndRead(&clientConn{Conn: w, socket: w}, newRequest(deadline), &response)
+	newHosts(t, nil).newHostConns(origin{}, new(atomic.Int64), 16).sendAndRead(&clientConn{Conn: w, socket: w}, newRequest(deadline), &response)
 	if len(got) != 1 || !got[0].Equal(deadline) {
 		t.Errorf("deadlines %v, want %v alone", got, deadline)
 	}
@@ -92,7 +92,7 @@ func TestDeadline(t *testing.T) {
 // The wait for an answer's first byte ends at the deadline, and a request without time
 // left is not sent.
 func TestSilentEndpointEndsAtDeadline(t *testing.T) {
-	e := dialtest.Listen(t, dialtest.WriteAndHang(""))
+	e := dialtest.StartEndpoint(t, dialtest.WriteAndHang(""))
 	hosts := newHosts(t, nil)
 	target := findTarget(t, hosts, "http://"+e.Address+"/")
 	conn, err := hosts.dialer.dial(origin{name: "127.0.0.1", port: strings.TrimPrefix(e.Address, "127.0.0.1:")}, longTimeout)
@@ -102,10 +102,10 @@ func TestSilentEndpointEndsAtDeadline(t *testing.T) {
 	defer conn.Close()
 	for _, row := range []struct {
 		deadline time.Duration
-		want     Result
+		want     SendResult
 	}{
-		{-time.Second, Result{Fault: market.FaultTimeout}},
-		{100 * time.Millisecond, Result{Fault: market.FaultTimeout, Sent: true}},
+		{-time.Second, SendResult{Fault: market.FaultTimeout}},
+		{100 * time.Millisecond, SendResult{Fault: market.FaultTimeout, Sent: true}},
 	} {
 		var response fasthttp.Response
 		got, keep := target.host.sendAndRead(conn.(*clientConn), newRequest(time.Now().Add(row.deadline)), &response)

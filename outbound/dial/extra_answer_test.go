@@ -21,9 +21,9 @@ func connNumbers(e *dialtest.Endpoint) (conns []int) {
 }
 
 // answerFollowedBy writes an answer and more bytes after it.
-func answerFollowedBy(more string) dialtest.Reply {
+func answerFollowedBy(more string) dialtest.ReplyFunc {
 	return func(c net.Conn) bool {
-		_, err := io.WriteString(c, dialtest.Response("200 OK", `1`)+more)
+		_, err := io.WriteString(c, dialtest.FormatResponse("200 OK", `1`)+more)
 		return err == nil
 	}
 }
@@ -34,10 +34,10 @@ func answerFollowedBy(more string) dialtest.Reply {
 func TestExtraAnswerEndsReuse(t *testing.T) {
 	certificate := httptest.NewTLSServer(nil)
 	defer certificate.Close()
-	again := dialtest.Response("200 OK", `1`)
+	again := dialtest.FormatResponse("200 OK", `1`)
 	idle := func(text string) func(*testing.T, *dialtest.Endpoint, *Target) {
 		return func(t *testing.T, e *dialtest.Endpoint, target *Target) {
-			if _, err := io.WriteString(e.Conn(0), text); err != nil {
+			if _, err := io.WriteString(e.ServerConn(0), text); err != nil {
 				t.Fatal(err)
 			}
 			waitForPendingData(t, target)
@@ -45,7 +45,7 @@ func TestExtraAnswerEndsReuse(t *testing.T) {
 	}
 	quiet := func(*testing.T, *dialtest.Endpoint, *Target) {}
 	for name, row := range map[string]struct {
-		first  dialtest.Reply
+		first  dialtest.ReplyFunc
 		then   func(*testing.T, *dialtest.Endpoint, *Target)
 		caught bool
 		conns  []int // connection numbers of the first request and of four more
@@ -55,9 +55,9 @@ func TestExtraAnswerEndsReuse(t *testing.T) {
 		"an answer twice, but later": {answerFollowedBy(""), idle(again), true, []int{0, 1, 2, 3, 4}},
 		"the beginning of one":       {answerFollowedBy(""), idle("H"), true, []int{0, 1, 2, 3, 4}},
 		"an end of line too many":    {answerFollowedBy("\r\n"), quiet, false, []int{0, 1, 1, 1, 1}},
-		"a farewell":                 {answerFollowedBy(""), idle(dialtest.Response("408 Request Timeout", ``)), false, []int{0, 1, 1, 1, 1}},
+		"a farewell":                 {answerFollowedBy(""), idle(dialtest.FormatResponse("408 Request Timeout", ``)), false, []int{0, 1, 1, 1, 1}},
 		"the end": {answerFollowedBy(""), func(t *testing.T, e *dialtest.Endpoint, target *Target) {
-			_ = e.Conn(0).Close()
+			_ = e.ServerConn(0).Close()
 			waitForPendingData(t, target)
 		}, false, []int{0, 1, 1, 1, 1}},
 	} {
@@ -67,9 +67,9 @@ func TestExtraAnswerEndsReuse(t *testing.T) {
 				what += " over TLS"
 			}
 			t.Run(what, func(t *testing.T) {
-				e, hosts, scheme := dialtest.Listen(t, row.first, dialtest.Answer("200 OK", `1`)), newHosts(t, nil), "http://"
+				e, hosts, scheme := dialtest.StartEndpoint(t, row.first, dialtest.ReplyWithAnswer("200 OK", `1`)), newHosts(t, nil), "http://"
 				if secure {
-					e, hosts, scheme = listenTLS(t, certificate, row.first, dialtest.Answer("200 OK", `1`)), newTLSHosts(t, certificate), "https://"
+					e, hosts, scheme = listenTLS(t, certificate, row.first, dialtest.ReplyWithAnswer("200 OK", `1`)), newTLSHosts(t, certificate), "https://"
 				}
 				var caught []string
 				hosts.options.OnExtraAnswer = func(host string) { caught = append(caught, host) }
@@ -106,11 +106,11 @@ func TestExtraAnswerEndsReuse(t *testing.T) {
 func TestRepeatedAnswerIsIgnored(t *testing.T) {
 	for _, asks := range []bool{true, false} {
 		var e *dialtest.Endpoint
-		e = dialtest.Listen(t, dialtest.Answer("302 Found", ``), func(c net.Conn) bool {
-			if c == e.Conn(0) {
-				_, _ = io.WriteString(c, dialtest.Response("302 Found", ``))
+		e = dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("302 Found", ``), func(c net.Conn) bool {
+			if c == e.ServerConn(0) {
+				_, _ = io.WriteString(c, dialtest.FormatResponse("302 Found", ``))
 			}
-			_, _ = io.WriteString(c, dialtest.Response("201 Created", `mine`))
+			_, _ = io.WriteString(c, dialtest.FormatResponse("201 Created", `mine`))
 			return true
 		})
 		target := findTarget(t, newHosts(t, nil), "http://"+e.Address+"/")
@@ -127,7 +127,7 @@ func TestRepeatedAnswerIsIgnored(t *testing.T) {
 		if got := connNumbers(e); !slices.Equal(got, []int{0, 1}) {
 			t.Errorf("connections %v", got)
 		}
-		if all, idle := target.Connections(); all != 2 || idle != 2 {
+		if all, idle := target.CountConnections(); all != 2 || idle != 2 {
 			t.Errorf("%d connections, %d idle", all, idle)
 		}
 	}
@@ -138,8 +138,8 @@ func TestRepeatedAnswerIsIgnored(t *testing.T) {
 // result is unknown. A ping's answer names its auction.
 func TestTwoAnswersToAPost(t *testing.T) {
 	for _, asks := range []bool{true, false} {
-		e := dialtest.Listen(t, dialtest.Answer("201 Created", `1`), func(c net.Conn) bool {
-			_, err := io.WriteString(c, dialtest.Response("422 Unprocessable Entity", `2`)+dialtest.Response("201 Created", `3`))
+		e := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("201 Created", `1`), func(c net.Conn) bool {
+			_, err := io.WriteString(c, dialtest.FormatResponse("422 Unprocessable Entity", `2`)+dialtest.FormatResponse("201 Created", `3`))
 			return err == nil
 		})
 		target := findTarget(t, newHosts(t, nil), "http://"+e.Address+"/")

@@ -29,10 +29,10 @@ type Options struct {
 	OnExtraAnswer func(host string)
 }
 
-// Owner is the party for which connections are opened: a buyer, or one shared owner for all
+// ConnOwner is the party for which connections are opened: a buyer, or one shared owner for all
 // other requests. An owner never uses, or waits for, connections of another owner to the same
 // host.
-type Owner struct {
+type ConnOwner struct {
 	Name string // the buyer's name; empty: one owner shared by all other callers
 	Test bool   // connections to the buyer's test endpoint
 }
@@ -42,7 +42,7 @@ type Owner struct {
 type Hosts struct {
 	options Options
 	dialer  *dialer
-	targets targets
+	targets targetCache
 	closed  atomic.Bool
 	clock   func() time.Duration // time since New
 }
@@ -66,21 +66,23 @@ func New(options Options) *Hosts {
 	if hs.options.PostIdleTimeout <= 0 {
 		hs.options.PostIdleTimeout = options.IdleTimeout
 	}
-	hs.targets.newHost, hs.targets.defaultLimit = hs.newHost, options.MaxConns
+	hs.targets.newHost, hs.targets.defaultLimit = hs.newHostConns, options.MaxConns
 	return hs
 }
 
-// Find returns the target through which an owner sends requests to an address. It returns
+// FindTarget returns the target through which an owner sends requests to an address. It returns
 // FaultEndpoint if the address is invalid. Configurations are validated, but a delivery in the
 // log may have an address that predates the validation.
-func (hs *Hosts) Find(owner Owner, address string) (*Target, market.Fault) {
+func (hs *Hosts) FindTarget(owner ConnOwner, address string) (*Target, market.RequestFault) {
 	return hs.targets.findOrCreate(owner, address)
 }
 
 // SetConnLimits sets how many connections the owners with these names may open to one host, in
 // place of Options.MaxConns. Surplus connections stay open until they are closed for other
 // reasons. The caller must not change the map afterwards.
-func (hs *Hosts) SetConnLimits(byName map[string]int) { hs.targets.setConnLimits(byName) }
+func (hs *Hosts) SetConnLimits(limitByOwnerName map[string]int) {
+	hs.targets.setConnLimits(limitByOwnerName)
+}
 
 // Close closes the idle connections. Requests in flight continue, and then close theirs.
 func (hs *Hosts) Close() {

@@ -43,18 +43,18 @@ func newTLSHosts(t *testing.T, server *httptest.Server) *Hosts {
 }
 
 // listenTLS opens an endpoint with the certificate of a server.
-func listenTLS(t *testing.T, server *httptest.Server, replies ...dialtest.Reply) *dialtest.Endpoint {
+func listenTLS(t *testing.T, server *httptest.Server, replies ...dialtest.ReplyFunc) *dialtest.Endpoint {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return dialtest.ServeOn(t, tls.NewListener(ln, server.TLS), replies...)
+	return dialtest.StartEndpointOn(t, tls.NewListener(ln, server.TLS), replies...)
 }
 
 func findTarget(t *testing.T, hosts *Hosts, address string) *Target {
 	t.Helper()
-	target, fault := hosts.Find(Owner{}, address)
+	target, fault := hosts.FindTarget(ConnOwner{}, address)
 	if fault != market.FaultNone {
 		t.Fatal(fault)
 	}
@@ -67,13 +67,13 @@ func newRequest(deadline time.Time) *Request {
 }
 
 // sendRequest sends a small request and returns the answer's body.
-func sendRequest(target *Target, repeatable bool) (Result, string) {
+func sendRequest(target *Target, repeatable bool) (SendResult, string) {
 	r := newRequest(time.Now().Add(longTimeout))
 	r.Repeatable = repeatable
 	return sendTo(target, r)
 }
 
-func sendTo(target *Target, r *Request) (Result, string) {
+func sendTo(target *Target, r *Request) (SendResult, string) {
 	var response fasthttp.Response
 	done := target.Send(r, &response)
 	return done, string(response.Body())
@@ -81,20 +81,20 @@ func sendTo(target *Target, r *Request) (Result, string) {
 
 // Send repeats a request over a new connection, once, and only if it is repeatable.
 func TestResend(t *testing.T) {
-	kept, silence := dialtest.Answer("200 OK", `1`), dialtest.WriteAndClose("")
+	kept, silence := dialtest.ReplyWithAnswer("200 OK", `1`), dialtest.WriteAndClose("")
 	for name, row := range map[string]struct {
 		repeatable bool
-		replies    []dialtest.Reply
-		want       Result
+		replies    []dialtest.ReplyFunc
+		want       SendResult
 		sent       int
 	}{
-		"repeatable":     {true, []dialtest.Reply{silence, kept}, Result{Sent: true, Status: 200}, 2},
-		"not repeatable": {false, []dialtest.Reply{silence, kept}, Result{Sent: true, Fault: market.FaultBroken, staleConn: true}, 1},
-		"twice in vain":  {true, []dialtest.Reply{silence, silence, kept}, Result{Sent: true, Fault: market.FaultBroken}, 2},
-		"half an answer": {true, []dialtest.Reply{dialtest.WriteAndClose("H"), kept}, Result{Sent: true, Fault: market.FaultBroken}, 1},
+		"repeatable":     {true, []dialtest.ReplyFunc{silence, kept}, SendResult{Sent: true, Status: 200}, 2},
+		"not repeatable": {false, []dialtest.ReplyFunc{silence, kept}, SendResult{Sent: true, Fault: market.FaultBroken, staleConn: true}, 1},
+		"twice in vain":  {true, []dialtest.ReplyFunc{silence, silence, kept}, SendResult{Sent: true, Fault: market.FaultBroken}, 2},
+		"half an answer": {true, []dialtest.ReplyFunc{dialtest.WriteAndClose("H"), kept}, SendResult{Sent: true, Fault: market.FaultBroken}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := dialtest.Listen(t, append([]dialtest.Reply{kept}, row.replies...)...)
+			e := dialtest.StartEndpoint(t, append([]dialtest.ReplyFunc{kept}, row.replies...)...)
 			target := findTarget(t, newHosts(t, nil), "http://"+e.Address+"/")
 			if done, _ := sendRequest(target, false); done.Status != 200 {
 				t.Fatalf("an earlier request: %+v", done)
@@ -112,17 +112,17 @@ func TestResend(t *testing.T) {
 // A complete head counts even if its body is missing or too large.
 func TestStatusCountsWithoutBody(t *testing.T) {
 	for name, row := range map[string]struct {
-		reply dialtest.Reply
-		want  Result
+		reply dialtest.ReplyFunc
+		want  SendResult
 	}{
-		"huge":     {dialtest.Answer("200 OK", string(make([]byte, 2<<10))), Result{Sent: true, Status: 200, Fault: market.FaultTooLarge}},
-		"cut off":  {dialtest.WriteAndClose("HTTP/1.1 410 Gone\r\nContent-Length: 9\r\n\r\nhal"), Result{Sent: true, Status: 410, Fault: market.FaultBroken}},
-		"no HTTP":  {dialtest.WriteAndClose("220 mail.example ESMTP\r\n\r\n"), Result{Sent: true, Fault: market.FaultUnreadable}},
-		"no end":   {dialtest.WriteAndClose("HTTP/1.1 200 OK\r\n"), Result{Sent: true, Fault: market.FaultBroken}},
-		"big head": {dialtest.WriteAndClose("HTTP/1.1 200 OK\r\nX: " + string(make([]byte, HeadLimit)) + "\r\n\r\n"), Result{Sent: true, Fault: market.FaultTooLarge}},
+		"huge":     {dialtest.ReplyWithAnswer("200 OK", string(make([]byte, 2<<10))), SendResult{Sent: true, Status: 200, Fault: market.FaultTooLarge}},
+		"cut off":  {dialtest.WriteAndClose("HTTP/1.1 410 Gone\r\nContent-Length: 9\r\n\r\nhal"), SendResult{Sent: true, Status: 410, Fault: market.FaultBroken}},
+		"no HTTP":  {dialtest.WriteAndClose("220 mail.example ESMTP\r\n\r\n"), SendResult{Sent: true, Fault: market.FaultUnreadable}},
+		"no end":   {dialtest.WriteAndClose("HTTP/1.1 200 OK\r\n"), SendResult{Sent: true, Fault: market.FaultBroken}},
+		"big head": {dialtest.WriteAndClose("HTTP/1.1 200 OK\r\nX: " + string(make([]byte, HeadLimit)) + "\r\n\r\n"), SendResult{Sent: true, Fault: market.FaultTooLarge}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := dialtest.Listen(t, row.reply)
+			e := dialtest.StartEndpoint(t, row.reply)
 			if done, _ := sendRequest(findTarget(t, newHosts(t, nil), "http://"+e.Address+"/"), true); done != row.want {
 				t.Errorf("got %+v, want %+v", done, row.want)
 			}
@@ -136,12 +136,12 @@ func TestMaxKept(t *testing.T) {
 	hosts := newHosts(t, func(o *Options) { o.MaxKept = 3 })
 	var busy []*Target
 	for range 5 {
-		e := dialtest.Listen(t, dialtest.Answer("200 OK", ``))
+		e := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("200 OK", ``))
 		busy = append(busy, findTarget(t, hosts, "http://"+e.Address+"/"))
 	}
 	kept := func() (n int) {
 		for _, target := range busy {
-			all, idle := target.Connections()
+			all, idle := target.CountConnections()
 			if all != idle {
 				t.Fatalf("%d connections, %d idle", all, idle)
 			}
@@ -179,7 +179,7 @@ func TestPostIdleTimeout(t *testing.T) {
 		{false, fresh + 1, []int{0, 1, 2}},
 		{true, fresh + 1, []int{0, 0, 0}},
 	} {
-		e := dialtest.Listen(t, dialtest.Answer("200 OK", ``))
+		e := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("200 OK", ``))
 		hosts := newHosts(t, func(o *Options) { o.PostIdleTimeout = fresh })
 		now := time.Minute
 		hosts.clock = func() time.Duration { return now }
@@ -187,7 +187,7 @@ func TestPostIdleTimeout(t *testing.T) {
 		for range 3 {
 			r := newRequest(time.Now().Add(longTimeout))
 			r.Ping = row.asks
-			if done, _ := sendTo(target, r); done != (Result{Sent: true, Status: 200}) {
+			if done, _ := sendTo(target, r); done != (SendResult{Sent: true, Status: 200}) {
 				t.Errorf("%+v", done)
 			}
 			now += row.unused
@@ -195,7 +195,7 @@ func TestPostIdleTimeout(t *testing.T) {
 		if got := connNumbers(e); !slices.Equal(got, row.conns) {
 			t.Errorf("unused for %v, asks %v: connections %v, want %v", row.unused, row.asks, got, row.conns)
 		}
-		if all, idle := target.Connections(); all != 1 || idle != 1 {
+		if all, idle := target.CountConnections(); all != 1 || idle != 1 {
 			t.Errorf("%d connections, %d idle", all, idle)
 		}
 	}
@@ -204,12 +204,12 @@ func TestPostIdleTimeout(t *testing.T) {
 // Each owner has its own connections to a host, and its own limit. All owners share the
 // knowledge that the host sends extra answers.
 func TestOwnersHaveOwnConns(t *testing.T) {
-	e := dialtest.Listen(t, dialtest.Answer("200 OK", `1`), dialtest.Answer("200 OK", `1`),
-		answerFollowedBy(dialtest.Response("200 OK", `1`)), dialtest.Answer("200 OK", `1`))
+	e := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("200 OK", `1`), dialtest.ReplyWithAnswer("200 OK", `1`),
+		answerFollowedBy(dialtest.FormatResponse("200 OK", `1`)), dialtest.ReplyWithAnswer("200 OK", `1`))
 	hosts := newHosts(t, nil)
 	var targets []*Target
-	for _, owner := range []Owner{{Name: "a"}, {Name: "b"}, {Name: "a", Test: true}} {
-		target, fault := hosts.Find(owner, "http://"+e.Address+"/")
+	for _, owner := range []ConnOwner{{Name: "a"}, {Name: "b"}, {Name: "a", Test: true}} {
+		target, fault := hosts.FindTarget(owner, "http://"+e.Address+"/")
 		if fault != market.FaultNone {
 			t.Fatal(fault)
 		}
@@ -225,8 +225,8 @@ func TestOwnersHaveOwnConns(t *testing.T) {
 		t.Errorf("connections %v", got)
 	}
 	hosts.SetConnLimits(map[string]int{"a": 3, "b": 2})
-	late, _ := hosts.Find(Owner{Name: "b", Test: true}, "http://"+e.Address+"/")
-	other, _ := hosts.Find(Owner{Name: "c"}, "http://"+e.Address+"/")
+	late, _ := hosts.FindTarget(ConnOwner{Name: "b", Test: true}, "http://"+e.Address+"/")
+	other, _ := hosts.FindTarget(ConnOwner{Name: "c"}, "http://"+e.Address+"/")
 	for i, want := range []int{3, 2, 3, 2, hosts.options.MaxConns} {
 		for _, pool := range append(targets, late, other)[i].host.pools {
 			if pool.MaxConns != want {
@@ -239,17 +239,17 @@ func TestOwnersHaveOwnConns(t *testing.T) {
 // dial checks an address when it connects. A name that resolved to a permitted address
 // before cannot reach a forbidden one later.
 func TestAddressIsCheckedOnConnect(t *testing.T) {
-	e := dialtest.Listen(t, dialtest.Answer("200 OK", ``, "Connection: close"))
+	e := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("200 OK", ``, "Connection: close"))
 	_, port, _ := net.SplitHostPort(e.Address)
 	hosts := newHosts(t, func(o *Options) {
 		o.TrustedNetworks = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
-		o.Resolver = dialtest.Resolver(t, "127.0.0.1", "127.0.0.2")
+		o.Resolver = dialtest.NewSequenceResolver(t, "127.0.0.1", "127.0.0.2")
 	})
 	target := findTarget(t, hosts, "http://hooks.example:"+port+"/")
-	if done, _ := sendRequest(target, true); done != (Result{Sent: true, Status: 200}) {
+	if done, _ := sendRequest(target, true); done != (SendResult{Sent: true, Status: 200}) {
 		t.Errorf("at the first address: %+v", done)
 	}
-	if done, _ := sendRequest(target, true); done != (Result{Fault: market.FaultForbidden}) {
+	if done, _ := sendRequest(target, true); done != (SendResult{Fault: market.FaultForbidden}) {
 		t.Errorf("at the second one: %+v", done)
 	}
 }

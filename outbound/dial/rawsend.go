@@ -1,6 +1,6 @@
 package dial
 
-// rawSend is the state of one request on a bare socket. One raw read of the socket does
+// rawSendState is the state of one request on a bare socket. One raw read of the socket does
 // all three steps: it checks for unexpected data, writes the request, and waits for the
 // answer's first byte.
 //
@@ -11,7 +11,7 @@ package dial
 // Invariant: the wait begins only after a call that found no data, and the runtime cleared
 // the socket's readiness before that call. So any data that arrives after the check ends
 // the wait. The raw read guarantees this order: it clears, calls step, and waits.
-type rawSend struct {
+type rawSendState struct {
 	step      func(descriptor uintptr) (done bool) // stored, because a new closure would allocate
 	unsent    []byte                               // rest of the request
 	started   bool
@@ -19,13 +19,13 @@ type rawSend struct {
 	err       error
 }
 
-// sendAndWait writes a request to the socket. It returns when the first byte of an answer
+// sendAndWaitForAnswer writes a request to the socket. It returns when the first byte of an answer
 // arrives, the deadline passes or the connection fails; the following read tells these apart.
-// With peekFirst it first checks for unexpected data. Errors are those of
+// With checkUnexpectedFirst it first checks for unexpected data. Errors are those of
 // clientConn.sendRequest.
-func (w *socketConn) sendAndWait(request []byte, peekFirst bool) error {
+func (w *socketConn) sendAndWaitForAnswer(request []byte, checkUnexpectedFirst bool) error {
 	t := &w.sending
-	t.unsent, t.started, t.peekFirst, t.err = request, false, peekFirst, nil
+	t.unsent, t.started, t.peekFirst, t.err = request, false, checkUnexpectedFirst, nil
 	err := w.raw.Read(t.step)
 	unsent := t.unsent
 	t.unsent = nil

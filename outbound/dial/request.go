@@ -35,7 +35,7 @@ type Request struct {
 //
 // The next connection is new, unless another request returned its own in between. So Send tries
 // a few times. It repeats a request at most once after a byte of it was sent.
-func (t *Target) Send(r *Request, response *fasthttp.Response) (result Result) {
+func (t *Target) Send(r *Request, response *fasthttp.Response) (result SendResult) {
 	repeated := false
 	for range maxConnTries {
 		result = t.host.exchange(r, response)
@@ -52,22 +52,22 @@ func (t *Target) Send(r *Request, response *fasthttp.Response) (result Result) {
 // closed.
 const maxConnTries = 4
 
-// Connections returns how many connections to the target's host exist, and how many of them are
+// CountConnections returns how many connections to the target's host exist, and how many of them are
 // idle.
-func (t *Target) Connections() (all, idle int) {
+func (t *Target) CountConnections() (open, idle int) {
 	for _, pool := range t.host.pools {
-		all, idle = all+pool.ConnsCount(), idle+pool.IdleConnsCount()
+		open, idle = open+pool.ConnsCount(), idle+pool.IdleConnsCount()
 	}
-	return all, idle
+	return open, idle
 }
 
-// AppendHeader appends the header line "name: schemevalue" to dst. scheme is the first part of
+// AppendHeader appends the header line "name: valuePrefix+value" to dst. valuePrefix is the first part of
 // the value, such as "Bearer ", or "". It replaces line breaks by spaces, so that a value
 // cannot begin another header. The input was checked before; this is a second defence.
-func AppendHeader(dst []byte, name, scheme, value string) []byte {
+func AppendHeader(dst []byte, name, valuePrefix, value string) []byte {
 	dst = append(append(dst, name...), ": "...)
 	from := len(dst)
-	dst = append(append(dst, scheme...), value...)
+	dst = append(append(dst, valuePrefix...), value...)
 	for i := from; i < len(dst); i++ {
 		if dst[i] == '\r' || dst[i] == '\n' {
 			dst[i] = ' '

@@ -23,7 +23,7 @@ type socketConn struct {
 	peekStep   func(descriptor uintptr)
 	peekResult bool // result of the last check
 
-	sending rawSend
+	sending rawSendState
 }
 
 func newSocketConn(conn net.Conn) *socketConn {
@@ -44,7 +44,7 @@ func (w *socketConn) Read(p []byte) (int, error) {
 	if !w.nonBlocking {
 		return w.Conn.Read(p)
 	}
-	if !w.hasPendingData() {
+	if !w.hasPendingDataOrEnd() {
 		return 0, os.ErrDeadlineExceeded
 	}
 	w.sawData = true
@@ -57,9 +57,9 @@ func (w *socketConn) Read(p []byte) (int, error) {
 // readGrace is the time allowed for reading data that has already arrived.
 const readGrace = time.Millisecond
 
-// hasPendingData reports whether data or the end of the connection has arrived. It returns
+// hasPendingDataOrEnd reports whether data or the end of the connection has arrived. It returns
 // false if the connection offers no such check; the next read then finds out.
-func (w *socketConn) hasPendingData() bool {
+func (w *socketConn) hasPendingDataOrEnd() bool {
 	if w.raw == nil {
 		return false
 	}

@@ -21,7 +21,7 @@ type Target struct {
 	Authority string // for the Host header
 	Path      string // with the query
 
-	host *host
+	host *hostConns
 }
 
 // origin is the part of an address that determines where to connect: scheme, name and port.
@@ -34,31 +34,31 @@ type origin struct {
 type (
 	// targetKey and hostKey are an address and an origin of one owner.
 	targetKey struct {
-		owner   Owner
+		owner   ConnOwner
 		address string
 	}
 	hostKey struct {
-		owner Owner
+		owner ConnOwner
 		origin
 	}
 )
 
-// targets remembers parsed addresses and their hosts, separately for each owner. All addresses
+// targetCache remembers parsed addresses and their hosts, separately for each owner. All addresses
 // of one owner at one host share their connections.
-type targets struct {
-	newHost      func(origin, *atomic.Int64, int) *host
+type targetCache struct {
+	newHost      func(origin, *atomic.Int64, int) *hostConns
 	defaultLimit int // connection limit of owners without their own
 
 	mu         sync.RWMutex // guards the following fields
 	byURL      map[targetKey]*Target
-	byHost     map[hostKey]*host
+	byHost     map[hostKey]*hostConns
 	distrusted map[origin]*atomic.Int64
 	limits     map[string]int // by the owner's name
 }
 
 // findOrCreate returns the owner's target for an address, and creates it if necessary. It
 // returns FaultEndpoint if the address is invalid.
-func (ts *targets) findOrCreate(owner Owner, address string) (*Target, market.Fault) {
+func (ts *targetCache) findOrCreate(owner ConnOwner, address string) (*Target, market.RequestFault) {
 	key := targetKey{owner, address}
 	ts.mu.RLock()
 	t := ts.byURL[key]
@@ -76,7 +76,7 @@ func (ts *targets) findOrCreate(owner Owner, address string) (*Target, market.Fa
 		return known, market.FaultNone
 	}
 	if ts.byURL == nil || len(ts.byURL) >= maxTargets {
-		ts.forgetLocked()
+		ts.forgetAllLocked()
 	}
 	at := hostKey{owner, from}
 	if t.host = ts.byHost[at]; t.host == nil {
@@ -90,14 +90,14 @@ func (ts *targets) findOrCreate(owner Owner, address string) (*Target, market.Fa
 	return t, market.FaultNone
 }
 
-func (ts *targets) connLimitLocked(owner Owner) int {
+func (ts *targetCache) connLimitLocked(owner ConnOwner) int {
 	return cmp.Or(ts.limits[owner.Name], ts.defaultLimit)
 }
 
-func (ts *targets) setConnLimits(byName map[string]int) {
+func (ts *targetCache) setConnLimits(limitByOwnerName map[string]int) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	ts.limits = byName
+	ts.limits = limitByOwnerName
 	for at, h := range ts.byHost {
 		for _, pool := range h.pools {
 			pool.SetMaxConns(ts.connLimitLocked(at.owner))
@@ -105,16 +105,16 @@ func (ts *targets) setConnLimits(byName map[string]int) {
 	}
 }
 
-// forgetLocked forgets all targets, because there are too many. Callers that hold a target can
+// forgetAllLocked forgets all targets, because there are too many. Callers that hold a target can
 // still use it. Its connections are closed when they become idle. The caller holds ts.mu.
-func (ts *targets) forgetLocked() {
+func (ts *targetCache) forgetAllLocked() {
 	for _, h := range ts.byHost {
 		h.closeIdleConns()
 	}
-	ts.byURL, ts.byHost, ts.distrusted = map[targetKey]*Target{}, map[hostKey]*host{}, map[origin]*atomic.Int64{}
+	ts.byURL, ts.byHost, ts.distrusted = map[targetKey]*Target{}, map[hostKey]*hostConns{}, map[origin]*atomic.Int64{}
 }
 
-func (ts *targets) closeIdleConns() {
+func (ts *targetCache) closeIdleConns() {
 	ts.mu.RLock()
 	defer ts.mu.RUnlock()
 	for _, h := range ts.byHost {
@@ -124,25 +124,25 @@ func (ts *targets) closeIdleConns() {
 
 // parseTarget parses an absolute http or https address. It rejects an address with a user name
 // or password, because these would appear in logs and in the configuration.
-func parseTarget(address string) (t *Target, from origin, ok bool) {
+func parseTarget(address string) (t *Target, connectTo origin, ok bool) {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.Opaque != "" || u.Fragment != "" {
 		return nil, origin{}, false
 	}
-	from = origin{name: strings.ToLower(u.Hostname()), port: u.Port()}
+	connectTo = origin{name: strings.ToLower(u.Hostname()), port: u.Port()}
 	switch {
-	case u.Scheme == "http" && from.port == "":
-		from.port = "80"
+	case u.Scheme == "http" && connectTo.port == "":
+		connectTo.port = "80"
 	case u.Scheme == "https":
-		from.secure = true
-		if from.port == "" {
-			from.port = "443"
+		connectTo.secure = true
+		if connectTo.port == "" {
+			connectTo.port = "443"
 		}
 	case u.Scheme != "http":
 		return nil, origin{}, false
 	}
-	if n, err := strconv.ParseUint(from.port, 10, 16); err != nil || n == 0 {
+	if n, err := strconv.ParseUint(connectTo.port, 10, 16); err != nil || n == 0 {
 		return nil, origin{}, false
 	}
-	return &Target{Authority: u.Host, Path: u.RequestURI()}, from, true
+	return &Target{Authority: u.Host, Path: u.RequestURI()}, connectTo, true
 }

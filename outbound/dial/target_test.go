@@ -46,10 +46,10 @@ func TestCheckAddress(t *testing.T) {
 		{"name.example:443", false, false},
 	}
 	for _, row := range rows {
-		if got := d.checkAllowed(row.address, false) == nil; got != row.plain {
+		if got := d.checkAddressAllowed(row.address, false) == nil; got != row.plain {
 			t.Errorf("http to %s: %v", row.address, got)
 		}
-		if got := d.checkAllowed(row.address, true) == nil; got != row.secure {
+		if got := d.checkAddressAllowed(row.address, true) == nil; got != row.secure {
 			t.Errorf("https to %s: %v", row.address, got)
 		}
 	}
@@ -86,14 +86,14 @@ func TestParseTarget(t *testing.T) {
 // The number of remembered targets is limited, and addresses of one origin share a host.
 func TestTargets(t *testing.T) {
 	hosts := newHosts(t, nil)
-	ping, _ := hosts.Find(Owner{}, "https://blue.example/v1/ping")
-	post, _ := hosts.Find(Owner{}, "https://BLUE.example:443/v1/post")
-	plain, _ := hosts.Find(Owner{}, "http://blue.example/v1/post")
+	ping, _ := hosts.FindTarget(ConnOwner{}, "https://blue.example/v1/ping")
+	post, _ := hosts.FindTarget(ConnOwner{}, "https://BLUE.example:443/v1/post")
+	plain, _ := hosts.FindTarget(ConnOwner{}, "http://blue.example/v1/post")
 	if ping.host != post.host || ping.host == plain.host {
 		t.Error("one host for each origin")
 	}
 	for i := range 2 * maxTargets {
-		hosts.Find(Owner{}, "https://blue.example/"+strconv.Itoa(i))
+		hosts.FindTarget(ConnOwner{}, "https://blue.example/"+strconv.Itoa(i))
 		if n := len(hosts.targets.byURL); n > maxTargets {
 			t.Fatalf("%d targets are remembered", n)
 		}

@@ -19,7 +19,7 @@ func waitForPendingData(t *testing.T, target *Target) {
 		t.Fatal(err)
 	}
 	conn := held.Conn().(*clientConn)
-	for deadline := time.Now().Add(longTimeout); !newSocketConn(conn.socket.Conn).hasPendingData(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(longTimeout); !newSocketConn(conn.socket.Conn).hasPendingDataOrEnd(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("nothing came")
 		}
@@ -34,10 +34,10 @@ func TestUnexpectedDataIsNoAnswer(t *testing.T) {
 	defer certificate.Close()
 	for _, secure := range []bool{false, true} {
 		for name, spoil := range map[string]func(c net.Conn){
-			"201": func(c net.Conn) { _, _ = io.WriteString(c, dialtest.Response("201 Created", `{}`)) },
-			"400": func(c net.Conn) { _, _ = io.WriteString(c, dialtest.Response("400 Bad Request", `{}`)) },
+			"201": func(c net.Conn) { _, _ = io.WriteString(c, dialtest.FormatResponse("201 Created", `{}`)) },
+			"400": func(c net.Conn) { _, _ = io.WriteString(c, dialtest.FormatResponse("400 Bad Request", `{}`)) },
 			"408": func(c net.Conn) {
-				_, _ = io.WriteString(c, dialtest.Response("408 Request Timeout", ``, "Connection: close"))
+				_, _ = io.WriteString(c, dialtest.FormatResponse("408 Request Timeout", ``, "Connection: close"))
 			},
 			"one byte": func(c net.Conn) { _, _ = io.WriteString(c, "H") },
 			"the end":  func(c net.Conn) { _ = c.Close() },
@@ -46,17 +46,17 @@ func TestUnexpectedDataIsNoAnswer(t *testing.T) {
 				name += " over TLS"
 			}
 			t.Run(name, func(t *testing.T) {
-				e, hosts, scheme := dialtest.Listen(t, dialtest.Answer("200 OK", `1`), dialtest.Answer("200 OK", `2`)), newHosts(t, nil), "http://"
+				e, hosts, scheme := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("200 OK", `1`), dialtest.ReplyWithAnswer("200 OK", `2`)), newHosts(t, nil), "http://"
 				if secure {
-					e, hosts, scheme = listenTLS(t, certificate, dialtest.Answer("200 OK", `1`), dialtest.Answer("200 OK", `2`)), newTLSHosts(t, certificate), "https://"
+					e, hosts, scheme = listenTLS(t, certificate, dialtest.ReplyWithAnswer("200 OK", `1`), dialtest.ReplyWithAnswer("200 OK", `2`)), newTLSHosts(t, certificate), "https://"
 				}
 				target := findTarget(t, hosts, scheme+e.Address+"/")
-				if done, body := sendRequest(target, false); done != (Result{Sent: true, Status: 200}) || body != "1" {
+				if done, body := sendRequest(target, false); done != (SendResult{Sent: true, Status: 200}) || body != "1" {
 					t.Fatalf("an earlier request: %+v %q", done, body)
 				}
-				spoil(e.Conn(0))
+				spoil(e.ServerConn(0))
 				waitForPendingData(t, target)
-				if done, body := sendRequest(target, false); done != (Result{Sent: true, Status: 200}) || body != "2" {
+				if done, body := sendRequest(target, false); done != (SendResult{Sent: true, Status: 200}) || body != "2" {
 					t.Errorf("%+v %q", done, body)
 				}
 				if requests := e.Requests(); len(requests) != 2 || requests[1].Conn != 1 {
@@ -75,11 +75,11 @@ func TestUnexpectedDataInTLSBuffer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := dialtest.ServeOn(t, tls.NewListener(bufferingListener{ln}, certificate.TLS), func(c net.Conn) bool {
+	e := dialtest.StartEndpointOn(t, tls.NewListener(bufferingListener{ln}, certificate.TLS), func(c net.Conn) bool {
 		below := c.(*tls.Conn).NetConn().(*bufferingConn)
 		below.hold = true
-		_, _ = io.WriteString(c, dialtest.Response("200 OK", `yours`))
-		_, _ = io.WriteString(c, dialtest.Response("200 OK", `not yours`))
+		_, _ = io.WriteString(c, dialtest.FormatResponse("200 OK", `yours`))
+		_, _ = io.WriteString(c, dialtest.FormatResponse("200 OK", `not yours`))
 		below.hold = false
 		_, err := below.Conn.Write(below.text)
 		return err == nil
@@ -96,7 +96,7 @@ func TestUnexpectedDataInTLSBuffer(t *testing.T) {
 func TestTLSConnIsReused(t *testing.T) {
 	certificate := httptest.NewTLSServer(nil)
 	defer certificate.Close()
-	e := listenTLS(t, certificate, dialtest.Answer("200 OK", `{}`))
+	e := listenTLS(t, certificate, dialtest.ReplyWithAnswer("200 OK", `{}`))
 	target := findTarget(t, newTLSHosts(t, certificate), "https://"+e.Address+"/")
 	for i := range 5 {
 		if done, _ := sendRequest(target, true); done.Status != 200 {

@@ -67,17 +67,17 @@ func NewClient(o ClientOptions) *Client {
 // verify it.
 func (c *Client) Post(r *market.WebhookRequest) market.WebhookResult {
 	began := time.Now()
-	result := c.sendSigned(r, began)
+	result := c.signAndSend(r, began)
 	result.Elapsed = time.Since(began)
 	return result
 }
 
-func (c *Client) sendSigned(r *market.WebhookRequest, now time.Time) market.WebhookResult {
-	address, ok := escape.AppendWithSecrets(nil, []byte(r.Endpoint.URL), c.secrets)
+func (c *Client) signAndSend(r *market.WebhookRequest, now time.Time) market.WebhookResult {
+	address, ok := escape.AppendWithSecretsInserted(nil, []byte(r.Endpoint.URL), c.secrets)
 	if !ok {
 		return market.WebhookResult{Fault: market.FaultCredential}
 	}
-	target, fault := c.hosts.Find(dial.Owner{}, string(address))
+	target, fault := c.hosts.FindTarget(dial.ConnOwner{}, string(address))
 	if fault != market.FaultNone {
 		return market.WebhookResult{Fault: fault}
 	}

@@ -61,41 +61,41 @@ func withoutElapsed(r market.WebhookResult) market.WebhookResult {
 
 // Only a 2xx acknowledges a webhook.
 func TestAnswers(t *testing.T) {
-	elsewhere := dialtest.Listen(t, dialtest.Answer("200 OK", ``))
+	elsewhere := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("200 OK", ``))
 	huge := strings.Repeat("x", maxAnswerBody+1)
 	rows := []struct {
 		name   string
-		reply  dialtest.Reply
+		reply  dialtest.ReplyFunc
 		within time.Duration
 		want   market.WebhookResult
 	}{
-		{"200", dialtest.Answer("200 OK", `{}`), longTimeout, market.WebhookResult{Delivered: true, Status: 200}},
-		{"201", dialtest.Answer("201 Created", ``), longTimeout, market.WebhookResult{Delivered: true, Status: 201}},
+		{"200", dialtest.ReplyWithAnswer("200 OK", `{}`), longTimeout, market.WebhookResult{Delivered: true, Status: 200}},
+		{"201", dialtest.ReplyWithAnswer("201 Created", ``), longTimeout, market.WebhookResult{Delivered: true, Status: 201}},
 		{"204", dialtest.WriteAndClose("HTTP/1.1 204 No Content\r\n\r\n"), longTimeout, market.WebhookResult{Delivered: true, Status: 204}},
 		{"after an interim one", dialtest.WriteAndClose("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"), longTimeout, market.WebhookResult{Delivered: true, Status: 202}},
-		{"200 with a huge body", dialtest.Answer("200 OK", huge), longTimeout, market.WebhookResult{Delivered: true, Status: 200}},
+		{"200 with a huge body", dialtest.ReplyWithAnswer("200 OK", huge), longTimeout, market.WebhookResult{Delivered: true, Status: 200}},
 		{"200 with an endless body", dialtest.WriteAndClose("HTTP/1.1 200 OK\r\n\r\n" + huge + huge), longTimeout, market.WebhookResult{Delivered: true, Status: 200}},
 		{"200 with half a body", dialtest.WriteAndClose("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), longTimeout, market.WebhookResult{Delivered: true, Status: 200}},
 		{"200 with a body that never comes", dialtest.WriteAndHang("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"), shortTimeout, market.WebhookResult{Delivered: true, Status: 200}},
-		{"301", dialtest.Answer("301 Moved Permanently", ``, "Location: http://"+elsewhere.Address+"/"), longTimeout, market.WebhookResult{Status: 301}},
-		{"307", dialtest.Answer("307 Temporary Redirect", ``, "Location: http://"+elsewhere.Address+"/"), longTimeout, market.WebhookResult{Status: 307}},
-		{"400", dialtest.Answer("400 Bad Request", `{"error":"no"}`), longTimeout, market.WebhookResult{Status: 400}},
-		{"401", dialtest.Answer("401 Unauthorized", ``), longTimeout, market.WebhookResult{Status: 401}},
-		{"410", dialtest.Answer("410 Gone", ``), longTimeout, market.WebhookResult{Status: 410}},
-		{"429", dialtest.Answer("429 Too Many Requests", ``, "Retry-After: 1"), longTimeout, market.WebhookResult{Status: 429}},
-		{"500", dialtest.Answer("500 Internal Server Error", ``), longTimeout, market.WebhookResult{Status: 500}},
-		{"503 with a huge body", dialtest.Answer("503 Service Unavailable", huge), longTimeout, market.WebhookResult{Status: 503, Fault: market.FaultTooLarge}},
+		{"301", dialtest.ReplyWithAnswer("301 Moved Permanently", ``, "Location: http://"+elsewhere.Address+"/"), longTimeout, market.WebhookResult{Status: 301}},
+		{"307", dialtest.ReplyWithAnswer("307 Temporary Redirect", ``, "Location: http://"+elsewhere.Address+"/"), longTimeout, market.WebhookResult{Status: 307}},
+		{"400", dialtest.ReplyWithAnswer("400 Bad Request", `{"error":"no"}`), longTimeout, market.WebhookResult{Status: 400}},
+		{"401", dialtest.ReplyWithAnswer("401 Unauthorized", ``), longTimeout, market.WebhookResult{Status: 401}},
+		{"410", dialtest.ReplyWithAnswer("410 Gone", ``), longTimeout, market.WebhookResult{Status: 410}},
+		{"429", dialtest.ReplyWithAnswer("429 Too Many Requests", ``, "Retry-After: 1"), longTimeout, market.WebhookResult{Status: 429}},
+		{"500", dialtest.ReplyWithAnswer("500 Internal Server Error", ``), longTimeout, market.WebhookResult{Status: 500}},
+		{"503 with a huge body", dialtest.ReplyWithAnswer("503 Service Unavailable", huge), longTimeout, market.WebhookResult{Status: 503, Fault: market.FaultTooLarge}},
 		{"101", dialtest.WriteAndClose("HTTP/1.1 101 Switching Protocols\r\n\r\n"), longTimeout, market.WebhookResult{Status: 101}},
 		{"never", dialtest.WriteAndHang(""), shortTimeout, market.WebhookResult{Fault: market.FaultTimeout}},
 		{"a head that never ends", dialtest.WriteSlowly("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 9999)), shortTimeout, market.WebhookResult{Fault: market.FaultTimeout}},
 		{"a hang-up", dialtest.WriteAndClose(""), longTimeout, market.WebhookResult{Fault: market.FaultBroken}},
 		{"a reset", dialtest.WriteAndReset("HTTP/1.1 200"), longTimeout, market.WebhookResult{Fault: market.FaultBroken}},
 		{"no HTTP", dialtest.WriteAndClose("220 mail.example ESMTP\r\n\r\n"), longTimeout, market.WebhookResult{Fault: market.FaultUnreadable}},
-		{"a huge head", dialtest.Answer("200 OK", ``, "X: "+huge), longTimeout, market.WebhookResult{Fault: market.FaultTooLarge}},
+		{"a huge head", dialtest.ReplyWithAnswer("200 OK", ``, "X: "+huge), longTimeout, market.WebhookResult{Fault: market.FaultTooLarge}},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			e := dialtest.Listen(t, row.reply)
+			e := dialtest.StartEndpoint(t, row.reply)
 			if got := withoutElapsed(newClient(t, nil).Post(newRequest("http://"+e.Address+"/hooks", row.within))); got != row.want {
 				t.Errorf("\n got %+v\nwant %+v", got, row.want)
 			}
@@ -108,7 +108,7 @@ func TestAnswers(t *testing.T) {
 
 // The client sends no request if the address, secret, certificate or deadline is invalid.
 func TestNotSent(t *testing.T) {
-	e := dialtest.Listen(t, dialtest.Answer("200 OK", ``))
+	e := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("200 OK", ``))
 	_, port, _ := net.SplitHostPort(e.Address)
 	broken := httptest.NewUnstartedServer(http.NotFoundHandler())
 	broken.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -123,7 +123,7 @@ func TestNotSent(t *testing.T) {
 		secret  string
 		change  func(*ClientOptions)
 		waits   time.Duration
-		fault   market.Fault
+		fault   market.RequestFault
 		because string
 	}{
 		{"no address", "", "alone", nil, longTimeout, market.FaultEndpoint, "the supplier's webhook was removed"},
@@ -167,7 +167,7 @@ func noTrustedNetworks(o *ClientOptions) { o.TrustedNetworks = nil }
 func changingAddress(t *testing.T) func(*ClientOptions) {
 	return func(o *ClientOptions) {
 		o.TrustedNetworks = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
-		o.Resolver = dialtest.Resolver(t, "127.0.0.1", "127.0.0.2")
+		o.Resolver = dialtest.NewSequenceResolver(t, "127.0.0.1", "127.0.0.2")
 		if _, err := o.Resolver.LookupHost(t.Context(), "hooks.example"); err != nil {
 			t.Error(err)
 		}
@@ -187,7 +187,7 @@ func unusedAddress(t *testing.T) string {
 // TestStaleConnection: one that the endpoint has ended meanwhile is no failure; the
 // event goes out again over another, under its id.
 func TestStaleConnection(t *testing.T) {
-	e := dialtest.Listen(t, dialtest.Answer("200 OK", `{}`), dialtest.WriteAndClose(""), dialtest.Answer("200 OK", `{}`))
+	e := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("200 OK", `{}`), dialtest.WriteAndClose(""), dialtest.ReplyWithAnswer("200 OK", `{}`))
 	c := newClient(t, nil)
 	for range 2 {
 		if got := c.Post(newRequest("http://"+e.Address+"/", longTimeout)); !got.Delivered {

@@ -6,19 +6,19 @@ import (
 	"pingpost/engine/market"
 )
 
-// endpoint is the state of one supplier's webhook endpoint that the Sender needs for
+// endpointSchedule is the state of one supplier's webhook endpoint that the Sender needs for
 // scheduling.
-type endpoint struct {
-	supplier    market.Ref
+type endpointSchedule struct {
+	supplier    market.PermanentNumber
 	inFlight    int   // attempts under way
 	slow        bool  // the last attempt was slow
 	queued      bool  // it is in one of Sender.ready
 	pausedUntil int64 // Unix nanoseconds: no attempt before; 0: not paused
 }
 
-// completion tells the Sender's loop that an attempt has finished, and how.
-type completion struct {
-	endpoint      *endpoint
+// attemptCompletion tells the Sender's loop that an attempt has finished, and how.
+type attemptCompletion struct {
+	endpoint      *endpointSchedule
 	countedAsSlow bool // the attempt counts in Sender.slowInFlight
 	elapsed       time.Duration
 	err           error // the exchange's own failure; the event was returned to the outbox
@@ -27,11 +27,11 @@ type completion struct {
 // endpointQueue is a first-in, first-out queue of endpoints. It does not check for duplicates,
 // because the Sender never adds an endpoint that is already queued.
 type endpointQueue struct {
-	endpoints []*endpoint
+	endpoints []*endpointSchedule
 	head      int
 }
 
-func (q *endpointQueue) push(e *endpoint) {
+func (q *endpointQueue) push(e *endpointSchedule) {
 	if q.head > 32 && q.head > len(q.endpoints)/2 {
 		q.endpoints = q.endpoints[:copy(q.endpoints, q.endpoints[q.head:])]
 		q.head = 0
@@ -39,7 +39,7 @@ func (q *endpointQueue) push(e *endpoint) {
 	q.endpoints = append(q.endpoints, e)
 }
 
-func (q *endpointQueue) pop() *endpoint {
+func (q *endpointQueue) pop() *endpointSchedule {
 	if q.head == len(q.endpoints) {
 		return nil
 	}
@@ -49,17 +49,17 @@ func (q *endpointQueue) pop() *endpoint {
 	return e
 }
 
-// enqueue adds an endpoint to its queue, so that the loop starts its next attempt. It does
+// enqueueIfAllowed adds an endpoint to its queue, so that the loop starts its next attempt. It does
 // nothing if the endpoint is queued already or has as many attempts in flight as allowed.
-func (s *Sender) enqueue(e *endpoint) {
+func (s *Sender) enqueueIfAllowed(e *endpointSchedule) {
 	if e.queued || e.inFlight >= s.options.MaxPerEndpoint {
 		return
 	}
 	e.queued = true
-	s.ready[queueIndex(e.slow)].push(e)
+	s.ready[queueIndexOfSpeed(e.slow)].push(e)
 }
 
-func queueIndex(slow bool) int {
+func queueIndexOfSpeed(slow bool) int {
 	if slow {
 		return 1
 	}
@@ -70,17 +70,17 @@ func queueIndex(slow bool) int {
 // slow endpoints have separate queues, which it serves alternately. It returns nil if both
 // queues are empty, or if slow attempts have reached their limit and no fast endpoint is ready.
 //
-// It tries the first queue once more after the second. The second try may have moved an
-// endpoint to the first queue, where it would otherwise wait until another event wakes the
+// It tries the first queue once more after the second. The second try may have moved an endpoint
+// to the first queue, where it would otherwise wait until another event wakes the
 // loop.
-func (s *Sender) popReadyEndpoint() *endpoint {
+func (s *Sender) popReadyEndpoint() *endpointSchedule {
 	for range len(s.ready) + 1 {
 		s.lastQueue = 1 - s.lastQueue
 		if s.lastQueue == 1 && s.slowInFlight >= max(1, s.options.MaxTotal/2) {
 			continue
 		}
 		for e := s.ready[s.lastQueue].pop(); e != nil; e = s.ready[s.lastQueue].pop() {
-			if queueIndex(e.slow) == s.lastQueue {
+			if queueIndexOfSpeed(e.slow) == s.lastQueue {
 				e.queued = false
 				return e
 			}

@@ -17,7 +17,7 @@ import (
 // after a minute.
 type fakeOutbox struct {
 	mu      sync.Mutex
-	rows    map[market.Ref][]*row
+	rows    map[market.PermanentNumber][]*row
 	causes  uint64 // events so far
 	changed chan struct{}
 	faults  []string
@@ -27,8 +27,8 @@ type fakeOutbox struct {
 
 	attempts        []string // in the order of logging
 	post            func(id string) market.WebhookResult
-	inFlight        map[market.Ref]int // attempts under way
-	maxInFlight     map[market.Ref]int
+	inFlight        map[market.PermanentNumber]int // attempts under way
+	maxInFlight     map[market.PermanentNumber]int
 	total, maxTotal int
 }
 
@@ -39,7 +39,7 @@ type row struct {
 
 func newFakeOutbox() *fakeOutbox {
 	return &fakeOutbox{
-		rows: map[market.Ref][]*row{}, changed: make(chan struct{}, 1), inFlight: map[market.Ref]int{}, maxInFlight: map[market.Ref]int{},
+		rows: map[market.PermanentNumber][]*row{}, changed: make(chan struct{}, 1), inFlight: map[market.PermanentNumber]int{}, maxInFlight: map[market.PermanentNumber]int{},
 		post: func(string) market.WebhookResult { return market.WebhookResult{Delivered: true} },
 	}
 }
@@ -64,7 +64,7 @@ func (b *fakeOutbox) startSender(t *testing.T, change func(*Options)) *Sender {
 }
 
 // add adds an event that becomes due after a time.
-func (b *fakeOutbox) add(supplier market.Ref, lead byte, what market.WebhookType, after time.Duration) {
+func (b *fakeOutbox) add(supplier market.PermanentNumber, lead byte, what market.WebhookType, after time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
@@ -118,7 +118,7 @@ func (b *fakeOutbox) attemptLog() []string {
 
 // earliest returns a supplier's earliest event that can be taken. An event waits for an
 // earlier one of its lead until that one was attempted twice.
-func (b *fakeOutbox) earliest(supplier market.Ref) *row {
+func (b *fakeOutbox) earliest(supplier market.PermanentNumber) *row {
 	var found *row
 	for _, r := range b.rows[supplier] {
 		earlier := found == nil || cmp.Or(cmp.Compare(r.webhook.Due, found.webhook.Due), cmp.Compare(r.webhook.Cause, found.webhook.Cause)) < 0
@@ -135,7 +135,7 @@ func (b *fakeOutbox) waitsForEarlier(r *row) bool {
 	})
 }
 
-func (b *fakeOutbox) ClaimDueWebhook(supplier market.Ref, now int64) (state.QueuedWebhook, bool) {
+func (b *fakeOutbox) ClaimDueWebhook(supplier market.PermanentNumber, now int64) (state.QueuedWebhook, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	r := b.earliest(supplier)
@@ -163,7 +163,7 @@ func (b *fakeOutbox) find(h state.QueuedWebhook) *row {
 	return nil
 }
 
-func (b *fakeOutbox) NextWebhookDueTime(supplier market.Ref) (due int64, ok bool) {
+func (b *fakeOutbox) NextWebhookDueTime(supplier market.PermanentNumber) (due int64, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if r := b.earliest(supplier); r != nil {
@@ -172,7 +172,7 @@ func (b *fakeOutbox) NextWebhookDueTime(supplier market.Ref) (due int64, ok bool
 	return 0, false
 }
 
-func (b *fakeOutbox) SuppliersWithPendingWebhooks() (all []market.Ref) {
+func (b *fakeOutbox) SuppliersWithPendingWebhooks() (all []market.PermanentNumber) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for supplier := range b.rows {
@@ -201,7 +201,7 @@ func nameOf(h *state.QueuedWebhook) string {
 }
 
 // supplierOf returns the supplier of a message of the outbox.
-func supplierOf(r *market.WebhookRequest) (supplier market.Ref) {
+func supplierOf(r *market.WebhookRequest) (supplier market.PermanentNumber) {
 	_, _ = fmt.Sscan(r.Endpoint.URL, &supplier)
 	return supplier
 }
@@ -217,7 +217,7 @@ func (b *fakeOutbox) postCounted(r *market.WebhookRequest) market.WebhookResult 
 	return result
 }
 
-func (b *fakeOutbox) count(supplier market.Ref, by int) {
+func (b *fakeOutbox) count(supplier market.PermanentNumber, by int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.inFlight[supplier] += by
@@ -226,7 +226,7 @@ func (b *fakeOutbox) count(supplier market.Ref, by int) {
 }
 
 // inFlightTo returns the attempts in flight to one supplier, or to all for 0.
-func (b *fakeOutbox) inFlightTo(supplier market.Ref) int {
+func (b *fakeOutbox) inFlightTo(supplier market.PermanentNumber) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if supplier == 0 {

@@ -49,7 +49,7 @@ func (s *Sender) run() {
 
 // maxSleep returns how long the loop may sleep if no event wakes it: until the next due
 // webhook, the next scan, or the time when the pacer allows another attempt.
-func (s *Sender) maxSleep() time.Duration {
+func (s *Sender) maxSleep() (sleep time.Duration) {
 	const long = time.Hour
 	if s.paceResume != 0 {
 		return max(0, time.Duration(s.paceResume-s.options.Now()))
@@ -74,7 +74,7 @@ func (s *Sender) scanOutbox() {
 	for _, supplier := range s.options.Outbox.SuppliersWithPendingWebhooks() {
 		e := s.endpoints[supplier]
 		if e == nil {
-			e = &endpoint{supplier: supplier}
+			e = &endpointSchedule{supplier: supplier}
 			s.endpoints[supplier] = e
 		}
 		s.enqueueIfDue(e)
@@ -85,7 +85,7 @@ func (s *Sender) scanOutbox() {
 // enqueueIfDue queues an endpoint if its next webhook is due, or else records the due time in
 // nextDue. It skips an endpoint at its limit of attempts, which is queued again when an attempt
 // finishes.
-func (s *Sender) enqueueIfDue(e *endpoint) {
+func (s *Sender) enqueueIfDue(e *endpointSchedule) {
 	if e.queued || e.inFlight >= s.options.MaxPerEndpoint {
 		return
 	}
@@ -94,7 +94,7 @@ func (s *Sender) enqueueIfDue(e *endpoint) {
 		return
 	}
 	if due = max(due, e.pausedUntil); due <= s.options.Now() {
-		s.enqueue(e)
+		s.enqueueIfAllowed(e)
 		return
 	}
 	s.nextDue = min(s.nextDue, due)
@@ -110,8 +110,8 @@ func (s *Sender) startAttempts() {
 			return
 		}
 		now := s.options.Now()
-		if s.paceResume = s.pacer.resumeTime(now); s.paceResume != 0 {
-			s.enqueue(e)
+		if s.paceResume = s.pacer.nextStartNanosOrZero(now); s.paceResume != 0 {
+			s.enqueueIfAllowed(e)
 			return
 		}
 		if e.pausedUntil > now {
@@ -126,7 +126,7 @@ func (s *Sender) startAttempts() {
 			}
 			continue
 		}
-		s.pacer.delayNextStart(now)
+		s.pacer.recordStart(now)
 		s.inFlight++
 		e.inFlight++
 		if e.slow {
@@ -134,14 +134,14 @@ func (s *Sender) startAttempts() {
 		}
 		s.attempts.Add(1)
 		go s.runAttempt(e, h, e.slow)
-		s.enqueue(e)
+		s.enqueueIfAllowed(e)
 	}
 }
 
 // finishAttempt updates the counts after the attempt c has ended. After an internal fault it
 // pauses the endpoint for a second. It queues the endpoint again, because its next webhook may
 // already be due.
-func (s *Sender) finishAttempt(c completion) {
+func (s *Sender) finishAttempt(c attemptCompletion) {
 	e := c.endpoint
 	s.inFlight--
 	e.inFlight--
@@ -158,5 +158,5 @@ func (s *Sender) finishAttempt(c completion) {
 			s.options.ReportFault("a webhook attempt could not be made or logged; the event stays due and is retried after a second", c.err)
 		}
 	}
-	s.enqueue(e)
+	s.enqueueIfAllowed(e)
 }

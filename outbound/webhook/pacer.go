@@ -15,19 +15,19 @@ const (
 	pacerSlack = second / 100
 )
 
-// resumeTime returns the time at which the next attempt may begin, in Unix nanoseconds, or 0 if
+// nextStartNanosOrZero returns the time at which the next attempt may begin, in Unix nanoseconds, or 0 if
 // it may begin now.
-func (p *pacer) resumeTime(now int64) int64 {
-	if p.rate == 0 || p.nextStart-pacerSlack <= now {
+func (p *pacer) nextStartNanosOrZero(nowNanos int64) int64 {
+	if p.rate == 0 || p.nextStart-pacerSlack <= nowNanos {
 		return 0
 	}
 	return p.nextStart - pacerSlack
 }
 
-// delayNextStart records that an attempt begins now, which delays the next one by 1/rate
+// recordStart records that an attempt begins now, which delays the next one by 1/rate
 // seconds. Idle time before does not allow more attempts later.
-func (p *pacer) delayNextStart(now int64) {
+func (p *pacer) recordStart(nowNanos int64) {
 	if p.rate > 0 {
-		p.nextStart = max(p.nextStart, now) + second/p.rate
+		p.nextStart = max(p.nextStart, nowNanos) + second/p.rate
 	}
 }

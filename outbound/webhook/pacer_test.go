@@ -14,8 +14,8 @@ func TestPacer(t *testing.T) {
 	p := pacer{rate: rate}
 	now, begun := int64(0), 0
 	for ; now < second; now += second / 1000 {
-		for p.resumeTime(now) == 0 {
-			p.delayNextStart(now)
+		for p.nextStartNanosOrZero(now) == 0 {
+			p.recordStart(now)
 			begun++
 		}
 	}
@@ -24,16 +24,16 @@ func TestPacer(t *testing.T) {
 	}
 	p.nextStart = 0 // an idle hour gives no credit
 	now, begun = 3600*second, 0
-	for ; p.resumeTime(now) == 0; begun++ {
-		p.delayNextStart(now)
+	for ; p.nextStartNanosOrZero(now) == 0; begun++ {
+		p.recordStart(now)
 	}
 	if begun > rate/100+1 {
 		t.Errorf("%d began at once after a rest", begun)
 	}
-	if at := p.resumeTime(now); at <= now || at > now+second/rate {
+	if at := p.nextStartNanosOrZero(now); at <= now || at > now+second/rate {
 		t.Errorf("the next may begin %d after now", at-now)
 	}
-	if without := new(pacer); without.resumeTime(0) != 0 {
+	if without := new(pacer); without.nextStartNanosOrZero(0) != 0 {
 		t.Error("without a rate one has to wait")
 	}
 }

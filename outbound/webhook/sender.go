@@ -32,11 +32,11 @@ const (
 type Outbox interface {
 	// ClaimDueWebhook returns a supplier's earliest due event. It returns the same event again
 	// only after its attempt was logged or UnclaimWebhook was called.
-	ClaimDueWebhook(supplier market.Ref, now int64) (h state.QueuedWebhook, ok bool)
-	UnclaimWebhook(h state.QueuedWebhook)
+	ClaimDueWebhook(supplier market.PermanentNumber, nowNanos int64) (claimed state.QueuedWebhook, ok bool)
+	UnclaimWebhook(claimed state.QueuedWebhook)
 	// NextWebhookDueTime returns the earliest due time of the events that can be taken.
-	NextWebhookDueTime(supplier market.Ref) (due int64, ok bool)
-	SuppliersWithPendingWebhooks() []market.Ref
+	NextWebhookDueTime(supplier market.PermanentNumber) (dueNanos int64, ok bool)
+	SuppliersWithPendingWebhooks() []market.PermanentNumber
 	// WebhooksChanged receives a value when an event may be due earlier than
 	// NextWebhookDueTime reported.
 	WebhooksChanged() <-chan struct{}
@@ -45,8 +45,8 @@ type Outbox interface {
 // Engine is the part of the engine that the Sender uses. It encodes webhooks and logs the
 // results of attempts. After an error the Sender returns the webhook to the outbox.
 type Engine interface {
-	WebhookMessage(h *state.QueuedWebhook) (engine.WebhookMessage, error)
-	RecordWebhookAttempt(h state.QueuedWebhook, result market.WebhookResult) error
+	WebhookMessage(queued *state.QueuedWebhook) (engine.WebhookMessage, error)
+	RecordWebhookAttempt(queued state.QueuedWebhook, result market.WebhookResult) error
 }
 
 // Options configure a Sender.
@@ -99,7 +99,7 @@ type Options struct {
 //     endpoints are cheaper (see scanOutbox).
 type Sender struct {
 	options      Options
-	endpoints    map[market.Ref]*endpoint
+	endpoints    map[market.PermanentNumber]*endpointSchedule
 	ready        [2]endpointQueue // endpoints with a due event and a free place; [1]: the slow ones
 	lastQueue    int              // index of the queue tried last
 	inFlight     int              // attempts in flight
@@ -112,7 +112,7 @@ type Sender struct {
 	pacer      pacer
 	paceResume int64 // Unix nanoseconds: when pacer allows the next attempt; 0: pacer does not delay
 
-	completions chan completion
+	completions chan attemptCompletion
 	closing     chan struct{}
 	loopDone    chan struct{} // closed when the loop ends
 	closeOnce   sync.Once
@@ -130,8 +130,8 @@ func New(opt Options) *Sender {
 		opt.MaxTotal = defaultTotal
 	}
 	s := &Sender{
-		options: opt, endpoints: make(map[market.Ref]*endpoint), outboxChanged: true, nextDue: noTime,
-		completions: make(chan completion, opt.MaxTotal), closing: make(chan struct{}), loopDone: make(chan struct{}),
+		options: opt, endpoints: make(map[market.PermanentNumber]*endpointSchedule), outboxChanged: true, nextDue: noTime,
+		completions: make(chan attemptCompletion, opt.MaxTotal), closing: make(chan struct{}), loopDone: make(chan struct{}),
 	}
 	go s.run()
 	return s
@@ -145,17 +145,17 @@ func (s *Sender) Close() {
 	s.attempts.Wait()
 }
 
-// runAttempt sends the webhook h once, logs the result, and reports the end to the loop. If the
+// runAttempt sends the queued webhook once, logs the result, and reports the end to the loop. If the
 // attempt could not be made or logged, it returns the webhook to the outbox.
-func (s *Sender) runAttempt(e *endpoint, h state.QueuedWebhook, countedAsSlow bool) {
+func (s *Sender) runAttempt(e *endpointSchedule, queued state.QueuedWebhook, countedAsSlow bool) {
 	defer s.attempts.Done()
-	c := completion{endpoint: e, countedAsSlow: countedAsSlow}
-	result, err := s.postWebhook(&h)
+	c := attemptCompletion{endpoint: e, countedAsSlow: countedAsSlow}
+	result, err := s.postWebhook(&queued)
 	if err == nil {
-		c.elapsed, err = result.Elapsed, s.options.Engine.RecordWebhookAttempt(h, result)
+		c.elapsed, err = result.Elapsed, s.options.Engine.RecordWebhookAttempt(queued, result)
 	}
 	if err != nil {
-		s.options.Outbox.UnclaimWebhook(h)
+		s.options.Outbox.UnclaimWebhook(queued)
 		c.err = err
 	}
 	s.completions <- c
@@ -164,14 +164,14 @@ func (s *Sender) runAttempt(e *endpoint, h state.QueuedWebhook, countedAsSlow bo
 // postWebhook encodes and sends one webhook. If that panics, it reports the panic and counts a
 // failed attempt. Otherwise the panic would end the process, and end it again at each later
 // attempt of the same webhook.
-func (s *Sender) postWebhook(h *state.QueuedWebhook) (result market.WebhookResult, err error) {
+func (s *Sender) postWebhook(queued *state.QueuedWebhook) (result market.WebhookResult, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			result, err = market.WebhookResult{}, nil
 			s.options.ReportFault("a webhook attempt panicked and counts as failed; please report it with the stack", fmt.Errorf("%T at %s", cause, debug.Stack()))
 		}
 	}()
-	message, err := s.options.Engine.WebhookMessage(h)
+	message, err := s.options.Engine.WebhookMessage(queued)
 	if err != nil {
 		return market.WebhookResult{}, err
 	}

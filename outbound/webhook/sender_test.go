@@ -31,7 +31,7 @@ func TestInFlightLimits(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 			return market.WebhookResult{Delivered: true}
 		}
-		for supplier := range market.Ref(10) {
+		for supplier := range market.PermanentNumber(10) {
 			for lead := range byte(30) {
 				b.add(supplier+1, lead, posted, 0)
 			}
@@ -55,7 +55,7 @@ func TestEndpointsTakeTurns(t *testing.T) {
 		b := newFakeOutbox()
 		for supplier, owed := range []byte{5, 2, 1} {
 			for lead := range owed {
-				b.add(market.Ref(supplier+1), lead, posted, 0)
+				b.add(market.PermanentNumber(supplier+1), lead, posted, 0)
 			}
 		}
 		b.startSender(t, func(o *Options) { o.MaxTotal = 1 })
@@ -105,7 +105,7 @@ func TestManyHangingEndpoints(t *testing.T) {
 			return market.WebhookResult{Delivered: true}
 		}
 		for lead := range byte(60) {
-			for supplier := range market.Ref(hanging + sound) {
+			for supplier := range market.PermanentNumber(hanging + sound) {
 				b.add(supplier+1, lead, posted, 0)
 			}
 		}
@@ -268,8 +268,8 @@ func (s slowEngine) WebhookMessage(h *state.QueuedWebhook) (engine.WebhookMessag
 	return s.fakeOutbox.WebhookMessage(h)
 }
 
-// If the engine cannot encode the message or log the attempt, the event stays due. The
-// endpoint is paused, and one fault is reported.
+// If the engine cannot encode the message or log the attempt, the event stays due. The endpoint
+// is paused, and one fault is reported.
 func TestEngineFaults(t *testing.T) {
 	for name, row := range map[string]struct {
 		breaks  func(*fakeOutbox, error)
@@ -380,7 +380,7 @@ func TestEveryEventArrives(t *testing.T) {
 				chance := rand.New(rand.NewPCG(seed, 7))
 				b := newFakeOutbox()
 				delays, failures := map[string]time.Duration{}, map[string]int{}
-				suppliers := 1 + market.Ref(chance.IntN(12))
+				suppliers := 1 + market.PermanentNumber(chance.IntN(12))
 				b.post = func(id string) market.WebhookResult {
 					b.mu.Lock()
 					delay, failed := delays[id], failures[id] > 0

@@ -55,7 +55,7 @@ func FuzzSign(f *testing.F) {
 		if (len(keys) > 0) != (len(first) > 0) || len(first) > 0 && (len(keys) == 2) != (len(second) > 0) {
 			t.Fatalf("%q and %q are %d keys", present, previous, len(keys))
 		}
-		target, fault := hosts.Find(dial.Owner{}, address)
+		target, fault := hosts.FindTarget(dial.ConnOwner{}, address)
 		if len(keys) == 0 || fault != market.FaultNone {
 			return
 		}

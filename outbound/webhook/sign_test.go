@@ -28,7 +28,7 @@ func verify(t *testing.T, secret string, r *dialtest.Request, change func(http.H
 
 // The test pins the exact request. The stock verifier accepts it and rejects any change.
 func TestSignedRequest(t *testing.T) {
-	e := dialtest.Listen(t, dialtest.Answer("200 OK", ``))
+	e := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("200 OK", ``))
 	r := newRequest("http://"+e.Address+"/hooks?supplier=acme", longTimeout)
 	r.Endpoint.Credential = "acme"
 	if got := newClient(t, nil).Post(r); !got.Delivered {
@@ -83,7 +83,7 @@ func timestampBefore(by time.Duration) string {
 // A retry has the id and the bytes of the first attempt, its own time, and the secrets of
 // that time. After the end of the previous secret it has one signature.
 func TestEachAttemptIsSigned(t *testing.T) {
-	e := dialtest.Listen(t, dialtest.Answer("500 Internal Server Error", ``))
+	e := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("500 Internal Server Error", ``))
 	live := map[string]string{"alone": "whsec_YWxvbmU="}
 	c := newClient(t, func(o *ClientOptions) {
 		o.Secrets = func(name string) (string, bool) { return live[name], live[name] != "" }

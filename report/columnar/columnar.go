@@ -29,22 +29,22 @@ const pageBytes = 72 << 10
 // maxMoney is the first amount above a DECIMAL(18,6), in millionths.
 const maxMoney = 1_000_000_000_000_000_000
 
-// Kind is the type of a Parquet column: time, count, money, share, name or text.
-type Kind uint8
+// ColumnKind is the type of a Parquet column: time, count, money, share, name or text.
+type ColumnKind uint8
 
 const (
-	Instant Kind = iota // nanoseconds since 1970; in the file microseconds, UTC
-	Count               // a whole number
-	Money               // millionths; in the file DECIMAL(18,6)
-	Share               // a ratio; in the file DOUBLE
-	Name                // a text with many repetitions
-	Text                // a text without repetitions
+	Instant ColumnKind = iota // nanoseconds since 1970; in the file microseconds, UTC
+	Count                     // a whole number
+	Money                     // millionths; in the file DECIMAL(18,6)
+	Share                     // a ratio; in the file DOUBLE
+	Name                      // a text with many repetitions
+	Text                      // a text without repetitions
 )
 
 // Column describes one column of the Parquet file.
 type Column struct {
 	Name     string
-	Kind     Kind
+	Kind     ColumnKind
 	Optional bool // cells may have None set
 }
 
@@ -71,7 +71,7 @@ type Writer struct {
 func New(columns []Column, notes map[string]string) *Writer {
 	w := &Writer{columns: columns, row: make(parquet.Row, len(columns))}
 	w.file = parquet.NewGenericWriter[any](
-		&w.text, parquet.NewSchema("pingpost", newTable(columns)), parquet.Compression(&snappy.Codec{}), parquet.DataPageVersion(1),
+		&w.text, parquet.NewSchema("pingpost", newSchemaRoot(columns)), parquet.Compression(&snappy.Codec{}), parquet.DataPageVersion(1),
 		parquet.PageBufferSize(pageBytes), parquet.WriteBufferSize(0), parquet.CreatedBy("pingpost", "", ""),
 	)
 	for name, value := range notes {
@@ -87,7 +87,7 @@ func (w *Writer) Row(dst []byte, cells []Cell) []byte {
 		return dst
 	}
 	for i := range cells {
-		if w.row[i], w.err = w.parquetValue(i, &cells[i]); w.err != nil {
+		if w.row[i], w.err = w.parquetValueOf(i, &cells[i]); w.err != nil {
 			return dst
 		}
 	}
@@ -97,7 +97,7 @@ func (w *Writer) Row(dst []byte, cells []Cell) []byte {
 	if w.rows++; w.rows%groupRows == 0 {
 		w.err = w.file.Flush()
 	}
-	return w.drain(dst)
+	return w.appendAndClearBuffer(dst)
 }
 
 // End finishes the file and appends its rest to dst. It returns the first error of the file.
@@ -109,42 +109,42 @@ func (w *Writer) End(dst []byte) ([]byte, error) {
 	if w.err != nil {
 		return dst, fmt.Errorf("cannot write row %d of a Parquet file: %w", w.rows+1, w.err)
 	}
-	return w.drain(dst), nil
+	return w.appendAndClearBuffer(dst), nil
 }
 
-func (w *Writer) drain(dst []byte) []byte {
+func (w *Writer) appendAndClearBuffer(dst []byte) []byte {
 	dst = append(dst, w.text.Bytes()...)
 	w.text.Reset()
 	return dst
 }
 
-// parquetValue converts the cell in column number i to the library's type.
-func (w *Writer) parquetValue(i int, c *Cell) (v parquet.Value, err error) {
-	column := &w.columns[i]
-	if c.None {
+// parquetValueOf converts the cell in column number columnIndex to the library's type.
+func (w *Writer) parquetValueOf(columnIndex int, cell *Cell) (v parquet.Value, err error) {
+	column := &w.columns[columnIndex]
+	if cell.None {
 		if !column.Optional {
 			return v, errors.New("BUG: a row of the Parquet file has no value in the required column " + column.Name)
 		}
-		return parquet.NullValue().Level(0, 0, i), nil
+		return parquet.NullValue().Level(0, 0, columnIndex), nil
 	}
 	switch column.Kind {
 	case Instant:
-		v = parquet.Int64Value(c.Number / 1000)
+		v = parquet.Int64Value(cell.Number / 1000)
 	case Money:
-		if c.Number <= -maxMoney || c.Number >= maxMoney {
-			return v, fmt.Errorf("%s: %d millionths are more than a DECIMAL(18,6) holds", column.Name, c.Number)
+		if cell.Number <= -maxMoney || cell.Number >= maxMoney {
+			return v, fmt.Errorf("%s: %d millionths are more than a DECIMAL(18,6) holds", column.Name, cell.Number)
 		}
-		v = parquet.Int64Value(c.Number)
+		v = parquet.Int64Value(cell.Number)
 	case Count:
-		v = parquet.Int64Value(c.Number)
+		v = parquet.Int64Value(cell.Number)
 	case Share:
-		v = parquet.DoubleValue(c.Share)
+		v = parquet.DoubleValue(cell.Share)
 	default:
-		v = parquet.ByteArrayValue(bytes.ToValidUTF8(c.Text, []byte("\uFFFD")))
+		v = parquet.ByteArrayValue(bytes.ToValidUTF8(cell.Text, []byte("\uFFFD")))
 	}
 	defined := 0
 	if column.Optional {
 		defined = 1
 	}
-	return v.Level(0, defined, i), nil
+	return v.Level(0, defined, columnIndex), nil
 }

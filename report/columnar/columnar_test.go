@@ -115,7 +115,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-func shown(kind Kind, v parquet.Value) string {
+func shown(kind ColumnKind, v parquet.Value) string {
 	switch {
 	case v.IsNull():
 		return "none"
@@ -125,7 +125,7 @@ func shown(kind Kind, v parquet.Value) string {
 	return v.String()
 }
 
-func wanted(kind Kind, c *Cell) string {
+func wanted(kind ColumnKind, c *Cell) string {
 	switch {
 	case c.None:
 		return "none"

@@ -6,32 +6,32 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// table is the root of the file's schema, with the columns in their given order. The
+// schemaRoot is the root of the file's schema, with the columns in their given order. The
 // library's own root type sorts columns by name, and creates a Go type of them that is never
 // freed. This one does neither.
-type table struct {
+type schemaRoot struct {
 	parquet.Group
 	fields []parquet.Field
 }
 
-func newTable(columns []Column) *table {
-	t := &table{Group: parquet.Group{}}
+func newSchemaRoot(columns []Column) *schemaRoot {
+	t := &schemaRoot{Group: parquet.Group{}}
 	for i := range columns {
-		node := parquetNodeOf(&columns[i])
+		node := newSchemaNode(&columns[i])
 		t.Group[columns[i].Name] = node
-		t.fields = append(t.fields, &field{Node: node, name: columns[i].Name})
+		t.fields = append(t.fields, &schemaField{Node: node, name: columns[i].Name})
 	}
 	return t
 }
 
 // Fields returns the columns in the order of the file.
-func (t *table) Fields() []parquet.Field { return t.fields }
+func (t *schemaRoot) Fields() []parquet.Field { return t.fields }
 
 // GoType exists because the library's interface has it. Writing rows does not call it.
-func (*table) GoType() reflect.Type { return reflect.TypeFor[struct{}]() }
+func (*schemaRoot) GoType() reflect.Type { return reflect.TypeFor[struct{}]() }
 
-func parquetNodeOf(c *Column) (node parquet.Node) {
-	switch c.Kind {
+func newSchemaNode(column *Column) (node parquet.Node) {
+	switch column.Kind {
 	case Instant:
 		node = parquet.Encoded(parquet.Timestamp(parquet.Microsecond), &parquet.Plain)
 	case Count:
@@ -45,20 +45,20 @@ func parquetNodeOf(c *Column) (node parquet.Node) {
 	default:
 		node = parquet.Encoded(parquet.String(), &parquet.Plain)
 	}
-	if c.Optional {
+	if column.Optional {
 		return parquet.Optional(node)
 	}
 	return parquet.Required(node)
 }
 
-// field is a node of the schema together with its column name.
-type field struct {
+// schemaField is a node of the schema together with its column name.
+type schemaField struct {
 	parquet.Node
 	name string
 }
 
-func (f *field) Name() string { return f.name }
+func (f *schemaField) Name() string { return f.name }
 
 // Value exists because the library's interface has it. Rows do not come from Go values, so
 // the result is empty.
-func (*field) Value(reflect.Value) reflect.Value { return reflect.Value{} }
+func (*schemaField) Value(reflect.Value) reflect.Value { return reflect.Value{} }

@@ -16,23 +16,23 @@ const (
 // Register makes the functions available to every SQLite connection that is opened later.
 var Register = sync.OnceValue(func() error {
 	err := sqlite.RegisterFunction(AddFunction, &sqlite.FunctionImpl{NArgs: 2, Deterministic: true, VolatileArgs: true, Scalar: func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
-		var sum accumulator
+		var sum histogramAccumulator
 		for _, arg := range args {
-			if err := sum.addEncoded(arg); err != nil {
+			if err := sum.addBlob(arg); err != nil {
 				return nil, err
 			}
 		}
-		return sum.Histogram().AppendTo(nil), nil
+		return sum.Histogram().AppendEncodedTo(nil), nil
 	}})
 	if err != nil {
 		return err
 	}
 	return sqlite.RegisterFunction(SumFunction, &sqlite.FunctionImpl{NArgs: 1, Deterministic: true, VolatileArgs: true, MakeAggregate: func(sqlite.FunctionContext) (sqlite.AggregateFunction, error) {
-		return new(accumulator), nil
+		return new(histogramAccumulator), nil
 	}})
 })
 
-func (s *accumulator) addEncoded(arg driver.Value) error {
+func (s *histogramAccumulator) addBlob(arg driver.Value) error {
 	blob, ok := arg.([]byte)
 	if !ok {
 		return errInvalid
@@ -42,17 +42,19 @@ func (s *accumulator) addEncoded(arg driver.Value) error {
 
 // Step adds one stored histogram (a blob). SQLite calls it for each row of the aggregate
 // function.
-func (s *accumulator) Step(_ *sqlite.FunctionContext, args []driver.Value) error {
-	return s.addEncoded(args[0])
+func (s *histogramAccumulator) Step(_ *sqlite.FunctionContext, args []driver.Value) error {
+	return s.addBlob(args[0])
 }
 
 // WindowInverse always fails, because SQLite must not use the function in window queries.
-func (*accumulator) WindowInverse(*sqlite.FunctionContext, []driver.Value) error { return errInvalid }
+func (*histogramAccumulator) WindowInverse(*sqlite.FunctionContext, []driver.Value) error {
+	return errInvalid
+}
 
 // WindowValue returns the sum of the added histograms as a blob.
-func (s *accumulator) WindowValue(*sqlite.FunctionContext) (driver.Value, error) {
-	return s.Histogram().AppendTo(nil), nil
+func (s *histogramAccumulator) WindowValue(*sqlite.FunctionContext) (driver.Value, error) {
+	return s.Histogram().AppendEncodedTo(nil), nil
 }
 
 // Final does nothing. SQLite calls it at the end, when there is no resource to release.
-func (*accumulator) Final(*sqlite.FunctionContext) {}
+func (*histogramAccumulator) Final(*sqlite.FunctionContext) {}

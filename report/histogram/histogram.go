@@ -16,29 +16,29 @@ type Histogram []slotCount
 type slotCount struct{ slot, count uint64 }
 
 // Record adds one latency, in nanoseconds, to the histogram.
-func (h *Histogram) Record(elapsed int64) { h.addSlot(uint64(slotForLatency(elapsed)), 1) }
+func (h *Histogram) Record(elapsedNanos int64) { h.addToSlot(uint64(slotForLatency(elapsedNanos)), 1) }
 
-// addSlot adds n latencies to a slot.
-func (h *Histogram) addSlot(slot, n uint64) {
+// addToSlot adds count latencies to a slot.
+func (h *Histogram) addToSlot(slot, count uint64) {
 	i, known := slices.BinarySearchFunc(*h, slot, func(t slotCount, slot uint64) int { return cmp.Compare(t.slot, slot) })
 	if known {
-		(*h)[i].count += n
+		(*h)[i].count += count
 		return
 	}
-	*h = slices.Insert(*h, i, slotCount{slot, n})
+	*h = slices.Insert(*h, i, slotCount{slot, count})
 }
 
 // Add adds all latencies of another histogram to this one.
 func (h *Histogram) Add(other Histogram) {
 	for _, t := range other {
-		h.addSlot(t.slot, t.count)
+		h.addToSlot(t.slot, t.count)
 	}
 }
 
 // Quantile returns the latency that thousandths/1000 of the recorded ones did not exceed, by
-// nearest rank and rounded to its slot: 990 gives the 99th percentile. ok is false for an empty
+// nearest rank and rounded to its slot: 990 gives the 99th percentile. hasLatencies is false for an empty
 // histogram.
-func (h Histogram) Quantile(thousandths uint64) (latency time.Duration, ok bool) {
+func (h Histogram) Quantile(thousandths uint64) (latency time.Duration, hasLatencies bool) {
 	total := uint64(0)
 	for _, t := range h {
 		total += t.count
@@ -46,15 +46,15 @@ func (h Histogram) Quantile(thousandths uint64) (latency time.Duration, ok bool)
 	rank := (total*thousandths + 999) / 1000
 	for _, t := range h {
 		if t.count >= rank {
-			return latencyOfSlot(int(t.slot)), true
+			return middleLatencyOfSlot(int(t.slot)), true
 		}
 		rank -= t.count
 	}
 	return 0, false
 }
 
-// AppendTo appends the histogram's stored form to dst.
-func (h Histogram) AppendTo(dst []byte) []byte {
+// AppendEncodedTo appends the histogram's stored form to dst.
+func (h Histogram) AppendEncodedTo(dst []byte) []byte {
 	last := uint64(0)
 	for _, t := range h {
 		dst = binary.AppendUvarint(binary.AppendUvarint(dst, t.slot-last), t.count)
@@ -64,12 +64,12 @@ func (h Histogram) AppendTo(dst []byte) []byte {
 }
 
 // errInvalid reports a blob that is not a histogram.
-var errInvalid = errors.New("the report's file contains an invalid histogram")
+var errInvalid = errors.New("the report's database contains an invalid histogram")
 
-// accumulator adds up many histograms. It has one counter for each possible slot.
-type accumulator [slotLimit]uint64
+// histogramAccumulator adds up many histograms. It has one counter for each possible slot.
+type histogramAccumulator [slotLimit]uint64
 
-func (s *accumulator) add(blob []byte) error {
+func (s *histogramAccumulator) add(blob []byte) error {
 	slot := uint64(0)
 	for len(blob) > 0 {
 		step, read := binary.Uvarint(blob)
@@ -83,7 +83,7 @@ func (s *accumulator) add(blob []byte) error {
 	return nil
 }
 
-func (s *accumulator) Histogram() (h Histogram) {
+func (s *histogramAccumulator) Histogram() (h Histogram) {
 	for slot, n := range s {
 		if n > 0 {
 			h = append(h, slotCount{uint64(slot), n})
@@ -92,9 +92,9 @@ func (s *accumulator) Histogram() (h Histogram) {
 	return h
 }
 
-// Parse decodes the stored form of a histogram.
-func Parse(blob []byte) (Histogram, error) {
-	var sum accumulator
+// ParseStored decodes the stored form of a histogram.
+func ParseStored(blob []byte) (Histogram, error) {
+	var sum histogramAccumulator
 	err := sum.add(blob)
 	return sum.Histogram(), err
 }

@@ -13,8 +13,8 @@ func TestSlots(t *testing.T) {
 	for us := int64(0); us < 1<<36; us += 1 + us/97 {
 		took := time.Duration(us) * time.Microsecond
 		slot := slotForLatency(int64(took))
-		if off := latencyOfSlot(slot) - took; off.Abs() > took/30 || slot < last || slot >= slotLimit {
-			t.Fatalf("%s is in slot %d after %d, whose middle is %s", took, slot, last, latencyOfSlot(slot))
+		if off := middleLatencyOfSlot(slot) - took; off.Abs() > took/30 || slot < last || slot >= slotLimit {
+			t.Fatalf("%s is in slot %d after %d, whose middle is %s", took, slot, last, middleLatencyOfSlot(slot))
 		}
 		last = slot
 	}

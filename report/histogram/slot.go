@@ -14,8 +14,8 @@ const (
 	slotLimit  = exactSlots + (40-slotBits-1)<<slotBits
 )
 
-func slotForLatency(elapsed int64) int {
-	us := uint64(max(0, elapsed) / int64(time.Microsecond))
+func slotForLatency(elapsedNanos int64) int {
+	us := uint64(max(0, elapsedNanos) / int64(time.Microsecond))
 	if us < exactSlots {
 		return int(us)
 	}
@@ -23,8 +23,8 @@ func slotForLatency(elapsed int64) int {
 	return min(slotLimit-1, exactSlots+(shift-1)<<slotBits+int(us>>shift)-1<<slotBits)
 }
 
-// latencyOfSlot returns the latency in the middle of a slot's range.
-func latencyOfSlot(slot int) time.Duration {
+// middleLatencyOfSlot returns the latency in the middle of a slot's range.
+func middleLatencyOfSlot(slot int) time.Duration {
 	if slot < exactSlots {
 		return time.Duration(slot) * time.Microsecond
 	}

@@ -9,20 +9,20 @@ import (
 	"pingpost/report/histogram"
 )
 
-// Batch collects in memory the changes of one database transaction. It writes only the last
+// ChangeBatch collects in memory the changes of one database transaction. It writes only the last
 // state of a row that changes ten times, and only the total of the numbers added to a sum. It
 // first reads rows that it does not contain from the database. IsFull bounds its size.
-type Batch struct {
+type ChangeBatch struct {
 	ctx     context.Context //nolint:containedctx // of this one transaction's reads
-	stored  StoredRows
-	Sources *Sources
+	stored  StoredRowReader
+	Sources *SourceNumbers
 
-	Leads         map[market.LeadID]*Lead // nil: the file has no such lead
-	Posts         map[PostKey]*Post
-	Webhooks      map[WebhookKey]*Webhook
-	Auctions      []Auction
+	Leads         map[market.LeadID]*LeadRow // nil: the file has no such lead
+	Posts         map[PostKey]*PostRow
+	Webhooks      map[WebhookKey]*WebhookRow
+	Auctions      []AuctionRow
 	auctionIndex  map[market.AuctionID]int // indexes in Auctions, for leads that are sold later
-	Bids          []Bid
+	Bids          []BidRow
 	Sums          map[SumKey]*Measures
 	Latencies     map[LatencyKey]*histogram.Histogram
 	ledgerEntries []ledger.Entry
@@ -33,14 +33,14 @@ type Batch struct {
 	Entries int
 }
 
-// StoredRows reads single rows of the report's database, for changes to them.
-type StoredRows interface {
-	Lead(ctx context.Context, id market.LeadID) (*Lead, error) // nil if there is no row
-	Post(ctx context.Context, key PostKey) (*Post, error)
-	Webhook(ctx context.Context, key WebhookKey) (*Webhook, error)
-	// Origin returns the source and the state of an auction, or zero values if it is
+// StoredRowReader reads single rows of the report's database, for changes to them.
+type StoredRowReader interface {
+	LoadLead(ctx context.Context, id market.LeadID) (*LeadRow, error) // nil if there is no row
+	LoadPost(ctx context.Context, key PostKey) (*PostRow, error)
+	LoadWebhook(ctx context.Context, key WebhookKey) (*WebhookRow, error)
+	// LoadSourceAndState returns the source and the state of an auction, or zero values if it is
 	// unknown.
-	Origin(ctx context.Context, id market.AuctionID) (source int64, state string, err error)
+	LoadSourceAndState(ctx context.Context, id market.AuctionID) (source int64, state string, err error)
 }
 
 const (
@@ -48,66 +48,66 @@ const (
 	maxRows    = 50_000
 )
 
-func NewBatch(ctx context.Context, kept StoredRows, names *Sources) *Batch {
-	return &Batch{
-		ctx: ctx, stored: kept, Sources: names,
-		auctionIndex: map[market.AuctionID]int{}, Leads: map[market.LeadID]*Lead{}, Posts: map[PostKey]*Post{}, Webhooks: map[WebhookKey]*Webhook{},
+func NewChangeBatch(ctx context.Context, stored StoredRowReader, sources *SourceNumbers) *ChangeBatch {
+	return &ChangeBatch{
+		ctx: ctx, stored: stored, Sources: sources,
+		auctionIndex: map[market.AuctionID]int{}, Leads: map[market.LeadID]*LeadRow{}, Posts: map[PostKey]*PostRow{}, Webhooks: map[WebhookKey]*WebhookRow{},
 		Sums: map[SumKey]*Measures{}, Latencies: map[LatencyKey]*histogram.Histogram{},
 	}
 }
 
 // IsFull reports whether the batch has so many entries or rows that it must be written now.
-func (b *Batch) IsFull() bool {
+func (b *ChangeBatch) IsFull() bool {
 	return b.Entries >= MaxEntries || len(b.Bids)+len(b.Leads)+len(b.Sums) >= maxRows
 }
 
-// Apply adds the changes by one log entry, the event `fact`, to the batch. It stores copies
+// ApplyEvent adds the changes by one log entry, the event ev, to the batch. It stores copies
 // only, so the caller may reuse the event.
-func (b *Batch) Apply(seq uint64, at int64, fact event.Event) error {
-	b.Seq, b.At = seq, at
+func (b *ChangeBatch) ApplyEvent(seq uint64, atNanos int64, ev event.Event) error {
+	b.Seq, b.At = seq, atNanos
 	b.Entries++
-	switch fact := fact.(type) {
+	switch fact := ev.(type) {
 	case *event.LeadDecided:
 		return b.applyLeadDecided(fact)
-	case *event.AuctionHeld:
+	case *event.PingAuctionCompleted:
 		b.applyAuctionHeld(fact)
 		return nil
-	case *event.PostAttempted:
-		return b.applyPostAttempt(fact)
+	case *event.PostAttemptFailed:
+		return b.applyFailedPostAttempt(fact)
 	case *event.PostSettled:
 		return b.applyPostSettled(fact)
-	case *event.StatusChanged:
+	case *event.LeadStatusesChanged:
 		return b.applyStatusChanged(fact)
 	case *event.WebhookAttempted:
 		return b.applyWebhookAttempt(fact)
 	case *event.LeadsErased:
-		return b.applyLeadsErased(fact)
+		return b.clearErasedLeads(fact)
 	}
 	return nil
 }
 
-// addToSum adds n to one measure of the sum with key c, in the quarter of an hour of the
+// addToSum adds amount to one measure of the sum with this key, in the quarter of an hour of the
 // current event.
-func (b *Batch) addToSum(c SumKey, measure int, n int64) {
-	c.Quarter = QuarterOf(b.At)
-	GetOrInsert(b.Sums, c)[measure] += n
+func (b *ChangeBatch) addToSum(key SumKey, measure int, amount int64) {
+	key.Quarter = QuarterHourOf(b.At)
+	GetOrInsert(b.Sums, key)[measure] += amount
 }
 
 // GetOrInsert returns a pointer to the value of a key. It inserts a zero value if the key is
 // missing.
-func GetOrInsert[K comparable, V any](sums map[K]*V, key K) *V {
-	found := sums[key]
+func GetOrInsert[K comparable, V any](values map[K]*V, key K) *V {
+	found := values[key]
 	if found == nil {
 		found = new(V)
-		sums[key] = found
+		values[key] = found
 	}
 	return found
 }
 
 // recordLatency adds the time that a buyer needed for a ping or a post to the latency
-// histogram of c's parties.
-func (b *Batch) recordLatency(c SumKey, kind LatencyKind, elapsed int64) {
-	c = c.Project(Parties)
-	c.Quarter, c.Currency = QuarterOf(b.At), market.Currency{}
-	GetOrInsert(b.Latencies, LatencyKey{c, kind}).Record(elapsed)
+// histogram of the key's parties.
+func (b *ChangeBatch) recordLatency(key SumKey, kind LatencyKind, elapsedNanos int64) {
+	key = key.KeepOnlyColumns(Parties)
+	key.Quarter, key.Currency = QuarterHourOf(b.At), market.Currency{}
+	GetOrInsert(b.Latencies, LatencyKey{key, kind}).Record(elapsedNanos)
 }

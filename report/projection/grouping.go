@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// Grouping is the set of columns, besides time, by which stored sums are separate: one bit
+// ColumnSet is the set of columns, besides time, by which stored sums are separate: one bit
 // for each column. The other columns are empty in these sums.
 //
 // Every grouping counts everything. So a question reads the smallest grouping that includes
 // its columns. By quarters alone, a month is millions of sums. Therefore there are also sums
 // by hour and day of UTC: for no column, for each one, for each two, and for supplier, buyer
 // and campaign together. Larger groupings have hardly fewer sums per day than per quarter.
-type Grouping uint8
+type ColumnSet uint8
 
 // The columns of a Grouping.
 const (
-	ColumnSupplier Grouping = 1 << iota
+	ColumnSupplier ColumnSet = 1 << iota
 	ColumnBuyer
 	ColumnCampaign
 	ColumnSource
@@ -34,9 +34,9 @@ const (
 	Days     = 96
 )
 
-// TimeUnits returns the units of time (days, hours, quarters of an hour) by which the
+// StoredTimeUnits returns the units of time (days, hours, quarters of an hour) by which the
 // grouping's sums are stored, the longest first.
-func (g Grouping) TimeUnits() []int64 {
+func (g ColumnSet) StoredTimeUnits() []int64 {
 	switch {
 	case g == AllColumns:
 		return []int64{Quarters}
@@ -47,16 +47,16 @@ func (g Grouping) TimeUnits() []int64 {
 }
 
 // Includes reports whether the grouping has all columns of the other grouping.
-func (g Grouping) Includes(other Grouping) bool { return g&other == other }
+func (g ColumnSet) Includes(other ColumnSet) bool { return g&other == other }
 
-// rollupRule says that the sums of grouping `to` are added up from those of the larger
+// columnRollup says that the sums of grouping `to` are added up from those of the larger
 // grouping `from`.
-type rollupRule struct{ to, from Grouping }
+type columnRollup struct{ to, from ColumnSet }
 
 // rollups contains all groupings but AllColumns, each after the grouping from which it is
 // added up: the smallest larger one.
-var rollups = func() (all []rollupRule) {
-	of := []Grouping{AllColumns}
+var rollups = func() (all []columnRollup) {
+	of := []ColumnSet{AllColumns}
 	for n := 3; n >= 0; n-- {
 		for g := AllColumns - 1; g < AllColumns; g-- { // those of Parties last, because they are few
 			if bits.OnesCount8(uint8(g)) != n || n == 3 && g != Parties {
@@ -69,48 +69,48 @@ var rollups = func() (all []rollupRule) {
 				}
 			}
 			of = append(of, g)
-			all = append(all, rollupRule{g, from})
+			all = append(all, columnRollup{g, from})
 		}
 	}
 	return all
 }()
 
 // Groupings contains all groupings.
-var Groupings = func() []Grouping {
-	all := make([]Grouping, 0, len(rollups)+1)
+var Groupings = func() []ColumnSet {
+	all := make([]ColumnSet, 0, len(rollups)+1)
 	for _, r := range rollups {
 		all = append(all, r.to)
 	}
 	return append(all, AllColumns)
 }()
 
-// SmallestGrouping returns the smallest grouping that includes the columns of g and has sums
+// SmallestStoredColumnSet returns the smallest grouping that includes the columns of g and has sums
 // by the unit of time. It returns false without such a grouping.
-func SmallestGrouping(g Grouping, unit int64) (Grouping, bool) {
+func SmallestStoredColumnSet(g ColumnSet, unit int64) (smallest ColumnSet, exists bool) {
 	for i := len(rollups) - 1; i >= 0; i-- {
-		if found := rollups[i].to; found.Includes(g) && slices.Contains(found.TimeUnits(), unit) {
+		if found := rollups[i].to; found.Includes(g) && slices.Contains(found.StoredTimeUnits(), unit) {
 			return found, true
 		}
 	}
 	return AllColumns, unit == Quarters
 }
 
-// Span is a range of time: the hours, days or quarters (Unit) from number First to before
+// UnitSpan is a range of time: the hours, days or quarters (Unit) from number First to before
 // number Last.
-type Span struct{ Unit, First, Last int64 }
+type UnitSpan struct{ Unit, First, Last int64 }
 
 // SplitIntoSpans divides a range of quarters of an hour into as few units as possible: whole
 // days, hours beside them, and quarters at the ends. No unit extends beyond the range, so a
 // partly removed unit is in no span.
-func SplitIntoSpans(first, last int64, units []int64) (all []Span) {
-	if first >= last {
+func SplitIntoSpans(firstQuarterHour, endQuarterHour int64, units []int64) (spans []UnitSpan) {
+	if firstQuarterHour >= endQuarterHour {
 		return nil
 	}
 	unit := units[0]
-	from, to := -DivideRoundingDown(-first, unit), DivideRoundingDown(last, unit)
+	from, to := -DivideRoundingDown(-firstQuarterHour, unit), DivideRoundingDown(endQuarterHour, unit)
 	if from >= to {
-		return SplitIntoSpans(first, last, units[1:])
+		return SplitIntoSpans(firstQuarterHour, endQuarterHour, units[1:])
 	}
-	all = append(SplitIntoSpans(first, from*unit, units[1:]), Span{unit, from, to})
-	return append(all, SplitIntoSpans(to*unit, last, units[1:])...)
+	spans = append(SplitIntoSpans(firstQuarterHour, from*unit, units[1:]), UnitSpan{unit, from, to})
+	return append(spans, SplitIntoSpans(to*unit, endQuarterHour, units[1:])...)
 }

@@ -7,10 +7,10 @@ type LatencyKey struct {
 	Kind LatencyKind
 }
 
-// LatencyPosition is the primary key of a latency histogram in the database: grouping, unit
+// StoredLatencyKey is the primary key of a latency histogram in the database: grouping, unit
 // of time, its number, and the parties.
-type LatencyPosition struct {
-	Grouping Grouping
+type StoredLatencyKey struct {
+	Grouping ColumnSet
 	Unit     int64
 	Start    int64      // in units
 	Key      LatencyKey // without its quarter

@@ -7,17 +7,17 @@ import (
 	"pingpost/engine/market"
 )
 
-// Lead is a row of the report's table of leads: the current state of one lead.
-type Lead struct {
+// LeadRow is a row of the report's table of leads: the current state of one lead.
+type LeadRow struct {
 	ID                        market.LeadID
 	Seq                       uint64
 	At                        int64
-	Campaign, Supplier, Buyer market.Ref
+	Campaign, Supplier, Buyer market.PermanentNumber
 	Source                    int64
 	State                     string
 	Status                    market.LeadStatus
 	Delivery                  market.DeliveryState
-	Reason                    market.Reason
+	Reason                    market.UnsoldReason
 	Price, Payout             market.Money
 	Currency                  market.Currency
 	Auction                   market.AuctionID
@@ -26,16 +26,16 @@ type Lead struct {
 }
 
 // key returns the key of the sums that count the lead, without a buyer.
-func (l *Lead) key() SumKey {
+func (l *LeadRow) key() SumKey {
 	return SumKey{Campaign: l.Campaign, Supplier: l.Supplier, Source: l.Source, State: l.State}
 }
 
-func (l *Lead) setSale(sale *event.Sale) {
+func (l *LeadRow) setSale(sale *event.Sale) {
 	l.Buyer, l.Price, l.Payout, l.Currency = sale.Buyer, sale.Price, sale.Payout, sale.Currency
 	l.Status, l.Delivery, l.Reason = market.StatusAccepted, market.DeliveryNone, market.ReasonNone
 }
 
-func (l *Lead) setUnsold(delivery market.DeliveryState, reason market.Reason) {
+func (l *LeadRow) setUnsold(delivery market.DeliveryState, reason market.UnsoldReason) {
 	l.setSale(&event.Sale{})
 	l.Status, l.Delivery, l.Reason = market.StatusUnmatched, delivery, reason
 }
@@ -48,75 +48,75 @@ const (
 
 // sourceAndState returns the number of the lead source and the US state from a lead's or
 // ping's fields. An invalid state gives an empty text.
-func (b *Batch) sourceAndState(fields []event.Field) (source int64, state string) {
+func (b *ChangeBatch) sourceAndState(fields []event.LeadField) (sourceNumber int64, usState string) {
 	for i := range fields {
 		switch fields[i].Name {
 		case fieldState:
-			state = market.ParseUSState(bytes.ToUpper(fields[i].Text)).String()
+			usState = market.ParseUSState(bytes.ToUpper(fields[i].Text)).String()
 		case fieldSource:
-			source = b.Sources.ref(fields[i].Text)
+			sourceNumber = b.Sources.ref(fields[i].Text)
 		}
 	}
-	return source, state
+	return sourceNumber, usState
 }
 
-// leadRow returns the row of a lead, from the batch or else from the database. It returns nil
+// loadLeadRow returns the row of a lead, from the batch or else from the database. It returns nil
 // if the database begins after the lead.
-func (b *Batch) leadRow(id market.LeadID) (*Lead, error) {
+func (b *ChangeBatch) loadLeadRow(id market.LeadID) (*LeadRow, error) {
 	found, known := b.Leads[id]
 	if known {
 		return found, nil
 	}
-	found, err := b.stored.Lead(b.ctx, id)
+	found, err := b.stored.LoadLead(b.ctx, id)
 	if err == nil {
 		b.Leads[id] = found
 	}
 	return found, err
 }
 
-func (b *Batch) applyLeadDecided(fact *event.LeadDecided) error {
-	l := &Lead{
-		ID: fact.Lead, Seq: b.Seq, At: b.At, Campaign: fact.Campaign, Supplier: fact.Supplier,
-		Auction: fact.Auction.ID, Test: fact.Sale.Test,
+func (b *ChangeBatch) applyLeadDecided(ev *event.LeadDecided) error {
+	l := &LeadRow{
+		ID: ev.Lead, Seq: b.Seq, At: b.At, Campaign: ev.Campaign, Supplier: ev.Supplier,
+		Auction: ev.Auction.ID, Test: ev.Sale.Test,
 	}
 	if l.Auction.IsZero() {
-		l.Auction = fact.Post.Auction
+		l.Auction = ev.Post.Auction
 	}
-	if err := b.setSourceAndState(l, fact); err != nil {
+	if err := b.setSourceAndStateOfLead(l, ev); err != nil {
 		return err
 	}
 	b.Leads[l.ID] = l
 	if !l.Test {
 		b.addToSum(l.key(), CountLeads, 1)
 	}
-	if !fact.Auction.ID.IsZero() {
-		b.Auctions = append(b.Auctions, Auction{
-			ID: fact.Auction.ID, Seq: b.Seq, At: b.At, Lead: l.ID, Campaign: l.Campaign, Supplier: l.Supplier,
-			Source: l.Source, State: l.State, Reason: fact.Reason, Asked: len(fact.Auction.Bids), Test: l.Test,
+	if !ev.Auction.ID.IsZero() {
+		b.Auctions = append(b.Auctions, AuctionRow{
+			ID: ev.Auction.ID, Seq: b.Seq, At: b.At, Lead: l.ID, Campaign: l.Campaign, Supplier: l.Supplier,
+			Source: l.Source, State: l.State, Reason: ev.Reason, Asked: len(ev.Auction.Bids), Test: l.Test,
 		})
-		b.addBids(fact.Auction.ID, l.key(), fact.Auction.Bids, l.Test)
+		b.addAndCountBids(ev.Auction.ID, l.key(), ev.Auction.Bids, l.Test)
 	}
 	switch {
-	case fact.Sale.Buyer == 0:
-		b.countUnmatched(l, market.DeliveryNone, fact.Reason)
-	case fact.Post.URL == "":
-		l.setSale(&fact.Sale)
+	case ev.Sale.Buyer == 0:
+		b.recordAndCountUnsold(l, market.DeliveryNone, ev.Reason)
+	case ev.Post.URL == "":
+		l.setSale(&ev.Sale)
 	default:
-		b.addPost(l, &fact.Sale)
+		b.addAndCountPost(l, &ev.Sale)
 	}
-	b.countMovements(fact, fact.Supplier, l)
-	b.addWebhook(l.ID, fact.Supplier, fact.Webhook)
+	b.countMovedMoney(ev, ev.Supplier, l)
+	b.addWebhookIfAny(l.ID, ev.Supplier, ev.Webhook)
 	return nil
 }
 
-// setSourceAndState sets the lead's source and state from its fields. Where these lack one of
+// setSourceAndStateOfLead sets the lead's source and state from its fields. Where these lack one of
 // them, it takes the value of the lead's ping.
-func (b *Batch) setSourceAndState(l *Lead, fact *event.LeadDecided) error {
-	l.Source, l.State = b.sourceAndState(fact.Fields)
-	if fact.Post.Auction.IsZero() || l.Source != NoSource && l.State != "" {
+func (b *ChangeBatch) setSourceAndStateOfLead(l *LeadRow, ev *event.LeadDecided) error {
+	l.Source, l.State = b.sourceAndState(ev.Fields)
+	if ev.Post.Auction.IsZero() || l.Source != NoSource && l.State != "" {
 		return nil
 	}
-	source, state, err := b.originOfAuction(fact.Post.Auction)
+	source, state, err := b.sourceAndStateOfAuction(ev.Post.Auction)
 	if l.Source == NoSource {
 		l.Source = source
 	}
@@ -126,42 +126,42 @@ func (b *Batch) setSourceAndState(l *Lead, fact *event.LeadDecided) error {
 	return err
 }
 
-// countUnmatched records that the lead ended without a buyer, and counts it. delivery is the
+// recordAndCountUnsold records that the lead ended without a buyer, and counts it. delivery is the
 // final state of its delivery: none, failed or released.
-func (b *Batch) countUnmatched(l *Lead, delivery market.DeliveryState, reason market.Reason) {
+func (b *ChangeBatch) recordAndCountUnsold(l *LeadRow, delivery market.DeliveryState, reason market.UnsoldReason) {
 	l.setUnsold(delivery, reason)
 	if !l.Test {
 		c := l.key()
-		c.Reason = Cause(reason)
+		c.Reason = NonSaleCause(reason)
 		b.addToSum(c, CountUnmatched, 1)
 	}
 }
 
 // applyStatusChanged applies a buyer's status report, or an operator's decision about a
 // return, to the leads and the sums.
-func (b *Batch) applyStatusChanged(fact *event.StatusChanged) error {
-	for i := range fact.Changes {
-		change := &fact.Changes[i]
+func (b *ChangeBatch) applyStatusChanged(ev *event.LeadStatusesChanged) error {
+	for i := range ev.Changes {
+		change := &ev.Changes[i]
 		if change.Result != event.ChangeDone || change.Lead.IsZero() {
 			continue
 		}
-		l, err := b.leadRow(change.Lead)
+		l, err := b.loadLeadRow(change.Lead)
 		if err != nil {
 			return err
 		}
 		if l != nil {
 			l.Status = change.To
 		}
-		b.addWebhook(change.Lead, change.Supplier, change.Webhook)
+		b.addWebhookIfAny(change.Lead, change.Supplier, change.Webhook)
 	}
-	return b.countReturns(fact)
+	return b.countReturnedMoney(ev)
 }
 
-// applyLeadsErased removes source and state, which came from the erased leads themselves,
+// clearErasedLeads removes source and state, which came from the erased leads themselves,
 // from their rows. The sums stay.
-func (b *Batch) applyLeadsErased(fact *event.LeadsErased) error {
-	for _, id := range fact.Leads {
-		l, err := b.leadRow(id)
+func (b *ChangeBatch) clearErasedLeads(ev *event.LeadsErased) error {
+	for _, id := range ev.Leads {
+		l, err := b.loadLeadRow(id)
 		if err != nil {
 			return err
 		}
@@ -173,9 +173,9 @@ func (b *Batch) applyLeadsErased(fact *event.LeadsErased) error {
 }
 
 // sumKeyFor returns the key of the sums that count the lead for one buyer, with the reason
-// why that buyer did not get it (0: none).
-func (l *Lead) sumKeyFor(buyer market.Ref, why Cause) SumKey {
+// cause that buyer did not get it (0: none).
+func (l *LeadRow) sumKeyFor(buyer market.PermanentNumber, cause NonSaleCause) SumKey {
 	c := l.key()
-	c.Buyer, c.Reason = buyer, why
+	c.Buyer, c.Reason = buyer, cause
 	return c
 }

@@ -8,11 +8,11 @@ import (
 	"pingpost/engine/market"
 )
 
-// countMovements adds the money that an event moves, by the rules of the ledger, to the sums
+// countMovedMoney adds the money that an event moves, by the rules of the ledger, to the sums
 // of the lead's supplier and of the sale's buyer.
-func (b *Batch) countMovements(fact event.Event, supplier market.Ref, l *Lead) {
-	var now, next market.Ref // buyers
-	switch fact := fact.(type) {
+func (b *ChangeBatch) countMovedMoney(ev event.Event, supplier market.PermanentNumber, l *LeadRow) {
+	var now, next market.PermanentNumber // buyers
+	switch fact := ev.(type) {
 	case *event.LeadDecided:
 		now = fact.Sale.Buyer
 	case *event.PostSettled:
@@ -32,7 +32,7 @@ func (b *Batch) countMovements(fact event.Event, supplier market.Ref, l *Lead) {
 		payer = next
 	}
 	for _, party := range b.parties {
-		b.ledgerEntries = party.AppendEntries(b.ledgerEntries[:0], fact)
+		b.ledgerEntries = party.AppendEntries(b.ledgerEntries[:0], ev)
 		for i := range b.ledgerEntries {
 			c := l.sumKeyFor(payer, 0)
 			c.Supplier = supplier
@@ -43,30 +43,30 @@ func (b *Batch) countMovements(fact event.Event, supplier market.Ref, l *Lead) {
 }
 
 // countLedgerEntry adds one entry of the ledger, on the account of party, to the sums with
-// key c.
-func (b *Batch) countLedgerEntry(c SumKey, party ledger.Party, e *ledger.Entry) {
-	c.Currency = e.Currency
+// this key.
+func (b *ChangeBatch) countLedgerEntry(key SumKey, party ledger.Party, e *ledger.Entry) {
+	key.Currency = e.Currency
 	switch {
 	case e.Kind == ledger.EntrySale && party.IsBuyer():
-		b.addToSum(c, CountSales, 1)
-		b.addToSum(c, SumRevenue, -int64(e.Amount))
+		b.addToSum(key, CountSales, 1)
+		b.addToSum(key, SumRevenue, -int64(e.Amount))
 	case e.Kind == ledger.EntrySale:
-		b.addToSum(c, SumPayout, int64(e.Amount))
+		b.addToSum(key, SumPayout, int64(e.Amount))
 	case e.Kind == ledger.EntryReturn:
-		b.addToSum(c, CountReturns, 1)
-		b.addToSum(c, SumCredit, int64(e.Amount))
+		b.addToSum(key, CountReturns, 1)
+		b.addToSum(key, SumCredit, int64(e.Amount))
 	case e.Kind == ledger.EntryReversal:
-		b.addToSum(c, SumReversal, -int64(e.Amount))
+		b.addToSum(key, SumReversal, -int64(e.Amount))
 	}
 }
 
-// countReturns adds the money of returned leads to the sums: the buyer's credit, and each
+// countReturnedMoney adds the money of returned leads to the sums: the buyer's credit, and each
 // supplier's reversed payout.
-func (b *Batch) countReturns(fact *event.StatusChanged) error {
-	suppliers := make(map[market.LeadID]market.Ref, len(fact.Changes))
-	b.parties = append(b.parties[:0], ledger.Party{Kind: event.ObjectBuyer, Ref: fact.Buyer})
-	for i := range fact.Changes {
-		change := &fact.Changes[i]
+func (b *ChangeBatch) countReturnedMoney(ev *event.LeadStatusesChanged) error {
+	suppliers := make(map[market.LeadID]market.PermanentNumber, len(ev.Changes))
+	b.parties = append(b.parties[:0], ledger.Party{Kind: event.ObjectBuyer, Ref: ev.Buyer})
+	for i := range ev.Changes {
+		change := &ev.Changes[i]
 		if change.Result != event.ChangeDone || change.Return.Month == 0 {
 			continue
 		}
@@ -79,10 +79,10 @@ func (b *Batch) countReturns(fact *event.StatusChanged) error {
 		return nil
 	}
 	for _, party := range b.parties {
-		b.ledgerEntries = party.AppendEntries(b.ledgerEntries[:0], fact)
+		b.ledgerEntries = party.AppendEntries(b.ledgerEntries[:0], ev)
 		for i := range b.ledgerEntries {
 			e := &b.ledgerEntries[i]
-			l, err := b.leadRow(e.Lead)
+			l, err := b.loadLeadRow(e.Lead)
 			if err != nil {
 				return err
 			}
@@ -90,7 +90,7 @@ func (b *Batch) countReturns(fact *event.StatusChanged) error {
 			if l != nil {
 				c.Source, c.State = l.Source, l.State
 			}
-			c.Campaign, c.Supplier, c.Buyer = e.Campaign, suppliers[e.Lead], fact.Buyer
+			c.Campaign, c.Supplier, c.Buyer = e.Campaign, suppliers[e.Lead], ev.Buyer
 			b.countLedgerEntry(c, party, e)
 		}
 	}

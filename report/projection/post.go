@@ -5,20 +5,20 @@ import (
 	"pingpost/engine/market"
 )
 
-// Post is a row of the report's table of posts: the delivery of a lead to one buyer, and its
+// PostRow is a row of the report's table of posts: the delivery of a lead to one buyer, and its
 // result.
-type Post struct {
+type PostRow struct {
 	PostKey
 	Seq           uint64
 	At            int64
-	Buyer         market.Ref
+	Buyer         market.PermanentNumber
 	Price, Payout market.Money
 	Currency      market.Currency
 	Settlement    event.PostSettlement // zero: in progress
 	Settled       int64
 	Attempts      uint32
 	Status        uint32
-	Fault         market.Fault
+	Fault         market.RequestFault
 	Elapsed       int64
 }
 
@@ -27,9 +27,9 @@ type PostKey struct {
 	Number int // from 1
 }
 
-// newestPostOf returns the row of the lead's newest post. It returns nil for a lead without a
+// loadNewestPostOf returns the row of the lead's newest post. It returns nil for a lead without a
 // post, or if the database begins after it.
-func (b *Batch) newestPostOf(l *Lead) (*Post, error) {
+func (b *ChangeBatch) loadNewestPostOf(l *LeadRow) (*PostRow, error) {
 	if l == nil || l.Posts == 0 {
 		return nil, nil //nolint:nilnil // there is none
 	}
@@ -38,20 +38,20 @@ func (b *Batch) newestPostOf(l *Lead) (*Post, error) {
 	if known {
 		return found, nil
 	}
-	found, err := b.stored.Post(b.ctx, key)
+	found, err := b.stored.LoadPost(b.ctx, key)
 	if err == nil {
 		b.Posts[key] = found
 	}
 	return found, err
 }
 
-// addPost adds the row of a new post: the lead is to be delivered to the buyer of sale. It
+// addAndCountPost adds the row of a new post: the lead is to be delivered to the buyer of sale. It
 // also counts the post.
-func (b *Batch) addPost(l *Lead, sale *event.Sale) {
+func (b *ChangeBatch) addAndCountPost(l *LeadRow, sale *event.Sale) {
 	l.setSale(sale)
 	l.Status, l.Delivery = market.StatusOpen, market.DeliveryPending
 	l.Posts++
-	p := &Post{
+	p := &PostRow{
 		PostKey: PostKey{l.ID, l.Posts}, Seq: b.Seq, At: b.At, Buyer: sale.Buyer,
 		Price: sale.Price, Payout: sale.Payout, Currency: sale.Currency,
 	}
@@ -61,21 +61,21 @@ func (b *Batch) addPost(l *Lead, sale *event.Sale) {
 	}
 }
 
-// applyPostAttempt applies a failed attempt to deliver a lead that will be repeated.
-func (b *Batch) applyPostAttempt(fact *event.PostAttempted) error {
-	l, err := b.leadRow(fact.Lead)
+// applyFailedPostAttempt applies a failed attempt to deliver a lead that will be repeated.
+func (b *ChangeBatch) applyFailedPostAttempt(ev *event.PostAttemptFailed) error {
+	l, err := b.loadLeadRow(ev.Lead)
 	if err != nil {
 		return err
 	}
-	p, err := b.newestPostOf(l)
+	p, err := b.loadNewestPostOf(l)
 	if p == nil || err != nil {
 		return err
 	}
-	p.Status, p.Fault = fact.Status, fact.Fault
-	if !fact.KeepsAttempt {
-		p.Attempts = fact.Attempt
+	p.Status, p.Fault = ev.Status, ev.Fault
+	if !ev.KeepsAttempt {
+		p.Attempts = ev.Attempt
 	}
-	if fact.Fault == market.FaultTimeout && !l.Test {
+	if ev.Fault == market.FaultTimeout && !l.Test {
 		b.addToSum(l.sumKeyFor(p.Buyer, 0), CountPostTimeouts, 1)
 	}
 	return nil
@@ -83,47 +83,47 @@ func (b *Batch) applyPostAttempt(fact *event.PostAttempted) error {
 
 // applyPostSettled changes the report's rows and sums for the final result of a post, or for a
 // later change of that result.
-func (b *Batch) applyPostSettled(fact *event.PostSettled) error {
-	l, err := b.leadRow(fact.Lead)
+func (b *ChangeBatch) applyPostSettled(ev *event.PostSettled) error {
+	l, err := b.loadLeadRow(ev.Lead)
 	if err != nil {
 		return err
 	}
 	if l == nil { // older than the log's history; the settlement counts all the same
-		l = &Lead{ID: fact.Lead, Campaign: fact.Campaign, Supplier: fact.Supplier, Test: fact.Sale.Test}
+		l = &LeadRow{ID: ev.Lead, Campaign: ev.Campaign, Supplier: ev.Supplier, Test: ev.Sale.Test}
 	}
-	supplier := fact.Supplier
+	supplier := ev.Supplier
 	if supplier == 0 {
 		supplier = l.Supplier
 	}
-	p, err := b.newestPostOf(l)
+	p, err := b.loadNewestPostOf(l)
 	if err != nil {
 		return err
 	}
 	if p != nil {
-		p.Settlement, p.Settled = fact.Settlement, b.At
-		p.Status, p.Fault, p.Elapsed = fact.Status, fact.Fault, fact.Elapsed
-		if fact.Attempts != 0 {
-			p.Attempts = fact.Attempts
+		p.Settlement, p.Settled = ev.Settlement, b.At
+		p.Status, p.Fault, p.Elapsed = ev.Status, ev.Fault, ev.Elapsed
+		if ev.Attempts != 0 {
+			p.Attempts = ev.Attempts
 		}
 	}
-	b.applySettlement(l, fact)
-	b.countMovements(fact, supplier, l)
-	b.addWebhook(fact.Lead, supplier, fact.Webhook)
+	b.applySettlement(l, ev)
+	b.countMovedMoney(ev, supplier, l)
+	b.addWebhookIfAny(ev.Lead, supplier, ev.Webhook)
 	return nil
 }
 
 // applySettlement applies the result of a post to the lead's row and to the sums.
-func (b *Batch) applySettlement(l *Lead, fact *event.PostSettled) {
-	buyer := fact.Sale.Buyer
-	if !l.Test && fact.Settlement.EndsPost() {
-		if fact.Fault == market.FaultTimeout {
+func (b *ChangeBatch) applySettlement(l *LeadRow, ev *event.PostSettled) {
+	buyer := ev.Sale.Buyer
+	if !l.Test && ev.Settlement.EndsPost() {
+		if ev.Fault == market.FaultTimeout {
 			b.addToSum(l.sumKeyFor(buyer, 0), CountPostTimeouts, 1)
 		}
-		if fact.Status != 0 {
-			b.recordLatency(l.sumKeyFor(buyer, 0), PostLatency, fact.Elapsed)
+		if ev.Status != 0 {
+			b.recordLatency(l.sumKeyFor(buyer, 0), PostLatency, ev.Elapsed)
 		}
 	}
-	switch fact.Settlement {
+	switch ev.Settlement {
 	case event.SettledDelivered:
 		l.Status, l.Delivery = market.StatusAccepted, market.DeliveryDone
 	case event.SettledConfirmed:
@@ -136,23 +136,23 @@ func (b *Batch) applySettlement(l *Lead, fact *event.PostSettled) {
 		l.Delivery = market.DeliveryPending
 	case event.SettledReleased, event.SettledRefused:
 		if !l.Test {
-			b.addToSum(l.sumKeyFor(buyer, causeOf(market.OutcomePostRejected)), CountRejects, 1)
+			b.addToSum(l.sumKeyFor(buyer, causeOfOutcome(market.OutcomePostRejected)), CountRejects, 1)
 		}
-		b.continueAfterRejection(l, fact)
+		b.continueAfterRejection(l, ev)
 	}
 }
 
 // continueAfterRejection applies the next step of a lead that its buyer did not get. The lead
 // is unsold, recorded as sold to the next buyer, or posted to the next buyer.
-func (b *Batch) continueAfterRejection(l *Lead, fact *event.PostSettled) {
+func (b *ChangeBatch) continueAfterRejection(l *LeadRow, ev *event.PostSettled) {
 	switch {
-	case fact.Settlement == event.SettledReleased:
-		b.countUnmatched(l, market.DeliveryReleased, fact.Reason)
-	case fact.Next.Buyer == 0:
-		b.countUnmatched(l, market.DeliveryFailed, fact.Reason)
-	case fact.Post.URL == "":
-		l.setSale(&fact.Next)
+	case ev.Settlement == event.SettledReleased:
+		b.recordAndCountUnsold(l, market.DeliveryReleased, ev.Reason)
+	case ev.Next.Buyer == 0:
+		b.recordAndCountUnsold(l, market.DeliveryFailed, ev.Reason)
+	case ev.Post.URL == "":
+		l.setSale(&ev.Next)
 	default:
-		b.addPost(l, &fact.Next)
+		b.addAndCountPost(l, &ev.Next)
 	}
 }

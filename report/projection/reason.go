@@ -4,45 +4,45 @@ import (
 	"pingpost/engine/market"
 )
 
-// ReasonKey identifies a count of unsold leads or lost bids by reason: an hour or a day of
+// NonSaleReasonKey identifies a count of unsold leads or lost bids by reason: an hour or a day of
 // UTC, the parties and the reason. Among the other sums only those of AllColumns have this
 // detail, and those of a month are too many to add up during a request.
-type ReasonKey struct {
+type NonSaleReasonKey struct {
 	Unit                      int64 // hours or days
 	Start                     int64 // in units
-	Campaign, Supplier, Buyer market.Ref
-	Reason                    Cause
+	Campaign, Supplier, Buyer market.PermanentNumber
+	Reason                    NonSaleCause
 }
 
-// ReasonSums counts leads, unsold leads, and buyers that did not get a lead.
-type ReasonSums [3]int64
+// NonSaleReasonCounts counts leads, unsold leads, and buyers that did not get a lead.
+type NonSaleReasonCounts [3]int64
 
-// reasonSumOf returns the index in ReasonSums at which a measure is counted. ok is false if
-// ReasonSums does not count the measure.
-func reasonSumOf(measure int, reason Cause) (sum int, ok bool) {
+// indexOfReasonCount returns the index in NonSaleReasonCounts at which a measure is counted. isCounted is false if
+// NonSaleReasonCounts does not count the measure.
+func indexOfReasonCount(measure int, cause NonSaleCause) (index int, isCounted bool) {
 	switch measure {
 	case CountLeads:
 		return 0, true
 	case CountUnmatched:
 		return 1, true
 	case CountPings, CountRejects:
-		return 2, reason != 0
+		return 2, cause != 0
 	}
 	return 0, false
 }
 
-// ReasonSums returns the batch's counts of unsold leads and lost bids by reason, for hours
+// NonSaleReasonCounts returns the batch's counts of unsold leads and lost bids by reason, for hours
 // and for days.
-func (b *Batch) ReasonSums() map[ReasonKey]*ReasonSums {
-	all := make(map[ReasonKey]*ReasonSums)
+func (b *ChangeBatch) NonSaleReasonCounts() map[NonSaleReasonKey]*NonSaleReasonCounts {
+	all := make(map[NonSaleReasonKey]*NonSaleReasonCounts)
 	for c, m := range b.Sums {
 		for measure, n := range m {
-			sum, ok := reasonSumOf(measure, c.Reason)
+			sum, ok := indexOfReasonCount(measure, c.Reason)
 			if !ok || n == 0 {
 				continue
 			}
 			for _, unit := range []int64{Hours, Days} {
-				GetOrInsert(all, ReasonKey{unit, DivideRoundingDown(c.Quarter, unit), c.Campaign, c.Supplier, c.Buyer, c.Reason})[sum] += n
+				GetOrInsert(all, NonSaleReasonKey{unit, DivideRoundingDown(c.Quarter, unit), c.Campaign, c.Supplier, c.Buyer, c.Reason})[sum] += n
 			}
 		}
 	}

@@ -5,11 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// Sources gives each lead source, a text in the leads, a number. The text comes from
+// SourceNumbers gives each lead source, a text in the leads, a number. The text comes from
 // suppliers. So the number and the length of sources are limited. A text that may identify a
 // person counts as OtherSource: with an @ it could be an e-mail address, with seven digits a
 // phone number.
-type Sources struct {
+type SourceNumbers struct {
 	refs      map[string]int64
 	unwritten []string // sources without a row, which have the highest numbers
 }
@@ -24,11 +24,13 @@ const (
 	OtherSourceName = "(other)"
 )
 
-func NewSources() *Sources { return &Sources{refs: map[string]int64{OtherSourceName: OtherSource}} }
+func NewSourceNumbers() *SourceNumbers {
+	return &SourceNumbers{refs: map[string]int64{OtherSourceName: OtherSource}}
+}
 
 // ref returns the number of a source, and assigns the next one to a new source. It returns
 // OtherSource for a text that must not be stored.
-func (s *Sources) ref(text []byte) int64 {
+func (s *SourceNumbers) ref(text []byte) int64 {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 {
 		return NoSource
@@ -36,7 +38,7 @@ func (s *Sources) ref(text []byte) int64 {
 	if ref, known := s.refs[string(text)]; known {
 		return ref
 	}
-	if len(s.refs) >= maxSources || !isPrintable(text) {
+	if len(s.refs) >= maxSources || !isStorableSource(text) {
 		return OtherSource
 	}
 	ref := int64(len(s.refs) + 1)
@@ -45,7 +47,7 @@ func (s *Sources) ref(text []byte) int64 {
 	return ref
 }
 
-func isPrintable(text []byte) bool {
+func isStorableSource(text []byte) bool {
 	digits := 0
 	for _, c := range text {
 		switch {
@@ -58,14 +60,14 @@ func isPrintable(text []byte) bool {
 	return len(text) <= maxSourceLength && digits <= maxDigits && utf8.Valid(text)
 }
 
-// Restore sets the number of a source that the database already contains. It is called when
+// RestoreNumber sets the number of a source that the database already contains. It is called when
 // the database is opened.
-func (s *Sources) Restore(id string, ref int64) { s.refs[id] = ref }
+func (s *SourceNumbers) RestoreNumber(sourceName string, number int64) { s.refs[sourceName] = number }
 
-// TakeUnwritten returns the new sources that the database does not contain yet, and the
+// TakeUnwrittenSources returns the new sources that the database does not contain yet, and the
 // number of the first one. The others have the following numbers. The caller must write them.
-func (s *Sources) TakeUnwritten() (ids []string, first int64) {
-	ids = s.unwritten
+func (s *SourceNumbers) TakeUnwrittenSources() (names []string, firstNumber int64) {
+	names = s.unwritten
 	s.unwritten = nil
-	return ids, int64(len(s.refs)-len(ids)) + 1
+	return names, int64(len(s.refs)-len(names)) + 1
 }

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// Sources get numbers unless they are too long, too many, or may identify a person.
+// Lead sources get numbers unless they are too long, too many, or may identify a person.
 func TestSources(t *testing.T) {
-	s := NewSources()
+	s := NewSourceNumbers()
 	for text, want := range map[string]bool{
 		"facebook": true, " Google Ads / 2026 ": true, "größe": true, "": false, "  ": false,
 		"a@b.example": false, "call 2125550142": false, "x\x00y": false, "\xff": false, strings.Repeat("x", 65): false,

@@ -10,45 +10,45 @@ import (
 // value of each dimension.
 type SumKey struct {
 	Quarter                   int64
-	Campaign, Supplier, Buyer market.Ref
+	Campaign, Supplier, Buyer market.PermanentNumber
 	Source                    int64
 	State                     string
-	Reason                    Cause
+	Reason                    NonSaleCause
 	Currency                  market.Currency
 }
 
-// Quarter is a quarter of an hour in nanoseconds, the smallest unit of time of a sum.
-const Quarter = int64(15 * time.Minute)
+// QuarterHourNanos is a quarter of an hour in nanoseconds, the smallest unit of time of a sum.
+const QuarterHourNanos = int64(15 * time.Minute)
 
-func QuarterOf(at int64) int64 {
-	return DivideRoundingDown(at, Quarter)
+func QuarterHourOf(atNanos int64) int64 {
+	return DivideRoundingDown(atNanos, QuarterHourNanos)
 }
 
-// Cause is the reason why a lead was not sold, or the outcome of a buyer that did not get
+// NonSaleCause is the reason why a lead was not sold, or the outcome of a buyer that did not get
 // it. Reasons are a market.Reason, outcomes begin at firstOutcome.
-type Cause uint8
+type NonSaleCause uint8
 
-const firstOutcome Cause = 64
+const firstOutcome NonSaleCause = 64
 
-func causeOf(o market.Outcome) Cause {
+func causeOfOutcome(o market.BuyerOutcome) NonSaleCause {
 	switch o {
 	case market.OutcomeNone, market.OutcomeWon, market.OutcomeLost:
 		return 0
 	}
-	return firstOutcome + Cause(o)
+	return firstOutcome + NonSaleCause(o)
 }
 
-func (c Cause) String() string {
+func (c NonSaleCause) String() string {
 	if c >= firstOutcome {
-		return market.Outcome(c - firstOutcome).String()
+		return market.BuyerOutcome(c - firstOutcome).String()
 	}
-	return market.Reason(c).String()
+	return market.UnsoldReason(c).String()
 }
 
-// CausesNamed returns the numbers of all causes with this name. A name can belong to two: a
+// CauseNumbersNamed returns the numbers of all causes with this name. A name can belong to two: a
 // reason and an outcome.
-func CausesNamed(name string) (all []int64) {
-	for c := Cause(1); c < firstOutcome+Cause(market.OutcomeCount); c++ {
+func CauseNumbersNamed(name string) (all []int64) {
+	for c := NonSaleCause(1); c < firstOutcome+NonSaleCause(market.OutcomeCount); c++ {
 		if c.String() == name && name != "unknown" {
 			all = append(all, int64(c))
 		}

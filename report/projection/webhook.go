@@ -5,17 +5,17 @@ import (
 	"pingpost/engine/market"
 )
 
-// Webhook is a row of the report's table of webhooks: the notification of a supplier about an
+// WebhookRow is a row of the report's table of webhooks: the notification of a supplier about an
 // event of a lead.
-type Webhook struct {
+type WebhookRow struct {
 	WebhookKey
-	Supplier market.Ref
+	Supplier market.PermanentNumber
 	CausedAt int64                // zero: before the beginning of the file
 	Outcome  event.WebhookOutcome // of the last attempt; zero: no attempt yet
 	Attempts uint32
 	At       int64 // of the last attempt
 	Status   uint32
-	Fault    market.Fault
+	Fault    market.RequestFault
 }
 
 type WebhookKey struct {
@@ -23,30 +23,30 @@ type WebhookKey struct {
 	Type market.WebhookType
 }
 
-// addWebhook adds the row of a webhook that is to be sent to the supplier. It ignores
+// addWebhookIfAny adds the row of a webhook that is to be sent to the supplier. It ignores
 // WebhookNone.
-func (b *Batch) addWebhook(id market.LeadID, supplier market.Ref, of market.WebhookType) {
-	if of != market.WebhookNone {
-		key := WebhookKey{id, of}
-		b.Webhooks[key] = &Webhook{WebhookKey: key, Supplier: supplier, CausedAt: b.At}
+func (b *ChangeBatch) addWebhookIfAny(id market.LeadID, supplier market.PermanentNumber, kind market.WebhookType) {
+	if kind != market.WebhookNone {
+		key := WebhookKey{id, kind}
+		b.Webhooks[key] = &WebhookRow{WebhookKey: key, Supplier: supplier, CausedAt: b.At}
 	}
 }
 
 // applyWebhookAttempt stores the result of an attempt to deliver a webhook in its row.
-func (b *Batch) applyWebhookAttempt(fact *event.WebhookAttempted) error {
-	key := WebhookKey{fact.Lead, fact.Type}
+func (b *ChangeBatch) applyWebhookAttempt(ev *event.WebhookAttempted) error {
+	key := WebhookKey{ev.Lead, ev.Type}
 	found := b.Webhooks[key]
 	if found == nil {
 		var err error
-		if found, err = b.stored.Webhook(b.ctx, key); err != nil {
+		if found, err = b.stored.LoadWebhook(b.ctx, key); err != nil {
 			return err
 		}
 	}
 	if found == nil {
-		found = &Webhook{WebhookKey: key, Supplier: fact.Supplier}
+		found = &WebhookRow{WebhookKey: key, Supplier: ev.Supplier}
 	}
 	b.Webhooks[key] = found
-	found.Outcome, found.Attempts, found.At = fact.Outcome, fact.Attempt, fact.At
-	found.Status, found.Fault = fact.Status, fact.Fault
+	found.Outcome, found.Attempts, found.At = ev.Outcome, ev.Attempt, ev.At
+	found.Status, found.Fault = ev.Status, ev.Fault
 	return nil
 }

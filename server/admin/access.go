@@ -26,11 +26,11 @@ import (
 // principal is the authenticated caller of the admin API.
 type principal struct {
 	name       string // a user's name; with the configured password, the name that the client gave
-	role       market.Role
-	hasAccount bool            // name is an account's
-	account    state.User      // the account at authentication, for sessions and passwords
-	session    *session        // nil for other credentials
-	token      *state.APIToken // nil for other credentials
+	role       market.OperatorRole
+	hasAccount bool               // name is an account's
+	account    state.OperatorUser // the account at authentication, for sessions and passwords
+	session    *session           // nil for other credentials
+	token      *state.APIToken    // nil for other credentials
 }
 
 // principalKey is the name under which a request stores its authenticated caller.
@@ -46,24 +46,24 @@ func principalFrom(ctx *fasthttp.RequestCtx) principal {
 func callerNameOf(ctx *fasthttp.RequestCtx) string { return principalFrom(ctx).name }
 
 // callerRoleOf returns the caller's role, or the zero role before authentication.
-func callerRoleOf(ctx *fasthttp.RequestCtx) market.Role { return principalFrom(ctx).role }
+func callerRoleOf(ctx *fasthttp.RequestCtx) market.OperatorRole { return principalFrom(ctx).role }
 
 var (
-	errBadAPIToken  = httperror.New(401, errcode.Unauthorized, "The API token is unknown, expired or revoked. Create a new one.").AsWrongCredential()
+	errBadAPIToken  = httperror.New(401, errcode.Unauthorized, "The API token is unknown, expired or revoked. Create a new one.").CountedAsWrongCredential()
 	errSessionEnded = httperror.New(401, errcode.Unauthorized, "The session has expired, or the account was changed. Log in again.")
 	errCSRF         = httperror.New(403, errcode.Forbidden, "The CSRF token is missing or wrong. A changing request in a session needs the session's csrf in X-CSRF-Token; GET session returns it.")
 )
 
-// addRoute registers the handler h for a method and a path. Only callers with the role that
+// addProtectedRoute registers the handler h for a method and a path. Only callers with the role that
 // requiredRole returns reach the handler.
-func (a *Admin) addRoute(routes *router.Router, method, path string, h fasthttp.RequestHandler) {
+func (a *Admin) addProtectedRoute(routes *router.Router, method, path string, h fasthttp.RequestHandler) {
 	routes.Handle(method, path, a.requireRole(requiredRole(method, path), a.withDeprecationHeaders(method, path, h)))
 }
 
 // requireRole returns a handler that calls h only if the caller is authenticated and has at
 // least the required role. Otherwise it answers 401 or 403. It also wraps the answer for
 // unknown paths, so that unauthenticated clients do not learn which paths exist.
-func (a *Admin) requireRole(required market.Role, h fasthttp.RequestHandler) fasthttp.RequestHandler {
+func (a *Admin) requireRole(required market.OperatorRole, h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	short := httperror.New(403, errcode.Forbidden, fmt.Sprintf("This request needs the role %s, which you do not have. Ask an admin.", required))
 	return func(ctx *fasthttp.RequestCtx) {
 		who, bad := a.authenticate(ctx)
@@ -71,7 +71,7 @@ func (a *Admin) requireRole(required market.Role, h fasthttp.RequestHandler) fas
 		case bad.Status != 0:
 			a.sendAuthenticationError(ctx, bad)
 			return
-		case request.IsCrossOrigin(&ctx.Request.Header):
+		case request.IsCrossOriginChange(&ctx.Request.Header):
 			bad = errCrossOrigin
 		case who.session != nil && !who.session.isCSRFValid(&ctx.Request.Header):
 			bad = errCSRF
@@ -115,8 +115,8 @@ func (a *Admin) authenticate(ctx *fasthttp.RequestCtx) (caller principal, bad ht
 	case !ok:
 		return principal{}, bad
 	case a.isConfiguredPassword(password):
-		return principal{name: a.nameForSharedPassword(user), role: market.RoleAdmin}, httperror.Error{}
-	case a.hasAccounts():
+		return principal{name: a.actorNameForSharedPassword(user), role: market.RoleAdmin}, httperror.Error{}
+	case a.hasUserAccounts():
 		return a.authenticateUser(ctx, user, password)
 	case a.locked:
 		return principal{}, bad
@@ -131,14 +131,14 @@ func (a *Admin) isConfiguredPassword(password string) bool {
 	return subtle.ConstantTimeCompare(given[:], a.password[:]) == 1 && !a.locked
 }
 
-// nameForSharedPassword returns the name under which the log records a caller with the
-// configured password. The given name is not verified. So if it is the name of an account, the
+// actorNameForSharedPassword returns the name under which the log records a caller with the
+// configured password. The client's name is not verified. So if it is the name of an account, the
 // result is "operator".
-func (a *Admin) nameForSharedPassword(given string) string {
-	name := cleanActorName(given)
+func (a *Admin) actorNameForSharedPassword(unverifiedName string) string {
+	name := sanitizeActorName(unverifiedName)
 	if e := a.operator.Engine(); e != nil {
-		account, _ := parseUserName(name)
-		if _, taken := e.State().User(account); taken {
+		account, _ := normalizeUserName(name)
+		if _, taken := e.State().OperatorUser(account); taken {
 			return sharedName
 		}
 	}
@@ -148,12 +148,12 @@ func (a *Admin) nameForSharedPassword(given string) string {
 // authenticateAPIToken returns the caller of a request with a personal API token, or false if
 // the token is unknown or expired. The caller's role is the lower one of the token's role and
 // the user's role.
-func (a *Admin) authenticateAPIToken(value []byte) (principal, bool) {
+func (a *Admin) authenticateAPIToken(tokenValue []byte) (caller principal, ok bool) {
 	e, now := a.operator.Engine(), time.Now().UnixNano()
 	if e == nil {
 		return principal{}, false
 	}
-	token, user, ok := e.State().APIToken(a.operator.Tokens().HashPersonal(value))
+	token, user, ok := e.State().APIToken(a.operator.TokenIssuer().HashPersonal(tokenValue))
 	if !ok || token.IsExpired(now) || user.Name == "" {
 		return principal{}, false
 	}
@@ -165,7 +165,7 @@ func (a *Admin) authenticateAPIToken(value []byte) (principal, bool) {
 // session, token and account must still exist unchanged. Long uploads and event streams ask it
 // repeatedly.
 func (a *Admin) isStillValid(caller *principal) bool {
-	if caller.session != nil && !a.sessions.isValid(caller.session) {
+	if caller.session != nil && !a.sessions.isSessionValid(caller.session) {
 		return false
 	}
 	if !caller.hasAccount {
@@ -176,7 +176,7 @@ func (a *Admin) isStillValid(caller *principal) bool {
 		return false
 	}
 	if caller.token == nil {
-		now, ok := e.State().User(caller.name)
+		now, ok := e.State().OperatorUser(caller.name)
 		return ok && now == caller.account
 	}
 	_, _, ok := e.State().APIToken(caller.token.Hash)
@@ -206,8 +206,8 @@ func (caller *principal) invalidCallerError() httperror.Error {
 
 // authenticateSession returns the caller that a session cookie identifies, or false. A session
 // ends here if its user was changed or removed since the login.
-func (a *Admin) authenticateSession(cookie []byte) (principal, bool) {
-	s := a.sessions.findSession(cookie)
+func (a *Admin) authenticateSession(cookie []byte) (caller principal, ok bool) {
+	s := a.sessions.findSessionAndRecordUse(cookie)
 	if s == nil {
 		return principal{}, false
 	}
@@ -218,7 +218,7 @@ func (a *Admin) authenticateSession(cookie []byte) (principal, bool) {
 	if e == nil {
 		return principal{}, false
 	}
-	if now, ok := e.State().User(s.user.Name); !ok || now != s.user {
+	if now, ok := e.State().OperatorUser(s.user.Name); !ok || now != s.user {
 		a.sessions.endSession(s)
 		return principal{}, false
 	}
@@ -237,16 +237,16 @@ const (
 	sharedName = "operator" // acts when the configured password comes without a name
 )
 
-// cleanActorName returns the name that a client sent with the configured password in a form
+// sanitizeActorName returns the name that a client sent with the configured password in a form
 // that log records can hold: printable and at most 64 bytes. The name is not verified; it only
 // tells apart the people who share the password.
-func cleanActorName(given string) string {
+func sanitizeActorName(clientName string) string {
 	name := strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || !unicode.IsGraphic(r) {
 			return -1
 		}
 		return r
-	}, given)
+	}, clientName)
 	for len(name) > maxActor {
 		_, size := utf8.DecodeLastRuneInString(name)
 		name = name[:len(name)-size]
@@ -262,7 +262,7 @@ func cleanActorName(given string) string {
 // connection.
 func (a *Admin) sendAuthenticationError(ctx *fasthttp.RequestCtx, bad httperror.Error) {
 	ctx.Response.Header.Del("Allow")
-	bad = a.authFailures.LimitFailure(ctx, bad, time.Now().UnixNano())
+	bad = a.authFailures.CountFailureAndSelectError(ctx, bad, time.Now().UnixNano())
 	a.sendError(ctx, bad)
 	if bad.Status == fasthttp.StatusUnauthorized && !isFromDashboard(ctx) {
 		ctx.Response.Header.Set(httperror.HeaderChallenge, httperror.ChallengeBasic)
@@ -274,7 +274,7 @@ func (a *Admin) sendAuthenticationError(ctx *fasthttp.RequestCtx, bad httperror.
 
 // requiredRole returns the role that an operation requires: viewer for GET, admin for all other
 // methods, except where the table roles has another role.
-func requiredRole(method, path string) market.Role {
+func requiredRole(method, path string) market.OperatorRole {
 	if role, ok := roles[method+" "+path]; ok {
 		return role
 	}
@@ -284,7 +284,7 @@ func requiredRole(method, path string) market.Role {
 	return market.RoleAdmin
 }
 
-var roles = map[string]market.Role{
+var roles = map[string]market.OperatorRole{
 	"GET /debug/pprof/{name:*}": market.RoleAdmin, // memory contains secrets
 	"GET " + pathUsers:          market.RoleAdmin,
 
@@ -311,9 +311,9 @@ var roles = map[string]market.Role{
 	"DELETE " + pathOneAPIToken: market.RoleViewer,
 }
 
-// hasAccounts reports whether any user account exists. Without accounts only the configured
+// hasUserAccounts reports whether any user account exists. Without accounts only the configured
 // password is valid.
-func (a *Admin) hasAccounts() bool {
+func (a *Admin) hasUserAccounts() bool {
 	e := a.operator.Engine()
 	return e != nil && len(e.State().Users()) > 0
 }
@@ -321,15 +321,15 @@ func (a *Admin) hasAccounts() bool {
 // authenticateUser authenticates a user name and password from HTTP Basic. Wrong ones count as
 // a failed login; after too many the error is a 429. An unknown name takes as long to reject as
 // a wrong password, so that clients cannot find out which names exist.
-func (a *Admin) authenticateUser(ctx *fasthttp.RequestCtx, given, password string) (principal, httperror.Error) {
-	name, proper := parseUserName(given)
+func (a *Admin) authenticateUser(ctx *fasthttp.RequestCtx, userName, password string) (caller principal, failure httperror.Error) {
+	name, proper := normalizeUserName(userName)
 	if !proper {
-		name = cleanActorName(given)
+		name = sanitizeActorName(userName)
 	}
 	t := a.sessions
-	user, _ := a.operator.Engine().State().User(name)
+	user, _ := a.operator.Engine().State().OperatorUser(name)
 	who := principal{name: user.Name, role: user.Role, hasAccount: true, account: user}
-	known, end := t.verified.startPasswordCheck(t.verified.mac(name, password), &user, t.now())
+	known, end := t.verified.awaitOrStartPasswordCheck(t.verified.mac(name, password), &user, t.now())
 	if known {
 		t.recordUserSeen(name)
 		return who, httperror.Error{}
@@ -337,21 +337,21 @@ func (a *Admin) authenticateUser(ctx *fasthttp.RequestCtx, given, password strin
 	right := false
 	defer func() { end(right) }()
 	from := clientaddr.NetworkOf(a.authFailures.ClientAddress(ctx))
-	if wait := t.countLoginAttempt(from, name, time.Now().UnixNano()); wait > 0 {
+	if wait := t.countLoginAsFailed(from, name, time.Now().UnixNano()); wait > 0 {
 		a.meter.CountWrongCredential()
-		a.authFailures.LogThrottled(from)
+		a.authFailures.LogTooManyFailures(from)
 		return principal{}, errTooManyLogins.WithRetryAfter(wait)
 	}
 	right, err := t.verified.check(user.Password, password[:min(len(password), passphrase.MaxLength)])
 	right = right && len(password) <= passphrase.MaxLength
 	switch {
 	case err != nil:
-		t.uncountLoginAttempt(from, name)
-		return principal{}, hashingError(err)
+		t.uncountFailedLogin(from, name)
+		return principal{}, newPasswordCheckError(err)
 	case !right:
 		return principal{}, errWrongLogin
 	}
-	t.uncountLoginAttempt(from, name)
+	t.uncountFailedLogin(from, name)
 	t.recordUserSeen(name)
 	return who, httperror.Error{}
 }

@@ -23,7 +23,7 @@ func TestActorName(t *testing.T) {
 		strings.Repeat("x", 100):       strings.Repeat("x", 64),
 		"x" + strings.Repeat("ä", 100): "x" + strings.Repeat("ä", 31),
 	} {
-		if got := cleanActorName(given); got != want {
+		if got := sanitizeActorName(given); got != want {
 			t.Errorf("%q became %q, want %q", given, got, want)
 		}
 	}

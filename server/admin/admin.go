@@ -35,43 +35,43 @@ import (
 	"pingpost/server/request"
 )
 
-// Operator is the part of the process that the admin API uses beside the engine. The exchange
+// RunningExchange is the part of the process that the admin API uses beside the engine. The exchange
 // implements it.
-type Operator interface {
+type RunningExchange interface {
 	// Ready returns nil once the exchange accepts requests; otherwise the reason.
 	Ready() error
 	// Engine returns nil until the log has been replayed.
 	Engine() *engine.Engine
-	// Hash returns the hash of the state and its position in the log.
-	Hash() (seq, hash uint64, err error)
+	// StateHash returns the hash of the state and its position in the log.
+	StateHash() (seq, hash uint64, err error)
 	// Configuration returns the current configuration: canonical JSON without secrets.
 	Configuration() []byte
-	// Apply applies a document, in YAML or JSON, and returns the changes. It also returns
+	// ApplyConfiguration applies a document, in YAML or JSON, and returns the changes. It also returns
 	// initial values that were not applied, because their things already exist. With dry it only lists the changes. by is the operator.
-	Apply(document []byte, variables map[string]string, dry bool, by string) (ConfigurationChanged, error)
+	ApplyConfiguration(document []byte, variables map[string]string, dry bool, by string) (ConfigurationChangeResult, error)
 	// Seal encrypts a secret that the exchange presents to others.
 	Seal(name, value string) []byte
-	// Reveal decrypts such a secret. It returns false if it does not exist of this name.
-	Reveal(name string) (value string, ok bool)
-	// Tokens returns the hasher of secrets that clients present. It is not nil once there
+	// RevealSecret decrypts such a secret. It returns false if it does not exist of this name.
+	RevealSecret(name string) (value string, ok bool)
+	// TokenIssuer returns the hasher of secrets that clients present. It is not nil once there
 	// is an engine.
-	Tokens() *token.Issuer
-	// Sandbox reports whether the exchange is a sandbox, which accepts static tokens.
-	Sandbox() bool
-	Configurer
-	SuppressionLister
-	Archiver
-	Explainer
-	Bookkeeper
+	TokenIssuer() *token.Issuer
+	// IsSandbox reports whether the exchange is a sandbox, which accepts static tokens.
+	IsSandbox() bool
+	ConfigEntryStore
+	SuppressionListStore
+	BackupController
+	LeadAndAuctionExplainer
+	StatementSource
 	Eraser
-	Reporter
-	StatusReporter
+	ReportProvider
+	ProcessStatusReporter
 }
 
 // Admin is the HTTP server for operators. All paths except /healthz, /readyz, /metrics and
 // the dashboard's files require authentication.
 type Admin struct {
-	operator     Operator
+	operator     RunningExchange
 	meter        *metrics.Meter
 	password     [32]byte                      // hash of the configured password
 	locked       bool                          // no password is configured
@@ -85,9 +85,9 @@ type Admin struct {
 	tls          *tls.Config // nil: plain HTTP
 	logger       *slog.Logger
 
-	watch        *metrics.History
+	watch        *metrics.MeterHistory
 	overviews    *overviewCache
-	live         *liveFeed
+	live         *liveEventFeed
 	searches     chan struct{} // semaphore
 	benches      chan struct{}
 	deprecations apidocs.Deprecations // nil: no operation is deprecated
@@ -105,9 +105,9 @@ func (a *Admin) SetTLS(config *tls.Config) { a.tls = config }
 // before Serve.
 func (a *Admin) SetMaxHeader(bytes int) { a.http.ReadBufferSize = bytes }
 
-// SetProxies sets the networks of trusted proxies. Behind these, the client's address comes
+// SetTrustedProxies sets the networks of trusted proxies. Behind these, the client's address comes
 // from X-Forwarded-For.
-func (a *Admin) SetProxies(proxies []netip.Prefix) { a.authFailures.SetProxies(proxies) }
+func (a *Admin) SetTrustedProxies(proxies []netip.Prefix) { a.authFailures.SetTrustedProxies(proxies) }
 
 const (
 	maxDocument = 4 << 20  // bytes of a configuration
@@ -121,14 +121,14 @@ const (
 
 // New returns an admin server, which serves once Serve is called. password is the configured
 // one; if it is empty, it never matches.
-func New(operator Operator, meter *metrics.Meter, password string, logger *slog.Logger) *Admin {
+func New(operator RunningExchange, meter *metrics.Meter, password string, logger *slog.Logger) *Admin {
 	a := &Admin{operator: operator, meter: meter, password: sha256.Sum256([]byte(password)), locked: password == "", authFailures: ratelimit.NewAuthFailureLimiter(maxGuesses, meter, logger), logger: logger}
 	a.sessions = newSessionStore()
 	a.deprecations = apidocs.LoadDeprecations(api.AdminYAML())
-	a.watch = metrics.NewHistory(meter)
+	a.watch = metrics.NewMeterHistory(meter)
 	a.overviews = &overviewCache{admin: a, watch: a.watch}
 	a.searches, a.benches = make(chan struct{}, maxSearches), make(chan struct{}, maxBench)
-	a.live = newLiveFeed(a.overviews.overviewEvent)
+	a.live = newLiveEventFeed(a.overviews.overviewEvent)
 	routes := router.New()
 	routes.RedirectTrailingSlash, routes.RedirectFixedPath, routes.HandleOPTIONS = false, false, false
 	routes.NotFound = a.requireRole(market.RoleViewer, func(ctx *fasthttp.RequestCtx) { a.sendError(ctx, httperror.NotFound) })
@@ -137,11 +137,11 @@ func New(operator Operator, meter *metrics.Meter, password string, logger *slog.
 	routes.GET("/readyz", a.rejectUnknownParameters("GET", "/readyz", a.serveReady))
 	routes.GET("/metrics", a.rejectUnknownParameters("GET", "/metrics", a.serveMetrics))
 	a.addDashboardRoutes(routes)
-	routes.POST(pathSession, a.withDeprecationHeaders("POST", pathSession, a.withBody(maxLogin, httperror.BodyTooLarge, a.rejectUnknownParameters("POST", pathSession, a.withAnswer(a.login)))))
+	routes.POST(pathSession, a.withDeprecationHeaders("POST", pathSession, a.withBodyAndRecheckedCaller(maxLogin, httperror.BodyTooLarge, a.rejectUnknownParameters("POST", pathSession, a.withAnswer(a.login)))))
 	a.addAuthenticatedRoutes(routes)
-	a.answer = a.withMetrics(a.withHeadCheck(routes.Handler, routes.NotFound))
+	a.answer = a.withMetrics(a.rejectAmbiguousRequests(routes.Handler, routes.NotFound))
 	a.http = &fasthttp.Server{
-		Handler: a.answer, ErrorHandler: a.handleReadError, ExpectHandler: a.expectContinue, ConnState: connection.TrackIdle, Name: "pingpost", NoDefaultServerHeader: true, Logger: log.New(io.Discard, "", 0),
+		Handler: a.answer, ErrorHandler: a.answerUnreadableRequest, ExpectHandler: a.decideExpectContinue, ConnState: connection.ResetScannerWhenIdle, Name: "pingpost", NoDefaultServerHeader: true, Logger: log.New(io.Discard, "", 0),
 		MaxRequestBodySize: maxDocument, ReadTimeout: slowest, IdleTimeout: slowest, WriteTimeout: 2 * slowest,
 		SecureErrorLogMessage: true, CloseOnShutdown: true, Concurrency: 2 * maxOperators,
 
@@ -173,32 +173,32 @@ func (a *Admin) withMetrics(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 			if ctx.Request.Header.ContentLength() != 0 && ctx.RequestBodyStream() != nil && ctx.UserValue(bodyRead) == nil {
 				ctx.SetConnectionClose() // the unread body would be parsed as the next request
 			}
-			connection.CloseIfUnauthenticated(ctx)
+			connection.CloseUnauthenticatedIfHalfFull(ctx)
 			a.meter.CountAnswer(metrics.RouteAdmin, &ctx.Response, int64(time.Since(begun)))
 		}()
 		h(ctx)
 	}
 }
 
-// withHeadCheck returns a handler that rejects requests that a proxy could interpret
-// differently, and calls h for all others. It treats unusual paths as not found.
-func (a *Admin) withHeadCheck(h, notFound fasthttp.RequestHandler) fasthttp.RequestHandler {
+// rejectAmbiguousRequests returns a handler that rejects requests that a proxy could interpret
+// differently, and calls next for all others. It treats unusual paths as not found.
+func (a *Admin) rejectAmbiguousRequests(next, notFound fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
-		switch bad := request.CheckHead(ctx); {
+		switch bad := request.CheckHeadUnambiguous(ctx); {
 		case bad.Status != 0:
 			a.sendError(ctx, bad)
 			ctx.SetConnectionClose()
-		case !request.IsPlainPath(ctx):
+		case !request.IsNormalizedPath(ctx):
 			notFound(ctx)
 		default:
-			h(ctx)
+			next(ctx)
 		}
 	}
 }
 
-// handleReadError answers a request that the HTTP library could not read: too large, malformed
+// answerUnreadableRequest answers a request that the HTTP library could not read: too large, malformed
 // or too slow.
-func (a *Admin) handleReadError(ctx *fasthttp.RequestCtx, err error) {
+func (a *Admin) answerUnreadableRequest(ctx *fasthttp.RequestCtx, err error) {
 	if errors.Is(err, fasthttp.ErrBodyTooLarge) {
 		a.sendError(ctx, httperror.BodyTooLarge)
 		return
@@ -210,8 +210,8 @@ func (a *Admin) handleReadError(ctx *fasthttp.RequestCtx, err error) {
 
 // Serve accepts connections from the listener and answers requests until Shutdown.
 func (a *Admin) Serve(listener net.Listener) error {
-	c := connection.NewLimiter(listener, maxOperators, maxOperatorsFrom, httperror.NewRequestID, a.meter.CountAcceptError)
-	c.TLS, c.IsProxy, c.OnFailedHandshake = a.tls, a.authFailures.IsProxy, a.meter.CountFailedHandshake
+	c := connection.NewLimiter(listener, maxOperators, maxOperatorsFrom, httperror.NewRequestID, a.meter.ReportAcceptError)
+	c.TLS, c.IsProxy, c.OnFailedHandshake = a.tls, a.authFailures.IsTrustedProxy, a.meter.CountFailedHandshake
 	go a.watch.Run()
 	return a.http.Serve(c)
 }

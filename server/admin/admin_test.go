@@ -14,7 +14,7 @@ import (
 
 // stubOperator is a process that has no engine. A method that no test needs panics.
 type stubOperator struct {
-	Operator
+	RunningExchange
 	apply func(document []byte, dry bool) ([]string, error)
 }
 
@@ -22,21 +22,21 @@ func (stubOperator) Ready() error { return nil }
 
 func (stubOperator) Engine() *engine.Engine { return nil }
 
-func (stubOperator) Hash() (seq, hash uint64, err error) { return 7, 8, nil }
+func (stubOperator) StateHash() (seq, hash uint64, err error) { return 7, 8, nil }
 
 func (stubOperator) Configuration() []byte { return []byte("{}") }
 
 func (stubOperator) Seal(string, string) []byte { return nil }
 
-func (stubOperator) Reveal(string) (string, bool) { return "", false }
+func (stubOperator) RevealSecret(string) (string, bool) { return "", false }
 
-func (stubOperator) Tokens() *token.Issuer { return nil }
+func (stubOperator) TokenIssuer() *token.Issuer { return nil }
 
-func (stubOperator) Sandbox() bool { return false }
+func (stubOperator) IsSandbox() bool { return false }
 
-func (d stubOperator) Apply(document []byte, _ map[string]string, dry bool, _ string) (ConfigurationChanged, error) {
+func (d stubOperator) ApplyConfiguration(document []byte, _ map[string]string, dry bool, _ string) (ConfigurationChangeResult, error) {
 	changes, err := d.apply(document, dry)
-	return ConfigurationChanged{changes, []string{"b: first", `"c"`}, []string{"d"}}, err
+	return ConfigurationChangeResult{changes, []string{"b: first", `"c"`}, []string{"d"}}, err
 }
 
 // admin serves the operator and returns the address.

@@ -30,12 +30,12 @@ func KeyHint(key string) string { return key[:min(hintLength, len(key)/4)] }
 // have two valid keys. With a third one the request must name the key that it replaces, by its
 // hint.
 func (a *Admin) addAPIKey(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-	replaced, err := readReplacedHint(ctx)
+	replaced, err := readHintOfSecretToReplace(ctx)
 	if err != nil {
 		return nil, err
 	}
 	id := pathParameter(ctx, "id")
-	key := newUniqueSecret("key_", e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, e.State().RefOf(event.ObjectSupplier, id)))
+	key := newSecretWithUniqueHint("key_", e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, e.State().RefOf(event.ObjectSupplier, id)))
 	err = e.By(callerNameOf(ctx)).AddCredential(&engine.Credential{
 		Kind: event.CredentialAPIKey, Owner: event.ObjectSupplier, ID: id,
 		Hash: sha256.Sum256([]byte(key)), Hint: KeyHint(key), Replaces: replaced,
@@ -43,20 +43,20 @@ func (a *Admin) addAPIKey(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer an
 	if err != nil {
 		return nil, err
 	}
-	return answerNewSecret(ctx, struct {
+	return answerCreatedSecret(ctx, struct {
 		Key  string `json:"api_key"`
 		Hint string `json:"hint"`
 	}{key, KeyHint(key)})
 }
 
-// newUniqueSecret returns a random secret that begins with prefix. Its hint differs from the
-// hints of the credentials in live, so that operators can tell them apart.
-func newUniqueSecret(prefix string, live []state.Credential) string {
+// newSecretWithUniqueHint returns a random secret that begins with prefix. Its hint differs from the
+// hints of the liveCredentials, so that operators can tell them apart.
+func newSecretWithUniqueHint(prefix string, liveCredentials []state.Credential) string {
 	for {
 		var random [24]byte
 		_, _ = rand.Read(random[:])
 		secret := prefix + hex.EncodeToString(random[:])
-		if !slices.ContainsFunc(live, func(c state.Credential) bool { return c.Hint == KeyHint(secret) }) {
+		if !slices.ContainsFunc(liveCredentials, func(c state.Credential) bool { return c.Hint == KeyHint(secret) }) {
 			return secret
 		}
 	}
@@ -90,8 +90,8 @@ type credentialSummary struct {
 	LastUsed *string `json:"last_used"`
 }
 
-func newCredentialSummary(c *state.Credential) credentialSummary {
-	return credentialSummary{c.Hint, formatTime(c.At), formatTimeOrNull(c.LastUse.UnixNanos())}
+func newCredentialSummary(credential *state.Credential) credentialSummary {
+	return credentialSummary{credential.Hint, formatTimeToSeconds(credential.At), formatTimeOrNull(credential.LastUse.MinuteUnixNanos())}
 }
 
 func (a *Admin) revokeAPIKey(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
@@ -100,16 +100,16 @@ func (a *Admin) revokeAPIKey(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer
 	return nil, revokeMatchingCredentials(e.By(callerNameOf(ctx)), live, func(c *state.Credential) bool { return c.Hint == hint })
 }
 
-// revokeMatchingCredentials revokes all credentials in live for which matches returns true. Without such
+// revokeMatchingCredentials revokes all liveCredentials for which matches returns true. Without such
 // credentials it returns an error.
-func revokeMatchingCredentials(by engine.Operator, live []state.Credential, matches func(*state.Credential) bool) error {
+func revokeMatchingCredentials(operator engine.Operator, liveCredentials []state.Credential, matches func(*state.Credential) bool) error {
 	found := false
-	for i := range live {
-		if !matches(&live[i]) {
+	for i := range liveCredentials {
+		if !matches(&liveCredentials[i]) {
 			continue
 		}
 		found = true
-		if err := by.RevokeCredential(&live[i]); err != nil {
+		if err := operator.RevokeCredential(&liveCredentials[i]); err != nil {
 			return err
 		}
 	}
@@ -121,28 +121,28 @@ func revokeMatchingCredentials(by engine.Operator, live []state.Credential, matc
 
 var errUnknownCredential = httperror.New(404, errcode.NotFound, "There is no such credential, or it was revoked. The list of credentials shows the valid ones.")
 
-// readReplacedHint returns the member replaces of the request's body: the hint of the secret
+// readHintOfSecretToReplace returns the member replaces of the request's body: the hint of the secret
 // that the new one replaces. The body may be missing.
-func readReplacedHint(ctx *fasthttp.RequestCtx) (hint string, err error) {
+func readHintOfSecretToReplace(ctx *fasthttp.RequestCtx) (hint string, err error) {
 	var body struct {
 		Replaces string `json:"replaces"`
 	}
 	if len(requestBodyOf(ctx)) > 0 {
-		err = readJSON(ctx, &body)
+		err = decodeJSONBody(ctx, &body)
 	}
 	return body.Replaces, err
 }
 
 var errUnconfirmed = httperror.New(409, errcode.ConfirmationRequired, "Two secrets are valid, and a new one replaces one of them. Choose a secret in live that is no longer in use, and send its hint in the member replaces.")
 
-// newReplacesRequiredError is the error that two secrets are valid already, so that the request must name
+// newSecretToReplaceRequiredError is the error that two secrets are valid already, so that the request must name
 // the one to replace. The answer lists the valid secrets.
-func newReplacesRequiredError(validSecrets any) error {
-	return &detailedError{failure: errUnconfirmed, members: map[string]any{"live": validSecrets}}
+func newSecretToReplaceRequiredError(validSecrets any) error {
+	return &detailedAPIError{failure: errUnconfirmed, members: map[string]any{"live": validSecrets}}
 }
 
-// addErrorMembers adds JSON members to the error that the request's answer already contains.
-func addErrorMembers(ctx *fasthttp.RequestCtx, members map[string]any) {
+// addMembersToErrorAnswer adds JSON members to the error that the request's answer already contains.
+func addMembersToErrorAnswer(ctx *fasthttp.RequestCtx, members map[string]any) {
 	if members == nil {
 		return
 	}

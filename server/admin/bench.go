@@ -26,9 +26,9 @@ const maxBench = 8
 
 var errTooManyBenches = httperror.New(503, errcode.Unavailable, "Too many test leads are running. Send this request again after the time in Retry-After.")
 
-// operatorTestLead is the body of POST bench, by which an operator sends a test lead through a
+// testLeadRequest is the body of POST bench, by which an operator sends a test lead through a
 // campaign.
-type operatorTestLead struct {
+type testLeadRequest struct {
 	Campaign string          `json:"campaign"`
 	Supplier string          `json:"supplier"`
 	Lead     json.RawMessage `json:"lead"`
@@ -38,13 +38,13 @@ type operatorTestLead struct {
 // ingestTestLead sends an operator's test lead through the exchange as if its supplier had sent
 // it (POST bench). It answers with the answer that the supplier would get.
 func (a *Admin) ingestTestLead(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-	var sent operatorTestLead
-	if err := readJSON(ctx, &sent); err != nil {
+	var sent testLeadRequest
+	if err := decodeJSONBody(ctx, &sent); err != nil {
 		return nil, err
 	}
 	supplier, faults := sent.validate(e)
 	if len(faults) > 0 {
-		return nil, invalidFields(faults)
+		return nil, newInvalidFieldsError(faults)
 	}
 	select {
 	case a.benches <- struct{}{}:
@@ -53,33 +53,33 @@ func (a *Admin) ingestTestLead(ctx *fasthttp.RequestCtx, e *engine.Engine) (answ
 		return nil, errTooManyBenches
 	}
 	var object strictjson.Object
-	body := sent.ingestBody()
+	body := sent.buildIngestBody()
 	if err := object.Parse(body); err != nil {
-		return nil, request.MalformedJSON(request.DescribeJSONError(err))
+		return nil, request.NewMalformedJSONError(request.DescribeJSONError(err))
 	}
 	id := e.NewRequestID()
 	decided, err := e.Ingest(&engine.IngestRequest{
 		Supplier: supplier, Members: object.Members(), Body: body, Test: true, Request: id, Received: a.operator.Now(),
 	})
-	return wrapTestLeadAnswer(ctx, id, &decided, err)
+	return newTestLeadAnswer(ctx, id, &decided, err)
 }
 
 // validate checks the operator's input. It returns the supplier in whose name the lead is sent,
 // or the errors of the fields.
-func (b *operatorTestLead) validate(e *engine.Engine) (supplier *market.Supplier, faults fieldFaults) {
-	faults.addIf(b.Campaign == "", "campaign", errcode.FieldMissingRequired, "the id of a campaign")
+func (b *testLeadRequest) validate(e *engine.Engine) (supplier *market.Supplier, faults fieldErrors) {
+	faults.addErrorIf(b.Campaign == "", "campaign", errcode.FieldMissingRequired, "the id of a campaign")
 	if catalog := e.Catalog(); catalog != nil {
 		supplier = catalog.Suppliers[market.SupplierID(b.Supplier)]
 	}
-	faults.addIf(b.Supplier == "", "supplier", errcode.FieldMissingRequired, "the id of a supplier")
-	faults.addIf(b.Supplier != "" && supplier == nil, "supplier", errcode.FieldUnknown, "the id of a supplier that is configured")
-	faults.addIf(len(b.Lead) == 0 || b.Lead[0] != '{', "lead", errcode.FieldMissingRequired, "the lead's members, as an ingest has them, but for flo_campaign_id and flo_supplier_id")
-	faults.addIf(len(b.Consent) > 0 && b.Consent[0] != '{' && string(b.Consent) != "null", "consent", errcode.FieldWrongType, "an object with members such as tcpa_consent and consent_cert_url")
+	faults.addErrorIf(b.Supplier == "", "supplier", errcode.FieldMissingRequired, "the id of a supplier")
+	faults.addErrorIf(b.Supplier != "" && supplier == nil, "supplier", errcode.FieldUnknown, "the id of a supplier that is configured")
+	faults.addErrorIf(len(b.Lead) == 0 || b.Lead[0] != '{', "lead", errcode.FieldMissingRequired, "the lead's members, as an ingest has them, but for flo_campaign_id and flo_supplier_id")
+	faults.addErrorIf(len(b.Consent) > 0 && b.Consent[0] != '{' && string(b.Consent) != "null", "consent", errcode.FieldWrongType, "an object with members such as tcpa_consent and consent_cert_url")
 	return supplier, faults
 }
 
-// ingestBody returns the JSON body that the supplier would send to the ingest path.
-func (b *operatorTestLead) ingestBody() []byte {
+// buildIngestBody returns the JSON body that the supplier would send to the ingest path.
+func (b *testLeadRequest) buildIngestBody() []byte {
 	members := map[string]json.RawMessage{}
 	for _, object := range []json.RawMessage{b.Lead, b.Consent} {
 		if len(object) > 0 {
@@ -98,14 +98,14 @@ type testLeadAnswer struct {
 	Lead   *string         `json:"lead"`
 }
 
-// wrapTestLeadAnswer wraps the answer that the supplier would get, success or rejection, in an
+// newTestLeadAnswer wraps the answer that the supplier would get, success or rejection, in an
 // answer for the operator. If the engine failed, it returns an error.
-func wrapTestLeadAnswer(ctx *fasthttp.RequestCtx, id market.RequestID, decided *engine.Answer, err error) (answer any, failed error) {
-	if err == nil {
-		lead := decided.Lead.String()
-		return testLeadAnswer{fasthttp.StatusCreated, wire.AppendIngestAnswer(nil, decided), &lead}, nil
+func newTestLeadAnswer(ctx *fasthttp.RequestCtx, id market.RequestID, supplierAnswer *engine.Answer, engineErr error) (answer any, failed error) {
+	if engineErr == nil {
+		lead := supplierAnswer.Lead.String()
+		return testLeadAnswer{fasthttp.StatusCreated, wire.AppendIngestAnswer(nil, supplierAnswer), &lead}, nil
 	}
-	httperror.WriteEngineError(ctx, id, err)
+	httperror.WriteEngineError(ctx, id, engineErr)
 	refused := testLeadAnswer{Status: ctx.Response.StatusCode(), Answer: bytes.Clone(ctx.Response.Body())}
 	ctx.Response.Reset()
 	if refused.Status >= fasthttp.StatusInternalServerError {
@@ -124,43 +124,43 @@ func (a *Admin) getExampleLead(ctx *fasthttp.RequestCtx, e *engine.Engine) (answ
 	}
 	c := catalog.Campaigns[market.CampaignID(ctx.QueryArgs().Peek("campaign"))]
 	if c == nil {
-		return nil, invalidField("campaign", errcode.FieldUnknown, "the id of a campaign that is configured")
+		return nil, newInvalidFieldError("campaign", errcode.FieldUnknown, "the id of a campaign that is configured")
 	}
 	return struct {
 		Campaign string          `json:"campaign"`
 		Supplier *string         `json:"supplier"`
 		Lead     json.RawMessage `json:"lead"`
-	}{string(c.ID), nullIfEmpty(findAcceptedSupplier(catalog, c)), appendExampleLead(nil, c)}, nil
+	}{string(c.ID), nullIfEmpty(findSupplierAllowedInCampaign(catalog, c)), appendExampleLead(nil, c)}, nil
 }
 
-// findAcceptedSupplier returns the id of a supplier that may send leads to the campaign c, or
+// findSupplierAllowedInCampaign returns the id of a supplier that may send leads to the campaign, or
 // "".
-func findAcceptedSupplier(catalog *market.Catalog, c *market.Campaign) string {
+func findSupplierAllowedInCampaign(catalog *market.Catalog, campaign *market.Campaign) (supplierID string) {
 	for _, id := range slices.Sorted(maps.Keys(catalog.Suppliers)) {
-		if c.AcceptsSupplier(id) {
+		if campaign.AcceptsSupplier(id) {
 			return string(id)
 		}
 	}
 	return ""
 }
 
-// appendExampleLead appends a made-up lead that fits the campaign c. It drops members that the
+// appendExampleLead appends a made-up lead that fits the campaign. It drops members that the
 // campaign or its filters would reject, and adds members that they require.
-func appendExampleLead(body []byte, c *market.Campaign) []byte {
-	made := fakedata.MakeLeads(fakedata.Request{Count: 1, Vertical: c.Vertical, State: findSellableState(c), Seed: rand.Int64()})
+func appendExampleLead(body []byte, campaign *market.Campaign) []byte {
+	made := fakedata.MakeLeads(fakedata.Request{Count: 1, Vertical: campaign.Vertical, State: findSellableState(campaign), Seed: rand.Int64()})
 	var object strictjson.Object
 	var lead market.Lead
-	lead.Reset(c.Mapping.SlotCount())
-	if err := object.Parse(made[0].AppendIngest(nil, string(c.ID), "")); err != nil {
+	lead.Reset(campaign.Mapping.SlotCount())
+	if err := object.Parse(made[0].AppendIngest(nil, string(campaign.ID), "")); err != nil {
 		panic("BUG: a lead was made that is no JSON object: " + err.Error())
 	}
 	wrong := map[string]bool{}
-	for _, fault := range c.Mapping.FillFromIngest(&lead, object.Members(), nil) {
+	for _, fault := range campaign.Mapping.FillLeadFromIngest(&lead, object.Members(), nil) {
 		wrong[fault.Field] = true
 	}
-	for i := range c.Filters {
-		if f := &c.Filters[i]; !f.Accepts(&lead) {
-			wrong[c.Mapping.ArrivalName(f.Slot())], wrong[c.Mapping.BuyerName(f.Slot())] = true, true
+	for i := range campaign.Filters {
+		if f := &campaign.Filters[i]; !f.Accepts(&lead) {
+			wrong[campaign.Mapping.ArrivalName(f.FieldSlot())], wrong[campaign.Mapping.BuyerName(f.FieldSlot())] = true, true
 		}
 	}
 	first := true
@@ -175,40 +175,40 @@ func appendExampleLead(body []byte, c *market.Campaign) []byte {
 	for _, m := range object.Members() {
 		name := string(m.Name)
 		if !strings.HasPrefix(name, "flo_") && !wrong[name] {
-			add(name, memberValueJSON(&m))
+			add(name, encodeMemberValue(&m))
 		}
 	}
-	for slot := range c.Mapping.SlotCount() {
-		name := c.Mapping.ArrivalName(market.Slot(slot))
+	for slot := range campaign.Mapping.SlotCount() {
+		name := campaign.Mapping.ArrivalName(market.FieldSlot(slot))
 		if !wrong[name] {
 			continue
 		}
-		if value := c.Mapping.ExampleJSON(market.Slot(slot), c.Filters); value != nil {
+		if value := campaign.Mapping.ExampleValueJSON(market.FieldSlot(slot), campaign.Filters); value != nil {
 			add(name, value)
 		}
 	}
 	return append(body, '}')
 }
 
-// memberValueJSON returns the value of a parsed member as JSON text again.
-func memberValueJSON(m *market.Member) []byte {
+// encodeMemberValue returns the value of a parsed member as JSON text again.
+func encodeMemberValue(m *market.JSONMember) []byte {
 	if m.Kind == market.JSONString {
 		return escape.AppendJSONString(nil, m.Text)
 	}
 	return m.Text
 }
 
-// findSellableState returns a US state that the campaign c and one of its buyers accept, or
+// findSellableState returns a US state that the campaign and one of its buyers accept, or
 // California if there is no such state.
-func findSellableState(c *market.Campaign) market.USState {
+func findSellableState(campaign *market.Campaign) market.USState {
 	places := fakedata.Places()
 	for i := range places {
 		state := market.ParseUSState([]byte(places[i].State))
-		if !c.AcceptsState(places[i].State) {
+		if !campaign.FiltersAcceptState(places[i].State) {
 			continue
 		}
-		for j := range c.FilterSets {
-			if c.FilterSets[j].States.Has(state) {
+		for j := range campaign.FilterSets {
+			if campaign.FilterSets[j].States.Has(state) {
 				return state
 			}
 		}

@@ -14,11 +14,11 @@ const bodyRead = "body"
 // (Expect: 100-continue). The flag becomes true once the head is accepted.
 const bodyExpected = "body expected"
 
-// expectContinue decides about a request that waits for permission to send its body (Expect:
+// decideExpectContinue decides about a request that waits for permission to send its body (Expect:
 // 100-continue). It runs the handlers with the head alone. It returns StatusContinue if they
 // want the body, or the status of the answer. So an unauthenticated client is rejected before
 // it sends a body.
-func (a *Admin) expectContinue(ctx *fasthttp.RequestCtx) (status int) {
+func (a *Admin) decideExpectContinue(ctx *fasthttp.RequestCtx) (status int) {
 	ctx.SetUserValue(bodyExpected, false)
 	a.answer(ctx)
 	accepted := ctx.UserValue(bodyExpected) == true
@@ -29,14 +29,14 @@ func (a *Admin) expectContinue(ctx *fasthttp.RequestCtx) (status int) {
 	return ctx.Response.StatusCode()
 }
 
-// handleExpectedBody is called by handlers before they read the body. It returns true if the
+// allowOrRejectExpectedBody is called by handlers before they read the body. It returns true if the
 // client still waits for permission to send it; the handler must then return. It has allowed
-// the body, or rejected one over limit with the error tooLarge.
-func (a *Admin) handleExpectedBody(ctx *fasthttp.RequestCtx, limit int, tooLarge httperror.Error) bool {
+// the body, or rejected one over maxBytes with the error tooLarge.
+func (a *Admin) allowOrRejectExpectedBody(ctx *fasthttp.RequestCtx, maxBytes int, tooLarge httperror.Error) (mustReturn bool) {
 	switch {
 	case ctx.UserValue(bodyExpected) == nil:
 		return false
-	case ctx.Request.Header.ContentLength() > limit:
+	case ctx.Request.Header.ContentLength() > maxBytes:
 		a.sendError(ctx, tooLarge)
 	default:
 		ctx.SetUserValue(bodyExpected, true)
@@ -44,14 +44,14 @@ func (a *Admin) handleExpectedBody(ctx *fasthttp.RequestCtx, limit int, tooLarge
 	return true
 }
 
-// withBody returns a handler that reads the request's body before it calls h. A body over limit
+// withBodyAndRecheckedCaller returns a handler that reads the request's body before it calls h. A body over maxBytes
 // gets the error tooLarge. The caller's credential is checked again after the body has arrived.
-func (a *Admin) withBody(limit int, tooLarge httperror.Error, h fasthttp.RequestHandler) fasthttp.RequestHandler {
+func (a *Admin) withBodyAndRecheckedCaller(maxBytes int, tooLarge httperror.Error, h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
-		if a.handleExpectedBody(ctx, limit, tooLarge) {
+		if a.allowOrRejectExpectedBody(ctx, maxBytes, tooLarge) {
 			return
 		}
-		body, bad := request.ReadBody(ctx, nil, limit)
+		body, bad := request.ReadBody(ctx, nil, maxBytes)
 		if bad == httperror.BodyTooLarge {
 			bad = tooLarge
 		}

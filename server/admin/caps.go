@@ -31,8 +31,8 @@ type capUsage struct {
 	Until    *string         `json:"until"`
 }
 
-// capList collects caps for the answer to GET caps, with their usage at the time now.
-type capList struct {
+// capUsageList collects caps for the answer to GET caps, with their usage at the time now.
+type capUsageList struct {
 	state *state.State
 	now   int64
 	caps  []capUsage
@@ -47,7 +47,7 @@ func (a *Admin) listCapUsage(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer
 	if catalog == nil {
 		return nil, httperror.Unavailable
 	}
-	list := capList{state: e.State(), now: a.operator.Now(), caps: []capUsage{}}
+	list := capUsageList{state: e.State(), now: a.operator.Now(), caps: []capUsage{}}
 	shownBuyers := map[market.BuyerID]bool{}
 	for _, id := range slices.Sorted(maps.Keys(catalog.Campaigns)) {
 		c := catalog.Campaigns[id]
@@ -71,28 +71,28 @@ func (a *Admin) listCapUsage(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer
 	return map[string]any{"caps": list.caps}, nil
 }
 
-func (l *capList) addCaps(scope string, campaign market.CampaignID, buyer market.BuyerID, currency market.Currency, caps []*market.Cap) {
+func (l *capUsageList) addCaps(scope string, campaign market.CampaignID, buyer market.BuyerID, currency market.Currency, caps []*market.Cap) {
 	for _, limit := range caps {
 		standing := l.state.CapUsage(limit, l.now)
 		usage := capUsage{
 			Scope: scope, Campaign: nullIfEmpty(string(campaign)), Buyer: nullIfEmpty(string(buyer)), Period: limit.Period.String(), Unit: limit.Unit.String(),
-			Limit: capAmount(limit.Unit, limit.Limit), Used: capAmount(limit.Unit, standing.Used), Reserved: capAmount(limit.Unit, standing.Reserved),
+			Limit: capValueForJSON(limit.Unit, limit.Limit), Used: capValueForJSON(limit.Unit, standing.Used), Reserved: capValueForJSON(limit.Unit, standing.Reserved),
 		}
 		if limit.Unit == market.UnitMoney {
 			usage.Currency = encodeJSON(nullIfEmpty(currency.String()))
 		}
 		if limit.Period != calendar.Total && standing.Until != math.MaxInt64 {
-			usage.From, usage.Until = nullIfEmpty(formatExactTime(standing.From)), nullIfEmpty(formatExactTime(standing.Until))
+			usage.From, usage.Until = nullIfEmpty(formatTimeWithNanos(standing.From)), nullIfEmpty(formatTimeWithNanos(standing.Until))
 		}
 		l.caps = append(l.caps, usage)
 	}
 }
 
-// capAmount returns the value n of a cap for JSON: as money if the cap limits money, and as a
+// capValueForJSON returns the value of a cap for JSON: as money if the cap limits money, and as a
 // number otherwise.
-func capAmount(unit market.CapUnit, n int64) any {
+func capValueForJSON(unit market.CapUnit, value int64) any {
 	if unit == market.UnitMoney {
-		return market.Money(n)
+		return market.Money(value)
 	}
-	return n
+	return value
 }

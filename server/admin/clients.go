@@ -15,52 +15,52 @@ import (
 	"pingpost/server/httperror"
 )
 
-// ownerHandler handles a request about the supplier or buyer that its path names.
-type ownerHandler func(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error)
+// supplierOrBuyerHandler handles a request about the supplier or buyer that its path names.
+type supplierOrBuyerHandler func(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error)
 
-// withOwner returns a handler that finds the supplier or buyer (kind) in the path, and passes
+// withSupplierOrBuyerFromPath returns a handler that finds the supplier or buyer (kind) in the path, and passes
 // it to h. It answers 404 if there never was one with this id.
-func (a *Admin) withOwner(kind event.ObjectKind, h ownerHandler) fasthttp.RequestHandler {
+func (a *Admin) withSupplierOrBuyerFromPath(kind event.ConfigObjectKind, h supplierOrBuyerHandler) fasthttp.RequestHandler {
 	return a.withEngine(func(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 		id := pathParameter(ctx, "id")
 		ref := e.State().RefOf(kind, id)
 		if ref == 0 {
 			return nil, errUnknownOwner
 		}
-		return h(ctx, &owner{engine: e, kind: kind, id: id, ref: ref})
+		return h(ctx, &supplierOrBuyer{engine: e, kind: kind, id: id, ref: ref})
 	})
 }
 
 var errUnknownOwner = httperror.New(404, errcode.NotFound, "No supplier or buyer of this id was ever configured.")
 
-// owner is the supplier or buyer that the request's path names. The handlers here change its
+// supplierOrBuyer is the supplier or buyer that the request's path names. The handlers here change its
 // credentials.
-type owner struct {
+type supplierOrBuyer struct {
 	engine *engine.Engine
-	kind   event.ObjectKind
+	kind   event.ConfigObjectKind
 	id     string
-	ref    market.Ref
+	ref    market.PermanentNumber
 }
 
 // liveCredentials returns the owner's valid credentials of one kind, such as API keys, oldest
 // first.
-func (o *owner) liveCredentials(kind event.CredentialKind) []state.Credential {
+func (o *supplierOrBuyer) liveCredentials(kind event.CredentialKind) []state.Credential {
 	return o.engine.State().CredentialsOf(kind, o.kind, o.ref)
 }
 
-// liveClientSecrets returns the valid secrets of the owner's OAuth client with this id.
-func (o *owner) liveClientSecrets(client string) (secrets []state.Credential) {
+// liveOAuthClientSecrets returns the valid secrets of the owner's OAuth client clientID.
+func (o *supplierOrBuyer) liveOAuthClientSecrets(clientID string) (secrets []state.Credential) {
 	for _, c := range o.liveCredentials(event.CredentialOAuthClient) {
-		if c.Client == client {
+		if c.Client == clientID {
 			secrets = append(secrets, c)
 		}
 	}
 	return secrets
 }
 
-// listClients lists the OAuth clients of a supplier or buyer. For each valid secret it has the
+// listOAuthClients lists the OAuth clients of a supplier or buyer. For each valid secret it has the
 // hint, the scopes, and the times of creation and last use.
-func (a *Admin) listClients(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
+func (a *Admin) listOAuthClients(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
 	type client struct {
 		ID      string                    `json:"client_id"`
 		Secrets []scopedCredentialSummary `json:"secrets"`
@@ -84,20 +84,20 @@ type scopedCredentialSummary struct {
 	Scopes []string `json:"scopes"`
 }
 
-func newScopedCredentialSummary(c *state.Credential) scopedCredentialSummary {
-	return scopedCredentialSummary{credentialSummary: newCredentialSummary(c), Scopes: c.Scopes.Names()}
+func newScopedCredentialSummary(credential *state.Credential) scopedCredentialSummary {
+	return scopedCredentialSummary{credentialSummary: newCredentialSummary(credential), Scopes: credential.Scopes.Names()}
 }
 
-// addClientSecret creates a secret for an OAuth client. The first secret also creates the
+// addOAuthClientSecret creates a secret for an OAuth client. The first secret also creates the
 // client. Only this answer shows the secret. Two secrets of a client may be valid. With a third
 // one the body must name the secret that it replaces. If the body has no scopes, the new secret
 // has those of the newest one.
-func (a *Admin) addClientSecret(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
+func (a *Admin) addOAuthClientSecret(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
 	client := pathParameter(ctx, "client")
 	if client == "" || len(client) > maxClient || strings.ContainsFunc(client, isInvalidInClientID) {
-		return nil, invalidField("client_id", errcode.FieldInvalidFormat, "1 to 128 visible ASCII characters and no colon")
+		return nil, newInvalidFieldError("client_id", errcode.FieldInvalidFormat, "1 to 128 visible ASCII characters and no colon")
 	}
-	live := o.liveClientSecrets(client)
+	live := o.liveOAuthClientSecrets(client)
 	otherwise := event.ScopePing | event.ScopePost
 	if o.kind == event.ObjectBuyer {
 		otherwise = event.ScopeWebhook
@@ -109,19 +109,19 @@ func (a *Admin) addClientSecret(ctx *fasthttp.RequestCtx, o *owner) (answer any,
 	if err != nil {
 		return nil, err
 	}
-	replaced, err := readReplacedHint(ctx)
+	replaced, err := readHintOfSecretToReplace(ctx)
 	if err != nil {
 		return nil, err
 	}
-	secret := newUniqueSecret("sec_", live)
+	secret := newSecretWithUniqueHint("sec_", live)
 	err = o.engine.By(callerNameOf(ctx)).AddCredential(&engine.Credential{
 		Kind: event.CredentialOAuthClient, Owner: o.kind, ID: o.id, Client: client, Scopes: scopes,
-		Hash: a.operator.Tokens().HashClient([]byte(client), []byte(secret)), Hint: KeyHint(secret), Replaces: replaced,
+		Hash: a.operator.TokenIssuer().HashClient([]byte(client), []byte(secret)), Hint: KeyHint(secret), Replaces: replaced,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return answerNewSecret(ctx, struct {
+	return answerCreatedSecret(ctx, struct {
 		Client string   `json:"client_id"`
 		Secret string   `json:"client_secret"`
 		Hint   string   `json:"hint"`
@@ -142,7 +142,7 @@ func readScopes(ctx *fasthttp.RequestCtx, defaultScopes event.TokenScopes) (scop
 		Scopes *[]string `json:"scopes"`
 	}
 	if len(requestBodyOf(ctx)) > 0 {
-		err = readJSON(ctx, &body)
+		err = decodeJSONBody(ctx, &body)
 	}
 	if err != nil || body.Scopes == nil {
 		return defaultScopes, err
@@ -156,29 +156,29 @@ func readScopes(ctx *fasthttp.RequestCtx, defaultScopes event.TokenScopes) (scop
 		scopes |= scope
 	}
 	if scopes == 0 {
-		err = invalidField("scopes", errcode.FieldNotAllowedValue, "one or more of ping, post and webhook")
+		err = newInvalidFieldError("scopes", errcode.FieldNotAllowedValue, "one or more of ping, post and webhook")
 	}
 	return scopes, err
 }
 
-// revokeClient revokes all secrets of an OAuth client. Access tokens that the client got with
+// revokeOAuthClient revokes all secrets of an OAuth client. Access tokens that the client got with
 // them end too.
-func (a *Admin) revokeClient(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
-	return nil, revokeMatchingCredentials(o.engine.By(callerNameOf(ctx)), o.liveClientSecrets(pathParameter(ctx, "client")), func(*state.Credential) bool { return true })
+func (a *Admin) revokeOAuthClient(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
+	return nil, revokeMatchingCredentials(o.engine.By(callerNameOf(ctx)), o.liveOAuthClientSecrets(pathParameter(ctx, "client")), func(*state.Credential) bool { return true })
 }
 
-// revokeClientSecret revokes one secret of an OAuth client, by its hint. Access tokens that the
+// revokeOAuthClientSecret revokes one secret of an OAuth client, by its hint. Access tokens that the
 // client got with it end too.
-func (a *Admin) revokeClientSecret(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
+func (a *Admin) revokeOAuthClientSecret(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
 	hint := pathParameter(ctx, "hint")
-	return nil, revokeMatchingCredentials(o.engine.By(callerNameOf(ctx)), o.liveClientSecrets(pathParameter(ctx, "client")), func(c *state.Credential) bool { return c.Hint == hint })
+	return nil, revokeMatchingCredentials(o.engine.By(callerNameOf(ctx)), o.liveOAuthClientSecrets(pathParameter(ctx, "client")), func(c *state.Credential) bool { return c.Hint == hint })
 }
 
 // sandboxOnly returns a handler that calls h in a sandbox and answers 404 elsewhere. Static
 // tokens exist only in a sandbox.
-func (a *Admin) sandboxOnly(h ownerHandler) ownerHandler {
-	return func(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
-		if !a.operator.Sandbox() {
+func (a *Admin) sandboxOnly(h supplierOrBuyerHandler) supplierOrBuyerHandler {
+	return func(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
+		if !a.operator.IsSandbox() {
 			return nil, httperror.New(404, errcode.NotFound, "Only a sandbox has static tokens. Set sandbox: true in its configuration, or use an OAuth client.")
 		}
 		return h(ctx, o)
@@ -187,10 +187,12 @@ func (a *Admin) sandboxOnly(h ownerHandler) ownerHandler {
 
 // staticTokenID returns the id of a static token in the API: the beginning of its hash. The
 // hint cannot be the id, because tokens from a configuration may begin alike.
-func staticTokenID(c *state.Credential) string { return hex.EncodeToString(c.Hash[:6]) }
+func staticTokenID(credential *state.Credential) string {
+	return hex.EncodeToString(credential.Hash[:6])
+}
 
-// listTokens lists the static tokens of a supplier or buyer, without their values.
-func (a *Admin) listTokens(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
+// listStaticTokens lists the static tokens of a supplier or buyer, without their values.
+func (a *Admin) listStaticTokens(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
 	return map[string]any{"tokens": convertAll(o.liveCredentials(event.CredentialBearer), func(c *state.Credential) scopedCredentialSummary {
 		token := newScopedCredentialSummary(c)
 		token.ID = staticTokenID(c)
@@ -198,23 +200,23 @@ func (a *Admin) listTokens(ctx *fasthttp.RequestCtx, o *owner) (answer any, err 
 	})}, nil
 }
 
-// addToken creates a static bearer token for a supplier or buyer. Only this answer shows the
+// addStaticToken creates a static bearer token for a supplier or buyer. Only this answer shows the
 // token, and it is valid until an operator revokes it. If the body has no scopes, the token has
 // all scopes.
-func (a *Admin) addToken(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
+func (a *Admin) addStaticToken(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
 	scopes, err := readScopes(ctx, event.ScopePing|event.ScopePost|event.ScopeWebhook)
 	if err != nil {
 		return nil, err
 	}
-	token := newUniqueSecret("tok_", o.liveCredentials(event.CredentialBearer))
+	token := newSecretWithUniqueHint("tok_", o.liveCredentials(event.CredentialBearer))
 	made := engine.Credential{
 		Kind: event.CredentialBearer, Owner: o.kind, ID: o.id, Scopes: scopes,
-		Hash: a.operator.Tokens().HashBearer([]byte(token)), Hint: KeyHint(token),
+		Hash: a.operator.TokenIssuer().HashBearer([]byte(token)), Hint: KeyHint(token),
 	}
 	if err := o.engine.By(callerNameOf(ctx)).AddCredential(&made); err != nil {
 		return nil, err
 	}
-	return answerNewSecret(ctx, struct {
+	return answerCreatedSecret(ctx, struct {
 		Token  string   `json:"token"`
 		ID     string   `json:"id"`
 		Hint   string   `json:"hint"`
@@ -222,7 +224,7 @@ func (a *Admin) addToken(ctx *fasthttp.RequestCtx, o *owner) (answer any, err er
 	}{token, staticTokenID(&state.Credential{Hash: made.Hash}), KeyHint(token), scopes.Names()})
 }
 
-func (a *Admin) revokeToken(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
+func (a *Admin) revokeStaticToken(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
 	id := pathParameter(ctx, "token")
 	return nil, revokeMatchingCredentials(o.engine.By(callerNameOf(ctx)), o.liveCredentials(event.CredentialBearer), func(c *state.Credential) bool { return staticTokenID(c) == id })
 }

@@ -26,7 +26,7 @@ var (
 	errApplyUnderWay    = httperror.New(409, errcode.Conflict, "Another configuration is being applied. Check its changes, then send this one again.")
 	errCrossOrigin      = httperror.New(403, errcode.Forbidden, "A page of another origin sent this request through a browser. Send it from a page of this address, or without a browser.")
 	errNotAuthenticated = httperror.New(401, errcode.Unauthorized, "Authentication is required: a session, a personal API token as a bearer token, or HTTP Basic with a user's name and password, or with any name and the configured password.")
-	errBadPassword      = httperror.New(401, errcode.Unauthorized, "The password is wrong. Send the configured password by HTTP Basic, with any user name.").AsWrongCredential()
+	errBadPassword      = httperror.New(401, errcode.Unauthorized, "The password is wrong. Send the configured password by HTTP Basic, with any user name.").CountedAsWrongCredential()
 )
 
 // slowest limits the time to receive an operator's request, and half of the time to send the
@@ -39,36 +39,36 @@ func (a *Admin) sendError(ctx *fasthttp.RequestCtx, failure httperror.Error, fie
 	httperror.Write(ctx, httperror.NewRequestID(), failure, fields...)
 }
 
-// detailedError is an error of the API with the errors of single fields of the request, and with
+// detailedAPIError is an error of the API with the errors of single fields of the request, and with
 // further members of its JSON document.
-type detailedError struct {
+type detailedAPIError struct {
 	failure httperror.Error
 	fields  []market.FieldError
 	members map[string]any
 }
 
-func (d *detailedError) Error() string { return d.failure.Message }
+func (d *detailedAPIError) Error() string { return d.failure.Message }
 
-func invalidFields(fields []market.FieldError) error {
-	return &detailedError{failure: httperror.InvalidPayload, fields: fields}
+func newInvalidFieldsError(fields []market.FieldError) error {
+	return &detailedAPIError{failure: httperror.InvalidPayload, fields: fields}
 }
 
-// fieldFaults collects the errors of a request's fields.
-type fieldFaults []market.FieldError
+// fieldErrors collects the errors of a request's fields.
+type fieldErrors []market.FieldError
 
-// addIf adds an error of a field if the field is bad.
-func (f *fieldFaults) addIf(bad bool, field, code, expected string) {
-	if bad {
+// addErrorIf adds an error of a field if isInvalid is set.
+func (f *fieldErrors) addErrorIf(isInvalid bool, field, code, expected string) {
+	if isInvalid {
 		*f = append(*f, market.FieldError{Field: field, Code: code, Expected: expected})
 	}
 }
 
-func invalidField(name, code, expected string) error {
-	return invalidFields([]market.FieldError{{Field: name, Code: code, Expected: expected}})
+func newInvalidFieldError(fieldName, code, expected string) error {
+	return newInvalidFieldsError([]market.FieldError{{Field: fieldName, Code: code, Expected: expected}})
 }
 
-// rawJSON is an encoded JSON document.
-type rawJSON []byte
+// encodedJSON is an encoded JSON document.
+type encodedJSON []byte
 
 // withAnswer returns a handler that answers with the document that h returns, as JSON or as a stream,
 // or with its error. Without a document the status is 204, unless h has set another one.
@@ -86,7 +86,7 @@ func (a *Admin) withAnswer(h func(ctx *fasthttp.RequestCtx) (answer any, err err
 			}
 		case interface{ sendAnswer(*fasthttp.RequestCtx) }:
 			answer.sendAnswer(ctx)
-		case rawJSON:
+		case encodedJSON:
 			ctx.SetContentType(httperror.TypeJSON)
 			ctx.SetBody(answer)
 		default:
@@ -111,7 +111,7 @@ func (a *Admin) withEngine(h func(ctx *fasthttp.RequestCtx, e *engine.Engine) (a
 // configuration. Unknown errors are a 503.
 func (a *Admin) sendAsAPIError(ctx *fasthttp.RequestCtx, err error) {
 	var failure httperror.Error
-	var detailed *detailedError
+	var detailed *detailedAPIError
 	var conflict *ConfigEntryConflict
 	var problems *syntax.Problems
 	var rotation *engine.RotationError
@@ -120,11 +120,11 @@ func (a *Admin) sendAsAPIError(ctx *fasthttp.RequestCtx, err error) {
 		a.sendError(ctx, failure)
 	case errors.As(err, &detailed):
 		a.sendError(ctx, detailed.failure, detailed.fields...)
-		addErrorMembers(ctx, detailed.members)
+		addMembersToErrorAnswer(ctx, detailed.members)
 	case errors.As(err, &conflict):
 		a.sendAsAPIError(ctx, conflict.asAPIError())
 	case errors.As(err, &rotation):
-		a.sendAsAPIError(ctx, newReplacesRequiredError(convertAll(rotation.Active, newCredentialSummary)))
+		a.sendAsAPIError(ctx, newSecretToReplaceRequiredError(convertAll(rotation.Active, newCredentialSummary)))
 	case errors.Is(err, engine.ErrNotFound):
 		a.sendError(ctx, httperror.New(404, errcode.NotFound, err.Error()))
 	case errors.Is(err, engine.ErrConflict):
@@ -132,15 +132,15 @@ func (a *Admin) sendAsAPIError(ctx *fasthttp.RequestCtx, err error) {
 	case errors.Is(err, engine.ErrNoAccount):
 		a.sendError(ctx, httperror.New(409, errcode.NoAccount, err.Error()))
 	case errors.As(err, &problems):
-		a.sendError(ctx, httperror.New(422, errcode.InvalidPayload, err.Error()), fieldErrorsOfProblems(*problems)...)
+		a.sendError(ctx, httperror.New(422, errcode.InvalidPayload, err.Error()), configurationFieldErrors(*problems)...)
 	default:
 		a.sendError(ctx, httperror.New(503, errcode.Unavailable, err.Error()))
 	}
 }
 
-// fieldErrorsOfProblems returns the validation errors of a configuration document as field errors of an
+// configurationFieldErrors returns the validation errors of a configuration document as field errors of an
 // answer, at most maxMistakes.
-func fieldErrorsOfProblems(problems syntax.Problems) []market.FieldError {
+func configurationFieldErrors(problems syntax.Problems) []market.FieldError {
 	problems = problems[:min(len(problems), maxMistakes)]
 	list := make([]market.FieldError, 0, len(problems))
 	for _, problem := range problems {
@@ -161,12 +161,12 @@ func (a *Admin) getConfiguration(*fasthttp.RequestCtx) (answer any, err error) {
 	if document == nil {
 		return nil, httperror.Unavailable
 	}
-	return rawJSON(document), nil
+	return encodedJSON(document), nil
 }
 
-// ConfigurationChanged is the answer to a configuration document: the changes that it makes,
+// ConfigurationChangeResult is the answer to a configuration document: the changes that it makes,
 // and remarks on it.
-type ConfigurationChanged struct {
+type ConfigurationChangeResult struct {
 	Changes   []string `json:"changes"`
 	Unapplied []string `json:"unapplied"` // initial values that were not applied
 	Warnings  []string `json:"warnings"`  // about things that are allowed but probably unintended
@@ -175,11 +175,11 @@ type ConfigurationChanged struct {
 // applyConfiguration activates the configuration document in the request's body, and answers
 // with the changes. With ?dry=1 it only lists the changes.
 func (a *Admin) applyConfiguration(ctx *fasthttp.RequestCtx) (answer any, err error) {
-	document, variables, err := readDocument(ctx)
+	document, variables, err := readConfigurationDocument(ctx)
 	if err != nil {
 		return nil, err
 	}
-	changed, err := a.operator.Apply(document, variables, isDryRun(ctx.QueryArgs()), callerNameOf(ctx))
+	changed, err := a.operator.ApplyConfiguration(document, variables, isDryRun(ctx.QueryArgs()), callerNameOf(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -191,9 +191,9 @@ func (a *Admin) applyConfiguration(ctx *fasthttp.RequestCtx) (answer any, err er
 // TypeApply is the media type of a document with the environment variables that it uses.
 const TypeApply = "application/vnd.pingpost.apply+json"
 
-// readDocument returns the configuration document in the request's body. With the media type
+// readConfigurationDocument returns the configuration document in the request's body. With the media type
 // TypeApply the body also has the variables that the document uses.
-func readDocument(ctx *fasthttp.RequestCtx) (document []byte, variables map[string]string, err error) {
+func readConfigurationDocument(ctx *fasthttp.RequestCtx) (document []byte, variables map[string]string, err error) {
 	if kind, _, _ := strings.Cut(string(ctx.Request.Header.ContentType()), ";"); !strings.EqualFold(strings.TrimSpace(kind), TypeApply) {
 		return requestBodyOf(ctx), nil, nil
 	}
@@ -204,7 +204,7 @@ func readDocument(ctx *fasthttp.RequestCtx) (document []byte, variables map[stri
 	decoder := json.NewDecoder(bytes.NewReader(requestBodyOf(ctx)))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&sent); err != nil || sent.Document == nil || decoder.More() {
-		return nil, nil, request.MalformedJSON("The body is not an object of document, a text, and variables, an object of texts.")
+		return nil, nil, request.NewMalformedJSONError("The body is not an object of document, a text, and variables, an object of texts.")
 	}
 	return []byte(*sent.Document), sent.Variables, nil
 }
@@ -222,19 +222,19 @@ func isDryRun(query *fasthttp.Args) bool {
 	return true
 }
 
-// readJSON decodes the request's body, which must be a JSON object, into the struct to which
-// into points.
-func readJSON(ctx *fasthttp.RequestCtx, into any) error {
-	err := strictjson.Unmarshal(requestBodyOf(ctx), into)
+// decodeJSONBody decodes the request's body, which must be a JSON object, into the struct to
+// which destination points.
+func decodeJSONBody(ctx *fasthttp.RequestCtx, destination any) error {
+	err := strictjson.Unmarshal(requestBodyOf(ctx), destination)
 	var syntax *strictjson.SyntaxError
 	var wrong *strictjson.TypeError
 	switch {
 	case errors.As(err, &syntax), !bytes.HasPrefix(bytes.TrimLeft(requestBodyOf(ctx), " \t\r\n"), []byte("{")): // null would fit any type
-		return request.MalformedJSON(request.DescribeJSONError(err))
+		return request.NewMalformedJSONError(request.DescribeJSONError(err))
 	case err == nil:
 		return nil
 	case errors.As(err, &wrong) && wrong.Field != "":
-		return invalidField(wrong.Field, errcode.FieldWrongType, "a value of another type")
+		return newInvalidFieldError(wrong.Field, errcode.FieldWrongType, "a value of another type")
 	}
-	return invalidField("body", errcode.FieldWrongType, "an object whose members have their types and ranges")
+	return newInvalidFieldError("body", errcode.FieldWrongType, "an object whose members have their types and ranges")
 }

@@ -18,18 +18,18 @@ import (
 	"pingpost/server/request"
 )
 
-// Configurer reads and changes single entries of the configuration, such as one buyer. The
+// ConfigEntryStore reads and changes single entries of the configuration, such as one buyer. The
 // exchange implements it.
-type Configurer interface {
-	// Items returns the current entries of a kind.
-	Items(kind canonical.Kind) ([]ConfigEntry, error)
-	// Item returns an entry, or engine.ErrNotFound.
-	Item(ref canonical.Ref) (*ConfigEntry, error)
-	// ChangeItem applies or removes an entry. The error is *ConfigEntryConflict,
+type ConfigEntryStore interface {
+	// ConfigEntries returns the current entries of a kind.
+	ConfigEntries(kind canonical.Collection) ([]ConfigEntry, error)
+	// ConfigEntry returns an entry, or engine.ErrNotFound.
+	ConfigEntry(ref canonical.EntryRef) (*ConfigEntry, error)
+	// ChangeConfigEntry applies or removes an entry. The error is *ConfigEntryConflict,
 	// engine.ErrNotFound or *syntax.Problems.
-	ChangeItem(change *ConfigEntryChange) (*ConfigEntryChanged, error)
+	ChangeConfigEntry(change *ConfigEntryChange) (*ConfigEntryChangeResult, error)
 	// History returns the changes of the configuration, newest first.
-	History(query HistoryQuery) (*HistoryPage, error)
+	History(query ConfigHistoryQuery) (*ConfigHistoryPage, error)
 }
 
 // ConfigEntry is an active entry of the configuration, such as one buyer, in JSON.
@@ -45,16 +45,16 @@ type ConfigEntry struct {
 // ConfigEntryChange is an operator's request to create, replace or remove one entry of the
 // configuration.
 type ConfigEntryChange struct {
-	canonical.Ref
+	canonical.EntryRef
 	Document []byte // JSON; nil: remove the entry
 	IfMatch  string // etag of the version that the change is based on; empty: a new entry
 	By       string
 	Dry      bool
 }
 
-// ConfigEntryChanged is the result of a ConfigEntryChange: the differences, and remarks on
+// ConfigEntryChangeResult is the result of a ConfigEntryChange: the differences, and remarks on
 // them.
-type ConfigEntryChanged struct {
+type ConfigEntryChangeResult struct {
 	ETag      string   `json:"etag,omitempty"` // empty: the entry was removed
 	Changes   []string `json:"changes"`
 	Unapplied []string `json:"unapplied"`
@@ -75,37 +75,39 @@ func (c *ConfigEntryConflict) Error() string { return c.Message }
 // maxItem is the greatest size of a configuration entry in bytes.
 const maxItem = 1 << 20
 
-func (a *Admin) addConfigEntryRoutes(add, addLarge func(method, path string, h fasthttp.RequestHandler)) {
+func (a *Admin) addConfigEntryRoutes(add, addForLargeBody func(method, path string, h fasthttp.RequestHandler)) {
 	add("GET", "/admin/v1/config/history", a.withAnswer(a.getConfigHistory))
 	add("GET", "/admin/v1/config/defaults", a.withAnswer(a.getConfigDefaults))
-	for _, kind := range canonical.Kinds {
+	for _, kind := range canonical.Collections {
 		at := "/admin/v1/config/" + string(kind)
 		add("GET", at, a.withAnswer(func(*fasthttp.RequestCtx) (any, error) { return a.listConfigEntries(kind) }))
-		add("GET", at+"/{id}", a.withAnswer(func(ctx *fasthttp.RequestCtx) (any, error) { return a.getConfigEntry(ctx, configRefFrom(ctx, kind)) }))
-		addLarge("PUT", at+"/{id}", a.withAnswer(func(ctx *fasthttp.RequestCtx) (any, error) {
-			return a.changeConfigEntry(ctx, configRefFrom(ctx, kind), requestBodyOf(ctx))
+		add("GET", at+"/{id}", a.withAnswer(func(ctx *fasthttp.RequestCtx) (any, error) {
+			return a.getConfigEntry(ctx, configEntryRefFromPath(ctx, kind))
+		}))
+		addForLargeBody("PUT", at+"/{id}", a.withAnswer(func(ctx *fasthttp.RequestCtx) (any, error) {
+			return a.putOrDeleteConfigEntry(ctx, configEntryRefFromPath(ctx, kind), requestBodyOf(ctx))
 		}))
 		add("DELETE", at+"/{id}", a.withAnswer(func(ctx *fasthttp.RequestCtx) (any, error) {
-			return a.changeConfigEntry(ctx, configRefFrom(ctx, kind), nil)
+			return a.putOrDeleteConfigEntry(ctx, configEntryRefFromPath(ctx, kind), nil)
 		}))
 	}
 }
 
-func configRefFrom(ctx *fasthttp.RequestCtx, kind canonical.Kind) canonical.Ref {
+func configEntryRefFromPath(ctx *fasthttp.RequestCtx, kind canonical.Collection) canonical.EntryRef {
 	id := pathParameter(ctx, "id")
-	return canonical.Ref{Kind: kind, ID: strings.Clone(id)}
+	return canonical.EntryRef{Kind: kind, ID: strings.Clone(id)}
 }
 
-func (a *Admin) listConfigEntries(kind canonical.Kind) (answer any, err error) {
-	items, err := a.operator.Items(kind)
+func (a *Admin) listConfigEntries(kind canonical.Collection) (answer any, err error) {
+	items, err := a.operator.ConfigEntries(kind)
 	if err != nil {
 		return nil, err
 	}
 	return map[string]any{"items": append([]ConfigEntry{}, items...)}, nil
 }
 
-func (a *Admin) getConfigEntry(ctx *fasthttp.RequestCtx, ref canonical.Ref) (answer any, err error) {
-	item, err := a.operator.Item(ref)
+func (a *Admin) getConfigEntry(ctx *fasthttp.RequestCtx, ref canonical.EntryRef) (answer any, err error) {
+	item, err := a.operator.ConfigEntry(ref)
 	if err != nil {
 		return nil, err
 	}
@@ -123,23 +125,23 @@ func (a *Admin) getConfigDefaults(*fasthttp.RequestCtx) (answer any, err error) 
 	return defaults, nil
 }
 
-// changeConfigEntry creates or replaces the configuration entry ref by the body of a PUT, or
+// putOrDeleteConfigEntry creates or replaces the configuration entry ref by the body of a PUT, or
 // removes it for a DELETE.
-func (a *Admin) changeConfigEntry(ctx *fasthttp.RequestCtx, ref canonical.Ref, body []byte) (answer any, err error) {
-	change := &ConfigEntryChange{Ref: ref, Dry: isDryRun(ctx.QueryArgs()), By: callerNameOf(ctx)}
+func (a *Admin) putOrDeleteConfigEntry(ctx *fasthttp.RequestCtx, ref canonical.EntryRef, body []byte) (answer any, err error) {
+	change := &ConfigEntryChange{EntryRef: ref, Dry: isDryRun(ctx.QueryArgs()), By: callerNameOf(ctx)}
 	if string(ctx.Method()) == fasthttp.MethodPut {
 		var members map[string]json.RawMessage
 		if err := json.Unmarshal(body, &members); err != nil || members == nil {
-			return nil, request.MalformedJSON("The body is not a JSON object.")
+			return nil, request.NewMalformedJSONError("The body is not a JSON object.")
 		}
 		change.Document = body
 	}
-	if change.IfMatch, err = readIfMatch(ctx, change.Document != nil); err != nil {
+	if change.IfMatch, err = readExpectedETag(ctx, change.Document != nil); err != nil {
 		return nil, err
 	}
-	changed, err := a.operator.ChangeItem(change)
+	changed, err := a.operator.ChangeConfigEntry(change)
 	if err != nil {
-		return nil, withPathsInEntry(ref, err)
+		return nil, makeErrorPathsRelativeToEntry(ref, err)
 	}
 	if changed.ETag != "" {
 		ctx.Response.Header.Set("ETag", `"`+changed.ETag+`"`)
@@ -149,76 +151,76 @@ func (a *Admin) changeConfigEntry(ctx *fasthttp.RequestCtx, ref canonical.Ref, b
 	return changed, nil
 }
 
-// readIfMatch returns the ETag of the version on which the operator based a change, from the
+// readExpectedETag returns the ETag of the version on which the operator based a change, from the
 // header If-Match. A new entry needs If-None-Match: * instead, and has an empty ETag. So
 // operators cannot overwrite each other's changes by mistake.
-func readIfMatch(ctx *fasthttp.RequestCtx, put bool) (etag string, err error) {
+func readExpectedETag(ctx *fasthttp.RequestCtx, isPut bool) (etag string, err error) {
 	match := string(ctx.Request.Header.Peek("If-Match"))
 	fresh := string(ctx.Request.Header.Peek("If-None-Match"))
 	switch etag = strings.Trim(strings.TrimPrefix(match, "W/"), `"`); {
 	case etag != "" && etag != "*" && fresh == "":
 		return etag, nil
-	case match == "" && fresh == "*" && put:
+	case match == "" && fresh == "*" && isPut:
 		return "", nil
 	}
-	return "", invalidField("If-Match", errcode.FieldMissingRequired,
+	return "", newInvalidFieldError("If-Match", errcode.FieldMissingRequired,
 		"the etag of the version that this was made out of, as GET gives it; or If-None-Match: * to make a new one")
 }
 
-// withPathsInEntry returns an error of the configuration with the paths of its mistakes inside the
+// makeErrorPathsRelativeToEntry returns an error of the configuration with the paths of its mistakes inside the
 // entry ref. Other errors stay unchanged.
-func withPathsInEntry(ref canonical.Ref, err error) error {
+func makeErrorPathsRelativeToEntry(ref canonical.EntryRef, err error) error {
 	var problems *syntax.Problems
 	if !errors.As(err, &problems) {
 		return err
 	}
-	list := fieldErrorsOfProblems(*problems)
+	list := configurationFieldErrors(*problems)
 	for i := range list {
 		if at, ok := ref.PathWithin((*problems)[i].Path); ok {
 			list[i].Field = cmp.Or(at, "document")
 		}
 	}
-	return &detailedError{failure: httperror.New(422, errcode.InvalidPayload, "The entry is invalid; field_errors lists each mistake."), fields: list}
+	return &detailedAPIError{failure: httperror.New(422, errcode.InvalidPayload, "The entry is invalid; field_errors lists each mistake."), fields: list}
 }
 
 // asAPIError returns the 409 for the conflict. If another operator changed the entry meanwhile, it
 // has both versions.
 func (c *ConfigEntryConflict) asAPIError() error {
-	conflict := &detailedError{failure: httperror.New(409, errcode.Conflict, c.Message)}
+	conflict := &detailedAPIError{failure: httperror.New(409, errcode.Conflict, c.Message)}
 	if c.Both {
 		conflict.members = map[string]any{"current": c.Current, "sent": c.Sent}
 	}
 	return conflict
 }
 
-// HistoryQuery selects one page of the configuration's history.
-type HistoryQuery struct {
-	Kind  canonical.Kind // empty: all
-	ID    string         // of that kind; empty: all
+// ConfigHistoryQuery selects one page of the configuration's history.
+type ConfigHistoryQuery struct {
+	Kind  canonical.Collection // empty: all
+	ID    string               // of that kind; empty: all
 	Limit int
 	After uint32 // a version; returns older ones; zero: from the newest on
 }
 
-// HistoryPage is one page of the configuration's history, newest version first.
-type HistoryPage struct {
-	Entries []HistoryEntry
+// ConfigHistoryPage is one page of the configuration's history, newest version first.
+type ConfigHistoryPage struct {
+	Entries []ConfigHistoryVersion
 	Next    uint32 // version after which the next page starts; zero: no more pages
 }
 
-// HistoryEntry is one version of the configuration, with its differences from the version
+// ConfigHistoryVersion is one version of the configuration, with its differences from the version
 // before.
-type HistoryEntry struct {
-	Version uint32          `json:"version"`
-	At      *time.Time      `json:"at"` // null: an earlier version of the program did not record it
-	By      string          `json:"by"`
-	From    string          `json:"from"`
-	Changes []HistoryChange `json:"changes"`
-	More    int             `json:"more,omitempty"` // number of omitted changes
-	Lost    bool            `json:"lost,omitempty"` // its document, or the one before it, cannot be read
+type ConfigHistoryVersion struct {
+	Version uint32              `json:"version"`
+	At      *time.Time          `json:"at"` // null: an earlier version of the program did not record it
+	By      string              `json:"by"`
+	From    string              `json:"from"`
+	Changes []ConfigValueChange `json:"changes"`
+	More    int                 `json:"more,omitempty"` // number of omitted changes
+	Lost    bool                `json:"lost,omitempty"` // its document, or the one before it, cannot be read
 }
 
-// HistoryChange is one value that differs between two versions of the configuration.
-type HistoryChange struct {
+// ConfigValueChange is one value that differs between two versions of the configuration.
+type ConfigValueChange struct {
 	Path   string          `json:"path"`
 	Before json.RawMessage `json:"before,omitempty"` // absent: it was added
 	After  json.RawMessage `json:"after,omitempty"`  // absent: it was removed
@@ -230,7 +232,7 @@ const (
 )
 
 func (a *Admin) getConfigHistory(ctx *fasthttp.RequestCtx) (answer any, err error) {
-	query, err := readHistoryQuery(ctx.QueryArgs())
+	query, err := readConfigHistoryQuery(ctx.QueryArgs())
 	if err != nil {
 		return nil, err
 	}
@@ -239,11 +241,11 @@ func (a *Admin) getConfigHistory(ctx *fasthttp.RequestCtx) (answer any, err erro
 		return nil, err
 	}
 	history := struct {
-		Entries []HistoryEntry `json:"entries"`
-		Next    *string        `json:"next"`
-	}{Entries: append([]HistoryEntry{}, page.Entries...)}
+		Entries []ConfigHistoryVersion `json:"entries"`
+		Next    *string                `json:"next"`
+	}{Entries: append([]ConfigHistoryVersion{}, page.Entries...)}
 	for i := range history.Entries {
-		history.Entries[i].Changes = append([]HistoryChange{}, history.Entries[i].Changes...)
+		history.Entries[i].Changes = append([]ConfigValueChange{}, history.Entries[i].Changes...)
 	}
 	if page.Next != 0 {
 		next := strconv.FormatUint(uint64(page.Next), 10)
@@ -252,13 +254,13 @@ func (a *Admin) getConfigHistory(ctx *fasthttp.RequestCtx) (answer any, err erro
 	return history, nil
 }
 
-// readHistoryQuery parses the query parameters of GET config/history.
-func readHistoryQuery(args *fasthttp.Args) (q HistoryQuery, err error) {
-	bad := func(field, expected string) (HistoryQuery, error) {
-		return q, invalidField(field, errcode.FieldNotAllowedValue, expected)
+// readConfigHistoryQuery parses the query parameters of GET config/history.
+func readConfigHistoryQuery(args *fasthttp.Args) (q ConfigHistoryQuery, err error) {
+	bad := func(field, expected string) (ConfigHistoryQuery, error) {
+		return q, newInvalidFieldError(field, errcode.FieldNotAllowedValue, expected)
 	}
-	q.Limit, q.Kind, q.ID = defaultPage, canonical.Kind(args.Peek("kind")), string(args.Peek("id"))
-	if q.Kind != "" && !slices.Contains(canonical.Kinds[:], q.Kind) {
+	q.Limit, q.Kind, q.ID = defaultPage, canonical.Collection(args.Peek("kind")), string(args.Peek("id"))
+	if q.Kind != "" && !slices.Contains(canonical.Collections[:], q.Kind) {
 		return bad("kind", "suppliers, buyers, campaigns or suppression_lists")
 	}
 	if q.ID != "" && q.Kind == "" {

@@ -30,7 +30,7 @@ func TestNewKeyBeginsAnew(t *testing.T) {
 	for i := range 16 * 16 * 16 * 15 {
 		live = append(live, state.Credential{Hint: fmt.Sprintf("key_%04x", i)})
 	}
-	key := newUniqueSecret("key_", live)
+	key := newSecretWithUniqueHint("key_", live)
 	if len(key) != 52 || !strings.HasPrefix(key, "key_f") {
 		t.Error(key[:8])
 	}

@@ -23,34 +23,34 @@ func (a *Admin) listDeliveries(ctx *fasthttp.RequestCtx, e *engine.Engine) (answ
 	switch only {
 	case "", market.DeliveryPending.String(), market.DeliveryUnknown.String():
 	default:
-		return nil, invalidField("state", errcode.FieldNotAllowedValue, "pending or unknown")
+		return nil, newInvalidFieldError("state", errcode.FieldNotAllowedValue, "pending or unknown")
 	}
-	var open []*state.OpenPost
-	e.State().EachOpenPost(func(p *state.OpenPost) {
-		if only == "" || only == deliveryStateOf(p) {
+	var open []*state.UnfinishedPost
+	e.State().EachUnfinishedPost(func(p *state.UnfinishedPost) {
+		if only == "" || only == deliveryStateName(p) {
 			open = append(open, p)
 		}
 	})
-	slices.SortFunc(open, func(x, y *state.OpenPost) int { return int(x.Decided - y.Decided) })
+	slices.SortFunc(open, func(x, y *state.UnfinishedPost) int { return int(x.Decided - y.Decided) })
 	list := struct {
-		Total      int            `json:"total"`
-		Deliveries []openDelivery `json:"deliveries"`
-	}{len(open), []openDelivery{}}
+		Total      int                  `json:"total"`
+		Deliveries []unfinishedDelivery `json:"deliveries"`
+	}{len(open), []unfinishedDelivery{}}
 	for _, post := range open[:min(len(open), maxDeliveries)] {
-		list.Deliveries = append(list.Deliveries, newOpenDelivery(e.State(), post))
+		list.Deliveries = append(list.Deliveries, newUnfinishedDelivery(e.State(), post))
 	}
 	return list, nil
 }
 
-func deliveryStateOf(p *state.OpenPost) string {
+func deliveryStateName(p *state.UnfinishedPost) string {
 	if p.Exhausted {
 		return market.DeliveryUnknown.String()
 	}
 	return market.DeliveryPending.String()
 }
 
-// openDelivery is an unfinished delivery of a lead to a buyer, in JSON.
-type openDelivery struct {
+// unfinishedDelivery is an unfinished delivery of a lead to a buyer, in JSON.
+type unfinishedDelivery struct {
 	Lead     string `json:"lead_id"`
 	State    string `json:"state"`
 	Buyer    string `json:"buyer_id"`
@@ -63,10 +63,10 @@ type openDelivery struct {
 	Test bool `json:"test,omitempty"`
 }
 
-func newOpenDelivery(s *state.State, post *state.OpenPost) openDelivery {
-	d := openDelivery{
-		Lead: post.Lead.String(), State: deliveryStateOf(post), Buyer: s.NameOf(event.ObjectBuyer, post.Sale.Buyer),
-		Attempts: uint64(post.Attempts), Decided: formatExactTime(post.Decided), Test: post.Sale.Test,
+func newUnfinishedDelivery(s *state.State, post *state.UnfinishedPost) unfinishedDelivery {
+	d := unfinishedDelivery{
+		Lead: post.Lead.String(), State: deliveryStateName(post), Buyer: s.NameOf(event.ObjectBuyer, post.Sale.Buyer),
+		Attempts: uint64(post.Attempts), Decided: formatTimeWithNanos(post.Decided), Test: post.Sale.Test,
 	}
 	d.Price.Amount, d.Price.Currency = post.Sale.Price, post.Sale.Currency.String()
 	return d
@@ -91,14 +91,14 @@ func (a *Admin) resolveDelivery(ctx *fasthttp.RequestCtx, e *engine.Engine) (ans
 	return nil, e.By(callerNameOf(ctx)).ResolveUnconfirmedDelivery(lead, how)
 }
 
-// pauseHandler returns the handler that pauses a campaign or buyer, or, with paused unset,
-// resumes it. kind is "campaigns" or "buyers".
-func (a *Admin) pauseHandler(kind string, paused bool) fasthttp.RequestHandler {
+// pauseOrResumeHandler returns the handler that pauses a campaign or buyer, or, with pause unset,
+// resumes it. objectKind is "campaigns" or "buyers".
+func (a *Admin) pauseOrResumeHandler(objectKind string, pause bool) fasthttp.RequestHandler {
 	target := event.ObjectCampaign
-	if kind == "buyers" {
+	if objectKind == "buyers" {
 		target = event.ObjectBuyer
 	}
 	return a.withEngine(func(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-		return nil, e.By(callerNameOf(ctx)).SetPaused(target, pathParameter(ctx, "id"), paused)
+		return nil, e.By(callerNameOf(ctx)).SetPaused(target, pathParameter(ctx, "id"), pause)
 	})
 }

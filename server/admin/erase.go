@@ -14,27 +14,27 @@ import (
 // engine.ErrNotFound if the log has no lead with the given id. After another error some leads
 // may be erased; the operator can safely repeat the request.
 type Eraser interface {
-	Erase(who *Erasure) (Erased, error)
+	EraseContactData(erasure *ErasureRequest) (ErasureResult, error)
 }
 
-// Erasure is a request to erase a person, identified by a lead id, a phone number (E.164) or an
+// ErasureRequest is a request to erase a person, identified by a lead id, a phone number (E.164) or an
 // e-mail address. Exactly one of the three is set.
-type Erasure struct {
+type ErasureRequest struct {
 	Lead         market.LeadID
 	Phone, Email string
 	By           string // the operator
 }
 
-// Erased is the result of an erasure: how many leads it erased, and which matching leads it
+// ErasureResult is the result of an erasure: how many leads it erased, and which matching leads it
 // could not erase.
-type Erased struct {
-	Leads          int         `json:"erased"`
-	NotErasedCount int         `json:"left"`       // number of leads that could not be erased
-	NotErased      []NotErased `json:"left_leads"` // the first of them
+type ErasureResult struct {
+	Leads          int            `json:"erased"`
+	NotErasedCount int            `json:"left"`       // number of leads that could not be erased
+	NotErased      []UnerasedLead `json:"left_leads"` // the first of them
 }
 
-// NotErased is a lead that matches an erasure but could not be erased, with the reason.
-type NotErased struct {
+// UnerasedLead is a lead that matches an erasure but could not be erased, with the reason.
+type UnerasedLead struct {
 	Lead   string          `json:"lead_id"`
 	Reason NotErasedReason `json:"reason"`
 }
@@ -50,22 +50,22 @@ const (
 
 const maxNotErased = 1000
 
-// AddNotErased records a lead that could not be erased. It counts all of them and lists the
+// AddUnerasedLead records a lead that could not be erased. It counts all of them and lists the
 // first maxNotErased.
-func (e *Erased) AddNotErased(lead market.LeadID, reason NotErasedReason) {
+func (e *ErasureResult) AddUnerasedLead(lead market.LeadID, reason NotErasedReason) {
 	if e.NotErasedCount++; len(e.NotErased) < maxNotErased {
-		e.NotErased = append(e.NotErased, NotErased{lead.String(), reason})
+		e.NotErased = append(e.NotErased, UnerasedLead{lead.String(), reason})
 	}
 }
 
 var errEraseUnderWay = httperror.New(503, errcode.Unavailable, "Another erasure is running. Send this request again after the time in Retry-After.")
 
-// eraseHandler returns the handler that erases a person, one request at a time. A request takes
+// erasePersonHandler returns the handler that erases a person, one request at a time. A request takes
 // as long as reading the log, and half a minute more if a matching lead is being delivered.
-func (a *Admin) eraseHandler() fasthttp.RequestHandler {
+func (a *Admin) erasePersonHandler() fasthttp.RequestHandler {
 	running := make(chan struct{}, 1)
 	return a.withEngine(func(ctx *fasthttp.RequestCtx, _ *engine.Engine) (answer any, err error) {
-		who, err := readErasure(ctx)
+		who, err := readErasureRequest(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -75,24 +75,24 @@ func (a *Admin) eraseHandler() fasthttp.RequestHandler {
 		default:
 			return nil, errEraseUnderWay
 		}
-		came, err := a.operator.Erase(who)
+		came, err := a.operator.EraseContactData(who)
 		if err != nil {
 			return nil, err
 		}
-		came.NotErased = append([]NotErased{}, came.NotErased...)
+		came.NotErased = append([]UnerasedLead{}, came.NotErased...)
 		ctx.Response.Header.Set("Cache-Control", "no-store")
 		return came, nil
 	})
 }
 
-// readErasure parses the request's body. Its error does not quote the value, which is personal.
-func readErasure(ctx *fasthttp.RequestCtx) (who *Erasure, err error) {
+// readErasureRequest parses the request's body. Its error does not quote the value, which is personal.
+func readErasureRequest(ctx *fasthttp.RequestCtx) (erasure *ErasureRequest, err error) {
 	var body struct {
 		Lead  string `json:"lead"`
 		Phone string `json:"phone"`
 		Email string `json:"email"`
 	}
-	if err := readJSON(ctx, &body); err != nil {
+	if err := decodeJSONBody(ctx, &body); err != nil {
 		return nil, err
 	}
 	given := 0
@@ -102,30 +102,30 @@ func readErasure(ctx *fasthttp.RequestCtx) (who *Erasure, err error) {
 		}
 	}
 	if given != 1 {
-		return nil, invalidField("lead", errcode.FieldMissingRequired, "the id of a lead, or in its place a phone, or an email")
+		return nil, newInvalidFieldError("lead", errcode.FieldMissingRequired, "the id of a lead, or in its place a phone, or an email")
 	}
-	who = &Erasure{By: callerNameOf(ctx)}
-	bad := func(field, expected string) (*Erasure, error) {
-		return nil, invalidField(field, errcode.FieldInvalidFormat, expected)
+	erasure = &ErasureRequest{By: callerNameOf(ctx)}
+	bad := func(field, expected string) (*ErasureRequest, error) {
+		return nil, newInvalidFieldError(field, errcode.FieldInvalidFormat, expected)
 	}
 	var ok bool
 	switch {
 	case body.Lead != "":
-		if who.Lead, ok = market.ParseLeadID(body.Lead); !ok {
+		if erasure.Lead, ok = market.ParseLeadID(body.Lead); !ok {
 			return bad("lead", "the id of a lead (lead_…)")
 		}
 	case body.Phone != "":
-		phone, ok := format.ParsePhone(nil, []byte(body.Phone))
+		phone, ok := format.AppendPhoneAsE164(nil, []byte(body.Phone))
 		if !ok {
 			return bad("phone", "a phone number, with + and the country's code unless it is a US one")
 		}
-		who.Phone = string(phone)
+		erasure.Phone = string(phone)
 	default:
-		email, ok := format.ParseEmail(nil, []byte(body.Email))
+		email, ok := format.AppendNormalizedEmail(nil, []byte(body.Email))
 		if !ok {
 			return bad("email", "an e-mail address")
 		}
-		who.Email = string(email)
+		erasure.Email = string(email)
 	}
-	return who, nil
+	return erasure, nil
 }

@@ -20,14 +20,14 @@ import (
 type eraserOf struct {
 	stubOperator
 	engine *engine.Engine
-	erase  func(*Erasure) (Erased, error)
+	erase  func(*ErasureRequest) (ErasureResult, error)
 }
 
 func (e eraserOf) Engine() *engine.Engine { return e.engine }
 
-func (e eraserOf) Erase(who *Erasure) (Erased, error) { return e.erase(who) }
+func (e eraserOf) EraseContactData(who *ErasureRequest) (ErasureResult, error) { return e.erase(who) }
 
-func erasing(t *testing.T, erase func(*Erasure) (Erased, error)) (ask func(body string) (status int, said string)) {
+func erasing(t *testing.T, erase func(*ErasureRequest) (ErasureResult, error)) (ask func(body string) (status int, said string)) {
 	t.Helper()
 	meter := metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) })
 	a := New(eraserOf{engine: servertest.OpenEngine(t).Engine, erase: erase}, meter, servertest.Password, slog.New(slog.DiscardHandler))
@@ -56,13 +56,13 @@ const someLead = "lead_01jd0000000000000000000000"
 
 // TestErasureIsRead: one of the three names a person, in the form that the log has.
 func TestErasureIsRead(t *testing.T) {
-	var got *Erasure
-	ask := erasing(t, func(who *Erasure) (Erased, error) {
+	var got *ErasureRequest
+	ask := erasing(t, func(who *ErasureRequest) (ErasureResult, error) {
 		got = who
-		return Erased{Leads: 2}, nil
+		return ErasureResult{Leads: 2}, nil
 	})
 	lead, _ := market.ParseLeadID(someLead)
-	for body, want := range map[string]Erasure{
+	for body, want := range map[string]ErasureRequest{
 		`{"lead":"` + someLead + `"}`:                      {Lead: lead},
 		`{"phone":"(415) 555-0132"}`:                       {Phone: "+14155550132"},
 		`{"phone":"+49 30 901820","lead":"","email":null}`: {Phone: "+4930901820"},
@@ -78,9 +78,9 @@ func TestErasureIsRead(t *testing.T) {
 // TestErasureThatIsNone checks that errors of an invalid request do not quote its values,
 // which are personal.
 func TestErasureThatIsNone(t *testing.T) {
-	ask := erasing(t, func(*Erasure) (Erased, error) {
+	ask := erasing(t, func(*ErasureRequest) (ErasureResult, error) {
 		t.Error("it was asked for")
-		return Erased{}, nil
+		return ErasureResult{}, nil
 	})
 	for body, want := range map[string]string{
 		`{}`: `422 "field":"lead"`, `{"lead":"` + someLead + `","phone":"4155550132"}`: `422 "field":"lead"`,
@@ -99,18 +99,18 @@ func TestErasureThatIsNone(t *testing.T) {
 // first.
 func TestErasureIsTold(t *testing.T) {
 	lead, _ := market.ParseLeadID(someLead)
-	var came Erased
+	var came ErasureResult
 	var err error
-	ask := erasing(t, func(*Erasure) (Erased, error) { return came, err })
+	ask := erasing(t, func(*ErasureRequest) (ErasureResult, error) { return came, err })
 	came.Leads = 3
-	came.AddNotErased(lead, NotErasedUnderWay)
-	came.AddNotErased(lead, NotErasedUnsealed)
+	came.AddUnerasedLead(lead, NotErasedUnderWay)
+	came.AddUnerasedLead(lead, NotErasedUnsealed)
 	want := `{"erased":3,"left":2,"left_leads":[{"lead_id":"` + someLead + `","reason":"under_way"},{"lead_id":"` + someLead + `","reason":"unsealed"}]}` + "\n"
 	if status, said := ask(`{"phone":"4155550132"}`); status != 200 || said != want {
 		t.Errorf("%d %s", status, said)
 	}
 	for range 2 * maxNotErased {
-		came.AddNotErased(lead, NotErasedUnreadable)
+		came.AddUnerasedLead(lead, NotErasedUnreadable)
 	}
 	if _, said := ask(`{"phone":"4155550132"}`); !strings.Contains(said, fmt.Sprintf(`"left":%d,`, 2*maxNotErased+2)) || strings.Count(said, someLead) != maxNotErased {
 		t.Errorf("%d of them are named", strings.Count(said, someLead))
@@ -129,10 +129,10 @@ func TestErasureIsTold(t *testing.T) {
 // TestOneErasureAtATime checks that a second erasure is rejected until the first has ended.
 func TestOneErasureAtATime(t *testing.T) {
 	begun, end := make(chan struct{}), make(chan struct{})
-	ask := erasing(t, func(*Erasure) (Erased, error) {
+	ask := erasing(t, func(*ErasureRequest) (ErasureResult, error) {
 		begun <- struct{}{}
 		<-end
-		return Erased{}, nil
+		return ErasureResult{}, nil
 	})
 	first := make(chan int)
 	go func() {

@@ -12,25 +12,25 @@ import (
 	"pingpost/server/httperror"
 )
 
-// Explainer returns the course of a lead or an auction, read from the log, as JSON without
+// LeadAndAuctionExplainer returns the course of a lead or an auction, read from the log, as JSON without
 // contact data. The exchange implements it. The error is engine.ErrNotFound if the log has no
 // such lead or auction.
-type Explainer interface {
+type LeadAndAuctionExplainer interface {
 	ExplainLead(id market.LeadID) (document []byte, err error)
 	ExplainAuction(id market.AuctionID) (document []byte, err error)
 	// ExplainRequest takes the request id of the call that decided the lead or auction.
 	ExplainRequest(id market.RequestID) (document []byte, err error)
 	// ExplainSellers takes the id that a seller gave its auction. Without a supplier it
-	// searches all of them. The error is *AmbiguousSupplier if several have such an
+	// searches all of them. The error is *AmbiguousSupplierError if several have such an
 	// auction.
 	ExplainSellers(supplier, theirs string) (document []byte, err error)
 }
 
-// AmbiguousSupplier is the error for an auction id that several suppliers have used. Names
+// AmbiguousSupplierError is the error for an auction id that several suppliers have used. Names
 // lists them, so that the operator can choose one.
-type AmbiguousSupplier struct{ Names []string }
+type AmbiguousSupplierError struct{ Names []string }
 
-func (e *AmbiguousSupplier) Error() string {
+func (e *AmbiguousSupplierError) Error() string {
 	return "several suppliers have an auction of this id: " + strings.Join(e.Names, ", ")
 }
 
@@ -43,9 +43,9 @@ const maxSellersID = 1024
 
 var errTooManyExplains = httperror.New(503, errcode.Unavailable, "Too many leads or auctions are being looked up in the log. Send this request again after the time in Retry-After.")
 
-// explainHandler returns the handler that explains a lead or an auction. The id is in the path,
+// explainLeadOrAuctionHandler returns the handler that explains a lead or an auction. The id is in the path,
 // or in the query parameter id if it contains characters that a path cannot.
-func (a *Admin) explainHandler() fasthttp.RequestHandler {
+func (a *Admin) explainLeadOrAuctionHandler() fasthttp.RequestHandler {
 	places := make(chan struct{}, maxExplained)
 	return a.withAnswer(func(ctx *fasthttp.RequestCtx) (answer any, err error) {
 		id, query := pathParameter(ctx, "id"), ctx.QueryArgs()
@@ -53,7 +53,7 @@ func (a *Admin) explainHandler() fasthttp.RequestHandler {
 			id = string(query.Peek("id"))
 		}
 		if id == "" || len(id) > maxSellersID {
-			return nil, invalidField("id", errcode.FieldInvalidFormat,
+			return nil, newInvalidFieldError("id", errcode.FieldInvalidFormat,
 				"the id of a lead (lead_…), an auction (auc_…), a ping (ping_…) or a request (req_…), or a seller's own id of its auction")
 		}
 		select {
@@ -62,21 +62,21 @@ func (a *Admin) explainHandler() fasthttp.RequestHandler {
 		default:
 			return nil, errTooManyExplains
 		}
-		document, err := a.explain(id, string(query.Peek("supplier")))
-		var several *AmbiguousSupplier
+		document, err := a.explainLeadOrAuction(id, string(query.Peek("supplier")))
+		var several *AmbiguousSupplierError
 		if errors.As(err, &several) {
-			err = invalidField("supplier", errcode.FieldMissingRequired, "whose auction is meant: "+strings.Join(several.Names, ", "))
+			err = newInvalidFieldError("supplier", errcode.FieldMissingRequired, "whose auction is meant: "+strings.Join(several.Names, ", "))
 		}
-		return rawJSON(document), err
+		return encodedJSON(document), err
 	})
 }
 
-// explain returns the explanation for an id. With a supplier, the id is the supplier's own id
+// explainLeadOrAuction returns the explanation for an id. With a supplier, the id is the supplier's own id
 // of an auction. Without one, the form of the id says which kind of id it is. A seller that
 // runs pingpost too uses ids of the same form. So if this exchange does not know the id,
 // explain also tries it as a seller's id.
-func (a *Admin) explain(id, supplier string) ([]byte, error) {
-	look := a.explanationByID(id)
+func (a *Admin) explainLeadOrAuction(id, supplier string) ([]byte, error) {
+	look := a.explainerForOwnID(id)
 	if supplier != "" || look == nil {
 		return a.operator.ExplainSellers(supplier, id)
 	}
@@ -89,19 +89,19 @@ func (a *Admin) explain(id, supplier string) ([]byte, error) {
 	return document, err
 }
 
-// explanationByID returns the function that explains an id of this exchange's own form: of a
+// explainerForOwnID returns the function that explains an id of this exchange's own form: of a
 // lead, an auction, a ping or a request. It returns nil for other texts.
-func (a *Admin) explanationByID(text string) func() ([]byte, error) {
-	if id, ok := market.ParseLeadID(text); ok {
+func (a *Admin) explainerForOwnID(idText string) func() ([]byte, error) {
+	if id, ok := market.ParseLeadID(idText); ok {
 		return func() ([]byte, error) { return a.operator.ExplainLead(id) }
 	}
-	if id, ok := market.ParseAuctionID(text); ok {
+	if id, ok := market.ParseAuctionID(idText); ok {
 		return func() ([]byte, error) { return a.operator.ExplainAuction(id) }
 	}
-	if id, ok := market.ParsePingID(text); ok {
+	if id, ok := market.ParsePingID(idText); ok {
 		return func() ([]byte, error) { return a.operator.ExplainAuction(market.AuctionID(id)) }
 	}
-	if id, ok := market.ParseRequestID(text); ok {
+	if id, ok := market.ParseRequestID(idText); ok {
 		return func() ([]byte, error) { return a.operator.ExplainRequest(id) }
 	}
 	return nil

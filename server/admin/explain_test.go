@@ -133,7 +133,7 @@ func TestExplainAnothersID(t *testing.T) {
 
 // TestExplainOfSeveral checks that an ambiguous id is answered with the possible suppliers.
 func TestExplainOfSeveral(t *testing.T) {
-	address := shelved(t, func(string) ([]byte, error) { return nil, &AmbiguousSupplier{[]string{"sup_a", "sup_b"}} })
+	address := shelved(t, func(string) ([]byte, error) { return nil, &AmbiguousSupplierError{[]string{"sup_a", "sup_b"}} })
 	status, _, body := explained(t, address, "/a-1")
 	if status != 422 || !strings.Contains(body, `[{"field":"supplier","code":"missing_required","expected":"whose auction is meant: sup_a, sup_b"}]`) {
 		t.Errorf("%d %s", status, body)

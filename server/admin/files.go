@@ -30,7 +30,7 @@ func fileHandler(file *apidocs.File) fasthttp.RequestHandler {
 
 // sendFile answers with a file, or with 304 if the client's copy is current. It reports whether
 // it sent the body.
-func sendFile(ctx *fasthttp.RequestCtx, file *apidocs.File) bool {
+func sendFile(ctx *fasthttp.RequestCtx, file *apidocs.File) (sentBody bool) {
 	form := file.EncodingFor(&ctx.Request.Header)
 	return file.Send(ctx, form, request.MatchesETag(&ctx.Request.Header, form.Tag))
 }

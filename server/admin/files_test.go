@@ -27,7 +27,7 @@ func TestDashboardIsServed(t *testing.T) {
 	address := servertest.StartServer(t, a.Serve, a.Shutdown)
 	for _, at := range dashboard.Paths() {
 		file := dashboard.FindFile(at)
-		status, header, body := servertest.SendAndReadAll(t, address, "GET", at)
+		status, header, body := servertest.SendOverNewConn(t, address, "GET", at)
 		if status != 200 || body != string(file.Plain.Body) || header["Content-Type"][0] != file.Type || header["Content-Encoding"] != nil {
 			t.Fatalf("%s: %d %v", at, status, header)
 		}
@@ -39,7 +39,7 @@ func TestDashboardIsServed(t *testing.T) {
 				t.Errorf("%s: %s: %q, want %q", at, name, got, value)
 			}
 		}
-		_, packed, text := servertest.SendAndReadAll(t, address, "GET", at, "Accept-Encoding: br, gzip")
+		_, packed, text := servertest.SendOverNewConn(t, address, "GET", at, "Accept-Encoding: br, gzip")
 		unpacked, err := gzip.NewReader(strings.NewReader(text))
 		if err != nil {
 			t.Fatalf("%s: %v %v", at, packed, err)
@@ -47,7 +47,7 @@ func TestDashboardIsServed(t *testing.T) {
 		if plain, err := io.ReadAll(unpacked); err != nil || string(plain) != body || packed["Etag"][0] == file.Plain.Tag {
 			t.Errorf("%s: packed it is another file: %v, %v", at, packed, err)
 		}
-		if status, _, empty := servertest.SendAndReadAll(t, address, "GET", at, "If-None-Match: "+file.Plain.Tag); status != 304 || empty != "" {
+		if status, _, empty := servertest.SendOverNewConn(t, address, "GET", at, "If-None-Match: "+file.Plain.Tag); status != 304 || empty != "" {
 			t.Errorf("%s, kept already: %d %.20q", at, status, empty)
 		}
 		k := servertest.Dial(t, address)
@@ -59,7 +59,7 @@ func TestDashboardIsServed(t *testing.T) {
 		}
 	}
 	for _, at := range []string{"/index.html", "/assets/", "/assets/none.js", "/admin/v1/config"} {
-		if status, _, _ := servertest.SendAndReadAll(t, address, "GET", at); status != 401 {
+		if status, _, _ := servertest.SendOverNewConn(t, address, "GET", at); status != 401 {
 			t.Errorf("%s without a password: %d", at, status)
 		}
 	}

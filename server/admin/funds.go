@@ -19,9 +19,9 @@ import (
 // maxFundsNote is the greatest length in bytes of the note that an operator adds to a top-up.
 const maxFundsNote = 256
 
-// getBalance answers with a buyer's balance, and the part of it that open posts have reserved.
+// getBuyerBalance answers with a buyer's balance, and the part of it that open posts have reserved.
 // If the buyer has no account, the answer has no balance.
-func (a *Admin) getBalance(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
+func (a *Admin) getBuyerBalance(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	id := pathParameter(ctx, "id")
 	ref := e.State().RefOf(event.ObjectBuyer, id)
 	if ref == 0 {
@@ -38,39 +38,39 @@ func (a *Admin) getBalance(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer a
 	return &funds, nil
 }
 
-// topUpBalance adds an amount to a buyer's balance. A negative amount corrects a mistake.
-func (a *Admin) topUpBalance(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
+// topUpBuyerBalance adds an amount to a buyer's balance. A negative amount corrects a mistake.
+func (a *Admin) topUpBuyerBalance(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	var body struct {
 		Amount json.RawMessage `json:"amount"`
 		Note   string          `json:"note"`
 	}
-	if err := readJSON(ctx, &body); err != nil {
+	if err := decodeJSONBody(ctx, &body); err != nil {
 		return nil, err
 	}
-	var faults fieldFaults
-	amount, ok := parseFundsAmount(body.Amount)
-	faults.addIf(len(body.Amount) == 0, "amount", errcode.FieldMissingRequired, expectedMovement)
-	faults.addIf(len(body.Amount) > 0 && !ok, "amount", errcode.FieldOutOfRange, expectedMovement)
+	var faults fieldErrors
+	amount, ok := parseTopUpAmount(body.Amount)
+	faults.addErrorIf(len(body.Amount) == 0, "amount", errcode.FieldMissingRequired, expectedMovement)
+	faults.addErrorIf(len(body.Amount) > 0 && !ok, "amount", errcode.FieldOutOfRange, expectedMovement)
 	long := len(body.Note) > maxFundsNote
-	faults.addIf(long, "note", errcode.FieldTooLong, "at most "+strconv.Itoa(maxFundsNote)+" bytes")
+	faults.addErrorIf(long, "note", errcode.FieldTooLong, "at most "+strconv.Itoa(maxFundsNote)+" bytes")
 	// Statements contain the note as one line, on a terminal or in a file.
 	unprintable := strings.ContainsFunc(body.Note, func(c rune) bool { return !unicode.IsPrint(c) })
-	faults.addIf(!long && unprintable, "note", errcode.FieldInvalidFormat, "a line of printable characters")
+	faults.addErrorIf(!long && unprintable, "note", errcode.FieldInvalidFormat, "a line of printable characters")
 	if len(faults) > 0 {
-		return nil, invalidFields(faults)
+		return nil, newInvalidFieldsError(faults)
 	}
 	id := pathParameter(ctx, "id")
 	if err := e.By(callerNameOf(ctx)).TopUpBuyer(market.BuyerID(id), amount, body.Note); err != nil {
 		return nil, err
 	}
-	return a.getBalance(ctx, e)
+	return a.getBuyerBalance(ctx, e)
 }
 
 const expectedMovement = "a number other than zero, from -1000000 to 1000000, with at most six decimals"
 
-// parseFundsAmount parses the amount of a top-up: a decimal number other than zero, which may
+// parseTopUpAmount parses the amount of a top-up: a decimal number other than zero, which may
 // be negative.
-func parseFundsAmount(text []byte) (market.Money, bool) {
+func parseTopUpAmount(text []byte) (amount market.Money, ok bool) {
 	digits, negative := bytes.CutPrefix(text, []byte("-"))
 	amount, err := market.ParseMoney(digits)
 	if err != nil || amount == 0 {

@@ -29,9 +29,9 @@ func sendJSON(ctx *fasthttp.RequestCtx, document any) {
 	ctx.SetBody(append(encodeJSON(document), '\n'))
 }
 
-// answerNewSecret makes the answer a 201 with a new secret, and returns the document. No later
+// answerCreatedSecret makes the answer a 201 with a new secret, and returns the document. No later
 // answer shows the secret again, and caches must not store it.
-func answerNewSecret(ctx *fasthttp.RequestCtx, document any) (any, error) {
+func answerCreatedSecret(ctx *fasthttp.RequestCtx, document any) (answer any, err error) {
 	ctx.SetStatusCode(fasthttp.StatusCreated)
 	ctx.Response.Header.Set("Cache-Control", "no-store")
 	return document, nil
@@ -55,14 +55,16 @@ func nullIfEmpty(text string) *string {
 	return &text
 }
 
-// formatExactTime formats a time in Unix nanoseconds as RFC 3339 with all its digits.
-func formatExactTime(at int64) string { return time.Unix(0, at).UTC().Format(time.RFC3339Nano) }
+// formatTimeWithNanos formats a time in Unix nanoseconds as RFC 3339 with all its digits.
+func formatTimeWithNanos(unixNanos int64) string {
+	return time.Unix(0, unixNanos).UTC().Format(time.RFC3339Nano)
+}
 
 // formatTimeOrNull formats a time in Unix nanoseconds as RFC 3339 in whole seconds. It returns
 // nil for 0, which becomes null in JSON.
-func formatTimeOrNull(at int64) *string {
-	if at == 0 {
+func formatTimeOrNull(unixNanos int64) *string {
+	if unixNanos == 0 {
 		return nil
 	}
-	return nullIfEmpty(formatTime(at))
+	return nullIfEmpty(formatTimeToSeconds(unixNanos))
 }

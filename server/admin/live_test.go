@@ -20,7 +20,7 @@ import (
 )
 
 // ProcessStatus is not called without an engine.
-func (stubOperator) Standing() ProcessStatus { return ProcessStatus{} }
+func (stubOperator) ProcessStatus() ProcessStatus { return ProcessStatus{} }
 
 // Now is a desk's time.
 func (stubOperator) Now() int64 { return time.Now().UnixNano() }
@@ -35,7 +35,7 @@ type broadcast struct {
 func newBroadcast(t *testing.T, event func(n int64) []byte) *broadcast {
 	t.Helper()
 	b := &broadcast{Admin: New(stubOperator{}, metrics.NewMeter(func(string, error) {}), servertest.Password, slog.New(slog.DiscardHandler))}
-	b.live = newLiveFeed(func() []byte { return event(b.told.Add(1)) })
+	b.live = newLiveEventFeed(func() []byte { return event(b.told.Add(1)) })
 	b.live.every = time.Millisecond
 	b.address = servertest.StartServer(t, b.Serve, b.Shutdown)
 	return b
@@ -124,7 +124,7 @@ func TestLive(t *testing.T) {
 }
 
 // TestLiveIsMadeOnceForAll checks that one event serves all subscribers, and that one
-// subscriber over the limit is rejected.
+// new subscriber over the limit is rejected.
 func TestLiveIsMadeOnceForAll(t *testing.T) {
 	b := newBroadcast(t, numbered)
 	b.live.every = time.Hour
@@ -139,7 +139,7 @@ func TestLiveIsMadeOnceForAll(t *testing.T) {
 	if status, header, body := k.Send(servertest.FormatRequest("GET /admin/v1/live", servertest.BasicAuth, "")); status != 503 || header.Get("Retry-After") == "" || !strings.Contains(body, `"error":"unavailable"`) {
 		t.Errorf("%d %v %s", status, header, body)
 	}
-	b.live.endStreams()
+	b.live.endAllStreams()
 	for range 3 {
 		k, _, _ := b.stream(t, "1.1")
 		all = append(all, k)

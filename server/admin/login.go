@@ -27,13 +27,13 @@ const (
 	pathOneAPIToken = "/admin/v1/api-tokens/{id}"
 )
 
-// addOperatorAccessRoutes registers the operations on operators' sessions, users and API tokens with the function
+// addSessionUserAndTokenRoutes registers the operations on operators' sessions, users and API tokens with the function
 // add.
-func (a *Admin) addOperatorAccessRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
+func (a *Admin) addSessionUserAndTokenRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
 	add("GET", pathSession, a.withAnswer(a.getSession))
 	add("DELETE", pathSession, a.logout)
 	add("GET", pathUsers, a.withEngine(a.listUsers))
-	add("PUT", pathUser, a.withEngine(a.setUser))
+	add("PUT", pathUser, a.withEngine(a.createOrChangeUser))
 	add("DELETE", pathUser, a.withEngine(a.removeUser))
 	add("PUT", pathPassword, a.withEngine(a.setPassword))
 	add("GET", pathAPITokens, a.withEngine(a.listAPITokens))
@@ -42,7 +42,7 @@ func (a *Admin) addOperatorAccessRoutes(add func(method, path string, h fasthttp
 }
 
 var (
-	errWrongLogin    = httperror.New(401, errcode.Unauthorized, "The user name or the password is wrong.").AsWrongCredential()
+	errWrongLogin    = httperror.New(401, errcode.Unauthorized, "The user name or the password is wrong.").CountedAsWrongCredential()
 	errTooManyLogins = httperror.New(429, errcode.RateLimited, "Too many logins from this address or for this name have failed. Try again after the time in Retry-After.")
 	errTooManyHashes = httperror.New(503, errcode.Unavailable, "Too many passwords are being checked at once. Try again after the time in Retry-After.")
 )
@@ -54,7 +54,7 @@ var (
 // Checking a password costs more than any other request. So failures count per client network
 // and per name, and over the limit no password is checked.
 func (a *Admin) login(ctx *fasthttp.RequestCtx) (answer any, err error) {
-	if request.IsCrossOrigin(&ctx.Request.Header) {
+	if request.IsCrossOriginChange(&ctx.Request.Header) {
 		return nil, errCrossOrigin
 	}
 	var body struct {
@@ -65,60 +65,60 @@ func (a *Admin) login(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	if e == nil {
 		return nil, httperror.Unavailable
 	}
-	if err := readJSON(ctx, &body); err != nil {
+	if err := decodeJSONBody(ctx, &body); err != nil {
 		return nil, err
 	}
-	name, proper := parseUserName(body.Name)
+	name, proper := normalizeUserName(body.Name)
 	if !proper {
-		name = cleanActorName(body.Name)
+		name = sanitizeActorName(body.Name)
 	}
 	from, now := clientaddr.NetworkOf(a.authFailures.ClientAddress(ctx)), time.Now().UnixNano()
-	if wait := a.sessions.countLoginAttempt(from, name, now); wait > 0 {
+	if wait := a.sessions.countLoginAsFailed(from, name, now); wait > 0 {
 		a.meter.CountWrongCredential()
-		a.authFailures.LogThrottled(from)
+		a.authFailures.LogTooManyFailures(from)
 		return nil, errTooManyLogins.WithRetryAfter(wait)
 	}
-	user, _ := e.State().User(name)
+	user, _ := e.State().OperatorUser(name)
 	right, err := a.sessions.keeper.CheckPassword(user.Password, body.Password[:min(len(body.Password), passphrase.MaxLength)])
 	right = right && len(body.Password) <= passphrase.MaxLength || user.Name == "" && a.isConfiguredPassword(body.Password)
 	switch {
 	case err != nil:
-		a.sessions.uncountLoginAttempt(from, name)
-		return nil, hashingError(err)
+		a.sessions.uncountFailedLogin(from, name)
+		return nil, newPasswordCheckError(err)
 	case !right:
 		a.meter.CountWrongCredential()
 		return nil, errWrongLogin
 	}
-	a.sessions.uncountLoginAttempt(from, name)
+	a.sessions.uncountFailedLogin(from, name)
 	connection.MarkAuthenticated(ctx)
 	return a.startSession(ctx, name, user), nil
 }
 
-// countLoginAttempt counts a login from a client network under a user name as failed. The
+// countLoginAsFailed counts a login from a client network under a user name as failed. The
 // caller undoes it after a success. If there were too many failures, it returns how long to
 // wait.
-func (t *sessionStore) countLoginAttempt(from netip.Prefix, name string, now int64) (wait time.Duration) {
-	ok, wait, _ := t.byNetwork.Take(from, now)
+func (t *sessionStore) countLoginAsFailed(clientNetwork netip.Prefix, userName string, nowNanos int64) (wait time.Duration) {
+	ok, wait, _ := t.byNetwork.Take(clientNetwork, nowNanos)
 	if !ok {
 		return wait
 	}
-	if ok, wait, _ = t.byName.Take(name, now); !ok {
-		t.byNetwork.Refund(from)
+	if ok, wait, _ = t.byName.Take(userName, nowNanos); !ok {
+		t.byNetwork.Refund(clientNetwork)
 		return wait
 	}
 	return 0
 }
 
-// uncountLoginAttempt undoes countLoginAttempt, because the login succeeded or the password
+// uncountFailedLogin undoes countLoginAsFailed, because the login succeeded or the password
 // could not be checked.
-func (t *sessionStore) uncountLoginAttempt(from netip.Prefix, name string) {
-	t.byNetwork.Refund(from)
-	t.byName.Refund(name)
+func (t *sessionStore) uncountFailedLogin(clientNetwork netip.Prefix, userName string) {
+	t.byNetwork.Refund(clientNetwork)
+	t.byName.Refund(userName)
 }
 
-// hashingError returns the API error for a password that could not be checked, because too many
+// newPasswordCheckError returns the API error for a password that could not be checked, because too many
 // checks run at the same time or hashing failed.
-func hashingError(err error) httperror.Error {
+func newPasswordCheckError(err error) httperror.Error {
 	if errors.Is(err, passphrase.ErrBusy) {
 		return errTooManyHashes
 	}
@@ -127,7 +127,7 @@ func hashingError(err error) httperror.Error {
 
 // startSession creates a session after a successful login. It adds the session's cookie to the
 // answer and returns a description of the user. user is zero for the configured password.
-func (a *Admin) startSession(ctx *fasthttp.RequestCtx, name string, user state.User) principalDocument {
+func (a *Admin) startSession(ctx *fasthttp.RequestCtx, name string, user state.OperatorUser) principalJSON {
 	who := principal{name: name, role: user.Role, hasAccount: true}
 	if user.Name == "" {
 		who.role, who.hasAccount = market.RoleAdmin, false
@@ -139,7 +139,7 @@ func (a *Admin) startSession(ctx *fasthttp.RequestCtx, name string, user state.U
 	return a.describePrincipal(&who)
 }
 
-func (a *Admin) setSessionCookie(ctx *fasthttp.RequestCtx, value string, seconds int) {
+func (a *Admin) setSessionCookie(ctx *fasthttp.RequestCtx, value string, maxAgeSeconds int) {
 	var cookie fasthttp.Cookie
 	cookie.SetKey(cookieName)
 	cookie.SetValue(value)
@@ -147,8 +147,8 @@ func (a *Admin) setSessionCookie(ctx *fasthttp.RequestCtx, value string, seconds
 	cookie.SetSecure(true)
 	cookie.SetHTTPOnly(true)
 	cookie.SetSameSite(fasthttp.CookieSameSiteStrictMode)
-	if seconds > 0 {
-		cookie.SetMaxAge(seconds)
+	if maxAgeSeconds > 0 {
+		cookie.SetMaxAge(maxAgeSeconds)
 	} else {
 		cookie.SetExpire(fasthttp.CookieExpireDelete)
 	}
@@ -162,8 +162,8 @@ func (a *Admin) getSession(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	return a.describePrincipal(&who), nil
 }
 
-// principalDocument describes the authenticated caller in JSON.
-type principalDocument struct {
+// principalJSON describes the authenticated caller in JSON.
+type principalJSON struct {
 	Name    string  `json:"name"`
 	Role    string  `json:"role"`
 	By      string  `json:"by"`
@@ -171,14 +171,14 @@ type principalDocument struct {
 	Expires *string `json:"expires_at"`
 }
 
-func (a *Admin) describePrincipal(who *principal) principalDocument {
-	document := principalDocument{Name: who.name, Role: who.role.String(), By: "password"}
+func (a *Admin) describePrincipal(caller *principal) principalJSON {
+	document := principalJSON{Name: caller.name, Role: caller.role.String(), By: "password"}
 	switch {
-	case who.session != nil:
-		document.By, document.CSRF = "session", who.session.csrf
-		document.Expires = formatTimeOrNull(a.sessions.expiry(who.session).UnixNano())
-	case who.token != nil:
-		document.By, document.Expires = "token", formatTimeOrNull(who.token.Expires)
+	case caller.session != nil:
+		document.By, document.CSRF = "session", caller.session.csrf
+		document.Expires = formatTimeOrNull(a.sessions.sessionExpiry(caller.session).UnixNano())
+	case caller.token != nil:
+		document.By, document.Expires = "token", formatTimeOrNull(caller.token.Expires)
 	}
 	return document
 }
@@ -193,9 +193,9 @@ func (a *Admin) logout(ctx *fasthttp.RequestCtx) {
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
 }
 
-// parseUserName returns a user name in lower case, because people confuse names that differ
+// normalizeUserName returns a user name in lower case, because people confuse names that differ
 // only in case. It returns false if the name has forbidden characters or a forbidden length.
-func parseUserName(given string) (name string, ok bool) {
+func normalizeUserName(given string) (name string, ok bool) {
 	name = strings.Map(toLowerASCII, given)
 	if name == "" || len(name) > maxActor || strings.ContainsFunc(name, isInvalidInUserName) {
 		return "", false

@@ -36,7 +36,7 @@ type accountsFixture struct {
 
 func (l *accountsFixture) Engine() *engine.Engine { return l.engine }
 
-func (l *accountsFixture) Tokens() *token.Issuer { return l.mint }
+func (l *accountsFixture) TokenIssuer() *token.Issuer { return l.mint }
 
 func openAccounts(t *testing.T, password string) *accountsFixture {
 	t.Helper()
@@ -75,7 +75,7 @@ const (
 )
 
 // hire makes a user, by the configured password.
-func (l *accountsFixture) hire(name string, role market.Role) {
+func (l *accountsFixture) hire(name string, role market.OperatorRole) {
 	l.t.Helper()
 	if got := l.ask("PUT /admin/v1/users/"+name, servertest.BasicAuth, fmt.Sprintf(`{"role":%q,"password":%q}`, role, longEnough)); got.status != 201 {
 		l.t.Fatalf("%s: %+v", name, got)
@@ -314,7 +314,7 @@ func TestBodiesAreOfWhoIsStillIn(t *testing.T) {
 // caller.
 func TestLiveEndsWithItsSession(t *testing.T) {
 	l := openAccounts(t, servertest.Password)
-	l.admin.live = newLiveFeed(func() []byte { return numbered(1) })
+	l.admin.live = newLiveEventFeed(func() []byte { return numbered(1) })
 	l.admin.live.every = time.Millisecond
 	l.hire("bob", market.RoleViewer)
 	bob := l.in("bob", longEnough)
@@ -451,7 +451,7 @@ func TestLoginFlood(t *testing.T) {
 	if r, _ := l.logIn("bob", longEnough); r.status != 429 {
 		t.Errorf("a right one among them: %+v", r)
 	}
-	l.admin.SetProxies([]netip.Prefix{servertest.ParseNetwork("127.0.0.1/32")})
+	l.admin.SetTrustedProxies([]netip.Prefix{servertest.ParseNetwork("127.0.0.1/32")})
 	many := flood(func(int) string { return "bob" }, func(i int) string { return fmt.Sprintf("X-Forwarded-For: 192.0.2.%d\r\n", i) })
 	if n := count(many); n < 5 || many[19].status != 401 {
 		t.Errorf("for one name %d were refused", n)
@@ -575,7 +575,7 @@ func TestAPITokens(t *testing.T) {
 		t.Errorf("one's own: %+v", got)
 	}
 	expired := "ppa_expired"
-	user, _ := l.engine.State().User("bob")
+	user, _ := l.engine.State().OperatorUser("bob")
 	if err := l.engine.By("").AddAPIToken(user, &state.APIToken{User: user.Name, Role: market.RoleViewer, Hash: l.mint.HashPersonal([]byte(expired)), Expires: 1}); err != nil {
 		t.Fatal(err)
 	}
@@ -622,7 +622,7 @@ func TestActorsAreInFacts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if event.RequestedBy(fact) != row.want {
+		if event.RequestingOperator(fact) != row.want {
 			t.Errorf("%s: %s", what, event.DescribeAsJSON(fact))
 		}
 		pause = map[string]string{"pause": "resume", "resume": "pause"}[pause]

@@ -14,16 +14,16 @@ import (
 	"pingpost/server/httperror"
 )
 
-// Archiver starts the backup and reports its progress. The exchange implements it.
-type Archiver interface {
-	// BackUp starts shipping now, without waiting for the next interval or retry. It
+// BackupController starts the backup and reports its progress. The exchange implements it.
+type BackupController interface {
+	// RequestBackupNow starts shipping now, without waiting for the next interval or retry. It
 	// returns false if no backup is configured.
-	BackUp() bool
-	Backup() Backup
+	RequestBackupNow() bool
+	Backup() BackupStatus
 }
 
-// Backup is the progress of the backup, in JSON.
-type Backup struct {
+// BackupStatus is the progress of the backup, in JSON.
+type BackupStatus struct {
 	Configured bool    `json:"configured"`
 	Shipped    uint64  `json:"shipped_seq"` // last log entry that it contains
 	Lag        float64 `json:"lag_s"`       // seconds of data that the loss of the disk would destroy
@@ -36,7 +36,7 @@ func (a *Admin) getBackupStatus(*fasthttp.RequestCtx) (answer any, err error) {
 
 func (a *Admin) startBackup(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	at := time.Now().UTC()
-	if !a.operator.BackUp() {
+	if !a.operator.RequestBackupNow() {
 		return nil, httperror.New(409, errcode.Conflict, "No backup is configured. Start the exchange with --backup-to and the destination.")
 	}
 	ctx.SetStatusCode(fasthttp.StatusAccepted)
@@ -46,7 +46,7 @@ func (a *Admin) startBackup(ctx *fasthttp.RequestCtx) (answer any, err error) {
 // getStateHash answers with a hash of the exchange's whole state and the log entry to which it
 // belongs. Two copies of an exchange with equal hashes have equal states.
 func (a *Admin) getStateHash(ctx *fasthttp.RequestCtx) (answer any, err error) {
-	seq, hash, err := a.operator.Hash()
+	seq, hash, err := a.operator.StateHash()
 	if err != nil {
 		return nil, err
 	}
@@ -58,9 +58,9 @@ func (a *Admin) getStateHash(ctx *fasthttp.RequestCtx) (answer any, err error) {
 
 var errProfile = httperror.New(503, errcode.Unavailable, "The profile failed; another one may be running. Send this request again after the time in Retry-After.")
 
-// serveProfile serves the Go runtime's profiles (pprof). It replaces the library's error
+// serveGoProfile serves the Go runtime's profiles (pprof). It replaces the library's error
 // answers by errors in the form of the API.
-func (a *Admin) serveProfile(ctx *fasthttp.RequestCtx) {
+func (a *Admin) serveGoProfile(ctx *fasthttp.RequestCtx) {
 	switch name := pathParameter(ctx, "name"); {
 	case name == "profile":
 		fasthttpadaptor.NewFastHTTPHandlerFunc(pprof.Profile)(ctx)

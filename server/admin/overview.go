@@ -22,10 +22,10 @@ import (
 	"pingpost/server/metrics"
 )
 
-// StatusReporter returns facts about the running exchange. The exchange implements it. It is
+// ProcessStatusReporter returns facts about the running exchange. The exchange implements it. It is
 // called only after the engine exists.
-type StatusReporter interface {
-	Standing() ProcessStatus
+type ProcessStatusReporter interface {
+	ProcessStatus() ProcessStatus
 	// Now returns the exchange's time, in Unix nanoseconds.
 	Now() int64
 }
@@ -44,8 +44,8 @@ var errTooManyStreams = httperror.New(503, errcode.Unavailable, "Too many event 
 // clients ask for it.
 type overviewCache struct {
 	admin *Admin
-	watch *metrics.History
-	today todaySums
+	watch *metrics.MeterHistory
+	today todaySumsCache
 
 	mu     sync.Mutex
 	at     time.Time
@@ -66,7 +66,7 @@ func (o *overviewCache) cachedOverviewJSON(now time.Time) []byte {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.cached == nil || now.Sub(o.at) >= overviewMaxAge || now.Before(o.at) {
-		o.cached, o.at = append(encodeJSON(o.build(now, e)), '\n'), now
+		o.cached, o.at = append(encodeJSON(o.buildOverview(now, e)), '\n'), now
 	}
 	return o.cached
 }
@@ -87,19 +87,19 @@ func (o *overviewCache) overviewEvent() (event []byte) {
 	return formatServerSentEvent("overview", document)
 }
 
-func (o *overviewCache) build(now time.Time, e *engine.Engine) *overview {
-	g, s := o.watch.Summary(now), o.admin.operator.Standing()
+func (o *overviewCache) buildOverview(now time.Time, e *engine.Engine) *overview {
+	g, s := o.watch.Summary(now), o.admin.operator.ProcessStatus()
 	span := g.Now.At.Sub(g.TenSecondsAgo.At)
 	hooks := e.State().OutboxTotals()
 	all := &overview{
-		At: formatTime(now.UnixNano()), Tenant: s.Tenant, Version: s.Version, Sandbox: o.admin.operator.Sandbox(),
+		At: formatTimeToSeconds(now.UnixNano()), Tenant: s.Tenant, Version: s.Version, Sandbox: o.admin.operator.IsSandbox(),
 		Uptime: int64(now.Sub(s.Since) / time.Second), Ready: o.admin.operator.Ready() == nil,
 		Rates: overviewRates{
 			Leads: metrics.RatePerSecond(g.Now.Leads, g.TenSecondsAgo.Leads, span), Pings: metrics.RatePerSecond(g.Now.Pings, g.TenSecondsAgo.Pings, span),
 			Posts: metrics.RatePerSecond(g.Now.Posts, g.TenSecondsAgo.Posts, span), Sold: metrics.RatePerSecond(g.Now.Sold, g.TenSecondsAgo.Sold, span),
 		},
-		Latency: lastMinuteLatency(&g), Series: []overviewInterval{}, Buyers: o.collectBuyers(e, &g),
-		Webhooks: overviewHooks{hooks.Pending, hooks.Dead}, Returns: e.State().PendingReturnCount(), Unknown: e.State().CountAllUnknownDeliveries(),
+		Latency: lastMinuteLatency(&g), Series: []overviewInterval{}, Buyers: o.collectBusiestBuyersFirst(e, &g),
+		Webhooks: overviewHooks{hooks.Pending, hooks.Dead}, Returns: e.State().PendingReturnCount(), Unknown: e.State().CountUnknownDeliveriesExceptTests(),
 		Backup: o.admin.operator.Backup(), Log: overviewLog{s.Seq}, DiskFree: s.DiskFree,
 	}
 	if leads := g.Now.Leads - g.TenMinutesAgo.Leads; leads > 0 {
@@ -107,12 +107,12 @@ func (o *overviewCache) build(now time.Time, e *engine.Engine) *overview {
 		all.SellThrough = &share
 	}
 	for _, s := range g.Intervals {
-		all.Series = append(all.Series, overviewInterval{formatTime(s.At.UnixNano()), s.Leads, s.Sold, s.Pings})
+		all.Series = append(all.Series, overviewInterval{formatTimeToSeconds(s.At.UnixNano()), s.Leads, s.Sold, s.Pings})
 	}
 	kept := o.admin.operator.Report()
 	all.Today = o.today.cachedDaySums(kept, now)
 	if all.Report.Kept = kept != nil; kept != nil {
-		lag := roundToThousandths(kept.Status().Lag.Seconds())
+		lag := roundToThousandths(kept.ProgressStatus().Lag.Seconds())
 		all.Report.Lag = &lag
 	}
 	return all
@@ -125,7 +125,7 @@ func (a *Admin) getOverview(ctx *fasthttp.RequestCtx) (answer any, err error) {
 		return nil, httperror.Unavailable
 	}
 	ctx.Response.Header.Set("Cache-Control", "no-store")
-	return rawJSON(document), nil
+	return encodedJSON(document), nil
 }
 
 // streamOverview answers GET live with a stream of server-sent events: the overview now, and a
@@ -161,7 +161,7 @@ type overview struct {
 	Returns     int                `json:"returns_waiting"`
 	Unknown     int                `json:"deliveries_unknown"`
 	Report      overviewReport     `json:"report"`
-	Backup      Backup             `json:"backup"`
+	Backup      BackupStatus       `json:"backup"`
 	Log         overviewLog        `json:"log"`
 	DiskFree    uint64             `json:"disk_free_bytes"`
 }
@@ -223,18 +223,18 @@ type (
 
 // lastMinuteLatency returns how long auctions, ingests and log commits took in the last minute:
 // medians and 99th percentiles.
-func lastMinuteLatency(g *metrics.Summary) overviewLatency {
-	auction, ingest, commit := g.Now.Auction.Since(&g.MinuteAgo.Auction), g.Now.Ingest.Since(&g.MinuteAgo.Ingest), g.Now.Commit.Since(&g.MinuteAgo.Commit)
+func lastMinuteLatency(summary *metrics.Summary) overviewLatency {
+	auction, ingest, commit := summary.Now.Auction.IncreaseSince(&summary.MinuteAgo.Auction), summary.Now.Ingest.IncreaseSince(&summary.MinuteAgo.Ingest), summary.Now.Commit.IncreaseSince(&summary.MinuteAgo.Commit)
 	return overviewLatency{
-		AuctionMedian: quantileMilliseconds(&auction, 0.5), AuctionSlow: quantileMilliseconds(&auction, 0.99),
-		IngestMedian: quantileMilliseconds(&ingest, 0.5), IngestSlow: quantileMilliseconds(&ingest, 0.99), CommitSlow: quantileMilliseconds(&commit, 0.99),
+		AuctionMedian: quantileMillisecondsOrNil(&auction, 0.5), AuctionSlow: quantileMillisecondsOrNil(&auction, 0.99),
+		IngestMedian: quantileMillisecondsOrNil(&ingest, 0.5), IngestSlow: quantileMillisecondsOrNil(&ingest, 0.99), CommitSlow: quantileMillisecondsOrNil(&commit, 0.99),
 	}
 }
 
-// quantileMilliseconds returns a quantile of the recorded times in milliseconds, such as the
-// median for share 0.5. It returns nil if no times were recorded.
-func quantileMilliseconds(c *metrics.HistogramCounts, share float64) *float64 {
-	at, ok := c.Quantile(share)
+// quantileMillisecondsOrNil returns a quantile of the recorded times in milliseconds, such as the
+// median for quantile 0.5. It returns nil if no times were recorded.
+func quantileMillisecondsOrNil(c *metrics.HistogramCounts, quantile float64) *float64 {
+	at, ok := c.Quantile(quantile)
 	if !ok {
 		return nil
 	}
@@ -248,17 +248,17 @@ func roundToThousandths(x float64) float64 { return math.Round(x*1000) / 1000 }
 // posts and sales come first.
 const maxOverviewBuyers = 200
 
-// collectBuyers returns the configured buyers with their counts of the last ten minutes, the
+// collectBusiestBuyersFirst returns the configured buyers with their counts of the last ten minutes, the
 // busiest first.
-func (o *overviewCache) collectBuyers(e *engine.Engine, g *metrics.Summary) []overviewBuyer {
+func (o *overviewCache) collectBusiestBuyersFirst(e *engine.Engine, summary *metrics.Summary) []overviewBuyer {
 	all := []overviewBuyer{}
 	catalog := e.Catalog()
 	if catalog == nil {
 		return all
 	}
 	for id, buyer := range catalog.Buyers {
-		now, then := g.BuyersNow[string(id)], g.BuyersTenMinutesAgo[string(id)]
-		all = append(all, newOverviewBuyer(e, buyer, now.Since(&then)))
+		now, then := summary.BuyersNow[string(id)], summary.BuyersTenMinutesAgo[string(id)]
+		all = append(all, newOverviewBuyer(e, buyer, now.IncreaseSince(&then)))
 	}
 	slices.SortFunc(all, func(x, y overviewBuyer) int {
 		return cmp.Or(cmp.Compare(y.Asked+y.Posts+y.Sales, x.Asked+x.Posts+x.Sales), cmp.Compare(x.ID, y.ID))
@@ -269,16 +269,16 @@ func (o *overviewCache) collectBuyers(e *engine.Engine, g *metrics.Summary) []ov
 func newOverviewBuyer(e *engine.Engine, buyer *market.Buyer, recent metrics.BuyerReading) overviewBuyer {
 	paused, _ := e.State().PauseStatus(event.ObjectBuyer, buyer.Ref)
 	return overviewBuyer{
-		ID: string(buyer.ID), Name: buyer.Name, Paused: paused, Health: metrics.BuyerHealth(&recent),
+		ID: string(buyer.ID), Name: buyer.Name, Paused: paused, Health: metrics.RateBuyerHealth(&recent),
 		Asked: recent.Asked, Bids: recent.Bids, Wins: recent.Wins, Posts: recent.Posts, Sales: recent.Sales, Timeouts: recent.Timeouts,
-		Median: quantileMilliseconds(&recent.Pings, 0.5), Slow: quantileMilliseconds(&recent.Pings, 0.99),
+		Median: quantileMillisecondsOrNil(&recent.Pings, 0.5), Slow: quantileMillisecondsOrNil(&recent.Pings, 0.99),
 	}
 }
 
-// todaySums caches the current day's sums (UTC) of leads and revenue. It pauses after each
+// todaySumsCache caches the current day's sums (UTC) of leads and revenue. It pauses after each
 // query of the report for twenty times the query's duration, so that the queries take a small
 // share of the time.
-type todaySums struct {
+type todaySumsCache struct {
 	day  time.Time
 	next time.Time // time of the next query
 	rows []overviewDay
@@ -292,11 +292,11 @@ const (
 
 // cachedDaySums returns the sums of the day that contains now, and queries the report if they
 // are too old. They are empty if the exchange has no report or the report cannot answer yet.
-func (t *todaySums) cachedDaySums(from *report.Report, now time.Time) []overviewDay {
+func (t *todaySumsCache) cachedDaySums(from *report.Report, now time.Time) []overviewDay {
 	now = now.UTC()
 	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
 	if !day.Equal(t.day) {
-		*t = todaySums{day: day, rows: []overviewDay{}}
+		*t = todaySumsCache{day: day, rows: []overviewDay{}}
 	}
 	if from == nil || now.Before(t.next) {
 		return t.rows
@@ -327,8 +327,8 @@ func queryDaySums(from *report.Report, day time.Time) ([]overviewDay, error) {
 			return nil, err
 		}
 		found = append(found, overviewDay{
-			Currency: row.Currency, Leads: row.Count("leads"), Sold: row.Count("sales"),
-			Revenue: market.Money(row.Count("revenue")), Payout: market.Money(row.Count("payout")), Margin: row.Margin(),
+			Currency: row.Currency, Leads: row.MeasureNamed("leads"), Sold: row.MeasureNamed("sales"),
+			Revenue: market.Money(row.MeasureNamed("revenue")), Payout: market.Money(row.MeasureNamed("payout")), Margin: row.Margin(),
 		})
 	}
 }

@@ -17,9 +17,9 @@ import (
 	"pingpost/server/httperror"
 )
 
-// Reporter gives access to the report on leads and revenue. It returns nil if the configuration
+// ReportProvider gives access to the report on leads and revenue. It returns nil if the configuration
 // disables the report.
-type Reporter interface {
+type ReportProvider interface {
 	Report() *report.Report
 }
 
@@ -54,14 +54,14 @@ func (a *Admin) reportHandler() fasthttp.RequestHandler {
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
 			<-places
-			return nil, a.reportError(err)
+			return nil, a.apiErrorOfReport(err)
 		}
-		of := &reportLines{answer: rows, form: form(&rows.Question), first: first}
+		of := &reportRowEncoder{answer: rows, form: form(&rows.Question), first: first}
 		body := newStreamedBody(ctx.Conn(), of.form.ContentType(), of, a.logger)
 		body.buf = of.form.Begin(body.buf)
 		body.release = func() { <-places }
 		for name, value := range map[string]string{
-			"Entry": strconv.FormatUint(rows.Seq, 10), "At": formatTime(rows.At), "From": formatTime(rows.From), "To": formatTime(rows.To),
+			"Entry": strconv.FormatUint(rows.Seq, 10), "At": formatTimeToSeconds(rows.At), "From": formatTimeToSeconds(rows.From), "To": formatTimeToSeconds(rows.To),
 		} {
 			ctx.Response.Header.Set("X-Report-"+name, value)
 		}
@@ -69,19 +69,21 @@ func (a *Admin) reportHandler() fasthttp.RequestHandler {
 	})
 }
 
-// formatTime formats a time in Unix nanoseconds as RFC 3339 in whole seconds, in UTC.
-func formatTime(at int64) string { return time.Unix(0, at).UTC().Format(time.RFC3339) }
+// formatTimeToSeconds formats a time in Unix nanoseconds as RFC 3339 in whole seconds, in UTC.
+func formatTimeToSeconds(unixNanos int64) string {
+	return time.Unix(0, unixNanos).UTC().Format(time.RFC3339)
+}
 
-// reportLines encodes the rows of a report one after the other for a streamed answer. first is
+// reportRowEncoder encodes the rows of a report one after the other for a streamed answer. first is
 // already read: an error such as a too large query shows before the first row, when the answer
 // can still be an error.
-type reportLines struct {
-	answer *report.Answer
-	form   report.Format
+type reportRowEncoder struct {
+	answer *report.AnswerRows
+	form   report.RowFormat
 	first  *report.Row
 }
 
-func (l *reportLines) appendNextRow(dst []byte) ([]byte, error) {
+func (l *reportRowEncoder) appendNextRow(dst []byte) ([]byte, error) {
 	row, err := l.first, error(nil)
 	if l.first = nil; row == nil {
 		row, err = l.answer.Next()
@@ -96,7 +98,7 @@ func (l *reportLines) appendNextRow(dst []byte) ([]byte, error) {
 	return l.form.Row(dst, row), nil
 }
 
-func (l *reportLines) Close() { l.answer.Close() }
+func (l *reportRowEncoder) Close() { l.answer.Close() }
 
 // withReport is withAnswer for a handler that needs the report.
 func (a *Admin) withReport(h func(ctx *fasthttp.RequestCtx, from *report.Report) (answer any, err error)) fasthttp.RequestHandler {
@@ -109,13 +111,13 @@ func (a *Admin) withReport(h func(ctx *fasthttp.RequestCtx, from *report.Report)
 	})
 }
 
-// reportError returns the API's error for an error of the report.
-func (a *Admin) reportError(err error) error {
-	var wrong *report.Fault
-	var behind *report.Behind
+// apiErrorOfReport returns the API's error for an error of the report.
+func (a *Admin) apiErrorOfReport(err error) error {
+	var wrong *report.InvalidQuestionError
+	var behind *report.LogNotReachedError
 	switch {
 	case errors.As(err, &wrong):
-		return invalidField(wrong.Field, errcode.FieldOutOfRange, wrong.Expected)
+		return newInvalidFieldError(wrong.Field, errcode.FieldOutOfRange, wrong.Expected)
 	case errors.As(err, &behind):
 		return httperror.New(503, errcode.Unavailable, "The report cannot answer yet: "+behind.Error()+". Ask again after the time in Retry-After.")
 	}
@@ -126,7 +128,7 @@ func (a *Admin) reportError(err error) error {
 // rebuildReport starts to build the report again from the log in the background, and answers
 // 202.
 func (a *Admin) rebuildReport(ctx *fasthttp.RequestCtx, from *report.Report) (answer any, err error) {
-	from.Rebuild()
+	from.RequestRebuild()
 	ctx.SetStatusCode(fasthttp.StatusAccepted)
 	return nil, nil
 }
@@ -134,7 +136,7 @@ func (a *Admin) rebuildReport(ctx *fasthttp.RequestCtx, from *report.Report) (an
 // readReportQuery parses the query parameters of GET report. It returns the question, a
 // function that returns the output format, and a field error. Without times the period is the
 // current month in the requested zone, as far as the report goes back.
-func readReportQuery(ctx *fasthttp.RequestCtx, now time.Time) (*report.Question, func(*report.Question) report.Format, error) {
+func readReportQuery(ctx *fasthttp.RequestCtx, now time.Time) (question *report.Question, newFormat func(*report.Question) report.RowFormat, err error) {
 	query := ctx.QueryArgs()
 	q := &report.Question{Only: map[report.Dimension]string{}, Zone: time.UTC}
 	for name := range strings.SplitSeq(string(query.Peek("by")), ",") {
@@ -143,7 +145,7 @@ func readReportQuery(ctx *fasthttp.RequestCtx, now time.Time) (*report.Question,
 		}
 		d, ok := report.ParseDimension(name)
 		if !ok {
-			return nil, nil, invalidField("by", errcode.FieldNotAllowedValue, "some of "+report.DimensionNames()+", with commas between them")
+			return nil, nil, newInvalidFieldError("by", errcode.FieldNotAllowedValue, "some of "+report.DimensionNames()+", with commas between them")
 		}
 		q.By = append(q.By, d)
 	}
@@ -155,11 +157,11 @@ func readReportQuery(ctx *fasthttp.RequestCtx, now time.Time) (*report.Question,
 	if name := string(query.Peek("zone")); name != "" {
 		zone, err := time.LoadLocation(name)
 		if err != nil || name == "Local" {
-			return nil, nil, invalidField("zone", errcode.FieldNotAllowedValue, "a time zone such as America/New_York or Asia/Kolkata")
+			return nil, nil, newInvalidFieldError("zone", errcode.FieldNotAllowedValue, "a time zone such as America/New_York or Asia/Kolkata")
 		}
 		q.Zone = zone
 	}
-	if wrong := readReportTimes(query, q, now); wrong != nil {
+	if wrong := readReportPeriod(query, q, now); wrong != nil {
 		return nil, nil, wrong
 	}
 	form, ok := parseStatementFormat(string(query.Peek("format")), string(ctx.Request.Header.Peek("Accept")))
@@ -171,10 +173,10 @@ func readReportQuery(ctx *fasthttp.RequestCtx, now time.Time) (*report.Question,
 	case ok && (form == formNDJSON || !query.Has("format")):
 		return q, report.NewNDJSON, nil
 	}
-	return nil, nil, invalidField("format", errcode.FieldNotAllowedValue, "ndjson, csv or parquet")
+	return nil, nil, newInvalidFieldError("format", errcode.FieldNotAllowedValue, "ndjson, csv or parquet")
 }
 
-func readReportTimes(query *fasthttp.Args, q *report.Question, now time.Time) error {
+func readReportPeriod(query *fasthttp.Args, q *report.Question, now time.Time) error {
 	now = now.In(q.Zone)
 	first := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, q.Zone)
 	q.From, q.To, q.Since = first.UnixNano(), first.AddDate(0, 1, 0).UnixNano(), !query.Has("from")
@@ -188,7 +190,7 @@ func readReportTimes(query *fasthttp.Args, q *report.Question, now time.Time) er
 			at = day.UnixNano()
 		}
 		if !ok {
-			return invalidField(name, errcode.FieldInvalidFormat, "a day (2026-11-30, its beginning in the zone) or a time (2026-11-30T12:00:00Z)")
+			return newInvalidFieldError(name, errcode.FieldInvalidFormat, "a day (2026-11-30, its beginning in the zone) or a time (2026-11-30T12:00:00Z)")
 		}
 		*into = at
 	}

@@ -24,10 +24,10 @@ const maxReturnNote = 1000
 // listPendingReturns lists the returns of leads that buyers requested and that wait for an
 // operator's approval, oldest leads first. The parameters limit and after select a page.
 func (a *Admin) listPendingReturns(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-	r := &searchQuery{query: ctx.QueryArgs()}
-	limit, after := r.readLimit(defaultReturns, maxReturns), readAfter(r, market.ParseLeadID, "a lead's id, such as next of the page before")
+	r := &searchQueryReader{query: ctx.QueryArgs()}
+	limit, after := r.readLimit(defaultReturns, maxReturns), readAfterCursor(r, market.ParseLeadID, "a lead's id, such as next of the page before")
 	if len(r.faults) > 0 {
-		return nil, invalidFields(r.faults)
+		return nil, newInvalidFieldsError(r.faults)
 	}
 	page, total, err := e.PendingReturns(after, limit)
 	if err != nil {
@@ -62,7 +62,7 @@ type pendingReturn struct {
 func newPendingReturn(w *engine.PendingReturn) pendingReturn {
 	return pendingReturn{
 		Lead: w.Lead.String(), Status: w.Status.String(), Buyer: nullIfEmpty(w.Buyer), Supplier: nullIfEmpty(w.Supplier), Campaign: nullIfEmpty(w.Campaign),
-		Reason: nullIfEmpty(w.Reason), Requested: formatExactTime(w.Requested), Credit: w.Credit, Reverse: w.Reverse, Currency: nullIfEmpty(w.Currency.String()), Test: w.Test,
+		Reason: nullIfEmpty(w.Reason), Requested: formatTimeWithNanos(w.Requested), Credit: w.Credit, Reverse: w.Reverse, Currency: nullIfEmpty(w.Currency.String()), Test: w.Test,
 	}
 }
 
@@ -72,18 +72,18 @@ func (a *Admin) decideReturn(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer
 		Approve *bool  `json:"approve"`
 		Note    string `json:"note"`
 	}
-	if err := readJSON(ctx, &word); err != nil {
+	if err := decodeJSONBody(ctx, &word); err != nil {
 		return nil, err
 	}
 	lead, ok := market.ParseLeadID(pathParameter(ctx, "lead"))
 	if !ok {
 		return nil, httperror.New(404, errcode.NotFound, "There is no lead of this id.")
 	}
-	var faults fieldFaults
-	faults.addIf(word.Approve == nil, "approve", errcode.FieldMissingRequired, "true or false")
-	faults.addIf(utf8.RuneCountInString(word.Note) > maxReturnNote, "note", errcode.FieldTooLong, "at most "+strconv.Itoa(maxReturnNote)+" characters")
+	var faults fieldErrors
+	faults.addErrorIf(word.Approve == nil, "approve", errcode.FieldMissingRequired, "true or false")
+	faults.addErrorIf(utf8.RuneCountInString(word.Note) > maxReturnNote, "note", errcode.FieldTooLong, "at most "+strconv.Itoa(maxReturnNote)+" characters")
 	if len(faults) > 0 {
-		return nil, invalidFields(faults)
+		return nil, newInvalidFieldsError(faults)
 	}
 	return nil, e.By(callerNameOf(ctx)).DecideReturn(lead, *word.Approve, word.Note)
 }

@@ -12,7 +12,7 @@ import (
 
 // allowed is every path of the operators' address, below the least role that opens it.
 // A path that is new has to be put into one of them.
-var allowed = map[market.Role]string{
+var allowed = map[market.OperatorRole]string{
 	market.RoleViewer: `
 GET /admin/v1/session                DELETE /admin/v1/session
 GET /admin/v1/api-tokens             POST /admin/v1/api-tokens        DELETE /admin/v1/api-tokens/{id}
@@ -63,7 +63,7 @@ GET /debug/pprof/{name:*}`,
 // with the name of the required role. Other roles receive another answer, and
 // unauthenticated clients 401.
 func TestEveryRouteHasItsRole(t *testing.T) {
-	needs := map[string]market.Role{}
+	needs := map[string]market.OperatorRole{}
 	for role, lines := range allowed {
 		words := strings.Fields(lines)
 		for i := 0; i < len(words); i += 2 {
@@ -71,8 +71,8 @@ func TestEveryRouteHasItsRole(t *testing.T) {
 		}
 	}
 	l := openAccounts(t, servertest.Password)
-	headers := map[market.Role]string{}
-	for _, role := range []market.Role{market.RoleViewer, market.RoleOperator, market.RoleAdmin} {
+	headers := map[market.OperatorRole]string{}
+	for _, role := range []market.OperatorRole{market.RoleViewer, market.RoleOperator, market.RoleAdmin} {
 		l.hire(role.String(), role)
 		headers[role] = l.in(role.String(), longEnough).writes
 	}

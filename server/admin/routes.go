@@ -11,55 +11,55 @@ import (
 
 func (a *Admin) addAuthenticatedRoutes(routes *router.Router) {
 	add := func(method, path string, h fasthttp.RequestHandler) {
-		a.addRoute(routes, method, path, a.withBody(maxBody, httperror.BodyTooLarge, a.rejectUnknownParameters(method, path, h)))
+		a.addProtectedRoute(routes, method, path, a.withBodyAndRecheckedCaller(maxBody, httperror.BodyTooLarge, a.rejectUnknownParameters(method, path, h)))
 	}
-	a.addOperatorAccessRoutes(add)
-	a.addRoute(routes, "PUT", "/admin/v1/config", a.rejectConcurrent(a.withBody(maxDocument, errConfigTooLarge, a.rejectUnknownParameters("PUT", "/admin/v1/config", a.withAnswer(a.applyConfiguration)))))
+	a.addSessionUserAndTokenRoutes(add)
+	a.addProtectedRoute(routes, "PUT", "/admin/v1/config", a.rejectConcurrent(a.withBodyAndRecheckedCaller(maxDocument, errConfigTooLarge, a.rejectUnknownParameters("PUT", "/admin/v1/config", a.withAnswer(a.applyConfiguration)))))
 	a.addConfigEntryRoutes(add, func(method, path string, h fasthttp.RequestHandler) {
-		a.addRoute(routes, method, path, a.withBody(maxItem, errEntryTooLarge, a.rejectUnknownParameters(method, path, h)))
+		a.addProtectedRoute(routes, method, path, a.withBodyAndRecheckedCaller(maxItem, errEntryTooLarge, a.rejectUnknownParameters(method, path, h)))
 	})
 	add("GET", "/admin/v1/suppression", a.withAnswer(a.listSuppressionLists))
-	a.addRoute(routes, "PUT", "/admin/v1/suppression/{id}", a.rejectUnknownParameters("PUT", "/admin/v1/suppression/{id}", a.uploadSuppressionList))
+	a.addProtectedRoute(routes, "PUT", "/admin/v1/suppression/{id}", a.rejectUnknownParameters("PUT", "/admin/v1/suppression/{id}", a.uploadSuppressionList))
 	add("GET", "/admin/v1/backup", a.withAnswer(a.getBackupStatus))
 	add("POST", "/admin/v1/backup", a.withAnswer(a.startBackup))
 	add("GET", "/admin/v1/openapi.yaml", a.serveOpenAPI)
 	add("GET", "/admin/v1/hash", a.withAnswer(a.getStateHash))
 	add("GET", "/admin/v1/config", a.withAnswer(a.getConfiguration))
 	add("GET", "/admin/v1/deliveries", a.withEngine(a.listDeliveries))
-	explain := a.explainHandler()
+	explain := a.explainLeadOrAuctionHandler()
 	add("GET", "/admin/v1/explain", explain)
 	add("GET", "/admin/v1/explain/{id}", explain)
 	add("GET", "/admin/v1/statement", a.statementHandler())
 	add("GET", "/admin/v1/report", a.reportHandler())
 	add("POST", "/admin/v1/report/rebuild", a.withReport(a.rebuildReport))
-	add("POST", "/admin/v1/erase", a.eraseHandler())
+	add("POST", "/admin/v1/erase", a.erasePersonHandler())
 	add("POST", "/admin/v1/deliveries/{lead}/{how}", a.withEngine(a.resolveDelivery))
 	add("GET", "/admin/v1/returns", a.withEngine(a.listPendingReturns))
 	add("POST", "/admin/v1/returns/{lead}", a.withEngine(a.decideReturn))
 	add("GET", "/admin/v1/suppliers/{id}/keys", a.withEngine(a.listAPIKeys))
 	add("POST", "/admin/v1/suppliers/{id}/keys", a.withEngine(a.addAPIKey))
 	add("DELETE", "/admin/v1/suppliers/{id}/keys/{hint}", a.withEngine(a.revokeAPIKey))
-	add("GET", "/admin/v1/buyers/{id}/funds", a.withEngine(a.getBalance))
-	add("POST", "/admin/v1/buyers/{id}/funds", a.withEngine(a.topUpBalance))
+	add("GET", "/admin/v1/buyers/{id}/funds", a.withEngine(a.getBuyerBalance))
+	add("POST", "/admin/v1/buyers/{id}/funds", a.withEngine(a.topUpBuyerBalance))
 	add("GET", "/admin/v1/secrets", a.withEngine(a.listSecrets))
 	add("PUT", "/admin/v1/secrets/{name:*}", a.withEngine(a.replaceSecret))
 	for _, what := range []string{"campaigns", "buyers"} {
-		add("POST", "/admin/v1/"+what+"/{id}/pause", a.pauseHandler(what, true))
-		add("POST", "/admin/v1/"+what+"/{id}/resume", a.pauseHandler(what, false))
+		add("POST", "/admin/v1/"+what+"/{id}/pause", a.pauseOrResumeHandler(what, true))
+		add("POST", "/admin/v1/"+what+"/{id}/resume", a.pauseOrResumeHandler(what, false))
 	}
-	for what, owner := range map[string]event.ObjectKind{"suppliers": event.ObjectSupplier, "buyers": event.ObjectBuyer} {
+	for what, owner := range map[string]event.ConfigObjectKind{"suppliers": event.ObjectSupplier, "buyers": event.ObjectBuyer} {
 		at := "/admin/v1/" + what + "/{id}"
-		add("GET", at+"/clients", a.withOwner(owner, a.listClients))
-		add("DELETE", at+"/clients/{client}", a.withOwner(owner, a.revokeClient))
-		add("POST", at+"/clients/{client}/secrets", a.withOwner(owner, a.addClientSecret))
-		add("DELETE", at+"/clients/{client}/secrets/{hint}", a.withOwner(owner, a.revokeClientSecret))
-		add("GET", at+"/tokens", a.withOwner(owner, a.sandboxOnly(a.listTokens)))
-		add("POST", at+"/tokens", a.withOwner(owner, a.sandboxOnly(a.addToken)))
-		add("DELETE", at+"/tokens/{token}", a.withOwner(owner, a.sandboxOnly(a.revokeToken)))
+		add("GET", at+"/clients", a.withSupplierOrBuyerFromPath(owner, a.listOAuthClients))
+		add("DELETE", at+"/clients/{client}", a.withSupplierOrBuyerFromPath(owner, a.revokeOAuthClient))
+		add("POST", at+"/clients/{client}/secrets", a.withSupplierOrBuyerFromPath(owner, a.addOAuthClientSecret))
+		add("DELETE", at+"/clients/{client}/secrets/{hint}", a.withSupplierOrBuyerFromPath(owner, a.revokeOAuthClientSecret))
+		add("GET", at+"/tokens", a.withSupplierOrBuyerFromPath(owner, a.sandboxOnly(a.listStaticTokens)))
+		add("POST", at+"/tokens", a.withSupplierOrBuyerFromPath(owner, a.sandboxOnly(a.addStaticToken)))
+		add("DELETE", at+"/tokens/{token}", a.withSupplierOrBuyerFromPath(owner, a.sandboxOnly(a.revokeStaticToken)))
 	}
 	a.addWebhookRoutes(add)
 	a.addMonitoringRoutes(add)
-	add("GET", "/debug/pprof/{name:*}", a.serveProfile)
+	add("GET", "/debug/pprof/{name:*}", a.serveGoProfile)
 }
 
 // adminQueries lists the query parameters that each operation of the admin API accepts, by
@@ -109,9 +109,9 @@ func (a *Admin) rejectUnknownParameters(method, path string, h fasthttp.RequestH
 func (a *Admin) addMonitoringRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
 	add("GET", "/admin/v1/overview", a.withAnswer(a.getOverview))
 	add("GET", "/admin/v1/live", a.withAnswer(a.streamOverview))
-	add("GET", "/admin/v1/leads", a.withReportSearchSlot(a.searchLeads))
-	add("GET", "/admin/v1/auctions", a.withReportSearchSlot(a.searchAuctions))
-	add("GET", "/admin/v1/unmatched", a.withReportSearchSlot(a.getUnsoldCounts))
+	add("GET", "/admin/v1/leads", a.limitConcurrentSearches(a.searchLeads))
+	add("GET", "/admin/v1/auctions", a.limitConcurrentSearches(a.searchAuctions))
+	add("GET", "/admin/v1/unmatched", a.limitConcurrentSearches(a.getUnsoldCounts))
 	add("GET", "/admin/v1/caps", a.withEngine(a.listCapUsage))
 	add("POST", "/admin/v1/bench", a.withEngine(a.ingestTestLead))
 	add("GET", "/admin/v1/bench/example", a.withEngine(a.getExampleLead))

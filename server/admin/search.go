@@ -24,16 +24,16 @@ const (
 
 var errTooManySearches = httperror.New(503, errcode.Unavailable, "Too many searches are running. Send this request again after the time in Retry-After.")
 
-// withReportSearchSlot returns a handler that calls h with the report. At most maxSearches such
+// limitConcurrentSearches returns a handler that calls h with the report. At most maxSearches such
 // requests run at the same time. Others wait for up to searchWaits and then get a 503.
-func (a *Admin) withReportSearchSlot(h func(r *searchQuery, from *report.Report) (answer any, err error)) fasthttp.RequestHandler {
+func (a *Admin) limitConcurrentSearches(h func(r *searchQueryReader, from *report.Report) (answer any, err error)) fasthttp.RequestHandler {
 	return a.withReport(func(ctx *fasthttp.RequestCtx, from *report.Report) (answer any, err error) {
 		late := time.NewTimer(searchWaits)
 		defer late.Stop()
 		select {
 		case a.searches <- struct{}{}:
 			defer func() { <-a.searches }()
-			answer, err = h(&searchQuery{query: ctx.QueryArgs()}, from)
+			answer, err = h(&searchQueryReader{query: ctx.QueryArgs()}, from)
 		case <-late.C:
 			err = errTooManySearches
 		}
@@ -41,28 +41,28 @@ func (a *Admin) withReportSearchSlot(h func(r *searchQuery, from *report.Report)
 	})
 }
 
-// searchQuery parses the query parameters of a search. It collects an error for each invalid
+// searchQueryReader parses the query parameters of a search. It collects an error for each invalid
 // one.
-type searchQuery struct {
+type searchQueryReader struct {
 	query  *fasthttp.Args
-	faults fieldFaults
+	faults fieldErrors
 }
 
-func (r *searchQuery) parameter(name string) string { return string(r.query.Peek(name)) }
+func (r *searchQueryReader) parameter(name string) string { return string(r.query.Peek(name)) }
 
-// readPeriod parses the parameters that all searches have: campaign, supplier, buyer, and the
+// readCommonParameters parses the parameters that all searches have: campaign, supplier, buyer, and the
 // times from and to.
-func (r *searchQuery) readPeriod() (s report.Search) {
+func (r *searchQueryReader) readCommonParameters() (s report.SearchQuery) {
 	s.Campaign, s.Supplier, s.Buyer = r.parameter("campaign"), r.parameter("supplier"), r.parameter("buyer")
-	s.From, s.To = r.readTime("from"), r.readTime("to")
-	r.faults.addIf(s.From != 0 && s.To != 0 && s.From >= s.To, "to", errcode.FieldOutOfRange, "a time after from; the search ends before it")
+	s.From, s.To = r.readTimeNanos("from"), r.readTimeNanos("to")
+	r.faults.addErrorIf(s.From != 0 && s.To != 0 && s.From >= s.To, "to", errcode.FieldOutOfRange, "a time after from; the search ends before it")
 	return s
 }
 
-// readListSearch parses the parameters of all searches that list results: those of readPeriod,
+// readCommonListParameters parses the parameters of all searches that list results: those of readCommonParameters,
 // limit and test.
-func (r *searchQuery) readListSearch() report.Search {
-	s := r.readPeriod()
+func (r *searchQueryReader) readCommonListParameters() report.SearchQuery {
+	s := r.readCommonParameters()
 	s.Limit = r.readLimit(defaultFound, maxFound)
 	switch text := r.parameter("test"); text {
 	case "":
@@ -70,46 +70,46 @@ func (r *searchQuery) readListSearch() report.Search {
 		test := text == "true" || text == "1"
 		s.Test = &test
 	default:
-		r.faults.addIf(true, "test", errcode.FieldNotAllowedValue, "true or false")
+		r.faults.addErrorIf(true, "test", errcode.FieldNotAllowedValue, "true or false")
 	}
 	return s
 }
 
-func (r *searchQuery) readLimit(defaultValue, maximum int) int {
+func (r *searchQueryReader) readLimit(defaultValue, maximum int) int {
 	text := r.parameter("limit")
 	if text == "" {
 		return defaultValue
 	}
 	n, err := strconv.Atoi(text)
-	r.faults.addIf(err != nil || n < 1 || n > maximum, "limit", errcode.FieldOutOfRange, "1 to "+strconv.Itoa(maximum))
+	r.faults.addErrorIf(err != nil || n < 1 || n > maximum, "limit", errcode.FieldOutOfRange, "1 to "+strconv.Itoa(maximum))
 	return n
 }
 
-// readAfter parses the parameter after: the id of the last result of the page before.
-func readAfter[T any](r *searchQuery, parse func(string) (T, bool), expected string) (after T) {
+// readAfterCursor parses the parameter after: the id of the last result of the page before.
+func readAfterCursor[T any](r *searchQueryReader, parse func(string) (T, bool), expected string) (after T) {
 	if text := r.parameter("after"); text != "" {
 		var ok bool
 		after, ok = parse(text)
-		r.faults.addIf(!ok, "after", errcode.FieldInvalidFormat, expected)
+		r.faults.addErrorIf(!ok, "after", errcode.FieldInvalidFormat, expected)
 	}
 	return after
 }
 
-func (r *searchQuery) readTime(name string) int64 {
-	text := r.parameter(name)
+func (r *searchQueryReader) readTimeNanos(parameterName string) int64 {
+	text := r.parameter(parameterName)
 	if text == "" {
 		return 0
 	}
 	at, ok := parseDayOrTime(text)
-	r.faults.addIf(!ok, name, errcode.FieldInvalidFormat, "a day (2026-11-30, its beginning in UTC) or a time (2026-11-30T12:00:00Z)")
+	r.faults.addErrorIf(!ok, parameterName, errcode.FieldInvalidFormat, "a day (2026-11-30, its beginning in UTC) or a time (2026-11-30T12:00:00Z)")
 	return at
 }
 
 // readLeadSearch parses all parameters of GET leads.
-func (r *searchQuery) readLeadSearch() report.Search {
-	s := r.readListSearch()
+func (r *searchQueryReader) readLeadSearch() report.SearchQuery {
+	s := r.readCommonListParameters()
 	s.Status, s.Reason, s.State, s.Source = r.parameter("status"), r.parameter("reason"), r.parameter("state"), r.parameter("source")
-	s.After = readAfter(r, market.ParseLeadID, "next of the page before")
+	s.After = readAfterCursor(r, market.ParseLeadID, "next of the page before")
 	text := r.parameter("q")
 	lead, isLead := market.ParseLeadID(text)
 	auction, isAuction := market.ParseAuctionID(text)
@@ -123,58 +123,58 @@ func (r *searchQuery) readLeadSearch() report.Search {
 	case isPing:
 		s.Auction = market.AuctionID(ping)
 	default:
-		r.faults.addIf(true, "q", errcode.FieldInvalidFormat, "the id of a lead (lead_…), an auction (auc_…) or a ping (ping_…)")
+		r.faults.addErrorIf(true, "q", errcode.FieldInvalidFormat, "the id of a lead (lead_…), an auction (auc_…) or a ping (ping_…)")
 	}
 	return s
 }
 
 // readAuctionSearch parses all parameters of GET auctions.
-func (r *searchQuery) readAuctionSearch() report.Search {
-	s := r.readListSearch()
+func (r *searchQueryReader) readAuctionSearch() report.SearchQuery {
+	s := r.readCommonListParameters()
 	s.Outcome = r.parameter("outcome")
-	s.After = readAfter(r, market.ParseAuctionID, "next of the page before")
+	s.After = readAfterCursor(r, market.ParseAuctionID, "next of the page before")
 	return s
 }
 
 // searchLeads answers GET leads with one page of the leads that match the query.
-func (a *Admin) searchLeads(r *searchQuery, from *report.Report) (answer any, err error) {
+func (a *Admin) searchLeads(r *searchQueryReader, from *report.Report) (answer any, err error) {
 	s := r.readLeadSearch()
 	if len(r.faults) > 0 {
-		return nil, invalidFields(r.faults)
+		return nil, newInvalidFieldsError(r.faults)
 	}
-	found, page, err := from.Leads(context.Background(), s)
+	found, page, err := from.SearchLeads(context.Background(), s)
 	if err != nil {
-		return nil, a.reportError(err)
+		return nil, a.apiErrorOfReport(err)
 	}
 	return struct {
-		Leads []leadRow `json:"leads"`
+		Leads []leadSearchResult `json:"leads"`
 		searchContinuation
-	}{convertAll(found, newLeadRow), newSearchContinuation(&page, market.LeadID(page.Next).String())}, nil
+	}{convertAll(found, newLeadSearchResult), newSearchContinuation(&page, market.LeadID(page.Next).String())}, nil
 }
 
 // searchAuctions answers GET auctions with one page of the auctions that match the query.
-func (a *Admin) searchAuctions(r *searchQuery, from *report.Report) (answer any, err error) {
+func (a *Admin) searchAuctions(r *searchQueryReader, from *report.Report) (answer any, err error) {
 	s := r.readAuctionSearch()
 	if len(r.faults) > 0 {
-		return nil, invalidFields(r.faults)
+		return nil, newInvalidFieldsError(r.faults)
 	}
-	found, page, err := from.Auctions(context.Background(), s)
+	found, page, err := from.SearchAuctions(context.Background(), s)
 	if err != nil {
-		return nil, a.reportError(err)
+		return nil, a.apiErrorOfReport(err)
 	}
 	return struct {
-		Auctions []auctionRow `json:"auctions"`
+		Auctions []auctionSearchResult `json:"auctions"`
 		searchContinuation
-	}{convertAll(found, newAuctionRow), newSearchContinuation(&page, market.AuctionID(page.Next).String())}, nil
+	}{convertAll(found, newAuctionSearchResult), newSearchContinuation(&page, market.AuctionID(page.Next).String())}, nil
 }
 
 // getUnsoldCounts answers GET unmatched with the number of unsold leads by reason. Without
 // times the period is the last day. The counts are per hour, so every hour that overlaps the
 // period counts completely.
-func (a *Admin) getUnsoldCounts(r *searchQuery, from *report.Report) (answer any, err error) {
-	s := r.readPeriod()
+func (a *Admin) getUnsoldCounts(r *searchQueryReader, from *report.Report) (answer any, err error) {
+	s := r.readCommonParameters()
 	if len(r.faults) > 0 {
-		return nil, invalidFields(r.faults)
+		return nil, newInvalidFieldsError(r.faults)
 	}
 	if s.To == 0 {
 		s.To = time.Now().UnixNano()
@@ -182,9 +182,9 @@ func (a *Admin) getUnsoldCounts(r *searchQuery, from *report.Report) (answer any
 	if s.From == 0 {
 		s.From = s.To - int64(24*time.Hour)
 	}
-	why, err := from.Unmatched(context.Background(), s)
+	why, err := from.SummarizeUnsold(context.Background(), s)
 	if err != nil {
-		return nil, a.reportError(err)
+		return nil, a.apiErrorOfReport(err)
 	}
 	return struct {
 		Leads     int64           `json:"leads"`
@@ -195,9 +195,9 @@ func (a *Admin) getUnsoldCounts(r *searchQuery, from *report.Report) (answer any
 		Buyers    []bidTally      `json:"buyers"`
 	}{
 		why.Leads, why.Unsold,
-		convertAll(why.Reasons, func(t *report.ReasonCount) reasonTally { return reasonTally{t.Name, t.N} }),
+		convertAll(why.Reasons, func(t *report.NamedCount) reasonTally { return reasonTally{t.Name, t.N} }),
 		convertAll(why.Outcomes, newBidTally),
-		convertAll(why.Campaigns, func(t *report.ReasonCount) campaignTally { return campaignTally{t.Name, t.N} }),
+		convertAll(why.Campaigns, func(t *report.NamedCount) campaignTally { return campaignTally{t.Name, t.N} }),
 		convertAll(why.Buyers, newBidTally),
 	}, nil
 }
@@ -218,7 +218,7 @@ type (
 	}
 )
 
-func newBidTally(t *report.ReasonCount) bidTally { return bidTally{t.Buyer, t.Name, t.N} }
+func newBidTally(t *report.NamedCount) bidTally { return bidTally{t.Buyer, t.Name, t.N} }
 
 // searchContinuation is the end of a page of search results: how far the search got, and the parameter
 // after of the next page.
@@ -228,19 +228,19 @@ type searchContinuation struct {
 	SearchedFrom *string `json:"searched_from"`
 }
 
-func newSearchContinuation(page *report.Page, next string) (end searchContinuation) {
+func newSearchContinuation(page *report.SearchProgress, next string) (end searchContinuation) {
 	end.Complete = page.Complete
 	if page.Next != ([16]byte{}) {
 		end.Next = &next
 	}
 	if page.Searched > 0 {
-		end.SearchedFrom = nullIfEmpty(formatExactTime(page.Searched))
+		end.SearchedFrom = nullIfEmpty(formatTimeWithNanos(page.Searched))
 	}
 	return end
 }
 
-// leadRow is a lead in the results of GET leads.
-type leadRow struct {
+// leadSearchResult is a lead in the results of GET leads.
+type leadSearchResult struct {
 	ID       string        `json:"id"`
 	At       string        `json:"at"`
 	Campaign *string       `json:"campaign"`
@@ -260,9 +260,9 @@ type leadRow struct {
 	Erased   bool          `json:"erased,omitempty"`
 }
 
-func newLeadRow(l *report.FoundLead) leadRow {
-	row := leadRow{
-		ID: l.ID.String(), At: formatExactTime(l.At), Campaign: nullIfEmpty(l.Campaign), Supplier: nullIfEmpty(l.Supplier), Buyer: nullIfEmpty(l.Buyer),
+func newLeadSearchResult(l *report.LeadSearchResult) leadSearchResult {
+	row := leadSearchResult{
+		ID: l.ID.String(), At: formatTimeWithNanos(l.At), Campaign: nullIfEmpty(l.Campaign), Supplier: nullIfEmpty(l.Supplier), Buyer: nullIfEmpty(l.Buyer),
 		Status: l.Status.String(), Delivery: l.Delivery.String(), Reason: nullIfEmpty(l.Reason.String()),
 		Price: amountOrNull(l.Price, l.Currency), Payout: amountOrNull(l.Payout, l.Currency), Currency: nullIfEmpty(l.Currency),
 		Source: nullIfEmpty(l.Source), State: nullIfEmpty(l.State), Test: l.Test, Posts: int64(l.Posts), Erased: l.Erased,
@@ -282,8 +282,8 @@ func amountOrNull(amount market.Money, currency string) *market.Money {
 	return &amount
 }
 
-// auctionRow is an auction in the results of GET auctions.
-type auctionRow struct {
+// auctionSearchResult is an auction in the results of GET auctions.
+type auctionSearchResult struct {
 	ID       string        `json:"id"`
 	At       string        `json:"at"`
 	Lead     *string       `json:"lead"`
@@ -297,9 +297,9 @@ type auctionRow struct {
 	Test     bool          `json:"test"`
 }
 
-func newAuctionRow(a *report.FoundAuction) auctionRow {
-	row := auctionRow{
-		ID: a.ID.String(), At: formatExactTime(a.At), Campaign: nullIfEmpty(a.Campaign), Supplier: nullIfEmpty(a.Supplier),
+func newAuctionSearchResult(a *report.AuctionSearchResult) auctionSearchResult {
+	row := auctionSearchResult{
+		ID: a.ID.String(), At: formatTimeWithNanos(a.At), Campaign: nullIfEmpty(a.Campaign), Supplier: nullIfEmpty(a.Supplier),
 		Asked: int64(a.Asked), Reason: nullIfEmpty(a.Reason.String()), Winner: nullIfEmpty(a.Winner),
 		Amount: amountOrNull(a.Amount, a.Currency), Currency: nullIfEmpty(a.Currency), Test: a.Test,
 	}

@@ -20,7 +20,7 @@ func (a *Admin) replaceSecret(ctx *fasthttp.RequestCtx, e *engine.Engine) (answe
 	var body struct {
 		Value string `json:"value"`
 	}
-	if err := readJSON(ctx, &body); err != nil {
+	if err := decodeJSONBody(ctx, &body); err != nil {
 		return nil, err
 	}
 	name := pathParameter(ctx, "name")
@@ -31,16 +31,16 @@ func (a *Admin) replaceSecret(ctx *fasthttp.RequestCtx, e *engine.Engine) (answe
 		return nil, httperror.New(404, errcode.NotFound, "There is no secret of this name. Name it in the configuration first.")
 	}
 	if body.Value == "" {
-		return nil, invalidField("value", errcode.FieldMissingRequired, "the new secret")
+		return nil, newInvalidFieldError("value", errcode.FieldMissingRequired, "the new secret")
 	}
 	if expected := config.DescribeSecretMistake(name, body.Value); expected != "" {
-		return nil, invalidField("value", errcode.FieldInvalidFormat, expected)
+		return nil, newInvalidFieldError("value", errcode.FieldInvalidFormat, expected)
 	}
 	return nil, e.By(callerNameOf(ctx)).SetSecret(name, a.operator.Seal(name, body.Value))
 }
 
-// secretName is a stored secret in a list, without its value.
-type secretName struct {
+// secretListEntry is a stored secret in a list, without its value.
+type secretListEntry struct {
 	Name string `json:"name"`
 }
 
@@ -48,9 +48,9 @@ type secretName struct {
 // PUT secrets/NAME.
 func (a *Admin) listSecrets(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	names := slices.DeleteFunc(e.State().SecretNames(), func(name string) bool {
-		return config.IsAddressVariable(name) || config.IsPreviousSecret(name)
+		return config.IsAddressVariable(name) || config.IsPreviousWebhookSecretName(name)
 	})
-	list := make([]secretName, len(names))
+	list := make([]secretListEntry, len(names))
 	for i, name := range names {
 		list[i].Name = name
 	}
@@ -76,19 +76,19 @@ func WebhookSecretHint(secret string) string {
 	return signature.Prefix + key[:min(4, len(key)/4)]
 }
 
-// webhookHint describes one of a supplier's webhook secrets in JSON, without its value.
+// webhookSecretSummary describes one of a supplier's webhook secrets in JSON, without its value.
 // Previous marks the older one after a rotation.
-type webhookHint struct {
+type webhookSecretSummary struct {
 	Hint     string `json:"hint"`
 	Previous bool   `json:"previous"`
 }
 
-// webhookHints returns the hints of the supplier's one or two webhook secrets, newest first.
-func (a *Admin) webhookHints(o *owner) []webhookHint {
-	hints := []webhookHint{}
-	for i, name := range [...]string{config.WebhookSecretName(o.id), config.PreviousSecretName(o.id)} {
-		if value, ok := a.operator.Reveal(name); ok {
-			hints = append(hints, webhookHint{WebhookSecretHint(value), i == 1})
+// summarizeWebhookSecrets returns the hints of the supplier's one or two webhook secrets, newest first.
+func (a *Admin) summarizeWebhookSecrets(o *supplierOrBuyer) []webhookSecretSummary {
+	hints := []webhookSecretSummary{}
+	for i, name := range [...]string{config.WebhookSecretName(o.id), config.PreviousWebhookSecretName(o.id)} {
+		if value, ok := a.operator.RevealSecret(name); ok {
+			hints = append(hints, webhookSecretSummary{WebhookSecretHint(value), i == 1})
 		}
 	}
 	return hints
@@ -100,20 +100,20 @@ func (a *Admin) webhookHints(o *owner) []webhookHint {
 //
 // It first stores the old secret under the name of the previous one, and then the new secret.
 // If the process stops between these two events, the secret that receivers know still signs.
-func (a *Admin) rotateWebhookSecret(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
-	if o.webhookEndpoint() == nil {
+func (a *Admin) rotateWebhookSecret(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
+	if o.configuredWebhookEndpoint() == nil {
 		return nil, fmt.Errorf("%w: the supplier %q has no webhook; give it one in the configuration first", engine.ErrConflict, o.id)
 	}
 	a.rotating.Lock()
 	defer a.rotating.Unlock()
-	replaced, err := readReplacedHint(ctx)
+	replaced, err := readHintOfSecretToReplace(ctx)
 	if err != nil {
 		return nil, err
 	}
-	name, previous := config.WebhookSecretName(o.id), config.PreviousSecretName(o.id)
-	old, signs := a.operator.Reveal(name)
-	if before, both := a.operator.Reveal(previous); signs && both && replaced != WebhookSecretHint(old) && replaced != WebhookSecretHint(before) {
-		return nil, newReplacesRequiredError(a.webhookHints(o))
+	name, previous := config.WebhookSecretName(o.id), config.PreviousWebhookSecretName(o.id)
+	old, signs := a.operator.RevealSecret(name)
+	if before, both := a.operator.RevealSecret(previous); signs && both && replaced != WebhookSecretHint(old) && replaced != WebhookSecretHint(before) {
+		return nil, newSecretToReplaceRequiredError(a.summarizeWebhookSecrets(o))
 	}
 	if signs && replaced != WebhookSecretHint(old) {
 		if err := o.engine.By(callerNameOf(ctx)).SetSecret(previous, a.operator.Seal(previous, old)); err != nil {
@@ -124,16 +124,16 @@ func (a *Admin) rotateWebhookSecret(ctx *fasthttp.RequestCtx, o *owner) (answer 
 	if err := o.engine.By(callerNameOf(ctx)).SetSecret(name, a.operator.Seal(name, secret)); err != nil {
 		return nil, err
 	}
-	return answerNewSecret(ctx, struct {
+	return answerCreatedSecret(ctx, struct {
 		Secret string `json:"secret"`
 		Hint   string `json:"hint"`
 	}{secret, WebhookSecretHint(secret)})
 }
 
-// removePreviousSecret removes the older of a supplier's two webhook secrets. Webhooks are then
+// removePreviousWebhookSecret removes the older of a supplier's two webhook secrets. Webhooks are then
 // signed with the newer one only.
-func (a *Admin) removePreviousSecret(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
+func (a *Admin) removePreviousWebhookSecret(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
 	a.rotating.Lock()
 	defer a.rotating.Unlock()
-	return nil, o.engine.By(callerNameOf(ctx)).RemoveSecret(config.PreviousSecretName(o.id))
+	return nil, o.engine.By(callerNameOf(ctx)).RemoveSecret(config.PreviousWebhookSecretName(o.id))
 }

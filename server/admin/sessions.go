@@ -30,9 +30,9 @@ const (
 // has a hash of it.
 type session struct {
 	hash [32]byte
-	name string     // the user's, or the name given with the configured password
-	user state.User // the account at login; zero for the configured password
-	csrf string     // known to pages of this address only
+	name string             // the user's, or the name given with the configured password
+	user state.OperatorUser // the account at login; zero for the configured password
+	csrf string             // known to pages of this address only
 	born time.Time
 	seen time.Time // guarded by the store's lock
 }
@@ -48,7 +48,7 @@ func (s *session) isCSRFValid(header *fasthttp.RequestHeader) bool {
 // logins. It is in memory only, so a restart ends all sessions.
 type sessionStore struct {
 	keeper    *passphrase.Hasher
-	verified  *verifiedPasswords
+	verified  *verifiedPasswordCache
 	byNetwork *ratelimit.Buckets[netip.Prefix]
 	byName    *ratelimit.Buckets[string]
 	now       func() time.Time
@@ -62,7 +62,7 @@ type sessionStore struct {
 func newSessionStore() *sessionStore {
 	keeper := passphrase.New()
 	return &sessionStore{
-		keeper: keeper, verified: newVerifiedPasswords(keeper), byNetwork: ratelimit.NewBuckets[netip.Prefix](6*time.Second, 10), byName: ratelimit.NewBuckets[string](3*time.Second, 20), now: time.Now,
+		keeper: keeper, verified: newVerifiedPasswordCache(keeper), byNetwork: ratelimit.NewBuckets[netip.Prefix](6*time.Second, 10), byName: ratelimit.NewBuckets[string](3*time.Second, 20), now: time.Now,
 		sessions: make(map[[32]byte]*session), users: make(map[string]int64), tokens: make(map[[32]byte]int64),
 	}
 }
@@ -70,37 +70,37 @@ func newSessionStore() *sessionStore {
 // createSession starts a session for a user and returns it with the value of its cookie. If the
 // user or all users together have too many sessions, it ends those that were unused for
 // longest.
-func (t *sessionStore) createSession(name string, user state.User) (cookie string, s *session) {
+func (t *sessionStore) createSession(userName string, user state.OperatorUser) (cookie string, s *session) {
 	cookie, now := randomToken(), t.now()
-	s = &session{hash: sha256.Sum256([]byte(cookie)), name: name, user: user, csrf: randomToken(), born: now, seen: now}
+	s = &session{hash: sha256.Sum256([]byte(cookie)), name: userName, user: user, csrf: randomToken(), born: now, seen: now}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	all, own := t.removeExpiredLocked(name, now)
+	all, own := t.removeExpiredSessionsLocked(userName, now)
 	for range max(0, all+1-maxSessions) {
-		t.endIdlestLocked("")
+		t.endIdlestSessionLocked("")
 	}
 	for range max(0, own+1-maxSessionsOf) {
-		t.endIdlestLocked(name)
+		t.endIdlestSessionLocked(userName)
 	}
 	t.sessions[s.hash] = s
 	t.users[user.Name] = now.UnixNano()
 	return cookie, s
 }
 
-// removeExpiredLocked removes expired sessions. It returns the number of the remaining ones,
-// and how many of them belong to name. The caller holds t.mu.
-func (t *sessionStore) removeExpiredLocked(name string, now time.Time) (all, own int) {
+// removeExpiredSessionsLocked removes expired sessions. It returns the number of the remaining ones,
+// and how many of them belong to userName. The caller holds t.mu.
+func (t *sessionStore) removeExpiredSessionsLocked(userName string, now time.Time) (remaining, ofUser int) {
 	for hash, s := range t.sessions {
 		switch {
 		case s.isExpiredLocked(now):
 			delete(t.sessions, hash)
 			continue
-		case s.name == name:
-			own++
+		case s.name == userName:
+			ofUser++
 		}
-		all++
+		remaining++
 	}
-	return all, own
+	return remaining, ofUser
 }
 
 func (s *session) isExpiredLocked(now time.Time) bool { return !now.Before(s.expiryLocked()) }
@@ -115,12 +115,12 @@ func (s *session) expiryLocked() time.Time {
 	return end
 }
 
-// endIdlestLocked ends the session of the user name that was unused for longest, or of any user
-// if name is empty. The caller holds t.mu.
-func (t *sessionStore) endIdlestLocked(name string) {
+// endIdlestSessionLocked ends the session of the user userName that was unused for longest, or of any user
+// if userName is empty. The caller holds t.mu.
+func (t *sessionStore) endIdlestSessionLocked(userName string) {
 	var idlest *session
 	for _, s := range t.sessions {
-		if (name == "" || s.name == name) && (idlest == nil || s.seen.Before(idlest.seen)) {
+		if (userName == "" || s.name == userName) && (idlest == nil || s.seen.Before(idlest.seen)) {
 			idlest = s
 		}
 	}
@@ -129,9 +129,9 @@ func (t *sessionStore) endIdlestLocked(name string) {
 	}
 }
 
-// findSession returns the session to which the cookie's value belongs, and records its use. It
+// findSessionAndRecordUse returns the session to which the cookie's value belongs, and records its use. It
 // returns nil if the session does not exist or has expired.
-func (t *sessionStore) findSession(cookie []byte) *session {
+func (t *sessionStore) findSessionAndRecordUse(cookie []byte) *session {
 	if len(cookie) != randomTokenLength {
 		return nil
 	}
@@ -151,17 +151,17 @@ func (t *sessionStore) findSession(cookie []byte) *session {
 	return s
 }
 
-// isValid reports whether the session has neither ended nor expired. It does not count as a
+// isSessionValid reports whether the session has neither ended nor expired. It does not count as a
 // use.
-func (t *sessionStore) isValid(s *session) bool {
+func (t *sessionStore) isSessionValid(s *session) bool {
 	now := t.now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.sessions[s.hash] == s && !s.isExpiredLocked(now)
 }
 
-// expiry returns when the session expires if it is not used again.
-func (t *sessionStore) expiry(s *session) time.Time {
+// sessionExpiry returns when the session expires if it is not used again.
+func (t *sessionStore) sessionExpiry(s *session) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return s.expiryLocked()
@@ -174,30 +174,30 @@ func (t *sessionStore) endSession(s *session) {
 	delete(t.sessions, s.hash)
 }
 
-// forgetUser ends all sessions of a user that was changed or removed. It also drops the times
-// of last use of the given tokens and, with removed set, of the user.
-func (t *sessionStore) forgetUser(name string, tokens []state.APIToken, removed bool) {
+// endSessionsOfChangedUser ends all sessions of a user that was changed or removed. It also drops the times
+// of last use of the given tokens and, with userRemoved set, of the user.
+func (t *sessionStore) endSessionsOfChangedUser(userName string, tokens []state.APIToken, userRemoved bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for hash, s := range t.sessions {
-		if s.user.Name == name {
+		if s.user.Name == userName {
 			delete(t.sessions, hash)
 		}
 	}
 	for i := range tokens {
 		delete(t.tokens, tokens[i].Hash)
 	}
-	t.verified.forgetUser(name)
-	if removed {
-		delete(t.users, name)
+	t.verified.forgetUser(userName)
+	if userRemoved {
+		delete(t.users, userName)
 	}
 }
 
-// forgetToken drops the time of last use of a revoked API token. hash is the token's hash.
-func (t *sessionStore) forgetToken(hash [32]byte) {
+// forgetLastTokenUse drops the time of last use of a revoked API token.
+func (t *sessionStore) forgetLastTokenUse(tokenHash [32]byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.tokens, hash)
+	delete(t.tokens, tokenHash)
 }
 
 func (t *sessionStore) recordUserSeen(name string) {
@@ -206,26 +206,26 @@ func (t *sessionStore) recordUserSeen(name string) {
 	t.users[name] = t.now().UnixNano()
 }
 
-func (t *sessionStore) recordTokenUse(token *state.APIToken, now int64) {
+func (t *sessionStore) recordTokenUse(token *state.APIToken, nowNanos int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.tokens[token.Hash], t.users[token.User] = now, now
+	t.tokens[token.Hash], t.users[token.User] = nowNanos, nowNanos
 }
 
 // userLastSeen returns when a user was last authenticated, in Unix nanoseconds, or 0 if not
 // since the start of the process.
-func (t *sessionStore) userLastSeen(name string) int64 {
+func (t *sessionStore) userLastSeen(userName string) (unixNanos int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.users[name]
+	return t.users[userName]
 }
 
 // tokenLastUsed returns when the API token with this hash was last used, in Unix nanoseconds,
 // or 0 if not since the start of the process.
-func (t *sessionStore) tokenLastUsed(hash [32]byte) int64 {
+func (t *sessionStore) tokenLastUsed(tokenHash [32]byte) (unixNanos int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.tokens[hash]
+	return t.tokens[tokenHash]
 }
 
 // randomTokenLength is the length of a random token, in characters.
@@ -241,13 +241,13 @@ func randomToken() string {
 // function argon2id.
 const verifiedFor = 5 * time.Minute
 
-// verifiedPasswords remembers for five minutes which passwords were right. A client of HTTP
+// verifiedPasswordCache remembers for five minutes which passwords were right. A client of HTTP
 // Basic sends its password with each request, and the slow hash argon2id for each would occupy
 // a processor. The cache has one keyed hash per user, under a random key of this process. A
 // changed account, such as a new password or role, makes its entry invalid.
 //
 // Concurrent requests with equal credentials share one check.
-type verifiedPasswords struct {
+type verifiedPasswordCache struct {
 	key   [32]byte
 	check func(hash, password string) (bool, error)
 
@@ -258,59 +258,59 @@ type verifiedPasswords struct {
 
 type verifiedPassword struct {
 	mac   [32]byte
-	user  state.User
+	user  state.OperatorUser
 	until time.Time
 }
 
-func newVerifiedPasswords(keeper *passphrase.Hasher) *verifiedPasswords {
-	v := &verifiedPasswords{check: keeper.CheckPassword, users: make(map[string]verifiedPassword), pending: make(map[[32]byte]chan struct{})}
+func newVerifiedPasswordCache(hasher *passphrase.Hasher) *verifiedPasswordCache {
+	v := &verifiedPasswordCache{check: hasher.CheckPassword, users: make(map[string]verifiedPassword), pending: make(map[[32]byte]chan struct{})}
 	_, _ = rand.Read(v.key[:])
 	return v
 }
 
 // mac returns the hash of a name and password under the cache's random key. The NUL between
 // them cannot be part of a name.
-func (v *verifiedPasswords) mac(name, password string) (mac [32]byte) {
+func (v *verifiedPasswordCache) mac(name, password string) (mac [32]byte) {
 	h := hmac.New(sha256.New, v.key[:])
 	h.Write([]byte(name + "\x00" + password))
 	h.Sum(mac[:0])
 	return mac
 }
 
-// startPasswordCheck returns true if the password with this hash was verified for the user
-// recently. Otherwise the caller must check it, and then call end with the result. Concurrent
+// awaitOrStartPasswordCheck returns true if the password with this hash was verified for the user
+// recently. Otherwise the caller must check it, and then call finish with the result. Concurrent
 // callers with an equal hash wait until then.
-func (v *verifiedPasswords) startPasswordCheck(mac [32]byte, user *state.User, now time.Time) (verified bool, end func(right bool)) {
+func (v *verifiedPasswordCache) awaitOrStartPasswordCheck(passwordMAC [32]byte, user *state.OperatorUser, now time.Time) (verified bool, finish func(right bool)) {
 	for {
 		v.mu.Lock()
-		if one, ok := v.users[user.Name]; ok && user.Name != "" && hmac.Equal(one.mac[:], mac[:]) && one.user == *user && now.Before(one.until) {
+		if one, ok := v.users[user.Name]; ok && user.Name != "" && hmac.Equal(one.mac[:], passwordMAC[:]) && one.user == *user && now.Before(one.until) {
 			v.mu.Unlock()
 			return true, nil
 		}
-		other := v.pending[mac]
+		other := v.pending[passwordMAC]
 		if other == nil {
 			done := make(chan struct{})
-			v.pending[mac] = done
+			v.pending[passwordMAC] = done
 			v.mu.Unlock()
-			return false, func(right bool) { v.finishPasswordCheck(mac, *user, right, now.Add(verifiedFor), done) }
+			return false, func(right bool) { v.finishPasswordCheck(passwordMAC, *user, right, now.Add(verifiedFor), done) }
 		}
 		v.mu.Unlock()
 		<-other
 	}
 }
 
-func (v *verifiedPasswords) finishPasswordCheck(mac [32]byte, user state.User, right bool, until time.Time, done chan struct{}) {
+func (v *verifiedPasswordCache) finishPasswordCheck(passwordMAC [32]byte, user state.OperatorUser, right bool, rememberUntil time.Time, done chan struct{}) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if right {
-		v.users[user.Name] = verifiedPassword{mac, user, until}
+		v.users[user.Name] = verifiedPassword{passwordMAC, user, rememberUntil}
 	}
-	delete(v.pending, mac)
+	delete(v.pending, passwordMAC)
 	close(done)
 }
 
-func (v *verifiedPasswords) forgetUser(name string) {
+func (v *verifiedPasswordCache) forgetUser(userName string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	delete(v.users, name)
+	delete(v.users, userName)
 }

@@ -20,17 +20,17 @@ import (
 	"pingpost/server/httperror"
 )
 
-// Bookkeeper computes account statements from the log. The exchange implements it. A zero From
+// StatementSource computes account statements from the log. The exchange implements it. A zero From
 // or To of the period means the current month's beginning or end. The error is a
 // *ledger.HistoryTooShortError if the log does not go back that far.
-type Bookkeeper interface {
+type StatementSource interface {
 	Statement(party ledger.Party, period ledger.Period) (*ledger.Statement, error)
-	Entries(s *ledger.Statement) (Entries, error)
+	Entries(s *ledger.Statement) (StatementEntryIterator, error)
 }
 
-// Entries iterates over the entries of a statement. The result of Next is valid until the next
+// StatementEntryIterator iterates over the entries of a statement. The result of Next is valid until the next
 // call. After the last entry the error is io.EOF.
-type Entries interface {
+type StatementEntryIterator interface {
 	Next() (*ledger.Entry, error)
 	Close()
 }
@@ -68,11 +68,11 @@ func (a *Admin) statementHandler() fasthttp.RequestHandler {
 	})
 }
 
-func (a *Admin) startStatementBody(ctx *fasthttp.RequestCtx, e *engine.Engine, ask *statementQuery) (*streamedBody, error) {
-	sum, err := a.operator.Statement(ask.party, ask.period)
+func (a *Admin) startStatementBody(ctx *fasthttp.RequestCtx, e *engine.Engine, query *statementQuery) (*streamedBody, error) {
+	sum, err := a.operator.Statement(query.party, query.period)
 	var past *ledger.HistoryTooShortError
 	if errors.As(err, &past) {
-		err = invalidField("from", errcode.FieldOutOfRange, "a time that the log goes back to: "+past.Error())
+		err = newInvalidFieldError("from", errcode.FieldOutOfRange, "a time that the log goes back to: "+past.Error())
 	}
 	if err != nil {
 		return nil, err
@@ -81,8 +81,8 @@ func (a *Admin) startStatementBody(ctx *fasthttp.RequestCtx, e *engine.Engine, a
 	if err != nil {
 		return nil, err
 	}
-	words := statementContext{names: e.State(), id: ask.id, currency: accountCurrency(e.Catalog(), ask, sum)}
-	return newStatementBody(ctx.Conn(), ask.form, words, sum, entries, a.logger), nil
+	words := statementContext{names: e.State(), id: query.id, currency: buyerAccountCurrency(e.Catalog(), query, sum)}
+	return newStatementBody(ctx.Conn(), query.form, words, sum, entries, a.logger), nil
 }
 
 // statementQuery has the parsed parameters of GET statement: the buyer or supplier, the period
@@ -98,7 +98,7 @@ func readStatementQuery(ctx *fasthttp.RequestCtx, e *engine.Engine) (*statementQ
 	query := ctx.QueryArgs()
 	buyer, supplier := string(query.Peek("buyer")), string(query.Peek("supplier"))
 	if (buyer == "") == (supplier == "") {
-		return nil, invalidField("buyer", errcode.FieldMissingRequired, "the id of a buyer, or that of a supplier in supplier")
+		return nil, newInvalidFieldError("buyer", errcode.FieldMissingRequired, "the id of a buyer, or that of a supplier in supplier")
 	}
 	ask := &statementQuery{party: ledger.Party{Kind: event.ObjectBuyer}, id: buyer}
 	if supplier != "" {
@@ -112,23 +112,23 @@ func readStatementQuery(ctx *fasthttp.RequestCtx, e *engine.Engine) (*statementQ
 		}
 		at, ok := parseDayOrTime(text)
 		if !ok {
-			return nil, invalidField(name, errcode.FieldInvalidFormat, "a day (2026-11-30, its beginning in UTC) or a time (2026-11-30T12:00:00Z)")
+			return nil, newInvalidFieldError(name, errcode.FieldInvalidFormat, "a day (2026-11-30, its beginning in UTC) or a time (2026-11-30T12:00:00Z)")
 		}
 		*into = at
 	}
 	if ask.period.To != 0 && ask.period.From >= ask.period.To {
-		return nil, invalidField("to", errcode.FieldOutOfRange, "a time after from; the statement ends before it")
+		return nil, newInvalidFieldError("to", errcode.FieldOutOfRange, "a time after from; the statement ends before it")
 	}
 	var ok bool
 	if ask.form, ok = parseStatementFormat(string(query.Peek("format")), string(ctx.Request.Header.Peek("Accept"))); !ok {
-		return nil, invalidField("format", errcode.FieldNotAllowedValue, "json, ndjson, csv or parquet")
+		return nil, newInvalidFieldError("format", errcode.FieldNotAllowedValue, "json, ndjson, csv or parquet")
 	}
 	return ask, nil
 }
 
 // parseDayOrTime parses a date such as 2026-01-31, or an RFC 3339 time, and returns it in Unix
 // nanoseconds. It accepts the years 1971 to 2199.
-func parseDayOrTime(text string) (at int64, ok bool) {
+func parseDayOrTime(text string) (unixNanos int64, ok bool) {
 	t, err := time.Parse(time.DateOnly, text)
 	if err != nil {
 		t, err = time.Parse(time.RFC3339Nano, text)
@@ -139,21 +139,21 @@ func parseDayOrTime(text string) (at int64, ok bool) {
 	return t.UnixNano(), true
 }
 
-// accountCurrency returns the currency of a buyer's account: that of its purchases in the
+// buyerAccountCurrency returns the currency of a buyer's account: that of its purchases in the
 // statement or, without purchases, of a campaign in which it buys. The result is empty if there
 // is no account.
-func accountCurrency(catalog *market.Catalog, ask *statementQuery, sum *ledger.Statement) market.Currency {
-	if !sum.Account {
+func buyerAccountCurrency(catalog *market.Catalog, query *statementQuery, statement *ledger.Statement) market.Currency {
+	if !statement.Account {
 		return market.Currency{}
 	}
-	for i := range sum.Totals {
-		if t := &sum.Totals[i]; t.InAccount && t.Currency != (market.Currency{}) {
+	for i := range statement.Totals {
+		if t := &statement.Totals[i]; t.InAccount && t.Currency != (market.Currency{}) {
 			return t.Currency
 		}
 	}
 	for _, campaign := range catalog.Campaigns {
 		for i := range campaign.FilterSets {
-			if string(campaign.FilterSets[i].Buyer.ID) == ask.id {
+			if string(campaign.FilterSets[i].Buyer.ID) == query.id {
 				return campaign.Currency
 			}
 		}
@@ -175,11 +175,11 @@ func (f statementFormat) contentType() string {
 	return [...]string{httperror.TypeJSON, "application/x-ndjson", "text/csv; charset=utf-8", columnar.ContentType}[f]
 }
 
-// parseStatementFormat returns the format that the query parameter word names. If word is
+// parseStatementFormat returns the format that the query parameter names. If parameter is
 // empty, it returns the first known format in the Accept header, or JSON. It returns false for
 // an unknown word.
-func parseStatementFormat(word, accept string) (statementFormat, bool) {
-	switch word {
+func parseStatementFormat(parameter, acceptHeader string) (format statementFormat, ok bool) {
+	switch parameter {
 	case "json":
 		return formJSON, true
 	case "ndjson":
@@ -192,7 +192,7 @@ func parseStatementFormat(word, accept string) (statementFormat, bool) {
 	default:
 		return 0, false
 	}
-	for kind := range strings.SplitSeq(accept, ",") {
+	for kind := range strings.SplitSeq(acceptHeader, ",") {
 		kind, _, _ = strings.Cut(kind, ";")
 		switch strings.ToLower(strings.TrimSpace(kind)) {
 		case "text/csv":
@@ -208,13 +208,13 @@ func parseStatementFormat(word, accept string) (statementFormat, bool) {
 	return formJSON, true
 }
 
-// statementLines encodes the entries of a statement one after the other for a streamed answer.
-type statementLines struct {
-	writer  statementWriter
-	entries Entries
+// statementEntryEncoder encodes the entries of a statement one after the other for a streamed answer.
+type statementEntryEncoder struct {
+	writer  statementEncoder
+	entries StatementEntryIterator
 }
 
-func (l *statementLines) appendNextRow(dst []byte) ([]byte, error) {
+func (l *statementEntryEncoder) appendNextRow(dst []byte) ([]byte, error) {
 	entry, err := l.entries.Next()
 	switch {
 	case errors.Is(err, io.EOF):
@@ -226,21 +226,21 @@ func (l *statementLines) appendNextRow(dst []byte) ([]byte, error) {
 	return l.writer.appendEntry(dst, entry), nil
 }
 
-func (l *statementLines) Close() { l.entries.Close() }
+func (l *statementEntryEncoder) Close() { l.entries.Close() }
 
-func newStatementBody(conn net.Conn, form statementFormat, words statementContext, sum *ledger.Statement, entries Entries, logger *slog.Logger) *streamedBody {
-	of := &statementLines{entries: entries}
-	switch form {
+func newStatementBody(conn net.Conn, format statementFormat, entryContext statementContext, statement *ledger.Statement, entries StatementEntryIterator, logger *slog.Logger) *streamedBody {
+	of := &statementEntryEncoder{entries: entries}
+	switch format {
 	case formCSV:
-		of.writer = &csvStatement{statementContext: words}
+		of.writer = &csvStatementEncoder{statementContext: entryContext}
 	case formParquet:
-		of.writer = &parquetStatement{statementContext: words}
+		of.writer = &parquetStatementEncoder{statementContext: entryContext}
 	case formNDJSON:
-		of.writer = &ndjsonStatement{statementContext: words}
+		of.writer = &ndjsonStatementEncoder{statementContext: entryContext}
 	default:
-		of.writer = &jsonStatement{statementContext: words}
+		of.writer = &jsonStatementEncoder{statementContext: entryContext}
 	}
-	b := newStreamedBody(conn, form.contentType(), of, logger)
-	b.buf = of.writer.appendBegin(b.buf, sum)
+	b := newStreamedBody(conn, format.contentType(), of, logger)
+	b.buf = of.writer.appendBegin(b.buf, statement)
 	return b
 }

@@ -46,7 +46,7 @@ func TestStatementInHTTP10(t *testing.T) {
 // complete one.
 func TestHalfAStatementInHTTP10(t *testing.T) {
 	o, closed := newOffice(t)
-	o.list = func() Entries { return &booked{blues, errors.New("the log is gone"), closed} }
+	o.list = func() StatementEntryIterator { return &booked{blues, errors.New("the log is gone"), closed} }
 	if text, err := askOld(t, o.serve(t)); err == nil {
 		t.Errorf("it ends well: %s", text)
 	}

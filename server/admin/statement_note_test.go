@@ -37,7 +37,7 @@ func TestNotesAreNoFormulas(t *testing.T) {
 		"1=1":                         "1=1",
 	} {
 		o, closed := newOffice(t)
-		o.list = func() Entries {
+		o.list = func() StatementEntryIterator {
 			return &booked{[]ledger.Entry{{Kind: ledger.EntryTopUp, Amount: -1, Note: note, InAccount: true, Balance: -1}}, io.EOF, closed}
 		}
 		address := o.serve(t)

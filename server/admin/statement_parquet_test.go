@@ -78,7 +78,7 @@ func TestHalfAStatementInParquet(t *testing.T) {
 	for name, half := range map[string]booked{"too much": {entries: tooMuch, end: io.EOF}, "broken": {entries: blues, end: errors.New("the log is gone")}} {
 		t.Run(name, func(t *testing.T) {
 			o, closed := newOffice(t)
-			o.list = func() Entries { return &booked{half.entries, half.end, closed} }
+			o.list = func() StatementEntryIterator { return &booked{half.entries, half.end, closed} }
 			k := servertest.Dial(t, o.serve(t))
 			if _, err := io.WriteString(k, "GET /admin/v1/statement?buyer=buy_blue&format=parquet HTTP/1.1\r\nHost: x\r\n"+servertest.BasicAuth+"\r\n"); err != nil {
 				t.Fatal(err)

@@ -28,7 +28,7 @@ type office struct {
 	stubOperator
 	engine *engine.Engine
 	add    func(ledger.Party, ledger.Period) (*ledger.Statement, error)
-	list   func() Entries
+	list   func() StatementEntryIterator
 }
 
 func (o *office) Engine() *engine.Engine { return o.engine }
@@ -37,7 +37,7 @@ func (o *office) Statement(party ledger.Party, period ledger.Period) (*ledger.St
 	return o.add(party, period)
 }
 
-func (o *office) Entries(*ledger.Statement) (Entries, error) { return o.list(), nil }
+func (o *office) Entries(*ledger.Statement) (StatementEntryIterator, error) { return o.list(), nil }
 
 // booked is a list of entries that ends with an error.
 type booked struct {
@@ -85,7 +85,7 @@ var (
 func newOffice(t *testing.T) (o *office, closed *atomic.Int64) {
 	t.Helper()
 	d := servertest.OpenEngine(t)
-	name := &event.NamesNumbered{Names: []event.NumberedName{{Kind: event.ObjectCampaign, Ref: 1, ID: "cmp_auto"}}}
+	name := &event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectCampaign, Ref: 1, ID: "cmp_auto"}}}
 	seq, _ := d.Engine.State().Position()
 	d.Engine.State().Apply(seq+1, 1, name)
 	closed = new(atomic.Int64)
@@ -98,7 +98,7 @@ func newOffice(t *testing.T) (o *office, closed *atomic.Int64) {
 		}
 		return &sum, nil
 	}
-	o.list = func() Entries { return &booked{blues, io.EOF, closed} }
+	o.list = func() StatementEntryIterator { return &booked{blues, io.EOF, closed} }
 	return o, closed
 }
 
@@ -186,7 +186,7 @@ func TestStatementWithoutAnAccount(t *testing.T) {
 	o.add = func(party ledger.Party, _ ledger.Period) (*ledger.Statement, error) {
 		return &ledger.Statement{Party: party, Period: bluesSum.Period, Entries: 1, Totals: bluesSum.Totals[2:3]}, nil
 	}
-	o.list = func() Entries { return &booked{blues[:1], io.EOF, closed} }
+	o.list = func() StatementEntryIterator { return &booked{blues[:1], io.EOF, closed} }
 	address := o.serve(t)
 	_, _, buyers := statementOf(t, address, "buyer=buy_blue")
 	_, _, suppliers := statementOf(t, address, "supplier=sup_acme")
@@ -290,7 +290,7 @@ func (e *endless) Close() { e.closed <- struct{}{} }
 func TestStatementBreaksOff(t *testing.T) {
 	o, _ := newOffice(t)
 	closed := make(chan struct{}, 10)
-	o.list = func() Entries { return &endless{1000, errors.New("the disk says no"), closed} }
+	o.list = func() StatementEntryIterator { return &endless{1000, errors.New("the disk says no"), closed} }
 	address := o.serve(t)
 	for _, form := range []string{"json", "ndjson", "csv"} {
 		response, _ := askStatement(t, address, "buyer=buy_blue&format="+form)
@@ -301,7 +301,7 @@ func TestStatementBreaksOff(t *testing.T) {
 		}
 		<-closed
 	}
-	o.list = func() Entries { return &endless{0, io.EOF, closed} }
+	o.list = func() StatementEntryIterator { return &endless{0, io.EOF, closed} }
 	if status, _, _ := statementOf(t, address, "buyer=buy_blue"); status != 200 {
 		t.Errorf("after those: %d", status)
 	}
@@ -312,7 +312,7 @@ func TestStatementBreaksOff(t *testing.T) {
 func TestStatementGoesAsItIsRead(t *testing.T) {
 	o, _ := newOffice(t)
 	closed := make(chan struct{}, 10)
-	o.list = func() Entries { return &endless{1 << 40, io.EOF, closed} }
+	o.list = func() StatementEntryIterator { return &endless{1 << 40, io.EOF, closed} }
 	address := o.serve(t)
 	var open []*servertest.Conn
 	for range maxStatements {
@@ -333,7 +333,7 @@ func TestStatementGoesAsItIsRead(t *testing.T) {
 		conn.Close()
 		<-closed
 	}
-	o.list = func() Entries { return &endless{1, io.EOF, closed} }
+	o.list = func() StatementEntryIterator { return &endless{1, io.EOF, closed} }
 	if status, _, body := statementOf(t, address, "buyer=buy_blue"); status != 200 {
 		t.Errorf("after them: %d %s", status, body)
 	}

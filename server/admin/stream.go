@@ -14,15 +14,15 @@ import (
 	"pingpost/server/connection"
 )
 
-// liveFeed sends the overview to all open dashboards once a second, as server-sent events. It
+// liveEventFeed sends the overview to all open dashboards once a second, as server-sent events. It
 // builds each event once for all of them, and builds no events while there are no subscribers.
-type liveFeed struct {
+type liveEventFeed struct {
 	makeEvent  func() []byte // returns nil to end all streams
 	every      time.Duration
 	stallLimit time.Duration // how long a subscriber may stop reading before it is disconnected
 
 	mu          sync.Mutex
-	subscribers map[*subscriber]struct{}
+	subscribers map[*eventStreamSubscriber]struct{}
 	running     bool
 	closed      bool
 }
@@ -35,21 +35,21 @@ const (
 	maxSubscribersPerName = 20
 )
 
-func newLiveFeed(makeEvent func() []byte) *liveFeed {
-	return &liveFeed{makeEvent: makeEvent, every: liveEvery, stallLimit: stallLimit, subscribers: make(map[*subscriber]struct{})}
+func newLiveEventFeed(makeEvent func() []byte) *liveEventFeed {
+	return &liveEventFeed{makeEvent: makeEvent, every: liveEvery, stallLimit: stallLimit, subscribers: make(map[*eventStreamSubscriber]struct{})}
 }
 
-// addSubscriber starts an event stream for the operator name, with first as its first event.
+// addSubscriber starts an event stream for operatorName, with firstEvent as its first event.
 // The stream ends when isStillValid returns false. It returns nil if there are too many
-// streams, in total or for this name, or after close.
-func (l *liveFeed) addSubscriber(conn net.Conn, name string, first []byte, isStillValid func() bool) *subscriber {
+// streams, in total or for this operator, or after close.
+func (l *liveEventFeed) addSubscriber(conn net.Conn, operatorName string, firstEvent []byte, isStillValid func() bool) *eventStreamSubscriber {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || len(l.subscribers) >= maxSubscribers || l.countSubscribersLocked(name) >= maxSubscribersPerName {
+	if l.closed || len(l.subscribers) >= maxSubscribers || l.countSubscribersLocked(operatorName) >= maxSubscribersPerName {
 		return nil
 	}
-	s := &subscriber{feed: l, conn: conn, name: name, isStillValid: isStillValid, next: make(chan []byte, 1), ended: make(chan struct{})}
-	s.next <- first
+	s := &eventStreamSubscriber{feed: l, conn: conn, name: operatorName, isStillValid: isStillValid, next: make(chan []byte, 1), ended: make(chan struct{})}
+	s.next <- firstEvent
 	l.subscribers[s] = struct{}{}
 	if !l.running {
 		l.running = true
@@ -58,9 +58,9 @@ func (l *liveFeed) addSubscriber(conn net.Conn, name string, first []byte, isSti
 	return s
 }
 
-func (l *liveFeed) countSubscribersLocked(name string) (n int) {
+func (l *liveEventFeed) countSubscribersLocked(operatorName string) (n int) {
 	for s := range l.subscribers {
-		if s.name == name {
+		if s.name == operatorName {
 			n++
 		}
 	}
@@ -69,16 +69,16 @@ func (l *liveFeed) countSubscribersLocked(name string) (n int) {
 
 // run builds an event every second and queues it for all subscribers. It ends when there are no
 // more subscribers; the next addSubscriber starts it again.
-func (l *liveFeed) run() {
+func (l *liveEventFeed) run() {
 	ticker := time.NewTicker(l.every)
 	defer ticker.Stop()
 	for range ticker.C {
-		if !l.hasSubscribers() {
+		if !l.hasSubscribersElseMarkStopped() {
 			return
 		}
 		event := l.makeEvent()
 		if event == nil {
-			l.endStreams()
+			l.endAllStreams()
 			continue
 		}
 		l.mu.Lock()
@@ -87,23 +87,23 @@ func (l *liveFeed) run() {
 				l.endStreamLocked(s)
 				continue
 			}
-			s.queueEvent(event)
+			s.queueOrDropEvent(event)
 		}
 		l.mu.Unlock()
 	}
 }
 
-// hasSubscribers reports whether there are subscribers. If not, it records that run ends, so
+// hasSubscribersElseMarkStopped reports whether there are subscribers. If not, it records that run ends, so
 // that the next subscriber starts it again.
-func (l *liveFeed) hasSubscribers() bool {
+func (l *liveEventFeed) hasSubscribersElseMarkStopped() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.running = len(l.subscribers) > 0
 	return l.running
 }
 
-// endStreams ends the event streams of all subscribers.
-func (l *liveFeed) endStreams() {
+// endAllStreams ends the event streams of all subscribers.
+func (l *liveEventFeed) endAllStreams() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for s := range l.subscribers {
@@ -112,24 +112,24 @@ func (l *liveFeed) endStreams() {
 }
 
 // close ends all event streams, and makes addSubscriber return nil from now on.
-func (l *liveFeed) close() {
+func (l *liveEventFeed) close() {
 	l.mu.Lock()
 	l.closed = true
 	l.mu.Unlock()
-	l.endStreams()
+	l.endAllStreams()
 }
 
 // endStreamLocked ends the event stream of one subscriber. The caller holds l.mu.
-func (l *liveFeed) endStreamLocked(s *subscriber) {
+func (l *liveEventFeed) endStreamLocked(s *eventStreamSubscriber) {
 	if _, there := l.subscribers[s]; there {
 		delete(l.subscribers, s)
 		close(s.ended)
 	}
 }
 
-// subscriber is one open event stream. The HTTP library reads the events from it.
-type subscriber struct {
-	feed         *liveFeed
+// eventStreamSubscriber is one open event stream. The HTTP library reads the events from it.
+type eventStreamSubscriber struct {
+	feed         *liveEventFeed
 	conn         net.Conn
 	name         string // the operator's
 	isStillValid func() bool
@@ -138,9 +138,9 @@ type subscriber struct {
 	unsent       []byte
 }
 
-// queueEvent gives the subscriber its next event. If the previous event still waits to be sent,
+// queueOrDropEvent gives the subscriber its next event. If the previous event still waits to be sent,
 // it drops the new one.
-func (s *subscriber) queueEvent(event []byte) {
+func (s *eventStreamSubscriber) queueOrDropEvent(event []byte) {
 	select {
 	case s.next <- event:
 	default:
@@ -150,7 +150,7 @@ func (s *subscriber) queueEvent(event []byte) {
 // Read returns the next bytes of the stream to the HTTP library, and waits for an event if
 // necessary. It sets a new write deadline each time, so that a client that stops reading is
 // disconnected.
-func (s *subscriber) Read(p []byte) (int, error) {
+func (s *eventStreamSubscriber) Read(p []byte) (int, error) {
 	if len(s.unsent) == 0 {
 		select {
 		case s.unsent = <-s.next:
@@ -168,7 +168,7 @@ func (s *subscriber) Read(p []byte) (int, error) {
 
 // Close ends the stream. The HTTP library calls it when the client has disconnected or the
 // stream has ended.
-func (s *subscriber) Close() error {
+func (s *eventStreamSubscriber) Close() error {
 	s.feed.mu.Lock()
 	defer s.feed.mu.Unlock()
 	s.feed.endStreamLocked(s)
@@ -176,12 +176,12 @@ func (s *subscriber) Close() error {
 }
 
 // sendAnswer starts the HTTP answer of the event stream; the library then sends the events.
-func (s *subscriber) sendAnswer(ctx *fasthttp.RequestCtx) {
+func (s *eventStreamSubscriber) sendAnswer(ctx *fasthttp.RequestCtx) {
 	ctx.SetContentType("text/event-stream")
 	ctx.Response.Header.Set("Cache-Control", "no-store")
 	ctx.Response.Header.Set("X-Accel-Buffering", "no") // proxies must not buffer
 	if !ctx.Request.Header.IsHTTP11() {
-		sendHTTP10(ctx, s)
+		sendStreamOverHTTP10(ctx, s)
 		return
 	}
 	ctx.SetBodyStream(s, -1)
@@ -189,8 +189,8 @@ func (s *subscriber) sendAnswer(ctx *fasthttp.RequestCtx) {
 
 // formatServerSentEvent returns a JSON document in the form of a server-sent event with this
 // name.
-func formatServerSentEvent(name string, document []byte) []byte {
-	event := append([]byte("event: "+name+"\ndata: "), bytes.TrimRight(document, "\n")...)
+func formatServerSentEvent(eventName string, jsonDocument []byte) []byte {
+	event := append([]byte("event: "+eventName+"\ndata: "), bytes.TrimRight(jsonDocument, "\n")...)
 	return append(event, "\n\n"...)
 }
 
@@ -203,7 +203,7 @@ func formatServerSentEvent(name string, document []byte) []byte {
 type streamedBody struct {
 	conn    net.Conn
 	kind    string // content type
-	lines   rowSource
+	lines   rowEncoder
 	logger  *slog.Logger
 	release func() // releases the slot
 
@@ -212,8 +212,8 @@ type streamedBody struct {
 	end  error // after buf: io.EOF or the error
 }
 
-// rowSource encodes the rows of a large answer one after the other for a streamedBody.
-type rowSource interface {
+// rowEncoder encodes the rows of a large answer one after the other for a streamedBody.
+type rowEncoder interface {
 	// next appends the next line; with io.EOF, the end of the document.
 	appendNextRow(dst []byte) ([]byte, error)
 	Close()
@@ -222,8 +222,8 @@ type rowSource interface {
 // streamedPiece is about how many bytes of a streamed answer are encoded at a time.
 const streamedPiece = 32 << 10
 
-func newStreamedBody(conn net.Conn, kind string, lines rowSource, logger *slog.Logger) *streamedBody {
-	return &streamedBody{conn: conn, kind: kind, lines: lines, logger: logger, release: func() {}, buf: make([]byte, 0, 2*streamedPiece)}
+func newStreamedBody(conn net.Conn, mediaType string, rows rowEncoder, logger *slog.Logger) *streamedBody {
+	return &streamedBody{conn: conn, kind: mediaType, lines: rows, logger: logger, release: func() {}, buf: make([]byte, 0, 2*streamedPiece)}
 }
 
 // Read returns the next bytes of the answer to the HTTP library. It encodes more rows when all
@@ -233,7 +233,7 @@ func (b *streamedBody) Read(p []byte) (int, error) {
 		if b.end != nil {
 			return 0, b.end
 		}
-		b.encodePiece()
+		b.encodeMoreRows()
 		if len(b.buf) == 0 {
 			return 0, b.end
 		}
@@ -248,7 +248,7 @@ func (b *streamedBody) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func (b *streamedBody) encodePiece() {
+func (b *streamedBody) encodeMoreRows() {
 	b.buf, b.sent = b.buf[:0], 0
 	for len(b.buf) < streamedPiece {
 		var err error
@@ -279,16 +279,16 @@ func (b *streamedBody) sendAnswer(ctx *fasthttp.RequestCtx) {
 	ctx.SetContentType(b.kind)
 	ctx.Response.Header.Set("Cache-Control", "no-store")
 	if !ctx.Request.Header.IsHTTP11() {
-		sendHTTP10(ctx, b)
+		sendStreamOverHTTP10(ctx, b)
 		return
 	}
 	ctx.SetBodyStream(b, -1)
 }
 
-// sendHTTP10 sends a streamed body to an HTTP/1.0 client, which does not understand chunks: the
+// sendStreamOverHTTP10 sends a streamed body to an HTTP/1.0 client, which does not understand chunks: the
 // body ends with the connection. After an error it resets the connection, so that the client
 // does not take the part for the whole.
-func sendHTTP10(ctx *fasthttp.RequestCtx, body io.ReadCloser) {
+func sendStreamOverHTTP10(ctx *fasthttp.RequestCtx, body io.ReadCloser) {
 	kind, client := string(ctx.Response.Header.ContentType()), connection.FromRequest(ctx)
 	ctx.HijackSetNoResponse(true)
 	ctx.Hijack(func(conn net.Conn) {

@@ -18,16 +18,16 @@ import (
 	"pingpost/server/request"
 )
 
-// SuppressionLister reads and replaces the entries of suppression lists. The exchange
+// SuppressionListStore reads and replaces the entries of suppression lists. The exchange
 // implements it. The entries are state: operators can replace them even if a file configures
 // the list itself.
-type SuppressionLister interface {
+type SuppressionListStore interface {
 	// SuppressionLists returns the lists of the current configuration.
 	SuppressionLists() ([]SuppressionList, error)
-	// Upload replaces the contents of a list after reading all lines; with add, it adds to
-	// them. After an error the list is unchanged. The error is *BadLines, ErrUploadTooLong,
+	// Calling Upload replaces the contents of a list after reading all lines; with add, it adds to
+	// them. After an error the list is unchanged. The error is *BadLinesError, ErrUploadTooLong,
 	// engine.ErrNotFound, engine.ErrConflict, or the reader's own.
-	Upload(upload *Upload) (*Uploaded, error)
+	Upload(upload *SuppressionUpload) (*SuppressionUploadResult, error)
 }
 
 // SuppressionList describes a suppression list and its entries, in JSON.
@@ -41,24 +41,24 @@ type SuppressionList struct {
 	Owner    string     `json:"owner"`  // of the list itself, not of its contents
 }
 
-// Upload is an operator's request to replace a suppression list's entries, or to add some.
-type Upload struct {
+// SuppressionUpload is an operator's request to replace a suppression list's entries, or to add some.
+type SuppressionUpload struct {
 	List  market.ListID
 	Lines io.Reader
 	Add   bool
 	By    string
 }
 
-// Uploaded is the result of an upload to a suppression list, in JSON.
-type Uploaded struct {
+// SuppressionUploadResult is the result of an upload to a suppression list, in JSON.
+type SuppressionUploadResult struct {
 	Entries    uint64 `json:"entries"`    // entries of the list
 	Duplicates uint64 `json:"duplicates"` // lines that were already in the list
 	Skipped    uint64 `json:"skipped"`    // empty lines and comments
 }
 
-// BadLines is the error for an upload with invalid lines. It lists the first of them by number
+// BadLinesError is the error for an upload with invalid lines. It lists the first of them by number
 // and does not quote them.
-type BadLines []BadLine
+type BadLinesError []BadLine
 
 // BadLine is the number of an invalid line in an upload, with the reason.
 type BadLine struct {
@@ -66,7 +66,7 @@ type BadLine struct {
 	Why    string
 }
 
-func (b BadLines) Error() string {
+func (b BadLinesError) Error() string {
 	return "line " + strconv.Itoa(b[0].Number) + " is no entry: " + b[0].Why
 }
 
@@ -89,7 +89,7 @@ func (a *Admin) uploadSuppressionList(ctx *fasthttp.RequestCtx) {
 		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{Field: "mode", Code: errcode.FieldNotAllowedValue, Expected: "replace or add"})
 		return
 	}
-	if a.handleExpectedBody(ctx, maxUpload, errListTooLarge) {
+	if a.allowOrRejectExpectedBody(ctx, maxUpload, errListTooLarge) {
 		return
 	}
 	length := ctx.Request.Header.ContentLength()
@@ -107,9 +107,9 @@ func (a *Admin) uploadSuppressionList(ctx *fasthttp.RequestCtx) {
 	}
 	defer a.uploading.finishUpload()
 	id := pathParameter(ctx, "id")
-	lines := &uploadReader{from: request.CheckedBody{Ctx: ctx, Fields: request.CountHeaderFields(&ctx.Request.Header)}, conn: ctx.Conn(), tcp: connection.FromRequest(ctx), length: length, until: time.Now().Add(uploadLongest)}
+	lines := &uploadBodyReader{from: request.TrailerCheckedBody{Ctx: ctx, Fields: request.CountChunkedHeaderFields(&ctx.Request.Header)}, conn: ctx.Conn(), tcp: connection.FromRequest(ctx), length: length, until: time.Now().Add(uploadLongest)}
 	lines.isStillValid = func() bool { return a.checkCallerStillValid(ctx).Status == 0 }
-	done, err := a.operator.Upload(&Upload{List: market.ListID(strings.Clone(id)), Lines: lines, Add: mode == "add", By: callerNameOf(ctx)})
+	done, err := a.operator.Upload(&SuppressionUpload{List: market.ListID(strings.Clone(id)), Lines: lines, Add: mode == "add", By: callerNameOf(ctx)})
 	if lines.ended {
 		ctx.SetUserValue(bodyRead, []byte{})
 	}
@@ -120,8 +120,8 @@ func (a *Admin) uploadSuppressionList(ctx *fasthttp.RequestCtx) {
 	sendJSON(ctx, done)
 }
 
-func (a *Admin) sendUploadError(ctx *fasthttp.RequestCtx, lines *uploadReader, err error) {
-	var bad BadLines
+func (a *Admin) sendUploadError(ctx *fasthttp.RequestCtx, lines *uploadBodyReader, err error) {
+	var bad BadLinesError
 	switch {
 	case errors.As(err, &bad):
 		fields := make([]market.FieldError, 0, len(bad))
@@ -155,10 +155,10 @@ var (
 
 const uploadCheckEvery = time.Second // interval of checks whether the caller is still valid
 
-// uploadReader reads the body of an upload. That may take hours, as long as bytes arrive. The
-// HTTP library reports a broken connection like the end of the body; uploadReader tells them
+// uploadBodyReader reads the body of an upload. That may take hours, as long as bytes arrive. The
+// HTTP library reports a broken connection like the end of the body; uploadBodyReader tells them
 // apart by the announced length.
-type uploadReader struct {
+type uploadBodyReader struct {
 	from         io.Reader
 	conn         net.Conn
 	tcp          *connection.Conn
@@ -171,7 +171,7 @@ type uploadReader struct {
 	broken       error
 }
 
-func (u *uploadReader) Read(p []byte) (int, error) {
+func (u *uploadBodyReader) Read(p []byte) (int, error) {
 	switch {
 	case u.broken != nil:
 		return 0, u.broken
@@ -211,7 +211,7 @@ func (u *uploadReader) Read(p []byte) (int, error) {
 
 // discardRest reads and drops some of the remaining body after an early error. A client that
 // still sends would otherwise not read the answer.
-func (u *uploadReader) discardRest() {
+func (u *uploadBodyReader) discardRest() {
 	if !u.ended && u.broken == nil {
 		_, _ = io.CopyN(io.Discard, u, connection.MaxDrain)
 	}
@@ -226,7 +226,7 @@ type singleUploadGuard struct {
 
 // startUpload registers the upload over the connection conn. It returns false if another upload
 // runs or the server is stopping.
-func (g *singleUploadGuard) startUpload(conn net.Conn) bool {
+func (g *singleUploadGuard) startUpload(conn net.Conn) (started bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.conn != nil || g.ended {

@@ -11,7 +11,9 @@ import (
 	"pingpost/engine"
 )
 
-func (stubOperator) Upload(*Upload) (*Uploaded, error) { return nil, engine.ErrNotFound }
+func (stubOperator) Upload(*SuppressionUpload) (*SuppressionUploadResult, error) {
+	return nil, engine.ErrNotFound
+}
 
 // TestUploadsAreOfWhoIsStillIn checks that an upload ends when its caller is no longer
 // valid, at the latest at its end.
@@ -29,7 +31,7 @@ func TestUploadsAreOfWhoIsStillIn(t *testing.T) {
 			defer conn.Close()
 			defer other.Close()
 			looks := 0
-			u := &uploadReader{from: strings.NewReader(lines), conn: conn, length: len(lines), until: time.Now().Add(time.Hour), isStillValid: func() bool {
+			u := &uploadBodyReader{from: strings.NewReader(lines), conn: conn, length: len(lines), until: time.Now().Add(time.Hour), isStillValid: func() bool {
 				looks++
 				return looks <= c.looks
 			}}

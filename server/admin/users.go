@@ -36,12 +36,12 @@ func apiTokenID(token *state.APIToken) string { return hex.EncodeToString(token.
 // listAPITokens lists the caller's personal API tokens, or the tokens of all users if the
 // caller is an admin.
 func (a *Admin) listAPITokens(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-	return map[string]any{"tokens": convertAll(a.visibleTokens(ctx), a.describeAPIToken)}, nil
+	return map[string]any{"tokens": convertAll(a.tokensVisibleToCaller(ctx), a.describeAPIToken)}, nil
 }
 
-// visibleTokens returns the API tokens that the caller may list and revoke: all tokens for an
+// tokensVisibleToCaller returns the API tokens that the caller may list and revoke: all tokens for an
 // admin, and otherwise the caller's own.
-func (a *Admin) visibleTokens(ctx *fasthttp.RequestCtx) []state.APIToken {
+func (a *Admin) tokensVisibleToCaller(ctx *fasthttp.RequestCtx) []state.APIToken {
 	who, s := principalFrom(ctx), a.operator.Engine().State()
 	switch {
 	case who.role >= market.RoleAdmin:
@@ -52,9 +52,9 @@ func (a *Admin) visibleTokens(ctx *fasthttp.RequestCtx) []state.APIToken {
 	return nil
 }
 
-// apiToken describes a personal API token in JSON. Only the answer that creates the token has
+// apiTokenJSON describes a personal API token in JSON. Only the answer that creates the token has
 // its value.
-type apiToken struct {
+type apiTokenJSON struct {
 	Token    string  `json:"token,omitempty"` // in the answer that creates it
 	ID       string  `json:"id"`
 	Hint     string  `json:"hint"`
@@ -66,8 +66,8 @@ type apiToken struct {
 	LastUsed *string `json:"last_used"`
 }
 
-func (a *Admin) describeAPIToken(token *state.APIToken) apiToken {
-	return apiToken{
+func (a *Admin) describeAPIToken(token *state.APIToken) apiTokenJSON {
+	return apiTokenJSON{
 		ID: apiTokenID(token), Hint: token.Hint, Name: token.Name, User: token.User, Role: token.Role.String(),
 		Created: formatTimeOrNull(token.At), Expires: formatTimeOrNull(token.Expires), LastUsed: formatTimeOrNull(a.sessions.tokenLastUsed(token.Hash)),
 	}
@@ -81,25 +81,25 @@ func (a *Admin) addAPIToken(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer 
 		ExpiresIn *string `json:"expires_in"`
 	}
 	who := principalFrom(ctx)
-	if err := readJSON(ctx, &body); err != nil {
+	if err := decodeJSONBody(ctx, &body); err != nil {
 		return nil, err
 	}
 	made := state.APIToken{User: who.name, Name: body.Name, Role: who.role, Hint: ""}
-	var wrong fieldFaults
-	wrong.addIf(body.Name == "" || cleanActorName(body.Name) != body.Name, "name", errcode.FieldInvalidFormat, "what you call it: 1 to 64 bytes that can be printed")
+	var wrong fieldErrors
+	wrong.addErrorIf(body.Name == "" || sanitizeActorName(body.Name) != body.Name, "name", errcode.FieldInvalidFormat, "what you call it: 1 to 64 bytes that can be printed")
 	if body.Role != nil {
 		role, ok := market.ParseRole(*body.Role)
-		wrong.addIf(!ok, "role", errcode.FieldNotAllowedValue, "viewer, operator or admin")
+		wrong.addErrorIf(!ok, "role", errcode.FieldNotAllowedValue, "viewer, operator or admin")
 		made.Role = role
 	}
 	if body.ExpiresIn != nil {
-		days, ok := parseDays(*body.ExpiresIn)
-		wrong.addIf(!ok, "expires_in", errcode.FieldInvalidFormat, "days, such as 30d, at most "+strconv.Itoa(maxTokenDays)+"d; without it the token has no end")
+		days, ok := parseTokenLifetimeDays(*body.ExpiresIn)
+		wrong.addErrorIf(!ok, "expires_in", errcode.FieldInvalidFormat, "days, such as 30d, at most "+strconv.Itoa(maxTokenDays)+"d; without it the token has no end")
 		made.Expires = time.Now().AddDate(0, 0, days).UnixNano()
 	}
 	switch {
 	case len(wrong) > 0:
-		return nil, invalidFields(wrong)
+		return nil, newInvalidFieldsError(wrong)
 	case who.token != nil:
 		return nil, errTokenMakesToken
 	case !who.hasAccount:
@@ -107,18 +107,18 @@ func (a *Admin) addAPIToken(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer 
 	case made.Role > who.role:
 		return nil, errAboveRole
 	}
-	token := newUniqueSecret(apiTokenPrefix, nil)
-	made.Hash, made.Hint = a.operator.Tokens().HashPersonal([]byte(token)), KeyHint(token)
+	token := newSecretWithUniqueHint(apiTokenPrefix, nil)
+	made.Hash, made.Hint = a.operator.TokenIssuer().HashPersonal([]byte(token)), KeyHint(token)
 	if err := e.By(callerNameOf(ctx)).AddAPIToken(who.account, &made); err != nil {
 		return nil, err
 	}
 	stored, _, _ := e.State().APIToken(made.Hash)
 	shown := a.describeAPIToken(&stored)
 	shown.Token = token
-	return answerNewSecret(ctx, &shown)
+	return answerCreatedSecret(ctx, &shown)
 }
 
-func parseDays(text string) (days int, ok bool) {
+func parseTokenLifetimeDays(text string) (days int, ok bool) {
 	number, isDays := strings.CutSuffix(text, "d")
 	days, err := strconv.Atoi(number)
 	return days, isDays && err == nil && days >= 1 && days <= maxTokenDays
@@ -129,12 +129,12 @@ func parseDays(text string) (days int, ok bool) {
 // that token, because a thief might hold it.
 func (a *Admin) revokeAPIToken(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	id := pathParameter(ctx, "id")
-	for _, token := range a.visibleTokens(ctx) {
+	for _, token := range a.tokensVisibleToCaller(ctx) {
 		if apiTokenID(&token) == id {
 			if who := principalFrom(ctx); who.token != nil && who.role < market.RoleAdmin && who.token.Hash != token.Hash {
 				return nil, errOtherToken
 			}
-			a.sessions.forgetToken(token.Hash)
+			a.sessions.forgetLastTokenUse(token.Hash)
 			return nil, e.By(callerNameOf(ctx)).RevokeAPIToken(&token)
 		}
 	}
@@ -152,46 +152,46 @@ func (a *Admin) listUsers(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer an
 	return map[string]any{"users": convertAll(e.State().Users(), a.describeUser)}, nil
 }
 
-// account describes a user's account in JSON.
-type account struct {
+// accountJSON describes a user's account in JSON.
+type accountJSON struct {
 	Name     string  `json:"name"`
 	Role     string  `json:"role"`
 	Created  *string `json:"created_at"`
 	LastSeen *string `json:"last_seen"`
 }
 
-func (a *Admin) describeUser(user *state.User) account {
-	return account{user.Name, user.Role.String(), formatTimeOrNull(user.Created), formatTimeOrNull(a.sessions.userLastSeen(user.Name))}
+func (a *Admin) describeUser(user *state.OperatorUser) accountJSON {
+	return accountJSON{user.Name, user.Role.String(), formatTimeOrNull(user.Created), formatTimeOrNull(a.sessions.userLastSeen(user.Name))}
 }
 
-// setUser creates a user's account, or changes the role or password of an existing one.
-func (a *Admin) setUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
+// createOrChangeUser creates a user's account, or changes the role or password of an existing one.
+func (a *Admin) createOrChangeUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	var body struct {
 		Role     string  `json:"role"`
 		Password *string `json:"password"`
 	}
-	if err := readJSON(ctx, &body); err != nil {
+	if err := decodeJSONBody(ctx, &body); err != nil {
 		return nil, err
 	}
 	wanted := engine.User{}
-	var wrong fieldFaults
+	var wrong fieldErrors
 	var ok bool
-	wanted.Name, ok = parseUserName(pathParameter(ctx, "name"))
-	wrong.addIf(!ok, "name", errcode.FieldInvalidFormat, "1 to 64 of a-z, 0-9 and . _ - @ +, beginning and ending with a letter or digit")
+	wanted.Name, ok = normalizeUserName(pathParameter(ctx, "name"))
+	wrong.addErrorIf(!ok, "name", errcode.FieldInvalidFormat, "1 to 64 of a-z, 0-9 and . _ - @ +, beginning and ending with a letter or digit")
 	wanted.Role, ok = market.ParseRole(body.Role)
-	wrong.addIf(!ok, "role", errcode.FieldNotAllowedValue, "viewer, operator or admin")
-	before, known := e.State().User(wanted.Name)
-	wrong.addIf(body.Password == nil && !known, "password", errcode.FieldMissingRequired, "a new user's password")
+	wrong.addErrorIf(!ok, "role", errcode.FieldNotAllowedValue, "viewer, operator or admin")
+	before, known := e.State().OperatorUser(wanted.Name)
+	wrong.addErrorIf(body.Password == nil && !known, "password", errcode.FieldMissingRequired, "a new user's password")
 	if body.Password != nil {
 		wrong.addPasswordErrors("password", *body.Password)
 	}
 	if len(wrong) > 0 {
-		return nil, invalidFields(wrong)
+		return nil, newInvalidFieldsError(wrong)
 	}
 	if body.Password != nil {
 		var err error
 		if wanted.Password, err = a.sessions.keeper.HashPassword(*body.Password); err != nil {
-			return nil, hashingError(err)
+			return nil, newPasswordCheckError(err)
 		}
 	}
 	ended := e.State().APITokens(wanted.Name)
@@ -199,9 +199,9 @@ func (a *Admin) setUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any,
 	if err != nil {
 		return nil, err
 	}
-	user, _ := e.State().User(wanted.Name)
+	user, _ := e.State().OperatorUser(wanted.Name)
 	if user != before { // its sessions have become invalid; this frees their memory
-		a.sessions.forgetUser(wanted.Name, ended, false)
+		a.sessions.endSessionsOfChangedUser(wanted.Name, ended, false)
 	}
 	if made {
 		ctx.SetStatusCode(fasthttp.StatusCreated)
@@ -211,13 +211,13 @@ func (a *Admin) setUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any,
 
 // addPasswordErrors adds an error if a new password is too short or too long. field is the name
 // of the member that contains it.
-func (f *fieldFaults) addPasswordErrors(field, password string) {
-	f.addIf(len(password) > passphrase.MaxLength, field, errcode.FieldTooLong, "at most "+strconv.Itoa(passphrase.MaxLength)+" bytes")
-	f.addIf(len([]rune(password)) < passphrase.MinLength, field, errcode.FieldOutOfRange, "at least "+strconv.Itoa(passphrase.MinLength)+" characters")
+func (f *fieldErrors) addPasswordErrors(field, password string) {
+	f.addErrorIf(len(password) > passphrase.MaxLength, field, errcode.FieldTooLong, "at most "+strconv.Itoa(passphrase.MaxLength)+" bytes")
+	f.addErrorIf(len([]rune(password)) < passphrase.MinLength, field, errcode.FieldOutOfRange, "at least "+strconv.Itoa(passphrase.MinLength)+" characters")
 }
 
 func (a *Admin) removeUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-	name, ok := parseUserName(pathParameter(ctx, "name"))
+	name, ok := normalizeUserName(pathParameter(ctx, "name"))
 	if !ok {
 		return nil, errUnknownUser
 	}
@@ -225,7 +225,7 @@ func (a *Admin) removeUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer a
 	if err := e.By(callerNameOf(ctx)).RemoveUser(name, a.locked); err != nil {
 		return nil, err
 	}
-	a.sessions.forgetUser(name, tokens, true)
+	a.sessions.endSessionsOfChangedUser(name, tokens, true)
 	return nil, nil
 }
 
@@ -237,23 +237,23 @@ func (a *Admin) setPassword(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer 
 		New string  `json:"new"`
 	}
 	who := principalFrom(ctx)
-	if err := readJSON(ctx, &body); err != nil {
+	if err := decodeJSONBody(ctx, &body); err != nil {
 		return nil, err
 	}
-	name, _ := parseUserName(pathParameter(ctx, "name"))
+	name, _ := normalizeUserName(pathParameter(ctx, "name"))
 	self := who.hasAccount && who.name == name
 	if !self && who.role < market.RoleAdmin {
 		return nil, errNotOwnPassword
 	}
-	user, ok := e.State().User(name)
+	user, ok := e.State().OperatorUser(name)
 	if !ok {
 		return nil, errUnknownUser
 	}
-	var wrong fieldFaults
+	var wrong fieldErrors
 	wrong.addPasswordErrors("new", body.New)
-	wrong.addIf(self && body.Old == nil, "old", errcode.FieldMissingRequired, "the password so far")
+	wrong.addErrorIf(self && body.Old == nil, "old", errcode.FieldMissingRequired, "the password so far")
 	if len(wrong) > 0 {
-		return nil, invalidFields(wrong)
+		return nil, newInvalidFieldsError(wrong)
 	}
 	if body.Old != nil {
 		if err := a.checkOldPassword(ctx, &user, *body.Old); err != nil {
@@ -262,29 +262,29 @@ func (a *Admin) setPassword(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer 
 	}
 	hash, err := a.sessions.keeper.HashPassword(body.New)
 	if err != nil {
-		return nil, hashingError(err)
+		return nil, newPasswordCheckError(err)
 	}
 	tokens := e.State().APITokens(name)
 	if err := e.By(callerNameOf(ctx)).SetPassword(&user, hash); err != nil {
 		return nil, err
 	}
-	a.sessions.forgetUser(name, tokens, false)
+	a.sessions.endSessionsOfChangedUser(name, tokens, false)
 	return nil, nil
 }
 
 // checkOldPassword returns an error if the password is not the user's current one.
-func (a *Admin) checkOldPassword(ctx *fasthttp.RequestCtx, user *state.User, password string) error {
+func (a *Admin) checkOldPassword(ctx *fasthttp.RequestCtx, user *state.OperatorUser, oldPassword string) error {
 	from := clientaddr.NetworkOf(a.authFailures.ClientAddress(ctx))
-	if wait := a.sessions.countLoginAttempt(from, user.Name, time.Now().UnixNano()); wait > 0 {
+	if wait := a.sessions.countLoginAsFailed(from, user.Name, time.Now().UnixNano()); wait > 0 {
 		return errTooManyLogins.WithRetryAfter(wait)
 	}
-	right, err := a.sessions.keeper.CheckPassword(user.Password, password)
+	right, err := a.sessions.keeper.CheckPassword(user.Password, oldPassword)
 	if err == nil && !right {
 		return errOldPassword
 	}
-	a.sessions.uncountLoginAttempt(from, user.Name)
+	a.sessions.uncountFailedLogin(from, user.Name)
 	if err != nil {
-		return hashingError(err)
+		return newPasswordCheckError(err)
 	}
 	return nil
 }

@@ -16,8 +16,8 @@ import (
 
 // addWebhookRoutes registers the operations on suppliers' webhooks with the function add.
 func (a *Admin) addWebhookRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
-	supplier := func(method, path string, h ownerHandler) {
-		add(method, "/admin/v1/webhooks/{id}"+path, a.withOwner(event.ObjectSupplier, h))
+	supplier := func(method, path string, h supplierOrBuyerHandler) {
+		add(method, "/admin/v1/webhooks/{id}"+path, a.withSupplierOrBuyerFromPath(event.ObjectSupplier, h))
 	}
 	add("GET", "/admin/v1/webhooks", a.withEngine(a.listWebhooks))
 	supplier("GET", "", a.getWebhook)
@@ -28,16 +28,16 @@ func (a *Admin) addWebhookRoutes(add func(method, path string, h fasthttp.Reques
 	supplier("POST", "/off", a.webhookSwitchHandler(true))
 	supplier("POST", "/on", a.webhookSwitchHandler(false))
 	supplier("POST", "/secret", a.rotateWebhookSecret)
-	supplier("DELETE", "/secret/previous", a.removePreviousSecret)
+	supplier("DELETE", "/secret/previous", a.removePreviousWebhookSecret)
 }
 
 // listWebhooks lists the suppliers that have a webhook in the configuration, or webhooks in
 // their queue, with the status of each.
 func (a *Admin) listWebhooks(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	list := []webhookStatus{}
-	for ref := 1; ref <= e.State().NameCount(event.ObjectSupplier); ref++ {
-		o := &owner{engine: e, kind: event.ObjectSupplier, ref: market.Ref(ref), id: e.State().NameOf(event.ObjectSupplier, market.Ref(ref))}
-		if o.webhookEndpoint() != nil || e.State().OutboxStatus(o.ref) != (state.OutboxStatus{}) {
+	for ref := 1; ref <= e.State().CountNumberedNames(event.ObjectSupplier); ref++ {
+		o := &supplierOrBuyer{engine: e, kind: event.ObjectSupplier, ref: market.PermanentNumber(ref), id: e.State().NameOf(event.ObjectSupplier, market.PermanentNumber(ref))}
+		if o.configuredWebhookEndpoint() != nil || e.State().OutboxStatus(o.ref) != (state.OutboxStatus{}) {
 			list = append(list, a.webhookStatusOf(o))
 		}
 	}
@@ -46,13 +46,13 @@ func (a *Admin) listWebhooks(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer
 
 // getWebhook answers with the status of one supplier's webhook: address, queue, failures and
 // secrets.
-func (a *Admin) getWebhook(_ *fasthttp.RequestCtx, o *owner) (answer any, err error) {
+func (a *Admin) getWebhook(_ *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
 	return a.webhookStatusOf(o), nil
 }
 
-// webhookEndpoint returns the webhook endpoint that the active configuration has for the
+// configuredWebhookEndpoint returns the webhook endpoint that the active configuration has for the
 // supplier, or nil.
-func (o *owner) webhookEndpoint() *market.Endpoint {
+func (o *supplierOrBuyer) configuredWebhookEndpoint() *market.Endpoint {
 	if catalog := o.engine.Catalog(); catalog != nil {
 		if supplier := catalog.Suppliers[market.SupplierID(o.id)]; supplier != nil {
 			return supplier.Webhooks
@@ -63,27 +63,27 @@ func (o *owner) webhookEndpoint() *market.Endpoint {
 
 // webhookStatus is the status of one supplier's webhook, in JSON.
 type webhookStatus struct {
-	Supplier     string        `json:"supplier_id"`
-	URL          *string       `json:"url"` // null: no longer configured
-	Pending      int           `json:"pending"`
-	Dead         int           `json:"dead"`
-	Dropped      int           `json:"dropped"`
-	FailingSince *string       `json:"failing_since"`
-	Off          bool          `json:"off"`
-	Secrets      []webhookHint `json:"secrets"`
+	Supplier     string                 `json:"supplier_id"`
+	URL          *string                `json:"url"` // null: no longer configured
+	Pending      int                    `json:"pending"`
+	Dead         int                    `json:"dead"`
+	Dropped      int                    `json:"dropped"`
+	FailingSince *string                `json:"failing_since"`
+	Off          bool                   `json:"off"`
+	Secrets      []webhookSecretSummary `json:"secrets"`
 }
 
-func (a *Admin) webhookStatusOf(o *owner) webhookStatus {
+func (a *Admin) webhookStatusOf(o *supplierOrBuyer) webhookStatus {
 	status := o.engine.State().OutboxStatus(o.ref)
 	document := webhookStatus{
-		Supplier: o.id, Pending: status.Pending, Dead: status.Dead, Dropped: status.Dropped, Off: status.Off, Secrets: a.webhookHints(o),
+		Supplier: o.id, Pending: status.Pending, Dead: status.Dead, Dropped: status.Dropped, Off: status.Off, Secrets: a.summarizeWebhookSecrets(o),
 	}
-	if to := o.webhookEndpoint(); to != nil {
-		url := escape.ShowPlaceholders(to.URL)
+	if to := o.configuredWebhookEndpoint(); to != nil {
+		url := escape.RewritePlaceholdersForDisplay(to.URL)
 		document.URL = &url
 	}
 	if status.FailingSince != 0 {
-		document.FailingSince = nullIfEmpty(formatExactTime(status.FailingSince))
+		document.FailingSince = nullIfEmpty(formatTimeWithNanos(status.FailingSince))
 	}
 	return document
 }
@@ -97,7 +97,7 @@ const (
 // listDeadLetters lists a supplier's dead letters (webhooks that the exchange gave up), oldest
 // first. It skips the first after ones and returns at most limit. The answer's next is the
 // value of after for the next page.
-func (a *Admin) listDeadLetters(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
+func (a *Admin) listDeadLetters(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
 	after, err := readIntegerParameter(ctx, "after", 0, 0, 1<<31)
 	if err != nil {
 		return nil, err
@@ -134,34 +134,34 @@ type deadLetter struct {
 
 func newDeadLetter(h *state.QueuedWebhook) deadLetter {
 	return deadLetter{
-		market.NewWebhookID(h.Lead, h.Type, h.Created).String(), h.Type.String(), h.Lead.String(), uint64(h.Attempts), formatExactTime(h.Created), formatExactTime(h.Due),
+		market.NewWebhookID(h.Lead, h.Type, h.Created).String(), h.Type.String(), h.Lead.String(), uint64(h.Attempts), formatTimeWithNanos(h.Created), formatTimeWithNanos(h.Due),
 	}
 }
 
 // readIntegerParameter returns a query parameter that must be an integer from minimum to
 // maximum, or defaultValue if it is missing.
-func readIntegerParameter(ctx *fasthttp.RequestCtx, name string, defaultValue, minimum, maximum int) (n int, err error) {
-	if !ctx.QueryArgs().Has(name) {
+func readIntegerParameter(ctx *fasthttp.RequestCtx, parameterName string, defaultValue, minimum, maximum int) (n int, err error) {
+	if !ctx.QueryArgs().Has(parameterName) {
 		return defaultValue, nil
 	}
-	n, err = strconv.Atoi(string(ctx.QueryArgs().Peek(name)))
+	n, err = strconv.Atoi(string(ctx.QueryArgs().Peek(parameterName)))
 	if err != nil || n < minimum || n > maximum {
-		err = invalidField(name, errcode.FieldOutOfRange, "a whole number from "+strconv.Itoa(minimum)+" to "+strconv.Itoa(maximum))
+		err = newInvalidFieldError(parameterName, errcode.FieldOutOfRange, "a whole number from "+strconv.Itoa(minimum)+" to "+strconv.Itoa(maximum))
 	}
 	return n, err
 }
 
-// deadLetterHandler returns a handler that calls do with the dead letter that the path names:
+// deadLetterHandler returns a handler that calls action with the dead letter that the path names:
 // to send it again or to drop it.
-func (a *Admin) deadLetterHandler(do func(engine.Operator, market.LeadID, market.WebhookType) error) ownerHandler {
-	return func(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
+func (a *Admin) deadLetterHandler(action func(engine.Operator, market.LeadID, market.WebhookType) error) supplierOrBuyerHandler {
+	return func(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
 		id, ok := market.ParseWebhookID(pathParameter(ctx, "event"))
 		if !ok {
 			return nil, httperror.New(404, errcode.NotFound, "There is no event of this id. Event ids begin with evt_.")
 		}
 		h, err := o.engine.DeadLetter(market.SupplierID(o.id), id)
 		if err == nil {
-			err = do(o.engine.By(callerNameOf(ctx)), h.Lead, h.Type)
+			err = action(o.engine.By(callerNameOf(ctx)), h.Lead, h.Type)
 		}
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (a *Admin) deadLetterHandler(do func(engine.Operator, market.LeadID, market
 
 // resendDeadLetters puts all dead letters of a supplier back into the queue, so that they are
 // sent again. It answers with their number.
-func (a *Admin) resendDeadLetters(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
+func (a *Admin) resendDeadLetters(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
 	n, err := o.engine.By(callerNameOf(ctx)).ResendDeadLetters(market.SupplierID(o.id))
 	if err != nil {
 		return nil, err
@@ -180,11 +180,11 @@ func (a *Admin) resendDeadLetters(ctx *fasthttp.RequestCtx, o *owner) (answer an
 // webhookSwitchHandler returns the handler that switches a supplier's webhook off or on. It
 // also works for a webhook that was removed from the configuration, while webhooks are left in
 // its queue.
-func (a *Admin) webhookSwitchHandler(off bool) ownerHandler {
-	return func(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
-		if o.webhookEndpoint() == nil && o.engine.State().OutboxStatus(o.ref) == (state.OutboxStatus{}) {
+func (a *Admin) webhookSwitchHandler(switchOff bool) supplierOrBuyerHandler {
+	return func(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
+		if o.configuredWebhookEndpoint() == nil && o.engine.State().OutboxStatus(o.ref) == (state.OutboxStatus{}) {
 			return nil, httperror.New(404, errcode.NotFound, "The supplier has no webhook. Add one in the configuration first.")
 		}
-		return nil, o.engine.By(callerNameOf(ctx)).SwitchWebhooks(market.SupplierID(o.id), off)
+		return nil, o.engine.By(callerNameOf(ctx)).SwitchWebhooks(market.SupplierID(o.id), switchOff)
 	}
 }

@@ -14,8 +14,8 @@ func operationKey(method, path string) string { return method + " " + path }
 
 // LoadDeprecations returns the deprecated operations in an OpenAPI document of this program, or
 // nil if there are no such operations.
-func LoadDeprecations(document []byte) Deprecations {
-	found, err := api.ParseDeprecations(document)
+func LoadDeprecations(openAPIDocument []byte) Deprecations {
+	found, err := api.ParseDeprecations(openAPIDocument)
 	if err != nil {
 		panic("BUG: the document does not say what it has to of something deprecated: " + err.Error())
 	}

@@ -18,12 +18,12 @@ type File struct {
 	Type   string
 	Policy string // Content-Security-Policy; empty for a file that is not HTML
 	Cache  string // Cache-Control
-	Plain  Encoding
-	Packed Encoding // with gzip; an empty body means that compression does not help
+	Plain  EncodedBody
+	Packed EncodedBody // with gzip; an empty body means that compression does not help
 }
 
-// Encoding is one form of a file's body, plain or compressed, with its ETag.
-type Encoding struct {
+// EncodedBody is one form of a file's body, plain or compressed, with its ETag.
+type EncodedBody struct {
 	Body []byte
 	Tag  string // with quotes
 }
@@ -48,9 +48,9 @@ var files = map[string]func() *File{
 	}),
 }
 
-// FindFile returns the public document at one of the paths PathYAML, PathJSON and PathPage. It
+// MustFindFile returns the public document at one of the paths PathYAML, PathJSON and PathPage. It
 // panics for other paths.
-func FindFile(path string) *File {
+func MustFindFile(path string) *File {
 	file := files[path]
 	if file == nil {
 		panic("BUG: there is no file at this path")
@@ -61,32 +61,32 @@ func FindFile(path string) *File {
 // Admin returns the OpenAPI document of the admin API, as YAML.
 var Admin = sync.OnceValue(func() *File { return NewFile("application/yaml", "", "no-cache", api.AdminYAML()) })
 
-// NewFile returns a file with its plain and its gzip-compressed body. kind is its media type,
-// policy its Content-Security-Policy, and cache its Cache-Control.
-func NewFile(kind, policy, cache string, body []byte) *File {
+// NewFile returns a file with its plain and its gzip-compressed body.
+// An empty contentSecurityPolicy sends no such header.
+func NewFile(mediaType, contentSecurityPolicy, cacheControl string, body []byte) *File {
 	sum := sha256.Sum256(body)
 	tag := `"` + hex.EncodeToString(sum[:8])
-	file := &File{Type: kind, Policy: policy, Cache: cache, Plain: Encoding{body, tag + `"`}}
+	file := &File{Type: mediaType, Policy: contentSecurityPolicy, Cache: cacheControl, Plain: EncodedBody{body, tag + `"`}}
 	if short := compressGzip(body); len(short) < len(body) {
-		file.Packed = Encoding{short, tag + `-gzip"`}
+		file.Packed = EncodedBody{short, tag + `-gzip"`}
 	}
 	return file
 }
 
 // EncodingFor returns the compressed form of the file if the client accepts gzip, and the plain
 // form otherwise.
-func (f *File) EncodingFor(header *fasthttp.RequestHeader) *Encoding {
+func (f *File) EncodingFor(header *fasthttp.RequestHeader) *EncodedBody {
 	if len(f.Packed.Body) > 0 && header.HasAcceptEncoding("gzip") {
 		return &f.Packed
 	}
 	return &f.Plain
 }
 
-// Send answers with the form of the file, or with 304 if clientHasIt is set. It reports whether
+// Send answers with the encoding of the file, or with 304 if clientHasIt is set. It reports whether
 // it sent the body.
-func (f *File) Send(ctx *fasthttp.RequestCtx, form *Encoding, clientHasIt bool) bool {
+func (f *File) Send(ctx *fasthttp.RequestCtx, encoding *EncodedBody, clientHasIt bool) (sentBody bool) {
 	header := &ctx.Response.Header
-	header.Set("ETag", form.Tag)
+	header.Set("ETag", encoding.Tag)
 	header.Set("Cache-Control", f.Cache)
 	header.Set("Vary", "Accept-Encoding")
 	if clientHasIt {
@@ -98,11 +98,11 @@ func (f *File) Send(ctx *fasthttp.RequestCtx, form *Encoding, clientHasIt bool) 
 		header.Set("Content-Security-Policy", f.Policy)
 		header.Set("Referrer-Policy", "no-referrer")
 	}
-	if form == &f.Packed {
+	if encoding == &f.Packed {
 		header.Set("Content-Encoding", "gzip")
 	}
 	ctx.SetContentType(f.Type)
-	ctx.Response.SetBodyRaw(form.Body)
+	ctx.Response.SetBodyRaw(encoding.Body)
 	return true
 }
 

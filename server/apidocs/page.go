@@ -43,8 +43,8 @@ const head = `<!doctype html>
 `
 
 // newReferencePage returns the HTML of the documentation page and its Content-Security-Policy. The
-// policy allows inline styles, because Redoc writes them while it renders.
-func newReferencePage() (html []byte, policy string) {
+// contentSecurityPolicy allows inline styles, because Redoc writes them while it renders.
+func newReferencePage() (html []byte, contentSecurityPolicy string) {
 	if bytes.Count(redoc, []byte(logo)) != 1 {
 		panic("BUG: this Redoc takes its logo from somewhere else") // a test makes the page
 	}

@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// Files has the paths of two PEM files: a certificate with its chain, and its private key.
-type Files struct{ Cert, Key string }
+// KeyPairPaths has the paths of two PEM files: a certificate with its chain, and its private key.
+type KeyPairPaths struct{ Cert, Key string }
 
 // KeyPair is a TLS certificate with its key, which Reload replaces when the files change. It is
 // safe for concurrent use.
 type KeyPair struct {
-	files   Files
+	files   KeyPairPaths
 	current atomic.Pointer[tls.Certificate]
 
 	mu       sync.Mutex // serializes Look; guards the fields below
@@ -34,7 +34,7 @@ const maxFile = 1 << 20
 
 // LoadPair reads a certificate and its key for the first time. The error names the faulty file
 // and does not quote its contents.
-func LoadPair(files Files) (*KeyPair, error) {
+func LoadPair(files KeyPairPaths) (*KeyPair, error) {
 	p := &KeyPair{files: files}
 	found, sum, err := p.readFiles()
 	if err != nil {
@@ -96,11 +96,11 @@ func (p *KeyPair) TLSConfig() *tls.Config {
 }
 
 func (p *KeyPair) readFiles() (*tls.Certificate, [sha256.Size]byte, error) {
-	cert, err := readFile(p.files.Cert)
+	cert, err := readSmallFile(p.files.Cert)
 	if err != nil {
 		return nil, [sha256.Size]byte{}, fmt.Errorf("cannot read the TLS certificate: %w", err)
 	}
-	key, err := readFile(p.files.Key)
+	key, err := readSmallFile(p.files.Key)
 	if err != nil {
 		return nil, [sha256.Size]byte{}, fmt.Errorf("cannot read the TLS certificate's key: %w", err)
 	}
@@ -136,7 +136,7 @@ func explainMismatch(cert, key []byte, err error) error {
 	return err
 }
 
-func readFile(path string) ([]byte, error) {
+func readSmallFile(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err

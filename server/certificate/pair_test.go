@@ -32,13 +32,13 @@ func madeFrom(t *testing.T, serial int64, from, until time.Time) (cert, key []by
 // disk is a folder with a pair in it.
 type disk struct {
 	t     *testing.T
-	files Files
+	files KeyPairPaths
 }
 
 func newDisk(t *testing.T) *disk {
 	t.Helper()
 	dir := t.TempDir()
-	return &disk{t, Files{filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")}}
+	return &disk{t, KeyPairPaths{filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")}}
 }
 
 func (d *disk) write(cert, key []byte) {
@@ -102,7 +102,7 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%s: the error has something of the file: %v", what, err)
 		}
 	}
-	if _, err := LoadPair(Files{"/nowhere/cert.pem", "/nowhere/key.pem"}); err == nil || !strings.Contains(err.Error(), "/nowhere/cert.pem") {
+	if _, err := LoadPair(KeyPairPaths{"/nowhere/cert.pem", "/nowhere/key.pem"}); err == nil || !strings.Contains(err.Error(), "/nowhere/cert.pem") {
 		t.Errorf("without files: %v", err)
 	}
 }

@@ -31,7 +31,7 @@ func (w *Watcher) Run(reload, stop <-chan struct{}) {
 	tick := time.NewTicker(checkEvery)
 	defer tick.Stop()
 	for {
-		w.reloadChangedFiles(time.Now())
+		w.reloadAndWarnOfExpiry(time.Now())
 		select {
 		case <-tick.C:
 		case <-reload:
@@ -41,11 +41,11 @@ func (w *Watcher) Run(reload, stop <-chan struct{}) {
 	}
 }
 
-func (w *Watcher) reloadChangedFiles(now time.Time) {
+func (w *Watcher) reloadAndWarnOfExpiry(now time.Time) {
 	changed, err := w.pair.Reload(now)
 	switch {
 	case err != nil:
-		w.logger.Warn("the TLS certificate's files cannot be used; the previous certificate stays in use", "error", err)
+		w.logger.Warn("the TLS certificate's files cannot be used; the previous certificate stays in use; replace the files", "error", err)
 	case changed:
 		w.warnedAt = time.Time{}
 		w.logger.Info("a new TLS certificate is in use", "not_after", w.pair.NotAfter())

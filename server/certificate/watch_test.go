@@ -63,7 +63,7 @@ func TestTheEndIsTold(t *testing.T) {
 	w := NewWatcher(d.open(), slog.New(slog.NewTextHandler(&log, nil)))
 	hours := func(from, to int) {
 		for hour := from; hour < to; hour++ {
-			w.reloadChangedFiles(noon.Add(time.Duration(hour) * time.Hour))
+			w.reloadAndWarnOfExpiry(noon.Add(time.Duration(hour) * time.Hour))
 		}
 	}
 	for _, row := range []struct{ until, warnings, errors int }{

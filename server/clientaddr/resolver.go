@@ -26,11 +26,11 @@ type Resolver struct {
 // follows.
 const maxForwards = 32
 
-// SetProxies replaces the networks of trusted proxies. Only their X-Forwarded-For headers
+// SetTrustedProxies replaces the networks of trusted proxies. Only their X-Forwarded-For headers
 // count.
-func (o *Resolver) SetProxies(proxies []netip.Prefix) { o.proxies.Store(&proxies) }
+func (o *Resolver) SetTrustedProxies(proxies []netip.Prefix) { o.proxies.Store(&proxies) }
 
-func (o *Resolver) IsProxy(address netip.Addr) bool {
+func (o *Resolver) IsTrustedProxy(address netip.Addr) bool {
 	proxies := o.proxies.Load()
 	if proxies == nil {
 		return false
@@ -46,7 +46,7 @@ func (o *Resolver) IsProxy(address netip.Addr) bool {
 // ClientAddress returns the address of the client that sent the request.
 func (o *Resolver) ClientAddress(ctx *fasthttp.RequestCtx) netip.Addr {
 	from := FromConn(ctx.RemoteAddr())
-	if !o.IsProxy(from) {
+	if !o.IsTrustedProxy(from) {
 		return from
 	}
 	lines := ctx.Request.Header.PeekAll(fasthttp.HeaderXForwardedFor)
@@ -56,7 +56,7 @@ func (o *Resolver) ClientAddress(ctx *fasthttp.RequestCtx) netip.Addr {
 		}
 		last := len(lines) - 1
 		comma := bytes.LastIndexByte(lines[last], ',')
-		said, ok := parseForwarded(string(lines[last][comma+1:]))
+		said, ok := parseForwardedAddress(string(lines[last][comma+1:]))
 		if comma < 0 {
 			lines = lines[:last]
 		} else {
@@ -65,16 +65,16 @@ func (o *Resolver) ClientAddress(ctx *fasthttp.RequestCtx) netip.Addr {
 		if !ok {
 			return from
 		}
-		if from = said; !o.IsProxy(from) {
+		if from = said; !o.IsTrustedProxy(from) {
 			return from
 		}
 	}
 	return from
 }
 
-// parseForwarded parses one address from X-Forwarded-For. Proxies write it bare, in brackets,
+// parseForwardedAddress parses one address from X-Forwarded-For. Proxies write it bare, in brackets,
 // or with a port.
-func parseForwarded(text string) (netip.Addr, bool) {
+func parseForwardedAddress(text string) (address netip.Addr, ok bool) {
 	text = strings.Trim(text, " \t")
 	address, err := netip.ParseAddr(text)
 	if err != nil {
@@ -92,8 +92,8 @@ func parseForwarded(text string) (netip.Addr, bool) {
 
 // FromConn returns the IP address of a connection's other end, or the zero address if it is no
 // TCP connection.
-func FromConn(end net.Addr) netip.Addr {
-	tcp, ok := end.(*net.TCPAddr)
+func FromConn(remoteAddr net.Addr) netip.Addr {
+	tcp, ok := remoteAddr.(*net.TCPAddr)
 	if !ok {
 		return netip.Addr{}
 	}

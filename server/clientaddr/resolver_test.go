@@ -26,7 +26,7 @@ func callerFrom(o *Resolver, peer string, lines ...string) string {
 // TestWhomARequestComesFrom: the proxies are 10.0.0.0/8 and 2001:db8:1::/48.
 func TestWhomARequestComesFrom(t *testing.T) {
 	o := new(Resolver)
-	o.SetProxies([]netip.Prefix{servertest.ParseNetwork("10.0.0.0/8"), servertest.ParseNetwork("2001:db8:1::/48")})
+	o.SetTrustedProxies([]netip.Prefix{servertest.ParseNetwork("10.0.0.0/8"), servertest.ParseNetwork("2001:db8:1::/48")})
 	for _, row := range []struct {
 		what, peer string
 		lines      []string
@@ -65,7 +65,7 @@ func TestWhomARequestComesFrom(t *testing.T) {
 			t.Errorf("%s: %s, want %s", row.what, got, row.want)
 		}
 	}
-	o.SetProxies(nil)
+	o.SetTrustedProxies(nil)
 	if got := callerFrom(o, "10.0.0.1:5", "198.51.100.9"); got != "10.0.0.1" {
 		t.Errorf("a proxy that is not trusted any more: %s", got)
 	}
@@ -74,7 +74,7 @@ func TestWhomARequestComesFrom(t *testing.T) {
 // TestNobodyWritesWhoHeIs: whatever a caller writes, what its proxy adds decides.
 func TestNobodyWritesWhoHeIs(t *testing.T) {
 	o := new(Resolver)
-	o.SetProxies([]netip.Prefix{servertest.ParseNetwork("10.0.0.0/8")})
+	o.SetTrustedProxies([]netip.Prefix{servertest.ParseNetwork("10.0.0.0/8")})
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(rapid.SampledFrom([]string{
 			"10.0.0.7", "198.51.100.1", "unknown", "", ",", "[", "]", ":", "[::1]:x", "%", "fe80::%1", "1", " ",

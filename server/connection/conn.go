@@ -23,12 +23,12 @@ type Conn struct {
 	unreadRequest atomic.Bool  // its last request was not read to the end
 	readFailed    atomic.Bool  // a read has failed: the peer closed it, or it broke
 
-	readDeadline, writeDeadline coarseDeadline
+	readDeadline, writeDeadline lazyDeadline
 	head                        bareLineFeedScanner
 }
 
-func newConn(conn net.Conn, c *Limiter) *Conn {
-	g := &Conn{Conn: conn, limiter: c, network: clientNetworkOf(conn), head: bareLineFeedScanner{idle: true}}
+func newConn(conn net.Conn, limiter *Limiter) *Conn {
+	g := &Conn{Conn: conn, limiter: limiter, network: clientNetworkOf(conn), head: bareLineFeedScanner{idle: true}}
 	g.markUsed()
 	return g
 }
@@ -69,7 +69,7 @@ func (g *Conn) Read(p []byte) (int, error) {
 	if n > 0 {
 		g.markUsed()
 		if g.limiter.TLS == nil {
-			g.scanInput(p[:n])
+			g.scanForBareLineFeeds(p[:n])
 		}
 	}
 	return n, err
@@ -82,9 +82,9 @@ func (g *Conn) HasBareLineFeed(header *fasthttp.RequestHeader) bool {
 	return g != nil && g.head.mayHaveBareLineFeed(header)
 }
 
-// HasBareTrailer reports whether the last chunk of a body ended in LF without CR, since the
+// HasBareLineFeedAfterLastChunk reports whether the last chunk of a body ended in LF without CR, since the
 // connection was last idle.
-func (g *Conn) HasBareTrailer() bool { return g != nil && g.head.trailer.bare }
+func (g *Conn) HasBareLineFeedAfterLastChunk() bool { return g != nil && g.head.trailer.bare }
 
 // Abort closes the connection with a TCP reset, so that the client does not take a partial
 // answer for a complete one.
@@ -101,12 +101,12 @@ func (g *Conn) Abort() {
 // the connection broke.
 func (g *Conn) HasReadFailed() bool { return g != nil && g.readFailed.Load() }
 
-// scanInput passes received bytes to the scanners that search for bare line feeds.
-func (g *Conn) scanInput(p []byte) {
+// scanForBareLineFeeds passes received bytes to the scanners that search for bare line feeds.
+func (g *Conn) scanForBareLineFeeds(received []byte) {
 	if !g.received.Load() {
 		g.received.Store(true)
 	}
-	g.head.scan(p)
+	g.head.scan(received)
 }
 
 func (g *Conn) Write(p []byte) (int, error) {
@@ -153,10 +153,10 @@ func MarkAuthenticated(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// CloseIfUnauthenticated closes the request's connection after a 4xx answer if more than half
+// CloseUnauthenticatedIfHalfFull closes the request's connection after a 4xx answer if more than half
 // of all allowed connections are open. It spares a connection over which a valid credential
 // came.
-func CloseIfUnauthenticated(ctx *fasthttp.RequestCtx) {
+func CloseUnauthenticatedIfHalfFull(ctx *fasthttp.RequestCtx) {
 	if status := ctx.Response.StatusCode(); status < 400 || status > 499 {
 		return
 	}

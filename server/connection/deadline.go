@@ -4,17 +4,17 @@ import (
 	"time"
 )
 
-// coarseDeadline is the read or the write deadline of a connection.
+// lazyDeadline is the read or the write deadline of a connection.
 //
 // The library sets three deadlines per request, each a few milliseconds after the last.
 // Deadlines rarely take effect: the bytes to read have arrived, and the bytes to write fit the
-// buffer. So coarseDeadline only stores a deadline, and the connection sets it before an
+// buffer. So lazyDeadline only stores a deadline, and the connection sets it before an
 // operation that may block. It sets the deadline a little late, so that one system call
 // covers the following deadlines as well. A deadline never fires early, and at most a
 // sixteenth of its duration or a second late.
 //
 // The goroutine that serves the connection owns it.
-type coarseDeadline struct {
+type lazyDeadline struct {
 	wanted      time.Time
 	first, last time.Time // the range of deadlines that the one in effect covers; last is the one in effect
 }
@@ -25,7 +25,7 @@ const maxDelay = time.Second
 // deadlineToSet returns the deadline that the connection needs before an operation that may
 // block. mustSet is false if the deadline in effect already serves, so that no system call is
 // necessary.
-func (p *coarseDeadline) deadlineToSet() (deadline time.Time, mustSet bool) {
+func (p *lazyDeadline) deadlineToSet() (deadline time.Time, mustSet bool) {
 	if !p.wanted.Before(p.first) && !p.wanted.After(p.last) {
 		return p.last, false
 	}

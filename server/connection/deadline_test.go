@@ -29,7 +29,7 @@ func TestPatience(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var p coarseDeadline
+				var p lazyDeadline
 				given := 0
 				for _, wanted := range test.wanted {
 					p.wanted = time.Now().Add(wanted)
@@ -53,7 +53,7 @@ func TestPatience(t *testing.T) {
 
 // No deadline is wanted first, and again at the end.
 func TestPatienceWithoutEnd(t *testing.T) {
-	var p coarseDeadline
+	var p lazyDeadline
 	if _, due := p.deadlineToSet(); due {
 		t.Error("a deadline was given where none was ever wanted")
 	}

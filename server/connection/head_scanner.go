@@ -11,7 +11,7 @@ import (
 // bareLineFeedScanner finds bare line feeds in the request heads of a connection. The library
 // accepts them as line ends. A proxy that does not would see other requests.
 //
-// The library keeps the header lines as they came, and request.CheckHead scans those. But
+// The library keeps the header lines as they came, and request.CheckHeadUnambiguous scans those. But
 // it drops the line end of the request line, and it waits for more input while a head has
 // no CR LF CR LF. So bareLineFeedScanner watches the bytes for both on their way to the library.
 // Rejected: a reader of our own before the library's, which would also have to find the end
@@ -27,7 +27,7 @@ type bareLineFeedScanner struct {
 	// only if a line that ended like its own request line came over its connection.
 	lines uint64
 
-	trailer trailerScanner
+	trailer lastChunkScanner
 }
 
 // requestLineEnd is the length of the shortest possible request line, "G / HTTP/1.1". Of a
@@ -43,23 +43,23 @@ var (
 
 // scan searches received bytes before the library gets them. Calls must pass all bytes of the
 // connection in order.
-func (l *bareLineFeedScanner) scan(p []byte) {
+func (l *bareLineFeedScanner) scan(received []byte) {
 	if l.idle {
 		l.idle, l.head, l.bare, l.lines, l.trailer.bare = false, true, false, 0, false
 	}
 	if l.head {
-		l.scanHeadLines(p)
+		l.scanHeadLines(received)
 	}
-	l.trailer.scan(p, l.tail[requestLineEnd-1])
+	l.trailer.scan(received, l.tail[requestLineEnd-1])
 	var seam [2 * requestLineEnd]byte // a line may come in two pieces
 	n := copy(seam[:], l.tail[:])
-	n += copy(seam[n:], p)
+	n += copy(seam[n:], received)
 	l.recordBareRequestLineEnds(seam[:n])
-	l.recordBareRequestLineEnds(p)
-	if len(p) < requestLineEnd {
-		p = seam[:n]
+	l.recordBareRequestLineEnds(received)
+	if len(received) < requestLineEnd {
+		received = seam[:n]
 	}
-	copy(l.tail[:], p[len(p)-requestLineEnd:])
+	copy(l.tail[:], received[len(received)-requestLineEnd:])
 }
 
 // scanHeadLines searches the bytes p, which continue a request's head, for a line that ends in LF
@@ -72,21 +72,21 @@ func (l *bareLineFeedScanner) scanHeadLines(p []byte) {
 		}
 		at += next
 		switch {
-		case l.byteBefore(p, at, 1) != '\r':
+		case l.receivedByteBefore(p, at, 1) != '\r':
 			l.head, l.bare = false, true
-		case l.byteBefore(p, at, 2) == '\n':
+		case l.receivedByteBefore(p, at, 2) == '\n':
 			l.head = false
 		}
 	}
 }
 
-// byteBefore returns the byte that was received n bytes before p[at], which may be in an
+// receivedByteBefore returns the byte that was received distance bytes before p[index], which may be in an
 // earlier piece.
-func (l *bareLineFeedScanner) byteBefore(p []byte, at, n int) byte {
-	if at >= n {
-		return p[at-n]
+func (l *bareLineFeedScanner) receivedByteBefore(p []byte, index, distance int) byte {
+	if index >= distance {
+		return p[index-distance]
 	}
-	return l.tail[requestLineEnd+at-n]
+	return l.tail[requestLineEnd+index-distance]
 }
 
 // recordBareRequestLineEnds searches p for lines that end in an HTTP version and LF without CR, as a request
@@ -125,10 +125,10 @@ func (l *bareLineFeedScanner) mayHaveBareLineFeed(header *fasthttp.RequestHeader
 	return len(line) < requestLineEnd || l.lines&lineEndHashBit(line[len(line)-requestLineEnd:]) != 0
 }
 
-// TrackIdle is the library's callback for changes of a connection's state. When a connection
+// ResetScannerWhenIdle is the library's callback for changes of a connection's state. When a connection
 // becomes idle, the next bytes begin a new request's head, unless the library has already read
 // its beginning.
-func TrackIdle(conn net.Conn, state fasthttp.ConnState) {
+func ResetScannerWhenIdle(conn net.Conn, state fasthttp.ConnState) {
 	if g := unwrapConn(conn); g != nil && (state == fasthttp.StateIdle || state == fasthttp.StateActive && g.received.Load()) {
 		g.head.idle = state == fasthttp.StateIdle
 	}

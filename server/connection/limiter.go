@@ -47,9 +47,9 @@ type Limiter struct {
 	unauthenticated map[*Conn]struct{}
 }
 
-func NewLimiter(listener net.Listener, maxOpen, maxPerNetwork int, newID func() market.RequestID, reportError func(error)) *Limiter {
+func NewLimiter(listener net.Listener, maxOpen, maxPerNetwork int, newRequestID func() market.RequestID, reportError func(error)) *Limiter {
 	return &Limiter{
-		Listener: listener, max: maxOpen, maxPerNetwork: maxPerNetwork, newID: newID, reportError: reportError,
+		Listener: listener, max: maxOpen, maxPerNetwork: maxPerNetwork, newID: newRequestID, reportError: reportError,
 		perNetwork: make(map[netip.Prefix]int), unauthenticated: make(map[*Conn]struct{}), Accepting: make(chan struct{}),
 	}
 }
@@ -69,14 +69,14 @@ func (c *Limiter) Accept() (net.Conn, error) {
 	for {
 		conn, err := c.Listener.Accept()
 		if err != nil {
-			if !isTransient(err) {
+			if !isTransientAcceptError(err) {
 				return nil, err
 			}
 			if now := time.Now(); now.Sub(c.reportedAt) >= reportEvery {
 				c.reportedAt = now
 				c.reportError(err)
 			}
-			c.closeIdlest()
+			c.closeIdlestUnauthenticated()
 			time.Sleep(pause)
 			pause = min(2*pause, maxPause)
 			continue
@@ -88,9 +88,9 @@ func (c *Limiter) Accept() (net.Conn, error) {
 			_ = evicted.Conn.Close()
 		}
 		if in {
-			return c.wrapTLS(accepted), nil
+			return c.wrapTLSIfConfigured(accepted), nil
 		}
-		c.sendTooManyConnections(conn)
+		c.sendTooManyConnectionsAndClose(conn)
 	}
 }
 
@@ -98,9 +98,9 @@ func (c *Limiter) Accept() (net.Conn, error) {
 // Until then a shutdown must wait.
 func (c *Limiter) MarkAccepting() { c.acceptingOnce.Do(func() { close(c.Accepting) }) }
 
-// isTransient reports whether accepting connections may work again later: the system lacks a
+// isTransientAcceptError reports whether accepting connections may work again later: the system lacks a
 // resource, or the error concerns a single connection.
-func isTransient(err error) bool {
+func isTransientAcceptError(err error) bool {
 	for _, one := range [...]error{
 		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.ECONNRESET,
 		syscall.EPROTO, syscall.EPERM, syscall.ENETDOWN, syscall.ENETUNREACH, syscall.EHOSTUNREACH, syscall.ETIMEDOUT,
@@ -122,7 +122,7 @@ func (c *Limiter) admitConn(g *Conn) (admitted bool, evicted *Conn) {
 		return false, nil
 	}
 	if c.open >= c.max {
-		if evicted = c.removeIdlestLocked(); evicted == nil {
+		if evicted = c.removeIdlestUnauthenticatedLocked(); evicted == nil {
 			return false, nil
 		}
 	}
@@ -146,11 +146,11 @@ func (c *Limiter) removeLocked(g *Conn) {
 	delete(c.unauthenticated, g)
 }
 
-// closeIdlest closes a connection without a valid credential, to free a file descriptor when
+// closeIdlestUnauthenticated closes a connection without a valid credential, to free a file descriptor when
 // the system has run out of them.
-func (c *Limiter) closeIdlest() {
+func (c *Limiter) closeIdlestUnauthenticated() {
 	c.mu.Lock()
-	evicted := c.removeIdlestLocked()
+	evicted := c.removeIdlestUnauthenticatedLocked()
 	c.mu.Unlock()
 	if evicted != nil {
 		_ = evicted.Conn.Close()
@@ -161,10 +161,10 @@ func (c *Limiter) closeIdlest() {
 // was idle for longest.
 const evictionSample = 64
 
-// removeIdlestLocked stops counting the connection without a valid credential that was idle for
+// removeIdlestUnauthenticatedLocked stops counting the connection without a valid credential that was idle for
 // longest, and returns it for closing. Among many it compares only a random sample. It returns
 // nil if every connection has shown a credential. The caller holds c.mu.
-func (c *Limiter) removeIdlestLocked() (idlest *Conn) {
+func (c *Limiter) removeIdlestUnauthenticatedLocked() (idlest *Conn) {
 	seen := 0
 	for g := range c.unauthenticated {
 		if idlest == nil || g.lastUsed.Load() < idlest.lastUsed.Load() {
@@ -181,9 +181,9 @@ func (c *Limiter) removeIdlestLocked() (idlest *Conn) {
 	return idlest
 }
 
-// CloseUnused closes the connections over which no byte has come. A shutdown would otherwise
+// CloseConnsWithoutInput closes the connections over which no byte has come. A shutdown would otherwise
 // wait for requests that may never arrive.
-func (c *Limiter) CloseUnused() {
+func (c *Limiter) CloseConnsWithoutInput() {
 	var silent []*Conn
 	c.mu.Lock()
 	for g := range c.unauthenticated {
@@ -212,9 +212,9 @@ func (c *Limiter) CountConnections() (open, unauthenticated int) {
 	return c.open, len(c.unauthenticated)
 }
 
-// sendTooManyConnections answers 503 and closes the connection. The answer fits into the empty
+// sendTooManyConnectionsAndClose answers 503 and closes the connection. The answer fits into the empty
 // send buffer, so the write does not block. Over TLS it only closes the connection.
-func (c *Limiter) sendTooManyConnections(conn net.Conn) {
+func (c *Limiter) sendTooManyConnectionsAndClose(conn net.Conn) {
 	defer conn.Close()
 	if c.TLS != nil { // the client could not read a plain answer before the handshake
 		return

@@ -42,8 +42,8 @@ const maxHandshake = 16 << 10
 
 var errLongHandshake = errors.New("the client sent more than 16 KiB in the TLS handshake")
 
-// wrapTLS returns a TLS connection over g, or g itself if the Limiter has no TLS configuration.
-func (c *Limiter) wrapTLS(g *Conn) net.Conn {
+// wrapTLSIfConfigured returns a TLS connection over g, or g itself if the Limiter has no TLS configuration.
+func (c *Limiter) wrapTLSIfConfigured(g *Conn) net.Conn {
 	if c.TLS == nil {
 		return g
 	}
@@ -99,7 +99,7 @@ func (s *tlsConn) Read(p []byte) (int, error) {
 	}
 	n, err := s.Conn.Read(p)
 	if n > 0 {
-		s.transport.scanInput(p[:n])
+		s.transport.scanForBareLineFeeds(p[:n])
 	}
 	return n, err
 }

@@ -52,7 +52,7 @@ func TestDeadlinesUnderTLS(t *testing.T) {
 	c := NewLimiter(nil, 1, 1, nil, nil)
 	c.TLS, _ = servertest.NewTLSConfigs(t)
 	c.OnFailedHandshake = func() {}
-	conn, ok := c.wrapTLS(newConn(one, c)).(*tlsConn)
+	conn, ok := c.wrapTLSIfConfigured(newConn(one, c)).(*tlsConn)
 	if !ok {
 		t.Fatal("it is not sealed")
 	}

@@ -4,15 +4,15 @@ import (
 	"bytes"
 )
 
-// trailerScanner finds a last chunk that a bare line feed follows in place of CR LF. The
+// lastChunkScanner finds a last chunk that a bare line feed follows in place of CR LF. The
 // library accepts that line feed as the end of the trailer. A proxy that does not would see
 // other requests.
 //
-// The library does not report where a body ends on the connection. So trailerScanner scans
+// The library does not report where a body ends on the connection. So lastChunkScanner scans
 // each line, and a chunked body is rejected if such lines came with it. The text of the
 // body can contain them too: "0", CR LF, LF. Rejected: a chunk reader of our own, as for
 // bareLineFeedScanner.
-type trailerScanner struct {
+type lastChunkScanner struct {
 	line chunkLineState // the line that the next bytes continue
 	last bool           // the line before it ended a last chunk
 	bare bool           // a bare line feed followed a last chunk since the connection was idle
@@ -29,20 +29,20 @@ const (
 	lineOther
 )
 
-// scan searches received bytes before the library gets them. before is the byte that was
-// received directly before p.
-func (l *trailerScanner) scan(p []byte, before byte) {
-	for at := 0; at < len(p); at++ {
-		switch c := p[at]; {
+// scan searches received bytes before the library gets them. previousByte is the byte that was
+// received directly before them.
+func (l *lastChunkScanner) scan(received []byte, previousByte byte) {
+	for at := 0; at < len(received); at++ {
+		switch c := received[at]; {
 		case l.line >= lineLast:
-			next := bytes.IndexByte(p[at:], '\n')
+			next := bytes.IndexByte(received[at:], '\n')
 			if next < 0 {
 				return
 			}
 			if at += next; at > 0 {
-				before = p[at-1]
+				previousByte = received[at-1]
 			}
-			l.last, l.line = l.line == lineLast && before == '\r', lineEmpty
+			l.last, l.line = l.line == lineLast && previousByte == '\r', lineEmpty
 		case c == '\n':
 			l.bare = l.bare || l.last && l.line == lineEmpty
 			l.last, l.line = false, lineEmpty

@@ -66,11 +66,11 @@ var kinds = map[string]string{
 	".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
 }
 
-// newFile returns a file of the dashboard at the path at, with the file name extension end. An
+// newFile returns a file of the dashboard at the path, with this file name extension. An
 // asset's name contains a hash of its content, so browsers may cache it forever. They check the
 // page, which names the assets, each time.
-func newFile(at, end string, body []byte) *apidocs.File {
-	kind := kinds[end]
+func newFile(at, extension string, body []byte) *apidocs.File {
+	kind := kinds[extension]
 	if kind == "" {
 		panic("BUG: the page has a file of a kind that has no name here: " + at)
 	}

@@ -31,19 +31,19 @@ func WriteEngineError(ctx *fasthttp.RequestCtx, id market.RequestID, err error) 
 	what := FromRefusal(refusal.Code, refusal.Objection)
 	Write(ctx, id, what, refusal.Fields...)
 	if refusal.Code == engine.RateLimited {
-		SetRateHeaders(&ctx.Response.Header, refusal.Limit, 0, float64(refusal.Reset)/1e9)
+		SetRateLimitHeaders(&ctx.Response.Header, refusal.Limit, 0, float64(refusal.Reset)/1e9)
 	}
 	if refusal.Replayed {
 		ctx.Response.Header.Set(HeaderReplayed, "true")
 	}
 	if refusal.Code == engine.PostRejected {
-		ctx.SetBody(appendReason(ctx.Response.Body(), refusal.Reason))
+		ctx.SetBody(appendReasonMember(ctx.Response.Body(), refusal.Reason))
 	}
 }
 
 // FromRefusal returns the API error for the code with which the engine refused a request. For a
 // rejected status report, the reason of the rejection replaces the general message.
-func FromRefusal(code engine.RefusalCode, rejection market.ReportRejection) Error {
+func FromRefusal(code engine.RefusalCode, rejection market.BuyerReportRejection) Error {
 	what, known := byRefusal[code]
 	if !known {
 		return Internal
@@ -72,8 +72,8 @@ var byRefusal = map[engine.RefusalCode]Error{
 	engine.InvalidTransition: InvalidTransition,
 }
 
-// appendReason adds the member "reason" to the JSON body of an error.
-func appendReason(body []byte, reason market.Reason) []byte {
+// appendReasonMember adds the member "reason" to the JSON body of an error.
+func appendReasonMember(body []byte, reason market.UnsoldReason) []byte {
 	body = append(body[:len(body)-1], `,"reason":"`...)
 	return append(append(body, reason.String()...), `"}`...)
 }

@@ -38,9 +38,9 @@ func (f Error) WithRetryAfter(wait time.Duration) Error {
 	return f
 }
 
-// AsWrongCredential returns a copy of the error that counts as a wrong credential:
+// CountedAsWrongCredential returns a copy of the error that counts as a wrong credential:
 // ratelimit.AuthFailureLimiter limits how often a client may cause it.
-func (f Error) AsWrongCredential() Error {
+func (f Error) CountedAsWrongCredential() Error {
 	f.WrongCredential = true
 	return f
 }

@@ -11,13 +11,13 @@ import (
 	"pingpost/engine/market/escape"
 )
 
-// SetRateHeaders writes the headers X-RateLimit-Limit, -Remaining and -Reset. reset is the Unix
+// SetRateLimitHeaders writes the headers X-RateLimit-Limit, -Remaining and -Reset. resetUnixSeconds is the
 // time in seconds at which the full limit is available again.
-func SetRateHeaders(header *fasthttp.ResponseHeader, limit int, remaining, reset float64) {
+func SetRateLimitHeaders(header *fasthttp.ResponseHeader, limit int, remaining, resetUnixSeconds float64) {
 	var digits [20]byte
 	header.SetBytesV("X-RateLimit-Limit", strconv.AppendInt(digits[:0], int64(limit), 10))
 	header.SetBytesV("X-RateLimit-Remaining", strconv.AppendInt(digits[:0], int64(max(0, remaining)), 10))
-	header.SetBytesV("X-RateLimit-Reset", strconv.AppendInt(digits[:0], int64(math.Ceil(reset)), 10))
+	header.SetBytesV("X-RateLimit-Reset", strconv.AppendInt(digits[:0], int64(math.Ceil(resetUnixSeconds)), 10))
 }
 
 // ErrorCodeInBody returns the error code in the body of an answer, or "" if the body is not an
@@ -42,24 +42,24 @@ const (
 	HeaderReplayed  = "Idempotent-Replayed"
 )
 
-// Write answers the request id with the error f in the form of the API. fields are the errors
+// Write answers the request id with the error failure in the form of the API. fields are the errors
 // of single fields of the payload.
-func Write(ctx *fasthttp.RequestCtx, id market.RequestID, f Error, fields ...market.FieldError) {
+func Write(ctx *fasthttp.RequestCtx, id market.RequestID, failure Error, fields ...market.FieldError) {
 	var text [64]byte
 	ctx.Response.ResetBody()
-	ctx.SetStatusCode(f.Status)
+	ctx.SetStatusCode(failure.Status)
 	ctx.SetContentType(TypeJSON)
 	ctx.Response.Header.SetBytesV(HeaderRequestID, id.AppendTo(text[:0]))
-	if f.retryAfter > 0 {
-		ctx.Response.Header.SetBytesV("Retry-After", strconv.AppendInt(text[:0], int64(f.retryAfter), 10))
+	if failure.retryAfter > 0 {
+		ctx.Response.Header.SetBytesV("Retry-After", strconv.AppendInt(text[:0], int64(failure.retryAfter), 10))
 	}
-	ctx.SetBody(Append(nil, id, f, fields...))
+	ctx.SetBody(AppendJSON(nil, id, failure, fields...))
 }
 
-// Append appends the JSON body for the error f of the request id.
-func Append(body []byte, id market.RequestID, f Error, fields ...market.FieldError) []byte {
-	body = escape.AppendJSONString(append(body, `{"error":`...), []byte(f.Code))
-	body = escape.AppendJSONString(append(body, `,"message":`...), []byte(f.Message))
+// AppendJSON appends the JSON body for the error failure of the request id.
+func AppendJSON(body []byte, id market.RequestID, failure Error, fields ...market.FieldError) []byte {
+	body = escape.AppendJSONString(append(body, `{"error":`...), []byte(failure.Code))
+	body = escape.AppendJSONString(append(body, `,"message":`...), []byte(failure.Message))
 	body = id.AppendTo(append(body, `,"request_id":"`...))
 	body = append(body, '"')
 	if len(fields) > 0 {
@@ -82,12 +82,12 @@ func AppendFieldErrors(body []byte, fields []market.FieldError) []byte {
 }
 
 // RawResponse returns a complete HTTP answer with an error, for a connection over which no
-// request was read. status is the status line's end, such as "503 Service Unavailable".
-func RawResponse(status string, id market.RequestID, what Error) []byte {
-	body := Append(nil, id, what)
-	text := []byte("HTTP/1.1 " + status + "\r\nContent-Type: " + TypeJSON + "\r\n")
-	if what.retryAfter > 0 {
-		text = append(strconv.AppendInt(append(text, "Retry-After: "...), int64(what.retryAfter), 10), "\r\n"...)
+// request was read. statusLineEnd is the status line's end, such as "503 Service Unavailable".
+func RawResponse(statusLineEnd string, id market.RequestID, failure Error) []byte {
+	body := AppendJSON(nil, id, failure)
+	text := []byte("HTTP/1.1 " + statusLineEnd + "\r\nContent-Type: " + TypeJSON + "\r\n")
+	if failure.retryAfter > 0 {
+		text = append(strconv.AppendInt(append(text, "Retry-After: "...), int64(failure.retryAfter), 10), "\r\n"...)
 	}
 	text = append(text, "Connection: close\r\n"...)
 	text = id.AppendTo(append(text, HeaderRequestID+": "...))

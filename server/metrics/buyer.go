@@ -19,29 +19,29 @@ type buyerMeter struct {
 
 	// Only the overview shows these.
 	asked, bids, wins, timeouts, errors, failed, sales atomic.Uint64
-	pings                                              phaseHistogram
+	pings                                              durationHistogram
 }
 
 const verdicts = market.VerdictBusy + 1
 
-func newBuyerMeter(set *metrics.Set, id string) *buyerMeter {
-	b := &buyerMeter{pingTime: set.NewPrometheusHistogramExt(fmt.Sprintf(`pingpost_ping_seconds{buyer=%q}`, id), buckets)}
+func newBuyerMeter(set *metrics.Set, buyerID string) *buyerMeter {
+	b := &buyerMeter{pingTime: set.NewPrometheusHistogramExt(fmt.Sprintf(`pingpost_ping_seconds{buyer=%q}`, buyerID), buckets)}
 	for verdict := market.VerdictAccepted; verdict < verdicts; verdict++ {
-		b.posts[verdict] = set.NewCounter(fmt.Sprintf(`pingpost_buyer_post_attempts_total{buyer=%q,verdict=%q}`, id, verdict))
+		b.posts[verdict] = set.NewCounter(fmt.Sprintf(`pingpost_buyer_post_attempts_total{buyer=%q,verdict=%q}`, buyerID, verdict))
 	}
 	return b
 }
 
-// countPost counts an attempt to post to the buyer id. It logs failed attempts at most once a
+// countPost counts an attempt to post to the buyer buyerID. It logs failed attempts at most once a
 // minute, because thousands per second may fail in the same way.
-func (b *buyerMeter) countPost(id string, result *market.PostResult, logger *slog.Logger) {
+func (b *buyerMeter) countPost(buyerID string, result *market.PostResult, logger *slog.Logger) {
 	b.posts[result.Verdict].Inc()
 	if !isFailedPost(result) {
 		return
 	}
 	b.failed.Add(1)
-	if failures, tell := b.failures.Count(); tell {
-		logger.Warn("posts to a buyer fail", "buyer_id", id, "failures", failures, "verdict", result.Verdict.String(),
+	if failures, tell := b.failures.CountEvent(); tell {
+		logger.Warn("posts to a buyer fail", "buyer_id", buyerID, "failures", failures, "verdict", result.Verdict.String(),
 			"fault", result.Fault.String(), "status", result.Status, "code", result.Code)
 	}
 }

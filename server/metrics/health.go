@@ -1,8 +1,8 @@
 package metrics
 
-// BuyerHealth rates a buyer by its counts of the last minutes: "idle", "good", "slow" or
+// RateBuyerHealth rates a buyer by its counts of the last minutes: "idle", "good", "slow" or
 // "failing".
-func BuyerHealth(recent *BuyerReading) string {
+func RateBuyerHealth(recent *BuyerReading) string {
 	unanswered := recent.Timeouts + recent.errors
 	percentile, known := recent.Pings.Quantile(0.99)
 	switch {

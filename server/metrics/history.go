@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// History samples the meter every five seconds and stores the samples of the last ten minutes.
+// MeterHistory samples the meter every five seconds and stores the samples of the last ten minutes.
 // The overview computes rates from them. Sampling takes no lock of the meter.
-type History struct {
+type MeterHistory struct {
 	meter *Meter
 	stop  chan struct{}
 	once  sync.Once
 
 	mu   sync.Mutex
-	ring [historySteps + 1]Reading
+	ring [historySteps + 1]MeterReading
 	n    int // number of samples ever taken
 }
 
@@ -23,10 +23,12 @@ const (
 	buyersEvery  = 6   // steps between samples of the buyers, which are larger
 )
 
-func NewHistory(meter *Meter) *History { return &History{meter: meter, stop: make(chan struct{})} }
+func NewMeterHistory(meter *Meter) *MeterHistory {
+	return &MeterHistory{meter: meter, stop: make(chan struct{})}
+}
 
 // Run takes samples until Stop is called. It runs in its own goroutine.
-func (w *History) Run() {
+func (w *MeterHistory) Run() {
 	ticker := time.NewTicker(historyStep)
 	defer ticker.Stop()
 	for now := time.Now(); ; {
@@ -39,9 +41,9 @@ func (w *History) Run() {
 	}
 }
 
-func (w *History) Stop() { w.once.Do(func() { close(w.stop) }) }
+func (w *MeterHistory) Stop() { w.once.Do(func() { close(w.stop) }) }
 
-func (w *History) takeSample(now time.Time) {
+func (w *MeterHistory) takeSample(now time.Time) {
 	r := w.meter.readCounters(now)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -53,9 +55,9 @@ func (w *History) takeSample(now time.Time) {
 }
 
 // samplesLocked returns the stored samples, oldest first. The caller holds w.mu.
-func (w *History) samplesLocked() []*Reading {
+func (w *MeterHistory) samplesLocked() []*MeterReading {
 	first := max(0, w.n-len(w.ring))
-	all := make([]*Reading, 0, w.n-first)
+	all := make([]*MeterReading, 0, w.n-first)
 	for i := first; i < w.n; i++ {
 		all = append(all, &w.ring[i%len(w.ring)])
 	}
@@ -65,8 +67,8 @@ func (w *History) samplesLocked() []*Reading {
 // Summary has the meter's counts now and at some earlier times, from which the overview
 // computes rates.
 type Summary struct {
-	Now                                     Reading
-	TenSecondsAgo, MinuteAgo, TenMinutesAgo Reading
+	Now                                     MeterReading
+	TenSecondsAgo, MinuteAgo, TenMinutesAgo MeterReading
 	BuyersNow, BuyersTenMinutesAgo          map[string]BuyerReading
 	Intervals                               []HistoryInterval
 }
@@ -79,35 +81,35 @@ type HistoryInterval struct {
 
 // Summary returns the meter's counts now, ten seconds ago, a minute ago and ten minutes ago. If
 // the process is too young for one of these, the first sample takes its place.
-func (w *History) Summary(now time.Time) (g Summary) {
-	g.Now, g.BuyersNow = w.meter.readCounters(now), w.meter.readBuyers()
+func (w *MeterHistory) Summary(now time.Time) (summary Summary) {
+	summary.Now, summary.BuyersNow = w.meter.readCounters(now), w.meter.readBuyers()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	kept := w.samplesLocked()
-	g.TenSecondsAgo, g.MinuteAgo, g.TenMinutesAgo = g.Now, g.Now, g.Now
+	summary.TenSecondsAgo, summary.MinuteAgo, summary.TenMinutesAgo = summary.Now, summary.Now, summary.Now
 	for i := len(kept) - 1; i >= 0; i-- {
 		r := kept[i]
-		for span, into := range map[time.Duration]*Reading{10 * time.Second: &g.TenSecondsAgo, time.Minute: &g.MinuteAgo, historySteps * historyStep: &g.TenMinutesAgo} {
+		for span, into := range map[time.Duration]*MeterReading{10 * time.Second: &summary.TenSecondsAgo, time.Minute: &summary.MinuteAgo, historySteps * historyStep: &summary.TenMinutesAgo} {
 			if now.Sub(into.At) < span {
 				*into = *r
 			}
 		}
-		if r.buyers != nil && (g.BuyersTenMinutesAgo == nil || now.Sub(r.At) <= historySteps*historyStep) {
-			g.BuyersTenMinutesAgo = r.buyers
+		if r.buyers != nil && (summary.BuyersTenMinutesAgo == nil || now.Sub(r.At) <= historySteps*historyStep) {
+			summary.BuyersTenMinutesAgo = r.buyers
 		}
 	}
 	for i := 1; i < len(kept); i++ {
 		a, b := kept[i-1], kept[i]
-		g.Intervals = append(g.Intervals, HistoryInterval{b.At, b.Leads - a.Leads, b.Sold - a.Sold, b.Pings - a.Pings})
+		summary.Intervals = append(summary.Intervals, HistoryInterval{b.At, b.Leads - a.Leads, b.Sold - a.Sold, b.Pings - a.Pings})
 	}
-	return g
+	return summary
 }
 
-// RatePerSecond returns the average rate per second if a counter rose from then to now during
+// RatePerSecond returns the average rate per second if a counter went from countBefore to countNow in
 // the time span.
-func RatePerSecond(now, then uint64, span time.Duration) float64 {
+func RatePerSecond(countNow, countBefore uint64, span time.Duration) float64 {
 	if span <= 0 {
 		return 0
 	}
-	return float64(now-then) / span.Seconds()
+	return float64(countNow-countBefore) / span.Seconds()
 }

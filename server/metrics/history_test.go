@@ -22,7 +22,7 @@ func quietMeter() *Meter { return NewMeter(func(string, error) {}) }
 func TestWatchTellsWhatWasLately(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := quietMeter()
-		w := NewHistory(m)
+		w := NewMeterHistory(m)
 		go w.Run()
 		defer w.Stop()
 		blue := &market.Buyer{ID: "buy_blue"}
@@ -46,7 +46,7 @@ func TestWatchTellsWhatWasLately(t *testing.T) {
 		}
 		g := w.Summary(time.Now())
 		for _, span := range []struct {
-			then  Reading
+			then  MeterReading
 			least time.Duration
 		}{{g.TenSecondsAgo, 10 * time.Second}, {g.MinuteAgo, time.Minute}, {g.TenMinutesAgo, 10 * time.Minute}} {
 			took := g.Now.At.Sub(span.then.At)
@@ -70,14 +70,14 @@ func TestWatchTellsWhatWasLately(t *testing.T) {
 			}
 		}
 		now, then := g.BuyersNow["buy_blue"], g.BuyersTenMinutesAgo["buy_blue"]
-		if lately := now.Since(&then); lately.Asked < 570 || lately.Asked > 601 || lately.Wins != lately.Asked || lately.Bids != lately.Asked || lately.Posts != lately.Asked || BuyerHealth(&lately) != "good" {
+		if lately := now.IncreaseSince(&then); lately.Asked < 570 || lately.Asked > 601 || lately.Wins != lately.Asked || lately.Bids != lately.Asked || lately.Posts != lately.Asked || RateBuyerHealth(&lately) != "good" {
 			t.Errorf("%+v", lately)
 		}
 		time.Sleep(11 * time.Minute)
 		g = w.Summary(time.Now())
 		now, then = g.BuyersNow["buy_blue"], g.BuyersTenMinutesAgo["buy_blue"]
-		lately := now.Since(&then)
-		if _, known := lately.Pings.Quantile(0.5); g.Now.Leads != g.TenMinutesAgo.Leads || BuyerHealth(&lately) != "idle" || known {
+		lately := now.IncreaseSince(&then)
+		if _, known := lately.Pings.Quantile(0.5); g.Now.Leads != g.TenMinutesAgo.Leads || RateBuyerHealth(&lately) != "idle" || known {
 			t.Errorf("long after: %d leads, %+v", g.Now.Leads-g.TenMinutesAgo.Leads, lately)
 		}
 	})
@@ -106,7 +106,7 @@ func TestSellersPostsAreCounted(t *testing.T) {
 // TestHealth checks the thresholds of slow and failing buyers.
 func TestHealth(t *testing.T) {
 	pings := func(n uint64, elapsed int64) (c HistogramCounts) {
-		var h phaseHistogram
+		var h durationHistogram
 		h.add(elapsed)
 		c = h.bucketCounts()
 		for i := range c {
@@ -135,7 +135,7 @@ func TestHealth(t *testing.T) {
 		"failing": {{Asked: 100, Timeouts: 50}, {Asked: 1, errors: 1}, {Asked: 100, Posts: 2, failed: 1}},
 	} {
 		for _, lately := range all {
-			if got := BuyerHealth(&lately); got != want {
+			if got := RateBuyerHealth(&lately); got != want {
 				t.Errorf("%+v: %s, want %s", lately, got, want)
 			}
 		}
@@ -145,10 +145,10 @@ func TestHealth(t *testing.T) {
 // TestEveryPingIsABidOrNone checks how each outcome of a ping counts.
 func TestEveryPingIsABidOrNone(t *testing.T) {
 	b := newBuyerMeter(metrics.NewSet(), "b")
-	for outcome := range market.Outcome(market.OutcomeCount) {
+	for outcome := range market.BuyerOutcome(market.OutcomeCount) {
 		b.countPing(outcome, 1e6)
 	}
-	if r := b.read(); r.Asked != uint64(market.OutcomeCount) || r.Bids != 6 || r.Wins != 1 || r.Timeouts != 2 || r.errors != 2 {
+	if r := b.currentCounts(); r.Asked != uint64(market.OutcomeCount) || r.Bids != 6 || r.Wins != 1 || r.Timeouts != 2 || r.errors != 2 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -158,7 +158,7 @@ func TestQuantile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		took := rapid.SliceOfN(rapid.Int64Range(0, 12_000_000_000), 1, 200).Draw(t, "took")
 		share := rapid.SampledFrom([]float64{0.5, 0.9, 0.99, 1}).Draw(t, "share")
-		var h phaseHistogram
+		var h durationHistogram
 		for _, d := range took {
 			h.add(d)
 		}

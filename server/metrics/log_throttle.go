@@ -12,9 +12,10 @@ type LogThrottle struct {
 	loggedAt atomic.Int64 // Unix nanoseconds: time of the last line
 }
 
-// Count counts an event. If the caller should log a line now, due is true, and count is the
+// CountEvent counts an event. If the caller should log a line now, shouldLog is true, and
+// eventsSinceLastLine is the
 // number of events since the last line.
-func (r *LogThrottle) Count() (count int64, due bool) {
+func (r *LogThrottle) CountEvent() (eventsSinceLastLine int64, shouldLog bool) {
 	r.pending.Add(1)
 	now, last := time.Now().UnixNano(), r.loggedAt.Load()
 	if now-last < int64(throttleFor) || !r.loggedAt.CompareAndSwap(last, now) {

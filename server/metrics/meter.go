@@ -48,7 +48,7 @@ type Meter struct {
 	set              *metrics.Set
 	requests         [Routes][len(statuses) + 1]*metrics.Counter
 	seconds          [Routes]*metrics.PrometheusHistogram
-	phases           phaseMeter
+	phases           phaseHistograms
 	accepted         *metrics.Counter
 	tests            *metrics.Counter
 	reasons          [reasons]*metrics.Counter
@@ -69,13 +69,13 @@ type Meter struct {
 
 	// Only the overview shows these.
 	sales, unsold, asked      atomic.Uint64 // posts of sellers that were sold and not sold; pings to buyers
-	auctionTimes, ingestTimes phaseHistogram
+	auctionTimes, ingestTimes durationHistogram
 }
 
-// NewMeter returns a meter. It calls fault with each internal fault that ReportFault receives.
-func NewMeter(fault func(what string, err error)) *Meter {
+// NewMeter returns a meter. It calls onFault with each internal fault that ReportFault receives.
+func NewMeter(onFault func(what string, err error)) *Meter {
 	set := metrics.NewSet()
-	m := &Meter{set: set, reportFault: fault, failures: newRefusalLogLimiter()}
+	m := &Meter{set: set, reportFault: onFault, failures: newRefusalLogLimiter()}
 	m.SetLogger(slog.New(slog.DiscardHandler))
 	m.campaigns.newOne = func(id string) *campaignMeter { return &campaignMeter{set: set, id: id} }
 	m.endpoints.newOne = func(string) *LogThrottle { return new(LogThrottle) }
@@ -112,24 +112,24 @@ func (m *Meter) SetLogger(logger *slog.Logger) { m.logger.Store(logger) }
 // buckets are the upper bounds of the buckets of all Prometheus histograms, in seconds.
 var buckets = []float64{0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10}
 
-func statusLabel(i int) string {
-	if i < len(statuses) {
-		return strconv.Itoa(statuses[i])
+func statusLabel(statusIndex int) string {
+	if statusIndex < len(statuses) {
+		return strconv.Itoa(statuses[statusIndex])
 	}
 	return "other"
 }
 
 // CountAnswer counts an HTTP answer by route and status, and its duration in nanoseconds
-// (elapsed). It logs an error answer.
-func (m *Meter) CountAnswer(r Route, answer *fasthttp.Response, elapsed int64) {
+// (elapsedNanos). It logs an error answer.
+func (m *Meter) CountAnswer(route Route, answer *fasthttp.Response, elapsedNanos int64) {
 	status, i := answer.StatusCode(), 0
 	for i < len(statuses) && statuses[i] != status {
 		i++
 	}
-	m.requests[r][i].Inc()
-	m.seconds[r].Update(float64(elapsed) / 1e9)
+	m.requests[route][i].Inc()
+	m.seconds[route].Update(float64(elapsedNanos) / 1e9)
 	if status >= fasthttp.StatusBadRequest {
-		m.logRefusal(r, answer, elapsed)
+		m.logErrorAnswer(route, answer, elapsedNanos)
 	}
 }
 
@@ -175,9 +175,9 @@ func (m *Meter) CountWrongCredential() { m.wrongCredentials.Inc() }
 // CountFailedHandshake counts a TLS handshake that failed.
 func (m *Meter) CountFailedHandshake() { m.failedHandshakes.Inc() }
 
-// CountAcceptError reports as an internal fault that a listener cannot accept connections for
+// ReportAcceptError reports as an internal fault that a listener cannot accept connections for
 // now.
-func (m *Meter) CountAcceptError(err error) {
+func (m *Meter) ReportAcceptError(err error) {
 	m.ReportFault("connections cannot be accepted at present; if the limit of open files is the cause, raise it (ulimit -n) or lower limits.connections", err)
 }
 

@@ -11,23 +11,23 @@ import (
 	"pingpost/internal/trace"
 )
 
-// phase is one of the parts into which the server divides the time of a request.
-type phase uint8
+// requestPhase is one of the parts into which the server divides the time of a request.
+type requestPhase uint8
 
 const (
-	phaseDecode phase = iota // head and body read, caller authenticated, body parsed
-	phaseDecide              // the engine's own work, including waits for conflicting requests
-	phaseCommit              // waiting for the log to be durable
-	phaseBuyer               // waiting for buyers' answers to pings and posts
-	phaseAnswer              // encoding the answer; the kernel sends it
+	phaseDecode requestPhase = iota // head and body read, caller authenticated, body parsed
+	phaseDecide                     // the engine's own work, including waits for conflicting requests
+	phaseCommit                     // waiting for the log to be durable
+	phaseBuyer                      // waiting for buyers' answers to pings and posts
+	phaseAnswer                     // encoding the answer; the kernel sends it
 	phases
 )
 
 var phaseNames = [phases]string{"decode", "decide", "commit", "buyer", "answer"}
 
-// Timings records when a request passed certain points, in Unix nanoseconds, to compute the
+// RequestTimings records when a request passed certain points, in Unix nanoseconds, to compute the
 // time of each phase.
-type Timings struct {
+type RequestTimings struct {
 	Begun   int64 // the head was read
 	entered int64 // the engine was called
 	Left    int64 // the engine returned
@@ -35,27 +35,27 @@ type Timings struct {
 	Trace   *trace.Request // nil: the request is not traced
 }
 
-// EnterEngine records that the server calls the engine at the time now. It returns the
+// EnterEngine records that the server calls the engine at the time nowNanos. It returns the
 // structure in which the engine records its own waiting times.
-func (l *Timings) EnterEngine(now int64) *timing.Timings {
-	l.entered, l.Engine = now, timing.Timings{Trace: l.Trace.EnterEngine(now)}
+func (l *RequestTimings) EnterEngine(nowNanos int64) *timing.Timings {
+	l.entered, l.Engine = nowNanos, timing.Timings{Trace: l.Trace.EnterEngine(nowNanos)}
 	return &l.Engine
 }
 
-func (l *Timings) LeaveEngine(now int64) {
-	l.Left = now
-	l.Trace.LeaveEngine(now)
+func (l *RequestTimings) LeaveEngine(nowNanos int64) {
+	l.Left = nowNanos
+	l.Trace.LeaveEngine(nowNanos)
 }
 
 // phaseDurations returns the nanoseconds that the request spent in each phase, if its answer is
-// complete at the time now. They add up to the whole time of the request.
-func (l *Timings) phaseDurations(now int64) [phases]int64 {
+// complete at the time answeredNanos. They add up to the whole time of the request.
+func (l *RequestTimings) phaseDurations(answeredNanos int64) [phases]int64 {
 	return [phases]int64{
 		phaseDecode: l.entered - l.Begun,
 		phaseDecide: l.Left - l.entered - l.Engine.Log - l.Engine.Buyers,
 		phaseCommit: l.Engine.Log,
 		phaseBuyer:  l.Engine.Buyers,
-		phaseAnswer: now - l.Left,
+		phaseAnswer: answeredNanos - l.Left,
 	}
 }
 
@@ -72,15 +72,15 @@ var histogramBounds = func() (bounds [22]int64) {
 	return bounds
 }()
 
-// phaseHistogram counts durations in buckets without a lock, because each request updates five
+// durationHistogram counts durations in buckets without a lock, because each request updates five
 // histograms.
-type phaseHistogram struct {
+type durationHistogram struct {
 	buckets [len(histogramBounds) + 1]atomic.Uint64
 	sum     atomic.Int64 // nanoseconds
 	_       [64]byte     // padding: the next histogram starts in another cache line
 }
 
-func (h *phaseHistogram) add(nanoseconds int64) {
+func (h *durationHistogram) add(nanoseconds int64) {
 	i := 0
 	for i < len(histogramBounds) && nanoseconds > histogramBounds[i] {
 		i++
@@ -89,35 +89,35 @@ func (h *phaseHistogram) add(nanoseconds int64) {
 	h.sum.Add(max(0, nanoseconds))
 }
 
-// phaseMeter has a histogram for each phase of ingest, ping and post. Requests that were
+// phaseHistograms has a histogram for each phase of ingest, ping and post. Requests that were
 // rejected before a decision do not count.
-type phaseMeter [3][phases]phaseHistogram
+type phaseHistograms [3][phases]durationHistogram
 
-var phaseRoutes = [len(phaseMeter{})]Route{RouteIngest, RoutePing, RoutePost}
+var phaseRoutes = [len(phaseHistograms{})]Route{RouteIngest, RoutePing, RoutePost}
 
-// CountPhases counts the time per phase of a request on route r that was answered at the time
-// now.
-func (m *Meter) CountPhases(r Route, l *Timings, now int64) {
-	if r == RouteIngest {
-		m.ingestTimes.add(now - l.Begun)
+// CountPhases counts the time per phase of a request on this route that was answered at the time
+// answeredNanos.
+func (m *Meter) CountPhases(route Route, l *RequestTimings, answeredNanos int64) {
+	if route == RouteIngest {
+		m.ingestTimes.add(answeredNanos - l.Begun)
 	}
 	for i, on := range phaseRoutes {
-		if on == r {
-			for p, nanoseconds := range l.phaseDurations(now) {
+		if on == route {
+			for p, nanoseconds := range l.phaseDurations(answeredNanos) {
 				m.phases[i][p].add(nanoseconds)
 			}
 		}
 	}
 }
 
-func (l *phaseMeter) register(set *metrics.Set) { set.RegisterMetricsWriter(l.writeMetrics) }
+func (l *phaseHistograms) register(set *metrics.Set) { set.RegisterMetricsWriter(l.writeMetrics) }
 
 // writeMetrics writes all phase histograms in the text format of Prometheus.
-func (l *phaseMeter) writeMetrics(w io.Writer) {
+func (l *phaseHistograms) writeMetrics(w io.Writer) {
 	var text []byte
 	for i := range l {
 		for p := range l[i] {
-			text = l[i][p].appendTo(text, `{path="`+RouteNames[phaseRoutes[i]]+`",phase="`+phaseNames[p]+`"`)
+			text = l[i][p].appendPrometheusText(text, `{path="`+RouteNames[phaseRoutes[i]]+`",phase="`+phaseNames[p]+`"`)
 		}
 	}
 	_, _ = w.Write(text) // an error means that the client has gone
@@ -125,7 +125,7 @@ func (l *phaseMeter) writeMetrics(w io.Writer) {
 
 const phaseMetric = "pingpost_phase_seconds"
 
-func (h *phaseHistogram) appendTo(text []byte, labels string) []byte {
+func (h *durationHistogram) appendPrometheusText(text []byte, labels string) []byte {
 	seconds := func(nanoseconds int64) []byte {
 		return strconv.AppendFloat(nil, float64(nanoseconds)/1e9, 'g', -1, 64)
 	}

@@ -10,7 +10,7 @@ import (
 // TestPhasesAddUpToTheWhole checks that the phases add up to the time of the request.
 func TestPhasesAddUpToTheWhole(t *testing.T) {
 	for name, spent := range map[string][2]int64{"recorded": {300, 0}, "auctioned": {300, 5000}, "neither": {0, 0}} {
-		l := Timings{Begun: 1000}
+		l := RequestTimings{Begun: 1000}
 		s := l.EnterEngine(1040)
 		s.Log, s.Buyers = spent[0], spent[1]
 		l.LeaveEngine(9000)
@@ -26,7 +26,7 @@ func TestPhasesAddUpToTheWhole(t *testing.T) {
 // seconds.
 func TestPhasesAreShown(t *testing.T) {
 	m := NewMeter(func(string, error) {})
-	l := Timings{Begun: 0}
+	l := RequestTimings{Begun: 0}
 	l.EnterEngine(1500).Log = 3_000_000 // 1.5 µs to decode, 3 ms to commit
 	l.LeaveEngine(3_500_000)
 	m.CountPhases(RoutePing, &l, 3_500_000+20_000_000_000) // an answer past all bounds
@@ -66,7 +66,7 @@ func TestBoundsGrow(t *testing.T) {
 // TestAllocPhases: they are counted for every request.
 func TestAllocPhases(t *testing.T) {
 	m := NewMeter(func(string, error) {})
-	l := Timings{Begun: 1}
+	l := RequestTimings{Begun: 1}
 	if n := testing.AllocsPerRun(100, func() {
 		l.EnterEngine(5).Buyers = 3
 		l.LeaveEngine(9)

@@ -8,8 +8,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// Reading has the values of the meter's counters at one time.
-type Reading struct {
+// MeterReading has the values of the meter's counters at one time.
+type MeterReading struct {
 	At      time.Time
 	Leads   uint64 // ingested or posted, without test leads
 	Sold    uint64
@@ -31,7 +31,7 @@ type BuyerReading struct {
 }
 
 // readCounters returns the current values of the meter's counters, without those of the buyers.
-func (m *Meter) readCounters(now time.Time) (r Reading) {
+func (m *Meter) readCounters(now time.Time) (r MeterReading) {
 	r.At, r.Sold = now, m.accepted.Get()+m.sales.Load()
 	r.Leads = r.Sold + m.unsold.Load()
 	for _, counter := range m.reasons {
@@ -57,12 +57,12 @@ func (m *Meter) readBuyers() map[string]BuyerReading {
 	met := m.buyers.all()
 	all := make(map[string]BuyerReading, len(met))
 	for id, b := range met {
-		all[id] = b.read()
+		all[id] = b.currentCounts()
 	}
 	return all
 }
 
-func (b *buyerMeter) read() (r BuyerReading) {
+func (b *buyerMeter) currentCounts() (r BuyerReading) {
 	r.Asked, r.Bids, r.Wins = b.asked.Load(), b.bids.Load(), b.wins.Load()
 	r.Timeouts, r.errors, r.failed, r.Sales = b.timeouts.Load(), b.errors.Load(), b.failed.Load(), b.sales.Load()
 	for _, counter := range b.posts {
@@ -74,19 +74,19 @@ func (b *buyerMeter) read() (r BuyerReading) {
 	return r
 }
 
-// Since returns how much each counter rose since an earlier reading.
-func (r *BuyerReading) Since(earlier *BuyerReading) BuyerReading {
+// IncreaseSince returns how much each counter rose since an earlier reading.
+func (r *BuyerReading) IncreaseSince(earlier *BuyerReading) BuyerReading {
 	return BuyerReading{
 		Asked: r.Asked - earlier.Asked, Bids: r.Bids - earlier.Bids, Wins: r.Wins - earlier.Wins,
 		Timeouts: r.Timeouts - earlier.Timeouts, errors: r.errors - earlier.errors,
-		Posts: r.Posts - earlier.Posts, failed: r.failed - earlier.failed, Sales: r.Sales - earlier.Sales, Pings: r.Pings.Since(&earlier.Pings),
+		Posts: r.Posts - earlier.Posts, failed: r.failed - earlier.failed, Sales: r.Sales - earlier.Sales, Pings: r.Pings.IncreaseSince(&earlier.Pings),
 	}
 }
 
 // countPing counts a ping to the buyer by its outcome, and its duration in nanoseconds.
-func (b *buyerMeter) countPing(outcome market.Outcome, elapsed int64) {
+func (b *buyerMeter) countPing(outcome market.BuyerOutcome, elapsedNanos int64) {
 	b.asked.Add(1)
-	b.pings.add(elapsed)
+	b.pings.add(elapsedNanos)
 	switch outcome {
 	case market.OutcomeWon:
 		b.wins.Add(1)
@@ -114,10 +114,10 @@ func (m *Meter) CountAnsweredPost(answer *engine.SaleAnswer, err error, isTest b
 	}
 }
 
-// HistogramCounts has the number of durations in each bucket of a phaseHistogram at one time.
+// HistogramCounts has the number of durations in each bucket of a durationHistogram at one time.
 type HistogramCounts [len(histogramBounds) + 1]uint64
 
-func (h *phaseHistogram) bucketCounts() (c HistogramCounts) {
+func (h *durationHistogram) bucketCounts() (c HistogramCounts) {
 	for i := range h.buckets {
 		c[i] = h.buckets[i].Load()
 	}
@@ -130,16 +130,16 @@ func (c *HistogramCounts) add(other HistogramCounts) {
 	}
 }
 
-func (c *HistogramCounts) Since(earlier *HistogramCounts) (d HistogramCounts) {
+func (c *HistogramCounts) IncreaseSince(earlier *HistogramCounts) (d HistogramCounts) {
 	for i := range c {
 		d[i] = c[i] - earlier[i]
 	}
 	return d
 }
 
-// Quantile returns a quantile of the durations in milliseconds, such as the median for share
+// Quantile returns a quantile of the durations in milliseconds, such as the median for quantile
 // 0.5. It interpolates within a bucket. ok is false if there are no durations.
-func (c *HistogramCounts) Quantile(share float64) (milliseconds float64, ok bool) {
+func (c *HistogramCounts) Quantile(quantile float64) (milliseconds float64, ok bool) {
 	total := uint64(0)
 	for _, n := range c {
 		total += n
@@ -147,7 +147,7 @@ func (c *HistogramCounts) Quantile(share float64) (milliseconds float64, ok bool
 	if total == 0 {
 		return 0, false
 	}
-	rank, below, lower := share*float64(total), 0.0, 0.0
+	rank, below, lower := quantile*float64(total), 0.0, 0.0
 	for i, bound := range histogramBounds {
 		n := float64(c[i])
 		if n > 0 && below+n >= rank {

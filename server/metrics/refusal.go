@@ -16,14 +16,14 @@ const maxFailureLines = 10
 
 func newRefusalLogLimiter() *rate.Limiter { return rate.NewLimiter(maxFailureLines, maxFailureLines) }
 
-// logRefusal logs an error answer with its request id. The level is WARN for a 5xx of the
+// logErrorAnswer logs an error answer with its request id. The level is WARN for a 5xx of the
 // public API, and DEBUG for clients' mistakes and for operators, who read the answer
 // themselves. It logs no data of the request, not even the path as sent.
-func (m *Meter) logRefusal(on Route, answer *fasthttp.Response, elapsed int64) {
+func (m *Meter) logErrorAnswer(requestRoute Route, answer *fasthttp.Response, elapsedNanos int64) {
 	logger, level, what := m.logger.Load(), slog.LevelDebug, "a request was refused"
 	if answer.StatusCode() >= fasthttp.StatusInternalServerError {
 		what = "a request failed"
-		if on != RouteAdmin {
+		if requestRoute != RouteAdmin {
 			level = slog.LevelWarn
 		}
 	}
@@ -32,6 +32,6 @@ func (m *Meter) logRefusal(on Route, answer *fasthttp.Response, elapsed int64) {
 		return
 	}
 	logger.LogAttrs(ctx, level, what,
-		slog.String("request_id", string(answer.Header.Peek(httperror.HeaderRequestID))), slog.String("path", RouteNames[on]),
-		slog.Int("status", answer.StatusCode()), slog.String("code", httperror.ErrorCodeInBody(answer.Body())), slog.Float64("seconds", float64(elapsed)/1e9))
+		slog.String("request_id", string(answer.Header.Peek(httperror.HeaderRequestID))), slog.String("path", RouteNames[requestRoute]),
+		slog.Int("status", answer.StatusCode()), slog.String("code", httperror.ErrorCodeInBody(answer.Body())), slog.Float64("seconds", float64(elapsedNanos)/1e9))
 }

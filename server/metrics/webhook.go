@@ -33,8 +33,8 @@ func (m *Meter) WebhookAttempted(supplier string, outcome event.WebhookOutcome, 
 	if outcome == event.WebhookDelivered {
 		return
 	}
-	if failures, tell := m.endpoints.get(supplier).Count(); tell {
-		m.logger.Load().Warn("webhooks to a supplier fail", "supplier_id", supplier, "failures", failures,
+	if failures, tell := m.endpoints.get(supplier).CountEvent(); tell {
+		m.logger.Load().Warn("webhooks to a supplier fail; its endpoint must be repaired", "supplier_id", supplier, "failures", failures,
 			"outcome", outcome.String(), "fault", result.Fault.String(), "status", result.Status)
 	}
 }
@@ -47,10 +47,10 @@ func (m *Meter) WebhooksSwitchedOff(supplier string) {
 }
 
 // AddWebhookOffGauge adds a metric for a supplier that is 1 while its webhooks are switched
-// off, and 0 otherwise. off returns the current state.
-func (m *Meter) AddWebhookOffGauge(supplier string, off func() bool) {
+// off, and 0 otherwise. isOff returns the current state.
+func (m *Meter) AddWebhookOffGauge(supplier string, isOff func() bool) {
 	m.set.GetOrCreateGauge(fmt.Sprintf(`pingpost_webhooks_off{supplier=%q}`, supplier), func() float64 {
-		if off() {
+		if isOff() {
 			return 1
 		}
 		return 0

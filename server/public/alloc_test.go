@@ -31,7 +31,7 @@ func leadSender(t *testing.T, s *Server, leads int) func() {
 		c.ctx.Response.Reset()
 		c.body.Reset(bodies[number])
 		c.ctx.Request.SetBodyStream(&c.body, len(bodies[number]))
-		s.handle(&c.ctx)
+		s.handleRequest(&c.ctx)
 		if c.ctx.Response.StatusCode() != 201 || !bytes.Contains(c.ctx.Response.Body(), []byte("ACCEPTED")) {
 			t.Fatalf("%d %s", c.ctx.Response.StatusCode(), c.ctx.Response.Body())
 		}
@@ -43,7 +43,7 @@ func leadSender(t *testing.T, s *Server, leads int) func() {
 // tracer as without one, and a request that is traced little more.
 func TestAllocOfAnIngest(t *testing.T) {
 	const runs = 20_000 // enough for the state's tables to have grown
-	allocations := func(sample market.PriceShare) float64 {
+	allocations := func(sample market.ShareInMillionths) float64 {
 		s := newServer(t)
 		if sample >= 0 { // for a collector that is not there
 			s.opt.Traces = trace.New(trace.Options{Endpoint: "http://127.0.0.1:1", Sample: sample, Logger: slog.New(slog.DiscardHandler)})
@@ -80,7 +80,7 @@ func TestAllocOfAPing(t *testing.T) {
 		c.ctx.Request.Header.SetBytesV("Idempotency-Key", strconv.AppendInt(nil, int64(number), 10))
 		c.body.Reset([]byte(pings[number]))
 		c.ctx.Request.SetBodyStream(&c.body, len(pings[number]))
-		h.handle(&c.ctx)
+		h.handleRequest(&c.ctx)
 	})
 	if c.ctx.Response.StatusCode() != 200 || !bytes.Contains(c.ctx.Response.Body(), []byte(`"bid":{`)) {
 		t.Fatalf("%d %s", c.ctx.Response.StatusCode(), c.ctx.Response.Body())
@@ -122,6 +122,6 @@ func BenchmarkIngest(b *testing.B) {
 		c.ctx.Response.Reset()
 		c.body.Reset(lead)
 		c.ctx.Request.SetBodyStream(&c.body, len(lead))
-		s.handle(&c.ctx)
+		s.handleRequest(&c.ctx)
 	}
 }

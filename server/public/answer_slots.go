@@ -15,49 +15,49 @@ const (
 	maxAnswersPerOwner = 32
 )
 
-// answerLimiter limits how many large answers of one kind are in memory at a time, in total and
+// largeAnswerLimiter limits how many large answers of one kind are in memory at a time, in total and
 // per supplier or buyer. A slot is reserved before the answer is built.
-type answerLimiter struct {
+type largeAnswerLimiter struct {
 	mu       sync.Mutex
 	all      int
-	perOwner map[market.Ref]int
+	perOwner map[market.PermanentNumber]int
 }
 
-// acquire reserves a slot for a large answer to a supplier or buyer. It returns false if all
+// acquireSlot reserves a slot for a large answer to a supplier or buyer. It returns false if all
 // slots are in use.
-func (c *answerLimiter) acquire(supplier market.Ref) bool {
+func (c *largeAnswerLimiter) acquireSlot(ownerRef market.PermanentNumber) (acquired bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.all >= maxAnswers || c.perOwner[supplier] >= maxAnswersPerOwner {
+	if c.all >= maxAnswers || c.perOwner[ownerRef] >= maxAnswersPerOwner {
 		return false
 	}
 	if c.perOwner == nil {
-		c.perOwner = make(map[market.Ref]int)
+		c.perOwner = make(map[market.PermanentNumber]int)
 	}
 	c.all++
-	c.perOwner[supplier]++
+	c.perOwner[ownerRef]++
 	return true
 }
 
-func (c *answerLimiter) release(supplier market.Ref) {
+func (c *largeAnswerLimiter) releaseSlot(ownerRef market.PermanentNumber) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.all--
-	if c.perOwner[supplier]--; c.perOwner[supplier] == 0 {
-		delete(c.perOwner, supplier)
+	if c.perOwner[ownerRef]--; c.perOwner[ownerRef] == 0 {
+		delete(c.perOwner, ownerRef)
 	}
 }
 
-// limitedAnswer is the body of a large answer. It occupies a slot of an answerLimiter until it
+// slotHoldingBody is the body of a large answer. It occupies a slot of an largeAnswerLimiter until it
 // is sent.
-type limitedAnswer struct {
+type slotHoldingBody struct {
 	bytes.Reader
 	release func()
 }
 
 // Close releases the answer's slot. The HTTP library calls it after it sent the answer or the
 // client disconnected.
-func (a *limitedAnswer) Close() error {
+func (a *slotHoldingBody) Close() error {
 	a.release()
 	a.release = func() {}
 	return nil

@@ -87,12 +87,12 @@ func (n narrow) Accept() (net.Conn, error) {
 func TestUnreadBatches(t *testing.T) {
 	m := trading(t, new(servertest.MemoryLog))
 	batch := `{"changes":[{"lead_id":"` + m.sold("cmp_auto") + `","status":"contacted"}]}`
-	blue := market.Ref(1)
+	blue := market.PermanentNumber(1)
 	for range maxAnswersPerOwner {
-		m.batches.acquire(blue)
+		m.batches.acquireSlot(blue)
 	}
 	m.reportMany("blue", "b1", batch).mustFail(t, 429, "rate_limited")
-	m.batches.release(blue)
+	m.batches.releaseSlot(blue)
 	for range 2 * maxAnswersPerOwner {
 		if a := m.reportMany("blue", "b1", batch); a.status != 200 || !strings.Contains(a.body, `"contacted"`) {
 			t.Fatalf("%d %s", a.status, a.body)

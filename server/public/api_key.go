@@ -16,8 +16,8 @@ const maxKey = 512
 
 // authenticateAPIKey returns the supplier to which the request's API key belongs. If ok is false,
 // it has already sent an error.
-func (s *Server) authenticateAPIKey(ctx *fasthttp.RequestCtx, id market.RequestID, key []byte, now int64) (supplier *market.Supplier, ok bool) {
-	supplier, bad := s.supplierOfAPIKey(key, now)
+func (s *Server) authenticateAPIKey(ctx *fasthttp.RequestCtx, id market.RequestID, key []byte, nowNanos int64) (supplier *market.Supplier, ok bool) {
+	supplier, bad := s.findSupplierAndRecordKeyUse(key, nowNanos)
 	if bad.Status != 0 {
 		s.sendAuthenticationError(ctx, id, bad)
 		return nil, false
@@ -26,10 +26,10 @@ func (s *Server) authenticateAPIKey(ctx *fasthttp.RequestCtx, id market.RequestI
 	return supplier, true
 }
 
-// supplierOfAPIKey returns the supplier to which an API key belongs, and records the use of
-// the key at the time now. It finds the key by its hash, so the time that it takes reveals no
+// findSupplierAndRecordKeyUse returns the supplier to which an API key belongs, and records the use of
+// the key at the time nowNanos. It finds the key by its hash, so the time that it takes reveals no
 // part of a valid key.
-func (s *Server) supplierOfAPIKey(key []byte, now int64) (*market.Supplier, httperror.Error) {
+func (s *Server) findSupplierAndRecordKeyUse(key []byte, nowNanos int64) (keyOwner *market.Supplier, failure httperror.Error) {
 	if len(key) == 0 {
 		return nil, errNoKey
 	}
@@ -44,6 +44,6 @@ func (s *Server) supplierOfAPIKey(key []byte, now int64) (*market.Supplier, http
 	if supplier == nil { // removed from the configuration
 		return nil, errBadKey
 	}
-	credential.LastUse.RecordUse(now)
+	credential.LastUse.RecordUse(nowNanos)
 	return supplier, httperror.Error{}
 }

@@ -79,7 +79,7 @@ func (r *flawed) limit() {
 
 func (h *house) drain() {
 	ref := h.ref("sup_slow")
-	for _, l := range []*tokenBuckets{&h.pingLimits, &h.postLimits} {
+	for _, l := range []*tokenBucketsByOwner{&h.pingLimits, &h.postLimits} {
 		(*l.buckets.Load())[ref].takeTokens(1, time.Unix(0, h.clock.Now()))
 	}
 }

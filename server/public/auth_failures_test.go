@@ -127,7 +127,7 @@ func TestGuessesByAddress(t *testing.T) {
 	d := open(t, func(o *Options) {
 		o.AuthFailures, o.Logger = 1, slog.New(slog.NewTextHandler(&log, nil))
 	})
-	d.SetProxies([]netip.Prefix{servertest.ParseNetwork("0.0.0.0/32")}) // the address of a request without a connection
+	d.SetTrustedProxies([]netip.Prefix{servertest.ParseNetwork("0.0.0.0/32")}) // the address of a request without a connection
 	for i := range 5 {
 		from := fmt.Sprintf("canary\r\nx: y, 198.51.100.%d", i)
 		first := d.ask("POST", "/api/v1/ingest", "{}", "x-api-key", "canary", "X-Forwarded-For", from)

@@ -14,7 +14,7 @@ import (
 
 var (
 	errNoBearer  = httperror.New(401, errcode.Unauthorized, "The token is missing. Send Authorization: Bearer with an access token from /oauth/token.")
-	errBadBearer = httperror.New(401, errcode.Unauthorized, "The token is unknown or expired, or its client was revoked. Get a new one from /oauth/token.").AsWrongCredential()
+	errBadBearer = httperror.New(401, errcode.Unauthorized, "The token is unknown or expired, or its client was revoked. Get a new one from /oauth/token.").CountedAsWrongCredential()
 	errNoScope   = httperror.New(403, errcode.InsufficientScope, "The token lacks the scope that this path requires. Request a token with this scope, if the client has it.")
 )
 
@@ -28,8 +28,8 @@ const (
 // be this long.
 const maxBearer = 4096
 
-// owner is the supplier or buyer to which a credential belongs. The other field is nil.
-type owner struct {
+// supplierOrBuyer is the supplier or buyer to which a credential belongs. The other field is nil.
+type supplierOrBuyer struct {
 	supplier *market.Supplier
 	buyer    *market.Buyer
 }
@@ -37,26 +37,26 @@ type owner struct {
 // authenticateBearer returns the supplier or buyer to which the request's bearer token belongs.
 // The token must have the scope. On an error it sets the challenge header only; the caller
 // sends the error.
-func (s *Server) authenticateBearer(ctx *fasthttp.RequestCtx, scope event.TokenScopes) (owner, httperror.Error) {
+func (s *Server) authenticateBearer(ctx *fasthttp.RequestCtx, scope event.TokenScopes) (supplierOrBuyer, httperror.Error) {
 	token, ok := readBearerToken(&ctx.Request.Header)
 	if !ok {
 		ctx.Response.Header.Set(httperror.HeaderChallenge, challengeBearer)
-		return owner{}, errNoBearer
+		return supplierOrBuyer{}, errNoBearer
 	}
-	credential, scopes, ok := s.findCredential(token)
+	credential, scopes, ok := s.findCredentialOfToken(token)
 	if !ok {
 		ctx.Response.Header.Set(httperror.HeaderChallenge, challengeBad)
-		return owner{}, errBadBearer
+		return supplierOrBuyer{}, errBadBearer
 	}
-	who, ok := s.ownerOfCredential(&credential)
+	who, ok := s.findSupplierOrBuyer(&credential)
 	if !ok { // removed from the configuration
 		ctx.Response.Header.Set(httperror.HeaderChallenge, challengeBad)
-		return owner{}, errBadBearer
+		return supplierOrBuyer{}, errBadBearer
 	}
 	credential.LastUse.RecordUse(s.clock.Now())
-	if !scopes.Contains(scope) {
+	if !scopes.ContainsAll(scope) {
 		ctx.Response.Header.Set(httperror.HeaderChallenge, challengeScope+scope.String()+`"`)
-		return owner{}, errNoScope
+		return supplierOrBuyer{}, errNoScope
 	}
 	return who, httperror.Error{}
 }
@@ -76,10 +76,10 @@ func readBearerToken(header *fasthttp.RequestHeader) (token []byte, ok bool) {
 	return bytes.TrimSpace(token), true
 }
 
-// findCredential returns the valid credential to which a bearer token belongs, and the token's
+// findCredentialOfToken returns the valid credential to which a bearer token belongs, and the token's
 // scopes. An access token loses scopes that its OAuth client has lost. ok is false for an
 // invalid token.
-func (s *Server) findCredential(token []byte) (credential state.Credential, scopes event.TokenScopes, ok bool) {
+func (s *Server) findCredentialOfToken(token []byte) (credential state.Credential, scopes event.TokenScopes, ok bool) {
 	if len(token) == 0 || len(token) > maxBearer {
 		return state.Credential{}, 0, false
 	}
@@ -95,14 +95,14 @@ func (s *Server) findCredential(token []byte) (credential state.Credential, scop
 	return credential, credential.Scopes, ok && credential.Kind == event.CredentialBearer
 }
 
-// ownerOfCredential returns the supplier or buyer to which a credential belongs. ok is false if
+// findSupplierOrBuyer returns the supplier or buyer to which a credential belongs. ok is false if
 // the active configuration no longer has it.
-func (s *Server) ownerOfCredential(c *state.Credential) (who owner, ok bool) {
-	switch c.Owner {
+func (s *Server) findSupplierOrBuyer(credential *state.Credential) (who supplierOrBuyer, ok bool) {
+	switch credential.Owner {
 	case event.ObjectSupplier:
-		who.supplier, ok = (*s.suppliers.Load())[c.Ref]
+		who.supplier, ok = (*s.suppliers.Load())[credential.Ref]
 	case event.ObjectBuyer:
-		who.buyer, ok = (*s.buyers.Load())[c.Ref]
+		who.buyer, ok = (*s.buyers.Load())[credential.Ref]
 	}
 	return who, ok
 }

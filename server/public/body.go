@@ -11,19 +11,19 @@ import (
 
 // readBody reads the request's body into r.body. After an error the connection closes with the
 // answer, because the beginning of the next request is unknown. For a body over the limit the
-// handler sends the error. So a client without a credential gets 401 and does not learn the
+// request's handler sends the error. So a client without a credential gets 401 and does not learn the
 // limit.
 func (s *Server) readBody(ctx *fasthttp.RequestCtx, r *scratch) (bad httperror.Error) {
-	r.body, bad = request.ReadBody(ctx, r.body[:0], s.bodyLimit(&ctx.Request.Header))
+	r.body, bad = request.ReadBody(ctx, r.body[:0], s.maxBodyBytes(&ctx.Request.Header))
 	return bad
 }
 
-// bodyLimit returns how many bytes the request's body may have. A batch of reports may be
+// maxBodyBytes returns how many bytes the request's body may have. A batch of reports may be
 // larger than a lead, but only with a token of a buyer that may report. Others get no more
 // memory than for a lead.
-func (s *Server) bodyLimit(header *fasthttp.RequestHeader) int {
+func (s *Server) maxBodyBytes(header *fasthttp.RequestHeader) int {
 	if string(request.TargetPath(header)) == pathStatuses && s.hasReportToken(header) {
-		return batchBodyLimit(s.opt.Body)
+		return maxBatchBodyBytes(s.opt.Body)
 	}
 	return s.opt.Body
 }
@@ -32,9 +32,9 @@ func (s *Server) bodyLimit(header *fasthttp.RequestHeader) int {
 // number of reports with a reason each, and the event fits into one log entry.
 const maxBatch = 512 << 10
 
-// batchBodyLimit returns how many bytes a batch of reports may have if the limit for a lead is
-// lead bytes.
-func batchBodyLimit(lead int) int { return max(lead, min(8*lead, maxBatch)) }
+// maxBatchBodyBytes returns how many bytes a batch of reports may have if the limit for a lead is
+// maxLeadBytes.
+func maxBatchBodyBytes(maxLeadBytes int) int { return max(maxLeadBytes, min(8*maxLeadBytes, maxBatch)) }
 
 // checkSizeAndMediaType returns an error if the body was not read completely or is too large
 // (readErr). It also returns one if the body is not declared as JSON (415).

@@ -19,7 +19,7 @@ func TestByteLimit(t *testing.T) {
 	acme := &market.Supplier{ID: "acme", Ref: 1, ByteRate: 1000}
 	free := &market.Supplier{ID: "free", Ref: 2}
 	begin := time.Unix(1_000_000, 0)
-	var l tokenBuckets
+	var l tokenBucketsByOwner
 	l.setRatesFromCatalog(&market.Catalog{Suppliers: map[market.SupplierID]*market.Supplier{"acme": acme, "free": free}}, begin,
 		func(s *market.Supplier) int { return s.ByteRate })
 	for _, step := range []struct {

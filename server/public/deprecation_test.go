@@ -26,15 +26,15 @@ func TestDeprecatedOperationsSaySo(t *testing.T) {
 		}
 		for operation := range d.deprecations {
 			method, path, _ := strings.Cut(operation, " ")
-			if status, header := servertest.CallHandler(d.handle, method, path, ""); !servertest.IsDeprecated(header, row.sunset...) {
+			if status, header := servertest.CallHandler(d.handleRequest, method, path, ""); !servertest.IsDeprecated(header, row.sunset...) {
 				t.Errorf("%s, %s: %d %v", name, operation, status, header)
 			}
 		}
-		if status, header := servertest.CallHandler(d.handle, "GET", "/api/v1/ingest", ""); status != 405 || header["Deprecation"] != nil {
+		if status, header := servertest.CallHandler(d.handleRequest, "GET", "/api/v1/ingest", ""); status != 405 || header["Deprecation"] != nil {
 			t.Errorf("what is no operation: %d %v", status, header)
 		}
 		d.deprecations = apidocs.Deprecations{"POST /v1/ping": d.deprecations["POST /v1/ping"]}
-		if _, header := servertest.CallHandler(d.handle, "POST", "/v1/post", ""); header["Deprecation"] != nil || header["Sunset"] != nil || header["Link"] != nil {
+		if _, header := servertest.CallHandler(d.handleRequest, "POST", "/v1/post", ""); header["Deprecation"] != nil || header["Sunset"] != nil || header["Link"] != nil {
 			t.Errorf("what is not deprecated: %v", header)
 		}
 	}

@@ -16,11 +16,11 @@ import (
 // readers behind one address may open the page at once, and it loads two documents.
 const defaultDocuments = 10
 
-// sendDocument sends the OpenAPI document, or the page that displays it, without
+// sendAPIDocument sends the OpenAPI document, or the page that displays it, without
 // authentication. A document is many times as large as its request, so the number per client
 // network is limited. Requests from clients with a current copy do not count.
-func (s *Server) sendDocument(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
-	file := apidocs.FindFile(string(r.pathParam))
+func (s *Server) sendAPIDocument(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
+	file := apidocs.MustFindFile(string(r.pathParam))
 	form := file.EncodingFor(&ctx.Request.Header)
 	known := request.MatchesETag(&ctx.Request.Header, form.Tag)
 	if !known {
@@ -42,9 +42,9 @@ func (s *Server) sendDocument(ctx *fasthttp.RequestCtx, id market.RequestID, r *
 
 // countDocumentRequest counts a document for the client's network, and writes the rate limit
 // headers. Over the limit it returns how long the client must wait.
-func (s *Server) countDocumentRequest(ctx *fasthttp.RequestCtx) time.Duration {
+func (s *Server) countDocumentRequest(ctx *fasthttp.RequestCtx) (wait time.Duration) {
 	now, header := s.clock.Now(), &ctx.Response.Header
 	_, wait, full := s.documents.Take(clientaddr.NetworkOf(s.authFailures.ClientAddress(ctx)), now)
-	httperror.SetRateHeaders(header, s.documents.Burst(), float64(s.documents.Remaining(now, full)), float64(full)/1e9)
+	httperror.SetRateLimitHeaders(header, s.documents.Burst(), float64(s.documents.Remaining(now, full)), float64(full)/1e9)
 	return wait
 }

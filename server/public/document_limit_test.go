@@ -18,7 +18,7 @@ func TestDocumentsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 3
 		d := open(t, func(o *Options) { o.Documents = limit })
-		d.SetProxies([]netip.Prefix{servertest.ParseNetwork("0.0.0.0/32")}) // the address of a request without a connection
+		d.SetTrustedProxies([]netip.Prefix{servertest.ParseNetwork("0.0.0.0/32")}) // the address of a request without a connection
 		get := func(method, path, from string, headers ...string) *fasthttp.Response {
 			return &d.ask(method, path, "", append(headers, "X-Forwarded-For", from)...).Response
 		}

@@ -20,18 +20,18 @@ func TestDocuments(t *testing.T) {
 	address := public(t, 100)
 	for path, kind := range map[string]string{"/openapi.yaml": "application/yaml", "/openapi.json": "application/json", "/docs": "text/html; charset=utf-8"} {
 		t.Run(path, func(t *testing.T) {
-			status, header, body := servertest.SendAndReadAll(t, address, "GET", path)
+			status, header, body := servertest.SendOverNewConn(t, address, "GET", path)
 			tag := header["Etag"]
 			if status != 200 || header["Content-Type"][0] != kind || len(tag) != 1 || header["Cache-Control"] == nil || header["Content-Encoding"] != nil {
 				t.Fatalf("%d %v", status, header)
 			}
-			if status, again, empty := servertest.SendAndReadAll(t, address, "GET", path, "If-None-Match: W/\"other\", "+tag[0]); status != 304 || empty != "" || again["Etag"][0] != tag[0] {
+			if status, again, empty := servertest.SendOverNewConn(t, address, "GET", path, "If-None-Match: W/\"other\", "+tag[0]); status != 304 || empty != "" || again["Etag"][0] != tag[0] {
 				t.Errorf("known already: %d %v %.20q", status, again, empty)
 			}
-			if status, _, whole := servertest.SendAndReadAll(t, address, "GET", path, `If-None-Match: "other"`); status != 200 || whole != body {
+			if status, _, whole := servertest.SendOverNewConn(t, address, "GET", path, `If-None-Match: "other"`); status != 200 || whole != body {
 				t.Errorf("another one known: %d", status)
 			}
-			status, packed, text := servertest.SendAndReadAll(t, address, "GET", path, "Accept-Encoding: br, gzip")
+			status, packed, text := servertest.SendOverNewConn(t, address, "GET", path, "Accept-Encoding: br, gzip")
 			unpacked, err := gzip.NewReader(strings.NewReader(text))
 			if err != nil {
 				t.Fatalf("%d %v: %v", status, packed, err)
@@ -41,11 +41,11 @@ func TestDocuments(t *testing.T) {
 				t.Errorf("packed: %d bytes for %d, %v, %v", len(plain), len(body), packed, err)
 			}
 			for _, method := range []string{"POST", "PUT", "DELETE", "OPTIONS"} {
-				if status, header, _ := servertest.SendAndReadAll(t, address, method, path, "Content-Length: 0"); status != 405 || header["Allow"][0] != "GET, HEAD" {
+				if status, header, _ := servertest.SendOverNewConn(t, address, method, path, "Content-Length: 0"); status != 405 || header["Allow"][0] != "GET, HEAD" {
 					t.Errorf("%s: %d %v", method, status, header)
 				}
 			}
-			if status, _, _ := servertest.SendAndReadAll(t, address, "GET", path+"/"); status != 404 {
+			if status, _, _ := servertest.SendOverNewConn(t, address, "GET", path+"/"); status != 404 {
 				t.Errorf("with a slash: %d", status)
 			}
 		})
@@ -56,7 +56,7 @@ func TestDocuments(t *testing.T) {
 func TestHeadOfDocuments(t *testing.T) {
 	address := public(t, 100)
 	for _, path := range []string{"/openapi.yaml", "/openapi.json", "/docs"} {
-		_, want, body := servertest.SendAndReadAll(t, address, "GET", path)
+		_, want, body := servertest.SendOverNewConn(t, address, "GET", path)
 		k := servertest.Dial(t, address)
 		if _, err := io.WriteString(k, "HEAD "+path+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil {
 			t.Fatal(err)
@@ -78,11 +78,11 @@ func TestHeadOfDocuments(t *testing.T) {
 // TestDocumentIsTheOneWritten: the YAML to the byte, and the JSON says the same.
 func TestDocumentIsTheOneWritten(t *testing.T) {
 	address := public(t, 100)
-	_, _, text := servertest.SendAndReadAll(t, address, "GET", "/openapi.yaml")
+	_, _, text := servertest.SendOverNewConn(t, address, "GET", "/openapi.yaml")
 	if text != string(api.PublicYAML()) {
 		t.Error("the YAML is another")
 	}
-	_, _, converted := servertest.SendAndReadAll(t, address, "GET", "/openapi.json")
+	_, _, converted := servertest.SendOverNewConn(t, address, "GET", "/openapi.json")
 	var one, other any
 	if err := yaml.Unmarshal([]byte(text), &one); err != nil {
 		t.Fatal(err)
@@ -103,7 +103,7 @@ func TestDocumentIsTheOneWritten(t *testing.T) {
 // TestPageIsItsOwn: the page's policy lets its own scripts run and nothing else, and
 // nothing in it points elsewhere to be loaded.
 func TestPageIsItsOwn(t *testing.T) {
-	_, header, body := servertest.SendAndReadAll(t, public(t, 100), "GET", "/docs")
+	_, header, body := servertest.SendOverNewConn(t, public(t, 100), "GET", "/docs")
 	policy := header["Content-Security-Policy"][0]
 	for _, part := range []string{"default-src 'none'", "script-src 'sha256-", "connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"} {
 		if !strings.Contains(policy, part) {

@@ -10,7 +10,7 @@ import (
 	"pingpost/server/request"
 )
 
-// expectContinue decides about a request that waits for permission to send its body (Expect:
+// decideExpectContinue decides about a request that waits for permission to send its body (Expect:
 // 100-continue). It checks the head: path, method, credential and announced size. It returns
 // StatusContinue, or the status of the error answer. So a client does not send a body that
 // would be rejected.
@@ -18,7 +18,7 @@ import (
 // The library's documentation forbids changing the response here. That concerns requests for
 // which the handler still runs. After a rejection the library sends the response as it is, and
 // closes the connection.
-func (s *Server) expectContinue(ctx *fasthttp.RequestCtx) (status int) {
+func (s *Server) decideExpectContinue(ctx *fasthttp.RequestCtx) (status int) {
 	begun, id := s.clock.Now(), s.engine.NewRequestID()
 	ctx.Response.Header.DisableNormalizing()
 	on := metrics.RouteNone
@@ -31,15 +31,15 @@ func (s *Server) expectContinue(ctx *fasthttp.RequestCtx) (status int) {
 			s.opt.Meter.CountAnswer(on, &ctx.Response, s.clock.Now()-begun)
 		}
 	}()
-	if bad := request.CheckHead(ctx); bad.Status != 0 {
+	if bad := request.CheckHeadUnambiguous(ctx); bad.Status != 0 {
 		httperror.Write(ctx, id, bad)
 		return bad.Status
 	}
 	to := s.matchRoute(request.TargetPath(&ctx.Request.Header))
-	if on = to.on; !checkMethod(ctx, id, &to) || !s.authenticateBeforeBody(ctx, id, on) {
+	if on = to.on; !checkRouteAndMethod(ctx, id, &to) || !s.authenticateBeforeBody(ctx, id, on) {
 		return ctx.Response.StatusCode()
 	}
-	if ctx.Request.Header.ContentLength() > s.bodyLimit(&ctx.Request.Header) {
+	if ctx.Request.Header.ContentLength() > s.maxBodyBytes(&ctx.Request.Header) {
 		httperror.Write(ctx, id, httperror.BodyTooLarge)
 		return httperror.BodyTooLarge.Status
 	}
@@ -49,8 +49,8 @@ func (s *Server) expectContinue(ctx *fasthttp.RequestCtx) (status int) {
 // authenticateBeforeBody reports whether the credential in the head allows a request on this
 // route. If not, it has already sent the error. For a token request it returns true, because an
 // OAuth client may send its credential in the body.
-func (s *Server) authenticateBeforeBody(ctx *fasthttp.RequestCtx, id market.RequestID, on metrics.Route) (ok bool) {
-	switch on {
+func (s *Server) authenticateBeforeBody(ctx *fasthttp.RequestCtx, id market.RequestID, requestRoute metrics.Route) (ok bool) {
+	switch requestRoute {
 	case metrics.RouteIngest, metrics.RouteAvailability, metrics.RouteSuppliersLead:
 		_, ok = s.authenticateAPIKey(ctx, id, ctx.Request.Header.Peek("x-api-key"), s.clock.Now())
 	case metrics.RoutePing:

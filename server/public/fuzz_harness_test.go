@@ -128,7 +128,7 @@ func (x *fuzzed) tokenOf(client string) string {
 // request makes one without a connection; header lines come in pairs.
 func (x *fuzzed) request(path string, body []byte, lines ...string) *fasthttp.RequestCtx {
 	ctx := requestOf("POST", path, body, lines...)
-	x.handle(ctx)
+	x.handleRequest(ctx)
 	servertest.CheckContextContract(x.t, ctx, body)
 	return ctx
 }
@@ -174,10 +174,10 @@ type bureau struct {
 
 func (b bureau) Engine() *engine.Engine { return b.engine }
 
-func (b bureau) Tokens() *token.Issuer { return b.mint }
+func (b bureau) TokenIssuer() *token.Issuer { return b.mint }
 
-func (bureau) Sandbox() bool { return true }
+func (bureau) IsSandbox() bool { return true }
 
 func (bureau) Seal(_, value string) []byte { return []byte(value) }
 
-func (bureau) Reveal(string) (string, bool) { return "", false }
+func (bureau) RevealSecret(string) (string, bool) { return "", false }

@@ -96,7 +96,7 @@ func (d *testServer) revoke(client, secret string) {
 func (d *testServer) ask(method, path, body string, headers ...string) *fasthttp.RequestCtx {
 	d.t.Helper()
 	ctx := requestOf(method, path, []byte(body), headers...)
-	d.handle(ctx)
+	d.handleRequest(ctx)
 	servertest.CheckContextContract(d.t, ctx, []byte(body))
 	return ctx
 }

@@ -33,7 +33,7 @@ func (s *Server) handleIngest(ctx *fasthttp.RequestCtx, id market.RequestID, r *
 		httperror.WriteEngineError(ctx, id, err)
 		return
 	}
-	traceSale(&took, &answer, waited)
+	traceIngestedLead(&took, &answer, waited)
 	var text [answerSize]byte
 	sendAnswer(ctx, fasthttp.StatusCreated, answer.Request, answer.Replayed, wire.AppendIngestAnswer(text[:0], &answer))
 	s.opt.Meter.CountPhases(metrics.RouteIngest, &took, s.clock.Now())
@@ -68,7 +68,7 @@ func (s *Server) decideLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 
 // checkLimitsAndBody applies the supplier's rate limits to the request (429), and then checks
 // and parses the body (413, 415, 400). If it returns false, it has already sent an error.
-func (s *Server) checkLimitsAndBody(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error, rateLimits *tokenBuckets, supplier *market.Supplier, now int64) bool {
+func (s *Server) checkLimitsAndBody(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error, rateLimits *tokenBucketsByOwner, supplier *market.Supplier, now int64) (ok bool) {
 	r.timings.Trace.SetCaller(string(supplier.ID), len(r.body))
 	if wait := rateLimits.takeTokenForOwner(ctx, supplier.Ref, time.Unix(0, now)); wait > 0 {
 		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))
@@ -83,13 +83,13 @@ func (s *Server) checkLimitsAndBody(ctx *fasthttp.RequestCtx, id market.RequestI
 
 // parseBodyObject checks the body's size and media type (413, 415) and parses it into r.object
 // (400). If it returns false, it has already sent an error.
-func (s *Server) parseBodyObject(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) bool {
+func (s *Server) parseBodyObject(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) (ok bool) {
 	if bad := s.checkSizeAndMediaType(ctx, readErr); bad.Status != 0 {
 		httperror.Write(ctx, id, bad)
 		return false
 	}
 	if err := r.object.Parse(r.body); err != nil {
-		httperror.Write(ctx, id, request.MalformedJSON(request.DescribeJSONError(err)))
+		httperror.Write(ctx, id, request.NewMalformedJSONError(request.DescribeJSONError(err)))
 		return false
 	}
 	return true

@@ -106,7 +106,7 @@ func (c *call) make(s *Server, head, body string) {
 func (c *call) again(s *Server, body string) {
 	c.body.Reset([]byte(body))
 	c.ctx.Request.SetBodyStream(&c.body, len(body))
-	s.handle(&c.ctx)
+	s.handleRequest(&c.ctx)
 }
 
 func headOf(body string, lines ...string) string {
@@ -122,7 +122,7 @@ func leadOf(number int) string {
 // filled waits until a supplier's bucket has tokens to spare.
 func filled(t testing.TB, s *Server) {
 	t.Helper()
-	supplier := (*s.suppliers.Load())[market.Ref(1)]
+	supplier := (*s.suppliers.Load())[market.PermanentNumber(1)]
 	bucket := (*s.ingestLimits.buckets.Load())[supplier.Ref]
 	for bucket.limiter.Tokens() < 100_000 {
 		bucket.limiter.SetBurst(bucket.limiter.Burst())

@@ -19,9 +19,9 @@ import (
 // log.
 const lookTimeout = 5 * time.Second
 
-// sendLeadByToken answers GET /v1/leads/{id} with a lead, for the supplier that sent it or the
+// sendLeadToTokenOwner answers GET /v1/leads/{id} with a lead, for the supplier that sent it or the
 // buyer that bought it. It accepts a bearer token with any scopes.
-func (s *Server) sendLeadByToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
+func (s *Server) sendLeadToTokenOwner(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
 	now := s.clock.Now()
 	who, bad := s.authenticateBearer(ctx, 0)
 	if bad.Status != 0 {
@@ -31,7 +31,7 @@ func (s *Server) sendLeadByToken(ctx *fasthttp.RequestCtx, id market.RequestID, 
 	connection.MarkAuthenticated(ctx)
 	if who.supplier != nil {
 		if look, ok := s.readPathLeadForSupplier(ctx, id, r, who.supplier, now); ok {
-			sendAnswer(ctx, fasthttp.StatusOK, id, false, appendLead(nil, &look, true))
+			sendAnswer(ctx, fasthttp.StatusOK, id, false, appendLeadJSON(nil, &look, true))
 		}
 		return
 	}
@@ -42,26 +42,26 @@ func (s *Server) sendLeadByToken(ctx *fasthttp.RequestCtx, id market.RequestID, 
 	if look, ok := readPathLead(ctx, id, r, func(lead market.LeadID) (engine.LeadView, error) {
 		return s.engine.ViewForBuyer(lead, who.buyer.Ref, now+int64(lookTimeout))
 	}); ok {
-		sendAnswer(ctx, fasthttp.StatusOK, id, false, appendLead(nil, &look, false))
+		sendAnswer(ctx, fasthttp.StatusOK, id, false, appendLeadJSON(nil, &look, false))
 	}
 }
 
-// sendLeadByKey answers GET /api/v1/leads/{id} with a lead, for the supplier that sent it and
+// sendLeadToKeyOwner answers GET /api/v1/leads/{id} with a lead, for the supplier that sent it and
 // authenticates with an API key.
-func (s *Server) sendLeadByKey(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
+func (s *Server) sendLeadToKeyOwner(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
 	now := s.clock.Now()
 	supplier, ok := s.authenticateAPIKey(ctx, id, r.credential, now)
 	if !ok {
 		return
 	}
 	if look, ok := s.readPathLeadForSupplier(ctx, id, r, supplier, now); ok {
-		sendAnswer(ctx, fasthttp.StatusOK, id, false, append(appendLead([]byte(`{"data":`), &look, true), '}'))
+		sendAnswer(ctx, fasthttp.StatusOK, id, false, append(appendLeadJSON([]byte(`{"data":`), &look, true), '}'))
 	}
 }
 
 // readPathLeadForSupplier returns the lead that the path names, as its supplier may see it. If
 // it returns false, it has already sent an error.
-func (s *Server) readPathLeadForSupplier(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, supplier *market.Supplier, now int64) (engine.LeadView, bool) {
+func (s *Server) readPathLeadForSupplier(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, supplier *market.Supplier, now int64) (view engine.LeadView, ok bool) {
 	if wait := s.leadLimits.suppliers.takeTokenForOwner(ctx, supplier.Ref, time.Unix(0, now)); wait > 0 {
 		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))
 		return engine.LeadView{}, false
@@ -74,7 +74,7 @@ func (s *Server) readPathLeadForSupplier(ctx *fasthttp.RequestCtx, id market.Req
 // readPathLead returns the lead that the path names, which readLead reads. It answers
 // 404 for a malformed id, an unknown lead and another owner's lead alike. If it returns false,
 // it has already sent an error.
-func readPathLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readLead func(market.LeadID) (engine.LeadView, error)) (engine.LeadView, bool) {
+func readPathLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readLead func(market.LeadID) (engine.LeadView, error)) (view engine.LeadView, ok bool) {
 	if faults := request.ParameterErrors(ctx); len(faults) > 0 {
 		httperror.Write(ctx, id, httperror.InvalidPayload, faults...)
 		return engine.LeadView{}, false
@@ -94,13 +94,13 @@ func readPathLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, rea
 	return look, err == nil
 }
 
-// appendLead appends a lead as JSON. With seller set it is for the supplier, and contains the
+// appendLeadJSON appends a lead as JSON. With forSupplier set it is for the supplier, and contains the
 // supplier's own id of the lead.
-func appendLead(body []byte, l *engine.LeadView, seller bool) []byte {
+func appendLeadJSON(body []byte, l *engine.LeadView, forSupplier bool) []byte {
 	body = l.Lead.AppendTo(append(body, `{"id":"`...))
 	body = append(append(body, `","status":"`...), l.Status.String()...)
 	body = escape.AppendJSONString(append(body, `","campaign_id":`...), []byte(l.Campaign))
-	if seller {
+	if forSupplier {
 		body = wire.AppendTextOrNull(append(body, `,"lead_uuid":`...), l.SellerID)
 	}
 	body = wire.AppendTextOrNull(append(body, `,"auction_id":`...), l.Auction)
@@ -108,7 +108,7 @@ func appendLead(body []byte, l *engine.LeadView, seller bool) []byte {
 	if l.Currency == (market.Currency{}) {
 		body = append(body, `,"price":null`...)
 	} else {
-		body = append(wire.AppendPrice(append(body, `,"price":{`...), l.Price, l.Currency), '}')
+		body = append(wire.AppendPriceMembers(append(body, `,"price":{`...), l.Price, l.Currency), '}')
 	}
 	body = wire.AppendTextOrNull(append(body, `,"reason":`...), l.Reason.String())
 	body = append(append(append(body, `,"delivery":"`...), l.Delivery.String()...), '"')

@@ -13,47 +13,47 @@ import (
 	"pingpost/server/httperror"
 )
 
-// tokenBuckets holds the token buckets of a path, one per supplier or buyer. New buckets are
+// tokenBucketsByOwner holds the token buckets of a path, one per supplier or buyer. New buckets are
 // full: a restart must not reject a client that keeps its rate. Only configured suppliers
 // and buyers have a bucket, so clients cannot grow the map.
-type tokenBuckets struct {
+type tokenBucketsByOwner struct {
 	mu      sync.Mutex // serializes changes of the map
-	buckets atomic.Pointer[map[market.Ref]*bucket]
+	buckets atomic.Pointer[map[market.PermanentNumber]*tokenBucket]
 }
 
-// bucket is a token bucket for concurrent requests, whose times arrive in any order. Its
+// tokenBucket is a token bucket for concurrent requests, whose times arrive in any order. Its
 // time never goes back, because a request with an earlier time would refill it for the same
 // span twice.
-type bucket struct {
+type tokenBucket struct {
 	mu      sync.Mutex
 	limiter *rate.Limiter
 	latest  time.Time
 }
 
-func newBucket(perSecond int, now time.Time) *bucket {
-	return &bucket{limiter: rate.NewLimiter(rate.Limit(perSecond), perSecond), latest: now}
+func newTokenBucket(perSecond int, now time.Time) *tokenBucket {
+	return &tokenBucket{limiter: rate.NewLimiter(rate.Limit(perSecond), perSecond), latest: now}
 }
 
 // setRate changes the bucket to a new rate and size of perSecond tokens.
-func (b *bucket) setRate(perSecond int, now time.Time) {
+func (b *tokenBucket) setRate(perSecond int, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	at := b.latestTimeLocked(now)
+	at := b.advanceTimeLocked(now)
 	b.limiter.SetLimitAt(at, rate.Limit(perSecond))
 	b.limiter.SetBurstAt(at, perSecond)
 }
 
 // takeTokens takes n tokens out of the bucket, if it has as many, and reports whether it did.
-// left is the number of remaining tokens.
-func (b *bucket) takeTokens(n int, now time.Time) (allowed bool, left float64) {
+// remaining is the number of remaining tokens.
+func (b *tokenBucket) takeTokens(n int, now time.Time) (allowed bool, remaining float64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	at := b.latestTimeLocked(now)
+	at := b.advanceTimeLocked(now)
 	allowed = b.limiter.AllowN(at, n)
 	return allowed, b.limiter.TokensAt(at)
 }
 
-func (b *bucket) latestTimeLocked(now time.Time) time.Time {
+func (b *tokenBucket) advanceTimeLocked(now time.Time) time.Time {
 	if now.After(b.latest) {
 		b.latest = now
 	}
@@ -62,8 +62,8 @@ func (b *bucket) latestTimeLocked(now time.Time) time.Time {
 
 // setRatesFromCatalog sets the rate limit of each supplier to the value that rateOf returns. It
 // adds buckets for new suppliers and drops those of removed ones.
-func (l *tokenBuckets) setRatesFromCatalog(catalog *market.Catalog, now time.Time, rateOf func(*market.Supplier) int) {
-	rates := make(map[market.Ref]int, len(catalog.Suppliers))
+func (l *tokenBucketsByOwner) setRatesFromCatalog(catalog *market.Catalog, now time.Time, rateOf func(*market.Supplier) int) {
+	rates := make(map[market.PermanentNumber]int, len(catalog.Suppliers))
 	for _, supplier := range catalog.Suppliers {
 		rates[supplier.Ref] = rateOf(supplier)
 	}
@@ -72,19 +72,19 @@ func (l *tokenBuckets) setRatesFromCatalog(catalog *market.Catalog, now time.Tim
 
 // setBucketRates sets the rate limits to rates, by the number of the supplier or buyer. It adds
 // buckets for new numbers and drops all that are not in rates.
-func (l *tokenBuckets) setBucketRates(rates map[market.Ref]int, now time.Time) {
+func (l *tokenBucketsByOwner) setBucketRates(rates map[market.PermanentNumber]int, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var old map[market.Ref]*bucket
+	var old map[market.PermanentNumber]*tokenBucket
 	if known := l.buckets.Load(); known != nil {
 		old = *known
 	}
-	buckets := make(map[market.Ref]*bucket, len(rates))
+	buckets := make(map[market.PermanentNumber]*tokenBucket, len(rates))
 	for owner, perSecond := range rates {
 		b := old[owner]
 		switch {
 		case b == nil:
-			b = newBucket(perSecond, now)
+			b = newTokenBucket(perSecond, now)
 		case b.limiter.Burst() != perSecond:
 			b.setRate(perSecond, now)
 		}
@@ -93,10 +93,10 @@ func (l *tokenBuckets) setBucketRates(rates map[market.Ref]int, now time.Time) {
 	l.buckets.Store(&buckets)
 }
 
-// takeTokenForOwner counts a request of the supplier or buyer with the number owner, and writes
+// takeTokenForOwner counts a request of the supplier or buyer with the number ownerRef, and writes
 // the rate limit headers. Over the limit it returns how long the client must wait.
-func (l *tokenBuckets) takeTokenForOwner(ctx *fasthttp.RequestCtx, owner market.Ref, now time.Time) (wait time.Duration) {
-	b := (*l.buckets.Load())[owner]
+func (l *tokenBucketsByOwner) takeTokenForOwner(ctx *fasthttp.RequestCtx, ownerRef market.PermanentNumber, now time.Time) (wait time.Duration) {
+	b := (*l.buckets.Load())[ownerRef]
 	if b == nil {
 		return 0
 	}
@@ -110,7 +110,7 @@ func (l *tokenBuckets) takeTokenForOwner(ctx *fasthttp.RequestCtx, owner market.
 
 // takeBytes counts the n bytes of a supplier's body. Over the limit it returns how long the
 // supplier must wait, and its headers replace those of the request limit.
-func (l *tokenBuckets) takeBytes(ctx *fasthttp.RequestCtx, supplier *market.Supplier, n int, now time.Time) (wait time.Duration) {
+func (l *tokenBucketsByOwner) takeBytes(ctx *fasthttp.RequestCtx, supplier *market.Supplier, n int, now time.Time) (wait time.Duration) {
 	b := (*l.buckets.Load())[supplier.Ref]
 	if b == nil || n == 0 {
 		return 0
@@ -124,17 +124,17 @@ func (l *tokenBuckets) takeBytes(ctx *fasthttp.RequestCtx, supplier *market.Supp
 	return b.timeUntilTokens(n, left)
 }
 
-// setRateHeaders writes the X-RateLimit headers for a bucket with left remaining tokens at the
+// setRateHeaders writes the X-RateLimit headers for a bucket with so many remainingTokens at the
 // time now.
-func (b *bucket) setRateHeaders(header *fasthttp.ResponseHeader, left float64, now time.Time) {
+func (b *tokenBucket) setRateHeaders(header *fasthttp.ResponseHeader, remainingTokens float64, now time.Time) {
 	perSecond := float64(b.limiter.Burst())
-	full := float64(now.UnixNano())/1e9 + (perSecond-left)/perSecond
-	httperror.SetRateHeaders(header, b.limiter.Burst(), left, full)
+	full := float64(now.UnixNano())/1e9 + (perSecond-remainingTokens)/perSecond
+	httperror.SetRateLimitHeaders(header, b.limiter.Burst(), remainingTokens, full)
 }
 
-// timeUntilTokens returns how long it takes until the bucket has n tokens if it now has left.
+// timeUntilTokens returns the time until the bucket has n tokens if it now has remainingTokens.
 // The result is at least one second, in whole seconds.
-func (b *bucket) timeUntilTokens(n int, left float64) time.Duration {
-	wait := math.Ceil((float64(n) - left) / float64(b.limiter.Burst()))
+func (b *tokenBucket) timeUntilTokens(n int, remainingTokens float64) time.Duration {
+	wait := math.Ceil((float64(n) - remainingTokens) / float64(b.limiter.Burst()))
 	return time.Duration(max(1, wait)) * time.Second
 }

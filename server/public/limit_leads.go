@@ -10,16 +10,16 @@ import (
 // lookups and reports, single or in batches.
 const leadRate = 100
 
-// leadLimits holds the token buckets for requests about sold leads: lookups and status reports.
+// leadRequestLimits holds the token buckets for requests about sold leads: lookups and status reports.
 // Suppliers and buyers are numbered separately, so each have their own.
-type leadLimits struct{ suppliers, buyers tokenBuckets }
+type leadRequestLimits struct{ suppliers, buyers tokenBucketsByOwner }
 
-func (l *leadLimits) setRatesFromCatalog(catalog *market.Catalog, now time.Time) {
-	suppliers := make(map[market.Ref]int, len(catalog.Suppliers))
+func (l *leadRequestLimits) setRatesFromCatalog(catalog *market.Catalog, now time.Time) {
+	suppliers := make(map[market.PermanentNumber]int, len(catalog.Suppliers))
 	for _, supplier := range catalog.Suppliers {
 		suppliers[supplier.Ref] = leadRate
 	}
-	buyers := make(map[market.Ref]int, len(catalog.Buyers))
+	buyers := make(map[market.PermanentNumber]int, len(catalog.Buyers))
 	for _, buyer := range catalog.Buyers {
 		buyers[buyer.Ref] = leadRate
 	}

@@ -42,7 +42,7 @@ func TestLimit(t *testing.T) {
 	rate := func(s *market.Supplier) int { return s.IngestRate }
 	begin := time.Unix(1_000_000, 0)
 	at := func(ms int) time.Time { return begin.Add(time.Duration(ms) * time.Millisecond) }
-	var l tokenBuckets
+	var l tokenBucketsByOwner
 	l.setRatesFromCatalog(of(slow, other), begin, rate)
 	for _, step := range []struct {
 		ms       int
@@ -90,7 +90,7 @@ func TestLimit(t *testing.T) {
 // one stretch of time brings no tokens.
 func TestTimeFillsABucketOnce(t *testing.T) {
 	begin := time.Unix(1_000_000, 0)
-	b := newBucket(1000, begin)
+	b := newTokenBucket(1000, begin)
 	for ok := true; ok; {
 		ok, _ = b.takeTokens(1, begin)
 	}

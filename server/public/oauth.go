@@ -19,7 +19,7 @@ import (
 
 var (
 	errClientMissing = httperror.New(401, errcode.InvalidClient, "The client credentials are missing. Send client_id and client_secret, in the body or by HTTP Basic.")
-	errClientUnknown = httperror.New(401, errcode.InvalidClient, "The client is unknown, or the secret is wrong or was revoked.").AsWrongCredential()
+	errClientUnknown = httperror.New(401, errcode.InvalidClient, "The client is unknown, or the secret is wrong or was revoked.").CountedAsWrongCredential()
 	errClientTwice   = httperror.New(400, errcode.InvalidRequest, "The client credentials are both in the body and in the Authorization header. Use one of them.")
 	errGrantMissing  = httperror.New(400, errcode.InvalidRequest, "grant_type is missing. Send grant_type=client_credentials.")
 	errGrantUnknown  = httperror.New(400, errcode.UnsupportedGrantType, "Only the grant_type client_credentials is supported here.")
@@ -34,12 +34,12 @@ const grantCredentials = "client_credentials"
 func (s *Server) issueToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	ctx.Response.Header.Set("Cache-Control", "no-store")
 	ctx.Response.Header.Set("Pragma", "no-cache")
-	form, bad := readTokenForm(&ctx.Request.Header, r, readErr)
-	shown, basic := readBasicLogin(&ctx.Request.Header)
+	form, bad := readTokenRequest(&ctx.Request.Header, r, readErr)
+	shown, basic := readBasicAuthLogin(&ctx.Request.Header)
 	if !basic {
 		shown = form.login
 	}
-	client, known := s.authenticateClient(shown)
+	client, known := s.authenticateOAuthClient(shown)
 	switch {
 	case basic && (form.login.secret != "" || form.login.id != "" && form.login.id != shown.id):
 		bad = errClientTwice
@@ -50,7 +50,7 @@ func (s *Server) issueToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 		bad = errClientUnknown
 	}
 	if bad.Status != 0 {
-		sendOAuthError(ctx, id, s.authFailures.LimitFailure(ctx, bad, s.clock.Now()))
+		sendOAuthError(ctx, id, s.authFailures.CountFailureAndSelectError(ctx, bad, s.clock.Now()))
 		return
 	}
 	scopes, bad := grantedScopes(&form, &client)
@@ -62,7 +62,7 @@ func (s *Server) issueToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 		httperror.Write(ctx, id, httperror.InvalidPayload, faults...)
 		return
 	}
-	s.sendToken(ctx, id, r, &token.Claims{
+	s.signAndSendToken(ctx, id, r, &token.Claims{
 		Owner: client.Owner, Ref: client.Ref, Scopes: scopes, Secret: client.Hash,
 		Expires: s.clock.Now() + int64(s.opt.TokenLifetime),
 	})
@@ -75,10 +75,10 @@ const (
 	maxClientSecret = 4096
 )
 
-// authenticateClient returns the OAuth client with this id and secret, and records the use of the
+// authenticateOAuthClient returns the OAuth client with this id and secret, and records the use of the
 // secret. It finds the client by the hash of both together, so that an unknown client takes as
 // long as a known one.
-func (s *Server) authenticateClient(l clientLogin) (client state.Credential, known bool) {
+func (s *Server) authenticateOAuthClient(l oauthClientLogin) (client state.Credential, known bool) {
 	if len(l.id) > maxClientID || len(l.secret) > maxClientSecret {
 		return state.Credential{}, false
 	}
@@ -86,7 +86,7 @@ func (s *Server) authenticateClient(l clientLogin) (client state.Credential, kno
 	if !known || client.Kind != event.CredentialOAuthClient || client.Client != l.id {
 		return state.Credential{}, false
 	}
-	if _, known = s.ownerOfCredential(&client); known {
+	if _, known = s.findSupplierOrBuyer(&client); known {
 		client.LastUse.RecordUse(s.clock.Now())
 	}
 	return client, known
@@ -94,7 +94,7 @@ func (s *Server) authenticateClient(l clientLogin) (client state.Credential, kno
 
 // grantedScopes returns the scopes that the token request asks for, or all scopes of the client
 // if it names no scope. It returns an error for a scope that the client does not have.
-func grantedScopes(form *tokenForm, client *state.Credential) (scopes event.TokenScopes, bad httperror.Error) {
+func grantedScopes(form *tokenRequest, client *state.Credential) (scopes event.TokenScopes, bad httperror.Error) {
 	switch form.grant {
 	case "":
 		return 0, errGrantMissing
@@ -107,7 +107,7 @@ func grantedScopes(form *tokenForm, client *state.Credential) (scopes event.Toke
 			continue
 		}
 		scope, ok := event.ParseScope(name)
-		if !ok || !client.Scopes.Contains(scope) {
+		if !ok || !client.Scopes.ContainsAll(scope) {
 			return 0, errScopeInvalid
 		}
 		scopes |= scope
@@ -118,7 +118,7 @@ func grantedScopes(form *tokenForm, client *state.Credential) (scopes event.Toke
 	return scopes, httperror.Error{}
 }
 
-func (s *Server) sendToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, claims *token.Claims) {
+func (s *Server) signAndSendToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, claims *token.Claims) {
 	var text [64]byte
 	ctx.SetStatusCode(fasthttp.StatusOK)
 	ctx.SetContentType(httperror.TypeJSON)
@@ -126,7 +126,7 @@ func (s *Server) sendToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *scr
 	r.out = s.opt.Tokens.AppendToken(append(r.out[:0], `{"access_token":"`...), claims)
 	r.out = append(r.out, `","token_type":"Bearer","expires_in":`...)
 	r.out = strconv.AppendInt(r.out, int64(s.opt.TokenLifetime/time.Second), 10)
-	r.out = claims.Scopes.AppendTo(append(r.out, `,"scope":"`...))
+	r.out = claims.Scopes.AppendNames(append(r.out, `,"scope":"`...))
 	ctx.SetBody(append(r.out, `"}`...))
 }
 
@@ -142,7 +142,7 @@ func sendOAuthError(ctx *fasthttp.RequestCtx, id market.RequestID, f httperror.E
 	default:
 		return
 	}
-	body := httperror.Append(nil, id, f)
+	body := httperror.AppendJSON(nil, id, f)
 	body = escape.AppendJSONString(append(body[:len(body)-1], `,"error_description":`...), []byte(f.Message))
 	ctx.SetBody(append(body, '}'))
 }

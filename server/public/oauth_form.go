@@ -13,22 +13,22 @@ import (
 	"pingpost/server/request"
 )
 
-// tokenForm has the parameters of a token request. A missing parameter is empty, because OAuth
+// tokenRequest has the parameters of a token request. A missing parameter is empty, because OAuth
 // treats empty and missing ones alike.
-type tokenForm struct {
+type tokenRequest struct {
 	grant, scope string
-	login        clientLogin
+	login        oauthClientLogin
 }
 
-// clientLogin is the id and the secret that an OAuth client sent.
-type clientLogin struct{ id, secret string }
+// oauthClientLogin is the id and the secret that an OAuth client sent.
+type oauthClientLogin struct{ id, secret string }
 
-func (l clientLogin) isEmpty() bool { return l == clientLogin{} }
+func (l oauthClientLogin) isEmpty() bool { return l == oauthClientLogin{} }
 
-// fieldFor returns a pointer to the field that stores the parameter with this name, or nil for
+// fieldOfParameter returns a pointer to the field that stores the parameter with this name, or nil for
 // a parameter that is ignored.
-func (f *tokenForm) fieldFor(name string) *string {
-	switch name {
+func (f *tokenRequest) fieldOfParameter(parameterName string) *string {
+	switch parameterName {
 	case "grant_type":
 		return &f.grant
 	case "client_id":
@@ -50,33 +50,33 @@ var (
 	errTokenMember = httperror.New(400, errcode.InvalidRequest, "grant_type, client_id, client_secret and scope must be strings.")
 )
 
-// readTokenForm parses the body of a token request, which is a form or JSON according to its
+// readTokenRequest parses the body of a token request, which is a form or JSON according to its
 // Content-Type. readErr is the error of reading the body, if any.
-func readTokenForm(header *fasthttp.RequestHeader, r *scratch, readErr httperror.Error) (tokenForm, httperror.Error) {
+func readTokenRequest(header *fasthttp.RequestHeader, r *scratch, readErr httperror.Error) (tokenRequest, httperror.Error) {
 	kind := header.ContentType()
 	switch {
 	case readErr.Status != 0:
-		return tokenForm{}, readErr
+		return tokenRequest{}, readErr
 	case len(header.ContentEncoding()) > 0:
-		return tokenForm{}, errTokenType
+		return tokenRequest{}, errTokenType
 	case request.IsJSON(kind):
-		return parseTokenJSON(&r.object, r.body)
+		return parseJSONTokenRequest(&r.object, r.body)
 	case request.HasMediaType(kind, typeForm):
-		return parseTokenForm(r.body)
+		return parseURLEncodedTokenRequest(r.body)
 	}
-	return tokenForm{}, errTokenType
+	return tokenRequest{}, errTokenType
 }
 
-func parseTokenJSON(object *strictjson.Object, body []byte) (f tokenForm, bad httperror.Error) {
+func parseJSONTokenRequest(object *strictjson.Object, body []byte) (f tokenRequest, bad httperror.Error) {
 	if err := object.Parse(body); err != nil {
-		return tokenForm{}, httperror.New(400, errcode.InvalidRequest, request.DescribeJSONError(err))
+		return tokenRequest{}, httperror.New(400, errcode.InvalidRequest, request.DescribeJSONError(err))
 	}
 	for _, member := range object.Members() {
-		into := f.fieldFor(string(member.Name))
+		into := f.fieldOfParameter(string(member.Name))
 		switch {
 		case into == nil, member.Kind == market.JSONNull:
 		case member.Kind != market.JSONString:
-			return tokenForm{}, errTokenMember
+			return tokenRequest{}, errTokenMember
 		default:
 			*into = string(member.Text)
 		}
@@ -88,42 +88,42 @@ func parseTokenJSON(object *strictjson.Object, body []byte) (f tokenForm, bad ht
 // and others are ignored.
 const maxParameters = 32
 
-func parseTokenForm(body []byte) (f tokenForm, bad httperror.Error) {
+func parseURLEncodedTokenRequest(body []byte) (f tokenRequest, bad httperror.Error) {
 	if bytes.Count(body, []byte{'&'}) >= maxParameters {
-		return tokenForm{}, errTokenForm
+		return tokenRequest{}, errTokenForm
 	}
 	pairs, err := url.ParseQuery(string(body))
 	if err != nil {
-		return tokenForm{}, errTokenForm
+		return tokenRequest{}, errTokenForm
 	}
 	for name, values := range pairs {
 		if len(values) > 1 {
-			return tokenForm{}, errTokenTwice
+			return tokenRequest{}, errTokenTwice
 		}
-		if into := f.fieldFor(name); into != nil {
+		if into := f.fieldOfParameter(name); into != nil {
 			*into = values[0]
 		}
 	}
 	return f, httperror.Error{}
 }
 
-// readBasicLogin returns the OAuth client's id and secret from HTTP Basic. Both are
+// readBasicAuthLogin returns the OAuth client's id and secret from HTTP Basic. Both are
 // form-encoded inside it (RFC 6749, 2.3.1). present reports whether there is an Authorization
 // header. A malformed header gives an empty login.
-func readBasicLogin(header *fasthttp.RequestHeader) (l clientLogin, present bool) {
+func readBasicAuthLogin(header *fasthttp.RequestHeader) (l oauthClientLogin, present bool) {
 	lines := header.PeekAll(fasthttp.HeaderAuthorization)
 	if len(lines) != 1 {
-		return clientLogin{}, len(lines) > 1
+		return oauthClientLogin{}, len(lines) > 1
 	}
 	id, secret, ok := request.BasicAuth(string(lines[0]))
 	if !ok {
-		return clientLogin{}, true
+		return oauthClientLogin{}, true
 	}
 	var badID, badSecret error
 	l.id, badID = url.QueryUnescape(id)
 	l.secret, badSecret = url.QueryUnescape(secret)
 	if badID != nil || badSecret != nil {
-		return clientLogin{}, true
+		return oauthClientLogin{}, true
 	}
 	return l, true
 }

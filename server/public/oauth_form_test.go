@@ -11,36 +11,36 @@ import (
 	"pingpost/server/httperror"
 )
 
-var whole = tokenForm{grant: "client_credentials", scope: "ping post", login: clientLogin{"acme", "s e+c&r=é t"}}
+var whole = tokenRequest{grant: "client_credentials", scope: "ping post", login: oauthClientLogin{"acme", "s e+c&r=é t"}}
 
 func TestTokenForms(t *testing.T) {
 	tests := []struct {
 		what, body string
-		want       tokenForm
+		want       tokenRequest
 		bad        httperror.Error
 	}{
 		{"all of it", "grant_type=client_credentials&client_id=acme&client_secret=s+e%2Bc%26r%3D%C3%A9%20t&scope=ping+post", whole, httperror.Error{}},
 		{"in another order, with more", "x=1&scope=ping%20post&client_secret=s+e%2Bc%26r%3D%C3%A9%20t&audience=&client_id=acme&grant_type=client_credentials", whole, httperror.Error{}},
-		{"nothing", "", tokenForm{}, httperror.Error{}},
-		{"without values", "grant_type&client_id=&scope", tokenForm{}, httperror.Error{}},
-		{"empty pairs", "&&grant_type=a&&", tokenForm{grant: "a"}, httperror.Error{}},
-		{"an equals sign in a value", "client_secret=a=b", tokenForm{login: clientLogin{secret: "a=b"}}, httperror.Error{}},
-		{"spaces at the ends", "client_id=+a+&client_secret=%20b%20", tokenForm{login: clientLogin{" a ", " b "}}, httperror.Error{}},
-		{"names are exact", "Grant_Type=a&grant-type=b", tokenForm{}, httperror.Error{}},
-		{"names are encoded too", "%67rant_type=a", tokenForm{grant: "a"}, httperror.Error{}},
-		{"a parameter twice", "grant_type=a&grant_type=a", tokenForm{}, errTokenTwice},
-		{"twice, once encoded", "grant_type=a&grant%5Ftype=b", tokenForm{}, errTokenTwice},
-		{"twice, once empty", "scope=ping&scope=", tokenForm{}, errTokenTwice},
-		{"a stranger twice", "grant_type=a&x=1&x=1", tokenForm{}, errTokenTwice},
-		{"half an escape", "client_id=acme%2", tokenForm{}, errTokenForm},
-		{"no escape", "client_id=%zz", tokenForm{}, errTokenForm},
-		{"a semicolon for an ampersand", "grant_type=a;client_id=b", tokenForm{}, errTokenForm},
-		{"32 parameters", "grant_type=a" + strings.Repeat("&", 31), tokenForm{grant: "a"}, httperror.Error{}},
-		{"33", "grant_type=a" + strings.Repeat("&", 32), tokenForm{}, errTokenForm},
-		{"JSON", `{"grant_type":"a"}`, tokenForm{}, httperror.Error{}},
+		{"nothing", "", tokenRequest{}, httperror.Error{}},
+		{"without values", "grant_type&client_id=&scope", tokenRequest{}, httperror.Error{}},
+		{"empty pairs", "&&grant_type=a&&", tokenRequest{grant: "a"}, httperror.Error{}},
+		{"an equals sign in a value", "client_secret=a=b", tokenRequest{login: oauthClientLogin{secret: "a=b"}}, httperror.Error{}},
+		{"spaces at the ends", "client_id=+a+&client_secret=%20b%20", tokenRequest{login: oauthClientLogin{" a ", " b "}}, httperror.Error{}},
+		{"names are exact", "Grant_Type=a&grant-type=b", tokenRequest{}, httperror.Error{}},
+		{"names are encoded too", "%67rant_type=a", tokenRequest{grant: "a"}, httperror.Error{}},
+		{"a parameter twice", "grant_type=a&grant_type=a", tokenRequest{}, errTokenTwice},
+		{"twice, once encoded", "grant_type=a&grant%5Ftype=b", tokenRequest{}, errTokenTwice},
+		{"twice, once empty", "scope=ping&scope=", tokenRequest{}, errTokenTwice},
+		{"a stranger twice", "grant_type=a&x=1&x=1", tokenRequest{}, errTokenTwice},
+		{"half an escape", "client_id=acme%2", tokenRequest{}, errTokenForm},
+		{"no escape", "client_id=%zz", tokenRequest{}, errTokenForm},
+		{"a semicolon for an ampersand", "grant_type=a;client_id=b", tokenRequest{}, errTokenForm},
+		{"32 parameters", "grant_type=a" + strings.Repeat("&", 31), tokenRequest{grant: "a"}, httperror.Error{}},
+		{"33", "grant_type=a" + strings.Repeat("&", 32), tokenRequest{}, errTokenForm},
+		{"JSON", `{"grant_type":"a"}`, tokenRequest{}, httperror.Error{}},
 	}
 	for _, test := range tests {
-		if got, bad := parseTokenForm([]byte(test.body)); got != test.want || bad != test.bad {
+		if got, bad := parseURLEncodedTokenRequest([]byte(test.body)); got != test.want || bad != test.bad {
 			t.Errorf("%s: %+v, %v\nwant %+v, %v", test.what, got, bad, test.want, test.bad)
 		}
 	}
@@ -49,43 +49,43 @@ func TestTokenForms(t *testing.T) {
 func TestTokenObjects(t *testing.T) {
 	tests := []struct {
 		what, body string
-		want       tokenForm
+		want       tokenRequest
 		code       string
 	}{
 		{"all of it", `{"grant_type":"client_credentials","client_id":"acme","client_secret":"s e+c&r=é t","scope":"ping post"}`, whole, ""},
 		{"escaped, with more", `{"grant\u005ftype":"client_credentials","client_id":"acme","client_secret":"s e+c&r=\u00e9 t","scope":"ping post","x":{"scope":5}}`, whole, ""},
-		{"nothing", `{}`, tokenForm{}, ""},
-		{"spaces at the ends", `{"client_id":" a ","client_secret":" b "}`, tokenForm{login: clientLogin{" a ", " b "}}, ""},
-		{"nulls", `{"grant_type":null,"client_id":null,"client_secret":null,"scope":null}`, tokenForm{}, ""},
-		{"a member twice", `{"grant_type":"a","grant_type":"a"}`, tokenForm{}, "invalid_request"},
-		{"a stranger twice", `{"grant_type":"a","x":1,"x":1}`, tokenForm{}, "invalid_request"},
-		{"a number", `{"client_id":5}`, tokenForm{}, "invalid_request"},
-		{"a list of scopes", `{"scope":["ping"]}`, tokenForm{}, "invalid_request"},
-		{"an object", `{"grant_type":{}}`, tokenForm{}, "invalid_request"},
-		{"no object", `["grant_type"]`, tokenForm{}, "invalid_request"},
-		{"a form", `grant_type=client_credentials`, tokenForm{}, "invalid_request"},
-		{"empty", ``, tokenForm{}, "invalid_request"},
-		{"cut short", `{"grant_type":"a`, tokenForm{}, "invalid_request"},
-		{"more after it", `{"grant_type":"a"}{}`, tokenForm{}, "invalid_request"},
-		{"not UTF-8", "{\"scope\":\"\xff\"}", tokenForm{}, "invalid_request"},
+		{"nothing", `{}`, tokenRequest{}, ""},
+		{"spaces at the ends", `{"client_id":" a ","client_secret":" b "}`, tokenRequest{login: oauthClientLogin{" a ", " b "}}, ""},
+		{"nulls", `{"grant_type":null,"client_id":null,"client_secret":null,"scope":null}`, tokenRequest{}, ""},
+		{"a member twice", `{"grant_type":"a","grant_type":"a"}`, tokenRequest{}, "invalid_request"},
+		{"a stranger twice", `{"grant_type":"a","x":1,"x":1}`, tokenRequest{}, "invalid_request"},
+		{"a number", `{"client_id":5}`, tokenRequest{}, "invalid_request"},
+		{"a list of scopes", `{"scope":["ping"]}`, tokenRequest{}, "invalid_request"},
+		{"an object", `{"grant_type":{}}`, tokenRequest{}, "invalid_request"},
+		{"no object", `["grant_type"]`, tokenRequest{}, "invalid_request"},
+		{"a form", `grant_type=client_credentials`, tokenRequest{}, "invalid_request"},
+		{"empty", ``, tokenRequest{}, "invalid_request"},
+		{"cut short", `{"grant_type":"a`, tokenRequest{}, "invalid_request"},
+		{"more after it", `{"grant_type":"a"}{}`, tokenRequest{}, "invalid_request"},
+		{"not UTF-8", "{\"scope\":\"\xff\"}", tokenRequest{}, "invalid_request"},
 	}
 	var object strictjson.Object
 	for _, test := range tests {
-		got, bad := parseTokenJSON(&object, []byte(test.body))
+		got, bad := parseJSONTokenRequest(&object, []byte(test.body))
 		if got != test.want || bad.Code != test.code || test.code != "" && bad.Status != 400 {
 			t.Errorf("%s: %+v, %v\nwant %+v, %s", test.what, got, bad, test.want, test.code)
 		}
 	}
 }
 
-func basicOf(text string) (clientLogin, bool) {
+func basicOf(text string) (oauthClientLogin, bool) {
 	var header fasthttp.RequestHeader
 	header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(text)))
-	return readBasicLogin(&header)
+	return readBasicAuthLogin(&header)
 }
 
 func TestBasicLogins(t *testing.T) {
-	for text, want := range map[string]clientLogin{
+	for text, want := range map[string]oauthClientLogin{
 		"a:b": {"a", "b"}, "a:": {"a", ""}, ":b": {"", "b"}, "a:b:c": {"a", "b:c"}, "a%3Ab:c+d%2B": {"a:b", "c d+"},
 		"+a+b+:+c+": {" a b ", " c "}, "a%3:b": {}, "a:b%": {}, "a": {}, "": {},
 	} {
@@ -100,11 +100,11 @@ func TestBasicLogins(t *testing.T) {
 		for _, line := range lines {
 			header.Add("Authorization", line)
 		}
-		if got, shown := readBasicLogin(&header); !got.isEmpty() || !shown {
+		if got, shown := readBasicAuthLogin(&header); !got.isEmpty() || !shown {
 			t.Errorf("%s: %+v, %v", what, got, shown)
 		}
 	}
-	if got, shown := readBasicLogin(new(fasthttp.RequestHeader)); shown || !got.isEmpty() {
+	if got, shown := readBasicAuthLogin(new(fasthttp.RequestHeader)); shown || !got.isEmpty() {
 		t.Errorf("no header: %+v, %v", got, shown)
 	}
 }

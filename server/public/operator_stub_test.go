@@ -23,20 +23,20 @@ func (stubOperator) Ready() error { return nil }
 
 func (stubOperator) Engine() *engine.Engine { return nil }
 
-func (stubOperator) Hash() (seq, hash uint64, err error) { return 7, 8, nil }
+func (stubOperator) StateHash() (seq, hash uint64, err error) { return 7, 8, nil }
 
 func (stubOperator) Configuration() []byte { return []byte("{}") }
 
 func (stubOperator) Seal(string, string) []byte { return nil }
 
-func (stubOperator) Reveal(string) (string, bool) { return "", false }
+func (stubOperator) RevealSecret(string) (string, bool) { return "", false }
 
-func (stubOperator) Tokens() *token.Issuer { return nil }
+func (stubOperator) TokenIssuer() *token.Issuer { return nil }
 
-func (stubOperator) Sandbox() bool { return false }
+func (stubOperator) IsSandbox() bool { return false }
 
-func (stubOperator) Apply([]byte, map[string]string, bool, string) (admin.ConfigurationChanged, error) {
-	return admin.ConfigurationChanged{}, nil
+func (stubOperator) ApplyConfiguration([]byte, map[string]string, bool, string) (admin.ConfigurationChangeResult, error) {
+	return admin.ConfigurationChangeResult{}, nil
 }
 
 func (stubOperator) ExplainLead(market.LeadID) ([]byte, error) { return nil, engine.ErrNotFound }
@@ -47,33 +47,37 @@ func (stubOperator) ExplainRequest(market.RequestID) ([]byte, error) { return ni
 
 func (stubOperator) ExplainSellers(_, _ string) ([]byte, error) { return nil, engine.ErrNotFound }
 
-func (stubOperator) Erase(*admin.Erasure) (admin.Erased, error) {
-	return admin.Erased{}, engine.ErrNotFound
+func (stubOperator) EraseContactData(*admin.ErasureRequest) (admin.ErasureResult, error) {
+	return admin.ErasureResult{}, engine.ErrNotFound
 }
 
 func (stubOperator) Report() *report.Report { return nil }
 
-func (stubOperator) Items(canonical.Kind) ([]admin.ConfigEntry, error) { return nil, nil }
+func (stubOperator) ConfigEntries(canonical.Collection) ([]admin.ConfigEntry, error) { return nil, nil }
 
-func (stubOperator) Item(canonical.Ref) (*admin.ConfigEntry, error) { return nil, engine.ErrNotFound }
-
-func (stubOperator) ChangeItem(*admin.ConfigEntryChange) (*admin.ConfigEntryChanged, error) {
+func (stubOperator) ConfigEntry(canonical.EntryRef) (*admin.ConfigEntry, error) {
 	return nil, engine.ErrNotFound
 }
 
-func (stubOperator) History(admin.HistoryQuery) (*admin.HistoryPage, error) {
-	return &admin.HistoryPage{}, nil
+func (stubOperator) ChangeConfigEntry(*admin.ConfigEntryChange) (*admin.ConfigEntryChangeResult, error) {
+	return nil, engine.ErrNotFound
+}
+
+func (stubOperator) History(admin.ConfigHistoryQuery) (*admin.ConfigHistoryPage, error) {
+	return &admin.ConfigHistoryPage{}, nil
 }
 
 func (stubOperator) SuppressionLists() ([]admin.SuppressionList, error) { return nil, nil }
 
-func (stubOperator) Upload(*admin.Upload) (*admin.Uploaded, error) { return nil, engine.ErrNotFound }
+func (stubOperator) Upload(*admin.SuppressionUpload) (*admin.SuppressionUploadResult, error) {
+	return nil, engine.ErrNotFound
+}
 
-func (stubOperator) BackUp() bool { return false }
+func (stubOperator) RequestBackupNow() bool { return false }
 
-func (stubOperator) Backup() admin.Backup { return admin.Backup{} }
+func (stubOperator) Backup() admin.BackupStatus { return admin.BackupStatus{} }
 
-func (stubOperator) Standing() admin.ProcessStatus { return admin.ProcessStatus{} }
+func (stubOperator) ProcessStatus() admin.ProcessStatus { return admin.ProcessStatus{} }
 
 func (stubOperator) Now() int64 { return time.Now().UnixNano() }
 
@@ -81,7 +85,9 @@ func (stubOperator) Statement(ledger.Party, ledger.Period) (*ledger.Statement, e
 	return nil, engine.ErrNotFound
 }
 
-func (stubOperator) Entries(*ledger.Statement) (admin.Entries, error) { return nil, engine.ErrNotFound }
+func (stubOperator) Entries(*ledger.Statement) (admin.StatementEntryIterator, error) {
+	return nil, engine.ErrNotFound
+}
 
 // serveAdmin serves the admin API of a process without an engine, and returns its address.
 func serveAdmin(t *testing.T) string {

@@ -85,20 +85,20 @@ func (s *Server) handleAvailabilityPing(ctx *fasthttp.RequestCtx, id market.Requ
 	sendAnswer(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, r.out)
 }
 
-func (r *scratch) fillPingRequest(supplier *market.Supplier, id market.RequestID, received int64) {
+func (r *scratch) fillPingRequest(supplier *market.Supplier, id market.RequestID, receivedNanos int64) {
 	r.ping = engine.PingRequest{
 		Supplier: supplier, Members: r.object.Members(), Body: r.body, Key: r.key, BadKey: r.badKey,
-		Test: r.test, BadTest: r.badTest, Request: id, Received: received, Hops: r.hops,
+		Test: r.test, BadTest: r.badTest, Request: id, Received: receivedNanos, Hops: r.hops,
 	}
 }
 
 // authenticateSupplier returns the supplier to which the request's token belongs; the token
-// must have the scope. It rejects a buyer's token with buyerError. If ok is false, it has
+// must have the scope. It rejects a buyer's token with errorForBuyer. If ok is false, it has
 // already sent an error.
-func (s *Server) authenticateSupplier(ctx *fasthttp.RequestCtx, id market.RequestID, scope event.TokenScopes, buyerError httperror.Error) (supplier *market.Supplier, ok bool) {
+func (s *Server) authenticateSupplier(ctx *fasthttp.RequestCtx, id market.RequestID, scope event.TokenScopes, errorForBuyer httperror.Error) (supplier *market.Supplier, ok bool) {
 	who, bad := s.authenticateBearer(ctx, scope)
 	if bad.Status == 0 && who.supplier == nil {
-		bad = buyerError
+		bad = errorForBuyer
 	}
 	if bad.Status != 0 {
 		s.sendAuthenticationError(ctx, id, bad)
@@ -116,19 +116,19 @@ func appendPingAnswer(body []byte, a *engine.PingAnswer) []byte {
 		body = append(append(body, `,"bid":null,"reject_reason":"`...), a.Reason.String()...)
 		return append(append(append(body, `","reject_detail":"`...), rejectionText(a.Reason)...), `"}`...)
 	}
-	body = wire.AppendPrice(append(body, `,"bid":{`...), a.Amount, a.Currency)
+	body = wire.AppendPriceMembers(append(body, `,"bid":{`...), a.Amount, a.Currency)
 	body = a.Token.AppendTo(append(body, `,"bid_token":"`...))
 	body = wire.AppendUnquotedTime(append(body, `","valid_until":"`...), a.ValidUntil)
-	return appendPassedFilters(append(body, `"}`...), a.Passed)
+	return appendPassedFiltersAndEnd(append(body, `"}`...), a.Passed)
 }
 
-// appendPassedFilters appends the list of filters that the lead passed, if there is one, and
+// appendPassedFiltersAndEnd appends the list of filters that the lead passed, if there is one, and
 // the end of the JSON object. Auctions of earlier versions have no such list.
-func appendPassedFilters(body []byte, met market.FiltersPassed) []byte {
-	if met == 0 {
+func appendPassedFiltersAndEnd(body []byte, passed market.PassedConditionSet) []byte {
+	if passed == 0 {
 		return append(body, '}')
 	}
-	return append(met.AppendJSON(append(body, `,"buyer_filters_passed":`...)), '}')
+	return append(passed.AppendJSON(append(body, `,"buyer_filters_passed":`...)), '}')
 }
 
 // appendAvailabilityAnswer appends the JSON answer to POST /api/v1/ping: all offers with buyers
@@ -149,7 +149,7 @@ func appendAvailabilityAnswer(body []byte, a *engine.PingAnswer) []byte {
 			body = append(body, ',')
 		}
 		body = escape.AppendJSONString(append(body, `{"buyer_id":`...), []byte(offer.Buyer))
-		body = wire.AppendPrice(append(body, ','), offer.Amount, offer.Currency)
+		body = wire.AppendPriceMembers(append(body, ','), offer.Amount, offer.Currency)
 		body = wire.AppendUnquotedTime(append(body, `,"valid_until":"`...), offer.ValidUntil)
 		body = append(body, `"}`...)
 	}

@@ -93,7 +93,7 @@ func TestSaleAnswers(t *testing.T) {
 // TestEveryReasonIsExplained: a seller is never told a bare code, and no two
 // reasons in the same words.
 func TestEveryReasonIsExplained(t *testing.T) {
-	said := map[string]market.Reason{}
+	said := map[string]market.UnsoldReason{}
 	for reason := market.ReasonNoBuyer; reason <= market.ReasonLoop; reason++ {
 		text := rejectionText(reason)
 		if other, twice := said[text]; text == "" || twice {

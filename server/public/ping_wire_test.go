@@ -310,14 +310,16 @@ func TestOneBucketOfPings(t *testing.T) {
 	h := holding(t)
 	slow := h.token("slow", "")
 	supplier := (*h.suppliers.Load())[h.ref("sup_slow")]
-	drain := func(l *tokenBuckets) { (*l.buckets.Load())[supplier.Ref].takeTokens(1, time.Unix(0, h.clock.Now())) }
+	drain := func(l *tokenBucketsByOwner) {
+		(*l.buckets.Load())[supplier.Ref].takeTokens(1, time.Unix(0, h.clock.Now()))
+	}
 	ping := func() *heard { return h.ping(slow, "k", "{") }
 	ask := func() *heard { return h.ask("slow", "{") }
 	post := func() *heard { return h.post(slow, "k", "{") }
 	for _, row := range []struct {
 		what         string
 		call         func() *heard
-		own, another *tokenBuckets
+		own, another *tokenBucketsByOwner
 	}{{"a ping", ping, &h.pingLimits, &h.postLimits}, {"a question", ask, &h.pingLimits, &h.postLimits}, {"a post", post, &h.postLimits, &h.pingLimits}} {
 		drain(row.own)
 		a := row.call()
@@ -333,7 +335,7 @@ func TestOneBucketOfPings(t *testing.T) {
 }
 
 // ref is a supplier's number.
-func (h *house) ref(id market.SupplierID) market.Ref {
+func (h *house) ref(id market.SupplierID) market.PermanentNumber {
 	for ref, supplier := range *h.suppliers.Load() {
 		if supplier.ID == id {
 			return ref

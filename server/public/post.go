@@ -41,11 +41,11 @@ func (s *Server) handlePost(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	s.opt.Meter.CountPhases(metrics.RoutePost, &r.timings, s.clock.Now())
 }
 
-func (r *scratch) fillPostRequest(seller *market.Supplier, id market.RequestID, received int64) {
+func (r *scratch) fillPostRequest(seller *market.Supplier, id market.RequestID, receivedNanos int64) {
 	r.lead.parseAndFlatten(&r.object)
 	r.post = engine.PostRequest{
 		Supplier: seller, Lead: r.lead.members, Faults: r.lead.faults, Body: r.body, Key: r.key, BadKey: r.badKey,
-		Test: r.test, BadTest: r.badTest, Request: id, Received: received,
+		Test: r.test, BadTest: r.badTest, Request: id, Received: receivedNanos,
 	}
 	r.post.Auction, _ = r.object.Lookup("auction_id")
 	r.post.Token, _ = r.object.Lookup("bid_token")
@@ -63,6 +63,6 @@ func appendPostAnswer(body []byte, a *engine.SaleAnswer) []byte {
 	}
 	body = a.Lead.AppendTo(append(body, `,"id":"`...))
 	body = escape.AppendJSONString(append(body, `","status":"ACCEPTED","buyer_id":`...), []byte(a.Buyer))
-	body = wire.AppendPrice(append(body, `,"price":{`...), a.Payout, a.Currency)
+	body = wire.AppendPriceMembers(append(body, `,"price":{`...), a.Payout, a.Currency)
 	return append(body, "}}"...)
 }

@@ -6,15 +6,15 @@ import (
 	"pingpost/internal/strictjson"
 )
 
-// postLead is the parsed body of a post. members lists the fields of the lead and of its inner
+// parsedPostBody is the parsed body of a post. members lists the fields of the lead and of its inner
 // objects address and tcpa.
-type postLead struct {
+type parsedPostBody struct {
 	lead, address, tcpa strictjson.Object
-	members             []market.Member
+	members             []market.JSONMember
 	faults              []market.FieldError
 }
 
-func (p *postLead) release() {
+func (p *parsedPostBody) release() {
 	p.lead.Release()
 	p.address.Release()
 	p.tcpa.Release()
@@ -25,7 +25,7 @@ func (p *postLead) release() {
 // parseAndFlatten parses the objects in a post's body, and lists the lead's members, followed
 // by those of its address and tcpa. A member that should be an object but is not becomes a
 // field error. A missing object counts as empty.
-func (p *postLead) parseAndFlatten(body *strictjson.Object) {
+func (p *parsedPostBody) parseAndFlatten(body *strictjson.Object) {
 	p.release()
 	p.parseInnerObject(body, "lead", "lead", &p.lead)
 	p.parseInnerObject(&p.lead, "address", "lead.address", &p.address)
@@ -41,24 +41,24 @@ func (p *postLead) parseAndFlatten(body *strictjson.Object) {
 	p.addInnerMembers(&p.tcpa, "lead.tcpa.")
 }
 
-func (p *postLead) parseInnerObject(outer *strictjson.Object, name, path string, inner *strictjson.Object) {
+func (p *parsedPostBody) parseInnerObject(outer *strictjson.Object, name, path string, inner *strictjson.Object) {
 	m, ok := outer.Lookup(name)
 	if !outer.ParseMember(m, inner) && ok && m.Kind != market.JSONNull {
 		p.faults = append(p.faults, market.FieldError{Field: path, Code: errcode.FieldWrongType, Expected: "an object"})
 	}
 }
 
-// addInnerMembers adds the members of the object inner (address or tcpa) to the list. at is the
+// addInnerMembers adds the members of the object inner (address or tcpa) to the list. innerPath is the
 // path of inner.
 //
 // It skips members that belong elsewhere. For example, the phone number in tcpa is the one with
 // the consent, and not the lead's. A member that may be in either place counts only if the lead
 // itself does not have it.
-func (p *postLead) addInnerMembers(inner *strictjson.Object, at string) {
+func (p *parsedPostBody) addInnerMembers(inner *strictjson.Object, innerPath string) {
 	for _, m := range inner.Members() {
 		name := string(m.Name)
-		switch path := market.PostPath(name); {
-		case path == at+name:
+		switch path := market.PathInPost(name); {
+		case path == innerPath+name:
 		case path != "lead."+name || belongsToLeadOnly(name):
 			continue
 		default:

@@ -22,7 +22,7 @@ func opened(body string) (*scratch, bool) {
 }
 
 // told is members as a person reads them.
-func told(members ...market.Member) string {
+func told(members ...market.JSONMember) string {
 	var texts []string
 	for _, m := range members {
 		texts = append(texts, string(m.Name)+"="+string(m.Text))
@@ -93,7 +93,7 @@ func TestRoomsForget(t *testing.T) {
 		}
 	}
 	r.release()
-	if len(r.lead.members) > 0 || slices.ContainsFunc(r.lead.members[:cap(r.lead.members)], func(m market.Member) bool { return m.Text != nil }) {
+	if len(r.lead.members) > 0 || slices.ContainsFunc(r.lead.members[:cap(r.lead.members)], func(m market.JSONMember) bool { return m.Text != nil }) {
 		t.Error("a room that is given back holds a lead")
 	}
 }
@@ -114,7 +114,7 @@ func FuzzOpenLead(f *testing.F) {
 		if !ok {
 			return
 		}
-		got := map[string]market.Member{}
+		got := map[string]market.JSONMember{}
 		for _, m := range r.post.Lead {
 			got[string(m.Name)] = m
 		}
@@ -182,7 +182,7 @@ func objectIn(t *testing.T, text []byte, name string) (inner object, raw []byte)
 	return inner, raw
 }
 
-func same(m market.Member, raw json.RawMessage) bool {
+func same(m market.JSONMember, raw json.RawMessage) bool {
 	if m.Kind != market.JSONString {
 		return bytes.Equal(raw, m.Text)
 	}

@@ -13,26 +13,26 @@ import (
 	"pingpost/server/request"
 )
 
-// handle answers every request to the public address. It reads the body, finds the route, and
+// handleRequest answers every request to the public address. It reads the body, finds the route, and
 // calls its handler. It also counts, traces and, after a panic, answers the request.
-func (s *Server) handle(ctx *fasthttp.RequestCtx) {
+func (s *Server) handleRequest(ctx *fasthttp.RequestCtx) {
 	begun, id := s.clock.Now(), s.engine.NewRequestID()
 	ctx.Response.Header.DisableNormalizing() // header names keep the spelling of the contract
 	on := metrics.RouteNone
-	traced := s.beginTrace(&ctx.Request.Header, id, begun)
+	traced := s.beginTraceIfRequested(&ctx.Request.Header, id, begun)
 	defer func() { // also counts and traces a panic under its route
 		if cause := recover(); cause != nil {
 			httperror.WritePanic(ctx, id, cause, s.opt.Logger)
 		}
-		connection.CloseIfUnauthenticated(ctx)
+		connection.CloseUnauthenticatedIfHalfFull(ctx)
 		ended := s.clock.Now()
 		s.opt.Meter.CountAnswer(on, &ctx.Response, ended-begun)
 		s.endTrace(traced, on, &ctx.Response, ended)
 	}()
-	r := newScratch()
-	r.timings = metrics.Timings{Begun: begun, Trace: traced}
-	r.readRequestHeaders(&ctx.Request.Header)
-	if bad := request.CheckHead(ctx); bad.Status != 0 {
+	r := takeScratchFromPool()
+	r.timings = metrics.RequestTimings{Begun: begun, Trace: traced}
+	r.copyRequestHeaders(&ctx.Request.Header)
+	if bad := request.CheckHeadUnambiguous(ctx); bad.Status != 0 {
 		r.release()
 		httperror.Write(ctx, id, bad)
 		connection.CloseAfterAnswer(ctx, bad)
@@ -42,13 +42,13 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	} else {
 		to := s.matchRoute(request.TargetPath(&ctx.Request.Header))
 		on = to.on
-		s.dispatch(ctx, id, r, readErr, &to)
+		s.dispatchAndReleaseScratch(ctx, id, r, readErr, &to)
 	}
 }
 
-// handler answers requests on one route. read is the error of reading the body, if any. The
+// routeHandler answers requests on one route. read is the error of reading the body, if any. The
 // caller releases r, except for ingest, which releases r before it waits for the log.
-type handler func(s *Server, ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error)
+type routeHandler func(s *Server, ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error)
 
 // route describes how a path is handled. subject is the path of a document, or the id in the
 // path of a lead, in memory of the library. The handler answers a malformed id like an unknown
@@ -57,18 +57,18 @@ type route struct {
 	on      metrics.Route
 	method  string
 	head    bool // also accepts HEAD
-	handle  handler
+	handle  routeHandler
 	subject []byte
 }
 
-// dispatch calls the route's handler and then releases the scratch memory r. After a panic it
+// dispatchAndReleaseScratch calls the route's handler and then releases the scratch memory r. After a panic it
 // does not release r, because another goroutine may still use it.
-func (s *Server) dispatch(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error, to *route) {
-	if checkMethod(ctx, id, to) {
+func (s *Server) dispatchAndReleaseScratch(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error, to *route) {
+	if checkRouteAndMethod(ctx, id, to) {
 		r.pathParam = to.subject
 		to.handle(s, ctx, id, r, readErr)
 		if s.deprecations != nil {
-			s.deprecations.WriteHeaders(ctx, to.method, to.documentPath())
+			s.deprecations.WriteHeaders(ctx, to.method, to.pathInOpenAPI())
 		}
 		if to.on == metrics.RouteIngest {
 			return
@@ -77,9 +77,9 @@ func (s *Server) dispatch(ctx *fasthttp.RequestCtx, id market.RequestID, r *scra
 	r.release()
 }
 
-// checkMethod reports whether the path exists and allows the request's method. If not, it has
+// checkRouteAndMethod reports whether the path exists and allows the request's method. If not, it has
 // already sent a 404 or 405.
-func checkMethod(ctx *fasthttp.RequestCtx, id market.RequestID, to *route) bool {
+func checkRouteAndMethod(ctx *fasthttp.RequestCtx, id market.RequestID, to *route) (allowed bool) {
 	switch {
 	case to.on == metrics.RouteNone:
 		httperror.Write(ctx, id, httperror.NotFound)
@@ -92,9 +92,9 @@ func checkMethod(ctx *fasthttp.RequestCtx, id market.RequestID, to *route) bool 
 	return false
 }
 
-// documentPath returns the route's path as the OpenAPI document spells it, such as
+// pathInOpenAPI returns the route's path as the OpenAPI document spells it, such as
 // /v1/leads/{id}.
-func (t *route) documentPath() string {
+func (t *route) pathInOpenAPI() string {
 	if t.on == metrics.RouteDocument {
 		return string(t.subject)
 	}
@@ -124,14 +124,14 @@ func (s *Server) matchRoute(path []byte) route {
 	case "/oauth/token":
 		return route{on: metrics.RouteToken, method: fasthttp.MethodPost, handle: (*Server).issueToken}
 	case pathStatuses:
-		return route{on: metrics.RouteStatuses, method: fasthttp.MethodPost, handle: (*Server).handleStatusReports}
+		return route{on: metrics.RouteStatuses, method: fasthttp.MethodPost, handle: (*Server).handleStatusReportBatch}
 	case "/v1/dev/seed":
 		if s.opt.Sandbox { // production has no such path
 			return route{on: metrics.RouteSeed, method: fasthttp.MethodPost, handle: (*Server).handleSeed}
 		}
 		return route{}
 	case apidocs.PathYAML, apidocs.PathJSON, apidocs.PathPage:
-		return route{on: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).sendDocument, subject: path}
+		return route{on: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).sendAPIDocument, subject: path}
 	}
 	return matchLeadPath(path)
 }
@@ -147,9 +147,9 @@ const (
 // matchLeadPath returns the route of a path that contains a lead's id, or the zero route.
 func matchLeadPath(path []byte) (to route) {
 	if subject, ok := bytes.CutPrefix(path, []byte(pathSuppliersLeads)); ok {
-		to = route{on: metrics.RouteSuppliersLead, method: fasthttp.MethodGet, handle: (*Server).sendLeadByKey, subject: subject}
+		to = route{on: metrics.RouteSuppliersLead, method: fasthttp.MethodGet, handle: (*Server).sendLeadToKeyOwner, subject: subject}
 	} else if subject, ok := bytes.CutPrefix(path, []byte(pathLeads)); ok {
-		to = route{on: metrics.RouteLead, method: fasthttp.MethodGet, handle: (*Server).sendLeadByToken, subject: subject}
+		to = route{on: metrics.RouteLead, method: fasthttp.MethodGet, handle: (*Server).sendLeadToTokenOwner, subject: subject}
 		if subject, ok := bytes.CutSuffix(subject, []byte(pathStatus)); ok {
 			to = route{on: metrics.RouteStatus, method: fasthttp.MethodPost, handle: (*Server).handleStatusReport, subject: subject}
 		}
@@ -160,9 +160,9 @@ func matchLeadPath(path []byte) (to route) {
 	return to
 }
 
-// handleReadError answers a request that the HTTP library could not read: malformed, too large
+// answerUnreadableRequest answers a request that the HTTP library could not read: malformed, too large
 // or too slow. The library then closes the connection.
-func (s *Server) handleReadError(ctx *fasthttp.RequestCtx, err error) {
+func (s *Server) answerUnreadableRequest(ctx *fasthttp.RequestCtx, err error) {
 	ctx.Response.Header.DisableNormalizing()
 	bad := request.ErrorOfFailedRead(err)
 	httperror.Write(ctx, s.engine.NewRequestID(), bad)

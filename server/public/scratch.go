@@ -24,17 +24,17 @@ type scratch struct {
 	out        []byte
 
 	object  strictjson.Object
-	lead    postLead
+	lead    parsedPostBody
 	ingest  engine.IngestRequest
 	ping    engine.PingRequest
 	post    engine.PostRequest
 	status  engine.StatusRequest
-	timings metrics.Timings
+	timings metrics.RequestTimings
 }
 
 var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
 
-func newScratch() *scratch { return scratchPool.Get().(*scratch) }
+func takeScratchFromPool() *scratch { return scratchPool.Get().(*scratch) }
 
 // maxPooledBody is the size in bytes above which the memory of a body does not go back to the
 // pool.
@@ -50,10 +50,10 @@ func (r *scratch) release() {
 	scratchPool.Put(r)
 }
 
-// readRequestHeaders copies the credential, the idempotency key and other headers before the
+// copyRequestHeaders copies the credential, the idempotency key and other headers before the
 // body is read. The trailer of a chunked body could change them later, because the library
 // merges its fields into the headers.
-func (r *scratch) readRequestHeaders(header *fasthttp.RequestHeader) {
+func (r *scratch) copyRequestHeaders(header *fasthttp.RequestHeader) {
 	credential := header.Peek("x-api-key")
 	r.credential = append(r.credential[:0], credential[:min(len(credential), maxKey+1)]...)
 	key, ok := readIdempotencyKey(header)

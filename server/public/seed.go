@@ -23,23 +23,23 @@ var (
 
 // handleSeed answers POST /v1/dev/seed in a sandbox with made-up leads for a supplier's tests.
 // Any token of a supplier suffices. Equal requests give equal leads. If the request names a
-// campaign, the leads are also sold there, and the answer has the results: see seedRun.
+// campaign, the leads are also sold there, and the answer has the results: see madeUpLeadSeller.
 func (s *Server) handleSeed(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
 	supplier, ok := s.authenticateSupplier(ctx, id, 0, errBuyersSeed)
 	if !ok || !s.checkLimitsAndBody(ctx, id, r, readErr, &s.seedLimits, supplier, received) {
 		return
 	}
-	order, faults := readSeedRequest(&r.object)
+	order, faults := readMadeUpLeadsRequest(&r.object)
 	if faults = append(faults, request.ParameterErrors(ctx)...); len(faults) > 0 {
 		httperror.Write(ctx, id, httperror.InvalidPayload, faults...)
 		return
 	}
-	if !s.seeds.acquire(supplier.Ref) {
+	if !s.seeds.acquireSlot(supplier.Ref) {
 		httperror.Write(ctx, id, errTooManyAnswers)
 		return
 	}
-	answer := &limitedAnswer{release: func() { s.seeds.release(supplier.Ref) }}
+	answer := &slotHoldingBody{release: func() { s.seeds.releaseSlot(supplier.Ref) }}
 	sent := false
 	defer func() {
 		if !sent {
@@ -49,8 +49,8 @@ func (s *Server) handleSeed(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	leads := fakedata.MakeLeads(order.Request)
 	var results []madeUpLeadResult
 	if order.campaign != "" {
-		run := &seedRun{server: s, supplier: supplier, order: &order, leads: leads, until: received + int64(runTime)}
-		if !run.sellLeads(ctx, id) {
+		run := &madeUpLeadSeller{server: s, supplier: supplier, order: &order, leads: leads, until: received + int64(runTime)}
+		if !run.sellAllLeads(ctx, id) {
 			return
 		}
 		results = run.results
@@ -67,7 +67,7 @@ const seededLead = 1536
 
 // appendSeedAnswer returns the JSON answer to a seed request: its parameters, the leads and, if
 // it names a campaign, the result of each lead.
-func appendSeedAnswer(order *seedRequest, leads []fakedata.Lead, results []madeUpLeadResult) []byte {
+func appendSeedAnswer(order *madeUpLeadsRequest, leads []fakedata.Lead, results []madeUpLeadResult) []byte {
 	body := make([]byte, 0, len(leads)*seededLead)
 	body = strconv.AppendInt(append(body, `{"count":`...), int64(order.Count), 10)
 	body = escape.AppendJSONString(append(body, `,"vertical":`...), []byte(order.Vertical))

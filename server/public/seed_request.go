@@ -22,23 +22,23 @@ const (
 // maxLabel is the greatest length of a vertical in characters. A ping has the same limit.
 const maxLabel = 255
 
-// seedRequest has the parsed parameters of a request for made-up leads.
-type seedRequest struct {
+// madeUpLeadsRequest has the parsed parameters of a request for made-up leads.
+type madeUpLeadsRequest struct {
 	fakedata.Request
 	campaign string // the campaign that receives the leads; empty: no campaign
 }
 
-// seedReader parses a request for made-up leads, and collects an error for each invalid field.
-type seedReader struct {
+// seedRequestParser parses a request for made-up leads, and collects an error for each invalid field.
+type seedRequestParser struct {
 	body   *strictjson.Object
 	faults []market.FieldError
 }
 
-func readSeedRequest(body *strictjson.Object) (order seedRequest, faults []market.FieldError) {
-	r := seedReader{body: body}
+func readMadeUpLeadsRequest(body *strictjson.Object) (order madeUpLeadsRequest, faults []market.FieldError) {
+	r := seedRequestParser{body: body}
 	order.Count = int(r.readInteger("count", "an integer from 100 to 1000", minSeeded, maxSeeded, nil))
 	order.Vertical = r.readText("vertical", "a string of 1 to 255 printable characters, such as auto_insurance", true)
-	order.State = r.readState()
+	order.State = r.readUSState()
 	usual := int64(defaultSeed)
 	order.Seed = r.readInteger("seed", "an integer of at most 64 bits", minSeed, maxSeed, &usual)
 	order.campaign = r.readText("campaign_id", "the id of a campaign", false)
@@ -50,26 +50,26 @@ const (
 	minSeed = -maxSeed - 1
 )
 
-func (r *seedReader) addError(field, code, expected string) {
+func (r *seedRequestParser) addFieldError(field, code, expected string) {
 	r.faults = append(r.faults, market.FieldError{Field: field, Code: code, Expected: expected})
 }
 
 // readMember returns the body's member with this name. ok is false if it is missing; if it is
 // required, that is recorded as a field error. expected describes a valid value.
-func (r *seedReader) readMember(name, expected string, required bool) (m market.Member, ok bool) {
+func (r *seedRequestParser) readMember(name, expected string, required bool) (m market.JSONMember, ok bool) {
 	m, ok = r.body.Lookup(name)
-	if ok && !m.IsMissing() {
+	if ok && !m.CountsAsMissing() {
 		return m, true
 	}
 	if required {
-		r.addError(name, errcode.FieldMissingRequired, expected)
+		r.addFieldError(name, errcode.FieldMissingRequired, expected)
 	}
 	return m, false
 }
 
 // readInteger returns an integer member, which must be between minimum and maximum. A missing
 // member gives *defaultValue, or a field error if defaultValue is nil.
-func (r *seedReader) readInteger(name, expected string, minimum, maximum int64, defaultValue *int64) int64 {
+func (r *seedRequestParser) readInteger(name, expected string, minimum, maximum int64, defaultValue *int64) int64 {
 	m, ok := r.readMember(name, expected, defaultValue == nil)
 	if !ok {
 		if defaultValue != nil {
@@ -85,7 +85,7 @@ func (r *seedReader) readInteger(name, expected string, minimum, maximum int64, 
 		code = errcode.FieldOutOfRange
 	}
 	if code != "" {
-		r.addError(name, code, expected)
+		r.addFieldError(name, code, expected)
 		return 0
 	}
 	return n
@@ -93,23 +93,23 @@ func (r *seedReader) readInteger(name, expected string, minimum, maximum int64, 
 
 // readText returns a text member of one line with at most maxLabel characters, or records a
 // field error.
-func (r *seedReader) readText(name, expected string, required bool) string {
+func (r *seedRequestParser) readText(name, expected string, required bool) string {
 	m, ok := r.readMember(name, expected, required)
 	switch {
 	case !ok:
 	case m.Kind != market.JSONString:
-		r.addError(name, errcode.FieldWrongType, expected)
+		r.addFieldError(name, errcode.FieldWrongType, expected)
 	case utf8.RuneCount(m.Text) > maxLabel:
-		r.addError(name, errcode.FieldTooLong, expected)
+		r.addFieldError(name, errcode.FieldTooLong, expected)
 	case bytes.ContainsFunc(m.Text, func(c rune) bool { return !unicode.IsPrint(c) }):
-		r.addError(name, errcode.FieldInvalidFormat, expected)
+		r.addFieldError(name, errcode.FieldInvalidFormat, expected)
 	default:
 		return string(m.Text)
 	}
 	return ""
 }
 
-func (r *seedReader) readState() market.USState {
+func (r *seedRequestParser) readUSState() market.USState {
 	const expected = "a two-letter US state code in capitals, such as CA"
 	m, ok := r.readMember("state", expected, true)
 	if !ok {
@@ -118,9 +118,9 @@ func (r *seedReader) readState() market.USState {
 	state := market.ParseUSState(m.Text)
 	switch {
 	case m.Kind != market.JSONString:
-		r.addError("state", errcode.FieldWrongType, expected)
+		r.addFieldError("state", errcode.FieldWrongType, expected)
 	case state == market.NoState:
-		r.addError("state", errcode.FieldInvalidFormat, expected)
+		r.addFieldError("state", errcode.FieldInvalidFormat, expected)
 	default:
 		return state
 	}

@@ -31,10 +31,10 @@ const (
 	maxRuns       = 4
 )
 
-type seedRun struct {
+type madeUpLeadSeller struct {
 	server   *Server
 	supplier *market.Supplier
-	order    *seedRequest
+	order    *madeUpLeadsRequest
 	leads    []fakedata.Lead
 	results  []madeUpLeadResult
 	until    int64 // Unix nanoseconds; no lead starts later
@@ -50,10 +50,10 @@ type madeUpLeadResult struct {
 	err    error
 }
 
-// sellLeads sends the made-up leads to the campaign, several at a time. If the first lead is
+// sellAllLeads sends the made-up leads to the campaign, several at a time. If the first lead is
 // rejected for a reason that concerns all of them, it rejects the whole request and returns
 // false.
-func (run *seedRun) sellLeads(ctx *fasthttp.RequestCtx, id market.RequestID) bool {
+func (run *madeUpLeadSeller) sellAllLeads(ctx *fasthttp.RequestCtx, id market.RequestID) (ok bool) {
 	s := run.server
 	if s.runs.Add(1) > maxRuns {
 		s.runs.Add(-1)
@@ -67,12 +67,12 @@ func (run *seedRun) sellLeads(ctx *fasthttp.RequestCtx, id market.RequestID) boo
 	}
 	run.next.Store(1)
 	run.sellLead(0, new(strictjson.Object))
-	if run.sendErrorForAllLeads(ctx, id, run.results[0].err) {
+	if run.sendErrorIfForAllLeads(ctx, id, run.results[0].err) {
 		return false
 	}
 	var sellers sync.WaitGroup
 	for range workersPerRun {
-		sellers.Go(run.sellNextLeads)
+		sellers.Go(run.sellLeadsUntilDone)
 	}
 	sellers.Wait()
 	if run.panicValue != nil {
@@ -81,9 +81,9 @@ func (run *seedRun) sellLeads(ctx *fasthttp.RequestCtx, id market.RequestID) boo
 	return true
 }
 
-// sendErrorForAllLeads answers with an error, and returns true, if err concerns all leads of the
+// sendErrorIfForAllLeads answers with an error, and returns true, if err concerns all leads of the
 // request: the supplier may not use the campaign, or the exchange accepts no leads.
-func (run *seedRun) sendErrorForAllLeads(ctx *fasthttp.RequestCtx, id market.RequestID, err error) bool {
+func (run *madeUpLeadSeller) sendErrorIfForAllLeads(ctx *fasthttp.RequestCtx, id market.RequestID, err error) (sent bool) {
 	var refusal *engine.Refusal
 	switch {
 	case err == nil:
@@ -105,10 +105,10 @@ func (run *seedRun) sendErrorForAllLeads(ctx *fasthttp.RequestCtx, id market.Req
 	return false
 }
 
-// sellNextLeads sells the next leads, one after the other, until all have started or the time is
+// sellLeadsUntilDone sells the next leads, one after the other, until all have started or the time is
 // over. It runs in several goroutines. It stores a panic for the request's goroutine, which
 // answers it.
-func (run *seedRun) sellNextLeads() {
+func (run *madeUpLeadSeller) sellLeadsUntilDone() {
 	defer func() {
 		if cause := recover(); cause != nil {
 			run.mu.Lock()
@@ -126,26 +126,26 @@ func (run *seedRun) sellNextLeads() {
 	}
 }
 
-// sellLead sends the lead with the index i to the engine, as if the supplier had ingested it.
+// sellLead sends the lead with the index leadIndex to the engine, as if the supplier had ingested it.
 // object is memory for parsing that the caller reuses.
-func (run *seedRun) sellLead(i int, object *strictjson.Object) {
+func (run *madeUpLeadSeller) sellLead(leadIndex int, object *strictjson.Object) {
 	s, order := run.server, run.order
-	body := run.leads[i].AppendIngest(make([]byte, 0, seededLead), order.campaign, string(run.supplier.ID))
+	body := run.leads[leadIndex].AppendIngest(make([]byte, 0, seededLead), order.campaign, string(run.supplier.ID))
 	if err := object.Parse(body); err != nil {
 		panic("BUG: a lead was made that is no JSON object: " + err.Error())
 	}
-	result := &run.results[i]
+	result := &run.results[leadIndex]
 	result.answer, result.err = s.engine.Ingest(&engine.IngestRequest{
-		Supplier: run.supplier, Members: object.Members(), Body: body, Key: order.idempotencyKey(i),
+		Supplier: run.supplier, Members: object.Members(), Body: body, Key: order.leadIdempotencyKey(leadIndex),
 		Request: s.engine.NewRequestID(), Received: s.clock.Now(),
 	})
 }
 
-// idempotencyKey returns the key under which the lead with the index i is ingested. It contains
+// leadIdempotencyKey returns the key under which the lead with the index leadIndex is ingested. It contains
 // spaces, so that it differs from every key in a header. It does not depend on the count, so
 // that a longer request continues a shorter one.
-func (o *seedRequest) idempotencyKey(i int) []byte {
-	return fmt.Appendf(nil, "seed %s %s %d %d %s", o.campaign, o.State, o.Seed, i, o.Vertical)
+func (o *madeUpLeadsRequest) leadIdempotencyKey(leadIndex int) []byte {
+	return fmt.Appendf(nil, "seed %s %s %d %d %s", o.campaign, o.State, o.Seed, leadIndex, o.Vertical)
 }
 
 // appendJSON appends the result as JSON, in the form of the answer to an ingest.
@@ -160,7 +160,7 @@ func (r *madeUpLeadResult) appendJSON(body []byte) []byte {
 		return append(body, `"}`...)
 	}
 	body = escape.AppendJSONString(append(body, `","status":"ACCEPTED","buyer_id":`...), []byte(a.Buyer))
-	body = wire.AppendPrice(append(body, `,"price":{`...), a.Payout, a.Currency)
+	body = wire.AppendPriceMembers(append(body, `,"price":{`...), a.Payout, a.Currency)
 	return append(body, "}}"...)
 }
 

@@ -72,7 +72,7 @@ func TestSeedOrder(t *testing.T) {
 			if err := object.Parse([]byte(row.body)); err != nil {
 				t.Fatal(err)
 			}
-			_, faults := readSeedRequest(&object)
+			_, faults := readMadeUpLeadsRequest(&object)
 			var got []string
 			for _, fault := range faults {
 				got = append(got, fault.Field+" "+fault.Code)
@@ -89,8 +89,8 @@ func TestSeedOrder(t *testing.T) {
 	if err := object.Parse([]byte(`{"count":250,"vertical":"solar","state":"TX","campaign_id":"cmp"}`)); err != nil {
 		t.Fatal(err)
 	}
-	want := seedRequest{fakedata.Request{Count: 250, Vertical: "solar", State: market.ParseUSState([]byte("TX")), Seed: 1}, "cmp"}
-	if got, faults := readSeedRequest(&object); got != want || len(faults) > 0 {
+	want := madeUpLeadsRequest{fakedata.Request{Count: 250, Vertical: "solar", State: market.ParseUSState([]byte("TX")), Seed: 1}, "cmp"}
+	if got, faults := readMadeUpLeadsRequest(&object); got != want || len(faults) > 0 {
 		t.Errorf("%+v, %+v", got, faults)
 	}
 }
@@ -207,14 +207,14 @@ func TestSeedIsLimited(t *testing.T) {
 // TestSeedEnds checks that no lead starts after the time limit or during a shutdown, and
 // that the answer says so for each lead.
 func TestSeedEnds(t *testing.T) {
-	for name, end := range map[string]func(d *testServer, run *seedRun){
-		"late":     func(d *testServer, run *seedRun) { run.until = d.clock.Now() },
-		"stopping": func(d *testServer, _ *seedRun) { d.draining.Store(true) },
+	for name, end := range map[string]func(d *testServer, run *madeUpLeadSeller){
+		"late":     func(d *testServer, run *madeUpLeadSeller) { run.until = d.clock.Now() },
+		"stopping": func(d *testServer, _ *madeUpLeadSeller) { d.draining.Store(true) },
 	} {
 		d := nursery(t)
-		run := &seedRun{server: d.Server, leads: make([]fakedata.Lead, 3), results: make([]madeUpLeadResult, 3), until: d.clock.Now() + int64(time.Hour)}
+		run := &madeUpLeadSeller{server: d.Server, leads: make([]fakedata.Lead, 3), results: make([]madeUpLeadResult, 3), until: d.clock.Now() + int64(time.Hour)}
 		end(d, run)
-		run.sellNextLeads()
+		run.sellLeadsUntilDone()
 		if run.next.Load() != 0 || run.panicValue != nil {
 			t.Errorf("%s: %d leads were begun", name, run.next.Load())
 		}
@@ -246,29 +246,29 @@ func TestSeedEnds(t *testing.T) {
 // has no other effect.
 func TestSeedPanics(t *testing.T) {
 	d := nursery(t)
-	run := &seedRun{server: d.Server, supplier: &market.Supplier{}, order: &seedRequest{}, leads: make([]fakedata.Lead, 2), results: make([]madeUpLeadResult, 2), until: d.clock.Now() + int64(time.Hour)}
+	run := &madeUpLeadSeller{server: d.Server, supplier: &market.Supplier{}, order: &madeUpLeadsRequest{}, leads: make([]fakedata.Lead, 2), results: make([]madeUpLeadResult, 2), until: d.clock.Now() + int64(time.Hour)}
 	run.leads[0].Fields = []fakedata.Field{{Name: "rooms", Value: 1.5}}
-	run.sellNextLeads()
+	run.sellLeadsUntilDone()
 	if run.panicValue == nil {
 		t.Error("a field of no known form was sold")
 	}
 }
 
 func TestSeedKeys(t *testing.T) {
-	order := seedRequest{fakedata.Request{Count: 100, Vertical: "v", State: market.ParseUSState([]byte("CA")), Seed: 1}, "cmp"}
+	order := madeUpLeadsRequest{fakedata.Request{Count: 100, Vertical: "v", State: market.ParseUSState([]byte("CA")), Seed: 1}, "cmp"}
 	longer := order
 	longer.Count = 200
-	if a, b := string(order.idempotencyKey(7)), string(longer.idempotencyKey(7)); a != b {
+	if a, b := string(order.leadIdempotencyKey(7)), string(longer.leadIdempotencyKey(7)); a != b {
 		t.Errorf("%q and %q", a, b)
 	}
-	seen := map[string]string{string(order.idempotencyKey(7)): "the first"}
-	for name, change := range map[string]func(*seedRequest){
-		"vertical": func(o *seedRequest) { o.Vertical = "w" }, "state": func(o *seedRequest) { o.State++ },
-		"seed": func(o *seedRequest) { o.Seed++ }, "campaign": func(o *seedRequest) { o.campaign = "other" },
+	seen := map[string]string{string(order.leadIdempotencyKey(7)): "the first"}
+	for name, change := range map[string]func(*madeUpLeadsRequest){
+		"vertical": func(o *madeUpLeadsRequest) { o.Vertical = "w" }, "state": func(o *madeUpLeadsRequest) { o.State++ },
+		"seed": func(o *madeUpLeadsRequest) { o.Seed++ }, "campaign": func(o *madeUpLeadsRequest) { o.campaign = "other" },
 	} {
 		other := order
 		change(&other)
-		text := string(other.idempotencyKey(7))
+		text := string(other.leadIdempotencyKey(7))
 		if seen[text] != "" {
 			t.Errorf("another %s has the key of %s", name, seen[text])
 		}
@@ -279,7 +279,7 @@ func TestSeedKeys(t *testing.T) {
 			t.Errorf("a client can send the key %q", text)
 		}
 	}
-	if string(order.idempotencyKey(7)) == string(order.idempotencyKey(8)) {
+	if string(order.leadIdempotencyKey(7)) == string(order.leadIdempotencyKey(8)) {
 		t.Error("two leads have one key")
 	}
 }

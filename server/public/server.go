@@ -51,17 +51,17 @@ type Server struct {
 	engine       *engine.Engine
 	clock        *clock.Clock
 	http         *fasthttp.Server
-	suppliers    atomic.Pointer[map[market.Ref]*market.Supplier]
-	buyers       atomic.Pointer[map[market.Ref]*market.Buyer]
-	ingestLimits tokenBuckets
-	pingLimits   tokenBuckets // shared by /v1/ping and /api/v1/ping
-	byteLimits   tokenBuckets // body bytes of all requests of suppliers
-	postLimits   tokenBuckets
-	seedLimits   tokenBuckets
-	leadLimits   leadLimits
-	seeds        answerLimiter
-	batches      answerLimiter // answers to batches of reports
-	runs         atomic.Int32  // current runs of seeded leads
+	suppliers    atomic.Pointer[map[market.PermanentNumber]*market.Supplier]
+	buyers       atomic.Pointer[map[market.PermanentNumber]*market.Buyer]
+	ingestLimits tokenBucketsByOwner
+	pingLimits   tokenBucketsByOwner // shared by /v1/ping and /api/v1/ping
+	byteLimits   tokenBucketsByOwner // body bytes of all requests of suppliers
+	postLimits   tokenBucketsByOwner
+	seedLimits   tokenBucketsByOwner
+	leadLimits   leadRequestLimits
+	seeds        largeAnswerLimiter
+	batches      largeAnswerLimiter // answers to batches of reports
+	runs         atomic.Int32       // current runs of seeded leads
 	draining     atomic.Bool
 	limiter      atomic.Pointer[connection.Limiter]
 	authFailures *ratelimit.AuthFailureLimiter
@@ -76,10 +76,10 @@ func New(opt Options) *Server {
 	s := &Server{opt: opt, engine: opt.Engine, clock: opt.Clock, authFailures: ratelimit.NewAuthFailureLimiter(cmp.Or(opt.AuthFailures, defaultAuthFailures), opt.Meter, opt.Logger), deprecations: apidocs.LoadDeprecations(api.PublicYAML())}
 	s.documents = ratelimit.NewNetworkBuckets(cmp.Or(opt.Documents, defaultDocuments))
 	s.http = &fasthttp.Server{
-		Handler:               s.handle,
-		ErrorHandler:          s.handleReadError,
-		ExpectHandler:         s.expectContinue,
-		ConnState:             connection.TrackIdle,
+		Handler:               s.handleRequest,
+		ErrorHandler:          s.answerUnreadableRequest,
+		ExpectHandler:         s.decideExpectContinue,
+		ConnState:             connection.ResetScannerWhenIdle,
 		Name:                  "pingpost",
 		Concurrency:           2 * opt.Connections, // connection.Limiter sets the limit; a worker may outlive its connection
 		ReadBufferSize:        opt.Header,
@@ -98,19 +98,19 @@ func New(opt Options) *Server {
 		StreamRequestBody:            true,
 		DisablePreParseMultipartForm: true,
 	}
-	s.suppliers.Store(&map[market.Ref]*market.Supplier{})
-	s.buyers.Store(&map[market.Ref]*market.Buyer{})
+	s.suppliers.Store(&map[market.PermanentNumber]*market.Supplier{})
+	s.buyers.Store(&map[market.PermanentNumber]*market.Buyer{})
 	return s
 }
 
 // SetCatalog sets the suppliers and buyers that may send requests, with their rate limits. Call
 // it whenever a new configuration becomes active.
 func (s *Server) SetCatalog(catalog *market.Catalog) {
-	byRef := make(map[market.Ref]*market.Supplier, len(catalog.Suppliers))
+	byRef := make(map[market.PermanentNumber]*market.Supplier, len(catalog.Suppliers))
 	for _, supplier := range catalog.Suppliers {
 		byRef[supplier.Ref] = supplier
 	}
-	buyers := make(map[market.Ref]*market.Buyer, len(catalog.Buyers))
+	buyers := make(map[market.PermanentNumber]*market.Buyer, len(catalog.Buyers))
 	for _, buyer := range catalog.Buyers {
 		buyers[buyer.Ref] = buyer
 	}
@@ -129,8 +129,8 @@ func (s *Server) SetCatalog(catalog *market.Catalog) {
 // Serve accepts connections from the listener and answers requests until Shutdown. If Shutdown
 // was called before, it closes the listener and returns.
 func (s *Server) Serve(listener net.Listener) error {
-	c := connection.NewLimiter(listener, s.opt.Connections, s.opt.MaxConnsPerIP, s.engine.NewRequestID, s.opt.Meter.CountAcceptError)
-	c.TLS, c.IsProxy, c.OnFailedHandshake = s.opt.TLS, s.authFailures.IsProxy, s.opt.Meter.CountFailedHandshake
+	c := connection.NewLimiter(listener, s.opt.Connections, s.opt.MaxConnsPerIP, s.engine.NewRequestID, s.opt.Meter.ReportAcceptError)
+	c.TLS, c.IsProxy, c.OnFailedHandshake = s.opt.TLS, s.authFailures.IsTrustedProxy, s.opt.Meter.CountFailedHandshake
 	s.limiter.Store(c)
 	if s.draining.Load() {
 		c.MarkAccepting()
@@ -144,9 +144,9 @@ func (s *Server) Serve(listener net.Listener) error {
 // with a revoked key gets 401 and learns the reason.
 const defaultAuthFailures = 100
 
-// SetProxies sets the networks of trusted proxies. Call it whenever a new configuration becomes
+// SetTrustedProxies sets the networks of trusted proxies. Call it whenever a new configuration becomes
 // active.
-func (s *Server) SetProxies(proxies []netip.Prefix) { s.authFailures.SetProxies(proxies) }
+func (s *Server) SetTrustedProxies(proxies []netip.Prefix) { s.authFailures.SetTrustedProxies(proxies) }
 
 // closeSilentEvery is how often a shutdown closes connections that have sent no byte, because
 // new ones may just have been accepted.
@@ -167,7 +167,7 @@ func (s *Server) Shutdown() error {
 	defer tick.Stop()
 	for {
 		if c := s.limiter.Load(); c != nil {
-			c.CloseUnused()
+			c.CloseConnsWithoutInput()
 		}
 		select {
 		case err := <-ended:

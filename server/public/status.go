@@ -19,7 +19,7 @@ import (
 // handleStatusReport answers POST /v1/leads/{id}/status, by which a buyer reports the progress
 // of one lead that it bought, for example a return.
 func (s *Server) handleStatusReport(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
-	if !s.checkReportRequest(ctx, id, r, readErr) {
+	if !s.authenticateAndParseReports(ctx, id, r, readErr) {
 		return
 	}
 	lead, ok := market.ParseLeadID(string(r.pathParam))
@@ -28,7 +28,7 @@ func (s *Server) handleStatusReport(ctx *fasthttp.RequestCtx, id market.RequestI
 		return
 	}
 	r.status.Lead = lead
-	r.status.Reports = []engine.StatusReport{parseReport(&r.object)}
+	r.status.Reports = []engine.StatusReport{parseStatusReport(&r.object)}
 	r.status.Timings = r.timings.EnterEngine(s.clock.Now())
 	answer, err := s.engine.ReportStatus(&r.status)
 	r.timings.LeaveEngine(s.clock.Now())
@@ -41,28 +41,28 @@ func (s *Server) handleStatusReport(ctx *fasthttp.RequestCtx, id market.RequestI
 	sendAnswer(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, r.out)
 }
 
-// handleStatusReports answers POST /v1/leads/status, by which a buyer reports on many leads.
+// handleStatusReportBatch answers POST /v1/leads/status, by which a buyer reports on many leads.
 // Each report succeeds or fails on its own. The answer is 200 even if all fail.
-func (s *Server) handleStatusReports(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
+func (s *Server) handleStatusReportBatch(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	if readErr == httperror.BodyTooLarge {
 		readErr = errBatchTooLarge
 	}
-	if !s.checkReportRequest(ctx, id, r, readErr) {
+	if !s.authenticateAndParseReports(ctx, id, r, readErr) {
 		return
 	}
 	buyer := r.status.Buyer.Ref
-	if !s.batches.acquire(buyer) {
+	if !s.batches.acquireSlot(buyer) {
 		httperror.Write(ctx, id, errTooManyAnswers)
 		return
 	}
-	out := &limitedAnswer{release: func() { s.batches.release(buyer) }}
+	out := &slotHoldingBody{release: func() { s.batches.releaseSlot(buyer) }}
 	sent := false
 	defer func() {
 		if !sent {
 			out.release()
 		}
 	}()
-	r.parseReports()
+	r.parseReportBatch()
 	r.status.Timings = r.timings.EnterEngine(s.clock.Now())
 	answer, err := s.engine.ReportStatuses(&r.status)
 	r.timings.LeaveEngine(s.clock.Now())
@@ -85,9 +85,9 @@ func (s *Server) handleStatusReports(ctx *fasthttp.RequestCtx, id market.Request
 	sent = true
 }
 
-// checkReportRequest authenticates the buyer, applies its rate limit, parses the body, and
+// authenticateAndParseReports authenticates the buyer, applies its rate limit, parses the body, and
 // fills r.status for the engine. If it returns false, it has already sent an error.
-func (s *Server) checkReportRequest(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) bool {
+func (s *Server) authenticateAndParseReports(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) (ok bool) {
 	received := s.clock.Now()
 	buyer, ok := s.authenticateReporter(ctx, id)
 	if !ok {
@@ -110,7 +110,7 @@ func (s *Server) checkReportRequest(ctx *fasthttp.RequestCtx, id market.RequestI
 
 // authenticateReporter returns the buyer to which the request's token belongs; the token must
 // have the scope for reports. If it returns false, it has already sent an error.
-func (s *Server) authenticateReporter(ctx *fasthttp.RequestCtx, id market.RequestID) (*market.Buyer, bool) {
+func (s *Server) authenticateReporter(ctx *fasthttp.RequestCtx, id market.RequestID) (buyer *market.Buyer, ok bool) {
 	who, bad := s.authenticateBearer(ctx, 0)
 	switch {
 	case bad.Status != 0:
@@ -130,16 +130,16 @@ func (s *Server) authenticateReporter(ctx *fasthttp.RequestCtx, id market.Reques
 // leads. It sends no answer.
 func (s *Server) hasReportToken(header *fasthttp.RequestHeader) bool {
 	token, _ := readBearerToken(header)
-	credential, scopes, ok := s.findCredential(token)
-	if !ok || !scopes.Contains(event.ScopeWebhook) {
+	credential, scopes, ok := s.findCredentialOfToken(token)
+	if !ok || !scopes.ContainsAll(event.ScopeWebhook) {
 		return false
 	}
-	who, _ := s.ownerOfCredential(&credential)
+	who, _ := s.findSupplierOrBuyer(&credential)
 	return who.buyer != nil
 }
 
-// parseReport returns the members of one report's JSON object. The engine checks their values.
-func parseReport(object *strictjson.Object) (report engine.StatusReport) {
+// parseStatusReport returns the members of one report's JSON object. The engine checks their values.
+func parseStatusReport(object *strictjson.Object) (report engine.StatusReport) {
 	report.Lead, _ = object.Lookup("lead_id")
 	report.Status, _ = object.Lookup("status")
 	report.Reason, _ = object.Lookup("reason")
@@ -147,9 +147,9 @@ func parseReport(object *strictjson.Object) (report engine.StatusReport) {
 	return report
 }
 
-// parseReports parses the list of reports in a batch into r.status. If the batch is too long,
+// parseReportBatch parses the list of reports in a batch into r.status. If the batch is too long,
 // it reads one report more than allowed, and the engine rejects it.
-func (r *scratch) parseReports() {
+func (r *scratch) parseReportBatch() {
 	changes, there := r.object.Lookup("changes")
 	elements, ok := strictjson.ParseElements(changes, engine.MaxReports)
 	switch {
@@ -166,7 +166,7 @@ func (r *scratch) parseReports() {
 			r.status.Reports[i].NotObject = true
 			continue
 		}
-		r.status.Reports[i] = parseReport(&objects[i])
+		r.status.Reports[i] = parseStatusReport(&objects[i])
 	}
 }
 

@@ -213,7 +213,7 @@ func TestReportAThousand(t *testing.T) {
 }
 
 // empty takes all tokens of a bucket for an hour.
-func (m *aftermarket) empty(of *tokenBuckets, owner market.Ref) {
+func (m *aftermarket) empty(of *tokenBucketsByOwner, owner market.PermanentNumber) {
 	later := time.Unix(0, m.clock.Now()).Add(time.Hour)
 	for ok := true; ok; {
 		ok, _ = (*of.buckets.Load())[owner].takeTokens(1, later)

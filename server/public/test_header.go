@@ -31,8 +31,8 @@ func parseTestHeader(header *fasthttp.RequestHeader) (test, bad bool) {
 }
 
 // setTestHeader adds the test header to the answer if the request or its supplier is for tests.
-func (r *scratch) setTestHeader(ctx *fasthttp.RequestCtx, of *market.Supplier) {
-	if r.test || of.Test {
+func (r *scratch) setTestHeader(ctx *fasthttp.RequestCtx, supplier *market.Supplier) {
+	if r.test || supplier.Test {
 		ctx.Response.Header.Set(headerTest, "1")
 	}
 }

@@ -18,37 +18,37 @@ var tracedRoutes = [metrics.Routes]bool{
 	metrics.RouteIngest: true, metrics.RoutePing: true, metrics.RoutePost: true, metrics.RouteAvailability: true, metrics.RouteStatus: true, metrics.RouteStatuses: true,
 }
 
-// beginTrace returns the record of a request that is traced, or nil. It runs before the body is
+// beginTraceIfRequested returns the record of a request that is traced, or nil. It runs before the body is
 // read, because the body's trailer could replace headers.
-func (s *Server) beginTrace(header *fasthttp.RequestHeader, id market.RequestID, begun int64) *trace.Request {
+func (s *Server) beginTraceIfRequested(header *fasthttp.RequestHeader, id market.RequestID, begunNanos int64) *trace.Request {
 	if s.opt.Traces == nil {
 		return nil
 	}
-	return s.opt.Traces.BeginIfSampled(header.PeekAll(headerTrace), id, begun)
+	return s.opt.Traces.BeginIfSampled(header.PeekAll(headerTrace), id, begunNanos)
 }
 
 // endTrace completes the record of a traced request after its answer, and queues it for the
 // collector.
-func (s *Server) endTrace(r *trace.Request, on metrics.Route, answer *fasthttp.Response, ended int64) {
-	if r == nil || !tracedRoutes[on] {
+func (s *Server) endTrace(r *trace.Request, requestRoute metrics.Route, answer *fasthttp.Response, endedNanos int64) {
+	if r == nil || !tracedRoutes[requestRoute] {
 		return
 	}
-	r.Route, r.Status, r.Ended = metrics.RouteNames[on], answer.StatusCode(), ended
+	r.Route, r.Status, r.Ended = metrics.RouteNames[requestRoute], answer.StatusCode(), endedNanos
 	if r.Status >= fasthttp.StatusBadRequest {
 		r.Code = httperror.ErrorCodeInBody(answer.Body())
 	}
 	s.opt.Traces.End(r)
 }
 
-// traceSale records the result of an ingested lead in the request's trace. waited is the time
+// traceIngestedLead records an ingested lead's result in the trace. logWaitBegunNanos is the time
 // at which the wait for the log began, or 0 if there was no wait.
-func traceSale(l *metrics.Timings, a *engine.Answer, waited int64) {
+func traceIngestedLead(l *metrics.RequestTimings, a *engine.Answer, logWaitBegunNanos int64) {
 	r := l.Trace
 	if r == nil {
 		return
 	}
-	if waited != 0 {
-		r.AddCommit(waited, l.Left)
+	if logWaitBegunNanos != 0 {
+		r.AddCommit(logWaitBegunNanos, l.Left)
 	}
 	r.Lead, r.Campaign, r.Buyer, r.Replayed, r.Test = a.Lead, a.Campaign, a.Buyer, a.Replayed, a.Test
 	r.Outcome = "ACCEPTED"
@@ -59,12 +59,12 @@ func traceSale(l *metrics.Timings, a *engine.Answer, waited int64) {
 
 // tracePing records the result of a ping in the request's trace: bid, or no bid with the
 // reason.
-func tracePing(l *metrics.Timings, a *engine.PingAnswer, test bool) {
+func tracePing(l *metrics.RequestTimings, a *engine.PingAnswer, isTest bool) {
 	r := l.Trace
 	if r == nil {
 		return
 	}
-	r.Auction, r.Replayed, r.Test = a.Auction, a.Replayed, test
+	r.Auction, r.Replayed, r.Test = a.Auction, a.Replayed, isTest
 	r.Outcome = "bid"
 	if !a.Bid && len(a.Offers) == 0 {
 		r.Outcome, r.Reason = "no_bid", a.Reason.String()
@@ -72,15 +72,15 @@ func tracePing(l *metrics.Timings, a *engine.PingAnswer, test bool) {
 }
 
 // tracePost records the sale of a posted lead in the request's trace.
-func tracePost(l *metrics.Timings, a *engine.SaleAnswer, test bool) {
+func tracePost(l *metrics.RequestTimings, a *engine.SaleAnswer, isTest bool) {
 	if r := l.Trace; r != nil {
-		r.Lead, r.Buyer, r.Replayed, r.Test, r.Outcome = a.Lead, a.Buyer, a.Replayed, test, "ACCEPTED"
+		r.Lead, r.Buyer, r.Replayed, r.Test, r.Outcome = a.Lead, a.Buyer, a.Replayed, isTest, "ACCEPTED"
 	}
 }
 
 // traceReport records the result of a buyer's report in the request's trace. For a batch, lead
 // is zero, and it only records that the batch was accepted.
-func traceReport(l *metrics.Timings, a *engine.StatusAnswer, lead market.LeadID) {
+func traceReport(l *metrics.RequestTimings, a *engine.StatusAnswer, lead market.LeadID) {
 	r := l.Trace
 	if r == nil {
 		return

@@ -31,31 +31,31 @@ func NewAuthFailureLimiter(perSecond int, meter *metrics.Meter, logger *slog.Log
 	return &AuthFailureLimiter{buckets: NewNetworkBuckets(perSecond), rate: perSecond, meter: meter, logger: logger}
 }
 
-// LimitFailure returns the error with which to answer a failed authentication at the time now.
+// CountFailureAndSelectError returns the error with which to answer a failed authentication at the time nowNanos.
 // That is failure itself, or a 429 if the client's network has sent too many wrong credentials.
 // A missing credential does not count.
-func (w *AuthFailureLimiter) LimitFailure(ctx *fasthttp.RequestCtx, failure httperror.Error, now int64) httperror.Error {
+func (w *AuthFailureLimiter) CountFailureAndSelectError(ctx *fasthttp.RequestCtx, failure httperror.Error, nowNanos int64) httperror.Error {
 	if !failure.WrongCredential {
 		return failure
 	}
 	w.meter.CountWrongCredential()
 	from := clientaddr.NetworkOf(w.ClientAddress(ctx))
-	allowed, wait, end := w.buckets.Take(from, now)
+	allowed, wait, end := w.buckets.Take(from, nowNanos)
 	if allowed {
 		return failure
 	}
 	ctx.Response.Header.Del(httperror.HeaderChallenge)
-	httperror.SetRateHeaders(&ctx.Response.Header, w.rate, 0, float64(end)/1e9)
-	w.LogThrottled(from)
+	httperror.SetRateLimitHeaders(&ctx.Response.Header, w.rate, 0, float64(end)/1e9)
+	w.LogTooManyFailures(from)
 	return errTooManyGuesses.WithRetryAfter(wait)
 }
 
-// LogThrottled logs, at most once a minute, that a network has sent too many wrong credentials.
+// LogTooManyFailures logs, at most once a minute, that a network has sent too many wrong credentials.
 // The network comes from the connection or a trusted proxy, so the line contains no text of the
 // client.
-func (w *AuthFailureLimiter) LogThrottled(from netip.Prefix) {
-	if count, due := w.throttle.Count(); due {
+func (w *AuthFailureLimiter) LogTooManyFailures(network netip.Prefix) {
+	if count, due := w.throttle.CountEvent(); due {
 		w.logger.Warn("wrong credentials from one network exceed the limit and are answered 429; valid credentials still work",
-			"from", from.String(), "count", count)
+			"from", network.String(), "count", count)
 	}
 }

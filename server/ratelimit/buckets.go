@@ -42,23 +42,23 @@ func NewNetworkBuckets(perSecond int) *Buckets[netip.Prefix] {
 	return NewBuckets[netip.Prefix](time.Second/time.Duration(perSecond), perSecond)
 }
 
-// NewBuckets returns buckets that hold atOnce tokens and regain one token after each time
-// every.
-func NewBuckets[K comparable](every time.Duration, atOnce int) *Buckets[K] {
-	return &Buckets[K]{interval: every, capacity: every * time.Duration(atOnce), seed: maphash.MakeSeed()}
+// NewBuckets returns buckets that hold burst tokens and regain one token after each time
+// refillInterval.
+func NewBuckets[K comparable](refillInterval time.Duration, burst int) *Buckets[K] {
+	return &Buckets[K]{interval: refillInterval, capacity: refillInterval * time.Duration(burst), seed: maphash.MakeSeed()}
 }
 
-// Take takes a token from the bucket of the key from, at the time now in Unix nanoseconds. If
+// Take takes a token from the bucket of the key, at the time nowNanos in Unix nanoseconds. If
 // the bucket is empty, allowed is false, and wait is the time until the next token. wait is at
-// most one interval, so that a clock that was set back blocks clients no longer. full is the
+// most one interval, so that a clock that was set back blocks clients no longer. fullAtNanos is the
 // time at which the bucket is full again.
-func (s *Buckets[K]) Take(from K, now int64) (allowed bool, wait time.Duration, full int64) {
+func (s *Buckets[K]) Take(key K, nowNanos int64) (allowed bool, wait time.Duration, fullAtNanos int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one := s.findOrAddLocked(from)
-	one.full = min(one.full, now+int64(s.capacity))
-	next := max(one.full, now) + int64(s.interval)
-	if over := time.Duration(next-now) - s.capacity; over > 0 {
+	one := s.findOrAddLocked(key)
+	one.full = min(one.full, nowNanos+int64(s.capacity))
+	next := max(one.full, nowNanos) + int64(s.interval)
+	if over := time.Duration(next-nowNanos) - s.capacity; over > 0 {
 		return false, over, one.full
 	}
 	one.full = next
@@ -68,31 +68,31 @@ func (s *Buckets[K]) Take(from K, now int64) (allowed bool, wait time.Duration, 
 // Burst returns the number of tokens in a full bucket.
 func (s *Buckets[K]) Burst() int { return int(s.capacity / s.interval) }
 
-// Remaining returns how many tokens a bucket has at the time now if it is full again at the
-// time full.
-func (s *Buckets[K]) Remaining(now, full int64) int {
-	return int((s.capacity - time.Duration(max(0, full-now))) / s.interval)
+// Remaining returns how many tokens a bucket has at the time nowNanos if it is full again at the
+// time fullAtNanos.
+func (s *Buckets[K]) Remaining(nowNanos, fullAtNanos int64) int {
+	return int((s.capacity - time.Duration(max(0, fullAtNanos-nowNanos))) / s.interval)
 }
 
-// Refund gives a token back to the bucket of the key from, because the event that Take counted
+// Refund gives a token back to the bucket of the key, because the event that Take counted
 // does not count after all.
-func (s *Buckets[K]) Refund(from K) {
+func (s *Buckets[K]) Refund(key K) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.findOrAddLocked(from).full -= int64(s.interval)
+	s.findOrAddLocked(key).full -= int64(s.interval)
 }
 
-func (s *Buckets[K]) findOrAddLocked(from K) *bucket[K] {
-	set := &s.sets[maphash.Comparable(s.seed, from)%bucketSets]
+func (s *Buckets[K]) findOrAddLocked(key K) *bucket[K] {
+	set := &s.sets[maphash.Comparable(s.seed, key)%bucketSets]
 	first := &set[0]
 	for i := range set {
-		if set[i].key == from {
+		if set[i].key == key {
 			return &set[i]
 		}
 		if set[i].full < first.full {
 			first = &set[i]
 		}
 	}
-	*first = bucket[K]{key: from}
+	*first = bucket[K]{key: key}
 	return first
 }

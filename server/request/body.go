@@ -11,40 +11,40 @@ import (
 	"pingpost/server/httperror"
 )
 
-// ReadBody reads the request's body, appends it to memory and returns the result. A body over
-// limit bytes is an error. After an error the connection closes with the answer, because the
+// ReadBody reads the request's body, appends it to buffer and returns the result. A body over
+// maxBytes is an error. After an error the connection closes with the answer, because the
 // beginning of the next request is unknown.
-func ReadBody(ctx *fasthttp.RequestCtx, memory []byte, limit int) ([]byte, httperror.Error) {
+func ReadBody(ctx *fasthttp.RequestCtx, buffer []byte, maxBytes int) ([]byte, httperror.Error) {
 	stream := ctx.RequestBodyStream()
 	if stream == nil {
-		return memory, httperror.Error{}
+		return buffer, httperror.Error{}
 	}
 	length := ctx.Request.Header.ContentLength()
-	if length > limit {
-		return memory, drainTooLargeBody(ctx, stream)
+	if length > maxBytes {
+		return buffer, drainTooLargeBody(ctx, stream)
 	}
-	fields := CountHeaderFields(&ctx.Request.Header)
-	memory = slices.Grow(memory, max(length, minBuffer)+1)
+	fields := CountChunkedHeaderFields(&ctx.Request.Header)
+	buffer = slices.Grow(buffer, max(length, minBuffer)+1)
 	for {
-		if len(memory) == cap(memory) {
-			memory = slices.Grow(memory, cap(memory))
+		if len(buffer) == cap(buffer) {
+			buffer = slices.Grow(buffer, cap(buffer))
 		}
-		n, err := stream.Read(memory[len(memory):cap(memory)])
-		memory = memory[:len(memory)+n]
-		ended := errors.Is(err, io.EOF) && (length < 0 || len(memory) == length)
+		n, err := stream.Read(buffer[len(buffer):cap(buffer)])
+		buffer = buffer[:len(buffer)+n]
+		ended := errors.Is(err, io.EOF) && (length < 0 || len(buffer) == length)
 		if ended {
 			err = checkTrailer(ctx, fields)
 		}
 		switch {
-		case len(memory) > limit:
-			return memory, drainTooLargeBody(ctx, stream)
+		case len(buffer) > maxBytes:
+			return buffer, drainTooLargeBody(ctx, stream)
 		case ended && err == nil:
-			return memory, httperror.Error{}
+			return buffer, httperror.Error{}
 		case err == nil:
 		default:
 			bad := ErrorOfFailedRead(err)
 			connection.CloseAfterAnswer(ctx, bad)
-			return memory, bad
+			return buffer, bad
 		}
 	}
 }

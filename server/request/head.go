@@ -11,14 +11,14 @@ import (
 	"pingpost/server/httperror"
 )
 
-// checkHead rejects a head that can be read in two ways: a length beside chunks, an unknown
+// checkHeaderUnambiguous rejects a head that can be read in two ways: a length beside chunks, an unknown
 // transfer coding, a folded line, a header name with a space. Proxies disagree about these,
 // and a second request could hide between two readings. (The library rejects the others:
 // two lengths, or lengths that are not numbers.)
 //
 // It also rejects a repeated header that must be single, an unsupported HTTP version, an
 // invalid request target, and a line that ends in a bare line feed.
-func checkHead(header *fasthttp.RequestHeader) httperror.Error {
+func checkHeaderUnambiguous(header *fasthttp.RequestHeader) httperror.Error {
 	if bad := checkTarget(header.RequestURI()); bad.Status != 0 {
 		return bad
 	}
@@ -101,11 +101,11 @@ func ErrorOfFailedRead(err error) httperror.Error {
 	return httperror.Framing
 }
 
-// CheckHead returns an error for a request head that a proxy could read differently than this
+// CheckHeadUnambiguous returns an error for a request head that a proxy could read differently than this
 // server. It also considers line ends that the HTTP library no longer has.
-func CheckHead(ctx *fasthttp.RequestCtx) httperror.Error {
+func CheckHeadUnambiguous(ctx *fasthttp.RequestCtx) httperror.Error {
 	if connection.FromRequest(ctx).HasBareLineFeed(&ctx.Request.Header) {
 		return httperror.BareLineFeed
 	}
-	return checkHead(&ctx.Request.Header)
+	return checkHeaderUnambiguous(&ctx.Request.Header)
 }

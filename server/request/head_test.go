@@ -51,7 +51,7 @@ func TestJudgeHead(t *testing.T) {
 			t.Errorf("%q: %v", lines, err)
 			continue
 		}
-		if got := checkHead(&header) != (httperror.Error{}); got != want {
+		if got := checkHeaderUnambiguous(&header) != (httperror.Error{}); got != want {
 			t.Errorf("%q: %v, want %v", lines, got, want)
 		}
 	}
@@ -66,7 +66,7 @@ func TestVersions(t *testing.T) {
 			t.Errorf("%s: %v", version, err)
 			continue
 		}
-		if got := checkHead(&header).Status; got != want {
+		if got := checkHeaderUnambiguous(&header).Status; got != want {
 			t.Errorf("%s: %d, want %d", version, got, want)
 		}
 	}

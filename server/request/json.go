@@ -8,9 +8,9 @@ import (
 	"pingpost/server/httperror"
 )
 
-// MalformedJSON returns the error for a body that is not the expected JSON object.
-func MalformedJSON(what string) httperror.Error {
-	return httperror.New(400, errcode.MalformedJSON, what)
+// NewMalformedJSONError returns the error for a body that is not the expected JSON object.
+func NewMalformedJSONError(message string) httperror.Error {
+	return httperror.New(400, errcode.MalformedJSON, message)
 }
 
 // DescribeJSONError returns a sentence on why a body is not valid JSON. It does not quote the

@@ -10,7 +10,7 @@ import (
 // a charset.
 func IsJSON(contentType []byte) bool { return HasMediaType(contentType, httperror.TypeJSON) }
 
-func HasMediaType(contentType []byte, want string) bool {
+func HasMediaType(contentType []byte, mediaType string) bool {
 	kind, _, _ := bytes.Cut(contentType, []byte{';'})
-	return bytes.EqualFold(bytes.TrimSpace(kind), []byte(want))
+	return bytes.EqualFold(bytes.TrimSpace(kind), []byte(mediaType))
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// IsCrossOrigin reports whether a page of another origin made a browser send this changing
+// IsCrossOriginChange reports whether a page of another origin made a browser send this changing
 // request. Browsers add the password to requests of any page. It returns false for GET and
 // HEAD, because the page cannot read their answers.
-func IsCrossOrigin(header *fasthttp.RequestHeader) bool {
+func IsCrossOriginChange(header *fasthttp.RequestHeader) bool {
 	if header.IsGet() || header.IsHead() {
 		return false
 	}

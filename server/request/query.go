@@ -15,10 +15,10 @@ const (
 	maxParameterName = 64 // bytes of a parameter's name in an answer
 )
 
-// ParameterErrors returns an error for each query parameter that is not in known, and for each
+// ParameterErrors returns an error for each query parameter that is not in knownNames, and for each
 // that occurs twice. Ignoring an unknown parameter would be dangerous: a misspelt filter would
 // return all leads.
-func ParameterErrors(ctx *fasthttp.RequestCtx, known ...string) (faults []market.FieldError) {
+func ParameterErrors(ctx *fasthttp.RequestCtx, knownNames ...string) (faults []market.FieldError) {
 	if bytes.IndexByte(ctx.Request.Header.RequestURI(), '?') < 0 {
 		return nil
 	}
@@ -27,9 +27,9 @@ func ParameterErrors(ctx *fasthttp.RequestCtx, known ...string) (faults []market
 		seen[string(name)]++
 		var code, expected string
 		switch times := seen[string(name)]; {
-		case !containsName(known, name) && times == 1:
-			code, expected = errcode.FieldUnknownField, listParameters(known)
-		case containsName(known, name) && times == 2:
+		case !containsName(knownNames, name) && times == 1:
+			code, expected = errcode.FieldUnknownField, formatParameterList(knownNames)
+		case containsName(knownNames, name) && times == 2:
 			code, expected = errcode.FieldInvalidFormat, "given once"
 		default:
 			continue
@@ -52,7 +52,7 @@ func containsName(known []string, name []byte) bool {
 	return false
 }
 
-func listParameters(known []string) string {
+func formatParameterList(known []string) string {
 	if len(known) == 0 {
 		return "no query parameter"
 	}

@@ -80,9 +80,9 @@ func TargetHost(header *fasthttp.RequestHeader) []byte {
 	return header.Host()
 }
 
-// IsPlainPath reports whether the path contains no dots or double slashes that a proxy might
+// IsNormalizedPath reports whether the path contains no dots or double slashes that a proxy might
 // resolve. Escapes are allowed, because the admin API's paths contain names that need them.
-func IsPlainPath(ctx *fasthttp.RequestCtx) bool {
+func IsNormalizedPath(ctx *fasthttp.RequestCtx) bool {
 	path, err := url.PathUnescape(string(TargetPath(&ctx.Request.Header)))
 	return err == nil && path == string(ctx.Path())
 }

@@ -10,7 +10,7 @@ import (
 
 // NewTLSConfigs returns two TLS configurations for a test: one for a server on 127.0.0.1, and
 // one for a client that trusts this server.
-func NewTLSConfigs(t *testing.T) (ours, theirs *tls.Config) {
+func NewTLSConfigs(t *testing.T) (serverConfig, clientConfig *tls.Config) {
 	t.Helper()
 	made := httptest.NewTLSServer(http.NotFoundHandler())
 	defer made.Close()

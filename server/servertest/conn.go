@@ -19,7 +19,7 @@ import (
 
 const Password = "the-password"
 
-func StartServer(t *testing.T, serve func(net.Listener) error, shutdown func() error) string {
+func StartServer(t *testing.T, serve func(net.Listener) error, shutdown func() error) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -63,12 +63,12 @@ func Dial(t *testing.T, address string) *Conn {
 }
 
 // Send sends the text of a request and returns the next answer with its body.
-func (k *Conn) Send(text string) (status int, header http.Header, body string) {
+func (k *Conn) Send(rawRequest string) (status int, header http.Header, body string) {
 	k.t.Helper()
-	if _, err := io.WriteString(k, text); err != nil {
+	if _, err := io.WriteString(k, rawRequest); err != nil {
 		k.t.Fatal(err)
 	}
-	k.Unchecked.WriteString(text)
+	k.Unchecked.WriteString(rawRequest)
 	return k.ReadAnswer()
 }
 
@@ -102,23 +102,23 @@ func (k *Conn) IsClosed() bool {
 
 const BasicAuth = "Authorization: Basic b3A6dGhlLXBhc3N3b3Jk\r\n" // op:the-password
 
-// FormatRequest returns the text of an HTTP request. line is the method and path; headers has
+// FormatRequest returns the text of an HTTP request. methodAndPath is such as GET /x; headers has
 // one line each, ended by CR LF.
-func FormatRequest(line, headers, body string) string {
-	return fmt.Sprintf("%s HTTP/1.1\r\nHost: x\r\n%sContent-Length: %d\r\n\r\n%s", line, headers, len(body), body)
+func FormatRequest(methodAndPath, headers, body string) string {
+	return fmt.Sprintf("%s HTTP/1.1\r\nHost: x\r\n%sContent-Length: %d\r\n\r\n%s", methodAndPath, headers, len(body), body)
 }
 
-// SendAndReadAll sends a request without a body over a new connection, and returns the answer.
-func SendAndReadAll(t *testing.T, address, method, path string, headers ...string) (int, map[string][]string, string) {
+// SendOverNewConn sends a request without a body over a new connection, and returns the answer.
+func SendOverNewConn(t *testing.T, address, method, path string, headers ...string) (status int, header map[string][]string, body string) {
 	t.Helper()
 	return Dial(t, address).Send(method + " " + path + " HTTP/1.1\r\nHost: x\r\n" + strings.Join(append(headers, ""), "\r\n") + "\r\n")
 }
 
 // DialTLS opens a TLS connection to a server under test and completes the handshake.
-func DialTLS(t *testing.T, address string, theirs *tls.Config) *Conn {
+func DialTLS(t *testing.T, address string, clientConfig *tls.Config) *Conn {
 	t.Helper()
 	k := Dial(t, address)
-	conn := tls.Client(k.Conn, theirs)
+	conn := tls.Client(k.Conn, clientConfig)
 	if err := conn.Handshake(); err != nil {
 		t.Fatal(err)
 	}

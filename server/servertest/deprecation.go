@@ -12,9 +12,9 @@ import (
 
 // DeprecateAll marks every operation of an OpenAPI document as deprecated, with these extra
 // fields, and returns the resulting deprecations.
-func DeprecateAll(t *testing.T, document []byte, fields string) apidocs.Deprecations {
+func DeprecateAll(t *testing.T, document []byte, extraFields string) apidocs.Deprecations {
 	t.Helper()
-	marked := regexp.MustCompile(`(?m)^      operationId:.*$`).ReplaceAll(document, []byte("$0\n      deprecated: true\n"+fields))
+	marked := regexp.MustCompile(`(?m)^      operationId:.*$`).ReplaceAll(document, []byte("$0\n      deprecated: true\n"+extraFields))
 	return apidocs.LoadDeprecations(marked)
 }
 

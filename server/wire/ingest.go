@@ -17,7 +17,7 @@ func AppendIngestAnswer(body []byte, a *engine.Answer) []byte {
 	body = escape.AppendJSONString(append(body, `,"campaign_id":`...), []byte(a.Campaign))
 	if a.Accepted {
 		body = append(body, `,"price":{`...)
-		return append(AppendPrice(body, a.Payout, a.Currency), "}}}"...)
+		return append(AppendPriceMembers(body, a.Payout, a.Currency), "}}}"...)
 	}
 	body = append(body, `,"reason":"`...)
 	body = append(body, a.Reason.String()...)

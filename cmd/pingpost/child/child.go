@@ -41,9 +41,9 @@ const (
 	stopTimeout = 10 * time.Second
 )
 
-// Start starts this program as a child process with the given arguments and additional
-// environment variables. name names the process in messages and its output file.
-func (g *ProcessGroup) Start(name string, env []string, args ...string) (*Process, error) {
+// StartThisProgram starts this program as a child process with the given arguments and additional
+// environment variables. processName names the process in messages and its output file.
+func (g *ProcessGroup) StartThisProgram(processName string, extraEnv []string, args ...string) (*Process, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("cannot find the path of this program to start it again: %w", err)
@@ -51,7 +51,7 @@ func (g *ProcessGroup) Start(name string, env []string, args ...string) (*Proces
 	if g.exited == nil {
 		g.exited = make(chan error, 1)
 	}
-	c := &Process{name: name, Log: filepath.Join(g.Dir, name+".log"), done: make(chan struct{})}
+	c := &Process{name: processName, Log: filepath.Join(g.Dir, processName+".log"), done: make(chan struct{})}
 	out, err := os.Create(c.Log)
 	if err != nil {
 		return nil, err
@@ -59,26 +59,26 @@ func (g *ProcessGroup) Start(name string, env []string, args ...string) (*Proces
 	defer out.Close()
 	c.cmd = exec.Command(program, args...)
 	c.cmd.Stdout, c.cmd.Stderr = out, out
-	c.cmd.Env = append(os.Environ(), env...)
+	c.cmd.Env = append(os.Environ(), extraEnv...)
 	c.cmd.SysProcAttr = childAttributes()
 	if err := c.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("cannot start %s: %w", name, err)
+		return nil, fmt.Errorf("cannot start %s: %w", processName, err)
 	}
 	g.processes = append(g.processes, c)
 	go func() {
 		c.err = c.cmd.Wait()
 		close(c.done)
 		select {
-		case g.exited <- fmt.Errorf("process %s ended unexpectedly (%w); see its output in %s", name, describeExit(c.err), c.Log):
+		case g.exited <- fmt.Errorf("process %s ended unexpectedly (%w); see its output in %s", processName, nonNilExitError(c.err), c.Log):
 		default:
 		}
 	}()
 	return c, nil
 }
 
-// describeExit returns the error with which a process ended. If it ended without one, the
+// nonNilExitError returns the error with which a process ended. If it ended without one, the
 // result says so, because the process should not have ended.
-func describeExit(err error) error {
+func nonNilExitError(err error) error {
 	if err == nil {
 		return errors.New("without an error")
 	}
@@ -87,7 +87,7 @@ func describeExit(err error) error {
 
 // WaitForLine waits until the process prints a line that contains the text, and returns that
 // line. It fails if the process ends or takes longer than StartTimeout.
-func (c *Process) WaitForLine(ctx context.Context, text string) (string, error) {
+func (c *Process) WaitForLine(ctx context.Context, substring string) (line string, err error) {
 	limit := time.Now().Add(StartTimeout)
 	for {
 		ended := c.hasEnded() // before reading, so that the last output is read too
@@ -96,13 +96,13 @@ func (c *Process) WaitForLine(ctx context.Context, text string) (string, error) 
 			return "", err
 		}
 		for found := range strings.Lines(string(said)) {
-			if strings.Contains(found, text) && strings.HasSuffix(found, "\n") {
+			if strings.Contains(found, substring) && strings.HasSuffix(found, "\n") {
 				return found, nil
 			}
 		}
 		switch {
 		case ended:
-			return "", fmt.Errorf("process %s did not start (%w):\n%s", c.name, describeExit(c.err), strings.TrimSpace(string(said)))
+			return "", fmt.Errorf("process %s did not start (%w):\n%s", c.name, nonNilExitError(c.err), strings.TrimSpace(string(said)))
 		case time.Now().After(limit):
 			return "", fmt.Errorf("process %s did not start within %s; its output is in %s", c.name, StartTimeout, c.Log)
 		case !timer.WaitUntil(ctx, time.Now().Add(20*time.Millisecond)):
@@ -161,8 +161,8 @@ func (c *Process) terminateOrKill() error {
 }
 
 // WaitForExchange waits until the exchange in this process serves the tenant. It returns the
-// addresses for suppliers and buyers (public) and for operators (private).
-func (c *Process) WaitForExchange(ctx context.Context, tenant string) (public, private string, err error) {
+// host and port for suppliers and buyers (publicAddress) and the operators' URL (adminURL).
+func (c *Process) WaitForExchange(ctx context.Context, tenant string) (publicAddress, adminURL string, err error) {
 	text, err := c.WaitForLine(ctx, `"msg":"serving","tenant":"`+tenant+`"`)
 	if err != nil {
 		return "", "", err

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// asProgram in the environment makes the test binary the program that Start starts.
+// asProgram in the environment makes the test binary the program that StartThisProgram starts.
 const asProgram = "PINGPOST_TEST_AS_PROGRAM"
 
 // TestMain runs the tests, or a program with two commands: buyer runs until SIGTERM, and
@@ -41,7 +41,7 @@ func newGroup(t *testing.T) *ProcessGroup {
 
 func TestChildThatDoesNotStart(t *testing.T) {
 	h := newGroup(t)
-	c, err := h.Start("exchange", nil, "serve", "--config", filepath.Join(h.Dir, "gone.yaml"))
+	c, err := h.StartThisProgram("exchange", nil, "serve", "--config", filepath.Join(h.Dir, "gone.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestChildThatDoesNotStart(t *testing.T) {
 
 func TestChildIsLeftWaiting(t *testing.T) {
 	h := newGroup(t)
-	c, err := h.Start("buy_a", nil, "buyer", "--listen", "127.0.0.1:0")
+	c, err := h.StartThisProgram("buy_a", nil, "buyer", "--listen", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestChildIsLeftWaiting(t *testing.T) {
 // TestChildThatDies: the group reports a process that ends by itself.
 func TestChildThatDies(t *testing.T) {
 	h := newGroup(t)
-	c, err := h.Start("buy_a", []string{"PINGPOST_BUYER_TOKEN=secret"}, "buyer", "--listen", "127.0.0.1:0")
+	c, err := h.StartThisProgram("buy_a", []string{"PINGPOST_BUYER_TOKEN=secret"}, "buyer", "--listen", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestChildThatDies(t *testing.T) {
 func TestChildrenEndInOrder(t *testing.T) {
 	h := newGroup(t)
 	for _, name := range []string{"first", "second"} {
-		c, err := h.Start(name, nil, "buyer", "--listen", "127.0.0.1:0")
+		c, err := h.StartThisProgram(name, nil, "buyer", "--listen", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,8 +13,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// lineResult is the result of sending one line (lead) of the input file, after all attempts.
-type lineResult struct {
+// lineSendResult is the result of sending one line (lead) of the input file, after all attempts.
+type lineSendResult struct {
 	line  int
 	tries int
 	took  time.Duration // from the line's due time to the end of its last attempt
@@ -27,12 +27,12 @@ type lineResult struct {
 	requestID  string
 	body       []byte
 
-	lead  leadResult // of a 201
-	fault errorBody  // of an error
+	lead  leadInAnswer // of a 201
+	fault errorBody    // of an error
 }
 
-// leadResult is the lead in a successful answer (HTTP 201), whether sold or not.
-type leadResult struct {
+// leadInAnswer is the lead in a successful answer (HTTP 201), whether sold or not.
+type leadInAnswer struct {
 	ID       string `json:"id"`
 	Status   string `json:"status"`
 	Buyer    string `json:"buyer_id"`
@@ -60,7 +60,7 @@ const (
 
 // parseResponse stores the exchange's response in a. A 2xx answer without a lead's status is
 // an error, because it is not from a pingpost exchange.
-func (a *lineResult) parseResponse(res *http.Response, body []byte) {
+func (a *lineSendResult) parseResponse(res *http.Response, body []byte) {
 	a.status, a.body = res.StatusCode, body
 	a.requestID = res.Header.Get("X-Request-Id")
 	a.replayed = res.Header.Get("Idempotent-Replayed") == "true"
@@ -74,7 +74,7 @@ func (a *lineResult) parseResponse(res *http.Response, body []byte) {
 		return
 	}
 	var said struct {
-		Data leadResult `json:"data"`
+		Data leadInAnswer `json:"data"`
 	}
 	err := json.Unmarshal(body, &said)
 	if a.lead = said.Data; err == nil && a.lead.Status != statusAccepted && a.lead.Status != statusUnmatched {
@@ -87,26 +87,26 @@ func (a *lineResult) parseResponse(res *http.Response, body []byte) {
 
 // isFinal reports whether the answer is final, so that another attempt would get the same
 // one.
-func (a *lineResult) isFinal() bool {
+func (a *lineSendResult) isFinal() bool {
 	return a.err == nil && a.status != http.StatusTooManyRequests && a.status < 500
 }
 
-// answerFile is the file of --out, which gets every answer as a line of JSON. A nil
-// answerFile writes nothing.
-type answerFile struct {
+// answerFileWriter is the file of --out, which gets every answer as a line of JSON. A nil
+// answerFileWriter writes nothing.
+type answerFileWriter struct {
 	file io.WriteCloser
 	out  *bufio.Writer
 	json *json.Encoder
 	err  error
 }
 
-func newAnswerFile(file io.WriteCloser) *answerFile {
+func newAnswerFileWriter(file io.WriteCloser) *answerFileWriter {
 	out := bufio.NewWriter(file)
-	return &answerFile{file: file, out: out, json: json.NewEncoder(out)}
+	return &answerFileWriter{file: file, out: out, json: json.NewEncoder(out)}
 }
 
-// answerRecord is the answer to one line of the input, as answerFile writes it.
-type answerRecord struct {
+// answerFileRecord is the answer to one line of the input, as answerFileWriter writes it.
+type answerFileRecord struct {
 	Line      int             `json:"line"`
 	Status    int             `json:"status,omitempty"`
 	Tries     int             `json:"tries"`
@@ -117,11 +117,11 @@ type answerRecord struct {
 	Error     string          `json:"error,omitempty"`
 }
 
-func (f *answerFile) add(a *lineResult) {
+func (f *answerFileWriter) add(a *lineSendResult) {
 	if f == nil || f.err != nil {
 		return
 	}
-	kept := answerRecord{
+	kept := answerFileRecord{
 		Line: a.line, Status: a.status, Tries: a.tries, Millis: float64(a.took.Microseconds()) / 1000,
 		Replayed: a.replayed, RequestID: a.requestID,
 	}
@@ -134,7 +134,7 @@ func (f *answerFile) add(a *lineResult) {
 	f.err = f.json.Encode(kept)
 }
 
-func (f *answerFile) flushAndClose() error {
+func (f *answerFileWriter) flushAndClose() error {
 	if f == nil {
 		return nil
 	}

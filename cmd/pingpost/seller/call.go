@@ -20,7 +20,7 @@ import (
 
 // sellerFlags are the flags of ping and post that select the exchange and the credential.
 type sellerFlags struct {
-	client.TrustFlags
+	client.TLSTrustFlags
 	URL          string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"The exchange's address (${default})."`
 	Token        string `env:"PINGPOST_TOKEN" placeholder:"TOKEN" help:"A bearer token; better in the environment variable PINGPOST_TOKEN."`
 	ClientID     string `name:"client-id" env:"PINGPOST_CLIENT_ID" placeholder:"ID" help:"An OAuth client, for which the exchange issues a token."`
@@ -34,7 +34,7 @@ type sellerFlags struct {
 type sellerRequest struct {
 	flags      *sellerFlags
 	path       string
-	credential chosenCredential
+	credential credentialChoice
 	scope      string // of a token
 	apiKey     string
 	fields     map[string]any
@@ -76,26 +76,26 @@ func (c *sellerRequest) sendOnce(ctx context.Context) (*exchangeResponse, error)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Idempotency-Key", key)
-	client, err := c.newClientWithCredential(ctx, req)
+	client, err := c.newClientAndAddCredential(ctx, req)
 	if err != nil {
 		return nil, err
 	}
 	res, err := client.Do(req)
 	if err != nil {
-		return nil, describeNoAnswer(err, key)
+		return nil, newNoAnswerError(err, key)
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
-		return nil, describeNoAnswer(err, key)
+		return nil, newNoAnswerError(err, key)
 	}
 	return &exchangeResponse{res.StatusCode, res.Header, text, key, c.credential.note}, nil
 }
 
-// newClientWithCredential returns an HTTP client for the request req. It also adds the
+// newClientAndAddCredential returns an HTTP client for the request req. It also adds the
 // caller's credential. The client follows no redirects, so that the credential goes to no
 // other address.
-func (c *sellerRequest) newClientWithCredential(ctx context.Context, req *http.Request) (*http.Client, error) {
+func (c *sellerRequest) newClientAndAddCredential(ctx context.Context, req *http.Request) (*http.Client, error) {
 	f := c.flags
 	way, err := f.NewTransport()
 	if err != nil {
@@ -121,9 +121,9 @@ func (c *sellerRequest) newClientWithCredential(ctx context.Context, req *http.R
 	return client, nil
 }
 
-// describeNoAnswer returns the error for a request without an answer. It names the
+// newNoAnswerError returns the error for a request without an answer. It names the
 // idempotency key with which the user can repeat the request.
-func describeNoAnswer(err error, idempotencyKey string) error {
+func newNoAnswerError(err error, idempotencyKey string) error {
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) {
 		return fmt.Errorf("the exchange issued no access token: %s: %s", refused.ErrorCode, refused.ErrorDescription)

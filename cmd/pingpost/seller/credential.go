@@ -23,8 +23,8 @@ const (
 	byKey
 )
 
-// chosenCredential is the kind of credential that a request will carry.
-type chosenCredential struct {
+// credentialChoice is the kind of credential that a request will carry.
+type credentialChoice struct {
 	kind credentialKind
 	note string // the reason, if the environment has another one as well
 }
@@ -42,7 +42,7 @@ func (f *sellerFlags) AfterApply(ctx *kong.Context) error {
 
 // chooseCredential chooses which of the given credentials a request carries. apiKey is empty
 // for commands that accept no API key. A chosen OAuth client may still lack its secret.
-func (f *sellerFlags) chooseCredential(apiKey string) (chosenCredential, error) {
+func (f *sellerFlags) chooseCredential(apiKey string) (credentialChoice, error) {
 	ways := [...]struct {
 		way      credentialKind
 		given    bool
@@ -54,16 +54,16 @@ func (f *sellerFlags) chooseCredential(apiKey string) (chosenCredential, error) 
 		{byKey, apiKey != "", []string{"api-key"}, "PINGPOST_API_KEY"},
 	}
 	var flags, unused []string
-	var chosen chosenCredential
+	var chosen credentialChoice
 	by := ""
 	for _, w := range ways {
-		if i := slices.IndexFunc(w.flags, f.isOnCommandLine); i >= 0 {
+		if i := slices.IndexFunc(w.flags, f.isFlagOnCommandLine); i >= 0 {
 			flags = append(flags, "--"+w.flags[i])
 			chosen.kind, by = w.way, "--"+w.flags[i]
 		}
 	}
 	if len(flags) > 1 {
-		return chosenCredential{}, errors.New(strings.Join(flags, " and ") + " are two credentials; give only one")
+		return credentialChoice{}, errors.New(strings.Join(flags, " and ") + " are two credentials; give only one")
 	}
 	for _, w := range ways {
 		switch {
@@ -80,14 +80,14 @@ func (f *sellerFlags) chooseCredential(apiKey string) (chosenCredential, error) 
 	return chosen, nil
 }
 
-func (f *sellerFlags) isOnCommandLine(flag string) bool {
-	return slices.Contains(f.onCommandLine, flag)
+func (f *sellerFlags) isFlagOnCommandLine(flagName string) bool {
+	return slices.Contains(f.onCommandLine, flagName)
 }
 
 // describeCaller names the caller that the exchange will see with this kind of credential.
 // The text contains no secret.
-func (f *sellerFlags) describeCaller(w credentialKind) string {
-	switch w {
+func (f *sellerFlags) describeCaller(kind credentialKind) string {
+	switch kind {
 	case byToken:
 		return "the token's owner"
 	case byClient:

@@ -52,7 +52,7 @@ campaigns: [{id: cmp_auto, vertical: auto, method: ping_post, payout: {share: 0.
 			t.Error(err)
 		}
 	})
-	return "http://" + x.Addr(), buyer
+	return "http://" + x.PublicAddress(), buyer
 }
 
 // TestPingAndPostAnExchange: the two commands as README has them, in a row.

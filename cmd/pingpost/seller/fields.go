@@ -18,14 +18,14 @@ to be text, such as zip. NAME:=JSON sends the JSON as written, so NAME:='"12"' i
 text. A dot in a NAME sets a member of an object. A later field replaces an earlier
 one. Flags may precede, follow or separate the fields.`
 
-// fieldArgs are the command-line arguments that are not flags, such as state=CA. Flags may
+// requestFieldArgs are the command-line arguments that are not flags, such as state=CA. Flags may
 // precede, follow or separate them.
-type fieldArgs []string
+type requestFieldArgs []string
 
 // Decode takes the fields from the remaining arguments of the command line and returns the
 // flags to kong's parser. Without this, kong would end a list of arguments at the first flag.
 // Every flag of these commands except --help has a value.
-func (f *fieldArgs) Decode(ctx *kong.DecodeContext) error {
+func (f *requestFieldArgs) Decode(ctx *kong.DecodeContext) error {
 	var flags []kong.Token
 	for !ctx.Scan.Peek().IsEOL() {
 		token := ctx.Scan.Pop()
@@ -53,17 +53,17 @@ func (f *fieldArgs) Decode(ctx *kong.DecodeContext) error {
 // maxFieldFile bounds a file of fields; no exchange takes a body as large.
 const maxFieldFile = 1 << 20
 
-// parseFields returns the JSON members of a request body that the arguments give. An argument
-// "-" reads more of them from in.
-func parseFields(args []string, in io.Reader) (map[string]any, error) {
+// parseRequestFields returns the JSON members of a request body that the arguments give. An argument
+// "-" reads more of them from standardInput.
+func parseRequestFields(args []string, standardInput io.Reader) (map[string]any, error) {
 	fields := map[string]any{}
 	for _, arg := range args {
 		var err error
 		switch name, value, ok := strings.Cut(arg, "="); {
 		case arg == "-":
-			err = mergeJSONFields(fields, "standard input", in)
+			err = readAndMergeJSONFields(fields, "standard input", standardInput)
 		case strings.HasPrefix(arg, "@"):
-			err = readFieldsFile(fields, arg[1:])
+			err = mergeFieldsFromFile(fields, arg[1:])
 		case !ok || strings.Trim(name, ":") == "":
 			err = fmt.Errorf("%q is not a field; write NAME=VALUE, NAME:=JSON, @FILE or -", arg)
 		case strings.HasSuffix(name, ":"):
@@ -72,7 +72,7 @@ func parseFields(args []string, in io.Reader) (map[string]any, error) {
 			}
 			err = setField(fields, name[:len(name)-1], json.RawMessage(value))
 		default:
-			err = setField(fields, name, guessFieldValue(name, value))
+			err = setField(fields, name, guessJSONValue(name, value))
 		}
 		if err != nil {
 			return nil, err
@@ -81,37 +81,37 @@ func parseFields(args []string, in io.Reader) (map[string]any, error) {
 	return fields, nil
 }
 
-// readFieldsFile reads a file with a JSON object and adds its members to fields.
-func readFieldsFile(fields map[string]any, path string) error {
+// mergeFieldsFromFile reads a file with a JSON object and adds its members to fields.
+func mergeFieldsFromFile(fields map[string]any, path string) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	return mergeJSONFields(fields, path, file)
+	return readAndMergeJSONFields(fields, path, file)
 }
 
-// mergeJSONFields reads a JSON object from in and adds its members to fields. name names the
-// source in messages.
-func mergeJSONFields(fields map[string]any, name string, in io.Reader) error {
+// readAndMergeJSONFields reads a JSON object from in and adds its members to fields. sourceName
+// names the source in messages.
+func readAndMergeJSONFields(fields map[string]any, sourceName string, in io.Reader) error {
 	text, err := io.ReadAll(io.LimitReader(in, maxFieldFile+1))
 	if err != nil {
-		return fmt.Errorf("%s cannot be read: %w", name, err)
+		return fmt.Errorf("%s cannot be read: %w", sourceName, err)
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
-		return fmt.Errorf("%s is empty; it must have a JSON object (pingpost ping writes one only after an answer)", name)
+		return fmt.Errorf("%s is empty; it must have a JSON object (pingpost ping writes one only after an answer)", sourceName)
 	}
 	if len(text) > maxFieldFile {
-		return fmt.Errorf("%s is over 1 MB, which no exchange accepts as a body", name)
+		return fmt.Errorf("%s is over 1 MB, which no exchange accepts as a body", sourceName)
 	}
 	var members map[string]any
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber() // digits as they are written
 	if err := decoder.Decode(&members); err != nil || members == nil {
-		return fmt.Errorf("%s is not one JSON object", name)
+		return fmt.Errorf("%s is not one JSON object", sourceName)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s has text after its JSON object; give one object only", name)
+		return fmt.Errorf("%s has text after its JSON object; give one object only", sourceName)
 	}
 	mergeObjects(fields, members)
 	return nil
@@ -132,9 +132,9 @@ func mergeObjects(into, members map[string]any) {
 
 // setField sets the value at a path such as lead.email in fields, and creates missing objects
 // on the way.
-func setField(fields map[string]any, path string, value any) error {
+func setField(fields map[string]any, dottedPath string, value any) error {
 	for {
-		name, rest, deeper := strings.Cut(path, ".")
+		name, rest, deeper := strings.Cut(dottedPath, ".")
 		if name == "" {
 			return fmt.Errorf("a field has no name before or after a dot; write for example lead.email=ann@example.com")
 		}
@@ -150,13 +150,13 @@ func setField(fields map[string]any, path string, value any) error {
 			inner = map[string]any{}
 			fields[name] = inner
 		}
-		fields, path = inner, rest
+		fields, dottedPath = inner, rest
 	}
 }
 
 // hasField reports whether fields has a value at a path such as lead.email.
-func hasField(fields map[string]any, path string) bool {
-	name, rest, deeper := strings.Cut(path, ".")
+func hasField(fields map[string]any, dottedPath string) bool {
+	name, rest, deeper := strings.Cut(dottedPath, ".")
 	value, ok := fields[name]
 	if !deeper {
 		return ok
@@ -171,15 +171,15 @@ var textFields = map[string]bool{
 	"first_name": true, "last_name": true, "line1": true, "city": true, "consent_text": true, "sub_vertical": true, "vertical": true,
 }
 
-// guessFieldValue returns the JSON value for a field's text from the command line. It is a
+// guessJSONValue returns the JSON value for a field's text from the command line. It is a
 // number or a boolean if the text looks like one, unless the field is known to be text.
-func guessFieldValue(name, value string) any {
-	if textFields[name[strings.LastIndexByte(name, '.')+1:]] || value == "" {
-		return value
+func guessJSONValue(fieldName, text string) any {
+	if textFields[fieldName[strings.LastIndexByte(fieldName, '.')+1:]] || text == "" {
+		return text
 	}
-	number := strings.IndexByte("-0123456789", value[0]) >= 0 && json.Valid([]byte(value))
-	if number || value == "true" || value == "false" {
-		return json.RawMessage(value)
+	number := strings.IndexByte("-0123456789", text[0]) >= 0 && json.Valid([]byte(text))
+	if number || text == "true" || text == "false" {
+		return json.RawMessage(text)
 	}
-	return value
+	return text
 }

@@ -30,7 +30,7 @@ func TestFields(t *testing.T) {
 		{"lead.address.zip=89301 @lead.json", "", `{"lead":{"address":{"city":"Ely","zip":"89301"},"phone":"1"},"n":1.10,"state":"TX"}`},
 		{"- a=1", ` {"a":2,"b":{"c":3}} `, `{"a":1,"b":{"c":3}}`},
 	} {
-		fields, err := parseFields(strings.Fields(row.args), strings.NewReader(row.in))
+		fields, err := parseRequestFields(strings.Fields(row.args), strings.NewReader(row.in))
 		if err != nil {
 			t.Errorf("%s: %v", row.args, err)
 			continue
@@ -67,7 +67,7 @@ func TestWrongFields(t *testing.T) {
 		{"@" + two, "", "has text after its JSON object"},
 		{"@" + filepath.Join(dir, "none.json"), "", "none.json"},
 	} {
-		_, err := parseFields(strings.Fields(row.args), strings.NewReader(row.in))
+		_, err := parseRequestFields(strings.Fields(row.args), strings.NewReader(row.in))
 		if err == nil || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s: %v, want %q", row.args, err, row.want)
 		}

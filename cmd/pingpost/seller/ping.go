@@ -15,8 +15,8 @@ import (
 // with an API key.
 type PingCommand struct {
 	sellerFlags
-	APIKey string    `name:"api-key" env:"PINGPOST_API_KEY" placeholder:"KEY" help:"A supplier's API key, instead of a token or a client: requests at /api/v1/ping the interested buyers and their prices; better in the environment variable PINGPOST_API_KEY."`
-	Fields fieldArgs `arg:"" optional:"" name:"field..." help:"The fields of the ping: NAME=VALUE, NAME:=JSON, @FILE with a JSON object, - for one on standard input."`
+	APIKey string           `name:"api-key" env:"PINGPOST_API_KEY" placeholder:"KEY" help:"A supplier's API key, instead of a token or a client: requests at /api/v1/ping the interested buyers and their prices; better in the environment variable PINGPOST_API_KEY."`
+	Fields requestFieldArgs `arg:"" optional:"" name:"field..." help:"The fields of the ping: NAME=VALUE, NAME:=JSON, @FILE with a JSON object, - for one on standard input."`
 }
 
 // Help returns the text that --help shows after the usage line.
@@ -48,7 +48,7 @@ func (c *PingCommand) Run() error {
 }
 
 func (c *PingCommand) run(ctx context.Context, in io.Reader, out, messages io.Writer) error {
-	fields, err := parseFields(c.Fields, in)
+	fields, err := parseRequestFields(c.Fields, in)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (c *PingCommand) run(ctx context.Context, in io.Reader, out, messages io.Wr
 	if err != nil {
 		return err
 	}
-	return response.printResult(out, messages, addRows)
+	return response.printAnswerOrExitError(out, messages, addRows)
 }
 
 // wirePrice is an amount with its currency, as the API's JSON has it.
@@ -92,9 +92,9 @@ type pingAnswer struct {
 
 // addBidRows adds the bid from the answer to a ping, or the reason for no bid, to the table
 // that the command prints.
-func addBidRows(body []byte, t *terminal.Table) error {
+func addBidRows(answerBody []byte, t *terminal.Table) error {
 	var a pingAnswer
-	if err := json.Unmarshal(body, &a); err != nil {
+	if err := json.Unmarshal(answerBody, &a); err != nil {
 		return err
 	}
 	t.Row("auction_id", a.Auction)
@@ -113,7 +113,7 @@ func addBidRows(body []byte, t *terminal.Table) error {
 
 // addOfferRows adds the buyers' offers, from the answer to a ping with an API key, to the
 // table that the command prints. The best offer is first.
-func addOfferRows(body []byte, t *terminal.Table) error {
+func addOfferRows(answerBody []byte, t *terminal.Table) error {
 	var a struct {
 		Data struct {
 			Ping     string `json:"ping_id"`
@@ -126,7 +126,7 @@ func addOfferRows(body []byte, t *terminal.Table) error {
 			} `json:"buyers"`
 		} `json:"data"`
 	}
-	if err := json.Unmarshal(body, &a); err != nil {
+	if err := json.Unmarshal(answerBody, &a); err != nil {
 		return err
 	}
 	t.Row("flo_ping_id", a.Data.Ping)

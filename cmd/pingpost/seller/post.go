@@ -13,7 +13,7 @@ import (
 // PostCommand posts a lead to an exchange that has bid for it.
 type PostCommand struct {
 	sellerFlags
-	Fields fieldArgs `arg:"" optional:"" name:"field..." help:"The fields of the post: NAME=VALUE, NAME:=JSON, @FILE with a JSON object or an answer to a ping, - for one on standard input."`
+	Fields requestFieldArgs `arg:"" optional:"" name:"field..." help:"The fields of the post: NAME=VALUE, NAME:=JSON, @FILE with a JSON object or an answer to a ping, - for one on standard input."`
 }
 
 // Help returns the text that --help shows after the usage line.
@@ -41,11 +41,11 @@ func (c *PostCommand) Run() error {
 }
 
 func (c *PostCommand) run(ctx context.Context, in io.Reader, out, messages io.Writer) error {
-	fields, err := parseFields(c.Fields, in)
+	fields, err := parseRequestFields(c.Fields, in)
 	if err != nil {
 		return err
 	}
-	if err := replaceBidByToken(fields); err != nil {
+	if err := replacePingAnswerByBidToken(fields); err != nil {
 		return err
 	}
 	request := sellerRequest{flags: &c.sellerFlags, path: "/v1/post", scope: "post", fields: fields, keyField: "lead.lead_uuid"}
@@ -56,12 +56,12 @@ func (c *PostCommand) run(ctx context.Context, in io.Reader, out, messages io.Wr
 	if err != nil {
 		return err
 	}
-	return response.printResult(out, messages, addSaleRows)
+	return response.printAnswerOrExitError(out, messages, addSaleRows)
 }
 
-// replaceBidByToken changes fields that contain the answer to a ping into those of a post:
+// replacePingAnswerByBidToken changes fields that contain the answer to a ping into those of a post:
 // auction_id and the bid's token stay.
-func replaceBidByToken(fields map[string]any) error {
+func replacePingAnswerByBidToken(fields map[string]any) error {
 	if _, ok := fields["data"].(map[string]any); ok {
 		return errors.New("the answer to a ping by API key has no bid to post to; send the lead to /api/v1/ingest, with flo_ping_id and flo_buyer_id")
 	}
@@ -82,14 +82,14 @@ func replaceBidByToken(fields map[string]any) error {
 }
 
 // addSaleRows adds the sale from the answer to a post to the table that the command prints.
-func addSaleRows(body []byte, t *terminal.Table) error {
+func addSaleRows(answerBody []byte, t *terminal.Table) error {
 	var a struct {
 		ID    string    `json:"id"`
 		Lead  string    `json:"lead_id"`
 		Buyer string    `json:"buyer_id"`
 		Price wirePrice `json:"price"`
 	}
-	if err := json.Unmarshal(body, &a); err != nil {
+	if err := json.Unmarshal(answerBody, &a); err != nil {
 		return err
 	}
 	t.Row("sold", a.Price.String())

@@ -9,24 +9,24 @@ import (
 	"pingpost/cmd/pingpost/terminal"
 )
 
-// printResult prints the exchange's answer as a table to messages, and the body of a
-// successful answer to out. After an error answer it returns exit code 1. addRows adds the
+// printAnswerOrExitError prints the exchange's answer as a table to tableOut, and the body of a
+// successful answer to bodyOut. After an error answer it returns exit code 1. addRows adds the
 // body's content to the table.
-func (h *exchangeResponse) printResult(out, messages io.Writer, addRows func(body []byte, t *terminal.Table) error) error {
+func (h *exchangeResponse) printAnswerOrExitError(bodyOut, tableOut io.Writer, addRows func(body []byte, t *terminal.Table) error) error {
 	t := terminal.Table{}
 	if h.status/100 != 2 {
 		h.addErrorRows(&t)
-		_, err := io.WriteString(messages, t.String())
+		_, err := io.WriteString(tableOut, t.String())
 		return errors.Join(terminal.ExitCode(1), err)
 	}
 	if err := addRows(h.body, &t); err != nil {
 		return fmt.Errorf("the HTTP %d answer is not from a pingpost exchange: %w", h.status, err)
 	}
 	h.addRequestRows(&t)
-	if _, err := io.WriteString(messages, t.String()); err != nil {
+	if _, err := io.WriteString(tableOut, t.String()); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "%s\n", h.body)
+	_, err := fmt.Fprintf(bodyOut, "%s\n", h.body)
 	return err
 }
 

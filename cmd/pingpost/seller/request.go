@@ -51,18 +51,18 @@ func newLeadSender(exchangeURL, apiKey string, concurrency int, transport *http.
 	}
 }
 
-// dueLine is a line of the input with the time at which it had to be sent.
-type dueLine struct {
-	inputLine
+// scheduledLine is a line of the input with the time at which it had to be sent.
+type scheduledLine struct {
+	numberedLine
 	due time.Time
 }
 
-// sendLines sends all lines and returns how long that took. It calls done with each result,
+// sendLines sends all lines and returns how long that took. It calls onResult with each result,
 // one after another. When the context ends it starts no further line and repeats no attempt,
 // but it waits for attempts in progress.
-func (s *leadSender) sendLines(ctx context.Context, lines iter.Seq[inputLine], done func(*lineResult)) time.Duration {
+func (s *leadSender) sendLines(ctx context.Context, lines iter.Seq[numberedLine], onResult func(*lineSendResult)) (elapsed time.Duration) {
 	began := time.Now()
-	turns, answers := make(chan dueLine), make(chan *lineResult)
+	turns, answers := make(chan scheduledLine), make(chan *lineSendResult)
 	var workers sync.WaitGroup
 	for range s.concurrency {
 		workers.Go(func() {
@@ -78,14 +78,14 @@ func (s *leadSender) sendLines(ctx context.Context, lines iter.Seq[inputLine], d
 		close(answers)
 	}()
 	for a := range answers {
-		done(a)
+		onResult(a)
 	}
 	s.client.CloseIdleConnections()
 	return time.Since(began)
 }
 
-// scheduleLines hands each line to a free worker (turns) when the line is due by the rate.
-func (s *leadSender) scheduleLines(ctx context.Context, lines iter.Seq[inputLine], turns chan<- dueLine) {
+// scheduleLines hands each line to a free worker (dueLines) when the line is due by the rate.
+func (s *leadSender) scheduleLines(ctx context.Context, lines iter.Seq[numberedLine], dueLines chan<- scheduledLine) {
 	began := time.Now()
 	given := 0
 	for l := range lines {
@@ -98,7 +98,7 @@ func (s *leadSender) scheduleLines(ctx context.Context, lines iter.Seq[inputLine
 		}
 		given++
 		select {
-		case turns <- dueLine{l, due}:
+		case dueLines <- scheduledLine{l, due}:
 		case <-ctx.Done():
 			return
 		}
@@ -107,14 +107,14 @@ func (s *leadSender) scheduleLines(ctx context.Context, lines iter.Seq[inputLine
 
 // sendWithRetries sends a line until it has a final answer, up to the maximum number of
 // attempts.
-func (s *leadSender) sendWithRetries(ctx context.Context, t *dueLine) *lineResult {
+func (s *leadSender) sendWithRetries(ctx context.Context, line *scheduledLine) *lineSendResult {
 	key := ""
 	if s.keyed {
-		key = idempotencyKeyOf(&t.inputLine)
+		key = deriveIdempotencyKey(&line.numberedLine)
 	}
 	for tries := 1; ; tries++ {
-		a := s.sendAttempt(t.text, key)
-		a.line, a.tries, a.took = t.number, tries, time.Since(t.due)
+		a := s.sendAttempt(line.text, key)
+		a.line, a.tries, a.took = line.number, tries, time.Since(line.due)
 		if a.isFinal() || tries > len(sendPauses) || !s.isSafeToRetry(a) {
 			return a
 		}
@@ -128,25 +128,25 @@ func (s *leadSender) sendWithRetries(ctx context.Context, t *dueLine) *lineResul
 	}
 }
 
-// isSafeToRetry reports whether another attempt, after the result a, cannot create a second
+// isSafeToRetry reports whether another attempt, after the previous result, cannot create a second
 // lead.
-func (s *leadSender) isSafeToRetry(a *lineResult) bool {
-	return s.keyed || a.status == http.StatusTooManyRequests || a.unreached
+func (s *leadSender) isSafeToRetry(previous *lineSendResult) bool {
+	return s.keyed || previous.status == http.StatusTooManyRequests || previous.unreached
 }
 
 // sendAttempt sends one request with a line's text. It does not stop with the command's
 // context, because the exchange may already have the request.
-func (s *leadSender) sendAttempt(text []byte, key string) *lineResult {
-	a := &lineResult{retryAfter: -1}
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.url, bytes.NewReader(text))
+func (s *leadSender) sendAttempt(leadText []byte, idempotencyKey string) *lineSendResult {
+	a := &lineSendResult{retryAfter: -1}
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.url, bytes.NewReader(leadText))
 	if err != nil {
 		a.err = err
 		return a
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("x-api-key", s.apiKey)
-	if key != "" {
-		req.Header.Set("Idempotency-Key", key)
+	if idempotencyKey != "" {
+		req.Header.Set("Idempotency-Key", idempotencyKey)
 	}
 	res, err := s.client.Do(req)
 	if err != nil {
@@ -164,13 +164,13 @@ func (s *leadSender) sendAttempt(text []byte, key string) *lineResult {
 	return a
 }
 
-// idempotencyKeyOf returns a line's idempotency key, made from its text and number. Sending
+// deriveIdempotencyKey returns a line's idempotency key, made from its text and number. Sending
 // the same file again therefore uses the same keys.
-func idempotencyKeyOf(l *inputLine) string {
+func deriveIdempotencyKey(line *numberedLine) string {
 	h := sha256.New()
-	h.Write(strconv.AppendInt(nil, int64(l.number), 10))
+	h.Write(strconv.AppendInt(nil, int64(line.number), 10))
 	h.Write([]byte{'\n'})
-	h.Write(l.text)
+	h.Write(line.text)
 	return "send_" + hex.EncodeToString(h.Sum(nil)[:16])
 }
 

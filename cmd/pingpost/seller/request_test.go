@@ -70,11 +70,11 @@ func scripted(width int, replies ...reply) (*leadSender, *script) {
 	return s, exchange
 }
 
-func texts(lines ...string) iter.Seq[inputLine] {
-	return newLineScanner(strings.NewReader(strings.Join(lines, "\n"))).lines()
+func texts(lines ...string) iter.Seq[numberedLine] {
+	return newLineScanner(strings.NewReader(strings.Join(lines, "\n"))).nonBlankLines()
 }
 
-func manyLines(n int) iter.Seq[inputLine] {
+func manyLines(n int) iter.Seq[numberedLine] {
 	return texts(strings.Split(strings.Repeat("{}\n", n), "\n")...)
 }
 
@@ -115,8 +115,8 @@ func TestTries(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, exchange := scripted(1, row.replies...)
 				s.keyed = !row.keyless
-				var got *lineResult
-				took := s.sendLines(t.Context(), texts(`{"a":1}`), func(a *lineResult) { got = a })
+				var got *lineSendResult
+				took := s.sendLines(t.Context(), texts(`{"a":1}`), func(a *lineSendResult) { got = a })
 				if got.tries != row.tries || got.isFinal() != row.final || took != row.took || got.took != row.took {
 					t.Errorf("%d tries, final %v, %v; want %d, %v, %v", got.tries, got.isFinal(), took, row.tries, row.final, row.took)
 				}
@@ -132,13 +132,13 @@ func TestTries(t *testing.T) {
 
 func TestKeysOfLines(t *testing.T) {
 	keys := map[string]bool{}
-	for _, l := range []inputLine{{1, []byte("{}")}, {2, []byte("{}")}, {1, []byte("{ }")}, {12, []byte("3{}")}, {123, []byte("{}")}} {
-		keys[idempotencyKeyOf(&l)] = true
+	for _, l := range []numberedLine{{1, []byte("{}")}, {2, []byte("{}")}, {1, []byte("{ }")}, {12, []byte("3{}")}, {123, []byte("{}")}} {
+		keys[deriveIdempotencyKey(&l)] = true
 	}
 	if len(keys) != 5 {
 		t.Errorf("%d keys for 5 lines: %v", len(keys), keys)
 	}
-	if a, b := idempotencyKeyOf(&inputLine{1, []byte("{}")}), idempotencyKeyOf(&inputLine{1, []byte("{}")}); a != b || !strings.HasPrefix(a, "send_") {
+	if a, b := deriveIdempotencyKey(&numberedLine{1, []byte("{}")}), deriveIdempotencyKey(&numberedLine{1, []byte("{}")}); a != b || !strings.HasPrefix(a, "send_") {
 		t.Errorf("%s and %s", a, b)
 	}
 }
@@ -167,7 +167,7 @@ func TestTurns(t *testing.T) {
 				s.rate = row.rate
 				var longest time.Duration
 				count := 0
-				took := s.sendLines(t.Context(), manyLines(10), func(a *lineResult) {
+				took := s.sendLines(t.Context(), manyLines(10), func(a *lineSendResult) {
 					count++
 					longest = max(longest, a.took)
 				})
@@ -190,8 +190,8 @@ func TestInterrupted(t *testing.T) {
 			s, exchange := scripted(2, reply{status: 201, body: saidAccepted, after: 4 * time.Second})
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			var got []*lineResult
-			took := s.sendLines(ctx, manyLines(10), func(a *lineResult) { got = append(got, a) })
+			var got []*lineSendResult
+			took := s.sendLines(ctx, manyLines(10), func(a *lineSendResult) { got = append(got, a) })
 			if len(got) != 2 || len(exchange.keys) != 2 || took != 4*time.Second || !got[0].isFinal() || !got[1].isFinal() {
 				t.Errorf("%d answers to %d requests in %v", len(got), len(exchange.keys), took)
 			}
@@ -202,8 +202,8 @@ func TestInterrupted(t *testing.T) {
 			s, exchange := scripted(1, reply{status: 503, body: `{"error":"unavailable"}`})
 			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 			defer cancel()
-			var got *lineResult
-			took := s.sendLines(ctx, texts("{}"), func(a *lineResult) { got = a })
+			var got *lineSendResult
+			took := s.sendLines(ctx, texts("{}"), func(a *lineSendResult) { got = a })
 			if got.isFinal() || got.tries != 3 || len(exchange.keys) != 3 || took != 4*time.Second {
 				t.Errorf("%d tries in %v, final %v", got.tries, took, got.isFinal())
 			}
@@ -215,7 +215,7 @@ func TestInterrupted(t *testing.T) {
 			s.rate = 0.1
 			ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
 			defer cancel()
-			took := s.sendLines(ctx, manyLines(10), func(*lineResult) {})
+			took := s.sendLines(ctx, manyLines(10), func(*lineSendResult) {})
 			if len(exchange.keys) != 2 || took != 15*time.Second {
 				t.Errorf("%d requests in %v", len(exchange.keys), took)
 			}

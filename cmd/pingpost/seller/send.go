@@ -20,7 +20,7 @@ import (
 
 // SendCommand sends a file of leads and prints a summary of the results.
 type SendCommand struct {
-	client.TrustFlags
+	client.TLSTrustFlags
 	File        string  `arg:"" help:"File with one JSON object a line; - is standard input."`
 	To          string  `default:"http://127.0.0.1:8080" placeholder:"URL" help:"The exchange's address (${default})."`
 	APIKey      string  `required:"true" name:"api-key" env:"PINGPOST_API_KEY" placeholder:"KEY" help:"The supplier's API key; better in the environment variable PINGPOST_API_KEY."`
@@ -76,7 +76,7 @@ func (c *SendCommand) Run() error {
 	summary := newSendSummary()
 	shown := terminal.NewProgress(os.Stderr)
 	scan := newLineScanner(in)
-	took := s.sendLines(ctx, scan.lines(), func(a *lineResult) {
+	took := s.sendLines(ctx, scan.nonBlankLines(), func(a *lineSendResult) {
 		summary.add(a)
 		out.add(a)
 		shown.Show(summary.String())
@@ -114,20 +114,20 @@ func (c *SendCommand) openInput() (io.ReadCloser, error) {
 	return os.Open(c.File)
 }
 
-func (c *SendCommand) createAnswerFile() (*answerFile, error) {
+func (c *SendCommand) createAnswerFile() (*answerFileWriter, error) {
 	if c.Out == "" {
-		return nil, nil // a nil answerFile ignores answers
+		return nil, nil // a nil answerFileWriter ignores answers
 	}
 	file, err := os.Create(c.Out)
 	if err != nil {
 		return nil, fmt.Errorf("cannot create the file of --out: %w", err)
 	}
-	return newAnswerFile(file), nil
+	return newAnswerFileWriter(file), nil
 }
 
-// inputLine is a line of the input file, with one lead. Blank lines count in the numbers but
+// numberedLine is a line of the input file, with one lead. Blank lines count in the numbers but
 // are not sent.
-type inputLine struct {
+type numberedLine struct {
 	number int // from 1
 	text   []byte
 }
@@ -144,13 +144,13 @@ func newLineScanner(in io.Reader) *lineScanner {
 	return &lineScanner{scanner: scanner}
 }
 
-func (l *lineScanner) lines() iter.Seq[inputLine] {
-	return func(yield func(inputLine) bool) {
+func (l *lineScanner) nonBlankLines() iter.Seq[numberedLine] {
+	return func(yield func(numberedLine) bool) {
 		number := 0
 		for l.scanner.Scan() {
 			number++
 			text := trimLine(l.scanner.Bytes())
-			if len(text) > 0 && !yield(inputLine{number, append([]byte(nil), text...)}) {
+			if len(text) > 0 && !yield(numberedLine{number, append([]byte(nil), text...)}) {
 				return
 			}
 		}

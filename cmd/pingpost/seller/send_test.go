@@ -43,7 +43,7 @@ func standIn(t *testing.T) *httptest.Server {
 	return server
 }
 
-func sendFile(t *testing.T, text string, change func(*SendCommand)) (answers []answerRecord, err error) {
+func sendFile(t *testing.T, text string, change func(*SendCommand)) (answers []answerFileRecord, err error) {
 	t.Helper()
 	dir := t.TempDir()
 	c := &SendCommand{
@@ -62,7 +62,7 @@ func sendFile(t *testing.T, text string, change func(*SendCommand)) (answers []a
 		t.Fatal(readErr)
 	}
 	for l := range strings.Lines(string(kept)) {
-		var a answerRecord
+		var a answerFileRecord
 		if err := json.Unmarshal([]byte(l), &a); err != nil {
 			t.Fatalf("%s: %v", l, err)
 		}
@@ -143,7 +143,7 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left
 func (fullDisk) Close() error              { return nil }
 
 func TestAnswersThatCannotBeWritten(t *testing.T) {
-	f := newAnswerFile(fullDisk{})
+	f := newAnswerFileWriter(fullDisk{})
 	for range 1000 {
 		f.add(ingested(statusAccepted, "", "USD", 1))
 	}

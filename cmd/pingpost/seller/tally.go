@@ -37,12 +37,12 @@ func newSendSummary() *sendSummary {
 	}
 }
 
-func (t *sendSummary) add(a *lineResult) {
+func (t *sendSummary) add(a *lineSendResult) {
 	t.sent++
 	t.repeated += a.tries - 1
 	if !a.isFinal() {
 		t.lost++
-		countCapped(t.causes, describeFailure(a))
+		incrementBoundedCount(t.causes, describeFailure(a))
 		return
 	}
 	t.latency.add(a.took)
@@ -52,7 +52,7 @@ func (t *sendSummary) add(a *lineResult) {
 	switch {
 	case a.status/100 != 2:
 		t.refused++
-		countCapped(t.errors, a.fault.Error)
+		incrementBoundedCount(t.errors, a.fault.Error)
 	case a.lead.Status == statusAccepted:
 		t.accepted++
 		if len(t.payout) < maxKinds {
@@ -60,22 +60,22 @@ func (t *sendSummary) add(a *lineResult) {
 		}
 	default:
 		t.unmatched++
-		countCapped(t.reasons, a.lead.Reason)
+		incrementBoundedCount(t.reasons, a.lead.Reason)
 	}
 }
 
 // describeFailure returns the reason why a line got no final answer, for the summary.
-func describeFailure(a *lineResult) string {
-	if a.err != nil {
-		text := a.err.Error()
+func describeFailure(result *lineSendResult) string {
+	if result.err != nil {
+		text := result.err.Error()
 		return text[strings.LastIndex(text, "\": ")+1:]
 	}
-	return a.fault.Error
+	return result.fault.Error
 }
 
-// countCapped counts a word that the exchange sent, such as an error code. After maxKinds
+// incrementBoundedCount counts a word that the exchange sent, such as an error code. After maxKinds
 // different words it counts new ones as "other".
-func countCapped(counts map[string]int, word string) {
+func incrementBoundedCount(counts map[string]int, word string) {
 	word = strings.TrimLeft(word, ": ")
 	if _, known := counts[word]; !known && len(counts) >= maxKinds {
 		word = "other"
@@ -96,17 +96,17 @@ func (t *sendSummary) String() string {
 	return text
 }
 
-// formatTable returns all counts as a table. duration is the time that sending took.
-func (t *sendSummary) formatTable(duration time.Duration) string {
+// formatTable returns all counts as a table. sendingTime is the time that sending took.
+func (t *sendSummary) formatTable(sendingTime time.Duration) string {
 	var out terminal.Table
-	out.Row("sent", terminal.GroupThousands(t.sent), fmt.Sprintf("in %s, %.1f a second", load.FormatDuration(duration), float64(t.sent)/max(duration.Seconds(), 1e-9)))
+	out.Row("sent", terminal.GroupThousands(t.sent), fmt.Sprintf("in %s, %.1f a second", load.FormatDuration(sendingTime), float64(t.sent)/max(sendingTime.Seconds(), 1e-9)))
 	out.Row("accepted", terminal.GroupThousands(t.accepted), "")
 	out.Row("unmatched", terminal.GroupThousands(t.unmatched), "")
-	addCounts(&out, t.reasons)
+	addCountRows(&out, t.reasons)
 	out.Row("refused", terminal.GroupThousands(t.refused), "")
-	addCounts(&out, t.errors)
+	addCountRows(&out, t.errors)
 	out.Row("no answer", terminal.GroupThousands(t.lost), "")
-	addCounts(&out, t.causes)
+	addCountRows(&out, t.causes)
 	if t.replayed > 0 {
 		out.Row("replayed", terminal.GroupThousands(t.replayed), "answers that the exchange had given before")
 	}
@@ -119,15 +119,15 @@ func (t *sendSummary) formatTable(duration time.Duration) string {
 	return out.String() + "latency  " + t.latency.String() + "\n"
 }
 
-// addCounts adds a row to the table for each word with its count, the most frequent first.
-func addCounts(t *terminal.Table, counts map[string]int) {
-	for _, word := range mostFrequentFirst(counts) {
+// addCountRows adds a row to the table for each word with its count, the most frequent first.
+func addCountRows(t *terminal.Table, counts map[string]int) {
+	for _, word := range keysByDescendingCount(counts) {
 		t.Row("  "+word, terminal.GroupThousands(counts[word]), "")
 	}
 }
 
-// mostFrequentFirst returns the words ordered by descending count.
-func mostFrequentFirst(counts map[string]int) []string {
+// keysByDescendingCount returns the words ordered by descending count.
+func keysByDescendingCount(counts map[string]int) []string {
 	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
 	})

@@ -10,15 +10,15 @@ import (
 	"pingpost/engine/market"
 )
 
-func ingested(status, reason, currency string, price market.Money) *lineResult {
-	a := &lineResult{tries: 1, status: 201, took: time.Millisecond}
+func ingested(status, reason, currency string, price market.Money) *lineSendResult {
+	a := &lineSendResult{tries: 1, status: 201, took: time.Millisecond}
 	a.lead.Status, a.lead.Reason = status, reason
 	a.lead.Price.Amount, a.lead.Price.Currency = price, currency
 	return a
 }
 
-func refusal(status int, code string) *lineResult {
-	return &lineResult{tries: 1, status: status, fault: errorBody{Error: code}, took: 2 * time.Millisecond}
+func refusal(status int, code string) *lineSendResult {
+	return &lineSendResult{tries: 1, status: status, fault: errorBody{Error: code}, took: 2 * time.Millisecond}
 }
 
 func TestTally(t *testing.T) {
@@ -34,7 +34,7 @@ func TestTally(t *testing.T) {
 	again.replayed, again.tries = true, 3
 	sum.add(again)
 	sum.add(refusal(422, "invalid_payload"))
-	sum.add(&lineResult{tries: 6, err: errors.New(`Post "http://127.0.0.1:1/api/v1/ingest": dial tcp 127.0.0.1:1: connect: connection refused`)})
+	sum.add(&lineSendResult{tries: 6, err: errors.New(`Post "http://127.0.0.1:1/api/v1/ingest": dial tcp 127.0.0.1:1: connect: connection refused`)})
 	sum.add(refusal(503, "unavailable"))
 
 	if want := "sent 1,208  accepted 1,202  unmatched 3  refused 1  no answer 2"; sum.String() != want {

@@ -21,14 +21,14 @@ func FormatMoney(m market.Money) string { return FormatDecimalAsMoney(m.String()
 
 // FormatDecimalAsMoney formats an amount, given as decimal digits, with at least two decimals
 // and with commas between thousands.
-func FormatDecimalAsMoney(digits string) string {
-	whole, fraction, _ := strings.Cut(digits, ".")
+func FormatDecimalAsMoney(decimal string) string {
+	whole, fraction, _ := strings.Cut(decimal, ".")
 	for len(fraction) < 2 {
 		fraction += "0"
 	}
 	n, err := strconv.Atoi(whole)
 	if err != nil {
-		return digits
+		return decimal
 	}
 	text := GroupThousands(n)
 	if n == 0 && strings.HasPrefix(whole, "-") {

@@ -34,7 +34,7 @@ func (t *Table) String() string {
 			if i > 0 {
 				text.WriteString("  ")
 			}
-			if t.isNumeric(i) {
+			if t.isNumericColumn(i) {
 				text.WriteString(gap + cell)
 			} else {
 				text.WriteString(cell + gap)
@@ -45,15 +45,15 @@ func (t *Table) String() string {
 	return out.String()
 }
 
-// isNumeric reports whether every cell of a column is a number, except for a headline. Such a
-// column is right-aligned.
-func (t *Table) isNumeric(column int) bool {
+// isNumericColumn reports whether every cell of a column is a number, except for a headline. Such a
+// columnIndex is right-aligned.
+func (t *Table) isNumericColumn(columnIndex int) bool {
 	numbers := 0
 	for _, row := range t.rows {
-		if column >= len(row) || row[column] == "" {
+		if columnIndex >= len(row) || row[columnIndex] == "" {
 			continue
 		}
-		if strings.Trim(row[column], "0123456789,.-") == "" {
+		if strings.Trim(row[columnIndex], "0123456789,.-") == "" {
 			numbers++
 		} else if numbers > 0 {
 			return false

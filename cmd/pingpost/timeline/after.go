@@ -7,23 +7,23 @@ import (
 	"pingpost/exchange/explain"
 )
 
-// reportRows returns a timeline row for each status report, such as a return, that followed
+// statusReportRows returns a timeline row for each status report, such as a return, that followed
 // the lead's sale.
-func reportRows(explained *explain.Explanation) (rows []timelineRow) {
+func statusReportRows(explained *explain.Explanation) (rows []timelineRow) {
 	for i := range explained.Reports {
 		r := &explained.Reports[i]
 		who := r.Buyer
 		if r.By == "operator" {
 			who = r.By
 		}
-		rows = append(rows, timelineRow{at: r.At, who: who, what: describeReport(r), detail: describeReportDetails(explained, r)})
+		rows = append(rows, timelineRow{at: r.At, who: who, what: describeStatusReport(r), detail: describeStatusReportDetails(explained, r)})
 	}
 	return rows
 }
 
-// describeReport returns the action of the buyer or operator in a status report, in a few
+// describeStatusReport returns the action of the buyer or operator in a status report, in a few
 // words.
-func describeReport(r *explain.StatusReport) string {
+func describeStatusReport(r *explain.StatusReport) string {
 	switch {
 	case r.By == "operator" && r.Result == "refused":
 		return "refuses the return"
@@ -46,10 +46,10 @@ var notApplied = map[string]string{
 	"invalid": "rejected: the report is invalid",
 }
 
-// describeReportDetails returns the details of a status report: date, result, money and
+// describeStatusReportDetails returns the details of a status report: date, result, money and
 // reason.
-func describeReportDetails(explained *explain.Explanation, r *explain.StatusReport) string {
-	words := dateIfMuchLater(explained, r.At)
+func describeStatusReportDetails(explained *explain.Explanation, r *explain.StatusReport) string {
+	words := timeIfDayOrMoreLater(explained, r.At)
 	if text := notApplied[r.Result]; text != "" {
 		words = append(words, text)
 	}
@@ -68,26 +68,26 @@ func describeReportDetails(explained *explain.Explanation, r *explain.StatusRepo
 	return strings.Join(words, ", ")
 }
 
-// webhookRows returns a timeline row for each attempt to send a webhook to the supplier. A
+// webhookAttemptRows returns a timeline row for each attempt to send a webhook to the supplier. A
 // webhook without an attempt gets a row at the time of its cause.
-func webhookRows(explained *explain.Explanation) (rows []timelineRow) {
+func webhookAttemptRows(explained *explain.Explanation) (rows []timelineRow) {
 	for i := range explained.Webhooks {
 		h := &explained.Webhooks[i]
 		for j := range h.Attempts {
 			a := &h.Attempts[j]
-			rows = append(rows, timelineRow{at: a.At, who: explained.Supplier, what: "webhook", detail: strings.Join(append(dateIfMuchLater(explained, a.At), describeWebhookAttempt(h, a)), ", ")})
+			rows = append(rows, timelineRow{at: a.At, who: explained.Supplier, what: "webhook", detail: strings.Join(append(timeIfDayOrMoreLater(explained, a.At), describeWebhookAttempt(h, a)), ", ")})
 		}
 		if n := len(h.Attempts); n == 0 || h.Attempts[n-1].Outcome != h.State && h.State != "pending" {
-			rows = append(rows, timelineRow{at: h.Created, who: explained.Supplier, what: "webhook", detail: strings.Join(append(dateIfMuchLater(explained, h.Created), h.Type+": "+describeUnsentState(h.State)), ", ")})
+			rows = append(rows, timelineRow{at: h.Created, who: explained.Supplier, what: "webhook", detail: strings.Join(append(timeIfDayOrMoreLater(explained, h.Created), h.Type+": "+describeStateWithoutAttempt(h.State)), ", ")})
 		}
 	}
 	return rows
 }
 
-// describeUnsentState describes why a webhook in this state has no attempt that shows the
+// describeStateWithoutAttempt describes why a webhook in this state has no attempt that shows the
 // state.
-func describeUnsentState(state string) string {
-	switch state {
+func describeStateWithoutAttempt(webhookState string) string {
+	switch webhookState {
 	case "pending":
 		return "pending, not sent yet"
 	case "dead":
@@ -98,31 +98,31 @@ func describeUnsentState(state string) string {
 
 // describeWebhookAttempt returns the result of an attempt to send a webhook, for the
 // timeline.
-func describeWebhookAttempt(h *explain.Webhook, a *explain.WebhookAttempt) string {
-	switch a.Outcome {
+func describeWebhookAttempt(webhook *explain.SupplierWebhook, attempt *explain.SupplierWebhookAttempt) string {
+	switch attempt.Outcome {
 	case "resent":
-		return h.Type + ": an operator sent it again"
+		return webhook.Type + ": an operator sent it again"
 	case "dropped":
-		return h.Type + ": an operator dropped it"
+		return webhook.Type + ": an operator dropped it"
 	}
-	text := fmt.Sprintf("%s, attempt %d: ", h.Type, a.Attempt)
-	switch a.Outcome {
+	text := fmt.Sprintf("%s, attempt %d: ", webhook.Type, attempt.Attempt)
+	switch attempt.Outcome {
 	case "delivered":
-		return text + fmt.Sprintf("HTTP %d, acknowledged", a.Status)
+		return text + fmt.Sprintf("HTTP %d, acknowledged", attempt.Status)
 	case "dead":
-		return text + describeFailure(a.Status, a.Fault, "") + "; the last attempt, now a dead letter"
+		return text + describeFailure(attempt.Status, attempt.Fault, "") + "; the last attempt, now a dead letter"
 	}
-	return text + describeFailure(a.Status, a.Fault, "") + "; next attempt at " + formatInstant(a.Next)
+	return text + describeFailure(attempt.Status, attempt.Fault, "") + "; next attempt at " + formatInstant(attempt.Next)
 }
 
 // aDay after the lead's arrival, a line shows the date in addition to the milliseconds.
-const aDay = explain.Instant(24 * 60 * 60 * 1_000_000_000)
+const aDay = explain.UnixNanos(24 * 60 * 60 * 1_000_000_000)
 
-// dateIfMuchLater returns the date of an event that came a day or more after the lead,
+// timeIfDayOrMoreLater returns the date of an event that came a day or more after the lead,
 // otherwise nil. The details of the event begin with it.
-func dateIfMuchLater(explained *explain.Explanation, at explain.Instant) []string {
-	if at-explained.Received < aDay {
+func timeIfDayOrMoreLater(explained *explain.Explanation, eventTime explain.UnixNanos) (noneOrOne []string) {
+	if eventTime-explained.Received < aDay {
 		return nil
 	}
-	return []string{formatInstant(at)}
+	return []string{formatInstant(eventTime)}
 }

@@ -94,7 +94,7 @@ func newBazaar(t *testing.T) *bazaar {
 			t.Error(err)
 		}
 	})
-	return &bazaar{t, x, "http://" + x.Addr()}
+	return &bazaar{t, x, "http://" + x.PublicAddress()}
 }
 
 // buying is the address of a reference buyer that runs until the test's end.

@@ -23,7 +23,7 @@ func formatOffers(explained *explain.Explanation, width int) string {
 		text.WriteString(line)
 		for _, claim := range explained.Offers[i].Claims {
 			const indent = "      "
-			for _, part := range terminal.WrapText("claimed by "+claim.Lead+": "+claim.Summary(), width-len(indent)) {
+			for _, part := range terminal.WrapText("claimed by "+claim.Lead+": "+claim.DescribeLeadState(), width-len(indent)) {
 				text.WriteString(indent + part + "\n")
 			}
 		}
@@ -35,17 +35,17 @@ func formatOffers(explained *explain.Explanation, width int) string {
 // candidateOutcome returns the outcome of one buyer in an auction. After an availability
 // request the supplier itself chooses among the bids. Each valid bid is then "offered",
 // neither won nor lost.
-func candidateOutcome(explained *explain.Explanation, c *explain.Candidate) string {
+func candidateOutcome(explained *explain.Explanation, candidate *explain.FilterSetCandidate) string {
 	for i := range explained.Offers {
-		if explained.Kind == "availability" && explained.Offers[i].Buyer == c.Buyer {
+		if explained.Kind == "availability" && explained.Offers[i].Buyer == candidate.Buyer {
 			return "offered"
 		}
 	}
-	return c.Outcome
+	return candidate.Outcome
 }
 
-// describeAnswer returns the exchange's answer to the supplier's request in one line.
-func describeAnswer(explained *explain.Explanation) string {
+// describeExchangeAnswer returns the exchange's answer to the supplier's request in one line.
+func describeExchangeAnswer(explained *explain.Explanation) string {
 	text := fmt.Sprintf("HTTP %d, %s", explained.Answer.Status, explained.Answer.Result)
 	switch {
 	case explained.Answer.Result == "bid" && len(explained.Offers) > 1:

@@ -8,9 +8,9 @@ import (
 	"pingpost/exchange/explain"
 )
 
-// describeDecision returns in a few words the exchange's first decision about the lead or
+// describeFirstDecision returns in a few words the exchange's first decision about the lead or
 // ping.
-func describeDecision(explained *explain.Explanation) string {
+func describeFirstDecision(explained *explain.Explanation) string {
 	switch {
 	case explained.LeadID == "" && len(explained.Offers) > 0:
 		return "the best bid is from " + explained.Offers[0].Buyer
@@ -25,7 +25,7 @@ func describeDecision(explained *explain.Explanation) string {
 }
 
 // postRows returns a timeline row for each event of the delivery of a lead to one buyer.
-func postRows(post *explain.Post) []timelineRow {
+func postRows(post *explain.PostToBuyer) []timelineRow {
 	rows := append(make([]timelineRow, 0, 1+len(post.Tries)+len(post.Settlements)), timelineRow{
 		at: post.Intended, who: post.Buyer, what: "post",
 		detail: fmt.Sprintf("for %s, payout %s", post.Price, post.Payout),
@@ -39,20 +39,20 @@ func postRows(post *explain.Post) []timelineRow {
 		if what == "refused" && s.Status == 0 {
 			what = "not reached" // the log has one word for both: the buyer does not have the lead
 		}
-		rows = append(rows, timelineRow{at: s.At, who: post.Buyer, what: what, detail: describeSettlement(s)})
+		rows = append(rows, timelineRow{at: s.At, who: post.Buyer, what: what, detail: describeDeliveryResult(s)})
 	}
 	return rows
 }
 
 // recordedSaleRow returns the timeline row of a sale to a buyer without an endpoint, after
-// other buyers had refused the lead. ok is false if there is no such sale.
-func recordedSaleRow(explained *explain.Explanation) (m timelineRow, ok bool) {
+// other buyers had refused the lead. found is false if there is no such sale.
+func recordedSaleRow(explained *explain.Explanation) (row timelineRow, found bool) {
 	if explained.LeadID == "" || explained.Price == nil || explained.Payout == nil || len(explained.Posts) == 0 {
-		return m, false
+		return row, false
 	}
 	last := &explained.Posts[len(explained.Posts)-1]
-	if len(last.Settlements) == 0 || slices.ContainsFunc(explained.Posts, func(p explain.Post) bool { return p.Buyer == explained.Buyer }) {
-		return m, false
+	if len(last.Settlements) == 0 || slices.ContainsFunc(explained.Posts, func(p explain.PostToBuyer) bool { return p.Buyer == explained.Buyer }) {
+		return row, false
 	}
 	return timelineRow{
 		at: last.Settlements[len(last.Settlements)-1].At, who: explained.Buyer, what: "sale recorded",
@@ -61,7 +61,7 @@ func recordedSaleRow(explained *explain.Explanation) (m timelineRow, ok bool) {
 }
 
 // describeTryOutcome returns in a word or two how an attempt to deliver a lead ended.
-func describeTryOutcome(try *explain.Try) string {
+func describeTryOutcome(try *explain.FailedPostAttempt) string {
 	switch try.Verdict {
 	case "refused":
 		return "refused"
@@ -75,16 +75,16 @@ func describeTryOutcome(try *explain.Try) string {
 
 // describeFailure returns the reason why an attempt to deliver a lead or a webhook did not
 // succeed.
-func describeFailure(status uint32, fault explain.Fault, code string) string {
+func describeFailure(httpStatus uint32, fault explain.FaultName, buyerCode string) string {
 	var words []string
-	if status != 0 {
-		words = append(words, fmt.Sprintf("HTTP %d", status))
+	if httpStatus != 0 {
+		words = append(words, fmt.Sprintf("HTTP %d", httpStatus))
 	}
 	if fault != "" {
 		words = append(words, fault.Description())
 	}
-	if code != "" {
-		words = append(words, code)
+	if buyerCode != "" {
+		words = append(words, buyerCode)
 	}
 	if len(words) == 0 {
 		return "no usable answer"
@@ -92,10 +92,10 @@ func describeFailure(status uint32, fault explain.Fault, code string) string {
 	return strings.Join(words, ", ")
 }
 
-// describeSettlement describes the result of a delivery (settlement) for the timeline. A
+// describeDeliveryResult describes the result of a delivery (settlement) for the timeline. A
 // pending one has no further details: the attempt that it refers to has its own line, or is
 // still running.
-func describeSettlement(s *explain.Settlement) string {
+func describeDeliveryResult(s *explain.PostSettlement) string {
 	if s.Outcome == "pending" {
 		if s.Status == 0 && s.Fault == "" {
 			return "continued after a restart; the attempts continue"

@@ -15,24 +15,24 @@ import (
 // FormatExplanation returns the whole explanation as text: a lead and then the ping of its
 // bid, or a ping and then the leads that claimed its offers.
 func FormatExplanation(explained *explain.Explanation) string {
-	text := formatSection(explained)
+	text := formatOneExplanation(explained)
 	if explained.Auction != nil {
-		text += "\nTHE PING BEFORE\n\n" + formatSection(explained.Auction)
+		text += "\nTHE PING BEFORE\n\n" + formatOneExplanation(explained.Auction)
 	}
 	for _, lead := range explained.Leads {
 		head := "CLAIMED BY"
 		if len(lead.Posts) == 0 && lead.Price == nil {
 			head = "REJECTED"
 		}
-		text += "\n" + head + "\n\n" + formatSection(lead)
+		text += "\n" + head + "\n\n" + formatOneExplanation(lead)
 	}
 	return text
 }
 
-// formatSection returns the text about one lead or one ping: summary, explanation, offers,
+// formatOneExplanation returns the text about one lead or one ping: summary, explanation, offers,
 // timeline and notes.
-func formatSection(explained *explain.Explanation) string {
-	text := explained.ID + "\n" + formatSummary(explained) + "\n" + wrapParagraph(explained.Why, terminal.Width)
+func formatOneExplanation(explained *explain.Explanation) string {
+	text := explained.ID + "\n" + formatSummaryTable(explained) + "\n" + wrapParagraph(explained.Why, terminal.Width)
 	if len(explained.Offers) > 0 {
 		text += "\n" + formatOffers(explained, terminal.Width)
 	}
@@ -47,8 +47,8 @@ func formatSection(explained *explain.Explanation) string {
 	return text
 }
 
-// formatSummary returns the table of key facts that stands above the timeline.
-func formatSummary(explained *explain.Explanation) string {
+// formatSummaryTable returns the table of key facts that stands above the timeline.
+func formatSummaryTable(explained *explain.Explanation) string {
 	t := terminal.Table{Indent: "  "}
 	add := func(name, text string) {
 		for i, line := range terminal.WrapText(text, terminal.Width-len("  supplier  ")) {
@@ -66,9 +66,9 @@ func formatSummary(explained *explain.Explanation) string {
 		status += ", " + explained.Reason
 	}
 	add("status", status)
-	add("kind", describeKind(explained))
+	add("kind", describeRequestKind(explained))
 	add("supplier", explained.Supplier)
-	add("money", describeMoney(explained))
+	add("money", describeSaleMoney(explained))
 	add("auction", explained.AuctionID)
 	add("theirs", explained.SellerID)
 	add("request", explained.RequestID)
@@ -77,9 +77,9 @@ func formatSummary(explained *explain.Explanation) string {
 	return t.String()
 }
 
-// describeKind returns the kind of the request, its campaign and the version of the
+// describeRequestKind returns the kind of the request, its campaign and the version of the
 // configuration.
-func describeKind(explained *explain.Explanation) string {
+func describeRequestKind(explained *explain.Explanation) string {
 	if explained.Campaign == "" {
 		return explained.Kind + ", for no campaign"
 	}
@@ -97,9 +97,9 @@ func describeKind(explained *explain.Explanation) string {
 	return text
 }
 
-// describeMoney returns the sale's price, payout and margin, and the amounts that a return
+// describeSaleMoney returns the sale's price, payout and margin, and the amounts that a return
 // gave back. It returns "" without a sale.
-func describeMoney(explained *explain.Explanation) string {
+func describeSaleMoney(explained *explain.Explanation) string {
 	if explained.Price == nil || explained.Payout == nil || explained.Margin == nil {
 		return ""
 	}

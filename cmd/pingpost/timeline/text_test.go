@@ -13,14 +13,14 @@ import (
 )
 
 // began is when everything in these tests arrives.
-const began explain.Instant = 1_795_183_200_000_000_000
+const began explain.UnixNanos = 1_795_183_200_000_000_000
 
-func after(milliseconds int64) explain.Instant {
-	return began + explain.Instant(milliseconds*1_000_000)
+func after(milliseconds int64) explain.UnixNanos {
+	return began + explain.UnixNanos(milliseconds*1_000_000)
 }
 
 func dollars(cents int64) *explain.Amount {
-	return &explain.Amount{Amount: explain.Millionths(cents * 10_000), Currency: "USD"}
+	return &explain.Amount{Amount: explain.MoneyInMillionths(cents * 10_000), Currency: "USD"}
 }
 
 // auctioned is a lead that four buyers were asked for: the best refuses it, the
@@ -32,11 +32,11 @@ func auctioned() *explain.Explanation {
 		Supplier: "sup_acme", Campaign: "cmp_auto", Method: "ping_post", Catalog: 3,
 		Received: began, Decided: after(2003), BidsDue: after(2000), Settled: after(5250),
 		Status: "ACCEPTED", Delivery: "delivered",
-		Answer: &explain.Answer{At: after(5000), Status: 201, Result: "ACCEPTED"},
+		Answer: &explain.AnswerToSupplier{At: after(5000), Status: 201, Result: "ACCEPTED"},
 		Why:    "Sold to buy_blue for 9 USD. The buyer acknowledged the lead. Before that, buy_red did not accept it: HTTP 422 score_too_low.",
 		Buyer:  "buy_blue", Price: dollars(900), Payout: dollars(720), Margin: dollars(180),
 		Fields: map[string]json.RawMessage{"state": json.RawMessage(`"CA"`), "vehicle_count": json.RawMessage("2"), "tcpa_consent": json.RawMessage("true")},
-		Candidates: []explain.Candidate{
+		Candidates: []explain.FilterSetCandidate{
 			{Buyer: "buy_red", Seat: 1, Outcome: "post_rejected", Pinged: true, Elapsed: 120_000_000, Bid: dollars(1250), Payout: dollars(1000), Until: after(5000), Status: 200},
 			{Buyer: "buy_blue", Seat: 0, Outcome: "won", Pinged: true, Elapsed: 410_500_000, Bid: dollars(900), Payout: dollars(720), Until: after(5000), Status: 200},
 			{Buyer: "buy_slow", Seat: 2, Outcome: "timeout", Pinged: true, Elapsed: 2_000_000_000, Fault: "timeout"},
@@ -45,19 +45,19 @@ func auctioned() *explain.Explanation {
 			{Buyer: "buy_nevada", Seat: 4, Outcome: "wrong_state"},
 			{Seat: 6, Outcome: "unhealthy"},
 		},
-		Posts: []explain.Post{
-			{Buyer: "buy_red", Intended: after(2003), Price: dollars(1250), Payout: dollars(1000), Settlements: []explain.Settlement{
+		Posts: []explain.PostToBuyer{
+			{Buyer: "buy_red", Intended: after(2003), Price: dollars(1250), Payout: dollars(1000), Settlements: []explain.PostSettlement{
 				{At: after(2090), Outcome: "refused", Status: 422, Elapsed: 86_000_000, Code: "score_too_low", Next: "buy_blue"},
 			}},
 			{
 				Buyer: "buy_blue", Intended: after(2090), Price: dollars(900), Payout: dollars(720),
-				Tries: []explain.Try{
+				Tries: []explain.FailedPostAttempt{
 					{Attempt: 1, Ended: after(2140), Status: 503, Verdict: "unknown"},
 					{Attempt: 2, Ended: after(3160), Fault: "connect", Verdict: "unreached"},
 					{Attempt: 3, Ended: after(4165), Status: 422, Verdict: "refused", Code: "duplicate_lead"},
 					{Attempt: 4, Ended: after(4700), Status: 429, Verdict: "busy"},
 				},
-				Settlements: []explain.Settlement{
+				Settlements: []explain.PostSettlement{
 					{At: after(5000), Outcome: "pending", Fault: "connect"},
 					{At: after(5250), Outcome: "delivered", Status: 201, Failed: 2, Elapsed: 88_000_000, BuyerLead: "L-77"},
 				},
@@ -75,7 +75,7 @@ func readable(t *testing.T, name, got string) {
 			t.Errorf("a line of %d characters: %s", n, line)
 		}
 	}
-	golden.Compare(t, name, got)
+	golden.CompareWithFile(t, name, got)
 }
 
 func TestExplainedAuction(t *testing.T) { readable(t, "auction", FormatExplanation(auctioned())) }
@@ -87,8 +87,8 @@ func pinged() *explain.Explanation {
 	ping.Status, ping.Delivery, ping.Posts, ping.Hops = "BID", "", nil, 1
 	ping.Buyer, ping.Price, ping.Payout, ping.Margin = "", nil, nil, nil
 	ping.Candidates[0].Outcome, ping.Candidates[1].Outcome = "won", "lost"
-	ping.Answer = &explain.Answer{At: after(2003), Status: 200, Result: "bid"}
-	ping.Offers = []explain.Offer{{Buyer: "buy_red", Price: dollars(1250), Payout: dollars(1000), Until: after(5000)}}
+	ping.Answer = &explain.AnswerToSupplier{At: after(2003), Status: 200, Result: "bid"}
+	ping.Offers = []explain.OfferToSupplier{{Buyer: "buy_red", Price: dollars(1250), Payout: dollars(1000), Until: after(5000)}}
 	ping.Why = "buy_red made the highest of 2 valid bids, 12.5 USD. The seller's offer was 10 USD. No lead claimed it."
 	ping.Notes = []string{"What is not listed here is found by the request id of its answer."}
 	return ping
@@ -100,21 +100,21 @@ func postedAt(ping *explain.Explanation) *explain.Explanation {
 	lead := auctioned()
 	lead.Kind, lead.SellerID, lead.BidsDue, lead.Received, lead.Decided, lead.Settled = "post", "u-1", 0, after(3000), after(3001), 0
 	lead.Delivery, lead.Buyer, lead.Price, lead.Payout, lead.Margin = "pending", "buy_red", dollars(1250), dollars(1000), dollars(250)
-	lead.Candidates = []explain.Candidate{{Buyer: "buy_red", Seat: 1, Outcome: "post_pending"}}
-	lead.Posts = []explain.Post{{
+	lead.Candidates = []explain.FilterSetCandidate{{Buyer: "buy_red", Seat: 1, Outcome: "post_pending"}}
+	lead.Posts = []explain.PostToBuyer{{
 		Buyer: "buy_red", Intended: after(3001), Price: dollars(1250), Payout: dollars(1000),
-		Tries: []explain.Try{
+		Tries: []explain.FailedPostAttempt{
 			{Attempt: 1, Ended: after(3002), Fault: "connect"}, {Attempt: 2, Ended: after(4003), Fault: "broken"}, {Attempt: 3, Ended: after(6004), Status: 200, Fault: "malformed"},
 		},
-		Settlements: []explain.Settlement{{At: after(6004), Outcome: "pending", Status: 200, Fault: "malformed"}},
+		Settlements: []explain.PostSettlement{{At: after(6004), Outcome: "pending", Status: 200, Fault: "malformed"}},
 	}}
-	lead.Answer = &explain.Answer{At: after(6004), Status: 502, Result: "buyer_unavailable"}
+	lead.Answer = &explain.AnswerToSupplier{At: after(6004), Status: 502, Result: "buyer_unavailable"}
 	lead.Why = "buy_red is the buyer, for 12.5 USD, but has not acknowledged the lead yet; the attempts continue. The buyer had not " +
 		"acknowledged the lead when the answer was due, so the seller got 502 buyer_unavailable while the delivery continued."
 	lead.Truncated = true
 	ping.Status, ping.Notes = "TAKEN", nil
 	ping.Buyer, ping.Price, ping.Payout, ping.Margin = lead.Buyer, lead.Price, lead.Payout, lead.Margin
-	ping.Offers[0].Claims = []explain.Claim{{Lead: lead.ID, Status: "ACCEPTED", Delivery: "pending"}}
+	ping.Offers[0].Claims = []explain.OfferClaim{{Lead: lead.ID, Status: "ACCEPTED", Delivery: "pending"}}
 	ping.Why = strings.Replace(ping.Why, "No lead claimed it.", lead.ID+" claimed it: ACCEPTED, pending.", 1)
 	return lead
 }
@@ -141,9 +141,9 @@ func TestExplainedChoice(t *testing.T) {
 	ping := pinged()
 	ping.Kind, ping.ID, ping.SellerID, ping.Hops, ping.Notes = "availability", "ping_01jd0000000000000000000002", "", 0, nil
 	ping.Status, ping.Buyer, ping.Price, ping.Payout, ping.Margin = "SOLD", "buy_blue", dollars(900), dollars(720), dollars(180)
-	ping.Offers = append(ping.Offers, explain.Offer{Buyer: "buy_blue", Price: dollars(900), Payout: dollars(720), Until: after(4500)})
-	ping.Offers[0].Claims = []explain.Claim{{Lead: "lead_01jd0000000000000000000003", Status: "UNMATCHED", Delivery: "failed", Reason: "post_rejected"}}
-	ping.Offers[1].Claims = []explain.Claim{{Lead: "lead_01jd0000000000000000000001", Status: "ACCEPTED", Delivery: "none"}}
+	ping.Offers = append(ping.Offers, explain.OfferToSupplier{Buyer: "buy_blue", Price: dollars(900), Payout: dollars(720), Until: after(4500)})
+	ping.Offers[0].Claims = []explain.OfferClaim{{Lead: "lead_01jd0000000000000000000003", Status: "UNMATCHED", Delivery: "failed", Reason: "post_rejected"}}
+	ping.Offers[1].Claims = []explain.OfferClaim{{Lead: "lead_01jd0000000000000000000001", Status: "ACCEPTED", Delivery: "none"}}
 	ping.Why = "The supplier could choose from 2 valid bids."
 	readable(t, "choice", FormatExplanation(ping))
 }
@@ -151,13 +151,13 @@ func TestExplainedChoice(t *testing.T) {
 // TestExplainedRefusals: a buyer that said no is told apart from one that was not
 // reached; the log calls both refused.
 func TestExplainedRefusals(t *testing.T) {
-	for want, s := range map[string]explain.Settlement{
+	for want, s := range map[string]explain.PostSettlement{
 		"  2090.0  buy  refused    HTTP 403 after 0.0 ms, forbidden\n":              {Status: 403, Code: "forbidden"},
 		"  2090.0  buy  not reached    no connection to the buyer, then to other\n": {Fault: "connect", Next: "other"},
 		"  2090.0  buy  refused    HTTP 200 after 0.0 ms, the connection broke\n":   {Status: 200, Fault: "broken"},
 	} {
 		s.At, s.Outcome = after(2090), "refused"
-		told := &explain.Explanation{Received: began, Decided: began, Posts: []explain.Post{{Buyer: "buy", Intended: began, Settlements: []explain.Settlement{s}}}}
+		told := &explain.Explanation{Received: began, Decided: began, Posts: []explain.PostToBuyer{{Buyer: "buy", Intended: began, Settlements: []explain.PostSettlement{s}}}}
 		if text := FormatTimeline(told, terminal.Width); !strings.HasSuffix(text, want) {
 			t.Errorf("no %s at the end of\n%s", want, text)
 		}
@@ -179,12 +179,12 @@ func TestExplainedAfterTheSale(t *testing.T) {
 		{At: after(3 * day), By: "operator", Buyer: "buy_blue", Result: "done", From: "contacted", To: "returned", Credit: dollars(900), Reversed: dollars(720), Caps: 2},
 		{At: after(4 * day), By: "buyer", Buyer: "buy_blue", Result: "not_now", From: "returned", To: "sold"},
 	}
-	told.Webhooks = []explain.Webhook{
-		{Type: "lead.posted", Created: after(5250), State: "delivered", Attempts: []explain.WebhookAttempt{
+	told.Webhooks = []explain.SupplierWebhook{
+		{Type: "lead.posted", Created: after(5250), State: "delivered", Attempts: []explain.SupplierWebhookAttempt{
 			{Attempt: 1, At: after(5300), Outcome: "failed", Fault: "connect", Next: after(65_300)},
 			{Attempt: 2, At: after(65_310), Outcome: "delivered", Status: 200},
 		}},
-		{Type: "lead.contacted", Created: after(60_000), State: "dropped", Attempts: []explain.WebhookAttempt{
+		{Type: "lead.contacted", Created: after(60_000), State: "dropped", Attempts: []explain.SupplierWebhookAttempt{
 			{Attempt: 1, At: after(60_010), Outcome: "dead", Status: 500},
 			{At: after(70_000), Outcome: "resent"},
 			{Attempt: 1, At: after(70_010), Outcome: "dead", Status: 500},
@@ -203,7 +203,7 @@ func TestExplainedWebhooks(t *testing.T) {
 		"gone":    "lead.posted: the search ended before its result",
 	} {
 		told := auctioned()
-		told.Webhooks = []explain.Webhook{{Type: "lead.posted", Created: after(9000), State: state}}
+		told.Webhooks = []explain.SupplierWebhook{{Type: "lead.posted", Created: after(9000), State: state}}
 		if text := FormatTimeline(told, terminal.Width); !strings.HasSuffix(strings.Join(strings.Fields(text), " "), want) {
 			t.Errorf("%s:\n%s", state, text)
 		}
@@ -226,7 +226,7 @@ func TestExplainedReports(t *testing.T) {
 		{explain.StatusReport{By: "operator", Result: "refused", To: "returned", Reason: "r"}, "operator", "refuses the return", "reason r"},
 	} {
 		row.report.Buyer = "buy"
-		got := reportRows(&explain.Explanation{Reports: []explain.StatusReport{row.report}})
+		got := statusReportRows(&explain.Explanation{Reports: []explain.StatusReport{row.report}})
 		if len(got) != 1 || got[0].who != row.who || got[0].what != row.what || got[0].detail != row.detail {
 			t.Errorf("%+v", got)
 		}
@@ -259,9 +259,9 @@ func TestExplainedUnsold(t *testing.T) {
 		Fields: map[string]json.RawMessage{"note": json.RawMessage(`"` + strings.Repeat("x", 230) + `"`), "state": json.RawMessage(`"NV"`)},
 	}
 	for seat := range uint32(1234) {
-		told.Candidates = append(told.Candidates, explain.Candidate{Buyer: long, Seat: seat, Outcome: "capped"})
+		told.Candidates = append(told.Candidates, explain.FilterSetCandidate{Buyer: long, Seat: seat, Outcome: "capped"})
 	}
-	told.Candidates = append(told.Candidates, explain.Candidate{
+	told.Candidates = append(told.Candidates, explain.FilterSetCandidate{
 		Buyer: long, Outcome: "wrong_currency", Pinged: true, Elapsed: 3_000_000, Bid: dollars(99_999_999), Reason: strings.Repeat("r", 64), Fault: "unreadable", Status: 599,
 	})
 	readable(t, "unsold", FormatExplanation(told))
@@ -273,7 +273,7 @@ func TestExplainedNothing(t *testing.T) {
 		Kind: "ping", ID: "auc_01jd0000000000000000000002", AuctionID: "auc_01jd0000000000000000000002", SellerID: "theirs-2",
 		RequestID: "req_01jd0000000000000000000003", Supplier: "sup_acme", Catalog: 1,
 		Received: began, Decided: began, BidsDue: began, Status: "NO_BID", Reason: "no_campaign",
-		Answer: &explain.Answer{At: began, Status: 200, Result: "no_bid", Reason: "no_campaign"},
+		Answer: &explain.AnswerToSupplier{At: began, Status: 200, Result: "no_bid", Reason: "no_campaign"},
 		Why:    "The supplier has no ping_post campaign for this vertical.",
 	}))
 }
@@ -292,7 +292,7 @@ func TestBars(t *testing.T) {
 		{9000, 2000, "##########"},
 		{5, 0, "##########"},
 	} {
-		if got := drawBar(row.of, row.whole); got != row.want {
+		if got := drawResponseTimeBar(row.of, row.whole); got != row.want {
 			t.Errorf("%d of %d: %s, want %s", row.of, row.whole, got, row.want)
 		}
 	}
@@ -320,10 +320,10 @@ func TestTimelineOfASaleRecordedAfterARefusal(t *testing.T) {
 	told := &explain.Explanation{
 		ID: "lead_1", LeadID: "lead_1", Kind: "ingest", Supplier: "sup", Received: after(0), Decided: after(1),
 		Buyer: "buy_note", Price: dollars(1500), Payout: dollars(1200),
-		Candidates: []explain.Candidate{{Buyer: "buy_form", Outcome: "post_rejected"}, {Buyer: "buy_note", Outcome: "won"}},
-		Posts: []explain.Post{{
+		Candidates: []explain.FilterSetCandidate{{Buyer: "buy_form", Outcome: "post_rejected"}, {Buyer: "buy_note", Outcome: "won"}},
+		Posts: []explain.PostToBuyer{{
 			Buyer: "buy_form", Intended: after(1), Price: dollars(2000), Payout: dollars(1600),
-			Settlements: []explain.Settlement{{At: after(7), Outcome: "refused", Status: 422, Next: "buy_note"}},
+			Settlements: []explain.PostSettlement{{At: after(7), Outcome: "refused", Status: 422, Next: "buy_note"}},
 		}},
 	}
 	text := FormatTimeline(told, terminal.Width)

@@ -14,7 +14,7 @@ import (
 // timelineRow is one line of a timeline: the time of an event, its actor, the action, and the
 // details.
 type timelineRow struct {
-	at     explain.Instant
+	at     explain.UnixNanos
 	who    string
 	what   string
 	bar    string
@@ -35,7 +35,7 @@ const (
 // of that answer.
 func FormatTimeline(explained *explain.Explanation, width int) string {
 	rows := []timelineRow{{at: explained.Received, what: "arrived", detail: formatInstant(explained.Received)}}
-	rows = append(rows, notPingedRows(explained)...)
+	rows = append(rows, unpingedBuyerRows(explained)...)
 	rows = append(rows, pingedBuyerRows(explained)...)
 	if explained.BidsDue != 0 && explained.BidsDue > explained.Received && explained.BidsDue <= explained.Decided {
 		rows = append(rows, timelineRow{at: explained.BidsDue, what: "deadline", detail: "for bids"})
@@ -44,7 +44,7 @@ func FormatTimeline(explained *explain.Explanation, width int) string {
 	for i := range rows {
 		decided = max(decided, rows[i].at)
 	}
-	rows = append(rows, timelineRow{at: decided, what: "decided", detail: describeDecision(explained)})
+	rows = append(rows, timelineRow{at: decided, what: "decided", detail: describeFirstDecision(explained)})
 	for i := range explained.Posts {
 		for _, m := range postRows(&explained.Posts[i]) {
 			m.at = max(m.at, decided)
@@ -56,22 +56,22 @@ func FormatTimeline(explained *explain.Explanation, width int) string {
 		rows = append(rows, m)
 	}
 	if explained.Answer != nil {
-		rows = append(rows, timelineRow{at: max(explained.Answer.At, decided), who: explained.Supplier, what: "is answered", detail: describeAnswer(explained)})
+		rows = append(rows, timelineRow{at: max(explained.Answer.At, decided), who: explained.Supplier, what: "is answered", detail: describeExchangeAnswer(explained)})
 	}
-	rows = append(append(rows, reportRows(explained)...), webhookRows(explained)...)
+	rows = append(append(rows, statusReportRows(explained)...), webhookAttemptRows(explained)...)
 	slices.SortStableFunc(rows, func(a, b timelineRow) int { return cmp.Compare(a.at, b.at) })
 	return formatColumns(rows, explained.Received, width)
 }
 
-// formatColumns writes timeline rows in columns, with times relative to from. Details that
+// formatColumns writes timeline rows in columns, with times relative to start. Details that
 // are too long continue on the next line.
-func formatColumns(rows []timelineRow, from explain.Instant, width int) string {
+func formatColumns(rows []timelineRow, start explain.UnixNanos, width int) string {
 	t := terminal.Table{Indent: "  "}
 	used := len(t.Indent)
 	widths := [4]int{len("ms")}
 	cells := make([][4]string, 0, len(rows))
 	for _, m := range rows {
-		row := [4]string{formatMilliseconds(int64(m.at - from)), terminal.Truncate(m.who, whoWidth), terminal.Truncate(m.what, whatWidth), m.bar}
+		row := [4]string{formatMilliseconds(int64(m.at - start)), terminal.Truncate(m.who, whoWidth), terminal.Truncate(m.what, whatWidth), m.bar}
 		for i, cell := range row {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
@@ -102,7 +102,7 @@ func formatMilliseconds(nanoseconds int64) string {
 }
 
 // formatInstant returns a time as the JSON form of the explanation writes it.
-func formatInstant(at explain.Instant) string {
+func formatInstant(at explain.UnixNanos) string {
 	text, err := at.MarshalJSON()
 	if err != nil {
 		return ""
@@ -116,17 +116,17 @@ func pingedBuyerRows(explained *explain.Explanation) (rows []timelineRow) {
 	for i := range explained.Candidates {
 		if c := &explained.Candidates[i]; c.Pinged {
 			rows = append(rows, timelineRow{
-				at: explained.Received + explain.Instant(c.Elapsed), who: candidateName(c), what: candidateOutcome(explained, c),
-				bar: drawBar(int64(c.Elapsed), int64(explained.BidsDue-explained.Received)), detail: describeBidAnswer(c),
+				at: explained.Received + explain.UnixNanos(c.Elapsed), who: candidateName(c), what: candidateOutcome(explained, c),
+				bar: drawResponseTimeBar(int64(c.Elapsed), int64(explained.BidsDue-explained.Received)), detail: describeBidAnswer(c),
 			})
 		}
 	}
 	return rows
 }
 
-// drawBar returns a bar of characters that shows which share of the available time a buyer
+// drawResponseTimeBar returns a bar of characters that shows which share of the available time a buyer
 // used for its answer.
-func drawBar(elapsed, available int64) string {
+func drawResponseTimeBar(elapsed, available int64) string {
 	filled := barWidth
 	if available > 0 {
 		filled = int(min(barWidth, max(1, (elapsed*barWidth+available-1)/available)))
@@ -136,7 +136,7 @@ func drawBar(elapsed, available int64) string {
 
 // describeBidAnswer returns the details of a buyer's answer to a ping: the bid, or the reason
 // for no bid.
-func describeBidAnswer(c *explain.Candidate) string {
+func describeBidAnswer(c *explain.FilterSetCandidate) string {
 	var words []string
 	if c.Bid != nil {
 		bid := "bid " + c.Bid.String()
@@ -157,10 +157,10 @@ func describeBidAnswer(c *explain.Candidate) string {
 	return strings.Join(words, ", ")
 }
 
-// notPingedRows returns timeline rows for the buyers that were not pinged. If many have the
+// unpingedBuyerRows returns timeline rows for the buyers that were not pinged. If many have the
 // same outcome, it returns some of them and a count. It omits buyers that got a post, or the
 // sale after a refusal, because these have lines of their own.
-func notPingedRows(explained *explain.Explanation) (rows []timelineRow) {
+func unpingedBuyerRows(explained *explain.Explanation) (rows []timelineRow) {
 	at := explained.Decided
 	if explained.BidsDue != 0 {
 		at = explained.Received
@@ -170,7 +170,7 @@ func notPingedRows(explained *explain.Explanation) (rows []timelineRow) {
 	var outcomes []string
 	for i := range explained.Candidates {
 		c := &explained.Candidates[i]
-		if c.Pinged || after.who != "" && c.Buyer == after.who || slices.ContainsFunc(explained.Posts, func(p explain.Post) bool { return p.Buyer == c.Buyer }) {
+		if c.Pinged || after.who != "" && c.Buyer == after.who || slices.ContainsFunc(explained.Posts, func(p explain.PostToBuyer) bool { return p.Buyer == c.Buyer }) {
 			continue
 		}
 		if counts[c.Outcome]++; counts[c.Outcome] == 1 {
@@ -190,7 +190,7 @@ func notPingedRows(explained *explain.Explanation) (rows []timelineRow) {
 
 // candidateName returns the name by which the timeline shows a candidate: its buyer, or the
 // number of its filter set.
-func candidateName(c *explain.Candidate) string {
+func candidateName(c *explain.FilterSetCandidate) string {
 	if c.Buyer == "" {
 		return fmt.Sprintf("filter set %d", c.Seat)
 	}

@@ -19,10 +19,10 @@ import (
 // A template that passes writes well-formed bodies for every lead, if each of its conditions
 // depends on one field. A condition on several fields, on a hash or on a part of a date can still
 // hide a mistake such as an extra comma.
-func (t *Template) Check(m *market.Mapping) (mistakes []market.TemplateError) {
-	reported := map[fieldUseKey]bool{}
+func (t *Template) Check(m *market.FieldMapping) (mistakes []market.TemplateError) {
+	reported := map[fieldUseOnLine]bool{}
 	for _, use := range t.uses {
-		key := fieldUseKey{use.name, use.line}
+		key := fieldUseOnLine{use.name, use.line}
 		if message := t.checkFieldUse(m, use.name); message != "" && !reported[key] {
 			reported[key] = true
 			mistakes = append(mistakes, market.TemplateError{Line: use.line, Message: message})
@@ -31,61 +31,61 @@ func (t *Template) Check(m *market.Mapping) (mistakes []market.TemplateError) {
 	if len(mistakes) > 0 {
 		return mistakes
 	}
-	if bad := t.checkSamples(m); bad != nil {
+	if bad := t.checkBodiesOfSampleLeads(m); bad != nil {
 		return []market.TemplateError{{Line: 1, Message: bad.String()}}
 	}
 	return nil
 }
 
-// fieldUseKey identifies the uses of a field on one line, so that Check reports a mistake there
+// fieldUseOnLine identifies the uses of a field on one line, so that Check reports a mistake there
 // once.
-type fieldUseKey struct {
+type fieldUseOnLine struct {
 	name string
 	line int
 }
 
-// checkFieldUse returns the mistake if this template may not use the field name, or an empty
+// checkFieldUse returns the mistake if this template may not use the field buyerName, or an empty
 // string.
-func (t *Template) checkFieldUse(m *market.Mapping, name string) string {
-	if name == "zip3" {
+func (t *Template) checkFieldUse(m *market.FieldMapping, buyerName string) (mistake string) {
+	if buyerName == "zip3" {
 		return ""
 	}
-	slot, ok := m.SlotByBuyerName(name)
+	slot, ok := m.SlotByBuyerName(buyerName)
 	switch {
 	case !ok:
-		return "there is no field " + market.ShortenMemberName([]byte(name)) + suggestName(m, name)
+		return "there is no field " + market.ShortenMemberName([]byte(buyerName)) + suggestBuyerName(m, buyerName)
 	case t.kind == postBody:
 		return ""
-	case m.IsContact(slot):
-		return name + " identifies the person, so a ping cannot have it; remove it"
+	case m.IsContactField(slot):
+		return buyerName + " identifies the person, so a ping cannot have it; remove it"
 	case slot == market.SlotZip:
 		return "a ping cannot have the whole zip; write .zip3"
-	case !m.IsInPing(slot):
-		return name + " is not marked ping: true, so pings do not have it; mark it in the campaign's fields, or remove it from the template"
+	case !m.IsSentInPings(slot):
+		return buyerName + " is not marked ping: true, so pings do not have it; mark it in the campaign's fields, or remove it from the template"
 	}
 	return ""
 }
 
-// suggestName returns the end of a message about an unknown field: the right name, if this is the
+// suggestBuyerName returns the end of a message about an unknown field: the right name, if this is the
 // suppliers' name of a field or differs only in capitals, else general advice.
-func suggestName(m *market.Mapping, name string) string {
-	if slot, ok := m.SlotByArrivalName(name); ok {
+func suggestBuyerName(m *market.FieldMapping, unknownName string) (messageEnd string) {
+	if slot, ok := m.SlotByArrivalName(unknownName); ok {
 		return "; the field's name for buyers is " + m.BuyerName(slot)
 	}
 	for _, known := range m.BuyerNames() {
-		if strings.EqualFold(known, name) {
+		if strings.EqualFold(known, unknownName) {
 			return "; capitals matter, write " + known
 		}
 	}
 	return "; add it to the campaign's fields, or correct the name"
 }
 
-// newSampleData returns the data for a sample body of the lead l. With omitOptional, the optional
+// newSampleTemplateData returns the data for a sample body of the lead l. With omitOptionalMetadata, the optional
 // request values are missing: auction, token and verticals.
-func (t *Template) newSampleData(m *market.Mapping, l *market.Lead, omitOptional bool) templateData {
-	v := templateData{mapping: m, lead: l, sample: true}
+func (t *Template) newSampleTemplateData(m *market.FieldMapping, l *market.Lead, omitOptionalMetadata bool) bodyData {
+	v := bodyData{mapping: m, lead: l, sample: true}
 	optional := string(market.SampleText)
-	if omitOptional {
+	if omitOptionalMetadata {
 		optional = ""
 	}
 	if t.kind == pingBody {
@@ -99,71 +99,71 @@ func (t *Template) newSampleData(m *market.Mapping, l *market.Lead, omitOptional
 	return v
 }
 
-// checkSamples writes bodies for sample leads and checks them. It returns the first mistake, or
+// checkBodiesOfSampleLeads writes bodies for sample leads and checks them. It returns the first mistake, or
 // nil.
-func (t *Template) checkSamples(m *market.Mapping) *malformedBodyError {
+func (t *Template) checkBodiesOfSampleLeads(m *market.FieldMapping) *malformedBodyError {
 	for _, whole := range [...]bool{true, false} {
-		lead := m.SampleLead(whole, t.kind == pingBody)
-		if bad := t.checkSample(m, lead, false); bad != nil {
+		lead := m.NewSampleLead(whole, t.kind == pingBody)
+		if bad := t.checkBodyOfSampleLead(m, lead, false); bad != nil {
 			return bad
 		}
-		if bad := t.checkSample(m, lead, true); bad != nil {
+		if bad := t.checkBodyOfSampleLead(m, lead, true); bad != nil {
 			bad.sampleCase = ", for a lead without auction or a campaign without vertical or sub_vertical"
 			return bad
 		}
-		if bad := t.checkFieldSamples(m, lead); bad != nil {
+		if bad := t.checkBodiesOfFieldVariants(m, lead); bad != nil {
 			return bad
 		}
 	}
 	return nil
 }
 
-// checkFieldSamples checks bodies for variants of the sample lead. In each variant, one field
+// checkBodiesOfFieldVariants checks bodies for variants of the sample lead. In each variant, one field
 // that the template names has another value.
-func (t *Template) checkFieldSamples(m *market.Mapping, lead *market.Lead) *malformedBodyError {
-	tried := map[market.Slot]bool{}
+func (t *Template) checkBodiesOfFieldVariants(m *market.FieldMapping, sampleLead *market.Lead) *malformedBodyError {
+	tried := map[market.FieldSlot]bool{}
 	for _, use := range t.uses {
 		slot, ok := m.SlotByBuyerName(use.name)
 		if !ok {
 			slot = market.SlotZip
 		}
-		var values []market.Value
+		var values []market.FieldValue
 		for _, v := range use.comparedWith {
-			if v, ok := m.ConstantAsValue(slot, v); ok {
+			if v, ok := m.ConstantAsFieldValue(slot, v); ok {
 				values = append(values, v)
 			}
 		}
 		if !tried[slot] {
-			values = append(values, m.SampleValues(slot, t.kind == pingBody)...)
+			values = append(values, m.SampleValuesOfField(slot, t.kind == pingBody)...)
 		}
 		tried[slot] = true
-		kept := lead.Values[slot]
+		kept := sampleLead.Values[slot]
 		for _, v := range values {
-			lead.Values[slot] = v
-			if bad := t.checkSample(m, lead, false); bad != nil {
-				bad.sampleCase = ", for a lead whose " + use.name + " is " + describeSample(v)
+			sampleLead.Values[slot] = v
+			if bad := t.checkBodyOfSampleLead(m, sampleLead, false); bad != nil {
+				bad.sampleCase = ", for a lead whose " + use.name + " is " + describeSampleValue(v)
 				return bad
 			}
 		}
-		lead.Values[slot] = kept
+		sampleLead.Values[slot] = kept
 	}
 	return nil
 }
 
-// describeSample returns a sample value as text for a mistake.
-func describeSample(v market.Value) string {
+// describeSampleValue returns a sample value as text for a mistake.
+func describeSampleValue(v market.FieldValue) string {
 	if v.Kind == market.KindAbsent {
 		return "absent"
 	}
 	return string(v.AppendJSON(nil))
 }
 
-// checkSample writes one body for the lead and returns the mistake if the body is not well
+// checkBodyOfSampleLead writes one body for the lead and returns the mistake if the body is not well
 // formed.
-func (t *Template) checkSample(m *market.Mapping, l *market.Lead, omitOptional bool) *malformedBodyError {
-	body, ok := t.writeBody(nil, t.newSampleData(m, l, omitOptional))
+func (t *Template) checkBodyOfSampleLead(m *market.FieldMapping, l *market.Lead, omitOptionalMetadata bool) *malformedBodyError {
+	body, ok := t.appendBody(nil, t.newSampleTemplateData(m, l, omitOptionalMetadata))
 	if !ok {
 		return &malformedBodyError{reason: fmt.Sprintf("the body is over %d bytes", MaxBody)}
 	}
-	return checkBody(t.format, body)
+	return checkBodyWellFormed(t.format, body)
 }

@@ -23,24 +23,24 @@ const (
 )
 
 // NewPingTemplate compiles an operator's template for pings. format is the body's format: JSON,
-// form or XML. secrets maps the names of secrets in templates to their full names.
+// form or XML. secretFullNames maps the names of secrets in templates to their full names.
 //
 // It returns either a template or all mistakes that are visible without a campaign. Check then
 // tests for each campaign that the fields exist and that the bodies are well formed.
-func NewPingTemplate(format, template string, secrets map[string]string) (*Template, []market.TemplateError) {
-	return newTemplate(pingBody, format, template, secrets)
+func NewPingTemplate(format, template string, secretFullNames map[string]string) (compiled *Template, mistakes []market.TemplateError) {
+	return newTemplate(pingBody, format, template, secretFullNames)
 }
 
 // NewPostTemplate compiles an operator's template for posts. format is the body's format: JSON,
-// form or XML. secrets maps the names of secrets in templates to their full names. It returns
+// form or XML. secretFullNames maps the names of secrets in templates to their full names. It returns
 // either a template or all mistakes that are visible without a campaign.
-func NewPostTemplate(format, template string, secrets map[string]string) (*Template, []market.TemplateError) {
-	return newTemplate(postBody, format, template, secrets)
+func NewPostTemplate(format, template string, secretFullNames map[string]string) (compiled *Template, mistakes []market.TemplateError) {
+	return newTemplate(postBody, format, template, secretFullNames)
 }
 
 // newTemplate checks and compiles a template for bodies of this kind.
-func newTemplate(kind bodyKind, format, template string, secrets map[string]string) (*Template, []market.TemplateError) {
-	start, ok := initialContext(format)
+func newTemplate(kind requestBodyKind, format, template string, secretFullNames map[string]string) (compiled *Template, mistakes []market.TemplateError) {
+	start, ok := contextAtBodyStart(format)
 	if !ok {
 		return nil, []market.TemplateError{{Line: 1, Message: "the format is not json, form or xml"}}
 	}
@@ -52,20 +52,20 @@ func newTemplate(kind bodyKind, format, template string, secrets map[string]stri
 		return nil, []market.TemplateError{{Line: 1, Message: fmt.Sprintf("the template is over %d bytes", maxTemplate)}}
 	case !utf8.ValidString(template):
 		return nil, []market.TemplateError{{Line: 1, Message: "the template is not UTF-8"}}
-	case escape.HasPlaceholder(template):
+	case escape.HasSecretPlaceholder(template):
 		return nil, []market.TemplateError{{Line: 1, Message: "the template contains the control character U+001A; remove it"}}
 	}
-	trees, err := parse.Parse(wholeTemplate, template, "{{", "}}", knownIdentifiers())
+	trees, err := parse.Parse(wholeTemplate, template, "{{", "}}", identifiersForParser())
 	if err != nil {
-		return nil, []market.TemplateError{convertParseError(err)}
+		return nil, []market.TemplateError{templateErrorFromParser(err)}
 	}
-	c := templateCompiler{text: template, secrets: secrets, template: &Template{kind: kind, format: format}, context: start}
+	c := templateCompiler{text: template, secrets: secretFullNames, template: &Template{kind: kind, format: format}, context: start}
 	if len(trees) != 1 {
 		c.addMistakeAt(0, "define, block and template are not supported; write their text in place")
 		return nil, c.mistakes
 	}
 	c.template.pieces = c.compileList(trees[wholeTemplate].Root)
-	if len(c.mistakes) == 0 && !c.context.canEnd() {
+	if len(c.mistakes) == 0 && !c.context.canEndBody() {
 		c.addMistakeAt(parse.Pos(len(template)), "the body ends inside a string, a tag or a comment; close it")
 	}
 	if len(c.mistakes) > 0 {
@@ -75,9 +75,9 @@ func newTemplate(kind bodyKind, format, template string, secrets map[string]stri
 	return c.template, nil
 }
 
-// knownIdentifiers returns the identifiers that the parser must accept in a template: the names
+// identifiersForParser returns the identifiers that the parser must accept in a template: the names
 // of functions and request values, and the words field and secret.
-func knownIdentifiers() map[string]any {
+func identifiersForParser() map[string]any {
 	known := make(map[string]any, len(functions)+len(requestValues)+2)
 	for name := range functions {
 		known[name] = true
@@ -91,8 +91,8 @@ func knownIdentifiers() map[string]any {
 
 var parseErrorPattern = regexp.MustCompile(`^template: ` + wholeTemplate + `:(\d+):(?:\d+:)? (.*)`)
 
-// convertParseError converts an error of the template parser to a TemplateError with its line.
-func convertParseError(err error) market.TemplateError {
+// templateErrorFromParser converts an error of the template parser to a TemplateError with its line.
+func templateErrorFromParser(err error) market.TemplateError {
 	match := parseErrorPattern.FindStringSubmatch(strings.ReplaceAll(err.Error(), "\n", " "))
 	if match == nil {
 		return market.TemplateError{Line: 1, Message: "cannot parse the template: " + err.Error()}
@@ -118,17 +118,17 @@ type templateCompiler struct {
 
 // addMistakeAt records a mistake at this position of the template.
 func (c *templateCompiler) addMistakeAt(at parse.Pos, format string, args ...any) {
-	c.mistakes = append(c.mistakes, market.TemplateError{Line: c.lineAt(at), Message: fmt.Sprintf(format, args...)})
+	c.mistakes = append(c.mistakes, market.TemplateError{Line: c.lineNumberAt(at), Message: fmt.Sprintf(format, args...)})
 }
 
-// lineAt returns the line number of a position in the template, from 1.
-func (c *templateCompiler) lineAt(at parse.Pos) int {
+// lineNumberAt returns the line number of a position in the template, from 1.
+func (c *templateCompiler) lineNumberAt(at parse.Pos) int {
 	return 1 + strings.Count(c.text[:min(int(at), len(c.text))], "\n")
 }
 
-// countPieceWithinLimit counts a piece or value, and returns false above maxPieces. The limit
+// countPieceOrAddMistake counts a piece or value, and returns false above maxPieces. The limit
 // bounds the work of writing one body.
-func (c *templateCompiler) countPieceWithinLimit(at parse.Pos) bool {
+func (c *templateCompiler) countPieceOrAddMistake(at parse.Pos) (withinLimit bool) {
 	c.pieces++
 	if c.pieces == maxPieces+1 {
 		c.addMistakeAt(at, "the template has over %d parts", maxPieces)
@@ -145,7 +145,7 @@ func (c *templateCompiler) compileList(list *parse.ListNode) (pieces []templateP
 	}
 	for _, node := range list.Nodes {
 		before := len(c.mistakes)
-		if !c.countPieceWithinLimit(node.Position()) {
+		if !c.countPieceOrAddMistake(node.Position()) {
 			return nil
 		}
 		var p templatePiece
@@ -153,11 +153,11 @@ func (c *templateCompiler) compileList(list *parse.ListNode) (pieces []templateP
 		case *parse.TextNode:
 			p = c.compileLiteral(node)
 		case *parse.ActionNode:
-			p = c.compileInsertion(node)
+			p = c.compileValueOrSecretInsertion(node)
 		case *parse.IfNode:
 			p = c.compileIf(node)
 		default:
-			c.addMistakeAt(node.Position(), "%s is not supported; use values, if and else", firstWord(node.String()))
+			c.addMistakeAt(node.Position(), "%s is not supported; use values, if and else", firstWordOfAction(node.String()))
 		}
 		if len(c.mistakes) > before && c.context == 0 {
 			return nil
@@ -167,8 +167,8 @@ func (c *templateCompiler) compileList(list *parse.ListNode) (pieces []templateP
 	return pieces
 }
 
-// firstWord returns the first word of an action, to name it in a mistake.
-func firstWord(action string) string {
+// firstWordOfAction returns the first word of an action, to name it in a mistake.
+func firstWordOfAction(action string) string {
 	words := strings.Fields(strings.Trim(action, "{}"))
 	if len(words) == 0 {
 		return "this"
@@ -176,9 +176,9 @@ func firstWord(action string) string {
 	return words[0]
 }
 
-// addMistakeAndStop records a mistake after which the escaping context is unknown. compileList
+// addMistakeAndStopCompiling records a mistake after which the escaping context is unknown. compileList
 // then compiles no further nodes.
-func (c *templateCompiler) addMistakeAndStop(at parse.Pos, message string) {
+func (c *templateCompiler) addMistakeAndStopCompiling(at parse.Pos, message string) {
 	c.addMistakeAt(at, "%s", message)
 	c.context = 0
 }
@@ -190,27 +190,27 @@ func (c *templateCompiler) compileLiteral(node *parse.TextNode) templatePiece {
 	if c.template.format == market.FormatForm {
 		text = slices.DeleteFunc(slices.Clone(text), func(b byte) bool { return b == ' ' || b == '\t' || b == '\r' || b == '\n' })
 	}
-	after, err := c.context.afterText(text)
+	after, err := c.context.contextAfterText(text)
 	if err != nil {
-		c.addMistakeAndStop(node.Pos, err.Error())
+		c.addMistakeAndStopCompiling(node.Pos, err.Error())
 		return nil
 	}
 	c.context = after
 	return literalText(slices.Clone(text))
 }
 
-// compileInsertion compiles an action that inserts a value or a secret.
-func (c *templateCompiler) compileInsertion(node *parse.ActionNode) templatePiece {
-	if name := findSecretCall(node.Pipe); name != nil {
-		return c.compileSecret(node, name)
+// compileValueOrSecretInsertion compiles an action that inserts a value or a secret.
+func (c *templateCompiler) compileValueOrSecretInsertion(node *parse.ActionNode) templatePiece {
+	if name := findSoleSecretCall(node.Pipe); name != nil {
+		return c.compileSecretPlaceholder(node, name)
 	}
 	value := c.compilePipe(node.Pipe)
-	if err := c.context.checkInsertion(); err != nil {
-		c.addMistakeAndStop(node.Pos, err.Error())
+	if err := c.context.checkValueAllowed(); err != nil {
+		c.addMistakeAndStopCompiling(node.Pos, err.Error())
 		return nil
 	}
-	p := insertedValue{value: value, context: c.context}
-	c.context = c.context.afterValue()
+	p := valueInsertion{value: value, context: c.context}
+	c.context = c.context.contextAfterValue()
 	return p
 }
 
@@ -218,11 +218,11 @@ func (c *templateCompiler) compileInsertion(node *parse.ActionNode) templatePiec
 // joined.
 func (c *templateCompiler) compileIf(node *parse.IfNode) templatePiece {
 	condition := c.compilePipe(node.Pipe)
-	if !c.context.canStartIf() {
-		c.addMistakeAndStop(node.Pos, "an if is not allowed after a backslash, in a comment, in CDATA or in <? ?>; move it")
+	if !c.context.canStartIfAction() {
+		c.addMistakeAndStopCompiling(node.Pos, "an if is not allowed after a backslash, in a comment, in CDATA or in <? ?>; move it")
 		return nil
 	}
-	p := ifElse{condition: condition}
+	p := ifElsePiece{condition: condition}
 	before := c.context
 	p.yes = c.compileList(node.List)
 	yes := c.context
@@ -234,9 +234,9 @@ func (c *templateCompiler) compileIf(node *parse.IfNode) templatePiece {
 	if c.context == 0 {
 		return nil
 	}
-	joined, ok := yes.joinContext(c.context)
+	joined, ok := yes.mergeBranchContexts(c.context)
 	if !ok {
-		c.addMistakeAndStop(node.Pos, "one branch of this if ends inside a string or a tag, the other outside; close it in both branches")
+		c.addMistakeAndStopCompiling(node.Pos, "one branch of this if ends inside a string or a tag, the other outside; close it in both branches")
 		return nil
 	}
 	c.context = joined

@@ -28,9 +28,9 @@ const (
 	xmlProcessing // <? … ?>
 )
 
-// initialContext returns the context at the start of a body in this format. ok is false for an
+// contextAtBodyStart returns the context at the start of a body in this format. knownFormat is false for an
 // unknown format.
-func initialContext(format string) (start escapeContext, ok bool) {
+func contextAtBodyStart(format string) (start escapeContext, knownFormat bool) {
 	switch format {
 	case market.FormatJSON:
 		return jsonValue, true
@@ -42,12 +42,14 @@ func initialContext(format string) (start escapeContext, ok bool) {
 	return 0, false
 }
 
-// canEnd reports whether a body may end in this context: not inside a string, a tag or a comment.
-func (c escapeContext) canEnd() bool { return c.isOutsideJSONString() || c == formText || c == xmlText }
+// canEndBody reports whether a body may end in this context: not inside a string, a tag or a comment.
+func (c escapeContext) canEndBody() bool {
+	return c.isOutsideJSONString() || c == formText || c == xmlText
+}
 
-// checkInsertion returns an error with the remedy if a template may not insert a value in this
+// checkValueAllowed returns an error with the remedy if a template may not insert a value in this
 // context.
-func (c escapeContext) checkInsertion() error {
+func (c escapeContext) checkValueAllowed() error {
 	switch c {
 	case jsonWord, jsonDone:
 		return errJSONRun
@@ -61,45 +63,45 @@ func (c escapeContext) checkInsertion() error {
 	return nil
 }
 
-// appendValue appends the value v with the escaping of the context. An absent value becomes null
+// appendEscapedValue appends the value v with the escaping of the context. An absent value becomes null
 // where a JSON value is expected, and empty text elsewhere.
-func (c escapeContext) appendValue(dst []byte, v market.Value) []byte {
+func (c escapeContext) appendEscapedValue(dst []byte, v market.FieldValue) []byte {
 	switch c {
 	case jsonValue:
 		return v.AppendJSON(dst)
 	case jsonText:
-		return escape.AppendJSONText(dst, v.Text)
+		return escape.AppendJSONEscapedWithoutQuotes(dst, v.Text)
 	case formText:
-		return escape.AppendFormText(dst, v.Text)
+		return escape.AppendFormEscaped(dst, v.Text)
 	case xmlText, xmlSingle, xmlDouble:
-		return escape.AppendXMLText(dst, v.Text)
+		return escape.AppendXMLEscaped(dst, v.Text)
 	}
 	panic("BUG: the template inserts a value in a context that allows none")
 }
 
-// afterValue returns the context behind a value that was inserted in context c. After a JSON
+// contextAfterValue returns the context behind a value that was inserted in context c. After a JSON
 // value, a comma or a bracket must follow; all other contexts continue.
-func (c escapeContext) afterValue() escapeContext {
+func (c escapeContext) contextAfterValue() escapeContext {
 	if c == jsonValue {
 		return jsonDone
 	}
 	return c
 }
 
-// canStartIf reports whether an if may begin in this context. It may begin where a value may be
+// canStartIfAction reports whether an if may begin in this context. It may begin where a value may be
 // inserted, and wherever it divides no token.
-func (c escapeContext) canStartIf() bool {
-	return c.checkInsertion() == nil || c.isOutsideJSONString() || c == xmlTag
+func (c escapeContext) canStartIfAction() bool {
+	return c.checkValueAllowed() == nil || c.isOutsideJSONString() || c == xmlTag
 }
 
-// afterText returns the context after a piece of the operator's text, which begins in context c.
+// contextAfterText returns the context after a piece of the operator's text, which begins in context c.
 // It returns an error if the text is not valid there.
-func (c escapeContext) afterText(text []byte) (escapeContext, error) {
+func (c escapeContext) contextAfterText(text []byte) (escapeContext, error) {
 	switch c {
 	case jsonValue, jsonWord, jsonDone, jsonText, jsonEscape:
-		return c.afterJSON(text)
+		return c.contextAfterJSON(text)
 	case formText:
-		return c, checkFormText(text)
+		return c, checkFormTextIsEscaped(text)
 	}
-	return c.afterXML(text)
+	return c.contextAfterXML(text)
 }

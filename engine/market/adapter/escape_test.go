@@ -16,8 +16,8 @@ import (
 
 // noted is a person with a note, whatever it says; not ok where the campaign
 // would not take it.
-func noted(m *market.Mapping, note string) (lead *market.Lead, said string, ok bool) {
-	lead, failed := fill(m, append(person(), market.Member{Name: []byte("note"), Kind: market.JSONString, Text: []byte(note)}))
+func noted(m *market.FieldMapping, note string) (lead *market.Lead, said string, ok bool) {
+	lead, failed := fill(m, append(person(), market.JSONMember{Name: []byte("note"), Kind: market.JSONString, Text: []byte(note)}))
 	slot, _ := m.SlotByBuyerName("note")
 	return lead, string(lead.Values[slot].Text), failed == nil
 }

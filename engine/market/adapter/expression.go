@@ -13,7 +13,7 @@ import (
 func (c *templateCompiler) compilePipe(pipe *parse.PipeNode) valueExpression {
 	if len(pipe.Decl) > 0 {
 		c.addMistakeAt(pipe.Pos, "variables are not supported; write the value where it belongs")
-		return constantValue{}
+		return constantExpression{}
 	}
 	var value valueExpression
 	for _, command := range pipe.Cmds {
@@ -23,14 +23,14 @@ func (c *templateCompiler) compilePipe(pipe *parse.PipeNode) valueExpression {
 }
 
 // compileCommand compiles one command of a pipe: a call, or at the start also a plain value.
-// piped is the value of the command before it, or nil at the start.
-func (c *templateCompiler) compileCommand(command *parse.CommandNode, piped valueExpression) valueExpression {
+// pipedValue is the value of the command before it, or nil at the start.
+func (c *templateCompiler) compileCommand(command *parse.CommandNode, pipedValue valueExpression) valueExpression {
 	first := command.Args[0]
 	name, isName := first.(*parse.IdentifierNode)
 	if !isName {
-		if len(command.Args) > 1 || piped != nil {
+		if len(command.Args) > 1 || pipedValue != nil {
 			c.addMistakeAt(command.Pos, "%s is a value and has no arguments; write the function first", first)
-			return constantValue{}
+			return constantExpression{}
 		}
 		return c.compileOperand(first)
 	}
@@ -38,72 +38,72 @@ func (c *templateCompiler) compileCommand(command *parse.CommandNode, piped valu
 	for _, argument := range command.Args[1:] {
 		arguments = append(arguments, c.compileOperand(argument))
 	}
-	if piped != nil {
-		arguments = append(arguments, piped)
+	if pipedValue != nil {
+		arguments = append(arguments, pipedValue)
 	}
-	return c.compileCall(name, arguments)
+	return c.compileCallOrMetadataValue(name, arguments)
 }
 
 // compileOperand compiles an argument or a plain value: a field, a constant, a pipe in
 // parentheses or a call without arguments.
 func (c *templateCompiler) compileOperand(node parse.Node) valueExpression {
-	if !c.countPieceWithinLimit(node.Position()) {
-		return constantValue{}
+	if !c.countPieceOrAddMistake(node.Position()) {
+		return constantExpression{}
 	}
 	switch node := node.(type) {
 	case *parse.FieldNode:
 		if len(node.Ident) != 1 {
 			c.addMistakeAt(node.Pos, "%s: a field has no parts; write its name for buyers alone", node)
-			return constantValue{}
+			return constantExpression{}
 		}
 		return c.compileField(node.Pos, node.Ident[0])
 	case *parse.StringNode:
-		return constantValue{Kind: market.KindString, Text: []byte(node.Text)}
+		return constantExpression{Kind: market.KindString, Text: []byte(node.Text)}
 	case *parse.BoolNode:
-		return constantValue(market.BoolValue(node.True))
+		return constantExpression(market.BoolValue(node.True))
 	case *parse.NumberNode:
 		if _, code := format.ParseInteger([]byte(node.Text)); code == "" && format.IsPlainInteger([]byte(node.Text)) {
-			return constantValue{Kind: market.KindInteger, Text: []byte(node.Text)}
+			return constantExpression{Kind: market.KindInteger, Text: []byte(node.Text)}
 		}
 		if _, code := format.ParseNumber([]byte(node.Text)); code == "" {
-			return constantValue{Kind: market.KindNumber, Text: []byte(node.Text)}
+			return constantExpression{Kind: market.KindNumber, Text: []byte(node.Text)}
 		}
 		c.addMistakeAt(node.Pos, "%s is not a decimal number", node.Text)
-		return constantValue{}
+		return constantExpression{}
 	case *parse.PipeNode:
 		return c.compilePipe(node)
 	case *parse.IdentifierNode:
-		return c.compileCall(node, nil)
+		return c.compileCallOrMetadataValue(node, nil)
 	}
 	c.addMistakeAt(node.Position(), "%s %v", node, errNotPlain)
-	return constantValue{}
+	return constantExpression{}
 }
 
-// compileField compiles the value of the field name, and records the use of the field for Check.
-func (c *templateCompiler) compileField(at parse.Pos, name string) valueExpression {
-	use := fieldUse{name: name, line: c.lineAt(at)}
-	if c.template.kind == pingBody && market.IsKnownContact(name) {
-		c.addMistakeAt(at, "%s identifies the person, so a ping cannot have it; remove it", name)
+// compileField compiles the value of the field buyerName, and records the use of the field for Check.
+func (c *templateCompiler) compileField(at parse.Pos, buyerName string) valueExpression {
+	use := fieldUse{name: buyerName, line: c.lineNumberAt(at)}
+	if c.template.kind == pingBody && market.IsKnownContactField(buyerName) {
+		c.addMistakeAt(at, "%s identifies the person, so a ping cannot have it; remove it", buyerName)
 	}
 	c.template.uses = append(c.template.uses, use)
-	return fieldExpression(name)
+	return fieldExpression(buyerName)
 }
 
-// compileCall compiles an identifier with its arguments: a function, a request value such as
+// compileCallOrMetadataValue compiles an identifier with its arguments: a function, a request value such as
 // price, or field "…". It records a mistake if the arguments do not suit.
-func (c *templateCompiler) compileCall(name *parse.IdentifierNode, arguments []valueExpression) valueExpression {
+func (c *templateCompiler) compileCallOrMetadataValue(name *parse.IdentifierNode, arguments []valueExpression) valueExpression {
 	if name.Ident == "field" {
 		if len(arguments) == 1 {
-			if text, ok := arguments[0].(constantValue); ok && text.Kind == market.KindString {
+			if text, ok := arguments[0].(constantExpression); ok && text.Kind == market.KindString {
 				return c.compileField(name.Pos, string(text.Text))
 			}
 		}
 		c.addMistakeAt(name.Pos, `field needs the field's name for buyers in quotes, such as field "my field"`)
-		return constantValue{}
+		return constantExpression{}
 	}
 	if name.Ident == secretWord {
 		c.addMistakeAt(name.Pos, `secret must be alone in its braces, such as {{secret "key"}}; it cannot be an argument or a condition`)
-		return constantValue{}
+		return constantExpression{}
 	}
 	if word, ok := requestValues[name.Ident]; ok {
 		switch {
@@ -112,46 +112,46 @@ func (c *templateCompiler) compileCall(name *parse.IdentifierNode, arguments []v
 		case word.kind != 0 && word.kind != c.template.kind:
 			c.addMistakeAt(name.Pos, "%s is not available in a %s", name.Ident, c.template.kind)
 		}
-		return requestExpression{word}
+		return metadataExpression{word}
 	}
 	f := functions[name.Ident]
 	if len(arguments) < f.minArguments || len(arguments) > f.maxArguments {
-		c.addMistakeAt(name.Pos, "%s has %d arguments here, but needs %s", name.Ident, len(arguments), describeArgumentCount(f))
-		return constantValue{}
+		c.addMistakeAt(name.Pos, "%s has %d arguments here, but needs %s", name.Ident, len(arguments), describeAcceptedArgumentCount(f))
+		return constantExpression{}
 	}
 	if f.prepareArguments != nil {
 		if err := f.prepareArguments(arguments); err != nil {
 			c.addMistakeAt(name.Pos, "%s %v", name.Ident, err)
-			return constantValue{}
+			return constantExpression{}
 		}
 	}
 	if f.comparesConstants {
-		c.recordComparedConstants(arguments)
+		c.recordConstantsForSamples(arguments)
 	}
-	return functionCall{function: f, arguments: arguments}
+	return functionCallExpression{function: f, arguments: arguments}
 }
 
-// describeArgumentCount returns the number of arguments that the function accepts, in words.
-func describeArgumentCount(f *templateFunction) string {
+// describeAcceptedArgumentCount returns the number of arguments that the function accepts, in words.
+func describeAcceptedArgumentCount(f *templateFunction) (inWords string) {
 	if f.minArguments == f.maxArguments {
 		return strconv.Itoa(f.minArguments)
 	}
 	return strconv.Itoa(f.minArguments) + " to " + strconv.Itoa(f.maxArguments)
 }
 
-// recordComparedConstants records the constants with which a function compares fields. Check then
+// recordConstantsForSamples records the constants with which a function compares fields. Check then
 // tries these constants as samples of the fields.
-func (c *templateCompiler) recordComparedConstants(arguments []valueExpression) {
-	var others []market.Value
+func (c *templateCompiler) recordConstantsForSamples(arguments []valueExpression) {
+	var others []market.FieldValue
 	for _, a := range arguments {
-		if text, ok := a.(constantValue); ok {
-			others = append(others, market.Value(text))
+		if text, ok := a.(constantExpression); ok {
+			others = append(others, market.FieldValue(text))
 		}
 	}
 	if len(others) == 0 {
 		return
 	}
-	for _, name := range collectFields(arguments) {
+	for _, name := range collectFieldExpressions(arguments) {
 		for i := range c.template.uses {
 			if use := &c.template.uses[i]; use.name == string(name) {
 				use.comparedWith = append(use.comparedWith, others...)
@@ -161,20 +161,20 @@ func (c *templateCompiler) recordComparedConstants(arguments []valueExpression) 
 	}
 }
 
-// collectFields returns the fields that the expressions name, also inside function calls.
-func collectFields(values []valueExpression) (fields []fieldExpression) {
-	for _, value := range values {
+// collectFieldExpressions returns the fields that the expressions name, also inside function calls.
+func collectFieldExpressions(expressions []valueExpression) (fields []fieldExpression) {
+	for _, value := range expressions {
 		switch value := value.(type) {
 		case fieldExpression:
 			fields = append(fields, value)
-		case functionCall:
-			fields = append(fields, collectFields(value.arguments)...)
+		case functionCallExpression:
+			fields = append(fields, collectFieldExpressions(value.arguments)...)
 		}
 	}
 	return fields
 }
 
-func (p bodyKind) String() string {
+func (p requestBodyKind) String() string {
 	if p == pingBody {
 		return "ping"
 	}

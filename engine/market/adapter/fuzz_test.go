@@ -29,7 +29,7 @@ func FuzzTemplate(f *testing.F) {
 	}
 	m := adapted(f)
 	f.Fuzz(func(t *testing.T, format, template, note string) {
-		lead, failed := fill(m, append(person(`cars=2`, `born="1980-02-29"`), market.Member{Name: []byte("note"), Kind: market.JSONString, Text: []byte(note)}))
+		lead, failed := fill(m, append(person(`cars=2`, `born="1980-02-29"`), market.JSONMember{Name: []byte("note"), Kind: market.JSONString, Text: []byte(note)}))
 		if failed != nil {
 			return
 		}

@@ -15,11 +15,11 @@ var pingHead = market.PingMetadata{
 
 // members reads name=value lines, where value is JSON in short: a string in
 // quotes (taken as it stands), null, true, false, a number, {…} or […].
-func members(lines ...string) []market.Member {
-	var list []market.Member
+func members(lines ...string) []market.JSONMember {
+	var list []market.JSONMember
 	for _, line := range lines {
 		name, value, _ := strings.Cut(line, "=")
-		m := market.Member{Name: []byte(name), Text: []byte(value), Kind: market.JSONNumber}
+		m := market.JSONMember{Name: []byte(name), Text: []byte(value), Kind: market.JSONNumber}
 		switch {
 		case strings.HasPrefix(value, `"`):
 			m.Kind, m.Text = market.JSONString, []byte(value[1:len(value)-1])
@@ -38,17 +38,17 @@ func members(lines ...string) []market.Member {
 }
 
 // person is what every ingest must bring.
-func person(more ...string) []market.Member {
+func person(more ...string) []market.JSONMember {
 	return members(append([]string{
 		`flo_campaign_id="cmp_auto"`, `flo_supplier_id="sup_acme"`,
 		`first_name="Ann"`, `last_name="O'Neil"`, `phone="(415) 555-0123"`, `email="Ann@Example.COM"`,
 	}, more...)...)
 }
 
-func fill(m *market.Mapping, list []market.Member) (*market.Lead, []string) {
+func fill(m *market.FieldMapping, list []market.JSONMember) (*market.Lead, []string) {
 	var l market.Lead
 	l.Reset(m.SlotCount())
-	return &l, codes(m.FillFromIngest(&l, list, nil))
+	return &l, codes(m.FillLeadFromIngest(&l, list, nil))
 }
 
 func codes(errors []market.FieldError) []string {
@@ -62,14 +62,14 @@ func codes(errors []market.FieldError) []string {
 	return found
 }
 
-func mapping(t testing.TB, fields ...market.FieldSpec) *market.Mapping {
+func mapping(t testing.TB, fields ...market.FieldSpec) *market.FieldMapping {
 	t.Helper()
 	return mappingOf(t, market.UnknownDrop, fields...)
 }
 
-func mappingOf(t testing.TB, unknown market.UnknownPolicy, fields ...market.FieldSpec) *market.Mapping {
+func mappingOf(t testing.TB, unknown market.UnknownMemberPolicy, fields ...market.FieldSpec) *market.FieldMapping {
 	t.Helper()
-	m, mistakes := market.NewMapping(market.MappingSpec{Fields: fields, Unknown: unknown})
+	m, mistakes := market.NewFieldMapping(market.FieldMappingSpec{Fields: fields, Unknown: unknown})
 	for _, mistake := range mistakes {
 		t.Errorf("%v", &mistake)
 	}

@@ -4,11 +4,11 @@ import "errors"
 
 var errJSONRun = errors.New("a value touches the text before or after it; put a comma, a colon or quotes between them")
 
-// afterJSON returns the escaping context after a piece of the operator's JSON text, which begins
+// contextAfterJSON returns the escaping context after a piece of the operator's JSON text, which begins
 // in context c. It is not a parser: Check tests with samples that the whole body is JSON. It
 // ensures that a value is inserted only where JSON allows one, and that the value does not join
 // its neighbours.
-func (c escapeContext) afterJSON(text []byte) (escapeContext, error) {
+func (c escapeContext) contextAfterJSON(text []byte) (escapeContext, error) {
 	digits := 0 // offset of the digits of the last \u
 	for i, b := range text {
 		switch c {
@@ -51,14 +51,14 @@ func (c escapeContext) afterJSON(text []byte) (escapeContext, error) {
 	return c, nil
 }
 
-// joinContext returns the context after an if whose two branches ended in the contexts c and
-// other. The bool is false if no text could follow both. If only one branch ended with a value, a
+// mergeBranchContexts returns the context after an if whose two branches ended in the contexts c and
+// otherBranch. possible is false if no text could follow both. If only one branch ended with a value, a
 // comma or a bracket must follow.
-func (c escapeContext) joinContext(other escapeContext) (escapeContext, bool) {
+func (c escapeContext) mergeBranchContexts(otherBranch escapeContext) (merged escapeContext, possible bool) {
 	switch {
-	case c == other:
+	case c == otherBranch:
 		return c, true
-	case c.isOutsideJSONString() && other.isOutsideJSONString():
+	case c.isOutsideJSONString() && otherBranch.isOutsideJSONString():
 		return jsonDone, true
 	}
 	return 0, false

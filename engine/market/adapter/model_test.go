@@ -102,7 +102,7 @@ func FuzzWellFormed(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) { checkWellFormed(t, m, map[string]int{}) }))
 }
 
-func checkWellFormed(t *rapid.T, m *market.Mapping, passed map[string]int) {
+func checkWellFormed(t *rapid.T, m *market.FieldMapping, passed map[string]int) {
 	format := rapid.SampledFrom([]string{"json", "xml", "form"}).Draw(t, "format")
 	template := drawnTemplate(t, format)
 	a, mistakes := adapter.NewPostTemplate(format, template, nil)

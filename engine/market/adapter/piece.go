@@ -2,13 +2,13 @@ package adapter
 
 import "pingpost/engine/market"
 
-// templatePiece is a part of a compiled template: a literal text, an inserted value, a
-// placeholder for a secret, or an if with its branches. write appends the part to the body.
+// templatePiece is a part of a compiled template: a literal text, an inserted value, a placeholder
+// for a secret, or an if with its branches. write appends the part to the body.
 type templatePiece interface{ write(w *bodyWriter) }
 
 // bodyWriter writes one body from the pieces of a template.
 type bodyWriter struct {
-	data     templateData
+	data     bodyData
 	dst      []byte
 	limit    int    // of dst, in bytes
 	exceeded bool   // the body exceeds the limit; further pieces are skipped
@@ -31,24 +31,24 @@ type literalText []byte
 
 func (l literalText) write(w *bodyWriter) { w.dst = append(w.dst, l...) }
 
-// insertedValue is an action that inserts a value. context selects the escaping of the value.
-type insertedValue struct {
+// valueInsertion is an action that inserts a value. context selects the escaping of the value.
+type valueInsertion struct {
 	value   valueExpression
 	context escapeContext
 }
 
-func (i insertedValue) write(w *bodyWriter) {
+func (i valueInsertion) write(w *bodyWriter) {
 	w.scratch = w.scratch[:0]
-	w.dst = i.context.appendValue(w.dst, i.value.evaluate(w))
+	w.dst = i.context.appendEscapedValue(w.dst, i.value.evaluate(w))
 }
 
-// ifElse is an if with its two branches.
-type ifElse struct {
+// ifElsePiece is an if with its two branches.
+type ifElsePiece struct {
 	condition valueExpression
 	yes, no   []templatePiece
 }
 
-func (c ifElse) write(w *bodyWriter) {
+func (c ifElsePiece) write(w *bodyWriter) {
 	w.scratch = w.scratch[:0]
 	if isTruthy(c.condition.evaluate(w)) {
 		w.writePieces(c.yes)
@@ -58,39 +58,41 @@ func (c ifElse) write(w *bodyWriter) {
 }
 
 // isTruthy reports whether an if treats the value as true: it is present and not false.
-func isTruthy(v market.Value) bool {
+func isTruthy(v market.FieldValue) bool {
 	return v.Kind != market.KindAbsent && !(v.Kind == market.KindBoolean && string(v.Text) == "false")
 }
 
 // valueExpression is a compiled expression of a template. evaluate returns its value for one
 // body.
 type valueExpression interface {
-	evaluate(w *bodyWriter) market.Value
+	evaluate(w *bodyWriter) market.FieldValue
 }
 
-// constantValue is a constant that the template contains, such as "CA" or 12.
-type constantValue market.Value
+// constantExpression is a constant that the template contains, such as "CA" or 12.
+type constantExpression market.FieldValue
 
-func (c constantValue) evaluate(*bodyWriter) market.Value { return market.Value(c) }
+func (c constantExpression) evaluate(*bodyWriter) market.FieldValue { return market.FieldValue(c) }
 
 // fieldExpression is the value of a field, by the field's name for buyers.
 type fieldExpression string
 
-func (f fieldExpression) evaluate(w *bodyWriter) market.Value { return w.data.fieldValue(string(f)) }
+func (f fieldExpression) evaluate(w *bodyWriter) market.FieldValue {
+	return w.data.fieldValueForBuyer(string(f))
+}
 
-// requestExpression is a value that is not a field of the lead, such as the price.
-type requestExpression struct{ source requestValue }
+// metadataExpression is a value that is not a field of the lead, such as the price.
+type metadataExpression struct{ source requestMetadataValue }
 
-func (s requestExpression) evaluate(w *bodyWriter) market.Value { return s.source.read(&w.data) }
+func (s metadataExpression) evaluate(w *bodyWriter) market.FieldValue { return s.source.read(&w.data) }
 
-// functionCall is the result of a template function.
-type functionCall struct {
+// functionCallExpression is the result of a template function.
+type functionCallExpression struct {
 	function  *templateFunction
 	arguments []valueExpression
 }
 
-func (c functionCall) evaluate(w *bodyWriter) market.Value {
-	var buffer [8]market.Value
+func (c functionCallExpression) evaluate(w *bodyWriter) market.FieldValue {
+	var buffer [8]market.FieldValue
 	arguments := buffer[:0]
 	for _, a := range c.arguments {
 		arguments = append(arguments, a.evaluate(w))

@@ -10,8 +10,8 @@ import (
 // secretWord is the word with which a template writes a secret into a body: {{secret "name"}}.
 const secretWord = "secret"
 
-// findSecretCall returns the action's command if the action is {{secret "name"}} alone, or nil.
-func findSecretCall(pipe *parse.PipeNode) *parse.CommandNode {
+// findSoleSecretCall returns the action's command if the action is {{secret "name"}} alone, or nil.
+func findSoleSecretCall(pipe *parse.PipeNode) *parse.CommandNode {
 	if len(pipe.Decl) > 0 || len(pipe.Cmds) != 1 {
 		return nil
 	}
@@ -21,15 +21,15 @@ func findSecretCall(pipe *parse.PipeNode) *parse.CommandNode {
 	return nil
 }
 
-// compileSecret compiles {{secret "name"}} to a placeholder. A secret cannot be the argument of a
+// compileSecretPlaceholder compiles {{secret "name"}} to a placeholder. A secret cannot be the argument of a
 // function. So no body, and therefore no log record, can hold a part or a hash of a secret.
-func (c *templateCompiler) compileSecret(node *parse.ActionNode, command *parse.CommandNode) templatePiece {
-	if err := c.context.checkInsertion(); err != nil {
-		c.addMistakeAndStop(node.Pos, err.Error())
+func (c *templateCompiler) compileSecretPlaceholder(node *parse.ActionNode, command *parse.CommandNode) templatePiece {
+	if err := c.context.checkValueAllowed(); err != nil {
+		c.addMistakeAndStopCompiling(node.Pos, err.Error())
 		return nil
 	}
 	context := c.context
-	c.context = context.afterValue()
+	c.context = context.contextAfterValue()
 	var name string
 	if len(command.Args) == 2 {
 		if text, ok := command.Args[1].(*parse.StringNode); ok {
@@ -43,34 +43,34 @@ func (c *templateCompiler) compileSecret(node *parse.ActionNode, command *parse.
 	case !known:
 		c.addMistakeAt(node.Pos, "there is no secret %s; add it to the buyer's secrets, or correct the name", market.ShortenMemberName([]byte(name)))
 	}
-	return newPlaceholder(context, full)
+	return newSecretPlaceholder(context, full)
 }
 
-// placeholder is the position of a secret in a body. The secret itself is inserted when the body
-// is sent.
-type placeholder struct {
+// secretPlaceholder is the part of a template that writes a mark for a secret into the body. The secret
+// replaces the mark when the body is sent.
+type secretPlaceholder struct {
 	text   []byte // the placeholder for the body in the log
 	sample []byte // sample text for Check
 }
 
-// newPlaceholder returns a placeholder for the secret with this full name, with the escaping of
+// newSecretPlaceholder returns a placeholder for the secret with this full name, with the escaping of
 // the context.
-func newPlaceholder(context escapeContext, name string) placeholder {
-	p := placeholder{sample: context.appendValue(nil, market.TextValue(market.SampleText))}
+func newSecretPlaceholder(context escapeContext, secretFullName string) secretPlaceholder {
+	p := secretPlaceholder{sample: context.appendEscapedValue(nil, market.TextValue(market.SampleText))}
 	switch context {
 	case jsonValue:
-		p.text = append(escape.AppendPlaceholder([]byte{'"'}, escape.JSON, name), '"')
+		p.text = append(escape.AppendSecretPlaceholder([]byte{'"'}, escape.JSON, secretFullName), '"')
 	case jsonText:
-		p.text = escape.AppendPlaceholder(nil, escape.JSON, name)
+		p.text = escape.AppendSecretPlaceholder(nil, escape.JSON, secretFullName)
 	case formText:
-		p.text = escape.AppendPlaceholder(nil, escape.Form, name)
+		p.text = escape.AppendSecretPlaceholder(nil, escape.Form, secretFullName)
 	default:
-		p.text = escape.AppendPlaceholder(nil, escape.XML, name)
+		p.text = escape.AppendSecretPlaceholder(nil, escape.XML, secretFullName)
 	}
 	return p
 }
 
-func (p placeholder) write(w *bodyWriter) {
+func (p secretPlaceholder) write(w *bodyWriter) {
 	if w.data.sample {
 		w.dst = append(w.dst, p.sample...)
 		return

@@ -67,7 +67,7 @@ func TestSecretsInBodies(t *testing.T) {
 				note := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
 					`{{secret "key"}}`, "\x1aj" + fullKey + "\x1a", "\x1a", `\u001aj` + fullKey + `\u001a`, "%1Af" + fullKey + "%1A", "${key}",
 				})).Draw(t, "note")
-				lead, failed := fill(m, append(person(), market.Member{Name: []byte("note"), Kind: market.JSONString, Text: []byte(note)}))
+				lead, failed := fill(m, append(person(), market.JSONMember{Name: []byte("note"), Kind: market.JSONString, Text: []byte(note)}))
 				if failed != nil {
 					return
 				}
@@ -76,7 +76,7 @@ func TestSecretsInBodies(t *testing.T) {
 					t.Fatalf("logged %q", logged)
 				}
 				asked := 0
-				sent, ok := escape.AppendWithSecrets(nil, logged, func(name string) (string, bool) {
+				sent, ok := escape.AppendWithSecretsInserted(nil, logged, func(name string) (string, bool) {
 					asked++
 					return secret, name == fullKey
 				})
@@ -130,29 +130,29 @@ func TestUnresolvedPlaceholders(t *testing.T) {
 	secrets := func(name string) (string, bool) {
 		return map[string]string{"two lines": "a\nb", "some": "value"}[name], name != "missing"
 	}
-	good := string(escape.AppendPlaceholder(nil, escape.None, "some"))
+	good := string(escape.AppendSecretPlaceholder(nil, escape.None, "some"))
 	for _, text := range []string{
-		string(escape.AppendPlaceholder(nil, escape.JSON, "missing")),
-		string(escape.AppendPlaceholder(nil, escape.JSON, "empty")),
-		string(escape.AppendPlaceholder(nil, escape.None, "two lines")),
-		string(escape.AppendPlaceholder(nil, '?', "some")),
+		string(escape.AppendSecretPlaceholder(nil, escape.JSON, "missing")),
+		string(escape.AppendSecretPlaceholder(nil, escape.JSON, "empty")),
+		string(escape.AppendSecretPlaceholder(nil, escape.None, "two lines")),
+		string(escape.AppendSecretPlaceholder(nil, '?', "some")),
 		"\x1arsome", "\x1a\x1a", "\x1ar\x1a", good + "\x1a",
 	} {
-		got, ok := escape.AppendWithSecrets([]byte("before"), []byte(good+text), secrets)
+		got, ok := escape.AppendWithSecretsInserted([]byte("before"), []byte(good+text), secrets)
 		if ok || string(got) != "before" {
 			t.Errorf("%q: %q, %v", text, got, ok)
 		}
 	}
-	if got, ok := escape.AppendWithSecrets(nil, []byte("a"+good+"b"), secrets); !ok || string(got) != "avalueb" {
+	if got, ok := escape.AppendWithSecretsInserted(nil, []byte("a"+good+"b"), secrets); !ok || string(got) != "avalueb" {
 		t.Errorf("%q, %v", got, ok)
 	}
 }
 
 func TestShownPlaceholders(t *testing.T) {
 	address := "https://old.example/" +
-		string(escape.AppendPlaceholder(nil, escape.Form, fullKey)) + "?k=" +
-		string(escape.AppendPlaceholder(nil, escape.None, "buyer/old"+escape.VariablePart+"OLD_KEY"))
-	if got := escape.ShowPlaceholders(address); got != `https://old.example/{{secret "key"}}?k=${OLD_KEY}` || strings.Contains(got, "\x1a") {
+		string(escape.AppendSecretPlaceholder(nil, escape.Form, fullKey)) + "?k=" +
+		string(escape.AppendSecretPlaceholder(nil, escape.None, "buyer/old"+escape.VariablePart+"OLD_KEY"))
+	if got := escape.RewritePlaceholdersForDisplay(address); got != `https://old.example/{{secret "key"}}?k=${OLD_KEY}` || strings.Contains(got, "\x1a") {
 		t.Error(got)
 	}
 }

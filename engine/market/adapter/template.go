@@ -31,7 +31,7 @@ import (
 //     unescaped, or escaped twice.
 //   - A ping has only the contract's fields: those that are marked ping and are not contact
 //     fields, and the first three digits of the zip. Check rejects templates that name others,
-//     and templateData.fieldValue returns no value for them.
+//     and bodyData.fieldValueForBuyer returns no value for them.
 //   - Functions see text and numbers, never the mapping or the lead.
 //
 // Rejected: execution by text/template. It reaches methods and fields by reflection, writes <no
@@ -39,18 +39,18 @@ import (
 // tree is compiled once into pieces that append. Rejected, too: escaping functions for operators,
 // because with one forgotten call a lead changes the body.
 type Template struct {
-	kind   bodyKind
+	kind   requestBodyKind
 	format string
 	pieces []templatePiece
 	uses   []fieldUse
 }
 
-// bodyKind says whether a template writes pings or posts.
-type bodyKind uint8
+// requestBodyKind says whether a template writes pings or posts.
+type requestBodyKind uint8
 
 const (
-	pingBody bodyKind = 1
-	postBody bodyKind = 2
+	pingBody requestBodyKind = 1
+	postBody requestBodyKind = 2
 )
 
 // fieldUse is one place in a template that names a field, with the constants that the field is
@@ -58,7 +58,7 @@ const (
 type fieldUse struct {
 	name         string
 	line         int
-	comparedWith []market.Value // constants in comparisons with the field
+	comparedWith []market.FieldValue // constants in comparisons with the field
 }
 
 // MaxBody is the maximum size in bytes of a body that a template writes.
@@ -66,26 +66,26 @@ const MaxBody = 128 << 10
 
 // AppendPing appends the body of a ping for the lead l, which the mapping m has filled. If the
 // body would exceed MaxBody, it returns dst unchanged and false.
-func (t *Template) AppendPing(dst []byte, m *market.Mapping, l *market.Lead, metadata market.PingMetadata) (body []byte, ok bool) {
+func (t *Template) AppendPing(dst []byte, m *market.FieldMapping, l *market.Lead, metadata market.PingMetadata) (body []byte, withinLimit bool) {
 	if t.kind != pingBody {
 		panic("BUG: AppendPing of a template for posts")
 	}
-	return t.writeBody(dst, templateData{mapping: m, lead: l, ping: &metadata})
+	return t.appendBody(dst, bodyData{mapping: m, lead: l, ping: &metadata})
 }
 
 // AppendPost appends the body of a post for the lead l, which the mapping m has filled. If the
 // body would exceed MaxBody, it returns dst unchanged and false.
-func (t *Template) AppendPost(dst []byte, m *market.Mapping, l *market.Lead, metadata market.PostMetadata) (body []byte, ok bool) {
+func (t *Template) AppendPost(dst []byte, m *market.FieldMapping, l *market.Lead, metadata market.PostMetadata) (body []byte, withinLimit bool) {
 	if t.kind != postBody {
 		panic("BUG: AppendPost of a template for pings")
 	}
-	return t.writeBody(dst, templateData{mapping: m, lead: l, post: &metadata})
+	return t.appendBody(dst, bodyData{mapping: m, lead: l, post: &metadata})
 }
 
-// writeBody appends the body for the values in v. It returns dst unchanged and false above
+// appendBody appends the body for the values in data. It returns dst unchanged and false above
 // MaxBody.
-func (t *Template) writeBody(dst []byte, v templateData) (body []byte, ok bool) {
-	w := bodyWriter{data: v, dst: dst, limit: len(dst) + MaxBody}
+func (t *Template) appendBody(dst []byte, data bodyData) (body []byte, withinLimit bool) {
+	w := bodyWriter{data: data, dst: dst, limit: len(dst) + MaxBody}
 	w.writePieces(t.pieces)
 	if w.exceeded {
 		return dst, false
@@ -93,69 +93,72 @@ func (t *Template) writeBody(dst []byte, v templateData) (body []byte, ok bool) 
 	return w.dst, true
 }
 
-// templateData is the data for one body: the lead, and the metadata of a ping or of a post.
+// bodyData is the data for one body: the lead, and the metadata of a ping or of a post.
 // Exactly one of ping and post is set.
-type templateData struct {
-	mapping *market.Mapping
+type bodyData struct {
+	mapping *market.FieldMapping
 	lead    *market.Lead
 	ping    *market.PingMetadata
 	post    *market.PostMetadata
 	sample  bool // for Check: write each secret as text that needs every escape
 }
 
-// fieldValue returns the value of a field by its name for buyers. It returns an absent value for
+// fieldValueForBuyer returns the value of a field by its name for buyers. It returns an absent value for
 // a field that a ping must not have. Check has rejected templates with such fields; this is a
 // second check.
-func (v *templateData) fieldValue(name string) market.Value {
-	if name == "zip3" {
+func (v *bodyData) fieldValueForBuyer(buyerName string) market.FieldValue {
+	if buyerName == "zip3" {
 		return market.TextValue(format.ZIPPrefix3(v.lead.Values[market.SlotZip].Text))
 	}
-	slot, ok := v.mapping.SlotByBuyerName(name)
+	slot, ok := v.mapping.SlotByBuyerName(buyerName)
 	if !ok {
-		return market.Value{}
+		return market.FieldValue{}
 	}
 	if v.ping == nil {
 		return v.lead.Values[slot]
 	}
 	switch m := v.mapping; {
-	case m.IsContact(slot) || !m.IsInPing(slot) || slot == market.SlotZip:
-		return market.Value{}
+	case m.IsContactField(slot) || !m.IsSentInPings(slot) || slot == market.SlotZip:
+		return market.FieldValue{}
 	case slot == market.SlotTCPAConsent && v.lead.Values[slot].Kind == market.KindAbsent:
 		return market.BoolValue(false)
 	}
 	return v.lead.Values[slot]
 }
 
-// requestValue is a value that a template can name and that is not a field of the lead, such as
+// requestMetadataValue is a value that a template can name and that is not a field of the lead, such as
 // the price.
-type requestValue struct {
-	kind bodyKind // the bodies that have the value; zero: both
-	read func(v *templateData) market.Value
+type requestMetadataValue struct {
+	kind requestBodyKind // the bodies that have the value; zero: both
+	read func(v *bodyData) market.FieldValue
 }
 
 // requestValues are the values that templates can name beside the lead's fields and the
 // functions.
-var requestValues = map[string]requestValue{
-	"auction": {0, (*templateData).auctionID},
-	"vertical": {0, func(v *templateData) market.Value {
-		vertical, _ := v.verticals()
+var requestValues = map[string]requestMetadataValue{
+	"auction": {0, (*bodyData).auctionIDOrLeadID},
+	"vertical": {0, func(v *bodyData) market.FieldValue {
+		vertical, _ := v.verticalAndSubVertical()
 		return market.TextValue([]byte(vertical))
 	}},
-	"sub_vertical": {0, func(v *templateData) market.Value { _, sub := v.verticals(); return market.TextValue([]byte(sub)) }},
-	"expires_at": {pingBody, func(v *templateData) market.Value {
+	"sub_vertical": {0, func(v *bodyData) market.FieldValue {
+		_, sub := v.verticalAndSubVertical()
+		return market.TextValue([]byte(sub))
+	}},
+	"expires_at": {pingBody, func(v *bodyData) market.FieldValue {
 		return market.TextValue(time.Unix(0, v.ping.ExpiresAt).UTC().AppendFormat(nil, market.PingTimeLayout))
 	}},
-	"lead_id": {postBody, func(v *templateData) market.Value { return market.TextValue(v.post.Lead.AppendTo(nil)) }},
-	"token":   {postBody, func(v *templateData) market.Value { return market.TextValue([]byte(v.post.Token)) }},
-	"price": {postBody, func(v *templateData) market.Value {
-		return market.Value{Kind: market.KindNumber, Text: v.post.Price.AppendJSON(nil)}
+	"lead_id": {postBody, func(v *bodyData) market.FieldValue { return market.TextValue(v.post.Lead.AppendTo(nil)) }},
+	"token":   {postBody, func(v *bodyData) market.FieldValue { return market.TextValue([]byte(v.post.Token)) }},
+	"price": {postBody, func(v *bodyData) market.FieldValue {
+		return market.FieldValue{Kind: market.KindNumber, Text: v.post.Price.AppendJSON(nil)}
 	}},
-	"currency": {postBody, func(v *templateData) market.Value { return market.TextValue([]byte(v.post.Currency.String())) }},
+	"currency": {postBody, func(v *bodyData) market.FieldValue { return market.TextValue([]byte(v.post.Currency.String())) }},
 }
 
-// auctionID returns the auction's id as text. A post without an auction has the lead's id
+// auctionIDOrLeadID returns the auction's id as text. A post without an auction has the lead's id
 // instead.
-func (v *templateData) auctionID() market.Value {
+func (v *bodyData) auctionIDOrLeadID() market.FieldValue {
 	switch {
 	case v.ping != nil:
 		return market.TextValue(v.ping.Auction.AppendTo(nil))
@@ -165,8 +168,8 @@ func (v *templateData) auctionID() market.Value {
 	return market.TextValue(v.post.Auction.AppendTo(nil))
 }
 
-// verticals returns the vertical and sub-vertical.
-func (v *templateData) verticals() (vertical, sub string) {
+// verticalAndSubVertical returns the vertical and sub-vertical.
+func (v *bodyData) verticalAndSubVertical() (vertical, subVertical string) {
 	if v.ping != nil {
 		return v.ping.Vertical, v.ping.SubVertical
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // adapted is a campaign whose buyers have templates.
-func adapted(t testing.TB) *market.Mapping {
+func adapted(t testing.TB) *market.FieldMapping {
 	return mapping(
 		t,
 		market.FieldSpec{Name: "homeowner", BuyerName: "owns_home", Type: market.TypeBoolean, Ping: true},
@@ -27,7 +27,7 @@ func adapted(t testing.TB) *market.Mapping {
 type newTemplate = func(format, template string, secrets map[string]string) (*adapter.Template, []market.TemplateError)
 
 // adapterOf compiles a template and passes it by the campaign.
-func adapterOf(t testing.TB, m *market.Mapping, compile newTemplate, format, template string) *adapter.Template {
+func adapterOf(t testing.TB, m *market.FieldMapping, compile newTemplate, format, template string) *adapter.Template {
 	t.Helper()
 	a, mistakes := compile(format, template, nil)
 	if a == nil {
@@ -185,7 +185,7 @@ func TestWhateverALeadSaysStaysInItsPlace(t *testing.T) {
 	a := adapterOf(t, m, adapter.NewPostTemplate, "json", `{"whole": {{.note}}, "part": "<{{.note}}>", "end": true}`)
 	rapid.Check(t, func(t *rapid.T) {
 		note := rapid.String().Draw(t, "note")
-		lead, failed := fill(m, append(person(), market.Member{Name: []byte("note"), Kind: market.JSONString, Text: []byte(note)}))
+		lead, failed := fill(m, append(person(), market.JSONMember{Name: []byte("note"), Kind: market.JSONString, Text: []byte(note)}))
 		if failed != nil {
 			return
 		}

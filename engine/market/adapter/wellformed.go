@@ -31,15 +31,15 @@ func (m *malformedBodyError) String() string {
 // nearBytes is the maximum number of bytes of a body that malformedBodyError.near shows.
 const nearBytes = 32
 
-// textBefore returns the last bytes of the body before the offset at, to show where a mistake is.
-func textBefore(body []byte, at int) string {
-	at = min(max(at, 0), len(body))
-	return strings.ToValidUTF8(string(body[max(0, at-nearBytes):at]), "")
+// lastBytesBefore returns the last bytes of the body before the offset, to show where a mistake is.
+func lastBytesBefore(body []byte, offset int) string {
+	offset = min(max(offset, 0), len(body))
+	return strings.ToValidUTF8(string(body[max(0, offset-nearBytes):offset]), "")
 }
 
-// checkBody parses a body in its format as a buyer would. It returns nil if the body is well
+// checkBodyWellFormed parses a body in its format as a buyer would. It returns nil if the body is well
 // formed.
-func checkBody(format string, body []byte) *malformedBodyError {
+func checkBodyWellFormed(format string, body []byte) *malformedBodyError {
 	var bad *malformedBodyError
 	switch format {
 	case market.FormatJSON:
@@ -63,7 +63,7 @@ func checkJSON(body []byte) *malformedBodyError {
 	bad := &malformedBodyError{reason: "check its commas, quotes and brackets"}
 	var syntax *json.SyntaxError
 	if errors.As(json.Unmarshal(body, new(json.RawMessage)), &syntax) {
-		bad.near = textBefore(body, int(syntax.Offset))
+		bad.near = lastBytesBefore(body, int(syntax.Offset))
 	}
 	return bad
 }
@@ -75,7 +75,7 @@ func checkFormPairs(body []byte) *malformedBodyError {
 	for pair := range bytes.SplitSeq(body, []byte("&")) {
 		at += len(pair)
 		if name, _, ok := bytes.Cut(pair, []byte("=")); !ok || len(name) == 0 {
-			return &malformedBodyError{reason: "a form is name=value pairs with one & between", near: textBefore(body, at)}
+			return &malformedBodyError{reason: "a form is name=value pairs with one & between", near: lastBytesBefore(body, at)}
 		}
 		at++
 	}
@@ -102,10 +102,10 @@ func checkXML(body []byte) *malformedBodyError {
 		case err != nil:
 			err = errors.New(strings.TrimPrefix(err.Error(), "XML syntax error on "))
 		default:
-			err = checker.checkToken(token, offset)
+			err = checker.checkNextToken(token, offset)
 		}
 		if err != nil {
-			return &malformedBodyError{reason: err.Error(), near: textBefore(body, int(decoder.InputOffset()))}
+			return &malformedBodyError{reason: err.Error(), near: lastBytesBefore(body, int(decoder.InputOffset()))}
 		}
 	}
 }
@@ -119,8 +119,8 @@ type xmlChecker struct {
 	namespaces   [][]string // declared by each open element
 }
 
-// checkToken checks the next token, which begins at offset in the body.
-func (x *xmlChecker) checkToken(token xml.Token, offset int64) error {
+// checkNextToken checks the next token, which begins at offset in the body.
+func (x *xmlChecker) checkNextToken(token xml.Token, offset int64) error {
 	switch token := token.(type) {
 	case xml.ProcInst:
 		if token.Target == "xml" && offset != 0 {
@@ -131,21 +131,21 @@ func (x *xmlChecker) checkToken(token xml.Token, offset int64) error {
 			x.roots++
 		}
 		x.depth++
-		return x.checkElement(&token)
+		return x.checkElementStart(&token)
 	case xml.EndElement:
 		x.depth--
 		x.namespaces = x.namespaces[:x.depth]
 	case xml.CharData:
 		if x.depth == 0 && len(bytes.TrimSpace(token)) > 0 {
-			return errors.New("there is text outside of the root element")
+			return errors.New("there is text outside of the root element; move it into the element or remove it")
 		}
 	}
 	return nil
 }
 
-// checkElement checks that the element repeats no attribute, and that all prefixes in it are
+// checkElementStart checks that the element repeats no attribute, and that all prefixes in it are
 // declared.
-func (x *xmlChecker) checkElement(element *xml.StartElement) error {
+func (x *xmlChecker) checkElementStart(element *xml.StartElement) error {
 	var declared []string
 	for _, a := range element.Attr {
 		if a.Name.Space == "xmlns" || a.Name.Space == "" && a.Name.Local == "xmlns" {
@@ -165,7 +165,7 @@ func (x *xmlChecker) checkElement(element *xml.StartElement) error {
 		}
 	}
 	for _, name := range names {
-		if !x.isDeclared(name.Space) {
+		if !x.isNamespaceDeclared(name.Space) {
 			return fmt.Errorf("the prefix of %s:%s is not declared; add xmlns:%[1]s=\"…\"", name.Space, name.Local)
 		}
 	}
@@ -175,9 +175,9 @@ func (x *xmlChecker) checkElement(element *xml.StartElement) error {
 // xmlNamespace is the namespace of the prefix xml, which needs no declaration.
 const xmlNamespace = "http://www.w3.org/XML/1998/namespace"
 
-// isDeclared reports whether an open element declares the namespace. For an undeclared prefix
+// isNamespaceDeclared reports whether an open element declares the namespace. For an undeclared prefix
 // encoding/xml returns the prefix as the namespace, so the result is then false.
-func (x *xmlChecker) isDeclared(namespace string) bool {
+func (x *xmlChecker) isNamespaceDeclared(namespace string) bool {
 	if namespace == "" || namespace == xmlNamespace {
 		return true
 	}

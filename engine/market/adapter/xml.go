@@ -6,7 +6,7 @@ import (
 	"regexp"
 )
 
-// xmlOpenings are the marks that end XML text, in the order in which afterXMLText looks for them.
+// xmlOpenings are the marks that end XML text, in the order in which readXMLTextUntilMark looks for them.
 // The last one matches every other tag.
 var xmlOpenings = []struct {
 	mark string
@@ -22,15 +22,15 @@ var xmlClosings = map[escapeContext]struct {
 	xmlSingle: {"'", xmlTag}, xmlDouble: {`"`, xmlTag},
 }
 
-// afterXML returns the escaping context after a piece of the operator's XML text, which begins in
+// contextAfterXML returns the escaping context after a piece of the operator's XML text, which begins in
 // context c. It rejects a mark that a template action divides, because this program and the buyer
 // would read it differently.
-func (c escapeContext) afterXML(text []byte) (escapeContext, error) {
+func (c escapeContext) contextAfterXML(text []byte) (escapeContext, error) {
 	for len(text) > 0 {
 		var err error
 		switch c {
 		case xmlText:
-			c, text, err = afterXMLText(text)
+			c, text, err = readXMLTextUntilMark(text)
 		case xmlTag:
 			at := bytes.IndexAny(text, `>"'<`)
 			if at < 0 {
@@ -51,7 +51,7 @@ func (c escapeContext) afterXML(text []byte) (escapeContext, error) {
 			closing := xmlClosings[c]
 			inside, rest, closed := bytes.Cut(text, []byte(closing.mark))
 			if c == xmlSingle || c == xmlDouble {
-				err = checkReferences(inside)
+				err = checkXMLReferences(inside)
 			}
 			if text = rest; closed {
 				c = closing.into
@@ -64,26 +64,26 @@ func (c escapeContext) afterXML(text []byte) (escapeContext, error) {
 	return c, nil
 }
 
-// afterXMLText reads text between tags up to the next mark, such as < or <!--. It returns the
+// readXMLTextUntilMark reads text between tags up to the next mark, such as < or <!--. It returns the
 // context after the mark, and the text after the mark.
-func afterXMLText(text []byte) (c escapeContext, rest []byte, err error) {
+func readXMLTextUntilMark(text []byte) (contextAfterMark escapeContext, restAfterMark []byte, err error) {
 	at := bytes.IndexByte(text, '<')
 	if at < 0 {
-		return xmlText, nil, checkReferences(text)
+		return xmlText, nil, checkXMLReferences(text)
 	}
-	if err := checkReferences(text[:at]); err != nil {
+	if err := checkXMLReferences(text[:at]); err != nil {
 		return 0, nil, err
 	}
 	for _, opening := range xmlOpenings {
 		if rest, ok := bytes.CutPrefix(text[at:], []byte(opening.mark)); ok {
-			c, text = opening.into, rest
+			contextAfterMark, text = opening.into, rest
 			break
 		}
 	}
-	if c == xmlTag && !tagName.Match(text) {
+	if contextAfterMark == xmlTag && !tagName.Match(text) {
 		return 0, nil, errors.New("after < the template must have a tag name as plain text; write &lt; for the character <, and remove declarations (<!…>)")
 	}
-	return c, text, nil
+	return contextAfterMark, text, nil
 }
 
 var (
@@ -91,9 +91,9 @@ var (
 	references = regexp.MustCompile(`&(amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9A-Fa-f]{1,6});`)
 )
 
-// checkReferences returns an error unless each & in the text begins a complete reference, such as
+// checkXMLReferences returns an error unless each & in the text begins a complete reference, such as
 // &amp;. A lead's value after an incomplete reference could complete it.
-func checkReferences(text []byte) error {
+func checkXMLReferences(text []byte) error {
 	if bytes.Count(text, []byte("&")) != len(references.FindAllIndex(text, -1)) {
 		return errors.New("& begins an unknown or incomplete XML reference; write &amp; for the character &")
 	}

@@ -32,9 +32,9 @@ const (
 	mondayOffset  = 3 // 1970-01-01 was a Thursday
 )
 
-// offsetInterval is an interval of time in which a zone's clocks have one offset from UTC. from
+// utcOffsetInterval is an interval of time in which a zone's clocks have one offset from UTC. from
 // (inclusive) and to (exclusive) are in Unix seconds.
-type offsetInterval struct {
+type utcOffsetInterval struct {
 	from, to int64
 	offset   int64
 }
@@ -45,12 +45,12 @@ const (
 	lastSecond  = math.MaxInt64 / int64(time.Second)
 )
 
-// offsetIntervalAt returns the interval of constant offset that contains an instant. It merges
+// utcOffsetIntervalAt returns the interval of constant offset that contains an instant. It merges
 // neighbouring intervals that differ only in the name of the zone.
-func offsetIntervalAt(seconds int64, zone *time.Location) offsetInterval {
-	at := time.Unix(seconds, 0).In(zone)
+func utcOffsetIntervalAt(unixSeconds int64, zone *time.Location) utcOffsetInterval {
+	at := time.Unix(unixSeconds, 0).In(zone)
 	_, offset := at.Zone()
-	run := offsetInterval{from: math.MinInt64, to: math.MaxInt64, offset: int64(offset)}
+	run := utcOffsetInterval{from: math.MinInt64, to: math.MaxInt64, offset: int64(offset)}
 	for start, _ := at.ZoneBounds(); !start.IsZero() && start.Unix() > firstSecond; {
 		before := start.Add(-time.Second)
 		if _, o := before.Zone(); o != offset {
@@ -59,7 +59,7 @@ func offsetIntervalAt(seconds int64, zone *time.Location) offsetInterval {
 		}
 		start, _ = before.ZoneBounds()
 	}
-	for end := nextZoneChange(at); !end.IsZero() && end.Unix() < lastSecond; end = nextZoneChange(end) {
+	for end := nextPossibleOffsetChange(at); !end.IsZero() && end.Unix() < lastSecond; end = nextPossibleOffsetChange(end) {
 		if _, o := end.Zone(); o != offset {
 			run.to = end.Unix()
 			break
@@ -68,82 +68,82 @@ func offsetIntervalAt(seconds int64, zone *time.Location) offsetInterval {
 	return run
 }
 
-// nextZoneChange returns the next instant later than at when the offset of at's zone may change.
+// nextPossibleOffsetChange returns the next instant later than after when the offset of its zone may change.
 // It corrects Time.ZoneBounds: for a zone's recurring rule, Go ends every year after 365 days. So
 // on the last day of a leap year ZoneBounds returns an end in the past. That year has no further
 // change: the next one can be on New Year's Day.
-func nextZoneChange(at time.Time) time.Time {
-	_, end := at.ZoneBounds()
-	if end.IsZero() || end.After(at) {
+func nextPossibleOffsetChange(after time.Time) time.Time {
+	_, end := after.ZoneBounds()
+	if end.IsZero() || end.After(after) {
 		return end
 	}
-	today := floorDiv(at.Unix(), secondsInDay)
-	return time.Unix((today+1)*secondsInDay, 0).In(at.Location())
+	today := floorDiv(after.Unix(), secondsInDay)
+	return time.Unix((today+1)*secondsInDay, 0).In(after.Location())
 }
 
-// hourWindowContaining returns the start and end of the clock hour in the zone that contains t.
+// hourWindowContaining returns the start and end of the clock hour in the zone that contains unixNanos.
 // All are in Unix nanoseconds.
-func hourWindowContaining(t int64, zone *time.Location) (start, end int64) {
-	seconds := floorDiv(t, int64(time.Second))
-	run := offsetIntervalAt(seconds, zone)
+func hourWindowContaining(unixNanos int64, zone *time.Location) (startNanos, endNanos int64) {
+	seconds := floorDiv(unixNanos, int64(time.Second))
+	run := utcOffsetIntervalAt(seconds, zone)
 	hour := floorDiv(seconds+run.offset, secondsInHour)*secondsInHour - run.offset
 	return max(hour, run.from) * int64(time.Second), min(hour+secondsInHour, run.to) * int64(time.Second)
 }
 
 // startOfDay returns the instant at which the date begins in the zone, in Unix nanoseconds.
-func startOfDay(d day, zone *time.Location) int64 {
+func startOfDay(d day, zone *time.Location) (startNanos int64) {
 	midnight := int64(d) * secondsInDay // in UTC
 	// No clock is a day ahead of UTC, so a day earlier no clock shows the date.
-	for run := offsetIntervalAt(midnight-secondsInDay, zone); ; run = offsetIntervalAt(run.to, zone) {
+	for run := utcOffsetIntervalAt(midnight-secondsInDay, zone); ; run = utcOffsetIntervalAt(run.to, zone) {
 		if begins := max(midnight-run.offset, run.from); begins < run.to {
 			return begins * int64(time.Second)
 		}
 	}
 }
 
-// latestDayBegunBy returns the latest date that has begun in the zone by t, in Unix nanoseconds.
-func latestDayBegunBy(t int64, zone *time.Location) day {
-	seconds := floorDiv(t, int64(time.Second))
+// latestDayBegunBy returns the latest date that has begun in the zone by unixNanos, in Unix nanoseconds.
+func latestDayBegunBy(unixNanos int64, zone *time.Location) day {
+	seconds := floorDiv(unixNanos, int64(time.Second))
 	_, offset := time.Unix(seconds, 0).In(zone).Zone()
 	d := day(floorDiv(seconds+int64(offset), secondsInDay))
-	for startOfDay(d+1, zone) <= t {
+	for startOfDay(d+1, zone) <= unixNanos {
 		d++
 	}
 	return d
 }
 
-// firstDayOfPeriod returns the first day of the day, week or month that contains d.
-func (p Period) firstDayOfPeriod(d day) day {
+// firstDayOfPeriodContaining returns the first day of the day, week or month that contains dayInPeriod.
+func (p Period) firstDayOfPeriodContaining(dayInPeriod day) day {
 	switch p {
 	case Week:
-		return day(floorDiv(int64(d)+mondayOffset, daysInWeek)*daysInWeek - mondayOffset)
+		return day(floorDiv(int64(dayInPeriod)+mondayOffset, daysInWeek)*daysInWeek - mondayOffset)
 	case Month:
-		year, month, _ := d.date()
-		return firstOfMonth(year, month)
+		year, month, _ := dayInPeriod.dateInUTC()
+		return firstDayOfMonth(year, month)
 	}
-	return d
+	return dayInPeriod
 }
 
-// firstDayOfNextPeriod returns the first day of the next day, week or month. first is the first
+// firstDayOfNextPeriod returns the first day of the next day, week or month. firstOfPresent is the first
 // day of the present one.
-func (p Period) firstDayOfNextPeriod(first day) day {
+func (p Period) firstDayOfNextPeriod(firstOfPresent day) day {
 	switch p {
 	case Week:
-		return first + daysInWeek
+		return firstOfPresent + daysInWeek
 	case Month:
-		year, month, _ := first.date()
-		return firstOfMonth(year, month+1)
+		year, month, _ := firstOfPresent.dateInUTC()
+		return firstDayOfMonth(year, month+1)
 	}
-	return first + 1
+	return firstOfPresent + 1
 }
 
-// date returns the day as year, month and day of the month.
-func (d day) date() (year int, month time.Month, dayOfMonth int) {
+// dateInUTC returns the day as year, month and day of the month.
+func (d day) dateInUTC() (year int, month time.Month, dayOfMonth int) {
 	return time.Unix(int64(d)*secondsInDay, 0).UTC().Date()
 }
 
-// firstOfMonth returns the first day of a month. Month 13 is January of the next year.
-func firstOfMonth(year int, month time.Month) day {
+// firstDayOfMonth returns the first day of a month. Month 13 is January of the next year.
+func firstDayOfMonth(year int, month time.Month) day {
 	return day(time.Date(year, month, 1, 0, 0, 0, 0, time.UTC).Unix() / secondsInDay)
 }
 

@@ -112,7 +112,7 @@ func TestLastDayOfALeapYear(t *testing.T) {
 		for year := 2024; year < 2100; year += 4 {
 			for hour := range 48 {
 				at := time.Date(year, time.December, 31, hour-12, 30, 0, 0, time.UTC)
-				run := offsetIntervalAt(at.Unix(), zone)
+				run := utcOffsetIntervalAt(at.Unix(), zone)
 				_, offset := at.In(zone).Zone()
 				if run.from > at.Unix() || run.to <= at.Unix() || run.offset != int64(offset) {
 					t.Fatalf("%s at %s: from %d to %d", name, at, run.from, run.to)
@@ -238,8 +238,8 @@ func TestWindowsFollowEachOther(t *testing.T) {
 func TestOffsetRunsPassOverNamesAlone(t *testing.T) {
 	zone := zoneNamed(t, "America/New_York")
 	// War time became peace time in 1945, at the same offset.
-	war := offsetIntervalAt(time.Date(1945, 8, 1, 0, 0, 0, 0, time.UTC).Unix(), zone)
-	peace := offsetIntervalAt(time.Date(1945, 9, 1, 0, 0, 0, 0, time.UTC).Unix(), zone)
+	war := utcOffsetIntervalAt(time.Date(1945, 8, 1, 0, 0, 0, 0, time.UTC).Unix(), zone)
+	peace := utcOffsetIntervalAt(time.Date(1945, 9, 1, 0, 0, 0, 0, time.UTC).Unix(), zone)
 	if war != peace {
 		t.Errorf("two runs, %v and %v", war, peace)
 	}

@@ -24,7 +24,7 @@ var periodNames = [...]string{
 
 // ParsePeriod returns the period named hour, day, week, month or total, and false for any other
 // text.
-func ParsePeriod(s string) (Period, bool) {
+func ParsePeriod(s string) (period Period, known bool) {
 	for p := Hour; p <= Total; p++ {
 		if periodNames[p] == s {
 			return p, true
@@ -40,16 +40,16 @@ func (p Period) String() string {
 	return periodNames[p]
 }
 
-// WindowContaining returns the hour, day, week or month in the zone that contains the instant t,
-// or all of time for Total. start is inclusive and end exclusive; all are in Unix nanoseconds.
+// WindowContaining returns the hour, day, week or month in the zone that contains the instant unixNanos,
+// or all of time for Total. startNanos is inclusive and endNanos exclusive; all are in Unix nanoseconds.
 // The windows of one period and zone follow each other without gap or overlap, so a window's
-// start identifies it.
-func (p Period) WindowContaining(t int64, zone *time.Location) (start, end int64) {
+// startNanos identifies it.
+func (p Period) WindowContaining(unixNanos int64, zone *time.Location) (startNanos, endNanos int64) {
 	switch p {
 	case Hour:
-		return hourWindowContaining(t, zone)
+		return hourWindowContaining(unixNanos, zone)
 	case Day, Week, Month:
-		first := p.firstDayOfPeriod(latestDayBegunBy(t, zone))
+		first := p.firstDayOfPeriodContaining(latestDayBegunBy(unixNanos, zone))
 		return startOfDay(first, zone), startOfDay(p.firstDayOfNextPeriod(first), zone)
 	case Total:
 		return 0, math.MaxInt64

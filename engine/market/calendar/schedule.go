@@ -30,7 +30,7 @@ const (
 
 var weekdays = [daysInWeek]string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"}
 
-// ParseSchedule reads opening hours such as
+// ParseWeeklySchedule reads opening hours such as
 //
 //	Mon-Fri 08:00-18:00
 //	Sat 10:00-24:00
@@ -38,13 +38,13 @@ var weekdays = [daysInWeek]string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun
 //
 // The end is exclusive. Days may wrap around the week. If the end is not after the start, the
 // hours continue into the next day. Overlapping hours are merged.
-func ParseSchedule(zone *time.Location, open []string) (*WeeklySchedule, error) {
-	if len(open) == 0 {
+func ParseWeeklySchedule(zone *time.Location, openingHours []string) (*WeeklySchedule, error) {
+	if len(openingHours) == 0 {
 		return nil, errors.New("the schedule has no opening hours: write hours such as Mon-Fri 08:00-18:00, or remove the schedule to be always open")
 	}
 	var week [minutesInWeek]bool
-	for _, line := range open {
-		if err := addOpeningHours(&week, line); err != nil {
+	for _, line := range openingHours {
+		if err := markOpenMinutes(&week, line); err != nil {
 			return nil, fmt.Errorf("opening hours %q: %w", line, err)
 		}
 	}
@@ -60,14 +60,14 @@ func ParseSchedule(zone *time.Location, open []string) (*WeeklySchedule, error) 
 	return s, nil
 }
 
-// IsOpen reports whether the schedule is open at the instant t. until is the next instant at
+// IsOpenAt reports whether the schedule is open at the instant unixNanos. mayChangeAtNanos is the next instant at
 // which the answer may change. Both are in Unix nanoseconds.
-func (s *WeeklySchedule) IsOpen(t int64) (open bool, until int64) {
+func (s *WeeklySchedule) IsOpenAt(unixNanos int64) (open bool, mayChangeAtNanos int64) {
 	if len(s.changes) == 0 {
 		return s.opensAtStart, math.MaxInt64
 	}
-	run := offsetIntervalAt(floorDiv(t, int64(time.Second)), s.zone)
-	local := t + run.offset*int64(time.Second) + mondayOffset*secondsInDay*int64(time.Second)
+	run := utcOffsetIntervalAt(floorDiv(unixNanos, int64(time.Second)), s.zone)
+	local := unixNanos + run.offset*int64(time.Second) + mondayOffset*secondsInDay*int64(time.Second)
 	intoWeek := local - floorDiv(local, weekNanos)*weekNanos
 	minute := int(intoWeek / int64(time.Minute))
 
@@ -76,16 +76,16 @@ func (s *WeeklySchedule) IsOpen(t int64) (open bool, until int64) {
 	if passed < len(s.changes) {
 		next = s.changes[passed]
 	}
-	until = t - intoWeek + int64(next)*int64(time.Minute)
-	if run.to < until/int64(time.Second) { // the clocks are set before that
-		until = run.to * int64(time.Second)
+	mayChangeAtNanos = unixNanos - intoWeek + int64(next)*int64(time.Minute)
+	if run.to < mayChangeAtNanos/int64(time.Second) { // the clocks are set before that
+		mayChangeAtNanos = run.to * int64(time.Second)
 	}
-	return s.opensAtStart != (passed%2 == 1), until
+	return s.opensAtStart != (passed%2 == 1), mayChangeAtNanos
 }
 
-// addOpeningHours marks the minutes of the week that a line, such as Mon-Fri 08:00-18:00,
+// markOpenMinutes marks the minutes of the week that a line, such as Mon-Fri 08:00-18:00,
 // declares open.
-func addOpeningHours(week *[minutesInWeek]bool, line string) error {
+func markOpenMinutes(openMinutes *[minutesInWeek]bool, line string) error {
 	days, hours, ok := strings.Cut(line, " ")
 	if !ok {
 		return errors.New("write days and hours, such as Mon-Fri 08:00-18:00")
@@ -108,7 +108,7 @@ func addOpeningHours(week *[minutesInWeek]bool, line string) error {
 	}
 	for d := from; ; d = (d + 1) % daysInWeek {
 		for minute := opens; minute < closes; minute++ {
-			week[(d*minutesInDay+minute)%minutesInWeek] = true
+			openMinutes[(d*minutesInDay+minute)%minutesInWeek] = true
 		}
 		if d == to {
 			return nil
@@ -117,7 +117,7 @@ func addOpeningHours(week *[minutesInWeek]bool, line string) error {
 }
 
 // parseWeekday returns the index of a weekday's short name, from 0 for Mon.
-func parseWeekday(name string) (int, error) {
+func parseWeekday(name string) (daysAfterMonday int, err error) {
 	for i, weekday := range weekdays {
 		if name == weekday {
 			return i, nil
@@ -127,27 +127,27 @@ func parseWeekday(name string) (int, error) {
 }
 
 // parseTimeRange parses HH:MM-HH:MM as minutes since midnight. If the hours end on the next day,
-// closes is past 24:00.
-func parseTimeRange(text string) (opens, closes int, err error) {
+// closesAtMinute is past 24:00.
+func parseTimeRange(text string) (opensAtMinute, closesAtMinute int, err error) {
 	from, to, _ := strings.Cut(text, "-")
-	opens, okFrom := parseMinuteOfDay(from)
-	closes, okTo := parseMinuteOfDay(to)
+	opensAtMinute, okFrom := parseMinuteOfDay(from)
+	closesAtMinute, okTo := parseMinuteOfDay(to)
 	switch {
 	case !okFrom, !okTo:
 		return 0, 0, fmt.Errorf("%q is not a time range: write HH:MM-HH:MM, from 00:00 to 24:00", text)
-	case opens == minutesInDay:
+	case opensAtMinute == minutesInDay:
 		return 0, 0, errors.New("24:00 can only be an end of hours: to start there, use 00:00 of the next day")
-	case opens == closes:
+	case opensAtMinute == closesAtMinute:
 		return 0, 0, errors.New("the hours end at the minute of their start: write 00:00-24:00 for a whole day")
-	case closes < opens:
-		closes += minutesInDay
+	case closesAtMinute < opensAtMinute:
+		closesAtMinute += minutesInDay
 	}
-	return opens, closes, nil
+	return opensAtMinute, closesAtMinute, nil
 }
 
 // parseMinuteOfDay parses HH:MM, up to 24:00, as minutes since midnight. The bool is false for
 // any other text.
-func parseMinuteOfDay(text string) (int, bool) {
+func parseMinuteOfDay(text string) (minutesAfterMidnight int, ok bool) {
 	if len(text) != len("HH:MM") || text[2] != ':' {
 		return 0, false
 	}

@@ -92,7 +92,7 @@ func FuzzSchedule(f *testing.F) {
 			all[i], ok = hoursByTheBook(line)
 			right = right && ok
 		}
-		s, err := ParseSchedule(zone, lines)
+		s, err := ParseWeeklySchedule(zone, lines)
 		if (err == nil) != right {
 			t.Fatalf("%q: %v", lines, err)
 		}
@@ -111,7 +111,7 @@ func judgeSchedule(t *testing.T, s *WeeklySchedule, zone *time.Location, all []h
 		}
 		return open
 	}
-	open, until := s.IsOpen(at)
+	open, until := s.IsOpenAt(at)
 	first := at / int64(time.Minute)
 	if open != shown(first) || until <= at || until != math.MaxInt64 && until%int64(time.Minute) != 0 {
 		t.Fatalf("%v at %s: open %t until %d", all, time.Unix(0, at).In(zone), open, until)

@@ -39,14 +39,14 @@ func TestParseScheduleSaysWhatIsWrong(t *testing.T) {
 		{[]string{"Mon 24:00-24:00"}, "24:00 can only be an end"},
 	}
 	for _, c := range cases {
-		if s, err := ParseSchedule(time.UTC, c.open); err == nil || s != nil || !strings.Contains(err.Error(), c.want) {
+		if s, err := ParseWeeklySchedule(time.UTC, c.open); err == nil || s != nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v; want …%s…", c.open, err, c.want)
 		}
 	}
 }
 
 func scheduleOf(t interface{ Fatal(...any) }, zone *time.Location, open ...string) *WeeklySchedule {
-	s, err := ParseSchedule(zone, open)
+	s, err := ParseWeeklySchedule(zone, open)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestOpeningHours(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		open, until := scheduleOf(t, zone, c.open...).IsOpen(at.UnixNano())
+		open, until := scheduleOf(t, zone, c.open...).IsOpenAt(at.UnixNano())
 		if got := time.Unix(0, until).In(zone).Format(time.RFC3339); open != c.want || got != c.until {
 			t.Errorf("%s: open %t until %s, want %t until %s", c.name, open, got, c.want, c.until)
 		}
@@ -108,7 +108,7 @@ func TestAlwaysOpenNeverChanges(t *testing.T) {
 		{"Mon-Sun 00:00-24:00"},
 		{"Mon-Sun 08:00-18:00", "Mon-Sun 18:00-08:00"},
 	} {
-		if always, until := scheduleOf(t, zone, open...).IsOpen(time.Now().UnixNano()); !always || until != math.MaxInt64 {
+		if always, until := scheduleOf(t, zone, open...).IsOpenAt(time.Now().UnixNano()); !always || until != math.MaxInt64 {
 			t.Errorf("%s: open %t until %d", open, always, until)
 		}
 	}
@@ -167,7 +167,7 @@ func TestScheduleIsWhatTheClocksShow(t *testing.T) {
 			return open, offset
 		}
 		at := instantIn(zone).Draw(t, "at")
-		open, until := s.IsOpen(at)
+		open, until := s.IsOpenAt(at)
 		first := at / int64(time.Minute)
 		openNow, offsetNow := shown(first)
 		if open != openNow {

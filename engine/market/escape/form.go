@@ -2,13 +2,13 @@ package escape
 
 import "pingpost/engine/market/format"
 
-// AppendFormText appends a name or a value of a form, escaped as
+// AppendFormEscaped appends a name or a value of a form, escaped as
 // application/x-www-form-urlencoded.
-func AppendFormText(dst, text []byte) []byte {
+func AppendFormEscaped(dst, text []byte) []byte {
 	const digits = "0123456789ABCDEF"
 	for _, b := range text {
 		switch {
-		case IsFormSafe(b):
+		case IsAllowedUnescapedInForm(b):
 			dst = append(dst, b)
 		case b == ' ':
 			dst = append(dst, '+')
@@ -19,7 +19,7 @@ func AppendFormText(dst, text []byte) []byte {
 	return dst
 }
 
-// IsFormSafe reports whether a form may contain the byte without escaping.
-func IsFormSafe(b byte) bool {
+// IsAllowedUnescapedInForm reports whether a form may contain the byte without escaping.
+func IsAllowedUnescapedInForm(b byte) bool {
 	return 'a' <= b|0x20 && b|0x20 <= 'z' || format.IsDigit(b) || b == '-' || b == '.' || b == '_' || b == '~'
 }

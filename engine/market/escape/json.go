@@ -53,8 +53,8 @@ func AppendJSONString(dst, s []byte) []byte {
 	return append(dst, '"')
 }
 
-// AppendJSONText appends the text escaped for the inside of a JSON string, without quotes.
-func AppendJSONText(dst, text []byte) []byte {
+// AppendJSONEscapedWithoutQuotes appends the text escaped for the inside of a JSON string, without quotes.
+func AppendJSONEscapedWithoutQuotes(dst, text []byte) []byte {
 	start := len(dst)
 	dst = AppendJSONString(dst, text)
 	return append(dst[:start], dst[start+1:len(dst)-1]...)
@@ -74,16 +74,16 @@ func AppendJSONUnescaped(dst, raw []byte) []byte {
 		case len(raw) == 1:
 			return utf8.AppendRune(dst, utf8.RuneError)
 		case raw[1] != 'u':
-			dst, raw = append(dst, unescapeJSONLetter(raw[1])), raw[2:]
+			dst, raw = append(dst, characterOfJSONEscape(raw[1])), raw[2:]
 			continue
 		}
-		r, ok := ParseUnicodeEscape(raw)
+		r, ok := ParseJSONUnicodeEscape(raw)
 		if !ok {
 			return utf8.AppendRune(dst, utf8.RuneError)
 		}
 		raw = raw[UnicodeEscapeSize:]
 		if utf16.IsSurrogate(r) {
-			low, ok := ParseUnicodeEscape(raw)
+			low, ok := ParseJSONUnicodeEscape(raw)
 			if r = utf16.DecodeRune(r, low); ok {
 				raw = raw[UnicodeEscapeSize:]
 			}
@@ -95,9 +95,9 @@ func AppendJSONUnescaped(dst, raw []byte) []byte {
 // UnicodeEscapeSize is the length of \uXXXX in bytes.
 const UnicodeEscapeSize = len(`\u0000`)
 
-// ParseUnicodeEscape reads an escape \uXXXX at the start of the text. r is a character or half of
+// ParseJSONUnicodeEscape reads an escape \uXXXX at the start of the text. r is a character or half of
 // a surrogate pair. ok is false if the text does not begin with an escape.
-func ParseUnicodeEscape(text []byte) (r rune, ok bool) {
+func ParseJSONUnicodeEscape(text []byte) (r rune, ok bool) {
 	if len(text) < UnicodeEscapeSize || text[0] != '\\' || text[1] != 'u' {
 		return 0, false
 	}
@@ -115,10 +115,10 @@ func ParseUnicodeEscape(text []byte) (r rune, ok bool) {
 	return r, true
 }
 
-// unescapeJSONLetter returns the character that a backslash and the letter c mean in a JSON
+// characterOfJSONEscape returns the character that a backslash and the letter mean in a JSON
 // string.
-func unescapeJSONLetter(c byte) byte {
-	switch c {
+func characterOfJSONEscape(letter byte) byte {
+	switch letter {
 	case 'b':
 		return '\b'
 	case 'f':
@@ -130,5 +130,5 @@ func unescapeJSONLetter(c byte) byte {
 	case 't':
 		return '\t'
 	}
-	return c // the quote and both slashes
+	return letter // the quote and both slashes
 }

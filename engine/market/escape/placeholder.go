@@ -6,40 +6,40 @@ import (
 )
 
 // placeholderMark is the character that begins and ends a placeholder for a secret. Between the
-// two marks are one byte, the EscapeKind, and the secret's name.
+// two marks are one byte, the SecretEscaping, and the secret's name.
 //
 // A placeholder replaces a secret in the catalog and in logged text: the body of a post, an
 // address, a dialect's headers. The program inserts the secret only when it sends the text. So a
 // rotated secret applies to the next attempt of a logged post, and the log never contains a
 // secret.
 //
-// A lead cannot write a placeholder, because AppendJSONString, AppendFormText and AppendXMLText
+// A lead cannot write a placeholder, because AppendJSONString, AppendFormEscaped and AppendXMLEscaped
 // escape or replace the mark. An operator cannot write one either: templates with a mark are
 // rejected, and so are addresses and headers with control characters.
 const placeholderMark = 0x1a // SUB, "substitute"
 
-// EscapeKind says how a secret is escaped when it replaces its placeholder. The values are in the
+// SecretEscaping says how a secret is escaped when it replaces its placeholder. The values are in the
 // log and never change.
-type EscapeKind byte
+type SecretEscaping byte
 
 // The escaping rules.
 const (
-	None    EscapeKind = 'r' // unescaped: a header's value, a variable in an address
-	JSON    EscapeKind = 'j' // inside the quotes of a JSON string
-	Form    EscapeKind = 'f' // in a form
-	URL     EscapeKind = 'u' // in the path or query of an address
-	XML     EscapeKind = 'x' // in text and attributes
-	BaseURL EscapeKind = 'b' // unescaped, without trailing slashes: a variable before a path
+	None    SecretEscaping = 'r' // unescaped: a header's value, a variable in an address
+	JSON    SecretEscaping = 'j' // inside the quotes of a JSON string
+	Form    SecretEscaping = 'f' // in a form
+	URL     SecretEscaping = 'u' // in the path or query of an address
+	XML     SecretEscaping = 'x' // in text and attributes
+	BaseURL SecretEscaping = 'b' // unescaped, without trailing slashes: a variable before a path
 )
 
-// AppendPlaceholder appends a placeholder for the secret of this name. kind is the escaping for
+// AppendSecretPlaceholder appends a placeholder for the secret of this name. escaping is the escaping for
 // the secret.
-func AppendPlaceholder(dst []byte, kind EscapeKind, name string) []byte {
-	return append(append(append(dst, placeholderMark, byte(kind)), name...), placeholderMark)
+func AppendSecretPlaceholder(dst []byte, escaping SecretEscaping, secretName string) []byte {
+	return append(append(append(dst, placeholderMark, byte(escaping)), secretName...), placeholderMark)
 }
 
-// HasPlaceholder reports whether the text contains a placeholder for a secret, or a part of one.
-func HasPlaceholder[T string | []byte](text T) bool {
+// HasSecretPlaceholder reports whether the text contains a placeholder for a secret, or a part of one.
+func HasSecretPlaceholder[T string | []byte](text T) bool {
 	for i := range len(text) {
 		if text[i] == placeholderMark {
 			return true
@@ -48,10 +48,10 @@ func HasPlaceholder[T string | []byte](text T) bool {
 	return false
 }
 
-// AppendWithSecrets appends the text with each placeholder replaced by its secret, which secrets
+// AppendWithSecretsInserted appends the text with each placeholder replaced by its secret, which secretByName
 // returns by name. It returns dst unchanged and false if a secret has no value or invalid
 // characters, or if a placeholder is damaged.
-func AppendWithSecrets(dst, text []byte, secrets func(name string) (string, bool)) (resolved []byte, ok bool) {
+func AppendWithSecretsInserted(dst, text []byte, secretByName func(name string) (string, bool)) (resolved []byte, ok bool) {
 	start := len(dst)
 	for {
 		before, rest, found := bytes.Cut(text, []byte{placeholderMark})
@@ -63,33 +63,33 @@ func AppendWithSecrets(dst, text []byte, secrets func(name string) (string, bool
 		if !closed || len(inside) < 2 {
 			return dst[:start], false
 		}
-		secret, known := secrets(string(inside[1:]))
+		secret, known := secretByName(string(inside[1:]))
 		if !known || secret == "" {
 			return dst[:start], false
 		}
-		if dst, ok = EscapeKind(inside[0]).appendEscaped(dst, secret); !ok {
+		if dst, ok = SecretEscaping(inside[0]).appendEscapedSecret(dst, secret); !ok {
 			return dst[:start], false
 		}
 		text = after
 	}
 }
 
-// appendEscaped appends a secret with this escaping. It returns false if the secret has
+// appendEscapedSecret appends a secret with this escaping. It returns false if the secret has
 // characters that cannot be sent there.
-func (e EscapeKind) appendEscaped(dst []byte, secret string) ([]byte, bool) {
+func (e SecretEscaping) appendEscapedSecret(dst []byte, secret string) (grown []byte, ok bool) {
 	switch e {
 	case None:
 		return append(dst, secret...), isPrintableASCII(secret)
 	case BaseURL:
 		return append(dst, strings.TrimRight(secret, "/")...), isPrintableASCII(secret)
 	case JSON:
-		return AppendJSONText(dst, []byte(secret)), true
+		return AppendJSONEscapedWithoutQuotes(dst, []byte(secret)), true
 	case Form:
-		return AppendFormText(dst, []byte(secret)), true
+		return AppendFormEscaped(dst, []byte(secret)), true
 	case URL:
-		return append(dst, bytes.ReplaceAll(AppendFormText(nil, []byte(secret)), []byte("+"), []byte("%20"))...), true
+		return append(dst, bytes.ReplaceAll(AppendFormEscaped(nil, []byte(secret)), []byte("+"), []byte("%20"))...), true
 	case XML:
-		return AppendXMLText(dst, []byte(secret)), true
+		return AppendXMLEscaped(dst, []byte(secret)), true
 	}
 	return dst, false
 }
@@ -105,11 +105,11 @@ func isPrintableASCII(text string) bool {
 	return true
 }
 
-// ShowPlaceholders returns the text for display, with each placeholder as the operator has
+// RewritePlaceholdersForDisplay returns the text for display, with each placeholder as the operator has
 // written it in the configuration: ${NAME} for an environment variable, {{secret "name"}} for a
 // named secret.
-func ShowPlaceholders(text string) string {
-	if !HasPlaceholder(text) {
+func RewritePlaceholdersForDisplay(text string) string {
+	if !HasSecretPlaceholder(text) {
 		return text
 	}
 	var b strings.Builder
@@ -127,7 +127,7 @@ func ShowPlaceholders(text string) string {
 	return b.String()
 }
 
-// VariablePart is the part of a secret's name by which ShowPlaceholders recognizes the value of
+// VariablePart is the part of a secret's name by which RewritePlaceholdersForDisplay recognizes the value of
 // an environment variable. The full name is buyer/<id>/variable/<NAME>.
 const VariablePart = "/variable/"
 
@@ -136,7 +136,7 @@ const VariablePart = "/variable/"
 func TrimTrailingSlashes(address string) string {
 	address = strings.TrimRight(address, "/")
 	rest, ends := strings.CutSuffix(address, string(rune(placeholderMark)))
-	if at := strings.LastIndexByte(rest, placeholderMark); ends && at >= 0 && at+1 < len(rest) && EscapeKind(rest[at+1]) == None {
+	if at := strings.LastIndexByte(rest, placeholderMark); ends && at >= 0 && at+1 < len(rest) && SecretEscaping(rest[at+1]) == None {
 		return rest[:at+1] + string(BaseURL) + rest[at+2:] + string(rune(placeholderMark))
 	}
 	return address

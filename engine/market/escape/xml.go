@@ -5,9 +5,9 @@ import (
 	"encoding/xml"
 )
 
-// AppendXMLText appends the text, escaped for XML elements and attributes. Characters that XML
+// AppendXMLEscaped appends the text, escaped for XML elements and attributes. Characters that XML
 // does not allow become U+FFFD.
-func AppendXMLText(dst, text []byte) []byte {
+func AppendXMLEscaped(dst, text []byte) []byte {
 	out := bytes.NewBuffer(dst)
 	_ = xml.EscapeText(out, text) // writing to a buffer cannot fail
 	return out.Bytes()

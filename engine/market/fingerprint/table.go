@@ -46,44 +46,44 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // NewFingerprintTable returns a table with these fingerprints, in any order and possibly
 // repeated. It sorts the slice in place and does not keep it.
-func NewFingerprintTable(fingerprints []uint64) *FingerprintTable {
-	slices.Sort(fingerprints)
-	fingerprints = slices.Compact(fingerprints)
-	if len(fingerprints) > maxTableEntries {
+func NewFingerprintTable(sortedInPlace []uint64) *FingerprintTable {
+	slices.Sort(sortedInPlace)
+	sortedInPlace = slices.Compact(sortedInPlace)
+	if len(sortedInPlace) > maxTableEntries {
 		panic("BUG: a suppression list of more than four thousand million entries")
 	}
-	file := make([]byte, 0, tableHeader+fingerprintSize*len(fingerprints)+tableChecksum)
+	file := make([]byte, 0, tableHeader+fingerprintSize*len(sortedInPlace)+tableChecksum)
 	file = append(file, tableMagic...)
 	file = binary.LittleEndian.AppendUint32(file, tableVersion)
-	file = binary.LittleEndian.AppendUint64(file, uint64(len(fingerprints)))
-	for _, f := range fingerprints {
+	file = binary.LittleEndian.AppendUint64(file, uint64(len(sortedInPlace)))
+	for _, f := range sortedInPlace {
 		file = binary.LittleEndian.AppendUint64(file, f)
 	}
 	file = binary.LittleEndian.AppendUint32(file, crc32.Checksum(file, castagnoli))
-	return newIndexedTable(file)
+	return indexTableFile(file)
 }
 
 // ParseFingerprintTable reads a table from the file form that AppendBinary and WriteTo write. The
-// table keeps data, which the caller must not change afterwards.
-func ParseFingerprintTable(data []byte) (*FingerprintTable, error) {
+// table keeps retainedFile, which the caller must not change afterwards.
+func ParseFingerprintTable(retainedFile []byte) (*FingerprintTable, error) {
 	switch {
-	case len(data) < tableHeader+tableChecksum || string(data[:len(tableMagic)]) != tableMagic:
-		return nil, errors.New("the file is not a suppression table")
-	case binary.LittleEndian.Uint32(data[4:]) != tableVersion:
-		return nil, fmt.Errorf("the stored file of the suppression list has format version %d, but this program reads version %d; upload the list again", binary.LittleEndian.Uint32(data[4:]), tableVersion)
+	case len(retainedFile) < tableHeader+tableChecksum || string(retainedFile[:len(tableMagic)]) != tableMagic:
+		return nil, errors.New("the stored file is not a suppression table: it was overwritten or has another format; upload the list again")
+	case binary.LittleEndian.Uint32(retainedFile[4:]) != tableVersion:
+		return nil, fmt.Errorf("the stored file of the suppression list has format version %d, but this program reads version %d; upload the list again", binary.LittleEndian.Uint32(retainedFile[4:]), tableVersion)
 	}
-	body := len(data) - tableHeader - tableChecksum
-	count := binary.LittleEndian.Uint64(data[8:])
+	body := len(retainedFile) - tableHeader - tableChecksum
+	count := binary.LittleEndian.Uint64(retainedFile[8:])
 	if count > maxTableEntries || body%fingerprintSize != 0 || uint64(body/fingerprintSize) != count {
 		return nil, fmt.Errorf("the suppression table of %d entries has %d bytes for them: the file is truncated or overwritten; upload the list again", count, body)
 	}
-	sealed := len(data) - tableChecksum
-	if crc32.Checksum(data[:sealed], castagnoli) != binary.LittleEndian.Uint32(data[sealed:]) {
+	sealed := len(retainedFile) - tableChecksum
+	if crc32.Checksum(retainedFile[:sealed], castagnoli) != binary.LittleEndian.Uint32(retainedFile[sealed:]) {
 		return nil, errors.New("the checksum of the suppression table does not match: the file is damaged; upload the list again")
 	}
-	t := newIndexedTable(data)
+	t := indexTableFile(retainedFile)
 	for i := 1; i < t.Len(); i++ {
-		if t.entry(i-1) >= t.entry(i) {
+		if t.fingerprintAt(i-1) >= t.fingerprintAt(i) {
 			return nil, errors.New("the suppression table is not sorted: another program wrote it; upload the list again")
 		}
 	}
@@ -99,10 +99,10 @@ func (t *FingerprintTable) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// AppendEntries appends all fingerprints of the table to dst, in ascending order.
-func (t *FingerprintTable) AppendEntries(dst []uint64) []uint64 {
+// AppendFingerprints appends all fingerprints of the table to dst, in ascending order.
+func (t *FingerprintTable) AppendFingerprints(dst []uint64) []uint64 {
 	for i := range t.Len() {
-		dst = append(dst, t.entry(i))
+		dst = append(dst, t.fingerprintAt(i))
 	}
 	return dst
 }
@@ -118,7 +118,7 @@ func (t *FingerprintTable) Has(fingerprint uint64) bool {
 	from, to := int(t.bucketStarts[bucket]), int(t.bucketStarts[bucket+1])
 	for from < to {
 		middle := int(uint(from+to) / 2)
-		switch entry := t.entry(middle); {
+		switch entry := t.fingerprintAt(middle); {
 		case entry == fingerprint:
 			return true
 		case entry < fingerprint:
@@ -130,14 +130,14 @@ func (t *FingerprintTable) Has(fingerprint uint64) bool {
 	return false
 }
 
-// entry returns the i-th fingerprint in ascending order, from 0.
-func (t *FingerprintTable) entry(i int) uint64 {
+// fingerprintAt returns the i-th fingerprint in ascending order, from 0.
+func (t *FingerprintTable) fingerprintAt(i int) uint64 {
 	return binary.LittleEndian.Uint64(t.file[tableHeader+fingerprintSize*i:])
 }
 
-// newIndexedTable returns a table over the bytes of its file form, and builds the index. The
+// indexTableFile returns a table over the bytes of its file form, and builds the index. The
 // number of buckets is a quarter of the number of fingerprints, rounded down to a power of two.
-func newIndexedTable(file []byte) *FingerprintTable {
+func indexTableFile(file []byte) *FingerprintTable {
 	t := &FingerprintTable{file: file, shift: 64}
 	n := t.Len()
 	if n >= 8 {
@@ -145,7 +145,7 @@ func newIndexedTable(file []byte) *FingerprintTable {
 	}
 	t.bucketStarts = make([]uint32, 1<<(64-t.shift)+1)
 	for i := range n {
-		t.bucketStarts[t.entry(i)>>t.shift+1] = uint32(i + 1)
+		t.bucketStarts[t.fingerprintAt(i)>>t.shift+1] = uint32(i + 1)
 	}
 	for bucket := range t.bucketStarts[1:] { // an empty bucket ends at its beginning
 		t.bucketStarts[bucket+1] = max(t.bucketStarts[bucket+1], t.bucketStarts[bucket])

@@ -2,24 +2,24 @@ package format
 
 import "strings"
 
-// areaSet is a set of three-digit area codes, with one bit for each code.
-type areaSet [16]uint64
+// areaCodeSet is a set of three-digit area codes, with one bit for each code.
+type areaCodeSet [16]uint64
 
 // has reports whether the set has the area code, which is three digits.
-func (s *areaSet) has(area []byte) bool {
-	code := areaNumber(area)
+func (s *areaCodeSet) has(area []byte) bool {
+	code := areaCodeNumber(area)
 	return s[code>>6]>>(code&63)&1 == 1
 }
 
-// areaNumber returns the number that three digits form.
-func areaNumber(area []byte) int {
-	return int(area[0]-'0')*100 + int(area[1]-'0')*10 + int(area[2]-'0')
+// areaCodeNumber returns the number that three digits form.
+func areaCodeNumber(threeDigits []byte) int {
+	return int(threeDigits[0]-'0')*100 + int(threeDigits[1]-'0')*10 + int(threeDigits[2]-'0')
 }
 
 // fullyAssignedAreas holds the area codes of +1 in which libphonenumber accepts every number
-// whose exchange does not begin with 0 or 1. So ParsePhone need not ask libphonenumber about
+// whose exchange does not begin with 0 or 1. So AppendPhoneAsE164 need not ask libphonenumber about
 // these. A test compares the two and names the codes that no longer belong here.
-var fullyAssignedAreas = parseAreas(`
+var fullyAssignedAreas = parseAreaCodeSet(`
 201 202 203 204 205 206 207 208 209 210 212 213 214 215 216 217 218 219
 220 223 224 225 226 227 228 229 231 234 235 236 239 240 248 249 250 251
 252 253 254 256 257 260 262 263 267 269 270 272 276 279 281 283 289 301
@@ -47,10 +47,10 @@ var fullyAssignedAreas = parseAreas(`
 972 973 975 978 979 980 984 985 986 989
 `)
 
-// parseAreas returns the set of the area codes in a text, which white space separates.
-func parseAreas(codes string) (set areaSet) {
+// parseAreaCodeSet returns the set of the area codes in a text, which white space separates.
+func parseAreaCodeSet(codes string) (set areaCodeSet) {
 	for _, code := range strings.Fields(codes) {
-		n := areaNumber([]byte(code))
+		n := areaCodeNumber([]byte(code))
 		set[n>>6] |= 1 << (n & 63)
 	}
 	return set

@@ -18,26 +18,26 @@ func ParseDecimal(text []byte) (d ParsedDecimal, ok bool) {
 		d.Negative = true
 		text = text[1:]
 	}
-	d.Whole, text = cutDigits(text)
+	d.Whole, text = cutLeadingDigits(text)
 	if len(d.Whole) == 0 || (len(d.Whole) > 1 && d.Whole[0] == '0') {
 		return ParsedDecimal{}, false
 	}
 	if len(text) > 0 && text[0] == '.' {
-		d.Fraction, text = cutDigits(text[1:])
+		d.Fraction, text = cutLeadingDigits(text[1:])
 		if len(d.Fraction) == 0 {
 			return ParsedDecimal{}, false
 		}
 	}
 	if len(text) > 0 && text[0]|0x20 == 'e' {
-		ok = d.parseExponent(text[1:])
+		ok = d.setExponentFromText(text[1:])
 		return d, ok
 	}
 	return d, len(text) == 0
 }
 
-// parseExponent reads the text after the letter e. It returns false if the text is not an
+// setExponentFromText reads the text after the letter e. It returns false if the text is not an
 // exponent.
-func (d *ParsedDecimal) parseExponent(text []byte) bool {
+func (d *ParsedDecimal) setExponentFromText(text []byte) bool {
 	sign := 1
 	if len(text) > 0 && (text[0] == '+' || text[0] == '-') {
 		if text[0] == '-' {
@@ -45,7 +45,7 @@ func (d *ParsedDecimal) parseExponent(text []byte) bool {
 		}
 		text = text[1:]
 	}
-	digits, rest := cutDigits(text)
+	digits, rest := cutLeadingDigits(text)
 	for _, c := range digits {
 		d.Exponent = min(d.Exponent*10+int(c-'0'), maxExponent)
 	}
@@ -53,8 +53,8 @@ func (d *ParsedDecimal) parseExponent(text []byte) bool {
 	return len(digits) > 0 && len(rest) == 0
 }
 
-// cutDigits splits the text after its leading digits.
-func cutDigits(text []byte) (digits, rest []byte) {
+// cutLeadingDigits splits the text after its leading digits.
+func cutLeadingDigits(text []byte) (digits, rest []byte) {
 	i := 0
 	for i < len(text) && IsDigit(text[i]) {
 		i++

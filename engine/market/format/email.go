@@ -6,27 +6,27 @@ const (
 	maxDNSLabel   = 63  // bytes
 )
 
-// ParseEmail appends the email address to dst with its domain in lower case. ok reports whether
+// AppendNormalizedEmail appends the email address to dst with its domain in lower case. ok reports whether
 // the address is valid: a local part of at most 64 bytes, @, and at least two DNS labels, 254
 // bytes in all. It rejects quoted local parts, address literals, display names, comments and
 // non-ASCII characters. The local part keeps its case, because its mail host decides whether case
 // matters.
-func ParseEmail(dst, in []byte) (out []byte, ok bool) {
-	if len(in) > MaxEmail {
+func AppendNormalizedEmail(dst, address []byte) (out []byte, ok bool) {
+	if len(address) > MaxEmail {
 		return dst, false
 	}
 	at := 0
-	for at < len(in) && in[at] != '@' {
+	for at < len(address) && address[at] != '@' {
 		at++
 	}
-	if at == len(in) || at > maxEmailLocal || !isDotAtom(in[:at]) {
+	if at == len(address) || at > maxEmailLocal || !isEmailDotAtom(address[:at]) {
 		return dst, false
 	}
-	domain := in[at+1:]
-	if !isDomain(domain) {
+	domain := address[at+1:]
+	if !isEmailDomain(domain) {
 		return dst, false
 	}
-	dst = append(dst, in[:at+1]...)
+	dst = append(dst, address[:at+1]...)
 	return AppendLower(dst, domain), true
 }
 
@@ -42,13 +42,13 @@ func AppendLower(dst, in []byte) []byte {
 	return dst
 }
 
-// isDotAtom reports whether the text is a valid local part of an email address without quotes:
+// isEmailDotAtom reports whether the text is a valid local part of an email address without quotes:
 // allowed characters (RFC 5322's atext), with single dots between them.
-func isDotAtom(text []byte) bool {
+func isEmailDotAtom(text []byte) bool {
 	start := 0
 	for i := 0; i <= len(text); i++ {
 		if i < len(text) && text[i] != '.' {
-			if !isAtext(text[i]) {
+			if !isEmailAtomCharacter(text[i]) {
 				return false
 			}
 			continue
@@ -61,9 +61,9 @@ func isDotAtom(text []byte) bool {
 	return true
 }
 
-// isAtext reports whether the local part of an email address may have the character without
+// isEmailAtomCharacter reports whether the local part of an email address may have the character without
 // quotes.
-func isAtext(c byte) bool {
+func isEmailAtomCharacter(c byte) bool {
 	if isAlphanumeric(c) {
 		return true
 	}
@@ -74,9 +74,9 @@ func isAtext(c byte) bool {
 	return false
 }
 
-// isDomain reports whether the text is a domain: at least two labels of letters, digits and inner
+// isEmailDomain reports whether the text is a domain: at least two labels of letters, digits and inner
 // hyphens, with dots between them.
-func isDomain(text []byte) bool {
+func isEmailDomain(text []byte) bool {
 	labels, start := 0, 0
 	for i := 0; i <= len(text); i++ {
 		if i < len(text) && text[i] != '.' {

@@ -14,15 +14,15 @@ const MaxNumberText = 128
 const maxInt64Digits = 19
 
 // ParseInteger reads a JSON number whose value is an integer, in any notation: 1000, 1e3 and
-// 1000.0 are equal. code is empty on success, else the field error's code.
-func ParseInteger(text []byte) (n int64, code string) {
+// 1000.0 are equal. errorCode is empty on success, else the field error's code.
+func ParseInteger(text []byte) (n int64, errorCode string) {
 	d, ok := ParseDecimal(text)
 	if !ok {
 		return 0, errcode.FieldWrongType
 	}
 	count := len(d.Whole) + len(d.Fraction)
 	first := 0
-	for first < count && d.digit(first) == 0 {
+	for first < count && d.digitAt(first) == 0 {
 		first++
 	}
 	if first == count {
@@ -31,7 +31,7 @@ func ParseInteger(text []byte) (n int64, code string) {
 	scale := d.Exponent - len(d.Fraction) // the value is the digits × 10^scale
 	for ; scale < 0; scale++ {
 		count--
-		if count == first || d.digit(count) != 0 {
+		if count == first || d.digitAt(count) != 0 {
 			return 0, errcode.FieldWrongType
 		}
 	}
@@ -42,7 +42,7 @@ func ParseInteger(text []byte) (n int64, code string) {
 	for i := first; i < count+scale; i++ {
 		magnitude *= 10
 		if i < count {
-			magnitude += uint64(d.digit(i))
+			magnitude += uint64(d.digitAt(i))
 		}
 	}
 	switch {
@@ -56,17 +56,17 @@ func ParseInteger(text []byte) (n int64, code string) {
 	return 0, errcode.FieldOutOfRange
 }
 
-// digit returns the value of the i-th digit, counted from the left over Whole and Fraction.
-func (d *ParsedDecimal) digit(i int) byte {
-	if i < len(d.Whole) {
-		return d.Whole[i] - '0'
+// digitAt returns the value of the i-th digit, counted from the left over Whole and Fraction.
+func (d *ParsedDecimal) digitAt(position int) byte {
+	if position < len(d.Whole) {
+		return d.Whole[position] - '0'
 	}
-	return d.Fraction[i-len(d.Whole)] - '0'
+	return d.Fraction[position-len(d.Whole)] - '0'
 }
 
-// ParseNumber reads a JSON number as the nearest float64. code is empty on success, else the
+// ParseNumber reads a JSON number as the nearest float64. errorCode is empty on success, else the
 // field error's code, for example if the number is too large.
-func ParseNumber(text []byte) (f float64, code string) {
+func ParseNumber(text []byte) (f float64, errorCode string) {
 	if len(text) > MaxNumberText {
 		return 0, errcode.FieldOutOfRange
 	}
@@ -92,7 +92,7 @@ func IsPlainInteger(text []byte) bool {
 
 // AppendInteger appends n in decimal to buf. It returns the appended part and the whole grown
 // buffer.
-func AppendInteger(buf []byte, n int64) (text, grown []byte) {
+func AppendInteger(buf []byte, n int64) (appended, grownBuffer []byte) {
 	start := len(buf)
 	buf = strconv.AppendInt(buf, n, 10)
 	return buf[start:len(buf):len(buf)], buf

@@ -16,36 +16,36 @@ const (
 	NationalDigits = 10 // area code, exchange, line
 )
 
-// ParsePhone appends the phone number to dst in E.164 form, such as +12025550143. ok reports
+// AppendPhoneAsE164 appends the phone number to dst in E.164 form, such as +12025550143. ok reports
 // whether the number can exist. It accepts ASCII digits, spaces, ( ) - . and a + before all
 // digits. A number without + is North American: ten digits, or eleven that begin with 1. Numbers
 // for fiction, 555-0100 to 555-0199 in any area code, are accepted.
-func ParsePhone(dst, in []byte) (out []byte, ok bool) {
+func AppendPhoneAsE164(dst, phone []byte) (out []byte, ok bool) {
 	var text [maxPhoneDigits]byte
-	digits, international, ok := extractPhoneDigits(text[:0], in)
+	digits, international, ok := extractPhoneDigits(text[:0], phone)
 	if !ok {
 		return dst, false
 	}
 	if len(digits) == NationalDigits+1 && digits[0] == '1' {
-		return parseNANP(dst, digits[1:])
+		return appendNorthAmericanE164(dst, digits[1:])
 	}
 	if international {
-		return parseInternational(dst, digits)
+		return appendInternationalE164(dst, digits)
 	}
 	if len(digits) == NationalDigits {
-		return parseNANP(dst, digits)
+		return appendNorthAmericanE164(dst, digits)
 	}
 	return dst, false
 }
 
-// extractPhoneDigits appends the digits of in to dst. international is true if a plus precedes
-// them. ok is false if in has other characters than a phone number, no digits, or too many.
-func extractPhoneDigits(dst, in []byte) (digits []byte, international, ok bool) {
-	if len(in) > maxPhoneText {
+// extractPhoneDigits appends the digits of phone to dst. international is true if a plus precedes
+// them. ok is false if phone has other characters than a phone number, no digits, or too many.
+func extractPhoneDigits(dst, phone []byte) (digits []byte, international, ok bool) {
+	if len(phone) > maxPhoneText {
 		return nil, false, false
 	}
 	begun := false // something other than a space was seen
-	for _, c := range in {
+	for _, c := range phone {
 		switch {
 		case IsDigit(c):
 			if len(dst) == maxPhoneDigits {
@@ -65,30 +65,30 @@ func extractPhoneDigits(dst, in []byte) (digits []byte, international, ok bool) 
 	return dst, international, len(dst) > 0
 }
 
-// parseNANP checks a North American number of ten digits and appends it in E.164 form. It uses
+// appendNorthAmericanE164 checks a North American number of ten digits and appends it in E.164 form. It uses
 // the table of area codes; numbers that the table does not cover go to libphonenumber.
-func parseNANP(dst, digits []byte) (out []byte, ok bool) {
-	area, exchange := digits[:3], digits[3:6]
-	fictional := area[0] >= '2' && string(exchange) == "555" && digits[6] == '0' && digits[7] == '1'
+func appendNorthAmericanE164(dst, tenDigits []byte) (out []byte, ok bool) {
+	area, exchange := tenDigits[:3], tenDigits[3:6]
+	fictional := area[0] >= '2' && string(exchange) == "555" && tenDigits[6] == '0' && tenDigits[7] == '1'
 	if !fictional && (exchange[0] < '2' || !fullyAssignedAreas.has(area)) {
 		var number [NationalDigits + 1]byte
 		number[0] = '1'
-		copy(number[1:], digits)
-		return parseInternational(dst, number[:])
+		copy(number[1:], tenDigits)
+		return appendInternationalE164(dst, number[:])
 	}
 	dst = append(dst, '+', '1')
-	return append(dst, digits...), true
+	return append(dst, tenDigits...), true
 }
 
-// parseInternational checks digits, which begin with a country code, in libphonenumber. It
+// appendInternationalE164 checks digits, which begin with a country code, in libphonenumber. It
 // appends the number in E.164 form.
-func parseInternational(dst, digits []byte) (out []byte, ok bool) {
+func appendInternationalE164(dst, digitsWithCountryCode []byte) (out []byte, ok bool) {
 	defer func() {
 		if recover() != nil { // a panic of the library on a request's text must not end the process
 			out, ok = dst, false
 		}
 	}()
-	number, err := phonenumbers.Parse("+"+string(digits), "")
+	number, err := phonenumbers.Parse("+"+string(digitsWithCountryCode), "")
 	if err != nil || !phonenumbers.IsValidNumber(number) {
 		return dst, false
 	}

@@ -13,7 +13,7 @@ import (
 // phoneForm is what the contract takes, before a number is looked at as one.
 var phoneForm = regexp.MustCompile(`\A *\+?[0-9 ().-]*\z`)
 
-// phoneDifferences are why ParsePhone may say another thing than libphonenumber
+// phoneDifferences are why AppendPhoneAsE164 may say another thing than libphonenumber
 // says of the same text, read as a number dialled in the United States. A
 // difference that is none of these is a fault.
 var phoneDifferences = []struct {
@@ -48,7 +48,7 @@ func FuzzParsePhone(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		out, ok := format.ParsePhone([]byte("x"), []byte(text))
+		out, ok := format.AppendPhoneAsE164([]byte("x"), []byte(text))
 		ours, whole := strings.CutPrefix(string(out), "x")
 		if !whole || ok != (ours != "") {
 			t.Fatalf("%q: %q, %v", text, out, ok)
@@ -62,7 +62,7 @@ func FuzzParsePhone(f *testing.F) {
 		if want := phoneByTheBook(text, digits); ours != want {
 			t.Fatalf("%q: %q, libphonenumber has %q of its digits", text, ours, want)
 		}
-		if again, ok := format.ParsePhone(nil, []byte(ours)); ours != "" && (!ok || string(again) != ours) {
+		if again, ok := format.AppendPhoneAsE164(nil, []byte(ours)); ours != "" && (!ok || string(again) != ours) {
 			t.Fatalf("%q becomes %q when read again", ours, again)
 		}
 		theirs := ""

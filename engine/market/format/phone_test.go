@@ -68,7 +68,7 @@ func TestParsePhone(t *testing.T) {
 		"+1415555012345678":                    "",
 		"4155550123" + strings.Repeat(" ", 60): "",
 	} {
-		got, ok := format.ParsePhone([]byte("x"), []byte(in))
+		got, ok := format.AppendPhoneAsE164([]byte("x"), []byte(in))
 		if ok != (want != "") || string(got) != "x"+want {
 			t.Errorf("%q: %q %v, want %q", in, got[1:], ok, want)
 		}
@@ -100,7 +100,7 @@ func TestParsePhoneAgreesWithLibphonenumber(t *testing.T) {
 			text += punctuation.Draw(t, "punctuation") + string(digit)
 		}
 		want := oracle("1" + ten)
-		got, ok := format.ParsePhone(nil, []byte(text))
+		got, ok := format.AppendPhoneAsE164(nil, []byte(text))
 		if string(got) != want || ok != (want != "") {
 			t.Fatalf("%q: %q, libphonenumber has %q", text, got, want)
 		}
@@ -115,12 +115,12 @@ func TestParsePhoneAbroadAgreesWithLibphonenumber(t *testing.T) {
 			return
 		}
 		want := oracle(digits)
-		got, ok := format.ParsePhone(nil, []byte("+"+digits))
+		got, ok := format.AppendPhoneAsE164(nil, []byte("+"+digits))
 		if string(got) != want || ok != (want != "") {
 			t.Fatalf("+%s: %q, libphonenumber has %q", digits, got, want)
 		}
 		// What was stored must be read again as itself.
-		if again, ok := format.ParsePhone(nil, got); len(got) > 0 && (!ok || string(again) != string(got)) {
+		if again, ok := format.AppendPhoneAsE164(nil, got); len(got) > 0 && (!ok || string(again) != string(got)) {
 			t.Fatalf("%q becomes %q when read again", got, again)
 		}
 	})
@@ -132,7 +132,7 @@ func BenchmarkParsePhone(b *testing.B) {
 			in, dst := []byte(text), make([]byte, 0, 32)
 			b.ReportAllocs()
 			for b.Loop() {
-				format.ParsePhone(dst, in)
+				format.AppendPhoneAsE164(dst, in)
 			}
 		})
 	}

@@ -6,7 +6,7 @@ import "math"
 // 1970 becomes 1, because zero commonly means a missing time. A time after 2262 becomes the
 // greatest int64. A second 60 is the first of the next minute. ok is false if the text is no such
 // time.
-func ParseTimestamp(text []byte) (nanoseconds int64, ok bool) {
+func ParseTimestamp(text []byte) (unixNanos int64, ok bool) {
 	if !IsTimestamp(text) {
 		return 0, false
 	}
@@ -21,7 +21,7 @@ func ParseTimestamp(text []byte) (nanoseconds int64, ok bool) {
 	rest, fraction := text[secondLength:], int64(0)
 	if rest[0] == '.' {
 		var digits []byte
-		digits, rest = cutDigits(rest[1:])
+		digits, rest = cutLeadingDigits(rest[1:])
 		for i := range 9 {
 			fraction *= 10
 			if i < len(digits) {
@@ -41,14 +41,14 @@ func ParseTimestamp(text []byte) (nanoseconds int64, ok bool) {
 
 // utcOffsetSeconds returns the offset from UTC in seconds of the text Z or ±hh:mm; it is positive
 // east of Greenwich.
-func utcOffsetSeconds(text []byte) int64 {
-	if len(text) == 1 {
+func utcOffsetSeconds(zoneText []byte) int64 {
+	if len(zoneText) == 1 {
 		return 0
 	}
-	hour, _ := ParseDigits(text[1:3])
-	minute, _ := ParseDigits(text[4:])
+	hour, _ := ParseDigits(zoneText[1:3])
+	minute, _ := ParseDigits(zoneText[4:])
 	seconds := int64(hour)*3600 + int64(minute)*60
-	if text[0] == '-' {
+	if zoneText[0] == '-' {
 		return -seconds
 	}
 	return seconds

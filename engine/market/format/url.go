@@ -57,7 +57,7 @@ func IsTimestamp(text []byte) bool {
 	}
 	rest := text[secondLength:]
 	if rest[0] == '.' {
-		decimals, after := cutDigits(rest[1:])
+		decimals, after := cutLeadingDigits(rest[1:])
 		if len(decimals) == 0 || len(decimals) > 9 {
 			return false
 		}
@@ -95,7 +95,7 @@ func ParseDigits(text []byte) (n int, ok bool) {
 // onlyHTTPS is set. The host is a name, IPv4, or IPv6 in brackets. A port is optional; a user or
 // password is not allowed. All characters are printable ASCII, as in RFC 3986.
 func IsURL(text []byte, onlyHTTPS bool) bool {
-	rest, ok := CutScheme(text, onlyHTTPS)
+	rest, ok := CutHTTPScheme(text, onlyHTTPS)
 	if !ok {
 		return false
 	}
@@ -103,12 +103,12 @@ func IsURL(text []byte, onlyHTTPS bool) bool {
 	if end < 0 {
 		end = len(rest)
 	}
-	return isAuthority(rest[:end]) && isPathQueryFragment(rest[end:])
+	return isHostWithOptionalPort(rest[:end]) && isPathQueryFragment(rest[end:])
 }
 
-// CutScheme returns the address without http:// or https:// at its start. ok is false for other
+// CutHTTPScheme returns the address without http:// or https:// at its start. ok is false for other
 // schemes, and for http:// if onlyHTTPS is set.
-func CutScheme(text []byte, onlyHTTPS bool) (rest []byte, ok bool) {
+func CutHTTPScheme(text []byte, onlyHTTPS bool) (rest []byte, ok bool) {
 	var lower [8]byte // https://
 	head := AppendLower(lower[:0], text[:min(len(text), len(lower))])
 	switch {
@@ -120,12 +120,12 @@ func CutScheme(text []byte, onlyHTTPS bool) (rest []byte, ok bool) {
 	return nil, false
 }
 
-// isAuthority reports whether the text is a host with an optional port.
-func isAuthority(text []byte) bool {
+// isHostWithOptionalPort reports whether the text is a host with an optional port.
+func isHostWithOptionalPort(text []byte) bool {
 	host, port, hasPort := text, []byte(nil), false
 	if len(text) > 0 && text[0] == '[' {
 		end := bytes.IndexByte(text, ']')
-		if end < 0 || !isIPv6(text[1:end]) {
+		if end < 0 || !isIPv6Address(text[1:end]) {
 			return false
 		}
 		rest := text[end+1:]
@@ -166,9 +166,9 @@ func isHostname(text []byte) bool {
 	return true
 }
 
-// isIPv6 reports whether the text has the form of an IPv6 address: groups of hex digits, at most
+// isIPv6Address reports whether the text has the form of an IPv6 address: groups of hex digits, at most
 // one ::.
-func isIPv6(text []byte) bool {
+func isIPv6Address(text []byte) bool {
 	groups, gaps := 0, bytes.Count(text, []byte("::"))
 	if gaps > 1 || bytes.Contains(text, []byte(":::")) || len(text) < 2 {
 		return false

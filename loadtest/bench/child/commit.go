@@ -81,7 +81,7 @@ func measureCommits(spec *CommitSpec) (result *CommitResult, err error) {
 		return nil, err
 	}
 	result.Report, err = c.run(spec.Rate, spec.Duration, backup)
-	result.ReportBehind = kept.Status().Lag
+	result.ReportBehind = kept.ProgressStatus().Lag
 	return result, err
 }
 
@@ -134,7 +134,7 @@ func (c *commitLoad) run(rate int, duration time.Duration, background func(end t
 func (c *commitLoad) append(w *pendingCommit) error {
 	lead := c.events.leadDecided(c.sent)
 	c.sent++
-	w.data = event.Append(nil, lead)
+	w.data = event.AppendRecord(nil, lead)
 	return c.log.Append(w.data, w)
 }
 

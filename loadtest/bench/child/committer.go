@@ -30,7 +30,7 @@ func measureCommitter(spec *LogSpec) (result *CommitterResult, err error) {
 	var pending sync.WaitGroup
 	leads := &applier{state: s, before: 1}
 	for i := range waiters {
-		waiters[i] = pendingLead{applier: leads, data: event.Append(nil, f.leadDecided(i)), pending: &pending}
+		waiters[i] = pendingLead{applier: leads, data: event.AppendRecord(nil, f.leadDecided(i)), pending: &pending}
 	}
 	pending.Add(len(waiters))
 	began := time.Now()

@@ -21,7 +21,7 @@ type leadEvents struct {
 	interval time.Duration
 	random   *rand.Rand
 	decided  event.LeadDecided
-	contact  event.ContactPart
+	contact  event.LeadPersonalData
 	text     []byte
 }
 
@@ -38,14 +38,14 @@ func newLeadEvents(now int64) *leadEvents {
 }
 
 // namesGiven returns the event before the first lead, with campaigns, buyers and caps.
-func (f *leadEvents) namesGiven() *event.NamesNumbered {
-	named := &event.NamesNumbered{Names: []event.NumberedName{{Kind: event.ObjectSupplier, Ref: 1, ID: SupplierID}}}
-	add := func(kind event.ObjectKind, scope market.CapScope, prefix string, n int) {
+func (f *leadEvents) namesGiven() *event.ConfigNumbersAssigned {
+	named := &event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectSupplier, Ref: 1, ID: SupplierID}}}
+	add := func(kind event.ConfigObjectKind, scope market.CapScope, prefix string, n int) {
 		for i := 1; i <= n; i++ {
-			ref := market.Ref(i)
-			named.Names = append(named.Names, event.NumberedName{Kind: kind, Ref: ref, ID: fmt.Sprintf("%s_%05d", prefix, i)})
-			limit := event.NumberedCap{
-				Ref: market.Ref(len(named.Caps) + 1),
+			ref := market.PermanentNumber(i)
+			named.Names = append(named.Names, event.NameNumberAssignment{Kind: kind, Ref: ref, ID: fmt.Sprintf("%s_%05d", prefix, i)})
+			limit := event.CapNumberAssignment{
+				Ref: market.PermanentNumber(len(named.Caps) + 1),
 				Key: market.CapKey{Scope: scope, Unit: market.UnitCount, Period: calendar.Day, Zone: "UTC"},
 			}
 			if scope == market.ScopeCampaign {
@@ -69,28 +69,28 @@ func (f *leadEvents) leadDecided(n int) *event.LeadDecided {
 	e := &f.decided
 	e.ResetKeepingCapacity()
 	e.Lead, e.Request = market.LeadID(f.newID(at)), market.RequestID(f.newID(at))
-	e.Campaign, e.Supplier, e.Catalog = market.Ref(campaign+1), 1, 1
+	e.Campaign, e.Supplier, e.Catalog = market.PermanentNumber(campaign+1), 1, 1
 	e.Decided, e.Keep = at, at+int64(leadRetention*3/2)
-	e.Idempotency = event.IdempotencyUse{Key: f.randomHash(), Fingerprint: f.random.Uint64(), ExpiresAt: at + int64(leadRetention)}
+	e.Idempotency = event.RequestIdempotencyKey{Key: f.randomHash(), Fingerprint: f.random.Uint64(), ExpiresAt: at + int64(leadRetention)}
 	day := at - at%int64(24*time.Hour)
 	s := &e.Sale
-	s.Buyer, s.FilterSet = market.Ref(buyer+1), uint32(filterSet)
+	s.Buyer, s.FilterSet = market.PermanentNumber(buyer+1), uint32(filterSet)
 	s.Price, s.Payout, s.Currency = 12_000_000, 9_600_000, market.Currency{'U', 'S', 'D'}
 	s.Charges = append(
 		s.Charges,
-		event.CapCharge{Cap: market.Ref(campaign + 1), Window: day, Amount: 1},
-		event.CapCharge{Cap: market.Ref(campaignCount + buyer + 1), Window: day, Amount: 1},
+		event.CapCharge{Cap: market.PermanentNumber(campaign + 1), Window: day, Amount: 1},
+		event.CapCharge{Cap: market.PermanentNumber(campaignCount + buyer + 1), Window: day, Amount: 1},
 	)
 	if campaign%2 == 1 {
 		s.Turn = event.RotationTurn{Set: uint64(campaign)<<8 | 1, Member: uint32(filterSet)}
 	}
 	for range 2 {
-		s.Duplicates = append(s.Duplicates, event.DuplicateValue{Key: market.DuplicateKey(f.randomHash()), Until: at + int64(leadRetention)})
+		s.Duplicates = append(s.Duplicates, event.DuplicateCheckValue{Key: market.DuplicateKey(f.randomHash()), Until: at + int64(leadRetention)})
 	}
 	e.Trail = append(
 		e.Trail,
-		event.OutcomeFilterSets{Outcome: market.OutcomeWon, FilterSets: bitset.Set{1 << filterSet}},
-		event.OutcomeFilterSets{Outcome: market.OutcomeFiltered, FilterSets: bitset.Set{1 << ((filterSet + 1) % filterSetsPerCampaign)}},
+		event.FilterSetsWithOutcome{Outcome: market.OutcomeWon, FilterSets: bitset.Set{1 << filterSet}},
+		event.FilterSetsWithOutcome{Outcome: market.OutcomeFiltered, FilterSets: bitset.Set{1 << ((filterSet + 1) % filterSetsPerCampaign)}},
 	)
 	f.fillFields(n)
 	return e
@@ -100,7 +100,7 @@ func (f *leadEvents) leadDecided(n int) *event.LeadDecided {
 func (f *leadEvents) fillFields(n int) {
 	e := &f.decided
 	f.text = strconv.AppendInt(f.text[:0], 2_010_000_000+int64(n), 10)
-	for _, field := range [...]event.Field{
+	for _, field := range [...]event.LeadField{
 		{Name: "state", Kind: market.KindString, Text: []byte("CO")},
 		{Name: "source", Kind: market.KindString, Text: []byte("search")},
 		{Name: "tcpa_consent", Kind: market.KindBoolean, Text: []byte("true")},
@@ -116,14 +116,14 @@ func (f *leadEvents) fillFields(n int) {
 	}
 	f.contact.Fields = append(
 		f.contact.Fields[:0],
-		event.Field{Name: "first_name", Kind: market.KindString, Text: []byte("Jennifer")},
-		event.Field{Name: "last_name", Kind: market.KindString, Text: []byte("Martinez")},
-		event.Field{Name: "phone", Kind: market.KindString, Text: f.text},
-		event.Field{Name: "email", Kind: market.KindString, Text: []byte("jennifer.martinez.1234567@mail.example.com")},
-		event.Field{Name: "line1", Kind: market.KindString, Text: []byte("1420 Oak Street")},
+		event.LeadField{Name: "first_name", Kind: market.KindString, Text: []byte("Jennifer")},
+		event.LeadField{Name: "last_name", Kind: market.KindString, Text: []byte("Martinez")},
+		event.LeadField{Name: "phone", Kind: market.KindString, Text: f.text},
+		event.LeadField{Name: "email", Kind: market.KindString, Text: []byte("jennifer.martinez.1234567@mail.example.com")},
+		event.LeadField{Name: "line1", Kind: market.KindString, Text: []byte("1420 Oak Street")},
 	)
 	e.Slot = uint64(n) + 1
-	e.Sealed = f.contact.AppendTo(append(e.Sealed[:0], make([]byte, sealOverhead)...))
+	e.Sealed = f.contact.AppendEncoded(append(e.Sealed[:0], make([]byte, sealOverhead)...))
 }
 
 // sealOverhead is the number of bytes that sealing adds: a nonce and a tag.
@@ -154,7 +154,7 @@ func (f *leadEvents) addAuction(bids int) {
 	for i := range bids {
 		buyer := (int(e.Sale.Buyer)-1+i)%buyerCount + 1
 		bid := event.Bid{
-			FilterSet: uint32(i), Buyer: market.Ref(buyer), Outcome: market.OutcomeLost, Elapsed: int64(10+i) * int64(time.Millisecond),
+			FilterSet: uint32(i), Buyer: market.PermanentNumber(buyer), Outcome: market.OutcomeLost, Elapsed: int64(10+i) * int64(time.Millisecond),
 			Amount: 11_000_000, Currency: e.Sale.Currency, Status: 200, ValidUntil: a.Deadline,
 		}
 		if i == 0 {

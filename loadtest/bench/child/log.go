@@ -75,7 +75,7 @@ type pendingWrite struct {
 
 func (w *logWriter) write(e event.Event) error {
 	slot := <-w.free
-	slot.data = event.Append(slot.data[:0], e)
+	slot.data = event.AppendRecord(slot.data[:0], e)
 	w.pending.Add(1)
 	return w.log.Append(slot.data, slot)
 }
@@ -107,15 +107,15 @@ func replayLog(spec *LogSpec) (*LogResult, error) {
 		if err != nil {
 			return nil, err
 		}
-		more, err := pending.Add(entry.Seq, entry.At, entry.Data)
+		more, err := pending.QueueEntry(entry.Seq, entry.At, entry.Data)
 		if err != nil {
 			return nil, err
 		}
 		if !more || !reader.Ready() {
-			pending.ApplyAdded()
+			pending.ApplyQueuedEntries()
 		}
 	}
-	pending.ApplyAdded()
+	pending.ApplyQueuedEntries()
 	took := time.Since(began).Seconds()
 	if s.LeadCount() != spec.Leads {
 		return nil, fmt.Errorf("%d leads were replayed of %d", s.LeadCount(), spec.Leads)

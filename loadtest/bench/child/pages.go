@@ -41,14 +41,16 @@ func (m *monthLog) interval() time.Duration { return monthSpan / time.Duration(m
 
 func (m *monthLog) ends() time.Time { return m.began.Add(m.interval() * time.Duration(m.leads)) }
 
-// Life returns an identity that no other log has.
-func (*monthLog) Life() report.Life { return report.Life{Exchange: [16]byte{2}, Epoch: 1} }
+// LogIdentity returns an identity that no other log has.
+func (*monthLog) LogIdentity() report.LogIdentity {
+	return report.LogIdentity{Exchange: [16]byte{2}, Epoch: 1}
+}
 
 // Durable returns the position of the last lead.
 func (m *monthLog) Durable() (seq uint64, at int64) { return uint64(m.leads), m.ends().UnixNano() }
 
 // NewReader returns a reader at the first lead.
-func (m *monthLog) NewReader(from uint64) (report.Reader, error) {
+func (m *monthLog) NewReader(from uint64) (report.LogReader, error) {
 	if from > 1 {
 		return nil, errors.New("a month is read from its beginning")
 	}
@@ -77,7 +79,7 @@ func (r *monthLogReader) Next() (wal.Entry, error) {
 	}
 	lead.Fields[0].Text = []byte(monthStates[r.n%len(monthStates)])
 	r.n++
-	r.data = event.Append(r.data[:0], lead)
+	r.data = event.AppendRecord(r.data[:0], lead)
 	return wal.Entry{Seq: uint64(r.n), At: lead.Decided, Data: r.data}, nil
 }
 
@@ -118,27 +120,27 @@ type pageQuery struct {
 
 func pageQueries(kept *report.Report, m *monthLog) (pages []pageQuery) {
 	const each = 50
-	for name, s := range map[string]report.Search{
+	for name, s := range map[string]report.SearchQuery{
 		"newest": {}, "of a buyer": {Buyer: "buy_00007"}, "of a campaign in a state": {Campaign: "cmp_00003", State: "TX"},
 		"of no buyer": {Reason: market.ReasonNoBid.String()}, "of a status that none has": {Status: "returned"},
 		"of three weeks ago": {To: m.ends().Add(-21 * 24 * time.Hour).UnixNano()},
 	} {
 		s.Limit = each
 		pages = append(pages, pageQuery{"leads " + name, func() error {
-			_, _, err := kept.Leads(context.Background(), s)
+			_, _, err := kept.SearchLeads(context.Background(), s)
 			return err
 		}})
 	}
-	for name, s := range map[string]report.Search{"newest": {}, "of a buyer that lost": {Buyer: "buy_00007", Outcome: "lost"}} {
+	for name, s := range map[string]report.SearchQuery{"newest": {}, "of a buyer that lost": {Buyer: "buy_00007", Outcome: "lost"}} {
 		s.Limit = each
 		pages = append(pages, pageQuery{"auctions " + name, func() error {
-			_, _, err := kept.Auctions(context.Background(), s)
+			_, _, err := kept.SearchAuctions(context.Background(), s)
 			return err
 		}})
 	}
 	whole := report.Question{Since: true, From: m.began.UnixNano(), To: m.began.Add(monthSpan).UnixNano()}
 	pages = append(pages, pageQuery{"why leads were not sold, of a month", func() error {
-		_, err := kept.Unmatched(context.Background(), report.Search{From: whole.From, To: whole.To})
+		_, err := kept.SummarizeUnsold(context.Background(), report.SearchQuery{From: whole.From, To: whole.To})
 		return err
 	}})
 	for name, by := range map[string][]report.Dimension{"day": {report.ByDay}, "buyer": {report.ByBuyer}, "day and buyer": {report.ByDay, report.ByBuyer}} {

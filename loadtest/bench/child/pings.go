@@ -81,7 +81,7 @@ func sendPing(e *engine.Engine, m *memoryPorts, supplier *market.Supplier, verti
 	if err != nil {
 		return err
 	}
-	if want := map[string]market.Reason{"auto": market.ReasonFiltered, "boats": market.ReasonNoCampaign}[vertical]; answer.Reason != want {
+	if want := map[string]market.UnsoldReason{"auto": market.ReasonFiltered, "boats": market.ReasonNoCampaign}[vertical]; answer.Reason != want {
 		return fmt.Errorf("ping %d was answered %s, not %s", n, answer.Reason, want)
 	}
 	return nil

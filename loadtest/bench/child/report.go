@@ -42,13 +42,13 @@ type logSource struct {
 	*state.State // names
 }
 
-// Life returns the identity of the log.
-func (f logSource) Life() report.Life {
-	return report.Life{Exchange: [16]byte{1}, Epoch: f.log.Epoch()}
+// LogIdentity returns the identity of the log.
+func (f logSource) LogIdentity() report.LogIdentity {
+	return report.LogIdentity{Exchange: [16]byte{1}, Epoch: f.log.Epoch()}
 }
 
 // NewReader returns a reader at an entry.
-func (f logSource) NewReader(from uint64) (report.Reader, error) {
+func (f logSource) NewReader(from uint64) (report.LogReader, error) {
 	reader, err := f.log.NewReader(from)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func startReport(log report.Source, dir string) (kept *report.Report, stop func(
 
 // waitUntilCurrent waits until a report contains the whole log.
 func waitUntilCurrent(kept *report.Report) error {
-	for status := kept.Status(); status.LagEntries > 0; status = kept.Status() {
+	for status := kept.ProgressStatus(); status.LagEntries > 0; status = kept.ProgressStatus() {
 		if status.Errors > 0 {
 			return errors.New("the report met an error")
 		}

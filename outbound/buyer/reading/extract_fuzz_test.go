@@ -100,7 +100,7 @@ func FuzzExtract(f *testing.F) {
 		if !ok || place == "" || len(body) > 8192 {
 			return
 		}
-		found, err := r.Extract(body)
+		found, err := r.ExtractFields(body)
 		if want, readable := wantTextAt(format, place, body); (err == nil) != readable || found[Price] != strings.TrimSpace(want) {
 			t.Fatalf("%s at %q of %q: %q, %v; want %q, %v", format, place, body, found[Price], err, want, readable)
 		}
@@ -142,7 +142,7 @@ func wantTextAt(format, place string, body []byte) (text string, readable bool) 
 func decodeXML(body []byte) (root node, ok bool) {
 	depth, roots := 0, 0
 	decoder := xml.NewDecoder(bytes.NewReader(body))
-	decoder.CharsetReader = newCharsetReader
+	decoder.CharsetReader = newUTF8Reader
 	for {
 		token, err := decoder.Token()
 		if token == nil {
@@ -170,7 +170,7 @@ func decodeXML(body []byte) (root node, ok bool) {
 		}
 	}
 	decoder = xml.NewDecoder(bytes.NewReader(body))
-	decoder.CharsetReader = newCharsetReader
+	decoder.CharsetReader = newUTF8Reader
 	return root, decoder.Decode(&root) == nil
 }
 

@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// extractForm reads the fields from an answer that is a URL-encoded form. paths has, for each
+// extractForm reads the fields from an answer that is a URL-encoded form. parameterNames has, for each
 // field, the name of the form's parameter, or "". A parameter that occurs twice is an error.
-func (f *Fields) extractForm(body []byte, paths *[fieldCount]string) error {
+func (f *AnswerFields) extractForm(body []byte, parameterNames *[fieldCount]string) error {
 	values, err := url.ParseQuery(strings.TrimSpace(string(body)))
 	if err != nil {
 		return err
 	}
-	for i, place := range paths {
+	for i, place := range parameterNames {
 		switch given := values[place]; {
 		case place == "" || len(given) == 0:
 		case len(given) > 1:

@@ -27,7 +27,7 @@ func (a *jsonAnswer) releaseToPool() {
 
 // extractJSON reads the fields from a JSON answer. paths has, for each field, the path of its
 // value, such as data.offers.0.price, or "".
-func (f *Fields) extractJSON(body []byte, paths *[fieldCount]string) error {
+func (f *AnswerFields) extractJSON(body []byte, paths *[fieldCount]string) error {
 	a, _ := jsonPool.Get().(*jsonAnswer)
 	defer a.releaseToPool()
 	if err := a.body.Parse(body); err != nil {
@@ -43,8 +43,8 @@ func (f *Fields) extractJSON(body []byte, paths *[fieldCount]string) error {
 
 // textAtPath returns the text of the value at a path such as data.offers.0.price. It returns ""
 // if the value is missing, null, an object or an array.
-func (a *jsonAnswer) textAtPath(place string) string {
-	step, rest, more := strings.Cut(place, ".")
+func (a *jsonAnswer) textAtPath(path string) (text string) {
+	step, rest, more := strings.Cut(path, ".")
 	m, ok := a.body.Lookup(step)
 	for ok && more {
 		step, rest, more = strings.Cut(rest, ".")
@@ -52,7 +52,7 @@ func (a *jsonAnswer) textAtPath(place string) string {
 		case market.JSONObject:
 			ok = a.nested.Parse(m.Text) == nil
 		case market.JSONArray:
-			ok = a.nested.Parse(wrapItem(arrayItemAt(m.Text, step))) == nil
+			ok = a.nested.Parse(wrapInObject(arrayItemAt(m.Text, step))) == nil
 			step = "item"
 		default:
 			ok = false
@@ -67,16 +67,16 @@ func (a *jsonAnswer) textAtPath(place string) string {
 	return string(m.Text)
 }
 
-// wrapItem returns the JSON object {"item":value}. It lets strictjson, which parses only
+// wrapInObject returns the JSON object {"item":value}. It lets strictjson, which parses only
 // objects, parse an element of an array.
-func wrapItem(value []byte) []byte {
+func wrapInObject(value []byte) []byte {
 	return append(append([]byte(`{"item":`), value...), '}')
 }
 
-// arrayItemAt returns the JSON text of the element at the index number, or nil if there is no
+// arrayItemAt returns the JSON text of the element at the index, or nil if there is no
 // such element. array must be valid JSON.
-func arrayItemAt(array []byte, number string) []byte {
-	n, err := strconv.ParseUint(number, 10, 16)
+func arrayItemAt(array []byte, index string) []byte {
+	n, err := strconv.ParseUint(index, 10, 16)
 	if err != nil {
 		return nil
 	}

@@ -22,13 +22,13 @@ const (
 	fieldCount
 )
 
-// Fields holds the texts that were extracted from a buyer's answer, without surrounding spaces.
+// AnswerFields holds the texts that were extracted from a buyer's answer, without surrounding spaces.
 // A field is "" if the answer does not have it, or if it is null or not a plain value.
-type Fields [fieldCount]string
+type AnswerFields [fieldCount]string
 
-// Rules says how to read a buyer's answer: its format, the paths of the fields, and the words
+// AnswerRules says how to read a buyer's answer: its format, the paths of the fields, and the words
 // for yes and no. It is the validated form of market.AnswerPaths.
-type Rules struct {
+type AnswerRules struct {
 	format  string
 	Paths   [fieldCount]string
 	yes, no []string // in lower case
@@ -36,8 +36,8 @@ type Rules struct {
 
 // New validates the configured rules and returns them in the form for Extract. ok is false if
 // they are invalid.
-func New(from *market.AnswerPaths) (r Rules, ok bool) {
-	r = Rules{
+func New(from *market.AnswerPaths) (r AnswerRules, ok bool) {
+	r = AnswerRules{
 		format: from.Format,
 		Paths:  [fieldCount]string{from.Accepted, from.Price, from.Currency, from.Token, from.ID, from.Reason},
 		yes:    strings.Split(strings.ToLower(strings.TrimSuffix(from.Yes, "\n")), "\n"),
@@ -51,9 +51,9 @@ func New(from *market.AnswerPaths) (r Rules, ok bool) {
 
 var errAmbiguous = errors.New("the buyer's answer contains a field twice")
 
-// Extract returns the fields of an answer. It returns an error if the answer is not in the
+// ExtractFields returns the fields of an answer. It returns an error if the answer is not in the
 // configured format. A field that occurs twice is an error too, because its value is ambiguous.
-func (r *Rules) Extract(body []byte) (f Fields, err error) {
+func (r *AnswerRules) ExtractFields(body []byte) (f AnswerFields, err error) {
 	switch r.format {
 	case market.FormatJSON:
 		err = f.extractJSON(body, &r.Paths)
@@ -63,7 +63,7 @@ func (r *Rules) Extract(body []byte) (f Fields, err error) {
 		err = f.extractXML(body, &r.Paths)
 	}
 	if err != nil {
-		return Fields{}, err
+		return AnswerFields{}, err
 	}
 	for i := range f {
 		f[i] = strings.TrimSpace(f[i])
@@ -71,18 +71,18 @@ func (r *Rules) Extract(body []byte) (f Fields, err error) {
 	return f, nil
 }
 
-// Decision says whether a buyer's answer accepts the lead or ping.
-type Decision uint8
+// AnswerDecision says whether a buyer's answer accepts the lead or ping.
+type AnswerDecision uint8
 
 const (
-	Undecided Decision = iota // missing, or an unknown word
+	Undecided AnswerDecision = iota // missing, or an unknown word
 	Yes
 	No
 )
 
 // Decide compares the field Accepted with the configured words for yes and no. Without
 // configured words for no, every other word means no.
-func (r *Rules) Decide(fields *Fields) Decision {
+func (r *AnswerRules) Decide(fields *AnswerFields) AnswerDecision {
 	word := strings.ToLower(fields[Accepted])
 	switch {
 	case word == "":

@@ -23,11 +23,11 @@ var (
 //
 // It rejects document types, so an answer cannot refer to other documents or define entities.
 // It reads the answer to its end, because a truncated answer is invalid.
-func (f *Fields) extractXML(body []byte, paths *[fieldCount]string) error {
+func (f *AnswerFields) extractXML(body []byte, paths *[fieldCount]string) error {
 	body = bytes.TrimPrefix(body, []byte("\ufeff")) // the byte order mark of UTF-8
 	decoder := xml.NewDecoder(bytes.NewReader(body))
-	decoder.CharsetReader = newCharsetReader
-	walk := xmlWalker{fields: f, paths: paths}
+	decoder.CharsetReader = newUTF8Reader
+	walk := xmlFieldCollector{fields: f, paths: paths}
 	for {
 		token, err := decoder.Token()
 		switch {
@@ -44,17 +44,17 @@ func (f *Fields) extractXML(body []byte, paths *[fieldCount]string) error {
 	}
 }
 
-// xmlWalker follows the elements of one XML answer and collects the fields at the configured
+// xmlFieldCollector follows the elements of one XML answer and collects the fields at the configured
 // paths.
-type xmlWalker struct {
-	fields *Fields
+type xmlFieldCollector struct {
+	fields *AnswerFields
 	paths  *[fieldCount]string
 	seen   [fieldCount]bool
 	path   []string // names of the open elements, from the root
 	roots  int
 }
 
-func (w *xmlWalker) visitToken(token xml.Token) error {
+func (w *xmlFieldCollector) visitToken(token xml.Token) error {
 	switch token := token.(type) {
 	case xml.StartElement:
 		if len(w.path) == 0 {
@@ -64,7 +64,7 @@ func (w *xmlWalker) visitToken(token xml.Token) error {
 			return errDeep
 		}
 		w.path = append(w.path, token.Name.Local)
-		return w.visitElement(token.Attr)
+		return w.visitElementStart(token.Attr)
 	case xml.EndElement:
 		w.path = w.path[:len(w.path)-1]
 	case xml.CharData:
@@ -82,10 +82,10 @@ func (w *xmlWalker) visitToken(token xml.Token) error {
 	return nil
 }
 
-// visitElement is called for each element start. If a field has the path of this element, it
+// visitElementStart is called for each element start. If a field has the path of this element, it
 // marks the field as found, or takes the value of an attribute. It returns errAmbiguous if the
 // field was found before.
-func (w *xmlWalker) visitElement(attributes []xml.Attr) error {
+func (w *xmlFieldCollector) visitElementStart(attributes []xml.Attr) error {
 	for i, place := range w.paths {
 		outer, name, isAttribute := strings.Cut(place, "/@")
 		if place == "" || !w.isAtPath(outer) {
@@ -114,8 +114,8 @@ func (w *xmlWalker) visitElement(attributes []xml.Attr) error {
 
 // isAtPath reports whether the elements that are open now, from the root down, have exactly the
 // names in the path.
-func (w *xmlWalker) isAtPath(place string) bool {
-	rest, more := place, true
+func (w *xmlFieldCollector) isAtPath(path string) bool {
+	rest, more := path, true
 	for _, name := range w.path {
 		if !more {
 			return false
@@ -128,10 +128,10 @@ func (w *xmlWalker) isAtPath(place string) bool {
 	return !more
 }
 
-// newCharsetReader converts an answer in ISO-8859-1 or US-ASCII to UTF-8. Old endpoints declare
+// newUTF8Reader converts an answer in ISO-8859-1 or US-ASCII to UTF-8. Old endpoints declare
 // these character sets. It rejects all others.
-func newCharsetReader(name string, in io.Reader) (io.Reader, error) {
-	switch strings.ToLower(name) {
+func newUTF8Reader(charset string, in io.Reader) (io.Reader, error) {
+	switch strings.ToLower(charset) {
 	case "iso-8859-1", "us-ascii":
 		text, err := io.ReadAll(in)
 		if err != nil {
@@ -143,5 +143,5 @@ func newCharsetReader(name string, in io.Reader) (io.Reader, error) {
 		}
 		return strings.NewReader(out.String()), nil
 	}
-	return nil, fmt.Errorf("the buyer's answer declares the unsupported character set %q", name)
+	return nil, fmt.Errorf("the buyer's answer declares the unsupported character set %q", charset)
 }

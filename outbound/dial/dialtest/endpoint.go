@@ -25,9 +25,9 @@ type Request struct {
 	Raw    string // as received
 }
 
-// Reply answers one request by writing to the connection, so that it can also write invalid
-// HTTP. If keep is true, the endpoint leaves the connection open for the next request.
-type Reply func(c net.Conn) (keep bool)
+// ReplyFunc answers one request by writing to the connection, so that it can also write invalid
+// HTTP. If keepOpen is true, the endpoint leaves the connection open for the next request.
+type ReplyFunc func(c net.Conn) (keepOpen bool)
 
 // Endpoint is an HTTP server for tests. It answers the first requests with its replies, one
 // each, and all later ones with the last reply.
@@ -37,24 +37,24 @@ type Endpoint struct {
 	mu        sync.Mutex
 	requests  []Request
 	connCount int
-	replies   []Reply
+	replies   []ReplyFunc
 	conns     []net.Conn
 }
 
-// Listen starts an endpoint with these replies on a free port, and stops it at the end of the
+// StartEndpoint starts an endpoint with these replies on a free port, and stops it at the end of the
 // test.
-func Listen(t *testing.T, replies ...Reply) *Endpoint {
+func StartEndpoint(t *testing.T, replies ...ReplyFunc) *Endpoint {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ServeOn(t, ln, replies...)
+	return StartEndpointOn(t, ln, replies...)
 }
 
-// ServeOn starts an endpoint on the listener ln, for example one with TLS, and stops it at the
+// StartEndpointOn starts an endpoint on the listener ln, for example one with TLS, and stops it at the
 // end of the test.
-func ServeOn(t *testing.T, ln net.Listener, replies ...Reply) *Endpoint {
+func StartEndpointOn(t *testing.T, ln net.Listener, replies ...ReplyFunc) *Endpoint {
 	t.Helper()
 	e := &Endpoint{Address: ln.Addr().String(), replies: replies}
 	var serving sync.WaitGroup
@@ -64,7 +64,7 @@ func ServeOn(t *testing.T, ln net.Listener, replies ...Reply) *Endpoint {
 			if err != nil {
 				return
 			}
-			serving.Go(func() { e.serve(conn) })
+			serving.Go(func() { e.serveConn(conn) })
 		}
 	})
 	t.Cleanup(func() {
@@ -75,7 +75,7 @@ func ServeOn(t *testing.T, ln net.Listener, replies ...Reply) *Endpoint {
 	return e
 }
 
-func (e *Endpoint) serve(conn net.Conn) {
+func (e *Endpoint) serveConn(conn net.Conn) {
 	defer conn.Close()
 	e.mu.Lock()
 	number := e.connCount
@@ -94,16 +94,16 @@ func (e *Endpoint) serve(conn net.Conn) {
 		if err != nil {
 			return
 		}
-		if !e.recordRequest(Request{number, r.Header, r.RequestURI, r.Host, string(body), raw.String()})(conn) {
+		if !e.recordAndSelectReply(Request{number, r.Header, r.RequestURI, r.Host, string(body), raw.String()})(conn) {
 			return
 		}
 	}
 }
 
-func (e *Endpoint) recordRequest(h Request) Reply {
+func (e *Endpoint) recordAndSelectReply(received Request) ReplyFunc {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.requests = append(e.requests, h)
+	e.requests = append(e.requests, received)
 	return e.replies[min(len(e.requests), len(e.replies))-1]
 }
 
@@ -123,16 +123,16 @@ func (e *Endpoint) CloseConns() {
 	}
 }
 
-// Answer returns a Reply that writes a complete HTTP answer and leaves the connection open.
-func Answer(status, body string, headers ...string) Reply {
+// ReplyWithAnswer returns a Reply that writes a complete HTTP answer and leaves the connection open.
+func ReplyWithAnswer(status, body string, headers ...string) ReplyFunc {
 	return func(c net.Conn) bool {
-		_, err := io.WriteString(c, Response(status, body, headers...))
+		_, err := io.WriteString(c, FormatResponse(status, body, headers...))
 		return err == nil
 	}
 }
 
 // WriteAndClose returns a Reply that writes the text raw and closes the connection.
-func WriteAndClose(raw string) Reply {
+func WriteAndClose(raw string) ReplyFunc {
 	return func(c net.Conn) bool {
 		_, _ = io.WriteString(c, raw)
 		return false
@@ -141,7 +141,7 @@ func WriteAndClose(raw string) Reply {
 
 // WriteAndReset returns a Reply that writes the text raw and ends the connection with a TCP
 // reset.
-func WriteAndReset(raw string) Reply {
+func WriteAndReset(raw string) ReplyFunc {
 	return func(c net.Conn) bool {
 		_, _ = io.WriteString(c, raw)
 		if tcp, ok := c.(*net.TCPConn); ok {
@@ -153,7 +153,7 @@ func WriteAndReset(raw string) Reply {
 
 // WriteAndHang returns a Reply that writes the text raw and then waits until the client closes
 // the connection.
-func WriteAndHang(raw string) Reply {
+func WriteAndHang(raw string) ReplyFunc {
 	return func(c net.Conn) bool {
 		_, _ = io.WriteString(c, raw)
 		_, _ = c.Read(make([]byte, 1))
@@ -163,7 +163,7 @@ func WriteAndHang(raw string) Reply {
 
 // WriteSlowly returns a Reply that writes the text raw again and again, one byte every 5
 // milliseconds, until the client closes the connection.
-func WriteSlowly(raw string) Reply {
+func WriteSlowly(raw string) ReplyFunc {
 	return func(c net.Conn) bool {
 		for {
 			for i := range len(raw) {
@@ -176,9 +176,9 @@ func WriteSlowly(raw string) Reply {
 	}
 }
 
-// Response returns the text of a complete HTTP answer with a Content-Length. status is the
+// FormatResponse returns the text of a complete HTTP answer with a Content-Length. status is the
 // status line's end, such as "201 Created".
-func Response(status, body string, headers ...string) string {
+func FormatResponse(status, body string, headers ...string) string {
 	var b bytes.Buffer
 	b.WriteString("HTTP/1.1 " + status + "\r\n")
 	for _, h := range headers {
@@ -189,23 +189,23 @@ func Response(status, body string, headers ...string) string {
 	return b.String()
 }
 
-// Conn returns the endpoint's side of the connection with this number. The first connection has
+// ServerConn returns the endpoint's side of the connection with this number. The first connection has
 // the number 0.
-func (e *Endpoint) Conn(number int) net.Conn {
+func (e *Endpoint) ServerConn(connNumber int) net.Conn {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.conns[number]
+	return e.conns[connNumber]
 }
 
-// AnswerTogether returns n replies that answer 201 with an empty object, but only once all n
+// AnswerOnceAllArrived returns n replies that answer 201 with an empty object, but only once all n
 // requests have arrived.
-func AnswerTogether(n int) []Reply {
+func AnswerOnceAllArrived(requestCount int) []ReplyFunc {
 	var here sync.WaitGroup
-	here.Add(n)
+	here.Add(requestCount)
 	one := func(c net.Conn) bool {
 		here.Done()
 		here.Wait()
-		return Answer("201 Created", `{}`)(c)
+		return ReplyWithAnswer("201 Created", `{}`)(c)
 	}
-	return slices.Repeat([]Reply{one}, n)
+	return slices.Repeat([]ReplyFunc{one}, requestCount)
 }

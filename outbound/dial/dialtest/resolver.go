@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// Resolver returns a DNS resolver for tests. The first lookup gives the first address, the
+// NewSequenceResolver returns a DNS resolver for tests. The first lookup gives the first address, the
 // second one the second address, and so on; further lookups give the last address. It queries a
 // DNS server on a real socket, so that tests cover the complete lookup.
-func Resolver(t *testing.T, addresses ...string) *net.Resolver {
+func NewSequenceResolver(t *testing.T, addressPerLookup ...string) *net.Resolver {
 	t.Helper()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -28,7 +28,7 @@ func Resolver(t *testing.T, addresses ...string) *net.Resolver {
 				return
 			}
 			at := func() netip.Addr {
-				return netip.MustParseAddr(addresses[min(int(asked.Add(1)), len(addresses))-1])
+				return netip.MustParseAddr(addressPerLookup[min(int(asked.Add(1)), len(addressPerLookup))-1])
 			}
 			_, _ = server.WriteTo(dnsAnswer(query[:n], at), from)
 		}
@@ -38,9 +38,9 @@ func Resolver(t *testing.T, addresses ...string) *net.Resolver {
 	}}
 }
 
-// dnsAnswer returns the answer to a DNS query (RFC 1035, 4.1): the address that at returns for
+// dnsAnswer returns the answer to a DNS query (RFC 1035, 4.1): the address that nextAddress returns for
 // an IPv4 query, or no record for other queries.
-func dnsAnswer(query []byte, at func() netip.Addr) []byte {
+func dnsAnswer(query []byte, nextAddress func() netip.Addr) []byte {
 	const header, ipv4 = 12, 1
 	end := header
 	for query[end] != 0 { // the labels of the name
@@ -54,5 +54,5 @@ func dnsAnswer(query []byte, at func() netip.Addr) []byte {
 	}
 	answer[7] = 1 // one record: the name above, IPv4, internet, for no time
 	answer = append(answer, 0xc0, header, 0, ipv4, 0, 1, 0, 0, 0, 0, 0, 4)
-	return append(answer, at().AsSlice()...)
+	return append(answer, nextAddress().AsSlice()...)
 }

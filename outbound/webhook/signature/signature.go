@@ -19,10 +19,10 @@ import (
 // without padding.
 const Prefix = "whsec_"
 
-// PreviousName returns the name under which the exchange stores a secret after another one has
+// PreviousSecretName returns the name under which the exchange stores a secret after another one has
 // replaced it. Webhooks are signed with both, because receivers may still verify with the older
 // one.
-func PreviousName(name string) string { return name + "/previous" }
+func PreviousSecretName(secretName string) string { return secretName + "/previous" }
 
 // Key is a webhook secret in decoded form, for signing.
 type Key []byte
@@ -41,24 +41,24 @@ func ParseSecret(secret string) (key Key, ok bool) {
 	return key, err == nil && len(key) > 0
 }
 
-// AppendStandard appends the value of the header webhook-signature, as Standard Webhooks
-// defines it. For each key it has "v1," and the base64 of an HMAC-SHA256 of "<id>.<at>.<body>",
-// separated by spaces. at is the webhook-timestamp in Unix seconds.
-func AppendStandard(dst []byte, keys []Key, id string, at int64, body []byte) []byte {
+// AppendStandardSignatures appends the value of the header webhook-signature, as Standard Webhooks
+// defines it. For each key it has "v1," and the base64 of an HMAC-SHA256 of "<id>.<unixSeconds>.<body>",
+// separated by spaces. unixSeconds is the webhook-timestamp in Unix seconds.
+func AppendStandardSignatures(dst []byte, keys []Key, id string, unixSeconds int64, body []byte) []byte {
 	for i, key := range keys {
 		if i > 0 {
 			dst = append(dst, ' ')
 		}
-		sum := signBody(key, id+"."+strconv.FormatInt(at, 10)+".", body)
+		sum := signBody(key, id+"."+strconv.FormatInt(unixSeconds, 10)+".", body)
 		dst = base64.StdEncoding.AppendEncode(append(dst, "v1,"...), sum[:])
 	}
 	return dst
 }
 
-// AppendPingpost appends the value of the header X-Pingpost-Signature: "t=<at>", and for each
-// key ",v1=" and the hex of an HMAC-SHA256 of "<at>.<body>". at is the time in Unix seconds.
-func AppendPingpost(dst []byte, keys []Key, at int64, body []byte) []byte {
-	seconds := strconv.FormatInt(at, 10)
+// AppendPingpostSignatures appends the value of the header X-Pingpost-Signature: "t=<unixSeconds>", and for each
+// key ",v1=" and the hex of an HMAC-SHA256 of "<unixSeconds>.<body>". unixSeconds is the time in Unix seconds.
+func AppendPingpostSignatures(dst []byte, keys []Key, unixSeconds int64, body []byte) []byte {
+	seconds := strconv.FormatInt(unixSeconds, 10)
 	dst = append(append(dst, "t="...), seconds...)
 	for _, key := range keys {
 		sum := signBody(key, seconds+".", body)

@@ -32,10 +32,10 @@ func TestParseSecret(t *testing.T) {
 func TestKnownSignatures(t *testing.T) {
 	key, _ := ParseSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	const id, at, body = "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, `{"test": 2432232314}`
-	if got := string(AppendStandard(nil, []Key{key}, id, at, []byte(body))); got != "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=" {
+	if got := string(AppendStandardSignatures(nil, []Key{key}, id, at, []byte(body))); got != "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=" {
 		t.Errorf("standard: %s", got)
 	}
-	if got := string(AppendPingpost([]byte("as it is|"), []Key{key}, at, []byte(body))); got != "as it is|t=1614265330,v1="+ownKnown {
+	if got := string(AppendPingpostSignatures([]byte("as it is|"), []Key{key}, at, []byte(body))); got != "as it is|t=1614265330,v1="+ownKnown {
 		t.Errorf("own: %s", got)
 	}
 }
