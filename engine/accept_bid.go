@@ -7,20 +7,20 @@ import (
 	"pingpost/engine/market"
 )
 
-// reserveAcceptedBid claims the auction of the bid that the supplier accepts, and reserves caps
+// claimAuctionAndReserveSale claims the auction of the bid that the supplier accepts, and reserves caps
 // and funds for the sale. If all three results are zero, the lead can be sold at the bid.
 //
-//   - code: the bid is not available. reserveAcceptedBid logs no event for it.
+//   - code: the bid is not available. claimAuctionAndReserveSale logs no event for it.
 //   - reason: the campaign or the buyer rejects this lead.
 //   - err: errDeadline if the answer fell due while other requests held the auction or the
 //     capacity.
-func (in *leadSale) reserveAcceptedBid() (code RefusalCode, reason market.UnsoldReason, err error) {
+func (in *leadSale) claimAuctionAndReserveSale() (refusalCode RefusalCode, rejectReason market.UnsoldReason, err error) {
 	if in.accepted.forgotten {
-		code, err = in.refusalOfForgottenAuction()
-		return code, market.ReasonNone, err
+		refusalCode, err = in.refusalForAuctionGoneFromLog()
+		return refusalCode, market.ReasonNone, err
 	}
-	if code, err = in.claimAcceptedAuction(); err != nil || code != "" {
-		return code, market.ReasonNone, err
+	if refusalCode, err = in.claimAuctionAndChooseBidder(); err != nil || refusalCode != "" {
+		return refusalCode, market.ReasonNone, err
 	}
 	if in.accepted.post != nil {
 		in.id = market.LeadID(in.engine.newTimeOrderedID(in.now, &in.random))
@@ -28,16 +28,16 @@ func (in *leadSale) reserveAcceptedBid() (code RefusalCode, reason market.Unsold
 		in.record.SellerAuction = string(in.accepted.post.Auction.Text)
 		in.record.Fields = append(in.record.Fields, event.LeadField{Name: event.FieldSellerLeadID, Kind: market.KindString, Text: in.accepted.sellerID})
 	}
-	if reason, err = in.checkCampaignAndBuyer(); err != nil || reason != market.ReasonNone {
-		return "", reason, err
+	if rejectReason, err = in.checkCampaignAndBuyer(); err != nil || rejectReason != market.ReasonNone {
+		return "", rejectReason, err
 	}
-	return in.reserveBidCapacity()
+	return in.reserveCapacityAndEncodePost()
 }
 
-// refusalOfForgottenAuction returns the refusal for a bid whose auction the log's history no
+// refusalForAuctionGoneFromLog returns the refusal for a bid whose auction the log's history no
 // longer has. It is AlreadySold if the auction's sale is still valid, and otherwise BidExpired.
 // The bid token was lost with the auction's record, so it cannot be checked.
-func (in *leadSale) refusalOfForgottenAuction() (RefusalCode, error) {
+func (in *leadSale) refusalForAuctionGoneFromLog() (refusal RefusalCode, err error) {
 	if lead := in.accepted.soldLead; !lead.IsZero() {
 		if sold, err := in.waitForSaleOfAuction(lead); sold || err != nil {
 			return AlreadySold, err
@@ -46,12 +46,12 @@ func (in *leadSale) refusalOfForgottenAuction() (RefusalCode, error) {
 	return BidExpired, nil
 }
 
-// claimAcceptedAuction claims the auction of the accepted bid, so that no other request can sell
+// claimAuctionAndChooseBidder claims the auction of the accepted bid, so that no other request can sell
 // a lead at it. It returns "" if the bid is available, and then in.choice is the bid's buyer.
 // Otherwise it returns BidExpired or AlreadySold. While another sale of the auction is in
-// progress, claimAcceptedAuction waits, because a refusal by that sale's buyer makes the auction
+// progress, claimAuctionAndChooseBidder waits, because a refusal by that sale's buyer makes the auction
 // available again.
-func (in *leadSale) claimAcceptedAuction() (RefusalCode, error) {
+func (in *leadSale) claimAuctionAndChooseBidder() (refusal RefusalCode, err error) {
 	e, p := in.engine, &in.accepted
 	for {
 		row, found, wait := e.state.ClaimAuctionForSale(&in.reserved, p.auction.Name, in.now)
@@ -63,7 +63,7 @@ func (in *leadSale) claimAcceptedAuction() (RefusalCode, error) {
 				return "", err
 			}
 		case !row.IsSoldOrBeingPosted():
-			return in.chooseBidderIfAvailable(), nil
+			return in.chooseBidderOrBidExpired(), nil
 		default:
 			sold, err := in.waitForSaleOfAuction(row.Lead)
 			if sold || err != nil {
@@ -77,7 +77,7 @@ func (in *leadSale) claimAcceptedAuction() (RefusalCode, error) {
 // answer. sold reports that the sale is still valid; at the deadline it counts as valid, because
 // its intent is committed. sold is false if the delivery failed. It is also false after a wait:
 // the caller must then look at the auction again.
-func (in *leadSale) waitForSaleOfAuction(lead market.LeadID) (sold bool, err error) {
+func (in *leadSale) waitForSaleOfAuction(lead market.LeadID) (stillSold bool, err error) {
 	d := in.engine.deliveries.FindRunning(lead)
 	if d == nil {
 		row, known := in.engine.state.Lead(lead)
@@ -95,11 +95,11 @@ func (in *leadSale) waitForSaleOfAuction(lead market.LeadID) (sold bool, err err
 	return false, err
 }
 
-// chooseBidderIfAvailable sets in.choice to the buyer of the accepted bid and returns "". It
+// chooseBidderOrBidExpired sets in.choice to the buyer of the accepted bid and returns "". It
 // returns BidExpired if the bid has expired or its currency is not the campaign's. BidExpired
 // also means that campaign or buyer was removed or paused, or that too many of the buyer's
 // deliveries are unconfirmed.
-func (in *leadSale) chooseBidderIfAvailable() RefusalCode {
+func (in *leadSale) chooseBidderOrBidExpired() RefusalCode {
 	bid := in.accepted.bid
 	if in.now >= bid.ValidUntil || in.live == nil || in.isCampaignPaused() {
 		return BidExpired
@@ -127,7 +127,7 @@ func (in *leadSale) chooseBidderIfAvailable() RefusalCode {
 // ping has no contact data. The error is errDeadline if a possible duplicate was still undecided
 // at the deadline.
 func (in *leadSale) checkCampaignAndBuyer() (market.UnsoldReason, error) {
-	reason, err := in.checkCampaignRules()
+	reason, err := in.checkRulesAndClaimDuplicates()
 	switch {
 	case reason == market.ReasonTimeout:
 		return market.ReasonNone, errDeadline
@@ -148,11 +148,11 @@ func (in *leadSale) checkCampaignAndBuyer() (market.UnsoldReason, error) {
 	return market.ReasonNone, nil
 }
 
-// reserveBidCapacity reserves caps and funds for the sale at the accepted bid, and encodes the
+// reserveCapacityAndEncodePost reserves caps and funds for the sale at the accepted bid, and encodes the
 // post. It returns BidExpired if the capacity is used up, because a bid reserves none, or if the
-// bid expires while reserveBidCapacity waits for other requests. A reason means that the lead is
+// bid expires while reserveCapacityAndEncodePost waits for other requests. A reason means that the lead is
 // a duplicate or that the buyer's adapter cannot encode it.
-func (in *leadSale) reserveBidCapacity() (code RefusalCode, reason market.UnsoldReason, err error) {
+func (in *leadSale) reserveCapacityAndEncodePost() (refusalCode RefusalCode, rejectReason market.UnsoldReason, err error) {
 	for {
 		if in.now >= in.accepted.bid.ValidUntil {
 			return BidExpired, market.ReasonNone, nil
@@ -178,8 +178,8 @@ func (in *leadSale) reserveBidCapacity() (code RefusalCode, reason market.Unsold
 }
 
 // sellAtAcceptedBid sells the lead to the buyer of the accepted bid, at the bid's price.
-// reserveAcceptedBid has reserved everything that the sale needs.
-func (in *ingest) sellAtAcceptedBid() (Answer, error) {
+// claimAuctionAndReserveSale has reserved everything that the sale needs.
+func (in *leadWorkspace) sellAtAcceptedBid() (IngestAnswer, error) {
 	in.candidates.ResetToAll(in.live.CompiledFilterSets)
 	in.record.Sale.Ping = in.accepted.auction.Name
 	return in.commitSale()

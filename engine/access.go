@@ -29,30 +29,30 @@ type Credential struct {
 const maxActiveSecrets = 2
 
 // newCredentialEvent returns the event that activates credential c, in the operator's name.
-func (e Operator) newCredentialEvent(c *Credential) *event.CredentialAddedOrRevoked {
+func (e OperatorActions) newCredentialEvent(c *Credential) *event.CredentialAddedOrRevoked {
 	return &event.CredentialAddedOrRevoked{
 		Credential: c.Kind, Owner: c.Owner, OwnerRef: e.state.RefOf(c.Owner, c.ID), Client: c.Client,
 		Scopes: c.Scopes, Hash: c.Hash, Hint: c.Hint, At: e.opt.Clock.Now(), By: e.by,
 	}
 }
 
-// RotationError is returned by AddCredential if the maximum of secrets is active already and the
+// TooManySecretsError is returned by AddCredential if the maximum of secrets is active already and the
 // new one does not name the secret that it replaces. The caller can choose one from Active.
-type RotationError struct {
+type TooManySecretsError struct {
 	Active []state.Credential // oldest first
 }
 
-func (e *RotationError) Error() string {
+func (e *TooManySecretsError) Error() string {
 	return fmt.Sprintf("%d secrets are active already; name the secret that the new one replaces", len(e.Active))
 }
 
 // AddCredential activates a credential and revokes the one that it replaces. It revokes first, so
 // that a crash between the two steps never leaves a third active secret. The errors:
 //
-//   - RotationError: one secret or API key too many.
+//   - TooManySecretsError: one secret or API key too many.
 //   - ErrConflict: the client id or the credential already belongs to another supplier or buyer.
 //   - ErrNotFound: the credential's owner was never configured.
-func (e Operator) AddCredential(c *Credential) error {
+func (e OperatorActions) AddCredential(c *Credential) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
 	record := e.newCredentialEvent(c)
@@ -65,13 +65,13 @@ func (e Operator) AddCredential(c *Credential) error {
 			return fmt.Errorf("%w: the client %q belongs to another owner; revoke it there, or choose another name", ErrConflict, c.Client)
 		}
 	}
-	if err := e.checkCredentialOwner(c); err != nil {
+	if err := e.rejectCredentialOfOtherOwner(c); err != nil {
 		return err
 	}
 	active := e.replaceableCredentials(record)
 	replaced := slices.IndexFunc(active, func(r state.Credential) bool { return c.Replaces != "" && r.Hint == c.Replaces })
 	if replaced < 0 && len(active) >= maxActiveSecrets {
-		return &RotationError{Active: active}
+		return &TooManySecretsError{Active: active}
 	}
 	if replaced >= 0 {
 		if err := e.commitRevocation(&active[replaced]); err != nil {
@@ -81,9 +81,9 @@ func (e Operator) AddCredential(c *Credential) error {
 	return e.commit(record, nil)
 }
 
-// checkCredentialOwner returns ErrConflict if the credential already belongs to another
+// rejectCredentialOfOtherOwner returns ErrConflict if the credential already belongs to another
 // supplier or buyer.
-func (e *Engine) checkCredentialOwner(c *Credential) error {
+func (e *Engine) rejectCredentialOfOtherOwner(c *Credential) error {
 	known, ok := e.state.CredentialByHash(c.Hash)
 	if !ok || (known.Owner == c.Owner && known.Ref == e.state.RefOf(c.Owner, c.ID)) {
 		return nil
@@ -108,13 +108,13 @@ func (e *Engine) replaceableCredentials(record *event.CredentialAddedOrRevoked) 
 
 // RevokeCredential revokes a credential and all access tokens that were issued with it, at once.
 // Revoking a credential again has no effect.
-func (e Operator) RevokeCredential(c *state.Credential) error {
+func (e OperatorActions) RevokeCredential(c *state.Credential) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
 	return e.commitRevocation(c)
 }
 
-func (e Operator) commitRevocation(c *state.Credential) error {
+func (e OperatorActions) commitRevocation(c *state.Credential) error {
 	return e.commit(&event.CredentialAddedOrRevoked{
 		Credential: c.Kind, Owner: c.Owner, OwnerRef: c.Ref, Client: c.Client,
 		Hash: c.Hash, Hint: c.Hint, Revoked: true, At: e.opt.Clock.Now(), By: e.by,
@@ -127,7 +127,7 @@ const (
 	MaxAPITokens = 100 // active ones of one user
 )
 
-// User is the account that SetUser creates or changes. An operator signs in with an account to
+// User is the account that CreateOrChangeUser creates or changes. An operator signs in with an account to
 // administer the exchange.
 type User struct {
 	Name     string
@@ -135,66 +135,66 @@ type User struct {
 	Password string // a hash; empty: unchanged
 }
 
-// SetUser creates or changes an operator's account. A change ends the account's sessions and
-// tokens; a call that changes nothing commits no event. keepAdmin protects the last admin:
+// CreateOrChangeUser creates or changes an operator's account. A change ends the account's sessions and
+// tokens; a call that changes nothing commits no event. protectLastAdmin protects the last admin:
 // callers set it if accounts are the only way to sign in. The errors:
 //
 //   - ErrConflict: there are too many accounts, or the last admin would lose the role.
 //   - ErrNotFound: the account is new and has no password.
-func (e Operator) SetUser(u User, keepAdmin bool) (created bool, err error) {
+func (e OperatorActions) CreateOrChangeUser(account User, protectLastAdmin bool) (created bool, err error) {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
-	before, known := e.state.OperatorUser(u.Name)
+	before, known := e.state.OperatorUser(account.Name)
 	switch {
-	case !known && u.Password == "":
-		return false, fmt.Errorf("%w: there is no user %q; a new one needs a password", ErrNotFound, u.Name)
+	case !known && account.Password == "":
+		return false, fmt.Errorf("%w: there is no user %q; a new one needs a password", ErrNotFound, account.Name)
 	case !known && len(e.state.Users()) >= MaxUsers:
 		return false, fmt.Errorf("%w: there are %d users already, which is the limit; remove one first", ErrConflict, MaxUsers)
-	case known && u.Password == "":
-		if u.Password = before.Password; u.Role == before.Role {
+	case known && account.Password == "":
+		if account.Password = before.Password; account.Role == before.Role {
 			return false, nil
 		}
 	}
-	if known && u.Role != market.RoleAdmin {
-		if err := e.checkLastAdmin(u.Name, keepAdmin); err != nil {
+	if known && account.Role != market.RoleAdmin {
+		if err := e.checkLastAdmin(account.Name, protectLastAdmin); err != nil {
 			return false, err
 		}
 	}
-	return !known, e.commit(&event.UserAccountChanged{Name: u.Name, Role: u.Role, Password: u.Password, At: e.opt.Clock.Now(), By: e.by}, nil)
+	return !known, e.commit(&event.UserAccountChanged{Name: account.Name, Role: account.Role, Password: account.Password, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
 // SetPassword sets a user's password. checked is the account with which the caller verified the
 // user. ErrConflict means that the account has changed since then, and ErrNotFound that it was
 // removed.
-func (e Operator) SetPassword(checked *state.OperatorUser, password string) error {
+func (e OperatorActions) SetPassword(verifiedUser *state.OperatorUser, passwordHash string) error {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
-	switch is, ok := e.state.OperatorUser(checked.Name); {
+	switch is, ok := e.state.OperatorUser(verifiedUser.Name); {
 	case !ok:
-		return fmt.Errorf("%w: there is no user %q", ErrNotFound, checked.Name)
-	case is != *checked:
-		return fmt.Errorf("%w: user %q was changed at the same time; read it again", ErrConflict, checked.Name)
+		return fmt.Errorf("%w: there is no user %q", ErrNotFound, verifiedUser.Name)
+	case is != *verifiedUser:
+		return fmt.Errorf("%w: user %q was changed at the same time; read it again", ErrConflict, verifiedUser.Name)
 	}
-	return e.commit(&event.UserAccountChanged{Name: checked.Name, Role: checked.Role, Password: password, At: e.opt.Clock.Now(), By: e.by}, nil)
+	return e.commit(&event.UserAccountChanged{Name: verifiedUser.Name, Role: verifiedUser.Role, Password: passwordHash, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// RemoveUser removes an operator's account with its sessions and tokens. If keepAdmin is set, it
+// RemoveUser removes an operator's account with its sessions and tokens. If protectLastAdmin is set, it
 // returns ErrConflict for the last admin. ErrNotFound means that no account has this name.
-func (e Operator) RemoveUser(name string, keepAdmin bool) error {
+func (e OperatorActions) RemoveUser(name string, protectLastAdmin bool) error {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
 	if _, ok := e.state.OperatorUser(name); !ok {
 		return fmt.Errorf("%w: there is no user %q", ErrNotFound, name)
 	}
-	if err := e.checkLastAdmin(name, keepAdmin); err != nil {
+	if err := e.checkLastAdmin(name, protectLastAdmin); err != nil {
 		return err
 	}
 	return e.commit(&event.UserAccountChanged{Name: name, Removed: true, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// checkLastAdmin returns ErrConflict if keepAdmin is set and the named user is the only account
+// checkLastAdmin returns ErrConflict if protectLastAdmin is set and the named user is the only account
 // with the admin role.
-func (e *Engine) checkLastAdmin(name string, keepAdmin bool) error {
+func (e *Engine) checkLastAdmin(name string, protectLastAdmin bool) error {
 	isAdmin := false
 	for _, user := range e.state.Users() {
 		if user.Role != market.RoleAdmin {
@@ -205,7 +205,7 @@ func (e *Engine) checkLastAdmin(name string, keepAdmin bool) error {
 		}
 		isAdmin = true
 	}
-	if !isAdmin || !keepAdmin {
+	if !isAdmin || !protectLastAdmin {
 		return nil
 	}
 	return fmt.Errorf("%w: %q is the last admin, and no admin.password is configured; create another admin first", ErrConflict, name)
@@ -217,14 +217,14 @@ func (e *Engine) checkLastAdmin(name string, keepAdmin bool) error {
 //   - ErrNotFound: the account does not exist.
 //   - ErrConflict: the account has changed, has too many active tokens, or has a lower role than
 //     the token.
-func (e Operator) AddAPIToken(owner state.OperatorUser, token *state.APIToken) error {
+func (e OperatorActions) AddAPIToken(verifiedOwner state.OperatorUser, token *state.APIToken) error {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
 	user, ok := e.state.OperatorUser(token.User)
 	switch {
 	case !ok:
 		return fmt.Errorf("%w: there is no user %q", ErrNotFound, token.User)
-	case user != owner:
+	case user != verifiedOwner:
 		return fmt.Errorf("%w: user %q was changed meanwhile; sign in again", ErrConflict, user.Name)
 	case token.Role > user.Role:
 		return fmt.Errorf("%w: user %q has the role %s, and a token cannot have a higher one", ErrConflict, user.Name, user.Role)
@@ -249,10 +249,10 @@ func (e Operator) AddAPIToken(owner state.OperatorUser, token *state.APIToken) e
 
 // RevokeAPIToken revokes an operator's personal API token at once. Revoking a token again has no
 // effect.
-func (e Operator) RevokeAPIToken(token *state.APIToken) error {
+func (e OperatorActions) RevokeAPIToken(token *state.APIToken) error {
 	return e.revokeAPIToken(token, e.opt.Clock.Now())
 }
 
-func (e Operator) revokeAPIToken(token *state.APIToken, now int64) error {
-	return e.commit(&event.APITokenAddedOrRevoked{User: token.User, Hash: token.Hash, Hint: token.Hint, Revoked: true, At: now, By: e.by}, nil)
+func (e OperatorActions) revokeAPIToken(token *state.APIToken, nowNanos int64) error {
+	return e.commit(&event.APITokenAddedOrRevoked{User: token.User, Hash: token.Hash, Hint: token.Hint, Revoked: true, At: nowNanos, By: e.by}, nil)
 }

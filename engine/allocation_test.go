@@ -14,7 +14,7 @@ import (
 // instantLog commits where it is told to, and keeps nothing.
 type instantLog struct{ seq uint64 }
 
-func (l *instantLog) Append(_ []byte, w engine.Waiter) error {
+func (l *instantLog) Append(_ []byte, w engine.CommitWaiter) error {
 	l.seq++
 	w.Committed(l.seq, time.Now().UnixNano())
 	return nil
@@ -55,7 +55,7 @@ func sender(t testing.TB, r rig, keyed bool) func() {
 		p := person(i, "vehicles", "#2", "homeowner", "#true", "zip", "94110", "source", "search", "tcpa_consent", "#true",
 			"consent_cert_url", "https://cert.example/1", "city", "San Francisco", "line1", "1 Main St")
 		requests[i] = engine.IngestRequest{
-			Supplier: x.engine.Catalog().Suppliers["acme"], Members: p.members, Body: p.body, Request: market.RequestID{1, byte(i)},
+			Supplier: x.engine.ActiveCatalog().Suppliers["acme"], Members: p.members, Body: p.body, Request: market.RequestID{1, byte(i)},
 			Received: time.Now().UnixNano(),
 		}
 		if keyed {

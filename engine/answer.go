@@ -9,9 +9,9 @@ import (
 	"pingpost/engine/state"
 )
 
-// Answer is the exchange's answer to a supplier that sent a lead by an ingest: the lead is
+// IngestAnswer is the exchange's answer to a supplier that sent a lead by an ingest: the lead is
 // accepted and sold, or unsold for a reason.
-type Answer struct {
+type IngestAnswer struct {
 	Lead     market.LeadID
 	Request  market.RequestID // of the first call with this key
 	Accepted bool
@@ -24,11 +24,11 @@ type Answer struct {
 	Replayed bool
 }
 
-// supplierAnswerOf returns the answer that the lead's supplier received, for a repeat of the
+// rebuildSupplierAnswer returns the answer that the lead's supplier received, for a repeat of the
 // request. It reads only the state, so a repeat after a restart gets an equal answer. The
 // function panics if the lead has no answer yet.
-func (e *Engine) supplierAnswerOf(lead *state.Lead) Answer {
-	answer := Answer{
+func (e *Engine) rebuildSupplierAnswer(lead *state.Lead) IngestAnswer {
+	answer := IngestAnswer{
 		Lead: lead.ID, Request: lead.Request, Replayed: true,
 		Campaign: e.state.NameOf(event.ObjectCampaign, lead.Campaign), Test: lead.IsTest(),
 	}

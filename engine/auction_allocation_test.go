@@ -33,14 +33,14 @@ func pinger(t testing.TB, buyers, auctions int) func() {
 	x.start()
 	x.configure(r)
 	t.Cleanup(x.log.close)
-	requests := make([]*engine.PingRequest, auctions)
+	requests := make([]*engine.SupplierPingRequest, auctions)
 	for i := range requests {
 		requests[i] = x.pingRequest(inquiry(i, "zip3", "941", "source", "search"))
 	}
 	next := 0
 	return func() {
 		requests[next].Received = time.Now().UnixNano()
-		answer, err := x.engine.Ping(requests[next])
+		answer, err := x.engine.PingForBestBid(requests[next])
 		next++
 		if err != nil || !answer.Bid {
 			t.Fatalf("%d: %s", next, heard(answer, err))

@@ -246,7 +246,7 @@ func TestCascadePassesDoorsThatShutMeanwhile(t *testing.T) {
 		x.world.script("blue", refuses.in(time.Second))
 		s := x.goSend(person(1))
 		time.Sleep(500 * ms)
-		must.Succeed(t, x.engine.By("").SetPaused(event.ObjectBuyer, "gold", true))
+		must.Succeed(t, x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "gold", true))
 		expectEqual(t, s.wait(), "tan", "sold, after ", x.world.tried())
 	})
 }
@@ -259,7 +259,7 @@ func TestAuctionPassesDoorsThatShutMeanwhile(t *testing.T) {
 		x.world.offers("gold", bids("10").in(time.Second))
 		s := x.goSend(person(1))
 		time.Sleep(500 * ms)
-		must.Succeed(t, x.engine.By("").SetPaused(event.ObjectBuyer, "blue", true))
+		must.Succeed(t, x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "blue", true))
 		got := s.wait() + ", " + x.outcomes(last(t, recordsOf[*event.LeadDecided](x)).Trail)
 		expectEqual(t, got, "gold, blue:paused gold:post_pending")
 	})

@@ -89,7 +89,7 @@ func (x *exchange) scriptOutcomes() {
 	} {
 		x.world.offers(buyer, o)
 	}
-	must.Succeed(x.t, x.engine.By("").SetPaused(event.ObjectBuyer, "paused", true))
+	must.Succeed(x.t, x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "paused", true))
 }
 
 // Every candidate comes to exactly one outcome; the harness adds them up.
@@ -232,7 +232,7 @@ func TestReasonsOfAPing(t *testing.T) {
 				x.world.offers(name, o)
 			}
 			if test.pause != "" {
-				must.Succeed(t, x.engine.By("").SetPaused(event.ObjectBuyer, test.pause, true))
+				must.Succeed(t, x.engine.AsOperator("").SetPaused(event.ObjectBuyer, test.pause, true))
 			}
 			expectEqual(t, heard(x.ping(inquiry(1)))+" "+x.tell(person(1)), test.want+" "+test.want)
 		})

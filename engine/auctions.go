@@ -21,7 +21,7 @@ func (e *Engine) OpenAuctions() int { return e.auctions.OpenAuctions() }
 // newAuctionRunner returns the runner that holds all auctions. It uses the engine's clock, buyers
 // and limits, and reports panics to the engine's observer.
 func (e *Engine) newAuctionRunner() *auction.Runner {
-	return auction.NewRunner(auction.Options{
+	return auction.NewRunner(auction.RunnerOptions{
 		Clock: e.opt.Clock, Buyers: e.opt.Buyers, MaxPings: int64(e.opt.MaxPings), Stop: e.stop,
 		ReportPanic: func(err error) { e.opt.Observer.ReportFault("a ping panicked; please report it", err) },
 	})
@@ -32,84 +32,84 @@ func (e *Engine) newAuctionRunner() *auction.Runner {
 // suppression list has the lead; nil skips the lists, because a ping has no contact data. Errors:
 // ErrUnavailable if the exchange stops or too many pings are in flight; a *Refusal if the
 // supplier has too many open auctions.
-func (e *Engine) collectBids(a *auction.Auction, o *liveCampaign, supplier *market.Supplier, listed func(*market.SuppressionList) bool, timings *timing.Timings) error {
-	err := e.auctions.BeginAuction(supplier)
+func (e *Engine) collectBids(preparedAuction *auction.Auction, campaign *liveCampaign, supplier *market.Supplier, isListed func(*market.SuppressionList) bool, timings *timing.Timings) error {
+	err := e.auctions.AddOpenAuction(supplier)
 	switch {
 	case errors.Is(err, auction.ErrTooManyAuctions):
 		return &Refusal{Code: RateLimited, Limit: auction.MaxOpenAuctions(supplier), Reset: e.opt.Clock.Now() + bidWindow}
 	case err != nil:
 		return ErrUnavailable
 	}
-	defer e.auctions.EndAuction(supplier)
-	e.excludeBeforePings(a, o, listed)
+	defer e.auctions.RemoveOpenAuction(supplier)
+	e.excludeBeforePings(preparedAuction, campaign, isListed)
 	trace := timings.TraceOrNil()
 	if trace != nil {
-		a.Tracer = trace
+		preparedAuction.Tracer = trace
 	}
-	err = e.auctions.Run(a)
-	timings.AddBuyerTime(a.Waited)
+	err = e.auctions.Run(preparedAuction)
+	timings.AddTimeWaitedForBuyers(preparedAuction.Waited)
 	if err != nil {
 		return ErrUnavailable
 	}
-	trace.SetAuction(a.ID, o.Campaign)
-	e.opt.Observer.AuctionHeld(o.Campaign, supplier, a.SummarizeAuction(e.opt.Clock.Now()))
+	trace.SetAuction(preparedAuction.ID, campaign.Campaign)
+	e.opt.Observer.AuctionHeld(campaign.Campaign, supplier, preparedAuction.SummarizeAuction(e.opt.Clock.Now()))
 	return nil
 }
 
 // excludeBeforePings excludes the candidates that collectBids must not ping: by state, filters,
 // suppression lists (listed, which may be nil), availability, or a missing ping endpoint. A lead
 // without a state has no candidates, even if a buyer accepts all states.
-func (e *Engine) excludeBeforePings(a *auction.Auction, o *liveCampaign, listed func(*market.SuppressionList) bool) {
-	a.Candidates.ResetToAll(o.CompiledFilterSets)
-	if a.Lead.USState() == market.NoState {
-		a.Candidates.ExcludeAll(a.Candidates.Eligible, market.OutcomeWrongState)
+func (e *Engine) excludeBeforePings(preparedAuction *auction.Auction, campaign *liveCampaign, isListed func(*market.SuppressionList) bool) {
+	preparedAuction.Candidates.ResetToAll(campaign.CompiledFilterSets)
+	if preparedAuction.Lead.USState() == market.NoState {
+		preparedAuction.Candidates.ExcludeAll(preparedAuction.Candidates.Eligible, market.OutcomeWrongState)
 		return
 	}
-	o.ExcludeUnmatched(a.Lead, a.Candidates)
-	if listed != nil {
-		o.ExcludeSuppressed(a.Candidates, listed)
+	campaign.ExcludeUnmatched(preparedAuction.Lead, preparedAuction.Candidates)
+	if isListed != nil {
+		campaign.ExcludeSuppressed(preparedAuction.Candidates, isListed)
 	}
-	cachedAvailability(o, e.state, a.Began).ExcludeFrom(a.Candidates)
-	a.Candidates.KeepOnly(o.reachable, market.OutcomeError)
+	cachedUnavailability(campaign, e.state, preparedAuction.Began).ExcludeFrom(preparedAuction.Candidates)
+	preparedAuction.Candidates.ExcludeAllExcept(campaign.reachable, market.OutcomeError)
 }
 
-// runAuction holds an auction for an ingested lead and reserves a sale to the best bidder. If
-// that sale fails only because another request reserves the capacity, runAuction waits for that
+// runAuctionAndReserveSale holds an auction for an ingested lead and reserves a sale to the best bidder. If
+// that sale fails only because another request reserves the capacity, runAuctionAndReserveSale waits for that
 // request and chooses again. It does not ping again.
-func (in *leadSale) runAuction() (market.UnsoldReason, error) {
+func (in *leadSale) runAuctionAndReserveSale() (market.UnsoldReason, error) {
 	e := in.engine
 	a := &in.auction
 	reserve := int64(in.live.Campaign.PostReserve)
 	id := market.AuctionID(e.newTimeOrderedID(in.now, &in.random))
-	a.PrepareAuction(&in.live.CampaignBidders, e.state, id, in.now, in.deadline()-reserve, in.deadline())
+	a.PrepareAuction(&in.live.CampaignBidders, e.state, id, in.now, in.answerDueNanos()-reserve, in.answerDueNanos())
 	a.Lead, a.Candidates, a.Request, a.Hops = &in.lead, &in.candidates, in.req.Request, 1
 	if err := e.collectBids(a, in.live, in.req.Supplier, in.inList, in.timings); err != nil {
 		return market.ReasonNone, err
 	}
 	in.now = max(in.now, e.opt.Clock.Now())
-	return in.chooseNextBuyer()
+	return in.chooseAndReserveNextBuyer()
 }
 
-// appendAuctionOutcomes appends the outcomes of an auction to trail, each with its filter sets,
+// appendOutcomesWithLostBids appends the outcomes of an auction to trail, each with its filter sets,
 // for the event. The winner has OutcomeWon already. Filter sets that have no outcome yet made a
 // valid bid that was not used: they get OutcomeLost.
-func appendAuctionOutcomes(trail []event.FilterSetsWithOutcome, candidates *selection.Candidates) []event.FilterSetsWithOutcome {
-	trail = appendOutcomes(trail, candidates)
+func appendOutcomesWithLostBids(trail []event.FilterSetsWithOutcome, candidates *selection.Candidates) []event.FilterSetsWithOutcome {
+	trail = appendOutcomesInUse(trail, candidates)
 	if candidates.Eligible.NextFrom(0) >= 0 {
 		trail = append(trail, event.FilterSetsWithOutcome{Outcome: market.OutcomeLost, FilterSets: candidates.Eligible})
 	}
 	return trail
 }
 
-// auctionName returns the name (a hash) under which state and log know an auction of this
+// hashAuctionName returns the name (a hash) under which state and log know an auction of this
 // supplier. id identifies the auction; kind says whether the seller or the exchange chose id.
-func (e *Engine) auctionName(kind pastauction.NameKind, supplier *market.Supplier, id []byte) [16]byte {
-	return pastauction.HashAuctionName(&e.opt.Secret, kind, supplier.Ref, id)
+func (e *Engine) hashAuctionName(kind pastauction.AuctionIDKind, supplier *market.Supplier, auctionID []byte) [16]byte {
+	return pastauction.HashAuctionName(&e.opt.Secret, kind, supplier.Ref, auctionID)
 }
 
-// SellerAuctionName returns the name (a hash) under which state and log know the auction with a
+// HashSellerAuctionName returns the name (a hash) under which state and log know the auction with a
 // seller's own auction id. It does not check that the auction exists. test selects the names of
-// test auctions.
-func (e *Engine) SellerAuctionName(supplier market.PermanentNumber, sellerID string, test bool) [16]byte {
-	return pastauction.HashAuctionName(&e.opt.Secret, pastauction.BySellerID.ForTest(test), supplier, []byte(sellerID))
+// isTest auctions.
+func (e *Engine) HashSellerAuctionName(supplier market.PermanentNumber, sellerAuctionID string, isTest bool) [16]byte {
+	return pastauction.HashAuctionName(&e.opt.Secret, pastauction.BySellerID.ForTest(isTest), supplier, []byte(sellerAuctionID))
 }

@@ -10,20 +10,20 @@ import (
 	"pingpost/engine/state"
 )
 
-// cachedAvailability returns the filter sets of campaign o that no lead can be sold to now. It
+// cachedUnavailability returns the filter sets of campaign o that no lead can be sold to now. It
 // caches the result until an event may have changed it, or opening hours or cap periods change.
 // So a lead does not check a thousand caps.
-func cachedAvailability(o *liveCampaign, s *state.State, now int64) *selection.UnavailableFilterSets {
+func cachedUnavailability(campaign *liveCampaign, s *state.State, nowNanos int64) *selection.UnavailableFilterSets {
 	version := s.AvailabilityVersion() // before the checks, so that an event during the checks invalidates the result
-	if cached := o.availability.Load(); cached != nil && cached.Version == version && now < cached.Until {
+	if cached := campaign.availability.Load(); cached != nil && cached.Version == version && nowNanos < cached.Until {
 		return cached
 	}
-	a := selection.NewUnavailableFilterSets(o.CompiledFilterSets)
+	a := selection.NewUnavailableFilterSets(campaign.CompiledFilterSets)
 	a.Version, a.Until = version, math.MaxInt64
-	for i := range o.Campaign.FilterSets {
-		addUnavailability(o, i, s, now, a)
+	for i := range campaign.Campaign.FilterSets {
+		addUnavailableReasons(campaign, i, s, nowNanos, a)
 	}
-	o.availability.Store(a)
+	campaign.availability.Store(a)
 	return a
 }
 
@@ -32,39 +32,39 @@ func cachedAvailability(o *liveCampaign, s *state.State, now int64) *selection.U
 // until an operator resolves it.
 const maxUnknown = 1000
 
-// addUnavailability adds filter set i to a under each reason for which no lead can be sold to it
+// addUnavailableReasons adds filter set i to a under each reason for which no lead can be sold to it
 // now. It lowers a.Until to the time at which a reason may change by itself.
-func addUnavailability(o *liveCampaign, i int, s *state.State, now int64, a *selection.UnavailableFilterSets) {
-	filterSet := &o.Campaign.FilterSets[i]
-	price := lowestPrice(o.Campaign, filterSet)
-	if !isOpenNow(filterSet.Buyer.Schedule, now, a) || !isOpenNow(filterSet.Schedule, now, a) {
-		a.Closed.Add(i)
+func addUnavailableReasons(campaign *liveCampaign, filterSetIndex int, s *state.State, nowNanos int64, unavailable *selection.UnavailableFilterSets) {
+	filterSet := &campaign.Campaign.FilterSets[filterSetIndex]
+	price := lowestPossiblePrice(campaign.Campaign, filterSet)
+	if !isOpenAndLimitValidity(filterSet.Buyer.Schedule, nowNanos, unavailable) || !isOpenAndLimitValidity(filterSet.Schedule, nowNanos, unavailable) {
+		unavailable.Closed.Add(filterSetIndex)
 	}
-	for _, limit := range o.Caps[i] {
-		full, until := s.IsCapFull(limit, price, now)
-		a.Until = min(a.Until, until)
+	for _, limit := range campaign.Caps[filterSetIndex] {
+		full, until := s.IsCapFull(limit, price, nowNanos)
+		unavailable.Until = min(unavailable.Until, until)
 		if full {
-			a.Capped.Add(i)
+			unavailable.Capped.Add(filterSetIndex)
 		}
 	}
 	if s.LacksFunds(filterSet.Buyer, price) {
-		a.NoFunds.Add(i)
+		unavailable.NoFunds.Add(filterSetIndex)
 	}
 	if paused, _ := s.PauseStatus(event.ObjectBuyer, filterSet.Buyer.Ref); paused {
-		a.Paused.Add(i)
+		unavailable.Paused.Add(filterSetIndex)
 	}
-	if s.CountUnknownDeliveries(filterSet.Buyer.Ref, o.Test) >= maxUnknown {
-		a.Unhealthy.Add(i)
+	if s.CountUnknownDeliveries(filterSet.Buyer.Ref, campaign.Test) >= maxUnknown {
+		unavailable.Unhealthy.Add(filterSetIndex)
 	}
-	if _, ok := o.Campaign.Payout.AmountAtPrice(price); !ok || price < o.Campaign.Floor {
-		a.BelowFloor.Add(i)
+	if _, ok := campaign.Campaign.Payout.AmountAtPrice(price); !ok || price < campaign.Campaign.Floor {
+		unavailable.BelowFloor.Add(filterSetIndex)
 	}
 }
 
-// lowestPrice returns the lowest price at which the filter set can get a lead, for the checks of
+// lowestPossiblePrice returns the lowest price at which the filter set can get a lead, for the checks of
 // caps and funds. In a ping_post campaign the price is unknown before the bids. A buyer is
 // therefore pinged if there is capacity for the lowest valid bid.
-func lowestPrice(c *market.Campaign, filterSet *market.FilterSet) market.Money {
+func lowestPossiblePrice(c *market.Campaign, filterSet *market.FilterSet) market.Money {
 	if c.Method != market.PingPost {
 		return filterSet.Price
 	}
@@ -74,13 +74,13 @@ func lowestPrice(c *market.Campaign, filterSet *market.FilterSet) market.Money {
 	return max(c.Floor, 1)
 }
 
-// isOpenNow reports whether now is within the opening hours s; nil means always. It lowers
+// isOpenAndLimitValidity reports whether now is within the opening hours s; nil means always. It lowers
 // a.Until to the time at which the hours next begin or end.
-func isOpenNow(s *calendar.WeeklySchedule, now int64, a *selection.UnavailableFilterSets) bool {
-	if s == nil {
+func isOpenAndLimitValidity(hoursOrNil *calendar.WeeklySchedule, nowNanos int64, unavailable *selection.UnavailableFilterSets) bool {
+	if hoursOrNil == nil {
 		return true
 	}
-	within, until := s.IsOpenAt(now)
-	a.Until = min(a.Until, until)
+	within, until := hoursOrNil.IsOpenAt(nowNanos)
+	unavailable.Until = min(unavailable.Until, until)
 	return within
 }

@@ -41,7 +41,7 @@ func TestAvailabilityThatIsRefused(t *testing.T) {
 	}
 	bubble(t, "all", func(t *testing.T) {
 		x := begin(t, r)
-		must.Succeed(t, x.engine.By("").SetPaused(event.ObjectCampaign, "paused", true))
+		must.Succeed(t, x.engine.AsOperator("").SetPaused(event.ObjectCampaign, "paused", true))
 		begun := x.log.len()
 		for _, test := range tests {
 			expectEqual(t, heard(x.available(test.request)), test.want, test.what)

@@ -113,22 +113,22 @@ func TestDoorsMoveAtOnce(t *testing.T) {
 	}{
 		{"at first", nil, "blue"},
 		{"the money is used up", nil, "gold"},
-		{"a top-up", func(x *exchange) error { return x.engine.By("").TopUpBuyer("blue", 10_000_000, "") }, "blue"},
+		{"a top-up", func(x *exchange) error { return x.engine.AsOperator("").TopUpBuyer("blue", 10_000_000, "") }, "blue"},
 		{"used up again", nil, "gold"},
 		{"two top-ups that are not enough alone", func(x *exchange) error {
-			if err := x.engine.By("").TopUpBuyer("blue", 9_999_999, ""); err != nil {
+			if err := x.engine.AsOperator("").TopUpBuyer("blue", 9_999_999, ""); err != nil {
 				return err
 			}
-			return x.engine.By("").TopUpBuyer("blue", 1, "")
+			return x.engine.AsOperator("").TopUpBuyer("blue", 1, "")
 		}, "blue"},
-		{"money for two", func(x *exchange) error { return x.engine.By("").TopUpBuyer("blue", 20_000_000, "") }, "blue"},
-		{"some is taken back", func(x *exchange) error { return x.engine.By("").TopUpBuyer("blue", -1, "") }, "gold"},
-		{"gold is paused", func(x *exchange) error { return x.engine.By("").SetPaused(event.ObjectBuyer, "gold", true) }, "no_bid"},
-		{"and opened", func(x *exchange) error { return x.engine.By("").SetPaused(event.ObjectBuyer, "gold", false) }, "gold"},
+		{"money for two", func(x *exchange) error { return x.engine.AsOperator("").TopUpBuyer("blue", 20_000_000, "") }, "blue"},
+		{"some is taken back", func(x *exchange) error { return x.engine.AsOperator("").TopUpBuyer("blue", -1, "") }, "gold"},
+		{"gold is paused", func(x *exchange) error { return x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "gold", true) }, "no_bid"},
+		{"and opened", func(x *exchange) error { return x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "gold", false) }, "gold"},
 		{"gold's cap is reached", nil, "insufficient_funds"},
-		{"blue is paused", func(x *exchange) error { return x.engine.By("").SetPaused(event.ObjectBuyer, "blue", true) }, "insufficient_funds"},
-		{"and has money", func(x *exchange) error { return x.engine.By("").TopUpBuyer("blue", 1, "") }, "no_bid"},
-		{"and is opened", func(x *exchange) error { return x.engine.By("").SetPaused(event.ObjectBuyer, "blue", false) }, "blue"},
+		{"blue is paused", func(x *exchange) error { return x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "blue", true) }, "insufficient_funds"},
+		{"and has money", func(x *exchange) error { return x.engine.AsOperator("").TopUpBuyer("blue", 1, "") }, "no_bid"},
+		{"and is opened", func(x *exchange) error { return x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "blue", false) }, "blue"},
 	}
 	bubble(t, "steps", func(t *testing.T) {
 		r := three(market.Waterfall)
@@ -152,7 +152,7 @@ func TestPausedCampaignIsInactive(t *testing.T) {
 		r.campaigns = append(r.campaigns, other)
 		x := begin(t, r)
 		pause := func(paused bool) {
-			must.Succeed(t, x.engine.By("").SetPaused(event.ObjectCampaign, "auto", paused))
+			must.Succeed(t, x.engine.AsOperator("").SetPaused(event.ObjectCampaign, "auto", paused))
 		}
 		pause(true)
 		pause(true)
@@ -163,7 +163,7 @@ func TestPausedCampaignIsInactive(t *testing.T) {
 		got = append(got, x.tell(person(4)))
 		want := "invalid_payload flo_campaign_id:inactive|blue|invalid_payload flo_campaign_id:inactive|blue"
 		expectEqual(t, strings.Join(got, "|"), want)
-		if err := x.engine.By("").SetPaused(event.ObjectCampaign, "boat", true); err == nil || !strings.Contains(err.Error(), engine.ErrNotFound.Error()) {
+		if err := x.engine.AsOperator("").SetPaused(event.ObjectCampaign, "boat", true); err == nil || !strings.Contains(err.Error(), engine.ErrNotFound.Error()) {
 			t.Errorf("pausing what never was: %v", err)
 		}
 	})

@@ -24,58 +24,58 @@ type requestCall struct {
 // errDeadline is returned by a wait that lasted until the request's answer was due.
 var errDeadline = errors.New("the answer is due")
 
-// deadline returns the time at which the answer is due, in Unix nanoseconds: Options.Ceiling
+// answerDueNanos returns the time at which the answer is due, in Unix nanoseconds: Options.Ceiling
 // after the request arrived.
-func (c *requestCall) deadline() int64 { return c.received + int64(c.engine.opt.Ceiling) }
+func (c *requestCall) answerDueNanos() int64 { return c.received + int64(c.engine.opt.Ceiling) }
 
 // waitAndUpdateNow waits until the channel ended closes, because another request ends its claim,
 // reservation or delivery. Then it moves c.now, the time by which this request is decided, to the
 // present. Errors: errDeadline, or ErrUnavailable if the engine stops.
 func (c *requestCall) waitAndUpdateNow(ended <-chan struct{}) error {
-	err := c.engine.waitUntil(ended, c.deadline())
+	err := c.engine.waitForEndUntil(ended, c.answerDueNanos())
 	if err == nil {
 		c.now = max(c.now, c.engine.opt.Clock.Now())
 	}
 	return err
 }
 
-// waitForResult waits like waitAndUpdateNow until the channel ended closes. It is for a request
+// waitOrUnavailable waits like waitAndUpdateNow until the channel ended closes. It is for a request
 // that cannot be decided without another request's result, for example a repeat with the same
 // idempotency key. Every error is ErrUnavailable, even at the deadline, so that the caller sends
 // the request again.
-func (c *requestCall) waitForResult(ended <-chan struct{}) error {
+func (c *requestCall) waitOrUnavailable(ended <-chan struct{}) error {
 	if c.waitAndUpdateNow(ended) != nil {
 		return ErrUnavailable
 	}
 	return nil
 }
 
-// claimOrWaitForKey claims an idempotency key for this request. If an earlier request used the
+// claimIdempotencyKeyOrWait claims an idempotency key for this request. If an earlier request used the
 // key, it returns that use, and it waits for an earlier request that is still in progress. For a
 // new key it returns the zero claim. The reservation then holds the key until the event with the
 // key is applied. Errors: ErrUnavailable, or a *Refusal with KeyReused if the earlier request had
 // another body.
-func (c *requestCall) claimOrWaitForKey(reserved *state.RequestReservations, use *event.RequestIdempotencyKey) (first state.IdempotencyKeyClaimResult, err error) {
+func (c *requestCall) claimIdempotencyKeyOrWait(reserved *state.RequestReservations, use *event.RequestIdempotencyKey) (firstUse state.IdempotencyKeyClaimResult, err error) {
 	for {
 		claim := c.engine.state.ClaimIdempotencyKey(reserved, use.Key, use.Fingerprint, c.now)
 		switch {
 		case claim.Wait != nil:
-			if err := c.waitForResult(claim.Wait); err != nil {
-				return first, err
+			if err := c.waitOrUnavailable(claim.Wait); err != nil {
+				return firstUse, err
 			}
 		case claim.IsUsed() && !claim.SameBody:
-			return first, &Refusal{Code: KeyReused}
+			return firstUse, &Refusal{Code: KeyReused}
 		default:
 			return claim, nil
 		}
 	}
 }
 
-// waitUntil waits until the channel ended closes, for example because another request ends its
+// waitForEndUntil waits until the channel ended closes, for example because another request ends its
 // claim. until is the time limit in Unix nanoseconds. Errors: errDeadline at that time, or
 // ErrUnavailable if the engine stops.
-func (e *Engine) waitUntil(ended <-chan struct{}, until int64) error {
-	left := until - e.opt.Clock.Now()
+func (e *Engine) waitForEndUntil(ended <-chan struct{}, deadlineNanos int64) error {
+	left := deadlineNanos - e.opt.Clock.Now()
 	if left <= 0 {
 		return errDeadline
 	}
@@ -102,77 +102,77 @@ const (
 	endpointStatuses     = 6 // POST /v1/leads/status
 )
 
-// answerRepeatedIngest returns the answer of the first ingest with this idempotency key, if there
+// answerRepeatedIngestOrClaimKey returns the answer of the first ingest with this idempotency key, if there
 // was one. Otherwise found is false, and the key is claimed for this request.
-func (in *leadRequest) answerRepeatedIngest() (answer Answer, found bool, err error) {
+func (in *leadRequest) answerRepeatedIngestOrClaimKey() (answer IngestAnswer, isRepeat bool, err error) {
 	first, err := in.claimIdempotencyKey(endpointIngest)
 	if err != nil || first.IsZero() {
-		return Answer{}, false, err
+		return IngestAnswer{}, false, err
 	}
-	answer, err = in.answerOfFirstIngest(first)
+	answer, err = in.waitForFirstIngestAnswer(first)
 	return answer, true, err
 }
 
 // claimIdempotencyKey claims the request's idempotency key at an endpoint. If an earlier request
 // used the key, it returns that request's lead. For a new key it returns the zero id and writes
 // the key into the lead's event.
-func (in *leadRequest) claimIdempotencyKey(endpoint byte) (first market.LeadID, err error) {
+func (in *leadRequest) claimIdempotencyKey(endpointNumber byte) (firstLead market.LeadID, err error) {
 	req := in.req
 	var use event.RequestIdempotencyKey
-	use.Key, use.Fingerprint, in.hashInput = in.engine.hashIdempotencyKey(in.hashInput, endpoint, req.Supplier.Ref, req.Key, req.Body, in.test)
-	claim, err := in.claimOrWaitForKey(&in.reserved, &use)
+	use.Key, use.Fingerprint, in.hashInput = in.engine.hashIdempotencyKey(in.hashInput, endpointNumber, req.Supplier.Ref, req.Key, req.Body, in.test)
+	claim, err := in.claimIdempotencyKeyOrWait(&in.reserved, &use)
 	if err != nil || claim.IsUsed() {
 		return claim.Lead, err
 	}
 	use.ExpiresAt = in.now + int64(in.engine.opt.Idempotency)
 	in.record.Idempotency = use
-	return first, nil
+	return firstLead, nil
 }
 
 // hashIdempotencyKey returns the hash of an idempotency key with its owner and endpoint, and a
-// fingerprint of the request's body. A test request and a production request with equal bodies
+// bodyFingerprint of the request's body. A test request and a production request with equal bodies
 // get different fingerprints, so neither counts as a repeat. scratch is memory for the hashed
 // bytes; grown is that memory for the next call.
-func (e *Engine) hashIdempotencyKey(scratch []byte, endpoint byte, owner market.PermanentNumber, key, body []byte, test bool) (hash [16]byte, fingerprint uint64, grown []byte) {
+func (e *Engine) hashIdempotencyKey(scratch []byte, endpointNumber byte, owner market.PermanentNumber, key, body []byte, isTest bool) (keyHash [16]byte, bodyFingerprint uint64, scratchForReuse []byte) {
 	scratch = append(scratch[:0], e.opt.Secret[:]...)
-	scratch = append(scratch, 'k', endpoint)
+	scratch = append(scratch, 'k', endpointNumber)
 	scratch = binary.BigEndian.AppendUint32(scratch, uint32(owner))
 	scratch = append(scratch, key...)
 	sum := sha256.Sum256(scratch)
-	copy(hash[:], sum[:])
+	copy(keyHash[:], sum[:])
 	kind := byte('b')
-	if test {
+	if isTest {
 		kind = 't'
 	}
 	scratch = append(append(scratch[:len(e.opt.Secret)], kind), body...)
 	sum = sha256.Sum256(scratch)
-	return hash, binary.LittleEndian.Uint64(sum[:]), scratch[:0]
+	return keyHash, binary.LittleEndian.Uint64(sum[:]), scratch[:0]
 }
 
-// answerOfFirstIngest returns the answer for lead id, which the first request with the same
-// idempotency key created. If that request still waits for its buyer, answerOfFirstIngest waits
+// waitForFirstIngestAnswer returns the answer for lead id, which the first request with the same
+// idempotency key created. If that request still waits for its buyer, waitForFirstIngestAnswer waits
 // until the supplier's answer is committed.
-func (in *leadRequest) answerOfFirstIngest(id market.LeadID) (Answer, error) {
+func (in *leadRequest) waitForFirstIngestAnswer(firstLead market.LeadID) (IngestAnswer, error) {
 	e := in.engine
-	if d := e.deliveries.FindRunning(id); d != nil {
-		if err := in.waitForResult(d.SupplierAnswered()); err != nil {
-			return Answer{}, err
+	if d := e.deliveries.FindRunning(firstLead); d != nil {
+		if err := in.waitOrUnavailable(d.SupplierAnswered()); err != nil {
+			return IngestAnswer{}, err
 		}
 	}
-	lead, ok := e.state.Lead(id)
+	lead, ok := e.state.Lead(firstLead)
 	if !ok || lead.Answer == state.AnswerNone {
-		return Answer{}, ErrUnavailable
+		return IngestAnswer{}, ErrUnavailable
 	}
-	return e.supplierAnswerOf(&lead), nil
+	return e.rebuildSupplierAnswer(&lead), nil
 }
 
-// waitToClaimDuplicates claims the lead's values (for example its phone number) that identify
+// claimDuplicateValuesOrWait claims the lead's values (for example its phone number) that identify
 // duplicates. scope is the campaign, or the campaign and one buyer, in which a repeat of the
 // values counts. If another lead with equal values is in progress, it waits, because the result
 // of that lead decides. It returns ReasonNone, ReasonDuplicate, or ReasonTimeout at the deadline.
-func (in *leadSale) waitToClaimDuplicates(scope uint64) (market.UnsoldReason, error) {
+func (in *leadSale) claimDuplicateValuesOrWait(campaignOrBuyerScope uint64) (market.UnsoldReason, error) {
 	for {
-		result, wait := in.tryClaimDuplicates(scope)
+		result, wait := in.tryClaimDuplicateValues(campaignOrBuyerScope)
 		switch result {
 		case state.Reserved:
 			return market.ReasonNone, nil
@@ -185,12 +185,12 @@ func (in *leadSale) waitToClaimDuplicates(scope uint64) (market.UnsoldReason, er
 	}
 }
 
-// tryClaimDuplicates claims the lead's values that identify duplicates within scope, and does not
+// tryClaimDuplicateValues claims the lead's values that identify duplicates within scope, and does not
 // wait. Full means that the lead is a duplicate. Contended means that another lead with equal
 // values is in progress; the returned channel closes when that lead ends its claim.
-func (in *leadSale) tryClaimDuplicates(scope uint64) (state.ReserveResult, <-chan struct{}) {
+func (in *leadSale) tryClaimDuplicateValues(campaignOrBuyerScope uint64) (result state.ReserveResult, wait <-chan struct{}) {
 	e, rule := in.engine, &in.live.Campaign.Duplicates
-	in.duplicateKeys = rule.AppendDuplicateKeys(&in.lead, scope, &e.opt.Secret, in.duplicateKeys[:0])
+	in.duplicateKeys = rule.AppendDuplicateKeys(&in.lead, campaignOrBuyerScope, &e.opt.Secret, in.duplicateKeys[:0])
 	result, first, wait := e.state.ClaimAllDuplicateKeys(&in.reserved, in.duplicateKeys, in.now)
 	switch result {
 	case state.Reserved:
@@ -202,21 +202,21 @@ func (in *leadSale) tryClaimDuplicates(scope uint64) (state.ReserveResult, <-cha
 }
 
 // recordDuplicateClaims writes the claimed duplicate values into the lead's event. Each expires
-// validFor nanoseconds from now.
-func (in *leadSale) recordDuplicateClaims(validFor int64) {
+// validForNanos nanoseconds from now.
+func (in *leadSale) recordDuplicateClaims(validForNanos int64) {
 	sale := &in.record.Sale
 	sale.Duplicates = sale.Duplicates[:0]
 	for _, key := range in.duplicateKeys {
-		sale.Duplicates = append(sale.Duplicates, event.DuplicateCheckValue{Key: key, Until: in.now + validFor})
+		sale.Duplicates = append(sale.Duplicates, event.DuplicateCheckValue{Key: key, Until: in.now + validForNanos})
 	}
 }
 
 // timeoutReasonOrError translates the error of a wait: errDeadline becomes ReasonTimeout, so
 // that the lead stays unsold. Other errors are returned: the engine stops, the lead has no
 // decision, and the supplier may send it again.
-func timeoutReasonOrError(err error) (market.UnsoldReason, error) {
-	if errors.Is(err, errDeadline) {
+func timeoutReasonOrError(waitErr error) (market.UnsoldReason, error) {
+	if errors.Is(waitErr, errDeadline) {
 		return market.ReasonTimeout, nil
 	}
-	return market.ReasonNone, err
+	return market.ReasonNone, waitErr
 }

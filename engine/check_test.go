@@ -75,7 +75,7 @@ func TestExchangeThatTakesNothing(t *testing.T) {
 		if _, err := e.Ingest(&engine.IngestRequest{Members: lead.members}); !errors.Is(err, engine.ErrUnavailable) {
 			t.Error(err)
 		}
-		if e.Catalog() != nil {
+		if e.ActiveCatalog() != nil {
 			t.Error("a catalog from nowhere")
 		}
 	})

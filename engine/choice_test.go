@@ -119,7 +119,7 @@ func TestChoiceThatComesToNothing(t *testing.T) {
 		{"sold", nil, func(x *exchange, a told) { x.tell(chosen(7, a, "gold")) }, nil, "bid_expired", false},
 		{"sold, long ago", nil, func(x *exchange, a told) { x.tell(chosen(7, a, "gold")); time.Sleep(time.Hour) }, nil, "bid_expired", false},
 		{"the buyer is paused", nil, func(x *exchange, _ told) {
-			must.Succeed(x.t, x.engine.By("").SetPaused(event.ObjectBuyer, "blue", true))
+			must.Succeed(x.t, x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "blue", true))
 		}, nil, "bid_expired", false},
 		{"the seat is gone", nil, func(x *exchange, _ told) {
 			r := bidders()

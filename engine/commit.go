@@ -50,8 +50,8 @@ func (p *pendingCommit) Prepare() { p.engine.state.PrefetchIntoCPUCache(p.record
 
 // Committed applies the durable event to the state, releases its reservations and wakes the
 // waiting caller. The log calls it with the event's position seq and the time at of its batch.
-func (p *pendingCommit) Committed(seq uint64, at int64) {
-	p.engine.state.Apply(seq, at, p.record)
+func (p *pendingCommit) Committed(logPosition uint64, batchTimeNanos int64) {
+	p.engine.state.Apply(logPosition, batchTimeNanos, p.record)
 	if p.reserved != nil {
 		p.engine.state.ReleaseAfterApply(p.reserved)
 	}
@@ -74,24 +74,24 @@ func (p *pendingCommit) releaseReservations() {
 // commit makes an event durable and applies it to the state. After an error the event is not
 // durable and never will be. commit always releases the reservations, which may be nil.
 func (e *Engine) commit(record event.Event, reserved *state.RequestReservations) error {
-	err := e.tryCommit(record, reserved)
+	err := e.commitUnlessQueueFull(record, reserved)
 	if errors.Is(err, ErrBusy) && reserved != nil {
 		e.state.ReleaseAll(reserved)
 	}
 	return err
 }
 
-// busyPause is the pause of commitDespiteFullQueue before it tries again to add an event to the
+// busyPause is the pause of commitRetryingFullQueue before it tries again to add an event to the
 // log's full queue.
 const busyPause = 5 * time.Millisecond
 
-// commitDespiteFullQueue commits the result of something that has already happened, for example
+// commitRetryingFullQueue commits the result of something that has already happened, for example
 // of a post. The buyer may have the lead by now, so the result must not be dropped because the
-// log's queue is full. commitDespiteFullQueue tries again until the log accepts the event or has
+// log's queue is full. commitRetryingFullQueue tries again until the log accepts the event or has
 // failed.
-func (e *Engine) commitDespiteFullQueue(record event.Event, reserved *state.RequestReservations) error {
+func (e *Engine) commitRetryingFullQueue(record event.Event, reserved *state.RequestReservations) error {
 	for {
-		err := e.tryCommit(record, reserved)
+		err := e.commitUnlessQueueFull(record, reserved)
 		if !errors.Is(err, ErrBusy) {
 			return err
 		}
@@ -101,9 +101,9 @@ func (e *Engine) commitDespiteFullQueue(record event.Event, reserved *state.Requ
 	}
 }
 
-// tryCommit makes an event durable and applies it. If the log's queue is full, it returns ErrBusy
+// commitUnlessQueueFull makes an event durable and applies it. If the log's queue is full, it returns ErrBusy
 // and keeps the reservations, so that the caller can try again. Otherwise it releases them.
-func (e *Engine) tryCommit(record event.Event, reserved *state.RequestReservations) error {
+func (e *Engine) commitUnlessQueueFull(record event.Event, reserved *state.RequestReservations) error {
 	p := e.pendingCommits.Get().(*pendingCommit)
 	err := p.encodeAndQueue(record, reserved)
 	switch {
@@ -127,7 +127,7 @@ type Decision struct {
 	pending  pendingCommit // of record and reserved
 	record   event.LeadDecided
 	reserved state.RequestReservations
-	answer   Answer
+	answer   IngestAnswer
 	campaign *market.Campaign
 	supplier *market.Supplier
 	queued   bool // the log has the event, and the committer ends the reservations
@@ -139,19 +139,19 @@ func (d *Decision) IsQueued() bool { return d.queued }
 // Wait returns the answer as soon as the lead's event is durable and applied. After an error the
 // event never becomes durable. The caller calls Wait once and must not use the Decision
 // afterwards, because another lead may reuse it.
-func (d *Decision) Wait() (Answer, error) {
-	err := d.waitUntilDurable()
+func (d *Decision) Wait() (IngestAnswer, error) {
+	err := d.waitAndReportDecision()
 	answer := d.answer
 	d.pending.engine.decisions.Put(d)
 	if err != nil {
-		return Answer{}, err
+		return IngestAnswer{}, err
 	}
 	return answer, nil
 }
 
-// waitUntilDurable waits until the lead's event, if it is queued, is durable and applied. Then it
+// waitAndReportDecision waits until the lead's event, if it is queued, is durable and applied. Then it
 // reports the decision to the observer, except for the answer to a repeated request.
-func (d *Decision) waitUntilDurable() error {
+func (d *Decision) waitAndReportDecision() error {
 	if d.queued {
 		if err := d.pending.waitUntilApplied(); err != nil {
 			return err
@@ -169,24 +169,24 @@ func (d *Decision) waitUntilDurable() error {
 // lead.
 func (in *leadSale) queueDecision() error {
 	d := in.Decision
-	in.selectDecisionWebhook()
+	in.recordDecisionWebhook()
 	d.pending.encode(&d.record, &d.reserved)
-	in.reclaimListsFromRecord()
+	in.takeBackMemoryFromEvent()
 	err := d.pending.queueEncoded()
 	d.queued = err == nil
 	return err
 }
 
-// lendListsToRecord gives the lead's event the workspace's memory for its lists, so that writing
-// the event allocates no memory. reclaimListsFromRecord returns the memory.
-func (in *leadSale) lendListsToRecord() {
+// lendMemoryToEvent gives the lead's event the workspace's memory for its lists, so that writing
+// the event allocates no memory. takeBackMemoryFromEvent returns the memory.
+func (in *leadSale) lendMemoryToEvent() {
 	in.record.Fields, in.record.Trail, in.record.Sealed = in.fields[:0], in.steps[:0], in.sealed[:0]
 	in.record.Auction.Bids = in.bids[:0]
 }
 
-// reclaimListsFromRecord returns the memory that lendListsToRecord gave to the lead's event. It
+// takeBackMemoryFromEvent returns the memory that lendMemoryToEvent gave to the lead's event. It
 // clears the pointers in it, so that the garbage collector can free the lead's texts.
-func (in *leadSale) reclaimListsFromRecord() {
+func (in *leadSale) takeBackMemoryFromEvent() {
 	in.fields, in.steps, in.sealed = in.record.Fields, in.record.Trail, in.record.Sealed
 	in.bids = in.record.Auction.Bids
 	in.record.Fields, in.record.Trail, in.record.Sealed, in.record.Auction.Bids = nil, nil, nil, nil

@@ -11,9 +11,9 @@ import (
 	"pingpost/engine/state"
 )
 
-// Configuration is a new catalog for Configure, with initial values (such as opening balances)
+// NewCatalog is a new catalog for Configure, with initial values (such as opening balances)
 // that a configuration can set only once.
-type Configuration struct {
+type NewCatalog struct {
 	Catalog  *market.Catalog // without numbers; the engine assigns them and keeps the catalog
 	Document string          // hex SHA-256 of its canonical document, which is stored next to the log
 	Overlay  string          // hex SHA-256 of the document of entries from the API, stored there too; empty: none
@@ -30,7 +30,7 @@ type Configuration struct {
 type InitialValues struct {
 	Credentials     []Credential
 	Secrets         []InitialSecret
-	Balances        []OpeningBalance
+	Balances        []BuyerOpeningBalance
 	PausedCampaigns []market.CampaignID
 	PausedBuyers    []market.BuyerID
 }
@@ -43,9 +43,9 @@ type InitialSecret struct {
 	Overwrite bool // the configuration owns this secret and replaces the present value
 }
 
-// OpeningBalance is the money with which a buyer's account begins. The configuration sets it
+// BuyerOpeningBalance is the money with which a buyer's account begins. The configuration sets it
 // once; later changes are events.
-type OpeningBalance struct {
+type BuyerOpeningBalance struct {
 	Buyer  market.BuyerID
 	Amount market.Money
 }
@@ -57,21 +57,21 @@ type OpeningBalance struct {
 // Configure commits the initial values before the catalog. The API's entries have their secrets
 // nowhere else, so a crash between the two must not leave an entry without its secrets. Initial
 // values without their catalog have no effect.
-func (e *Engine) Configure(c Configuration) error {
+func (e *Engine) Configure(c NewCatalog) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
 	for i := range c.Initial.Credentials {
-		if err := e.checkCredentialOwner(&c.Initial.Credentials[i]); err != nil {
+		if err := e.rejectCredentialOfOtherOwner(&c.Initial.Credentials[i]); err != nil {
 			return err
 		}
 	}
-	if err := e.commitNames(&c); err != nil {
+	if err := e.assignAndCommitNumbers(&c); err != nil {
 		return fmt.Errorf("cannot assign numbers to the configuration's names: %w", err)
 	}
-	if err := e.commitInitialValues(&c); err != nil {
+	if err := e.commitMissingInitialValues(&c); err != nil {
 		return fmt.Errorf("the configuration is not activated, because its initial values (credentials, secrets, balances, pauses, lists) cannot be stored: %w", err)
 	}
-	if err := e.commitCatalog(&c); err != nil {
+	if err := e.commitCatalogIfChanged(&c); err != nil {
 		return fmt.Errorf("cannot activate the configuration: %w", err)
 	}
 	tables := make(map[market.PermanentNumber]*fingerprint.FingerprintTable, len(c.Tables))
@@ -84,9 +84,9 @@ func (e *Engine) Configure(c Configuration) error {
 	return nil
 }
 
-// commitNames assigns permanent numbers to the names that are new in the catalog, and commits
+// assignAndCommitNumbers assigns permanent numbers to the names that are new in the catalog, and commits
 // them. Events name suppliers, buyers and campaigns by these numbers.
-func (e *Engine) commitNames(c *Configuration) error {
+func (e *Engine) assignAndCommitNumbers(c *NewCatalog) error {
 	for _, record := range numbering.AssignNumbers(e.state, c.Catalog) {
 		if err := e.commit(record, nil); err != nil {
 			return err
@@ -95,9 +95,9 @@ func (e *Engine) commitNames(c *Configuration) error {
 	return nil
 }
 
-// commitCatalog commits the catalog as a new version if its documents differ from those of the
+// commitCatalogIfChanged commits the catalog as a new version if its documents differ from those of the
 // active version.
-func (e *Engine) commitCatalog(c *Configuration) error {
+func (e *Engine) commitCatalogIfChanged(c *NewCatalog) error {
 	in := e.state.CurrentConfigVersion()
 	c.Catalog.Version = in.Version
 	if in.Document == c.Document && in.Overlay == c.Overlay {
@@ -109,14 +109,14 @@ func (e *Engine) commitCatalog(c *Configuration) error {
 	}, nil)
 }
 
-// commitInitialValues commits the initial values (credentials, secrets, balances, pauses and
+// commitMissingInitialValues commits the initial values (credentials, secrets, balances, pauses and
 // suppression lists) that the state does not have yet.
-func (e *Engine) commitInitialValues(c *Configuration) error {
+func (e *Engine) commitMissingInitialValues(c *NewCatalog) error {
 	var records []event.Event
 	now := e.opt.Clock.Now()
 	s := e.state
 	for i := range c.Initial.Credentials {
-		if record := e.By(c.By).newCredentialEvent(&c.Initial.Credentials[i]); !s.HasCredentialEverExisted(record) {
+		if record := e.AsOperator(c.By).newCredentialEvent(&c.Initial.Credentials[i]); !s.HasCredentialEverExisted(record) {
 			records = append(records, record)
 		}
 	}
@@ -131,10 +131,10 @@ func (e *Engine) commitInitialValues(c *Configuration) error {
 		}
 	}
 	for _, id := range c.Initial.PausedCampaigns {
-		records = e.By(c.By).appendInitialPause(records, event.ObjectCampaign, string(id), now)
+		records = e.AsOperator(c.By).appendPauseUnlessEverSet(records, event.ObjectCampaign, string(id), now)
 	}
 	for _, id := range c.Initial.PausedBuyers {
-		records = e.By(c.By).appendInitialPause(records, event.ObjectBuyer, string(id), now)
+		records = e.AsOperator(c.By).appendPauseUnlessEverSet(records, event.ObjectBuyer, string(id), now)
 	}
 	for id, file := range c.Lists {
 		ref := s.RefOf(event.ObjectList, string(id))
@@ -150,14 +150,14 @@ func (e *Engine) commitInitialValues(c *Configuration) error {
 	return nil
 }
 
-// appendInitialPause appends the event that pauses a new campaign or buyer. It appends none if an
+// appendPauseUnlessEverSet appends the event that pauses a new campaign or buyer. It appends none if an
 // operator has ever paused or resumed the campaign or buyer, because that decision counts.
-func (e Operator) appendInitialPause(records []event.Event, kind event.ConfigObjectKind, id string, now int64) []event.Event {
-	ref := e.state.RefOf(kind, id)
-	if _, wasSet := e.state.PauseStatus(kind, ref); wasSet {
+func (e OperatorActions) appendPauseUnlessEverSet(records []event.Event, targetKind event.ConfigObjectKind, targetID string, nowNanos int64) []event.Event {
+	ref := e.state.RefOf(targetKind, targetID)
+	if _, wasSet := e.state.PauseStatus(targetKind, ref); wasSet {
 		return records
 	}
-	return append(records, &event.PausedOrResumed{Target: kind, Ref: ref, Paused: true, At: now, By: e.by})
+	return append(records, &event.PausedOrResumed{Target: targetKind, Ref: ref, Paused: true, At: nowNanos, By: e.by})
 }
 
 // SuppressionList returns the suppression list with this id from the active configuration, or

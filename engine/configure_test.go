@@ -34,11 +34,11 @@ func TestConfigurationIsLoggedOnce(t *testing.T) {
 		if got := x.kinds(entries); len(got) != 0 {
 			t.Errorf("the same document logs %v", got)
 		}
-		expectEqual(t, x.engine.Catalog().Version, 1, "version")
+		expectEqual(t, x.engine.ActiveCatalog().Version, 1, "version")
 		r.campaigns[0].floor = "1"
 		x.configure(r)
-		if got := fmt.Sprint(x.kinds(entries)); got != "[catalog_set]" || x.engine.Catalog().Version != 2 {
-			t.Errorf("another floor logs %s, version %d", got, x.engine.Catalog().Version)
+		if got := fmt.Sprint(x.kinds(entries)); got != "[catalog_set]" || x.engine.ActiveCatalog().Version != 2 {
+			t.Errorf("another floor logs %s, version %d", got, x.engine.ActiveCatalog().Version)
 		}
 		r.buyers = append(r.buyers, buyer{id: "red", caps: []string{"day 1"}, funds: "1"})
 		x.configure(r)
@@ -100,7 +100,7 @@ func TestNamesKeepTheirNumbers(t *testing.T) {
 		full.campaigns[0].seats = full.campaigns[0].seats[1:]
 		full.buyers[1].funds = "70"
 		x.configure(full)
-		if n := x.state.RefOf(event.ObjectBuyer, "gold"); n != gold || x.engine.Catalog().Buyers["gold"].Ref != gold {
+		if n := x.state.RefOf(event.ObjectBuyer, "gold"); n != gold || x.engine.ActiveCatalog().Buyers["gold"].Ref != gold {
 			t.Errorf("number %d, was %d", n, gold)
 		}
 		expectEqual(t, x.told(1, 2), "gold red", "with the money it had")
@@ -116,7 +116,7 @@ func TestFirstsAreOnlyFirst(t *testing.T) {
 		return engine.InitialValues{
 			Credentials:     []engine.Credential{*keyOf("acme", key)},
 			Secrets:         []engine.InitialSecret{{Name: "blue/auth", Encrypted: []byte{secret}}},
-			Balances:        []engine.OpeningBalance{{Buyer: "blue", Amount: market.Money(secret)}},
+			Balances:        []engine.BuyerOpeningBalance{{Buyer: "blue", Amount: market.Money(secret)}},
 			PausedCampaigns: []market.CampaignID{"auto"},
 			PausedBuyers:    []market.BuyerID{"gold"},
 		}
@@ -153,8 +153,8 @@ func TestFirstsAreOnlyFirst(t *testing.T) {
 		put(keyed(3, 30), "c")
 		expectEqual(t, stands(), first)
 		for _, err := range []error{
-			x.engine.By("").RevokeCredential(x.key("acme", "1")), x.engine.By("").SetSecret("blue/auth", []byte{9}), x.engine.By("").TopUpBuyer("blue", -4, ""),
-			x.engine.By("").SetPaused(event.ObjectCampaign, "auto", false), x.engine.By("").SetPaused(event.ObjectBuyer, "gold", false),
+			x.engine.AsOperator("").RevokeCredential(x.key("acme", "1")), x.engine.AsOperator("").SetOutgoingSecret("blue/auth", []byte{9}), x.engine.AsOperator("").TopUpBuyer("blue", -4, ""),
+			x.engine.AsOperator("").SetPaused(event.ObjectCampaign, "auto", false), x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "gold", false),
 		} {
 			if err != nil {
 				t.Error(err)
@@ -182,27 +182,27 @@ func TestKeysAreRotatedWithoutAGap(t *testing.T) {
 		for i, want := range []string{"0", "01", "12", "23"} {
 			key := keyOf("acme", byte(i))
 			if i >= 2 {
-				var full *engine.RotationError
-				if err := x.engine.By("").AddCredential(key); !errors.As(err, &full) || len(full.Active) != 2 {
+				var full *engine.TooManySecretsError
+				if err := x.engine.AsOperator("").AddCredential(key); !errors.As(err, &full) || len(full.Active) != 2 {
 					t.Fatal(err)
 				}
 				key.Replaces = fmt.Sprint(i - 2)
 			}
-			must.Succeed(t, x.engine.By("").AddCredential(key))
+			must.Succeed(t, x.engine.AsOperator("").AddCredential(key))
 			expectEqual(t, live(), want, "after key ", i)
 			at(t, fmt.Sprintf("2000-01-01 00:00:%02d", i+1))
 		}
-		if err := x.engine.By("").RevokeCredential(x.key("acme", "2")); err != nil || live() != "3" {
+		if err := x.engine.AsOperator("").RevokeCredential(x.key("acme", "2")); err != nil || live() != "3" {
 			t.Errorf("%v; %s", err, live())
 		}
 		x.crash()
 		expectEqual(t, live(), "3", "after a restart")
 		for what, err := range map[string]error{
-			"a key of nobody":       x.engine.By("").AddCredential(keyOf("nobody", 9)),
-			"money of nobody":       x.engine.By("").TopUpBuyer("nobody", 1, ""),
-			"the pause of nobody":   x.engine.By("").SetPaused(event.ObjectBuyer, "nobody", true),
-			"the word on no lead":   x.engine.By("").ResolveUnconfirmedDelivery(market.LeadID{}, event.SettledConfirmed),
-			"a pause of a supplier": x.engine.By("").SetPaused(event.ObjectCampaign, "acme", true),
+			"a key of nobody":       x.engine.AsOperator("").AddCredential(keyOf("nobody", 9)),
+			"money of nobody":       x.engine.AsOperator("").TopUpBuyer("nobody", 1, ""),
+			"the pause of nobody":   x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "nobody", true),
+			"the word on no lead":   x.engine.AsOperator("").ResolveUnconfirmedDelivery(market.LeadID{}, event.SettledConfirmed),
+			"a pause of a supplier": x.engine.AsOperator("").SetPaused(event.ObjectCampaign, "acme", true),
 		} {
 			if !errors.Is(err, engine.ErrNotFound) {
 				t.Errorf("%s: %v", what, err)
@@ -214,14 +214,14 @@ func TestKeysAreRotatedWithoutAGap(t *testing.T) {
 func TestLogIsFoundedOnce(t *testing.T) {
 	bubble(t, "found", func(t *testing.T) {
 		x := begin(t, three(market.Waterfall))
-		must.Succeed(t, x.engine.FoundLogOrCheckKey([16]byte{1}))
+		must.Succeed(t, x.engine.InitializeLogOrCheckKey([16]byte{1}))
 		epoch := x.state.FoundedEvent().Epoch
 		entries := x.log.len()
 		x.crash()
-		if err := x.engine.FoundLogOrCheckKey([16]byte{1}); err != nil || x.state.FoundedEvent().Epoch != epoch || epoch == [16]byte{} {
+		if err := x.engine.InitializeLogOrCheckKey([16]byte{1}); err != nil || x.state.FoundedEvent().Epoch != epoch || epoch == [16]byte{} {
 			t.Errorf("%v; epoch %x, was %x", err, x.state.FoundedEvent().Epoch, epoch)
 		}
-		if err := x.engine.FoundLogOrCheckKey([16]byte{2}); err == nil {
+		if err := x.engine.InitializeLogOrCheckKey([16]byte{2}); err == nil {
 			t.Error("a log was opened with another's key")
 		}
 		expectEqual(t, x.log.len(), entries, "it was founded again")

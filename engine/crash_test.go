@@ -95,7 +95,7 @@ func (p *played) resolve() {
 	p.state.EachUnfinishedPost(func(post *state.UnfinishedPost) {
 		if post.Exhausted {
 			how := ways[int(post.Lead[15])%len(ways)]
-			_ = p.engine.By("").ResolveUnconfirmedDelivery(post.Lead, how) // the log may have died
+			_ = p.engine.AsOperator("").ResolveUnconfirmedDelivery(post.Lead, how) // the log may have died
 		}
 	})
 }
@@ -181,7 +181,7 @@ func TestPowerCutAtEveryEntryOfADay(t *testing.T) {
 	}
 	acts := func(x *exchange) {
 		for _, err := range []error{
-			x.engine.By("").SetPaused(event.ObjectBuyer, "gold", true), x.engine.By("").TopUpBuyer("blue", 5_000_000, "more"), x.engine.By("").SetPaused(event.ObjectBuyer, "gold", false),
+			x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "gold", true), x.engine.AsOperator("").TopUpBuyer("blue", 5_000_000, "more"), x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "gold", false),
 		} {
 			if err != nil && !errors.Is(err, errDead) {
 				x.t.Error(err)
@@ -243,11 +243,11 @@ func TestRecoveryIsInDoubt(t *testing.T) {
 		x.start()
 		x.configure(x.rig)
 		x.log.die(x.log.len(), nil)
-		if err := x.engine.Recover(); !errors.Is(err, errDead) {
+		if err := x.engine.RecoverErasuresAndDeliveries(); !errors.Is(err, errDead) {
 			t.Error(err)
 		}
 		x.engine.Close()
-		if err := x.engine.Recover(); !errors.Is(err, engine.ErrUnavailable) {
+		if err := x.engine.RecoverErasuresAndDeliveries(); !errors.Is(err, engine.ErrUnavailable) {
 			t.Error(err)
 		}
 	})

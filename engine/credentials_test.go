@@ -33,7 +33,7 @@ func TestTwoSecretsOfAClientAreLive(t *testing.T) {
 		add := func(c *engine.Credential) {
 			t.Helper()
 			time.Sleep(time.Second)
-			must.Succeed(t, x.engine.By("").AddCredential(c))
+			must.Succeed(t, x.engine.AsOperator("").AddCredential(c))
 		}
 		supplier, client := event.ObjectSupplier, event.CredentialOAuthClient
 		want := func(kind event.CredentialKind, id, hints string) {
@@ -66,7 +66,7 @@ func TestTwoSecretsOfAClientAreLive(t *testing.T) {
 
 		for _, c := range x.state.CredentialsOf(client, supplier, x.state.RefOf(supplier, "acme")) {
 			for range 2 { // once more does no harm
-				must.Succeed(t, x.engine.By("").RevokeCredential(&c))
+				must.Succeed(t, x.engine.AsOperator("").RevokeCredential(&c))
 			}
 		}
 		x.crash()
@@ -91,7 +91,7 @@ func TestAClientHasOneOwner(t *testing.T) {
 			{"a buyer's of the same id and number", secretOf(event.ObjectBuyer, "acme", "one", 3), engine.ErrConflict},
 			{"a buyer's of another name", secretOf(event.ObjectBuyer, "acme", "two", 3), nil},
 		} {
-			if err := x.engine.By("").AddCredential(row.c); !errors.Is(err, row.want) {
+			if err := x.engine.AsOperator("").AddCredential(row.c); !errors.Is(err, row.want) {
 				t.Errorf("%s: %v, want %v", row.what, err, row.want)
 			}
 		}
@@ -121,7 +121,7 @@ func TestFirstCredentials(t *testing.T) {
 		}
 		want("one/1 two/3 ")
 		for _, c := range x.state.CredentialsOf(event.CredentialOAuthClient, event.ObjectSupplier, x.state.RefOf(event.ObjectSupplier, "acme")) {
-			must.Succeed(t, x.engine.By("").RevokeCredential(&c))
+			must.Succeed(t, x.engine.AsOperator("").RevokeCredential(&c))
 		}
 		give(first, changed)
 		want("")
@@ -132,12 +132,12 @@ func TestFirstCredentials(t *testing.T) {
 func TestACredentialDoesNotChangeHands(t *testing.T) {
 	bubble(t, "hands", func(t *testing.T) {
 		x := begin(t, rig{buyers: []buyer{{id: "red"}}, suppliers: []string{"zeta"}})
-		must.Succeed(t, x.engine.By("").AddCredential(secretOf(event.ObjectSupplier, "acme", "one", 1)))
+		must.Succeed(t, x.engine.AsOperator("").AddCredential(secretOf(event.ObjectSupplier, "acme", "one", 1)))
 		for _, thief := range []*engine.Credential{
 			secretOf(event.ObjectSupplier, "zeta", "two", 1),
 			secretOf(event.ObjectBuyer, "red", "two", 1),
 		} {
-			if err := x.engine.By("").AddCredential(thief); !errors.Is(err, engine.ErrConflict) {
+			if err := x.engine.AsOperator("").AddCredential(thief); !errors.Is(err, engine.ErrConflict) {
 				t.Errorf("given to %s: %v", thief.ID, err)
 			}
 			c := x.configuration(x.rig)

@@ -152,7 +152,7 @@ func TestCrowdUnderOneKey(t *testing.T) {
 			}
 			x := begin(t, r)
 			var mu sync.Mutex
-			leads := map[int]engine.Answer{}
+			leads := map[int]engine.IngestAnswer{}
 			var firsts atomic.Int64
 			var wg sync.WaitGroup
 			for range crowdSize {

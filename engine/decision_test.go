@@ -73,7 +73,7 @@ func TestADecisionIsLostWithTheLog(t *testing.T) {
 		x.log.slow(time.Second)
 		x.log.die(x.log.len(), nil)
 		decision := must.Value(x.engine.Decide(x.ingestOf(person(1).withKey("k"))))(t)
-		if answer, err := decision.Wait(); !errors.Is(err, errDead) || answer != (engine.Answer{}) {
+		if answer, err := decision.Wait(); !errors.Is(err, errDead) || answer != (engine.IngestAnswer{}) {
 			t.Errorf("told %+v, %v", answer, err)
 		}
 		if _, err := x.engine.Decide(x.ingestOf(person(2).withKey("l"))); !errors.Is(err, errDead) {

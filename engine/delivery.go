@@ -22,38 +22,38 @@ type bidReference struct {
 // until the answer is due. Before each post it commits the intent (the record that the post will
 // be sent), because a crash must not lose a sent lead. When the answer is due, the supplier gets
 // it, and the attempts continue in the background.
-func (in *ingest) deliverAndAnswer() (Answer, error) {
+func (in *leadWorkspace) deliverAndAnswer() (IngestAnswer, error) {
 	e := in.engine
-	in.recordBuyerEndpoint(&in.record.Post)
+	in.fillIntentForChosenBuyer(&in.record.Post)
 	in.candidates.Exclude(in.choice.filterSet, market.OutcomePostPending)
-	in.recordCandidateOutcomes()
-	in.sealContact(in.body)
+	in.recordOutcomesAndBids()
+	in.encryptContactIntoEvent(in.body)
 	in.reserved.TransferDuplicateKeyClaims(&in.deliveryClaims)
-	d, err := e.startDelivery(in.id)
+	d, err := e.registerDelivery(in.id)
 	if err != nil {
-		return Answer{}, err
+		return IngestAnswer{}, err
 	}
 	in.delivery = d
 	d.Trace = in.timings.TraceOrNil().TracePosts()
-	in.selectDecisionWebhook()
-	if err := in.commitDecision(); err != nil {
+	in.recordDecisionWebhook()
+	if err := in.commitDecisionAndWait(); err != nil {
 		return in.endDeliveryAfterError(d, err)
 	}
 	d.RetryUnsent = in.accepted.post != nil
 	for {
-		d.LoadIntent(e.state.UnfinishedPost(in.id))
-		var answer Answer
+		d.LoadAndDecryptIntent(e.state.UnfinishedPost(in.id))
+		var answer IngestAnswer
 		var err error
 		more := false
 		switch how := in.runDeliveryUntilDeadline(d); how {
 		case event.SettledDelivered:
 			answer, err = in.commitDelivered(d)
 		case event.SettledRefused:
-			answer, more, err = in.continueAfterRefusal(d)
+			answer, more, err = in.commitRefusalAndChooseNext(d)
 		case event.SettledPending:
-			return in.continueInBackground(d)
+			return in.answerAndContinueInBackground(d)
 		default:
-			answer, err = in.answerOpenDelivery(d, how)
+			answer, err = in.commitAndAnswerAccepted(d, how)
 		}
 		if err != nil {
 			return in.endDeliveryAfterError(d, err)
@@ -67,17 +67,17 @@ func (in *ingest) deliverAndAnswer() (Answer, error) {
 
 // runDeliveryUntilDeadline makes attempts to post the lead until the outcome is certain or the
 // supplier's answer is due. It adds the time to the request's timings.
-func (in *ingest) runDeliveryUntilDeadline(d *delivery.Delivery) event.PostSettlement {
+func (in *leadWorkspace) runDeliveryUntilDeadline(d *delivery.Delivery) event.PostSettlement {
 	clock := in.engine.opt.Clock
 	began := clock.Now()
-	how := d.RunAttemptsUntil(in.deadline())
-	in.timings.AddBuyerTime(clock.Now() - began)
+	how := d.RunAttemptsUntil(in.answerDueNanos())
+	in.timings.AddTimeWaitedForBuyers(clock.Now() - began)
 	return how
 }
 
-// commitSettlement commits a settlement, which is the outcome of the delivery, and releases the
+// commitSettlementWithTiming commits a settlement, which is the outcome of the delivery, and releases the
 // reservations. It adds the time to the request's timings.
-func (in *ingest) commitSettlement(d *delivery.Delivery, settlement *event.PostSettled, reserved *state.RequestReservations) error {
+func (in *leadWorkspace) commitSettlementWithTiming(d *delivery.Delivery, settlement *event.PostSettled, reserved *state.RequestReservations) error {
 	clock := in.engine.opt.Clock
 	began := clock.Now()
 	err := d.CommitSettlement(settlement, reserved)
@@ -85,19 +85,19 @@ func (in *ingest) commitSettlement(d *delivery.Delivery, settlement *event.PostS
 	return err
 }
 
-// recordBuyerEndpoint writes the chosen buyer's endpoint and the bid's auction into an intent
+// fillIntentForChosenBuyer writes the chosen buyer's endpoint and the bid's auction into an intent
 // (the record that a post will be sent). All attempts use this endpoint, even if the
 // configuration changes.
-func (in *leadSale) recordBuyerEndpoint(post *event.PostIntent) {
+func (in *leadSale) fillIntentForChosenBuyer(intent *event.PostIntent) {
 	buyer := in.chosenFilterSet().Buyer
-	*post = event.NewPostIntent(buyer.Post, int64(buyer.PostTimeout))
-	post.Auction = in.bid.auction
+	*intent = event.NewPostIntent(buyer.Post, int64(buyer.PostTimeout))
+	intent.Auction = in.bid.auction
 }
 
 // encodePostBody encodes the body of the post to the chosen buyer. It returns false if the
 // buyer's adapter cannot encode the lead. If no auction was held, the body has no bid token, and
 // the lead's id is sent as the auction id.
-func (in *leadSale) encodePostBody() bool {
+func (in *leadSale) encodePostBody() (encodable bool) {
 	to, campaign := in.chosenFilterSet().Buyer.Post, in.live.Campaign
 	if to == nil {
 		return true
@@ -125,89 +125,89 @@ func (in *leadSale) encodePostBody() bool {
 }
 
 // commitDelivered commits that the chosen buyer has the lead, and returns the supplier's answer.
-func (in *ingest) commitDelivered(d *delivery.Delivery) (Answer, error) {
-	if err := in.commitSettlement(d, d.NewSettlement(event.SettledDelivered), nil); err != nil {
-		return Answer{}, err
+func (in *leadWorkspace) commitDelivered(d *delivery.Delivery) (IngestAnswer, error) {
+	if err := in.commitSettlementWithTiming(d, d.NewSettlement(event.SettledDelivered), nil); err != nil {
+		return IngestAnswer{}, err
 	}
 	in.delivered, in.buyerLeadID = true, d.BuyerLeadID()
 	return in.newAcceptedAnswer(), nil
 }
 
-// continueAfterRefusal chooses the next buyer after a refusal. One event records the refusal
+// commitRefusalAndChooseNext chooses the next buyer after a refusal. One event records the refusal
 // together with the sale to that buyer. more reports that the next buyer must get a post;
 // otherwise answer is final. A lead that the refusing buyer may have, or that was promised to it,
 // goes to no other buyer.
-func (in *ingest) continueAfterRefusal(d *delivery.Delivery) (answer Answer, more bool, err error) {
+func (in *leadWorkspace) commitRefusalAndChooseNext(d *delivery.Delivery) (answer IngestAnswer, mustPostNext bool, err error) {
 	e := in.engine
 	in.candidates.ChangeOutcome(in.choice.filterSet, market.OutcomePostPending, market.OutcomePostRejected)
 	refusal := d.NewSettlement(event.SettledRefused)
 	reason := market.ReasonPostRejected
-	if in.now = max(in.now, e.opt.Clock.Now()); in.now < in.deadline() && d.MayChangeBuyer() {
+	if in.now = max(in.now, e.opt.Clock.Now()); in.now < in.answerDueNanos() && d.MayChangeBuyer() {
 		if in.live.Campaign.Duplicates.PerBuyer {
 			e.state.ReleaseDuplicateKeyClaims(&in.deliveryClaims) // the buyer certainly does not have the lead, and another lead may wait for that
 		}
 		in.refusedCharges = d.CapCharges()
-		if reason, err = in.chooseNextBuyer(); err != nil {
-			return Answer{}, false, err
+		if reason, err = in.chooseAndReserveNextBuyer(); err != nil {
+			return IngestAnswer{}, false, err
 		}
 	}
 	if reason != market.ReasonNone {
 		refusal.Reason = reason.LaterStageReason(market.ReasonPostRejected)
 		refusal.Trail = in.appendCandidateOutcomes(refusal.Trail)
-		if err := in.commitSettlement(d, refusal, &in.reserved); err != nil {
-			return Answer{}, false, err
+		if err := in.commitSettlementWithTiming(d, refusal, &in.reserved); err != nil {
+			return IngestAnswer{}, false, err
 		}
-		return in.addAnswerIDs(Answer{Reason: refusal.Reason}), false, nil
+		return in.addAnswerIDs(IngestAnswer{Reason: refusal.Reason}), false, nil
 	}
-	more = in.recordNextBuyer(refusal)
-	if err := in.commitSettlement(d, refusal, &in.reserved); err != nil {
-		return Answer{}, false, err
+	mustPostNext = in.recordNextBuyer(refusal)
+	if err := in.commitSettlementWithTiming(d, refusal, &in.reserved); err != nil {
+		return IngestAnswer{}, false, err
 	}
-	if !more {
+	if !mustPostNext {
 		answer = in.newAcceptedAnswer()
 	}
-	return answer, more, nil
+	return answer, mustPostNext, nil
 }
 
 // recordNextBuyer writes the sale to the next buyer into the event of the refusal. posted reports
 // whether that buyer has an endpoint and gets a post; otherwise the lead is only recorded for it.
-func (in *ingest) recordNextBuyer(refusal *event.PostSettled) (posted bool) {
+func (in *leadWorkspace) recordNextBuyer(refusal *event.PostSettled) (needsPost bool) {
 	refusal.Next.Duplicates = append(refusal.Next.Duplicates, in.record.Sale.Duplicates...)
 	refusal.Next.Turn = in.record.Sale.Turn
 	in.recordChosenSale(&refusal.Next)
 	outcome := market.OutcomeWon
 	if in.chosenFilterSet().Buyer.Post != nil {
-		in.recordBuyerEndpoint(&refusal.Post)
-		outcome, posted = market.OutcomePostPending, true
+		in.fillIntentForChosenBuyer(&refusal.Post)
+		outcome, needsPost = market.OutcomePostPending, true
 		in.contact.Fields = in.contact.Fields[:0] // the first intent has them
-		refusal.Slot, refusal.Sealed = in.keySlot, in.appendSealedBody(nil, in.body)
+		refusal.Slot, refusal.Sealed = in.keySlot, in.appendEncryptedPostBody(nil, in.body)
 	}
 	in.candidates.Exclude(in.choice.filterSet, outcome)
 	refusal.Trail = in.appendCandidateOutcomes(refusal.Trail)
 	if in.live.Campaign.Duplicates.PerBuyer {
 		in.reserved.TransferDuplicateKeyClaims(&in.deliveryClaims)
 	}
-	return posted
+	return needsPost
 }
 
-// answerOpenDelivery commits that the supplier gets ACCEPTED although the delivery has not ended,
+// commitAndAnswerAccepted commits that the supplier gets ACCEPTED although the delivery has not ended,
 // and returns that answer. how says why: attempts remain, or the delivery is unconfirmed.
-func (in *ingest) answerOpenDelivery(d *delivery.Delivery, how event.PostSettlement) (Answer, error) {
+func (in *leadWorkspace) commitAndAnswerAccepted(d *delivery.Delivery, settlement event.PostSettlement) (IngestAnswer, error) {
 	in.buyerSilent = d.IsBuyerSilent()
 	clock := in.engine.opt.Clock
 	began := clock.Now()
-	err := d.CommitNewSettlement(how)
+	err := d.BuildAndCommitSettlement(settlement)
 	in.timings.AddCommitTime(began, clock.Now())
 	if err != nil {
-		return Answer{}, err
+		return IngestAnswer{}, err
 	}
 	return in.newAcceptedAnswer(), nil
 }
 
-// continueInBackground returns the supplier's answer when it is due while attempts remain. The
+// answerAndContinueInBackground returns the supplier's answer when it is due while attempts remain. The
 // delivery continues on its own goroutine.
-func (in *ingest) continueInBackground(d *delivery.Delivery) (Answer, error) {
-	answer, err := in.answerOpenDelivery(d, event.SettledPending)
+func (in *leadWorkspace) answerAndContinueInBackground(d *delivery.Delivery) (IngestAnswer, error) {
+	answer, err := in.commitAndAnswerAccepted(d, event.SettledPending)
 	if err != nil {
 		return in.endDeliveryAfterError(d, err)
 	}
@@ -217,35 +217,35 @@ func (in *ingest) continueInBackground(d *delivery.Delivery) (Answer, error) {
 }
 
 // endDelivery ends a delivery whose outcome is committed. Requests that wait for it continue.
-func (in *ingest) endDelivery(d *delivery.Delivery) {
+func (in *leadWorkspace) endDelivery(d *delivery.Delivery) {
 	in.delivery = nil
 	d.End()
 }
 
 // endDeliveryAfterError ends a delivery after its event could not be committed, and returns err.
 // The next start of the process continues it if its intent is durable.
-func (in *ingest) endDeliveryAfterError(d *delivery.Delivery, err error) (Answer, error) {
+func (in *leadWorkspace) endDeliveryAfterError(d *delivery.Delivery, err error) (IngestAnswer, error) {
 	in.endDelivery(d)
-	return Answer{}, err
+	return IngestAnswer{}, err
 }
 
 // newDeliveries returns the set of running deliveries. It gives them the engine's clock, buyers,
 // observer and log.
-func (e *Engine) newDeliveries() *delivery.Deliveries {
-	return delivery.New(delivery.Options{
+func (e *Engine) newDeliveries() *delivery.Registry {
+	return delivery.NewRegistry(delivery.Options{
 		State: e.state, Clock: e.opt.Clock, Buyers: e.opt.Buyers, Observer: e.opt.Observer, Stop: e.stop,
 		NewRequestID:      func(now int64) market.RequestID { return market.RequestID(e.newTimeOrderedID(now, new([10]byte))) },
-		Commit:            e.commitDespiteFullQueue,
+		Commit:            e.commitRetryingFullQueue,
 		OpenContact:       e.decryptOpenPostContact,
-		ReadContactFields: e.readContactFields,
-		SelectWebhook:     e.selectSettlementWebhook,
+		ReadContactFields: e.readContactFieldsOrNil,
+		SelectWebhook:     e.recordSettlementWebhook,
 	})
 }
 
-// startDelivery registers a delivery for a lead, so that other requests can find it and wait. It
+// registerDelivery registers a delivery for a lead, so that other requests can find it and wait. It
 // sends no post. The error is ErrConflict if the lead has a delivery in progress, and
 // ErrUnavailable if the engine stops.
-func (e *Engine) startDelivery(lead market.LeadID) (*delivery.Delivery, error) {
+func (e *Engine) registerDelivery(lead market.LeadID) (*delivery.Delivery, error) {
 	d, err := e.deliveries.Register(lead)
 	switch {
 	case errors.Is(err, delivery.ErrInProgress):
@@ -256,14 +256,14 @@ func (e *Engine) startDelivery(lead market.LeadID) (*delivery.Delivery, error) {
 	return d, nil
 }
 
-// Recover continues the deliveries that were open when the previous process ended; see
-// delivery.Deliveries.Recover. It first erases the encryption keys of erased leads again, because
+// RecoverErasuresAndDeliveries continues the deliveries that were open when the previous process ended; see
+// delivery.Registry.ContinueOpenPosts. It first erases the encryption keys of erased leads again, because
 // a crash may have interrupted their erasure.
-func (e *Engine) Recover() error {
-	if err := e.eraseKeys(); err != nil {
+func (e *Engine) RecoverErasuresAndDeliveries() error {
+	if err := e.eraseKeysOfErasedLeads(); err != nil {
 		return err
 	}
-	err := e.deliveries.Recover()
+	err := e.deliveries.ContinueOpenPosts()
 	if errors.Is(err, delivery.ErrClosed) {
 		return ErrUnavailable
 	}
@@ -275,7 +275,7 @@ func (e *Engine) RunningDeliveries() int64 { return e.deliveries.Count() }
 
 // WaitForDelivery waits until a lead's delivery has ended, and reports whether it has. until is
 // the time limit in Unix nanoseconds. A lead without a running delivery needs no wait.
-func (e *Engine) WaitForDelivery(lead market.LeadID, until int64) bool {
+func (e *Engine) WaitForDelivery(lead market.LeadID, deadlineNanos int64) (ended bool) {
 	d := e.deliveries.FindRunning(lead)
-	return d == nil || e.waitUntil(d.Ended(), until) == nil
+	return d == nil || e.waitForEndUntil(d.Ended(), deadlineNanos) == nil
 }

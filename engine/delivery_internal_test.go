@@ -16,7 +16,7 @@ import (
 // lineLog applies each entry where it is appended: one after the other.
 type lineLog struct{ seq uint64 }
 
-func (l *lineLog) Append(_ []byte, w Waiter) error {
+func (l *lineLog) Append(_ []byte, w CommitWaiter) error {
 	l.seq++
 	w.Committed(l.seq, time.Now().UnixNano())
 	return nil
@@ -64,18 +64,18 @@ func withOpen(t *testing.T) (*Engine, market.LeadID) {
 func TestOperatorMeetsTheCourier(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, id := withUnknown(t)
-		d := must.Value(e.startDelivery(id))(t)
+		d := must.Value(e.registerDelivery(id))(t)
 		for _, how := range []event.PostSettlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent} {
-			if err := e.By("").ResolveUnconfirmedDelivery(id, how); !errors.Is(err, ErrConflict) {
+			if err := e.AsOperator("").ResolveUnconfirmedDelivery(id, how); !errors.Is(err, ErrConflict) {
 				t.Errorf("%s: %v", how, err)
 			}
 		}
 		d.End()
-		if err := e.By("").ResolveUnconfirmedDelivery(id, event.SettledConfirmed); err != nil {
+		if err := e.AsOperator("").ResolveUnconfirmedDelivery(id, event.SettledConfirmed); err != nil {
 			t.Error(err)
 		}
 		e.Close()
-		if err := e.By("").ResolveUnconfirmedDelivery(id, event.SettledConfirmed); !errors.Is(err, ErrNotFound) {
+		if err := e.AsOperator("").ResolveUnconfirmedDelivery(id, event.SettledConfirmed); !errors.Is(err, ErrNotFound) {
 			t.Error(err)
 		}
 	})
@@ -85,7 +85,7 @@ func TestOperatorMeetsTheCourier(t *testing.T) {
 func TestOperatorComesBeforeRecovery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, id := withOpen(t)
-		if err := e.By("").ResolveUnconfirmedDelivery(id, event.SettledReleased); !errors.Is(err, ErrConflict) {
+		if err := e.AsOperator("").ResolveUnconfirmedDelivery(id, event.SettledReleased); !errors.Is(err, ErrConflict) {
 			t.Error(err)
 		}
 		e.Close()
@@ -97,8 +97,8 @@ func TestOperatorComesBeforeRecovery(t *testing.T) {
 func TestRecoveryLeavesWhatIsTakenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, id := withUnknown(t)
-		must.Succeed(t, e.By("").ResolveUnconfirmedDelivery(id, event.SettledResent))
-		must.Succeed(t, e.Recover())
+		must.Succeed(t, e.AsOperator("").ResolveUnconfirmedDelivery(id, event.SettledResent))
+		must.Succeed(t, e.RecoverErasuresAndDeliveries())
 		time.Sleep(time.Second)
 		if lead, _ := e.state.Lead(id); lead.Delivery != market.DeliveryDone {
 			t.Errorf("delivery %s", lead.Delivery)

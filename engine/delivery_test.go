@@ -357,7 +357,7 @@ func TestOperatorResolves(t *testing.T) {
 				x.world.script("blue", breaks)
 				request := person(1).withKey("k")
 				answer, err := x.send(request)
-				if err != nil || x.engine.By("").ResolveUnconfirmedDelivery(answer.Lead, test.how) == nil {
+				if err != nil || x.engine.AsOperator("").ResolveUnconfirmedDelivery(answer.Lead, test.how) == nil {
 					t.Errorf("resolved while it is tried; %v", err)
 				}
 				time.Sleep(time.Hour)
@@ -369,7 +369,7 @@ func TestOperatorResolves(t *testing.T) {
 					t.Fatalf("%s after %v", got, x.world.tried())
 				}
 				x.world.script("blue", test.later)
-				must.Succeed(t, x.engine.By("").ResolveUnconfirmedDelivery(answer.Lead, test.how))
+				must.Succeed(t, x.engine.AsOperator("").ResolveUnconfirmedDelivery(answer.Lead, test.how))
 				time.Sleep(10 * time.Minute)
 				balance, held := x.state.BuyerBalance(1)
 				expectEqual(t, x.stands(answer)+", "+balance.String()+" "+held.String(), test.stands+", "+test.money)
@@ -381,7 +381,7 @@ func TestOperatorResolves(t *testing.T) {
 				same(t, answer, repeated)
 				at(t, "2000-01-02 00:00:00") // the caps are empty again
 				x.world.script("blue", accepts)
-				must.Succeed(t, x.engine.By("").TopUpBuyer("blue", 10_000_000, ""))
+				must.Succeed(t, x.engine.AsOperator("").TopUpBuyer("blue", 10_000_000, ""))
 				expectEqual(t, x.tell(person(1)), test.again, "the same person again")
 			})
 		}
@@ -389,7 +389,7 @@ func TestOperatorResolves(t *testing.T) {
 	bubble(t, "what is not there", func(t *testing.T) {
 		x := begin(t, two())
 		answer, _ := x.send(person(1))
-		if x.engine.By("").ResolveUnconfirmedDelivery(answer.Lead, event.SettledConfirmed) == nil || x.engine.By("").ResolveUnconfirmedDelivery(market.LeadID{1}, event.SettledReleased) == nil {
+		if x.engine.AsOperator("").ResolveUnconfirmedDelivery(answer.Lead, event.SettledConfirmed) == nil || x.engine.AsOperator("").ResolveUnconfirmedDelivery(market.LeadID{1}, event.SettledReleased) == nil {
 			t.Error("a delivery that is over, or never was, was resolved")
 		}
 	})

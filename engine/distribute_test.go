@@ -282,7 +282,7 @@ func TestNoFunds(t *testing.T) {
 		first := x.sold(1)
 		got := []string{x.tell(person(2)), x.tell(person(3)), x.balance("blue")}
 		for _, amount := range []market.Money{1, 1} {
-			must.Succeed(t, x.engine.By("").TopUpBuyer("blue", amount, ""))
+			must.Succeed(t, x.engine.AsOperator("").TopUpBuyer("blue", amount, ""))
 			got = append(got, x.tell(person(4)), x.balance("blue"))
 		}
 		got = append(got, x.reported(saying(first, "returned")), x.balance("blue"), x.tell(person(5)), x.balance("blue"))
@@ -296,7 +296,7 @@ func TestNoFunds(t *testing.T) {
 		first := x.sold(1)
 		got := []string{x.balance("blue"), x.tell(person(2)), x.tell(person(3)), x.balance("blue")}
 		time.Sleep(time.Hour)
-		must.Succeed(t, x.engine.By("").ResolveUnconfirmedDelivery(first.Lead, event.SettledReleased))
+		must.Succeed(t, x.engine.AsOperator("").ResolveUnconfirmedDelivery(first.Lead, event.SettledReleased))
 		x.world.script("blue", accepts)
 		got = append(got, x.balance("blue"), x.tell(person(4)), x.tell(person(5)), x.balance("blue"))
 		want := "20 of which is held 10 blue insufficient_funds 20 of which is held 20 20 of which is held 10 blue insufficient_funds 10 of which is held 10"

@@ -29,8 +29,8 @@ import (
 type Options struct {
 	State   *state.State // replayed up to the end of the log
 	Log     Log
-	History History // of that log
-	Buyers  Buyers
+	History LogHistory // of that log
+	Buyers  BuyerSender
 	Clock   Clock
 	Sealer  Sealer
 	Entropy Entropy
@@ -57,7 +57,7 @@ type Options struct {
 
 // Observer receives the engine's decisions and outcomes, for metrics and log lines.
 type Observer interface {
-	LeadDecided(campaign *market.Campaign, supplier *market.Supplier, a *Answer)
+	LeadDecided(campaign *market.Campaign, supplier *market.Supplier, a *IngestAnswer)
 	PostAttempted(buyer string, result *market.PostResult)
 	// DeliveryUnknown reports a delivery that used all attempts and remained in doubt: the
 	// buyer may or may not have the lead.
@@ -79,18 +79,18 @@ type Engine struct {
 	decisions      sync.Pool // *Decision
 	pings          sync.Pool // *ping
 	auctions       *auction.Runner
-	recent         pastauction.Cache
+	recent         pastauction.AuctionCache
 	log            logReader
 
-	changing  keyedmutex.Mutex[market.LeadID] // leads with a status change in progress
-	returning keyedmutex.Mutex[salesMonth]    // months with a return in progress
+	changing  keyedmutex.Mutex[market.LeadID]   // leads with a status change in progress
+	returning keyedmutex.Mutex[buyerSalesMonth] // months with a return in progress
 
-	configuring sync.Mutex           // one change of configuration at a time
-	staffing    sync.Mutex           // one change of operators' accounts at a time
-	limiters    auction.PingLimiters // changed under configuring
+	configuring sync.Mutex                  // one change of configuration at a time
+	staffing    sync.Mutex                  // one change of operators' accounts at a time
+	limiters    auction.PingLimitersByBuyer // changed under configuring
 
-	deliveries *delivery.Deliveries
-	webhooks   webhooks
+	deliveries *delivery.Registry
+	webhooks   webhookResources
 	stop       chan struct{}
 	stopped    atomic.Bool
 }
@@ -109,18 +109,18 @@ func New(opt Options) *Engine {
 		opt.MaxPings = 100_000
 	}
 	if opt.Observer == nil {
-		opt.Observer = noObserver{}
+		opt.Observer = discardObserver{}
 	}
 	e := &Engine{opt: opt, state: opt.State, stop: make(chan struct{})}
-	e.limiters = make(auction.PingLimiters)
+	e.limiters = make(auction.PingLimitersByBuyer)
 	e.auctions, e.deliveries = e.newAuctionRunner(), e.newDeliveries()
 	e.log = newLogReader(&e.opt, e.stop)
-	e.webhooks.reads, e.webhooks.observer = make(chan struct{}, maxPayloadReads), noWebhookObserver{}
+	e.webhooks.reads, e.webhooks.observer = make(chan struct{}, maxPayloadReads), discardWebhookObserver{}
 	if observer, ok := opt.Observer.(WebhookObserver); ok {
 		e.webhooks.observer = observer
 	}
-	e.workspaces.New = func() any { return new(ingest) }
-	e.pings.New = func() any { return &ping{pending: pendingCommit{engine: e, done: make(chan error, 1)}} }
+	e.workspaces.New = func() any { return new(leadWorkspace) }
+	e.pings.New = func() any { return &pingWorkspace{pending: pendingCommit{engine: e, done: make(chan error, 1)}} }
 	e.pendingCommits.New = func() any { return &pendingCommit{engine: e, done: make(chan error, 1)} }
 	e.decisions.New = func() any { return &Decision{pending: pendingCommit{engine: e, done: make(chan error, 1)}} }
 	return e
@@ -161,9 +161,9 @@ func (e *Engine) checkAdmission() error {
 // newTimeOrderedID returns a new identifier: the time now in milliseconds, followed by random
 // bytes. random is memory for these bytes. The caller owns it, because a local variable would
 // escape to the heap through the Entropy port.
-func (e *Engine) newTimeOrderedID(now int64, random *[10]byte) [16]byte {
-	e.opt.Entropy(random[:])
-	return market.ComposeID(now/int64(time.Millisecond), *random)
+func (e *Engine) newTimeOrderedID(nowNanos int64, randomBuffer *[10]byte) [16]byte {
+	e.opt.Entropy(randomBuffer[:])
+	return market.ComposeID(nowNanos/int64(time.Millisecond), *randomBuffer)
 }
 
 // NewRequestID returns a new identifier for a request, ordered by time.
@@ -171,10 +171,10 @@ func (e *Engine) NewRequestID() market.RequestID {
 	return market.RequestID(e.newTimeOrderedID(e.opt.Clock.Now(), new([10]byte)))
 }
 
-type noObserver struct{}
+type discardObserver struct{}
 
-func (noObserver) LeadDecided(*market.Campaign, *market.Supplier, *Answer)                 {}
-func (noObserver) PostAttempted(string, *market.PostResult)                                {}
-func (noObserver) DeliveryUnknown(market.LeadID, string)                                   {}
-func (noObserver) AuctionHeld(*market.Campaign, *market.Supplier, *auction.AuctionSummary) {}
-func (noObserver) ReportFault(string, error)                                               {}
+func (discardObserver) LeadDecided(*market.Campaign, *market.Supplier, *IngestAnswer)           {}
+func (discardObserver) PostAttempted(string, *market.PostResult)                                {}
+func (discardObserver) DeliveryUnknown(market.LeadID, string)                                   {}
+func (discardObserver) AuctionHeld(*market.Campaign, *market.Supplier, *auction.AuctionSummary) {}
+func (discardObserver) ReportFault(string, error)                                               {}

@@ -15,9 +15,9 @@ import (
 )
 
 // sealedOf is a lead as its fact names it.
-func (x *exchange) sealedOf(lead market.LeadID) engine.EncryptedLead {
+func (x *exchange) sealedOf(lead market.LeadID) engine.LeadKeySlot {
 	x.t.Helper()
-	return engine.EncryptedLead{Lead: lead, Slot: x.decisionOf(lead).Slot}
+	return engine.LeadKeySlot{Lead: lead, Slot: x.decisionOf(lead).Slot}
 }
 
 // decisionOf returns the decision that the log has of a lead.
@@ -53,9 +53,9 @@ func (x *exchange) triedLead() market.LeadID {
 	return id
 }
 
-func (x *exchange) erases(leads ...engine.EncryptedLead) (underWay int) {
+func (x *exchange) erases(leads ...engine.LeadKeySlot) (underWay int) {
 	x.t.Helper()
-	left := must.Value(x.engine.By("").EraseContactData(leads))(x.t)
+	left := must.Value(x.engine.AsOperator("").EraseContactData(leads))(x.t)
 	return len(left)
 }
 
@@ -94,20 +94,20 @@ func TestEraseFailsBetween(t *testing.T) {
 		bubble(t, again, func(t *testing.T) {
 			x := begin(t, three(market.Waterfall))
 			one := x.sealedOf(must.Value(x.send(person(1)))(t).Lead)
-			x.safe.FailErase(broken)
-			if _, err := x.engine.By("").EraseContactData([]engine.EncryptedLead{one}); !errors.Is(err, broken) {
+			x.safe.SetEraseKeysError(broken)
+			if _, err := x.engine.AsOperator("").EraseContactData([]engine.LeadKeySlot{one}); !errors.Is(err, broken) {
 				t.Errorf("%v", err)
 			}
-			if !x.state.IsEncryptionKeySlotErased(one.Slot) || x.safe.IsErased(one.Slot) {
+			if !x.state.IsEncryptionKeySlotErased(one.Slot) || x.safe.IsKeyErased(one.Slot) {
 				t.Error("the key went before the fact, or the fact did not come")
 			}
-			x.safe.FailErase(nil)
+			x.safe.SetEraseKeysError(nil)
 			if again == "the next start" {
 				x.crash()
 			} else {
 				x.erases(one)
 			}
-			if !x.safe.IsErased(one.Slot) {
+			if !x.safe.IsKeyErased(one.Slot) {
 				t.Error("the key is there still")
 			}
 			if got := x.tell(person(2)); got == "" {
@@ -142,13 +142,13 @@ func TestEraseWhileUnderWay(t *testing.T) {
 			}
 			expectEqual(t, x.erases(one), 0, "it cannot be erased")
 			for range 2 {
-				if err := x.engine.By("").ResolveUnconfirmedDelivery(lead, event.SettledResent); !errors.Is(err, engine.ErrConflict) || !strings.Contains(err.Error(), "erased") {
+				if err := x.engine.AsOperator("").ResolveUnconfirmedDelivery(lead, event.SettledResent); !errors.Is(err, engine.ErrConflict) || !strings.Contains(err.Error(), "erased") {
 					t.Errorf("sent again: %v", err)
 				}
 				x.crash()
 			}
 			expectEqual(t, len(x.world.tried()), 6, "it was sent again")
-			must.Succeed(t, x.engine.By("").ResolveUnconfirmedDelivery(lead, word))
+			must.Succeed(t, x.engine.AsOperator("").ResolveUnconfirmedDelivery(lead, word))
 		})
 	}
 }
@@ -178,7 +178,7 @@ func TestKeyIsGoneWhileOpen(t *testing.T) {
 // then they are taken, under keys that nobody has.
 func TestNoKeyIsReady(t *testing.T) {
 	x := begin(t, three(market.Waterfall))
-	x.safe.SetBusy(true)
+	x.safe.MakeTakeUnusedKeyFail(true)
 	entries := x.log.len()
 	for i := range 3 {
 		if _, err := x.send(person(i).withKey("k")); !errors.Is(err, engine.ErrBusy) {
@@ -188,7 +188,7 @@ func TestNoKeyIsReady(t *testing.T) {
 	if x.log.len() != entries || x.state.ReservationCount() != 0 {
 		t.Errorf("%d entries, %d reservations", x.log.len()-entries, x.state.ReservationCount())
 	}
-	x.safe.SetBusy(false)
+	x.safe.MakeTakeUnusedKeyFail(false)
 	expectEqual(t, x.tell(person(1).withKey("k")), "blue")
 }
 

@@ -68,7 +68,7 @@ func TestFailoverPassesDoorsThatShutMeanwhile(t *testing.T) {
 		time.Sleep(58 * time.Second)
 		a := x.goSend(person(1))
 		time.Sleep(time.Second)
-		must.Succeed(t, x.engine.By("").SetPaused(event.ObjectBuyer, "gold", true))
+		must.Succeed(t, x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "gold", true))
 		expectEqual(t, a.wait(), "red", "sold, after ", x.world.tried())
 	})
 }
@@ -148,7 +148,7 @@ func TestBuyerWithTooManyUnknownLeads(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		x := begin(t, selling(market.Waterfall, buyer{id: "blue", posts: true}, buyer{id: "gold"}))
 		x.world.script("blue", breaks, forbids)
-		var first engine.Answer
+		var first engine.IngestAnswer
 		for i := range 1000 {
 			a, err := x.send(person(i))
 			if err != nil || a.Buyer != "blue" {
@@ -165,7 +165,7 @@ func TestBuyerWithTooManyUnknownLeads(t *testing.T) {
 		expectEqual(t, x.state.CountUnknownDeliveriesExceptTests(), 1000, "leads of unknown fate")
 		x.crash()
 		expectEqual(t, x.tell(person(1001)), "gold", "after a restart one went to")
-		must.Succeed(t, x.engine.By("").ResolveUnconfirmedDelivery(first.Lead, event.SettledConfirmed))
+		must.Succeed(t, x.engine.AsOperator("").ResolveUnconfirmedDelivery(first.Lead, event.SettledConfirmed))
 		x.world.script("blue", accepts)
 		expectEqual(t, x.tell(person(1002)), "blue", "after one was settled the next went to")
 	})

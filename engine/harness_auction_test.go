@@ -199,16 +199,18 @@ func availability(pairs ...string) request {
 	return requestWith(map[string]string{"flo_campaign_id": "auto", "flo_supplier_id": "acme", "state": "CA"}, pairs)
 }
 
-func (x *exchange) pingRequest(r request) *engine.PingRequest {
-	return &engine.PingRequest{
-		Supplier: x.engine.Catalog().Suppliers[market.SupplierID(r.supplier)],
+func (x *exchange) pingRequest(r request) *engine.SupplierPingRequest {
+	return &engine.SupplierPingRequest{
+		Supplier: x.engine.ActiveCatalog().Suppliers[market.SupplierID(r.supplier)],
 		Members:  r.members, Body: r.body, Key: []byte(r.key), BadKey: r.badKey, Test: r.test, BadTest: r.badTest,
 		Request: x.newRequestID(), Received: time.Now().UnixNano(), Hops: r.hops,
 	}
 }
 
 // ping holds an auction over a seller's ping that has just arrived.
-func (x *exchange) ping(r request) (engine.PingAnswer, error) { return x.engine.Ping(x.pingRequest(r)) }
+func (x *exchange) ping(r request) (engine.PingAnswer, error) {
+	return x.engine.PingForBestBid(x.pingRequest(r))
+}
 
 // available asks who is there to buy.
 func (x *exchange) available(r request) (engine.PingAnswer, error) {
@@ -220,7 +222,7 @@ func (x *exchange) available(r request) (engine.PingAnswer, error) {
 func heard(a engine.PingAnswer, err error) string {
 	switch {
 	case err != nil:
-		return said(engine.Answer{}, err)
+		return said(engine.IngestAnswer{}, err)
 	case a.Bid:
 		return a.Amount.String()
 	case len(a.Offers) > 0:

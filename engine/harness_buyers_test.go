@@ -205,7 +205,7 @@ type life struct {
 	dead   bool
 }
 
-func (l *life) Append(data []byte, w engine.Waiter) error {
+func (l *life) Append(data []byte, w engine.CommitWaiter) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.dead {

@@ -41,7 +41,7 @@ type memoryLog struct {
 type appended struct {
 	data   []byte
 	copied []byte
-	waiter engine.Waiter
+	waiter engine.CommitWaiter
 }
 
 type entry struct {
@@ -65,7 +65,7 @@ func (l *memoryLog) begin() {
 	go l.commitLoop()
 }
 
-func (l *memoryLog) Append(data []byte, w engine.Waiter) error {
+func (l *memoryLog) Append(data []byte, w engine.CommitWaiter) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -216,7 +216,7 @@ type rejectingLog struct {
 	reject func(event.Kind) error
 }
 
-func (l *rejectingLog) Append(data []byte, w engine.Waiter) error {
+func (l *rejectingLog) Append(data []byte, w engine.CommitWaiter) error {
 	fact, err := new(event.Decoder).Decode(data)
 	if err == nil {
 		err = l.reject(fact.Kind())

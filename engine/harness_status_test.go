@@ -24,7 +24,7 @@ type word struct {
 }
 
 // saying is a report that a lead has come to a status, under a key of its own.
-func saying(a engine.Answer, status string) word {
+func saying(a engine.IngestAnswer, status string) word {
 	w := word{lead: a.Lead.String(), status: status, reason: "-", occurred: "-", key: "status-" + status + "-" + a.Lead.String()}
 	if status == "returned" {
 		w.reason = "wrong number"
@@ -37,8 +37,8 @@ func (w word) by(buyer string) word          { w.buyer = buyer; return w }
 func (w word) because(reason string) word    { w.reason = reason; return w }
 func (w word) happened(occurred string) word { w.occurred = occurred; return w }
 
-func (w word) form() engine.StatusReport {
-	return engine.StatusReport{
+func (w word) form() engine.ReceivedStatusReport {
+	return engine.ReceivedStatusReport{
 		Lead: member("lead_id", w.lead), Status: member("status", w.status),
 		Reason: member("reason", w.reason), Occurred: member("occurred_at", w.occurred),
 	}
@@ -47,7 +47,7 @@ func (w word) form() engine.StatusReport {
 func (x *exchange) statusRequest(words []word) *engine.StatusRequest {
 	req := &engine.StatusRequest{Request: x.newRequestID(), Received: time.Now().UnixNano()}
 	for _, w := range words {
-		req.Buyer = x.engine.Catalog().Buyers[market.BuyerID(cmp.Or(w.buyer, "blue"))]
+		req.Buyer = x.engine.ActiveCatalog().Buyers[market.BuyerID(cmp.Or(w.buyer, "blue"))]
 		req.Reports = append(req.Reports, w.form())
 		req.Body = fmt.Append(req.Body, w.status, "|", w.reason, "|", w.occurred, ";")
 		req.Key, req.BadKey = []byte(w.key), w.badKey
@@ -59,7 +59,7 @@ func (x *exchange) statusRequest(words []word) *engine.StatusRequest {
 func (x *exchange) report(w word) (engine.StatusAnswer, error) {
 	req := x.statusRequest([]word{w})
 	req.Lead, _ = market.ParseLeadID(w.lead)
-	return x.engine.ReportStatus(req)
+	return x.engine.ProcessStatusReport(req)
 }
 
 // reportAll sends many in one request, under the last one's key.
@@ -68,7 +68,7 @@ func (x *exchange) reportAll(words ...word) (engine.StatusAnswer, error) {
 	for _, w := range words {
 		req.Body = append(req.Body, w.lead...)
 	}
-	return x.engine.ReportStatuses(req)
+	return x.engine.ProcessStatusReports(req)
 }
 
 // objections are those to where a lead stands, in a word or two.
@@ -77,7 +77,7 @@ var objections = map[market.BuyerReportRejection]string{
 	market.RejectionReturnPending: "waits", market.RejectionReturnRefused: "refused", market.RejectionReturnLate: "late", market.RejectionReturnShare: "share",
 }
 
-func saidResult(r engine.StatusResult) string {
+func saidResult(r engine.ReportResult) string {
 	text := r.Status.String()
 	if r.Waits {
 		text += " waiting"
@@ -99,7 +99,7 @@ func saidResult(r engine.StatusResult) string {
 func saidStatus(a engine.StatusAnswer, err error) string {
 	var refusal *engine.Refusal
 	if errors.As(err, &refusal) {
-		return saidResult(engine.StatusResult{Code: refusal.Code, Objection: refusal.Objection, Fields: refusal.Fields})
+		return saidResult(engine.ReportResult{Code: refusal.Code, Objection: refusal.Objection, Fields: refusal.Fields})
 	}
 	if err != nil {
 		return "error: " + err.Error()
@@ -115,7 +115,7 @@ func saidStatus(a engine.StatusAnswer, err error) string {
 func (x *exchange) reported(w word) string { return saidStatus(x.report(w)) }
 
 // sold is a lead that blue has: person n.
-func (x *exchange) sold(n int, pairs ...string) engine.Answer {
+func (x *exchange) sold(n int, pairs ...string) engine.IngestAnswer {
 	x.t.Helper()
 	a, err := x.send(person(n, pairs...))
 	if err != nil || !a.Accepted {
@@ -126,7 +126,7 @@ func (x *exchange) sold(n int, pairs ...string) engine.Answer {
 
 // balance is a buyer's money.
 func (x *exchange) balance(buyer string) string {
-	balance, held := x.state.BuyerBalance(x.engine.Catalog().Buyers[market.BuyerID(buyer)].Ref)
+	balance, held := x.state.BuyerBalance(x.engine.ActiveCatalog().Buyers[market.BuyerID(buyer)].Ref)
 	if held != 0 {
 		return balance.String() + " of which is held " + held.String()
 	}

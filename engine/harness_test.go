@@ -85,7 +85,7 @@ type noted struct {
 	testLeads, testAuctions atomic.Int64
 }
 
-func (n *noted) LeadDecided(_ *market.Campaign, _ *market.Supplier, a *engine.Answer) {
+func (n *noted) LeadDecided(_ *market.Campaign, _ *market.Supplier, a *engine.IngestAnswer) {
 	n.decided.Add(1)
 	if a.Test {
 		n.testLeads.Add(1)
@@ -172,13 +172,13 @@ func (x *exchange) configure(r rig) {
 
 // configuration is the rig as a document would give it; equal rigs give equal
 // documents.
-func (x *exchange) configuration(r rig) engine.Configuration {
+func (x *exchange) configuration(r rig) engine.NewCatalog {
 	x.t.Helper()
-	c := engine.Configuration{Catalog: r.catalog(x.t), Document: fmt.Sprintf("%+v", r)}
+	c := engine.NewCatalog{Catalog: r.catalog(x.t), Document: fmt.Sprintf("%+v", r)}
 	c.Tables = r.tables(x.t, c.Catalog)
 	for _, b := range r.buyers {
 		if b.funds != "" {
-			c.Initial.Balances = append(c.Initial.Balances, engine.OpeningBalance{Buyer: market.BuyerID(b.id), Amount: money(x.t, b.funds)})
+			c.Initial.Balances = append(c.Initial.Balances, engine.BuyerOpeningBalance{Buyer: market.BuyerID(b.id), Amount: money(x.t, b.funds)})
 		}
 	}
 	return c
@@ -207,16 +207,18 @@ func (x *exchange) rise() {
 	x.log.reopen()
 	x.start()
 	x.configure(x.rig)
-	must.Succeed(x.t, x.engine.Recover())
+	must.Succeed(x.t, x.engine.RecoverErasuresAndDeliveries())
 }
 
 // send ingests a request that has just arrived.
-func (x *exchange) send(r request) (engine.Answer, error) { return x.engine.Ingest(x.ingestOf(r)) }
+func (x *exchange) send(r request) (engine.IngestAnswer, error) {
+	return x.engine.Ingest(x.ingestOf(r))
+}
 
 // ingestOf is the request as the server would hand it over.
 func (x *exchange) ingestOf(r request) *engine.IngestRequest {
 	return &engine.IngestRequest{
-		Supplier: x.engine.Catalog().Suppliers[market.SupplierID(r.supplier)],
+		Supplier: x.engine.ActiveCatalog().Suppliers[market.SupplierID(r.supplier)],
 		Members:  r.members, Body: r.body, Key: []byte(r.key), BadKey: r.badKey, Test: r.test, BadTest: r.badTest,
 		Request: x.newRequestID(), Received: time.Now().UnixNano(),
 	}
@@ -239,9 +241,9 @@ type call[A any] struct {
 }
 
 type (
-	sent    = call[engine.Answer]
+	sent    = call[engine.IngestAnswer]
 	pinging = call[engine.PingAnswer]
-	sale    = call[engine.SaleAnswer]
+	sale    = call[engine.PostSaleAnswer]
 )
 
 // startCall runs the request on its own goroutine.
@@ -263,7 +265,7 @@ func (c *call[A]) wait() string {
 }
 
 func (x *exchange) goSend(r request) *sent {
-	return startCall(func() (engine.Answer, error) { return x.send(r) }, said)
+	return startCall(func() (engine.IngestAnswer, error) { return x.send(r) }, said)
 }
 
 // tell ingests and says what came of it: the buyer, or why none.
@@ -271,7 +273,7 @@ func (x *exchange) tell(r request) string { return said(x.send(r)) }
 
 // said is an answer in a word: the buyer's name, a reason, or an error's code
 // with the failing fields.
-func said(a engine.Answer, err error) string {
+func said(a engine.IngestAnswer, err error) string {
 	var refusal *engine.Refusal
 	switch {
 	case errors.As(err, &refusal):
@@ -289,7 +291,7 @@ func said(a engine.Answer, err error) string {
 }
 
 // lead is what memory has of a lead.
-func (x *exchange) lead(a engine.Answer) state.Lead {
+func (x *exchange) lead(a engine.IngestAnswer) state.Lead {
 	x.t.Helper()
 	lead, ok := x.state.Lead(a.Lead)
 	if !ok {
@@ -299,7 +301,7 @@ func (x *exchange) lead(a engine.Answer) state.Lead {
 }
 
 // stands is where a lead stands: status and delivery.
-func (x *exchange) stands(a engine.Answer) string {
+func (x *exchange) stands(a engine.IngestAnswer) string {
 	x.t.Helper()
 	lead := x.lead(a)
 	text := lead.Status.String() + " " + lead.Delivery.String()
@@ -334,7 +336,7 @@ func (x *exchange) audit() {
 	if seq != again || live != replay {
 		x.t.Errorf("live state %x at %d, replayed state %x at %d", live, seq, replay, again)
 	}
-	addUp(x.t, entries, x.engine.Catalog(), x.highest).compare(x.t, x.state)
+	addUp(x.t, entries, x.engine.ActiveCatalog(), x.highest).compare(x.t, x.state)
 }
 
 // bubble runs a test in virtual time.

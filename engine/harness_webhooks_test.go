@@ -95,7 +95,7 @@ func (r *receivers) send(x *exchange) {
 			if !ok {
 				break
 			}
-			m, err := x.engine.WebhookMessage(&h)
+			m, err := x.engine.BuildWebhookMessage(&h)
 			if err == nil {
 				err = x.engine.RecordWebhookAttempt(h, r.receive(x, &h, &m))
 			}

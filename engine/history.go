@@ -27,36 +27,36 @@ func newLogReader(opt *Options, stop chan struct{}) logReader {
 	return logReader{opt: opt, slots: make(chan struct{}, maxLogReads), stop: stop}
 }
 
-// readRecord reads and decodes the record at log position seq. The log's history must still have
+// readRequiredRecord reads and decodes the record at log position seq. The log's history must still have
 // it: a missing record is a reported failure.
-func (r *logReader) readRecord(seq uint64, until int64) (event.Event, error) {
-	data, err := r.readEncoded(seq, until)
+func (r *logReader) readRequiredRecord(logPosition uint64, deadlineNanos int64) (event.Event, error) {
+	data, err := r.readEncoded(logPosition, deadlineNanos)
 	if errors.Is(err, ErrGone) {
-		err = r.reportReadFailure(seq, err)
+		err = r.reportAndReturnUnavailable(logPosition, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return r.decodeRecord(seq, data)
+	return r.decodeRecord(logPosition, data)
 }
 
 // ReadIfKept reads and decodes the record at log position seq. It returns nil without an error if
 // the log's history no longer has the record, which is normal for old leads.
-func (r *logReader) ReadIfKept(seq uint64, until int64) (event.Event, error) {
-	data, err := r.readEncoded(seq, until)
+func (r *logReader) ReadIfKept(logPosition uint64, deadlineNanos int64) (event.Event, error) {
+	data, err := r.readEncoded(logPosition, deadlineNanos)
 	switch {
 	case errors.Is(err, ErrGone):
 		return nil, nil
 	case err != nil:
 		return nil, err
 	}
-	return r.decodeRecord(seq, data)
+	return r.decodeRecord(logPosition, data)
 }
 
 // ReadDecision reads the lead's first record, which has its fields, outcomes and sale. It returns
 // nil without an error if the log's history no longer has the record.
-func (r *logReader) ReadDecision(lead *state.Lead, until int64) (*event.LeadDecided, error) {
-	record, err := r.ReadIfKept(lead.Seq, until)
+func (r *logReader) ReadDecision(lead *state.Lead, deadlineNanos int64) (*event.LeadDecided, error) {
+	record, err := r.ReadIfKept(lead.Seq, deadlineNanos)
 	if record == nil {
 		return nil, err
 	}
@@ -70,50 +70,50 @@ func (r *logReader) ReadDecision(lead *state.Lead, until int64) (*event.LeadDeci
 // readEncoded returns the encoded record at log position seq. It returns ErrGone, unreported, if
 // the log's history no longer has the record, because some callers expect that. Other failures
 // are reported and become ErrUnavailable.
-func (r *logReader) readEncoded(seq uint64, until int64) ([]byte, error) {
-	if !r.reserveReadSlot(until) {
+func (r *logReader) readEncoded(logPosition uint64, deadlineNanos int64) ([]byte, error) {
+	if !r.reserveReadSlot(deadlineNanos) {
 		return nil, ErrUnavailable
 	}
 	defer func() { <-r.slots }()
-	data, err := r.opt.History.At(seq)
+	data, err := r.opt.History.At(logPosition)
 	switch {
 	case errors.Is(err, ErrGone):
 		return nil, ErrGone
 	case err != nil:
-		return nil, r.reportReadFailure(seq, err)
+		return nil, r.reportAndReturnUnavailable(logPosition, err)
 	}
 	return data, nil
 }
 
 // decodeRecord decodes the record data that was read at log position seq. The result refers to
 // the memory of data.
-func (r *logReader) decodeRecord(seq uint64, data []byte) (event.Event, error) {
-	record, err := new(event.Decoder).Decode(data)
+func (r *logReader) decodeRecord(logPosition uint64, encoded []byte) (event.Event, error) {
+	record, err := new(event.Decoder).Decode(encoded)
 	if err != nil {
-		return nil, r.reportReadFailure(seq, err)
+		return nil, r.reportAndReturnUnavailable(logPosition, err)
 	}
 	return record, nil
 }
 
-// reportReadFailure reports to the observer that the record at seq cannot be read, and returns
+// reportAndReturnUnavailable reports to the observer that the record at seq cannot be read, and returns
 // ErrUnavailable. It does not report ErrUnavailable itself, which means that no slot was free.
-func (r *logReader) reportReadFailure(seq uint64, err error) error {
+func (r *logReader) reportAndReturnUnavailable(logPosition uint64, err error) error {
 	if errors.Is(err, ErrUnavailable) {
 		return ErrUnavailable
 	}
-	r.opt.Observer.ReportFault("cannot read a record back from the log; the caller may repeat the request", fmt.Errorf("log record %d: %w", seq, err))
+	r.opt.Observer.ReportFault("cannot read a record back from the log; the caller may repeat the request", fmt.Errorf("log record %d: %w", logPosition, err))
 	return ErrUnavailable
 }
 
 // reserveReadSlot waits for one of the maxLogReads slots and takes it. It returns false at the
 // time `until` or if the exchange stops.
-func (r *logReader) reserveReadSlot(until int64) bool {
+func (r *logReader) reserveReadSlot(deadlineNanos int64) (reserved bool) {
 	select {
 	case r.slots <- struct{}{}:
 		return true
 	default:
 	}
-	fired, stop := r.opt.Clock.Timer(time.Duration(until - r.opt.Clock.Now()))
+	fired, stop := r.opt.Clock.Timer(time.Duration(deadlineNanos - r.opt.Clock.Now()))
 	defer stop()
 	select {
 	case r.slots <- struct{}{}:
@@ -124,15 +124,15 @@ func (r *logReader) reserveReadSlot(until int64) bool {
 	return false
 }
 
-// readRecordedAuction returns the past auction of a row of the state, from the cache or else from
+// readAuctionFromCacheOrLog returns the past auction of a row of the state, from the cache or else from
 // the log. Its error is ErrGone if the log's history no longer has the auction, and otherwise
 // ErrUnavailable. until limits the wait for a log read, in Unix nanoseconds.
-func (e *Engine) readRecordedAuction(row *state.AuctionRow, until int64) (*pastauction.Auction, error) {
+func (e *Engine) readAuctionFromCacheOrLog(row *state.AuctionRow, deadlineNanos int64) (*pastauction.RecordedAuction, error) {
 	data := e.recent.FindEncodedEvent(row.Name)
 	cached := data != nil
 	if !cached {
 		var err error
-		if data, err = e.log.readEncoded(row.Seq, until); err != nil {
+		if data, err = e.log.readEncoded(row.Seq, deadlineNanos); err != nil {
 			return nil, err
 		}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // same holds a repeated answer to the first one.
-func same(t *testing.T, first, again engine.Answer) {
+func same(t *testing.T, first, again engine.IngestAnswer) {
 	t.Helper()
 	if !again.Replayed {
 		t.Error("the answer does not say that it is a repetition")

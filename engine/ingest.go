@@ -25,14 +25,14 @@ type IngestRequest struct {
 	Timings  *timing.Timings // accumulates the time that the call waits; nil: not measured
 }
 
-// ingest is the workspace of one request that brings a lead: an ingest or a post. A pool keeps
+// leadWorkspace is the workspace of one request that brings a lead: an ingest or a post. A pool keeps
 // the workspaces, so that an ordinary lead allocates almost no memory. A workspace belongs to one
 // goroutine at a time.
 //
 // It has three layers, and the methods of each use only the layers below. leadRequest validates
 // the input. leadSale finds the buyer, and reserves and records the sale. ingest delivers the
 // lead and answers.
-type ingest struct {
+type leadWorkspace struct {
 	leadSale
 
 	delivery       *delivery.Delivery        // runs the post, while this call waits for it
@@ -45,10 +45,10 @@ type ingest struct {
 // Ingest validates a lead, sells it and delivers it. It returns when the decision is durable, at
 // the latest at the deadline. An unsold lead is no error. Errors are a *Refusal, ErrUnavailable,
 // or the log's failure; after an error the lead does not exist.
-func (e *Engine) Ingest(req *IngestRequest) (Answer, error) {
+func (e *Engine) Ingest(req *IngestRequest) (IngestAnswer, error) {
 	decision, err := e.Decide(req)
 	if err != nil {
-		return Answer{}, err
+		return IngestAnswer{}, err
 	}
 	return decision.Wait()
 }
@@ -70,7 +70,7 @@ func (e *Engine) Decide(req *IngestRequest) (*Decision, error) {
 	if p == nil {
 		return nil, ErrUnavailable
 	}
-	in := e.workspaces.Get().(*ingest)
+	in := e.workspaces.Get().(*leadWorkspace)
 	d := e.decisions.Get().(*Decision)
 	returned := false
 	defer func() {
@@ -91,16 +91,16 @@ func (e *Engine) Decide(req *IngestRequest) (*Decision, error) {
 	return d, nil
 }
 
-func (in *ingest) resetForRequest(e *Engine, req *IngestRequest, p *compiledCatalog, d *Decision) {
+func (in *leadWorkspace) resetForRequest(e *Engine, req *IngestRequest, plan *compiledCatalog, d *Decision) {
 	in.requestCall = requestCall{engine: e, now: req.Received, received: req.Received, timings: req.Timings}
-	in.req, in.plan, in.live = req, p, nil
+	in.req, in.plan, in.live = req, plan, nil
 	in.test = req.Test || req.Supplier.Test
 	in.Decision, d.queued = d, false
 	in.record.ResetKeepingCapacity()
-	in.lendListsToRecord()
+	in.lendMemoryToEvent()
 	in.candidates.ClearOutcomes()
-	in.auction.ResetKeepingCapacity()
-	in.accepted.reset()
+	in.auction.ResetKeepingMemory()
+	in.accepted.resetKeepingMemory()
 	in.bid = bidReference{}
 	in.buyerSilent, in.delivered, in.buyerLeadID = false, false, ""
 	in.faults, in.refusedCharges, in.delivery = in.faults[:0], nil, nil
@@ -109,10 +109,10 @@ func (in *ingest) resetForRequest(e *Engine, req *IngestRequest, p *compiledCata
 	}
 }
 
-func (in *ingest) cleanUp() {
+func (in *leadWorkspace) cleanUp() {
 	in.timings.TraceOrNil().SetPingOutcomes(&in.auction)
 	if !in.queued {
-		in.reclaimListsFromRecord()
+		in.takeBackMemoryFromEvent()
 		in.engine.state.ReleaseAll(&in.reserved)
 	}
 	in.engine.state.ReleaseAll(&in.deliveryClaims)
@@ -120,15 +120,15 @@ func (in *ingest) cleanUp() {
 	clear(in.contact.Fields)
 	clear(in.plain)
 	clear(in.key[:])
-	in.accepted.reset()
-	in.auction.ResetKeepingCapacity()
+	in.accepted.resetKeepingMemory()
+	in.auction.ResetKeepingMemory()
 }
 
 // releaseAfterPanic releases the reservations of a request that has panicked, because the process
 // continues. Reservations that the log's committer owns are left to it. If a post may have been
 // sent, the duplicate claims stay until the next start, which continues that delivery. The
 // workspace does not return to the pool.
-func (in *ingest) releaseAfterPanic() {
+func (in *leadWorkspace) releaseAfterPanic() {
 	open := in.delivery != nil && in.delivery.HasIntent()
 	if in.delivery != nil {
 		in.endDelivery(in.delivery)
@@ -143,61 +143,61 @@ func (in *ingest) releaseAfterPanic() {
 
 // runIngest executes the steps of an ingest in their order: idempotency, validation, encryption
 // key, campaign rules, sale.
-func (in *ingest) runIngest() (Answer, error) {
+func (in *leadWorkspace) runIngest() (IngestAnswer, error) {
 	e := in.engine
 	if len(in.req.Key) > 0 {
-		answer, found, err := in.answerRepeatedIngest()
+		answer, found, err := in.answerRepeatedIngestOrClaimKey()
 		if found || err != nil {
 			return answer, err
 		}
 	}
-	if err := in.validateIngest(); err != nil {
-		return Answer{}, err
+	if err := in.parseIngestRequest(); err != nil {
+		return IngestAnswer{}, err
 	}
 	if err := in.reserveEncryptionKey(); err != nil {
-		return Answer{}, err
+		return IngestAnswer{}, err
 	}
 	in.id = market.LeadID(e.newTimeOrderedID(in.now, &in.random))
 	in.recordLeadAndCampaign()
 	if in.accepted.bid != nil || in.accepted.forgotten {
 		return in.sellToNamedBuyer()
 	}
-	reason, err := in.checkCampaignRules()
+	reason, err := in.checkRulesAndClaimDuplicates()
 	if err != nil {
-		return Answer{}, err
+		return IngestAnswer{}, err
 	}
 	if reason != market.ReasonNone {
-		return in.queueUnsold(reason)
+		return in.queueUnsoldDecision(reason)
 	}
 	return in.chooseBuyerAndSell()
 }
 
 // chooseBuyerAndSell chooses a buyer by the campaign's method and sells the lead. If no buyer can
 // take it, the lead is committed as unsold.
-func (in *ingest) chooseBuyerAndSell() (Answer, error) {
-	reason, err := in.chooseBuyer()
+func (in *leadWorkspace) chooseBuyerAndSell() (IngestAnswer, error) {
+	reason, err := in.chooseAndReserveBuyer()
 	if err != nil {
-		return Answer{}, err
+		return IngestAnswer{}, err
 	}
 	if reason != market.ReasonNone {
-		return in.queueUnsold(reason)
+		return in.queueUnsoldDecision(reason)
 	}
 	return in.commitSale()
 }
 
 // commitSale sells the lead to the chosen buyer, for which everything is reserved. A buyer with
 // an endpoint gets a post; for the others the event alone records the sale.
-func (in *ingest) commitSale() (Answer, error) {
+func (in *leadWorkspace) commitSale() (IngestAnswer, error) {
 	in.record.Decided = in.now
 	in.recordChosenSale(&in.record.Sale)
 	if in.chosenFilterSet().Buyer.Post != nil {
 		return in.deliverAndAnswer()
 	}
 	in.candidates.Exclude(in.choice.filterSet, market.OutcomeWon)
-	in.recordCandidateOutcomes()
-	in.sealContact(nil)
+	in.recordOutcomesAndBids()
+	in.encryptContactIntoEvent(nil)
 	if err := in.queueDecision(); err != nil {
-		return Answer{}, err
+		return IngestAnswer{}, err
 	}
 	return in.newAcceptedAnswer(), nil
 }
@@ -205,19 +205,19 @@ func (in *ingest) commitSale() (Answer, error) {
 // sellToNamedBuyer sells the lead to the buyer that the supplier named in the request, at the bid
 // of that buyer. If the bid was used or has expired, the lead is committed as unsold with
 // ReasonBidExpired.
-func (in *ingest) sellToNamedBuyer() (Answer, error) {
-	code, reason, err := in.reserveAcceptedBid()
+func (in *leadWorkspace) sellToNamedBuyer() (IngestAnswer, error) {
+	code, reason, err := in.claimAuctionAndReserveSale()
 	if errors.Is(err, errDeadline) {
 		reason, err = market.ReasonTimeout, nil
 	}
 	switch {
 	case err != nil:
-		return Answer{}, err
+		return IngestAnswer{}, err
 	case code != "":
 		reason = market.ReasonBidExpired
 	}
 	if reason != market.ReasonNone {
-		return in.queueUnsold(reason)
+		return in.queueUnsoldDecision(reason)
 	}
 	return in.sellAtAcceptedBid()
 }

@@ -18,18 +18,18 @@ func TestUnknownDeliveriesAreNotForgotten(t *testing.T) {
 	}
 	for _, row := range []struct {
 		what   string
-		settle func(x *exchange, a engine.Answer) string
+		settle func(x *exchange, a engine.IngestAnswer) string
 		stands string
 		tells  string
 		earns  string
 	}{
-		{"confirmed", func(x *exchange, a engine.Answer) string {
-			return decided(x.engine.By("").ResolveUnconfirmedDelivery(a.Lead, event.SettledConfirmed))
+		{"confirmed", func(x *exchange, a engine.IngestAnswer) string {
+			return decided(x.engine.AsOperator("").ResolveUnconfirmedDelivery(a.Lead, event.SettledConfirmed))
 		}, "ACCEPTED confirmed", "lead.posted", "8"},
-		{"released", func(x *exchange, a engine.Answer) string {
-			return decided(x.engine.By("").ResolveUnconfirmedDelivery(a.Lead, event.SettledReleased))
+		{"released", func(x *exchange, a engine.IngestAnswer) string {
+			return decided(x.engine.AsOperator("").ResolveUnconfirmedDelivery(a.Lead, event.SettledReleased))
 		}, "UNMATCHED released post_rejected", "lead.post_failed", "0"},
-		{"reported", func(x *exchange, a engine.Answer) string {
+		{"reported", func(x *exchange, a engine.IngestAnswer) string {
 			x.reported(saying(a, "sold"))
 			return "ok"
 		}, "sold confirmed", "lead.posted", "8"},
@@ -52,7 +52,7 @@ func TestUnknownDeliveriesAreNotForgotten(t *testing.T) {
 				t.Error("its supplier is not told")
 			}
 			period := ledger.Period{From: from.UnixNano(), To: time.Now().Add(time.Second).UnixNano()}
-			tally := ledger.NewStatementTally(ledger.Party{Kind: event.ObjectSupplier, Ref: x.lead(lost).Supplier}, period, x.state.BuyerFunds(0))
+			tally := ledger.NewStatementBuilder(ledger.Party{Kind: event.ObjectSupplier, Ref: x.lead(lost).Supplier}, period, x.state.BuyerFunds(0))
 			for i, fact := range decodeAll(t, x.log.durable()) {
 				tally.AddEvent(uint64(i+1), x.log.entries[i].at, fact)
 			}

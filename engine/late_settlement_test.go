@@ -26,7 +26,7 @@ func TestLateSettlementKeepsTheNewerDuplicate(t *testing.T) {
 			time.Sleep(2 * time.Hour)
 			x.world.script("blue", accepts)
 			expectEqual(t, x.tell(person(1)), "blue", "two hours later")
-			must.Succeed(t, x.engine.By("").ResolveUnconfirmedDelivery(old.Lead, how))
+			must.Succeed(t, x.engine.AsOperator("").ResolveUnconfirmedDelivery(old.Lead, how))
 			expectEqual(t, x.tell(person(1)), "duplicate", "at once after the newer one")
 		})
 	}

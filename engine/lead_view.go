@@ -24,16 +24,16 @@ type LeadView struct {
 	Test     bool
 }
 
-// ViewForSupplier returns a lead to the supplier that sent it. Other suppliers get ErrNotFound.
-// until limits the wait for a log read, in Unix nanoseconds.
-func (e *Engine) ViewForSupplier(id market.LeadID, supplier market.PermanentNumber, until int64) (LeadView, error) {
+// ViewLeadForSupplier returns a lead to the supplier that sent it. Other suppliers get ErrNotFound.
+// deadlineNanos limits the wait for a log read, in Unix nanoseconds.
+func (e *Engine) ViewLeadForSupplier(id market.LeadID, supplier market.PermanentNumber, deadlineNanos int64) (LeadView, error) {
 	lead, ok := e.state.Lead(id)
 	if !ok || lead.Supplier != supplier {
 		return LeadView{}, ErrNotFound
 	}
 	view := e.newLeadView(&lead)
-	view.setPrice(&lead, lead.Payout)
-	decided, err := e.log.ReadDecision(&lead, until)
+	view.setPriceIfSold(&lead, lead.Payout)
+	decided, err := e.log.ReadDecision(&lead, deadlineNanos)
 	if decided == nil {
 		return view, err
 	}
@@ -44,16 +44,16 @@ func (e *Engine) ViewForSupplier(id market.LeadID, supplier market.PermanentNumb
 	return view, nil
 }
 
-// ViewForBuyer returns a lead to the buyer that bought it or whose post is in progress. Other
+// ViewLeadForBuyer returns a lead to the buyer that bought it or whose post is in progress. Other
 // buyers get ErrNotFound. until limits the wait for a log read, in Unix nanoseconds.
-func (e *Engine) ViewForBuyer(id market.LeadID, buyer market.PermanentNumber, until int64) (LeadView, error) {
+func (e *Engine) ViewLeadForBuyer(id market.LeadID, buyer market.PermanentNumber, deadlineNanos int64) (LeadView, error) {
 	lead, ok := e.state.Lead(id)
 	if !ok || lead.Buyer == 0 || lead.Buyer != buyer {
 		return LeadView{}, ErrNotFound
 	}
 	view := e.newLeadView(&lead)
-	view.setPrice(&lead, lead.Price)
-	decided, err := e.log.ReadDecision(&lead, until)
+	view.setPriceIfSold(&lead, lead.Price)
+	decided, err := e.log.ReadDecision(&lead, deadlineNanos)
 	if decided != nil {
 		view.Auction = decided.AuctionIDText()
 	}
@@ -71,10 +71,10 @@ func (e *Engine) newLeadView(lead *state.Lead) LeadView {
 	return view
 }
 
-// setPrice sets the amount that the viewer may see, and its currency. An open or unsold lead has
+// setPriceIfSold sets the amount that the viewer may see, and its currency. An open or unsold lead has
 // no price yet.
-func (v *LeadView) setPrice(lead *state.Lead, amount market.Money) {
+func (v *LeadView) setPriceIfSold(lead *state.Lead, visibleAmount market.Money) {
 	if lead.Status != market.StatusUnmatched && lead.Status != market.StatusOpen {
-		v.Price, v.Currency = amount, lead.Currency
+		v.Price, v.Currency = visibleAmount, lead.Currency
 	}
 }

@@ -19,9 +19,9 @@ func (x *exchange) looks(lead market.LeadID, buyer string) string {
 		}
 		return fmt.Sprintf("%s/%s/%s %s %s %s%s", l.Status, l.Delivery, l.Return, l.Reason, l.Buyer, l.Price, l.Currency)
 	}
-	catalog := x.engine.Catalog()
-	return said(x.engine.ViewForSupplier(lead, catalog.Suppliers["acme"].Ref, until)) + ", " +
-		said(x.engine.ViewForBuyer(lead, catalog.Buyers[market.BuyerID(buyer)].Ref, until))
+	catalog := x.engine.ActiveCatalog()
+	return said(x.engine.ViewLeadForSupplier(lead, catalog.Suppliers["acme"].Ref, until)) + ", " +
+		said(x.engine.ViewLeadForBuyer(lead, catalog.Buyers[market.BuyerID(buyer)].Ref, until))
 }
 
 // A lead is shown as it stands, to each side with its own money, from the time at

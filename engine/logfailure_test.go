@@ -54,8 +54,8 @@ func TestLogThatFails(t *testing.T) {
 			}
 		}
 		for _, err := range []error{
-			x.engine.By("").TopUpBuyer("blue", 1, ""), x.engine.By("").SetPaused(event.ObjectBuyer, "red", true),
-			x.engine.By("").AddCredential(keyOf("acme", 1)), x.engine.By("").SetSecret("s", nil),
+			x.engine.AsOperator("").TopUpBuyer("blue", 1, ""), x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "red", true),
+			x.engine.AsOperator("").AddCredential(keyOf("acme", 1)), x.engine.AsOperator("").SetOutgoingSecret("s", nil),
 			x.engine.Configure(x.configuration(three(market.Waterfall))),
 		} {
 			if !errors.Is(err, errDead) {

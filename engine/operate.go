@@ -18,39 +18,39 @@ var (
 	ErrNoAccount = errors.New("the buyer has no account")
 )
 
-// Operator performs administrative actions. Each event of such an action names the operator who
+// OperatorActions performs administrative actions. Each event of such an action names the operator who
 // caused it.
-type Operator struct {
+type OperatorActions struct {
 	*Engine
 	by string
 }
 
-// By returns the administrative actions in the name of an operator. The name is empty for actions
+// AsOperator returns the administrative actions in the name of an operator. The name is empty for actions
 // of the exchange itself.
-func (e *Engine) By(name string) Operator { return Operator{e, name} }
+func (e *Engine) AsOperator(name string) OperatorActions { return OperatorActions{e, name} }
 
 // SetPaused pauses or resumes a campaign or a buyer. It commits no event if nothing changes.
 // ErrNotFound: no campaign or buyer with this id was ever configured.
-func (e Operator) SetPaused(kind event.ConfigObjectKind, id string, paused bool) error {
-	ref := e.state.RefOf(kind, id)
+func (e OperatorActions) SetPaused(targetKind event.ConfigObjectKind, targetID string, paused bool) error {
+	ref := e.state.RefOf(targetKind, targetID)
 	if ref == 0 {
-		return fmt.Errorf("%w: no campaign or buyer %q was ever configured", ErrNotFound, id)
+		return fmt.Errorf("%w: no campaign or buyer %q was ever configured", ErrNotFound, targetID)
 	}
-	if now, _ := e.state.PauseStatus(kind, ref); now == paused {
+	if now, _ := e.state.PauseStatus(targetKind, ref); now == paused {
 		return nil
 	}
-	return e.commit(&event.PausedOrResumed{Target: kind, Ref: ref, Paused: paused, At: e.opt.Clock.Now(), By: e.by}, nil)
+	return e.commit(&event.PausedOrResumed{Target: targetKind, Ref: ref, Paused: paused, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// SetSecret creates or replaces a secret that the exchange sends to others, such as a buyer's API
+// SetOutgoingSecret creates or replaces a secret that the exchange sends to others, such as a buyer's API
 // key. sealed is the encrypted value.
-func (e Operator) SetSecret(name string, sealed []byte) error {
-	return e.commit(&event.SecretStoredOrDeleted{Name: name, Sealed: sealed, At: e.opt.Clock.Now(), By: e.by}, nil)
+func (e OperatorActions) SetOutgoingSecret(name string, encrypted []byte) error {
+	return e.commit(&event.SecretStoredOrDeleted{Name: name, Sealed: encrypted, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// RemoveSecret removes a secret that the exchange sends to others, such as a buyer's API key.
+// RemoveOutgoingSecret removes a secret that the exchange sends to others, such as a buyer's API key.
 // ErrNotFound: no secret has this name.
-func (e Operator) RemoveSecret(name string) error {
+func (e OperatorActions) RemoveOutgoingSecret(name string) error {
 	if _, ok := e.state.SealedSecret(name); !ok {
 		return fmt.Errorf("%w: no secret %q is stored", ErrNotFound, name)
 	}
@@ -59,7 +59,7 @@ func (e Operator) RemoveSecret(name string) error {
 
 // TopUpBuyer adds money to a buyer's account. ErrNotFound: no such buyer was ever configured.
 // ErrNoAccount: the configuration gives the buyer no funds, so its spending is not limited.
-func (e Operator) TopUpBuyer(buyer market.BuyerID, amount market.Money, note string) error {
+func (e OperatorActions) TopUpBuyer(buyer market.BuyerID, amount market.Money, note string) error {
 	ref := e.state.RefOf(event.ObjectBuyer, string(buyer))
 	if ref == 0 {
 		return fmt.Errorf("%w: no buyer %q was ever configured", ErrNotFound, buyer)
@@ -78,7 +78,7 @@ func (e Operator) TopUpBuyer(buyer market.BuyerID, amount market.Money, note str
 //   - ErrNotFound: the lead has no open delivery.
 //   - ErrConflict: attempts are in progress, or the lead cannot be resent because its contact
 //     data is erased or unreadable.
-func (e Operator) ResolveUnconfirmedDelivery(lead market.LeadID, how event.PostSettlement) error {
+func (e OperatorActions) ResolveUnconfirmedDelivery(lead market.LeadID, operatorDecision event.PostSettlement) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
 	post := e.state.UnfinishedPost(lead)
@@ -88,22 +88,22 @@ func (e Operator) ResolveUnconfirmedDelivery(lead market.LeadID, how event.PostS
 	if !post.Exhausted {
 		return fmt.Errorf("%w: the delivery of lead %s is still in progress", ErrConflict, lead)
 	}
-	d, err := e.startDelivery(lead)
+	d, err := e.registerDelivery(lead)
 	if err != nil {
 		return err
 	}
-	if sendable := d.LoadIntent(post); !sendable && how == event.SettledResent {
+	if sendable := d.LoadAndDecryptIntent(post); !sendable && operatorDecision == event.SettledResent {
 		d.End()
 		return fmt.Errorf("%w: lead %s cannot be resent, because its contact data was erased or its key cannot be read; confirm or release it", ErrConflict, lead)
 	}
-	outcome := d.NewSettlement(how)
+	outcome := d.NewSettlement(operatorDecision)
 	outcome.By = e.by
-	if how == event.SettledReleased {
+	if operatorDecision == event.SettledReleased {
 		outcome.Reason = market.ReasonPostRejected
 	}
-	d.SelectWebhook(outcome)
+	d.RecordTriggeredWebhook(outcome)
 	err = e.commit(outcome, nil)
-	if err != nil || how != event.SettledResent {
+	if err != nil || operatorDecision != event.SettledResent {
 		d.End()
 		return err
 	}
@@ -111,10 +111,10 @@ func (e Operator) ResolveUnconfirmedDelivery(lead market.LeadID, how event.PostS
 	return nil
 }
 
-// FoundLogOrCheckKey initializes an empty log: it commits a random epoch, which identifies the
+// InitializeLogOrCheckKey initializes an empty log: it commits a random epoch, which identifies the
 // log, and a check value of the exchange's key. On a log that has both, it returns an error if
 // the check value differs, because the process runs with another key file.
-func (e *Engine) FoundLogOrCheckKey(keyCheck [16]byte) error {
+func (e *Engine) InitializeLogOrCheckKey(keyCheck [16]byte) error {
 	founded := e.state.FoundedEvent()
 	if founded.Epoch == [16]byte{} {
 		record := event.ExchangeFounded{KeyCheck: keyCheck, At: e.opt.Clock.Now()}
@@ -127,9 +127,9 @@ func (e *Engine) FoundLogOrCheckKey(keyCheck [16]byte) error {
 	return nil
 }
 
-// EncryptedLead names a lead and the slot of the key that encrypts its contact data. Erase gets a
+// LeadKeySlot names a lead and the slot of the key that encrypts its contact data. Erase gets a
 // list of them.
-type EncryptedLead struct {
+type LeadKeySlot struct {
 	Lead market.LeadID
 	Slot uint64
 }
@@ -140,9 +140,9 @@ type EncryptedLead struct {
 // twice has no effect.
 //
 // EraseContactData skips leads with a delivery in progress, because the attempts need the
-// contact data, and returns them in inDelivery. It erases a lead with an unconfirmed delivery;
+// contact data, and returns them in skippedInDelivery. It erases a lead with an unconfirmed delivery;
 // an operator can then no longer resend that lead.
-func (e Operator) EraseContactData(leads []EncryptedLead) (inDelivery []EncryptedLead, err error) {
+func (e OperatorActions) EraseContactData(leads []LeadKeySlot) (skippedInDelivery []LeadKeySlot, err error) {
 	e.configuring.Lock() // so that no operator resends a post meanwhile
 	defer e.configuring.Unlock()
 	record := event.LeadsErased{At: e.opt.Clock.Now(), By: e.by}
@@ -152,7 +152,7 @@ func (e Operator) EraseContactData(leads []EncryptedLead) (inDelivery []Encrypte
 			panic("BUG: a lead without a key cannot be erased")
 		}
 		if post := e.state.UnfinishedPost(lead.Lead); post != nil && !post.Exhausted {
-			inDelivery = append(inDelivery, lead)
+			skippedInDelivery = append(skippedInDelivery, lead)
 			continue
 		}
 		slots = append(slots, lead.Slot)
@@ -162,16 +162,16 @@ func (e Operator) EraseContactData(leads []EncryptedLead) (inDelivery []Encrypte
 	}
 	if len(record.Slots) > 0 {
 		if err := e.commit(&record, nil); err != nil {
-			return inDelivery, err
+			return skippedInDelivery, err
 		}
 	}
-	return inDelivery, e.opt.Sealer.EraseKeys(slots)
+	return skippedInDelivery, e.opt.Sealer.EraseKeys(slots)
 }
 
-// eraseKeys erases the encryption keys of all leads that were ever erased. Recover calls it at
+// eraseKeysOfErasedLeads erases the encryption keys of all leads that were ever erased. Recover calls it at
 // the start, because a crash may have interrupted Erase, or an operator may have restored an
 // older copy of the keys.
-func (e *Engine) eraseKeys() error {
+func (e *Engine) eraseKeysOfErasedLeads() error {
 	erased := e.state.ErasedEncryptionKeySlots()
 	if len(erased) == 0 {
 		return nil

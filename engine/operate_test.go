@@ -14,7 +14,7 @@ import (
 func TestFactsSayWhoAsked(t *testing.T) {
 	bubble(t, "by", func(t *testing.T) {
 		x := begin(t, hooked(bought(byHand(nil))))
-		anna := x.engine.By("anna")
+		anna := x.engine.AsOperator("anna")
 		first := x.log.len()
 		key := secretOf(event.ObjectSupplier, "acme", "one", 1)
 		returned := x.sold(1)
@@ -23,15 +23,18 @@ func TestFactsSayWhoAsked(t *testing.T) {
 			expectEqual(t, event.RequestingOperator(fact), "", event.DescribeAsJSON(fact), " is by")
 		}
 		for what, do := range map[string]func() error{
-			"pause":          func() error { return anna.SetPaused(event.ObjectCampaign, "auto", true) },
-			"secret":         func() error { return anna.SetSecret("x", []byte{1}) },
-			"a secret's end": func() error { _ = x.engine.By("bob").SetSecret("y", []byte{1}); return anna.RemoveSecret("y") },
-			"funds":          func() error { return anna.TopUpBuyer("blue", 5, "") },
-			"credential":     func() error { return anna.AddCredential(key) },
-			"return":         func() error { return anna.DecideReturn(returned.Lead, false, "") },
-			"hooks":          func() error { return anna.SwitchWebhooks("acme", true) },
+			"pause":  func() error { return anna.SetPaused(event.ObjectCampaign, "auto", true) },
+			"secret": func() error { return anna.SetOutgoingSecret("x", []byte{1}) },
+			"a secret's end": func() error {
+				_ = x.engine.AsOperator("bob").SetOutgoingSecret("y", []byte{1})
+				return anna.RemoveOutgoingSecret("y")
+			},
+			"funds":      func() error { return anna.TopUpBuyer("blue", 5, "") },
+			"credential": func() error { return anna.AddCredential(key) },
+			"return":     func() error { return anna.DecideReturn(returned.Lead, false, "") },
+			"hooks":      func() error { return anna.SetWebhooksOff("acme", true) },
 			"person": func() error {
-				_, err := anna.EraseContactData([]engine.EncryptedLead{x.sealedOf(returned.Lead)})
+				_, err := anna.EraseContactData([]engine.LeadKeySlot{x.sealedOf(returned.Lead)})
 				return err
 			},
 			"configuration": func() error {
@@ -40,7 +43,7 @@ func TestFactsSayWhoAsked(t *testing.T) {
 				return x.engine.Configure(c)
 			},
 			"credential's end": func() error {
-				_ = x.engine.By("bob").AddCredential(secretOf(event.ObjectSupplier, "acme", "two", 2))
+				_ = x.engine.AsOperator("bob").AddCredential(secretOf(event.ObjectSupplier, "acme", "two", 2))
 				c, _ := x.state.CredentialByHash([32]byte{2})
 				return anna.RevokeCredential(&c)
 			},
@@ -58,7 +61,7 @@ func TestFactsSayWhoAsked(t *testing.T) {
 	bubble(t, "by, of letters", func(t *testing.T) {
 		x, _ := died(t, 3)
 		dead := must.Value(x.dead())(t)
-		anna := x.engine.By("anna")
+		anna := x.engine.AsOperator("anna")
 		for what, do := range map[string]func() error{
 			"resent":  func() error { return anna.ResendWebhook(dead[0].Lead, dead[0].Type) },
 			"dropped": func() error { return anna.DropWebhook(dead[1].Lead, dead[1].Type) },
@@ -78,7 +81,7 @@ func TestFactsSayWhoAsked(t *testing.T) {
 		x.world.script("blue", breaks)
 		answer := must.Value(x.send(person(1)))(t)
 		time.Sleep(time.Hour)
-		if err := x.engine.By("anna").ResolveUnconfirmedDelivery(answer.Lead, event.SettledConfirmed); err != nil || event.RequestingOperator(x.lastFact()) != "anna" {
+		if err := x.engine.AsOperator("anna").ResolveUnconfirmedDelivery(answer.Lead, event.SettledConfirmed); err != nil || event.RequestingOperator(x.lastFact()) != "anna" {
 			t.Errorf("%v, %s", err, event.DescribeAsJSON(x.lastFact()))
 		}
 	})

@@ -91,12 +91,12 @@ func TestAPanicReservesNothing(t *testing.T) {
 
 // clumsy speaks to buyers and stumbles over the first answer.
 type clumsy struct {
-	engine.Buyers
+	engine.BuyerSender
 	stumbled *atomic.Bool
 }
 
 func (c clumsy) Post(req *market.PostRequest) market.PostResult {
-	result := c.Buyers.Post(req)
+	result := c.BuyerSender.Post(req)
 	if c.stumbled.CompareAndSwap(false, true) {
 		panic("a bug, for the test's sake")
 	}

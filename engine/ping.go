@@ -13,9 +13,9 @@ import (
 	"pingpost/engine/timing"
 )
 
-// PingRequest is a ping as it arrived: a seller's ping (POST /v1/ping) or an availability ping
+// SupplierPingRequest is a ping as it arrived: a seller's ping (POST /v1/ping) or an availability ping
 // (POST /api/v1/ping). The engine reads the memory of its fields until the call returns.
-type PingRequest struct {
+type SupplierPingRequest struct {
 	Supplier *market.Supplier    // the owner of the credential
 	Members  []market.JSONMember // of the body
 	Body     []byte              // the body's bytes, for the idempotency key's fingerprint
@@ -62,11 +62,11 @@ type PingOffer struct {
 	ValidUntil int64
 }
 
-// ping is the workspace of one ping. A pool keeps the workspaces. A workspace belongs to one
+// pingWorkspace is the workspace of one ping. A pool keeps the workspaces. A workspace belongs to one
 // goroutine at a time.
-type ping struct {
+type pingWorkspace struct {
 	requestCall
-	req      *PingRequest
+	req      *SupplierPingRequest
 	endpoint byte
 	plan     *compiledCatalog
 	test     bool          // the auction is for a test lead
@@ -93,20 +93,22 @@ const bidWindow = int64(5 * time.Second)
 // indicate a loop, and the ping gets no bid.
 const maxHops = 3
 
-// Ping holds an auction for a seller's ping (POST /v1/ping) and answers with the best bid and its
+// PingForBestBid holds an auction for a seller's ping (POST /v1/ping) and answers with the best bid and its
 // token. It returns when the result, a bid or no bid, is durable. Errors are a *Refusal,
 // ErrUnavailable, or the log's failure; after an error no auction is recorded.
-func (e *Engine) Ping(req *PingRequest) (PingAnswer, error) { return e.holdAuction(req, endpointPing) }
+func (e *Engine) PingForBestBid(req *SupplierPingRequest) (PingAnswer, error) {
+	return e.servePing(req, endpointPing)
+}
 
 // PingForAllBids holds an auction like Ping, but answers with all valid bids. The supplier may
 // then name one of the buyers in an ingest. It serves POST /api/v1/ping.
-func (e *Engine) PingForAllBids(req *PingRequest) (PingAnswer, error) {
-	return e.holdAuction(req, endpointAvailability)
+func (e *Engine) PingForAllBids(req *SupplierPingRequest) (PingAnswer, error) {
+	return e.servePing(req, endpointAvailability)
 }
 
-// holdAuction is the common part of Ping and Availability: it takes a workspace from the pool,
+// servePing is the common part of Ping and Availability: it takes a workspace from the pool,
 // runs the ping in it and returns the workspace. endpoint says which of the two it is.
-func (e *Engine) holdAuction(req *PingRequest, endpoint byte) (PingAnswer, error) {
+func (e *Engine) servePing(req *SupplierPingRequest, endpointNumber byte) (PingAnswer, error) {
 	if err := e.checkAdmission(); err != nil {
 		return PingAnswer{}, err
 	}
@@ -114,14 +116,14 @@ func (e *Engine) holdAuction(req *PingRequest, endpoint byte) (PingAnswer, error
 	if plan == nil {
 		return PingAnswer{}, ErrUnavailable
 	}
-	p, _ := e.pings.Get().(*ping)
+	p, _ := e.pings.Get().(*pingWorkspace)
 	returned := false
 	defer func() {
 		if !returned {
 			e.state.ReleaseAll(&p.reserved) // after a panic the process continues
 		}
 	}()
-	p.resetForRequest(e, req, plan, endpoint)
+	p.resetForRequest(e, req, plan, endpointNumber)
 	answer, err := p.runPing()
 	p.cleanUp()
 	returned = true
@@ -129,44 +131,44 @@ func (e *Engine) holdAuction(req *PingRequest, endpoint byte) (PingAnswer, error
 	return answer, err
 }
 
-func (p *ping) resetForRequest(e *Engine, req *PingRequest, plan *compiledCatalog, endpoint byte) {
+func (p *pingWorkspace) resetForRequest(e *Engine, req *SupplierPingRequest, plan *compiledCatalog, endpointNumber byte) {
 	p.requestCall = requestCall{engine: e, now: req.Received, received: req.Received, timings: req.Timings}
-	p.req, p.plan, p.live, p.endpoint = req, plan, nil, endpoint
+	p.req, p.plan, p.live, p.endpoint = req, plan, nil, endpointNumber
 	p.test = req.Test || req.Supplier.Test
 	p.sellerAuction = nil
 	p.expires = req.Received + bidWindow
 	p.faults = p.faults[:0]
 	p.record.ResetKeepingCapacity()
 	p.candidates.ClearOutcomes()
-	p.auction.ResetKeepingCapacity()
+	p.auction.ResetKeepingMemory()
 }
 
-func (p *ping) cleanUp() {
+func (p *pingWorkspace) cleanUp() {
 	p.timings.TraceOrNil().SetPingOutcomes(&p.auction)
 	p.engine.state.ReleaseAll(&p.reserved)
 	clear(p.record.Fields)
 	clear(p.record.Bids)
-	p.auction.ResetKeepingCapacity()
+	p.auction.ResetKeepingMemory()
 	p.req, p.plan, p.live, p.timings = nil, nil, nil, nil
 }
 
-func (p *ping) runPing() (PingAnswer, error) {
+func (p *pingWorkspace) runPing() (PingAnswer, error) {
 	if len(p.req.Key) > 0 && !p.req.BadKey {
-		if answer, found, err := p.answerRepeatedPing(); found || err != nil {
+		if answer, found, err := p.answerRepeatedPingOrClaimKey(); found || err != nil {
 			return answer, err
 		}
 	}
-	check := p.validateSellerPing
+	check := p.parseSellerPing
 	if p.endpoint == endpointAvailability {
-		check = p.validateAvailabilityPing
+		check = p.parseAvailabilityPing
 	}
 	if err := check(); err != nil {
 		return PingAnswer{}, err
 	}
-	if err := p.claimAuctionName(); err != nil {
+	if err := p.assignIDAndClaimAuctionName(); err != nil {
 		return PingAnswer{}, err
 	}
-	if err := p.pingBuyers(); err != nil {
+	if err := p.runAuctionAndRecordResult(); err != nil {
 		return PingAnswer{}, err
 	}
 	p.completeAuctionRecord()
@@ -174,12 +176,12 @@ func (p *ping) runPing() (PingAnswer, error) {
 		return PingAnswer{}, err
 	}
 	p.engine.recent.Add(&p.record, p.pending.encoded, p.engine.opt.Clock.Now())
-	return p.engine.auctionAnswer(&p.record), nil
+	return p.engine.newPingAnswer(&p.record), nil
 }
 
 // commitAuction makes the auction's event durable and applies it. After an error the reservations
 // are released, now or by cleanUp.
-func (p *ping) commitAuction() error {
+func (p *pingWorkspace) commitAuction() error {
 	clock := p.engine.opt.Clock
 	began := clock.Now()
 	if err := p.pending.encodeAndQueue(&p.record, &p.reserved); err != nil {
@@ -190,18 +192,18 @@ func (p *ping) commitAuction() error {
 	return err
 }
 
-// answerRepeatedPing returns the answer of the first ping with this idempotency key, if there was
+// answerRepeatedPingOrClaimKey returns the answer of the first ping with this idempotency key, if there was
 // one. Otherwise found is false, and the key is claimed for this ping.
-func (p *ping) answerRepeatedPing() (answer PingAnswer, found bool, err error) {
+func (p *pingWorkspace) answerRepeatedPingOrClaimKey() (answer PingAnswer, isRepeat bool, err error) {
 	e := p.engine
 	var use event.RequestIdempotencyKey
 	use.Key, use.Fingerprint, p.scratch = e.hashIdempotencyKey(p.scratch, p.endpoint, p.req.Supplier.Ref, p.req.Key, p.req.Body, p.test)
-	first, err := p.claimOrWaitForKey(&p.reserved, &use)
+	first, err := p.claimIdempotencyKeyOrWait(&p.reserved, &use)
 	if err != nil {
 		return answer, false, err
 	}
 	if first.IsUsed() {
-		answer, err = e.answerOfRecordedPing(first.Seq, p.deadline())
+		answer, err = e.answerOfRecordedPing(first.Seq, p.answerDueNanos())
 		return answer, true, err
 	}
 	use.ExpiresAt = p.now + int64(e.opt.PingIdempotency)
@@ -209,18 +211,18 @@ func (p *ping) answerRepeatedPing() (answer PingAnswer, found bool, err error) {
 	return answer, false, nil
 }
 
-// claimAuctionName gives the auction its id and the name under which a later sale finds it. The
+// assignIDAndClaimAuctionName gives the auction its id and the name under which a later sale finds it. The
 // name of a seller's ping is made from the auction id that the seller chose. A seller may use an
 // auction id once: a second ping with it gets the Refusal AuctionExists. If another ping with
-// that id is in progress, claimAuctionName waits for its result.
-func (p *ping) claimAuctionName() error {
+// that id is in progress, assignIDAndClaimAuctionName waits for its result.
+func (p *pingWorkspace) assignIDAndClaimAuctionName() error {
 	e := p.engine
 	p.record.Auction = market.AuctionID(e.newTimeOrderedID(p.now, &p.random))
 	if p.endpoint == endpointAvailability {
-		p.record.Name = e.auctionName(pastauction.ByPingID.ForTest(p.test), p.req.Supplier, p.record.Auction[:])
+		p.record.Name = e.hashAuctionName(pastauction.ByPingID.ForTest(p.test), p.req.Supplier, p.record.Auction[:])
 		return nil
 	}
-	p.record.Name = e.auctionName(pastauction.BySellerID.ForTest(p.test), p.req.Supplier, p.sellerAuction)
+	p.record.Name = e.hashAuctionName(pastauction.BySellerID.ForTest(p.test), p.req.Supplier, p.sellerAuction)
 	for {
 		found, wait := e.state.ClaimAuctionName(&p.reserved, p.record.Name, p.now)
 		switch {
@@ -229,7 +231,7 @@ func (p *ping) claimAuctionName() error {
 		case wait == nil:
 			return nil
 		}
-		if err := p.waitForResult(wait); err != nil {
+		if err := p.waitOrUnavailable(wait); err != nil {
 			return err
 		}
 	}
@@ -237,23 +239,23 @@ func (p *ping) claimAuctionName() error {
 
 // answerOfRecordedPing returns the first answer to a ping, for a repeat. It reads the auction's
 // event at log position seq. until limits the wait for the log read, in Unix nanoseconds.
-func (e *Engine) answerOfRecordedPing(seq uint64, until int64) (PingAnswer, error) {
-	record, err := e.log.readRecord(seq, until)
+func (e *Engine) answerOfRecordedPing(logPosition uint64, deadlineNanos int64) (PingAnswer, error) {
+	record, err := e.log.readRequiredRecord(logPosition, deadlineNanos)
 	if err != nil {
 		return PingAnswer{}, err
 	}
 	held, ok := record.(*event.PingAuctionCompleted)
 	if !ok {
-		panic(fmt.Sprintf("BUG: log record %d is not the auction of an idempotency key", seq))
+		panic(fmt.Sprintf("BUG: log record %d is not the auction of an idempotency key", logPosition))
 	}
-	answer := e.auctionAnswer(held)
+	answer := e.newPingAnswer(held)
 	answer.Replayed = true
 	return answer, nil
 }
 
-// auctionAnswer builds the answer to a ping from the auction's event. The first answer and its
+// newPingAnswer builds the answer to a ping from the auction's event. The first answer and its
 // repeats are therefore equal.
-func (e *Engine) auctionAnswer(held *event.PingAuctionCompleted) PingAnswer {
+func (e *Engine) newPingAnswer(held *event.PingAuctionCompleted) PingAnswer {
 	answer := PingAnswer{
 		Auction: held.Auction, Request: held.Request, Reason: held.Reason, SellerAuction: held.SellerAuction,
 		Token: held.Token, Bid: !held.Token.IsZero(),

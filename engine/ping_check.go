@@ -45,9 +45,9 @@ var signals = [...]struct {
 	{"driver_age_band", market.JSONString, "a string, such as 25-34"},
 }
 
-// validateSellerPing reads a seller's ping and finds the campaign for its line of business. It
+// parseSellerPing reads a seller's ping and finds the campaign for its line of business. It
 // returns a *Refusal with all faults at once, or nil.
-func (p *ping) validateSellerPing() error {
+func (p *pingWorkspace) parseSellerPing() (refusal error) {
 	switch {
 	case p.req.BadKey:
 		p.addFault("Idempotency-Key", errcode.FieldInvalidFormat, "1 to 255 visible ASCII characters")
@@ -60,47 +60,47 @@ func (p *ping) validateSellerPing() error {
 	subVertical := p.parsePrintableMember(memberSubVertical, false)
 	p.parseExpiresAt()
 	p.live = p.engine.findAuctionCampaign(p.plan, p.req.Supplier.ID, vertical, subVertical, p.test)
-	mapping := p.campaignMapping()
+	mapping := p.mappingOfCampaignOrDefault()
 	p.lead.Reset(mapping.SlotCount())
 	p.faults = mapping.FillLeadFromPing(&p.lead, p.req.Members, market.UnknownKeep, p.faults)
 	p.faults = mapping.AppendMissingFieldErrors(&p.lead, p.faults, market.SlotState, market.SlotTCPAConsent)
 	p.checkUnmappedSignals(mapping)
-	return p.refusalOfFaults()
+	return p.refusalIfAnyFault()
 }
 
 // addHeaderFaults adds the faults of the request outside its body, such as a malformed test
 // header.
-func (p *ping) addHeaderFaults() {
+func (p *pingWorkspace) addHeaderFaults() {
 	if p.req.BadTest {
 		p.addFault(headerTest, errcode.FieldInvalidFormat, expectedTest)
 	}
 	p.faults = append(p.faults, p.req.Faults...)
 }
 
-// campaignMapping returns the field mapping of the ping's campaign, or unmapped if no campaign
+// mappingOfCampaignOrDefault returns the field mapping of the ping's campaign, or unmapped if no campaign
 // matches.
-func (p *ping) campaignMapping() *market.FieldMapping {
+func (p *pingWorkspace) mappingOfCampaignOrDefault() *market.FieldMapping {
 	if p.live == nil {
 		return unmapped
 	}
 	return p.live.Campaign.Mapping
 }
 
-// refusalOfFaults returns a *Refusal with all faults found so far, or nil if there are none.
-func (p *ping) refusalOfFaults() error {
+// refusalIfAnyFault returns a *Refusal with all faults found so far, or nil if there are none.
+func (p *pingWorkspace) refusalIfAnyFault() (refusal error) {
 	if len(p.faults) == 0 {
 		return nil
 	}
 	return &Refusal{Code: InvalidPayload, Fields: append([]market.FieldError(nil), p.faults...)}
 }
 
-func (p *ping) addFault(field, code, expected string) {
+func (p *pingWorkspace) addFault(field, code, expected string) {
 	p.faults = append(p.faults, market.FieldError{Field: field, Code: code, Expected: expected})
 }
 
-// findMember returns the member of the body with this name, or nil if it is missing, null or
+// findBodyMember returns the member of the body with this name, or nil if it is missing, null or
 // empty.
-func (p *ping) findMember(name string) *market.JSONMember {
+func (p *pingWorkspace) findBodyMember(name string) *market.JSONMember {
 	for i := range p.req.Members {
 		if m := &p.req.Members[i]; string(m.Name) == name && !m.CountsAsMissing() {
 			return m
@@ -112,9 +112,9 @@ func (p *ping) findMember(name string) *market.JSONMember {
 // parsePrintableMember returns the text of a body member that names something, such as
 // auction_id. The text must be a printable string, and not blank. For an invalid or a missing
 // required member, it adds a fault and returns nil.
-func (p *ping) parsePrintableMember(name string, required bool) []byte {
+func (p *pingWorkspace) parsePrintableMember(name string, required bool) []byte {
 	const expected = "a string of 1 to 255 printable characters"
-	m := p.findMember(name)
+	m := p.findBodyMember(name)
 	switch {
 	case m != nil && m.Kind != market.JSONString:
 		p.addFault(name, errcode.FieldWrongType, expected)
@@ -134,9 +134,9 @@ func (p *ping) parsePrintableMember(name string, required bool) []byte {
 
 // parseExpiresAt reads expires_at, the time at which the seller stops waiting for the answer. It
 // never extends the auction beyond bidWindow.
-func (p *ping) parseExpiresAt() {
+func (p *pingWorkspace) parseExpiresAt() {
 	const expected = "a future time in RFC 3339 form, such as 2026-01-31T09:30:00Z"
-	m := p.findMember(memberExpires)
+	m := p.findBodyMember(memberExpires)
 	if m == nil {
 		return
 	}
@@ -157,10 +157,10 @@ func (p *ping) parseExpiresAt() {
 
 // checkUnmappedSignals checks the JSON types of the signals (such as vehicle_count) that the
 // campaign does not map, and adds faults. For mapped signals the mapping has checked the type.
-func (p *ping) checkUnmappedSignals(mapping *market.FieldMapping) {
+func (p *pingWorkspace) checkUnmappedSignals(mapping *market.FieldMapping) {
 	for i := range signals {
 		signal := &signals[i]
-		m := p.findMember(signal.name)
+		m := p.findBodyMember(signal.name)
 		if m == nil || hasCustomField(mapping, signal.name) {
 			continue
 		}
@@ -187,21 +187,21 @@ func hasCustomField(mapping *market.FieldMapping, name string) bool {
 	return false
 }
 
-// validateAvailabilityPing reads an availability ping, which names its campaign. It returns a
+// parseAvailabilityPing reads an availability ping, which names its campaign. It returns a
 // *Refusal with all faults at once, a Forbidden refusal if the supplier may not use the campaign,
 // or nil.
-func (p *ping) validateAvailabilityPing() error {
+func (p *pingWorkspace) parseAvailabilityPing() (refusal error) {
 	if p.req.BadKey {
 		p.addFault("Idempotency-Key", errcode.FieldInvalidFormat, "1 to 255 visible ASCII characters")
 	}
 	p.addHeaderFaults()
 	campaign := p.requireIDMember(memberCampaign)
 	supplier := p.requireIDMember(memberSupplier)
-	p.setCampaignByID(campaign)
-	mapping := p.campaignMapping()
+	p.setActiveCampaignByID(campaign)
+	mapping := p.mappingOfCampaignOrDefault()
 	p.lead.Reset(mapping.SlotCount())
 	p.faults = mapping.FillLeadFromPing(&p.lead, p.req.Members, 0, p.faults)
-	if err := p.refusalOfFaults(); err != nil {
+	if err := p.refusalIfAnyFault(); err != nil {
 		return err
 	}
 	if string(supplier) != string(p.req.Supplier.ID) || !p.live.Campaign.AcceptsSupplier(p.req.Supplier.ID) {
@@ -212,8 +212,8 @@ func (p *ping) validateAvailabilityPing() error {
 
 // requireIDMember returns the text of a required body member that is an id. If it is missing or
 // no string, requireIDMember adds a fault and returns nil.
-func (p *ping) requireIDMember(name string) []byte {
-	m := p.findMember(name)
+func (p *pingWorkspace) requireIDMember(name string) []byte {
+	m := p.findBodyMember(name)
 	switch {
 	case m != nil && m.Kind != market.JSONString:
 		p.addFault(name, errcode.FieldWrongType, "a string")
@@ -225,13 +225,13 @@ func (p *ping) requireIDMember(name string) []byte {
 	return nil
 }
 
-// setCampaignByID sets the ping's campaign from its id. It adds a fault if the campaign is
+// setActiveCampaignByID sets the ping's campaign from its id. It adds a fault if the campaign is
 // unknown, paused, or not of the method ping_post. An empty id already has its fault.
-func (p *ping) setCampaignByID(id []byte) {
+func (p *pingWorkspace) setActiveCampaignByID(id []byte) {
 	if len(id) == 0 {
 		return
 	}
-	p.live = p.plan.liveCampaign(market.CampaignID(id), p.test)
+	p.live = p.plan.findCampaign(market.CampaignID(id), p.test)
 	if p.live == nil {
 		p.addFault(memberCampaign, errcode.FieldUnknown, "the id of a campaign")
 		return

@@ -99,7 +99,7 @@ func TestPingRateOfABuyer(t *testing.T) {
 		for n := range 100 { // those that came a second ago, and those that come now, by turns
 			request := x.pingRequest(inquiry(n))
 			request.Received -= int64(n%2) * int64(time.Second)
-			if _, err := x.engine.Ping(request); err != nil {
+			if _, err := x.engine.PingForBestBid(request); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -6,10 +6,10 @@ import (
 	"pingpost/engine/market"
 )
 
-// pingBuyers holds the auction for the ping and records the best bid. If there is no campaign, a
+// runAuctionAndRecordResult holds the auction for the ping and records the best bid. If there is no campaign, a
 // filter rejects the lead, or too many exchanges forwarded the ping, it records that reason and
 // pings no buyer.
-func (p *ping) pingBuyers() error {
+func (p *pingWorkspace) runAuctionAndRecordResult() error {
 	a := &p.auction
 	p.record.Reason = p.reasonNotToPing()
 	if p.record.Reason != market.ReasonNone {
@@ -27,18 +27,18 @@ func (p *ping) pingBuyers() error {
 	if err := p.engine.collectBids(a, p.live, p.req.Supplier, nil, p.timings); err != nil {
 		return err
 	}
-	best, ok := a.BestFilterSet()
+	best, ok := a.FilterSetOfBestBid()
 	if !ok {
-		p.record.Reason = a.UnsoldReason()
+		p.record.Reason = a.FurthestUnsoldReason()
 		return nil
 	}
-	p.recordBestBid(best)
+	p.recordWinningBid(best)
 	return nil
 }
 
 // reasonNotToPing returns the reason for which no buyer is pinged, or ReasonNone if the auction
 // may begin.
-func (p *ping) reasonNotToPing() market.UnsoldReason {
+func (p *pingWorkspace) reasonNotToPing() market.UnsoldReason {
 	switch {
 	case p.live == nil:
 		return market.ReasonNoCampaign
@@ -53,43 +53,43 @@ func (p *ping) reasonNotToPing() market.UnsoldReason {
 	return market.ReasonNone
 }
 
-// recordBestBid records the bid of filterSet as the winner. For a seller's ping it also records a
+// recordWinningBid records the bid of filterSetIndex as the winner. For a seller's ping it also records a
 // new bid token and the passed filters, which are in the answer. An availability ping has no
 // token, because the supplier names the buyer in its ingest.
-func (p *ping) recordBestBid(filterSet int) {
-	p.candidates.Exclude(filterSet, market.OutcomeWon)
-	p.record.Until = p.auction.Bid(filterSet).ValidUntil
+func (p *pingWorkspace) recordWinningBid(filterSetIndex int) {
+	p.candidates.Exclude(filterSetIndex, market.OutcomeWon)
+	p.record.Until = p.auction.Bid(filterSetIndex).ValidUntil
 	if p.endpoint == endpointPing {
 		p.engine.opt.Entropy(p.record.Token[:])
-		p.record.FiltersPassed = p.live.Campaign.PassedConditionSet(filterSet)
+		p.record.FiltersPassed = p.live.Campaign.PassedConditionSet(filterSetIndex)
 	}
 }
 
 // completeAuctionRecord fills in the fields of the auction's event that do not concern the
 // winner: the request, all outcomes and bids, and the lead's fields.
-func (p *ping) completeAuctionRecord() {
+func (p *pingWorkspace) completeAuctionRecord() {
 	a, record := &p.auction, &p.record
 	record.Request, record.Supplier = p.req.Request, p.req.Supplier.Ref
 	record.Catalog = p.plan.catalog.Version
 	record.Began, record.Deadline = p.now, p.now
-	record.Keep = p.now + p.auctionNameLifetime()
+	record.Keep = p.now + p.auctionNameLifetimeNanos()
 	record.SellerAuction = string(p.sellerAuction)
 	record.Hops, record.Test = uint32(max(0, p.req.Hops)), p.test
 	if p.live != nil {
 		record.Campaign = p.live.Campaign.Ref
 	}
-	if a.IsHeld() {
+	if a.IsPrepared() {
 		record.Deadline = a.Deadline
-		record.Trail = appendAuctionOutcomes(record.Trail[:0], &p.candidates)
-		record.Bids = a.AppendBids(record.Bids[:0])
+		record.Trail = appendOutcomesWithLostBids(record.Trail[:0], &p.candidates)
+		record.Bids = a.AppendBidsWithOutcomes(record.Bids[:0])
 	}
 	p.recordMappedFields()
 }
 
-// auctionNameLifetime returns how long no other auction can use this auction's name, in
+// auctionNameLifetimeNanos returns how long no other auction can use this auction's name, in
 // nanoseconds. For a ping without a campaign that is only bidWindow: no auction was held, so
 // there is no bid to accept. Longer lifetimes would let such pings fill the memory.
-func (p *ping) auctionNameLifetime() int64 {
+func (p *pingWorkspace) auctionNameLifetimeNanos() int64 {
 	if p.live == nil {
 		return bidWindow
 	}
@@ -102,7 +102,7 @@ func (p *ping) auctionNameLifetime() int64 {
 // them. A ping without a campaign has no post, so its event has no fields.
 //
 // The fields contain no contact data, because validation refuses a ping that has any.
-func (p *ping) recordMappedFields() {
+func (p *pingWorkspace) recordMappedFields() {
 	if p.live == nil {
 		return
 	}

@@ -109,7 +109,7 @@ func TestCampaignOfAPing(t *testing.T) {
 	bubble(t, "a paused one does not count", func(t *testing.T) {
 		x := begin(t, r)
 		for i, paused := range []bool{true, false} {
-			must.Succeed(t, x.engine.By("").SetPaused(event.ObjectCampaign, "cars", paused))
+			must.Succeed(t, x.engine.AsOperator("").SetPaused(event.ObjectCampaign, "cars", paused))
 			want := map[bool]string{true: "no_campaign", false: "10"}[paused]
 			expectEqual(t, heard(x.ping(inquiry(i, "vertical", "auto"))), want)
 		}

@@ -46,9 +46,9 @@ type liveCampaign struct {
 // compileCatalog compiles a new configuration for requests. tables are the contents of the
 // suppression lists, by the list's number. limiters are the ping limiters of all buyers, which
 // outlive a configuration.
-func compileCatalog(catalog *market.Catalog, tables map[market.PermanentNumber]*fingerprint.FingerprintTable, limiters auction.PingLimiters, now int64) *compiledCatalog {
+func compileCatalog(catalog *market.Catalog, suppressionTables map[market.PermanentNumber]*fingerprint.FingerprintTable, limiters auction.PingLimitersByBuyer, nowNanos int64) *compiledCatalog {
 	p := &compiledCatalog{
-		catalog: catalog, tables: tables,
+		catalog: catalog, tables: suppressionTables,
 		campaigns:     make(map[market.CampaignID]*liveCampaign, len(catalog.Campaigns)),
 		businessLines: make(map[businessLine][]*liveCampaign),
 		webhooks:      make(map[market.PermanentNumber]*market.Endpoint),
@@ -60,12 +60,14 @@ func compileCatalog(catalog *market.Catalog, tables map[market.PermanentNumber]*
 	}
 	for _, id := range slices.Sorted(maps.Keys(catalog.Campaigns)) {
 		o := &liveCampaign{CampaignBidders: auction.CampaignBidders{CompiledFilterSets: selection.CompileFilterSets(catalog.Campaigns[id])}}
-		o.initTestCampaign()
+		o.initLazyTestCampaign()
 		p.campaigns[id] = o
 		if o.Campaign.Method != market.PingPost {
 			continue
 		}
-		o.compileForAuctions(func(buyer *market.Buyer) *auction.PingLimiter { return limiters.ForBuyer(buyer, now) })
+		o.compileForAuctions(func(buyer *market.Buyer) *auction.BuyerPingLimiter {
+			return limiters.UpdateOrAddForBuyer(buyer, nowNanos)
+		})
 		of := businessLine{o.Campaign.Vertical, o.Campaign.SubVertical}
 		p.businessLines[of] = append(p.businessLines[of], o)
 	}
@@ -74,7 +76,7 @@ func compileCatalog(catalog *market.Catalog, tables map[market.PermanentNumber]*
 
 // compileForAuctions prepares a ping_post campaign: it sets the ping limiter of each filter set's
 // buyer, and the filter sets whose buyer has a ping endpoint.
-func (o *liveCampaign) compileForAuctions(limiterOf func(*market.Buyer) *auction.PingLimiter) {
+func (o *liveCampaign) compileForAuctions(limiterOf func(*market.Buyer) *auction.BuyerPingLimiter) {
 	o.reachable = bitset.New(o.Len())
 	for i := range o.Campaign.FilterSets {
 		buyer := o.Campaign.FilterSets[i].Buyer
@@ -85,26 +87,26 @@ func (o *liveCampaign) compileForAuctions(limiterOf func(*market.Buyer) *auction
 	}
 }
 
-// liveCampaign returns the campaign with this id, or its test campaign if test is set. It returns
+// findCampaign returns the campaign with this id, or its test campaign if test is set. It returns
 // nil if the configuration does not have the campaign.
-func (p *compiledCatalog) liveCampaign(id market.CampaignID, test bool) *liveCampaign {
-	return p.campaigns[id].selfOrTestCampaign(test)
+func (p *compiledCatalog) findCampaign(id market.CampaignID, forTestLead bool) *liveCampaign {
+	return p.campaigns[id].selfOrTestCampaign(forTestLead)
 }
 
 // findAuctionCampaign returns the campaign for a supplier's ping with this line of business, or
 // nil. It skips paused campaigns and those that do not accept the supplier. If several campaigns
 // fit, which a configuration should avoid, it returns the first by id.
-func (e *Engine) findAuctionCampaign(p *compiledCatalog, supplier market.SupplierID, vertical, subVertical []byte, test bool) *liveCampaign {
+func (e *Engine) findAuctionCampaign(p *compiledCatalog, supplier market.SupplierID, vertical, subVertical []byte, forTestLead bool) *liveCampaign {
 	for _, o := range p.businessLines[businessLine{string(vertical), string(subVertical)}] {
 		if paused, _ := e.state.PauseStatus(event.ObjectCampaign, o.Campaign.Ref); !paused && o.Campaign.AcceptsSupplier(supplier) {
-			return o.selfOrTestCampaign(test)
+			return o.selfOrTestCampaign(forTestLead)
 		}
 	}
 	return nil
 }
 
-// Catalog returns the active catalog, or nil until the first Configure.
-func (e *Engine) Catalog() *market.Catalog {
+// ActiveCatalog returns the active catalog, or nil until the first Configure.
+func (e *Engine) ActiveCatalog() *market.Catalog {
 	if p := e.plan.Load(); p != nil {
 		return p.catalog
 	}
@@ -124,7 +126,7 @@ func (e *Engine) Catalog() *market.Catalog {
 // A filter set is excluded if its buyer has a production endpoint and no test endpoint. For a
 // buyer without any endpoint, test leads are only recorded, like other leads.
 //
-// The auction over a test lead has a name of another kind (see pastauction.NameKind). So no
+// The auction over a test lead has a name of another kind (see pastauction.AuctionIDKind). So no
 // production lead is sold at the bids of a test, and no test lead at production bids.
 //
 // The engine makes a test campaign at its first test lead, because most campaigns never have one.
@@ -145,7 +147,7 @@ func compileForTestLeads(production *market.Campaign) *liveCampaign {
 	}
 	o := &liveCampaign{CampaignBidders: auction.CampaignBidders{CompiledFilterSets: selection.CompileFilterSets(&campaign), Test: true}, excluded: excluded}
 	if campaign.Method == market.PingPost {
-		o.compileForAuctions(func(*market.Buyer) *auction.PingLimiter { return nil })
+		o.compileForAuctions(func(*market.Buyer) *auction.BuyerPingLimiter { return nil })
 	}
 	return o
 }
@@ -167,25 +169,25 @@ func lacksTestEndpoint(b *market.Buyer, method market.BuyerSelectionMethod) bool
 
 // selfOrTestCampaign returns the campaign itself, or its test campaign if test is set. A nil
 // campaign stays nil.
-func (o *liveCampaign) selfOrTestCampaign(test bool) *liveCampaign {
-	if o == nil || !test {
+func (o *liveCampaign) selfOrTestCampaign(forTestLead bool) *liveCampaign {
+	if o == nil || !forTestLead {
 		return o
 	}
 	return o.testCampaign()
 }
 
-// initTestCampaign sets o.testCampaign, a function that makes the test campaign at its first
+// initLazyTestCampaign sets o.testCampaign, a function that makes the test campaign at its first
 // call. Later calls return the test campaign made then.
-func (o *liveCampaign) initTestCampaign() {
+func (o *liveCampaign) initLazyTestCampaign() {
 	o.testCampaign = sync.OnceValue(func() *liveCampaign { return compileForTestLeads(o.Campaign) })
 }
 
 // ExcludeUnmatched excludes the filter sets whose states or filters do not accept the lead. In a
 // test campaign it also excludes those whose buyer has no test endpoint.
-func (o *liveCampaign) ExcludeUnmatched(lead *market.Lead, c *selection.Candidates) {
-	o.CompiledFilterSets.ExcludeByLead(lead, c)
+func (o *liveCampaign) ExcludeUnmatched(lead *market.Lead, candidates *selection.Candidates) {
+	o.CompiledFilterSets.ExcludeByStateAndFilters(lead, candidates)
 	if o.excluded != nil {
-		c.ExcludeAll(o.excluded, market.OutcomeFiltered)
+		candidates.ExcludeAll(o.excluded, market.OutcomeFiltered)
 	}
 }
 
@@ -200,14 +202,14 @@ func (o *liveCampaign) filterSetIndexOf(buyer market.PermanentNumber) int {
 	return -1
 }
 
-// reserveTurn returns the next turn in a rotation, by which filter sets get leads in proportion
+// reserveOrPeekTurn returns the next turn in a rotation, by which filter sets get leads in proportion
 // to their weights, and reserves it. set identifies the rotation, and member is the index in
 // weights of the filter set that gets the lead. For a test campaign it reads the turn without a
 // reservation.
-func (o *liveCampaign) reserveTurn(s *state.State, h *state.RequestReservations, set uint64, weights []int32) (turn event.RotationTurn, member uint32) {
+func (o *liveCampaign) reserveOrPeekTurn(s *state.State, reserved *state.RequestReservations, rotationID uint64, weights []int32) (turn event.RotationTurn, memberIndex uint32) {
 	if o.Test {
-		return event.RotationTurn{}, s.PeekRotationTurn(o.Campaign.Ref, set, weights)
+		return event.RotationTurn{}, s.PeekRotationTurn(o.Campaign.Ref, rotationID, weights)
 	}
-	turn = s.ReserveRotationTurn(h, o.Campaign.Ref, set, weights)
+	turn = s.ReserveRotationTurn(reserved, o.Campaign.Ref, rotationID, weights)
 	return turn, turn.Member
 }

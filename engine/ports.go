@@ -7,12 +7,12 @@ import (
 	"pingpost/engine/market"
 )
 
-// Waiter is told by the log when an entry that Append queued is durable. The log calls it on the
+// CommitWaiter is told by the log when an entry that Append queued is durable. The log calls it on the
 // committer's goroutine, in the order of the entries. It is an alias of an unnamed type, so that
 // the packages of the log and the engine need not import each other. The engine's waiters also
 // have a method Prepare. A log may call Prepare on the same goroutine for durable entries, before
 // it reports the first of them.
-type Waiter = interface {
+type CommitWaiter = interface {
 	// Committed reports that the entry is durable. seq is its position in the log, and at
 	// the time of its batch in Unix nanoseconds.
 	Committed(seq uint64, at int64)
@@ -29,17 +29,17 @@ var ErrBusy = errors.New("the log's queue is full")
 // change data until the waiter has the result. After an error of Append the entry was not queued,
 // and the waiter gets no result.
 type Log interface {
-	Append(data []byte, w Waiter) error
+	Append(data []byte, w CommitWaiter) error
 }
 
 // ErrGone is returned by History.At if the log's history no longer has the entry. The history
 // covers days, so auctions, claims and open requests of that time have long ended.
 var ErrGone = errors.New("the log's history no longer has this record")
 
-// History reads entries back from the log, for the few answers whose content is not in the state.
+// LogHistory reads entries back from the log, for the few answers whose content is not in the state.
 // At returns the bytes of the durable entry at position seq, which belong to the caller. The
 // error is ErrGone, or comes from the disk.
-type History interface {
+type LogHistory interface {
 	At(seq uint64) ([]byte, error)
 }
 
@@ -64,10 +64,10 @@ type Sealer interface {
 	EraseKeys(slots []uint64) error
 }
 
-// Buyers sends requests to buyers' endpoints. Post sends a lead once, and Ping asks for one bid.
+// BuyerSender sends requests to buyers' endpoints. Post sends a lead once, and Ping asks for one bid.
 // Post returns by the request's deadline. Ping may return a little later; the engine ignores that
 // result.
-type Buyers interface {
+type BuyerSender interface {
 	Post(req *market.PostRequest) market.PostResult
 	Ping(req *market.PingRequest) market.PingResult
 }

@@ -11,7 +11,7 @@ import (
 	"pingpost/engine/timing"
 )
 
-// PostRequest is a lead that a seller sends to accept the bid in the answer to its ping. The
+// SupplierPostRequest is a lead that a seller sends to accept the bid in the answer to its ping. The
 // engine reads the memory of its fields until Post returns.
 //
 // The caller splits the request's body. auction_id, bid_token and lead.lead_uuid have fields of
@@ -19,7 +19,7 @@ import (
 // list: first its own without address and tcpa, then those of address, then those of tcpa. If two
 // have the same name, the later one counts. Faults reports lead, lead.address or lead.tcpa if it
 // is not an object.
-type PostRequest struct {
+type SupplierPostRequest struct {
 	Supplier *market.Supplier  // the owner of the token
 	Auction  market.JSONMember // auction_id
 	Token    market.JSONMember // bid_token
@@ -36,8 +36,8 @@ type PostRequest struct {
 	Timings  *timing.Timings // accumulates the time that the call waits; nil: not measured
 }
 
-// SaleAnswer is the answer to a post whose lead was delivered to the buyer.
-type SaleAnswer struct {
+// PostSaleAnswer is the answer to a post whose lead was delivered to the buyer.
+type PostSaleAnswer struct {
 	SellerAuction string // the seller's own auction id
 	BuyerLead     string // the buyer's own id of the lead; it may be empty
 	Lead          market.LeadID
@@ -61,17 +61,17 @@ type SaleAnswer struct {
 //   - The sale's event names the auction. An event that reverses the sale makes the auction
 //     available again.
 type acceptedBid struct {
-	post      *PostRequest         // nil: an ingest
-	auction   *pastauction.Auction // nil: no auction has the name
-	bid       *event.Bid           // nil: the request names no bid of the auction
-	forgotten bool                 // the log's history no longer has the auction, and its window is over
-	soldLead  market.LeadID        // if forgotten: the lead that the auction sold, or zero
-	sellerID  []byte               // the seller's own id of the lead
-	pingLead  market.Lead          // the fields of the ping
+	post      *SupplierPostRequest         // nil: an ingest
+	auction   *pastauction.RecordedAuction // nil: no auction has the name
+	bid       *event.Bid                   // nil: the request names no bid of the auction
+	forgotten bool                         // the log's history no longer has the auction, and its window is over
+	soldLead  market.LeadID                // if forgotten: the lead that the auction sold, or zero
+	sellerID  []byte                       // the seller's own id of the lead
+	pingLead  market.Lead                  // the fields of the ping
 }
 
-// reset clears the accepted bid for the next request, but keeps the memory for the ping's fields.
-func (p *acceptedBid) reset() {
+// resetKeepingMemory clears the accepted bid for the next request, but keeps the memory for the ping's fields.
+func (p *acceptedBid) resetKeepingMemory() {
 	*p = acceptedBid{pingLead: p.pingLead}
 }
 
@@ -81,15 +81,15 @@ func (p *acceptedBid) reset() {
 //
 // After the refusals BuyerUnavailable and BuyerTimeout the delivery continues. If the seller
 // repeats the request with the same idempotency key, it gets the present result of the delivery.
-func (e *Engine) SellAtBid(req *PostRequest) (SaleAnswer, error) {
+func (e *Engine) SellAtBid(req *SupplierPostRequest) (PostSaleAnswer, error) {
 	if err := e.checkAdmission(); err != nil {
-		return SaleAnswer{}, err
+		return PostSaleAnswer{}, err
 	}
 	p := e.plan.Load()
 	if p == nil {
-		return SaleAnswer{}, ErrUnavailable
+		return PostSaleAnswer{}, ErrUnavailable
 	}
-	in, d := e.workspaces.Get().(*ingest), e.decisions.Get().(*Decision)
+	in, d := e.workspaces.Get().(*leadWorkspace), e.decisions.Get().(*Decision)
 	returned := false
 	defer func() {
 		if !returned {
@@ -111,65 +111,65 @@ func (e *Engine) SellAtBid(req *PostRequest) (SaleAnswer, error) {
 
 // runPost executes the steps of a post in their order: idempotency, auction, validation,
 // encryption key, reservation, sale.
-func (in *ingest) runPost() (SaleAnswer, error) {
+func (in *leadWorkspace) runPost() (PostSaleAnswer, error) {
 	if len(in.req.Key) > 0 {
 		first, err := in.claimIdempotencyKey(endpointPost)
 		if err != nil {
-			return SaleAnswer{}, err
+			return PostSaleAnswer{}, err
 		}
 		if !first.IsZero() {
 			return in.answerRepeatedPost(first)
 		}
 	}
-	if err := in.findAuctionOfPost(); err != nil {
-		return SaleAnswer{}, err
+	if err := in.findAuctionAndBidOfPost(); err != nil {
+		return PostSaleAnswer{}, err
 	}
-	if err := in.validatePost(); err != nil {
-		return SaleAnswer{}, err
+	if err := in.parsePostRequest(); err != nil {
+		return PostSaleAnswer{}, err
 	}
 	if in.accepted.bid == nil && !in.accepted.forgotten {
-		return SaleAnswer{}, &Refusal{Code: InvalidBidToken}
+		return PostSaleAnswer{}, &Refusal{Code: InvalidBidToken}
 	}
 	if err := in.reserveEncryptionKey(); err != nil {
-		return SaleAnswer{}, err
+		return PostSaleAnswer{}, err
 	}
-	code, reason, err := in.reserveAcceptedBid()
+	code, reason, err := in.claimAuctionAndReserveSale()
 	switch {
 	case errors.Is(err, errDeadline):
-		return SaleAnswer{}, ErrUnavailable // only reservations of others are in the way, and a refusal needs an event
+		return PostSaleAnswer{}, ErrUnavailable // only reservations of others are in the way, and a refusal needs an event
 	case err != nil:
-		return SaleAnswer{}, err
+		return PostSaleAnswer{}, err
 	case code != "":
-		return SaleAnswer{}, &Refusal{Code: code}
+		return PostSaleAnswer{}, &Refusal{Code: code}
 	case reason != market.ReasonNone:
-		in.answer, err = in.queueUnsold(reason)
+		in.answer, err = in.queueUnsoldDecision(reason)
 	default:
 		in.answer, err = in.sellAtAcceptedBid()
 	}
 	if err == nil {
 		began, queued := in.engine.opt.Clock.Now(), in.queued
-		err = in.waitUntilDurable()
+		err = in.waitAndReportDecision()
 		if queued {
 			in.timings.AddCommitTime(began, in.engine.opt.Clock.Now())
 		}
 	}
 	if err != nil {
-		return SaleAnswer{}, err
+		return PostSaleAnswer{}, err
 	}
-	return in.postAnswerOf(in.id, in.buyerSilent)
+	return in.newPostAnswer(in.id, in.buyerSilent)
 }
 
 // answerRepeatedPost returns the answer for lead first, which an earlier post with the same
 // idempotency key sold or tried to sell. While its delivery is in progress, answerRepeatedPost
 // waits, at most until the answer is due.
-func (in *ingest) answerRepeatedPost(first market.LeadID) (SaleAnswer, error) {
-	d := in.engine.deliveries.FindRunning(first)
+func (in *leadWorkspace) answerRepeatedPost(firstLead market.LeadID) (PostSaleAnswer, error) {
+	d := in.engine.deliveries.FindRunning(firstLead)
 	if d != nil {
 		if err := in.waitAndUpdateNow(d.Ended()); err != nil && !errors.Is(err, errDeadline) {
-			return SaleAnswer{}, err
+			return PostSaleAnswer{}, err
 		}
 	}
-	answer, err := in.postAnswerOf(first, d != nil && d.IsBuyerSilent())
+	answer, err := in.newPostAnswer(firstLead, d != nil && d.IsBuyerSilent())
 	var refusal *Refusal
 	if errors.As(err, &refusal) && !refusal.Request.IsZero() {
 		refusal.Replayed = true
@@ -178,33 +178,33 @@ func (in *ingest) answerRepeatedPost(first market.LeadID) (SaleAnswer, error) {
 	return answer, err
 }
 
-// postAnswerOf returns the answer to a post from the present state of its lead. It reads only
+// newPostAnswer returns the answer to a post from the present state of its lead. It reads only
 // applied events, so the first answer and its repeats are equal. For a delivery that is still
 // open, buyerSilent selects BuyerTimeout instead of BuyerUnavailable.
-func (in *ingest) postAnswerOf(id market.LeadID, buyerSilent bool) (SaleAnswer, error) {
+func (in *leadWorkspace) newPostAnswer(id market.LeadID, buyerSilent bool) (PostSaleAnswer, error) {
 	e := in.engine
 	lead, ok := e.state.Lead(id)
 	if !ok {
-		return SaleAnswer{}, ErrUnavailable
+		return PostSaleAnswer{}, ErrUnavailable
 	}
 	switch lead.Delivery {
 	case market.DeliveryNone:
 		if lead.Answer == state.AnswerUnmatched {
-			return SaleAnswer{}, &Refusal{Code: PostRejected, Reason: lead.Reason, Request: lead.Request}
+			return PostSaleAnswer{}, &Refusal{Code: PostRejected, Reason: lead.Reason, Request: lead.Request}
 		}
 	case market.DeliveryFailed, market.DeliveryReleased:
-		return SaleAnswer{}, &Refusal{Code: PostRejected, Reason: lead.Reason, Request: lead.Request}
+		return PostSaleAnswer{}, &Refusal{Code: PostRejected, Reason: lead.Reason, Request: lead.Request}
 	case market.DeliveryPending, market.DeliveryUnknown:
 		if buyerSilent {
-			return SaleAnswer{}, &Refusal{Code: BuyerTimeout}
+			return PostSaleAnswer{}, &Refusal{Code: BuyerTimeout}
 		}
-		return SaleAnswer{}, &Refusal{Code: BuyerUnavailable}
+		return PostSaleAnswer{}, &Refusal{Code: BuyerUnavailable}
 	}
 	buyerLead, err := in.loadBuyerLeadID(&lead)
 	if err != nil {
-		return SaleAnswer{}, err
+		return PostSaleAnswer{}, err
 	}
-	return SaleAnswer{
+	return PostSaleAnswer{
 		SellerAuction: string(in.accepted.post.Auction.Text), BuyerLead: buyerLead, Lead: lead.ID, Request: lead.Request,
 		Buyer: e.state.NameOf(event.ObjectBuyer, lead.Buyer), Payout: lead.Payout, Currency: lead.Currency,
 	}, nil
@@ -213,14 +213,14 @@ func (in *ingest) postAnswerOf(id market.LeadID, buyerSilent bool) (SaleAnswer, 
 // loadBuyerLeadID returns the id that the buyer gave to a lead. If this request delivered the
 // lead, the id is in.buyerLeadID. Otherwise it is read from the log, because the state does not
 // keep it. It is empty for a buyer without an endpoint.
-func (in *ingest) loadBuyerLeadID(lead *state.Lead) (string, error) {
+func (in *leadWorkspace) loadBuyerLeadID(lead *state.Lead) (string, error) {
 	if lead.Settled == 0 {
 		return "", nil // the buyer has no endpoint
 	}
 	if in.delivered {
 		return in.buyerLeadID, nil
 	}
-	record, err := in.engine.log.readRecord(lead.Settled, in.deadline())
+	record, err := in.engine.log.readRequiredRecord(lead.Settled, in.answerDueNanos())
 	if err != nil {
 		return "", err
 	}

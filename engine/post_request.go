@@ -30,9 +30,9 @@ var standardMapping = sync.OnceValue(func() *market.FieldMapping {
 	return mapping
 })
 
-// validatePost checks the request and maps its lead to the campaign's fields. It returns a
+// parsePostRequest checks the request and maps its lead to the campaign's fields. It returns a
 // *Refusal with all faults at once, or nil.
-func (in *leadRequest) validatePost() error {
+func (in *leadRequest) parsePostRequest() (refusal error) {
 	req := in.accepted.post
 	switch {
 	case req.BadKey:
@@ -46,17 +46,17 @@ func (in *leadRequest) validatePost() error {
 	in.requireStringMember("auction_id", &req.Auction, "the auction_id of your ping")
 	in.requireStringMember("bid_token", &req.Token, "the bid_token that your ping was answered with")
 	in.faults = append(in.faults, req.Faults...)
-	in.validateSellerLeadID(&req.LeadUUID)
-	in.mapPostFields(keepLastOfEachName(req.Lead))
+	in.setSellerLeadIDOrAddFault(&req.LeadUUID)
+	in.mapPostFieldsAndAddFaults(keepLastOfEachName(req.Lead))
 	if len(in.faults) > 0 {
 		return in.newRefusal(InvalidPayload)
 	}
 	return nil
 }
 
-// mapPostFields maps the members of a post's lead to the campaign's fields, and adds faults.
+// mapPostFieldsAndAddFaults maps the members of a post's lead to the campaign's fields, and adds faults.
 // Fields that the post leaves out come from the ping.
-func (in *leadRequest) mapPostFields(members []market.JSONMember) {
+func (in *leadRequest) mapPostFieldsAndAddFaults(members []market.JSONMember) {
 	mapping := standardMapping()
 	if in.live != nil {
 		mapping = in.live.Campaign.Mapping
@@ -73,24 +73,24 @@ func (in *leadRequest) mapPostFields(members []market.JSONMember) {
 		faults = in.lead.AppendConsentError(in.live.Campaign, faults, "lead.tcpa.consent_cert_url")
 	}
 	in.faults = append(in.faults, faults...)
-	in.requirePingLocation("lead.address.state", "lead.address.zip")
+	in.addFaultIfLocationDiffers("lead.address.state", "lead.address.zip")
 }
 
 // requireStringMember returns the text of a required member. If the member is missing or no
 // string, it returns nil and adds a fault, which names path and expected.
-func (in *leadRequest) requireStringMember(path string, m *market.JSONMember, expected string) (text []byte) {
+func (in *leadRequest) requireStringMember(faultPath string, m *market.JSONMember, expected string) (text []byte) {
 	switch {
 	case m.CountsAsMissing():
-		in.addFault(path, errcode.FieldMissingRequired, expected)
+		in.addFault(faultPath, errcode.FieldMissingRequired, expected)
 	case m.Kind == market.JSONString:
 		return m.Text
 	default:
-		in.addFault(path, errcode.FieldWrongType, expected)
+		in.addFault(faultPath, errcode.FieldWrongType, expected)
 	}
 	return nil
 }
 
-func (in *leadRequest) validateSellerLeadID(m *market.JSONMember) {
+func (in *leadRequest) setSellerLeadIDOrAddFault(m *market.JSONMember) {
 	const expected = "your own id of the lead, of at most 255 printable characters"
 	text := in.requireStringMember("lead.lead_uuid", m, expected)
 	switch {
@@ -152,16 +152,16 @@ func (in *leadRequest) fillPingLeadFromAuction(mapping *market.FieldMapping) {
 	for i := range in.accepted.auction.Fields {
 		field := &in.accepted.auction.Fields[i]
 		if slot, ok := slots[field.Name]; ok {
-			earlier.Values[slot] = leadValueOf(field, mapping.FieldTypeOf(slot))
+			earlier.Values[slot] = leadValueOrAbsent(field, mapping.FieldTypeOf(slot))
 		}
 	}
 }
 
-// leadValueOf returns the value of a field from the log, or the absent value if it does not have
+// leadValueOrAbsent returns the value of a field from the log, or the absent value if it does not have
 // the field type `as`.
-func leadValueOf(field *event.LeadField, as market.FieldType) market.FieldValue {
+func leadValueOrAbsent(field *event.LeadField, wantedType market.FieldType) market.FieldValue {
 	form := market.KindString
-	switch as {
+	switch wantedType {
 	case market.TypeInteger:
 		form = market.KindInteger
 	case market.TypeNumber:
@@ -182,43 +182,43 @@ func leadValueOf(field *event.LeadField, as market.FieldType) market.FieldValue 
 	return value
 }
 
-// requirePingLocation adds a fault if the lead's state or ZIP code contradicts the ping's. The
+// addFaultIfLocationDiffers adds a fault if the lead's state or ZIP code contradicts the ping's. The
 // buyer made its bid for that location.
-func (in *leadRequest) requirePingLocation(statePath, zipPath string) {
+func (in *leadRequest) addFaultIfLocationDiffers(statePath, zipPath string) {
 	then, now := in.accepted.pingLead.Values, in.lead.Values
-	if valuesDiffer(then[market.SlotState], now[market.SlotState], nil) {
+	if presentValuesDiffer(then[market.SlotState], now[market.SlotState], nil) {
 		in.addFault(statePath, errcode.FieldPingMismatch, "the state of the ping")
 	}
-	if valuesDiffer(then[market.SlotZip], now[market.SlotZip], format.ZIPPrefix3) {
+	if presentValuesDiffer(then[market.SlotZip], now[market.SlotZip], format.ZIPPrefix3) {
 		in.addFault(zipPath, errcode.FieldPingMismatch, "a ZIP code that begins as the ping's zip3")
 	}
 }
 
-// valuesDiffer reports whether both values are present and differ. If part is given, it compares
+// presentValuesDiffer reports whether both values are present and differ. If part is given, it compares
 // only part of each text, for example the ZIP code's first three digits.
-func valuesDiffer(first, second market.FieldValue, part func([]byte) []byte) bool {
+func presentValuesDiffer(first, second market.FieldValue, comparedPart func([]byte) []byte) bool {
 	if first.Kind == market.KindAbsent || second.Kind == market.KindAbsent {
 		return false
 	}
-	if part != nil {
-		return !bytes.Equal(part(first.Text), part(second.Text))
+	if comparedPart != nil {
+		return !bytes.Equal(comparedPart(first.Text), comparedPart(second.Text))
 	}
 	return !bytes.Equal(first.Text, second.Text)
 }
 
-// findAuctionOfPost finds the auction that a post names by the seller's auction id, and its
+// findAuctionAndBidOfPost finds the auction that a post names by the seller's auction id, and its
 // campaign. It sets the accepted bid if the post's token is the one of that auction's winner.
 // Without a match it returns nil, and validation or runPost rejects the post.
-func (in *leadRequest) findAuctionOfPost() error {
+func (in *leadRequest) findAuctionAndBidOfPost() error {
 	e, p := in.engine, &in.accepted
 	if p.post.Auction.Kind != market.JSONString {
 		return nil
 	}
-	row, ok := e.state.FindAuction(e.auctionName(pastauction.BySellerID.ForTest(in.test), in.req.Supplier, p.post.Auction.Text), in.now)
+	row, ok := e.state.FindAuction(e.hashAuctionName(pastauction.BySellerID.ForTest(in.test), in.req.Supplier, p.post.Auction.Text), in.now)
 	if !ok {
 		return nil
 	}
-	if err := in.readAuctionOfAcceptedBid(&row); err != nil || p.forgotten {
+	if err := in.readAuctionAndAdvanceTime(&row); err != nil || p.forgotten {
 		return err
 	}
 	in.live = in.liveCampaignOfAuction()
@@ -229,12 +229,12 @@ func (in *leadRequest) findAuctionOfPost() error {
 	return nil
 }
 
-// readAuctionOfAcceptedBid reads the auction of the accepted bid from the cache or the log. A bid
+// readAuctionAndAdvanceTime reads the auction of the accepted bid from the cache or the log. A bid
 // can expire during the read, so the function moves in.now to the present. If the log's history
 // no longer has the auction, it sets forgotten and returns nil.
-func (in *leadRequest) readAuctionOfAcceptedBid(row *state.AuctionRow) (err error) {
+func (in *leadRequest) readAuctionAndAdvanceTime(row *state.AuctionRow) (err error) {
 	p := &in.accepted
-	p.auction, err = in.engine.readRecordedAuction(row, in.deadline())
+	p.auction, err = in.engine.readAuctionFromCacheOrLog(row, in.answerDueNanos())
 	if errors.Is(err, ErrGone) {
 		p.forgotten, p.soldLead, err = true, row.Lead, nil
 	}
@@ -246,5 +246,5 @@ func (in *leadRequest) readAuctionOfAcceptedBid(row *state.AuctionRow) (err erro
 // configuration. It returns nil if the campaign was removed.
 func (in *leadRequest) liveCampaignOfAuction() *liveCampaign {
 	id := in.engine.state.NameOf(event.ObjectCampaign, in.accepted.auction.Campaign)
-	return in.plan.liveCampaign(market.CampaignID(id), in.test)
+	return in.plan.findCampaign(market.CampaignID(id), in.test)
 }

@@ -33,7 +33,7 @@ func stages() []stage {
 		{reason: "caps_full", rig: func(b *buyer, _ *seat) { b.caps = []string{"day 0"} }},
 		{reason: "insufficient_funds", rig: func(b *buyer, _ *seat) { b.funds = "9" }},
 		{reason: "no_bid", before: func(x *exchange, buyer string) {
-			must.Succeed(x.t, x.engine.By("").SetPaused(event.ObjectBuyer, buyer, true))
+			must.Succeed(x.t, x.engine.AsOperator("").SetPaused(event.ObjectBuyer, buyer, true))
 		}},
 		{reason: "below_floor", rig: func(_ *buyer, s *seat) { s.price = "7" }},
 		{reason: "post_rejected", rig: func(b *buyer, _ *seat) { b.posts = true }, before: func(x *exchange, buyer string) {

@@ -11,10 +11,10 @@ import (
 	"pingpost/engine/state"
 )
 
-// recordLeadFields writes the lead's values into the event. Personal values go into the event's
+// recordPlainAndContactFields writes the lead's values into the event. Personal values go into the event's
 // contact part, which is encrypted and can be erased. A text that contains a personal value goes
 // there too.
-func (in *leadSale) recordLeadFields() {
+func (in *leadSale) recordPlainAndContactFields() {
 	mapping := in.live.Campaign.Mapping
 	in.contact.Fields = in.contact.Fields[:0]
 	in.person.Reset()
@@ -31,7 +31,7 @@ func (in *leadSale) recordLeadFields() {
 		value, name := &in.lead.Values[slot], mapping.LogName(market.FieldSlot(slot))
 		switch {
 		case value.Kind == market.KindAbsent || mapping.IsPersonalData(market.FieldSlot(slot)):
-		case value.Kind == market.KindString && in.person.FoundIn(value.Text):
+		case value.Kind == market.KindString && in.person.ContactFoundIn(value.Text):
 			in.contact.Fields = append(in.contact.Fields, event.LeadField{Name: name, Kind: value.Kind, Text: value.Text})
 		default:
 			in.record.Fields = append(in.record.Fields, event.LeadField{Name: name, Kind: value.Kind, Text: value.Text})
@@ -44,27 +44,27 @@ func (in *leadSale) recordContactField(name string, value *market.FieldValue) {
 	in.person.Add(name, value.Text)
 }
 
-// recordCandidateOutcomes writes the outcome of each filter set into the lead's event, and also
+// recordOutcomesAndBids writes the outcome of each filter set into the lead's event, and also
 // the bids if an auction was held.
-func (in *leadSale) recordCandidateOutcomes() {
+func (in *leadSale) recordOutcomesAndBids() {
 	in.record.Trail = in.appendCandidateOutcomes(in.record.Trail[:0])
-	if a := &in.auction; a.IsHeld() {
+	if a := &in.auction; a.IsPrepared() {
 		held := &in.record.Auction
 		held.ID, held.Began, held.Deadline = a.ID, a.Began, a.Deadline
-		held.Bids = a.AppendBids(held.Bids[:0])
+		held.Bids = a.AppendBidsWithOutcomes(held.Bids[:0])
 	}
 }
 
 // appendCandidateOutcomes appends the lead's present outcomes to trail, each with its filter
 // sets. After an auction, filter sets with a valid bid that was not used get OutcomeLost.
 func (in *leadSale) appendCandidateOutcomes(trail []event.FilterSetsWithOutcome) []event.FilterSetsWithOutcome {
-	if in.auction.IsHeld() {
-		return appendAuctionOutcomes(trail, &in.candidates)
+	if in.auction.IsPrepared() {
+		return appendOutcomesWithLostBids(trail, &in.candidates)
 	}
-	return appendOutcomes(trail, &in.candidates)
+	return appendOutcomesInUse(trail, &in.candidates)
 }
 
-func appendOutcomes(trail []event.FilterSetsWithOutcome, candidates *selection.Candidates) []event.FilterSetsWithOutcome {
+func appendOutcomesInUse(trail []event.FilterSetsWithOutcome, candidates *selection.Candidates) []event.FilterSetsWithOutcome {
 	candidates.EachOutcomeInUse(func(outcome market.BuyerOutcome, filterSets bitset.Set) {
 		trail = append(trail, event.FilterSetsWithOutcome{Outcome: outcome, FilterSets: filterSets})
 	})
@@ -78,19 +78,19 @@ func (in *leadSale) reserveEncryptionKey() (err error) {
 	return err
 }
 
-// sealContact encrypts the lead's contact part into the event. body is the body of the post to
+// encryptContactIntoEvent encrypts the lead's contact part into the event. body is the body of the post to
 // the buyer, or nil without a post; a restart needs it to continue the delivery.
-func (in *leadSale) sealContact(body []byte) {
-	in.contact.Body = body
+func (in *leadSale) encryptContactIntoEvent(postBodyOrNil []byte) {
+	in.contact.Body = postBodyOrNil
 	in.plain = in.contact.AppendEncoded(in.plain[:0])
 	in.record.Slot = in.keySlot
 	in.record.Sealed = in.engine.opt.Sealer.Seal(in.record.Sealed[:0], in.keySlot, &in.key, in.id, in.plain)
 }
 
-// appendSealedBody encrypts the body of a post to a later buyer, and appends it to dst. The
+// appendEncryptedPostBody encrypts the body of a post to a later buyer, and appends it to dst. The
 // result has no contact fields, because the first event of the lead has them.
-func (in *leadSale) appendSealedBody(dst, body []byte) []byte {
-	next := event.LeadPersonalData{Body: body}
+func (in *leadSale) appendEncryptedPostBody(dst, postBody []byte) []byte {
+	next := event.LeadPersonalData{Body: postBody}
 	in.plain = next.AppendEncoded(in.plain[:0])
 	return in.engine.opt.Sealer.Seal(dst, in.keySlot, &in.key, in.id, in.plain)
 }
@@ -98,13 +98,13 @@ func (in *leadSale) appendSealedBody(dst, body []byte) []byte {
 // decryptContactPart decrypts a lead's contact part with the key in the slot. Slot 0 means that
 // the part is plaintext, from log versions before encryption. The error is ErrErased, or comes
 // from reading the keys or decoding.
-func (e *Engine) decryptContactPart(slot uint64, lead market.LeadID, sealed []byte) (contact event.LeadPersonalData, err error) {
-	if slot != 0 {
-		if sealed, err = e.opt.Sealer.Open(nil, slot, lead, sealed); err != nil {
+func (e *Engine) decryptContactPart(keySlot uint64, lead market.LeadID, encrypted []byte) (contact event.LeadPersonalData, err error) {
+	if keySlot != 0 {
+		if encrypted, err = e.opt.Sealer.Open(nil, keySlot, lead, encrypted); err != nil {
 			return contact, err
 		}
 	}
-	if err := contact.Decode(sealed); err != nil {
+	if err := contact.Decode(encrypted); err != nil {
 		return contact, fmt.Errorf("log record of lead %s: cannot decode the contact part: %w", lead, err)
 	}
 	return contact, nil
@@ -119,7 +119,7 @@ func (e *Engine) DecryptContact(decided *event.LeadDecided) (event.LeadPersonalD
 // decryptOpenPostContact decrypts the contact part of an open post, for its next attempt. ok is
 // false if the part is erased or unreadable. Then no attempt is possible, and an operator
 // decides, as for a delivery without attempts left.
-func (e *Engine) decryptOpenPostContact(post *state.UnfinishedPost) (contact event.LeadPersonalData, ok bool) {
+func (e *Engine) decryptOpenPostContact(post *state.UnfinishedPost) (contact event.LeadPersonalData, readable bool) {
 	if post.IsPersonalDataErased() {
 		return contact, false
 	}
@@ -130,9 +130,9 @@ func (e *Engine) decryptOpenPostContact(post *state.UnfinishedPost) (contact eve
 	return contact, err == nil
 }
 
-// readContactFields reads a lead's contact fields from its first event in the log. It returns nil
+// readContactFieldsOrNil reads a lead's contact fields from its first event in the log. It returns nil
 // if the history no longer has the event, or the fields are erased or unreadable.
-func (e *Engine) readContactFields(id market.LeadID) []event.LeadField {
+func (e *Engine) readContactFieldsOrNil(id market.LeadID) []event.LeadField {
 	lead, ok := e.state.Lead(id)
 	if !ok {
 		return nil

@@ -39,18 +39,18 @@ type leadRequest struct {
 	hashInput  []byte                             // memory for hashIdempotencyKey
 }
 
-// validateIngest finds the campaign of an ingest and maps the body to its fields. It returns a
+// parseIngestRequest finds the campaign of an ingest and maps the body to its fields. It returns a
 // *Refusal with all faults at once, a Forbidden refusal if the supplier may not use the campaign,
 // or nil.
-func (in *leadRequest) validateIngest() error {
+func (in *leadRequest) parseIngestRequest() error {
 	var campaign, supplier []byte
 	for i := range in.req.Members {
 		member := &in.req.Members[i]
 		switch string(member.Name) {
 		case memberCampaign:
-			campaign = in.stringMemberText(member)
+			campaign = in.textOrAddTypeFault(member)
 		case memberSupplier:
-			supplier = in.stringMemberText(member)
+			supplier = in.textOrAddTypeFault(member)
 		}
 	}
 	if in.req.BadKey {
@@ -62,12 +62,12 @@ func (in *leadRequest) validateIngest() error {
 	in.faults = append(in.faults, in.req.Faults...)
 	in.addFaultIfEmpty(memberCampaign, campaign)
 	in.addFaultIfEmpty(memberSupplier, supplier)
-	in.setCampaignByID(campaign)
-	if err := in.findNamedBid(); err != nil {
+	in.setActiveCampaignByID(campaign)
+	if err := in.findNamedBidOrAddFault(); err != nil {
 		return err
 	}
 	if in.live != nil {
-		in.mapLeadFields()
+		in.mapIngestFieldsAndAddFaults()
 	}
 	if len(in.faults) > 0 {
 		return in.newRefusal(InvalidPayload)
@@ -78,9 +78,9 @@ func (in *leadRequest) validateIngest() error {
 	return nil
 }
 
-// stringMemberText returns the text of a body member, or nil if it is missing. If the member is
-// no string, stringMemberText returns nil and adds a fault.
-func (in *leadRequest) stringMemberText(member *market.JSONMember) []byte {
+// textOrAddTypeFault returns the text of a body member, or nil if it is missing. If the member is
+// no string, textOrAddTypeFault returns nil and adds a fault.
+func (in *leadRequest) textOrAddTypeFault(member *market.JSONMember) []byte {
 	switch {
 	case member.CountsAsMissing():
 	case member.Kind == market.JSONString:
@@ -105,13 +105,13 @@ func (in *leadRequest) addFaultIfEmpty(member string, value []byte) {
 	in.addFault(member, errcode.FieldMissingRequired, "a string")
 }
 
-// setCampaignByID sets the lead's campaign from its id, and adds a fault if the campaign is
+// setActiveCampaignByID sets the lead's campaign from its id, and adds a fault if the campaign is
 // unknown or paused. An empty id already has its fault.
-func (in *leadRequest) setCampaignByID(id []byte) {
+func (in *leadRequest) setActiveCampaignByID(id []byte) {
 	if len(id) == 0 {
 		return
 	}
-	in.live = in.plan.liveCampaign(market.CampaignID(id), in.test)
+	in.live = in.plan.findCampaign(market.CampaignID(id), in.test)
 	switch {
 	case in.live == nil:
 		in.addFault(memberCampaign, errcode.FieldUnknown, "the id of a campaign")
@@ -137,11 +137,11 @@ func (in *leadRequest) newRefusal(code RefusalCode) error {
 	return refusal
 }
 
-// findNamedBid finds the bid that an ingest accepts, if it names a ping (flo_ping_id) and a buyer
+// findNamedBidOrAddFault finds the bid that an ingest accepts, if it names a ping (flo_ping_id) and a buyer
 // (flo_buyer_id). It is the buyer's bid in the auction of that ping. The ping must belong to this
-// supplier and this campaign. Otherwise findNamedBid adds a fault for the wrong member.
-func (in *leadRequest) findNamedBid() error {
-	ping, buyer := in.findMember(memberPing), in.findMember(memberBuyer)
+// supplier and this campaign. Otherwise findNamedBidOrAddFault adds a fault for the wrong member.
+func (in *leadRequest) findNamedBidOrAddFault() error {
+	ping, buyer := in.findBodyMember(memberPing), in.findBodyMember(memberBuyer)
 	switch {
 	case ping == nil && buyer == nil:
 		return nil
@@ -150,24 +150,24 @@ func (in *leadRequest) findNamedBid() error {
 	case buyer == nil:
 		in.addNamedBidFault(memberBuyer)
 	case in.live != nil:
-		return in.findBidOfBuyer(ping, buyer)
+		return in.findPingBidOrAddFault(ping, buyer)
 	}
 	return nil
 }
 
-func (in *leadRequest) findBidOfBuyer(ping, buyer *market.JSONMember) error {
+func (in *leadRequest) findPingBidOrAddFault(pingMember, buyerMember *market.JSONMember) error {
 	e, p := in.engine, &in.accepted
-	id, ok := market.ParsePingID(stringValueOf(ping))
+	id, ok := market.ParsePingID(stringValueOf(pingMember))
 	if !ok {
 		in.addNamedBidFault(memberPing)
 		return nil
 	}
-	row, ok := e.state.FindAuction(e.auctionName(pastauction.ByPingID.ForTest(in.test), in.req.Supplier, id[:]), in.now)
+	row, ok := e.state.FindAuction(e.hashAuctionName(pastauction.ByPingID.ForTest(in.test), in.req.Supplier, id[:]), in.now)
 	if !ok {
 		in.addNamedBidFault(memberPing)
 		return nil
 	}
-	if err := in.readAuctionOfAcceptedBid(&row); err != nil || p.forgotten {
+	if err := in.readAuctionAndAdvanceTime(&row); err != nil || p.forgotten {
 		return err
 	}
 	if p.auction.Campaign != in.live.Campaign.Ref {
@@ -175,7 +175,7 @@ func (in *leadRequest) findBidOfBuyer(ping, buyer *market.JSONMember) error {
 		in.addNamedBidFault(memberPing)
 		return nil
 	}
-	if p.bid = p.auction.BidOf(e.state.RefOf(event.ObjectBuyer, stringValueOf(buyer))); p.bid == nil {
+	if p.bid = p.auction.ValidBidOfBuyer(e.state.RefOf(event.ObjectBuyer, stringValueOf(buyerMember))); p.bid == nil {
 		in.addNamedBidFault(memberBuyer)
 	}
 	return nil
@@ -185,9 +185,9 @@ func (in *leadRequest) addNamedBidFault(member string) {
 	in.addFault(member, errcode.FieldUnknown, "a ping of yours and a buyer that it offered, given together")
 }
 
-// findMember returns the member of the body with this name, or nil if it is missing, null or
+// findBodyMember returns the member of the body with this name, or nil if it is missing, null or
 // empty.
-func (in *leadRequest) findMember(name string) *market.JSONMember {
+func (in *leadRequest) findBodyMember(name string) *market.JSONMember {
 	for i := range in.req.Members {
 		if m := &in.req.Members[i]; string(m.Name) == name && !m.CountsAsMissing() {
 			return m
@@ -204,9 +204,9 @@ func stringValueOf(m *market.JSONMember) string {
 	return string(m.Text)
 }
 
-// mapLeadFields maps the members of the body to the campaign's fields, and adds faults. If the
+// mapIngestFieldsAndAddFaults maps the members of the body to the campaign's fields, and adds faults. If the
 // lead accepts a bid, fields that the body leaves out come from the bid's ping.
-func (in *leadRequest) mapLeadFields() {
+func (in *leadRequest) mapIngestFieldsAndAddFaults() {
 	mapping := in.live.Campaign.Mapping
 	in.lead.Reset(mapping.SlotCount())
 	if in.accepted.auction == nil {
@@ -214,7 +214,7 @@ func (in *leadRequest) mapLeadFields() {
 	} else {
 		in.fillPingLeadFromAuction(mapping)
 		in.faults = mapping.FillLeadFromPost(&in.lead, in.req.Members, &in.accepted.pingLead, in.faults)
-		in.requirePingLocation(mapping.ArrivalName(market.SlotState), mapping.ArrivalName(market.SlotZip))
+		in.addFaultIfLocationDiffers(mapping.ArrivalName(market.SlotState), mapping.ArrivalName(market.SlotZip))
 	}
 	in.faults = in.lead.AppendConsentError(in.live.Campaign, in.faults, "consent_cert_url")
 }

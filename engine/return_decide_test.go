@@ -54,7 +54,7 @@ func TestOperatorDecidesReturns(t *testing.T) {
 			for i, step := range strings.Fields(test.steps) {
 				switch step {
 				case "approve", "refuse":
-					heard = append(heard, decided(x.engine.By("").DecideReturn(a.Lead, step == "approve", "as they say")))
+					heard = append(heard, decided(x.engine.AsOperator("").DecideReturn(a.Lead, step == "approve", "as they say")))
 				case "crash":
 					x.crash()
 				default:
@@ -102,7 +102,7 @@ func TestApprovalKeepsToTheReport(t *testing.T) {
 		if _, known := x.state.Lead(a.Lead); known {
 			t.Fatal("the lead is in memory still")
 		}
-		expectEqual(t, decided(x.engine.By("").DecideReturn(a.Lead, true, "fair")), "ok")
+		expectEqual(t, decided(x.engine.AsOperator("").DecideReturn(a.Lead, true, "fair")), "ok")
 		fact := x.lastFact().(*event.LeadStatusesChanged)
 		want := asked
 		want.Result, want.WasPending, want.Webhook = event.ChangeDone, true, market.WebhookReturned
@@ -124,9 +124,9 @@ func TestRefusalLeavesTheShare(t *testing.T) {
 		for _, step := range []struct{ got, want string }{
 			{x.reported(saying(a, "returned")), "ACCEPTED waiting"},
 			{x.reported(saying(b, "returned")), "no: share"},
-			{decided(x.engine.By("").DecideReturn(a.Lead, false, "")), "ok"},
+			{decided(x.engine.AsOperator("").DecideReturn(a.Lead, false, "")), "ok"},
 			{x.reported(saying(b, "returned")), "ACCEPTED waiting"},
-			{decided(x.engine.By("").DecideReturn(b.Lead, true, "")), "ok"},
+			{decided(x.engine.AsOperator("").DecideReturn(b.Lead, true, "")), "ok"},
 			{x.balance("blue"), "90"},
 		} {
 			expectEqual(t, step.got, step.want)
@@ -144,7 +144,7 @@ func TestTwoOperators(t *testing.T) {
 		heard := make(chan string, 4)
 		var all sync.WaitGroup
 		for i := range cap(heard) {
-			all.Go(func() { heard <- decided(x.engine.By("").DecideReturn(a.Lead, i%2 == 0, "")) })
+			all.Go(func() { heard <- decided(x.engine.AsOperator("").DecideReturn(a.Lead, i%2 == 0, "")) })
 		}
 		all.Wait()
 		close(heard)
@@ -155,7 +155,7 @@ func TestTwoOperators(t *testing.T) {
 		if counts["ok"] != 1 || counts["conflict"] != 3 {
 			t.Errorf("%v", counts)
 		}
-		expectEqual(t, decided(x.engine.By("").DecideReturn(market.LeadID{9}, true, "")), "not found", "a lead that nobody knows")
+		expectEqual(t, decided(x.engine.AsOperator("").DecideReturn(market.LeadID{9}, true, "")), "not found", "a lead that nobody knows")
 	})
 }
 
@@ -163,7 +163,7 @@ func TestTwoOperators(t *testing.T) {
 func TestWaitingReturns(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		x := begin(t, bought(byHand(nil)))
-		var leads []engine.Answer
+		var leads []engine.IngestAnswer
 		for n := range 5 {
 			leads = append(leads, x.sold(n))
 			time.Sleep(time.Second)
@@ -172,9 +172,9 @@ func TestWaitingReturns(t *testing.T) {
 		for _, i := range []int{3, 0, 4, 1} {
 			x.reported(saying(leads[i], "returned").because(fmt.Sprint("reason ", i)))
 		}
-		must.Succeed(t, x.engine.By("").DecideReturn(leads[4].Lead, false, ""))
+		must.Succeed(t, x.engine.AsOperator("").DecideReturn(leads[4].Lead, false, ""))
 		list := func(after market.LeadID, most int) string {
-			page, total, err := x.engine.PendingReturns(after, most)
+			page, total, err := x.engine.ListPendingReturns(after, most)
 			text := fmt.Sprint(total, " ", err, ":")
 			for _, w := range page {
 				if w.Buyer != "blue" || w.Supplier != "acme" || w.Campaign != "auto" || w.Credit.String() != "10" || w.Reverse.String() != "8" || w.Currency.String() != "USD" || w.Requested != began.Add(5*time.Second).UnixNano() {
@@ -203,7 +203,7 @@ func TestWaitingReturnOfATest(t *testing.T) {
 		x := begin(t, bought(byHand(nil)))
 		a := must.Value(x.send(person(1).asTest()))(t)
 		x.reported(saying(a, "returned"))
-		page, total, err := x.engine.PendingReturns(market.LeadID{}, 10)
+		page, total, err := x.engine.ListPendingReturns(market.LeadID{}, 10)
 		if err != nil || total != 1 || len(page) != 1 {
 			t.Fatalf("%+v %d %v", page, total, err)
 		}
@@ -211,7 +211,7 @@ func TestWaitingReturnOfATest(t *testing.T) {
 			t.Errorf("%+v", w)
 		}
 		before := x.balance("blue")
-		expectEqual(t, decided(x.engine.By("").DecideReturn(a.Lead, true, ""))+" "+x.balance("blue"), "ok "+before)
+		expectEqual(t, decided(x.engine.AsOperator("").DecideReturn(a.Lead, true, ""))+" "+x.balance("blue"), "ok "+before)
 	})
 }
 
@@ -222,10 +222,10 @@ func TestDecidedPastHistory(t *testing.T) {
 		x := begin(t, bought(byHand(nil)), historyThatFails(&engine.ErrGone))
 		a := x.sold(1)
 		x.reported(saying(a, "returned"))
-		page, total, err := x.engine.PendingReturns(market.LeadID{}, 10)
+		page, total, err := x.engine.ListPendingReturns(market.LeadID{}, 10)
 		if err != nil || total != 1 || len(page) != 1 || page[0].Credit.String() != "10" || page[0].Reason != "" {
 			t.Errorf("%+v %d %v", page, total, err)
 		}
-		expectEqual(t, decided(x.engine.By("").DecideReturn(a.Lead, true, ""))+" "+x.balance("blue"), "ok 100")
+		expectEqual(t, decided(x.engine.AsOperator("").DecideReturn(a.Lead, true, ""))+" "+x.balance("blue"), "ok 100")
 	})
 }

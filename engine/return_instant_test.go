@@ -35,7 +35,7 @@ func TestReturnsInTheInstantOfAnOperatorsWord(t *testing.T) {
 				how := words[(round+i)%3]
 				all.Go(func() {
 					time.Sleep(time.Duration(round/6*i) * ms)
-					if err := x.engine.By("").ResolveUnconfirmedDelivery(lost.Lead, how); err != nil && !errors.Is(err, engine.ErrConflict) && !errors.Is(err, engine.ErrNotFound) {
+					if err := x.engine.AsOperator("").ResolveUnconfirmedDelivery(lost.Lead, how); err != nil && !errors.Is(err, engine.ErrConflict) && !errors.Is(err, engine.ErrNotFound) {
 						t.Error(err)
 					}
 				})
@@ -45,12 +45,12 @@ func TestReturnsInTheInstantOfAnOperatorsWord(t *testing.T) {
 				})
 				all.Go(func() {
 					time.Sleep(time.Duration(round*i%7) * ms)
-					_ = x.engine.By("").DecideReturn(lost.Lead, true, "")
+					_ = x.engine.AsOperator("").DecideReturn(lost.Lead, true, "")
 				})
 			}
 			all.Wait()
 			time.Sleep(10 * time.Minute)
-			_ = x.engine.By("").DecideReturn(lost.Lead, true, "")
+			_ = x.engine.AsOperator("").DecideReturn(lost.Lead, true, "")
 			seen := map[string]bool{}
 			var order []string
 			for _, owed := range x.owed() {

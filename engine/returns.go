@@ -11,60 +11,60 @@ import (
 	"pingpost/engine/state"
 )
 
-// salesMonth identifies one calendar month of sales to a buyer in a campaign. A return rule may
+// buyerSalesMonth identifies one calendar month of sales to a buyer in a campaign. A return rule may
 // limit the share of these leads that the buyer returns.
-type salesMonth struct {
+type buyerSalesMonth struct {
 	campaign, buyer market.PermanentNumber
 	began           int64 // Unix nanoseconds
 }
 
-func salesMonthOf(lead *state.Lead) salesMonth {
-	return salesMonth{lead.Campaign, lead.Buyer, market.StartOfUTCMonth(lead.Decided)}
+func salesMonthOf(lead *state.Lead) buyerSalesMonth {
+	return buyerSalesMonth{lead.Campaign, lead.Buyer, market.StartOfUTCMonth(lead.Decided)}
 }
 
-func compareMonths(first, second salesMonth) int {
+func compareMonths(first, second buyerSalesMonth) int {
 	return cmp.Or(cmp.Compare(first.campaign, second.campaign), cmp.Compare(first.buyer, second.buyer), cmp.Compare(first.began, second.began))
 }
 
 func compareLeadIDs(first, second market.LeadID) int { return bytes.Compare(first[:], second[:]) }
 
-// returnRule returns the rule for returning leads of a campaign, from the present configuration.
+// returnRuleOrDefault returns the rule for returning leads of a campaign, from the present configuration.
 // A removed campaign has the default rule.
-func (p *compiledCatalog) returnRule(e *Engine, campaign market.PermanentNumber) market.ReturnRule {
+func (p *compiledCatalog) returnRuleOrDefault(e *Engine, campaign market.PermanentNumber) market.ReturnRule {
 	if o := p.campaigns[market.CampaignID(e.state.NameOf(event.ObjectCampaign, campaign))]; o != nil {
 		return o.Campaign.Returns
 	}
 	return market.DefaultReturnRule()
 }
 
-// limitsReturns reports whether the rule limits how many leads of a month may be returned. A
+// limitsReturnsOfLead reports whether the rule limits how many leads of a month may be returned. A
 // share of 100 % is no limit, because a lead is returned once. Test leads are never limited.
-func limitsReturns(rule *market.ReturnRule, lead *state.Lead) bool {
+func limitsReturnsOfLead(rule *market.ReturnRule, lead *state.Lead) bool {
 	return rule.MaxShare < market.WholeShare && !lead.IsTest()
 }
 
 // returnMonthToLock returns the month whose returns a report would add to. limited reports
 // whether the rule limits them; then the caller must lock the month. A report that is no return,
 // or is already rejected, needs no lock.
-func (r *reportWorkspace) returnMonthToLock(rep *parsedReport) (m salesMonth, limited bool) {
+func (r *statusRequestWorkspace) returnMonthToLock(rep *parsedReport) (month buyerSalesMonth, mustLock bool) {
 	if rep.status != market.StatusReturned || len(rep.objections) > 0 {
-		return m, false
+		return month, false
 	}
 	lead, ok := r.engine.state.Lead(rep.lead)
 	if !ok {
-		return m, false
+		return month, false
 	}
-	m = salesMonthOf(&lead)
-	m.buyer = r.req.Buyer.Ref // even if another buyer has the lead now: this buyer may get it before the lock
-	rule := r.plan.returnRule(r.engine, lead.Campaign)
-	return m, limitsReturns(&rule, &lead)
+	month = salesMonthOf(&lead)
+	month.buyer = r.req.Buyer.Ref // even if another buyer has the lead now: this buyer may get it before the lock
+	rule := r.plan.returnRuleOrDefault(r.engine, lead.Campaign)
+	return month, limitsReturnsOfLead(&rule, &lead)
 }
 
-// mayReturnAnother reports whether the buyer may return this lead, within the limit of its month.
+// isWithinReturnLimit reports whether the buyer may return this lead, within the limit of its month.
 // The caller has locked the month. If the lead's delivery was unconfirmed, it counts as sold,
 // because this report confirms it.
-func (r *reportWorkspace) mayReturnAnother(lead *state.Lead, rule *market.ReturnRule) bool {
-	if !limitsReturns(rule, lead) {
+func (r *statusRequestWorkspace) isWithinReturnLimit(lead *state.Lead, rule *market.ReturnRule) bool {
+	if !limitsReturnsOfLead(rule, lead) {
 		return true
 	}
 	m := salesMonthOf(lead)
@@ -75,45 +75,45 @@ func (r *reportWorkspace) mayReturnAnother(lead *state.Lead, rule *market.Return
 	return rule.AllowsAnotherReturn(returned+r.returns[m], sold)
 }
 
-// countReturn counts an accepted return of this request, so that later reports of the request see
+// countReturnInRequest counts an accepted return of this request, so that later reports of the request see
 // it in their limit. Test leads do not count.
-func (r *reportWorkspace) countReturn(lead *state.Lead) {
+func (r *statusRequestWorkspace) countReturnInRequest(lead *state.Lead) {
 	if lead.IsTest() {
 		return
 	}
 	if r.returns == nil {
-		r.returns = make(map[salesMonth]int64)
+		r.returns = make(map[buyerSalesMonth]int64)
 	}
 	r.returns[salesMonthOf(lead)]++
 }
 
-// newReturn returns the resources that the return of a lead gives back: the buyer's money, the
+// newReturnedResources returns the resources that the return of a lead gives back: the buyer's money, the
 // supplier's payout and the caps, as the rule says. For a test lead the result is zero. until
 // limits the wait for a log read, in Unix nanoseconds.
-func (e *Engine) newReturn(lead *state.Lead, rule *market.ReturnRule, until int64) (back event.ResourcesFreedByReturn, err error) {
+func (e *Engine) newReturnedResources(lead *state.Lead, rule *market.ReturnRule, deadlineNanos int64) (returned event.ResourcesFreedByReturn, err error) {
 	if lead.IsTest() {
-		return back, nil
+		return returned, nil
 	}
-	back = event.ResourcesFreedByReturn{Campaign: lead.Campaign, Month: market.StartOfUTCMonth(lead.Decided), Credit: lead.Price, Currency: lead.Currency}
+	returned = event.ResourcesFreedByReturn{Campaign: lead.Campaign, Month: market.StartOfUTCMonth(lead.Decided), Credit: lead.Price, Currency: lead.Currency}
 	if rule.ReversePayout {
-		back.Reverse = lead.Payout
+		returned.Reverse = lead.Payout
 	}
 	if rule.RestoreCaps {
-		back.Charges, err = e.readSaleCharges(lead, until)
+		returned.Charges, err = e.readCapChargesOfSale(lead, deadlineNanos)
 	}
-	return back, err
+	return returned, err
 }
 
-// readSaleCharges returns the caps that the lead's sale used, with their amounts, so that a
+// readCapChargesOfSale returns the caps that the lead's sale used, with their amounts, so that a
 // return can give them back. The state does not keep them, so they come from the sale's event. If
 // the log's history no longer has the event, all periods of these caps have passed, and the
 // result is empty.
-func (e *Engine) readSaleCharges(lead *state.Lead, until int64) ([]event.CapCharge, error) {
+func (e *Engine) readCapChargesOfSale(lead *state.Lead, deadlineNanos int64) ([]event.CapCharge, error) {
 	seq := lead.Seq
 	if lead.Settled != 0 {
 		seq = lead.Settled
 	}
-	record, err := e.log.ReadIfKept(seq, until)
+	record, err := e.log.ReadIfKept(seq, deadlineNanos)
 	if record == nil {
 		return nil, err
 	}
@@ -130,11 +130,11 @@ func (e *Engine) readSaleCharges(lead *state.Lead, until int64) ([]event.CapChar
 }
 
 // webhookIfConfigured returns kind, or WebhookNone if the supplier has no webhook endpoint.
-func (p *compiledCatalog) webhookIfConfigured(supplier market.PermanentNumber, kind market.WebhookType) market.WebhookType {
+func (p *compiledCatalog) webhookIfConfigured(supplier market.PermanentNumber, webhookType market.WebhookType) market.WebhookType {
 	if p.webhooks[supplier] == nil {
 		return market.WebhookNone
 	}
-	return kind
+	return webhookType
 }
 
 // PendingReturn describes a return that a buyer requested and an operator has to approve or
@@ -156,7 +156,7 @@ type PendingReturn struct {
 // DecideReturn approves or refuses a pending return, with the operator's note. An approved return
 // gives back what the rules at the time of the buyer's request allow. ErrNotFound: the lead does
 // not exist. ErrConflict: it has no pending return.
-func (e Operator) DecideReturn(id market.LeadID, approve bool, note string) error {
+func (e OperatorActions) DecideReturn(id market.LeadID, approve bool, note string) error {
 	until := e.opt.Clock.Now() + int64(e.opt.Ceiling)
 	p := e.plan.Load()
 	if p == nil {
@@ -166,7 +166,7 @@ func (e Operator) DecideReturn(id market.LeadID, approve bool, note string) erro
 	if err != nil {
 		return err
 	}
-	defer e.changing.UnlockAll(&locked)
+	defer e.changing.UnlockAndEmpty(&locked)
 	pending, ok := e.state.PendingReturnRequest(id)
 	if !ok {
 		if _, known := e.state.Lead(id); !known {
@@ -174,7 +174,7 @@ func (e Operator) DecideReturn(id market.LeadID, approve bool, note string) erro
 		}
 		return fmt.Errorf("%w: lead %s has no pending return", ErrConflict, id)
 	}
-	buyer, change, err := e.readRequestedReturn(p, id, pending, until)
+	buyer, change, err := e.readOrRebuildRequestedReturn(p, id, pending, until)
 	if err != nil {
 		return err
 	}
@@ -194,20 +194,20 @@ func (e Operator) DecideReturn(id market.LeadID, approve bool, note string) erro
 // lockLead locks a lead, so that no status report changes it meanwhile. The caller unlocks the
 // returned list, which has this one lead. ErrUnavailable: another request held the lock until the
 // time `until`, or the engine stops.
-func (e *Engine) lockLead(id market.LeadID, until int64) (locked []market.LeadID, err error) {
+func (e *Engine) lockLead(id market.LeadID, deadlineNanos int64) (lockedLeads []market.LeadID, err error) {
 	for wait := e.changing.TryLock(id); wait != nil; wait = e.changing.TryLock(id) {
-		if e.waitUntil(wait, until) != nil {
+		if e.waitForEndUntil(wait, deadlineNanos) != nil {
 			return nil, ErrUnavailable
 		}
 	}
 	return []market.LeadID{id}, nil
 }
 
-// readRequestedReturn returns the buyer of a pending return and the change that it requested,
+// readOrRebuildRequestedReturn returns the buyer of a pending return and the change that it requested,
 // from the log. If the log's history no longer has the request, it computes the change from the
 // lead and the present rules. ErrNotFound: the state no longer has the lead either.
-func (e *Engine) readRequestedReturn(p *compiledCatalog, id market.LeadID, pending state.PendingReturnRequest, until int64) (buyer market.PermanentNumber, change event.LeadStatusChange, err error) {
-	record, err := e.log.ReadIfKept(pending.Seq, until)
+func (e *Engine) readOrRebuildRequestedReturn(p *compiledCatalog, id market.LeadID, pending state.PendingReturnRequest, deadlineNanos int64) (buyer market.PermanentNumber, change event.LeadStatusChange, err error) {
+	record, err := e.log.ReadIfKept(pending.Seq, deadlineNanos)
 	if err != nil {
 		return 0, change, err
 	}
@@ -223,16 +223,16 @@ func (e *Engine) readRequestedReturn(p *compiledCatalog, id market.LeadID, pendi
 	if !ok {
 		return 0, change, fmt.Errorf("%w: lead %s is too old: memory and the log's history no longer have it", ErrNotFound, id)
 	}
-	rule := p.returnRule(e, lead.Campaign)
+	rule := p.returnRuleOrDefault(e, lead.Campaign)
 	change = event.LeadStatusChange{Lead: id, From: lead.Status, To: market.StatusReturned, Supplier: lead.Supplier}
-	change.Return, err = e.newReturn(&lead, &rule, until)
+	change.Return, err = e.newReturnedResources(&lead, &rule, deadlineNanos)
 	return lead.Buyer, change, err
 }
 
-// PendingReturns lists the pending returns, oldest leads first. It returns at most limit of them,
-// after the lead `after` (zero: from the start), and the number of all pending returns. If
+// ListPendingReturns lists the pending returns, oldest leads first. It returns at most limit of them,
+// afterLead the lead `after` (zero: from the start), and the number of all pending returns. If
 // neither memory nor the log's history has a return any more, only its lead and its time are set.
-func (e *Engine) PendingReturns(after market.LeadID, limit int) (page []PendingReturn, total int, err error) {
+func (e *Engine) ListPendingReturns(afterLead market.LeadID, limit int) (page []PendingReturn, totalPending int, err error) {
 	until := e.opt.Clock.Now() + int64(e.opt.Ceiling)
 	p := e.plan.Load()
 	if p == nil {
@@ -244,10 +244,10 @@ func (e *Engine) PendingReturns(after market.LeadID, limit int) (page []PendingR
 			break
 		}
 		pending, ok := e.state.PendingReturnRequest(id)
-		if compareLeadIDs(id, after) <= 0 || !ok {
+		if compareLeadIDs(id, afterLead) <= 0 || !ok {
 			continue
 		}
-		buyer, change, err := e.readRequestedReturn(p, id, pending, until)
+		buyer, change, err := e.readOrRebuildRequestedReturn(p, id, pending, until)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return nil, 0, err
 		}

@@ -51,7 +51,7 @@ func TestReturnedTestsTakeNoShare(t *testing.T) {
 func TestReportsOnNoLeadWaitForNobody(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		x := begin(t, bought(returns(nil)))
-		var leads []engine.Answer
+		var leads []engine.IngestAnswer
 		for n := range 5 {
 			leads = append(leads, x.sold(n))
 		}

@@ -150,7 +150,7 @@ func TestReturnsAtTheSameInstant(t *testing.T) {
 	for _, test := range tests {
 		bubble(t, test.what, func(t *testing.T) {
 			x := begin(t, bought(returns(func(r *market.ReturnRule) { r.MaxShare = test.share })))
-			var leads []engine.Answer
+			var leads []engine.IngestAnswer
 			for n := range test.leads {
 				leads = append(leads, x.sold(n))
 			}
@@ -203,7 +203,7 @@ func TestAMonthOfReturns(t *testing.T) {
 		r := bought(returns(func(r *market.ReturnRule) { r.MaxShare, r.Window = 100_000, 40*day }))
 		r.buyers[0].funds = "1000"
 		x := begin(t, r)
-		var january, february []engine.Answer
+		var january, february []engine.IngestAnswer
 		for n := range 62 { // two a day
 			if n < 60 {
 				january = append(january, x.sold(n))
@@ -216,7 +216,7 @@ func TestAMonthOfReturns(t *testing.T) {
 			february = append(february, x.sold(100+n))
 			time.Sleep(time.Hour)
 		}
-		back := func(leads []engine.Answer) (taken int) {
+		back := func(leads []engine.IngestAnswer) (taken int) {
 			for _, a := range leads {
 				switch got := x.reported(saying(a, "returned")); got {
 				case "returned":

@@ -11,9 +11,9 @@ import (
 )
 
 // late ingests a request that arrived some time ago.
-func (x *exchange) late(r request, ago time.Duration) (engine.Answer, error) {
+func (x *exchange) late(r request, ago time.Duration) (engine.IngestAnswer, error) {
 	return x.engine.Ingest(&engine.IngestRequest{
-		Supplier: x.engine.Catalog().Suppliers["acme"], Members: r.members, Body: r.body,
+		Supplier: x.engine.ActiveCatalog().Suppliers["acme"], Members: r.members, Body: r.body,
 		Request: market.RequestID{1}, Received: time.Now().Add(-ago).UnixNano(),
 	})
 }

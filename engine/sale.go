@@ -35,10 +35,10 @@ type leadSale struct {
 	plain   []byte // encoded contact
 	keySlot uint64 // of key
 	key     [32]byte
-	person  redaction.Matcher
+	person  redaction.ContactMatcher
 
-	// Memory for lists. The first four are the event's between lendListsToRecord and
-	// reclaimListsFromRecord.
+	// Memory for lists. The first four are the event's between lendMemoryToEvent and
+	// takeBackMemoryFromEvent.
 	fields        []event.LeadField
 	steps         []event.FilterSetsWithOutcome
 	bids          []event.Bid
@@ -55,26 +55,26 @@ func (in *leadSale) chosenFilterSet() *market.FilterSet {
 
 // newAcceptedAnswer returns the supplier's answer ACCEPTED for a lead that is sold to the chosen
 // buyer.
-func (in *leadSale) newAcceptedAnswer() Answer {
-	return in.addAnswerIDs(Answer{
+func (in *leadSale) newAcceptedAnswer() IngestAnswer {
+	return in.addAnswerIDs(IngestAnswer{
 		Accepted: true, Buyer: string(in.chosenFilterSet().Buyer.ID),
 		Payout: in.choice.payout, Currency: in.live.Campaign.Currency,
 	})
 }
 
-// chooseBuyer chooses a buyer and reserves everything that a sale to it needs. It returns
+// chooseAndReserveBuyer chooses a buyer and reserves everything that a sale to it needs. It returns
 // ReasonNone, or the reason why the lead stays unsold. A lead stays unsold only because of
-// applied events. If another request's reservation is in the way, chooseBuyer waits until it ends
+// applied events. If another request's reservation is in the way, chooseAndReserveBuyer waits until it ends
 // and checks everything again.
-func (in *leadSale) chooseBuyer() (market.UnsoldReason, error) {
+func (in *leadSale) chooseAndReserveBuyer() (market.UnsoldReason, error) {
 	if in.live.Campaign.Method == market.PingPost {
-		return in.runAuction()
+		return in.runAuctionAndReserveSale()
 	}
 	for {
 		in.candidates.ResetToAll(in.live.CompiledFilterSets)
 		in.live.ExcludeUnmatched(&in.lead, &in.candidates)
 		in.live.ExcludeSuppressed(&in.candidates, in.inList)
-		cachedAvailability(in.live, in.engine.state, in.now).ExcludeFrom(&in.candidates)
+		cachedUnavailability(in.live, in.engine.state, in.now).ExcludeFrom(&in.candidates)
 		reason, wait := in.reserveFirstCandidate()
 		if wait == nil {
 			return reason, nil
@@ -85,12 +85,12 @@ func (in *leadSale) chooseBuyer() (market.UnsoldReason, error) {
 	}
 }
 
-// chooseNextBuyer chooses the best of the remaining candidates, after an auction or a buyer's
+// chooseAndReserveNextBuyer chooses the best of the remaining candidates, after an auction or a buyer's
 // refusal. It returns ReasonNone, or the reason why no candidate gets the lead. The caps that the
 // refused post used count as free, because the event with the next buyer gives them back.
-func (in *leadSale) chooseNextBuyer() (market.UnsoldReason, error) {
+func (in *leadSale) chooseAndReserveNextBuyer() (market.UnsoldReason, error) {
 	for {
-		cachedAvailability(in.live, in.engine.state, in.now).ExcludeFromExceptCaps(&in.candidates)
+		cachedUnavailability(in.live, in.engine.state, in.now).ExcludeFromExceptCaps(&in.candidates)
 		reason, wait := in.reserveFirstCandidate()
 		if wait == nil {
 			return reason, nil
@@ -107,11 +107,11 @@ func (in *leadSale) chooseNextBuyer() (market.UnsoldReason, error) {
 // that closes when that reservation ends.
 func (in *leadSale) reserveFirstCandidate() (market.UnsoldReason, <-chan struct{}) {
 	for in.candidates.Eligible.NextFrom(0) >= 0 {
-		next := in.nextCandidate()
+		next := in.nextFilterSetToTry()
 		if next < 0 {
-			return in.auction.UnsoldReason(), nil
+			return in.auction.FurthestUnsoldReason(), nil
 		}
-		outcome, wait := in.reserveCandidate(next)
+		outcome, wait := in.chooseAndReserveCandidate(next)
 		if wait == nil && outcome == market.OutcomeWon && in.encodePostBody() {
 			return market.ReasonNone, nil
 		}
@@ -124,47 +124,47 @@ func (in *leadSale) reserveFirstCandidate() (market.UnsoldReason, <-chan struct{
 		}
 		in.candidates.Exclude(next, outcome)
 	}
-	if in.auction.IsHeld() {
-		return in.auction.UnsoldReason(), nil
+	if in.auction.IsPrepared() {
+		return in.auction.FurthestUnsoldReason(), nil
 	}
-	return in.candidates.UnsoldReason(), nil
+	return in.candidates.FurthestUnsoldReason(), nil
 }
 
-// nextCandidate returns the filter set that the campaign's method tries next: the first by
+// nextFilterSetToTry returns the filter set that the campaign's method tries next: the first by
 // priority, the best bidder, or the next in a rotation by weights. In a rotation it also reserves
 // the turn. It returns -1 if all bids have expired.
-func (in *leadSale) nextCandidate() int {
+func (in *leadSale) nextFilterSetToTry() (filterSetIndexOrMinusOne int) {
 	switch in.live.Campaign.Method {
 	case market.Waterfall:
 		return in.candidates.Eligible.NextFrom(0)
 	case market.PingPost:
-		return in.auction.NextFilterSet(in.now)
+		return in.auction.NextBestRemainingFilterSet(in.now)
 	}
 	in.turnMembers, in.turnWeights = in.turnMembers[:0], in.turnWeights[:0]
 	for i := in.candidates.Eligible.NextFrom(0); i >= 0; i = in.candidates.Eligible.NextFrom(i + 1) {
 		in.turnMembers = append(in.turnMembers, int32(i))
 		in.turnWeights = append(in.turnWeights, in.live.Weights[i])
 	}
-	turn, member := in.live.reserveTurn(in.engine.state, &in.reserved, in.live.RotationID(in.candidates.Eligible), in.turnWeights)
+	turn, member := in.live.reserveOrPeekTurn(in.engine.state, &in.reserved, in.live.RotationID(in.candidates.Eligible), in.turnWeights)
 	in.record.Sale.Turn = turn
 	return int(in.turnMembers[member])
 }
 
-// reserveCandidate sets in.choice to the buyer of a filter set, at its fixed price or its bid,
+// chooseAndReserveCandidate sets in.choice to the buyer of a filter set, at its fixed price or its bid,
 // and reserves a sale to it. The outcome is OutcomeWon after success. A channel means that
 // another request's reservation is in the way; it closes when that reservation ends.
-func (in *leadSale) reserveCandidate(filterSet int) (market.BuyerOutcome, <-chan struct{}) {
+func (in *leadSale) chooseAndReserveCandidate(filterSetIndex int) (market.BuyerOutcome, <-chan struct{}) {
 	campaign := in.live.Campaign
-	price := campaign.FilterSets[filterSet].Price
-	if in.auction.IsHeld() {
-		bid := in.auction.Bid(filterSet)
+	price := campaign.FilterSets[filterSetIndex].Price
+	if in.auction.IsPrepared() {
+		bid := in.auction.Bid(filterSetIndex)
 		price, in.bid = bid.Amount, bidReference{auction: in.auction.ID, token: bid.Token}
 	}
 	payout, ok := campaign.Payout.AmountAtPrice(price)
 	if !ok {
 		return market.OutcomeBelowFloor, nil
 	}
-	in.choice = chosenBuyer{filterSet: filterSet, price: price, payout: payout}
+	in.choice = chosenBuyer{filterSet: filterSetIndex, price: price, payout: payout}
 	return in.reserveChosenSale()
 }
 
@@ -177,7 +177,7 @@ func (in *leadSale) reserveChosenSale() (market.BuyerOutcome, <-chan struct{}) {
 	buyer := in.chosenFilterSet().Buyer
 	if rule := &campaign.Duplicates; rule.PerBuyer && rule.Window > 0 {
 		e.state.ReleaseDuplicateKeyClaims(&in.reserved)
-		result, wait := in.tryClaimDuplicates(uint64(campaign.Ref)<<32 | uint64(buyer.Ref))
+		result, wait := in.tryClaimDuplicateValues(uint64(campaign.Ref)<<32 | uint64(buyer.Ref))
 		if result != state.Reserved {
 			return market.OutcomeDuplicate, wait
 		}
@@ -212,14 +212,14 @@ func (in *leadSale) recordLeadAndCampaign() {
 	in.record.Catalog = in.plan.catalog.Version
 	in.record.Keep = in.now + int64(max(e.opt.Keep, campaign.Returns.Window))
 	in.record.Sale.Test = in.live.Test
-	in.recordLeadFields()
+	in.recordPlainAndContactFields()
 	in.timings.TraceOrNil().SetLead(in.id, campaign)
 }
 
-// checkCampaignRules returns the reason for which the campaign rejects the lead, or ReasonNone.
+// checkRulesAndClaimDuplicates returns the reason for which the campaign rejects the lead, or ReasonNone.
 // It applies the filters and suppression lists. It also claims the lead's values against
 // duplicates, unless the rule counts duplicates for each buyer.
-func (in *leadSale) checkCampaignRules() (market.UnsoldReason, error) {
+func (in *leadSale) checkRulesAndClaimDuplicates() (market.UnsoldReason, error) {
 	campaign := in.live.Campaign
 	for i := range campaign.Filters {
 		if !campaign.Filters[i].Accepts(&in.lead) {
@@ -235,34 +235,34 @@ func (in *leadSale) checkCampaignRules() (market.UnsoldReason, error) {
 	if rule.Window == 0 || rule.PerBuyer {
 		return market.ReasonNone, nil
 	}
-	return in.waitToClaimDuplicates(uint64(campaign.Ref) << 32)
+	return in.claimDuplicateValuesOrWait(uint64(campaign.Ref) << 32)
 }
 
-// queueUnsold adds the event of a lead without a buyer to the log's queue, and returns the
+// queueUnsoldDecision adds the event of a lead without a buyer to the log's queue, and returns the
 // supplier's answer. It does not wait for the log.
-func (in *leadSale) queueUnsold(reason market.UnsoldReason) (Answer, error) {
+func (in *leadSale) queueUnsoldDecision(reason market.UnsoldReason) (IngestAnswer, error) {
 	in.record.Reason = reason
 	in.record.Decided = in.now
-	in.recordCandidateOutcomes()
-	in.sealContact(nil)
+	in.recordOutcomesAndBids()
+	in.encryptContactIntoEvent(nil)
 	if err := in.queueDecision(); err != nil {
-		return Answer{}, err
+		return IngestAnswer{}, err
 	}
-	return in.addAnswerIDs(Answer{Reason: reason}), nil
+	return in.addAnswerIDs(IngestAnswer{Reason: reason}), nil
 }
 
 // addAnswerIDs returns the answer with the ids of lead, request and campaign. It also stores
 // campaign and supplier in the Decision, which reports them to the observer.
-func (in *leadSale) addAnswerIDs(answer Answer) Answer {
+func (in *leadSale) addAnswerIDs(answer IngestAnswer) IngestAnswer {
 	in.campaign, in.supplier = in.live.Campaign, in.req.Supplier
 	answer.Lead, answer.Request = in.id, in.req.Request
 	answer.Campaign, answer.Test = string(in.live.Campaign.ID), in.live.Test
 	return answer
 }
 
-// commitDecision commits the lead's event and waits until it is applied. It releases the
+// commitDecisionAndWait commits the lead's event and waits until it is applied. It releases the
 // reservations even after an error. It adds the time to the request's timings.
-func (in *leadSale) commitDecision() error {
+func (in *leadSale) commitDecisionAndWait() error {
 	clock := in.engine.opt.Clock
 	began := clock.Now()
 	err := in.engine.commit(&in.record, &in.reserved)

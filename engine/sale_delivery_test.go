@@ -90,7 +90,7 @@ func TestPostDelivery(t *testing.T) {
 			expectEqual(t, strings.Join(x.world.tried(), " "), d.tried, "tried")
 			x.toldAsLogged(first.wait())
 			lead := x.onlyLead()
-			expectEqual(t, x.stands(engine.Answer{Lead: lead}), d.stands, "stands")
+			expectEqual(t, x.stands(engine.IngestAnswer{Lead: lead}), d.stands, "stands")
 			want := d.again
 			if want == "" {
 				want, _, _ = strings.Cut(d.want, "@")
@@ -272,7 +272,7 @@ func TestAuctionIsGivenBack(t *testing.T) {
 	}
 	bubble(t, "by an operator, in its window", func(t *testing.T) {
 		x, a := unknown(t)
-		must.Succeed(t, x.engine.By("").ResolveUnconfirmedDelivery(x.onlyLead(), event.SettledReleased))
+		must.Succeed(t, x.engine.AsOperator("").ResolveUnconfirmedDelivery(x.onlyLead(), event.SettledReleased))
 		expectEqual(t, x.posted(postOf(3, a)), taken, "another lead")
 		expectEqual(t, x.posted(postOf(1, a)), rejected, "under the first key")
 	})
@@ -286,7 +286,7 @@ func TestAuctionIsGivenBack(t *testing.T) {
 	} {
 		bubble(t, "as an operator says: "+row.how.String(), func(t *testing.T) {
 			x, a := unknown(t)
-			must.Succeed(t, x.engine.By("").ResolveUnconfirmedDelivery(x.onlyLead(), row.how))
+			must.Succeed(t, x.engine.AsOperator("").ResolveUnconfirmedDelivery(x.onlyLead(), row.how))
 			time.Sleep(time.Minute)
 			for _, restart := range []bool{false, true} {
 				if restart {

@@ -64,13 +64,13 @@ func (p posting) withKey(key string) posting { p.key = key; return p }
 func (p posting) asTest() posting { p.test = true; return p }
 
 // sell posts a request that has just arrived.
-func (x *exchange) sell(p posting) (engine.SaleAnswer, error) {
+func (x *exchange) sell(p posting) (engine.PostSaleAnswer, error) {
 	return x.engine.SellAtBid(x.postRequest(p))
 }
 
-func (x *exchange) postRequest(p posting) *engine.PostRequest {
-	return &engine.PostRequest{
-		Supplier: x.engine.Catalog().Suppliers[market.SupplierID(p.supplier)],
+func (x *exchange) postRequest(p posting) *engine.SupplierPostRequest {
+	return &engine.SupplierPostRequest{
+		Supplier: x.engine.ActiveCatalog().Suppliers[market.SupplierID(p.supplier)],
 		Auction:  member("auction_id", p.auction), Token: member("bid_token", p.token), LeadUUID: member("lead_uuid", p.own),
 		Lead: p.lead.members, Faults: p.faults,
 		Body: fmt.Append(nil, p.auction, p.token, p.own, string(p.lead.body)), Key: []byte(p.key), BadKey: p.badKey,
@@ -80,13 +80,13 @@ func (x *exchange) postRequest(p posting) *engine.PostRequest {
 }
 
 // saidSale is an answer in a few words.
-func saidSale(a engine.SaleAnswer, err error) string {
+func saidSale(a engine.PostSaleAnswer, err error) string {
 	var refusal *engine.Refusal
 	if errors.As(err, &refusal) && refusal.Reason != market.ReasonNone {
 		return string(refusal.Code) + " " + refusal.Reason.String()
 	}
 	if err != nil {
-		return said(engine.Answer{}, err)
+		return said(engine.IngestAnswer{}, err)
 	}
 	return a.Buyer + " " + a.BuyerLead + " " + a.Payout.String()
 }
@@ -96,7 +96,7 @@ func (x *exchange) posted(p posting) string { return saidSale(x.sell(p)) }
 
 func (x *exchange) goSell(p posting) *sale {
 	e, req := x.engine, x.postRequest(p) // of this process, whatever comes next
-	return startCall(func() (engine.SaleAnswer, error) { return e.SellAtBid(req) }, saidSale)
+	return startCall(func() (engine.PostSaleAnswer, error) { return e.SellAtBid(req) }, saidSale)
 }
 
 // wire is an answer as bytes, but for what says that it is a repetition.

@@ -111,7 +111,7 @@ func TestPostsAreAsIfOneByOne(t *testing.T) {
 			for i := range ops {
 				p := postOf(chance.IntN(4), a)
 				ops[i] = op{key: p.key, called: count.Add(1)}
-				all = append(all, startCall(func() (engine.SaleAnswer, error) {
+				all = append(all, startCall(func() (engine.PostSaleAnswer, error) {
 					defer func() { ops[i].done = count.Add(1) }()
 					return x.sell(p)
 				}, saidSale))

@@ -115,7 +115,7 @@ var hurdles = []struct {
 	{"on a list", func(_ *exchange, p *posting) { p.lead = postOf(5, told{}).lead }, "post_rejected suppressed", 1},
 	{"no money left", func(x *exchange, _ *posting) {
 		balance, _ := x.state.BuyerBalance(x.state.RefOf(event.ObjectBuyer, "blue"))
-		must.Succeed(x.t, x.engine.By("").TopUpBuyer("blue", 9_000_000-balance, ""))
+		must.Succeed(x.t, x.engine.AsOperator("").TopUpBuyer("blue", 9_000_000-balance, ""))
 	}, "bid_expired", 0},
 	{"refused", func(x *exchange, _ *posting) { x.world.script("blue", refuses) }, "post_rejected post_rejected", 2},
 }
@@ -231,7 +231,7 @@ func TestBidEndsAtTheInstant(t *testing.T) {
 func TestBidOutlivesWhatItCan(t *testing.T) {
 	pause := func(door event.ConfigObjectKind, id string) func(*exchange) {
 		return func(x *exchange) {
-			must.Succeed(x.t, x.engine.By("").SetPaused(door, id, true))
+			must.Succeed(x.t, x.engine.AsOperator("").SetPaused(door, id, true))
 		}
 	}
 	configure := func(edit func(r *rig)) func(*exchange) {

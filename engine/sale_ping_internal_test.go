@@ -21,8 +21,8 @@ func TestFieldsOfAPing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, slot := range map[string]market.FieldSlot{"source": market.SlotSource, "utm_source": market.SlotSource, "homeowner": market.FirstCustomSlot} {
-		in := new(ingest)
-		in.accepted.auction = &pastauction.Auction{Fields: []event.LeadField{{Name: name, Kind: market.KindString, Text: []byte("x")}}}
+		in := new(leadWorkspace)
+		in.accepted.auction = &pastauction.RecordedAuction{Fields: []event.LeadField{{Name: name, Kind: market.KindString, Text: []byte("x")}}}
 		in.fillPingLeadFromAuction(mapping)
 		if got := string(in.accepted.pingLead.Values[slot].Text); got != "x" {
 			t.Errorf("%s: %q", name, got)
@@ -54,7 +54,7 @@ func TestValueOfAField(t *testing.T) {
 		{market.KindRaw, "[1]", market.TypeString, "absent"},
 	}
 	for _, test := range tests {
-		value := leadValueOf(&event.LeadField{Kind: test.kind, Text: []byte(test.text)}, test.as)
+		value := leadValueOrAbsent(&event.LeadField{Kind: test.kind, Text: []byte(test.text)}, test.as)
 		got := fmt.Sprintf("%s %g", value.Text, value.Num)
 		if value.Kind == market.KindAbsent {
 			got = "absent"
@@ -78,11 +78,11 @@ func TestCachedAuctionIsACopy(t *testing.T) {
 	e.recent.Add(record, data, 1)
 	clear(data)
 	clear(record.Fields[0].Text)
-	a, err := e.readRecordedAuction(&state.AuctionRow{Name: record.Name, Seq: 3}, 0)
+	a, err := e.readAuctionFromCacheOrLog(&state.AuctionRow{Name: record.Name, Seq: 3}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bid := a.BidOf(1)
+	bid := a.ValidBidOfBuyer(1)
 	if a.ID != record.Auction || string(a.Fields[0].Text) != "CA" || bid == nil || bid.Token != "token" || bid.Amount != 2 {
 		t.Errorf("%+v, bid %+v", a, bid)
 	}

@@ -12,9 +12,9 @@ import (
 	"pingpost/engine/timing"
 )
 
-// StatusReport is a buyer's report on one lead, as it arrived. A member that is missing in the
+// ReceivedStatusReport is a buyer's report on one lead, as it arrived. A member that is missing in the
 // request is the zero Member.
-type StatusReport struct {
+type ReceivedStatusReport struct {
 	Lead      market.JSONMember // lead_id, in a request with many reports
 	Status    market.JSONMember
 	Reason    market.JSONMember
@@ -27,7 +27,7 @@ type StatusReport struct {
 type StatusRequest struct {
 	Buyer    *market.Buyer // the owner of the token
 	Lead     market.LeadID // from the path of a request with a single report
-	Reports  []StatusReport
+	Reports  []ReceivedStatusReport
 	Faults   []market.FieldError // outside the reports, or why the list of reports is unreadable
 	Body     []byte              // the body's bytes, for the idempotency key's fingerprint
 	Key      []byte              // Idempotency-Key; empty: none
@@ -37,74 +37,74 @@ type StatusRequest struct {
 	Timings  *timing.Timings // accumulates the time that the call waits; nil: not measured
 }
 
-// MaxReports limits the reports in one request to ReportStatuses.
+// MaxReports limits the reports in one request to ProcessStatusReports.
 const MaxReports = 1000
 
-// reportWorkspace is the workspace of one status request. It belongs to one goroutine.
+// statusRequestWorkspace is the workspace of one status request. It belongs to one goroutine.
 //
 // Invariant: changes of a lead's status are decided one after another. So a request locks the
 // lead before it reads the lead's state, and unlocks it after the event is applied. If the
 // campaign limits the returns of a month, the request locks that month too, after all leads. Of
 // two concurrent returns, only the first one then gives the money back, and the second one sees
 // its result.
-type reportWorkspace struct {
+type statusRequestWorkspace struct {
 	requestCall
 	req       *StatusRequest
 	plan      *compiledCatalog
 	endpoint  byte
 	reserved  state.RequestReservations
-	committed bool                 // the committer owns the reservations
-	leads     []market.LeadID      // locked
-	months    []salesMonth         // locked
-	returns   map[salesMonth]int64 // returns that this request adds
+	committed bool                      // the committer owns the reservations
+	leads     []market.LeadID           // locked
+	months    []buyerSalesMonth         // locked
+	returns   map[buyerSalesMonth]int64 // returns that this request adds
 	reports   []parsedReport
 	record    event.LeadStatusesChanged
 }
 
-// ReportStatus processes a buyer's report on one lead: POST /v1/leads/{id}/status. It returns
+// ProcessStatusReport processes a buyer's report on one lead: POST /v1/leads/{id}/status. It returns
 // when the change is durable. Errors are a *Refusal, ErrUnavailable, or the log's failure. A
 // refusal (not_found, invalid_payload, invalid_transition, idempotency_key_reused) logs no event
 // and leaves the idempotency key unused.
-func (e *Engine) ReportStatus(req *StatusRequest) (StatusAnswer, error) {
-	r, err := e.newReportWorkspace(req, endpointStatus)
+func (e *Engine) ProcessStatusReport(req *StatusRequest) (StatusAnswer, error) {
+	r, err := e.newStatusRequestWorkspace(req, endpointStatus)
 	if err != nil {
 		return StatusAnswer{}, err
 	}
-	defer r.cleanUp()
-	if answer, found, err := r.answerRepeatedRequest(); found || err != nil {
+	defer r.unlockAndRelease()
+	if answer, found, err := r.answerRepeatedStatusOrClaimKey(); found || err != nil {
 		return answer, err
 	}
-	lead, ok := r.leadOfBuyer(req.Lead)
+	lead, ok := r.findLeadOfBuyer(req.Lead)
 	if !ok {
 		return StatusAnswer{}, &Refusal{Code: NotFound}
 	}
 	single := r.parseReport(&req.Reports[0])
 	single.lead = req.Lead
-	r.checkReturnReason(&single, &lead)
+	r.rejectUnlistedReturnReason(&single, &lead)
 	if fields := slices.Concat(r.idempotencyKeyFaults(), req.Faults, fieldErrorsOf(single.objections, single.reasons)); len(fields) > 0 {
 		return StatusAnswer{}, &Refusal{Code: InvalidPayload, Fields: fields}
 	}
 	r.reports = append(r.reports, single)
-	if err := r.lockAndDecide(); err != nil {
+	if err := r.lockAndDecideReports(); err != nil {
 		return StatusAnswer{}, err
 	}
-	if err := refusalOfChange(&r.record.Changes[0]); err != nil {
+	if err := refusalIfRejected(&r.record.Changes[0]); err != nil {
 		return StatusAnswer{}, err
 	}
 	return r.commitReports()
 }
 
-// ReportStatuses processes a buyer's reports on many leads: POST /v1/leads/status. Each report
+// ProcessStatusReports processes a buyer's reports on many leads: POST /v1/leads/status. Each report
 // has its own result, and a rejected report does not affect the others. The event has all
 // results, even if every report is rejected. An error concerns the whole request: a *Refusal,
 // ErrUnavailable, or the log's failure.
-func (e *Engine) ReportStatuses(req *StatusRequest) (StatusAnswer, error) {
-	r, err := e.newReportWorkspace(req, endpointStatuses)
+func (e *Engine) ProcessStatusReports(req *StatusRequest) (StatusAnswer, error) {
+	r, err := e.newStatusRequestWorkspace(req, endpointStatuses)
 	if err != nil {
 		return StatusAnswer{}, err
 	}
-	defer r.cleanUp()
-	if answer, found, err := r.answerRepeatedRequest(); found || err != nil {
+	defer r.unlockAndRelease()
+	if answer, found, err := r.answerRepeatedStatusOrClaimKey(); found || err != nil {
 		return answer, err
 	}
 	fields := append(r.idempotencyKeyFaults(), req.Faults...)
@@ -115,13 +115,13 @@ func (e *Engine) ReportStatuses(req *StatusRequest) (StatusAnswer, error) {
 		return StatusAnswer{}, &Refusal{Code: InvalidPayload, Fields: fields}
 	}
 	r.parseReports()
-	if err := r.lockAndDecide(); err != nil {
+	if err := r.lockAndDecideReports(); err != nil {
 		return StatusAnswer{}, err
 	}
 	return r.commitReports()
 }
 
-func (e *Engine) newReportWorkspace(req *StatusRequest, endpoint byte) (*reportWorkspace, error) {
+func (e *Engine) newStatusRequestWorkspace(req *StatusRequest, endpointNumber byte) (*statusRequestWorkspace, error) {
 	if err := e.checkAdmission(); err != nil {
 		return nil, err
 	}
@@ -129,23 +129,23 @@ func (e *Engine) newReportWorkspace(req *StatusRequest, endpoint byte) (*reportW
 	if p == nil {
 		return nil, ErrUnavailable
 	}
-	return &reportWorkspace{
+	return &statusRequestWorkspace{
 		requestCall: requestCall{engine: e, now: req.Received, received: req.Received, timings: req.Timings},
-		req:         req, plan: p, endpoint: endpoint,
+		req:         req, plan: p, endpoint: endpointNumber,
 	}, nil
 }
 
-func (r *reportWorkspace) cleanUp() {
-	r.engine.changing.UnlockAll(&r.leads)
-	r.engine.returning.UnlockAll(&r.months)
+func (r *statusRequestWorkspace) unlockAndRelease() {
+	r.engine.changing.UnlockAndEmpty(&r.leads)
+	r.engine.returning.UnlockAndEmpty(&r.months)
 	if !r.committed {
 		r.engine.state.ReleaseAll(&r.reserved)
 	}
 }
 
-// answerRepeatedRequest returns the answer of the first status request with this idempotency key,
+// answerRepeatedStatusOrClaimKey returns the answer of the first status request with this idempotency key,
 // if there was one. Otherwise found is false, and the key is claimed for this request.
-func (r *reportWorkspace) answerRepeatedRequest() (answer StatusAnswer, found bool, err error) {
+func (r *statusRequestWorkspace) answerRepeatedStatusOrClaimKey() (answer StatusAnswer, isRepeat bool, err error) {
 	if len(r.req.Key) == 0 || r.req.BadKey {
 		return answer, false, nil
 	}
@@ -155,7 +155,7 @@ func (r *reportWorkspace) answerRepeatedRequest() (answer StatusAnswer, found bo
 	}
 	var use event.RequestIdempotencyKey
 	use.Key, use.Fingerprint, _ = e.hashIdempotencyKey(nil, r.endpoint, r.req.Buyer.Ref, r.req.Key, content, false)
-	first, err := r.claimOrWaitForKey(&r.reserved, &use)
+	first, err := r.claimIdempotencyKeyOrWait(&r.reserved, &use)
 	if err != nil {
 		return answer, false, err
 	}
@@ -168,22 +168,22 @@ func (r *reportWorkspace) answerRepeatedRequest() (answer StatusAnswer, found bo
 	return answer, false, nil
 }
 
-// leadOfBuyer returns the lead with this id, and false unless the request's buyer bought it or
+// findLeadOfBuyer returns the lead with this id, and false unless the request's buyer bought it or
 // its delivery to that buyer is in progress.
-func (r *reportWorkspace) leadOfBuyer(id market.LeadID) (state.Lead, bool) {
+func (r *statusRequestWorkspace) findLeadOfBuyer(id market.LeadID) (lead state.Lead, isBuyersLead bool) {
 	lead, ok := r.engine.state.Lead(id)
 	return lead, ok && lead.Buyer != 0 && lead.Buyer == r.req.Buyer.Ref
 }
 
-// lockAndDecide locks the reported leads, and the months whose returns are limited. Then it
+// lockAndDecideReports locks the reported leads, and the months whose returns are limited. Then it
 // decides each report and adds the change to the event. cleanUp unlocks them.
-func (r *reportWorkspace) lockAndDecide() error {
+func (r *statusRequestWorkspace) lockAndDecideReports() error {
 	for i := range r.reports {
 		if rep := &r.reports[i]; len(rep.objections) == 0 && !rep.lead.IsZero() {
 			r.leads = append(r.leads, rep.lead)
 		}
 	}
-	if err := lockSorted(r, &r.engine.changing, &r.leads, compareLeadIDs); err != nil {
+	if err := waitAndLockSorted(r, &r.engine.changing, &r.leads, compareLeadIDs); err != nil {
 		return err
 	}
 	for i := range r.reports {
@@ -191,13 +191,13 @@ func (r *reportWorkspace) lockAndDecide() error {
 			r.months = append(r.months, m)
 		}
 	}
-	if err := lockSorted(r, &r.engine.returning, &r.months, compareMonths); err != nil {
+	if err := waitAndLockSorted(r, &r.engine.returning, &r.months, compareMonths); err != nil {
 		return err
 	}
 	r.record.Request, r.record.Buyer = r.req.Request, r.req.Buyer.Ref
 	r.record.Changes = make([]event.LeadStatusChange, 0, len(r.reports))
 	for i := range r.reports {
-		change, err := r.decideReport(&r.reports[i])
+		change, err := r.decideReportOnLockedLead(&r.reports[i])
 		if err != nil {
 			return err
 		}
@@ -209,16 +209,16 @@ func (r *reportWorkspace) lockAndDecide() error {
 	return nil
 }
 
-// lockSorted locks the keys in sorted order, each once, and waits for keys that other requests
+// waitAndLockSorted locks the keys in sorted order, each once, and waits for keys that other requests
 // have locked. The order is the same for all requests, so there is no deadlock. After an error,
 // keys has only the locked ones, which the caller unlocks.
-func lockSorted[K comparable](r *reportWorkspace, locks *keyedmutex.Mutex[K], keys *[]K, order func(a, b K) int) error {
-	slices.SortFunc(*keys, order)
+func waitAndLockSorted[K comparable](request *statusRequestWorkspace, locks *keyedmutex.Mutex[K], keys *[]K, compareKeys func(a, b K) int) error {
+	slices.SortFunc(*keys, compareKeys)
 	all := slices.Compact(*keys)
 	*keys = all[:0]
 	for _, key := range all {
 		for wait := locks.TryLock(key); wait != nil; wait = locks.TryLock(key) {
-			if err := r.waitForResult(wait); err != nil {
+			if err := request.waitOrUnavailable(wait); err != nil {
 				return err
 			}
 		}
@@ -229,7 +229,7 @@ func lockSorted[K comparable](r *reportWorkspace, locks *keyedmutex.Mutex[K], ke
 
 // commitReports commits the event with all changes of the request, waits until it is applied, and
 // returns the answer.
-func (r *reportWorkspace) commitReports() (StatusAnswer, error) {
+func (r *statusRequestWorkspace) commitReports() (StatusAnswer, error) {
 	r.record.At, r.committed = r.now, true
 	clock := r.engine.opt.Clock
 	began := clock.Now()

@@ -21,7 +21,7 @@ func TestBatch(t *testing.T) {
 		a, b, c, d := x.sold(1), x.sold(2), x.sold(3), x.sold(4)
 		x.reported(saying(b, "sold"))
 		x.reported(saying(c, "qualified"))
-		gone := saying(engine.Answer{Lead: market.LeadID{1}}, "sold")
+		gone := saying(engine.IngestAnswer{Lead: market.LeadID{1}}, "sold")
 		words := []word{
 			saying(d, "contacted").happened("soon"),
 			saying(b, "returned"),
@@ -80,8 +80,8 @@ func TestBatchAsAWhole(t *testing.T) {
 			send func() (engine.StatusAnswer, error)
 			want string
 		}{
-			"unreadable": {func() (engine.StatusAnswer, error) { return x.engine.ReportStatuses(unreadable) }, "invalid_payload changes:missing_required"},
-			"none":       {func() (engine.StatusAnswer, error) { return x.engine.ReportStatuses(nobody) }, "invalid_payload changes:out_of_range"},
+			"unreadable": {func() (engine.StatusAnswer, error) { return x.engine.ProcessStatusReports(unreadable) }, "invalid_payload changes:missing_required"},
+			"none":       {func() (engine.StatusAnswer, error) { return x.engine.ProcessStatusReports(nobody) }, "invalid_payload changes:out_of_range"},
 			"too many":   {func() (engine.StatusAnswer, error) { return x.reportAll(many...) }, "invalid_payload changes:out_of_range"},
 			"no key":     {func() (engine.StatusAnswer, error) { return x.reportAll(saying(a, "sold").withKey("")) }, "invalid_payload Idempotency-Key:missing_required"},
 		} {
@@ -134,24 +134,24 @@ func TestReportIsReplayed(t *testing.T) {
 	tests := []struct {
 		what string
 		rule market.ReturnRule
-		send func(x *exchange, a, b engine.Answer) (engine.StatusAnswer, error)
+		send func(x *exchange, a, b engine.IngestAnswer) (engine.StatusAnswer, error)
 		want string
 	}{
-		{"done", returns(nil), func(x *exchange, a, _ engine.Answer) (engine.StatusAnswer, error) {
+		{"done", returns(nil), func(x *exchange, a, _ engine.IngestAnswer) (engine.StatusAnswer, error) {
 			return x.report(saying(a, "contacted"))
 		}, "contacted"},
-		{"waits", manual, func(x *exchange, a, _ engine.Answer) (engine.StatusAnswer, error) {
+		{"waits", manual, func(x *exchange, a, _ engine.IngestAnswer) (engine.StatusAnswer, error) {
 			return x.report(saying(a, "returned"))
 		}, "ACCEPTED waiting"},
-		{"so already", returns(nil), func(x *exchange, a, _ engine.Answer) (engine.StatusAnswer, error) {
+		{"so already", returns(nil), func(x *exchange, a, _ engine.IngestAnswer) (engine.StatusAnswer, error) {
 			x.reported(saying(a, "qualified"))
 			return x.report(saying(a, "qualified").withKey("k"))
 		}, "qualified"},
-		{"waits already", manual, func(x *exchange, a, _ engine.Answer) (engine.StatusAnswer, error) {
+		{"waits already", manual, func(x *exchange, a, _ engine.IngestAnswer) (engine.StatusAnswer, error) {
 			x.reported(saying(a, "returned"))
 			return x.report(saying(a, "returned").withKey("k"))
 		}, "ACCEPTED waiting"},
-		{"many", returns(nil), func(x *exchange, a, b engine.Answer) (engine.StatusAnswer, error) {
+		{"many", returns(nil), func(x *exchange, a, b engine.IngestAnswer) (engine.StatusAnswer, error) {
 			return x.reportAll(saying(a, "sold"), word{lead: "?", status: "-", reason: "#1", occurred: "2001-01-01T00:00:00Z"}, saying(b, "returned"), saying(b, "sold").withKey("k"))
 		}, "sold, invalid_payload status:missing_required reason:wrong_type occurred_at:out_of_range, returned, invalid_payload lead_id:not_allowed_value"},
 	}

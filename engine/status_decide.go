@@ -11,25 +11,25 @@ import (
 	"pingpost/engine/state"
 )
 
-// decideReport returns the change that a report causes, or its rejection. The caller has locked
+// decideReportOnLockedLead returns the change that a report causes, or its rejection. The caller has locked
 // the report's lead. If the lead's delivery was unconfirmed, the report proves that the buyer has
-// the lead. decideReport then commits that first.
-func (r *reportWorkspace) decideReport(rep *parsedReport) (event.LeadStatusChange, error) {
+// the lead. decideReportOnLockedLead then commits that first.
+func (r *statusRequestWorkspace) decideReportOnLockedLead(report *parsedReport) (event.LeadStatusChange, error) {
 	for {
-		lead, ok := r.leadOfBuyer(rep.lead)
-		change := event.LeadStatusChange{Lead: rep.lead, To: rep.status}
+		lead, ok := r.findLeadOfBuyer(report.lead)
+		change := event.LeadStatusChange{Lead: report.lead, To: report.status}
 		switch {
-		case len(rep.objections) > 0:
-			change.Result, change.Rejections = event.ChangeInvalid, rep.objections
+		case len(report.objections) > 0:
+			change.Result, change.Rejections = event.ChangeInvalid, report.objections
 			return change, nil
 		case !ok:
 			change.Result = event.ChangeUnknown
 			return change, nil
 		}
 		change.From, change.Supplier = lead.Status, lead.Supplier
-		rule := r.plan.returnRule(r.engine, lead.Campaign)
+		rule := r.plan.returnRuleOrDefault(r.engine, lead.Campaign)
 		var objection market.BuyerReportRejection
-		change.Result, objection = r.judgeReport(rep, &lead, &rule)
+		change.Result, objection = r.judgeStatusChange(report, &lead, &rule)
 		switch change.Result {
 		case event.ChangeNotAllowed:
 			change.Rejections = []market.BuyerReportRejection{objection}
@@ -38,19 +38,19 @@ func (r *reportWorkspace) decideReport(rep *parsedReport) (event.LeadStatusChang
 			return change, nil
 		}
 		if lead.Delivery != market.DeliveryUnknown {
-			err := r.completeChange(&change, rep, &lead, &rule)
+			err := r.completeAcceptedChange(&change, report, &lead, &rule)
 			return change, err
 		}
-		if err := r.confirmDelivery(rep.lead); err != nil {
+		if err := r.confirmUnconfirmedDelivery(report.lead); err != nil {
 			return change, err
 		}
 	}
 }
 
-// judgeReport decides whether a lead may change to the reported status, by its present status and
+// judgeStatusChange decides whether a lead may change to the reported status, by its present status and
 // the campaign's return rule. It returns the result and, for ChangeNotAllowed, the objection. It
 // changes nothing.
-func (r *reportWorkspace) judgeReport(rep *parsedReport, lead *state.Lead, rule *market.ReturnRule) (event.LeadStatusChangeResult, market.BuyerReportRejection) {
+func (r *statusRequestWorkspace) judgeStatusChange(report *parsedReport, lead *state.Lead, rule *market.ReturnRule) (event.LeadStatusChangeResult, market.BuyerReportRejection) {
 	no := func(o market.BuyerReportRejection) (event.LeadStatusChangeResult, market.BuyerReportRejection) {
 		return event.ChangeNotAllowed, o
 	}
@@ -59,19 +59,19 @@ func (r *reportWorkspace) judgeReport(rep *parsedReport, lead *state.Lead, rule 
 		return no(market.RejectionNotSold)
 	case lead.Status == market.StatusOpen, lead.Delivery == market.DeliveryPending:
 		return no(market.RejectionDeliveryPending)
-	case lead.Status == rep.status, lead.ReturnState() == market.ReturnPending && rep.status == market.StatusReturned:
+	case lead.Status == report.status, lead.ReturnState() == market.ReturnPending && report.status == market.StatusReturned:
 		return event.ChangeNone, market.RejectionNone
 	case lead.ReturnState() == market.ReturnPending:
 		return no(market.RejectionReturnPending)
-	case !lead.Status.CanReportChangeTo(rep.status):
+	case !lead.Status.CanReportChangeTo(report.status):
 		return no(market.RejectionStatusBackward)
-	case rep.status != market.StatusReturned:
+	case report.status != market.StatusReturned:
 		return event.ChangeDone, market.RejectionNone
 	case lead.ReturnState() == market.ReturnRefused:
 		return no(market.RejectionReturnRefused)
 	case r.now-lead.Decided >= int64(rule.Window):
 		return no(market.RejectionReturnLate)
-	case !r.mayReturnAnother(lead, rule):
+	case !r.isWithinReturnLimit(lead, rule):
 		return no(market.RejectionReturnShare)
 	case rule.Manual:
 		return event.ChangePending, market.RejectionNone
@@ -79,27 +79,27 @@ func (r *reportWorkspace) judgeReport(rep *parsedReport, lead *state.Lead, rule 
 	return event.ChangeDone, market.RejectionNone
 }
 
-// completeChange fills in an accepted change: the reason and time, the resources that a return
+// completeAcceptedChange fills in an accepted change: the reason and time, the resources that a return
 // gives back, and the webhook event for the supplier. The reason is withheld if it contains
 // contact data.
-func (r *reportWorkspace) completeChange(change *event.LeadStatusChange, rep *parsedReport, lead *state.Lead, rule *market.ReturnRule) (err error) {
-	change.Reason, change.Occurred = redaction.WithholdContact(rep.reason), rep.occurred
-	if rep.status == market.StatusReturned {
-		change.Return, err = r.engine.newReturn(lead, rule, r.deadline())
-		r.countReturn(lead)
+func (r *statusRequestWorkspace) completeAcceptedChange(change *event.LeadStatusChange, report *parsedReport, lead *state.Lead, rule *market.ReturnRule) (err error) {
+	change.Reason, change.Occurred = redaction.WithholdIfContact(report.reason), report.occurred
+	if report.status == market.StatusReturned {
+		change.Return, err = r.engine.newReturnedResources(lead, rule, r.answerDueNanos())
+		r.countReturnInRequest(lead)
 	}
 	if change.Result == event.ChangeDone {
-		change.Webhook = r.plan.webhookIfConfigured(lead.Supplier, rep.status.WebhookType())
+		change.Webhook = r.plan.webhookIfConfigured(lead.Supplier, report.status.WebhookType())
 	}
 	return err
 }
 
-// confirmDelivery commits that the buyer has the lead of an unconfirmed delivery, because the
+// confirmUnconfirmedDelivery commits that the buyer has the lead of an unconfirmed delivery, because the
 // buyer has reported on it. If an operator has resolved the delivery meanwhile, it commits no
 // event. Afterwards the caller must read the lead again.
-func (r *reportWorkspace) confirmDelivery(lead market.LeadID) error {
+func (r *statusRequestWorkspace) confirmUnconfirmedDelivery(lead market.LeadID) error {
 	e := r.engine
-	err := e.By("").ResolveUnconfirmedDelivery(lead, event.SettledConfirmed)
+	err := e.AsOperator("").ResolveUnconfirmedDelivery(lead, event.SettledConfirmed)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return nil
@@ -109,7 +109,7 @@ func (r *reportWorkspace) confirmDelivery(lead market.LeadID) error {
 	// The last delivery may be about to end, or an operator has resent the lead.
 	row, _ := e.state.Lead(lead)
 	if d := e.deliveries.FindRunning(lead); d != nil && row.Delivery == market.DeliveryUnknown {
-		return r.waitForResult(d.Ended())
+		return r.waitOrUnavailable(d.Ended())
 	}
 	return nil
 }
@@ -118,13 +118,13 @@ func (r *reportWorkspace) confirmDelivery(lead market.LeadID) error {
 // in the order of the reports.
 type StatusAnswer struct {
 	Request  market.RequestID // of the first call with this key
-	Results  []StatusResult
+	Results  []ReportResult
 	Replayed bool
 }
 
-// StatusResult is the result of one report in a status request: the lead's status, or the reason
+// ReportResult is the result of one report in a status request: the lead's status, or the reason
 // for the rejection.
-type StatusResult struct {
+type ReportResult struct {
 	Lead   string            // lead_id as it arrived; empty: it was not a string
 	Status market.LeadStatus // the lead's status
 	Waits  bool              // its return waits for the operator's approval
@@ -136,14 +136,14 @@ type StatusResult struct {
 
 // answerOfFirstRequest returns the answer to the first status request with this idempotency key,
 // for a repeat. It reads that request's event at log position seq.
-func (r *reportWorkspace) answerOfFirstRequest(seq uint64) (StatusAnswer, error) {
-	record, err := r.engine.log.readRecord(seq, r.deadline())
+func (r *statusRequestWorkspace) answerOfFirstRequest(logPosition uint64) (StatusAnswer, error) {
+	record, err := r.engine.log.readRequiredRecord(logPosition, r.answerDueNanos())
 	if err != nil {
 		return StatusAnswer{}, err
 	}
 	changed, ok := record.(*event.LeadStatusesChanged)
 	if !ok {
-		panic(fmt.Sprintf("BUG: log record %d is not the status report of an idempotency key", seq))
+		panic(fmt.Sprintf("BUG: log record %d is not the status report of an idempotency key", logPosition))
 	}
 	answer := newStatusAnswer(changed, r.req)
 	answer.Replayed = true
@@ -154,7 +154,7 @@ func (r *reportWorkspace) answerOfFirstRequest(seq uint64) (StatusAnswer, error)
 // first answer and its repeats are equal. For an unknown lead the event has no id. The id's text
 // then comes from the request, whose body is the same in a repeat.
 func newStatusAnswer(record *event.LeadStatusesChanged, req *StatusRequest) StatusAnswer {
-	answer := StatusAnswer{Request: record.Request, Results: make([]StatusResult, len(record.Changes))}
+	answer := StatusAnswer{Request: record.Request, Results: make([]ReportResult, len(record.Changes))}
 	allowed := record.Allowed
 	for i := range record.Changes {
 		change, result := &record.Changes[i], &answer.Results[i]
@@ -175,7 +175,7 @@ func newStatusAnswer(record *event.LeadStatusesChanged, req *StatusRequest) Stat
 
 // setResult sets the result of one report from the change in the event. allowed lists the return
 // reasons that the campaign accepts, if the report was rejected for its reason.
-func (s *StatusResult) setResult(change *event.LeadStatusChange, allowed string) {
+func (s *ReportResult) setResult(change *event.LeadStatusChange, acceptedReasons string) {
 	switch change.Result {
 	case event.ChangeDone:
 		s.Status = change.To
@@ -186,7 +186,7 @@ func (s *StatusResult) setResult(change *event.LeadStatusChange, allowed string)
 	case event.ChangeUnknown:
 		s.Code = NotFound
 	case event.ChangeInvalid:
-		s.Code, s.Fields = InvalidPayload, fieldErrorsOf(change.Rejections, allowed)
+		s.Code, s.Fields = InvalidPayload, fieldErrorsOf(change.Rejections, acceptedReasons)
 	case event.ChangeNotAllowed:
 		s.Code = InvalidTransition
 		if len(change.Rejections) > 0 {
@@ -197,10 +197,10 @@ func (s *StatusResult) setResult(change *event.LeadStatusChange, allowed string)
 	}
 }
 
-// refusalOfChange returns the *Refusal for a request with a single report, or nil if the report
+// refusalIfRejected returns the *Refusal for a request with a single report, or nil if the report
 // was accepted.
-func refusalOfChange(change *event.LeadStatusChange) error {
-	var result StatusResult
+func refusalIfRejected(change *event.LeadStatusChange) error {
+	var result ReportResult
 	result.setResult(change, "")
 	if result.Code == "" {
 		return nil

@@ -23,7 +23,7 @@ type parsedReport struct {
 // report on it gets an objection. Otherwise the results would depend on the order of the
 // decisions. The second decision would also need the event of the first one, which is not applied
 // yet.
-func (r *reportWorkspace) parseReports() {
+func (r *statusRequestWorkspace) parseReports() {
 	seen := make(map[market.LeadID]struct{}, len(r.req.Reports))
 	for i := range r.req.Reports {
 		form := &r.req.Reports[i]
@@ -42,22 +42,22 @@ func (r *reportWorkspace) parseReports() {
 			rep.addRejection(market.RejectionLeadTwice)
 		}
 		seen[rep.lead] = struct{}{}
-		if lead, ok := r.leadOfBuyer(rep.lead); ok {
-			r.checkReturnReason(&rep, &lead)
+		if lead, ok := r.findLeadOfBuyer(rep.lead); ok {
+			r.rejectUnlistedReturnReason(&rep, &lead)
 		}
 		r.reports = append(r.reports, rep)
 	}
 }
 
 // addRejection adds an objection, which becomes part of the report's result.
-func (rep *parsedReport) addRejection(o market.BuyerReportRejection) {
-	rep.objections = append(rep.objections, o)
+func (rep *parsedReport) addRejection(rejection market.BuyerReportRejection) {
+	rep.objections = append(rep.objections, rejection)
 }
 
 // parseReport parses the status, reason and time of one report, and adds an objection for each
 // that is invalid.
-func (r *reportWorkspace) parseReport(form *StatusReport) (rep parsedReport) {
-	switch m := &form.Status; {
+func (r *statusRequestWorkspace) parseReport(received *ReceivedStatusReport) (rep parsedReport) {
+	switch m := &received.Status; {
 	case m.CountsAsMissing():
 		rep.addRejection(market.RejectionStatusMissing)
 	case m.Kind != market.JSONString:
@@ -68,12 +68,12 @@ func (r *reportWorkspace) parseReport(form *StatusReport) (rep parsedReport) {
 			rep.addRejection(market.RejectionStatusUnknown)
 		}
 	}
-	rep.parseReason(&form.Reason)
-	rep.parseOccurredAt(&form.Occurred, r.now)
+	rep.parseReasonOrAddRejection(&received.Reason)
+	rep.parseOccurredAtOrAddRejection(&received.Occurred, r.now)
 	return rep
 }
 
-func (rep *parsedReport) parseReason(m *market.JSONMember) {
+func (rep *parsedReport) parseReasonOrAddRejection(m *market.JSONMember) {
 	switch {
 	case m.CountsAsMissing():
 		if rep.status == market.StatusReturned {
@@ -90,7 +90,7 @@ func (rep *parsedReport) parseReason(m *market.JSONMember) {
 	}
 }
 
-func (rep *parsedReport) parseOccurredAt(m *market.JSONMember, now int64) {
+func (rep *parsedReport) parseOccurredAtOrAddRejection(m *market.JSONMember, nowNanos int64) {
 	if m.CountsAsMissing() {
 		return
 	}
@@ -102,21 +102,21 @@ func (rep *parsedReport) parseOccurredAt(m *market.JSONMember, now int64) {
 	switch {
 	case !ok:
 		rep.addRejection(market.RejectionOccurredInvalid)
-	case at > now+market.MaxReporterClockSkew:
+	case at > nowNanos+market.MaxReporterClockSkew:
 		rep.addRejection(market.RejectionOccurredInFuture)
 	default:
 		rep.occurred = at
 	}
 }
 
-// checkReturnReason adds an objection if the campaign does not accept the reason of a return. It
+// rejectUnlistedReturnReason adds an objection if the campaign does not accept the reason of a return. It
 // skips a lead whose return was requested before, because that return keeps its reason even if
 // the list of accepted reasons has changed.
-func (r *reportWorkspace) checkReturnReason(rep *parsedReport, lead *state.Lead) {
+func (r *statusRequestWorkspace) rejectUnlistedReturnReason(rep *parsedReport, lead *state.Lead) {
 	if rep.status != market.StatusReturned || rep.reason == "" || lead.Status == market.StatusReturned || lead.ReturnState() == market.ReturnPending {
 		return
 	}
-	if rule := r.plan.returnRule(r.engine, lead.Campaign); !rule.AcceptsReturnReason(rep.reason) {
+	if rule := r.plan.returnRuleOrDefault(r.engine, lead.Campaign); !rule.AcceptsReturnReason(rep.reason) {
 		rep.addRejection(market.RejectionReasonUnlisted)
 		rep.reasons = rule.ListAcceptedReasons()
 	}
@@ -124,7 +124,7 @@ func (r *reportWorkspace) checkReturnReason(rep *parsedReport, lead *state.Lead)
 
 // idempotencyKeyFaults returns the faults of the Idempotency-Key header, which every status
 // request needs.
-func (r *reportWorkspace) idempotencyKeyFaults() []market.FieldError {
+func (r *statusRequestWorkspace) idempotencyKeyFaults() []market.FieldError {
 	const field, expected = "Idempotency-Key", "1 to 255 visible ASCII characters"
 	switch {
 	case r.req.BadKey:
@@ -138,11 +138,11 @@ func (r *reportWorkspace) idempotencyKeyFaults() []market.FieldError {
 // fieldErrorsOf translates the objections to a report into field errors of the API. reasons lists
 // the return reasons that the campaign accepts. It is empty if no reason was rejected, or in old
 // log records.
-func fieldErrorsOf(objections []market.BuyerReportRejection, reasons string) (faults []market.FieldError) {
-	for _, objection := range objections {
+func fieldErrorsOf(rejections []market.BuyerReportRejection, acceptedReasons string) (faults []market.FieldError) {
+	for _, objection := range rejections {
 		if fault, ok := objection.FieldError(); ok {
-			if objection == market.RejectionReasonUnlisted && reasons != "" {
-				fault.Expected += ": " + reasons
+			if objection == market.RejectionReasonUnlisted && acceptedReasons != "" {
+				fault.Expected += ": " + acceptedReasons
 			}
 			faults = append(faults, fault)
 		}

@@ -75,7 +75,7 @@ func TestReportsOnLeadsOnTheirWay(t *testing.T) {
 			x.world.script("blue", test.script...)
 			sent := x.goSend(person(1))
 			time.Sleep(test.after)
-			a := engine.Answer{Lead: x.onlyLead()}
+			a := engine.IngestAnswer{Lead: x.onlyLead()}
 			expectEqual(t, x.reported(saying(a, "contacted")), test.want)
 			sent.wait()
 			time.Sleep(5 * time.Minute)

@@ -79,7 +79,7 @@ func sellMixed(t *testing.T, seed uint64, withTests bool) (came outcome) {
 	}
 	underway.Wait()
 	time.Sleep(time.Minute)
-	came.book = addUp(t, x.log.durable(), x.engine.Catalog(), x.highest)
+	came.book = addUp(t, x.log.durable(), x.engine.ActiveCatalog(), x.highest)
 	return came
 }
 

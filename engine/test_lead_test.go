@@ -138,7 +138,7 @@ func TestATestLeadGoesOn(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		expectEqual(t, x.stands(a), "ACCEPTED unknown")
-		if err := x.engine.By("").ResolveUnconfirmedDelivery(a.Lead, event.SettledReleased); err != nil || x.stands(a) != "UNMATCHED released post_rejected" {
+		if err := x.engine.AsOperator("").ResolveUnconfirmedDelivery(a.Lead, event.SettledReleased); err != nil || x.stands(a) != "UNMATCHED released post_rejected" {
 			t.Errorf("%v, %s", err, x.stands(a))
 		}
 		expectEqual(t, x.noted.unknown.Load(), 0, "an operator was told of a test lead")
@@ -175,7 +175,7 @@ func TestLostTestLeadsShutNoDoor(t *testing.T) {
 			expectEqual(t, x.tell(person(i).asTest()), "blue", i)
 		}
 		time.Sleep(time.Minute)
-		blue := x.engine.Catalog().Buyers["blue"].Ref
+		blue := x.engine.ActiveCatalog().Buyers["blue"].Ref
 		if x.state.CountUnknownDeliveries(blue, true) != 1000 || x.state.CountUnknownDeliveries(blue, false) != 0 || x.state.CountUnknownDeliveriesExceptTests() != 0 {
 			t.Fatalf("%d tests, %d in earnest, %d in all", x.state.CountUnknownDeliveries(blue, true), x.state.CountUnknownDeliveries(blue, false), x.state.CountUnknownDeliveriesExceptTests())
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // traceOf ingests a traced person, and gives what was noted.
-func (x *exchange) traceOf(trace *timing.Trace) *timing.Timings {
+func (x *exchange) traceOf(trace *timing.RequestTrace) *timing.Timings {
 	request := x.ingestOf(person(1))
 	request.Timings = &timing.Timings{Trace: trace}
 	if _, err := x.engine.Ingest(request); err != nil {
@@ -20,7 +20,7 @@ func (x *exchange) traceOf(trace *timing.Trace) *timing.Timings {
 }
 
 // callsOf are the calls of a trace, with their times since a moment.
-func callsOf(trace *timing.Trace, since time.Time) string {
+func callsOf(trace *timing.RequestTrace, since time.Time) string {
 	var calls []string
 	for i := range trace.Calls {
 		c := &trace.Calls[i]
@@ -49,7 +49,7 @@ func TestTraceOfDelivery(t *testing.T) {
 			x := begin(t, two())
 			x.world.script("blue", row.blue...)
 			x.world.script("gold", row.gold...)
-			began, trace := time.Now(), &timing.Trace{ID: [16]byte{1}, Span: 1<<64 - 2}
+			began, trace := time.Now(), &timing.RequestTrace{ID: [16]byte{1}, Span: 1<<64 - 2}
 			spent := x.traceOf(trace)
 			expectEqual(t, callsOf(trace, began), row.want, "noted")
 			commits := int64(0)
@@ -82,7 +82,7 @@ func TestTraceIsBounded(t *testing.T) {
 		x := begin(t, two())
 		x.world.script("blue", busy(ms), busy(ms), accepts)
 		const most = 1024
-		trace := &timing.Trace{Calls: make([]timing.BuyerCall, most-1)}
+		trace := &timing.RequestTrace{Calls: make([]timing.BuyerCall, most-1)}
 		x.traceOf(trace)
 		if len(trace.Calls) != most || trace.LeftOut != 2 || trace.Calls[most-1].Outcome != "busy" {
 			t.Errorf("%d calls, the last %+v; %d are left out", len(trace.Calls), trace.Calls[len(trace.Calls)-1], trace.LeftOut)

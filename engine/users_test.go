@@ -31,10 +31,10 @@ func TestUsers(t *testing.T) {
 	viewer, operator, admin := market.RoleViewer, market.RoleOperator, market.RoleAdmin
 	bubble(t, "users", func(t *testing.T) {
 		x := begin(t, rig{})
-		e := x.engine.By("anna")
+		e := x.engine.AsOperator("anna")
 		set := func(name string, role market.OperatorRole, password string, keeper bool) func() error {
 			return func() error {
-				_, err := e.SetUser(engine.User{Name: name, Role: role, Password: password}, keeper)
+				_, err := e.CreateOrChangeUser(engine.User{Name: name, Role: role, Password: password}, keeper)
 				return err
 			}
 		}
@@ -77,7 +77,7 @@ func TestUsers(t *testing.T) {
 				t.Errorf("%d, %s: nobody asked for %s", i, step.what, event.DescribeAsJSON(x.lastFact()))
 			}
 			x.crash()
-			if e = x.engine.By("anna"); x.staff() != step.then {
+			if e = x.engine.AsOperator("anna"); x.staff() != step.then {
 				t.Errorf("%d, %s: after a restart %s, want %s", i, step.what, x.staff(), step.then)
 			}
 		}
@@ -89,8 +89,8 @@ func TestUsers(t *testing.T) {
 func TestPasswordOfWhoWasJudged(t *testing.T) {
 	bubble(t, "password", func(t *testing.T) {
 		x := begin(t, rig{})
-		e := x.engine.By("bob")
-		if _, err := e.SetUser(engine.User{Name: "bob", Role: market.RoleViewer, Password: "p1"}, false); err != nil {
+		e := x.engine.AsOperator("bob")
+		if _, err := e.CreateOrChangeUser(engine.User{Name: "bob", Role: market.RoleViewer, Password: "p1"}, false); err != nil {
 			t.Fatal(err)
 		}
 		bob, _ := x.state.OperatorUser("bob")
@@ -112,8 +112,8 @@ func TestPasswordOfWhoWasJudged(t *testing.T) {
 func TestTokensAreFew(t *testing.T) {
 	bubble(t, "tokens", func(t *testing.T) {
 		x := begin(t, rig{})
-		e := x.engine.By("")
-		if _, err := e.SetUser(engine.User{Name: "bob", Role: market.RoleViewer, Password: "p1"}, false); err != nil {
+		e := x.engine.AsOperator("")
+		if _, err := e.CreateOrChangeUser(engine.User{Name: "bob", Role: market.RoleViewer, Password: "p1"}, false); err != nil {
 			t.Fatal(err)
 		}
 		bob, _ := x.state.OperatorUser("bob")
@@ -150,7 +150,7 @@ func TestUsersAreFew(t *testing.T) {
 	bubble(t, "users", func(t *testing.T) {
 		x := begin(t, rig{})
 		for n := range engine.MaxUsers + 1 {
-			_, err := x.engine.By("").SetUser(engine.User{Name: fmt.Sprint("u", n), Role: market.RoleViewer, Password: "p"}, false)
+			_, err := x.engine.AsOperator("").CreateOrChangeUser(engine.User{Name: fmt.Sprint("u", n), Role: market.RoleViewer, Password: "p"}, false)
 			expectEqual(t, errors.Is(err, engine.ErrConflict), n == engine.MaxUsers, "user ", n)
 		}
 	})

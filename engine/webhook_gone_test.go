@@ -30,7 +30,7 @@ func TestWebhookOfUnknownLead(t *testing.T) {
 		defer log.close()
 		log.entries = append(log.entries, entry{1, event.AppendRecord(nil, supplierName)})
 		e := webhookEngine(log, engine.ErrGone)
-		if _, err := e.WebhookMessage(&w); !errors.Is(err, engine.ErrGone) {
+		if _, err := e.BuildWebhookMessage(&w); !errors.Is(err, engine.ErrGone) {
 			t.Errorf("%v", err)
 		}
 		record, err := new(event.Decoder).Decode(log.durable()[1].data)
@@ -40,11 +40,11 @@ func TestWebhookOfUnknownLead(t *testing.T) {
 	})
 	t.Run("the disk fails", func(t *testing.T) {
 		e := webhookEngine(nil, errors.New("the disk is gone"))
-		if _, err := e.WebhookMessage(&w); !errors.Is(err, engine.ErrUnavailable) {
+		if _, err := e.BuildWebhookMessage(&w); !errors.Is(err, engine.ErrUnavailable) {
 			t.Errorf("%v", err)
 		}
 		e.Close()
-		if _, err := e.WebhookMessage(&w); !errors.Is(err, engine.ErrUnavailable) {
+		if _, err := e.BuildWebhookMessage(&w); !errors.Is(err, engine.ErrUnavailable) {
 			t.Errorf("after Close: %v", err)
 		}
 	})

@@ -18,7 +18,7 @@ var errWebhooksOff = fmt.Errorf("%w: the webhooks of this supplier are off; swit
 // ResendWebhook queues a dead letter (a webhook that is not attempted any more) again, with all
 // attempts of the schedule. ErrNotFound: no such webhook is queued. ErrConflict: attempts are
 // still scheduled, or the supplier's webhooks are switched off.
-func (e Operator) ResendWebhook(lead market.LeadID, kind market.WebhookType) error {
+func (e OperatorActions) ResendWebhook(lead market.LeadID, kind market.WebhookType) error {
 	e.webhooks.switching.Lock()
 	defer e.webhooks.switching.Unlock()
 	w, err := e.findDeadLetter(lead, kind)
@@ -33,7 +33,7 @@ func (e Operator) ResendWebhook(lead market.LeadID, kind market.WebhookType) err
 
 // DropWebhook removes a dead letter (a webhook that is not attempted any more) without sending
 // it. ErrNotFound: no such webhook is queued. ErrConflict: attempts are still scheduled.
-func (e Operator) DropWebhook(lead market.LeadID, kind market.WebhookType) error {
+func (e OperatorActions) DropWebhook(lead market.LeadID, kind market.WebhookType) error {
 	e.webhooks.switching.Lock()
 	defer e.webhooks.switching.Unlock()
 	w, err := e.findDeadLetter(lead, kind)
@@ -56,17 +56,17 @@ func (e *Engine) findDeadLetter(lead market.LeadID, kind market.WebhookType) (st
 
 // newDeadLetterEvent returns the event by which the operator resends or drops the dead letter w,
 // according to outcome.
-func (e Operator) newDeadLetterEvent(w *state.QueuedWebhook, outcome event.WebhookOutcome) *event.WebhookAttempted {
+func (e OperatorActions) newDeadLetterEvent(w *state.QueuedWebhook, outcome event.WebhookOutcome) *event.WebhookAttempted {
 	return &event.WebhookAttempted{
 		Lead: w.Lead, Type: w.Type, Supplier: w.Supplier, Attempt: w.Attempts, Outcome: outcome, At: e.opt.Clock.Now(), By: e.by,
 	}
 }
 
-// SwitchWebhooks switches a supplier's webhooks off or on. Off makes all queued webhooks dead
+// SetWebhooksOff switches a supplier's webhooks off or on. Off makes all queued webhooks dead
 // letters. On leaves them dead until an operator resends them. It commits no event if nothing
 // changes. ErrNotFound: no such supplier was ever configured.
-func (e Operator) SwitchWebhooks(supplier market.SupplierID, off bool) error {
-	ref, err := e.supplierRef(supplier)
+func (e OperatorActions) SetWebhooksOff(supplier market.SupplierID, off bool) error {
+	ref, err := e.findSupplierRef(supplier)
 	if err != nil {
 		return err
 	}
@@ -78,21 +78,21 @@ func (e Operator) SwitchWebhooks(supplier market.SupplierID, off bool) error {
 	return e.commit(&event.SupplierWebhooksTurnedOnOrOff{Supplier: ref, Off: off, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// DeadLetters returns a page of a supplier's dead letters (webhooks that are not attempted any
+// ListDeadLetters returns a page of a supplier's dead letters (webhooks that are not attempted any
 // more), oldest first. It skips the first `skip` of them and returns at most limit. ErrNotFound:
 // no such supplier was ever configured.
-func (e *Engine) DeadLetters(supplier market.SupplierID, skip, limit int) ([]state.QueuedWebhook, error) {
-	ref, err := e.supplierRef(supplier)
+func (e *Engine) ListDeadLetters(supplier market.SupplierID, skip, limit int) ([]state.QueuedWebhook, error) {
+	ref, err := e.findSupplierRef(supplier)
 	if err != nil {
 		return nil, err
 	}
 	return e.state.ListDeadLetters(ref, skip, limit), nil
 }
 
-// DeadLetter returns a supplier's dead letter (a webhook that is not attempted any more) by its
+// FindDeadLetterByID returns a supplier's dead letter (a webhook that is not attempted any more) by its
 // webhook id. ErrNotFound: the supplier or its dead letter does not exist.
-func (e *Engine) DeadLetter(supplier market.SupplierID, id market.WebhookID) (state.QueuedWebhook, error) {
-	ref, err := e.supplierRef(supplier)
+func (e *Engine) FindDeadLetterByID(supplier market.SupplierID, id market.WebhookID) (state.QueuedWebhook, error) {
+	ref, err := e.findSupplierRef(supplier)
 	if err != nil {
 		return state.QueuedWebhook{}, err
 	}
@@ -110,13 +110,13 @@ const resendBatch = 256
 // ResendDeadLetters queues all present dead letters of a supplier again, and returns their
 // number. The webhooks of one lead keep the order of their events. After an error, resent of them
 // are queued and the rest are still dead.
-func (e Operator) ResendDeadLetters(supplier market.SupplierID) (resent int, err error) {
-	ref, err := e.supplierRef(supplier)
+func (e OperatorActions) ResendDeadLetters(supplier market.SupplierID) (resent int, err error) {
+	ref, err := e.findSupplierRef(supplier)
 	if err != nil {
 		return 0, err
 	}
 	for leads := range slices.Chunk(webhook.GroupWebhooksByLead(e.state.ListDeadLetters(ref, 0, math.MaxInt)), resendBatch) {
-		n, err := e.resendDeadLettersOf(ref, leads)
+		n, err := e.resendDeadLettersOfLeads(ref, leads)
 		if resent += n; err != nil {
 			return resent, err
 		}
@@ -124,21 +124,21 @@ func (e Operator) ResendDeadLetters(supplier market.SupplierID) (resent int, err
 	return resent, nil
 }
 
-// resendDeadLettersOf queues the dead letters of several leads again. It works on the leads
+// resendDeadLettersOfLeads queues the dead letters of several leads again. It works on the leads
 // concurrently, so that their events share the log's fsyncs. For one lead it commits one event
 // after another, so that its webhooks are sent in their order.
-func (e Operator) resendDeadLettersOf(supplier market.PermanentNumber, leads [][]state.QueuedWebhook) (resent int, err error) {
+func (e OperatorActions) resendDeadLettersOfLeads(supplier market.PermanentNumber, deadLettersByLead [][]state.QueuedWebhook) (resent int, err error) {
 	e.webhooks.switching.Lock()
 	defer e.webhooks.switching.Unlock()
 	if e.state.OutboxStatus(supplier).Off {
 		return 0, errWebhooksOff
 	}
-	done, failed := make([]int, len(leads)), make([]error, len(leads))
+	done, failed := make([]int, len(deadLettersByLead)), make([]error, len(deadLettersByLead))
 	var all sync.WaitGroup
-	for i, lead := range leads {
+	for i, lead := range deadLettersByLead {
 		all.Go(func() {
 			for done[i] < len(lead) && failed[i] == nil {
-				if failed[i] = e.commitDespiteFullQueue(e.newDeadLetterEvent(&lead[done[i]], event.WebhookResent), nil); failed[i] == nil {
+				if failed[i] = e.commitRetryingFullQueue(e.newDeadLetterEvent(&lead[done[i]], event.WebhookResent), nil); failed[i] == nil {
 					done[i]++
 				}
 			}
@@ -151,7 +151,7 @@ func (e Operator) resendDeadLettersOf(supplier market.PermanentNumber, leads [][
 	return resent, err
 }
 
-func (e *Engine) supplierRef(supplier market.SupplierID) (market.PermanentNumber, error) {
+func (e *Engine) findSupplierRef(supplier market.SupplierID) (market.PermanentNumber, error) {
 	ref := e.state.RefOf(event.ObjectSupplier, string(supplier))
 	if ref == 0 {
 		return 0, fmt.Errorf("%w: supplier %q was never configured", ErrNotFound, supplier)

@@ -35,7 +35,7 @@ func TestResendOfADeadLetter(t *testing.T) {
 		}
 		r.script = nil
 		x.crash()
-		must.Succeed(t, x.engine.By("").ResendWebhook(dead[0].Lead, dead[0].Type))
+		must.Succeed(t, x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type))
 		r.sendFor(x, time.Minute)
 		if got := x.hooksStand(); got != "0 pending 0 dead" || len(r.told) != 7 {
 			t.Errorf("%s after %d attempts", got, len(r.told))
@@ -44,11 +44,11 @@ func TestResendOfADeadLetter(t *testing.T) {
 	bubble(t, "and it has all its attempts again", func(t *testing.T) {
 		x, r := died(t, 1)
 		dead := must.Value(x.dead())(t)
-		must.Succeed(t, x.engine.By("").ResendWebhook(dead[0].Lead, dead[0].Type))
-		if err := x.engine.By("").ResendWebhook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrConflict) {
+		must.Succeed(t, x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type))
+		if err := x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrConflict) {
 			t.Errorf("resent again while it is tried: %v", err)
 		}
-		if err := x.engine.By("").DropWebhook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrConflict) {
+		if err := x.engine.AsOperator("").DropWebhook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrConflict) {
 			t.Errorf("dropped while it is tried: %v", err)
 		}
 		r.sendFor(x, day)
@@ -59,11 +59,11 @@ func TestResendOfADeadLetter(t *testing.T) {
 	bubble(t, "or dropped", func(t *testing.T) {
 		x, r := died(t, 2)
 		dead := must.Value(x.dead())(t)
-		must.Succeed(t, x.engine.By("").DropWebhook(dead[0].Lead, dead[0].Type))
-		if err := x.engine.By("").ResendWebhook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrNotFound) {
+		must.Succeed(t, x.engine.AsOperator("").DropWebhook(dead[0].Lead, dead[0].Type))
+		if err := x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrNotFound) {
 			t.Errorf("resent after it was dropped: %v", err)
 		}
-		if err := x.engine.By("").DropWebhook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrNotFound) {
+		if err := x.engine.AsOperator("").DropWebhook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrNotFound) {
 			t.Errorf("dropped again: %v", err)
 		}
 		r.sendFor(x, day)
@@ -85,7 +85,7 @@ type deadHook struct {
 func (x *exchange) dead() (all []deadHook, err error) {
 	const page = 7
 	for {
-		dead, err := x.engine.DeadLetters("acme", len(all), page)
+		dead, err := x.engine.ListDeadLetters("acme", len(all), page)
 		for _, h := range dead {
 			all = append(all, deadHook{h.Lead, h.Type, h.Attempts, market.NewWebhookID(h.Lead, h.Type, h.Created)})
 		}
@@ -102,18 +102,18 @@ func TestManyDeadLetters(t *testing.T) {
 		dead := must.Value(x.dead())(t)
 		expectEqual(t, len(dead), leads, "dead letters")
 		for _, i := range []int{0, 1, leads / 2, leads - 1} {
-			h, err := x.engine.DeadLetter("acme", dead[i].ID)
+			h, err := x.engine.FindDeadLetterByID("acme", dead[i].ID)
 			if err != nil || h.Lead != dead[i].Lead || h.Type != dead[i].Type {
 				t.Errorf("%s is %+v, %v", dead[i].ID, h, err)
 			}
 		}
 		other := market.NewWebhookID(dead[0].Lead, market.WebhookSold, 0)
-		if _, err := x.engine.DeadLetter("acme", other); !errors.Is(err, engine.ErrNotFound) {
+		if _, err := x.engine.FindDeadLetterByID("acme", other); !errors.Is(err, engine.ErrNotFound) {
 			t.Errorf("an event that nobody has: %v", err)
 		}
 		r.script, r.told = nil, nil
 		before := x.log.len()
-		if n, err := x.engine.By("").ResendDeadLetters("acme"); n != leads || err != nil {
+		if n, err := x.engine.AsOperator("").ResendDeadLetters("acme"); n != leads || err != nil {
 			t.Errorf("%d resent: %v", n, err)
 		}
 		expectEqual(t, x.log.len()-before, leads, "facts")
@@ -121,7 +121,7 @@ func TestManyDeadLetters(t *testing.T) {
 		if got := x.hooksStand(); got != "0 pending 0 dead" || len(r.told) != leads {
 			t.Errorf("%s after %d attempts", got, len(r.told))
 		}
-		if n, err := x.engine.By("").ResendDeadLetters("acme"); n != 0 || err != nil {
+		if n, err := x.engine.AsOperator("").ResendDeadLetters("acme"); n != 0 || err != nil {
 			t.Errorf("%d resent of none: %v", n, err)
 		}
 	})
@@ -139,20 +139,20 @@ func TestSwitchOfHooks(t *testing.T) {
 		r.send(x)
 		x.tell(person(2))
 		for range 2 { // the second time it is so already
-			must.Succeed(t, x.engine.By("").SwitchWebhooks("acme", true))
+			must.Succeed(t, x.engine.AsOperator("").SetWebhooksOff("acme", true))
 		}
 		expectEqual(t, x.hooksStand(), "0 pending 2 dead failing since 0s off")
 		dead := must.Value(x.dead())(t)
-		if err := x.engine.By("").ResendWebhook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrConflict) {
+		if err := x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrConflict) {
 			t.Errorf("resent while they are off: %v", err)
 		}
-		if n, err := x.engine.By("").ResendDeadLetters("acme"); n != 0 || !errors.Is(err, engine.ErrConflict) {
+		if n, err := x.engine.AsOperator("").ResendDeadLetters("acme"); n != 0 || !errors.Is(err, engine.ErrConflict) {
 			t.Errorf("%d resent while they are off: %v", n, err)
 		}
-		if err := x.engine.By("").DropWebhook(dead[0].Lead, dead[0].Type); err != nil {
+		if err := x.engine.AsOperator("").DropWebhook(dead[0].Lead, dead[0].Type); err != nil {
 			t.Errorf("dropped while they are off: %v", err)
 		}
-		must.Succeed(t, x.engine.By("").SwitchWebhooks("acme", false))
+		must.Succeed(t, x.engine.AsOperator("").SetWebhooksOff("acme", false))
 		expectEqual(t, x.hooksStand(), "0 pending 1 dead")
 		expectEqual(t, x.switches(), 2, "facts for two changes")
 	})
@@ -163,7 +163,7 @@ func TestSwitchOfHooks(t *testing.T) {
 		x.tell(person(2))
 		heard, _ := x.state.ClaimDueWebhook(acme, time.Now().UnixNano())
 		lost, _ := x.state.ClaimDueWebhook(acme, time.Now().UnixNano())
-		must.Succeed(t, x.engine.By("").SwitchWebhooks("acme", true))
+		must.Succeed(t, x.engine.AsOperator("").SetWebhooksOff("acme", true))
 		must.Succeed(t, errors.Join(x.engine.RecordWebhookAttempt(heard, acks), x.engine.RecordWebhookAttempt(lost, nacks)))
 		dead := must.Value(x.dead())(t)
 		if !slices.ContainsFunc(dead, func(d deadHook) bool { return d.Lead == lost.Lead }) || len(dead) != 1 {
@@ -178,14 +178,14 @@ func TestSwitchOfHooks(t *testing.T) {
 func TestOperatorsOfNobody(t *testing.T) {
 	bubble(t, "errors", func(t *testing.T) {
 		x := begin(t, plain())
-		_, all := x.engine.By("").ResendDeadLetters("nobody")
-		_, list := x.engine.DeadLetters("nobody", 0, 10)
-		_, one := x.engine.DeadLetter("nobody", market.WebhookID{})
+		_, all := x.engine.AsOperator("").ResendDeadLetters("nobody")
+		_, list := x.engine.ListDeadLetters("nobody", 0, 10)
+		_, one := x.engine.FindDeadLetterByID("nobody", market.WebhookID{})
 		for what, err := range map[string]error{
 			"resend all": all, "list": list, "find": one,
-			"switch": x.engine.By("").SwitchWebhooks("nobody", true),
-			"resend": x.engine.By("").ResendWebhook(market.LeadID{1}, market.WebhookPosted),
-			"drop":   x.engine.By("").DropWebhook(market.LeadID{1}, market.WebhookPosted),
+			"switch": x.engine.AsOperator("").SetWebhooksOff("nobody", true),
+			"resend": x.engine.AsOperator("").ResendWebhook(market.LeadID{1}, market.WebhookPosted),
+			"drop":   x.engine.AsOperator("").DropWebhook(market.LeadID{1}, market.WebhookPosted),
 		} {
 			if !errors.Is(err, engine.ErrNotFound) {
 				t.Errorf("%s: %v", what, err)
@@ -198,10 +198,10 @@ func TestOperatorsOfNobody(t *testing.T) {
 		dead := must.Value(x.dead())(t)
 		x.log.die(x.log.len(), nil)
 		r.send(x)
-		n, all := x.engine.By("").ResendDeadLetters("acme")
+		n, all := x.engine.AsOperator("").ResendDeadLetters("acme")
 		for what, err := range map[string]error{
-			"resend all": all, "switch": x.engine.By("").SwitchWebhooks("acme", true),
-			"resend": x.engine.By("").ResendWebhook(dead[0].Lead, dead[0].Type), "drop": x.engine.By("").DropWebhook(dead[0].Lead, dead[0].Type),
+			"resend all": all, "switch": x.engine.AsOperator("").SetWebhooksOff("acme", true),
+			"resend": x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type), "drop": x.engine.AsOperator("").DropWebhook(dead[0].Lead, dead[0].Type),
 		} {
 			if !errors.Is(err, errDead) {
 				t.Errorf("%s: %v", what, err)

@@ -24,7 +24,7 @@ func (x *exchange) resent() map[market.LeadID][]market.WebhookType {
 }
 
 // unheard is an event that so many more attempts do not tell, the last of them now.
-func (x *exchange) unheard(a engine.Answer, what market.WebhookType, attempts int) {
+func (x *exchange) unheard(a engine.IngestAnswer, what market.WebhookType, attempts int) {
 	x.t.Helper()
 	for range attempts {
 		h, ok := x.state.FindWebhook(a.Lead, what)
@@ -41,7 +41,7 @@ func (x *exchange) unheard(a engine.Answer, what market.WebhookType, attempts in
 // died.
 func TestResendKeepsTheOrderOfALead(t *testing.T) {
 	told := []market.WebhookType{market.WebhookPosted, market.WebhookContacted, market.WebhookReturned}
-	changes := func(x *exchange, a engine.Answer) {
+	changes := func(x *exchange, a engine.IngestAnswer) {
 		x.reported(saying(a, "contacted"))
 		x.reported(saying(a, "returned"))
 	}
@@ -50,8 +50,8 @@ func TestResendKeepsTheOrderOfALead(t *testing.T) {
 			for n := range 300 {
 				changes(x, x.sold(n))
 			}
-			must.Succeed(x.t, x.engine.By("").SwitchWebhooks("acme", true))
-			must.Succeed(x.t, x.engine.By("").SwitchWebhooks("acme", false))
+			must.Succeed(x.t, x.engine.AsOperator("").SetWebhooksOff("acme", true))
+			must.Succeed(x.t, x.engine.AsOperator("").SetWebhooksOff("acme", false))
 		},
 		"the last one first": func(x *exchange) {
 			a := x.sold(1)
@@ -65,7 +65,7 @@ func TestResendKeepsTheOrderOfALead(t *testing.T) {
 			x := begin(t, plain())
 			die(x)
 			dead := must.Value(x.dead())(t)
-			if n, err := x.engine.By("").ResendDeadLetters("acme"); n != len(dead) || err != nil {
+			if n, err := x.engine.AsOperator("").ResendDeadLetters("acme"); n != len(dead) || err != nil {
 				t.Fatalf("%d of %d resent: %v", n, len(dead), err)
 			}
 			for lead, got := range x.resent() {

@@ -110,14 +110,14 @@ func TestEndpointThatFailsForDays(t *testing.T) {
 		if got := x.hooksStand(); got != "0 pending 13 dead failing since 3h0m0s off" || len(r.told) != tried {
 			t.Errorf("while it is off: %s, %d attempts", got, len(r.told)-tried)
 		}
-		must.Succeed(t, x.engine.By("").SwitchWebhooks("acme", false))
+		must.Succeed(t, x.engine.AsOperator("").SetWebhooksOff("acme", false))
 		r.script = nil
 		x.tell(person(21))
 		r.sendFor(x, time.Minute)
 		if got := x.hooksStand(); got != "0 pending 13 dead" || len(r.told) != tried+1 {
 			t.Errorf("switched on: %s, %d attempts", got, len(r.told)-tried)
 		}
-		if n, err := x.engine.By("").ResendDeadLetters("acme"); n != 13 || err != nil {
+		if n, err := x.engine.AsOperator("").ResendDeadLetters("acme"); n != 13 || err != nil {
 			t.Errorf("%d resent: %v", n, err)
 		}
 		r.sendFor(x, time.Minute)

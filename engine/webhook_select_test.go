@@ -63,7 +63,7 @@ func TestEventsOfAnOperatorsWord(t *testing.T) {
 				t.Errorf("before anybody knows, the supplier hears %v", got)
 			}
 			x.world.script("blue", breaks, breaks, breaks, breaks, breaks, breaks, test.then)
-			must.Succeed(t, x.engine.By("").ResolveUnconfirmedDelivery(answer.Lead, test.how))
+			must.Succeed(t, x.engine.AsOperator("").ResolveUnconfirmedDelivery(answer.Lead, test.how))
 			r.sendFor(x, 10*time.Minute)
 			expectEqual(t, strings.Join(r.list(), " "), test.want, "the supplier hears")
 		})
@@ -146,7 +146,7 @@ func TestEventsAreOwedByTheConfigurationInForce(t *testing.T) {
 		x.tell(person(1))
 		x.configure(two())
 		h, ok := x.state.ClaimDueWebhook(x.state.RefOf(event.ObjectSupplier, "acme"), time.Now().UnixNano())
-		m, err := x.engine.WebhookMessage(&h)
+		m, err := x.engine.BuildWebhookMessage(&h)
 		if !ok || err != nil || m.Endpoint != (market.Endpoint{}) || len(m.Body) == 0 {
 			t.Errorf("%v %v %+v", ok, err, m)
 		}

@@ -10,23 +10,23 @@ import (
 	"pingpost/engine/webhook"
 )
 
-// webhooks is the engine's part of sending webhooks (notifications to suppliers). The outbox,
+// webhookResources is the engine's part of sending webhooks (notifications to suppliers). The outbox,
 // which is part of state.State, has the webhooks that are due, and events record the attempts. A
 // sender, outside this package, connects them:
 //
 //	w := state.ClaimDueWebhook(supplier, now)  w is in flight: no other sender gets it
-//	m := engine.WebhookMessage(&w)             the request to send
+//	m := engine.BuildWebhookMessage(&w)        the request to send
 //	engine.RecordWebhookAttempt(w, result)     an event records the result; w is not in flight
 //
-// After an error of WebhookMessage or RecordWebhookAttempt the sender calls state.UnclaimWebhook,
+// After an error of BuildWebhookMessage or RecordWebhookAttempt the sender calls state.UnclaimWebhook,
 // which ignores a webhook that is not in flight any more. It waits a moment before the next
 // webhook, because the disk or the log has failed or the exchange stops.
-type webhooks struct {
+type webhookResources struct {
 	cache    webhook.PayloadCache
 	reads    chan struct{} // a slot for each payload that is built from the log
 	observer WebhookObserver
 
-	// switching serializes changes of an outbox by an operator and by switchOffIfFailing.
+	// switching serializes changes of an outbox by an operator and by switchOffWebhooksIfFailing.
 	// The outbox ignores an attempt that ends too late.
 	switching sync.Mutex
 }
@@ -45,10 +45,11 @@ type WebhookObserver interface {
 	WebhooksSwitchedOff(supplier string)
 }
 
-type noWebhookObserver struct{}
+type discardWebhookObserver struct{}
 
-func (noWebhookObserver) WebhookAttempted(string, event.WebhookOutcome, *market.WebhookResult) {}
-func (noWebhookObserver) WebhooksSwitchedOff(string)                                           {}
+func (discardWebhookObserver) WebhookAttempted(string, event.WebhookOutcome, *market.WebhookResult) {}
+
+func (discardWebhookObserver) WebhooksSwitchedOff(string) {}
 
 // WebhookMessage is the content and the receiver of one webhook. The sender makes an HTTP request
 // of it.
@@ -59,46 +60,46 @@ type WebhookMessage struct {
 	Endpoint market.Endpoint // of the current catalog; the zero value if the supplier has none
 }
 
-// WebhookMessage returns the request for webhook w, which the sender has claimed from the outbox.
+// BuildWebhookMessage returns the request for webhook w, which the sender has claimed from the outbox.
 // If neither the log's history nor memory knows the lead any more, it makes the webhook a dead
 // letter and returns ErrGone. Other errors are ErrUnavailable or the log's.
-func (e *Engine) WebhookMessage(w *state.QueuedWebhook) (WebhookMessage, error) {
-	payload, found, err := e.loadPayload(w)
+func (e *Engine) BuildWebhookMessage(queued *state.QueuedWebhook) (WebhookMessage, error) {
+	payload, found, err := e.loadPayloadFromCacheOrLog(queued)
 	if err != nil {
 		return WebhookMessage{}, err
 	}
 	if !found {
 		e.opt.Observer.ReportFault("a webhook became a dead letter: its log record is older than the log's history and memory has no such lead",
-			fmt.Errorf("webhook %s of lead %s, which log record %d caused: %w", w.Type, w.Lead, w.Cause, ErrGone))
-		if err := e.recordAttempt(w, event.WebhookDead, &market.WebhookResult{}); err != nil {
+			fmt.Errorf("webhook %s of lead %s, which log record %d caused: %w", queued.Type, queued.Lead, queued.Cause, ErrGone))
+		if err := e.commitWebhookAttempt(queued, event.WebhookDead, &market.WebhookResult{}); err != nil {
 			return WebhookMessage{}, err
 		}
 		return WebhookMessage{}, ErrGone
 	}
 	m := WebhookMessage{
-		ID: market.NewWebhookID(w.Lead, w.Type, w.Created).String(), Supplier: w.Supplier,
-		Body: webhook.AppendWebhookBody(make([]byte, 0, 512), e.state, w, &payload),
+		ID: market.NewWebhookID(queued.Lead, queued.Type, queued.Created).String(), Supplier: queued.Supplier,
+		Body: webhook.AppendWebhookBody(make([]byte, 0, 512), e.state, queued, &payload),
 	}
-	if to := e.webhookEndpoint(w.Supplier); to != nil {
+	if to := e.webhookEndpoint(queued.Supplier); to != nil {
 		m.Endpoint = *to
 	}
 	return m, nil
 }
 
-// loadPayload returns the payload of webhook w from the cache, or else from the log. found is
+// loadPayloadFromCacheOrLog returns the payload of webhook w from the cache, or else from the log. found is
 // false if neither the log's history nor memory knows the lead any more. The error is
 // ErrUnavailable.
-func (e *Engine) loadPayload(w *state.QueuedWebhook) (p webhook.Payload, found bool, err error) {
-	if p, ok := e.webhooks.cache.FindPayload(w.Lead, w.Type); ok {
+func (e *Engine) loadPayloadFromCacheOrLog(queued *state.QueuedWebhook) (payload webhook.Payload, found bool, err error) {
+	if p, ok := e.webhooks.cache.FindPayload(queued.Lead, queued.Type); ok {
 		return p, true, nil
 	}
 	select {
 	case e.webhooks.reads <- struct{}{}:
 		defer func() { <-e.webhooks.reads }()
 	case <-e.stop:
-		return p, false, ErrUnavailable
+		return payload, false, ErrUnavailable
 	}
-	return webhook.LoadPayload(e.state, &e.log, w, e.opt.Clock.Now()+int64(e.opt.Ceiling))
+	return webhook.LoadPayload(e.state, &e.log, queued, e.opt.Clock.Now()+int64(e.opt.Ceiling))
 }
 
 // RecordWebhookAttempt commits the result of an attempt to send webhook w. A failed webhook gets
@@ -109,21 +110,21 @@ func (e *Engine) RecordWebhookAttempt(w state.QueuedWebhook, result market.Webho
 	if !result.Delivered {
 		outcome = event.WebhookFailed
 	}
-	if err := e.recordAttempt(&w, outcome, &result); err != nil {
+	if err := e.commitWebhookAttempt(&w, outcome, &result); err != nil {
 		return err
 	}
 	if result.Delivered {
 		return nil
 	}
-	return e.switchOffIfFailing(w.Supplier)
+	return e.switchOffWebhooksIfFailing(w.Supplier)
 }
 
-// recordAttempt commits an attempt to send webhook w, and the time of the next one. If the last
+// commitWebhookAttempt commits an attempt to send webhook w, and the time of the next one. If the last
 // attempt of the schedule failed, w becomes a dead letter.
-func (e *Engine) recordAttempt(w *state.QueuedWebhook, outcome event.WebhookOutcome, result *market.WebhookResult) error {
+func (e *Engine) commitWebhookAttempt(queued *state.QueuedWebhook, outcome event.WebhookOutcome, result *market.WebhookResult) error {
 	now := e.opt.Clock.Now()
 	record := &event.WebhookAttempted{
-		Lead: w.Lead, Type: w.Type, Supplier: w.Supplier, Attempt: w.Attempts + 1, Outcome: outcome,
+		Lead: queued.Lead, Type: queued.Type, Supplier: queued.Supplier, Attempt: queued.Attempts + 1, Outcome: outcome,
 		At: now, Status: uint32(max(0, result.Status)), Fault: result.Fault,
 	}
 	if outcome == event.WebhookFailed {
@@ -132,16 +133,16 @@ func (e *Engine) recordAttempt(w *state.QueuedWebhook, outcome event.WebhookOutc
 			record.Outcome = event.WebhookDead
 		}
 	}
-	if err := e.commitDespiteFullQueue(record, nil); err != nil {
+	if err := e.commitRetryingFullQueue(record, nil); err != nil {
 		return err
 	}
-	e.webhooks.observer.WebhookAttempted(e.state.NameOf(event.ObjectSupplier, w.Supplier), record.Outcome, result)
+	e.webhooks.observer.WebhookAttempted(e.state.NameOf(event.ObjectSupplier, queued.Supplier), record.Outcome, result)
 	return nil
 }
 
-// switchOffIfFailing switches a supplier's webhooks off if its endpoint has failed for five days.
+// switchOffWebhooksIfFailing switches a supplier's webhooks off if its endpoint has failed for five days.
 // It checks again under the lock, because an operator may have switched them meanwhile.
-func (e *Engine) switchOffIfFailing(supplier market.PermanentNumber) error {
+func (e *Engine) switchOffWebhooksIfFailing(supplier market.PermanentNumber) error {
 	shouldSwitchOff := func() bool {
 		return webhook.ShouldSwitchOffWebhooks(e.state.OutboxStatus(supplier), e.opt.Clock.Now())
 	}
@@ -153,7 +154,7 @@ func (e *Engine) switchOffIfFailing(supplier market.PermanentNumber) error {
 	if !shouldSwitchOff() {
 		return nil
 	}
-	err := e.commitDespiteFullQueue(&event.SupplierWebhooksTurnedOnOrOff{Supplier: supplier, Off: true, At: e.opt.Clock.Now()}, nil)
+	err := e.commitRetryingFullQueue(&event.SupplierWebhooksTurnedOnOrOff{Supplier: supplier, Off: true, At: e.opt.Clock.Now()}, nil)
 	if err == nil {
 		e.webhooks.observer.WebhooksSwitchedOff(e.state.NameOf(event.ObjectSupplier, supplier))
 	}
@@ -169,29 +170,29 @@ func (e *Engine) webhookEndpoint(supplier market.PermanentNumber) *market.Endpoi
 	return nil
 }
 
-// selectDecisionWebhook writes the webhook event that the lead's decision triggers into the
+// recordDecisionWebhook writes the webhook event that the lead's decision triggers into the
 // record, and its payload into the cache. It does nothing if the supplier has no webhooks.
-func (in *leadSale) selectDecisionWebhook() {
+func (in *leadSale) recordDecisionWebhook() {
 	if in.plan.webhooks[in.req.Supplier.Ref] == nil {
 		return
 	}
 	in.record.Webhook = webhook.WebhookTriggeredBy(&in.record, false)
-	in.engine.webhooks.cache.AddPayload(in.id, in.record.Webhook, webhook.NewPayload(&in.record))
+	in.engine.webhooks.cache.AddPayloadIfMissing(in.id, in.record.Webhook, webhook.NewPayloadOfDecision(&in.record))
 }
 
-// selectSettlementWebhook writes the webhook event that the outcome of a post triggers into the
-// record, and its payload into the cache. supplierAccepted reports whether the supplier was
+// recordSettlementWebhook writes the webhook event that the outcome of a post triggers into the
+// record, and its payload into the cache. supplierHasAccepted reports whether the supplier was
 // already told ACCEPTED. It does nothing if the supplier has no webhooks.
-func (e *Engine) selectSettlementWebhook(record *event.PostSettled, supplierAccepted bool) {
+func (e *Engine) recordSettlementWebhook(record *event.PostSettled, supplierHasAccepted bool) {
 	if e.webhookEndpoint(record.Supplier) == nil {
 		return
 	}
-	record.Webhook = webhook.WebhookTriggeredBy(record, supplierAccepted)
+	record.Webhook = webhook.WebhookTriggeredBy(record, supplierHasAccepted)
 	if record.Webhook == market.WebhookNone {
 		return
 	}
 	if p, ok := e.webhooks.cache.FindPayload(record.Lead, market.WebhookNone); ok {
-		p.ApplySettlement(record)
-		e.webhooks.cache.AddPayload(record.Lead, record.Webhook, p)
+		p.SetOutcomeOfSettlement(record)
+		e.webhooks.cache.AddPayloadIfMissing(record.Lead, record.Webhook, p)
 	}
 }

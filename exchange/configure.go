@@ -30,7 +30,7 @@ import (
 // r.
 func (x *Exchange) activateRevisionLocked(r *pendingRevision) error {
 	e, built := x.engine.Load(), r.CompiledDocument
-	wanted := engine.Configuration{Catalog: built.Catalog, By: r.by, From: r.from}
+	wanted := engine.NewCatalog{Catalog: built.Catalog, By: r.by, From: r.from}
 	var err error
 	if wanted.Document, err = x.storeConfigDocument(built.Canonical); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (x *Exchange) configDocumentPath(sha256Hex string) string {
 	return filepath.Join(x.settings.DataDir, "catalogs", sha256Hex+".json")
 }
 
-func (x *Exchange) addInitialValuesForEngine(engineConfig *engine.Configuration, initial *config.InitialValues) {
+func (x *Exchange) addInitialValuesForEngine(engineConfig *engine.NewCatalog, initial *config.InitialValues) {
 	for i := range initial.Credentials {
 		engineConfig.Initial.Credentials = append(engineConfig.Initial.Credentials, x.hashInitialCredential(&initial.Credentials[i]))
 	}
@@ -87,7 +87,7 @@ func (x *Exchange) addInitialValuesForEngine(engineConfig *engine.Configuration,
 		}
 	}
 	for _, first := range initial.Balances {
-		engineConfig.Initial.Balances = append(engineConfig.Initial.Balances, engine.OpeningBalance{Buyer: first.Buyer, Amount: first.Money})
+		engineConfig.Initial.Balances = append(engineConfig.Initial.Balances, engine.BuyerOpeningBalance{Buyer: first.Buyer, Amount: first.Money})
 	}
 	engineConfig.Initial.PausedCampaigns, engineConfig.Initial.PausedBuyers = initial.Paused.Campaigns, initial.Paused.Buyers
 }
@@ -114,7 +114,7 @@ func (x *Exchange) hashInitialCredential(initial *config.InitialCredential) engi
 // loadOrImportSuppressionLists loads the stored entries of all configured suppression lists into engineConfig.Tables.
 // A list without stored entries gets those of its initial file, which it imports. At a start it
 // also removes stored files that no list uses.
-func (x *Exchange) loadOrImportSuppressionLists(engineConfig *engine.Configuration, built *config.CompiledDocument) error {
+func (x *Exchange) loadOrImportSuppressionLists(engineConfig *engine.NewCatalog, built *config.CompiledDocument) error {
 	dir, key := x.settings.DataDir, x.vault.DeriveKey("hashes")
 	engineConfig.Tables = make(map[market.ListID]*fingerprint.FingerprintTable)
 	engineConfig.Lists = make(map[market.ListID]state.SuppressionListFile)

@@ -152,7 +152,7 @@ func heavy(t *testing.T, disk string, size int) *running {
 	mount(t, p.data(), disk)
 	x := start(t, p)
 	for i := range size {
-		if err := x.engine.Load().By("").SetSecret(fmt.Sprint("pad/", i), make([]byte, 1000<<10)); err != nil {
+		if err := x.engine.Load().AsOperator("").SetOutgoingSecret(fmt.Sprint("pad/", i), make([]byte, 1000<<10)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -27,10 +27,10 @@ const (
 // and erases their contact data, at most maxErasePerEvent leads with each event.
 type contactDataEraser struct {
 	x          *Exchange
-	engine     engine.Operator
+	engine     engine.OperatorActions
 	decoder    *event.Decoder
-	found      []engine.EncryptedLead // to be erased with the next event
-	inDelivery []engine.EncryptedLead // in delivery, to be erased later
+	found      []engine.LeadKeySlot // to be erased with the next event
+	inDelivery []engine.LeadKeySlot // in delivery, to be erased later
 	result     admin.ErasureResult
 }
 
@@ -42,7 +42,7 @@ func (x *Exchange) EraseContactData(erasure *admin.ErasureRequest) (admin.Erasur
 	if err := x.Ready(); err != nil {
 		return admin.ErasureResult{}, err
 	}
-	r := &contactDataEraser{x: x, engine: x.engine.Load().By(erasure.By), decoder: &event.Decoder{ForReplay: true}}
+	r := &contactDataEraser{x: x, engine: x.engine.Load().AsOperator(erasure.By), decoder: &event.Decoder{ForReplay: true}}
 	var err error
 	if erasure.Lead.IsZero() {
 		err = r.scheduleLeadsOfPerson(newPersonToErase(erasure))
@@ -131,7 +131,7 @@ func (r *contactDataEraser) scheduleLeadAndEraseIfFull(lead *event.LeadDecided) 
 		r.result.AddUnerasedLead(lead.Lead, admin.NotErasedUnsealed)
 		return nil
 	}
-	r.found = append(r.found, engine.EncryptedLead{Lead: lead.Lead, Slot: lead.Slot})
+	r.found = append(r.found, engine.LeadKeySlot{Lead: lead.Lead, Slot: lead.Slot})
 	if len(r.found) < maxErasePerEvent {
 		return nil
 	}

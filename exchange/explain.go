@@ -11,7 +11,7 @@ func (x *Exchange) newExplainer() (*explain.Explainer, error) {
 	}
 	engine := x.engine.Load()
 	return explain.New(explain.Options{
-		Log: x.log, State: x.state, AuctionName: engine.SellerAuctionName, Contact: engine.DecryptContact,
+		Log: x.log, State: x.state, AuctionName: engine.HashSellerAuctionName, Contact: engine.DecryptContact,
 		DataDir: x.settings.DataDir,
 	}), nil
 }

@@ -60,7 +60,7 @@ func (x *Exchange) prepareToServe(built *config.CompiledDocument) error {
 		Secret: x.vault.DeriveKey("hashes"), Admit: x.checkAcceptsLeads, Observer: x.meter,
 		Idempotency: x.settings.Idempotency, PingIdempotency: x.settings.PingIdempotency, Keep: x.settings.History, MaxPosts: maxOpenPosts,
 	})
-	if err := e.FoundLogOrCheckKey(x.vault.KeyFingerprint()); err != nil {
+	if err := e.InitializeLogOrCheckKey(x.vault.KeyFingerprint()); err != nil {
 		return err
 	}
 	x.engine.Store(e)
@@ -77,7 +77,7 @@ func (x *Exchange) prepareToServe(built *config.CompiledDocument) error {
 	if err := x.configureAtStart(built); err != nil {
 		return err
 	}
-	if err := e.Recover(); err != nil {
+	if err := e.RecoverErasuresAndDeliveries(); err != nil {
 		return err
 	}
 	x.startWebhookSender()

@@ -18,7 +18,7 @@ type engineLogAdapter struct{ log *wal.Log }
 
 // Append queues data for the log, and waiter learns when it is durable. It translates the log's
 // errors: engine.ErrBusy for a full queue, httperror.ErrTooLarge for too much data.
-func (j engineLogAdapter) Append(data []byte, waiter engine.Waiter) error {
+func (j engineLogAdapter) Append(data []byte, waiter engine.CommitWaiter) error {
 	err := j.log.Append(data, waiter)
 	switch {
 	case err == nil:

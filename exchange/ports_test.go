@@ -18,7 +18,7 @@ func TestJournalReadsFactsBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { log.Close() })
-	var port engine.History = engineLogAdapter{log}
+	var port engine.LogHistory = engineLogAdapter{log}
 	for _, fact := range []string{"first", "second", "third"} {
 		done := make(chan struct{})
 		if err := log.Append([]byte(fact), committed(func() { close(done) })); err != nil {

@@ -14,8 +14,8 @@ import (
 // their buyers. Auctions of the campaign share them.
 type CampaignBidders struct {
 	*selection.CompiledFilterSets
-	Limiters []*PingLimiter // by filter set; nil elements in a test campaign
-	Test     bool           // a test campaign
+	Limiters []*BuyerPingLimiter // by filter set; nil elements in a test campaign
+	Test     bool                // a test campaign
 }
 
 // CapacityChecker reports whether a buyer's caps and funds allow a sale. It reserves nothing.
@@ -85,34 +85,34 @@ const Margin = 50 * time.Millisecond
 const maxOffers = 256
 
 // PrepareAuction sets the auction's id, times and terms before Run. The auction begins at now. It
-// ends after the campaign's timeout, but not after latestEnd. Its bids are valid until bidCeiling
+// ends after the campaign's timeout, but not after latestEndNanos. Its bids are valid until latestBidExpiryNanos
 // at the latest.
-func (a *Auction) PrepareAuction(b *CampaignBidders, capacity CapacityChecker, id market.AuctionID, now, latestEnd, bidCeiling int64) {
-	a.bidders, a.capacity = b, capacity
-	a.ID, a.Began = id, now
-	a.Deadline = min(now+int64(b.Campaign.BidTimeout), latestEnd)
-	a.terms = selection.NewBidTerms(b.Campaign, a.Deadline, bidCeiling)
+func (a *Auction) PrepareAuction(bidders *CampaignBidders, capacity CapacityChecker, id market.AuctionID, nowNanos, latestEndNanos, latestBidExpiryNanos int64) {
+	a.bidders, a.capacity = bidders, capacity
+	a.ID, a.Began = id, nowNanos
+	a.Deadline = min(nowNanos+int64(bidders.Campaign.BidTimeout), latestEndNanos)
+	a.terms = selection.NewBidTerms(bidders.Campaign, a.Deadline, latestBidExpiryNanos)
 }
 
-// ResetKeepingCapacity empties the auction for the next request. It keeps the memory of the
+// ResetKeepingMemory empties the auction for the next request. It keeps the memory of the
 // lists, but not the texts of the bids.
-func (a *Auction) ResetKeepingCapacity() {
+func (a *Auction) ResetKeepingMemory() {
 	clear(a.valid)
 	clear(a.invalid)
 	*a = Auction{valid: a.valid[:0], invalid: a.invalid[:0], offers: a.offers[:0], summary: AuctionSummary{Pings: a.summary.Pings[:0]}}
 }
 
-// IsHeld reports whether PrepareAuction was called since the last ResetKeepingCapacity: the
+// IsPrepared reports whether PrepareAuction was called since the last ResetKeepingMemory: the
 // request has an auction.
-func (a *Auction) IsHeld() bool { return a.ID != market.AuctionID{} }
+func (a *Auction) IsPrepared() bool { return a.ID != market.AuctionID{} }
 
 // Run pings the buyers of all candidates, waits for the answers and ranks the bids. Afterwards
 // the candidates are the filter sets with a valid bid. The error is ErrUnavailable.
 func (r *Runner) Run(a *Auction) error {
 	c, _ := r.collectors.Get().(*bidCollector)
 	c.users.Store(1)
-	defer c.dropReference()
-	a.addPingsOfCandidates(c)
+	defer c.dropUserAndRecycleIfLast()
+	a.addPingsOrExcludeCandidates(c)
 	if len(c.pings) > 0 {
 		began := r.opt.Clock.Now()
 		err := c.sendPingsAndWait(a.Deadline)
@@ -120,7 +120,7 @@ func (r *Runner) Run(a *Auction) error {
 		if err != nil {
 			return err
 		}
-		a.judgeAnswers(c)
+		a.judgeAnswersAndRecordHealth(c)
 		a.tracePings(c, began)
 	}
 	selection.SortBestFirst(a.offers)
@@ -130,19 +130,19 @@ func (r *Runner) Run(a *Auction) error {
 	return nil
 }
 
-// addPingsOfCandidates adds a ping to the collector for every candidate. It excludes the
+// addPingsOrExcludeCandidates adds a ping to the collector for every candidate. It excludes the
 // candidates whose buyer is unhealthy or over its ping rate, or whose adapter cannot encode the
 // lead. After the auction's deadline it excludes all candidates.
-func (a *Auction) addPingsOfCandidates(c *bidCollector) {
+func (a *Auction) addPingsOrExcludeCandidates(collector *bidCollector) {
 	in := a.Candidates.Eligible
 	for i := in.NextFrom(0); i >= 0; i = in.NextFrom(i + 1) {
 		outcome := market.OutcomeTimeout
 		if a.Began < a.Deadline {
-			outcome = a.bidders.Limiters[i].CheckAndUseToken(a.Began)
+			outcome = a.bidders.Limiters[i].CheckHealthAndUseToken(a.Began)
 		} else {
 			a.timedOut = true
 		}
-		if outcome == market.OutcomeNone && !a.addPingOfFilterSet(c, i) {
+		if outcome == market.OutcomeNone && !a.addPingToBuyer(collector, i) {
 			outcome = market.OutcomeError
 		}
 		if outcome != market.OutcomeNone {
@@ -151,12 +151,12 @@ func (a *Auction) addPingsOfCandidates(c *bidCollector) {
 	}
 }
 
-// addPingOfFilterSet adds the ping to one filter set's buyer to the collector. It returns false
+// addPingToBuyer adds the ping to one filter set's buyer to the collector. It returns false
 // if the buyer's adapter cannot encode the lead. Buyers without an adapter share one encoded
 // body.
-func (a *Auction) addPingOfFilterSet(c *bidCollector, filterSet int) bool {
+func (a *Auction) addPingToBuyer(c *bidCollector, filterSetIndex int) (encodable bool) {
 	campaign := a.bidders.Campaign
-	buyer := campaign.FilterSets[filterSet].Buyer
+	buyer := campaign.FilterSets[filterSetIndex].Buyer
 	endpoint := buyer.Ping
 	head := market.PingMetadata{Auction: a.ID, Vertical: campaign.Vertical, SubVertical: campaign.SubVertical, ExpiresAt: a.Deadline}
 	body := [2]int{len(c.bodies), 0}
@@ -180,7 +180,7 @@ func (a *Auction) addPingOfFilterSet(c *bidCollector, filterSet int) bool {
 		c.key = string(c.auction)
 	}
 	p := c.add()
-	p.filterSet, p.body, p.limiter = filterSet, body, a.bidders.Limiters[filterSet]
+	p.filterSet, p.body, p.limiter = filterSetIndex, body, a.bidders.Limiters[filterSetIndex]
 	req := &p.request
 	req.Buyer, req.Endpoint, req.RequestID, req.Hops, req.Auction = buyer.ID, *endpoint, a.Request, a.Hops, c.auction
 	req.Test = a.bidders.Test
@@ -195,14 +195,14 @@ func (a *Auction) addPingOfFilterSet(c *bidCollector, filterSet int) bool {
 
 // tracePings records all pings of the auction in the request's trace, if it has one. began is the
 // time at which they were sent.
-func (a *Auction) tracePings(c *bidCollector, began int64) {
+func (a *Auction) tracePings(c *bidCollector, sentAtNanos int64) {
 	if a.Tracer == nil {
 		return
 	}
 	for i := range c.pings {
 		p := &c.pings[i]
 		buyer := a.bidders.Campaign.FilterSets[p.filterSet].Buyer.ID
-		a.Tracer.AddPing(p.span, p.filterSet, buyer, began, p.answeredAt, &p.result, len(p.request.Body))
+		a.Tracer.AddPing(p.span, p.filterSet, buyer, sentAtNanos, p.answeredAt, &p.result, len(p.request.Body))
 	}
 }
 
@@ -215,30 +215,30 @@ func (a *Auction) Bid(filterSet int) *event.Bid {
 	return &a.valid[i]
 }
 
-// BestFilterSet returns the filter set with the best bid. ok is false if no bid was valid.
-func (a *Auction) BestFilterSet() (filterSet int, ok bool) {
+// FilterSetOfBestBid returns the filter set with the best bid. ok is false if no bid was valid.
+func (a *Auction) FilterSetOfBestBid() (filterSetIndex int, found bool) {
 	if len(a.offers) == 0 {
 		return -1, false
 	}
 	return a.offers[0].FilterSet, true
 }
 
-// NextFilterSet returns the filter set whose bid is the best among the remaining candidates and
+// NextBestRemainingFilterSet returns the filter set whose bid is the best among the remaining candidates and
 // has not expired. It returns -1 if there is none. The sale tries the bids in this order.
-func (a *Auction) NextFilterSet(now int64) int {
+func (a *Auction) NextBestRemainingFilterSet(nowNanos int64) (filterSetIndexOrMinusOne int) {
 	for _, offer := range a.offers[:min(maxOffers, len(a.offers))] {
-		if a.Candidates.Eligible.Has(offer.FilterSet) && now < a.Bid(offer.FilterSet).ValidUntil {
+		if a.Candidates.Eligible.Has(offer.FilterSet) && nowNanos < a.Bid(offer.FilterSet).ValidUntil {
 			return offer.FilterSet
 		}
 	}
 	return -1
 }
 
-// UnsoldReason returns the reason for the supplier why no buyer bought the lead: that of the
+// FurthestUnsoldReason returns the reason for the supplier why no buyer bought the lead: that of the
 // furthest stage that a filter set reached. Candidates with a valid bid can remain only because
 // it has expired.
-func (a *Auction) UnsoldReason() market.UnsoldReason {
-	reason := a.Candidates.UnsoldReason()
+func (a *Auction) FurthestUnsoldReason() market.UnsoldReason {
+	reason := a.Candidates.FurthestUnsoldReason()
 	switch {
 	case a.Lead.USState() == market.NoState:
 		return market.ReasonNoStateMatch

@@ -6,9 +6,9 @@ import (
 	"pingpost/engine/selection"
 )
 
-// judgeAnswers judges the answers of all pinged buyers after the end of the collection. A buyer
+// judgeAnswersAndRecordHealth judges the answers of all pinged buyers after the end of the collection. A buyer
 // without an answer has timed out. Each answer also counts for the health of its buyer.
-func (a *Auction) judgeAnswers(c *bidCollector) {
+func (a *Auction) judgeAnswersAndRecordHealth(c *bidCollector) {
 	answered := false
 	for i := range c.pings {
 		p := &c.pings[i]
@@ -21,53 +21,53 @@ func (a *Auction) judgeAnswers(c *bidCollector) {
 		}
 		outcome := p.result.Outcome
 		if outcome == market.OutcomeNone {
-			outcome = a.judgeBid(&bid, &p.result.Bid, p.answeredAt)
+			outcome = a.copyAndJudgeBid(&bid, &p.result.Bid, p.answeredAt)
 		}
-		p.limiter.recordOutcome(outcome, p.answeredAt)
+		p.limiter.recordOutcomeForHealth(outcome, p.answeredAt)
 		answered = answered || outcome != market.OutcomeTimeout && outcome != market.OutcomeLate
 		if outcome == market.OutcomeNone {
-			outcome = a.checkCapacity(p.filterSet, bid.Amount)
+			outcome = a.checkCapsAndFunds(p.filterSet, bid.Amount)
 		}
-		a.addToValidOrInvalidBids(&bid, outcome, p)
+		a.addBidOrExcludeCandidate(&bid, outcome, p)
 	}
 	if len(c.pings) > 0 {
 		a.timedOut = !answered
 	}
 }
 
-// judgeBid copies a buyer's offer into bid and returns its outcome, or OutcomeNone if the bid is
-// valid. It checks neither capacity nor rank. arrivedAt is the time of the answer.
-func (a *Auction) judgeBid(bid *event.Bid, offered *market.Bid, arrivedAt int64) market.BuyerOutcome {
-	bid.Amount, bid.Currency, bid.ValidUntil = offered.Amount, offered.Currency, a.terms.BidValidUntil(offered)
-	if bid.Currency == (market.Currency{}) {
-		bid.Currency = a.terms.Currency
+// copyAndJudgeBid copies a buyer's offer into bid and returns its outcome, or OutcomeNone if the bid is
+// valid. It checks neither capacity nor rank. arrivedAtNanos is the time of the answer.
+func (a *Auction) copyAndJudgeBid(recordedBid *event.Bid, offeredBid *market.Bid, arrivedAtNanos int64) market.BuyerOutcome {
+	recordedBid.Amount, recordedBid.Currency, recordedBid.ValidUntil = offeredBid.Amount, offeredBid.Currency, a.terms.BidValidUntil(offeredBid)
+	if recordedBid.Currency == (market.Currency{}) {
+		recordedBid.Currency = a.terms.Currency
 	}
-	outcome := a.terms.CheckBid(offered, arrivedAt)
+	outcome := a.terms.CheckBid(offeredBid, arrivedAtNanos)
 	if outcome == market.OutcomeNone {
-		bid.Token = offered.Token
-		bid.Payout, _ = a.terms.Payout.AmountAtPrice(offered.Amount)
+		recordedBid.Token = offeredBid.Token
+		recordedBid.Payout, _ = a.terms.Payout.AmountAtPrice(offeredBid.Amount)
 	}
 	return outcome
 }
 
-// checkCapacity returns OutcomeNone if caps and funds allow a sale to the filter set at this
+// checkCapsAndFunds returns OutcomeNone if caps and funds allow a sale to the filter set at this
 // amount. Otherwise it returns OutcomeCapped or OutcomeNoFunds. It does not count the
 // reservations of requests in progress.
-func (a *Auction) checkCapacity(filterSet int, amount market.Money) market.BuyerOutcome {
-	for _, limit := range a.bidders.Caps[filterSet] {
+func (a *Auction) checkCapsAndFunds(filterSetIndex int, amount market.Money) market.BuyerOutcome {
+	for _, limit := range a.bidders.Caps[filterSetIndex] {
 		if full, _ := a.capacity.IsCapFull(limit, amount, a.Began); full {
 			return market.OutcomeCapped
 		}
 	}
-	if a.capacity.LacksFunds(a.bidders.Campaign.FilterSets[filterSet].Buyer, amount) {
+	if a.capacity.LacksFunds(a.bidders.Campaign.FilterSets[filterSetIndex].Buyer, amount) {
 		return market.OutcomeNoFunds
 	}
 	return market.OutcomeNone
 }
 
-// addToValidOrInvalidBids adds a bid to the auction: to the valid bids for OutcomeNone, and
+// addBidOrExcludeCandidate adds a bid to the auction: to the valid bids for OutcomeNone, and
 // otherwise to the invalid ones. The filter set of an invalid bid is excluded with the outcome.
-func (a *Auction) addToValidOrInvalidBids(bid *event.Bid, outcome market.BuyerOutcome, p *pingInFlight) {
+func (a *Auction) addBidOrExcludeCandidate(bid *event.Bid, outcome market.BuyerOutcome, p *pingInFlight) {
 	if outcome != market.OutcomeNone {
 		bid.Token, bid.Payout = "", 0
 		a.Candidates.Exclude(p.filterSet, outcome)
@@ -81,9 +81,9 @@ func (a *Auction) addToValidOrInvalidBids(bid *event.Bid, outcome market.BuyerOu
 	})
 }
 
-// AppendBids appends all bids with their present outcomes to dst, for the auction's event. The
+// AppendBidsWithOutcomes appends all bids with their present outcomes to dst, for the auction's event. The
 // valid bids come first, by rank, and then the invalid ones, by filter set.
-func (a *Auction) AppendBids(dst []event.Bid) []event.Bid {
+func (a *Auction) AppendBidsWithOutcomes(dst []event.Bid) []event.Bid {
 	for i := range a.offers {
 		bid := *a.Bid(a.offers[i].FilterSet)
 		bid.Outcome = a.OutcomeOf(a.offers[i].FilterSet)
@@ -99,8 +99,8 @@ func (a *Auction) AppendBids(dst []event.Bid) []event.Bid {
 
 // OutcomeOf returns the present outcome of a filter set. A filter set that is still a candidate,
 // so that its bid was valid but not used, has OutcomeLost.
-func (a *Auction) OutcomeOf(filterSet int) market.BuyerOutcome {
-	if outcome := a.Candidates.OutcomeOf(filterSet); outcome != market.OutcomeNone {
+func (a *Auction) OutcomeOf(filterSetIndex int) market.BuyerOutcome {
+	if outcome := a.Candidates.OutcomeOf(filterSetIndex); outcome != market.OutcomeNone {
 		return outcome
 	}
 	return market.OutcomeLost

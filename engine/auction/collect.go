@@ -13,7 +13,7 @@ import (
 // bidCollector pings the buyers of one auction at once and collects their answers, until the last
 // answer or the deadline.
 //
-// Each ping runs on a worker of its own. Options.MaxPings and the filter sets of a campaign limit
+// Each ping runs on a worker of its own. RunnerOptions.MaxPings and the filter sets of a campaign limit
 // the pings in flight. In practice each buyer's ping rate limits them earlier, because a ping
 // takes a few seconds at most.
 //
@@ -52,7 +52,7 @@ type pingInFlight struct {
 	filterSet int
 	body      [2]int // range in bidCollector.bodies
 	request   market.PingRequest
-	limiter   *PingLimiter
+	limiter   *BuyerPingLimiter
 	span      uint64 // id in the request's trace; 0: not traced
 
 	// bidCollector.mu guards these until the collection is over. Then the auction owns them.
@@ -80,20 +80,20 @@ func (c *bidCollector) add() *pingInFlight {
 
 // sendPingsAndWait sends all pings. It returns at the last answer or at the deadline, in Unix
 // nanoseconds; later answers do not count. The error is ErrUnavailable if the exchange stops.
-func (c *bidCollector) sendPingsAndWait(deadline int64) error {
+func (c *bidCollector) sendPingsAndWait(deadlineNanos int64) error {
 	clock := c.runner.opt.Clock
 	for i := range c.pings {
 		p := &c.pings[i]
 		p.request.Body = c.bodies[p.body[0]:p.body[1]:p.body[1]]
-		p.request.Deadline = time.Unix(0, deadline)
+		p.request.Deadline = time.Unix(0, deadlineNanos)
 	}
 	c.users.Add(int32(len(c.pings)))
 	c.runner.pings.Add(int64(len(c.pings)))
 	for i := range c.pings {
-		c.runner.workers.submit(job{c, i})
+		c.runner.workers.startOnIdleOrNewWorker(pingJob{c, i})
 	}
 	// The timer is a nanosecond late, so that an answer at the deadline counts.
-	fired, stop := clock.Timer(time.Duration(deadline + 1 - clock.Now()))
+	fired, stop := clock.Timer(time.Duration(deadlineNanos + 1 - clock.Now()))
 	defer stop()
 	var err error
 	select {
@@ -110,15 +110,15 @@ func (c *bidCollector) sendPingsAndWait(deadline int64) error {
 
 // runPing sends the ping with this index and records its answer. It runs on a worker of the pool.
 func (c *bidCollector) runPing(pingIndex int) {
-	defer c.dropReference()
+	defer c.dropUserAndRecycleIfLast()
 	defer c.runner.pings.Add(-1)
-	result := c.sendRecoveringPanic(&c.pings[pingIndex].request)
-	c.recordAnswer(pingIndex, &result, c.runner.opt.Clock.Now())
+	result := c.sendPingRecoveringPanic(&c.pings[pingIndex].request)
+	c.recordAnswerUnlessOver(pingIndex, &result, c.runner.opt.Clock.Now())
 }
 
-// sendRecoveringPanic pings the buyer and returns its answer. It reports a panic and returns
+// sendPingRecoveringPanic pings the buyer and returns its answer. It reports a panic and returns
 // OutcomeError for this ping alone. An unrecovered panic would end the process.
-func (c *bidCollector) sendRecoveringPanic(req *market.PingRequest) (result market.PingResult) {
+func (c *bidCollector) sendPingRecoveringPanic(req *market.PingRequest) (result market.PingResult) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			result = market.PingResult{Outcome: market.OutcomeError}
@@ -128,23 +128,23 @@ func (c *bidCollector) sendRecoveringPanic(req *market.PingRequest) (result mark
 	return c.runner.opt.Buyers.Ping(req)
 }
 
-// recordAnswer stores a buyer's answer, unless the collection has ended. The last answer wakes
+// recordAnswerUnlessOver stores a buyer's answer, unless the collection has ended. The last answer wakes
 // the auction.
-func (c *bidCollector) recordAnswer(pingIndex int, result *market.PingResult, answeredAt int64) {
+func (c *bidCollector) recordAnswerUnlessOver(pingIndex int, result *market.PingResult, answeredAtNanos int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.over {
 		return
 	}
-	c.pings[pingIndex].result, c.pings[pingIndex].answeredAt = *result, answeredAt
+	c.pings[pingIndex].result, c.pings[pingIndex].answeredAt = *result, answeredAtNanos
 	if c.answered++; c.answered == len(c.pings) {
 		c.last <- struct{}{}
 	}
 }
 
-// dropReference ends the use of the collector by the auction or by one ping. The last user
+// dropUserAndRecycleIfLast ends the use of the collector by the auction or by one ping. The last user
 // empties the collector and returns it to the pool.
-func (c *bidCollector) dropReference() {
+func (c *bidCollector) dropUserAndRecycleIfLast() {
 	if c.users.Add(-1) > 0 {
 		return
 	}

@@ -25,16 +25,16 @@ type Clock interface {
 	Timer(d time.Duration) (fired <-chan time.Time, stop func() bool)
 }
 
-// Buyers sends a ping to a buyer's endpoint and returns the buyer's answer. Ping returns by the
+// PingSender sends a ping to a buyer's endpoint and returns the buyer's answer. Ping returns by the
 // request's deadline or shortly after it; a later answer does not count.
-type Buyers interface {
+type PingSender interface {
 	Ping(req *market.PingRequest) market.PingResult
 }
 
-// Options are the functions that a Runner needs from the engine, and its limits.
-type Options struct {
+// RunnerOptions are the functions that a Runner needs from the engine, and its limits.
+type RunnerOptions struct {
 	Clock       Clock
-	Buyers      Buyers
+	Buyers      PingSender
 	MaxPings    int64           // pings in flight at which no auction begins
 	Stop        <-chan struct{} // closed when the exchange stops
 	ReportPanic func(err error) // reports a panic of Buyers.Ping
@@ -43,7 +43,7 @@ type Options struct {
 // Runner runs auctions. It owns the goroutines that send pings, and it limits the pings in flight
 // and the open auctions of each supplier. Its methods may be called concurrently.
 type Runner struct {
-	opt        Options
+	opt        RunnerOptions
 	workers    pingWorkerPool
 	collectors sync.Pool    // *bidCollector
 	pings      atomic.Int64 // in flight
@@ -51,16 +51,16 @@ type Runner struct {
 }
 
 // NewRunner returns a Runner. It starts goroutines only when auctions need them.
-func NewRunner(opt Options) *Runner {
+func NewRunner(opt RunnerOptions) *Runner {
 	r := &Runner{opt: opt}
 	r.collectors.New = func() any { return newBidCollector(r) }
 	return r
 }
 
-// BeginAuction counts a new auction of a supplier; the caller must call EndAuction afterwards.
+// AddOpenAuction counts a new auction of a supplier; the caller must call RemoveOpenAuction afterwards.
 // ErrUnavailable: too many pings are in flight. ErrTooManyAuctions: the supplier is at its limit
 // of open auctions.
-func (r *Runner) BeginAuction(supplier *market.Supplier) error {
+func (r *Runner) AddOpenAuction(supplier *market.Supplier) error {
 	if r.pings.Load() >= r.opt.MaxPings {
 		return ErrUnavailable
 	}
@@ -70,18 +70,18 @@ func (r *Runner) BeginAuction(supplier *market.Supplier) error {
 	return nil
 }
 
-// EndAuction ends an auction that BeginAuction has counted for the supplier.
-func (r *Runner) EndAuction(supplier *market.Supplier) { r.open.remove(supplier) }
+// RemoveOpenAuction ends an auction that AddOpenAuction has counted for the supplier.
+func (r *Runner) RemoveOpenAuction(supplier *market.Supplier) { r.open.remove(supplier) }
 
 // PingsInFlight returns the number of pings that await a buyer's answer, for metrics.
 func (r *Runner) PingsInFlight() int64 { return r.pings.Load() }
 
 // OpenAuctions returns the number of open auctions, for metrics. An auction is open from
-// BeginAuction to EndAuction.
+// AddOpenAuction to RemoveOpenAuction.
 func (r *Runner) OpenAuctions() int { return r.open.total() }
 
 // Close ends the idle goroutines that send pings. Busy ones end after their ping.
-func (r *Runner) Close() { r.workers.close() }
+func (r *Runner) Close() { r.workers.closeIdleWorkers() }
 
 // openAuctionCounts counts the open auctions of each supplier.
 type openAuctionCounts struct {

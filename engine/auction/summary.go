@@ -25,13 +25,13 @@ type PingSummary struct {
 
 // SummarizeAuction returns the summary of the auction at its end, now. The best valid bid counts
 // as won, even if the sale fails later. The summary is valid until the next call or
-// ResetKeepingCapacity.
-func (a *Auction) SummarizeAuction(now int64) *AuctionSummary {
+// ResetKeepingMemory.
+func (a *Auction) SummarizeAuction(endedAtNanos int64) *AuctionSummary {
 	s := &a.summary
-	*s = AuctionSummary{Pings: s.Pings[:0], Test: a.bidders.Test, Elapsed: max(0, now-a.Began)}
+	*s = AuctionSummary{Pings: s.Pings[:0], Test: a.bidders.Test, Elapsed: max(0, endedAtNanos-a.Began)}
 	a.Candidates.EachOutcomeInUse(func(outcome market.BuyerOutcome, filterSets bitset.Set) { s.Outcomes[outcome] = filterSets.Count() })
 	if len(a.offers) == 0 {
-		s.Reason = a.UnsoldReason()
+		s.Reason = a.FurthestUnsoldReason()
 	} else {
 		s.Outcomes[market.OutcomeWon], s.Outcomes[market.OutcomeLost] = 1, len(a.offers)-1
 	}
@@ -50,15 +50,15 @@ func (a *Auction) SummarizeAuction(now int64) *AuctionSummary {
 	return s
 }
 
-func (a *Auction) addPingSummary(filterSet int, outcome market.BuyerOutcome, fault market.RequestFault, elapsed int64) {
+func (a *Auction) addPingSummary(filterSetIndex int, outcome market.BuyerOutcome, fault market.RequestFault, elapsedNanos int64) {
 	a.summary.Pings = append(a.summary.Pings, PingSummary{
-		Buyer: a.bidders.Campaign.FilterSets[filterSet].Buyer, Outcome: outcome, Fault: fault, Elapsed: elapsed,
+		Buyer: a.bidders.Campaign.FilterSets[filterSetIndex].Buyer, Outcome: outcome, Fault: fault, Elapsed: elapsedNanos,
 	})
 }
 
 // SummarizeWithoutAuction returns a summary for a ping that led to no auction, for example
 // because no campaign matches. reason says why.
-func (a *Auction) SummarizeWithoutAuction(reason market.UnsoldReason, test bool) *AuctionSummary {
-	a.summary = AuctionSummary{Reason: reason, Pings: a.summary.Pings[:0], Test: test}
+func (a *Auction) SummarizeWithoutAuction(reason market.UnsoldReason, isTest bool) *AuctionSummary {
+	a.summary = AuctionSummary{Reason: reason, Pings: a.summary.Pings[:0], Test: isTest}
 	return &a.summary
 }

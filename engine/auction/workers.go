@@ -8,7 +8,7 @@ import "sync"
 // Invariants:
 //
 //   - A ping never waits for a worker: if no worker is idle, submit starts one. The pool limits
-//     the idle workers only; Options.MaxPings limits the pings.
+//     the idle workers only; RunnerOptions.MaxPings limits the pings.
 //   - An idle worker is in the list exactly once. The code that removes it gives it a ping or
 //     ends it.
 //
@@ -22,24 +22,24 @@ type pingWorkerPool struct {
 
 // pingWorker is one goroutine of a pingWorkerPool. It runs one ping after another.
 type pingWorker struct {
-	jobs chan job // closed to end the worker
+	jobs chan pingJob // closed to end the worker
 }
 
-// job is a task for a worker: the ping with this index in a collector.
-type job struct {
+// pingJob is a task for a worker: the ping with this index in a collector.
+type pingJob struct {
 	collector *bidCollector
 	ping      int
 }
 
 const maxIdleWorkers = 512
 
-// submit runs a ping on an idle worker, or on a new worker if none is idle. It never blocks.
-func (p *pingWorkerPool) submit(j job) {
+// startOnIdleOrNewWorker runs a ping on an idle worker, or on a new worker if none is idle. It never blocks.
+func (p *pingWorkerPool) startOnIdleOrNewWorker(j pingJob) {
 	p.mu.Lock()
 	last := len(p.idle) - 1
 	if last < 0 {
 		p.mu.Unlock()
-		w := &pingWorker{jobs: make(chan job, 1)}
+		w := &pingWorker{jobs: make(chan pingJob, 1)}
 		go w.run(p, j)
 		return
 	}
@@ -51,7 +51,7 @@ func (p *pingWorkerPool) submit(j job) {
 
 // run is the worker's goroutine: it runs the ping j, and then the pings that submit gives to the
 // idle worker. It returns when the pool needs the worker no longer.
-func (w *pingWorker) run(p *pingWorkerPool, j job) {
+func (w *pingWorker) run(p *pingWorkerPool, j pingJob) {
 	for more := true; more; j, more = <-w.jobs {
 		j.collector.runPing(j.ping)
 		if !p.addIdle(w) {
@@ -62,7 +62,7 @@ func (w *pingWorker) run(p *pingWorkerPool, j job) {
 
 // addIdle adds a worker that has finished its ping to the idle ones. It returns false if the pool
 // is closed or has enough idle workers; the worker must then end.
-func (p *pingWorkerPool) addIdle(w *pingWorker) bool {
+func (p *pingWorkerPool) addIdle(w *pingWorker) (kept bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed || len(p.idle) >= maxIdleWorkers {
@@ -72,8 +72,8 @@ func (p *pingWorkerPool) addIdle(w *pingWorker) bool {
 	return true
 }
 
-// close ends the idle workers of the pool. Busy workers end after their ping.
-func (p *pingWorkerPool) close() {
+// closeIdleWorkers ends the idle workers of the pool. Busy workers end after their ping.
+func (p *pingWorkerPool) closeIdleWorkers() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true

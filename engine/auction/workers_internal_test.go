@@ -53,7 +53,7 @@ func collectPings(t *testing.T, r *Runner, b slowBuyers, pings int) {
 	if err := <-ended; err != nil || c.answered != pings {
 		t.Errorf("%d of %d answers, %v", c.answered, pings, err)
 	}
-	c.dropReference()
+	c.dropUserAndRecycleIfLast()
 	synctest.Wait()
 }
 
@@ -62,7 +62,7 @@ func collectPings(t *testing.T, r *Runner, b slowBuyers, pings int) {
 func TestWorkersAreReused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newSlowBuyers()
-		r := NewRunner(Options{Clock: testClock{}, Buyers: b})
+		r := NewRunner(RunnerOptions{Clock: testClock{}, Buyers: b})
 		defer synctest.Wait()
 		defer r.Close()
 		for _, row := range []struct{ pings, idle int }{
@@ -88,13 +88,13 @@ func TestWorkersAreReused(t *testing.T) {
 func TestWorkersEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newSlowBuyers()
-		r := NewRunner(Options{Clock: testClock{}, Buyers: b})
+		r := NewRunner(RunnerOptions{Clock: testClock{}, Buyers: b})
 		collectPings(t, r, b, 2)
 		c := newBidCollector(r)
 		c.users.Store(2)
 		c.add()
 		r.pings.Add(1)
-		r.workers.submit(job{c, 0})
+		r.workers.startOnIdleOrNewWorker(pingJob{c, 0})
 		<-b.pinged
 		r.Close()
 		b.answers <- struct{}{}

@@ -51,12 +51,12 @@ func (b Set) Count() int {
 // loop over all numbers:
 //
 //	for i := b.NextFrom(0); i >= 0; i = b.NextFrom(i + 1) { … }
-func (b Set) NextFrom(i int) int {
-	at := i / WordBits
+func (b Set) NextFrom(from int) (memberOrMinusOne int) {
+	at := from / WordBits
 	if at >= len(b) {
 		return -1
 	}
-	word := b[at] >> (uint(i) % WordBits) << (uint(i) % WordBits)
+	word := b[at] >> (uint(from) % WordBits) << (uint(from) % WordBits)
 	for word == 0 {
 		at++
 		if at == len(b) {
@@ -67,14 +67,14 @@ func (b Set) NextFrom(i int) int {
 	return at*WordBits + bits.TrailingZeros64(word)
 }
 
-// FillUpTo makes the set contain exactly the numbers 0 to n-1.
-func (b Set) FillUpTo(n int) {
+// FillBelow makes the set contain exactly the numbers 0 to n-1.
+func (b Set) FillBelow(limit int) {
 	clear(b)
-	whole := n / WordBits
+	whole := limit / WordBits
 	for i := range whole {
 		b[i] = ^uint64(0)
 	}
-	if rest := uint(n) % WordBits; rest > 0 {
+	if rest := uint(limit) % WordBits; rest > 0 {
 		b[whole] = 1<<rest - 1
 	}
 }

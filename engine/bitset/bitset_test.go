@@ -19,14 +19,14 @@ func members(b Set) []int {
 func TestBitsFill(t *testing.T) {
 	for _, n := range []int{0, 1, 63, 64, 65, 128, 1000} {
 		b := New(n)
-		b.FillUpTo(n)
+		b.FillBelow(n)
 		if got := members(b); len(got) != n || b.Count() != n {
 			t.Errorf("filled with %d: %d members, counted %d", n, len(got), b.Count())
 		}
 	}
 	b := New(200)
-	b.FillUpTo(200)
-	b.FillUpTo(70)
+	b.FillBelow(200)
+	b.FillBelow(70)
 	if b.Count() != 70 || b.Has(70) || !b.Has(69) {
 		t.Errorf("filled again with fewer: %d left", b.Count())
 	}

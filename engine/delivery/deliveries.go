@@ -19,7 +19,7 @@ import (
 	"pingpost/engine/state"
 )
 
-// Errors of Deliveries.Register.
+// Errors of Registry.Register.
 var (
 	ErrClosed     = errors.New("the exchange delivers no leads right now")
 	ErrInProgress = errors.New("the lead's delivery is still in progress")
@@ -32,9 +32,9 @@ type Clock interface {
 	Timer(d time.Duration) (fired <-chan time.Time, stop func() bool)
 }
 
-// Buyers sends one post to a buyer's endpoint and returns the buyer's answer, by the request's
+// PostSender sends one post to a buyer's endpoint and returns the buyer's answer, by the request's
 // deadline at the latest.
-type Buyers interface {
+type PostSender interface {
 	Post(req *market.PostRequest) market.PostResult
 }
 
@@ -50,7 +50,7 @@ type Observer interface {
 type Options struct {
 	State    *state.State // the deliveries only read it
 	Clock    Clock
-	Buyers   Buyers
+	Buyers   PostSender
 	Observer Observer
 	Stop     <-chan struct{} // closed when the exchange stops
 
@@ -69,9 +69,9 @@ type Options struct {
 	SelectWebhook func(record *event.PostSettled, supplierAccepted bool)
 }
 
-// Deliveries is the set of running deliveries, at most one for each lead. Its methods may be
+// Registry is the set of running deliveries, at most one for each lead. Its methods may be
 // called concurrently.
-type Deliveries struct {
+type Registry struct {
 	opt     Options
 	mu      sync.Mutex
 	byLead  map[market.LeadID]*Delivery
@@ -80,16 +80,16 @@ type Deliveries struct {
 	running sync.WaitGroup // grows only under mu, and not after closed is set
 }
 
-// New returns an empty set of deliveries. opt connects it to the engine.
-func New(opt Options) *Deliveries {
-	return &Deliveries{opt: opt, byLead: make(map[market.LeadID]*Delivery)}
+// NewRegistry returns an empty set of deliveries. opt connects it to the engine.
+func NewRegistry(opt Options) *Registry {
+	return &Registry{opt: opt, byLead: make(map[market.LeadID]*Delivery)}
 }
 
 // Register adds a delivery for a lead to the running ones and returns it, so that other requests
 // can find it and wait. The caller then loads the intent, runs the delivery, and calls End or
 // ContinueInBackground. ErrClosed: the exchange stops. ErrInProgress: the lead has a delivery,
 // which may be about to end.
-func (ds *Deliveries) Register(lead market.LeadID) (*Delivery, error) {
+func (ds *Registry) Register(lead market.LeadID) (*Delivery, error) {
 	d := &Delivery{
 		all: ds, lead: lead,
 		supplierAnswered: make(chan struct{}), ended: make(chan struct{}), results: make(chan market.PostResult, 1),
@@ -110,7 +110,7 @@ func (ds *Deliveries) Register(lead market.LeadID) (*Delivery, error) {
 
 // unregister removes a delivery that has ended from the running ones, and wakes the requests that
 // wait for its end.
-func (ds *Deliveries) unregister(d *Delivery) {
+func (ds *Registry) unregister(d *Delivery) {
 	ds.mu.Lock()
 	delete(ds.byLead, d.lead)
 	ds.mu.Unlock()
@@ -120,11 +120,11 @@ func (ds *Deliveries) unregister(d *Delivery) {
 }
 
 // Count returns the number of running deliveries, for metrics and limits.
-func (ds *Deliveries) Count() int64 { return ds.count.Load() }
+func (ds *Registry) Count() int64 { return ds.count.Load() }
 
 // CloseAndWait makes Register return ErrClosed from now on, and waits until the running
 // deliveries have ended.
-func (ds *Deliveries) CloseAndWait() {
+func (ds *Registry) CloseAndWait() {
 	ds.mu.Lock()
 	ds.closed = true
 	ds.mu.Unlock()
@@ -133,18 +133,18 @@ func (ds *Deliveries) CloseAndWait() {
 
 // FindRunning returns the running delivery of a lead, or nil. The goroutine that registered the
 // delivery owns it; others may call only SupplierAnswered, Ended and IsBuyerSilent.
-func (ds *Deliveries) FindRunning(lead market.LeadID) *Delivery {
+func (ds *Registry) FindRunning(lead market.LeadID) *Delivery {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
 	return ds.byLead[lead]
 }
 
-// Recover continues the posts that were open when the previous process ended, by a crash or a
+// ContinueOpenPosts continues the posts that were open when the previous process ended, by a crash or a
 // stop. Their last attempt may have reached the buyer, so each lead stays with its buyer. The
 // lead counts as ACCEPTED, and the attempts continue by the schedule. A buyer that would treat a
 // repeated post as a second lead gets no attempt; the delivery is then unconfirmed, and an
 // operator decides.
-func (ds *Deliveries) Recover() error {
+func (ds *Registry) ContinueOpenPosts() error {
 	var open []*state.UnfinishedPost
 	ds.opt.State.EachUnfinishedPost(func(p *state.UnfinishedPost) {
 		if !p.Exhausted {
@@ -159,7 +159,7 @@ func (ds *Deliveries) Recover() error {
 		if err != nil {
 			return err
 		}
-		d.LoadIntent(post)
+		d.LoadAndDecryptIntent(post)
 		d.inDoubt, d.unsendable = true, d.unsendable || !post.Intent.Repeatable
 		if !post.Answered {
 			if err := d.CommitSettlement(d.NewSettlement(event.SettledPending), nil); err != nil {

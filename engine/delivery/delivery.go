@@ -52,7 +52,7 @@ type Delivery struct {
 	// Trace records the attempts until the supplier has its answer.
 	Trace timing.PostTracer
 
-	all              *Deliveries
+	all              *Registry
 	lead             market.LeadID
 	supplierAnswered chan struct{} // closed when the supplier's answer is committed
 	ended            chan struct{} // closed after the last attempt
@@ -87,10 +87,10 @@ func (d *Delivery) Ended() <-chan struct{} { return d.ended }
 // supplier's answer then says buyer_timeout instead of buyer_unavailable.
 func (d *Delivery) IsBuyerSilent() bool { return d.buyerSilent.Load() }
 
-// LoadIntent sets the committed intent (buyer, endpoint and encrypted body) that the delivery
+// LoadAndDecryptIntent sets the committed intent (buyer, endpoint and encrypted body) that the delivery
 // carries out. sendable is false if the body is erased or unreadable. The delivery then makes no
 // attempt and is unconfirmed.
-func (d *Delivery) LoadIntent(post *state.UnfinishedPost) (sendable bool) {
+func (d *Delivery) LoadAndDecryptIntent(post *state.UnfinishedPost) (sendable bool) {
 	d.post, d.attempts, d.inDoubt, d.pause, d.busyAnswers = post, post.Attempts, post.Attempts > 0, 0, 0
 	d.promised = post.Sale.Ping != [16]byte{}
 	d.lastResult = market.PostResult{}
@@ -102,7 +102,7 @@ func (d *Delivery) LoadIntent(post *state.UnfinishedPost) (sendable bool) {
 	return ok
 }
 
-// HasIntent reports whether LoadIntent was called. The intent is durable then, so a post may have
+// HasIntent reports whether LoadAndDecryptIntent was called. The intent is durable then, so a post may have
 // been sent.
 func (d *Delivery) HasIntent() bool { return d.post != nil }
 
@@ -134,7 +134,7 @@ func (d *Delivery) startAttempt() {
 	}
 	var key string
 	if dialect := &post.Intent.Dialect; *dialect == (market.Dialect{}) || dialect.KeyHeader != "" {
-		key = postKey(auction, post.Lead, d.buyerID())
+		key = postIdempotencyKey(auction, post.Lead, d.buyerID())
 	}
 	req := &market.PostRequest{
 		Buyer:             market.BuyerID(d.buyerID()),
@@ -164,11 +164,11 @@ func (d *Delivery) sendPost(req *market.PostRequest) (result market.PostResult) 
 	return d.all.opt.Buyers.Post(req)
 }
 
-// postKey returns the idempotency key of a post: the same at every attempt, and different for
+// postIdempotencyKey returns the idempotency key of a post: the same at every attempt, and different for
 // each buyer. auction is the auction's id, or the lead's id if no auction was held.
-func postKey(auction, lead [16]byte, buyer string) string {
+func postIdempotencyKey(auctionOrLead, lead [16]byte, buyer string) string {
 	h := sha256.New()
-	h.Write(auction[:])
+	h.Write(auctionOrLead[:])
 	h.Write(lead[:])
 	h.Write([]byte(buyer))
 	return "post_" + hex.EncodeToString(h.Sum(nil)[:20])
@@ -177,24 +177,24 @@ func postKey(auction, lead [16]byte, buyer string) string {
 // RunAttemptsUntil makes attempts until the outcome is known: SettledDelivered, SettledRefused or
 // SettledUnknown. If the deadline (in Unix nanoseconds) comes first and attempts remain, it
 // returns SettledPending; the delivery must then continue in the background.
-func (d *Delivery) RunAttemptsUntil(deadline int64) event.PostSettlement {
+func (d *Delivery) RunAttemptsUntil(deadlineNanos int64) event.PostSettlement {
 	if d.unsendable {
 		return event.SettledUnknown
 	}
 	clock := d.all.opt.Clock
-	fired, stop := clock.Timer(time.Duration(deadline - clock.Now()))
+	fired, stop := clock.Timer(time.Duration(deadlineNanos - clock.Now()))
 	defer stop()
 	for {
 		d.startAttempt()
 		select {
 		case result := <-d.results:
-			if how := d.judgeResult(&result); how != notSettled {
+			if how := d.settleOrScheduleRetry(&result); how != notSettled {
 				return how
 			}
 		case <-fired:
 			return event.SettledPending
 		}
-		if clock.Now()+int64(d.pause) >= deadline {
+		if clock.Now()+int64(d.pause) >= deadlineNanos {
 			return d.commitPendingOrRefuse()
 		}
 		if d.commitAttempt() != nil || !d.waitForRetry() {
@@ -221,7 +221,7 @@ func (d *Delivery) commitPendingOrRefuse() event.PostSettlement {
 
 // waitForRetry waits for the pause before the next attempt. It returns false if the exchange
 // stops meanwhile.
-func (d *Delivery) waitForRetry() bool {
+func (d *Delivery) waitForRetry() (mayRetry bool) {
 	if d.pause <= 0 {
 		select {
 		case <-d.all.opt.Stop:
@@ -241,9 +241,9 @@ func (d *Delivery) waitForRetry() bool {
 	}
 }
 
-// judgeResult returns the outcome of the delivery after an attempt, or notSettled if another
+// settleOrScheduleRetry returns the outcome of the delivery after an attempt, or notSettled if another
 // attempt follows. For notSettled it sets d.pause, the time before that attempt.
-func (d *Delivery) judgeResult(result *market.PostResult) event.PostSettlement {
+func (d *Delivery) settleOrScheduleRetry(result *market.PostResult) event.PostSettlement {
 	d.redactContact(result)
 	d.inProgress, d.lastResult, d.uncounted = false, *result, false
 	d.Trace.EndPost(result, d.all.opt.Clock.Now())
@@ -276,14 +276,14 @@ func (d *Delivery) judgeResult(result *market.PostResult) event.PostSettlement {
 			return notSettled
 		}
 	}
-	return d.countFailedAttempt(result)
+	return d.settleOrRetryFailedAttempt(result)
 }
 
-// countFailedAttempt counts a failed attempt against the retry schedule. It returns notSettled if
+// settleOrRetryFailedAttempt counts a failed attempt against the retry schedule. It returns notSettled if
 // another attempt follows. It returns the outcome if the schedule has ended, or if the buyer may
 // have the lead and allows no repeated post. It is called if the attempt, or an earlier one, may
 // have reached the buyer, or if the attempt did not reach the buyer of a promised lead.
-func (d *Delivery) countFailedAttempt(result *market.PostResult) event.PostSettlement {
+func (d *Delivery) settleOrRetryFailedAttempt(result *market.PostResult) event.PostSettlement {
 	d.inDoubt = d.inDoubt || result.Verdict != market.VerdictNotSent
 	d.attempts++
 	switch {

@@ -19,7 +19,7 @@ func (bubbleClock) Timer(d time.Duration) (<-chan time.Time, func() bool) {
 func TestStopEndsRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stop := make(chan struct{})
-		all := New(Options{Clock: bubbleClock{}, Stop: stop})
+		all := NewRegistry(Options{Clock: bubbleClock{}, Stop: stop})
 		for _, pause := range []time.Duration{0, time.Hour} {
 			d := &Delivery{all: all, pause: pause}
 			if pause == 0 {

@@ -15,7 +15,7 @@ func (d *Delivery) ContinueInBackground() {
 	close(d.supplierAnswered)
 	go func() {
 		defer d.all.unregister(d)
-		if err := d.runToEnd(); err != nil {
+		if err := d.runUntilSettledOrStopped(); err != nil {
 			d.all.opt.Observer.ReportFault("cannot commit the outcome of a delivery; the next start continues the delivery", err)
 		}
 	}()
@@ -24,7 +24,7 @@ func (d *Delivery) ContinueInBackground() {
 // ResendInBackground posts the lead again in the background, because an operator decided so for
 // an unconfirmed delivery. It treats the buyer as one that may have the lead.
 func (d *Delivery) ResendInBackground(post *state.UnfinishedPost) {
-	d.LoadIntent(post)
+	d.LoadAndDecryptIntent(post)
 	d.inDoubt = true
 	d.ContinueInBackground()
 }
@@ -36,11 +36,11 @@ func (d *Delivery) End() {
 	close(d.supplierAnswered)
 }
 
-// runToEnd makes attempts until the delivery's outcome is committed, or until the exchange stops.
+// runUntilSettledOrStopped makes attempts until the delivery's outcome is committed, or until the exchange stops.
 // Then it returns nil, and the next start continues the delivery. An error is the log's.
-func (d *Delivery) runToEnd() error {
+func (d *Delivery) runUntilSettledOrStopped() error {
 	if d.unsendable && !d.inProgress {
-		return d.CommitNewSettlement(event.SettledUnknown)
+		return d.BuildAndCommitSettlement(event.SettledUnknown)
 	}
 	for {
 		if !d.inProgress {
@@ -50,7 +50,7 @@ func (d *Delivery) runToEnd() error {
 			d.startAttempt()
 		}
 		result := <-d.results
-		switch how := d.judgeResult(&result); how {
+		switch how := d.settleOrScheduleRetry(&result); how {
 		case notSettled:
 			if err := d.commitAttempt(); err != nil {
 				return err
@@ -60,16 +60,16 @@ func (d *Delivery) runToEnd() error {
 			record.Reason = market.ReasonPostRejected
 			return d.CommitSettlement(record, nil)
 		default:
-			return d.CommitNewSettlement(how)
+			return d.BuildAndCommitSettlement(how)
 		}
 	}
 }
 
-// CommitNewSettlement commits an outcome that needs no reason and no next buyer. It reports an
+// BuildAndCommitSettlement commits an outcome that needs no reason and no next buyer. It reports an
 // unconfirmed delivery to the observer.
-func (d *Delivery) CommitNewSettlement(how event.PostSettlement) error {
-	err := d.CommitSettlement(d.NewSettlement(how), nil)
-	if err == nil && how == event.SettledUnknown && !d.post.Sale.Test {
+func (d *Delivery) BuildAndCommitSettlement(outcome event.PostSettlement) error {
+	err := d.CommitSettlement(d.NewSettlement(outcome), nil)
+	if err == nil && outcome == event.SettledUnknown && !d.post.Sale.Test {
 		d.all.opt.Observer.DeliveryUnknown(d.lead, d.buyerID())
 	}
 	return err
@@ -78,13 +78,13 @@ func (d *Delivery) CommitNewSettlement(how event.PostSettlement) error {
 // NewSettlement returns the event that records an outcome of the delivery, with the result of the
 // last attempt. The caller may complete it before the commit. An attempt that is still in
 // progress counts as a timeout.
-func (d *Delivery) NewSettlement(how event.PostSettlement) *event.PostSettled {
+func (d *Delivery) NewSettlement(outcome event.PostSettlement) *event.PostSettled {
 	last := d.lastResult
 	if d.inProgress {
 		last = market.PostResult{Fault: market.FaultTimeout}
 	}
 	record := &event.PostSettled{
-		Lead: d.lead, Decided: d.post.Decided, Settlement: how, Attempts: d.attempts, Fault: last.Fault,
+		Lead: d.lead, Decided: d.post.Decided, Settlement: outcome, Attempts: d.attempts, Fault: last.Fault,
 		BuyerLead: last.BuyerLeadID, Code: last.Code, Status: uint32(max(0, last.Status)), Elapsed: int64(last.Elapsed),
 	}
 	record.Sale.CopyFrom(&d.post.Sale)
@@ -95,17 +95,17 @@ func (d *Delivery) NewSettlement(how event.PostSettlement) *event.PostSettled {
 	return record
 }
 
-// SelectWebhook writes the webhook event that a settlement triggers into its record. The record
+// RecordTriggeredWebhook writes the webhook event that a settlement triggers into its record. The record
 // comes from NewSettlement. CommitSettlement calls it; others need it only if they commit the
 // record themselves.
-func (d *Delivery) SelectWebhook(record *event.PostSettled) {
+func (d *Delivery) RecordTriggeredWebhook(record *event.PostSettled) {
 	d.all.opt.SelectWebhook(record, d.supplierAccepted)
 }
 
 // CommitSettlement commits an event from NewSettlement, and adds the webhook event that it
 // triggers. It releases the reservations, which may be nil.
 func (d *Delivery) CommitSettlement(record *event.PostSettled, reserved *state.RequestReservations) error {
-	d.SelectWebhook(record)
+	d.RecordTriggeredWebhook(record)
 	return d.all.opt.Commit(record, reserved)
 }
 
@@ -120,14 +120,14 @@ func (d *Delivery) redactContact(result *market.PostResult) {
 	if d.contactFields == nil {
 		d.contactFields = d.all.opt.ReadContactFields(d.lead)
 	}
-	var contact redaction.Matcher
+	var contact redaction.ContactMatcher
 	for _, field := range d.contactFields {
 		contact.Add(field.Name, field.Text)
 	}
-	if contact.FoundIn([]byte(result.Code)) {
+	if contact.ContactFoundIn([]byte(result.Code)) {
 		result.Code = redaction.Withheld
 	}
-	if contact.FoundIn([]byte(result.BuyerLeadID)) {
+	if contact.ContactFoundIn([]byte(result.BuyerLeadID)) {
 		result.BuyerLeadID = ""
 	}
 }

@@ -14,12 +14,12 @@ import "sync"
 // thousand, and the committer would have to end them. Here the request ends them.
 type Mutex[K comparable] struct {
 	mu     sync.Mutex
-	locked map[K]chan struct{} // closed by UnlockAll; nil while no request waits
+	locked map[K]chan struct{} // closed by UnlockAndEmpty; nil while no request waits
 }
 
 // TryLock locks the key and returns nil. If the key is locked already, it returns a channel that
 // closes when the key is unlocked; the caller then tries again.
-func (m *Mutex[K]) TryLock(key K) (wait <-chan struct{}) {
+func (m *Mutex[K]) TryLock(key K) (waitForUnlock <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	ended, locked := m.locked[key]
@@ -36,8 +36,8 @@ func (m *Mutex[K]) TryLock(key K) (wait <-chan struct{}) {
 	return ended
 }
 
-// UnlockAll unlocks all keys in the list and empties the list. It panics if a key is not locked.
-func (m *Mutex[K]) UnlockAll(keys *[]K) {
+// UnlockAndEmpty unlocks all keys in the list and empties the list. It panics if a key is not locked.
+func (m *Mutex[K]) UnlockAndEmpty(keys *[]K) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, key := range *keys {

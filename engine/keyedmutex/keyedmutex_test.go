@@ -24,7 +24,7 @@ func TestMutex(t *testing.T) {
 				}
 				time.Sleep(time.Second)
 				inside--
-				x.UnlockAll(&keys)
+				x.UnlockAndEmpty(&keys)
 				if len(keys) != 0 {
 					t.Errorf("%v are left in the list", keys)
 				}
@@ -45,7 +45,7 @@ func TestMutex(t *testing.T) {
 					t.Error("unlocking a free key did not panic")
 				}
 			}()
-			x.UnlockAll(&[]string{"d"})
+			x.UnlockAndEmpty(&[]string{"d"})
 		}()
 	})
 }

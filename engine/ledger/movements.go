@@ -52,13 +52,13 @@ type Party struct {
 // IsBuyer reports whether the party is a buyer; otherwise it is a supplier.
 func (p Party) IsBuyer() bool { return p.Kind == event.ObjectBuyer }
 
-// AppendEntries appends the entries that one event adds to the party's account; most events add
+// AppendEntriesOfEvent appends the entries that one event adds to the party's account; most events add
 // none.
 //
 // A sale moves money when it is final: at the decision if the lead is only recorded, and at the
 // delivery if the lead is posted. Until then the price of an open post is reserved. Test leads
 // move no money.
-func (p Party) AppendEntries(dst []Entry, record event.Event) []Entry {
+func (p Party) AppendEntriesOfEvent(dst []Entry, record event.Event) []Entry {
 	switch record := record.(type) {
 	case *event.BuyerFundsAdjusted:
 		if p.matchesParty(event.ObjectBuyer, record.Buyer) {
@@ -90,17 +90,17 @@ func newFundsEntry(record *event.BuyerFundsAdjusted) Entry {
 
 // appendSaleEntry appends the entry of a sale, if the party is its buyer or supplier. It is the
 // payment, or for a posted lead the reservation of the buyer's money.
-func (p Party) appendSaleEntry(dst []Entry, lead market.LeadID, campaign, supplier market.PermanentNumber, sale *event.Sale, posted bool) []Entry {
+func (p Party) appendSaleEntry(dst []Entry, lead market.LeadID, campaign, supplier market.PermanentNumber, sale *event.Sale, isPosted bool) []Entry {
 	if sale.Buyer == 0 || sale.Test {
 		return dst
 	}
 	e := Entry{Kind: EntrySale, Lead: lead, Campaign: campaign, Currency: sale.Currency}
 	switch {
-	case p.matchesParty(event.ObjectBuyer, sale.Buyer) && posted:
+	case p.matchesParty(event.ObjectBuyer, sale.Buyer) && isPosted:
 		e.Kind, e.Held = EntryReservation, sale.Price
 	case p.matchesParty(event.ObjectBuyer, sale.Buyer):
 		e.Amount = -sale.Price
-	case p.matchesParty(event.ObjectSupplier, supplier) && !posted:
+	case p.matchesParty(event.ObjectSupplier, supplier) && !isPosted:
 		e.Amount = sale.Payout
 	default:
 		return dst
@@ -131,16 +131,16 @@ func (p Party) appendSettlementEntries(dst []Entry, record *event.PostSettled) [
 // appendReturnEntry appends the entry of an accepted return: the buyer gets the price back, and
 // the supplier loses the payout if the campaign's rule says so. A return without a month belongs
 // to a test lead and moves no money.
-func (p Party) appendReturnEntry(dst []Entry, buyer market.PermanentNumber, c *event.LeadStatusChange) []Entry {
-	back := &c.Return
-	if c.Result != event.ChangeDone || back.Month == 0 {
+func (p Party) appendReturnEntry(dst []Entry, buyer market.PermanentNumber, change *event.LeadStatusChange) []Entry {
+	back := &change.Return
+	if change.Result != event.ChangeDone || back.Month == 0 {
 		return dst
 	}
-	e := Entry{Lead: c.Lead, Campaign: back.Campaign, Currency: back.Currency}
+	e := Entry{Lead: change.Lead, Campaign: back.Campaign, Currency: back.Currency}
 	switch {
 	case p.matchesParty(event.ObjectBuyer, buyer):
 		e.Kind, e.Amount = EntryReturn, back.Credit
-	case p.matchesParty(event.ObjectSupplier, c.Supplier) && back.Reverse != 0:
+	case p.matchesParty(event.ObjectSupplier, change.Supplier) && back.Reverse != 0:
 		e.Kind, e.Amount = EntryReversal, -back.Reverse
 	default:
 		return dst

@@ -15,7 +15,7 @@ const dollar = market.Money(1_000_000)
 // zero, the change of the reservation.
 func describeMovements(p Party, record event.Event) string {
 	var words []string
-	for _, e := range p.AppendEntries(nil, record) {
+	for _, e := range p.AppendEntriesOfEvent(nil, record) {
 		word := fmt.Sprintf("%s %s", e.Kind, e.Amount)
 		if e.Held != 0 {
 			word += fmt.Sprintf(" held %s", e.Held)

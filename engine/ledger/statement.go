@@ -15,8 +15,8 @@ import (
 // Period is the time of a statement, in Unix nanoseconds: From belongs to it, and To does not.
 type Period struct{ From, To int64 }
 
-// BalanceAndHeld is an account's balance, and the part of the balance that open posts reserve.
-type BalanceAndHeld struct{ Balance, Held market.Money }
+// BalanceAndReserved is an account's balance, and the part of the balance that open posts reserve.
+type BalanceAndReserved struct{ Balance, Held market.Money }
 
 // Statement summarizes a party's money movements in a period.
 //
@@ -36,16 +36,16 @@ type Statement struct {
 	At  int64  // commit time of that entry
 
 	Account          bool // the buyer has an account at Seq
-	Opening, Closing BalanceAndHeld
+	Opening, Closing BalanceAndReserved
 	Entries          int
-	Totals           []Total // sorted by kind, campaign, currency
+	Totals           []EntryTotal // sorted by kind, campaign, currency
 
 	accountBegins uint64 // log entry with which the account begins
 }
 
-// Total is the sum of all entries of a statement with the same kind, campaign and currency,
+// EntryTotal is the sum of all entries of a statement with the same kind, campaign and currency,
 // separately inside and outside the account.
-type Total struct {
+type EntryTotal struct {
 	Kind      EntryKind
 	Campaign  market.PermanentNumber
 	Currency  market.Currency
@@ -65,19 +65,19 @@ func (e *HistoryTooShortError) Error() string {
 		time.Unix(0, e.HistoryBegins).UTC().Format(time.RFC3339Nano))
 }
 
-// StatementTally computes a Statement. The caller reads the live account, and passes all events
+// StatementBuilder computes a Statement. The caller reads the live account, and passes all events
 // since the beginning of the period in log order, up to that moment. BuildStatement returns the
 // result.
-type StatementTally struct {
+type StatementBuilder struct {
 	statement                 Statement
 	live                      state.BuyerFunds
-	sinceFrom                 BalanceAndHeld // moved since From
-	sinceTo                   BalanceAndHeld // part of sinceFrom that moved since To
-	inAccount, outsideAccount totalsByKey    // totals inside and outside the account
+	sinceFrom                 BalanceAndReserved // moved since From
+	sinceTo                   BalanceAndReserved // part of sinceFrom that moved since To
+	inAccount, outsideAccount totalsByKey        // totals inside and outside the account
 	entries                   []Entry
 }
 
-type totalsByKey map[totalKey]Total
+type totalsByKey map[totalKey]EntryTotal
 
 type totalKey struct {
 	kind     EntryKind
@@ -85,36 +85,36 @@ type totalKey struct {
 	currency market.Currency
 }
 
-// NewStatementTally starts the computation of a statement for the party and the period. live is
+// NewStatementBuilder starts the computation of a statement for the party and the period. live is
 // the party's account as read from the state; for a supplier only its Seq and At count.
-func NewStatementTally(party Party, period Period, live state.BuyerFunds) *StatementTally {
-	t := &StatementTally{live: live, inAccount: totalsByKey{}, outsideAccount: totalsByKey{}}
-	t.statement = Statement{Party: party, Period: period, Seq: live.Seq, At: live.At, Account: live.Opened}
-	if !live.Opened {
+func NewStatementBuilder(party Party, period Period, liveFunds state.BuyerFunds) *StatementBuilder {
+	t := &StatementBuilder{live: liveFunds, inAccount: totalsByKey{}, outsideAccount: totalsByKey{}}
+	t.statement = Statement{Party: party, Period: period, Seq: liveFunds.Seq, At: liveFunds.At, Account: liveFunds.Opened}
+	if !liveFunds.Opened {
 		t.statement.accountBegins = math.MaxUint64
 	}
 	return t
 }
 
 // Period returns the period of the statement that the tally computes.
-func (t *StatementTally) Period() Period { return t.statement.Period }
+func (t *StatementBuilder) Period() Period { return t.statement.Period }
 
 // AddEvent counts the next event of the log, with its position seq and its commit time at. It
 // ignores events before the period and after the live account was read. It keeps no reference to
 // the event.
-func (t *StatementTally) AddEvent(seq uint64, at int64, record event.Event) {
-	if at < t.statement.From || seq > t.live.Seq {
+func (t *StatementBuilder) AddEvent(logPosition uint64, committedAtNanos int64, record event.Event) {
+	if committedAtNanos < t.statement.From || logPosition > t.live.Seq {
 		return
 	}
-	t.entries = t.statement.AppendEntries(t.entries[:0], record)
+	t.entries = t.statement.AppendEntriesOfEvent(t.entries[:0], record)
 	for i := range t.entries {
 		e := &t.entries[i]
 		if e.Kind == EntryOpening {
-			t.startAccountAt(seq)
+			t.startAccountAt(logPosition)
 		}
 		t.sinceFrom.addEntry(e)
 		switch {
-		case at >= t.statement.To:
+		case committedAtNanos >= t.statement.To:
 			t.sinceTo.addEntry(e)
 		case e.Kind == EntryReservation:
 		case t.live.Opened:
@@ -127,8 +127,8 @@ func (t *StatementTally) AddEvent(seq uint64, at int64, record event.Event) {
 
 // startAccountAt records that the buyer's account begins with the log entry seq. The entries
 // counted so far happened before the account, so it moves them to the totals outside the account.
-func (t *StatementTally) startAccountAt(seq uint64) {
-	t.statement.accountBegins = seq
+func (t *StatementBuilder) startAccountAt(logPosition uint64) {
+	t.statement.accountBegins = logPosition
 	t.sinceFrom.Balance, t.sinceTo.Balance = 0, 0
 	for key, sum := range t.inAccount {
 		before := t.outsideAccount[key]
@@ -139,7 +139,7 @@ func (t *StatementTally) startAccountAt(seq uint64) {
 	clear(t.inAccount)
 }
 
-func (s *BalanceAndHeld) addEntry(e *Entry) {
+func (s *BalanceAndReserved) addEntry(e *Entry) {
 	s.Balance += e.Amount
 	s.Held += e.Held
 }
@@ -153,11 +153,11 @@ func (t totalsByKey) addEntry(e *Entry) {
 }
 
 // BuildStatement returns the statement of all events that AddEvent has counted.
-func (t *StatementTally) BuildStatement() *Statement {
+func (t *StatementBuilder) BuildStatement() *Statement {
 	s := t.statement
 	if s.Account {
-		s.Opening = BalanceAndHeld{t.live.Balance - t.sinceFrom.Balance, t.live.Held - t.sinceFrom.Held}
-		s.Closing = BalanceAndHeld{t.live.Balance - t.sinceTo.Balance, t.live.Held - t.sinceTo.Held}
+		s.Opening = BalanceAndReserved{t.live.Balance - t.sinceFrom.Balance, t.live.Held - t.sinceFrom.Held}
+		s.Closing = BalanceAndReserved{t.live.Balance - t.sinceTo.Balance, t.live.Held - t.sinceTo.Held}
 	}
 	for inAccount, sums := range map[bool]totalsByKey{true: t.inAccount, false: t.outsideAccount} {
 		for key, sum := range sums {
@@ -166,7 +166,7 @@ func (t *StatementTally) BuildStatement() *Statement {
 			s.Entries += sum.Count
 		}
 	}
-	slices.SortFunc(s.Totals, func(a, b Total) int {
+	slices.SortFunc(s.Totals, func(a, b EntryTotal) int {
 		return cmp.Or(
 			cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Campaign, b.Campaign), cmp.Compare(a.Currency.String(), b.Currency.String()),
 			cmp.Compare(boolAsInt(b.InAccount), boolAsInt(a.InAccount)),
@@ -182,35 +182,35 @@ func boolAsInt(b bool) int {
 	return 0
 }
 
-// EntryIterator lists the entries of a statement, each with the balance after it. The caller
-// passes the log's events to NextEntries, in log order.
-type EntryIterator struct {
+// StatementEntryDeriver lists the entries of a statement, each with the balance after it. The caller
+// passes the log's events to EntriesOfEvent, in log order.
+type StatementEntryDeriver struct {
 	statement *Statement
 	balance   market.Money
 	entries   []Entry
 }
 
-// IterateEntries returns an iterator over the statement's entries. Its first balance is the
+// NewEntryDeriver returns an iterator over the statement's entries. Its first balance is the
 // statement's opening balance.
-func (s *Statement) IterateEntries() *EntryIterator {
-	return &EntryIterator{statement: s, balance: s.Opening.Balance}
+func (s *Statement) NewEntryDeriver() *StatementEntryDeriver {
+	return &StatementEntryDeriver{statement: s, balance: s.Opening.Balance}
 }
 
-// NextEntries returns the statement's entries that one event causes; most events cause none. seq
+// EntriesOfEvent returns the statement's entries that one event causes; most events cause none. seq
 // and at are the event's log position and commit time. The slice is valid until the next call.
-func (l *EntryIterator) NextEntries(seq uint64, at int64, record event.Event) []Entry {
+func (l *StatementEntryDeriver) EntriesOfEvent(logPosition uint64, committedAtNanos int64, record event.Event) []Entry {
 	s := l.statement
-	if at < s.From || at >= s.To || seq > s.Seq {
+	if committedAtNanos < s.From || committedAtNanos >= s.To || logPosition > s.Seq {
 		return nil
 	}
-	all := s.AppendEntries(l.entries[:0], record)
+	all := s.AppendEntriesOfEvent(l.entries[:0], record)
 	l.entries = all[:0]
 	for _, e := range all {
 		if e.Kind == EntryReservation {
 			continue
 		}
-		e.Seq, e.At = seq, at
-		if e.InAccount = seq >= s.accountBegins; e.InAccount {
+		e.Seq, e.At = logPosition, committedAtNanos
+		if e.InAccount = logPosition >= s.accountBegins; e.InAccount {
 			l.balance += e.Amount
 			e.Balance = l.balance
 		}

@@ -172,7 +172,7 @@ func (b *simulation) statement(t *rapid.T, party Party, period Period) (*Stateme
 	if party.IsBuyer() {
 		live = b.BuyerFunds(party.Ref)
 	}
-	tally := NewStatementTally(party, period, live)
+	tally := NewStatementBuilder(party, period, live)
 	d := event.Decoder{ForReplay: true}
 	each := func(f func(seq uint64, at int64, record event.Event)) {
 		for i, p := range b.log {
@@ -182,10 +182,10 @@ func (b *simulation) statement(t *rapid.T, party Party, period Period) (*Stateme
 	}
 	each(tally.AddEvent)
 	s := tally.BuildStatement()
-	lines := s.IterateEntries()
+	lines := s.NewEntryDeriver()
 	var entries []Entry
 	each(func(seq uint64, at int64, record event.Event) {
-		entries = append(entries, lines.NextEntries(seq, at, record)...)
+		entries = append(entries, lines.EntriesOfEvent(seq, at, record)...)
 	})
 	return s, entries
 }
@@ -206,7 +206,7 @@ func (b *simulation) lastBefore(at int64) (p logEntry) {
 func TestEntriesSumToBalance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := newSimulation(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") })
-		var sums [3]BalanceAndHeld
+		var sums [3]BalanceAndReserved
 		read := 0
 		var d event.Decoder
 		for range rapid.IntRange(1, 80).Draw(t, "steps") {
@@ -214,7 +214,7 @@ func TestEntriesSumToBalance(t *testing.T) {
 			for ; read < len(b.log); read++ {
 				record := must.Value(d.Decode(b.log[read].data))(t)
 				for ref := range sums {
-					for _, e := range (Party{event.ObjectBuyer, market.PermanentNumber(ref)}).AppendEntries(nil, record) {
+					for _, e := range (Party{event.ObjectBuyer, market.PermanentNumber(ref)}).AppendEntriesOfEvent(nil, record) {
 						if e.Kind == EntryOpening {
 							sums[ref].Balance = 0
 						}
@@ -222,7 +222,7 @@ func TestEntriesSumToBalance(t *testing.T) {
 						sums[ref].Held += e.Held
 					}
 					live := b.log[read].live[ref]
-					if sums[ref] != (BalanceAndHeld{live.Balance, live.Held}) {
+					if sums[ref] != (BalanceAndReserved{live.Balance, live.Held}) {
 						t.Fatalf("entry %d: buyer %d has %s and holds %s, by its entries %+v", read+1, ref, live.Balance, live.Held, sums[ref])
 					}
 				}
@@ -293,7 +293,7 @@ func (b *simulation) check(t *rapid.T, s *Statement, entries []Entry) {
 		}
 		return
 	}
-	if s.Account != b.begun[s.Ref] || !s.Account && (in != 0 || s.Opening != BalanceAndHeld{} || s.Closing != BalanceAndHeld{}) {
+	if s.Account != b.begun[s.Ref] || !s.Account && (in != 0 || s.Opening != BalanceAndReserved{} || s.Closing != BalanceAndReserved{}) {
 		t.Fatalf("an account: %t; %+v", b.begun[s.Ref], s)
 	}
 	if !s.Account {
@@ -305,9 +305,9 @@ func (b *simulation) check(t *rapid.T, s *Statement, entries []Entry) {
 	for _, end := range []struct {
 		at   int64
 		live state.BuyerFunds
-		got  BalanceAndHeld
+		got  BalanceAndReserved
 	}{{s.From, before.live[s.Ref], s.Opening}, {s.To, after.live[s.Ref], s.Closing}} {
-		want := BalanceAndHeld{end.live.Balance, end.live.Held}
+		want := BalanceAndReserved{end.live.Balance, end.live.Held}
 		if s.beginsAfter(b, end.at) {
 			want.Balance = 0
 		}

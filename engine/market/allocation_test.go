@@ -41,7 +41,7 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 
 	for name, step := range map[string]func(){
 		"Filter.Pass":      func() { state.Accepts(l); score.Accepts(l) },
-		"FilterIndex.Pass": func() { eligible.FillUpTo(1000); index.ClearFailingSets(crowd, eligible); eligible.NextFrom(0) },
+		"FilterIndex.Pass": func() { eligible.FillBelow(1000); index.ClearFailingSets(crowd, eligible); eligible.NextFrom(0) },
 		"Table.Has":        func() { table.Has(42) },
 		"Probes, a phone": func() {
 			probes = (&SuppressionList{Field: ListPhone, Hash: HashPlain}).AppendLeadFingerprints(l, &testKey, probes[:0])

@@ -66,7 +66,7 @@ func TestFilterIndexAnswersAsTheFiltersDo(t *testing.T) {
 		for range 5 {
 			l := Lead{Values: rapid.SliceOfN(someValue(), slots, slots).Draw(t, "lead")}
 			got := bitset.New(len(sets))
-			got.FillUpTo(len(sets))
+			got.FillBelow(len(sets))
 			out := -1 // a set that was out before
 			if len(sets) > 0 {
 				out = rapid.IntRange(0, len(sets)-1).Draw(t, "out")
@@ -98,7 +98,7 @@ func TestFilterIndexWithSeveralListsOnOneField(t *testing.T) {
 	} {
 		for _, v := range values {
 			passing := bitset.New(1)
-			passing.FillUpTo(1)
+			passing.FillBelow(1)
 			index.ClearFailingSets(&Lead{Values: []FieldValue{v}}, passing)
 			if passing.Has(0) != want {
 				t.Errorf("%s passes: %t", v.Text, !want)
@@ -118,7 +118,7 @@ func TestFilterIndexWithEveryBoundAnother(t *testing.T) {
 	for n := -2; n < sets+60; n++ {
 		l := Lead{Values: []FieldValue{integer(strconv.Itoa(n))}}
 		got := bitset.New(sets)
-		got.FillUpTo(sets)
+		got.FillBelow(sets)
 		index.ClearFailingSets(&l, got)
 		for i := range filters {
 			if want := filters[i][0].Accepts(&l); got.Has(i) != want {
@@ -130,7 +130,7 @@ func TestFilterIndexWithEveryBoundAnother(t *testing.T) {
 
 func TestFilterIndexWithoutFilters(t *testing.T) {
 	all := bitset.New(3)
-	all.FillUpTo(3)
+	all.FillBelow(3)
 	NewFilterIndex(make([][]Filter, 3)).ClearFailingSets(&Lead{}, all)
 	if all.Count() != 3 {
 		t.Errorf("%d of 3 sets without filters pass", all.Count())
@@ -179,7 +179,7 @@ func BenchmarkFilterIndex(b *testing.B) {
 			dst := bitset.New(buyers)
 			b.ReportAllocs()
 			for b.Loop() {
-				dst.FillUpTo(buyers)
+				dst.FillBelow(buyers)
 				index.ClearFailingSets(l, dst)
 			}
 		})

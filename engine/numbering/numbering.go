@@ -36,47 +36,47 @@ func AssignNumbers(s *state.State, c *market.Catalog) []*event.ConfigNumbersAssi
 
 func (n *numberAssigner) assignAllNumbers(c *market.Catalog) {
 	for _, id := range slices.Sorted(maps.Keys(c.Suppliers)) {
-		c.Suppliers[id].Ref = n.assignName(event.ObjectSupplier, string(id))
+		c.Suppliers[id].Ref = n.findOrAssignNameNumber(event.ObjectSupplier, string(id))
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.Lists)) {
-		c.Lists[id].Ref = n.assignName(event.ObjectList, string(id))
+		c.Lists[id].Ref = n.findOrAssignNameNumber(event.ObjectList, string(id))
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.Buyers)) {
 		buyer := c.Buyers[id]
-		buyer.Ref = n.assignName(event.ObjectBuyer, string(id))
+		buyer.Ref = n.findOrAssignNameNumber(event.ObjectBuyer, string(id))
 		for _, limit := range buyer.Caps {
-			n.assignCap(limit, 0, buyer.Ref)
+			n.findOrAssignCapNumber(limit, 0, buyer.Ref)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.Campaigns)) {
 		campaign := c.Campaigns[id]
-		campaign.Ref = n.assignName(event.ObjectCampaign, string(id))
+		campaign.Ref = n.findOrAssignNameNumber(event.ObjectCampaign, string(id))
 		for _, limit := range campaign.Caps {
-			n.assignCap(limit, campaign.Ref, 0)
+			n.findOrAssignCapNumber(limit, campaign.Ref, 0)
 		}
 		for i := range campaign.FilterSets {
 			set := &campaign.FilterSets[i]
 			for _, limit := range set.Caps {
-				n.assignCap(limit, campaign.Ref, set.Buyer.Ref)
+				n.findOrAssignCapNumber(limit, campaign.Ref, set.Buyer.Ref)
 			}
 		}
 	}
 }
 
-func (n *numberAssigner) assignName(kind event.ConfigObjectKind, id string) market.PermanentNumber {
-	if ref := n.state.RefOf(kind, id); ref != 0 {
+func (n *numberAssigner) findOrAssignNameNumber(kind event.ConfigObjectKind, name string) market.PermanentNumber {
+	if ref := n.state.RefOf(kind, name); ref != 0 {
 		return ref
 	}
 	if n.next[kind] == 0 {
 		n.next[kind] = market.PermanentNumber(n.state.CountNumberedNames(kind))
 	}
 	n.next[kind]++
-	record := n.lastRecordOrNew()
-	record.Names = append(record.Names, event.NameNumberAssignment{Kind: kind, Ref: n.next[kind], ID: id})
+	record := n.unfilledRecordOrNew()
+	record.Names = append(record.Names, event.NameNumberAssignment{Kind: kind, Ref: n.next[kind], ID: name})
 	return n.next[kind]
 }
 
-func (n *numberAssigner) assignCap(limit *market.Cap, campaign, buyer market.PermanentNumber) {
+func (n *numberAssigner) findOrAssignCapNumber(limit *market.Cap, campaign, buyer market.PermanentNumber) {
 	key := market.CapKey{
 		Scope: limit.Scope, Campaign: campaign, Buyer: buyer,
 		Unit: limit.Unit, Period: limit.Period, Zone: limit.Zone.String(),
@@ -85,15 +85,15 @@ func (n *numberAssigner) assignCap(limit *market.Cap, campaign, buyer market.Per
 	if !ok {
 		ref = market.PermanentNumber(len(n.caps) + 1)
 		n.caps[key] = ref
-		record := n.lastRecordOrNew()
+		record := n.unfilledRecordOrNew()
 		record.Caps = append(record.Caps, event.CapNumberAssignment{Ref: ref, Key: key})
 	}
 	limit.Ref = ref
 }
 
-// lastRecordOrNew returns the event to which the next new name or cap is added: the last one, or
+// unfilledRecordOrNew returns the event to which the next new name or cap is added: the last one, or
 // a new one if that is full.
-func (n *numberAssigner) lastRecordOrNew() *event.ConfigNumbersAssigned {
+func (n *numberAssigner) unfilledRecordOrNew() *event.ConfigNumbersAssigned {
 	if last := len(n.records) - 1; last >= 0 && len(n.records[last].Names)+len(n.records[last].Caps) < maxNamesPerRecord {
 		return n.records[last]
 	}

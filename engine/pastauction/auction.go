@@ -10,9 +10,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// Auction is the part of a recorded auction that a later sale needs: the valid bids and the
+// RecordedAuction is the part of a recorded auction that a later sale needs: the valid bids and the
 // ping's fields. It is immutable and shares the texts of its event.
-type Auction struct {
+type RecordedAuction struct {
 	ID       market.AuctionID
 	Name     [16]byte
 	Campaign market.PermanentNumber
@@ -24,8 +24,8 @@ type Auction struct {
 
 // New returns the auction of a recorded event. It takes over the event's lists and removes the
 // bids that suppliers cannot accept. The caller must not use the event afterwards.
-func New(held *event.PingAuctionCompleted) *Auction {
-	return &Auction{
+func New(held *event.PingAuctionCompleted) *RecordedAuction {
+	return &RecordedAuction{
 		ID: held.Auction, Name: held.Name, Campaign: held.Campaign, Token: held.Token,
 		bids:   slices.DeleteFunc(held.Bids, func(b event.Bid) bool { return !isAcceptable(&b) }),
 		Fields: held.Fields,
@@ -40,7 +40,7 @@ func isAcceptable(b *event.Bid) bool {
 
 // WinningBid returns the auction's best bid, or nil. The token in the answer to a seller's ping
 // stands for this bid.
-func (a *Auction) WinningBid() *event.Bid {
+func (a *RecordedAuction) WinningBid() *event.Bid {
 	for i := range a.bids {
 		if a.bids[i].Outcome == market.OutcomeWon {
 			return &a.bids[i]
@@ -49,9 +49,9 @@ func (a *Auction) WinningBid() *event.Bid {
 	return nil
 }
 
-// BidOf returns the valid bid of a buyer, or nil. An ingest may accept any valid bid by naming
+// ValidBidOfBuyer returns the valid bid of a buyer, or nil. An ingest may accept any valid bid by naming
 // its buyer.
-func (a *Auction) BidOf(buyer market.PermanentNumber) *event.Bid {
+func (a *RecordedAuction) ValidBidOfBuyer(buyer market.PermanentNumber) *event.Bid {
 	for i := range a.bids {
 		if a.bids[i].Buyer == buyer {
 			return &a.bids[i]

@@ -15,7 +15,7 @@ const (
 	maxCachedBytes = 32 << 20
 )
 
-// Cache keeps recorded auctions while their bids are valid, so that a sale need not read the log.
+// AuctionCache keeps recorded auctions while their bids are valid, so that a sale need not read the log.
 // The cache never changes a result: an auction that is not in the cache is read from the log.
 //
 // An auction is cached in its encoded form, one piece of memory without pointers. Most auctions
@@ -27,33 +27,33 @@ const (
 //
 // Eviction is first in, first out. All auctions last nearly the same time, so this is nearly the
 // order in which their bids expire.
-type Cache struct {
+type AuctionCache struct {
 	mu     sync.Mutex
-	byName map[[16]byte]cachedAuction
-	queue  []queuedAuction
+	byName map[[16]byte]encodedAuction
+	queue  []evictionEntry
 	bytes  int
 }
 
-// cachedAuction is the encoded event of an auction, and its id to tell it from an earlier auction
+// encodedAuction is the encoded event of an auction, and its id to tell it from an earlier auction
 // with an equal name.
-type cachedAuction struct {
+type encodedAuction struct {
 	id   market.AuctionID
 	data []byte
 }
 
-// queuedAuction is a cached auction in the queue of evictions. It may be evicted when its last
+// evictionEntry is a cached auction in the queue of evictions. It may be evicted when its last
 // bid has expired, or earlier if the cache is full.
-type queuedAuction struct {
+type evictionEntry struct {
 	name    [16]byte
 	id      market.AuctionID
 	expires int64 // Unix nanoseconds
 	size    int
 }
 
-// queuedAuctionOf returns the entry for the queue of evictions of an auction. size is the length
+// newEvictionEntry returns the entry for the queue of evictions of an auction. size is the length
 // of the auction's encoding.
-func queuedAuctionOf(held *event.PingAuctionCompleted, size int) queuedAuction {
-	w := queuedAuction{name: held.Name, id: held.Auction, size: size + perAuction}
+func newEvictionEntry(held *event.PingAuctionCompleted, encodedBytes int) evictionEntry {
+	w := evictionEntry{name: held.Name, id: held.Auction, size: encodedBytes + perAuction}
 	for i := range held.Bids {
 		if bid := &held.Bids[i]; isAcceptable(bid) {
 			w.expires = max(w.expires, bid.ValidUntil)
@@ -67,11 +67,11 @@ const perAuction = 128
 
 // Add caches a committed auction for sales at its bids, unless all its bids have expired. data is
 // the encoding of held. Add copies what it needs, so the caller may reuse both.
-func (r *Cache) Add(held *event.PingAuctionCompleted, data []byte, now int64) {
+func (r *AuctionCache) Add(held *event.PingAuctionCompleted, data []byte, now int64) {
 	if len(held.Bids) == 0 {
 		return
 	}
-	w := queuedAuctionOf(held, len(data))
+	w := newEvictionEntry(held, len(data))
 	if w.expires <= now || w.name == ([16]byte{}) {
 		return
 	}
@@ -90,17 +90,17 @@ func (r *Cache) Add(held *event.PingAuctionCompleted, data []byte, now int64) {
 		}
 	}
 	if r.byName == nil {
-		r.byName = make(map[[16]byte]cachedAuction)
+		r.byName = make(map[[16]byte]encodedAuction)
 	}
-	r.byName[w.name] = cachedAuction{id: w.id, data: data}
+	r.byName[w.name] = encodedAuction{id: w.id, data: data}
 	r.queue = append(r.queue, w)
 	r.bytes += w.size
 }
 
 // FindEncodedEvent returns the encoded event of the auction with this name, or nil if it is not
 // cached. The caller must not change the bytes.
-func (r *Cache) FindEncodedEvent(name [16]byte) []byte {
+func (r *AuctionCache) FindEncodedEvent(auctionName [16]byte) []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.byName[name].data
+	return r.byName[auctionName].data
 }

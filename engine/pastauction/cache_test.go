@@ -25,10 +25,10 @@ func held(n int, until int64, text int) *event.PingAuctionCompleted {
 }
 
 // put adds a recorded auction and returns its place in the queue.
-func (r *Cache) put(record *event.PingAuctionCompleted, now int64) queuedAuction {
+func (r *AuctionCache) put(record *event.PingAuctionCompleted, now int64) evictionEntry {
 	data := event.AppendRecord(nil, record)
 	r.Add(record, data, now)
-	return queuedAuctionOf(record, len(data))
+	return newEvictionEntry(record, len(data))
 }
 
 // TestAuctionHasAcceptableBids: an auction has only the bids that a supplier can accept, and
@@ -37,7 +37,7 @@ func TestAuctionHasAcceptableBids(t *testing.T) {
 	record := held(7, 100, 2)
 	a := New(record)
 	for buyer, want := range map[market.PermanentNumber]bool{1: true, 2: true, 3: false, 4: false, 5: false, 0: false} {
-		if bid := a.BidOf(buyer); (bid != nil) != want || bid != nil && bid.Buyer != buyer {
+		if bid := a.ValidBidOfBuyer(buyer); (bid != nil) != want || bid != nil && bid.Buyer != buyer {
 			t.Errorf("buyer %d: %+v", buyer, bid)
 		}
 	}
@@ -53,7 +53,7 @@ func TestAuctionHasAcceptableBids(t *testing.T) {
 
 func TestCacheIsBounded(t *testing.T) {
 	t.Run("in number", func(t *testing.T) {
-		var r Cache
+		var r AuctionCache
 		for i := range maxCached + 10 {
 			r.put(held(i, 1000, 0), 1)
 		}
@@ -62,7 +62,7 @@ func TestCacheIsBounded(t *testing.T) {
 		}
 	})
 	t.Run("in bytes", func(t *testing.T) {
-		var r Cache
+		var r AuctionCache
 		for i := range 100 {
 			r.put(held(i, 1000, 1<<20), 1)
 		}
@@ -71,7 +71,7 @@ func TestCacheIsBounded(t *testing.T) {
 		}
 	})
 	t.Run("in time", func(t *testing.T) {
-		var r Cache
+		var r AuctionCache
 		for i := range 10 {
 			r.put(held(i, int64(10*i), 0), 1)
 		}
@@ -81,7 +81,7 @@ func TestCacheIsBounded(t *testing.T) {
 		}
 	})
 	t.Run("without a name", func(t *testing.T) {
-		var r Cache
+		var r AuctionCache
 		fact := held(1, 1000, 0)
 		fact.Name = [16]byte{}
 		r.put(fact, 1)
@@ -94,7 +94,7 @@ func TestCacheIsBounded(t *testing.T) {
 // A name that is used again is the later auction's, whichever was put in last,
 // and stays so when the earlier one leaves the queue.
 func TestCacheNameUsedAgain(t *testing.T) {
-	var r Cache
+	var r AuctionCache
 	first, second := held(1, 100, 0), held(1, 200, 0)
 	first.Auction, second.Auction = market.AuctionID{1}, market.AuctionID{2}
 	r.put(first, 1)
@@ -114,7 +114,7 @@ func TestCacheNameUsedAgain(t *testing.T) {
 // was put in, and the sums are those of what is there.
 func TestCacheAgainstList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var r Cache
+		var r AuctionCache
 		now := int64(0)
 		in := map[[16]byte][]byte{}
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {

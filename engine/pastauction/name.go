@@ -7,24 +7,24 @@ import (
 	"pingpost/engine/market"
 )
 
-// NameKind says from which identifier the name (a hash) of an auction is made. Its letters are
+// AuctionIDKind says from which identifier the name (a hash) of an auction is made. Its letters are
 // part of the hashed names in the log, so they must not change.
 //
 // Auctions for test leads have separate names. So a production lead cannot use a test bid, and a
 // test lead cannot use a production bid. A test also does not use up an auction id of the seller.
-type NameKind byte
+type AuctionIDKind byte
 
 const (
-	BySellerID NameKind = 'a' // the seller's own id, from POST /v1/ping
-	ByPingID   NameKind = 'p' // the exchange's 16 bytes, from the answer to POST /api/v1/ping
+	BySellerID AuctionIDKind = 'a' // the seller's own id, from POST /v1/ping
+	ByPingID   AuctionIDKind = 'p' // the exchange's 16 bytes, from the answer to POST /api/v1/ping
 
-	byTestSellerID NameKind = 'A'
-	byTestPingID   NameKind = 'P'
+	byTestSellerID AuctionIDKind = 'A'
+	byTestPingID   AuctionIDKind = 'P'
 )
 
 // ForTest returns the kind of name for auctions of test leads if test is set, and otherwise kind
 // itself.
-func (kind NameKind) ForTest(test bool) NameKind {
+func (kind AuctionIDKind) ForTest(test bool) AuctionIDKind {
 	switch {
 	case !test:
 		return kind
@@ -37,11 +37,11 @@ func (kind NameKind) ForTest(test bool) NameKind {
 // HashAuctionName returns the name of an auction: a hash of its identifier and its supplier,
 // keyed with secret. So names have a fixed size, and no supplier can name another one's auction.
 // kind says which identifier id is.
-func HashAuctionName(secret *[32]byte, kind NameKind, supplier market.PermanentNumber, id []byte) (name [16]byte) {
+func HashAuctionName(secret *[32]byte, kind AuctionIDKind, supplier market.PermanentNumber, auctionID []byte) (name [16]byte) {
 	buf := append(make([]byte, 0, 128), secret[:]...)
 	buf = append(buf, byte(kind))
 	buf = binary.BigEndian.AppendUint32(buf, uint32(supplier))
-	sum := sha256.Sum256(append(buf, id...))
+	sum := sha256.Sum256(append(buf, auctionID...))
 	copy(name[:], sum[:])
 	return name
 }

@@ -15,17 +15,17 @@ import (
 // Withheld is the text that replaces a buyer's text in which contact data of the lead was found.
 const Withheld = "(withheld: it repeats contact data)"
 
-// Matcher finds one lead's contact data in other texts. Contact data is encrypted and can be
+// ContactMatcher finds one lead's contact data in other texts. Contact data is encrypted and can be
 // erased, but a buyer's answer, or a field with another name, may repeat it. A Matcher has the
 // words and the digits by which it recognizes the lead; Add adds them. The zero value recognizes
 // no text. Reset empties a Matcher for the next lead and keeps its memory.
-type Matcher struct {
-	memory         []byte // the words in lower case, and the digits of the numbers
-	words, numbers []span // in memory
-	text, digits   []byte // of the searched text
+type ContactMatcher struct {
+	memory         []byte        // the words in lower case, and the digits of the numbers
+	words, numbers []memoryRange // in memory
+	text, digits   []byte        // of the searched text
 }
 
-type span struct{ begin, end int }
+type memoryRange struct{ begin, end int }
 
 // Shorter words and numbers are not searched, because they also appear in unrelated texts.
 const (
@@ -35,7 +35,7 @@ const (
 )
 
 // Reset removes all words and numbers, so that the Matcher can be used for another lead.
-func (m *Matcher) Reset() {
+func (m *ContactMatcher) Reset() {
 	clear(m.memory)
 	m.memory, m.words, m.numbers = m.memory[:0], m.words[:0], m.numbers[:0]
 }
@@ -45,14 +45,14 @@ func (m *Matcher) Reset() {
 // appear in unrelated texts.
 var identifyingNames = [...]string{"name", "phone", "mail", "line1", "address"}
 
-// Add adds the value of a contact field to the words and numbers that FoundIn searches. A long
+// Add adds the value of a contact field to the words and numbers that ContactFoundIn searches. A long
 // number is added in any field. A text is added if the field's name says that it identifies a
 // person, or if it looks like an e-mail address. Short values are ignored.
-func (m *Matcher) Add(name string, value []byte) {
+func (m *ContactMatcher) Add(name string, value []byte) {
 	begin := len(m.memory)
 	m.memory = appendDigits(m.memory, value)
 	if n := len(m.memory) - begin; n >= minDigits && n*2 >= len(value) {
-		m.numbers = append(m.numbers, span{begin + max(0, n-nationalDigits), len(m.memory)})
+		m.numbers = append(m.numbers, memoryRange{begin + max(0, n-nationalDigits), len(m.memory)})
 	} else {
 		m.memory = m.memory[:begin]
 	}
@@ -63,12 +63,12 @@ func (m *Matcher) Add(name string, value []byte) {
 	}
 	begin = len(m.memory)
 	m.memory = appendLower(m.memory, value)
-	m.words = append(m.words, span{begin, len(m.memory)})
+	m.words = append(m.words, memoryRange{begin, len(m.memory)})
 }
 
-// FoundIn reports whether a text contains contact data of the lead: one of the numbers, or one of
+// ContactFoundIn reports whether a text contains contact data of the lead: one of the numbers, or one of
 // the words as a whole word.
-func (m *Matcher) FoundIn(text []byte) bool {
+func (m *ContactMatcher) ContactFoundIn(text []byte) bool {
 	if len(text) < minWord {
 		return false
 	}
@@ -124,11 +124,11 @@ func appendLower(dst, text []byte) []byte {
 	return format.AppendLower(dst, text)
 }
 
-// WithholdContact returns a buyer's reason for a return, or Withheld if the reason seems to
+// WithholdIfContact returns a buyer's reason for a return, or Withheld if the reason seems to
 // contain an e-mail address or a phone number. The log stores reasons in plaintext, and the
 // supplier gets them. Rejected: a comparison with the lead's contact data, which must be read
 // from the log for each of up to 1,000 leads.
-func WithholdContact(reason string) string {
+func WithholdIfContact(reason string) string {
 	digits := 0
 	for _, r := range reason {
 		if r >= '0' && r <= '9' {

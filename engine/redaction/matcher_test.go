@@ -7,7 +7,7 @@ import (
 )
 
 func TestPersonsAreSeen(t *testing.T) {
-	var p redaction.Matcher
+	var p redaction.ContactMatcher
 	p.Add("first_name", []byte("Ann"))
 	p.Add("last_name", []byte("de la Cruz"))
 	p.Add("phone", []byte("+12125550142"))
@@ -41,7 +41,7 @@ func TestPersonsAreSeen(t *testing.T) {
 		"ünalan":                    false,
 		"ÜNAL":                      true,
 	} {
-		if got := p.FoundIn([]byte(text)); got != want {
+		if got := p.ContactFoundIn([]byte(text)); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
@@ -50,16 +50,16 @@ func TestPersonsAreSeen(t *testing.T) {
 // TestPersonIsForgotten: the next lead is held against itself alone, and to look
 // for who a lead is costs no memory.
 func TestPersonIsForgotten(t *testing.T) {
-	var p redaction.Matcher
+	var p redaction.ContactMatcher
 	text, name, number := []byte("dear ann, call 212 555 0142"), []byte("Ann"), []byte("+12125550142")
-	if p.FoundIn(text) {
+	if p.ContactFoundIn(text) {
 		t.Error("nobody is in a text")
 	}
 	look := func() {
 		p.Reset()
 		p.Add("first_name", name)
 		p.Add("phone", number)
-		if !p.FoundIn(text) {
+		if !p.ContactFoundIn(text) {
 			t.Error("she is not seen")
 		}
 	}
@@ -68,7 +68,7 @@ func TestPersonIsForgotten(t *testing.T) {
 		t.Errorf("%.0f allocations", n)
 	}
 	p.Reset()
-	if p.FoundIn(text) {
+	if p.ContactFoundIn(text) {
 		t.Error("the last one is still looked for")
 	}
 }

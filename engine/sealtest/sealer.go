@@ -30,36 +30,36 @@ type Sealer struct {
 func New() *Sealer { return &Sealer{next: 1, erased: make(map[uint64]bool)} }
 
 // StartAboveSlot makes the next slot the one above the highest slot in the log.
-func (s *Sealer) StartAboveSlot(highest uint64) *Sealer {
+func (s *Sealer) StartAboveSlot(highestUsedSlot uint64) *Sealer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.next = highest + 1
+	s.next = highestUsedSlot + 1
 	return s
 }
 
-// SetBusy makes Take fail with ErrBusy, or succeed again.
-func (s *Sealer) SetBusy(busy bool) {
+// MakeTakeUnusedKeyFail makes Take fail with ErrBusy, or succeed again.
+func (s *Sealer) MakeTakeUnusedKeyFail(busy bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.busy = busy
 }
 
-// FailErase makes Erase fail with an error, or succeed again if it is nil.
-func (s *Sealer) FailErase(err error) {
+// SetEraseKeysError makes Erase fail with an error, or succeed again if it is nil.
+func (s *Sealer) SetEraseKeysError(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.broken = err
 }
 
-// RestoreKeys restores all erased keys, as an old backup does.
-func (s *Sealer) RestoreKeys() {
+// RestoreErasedKeys restores all erased keys, as an old backup does.
+func (s *Sealer) RestoreErasedKeys() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.erased)
 }
 
-// IsErased reports whether a key was erased.
-func (s *Sealer) IsErased(slot uint64) bool {
+// IsKeyErased reports whether a key was erased.
+func (s *Sealer) IsKeyErased(slot uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.erased[slot]
@@ -77,11 +77,11 @@ func (s *Sealer) TakeUnusedKey(key *[32]byte) (uint64, error) {
 	}
 	slot := s.next
 	s.next++
-	*key = keyOf(slot)
+	*key = deriveKey(slot)
 	return slot, nil
 }
 
-func keyOf(slot uint64) [32]byte {
+func deriveKey(slot uint64) [32]byte {
 	var name [8]byte
 	binary.BigEndian.PutUint64(name[:], slot)
 	return sha256.Sum256(name[:])
@@ -89,7 +89,7 @@ func keyOf(slot uint64) [32]byte {
 
 // Seal implements engine.Sealer.
 func (s *Sealer) Seal(dst []byte, slot uint64, key *[32]byte, lead market.LeadID, plain []byte) []byte {
-	if *key != keyOf(slot) {
+	if *key != deriveKey(slot) {
 		panic(fmt.Sprintf("BUG: lead %s is sealed under slot %d with another key", lead, slot))
 	}
 	s.mu.Lock()
@@ -98,26 +98,26 @@ func (s *Sealer) Seal(dst []byte, slot uint64, key *[32]byte, lead market.LeadID
 	s.owner = lead
 	begin := len(dst)
 	dst = binary.BigEndian.AppendUint64(append(dst, 0, 0, 0, 0), s.sealed)
-	return aead(key).Seal(dst, dst[begin:], plain, s.owner[:])
+	return newAEAD(key).Seal(dst, dst[begin:], plain, s.owner[:])
 }
 
 // Open implements engine.Sealer.
 func (s *Sealer) Open(dst []byte, slot uint64, lead market.LeadID, sealed []byte) ([]byte, error) {
-	if s.IsErased(slot) {
+	if s.IsKeyErased(slot) {
 		return nil, engine.ErrErased
 	}
 	if slot == 0 || len(sealed) < 12 {
 		return nil, fmt.Errorf("lead %s has no sealed part under slot %d", lead, slot)
 	}
-	key := keyOf(slot)
-	plain, err := aead(&key).Open(dst, sealed[:12], sealed[12:], lead[:])
+	key := deriveKey(slot)
+	plain, err := newAEAD(&key).Open(dst, sealed[:12], sealed[12:], lead[:])
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the sealed part of lead %s under slot %d: %w", lead, slot, err)
 	}
 	return plain, nil
 }
 
-func aead(key *[32]byte) cipher.AEAD {
+func newAEAD(key *[32]byte) cipher.AEAD {
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
 		panic("BUG: " + err.Error())

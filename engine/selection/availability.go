@@ -5,28 +5,28 @@ import (
 	"pingpost/engine/market"
 )
 
-// ExcludeByLead excludes the filter sets that do not accept the lead's state, and then those
+// ExcludeByStateAndFilters excludes the filter sets that do not accept the lead's state, and then those
 // whose filters reject the lead. It ignores opening hours, caps and funds: see
 // UnavailableFilterSets.
-func (l *CompiledFilterSets) ExcludeByLead(lead *market.Lead, c *Candidates) {
-	c.KeepOnly(l.byState[lead.USState()], market.OutcomeWrongState)
-	copy(c.scratch, c.Eligible)
-	l.filters.ClearFailingSets(lead, c.scratch)
-	c.KeepOnly(c.scratch, market.OutcomeFiltered)
+func (l *CompiledFilterSets) ExcludeByStateAndFilters(lead *market.Lead, candidates *Candidates) {
+	candidates.ExcludeAllExcept(l.byState[lead.USState()], market.OutcomeWrongState)
+	copy(candidates.scratch, candidates.Eligible)
+	l.filters.ClearFailingSets(lead, candidates.scratch)
+	candidates.ExcludeAllExcept(candidates.scratch, market.OutcomeFiltered)
 }
 
 // ExcludeSuppressed excludes the filter sets whose buyers have the lead on a suppression list.
 // isListed reports whether a list has the lead; ExcludeSuppressed calls it at most once for each
 // list.
-func (l *CompiledFilterSets) ExcludeSuppressed(c *Candidates, isListed func(*market.SuppressionList) bool) {
+func (l *CompiledFilterSets) ExcludeSuppressed(candidates *Candidates, isListed func(*market.SuppressionList) bool) {
 	for _, entry := range l.lists {
-		if hasCommonBit(entry.sets, c.Eligible) && isListed(entry.list) {
-			c.ExcludeAll(entry.sets, market.OutcomeSuppressed)
+		if hasCommonBit(entry.sets, candidates.Eligible) && isListed(entry.list) {
+			candidates.ExcludeAll(entry.sets, market.OutcomeSuppressed)
 		}
 	}
 }
 
-func hasCommonBit(a, b bitset.Set) bool {
+func hasCommonBit(a, b bitset.Set) (overlaps bool) {
 	for i := range b {
 		if a[i]&b[i] != 0 {
 			return true
@@ -62,23 +62,23 @@ func NewUnavailableFilterSets(l *CompiledFilterSets) *UnavailableFilterSets {
 
 // ExcludeFrom excludes the unavailable filter sets from the candidates. If several reasons apply,
 // the first counts: hours, caps, funds, pause, health, floor.
-func (d *UnavailableFilterSets) ExcludeFrom(c *Candidates) {
-	c.ExcludeAll(d.Closed, market.OutcomeClosed)
-	c.ExcludeAll(d.Capped, market.OutcomeCapped)
-	d.excludeAfterCaps(c)
+func (d *UnavailableFilterSets) ExcludeFrom(candidates *Candidates) {
+	candidates.ExcludeAll(d.Closed, market.OutcomeClosed)
+	candidates.ExcludeAll(d.Capped, market.OutcomeCapped)
+	d.excludeForReasonsAfterCaps(candidates)
 }
 
 // ExcludeFromExceptCaps excludes the unavailable filter sets from the candidates, except for
 // those with a full cap. It is for a lead that has reserved capacity in caps itself: that
 // reservation alone may fill a cap. The caller therefore checks the caps one by one.
-func (d *UnavailableFilterSets) ExcludeFromExceptCaps(c *Candidates) {
-	c.ExcludeAll(d.Closed, market.OutcomeClosed)
-	d.excludeAfterCaps(c)
+func (d *UnavailableFilterSets) ExcludeFromExceptCaps(candidates *Candidates) {
+	candidates.ExcludeAll(d.Closed, market.OutcomeClosed)
+	d.excludeForReasonsAfterCaps(candidates)
 }
 
-func (d *UnavailableFilterSets) excludeAfterCaps(c *Candidates) {
-	c.ExcludeAll(d.NoFunds, market.OutcomeNoFunds)
-	c.ExcludeAll(d.Paused, market.OutcomePaused)
-	c.ExcludeAll(d.Unhealthy, market.OutcomeUnhealthy)
-	c.ExcludeAll(d.BelowFloor, market.OutcomeBelowFloor)
+func (d *UnavailableFilterSets) excludeForReasonsAfterCaps(candidates *Candidates) {
+	candidates.ExcludeAll(d.NoFunds, market.OutcomeNoFunds)
+	candidates.ExcludeAll(d.Paused, market.OutcomePaused)
+	candidates.ExcludeAll(d.Unhealthy, market.OutcomeUnhealthy)
+	candidates.ExcludeAll(d.BelowFloor, market.OutcomeBelowFloor)
 }

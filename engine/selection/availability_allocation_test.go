@@ -42,7 +42,7 @@ func TestScreeningAllocatesNothing(t *testing.T) {
 	never := func(*market.SuppressionList) bool { return false }
 	screen := func() {
 		c.ResetToAll(lineup)
-		lineup.ExcludeByLead(lead, &c)
+		lineup.ExcludeByStateAndFilters(lead, &c)
 		lineup.ExcludeSuppressed(&c, never)
 		doors.ExcludeFrom(&c)
 		lineup.RotationID(c.Eligible)
@@ -63,7 +63,7 @@ func BenchmarkScreen(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				c.ResetToAll(lineup)
-				lineup.ExcludeByLead(lead, &c)
+				lineup.ExcludeByStateAndFilters(lead, &c)
 				lineup.ExcludeSuppressed(&c, never)
 				doors.ExcludeFrom(&c)
 				lineup.RotationID(c.Eligible)

@@ -41,12 +41,12 @@ func resizeToWords(b bitset.Set, words int) bitset.Set {
 	return b[:words]
 }
 
-// KeepOnly excludes every candidate that is not in sets, with the given outcome.
-func (c *Candidates) KeepOnly(sets bitset.Set, outcome market.BuyerOutcome) {
+// ExcludeAllExcept excludes every candidate that is not in sets, with the given outcome.
+func (c *Candidates) ExcludeAllExcept(kept bitset.Set, outcome market.BuyerOutcome) {
 	for i, in := range c.Eligible {
-		if fell := in &^ sets[i]; fell != 0 {
-			c.excludedWithOutcome(outcome)[i] |= fell
-			c.Eligible[i] = in & sets[i]
+		if fell := in &^ kept[i]; fell != 0 {
+			c.getOrAddExcludedSet(outcome)[i] |= fell
+			c.Eligible[i] = in & kept[i]
 		}
 	}
 }
@@ -56,37 +56,37 @@ func (c *Candidates) KeepOnly(sets bitset.Set, outcome market.BuyerOutcome) {
 func (c *Candidates) ExcludeAll(sets bitset.Set, outcome market.BuyerOutcome) {
 	for i, in := range c.Eligible {
 		if fell := in & sets[i]; fell != 0 {
-			c.excludedWithOutcome(outcome)[i] |= fell
+			c.getOrAddExcludedSet(outcome)[i] |= fell
 			c.Eligible[i] = in &^ sets[i]
 		}
 	}
 }
 
 // Exclude excludes the candidate with this index, with the given outcome.
-func (c *Candidates) Exclude(index int, outcome market.BuyerOutcome) {
-	c.Eligible.Remove(index)
-	c.excludedWithOutcome(outcome).Add(index)
+func (c *Candidates) Exclude(filterSetIndex int, outcome market.BuyerOutcome) {
+	c.Eligible.Remove(filterSetIndex)
+	c.getOrAddExcludedSet(outcome).Add(filterSetIndex)
 }
 
 // ChangeOutcome replaces the outcome of an excluded filter set, for example when its buyer has
 // refused the post.
-func (c *Candidates) ChangeOutcome(index int, from, to market.BuyerOutcome) {
-	c.Excluded[from].Remove(index)
-	c.excludedWithOutcome(to).Add(index)
+func (c *Candidates) ChangeOutcome(filterSetIndex int, from, to market.BuyerOutcome) {
+	c.Excluded[from].Remove(filterSetIndex)
+	c.getOrAddExcludedSet(to).Add(filterSetIndex)
 }
 
 // OutcomeOf returns the outcome with which a filter set was excluded, or OutcomeNone if it is
 // still a candidate.
-func (c *Candidates) OutcomeOf(index int) market.BuyerOutcome {
+func (c *Candidates) OutcomeOf(filterSetIndex int) market.BuyerOutcome {
 	for outcome, used := range c.used {
-		if used && c.Excluded[outcome].Has(index) {
+		if used && c.Excluded[outcome].Has(filterSetIndex) {
 			return market.BuyerOutcome(outcome)
 		}
 	}
 	return market.OutcomeNone
 }
 
-func (c *Candidates) excludedWithOutcome(outcome market.BuyerOutcome) bitset.Set {
+func (c *Candidates) getOrAddExcludedSet(outcome market.BuyerOutcome) bitset.Set {
 	if !c.used[outcome] {
 		c.used[outcome] = true
 		c.Excluded[outcome] = resizeToWords(c.Excluded[outcome], len(c.Eligible))
@@ -105,9 +105,9 @@ func (c *Candidates) EachOutcomeInUse(f func(outcome market.BuyerOutcome, sets b
 	}
 }
 
-// UnsoldReason returns the reason for the supplier why the lead is unsold: that of the furthest
+// FurthestUnsoldReason returns the reason for the supplier why the lead is unsold: that of the furthest
 // stage that a filter set reached.
-func (c *Candidates) UnsoldReason() market.UnsoldReason {
+func (c *Candidates) FurthestUnsoldReason() market.UnsoldReason {
 	reason := market.ReasonNoBuyer
 	for outcome, used := range c.used {
 		if used && c.Excluded[outcome].NextFrom(0) >= 0 {

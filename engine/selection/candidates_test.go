@@ -36,8 +36,8 @@ func compare(t *rapid.T, c *selection.Candidates, want []market.BuyerOutcome) {
 			t.Fatalf("seat %d came to %s, want %s", seat, is, outcome)
 		}
 	}
-	if reason := furthest(want); c.UnsoldReason() != reason {
-		t.Fatalf("reason %q, the furthest stage is %q", c.UnsoldReason(), reason)
+	if reason := furthest(want); c.FurthestUnsoldReason() != reason {
+		t.Fatalf("reason %q, the furthest stage is %q", c.FurthestUnsoldReason(), reason)
 	}
 }
 
@@ -89,14 +89,14 @@ func TestACandidateComesToOneThing(t *testing.T) {
 				bits := seats(t, n)
 				switch rapid.IntRange(0, 8).Draw(t, "step") {
 				case 0, 1:
-					c.KeepOnly(bits, outcome)
+					c.ExcludeAllExcept(bits, outcome)
 					set(bits, false, outcome)
 				case 2, 3:
 					c.ExcludeAll(bits, outcome)
 					set(bits, true, outcome)
 				case 4:
 					none := bitset.New(n)
-					c.KeepOnly(none, outcome)
+					c.ExcludeAllExcept(none, outcome)
 					set(none, false, outcome)
 				case 5, 6:
 					if seat := c.Eligible.NextFrom(0); seat >= 0 {
@@ -144,7 +144,7 @@ func TestTheReasonIsTheFurthestStage(t *testing.T) {
 		for seat, outcome := range test.outcomes {
 			c.Exclude(seat, outcome)
 		}
-		if got := c.UnsoldReason().String(); got != test.want {
+		if got := c.FurthestUnsoldReason().String(); got != test.want {
 			t.Errorf("%s: %s, want %s", test.what, got, test.want)
 		}
 	}

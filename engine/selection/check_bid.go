@@ -22,9 +22,9 @@ type BidTerms struct {
 }
 
 // NewBidTerms returns the terms of an auction of campaign c. deadline is the auction's end;
-// decisionDeadline is the time at which all bids expire at the latest.
-func NewBidTerms(c *market.Campaign, deadline, decisionDeadline int64) BidTerms {
-	return BidTerms{Currency: c.Currency, Floor: c.Floor, Payout: c.Payout, BidDeadline: deadline, DecisionDeadline: decisionDeadline}
+// decisionDeadlineNanos is the time at which all bids expire at the latest.
+func NewBidTerms(c *market.Campaign, bidDeadlineNanos, decisionDeadlineNanos int64) BidTerms {
+	return BidTerms{Currency: c.Currency, Floor: c.Floor, Payout: c.Payout, BidDeadline: bidDeadlineNanos, DecisionDeadline: decisionDeadlineNanos}
 }
 
 // CheckBid returns the outcome of a bid that arrived at this time, or OutcomeNone if it is valid.
@@ -35,11 +35,11 @@ func NewBidTerms(c *market.Campaign, deadline, decisionDeadline int64) BidTerms 
 // has a token: see market.PingResult. CheckBid compares a bid with the floor before it subtracts
 // the payout. A bid that would make the exchange pay more than it gets is below the floor as
 // well.
-func (t *BidTerms) CheckBid(bid *market.Bid, arrived int64) market.BuyerOutcome {
-	if arrived > t.BidDeadline {
+func (t *BidTerms) CheckBid(bid *market.Bid, arrivedAtNanos int64) market.BuyerOutcome {
+	if arrivedAtNanos > t.BidDeadline {
 		return market.OutcomeLate
 	}
-	if bid.ValidUntil != 0 && bid.ValidUntil <= arrived-clockTolerance {
+	if bid.ValidUntil != 0 && bid.ValidUntil <= arrivedAtNanos-clockTolerance {
 		return market.OutcomeInvalid
 	}
 	if bid.Currency != (market.Currency{}) && bid.Currency != t.Currency {

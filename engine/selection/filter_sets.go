@@ -25,12 +25,12 @@ type CompiledFilterSets struct {
 	all         bitset.Set
 	byState     []bitset.Set // by State; NoState's has the filter sets that accept any state
 	filters     *market.FilterIndex
-	lists       []suppressedFilterSets
+	lists       []filterSetsOfList
 }
 
-// suppressedFilterSets are the filter sets of a campaign whose buyers use the same suppression
+// filterSetsOfList are the filter sets of a campaign whose buyers use the same suppression
 // list.
-type suppressedFilterSets struct {
+type filterSetsOfList struct {
 	list *market.SuppressionList
 	sets bitset.Set
 }
@@ -42,7 +42,7 @@ func CompileFilterSets(c *market.Campaign) *CompiledFilterSets {
 		Campaign: c, Weights: make([]int32, n), Caps: make([][]*market.Cap, n),
 		all: bitset.New(n),
 	}
-	l.all.FillUpTo(n)
+	l.all.FillBelow(n)
 	filters := make([][]market.Filter, n)
 	for i := range c.FilterSets {
 		set := &c.FilterSets[i]
@@ -53,23 +53,23 @@ func CompileFilterSets(c *market.Campaign) *CompiledFilterSets {
 		}
 		l.Caps[i] = append(append(append([]*market.Cap(nil), c.Caps...), set.Buyer.Caps...), set.Caps...)
 		for _, list := range set.Buyer.Suppression {
-			l.filterSetsUsingList(list).Add(i)
+			l.getOrAddFilterSetsOfList(list).Add(i)
 		}
 	}
 	l.filters = market.NewFilterIndex(filters)
 	l.byState = filterSetsByState(c)
-	l.rotationKey = l.hashRotation()
+	l.rotationKey = l.hashBuyersAndWeights()
 	return l
 }
 
-func (l *CompiledFilterSets) filterSetsUsingList(list *market.SuppressionList) bitset.Set {
+func (l *CompiledFilterSets) getOrAddFilterSetsOfList(list *market.SuppressionList) bitset.Set {
 	for _, known := range l.lists {
 		if known.list == list {
 			return known.sets
 		}
 	}
 	sets := bitset.New(len(l.Campaign.FilterSets))
-	l.lists = append(l.lists, suppressedFilterSets{list, sets})
+	l.lists = append(l.lists, filterSetsOfList{list, sets})
 	return sets
 }
 
@@ -90,10 +90,10 @@ func filterSetsByState(c *market.Campaign) []bitset.Set {
 	return byState
 }
 
-// hashRotation returns a hash of the campaign's buyers, their order and their weights. Two
+// hashBuyersAndWeights returns a hash of the campaign's buyers, their order and their weights. Two
 // campaigns with the same buyers, order and weights have equal hashes, and rotate among their
 // filter sets in the same way.
-func (l *CompiledFilterSets) hashRotation() uint64 {
+func (l *CompiledFilterSets) hashBuyersAndWeights() uint64 {
 	h := fnv.New64a()
 	var word [8]byte
 	for i := range l.Campaign.FilterSets {

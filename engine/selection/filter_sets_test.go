@@ -168,7 +168,7 @@ func TestALineupDecidesAsItsSeatsWould(t *testing.T) {
 				}
 				asked := map[*market.SuppressionList]int{}
 				c.ResetToAll(lineup)
-				lineup.ExcludeByLead(lead, &c)
+				lineup.ExcludeByStateAndFilters(lead, &c)
 				lineup.ExcludeSuppressed(&c, func(list *market.SuppressionList) bool { asked[list]++; return listed[list] })
 				doors.ExcludeFrom(&c)
 				want := make([]market.BuyerOutcome, lineup.Len())
@@ -266,7 +266,7 @@ func TestLargeSetsAreKnownByName(t *testing.T) {
 	lineup := selection.CompileFilterSets(c)
 	names := map[uint64]bool{}
 	few, most := bitset.New(200), bitset.New(200)
-	most.FillUpTo(200)
+	most.FillBelow(200)
 	sets := 0
 	for i := range 200 {
 		for k := range i + 1 {

@@ -21,7 +21,7 @@ import (
 // row the buyer is pinged in every auction again. Without answers, the score halves every thirty
 // seconds, so that a buyer in few auctions need not wait for ten of them.
 //
-// Invariants: ShouldPing is true at least once in any ten calls in a row, at any concurrency. It
+// Invariants: CountAuctionAndShouldPing is true at least once in any ten calls in a row, at any concurrency. It
 // is always true while the score is at most one half. The rule uses no randomness. Each call adds
 // the share of pings, in tenths, to a counter, and pings when the counter passes a multiple of
 // ten.
@@ -44,10 +44,10 @@ const (
 	scoreHalfLife = int64(30 * time.Second / time.Millisecond)
 )
 
-// ShouldPing reports whether an auction at this time, in Unix nanoseconds, pings the buyer. Each
+// CountAuctionAndShouldPing reports whether an auction at this time, in Unix nanoseconds, pings the buyer. Each
 // call counts as one auction.
-func (h *BuyerPingHealth) ShouldPing(at int64) bool {
-	share := h.PingsPerTen(at)
+func (h *BuyerPingHealth) CountAuctionAndShouldPing(nowNanos int64) bool {
+	share := h.PingsPerTenAuctions(nowNanos)
 	if share == allPings {
 		return true
 	}
@@ -55,10 +55,10 @@ func (h *BuyerPingHealth) ShouldPing(at int64) bool {
 	return after/allPings != (after-share)/allPings
 }
 
-// PingsPerTen returns in how many of ten auctions the buyer is pinged at this time, in Unix
+// PingsPerTenAuctions returns in how many of ten auctions the buyer is pinged at this time, in Unix
 // nanoseconds: 1 to 10.
-func (h *BuyerPingHealth) PingsPerTen(at int64) uint64 {
-	score := decayedScoreAt(h.lastAnswer.Load(), at)
+func (h *BuyerPingHealth) PingsPerTenAuctions(nowNanos int64) (auctionsWithPing uint64) {
+	score := decayedScoreAt(h.lastAnswer.Load(), nowNanos)
 	if score <= healthyScore {
 		return allPings
 	}
@@ -68,7 +68,7 @@ func (h *BuyerPingHealth) PingsPerTen(at int64) uint64 {
 // RecordOutcome counts the outcome of a ping for the buyer's score. at is the time of the answer,
 // in Unix nanoseconds. Outcomes that say nothing about the buyer's health do not count: a rate
 // limit, and every outcome of a buyer that was not pinged.
-func (h *BuyerPingHealth) RecordOutcome(outcome market.BuyerOutcome, at int64) {
+func (h *BuyerPingHealth) RecordOutcome(outcome market.BuyerOutcome, answeredAtNanos int64) {
 	failed := false
 	switch outcome {
 	case market.OutcomeTimeout, market.OutcomeError, market.OutcomeInvalid, market.OutcomeLate:
@@ -80,13 +80,13 @@ func (h *BuyerPingHealth) RecordOutcome(outcome market.BuyerOutcome, at int64) {
 	}
 	for {
 		last := h.lastAnswer.Load()
-		score := decayedScoreAt(last, at)
+		score := decayedScoreAt(last, answeredAtNanos)
 		if failed {
 			score += (maxScore - score + 7) / 8
 		} else {
 			score -= (score + 7) / 8
 		}
-		found := max(uint64(max(at, 0))/uint64(time.Millisecond), last>>scoreBits)
+		found := max(uint64(max(answeredAtNanos, 0))/uint64(time.Millisecond), last>>scoreBits)
 		if h.lastAnswer.CompareAndSwap(last, found<<scoreBits|score) {
 			return
 		}
@@ -96,8 +96,8 @@ func (h *BuyerPingHealth) RecordOutcome(outcome market.BuyerOutcome, at int64) {
 // decayedScoreAt returns the score at a time in Unix nanoseconds, from the value of
 // BuyerPingHealth.lastAnswer: the score halves every thirty seconds. Concurrent calls may have a
 // time before the last answer; for these the score has not decayed.
-func decayedScoreAt(last uint64, at int64) uint64 {
-	score, age := last&maxScore, at/int64(time.Millisecond)-int64(last>>scoreBits)
+func decayedScoreAt(packedLastAnswer uint64, nowNanos int64) uint64 {
+	score, age := packedLastAnswer&maxScore, nowNanos/int64(time.Millisecond)-int64(packedLastAnswer>>scoreBits)
 	if age < scoreHalfLife {
 		return score
 	}

@@ -14,7 +14,7 @@ import (
 // of is how many of n calls ask.
 func of(h *BuyerPingHealth, n int, at int64) (asked int) {
 	for range n {
-		if h.ShouldPing(at) {
+		if h.CountAuctionAndShouldPing(at) {
 			asked++
 		}
 	}
@@ -70,7 +70,7 @@ func TestAnOddFailureCostsNothing(t *testing.T) {
 			outcome = market.OutcomeTimeout
 		}
 		h.RecordOutcome(outcome, int64(i)*second)
-		if !h.ShouldPing(int64(i) * second) {
+		if !h.CountAuctionAndShouldPing(int64(i) * second) {
 			t.Fatal("a buyer that answers two pings of three is not asked")
 		}
 	}
@@ -89,10 +89,10 @@ func TestNeverLessThanOneInTenAndBackByItself(t *testing.T) {
 		for range rapid.IntRange(1, 300).Draw(t, "steps") {
 			at += rapid.SampledFrom([]int64{0, 1, second, 31 * second, -second}).Draw(t, "later")
 			answer(&h, rapid.IntRange(0, 9).Draw(t, "times"), rapid.SampledFrom(outcomes).Draw(t, "outcome"), at)
-			if share := h.PingsPerTen(at); share < 1 || share > 10 {
+			if share := h.PingsPerTenAuctions(at); share < 1 || share > 10 {
 				t.Fatalf("share %d", share)
 			}
-			if skipped++; h.ShouldPing(at) {
+			if skipped++; h.CountAuctionAndShouldPing(at) {
 				skipped = 0
 			}
 			if skipped >= 10 {
@@ -100,8 +100,8 @@ func TestNeverLessThanOneInTenAndBackByItself(t *testing.T) {
 			}
 		}
 		auctions := 0
-		for ; h.PingsPerTen(at) < 10; auctions++ {
-			if h.ShouldPing(at) {
+		for ; h.PingsPerTenAuctions(at) < 10; auctions++ {
+			if h.CountAuctionAndShouldPing(at) {
 				h.RecordOutcome(market.OutcomeNoBid, at)
 			}
 		}
@@ -119,7 +119,7 @@ func TestOneInTenHoldsSideBySide(t *testing.T) {
 	for range 8 {
 		calling.Go(func() {
 			for range 1000 {
-				if h.ShouldPing(second) {
+				if h.CountAuctionAndShouldPing(second) {
 					asked.Add(1)
 					h.RecordOutcome(market.OutcomeTimeout, second)
 				}
@@ -139,7 +139,7 @@ func TestHowLongARecoveryTakes(t *testing.T) {
 	at := 5 * int64(time.Hour)
 	answer(&h, 1000, market.OutcomeTimeout, at)
 	answered := 0
-	for h.PingsPerTen(at) < 10 {
+	for h.PingsPerTenAuctions(at) < 10 {
 		h.RecordOutcome(market.OutcomeLost, at)
 		answered++
 	}

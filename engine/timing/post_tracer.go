@@ -5,16 +5,16 @@ import "pingpost/engine/market"
 // PostTracer records the posts of a delivery in the trace of the request that caused it. The zero
 // value, for a request without a trace, records nothing.
 type PostTracer struct {
-	trace *Trace // nil: not traced, or the supplier has its answer
-	index int    // of the call in trace.Calls
+	trace *RequestTrace // nil: not traced, or the supplier has its answer
+	index int           // of the call in trace.Calls
 }
 
 // TracePosts returns a tracer that records posts in t. If t is nil, it records nothing.
-func (t *Trace) TracePosts() PostTracer { return PostTracer{trace: t} }
+func (t *RequestTrace) TracePosts() PostTracer { return PostTracer{trace: t} }
 
 // BeginPost records a post that begins now. It returns the text of the W3C traceparent header for
 // the buyer, or "" without a trace.
-func (t *PostTracer) BeginPost(buyer string, auction market.AuctionID, bodySize int, now int64) (traceparent string) {
+func (t *PostTracer) BeginPost(buyer string, auction market.AuctionID, bodyBytes int, nowNanos int64) (traceparent string) {
 	if t.trace == nil {
 		return ""
 	}
@@ -23,25 +23,25 @@ func (t *PostTracer) BeginPost(buyer string, auction market.AuctionID, bodySize 
 		t.trace.Auction = auction
 	}
 	t.index = t.trace.addCall(BuyerCall{
-		TimeSpan: TimeSpan{now, now}, Span: span, Post: true, Outcome: callPending, Bytes: bodySize, Buyer: buyer,
+		TimeSpan: TimeSpan{nowNanos, nowNanos}, Span: span, Post: true, Outcome: callPending, Bytes: bodyBytes, Buyer: buyer,
 	})
 	return traceparent
 }
 
 // EndPost records the buyer's answer to the post that BeginPost recorded, and its end now.
-func (t *PostTracer) EndPost(result *market.PostResult, now int64) {
+func (t *PostTracer) EndPost(result *market.PostResult, nowNanos int64) {
 	if t.trace == nil || t.index < 0 {
 		return
 	}
 	call := &t.trace.Calls[t.index]
-	call.To, call.Outcome, call.Fault, call.Status = now, result.Verdict.String(), result.Fault, max(0, result.Status)
+	call.To, call.Outcome, call.Fault, call.Status = nowNanos, result.Verdict.String(), result.Fault, max(0, result.Status)
 }
 
 // StopRecording ends the recording, because the supplier gets its answer now and the trace is
 // exported. For a post in progress the trace says pending and ends now.
-func (t *PostTracer) StopRecording(now int64) {
+func (t *PostTracer) StopRecording(nowNanos int64) {
 	if t.trace != nil && t.index >= 0 && t.index < len(t.trace.Calls) && t.trace.Calls[t.index].Outcome == callPending {
-		t.trace.Calls[t.index].To = now
+		t.trace.Calls[t.index].To = nowNanos
 	}
 	*t = PostTracer{}
 }

@@ -9,21 +9,21 @@ type Timings struct {
 	Log    int64 // from the encoding of events until they are durable and applied
 	Buyers int64 // pings, and posts until the answer is due
 
-	Trace *Trace // nil: the request is not traced
+	Trace *RequestTrace // nil: the request is not traced
 }
 
 // AddCommitTime adds the time of a commit to Log and to the trace. from and to are in Unix
 // nanoseconds. A nil receiver measures nothing.
-func (t *Timings) AddCommitTime(from, to int64) {
+func (t *Timings) AddCommitTime(fromNanos, toNanos int64) {
 	if t != nil {
-		t.Log += to - from
-		t.Trace.AddCommit(from, to)
+		t.Log += toNanos - fromNanos
+		t.Trace.AddCommit(fromNanos, toNanos)
 	}
 }
 
-// AddBuyerTime adds nanoseconds that the request waited for buyers. A nil receiver measures
+// AddTimeWaitedForBuyers adds nanoseconds that the request waited for buyers. A nil receiver measures
 // nothing.
-func (t *Timings) AddBuyerTime(nanoseconds int64) {
+func (t *Timings) AddTimeWaitedForBuyers(nanoseconds int64) {
 	if t != nil {
 		t.Buyers += nanoseconds
 	}
@@ -31,7 +31,7 @@ func (t *Timings) AddBuyerTime(nanoseconds int64) {
 
 // TraceOrNil returns the request's trace. It returns nil if the request is not traced or t is
 // nil.
-func (t *Timings) TraceOrNil() *Trace {
+func (t *Timings) TraceOrNil() *RequestTrace {
 	if t == nil {
 		return nil
 	}

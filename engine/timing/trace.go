@@ -8,7 +8,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// Trace records the steps of one traced request: the commits of its events and each request to a
+// RequestTrace records the steps of one traced request: the commits of its events and each request to a
 // buyer. The caller exports it to the operator's tracing system after the answer. It has ids,
 // sizes, times and outcomes, but no text of a supplier or a buyer. It belongs to the request's
 // goroutine.
@@ -17,7 +17,7 @@ import (
 //
 // Rejected: a port for each step. Every request would call it, and its implementation would have
 // to match the beginnings and ends of the spans.
-type Trace struct {
+type RequestTrace struct {
 	ID   [16]byte // W3C trace-id, shared by all requests of the trace
 	Span uint64   // id of the newest span; the next id is one higher
 
@@ -54,7 +54,7 @@ const maxCalls = 1024
 const callPending = "pending"
 
 // NextSpanID returns the id of a new span (a recorded step) of this trace. It is never zero.
-func (t *Trace) NextSpanID() uint64 {
+func (t *RequestTrace) NextSpanID() uint64 {
 	if t.Span++; t.Span == 0 { // zero means no span
 		t.Span++
 	}
@@ -63,7 +63,7 @@ func (t *Trace) NextSpanID() uint64 {
 
 // StartCall returns the id of a new span for a request to a buyer, and the W3C traceparent header
 // that the buyer gets. A nil trace returns zero values. It implements auction.Tracer.
-func (t *Trace) StartCall() (span uint64, traceparent string) {
+func (t *RequestTrace) StartCall() (span uint64, traceparent string) {
 	if t == nil {
 		return 0, ""
 	}
@@ -79,7 +79,7 @@ func (t *Trace) StartCall() (span uint64, traceparent string) {
 
 // addCall records a request to a buyer. It returns the index in t.Calls, or -1 if the trace is
 // full.
-func (t *Trace) addCall(c BuyerCall) int {
+func (t *RequestTrace) addCall(c BuyerCall) (callIndexOrMinusOne int) {
 	if len(t.Calls) >= maxCalls {
 		t.LeftOut++
 		return -1
@@ -90,15 +90,15 @@ func (t *Trace) addCall(c BuyerCall) int {
 
 // AddCommit records a commit, from the event's encoding until the event is applied. A nil trace
 // records nothing.
-func (t *Trace) AddCommit(from, to int64) {
+func (t *RequestTrace) AddCommit(fromNanos, toNanos int64) {
 	if t != nil {
-		t.Commits = append(t.Commits, TimeSpan{from, to})
+		t.Commits = append(t.Commits, TimeSpan{fromNanos, toNanos})
 	}
 }
 
 // SetLead records which lead the request created, and in which campaign. A nil trace records
 // nothing.
-func (t *Trace) SetLead(lead market.LeadID, campaign *market.Campaign) {
+func (t *RequestTrace) SetLead(lead market.LeadID, campaign *market.Campaign) {
 	if t != nil {
 		t.Lead, t.Campaign = lead, string(campaign.ID)
 	}
@@ -107,21 +107,21 @@ func (t *Trace) SetLead(lead market.LeadID, campaign *market.Campaign) {
 // AddPing records a ping to a buyer; from and to are its times in Unix nanoseconds. It implements
 // auction.Tracer. The outcome is not known before the end of the auction: SetPingOutcomes adds
 // it.
-func (t *Trace) AddPing(span uint64, filterSet int, buyer market.BuyerID, from, to int64, result *market.PingResult, bodySize int) {
-	to = max(from, to)
+func (t *RequestTrace) AddPing(span uint64, filterSet int, buyer market.BuyerID, fromNanos, toNanos int64, result *market.PingResult, bodySize int) {
+	toNanos = max(fromNanos, toNanos)
 	if t.Held == (TimeSpan{}) {
-		t.Held = TimeSpan{from, to}
+		t.Held = TimeSpan{fromNanos, toNanos}
 	}
-	t.Held.To = max(t.Held.To, to)
+	t.Held.To = max(t.Held.To, toNanos)
 	t.addCall(BuyerCall{
-		TimeSpan: TimeSpan{from, to}, Span: span, Buyer: string(buyer),
+		TimeSpan: TimeSpan{fromNanos, toNanos}, Span: span, Buyer: string(buyer),
 		Fault: result.Fault, Status: max(0, result.Status), Bytes: bodySize, filterSet: filterSet,
 	})
 }
 
 // SetAuction records the auction and the campaign of the request, if a buyer was pinged. A nil
 // trace records nothing.
-func (t *Trace) SetAuction(id market.AuctionID, campaign *market.Campaign) {
+func (t *RequestTrace) SetAuction(id market.AuctionID, campaign *market.Campaign) {
 	if t != nil && t.Held != (TimeSpan{}) {
 		t.Auction, t.Campaign = id, string(campaign.ID)
 	}
@@ -129,8 +129,8 @@ func (t *Trace) SetAuction(id market.AuctionID, campaign *market.Campaign) {
 
 // SetPingOutcomes sets the outcome of each recorded ping, after the sale has decided which bid
 // won. A nil trace records nothing.
-func (t *Trace) SetPingOutcomes(a *auction.Auction) {
-	if t == nil || !a.IsHeld() {
+func (t *RequestTrace) SetPingOutcomes(a *auction.Auction) {
+	if t == nil || !a.IsPrepared() {
 		return
 	}
 	for i := range t.Calls {

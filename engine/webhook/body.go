@@ -15,32 +15,32 @@ const timeFormat = "2006-01-02T15:04:05.000Z"
 // AppendWebhookBody appends the JSON body of queued webhook w with payload p to dst. names
 // translates the numbers of campaigns, suppliers and buyers into their ids. The members have a
 // fixed order, and all values come from log records. So the body is the same at every attempt.
-func AppendWebhookBody(dst []byte, names *state.State, w *state.QueuedWebhook, p *Payload) []byte {
-	dst = market.NewWebhookID(w.Lead, w.Type, w.Created).AppendTo(append(dst, `{"id":"`...))
-	dst = append(append(dst, `","type":"`...), w.Type.String()...)
-	dst = time.Unix(0, w.Created).UTC().AppendFormat(append(dst, `","created_at":"`...), timeFormat)
-	dst = w.Lead.AppendTo(append(dst, `","data":{"lead_id":"`...))
-	dst = appendTextOrNull(append(dst, `","lead_uuid":`...), p.sellerLeadID)
-	dst = appendTextOrNull(append(dst, `,"auction_id":`...), p.auction)
-	dst = appendTextOrNull(append(dst, `,"campaign_id":`...), names.NameOf(event.ObjectCampaign, p.campaign))
-	dst = appendTextOrNull(append(dst, `,"supplier_id":`...), names.NameOf(event.ObjectSupplier, w.Supplier))
-	dst = appendTextOrNull(append(dst, `,"buyer_id":`...), names.NameOf(event.ObjectBuyer, p.buyer))
-	dst = append(append(append(dst, `,"status":"`...), leadStatusAfter(w.Type).String()...), `","price":`...)
-	dst = appendPrice(dst, p.hasPayout, p.payout, p.currency)
-	dst = appendTextOrNull(append(dst, `,"reason":`...), p.reason)
-	if w.Type == market.WebhookReturned {
-		dst = appendPrice(append(dst, `,"reversed":`...), p.reversed != 0, p.reversed, p.currency)
+func AppendWebhookBody(dst []byte, names *state.State, queued *state.QueuedWebhook, payload *Payload) []byte {
+	dst = market.NewWebhookID(queued.Lead, queued.Type, queued.Created).AppendTo(append(dst, `{"id":"`...))
+	dst = append(append(dst, `","type":"`...), queued.Type.String()...)
+	dst = time.Unix(0, queued.Created).UTC().AppendFormat(append(dst, `","created_at":"`...), timeFormat)
+	dst = queued.Lead.AppendTo(append(dst, `","data":{"lead_id":"`...))
+	dst = appendTextOrNull(append(dst, `","lead_uuid":`...), payload.sellerLeadID)
+	dst = appendTextOrNull(append(dst, `,"auction_id":`...), payload.auction)
+	dst = appendTextOrNull(append(dst, `,"campaign_id":`...), names.NameOf(event.ObjectCampaign, payload.campaign))
+	dst = appendTextOrNull(append(dst, `,"supplier_id":`...), names.NameOf(event.ObjectSupplier, queued.Supplier))
+	dst = appendTextOrNull(append(dst, `,"buyer_id":`...), names.NameOf(event.ObjectBuyer, payload.buyer))
+	dst = append(append(append(dst, `,"status":"`...), leadStatusAfterWebhook(queued.Type).String()...), `","price":`...)
+	dst = appendPriceOrNull(dst, payload.hasPayout, payload.payout, payload.currency)
+	dst = appendTextOrNull(append(dst, `,"reason":`...), payload.reason)
+	if queued.Type == market.WebhookReturned {
+		dst = appendPriceOrNull(append(dst, `,"reversed":`...), payload.reversed != 0, payload.reversed, payload.currency)
 	}
-	if p.test {
+	if payload.test {
 		dst = append(dst, `,"test":true`...)
 	}
 	return append(dst, "}}"...)
 }
 
-// leadStatusAfter returns the status that the lead has after a webhook event of this kind, for
+// leadStatusAfterWebhook returns the status that the lead has after a webhook event of this kind, for
 // the member status of the body.
-func leadStatusAfter(kind market.WebhookType) market.LeadStatus {
-	switch kind {
+func leadStatusAfterWebhook(webhookType market.WebhookType) market.LeadStatus {
+	switch webhookType {
 	case market.WebhookPosted:
 		return market.StatusAccepted
 	case market.WebhookContacted:
@@ -64,8 +64,8 @@ func appendTextOrNull(dst []byte, text string) []byte {
 	return escape.AppendJSONString(dst, []byte(text))
 }
 
-func appendPrice(dst []byte, present bool, amount market.Money, currency market.Currency) []byte {
-	if !present {
+func appendPriceOrNull(dst []byte, hasPrice bool, amount market.Money, currency market.Currency) []byte {
+	if !hasPrice {
 		return append(dst, "null"...)
 	}
 	dst = amount.AppendJSON(append(dst, `{"amount":`...))

@@ -33,10 +33,10 @@ const (
 	maxCachedTexts = 4 << 20
 )
 
-// AddPayload adds the payload of a webhook event, unless the cache already has it. kind is
+// AddPayloadIfMissing adds the payload of a webhook event, unless the cache already has it. kind is
 // WebhookNone if the lead's post is open: the record of its outcome will trigger the event.
-func (c *PayloadCache) AddPayload(lead market.LeadID, kind market.WebhookType, p Payload) {
-	key := cacheKey{lead, kind}
+func (c *PayloadCache) AddPayloadIfMissing(lead market.LeadID, webhookTypeOrNone market.WebhookType, p Payload) {
+	key := cacheKey{lead, webhookTypeOrNone}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.payloads == nil {
@@ -45,7 +45,7 @@ func (c *PayloadCache) AddPayload(lead market.LeadID, kind market.WebhookType, p
 	if _, exists := c.payloads[key]; exists {
 		return
 	}
-	c.textSize += p.textSize()
+	c.textSize += p.textBytes()
 	for len(c.queue) > 0 && (len(c.queue) >= maxCached || c.textSize > maxCachedTexts) {
 		c.evictOldestLocked()
 	}
@@ -54,16 +54,16 @@ func (c *PayloadCache) AddPayload(lead market.LeadID, kind market.WebhookType, p
 
 func (c *PayloadCache) evictOldestLocked() {
 	oldest := c.payloads[c.queue[0]]
-	c.textSize -= oldest.textSize()
+	c.textSize -= oldest.textBytes()
 	delete(c.payloads, c.queue[0])
 	c.queue = c.queue[1:]
 }
 
 // FindPayload returns the payload of a webhook event. The result is false if the cache does not
 // have it.
-func (c *PayloadCache) FindPayload(lead market.LeadID, kind market.WebhookType) (Payload, bool) {
+func (c *PayloadCache) FindPayload(lead market.LeadID, webhookTypeOrNone market.WebhookType) (payload Payload, found bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p, ok := c.payloads[cacheKey{lead, kind}]
+	p, ok := c.payloads[cacheKey{lead, webhookTypeOrNone}]
 	return p, ok
 }

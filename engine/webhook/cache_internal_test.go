@@ -21,7 +21,7 @@ func TestCacheLimits(t *testing.T) {
 			var c PayloadCache
 			const more = 5000
 			for n := range test.kept + more {
-				c.AddPayload(leadNumber(n), market.WebhookPosted, Payload{campaign: market.PermanentNumber(n), sellerLeadID: strings.Repeat("x", test.text)})
+				c.AddPayloadIfMissing(leadNumber(n), market.WebhookPosted, Payload{campaign: market.PermanentNumber(n), sellerLeadID: strings.Repeat("x", test.text)})
 			}
 			if len(c.payloads) != test.kept || len(c.queue) != test.kept || c.textSize != test.kept*test.text {
 				t.Errorf("%d payloads, %d in the queue, %d bytes; want %d", len(c.payloads), len(c.queue), c.textSize, test.kept)
@@ -49,7 +49,7 @@ func TestCacheAgainstMap(t *testing.T) {
 			key := cacheKey{leadNumber(rapid.IntRange(0, 20).Draw(t, "lead")), market.WebhookType(rapid.IntRange(0, 3).Draw(t, "type"))}
 			if rapid.Bool().Draw(t, "put") {
 				p := Payload{sellerLeadID: rapid.StringN(0, 9, -1).Draw(t, "uuid"), reason: "r", payout: market.Money(rapid.IntRange(0, 9).Draw(t, "payout"))}
-				c.AddPayload(key.lead, key.kind, p)
+				c.AddPayloadIfMissing(key.lead, key.kind, p)
 				if _, exists := all[key]; !exists {
 					all[key] = p
 				}
@@ -61,7 +61,7 @@ func TestCacheAgainstMap(t *testing.T) {
 		}
 		texts := 0
 		for _, p := range all {
-			texts += p.textSize()
+			texts += p.textBytes()
 		}
 		if c.textSize != texts || len(c.queue) != len(all) {
 			t.Errorf("%d bytes in %d payloads, want %d in %d", c.textSize, len(c.queue), texts, len(all))

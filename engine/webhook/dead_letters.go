@@ -33,7 +33,7 @@ func GroupWebhooksByLead(webhooks []state.QueuedWebhook) (groups [][]state.Queue
 
 // FindWebhookByID returns the webhook with this id from the list. The result is false if the list
 // does not have it.
-func FindWebhookByID(webhooks []state.QueuedWebhook, id market.WebhookID) (state.QueuedWebhook, bool) {
+func FindWebhookByID(webhooks []state.QueuedWebhook, id market.WebhookID) (match state.QueuedWebhook, found bool) {
 	for _, w := range webhooks {
 		if market.NewWebhookID(w.Lead, w.Type, w.Created) == id {
 			return w, true

@@ -19,43 +19,43 @@ type RecordReader interface {
 // LoadPayload builds the payload of a queued webhook from log records. If the log's history no
 // longer has them, it takes the fields of the lead's row in memory. found is false if there is no
 // such row either. An error is the reader's. until is its time limit, in Unix nanoseconds.
-func LoadPayload(leads *state.State, log RecordReader, w *state.QueuedWebhook, until int64) (p Payload, found bool, err error) {
-	cause, err := log.ReadIfKept(w.Cause, until)
+func LoadPayload(leadRows *state.State, log RecordReader, queued *state.QueuedWebhook, deadlineNanos int64) (payload Payload, found bool, err error) {
+	cause, err := log.ReadIfKept(queued.Cause, deadlineNanos)
 	if err != nil {
 		return Payload{}, false, err
 	}
 	if decided, ok := cause.(*event.LeadDecided); ok {
-		return NewPayload(decided), true, nil
+		return NewPayloadOfDecision(decided), true, nil
 	}
-	lead, known := leads.Lead(w.Lead)
+	lead, known := leadRows.Lead(queued.Lead)
 	if known {
-		decided, err := log.ReadDecision(&lead, until)
+		decided, err := log.ReadDecision(&lead, deadlineNanos)
 		if err != nil {
 			return Payload{}, false, err
 		}
 		if decided != nil {
-			p = NewPayload(decided)
+			payload = NewPayloadOfDecision(decided)
 		}
-		p.applyLeadRow(&lead)
+		payload.setSaleFromLeadRow(&lead)
 	}
 	switch cause := cause.(type) {
 	case *event.PostSettled:
-		p.ApplySettlement(cause)
+		payload.SetOutcomeOfSettlement(cause)
 	case *event.LeadStatusesChanged:
-		p.applyReport(cause.Buyer, findTriggeringChange(cause, w))
+		payload.applyStatusReport(cause.Buyer, findTriggeringChange(cause, queued))
 	default:
-		return p, known, nil
+		return payload, known, nil
 	}
-	return p, true, nil
+	return payload, true, nil
 }
 
 // findTriggeringChange returns the change that triggered webhook w, from the event of a buyer's
 // status reports.
-func findTriggeringChange(record *event.LeadStatusesChanged, w *state.QueuedWebhook) *event.LeadStatusChange {
+func findTriggeringChange(record *event.LeadStatusesChanged, queued *state.QueuedWebhook) *event.LeadStatusChange {
 	for i := range record.Changes {
-		if c := &record.Changes[i]; c.Lead == w.Lead && c.Webhook == w.Type {
+		if c := &record.Changes[i]; c.Lead == queued.Lead && c.Webhook == queued.Type {
 			return c
 		}
 	}
-	panic(fmt.Sprintf("BUG: log record %d does not trigger %s of lead %s", w.Cause, w.Type, w.Lead))
+	panic(fmt.Sprintf("BUG: log record %d does not trigger %s of lead %s", queued.Cause, queued.Type, queued.Lead))
 }

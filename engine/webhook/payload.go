@@ -22,9 +22,9 @@ type Payload struct {
 	reason    string
 }
 
-// NewPayload returns the payload for a lead's first record: a sale or the reason for none. It
+// NewPayloadOfDecision returns the payload for a lead's first record: a sale or the reason for none. It
 // copies the record's texts.
-func NewPayload(record *event.LeadDecided) Payload {
+func NewPayloadOfDecision(record *event.LeadDecided) Payload {
 	p := Payload{
 		campaign: record.Campaign, sellerLeadID: record.SellerLeadID(),
 		auction: string([]byte(record.SellerAuction)), test: record.Sale.Test,
@@ -48,9 +48,9 @@ func (p *Payload) clearSale() {
 	p.buyer, p.hasPayout, p.payout, p.reversed, p.currency, p.reason = 0, false, 0, 0, market.Currency{}, ""
 }
 
-// ApplySettlement changes the payload to the outcome of a post. The record must be one that
+// SetOutcomeOfSettlement changes the payload to the outcome of a post. The record must be one that
 // triggers a webhook: it ends the post, and no further post follows.
-func (p *Payload) ApplySettlement(record *event.PostSettled) {
+func (p *Payload) SetOutcomeOfSettlement(record *event.PostSettled) {
 	p.clearSale()
 	p.campaign, p.test = record.Campaign, record.Sale.Test
 	switch {
@@ -63,19 +63,19 @@ func (p *Payload) ApplySettlement(record *event.PostSettled) {
 	}
 }
 
-// applyReport adds a buyer's report to the payload: the reason, and the payout that a return
+// applyStatusReport adds a buyer's report to the payload: the reason, and the payout that a return
 // takes back. If log and memory no longer have the lead, the buyer and the campaign come from the
 // report.
-func (p *Payload) applyReport(buyer market.PermanentNumber, c *event.LeadStatusChange) {
+func (p *Payload) applyStatusReport(buyer market.PermanentNumber, change *event.LeadStatusChange) {
 	if p.buyer == 0 {
-		p.buyer, p.campaign, p.currency = buyer, c.Return.Campaign, c.Return.Currency
+		p.buyer, p.campaign, p.currency = buyer, change.Return.Campaign, change.Return.Currency
 	}
-	p.reason, p.reversed = string([]byte(c.Reason)), c.Return.Reverse
+	p.reason, p.reversed = string([]byte(change.Reason)), change.Return.Reverse
 }
 
-// applyLeadRow sets the sale and the reason in the payload from the lead's row in memory, which
+// setSaleFromLeadRow sets the sale and the reason in the payload from the lead's row in memory, which
 // has the buyer and the payout.
-func (p *Payload) applyLeadRow(lead *state.Lead) {
+func (p *Payload) setSaleFromLeadRow(lead *state.Lead) {
 	p.clearSale()
 	p.campaign, p.test = lead.Campaign, lead.IsTest()
 	if lead.Buyer != 0 && lead.Status != market.StatusUnmatched {
@@ -84,5 +84,5 @@ func (p *Payload) applyLeadRow(lead *state.Lead) {
 	p.reason = lead.Reason.String()
 }
 
-// textSize returns the number of bytes of the payload's texts, for the cache's limit.
-func (p *Payload) textSize() int { return len(p.sellerLeadID) + len(p.auction) + len(p.reason) }
+// textBytes returns the number of bytes of the payload's texts, for the cache's limit.
+func (p *Payload) textBytes() int { return len(p.sellerLeadID) + len(p.auction) + len(p.reason) }

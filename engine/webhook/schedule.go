@@ -25,18 +25,18 @@ const switchOffAfter = 5 * 24 * time.Hour
 // NextAttemptTime returns the time of a webhook's next attempt, in Unix nanoseconds. attempts is
 // the number of failed attempts; the last one failed at now. ok is false if the schedule has no
 // further attempt. The pause has random jitter from entropy.
-func NextAttemptTime(attempts uint32, now int64, entropy func([]byte)) (due int64, ok bool) {
-	if int(attempts) >= MaxAttempts {
+func NextAttemptTime(failedAttempts uint32, failedAtNanos int64, readRandom func([]byte)) (dueNanos int64, hasNext bool) {
+	if int(failedAttempts) >= MaxAttempts {
 		return 0, false
 	}
 	var random [8]byte
-	entropy(random[:])
-	return now + int64(AddJitter(PauseAfterAttempt(int(max(1, attempts))), random)), true
+	readRandom(random[:])
+	return failedAtNanos + int64(AddJitter(PauseAfterAttempt(int(max(1, failedAttempts))), random)), true
 }
 
 // PauseAfterAttempt returns the pause after a failed attempt, without jitter. The first attempt
 // has number 1. It panics for MaxAttempts, because no attempt follows.
-func PauseAfterAttempt(attempt int) time.Duration { return attemptPauses[attempt-1] }
+func PauseAfterAttempt(attemptNumber int) time.Duration { return attemptPauses[attemptNumber-1] }
 
 // AddJitter lengthens or shortens a pause by up to a tenth, so that webhooks that failed together
 // are not sent together again.
@@ -47,6 +47,6 @@ func AddJitter(pause time.Duration, random [8]byte) time.Duration {
 
 // ShouldSwitchOffWebhooks reports whether a supplier's webhooks must be switched off, because its
 // endpoint has failed for five days. It is false if they are off already.
-func ShouldSwitchOffWebhooks(outbox state.OutboxStatus, now int64) bool {
-	return !outbox.Off && outbox.FailingSince != 0 && now-outbox.FailingSince >= int64(switchOffAfter)
+func ShouldSwitchOffWebhooks(outbox state.OutboxStatus, nowNanos int64) bool {
+	return !outbox.Off && outbox.FailingSince != 0 && nowNanos-outbox.FailingSince >= int64(switchOffAfter)
 }

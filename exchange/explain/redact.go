@@ -44,7 +44,7 @@ func (e *Explainer) redactTextsWithContactData(decision *logEntry, doc ...*Expla
 // contactData holds the contact data of a lead, with which free texts are compared. unknown is
 // set if the data was erased or cannot be decrypted.
 type contactData struct {
-	is      redaction.Matcher
+	is      redaction.ContactMatcher
 	unknown bool
 }
 
@@ -65,7 +65,7 @@ func (p *contactData) redactExplanation(doc *Explanation) {
 		if json.Unmarshal(value, &text) != nil {
 			text = string(value)
 		}
-		if p.is.FoundIn([]byte(text)) {
+		if p.is.ContactFoundIn([]byte(text)) {
 			doc.Fields[name] = json.RawMessage(`"` + withheld + `"`)
 		}
 	}
@@ -79,7 +79,7 @@ func (p *contactData) redactTextIfContact(text *string) {
 	case *text == "":
 	case p.unknown:
 		*text = erased
-	case p.is.FoundIn([]byte(*text)):
+	case p.is.ContactFoundIn([]byte(*text)):
 		*text = withheld
 	}
 }

@@ -54,7 +54,7 @@ func (r *Reader) Statement(party ledger.Party, period ledger.Period) (*ledger.St
 	}
 	period = fillOpenEndsWithMonth(period, r.now())
 	live := r.state.BuyerFunds(buyer)
-	tally := ledger.NewStatementTally(party, period, live)
+	tally := ledger.NewStatementBuilder(party, period, live)
 	events, err := r.newEventScan(period.From, live.Seq)
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (r *Reader) IterateEntries(s *ledger.Statement) (*EntryIterator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &EntryIterator{events: events, lines: s.IterateEntries(), until: s.To}, nil
+	return &EntryIterator{events: events, lines: s.NewEntryDeriver(), until: s.To}, nil
 }
 
 // fillOpenEndsWithMonth replaces a zero From or To of a period by the bounds of a month: of the current
@@ -108,7 +108,7 @@ func monthBounds(atNanos int64) (fromNanos, endNanos int64) {
 // EntryIterator iterates over the entries of a statement while it reads the log.
 type EntryIterator struct {
 	events  *eventScan
-	lines   *ledger.EntryIterator
+	lines   *ledger.StatementEntryDeriver
 	until   int64
 	pending []ledger.Entry // of the last event, not yet returned
 }
@@ -124,7 +124,7 @@ func (e *EntryIterator) Next() (*ledger.Entry, error) {
 		if at >= e.until {
 			return nil, io.EOF
 		}
-		e.pending = e.lines.NextEntries(seq, at, ev)
+		e.pending = e.lines.EntriesOfEvent(seq, at, ev)
 	}
 	next := &e.pending[0]
 	e.pending = e.pending[1:]

@@ -135,7 +135,7 @@ func compareWithLedger(s *witness.SalesReport, dir string) error {
 		}
 		for ref, id := range names {
 			sum := want[id]
-			moved = moneyledger.Party{Kind: event.ObjectBuyer, Ref: ref}.AppendEntries(moved[:0], fact)
+			moved = moneyledger.Party{Kind: event.ObjectBuyer, Ref: ref}.AppendEntriesOfEvent(moved[:0], fact)
 			for i := range moved {
 				switch moved[i].Kind {
 				case moneyledger.EntrySale:

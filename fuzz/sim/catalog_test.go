@@ -23,13 +23,13 @@ import (
 var secret = [32]byte{4, 5, 6}
 
 // configuration returns the market as the engine's configuration.
-func (t *terms) configuration(tb testing.TB) engine.Configuration {
+func (t *terms) configuration(tb testing.TB) engine.NewCatalog {
 	tb.Helper()
 	c := &market.Catalog{
 		Suppliers: map[market.SupplierID]*market.Supplier{}, Buyers: map[market.BuyerID]*market.Buyer{},
 		Campaigns: map[market.CampaignID]*market.Campaign{}, Lists: map[market.ListID]*market.SuppressionList{},
 	}
-	conf := engine.Configuration{Catalog: c, Tables: map[market.ListID]*fingerprint.FingerprintTable{}}
+	conf := engine.NewCatalog{Catalog: c, Tables: map[market.ListID]*fingerprint.FingerprintTable{}}
 	var document strings.Builder
 	for id, l := range t.suppliers {
 		s := &market.Supplier{ID: market.SupplierID(id)}
@@ -50,13 +50,13 @@ func (t *terms) configuration(tb testing.TB) engine.Configuration {
 	for id, l := range t.buyers {
 		c.Buyers[market.BuyerID(id)] = buyerOf(tb, c, id, l)
 		if l.has("funds") {
-			conf.Initial.Balances = append(conf.Initial.Balances, engine.OpeningBalance{Buyer: market.BuyerID(id), Amount: market.Money(l.money("funds"))})
+			conf.Initial.Balances = append(conf.Initial.Balances, engine.BuyerOpeningBalance{Buyer: market.BuyerID(id), Amount: market.Money(l.money("funds"))})
 		}
 	}
 	for id, l := range t.campaigns {
 		c.Campaigns[market.CampaignID(id)] = t.campaignOf(tb, c, id, l)
 	}
-	slices.SortFunc(conf.Initial.Balances, func(a, b engine.OpeningBalance) int { return cmp.Compare(a.Buyer, b.Buyer) })
+	slices.SortFunc(conf.Initial.Balances, func(a, b engine.BuyerOpeningBalance) int { return cmp.Compare(a.Buyer, b.Buyer) })
 	for _, lines := range []map[string]line{t.suppliers, t.buyers, t.campaigns, t.lists} {
 		for _, id := range slices.Sorted(maps.Keys(lines)) {
 			document.WriteString(line{verb: lines[id].verb, about: lines[id].about, said: lines[id].said}.String() + "\n")

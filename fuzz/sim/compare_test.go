@@ -151,7 +151,7 @@ func (p *play) auditCaps(whole *state.State) string {
 
 // capOf returns the engine's cap for one of the model's.
 func (p *play) capOf(c namedCap, seat line) *market.Cap {
-	catalog := p.x.engine.Catalog()
+	catalog := p.x.engine.ActiveCatalog()
 	campaign, buyer := catalog.Campaigns[market.CampaignID(seat.at(0))], catalog.Buyers[market.BuyerID(seat.at(1))]
 	if campaign == nil || buyer == nil {
 		return nil
@@ -205,14 +205,14 @@ func (p *play) auditStatements(whole *state.State) string {
 
 // statements returns the statements of all parties by name, from one pass over the log.
 func (p *play) statements(whole *state.State, period ledger.Period) (map[string]*ledger.Statement, error) {
-	tallies, statements := map[string]*ledger.StatementTally{}, map[string]*ledger.Statement{}
+	tallies, statements := map[string]*ledger.StatementBuilder{}, map[string]*ledger.Statement{}
 	for _, kind := range []event.ConfigObjectKind{event.ObjectBuyer, event.ObjectSupplier} {
 		for n := range whole.CountNumberedNames(kind) {
 			party, account := ledger.Party{Kind: kind, Ref: market.PermanentNumber(n + 1)}, whole.BuyerFunds(0)
 			if party.IsBuyer() {
 				account = whole.BuyerFunds(party.Ref)
 			}
-			tallies[whole.NameOf(kind, party.Ref)] = ledger.NewStatementTally(party, period, account)
+			tallies[whole.NameOf(kind, party.Ref)] = ledger.NewStatementBuilder(party, period, account)
 		}
 	}
 	for i, e := range p.x.disk.all() {

@@ -21,7 +21,7 @@ func (x *exchange) erase(l line) string {
 	if err != nil {
 		return operated(err)
 	}
-	open, err := x.engine.By("").EraseContactData(found)
+	open, err := x.engine.AsOperator("").EraseContactData(found)
 	if err != nil {
 		return operated(err)
 	}
@@ -29,7 +29,7 @@ func (x *exchange) erase(l line) string {
 	for _, one := range open {
 		x.engine.WaitForDelivery(one.Lead, end)
 	}
-	left, err := x.engine.By("").EraseContactData(open)
+	left, err := x.engine.AsOperator("").EraseContactData(open)
 	if err != nil {
 		return operated(err)
 	}
@@ -37,7 +37,7 @@ func (x *exchange) erase(l line) string {
 }
 
 // find decrypts every lead in the log and returns the person's leads.
-func (x *exchange) find(l line) (found []engine.EncryptedLead, err error) {
+func (x *exchange) find(l line) (found []engine.LeadKeySlot, err error) {
 	phone, email := []byte("+1"+phoneOf(l.said["phone"])), []byte(emailOf(l.said["email"]))
 	var decoder event.Decoder
 	for _, e := range x.disk.all() {
@@ -60,7 +60,7 @@ func (x *exchange) find(l line) (found []engine.EncryptedLead, err error) {
 			}
 		}
 		if is {
-			found = append(found, engine.EncryptedLead{Lead: decided.Lead, Slot: decided.Slot})
+			found = append(found, engine.LeadKeySlot{Lead: decided.Lead, Slot: decided.Slot})
 		}
 	}
 	if l.has("lead") && len(found) == 0 {
@@ -73,7 +73,7 @@ func (x *exchange) find(l line) (found []engine.EncryptedLead, err error) {
 // that they must not receive these leads again.
 func (p *play) checkErasedKeys() string {
 	for label := range p.m.erased {
-		if !p.x.keys.IsErased(p.x.slots[label]) {
+		if !p.x.keys.IsKeyErased(p.x.slots[label]) {
 			return fmt.Sprintf("lead %s was erased, and its key is there", label)
 		}
 		if post := p.x.state.UnfinishedPost(p.x.ids[label]); post != nil && !post.IsPersonalDataErased() {
@@ -155,13 +155,13 @@ func (p *play) auditLookups() string {
 		}
 		until := time.Now().Add(time.Second).UnixNano()
 		for name := range p.m.terms.suppliers {
-			shown, err := e.ViewForSupplier(p.x.ids[l.label], e.Catalog().Suppliers[market.SupplierID(name)].Ref, until)
+			shown, err := e.ViewLeadForSupplier(p.x.ids[l.label], e.ActiveCatalog().Suppliers[market.SupplierID(name)].Ref, until)
 			if fault := l.shown(&shown, err, name == l.supplier, l.payout); fault != "" {
 				return fmt.Sprintf("to %s lead %s is shown %s", name, l.label, fault)
 			}
 		}
 		for name := range p.m.terms.buyers {
-			shown, err := e.ViewForBuyer(p.x.ids[l.label], e.Catalog().Buyers[market.BuyerID(name)].Ref, until)
+			shown, err := e.ViewLeadForBuyer(p.x.ids[l.label], e.ActiveCatalog().Buyers[market.BuyerID(name)].Ref, until)
 			if fault := l.shown(&shown, err, name == l.buyer, l.price); fault != "" {
 				return fmt.Sprintf("to %s lead %s is shown %s", name, l.label, fault)
 			}

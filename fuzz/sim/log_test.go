@@ -47,7 +47,7 @@ type log struct {
 
 type queued struct {
 	data   []byte
-	waiter engine.Waiter
+	waiter engine.CommitWaiter
 }
 
 func openLog(d *disk, die func()) *log {
@@ -56,7 +56,7 @@ func openLog(d *disk, die func()) *log {
 	return l
 }
 
-func (l *log) Append(data []byte, w engine.Waiter) error {
+func (l *log) Append(data []byte, w engine.CommitWaiter) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.dead || l.closed {

@@ -111,7 +111,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "some of a person's leads keep their keys", File: "engine/operate.go",
-		Old: "	return inDelivery, e.opt.Sealer.EraseKeys(slots)\n", New: "	return inDelivery, e.opt.Sealer.EraseKeys(slots[:min(1, len(slots))])\n",
+		Old: "	return skippedInDelivery, e.opt.Sealer.EraseKeys(slots)\n", New: "	return skippedInDelivery, e.opt.Sealer.EraseKeys(slots[:min(1, len(slots))])\n",
 	},
 	{
 		Name: "a snapshot forgets who was erased", File: "engine/state/key_slots.go",
@@ -127,7 +127,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "who was erased is sent again", File: "engine/operate.go",
-		Old: "!sendable && how == event.SettledResent {", New: "!sendable && how == event.SettledPending {",
+		Old: "!sendable && operatorDecision == event.SettledResent {", New: "!sendable && operatorDecision == event.SettledPending {",
 	},
 }
 

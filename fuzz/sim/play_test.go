@@ -178,7 +178,7 @@ func (p *play) restart(l line) string {
 	time.Sleep(l.duration("for", 0))
 	p.m.now = time.Now().UnixNano()
 	if l.said["keys"] == "older" {
-		p.x.keys.RestoreKeys()
+		p.x.keys.RestoreErasedKeys()
 	}
 	if err := p.x.startProcess(l.has("plain")); err != nil {
 		return err.Error()

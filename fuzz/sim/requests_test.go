@@ -24,10 +24,10 @@ func (x *exchange) act(label string, l line) string {
 	case "report":
 		return x.report(l)
 	case "decide":
-		return operated(x.engine.By("").DecideReturn(x.ids[l.at(0)], l.at(1) == "approve", ""))
+		return operated(x.engine.AsOperator("").DecideReturn(x.ids[l.at(0)], l.at(1) == "approve", ""))
 	case "resolve":
 		how := map[string]event.PostSettlement{"confirm": event.SettledConfirmed, "release": event.SettledReleased, "resend": event.SettledResent}
-		return operated(x.engine.By("").ResolveUnconfirmedDelivery(x.ids[l.at(0)], how[l.at(1)]))
+		return operated(x.engine.AsOperator("").ResolveUnconfirmedDelivery(x.ids[l.at(0)], how[l.at(1)]))
 	case "erase":
 		return x.erase(l)
 	case "pause", "resume":
@@ -35,11 +35,11 @@ func (x *exchange) act(label string, l line) string {
 		if l.at(0) == "buyer" {
 			kind = event.ObjectBuyer
 		}
-		return operated(x.engine.By("").SetPaused(kind, l.at(1), l.verb == "pause"))
+		return operated(x.engine.AsOperator("").SetPaused(kind, l.at(1), l.verb == "pause"))
 	case "topup":
-		return operated(x.engine.By("").TopUpBuyer(market.BuyerID(l.at(0)), market.Money(l.money("by")), ""))
+		return operated(x.engine.AsOperator("").TopUpBuyer(market.BuyerID(l.at(0)), market.Money(l.money("by")), ""))
 	case "tellagain":
-		_, err := x.engine.By("").ResendDeadLetters(market.SupplierID(l.at(0)))
+		_, err := x.engine.AsOperator("").ResendDeadLetters(market.SupplierID(l.at(0)))
 		return operated(err)
 	}
 	panic("BUG: unknown step: " + l.String())
@@ -107,7 +107,7 @@ func person(l line) []market.JSONMember {
 }
 
 func (x *exchange) supplier(l line) *market.Supplier {
-	return x.engine.Catalog().Suppliers[market.SupplierID(l.at(1))]
+	return x.engine.ActiveCatalog().Suppliers[market.SupplierID(l.at(1))]
 }
 
 func (x *exchange) ingest(label string, l line) string {
@@ -137,11 +137,11 @@ func (x *exchange) ping(l line) string {
 	} else {
 		members = append(members, text("flo_campaign_id", l.at(2)), text("flo_supplier_id", l.at(1)))
 	}
-	call := x.engine.Ping
+	call := x.engine.PingForBestBid
 	if l.verb == "ask" {
 		call = x.engine.PingForAllBids
 	}
-	a, err := call(&engine.PingRequest{
+	a, err := call(&engine.SupplierPingRequest{
 		Supplier: x.supplier(l), Members: members, Body: []byte(bodyOf(l)), Key: []byte(l.said["key"]),
 		Request: x.request(""), Received: time.Now().UnixNano(),
 	})
@@ -166,7 +166,7 @@ func (x *exchange) ping(l line) string {
 
 func (x *exchange) sale(label string, l line) string {
 	told := x.pings["ping "+l.at(1)+" "+l.said["ping"]]
-	a, err := x.engine.SellAtBid(&engine.PostRequest{
+	a, err := x.engine.SellAtBid(&engine.SupplierPostRequest{
 		Supplier: x.supplier(l), Auction: text("auction_id", l.said["ping"]), Token: text("bid_token", string(told.Token.AppendTo(nil))),
 		LeadUUID: text("lead_uuid", l.at(0)), Lead: person(l), Body: []byte(bodyOf(l)), Key: []byte(l.said["key"]),
 		Request: x.request(label), Received: time.Now().UnixNano(),
@@ -178,13 +178,13 @@ func (x *exchange) sale(label string, l line) string {
 }
 
 func (x *exchange) report(l line) string {
-	report := engine.StatusReport{Status: text("status", l.at(2))}
+	report := engine.ReceivedStatusReport{Status: text("status", l.at(2))}
 	if l.has("reason") {
 		report.Reason = text("reason", l.said["reason"])
 	}
-	a, err := x.engine.ReportStatus(&engine.StatusRequest{
-		Buyer: x.engine.Catalog().Buyers[market.BuyerID(l.at(0))], Lead: x.ids[l.at(1)],
-		Reports: []engine.StatusReport{report}, Body: []byte(bodyOf(l)), Key: []byte(l.said["key"]),
+	a, err := x.engine.ProcessStatusReport(&engine.StatusRequest{
+		Buyer: x.engine.ActiveCatalog().Buyers[market.BuyerID(l.at(0))], Lead: x.ids[l.at(1)],
+		Reports: []engine.ReceivedStatusReport{report}, Body: []byte(bodyOf(l)), Key: []byte(l.said["key"]),
 		Request: x.request(""), Received: time.Now().UnixNano(),
 	})
 	if err != nil {

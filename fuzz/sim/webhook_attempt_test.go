@@ -14,7 +14,7 @@ import (
 
 // sendWebhook makes one webhook attempt. It returns false if the process has died.
 func (w *world) sendWebhook(e *engine.Engine, h state.QueuedWebhook) bool {
-	message, err := e.WebhookMessage(&h)
+	message, err := e.BuildWebhookMessage(&h)
 	if err != nil {
 		e.State().UnclaimWebhook(h)
 		return false

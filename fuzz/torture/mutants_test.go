@@ -161,7 +161,7 @@ var mutants = []mutantCase{
 	{
 		mutant.Mutation{
 			Name: "a supplier is shown the buyer's price", File: "engine/lead_view.go",
-			Old: "\tview.setPrice(&lead, lead.Payout)\n", New: "\tview.setPrice(&lead, lead.Price)\n",
+			Old: "\tview.setPriceIfSold(&lead, lead.Payout)\n", New: "\tview.setPriceIfSold(&lead, lead.Price)\n",
 		}, "killed", 10 * time.Second, []string{": lookup by its supplier"},
 	},
 	{
@@ -191,9 +191,9 @@ var mutants = []mutantCase{
 	{
 		mutant.Mutation{
 			Name: "a user is acknowledged before its event", File: "engine/access.go",
-			Old: "\treturn !known, e.commit(&event.UserAccountChanged{Name: u.Name, Role: u.Role, Password: u.Password, At: e.opt.Clock.Now(), By: e.by}, nil)\n",
+			Old: "\treturn !known, e.commit(&event.UserAccountChanged{Name: account.Name, Role: account.Role, Password: account.Password, At: e.opt.Clock.Now(), By: e.by}, nil)\n",
 			New: "\tgo func() {\n\t\tfor until := e.opt.Clock.Now() + 3e8; e.opt.Clock.Now() < until; {\n\t\t}\n" +
-				"\t\t_ = e.commit(&event.UserAccountChanged{Name: u.Name, Role: u.Role, Password: u.Password, At: e.opt.Clock.Now(), By: e.by}, nil)\n\t}()\n\treturn !known, nil\n",
+				"\t\t_ = e.commit(&event.UserAccountChanged{Name: account.Name, Role: account.Role, Password: account.Password, At: e.opt.Clock.Now(), By: e.by}, nil)\n\t}()\n\treturn !known, nil\n",
 		}, "killed", 8 * time.Second, []string{"admin edits: users/"},
 	},
 	{

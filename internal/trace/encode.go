@@ -37,7 +37,7 @@ func (e *encoder) encode(dst []byte, requests []*Request) []byte {
 	for _, r := range requests {
 		e.spans = r.appendSpans(e.spans[:0])
 		for i := range e.spans {
-			e.spans[i].encode(scoped.AppendMessage(2), r.Trace.ID[:])
+			e.spans[i].encode(scoped.AppendMessage(2), r.RequestTrace.ID[:])
 		}
 		clear(e.spans)
 	}

@@ -9,7 +9,7 @@ import (
 // until Tracer.End, and the Tracer afterwards. Times are in Unix nanoseconds. The methods do
 // nothing on a nil Request, which is not traced.
 type Request struct {
-	timing.Trace // the engine's part; before the call, its Span is the root's
+	timing.RequestTrace // the engine's part; before the call, its Span is the root's
 
 	ID      market.RequestID
 	Route   string // such as /v1/ping
@@ -42,12 +42,12 @@ func (r *Request) SetCaller(caller string, bytes int) {
 
 // EnterEngine records that the server calls the engine at the time now. It returns the part of
 // the record that the engine fills in, or nil if the request is not traced.
-func (r *Request) EnterEngine(now int64) *timing.Trace {
+func (r *Request) EnterEngine(now int64) *timing.RequestTrace {
 	if r == nil {
 		return nil
 	}
 	r.Entered = now
-	return &r.Trace
+	return &r.RequestTrace
 }
 
 // LeaveEngine records that the engine returned to the server at the time now.

@@ -105,7 +105,7 @@ func (t *Tracer) sampleThreshold() uint64 {
 // newRequest returns the record of a traced request. parent is the caller's span, or zero if
 // the exchange begins the trace. The ids of its spans count up from a random number.
 func newRequest(trace [16]byte, parent [8]byte, id market.RequestID, begun int64) *Request {
-	r := &Request{Trace: timing.Trace{ID: trace, Span: rand.Uint64()}, ID: id, Begun: begun, parent: parent, remote: parent != [8]byte{}}
+	r := &Request{RequestTrace: timing.RequestTrace{ID: trace, Span: rand.Uint64()}, ID: id, Begun: begun, parent: parent, remote: parent != [8]byte{}}
 	r.root = r.NextSpanID()
 	return r
 }

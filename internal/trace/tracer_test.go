@@ -188,8 +188,8 @@ func TestSample(t *testing.T) {
 			}
 			if r != nil {
 				traced++
-				if r.Trace.ID != [16]byte(id) || r.parent != [8]byte{} {
-					t.Fatalf("trace %x of request %x", r.Trace.ID, id)
+				if r.RequestTrace.ID != [16]byte(id) || r.parent != [8]byte{} {
+					t.Fatalf("trace %x of request %x", r.RequestTrace.ID, id)
 				}
 			}
 		}

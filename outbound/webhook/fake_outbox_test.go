@@ -184,9 +184,9 @@ func (b *fakeOutbox) SuppliersWithPendingWebhooks() (all []market.PermanentNumbe
 
 func (b *fakeOutbox) WebhooksChanged() <-chan struct{} { return b.changed }
 
-// WebhookMessage names an event after its supplier, lead and type. An event in gone becomes a
+// BuildWebhookMessage names an event after its supplier, lead and type. An event in gone becomes a
 // dead letter, which no longer concerns the sender.
-func (b *fakeOutbox) WebhookMessage(h *state.QueuedWebhook) (engine.WebhookMessage, error) {
+func (b *fakeOutbox) BuildWebhookMessage(h *state.QueuedWebhook) (engine.WebhookMessage, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.gone[nameOf(h)] {

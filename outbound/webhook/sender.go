@@ -45,7 +45,7 @@ type Outbox interface {
 // Engine is the part of the engine that the Sender uses. It encodes webhooks and logs the
 // results of attempts. After an error the Sender returns the webhook to the outbox.
 type Engine interface {
-	WebhookMessage(queued *state.QueuedWebhook) (engine.WebhookMessage, error)
+	BuildWebhookMessage(queued *state.QueuedWebhook) (engine.WebhookMessage, error)
 	RecordWebhookAttempt(queued state.QueuedWebhook, result market.WebhookResult) error
 }
 
@@ -171,7 +171,7 @@ func (s *Sender) postWebhook(queued *state.QueuedWebhook) (result market.Webhook
 			s.options.ReportFault("a webhook attempt panicked and counts as failed; please report it with the stack", fmt.Errorf("%T at %s", cause, debug.Stack()))
 		}
 	}()
-	message, err := s.options.Engine.WebhookMessage(queued)
+	message, err := s.options.Engine.BuildWebhookMessage(queued)
 	if err != nil {
 		return market.WebhookResult{}, err
 	}

@@ -263,9 +263,9 @@ func TestCloseBeforeAttempt(t *testing.T) {
 // slowEngine takes two minutes to encode a message.
 type slowEngine struct{ *fakeOutbox }
 
-func (s slowEngine) WebhookMessage(h *state.QueuedWebhook) (engine.WebhookMessage, error) {
+func (s slowEngine) BuildWebhookMessage(h *state.QueuedWebhook) (engine.WebhookMessage, error) {
 	time.Sleep(2 * time.Minute)
-	return s.fakeOutbox.WebhookMessage(h)
+	return s.fakeOutbox.BuildWebhookMessage(h)
 }
 
 // If the engine cannot encode the message or log the attempt, the event stays due. The endpoint

@@ -32,7 +32,7 @@ func (b *ChangeBatch) countMovedMoney(ev event.Event, supplier market.PermanentN
 		payer = next
 	}
 	for _, party := range b.parties {
-		b.ledgerEntries = party.AppendEntries(b.ledgerEntries[:0], ev)
+		b.ledgerEntries = party.AppendEntriesOfEvent(b.ledgerEntries[:0], ev)
 		for i := range b.ledgerEntries {
 			c := l.sumKeyFor(payer, 0)
 			c.Supplier = supplier
@@ -79,7 +79,7 @@ func (b *ChangeBatch) countReturnedMoney(ev *event.LeadStatusesChanged) error {
 		return nil
 	}
 	for _, party := range b.parties {
-		b.ledgerEntries = party.AppendEntries(b.ledgerEntries[:0], ev)
+		b.ledgerEntries = party.AppendEntriesOfEvent(b.ledgerEntries[:0], ev)
 		for i := range b.ledgerEntries {
 			e := &b.ledgerEntries[i]
 			l, err := b.loadLeadRow(e.Lead)

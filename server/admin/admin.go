@@ -3,7 +3,7 @@
 //
 // Operator is the port to the process: the exchange implements it. The package handles
 // routes, roles, sessions and forms of answers. It changes the exchange only through
-// engine.Operator and the port.
+// engine.OperatorActions and the port.
 package admin
 
 import (

@@ -36,7 +36,7 @@ func (a *Admin) addAPIKey(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer an
 	}
 	id := pathParameter(ctx, "id")
 	key := newSecretWithUniqueHint("key_", e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, e.State().RefOf(event.ObjectSupplier, id)))
-	err = e.By(callerNameOf(ctx)).AddCredential(&engine.Credential{
+	err = e.AsOperator(callerNameOf(ctx)).AddCredential(&engine.Credential{
 		Kind: event.CredentialAPIKey, Owner: event.ObjectSupplier, ID: id,
 		Hash: sha256.Sum256([]byte(key)), Hint: KeyHint(key), Replaces: replaced,
 	})
@@ -97,12 +97,12 @@ func newCredentialSummary(credential *state.Credential) credentialSummary {
 func (a *Admin) revokeAPIKey(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	hint := pathParameter(ctx, "hint")
 	live := e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, e.State().RefOf(event.ObjectSupplier, pathParameter(ctx, "id")))
-	return nil, revokeMatchingCredentials(e.By(callerNameOf(ctx)), live, func(c *state.Credential) bool { return c.Hint == hint })
+	return nil, revokeMatchingCredentials(e.AsOperator(callerNameOf(ctx)), live, func(c *state.Credential) bool { return c.Hint == hint })
 }
 
 // revokeMatchingCredentials revokes all liveCredentials for which matches returns true. Without such
 // credentials it returns an error.
-func revokeMatchingCredentials(operator engine.Operator, liveCredentials []state.Credential, matches func(*state.Credential) bool) error {
+func revokeMatchingCredentials(operator engine.OperatorActions, liveCredentials []state.Credential, matches func(*state.Credential) bool) error {
 	found := false
 	for i := range liveCredentials {
 		if !matches(&liveCredentials[i]) {

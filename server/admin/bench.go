@@ -68,7 +68,7 @@ func (a *Admin) ingestTestLead(ctx *fasthttp.RequestCtx, e *engine.Engine) (answ
 // or the errors of the fields.
 func (b *testLeadRequest) validate(e *engine.Engine) (supplier *market.Supplier, faults fieldErrors) {
 	faults.addErrorIf(b.Campaign == "", "campaign", errcode.FieldMissingRequired, "the id of a campaign")
-	if catalog := e.Catalog(); catalog != nil {
+	if catalog := e.ActiveCatalog(); catalog != nil {
 		supplier = catalog.Suppliers[market.SupplierID(b.Supplier)]
 	}
 	faults.addErrorIf(b.Supplier == "", "supplier", errcode.FieldMissingRequired, "the id of a supplier")
@@ -100,7 +100,7 @@ type testLeadAnswer struct {
 
 // newTestLeadAnswer wraps the answer that the supplier would get, success or rejection, in an
 // answer for the operator. If the engine failed, it returns an error.
-func newTestLeadAnswer(ctx *fasthttp.RequestCtx, id market.RequestID, supplierAnswer *engine.Answer, engineErr error) (answer any, failed error) {
+func newTestLeadAnswer(ctx *fasthttp.RequestCtx, id market.RequestID, supplierAnswer *engine.IngestAnswer, engineErr error) (answer any, failed error) {
 	if engineErr == nil {
 		lead := supplierAnswer.Lead.String()
 		return testLeadAnswer{fasthttp.StatusCreated, wire.AppendIngestAnswer(nil, supplierAnswer), &lead}, nil
@@ -118,7 +118,7 @@ func newTestLeadAnswer(ctx *fasthttp.RequestCtx, id market.RequestID, supplierAn
 // The lead passes the campaign's filters, and a buyer accepts its state. An operator can send
 // it with POST bench.
 func (a *Admin) getExampleLead(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-	catalog := e.Catalog()
+	catalog := e.ActiveCatalog()
 	if catalog == nil {
 		return nil, httperror.Unavailable
 	}

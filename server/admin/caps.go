@@ -43,7 +43,7 @@ type capUsageList struct {
 // apply to that buyer.
 func (a *Admin) listCapUsage(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	campaign, buyer := market.CampaignID(ctx.QueryArgs().Peek("campaign")), market.BuyerID(ctx.QueryArgs().Peek("buyer"))
-	catalog := e.Catalog()
+	catalog := e.ActiveCatalog()
 	if catalog == nil {
 		return nil, httperror.Unavailable
 	}

@@ -114,7 +114,7 @@ func (a *Admin) addOAuthClientSecret(ctx *fasthttp.RequestCtx, o *supplierOrBuye
 		return nil, err
 	}
 	secret := newSecretWithUniqueHint("sec_", live)
-	err = o.engine.By(callerNameOf(ctx)).AddCredential(&engine.Credential{
+	err = o.engine.AsOperator(callerNameOf(ctx)).AddCredential(&engine.Credential{
 		Kind: event.CredentialOAuthClient, Owner: o.kind, ID: o.id, Client: client, Scopes: scopes,
 		Hash: a.operator.TokenIssuer().HashClient([]byte(client), []byte(secret)), Hint: KeyHint(secret), Replaces: replaced,
 	})
@@ -164,14 +164,14 @@ func readScopes(ctx *fasthttp.RequestCtx, defaultScopes event.TokenScopes) (scop
 // revokeOAuthClient revokes all secrets of an OAuth client. Access tokens that the client got with
 // them end too.
 func (a *Admin) revokeOAuthClient(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
-	return nil, revokeMatchingCredentials(o.engine.By(callerNameOf(ctx)), o.liveOAuthClientSecrets(pathParameter(ctx, "client")), func(*state.Credential) bool { return true })
+	return nil, revokeMatchingCredentials(o.engine.AsOperator(callerNameOf(ctx)), o.liveOAuthClientSecrets(pathParameter(ctx, "client")), func(*state.Credential) bool { return true })
 }
 
 // revokeOAuthClientSecret revokes one secret of an OAuth client, by its hint. Access tokens that the
 // client got with it end too.
 func (a *Admin) revokeOAuthClientSecret(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
 	hint := pathParameter(ctx, "hint")
-	return nil, revokeMatchingCredentials(o.engine.By(callerNameOf(ctx)), o.liveOAuthClientSecrets(pathParameter(ctx, "client")), func(c *state.Credential) bool { return c.Hint == hint })
+	return nil, revokeMatchingCredentials(o.engine.AsOperator(callerNameOf(ctx)), o.liveOAuthClientSecrets(pathParameter(ctx, "client")), func(c *state.Credential) bool { return c.Hint == hint })
 }
 
 // sandboxOnly returns a handler that calls h in a sandbox and answers 404 elsewhere. Static
@@ -213,7 +213,7 @@ func (a *Admin) addStaticToken(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (an
 		Kind: event.CredentialBearer, Owner: o.kind, ID: o.id, Scopes: scopes,
 		Hash: a.operator.TokenIssuer().HashBearer([]byte(token)), Hint: KeyHint(token),
 	}
-	if err := o.engine.By(callerNameOf(ctx)).AddCredential(&made); err != nil {
+	if err := o.engine.AsOperator(callerNameOf(ctx)).AddCredential(&made); err != nil {
 		return nil, err
 	}
 	return answerCreatedSecret(ctx, struct {
@@ -226,5 +226,5 @@ func (a *Admin) addStaticToken(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (an
 
 func (a *Admin) revokeStaticToken(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
 	id := pathParameter(ctx, "token")
-	return nil, revokeMatchingCredentials(o.engine.By(callerNameOf(ctx)), o.liveCredentials(event.CredentialBearer), func(c *state.Credential) bool { return staticTokenID(c) == id })
+	return nil, revokeMatchingCredentials(o.engine.AsOperator(callerNameOf(ctx)), o.liveCredentials(event.CredentialBearer), func(c *state.Credential) bool { return staticTokenID(c) == id })
 }

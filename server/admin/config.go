@@ -114,7 +114,7 @@ func (a *Admin) sendAsAPIError(ctx *fasthttp.RequestCtx, err error) {
 	var detailed *detailedAPIError
 	var conflict *ConfigEntryConflict
 	var problems *syntax.Problems
-	var rotation *engine.RotationError
+	var rotation *engine.TooManySecretsError
 	switch {
 	case errors.As(err, &failure):
 		a.sendError(ctx, failure)

@@ -88,7 +88,7 @@ func (a *Admin) resolveDelivery(ctx *fasthttp.RequestCtx, e *engine.Engine) (ans
 	if !ok {
 		return nil, httperror.NotFound
 	}
-	return nil, e.By(callerNameOf(ctx)).ResolveUnconfirmedDelivery(lead, how)
+	return nil, e.AsOperator(callerNameOf(ctx)).ResolveUnconfirmedDelivery(lead, how)
 }
 
 // pauseOrResumeHandler returns the handler that pauses a campaign or buyer, or, with pause unset,
@@ -99,6 +99,6 @@ func (a *Admin) pauseOrResumeHandler(objectKind string, pause bool) fasthttp.Req
 		target = event.ObjectBuyer
 	}
 	return a.withEngine(func(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-		return nil, e.By(callerNameOf(ctx)).SetPaused(target, pathParameter(ctx, "id"), pause)
+		return nil, e.AsOperator(callerNameOf(ctx)).SetPaused(target, pathParameter(ctx, "id"), pause)
 	})
 }

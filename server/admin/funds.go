@@ -60,7 +60,7 @@ func (a *Admin) topUpBuyerBalance(ctx *fasthttp.RequestCtx, e *engine.Engine) (a
 		return nil, newInvalidFieldsError(faults)
 	}
 	id := pathParameter(ctx, "id")
-	if err := e.By(callerNameOf(ctx)).TopUpBuyer(market.BuyerID(id), amount, body.Note); err != nil {
+	if err := e.AsOperator(callerNameOf(ctx)).TopUpBuyer(market.BuyerID(id), amount, body.Note); err != nil {
 		return nil, err
 	}
 	return a.getBuyerBalance(ctx, e)

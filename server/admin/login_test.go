@@ -221,12 +221,12 @@ func TestSessionsEnd(t *testing.T) {
 			}
 		}, true},
 		"the log itself": {func(pass, pass) {
-			if err := l.engine.By("").RemoveUser("bob", false); err != nil {
+			if err := l.engine.AsOperator("").RemoveUser("bob", false); err != nil {
 				t.Error(err)
 			}
 		}, true},
 		"another role, by the log itself": {func(pass, pass) {
-			if _, err := l.engine.By("").SetUser(engine.User{Name: "bob", Role: market.RoleAdmin}, false); err != nil {
+			if _, err := l.engine.AsOperator("").CreateOrChangeUser(engine.User{Name: "bob", Role: market.RoleAdmin}, false); err != nil {
 				t.Error(err)
 			}
 		}, true},
@@ -263,7 +263,7 @@ func TestSessionsEnd(t *testing.T) {
 			t.Errorf("%s: another's session: good %v", what, !row.carl)
 		}
 		for _, name := range []string{"bob", "carl"} {
-			_ = l.engine.By("").RemoveUser(name, false)
+			_ = l.engine.AsOperator("").RemoveUser(name, false)
 		}
 	}
 }
@@ -467,7 +467,7 @@ func TestUsersAreMadeAsAsked(t *testing.T) {
 	if err := func() error {
 		hash, err := l.admin.sessions.keeper.HashPassword(longEnough)
 		if err == nil {
-			_, err = l.engine.By("").SetUser(engine.User{Name: "root", Role: market.RoleAdmin, Password: hash}, true)
+			_, err = l.engine.AsOperator("").CreateOrChangeUser(engine.User{Name: "root", Role: market.RoleAdmin, Password: hash}, true)
 		}
 		return err
 	}(); err != nil {
@@ -576,7 +576,7 @@ func TestAPITokens(t *testing.T) {
 	}
 	expired := "ppa_expired"
 	user, _ := l.engine.State().OperatorUser("bob")
-	if err := l.engine.By("").AddAPIToken(user, &state.APIToken{User: user.Name, Role: market.RoleViewer, Hash: l.mint.HashPersonal([]byte(expired)), Expires: 1}); err != nil {
+	if err := l.engine.AsOperator("").AddAPIToken(user, &state.APIToken{User: user.Name, Role: market.RoleViewer, Hash: l.mint.HashPersonal([]byte(expired)), Expires: 1}); err != nil {
 		t.Fatal(err)
 	}
 	for what, value := range map[string]string{
@@ -607,7 +607,7 @@ func TestActorsAreInFacts(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.body), &token); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.engine.By("").SetUser(engine.User{Name: "x", Role: market.RoleViewer, Password: "x"}, false); err != nil {
+	if _, err := l.engine.AsOperator("").CreateOrChangeUser(engine.User{Name: "x", Role: market.RoleViewer, Password: "x"}, false); err != nil {
 		t.Fatal(err)
 	}
 	pause := "pause"

@@ -252,7 +252,7 @@ const maxOverviewBuyers = 200
 // busiest first.
 func (o *overviewCache) collectBusiestBuyersFirst(e *engine.Engine, summary *metrics.Summary) []overviewBuyer {
 	all := []overviewBuyer{}
-	catalog := e.Catalog()
+	catalog := e.ActiveCatalog()
 	if catalog == nil {
 		return all
 	}

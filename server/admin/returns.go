@@ -29,7 +29,7 @@ func (a *Admin) listPendingReturns(ctx *fasthttp.RequestCtx, e *engine.Engine) (
 	if len(r.faults) > 0 {
 		return nil, newInvalidFieldsError(r.faults)
 	}
-	page, total, err := e.PendingReturns(after, limit)
+	page, total, err := e.ListPendingReturns(after, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -85,5 +85,5 @@ func (a *Admin) decideReturn(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer
 	if len(faults) > 0 {
 		return nil, newInvalidFieldsError(faults)
 	}
-	return nil, e.By(callerNameOf(ctx)).DecideReturn(lead, *word.Approve, word.Note)
+	return nil, e.AsOperator(callerNameOf(ctx)).DecideReturn(lead, *word.Approve, word.Note)
 }

@@ -36,7 +36,7 @@ func (a *Admin) replaceSecret(ctx *fasthttp.RequestCtx, e *engine.Engine) (answe
 	if expected := config.DescribeSecretMistake(name, body.Value); expected != "" {
 		return nil, newInvalidFieldError("value", errcode.FieldInvalidFormat, expected)
 	}
-	return nil, e.By(callerNameOf(ctx)).SetSecret(name, a.operator.Seal(name, body.Value))
+	return nil, e.AsOperator(callerNameOf(ctx)).SetOutgoingSecret(name, a.operator.Seal(name, body.Value))
 }
 
 // secretListEntry is a stored secret in a list, without its value.
@@ -116,12 +116,12 @@ func (a *Admin) rotateWebhookSecret(ctx *fasthttp.RequestCtx, o *supplierOrBuyer
 		return nil, newSecretToReplaceRequiredError(a.summarizeWebhookSecrets(o))
 	}
 	if signs && replaced != WebhookSecretHint(old) {
-		if err := o.engine.By(callerNameOf(ctx)).SetSecret(previous, a.operator.Seal(previous, old)); err != nil {
+		if err := o.engine.AsOperator(callerNameOf(ctx)).SetOutgoingSecret(previous, a.operator.Seal(previous, old)); err != nil {
 			return nil, err
 		}
 	}
 	secret := newWebhookSecret()
-	if err := o.engine.By(callerNameOf(ctx)).SetSecret(name, a.operator.Seal(name, secret)); err != nil {
+	if err := o.engine.AsOperator(callerNameOf(ctx)).SetOutgoingSecret(name, a.operator.Seal(name, secret)); err != nil {
 		return nil, err
 	}
 	return answerCreatedSecret(ctx, struct {
@@ -135,5 +135,5 @@ func (a *Admin) rotateWebhookSecret(ctx *fasthttp.RequestCtx, o *supplierOrBuyer
 func (a *Admin) removePreviousWebhookSecret(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
 	a.rotating.Lock()
 	defer a.rotating.Unlock()
-	return nil, o.engine.By(callerNameOf(ctx)).RemoveSecret(config.PreviousWebhookSecretName(o.id))
+	return nil, o.engine.AsOperator(callerNameOf(ctx)).RemoveOutgoingSecret(config.PreviousWebhookSecretName(o.id))
 }

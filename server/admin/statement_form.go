@@ -113,13 +113,13 @@ func (w *jsonStatementEncoder) appendBegin(dst []byte, statement *ledger.Stateme
 	return append(dst, `,"entries":[`...)
 }
 
-func appendBalances(dst []byte, s ledger.BalanceAndHeld) []byte {
+func appendBalances(dst []byte, s ledger.BalanceAndReserved) []byte {
 	dst = s.Balance.AppendJSON(append(dst, `{"balance":`...))
 	dst = s.Held.AppendJSON(append(dst, `,"held":`...))
 	return append(dst, '}')
 }
 
-func (w *jsonStatementEncoder) appendTotal(dst []byte, t *ledger.Total) []byte {
+func (w *jsonStatementEncoder) appendTotal(dst []byte, t *ledger.EntryTotal) []byte {
 	dst = append(append(append(dst, `{"kind":"`...), t.Kind.String()...), '"')
 	if campaign := w.campaignName(t.Campaign); campaign != "" {
 		dst = escape.AppendJSONString(append(dst, `,"campaign_id":`...), []byte(campaign))

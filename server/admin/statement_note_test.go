@@ -54,8 +54,8 @@ func TestNotesAreNoFormulas(t *testing.T) {
 // TestTopUpFaults checks that all errors of a top-up are reported with their fields.
 func TestTopUpFaults(t *testing.T) {
 	d := servertest.OpenEngine(t)
-	funded := engine.Configuration{Catalog: d.Engine.Catalog(), Document: "funded"}
-	funded.Initial.Balances = []engine.OpeningBalance{{Buyer: "buy_blue", Amount: 1}}
+	funded := engine.NewCatalog{Catalog: d.Engine.ActiveCatalog(), Document: "funded"}
+	funded.Initial.Balances = []engine.BuyerOpeningBalance{{Buyer: "buy_blue", Amount: 1}}
 	if err := d.Engine.Configure(funded); err != nil {
 		t.Fatal(err)
 	}

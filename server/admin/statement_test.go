@@ -71,8 +71,8 @@ var (
 	}
 	bluesSum = ledger.Statement{
 		Period: ledger.Period{From: morning, To: morning + int64(time.Hour)}, Seq: 20, At: morning + 4e9, Account: true, Entries: 4,
-		Closing: ledger.BalanceAndHeld{Balance: 512_050_001, Held: 7_000_000},
-		Totals: []ledger.Total{
+		Closing: ledger.BalanceAndReserved{Balance: 512_050_001, Held: 7_000_000},
+		Totals: []ledger.EntryTotal{
 			{Kind: ledger.EntryOpening, InAccount: true, Count: 1, Amount: 500_000_000},
 			{Kind: ledger.EntryTopUp, InAccount: true, Count: 1, Amount: 1},
 			{Kind: ledger.EntrySale, Campaign: 1, Currency: usd, Count: 1, Amount: -12_050_000},

@@ -109,7 +109,7 @@ func (a *Admin) addAPIToken(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer 
 	}
 	token := newSecretWithUniqueHint(apiTokenPrefix, nil)
 	made.Hash, made.Hint = a.operator.TokenIssuer().HashPersonal([]byte(token)), KeyHint(token)
-	if err := e.By(callerNameOf(ctx)).AddAPIToken(who.account, &made); err != nil {
+	if err := e.AsOperator(callerNameOf(ctx)).AddAPIToken(who.account, &made); err != nil {
 		return nil, err
 	}
 	stored, _, _ := e.State().APIToken(made.Hash)
@@ -135,7 +135,7 @@ func (a *Admin) revokeAPIToken(ctx *fasthttp.RequestCtx, e *engine.Engine) (answ
 				return nil, errOtherToken
 			}
 			a.sessions.forgetLastTokenUse(token.Hash)
-			return nil, e.By(callerNameOf(ctx)).RevokeAPIToken(&token)
+			return nil, e.AsOperator(callerNameOf(ctx)).RevokeAPIToken(&token)
 		}
 	}
 	return nil, errUnknownAPIToken
@@ -195,7 +195,7 @@ func (a *Admin) createOrChangeUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (
 		}
 	}
 	ended := e.State().APITokens(wanted.Name)
-	made, err := e.By(callerNameOf(ctx)).SetUser(wanted, a.locked)
+	made, err := e.AsOperator(callerNameOf(ctx)).CreateOrChangeUser(wanted, a.locked)
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +222,7 @@ func (a *Admin) removeUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer a
 		return nil, errUnknownUser
 	}
 	tokens := e.State().APITokens(name)
-	if err := e.By(callerNameOf(ctx)).RemoveUser(name, a.locked); err != nil {
+	if err := e.AsOperator(callerNameOf(ctx)).RemoveUser(name, a.locked); err != nil {
 		return nil, err
 	}
 	a.sessions.endSessionsOfChangedUser(name, tokens, true)
@@ -265,7 +265,7 @@ func (a *Admin) setPassword(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer 
 		return nil, newPasswordCheckError(err)
 	}
 	tokens := e.State().APITokens(name)
-	if err := e.By(callerNameOf(ctx)).SetPassword(&user, hash); err != nil {
+	if err := e.AsOperator(callerNameOf(ctx)).SetPassword(&user, hash); err != nil {
 		return nil, err
 	}
 	a.sessions.endSessionsOfChangedUser(name, tokens, false)

@@ -22,8 +22,8 @@ func (a *Admin) addWebhookRoutes(add func(method, path string, h fasthttp.Reques
 	add("GET", "/admin/v1/webhooks", a.withEngine(a.listWebhooks))
 	supplier("GET", "", a.getWebhook)
 	supplier("GET", "/dead", a.listDeadLetters)
-	supplier("POST", "/dead/{event}/resend", a.deadLetterHandler(engine.Operator.ResendWebhook))
-	supplier("DELETE", "/dead/{event}", a.deadLetterHandler(engine.Operator.DropWebhook))
+	supplier("POST", "/dead/{event}/resend", a.deadLetterHandler(engine.OperatorActions.ResendWebhook))
+	supplier("DELETE", "/dead/{event}", a.deadLetterHandler(engine.OperatorActions.DropWebhook))
 	supplier("POST", "/resend", a.resendDeadLetters)
 	supplier("POST", "/off", a.webhookSwitchHandler(true))
 	supplier("POST", "/on", a.webhookSwitchHandler(false))
@@ -53,7 +53,7 @@ func (a *Admin) getWebhook(_ *fasthttp.RequestCtx, o *supplierOrBuyer) (answer a
 // configuredWebhookEndpoint returns the webhook endpoint that the active configuration has for the
 // supplier, or nil.
 func (o *supplierOrBuyer) configuredWebhookEndpoint() *market.Endpoint {
-	if catalog := o.engine.Catalog(); catalog != nil {
+	if catalog := o.engine.ActiveCatalog(); catalog != nil {
 		if supplier := catalog.Suppliers[market.SupplierID(o.id)]; supplier != nil {
 			return supplier.Webhooks
 		}
@@ -106,7 +106,7 @@ func (a *Admin) listDeadLetters(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (a
 	if err != nil {
 		return nil, err
 	}
-	dead, err := o.engine.DeadLetters(market.SupplierID(o.id), after, limit)
+	dead, err := o.engine.ListDeadLetters(market.SupplierID(o.id), after, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -153,15 +153,15 @@ func readIntegerParameter(ctx *fasthttp.RequestCtx, parameterName string, defaul
 
 // deadLetterHandler returns a handler that calls action with the dead letter that the path names:
 // to send it again or to drop it.
-func (a *Admin) deadLetterHandler(action func(engine.Operator, market.LeadID, market.WebhookType) error) supplierOrBuyerHandler {
+func (a *Admin) deadLetterHandler(action func(engine.OperatorActions, market.LeadID, market.WebhookType) error) supplierOrBuyerHandler {
 	return func(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
 		id, ok := market.ParseWebhookID(pathParameter(ctx, "event"))
 		if !ok {
 			return nil, httperror.New(404, errcode.NotFound, "There is no event of this id. Event ids begin with evt_.")
 		}
-		h, err := o.engine.DeadLetter(market.SupplierID(o.id), id)
+		h, err := o.engine.FindDeadLetterByID(market.SupplierID(o.id), id)
 		if err == nil {
-			err = action(o.engine.By(callerNameOf(ctx)), h.Lead, h.Type)
+			err = action(o.engine.AsOperator(callerNameOf(ctx)), h.Lead, h.Type)
 		}
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func (a *Admin) deadLetterHandler(action func(engine.Operator, market.LeadID, ma
 // resendDeadLetters puts all dead letters of a supplier back into the queue, so that they are
 // sent again. It answers with their number.
 func (a *Admin) resendDeadLetters(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
-	n, err := o.engine.By(callerNameOf(ctx)).ResendDeadLetters(market.SupplierID(o.id))
+	n, err := o.engine.AsOperator(callerNameOf(ctx)).ResendDeadLetters(market.SupplierID(o.id))
 	if err != nil {
 		return nil, err
 	}
@@ -185,6 +185,6 @@ func (a *Admin) webhookSwitchHandler(switchOff bool) supplierOrBuyerHandler {
 		if o.configuredWebhookEndpoint() == nil && o.engine.State().OutboxStatus(o.ref) == (state.OutboxStatus{}) {
 			return nil, httperror.New(404, errcode.NotFound, "The supplier has no webhook. Add one in the configuration first.")
 		}
-		return nil, o.engine.By(callerNameOf(ctx)).SwitchWebhooks(market.SupplierID(o.id), switchOff)
+		return nil, o.engine.AsOperator(callerNameOf(ctx)).SetWebhooksOff(market.SupplierID(o.id), switchOff)
 	}
 }

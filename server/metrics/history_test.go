@@ -28,10 +28,10 @@ func TestWatchTellsWhatWasLately(t *testing.T) {
 		blue := &market.Buyer{ID: "buy_blue"}
 		second := func() { // of which a third is sold
 			time.Sleep(time.Second)
-			m.LeadDecided(nil, nil, &engine.Answer{Accepted: true})
-			m.LeadDecided(nil, nil, &engine.Answer{Reason: market.ReasonNoBid})
-			m.LeadDecided(nil, nil, &engine.Answer{Reason: market.ReasonCapsFull})
-			m.LeadDecided(nil, nil, &engine.Answer{Accepted: true, Test: true})
+			m.LeadDecided(nil, nil, &engine.IngestAnswer{Accepted: true})
+			m.LeadDecided(nil, nil, &engine.IngestAnswer{Reason: market.ReasonNoBid})
+			m.LeadDecided(nil, nil, &engine.IngestAnswer{Reason: market.ReasonCapsFull})
+			m.LeadDecided(nil, nil, &engine.IngestAnswer{Accepted: true, Test: true})
 			m.PostAttempted("buy_blue", &market.PostResult{Verdict: market.VerdictAccepted})
 			m.AuctionHeld(nil, nil, &auction.AuctionSummary{Elapsed: 4e6, Pings: []auction.PingSummary{{Buyer: blue, Outcome: market.OutcomeWon, Elapsed: 3e6}}})
 		}
@@ -87,10 +87,10 @@ func TestWatchTellsWhatWasLately(t *testing.T) {
 // do not.
 func TestSellersPostsAreCounted(t *testing.T) {
 	m := quietMeter()
-	sold, refused := &engine.SaleAnswer{Buyer: "buy_blue"}, &engine.Refusal{Code: engine.PostRejected}
+	sold, refused := &engine.PostSaleAnswer{Buyer: "buy_blue"}, &engine.Refusal{Code: engine.PostRejected}
 	m.CountAnsweredPost(sold, nil, false)
 	m.CountAnsweredPost(sold, nil, true)
-	m.CountAnsweredPost(&engine.SaleAnswer{Replayed: true}, nil, false)
+	m.CountAnsweredPost(&engine.PostSaleAnswer{Replayed: true}, nil, false)
 	m.CountAnsweredPost(nil, refused, false)
 	m.CountAnsweredPost(nil, &engine.Refusal{Code: engine.PostRejected, Replayed: true}, false)
 	m.CountAnsweredPost(nil, &engine.Refusal{Code: engine.InvalidPayload}, false)

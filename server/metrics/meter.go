@@ -135,7 +135,7 @@ func (m *Meter) CountAnswer(route Route, answer *fasthttp.Response, elapsedNanos
 
 // LeadDecided counts an ingested lead as sold to its buyer, as unsold by reason, or as a test
 // lead. The engine calls it.
-func (m *Meter) LeadDecided(_ *market.Campaign, _ *market.Supplier, a *engine.Answer) {
+func (m *Meter) LeadDecided(_ *market.Campaign, _ *market.Supplier, a *engine.IngestAnswer) {
 	switch {
 	case a.Test:
 		m.tests.Inc()

@@ -16,9 +16,9 @@ func TestMeterHasALabelForAll(t *testing.T) {
 	var told []string
 	m := NewMeter(func(what string, err error) { told = append(told, what+": "+err.Error()) })
 	for reason := market.ReasonNoBuyer; reason <= market.ReasonLoop; reason++ {
-		m.LeadDecided(nil, nil, &engine.Answer{Reason: reason})
+		m.LeadDecided(nil, nil, &engine.IngestAnswer{Reason: reason})
 	}
-	m.LeadDecided(nil, nil, &engine.Answer{Accepted: true})
+	m.LeadDecided(nil, nil, &engine.IngestAnswer{Accepted: true})
 	for verdict := market.VerdictAccepted; verdict <= market.VerdictBusy; verdict++ {
 		m.PostAttempted("buyer", &market.PostResult{Verdict: verdict})
 	}

@@ -102,7 +102,7 @@ func (b *buyerMeter) countPing(outcome market.BuyerOutcome, elapsedNanos int64) 
 
 // CountAnsweredPost counts a seller's post of a lead as sold or unsold. Tests, replayed answers,
 // and requests that were rejected before they became a lead do not count.
-func (m *Meter) CountAnsweredPost(answer *engine.SaleAnswer, err error, isTest bool) {
+func (m *Meter) CountAnsweredPost(answer *engine.PostSaleAnswer, err error, isTest bool) {
 	var refusal *engine.Refusal
 	switch {
 	case isTest:

@@ -214,7 +214,7 @@ func TestStaticTokens(t *testing.T) {
 	d.start(sandbox)
 	d.mustOpen("a static token after a restart", sandboxKey, event.ScopePost, "sup_acme")
 	c, _ := d.engine.State().CredentialByHash(d.opt.Tokens.HashBearer([]byte(sandboxKey)))
-	if err := d.engine.By("").RevokeCredential(&c); err != nil {
+	if err := d.engine.AsOperator("").RevokeCredential(&c); err != nil {
 		t.Fatal(err)
 	}
 	d.mustOpen("a static token, revoked", sandboxKey, event.ScopePost, "")

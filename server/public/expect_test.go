@@ -17,7 +17,7 @@ import (
 // ends the connection.
 func TestExpect(t *testing.T) {
 	d := open(t, sandbox)
-	err := d.engine.By("").AddCredential(&engine.Credential{
+	err := d.engine.AsOperator("").AddCredential(&engine.Credential{
 		Kind: event.CredentialAPIKey, Owner: event.ObjectSupplier, ID: "sup_acme", Hash: sha256.Sum256([]byte("the-key")), Hint: "the",
 	})
 	if err != nil {

@@ -61,7 +61,7 @@ func (d *testServer) configure(ids ...string) {
 			catalog.Buyers[market.BuyerID(id)] = &market.Buyer{ID: market.BuyerID(id), Zone: time.UTC}
 		}
 	}
-	if err := d.engine.Configure(engine.Configuration{Catalog: catalog, Document: strconv.Itoa(len(ids))}); err != nil {
+	if err := d.engine.Configure(engine.NewCatalog{Catalog: catalog, Document: strconv.Itoa(len(ids))}); err != nil {
 		d.t.Fatal(err)
 	}
 	d.SetCatalog(catalog)
@@ -74,7 +74,7 @@ func (d *testServer) add(c engine.Credential, secret string) {
 	if c.Kind == event.CredentialBearer {
 		c.Hash = d.opt.Tokens.HashBearer([]byte(secret))
 	}
-	if err := d.engine.By("").AddCredential(&c); err != nil {
+	if err := d.engine.AsOperator("").AddCredential(&c); err != nil {
 		d.t.Fatal(err)
 	}
 }
@@ -86,7 +86,7 @@ func (d *testServer) revoke(client, secret string) {
 	if !ok {
 		d.t.Fatalf("%s has no such secret", client)
 	}
-	if err := d.engine.By("").RevokeCredential(&c); err != nil {
+	if err := d.engine.AsOperator("").RevokeCredential(&c); err != nil {
 		d.t.Fatal(err)
 	}
 }

@@ -25,7 +25,7 @@ import (
 // instant is a log that keeps nothing and makes every entry durable at once.
 type instant struct{ seq uint64 }
 
-func (l *instant) Append(_ []byte, w engine.Waiter) error {
+func (l *instant) Append(_ []byte, w engine.CommitWaiter) error {
 	l.seq++
 	w.Committed(l.seq, int64(l.seq))
 	return nil
@@ -68,7 +68,7 @@ func serverOf(t testing.TB, document string, ports engine.Options, changes ...fu
 	meter := metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) })
 	ports.Clock, ports.Sealer, ports.Observer = clock, sealtest.New(), meter
 	ports.Entropy = func(p []byte) { _, _ = rand.Read(p) }
-	wanted := engine.Configuration{Catalog: built.Catalog, Document: "document"}
+	wanted := engine.NewCatalog{Catalog: built.Catalog, Document: "document"}
 	for i := range built.Initial.Credentials {
 		wanted.Initial.Credentials = append(wanted.Initial.Credentials, credentialOf(mint, &built.Initial.Credentials[i]))
 	}

@@ -40,7 +40,7 @@ func (s *Server) sendLeadToTokenOwner(ctx *fasthttp.RequestCtx, id market.Reques
 		return
 	}
 	if look, ok := readPathLead(ctx, id, r, func(lead market.LeadID) (engine.LeadView, error) {
-		return s.engine.ViewForBuyer(lead, who.buyer.Ref, now+int64(lookTimeout))
+		return s.engine.ViewLeadForBuyer(lead, who.buyer.Ref, now+int64(lookTimeout))
 	}); ok {
 		sendAnswer(ctx, fasthttp.StatusOK, id, false, appendLeadJSON(nil, &look, false))
 	}
@@ -67,7 +67,7 @@ func (s *Server) readPathLeadForSupplier(ctx *fasthttp.RequestCtx, id market.Req
 		return engine.LeadView{}, false
 	}
 	return readPathLead(ctx, id, r, func(lead market.LeadID) (engine.LeadView, error) {
-		return s.engine.ViewForSupplier(lead, supplier.Ref, now+int64(lookTimeout))
+		return s.engine.ViewLeadForSupplier(lead, supplier.Ref, now+int64(lookTimeout))
 	})
 }
 

@@ -85,7 +85,7 @@ func TestLooksAtReturns(t *testing.T) {
 		t.Error(got)
 	}
 	id, _ := market.ParseLeadID(lead)
-	if err := m.engine.By("").DecideReturn(id, false, ""); err != nil {
+	if err := m.engine.AsOperator("").DecideReturn(id, false, ""); err != nil {
 		t.Fatal(err)
 	}
 	if got := m.look("red", lead); got != want+`"refused"}` {

@@ -209,7 +209,7 @@ func TestOtherCredentialsAreNoClients(t *testing.T) {
 		{Kind: event.CredentialOAuthClient, Hash: hash, Client: "acme2"},
 	} {
 		c.Owner, c.ID, c.Scopes = event.ObjectSupplier, "sup_acme", event.ScopePing
-		if err := d.engine.By("").AddCredential(&c); err != nil {
+		if err := d.engine.AsOperator("").AddCredential(&c); err != nil {
 			t.Fatal(err)
 		}
 		ctx := d.ask("POST", "/oauth/token", "grant_type=client_credentials", "Content-Type", asForm, "Authorization", basic("acme", sandboxKey))

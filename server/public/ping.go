@@ -47,7 +47,7 @@ func (s *Server) handlePing(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	r.fillPingRequest(seller, id, received)
 	r.ping.Faults = request.ParameterErrors(ctx)
 	r.ping.Timings = r.timings.EnterEngine(s.clock.Now())
-	answer, err := s.engine.Ping(&r.ping)
+	answer, err := s.engine.PingForBestBid(&r.ping)
 	r.timings.LeaveEngine(s.clock.Now())
 	if err != nil {
 		httperror.WriteEngineError(ctx, id, err)
@@ -86,7 +86,7 @@ func (s *Server) handleAvailabilityPing(ctx *fasthttp.RequestCtx, id market.Requ
 }
 
 func (r *scratch) fillPingRequest(supplier *market.Supplier, id market.RequestID, receivedNanos int64) {
-	r.ping = engine.PingRequest{
+	r.ping = engine.SupplierPingRequest{
 		Supplier: supplier, Members: r.object.Members(), Body: r.body, Key: r.key, BadKey: r.badKey,
 		Test: r.test, BadTest: r.badTest, Request: id, Received: receivedNanos, Hops: r.hops,
 	}

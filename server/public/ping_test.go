@@ -79,7 +79,7 @@ func TestOfferAnswers(t *testing.T) {
 }
 
 func TestSaleAnswers(t *testing.T) {
-	sale := engine.SaleAnswer{SellerAuction: "a", BuyerLead: `b"`, Lead: market.LeadID(aToken), Buyer: "buy_a", Payout: 9_640_000, Currency: dollars}
+	sale := engine.PostSaleAnswer{SellerAuction: "a", BuyerLead: `b"`, Lead: market.LeadID(aToken), Buyer: "buy_a", Payout: 9_640_000, Currency: dollars}
 	const rest = `"id":"lead_00000000020800000000000000","status":"ACCEPTED","buyer_id":"buy_a","price":{"amount":9.64,"currency":"USD"}}`
 	if got, want := string(appendPostAnswer(nil, &sale)), `{"auction_id":"a","lead_id":"b\"",`+rest; got != want {
 		t.Errorf("%s\nwant %s", got, want)

@@ -43,7 +43,7 @@ func (s *Server) handlePost(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 
 func (r *scratch) fillPostRequest(seller *market.Supplier, id market.RequestID, receivedNanos int64) {
 	r.lead.parseAndFlatten(&r.object)
-	r.post = engine.PostRequest{
+	r.post = engine.SupplierPostRequest{
 		Supplier: seller, Lead: r.lead.members, Faults: r.lead.faults, Body: r.body, Key: r.key, BadKey: r.badKey,
 		Test: r.test, BadTest: r.badTest, Request: id, Received: receivedNanos,
 	}
@@ -54,7 +54,7 @@ func (r *scratch) fillPostRequest(seller *market.Supplier, id market.RequestID, 
 
 // appendPostAnswer appends the JSON answer to a sold post. Its lead_id is the id that the buyer
 // gave the lead, or null.
-func appendPostAnswer(body []byte, a *engine.SaleAnswer) []byte {
+func appendPostAnswer(body []byte, a *engine.PostSaleAnswer) []byte {
 	body = escape.AppendJSONString(append(body, `{"auction_id":`...), []byte(a.SellerAuction))
 	if a.BuyerLead == "" {
 		body = append(body, `,"lead_id":null`...)

@@ -107,7 +107,7 @@ func TestOperatorDecidesReturns(t *testing.T) {
 	}
 	m.report("red", leads[0], "last", `{"status":"returned","reason":"again"}`).mustBe(t, `{"lead_id":"`+leads[0]+`","status":"returned"}`)
 	m.report("red", leads[1], "later", `{"status":"returned","reason":"again"}`).mustFail(t, 409, "invalid_transition")
-	if sum, _ := m.engine.State().BuyerBalance(m.engine.Catalog().Buyers["buy_red"].Ref); sum.String() != "-20" { // six sold, one back
+	if sum, _ := m.engine.State().BuyerBalance(m.engine.ActiveCatalog().Buyers["buy_red"].Ref); sum.String() != "-20" { // six sold, one back
 		t.Errorf("red has %s", sum)
 	}
 }

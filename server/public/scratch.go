@@ -26,8 +26,8 @@ type scratch struct {
 	object  strictjson.Object
 	lead    parsedPostBody
 	ingest  engine.IngestRequest
-	ping    engine.PingRequest
-	post    engine.PostRequest
+	ping    engine.SupplierPingRequest
+	post    engine.SupplierPostRequest
 	status  engine.StatusRequest
 	timings metrics.RequestTimings
 }

@@ -46,7 +46,7 @@ type madeUpLeadSeller struct {
 
 // madeUpLeadResult is the result of selling one made-up lead: the engine's answer or its error.
 type madeUpLeadResult struct {
-	answer engine.Answer
+	answer engine.IngestAnswer
 	err    error
 }
 

@@ -230,9 +230,9 @@ func TestSeedEnds(t *testing.T) {
 			madeUpLeadResult{err: &engine.Refusal{Code: engine.InvalidPayload, Fields: []market.FieldError{{Field: "rooms", Code: "missing_required", Expected: "an integer"}}}},
 			`{"error":"invalid_payload","field_errors":[{"field":"rooms","code":"missing_required","expected":"an integer"}]}`,
 		},
-		{madeUpLeadResult{answer: engine.Answer{Reason: market.ReasonDuplicate}}, `{"id":"lead_00000000000000000000000000","status":"UNMATCHED","buyer_id":null,"reason":"duplicate"}`},
+		{madeUpLeadResult{answer: engine.IngestAnswer{Reason: market.ReasonDuplicate}}, `{"id":"lead_00000000000000000000000000","status":"UNMATCHED","buyer_id":null,"reason":"duplicate"}`},
 		{
-			madeUpLeadResult{answer: engine.Answer{Accepted: true, Buyer: "buy", Payout: 1_500_000, Currency: market.Currency{'U', 'S', 'D'}}},
+			madeUpLeadResult{answer: engine.IngestAnswer{Accepted: true, Buyer: "buy", Payout: 1_500_000, Currency: market.Currency{'U', 'S', 'D'}}},
 			`{"id":"lead_00000000000000000000000000","status":"ACCEPTED","buyer_id":"buy","price":{"amount":1.5,"currency":"USD"}}`,
 		},
 	} {

@@ -28,9 +28,9 @@ func (s *Server) handleStatusReport(ctx *fasthttp.RequestCtx, id market.RequestI
 		return
 	}
 	r.status.Lead = lead
-	r.status.Reports = []engine.StatusReport{parseStatusReport(&r.object)}
+	r.status.Reports = []engine.ReceivedStatusReport{parseStatusReport(&r.object)}
 	r.status.Timings = r.timings.EnterEngine(s.clock.Now())
-	answer, err := s.engine.ReportStatus(&r.status)
+	answer, err := s.engine.ProcessStatusReport(&r.status)
 	r.timings.LeaveEngine(s.clock.Now())
 	if err != nil {
 		httperror.WriteEngineError(ctx, id, err)
@@ -64,7 +64,7 @@ func (s *Server) handleStatusReportBatch(ctx *fasthttp.RequestCtx, id market.Req
 	}()
 	r.parseReportBatch()
 	r.status.Timings = r.timings.EnterEngine(s.clock.Now())
-	answer, err := s.engine.ReportStatuses(&r.status)
+	answer, err := s.engine.ProcessStatusReports(&r.status)
 	r.timings.LeaveEngine(s.clock.Now())
 	if err != nil {
 		httperror.WriteEngineError(ctx, id, err)
@@ -139,7 +139,7 @@ func (s *Server) hasReportToken(header *fasthttp.RequestHeader) bool {
 }
 
 // parseStatusReport returns the members of one report's JSON object. The engine checks their values.
-func parseStatusReport(object *strictjson.Object) (report engine.StatusReport) {
+func parseStatusReport(object *strictjson.Object) (report engine.ReceivedStatusReport) {
 	report.Lead, _ = object.Lookup("lead_id")
 	report.Status, _ = object.Lookup("status")
 	report.Reason, _ = object.Lookup("reason")
@@ -160,7 +160,7 @@ func (r *scratch) parseReportBatch() {
 		r.status.Faults = append(r.status.Faults, market.FieldError{Field: "changes", Code: errcode.FieldWrongType, Expected: "a list of 1 to 1000 reports"})
 	}
 	objects := make([]strictjson.Object, len(elements)) // own the texts with escapes
-	r.status.Reports = make([]engine.StatusReport, len(elements))
+	r.status.Reports = make([]engine.ReceivedStatusReport, len(elements))
 	for i, element := range elements {
 		if element.Kind != market.JSONObject || objects[i].Parse(element.Text) != nil {
 			r.status.Reports[i].NotObject = true
@@ -172,7 +172,7 @@ func (r *scratch) parseReportBatch() {
 
 // appendReportResult appends the JSON result of one report. It contains no current time, so
 // that a repeated request gets exactly the same bytes.
-func appendReportResult(body []byte, result *engine.StatusResult) []byte {
+func appendReportResult(body []byte, result *engine.ReportResult) []byte {
 	body = append(body, `{"lead_id":`...)
 	if result.Lead == "" {
 		body = append(body, "null"...)

@@ -224,7 +224,7 @@ func (m *aftermarket) empty(of *tokenBucketsByOwner, owner market.PermanentNumbe
 func TestLeadRequestsAreLimited(t *testing.T) {
 	m := trading(t, new(servertest.MemoryLog))
 	lead := m.sold("cmp_auto")
-	catalog := m.engine.Catalog()
+	catalog := m.engine.ActiveCatalog()
 	m.empty(&m.leadLimits.buyers, catalog.Buyers["buy_blue"].Ref)
 	m.empty(&m.leadLimits.suppliers, catalog.Suppliers["sup_acme"].Ref)
 	for what, a := range map[string]*heard{

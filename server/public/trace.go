@@ -42,7 +42,7 @@ func (s *Server) endTrace(r *trace.Request, requestRoute metrics.Route, answer *
 
 // traceIngestedLead records an ingested lead's result in the trace. logWaitBegunNanos is the time
 // at which the wait for the log began, or 0 if there was no wait.
-func traceIngestedLead(l *metrics.RequestTimings, a *engine.Answer, logWaitBegunNanos int64) {
+func traceIngestedLead(l *metrics.RequestTimings, a *engine.IngestAnswer, logWaitBegunNanos int64) {
 	r := l.Trace
 	if r == nil {
 		return
@@ -72,7 +72,7 @@ func tracePing(l *metrics.RequestTimings, a *engine.PingAnswer, isTest bool) {
 }
 
 // tracePost records the sale of a posted lead in the request's trace.
-func tracePost(l *metrics.RequestTimings, a *engine.SaleAnswer, isTest bool) {
+func tracePost(l *metrics.RequestTimings, a *engine.PostSaleAnswer, isTest bool) {
 	if r := l.Trace; r != nil {
 		r.Lead, r.Buyer, r.Replayed, r.Test, r.Outcome = a.Lead, a.Buyer, a.Replayed, isTest, "ACCEPTED"
 	}

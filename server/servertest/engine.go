@@ -30,7 +30,7 @@ func OpenEngine(t testing.TB) *EngineFixture {
 		Suppliers: map[market.SupplierID]*market.Supplier{"sup_acme": {ID: "sup_acme", IngestRate: 100}},
 		Buyers:    map[market.BuyerID]*market.Buyer{"buy_blue": {ID: "buy_blue", Zone: time.UTC}},
 	}
-	if err := e.Configure(engine.Configuration{Catalog: catalog, Document: "document"}); err != nil {
+	if err := e.Configure(engine.NewCatalog{Catalog: catalog, Document: "document"}); err != nil {
 		t.Fatal(err)
 	}
 	for i, c := range []engine.Credential{
@@ -38,7 +38,7 @@ func OpenEngine(t testing.TB) *EngineFixture {
 		{Owner: event.ObjectBuyer, ID: "buy_blue", Client: "blue/1", Scopes: event.ScopeWebhook},
 	} {
 		c.Kind, c.Hash, c.Hint = event.CredentialOAuthClient, [32]byte{byte(i + 1)}, "can"
-		if err := e.By("").AddCredential(&c); err != nil {
+		if err := e.AsOperator("").AddCredential(&c); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -27,7 +27,7 @@ type MemoryLog struct {
 	entries [][]byte
 }
 
-func (l *MemoryLog) Append(data []byte, w engine.Waiter) error {
+func (l *MemoryLog) Append(data []byte, w engine.CommitWaiter) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.entries = append(l.entries, bytes.Clone(data))

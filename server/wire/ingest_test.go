@@ -10,7 +10,7 @@ import (
 
 func TestAnswerIsJSON(t *testing.T) {
 	currency, _ := market.ParseCurrency("USD")
-	for _, a := range []engine.Answer{
+	for _, a := range []engine.IngestAnswer{
 		{Accepted: true, Buyer: `b"\`, Campaign: "c\n", Payout: 9_640_000, Currency: currency},
 		{Reason: market.ReasonTimeout, Campaign: `"`},
 	} {

@@ -143,7 +143,7 @@ func TestOpenTableSaysWhatIsWrong(t *testing.T) {
 	}{
 		"nothing":               {nil, "not a suppression table"},
 		"a text":                {[]byte("2025550143\n2025550144\n2025550145\n"), "not a suppression table"},
-		"a later version":       {tableFile(2, 0), "has version 2, but this program reads version 1"},
+		"a later version":       {tableFile(2, 0), "has format version 2, but this program reads version 1"},
 		"fewer entries":         {tableFile(1, 3, 1, 2), "of 3 entries has 16 bytes for them"},
 		"more entries":          {tableFile(1, 1, 1, 2), "of 1 entries has 16 bytes for them"},
 		"a count that overflow": {tableFile(1, 1<<61), "of 2305843009213693952 entries"},

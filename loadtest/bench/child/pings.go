@@ -50,7 +50,7 @@ func measurePingMemory(spec *PingMemorySpec) (*MemoryResult, error) {
 			}
 		},
 	})
-	if err := e.Configure(engine.Configuration{Catalog: built.Catalog, Document: "market"}); err != nil {
+	if err := e.Configure(engine.NewCatalog{Catalog: built.Catalog, Document: "market"}); err != nil {
 		return nil, err
 	}
 	supplier := built.Catalog.Suppliers["sup"]
@@ -74,7 +74,7 @@ func sendPing(e *engine.Engine, m *memoryPorts, supplier *market.Supplier, verti
 	if err := object.Parse(body); err != nil {
 		return err
 	}
-	answer, err := e.Ping(&engine.PingRequest{
+	answer, err := e.PingForBestBid(&engine.SupplierPingRequest{
 		Supplier: supplier, Members: object.Members(), Body: body, Key: []byte("key-" + number),
 		Request: e.NewRequestID(), Received: m.now,
 	})
@@ -95,7 +95,7 @@ type memoryPorts struct {
 }
 
 // Append commits the entry at once.
-func (m *memoryPorts) Append(_ []byte, w engine.Waiter) error {
+func (m *memoryPorts) Append(_ []byte, w engine.CommitWaiter) error {
 	m.seq++
 	w.Committed(m.seq, m.now)
 	return nil
