@@ -18,8 +18,8 @@ type OperationDeprecation struct {
 	Link         string // instructions for users
 }
 
-// ParseDeprecations returns the deprecated operations of a document. Each has deprecated: true, the dates
-// x-deprecated and x-sunset, and externalDocs with instructions.
+// ParseDeprecations returns the deprecated operations of a document. Each has deprecated: true, the
+// dates x-deprecated and x-sunset, and externalDocs with instructions.
 func ParseDeprecations(document []byte) (endings []OperationDeprecation, err error) {
 	if !bytes.Contains(document, []byte("deprecated: true")) {
 		return nil, nil // saves parsing the document at every start

@@ -148,10 +148,10 @@ func (in *leadSale) checkCampaignAndBuyer() (market.UnsoldReason, error) {
 	return market.ReasonNone, nil
 }
 
-// reserveCapacityAndEncodePost reserves caps and funds for the sale at the accepted bid, and encodes the
-// post. It returns BidExpired if the capacity is used up, because a bid reserves none, or if the
-// bid expires while reserveCapacityAndEncodePost waits for other requests. A reason means that the lead is
-// a duplicate or that the buyer's adapter cannot encode it.
+// reserveCapacityAndEncodePost reserves caps and funds for the sale at the accepted bid, and
+// encodes the post. It returns BidExpired if the capacity is used up, because a bid reserves none,
+// or if the bid expires while reserveCapacityAndEncodePost waits for other requests. A reason means
+// that the lead is a duplicate or that the buyer's adapter cannot encode it.
 func (in *leadSale) reserveCapacityAndEncodePost() (refusalCode RefusalCode, rejectReason market.UnsoldReason, err error) {
 	for {
 		if in.now >= in.accepted.bid.ValidUntil {

@@ -127,8 +127,8 @@ const (
 	MaxAPITokens = 100 // active ones of one user
 )
 
-// User is the account that CreateOrChangeUser creates or changes. An operator signs in with an account to
-// administer the exchange.
+// User is the account that CreateOrChangeUser creates or changes. An operator signs in with an
+// account to administer the exchange.
 type User struct {
 	Name     string
 	Role     market.OperatorRole

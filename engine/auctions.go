@@ -73,9 +73,9 @@ func (e *Engine) excludeBeforePings(preparedAuction *auction.Auction, campaign *
 	preparedAuction.Candidates.ExcludeAllExcept(campaign.reachable, market.OutcomeError)
 }
 
-// runAuctionAndReserveSale holds an auction for an ingested lead and reserves a sale to the best bidder. If
-// that sale fails only because another request reserves the capacity, runAuctionAndReserveSale waits for that
-// request and chooses again. It does not ping again.
+// runAuctionAndReserveSale holds an auction for an ingested lead and reserves a sale to the best
+// bidder. If that sale fails only because another request reserves the capacity,
+// runAuctionAndReserveSale waits for that request and chooses again. It does not ping again.
 func (in *leadSale) runAuctionAndReserveSale() (market.UnsoldReason, error) {
 	e := in.engine
 	a := &in.auction

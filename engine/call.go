@@ -102,8 +102,8 @@ const (
 	endpointStatuses     = 6 // POST /v1/leads/status
 )
 
-// answerRepeatedIngestOrClaimKey returns the answer of the first ingest with this idempotency key, if there
-// was one. Otherwise found is false, and the key is claimed for this request.
+// answerRepeatedIngestOrClaimKey returns the answer of the first ingest with this idempotency key,
+// if there was one. Otherwise found is false, and the key is claimed for this request.
 func (in *leadRequest) answerRepeatedIngestOrClaimKey() (answer IngestAnswer, isRepeat bool, err error) {
 	first, err := in.claimIdempotencyKey(endpointIngest)
 	if err != nil || first.IsZero() {

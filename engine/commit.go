@@ -101,8 +101,9 @@ func (e *Engine) commitRetryingFullQueue(record event.Event, reserved *state.Req
 	}
 }
 
-// commitUnlessQueueFull makes an event durable and applies it. If the log's queue is full, it returns ErrBusy
-// and keeps the reservations, so that the caller can try again. Otherwise it releases them.
+// commitUnlessQueueFull makes an event durable and applies it. If the log's queue is full, it
+// returns ErrBusy and keeps the reservations, so that the caller can try again. Otherwise it
+// releases them.
 func (e *Engine) commitUnlessQueueFull(record event.Event, reserved *state.RequestReservations) error {
 	p := e.pendingCommits.Get().(*pendingCommit)
 	err := p.encodeAndQueue(record, reserved)

@@ -75,8 +75,8 @@ func (in *leadWorkspace) runDeliveryUntilDeadline(d *delivery.Delivery) event.Po
 	return how
 }
 
-// commitSettlementWithTiming commits a settlement, which is the outcome of the delivery, and releases the
-// reservations. It adds the time to the request's timings.
+// commitSettlementWithTiming commits a settlement, which is the outcome of the delivery, and
+// releases the reservations. It adds the time to the request's timings.
 func (in *leadWorkspace) commitSettlementWithTiming(d *delivery.Delivery, settlement *event.PostSettled, reserved *state.RequestReservations) error {
 	clock := in.engine.opt.Clock
 	began := clock.Now()
@@ -256,9 +256,9 @@ func (e *Engine) registerDelivery(lead market.LeadID) (*delivery.Delivery, error
 	return d, nil
 }
 
-// RecoverErasuresAndDeliveries continues the deliveries that were open when the previous process ended; see
-// delivery.Registry.ContinueOpenPosts. It first erases the encryption keys of erased leads again, because
-// a crash may have interrupted their erasure.
+// RecoverErasuresAndDeliveries continues the deliveries that were open when the previous process
+// ended; see delivery.Registry.ContinueOpenPosts. It first erases the encryption keys of erased
+// leads again, because a crash may have interrupted their erasure.
 func (e *Engine) RecoverErasuresAndDeliveries() error {
 	if err := e.eraseKeysOfErasedLeads(); err != nil {
 		return err

@@ -25,8 +25,8 @@ type OperatorActions struct {
 	by string
 }
 
-// AsOperator returns the administrative actions in the name of an operator. The name is empty for actions
-// of the exchange itself.
+// AsOperator returns the administrative actions in the name of an operator. The name is empty for
+// actions of the exchange itself.
 func (e *Engine) AsOperator(name string) OperatorActions { return OperatorActions{e, name} }
 
 // SetPaused pauses or resumes a campaign or a buyer. It commits no event if nothing changes.
@@ -42,8 +42,8 @@ func (e OperatorActions) SetPaused(targetKind event.ConfigObjectKind, targetID s
 	return e.commit(&event.PausedOrResumed{Target: targetKind, Ref: ref, Paused: paused, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// SetOutgoingSecret creates or replaces a secret that the exchange sends to others, such as a buyer's API
-// key. sealed is the encrypted value.
+// SetOutgoingSecret creates or replaces a secret that the exchange sends to others, such as a
+// buyer's API key. sealed is the encrypted value.
 func (e OperatorActions) SetOutgoingSecret(name string, encrypted []byte) error {
 	return e.commit(&event.SecretStoredOrDeleted{Name: name, Sealed: encrypted, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
@@ -168,9 +168,9 @@ func (e OperatorActions) EraseContactData(leads []LeadKeySlot) (skippedInDeliver
 	return skippedInDelivery, e.opt.Sealer.EraseKeys(slots)
 }
 
-// eraseKeysOfErasedLeads erases the encryption keys of all leads that were ever erased. Recover calls it at
-// the start, because a crash may have interrupted Erase, or an operator may have restored an
-// older copy of the keys.
+// eraseKeysOfErasedLeads erases the encryption keys of all leads that were ever erased. Recover
+// calls it at the start, because a crash may have interrupted Erase, or an operator may have
+// restored an older copy of the keys.
 func (e *Engine) eraseKeysOfErasedLeads() error {
 	erased := e.state.ErasedEncryptionKeySlots()
 	if len(erased) == 0 {

@@ -93,8 +93,8 @@ const bidWindow = int64(5 * time.Second)
 // indicate a loop, and the ping gets no bid.
 const maxHops = 3
 
-// PingForBestBid holds an auction for a seller's ping (POST /v1/ping) and answers with the best bid and its
-// token. It returns when the result, a bid or no bid, is durable. Errors are a *Refusal,
+// PingForBestBid holds an auction for a seller's ping (POST /v1/ping) and answers with the best bid
+// and its token. It returns when the result, a bid or no bid, is durable. Errors are a *Refusal,
 // ErrUnavailable, or the log's failure; after an error no auction is recorded.
 func (e *Engine) PingForBestBid(req *SupplierPingRequest) (PingAnswer, error) {
 	return e.servePing(req, endpointPing)
@@ -192,8 +192,8 @@ func (p *pingWorkspace) commitAuction() error {
 	return err
 }
 
-// answerRepeatedPingOrClaimKey returns the answer of the first ping with this idempotency key, if there was
-// one. Otherwise found is false, and the key is claimed for this ping.
+// answerRepeatedPingOrClaimKey returns the answer of the first ping with this idempotency key, if
+// there was one. Otherwise found is false, and the key is claimed for this ping.
 func (p *pingWorkspace) answerRepeatedPingOrClaimKey() (answer PingAnswer, isRepeat bool, err error) {
 	e := p.engine
 	var use event.RequestIdempotencyKey
@@ -211,10 +211,10 @@ func (p *pingWorkspace) answerRepeatedPingOrClaimKey() (answer PingAnswer, isRep
 	return answer, false, nil
 }
 
-// assignIDAndClaimAuctionName gives the auction its id and the name under which a later sale finds it. The
-// name of a seller's ping is made from the auction id that the seller chose. A seller may use an
-// auction id once: a second ping with it gets the Refusal AuctionExists. If another ping with
-// that id is in progress, assignIDAndClaimAuctionName waits for its result.
+// assignIDAndClaimAuctionName gives the auction its id and the name under which a later sale finds
+// it. The name of a seller's ping is made from the auction id that the seller chose. A seller may
+// use an auction id once: a second ping with it gets the Refusal AuctionExists. If another ping
+// with that id is in progress, assignIDAndClaimAuctionName waits for its result.
 func (p *pingWorkspace) assignIDAndClaimAuctionName() error {
 	e := p.engine
 	p.record.Auction = market.AuctionID(e.newTimeOrderedID(p.now, &p.random))

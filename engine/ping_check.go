@@ -77,8 +77,8 @@ func (p *pingWorkspace) addHeaderFaults() {
 	p.faults = append(p.faults, p.req.Faults...)
 }
 
-// mappingOfCampaignOrDefault returns the field mapping of the ping's campaign, or unmapped if no campaign
-// matches.
+// mappingOfCampaignOrDefault returns the field mapping of the ping's campaign, or unmapped if no
+// campaign matches.
 func (p *pingWorkspace) mappingOfCampaignOrDefault() *market.FieldMapping {
 	if p.live == nil {
 		return unmapped

@@ -6,9 +6,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// runAuctionAndRecordResult holds the auction for the ping and records the best bid. If there is no campaign, a
-// filter rejects the lead, or too many exchanges forwarded the ping, it records that reason and
-// pings no buyer.
+// runAuctionAndRecordResult holds the auction for the ping and records the best bid. If there is no
+// campaign, a filter rejects the lead, or too many exchanges forwarded the ping, it records that
+// reason and pings no buyer.
 func (p *pingWorkspace) runAuctionAndRecordResult() error {
 	a := &p.auction
 	p.record.Reason = p.reasonNotToPing()
@@ -53,9 +53,9 @@ func (p *pingWorkspace) reasonNotToPing() market.UnsoldReason {
 	return market.ReasonNone
 }
 
-// recordWinningBid records the bid of filterSetIndex as the winner. For a seller's ping it also records a
-// new bid token and the passed filters, which are in the answer. An availability ping has no
-// token, because the supplier names the buyer in its ingest.
+// recordWinningBid records the bid of filterSetIndex as the winner. For a seller's ping it also
+// records a new bid token and the passed filters, which are in the answer. An availability ping has
+// no token, because the supplier names the buyer in its ingest.
 func (p *pingWorkspace) recordWinningBid(filterSetIndex int) {
 	p.candidates.Exclude(filterSetIndex, market.OutcomeWon)
 	p.record.Until = p.auction.Bid(filterSetIndex).ValidUntil

@@ -70,7 +70,8 @@ type acceptedBid struct {
 	pingLead  market.Lead                  // the fields of the ping
 }
 
-// resetKeepingMemory clears the accepted bid for the next request, but keeps the memory for the ping's fields.
+// resetKeepingMemory clears the accepted bid for the next request, but keeps the memory for the
+// ping's fields.
 func (p *acceptedBid) resetKeepingMemory() {
 	*p = acceptedBid{pingLead: p.pingLead}
 }

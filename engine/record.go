@@ -11,9 +11,9 @@ import (
 	"pingpost/engine/state"
 )
 
-// recordPlainAndContactFields writes the lead's values into the event. Personal values go into the event's
-// contact part, which is encrypted and can be erased. A text that contains a personal value goes
-// there too.
+// recordPlainAndContactFields writes the lead's values into the event. Personal values go into the
+// event's contact part, which is encrypted and can be erased. A text that contains a personal value
+// goes there too.
 func (in *leadSale) recordPlainAndContactFields() {
 	mapping := in.live.Campaign.Mapping
 	in.contact.Fields = in.contact.Fields[:0]
@@ -78,8 +78,8 @@ func (in *leadSale) reserveEncryptionKey() (err error) {
 	return err
 }
 
-// encryptContactIntoEvent encrypts the lead's contact part into the event. body is the body of the post to
-// the buyer, or nil without a post; a restart needs it to continue the delivery.
+// encryptContactIntoEvent encrypts the lead's contact part into the event. body is the body of the
+// post to the buyer, or nil without a post; a restart needs it to continue the delivery.
 func (in *leadSale) encryptContactIntoEvent(postBodyOrNil []byte) {
 	in.contact.Body = postBodyOrNil
 	in.plain = in.contact.AppendEncoded(in.plain[:0])

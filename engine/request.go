@@ -137,9 +137,10 @@ func (in *leadRequest) newRefusal(code RefusalCode) error {
 	return refusal
 }
 
-// findNamedBidOrAddFault finds the bid that an ingest accepts, if it names a ping (flo_ping_id) and a buyer
-// (flo_buyer_id). It is the buyer's bid in the auction of that ping. The ping must belong to this
-// supplier and this campaign. Otherwise findNamedBidOrAddFault adds a fault for the wrong member.
+// findNamedBidOrAddFault finds the bid that an ingest accepts, if it names a ping (flo_ping_id) and
+// a buyer (flo_buyer_id). It is the buyer's bid in the auction of that ping. The ping must belong
+// to this supplier and this campaign. Otherwise findNamedBidOrAddFault adds a fault for the wrong
+// member.
 func (in *leadRequest) findNamedBidOrAddFault() error {
 	ping, buyer := in.findBodyMember(memberPing), in.findBodyMember(memberBuyer)
 	switch {
@@ -204,8 +205,8 @@ func stringValueOf(m *market.JSONMember) string {
 	return string(m.Text)
 }
 
-// mapIngestFieldsAndAddFaults maps the members of the body to the campaign's fields, and adds faults. If the
-// lead accepts a bid, fields that the body leaves out come from the bid's ping.
+// mapIngestFieldsAndAddFaults maps the members of the body to the campaign's fields, and adds
+// faults. If the lead accepts a bid, fields that the body leaves out come from the bid's ping.
 func (in *leadRequest) mapIngestFieldsAndAddFaults() {
 	mapping := in.live.Campaign.Mapping
 	in.lead.Reset(mapping.SlotCount())

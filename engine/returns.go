@@ -28,8 +28,8 @@ func compareMonths(first, second buyerSalesMonth) int {
 
 func compareLeadIDs(first, second market.LeadID) int { return bytes.Compare(first[:], second[:]) }
 
-// returnRuleOrDefault returns the rule for returning leads of a campaign, from the present configuration.
-// A removed campaign has the default rule.
+// returnRuleOrDefault returns the rule for returning leads of a campaign, from the present
+// configuration. A removed campaign has the default rule.
 func (p *compiledCatalog) returnRuleOrDefault(e *Engine, campaign market.PermanentNumber) market.ReturnRule {
 	if o := p.campaigns[market.CampaignID(e.state.NameOf(event.ObjectCampaign, campaign))]; o != nil {
 		return o.Campaign.Returns
@@ -75,8 +75,8 @@ func (r *statusRequestWorkspace) isWithinReturnLimit(lead *state.Lead, rule *mar
 	return rule.AllowsAnotherReturn(returned+r.returns[m], sold)
 }
 
-// countReturnInRequest counts an accepted return of this request, so that later reports of the request see
-// it in their limit. Test leads do not count.
+// countReturnInRequest counts an accepted return of this request, so that later reports of the
+// request see it in their limit. Test leads do not count.
 func (r *statusRequestWorkspace) countReturnInRequest(lead *state.Lead) {
 	if lead.IsTest() {
 		return
@@ -87,9 +87,9 @@ func (r *statusRequestWorkspace) countReturnInRequest(lead *state.Lead) {
 	r.returns[salesMonthOf(lead)]++
 }
 
-// newReturnedResources returns the resources that the return of a lead gives back: the buyer's money, the
-// supplier's payout and the caps, as the rule says. For a test lead the result is zero. until
-// limits the wait for a log read, in Unix nanoseconds.
+// newReturnedResources returns the resources that the return of a lead gives back: the buyer's
+// money, the supplier's payout and the caps, as the rule says. For a test lead the result is zero.
+// until limits the wait for a log read, in Unix nanoseconds.
 func (e *Engine) newReturnedResources(lead *state.Lead, rule *market.ReturnRule, deadlineNanos int64) (returned event.ResourcesFreedByReturn, err error) {
 	if lead.IsTest() {
 		return returned, nil

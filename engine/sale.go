@@ -63,8 +63,8 @@ func (in *leadSale) newAcceptedAnswer() IngestAnswer {
 }
 
 // chooseAndReserveBuyer chooses a buyer and reserves everything that a sale to it needs. It returns
-// ReasonNone, or the reason why the lead stays unsold. A lead stays unsold only because of
-// applied events. If another request's reservation is in the way, chooseAndReserveBuyer waits until it ends
+// ReasonNone, or the reason why the lead stays unsold. A lead stays unsold only because of applied
+// events. If another request's reservation is in the way, chooseAndReserveBuyer waits until it ends
 // and checks everything again.
 func (in *leadSale) chooseAndReserveBuyer() (market.UnsoldReason, error) {
 	if in.live.Campaign.Method == market.PingPost {
@@ -216,9 +216,9 @@ func (in *leadSale) recordLeadAndCampaign() {
 	in.timings.TraceOrNil().SetLead(in.id, campaign)
 }
 
-// checkRulesAndClaimDuplicates returns the reason for which the campaign rejects the lead, or ReasonNone.
-// It applies the filters and suppression lists. It also claims the lead's values against
-// duplicates, unless the rule counts duplicates for each buyer.
+// checkRulesAndClaimDuplicates returns the reason for which the campaign rejects the lead, or
+// ReasonNone. It applies the filters and suppression lists. It also claims the lead's values
+// against duplicates, unless the rule counts duplicates for each buyer.
 func (in *leadSale) checkRulesAndClaimDuplicates() (market.UnsoldReason, error) {
 	campaign := in.live.Campaign
 	for i := range campaign.Filters {

@@ -143,8 +143,9 @@ func (r *statusRequestWorkspace) unlockAndRelease() {
 	}
 }
 
-// answerRepeatedStatusOrClaimKey returns the answer of the first status request with this idempotency key,
-// if there was one. Otherwise found is false, and the key is claimed for this request.
+// answerRepeatedStatusOrClaimKey returns the answer of the first status request with this
+// idempotency key, if there was one. Otherwise found is false, and the key is claimed for this
+// request.
 func (r *statusRequestWorkspace) answerRepeatedStatusOrClaimKey() (answer StatusAnswer, isRepeat bool, err error) {
 	if len(r.req.Key) == 0 || r.req.BadKey {
 		return answer, false, nil

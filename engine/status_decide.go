@@ -11,9 +11,9 @@ import (
 	"pingpost/engine/state"
 )
 
-// decideReportOnLockedLead returns the change that a report causes, or its rejection. The caller has locked
-// the report's lead. If the lead's delivery was unconfirmed, the report proves that the buyer has
-// the lead. decideReportOnLockedLead then commits that first.
+// decideReportOnLockedLead returns the change that a report causes, or its rejection. The caller
+// has locked the report's lead. If the lead's delivery was unconfirmed, the report proves that the
+// buyer has the lead. decideReportOnLockedLead then commits that first.
 func (r *statusRequestWorkspace) decideReportOnLockedLead(report *parsedReport) (event.LeadStatusChange, error) {
 	for {
 		lead, ok := r.findLeadOfBuyer(report.lead)
@@ -94,9 +94,9 @@ func (r *statusRequestWorkspace) completeAcceptedChange(change *event.LeadStatus
 	return err
 }
 
-// confirmUnconfirmedDelivery commits that the buyer has the lead of an unconfirmed delivery, because the
-// buyer has reported on it. If an operator has resolved the delivery meanwhile, it commits no
-// event. Afterwards the caller must read the lead again.
+// confirmUnconfirmedDelivery commits that the buyer has the lead of an unconfirmed delivery,
+// because the buyer has reported on it. If an operator has resolved the delivery meanwhile, it
+// commits no event. Afterwards the caller must read the lead again.
 func (r *statusRequestWorkspace) confirmUnconfirmedDelivery(lead market.LeadID) error {
 	e := r.engine
 	err := e.AsOperator("").ResolveUnconfirmedDelivery(lead, event.SettledConfirmed)

@@ -109,9 +109,9 @@ func (rep *parsedReport) parseOccurredAtOrAddRejection(m *market.JSONMember, now
 	}
 }
 
-// rejectUnlistedReturnReason adds an objection if the campaign does not accept the reason of a return. It
-// skips a lead whose return was requested before, because that return keeps its reason even if
-// the list of accepted reasons has changed.
+// rejectUnlistedReturnReason adds an objection if the campaign does not accept the reason of a
+// return. It skips a lead whose return was requested before, because that return keeps its reason
+// even if the list of accepted reasons has changed.
 func (r *statusRequestWorkspace) rejectUnlistedReturnReason(rep *parsedReport, lead *state.Lead) {
 	if rep.status != market.StatusReturned || rep.reason == "" || lead.Status == market.StatusReturned || lead.ReturnState() == market.ReturnPending {
 		return

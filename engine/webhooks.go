@@ -86,8 +86,8 @@ func (e *Engine) BuildWebhookMessage(queued *state.QueuedWebhook) (WebhookMessag
 	return m, nil
 }
 
-// loadPayloadFromCacheOrLog returns the payload of webhook w from the cache, or else from the log. found is
-// false if neither the log's history nor memory knows the lead any more. The error is
+// loadPayloadFromCacheOrLog returns the payload of webhook w from the cache, or else from the log.
+// found is false if neither the log's history nor memory knows the lead any more. The error is
 // ErrUnavailable.
 func (e *Engine) loadPayloadFromCacheOrLog(queued *state.QueuedWebhook) (payload webhook.Payload, found bool, err error) {
 	if p, ok := e.webhooks.cache.FindPayload(queued.Lead, queued.Type); ok {
@@ -140,8 +140,8 @@ func (e *Engine) commitWebhookAttempt(queued *state.QueuedWebhook, outcome event
 	return nil
 }
 
-// switchOffWebhooksIfFailing switches a supplier's webhooks off if its endpoint has failed for five days.
-// It checks again under the lock, because an operator may have switched them meanwhile.
+// switchOffWebhooksIfFailing switches a supplier's webhooks off if its endpoint has failed for five
+// days. It checks again under the lock, because an operator may have switched them meanwhile.
 func (e *Engine) switchOffWebhooksIfFailing(supplier market.PermanentNumber) error {
 	shouldSwitchOff := func() bool {
 		return webhook.ShouldSwitchOffWebhooks(e.state.OutboxStatus(supplier), e.opt.Clock.Now())

@@ -69,9 +69,9 @@ func (x *Exchange) createBackupShipper() error {
 // had ended.
 var errBackupHangs = errors.New("the backup's store hangs beyond its timeout")
 
-// runOrLeaveInBackground runs task, a task of the shipper that may block on the store, with a context that
-// ends after timeout. If task still runs after 1.1 times the timeout, it returns errBackupHangs. The
-// task then continues in the background. a.ended is closed when it returns.
+// runOrLeaveInBackground runs task, a task of the shipper that may block on the store, with a
+// context that ends after timeout. If task still runs after 1.1 times the timeout, it returns
+// errBackupHangs. The task then continues in the background. a.ended is closed when it returns.
 func (a *backupRunner) runOrLeaveInBackground(timeout time.Duration, task func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	done, ended := make(chan error, 1), make(chan struct{})
@@ -140,7 +140,8 @@ func (a *backupRunner) shipRestAndClose(x *Exchange) {
 	a.shipper.Close()
 }
 
-// hasNoRunningTask reports whether no task of the shipper runs, not even one that runOrLeaveInBackground abandoned.
+// hasNoRunningTask reports whether no task of the shipper runs, not even one that
+// runOrLeaveInBackground abandoned.
 func (a *backupRunner) hasNoRunningTask() bool {
 	select {
 	case <-a.ended:

@@ -111,9 +111,9 @@ func (x *Exchange) hashInitialCredential(initial *config.InitialCredential) engi
 	return c
 }
 
-// loadOrImportSuppressionLists loads the stored entries of all configured suppression lists into engineConfig.Tables.
-// A list without stored entries gets those of its initial file, which it imports. At a start it
-// also removes stored files that no list uses.
+// loadOrImportSuppressionLists loads the stored entries of all configured suppression lists into
+// engineConfig.Tables. A list without stored entries gets those of its initial file, which it
+// imports. At a start it also removes stored files that no list uses.
 func (x *Exchange) loadOrImportSuppressionLists(engineConfig *engine.NewCatalog, built *config.CompiledDocument) error {
 	dir, key := x.settings.DataDir, x.vault.DeriveKey("hashes")
 	engineConfig.Tables = make(map[market.ListID]*fingerprint.FingerprintTable)
@@ -154,8 +154,9 @@ func (x *Exchange) logWarnings(warnings syntax.Problems) {
 	}
 }
 
-// ReloadConfiguration reads the configuration file again, activates it, and logs the changes. It also makes
-// the certificate watchers check their files. After an error the active configuration stays.
+// ReloadConfiguration reads the configuration file again, activates it, and logs the changes. It
+// also makes the certificate watchers check their files. After an error the active configuration
+// stays.
 func (x *Exchange) ReloadConfiguration() error {
 	x.certificates.requestFileCheck()
 	built, err := loadConfiguration(x.path, x.options.Env)
@@ -185,8 +186,8 @@ func (x *Exchange) ReloadConfiguration() error {
 	return nil
 }
 
-// warnOfChangesThatNeedRestart logs which settings of the new file differ from the running ones but take
-// effect only at the next start.
+// warnOfChangesThatNeedRestart logs which settings of the new file differ from the running ones but
+// take effect only at the next start.
 func (x *Exchange) warnOfChangesThatNeedRestart(newSettings *config.Settings) {
 	if waiting := x.settings.KeysPendingRestart(newSettings); len(waiting) > 0 {
 		x.logger.Warn("changes of these settings take effect at the next start", "settings", strings.Join(waiting, ", "))
@@ -201,8 +202,8 @@ func (x *Exchange) Configuration() []byte {
 	return nil
 }
 
-// ApplyConfiguration activates a YAML or JSON configuration document that an operator sent to the admin API.
-// It returns the changes, the warnings, and the values that have no effect (see
+// ApplyConfiguration activates a YAML or JSON configuration document that an operator sent to the
+// admin API. It returns the changes, the warnings, and the values that have no effect (see
 // listIgnoredInitialValues). With dryRun set it only reports them. operator is the operator's name.
 //
 // Apply does not write the configuration file: the next reload or start returns to the file.

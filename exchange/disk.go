@@ -87,9 +87,9 @@ func (s *diskMonitor) updateFreeSpace() {
 	s.logSpaceLowOrRestored(time.Now(), free, needs)
 }
 
-// logSpaceLowOrRestored logs a warning, at most once a minute, while freeBytes is less than neededBytes and the
-// exchange therefore refuses leads. It logs once when the space suffices again. currentTime is the
-// current time.
+// logSpaceLowOrRestored logs a warning, at most once a minute, while freeBytes is less than
+// neededBytes and the exchange therefore refuses leads. It logs once when the space suffices again.
+// currentTime is the current time.
 func (s *diskMonitor) logSpaceLowOrRestored(currentTime time.Time, freeBytes, neededBytes uint64) {
 	now, lastWarning := currentTime.UnixNano(), s.lastWarning.Load()
 	switch {

@@ -23,8 +23,8 @@ const (
 	eraseTimeout = 35 * time.Second
 )
 
-// contactDataEraser carries out one request to erase persons. It collects the matching leads from the log
-// and erases their contact data, at most maxErasePerEvent leads with each event.
+// contactDataEraser carries out one request to erase persons. It collects the matching leads from
+// the log and erases their contact data, at most maxErasePerEvent leads with each event.
 type contactDataEraser struct {
 	x          *Exchange
 	engine     engine.OperatorActions
@@ -123,8 +123,8 @@ func (r *contactDataEraser) scheduleLeadIfOfPerson(lead *event.LeadDecided, pers
 	return r.scheduleLeadAndEraseIfFull(lead)
 }
 
-// scheduleLeadAndEraseIfFull adds a lead to those that the next event erases, and writes the event once it
-// has maxErasePerEvent leads. A lead without a key of its own (from an old log) cannot be
+// scheduleLeadAndEraseIfFull adds a lead to those that the next event erases, and writes the event
+// once it has maxErasePerEvent leads. A lead without a key of its own (from an old log) cannot be
 // erased, so the result lists it instead.
 func (r *contactDataEraser) scheduleLeadAndEraseIfFull(lead *event.LeadDecided) error {
 	if lead.Slot == 0 {

@@ -135,8 +135,8 @@ func newExchange(path string, opt Options, built *config.CompiledDocument) *Exch
 	return x
 }
 
-// markReadyAndServePublic marks the exchange as ready and begins to accept requests at the public address.
-// It is the last step of a start.
+// markReadyAndServePublic marks the exchange as ready and begins to accept requests at the public
+// address. It is the last step of a start.
 func (x *Exchange) markReadyAndServePublic() {
 	x.ready.Store(true)
 	x.startCertificateWatchers()
@@ -182,8 +182,8 @@ func (x *Exchange) listenAndServeAdmin() (err error) {
 }
 
 // serveInBackground runs serve on the listener in a goroutine. If serve fails before the
-// exchange stops, the error goes to x.broken, which ends the exchange. addressName is the address's
-// addressName in that error.
+// exchange stops, the error goes to x.broken, which ends the exchange. addressName names the
+// address in that error.
 func (x *Exchange) serveInBackground(addressName string, listener net.Listener, serve func(net.Listener) error) {
 	x.serving.Add(1)
 	go func() {
@@ -194,8 +194,8 @@ func (x *Exchange) serveInBackground(addressName string, listener net.Listener, 
 	}()
 }
 
-// PublicAddress returns the address on which the exchange listens for suppliers and buyers. AdminAddress
-// returns the address for operators.
+// PublicAddress returns the address on which the exchange listens for suppliers and buyers.
+// AdminAddress returns the address for operators.
 func (x *Exchange) PublicAddress() string { return x.publicListener.Addr().String() }
 func (x *Exchange) AdminAddress() string  { return x.adminListener.Addr().String() }
 

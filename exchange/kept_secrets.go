@@ -38,8 +38,9 @@ func (x *Exchange) activeSecretsAndVariables() map[config.SecretAndVariable]bool
 	return config.FindSecretsAndVariables(source.Document)
 }
 
-// hasStoredValueFromEarlier reports whether the exchange has stored the value that an unset variable gave
-// to the same secret earlier. activeSecrets is the result of activeSecretsAndVariables.
+// hasStoredValueFromEarlier reports whether the exchange has stored the value that an unset
+// variable gave to the same secret earlier. activeSecrets is the result of
+// activeSecretsAndVariables.
 func (x *Exchange) hasStoredValueFromEarlier(variable *config.UnsetVariable, activeSecrets map[config.SecretAndVariable]bool) bool {
 	if !variable.HadValueIn(activeSecrets) {
 		return false

@@ -71,8 +71,8 @@ func collectKeySlotsOfLeads(log logEntryReader, wantsKeyFile func(firstSlot uint
 	}
 }
 
-// addCheckedKeyFile counts the leads of one key file whose keys are unusable. checked is the result of checking
-// the file. usedSlots are the slots in the file that leads of the log use.
+// addCheckedKeyFile counts the leads of one key file whose keys are unusable. checked is the result
+// of checking the file. usedSlots are the slots in the file that leads of the log use.
 func (l *LeadKeyLoss) addCheckedKeyFile(checked *leadkeys.ChecksumReport, usedSlots *leadkeys.SlotSet) {
 	if usedSlots == nil {
 		return
@@ -270,8 +270,8 @@ func CheckLeadKeys(dataDir string) (*LeadKeyReport, error) {
 	return report, nil
 }
 
-// addCheckedKeyFile adds checked, the result of checking one key file to the report. usedSlots are the slots in the
-// file that leads of the log use.
+// addCheckedKeyFile adds checked, the result of checking one key file to the report. usedSlots are
+// the slots in the file that leads of the log use.
 func (k *LeadKeyReport) addCheckedKeyFile(checked *leadkeys.ChecksumReport, usedSlots *leadkeys.SlotSet) {
 	var here LeadKeyLoss
 	here.addCheckedKeyFile(checked, usedSlots)

@@ -8,9 +8,9 @@ import (
 	"pingpost/engine/state"
 )
 
-// suppressionTableCache keeps the entries of suppression lists in memory, by the hash of their stored file.
-// A change of the configuration then need not read unchanged files again. dropTablesExcept frees the
-// tables of lists that are no longer configured.
+// suppressionTableCache keeps the entries of suppression lists in memory, by the hash of their
+// stored file. A change of the configuration then need not read unchanged files again.
+// dropTablesExcept frees the tables of lists that are no longer configured.
 type suppressionTableCache struct {
 	mu     sync.Mutex
 	byFile map[string]*fingerprint.FingerprintTable
@@ -39,8 +39,8 @@ func (o *suppressionTableCache) cacheTable(fileHash string, table *fingerprint.F
 	o.byFile[fileHash] = table
 }
 
-// replaceCachedTable removes the table of the stored file with the hash oldFileHash, and adds table under
-// the hash newFileHash. It is called after an upload has replaced a list's entries.
+// replaceCachedTable removes the table of the stored file with the hash oldFileHash, and adds table
+// under the hash newFileHash. It is called after an upload has replaced a list's entries.
 func (o *suppressionTableCache) replaceCachedTable(oldFileHash, newFileHash string, table *fingerprint.FingerprintTable) {
 	o.cacheTable(newFileHash, table)
 	o.mu.Lock()

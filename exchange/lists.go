@@ -44,9 +44,9 @@ func readStoredListFile(dataDir string, file state.SuppressionListFile) (*finger
 // maxLine limits the length of a line in a list's file.
 const maxLine = 4096
 
-// importSuppressionList reads a suppression list's initial file at sourcePath, one value or hash per line. It
-// stores the entries as an immutable file in the data directory dataDir. That file is durable when
-// importSuppressionList returns.
+// importSuppressionList reads a suppression list's initial file at sourcePath, one value or hash
+// per line. It stores the entries as an immutable file in the data directory dataDir. That file is
+// durable when importSuppressionList returns.
 func importSuppressionList(dataDir string, list *market.SuppressionList, fingerprintKey *[32]byte, sourcePath string) (*fingerprint.FingerprintTable, state.SuppressionListFile, error) {
 	g := suppressionListBuilder{list: list, key: fingerprintKey}
 	sum, err := forEachLineOfListFile(list.ID, sourcePath, g.addLine)
@@ -132,8 +132,8 @@ func asListProblem(initial *config.InitialSuppressionFile, err error) error {
 	return &syntax.Problems{problem}
 }
 
-// storeSuppressionTable writes a list's entries to a file in the data directory dataDir, named after the hash
-// of its contents. The file is durable when storeSuppressionTable returns.
+// storeSuppressionTable writes a list's entries to a file in the data directory dataDir, named
+// after the hash of its contents. The file is durable when storeSuppressionTable returns.
 func storeSuppressionTable(dataDir string, table *fingerprint.FingerprintTable) (state.SuppressionListFile, error) {
 	hash := sha256.New()
 	_, _ = table.WriteTo(hash)
@@ -168,8 +168,8 @@ func (g *suppressionListBuilder) addLine(line []byte) error {
 	return nil
 }
 
-// buildTableAndReset returns a table of the collected entries and frees the builder's memory. If existing
-// is not nil, the table also has the entries of existing.
+// buildTableAndReset returns a table of the collected entries and frees the builder's memory. If
+// existing is not nil, the table also has the entries of existing.
 func (g *suppressionListBuilder) buildTableAndReset(existing *fingerprint.FingerprintTable) *fingerprint.FingerprintTable {
 	n := g.n
 	if existing != nil {

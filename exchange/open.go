@@ -132,8 +132,8 @@ func (x *Exchange) openAndReplayLog(dataDir string) error {
 	return nil
 }
 
-// createDataDirAndCheckWritable creates the data directory and writes a test file, so that a start without
-// write permission fails with a clear error.
+// createDataDirAndCheckWritable creates the data directory and writes a test file, so that a start
+// without write permission fails with a clear error.
 func createDataDirAndCheckWritable(dataDir string) error {
 	if err := os.MkdirAll(dataDir, 0o700); err != nil {
 		return fmt.Errorf("cannot create data_dir %q: %w", dataDir, err)

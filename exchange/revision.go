@@ -32,8 +32,8 @@ type pendingRevision struct {
 	by                       string
 }
 
-// readStoredConfigDocument reads the stored configuration document with this hash. It returns an error if
-// the file is missing or its contents have another hash.
+// readStoredConfigDocument reads the stored configuration document with this hash. It returns an
+// error if the file is missing or its contents have another hash.
 func (x *Exchange) readStoredConfigDocument(hash string) ([]byte, error) {
 	path := x.configDocumentPath(hash)
 	text, err := os.ReadFile(path)
@@ -67,8 +67,8 @@ func (x *Exchange) loadEntriesFromAPI() (canonical.Entries, error) {
 	return made, nil
 }
 
-// combineFileWithAPIEntries combines the configuration file, compiled as built, with the entries from the
-// API. If both have an entry, the file's replaces the API's for good.
+// combineFileWithAPIEntries combines the configuration file, compiled as built, with the entries
+// from the API. If both have an entry, the file's replaces the API's for good.
 func (x *Exchange) combineFileWithAPIEntries(built *config.CompiledDocument) (*pendingRevision, error) {
 	r, err := x.combineWithAPIEntries(built)
 	if err != nil {

@@ -71,9 +71,9 @@ func (k *snapshotter) run(x *Exchange) {
 	}
 }
 
-// isDue reports whether a new snapshot should be written, because a start would now replay too
-// much log. writtenBytes is the number of log bytes that this process wrote so far. lastSnapshotBytes is the
-// size of the last snapshot.
+// isDue reports whether a new snapshot should be written, because a start would now replay too much
+// log. writtenBytes is the number of log bytes that this process wrote so far. lastSnapshotBytes is
+// the size of the last snapshot.
 func (k *snapshotter) isDue(writtenBytes, lastSnapshotBytes uint64) bool {
 	return k.replayed.Load()+writtenBytes-k.written >= max(k.minBytes, lastSnapshotBytes)
 }

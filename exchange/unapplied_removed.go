@@ -33,8 +33,8 @@ func (u *ignoredValueFinder) addStillValidRemovedValues(oldDocument, newDocument
 }
 
 // addStillValidSupplierCredentials adds a line for each credential that a supplier has in the old
-// document only, but that is still valid. oldSupplier and newSupplier are the supplier's entries in the old
-// and the new document.
+// document only, but that is still valid. oldSupplier and newSupplier are the supplier's entries in
+// the old and the new document.
 func (u *ignoredValueFinder) addStillValidSupplierCredentials(oldSupplier, newSupplier *schema.Supplier) {
 	at, request := entryPath("suppliers", oldSupplier.ID), "DELETE /admin/v1/suppliers/"+oldSupplier.ID
 	if oldSupplier.APIKey.IsSet() && !newSupplier.APIKey.IsSet() && u.hasLiveCredential(event.CredentialAPIKey, event.ObjectSupplier, oldSupplier.ID, "") {
@@ -47,7 +47,8 @@ func (u *ignoredValueFinder) addStillValidSupplierCredentials(oldSupplier, newSu
 }
 
 // addStillValidOAuthClients adds a line for each OAuth client that is in oldClients but not in
-// newClients, and whose secrets are still valid. kind, ownerListName and ownerID name the clients' owner.
+// newClients, and whose secrets are still valid. kind, ownerListName and ownerID name the clients'
+// owner.
 func (u *ignoredValueFinder) addStillValidOAuthClients(kind event.ConfigObjectKind, ownerListName, ownerID string, oldClients, newClients []schema.OAuthClient) {
 	still := make(map[string]bool, len(newClients))
 	for i := range newClients {

@@ -88,8 +88,8 @@ func (g *suppressionListBuilder) addUploadedLines(upload *admin.SuppressionUploa
 	return linesSHA256, skippedLines, err
 }
 
-// suppressionListBeforeUpload is the state of a suppression list at the moment when an upload was combined
-// with it. A later comparison with it detects concurrent changes.
+// suppressionListBeforeUpload is the state of a suppression list at the moment when an upload was
+// combined with it. A later comparison with it detects concurrent changes.
 type suppressionListBeforeUpload struct {
 	known bool
 	file  state.SuppressionListFile

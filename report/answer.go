@@ -32,8 +32,8 @@ type AnswerRows struct {
 	nextQuarter, endQuarter int64   // quarters that are not answered yet
 }
 
-// Ask begins the answer to a question. The error is a *Fault for an invalid question, a
-// *Behind if the report has not reached the question's time, or an error of the database. A
+// Ask begins the answer to a question. The error is an *InvalidQuestionError for an invalid question, a
+// *LogNotReachedError if the report has not reached the question's time, or an error of the database. A
 // damaged database is rebuilt.
 func (r *Report) Ask(ctx context.Context, q Question) (*AnswerRows, error) {
 	if q.Zone == nil {

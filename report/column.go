@@ -80,8 +80,8 @@ func derivedColumnsAfter(measure int) []outputColumn {
 	return nil
 }
 
-// newRatioColumn returns a column with the ratio of two measures, partMeasure / wholeMeasure, truncated to four
-// decimals. It has no value if wholeMeasure is zero.
+// newRatioColumn returns a column with the ratio of two measures, partMeasure / wholeMeasure,
+// truncated to four decimals. It has no value if wholeMeasure is zero.
 func newRatioColumn(name string, partMeasure, wholeMeasure int) outputColumn {
 	return outputColumn{name: name, kind: columnar.Share, number: func(row *Row) (int64, bool) {
 		if row.Measures[wholeMeasure] == 0 {

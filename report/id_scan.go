@@ -80,8 +80,8 @@ func (h *newestFirstScan) fromClauseWithIndex() (text string, args []any) {
 	return text, h.indexArgs
 }
 
-// findEndOfRange returns the id at which the next range, of the given number of rows, ends. hasMoreRanges
-// is false for the last range.
+// findEndOfRange returns the id at which the next range, of the given number of rows, ends.
+// hasMoreRanges is false for the last range.
 func (h *newestFirstScan) findEndOfRange(ctx context.Context, rowCount int) (endID [16]byte, hasMoreRanges bool, err error) {
 	if h.where == "" { // every row matches, so one range reads no more rows than the page
 		return h.low, false, nil
@@ -97,8 +97,8 @@ func (h *newestFirstScan) findEndOfRange(ctx context.Context, rowCount int) (end
 	return endID, err == nil, err
 }
 
-// readMatchesDownTo reads the matching rows of a range, down to endID. pageFull reports that the page is
-// full; lastID is the id of its last row.
+// readMatchesDownTo reads the matching rows of a range, down to endID. pageFull reports that the
+// page is full; lastID is the id of its last row.
 func (h *newestFirstScan) readMatchesDownTo(ctx context.Context, endID [16]byte) (lastID [16]byte, pageFull bool, err error) {
 	text, key := h.fromClauseWithIndex()
 	args := append(append([]any{endID[:], h.high[:]}, key...), h.args...)

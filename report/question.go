@@ -137,8 +137,8 @@ type queryLimits struct {
 
 var defaultLimits = queryLimits{cells: 2_000_000, groups: 100_000, timeout: time.Minute, searchTime: 150 * time.Millisecond, firstScanRows: 2000}
 
-// findFirstFault returns a *Fault for the first mistake in the question, or nil if the question
-// is valid.
+// findFirstFault returns an *InvalidQuestionError for the first mistake in the question, or nil if
+// the question is valid.
 func (q *Question) findFirstFault() error {
 	seen := make(map[Dimension]bool)
 	for _, d := range q.By {
@@ -159,7 +159,7 @@ func (q *Question) findFirstFault() error {
 }
 
 // whereConditions returns the question's Only values as SQL conditions with arguments. The
-// error is a *Fault for an unknown name.
+// error is an *InvalidQuestionError for an unknown name.
 func (q *Question) whereConditions(src Source, numberOfSource func(string) int64) (sqlConditions string, args []any, err error) {
 	for d := BySupplier; d < dimensions; d++ {
 		name, only := q.Only[d]

@@ -79,8 +79,8 @@ func New(opt Options) *Report {
 	return &Report{opt: opt.withDefaults(), rebuilds: make(chan rebuildError, 1), checkSlot: make(chan struct{}, 1)}
 }
 
-// ProgressStatus says how far a report has followed the log, whether it pauses for lack of disk space, and
-// how many rebuilds and errors it had since the process started.
+// ProgressStatus says how far a report has followed the log, whether it pauses for lack of disk
+// space, and how many rebuilds and errors it had since the process started.
 type ProgressStatus struct {
 	Seq        uint64 // last applied entry
 	At         int64  // time of that entry, Unix nanoseconds
@@ -203,7 +203,8 @@ func (r *Report) countError() {
 	r.mu.Unlock()
 }
 
-// deleteDatabaseForRebuild deletes the current database, so that a new one is built. It logs the reason.
+// deleteDatabaseForRebuild deletes the current database, so that a new one is built. It logs the
+// reason.
 func (r *Report) deleteDatabaseForRebuild(reason error) error {
 	level := slog.LevelWarn
 	if errors.Is(reason, errRequested) || errors.Is(reason, errUnusable) {
@@ -253,7 +254,8 @@ func (r *Report) openAndFollowLog(ctx context.Context) (err error) {
 	return r.followLog(ctx, checks, f)
 }
 
-// setServedDatabase sets the database that answers questions. With nil, questions get a *Behind.
+// setServedDatabase sets the database that answers questions. With nil, questions get a
+// *LogNotReachedError.
 func (r *Report) setServedDatabase(f *reportDatabase) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

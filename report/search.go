@@ -41,7 +41,7 @@ const searchTimeout = 5 * time.Second
 const maxIDSkew = 10 * time.Minute
 
 // readServedDatabase calls read with a read transaction of the current database. The error is a
-// *Behind if the database has not reached the time untilNanos.
+// *LogNotReachedError if the database has not reached the time untilNanos.
 func (r *Report) readServedDatabase(ctx context.Context, untilNanos int64, read func(context.Context, *sql.Tx, *positionInLog) error) (err error) {
 	r.mu.Lock()
 	f := r.file
@@ -85,8 +85,8 @@ func (r *Report) readInTransaction(ctx context.Context, f *reportDatabase, until
 	return read(ctx, tx, at)
 }
 
-// rejectIfTimeNotReached returns a *Behind if the database, at entry seq of time atNanos, has
-// reached neither the time untilNanos nor nearly the present.
+// rejectIfTimeNotReached returns a *LogNotReachedError if the database, at entry seq of time
+// atNanos, has reached neither the time untilNanos nor nearly the present.
 func (r *Report) rejectIfTimeNotReached(seq uint64, atNanos, untilNanos int64) error {
 	now := r.opt.Now().UnixNano()
 	if untilNanos == 0 {
@@ -135,7 +135,7 @@ func (c *searchCondition) limitToIDsAround(nanos int64, within time.Duration) {
 }
 
 // addNameCondition adds the condition that a column is the number of a configured name. It
-// ignores an empty name, and returns a *Fault for an unknown one.
+// ignores an empty name, and returns an *InvalidQuestionError for an unknown one.
 func (c *searchCondition) addNameCondition(src Source, kind event.ConfigObjectKind, field, index, column, name string) error {
 	if name == "" {
 		return nil
@@ -188,8 +188,8 @@ func maxID(a, b [16]byte) [16]byte {
 	return b
 }
 
-// idRange returns the range of ids to search, low <= id < high. completeFromNanos is the time from which
-// on the database is complete.
+// idRange returns the range of ids to search, low <= id < high. completeFromNanos is the time from
+// which on the database is complete.
 func (s *SearchQuery) idRange(completeFromNanos int64) (low, high [16]byte) {
 	for i := range high {
 		high[i] = 0xff

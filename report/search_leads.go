@@ -31,7 +31,7 @@ const leadColumns = "id, at, campaign, supplier, buyer, status, delivery, reason
 	"(SELECT s.id FROM sources s WHERE s.ref = source), state, posts, test, erased"
 
 // SearchLeads returns one page of the leads that match the search, newest first. The error is a
-// *Fault, a *Behind, or an error of the database.
+// *InvalidQuestionError, a *LogNotReachedError, or an error of the database.
 func (r *Report) SearchLeads(ctx context.Context, s SearchQuery) (found []LeadSearchResult, p SearchProgress, err error) {
 	err = r.readServedDatabase(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *positionInLog) error {
 		c, err := r.leadCondition(ctx, tx, &s)

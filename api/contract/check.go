@@ -77,8 +77,8 @@ func (c *Contract) hasDocumented404(path string, methods []string) bool {
 	return false
 }
 
-// CheckWebhookRequest checks a request that the exchange sends, against a webhook of the document such as
-// lead.posted or buyer.ping.
+// CheckWebhookRequest checks a request that the exchange sends, against a webhook of the document
+// such as lead.posted or buyer.ping.
 func (c *Contract) CheckWebhookRequest(webhook string, request *Request) error {
 	f := &mismatches{}
 	op, ok := c.resolve(documentPart{"", c.root}, "webhooks", webhook, "post")

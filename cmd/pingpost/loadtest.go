@@ -109,8 +109,8 @@ func printScenario(name string) error {
 	return nil
 }
 
-// loadScenarioAndApplyFlags loads the scenario and applies the flags that change it. It also chooses the seed
-// if the flag is missing.
+// loadScenarioAndApplyFlags loads the scenario and applies the flags that change it. It also
+// chooses the seed if the flag is missing.
 func (c *loadtestCmd) loadScenarioAndApplyFlags() (*scenario.Scenario, error) {
 	s, err := scenario.Load(c.Scenario)
 	if err != nil {

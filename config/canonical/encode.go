@@ -50,8 +50,8 @@ func Encode(d *schema.Document) []byte {
 	return []byte(syntax.RestoreVariableBraces(string(text)))
 }
 
-// withSortedSetsAndFilterSets returns the campaign with its lists of names sorted, and its filter sets by
-// priority.
+// withSortedSetsAndFilterSets returns the campaign with its lists of names sorted, and its filter
+// sets by priority.
 func withSortedSetsAndFilterSets(c schema.Campaign) schema.Campaign {
 	c.Suppliers = sortedSet(c.Suppliers)
 	c.ConsentSources = sortedSet(c.ConsentSources)

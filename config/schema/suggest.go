@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// suggestRemedyForUnknownKey returns the remedy for an unknown key: a known key that contains it as a word,
-// or one with nearly the same letters. Otherwise it lists all known keys, unless they are
+// suggestRemedyForUnknownKey returns the remedy for an unknown key: a known key that contains it as
+// a word, or one with nearly the same letters. Otherwise it lists all known keys, unless they are
 // many.
 func suggestRemedyForUnknownKey(key string, known map[string]int) string {
 	best, nearest := min(3, (len(key)+1)/2), ""

@@ -85,8 +85,8 @@ const Margin = 50 * time.Millisecond
 const maxOffers = 256
 
 // PrepareAuction sets the auction's id, times and terms before Run. The auction begins at now. It
-// ends after the campaign's timeout, but not after latestEndNanos. Its bids are valid until latestBidExpiryNanos
-// at the latest.
+// ends after the campaign's timeout, but not after latestEndNanos. Its bids are valid until
+// latestBidExpiryNanos at the latest.
 func (a *Auction) PrepareAuction(bidders *CampaignBidders, capacity CapacityChecker, id market.AuctionID, nowNanos, latestEndNanos, latestBidExpiryNanos int64) {
 	a.bidders, a.capacity = bidders, capacity
 	a.ID, a.Began = id, nowNanos
@@ -223,8 +223,9 @@ func (a *Auction) FilterSetOfBestBid() (filterSetIndex int, found bool) {
 	return a.offers[0].FilterSet, true
 }
 
-// NextBestRemainingFilterSet returns the filter set whose bid is the best among the remaining candidates and
-// has not expired. It returns -1 if there is none. The sale tries the bids in this order.
+// NextBestRemainingFilterSet returns the filter set whose bid is the best among the remaining
+// candidates and has not expired. It returns -1 if there is none. The sale tries the bids in this
+// order.
 func (a *Auction) NextBestRemainingFilterSet(nowNanos int64) (filterSetIndexOrMinusOne int) {
 	for _, offer := range a.offers[:min(maxOffers, len(a.offers))] {
 		if a.Candidates.Eligible.Has(offer.FilterSet) && nowNanos < a.Bid(offer.FilterSet).ValidUntil {

@@ -6,8 +6,9 @@ import (
 	"pingpost/engine/selection"
 )
 
-// judgeAnswersAndRecordHealth judges the answers of all pinged buyers after the end of the collection. A buyer
-// without an answer has timed out. Each answer also counts for the health of its buyer.
+// judgeAnswersAndRecordHealth judges the answers of all pinged buyers after the end of the
+// collection. A buyer without an answer has timed out. Each answer also counts for the health of
+// its buyer.
 func (a *Auction) judgeAnswersAndRecordHealth(c *bidCollector) {
 	answered := false
 	for i := range c.pings {
@@ -81,8 +82,8 @@ func (a *Auction) addBidOrExcludeCandidate(bid *event.Bid, outcome market.BuyerO
 	})
 }
 
-// AppendBidsWithOutcomes appends all bids with their present outcomes to dst, for the auction's event. The
-// valid bids come first, by rank, and then the invalid ones, by filter set.
+// AppendBidsWithOutcomes appends all bids with their present outcomes to dst, for the auction's
+// event. The valid bids come first, by rank, and then the invalid ones, by filter set.
 func (a *Auction) AppendBidsWithOutcomes(dst []event.Bid) []event.Bid {
 	for i := range a.offers {
 		bid := *a.Bid(a.offers[i].FilterSet)

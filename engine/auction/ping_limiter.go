@@ -77,13 +77,13 @@ func (l *BuyerPingLimiter) setRate(pingsPerSecond int, nowNanos int64) {
 	}
 }
 
-// PingLimitersByBuyer has the ping limiter of each configured buyer, by the buyer's number. Requests
-// never add entries. The caller must serialize calls of UpdateOrAddForBuyer. Requests use the limiters that
-// their campaign got when the configuration was compiled.
+// PingLimitersByBuyer has the ping limiter of each configured buyer, by the buyer's number.
+// Requests never add entries. The caller must serialize calls of UpdateOrAddForBuyer. Requests use
+// the limiters that their campaign got when the configuration was compiled.
 type PingLimitersByBuyer map[market.PermanentNumber]*BuyerPingLimiter
 
-// UpdateOrAddForBuyer returns the ping limiter of a buyer, with the configured rate. It adds a new limiter
-// if the buyer has none.
+// UpdateOrAddForBuyer returns the ping limiter of a buyer, with the configured rate. It adds a new
+// limiter if the buyer has none.
 func (all PingLimitersByBuyer) UpdateOrAddForBuyer(buyer *market.Buyer, nowNanos int64) *BuyerPingLimiter {
 	l := all[buyer.Ref]
 	if l == nil {

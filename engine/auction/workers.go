@@ -33,7 +33,8 @@ type pingJob struct {
 
 const maxIdleWorkers = 512
 
-// startOnIdleOrNewWorker runs a ping on an idle worker, or on a new worker if none is idle. It never blocks.
+// startOnIdleOrNewWorker runs a ping on an idle worker, or on a new worker if none is idle. It
+// never blocks.
 func (p *pingWorkerPool) startOnIdleOrNewWorker(j pingJob) {
 	p.mu.Lock()
 	last := len(p.idle) - 1

@@ -102,8 +102,8 @@ func (d *Delivery) LoadAndDecryptIntent(post *state.UnfinishedPost) (sendable bo
 	return ok
 }
 
-// HasIntent reports whether LoadAndDecryptIntent was called. The intent is durable then, so a post may have
-// been sent.
+// HasIntent reports whether LoadAndDecryptIntent was called. The intent is durable then, so a post
+// may have been sent.
 func (d *Delivery) HasIntent() bool { return d.post != nil }
 
 // MayChangeBuyer reports whether the lead may go to another buyer after a refusal. It may not if
@@ -164,8 +164,8 @@ func (d *Delivery) sendPost(req *market.PostRequest) (result market.PostResult) 
 	return d.all.opt.Buyers.Post(req)
 }
 
-// postIdempotencyKey returns the idempotency key of a post: the same at every attempt, and different for
-// each buyer. auction is the auction's id, or the lead's id if no auction was held.
+// postIdempotencyKey returns the idempotency key of a post: the same at every attempt, and
+// different for each buyer. auction is the auction's id, or the lead's id if no auction was held.
 func postIdempotencyKey(auctionOrLead, lead [16]byte, buyer string) string {
 	h := sha256.New()
 	h.Write(auctionOrLead[:])
@@ -279,10 +279,11 @@ func (d *Delivery) settleOrScheduleRetry(result *market.PostResult) event.PostSe
 	return d.settleOrRetryFailedAttempt(result)
 }
 
-// settleOrRetryFailedAttempt counts a failed attempt against the retry schedule. It returns notSettled if
-// another attempt follows. It returns the outcome if the schedule has ended, or if the buyer may
-// have the lead and allows no repeated post. It is called if the attempt, or an earlier one, may
-// have reached the buyer, or if the attempt did not reach the buyer of a promised lead.
+// settleOrRetryFailedAttempt counts a failed attempt against the retry schedule. It returns
+// notSettled if another attempt follows. It returns the outcome if the schedule has ended, or if
+// the buyer may have the lead and allows no repeated post. It is called if the attempt, or an
+// earlier one, may have reached the buyer, or if the attempt did not reach the buyer of a promised
+// lead.
 func (d *Delivery) settleOrRetryFailedAttempt(result *market.PostResult) event.PostSettlement {
 	d.inDoubt = d.inDoubt || result.Verdict != market.VerdictNotSent
 	d.attempts++

@@ -36,8 +36,9 @@ func (d *Delivery) End() {
 	close(d.supplierAnswered)
 }
 
-// runUntilSettledOrStopped makes attempts until the delivery's outcome is committed, or until the exchange stops.
-// Then it returns nil, and the next start continues the delivery. An error is the log's.
+// runUntilSettledOrStopped makes attempts until the delivery's outcome is committed, or until the
+// exchange stops. Then it returns nil, and the next start continues the delivery. An error is the
+// log's.
 func (d *Delivery) runUntilSettledOrStopped() error {
 	if d.unsendable && !d.inProgress {
 		return d.BuildAndCommitSettlement(event.SettledUnknown)
@@ -95,9 +96,9 @@ func (d *Delivery) NewSettlement(outcome event.PostSettlement) *event.PostSettle
 	return record
 }
 
-// RecordTriggeredWebhook writes the webhook event that a settlement triggers into its record. The record
-// comes from NewSettlement. CommitSettlement calls it; others need it only if they commit the
-// record themselves.
+// RecordTriggeredWebhook writes the webhook event that a settlement triggers into its record. The
+// record comes from NewSettlement. CommitSettlement calls it; others need it only if they commit
+// the record themselves.
 func (d *Delivery) RecordTriggeredWebhook(record *event.PostSettled) {
 	d.all.opt.SelectWebhook(record, d.supplierAccepted)
 }

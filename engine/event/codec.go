@@ -45,8 +45,8 @@ type protobufCodec struct {
 
 var encoders = sync.Pool{New: func() any { return new(protobufCodec) }}
 
-// takeEncoderFromPool returns an encoder that appends to dst. It comes from a pool; finishAndReturnToPool returns
-// it.
+// takeEncoderFromPool returns an encoder that appends to dst. It comes from a pool;
+// finishAndReturnToPool returns it.
 func takeEncoderFromPool(dst []byte) *protobufCodec {
 	pb := encoders.Get().(*protobufCodec)
 	pb.encoded = dst
@@ -180,8 +180,9 @@ func encodeOrDecodeBytes(pb *protobufCodec, fieldNumber uint32, v *[]byte) {
 	}
 }
 
-// encodeOrDecodeFixedBytes encodes or decodes the field with this number as a byte string with the length
-// of v. Encoding writes it only if writeWhenEncoding is set. Decoding rejects another length.
+// encodeOrDecodeFixedBytes encodes or decodes the field with this number as a byte string with the
+// length of v. Encoding writes it only if writeWhenEncoding is set. Decoding rejects another
+// length.
 func encodeOrDecodeFixedBytes(pb *protobufCodec, fieldNumber uint32, v []byte, writeWhenEncoding bool) {
 	if !pb.decoding && writeWhenEncoding {
 		appendBytesField(pb, fieldNumber, v)
@@ -203,14 +204,15 @@ func (pb *protobufCodec) readFixedBytesInto(dst []byte) {
 	pb.moveToFieldAt(after)
 }
 
-// encodeOrDecodeID16 encodes or decodes the field with this number as 16 bytes: an identifier or a key. Zero
-// is not written.
+// encodeOrDecodeID16 encodes or decodes the field with this number as 16 bytes: an identifier or a
+// key. Zero is not written.
 func encodeOrDecodeID16[T ~[16]byte](pb *protobufCodec, fieldNumber uint32, id *T) {
 	var none T
 	encodeOrDecodeFixedBytes(pb, fieldNumber, (*id)[:], *id != none)
 }
 
-// encodeOrDecodeID16List encodes or decodes the field with this number as a list of 16-byte identifiers.
+// encodeOrDecodeID16List encodes or decodes the field with this number as a list of 16-byte
+// identifiers.
 func encodeOrDecodeID16List[T ~[16]byte](pb *protobufCodec, fieldNumber uint32, list *[]T) {
 	for i := 0; !pb.decoding && i < len(*list); i++ {
 		appendBytesField(pb, fieldNumber, (*list)[i][:])
@@ -220,8 +222,8 @@ func encodeOrDecodeID16List[T ~[16]byte](pb *protobufCodec, fieldNumber uint32, 
 	}
 }
 
-// encodeOrDecodeStringList encodes or decodes the field with this number as a list of texts. Decoded texts
-// share memory with the record.
+// encodeOrDecodeStringList encodes or decodes the field with this number as a list of texts.
+// Decoded texts share memory with the record.
 func encodeOrDecodeStringList(pb *protobufCodec, fieldNumber uint32, list *[]string) {
 	for i := 0; !pb.decoding && i < len(*list); i++ {
 		appendBytesField(pb, fieldNumber, (*list)[i])
@@ -308,8 +310,8 @@ func (pb *protobufCodec) beginLengthPrefixedField(fieldNumber uint32) (lengthInd
 	return len(pb.encoded) - 1
 }
 
-// endLengthPrefixedField completes a field that beginLengthPrefixedField has begun at lengthIndex: it writes the content's
-// length. If the length needs more than one byte, it moves the content.
+// endLengthPrefixedField completes a field that beginLengthPrefixedField has begun at lengthIndex:
+// it writes the content's length. If the length needs more than one byte, it moves the content.
 func (pb *protobufCodec) endLengthPrefixedField(lengthIndex int) {
 	size := len(pb.encoded) - lengthIndex - 1
 	if size < 1<<7 {

@@ -19,8 +19,8 @@ func (k CredentialKind) String() string {
 	return market.EnumName(credentialNames[:], int(k), "invalid")
 }
 
-// CredentialAddedOrRevoked adds or revokes a credential of a supplier or buyer. It holds the credential's
-// hash, never its value.
+// CredentialAddedOrRevoked adds or revokes a credential of a supplier or buyer. It holds the
+// credential's hash, never its value.
 type CredentialAddedOrRevoked struct {
 	Credential CredentialKind
 	Owner      ConfigObjectKind

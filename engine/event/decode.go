@@ -99,8 +99,8 @@ func (pb *protobufCodec) peekLongVarint() (value uint64, indexAfter int) {
 	return value, pb.at + n
 }
 
-// readVarintAndAdvance returns the current field's varint, and moves to the next field. A value above maxValue
-// is an error.
+// readVarintAndAdvance returns the current field's varint, and moves to the next field. A value
+// above maxValue is an error.
 func (pb *protobufCodec) readVarintAndAdvance(maxValue uint64) uint64 {
 	value, after := pb.peekVarint()
 	if pb.wire != wireVarint || value > maxValue {

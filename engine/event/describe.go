@@ -76,7 +76,8 @@ func DescribeAsJSON(e Event) string {
 	return "{" + strings.Join(d, ",") + "}"
 }
 
-// addUserOrAPITokenEvent adds the members that describe a UserAccountChanged or an APITokenAddedOrRevoked event.
+// addUserOrAPITokenEvent adds the members that describe a UserAccountChanged or an
+// APITokenAddedOrRevoked event.
 func (d *jsonMembers) addUserOrAPITokenEvent(e Event) {
 	switch e := e.(type) {
 	case *UserAccountChanged:
@@ -254,8 +255,8 @@ func (d *jsonMembers) addCredentialSet(e *CredentialAddedOrRevoked) {
 	d.addTrueIf("revoked", e.Revoked)
 }
 
-// addPingAuction adds the members of an PingAuctionCompleted event. It leaves out the lead's fields, and
-// every token, because a token allows its holder to sell or buy at the bid.
+// addPingAuction adds the members of an PingAuctionCompleted event. It leaves out the lead's
+// fields, and every token, because a token allows its holder to sell or buy at the bid.
 func (d *jsonMembers) addPingAuction(e *PingAuctionCompleted) {
 	d.addTextUnlessEmpty("auction", e.Auction.String())
 	d.addTextUnlessEmpty("request", e.Request.String())

@@ -31,8 +31,8 @@ type PostIntent struct {
 	Trusted bool
 }
 
-// NewPostIntent returns the intent to post to the endpoint. attemptTimeoutNanos is the limit of one attempt
-// in nanoseconds.
+// NewPostIntent returns the intent to post to the endpoint. attemptTimeoutNanos is the limit of one
+// attempt in nanoseconds.
 func NewPostIntent(endpoint *market.Endpoint, attemptTimeoutNanos int64) PostIntent {
 	p := PostIntent{
 		URL: endpoint.URL, Credential: endpoint.Credential, Header: endpoint.Header, Scheme: endpoint.Scheme,

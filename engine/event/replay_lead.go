@@ -211,7 +211,8 @@ func (w *replayFieldReader) skipTagAndReadBytes() []byte {
 	return value
 }
 
-// skipTagAndReadID16 skips the tag and copies a byte string of 16 bytes to into. Another length is an error.
+// skipTagAndReadID16 skips the tag and copies a byte string of 16 bytes to into. Another length is
+// an error.
 func (w *replayFieldReader) skipTagAndReadID16(into *[16]byte) {
 	if value := w.skipTagAndReadBytes(); len(value) == len(into) {
 		*into = [16]byte(value)

@@ -21,8 +21,8 @@ type LeadStatusesChanged struct {
 	Allowed     []string           // the allowed reasons of each change with RejectionReasonUnlisted, in their order
 }
 
-// LeadStatusChange is the part of a LeadStatusesChanged event that concerns one lead: the requested change
-// and its result.
+// LeadStatusChange is the part of a LeadStatusesChanged event that concerns one lead: the requested
+// change and its result.
 type LeadStatusChange struct {
 	Lead       market.LeadID // from the request; zero: not an identifier
 	Result     LeadStatusChangeResult

@@ -16,8 +16,8 @@ type FilterSetsWithOutcome struct {
 	FilterSets bitset.Set
 }
 
-// encodeOrDecodeTrail encodes or decodes a trail as a list of messages. Decoding reuses the memory of the
-// trail that *trail held before.
+// encodeOrDecodeTrail encodes or decodes a trail as a list of messages. Decoding reuses the memory
+// of the trail that *trail held before.
 func encodeOrDecodeTrail(pb *protobufCodec, fieldNumber uint32, trail *[]FilterSetsWithOutcome) {
 	for i := 0; !pb.decoding && i < len(*trail); i++ {
 		encodeOrDecodeMessage(pb, fieldNumber, &(*trail)[i], true)

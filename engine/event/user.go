@@ -4,8 +4,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// UserAccountChanged creates, changes or removes an operator's account. In each case all API tokens of the
-// user are revoked.
+// UserAccountChanged creates, changes or removes an operator's account. In each case all API tokens
+// of the user are revoked.
 type UserAccountChanged struct {
 	Name     string
 	Role     market.OperatorRole
@@ -27,8 +27,8 @@ func (u *UserAccountChanged) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeString(pb, 6, &u.By)
 }
 
-// APITokenAddedOrRevoked adds or revokes a user's personal API token. It holds the token's hash, never the
-// token.
+// APITokenAddedOrRevoked adds or revokes a user's personal API token. It holds the token's hash,
+// never the token.
 type APITokenAddedOrRevoked struct {
 	User    string
 	Name    string // chosen by the user

@@ -55,8 +55,8 @@ func (h *WebhookAttempted) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeString(pb, 10, &h.By)
 }
 
-// SupplierWebhooksTurnedOnOrOff turns the webhooks of a supplier off, because its endpoint has failed for
-// days, or on again. While they are off, new webhooks become dead letters at once.
+// SupplierWebhooksTurnedOnOrOff turns the webhooks of a supplier off, because its endpoint has
+// failed for days, or on again. While they are off, new webhooks become dead letters at once.
 type SupplierWebhooksTurnedOnOrOff struct {
 	Supplier market.PermanentNumber
 	Off      bool

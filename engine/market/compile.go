@@ -99,8 +99,8 @@ func (c *mappingCompiler) indexAndCheckFieldNames() {
 	}
 }
 
-// checkFieldName reports whether the name is allowed. If not, it records a mistake of the field configIndex
-// at configKey.
+// checkFieldName reports whether the name is allowed. If not, it records a mistake of the field
+// configIndex at configKey.
 func (c *mappingCompiler) checkFieldName(configIndex int, configKey, name string) (allowed bool) {
 	switch {
 	case name == "":

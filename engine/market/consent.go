@@ -8,8 +8,9 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// AppendConsentError checks the lead's certificate of consent, and appends an error to fieldErrors if it is
-// missing or at a wrong host. certificatePath is the certificate's path in the request, for the error.
+// AppendConsentError checks the lead's certificate of consent, and appends an error to fieldErrors
+// if it is missing or at a wrong host. certificatePath is the certificate's path in the request,
+// for the error.
 //
 // A certificate is required if the campaign lists the lead's source. Sources are compared without
 // regard to case and surrounding spaces, so that spelling does not bypass the rule. A certificate

@@ -44,8 +44,8 @@ type contactNameSearch struct {
 	path    string // of the found field, built from the inside out
 }
 
-// skipValueOrFindContact skips one JSON value of any type. It reports whether the value contains a contact
-// field; if so, path leads to it.
+// skipValueOrFindContact skips one JSON value of any type. It reports whether the value contains a
+// contact field; if so, path leads to it.
 func (s *contactNameSearch) skipValueOrFindContact() (foundContact bool) {
 	s.skipSpace()
 	if len(s.rest) == 0 {
@@ -68,8 +68,8 @@ func (s *contactNameSearch) skipValueOrFindContact() (foundContact bool) {
 	return false
 }
 
-// skipObjectOrFindContact skips an object. It reports whether a member's name, or a member's value, is or
-// contains a contact field.
+// skipObjectOrFindContact skips an object. It reports whether a member's name, or a member's value,
+// is or contains a contact field.
 func (s *contactNameSearch) skipObjectOrFindContact() (foundContact bool) {
 	for s.moveToNextElement('}') {
 		name := s.rest

@@ -19,8 +19,8 @@ type leadFillOptions struct {
 }
 
 // FillLeadFromIngest reads the members of an ingest into the lead l, which must have been Reset to
-// m.SlotCount(). For every failing field it appends an error to fieldErrors, in mapping order, and leaves
-// the field absent. Errors for unknown members follow. It skips the members that select the
+// m.SlotCount(). For every failing field it appends an error to fieldErrors, in mapping order, and
+// leaves the field absent. Errors for unknown members follow. It skips the members that select the
 // campaign or buyer (flo_campaign_id and similar ones).
 //
 // A field is missing if it is not present, null, or a string of white space and invisible
@@ -32,8 +32,8 @@ func (m *FieldMapping) FillLeadFromIngest(l *Lead, members []JSONMember, fieldEr
 	return m.fillLead(l, members, leadFillOptions{unknown: m.unknown}, fieldErrors)
 }
 
-// FillLeadFromPing reads the members of a ping into the lead l, with the rules of FillLeadFromIngest and
-// these differences:
+// FillLeadFromPing reads the members of a ping into the lead l, with the rules of
+// FillLeadFromIngest and these differences:
 //   - No member may be a contact field, at any depth and in any spelling.
 //   - Only fields that are sent in pings can be required.
 //   - zip3, the first three digits, replaces a missing zip.
@@ -127,8 +127,8 @@ func (l *Lead) fillZIPFromZIP3(member *JSONMember, hasZIP bool, fieldErrors []Fi
 	return append(fieldErrors, FieldError{Field: "zip3", Code: code, Expected: "the first three digits of a ZIP code"})
 }
 
-// fillSlotOfMissingMember fills a field that the request lacks: from the lead of the preceding ping, else
-// from the default. A required field without either is an error.
+// fillSlotOfMissingMember fills a field that the request lacks: from the lead of the preceding
+// ping, else from the default. A required field without either is an error.
 func (m *FieldMapping) fillSlotOfMissingMember(l *Lead, slot FieldSlot, options leadFillOptions, fieldErrors []FieldError) []FieldError {
 	r := &m.rules[slot]
 	if options.pingLead != nil && int(slot) < len(options.pingLead.Values) {
@@ -151,9 +151,9 @@ func (m *FieldMapping) fillSlotOfMissingMember(l *Lead, slot FieldSlot, options 
 	return fieldErrors
 }
 
-// AppendMissingFieldErrors appends an error to fieldErrors for each of requiredSlots that the lead lacks, unless
-// fieldErrors has one already. Callers use it for fields that a request requires and the campaign does
-// not.
+// AppendMissingFieldErrors appends an error to fieldErrors for each of requiredSlots that the lead
+// lacks, unless fieldErrors has one already. Callers use it for fields that a request requires and
+// the campaign does not.
 func (m *FieldMapping) AppendMissingFieldErrors(l *Lead, fieldErrors []FieldError, requiredSlots ...FieldSlot) []FieldError {
 next:
 	for _, slot := range requiredSlots {
@@ -200,8 +200,8 @@ func (m *FieldMapping) handleUnknownMembers(l *Lead, members []JSONMember, optio
 	return fieldErrors
 }
 
-// keepUnknownMemberForPost adds the member to the lead's Extras, which posts carry unchanged. It drops a
-// member whose name has another meaning for buyers.
+// keepUnknownMemberForPost adds the member to the lead's Extras, which posts carry unchanged. It
+// drops a member whose name has another meaning for buyers.
 func (m *FieldMapping) keepUnknownMemberForPost(l *Lead, member *JSONMember) {
 	if _, taken := m.byBuyerName[string(member.Name)]; taken || isReservedBuyerName(member.Name) {
 		return

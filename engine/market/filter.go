@@ -50,8 +50,8 @@ func NewFilter(spec FilterSpec, m *FieldMapping) (Filter, error) {
 	return f, nil
 }
 
-// compileWithoutTypeCheck returns the filter on slot. It rejects conditions that contradict each other, and a
-// filter without a condition.
+// compileWithoutTypeCheck returns the filter on slot. It rejects conditions that contradict each
+// other, and a filter without a condition.
 func (spec FilterSpec) compileWithoutTypeCheck(slot FieldSlot) (Filter, error) {
 	f := Filter{
 		slot:    slot,
@@ -80,7 +80,8 @@ func (spec FilterSpec) compileWithoutTypeCheck(slot FieldSlot) (Filter, error) {
 	return f, nil
 }
 
-// checkConditionsSuitType returns an error if no value of this field type could meet a condition of spec.
+// checkConditionsSuitType returns an error if no value of this field type could meet a condition of
+// spec.
 func (spec FilterSpec) checkConditionsSuitType(fieldType FieldType) error {
 	if !fieldType.isNumeric() && (spec.Min != nil || spec.Max != nil) {
 		return fmt.Errorf("min and max are for numbers, but the field's type is %s: use in or not_in", fieldType)
@@ -145,8 +146,8 @@ func (s *filterValueSet) contains(v *FieldValue) (ok bool) {
 	return ok
 }
 
-// parseBoundIfGiven stores the number digits in bound. It leaves bound unchanged if digits is nil. ok is
-// false if digits is not a number.
+// parseBoundIfGiven stores the number digits in bound. It leaves bound unchanged if digits is nil.
+// ok is false if digits is not a number.
 func parseBoundIfGiven(digits *string, bound *float64) (ok bool) {
 	if digits == nil {
 		return true

@@ -56,8 +56,8 @@ func NewFilterIndex(sets [][]Filter) *FilterIndex {
 	return x
 }
 
-// ClearFailingSets clears in candidateSets the bit of each set of filters that the lead does not pass. It sets
-// no bit, so the caller begins with the bits of all candidates.
+// ClearFailingSets clears in candidateSets the bit of each set of filters that the lead does not
+// pass. It sets no bit, so the caller begins with the bits of all candidates.
 func (x *FilterIndex) ClearFailingSets(l *Lead, candidateSets bitset.Set) {
 	if len(candidateSets)*bitset.WordBits < x.sets {
 		panic("BUG: bits for fewer sets than the filter index has")
@@ -115,7 +115,8 @@ func (x *fieldFilterIndex) addSet(setNumber int, filters []Filter) {
 	x.maxs.addBound(setNumber, -high)
 }
 
-// clearFailingSets clears in candidateSets the sets whose conditions on this field the value v does not meet.
+// clearFailingSets clears in candidateSets the sets whose conditions on this field the value v does
+// not meet.
 func (x *fieldFilterIndex) clearFailingSets(v *FieldValue, candidateSets bitset.Set) {
 	if v.Kind == KindAbsent {
 		candidateSets.RemoveAll(x.present)
@@ -170,8 +171,8 @@ func (x *lowerBoundIndex) addBound(setNumber int, lowerBound float64) {
 	}
 }
 
-// sortBoundsAndBuildMasks sorts the bounds and computes the masks that clearSetsWithBoundAbove uses. setCount is the number of
-// all filter sets.
+// sortBoundsAndBuildMasks sorts the bounds and computes the masks that clearSetsWithBoundAbove
+// uses. setCount is the number of all filter sets.
 func (x *lowerBoundIndex) sortBoundsAndBuildMasks(setCount int) {
 	slices.SortStableFunc(x.bounds, func(a, b lowerBoundOfSet) int { return cmp.Compare(a.value, b.value) })
 	blocks := (len(x.bounds) + bitset.WordBits - 1) / bitset.WordBits
@@ -185,8 +186,8 @@ func (x *lowerBoundIndex) sortBoundsAndBuildMasks(setCount int) {
 	}
 }
 
-// clearSetsWithBoundAbove clears in candidateSets the filter sets whose bound is greater than n. Up to the end of a
-// block of 64 bounds it clears them one by one, and all later ones by one mask.
+// clearSetsWithBoundAbove clears in candidateSets the filter sets whose bound is greater than n. Up
+// to the end of a block of 64 bounds it clears them one by one, and all later ones by one mask.
 func (x *lowerBoundIndex) clearSetsWithBoundAbove(n float64, candidateSets bitset.Set) {
 	first := sort.Search(len(x.bounds), func(i int) bool { return x.bounds[i].value > n })
 	block := (first + bitset.WordBits - 1) / bitset.WordBits
@@ -216,8 +217,8 @@ func (p *setsListingValue) clearListingSets(candidateSets bitset.Set) {
 	}
 }
 
-// clearSetsNotListing clears in candidateSets those filter sets of setsWithList that do not list the value. setsWithList
-// are the sets with a list of accepted values.
+// clearSetsNotListing clears in candidateSets those filter sets of setsWithList that do not list
+// the value. setsWithList are the sets with a list of accepted values.
 func (p *setsListingValue) clearSetsNotListing(setsWithList, candidateSets bitset.Set) {
 	few := p.list
 	for i, word := range setsWithList {
@@ -233,8 +234,8 @@ func (p *setsListingValue) clearSetsNotListing(setsWithList, candidateSets bitse
 	}
 }
 
-// listedValueIndex finds the filter sets that list a value. As in filterValueSet, numbers are found by their
-// value and all other values by their text.
+// listedValueIndex finds the filter sets that list a value. As in filterValueSet, numbers are found
+// by their value and all other values by their text.
 type listedValueIndex struct {
 	texts   map[string]*setsListingValue
 	numbers map[float64]*setsListingValue
@@ -284,7 +285,8 @@ func (p *setsListingValue) addSet(setNumber int) *setsListingValue {
 	return p
 }
 
-// compactLongListsToMasks replaces long lists of filter sets by masks. maskWords is the length of a mask.
+// compactLongListsToMasks replaces long lists of filter sets by masks. maskWords is the length of a
+// mask.
 func (x *listedValueIndex) compactLongListsToMasks(maskWords int) {
 	for _, p := range x.texts {
 		p.compactToMaskIfSmaller(maskWords)

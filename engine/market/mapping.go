@@ -10,10 +10,10 @@ import (
 // FieldMapping converts the members of a request to a lead of one campaign. For each field it has the
 // name in requests (arriving name), the checks, the slot in the lead and the name for buyers.
 //
-// NewFieldMapping compiles it from an operator's FieldMappingSpec; it never changes. The known fields come
-// first, each in its own slot even if the campaign does not mention it. The campaign's own fields
-// follow in the order of the configuration. This is "mapping order", in which failing fields are
-// reported.
+// NewFieldMapping compiles it from an operator's FieldMappingSpec; it never changes. The known
+// fields come first, each in its own slot even if the campaign does not mention it. The campaign's
+// own fields follow in the order of the configuration. This is "mapping order", in which failing
+// fields are reported.
 //
 // A field of the campaign may
 //   - have the name of a known field. Then it makes that field's rule stricter (required,

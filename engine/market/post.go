@@ -58,8 +58,8 @@ func (m *FieldMapping) appendFieldsAsObject(dst []byte, l *Lead, slots []FieldSl
 	return append(dst, '}')
 }
 
-// appendFieldIfPresent appends a comma and the field as a JSON member. It appends nothing if the field is
-// absent.
+// appendFieldIfPresent appends a comma and the field as a JSON member. It appends nothing if the
+// field is absent.
 func (m *FieldMapping) appendFieldIfPresent(dst []byte, l *Lead, slot FieldSlot) []byte {
 	if l.Values[slot].Kind == KindAbsent {
 		return dst

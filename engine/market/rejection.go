@@ -63,8 +63,8 @@ var reportFieldErrors = [invalidReportEnd]FieldError{
 	RejectionOccurredInFuture: {"occurred_at", errcode.FieldOutOfRange, "a time that is not ahead of now"},
 }
 
-// FieldError returns the field error that the buyer receives for an invalid report. isInvalidReport is false
-// if the report is valid and the lead's state does not allow it.
+// FieldError returns the field error that the buyer receives for an invalid report. isInvalidReport
+// is false if the report is valid and the lead's state does not allow it.
 func (r BuyerReportRejection) FieldError() (fieldError FieldError, isInvalidReport bool) {
 	if r == RejectionNone || r >= invalidReportEnd {
 		return fieldError, false

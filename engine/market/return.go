@@ -38,8 +38,8 @@ func (r *ReturnRule) AcceptsReturnReason(reason string) bool {
 	return ok
 }
 
-// maxReasonList is the maximum length in bytes of ListAcceptedReasons. With it, the answers to a thousand
-// refused returns fit one log record.
+// maxReasonList is the maximum length in bytes of ListAcceptedReasons. With it, the answers to a
+// thousand refused returns fit one log record.
 const maxReasonList = 300
 
 // ListAcceptedReasons returns the accepted reasons as text: quoted, sorted and separated by commas. It
@@ -61,8 +61,8 @@ func (r *ReturnRule) ListAcceptedReasons() string {
 }
 
 // AllowsAnotherReturn reports whether one more return stays within the maximum share of returns.
-// soldInMonth is the number of leads that the buyer bought in the month. returnedInMonth is the number of them
-// that were returned or have a pending return.
+// soldInMonth is the number of leads that the buyer bought in the month. returnedInMonth is the
+// number of them that were returned or have a pending return.
 func (r *ReturnRule) AllowsAnotherReturn(returnedInMonth, soldInMonth int64) bool {
 	if r.MaxShare >= WholeShare {
 		return returnedInMonth < soldInMonth

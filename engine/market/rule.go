@@ -252,8 +252,8 @@ func (r *fieldRule) describeLengthLimits() string {
 	return words
 }
 
-// describeLimits returns limits in words. It uses the formats fromFormat and toFormat if both limits exist,
-// else atLeastFormat or atMostFormat. An empty limit does not exist.
+// describeLimits returns limits in words. It uses the formats fromFormat and toFormat if both
+// limits exist, else atLeastFormat or atMostFormat. An empty limit does not exist.
 func describeLimits(fromFormat, toFormat, atLeastFormat, atMostFormat, minimum, maximum string) string {
 	switch {
 	case minimum != "" && maximum != "":

@@ -49,8 +49,8 @@ func ParseTransform(name string) (FieldTransform, error) {
 	return 0, fmt.Errorf("%q is not a transform: use trim, lower, upper, digits, title, e164, zip3 or sha256", name)
 }
 
-// splitTransformsAroundChecks splits a field's transforms into those that run before the field's checks, and
-// those that run after them. See FieldTransform.
+// splitTransformsAroundChecks splits a field's transforms into those that run before the field's
+// checks, and those that run after them. See FieldTransform.
 func splitTransformsAroundChecks(all []FieldTransform) (beforeChecks, afterChecks []FieldTransform) {
 	for i, t := range all {
 		if t == TransformZIP3 || t == TransformSHA256 {

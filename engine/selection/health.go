@@ -21,10 +21,10 @@ import (
 // row the buyer is pinged in every auction again. Without answers, the score halves every thirty
 // seconds, so that a buyer in few auctions need not wait for ten of them.
 //
-// Invariants: CountAuctionAndShouldPing is true at least once in any ten calls in a row, at any concurrency. It
-// is always true while the score is at most one half. The rule uses no randomness. Each call adds
-// the share of pings, in tenths, to a counter, and pings when the counter passes a multiple of
-// ten.
+// Invariants: CountAuctionAndShouldPing is true at least once in any ten calls in a row, at any
+// concurrency. It is always true while the score is at most one half. The rule uses no randomness.
+// Each call adds the share of pings, in tenths, to a counter, and pings when the counter passes a
+// multiple of ten.
 //
 // Rejected: a circuit breaker. It needs a time to stay open, pings no buyer meanwhile, and then
 // pings all at once.
@@ -44,8 +44,8 @@ const (
 	scoreHalfLife = int64(30 * time.Second / time.Millisecond)
 )
 
-// CountAuctionAndShouldPing reports whether an auction at this time, in Unix nanoseconds, pings the buyer. Each
-// call counts as one auction.
+// CountAuctionAndShouldPing reports whether an auction at this time, in Unix nanoseconds, pings the
+// buyer. Each call counts as one auction.
 func (h *BuyerPingHealth) CountAuctionAndShouldPing(nowNanos int64) bool {
 	share := h.PingsPerTenAuctions(nowNanos)
 	if share == allPings {

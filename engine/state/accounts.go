@@ -29,7 +29,8 @@ type buyerAccounts struct {
 	byRef map[market.PermanentNumber]*buyerAccount
 }
 
-// getOrCreateAccountLocked returns the buyer's account, and creates it if necessary. The caller holds mu.
+// getOrCreateAccountLocked returns the buyer's account, and creates it if necessary. The caller
+// holds mu.
 func (a *buyerAccounts) getOrCreateAccountLocked(buyer market.PermanentNumber) *buyerAccount {
 	acc := a.byRef[buyer]
 	if acc == nil {
@@ -57,9 +58,9 @@ func (a *buyerAccounts) reserveFunds(buyer market.PermanentNumber, price, credit
 	return Reserved, nil
 }
 
-// lacksFundsAndRecordThreshold reports whether the buyer has less than price left, including its credit limit. It
-// counts applied events alone, without reservations. It remembers the thresholds of its answers,
-// so that adjustBalanceAndHeldFunds knows when a cached answer is no longer valid.
+// lacksFundsAndRecordThreshold reports whether the buyer has less than price left, including its
+// credit limit. It counts applied events alone, without reservations. It remembers the thresholds
+// of its answers, so that adjustBalanceAndHeldFunds knows when a cached answer is no longer valid.
 func (a *buyerAccounts) lacksFundsAndRecordThreshold(buyer market.PermanentNumber, price, creditLimit market.Money) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -87,7 +88,8 @@ func (a *buyerAccounts) releaseFunds(buyer market.PermanentNumber, price market.
 }
 
 // adjustBalanceAndHeldFunds adds an event's changes to the buyer's balance and to its held money.
-// availabilityMayChange reports that a cached answer of lacksFundsAndRecordThreshold is no longer valid.
+// availabilityMayChange reports that a cached answer of lacksFundsAndRecordThreshold is no longer
+// valid.
 func (a *buyerAccounts) adjustBalanceAndHeldFunds(buyer market.PermanentNumber, balanceChange, heldChange market.Money) (availabilityMayChange bool) {
 	if buyer == 0 || (balanceChange == 0 && heldChange == 0) {
 		return false
@@ -106,8 +108,8 @@ func (a *buyerAccounts) adjustBalanceAndHeldFunds(buyer market.PermanentNumber, 
 	return availabilityMayChange
 }
 
-// sumOfEntryHashes returns the accounts' part of State.Hash: the sum of the hashes of all accounts, without
-// reservations.
+// sumOfEntryHashes returns the accounts' part of State.Hash: the sum of the hashes of all accounts,
+// without reservations.
 func (a *buyerAccounts) sumOfEntryHashes() (sum uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

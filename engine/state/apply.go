@@ -86,9 +86,9 @@ func (s *State) applyGlobalEvent(batchUnixNanos int64, e event.Event) {
 	s.availability.Add(1)
 }
 
-// applyOpeningBalanceOrTopUp adds an operator's top-up to the buyer's balance. The opening balance replaces
-// the balance instead: earlier purchases, made while the buyer's money was unlimited, do not
-// count.
+// applyOpeningBalanceOrTopUp adds an operator's top-up to the buyer's balance. The opening balance
+// replaces the balance instead: earlier purchases, made while the buyer's money was unlimited, do
+// not count.
 func (a *buyerAccounts) applyOpeningBalanceOrTopUp(e *event.BuyerFundsAdjusted) {
 	if e.Opening {
 		a.mu.Lock()
@@ -143,9 +143,9 @@ func (s *State) applyLeadDecided(seq uint64, batchUnixNanos int64, e *event.Lead
 	s.chargeCapsTurnAndFunds(seq, e.Campaign, &e.Sale, posted)
 }
 
-// chargeCapsTurnAndFunds counts the sale in its caps and its rotation, and takes the price from the buyer's
-// account. If the lead is still to be posted, holdPriceOnly is true and the price is only held until the
-// post ends.
+// chargeCapsTurnAndFunds counts the sale in its caps and its rotation, and takes the price from the
+// buyer's account. If the lead is still to be posted, holdPriceOnly is true and the price is only
+// held until the post ends.
 func (s *State) chargeCapsTurnAndFunds(seq uint64, campaign market.PermanentNumber, sale *event.Sale, holdPriceOnly bool) {
 	if seq <= s.loaded {
 		return
@@ -163,8 +163,9 @@ func (s *State) countMonthlySale(seq uint64, campaign, buyer market.PermanentNum
 	}
 }
 
-// debitOrHoldPrice debits the sale's price from the buyer's balance, or holds it if holdOnly is set.
-// availabilityMayChange reports that a cached answer of lacksFundsAndRecordThreshold is no longer valid.
+// debitOrHoldPrice debits the sale's price from the buyer's balance, or holds it if holdOnly is
+// set. availabilityMayChange reports that a cached answer of lacksFundsAndRecordThreshold is no
+// longer valid.
 func (a *buyerAccounts) debitOrHoldPrice(sale *event.Sale, holdOnly bool) (availabilityMayChange bool) {
 	if holdOnly {
 		return a.adjustBalanceAndHeldFunds(sale.Buyer, 0, sale.Price)

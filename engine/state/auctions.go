@@ -20,13 +20,13 @@ type auctionShard = rowShard[AuctionRow, *AuctionRow]
 // such as the bids.
 type AuctionRow struct {
 	Name [16]byte
-	Seq  uint64        // of the AuctionHeld event
+	Seq  uint64        // of the PingAuctionCompleted event
 	Lead market.LeadID // that the auction was sold to, or that is being posted; zero: unsold
 	Keep uint32        // Unix seconds
 }
 
-// IsSoldOrBeingPosted reports whether an applied event has sold a lead at a bid of this auction, or posts a
-// lead for it. No other lead can then be sold in the auction.
+// IsSoldOrBeingPosted reports whether an applied event has sold a lead at a bid of this auction, or
+// posts a lead for it. No other lead can then be sold in the auction.
 func (a *AuctionRow) IsSoldOrBeingPosted() bool { return !a.Lead.IsZero() }
 
 func (a *AuctionRow) key() *[16]byte            { return &a.Name }
@@ -112,8 +112,8 @@ func (s *State) AuctionCount() (n int) {
 	return n
 }
 
-// applyPingAuctionCompleted stores the auction under its name, and the idempotency key of its request. An
-// auction without a name cannot be found later, so only the key is stored.
+// applyPingAuctionCompleted stores the auction under its name, and the idempotency key of its
+// request. An auction without a name cannot be found later, so only the key is stored.
 func (s *State) applyPingAuctionCompleted(seq uint64, batchUnixNanos int64, e *event.PingAuctionCompleted) {
 	s.storeIdempotencyKey(&e.Idempotency, newIdempotencyRowAnsweredByEvent(seq), seq, batchUnixNanos)
 	if e.Name == [16]byte{} {
@@ -130,9 +130,9 @@ func (s *State) markAuctionSold(seq uint64, auctionName [16]byte, lead market.Le
 	s.editAuctionRowUnlessInSnapshot(seq, auctionName, func(row *AuctionRow) { row.Lead = lead })
 }
 
-// releaseAuctionAndMarkNextSold frees the auction in which the lead's failed sale was made, and marks the
-// auction of its next sale as sold. If both are the same auction, it stays sold throughout. An
-// auction is freed only if this lead was sold in it.
+// releaseAuctionAndMarkNextSold frees the auction in which the lead's failed sale was made, and
+// marks the auction of its next sale as sold. If both are the same auction, it stays sold
+// throughout. An auction is freed only if this lead was sold in it.
 func (s *State) releaseAuctionAndMarkNextSold(seq uint64, lead market.LeadID, releasedAuction, soldAuction [16]byte) {
 	if releasedAuction == soldAuction {
 		return
@@ -145,8 +145,8 @@ func (s *State) releaseAuctionAndMarkNextSold(seq uint64, lead market.LeadID, re
 	s.markAuctionSold(seq, soldAuction, lead)
 }
 
-// editAuctionRowUnlessInSnapshot calls edit with the auction's row. It does nothing if the name is zero, if the
-// row is missing, or if the loaded snapshot contains the event seq already.
+// editAuctionRowUnlessInSnapshot calls edit with the auction's row. It does nothing if the name is
+// zero, if the row is missing, or if the loaded snapshot contains the event seq already.
 func (s *State) editAuctionRowUnlessInSnapshot(seq uint64, auctionName [16]byte, edit func(*AuctionRow)) {
 	if auctionName != [16]byte{} {
 		s.auctionShardOf(&auctionName).editUnlessInSnapshot(&auctionName, seq, edit)

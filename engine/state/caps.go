@@ -81,9 +81,9 @@ func (c *capCounters) add(ref market.PermanentNumber, key market.CapKey) {
 	c.cells.Store(&grown)
 }
 
-// reserveCapacity reserves amount of the cap limit in the window that contains nowUnixNanos. givenBackBySameEvent is
-// an earlier charge that the same event gives back; in its own window this charge needs no new
-// capacity.
+// reserveCapacity reserves amount of the cap limit in the window that contains nowUnixNanos.
+// givenBackBySameEvent is an earlier charge that the same event gives back; in its own window this
+// charge needs no new capacity.
 //
 // The reservation names the window and the amount that was reserved. If the result is Contended,
 // capacityChanged closes at the counter's next change. It is created under the lock, so the
@@ -113,8 +113,9 @@ func (c *capCounter) reserveCapacity(limit *market.Cap, amount int64, givenBackB
 	return Reserved, reservation, nil
 }
 
-// isFullAndRecordThreshold reports whether the window that contains nowUnixNanos has less than saleAmount left by applied events
-// alone, without reservations. windowEndUnixNanos is the end of that window.
+// isFullAndRecordThreshold reports whether the window that contains nowUnixNanos has less than
+// saleAmount left by applied events alone, without reservations. windowEndUnixNanos is the end of
+// that window.
 func (c *capCounter) isFullAndRecordThreshold(limit *market.Cap, saleAmount, nowUnixNanos int64) (full bool, windowEndUnixNanos int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -156,7 +157,8 @@ func (c *capCounter) releaseCapacity(windowStartUnixNanos, amount int64) {
 }
 
 // applyCharge adds an event's amount to the window's use; a negative amount gives capacity back.
-// availabilityMayChange reports that an answer of isFullAndRecordThreshold, which callers cache, is no longer valid.
+// availabilityMayChange reports that an answer of isFullAndRecordThreshold, which callers cache, is
+// no longer valid.
 func (c *capCounter) applyCharge(windowStartUnixNanos, amount int64) (availabilityMayChange bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -188,8 +190,8 @@ func (c *changeSignal) wakeWaitersLocked() {
 	}
 }
 
-// nextChangeChannelLocked returns a channel that closes at the next change. The caller holds the owner's
-// lock.
+// nextChangeChannelLocked returns a channel that closes at the next change. The caller holds the
+// owner's lock.
 func (c *changeSignal) nextChangeChannelLocked() <-chan struct{} {
 	if c.changed == nil {
 		c.changed = make(chan struct{})

@@ -64,8 +64,8 @@ func (s *State) ConfigRevisions() []ConfigRevision {
 	return past
 }
 
-// sumOfEntryHashes returns the history's part of State.Hash. It leaves out entries that earlier programs
-// wrote without an origin, so that the logs of those programs keep their hash.
+// sumOfEntryHashes returns the history's part of State.Hash. It leaves out entries that earlier
+// programs wrote without an origin, so that the logs of those programs keep their hash.
 func (h *configHistory) sumOfEntryHashes() (sum uint64) {
 	for i := range h.revisions {
 		r := &h.revisions[i]
@@ -77,9 +77,9 @@ func (h *configHistory) sumOfEntryHashes() (sum uint64) {
 	return sum
 }
 
-// encodeOrDecodeSnapshot encodes or decodes the history. encodeOrDecodeGlobalState has decoded the version and
-// document of the active configuration already. In old snapshots this configuration is the whole
-// history.
+// encodeOrDecodeSnapshot encodes or decodes the history. encodeOrDecodeGlobalState has decoded the
+// version and document of the active configuration already. In old snapshots this configuration is
+// the whole history.
 func (h *configHistory) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
 	if !c.hasFieldsSinceVersion(versionHistory) {
 		if h.current.Version > 0 {
@@ -100,9 +100,9 @@ func (h *configHistory) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
 	}
 }
 
-// objectNumberRegistry is the register of the permanent numbers of configured names (campaigns, suppliers,
-// buyers and others). A name gets its number when a configuration first contains it, and keeps it
-// after it leaves the configuration.
+// objectNumberRegistry is the register of the permanent numbers of configured names (campaigns,
+// suppliers, buyers and others). A name gets its number when a configuration first contains it, and
+// keeps it after it leaves the configuration.
 type objectNumberRegistry struct {
 	mu   sync.RWMutex
 	refs map[event.ConfigObjectKind]map[string]market.PermanentNumber

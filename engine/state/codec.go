@@ -5,9 +5,9 @@ import (
 	"errors"
 )
 
-// snapshotSectionCodec encodes or decodes the body of a snapshot's section. Each type has one list of its
-// fields (a method snapshotFields), which serves both directions. So the encoder and the decoder
-// cannot differ. The zero value is an encoder.
+// snapshotSectionCodec encodes or decodes the body of a snapshot's section. Each type has one list
+// of its fields (a method snapshotFields), which serves both directions. So the encoder and the
+// decoder cannot differ. The zero value is an encoder.
 //
 // After a decoding error, err is set and every further value is zero. So the caller checks err
 // once, at the end.
@@ -20,7 +20,8 @@ type snapshotSectionCodec struct {
 
 var errDamaged = errors.New("the section is truncated or damaged; use the snapshot before this one")
 
-// hasFieldsSinceVersion reports whether the section contains the fields that snapshots have since version.
+// hasFieldsSinceVersion reports whether the section contains the fields that snapshots have since
+// version.
 func (c *snapshotSectionCodec) hasFieldsSinceVersion(version byte) bool {
 	return !c.decoding || c.version >= version
 }
@@ -47,7 +48,8 @@ func encodeOrDecodeZigzag[T ~int64](c *snapshotSectionCodec, v *T) {
 	*v = T(value)
 }
 
-// skipDecodedVarint skips the byteCount bytes of a decoded varint. byteCount is 0 or less for a damaged one.
+// skipDecodedVarint skips the byteCount bytes of a decoded varint. byteCount is 0 or less for a
+// damaged one.
 func (c *snapshotSectionCodec) skipDecodedVarint(byteCount int) {
 	if byteCount <= 0 {
 		c.markDamaged()
@@ -56,8 +58,8 @@ func (c *snapshotSectionCodec) skipDecodedVarint(byteCount int) {
 	c.buf = c.buf[byteCount:]
 }
 
-// encodeOrDecodeFixed64 encodes or decodes v in eight bytes, for hashes and times, whose varints would be
-// longer.
+// encodeOrDecodeFixed64 encodes or decodes v in eight bytes, for hashes and times, whose varints
+// would be longer.
 func encodeOrDecodeFixed64[T ~int64 | ~uint64](c *snapshotSectionCodec, v *T) {
 	if !c.decoding {
 		c.buf = binary.LittleEndian.AppendUint64(c.buf, uint64(*v))
@@ -108,9 +110,9 @@ func encodeOrDecodeBool(c *snapshotSectionCodec, b *bool) {
 	}
 }
 
-// encodeOrDecodeCount encodes elementCount, the number of elements that follow, or decodes and returns this number.
-// Each element takes at least one byte, so a number greater than the remaining bytes means damage
-// and sets err.
+// encodeOrDecodeCount encodes elementCount, the number of elements that follow, or decodes and
+// returns this number. Each element takes at least one byte, so a number greater than the remaining
+// bytes means damage and sets err.
 func (c *snapshotSectionCodec) encodeOrDecodeCount(elementCount int) int {
 	count := uint64(elementCount)
 	if encodeOrDecodeUvarint(c, &count); c.decoding && count > uint64(len(c.buf)) {
@@ -130,7 +132,8 @@ func encodeOrDecodeList[T any](c *snapshotSectionCodec, list *[]T, encodeOrDecod
 	}
 }
 
-// encodeOrDecodeMap encodes the entries of m, or decodes them into m. encodeOrDecodeEntry encodes or decodes one entry.
+// encodeOrDecodeMap encodes the entries of m, or decodes them into m. encodeOrDecodeEntry encodes
+// or decodes one entry.
 func encodeOrDecodeMap[K comparable, V any](c *snapshotSectionCodec, m map[K]V, encodeOrDecodeEntry func(*K, *V)) {
 	n := c.encodeOrDecodeCount(len(m))
 	var key K

@@ -196,8 +196,8 @@ func (a *operatorSettings) applyCredentialAddedOrRevoked(e *event.CredentialAdde
 	}
 }
 
-// applySecretStoredOrDeleted stores the event's secret under its name. An event without a value deletes the
-// secret.
+// applySecretStoredOrDeleted stores the event's secret under its name. An event without a value
+// deletes the secret.
 func (a *operatorSettings) applySecretStoredOrDeleted(e *event.SecretStoredOrDeleted) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -294,8 +294,8 @@ func (u *CredentialLastUse) RecordUse(unixNanos int64) {
 // no use is known.
 func (u *CredentialLastUse) MinuteUnixNanos() int64 { return u.minute.Load() * int64(time.Minute) }
 
-// LastUseUnixNanosByCredential returns, by the credential's hash, when each live credential was last used,
-// in Unix nanoseconds. Credentials without a known use are left out.
+// LastUseUnixNanosByCredential returns, by the credential's hash, when each live credential was
+// last used, in Unix nanoseconds. Credentials without a known use are left out.
 func (s *State) LastUseUnixNanosByCredential() map[[32]byte]int64 {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()

@@ -61,14 +61,14 @@ func (s *State) findOrClaimIdempotencyKey(owner *RequestReservations, key [16]by
 	return usedRow, nil
 }
 
-// newIdempotencyRowAnsweredByLead returns the row of an idempotency key whose answer is the decision on a
-// lead. The caller adds the key.
+// newIdempotencyRowAnsweredByLead returns the row of an idempotency key whose answer is the
+// decision on a lead. The caller adds the key.
 func newIdempotencyRowAnsweredByLead(id market.LeadID) idempotencyRow {
 	return idempotencyRow{AnsweredBy: idempotencyAnswerReference(id), Kind: byLead}
 }
 
-// newIdempotencyRowAnsweredByEvent returns the row of an idempotency key whose answer is in the event with
-// this sequence. The caller adds the key.
+// newIdempotencyRowAnsweredByEvent returns the row of an idempotency key whose answer is in the
+// event with this sequence. The caller adds the key.
 func newIdempotencyRowAnsweredByEvent(seq uint64) idempotencyRow {
 	row := idempotencyRow{Kind: bySequence}
 	binary.LittleEndian.PutUint64(row.AnsweredBy[:], seq)

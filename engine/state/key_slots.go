@@ -25,23 +25,24 @@ type leadEncryptionKeySlots struct {
 	erased  []uint64 // ascending
 }
 
-// HighestEncryptionKeySlot returns the highest slot in the log. At a start, new leads get slots above it.
+// HighestEncryptionKeySlot returns the highest slot in the log. At a start, new leads get slots
+// above it.
 func (s *State) HighestEncryptionKeySlot() uint64 {
 	s.slots.mu.Lock()
 	defer s.slots.mu.Unlock()
 	return s.slots.highest
 }
 
-// ErasedEncryptionKeySlots returns the slots of erased leads, ascending. A start erases the keys in these
-// slots again.
+// ErasedEncryptionKeySlots returns the slots of erased leads, ascending. A start erases the keys in
+// these slots again.
 func (s *State) ErasedEncryptionKeySlots() []uint64 {
 	s.slots.mu.Lock()
 	defer s.slots.mu.Unlock()
 	return slices.Clone(s.slots.erased)
 }
 
-// IsEncryptionKeySlotErased reports whether the lead with this slot was erased, so that its key must not be
-// used.
+// IsEncryptionKeySlotErased reports whether the lead with this slot was erased, so that its key
+// must not be used.
 func (s *State) IsEncryptionKeySlotErased(slot uint64) bool {
 	s.slots.mu.Lock()
 	defer s.slots.mu.Unlock()

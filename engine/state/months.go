@@ -37,8 +37,8 @@ type monthlyCount struct{ sold, returned int64 }
 const monthRetention = int64(2 * 366 * 24 * time.Hour)
 
 // MonthlySaleCounts returns how many leads the campaign sold to the buyer in a month. returned is
-// the number of them that were returned or have a pending return. monthStartUnixNanos is the beginning of
-// the month (see market.StartOfUTCMonth).
+// the number of them that were returned or have a pending return. monthStartUnixNanos is the
+// beginning of the month (see market.StartOfUTCMonth).
 func (s *State) MonthlySaleCounts(campaign, buyer market.PermanentNumber, monthStartUnixNanos int64) (sold, returned int64) {
 	s.monthlySales.mu.Lock()
 	defer s.monthlySales.mu.Unlock()
@@ -58,8 +58,8 @@ func (m *monthlySaleCounts) countSale(campaign, buyer market.PermanentNumber, de
 	m.getOrCreateCountLocked(monthlyCountKey{campaign, buyer, m.start}).sold++
 }
 
-// adjustReturns adds returnedLeadsChange to the number of returns in the month that begins at monthStartUnixNanos; it
-// is -1 if a pending return was rejected.
+// adjustReturns adds returnedLeadsChange to the number of returns in the month that begins at
+// monthStartUnixNanos; it is -1 if a pending return was rejected.
 func (m *monthlySaleCounts) adjustReturns(campaign, buyer market.PermanentNumber, monthStartUnixNanos, returnedLeadsChange int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

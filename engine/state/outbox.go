@@ -106,9 +106,9 @@ type OutboxStatus struct {
 	Off          bool
 }
 
-// ClaimDueWebhook returns the supplier's earliest webhook that is due at nowUnixNanos, and marks it as in
-// flight. Only the caller may then send it, until an event records the attempt's result or the
-// caller calls UnclaimWebhook. The result is false if no webhook is due.
+// ClaimDueWebhook returns the supplier's earliest webhook that is due at nowUnixNanos, and marks it
+// as in flight. Only the caller may then send it, until an event records the attempt's result or
+// the caller calls UnclaimWebhook. The result is false if no webhook is due.
 func (s *State) ClaimDueWebhook(supplier market.PermanentNumber, nowUnixNanos int64) (webhook QueuedWebhook, found bool) {
 	b := s.outboxes.get(supplier)
 	if b == nil {

@@ -108,8 +108,8 @@ func (b *supplierWebhookOutbox) addRowIfMissing(row webhookRow) {
 	b.updateHeapsOfLead(row.Lead)
 }
 
-// unqueueAndRewriteRow sets the attempts, due time and dead state of the webhook at position, and takes it
-// out of its queue. The caller must then call updateHeapsOfLead, which queues it again.
+// unqueueAndRewriteRow sets the attempts, due time and dead state of the webhook at position, and
+// takes it out of its queue. The caller must then call updateHeapsOfLead, which queues it again.
 func (b *supplierWebhookOutbox) unqueueAndRewriteRow(position, attempts uint32, dueUnixNanos int64, dead bool) {
 	b.removeFromHeap(position)
 	row := b.rows.at(int(position))

@@ -94,8 +94,8 @@ func (s *State) ReserveRotationTurn(owner *RequestReservations, campaign market.
 }
 
 // PeekRotationTurn returns which buyer would get the campaign's next turn, and reserves no turn.
-// buyersAndWeightsHash is a hash of the eligible buyers and their weights. buyerIndex is the buyer's index in
-// weights.
+// buyersAndWeightsHash is a hash of the eligible buyers and their weights. buyerIndex is the
+// buyer's index in weights.
 func (s *State) PeekRotationTurn(campaign market.PermanentNumber, buyersAndWeightsHash uint64, weights []int32) (buyerIndex uint32) {
 	return s.rotations.peekTurn(campaign, buyersAndWeightsHash, weights)
 }
@@ -135,9 +135,10 @@ func (s *State) ReleaseDuplicateKeyClaims(owner *RequestReservations) {
 	}
 }
 
-// ReleaseAfterApply ends owner's reservations after its event was applied. countTurnAndEndReservation has ended
-// the reserved turn already, at the moment at which it counted the turn. Two separate steps would
-// count the turn twice in between, and a concurrent request would skip that buyer.
+// ReleaseAfterApply ends owner's reservations after its event was applied.
+// countTurnAndEndReservation has ended the reserved turn already, at the moment at which it counted
+// the turn. Two separate steps would count the turn twice in between, and a concurrent request
+// would skip that buyer.
 func (s *State) ReleaseAfterApply(owner *RequestReservations) {
 	if owner.sale.turn.Set != 0 {
 		owner.sale.turn = event.RotationTurn{}

@@ -62,9 +62,10 @@ type rotationTurnCounts struct {
 	start        []uint32
 }
 
-// reserveTurn reserves the next turn for one of the campaign's eligible buyers. membersAndWeightsHash is a
-// hash of these buyers (the members) and their weights. weights lists the members' weights in a
-// fixed order. The result names the chosen member by its index in weights.
+// reserveTurn reserves the next turn for one of the campaign's eligible buyers.
+// membersAndWeightsHash is a hash of these buyers (the members) and their weights. weights lists
+// the members' weights in a fixed order. The result names the chosen member by its index in
+// weights.
 func (t *campaignRotationTable) reserveTurn(campaign market.PermanentNumber, membersAndWeightsHash uint64, weights []int32) event.RotationTurn {
 	c := t.getOrCreateRotations(campaign)
 	c.mu.Lock()
@@ -84,8 +85,8 @@ func (t *campaignRotationTable) reserveTurn(campaign market.PermanentNumber, mem
 }
 
 // peekTurn returns the member that would get the campaign's next turn, and reserves no turn.
-// membersAndWeightsHash is a hash of the eligible buyers (members) and their weights. The result is an index
-// of weights.
+// membersAndWeightsHash is a hash of the eligible buyers (members) and their weights. The result is
+// an index of weights.
 func (t *campaignRotationTable) peekTurn(campaign market.PermanentNumber, membersAndWeightsHash uint64, weights []int32) (memberIndex uint32) {
 	c := t.getOrCreateRotations(campaign)
 	c.mu.Lock()
@@ -130,8 +131,8 @@ func (s *rotationTurnCounts) endReservedTurnLocked(member uint32) (ended bool) {
 	return true
 }
 
-// countTurnAndEndReservation counts the turn that an event records, and ends the turn's reservation. A zero Set
-// means that the sale took no turn.
+// countTurnAndEndReservation counts the turn that an event records, and ends the turn's
+// reservation. A zero Set means that the sale took no turn.
 func (t *campaignRotationTable) countTurnAndEndReservation(campaign market.PermanentNumber, turn event.RotationTurn, seq uint64) {
 	if turn.Set == 0 {
 		return

@@ -91,10 +91,10 @@ type idempotencyRow struct {
 	Kind        idempotencyAnswerReferenceKind
 }
 
-// idempotencyAnswerReference says where the answer to the first request with an idempotency key is found:
-// at a lead, by its identifier, or in an event, by its sequence. An auction without a name and a
-// report on many leads have no identifier, so they need the sequence. One field for both keeps
-// the row small.
+// idempotencyAnswerReference says where the answer to the first request with an idempotency key is
+// found: at a lead, by its identifier, or in an event, by its sequence. An auction without a name
+// and a report on many leads have no identifier, so they need the sequence. One field for both
+// keeps the row small.
 type idempotencyAnswerReference [16]byte
 
 // idempotencyAnswerReferenceKind says how an idempotencyAnswerReference is to be read.

@@ -170,7 +170,7 @@ func (s *State) applyLeadStatusesChanged(seq uint64, batchUnixNanos int64, e *ev
 }
 
 // applyStatusChange sets the lead's status, or the state of its return, by one change of a
-// StatusChanged event.
+// LeadStatusesChanged event.
 func (l *Lead) applyStatusChange(c *event.LeadStatusChange) {
 	switch c.Result {
 	case event.ChangeDone:

@@ -38,10 +38,10 @@ const (
 	sectionsPerShard = 5
 )
 
-// WriteSnapshot writes the state to w while Apply continues between the sections. The sections
-// are copied at different log positions; oldestSectionSeq and newestSectionSeq are the first and the last of these
-// positions. A start that loads the snapshot replays the log after oldestSectionSeq. The loaded state is
-// complete once the event newestSectionSeq is applied.
+// WriteSnapshot writes the state to w while Apply continues between the sections. The sections are
+// copied at different log positions; oldestSectionSeq and newestSectionSeq are the first and the
+// last of these positions. A start that loads the snapshot replays the log after oldestSectionSeq.
+// The loaded state is complete once the event newestSectionSeq is applied.
 func (s *State) WriteSnapshot(w io.Writer) (oldestSectionSeq, newestSectionSeq uint64, err error) {
 	header := append([]byte(snapshotMagic), snapshotVersion)
 	if _, err := w.Write(binary.AppendUvarint(header, shardCount)); err != nil {
@@ -115,8 +115,8 @@ type snapshotRow[R any] interface {
 	encodeOrDecodeSnapshot(*snapshotSectionCodec)
 }
 
-// copyTableForEncoding copies a table's rows into scratch, whose memory is reused. The result encodes the
-// copy into body; writeSection calls it after Apply may continue.
+// copyTableForEncoding copies a table's rows into scratch, whose memory is reused. The result
+// encodes the copy into body; writeSection calls it after Apply may continue.
 func copyTableForEncoding[R any, P snapshotRow[R]](t *table[R, P], body *snapshotSectionCodec, scratch *[]R) func() {
 	*scratch = t.rows.appendRowsTo((*scratch)[:0])
 	sweep := [...]uint64{uint64(t.cursor), uint64(t.soonest), uint64(t.nextSoonest)}
@@ -150,8 +150,9 @@ func (shard *leadShard) copyForEncoding(body *snapshotSectionCodec, scratch *[]L
 }
 
 // LoadSnapshot fills an empty state from a snapshot, whose sections were copied at different log
-// positions. The caller then replays the log after the oldest one, which Position returns. newestSectionSeq
-// is the newest one: once the event newestSectionSeq is applied, the state is complete.
+// positions. The caller then replays the log after the oldest one, which Position returns.
+// newestSectionSeq is the newest one: once the event newestSectionSeq is applied, the state is
+// complete.
 func (s *State) LoadSnapshot(r io.Reader) (newestSectionSeq uint64, err error) {
 	in := sectionReader{r: r}
 	if err := in.readHeader(); err != nil {

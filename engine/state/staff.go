@@ -37,8 +37,8 @@ func (a *APIToken) IsExpired(nowUnixNanos int64) bool {
 	return a.Expires != 0 && nowUnixNanos >= a.Expires
 }
 
-// operatorUserTable holds the operators' accounts by name, and their API tokens by hash. The entries are
-// few and change rarely, so one read-write lock guards them.
+// operatorUserTable holds the operators' accounts by name, and their API tokens by hash. The
+// entries are few and change rarely, so one read-write lock guards them.
 type operatorUserTable struct {
 	mu     sync.RWMutex
 	users  map[string]OperatorUser
@@ -79,8 +79,8 @@ func (s *State) APIToken(hash [32]byte) (apiToken APIToken, owner OperatorUser, 
 	return token, s.users.users[token.User], ok
 }
 
-// APITokens returns a user's API tokens, or the tokens of all users if userOrEmptyForAll is empty. The oldest
-// is first. Expired tokens are included.
+// APITokens returns a user's API tokens, or the tokens of all users if userOrEmptyForAll is empty.
+// The oldest is first. Expired tokens are included.
 func (s *State) APITokens(userOrEmptyForAll string) (tokens []APIToken) {
 	s.users.mu.RLock()
 	defer s.users.mu.RUnlock()
@@ -95,8 +95,8 @@ func (s *State) APITokens(userOrEmptyForAll string) (tokens []APIToken) {
 	return tokens
 }
 
-// applyUserAccountChanged creates, changes or removes the event's account. In each case it deletes all API
-// tokens of the user.
+// applyUserAccountChanged creates, changes or removes the event's account. In each case it deletes
+// all API tokens of the user.
 func (t *operatorUserTable) applyUserAccountChanged(e *event.UserAccountChanged) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -129,7 +129,8 @@ func (t *operatorUserTable) applyAPITokenAddedOrRevoked(e *event.APITokenAddedOr
 	}
 }
 
-// sumOfEntryHashes returns the accounts' part of State.Hash: the sum of the hashes of all users and tokens.
+// sumOfEntryHashes returns the accounts' part of State.Hash: the sum of the hashes of all users and
+// tokens.
 func (t *operatorUserTable) sumOfEntryHashes() (sum uint64) {
 	for _, user := range t.users {
 		sum += user.contentHash()

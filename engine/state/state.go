@@ -103,8 +103,8 @@ func (s *State) LeadCount() (n int) {
 func (s *State) AvailabilityVersion() uint64 { return s.availability.Load() }
 
 // IsCapFull reports whether the cap limit has no capacity for one more lead at price. It counts
-// applied events, and no reservations. windowEndUnixNanos is the end of the cap's current window, and the
-// answer is valid at most until then.
+// applied events, and no reservations. windowEndUnixNanos is the end of the cap's current window,
+// and the answer is valid at most until then.
 func (s *State) IsCapFull(limit *market.Cap, price market.Money, nowUnixNanos int64) (full bool, windowEndUnixNanos int64) {
 	return s.caps.counterOf(limit.Ref).isFullAndRecordThreshold(limit, limit.AmountUsedBySale(price), nowUnixNanos)
 }

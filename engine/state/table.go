@@ -76,8 +76,8 @@ func (t *table[R, P]) find(key *[16]byte) (indexEntry uint32, position int, foun
 	return indexEntry, 0, false
 }
 
-// get returns the row with this key. It returns nil if the row is missing or has expired at nowUnixSeconds,
-// in Unix seconds.
+// get returns the row with this key. It returns nil if the row is missing or has expired at
+// nowUnixSeconds, in Unix seconds.
 func (t *table[R, P]) get(key *[16]byte, nowUnixSeconds uint32) P {
 	_, position, ok := t.find(key)
 	if !ok {

@@ -129,9 +129,9 @@ func (e *Explainer) setWebhookStates(doc *Explanation, lead market.LeadID) {
 	}
 }
 
-// withholdUnlistedReasons replaces buyers' reasons in the reports of doc by a placeholder,
-// unless the campaign lists the reason. Free text may name a person. Both lists count: configAtDecision, of
-// the configuration when the lead was decided, and the current one.
+// withholdUnlistedReasons replaces buyers' reasons in the reports of doc by a placeholder, unless
+// the campaign lists the reason. Free text may name a person. Both lists count: configAtDecision,
+// of the configuration when the lead was decided, and the current one.
 func (e *Explainer) withholdUnlistedReasons(doc *Explanation, configAtDecision *campaignConfigOfVersion) {
 	var now *campaignConfigOfVersion
 	for i := range doc.Reports {

@@ -20,7 +20,7 @@ const (
 // newAuctionExplanation returns the explanation of the auction in a log entry, as of its
 // decision. It lacks the leads that later claimed one of its offers.
 func (e *Explainer) newAuctionExplanation(auctionEntry *logEntry) *Explanation {
-	held := auctionEntry.mustBeAuctionHeld()
+	held := auctionEntry.mustBePingAuction()
 	doc := &Explanation{
 		Kind: kindPing, ID: held.Auction.String(), AuctionID: held.Auction.String(),
 		SellerID: held.SellerAuction, RequestID: held.Request.String(),
@@ -50,8 +50,8 @@ func (e *Explainer) newAuctionExplanation(auctionEntry *logEntry) *Explanation {
 // zip3 is the name that a ping uses for a field with only the first three digits of a ZIP code.
 const zip3 = "zip3"
 
-// renameToZIP3IfThreeDigits renames the field with the name zipFieldName to zip3 if its value has only three digits.
-// The log stores these digits under the name of the full ZIP code.
+// renameToZIP3IfThreeDigits renames the field with the name zipFieldName to zip3 if its value has
+// only three digits. The log stores these digits under the name of the full ZIP code.
 func (x *Explanation) renameToZIP3IfThreeDigits(zipFieldName string) {
 	if value, ok := x.Fields[zipFieldName]; ok && len(value) == len(`"941"`) {
 		delete(x.Fields, zipFieldName)

@@ -39,9 +39,9 @@ func (l *campaignConfigOfVersion) buyerOfFilterSet(filterSetNumber uint32) (buye
 }
 
 // readCampaignConfig reads a campaign's configuration from the stored document of a catalog
-// version. decidedAtSeq is the number of a log entry that was decided under that version; the search for
-// the document starts there. If the document is missing or damaged, the result's known is
-// false.
+// version. decidedAtSeq is the number of a log entry that was decided under that version; the
+// search for the document starts there. If the document is missing or damaged, the result's known
+// is false.
 func (e *Explainer) readCampaignConfig(catalogVersion uint32, campaignID string, decidedAtSeq uint64) campaignConfigOfVersion {
 	hash := e.searchConfigDocumentHash(catalogVersion, decidedAtSeq)
 	text, err := os.ReadFile(filepath.Join(e.dataDir, "catalogs", hash+".json"))
@@ -139,8 +139,8 @@ func (e *Explainer) firstConfigVersionFrom(firstSeq uint64) (version uint32) {
 	return version
 }
 
-// scanForConfigDocumentHash reads the log from entry firstSeq to entry lastSeq for the event that activated a
-// configuration version. It returns the hash of the version's document, or "".
+// scanForConfigDocumentHash reads the log from entry firstSeq to entry lastSeq for the event that
+// activated a configuration version. It returns the hash of the version's document, or "".
 func (e *Explainer) scanForConfigDocumentHash(firstSeq, lastSeq uint64, configVersion uint32) (hash string) {
 	e.forEachEvent(firstSeq, lastSeq, func(ev event.Event) bool {
 		if set, ok := ev.(*event.ConfigActivated); ok && set.Version == configVersion {

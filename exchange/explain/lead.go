@@ -194,8 +194,8 @@ func (c *leadTimeline) applySettlement(ev *event.PostSettled, atNanos int64) {
 	}
 }
 
-// newFailedPostAttempt returns the explained form of a failed attempt to post. earlierAttempts is the number of
-// attempts of the same post before it.
+// newFailedPostAttempt returns the explained form of a failed attempt to post. earlierAttempts is
+// the number of attempts of the same post before it.
 func newFailedPostAttempt(ev *event.PostAttemptFailed, earlierAttempts int) FailedPostAttempt {
 	try := FailedPostAttempt{Attempt: uint32(earlierAttempts) + 1, Ended: UnixNanos(ev.At), Status: ev.Status, Fault: nameOfFault(ev.Fault), Code: ev.Code}
 	if ev.Verdict != 0 {
@@ -218,8 +218,8 @@ func (c *leadTimeline) applyRefusal(ev *event.PostSettled, atNanos int64) {
 	}
 }
 
-// copyFinalStateToExplanation copies the lead's state after the last event into the explanation: status,
-// reason, delivery and sale. hadBuyer is false for a lead that never had a buyer; it has no
+// copyFinalStateToExplanation copies the lead's state after the last event into the explanation:
+// status, reason, delivery and sale. hadBuyer is false for a lead that never had a buyer; it has no
 // delivery.
 func (c *leadTimeline) copyFinalStateToExplanation(hadBuyer bool) {
 	c.doc.Status, c.doc.Reason = c.status.String(), c.reason.String()

@@ -159,9 +159,9 @@ func hasOwnIDForm(id string) bool {
 	return lead || auction || ping || request
 }
 
-// searchLogForAuctions searches the whole log for auctions with the seller's id, for suppliers
-// from firstSupplier to lastSupplier. It is for old auctions that memory no longer has. It returns the first
-// such auction of each supplier.
+// searchLogForAuctions searches the whole log for auctions with the seller's id, for suppliers from
+// firstSupplier to lastSupplier. It is for old auctions that memory no longer has. It returns the
+// first such auction of each supplier.
 func (e *Explainer) searchLogForAuctions(firstSupplier, lastSupplier market.PermanentNumber, sellerID string) (found []*logEntry, err error) {
 	seen := make(map[market.PermanentNumber]bool)
 	truncated, err := e.scanEntriesContaining([]byte(sellerID), nil, 0, noTimeLimit, func(has *logEntry) bool {
@@ -187,11 +187,11 @@ func (e *Explainer) explainIfSingleAuction(found []*logEntry) (*Explanation, err
 	if len(found) == 1 {
 		return e.explainEntry(found[0])
 	}
-	namer := make([]string, 0, len(found))
+	names := make([]string, 0, len(found))
 	for _, one := range found {
-		namer = append(namer, e.state.NameOf(event.ObjectSupplier, one.mustBeAuctionHeld().Supplier))
+		names = append(names, e.state.NameOf(event.ObjectSupplier, one.mustBePingAuction().Supplier))
 	}
-	return nil, &admin.AmbiguousSupplierError{Names: namer}
+	return nil, &admin.AmbiguousSupplierError{Names: names}
 }
 
 // explainEntry explains the lead or auction that a log entry decided. A lead that claimed the
@@ -239,7 +239,7 @@ func (e *Explainer) explainAuctionUnredacted(found *logEntry) (*Explanation, []l
 		return nil, nil, err
 	}
 	doc.Truncated = truncated
-	e.addClaimsToOffers(doc, found.mustBeAuctionHeld(), claims)
+	e.addClaimsToOffers(doc, found.mustBePingAuction(), claims)
 	return doc, claims, nil
 }
 

@@ -36,7 +36,7 @@ const maxClaims = 16
 // The lead that was finally sold is always included if memory has it. truncated reports that
 // the search ended at a limit.
 func (e *Explainer) findClaimingLeads(auctionEntry *logEntry) (claims []leadClaimingOffer, truncated bool, err error) {
-	held := auctionEntry.mustBeAuctionHeld()
+	held := auctionEntry.mustBePingAuction()
 	if held.Name == [16]byte{} || held.Reason != market.ReasonNone {
 		return nil, false, nil
 	}

@@ -20,9 +20,9 @@ const (
 	erased   = "(withheld: the person was erased)"
 )
 
-// redactTextsWithContactData replaces every free text that repeats a lead's contact data, in the explanations doc.
-// If the person was erased, or the contact data cannot be decrypted, it replaces all free
-// texts, because it cannot compare them.
+// redactTextsWithContactData replaces every free text that repeats a lead's contact data, in the
+// explanations doc. If the person was erased, or the contact data cannot be decrypted, it replaces
+// all free texts, because it cannot compare them.
 func (e *Explainer) redactTextsWithContactData(decision *logEntry, doc ...*Explanation) {
 	contact, err := e.contact(decision.mustBeLeadDecided())
 	person := contactData{unknown: err != nil}

@@ -28,7 +28,7 @@ func (e *logEntry) mustBeLeadDecided() *event.LeadDecided {
 	return decided
 }
 
-func (e *logEntry) mustBeAuctionHeld() *event.PingAuctionCompleted {
+func (e *logEntry) mustBePingAuction() *event.PingAuctionCompleted {
 	held, ok := e.event.(*event.PingAuctionCompleted)
 	if !ok {
 		panic("BUG: explain expected an auction in the log and found " + e.event.Kind().String())
@@ -98,9 +98,10 @@ func creationNanosOfID(id [16]byte) int64 {
 // noTimeLimit is the end time of a search that may read to the end of the log.
 const noTimeLimit = math.MaxInt64
 
-// scanEntriesContaining calls visit with every log entry between the times fromNanos and untilNanos that contains
-// one of two byte patterns. It keeps the log's order and ends when visit returns false. An
-// empty alternativePattern matches no entry. truncated reports that a limit ended the search early.
+// scanEntriesContaining calls visit with every log entry between the times fromNanos and untilNanos
+// that contains one of two byte patterns. It keeps the log's order and ends when visit returns
+// false. An empty alternativePattern matches no entry. truncated reports that a limit ended the
+// search early.
 func (e *Explainer) scanEntriesContaining(pattern, alternativePattern []byte, fromNanos, untilNanos int64, visit func(*logEntry) (more bool)) (truncated bool, err error) {
 	reader, err := e.log.NewReaderSince(fromNanos)
 	if err != nil {
@@ -121,9 +122,9 @@ const (
 	endByVisit               // visit returned false
 )
 
-// scanReaderForPatterns calls visit with every entry from the reader's position on that contains one of the
-// wanted patterns. Entries before the time fromNanos are skipped. It asks untilNanos for the end time
-// before each entry, because visit may change it. The result says why it ended.
+// scanReaderForPatterns calls visit with every entry from the reader's position on that contains
+// one of the wanted patterns. Entries before the time fromNanos are skipped. It asks untilNanos for
+// the end time before each entry, because visit may change it. The result says why it ended.
 func (e *Explainer) scanReaderForPatterns(reader *wal.Reader, wanted twoBytePatterns, fromNanos int64, untilNanos func() int64, visit func(*logEntry) bool) (scanEndReason, error) {
 	for n := 0; ; n++ {
 		next, err := reader.Next()

@@ -129,8 +129,8 @@ func (l *Log) AddUnsoldLeads(count int) {
 	}
 }
 
-// ArchiveSegmentsAndWait moves all complete segments of the log into the archive, and waits until the files
-// are there.
+// ArchiveSegmentsAndWait moves all complete segments of the log into the archive, and waits until
+// the files are there.
 func (l *Log) ArchiveSegmentsAndWait() {
 	l.t.Helper()
 	l.RaiseArchiveBounds(l.Seq, 0)

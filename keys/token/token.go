@@ -14,7 +14,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// Claims are the content of an access token: its owner, rights and expiry.
+// Claims are the content of an access token: its owner, scopes and expiry, and the hash of the
+// client secret with which it was requested. If that secret was revoked, the caller must reject the
+// token.
 type Claims struct {
 	Owner   event.ConfigObjectKind // supplier or buyer
 	Ref     market.PermanentNumber // the owner's number

@@ -60,7 +60,8 @@ func TestWon(t *testing.T) {
 	}
 }
 
-// TestLatency: an answer is delayed until the buyer closes. Posts and pings have separate response times.
+// TestLatency: an answer is delayed until the buyer closes. Posts and pings have separate response
+// times.
 func TestLatency(t *testing.T) {
 	o := Options{Latency: Uniform{1, 1}}
 	o.complete()

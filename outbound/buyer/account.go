@@ -33,8 +33,8 @@ type buyerEndpoint struct {
 	pausedUntil atomic.Int64
 }
 
-// buyerEndpointKey identifies a buyer endpoint in a map: the owner and all settings of the endpoint, in a
-// comparable form.
+// buyerEndpointKey identifies a buyer endpoint in a map: the owner and all settings of the
+// endpoint, in a comparable form.
 type buyerEndpointKey struct {
 	owner                           dial.ConnOwner
 	url, credential, header, scheme string
@@ -42,9 +42,9 @@ type buyerEndpointKey struct {
 	dialect                         market.Dialect
 }
 
-// plainEndpointKey identifies the buyer endpoint with settings without dialect and OAuth, as most are.
-// Each ping looks up its buyer endpoint. Hashing the larger buyerEndpointKey took longer than the rest of
-// that lookup.
+// plainEndpointKey identifies the buyer endpoint with settings without dialect and OAuth, as most
+// are. Each ping looks up its buyer endpoint. Hashing the larger buyerEndpointKey took longer than
+// the rest of that lookup.
 type plainEndpointKey struct {
 	owner                           dial.ConnOwner
 	url, credential, header, scheme string

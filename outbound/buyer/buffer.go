@@ -8,8 +8,8 @@ import (
 	"pingpost/outbound/dial"
 )
 
-// encodeConstantHead encodes once the parts that are equal in all requests of the buyer endpoint: the request
-// line, without a GET's query, and the constant headers. Host and path are sent exactly
+// encodeConstantHead encodes once the parts that are equal in all requests of the buyer endpoint:
+// the request line, without a GET's query, and the constant headers. Host and path are sent exactly
 // as configured.
 func (a *buyerEndpoint) encodeConstantHead() {
 	method, accept, contentType := fasthttp.MethodPost, "application/json", "application/json"

@@ -48,8 +48,8 @@ func (s *buyerRequest) renewCredentialAfter401(result dial.SendResult) (shouldRe
 	return result.Status == fasthttp.StatusUnauthorized && s.account.auth.renewAfter401(s.credential, s.deadline)
 }
 
-// appendHTTPRequest appends the whole HTTP request to dst: the parts that the buyer endpoint encoded once, and
-// then the parts that differ in each request.
+// appendHTTPRequest appends the whole HTTP request to dst: the parts that the buyer endpoint
+// encoded once, and then the parts that differ in each request.
 //
 // Rejected: fasthttp's Request. It stores each header with a search among the earlier ones,
 // only to read all of them out again.

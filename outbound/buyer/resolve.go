@@ -18,13 +18,13 @@ type resolvedRequest struct {
 	credential string // the last one that was sent
 }
 
-// resolveSecretsAndEndpoint replaces placeholders in address, headers and body by secrets, and finds the
-// buyer endpoint for the result. It runs for every attempt, so a rotated secret applies to the next
-// one. It returns FaultCredential if a secret has no value or contains characters that are
-// invalid there.
+// resolveSecretsAndEndpoint replaces placeholders in address, headers and body by secrets, and
+// finds the buyer endpoint for the result. It runs for every attempt, so a rotated secret applies
+// to the next one. It returns FaultCredential if a secret has no value or contains characters that
+// are invalid there.
 //
-// The buyer endpoint depends on the resolved address, so a buyer endpoint with an old secret is not used
-// again.
+// The buyer endpoint depends on the resolved address, so a buyer endpoint with an old secret is not
+// used again.
 func (c *Client) resolveSecretsAndEndpoint(owner dial.ConnOwner, settings *market.Endpoint, body []byte) (out resolvedRequest, fault market.RequestFault) {
 	ok := true
 	read := func(name string) (string, bool) {
@@ -71,8 +71,8 @@ const maxSecret = 4096
 // contain a shorter one by chance.
 const minRedactedSecret = 4
 
-// redactIfSecret returns a text from the buyer's answer, or "" if the text contains a secret that the request
-// contained. The result is logged and displayed.
+// redactIfSecret returns a text from the buyer's answer, or "" if the text contains a secret that
+// the request contained. The result is logged and displayed.
 func (o *resolvedRequest) redactIfSecret(text string) (safeText string) {
 	if containsRedactableSecret(text, o.credential) {
 		return ""

@@ -156,9 +156,9 @@ func (s *tokenSource) startFetchLocked(now time.Time) (done chan struct{}) {
 	return s.fetching
 }
 
-// fetchAndStoreToken fetches a token and stores it, or sets the backoff after a failure. startedAt is the
-// time when the fetch began. The token's lifetime counts from then, which is earlier than its
-// real beginning.
+// fetchAndStoreToken fetches a token and stores it, or sets the backoff after a failure. startedAt
+// is the time when the fetch began. The token's lifetime counts from then, which is earlier than
+// its real beginning.
 func (s *tokenSource) fetchAndStoreToken(startedAt time.Time) {
 	got, fault := s.fetch(s.key)
 	s.mu.Lock()

@@ -61,8 +61,8 @@ func (t *Target) CountConnections() (open, idle int) {
 	return open, idle
 }
 
-// AppendHeader appends the header line "name: valuePrefix+value" to dst. valuePrefix is the first part of
-// the value, such as "Bearer ", or "". It replaces line breaks by spaces, so that a value
+// AppendHeader appends the header line "name: valuePrefix+value" to dst. valuePrefix is the first
+// part of the value, such as "Bearer ", or "". It replaces line breaks by spaces, so that a value
 // cannot begin another header. The input was checked before; this is a second defence.
 func AppendHeader(dst []byte, name, valuePrefix, value string) []byte {
 	dst = append(append(dst, name...), ": "...)

@@ -15,8 +15,8 @@ const (
 	pacerSlack = second / 100
 )
 
-// nextStartNanosOrZero returns the time at which the next attempt may begin, in Unix nanoseconds, or 0 if
-// it may begin now.
+// nextStartNanosOrZero returns the time at which the next attempt may begin, in Unix nanoseconds,
+// or 0 if it may begin now.
 func (p *pacer) nextStartNanosOrZero(nowNanos int64) int64 {
 	if p.rate == 0 || p.nextStart-pacerSlack <= nowNanos {
 		return 0

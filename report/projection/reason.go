@@ -17,8 +17,8 @@ type NonSaleReasonKey struct {
 // NonSaleReasonCounts counts leads, unsold leads, and buyers that did not get a lead.
 type NonSaleReasonCounts [3]int64
 
-// indexOfReasonCount returns the index in NonSaleReasonCounts at which a measure is counted. isCounted is false if
-// NonSaleReasonCounts does not count the measure.
+// indexOfReasonCount returns the index in NonSaleReasonCounts at which a measure is counted.
+// isCounted is false if NonSaleReasonCounts does not count the measure.
 func indexOfReasonCount(measure int, cause NonSaleCause) (index int, isCounted bool) {
 	switch measure {
 	case CountLeads:

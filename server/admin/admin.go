@@ -46,8 +46,9 @@ type RunningExchange interface {
 	StateHash() (seq, hash uint64, err error)
 	// Configuration returns the current configuration: canonical JSON without secrets.
 	Configuration() []byte
-	// ApplyConfiguration applies a document, in YAML or JSON, and returns the changes. It also returns
-	// initial values that were not applied, because their things already exist. With dry it only lists the changes. by is the operator.
+	// ApplyConfiguration applies a document, in YAML or JSON, and returns the changes. It also
+	// returns initial values that were not applied, because their things already exist. With dry it
+	// only lists the changes. by is the operator.
 	ApplyConfiguration(document []byte, variables map[string]string, dry bool, by string) (ConfigurationChangeResult, error)
 	// Seal encrypts a secret that the exchange presents to others.
 	Seal(name, value string) []byte

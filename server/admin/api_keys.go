@@ -135,8 +135,8 @@ func readHintOfSecretToReplace(ctx *fasthttp.RequestCtx) (hint string, err error
 
 var errUnconfirmed = httperror.New(409, errcode.ConfirmationRequired, "Two secrets are valid, and a new one replaces one of them. Choose a secret in live that is no longer in use, and send its hint in the member replaces.")
 
-// newSecretToReplaceRequiredError is the error that two secrets are valid already, so that the request must name
-// the one to replace. The answer lists the valid secrets.
+// newSecretToReplaceRequiredError is the error that two secrets are valid already, so that the
+// request must name the one to replace. The answer lists the valid secrets.
 func newSecretToReplaceRequiredError(validSecrets any) error {
 	return &detailedAPIError{failure: errUnconfirmed, members: map[string]any{"live": validSecrets}}
 }

@@ -44,8 +44,9 @@ func (a *Admin) allowOrRejectExpectedBody(ctx *fasthttp.RequestCtx, maxBytes int
 	return true
 }
 
-// withBodyAndRecheckedCaller returns a handler that reads the request's body before it calls h. A body over maxBytes
-// gets the error tooLarge. The caller's credential is checked again after the body has arrived.
+// withBodyAndRecheckedCaller returns a handler that reads the request's body before it calls h. A
+// body over maxBytes gets the error tooLarge. The caller's credential is checked again after the
+// body has arrived.
 func (a *Admin) withBodyAndRecheckedCaller(maxBytes int, tooLarge httperror.Error, h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		if a.allowOrRejectExpectedBody(ctx, maxBytes, tooLarge) {

@@ -18,8 +18,8 @@ import (
 // supplierOrBuyerHandler handles a request about the supplier or buyer that its path names.
 type supplierOrBuyerHandler func(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error)
 
-// withSupplierOrBuyerFromPath returns a handler that finds the supplier or buyer (kind) in the path, and passes
-// it to h. It answers 404 if there never was one with this id.
+// withSupplierOrBuyerFromPath returns a handler that finds the supplier or buyer (kind) in the
+// path, and passes it to h. It answers 404 if there never was one with this id.
 func (a *Admin) withSupplierOrBuyerFromPath(kind event.ConfigObjectKind, h supplierOrBuyerHandler) fasthttp.RequestHandler {
 	return a.withEngine(func(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 		id := pathParameter(ctx, "id")

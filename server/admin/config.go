@@ -138,8 +138,8 @@ func (a *Admin) sendAsAPIError(ctx *fasthttp.RequestCtx, err error) {
 	}
 }
 
-// configurationFieldErrors returns the validation errors of a configuration document as field errors of an
-// answer, at most maxMistakes.
+// configurationFieldErrors returns the validation errors of a configuration document as field
+// errors of an answer, at most maxMistakes.
 func configurationFieldErrors(problems syntax.Problems) []market.FieldError {
 	problems = problems[:min(len(problems), maxMistakes)]
 	list := make([]market.FieldError, 0, len(problems))
@@ -191,8 +191,8 @@ func (a *Admin) applyConfiguration(ctx *fasthttp.RequestCtx) (answer any, err er
 // TypeApply is the media type of a document with the environment variables that it uses.
 const TypeApply = "application/vnd.pingpost.apply+json"
 
-// readConfigurationDocument returns the configuration document in the request's body. With the media type
-// TypeApply the body also has the variables that the document uses.
+// readConfigurationDocument returns the configuration document in the request's body. With the
+// media type TypeApply the body also has the variables that the document uses.
 func readConfigurationDocument(ctx *fasthttp.RequestCtx) (document []byte, variables map[string]string, err error) {
 	if kind, _, _ := strings.Cut(string(ctx.Request.Header.ContentType()), ";"); !strings.EqualFold(strings.TrimSpace(kind), TypeApply) {
 		return requestBodyOf(ctx), nil, nil

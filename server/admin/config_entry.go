@@ -167,8 +167,8 @@ func readExpectedETag(ctx *fasthttp.RequestCtx, isPut bool) (etag string, err er
 		"the etag of the version that this was made out of, as GET gives it; or If-None-Match: * to make a new one")
 }
 
-// makeErrorPathsRelativeToEntry returns an error of the configuration with the paths of its mistakes inside the
-// entry ref. Other errors stay unchanged.
+// makeErrorPathsRelativeToEntry returns an error of the configuration with the paths of its
+// mistakes inside the entry ref. Other errors stay unchanged.
 func makeErrorPathsRelativeToEntry(ref canonical.EntryRef, err error) error {
 	var problems *syntax.Problems
 	if !errors.As(err, &problems) {

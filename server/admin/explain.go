@@ -12,9 +12,9 @@ import (
 	"pingpost/server/httperror"
 )
 
-// LeadAndAuctionExplainer returns the course of a lead or an auction, read from the log, as JSON without
-// contact data. The exchange implements it. The error is engine.ErrNotFound if the log has no
-// such lead or auction.
+// LeadAndAuctionExplainer returns the course of a lead or an auction, read from the log, as JSON
+// without contact data. The exchange implements it. The error is engine.ErrNotFound if the log has
+// no such lead or auction.
 type LeadAndAuctionExplainer interface {
 	ExplainLead(id market.LeadID) (document []byte, err error)
 	ExplainAuction(id market.AuctionID) (document []byte, err error)
@@ -43,8 +43,8 @@ const maxSellersID = 1024
 
 var errTooManyExplains = httperror.New(503, errcode.Unavailable, "Too many leads or auctions are being looked up in the log. Send this request again after the time in Retry-After.")
 
-// explainLeadOrAuctionHandler returns the handler that explains a lead or an auction. The id is in the path,
-// or in the query parameter id if it contains characters that a path cannot.
+// explainLeadOrAuctionHandler returns the handler that explains a lead or an auction. The id is in
+// the path, or in the query parameter id if it contains characters that a path cannot.
 func (a *Admin) explainLeadOrAuctionHandler() fasthttp.RequestHandler {
 	places := make(chan struct{}, maxExplained)
 	return a.withAnswer(func(ctx *fasthttp.RequestCtx) (answer any, err error) {
@@ -71,10 +71,10 @@ func (a *Admin) explainLeadOrAuctionHandler() fasthttp.RequestHandler {
 	})
 }
 
-// explainLeadOrAuction returns the explanation for an id. With a supplier, the id is the supplier's own id
-// of an auction. Without one, the form of the id says which kind of id it is. A seller that
-// runs pingpost too uses ids of the same form. So if this exchange does not know the id,
-// explain also tries it as a seller's id.
+// explainLeadOrAuction returns the explanation for an id. With a supplier, the id is the supplier's
+// own id of an auction. Without one, the form of the id says which kind of id it is. A seller that
+// runs pingpost too uses ids of the same form. So if this exchange does not know the id, explain
+// also tries it as a seller's id.
 func (a *Admin) explainLeadOrAuction(id, supplier string) ([]byte, error) {
 	look := a.explainerForOwnID(id)
 	if supplier != "" || look == nil {

@@ -27,8 +27,8 @@ const (
 	pathOneAPIToken = "/admin/v1/api-tokens/{id}"
 )
 
-// addSessionUserAndTokenRoutes registers the operations on operators' sessions, users and API tokens with the function
-// add.
+// addSessionUserAndTokenRoutes registers the operations on operators' sessions, users and API
+// tokens with the function add.
 func (a *Admin) addSessionUserAndTokenRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
 	add("GET", pathSession, a.withAnswer(a.getSession))
 	add("DELETE", pathSession, a.logout)
@@ -116,8 +116,8 @@ func (t *sessionStore) uncountFailedLogin(clientNetwork netip.Prefix, userName s
 	t.byName.Refund(userName)
 }
 
-// newPasswordCheckError returns the API error for a password that could not be checked, because too many
-// checks run at the same time or hashing failed.
+// newPasswordCheckError returns the API error for a password that could not be checked, because too
+// many checks run at the same time or hashing failed.
 func newPasswordCheckError(err error) httperror.Error {
 	if errors.Is(err, passphrase.ErrBusy) {
 		return errTooManyHashes

@@ -59,8 +59,8 @@ func (r *searchQueryReader) readCommonParameters() (s report.SearchQuery) {
 	return s
 }
 
-// readCommonListParameters parses the parameters of all searches that list results: those of readCommonParameters,
-// limit and test.
+// readCommonListParameters parses the parameters of all searches that list results: those of
+// readCommonParameters, limit and test.
 func (r *searchQueryReader) readCommonListParameters() report.SearchQuery {
 	s := r.readCommonParameters()
 	s.Limit = r.readLimit(defaultFound, maxFound)

@@ -115,8 +115,8 @@ func (s *session) expiryLocked() time.Time {
 	return end
 }
 
-// endIdlestSessionLocked ends the session of the user userName that was unused for longest, or of any user
-// if userName is empty. The caller holds t.mu.
+// endIdlestSessionLocked ends the session of the user userName that was unused for longest, or of
+// any user if userName is empty. The caller holds t.mu.
 func (t *sessionStore) endIdlestSessionLocked(userName string) {
 	var idlest *session
 	for _, s := range t.sessions {
@@ -129,8 +129,8 @@ func (t *sessionStore) endIdlestSessionLocked(userName string) {
 	}
 }
 
-// findSessionAndRecordUse returns the session to which the cookie's value belongs, and records its use. It
-// returns nil if the session does not exist or has expired.
+// findSessionAndRecordUse returns the session to which the cookie's value belongs, and records its
+// use. It returns nil if the session does not exist or has expired.
 func (t *sessionStore) findSessionAndRecordUse(cookie []byte) *session {
 	if len(cookie) != randomTokenLength {
 		return nil
@@ -174,8 +174,8 @@ func (t *sessionStore) endSession(s *session) {
 	delete(t.sessions, s.hash)
 }
 
-// endSessionsOfChangedUser ends all sessions of a user that was changed or removed. It also drops the times
-// of last use of the given tokens and, with userRemoved set, of the user.
+// endSessionsOfChangedUser ends all sessions of a user that was changed or removed. It also drops
+// the times of last use of the given tokens and, with userRemoved set, of the user.
 func (t *sessionStore) endSessionsOfChangedUser(userName string, tokens []state.APIToken, userRemoved bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -28,8 +28,8 @@ type StatementSource interface {
 	Entries(s *ledger.Statement) (StatementEntryIterator, error)
 }
 
-// StatementEntryIterator iterates over the entries of a statement. The result of Next is valid until the next
-// call. After the last entry the error is io.EOF.
+// StatementEntryIterator iterates over the entries of a statement. The result of Next is valid
+// until the next call. After the last entry the error is io.EOF.
 type StatementEntryIterator interface {
 	Next() (*ledger.Entry, error)
 	Close()

@@ -34,8 +34,8 @@ type statementContext struct {
 	currency market.Currency // of the account
 }
 
-// currencyOrAccountCurrency returns the name of the currency c. An operator's top-up has no currency of its
-// own; for it the result is the account's.
+// currencyOrAccountCurrency returns the name of the currency c. An operator's top-up has no
+// currency of its own; for it the result is the account's.
 func (w *statementContext) currencyOrAccountCurrency(c market.Currency) string {
 	if c == (market.Currency{}) {
 		return w.currency.String()

@@ -93,8 +93,8 @@ func (l *liveEventFeed) run() {
 	}
 }
 
-// hasSubscribersElseMarkStopped reports whether there are subscribers. If not, it records that run ends, so
-// that the next subscriber starts it again.
+// hasSubscribersElseMarkStopped reports whether there are subscribers. If not, it records that run
+// ends, so that the next subscriber starts it again.
 func (l *liveEventFeed) hasSubscribersElseMarkStopped() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -285,9 +285,9 @@ func (b *streamedBody) sendAnswer(ctx *fasthttp.RequestCtx) {
 	ctx.SetBodyStream(b, -1)
 }
 
-// sendStreamOverHTTP10 sends a streamed body to an HTTP/1.0 client, which does not understand chunks: the
-// body ends with the connection. After an error it resets the connection, so that the client
-// does not take the part for the whole.
+// sendStreamOverHTTP10 sends a streamed body to an HTTP/1.0 client, which does not understand
+// chunks: the body ends with the connection. After an error it resets the connection, so that the
+// client does not take the part for the whole.
 func sendStreamOverHTTP10(ctx *fasthttp.RequestCtx, body io.ReadCloser) {
 	kind, client := string(ctx.Response.Header.ContentType()), connection.FromRequest(ctx)
 	ctx.HijackSetNoResponse(true)

@@ -82,8 +82,8 @@ func (g *Conn) HasBareLineFeed(header *fasthttp.RequestHeader) bool {
 	return g != nil && g.head.mayHaveBareLineFeed(header)
 }
 
-// HasBareLineFeedAfterLastChunk reports whether the last chunk of a body ended in LF without CR, since the
-// connection was last idle.
+// HasBareLineFeedAfterLastChunk reports whether the last chunk of a body ended in LF without CR,
+// since the connection was last idle.
 func (g *Conn) HasBareLineFeedAfterLastChunk() bool { return g != nil && g.head.trailer.bare }
 
 // Abort closes the connection with a TCP reset, so that the client does not take a partial

@@ -80,8 +80,8 @@ func (l *bareLineFeedScanner) scanHeadLines(p []byte) {
 	}
 }
 
-// receivedByteBefore returns the byte that was received distance bytes before p[index], which may be in an
-// earlier piece.
+// receivedByteBefore returns the byte that was received distance bytes before p[index], which may
+// be in an earlier piece.
 func (l *bareLineFeedScanner) receivedByteBefore(p []byte, index, distance int) byte {
 	if index >= distance {
 		return p[index-distance]
@@ -89,8 +89,8 @@ func (l *bareLineFeedScanner) receivedByteBefore(p []byte, index, distance int) 
 	return l.tail[requestLineEnd+index-distance]
 }
 
-// recordBareRequestLineEnds searches p for lines that end in an HTTP version and LF without CR, as a request
-// line could. It records a hash of each in l.lines.
+// recordBareRequestLineEnds searches p for lines that end in an HTTP version and LF without CR, as
+// a request line could. It records a hash of each in l.lines.
 func (l *bareLineFeedScanner) recordBareRequestLineEnds(p []byte) {
 	for end := 0; ; {
 		at := bytes.Index(p[end:], httpVersion)

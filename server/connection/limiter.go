@@ -146,8 +146,8 @@ func (c *Limiter) removeLocked(g *Conn) {
 	delete(c.unauthenticated, g)
 }
 
-// closeIdlestUnauthenticated closes a connection without a valid credential, to free a file descriptor when
-// the system has run out of them.
+// closeIdlestUnauthenticated closes a connection without a valid credential, to free a file
+// descriptor when the system has run out of them.
 func (c *Limiter) closeIdlestUnauthenticated() {
 	c.mu.Lock()
 	evicted := c.removeIdlestUnauthenticatedLocked()
@@ -161,9 +161,9 @@ func (c *Limiter) closeIdlestUnauthenticated() {
 // was idle for longest.
 const evictionSample = 64
 
-// removeIdlestUnauthenticatedLocked stops counting the connection without a valid credential that was idle for
-// longest, and returns it for closing. Among many it compares only a random sample. It returns
-// nil if every connection has shown a credential. The caller holds c.mu.
+// removeIdlestUnauthenticatedLocked stops counting the connection without a valid credential that
+// was idle for longest, and returns it for closing. Among many it compares only a random sample. It
+// returns nil if every connection has shown a credential. The caller holds c.mu.
 func (c *Limiter) removeIdlestUnauthenticatedLocked() (idlest *Conn) {
 	seen := 0
 	for g := range c.unauthenticated {

@@ -42,7 +42,8 @@ const maxHandshake = 16 << 10
 
 var errLongHandshake = errors.New("the client sent more than 16 KiB in the TLS handshake")
 
-// wrapTLSIfConfigured returns a TLS connection over g, or g itself if the Limiter has no TLS configuration.
+// wrapTLSIfConfigured returns a TLS connection over g, or g itself if the Limiter has no TLS
+// configuration.
 func (c *Limiter) wrapTLSIfConfigured(g *Conn) net.Conn {
 	if c.TLS == nil {
 		return g

@@ -11,8 +11,8 @@ import (
 	"pingpost/engine/market/escape"
 )
 
-// SetRateLimitHeaders writes the headers X-RateLimit-Limit, -Remaining and -Reset. resetUnixSeconds is the
-// time in seconds at which the full limit is available again.
+// SetRateLimitHeaders writes the headers X-RateLimit-Limit, -Remaining and -Reset. resetUnixSeconds
+// is the time in seconds at which the full limit is available again.
 func SetRateLimitHeaders(header *fasthttp.ResponseHeader, limit int, remaining, resetUnixSeconds float64) {
 	var digits [20]byte
 	header.SetBytesV("X-RateLimit-Limit", strconv.AppendInt(digits[:0], int64(limit), 10))

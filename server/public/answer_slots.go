@@ -48,7 +48,7 @@ func (c *largeAnswerLimiter) releaseSlot(ownerRef market.PermanentNumber) {
 	}
 }
 
-// slotHoldingBody is the body of a large answer. It occupies a slot of an largeAnswerLimiter until it
+// slotHoldingBody is the body of a large answer. It occupies a slot of a largeAnswerLimiter until it
 // is sent.
 type slotHoldingBody struct {
 	bytes.Reader

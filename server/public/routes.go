@@ -61,8 +61,8 @@ type route struct {
 	subject []byte
 }
 
-// dispatchAndReleaseScratch calls the route's handler and then releases the scratch memory r. After a panic it
-// does not release r, because another goroutine may still use it.
+// dispatchAndReleaseScratch calls the route's handler and then releases the scratch memory r. After
+// a panic it does not release r, because another goroutine may still use it.
 func (s *Server) dispatchAndReleaseScratch(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error, to *route) {
 	if checkRouteAndMethod(ctx, id, to) {
 		r.pathParam = to.subject

@@ -141,9 +141,9 @@ func (run *madeUpLeadSeller) sellLead(leadIndex int, object *strictjson.Object) 
 	})
 }
 
-// leadIdempotencyKey returns the key under which the lead with the index leadIndex is ingested. It contains
-// spaces, so that it differs from every key in a header. It does not depend on the count, so
-// that a longer request continues a shorter one.
+// leadIdempotencyKey returns the key under which the lead with the index leadIndex is ingested. It
+// contains spaces, so that it differs from every key in a header. It does not depend on the count,
+// so that a longer request continues a shorter one.
 func (o *madeUpLeadsRequest) leadIdempotencyKey(leadIndex int) []byte {
 	return fmt.Appendf(nil, "seed %s %s %d %d %s", o.campaign, o.State, o.Seed, leadIndex, o.Vertical)
 }

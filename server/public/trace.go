@@ -18,8 +18,8 @@ var tracedRoutes = [metrics.Routes]bool{
 	metrics.RouteIngest: true, metrics.RoutePing: true, metrics.RoutePost: true, metrics.RouteAvailability: true, metrics.RouteStatus: true, metrics.RouteStatuses: true,
 }
 
-// beginTraceIfRequested returns the record of a request that is traced, or nil. It runs before the body is
-// read, because the body's trailer could replace headers.
+// beginTraceIfRequested returns the record of a request that is traced, or nil. It runs before the
+// body is read, because the body's trailer could replace headers.
 func (s *Server) beginTraceIfRequested(header *fasthttp.RequestHeader, id market.RequestID, begunNanos int64) *trace.Request {
 	if s.opt.Traces == nil {
 		return nil

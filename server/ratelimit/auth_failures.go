@@ -31,9 +31,9 @@ func NewAuthFailureLimiter(perSecond int, meter *metrics.Meter, logger *slog.Log
 	return &AuthFailureLimiter{buckets: NewNetworkBuckets(perSecond), rate: perSecond, meter: meter, logger: logger}
 }
 
-// CountFailureAndSelectError returns the error with which to answer a failed authentication at the time nowNanos.
-// That is failure itself, or a 429 if the client's network has sent too many wrong credentials.
-// A missing credential does not count.
+// CountFailureAndSelectError returns the error with which to answer a failed authentication at the
+// time nowNanos. That is failure itself, or a 429 if the client's network has sent too many wrong
+// credentials. A missing credential does not count.
 func (w *AuthFailureLimiter) CountFailureAndSelectError(ctx *fasthttp.RequestCtx, failure httperror.Error, nowNanos int64) httperror.Error {
 	if !failure.WrongCredential {
 		return failure

@@ -80,8 +80,8 @@ func suggestBuyerName(m *market.FieldMapping, unknownName string) (messageEnd st
 	return "; add it to the campaign's fields, or correct the name"
 }
 
-// newSampleTemplateData returns the data for a sample body of the lead l. With omitOptionalMetadata, the optional
-// request values are missing: auction, token and verticals.
+// newSampleTemplateData returns the data for a sample body of the lead l. With
+// omitOptionalMetadata, the optional request values are missing: auction, token and verticals.
 func (t *Template) newSampleTemplateData(m *market.FieldMapping, l *market.Lead, omitOptionalMetadata bool) bodyData {
 	v := bodyData{mapping: m, lead: l, sample: true}
 	optional := string(market.SampleText)
@@ -99,8 +99,8 @@ func (t *Template) newSampleTemplateData(m *market.FieldMapping, l *market.Lead,
 	return v
 }
 
-// checkBodiesOfSampleLeads writes bodies for sample leads and checks them. It returns the first mistake, or
-// nil.
+// checkBodiesOfSampleLeads writes bodies for sample leads and checks them. It returns the first
+// mistake, or nil.
 func (t *Template) checkBodiesOfSampleLeads(m *market.FieldMapping) *malformedBodyError {
 	for _, whole := range [...]bool{true, false} {
 		lead := m.NewSampleLead(whole, t.kind == pingBody)

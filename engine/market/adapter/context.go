@@ -28,8 +28,8 @@ const (
 	xmlProcessing // <? … ?>
 )
 
-// contextAtBodyStart returns the context at the start of a body in this format. knownFormat is false for an
-// unknown format.
+// contextAtBodyStart returns the context at the start of a body in this format. knownFormat is
+// false for an unknown format.
 func contextAtBodyStart(format string) (start escapeContext, knownFormat bool) {
 	switch format {
 	case market.FormatJSON:

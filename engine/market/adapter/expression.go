@@ -89,8 +89,8 @@ func (c *templateCompiler) compileField(at parse.Pos, buyerName string) valueExp
 	return fieldExpression(buyerName)
 }
 
-// compileCallOrMetadataValue compiles an identifier with its arguments: a function, a request value such as
-// price, or field "…". It records a mistake if the arguments do not suit.
+// compileCallOrMetadataValue compiles an identifier with its arguments: a function, a request value
+// such as price, or field "…". It records a mistake if the arguments do not suit.
 func (c *templateCompiler) compileCallOrMetadataValue(name *parse.IdentifierNode, arguments []valueExpression) valueExpression {
 	if name.Ident == "field" {
 		if len(arguments) == 1 {

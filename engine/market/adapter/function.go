@@ -222,8 +222,8 @@ func formatDateOrTime(_ *bodyWriter, layoutAndTime []market.FieldValue) market.F
 	return market.TextValue(at.AppendFormat(nil, string(layoutAndTime[0].Text)))
 }
 
-// timeToNumber returns a date or time as the number that numberOfTime computes from it, such as Unix seconds.
-// It returns an absent value if v is not a time.
+// timeToNumber returns a date or time as the number that numberOfTime computes from it, such as
+// Unix seconds. It returns an absent value if v is not a time.
 func (w *bodyWriter) timeToNumber(v market.FieldValue, numberOfTime func(time.Time) int64) market.FieldValue {
 	at, ok := parseDateOrTime(v)
 	if !ok {

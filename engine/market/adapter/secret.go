@@ -21,8 +21,9 @@ func findSoleSecretCall(pipe *parse.PipeNode) *parse.CommandNode {
 	return nil
 }
 
-// compileSecretPlaceholder compiles {{secret "name"}} to a placeholder. A secret cannot be the argument of a
-// function. So no body, and therefore no log record, can hold a part or a hash of a secret.
+// compileSecretPlaceholder compiles {{secret "name"}} to a placeholder. A secret cannot be the
+// argument of a function. So no body, and therefore no log record, can hold a part or a hash of a
+// secret.
 func (c *templateCompiler) compileSecretPlaceholder(node *parse.ActionNode, command *parse.CommandNode) templatePiece {
 	if err := c.context.checkValueAllowed(); err != nil {
 		c.addMistakeAndStopCompiling(node.Pos, err.Error())

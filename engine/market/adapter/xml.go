@@ -6,8 +6,8 @@ import (
 	"regexp"
 )
 
-// xmlOpenings are the marks that end XML text, in the order in which readXMLTextUntilMark looks for them.
-// The last one matches every other tag.
+// xmlOpenings are the marks that end XML text, in the order in which readXMLTextUntilMark looks for
+// them. The last one matches every other tag.
 var xmlOpenings = []struct {
 	mark string
 	into escapeContext
@@ -22,9 +22,9 @@ var xmlClosings = map[escapeContext]struct {
 	xmlSingle: {"'", xmlTag}, xmlDouble: {`"`, xmlTag},
 }
 
-// contextAfterXML returns the escaping context after a piece of the operator's XML text, which begins in
-// context c. It rejects a mark that a template action divides, because this program and the buyer
-// would read it differently.
+// contextAfterXML returns the escaping context after a piece of the operator's XML text, which
+// begins in context c. It rejects a mark that a template action divides, because this program and
+// the buyer would read it differently.
 func (c escapeContext) contextAfterXML(text []byte) (escapeContext, error) {
 	for len(text) > 0 {
 		var err error

@@ -68,10 +68,10 @@ func utcOffsetIntervalAt(unixSeconds int64, zone *time.Location) utcOffsetInterv
 	return run
 }
 
-// nextPossibleOffsetChange returns the next instant later than after when the offset of its zone may change.
-// It corrects Time.ZoneBounds: for a zone's recurring rule, Go ends every year after 365 days. So
-// on the last day of a leap year ZoneBounds returns an end in the past. That year has no further
-// change: the next one can be on New Year's Day.
+// nextPossibleOffsetChange returns the next instant later than after when the offset of its zone
+// may change. It corrects Time.ZoneBounds: for a zone's recurring rule, Go ends every year after
+// 365 days. So on the last day of a leap year ZoneBounds returns an end in the past. That year has
+// no further change: the next one can be on New Year's Day.
 func nextPossibleOffsetChange(after time.Time) time.Time {
 	_, end := after.ZoneBounds()
 	if end.IsZero() || end.After(after) {
@@ -101,7 +101,8 @@ func startOfDay(d day, zone *time.Location) (startNanos int64) {
 	}
 }
 
-// latestDayBegunBy returns the latest date that has begun in the zone by unixNanos, in Unix nanoseconds.
+// latestDayBegunBy returns the latest date that has begun in the zone by unixNanos, in Unix
+// nanoseconds.
 func latestDayBegunBy(unixNanos int64, zone *time.Location) day {
 	seconds := floorDiv(unixNanos, int64(time.Second))
 	_, offset := time.Unix(seconds, 0).In(zone).Zone()
@@ -124,8 +125,8 @@ func (p Period) firstDayOfPeriodContaining(dayInPeriod day) day {
 	return dayInPeriod
 }
 
-// firstDayOfNextPeriod returns the first day of the next day, week or month. firstOfPresent is the first
-// day of the present one.
+// firstDayOfNextPeriod returns the first day of the next day, week or month. firstOfPresent is the
+// first day of the present one.
 func (p Period) firstDayOfNextPeriod(firstOfPresent day) day {
 	switch p {
 	case Week:

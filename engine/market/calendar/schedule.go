@@ -60,8 +60,8 @@ func ParseWeeklySchedule(zone *time.Location, openingHours []string) (*WeeklySch
 	return s, nil
 }
 
-// IsOpenAt reports whether the schedule is open at the instant unixNanos. mayChangeAtNanos is the next instant at
-// which the answer may change. Both are in Unix nanoseconds.
+// IsOpenAt reports whether the schedule is open at the instant unixNanos. mayChangeAtNanos is the
+// next instant at which the answer may change. Both are in Unix nanoseconds.
 func (s *WeeklySchedule) IsOpenAt(unixNanos int64) (open bool, mayChangeAtNanos int64) {
 	if len(s.changes) == 0 {
 		return s.opensAtStart, math.MaxInt64

@@ -53,7 +53,8 @@ func AppendJSONString(dst, s []byte) []byte {
 	return append(dst, '"')
 }
 
-// AppendJSONEscapedWithoutQuotes appends the text escaped for the inside of a JSON string, without quotes.
+// AppendJSONEscapedWithoutQuotes appends the text escaped for the inside of a JSON string, without
+// quotes.
 func AppendJSONEscapedWithoutQuotes(dst, text []byte) []byte {
 	start := len(dst)
 	dst = AppendJSONString(dst, text)

@@ -32,8 +32,8 @@ const (
 	BaseURL SecretEscaping = 'b' // unescaped, without trailing slashes: a variable before a path
 )
 
-// AppendSecretPlaceholder appends a placeholder for the secret of this name. escaping is the escaping for
-// the secret.
+// AppendSecretPlaceholder appends a placeholder for the secret of this name. escaping is the
+// escaping for the secret.
 func AppendSecretPlaceholder(dst []byte, escaping SecretEscaping, secretName string) []byte {
 	return append(append(append(dst, placeholderMark, byte(escaping)), secretName...), placeholderMark)
 }
@@ -48,9 +48,9 @@ func HasSecretPlaceholder[T string | []byte](text T) bool {
 	return false
 }
 
-// AppendWithSecretsInserted appends the text with each placeholder replaced by its secret, which secretByName
-// returns by name. It returns dst unchanged and false if a secret has no value or invalid
-// characters, or if a placeholder is damaged.
+// AppendWithSecretsInserted appends the text with each placeholder replaced by its secret, which
+// secretByName returns by name. It returns dst unchanged and false if a secret has no value or
+// invalid characters, or if a placeholder is damaged.
 func AppendWithSecretsInserted(dst, text []byte, secretByName func(name string) (string, bool)) (resolved []byte, ok bool) {
 	start := len(dst)
 	for {
@@ -127,8 +127,8 @@ func RewritePlaceholdersForDisplay(text string) string {
 	return b.String()
 }
 
-// VariablePart is the part of a secret's name by which RewritePlaceholdersForDisplay recognizes the value of
-// an environment variable. The full name is buyer/<id>/variable/<NAME>.
+// VariablePart is the part of a secret's name by which RewritePlaceholdersForDisplay recognizes the
+// value of an environment variable. The full name is buyer/<id>/variable/<NAME>.
 const VariablePart = "/variable/"
 
 // TrimTrailingSlashes returns the address without slashes at its end. If the address ends with a

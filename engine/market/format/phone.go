@@ -65,8 +65,9 @@ func extractPhoneDigits(dst, phone []byte) (digits []byte, international, ok boo
 	return dst, international, len(dst) > 0
 }
 
-// appendNorthAmericanE164 checks a North American number of ten digits and appends it in E.164 form. It uses
-// the table of area codes; numbers that the table does not cover go to libphonenumber.
+// appendNorthAmericanE164 checks a North American number of ten digits and appends it in E.164
+// form. It uses the table of area codes; numbers that the table does not cover go to
+// libphonenumber.
 func appendNorthAmericanE164(dst, tenDigits []byte) (out []byte, ok bool) {
 	area, exchange := tenDigits[:3], tenDigits[3:6]
 	fictional := area[0] >= '2' && string(exchange) == "555" && tenDigits[6] == '0' && tenDigits[7] == '1'

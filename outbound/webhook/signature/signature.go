@@ -42,8 +42,9 @@ func ParseSecret(secret string) (key Key, ok bool) {
 }
 
 // AppendStandardSignatures appends the value of the header webhook-signature, as Standard Webhooks
-// defines it. For each key it has "v1," and the base64 of an HMAC-SHA256 of "<id>.<unixSeconds>.<body>",
-// separated by spaces. unixSeconds is the webhook-timestamp in Unix seconds.
+// defines it. For each key it has "v1," and the base64 of an HMAC-SHA256 of
+// "<id>.<unixSeconds>.<body>", separated by spaces. unixSeconds is the webhook-timestamp in Unix
+// seconds.
 func AppendStandardSignatures(dst []byte, keys []Key, id string, unixSeconds int64, body []byte) []byte {
 	for i, key := range keys {
 		if i > 0 {
@@ -55,8 +56,9 @@ func AppendStandardSignatures(dst []byte, keys []Key, id string, unixSeconds int
 	return dst
 }
 
-// AppendPingpostSignatures appends the value of the header X-Pingpost-Signature: "t=<unixSeconds>", and for each
-// key ",v1=" and the hex of an HMAC-SHA256 of "<unixSeconds>.<body>". unixSeconds is the time in Unix seconds.
+// AppendPingpostSignatures appends the value of the header X-Pingpost-Signature: "t=<unixSeconds>",
+// and for each key ",v1=" and the hex of an HMAC-SHA256 of "<unixSeconds>.<body>". unixSeconds is
+// the time in Unix seconds.
 func AppendPingpostSignatures(dst []byte, keys []Key, unixSeconds int64, body []byte) []byte {
 	seconds := strconv.FormatInt(unixSeconds, 10)
 	dst = append(append(dst, "t="...), seconds...)
