@@ -179,8 +179,8 @@ func TestLiveLimitsAreDocumented(t *testing.T) {
 		text []byte
 		want string
 	}{
-		"api/admin.yaml":    {api.AdminYAML(), "At most %d streams are open at once, and at most %d of one name."},
-		"docs/admin-api.md": {page, "At most %d `live` streams are open at once, and at most %d of one name."},
+		"api/admin.yaml":    {api.AdminYAML(), "At most %d streams are open at once, and at most %d of one user"},
+		"docs/admin-api.md": {page, "At most %d `live` streams are open at once, and at most %d of one user"},
 	} {
 		want := fmt.Sprintf(row.want, maxSubscribers, maxSubscribersPerName)
 		if text := strings.Join(strings.Fields(string(row.text)), " "); !strings.Contains(text, want) {
