@@ -172,16 +172,13 @@ func (i *image) run(args []string, env ...string) *exec.Cmd {
 // files returns all files of the image except those in the volume.
 func (i *image) files(t *testing.T) (found []string) {
 	t.Helper()
-	err := filepath.WalkDir(i.root, func(path string, entry fs.DirEntry, err error) error {
+	must.Succeed(t, filepath.WalkDir(i.root, func(path string, entry fs.DirEntry, err error) error {
 		name := strings.TrimPrefix(path, i.root)
 		if err == nil && !entry.IsDir() && !strings.HasPrefix(name, i.volume+"/") {
 			found = append(found, name)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return found
 }
 

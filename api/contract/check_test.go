@@ -103,9 +103,7 @@ func packed(t *testing.T, text string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	if _, err := w.Write([]byte(text)); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(w.Write([]byte(text)))(t)
 	must.Succeed(t, w.Close())
 	return b.Bytes()
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"pingpost/internal/must"
 )
 
 // adminCommands are the commands that ask the admin address, with arguments that each
@@ -28,10 +30,7 @@ func adminCommands(t testing.TB) map[string][]string {
 }
 
 func TestAdminCommandsAreKnown(t *testing.T) {
-	app, err := kong.New(&commands{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	app := must.Value(kong.New(&commands{}))(t)
 	known := adminCommands(t)
 	for _, leaf := range app.Model.Leaves(false) {
 		takes := slices.ContainsFunc(leaf.Flags, func(flag *kong.Flag) bool { return flag.Name == "password" })
@@ -125,7 +124,7 @@ func TestAccountsOnTheCommandLine(t *testing.T) {
 	}
 	s.signal(syscall.SIGTERM)
 	s.ends()
-	dump := must(t, "log", "dump", filepath.Join(filepath.Dir(file), "data"))
+	dump := mustRun(t, "log", "dump", filepath.Join(filepath.Dir(file), "data"))
 	if n := strings.Count(dump, "anna"); n < 4 || strings.Contains(dump, "account-of-a-canary") {
 		t.Errorf("the log names anna %d times:\n%s", n, dump)
 	}

@@ -96,7 +96,7 @@ func TestSecretsThroughApply(t *testing.T) {
 		}
 	}
 	same(path)
-	exported := must(t, "export", "--admin", admin)
+	exported := mustRun(t, "export", "--admin", admin)
 	for _, line := range []string{"password: ${ADMIN_PASSWORD}", "api_key: ${SUP_API_KEY}", "?Key=${CIRCLE_URL}\"", "bearer: ${CIRCLE_BEARER}"} {
 		if !strings.Contains(exported, line) {
 			t.Errorf("the export lacks %s:\n%s", line, exported)
@@ -120,7 +120,7 @@ func TestSecretsThroughApply(t *testing.T) {
 	buyers.sold(t, public, atAdded)
 	same(path, added...)
 	same(path)
-	exported = must(t, "export", "--admin", admin)
+	exported = mustRun(t, "export", "--admin", admin)
 	for _, line := range []string{"api_key: ${CIRCLE_ADDED}", "?Key=${CIRCLE_ADDED_URL}\"", "value: ${CIRCLE_BODY}"} {
 		if !strings.Contains(exported, line) {
 			t.Errorf("the export lacks %s:\n%s", line, exported)

@@ -21,6 +21,8 @@ import (
 
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"pingpost/internal/must"
 )
 
 // stand is what log hash, /admin/v1/hash and restore say.
@@ -78,11 +80,7 @@ func figure(t testing.TB, metrics, name string) int {
 	t.Helper()
 	for line := range strings.Lines(metrics) {
 		if text, ok := strings.CutPrefix(line, name+" "); ok {
-			n, err := strconv.Atoi(strings.TrimSpace(text))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return n
+			return must.Value(strconv.Atoi(strings.TrimSpace(text)))(t)
 		}
 	}
 	t.Fatalf("there is no %s in\n%s", name, metrics)
@@ -128,7 +126,7 @@ func newFolders(t testing.TB) folders {
 // cannot go on. That they lag by less than a second is shown in virtual time (wal/backup).
 func TestLostMachine(t *testing.T) {
 	f := newFolders(t)
-	recipient := strings.TrimSpace(must(t, "backup", "keygen", f.key))
+	recipient := strings.TrimSpace(mustRun(t, "backup", "keygen", f.key))
 	onServer := f.key + ".pub"
 	rewrite(t, onServer, recipient)
 	flags := []string{"-c", f.config, "--backup-to", f.to, "--backup-key-file", onServer}
@@ -146,24 +144,22 @@ func TestLostMachine(t *testing.T) {
 	s.ends()
 	ended()
 	old := filepath.Join(filepath.Dir(f.data), "old")
-	if err := os.Rename(f.data, old); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Rename(f.data, old))
 
-	if list := must(t, "backup", "list", "--from", f.to); !strings.Contains(list, "1           1     ") {
+	if list := mustRun(t, "backup", "list", "--from", f.to); !strings.Contains(list, "1           1     ") {
 		t.Errorf("the list:\n%s", list)
 	}
 	if said := run(t, "backup", "verify", "--from", f.to, "--key-file", onServer); said.code != 1 || !strings.Contains(said.err, "encrypted") {
 		t.Errorf("verified by the recipient: %+v", said)
 	}
-	if verified := must(t, "backup", "verify", "--from", f.to, "--key-file", f.key); !strings.HasSuffix(verified, "good\n") {
+	if verified := mustRun(t, "backup", "verify", "--from", f.to, "--key-file", f.key); !strings.HasSuffix(verified, "good\n") {
 		t.Errorf("verified: %s", verified)
 	}
-	restored := standOf(t, must(t, "restore", "--from", f.to, "--key-file", f.key, "--data-dir", f.data))
-	if want := standOf(t, must(t, "log", "hash", old, "--at", fmt.Sprint(restored.Seq))); want.Hash != restored.Hash || restored.Epoch != 2 {
+	restored := standOf(t, mustRun(t, "restore", "--from", f.to, "--key-file", f.key, "--data-dir", f.data))
+	if want := standOf(t, mustRun(t, "log", "hash", old, "--at", fmt.Sprint(restored.Seq))); want.Hash != restored.Hash || restored.Epoch != 2 {
 		t.Errorf("restored %+v, and there was %+v", restored, want)
 	}
-	facts := must(t, "log", "dump", f.data)
+	facts := mustRun(t, "log", "dump", f.data)
 	for _, id := range safe {
 		if !strings.Contains(facts, id) {
 			t.Errorf("lead %s was in the backup, by the metrics, and is lost", id)
@@ -180,8 +176,8 @@ func TestLostMachine(t *testing.T) {
 	mustSell(t, public, "ACCEPTED")
 	again.hears("backup: the exchange can now be restored from this generation")
 	again.stops()
-	last := standOf(t, must(t, "restore", "--from", f.to, "--key-file", f.key, "--data-dir", f.data+"2"))
-	if want := standOf(t, must(t, "log", "hash", f.data)); last.Hash != want.Hash || last.Seq != want.Seq || last.Epoch != 3 {
+	last := standOf(t, mustRun(t, "restore", "--from", f.to, "--key-file", f.key, "--data-dir", f.data+"2"))
+	if want := standOf(t, mustRun(t, "log", "hash", f.data)); last.Hash != want.Hash || last.Seq != want.Seq || last.Epoch != 3 {
 		t.Errorf("restored %+v, and there was %+v", last, want)
 	}
 }
@@ -196,9 +192,7 @@ func get(t testing.TB, url string) string {
 func bucketService(t testing.TB) (endpoint, authority string) {
 	t.Helper()
 	backend := s3mem.New()
-	if err := backend.CreateBucket("backups"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, backend.CreateBucket("backups"))
 	service := httptest.NewUnstartedServer(gofakes3.New(backend, gofakes3.WithLogger(gofakes3.DiscardLog())).Server())
 	service.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 	service.StartTLS()
@@ -230,17 +224,17 @@ func TestBackupToBucket(t *testing.T) {
 	}
 	s.signal(syscall.SIGTERM)
 	s.ends()
-	want := standOf(t, must(t, "log", "hash", f.data))
+	want := standOf(t, mustRun(t, "log", "hash", f.data))
 	waitFor(t, func() bool {
-		return strings.Contains(must(t, "backup", "list", "--from", to), fmt.Sprintf("1-%d ", want.Seq))
+		return strings.Contains(mustRun(t, "backup", "list", "--from", to), fmt.Sprintf("1-%d ", want.Seq))
 	})
 	follower.signal(syscall.SIGTERM)
 	if code := follower.ends(); code != 0 || !strings.Contains(follower.said(), fmt.Sprintf("up to entry %d", want.Seq)) {
 		t.Errorf("exit %d: %s", code, follower.said())
 	}
-	must(t, "backup", "-c", f.config, "--to", to, "--unencrypted", "--retain", "30d")
-	must(t, "backup", "verify", "--from", to)
-	got := standOf(t, must(t, "restore", "--from", to, "--data-dir", f.data+"2", "--drill"))
+	mustRun(t, "backup", "-c", f.config, "--to", to, "--unencrypted", "--retain", "30d")
+	mustRun(t, "backup", "verify", "--from", to)
+	got := standOf(t, mustRun(t, "restore", "--from", to, "--data-dir", f.data+"2", "--drill"))
 	if got.Hash != want.Hash || got.Seq != want.Seq || got.Epoch != 1 {
 		t.Errorf("restored %+v, and there was %+v", got, want)
 	}
@@ -279,10 +273,7 @@ func eachFile(t testing.TB, folder string, visit func(path, text string)) {
 // TestServeWithoutItsStore: a store that does not answer neither stops the exchange nor
 // slows it, and the metrics say so.
 func TestServeWithoutItsStore(t *testing.T) {
-	nobody, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	nobody := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	endpoint := "http://" + nobody.Addr().String()
 	nobody.Close()
 	t.Setenv("AWS_ACCESS_KEY_ID", "id")
@@ -301,9 +292,7 @@ func TestServeWithoutItsStore(t *testing.T) {
 func TestBackupRefuses(t *testing.T) {
 	f := newFolders(t)
 	for _, folder := range []string{f.data, f.to} {
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(folder, 0o700))
 	}
 	for want, args := range map[string][]string{
 		"name the exchange to back up": {"backup", "--to", f.to, "--unencrypted"},

@@ -9,6 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 	"pingpost/loadtest/refbuyer"
 	"pingpost/loadtest/refreceiver"
 )
@@ -17,21 +18,15 @@ import (
 func parseLine(t *testing.T, line string) (*commands, error) {
 	t.Helper()
 	var cli commands
-	parser, err := kong.New(&cli, kong.Name("pingpost"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = parser.Parse(strings.Fields(line))
+	parser := must.Value(kong.New(&cli, kong.Name("pingpost")))(t)
+	_, err := parser.Parse(strings.Fields(line))
 	return &cli, err
 }
 
 // buyerOptions returns the options of a buyer's command line.
 func buyerOptions(t *testing.T, line string) (refbuyer.Options, error) {
 	t.Helper()
-	cli, err := parseLine(t, "buyer "+line)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cli := must.Value(parseLine(t, "buyer "+line))(t)
 	return cli.Buyer.parseOptions()
 }
 
@@ -47,14 +42,8 @@ func plain(t *testing.T, change func(o *refbuyer.Options)) refbuyer.Options {
 }
 
 func TestBuyerFlags(t *testing.T) {
-	texas, err := market.ParseUSStates([]string{"TX", "CA"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	byState, err := refbuyer.ParsePricing("CA=20,TX=10-15,*=9")
-	if err != nil {
-		t.Fatal(err)
-	}
+	texas := must.Value(market.ParseUSStates([]string{"TX", "CA"}))(t)
+	byState := must.Value(refbuyer.ParsePricing("CA=20,TX=10-15,*=9"))(t)
 	const ms = time.Millisecond
 	rows := []struct {
 		line   string
@@ -83,10 +72,7 @@ func TestBuyerFlags(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.line, func(t *testing.T) {
-			got, err := buyerOptions(t, row.line)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Value(buyerOptions(t, row.line))(t)
 			if want := plain(t, row.change); !reflect.DeepEqual(got, want) {
 				t.Errorf("\n got %+v\nwant %+v", got, want)
 			}

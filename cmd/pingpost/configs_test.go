@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 func TestValidate(t *testing.T) {
@@ -61,9 +63,7 @@ func TestValidateReadsLists(t *testing.T) {
 		path := configuration(t, served+"suppression_lists: [{id: dnc, field: phone, file: dnc.txt}]\n")
 		folder := filepath.Dir(path)
 		if text != "" {
-			if err := os.WriteFile(filepath.Join(folder, "dnc.txt"), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.WriteFile(filepath.Join(folder, "dnc.txt"), []byte(text), 0o600))
 		}
 		s := run(t, "validate", path)
 		if fails := what != "good"; (s.code == 1) != fails || fails && (!strings.Contains(s.err, "suppression_lists[0].file: cannot read suppression list \"dnc\"") || strings.Contains(s.err, "not a number")) {
@@ -72,9 +72,7 @@ func TestValidateReadsLists(t *testing.T) {
 		if what == "malformed" && !strings.Contains(s.err, "line 3 of") {
 			t.Errorf("it does not name the line: %s", s.err)
 		}
-		if err := os.MkdirAll(filepath.Join(folder, "data", "log"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Join(folder, "data", "log"), 0o700))
 		if s := run(t, "validate", path); s.code != 0 || (what != "good") != strings.Contains(s.err, "warning: ") {
 			t.Errorf("%s, after a start: exit %d, %q", what, s.code, s.err)
 		}
@@ -96,11 +94,11 @@ func TestDiffApplyExport(t *testing.T) {
 		t.Errorf("exit %d, %q %q", d.code, d.out, d.err)
 	}
 	mustSell(t, public, `"amount":12.05,`)
-	if out := must(t, "apply", "--admin", admin, other); out != d.out+"applied\n" {
+	if out := mustRun(t, "apply", "--admin", admin, other); out != d.out+"applied\n" {
 		t.Errorf("%q", out)
 	}
 	mustSell(t, public, `"amount":20,`)
-	exported := must(t, "export", "--admin", admin)
+	exported := mustRun(t, "export", "--admin", admin)
 	if !strings.Contains(exported, "price: 20") {
 		t.Errorf("%s", exported)
 	}
@@ -130,7 +128,7 @@ func TestFirstValuesAreMarked(t *testing.T) {
 	if d := run(t, "diff", "--admin", admin, other); d.code != 0 || !strings.HasPrefix(d.out, mark) || !strings.HasSuffix(d.out, "\nno difference\n") {
 		t.Errorf("exit %d, %q %q", d.code, d.out, d.err)
 	}
-	if out := must(t, "apply", "--admin", admin, other); !strings.HasPrefix(out, mark) || !strings.HasSuffix(out, "\napplied\n") {
+	if out := mustRun(t, "apply", "--admin", admin, other); !strings.HasPrefix(out, mark) || !strings.HasSuffix(out, "\napplied\n") {
 		t.Errorf("%q", out)
 	}
 }
@@ -140,9 +138,7 @@ func TestApplyReadsWhatItIsGiven(t *testing.T) {
 		t.Error("a file that is not there was applied")
 	}
 	folder := t.TempDir()
-	if err := os.Mkdir(filepath.Join(folder, "f.yaml"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Mkdir(filepath.Join(folder, "f.yaml"), 0o700))
 	if s := run(t, "apply", filepath.Join(folder, "f.yaml")); s.code == 0 {
 		t.Error("a folder was applied")
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"pingpost/internal/must"
 	"pingpost/loadtest/trial"
 )
 
@@ -93,9 +94,7 @@ func TestDemoFolder(t *testing.T) {
 	if dir, err := (&demoCmd{}).createDemoFolder(); err != nil || !strings.HasPrefix(dir, filepath.Join(existing, "data", "demo-")) {
 		t.Errorf("%s, %v", dir, err)
 	}
-	if err := errors.Join(os.RemoveAll("data"), os.WriteFile("data", nil, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(os.RemoveAll("data"), os.WriteFile("data", nil, 0o600)))
 	t.Setenv("TMPDIR", t.TempDir())
 	if dir, err := (&demoCmd{}).createDemoFolder(); err != nil || !strings.HasPrefix(dir, os.TempDir()) {
 		t.Errorf("data is a file: %s, %v", dir, err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"pingpost/engine/event"
+	"pingpost/internal/must"
 	"pingpost/keys/leadkeys"
 	"pingpost/wal"
 )
@@ -26,10 +27,10 @@ func TestErasedIsNotRestored(t *testing.T) {
 	public, admin := s.addresses("production")
 	s.hears("backup: the exchange can now be restored from this generation")
 	gone, kept := sendOne(t, public), sendOne(t, public)
-	statement := must(t, "statement", "--admin", admin, "--supplier", "sup", "--format", "csv")
+	statement := mustRun(t, "statement", "--admin", admin, "--supplier", "sup", "--format", "csv")
 	awaitBackup(t, admin)
-	before := standOf(t, must(t, "log", "hash", f.data))
-	if said := must(t, "erase", gone, "--admin", admin); said != "erased  1\n" {
+	before := standOf(t, mustRun(t, "log", "hash", f.data))
+	if said := mustRun(t, "erase", gone, "--admin", admin); said != "erased  1\n" {
 		t.Fatal(said)
 	}
 	awaitBackup(t, admin)
@@ -39,25 +40,23 @@ func TestErasedIsNotRestored(t *testing.T) {
 	})
 	s.signal(syscall.SIGKILL)
 	s.ends()
-	if err := os.RemoveAll(f.data); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.RemoveAll(f.data))
 
 	at := fmt.Sprint(before.Seq)
-	restored := standOf(t, must(t, "restore", "--from", f.to, "--at", at, "--data-dir", f.data))
+	restored := standOf(t, mustRun(t, "restore", "--from", f.to, "--at", at, "--data-dir", f.data))
 	if restored.Seq != before.Seq || restored.Hash != before.Hash {
 		t.Errorf("restored %+v, and there was %+v", restored, before)
 	}
 	for range 2 { // with the log as it was restored, and by way of a snapshot
 		again := serve(t, flags...)
 		_, admin = again.addresses("production")
-		if told := must(t, "explain", gone, "--admin", admin); !strings.Contains(told, "The person was erased") {
+		if told := mustRun(t, "explain", gone, "--admin", admin); !strings.Contains(told, "The person was erased") {
 			t.Errorf("the lead that was erased:\n%s", told)
 		}
-		if told := must(t, "explain", kept, "--admin", admin); strings.Contains(told, "The person was erased") {
+		if told := mustRun(t, "explain", kept, "--admin", admin); strings.Contains(told, "The person was erased") {
 			t.Errorf("the other lead:\n%s", told)
 		}
-		if now := must(t, "statement", "--admin", admin, "--supplier", "sup", "--format", "csv"); now != statement {
+		if now := mustRun(t, "statement", "--admin", admin, "--supplier", "sup", "--format", "csv"); now != statement {
 			t.Errorf("the statement was\n%s\nand is\n%s", statement, now)
 		}
 		again.stops()
@@ -68,9 +67,9 @@ func TestErasedIsNotRestored(t *testing.T) {
 	awaitBackup(t, admin)
 	third.signal(syscall.SIGTERM)
 	third.ends()
-	must(t, "log", "verify", f.data)
-	must(t, "backup", "verify", "--from", f.to)
-	facts := must(t, "log", "dump", f.data)
+	mustRun(t, "log", "verify", f.data)
+	mustRun(t, "backup", "verify", "--from", f.to)
+	facts := mustRun(t, "log", "dump", f.data)
 	if !strings.Contains(facts, gone) || !strings.Contains(facts, later) {
 		t.Error("a lead is not in the log")
 	}
@@ -124,15 +123,9 @@ func keysIn(t testing.TB, f folders) map[string]string {
 // whoOpens tells of a log's leads which can be opened by the keys of a folder.
 func whoOpens(t testing.TB, data, keys string) map[string]bool {
 	t.Helper()
-	with, err := leadkeys.Open(keys, 3, leadkeys.SumKey{}, func(what string, err error) { t.Error(what, err) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	with := must.Value(leadkeys.Open(keys, 3, leadkeys.SumKey{}, func(what string, err error) { t.Error(what, err) }))(t)
 	defer with.Close()
-	log, err := wal.NewReader(data, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Value(wal.NewReader(data, 1))(t)
 	defer log.Close()
 	opens := map[string]bool{}
 	for {
@@ -143,10 +136,7 @@ func whoOpens(t testing.TB, data, keys string) map[string]bool {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fact, err := new(event.Decoder).Decode(entry.Data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fact := must.Value(new(event.Decoder).Decode(entry.Data))(t)
 		if lead, ok := fact.(*event.LeadDecided); ok {
 			_, err := with.Open(nil, lead.Slot, lead.Lead, lead.Sealed)
 			opens[lead.Lead.String()] = err == nil

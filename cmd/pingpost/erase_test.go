@@ -19,14 +19,14 @@ func TestEraseCommand(t *testing.T) {
 	public, admin := s.addresses("production")
 	id := sendOne(t, public)
 	for range 2 {
-		if said := must(t, "erase", id, "--admin", admin); said != "erased  1\n" {
+		if said := mustRun(t, "erase", id, "--admin", admin); said != "erased  1\n" {
 			t.Errorf("%q", said)
 		}
 	}
-	if told := must(t, "explain", id, "--admin", admin); !strings.Contains(told, "The person was erased") {
+	if told := mustRun(t, "explain", id, "--admin", admin); !strings.Contains(told, "The person was erased") {
 		t.Error(told)
 	}
-	if said := must(t, "erase", "--phone", "+1 415 555 0100", "--admin", admin); said != "erased  0\n" {
+	if said := mustRun(t, "erase", "--phone", "+1 415 555 0100", "--admin", admin); said != "erased  0\n" {
 		t.Errorf("%q", said)
 	}
 }

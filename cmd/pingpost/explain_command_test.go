@@ -31,7 +31,7 @@ func TestExplainCommand(t *testing.T) {
 	s := serve(t, "-c", configuration(t, served))
 	public, admin := s.addresses("production")
 	id := sendOne(t, public)
-	text := must(t, "explain", id, "--admin", admin)
+	text := mustRun(t, "explain", id, "--admin", admin)
 	for _, pattern := range []string{
 		`^` + id + `\n`, `status +ACCEPTED\n`, `kind +ingest for cmp, waterfall, configuration 1`, `money +price 12\.05 USD, payout 12\.05 USD, margin 0 USD`,
 		`Sold to buy for 12\.05 USD\. The buyer has no endpoint, so the sale is only recorded\.`,
@@ -42,10 +42,10 @@ func TestExplainCommand(t *testing.T) {
 		}
 	}
 	var told explain.Explanation
-	if err := json.Unmarshal([]byte(must(t, "explain", "--json", id, "--admin", admin)), &told); err != nil || told.ID != id || timeline.FormatExplanation(&told) != text {
+	if err := json.Unmarshal([]byte(mustRun(t, "explain", "--json", id, "--admin", admin)), &told); err != nil || told.ID != id || timeline.FormatExplanation(&told) != text {
 		t.Errorf("%v, and of the document\n%s\nof the text\n%s", err, timeline.FormatExplanation(&told), text)
 	}
-	if again := must(t, "explain", told.RequestID, "--admin", admin); again != text {
+	if again := mustRun(t, "explain", told.RequestID, "--admin", admin); again != text {
 		t.Errorf("by the request's id:\n%s", again)
 	}
 	for _, row := range []struct {

@@ -12,7 +12,7 @@ import (
 func TestHealth(t *testing.T) {
 	s := serve(t, "-c", configuration(t, served))
 	_, admin := s.addresses("production")
-	if out := must(t, "health", "--admin", admin); out != admin+" is ready\n" {
+	if out := mustRun(t, "health", "--admin", admin); out != admin+" is ready\n" {
 		t.Errorf("printed %q", out)
 	}
 	s.stops()
@@ -40,7 +40,7 @@ func TestHealthWaits(t *testing.T) {
 	if once.code != 1 || !strings.Contains(once.err, "is not ready: 503 Service Unavailable: starting") || asked.Load() != 1 {
 		t.Errorf("exit %d after %d requests: %s", once.code, asked.Load(), once.err)
 	}
-	must(t, "health", "--admin", starting.URL, "--wait", "1m")
+	mustRun(t, "health", "--admin", starting.URL, "--wait", "1m")
 	if n := asked.Load(); n != 4 {
 		t.Errorf("asked %d times", n)
 	}

@@ -11,6 +11,7 @@ import (
 	"pingpost/cmd/pingpost/child"
 	"pingpost/config"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 	"pingpost/loadtest/refbuyer"
 	"pingpost/loadtest/scenario"
 )
@@ -50,10 +51,7 @@ func compiled(t *testing.T, s *scenario.Scenario) (*market.Catalog, config.Setti
 // seats and buyers as the scenario says.
 func TestEveryScenarioIsAConfiguration(t *testing.T) {
 	for _, name := range scenario.Names() {
-		s, err := scenario.Load(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Value(scenario.Load(name))(t)
 		catalog, settings, ingests := compiled(t, s)
 		campaigns, buyers := 0, 0
 		for _, g := range s.Campaigns {
@@ -88,11 +86,7 @@ func TestEveryScenarioIsAConfiguration(t *testing.T) {
 
 func parsedScenario(t *testing.T, more string) *scenario.Scenario {
 	t.Helper()
-	s, err := scenario.Parse("x.yaml", []byte("name: x\nkinds: {ingest: 1, ping: 1}\nphases: [{name: a, for: 1s, rate: 1}]\n"+more))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Value(scenario.Parse("x.yaml", []byte("name: x\nkinds: {ingest: 1, ping: 1}\nphases: [{name: a, for: 1s, rate: 1}]\n"+more)))(t)
 }
 
 // TestSeatsGoAround: campaigns with fewer seats than there are buyers have others each,
@@ -147,10 +141,7 @@ func TestOnlyAuctions(t *testing.T) {
 
 func TestLoadBuyersBehaveAsTheyAreTold(t *testing.T) {
 	b := loadTestBuyerSpec{"buy_1", scenario.Buyers{Bid: "4.5", Latency: "20ms", PostLatency: "normal:5ms,1ms", NoBid: 0.1, Reject: 0.2, Fail: 0.3}}
-	o, err := b.referenceBuyerOptions(7, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Value(b.referenceBuyerOptions(7, 100))(t)
 	if o.Seed != 7 || o.NoBidRate != 0.1 || o.RejectRate != 0.2 || o.FailRate != 0.3 || o.Remember != 100 ||
 		o.Latency != (refbuyer.Uniform{Min: 20 * time.Millisecond, Max: 20 * time.Millisecond}) ||
 		o.PostLatency != (refbuyer.Normal{Mean: 5 * time.Millisecond, Deviation: time.Millisecond}) || o.Bid.At(market.NoState, 0.5) != 4_500_000 {
@@ -172,25 +163,14 @@ func TestTheBuyersSayWhereTheyAre(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	text, err := json.Marshal(buyersProcessSpec{
+	text := must.Value(json.Marshal(buyersProcessSpec{
 		Seed: 1, Secret: loadSecretsOfTest.webhook, Webhooks: &scenario.Webhooks{Latency: "1ms"}, Remember: 10,
 		Buyers: []loadTestBuyerSpec{{"buy_1", scenario.Buyers{Bid: "1"}}, {"buy_2", scenario.Buyers{Bid: "2"}}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	path := filepath.Join(h.Dir, "buyers.json")
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	process, err := h.StartThisProgram("buyers", nil, "loadtest-buyers", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	line, err := process.WaitForLine(t.Context(), `"buyers"`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, text, 0o600))
+	process := must.Value(h.StartThisProgram("buyers", nil, "loadtest-buyers", path))(t)
+	line := must.Value(process.WaitForLine(t.Context(), `"buyers"`))(t)
 	var at loadTestAddresses
 	if err := json.Unmarshal([]byte(line), &at); err != nil || len(at.Buyers) != 2 || at.Buyers["buy_1"] == at.Buyers["buy_2"] {
 		t.Fatalf("%v: %s", err, line)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pingpost/fuzz/mutant"
+	"pingpost/internal/must"
 )
 
 // hurried asks for more than the supplier may.
@@ -51,9 +52,7 @@ func TestAnExchangeThatErrsIsSeen(t *testing.T) {
 			continue // long: make test-long builds the three programs
 		}
 		program := filepath.Join(t.TempDir(), "pingpost")
-		if err := mutant.Build(t.Context(), "../..", "./cmd/pingpost", program, nil, test.broken...); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, mutant.Build(t.Context(), "../..", "./cmd/pingpost", program, nil, test.broken...))
 		cmd := exec.Command(program, "loadtest", scenario)
 		cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
 		var errs strings.Builder

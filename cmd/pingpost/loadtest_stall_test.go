@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"pingpost/internal/must"
 	"pingpost/loadtest/load"
 	"pingpost/loadtest/scenario"
 	"pingpost/loadtest/trial"
@@ -37,26 +38,20 @@ func (t *temporaryExchange) stalls(test *testing.T, after time.Duration) {
 // connections, and its p99 is as if nothing had been.
 func TestAStallIsReported(t *testing.T) {
 	t.Setenv(asProgram, "1")
-	s, err := scenario.Parse("stall.yaml", []byte(`name: stall
+	s := must.Value(scenario.Parse("stall.yaml", []byte(`name: stall
 kinds: {ingest: 1}
 phases: [{name: steady, for: 3s, rate: 100, arrival: fixed}]
 campaigns: [{method: round_robin}]
 buyers: [{recorded: true}]
 limits: {latency: {ingest: {p99: 200ms}}, late: 5s}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
+`)))(t)
 	house, err := startTemporaryExchange(t.Context(), s, 1)
 	t.Cleanup(func() { house.stopAndRemoveFolder() })
 	if err != nil {
 		t.Fatal(err)
 	}
 	house.stalls(t, time.Second)
-	r, err := trial.Run(t.Context(), s, house.target, trial.Options{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(trial.Run(t.Context(), s, house.target, trial.Options{Seed: 1}))(t)
 	if took := r.Latencies[0]; took.Max < stall*9/10 || took.P99 < stall/2 {
 		t.Errorf("open loop: p99 %s, max %s", took.P99, took.Max)
 	}

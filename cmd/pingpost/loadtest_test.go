@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"pingpost/internal/must"
 	"pingpost/loadtest/scenario"
 	"pingpost/loadtest/trial"
 )
@@ -23,9 +24,7 @@ func tested(t *testing.T, args ...string) (said, *trial.Result) {
 		t.Fatalf("exit %d: %s", s.code, s.err)
 	}
 	r := new(trial.Result)
-	if err := json.Unmarshal(text, r); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(text, r))
 	return s, r
 }
 
@@ -95,10 +94,7 @@ func TestALimitThatIsNotHeld(t *testing.T) {
 // can be asked.
 func TestAnotherExchange(t *testing.T) {
 	t.Setenv(asProgram, "1")
-	s, err := scenario.Load("webhook-storm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(scenario.Load("webhook-storm"))(t)
 	house, err := startTemporaryExchange(t.Context(), s, 1)
 	t.Cleanup(func() { house.stopAndRemoveFolder() })
 	if err != nil {
@@ -151,17 +147,17 @@ func TestLoadtestCommandLine(t *testing.T) {
 }
 
 func TestScenariosAreListedAndPrinted(t *testing.T) {
-	list := must(t, "loadtest", "--list")
+	list := mustRun(t, "loadtest", "--list")
 	for _, name := range scenario.Names() {
 		if !strings.Contains(list, "\n"+name+" ") && !strings.HasPrefix(list, name+" ") {
 			t.Errorf("%s is not listed", name)
 		}
-		printed := must(t, "loadtest", "--print", name)
+		printed := mustRun(t, "loadtest", "--print", name)
 		if s, err := scenario.Parse("printed.yaml", []byte(printed)); err != nil || s.Name != name {
 			t.Errorf("%s is printed as something else: %v", name, err)
 		}
 	}
-	if help := must(t, "--help"); strings.Contains(help, "loadtest-buyers") || !strings.Contains(help, "loadtest") {
+	if help := mustRun(t, "--help"); strings.Contains(help, "loadtest-buyers") || !strings.Contains(help, "loadtest") {
 		t.Errorf("the help has what is no one's affair, or lacks the load test:\n%s", help)
 	}
 }
@@ -171,10 +167,7 @@ func TestProgressLines(t *testing.T) {
 	if got := formatProgress(&now); got != "  5/60 s steady  100/s  in flight 4  p50 12ms  p99 31.5ms  errors 2" {
 		t.Error(got)
 	}
-	file, err := os.Create(filepath.Join(t.TempDir(), "progress"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Value(os.Create(filepath.Join(t.TempDir(), "progress")))(t)
 	defer file.Close()
 	p := newLoadTestProgress(file)
 	for second := range 12 {
@@ -183,10 +176,7 @@ func TestProgressLines(t *testing.T) {
 		p.showThrottled(now)
 	}
 	p.End()
-	text, err := os.ReadFile(file.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(os.ReadFile(file.Name()))(t)
 	if lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n"); len(lines) != 2 || !strings.HasPrefix(lines[1], " 10/60 s") || !strings.HasSuffix(lines[1], "refused 10") || strings.Contains(string(text), "\x1b") {
 		t.Errorf("%q", lines)
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // lived serves, sells some leads, and stops; it returns the data directory.
@@ -22,16 +24,13 @@ func lived(t testing.TB, leads int) (dir, hash string) {
 	}
 	dir = filepath.Join(filepath.Dir(path), "data")
 	flags := adminFlags{Admin: admin, Password: adminPassword}
-	said, err := flags.callAdminAPI(http.MethodGet, "/admin/v1/hash", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	said := must.Value(flags.callAdminAPI(http.MethodGet, "/admin/v1/hash", nil))(t)
 	hash = string(said)
-	if out := must(t, "log", "hash", dir); out != hash {
+	if out := mustRun(t, "log", "hash", dir); out != hash {
 		t.Errorf("in use: %q, the exchange says %q", out, hash)
 	}
-	must(t, "log", "verify", dir)
-	must(t, "log", "dump", dir)
+	mustRun(t, "log", "verify", dir)
+	mustRun(t, "log", "dump", dir)
 	if r := run(t, "log", "accept", "--yes", dir); r.code != 1 || !strings.Contains(r.err, "another process") {
 		t.Errorf("in use: exit %d, %s", r.code, r.err)
 	}
@@ -41,27 +40,25 @@ func lived(t testing.TB, leads int) (dir, hash string) {
 
 func TestLog(t *testing.T) {
 	dir, hash := lived(t, 5)
-	if out := must(t, "log", "hash", dir); out != hash {
+	if out := mustRun(t, "log", "hash", dir); out != hash {
 		t.Errorf("%q, it was %q", out, hash)
 	}
-	verified := must(t, "log", "verify", dir)
+	verified := mustRun(t, "log", "verify", dir)
 	if !strings.HasSuffix(verified, "good\n") || !strings.Contains(verified, "snapshot ") {
 		t.Error(verified)
 	}
-	if out := must(t, "log", "accept", "--yes", dir); !strings.Contains(out, "not damaged") {
+	if out := mustRun(t, "log", "accept", "--yes", dir); !strings.Contains(out, "not damaged") {
 		t.Error(out)
 	}
 	if r := run(t, "log", "accept", dir); r.code == 0 {
 		t.Error("accepted without --yes")
 	}
 	var at struct{ Seq uint64 }
-	if err := json.Unmarshal([]byte(hash), &at); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal([]byte(hash), &at))
 	if r := run(t, "log", "hash", "--at", fmt.Sprint(at.Seq+1), dir); r.code != 1 || !strings.Contains(r.err, "ends at entry") {
 		t.Errorf("exit %d %s %s", r.code, r.out, r.err)
 	}
-	if out := must(t, "log", "hash", "--at", fmt.Sprint(at.Seq-1), dir); out == hash || !strings.Contains(out, fmt.Sprint(at.Seq-1)) {
+	if out := mustRun(t, "log", "hash", "--at", fmt.Sprint(at.Seq-1), dir); out == hash || !strings.Contains(out, fmt.Sprint(at.Seq-1)) {
 		t.Error(out)
 	}
 }
@@ -78,7 +75,7 @@ func TestDump(t *testing.T) {
 	}
 	dump := func(args ...string) (entries []entry) {
 		t.Helper()
-		out := must(t, append([]string{"log", "dump", dir}, args...)...)
+		out := mustRun(t, append([]string{"log", "dump", dir}, args...)...)
 		decoder := json.NewDecoder(strings.NewReader(out))
 		for decoder.More() {
 			var e entry
@@ -134,15 +131,10 @@ func TestDamage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir, _ := lived(t, 20)
 			segment := filepath.Join(dir, "log", "00000000000000000001")
-			data, err := os.ReadFile(segment)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Value(os.ReadFile(segment))(t)
 			rewrite(t, segment, string(change(data)))
 			if name == flipped {
-				if err := os.RemoveAll(filepath.Join(dir, "snapshot")); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, os.RemoveAll(filepath.Join(dir, "snapshot")))
 				if verified := run(t, "log", "verify", dir); verified.code != 1 || !strings.Contains(verified.out, "DAMAGE") {
 					t.Errorf("exit %d, %s", verified.code, verified.out)
 				}
@@ -151,10 +143,10 @@ func TestDamage(t *testing.T) {
 			if s := run(t, "serve", "-c", path); s.code != 1 || !strings.Contains(s.err, "log accept") {
 				t.Errorf("exit %d, and no word of what to do: %s", s.code, s.err)
 			}
-			if out := must(t, "log", "accept", "--yes", dir); !strings.Contains(out, "cut; the log ends with entry") {
+			if out := mustRun(t, "log", "accept", "--yes", dir); !strings.Contains(out, "cut; the log ends with entry") {
 				t.Error(out)
 			}
-			must(t, "log", "verify", dir)
+			mustRun(t, "log", "verify", dir)
 			public, _ := serve(t, "-c", path).addresses("production")
 			mustSell(t, public, "ACCEPTED")
 		})
@@ -173,31 +165,22 @@ func TestLogOfNothing(t *testing.T) {
 // own key is there.
 func TestLogVerifyChecksKeys(t *testing.T) {
 	dir, _ := lived(t, 3)
-	if out := must(t, "log", "verify", dir); !strings.Contains(out, "keys       of 3 leads in 1 files\n") {
+	if out := mustRun(t, "log", "verify", dir); !strings.Contains(out, "keys       of 3 leads in 1 files\n") {
 		t.Error(out)
 	}
 	path := filepath.Join(dir, "keys", "leads", fmt.Sprintf("%020d", 1))
-	keys, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := must.Value(os.ReadFile(path))(t)
 	keys[33] ^= 1
-	if err := os.WriteFile(path, keys, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, keys, 0o600))
 	if r := run(t, "log", "verify", dir); r.code != 1 || !strings.Contains(r.out, "DAMAGE     keys/leads/00000000000000000001: 1 leads cannot be decrypted") || strings.HasSuffix(r.out, "\ngood\n") {
 		t.Errorf("a changed key: exit %d, %s", r.code, r.out)
 	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Remove(path))
 	if r := run(t, "log", "verify", dir); r.code != 1 || !strings.Contains(r.out, "3 leads cannot be decrypted") {
 		t.Errorf("a missing file: exit %d, %s", r.code, r.out)
 	}
-	if err := os.RemoveAll(filepath.Join(dir, "keys")); err != nil {
-		t.Fatal(err)
-	}
-	if out := must(t, "log", "verify", dir); !strings.Contains(out, "not checked") || !strings.HasSuffix(out, "good\n") {
+	must.Succeed(t, os.RemoveAll(filepath.Join(dir, "keys")))
+	if out := mustRun(t, "log", "verify", dir); !strings.Contains(out, "not checked") || !strings.HasSuffix(out, "good\n") {
 		t.Error(out)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"pingpost/internal/must"
 	"pingpost/loadtest/refbuyer"
 	"pingpost/loadtest/refreceiver"
 )
@@ -18,10 +19,7 @@ func TestReceiverFlags(t *testing.T) {
 		},
 	} {
 		t.Run(line, func(t *testing.T) {
-			c, err := parseLine(t, "receiver "+line)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Value(parseLine(t, "receiver "+line))(t)
 			if got, err := c.Receiver.parseOptions(); err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("\n got %+v %v\nwant %+v", got, err, want)
 			}
@@ -30,10 +28,7 @@ func TestReceiverFlags(t *testing.T) {
 	if _, err := parseLine(t, "receiver"); err == nil || !strings.Contains(err.Error(), "--secret") {
 		t.Errorf("without a secret: %v", err)
 	}
-	c, err := parseLine(t, "receiver --secret whsec_AAEC --latency fast")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(parseLine(t, "receiver --secret whsec_AAEC --latency fast"))(t)
 	if _, err := c.Receiver.parseOptions(); err == nil || !strings.Contains(err.Error(), "latency") {
 		t.Errorf("a latency that is none: %v", err)
 	}

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // machine simulates the machine on which the runbook's commands run. It has folders
@@ -92,16 +94,11 @@ func newMachine(t testing.TB) *machine {
 		"/var/lib/pingpost", m.path("lib"), "/etc/pingpost", m.path("etc/pingpost"), "/mnt/", m.path("mnt")+"/", "/root/", m.path("root")+"/",
 		"/usr/local/bin", m.path("bin"), "127.0.0.1:8080", public, "127.0.0.1:9090", admin)
 	for _, folder := range []string{"lib", "etc/pingpost", "mnt", "root", "bin"} {
-		if err := os.MkdirAll(m.path(folder), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(m.path(folder), 0o700))
 	}
 	rewrite(t, m.path("etc/pingpost/exchange.yaml"), m.here(machineConfig))
 	rewrite(t, m.path("etc/pingpost/env"), machineEnv)
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Value(os.Executable())(t)
 	m.script("systemctl", systemctlScript)
 	m.script("pingpost", "#!/bin/sh\nexec env "+asProgram+"=1 '"+program+"' \"$@\"\n")
 	m.env = append(os.Environ(), "PATH="+m.path("bin")+":"+os.Getenv("PATH"), "MACHINE="+m.dir, "ADMIN=http://"+admin,
@@ -113,10 +110,7 @@ func newMachine(t testing.TB) *machine {
 // freeAddress is one that nobody listens at now.
 func freeAddress(t testing.TB) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer listener.Close()
 	return listener.Addr().String()
 }
@@ -135,9 +129,7 @@ func (m *machine) data() string { return m.path("lib/data") }
 
 func (m *machine) script(name, text string) {
 	m.t.Helper()
-	if err := os.WriteFile(m.path("bin/"+name), []byte(text), 0o700); err != nil {
-		m.t.Fatal(err)
-	}
+	must.Succeed(m.t, os.WriteFile(m.path("bin/"+name), []byte(text), 0o700))
 }
 
 // run is a command of the machine and whether it ended well.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 // noBackup: nobody has thought of one yet.
@@ -58,9 +60,7 @@ func damagedLog(t *testing.T, m *machine) (after func(*testing.T, string)) {
 func lostMachine(t *testing.T, m *machine) (after func(*testing.T, string)) {
 	backedUp(t, m)
 	m.kill()
-	if err := os.RemoveAll(m.data()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.RemoveAll(m.data()))
 	return func(t *testing.T, _ string) {
 		m.mustKnowAll()
 		m.caughtUp()

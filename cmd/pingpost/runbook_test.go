@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // runbookPage is the runbook. The test runs each block of commands that follows a mark
@@ -27,10 +29,7 @@ var (
 
 func runbook(t testing.TB) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile(runbookPage)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(os.ReadFile(runbookPage))(t)
 	blocks := map[string]string{}
 	for _, found := range markOfBlock.FindAllStringSubmatch(string(text), -1) {
 		if blocks[found[1]] != "" {

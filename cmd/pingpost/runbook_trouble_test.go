@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"pingpost/engine/event"
+	"pingpost/internal/must"
 	"pingpost/wal"
 )
 
@@ -28,9 +29,7 @@ func filledDisk(t *testing.T, m *machine) (after func(*testing.T, string)) {
 	clear(m.sold)
 	m.systemctl("start")
 	m.sell("ACCEPTED")
-	if err := os.WriteFile(m.path("lib/ballast"), make([]byte, 120<<20), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(m.path("lib/ballast"), make([]byte, 120<<20), 0o600))
 	waitFor(t, func() bool {
 		status, _ := m.send("refused")
 		return status == http.StatusServiceUnavailable
@@ -89,24 +88,13 @@ func damagedWithoutBackup(t *testing.T, m *machine) (after func(*testing.T, stri
 // which would make up for it, are taken away.
 func flipBit(t *testing.T, data string, after int) {
 	t.Helper()
-	if err := os.RemoveAll(filepath.Join(data, "snapshot")); err != nil {
-		t.Fatal(err)
-	}
-	reader, err := wal.NewReader(data, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.RemoveAll(filepath.Join(data, "snapshot")))
+	reader := must.Value(wal.NewReader(data, 0))(t)
 	defer reader.Close()
 	var decoder event.Decoder
 	for {
-		entry, err := reader.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
-		fact, err := decoder.Decode(entry.Data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		entry := must.Value(reader.Next())(t)
+		fact := must.Value(decoder.Decode(entry.Data))(t)
 		if fact.Kind() != event.KindLeadDecided {
 			continue
 		}
@@ -116,10 +104,7 @@ func flipBit(t *testing.T, data string, after int) {
 	}
 	segment, end := reader.Position()
 	path := filepath.Join(data, "log", fmt.Sprintf("%020d", segment))
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(os.ReadFile(path))(t)
 	text[end-1] ^= 1
 	rewrite(t, path, string(text))
 }
@@ -146,17 +131,10 @@ func rotatedKeys(_ *testing.T, m *machine) (after func(*testing.T, string)) {
 
 // upgrade: the release that is to come is this program by another name.
 func upgrade(t *testing.T, m *machine) (after func(*testing.T, string)) {
-	text, err := os.ReadFile(m.path("bin/pingpost"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(os.ReadFile(m.path("bin/pingpost")))(t)
 	m.script("new", string(text))
-	if err := os.MkdirAll(m.path("mnt/new"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(m.path("bin/new"), m.path("mnt/new/pingpost")); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.MkdirAll(m.path("mnt/new"), 0o700))
+	must.Succeed(t, os.Rename(m.path("bin/new"), m.path("mnt/new/pingpost")))
 	return func(t *testing.T, said string) {
 		if _, err := os.Stat(m.path("bin/pingpost.before")); err != nil {
 			t.Errorf("the old program was not kept: %v\n%s", err, said)
@@ -167,10 +145,7 @@ func upgrade(t *testing.T, m *machine) (after func(*testing.T, string)) {
 
 // downgrade: an upgrade turned out badly, and the old program lies beside it.
 func downgrade(t *testing.T, m *machine) (after func(*testing.T, string)) {
-	text, err := os.ReadFile(m.path("bin/pingpost"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(os.ReadFile(m.path("bin/pingpost")))(t)
 	m.script("pingpost.before", string(text))
 	m.script("pingpost", "#!/bin/sh\necho this release is broken >&2; exit 1\n")
 	return func(t *testing.T, _ string) { m.mustKnowAll() }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 // secretConfig has every kind of secret that a configuration can have.
@@ -130,10 +132,7 @@ type caller struct {
 // shown this once, is not kept.
 func (c *caller) call(method, address string, shownOnce bool, body string, headers ...string) (status int, text string) {
 	c.t.Helper()
-	req, err := http.NewRequest(method, address, strings.NewReader(body))
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	req := must.Value(http.NewRequest(method, address, strings.NewReader(body)))(c.t)
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
@@ -145,10 +144,7 @@ func (c *caller) call(method, address string, shownOnce bool, body string, heade
 		c.t.Fatal(err)
 	}
 	defer res.Body.Close()
-	said, err := io.ReadAll(res.Body)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	said := must.Value(io.ReadAll(res.Body))(c.t)
 	if !shownOnce {
 		fmt.Fprintln(&c.heard, method, res.Status, res.Header, string(said))
 	}

@@ -7,15 +7,15 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"pingpost/internal/must"
 )
 
 // limitFiles lets no file of a process grow past a size: the kernel fails the
 // next write that would, as it does on a disk that is full.
 func limitFiles(t *testing.T, pid int, size uint64) {
 	t.Helper()
-	if err := unix.Prlimit(pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: size, Max: size}, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, unix.Prlimit(pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: size, Max: size}, nil))
 }
 
 // TestServeEndsWithItsLog: where the log cannot be written nothing more is
@@ -30,10 +30,7 @@ func TestServeEndsWithItsLog(t *testing.T) {
 	if err != nil || len(segments) != 1 {
 		t.Fatal(segments, err)
 	}
-	written, err := os.Stat(segments[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	written := must.Value(os.Stat(segments[0]))(t)
 	limitFiles(t, s.Process.Pid, uint64(written.Size()))
 	if status, body := sell(t, public); status != 503 || !strings.Contains(body, `"error":"unavailable"`) {
 		t.Errorf("%d %s", status, body)

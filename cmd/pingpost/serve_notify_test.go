@@ -8,23 +8,20 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 // TestServeTellsItsManager: that it is ready when it is, and not before; and that it
 // stops.
 func TestServeTellsItsManager(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "notify")
-	manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	manager := must.Value(net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"}))(t)
 	defer manager.Close()
 	hears := func(want string) {
 		t.Helper()
 		told := make([]byte, 256)
-		if err := manager.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, manager.SetReadDeadline(time.Now().Add(time.Minute)))
 		n, err := manager.Read(told)
 		if err != nil || string(told[:n]) != want {
 			t.Fatalf("%q, %v, want %q", told[:n], err, want)

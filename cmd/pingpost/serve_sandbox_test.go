@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"pingpost/internal/must"
 	"pingpost/loadtest/refreceiver"
 )
 
@@ -54,10 +55,7 @@ type tenant struct {
 
 func newReceiver(t *testing.T, secret string) *refreceiver.Receiver {
 	t.Helper()
-	r, err := refreceiver.New(refreceiver.Options{Secret: secret})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(refreceiver.New(refreceiver.Options{Secret: secret}))(t)
 	served := make(chan error, 1)
 	go func() { served <- r.Serve(t.Context()) }()
 	t.Cleanup(func() {
@@ -190,7 +188,7 @@ func TestServeASandboxBesideProduction(t *testing.T) {
 	earnest.heard(1, mine, theirs)
 	sand.heard(101, theirs, mine)
 	s.stops()
-	ours, others := must(t, "log", "dump", earnest.data), must(t, "log", "dump", sand.data)
+	ours, others := mustRun(t, "log", "dump", earnest.data), mustRun(t, "log", "dump", sand.data)
 	if !strings.Contains(ours, mine) || strings.Contains(ours, theirs) || strings.Count(ours, `"kind":"lead_decided"`) != 1 {
 		t.Errorf("the log in earnest:\n%s", ours)
 	}

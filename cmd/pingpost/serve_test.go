@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 const (
@@ -44,18 +46,13 @@ func configuration(t testing.TB, text string) string {
 
 func rewrite(t testing.TB, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // program is a command line to be run as the program.
 func program(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
-	path, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Value(os.Executable())(t)
 	cmd := exec.Command(path, args...)
 	cmd.Env = append(os.Environ(), asProgram+"=1", "ADMIN_PASSWORD="+adminPassword, "PINGPOST_ADMIN_PASSWORD="+adminPassword, "SUP_API_KEY="+apiKey)
 	return cmd
@@ -86,8 +83,8 @@ func finished(t testing.TB, cmd *exec.Cmd) said {
 	return s
 }
 
-// must is a run that has to end well.
-func must(t testing.TB, args ...string) string {
+// mustRun runs a command that must succeed, and returns its standard output.
+func mustRun(t testing.TB, args ...string) string {
 	t.Helper()
 	s := run(t, args...)
 	if s.code != 0 {
@@ -136,9 +133,7 @@ func start(t testing.TB, args ...string) *service {
 	t.Helper()
 	s := &service{Cmd: program(t, args...), t: t, ended: make(chan error, 1)}
 	s.Stdout, s.Stderr = s, s
-	if err := s.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Start())
 	go func() { s.ended <- s.Wait() }()
 	t.Cleanup(func() {
 		_ = s.Process.Kill()
@@ -170,9 +165,7 @@ func (s *service) addresses(tenant string) (public, admin string) {
 
 func (s *service) signal(what syscall.Signal) {
 	s.t.Helper()
-	if err := s.Process.Signal(what); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Succeed(s.t, s.Process.Signal(what))
 }
 
 // stops asks the program to end, and checks that it ends without an error.

@@ -6,6 +6,8 @@ import (
 	"os"
 	"syscall"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // TestServeStopsWhileReloading: a file that cannot be read to its end keeps
@@ -14,9 +16,7 @@ func TestServeStopsWhileReloading(t *testing.T) {
 	path := configuration(t, served)
 	s := serve(t, "-c", path)
 	public, _ := s.addresses("production")
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Remove(path))
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Skipf("no pipe in the file system: %v", err)
 	}

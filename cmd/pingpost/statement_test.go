@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pingpost/exchange/golden"
+	"pingpost/internal/must"
 )
 
 // TestStatementCommand: the whole way, from leads that a running exchange sold to
@@ -35,7 +36,7 @@ func TestStatementCommand(t *testing.T) {
 		{[]string{"--buyer", "buy", "--to", "2020-01-01"}, []string{`\nopening balance +0\.00 +USD\nclosing balance +0\.00 +USD\nno movements in this period\n$`}},
 		{[]string{"--buyer", "buy", "--format", "csv"}, []string{`^at,entry,kind,`, `,sale,` + id + `,cmp,USD,-12\.05,987\.95,\r\n$`}},
 	} {
-		text := must(t, append([]string{"statement", "--admin", admin}, row.args...)...)
+		text := mustRun(t, append([]string{"statement", "--admin", admin}, row.args...)...)
 		for _, pattern := range row.patterns {
 			if !regexp.MustCompile(pattern).MatchString(text) {
 				t.Errorf("%v: no %s in\n%s", row.args, pattern, text)
@@ -46,7 +47,7 @@ func TestStatementCommand(t *testing.T) {
 		Buyer   string `json:"buyer_id"`
 		Entries []any
 	}
-	if err := json.Unmarshal([]byte(must(t, "statement", "--buyer", "buy", "--format", "json", "--admin", admin)), &told); err != nil || told.Buyer != "buy" || len(told.Entries) != 2 {
+	if err := json.Unmarshal([]byte(mustRun(t, "statement", "--buyer", "buy", "--format", "json", "--admin", admin)), &told); err != nil || told.Buyer != "buy" || len(told.Entries) != 2 {
 		t.Errorf("%+v %v", told, err)
 	}
 	for _, row := range []struct {
@@ -64,7 +65,7 @@ func TestStatementCommand(t *testing.T) {
 			t.Errorf("%v: exit %d, %q, %q; want %q", row.args, r.code, r.out, r.err, row.want)
 		}
 	}
-	if help := must(t, "statement", "--help"); !strings.Contains(help, "pingpost statement --buyer buy_vault") {
+	if help := mustRun(t, "statement", "--help"); !strings.Contains(help, "pingpost statement --buyer buy_vault") {
 		t.Error(help)
 	}
 }
@@ -85,9 +86,7 @@ const fullStatement = `{"buyer_id":"buy_vault","from":"2026-11-01T00:00:00Z","to
 
 func TestStatementText(t *testing.T) {
 	var out bytes.Buffer
-	if err := printStatement(strings.NewReader(fullStatement), &out); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, printStatement(strings.NewReader(fullStatement), &out))
 	golden.CompareWithFile(t, "statement", out.String())
 }
 
@@ -103,9 +102,7 @@ func TestStatementWithoutAnAccount(t *testing.T) {
 		{``, ""},
 	} {
 		var out bytes.Buffer
-		if err := printStatement(strings.NewReader(`{"supplier_id":"sup","totals":[`+row.totals+`],"count":3,"entries":[]}`), &out); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, printStatement(strings.NewReader(`{"supplier_id":"sup","totals":[`+row.totals+`],"count":3,"entries":[]}`), &out))
 		_, got, found := strings.Cut(strings.Join(strings.Fields(out.String()), " "), "in all")
 		if found {
 			got = "in all" + got

@@ -16,33 +16,24 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 // certified puts a certificate for this machine and its key into a folder, and returns
 // a client that trusts it, and a line of the key.
 func certified(t *testing.T, dir string) (client *http.Client, keyText string) {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	private := must.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	form := &x509.Certificate{
 		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(365 * 24 * time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 	}
-	der, err := x509.CreateCertificate(rand.Reader, form, form, &private.PublicKey, private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Value(x509.CreateCertificate(rand.Reader, form, form, &private.PublicKey, private))(t)
+	secret := must.Value(x509.MarshalPKCS8PrivateKey(private))(t)
 	cert, key := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})
 	for name, text := range map[string][]byte{"cert.pem": cert, "key.pem": key} {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
 	}
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(cert)
@@ -88,7 +79,7 @@ tls: {cert: cert.pem, key: key.pem}`, 1)
 		}
 	}
 	t.Setenv("PINGPOST_CA", ca)
-	if out := must(t, "export", "--admin", admin); !strings.Contains(out, "cert: cert.pem") {
+	if out := mustRun(t, "export", "--admin", admin); !strings.Contains(out, "cert: cert.pem") {
 		t.Errorf("the CA from the environment: %s", out)
 	}
 	for file, want := range map[string]string{filepath.Join(dir, "none.pem"): "no such file", path: "has no certificate in PEM"} {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 func TestMemoryThatTheSystemNames(t *testing.T) {
@@ -23,9 +25,7 @@ func TestMemoryThatTheSystemNames(t *testing.T) {
 		{"a container with nothing", "0\n", parseByteCount, math.MaxInt64},
 	} {
 		path := filepath.Join(t.TempDir(), "file")
-		if err := os.WriteFile(path, []byte(row.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(path, []byte(row.text), 0o600))
 		if got := readMemoryLimit(path, row.parse); got != row.want {
 			t.Errorf("%s: %d bytes, want %d", row.name, got, row.want)
 		}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"pingpost/internal/must"
 )
 
 // pseudoTerminal is one at which somebody sits, and what it has shown so far.
@@ -27,13 +29,8 @@ func newTerminal(t *testing.T) *pseudoTerminal {
 	if err != nil {
 		t.Skipf("this machine has no terminals to give: %v", err)
 	}
-	if err := unix.IoctlSetPointerInt(int(ours.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	number, err := unix.IoctlGetInt(int(ours.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, unix.IoctlSetPointerInt(int(ours.Fd()), unix.TIOCSPTLCK, 0))
+	number := must.Value(unix.IoctlGetInt(int(ours.Fd()), unix.TIOCGPTN))(t)
 	its, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Skipf("this machine shows no terminals: %v", err)
@@ -72,16 +69,11 @@ func (s *pseudoTerminal) types(prompt, text string) {
 			s.t.Fatalf("%q was never asked in secret: %q", prompt, s.screen())
 		}
 	}
-	if _, err := s.ours.WriteString(text); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Value(s.ours.WriteString(text))(s.t)
 }
 
 func (s *pseudoTerminal) echoes() bool {
-	mode, err := unix.IoctlGetTermios(int(s.its.Fd()), unix.TCGETS)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	mode := must.Value(unix.IoctlGetTermios(int(s.its.Fd()), unix.TCGETS))(s.t)
 	return mode.Lflag&unix.ECHO != 0
 }
 
@@ -91,9 +83,7 @@ func (s *pseudoTerminal) run(meanwhile func(), args ...string) (code int) {
 	cmd := program(s.t, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.its, s.its, s.its
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Succeed(s.t, cmd.Start())
 	meanwhile()
 	_ = cmd.Wait()
 	if !s.echoes() {
@@ -114,12 +104,12 @@ func TestUsersAtATerminal(t *testing.T) {
 		at.types("Password for anna: ", "first-of-a-canary\n")
 		at.types("Once more: ", "other-of-a-canary\n")
 	}, add...)
-	if code == 0 || must(t, "users", "--admin", admin) != "" {
+	if code == 0 || mustRun(t, "users", "--admin", admin) != "" {
 		t.Errorf("two that differ were taken: exit %d, %q", code, at.screen())
 	}
 
 	at = newTerminal(t)
-	if code := at.run(func() { at.types("Password for anna: ", "first-of\x03") }, add...); code != 130 || must(t, "users", "--admin", admin) != "" {
+	if code := at.run(func() { at.types("Password for anna: ", "first-of\x03") }, add...); code != 130 || mustRun(t, "users", "--admin", admin) != "" {
 		t.Errorf("interrupted: exit %d, %q", code, at.screen())
 	}
 

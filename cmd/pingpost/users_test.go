@@ -113,7 +113,7 @@ func TestUsersRefused(t *testing.T) {
 			t.Errorf("%s: exit %d, %q, %q", name, r.code, r.out, r.err)
 		}
 	}
-	if list := must(t, "users", "--admin", admin); strings.Count(list, "\n") != 1 || !strings.HasPrefix(list, "anna  viewer ") {
+	if list := mustRun(t, "users", "--admin", admin); strings.Count(list, "\n") != 1 || !strings.HasPrefix(list, "anna  viewer ") {
 		t.Errorf("%q", list)
 	}
 	if got := logsIn(t, admin, "anna", "first-of-a-canary"); got != 200 {

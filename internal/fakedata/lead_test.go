@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 	"pingpost/internal/strictjson"
 )
 
@@ -168,10 +169,7 @@ func TestTimes(t *testing.T) {
 				t.Fatalf("asked at %s, after one at %s", l.Asked, last)
 			}
 			last = l.Asked
-			born, err := time.Parse(time.DateOnly, of.Birth)
-			if err != nil {
-				t.Fatal(err)
-			}
+			born := must.Value(time.Parse(time.DateOnly, of.Birth))(t)
 			age := 0
 			for !born.AddDate(age+1, 0, 0).After(l.Asked) {
 				age++

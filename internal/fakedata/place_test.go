@@ -8,6 +8,7 @@ import (
 
 	"pingpost/engine/market"
 	"pingpost/engine/market/format"
+	"pingpost/internal/must"
 )
 
 // zipsOf has the ranges of the first three ZIP digits of each state.
@@ -85,10 +86,7 @@ func TestPlaces(t *testing.T) {
 				t.Errorf("area code %s is in %s and in %s", area, other, p.State)
 			}
 			areas[area] = p.State
-			number, err := phonenumbers.Parse("+1"+area+"5550123", "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			number := must.Value(phonenumbers.Parse("+1"+area+"5550123", ""))(t)
 			where, err := phonenumbers.GetGeocodingForNumber(number, "en")
 			if err != nil || where != spelled[p.State] && !strings.HasSuffix(where, ", "+p.State) {
 				t.Errorf("area code %s is of %s, not of %s (%v)", area, where, p.State, err)

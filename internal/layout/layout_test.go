@@ -4,6 +4,8 @@ import (
 	"os"
 	"sync"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // layers is the table of the dependency directions. A new package outside these folders
@@ -109,11 +111,7 @@ var repository = sync.OnceValues(func() (*tree, error) { return readTree(os.DirF
 
 func readRepository(t *testing.T) *tree {
 	t.Helper()
-	found, err := repository()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
+	return must.Value(repository())(t)
 }
 
 func reportFindings(t *testing.T, findings []string) {

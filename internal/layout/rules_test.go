@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"pingpost/internal/must"
 )
 
 // tidy returns a small tree that keeps every rule. The tests below break one rule at a
@@ -39,11 +41,7 @@ func tidy() map[string]string {
 
 func planted(t *testing.T, files map[string]string) *tree {
 	t.Helper()
-	found, err := readTree(mapFS(files))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
+	return must.Value(readTree(mapFS(files)))(t)
 }
 
 func mapFS(files map[string]string) fstest.MapFS {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 	"pingpost/internal/strictjson"
 )
 
@@ -33,9 +34,7 @@ func many(n int, prefix string) string {
 func TestMembersStandInTheOrderOfTheText(t *testing.T) {
 	var o strictjson.Object
 	body := []byte(` {"z":"\u0041\ud83d\ude00\n", "\u0061":-1.50e3,"t":true,"f":false,"n":null,"o":{"x":[1]},"l":[{}, 2]} `)
-	if err := o.Parse(body); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.Parse(body))
 	want := []struct {
 		name string
 		kind market.JSONKind
@@ -142,9 +141,7 @@ func TestABodyOverTheLimit(t *testing.T) {
 func TestTextsWithoutEscapesAliasTheBody(t *testing.T) {
 	var o strictjson.Object
 	body := []byte(`{"name":"Ann"}`)
-	if err := o.Parse(body); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.Parse(body))
 	m, ok := o.Lookup("name")
 	if !ok || &m.Text[0] != &body[9] || &m.Name[0] != &body[2] {
 		t.Error("the member was copied")
@@ -156,9 +153,7 @@ func TestTextsWithoutEscapesAliasTheBody(t *testing.T) {
 
 func TestLookupTakesTheExactName(t *testing.T) {
 	var o strictjson.Object
-	if err := o.Parse([]byte(`{"Email":"a","email":"b"}`)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.Parse([]byte(`{"Email":"a","email":"b"}`)))
 	if m, ok := o.Lookup("email"); !ok || string(m.Text) != "b" {
 		t.Errorf("email is %q", m.Text)
 	}
@@ -169,9 +164,7 @@ func TestLookupTakesTheExactName(t *testing.T) {
 
 func TestSub(t *testing.T) {
 	var o, address strictjson.Object
-	if err := o.Parse([]byte(`{"address":{"city":"San Jos\u00e9","geo":{"lat":1}},"list":[{}],"none":null,"text":"{\u007d"}`)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.Parse([]byte(`{"address":{"city":"San Jos\u00e9","geo":{"lat":1}},"list":[{}],"none":null,"text":"{\u007d"}`)))
 	m, _ := o.Lookup("address")
 	if !o.ParseMember(m, &address) {
 		t.Fatal("the address did not open")
@@ -195,9 +188,7 @@ func TestSub(t *testing.T) {
 
 func TestReleaseForgetsTheBody(t *testing.T) {
 	var o strictjson.Object
-	if err := o.Parse([]byte(lead)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.Parse([]byte(lead)))
 	members := o.Members()
 	o.Release()
 	if len(o.Members()) != 0 || members[0].Name != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pingpost/internal/must"
 	"pingpost/internal/strictjson"
 )
 
@@ -19,9 +20,7 @@ type answer struct {
 
 func TestUnmarshal(t *testing.T) {
 	var got answer
-	if err := strictjson.Unmarshal([]byte(`{"auction_id":"a\u0031","count":-3,"small":255,"reasons":["x"],"more":{}}`), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, strictjson.Unmarshal([]byte(`{"auction_id":"a\u0031","count":-3,"small":255,"reasons":["x"],"more":{}}`), &got))
 	if got.AuctionID != "a1" || got.Count != -3 || got.Small != 255 || len(got.Reasons) != 1 {
 		t.Errorf("got %+v", got)
 	}

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 // asProgram in the environment makes the test binary the program that StartThisProgram starts.
@@ -41,11 +43,8 @@ func newGroup(t *testing.T) *ProcessGroup {
 
 func TestChildThatDoesNotStart(t *testing.T) {
 	h := newGroup(t)
-	c, err := h.StartThisProgram("exchange", nil, "serve", "--config", filepath.Join(h.Dir, "gone.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = c.WaitForLine(t.Context(), "serving")
+	c := must.Value(h.StartThisProgram("exchange", nil, "serve", "--config", filepath.Join(h.Dir, "gone.yaml")))(t)
+	_, err := c.WaitForLine(t.Context(), "serving")
 	if err == nil || !strings.Contains(err.Error(), "exchange did not start") || !strings.Contains(err.Error(), "gone.yaml") {
 		t.Errorf("%v", err)
 	}
@@ -53,10 +52,7 @@ func TestChildThatDoesNotStart(t *testing.T) {
 
 func TestChildIsLeftWaiting(t *testing.T) {
 	h := newGroup(t)
-	c, err := h.StartThisProgram("buy_a", nil, "buyer", "--listen", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(h.StartThisProgram("buy_a", nil, "buyer", "--listen", "127.0.0.1:0"))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := c.WaitForLine(ctx, "never printed"); err == nil {
@@ -70,16 +66,9 @@ func TestChildIsLeftWaiting(t *testing.T) {
 // TestChildThatDies: the group reports a process that ends by itself.
 func TestChildThatDies(t *testing.T) {
 	h := newGroup(t)
-	c, err := h.StartThisProgram("buy_a", []string{"PINGPOST_BUYER_TOKEN=secret"}, "buyer", "--listen", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.WaitForLine(t.Context(), "reference buyer on"); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(h.StartThisProgram("buy_a", []string{"PINGPOST_BUYER_TOKEN=secret"}, "buyer", "--listen", "127.0.0.1:0"))(t)
+	must.Value(c.WaitForLine(t.Context(), "reference buyer on"))(t)
+	must.Succeed(t, c.cmd.Process.Kill())
 	select {
 	case err := <-h.exited:
 		if !strings.Contains(err.Error(), "process buy_a ended unexpectedly") || !strings.Contains(err.Error(), c.Log) {
@@ -94,17 +83,10 @@ func TestChildThatDies(t *testing.T) {
 func TestChildrenEndInOrder(t *testing.T) {
 	h := newGroup(t)
 	for _, name := range []string{"first", "second"} {
-		c, err := h.StartThisProgram(name, nil, "buyer", "--listen", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := c.WaitForLine(t.Context(), "reference buyer on"); err != nil {
-			t.Fatal(err)
-		}
+		c := must.Value(h.StartThisProgram(name, nil, "buyer", "--listen", "127.0.0.1:0"))(t)
+		must.Value(c.WaitForLine(t.Context(), "reference buyer on"))(t)
 	}
-	if err := h.StopAll(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, h.StopAll())
 	if err := <-h.exited; !strings.Contains(err.Error(), "second ended") {
 		t.Errorf("%v, want the second", err)
 	}
@@ -119,9 +101,7 @@ func TestChildrenEndInOrder(t *testing.T) {
 func TestLinesOfAChild(t *testing.T) {
 	h := &ProcessGroup{Dir: t.TempDir()}
 	c := &Process{name: "it", Log: filepath.Join(h.Dir, "it.log"), done: make(chan struct{})}
-	if err := os.WriteFile(c.Log, []byte("one\nserving here\nserving th"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(c.Log, []byte("one\nserving here\nserving th"), 0o600))
 	if got, err := c.WaitForLine(t.Context(), "serving"); err != nil || got != "serving here\n" {
 		t.Errorf("%q, %v", got, err)
 	}

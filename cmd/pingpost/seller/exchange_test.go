@@ -10,16 +10,14 @@ import (
 	"testing"
 
 	"pingpost/exchange"
+	"pingpost/internal/must"
 	"pingpost/loadtest/refbuyer"
 )
 
 // newMarket is an exchange and a reference buyer, both running.
 func newMarket(t *testing.T) (url string, buyer *refbuyer.Buyer) {
 	t.Helper()
-	buyer, err := refbuyer.New(refbuyer.Options{Bid: refbuyer.Fixed(10_000_000), Token: "buyers-token"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	buyer = must.Value(refbuyer.New(refbuyer.Options{Bid: refbuyer.Fixed(10_000_000), Token: "buyers-token"}))(t)
 	served := make(chan error)
 	go func() { served <- buyer.Serve(t.Context()) }()
 	path := filepath.Join(t.TempDir(), "exchange.yaml")
@@ -36,13 +34,8 @@ suppliers:
 buyers: [{id: buy_blue, endpoint: "http://%s", ping_rate: 1000000, auth: {bearer: buyers-token}}]
 campaigns: [{id: cmp_auto, vertical: auto, method: ping_post, payout: {share: 0.8}, buyers: [{buyer: buy_blue}]}]
 `, buyer.Addr())
-	if err := os.WriteFile(path, []byte(document), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	x, err := exchange.Start(path, exchange.Options{Env: os.LookupEnv, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, []byte(document), 0o600))
+	x := must.Value(exchange.Start(path, exchange.Options{Env: os.LookupEnv, Logger: slog.New(slog.DiscardHandler)}))(t)
 	t.Cleanup(func() {
 		if err := x.Close(); err != nil {
 			t.Error(err)

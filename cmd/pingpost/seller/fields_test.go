@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"pingpost/internal/must"
 )
 
 func TestFields(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("lead.json", []byte(`{"state":"TX","n":1.10,"lead":{"phone":"1","address":{"city":"Ely"}}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile("lead.json", []byte(`{"state":"TX","n":1.10,"lead":{"phone":"1","address":{"city":"Ely"}}}`), 0o600))
 	for _, row := range []struct{ args, in, want string }{
 		{"", "", `{}`},
 		{"state=CA", "", `{"state":"CA"}`},
@@ -45,9 +45,7 @@ func TestWrongFields(t *testing.T) {
 	dir := t.TempDir()
 	list, two := filepath.Join(dir, "list.json"), filepath.Join(dir, "two.json")
 	for path, text := range map[string]string{list: `[1]`, two: `{} {}`} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	for _, row := range []struct{ args, in, want string }{
 		{"state", "", `"state" is not a field`},
@@ -88,10 +86,7 @@ func TestFlagsAndFieldsMix(t *testing.T) {
 		{"ping a=1 -- --b=1 --key k", "a=1 --b=1 --key k", "", "http://127.0.0.1:8080"},
 	} {
 		var cli commands
-		parser, err := kong.New(&cli)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parser := must.Value(kong.New(&cli))(t)
 		for _, command := range []string{"ping", "post"} {
 			cli = commands{}
 			_, err := parser.Parse(strings.Fields(strings.Replace(row.line, "ping", command, 1)))

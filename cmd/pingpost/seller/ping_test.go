@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"pingpost/cmd/pingpost/terminal"
+	"pingpost/internal/must"
 )
 
 // counter is an exchange that answers each seller's request in one way and
@@ -80,14 +81,8 @@ func command(t *testing.T, line, in string) (out, told string, err error) {
 		words = words[1:]
 	}
 	var cli commands
-	parser, err := kong.New(&cli, kong.Name("pingpost"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	run, err := parser.Parse(words)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parser := must.Value(kong.New(&cli, kong.Name("pingpost")))(t)
+	run := must.Value(parser.Parse(words))(t)
 	var output, tell strings.Builder
 	if strings.HasPrefix(run.Command(), "post") {
 		err = cli.Post.run(t.Context(), strings.NewReader(in), &output, &tell)

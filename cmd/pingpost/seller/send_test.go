@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"pingpost/cmd/pingpost/terminal"
+	"pingpost/internal/must"
 )
 
 // standIn answers by what the body says, over a real socket.
@@ -50,9 +51,7 @@ func sendFile(t *testing.T, text string, change func(*SendCommand)) (answers []a
 		File: filepath.Join(dir, "leads.ndjson"), To: standIn(t).URL + "/", APIKey: "key_1",
 		Concurrency: 1, Idempotency: true, Out: filepath.Join(dir, "answers.ndjson"),
 	}
-	if err := os.WriteFile(c.File, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(c.File, []byte(text), 0o600))
 	if change != nil {
 		change(c)
 	}
@@ -72,10 +71,7 @@ func sendFile(t *testing.T, text string, change func(*SendCommand)) (answers []a
 }
 
 func TestSendFile(t *testing.T) {
-	answers, err := sendFile(t, "\n {\"a\":\"sell\"} \r\n\n{\"a\":\"keep\"}\nnonsense", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answers := must.Value(sendFile(t, "\n {\"a\":\"sell\"} \r\n\n{\"a\":\"keep\"}\nnonsense", nil))(t)
 	if len(answers) != 3 {
 		t.Fatalf("%d answers: %+v", len(answers), answers)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 func TestWrapped(t *testing.T) {
@@ -59,15 +60,9 @@ func TestFigures(t *testing.T) {
 }
 
 func TestNoTerminal(t *testing.T) {
-	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	null := must.Value(os.OpenFile(os.DevNull, os.O_WRONLY, 0))(t)
 	defer null.Close()
-	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Value(os.Create(filepath.Join(t.TempDir(), "file")))(t)
 	defer file.Close()
 	for _, f := range []*os.File{null, file} {
 		if IsTerminal(f) {

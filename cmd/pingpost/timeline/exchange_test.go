@@ -16,6 +16,7 @@ import (
 	"pingpost/engine/market"
 	"pingpost/exchange"
 	"pingpost/exchange/explain"
+	"pingpost/internal/must"
 	"pingpost/loadtest/refbuyer"
 )
 
@@ -74,21 +75,13 @@ func newBazaar(t *testing.T) *bazaar {
 	} {
 		fmt.Fprintf(&buyers, "  - {id: %s, endpoint: \"http://%s\", ping_rate: 1000000}\n", b.id, buying(t, b.options))
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	gone := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, listener.Close())
 	path := filepath.Join(t.TempDir(), "exchange.yaml")
 	writeFile(t, path, fmt.Sprintf(bazaarConfig, buyers.String(), gone))
 	writeFile(t, filepath.Join(filepath.Dir(path), "dnc.txt"), "+12125550113\n")
-	x, err := exchange.Start(path, exchange.Options{Env: os.LookupEnv, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(exchange.Start(path, exchange.Options{Env: os.LookupEnv, Logger: slog.New(slog.DiscardHandler)}))(t)
 	t.Cleanup(func() {
 		if err := x.Close(); err != nil {
 			t.Error(err)
@@ -100,10 +93,7 @@ func newBazaar(t *testing.T) *bazaar {
 // buying is the address of a reference buyer that runs until the test's end.
 func buying(t *testing.T, options refbuyer.Options) string {
 	t.Helper()
-	b, err := refbuyer.New(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Value(refbuyer.New(options))(t)
 	served := make(chan error)
 	go func() { served <- b.Serve(t.Context()) }()
 	t.Cleanup(func() {
@@ -119,10 +109,7 @@ func buying(t *testing.T, options refbuyer.Options) string {
 // is a key; it returns what the answer says and the request's id.
 func (b *bazaar) call(path, key, body string) (said map[string]json.RawMessage, request string) {
 	b.t.Helper()
-	req, err := http.NewRequest(http.MethodPost, b.url+path, strings.NewReader(body))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	req := must.Value(http.NewRequest(http.MethodPost, b.url+path, strings.NewReader(body)))(b.t)
 	req.Header.Set("Content-Type", "application/json")
 	if req.Header.Set("X-Api-Key", "the-api-key"); key != "" {
 		req.Header.Set("Idempotency-Key", key)
@@ -133,10 +120,7 @@ func (b *bazaar) call(path, key, body string) (said map[string]json.RawMessage, 
 		b.t.Fatal(err)
 	}
 	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	text := must.Value(io.ReadAll(answer.Body))(b.t)
 	if err := json.Unmarshal(text, &said); err != nil {
 		b.t.Fatalf("%d %s: %v", answer.StatusCode, text, err)
 	}
@@ -145,10 +129,7 @@ func (b *bazaar) call(path, key, body string) (said map[string]json.RawMessage, 
 
 func (b *bazaar) token() string {
 	b.t.Helper()
-	req, err := http.NewRequest(http.MethodPost, b.url+"/oauth/token", strings.NewReader("grant_type=client_credentials"))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	req := must.Value(http.NewRequest(http.MethodPost, b.url+"/oauth/token", strings.NewReader("grant_type=client_credentials")))(b.t)
 	req.SetBasicAuth("acme", "the-secret")
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	answer, err := http.DefaultClient.Do(req)
@@ -159,9 +140,7 @@ func (b *bazaar) token() string {
 	var said struct {
 		Token string `json:"access_token"`
 	}
-	if err := json.NewDecoder(answer.Body).Decode(&said); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Succeed(b.t, json.NewDecoder(answer.Body).Decode(&said))
 	return said.Token
 }
 
@@ -187,9 +166,7 @@ func (b *bazaar) ping(vertical, auction string) (token, request string) {
 	var bid struct {
 		Token string `json:"bid_token"`
 	}
-	if err := json.Unmarshal(said["bid"], &bid); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Succeed(b.t, json.Unmarshal(said["bid"], &bid))
 	return bid.Token, request
 }
 
@@ -208,14 +185,9 @@ func (b *bazaar) explained(id string) string {
 	if request, ok := market.ParseRequestID(id); ok {
 		look = func() ([]byte, error) { return b.x.ExplainRequest(request) }
 	}
-	document, err := look()
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	document := must.Value(look())(b.t)
 	var told explain.Explanation
-	if err := json.Unmarshal([]byte(counted(string(document))), &told); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Succeed(b.t, json.Unmarshal([]byte(counted(string(document))), &told))
 	still(&told)
 	text := FormatExplanation(&told)
 	if strings.Contains(text, person) {
@@ -302,9 +274,7 @@ func TestExplainStories(t *testing.T) {
 			var data struct {
 				Ping string `json:"ping_id"`
 			}
-			if err := json.Unmarshal(said["data"], &data); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, json.Unmarshal(said["data"], &data))
 			b.ingest("cmp_pair", 11, `,"flo_buyer_id":"buy_low","flo_ping_id":"`+data.Ping+`"`)
 			return request
 		},
@@ -325,7 +295,5 @@ func TestExplainStories(t *testing.T) {
 // writeFile writes a file.
 func writeFile(t testing.TB, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
 }
