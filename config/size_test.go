@@ -44,22 +44,6 @@ func large(campaigns, buyers int) string {
 	return b.String()
 }
 
-// Ten thousand campaigns and a thousand buyers: as YAML, and as the JSON that
-// the log and the admin API have.
-func BenchmarkLoad(b *testing.B) {
-	text := large(10_000, 1_000)
-	asJSON := string(compiled(b, text, nil).Canonical)
-	for _, form := range []struct{ name, text string }{{"yaml", text}, {"json", asJSON}} {
-		b.Run(form.name, func(b *testing.B) {
-			b.SetBytes(int64(len(form.text)))
-			b.ReportAllocs()
-			for b.Loop() {
-				compiled(b, form.text, nil)
-			}
-		})
-	}
-}
-
 // TestWorkGrowsWithLength counts the problems of a large document in which all
 // is wrong: each is told once, and finding them is no product of its parts.
 func TestWorkGrowsWithLength(t *testing.T) {

@@ -2,8 +2,7 @@ package state
 
 import (
 	"encoding/binary"
-	"fmt"
-	"runtime"
+	"io"
 	"testing"
 
 	"pingpost/engine/bitset"
@@ -48,17 +47,12 @@ func keyOf(n uint64, kind byte) (key [16]byte) {
 
 // BenchmarkReplayLeads is what a restart does with a lead's frame: decode, apply.
 func BenchmarkReplayLeads(b *testing.B) {
-	replayMany(b, "leads", new(event.Decoder), func(n uint64) event.Event { return soldLead(n) })
-}
-
-func replayMany(b *testing.B, what string, d *event.Decoder, fact func(n uint64) event.Event) {
 	const many = 100_000
 	var frames [][]byte
-	size := 0
 	for n := range uint64(many) {
-		frames = append(frames, event.AppendRecord(nil, fact(n)))
-		size += len(frames[n])
+		frames = append(frames, event.AppendRecord(nil, soldLead(n)))
 	}
+	d := event.Decoder{ForReplay: true}
 	w, n := newWorld(), 0
 	seq := w.seq
 	b.ReportAllocs()
@@ -77,40 +71,6 @@ func replayMany(b *testing.B, what string, d *event.Decoder, fact func(n uint64)
 		n++
 		w.Apply(seq, monday, e)
 	}
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), what+"/s")
-	b.ReportMetric(float64(size)/many, "B/frame")
-}
-
-// BenchmarkMemoryOfLeads fills a state and weighs it: an accepted lead with its
-// idempotency key and two values.
-func BenchmarkMemoryOfLeads(b *testing.B) {
-	weigh(b, "lead", func(w *world, n uint64) { w.Apply(w.seq+n+1, monday, soldLead(n)) }, (*world).LeadCount)
-}
-
-// weigh fills states and weighs them. The tables grow in steps, so the figure
-// depends on how many there are.
-func weigh(b *testing.B, what string, fill func(w *world, n uint64), count func(*world) int) {
-	heap := func() uint64 {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	for _, many := range []uint64{300_000, 400_000, 500_000, 700_000, 1_000_000} {
-		b.Run(fmt.Sprintf("%d %ss", many, what), func(b *testing.B) {
-			for b.Loop() {
-				before := heap()
-				w := newWorld()
-				for n := range many {
-					fill(w, n)
-				}
-				b.ReportMetric(float64(heap()-before)/float64(many), "B/"+what)
-				if got := count(w); uint64(got) != many {
-					b.Fatalf("%d %ss", got, what)
-				}
-			}
-		})
-	}
 }
 
 func BenchmarkWriteSnapshot(b *testing.B) {
@@ -119,40 +79,9 @@ func BenchmarkWriteSnapshot(b *testing.B) {
 		w.Apply(w.seq+n+1, monday, soldLead(n))
 	}
 	b.ReportAllocs()
-	var file counter
 	for b.Loop() {
-		file = 0
-		if _, _, err := w.WriteSnapshot(&file); err != nil {
+		if _, _, err := w.WriteSnapshot(io.Discard); err != nil {
 			b.Fatal(err)
 		}
-	}
-	b.ReportMetric(float64(file)/200_000, "B/lead")
-}
-
-// counter counts what is written to it.
-type counter int
-
-func (c *counter) Write(p []byte) (int, error) {
-	*c += counter(len(p))
-	return len(p), nil
-}
-
-func BenchmarkHash(b *testing.B) {
-	w := newWorld()
-	for b.Loop() {
-		w.Hash()
-	}
-}
-
-func BenchmarkTakeRoom(b *testing.B) {
-	w := newWorld()
-	var h RequestReservations
-	keys := []market.DuplicateKey{{1}, {2}}
-	b.ReportAllocs()
-	for b.Loop() {
-		w.ClaimAllDuplicateKeys(&h, keys, monday)
-		w.ReserveAllCaps(&h, w.limits[1], dollar, nil, monday)
-		w.ReserveFunds(&h, w.buyers[0], dollar)
-		w.ReleaseAll(&h)
 	}
 }

@@ -5,6 +5,8 @@ package state
 import (
 	"runtime"
 	"testing"
+
+	"pingpost/engine/market"
 )
 
 // A million pending hooks cost at most 200 bytes of memory each, with all by which
@@ -19,7 +21,9 @@ func TestAllocatedByAMillionHooks(t *testing.T) {
 	}
 	s := New()
 	before := heap()
-	fillOutbox(s, many)
+	for n := range uint64(many) {
+		s.enqueueWebhook(n+1, monday, 1, spread(n), market.WebhookPosted)
+	}
 	each := float64(heap()-before) / many
 	if got := s.OutboxStatus(1).Pending; got != many {
 		t.Fatalf("%d hooks", got)

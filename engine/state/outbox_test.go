@@ -1,6 +1,7 @@
 package state
 
 import (
+	"encoding/binary"
 	"slices"
 	"testing"
 	"unsafe"
@@ -13,6 +14,18 @@ import (
 type desk struct{ *world }
 
 func newDesk() desk { return desk{newWorld()} }
+
+// spread is the n-th of a sequence of identifiers without a pattern.
+func spread(n uint64) (id [16]byte) {
+	mix := func(x uint64) uint64 {
+		x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+		x = (x ^ x>>27) * 0x94d049bb133111eb
+		return x ^ x>>31
+	}
+	binary.LittleEndian.PutUint64(id[:], mix(n*2+1))
+	binary.LittleEndian.PutUint64(id[8:], mix(n*2+2))
+	return id
+}
 
 // owes puts a hook in, by a report.
 func (d desk) owes(lead byte, kinds ...market.WebhookType) {

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"fmt"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -353,27 +352,6 @@ func TestASetThatOnlyReservationsKnowGoesWithThem(t *testing.T) {
 	w.ReleaseAll(&h)
 	if n := len(w.rotations.byCampaign[1].rotations); n != 0 {
 		t.Errorf("%d sets that nobody knows", n)
-	}
-}
-
-func BenchmarkTakeTurn(b *testing.B) {
-	for _, members := range []int{10, 1000} {
-		for _, kind := range []string{"same set", "another set each time"} {
-			b.Run(fmt.Sprintf("%d members, %s", members, kind), func(b *testing.B) {
-				weights := make([]int32, members)
-				for i := range weights {
-					weights[i] = int32(1 + i%7)
-				}
-				w := newWorld()
-				set := uint64(1)
-				for b.Loop() {
-					if kind != "same set" {
-						set += 2
-					}
-					w.takeTurn(set, weights)
-				}
-			})
-		}
 	}
 }
 

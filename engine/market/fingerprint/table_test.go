@@ -171,13 +171,3 @@ func TestOpenTableOfAnythingDoesNotPanic(t *testing.T) {
 		}
 	})
 }
-
-func BenchmarkTableHas(b *testing.B) {
-	table := NewFingerprintTable(evenFingerprints(1_000_000, 1))
-	probes := evenFingerprints(1024, 2)
-	i := 0
-	for b.Loop() {
-		table.Has(probes[i%len(probes)])
-		i++
-	}
-}

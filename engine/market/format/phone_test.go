@@ -125,15 +125,3 @@ func TestParsePhoneAbroadAgreesWithLibphonenumber(t *testing.T) {
 		}
 	})
 }
-
-func BenchmarkParsePhone(b *testing.B) {
-	for name, text := range map[string]string{"by the table": "(415) 555-2671", "by the library": "+442079460958"} {
-		b.Run(name, func(b *testing.B) {
-			in, dst := []byte(text), make([]byte, 0, 32)
-			b.ReportAllocs()
-			for b.Loop() {
-				format.AppendPhoneAsE164(dst, in)
-			}
-		})
-	}
-}
