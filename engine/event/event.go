@@ -29,17 +29,43 @@ const (
 	KindAPITokenAddedOrRevoked        Kind = 18
 )
 
-var kindNames = [...]string{
-	"", "founded", "catalog_set", "credential_set", "secret_set", "lead_decided", "post_tried",
-	"post_settled", "funds_moved", "door_set", "list_loaded", "names_given", "auction_held",
-	"status_changed", "hook_tried", "hooks_switched", "leads_erased", "user_set", "api_token_set",
+// eventKinds has each kind's name in descriptions, and a function that returns an empty event.
+var eventKinds = [...]struct {
+	name     string
+	newEvent func() Event
+}{
+	KindExchangeFounded:               {"founded", newEvent[ExchangeFounded]},
+	KindConfigActivated:               {"catalog_set", newEvent[ConfigActivated]},
+	KindCredentialAddedOrRevoked:      {"credential_set", newEvent[CredentialAddedOrRevoked]},
+	KindSecretStoredOrDeleted:         {"secret_set", newEvent[SecretStoredOrDeleted]},
+	KindLeadDecided:                   {"lead_decided", newEvent[LeadDecided]},
+	KindPostAttemptFailed:             {"post_tried", newEvent[PostAttemptFailed]},
+	KindPostSettled:                   {"post_settled", newEvent[PostSettled]},
+	KindBuyerFundsAdjusted:            {"funds_moved", newEvent[BuyerFundsAdjusted]},
+	KindPausedOrResumed:               {"door_set", newEvent[PausedOrResumed]},
+	KindSuppressionListReplaced:       {"list_loaded", newEvent[SuppressionListReplaced]},
+	KindConfigNumbersAssigned:         {"names_given", newEvent[ConfigNumbersAssigned]},
+	KindPingAuctionCompleted:          {"auction_held", newEvent[PingAuctionCompleted]},
+	KindLeadStatusesChanged:           {"status_changed", newEvent[LeadStatusesChanged]},
+	KindWebhookAttempted:              {"hook_tried", newEvent[WebhookAttempted]},
+	KindSupplierWebhooksTurnedOnOrOff: {"hooks_switched", newEvent[SupplierWebhooksTurnedOnOrOff]},
+	KindLeadsErased:                   {"leads_erased", newEvent[LeadsErased]},
+	KindUserAccountChanged:            {"user_set", newEvent[UserAccountChanged]},
+	KindAPITokenAddedOrRevoked:        {"api_token_set", newEvent[APITokenAddedOrRevoked]},
+}
+
+func newEvent[T any, E interface {
+	*T
+	Event
+}]() Event {
+	return E(new(T))
 }
 
 func (k Kind) String() string {
-	if k == 0 || int(k) >= len(kindNames) {
+	if k == 0 || int(k) >= len(eventKinds) {
 		return fmt.Sprintf("kind_%d", uint32(k))
 	}
-	return kindNames[k]
+	return eventKinds[k].name
 }
 
 // version is the version that this program writes for each kind of event.
@@ -92,26 +118,9 @@ type Decoder struct {
 	// a lead or an auction, and the bids, which are more than half of the frame.
 	ForReplay bool
 
-	codec            protobufCodec
-	envelope         recordEnvelope
-	founded          ExchangeFounded
-	catalogSet       ConfigActivated
-	credentialSet    CredentialAddedOrRevoked
-	secretSet        SecretStoredOrDeleted
-	leadDecided      LeadDecided
-	postAttempted    PostAttemptFailed
-	postSettled      PostSettled
-	fundsMoved       BuyerFundsAdjusted
-	pauseSet         PausedOrResumed
-	listLoaded       SuppressionListReplaced
-	namesGiven       ConfigNumbersAssigned
-	auctionHeld      PingAuctionCompleted
-	statusChanged    LeadStatusesChanged
-	webhookAttempted WebhookAttempted
-	webhooksSwitched SupplierWebhooksTurnedOnOrOff
-	leadsErased      LeadsErased
-	userSet          UserAccountChanged
-	apiTokenSet      APITokenAddedOrRevoked
+	codec    protobufCodec
+	envelope recordEnvelope
+	reused   [len(eventKinds)]Event
 }
 
 // Decode decodes the log record. The event, its strings and its slices are valid until the
@@ -129,8 +138,8 @@ func (d *Decoder) Decode(record []byte) (Event, error) {
 	}
 	e.reset()
 	var err error
-	if d.ForReplay && kind == KindLeadDecided {
-		err = d.leadDecided.decodeForReplay(&d.codec, d.envelope.event)
+	if lead, ok := e.(*LeadDecided); ok && d.ForReplay {
+		err = lead.decodeForReplay(&d.codec, d.envelope.event)
 	} else {
 		err = d.codec.decodeMessage(d.envelope.event, e)
 	}
@@ -142,43 +151,11 @@ func (d *Decoder) Decode(record []byte) (Event, error) {
 
 // reusedEventOf returns the decoder's struct for the kind, or nil for an unknown kind.
 func (d *Decoder) reusedEventOf(kind Kind) Event {
-	switch kind {
-	case KindExchangeFounded:
-		return &d.founded
-	case KindConfigActivated:
-		return &d.catalogSet
-	case KindCredentialAddedOrRevoked:
-		return &d.credentialSet
-	case KindSecretStoredOrDeleted:
-		return &d.secretSet
-	case KindLeadDecided:
-		return &d.leadDecided
-	case KindPostAttemptFailed:
-		return &d.postAttempted
-	case KindPostSettled:
-		return &d.postSettled
-	case KindBuyerFundsAdjusted:
-		return &d.fundsMoved
-	case KindPausedOrResumed:
-		return &d.pauseSet
-	case KindSuppressionListReplaced:
-		return &d.listLoaded
-	case KindConfigNumbersAssigned:
-		return &d.namesGiven
-	case KindPingAuctionCompleted:
-		return &d.auctionHeld
-	case KindLeadStatusesChanged:
-		return &d.statusChanged
-	case KindWebhookAttempted:
-		return &d.webhookAttempted
-	case KindSupplierWebhooksTurnedOnOrOff:
-		return &d.webhooksSwitched
-	case KindLeadsErased:
-		return &d.leadsErased
-	case KindUserAccountChanged:
-		return &d.userSet
-	case KindAPITokenAddedOrRevoked:
-		return &d.apiTokenSet
+	if kind == 0 || int(kind) >= len(eventKinds) {
+		return nil
 	}
-	return nil
+	if d.reused[kind] == nil {
+		d.reused[kind] = eventKinds[kind].newEvent()
+	}
+	return d.reused[kind]
 }
