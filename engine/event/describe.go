@@ -30,8 +30,13 @@ func membersOf(e Event) jsonMembers {
 		return jsonMembers{{"version", e.Version}, {"document", e.Document}, {"overlay", e.Overlay}, {"from", e.From}}
 	case *CredentialAddedOrRevoked:
 		return jsonMembers{
-			{"credential", e.Credential}, {"owner_kind", e.Owner}, {"owner", e.OwnerRef}, {"client", e.Client},
-			{"scopes", e.Scopes}, {"hint", e.Hint}, {"revoked", e.Revoked},
+			{"credential", e.Credential},
+			{"owner_kind", e.Owner},
+			{"owner", e.OwnerRef},
+			{"client", e.Client},
+			{"scopes", e.Scopes},
+			{"hint", e.Hint},
+			{"revoked", e.Revoked},
 		}
 	case *SecretStoredOrDeleted:
 		return jsonMembers{{"name", e.Name}, {"sealed_bytes", len(e.Sealed)}}
@@ -41,8 +46,13 @@ func membersOf(e Event) jsonMembers {
 		return pingAuctionMembers(e)
 	case *PostAttemptFailed:
 		return jsonMembers{
-			{"lead", e.Lead}, {"attempt", e.Attempt}, {"status", e.Status}, {"fault", nameUnlessZero(e.Fault)},
-			{"verdict", nameUnlessZero(e.Verdict)}, {"code", e.Code}, {"free", e.KeepsAttempt},
+			{"lead", e.Lead},
+			{"attempt", e.Attempt},
+			{"status", e.Status},
+			{"fault", nameUnlessZero(e.Fault)},
+			{"verdict", nameUnlessZero(e.Verdict)},
+			{"code", e.Code},
+			{"free", e.KeepsAttempt},
 		}
 	case *PostSettled:
 		return postSettledMembers(e)
@@ -56,8 +66,13 @@ func membersOf(e Event) jsonMembers {
 		return jsonMembers{{"request", e.Request}, {"buyer", e.Buyer}, {"changes", jsonList(e.Changes, statusChangeAsJSON)}}
 	case *WebhookAttempted:
 		return jsonMembers{
-			{"lead", e.Lead}, {"type", e.Type}, {"supplier", e.Supplier}, {"attempt", e.Attempt},
-			{"outcome", e.Outcome}, {"status", e.Status}, {"fault", nameUnlessZero(e.Fault)},
+			{"lead", e.Lead},
+			{"type", e.Type},
+			{"supplier", e.Supplier},
+			{"attempt", e.Attempt},
+			{"outcome", e.Outcome},
+			{"status", e.Status},
+			{"fault", nameUnlessZero(e.Fault)},
 		}
 	case *SupplierWebhooksTurnedOnOrOff:
 		return jsonMembers{{"supplier", e.Supplier}, {"off", e.Off}}
@@ -151,18 +166,40 @@ func amountUnlessZero(amount market.Money) jsonText { return jsonText(nameUnless
 
 func leadDecidedMembers(e *LeadDecided) jsonMembers {
 	return jsonMembers{
-		{"lead", e.Lead}, {"request", e.Request}, {"campaign", e.Campaign}, {"supplier", e.Supplier}, {"catalog", e.Catalog},
-		{"reason", e.Reason}, {"duplicate_of", nameUnlessZero(e.DuplicateOf)}, {"trail", trailAsJSON(e.Trail)}, saleMember("sale", &e.Sale),
-		{"post", escape.RewritePlaceholdersForDisplay(e.Post.URL)}, {"auction", nameUnlessZero(e.Auction.ID)}, {"bids", jsonListUnlessEmpty(e.Auction.Bids, bidAsJSON)},
-		{"sealed_bytes", len(e.Sealed)}, {"slot", e.Slot}, {"hook", nameUnlessZero(e.Webhook)},
+		{"lead", e.Lead},
+		{"request", e.Request},
+		{"campaign", e.Campaign},
+		{"supplier", e.Supplier},
+		{"catalog", e.Catalog},
+		{"reason", e.Reason},
+		{"duplicate_of", nameUnlessZero(e.DuplicateOf)},
+		{"trail", trailAsJSON(e.Trail)},
+		saleMember("sale", &e.Sale),
+		{"post", escape.RewritePlaceholdersForDisplay(e.Post.URL)},
+		{"auction", nameUnlessZero(e.Auction.ID)},
+		{"bids", jsonListUnlessEmpty(e.Auction.Bids, bidAsJSON)},
+		{"sealed_bytes", len(e.Sealed)},
+		{"slot", e.Slot},
+		{"hook", nameUnlessZero(e.Webhook)},
 	}
 }
 
 func postSettledMembers(e *PostSettled) jsonMembers {
 	return jsonMembers{
-		{"lead", e.Lead}, {"settlement", e.Settlement}, saleMember("sale", &e.Sale), {"status", e.Status}, {"fault", nameUnlessZero(e.Fault)},
-		{"attempts", e.Attempts}, {"buyer_lead", e.BuyerLead}, {"code", e.Code}, {"reason", e.Reason}, {"trail", trailAsJSON(e.Trail)},
-		saleMember("next", &e.Next), {"sealed_bytes", len(e.Sealed)}, {"slot", e.Slot}, {"hook", nameUnlessZero(e.Webhook)},
+		{"lead", e.Lead},
+		{"settlement", e.Settlement},
+		saleMember("sale", &e.Sale),
+		{"status", e.Status},
+		{"fault", nameUnlessZero(e.Fault)},
+		{"attempts", e.Attempts},
+		{"buyer_lead", e.BuyerLead},
+		{"code", e.Code},
+		{"reason", e.Reason},
+		{"trail", trailAsJSON(e.Trail)},
+		saleMember("next", &e.Next),
+		{"sealed_bytes", len(e.Sealed)},
+		{"slot", e.Slot},
+		{"hook", nameUnlessZero(e.Webhook)},
 	}
 }
 
@@ -170,9 +207,19 @@ func postSettledMembers(e *PostSettled) jsonMembers {
 // holder to sell or buy at the bid.
 func pingAuctionMembers(e *PingAuctionCompleted) jsonMembers {
 	return jsonMembers{
-		{"auction", e.Auction}, {"request", e.Request}, {"campaign", e.Campaign}, {"supplier", e.Supplier}, {"catalog", e.Catalog},
-		{"hops", e.Hops}, {"name", auctionNamePrefix(e.Name)}, {"theirs", e.SellerAuction}, {"reason", e.Reason},
-		{"trail", trailAsJSON(e.Trail)}, {"bids", jsonListUnlessEmpty(e.Bids, bidAsJSON)}, {"fields", len(e.Fields)}, {"test", e.Test},
+		{"auction", e.Auction},
+		{"request", e.Request},
+		{"campaign", e.Campaign},
+		{"supplier", e.Supplier},
+		{"catalog", e.Catalog},
+		{"hops", e.Hops},
+		{"name", auctionNamePrefix(e.Name)},
+		{"theirs", e.SellerAuction},
+		{"reason", e.Reason},
+		{"trail", trailAsJSON(e.Trail)},
+		{"bids", jsonListUnlessEmpty(e.Bids, bidAsJSON)},
+		{"fields", len(e.Fields)},
+		{"test", e.Test},
 	}
 }
 
@@ -183,9 +230,14 @@ func saleMember(name string, s *Sale) jsonMember {
 		return jsonMember{"test", s.Test}
 	}
 	return jsonMember{name, jsonMembers{
-		{"buyer", s.Buyer}, {"seat", jsonText(strconv.Itoa(int(s.FilterSet)))}, {"price", jsonText(s.Price.String())},
-		{"payout", jsonText(s.Payout.String())}, {"currency", s.Currency}, {"caps", len(s.Charges)},
-		{"ping", auctionNamePrefix(s.Ping)}, {"test", s.Test},
+		{"buyer", s.Buyer},
+		{"seat", jsonText(strconv.Itoa(int(s.FilterSet)))},
+		{"price", jsonText(s.Price.String())},
+		{"payout", jsonText(s.Payout.String())},
+		{"currency", s.Currency},
+		{"caps", len(s.Charges)},
+		{"ping", auctionNamePrefix(s.Ping)},
+		{"test", s.Test},
 	}.encode()}
 }
 
@@ -217,16 +269,31 @@ func trailAsJSON(trail []FilterSetsWithOutcome) jsonText {
 
 func bidAsJSON(b *Bid) jsonText {
 	return jsonMembers{
-		{"buyer", b.Buyer}, {"seat", b.FilterSet}, {"outcome", b.Outcome}, {"amount", amountUnlessZero(b.Amount)}, {"payout", amountUnlessZero(b.Payout)},
-		{"currency", b.Currency}, {"elapsed_us", max(b.Elapsed, 0) / 1000}, {"status", b.Status}, {"fault", nameUnlessZero(b.Fault)}, {"reason", b.Reason},
+		{"buyer", b.Buyer},
+		{"seat", b.FilterSet},
+		{"outcome", b.Outcome},
+		{"amount", amountUnlessZero(b.Amount)},
+		{"payout", amountUnlessZero(b.Payout)},
+		{"currency", b.Currency},
+		{"elapsed_us", max(b.Elapsed, 0) / 1000},
+		{"status", b.Status},
+		{"fault", nameUnlessZero(b.Fault)},
+		{"reason", b.Reason},
 	}.encode()
 }
 
 // statusChangeAsJSON leaves out the reporter's reason, because it may name a person.
 func statusChangeAsJSON(c *LeadStatusChange) jsonText {
 	return jsonMembers{
-		{"lead", c.Lead}, {"result", c.Result}, {"from", c.From}, {"to", c.To}, {"waited", c.WasPending}, {"hook", nameUnlessZero(c.Webhook)},
-		{"credit", amountUnlessZero(c.Return.Credit)}, {"reverse", amountUnlessZero(c.Return.Reverse)}, {"caps", len(c.Return.Charges)},
+		{"lead", c.Lead},
+		{"result", c.Result},
+		{"from", c.From},
+		{"to", c.To},
+		{"waited", c.WasPending},
+		{"hook", nameUnlessZero(c.Webhook)},
+		{"credit", amountUnlessZero(c.Return.Credit)},
+		{"reverse", amountUnlessZero(c.Return.Reverse)},
+		{"caps", len(c.Return.Charges)},
 		{"objections", jsonListUnlessEmpty(c.Rejections, func(r *market.BuyerReportRejection) jsonText { return jsonText(strconv.Quote(r.String())) })},
 	}.encode()
 }
