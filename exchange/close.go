@@ -6,28 +6,42 @@ import (
 )
 
 // Close stops the exchange in order: it refuses new requests, answers those in flight,
-// waits for the current webhook attempts, syncs the log and writes a snapshot.
+// waits for the current webhook attempts, syncs the log and writes a snapshot. After a failed
+// start it releases the parts that were opened; the others are nil.
 func (x *Exchange) Close() error {
 	x.draining.Store(true)
-	began := time.Now()
-	err := x.publicServer.Shutdown()
+	began, wasReady := time.Now(), x.ready.Load()
+	var err error
+	if wasReady {
+		err = x.publicServer.Shutdown()
+	}
 	x.stopWebhookSender() // while the engine still logs the results of the last attempts
-	x.engine.Load().Close()
+	if e := x.engine.Load(); e != nil {
+		e.Close()
+	}
 	x.snapshots.stop()
 	x.lastUses.stopAndSave(x)
 	x.reporter.close()
 	x.keyCheck.wait()
 	x.tracer.Close(traceFlushTimeout)
-	if x.log.Err() == nil {
+	if wasReady && x.log.Err() == nil {
 		err = errors.Join(err, x.writeSnapshotAtStop())
 	}
-	err = errors.Join(err, x.log.Close())
+	if x.log != nil {
+		err = errors.Join(err, x.log.Close())
+	}
 	x.backupRunner.shipRestAndClose(x)
 	err = errors.Join(err, x.adminServer.Shutdown())
 	x.closeListeners()
-	x.buyers.Close()
-	x.keys.Close()
-	x.logger.Info("stopped", "seconds", time.Since(began).Seconds(), "clean", err == nil)
+	if x.buyers != nil {
+		x.buyers.Close()
+	}
+	if x.keys != nil {
+		x.keys.Close()
+	}
+	if wasReady {
+		x.logger.Info("stopped", "seconds", time.Since(began).Seconds(), "clean", err == nil)
+	}
 	return err
 }
 
@@ -50,31 +64,4 @@ func (x *Exchange) closeListeners() {
 	x.adminListener.Close()
 	x.serving.Wait()
 	close(x.ended)
-}
-
-// closeAfterFailedStart stops and closes every part of the exchange that a failed start had
-// already opened. Parts that were not opened are nil, and it skips them.
-func (x *Exchange) closeAfterFailedStart() error {
-	x.draining.Store(true)
-	err := x.adminServer.Shutdown()
-	x.closeListeners()
-	x.stopWebhookSender()
-	if e := x.engine.Load(); e != nil {
-		e.Close()
-	}
-	x.lastUses.stopAndSave(x)
-	x.reporter.close()
-	x.keyCheck.wait()
-	x.tracer.Close(traceFlushTimeout)
-	if x.log != nil {
-		err = errors.Join(err, x.log.Close())
-	}
-	x.backupRunner.shipRestAndClose(x)
-	if x.buyers != nil {
-		x.buyers.Close()
-	}
-	if x.keys != nil {
-		x.keys.Close()
-	}
-	return err
 }

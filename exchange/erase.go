@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"pingpost/engine"
@@ -28,7 +27,6 @@ const (
 type contactDataEraser struct {
 	x          *Exchange
 	engine     engine.OperatorActions
-	decoder    *event.Decoder
 	found      []engine.LeadKeySlot // to be erased with the next event
 	inDelivery []engine.LeadKeySlot // in delivery, to be erased later
 	result     admin.ErasureResult
@@ -42,7 +40,7 @@ func (x *Exchange) EraseContactData(erasure *admin.ErasureRequest) (admin.Erasur
 	if err := x.Ready(); err != nil {
 		return admin.ErasureResult{}, err
 	}
-	r := &contactDataEraser{x: x, engine: x.engine.Load().AsOperator(erasure.By), decoder: &event.Decoder{ForReplay: true}}
+	r := &contactDataEraser{x: x, engine: x.engine.Load().AsOperator(erasure.By)}
 	var err error
 	if erasure.Lead.IsZero() {
 		err = r.scheduleLeadsOfPerson(newPersonToErase(erasure))
@@ -83,27 +81,12 @@ func (r *contactDataEraser) scheduleLeadsOfPerson(person *personToErase) error {
 	}
 	defer log.Close()
 	pace := throttle.NewScanThrottle(throttle.ScanChunk, &r.x.draining)
-	for {
-		if err := pace.PauseAfterChunk(log.BytesRead()); err != nil {
-			return err
+	return forEachEvent("erase", log, func() error { return pace.PauseAfterChunk(log.BytesRead()) }, func(seq uint64, ev event.Event) (bool, error) {
+		if lead, ok := ev.(*event.LeadDecided); ok && seq <= last {
+			return true, r.scheduleLeadIfOfPerson(lead, person)
 		}
-		entry, err := log.Next()
-		if errors.Is(err, io.EOF) || err == nil && entry.Seq > last {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("erase: cannot read the log: %w", err)
-		}
-		ev, err := r.decoder.Decode(entry.Data)
-		if err != nil {
-			return fmt.Errorf("erase: cannot decode entry %d of the log: %w", entry.Seq, err)
-		}
-		if lead, ok := ev.(*event.LeadDecided); ok {
-			if err := r.scheduleLeadIfOfPerson(lead, person); err != nil {
-				return err
-			}
-		}
-	}
+		return seq < last, nil
+	})
 }
 
 // scheduleLeadIfOfPerson decrypts the lead's contact data, and adds the lead to those to erase if a

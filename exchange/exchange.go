@@ -116,7 +116,7 @@ func (x *Exchange) startConfigured(built *config.CompiledDocument) error {
 		return err
 	}
 	if err := x.prepareToServe(built); err != nil {
-		return errors.Join(err, x.closeAfterFailedStart())
+		return errors.Join(err, x.Close())
 	}
 	x.markReadyAndServePublic()
 	return nil

@@ -3,7 +3,6 @@ package exchange
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math/bits"
 	"path/filepath"
@@ -35,28 +34,13 @@ func deriveChecksumKey(v *vault.Vault) leadkeys.SumKey { return v.DeriveKey("lea
 // pause before each entry and ends with the error of pause.
 func collectKeySlotsOfLeads(log logEntryReader, wantsKeyFile func(firstSlot uint64) bool, pause func() error) (map[uint64]*leadkeys.SlotSet, error) {
 	found := map[uint64]*leadkeys.SlotSet{}
-	decoder := &event.Decoder{ForReplay: true}
-	for {
-		if err := pause(); err != nil {
-			return nil, err
-		}
-		entry, err := log.Next()
-		if errors.Is(err, io.EOF) {
-			return found, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("lead keys: cannot read the log: %w", err)
-		}
-		ev, err := decoder.Decode(entry.Data)
-		if err != nil {
-			return nil, fmt.Errorf("lead keys: cannot decode entry %d of the log: %w", entry.Seq, err)
-		}
+	err := forEachEvent("lead keys", log, pause, func(_ uint64, ev event.Event) (bool, error) {
 		switch ev := ev.(type) {
 		case *event.LeadDecided:
-			if ev.Slot == 0 || !wantsKeyFile(leadkeys.FirstSlot(ev.Slot)) {
-				continue
-			}
 			first := leadkeys.FirstSlot(ev.Slot)
+			if ev.Slot == 0 || !wantsKeyFile(first) {
+				break
+			}
 			if found[first] == nil {
 				found[first] = new(leadkeys.SlotSet)
 			}
@@ -68,7 +52,9 @@ func collectKeySlotsOfLeads(log logEntryReader, wantsKeyFile func(firstSlot uint
 				}
 			}
 		}
-	}
+		return true, nil
+	})
+	return found, err
 }
 
 // addCheckedKeyFile counts the leads of one key file whose keys are unusable. checked is the result

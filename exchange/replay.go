@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"pingpost/engine/event"
 	"pingpost/engine/state"
 	"pingpost/wal"
 )
@@ -52,6 +53,32 @@ func replayEntries(entries logEntryReader, s *state.State, lastSeq uint64) (appl
 		applied++
 		if !more || !entries.Ready() {
 			waiting.ApplyQueuedEntries()
+		}
+	}
+}
+
+// forEachEvent calls visit with each event of the log, and the number of its entry, until visit
+// returns false or the log ends. It calls pause before each entry, and ends with the error of pause
+// or visit. An event is valid until visit returns. Errors of the log begin with task.
+func forEachEvent(task string, log logEntryReader, pause func() error, visit func(seq uint64, ev event.Event) (more bool, err error)) error {
+	decoder := &event.Decoder{ForReplay: true}
+	for {
+		if err := pause(); err != nil {
+			return err
+		}
+		entry, err := log.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: cannot read the log: %w", task, err)
+		}
+		ev, err := decoder.Decode(entry.Data)
+		if err != nil {
+			return fmt.Errorf("%s: cannot decode entry %d of the log: %w", task, entry.Seq, err)
+		}
+		if more, err := visit(entry.Seq, ev); err != nil || !more {
+			return err
 		}
 	}
 }
