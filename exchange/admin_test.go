@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pingpost/internal/must"
 	"pingpost/server/admin"
 )
 
@@ -108,14 +109,9 @@ func TestAdminFraming(t *testing.T) {
 // it says how far the exchange is.
 func TestReadiness(t *testing.T) {
 	p := newPlace(t, recorded)
-	built, err := loadConfiguration(p.config(), env)
-	if err != nil {
-		t.Fatal(err)
-	}
+	built := must.Value(loadConfiguration(p.config(), env))(t)
 	x := newExchange(p.config(), Options{Env: env, Logger: logger}, built)
-	if err := x.listenAndServeAdmin(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, x.listenAndServeAdmin())
 	r := &running{Exchange: x, place: p, t: t}
 	isNot := func(why string) {
 		t.Helper()
@@ -130,9 +126,7 @@ func TestReadiness(t *testing.T) {
 		}
 	}
 	isNot("starting")
-	if err := x.prepareToServe(built); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, x.prepareToServe(built))
 	isNot("starting")
 	x.markReadyAndServePublic()
 	if a := r.operate("GET", "/readyz", ""); a.status != 200 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"pingpost/internal/must"
 	"pingpost/loadtest/refbuyer"
 )
 
@@ -18,18 +19,12 @@ const (
 // reference is a reference buyer that listens.
 func reference(t testing.TB, bid string, change ...func(*refbuyer.Options)) *refbuyer.Buyer {
 	t.Helper()
-	price, err := refbuyer.ParsePricing(bid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	price := must.Value(refbuyer.ParsePricing(bid))(t)
 	options := refbuyer.Options{Bid: price, OAuth: refbuyer.OAuth{Client: buyerClient, Secret: buyerSecret}}
 	for _, do := range change {
 		do(&options)
 	}
-	b, err := refbuyer.New(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Value(refbuyer.New(options))(t)
 	served := make(chan error)
 	go func() { served <- b.Serve(t.Context()) }()
 	t.Cleanup(func() {
@@ -103,10 +98,7 @@ func TestSecretOfAnOAuthBuyer(t *testing.T) {
 	if said := spoken.String()[before:]; !strings.Contains(said, "returns no token") || !strings.Contains(said, "secret=buyer/buy_1/oauth fault=credential status=401") {
 		t.Error("the log does not tell why")
 	}
-	value, err := json.Marshal(map[string]string{"value": buyerSecret})
-	if err != nil {
-		t.Fatal(err)
-	}
+	value := must.Value(json.Marshal(map[string]string{"value": buyerSecret}))(t)
 	x.must(204, "PUT", "/admin/v1/secrets/buyer/buy_1/oauth", string(value))
 	eventually(t, "a token is asked for anew", func() bool { return strings.Contains(x.ingest(lead(2)).body, `"ACCEPTED"`) })
 	x = x.again()

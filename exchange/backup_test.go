@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"pingpost/engine/event"
+	"pingpost/internal/must"
 	"pingpost/wal"
 	"pingpost/wal/backup"
 	"pingpost/wal/backup/store"
@@ -73,18 +74,13 @@ func (r *running) busy(leads int, enough func() bool) (samples []sample) {
 	}
 }
 
-// TestRestoreOfAHundredMoments: under load, over snapshots, two lives and their
-// generations, the state's hash is the one that was there at that entry or time.
+// TestRestoreOfAHundredMoments: an orderly stop ships the last entry and snapshot. Under load,
+// over snapshots, two lives and their generations, the state's hash is the one that was there
+// at that entry or time.
 func TestRestoreOfAHundredMoments(t *testing.T) {
 	p, to := newPlace(t, recorded), filepath.Join(t.TempDir(), "backups")
-	x, err := backedUp(t, p, to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	from, err := store.OpenDir(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(backedUp(t, p, to))(t)
+	from := must.Value(store.OpenDir(to))(t)
 	repository := backup.NewRepository(from, nil)
 	hasSnapshots := func(generation, want int) func() bool {
 		return func() bool {
@@ -95,15 +91,18 @@ func TestRestoreOfAHundredMoments(t *testing.T) {
 	samples := x.busy(600, hasSnapshots(1, 2))
 	x.stop()
 	next := newPlace(t, recorded)
-	if _, err := repository.Restore(t.Context(), backup.RestoreOptions{Dir: next.data()}); err != nil {
-		t.Fatal(err)
+	last, _, err := StateHash(p.data(), 0)
+	must.Succeed(t, err)
+	if done, err := repository.Restore(t.Context(), backup.RestoreOptions{Dir: next.data()}); err != nil || done.Seq != last || done.Snapshot != last {
+		t.Fatalf("a stop shipped %+v, %v; the last entry, with a snapshot, is %d", done, err, last)
+	}
+	if got, want := hashOf(t, next), hashOf(t, p); got != want {
+		t.Errorf("the restored hash is %s, and was %s", got, want)
 	}
 	if _, err := backedUp(t, p, to); !errors.Is(err, backup.ErrFenced) {
 		t.Fatalf("the copy that was restored from starts: %v", err)
 	}
-	if x, err = backedUp(t, next, to); err != nil {
-		t.Fatal(err)
-	}
+	x = must.Value(backedUp(t, next, to))(t)
 	samples = append(samples, x.busy(600, hasSnapshots(2, 3))...)
 	x.stop()
 	all, err := repository.Generations(t.Context())
@@ -138,46 +137,15 @@ func TestRestoreOfAHundredMoments(t *testing.T) {
 			t.Errorf("%s: restored up to entry %d of %d", at, done.Seq, last.At)
 		}
 		_, hash, err := StateHash(dir, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if want == "" {
 			_, live, err := StateHash(next.data(), done.Seq)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			want = fmt.Sprintf("%016x", live)
 		}
 		if got := fmt.Sprintf("%016x", hash); got != want {
 			t.Errorf("%s: the hash is %s, and was %s", at, got, want)
 		}
-	}
-}
-
-// TestStopShipsAll: after an orderly stop the backup has the last entry and snapshot.
-func TestStopShipsAll(t *testing.T) {
-	p, to := newPlace(t, recorded), filepath.Join(t.TempDir(), "backups")
-	x, err := backedUp(t, p, to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x.busy(40, func() bool { return true })
-	x.stop()
-	want, hash, err := StateHash(p.data(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	from, err := store.OpenDir(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Join(t.TempDir(), "data")
-	done, err := backup.NewRepository(from, nil).Restore(t.Context(), backup.RestoreOptions{Dir: dir})
-	if err != nil || done.Seq != want || done.Snapshot != want {
-		t.Fatalf("restored %+v, %v, want entry %d", done, err, want)
-	}
-	if _, got, err := StateHash(dir, 0); err != nil || got != hash {
-		t.Errorf("the hash is %016x, %v, and was %016x", got, err, hash)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"pingpost/internal/must"
 	"pingpost/wal/backup"
 	"pingpost/wal/backup/store"
 )
@@ -14,10 +15,7 @@ import (
 // was uploaded come back from a backup.
 func TestMadeIsBackedUp(t *testing.T) {
 	p, to := newPlace(t, suppressing(listed)), filepath.Join(t.TempDir(), "backups")
-	x, err := backedUp(t, p, to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(backedUp(t, p, to))(t)
 	x.put("buyers/buy_red", redBuyer)
 	x.put("campaigns/cmp_red", redCampaign)
 	if a := x.upload("", phones(2)); a.status != 200 {
@@ -37,14 +35,9 @@ func TestMadeIsBackedUp(t *testing.T) {
 		return got.Configured && got.Shipped >= seq && got.LastError == nil
 	})
 	x.stop()
-	from, err := store.OpenDir(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	from := must.Value(store.OpenDir(to))(t)
 	next := newPlace(t, suppressing(listed))
-	if _, err := backup.NewRepository(from, nil).Restore(t.Context(), backup.RestoreOptions{Dir: next.data()}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(backup.NewRepository(from, nil).Restore(t.Context(), backup.RestoreOptions{Dir: next.data()}))(t)
 	y := start(t, next)
 	y.sold(redLead(1))
 	if got := y.history("?kind=buyers"); !slices.Equal(y.suppressed(4), []int{2}) || len(got.Entries) != 2 || got.Entries[0].Lost {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pingpost/engine/event"
+	"pingpost/internal/must"
 	"pingpost/server/admin"
 	"pingpost/wal"
 )
@@ -15,23 +16,15 @@ import (
 // forEachFact passes the entries of a log and their events, in order.
 func forEachFact(t testing.TB, dir string, visit func(entry wal.Entry, fact event.Event)) {
 	t.Helper()
-	reader, err := wal.NewReader(dir, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := must.Value(wal.NewReader(dir, 0))(t)
 	defer reader.Close()
 	for {
 		entry, err := reader.Next()
 		if errors.Is(err, io.EOF) {
 			return
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		fact, err := new(event.Decoder).Decode(entry.Data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
+		fact := must.Value(new(event.Decoder).Decode(entry.Data))(t)
 		visit(entry, fact)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pingpost/engine/event"
+	"pingpost/internal/must"
 	"pingpost/keys/vault"
 	"pingpost/wal"
 )
@@ -17,25 +18,13 @@ import (
 func begun(t *testing.T, config string, ago time.Duration) place {
 	t.Helper()
 	p := newPlace(t, config)
-	if err := os.Mkdir(p.data(), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	key, err := vault.Open(p.data(), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Mkdir(p.data(), 0o700))
+	key := must.Value(vault.Open(p.data(), true))(t)
 	at := time.Now().Add(-ago).UnixNano()
-	log, err := wal.Open(p.data(), wal.Options{Now: func() int64 { return at }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Value(wal.Open(p.data(), wal.Options{Now: func() int64 { return at }}))(t)
 	founded := event.ExchangeFounded{Epoch: [16]byte{1}, KeyCheck: key.KeyFingerprint(), At: at}
-	if err := log.Append(event.AppendRecord(nil, &founded), nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := log.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, log.Append(event.AppendRecord(nil, &founded), nil))
+	must.Succeed(t, log.Close())
 	return p
 }
 

@@ -3,6 +3,8 @@ package exchange
 import (
 	"net"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // TestCrowd: who is one connection too many hears so in the interface's form,
@@ -51,9 +53,7 @@ func TestResetIsNoTrouble(t *testing.T) {
 		w := dial(t, x.PublicAddress())
 		w.say(whole[:len(whole)*(i%10)/10])
 		if tcp, ok := w.Conn.(*net.TCPConn); ok && i%2 == 0 {
-			if err := tcp.SetLinger(0); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, tcp.SetLinger(0))
 		}
 		w.Close()
 		eventually(t, "there is room", func() bool {

@@ -10,6 +10,7 @@ import (
 
 	"pingpost/config"
 	"pingpost/engine"
+	"pingpost/internal/must"
 	"pingpost/server/httperror"
 	"pingpost/wal"
 )
@@ -43,10 +44,7 @@ func TestOutcomesFindRoom(t *testing.T) {
 		<-through
 		return errors.New("enough")
 	}
-	log, err := wal.Open(t.TempDir(), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Value(wal.Open(t.TempDir(), opt))(t)
 	put := func(what string, size int) {
 		t.Helper()
 		if err := log.Append(make([]byte, size), nil); err != nil {
@@ -77,24 +75,20 @@ func TestOutcomesFindRoom(t *testing.T) {
 // TestLogsErrors: each is known to those who have to do with it.
 func TestLogsErrors(t *testing.T) {
 	through := make(chan struct{})
-	log, err := wal.Open(t.TempDir(), wal.Options{QueueLen: 1, Faults: wal.Faults{Sync: func() error { <-through; return nil }}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Value(wal.Open(t.TempDir(), wal.Options{QueueLen: 1, Faults: wal.Faults{Sync: func() error { <-through; return nil }}}))(t)
 	j := engineLogAdapter{log}
 	if err := j.Append(make([]byte, wal.MaxEntry+1), nil); !errors.Is(err, httperror.ErrTooLarge) {
 		t.Errorf("too large: %v", err)
 	}
-	for err == nil {
-		err = j.Append([]byte("x"), nil)
+	var full error
+	for full == nil {
+		full = j.Append([]byte("x"), nil)
 	}
-	if !errors.Is(err, engine.ErrBusy) {
-		t.Errorf("full: %v", err)
+	if !errors.Is(full, engine.ErrBusy) {
+		t.Errorf("full: %v", full)
 	}
 	close(through)
-	if err := log.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, log.Close())
 	if err := j.Append([]byte("x"), nil); !errors.Is(err, wal.ErrClosed) {
 		t.Errorf("closed: %v", err)
 	}

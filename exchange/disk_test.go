@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // TestFullDisk: leads are refused before the disk is full, and taken again by
@@ -23,9 +25,7 @@ func TestFullDisk(t *testing.T) {
 	ballast := filepath.Join(p.data(), "ballast")
 	fill := func(t *testing.T, size int) {
 		t.Helper()
-		if err := os.WriteFile(ballast, make([]byte, size), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(ballast, make([]byte, size), 0o600))
 	}
 	t.Run("little is left", func(t *testing.T) {
 		fill(t, 80<<20)
@@ -46,9 +46,7 @@ func TestFullDisk(t *testing.T) {
 		eventually(t, "the log says so", func() bool { return said("the free disk space is low") > 0 })
 	})
 	t.Run("there is room again", func(t *testing.T) {
-		if err := os.Remove(ballast); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.Remove(ballast))
 		eventually(t, "leads are accepted", func() bool { return x.ingest(lead(3)).status == 201 })
 		x.ingest(lead(1), "Idempotency-Key", "k").isReplayOf(t, first)
 		eventually(t, "the log says so", func() bool { return said("enough free disk space again") > 0 })
@@ -61,9 +59,7 @@ func TestFullDisk(t *testing.T) {
 		}
 		x.stop() // clean, though there is no room for a snapshot
 		refuses(t, p, "cannot be written")
-		if err := os.Remove(ballast); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.Remove(ballast))
 		x = start(t, p)
 		x.sold(lead(4))
 		x.ingest(lead(1), "Idempotency-Key", "k").isReplayOf(t, first)
@@ -135,9 +131,7 @@ func TestLogFails(t *testing.T) {
 		t.Error("it stopped as if nothing had been")
 	}
 	x.closed = true
-	if err := os.Remove(filepath.Join(p.data(), "ballast")); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Remove(filepath.Join(p.data(), "ballast")))
 	y := start(t, p)
 	if a := y.ingest(lead(1), "Idempotency-Key", "k"); a.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("%d %s", a.status, a.body)
@@ -152,9 +146,7 @@ func heavy(t *testing.T, disk string, size int) *running {
 	mount(t, p.data(), disk)
 	x := start(t, p)
 	for i := range size {
-		if err := x.engine.Load().AsOperator("").SetOutgoingSecret(fmt.Sprint("pad/", i), make([]byte, 1000<<10)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, x.engine.Load().AsOperator("").SetOutgoingSecret(fmt.Sprint("pad/", i), make([]byte, 1000<<10)))
 	}
 	return x
 }
@@ -163,9 +155,7 @@ func heavy(t *testing.T, disk string, size int) *running {
 func (r *running) leave(t *testing.T, free int) {
 	t.Helper()
 	r.disk.updateFreeSpace()
-	if err := os.WriteFile(filepath.Join(r.data(), "ballast"), make([]byte, int(r.disk.free.Load())-free<<20), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(r.data(), "ballast"), make([]byte, int(r.disk.free.Load())-free<<20), 0o600))
 }
 
 // TestSnapshotGivesWay: one that turns out larger than it was thought, or whose room

@@ -13,6 +13,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 	"pingpost/wal"
 )
 
@@ -56,9 +57,7 @@ func (r *running) whoIsKnown() (known, forgotten map[string]bool) {
 func (r *running) hash() string {
 	r.t.Helper()
 	seq, hash, err := r.Exchange.StateHash()
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Succeed(r.t, err)
 	return fmt.Sprintf("%d %016x\n", seq, hash)
 }
 
@@ -144,12 +143,8 @@ func TestEraseAfterACrash(t *testing.T) {
 	x.erase(`{"lead":"` + id + `"}`)
 	crashed := x.copy(t)
 	keys := filepath.Join("data", "keys", "leads")
-	if err := os.RemoveAll(filepath.Join(crashed.dir, keys)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(filepath.Join(crashed.dir, keys), os.DirFS(filepath.Join(older.dir, keys))); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.RemoveAll(filepath.Join(crashed.dir, keys)))
+	must.Succeed(t, os.CopyFS(filepath.Join(crashed.dir, keys), os.DirFS(filepath.Join(older.dir, keys))))
 	for range 2 {
 		again := start(t, crashed)
 		if known, forgotten := again.whoIsKnown(); len(known) != 1 || !forgotten[id] {
@@ -175,9 +170,7 @@ func TestEarlierLogBesideLaterKeys(t *testing.T) {
 	x.erase(`{"lead":"` + later + `"}`)
 	x.stop()
 	keys := filepath.Join("data", "keys", "leads")
-	if err := errors.Join(os.RemoveAll(filepath.Join(older.dir, keys)), os.CopyFS(filepath.Join(older.dir, keys), os.DirFS(filepath.Join(x.dir, keys)))); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(os.RemoveAll(filepath.Join(older.dir, keys)), os.CopyFS(filepath.Join(older.dir, keys), os.DirFS(filepath.Join(x.dir, keys)))))
 	again := start(t, older)
 	third := again.sold(lead(3)).leadID()
 	if known, forgotten := again.whoIsKnown(); len(known) != 1 || !known[third] || !forgotten[first] {
@@ -205,9 +198,7 @@ func TestEraseWithoutAKeyFile(t *testing.T) {
 	x := start(t, newPlace(t, recorded))
 	x.sold(lead(1))
 	x.stop()
-	if err := os.RemoveAll(filepath.Join(x.data(), "keys", "leads")); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.RemoveAll(filepath.Join(x.data(), "keys", "leads")))
 	x = start(t, x.place)
 	x.sold(lead(1))
 	if got := x.erase(fmt.Sprintf(`{"phone":"%s0001"}`, areaCode)); got.Erased != 1 || got.Left != 1 || got.Leads[0].Reason != "unreadable" {

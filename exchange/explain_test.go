@@ -13,6 +13,7 @@ import (
 	"pingpost/engine/redaction"
 	"pingpost/exchange/explain"
 	"pingpost/exchange/golden"
+	"pingpost/internal/must"
 	"pingpost/loadtest/refbuyer"
 )
 
@@ -61,9 +62,7 @@ func plain(t testing.TB, document string) string {
 	text = theirID.ReplaceAllString(text, `"(theirs)"`)
 	text = someMillis.ReplaceAllString(aTime.ReplaceAllString(text, `"(time)"`), `${1}0`)
 	var out bytes.Buffer
-	if err := json.Indent(&out, []byte(text), "", "  "); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Indent(&out, []byte(text), "", "  "))
 	return out.String()
 }
 
@@ -193,10 +192,7 @@ func TestExplainUnknown(t *testing.T) {
 // vacated is an address at which nobody listens.
 func vacated(t testing.TB) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer listener.Close()
 	return listener.Addr().String()
 }

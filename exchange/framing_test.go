@@ -98,21 +98,6 @@ func TestFramingTaken(t *testing.T) {
 	}
 }
 
-func TestContinueIsAnswered(t *testing.T) {
-	x := start(t, newPlace(t, recorded))
-	w := dial(t, x.PublicAddress())
-	body := lead(1)
-	before, _, _ := strings.Cut(post(body, "Expect: 100-continue"), "\r\n\r\n")
-	w.say(before + "\r\n\r\n")
-	if a := w.next("POST"); a.status != 100 {
-		t.Fatalf("%d, want 100", a.status)
-	}
-	w.say(body)
-	if a := w.next("POST"); a.status != 201 {
-		t.Errorf("%d %s", a.status, a.body)
-	}
-}
-
 // TestPipelined: many requests in one breath are answered one by one, in order.
 func TestPipelined(t *testing.T) {
 	x := start(t, newPlace(t, recorded))

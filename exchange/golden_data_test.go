@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"pingpost/engine/event"
+	"pingpost/internal/must"
 	"pingpost/keys/leadkeys"
 	"pingpost/wal"
 )
@@ -76,24 +77,21 @@ func TestGoldenDataIsOpened(t *testing.T) {
 	if *writeData != "" {
 		writeGoldenData(t, *writeData)
 	}
-	names, err := filepath.Glob(filepath.Join(goldenData, "*.tar.gz"))
-	if err != nil || len(names) == 0 {
-		t.Fatalf("%v, %v", names, err)
+	names := must.Value(filepath.Glob(filepath.Join(goldenData, "*.tar.gz")))(t)
+	for _, release := range []string{"unsealed", "sealed", operated} {
+		if !slices.Contains(names, filepath.Join(goldenData, release+".tar.gz")) {
+			t.Errorf("%s is gone: %v", release, names)
+		}
 	}
 	for _, name := range names {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".tar.gz"), func(t *testing.T) {
 			p := unpacked(t, name)
-			want, err := os.ReadFile(filepath.Join(p.dir, "hash"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Value(os.ReadFile(filepath.Join(p.dir, "hash")))(t)
 			if got := hashOf(t, p); got != string(want) {
 				t.Errorf("the state's hash is %s, and was %s", got, want)
 			}
 			bare := unpacked(t, name)
-			if err := os.RemoveAll(filepath.Join(bare.data(), "snapshot")); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.RemoveAll(filepath.Join(bare.data(), "snapshot")))
 			if got := hashOf(t, bare); got != string(want) {
 				t.Errorf("replayed from its first entry the state's hash is %s, and was %s", got, want)
 			}
@@ -131,9 +129,7 @@ func opensGoldenData(t *testing.T, p place) {
 func hashOf(t *testing.T, p place) string {
 	t.Helper()
 	seq, hash, err := StateHash(p.data(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return fmt.Sprintf("%d %016x\n", seq, hash)
 }
 
@@ -146,29 +142,15 @@ func writeGoldenData(t *testing.T, name string) {
 	}
 	p := written(t).copy(t)
 	thinOut(t, p)
-	if err := os.WriteFile(filepath.Join(p.dir, "hash"), []byte(hashOf(t, p)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(p.dir, "hash"), []byte(hashOf(t, p)), 0o600))
 	var packed bytes.Buffer
-	zip, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err != nil {
-		t.Fatal(err)
-	}
+	zip := must.Value(gzip.NewWriterLevel(&packed, gzip.BestCompression))(t)
 	out := tar.NewWriter(zip)
-	if err := errors.Join(out.AddFS(os.DirFS(p.dir)), out.Close(), zip.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(goldenData, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.OpenFile(filepath.Join(goldenData, name+".tar.gz"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = file.Write(packed.Bytes())
-	if err := errors.Join(err, file.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(out.AddFS(os.DirFS(p.dir)), out.Close(), zip.Close()))
+	must.Succeed(t, os.MkdirAll(goldenData, 0o755))
+	file := must.Value(os.OpenFile(filepath.Join(goldenData, name+".tar.gz"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644))(t)
+	must.Value(file.Write(packed.Bytes()))(t)
+	must.Succeed(t, file.Close())
 }
 
 // thinOut leaves few keys that nothing was sealed with: the others would be most of what
@@ -179,70 +161,37 @@ func thinOut(t *testing.T, p place) {
 	if err != nil || len(files) != 1 {
 		t.Fatalf("%v, %v", files, err)
 	}
-	keys, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := must.Value(os.ReadFile(files[0]))(t)
 	clear(keys[200*leadkeys.KeySize:])
-	if err := errors.Join(os.WriteFile(files[0], keys, 0o600), os.RemoveAll(filepath.Join(p.data(), "keys", "checksums"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(os.WriteFile(files[0], keys, 0o600), os.RemoveAll(filepath.Join(p.data(), "keys", "checksums"))))
 }
 
 // unpacked lays a packed folder out.
 func unpacked(t *testing.T, path string) place {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	zip, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Value(os.ReadFile(path))(t)
+	zip := must.Value(gzip.NewReader(bytes.NewReader(data)))(t)
 	p := place{t.TempDir()}
 	for in := tar.NewReader(zip); ; {
 		header, err := in.Next()
 		if errors.Is(err, io.EOF) {
 			return p
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		at := filepath.Join(p.dir, filepath.FromSlash(header.Name))
 		if header.Typeflag == tar.TypeDir {
-			if err := os.MkdirAll(at, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.MkdirAll(at, 0o700))
 			continue
 		}
-		text, err := io.ReadAll(in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.WriteFile(at, text, 0o600)); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// TestGoldenDataIsWhole: the releases before this one are there.
-func TestGoldenDataIsWhole(t *testing.T) {
-	for _, name := range []string{"unsealed", "sealed", operated} {
-		names, err := filepath.Glob(filepath.Join(goldenData, "*.tar.gz"))
-		if err != nil || !slices.Contains(names, filepath.Join(goldenData, name+".tar.gz")) {
-			t.Errorf("%s is gone: %v, %v", name, names, err)
-		}
+		text := must.Value(io.ReadAll(in))(t)
+		must.Succeed(t, errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.WriteFile(at, text, 0o600)))
 	}
 }
 
 // TestGoldenDataHasEveryFact: each kind of fact stands in golden data, and of those that
 // operators make each field does. Whoever adds one writes data with it.
 func TestGoldenDataHasEveryFact(t *testing.T) {
-	names, err := filepath.Glob(filepath.Join(goldenData, "*.tar.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must.Value(filepath.Glob(filepath.Join(goldenData, "*.tar.gz")))(t)
 	seen := map[event.Kind]map[string]bool{}
 	for _, name := range names {
 		forEachFact(t, unpacked(t, name).data(), func(_ wal.Entry, fact event.Event) {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // kept is what operators have made, as a golden exchange tells it, and with what they
@@ -67,10 +69,7 @@ func (r *running) operatorsOf() (tells []string) {
 // logsIn tells the status of a login.
 func (r *running) logsIn(name, word string) *answer {
 	r.t.Helper()
-	given, err := json.Marshal(map[string]string{"name": name, "password": word})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	given := must.Value(json.Marshal(map[string]string{"name": name, "password": word}))(r.t)
 	return request(r.t, "POST", "http://"+r.AdminAddress()+"/admin/v1/session", string(given))
 }
 
@@ -154,10 +153,7 @@ campaigns:
 	x.must(200, "PUT", "/admin/v1/config", config+"  # sent\n")
 	x.goldenLeads()
 	w.Tells = x.operatorsOf()
-	text, err := json.MarshalIndent(w, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(json.MarshalIndent(w, "", " "))(t)
 	p.beside(t, "kept.json", string(text)+"\n")
 	return x
 }
@@ -186,14 +182,9 @@ func (r *running) goldenLeads() {
 // operators made what it told then.
 func opensOperations(t *testing.T, p place) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(p.dir, "kept.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(os.ReadFile(filepath.Join(p.dir, "kept.json")))(t)
 	var w kept
-	if err := json.Unmarshal(text, &w); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(text, &w))
 	r := accepting(t, p)
 	if got := r.operatorsOf(); !slices.Equal(got, w.Tells) {
 		t.Errorf("it tells\n%s\nand told\n%s", strings.Join(got, "\n"), strings.Join(w.Tells, "\n"))

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 // What must never be seen outside of the posts to buyers. The tests use these
@@ -88,9 +90,7 @@ func (p place) data() string   { return filepath.Join(p.dir, "data") }
 
 func (p place) write(t testing.TB, config string) {
 	t.Helper()
-	if err := os.WriteFile(p.config(), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(p.config(), []byte(config), 0o600))
 }
 
 // copy is what a crash at this instant would leave on the disk, or a little
@@ -98,9 +98,7 @@ func (p place) write(t testing.TB, config string) {
 func (p place) copy(t testing.TB) place {
 	t.Helper()
 	other := place{t.TempDir()}
-	if err := os.CopyFS(other.dir, os.DirFS(p.dir)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.CopyFS(other.dir, os.DirFS(p.dir)))
 	return other
 }
 
@@ -166,9 +164,7 @@ func (r *running) again() *running {
 // mustReload reloads the configuration file.
 func (r *running) mustReload() {
 	r.t.Helper()
-	if err := r.ReloadConfiguration(); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Succeed(r.t, r.ReloadConfiguration())
 }
 
 // reloadWith reloads another configuration.
@@ -181,9 +177,7 @@ func (r *running) reloadWith(config string) {
 // snapshot writes a snapshot now.
 func (r *running) snapshot() {
 	r.t.Helper()
-	if err := r.writeSnapshot(); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Succeed(r.t, r.writeSnapshot())
 }
 
 // answer is what a request got.
@@ -198,10 +192,7 @@ func (a *answer) id() string { return a.header.Get("X-Request-Id") }
 // request makes one over a connection of net/http.
 func request(t testing.TB, method, url, body string, headers ...string) *answer {
 	t.Helper()
-	req, err := http.NewRequest(method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Value(http.NewRequest(method, url, strings.NewReader(body)))(t)
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header[headers[i]] = append(req.Header[headers[i]], headers[i+1])
 	}
@@ -372,7 +363,5 @@ func eventually(t testing.TB, what string, is func() bool) {
 // beside puts a file beside the configuration.
 func (p place) beside(t testing.TB, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o600))
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 type pastVersion struct {
@@ -97,9 +99,7 @@ func TestHistory(t *testing.T) {
 		x.operate("GET", configAt+"history"+query, "").mustFail(t, 422, "invalid_payload")
 	}
 	gone := x.state.ConfigRevisions()[2].Document
-	if err := os.Remove(filepath.Join(x.data(), "catalogs", gone+".json")); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Remove(filepath.Join(x.data(), "catalogs", gone+".json")))
 	for _, e := range x.history("").Entries {
 		if e.Lost != (e.Version == 4 || e.Version == 5) {
 			t.Errorf("version %d: lost %v", e.Version, e.Lost)

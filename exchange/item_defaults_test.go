@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"reflect"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // TestDefaultsAreThoseInForce: a key that an entry leaves out has the value in GET
@@ -21,9 +23,7 @@ func TestDefaultsAreThoseInForce(t *testing.T) {
 		x.put(at, row.body)
 		made := decode[struct{ Document map[string]any }](t, x.must(200, "GET", configAt+at, "")).Document
 		given := make(map[string]any)
-		if err := json.Unmarshal([]byte(row.body), &given); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal([]byte(row.body), &given))
 		given["name"] = row.id
 		for key, value := range made {
 			if given[key] == nil && !reflect.DeepEqual(defaults[row.kind][key], value) {
@@ -31,10 +31,7 @@ func TestDefaultsAreThoseInForce(t *testing.T) {
 			}
 		}
 	}
-	campaign, err := json.Marshal(defaults["campaigns"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	campaign := must.Value(json.Marshal(defaults["campaigns"]))(t)
 	var terms struct {
 		Payout              struct{ Share float64 }
 		Duplicates, Returns struct{ Window string }

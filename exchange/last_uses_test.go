@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"pingpost/internal/must"
 	"pingpost/server/admin"
 )
 
@@ -81,9 +82,7 @@ func TestLastUsedOfClients(t *testing.T) {
 		t.Errorf("a token was given for one secret of two: %v", used)
 	}
 	x.stop()
-	if err := os.Remove(x.lastUses.path); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Remove(x.lastUses.path))
 	x = start(t, x.place)
 	if used := x.lastUsed(path); used[hint] != "" {
 		t.Errorf("without the file it is known when secrets were used: %v", used)
@@ -129,9 +128,7 @@ func TestLastUsedDamaged(t *testing.T) {
 		"mixed":            {"\n \n" + never + "x y z\n" + line + "\n", true},
 	} {
 		x.stop()
-		if err := os.WriteFile(x.lastUses.path, []byte(row.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(x.lastUses.path, []byte(row.text), 0o600))
 		x = start(t, x.place)
 		for hint, at := range x.lastUsed("suppliers/sup_acme/keys") {
 			if known := at != ""; known != row.known || known && at != want[hint] {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // listens starts an exchange whose lines are kept.
@@ -70,9 +72,7 @@ func TestLostKeysAreReported(t *testing.T) {
 	} {
 		t.Run(test.what, func(t *testing.T) {
 			p := withLeads(t, 6)
-			if err := test.do(filepath.Join(p.data(), test.path)); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, test.do(filepath.Join(p.data(), test.path)))
 			report, err := CheckLeadKeys(p.data())
 			if err != nil || report.Loss != test.want || report.Leads != 5 || len(report.Problems) != int(min(1, test.want.Missing+test.want.Changed)) || len(report.Notes) != int(test.want.Erased) {
 				t.Errorf("the check of the folder: %+v, %v", report, err)
@@ -96,18 +96,14 @@ func TestKeysThatAreNotNeeded(t *testing.T) {
 	p := withLeads(t, 3)
 	path := filepath.Join(p.data(), "keys", "leads", fmt.Sprintf("%020d", 1))
 	keys, err := os.ReadFile(path)
-	if err := errors.Join(err, os.Remove(path)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(err, os.Remove(path)))
 	x, _ := listens(t, p)
 	<-x.keyCheck.done
 	if got := x.keyCheck.missing.Load(); got != 2 {
 		t.Errorf("%d leads are missed", got)
 	}
 	x.stop()
-	if err := os.WriteFile(path, keys, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, keys, 0o600))
 	x, said := listens(t, p)
 	<-x.keyCheck.done
 	if x.keyCheck.missing.Load() != 0 || strings.Contains(said.String(), "keys") {

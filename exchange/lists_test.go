@@ -4,28 +4,34 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
-// TestListFiles: a list's file has to be one that ends.
+// TestListFiles: a list's file must be a regular file, with a number in each line. The import of a
+// pipe does not wait for its writer.
 func TestListFiles(t *testing.T) {
 	dir := t.TempDir()
-	plain := filepath.Join(dir, "plain")
-	if err := os.WriteFile(plain, []byte("+12125550123\n# none\n\n+12125550124\n"), 0o600); err != nil {
-		t.Fatal(err)
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
 	}
-	link := filepath.Join(dir, "link")
-	if err := os.Symlink(plain, link); err != nil {
-		t.Fatal(err)
-	}
+	plain, link, pipe := file("plain", "+12125550123\n# none\n\n+12125550124\n"), filepath.Join(dir, "link"), filepath.Join(dir, "pipe")
+	must.Succeed(t, os.Symlink(plain, link))
+	must.Succeed(t, syscall.Mkfifo(pipe, 0o600))
 	for name, row := range map[string]struct{ path, want string }{
 		"plain":        {plain, ""},
 		"a link to it": {link, ""},
 		"none":         {filepath.Join(dir, "none"), "no such file"},
 		"a folder":     {dir, "not a regular file"},
 		"a device":     {os.DevNull, "not a regular file"},
+		"a pipe":       {pipe, "not a regular file"},
+		"letters":      {file("letters", "+12125550123\nnot a number\n"), "line 2"},
+		"a long line":  {file("long", strings.Repeat("1", 10000)), "too long"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			list := &market.SuppressionList{ID: "dnc", Field: market.ListPhone, Hash: market.HashPlain}

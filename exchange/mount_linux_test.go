@@ -4,15 +4,15 @@ import (
 	"os"
 	"syscall"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // mount puts a small file system of its own at dir, as the option says: "ro",
 // or a size such as "size=100m".
 func mount(t testing.TB, dir, option string) {
 	t.Helper()
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.MkdirAll(dir, 0o700))
 	var flags uintptr
 	if option == "ro" {
 		flags, option = syscall.MS_RDONLY, ""

@@ -2,12 +2,12 @@ package exchange
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/url"
 	"strings"
 	"testing"
 
 	"pingpost/engine/event"
+	"pingpost/internal/must"
 )
 
 // What clients of these tests show; the second one's name and secret have all
@@ -96,40 +96,13 @@ func (r *running) good(token string) bool {
 	return live && c.Kind == event.CredentialOAuthClient && c.Owner == claims.Owner && c.Ref == claims.Ref
 }
 
-func TestTokenWire(t *testing.T) {
-	x := start(t, newPlace(t, traded))
-	at := "http://" + x.PublicAddress() + "/oauth/token"
-	const grant = "grant_type=client_credentials"
-	body := grant + "&client_id=acme&client_secret=" + url.QueryEscape(acmeSecret)
-	request(t, "POST", at, body).mustFail(t, 415, "unsupported_media_type")
-	request(t, "POST", at+"?"+body, grant, "Content-Type", asForm).mustRefuse(t, 401, "invalid_client")
-	if a := request(t, "POST", at, fmt.Sprintf(`{"grant_type":"client_credentials","client_id":"acme","client_secret":%q,"scope":"ping"}`, acmeSecret), "Content-Type", typeIsOwn); a.status != 200 ||
-		a.header.Get("Cache-Control") != "no-store" || a.header.Get("Pragma") != "no-cache" || !requestID.MatchString(a.id()) || !strings.HasSuffix(a.body, `,"token_type":"Bearer","expires_in":1800,"scope":"ping"}`) {
-		t.Errorf("%d %v %s", a.status, a.header, a.body)
-	}
-	// In chunks, and two on one connection.
-	w := dial(t, x.PublicAddress())
-	for range 2 {
-		w.say("POST /oauth/token HTTP/1.1\r\nHost: x\r\nContent-Type: " + asForm + "\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked(body, 7))
-		if a := w.next("POST"); a.status != 200 {
-			t.Errorf("in chunks: %d %s", a.status, a.body)
-		}
-	}
-	if !strings.Contains(w.heard.String(), "\r\nX-Request-Id: req_") || !strings.Contains(w.heard.String(), "\r\nCache-Control: no-store\r\n") {
-		t.Errorf("the lines are spelled in another way: %q", w.heard.String())
-	}
-	x.measures(`pingpost_requests_total{path="/oauth/token",status="200"} 3`, `pingpost_requests_total{path="/oauth/token",status="401"} 1`, `pingpost_requests_total{path="/oauth/token",status="415"} 1`)
-}
-
 // TestTokensSurvive: a token is good after a restart, a crash, and a snapshot
 // with a crash, without an entry of the log.
 func TestTokensSurvive(t *testing.T) {
 	x := start(t, newPlace(t, traded))
 	token := x.token("acme", acmeSecret)
 	before, _, err := x.StateHash()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	x.token("acme", acmeSecret)
 	if after, _, _ := x.StateHash(); after != before {
 		t.Errorf("a token took %d entries of the log", after-before)

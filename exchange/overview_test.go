@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 // overseen is the part of an overview that tests look at.
@@ -102,15 +104,9 @@ func TestOverviewCountsSalesWithoutPings(t *testing.T) {
 // in order although somebody listens.
 func TestLiveOverview(t *testing.T) {
 	x := start(t, newPlace(t, recorded))
-	request, err := http.NewRequest(http.MethodGet, "http://"+x.AdminAddress()+"/admin/v1/live", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Value(http.NewRequest(http.MethodGet, "http://"+x.AdminAddress()+"/admin/v1/live", nil))(t)
 	request.SetBasicAuth("op", password)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Value(http.DefaultClient.Do(request))(t)
 	defer response.Body.Close()
 	lines := bufio.NewScanner(response.Body)
 	next := func() (seq uint64, more bool) {

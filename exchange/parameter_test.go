@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pingpost/api"
+	"pingpost/internal/must"
 	"pingpost/server/servertest"
 )
 
@@ -41,10 +42,7 @@ func TestDescribedQueriesAreRead(t *testing.T) {
 		plain := x.operate("GET", at+"?"+base, "")
 		for _, name := range names {
 			seen++
-			query, err := url.ParseQuery(base)
-			if err != nil {
-				t.Fatal(err)
-			}
+			query := must.Value(url.ParseQuery(base))(t)
 			query.Set(name, "?")
 			with := x.operate("GET", at+"?"+query.Encode(), "")
 			same := with.status == plain.status

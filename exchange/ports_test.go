@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pingpost/engine"
+	"pingpost/internal/must"
 	"pingpost/wal"
 )
 
@@ -13,17 +14,12 @@ import (
 // that from a disk that fails.
 func TestJournalReadsFactsBack(t *testing.T) {
 	dir := t.TempDir()
-	log, err := wal.Open(dir, wal.Options{SegmentSize: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Value(wal.Open(dir, wal.Options{SegmentSize: 100}))(t)
 	t.Cleanup(func() { log.Close() })
 	var port engine.LogHistory = engineLogAdapter{log}
 	for _, fact := range []string{"first", "second", "third"} {
 		done := make(chan struct{})
-		if err := log.Append([]byte(fact), committed(func() { close(done) })); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, log.Append([]byte(fact), committed(func() { close(done) })))
 		<-done
 	}
 	if data, err := port.At(2); err != nil || string(data) != "second" {
@@ -36,9 +32,7 @@ func TestJournalReadsFactsBack(t *testing.T) {
 	if err != nil || len(segments) < 2 {
 		t.Fatalf("%d segments, %v", len(segments), err)
 	}
-	if err := os.Remove(segments[0].Path); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Remove(segments[0].Path))
 	if data, err := port.At(1); !errors.Is(err, engine.ErrGone) || data != nil {
 		t.Errorf("past its history: got %q, %v", data, err)
 	}

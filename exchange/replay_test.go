@@ -3,6 +3,8 @@ package exchange
 import (
 	"fmt"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // TestHashAt holds what a replay comes to against the live exchange, at
@@ -13,9 +15,7 @@ func TestHashAt(t *testing.T) {
 	var lived []position
 	note := func() {
 		var p position
-		if _, err := fmt.Sscanf(x.must(200, "GET", "/admin/v1/hash", "").body, `{"seq":%d,"hash":"%016x"}`, &p.seq, &p.hash); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(fmt.Sscanf(x.must(200, "GET", "/admin/v1/hash", "").body, `{"seq":%d,"hash":"%016x"}`, &p.seq, &p.hash))(t)
 		lived = append(lived, p)
 	}
 	for n := range 6 {

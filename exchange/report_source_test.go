@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // renamed is a configuration in which the source arrives by another name.
@@ -18,9 +20,7 @@ func (r *running) fromSource(source string, leads, all int) {
 		of, sum := 0, 0
 		for _, row := range rows {
 			var n int
-			if _, err := fmt.Sscan(row["leads"], &n); err != nil {
-				r.t.Fatal(err)
-			}
+			must.Value(fmt.Sscan(row["leads"], &n))(r.t)
 			if sum += n; row["source"] == source {
 				of += n
 			}

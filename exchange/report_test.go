@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 // reporting is a configuration that keeps a report.
@@ -23,10 +25,7 @@ func (r *running) reported(query string, rows func([]map[string]string) bool) (f
 		if s := r.Report().ProgressStatus(); s.LagEntries == 0 {
 			answer := r.operate("GET", "/admin/v1/report?format=csv&"+query, "")
 			if answer.status == 200 {
-				cells, err := csv.NewReader(strings.NewReader(answer.body)).ReadAll()
-				if err != nil {
-					r.t.Fatal(err)
-				}
+				cells := must.Value(csv.NewReader(strings.NewReader(answer.body)).ReadAll())(r.t)
 				for _, line := range cells[1:] {
 					row := map[string]string{}
 					for i, name := range cells[0] {
@@ -64,17 +63,11 @@ func TestReportOfAnExchange(t *testing.T) {
 	for i, do := range []func(){
 		func() {},
 		func() {
-			if err := os.Remove(file()); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.Remove(file()))
 		},
 		func() {
-			if err := os.Truncate(file()+"-wal", 0); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file(), []byte("garbage"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.Truncate(file()+"-wal", 0))
+			must.Succeed(t, os.WriteFile(file(), []byte("garbage"), 0o600))
 			x.Report().RequestRebuild() // a check finds it by itself, some hours later
 		},
 		func() { x.must(202, "POST", "/admin/v1/report/rebuild", "") },
@@ -94,31 +87,6 @@ func TestReportOfAnExchange(t *testing.T) {
 	x.measures("pingpost_report_lag_seconds 0", "pingpost_report_lag_entries 0", "pingpost_report_rebuilds_total 0")
 	x.stop()
 	hasNone(t, filepath.Join(x.data(), "report"), canaries...)
-}
-
-// TestReportRefuses: what cannot be asked, by whom, and where there is no report.
-func TestReportRefuses(t *testing.T) {
-	x := start(t, newPlace(t, reporting(recorded)))
-	x.sold(lead(1))
-	x.reported("", func(rows []map[string]string) bool { return len(rows) == 1 })
-	for query, field := range map[string]string{
-		"by=nonsense": "by", "by=buyer,buyer": "by", "zone=Mars/Olympus": "zone", "format=json": "format", "format=xlsx": "format",
-		"from=yesterday": "from", "from=2026-11-30T12:07:00Z": "from", "from=2026-11-30&to=2026-11-30": "to", "buyer=nobody": "buyer", "reason=luck": "reason",
-	} {
-		answer := x.operate("GET", "/admin/v1/report?"+query, "")
-		if answer.mustFail(t, 422, "invalid_payload"); !strings.Contains(answer.body, `"field":"`+field+`"`) {
-			t.Errorf("%s: %s", query, answer.body)
-		}
-	}
-	request(t, "GET", "http://"+x.AdminAddress()+"/admin/v1/report", "").mustFail(t, 401, "unauthorized")
-	request(t, "POST", "http://"+x.AdminAddress()+"/admin/v1/report/rebuild", "").mustFail(t, 401, "unauthorized")
-	x.operate("POST", "/admin/v1/report", "").mustFail(t, 405, "method_not_allowed")
-	off := start(t, newPlace(t, recorded))
-	off.operate("GET", "/admin/v1/report", "").mustFail(t, 404, "not_found")
-	off.operate("POST", "/admin/v1/report/rebuild", "").mustFail(t, 404, "not_found")
-	if _, err := os.Stat(filepath.Join(off.data(), "report")); err == nil {
-		t.Error("an exchange that keeps no report has one")
-	}
 }
 
 // TestSpare: the report waits long before leads are refused.

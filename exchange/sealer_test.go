@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // TestNoKeysForLeads: while no file of keys can be made the exchange is up and takes no
@@ -13,9 +15,7 @@ import (
 func TestNoKeysForLeads(t *testing.T) {
 	p := newPlace(t, recorded)
 	inTheWay := filepath.Join(p.data(), "keys", "leads", "unfinished.new")
-	if err := os.MkdirAll(filepath.Join(inTheWay, "full"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.MkdirAll(filepath.Join(inTheWay, "full"), 0o700))
 	x := start(t, p)
 	for i := range 3 {
 		a := x.ingest(lead(i), "Idempotency-Key", "same")
@@ -24,9 +24,7 @@ func TestNoKeysForLeads(t *testing.T) {
 		}
 	}
 	x.measures("pingpost_reservations 0", "pingpost_leads_held 0")
-	if err := os.RemoveAll(inTheWay); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.RemoveAll(inTheWay))
 	eventually(t, "a lead is taken", func() bool {
 		return x.ingest(lead(1), "Idempotency-Key", "same").status == 201
 	})

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 // found is a page of leads or auctions.
@@ -106,8 +108,9 @@ func TestUnmatchedOfAnExchange(t *testing.T) {
 	}
 }
 
-// TestSearchRefuses: what cannot be asked, and where there is no report.
-func TestSearchRefuses(t *testing.T) {
+// TestReportQueriesAreChecked: the report, searches and bench examples name the member that has
+// a wrong value. Without a report they are 404, and no folder is made.
+func TestReportQueriesAreChecked(t *testing.T) {
 	x := start(t, newPlace(t, reporting(recorded)))
 	x.sold(lead(1))
 	x.search("leads")
@@ -117,6 +120,8 @@ func TestSearchRefuses(t *testing.T) {
 		"leads?buyer=nobody": "buyer", "leads?status=SOLD": "status", "leads?reason=luck": "reason", "leads?campaign=none": "campaign",
 		"auctions?after=lead_00000000000000000000000000": "after", "auctions?outcome=luck": "outcome", "auctions?supplier=none": "supplier",
 		"unmatched?from=x": "from", "unmatched?campaign=none": "campaign", "bench/example?campaign=none": "campaign", "bench/example": "campaign",
+		"report?by=nonsense": "by", "report?by=buyer,buyer": "by", "report?zone=Mars/Olympus": "zone", "report?format=json": "format", "report?format=xlsx": "format",
+		"report?from=yesterday": "from", "report?from=2026-11-30T12:07:00Z": "from", "report?from=2026-11-30&to=2026-11-30": "to", "report?buyer=nobody": "buyer", "report?reason=luck": "reason",
 	} {
 		answer := x.operate("GET", "/admin/v1/"+query, "")
 		if answer.mustFail(t, 422, "invalid_payload"); !strings.Contains(answer.body, `"field":"`+field+`"`) {
@@ -124,12 +129,16 @@ func TestSearchRefuses(t *testing.T) {
 		}
 	}
 	off := start(t, newPlace(t, recorded))
-	for _, what := range []string{"leads", "auctions", "unmatched"} {
+	for _, what := range []string{"leads", "auctions", "unmatched", "report"} {
 		a := off.operate("GET", "/admin/v1/"+what, "")
 		if a.mustFail(t, 404, "not_found"); !strings.Contains(a.body, "keeps no report") {
 			t.Error(a.body)
 		}
 		x.operate("POST", "/admin/v1/"+what, "").mustFail(t, 405, "method_not_allowed")
+	}
+	off.operate("POST", "/admin/v1/report/rebuild", "").mustFail(t, 404, "not_found")
+	if _, err := os.Stat(filepath.Join(off.data(), "report")); err == nil {
+		t.Error("an exchange that keeps no report has one")
 	}
 }
 
@@ -144,9 +153,7 @@ func TestSearchWhileTheFileIsRemoved(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	for _, file := range files {
-		if err := os.Remove(file); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.Remove(file))
 	}
 	second := x.sold(lead(2)).leadID()
 	for begun := time.Now(); ; {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"pingpost/internal/must"
 	"pingpost/loadtest/refbuyer"
 )
 
@@ -93,10 +94,7 @@ func (r *running) made(token, body string) (*answer, made) {
 
 func mustJSON(t testing.TB, value any) string {
 	t.Helper()
-	text, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(json.Marshal(value))(t)
 	return string(text)
 }
 
@@ -268,8 +266,10 @@ func TestTenantsShareNothing(t *testing.T) {
 		}
 	}
 
-	// And the reverse: a sale in earnest is in no sandbox's log.
+	// And the reverse: a sale in earnest is in no sandbox's log, and in its own metrics alone.
 	id := decode[struct{ Data struct{ ID string } }](t, earnest.sold(lead(1))).Data.ID
+	earnest.measures(`pingpost_leads_total{status="ACCEPTED",reason=""} 1`)
+	sand.measures(`pingpost_leads_total{status="ACCEPTED",reason=""} 100`)
 	if !strings.Contains(strings.Join(described(t, earnest.data()), "\n"), id) || strings.Contains(strings.Join(described(t, sand.data()), "\n"), id) {
 		t.Errorf("%s is in the wrong log", id)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"pingpost/internal/must"
 	"pingpost/wal"
 )
 
@@ -16,29 +17,17 @@ import (
 func segments(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	log, err := wal.Open(dir, wal.Options{SegmentSize: 3 * 47, MaxBatch: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Value(wal.Open(dir, wal.Options{SegmentSize: 3 * 47, MaxBatch: 1}))(t)
 	for i := range 10 {
-		if err := log.Append(fmt.Appendf(nil, "%06d", i), nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, log.Append(fmt.Appendf(nil, "%06d", i), nil))
 	}
-	if err := log.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, log.Close())
 	found, err := wal.Segments(dir)
 	if err != nil || len(found) != 4 || found[2].First != 7 {
 		t.Fatalf("%+v, %v", found, err)
 	}
-	w, err := wal.CreateSnapshot(dir, wal.SnapshotOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Commit(6, 6, nil); err != nil {
-		t.Fatal(err)
-	}
+	w := must.Value(wal.CreateSnapshot(dir, wal.SnapshotOptions{}))(t)
+	must.Value(w.Commit(6, 6, nil))(t)
 	return dir
 }
 
@@ -49,24 +38,17 @@ func segment(dir string, first int) string {
 // flip damages a file at one byte; at counts from the end where it is negative.
 func flip(t testing.TB, path string, at int) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Value(os.ReadFile(path))(t)
 	if at < 0 {
 		at += len(data)
 	}
 	data[at] ^= 1
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, data, 0o600))
 }
 
 func remove(t testing.TB, path string) {
 	t.Helper()
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Remove(path))
 }
 
 // TestAcceptLossJudgesAsAStartDoes: from the newest good snapshot on.
@@ -117,13 +99,8 @@ func TestAcceptLossJudgesAsAStartDoes(t *testing.T) {
 				t.Fatalf("%+v, %v", loss, err)
 			}
 			_, b, err := findReplayStart(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			log, err := wal.Open(dir, b.logOptions())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
+			log := must.Value(wal.Open(dir, b.logOptions()))(t)
 			log.Close()
 		})
 	}
@@ -131,10 +108,7 @@ func TestAcceptLossJudgesAsAStartDoes(t *testing.T) {
 
 func snapshots(t testing.TB, data string) []string {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(data, "snapshot", "*.snap"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must.Value(filepath.Glob(filepath.Join(data, "snapshot", "*.snap")))(t)
 	return found
 }
 
@@ -191,9 +165,7 @@ func TestNoSnapshotForAShortLog(t *testing.T) {
 		t.Fatalf("%+v, %v", b, err)
 	}
 	p := newPlace(t, recorded)
-	if err := os.Rename(dir, p.data()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Rename(dir, p.data()))
 	bad = snapshots(t, p.data())[0]
 	_, err = Start(p.config(), Options{Env: env, Logger: logger})
 	for _, want := range []string{"no snapshot in", "begins only with entry 4", "checksum", bad, "backup"} {

@@ -136,8 +136,8 @@ func TestSuppliersThatOnlyTest(t *testing.T) {
 	}
 }
 
-// TestSupplierHearsOfItsTests: sold and unsold ones are told of as any lead is, and
-// say that they are tests.
+// TestSupplierHearsOfItsTests: a supplier hears of each of its leads, signed, and of no other
+// supplier's. Webhooks of sold and unsold tests say that they are tests.
 func TestSupplierHearsOfItsTests(t *testing.T) {
 	e := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("204 No Content", ``))
 	x := start(t, newPlace(t, telling(e)))
@@ -147,6 +147,8 @@ func TestSupplierHearsOfItsTests(t *testing.T) {
 		want["lead.posted "+sold.leadID()]++
 		want["lead.unmatched "+unsold.leadID()+"no_state_match"]++
 	}
+	request(t, "POST", "http://"+x.PublicAddress()+"/api/v1/ingest", lead(3, "flo_campaign_id", `"cmp_other"`, "flo_supplier_id", `"sup_other"`),
+		"X-Api-Key", otherKey, "Content-Type", typeIsOwn)
 	eventually(t, "four events are delivered", func() bool {
 		return strings.Contains(x.must(200, "GET", "/metrics", "").body, `pingpost_webhooks_total{outcome="delivered"} 4`)
 	})
@@ -160,4 +162,5 @@ func TestSupplierHearsOfItsTests(t *testing.T) {
 			t.Errorf("a test: %v, by its webhook: %s", !told, r.Body)
 		}
 	}
+	x.measures("pingpost_webhooks_pending 0", "pingpost_webhooks_dead 0", "pingpost_returns_waiting 0", "pingpost_webhooks_dropped_total 0", `pingpost_webhooks_off{supplier="sup_acme"} 0`)
 }

@@ -13,6 +13,7 @@ import (
 
 	"pingpost/config"
 	"pingpost/internal/certtest"
+	"pingpost/internal/must"
 )
 
 // issuer makes certificates with numbers of their own.
@@ -28,9 +29,7 @@ func (is *issuer) issue(until time.Time) (cert, key string, number int64) {
 	is.t.Helper()
 	is.next++
 	certificate, private, err := certtest.SelfSigned(is.next, time.Now().Add(-time.Hour), until)
-	if err != nil {
-		is.t.Fatal(err)
-	}
+	must.Succeed(is.t, err)
 	return string(certificate), string(private), is.next
 }
 
@@ -136,9 +135,7 @@ func TestCertificatesRotateUnderLoad(t *testing.T) {
 		})
 	}
 	a, _, err := x.request(is.client(false), "GET", "https://"+x.AdminAddress()+"/metrics", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, address := range []string{"listen", "admin"} {
 		// Prometheus's figure is a float, as in 1.8e+09.
 		if !strings.Contains(a.body, `pingpost_tls_not_after_timestamp_seconds{address="`+address+`"}`) {
@@ -163,10 +160,7 @@ func TestStartWithCertificates(t *testing.T) {
 	p.beside(t, "cert.pem", cert)
 	p.beside(t, "key.pem", key)
 	x := start(t, p)
-	conn, err := tls.Dial("tcp", x.PublicAddress(), &tls.Config{InsecureSkipVerify: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Value(tls.Dial("tcp", x.PublicAddress(), &tls.Config{InsecureSkipVerify: true}))(t)
 	defer conn.Close()
 	if got := conn.ConnectionState().PeerCertificates[0].SerialNumber.Int64(); got != number {
 		t.Errorf("%d is shown", got)

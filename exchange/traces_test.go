@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"pingpost/exchange/golden"
 	"pingpost/internal/trace/tracetest"
 )
 
@@ -40,14 +41,17 @@ func (r *running) drawn(c *tracetest.Collector) (roots []tracetest.Span, trees [
 	return roots, trees
 }
 
-// sees compares trees, of which each line of want begins with tabs and ends with what stands
-// in it.
-func sees(t *testing.T, what, got, want string) {
+// compareTraces compares the trees with testdata/NAME.golden, each under what its request does.
+func compareTraces(t *testing.T, name string, requests, trees []string) {
 	t.Helper()
-	want = strings.ReplaceAll(strings.TrimSpace(want), "\n\t\t\t\t", "\n")
-	if got != want {
-		t.Errorf("%s: got\n%s\nwant\n%s", what, got, want)
+	if len(trees) != len(requests) {
+		t.Fatalf("%d requests were drawn:\n%s", len(trees), strings.Join(trees, "\n"))
 	}
+	var text strings.Builder
+	for i, tree := range trees {
+		fmt.Fprintf(&text, "# %s\n%s\n", requests[i], tree)
+	}
+	golden.CompareWithFile(t, name, text.String())
 }
 
 // TestTracesOfPosts: leads, and what becomes of them without an auction.
@@ -57,85 +61,25 @@ func TestTracesOfPosts(t *testing.T) {
 	yes := says(201, `{"lead_id":"x"}`)
 	blue, red := newTaker(t, no, broken, yes, no), newTaker(t, yes, no)
 	x := start(t, newPlace(t, traced(delivered(blue, red), c, "1")))
-	steps := []struct {
+	var requests []string
+	var answers []*answer
+	for _, step := range []struct {
 		what string
 		do   func() *answer
-		want string
 	}{
-		{
-			"a refusal, and the next buyer",
-			func() *answer { return x.sold(lead(1), "Idempotency-Key", "k") },
-			`POST /api/v1/ingest status_code=201 caller_id=sup_acme campaign_id=cmp outcome=ACCEPTED buyer_id=buy_red
-				  answer
-				  decide
-				    commit
-				    commit
-				    commit
-				    post buy_blue status_code=422 outcome=refused buyer_id=buy_blue
-				    post buy_red status_code=201 outcome=accepted buyer_id=buy_red
-				  decode`,
-		},
-		{
-			"the same again",
-			func() *answer { return x.ingest(lead(1), "Idempotency-Key", "k") },
-			`POST /api/v1/ingest status_code=201 caller_id=sup_acme campaign_id=cmp outcome=ACCEPTED buyer_id=buy_red replayed=true
-				  answer
-				  decide
-				  decode`,
-		},
-		{
-			"doubt, and the same buyer again",
-			func() *answer { return x.sold(lead(2)) },
-			`POST /api/v1/ingest status_code=201 caller_id=sup_acme campaign_id=cmp outcome=ACCEPTED buyer_id=buy_blue
-				  answer
-				  decide
-				    commit
-				    commit
-				    post buy_blue status_code=500 outcome=unknown buyer_id=buy_blue failed
-				    post buy_blue status_code=201 outcome=accepted buyer_id=buy_blue
-				  decode`,
-		},
-		{
-			"nobody",
-			func() *answer { return x.ingest(lead(3)) },
-			`POST /api/v1/ingest status_code=201 caller_id=sup_acme campaign_id=cmp outcome=UNMATCHED reason=post_rejected
-				  answer
-				  decide
-				    commit
-				    commit
-				    commit
-				    post buy_blue status_code=422 outcome=refused buyer_id=buy_blue
-				    post buy_red status_code=422 outcome=refused buyer_id=buy_red
-				  decode`,
-		},
-		{
-			"no such campaign",
-			func() *answer { return x.ingest(lead(4, "flo_campaign_id", `"nobody"`)) },
-			`POST /api/v1/ingest status_code=422 type=invalid_payload caller_id=sup_acme
-				  answer
-				  decide
-				  decode`,
-		},
-		{
-			"no JSON",
-			func() *answer { return x.ingest(lead(4) + "}") },
-			`POST /api/v1/ingest status_code=400 type=malformed_json caller_id=sup_acme
-				  decode`,
-		},
-	}
-	answers := make([]*answer, len(steps))
-	for i := range steps {
-		answers[i] = steps[i].do()
+		{"a refusal, and the next buyer", func() *answer { return x.sold(lead(1), "Idempotency-Key", "k") }},
+		{"the same again", func() *answer { return x.ingest(lead(1), "Idempotency-Key", "k") }},
+		{"doubt, and the same buyer again", func() *answer { return x.sold(lead(2)) }},
+		{"nobody", func() *answer { return x.ingest(lead(3)) }},
+		{"no such campaign", func() *answer { return x.ingest(lead(4, "flo_campaign_id", `"nobody"`)) }},
+		{"no JSON", func() *answer { return x.ingest(lead(4) + "}") }},
+	} {
+		requests, answers = append(requests, step.what), append(answers, step.do())
 	}
 	request(t, "POST", "http://"+x.PublicAddress()+"/api/v1/ingest", lead(5), "X-Api-Key", "no-such-key", "Content-Type", typeIsOwn).mustFail(t, 401, "unauthorized")
 	request(t, "GET", "http://"+x.PublicAddress()+"/api/v1/leads/"+answers[0].leadID(), "", "X-Api-Key", acmeKey)
 	roots, trees := x.drawn(c)
-	if len(trees) != len(steps) {
-		t.Fatalf("%d requests were drawn:\n%s", len(trees), strings.Join(trees, "\n"))
-	}
-	for i := range steps {
-		sees(t, steps[i].what, trees[i], steps[i].want)
-	}
+	compareTraces(t, "traces_posts", requests, trees)
 	if said := roots[0].Attributes; said["pingpost.request_id"] != answers[0].id() || said["pingpost.lead_id"] != answers[0].leadID() || said["http.request.body.size"] != fmt.Sprint(len(lead(1))) {
 		t.Errorf("%v of %s", said, answers[0].body)
 	}
@@ -187,60 +131,7 @@ func TestTracesOfAuctions(t *testing.T) {
 	request(t, "POST", "http://"+x.PublicAddress()+"/v1/leads/"+id+"/status", `{"status":"contacted"}`,
 		"Authorization", "Bearer "+x.token("blue", "canary-secret-of-blue"), "Content-Type", typeIsOwn, "Idempotency-Key", "s")
 	roots, trees := x.drawn(c)
-	wants := []struct{ what, want string }{
-		{"a ping", `POST /v1/ping status_code=200 caller_id=sup_acme campaign_id=cmp outcome=bid
-				  answer
-				  decide
-				    auction
-				      ping buy_1 status_code=200 outcome=lost buyer_id=buy_1
-				      ping buy_2 status_code=200 outcome=won buyer_id=buy_2
-				      ping buy_3 outcome=timeout buyer_id=buy_3 fault=timeout failed
-				    commit
-				  decode`},
-		{"its post", `POST /v1/post status_code=201 caller_id=sup_acme campaign_id=cmp outcome=ACCEPTED buyer_id=buy_2
-				  answer
-				  decide
-				    commit
-				    commit
-				    post buy_2 status_code=201 outcome=accepted buyer_id=buy_2
-				  decode`},
-		{"a question", `POST /api/v1/ping status_code=200 caller_id=sup_acme campaign_id=cmp outcome=bid
-				  answer
-				  decide
-				    auction
-				      ping buy_1 status_code=200 outcome=lost buyer_id=buy_1
-				      ping buy_2 status_code=200 outcome=won buyer_id=buy_2
-				      ping buy_3 status_code=201 outcome=error buyer_id=buy_3
-				    commit
-				  decode`},
-		{"an ingest", `POST /api/v1/ingest status_code=201 caller_id=sup_acme campaign_id=cmp outcome=ACCEPTED buyer_id=buy_2
-				  answer
-				  decide
-				    auction
-				      ping buy_1 status_code=200 outcome=lost buyer_id=buy_1
-				      ping buy_2 status_code=200 outcome=post_pending buyer_id=buy_2
-				      ping buy_3 status_code=201 outcome=error buyer_id=buy_3
-				    commit
-				    commit
-				    post buy_2 status_code=201 outcome=accepted buyer_id=buy_2
-				  decode`},
-		{"a ping for no campaign", `POST /v1/ping status_code=200 caller_id=sup_acme outcome=no_bid reason=no_campaign
-				  answer
-				  decide
-				    commit
-				  decode`},
-		{"a report", `POST /v1/leads/{id}/status status_code=200 caller_id=buy_2 outcome=contacted
-				  answer
-				  decide
-				    commit
-				  decode`},
-	}
-	if len(trees) != len(wants) {
-		t.Fatalf("%d requests were drawn:\n%s", len(trees), strings.Join(trees, "\n"))
-	}
-	for i := range wants {
-		sees(t, wants[i].what, trees[i], wants[i].want)
-	}
+	compareTraces(t, "traces_auctions", []string{"a ping", "its post", "a question", "an ingest", "a ping for no campaign", "a report"}, trees)
 	if roots[0].Attributes["pingpost.auction_id"] == "" || roots[0].Attributes["pingpost.auction_id"] != roots[1].Attributes["pingpost.auction_id"] {
 		t.Errorf("auction %q, sold as %q", roots[0].Attributes["pingpost.auction_id"], roots[1].Attributes["pingpost.auction_id"])
 	}

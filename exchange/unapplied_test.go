@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"pingpost/internal/must"
 	"pingpost/server/admin"
 )
 
@@ -140,9 +141,7 @@ func TestReloadAndApplySayIt(t *testing.T) {
 	// A document that is damaged on the disk is not compared with.
 	if files, _ := filepath.Glob(filepath.Join(x.data(), "catalogs", "*.json")); len(files) == 1 {
 		x.stop()
-		if err := os.WriteFile(files[0], []byte("{}"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(files[0], []byte("{}"), 0o600))
 		start(t, p)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 // listed has a suppression list that the file names and gives no contents.
@@ -48,14 +50,8 @@ func (r *running) upload(query, body string) *answer {
 
 func (r *running) listFiles() []string {
 	r.t.Helper()
-	files, err := filepath.Glob(filepath.Join(r.data(), "lists", "*"))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	hidden, err := filepath.Glob(filepath.Join(r.data(), "lists", ".*"))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	files := must.Value(filepath.Glob(filepath.Join(r.data(), "lists", "*")))(r.t)
+	hidden := must.Value(filepath.Glob(filepath.Join(r.data(), "lists", ".*")))(r.t)
 	return append(files, hidden...)
 }
 
@@ -132,15 +128,9 @@ func TestBadUploads(t *testing.T) {
 // halfway sends the head of an upload and a part of its body.
 func (r *running) halfway(head, body string) net.Conn {
 	r.t.Helper()
-	conn, err := net.Dial("tcp", r.AdminAddress())
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	conn := must.Value(net.Dial("tcp", r.AdminAddress()))(r.t)
 	r.t.Cleanup(func() { conn.Close() })
-	req, err := http.NewRequest(http.MethodPut, "/", nil)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	req := must.Value(http.NewRequest(http.MethodPut, "/", nil))(r.t)
 	req.SetBasicAuth("operator", password)
 	fmt.Fprintf(conn, "PUT /admin/v1/suppression/dnc HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\n%s\r\n\r\n%s", req.Header.Get("Authorization"), head, body)
 	return conn
@@ -205,10 +195,7 @@ func TestChunkedUpload(t *testing.T) {
 	x := start(t, newPlace(t, suppressing(listed)))
 	lines := phones(1, 2)
 	conn := x.halfway("Transfer-Encoding: chunked", fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(lines), lines))
-	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Value(http.ReadResponse(bufio.NewReader(conn), nil))(t)
 	if a := hear(t, response); a.status != 200 || !slices.Equal(x.suppressed(4), []int{1, 2}) {
 		t.Errorf("%d %s", a.status, a.body)
 	}
@@ -222,9 +209,7 @@ func TestStopDuringUpload(t *testing.T) {
 	x.upload("", phones(2))
 	x.begin("Content-Length: 1000000", manyLines())
 	crashed := p.copy(t)
-	if err := os.WriteFile(filepath.Join(crashed.data(), "lists", ".new-1"), []byte("half"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(crashed.data(), "lists", ".new-1"), []byte("half"), 0o600))
 	began := time.Now()
 	x = x.again()
 	if took := time.Since(began); took > patience {

@@ -8,6 +8,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"pingpost/api/contract"
+	"pingpost/internal/must"
 	"pingpost/outbound/dial/dialtest"
 )
 
@@ -36,10 +37,7 @@ type hook struct {
 // heard verifies all that came to an endpoint, and counts it by type and lead.
 func heard(t *testing.T, e *dialtest.Endpoint) map[string]int {
 	t.Helper()
-	verifier, err := standardwebhooks.NewWebhook(hookSecret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	verifier := must.Value(standardwebhooks.NewWebhook(hookSecret))(t)
 	all := map[string]int{}
 	for _, r := range e.Requests() {
 		var said hook
@@ -55,24 +53,6 @@ func heard(t *testing.T, e *dialtest.Endpoint) map[string]int {
 		all[said.Type+" "+said.Data.Lead+said.Data.Reason]++
 	}
 	return all
-}
-
-// TestSupplierHears: of each of its leads, signed, and of nobody else's.
-func TestSupplierHears(t *testing.T) {
-	e := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("204 No Content", ``))
-	x := start(t, newPlace(t, telling(e)))
-	sold := x.sold(lead(1)).leadID()
-	unsold := x.ingest(lead(2, "state", `"TX"`)).leadID()
-	request(t, "POST", "http://"+x.PublicAddress()+"/api/v1/ingest", lead(3, "flo_campaign_id", `"cmp_other"`, "flo_supplier_id", `"sup_other"`),
-		"X-Api-Key", otherKey, "Content-Type", typeIsOwn)
-	eventually(t, "two events are delivered", func() bool {
-		return strings.Contains(x.must(200, "GET", "/metrics", "").body, `pingpost_webhooks_total{outcome="delivered"} 2`)
-	})
-	got := heard(t, e)
-	if len(got) != 2 || got["lead.posted "+sold] != 1 || got["lead.unmatched "+unsold+"no_state_match"] != 1 {
-		t.Errorf("heard %v of %s and %s", got, sold, unsold)
-	}
-	x.measures("pingpost_webhooks_pending 0", "pingpost_webhooks_dead 0", "pingpost_returns_waiting 0", "pingpost_webhooks_dropped_total 0", `pingpost_webhooks_off{supplier="sup_acme"} 0`)
 }
 
 // TestOwedOverARestart: what was not delivered is owed still, whether the exchange

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pingpost/api/contract"
+	"pingpost/internal/must"
 )
 
 // wire is a bare connection to an exchange.
@@ -26,14 +27,9 @@ type wire struct {
 
 func dial(t testing.TB, address string) *wire {
 	t.Helper()
-	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Value(net.Dial("tcp", address))(t)
 	t.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, conn.SetDeadline(time.Now().Add(patience)))
 	w := &wire{Conn: conn, t: t}
 	w.reader = bufio.NewReader(io.TeeReader(conn, &w.heard))
 	return w

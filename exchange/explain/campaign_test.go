@@ -11,6 +11,7 @@ import (
 	"pingpost/engine/bitset"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // unsoldUnder records a lead that two filter sets rejected, decided under a configuration
@@ -78,10 +79,7 @@ func TestExplainWithoutConfiguration(t *testing.T) {
 	if doc := c.explained(unknown); doc.outcomes() != numbers || doc.Method != "" || len(doc.Notes) != 1 || !strings.Contains(doc.Notes[0], "configuration 9,") {
 		t.Errorf("of no version: %s, %q", doc.outcomes(), doc.Notes)
 	}
-	text, err := os.ReadFile(old)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(os.ReadFile(old))(t)
 	for name, change := range map[string]func() error{
 		"another's text": func() error {
 			return os.WriteFile(old, []byte(strings.Replace(string(text), "buy_1", "buy_5", 1)), 0o600)
@@ -142,10 +140,7 @@ func TestPausedBuyerIsNotPinged(t *testing.T) {
 		event.Bid{FilterSet: 3, Buyer: 4, Outcome: market.OutcomeRateLimited, Elapsed: 1e3},
 		event.Bid{FilterSet: 4, Buyer: 5, Outcome: market.OutcomeRateLimited, Elapsed: 1e9, Fault: market.FaultConnectionLimit})
 	c.Add(held)
-	doc, err := c.ExplainAuction(held.Auction)
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Value(c.ExplainAuction(held.Auction))(t)
 	var asked []bool
 	for _, candidate := range doc.Candidates {
 		asked = append(asked, candidate.Pinged)

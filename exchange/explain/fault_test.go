@@ -8,6 +8,7 @@ import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/exchange/logtest"
+	"pingpost/internal/must"
 )
 
 // TestEveryFaultHasADescription: each fault has its own. The description of an unknown
@@ -52,10 +53,7 @@ func TestExplainFaults(t *testing.T) {
 		s.Sale, s.Fault, s.Reason = logtest.SaleTo(3), market.FaultForbidden, market.ReasonPostRejected
 	})
 	lead := c.explained(id)
-	text, err := json.Marshal(lead.Posts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(json.Marshal(lead.Posts))(t)
 	for _, want := range []string{`"status":200,"fault":"malformed"`, `"fault":"resolve"`, `"fault":"forbidden"`} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %s in %s", want, text)

@@ -14,6 +14,7 @@ import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/exchange/logtest"
+	"pingpost/internal/must"
 )
 
 // history is a log that a test writes, with an explainer of it.
@@ -49,12 +50,8 @@ func (c *history) document(version uint32, text string) (path string) {
 	sum := sha256.Sum256([]byte(text))
 	hash := hex.EncodeToString(sum[:])
 	path = filepath.Join(c.dataDir, "catalogs", hash+".json")
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		c.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Succeed(c.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.Succeed(c.t, os.WriteFile(path, []byte(text), 0o600))
 	c.Add(&event.ConfigActivated{Version: version, Document: hash})
 	return path
 }
@@ -110,10 +107,7 @@ func atBid(auction *event.PingAuctionCompleted, buyer int) event.Sale {
 // explained explains a lead and fails the test on an error.
 func (c *history) explained(id market.LeadID) *Explanation {
 	c.t.Helper()
-	doc, err := c.ExplainLead(id)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	doc := must.Value(c.ExplainLead(id))(c.t)
 	return doc
 }
 

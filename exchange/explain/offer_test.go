@@ -8,6 +8,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // offered returns the offers in one line: buyer, price and payout, and the leads that
@@ -71,10 +72,7 @@ func TestExplainClaims(t *testing.T) {
 				c.AdvanceClock(time.Second)
 				c.claim(c.NewLeadID(byte(10+i)), held, lead.buyer, lead.result)
 			}
-			doc, err := c.ExplainAuction(held.Auction)
-			if err != nil {
-				t.Fatal(err)
-			}
+			doc := must.Value(c.ExplainAuction(held.Auction))(t)
 			if doc.Status != row.status || doc.money() != row.money || doc.offered() != row.offered || len(doc.Leads) != len(row.leads) {
 				t.Errorf("%s, %q, %s, %d leads", doc.Status, doc.money(), doc.offered(), len(doc.Leads))
 			}
@@ -115,10 +113,7 @@ func TestExplainSellerOffer(t *testing.T) {
 	explained := func(held *event.PingAuctionCompleted) *Explanation {
 		t.Helper()
 		c.Add(held)
-		doc, err := c.ExplainAuction(held.Auction)
-		if err != nil {
-			t.Fatal(err)
-		}
+		doc := must.Value(c.ExplainAuction(held.Auction))(t)
 		return doc
 	}
 	doc := explained(c.offering(1, "theirs"))

@@ -10,6 +10,7 @@ import (
 	"pingpost/engine/market"
 	"pingpost/engine/state"
 	"pingpost/exchange/logtest"
+	"pingpost/internal/must"
 	"pingpost/wal"
 )
 
@@ -19,19 +20,10 @@ func (c *history) forgetting() *Explainer {
 	c.t.Helper()
 	other := *c.Explainer
 	other.state = state.New()
-	reader, err := c.NewReader(0)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	reader := must.Value(c.NewReader(0))(c.t)
 	defer reader.Close()
-	first, err := reader.Next()
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	given, err := decodeCopyOfEntry(&first)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	first := must.Value(reader.Next())(c.t)
+	given := must.Value(decodeCopyOfEntry(&first))(c.t)
 	other.state.Apply(first.Seq, first.At, given.event)
 	return &other
 }
@@ -134,14 +126,9 @@ func TestExplainLimits(t *testing.T) {
 // bytesTo returns the number of bytes that a search reads up to an entry.
 func (c *history) bytesTo(seq uint64) int64 {
 	c.t.Helper()
-	reader, err := c.NewReader(seq)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	reader := must.Value(c.NewReader(seq))(c.t)
 	defer reader.Close()
-	if _, err := reader.Next(); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Value(reader.Next())(c.t)
 	return reader.BytesRead()
 }
 

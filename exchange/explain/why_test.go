@@ -8,6 +8,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // TestEveryReasonHasASentence: each reason has its own sentence, with candidates and
@@ -57,10 +58,7 @@ func TestRedact(t *testing.T) {
 	for person, times := range map[string]int{"2125550142": 7, "-cruz-": 7, "nobody": 0} {
 		doc := write(person)
 		e.redactTextsWithContactData(found, doc)
-		text, err := doc.JSON()
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Value(doc.JSON())(t)
 		if n := strings.Count(string(text), withheld); n != times || (n > 0) == strings.Contains(string(text), person) {
 			t.Errorf("%s: withheld %d times of %d: %s", person, n, times, text)
 		}
@@ -92,10 +90,7 @@ func TestDocumentReadsBack(t *testing.T) {
 		Received: 1_795_183_200_123_000_000, Settled: 1_795_183_200_000_000_000, Margin: &Amount{-1_500_001, "USD"}, Price: &Amount{0, "EUR"},
 		Candidates: []FilterSetCandidate{{Elapsed: 12_345_000}, {Elapsed: 1_000}},
 	}
-	text, err := doc.JSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(doc.JSON())(t)
 	for _, want := range []string{
 		`"received_at":"2026-11-20T14:00:00.123Z"`, `"settled_at":"2026-11-20T14:00:00.000Z"`, `"margin":{"amount":-1.500001,"currency":"USD"}`,
 		`"price":{"amount":0,"currency":"EUR"}`, `"elapsed_ms":12.345`, `"elapsed_ms":0.001`,
@@ -105,9 +100,7 @@ func TestDocumentReadsBack(t *testing.T) {
 		}
 	}
 	var read Explanation
-	if err := json.Unmarshal(text, &read); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(text, &read))
 	if read.Received != doc.Received || *read.Margin != *doc.Margin || read.Candidates[0].Elapsed != doc.Candidates[0].Elapsed {
 		t.Errorf("%+v", read)
 	}

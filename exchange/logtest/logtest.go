@@ -14,6 +14,7 @@ import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
+	"pingpost/internal/must"
 	"pingpost/wal"
 )
 
@@ -37,10 +38,7 @@ type Log struct {
 func New(t testing.TB) *Log {
 	t.Helper()
 	l := &Log{State: state.New(), Dir: t.TempDir(), Now: Start, t: t, done: make(chan error, 1)}
-	log, err := wal.Open(l.Dir, wal.Options{SegmentSize: 2048, Now: func() int64 { return l.Now }, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Value(wal.Open(l.Dir, wal.Options{SegmentSize: 2048, Now: func() int64 { return l.Now }, Logger: slog.New(slog.DiscardHandler)}))(t)
 	t.Cleanup(func() { _ = log.Close() })
 	l.Log = log
 	given := &event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{
@@ -59,12 +57,8 @@ func New(t testing.TB) *Log {
 // entry's sequence number.
 func (l *Log) Add(ev event.Event) (seq uint64) {
 	l.t.Helper()
-	if err := l.Append(event.AppendRecord(nil, ev), eventApplier{l, ev}); err != nil {
-		l.t.Fatal(err)
-	}
-	if err := <-l.done; err != nil {
-		l.t.Fatal(err)
-	}
+	must.Succeed(l.t, l.Append(event.AppendRecord(nil, ev), eventApplier{l, ev}))
+	must.Succeed(l.t, <-l.done)
 	return l.Seq
 }
 

@@ -11,6 +11,7 @@ import (
 	"pingpost/engine/event"
 	"pingpost/engine/ledger"
 	"pingpost/exchange/logtest"
+	"pingpost/internal/must"
 	"pingpost/internal/throttle"
 	"pingpost/wal"
 )
@@ -128,15 +129,9 @@ func TestStatementEnds(t *testing.T) {
 	}
 	// The entries end where the statement was read.
 	log.Add(&event.BuyerFundsAdjusted{Buyer: 1, Amount: 1, Opening: true})
-	s, err := newReader(log).Statement(buyerOne, ledger.Period{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(newReader(log).Statement(buyerOne, ledger.Period{}))(t)
 	log.Add(&event.BuyerFundsAdjusted{Buyer: 1, Amount: 2})
-	list, err := newReader(log).IterateEntries(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Value(newReader(log).IterateEntries(s))(t)
 	defer list.Close()
 	if e, err := list.Next(); err != nil || e.Amount != 1 || e.Balance != 1 {
 		t.Errorf("%+v %v", e, err)
@@ -152,10 +147,7 @@ func TestWithinMonth(t *testing.T) {
 		if text == "" {
 			return 0
 		}
-		when, err := time.Parse(time.DateTime, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		when := must.Value(time.Parse(time.DateTime, text))(t)
 		return when.UnixNano()
 	}
 	const now = "2026-12-31 23:59:59"

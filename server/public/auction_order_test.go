@@ -28,7 +28,7 @@ type flaw struct {
 	spoil  func(r *flawed)
 }
 
-// flawsOf are all errors of one of the three paths that do not depend on an
+// flawsOf are all errors of one of the four paths that do not depend on an
 // auction, in the order of the contract.
 func (h *house) flawsOf(path string) []flaw {
 	flaws := []flaw{
@@ -43,13 +43,13 @@ func (h *house) flawsOf(path string) []flaw {
 		{"two bodies", 400, "malformed_json", func(r *flawed) { r.body += "{}" }},
 		{"another body under a used key", 422, "idempotency_key_reused", func(r *flawed) { r.lines["Idempotency-Key"] = "used"; r.body += " " }},
 		{"a fault in the payload", 422, "invalid_payload", func(r *flawed) {
-			r.body = strings.Replace(r.body, `"state":"CA"`, `"phone":"1"`, 1)
+			r.body = strings.Replace(r.body, `"state":"CA"`, `"state":"XX"`, 1)
 			r.body = strings.Replace(r.body, `"last_name":"Lee",`, "", 1)
 		}},
 		{"of another supplier", 403, "forbidden", nil},
 	}
 	none, buyer := map[string]string{"/v1/ping": "post", "/v1/post": "ping"}[path], h.token("blue", "ping post")
-	if path == "/api/v1/ping" {
+	if strings.HasPrefix(path, "/api/") {
 		flaws[11].spoil = func(r *flawed) { r.body = strings.Replace(r.body, `"sup_acme"`, `"sup_other"`, 1) }
 	} else {
 		lacking := h.token("acme", none)
@@ -79,7 +79,7 @@ func (r *flawed) limit() {
 
 func (h *house) drain() {
 	ref := h.ref("sup_slow")
-	for _, l := range []*tokenBucketsByOwner{&h.pingLimits, &h.postLimits} {
+	for _, l := range []*tokenBucketsByOwner{&h.ingestLimits, &h.pingLimits, &h.postLimits} {
 		(*l.buckets.Load())[ref].takeTokens(1, time.Unix(0, h.clock.Now()))
 	}
 }
@@ -102,7 +102,7 @@ func (r *flawed) send(h *house) *heard {
 // first in the contract's order.
 func TestOneCheckAfterTheOther(t *testing.T) {
 	for path, body := range map[string]string{
-		"/v1/ping": aPing, "/api/v1/ping": aQuestion,
+		"/v1/ping": aPing, "/api/v1/ping": aQuestion, "/api/v1/ingest": aLead,
 		"/v1/post": `{"auction_id":"a9","bid_token":"bid_x","lead":` + aPerson + `}`,
 	} {
 		t.Run(strings.Trim(path, "/"), func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestOneCheckAfterTheOther(t *testing.T) {
 			acme, slow := h.token("acme", ""), h.token("slow", "")
 			sound := func() *flawed {
 				r := &flawed{"POST", path, body, acme, map[string]string{"Content-Type": asJSON, "token of acme": acme, "token of slow": slow}}
-				if path == "/api/v1/ping" {
+				if strings.HasPrefix(path, "/api/") {
 					r.bearer, r.lines["X-Api-Key"] = "", "canary-key-of-acme"
 				} else {
 					r.lines["Idempotency-Key"] = "k"
@@ -142,7 +142,7 @@ func TestOneCheckAfterTheOther(t *testing.T) {
 					if f := read[failed](t, a, first.status); f.Error != first.code || f.RequestID != a.header.Get(httperror.HeaderRequestID) {
 						t.Errorf("%s: %d %s, want %d %s", name, a.status, a.body, first.status, first.code)
 					}
-					if (first.status == 405) != (a.header.Get("Allow") == "POST") || (a.header.Get(httperror.HeaderChallenge) != "") != (r.bearer != "" && first.code == "insufficient_scope" || first.status == 401 && path != "/api/v1/ping") {
+					if (first.status == 405) != (a.header.Get("Allow") == "POST") || (a.header.Get(httperror.HeaderChallenge) != "") != (r.bearer != "" && first.code == "insufficient_scope" || first.status == 401 && !strings.HasPrefix(path, "/api/")) {
 						t.Errorf("%s: %v", name, a.header)
 					}
 				}
@@ -163,6 +163,8 @@ func (h *house) useKey(path, token string) {
 	switch path {
 	case "/v1/ping":
 		a = h.ping(token, "used", with(aPing, "auction_id", `"used"`))
+	case "/api/v1/ingest":
+		a = h.call(path, with(aLead, "flo_supplier_id", `"sup_`+supplier+`"`), "X-Api-Key", "canary-key-of-"+supplier, "Idempotency-Key", "used")
 	case "/api/v1/ping":
 		a = h.ask(supplier, with(aQuestion, "flo_supplier_id", `"sup_`+supplier+`"`), "Idempotency-Key", "used")
 	default:

@@ -84,8 +84,8 @@ func TestTokensAreGiven(t *testing.T) {
 		if ctx.Response.StatusCode() != 200 || a.TokenType != "Bearer" || a.ExpiresIn != 5400 || a.Scope != test.scope || len(a.AccessToken) > 200 {
 			t.Errorf("%s: %d %s", test.what, ctx.Response.StatusCode(), ctx.Response.Body())
 		}
-		if got := string(ctx.Response.Header.Peek("Cache-Control")); got != "no-store" {
-			t.Errorf("%s: Cache-Control %q", test.what, got)
+		if got := &ctx.Response.Header; string(got.Peek("Cache-Control")) != "no-store" || string(got.Peek("Pragma")) != "no-cache" {
+			t.Errorf("%s: %s", test.what, got)
 		}
 	}
 }
@@ -165,6 +165,9 @@ func TestTokensAreRefused(t *testing.T) {
 	}
 	if ctx := d.ask("POST", "/oauth/token", grant+"&"+client, "Content-Type", asForm, "Content-Encoding", "gzip"); ctx.Response.StatusCode() != 415 {
 		t.Errorf("a compressed body: %d", ctx.Response.StatusCode())
+	}
+	if ctx := d.ask("POST", "/oauth/token?"+grant+"&"+client, grant, "Content-Type", asForm); ctx.Response.StatusCode() != 401 {
+		t.Errorf("a client in the query: %d", ctx.Response.StatusCode())
 	}
 }
 
