@@ -64,19 +64,25 @@ func (c *leadTimeline) addStatusReport(ev *event.LeadStatusesChanged, change *ev
 	r := StatusReport{
 		At: UnixNanos(ev.At), By: reportedByBuyer, Buyer: c.state.NameOf(event.ObjectBuyer, ev.Buyer), RequestID: ev.Request.String(),
 		Result: change.Result.String(), From: change.From.String(), To: change.To.String(), Reason: change.Reason,
-		Occurred: UnixNanos(change.Occurred), Caps: len(change.Return.Charges),
+		Occurred: UnixNanos(change.Occurred),
 	}
 	if change.WasPending {
 		r.By = reportedByOperator
 	}
-	if change.Result == event.ChangeDone {
-		c.status = change.To
+	switch change.Result {
+	case event.ChangeDone:
+		c.status, c.reported = change.To, change.To
+		if change.To == market.StatusReturned {
+			c.returned = market.ReturnApproved
+		}
 		if change.Return.Month != 0 {
 			r.Credit, r.Reversed = newAmount(change.Return.Credit, change.Return.Currency), newAmount(change.Return.Reverse, change.Return.Currency)
 		}
-	}
-	if change.Result != event.ChangeDone {
-		r.Caps = 0
+		r.Caps = len(change.Return.Charges)
+	case event.ChangePending:
+		c.returned = market.ReturnPending
+	case event.ChangeRefused:
+		c.returned = market.ReturnRefused
 	}
 	c.doc.Reports = append(c.doc.Reports, r)
 }
@@ -85,6 +91,7 @@ func (c *leadTimeline) addStatusReport(ev *event.LeadStatusesChanged, change *ev
 // caused the webhook. WebhookNone means that the event caused none.
 func (c *leadTimeline) addWebhookIfAny(kind market.WebhookType, causedAtNanos int64) {
 	if kind != market.WebhookNone {
+		c.webhooks = append(c.webhooks, webhookProgress{kind: kind})
 		c.doc.Webhooks = append(c.doc.Webhooks, SupplierWebhook{Type: kind.String(), Created: UnixNanos(causedAtNanos), Attempts: []SupplierWebhookAttempt{}})
 	}
 }
@@ -92,8 +99,10 @@ func (c *leadTimeline) addWebhookIfAny(kind market.WebhookType, causedAtNanos in
 // addWebhookAttempt adds an attempt to send a webhook to the explained webhook of the same
 // type.
 func (c *leadTimeline) addWebhookAttempt(ev *event.WebhookAttempted) {
-	for i := range c.doc.Webhooks {
-		if webhook := &c.doc.Webhooks[i]; webhook.Type == ev.Type.String() {
+	for i := range c.webhooks {
+		if c.webhooks[i].kind == ev.Type {
+			c.webhooks[i].last = *ev
+			webhook := &c.doc.Webhooks[i]
 			webhook.Attempts = append(webhook.Attempts, SupplierWebhookAttempt{
 				Attempt: ev.Attempt, At: UnixNanos(ev.At), Outcome: ev.Outcome.String(),
 				Status: ev.Status, Fault: nameOfFault(ev.Fault), Next: UnixNanos(ev.Due),
@@ -105,26 +114,19 @@ func (c *leadTimeline) addWebhookAttempt(ev *event.WebhookAttempted) {
 // setWebhookStates fills in the state of each webhook in the explanation. A webhook whose last
 // attempt delivered or dropped it has that outcome as its state. For the others the state comes
 // from the outbox in memory.
-func (e *Explainer) setWebhookStates(doc *Explanation, lead market.LeadID) {
-	for i := range doc.Webhooks {
-		webhook := &doc.Webhooks[i]
-		if n := len(webhook.Attempts); n > 0 {
-			webhook.State = webhook.Attempts[n-1].Outcome
-		}
-		switch webhook.State {
-		case event.WebhookDelivered.String(), event.WebhookDropped.String():
-			continue
-		}
-		webhook.State = webhookForgotten
-		for kind := range market.WebhookType(market.WebhookTypeCount) {
-			if kind.String() != webhook.Type {
-				continue
-			}
-			if now, queued := e.state.FindWebhook(lead, kind); queued && now.Dead {
-				webhook.State = webhookDead
-			} else if queued {
-				webhook.State = webhookPending
-			}
+func (c *leadTimeline) setWebhookStates() {
+	for i := range c.webhooks {
+		webhook, outcome := &c.doc.Webhooks[i], c.webhooks[i].last.Outcome
+		now, queued := c.state.FindWebhook(c.lead, c.webhooks[i].kind)
+		switch {
+		case outcome == event.WebhookDelivered, outcome == event.WebhookDropped:
+			webhook.State = outcome.String()
+		case queued && now.Dead:
+			webhook.State = webhookDead
+		case queued:
+			webhook.State = webhookPending
+		default:
+			webhook.State = webhookForgotten
 		}
 	}
 }

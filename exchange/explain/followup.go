@@ -7,62 +7,59 @@ import (
 	"pingpost/engine/market"
 )
 
-// eventsAfterDecision holds the log's events on one lead after its decision: attempts to post,
-// settlements, the buyer's reports and the supplier's webhooks.
-type eventsAfterDecision struct {
-	records   []*logEntry // in order, without a gap
-	end       *logEntry   // if records is incomplete: the entry that ended the last post, read separately
-	truncated bool        // there may be more events
-}
-
-// readEventsAfterDecision reads the log's events on a lead after its decision. It stops early, once the
-// events explain the lead's state in memory, including the entry that ended the last post. If
-// memory no longer has the lead, it reads as far as searchLimits allow.
+// applyEventsAfterDecision applies the log's events on a lead after its decision to c: attempts to
+// post, settlements, the buyer's reports and the supplier's webhooks. It stops early, once they
+// explain the lead's state in memory, including the entry that ended the last post. If memory no
+// longer has the lead, it reads as far as searchLimits allow. If a limit ends the search, it marks
+// the explanation as truncated, and reads the entry that ended the last post separately.
 //
 // For a lead without an open post, memory knows the entry that ended the delivery. For a lead
 // with an open post, memory only knows the end of the previous post. So this function asks for
 // the open post first. A lead that has no open post never gets another.
-func (e *Explainer) readEventsAfterDecision(decision *logEntry) (after eventsAfterDecision, err error) {
-	lead := decision.mustBeLeadDecided().Lead
+func (e *Explainer) applyEventsAfterDecision(c *leadTimeline, decision *logEntry) error {
 	// last is the entry that ended the delivery; 0 if it is unknown.
 	last, delivered := uint64(0), decision.mustBeLeadDecided().Post.URL == ""
-	if e.state.UnfinishedPost(lead) == nil {
-		row, _ := e.state.Lead(lead)
-		last = row.Settled
+	unfinished := e.state.UnfinishedPost(c.lead)
+	if c.row, c.known = e.state.Lead(c.lead); unfinished == nil {
+		last = c.row.Settled
 	}
-	progress := e.newLeadReadProgress(decision)
-	if delivered && progress.matchesStateInMemory() {
-		return after, nil
+	if delivered && c.matchesStateInMemory() {
+		return nil
 	}
 	reader, err := e.log.NewReader(decision.seq + 1)
 	if err != nil {
-		return after, fmt.Errorf("explain: cannot search the log: %w", err)
+		return fmt.Errorf("explain: cannot search the log: %w", err)
 	}
 	defer reader.Close()
 	until := func() int64 {
-		if progress.known && !progress.matchesStateInMemory() {
+		if c.known && !c.matchesStateInMemory() {
 			return noTimeLimit
 		}
 		return decision.at + int64(e.limits.delivery)
 	}
-	complete := false
-	ended, err := e.scanReaderForPatterns(reader, twoBytePatterns{lead[:]}, 0, until, func(next *logEntry) bool {
-		if concernsLead(next.event, lead) {
-			after.records = append(after.records, next)
-			progress.addEvent(next.event)
+	events, complete := 0, false
+	ended, err := e.scanReaderForPatterns(reader, twoBytePatterns{c.lead[:]}, 0, until, func(next *logEntry) bool {
+		if concernsLead(next.event, c.lead) {
+			c.applyEvent(next)
+			c.setAnswerIfSettlementDecides(next)
+			events++
 			delivered = delivered || next.seq == last
 		}
-		complete = delivered && progress.matchesStateInMemory()
-		return !complete && len(after.records) < e.limits.events
+		complete = delivered && c.matchesStateInMemory()
+		return !complete && events < e.limits.events
 	})
 	if err != nil || complete || ended == endOfLog {
-		return after, err
+		return err
 	}
-	after.truncated = true
-	if last != 0 && !delivered {
-		after.end, err = e.readEntry(last)
+	c.doc.Truncated = true
+	if last == 0 || delivered {
+		return nil
 	}
-	return after, err
+	end, err := e.readEntry(last)
+	if err == nil {
+		c.applyEvent(end)
+	}
+	return err
 }
 
 // concernsLead reports whether an event is an attempt to post, a settlement, a buyer's report

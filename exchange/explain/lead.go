@@ -5,6 +5,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/state"
 )
 
 // Kinds of explanations.
@@ -24,20 +25,20 @@ const sellerLeadField = "lead_uuid"
 type leadTimeline struct {
 	lead     market.LeadID
 	doc      *Explanation
-	state    objectNamer
+	state    *state.State
 	sale     *event.Sale // the current or last sale; its buyer is zero without a sale
 	trail    []event.FilterSetsWithOutcome
 	status   market.LeadStatus
 	delivery market.DeliveryState
 	reason   market.UnsoldReason
 
-	unanswered bool // a restart ended the call without an answer
-}
+	row      state.Lead         // the lead in memory
+	known    bool               // memory has the lead
+	reported market.LeadStatus  // by the buyer
+	returned market.ReturnState // by the buyer and the operator
+	webhooks []webhookProgress  // of the webhooks in doc
 
-// objectNamer translates the numbers that events use for suppliers, buyers and campaigns to
-// their configured ids.
-type objectNamer interface {
-	NameOf(kind event.ConfigObjectKind, ref market.PermanentNumber) string
+	unanswered bool // a restart ended the call without an answer
 }
 
 // explainLeadDecision explains a lead from the log entry that decided it. If the lead claimed the bid
@@ -59,22 +60,13 @@ func (e *Explainer) explainLeadDecision(decision *logEntry) (doc *Explanation, e
 		c.setAnswerAtDecision(decision.at)
 	}
 	c.addWebhookIfAny(decided.Webhook, decision.at)
-	after, err := e.readEventsAfterDecision(decision)
-	if err != nil {
+	if err := e.applyEventsAfterDecision(&c, decision); err != nil {
 		return nil, err
-	}
-	doc.Truncated = after.truncated
-	for _, next := range after.records {
-		c.applyEvent(next)
-		c.setAnswerIfSettlementDecides(next)
-	}
-	if after.end != nil {
-		c.applyEvent(after.end)
 	}
 	if row, known := e.state.Lead(decided.Lead); known && row.Status.IsReportedByBuyer() {
 		c.status = row.Status // even if the search did not reach the report
 	}
-	e.setWebhookStates(doc, decided.Lead)
+	c.setWebhookStates()
 	c.copyFinalStateToExplanation(decided.Reason == market.ReasonNone)
 	config := e.readCampaignConfig(decided.Catalog, doc.Campaign, decision.seq)
 	doc.Method = config.method
