@@ -106,7 +106,8 @@ func TestLiveOverview(t *testing.T) {
 	x := start(t, newPlace(t, recorded))
 	request := must.Value(http.NewRequest(http.MethodGet, "http://"+x.AdminAddress()+"/admin/v1/live", nil))(t)
 	request.SetBasicAuth("op", password)
-	response := must.Value(http.DefaultClient.Do(request))(t)
+	response, err := http.DefaultClient.Do(request)
+	must.Succeed(t, err)
 	defer response.Body.Close()
 	lines := bufio.NewScanner(response.Body)
 	next := func() (seq uint64, more bool) {

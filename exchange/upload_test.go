@@ -195,7 +195,8 @@ func TestChunkedUpload(t *testing.T) {
 	x := start(t, newPlace(t, suppressing(listed)))
 	lines := phones(1, 2)
 	conn := x.halfway("Transfer-Encoding: chunked", fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(lines), lines))
-	response := must.Value(http.ReadResponse(bufio.NewReader(conn), nil))(t)
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	must.Succeed(t, err)
 	if a := hear(t, response); a.status != 200 || !slices.Equal(x.suppressed(4), []int{1, 2}) {
 		t.Errorf("%d %s", a.status, a.body)
 	}
