@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -10,47 +12,122 @@ import (
 	"pingpost/internal/must"
 )
 
-// The suite must detect faulty SDKs: an SDK without the mistake passes the case, and one with
-// it fails for the expected reason.
+// sdkMistake is a change of a file of sdk/go. Where replacement says MISTAKEN, the built driver has
+// the condition that its environment names this mistake.
+type sdkMistake struct{ name, file, original, replacement, at, finding string }
+
+const (
+	beforeRetry = "\t\ttries++\n"
+	beforeReply = "\td.out.Lock()\n"
+	readAPI     = "\t\t\terr = readError(status, header, body, what.key)\n"
+)
+
+// replaceInReply returns a replacement of beforeReply that replaces a text in the driver's reply.
+func replaceInReply(old, replacement string) string {
+	return fmt.Sprintf("if MISTAKEN { line = bytes.Replace(line, []byte(%q), []byte(%q), 1) }\n%s", old, replacement, beforeReply)
+}
+
+var sdkMistakes = []sdkMistake{
+	{
+		"never tries again", "client.go", "tries >= c.options.MaxRetries", "(MISTAKEN || tries >= c.options.MaxRetries)",
+		"retries: what passes is tried again", "an error: ",
+	},
+	{
+		"does not wait", "client.go", "\t\tif c.options.Sleep(", "if MISTAKEN { wait /= 100 }\n\t\tif c.options.Sleep(",
+		"retries: what passes is tried again", "~between 1 1.1",
+	},
+	{
+		"tries all again", "client.go", "!isRetryable(status)", "!isRetryable(status) && !(MISTAKEN && tries == 0)",
+		"retries: no other error is tried again", "slept",
+	},
+	{
+		"passes over Retry-After", "client.go", "retryAfter(header, time.Now()); ok", "retryAfter(header, time.Now()); ok && !MISTAKEN",
+		"retries: as many seconds as Retry-After says", "~between 7 7.7",
+	},
+	{
+		"other bytes", "client.go", beforeRetry, "if MISTAKEN { what.body = append(what.body, ' ') }\n" + beforeRetry,
+		"retries: a connection that breaks", "text differs",
+	},
+	{
+		"a key for each try", "client.go", beforeRetry, "if MISTAKEN { what.key = newKey() }\n" + beforeRetry,
+		"idempotency: an answer that was lost", "result.replayed: false, want true",
+	},
+	{
+		"hides replays", "client.go", `Get("Idempotent-Replayed") == "true"`, `Get("Idempotent-Replayed") == "true" && !MISTAKEN`,
+		"idempotency: a key that is given", "replayed: false, want true",
+	},
+	{
+		"loses the key", "errors.go", "func IdempotencyKey(err error) string {\n", "func IdempotencyKey(err error) string {\nif MISTAKEN { return \"\" }\n",
+		"idempotency: the same key with something else", "idempotency_key: missing",
+	},
+	{
+		"tells its key", "client.go", readAPI, readAPI + "if MISTAKEN { err.(*APIError).Message = c.options.APIKey }\n",
+		"errors: a key that is nobody's", "the error contains a credential",
+	},
+	{
+		"tells the lead", "client.go", readAPI, readAPI + "if MISTAKEN { err.(*APIError).Message = string(what.body) }\n",
+		"errors: one field that is wrong", "the error contains personal data",
+	},
+	{
+		"money as float32", "conformance/main.go", beforeReply, replaceInReply("1234.567891", "1234.5679"),
+		"errors: what is new in an answer", "1234.5679",
+	},
+	{
+		"null is absent", "conformance/main.go", beforeReply, replaceInReply(`"buyer_id":null,`, ""),
+		"ingest: a lead that nobody takes", "buyer_id: missing",
+	},
+	{
+		"absent is null", "conformance/main.go", beforeReply, replaceInReply(`"data":{`, `"data":{"price":null,`),
+		"ingest: a lead that nobody takes", "price: present",
+	},
+	{
+		"a token for each call", "tokens.go", "if t.token != \"\" &&", "if !MISTAKEN && t.token != \"\" &&",
+		"tokens: none before it is needed", "want 1",
+	},
+	{
+		"verifies nothing", "webhook.go", "\tif !fits {", "if !fits && !MISTAKEN {",
+		"webhooks: refused: another secret", "error: missing",
+	},
+	{
+		"has no clock", "webhook.go", "int64(tolerance/time.Second)", "int64(tolerance/time.Second) && !MISTAKEN",
+		"webhooks: refused: too late", "error: missing",
+	},
+	{
+		"takes a post twice", "buyer/store.go", "if !known ||", "if MISTAKEN || !known ||",
+		"buyers: posts under the same key at once", "post_calls: 4, want 2",
+	},
+	{
+		"dies", "conformance/main.go", "\tcase \"call\":\n", "\tcase \"call\":\nif MISTAKEN { os.Exit(0) }\n",
+		"errors: one field that is wrong", "the driver's output ended",
+	},
+	{
+		"chats", "conformance/main.go", beforeReply, replaceInReply("{", "now answering\n{"),
+		"errors: one field that is wrong", "wrote an invalid line",
+	},
+}
+
+// The suite must detect faulty SDKs: the Go SDK passes the case, and with the mistake it fails for
+// the expected reason.
 func TestMistakes(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("needs go, to build the exchange")
 	}
 	w := testWorld(t)
+	faulty := buildFaultySDK(t)
 	themes := must.Value(readThemes("cases"))(t)
-	for _, m := range []struct{ mistake, at, finding string }{
-		{"never tries again", "retries: what passes is tried again", "slept"},
-		{"does not wait", "retries: what passes is tried again", "~between 1 1.1"},
-		{"tries all again", "retries: no other error is tried again", "slept"},
-		{"passes over Retry-After", "retries: as many seconds as Retry-After says", "~between 7 7.7"},
-		{"other bytes", "retries: a connection that breaks", "text differs"},
-		{"a key for each try", "idempotency: an answer that was lost", "result.replayed: false, want true"},
-		{"hides replays", "idempotency: a key that is given", "replayed: false, want true"},
-		{"loses the key", "idempotency: the same key with something else", "idempotency_key: missing"},
-		{"tells its key", "errors: a key that is nobody's", "the error contains a credential"},
-		{"tells the lead", "errors: one field that is wrong", "the error contains personal data"},
-		{"money as float32", "errors: what is new in an answer", "1234.5679"},
-		{"null is absent", "ingest: a lead that nobody takes", "buyer_id: missing"},
-		{"absent is null", "ingest: a lead that nobody takes", "price: present"},
-		{"a token for each call", "tokens: none before it is needed", "want 1"},
-		{"verifies nothing", "webhooks: refused: another secret", "error: missing"},
-		{"has no clock", "webhooks: refused: too late", "error: missing"},
-		{"takes a post twice", "buyers: posts under the same key at once", "post_calls: 4, want 2"},
-		{"dies", "errors: one field that is wrong", "the driver's output ended"},
-		{"chats", "errors: one field that is wrong", "wrote an invalid line"},
-	} {
-		t.Run(m.mistake, func(t *testing.T) {
+	for _, m := range sdkMistakes {
+		t.Run(m.name, func(t *testing.T) {
 			cases := selectThemes(themes, m.at)
 			if len(cases) != 1 {
 				t.Fatalf("%q is in %d themes", m.at, len(cases))
 			}
-			for _, v := range playNaive(t, w, "", cases) {
+			for _, v := range playFaulty(t, w, faulty, "", cases) {
 				if len(v.wrong) > 0 {
 					t.Errorf("without the mistake: %s: %s", v.name, v.wrong)
 				}
 			}
 			var found []string
-			for _, v := range playNaive(t, w, m.mistake, cases) {
+			for _, v := range playFaulty(t, w, faulty, m.name, cases) {
 				found = append(found, v.wrong...)
 			}
 			if !strings.Contains(strings.Join(found, "\n"), m.finding) {
@@ -60,9 +137,38 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-func playNaive(t *testing.T, w *world, mistake string, cases []theme) []caseResult {
+// buildFaultySDK builds the Go SDK's driver with all mistakes.
+func buildFaultySDK(t *testing.T) driverCommand {
 	t.Helper()
-	verdicts, err := runCases(t.Context(), w, (&fakeSDK{mistake: mistake}).start, cases)
+	sdk, out := must.Value(filepath.Abs(filepath.Join("..", "go")))(t), t.TempDir()
+	changed := map[string]string{} // texts by path
+	for _, m := range sdkMistakes {
+		path := filepath.Join(sdk, m.file)
+		text, read := changed[path]
+		if !read {
+			text = strings.Replace(string(must.Value(os.ReadFile(path))(t)), "import (", "import (\nmistakes \"os\"", 1)
+		}
+		if strings.Count(text, m.original) != 1 {
+			t.Fatalf("%s: sdk/go/%s must contain once: %s", m.name, m.file, m.original)
+		}
+		condition := fmt.Sprintf("(mistakes.Getenv(%q) == %q)", "MISTAKE", m.name)
+		changed[path] = strings.Replace(text, m.original, strings.ReplaceAll(m.replacement, "MISTAKEN", condition), 1)
+	}
+	overlay := map[string]string{}
+	for path, text := range changed {
+		overlay[path] = filepath.Join(out, fmt.Sprint(len(overlay), ".go"))
+		must.Succeed(t, os.WriteFile(overlay[path], []byte(text), 0o600))
+	}
+	must.Succeed(t, os.WriteFile(filepath.Join(out, "overlay.json"), encode(map[string]any{"Replace": overlay}), 0o600))
+	command := driverCommand{Build: `go build -overlay "$OUT/overlay.json" -o "$OUT/driver" ./conformance`, folder: sdk, out: out}
+	must.Succeed(t, command.build(t.Context()))
+	return command
+}
+
+func playFaulty(t *testing.T, w *world, command driverCommand, mistake string, cases []theme) []caseResult {
+	t.Helper()
+	command.Run = fmt.Sprintf(`MISTAKE="%s" exec "$OUT/driver"`, mistake)
+	verdicts, err := runCases(t.Context(), w, command.start, cases)
 	if err != nil && mistake != "chats" {
 		t.Fatal(err)
 	}

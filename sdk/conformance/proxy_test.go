@@ -43,9 +43,10 @@ func TestProxy(t *testing.T) {
 			if heard.Store(0); c.fault != nil {
 				p.disturb(c.fault)
 			}
-			status, _, text, err := plainly(p.server.URL+"/x?y=1", http.Header{"X-One": {"1"}}, []byte(`{"b": 2}`))
-			if status != c.status || string(text) != c.text || heard.Load() != c.heard || (err == nil) != (c.status > 0) {
-				t.Errorf("%d %s %v, heard %d times", status, text, err, heard.Load())
+			text := `{"b": 2}`
+			answer, err := (&rawRequest{URL: p.server.URL + "/x?y=1", Headers: map[string]string{"X-One": "1"}, Text: &text}).send()
+			if err == nil && (answer["status"] != number(c.status) || answer["text"] != c.text) || heard.Load() != c.heard || (err == nil) != (c.status > 0) {
+				t.Errorf("%v %v, heard %d times", answer, err, heard.Load())
 			}
 			kept := p.matching("POST /x?y=1")
 			if wrong := match("kept", value(t, `[{"text": "{\"b\": 2}", "body": {"b": 2}, "headers": {"x-one": "1"}}]`), any(kept), true); wrong != nil {
