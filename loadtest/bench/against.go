@@ -61,8 +61,8 @@ func (b *bench) ingestAgainst(other *bench, ours, theirs *strings.Builder) error
 
 // writeIngestSample appends a run in the format of Go benchmarks. The CPU time is that of
 // the server.
-func writeIngestSample(into *strings.Builder, name string, r *child.ClosedIngestResult) {
-	fmt.Fprintf(into, "%s 1 %.0f cpu-ns/op %d p50-ns/op %d p99-ns/op %.0f leads/s\n", name, 1e9*r.CPUPerLead(), r.P50, r.P99, r.Rate)
+func writeIngestSample(into *strings.Builder, name string, r *child.LoadResult) {
+	fmt.Fprintf(into, "%s 1 %.0f cpu-ns/op %d p50-ns/op %d p99-ns/op %.0f leads/s\n", name, 1e9*r.ServerSecondsEach(), r.Latency.P50, r.Latency.P99, r.Rate)
 }
 
 // auctionsAgainst measures auctions with the fewest and the most buyers at both
@@ -81,16 +81,9 @@ func (b *bench) auctionsAgainst(other *bench, ours, theirs *strings.Builder) err
 	}
 	defer its.kill()
 	for _, n := range sizes {
-		one := func(h *auctionSetup) func() (child.SellerResult, error) {
-			return func() (r child.SellerResult, err error) {
-				err = b.guard.measure(append(mine.processes(), its.processes()...), func() (err error) {
-					r, err = h.runSeller(h.exchange, child.SellerSpec{
-						Vertical: verticalOf(n), Connections: auctionConnections, Warmup: b.size.warmup, Duration: b.size.duration,
-					})
-					return err
-				})
-				return r, err
-			}
+		spec := child.LoadSpec{Vertical: verticalOf(n), Warmup: b.size.warmup, Duration: b.size.duration}
+		one := func(h *auctionSetup) func() (child.LoadResult, error) {
+			return guarded(&b.guard, append(mine.processes(), its.processes()...), func() (child.LoadResult, error) { return h.runSeller(h.exchange, spec) })
 		}
 		both, err := alternate(b.size.runs, one(mine), one(its))
 		if err != nil {
@@ -106,7 +99,7 @@ func (b *bench) auctionsAgainst(other *bench, ours, theirs *strings.Builder) err
 }
 
 // writeAuctionSample appends a run in the format of Go benchmarks.
-func writeAuctionSample(into *strings.Builder, name string, r *child.SellerResult) {
+func writeAuctionSample(into *strings.Builder, name string, r *child.LoadResult) {
 	fmt.Fprintf(into, "%s 1 %.0f cpu-ns/op %d p50-ns/op %d p99-ns/op %.0f auctions/s %.1f allocs/op\n",
-		name, 1e9*r.CPUPerAuction(), r.Bid.P50, r.Bid.P99, r.Rate, r.Objects)
+		name, 1e9*r.ServerSecondsEach(), r.Latency.P50, r.Latency.P99, r.Rate, r.Objects)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -16,29 +15,14 @@ const auctionConnections = 64
 // auctionRuns holds the results of an exchange, of the ceiling, and of the ceiling that
 // writes a log record for each auction.
 type auctionRuns struct {
-	exchange, ceiling, recording []child.SellerResult
+	exchange, ceiling, recording []child.LoadResult
 }
 
 // alternateAuctions runs auctions with this number of buyers at the three servers in turn.
-// In a closed loop an auction without a bid is an error: a refusal is quick and would make
-// the server look fast.
-func (h *auctionSetup) alternateAuctions(buyers int, spec *child.SellerSpec) (*auctionRuns, error) {
-	spec.Vertical, spec.Connections = verticalOf(buyers), auctionConnections
-	one := func(server *process) func() (child.SellerResult, error) {
-		return func() (r child.SellerResult, err error) {
-			err = h.b.guard.measure(h.processes(), func() (err error) {
-				r, err = h.runSeller(server, *spec)
-				switch {
-				case err != nil || r.FirstError == "":
-				case spec.Rate == 0:
-					err = errors.New(r.FirstError)
-				default:
-					h.b.logf("%d auctions without a bid; the first: %s", r.Unsold(), r.FirstError)
-				}
-				return err
-			})
-			return r, err
-		}
+func (h *auctionSetup) alternateAuctions(buyers int, spec *child.LoadSpec) (*auctionRuns, error) {
+	spec.Vertical = verticalOf(buyers)
+	one := func(server *process) func() (child.LoadResult, error) {
+		return guarded(&h.b.guard, h.processes(), func() (child.LoadResult, error) { return h.runSeller(server, *spec) })
 	}
 	all, err := alternate(h.b.size.runs, one(h.exchange), one(h.ceilings[buyers]), one(h.recording[buyers]))
 	if err != nil {
@@ -57,7 +41,7 @@ func (b *bench) auctionTime() (rows []row, err error) {
 	if err := h.startCeilings(b.size.auctionBuyers); err != nil {
 		return nil, err
 	}
-	spec := child.SellerSpec{Warmup: b.size.warmup, Duration: b.size.duration}
+	spec := child.LoadSpec{Warmup: b.size.warmup, Duration: b.size.duration}
 	for _, n := range b.size.auctionBuyers {
 		logged, err := h.startRecordingCeiling(n)
 		if err != nil {
@@ -85,12 +69,12 @@ func (b *bench) auctionTime() (rows []row, err error) {
 
 func auctionTimeRows(buyers int, all *auctionRuns) []row {
 	ours, theirs := all.exchange, all.ceiling
-	micros := func(r *child.SellerResult) float64 { return 1e6 * r.CPUPerAuction() }
-	rate := func(r *child.SellerResult) float64 { return r.Rate }
-	objects := func(r *child.SellerResult) float64 { return r.Objects }
-	bytes := func(r *child.SellerResult) float64 { return r.Bytes }
-	client := func(r *child.SellerResult) float64 { return 100 * r.Cores }
-	buyersBusy := func(r *child.SellerResult) float64 { return 100 * r.BuyerCores }
+	micros := func(r *child.LoadResult) float64 { return 1e6 * r.ServerSecondsEach() }
+	rate := func(r *child.LoadResult) float64 { return r.Rate }
+	objects := func(r *child.LoadResult) float64 { return r.Objects }
+	bytes := func(r *child.LoadResult) float64 { return r.Bytes }
+	client := func(r *child.LoadResult) float64 { return 100 * r.Cores }
+	buyersBusy := func(r *child.LoadResult) float64 { return 100 * r.BuyerCores }
 	a, z := collect(ours, micros), collect(theirs, micros)
 	goal, text := 1.5, "1.5, at most 2 times"
 	if buyers < 4 {
@@ -139,7 +123,7 @@ func (b *bench) auctionLatency() ([]row, error) {
 	if _, err := h.startRecordingCeiling(n); err != nil {
 		return nil, err
 	}
-	all, err := h.alternateAuctions(n, &child.SellerSpec{Warmup: b.size.warmup, Duration: b.size.openDuration, Rate: openRate})
+	all, err := h.alternateAuctions(n, &child.LoadSpec{Warmup: b.size.warmup, Duration: b.size.openDuration, Rate: openRate})
 	if err != nil {
 		return nil, err
 	}
@@ -148,8 +132,8 @@ func (b *bench) auctionLatency() ([]row, error) {
 
 func auctionLatencyRows(buyers int, all *auctionRuns) []row {
 	ours, theirs := all.exchange, all.ceiling
-	p50 := func(r *child.SellerResult) float64 { return float64(r.Bid.P50) / 1e6 }
-	p99 := func(r *child.SellerResult) float64 { return float64(r.Bid.P99) / 1e6 }
+	p50 := func(r *child.LoadResult) float64 { return float64(r.Latency.P50) / 1e6 }
+	p99 := func(r *child.LoadResult) float64 { return float64(r.Latency.P99) / 1e6 }
 	a, z := collect(ours, p99), collect(theirs, p99)
 	more := a.minus(z)
 	half, bareHalf := collect(ours, p50), collect(theirs, p50)
@@ -162,7 +146,7 @@ func auctionLatencyRows(buyers int, all *auctionRuns) []row {
 	}
 	var unsold, sent uint64
 	for i := range ours {
-		unsold, sent = unsold+ours[i].Unsold(), sent+ours[i].Sent
+		unsold, sent = unsold+ours[i].Failed(), sent+ours[i].Sent
 	}
 	if unsold > 0 { // a refused auction has no latency
 		first.measured += fmt.Sprintf("; %d of %d auctions had no bid", unsold, sent)

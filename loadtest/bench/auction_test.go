@@ -12,8 +12,8 @@ import (
 )
 
 // sales returns ten auctions of two buyers. All are sold, with each 201 after 3 ms.
-func sales() (r *child.SellerResult, before, after *buyerTotals) {
-	r = &child.SellerResult{Sent: 10, Done: 10}
+func sales() (r *child.LoadResult, before, after *buyerTotals) {
+	r = &child.LoadResult{Sent: 10, Done: 10}
 	before = &buyerTotals{Stats: refbuyer.Stats{Pings: 5, Accepted: 2}}
 	after = &buyerTotals{Stats: refbuyer.Stats{Pings: 25, Accepted: 12, PeakPings: 11}, leads: map[string]time.Time{}}
 	sent := time.Unix(1_800_000_000, 0)
@@ -27,44 +27,44 @@ func sales() (r *child.SellerResult, before, after *buyerTotals) {
 func TestSellerAndBuyersAreReconciled(t *testing.T) {
 	const none, mismatches = "0 of 10", "0 (the seller has 10 answers of 201, the buyers 10 leads)"
 	for name, test := range map[string]struct {
-		change            func(r *child.SellerResult, after *buyerTotals)
+		change            func(r *child.LoadResult, after *buyerTotals)
 		unsold, differ    string
 		verdicts          [3]verdict // unsold, late, mismatches
 		post              verdict
 		wantError, posted string
 	}{
-		"no mismatch": {change: func(*child.SellerResult, *buyerTotals) {}, verdicts: [3]verdict{met, met, met}, post: met, posted: "3.00 ms"},
+		"no mismatch": {change: func(*child.LoadResult, *buyerTotals) {}, verdicts: [3]verdict{met, met, met}, post: met, posted: "3.00 ms"},
 		"a no-bid": {
-			change: func(r *child.SellerResult, _ *buyerTotals) { r.NoBid = 1 }, unsold: "1 of 10 (1 no-bids",
+			change: func(r *child.LoadResult, _ *buyerTotals) { r.NoBid = 1 }, unsold: "1 of 10 (1 no-bids",
 			verdicts: [3]verdict{missed, met, met}, post: met,
 		},
-		"one late answer": {change: func(r *child.SellerResult, _ *buyerTotals) { r.Overdue = 1 }, verdicts: [3]verdict{met, missed, met}, post: met},
+		"one late answer": {change: func(r *child.LoadResult, _ *buyerTotals) { r.Late = 1 }, verdicts: [3]verdict{met, missed, met}, post: met},
 		"sold lead that no buyer has": {
-			change: func(_ *child.SellerResult, after *buyerTotals) { delete(after.leads, "c"); after.Accepted-- },
+			change: func(_ *child.LoadResult, after *buyerTotals) { delete(after.leads, "c"); after.Accepted-- },
 			differ: "1 (the seller has 10 answers of 201, the buyers 9 leads)", verdicts: [3]verdict{met, met, missed}, post: met,
 		},
 		"bought lead that the seller does not have": {
-			change: func(r *child.SellerResult, _ *buyerTotals) { r.Posted = r.Posted[:9] },
+			change: func(r *child.LoadResult, _ *buyerTotals) { r.Posted = r.Posted[:9] },
 			differ: "1 (the seller has 9", verdicts: [3]verdict{met, met, missed}, post: met,
 		},
 		"the same lead id twice": {
-			change: func(r *child.SellerResult, _ *buyerTotals) { r.Posted[3].Lead = "c" },
+			change: func(r *child.LoadResult, _ *buyerTotals) { r.Posted[3].Lead = "c" },
 			differ: "1 (the seller has 10", verdicts: [3]verdict{met, met, missed}, post: met,
 		},
 		"slow post": {
-			change: func(_ *child.SellerResult, after *buyerTotals) {
+			change: func(_ *child.LoadResult, after *buyerTotals) {
 				after.leads["j"] = after.leads["j"].Add(100 * time.Millisecond)
 			},
 			verdicts: [3]verdict{met, met, met}, post: withinLimit, posted: "103.00 ms",
 		},
 		"slow post in the warm-up": {
-			change:   func(_ *child.SellerResult, after *buyerTotals) { after.leads["a"] = after.leads["a"].Add(time.Second) },
+			change:   func(_ *child.LoadResult, after *buyerTotals) { after.leads["a"] = after.leads["a"].Add(time.Second) },
 			verdicts: [3]verdict{met, met, met}, post: met,
 		},
-		"sold twice":             {change: func(_ *child.SellerResult, after *buyerTotals) { after.DoubleSold = 1 }, wantError: "1 leads sold twice"},
-		"contact data in a ping": {change: func(_ *child.SellerResult, after *buyerTotals) { after.ContactSeen = 2 }, wantError: "2 pings with a person"},
-		"buyer forgot posts":     {change: func(_ *child.SellerResult, after *buyerTotals) { after.Forgotten = 3 }, wantError: "3 posts forgotten"},
-		"no sale":                {change: func(r *child.SellerResult, _ *buyerTotals) { r.Posted = nil }, wantError: "no buyer has a lead"},
+		"sold twice":             {change: func(_ *child.LoadResult, after *buyerTotals) { after.DoubleSold = 1 }, wantError: "1 leads sold twice"},
+		"contact data in a ping": {change: func(_ *child.LoadResult, after *buyerTotals) { after.ContactSeen = 2 }, wantError: "2 pings with a person"},
+		"buyer forgot posts":     {change: func(_ *child.LoadResult, after *buyerTotals) { after.Forgotten = 3 }, wantError: "3 posts forgotten"},
+		"no sale":                {change: func(r *child.LoadResult, _ *buyerTotals) { r.Posted = nil }, wantError: "no buyer has a lead"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, before, after := sales()

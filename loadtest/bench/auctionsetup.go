@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -94,7 +93,7 @@ func (h *auctionSetup) startCeilings(sizes []int) error {
 // startRecordingCeiling starts a ceiling that writes log records, and pauses it. It
 // returns the size of a record, which it takes from some auctions of the exchange.
 func (h *auctionSetup) startRecordingCeiling(n int) (entry int, err error) {
-	_, err = h.runSeller(h.exchange, child.SellerSpec{Vertical: verticalOf(n), Connections: auctionConnections, Duration: h.b.size.calibration})
+	_, err = h.runSeller(h.exchange, child.LoadSpec{Vertical: verticalOf(n), Duration: h.b.size.calibration})
 	if err != nil {
 		return 0, err
 	}
@@ -186,35 +185,25 @@ func (b *bench) fetchToken(addr string) (string, error) {
 }
 
 // runSeller resumes a server, runs the seller against it, and pauses the server.
-func (h *auctionSetup) runSeller(server *process, spec child.SellerSpec) (r child.SellerResult, err error) {
-	if err := resume(server.cmd.Process); err != nil {
-		return r, fmt.Errorf("the server is gone: %w", err)
-	}
-	defer func() { err = errors.Join(err, pause(server.cmd.Process)) }()
-	heapBefore, err := server.heapTotals(h.b.ctx)
-	if err != nil {
-		return r, err
-	}
-	spec.Addr, spec.FirstLead, spec.Token = server.Listen, h.next, h.token
-	before, _ := server.ticks() // without /proc the time stays 0
-	buyersBefore, _ := h.buyers.ticks()
-	began := time.Now()
-	err = runChild(h.b.ctx, h.b.cores.client, h.b.clientEnv(), "role-seller", spec, &r)
-	lasted := time.Since(began).Seconds()
-	after, _ := server.ticks()
-	buyersAfter, _ := h.buyers.ticks()
-	h.next = max(h.next, r.NextLead)
-	if err != nil {
-		return r, err
-	}
-	if r.Done == 0 {
-		return r, fmt.Errorf("no auction ended as required: %s", r.FirstError)
-	}
-	r.ServerSeconds = (time.Duration(after-before) * tick).Seconds()
-	r.BuyerCores = (time.Duration(buyersAfter-buyersBefore) * tick).Seconds() / lasted
-	heapAfter, err := server.heapTotals(h.b.ctx)
-	r.Objects = float64(heapAfter.objects-heapBefore.objects) / float64(r.Sent)
-	r.Bytes = float64(heapAfter.bytes-heapBefore.bytes) / float64(r.Sent)
+func (h *auctionSetup) runSeller(server *process, spec child.LoadSpec) (r child.LoadResult, err error) {
+	err = server.whileResumed(func() error {
+		heapBefore, err := server.heapTotals(h.b.ctx)
+		if err != nil {
+			return err
+		}
+		spec.Token, spec.Connections = h.token, auctionConnections
+		buyersBefore, _ := h.buyers.ticks()
+		began := time.Now()
+		if r, err = h.b.load(server, spec, &h.next); err != nil {
+			return err
+		}
+		buyersAfter, _ := h.buyers.ticks()
+		r.BuyerCores = (time.Duration(buyersAfter-buyersBefore) * tick).Seconds() / time.Since(began).Seconds()
+		heapAfter, err := server.heapTotals(h.b.ctx)
+		r.Objects = float64(heapAfter.objects-heapBefore.objects) / float64(r.Sent)
+		r.Bytes = float64(heapAfter.bytes-heapBefore.bytes) / float64(r.Sent)
+		return err
+	})
 	return r, err
 }
 

@@ -59,23 +59,16 @@ func (b *bench) committer() ([]row, error) {
 // repeatChild runs a role once for each run, each time in a new folder. prepare returns
 // the role's specification for that folder.
 func repeatChild[R any](b *bench, role string, prepare func(dir string) (any, error)) ([]R, error) {
-	results := make([]R, b.size.runs)
-	for i := range results {
-		err := b.guard.measure(nil, func() error {
-			dir, err := b.folder(fmt.Sprintf("%s-%d-%d", role, i, b.guard.runs))
-			if err != nil {
-				return err
-			}
-			spec, err := prepare(dir)
-			if err != nil {
-				return err
-			}
-			results[i] = *new(R)
-			return runChild(b.ctx, nil, []string{gcSetting, processors}, role, spec, &results[i])
-		})
+	return repeat(b, nil, func() (result R, err error) {
+		dir, err := b.folder(fmt.Sprintf("%s-%d", role, b.guard.runs))
 		if err != nil {
-			return nil, err
+			return result, err
 		}
-	}
-	return results, nil
+		spec, err := prepare(dir)
+		if err != nil {
+			return result, err
+		}
+		err = runChild(b.ctx, nil, []string{gcSetting, processors}, role, spec, &result)
+		return result, err
+	})
 }

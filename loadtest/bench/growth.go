@@ -76,8 +76,8 @@ func (b *bench) growthRows(rows []row, p pair, what string, addedBuyers int) ([]
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
-	half := func(r *child.ClosedIngestResult) float64 { return float64(r.P50) / 1e6 }
-	spent := func(r *child.ClosedIngestResult) float64 { return 1e9 * r.CPUPerLead() }
+	half := func(r *child.LoadResult) float64 { return float64(r.Latency.P50) / 1e6 }
+	spent := func(r *child.LoadResult) float64 { return 1e9 * r.ServerSecondsEach() }
 	rows = append(rows, timesRow(what+": p50", collect(ours, half), collect(theirs, half), "%.2f and %.2f ms").withGoal("at most 1.2 times", 1.2, 1.2))
 	if addedBuyers > 0 {
 		each := make(series, len(ours))

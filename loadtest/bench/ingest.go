@@ -17,18 +17,12 @@ type pair struct {
 }
 
 // runPair runs both servers of a pair in turn.
-func (b *bench) runPair(p pair, connections int) (ours, theirs []child.ClosedIngestResult, err error) {
+func (b *bench) runPair(p pair, connections int) (ours, theirs []child.LoadResult, err error) {
 	live := append([]*process{p.ours.process, p.theirs.process}, p.beside...)
-	one := func(s *ingestTarget) (r child.ClosedIngestResult, err error) {
-		err = b.guard.measure(live, func() (err error) {
-			r, err = b.send(s, connections, b.size.warmup, b.size.duration)
-			return err
-		})
-		return r, err
+	one := func(s *ingestTarget) func() (child.LoadResult, error) {
+		return guarded(&b.guard, live, func() (child.LoadResult, error) { return b.send(s, connections, b.size.warmup, b.size.duration) })
 	}
-	both, err := alternate(b.size.runs,
-		func() (child.ClosedIngestResult, error) { return one(p.ours) },
-		func() (child.ClosedIngestResult, error) { return one(p.theirs) })
+	both, err := alternate(b.size.runs, one(p.ours), one(p.theirs))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -99,7 +93,7 @@ func (b *bench) ingest() (rows []row, err error) {
 	return rows, nil
 }
 
-func ingestRows(connections int, ours, theirs []child.ClosedIngestResult) []row {
+func ingestRows(connections int, ours, theirs []child.LoadResult) []row {
 	rows := closedLoopRows(fmt.Sprintf("durable ingest, %d connections: ", connections), ours, theirs, "", "")
 	rows[0].goal, rows[0].verdict = "0.80, at least 0.70", atLeast(rows[0].value, 0.8, 0.7)
 	rows[1] = rows[1].withGoal("1.5, at most 2 times", 1.5, 2)
@@ -109,11 +103,11 @@ func ingestRows(connections int, ours, theirs []child.ClosedIngestResult) []row 
 
 // closedLoopRows compares the rate, the p99 and the CPU time of an exchange with those of
 // its ceiling.
-func closedLoopRows(what string, ours, theirs []child.ClosedIngestResult, aboutCeiling, aboutClient string) []row {
-	rate := func(r *child.ClosedIngestResult) float64 { return r.Rate }
-	p99 := func(r *child.ClosedIngestResult) float64 { return float64(r.P99) / 1e6 }
-	busy := func(r *child.ClosedIngestResult) float64 { return 100 * r.Cores }
-	spent := func(r *child.ClosedIngestResult) float64 { return 1e6 * r.CPUPerLead() }
+func closedLoopRows(what string, ours, theirs []child.LoadResult, aboutCeiling, aboutClient string) []row {
+	rate := func(r *child.LoadResult) float64 { return r.Rate }
+	p99 := func(r *child.LoadResult) float64 { return float64(r.Latency.P99) / 1e6 }
+	busy := func(r *child.LoadResult) float64 { return 100 * r.Cores }
+	spent := func(r *child.LoadResult) float64 { return 1e6 * r.ServerSecondsEach() }
 	a, z := collect(ours, rate), collect(theirs, rate)
 	ratio := a.ratioTo(z)
 	return []row{

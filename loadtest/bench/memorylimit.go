@@ -41,7 +41,7 @@ func (b *bench) memoryLimited() ([]row, error) {
 
 // limitedRun is the latency of the leads and the resident memory at the end.
 type limitedRun struct {
-	child.OpenIngestResult
+	child.LoadResult
 	resident int64
 }
 
@@ -52,10 +52,9 @@ func (b *bench) runLimited(name string, env ...string) (r limitedRun, err error)
 		return r, err
 	}
 	defer s.kill()
-	err = b.guard.measure([]*process{s.process}, func() error {
-		r.OpenIngestResult, err = b.sendAtRate(s, steadyRate, limiterFillTime, b.size.memoryLimitDuration)
-		return err
-	})
+	r.LoadResult, err = guarded(&b.guard, []*process{s.process}, func() (child.LoadResult, error) {
+		return b.sendAtRate(s, steadyRate, limiterFillTime, b.size.memoryLimitDuration)
+	})()
 	if err != nil {
 		return r, err
 	}

@@ -52,6 +52,26 @@ func (g *noiseGuard) measure(own []*process, f func() error) error {
 	}
 }
 
+// guarded returns f with the guard's measure around it.
+func guarded[R any](g *noiseGuard, own []*process, f func() (R, error)) func() (R, error) {
+	return func() (result R, err error) {
+		err = g.measure(own, func() (err error) {
+			result, err = f()
+			return err
+		})
+		return result, err
+	}
+}
+
+// repeat returns the results of all runs of f, each guarded.
+func repeat[R any](b *bench, own []*process, f func() (R, error)) ([]R, error) {
+	results, err := alternate(b.size.runs, guarded(&b.guard, own, f))
+	if err != nil {
+		return nil, err
+	}
+	return results[0], nil
+}
+
 func (g *noiseGuard) notes() []string {
 	if g.blind {
 		return []string{"Other load could not be watched here: there is no /proc/stat."}

@@ -89,7 +89,7 @@ func postedCatalog(buyer string) *document {
 	return d
 }
 
-func postedRows(ours, theirs []child.ClosedIngestResult) []row {
+func postedRows(ours, theirs []child.LoadResult) []row {
 	what := fmt.Sprintf("a lead posted to a buyer, %d connections: ", postedConnections)
 	rows := closedLoopRows(what, ours, theirs, ", which does the same two commits and one call", ", beside the buyer")
 	rows[0].goal, rows[0].verdict = "0.80", atLeast(rows[0].value, 0.8, 0.8)

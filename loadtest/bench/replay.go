@@ -20,15 +20,17 @@ func (b *bench) replay() ([]row, error) {
 	b.logf("wrote a log of %d events, %d MB, in %.1f s", written.Events, written.Bytes>>20, written.Seconds)
 	one := b.cores.servers[:min(1, len(b.cores.servers))]
 	alone := []string{"GOMAXPROCS=1", gcSetting}
-	replays, scans := make([]child.LogResult, b.size.runs), make([]child.LogResult, b.size.runs)
-	for i := range b.size.runs {
-		for role, into := range map[string]*child.LogResult{"role-replay": &replays[i], "role-scan": &scans[i]} {
-			err := b.guard.measure(nil, func() error { return runChild(b.ctx, one, alone, role, spec, into) })
-			if err != nil {
-				return nil, err
-			}
-		}
+	run := func(role string) func() (child.LogResult, error) {
+		return guarded(&b.guard, nil, func() (r child.LogResult, err error) {
+			err = runChild(b.ctx, one, alone, role, spec, &r)
+			return r, err
+		})
 	}
+	both, err := alternate(b.size.runs, run("role-replay"), run("role-scan"))
+	if err != nil {
+		return nil, err
+	}
+	replays, scans := both[0], both[1]
 	rate := collect(replays, func(r *child.LogResult) float64 { return float64(r.Events) / r.Seconds })
 	took := collect(replays, func(r *child.LogResult) float64 { return r.Seconds })
 	scanned := collect(scans, func(r *child.LogResult) float64 { return r.Seconds })

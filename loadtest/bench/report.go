@@ -31,14 +31,14 @@ func (b *bench) report() ([]row, error) {
 	}
 	defer without.kill()
 	live := []*process{with.process, without.process}
-	one := func(s *ingestTarget) func() (child.OpenIngestResult, error) {
-		return func() (r child.OpenIngestResult, err error) {
-			err = b.guard.measure(live, func() (err error) {
-				r, err = b.resumeAndSend(s, steadyRate, b.size.warmup, b.size.openDuration)
+	one := func(s *ingestTarget) func() (child.LoadResult, error) {
+		return guarded(&b.guard, live, func() (r child.LoadResult, err error) {
+			err = s.whileResumed(func() (err error) {
+				r, err = b.sendAtRate(s, steadyRate, b.size.warmup, b.size.openDuration)
 				return err
 			})
 			return r, err
-		}
+		})
 	}
 	all, err := alternate(b.size.runs, b.withViewers(with, one(with)), one(with), one(without))
 	if err != nil {
@@ -51,40 +51,26 @@ func (b *bench) report() ([]row, error) {
 }
 
 // withViewers runs a side while viewers have its dashboard open.
-func (b *bench) withViewers(s *ingestTarget, side func() (child.OpenIngestResult, error)) func() (child.OpenIngestResult, error) {
-	return func() (r child.OpenIngestResult, err error) {
-		if err := resume(s.cmd.Process); err != nil {
-			return r, fmt.Errorf("the server is gone: %w", err)
-		}
-		stop := b.size.viewers.start(b.ctx, s.process)
-		r, err = side()
-		if err := resume(s.cmd.Process); err != nil {
-			return r, fmt.Errorf("the server is gone: %w", err)
-		}
-		got, watching := stop()
-		if err = errors.Join(err, watching); err == nil && (got.events.Load() == 0 || got.reports.Load() == 0) {
-			err = errors.New("the dashboard viewers received no overview or no report")
-		}
-		return r, errors.Join(err, pause(s.cmd.Process))
+func (b *bench) withViewers(s *ingestTarget, side func() (child.LoadResult, error)) func() (child.LoadResult, error) {
+	return func() (r child.LoadResult, err error) {
+		err = s.whileResumed(func() error {
+			stop := b.size.viewers.start(b.ctx, s.process)
+			r, err = side()
+			err = errors.Join(err, resume(s.cmd.Process)) // the side has paused it
+			got, watching := stop()
+			if err = errors.Join(err, watching); err == nil && (got.events.Load() == 0 || got.reports.Load() == 0) {
+				err = errors.New("the dashboard viewers received no overview or no report")
+			}
+			return err
+		})
+		return r, err
 	}
 }
 
-func reportRow(while string, with, without []child.OpenIngestResult) row {
-	p99 := func(r *child.OpenIngestResult) float64 { return float64(r.Latency.P99) / 1e6 }
+func reportRow(while string, with, without []child.LoadResult) row {
+	p99 := func(r *child.LoadResult) float64 { return float64(r.Latency.P99) / 1e6 }
 	label := fmt.Sprintf("ingest p99 while %s, over that without, %d leads/s, open loop", while, steadyRate)
 	return timesRow(label, collect(with, p99), collect(without, p99), "%.2f and %.2f ms").withGoal("at most 1.2 times", 1.2, 1.2)
-}
-
-// resumeAndSend resumes a server, sends leads at a rate, and pauses the server.
-func (b *bench) resumeAndSend(s *ingestTarget, rate float64, warmup, duration time.Duration) (r child.OpenIngestResult, err error) {
-	if err := resume(s.cmd.Process); err != nil {
-		return r, fmt.Errorf("the server is gone: %w", err)
-	}
-	r, err = b.sendAtRate(s, rate, warmup, duration)
-	if err == nil && r.Done == 0 {
-		err = fmt.Errorf("the server answered no request in %s", duration)
-	}
-	return r, errors.Join(err, pause(s.cmd.Process))
 }
 
 // rebuild measures how fast a report is built from the log.

@@ -45,18 +45,14 @@ func (b *bench) runSales(rate float64, even bool) (s *salesResult, err error) {
 		return nil, err
 	}
 	defer h.kill()
-	spec := child.SellerSpec{
-		Vertical: verticalOf(n), Connections: auctionConnections, Duration: b.size.salesDuration, Rate: rate, Even: even, SellBids: true,
+	spec := child.LoadSpec{
+		Vertical: verticalOf(n), Duration: b.size.salesDuration, Rate: rate, Even: even, SellBids: true,
 	}
-	err = b.guard.measure(h.processes(), func() (err error) {
-		s, err = h.sellAndReconcile(spec, n)
-		return err
-	})
-	return s, err
+	return guarded(&b.guard, h.processes(), func() (*salesResult, error) { return h.sellAndReconcile(spec, n) })()
 }
 
 // sellAndReconcile runs the seller, and reads the buyers' totals before and after.
-func (h *auctionSetup) sellAndReconcile(spec child.SellerSpec, buyers int) (*salesResult, error) {
+func (h *auctionSetup) sellAndReconcile(spec child.LoadSpec, buyers int) (*salesResult, error) {
 	if err := resume(h.exchange.cmd.Process); err != nil {
 		return nil, err
 	}
@@ -73,15 +69,12 @@ func (h *auctionSetup) sellAndReconcile(spec child.SellerSpec, buyers int) (*sal
 	if err != nil {
 		return nil, err
 	}
-	if r.FirstError != "" {
-		h.b.logf("not every auction was sold; the first: %s", r.FirstError)
-	}
 	return reconcile(&r, buyers, &before, &after)
 }
 
 // salesResult combines the accounts of the seller and the buyers.
 type salesResult struct {
-	child.SellerResult
+	child.LoadResult
 	pings, wanted int64         // pings that the buyers received, and pings if every auction asked every buyer
 	peak          int64         // highest number of pings to one buyer in one clock second
 	latencies     []int64       // nanoseconds from sending a post to the buyer's 201, sorted
@@ -92,13 +85,13 @@ type salesResult struct {
 
 // reconcile combines both accounts. A lead that was sold twice, or contact data in a
 // ping, is an error.
-func reconcile(r *child.SellerResult, buyers int, before, after *buyerTotals) (*salesResult, error) {
+func reconcile(r *child.LoadResult, buyers int, before, after *buyerTotals) (*salesResult, error) {
 	if after.DoubleSold > 0 || after.ContactSeen > 0 || after.Forgotten > 0 {
 		return nil, fmt.Errorf("the buyers report: %d leads sold twice, %d pings with a person in them, %d posts forgotten",
 			after.DoubleSold, after.ContactSeen, after.Forgotten)
 	}
 	s := &salesResult{
-		SellerResult: *r, pings: after.Pings - before.Pings, wanted: int64(r.Sent) * int64(buyers),
+		LoadResult: *r, pings: after.Pings - before.Pings, wanted: int64(r.Sent) * int64(buyers),
 		peak: after.PeakPings, accepted: after.Accepted - before.Accepted,
 	}
 	seen := map[string]bool{}
@@ -121,7 +114,7 @@ func reconcile(r *child.SellerResult, buyers int, before, after *buyerTotals) (*
 }
 
 func (s *salesResult) rows(what string) []row {
-	lost := s.Unsold()
+	lost := s.Failed()
 	ms := func(ns int64) float64 { return float64(ns) / 1e6 }
 	mismatches := int64(s.unknown) + max(s.accepted-int64(len(s.Posted)), 0)
 	return []row{
@@ -132,7 +125,7 @@ func (s *salesResult) rows(what string) []row {
 		},
 		{
 			label:    what + "over 5 s from arrival to 201",
-			measured: fmt.Sprintf("%d", s.Overdue), goal: "none", verdict: atMost(float64(s.Overdue), 0, 0),
+			measured: fmt.Sprintf("%d", s.Late), goal: "none", verdict: atMost(float64(s.Late), 0, 0),
 		},
 		{
 			label:    what + "sales that seller and buyers tell differently",
@@ -146,7 +139,7 @@ func (s *salesResult) rows(what string) []row {
 		},
 		{
 			label:    what + "p99 from the post to the seller's 201",
-			measured: fmt.Sprintf("%.2f ms (p50 %.2f, most %.2f); the bids' p99 %.2f ms", ms(s.Post.P99), ms(s.Post.P50), ms(s.Post.Max), ms(s.Bid.P99)),
+			measured: fmt.Sprintf("%.2f ms (p50 %.2f, most %.2f); the bids' p99 %.2f ms", ms(s.Post.P99), ms(s.Post.P50), ms(s.Post.Max), ms(s.Latency.P99)),
 		},
 	}
 }

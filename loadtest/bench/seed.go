@@ -33,18 +33,10 @@ func (b *bench) seed() ([]row, error) {
 		return nil, err
 	}
 	defer s.kill()
-	var each series
 	next := 0
-	for range b.size.runs {
-		var milliseconds float64
-		err := b.guard.measure([]*process{s.process}, func() (err error) {
-			milliseconds, err = b.seedTime(s.process, &next)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		each = append(each, milliseconds)
+	each, err := repeat(b, []*process{s.process}, func() (float64, error) { return b.seedTime(s.process, &next) })
+	if err != nil {
+		return nil, err
 	}
 	return []row{seedRow(each)}, nil
 }

@@ -13,20 +13,13 @@ import (
 // start measures the time from start to readiness of an empty exchange and of an exchange
 // with many leads. Then it compares the ingest of the two.
 func (b *bench) start() ([]row, error) {
-	began := make(series, b.size.runs)
-	for i := range began {
-		err := b.guard.measure(nil, func() error {
-			s, took, err := b.startTimed(fmt.Sprintf("start-%d-%d", i, b.guard.runs))
-			if err == nil {
-				s.kill()
-			}
-			began[i] = took.Seconds() * 1e3
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
+	seconds, err := repeat(b, nil, func() (float64, error) {
+		return b.startSeconds(fmt.Sprintf("start-%d", b.guard.runs))
+	})
+	if err != nil {
+		return nil, err
 	}
+	began := collect(seconds, func(s *float64) float64 { return *s * 1e3 })
 	rows, err := b.startFull()
 	return append(rows, row{
 		label: "start with nothing, until it serves", measured: fmt.Sprintf("%.0f ms", began.median()),
@@ -44,6 +37,16 @@ func (b *bench) startTimed(name string) (s *ingestTarget, took time.Duration, er
 	return s, time.Since(began), err
 }
 
+// startSeconds returns the seconds to the start of an exchange, and kills it. The guard would count an
+// exchange that survives the measurement as other load.
+func (b *bench) startSeconds(name string) (float64, error) {
+	s, took, err := b.startTimed(name)
+	if err == nil {
+		s.kill()
+	}
+	return took.Seconds(), err
+}
+
 // fullFolder is the folder of the exchange with many leads.
 const fullFolder = "held"
 
@@ -54,22 +57,11 @@ func (b *bench) startFull() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	ready := make(series, b.size.runs)
-	for i := range ready {
-		// The exchange is killed inside the measurement; otherwise the guard would count
-		// it as other load.
-		err := b.guard.measure(nil, func() error {
-			full, took, err := b.startTimed(fullFolder)
-			if err == nil {
-				full.kill()
-			}
-			ready[i] = took.Seconds()
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
+	measured, err := repeat(b, nil, func() (float64, error) { return b.startSeconds(fullFolder) })
+	if err != nil {
+		return nil, err
 	}
+	ready := series(measured)
 	full, _, err := b.startTimed(fullFolder)
 	if err != nil {
 		return nil, err

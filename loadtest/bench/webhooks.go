@@ -23,7 +23,7 @@ const (
 // webhooksRun is one run: leads alone, and leads while webhooks of every endpoint are
 // due.
 type webhooksRun struct {
-	alone, during child.OpenIngestResult
+	alone, during child.LoadResult
 	took          time.Duration // until all endpoints but the unresponsive one received their webhooks
 	missing       int           // webhooks not received in time
 }
@@ -41,15 +41,9 @@ func (b *bench) webhooks() ([]row, error) {
 		return nil, err
 	}
 	defer exchange.kill()
-	runs := make([]webhooksRun, b.size.runs)
-	for i := range runs {
-		err := b.guard.measure([]*process{exchange.process, endpoints}, func() error {
-			runs[i], err = b.runWebhooks(exchange, endpoints)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
+	runs, err := repeat(b, []*process{exchange.process, endpoints}, func() (webhooksRun, error) { return b.runWebhooks(exchange, endpoints) })
+	if err != nil {
+		return nil, err
 	}
 	return b.webhooksRows(runs), nil
 }
@@ -90,10 +84,13 @@ func (b *bench) queueWebhooks(s *ingestTarget, endpoints *process) error {
 		supplier := load.NewSupplier(load.Ingest{
 			Leads: load.Leads{Supplier: webhookSupplier(i), Campaigns: s.campaigns}, Host: s.Listen, Key: webhookSupplier(i) + apiKey,
 		})
-		if err := supplier.Send(line, *s.next, b.size.webhooksEach); err != nil {
+		for range b.size.webhooksEach {
+			supplier.Handle(line, load.Arrival{Number: *s.next, Due: time.Now()})
+			*s.next++
+		}
+		if err := supplier.Err(); err != nil {
 			return err
 		}
-		*s.next += uint64(b.size.webhooksEach)
 	}
 	return nil
 }
@@ -127,7 +124,7 @@ func (b *bench) sendWebhooks(s *ingestTarget, endpoints *process, before int, r 
 }
 
 // sendLeads sends leads of the supplier without a webhook.
-func (b *bench) sendLeads(s *ingestTarget) (child.OpenIngestResult, error) {
+func (b *bench) sendLeads(s *ingestTarget) (child.LoadResult, error) {
 	return b.sendAtRate(s, webhooksLeadRate, b.size.warmup, b.size.duration)
 }
 

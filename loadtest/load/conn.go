@@ -1,25 +1,48 @@
 package load
 
 import (
+	"bufio"
+	"fmt"
 	"net"
 	"time"
+
+	"github.com/valyala/fasthttp"
 )
 
 // Conn is a connection that sends one request at a time. It connects when necessary, so it
 // connects again after an error.
 type Conn struct {
-	addr    string
-	conn    net.Conn
-	answers answerReader
-	used    time.Time // time of the last answer
+	addr     string
+	conn     net.Conn
+	answers  *bufio.Reader
+	response fasthttp.Response
+	used     time.Time // time of the last answer
 }
 
 // maxIdle is the longest idle time before a connection is replaced. A server may be about
 // to close an idle connection, and a request sent at that moment would be lost.
 const maxIdle = 20 * time.Second
 
+// maxAnswer is the highest size of a response's body.
+const maxAnswer = 1 << 20
+
 // NewConn returns an unconnected connection to an address.
 func NewConn(addr string) *Conn { return &Conn{addr: addr} }
+
+// Answer is a response. Its contents are valid until the next response of the connection.
+type Answer struct {
+	Status int
+	Body   []byte
+	header *fasthttp.ResponseHeader
+}
+
+// Header returns the value of a header, or nil.
+func (a *Answer) Header(name string) []byte {
+	if a.header == nil {
+		return nil
+	}
+	return a.header.Peek(name)
+}
 
 // RoundTrip is an answer with the times of its request and of its arrival.
 type RoundTrip struct {
@@ -39,12 +62,15 @@ func (l *Conn) Do(request []byte) (t RoundTrip, err error) {
 			l.conn = nil
 			return t, err
 		}
-		l.answers.from = l.conn
+		l.answers = bufio.NewReader(l.conn)
 	}
 	t.Sent = time.Now()
 	if err = l.conn.SetDeadline(t.Sent.Add(answerTimeout)); err == nil {
-		if _, err = l.conn.Write(request); err == nil {
-			t.Answer, err = l.answers.read()
+		_, err = l.conn.Write(request)
+	}
+	if err == nil {
+		if err = l.response.ReadLimitBody(l.answers, maxAnswer); err != nil {
+			err = fmt.Errorf("no answer: %w", err)
 		}
 	}
 	t.Received = time.Now()
@@ -52,6 +78,7 @@ func (l *Conn) Do(request []byte) (t RoundTrip, err error) {
 	if err != nil {
 		l.Close()
 	}
+	t.Answer = Answer{l.response.StatusCode(), l.response.Body(), &l.response.Header}
 	return t, err
 }
 

@@ -6,7 +6,7 @@
 // would have arrived meanwhile. In an open loop, leads arrive at a rate, and their latency
 // counts from the time when they were due.
 //
-// The client must not limit the measurement. Therefore it implements HTTP itself: one
-// write and about one read for each request, no allocation, and the clock is read only
-// before and after.
+// The client must not limit the measurement. Therefore it writes requests itself and reads the
+// answers with fasthttp's parser: one write and about one read for each request, and no
+// allocation.
 package load

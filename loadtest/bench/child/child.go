@@ -19,17 +19,15 @@ type Addresses struct {
 
 // Roles are the functions of child processes by name.
 var Roles = map[string]func(in io.Reader, out io.Writer) error{
-	"role-ceiling":       serveUntilEOF(startCeiling),
-	"role-buyers":        serveUntilEOF(startBuyers),
-	"role-webhooks":      serveUntilEOF(startWebhookEndpoints),
-	"role-closed-ingest": runJSON(sendClosed),
-	"role-open-ingest":   runJSON(sendOpen),
-	"role-seller":        runJSON(runSeller),
-	"role-write":         runJSON(writeLog),
-	"role-replay":        runJSON(replayLog),
-	"role-scan":          runJSON(scanLog),
-	"role-memory":        runJSON(measureLeadMemory),
-	"role-commit":        runJSON(measureCommits),
+	"role-ceiling":  serveUntilEOF(startCeiling),
+	"role-buyers":   serveUntilEOF(startBuyers),
+	"role-webhooks": serveUntilEOF(startWebhookEndpoints),
+	"role-load":     runJSON(runLoad),
+	"role-write":    runJSON(writeLog),
+	"role-replay":   runJSON(replayLog),
+	"role-scan":     runJSON(scanLog),
+	"role-memory":   runJSON(measureLeadMemory),
+	"role-commit":   runJSON(measureCommits),
 
 	"role-ping-memory": runJSON(measurePingMemory),
 	"role-rebuild":     runJSON(rebuildReport),
