@@ -62,7 +62,7 @@ func TestEveryArrivalIsCountedByItsEnd(t *testing.T) {
 		"an endless answer":   {says(200, large), says(201, aSale), Result{Broken: 1}, "no answer"},
 		"a lead sold":         {says(201, `{"data":{"status":"ACCEPTED"}}`), nil, Result{Done: 1}, ""},
 		"a lead not sold":     {says(201, `{"data":{"status":"UNMATCHED"}}`), nil, Result{Refused: 1}, "UNMATCHED"},
-		"a lead refused":      {says(429, `{"error":"rate_limited"}`), nil, Result{Refused: 1}, "status 429"},
+		"a lead refused":      {says(429, `"ACCEPTED"`), nil, Result{Refused: 1}, "status 429"},
 		"a lead unanswered":   {hangUp, nil, Result{Broken: 1}, "no answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -110,9 +110,12 @@ func TestThePostHasTheBidToken(t *testing.T) {
 
 // An arrival that was due long ago has a long latency, although its answers were fast.
 func TestLatencyCountsFromTheDueTime(t *testing.T) {
-	line, s, _ := shop(t, says(200, aBid), says(201, aSale))
-	s.Handle(line, Arrival{Number: 1, Due: time.Now().Add(-MaxSaleTime), Measured: true})
-	if s.Late != 1 || s.At(100) < MaxSaleTime*99/100 || time.Duration(s.Posts.Max()) >= MaxSaleTime {
+	line, s, _ := shop(t, says(200, aBid), func(ctx *fasthttp.RequestCtx) {
+		time.Sleep(100 * time.Millisecond)
+		says(201, aSale)(ctx)
+	})
+	s.Handle(line, Arrival{Number: 1, Due: time.Now().Add(50*time.Millisecond - MaxSaleTime), Measured: true})
+	if s.Late != 1 || s.At(100) < MaxSaleTime*98/100 || time.Duration(s.Posts.Max()) >= MaxSaleTime {
 		t.Errorf("late %d, bids %s, posts %s", s.Late, s.At(100), time.Duration(s.Posts.Max()))
 	}
 	s.Handle(line, Arrival{Number: 2, Due: time.Now(), Measured: true})
@@ -141,12 +144,13 @@ func TestReconnect(t *testing.T) {
 func TestResultsAddUp(t *testing.T) {
 	one, other := NewResult(), NewResult()
 	one.Sent, one.Done, one.NoBid, one.Refused, one.Broken, one.Late, one.Bytes, one.Posted = 9, 1, 1, 3, 4, 1, 5, make([]Posted, 1)
-	other.Sent, other.Done, other.Bytes, other.FirstError, other.Posted = 10, 10, 2, "second", make([]Posted, 2)
+	other.Sent, other.Done, other.NoBid, other.Refused, other.Broken, other.Late, other.Bytes, other.Posted = 10, 10, 1, 1, 1, 1, 2, make([]Posted, 2)
+	other.FirstError = "second"
 	recordLatency(one.Latency, time.Millisecond)
 	recordLatency(other.Latency, time.Second)
 	recordLatency(other.Posts, time.Hour) // above the histogram's highest value
 	one.Add(&other)
-	if one.Sent != 19 || one.Done != 11 || one.NoBid != 1 || one.Refused != 3 || one.Broken != 4 || one.Late != 1 || one.Bytes != 7 || one.FirstError != "second" || len(one.Posted) != 3 {
+	if one.Sent != 19 || one.Done != 11 || one.NoBid != 2 || one.Refused != 4 || one.Broken != 5 || one.Late != 2 || one.Bytes != 7 || one.FirstError != "second" || len(one.Posted) != 3 {
 		t.Errorf("%+v", one)
 	}
 	if one.Latency.TotalCount() != 2 || one.At(100) < time.Second || one.Posts.TotalCount() != 1 {
