@@ -1,11 +1,57 @@
 package main
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
+
+// stubAdmin returns the flags for an admin address that gives the same answer to each request.
+// asked has the method, the URI and the body of the last request.
+func stubAdmin(t *testing.T, status int, answer string) (flags adminFlags, asked *string) {
+	t.Helper()
+	asked = new(string)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		*asked = strings.TrimSpace(r.Method + " " + r.URL.RequestURI() + " " + string(must.Value(io.ReadAll(r.Body))(t)))
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, answer)
+	}))
+	t.Cleanup(server.Close)
+	return adminFlags{Admin: server.URL}, asked
+}
+
+// TestCommandsAsk: the request that a command with these flags sends.
+func TestCommandsAsk(t *testing.T) {
+	const report, statement = "GET /admin/v1/report?", "GET /admin/v1/statement?"
+	flags, asked := stubAdmin(t, http.StatusOK, `{"erased":3,"left":0,"left_leads":[],"entries":[]}`)
+	for want, command := range map[string]interface{ Run(out io.Writer) error }{
+		`POST /admin/v1/erase {"email":"","lead":"lead_1","phone":""}`: &erasePersonCmd{adminFlags: flags, Lead: "lead_1"},
+		`POST /admin/v1/erase {"email":"","lead":"","phone":"+1 2"}`:   &erasePersonCmd{adminFlags: flags, Phone: "+1 2"},
+		`POST /admin/v1/erase {"email":"a@b.c","lead":"","phone":""}`:  &erasePersonCmd{adminFlags: flags, Email: "a@b.c"},
+
+		report + "format=csv": &reportShowCmd{adminFlags: flags, Format: "csv"},
+		report + "by=day%2Cbuyer&format=ndjson&zone=Asia%2FKolkata": &reportShowCmd{adminFlags: flags, Format: "ndjson", By: []string{"day", "buyer"}, Zone: "Asia/Kolkata"},
+		report + "by=hour&format=parquet":                           &reportShowCmd{adminFlags: flags, Format: "parquet", By: []string{"hour"}},
+		report + "buyer=b&campaign=c&format=csv&from=2026-11-01&supplier=a&to=2026-12-01": &reportShowCmd{
+			adminFlags: flags, Format: "csv", From: "2026-11-01", To: "2026-12-01", Supplier: "a", Buyer: "b", Campaign: "c",
+		},
+		report + "format=csv&reason=no_bid&source=s+t&state=CA": &reportShowCmd{adminFlags: flags, Format: "csv", Source: "s t", State: "CA", Reason: "no_bid"},
+
+		statement + "buyer=b": &statementCmd{adminFlags: flags, Buyer: "b", Format: "text"},
+		statement + "from=2026-11-01&supplier=s+1&to=2026-12-01": &statementCmd{adminFlags: flags, Supplier: "s 1", From: "2026-11-01", To: "2026-12-01", Format: "json"},
+		statement + "buyer=b&format=csv":                         &statementCmd{adminFlags: flags, Buyer: "b", Format: "csv"},
+		statement + "buyer=b&format=parquet":                     &statementCmd{adminFlags: flags, Buyer: "b", Format: "parquet"},
+	} {
+		var out strings.Builder
+		if err := command.Run(&out); err != nil || *asked != want || out.Len() == 0 {
+			t.Errorf("%s, %v, %q; want %s", *asked, err, out.String(), want)
+		}
+	}
+}
 
 // TestAPIErrors: the command prints the exchange's message, and the expected values of invalid
 // fields. After a 401 it says which credential it sent, and never the credential.
@@ -28,12 +74,9 @@ func TestAPIErrors(t *testing.T) {
 		{401, "", login, "the exchange says: The password, please.\nThe command sent no credential; set PINGPOST_ADMIN_PASSWORD or PINGPOST_ADMIN_TOKEN, or give --user or --password"},
 		{401, "hunter2", login, "the exchange says: The password, please.\nThe exchange rejected the configured password; set PINGPOST_ADMIN_PASSWORD, or give --password"},
 	} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(row.status)
-			_, _ = w.Write([]byte(row.body))
-		}))
-		_, err := (&adminFlags{Admin: server.URL, Password: row.password}).callAdminAPI("GET", "/x", nil)
-		server.Close()
+		flags, _ := stubAdmin(t, row.status, row.body)
+		flags.Password = row.password
+		_, err := flags.callAdminAPI("GET", "/x", nil)
 		if err == nil || strings.TrimSpace(err.Error()) != row.want {
 			t.Errorf("%d: %v, want %s", row.status, err, row.want)
 		}

@@ -106,9 +106,7 @@ func TestSecretsThroughApply(t *testing.T) {
 
 	// The variables of the added buyer are only where the command runs.
 	rewrite(t, path, fmt.Sprintf(circleAdded, server.URL))
-	if lacking := run(t, "apply", "--admin", admin, path); lacking.code != 1 || !strings.Contains(lacking.err, "has no variable CIRCLE_ADDED") {
-		t.Errorf("exit %d, %q", lacking.code, lacking.err)
-	}
+	mustFail(t, "has no variable CIRCLE_ADDED", "apply", "--admin", admin, path)
 	added := []string{"CIRCLE_ADDED=a-canary", "CIRCLE_ADDED_URL=au-canary", "CIRCLE_BODY=ab-canary&=x"}
 	if d := with(t, added, "diff", "--admin", admin, path); d.code != 2 || !strings.Contains(d.out, "+ buyers[added]") {
 		t.Errorf("exit %d, %q %q", d.code, d.out, d.err)

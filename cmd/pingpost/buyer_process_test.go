@@ -36,7 +36,5 @@ func TestBuyerProcess(t *testing.T) {
 // TestBuyerQuiet: with --quiet it prints nothing at all, and a mistake ends it
 // at once.
 func TestBuyerQuiet(t *testing.T) {
-	if s := run(t, "buyer", "--listen", "127.0.0.1:0", "--quiet", "--rate=-1"); s.code != 1 || s.out != "" {
-		t.Errorf("a rate of -1: exit %d, %q", s.code, s.out)
-	}
+	mustFail(t, "rate", "buyer", "--listen", "127.0.0.1:0", "--quiet", "--rate=-1")
 }

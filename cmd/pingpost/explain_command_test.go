@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"regexp"
-	"strings"
 	"testing"
 
 	"pingpost/cmd/pingpost/timeline"
@@ -62,8 +61,6 @@ func TestExplainCommand(t *testing.T) {
 		{[]string{"explain", id, "--admin", admin, "--password", "wrong"}, "password"},
 		{[]string{"explain", id, "--admin", public}, "There is no such path"},
 	} {
-		if r := run(t, row.args...); r.code != 1 || !strings.Contains(r.err, row.want) || r.out != "" {
-			t.Errorf("%v: exit %d, %q, %q; want %q", row.args, r.code, r.out, r.err, row.want)
-		}
+		mustFail(t, row.want, row.args...)
 	}
 }

@@ -16,12 +16,8 @@ func TestHealth(t *testing.T) {
 		t.Errorf("printed %q", out)
 	}
 	s.stops()
-	if gone := run(t, "health", "--admin", admin, "--wait", "300ms"); gone.code != 1 || !strings.Contains(gone.err, "is it running") {
-		t.Errorf("exit %d: %s", gone.code, gone.err)
-	}
-	if wrong := run(t, "health", "--admin", "127.0.0.1:9090"); wrong.code != 1 || !strings.Contains(wrong.err, "begin it with http://") {
-		t.Errorf("exit %d: %s", wrong.code, wrong.err)
-	}
+	mustFail(t, "is it running", "health", "--admin", admin, "--wait", "300ms")
+	mustFail(t, "begin it with http://", "health", "--admin", "127.0.0.1:9090")
 }
 
 // TestHealthWaits until the log has been replayed, and says what it waited for where

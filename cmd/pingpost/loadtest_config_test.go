@@ -192,9 +192,7 @@ func TestBuyersAtFault(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "buyers.json")
 		rewrite(t, path, text)
-		if s := run(t, "loadtest-buyers", path); s.code != 1 || !strings.Contains(s.err, says) {
-			t.Errorf("%s: exit %d: %s", text, s.code, s.err)
-		}
+		mustFail(t, says, "loadtest-buyers", path)
 	}
 }
 

@@ -115,10 +115,7 @@ func TestAnotherExchange(t *testing.T) {
 }
 
 func TestLoadtestCommandLine(t *testing.T) {
-	for _, test := range []struct {
-		args string
-		says string
-	}{
+	for _, test := range []struct{ args, says string }{
 		{"", "name a scenario"},
 		{"unheard-of", "there is no built-in scenario and no file unheard-of; built-in scenarios: burst, catalog-large, ingest"},
 		{"ingest --rate=-3", "--rate -3"},
@@ -139,10 +136,7 @@ func TestLoadtestCommandLine(t *testing.T) {
 		{"pingpost --target http://localhost:1", "--client-id: pings need a token\n--client-secret: pings need a token\n--vertical: pings name one"},
 		{"pingpost --target http://192.0.2.1:8080 --yes-remote ours", "--client-id"},
 	} {
-		s := run(t, append([]string{"loadtest"}, strings.Fields(test.args)...)...)
-		if s.code != 1 || !strings.Contains(s.err, test.says) || s.out != "" {
-			t.Errorf("%s: exit %d, %s%s", test.args, s.code, s.out, s.err)
-		}
+		mustFail(t, test.says, append([]string{"loadtest"}, strings.Fields(test.args)...)...)
 	}
 }
 

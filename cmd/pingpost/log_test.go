@@ -31,9 +31,7 @@ func lived(t testing.TB, leads int) (dir, hash string) {
 	}
 	mustRun(t, "log", "verify", dir)
 	mustRun(t, "log", "dump", dir)
-	if r := run(t, "log", "accept", "--yes", dir); r.code != 1 || !strings.Contains(r.err, "another process") {
-		t.Errorf("in use: exit %d, %s", r.code, r.err)
-	}
+	mustFail(t, "another process", "log", "accept", "--yes", dir)
 	s.stops()
 	return dir, hash
 }
@@ -50,14 +48,10 @@ func TestLog(t *testing.T) {
 	if out := mustRun(t, "log", "accept", "--yes", dir); !strings.Contains(out, "not damaged") {
 		t.Error(out)
 	}
-	if r := run(t, "log", "accept", dir); r.code == 0 {
-		t.Error("accepted without --yes")
-	}
+	mustFail(t, "--yes", "log", "accept", dir)
 	var at struct{ Seq uint64 }
 	must.Succeed(t, json.Unmarshal([]byte(hash), &at))
-	if r := run(t, "log", "hash", "--at", fmt.Sprint(at.Seq+1), dir); r.code != 1 || !strings.Contains(r.err, "ends at entry") {
-		t.Errorf("exit %d %s %s", r.code, r.out, r.err)
-	}
+	mustFail(t, "ends at entry", "log", "hash", "--at", fmt.Sprint(at.Seq+1), dir)
 	if out := mustRun(t, "log", "hash", "--at", fmt.Sprint(at.Seq-1), dir); out == hash || !strings.Contains(out, fmt.Sprint(at.Seq-1)) {
 		t.Error(out)
 	}
@@ -140,9 +134,7 @@ func TestDamage(t *testing.T) {
 				}
 			}
 			path := filepath.Join(filepath.Dir(dir), "exchange.yaml")
-			if s := run(t, "serve", "-c", path); s.code != 1 || !strings.Contains(s.err, "log accept") {
-				t.Errorf("exit %d, and no word of what to do: %s", s.code, s.err)
-			}
+			mustFail(t, "log accept", "serve", "-c", path)
 			if out := mustRun(t, "log", "accept", "--yes", dir); !strings.Contains(out, "cut; the log ends with entry") {
 				t.Error(out)
 			}
@@ -155,9 +147,7 @@ func TestDamage(t *testing.T) {
 
 func TestLogOfNothing(t *testing.T) {
 	for _, command := range []string{"dump", "verify", "hash"} {
-		if r := run(t, "log", command, filepath.Join(t.TempDir(), "none")); r.code == 0 {
-			t.Errorf("%s of a folder that is not there ends well", command)
-		}
+		mustFail(t, "none", "log", command, filepath.Join(t.TempDir(), "none"))
 	}
 }
 

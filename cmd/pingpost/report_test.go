@@ -2,9 +2,6 @@ package main
 
 import (
 	"bytes"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -38,33 +35,6 @@ func untilReported(t *testing.T, admin string, ask reportShowCmd, begins, has st
 		}
 		if time.Since(begun) > time.Minute {
 			t.Fatalf("waited in vain for the lead: %v %q", err, answer.String())
-		}
-	}
-}
-
-// TestReportAsks: what is sent.
-func TestReportAsks(t *testing.T) {
-	var asked string
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked = r.Method + " " + r.URL.String()
-		_, _ = io.WriteString(w, "rows\n")
-	}))
-	defer server.Close()
-	flags := adminFlags{Admin: server.URL}
-	for _, row := range []struct {
-		cmd  reportShowCmd
-		want string
-	}{
-		{reportShowCmd{Format: "csv"}, "GET /admin/v1/report?format=csv"},
-		{reportShowCmd{Format: "ndjson", By: []string{"day", "buyer"}, Zone: "Asia/Kolkata"}, "GET /admin/v1/report?by=day%2Cbuyer&format=ndjson&zone=Asia%2FKolkata"},
-		{reportShowCmd{Format: "parquet", By: []string{"hour"}}, "GET /admin/v1/report?by=hour&format=parquet"},
-		{reportShowCmd{Format: "csv", From: "2026-11-01", To: "2026-12-01", Supplier: "a", Buyer: "b", Campaign: "c"}, "GET /admin/v1/report?buyer=b&campaign=c&format=csv&from=2026-11-01&supplier=a&to=2026-12-01"},
-		{reportShowCmd{Format: "csv", Source: "s t", State: "CA", Reason: "no_bid"}, "GET /admin/v1/report?format=csv&reason=no_bid&source=s+t&state=CA"},
-	} {
-		var out bytes.Buffer
-		row.cmd.adminFlags = flags
-		if err := row.cmd.Run(&out); err != nil || asked != row.want || out.String() != "rows\n" {
-			t.Errorf("%s, %v, %q", asked, err, out.String())
 		}
 	}
 }

@@ -93,6 +93,15 @@ func mustRun(t testing.TB, args ...string) string {
 	return s.out
 }
 
+// mustFail runs a command that must fail with a message that contains wantError, without other
+// output. For wrong flags, kong prints the usage and exits with 80.
+func mustFail(t testing.TB, wantError string, args ...string) {
+	t.Helper()
+	if s := run(t, args...); (s.code != 1 || s.out != "") && s.code != 80 || !strings.Contains(s.err, wantError) {
+		t.Errorf("%v: exit %d, %q, %q; want %q", args, s.code, s.out, s.err, wantError)
+	}
+}
+
 func (s *said) isDiscreet(t testing.TB) {
 	t.Helper()
 	for _, secret := range []string{"canary", person} {
@@ -293,19 +302,10 @@ func TestServeRefuses(t *testing.T) {
 		"a second mistake": {[]string{"-c", good, "-c", configuration(t, "campaigns: 7\n")}, "clean=true"},
 		"the same twice":   {[]string{"-c", good, "-c", good}, "another process"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			s := run(t, append([]string{"serve"}, row.args...)...)
-			if s.code != 1 || !strings.Contains(s.err, row.want) {
-				t.Errorf("exit %d, want 1 and %q:\n%s", s.code, row.want, s.err)
-			}
-		})
+		t.Run(name, func(t *testing.T) { mustFail(t, row.want, append([]string{"serve"}, row.args...)...) })
 	}
-	if s := run(t, "serve"); s.code == 0 {
-		t.Error("it serves nothing, and ends well")
-	}
+	mustFail(t, "--config", "serve")
 	s := serve(t, "-c", good)
 	s.addresses("production")
-	if second := run(t, "serve", "-c", good); second.code != 1 || !strings.Contains(second.err, "another process") {
-		t.Errorf("exit %d: %s", second.code, second.err)
-	}
+	mustFail(t, "another process", "serve", "-c", good)
 }

@@ -83,8 +83,6 @@ tls: {cert: cert.pem, key: key.pem}`, 1)
 		t.Errorf("the CA from the environment: %s", out)
 	}
 	for file, want := range map[string]string{filepath.Join(dir, "none.pem"): "no such file", path: "has no certificate in PEM"} {
-		if r := run(t, "export", "--admin", admin, "--ca", file); r.code != 1 || !strings.Contains(r.err, want) {
-			t.Errorf("--ca %s: exit %d %s", file, r.code, r.err)
-		}
+		mustFail(t, want, "export", "--admin", admin, "--ca", file)
 	}
 }
