@@ -30,7 +30,6 @@ type Process struct {
 type ProcessGroup struct {
 	Dir       string // folder of the output files
 	processes []*Process
-	exited    chan error // receives the error of the first process that ended, expected or not
 }
 
 const (
@@ -47,9 +46,6 @@ func (g *ProcessGroup) StartThisProgram(processName string, extraEnv []string, a
 	program, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("cannot find the path of this program to start it again: %w", err)
-	}
-	if g.exited == nil {
-		g.exited = make(chan error, 1)
 	}
 	c := &Process{name: processName, Log: filepath.Join(g.Dir, processName+".log"), done: make(chan struct{})}
 	out, err := os.Create(c.Log)
@@ -68,21 +64,8 @@ func (g *ProcessGroup) StartThisProgram(processName string, extraEnv []string, a
 	go func() {
 		c.err = c.cmd.Wait()
 		close(c.done)
-		select {
-		case g.exited <- fmt.Errorf("process %s ended unexpectedly (%w); see its output in %s", processName, nonNilExitError(c.err), c.Log):
-		default:
-		}
 	}()
 	return c, nil
-}
-
-// nonNilExitError returns the error with which a process ended. If it ended without one, the
-// result says so, because the process should not have ended.
-func nonNilExitError(err error) error {
-	if err == nil {
-		return errors.New("without an error")
-	}
-	return err
 }
 
 // WaitForLine waits until the process prints a line that contains the text, and returns that
@@ -102,7 +85,7 @@ func (c *Process) WaitForLine(ctx context.Context, substring string) (line strin
 		}
 		switch {
 		case ended:
-			return "", fmt.Errorf("process %s did not start (%w):\n%s", c.name, nonNilExitError(c.err), strings.TrimSpace(string(said)))
+			return "", fmt.Errorf("process %s did not start (%s):\n%s", c.name, c.cmd.ProcessState, strings.TrimSpace(string(said)))
 		case time.Now().After(limit):
 			return "", fmt.Errorf("process %s did not start within %s; its output is in %s", c.name, StartTimeout, c.Log)
 		case !timer.WaitUntil(ctx, time.Now().Add(20*time.Millisecond)):
@@ -133,13 +116,10 @@ func (c *Process) hasEnded() bool {
 }
 
 // terminateOrKill asks the process to end (SIGTERM) and waits. It kills a process that does
-// not end within stopTimeout, which is an error.
+// not end within stopTimeout, which is an error. So is the failure of a process that ended earlier.
 func (c *Process) terminateOrKill() error {
-	if c.hasEnded() {
-		return nil // the group has reported it
-	}
 	if c.cmd.Process.Signal(syscall.SIGTERM) != nil {
-		_ = c.cmd.Process.Kill() // this system has no SIGTERM
+		_ = c.cmd.Process.Kill() // the process has ended, or this system has no SIGTERM
 	}
 	select {
 	case <-c.done:

@@ -4,18 +4,22 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"pingpost/internal/must"
 )
 
-// asProgram in the environment makes the test binary the program that StartThisProgram starts.
-const asProgram = "PINGPOST_TEST_AS_PROGRAM"
+const (
+	// asProgram in the environment makes the test binary the program that StartThisProgram starts.
+	asProgram = "PINGPOST_TEST_AS_PROGRAM"
+	// endOrder names a file to which each buyer appends its address when it ends.
+	endOrder = "PINGPOST_TEST_END_ORDER"
+)
 
 // TestMain runs the tests, or a program with two commands: buyer runs until SIGTERM, and
 // serve fails.
@@ -31,6 +35,9 @@ func TestMain(m *testing.M) {
 	defer stop()
 	fmt.Println("reference buyer on http://127.0.0.1:1")
 	<-ctx.Done()
+	if file, err := os.OpenFile(os.Getenv(endOrder), os.O_APPEND|os.O_WRONLY, 0); err == nil {
+		fmt.Fprintln(file, os.Args[len(os.Args)-1])
+	}
 }
 
 func newGroup(t *testing.T) *ProcessGroup {
@@ -63,44 +70,37 @@ func TestChildIsLeftWaiting(t *testing.T) {
 	}
 }
 
-// TestChildThatDies: the group reports a process that ends by itself.
+// TestChildThatDies: the group reports a process that failed before it was stopped.
 func TestChildThatDies(t *testing.T) {
 	h := newGroup(t)
 	c := must.Value(h.StartThisProgram("buy_a", []string{"PINGPOST_BUYER_TOKEN=secret"}, "buyer", "--listen", "127.0.0.1:0"))(t)
 	must.Value(c.WaitForLine(t.Context(), "reference buyer on"))(t)
 	must.Succeed(t, c.cmd.Process.Kill())
-	select {
-	case err := <-h.exited:
-		if !strings.Contains(err.Error(), "process buy_a ended unexpectedly") || !strings.Contains(err.Error(), c.Log) {
-			t.Error(err)
-		}
-	case <-time.After(10 * time.Second):
-		t.Error("the group did not report the death")
+	<-c.done
+	if err := h.StopAll(); err == nil || !strings.Contains(err.Error(), "process buy_a ended with an error: signal: killed") || !strings.Contains(err.Error(), c.Log) {
+		t.Error(err)
 	}
 }
 
 // TestChildrenEndInOrder: the youngest process ends first.
 func TestChildrenEndInOrder(t *testing.T) {
 	h := newGroup(t)
+	ends := filepath.Join(h.Dir, "ends")
+	must.Succeed(t, os.WriteFile(ends, nil, 0o600))
 	for _, name := range []string{"first", "second"} {
-		c := must.Value(h.StartThisProgram(name, nil, "buyer", "--listen", "127.0.0.1:0"))(t)
+		c := must.Value(h.StartThisProgram(name, []string{endOrder + "=" + ends}, "buyer", "--listen", name))(t)
 		must.Value(c.WaitForLine(t.Context(), "reference buyer on"))(t)
 	}
 	must.Succeed(t, h.StopAll())
-	if err := <-h.exited; !strings.Contains(err.Error(), "second ended") {
-		t.Errorf("%v, want the second", err)
+	if order := must.Value(os.ReadFile(ends))(t); string(order) != "second\nfirst\n" || len(h.processes) != 0 {
+		t.Errorf("they ended in the order %q, and %d are left", order, len(h.processes))
 	}
-	if len(h.processes) != 0 {
-		t.Errorf("%d children are left", len(h.processes))
-	}
-	if err := h.StopAll(); err != nil {
-		t.Error(err)
-	}
+	must.Succeed(t, h.StopAll())
 }
 
 func TestLinesOfAChild(t *testing.T) {
 	h := &ProcessGroup{Dir: t.TempDir()}
-	c := &Process{name: "it", Log: filepath.Join(h.Dir, "it.log"), done: make(chan struct{})}
+	c := &Process{name: "it", Log: filepath.Join(h.Dir, "it.log"), cmd: new(exec.Cmd), done: make(chan struct{})}
 	must.Succeed(t, os.WriteFile(c.Log, []byte("one\nserving here\nserving th"), 0o600))
 	if got, err := c.WaitForLine(t.Context(), "serving"); err != nil || got != "serving here\n" {
 		t.Errorf("%q, %v", got, err)
