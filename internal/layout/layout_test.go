@@ -121,34 +121,25 @@ func reportFindings(t *testing.T, findings []string) {
 	}
 }
 
-func TestLayoutLayers(t *testing.T) { reportFindings(t, wrongEdges(readRepository(t), layers)) }
-
-func TestLayoutFloats(t *testing.T) { reportFindings(t, newFloats(readRepository(t), floats)) }
-
-func TestLayoutSizes(t *testing.T) { reportFindings(t, tooLong(readRepository(t))) }
-
-func TestLayoutPackageComments(t *testing.T) { reportFindings(t, undocumented(readRepository(t))) }
-
-func TestLayoutDeclarationComments(t *testing.T) { reportFindings(t, misnamed(readRepository(t))) }
-
-func TestLayoutPackageNames(t *testing.T) { reportFindings(t, vagueNames(readRepository(t), vague)) }
-
-func TestLayoutFolders(t *testing.T) { reportFindings(t, strangeFolders(readRepository(t), folders)) }
-
-func TestLayoutFiles(t *testing.T) {
-	reportFindings(t, crowdedFolders(readRepository(t)))
+// rules are the rules by name. Each returns its findings in a tree.
+var rules = map[string]func(*tree) []string{
+	"layers":   func(t *tree) []string { return wrongEdges(t, layers) },
+	"floats":   func(t *tree) []string { return newFloats(t, floats) },
+	"sizes":    tooLong,
+	"comments": undocumented,
+	"misnamed": misnamed,
+	"names":    func(t *tree) []string { return vagueNames(t, vague) },
+	"folders":  func(t *tree) []string { return strangeFolders(t, folders) },
+	"words":    func(t *tree) []string { return unfinished(t, unfinishedWords) },
+	"timers":   func(t *tree) []string { return dueTimers(t, dueTimersExempt) },
+	"passes":   func(t *tree) []string { return neverRun(t, secondPass) },
+	"files":    crowdedFolders,
+	"circles":  func(t *tree) []string { return importCircles(t, "server/dashboard/src") },
+	"prose":    func(t *tree) []string { return roundaboutProse(t, maxCommentProse, maxMarkdownProse) },
 }
 
-func TestLayoutImportCircles(t *testing.T) {
-	reportFindings(t, importCircles(readRepository(t), "server/dashboard/src"))
+func TestLayoutRules(t *testing.T) {
+	for name, rule := range rules {
+		t.Run(name, func(t *testing.T) { reportFindings(t, rule(readRepository(t))) })
+	}
 }
-
-func TestLayoutUnfinished(t *testing.T) {
-	reportFindings(t, unfinished(readRepository(t), unfinishedWords))
-}
-
-func TestLayoutDueTimers(t *testing.T) {
-	reportFindings(t, dueTimers(readRepository(t), dueTimersExempt))
-}
-
-func TestLayoutPasses(t *testing.T) { reportFindings(t, neverRun(readRepository(t), secondPass)) }
