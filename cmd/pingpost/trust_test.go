@@ -1,14 +1,8 @@
 package main
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/pem"
-	"math/big"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pingpost/internal/certtest"
 	"pingpost/internal/must"
 )
 
@@ -24,14 +19,8 @@ import (
 // a client that trusts it, and a line of the key.
 func certified(t *testing.T, dir string) (client *http.Client, keyText string) {
 	t.Helper()
-	private := must.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
-	form := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(365 * 24 * time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
-	}
-	der := must.Value(x509.CreateCertificate(rand.Reader, form, form, &private.PublicKey, private))(t)
-	secret := must.Value(x509.MarshalPKCS8PrivateKey(private))(t)
-	cert, key := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})
+	cert, key, err := certtest.SelfSigned(1, time.Now().Add(-time.Hour), time.Now().Add(365*24*time.Hour))
+	must.Succeed(t, err)
 	for name, text := range map[string][]byte{"cert.pem": cert, "key.pem": key} {
 		must.Succeed(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
 	}
