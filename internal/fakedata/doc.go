@@ -8,5 +8,5 @@
 // birth date, age band, and the vehicles with their number. So filters and state lists behave
 // as with real leads.
 //
-// The sandbox, the load generator and the demo use these leads.
+// The sandbox uses these leads.
 package fakedata

@@ -9,10 +9,9 @@ import (
 // Place is a US state or territory with its area codes and some of its towns. Every valid
 // market.USState has one.
 type Place struct {
-	State  string
-	Weight int      // its share among leads of the whole country, roughly by population
-	Areas  []string // area codes of this place only
-	Towns  []Town
+	State string
+	Areas []string // area codes of this place only
+	Towns []Town
 }
 
 // Town is a town with one of its ZIP codes.
@@ -57,8 +56,8 @@ func (p *Place) isMilitary() bool { return p.State == "AA" || p.State == "AE" ||
 
 // newPlace returns a place. areas has its area codes, separated by spaces. towns has towns with
 // a ZIP code each, such as "Miami 33130", separated by commas.
-func newPlace(state string, weight int, areas, towns string) Place {
-	p := Place{State: state, Weight: weight, Areas: strings.Fields(areas)}
+func newPlace(state, areas, towns string) Place {
+	p := Place{State: state, Areas: strings.Fields(areas)}
 	for text := range strings.SplitSeq(towns, ", ") {
 		end := strings.LastIndexByte(text, ' ')
 		p.Towns = append(p.Towns, Town{Name: text[:end], Zip: text[end+1:]})

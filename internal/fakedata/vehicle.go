@@ -5,13 +5,6 @@ import (
 	"strings"
 )
 
-// Vehicle is a car that a made-up person wants to insure.
-type Vehicle struct {
-	Year  int    `json:"year"`
-	Make  string `json:"make"`
-	Model string `json:"model"`
-}
-
 // models lists car models that were sold in the United States, with their model years. The
 // first word of a name is the make.
 var models = []struct {
@@ -51,14 +44,14 @@ var models = []struct {
 // maxVehicleAge is the greatest age, in years, of a car in a made-up lead.
 const maxVehicleAge = 19
 
-// randomVehicles returns one to four cars of a person, mostly one. No model year is later than
-// year.
-func randomVehicles(r *rand.Rand, year int) []Vehicle {
+// randomVehicles returns one to four cars that a person wants to insure, mostly one, each with year,
+// make and model. No model year is later than year.
+func randomVehicles(r *rand.Rand, year int) [][]Field {
 	n := 1
 	for n < 4 && Chance(r, 420) {
 		n++
 	}
-	vehicles := make([]Vehicle, n)
+	vehicles := make([][]Field, n)
 	for i := range vehicles {
 		model := Pick(r, models)
 		first, last := max(model.from, year-maxVehicleAge), year
@@ -66,7 +59,7 @@ func randomVehicles(r *rand.Rand, year int) []Vehicle {
 			last = min(last, model.till)
 		}
 		name, rest, _ := strings.Cut(model.name, " ")
-		vehicles[i] = Vehicle{Year: first + r.IntN(last-first+1), Make: name, Model: rest}
+		vehicles[i] = []Field{{"year", first + r.IntN(last-first+1)}, {"make", name}, {"model", rest}}
 	}
 	return vehicles
 }

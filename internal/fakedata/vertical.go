@@ -37,13 +37,15 @@ var (
 	Roofs    = []string{"asphalt", "tile", "metal", "flat"}
 )
 
-// Field is one additional field of a lead, which depends on its vertical. Its value is a
-// string, an int, a bool, or []Vehicle.
+// Field is a member of a lead's JSON, such as a field of its vertical. Its value is a string, an
+// int, a bool, hundredths, an object ([]Field) or a list of objects.
 type Field struct {
-	Name    string
-	Value   any
-	Private bool // not part of a ping, because it helps to identify the person
+	Name  string
+	Value any
 }
+
+// privateFields are not part of a ping, because they help to identify the person.
+var privateFields = []string{"birth_date", "vehicles"}
 
 // RandomFields returns the vertical's additional fields with random values, at most six. asked
 // is the time when the person asked for offers.
@@ -53,21 +55,21 @@ func (v Vertical) RandomFields(r *rand.Rand, asked time.Time) []Field {
 		return randomAutoFields(r, asked)
 	case Solar:
 		fields := []Field{
-			{Name: "homeowner", Value: Chance(r, 850)},
-			{Name: "monthly_bill", Value: 40 + 5*r.IntN(80)},
-			{Name: "roof", Value: Pick(r, Roofs)},
+			{"homeowner", Chance(r, 850)},
+			{"monthly_bill", 40 + 5*r.IntN(80)},
+			{"roof", Pick(r, Roofs)},
 		}
 		if Chance(r, 600) {
-			fields = append(fields, Field{Name: "shaded", Value: Chance(r, 200)})
+			fields = append(fields, Field{"shaded", Chance(r, 200)})
 		}
 		return fields
 	case Life:
 		age, birthday := randomAge(r, asked, 21, 80)
 		return []Field{
-			{Name: "age_band", Value: ageBandOf(age)},
-			{Name: "tobacco", Value: Chance(r, 180)},
-			{Name: "coverage", Value: 25_000 * (1 + r.IntN(20))},
-			{Name: "birth_date", Value: birthday, Private: true},
+			{"age_band", ageBandOf(age)},
+			{"tobacco", Chance(r, 180)},
+			{"coverage", 25_000 * (1 + r.IntN(20))},
+			{"birth_date", birthday},
 		}
 	}
 	return nil
@@ -77,27 +79,13 @@ func randomAutoFields(r *rand.Rand, asked time.Time) []Field {
 	age, birthday := randomAge(r, asked, 18, 54)
 	vehicles := randomVehicles(r, asked.Year())
 	return []Field{
-		{Name: "vehicle_count", Value: len(vehicles)},
-		{Name: "driver_age_band", Value: ageBandOf(age)},
-		{Name: "currently_insured", Value: Chance(r, 700)},
-		{Name: "homeowner", Value: Chance(r, 550)},
-		{Name: "birth_date", Value: birthday, Private: true},
-		{Name: "vehicles", Value: vehicles, Private: true},
+		{"vehicle_count", len(vehicles)},
+		{"driver_age_band", ageBandOf(age)},
+		{"currently_insured", Chance(r, 700)},
+		{"homeowner", Chance(r, 550)},
+		{"birth_date", birthday},
+		{"vehicles", vehicles},
 	}
-}
-
-// IntegerField returns the name of an additional field with an integer value, or "" if the
-// vertical has no such field.
-func (v Vertical) IntegerField() string {
-	switch v {
-	case Auto:
-		return "vehicle_count"
-	case Solar:
-		return "monthly_bill"
-	case Life:
-		return "coverage"
-	}
-	return ""
 }
 
 // randomAge returns a random age from youngest to oldest, and a birthday that gives this age on
