@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"pingpost/config/schema"
@@ -61,7 +59,7 @@ func (s *backupWritingFlags) parseOptions(locationToOpen string) (backup.Options
 		}
 		opt.Retain = time.Duration(retain)
 	}
-	opt.To, err = openStoreForWriting(locationToOpen)
+	opt.To, err = openStore(locationToOpen, store.Open)
 	return opt, err
 }
 
@@ -80,32 +78,17 @@ func readBackupKey(path string, unencrypted bool) (*backup.Key, error) {
 		"(pingpost backup keygen creates one), or --unencrypted (serve: --backup-unencrypted) if the place itself is safe")
 }
 
-// makeFolderLocationAbsolute returns the location of a backup with an absolute folder path. It does not
-// change an S3 address.
-func makeFolderLocationAbsolute(location string) (string, error) {
-	if strings.Contains(location, "://") || strings.HasPrefix(location, "s3:") {
-		return location, nil
+// openStore opens the folder or S3 bucket of a backup by open: store.Open to write the backup, or
+// store.OpenExisting, which creates no folder, to read it. It makes the path of a folder absolute.
+func openStore(location string, open func(location string, env func(string) (string, bool)) (store.Store, error)) (store.Store, error) {
+	if !strings.Contains(location, "://") && !strings.HasPrefix(location, "s3:") {
+		absolute, err := filepath.Abs(location)
+		if err != nil {
+			return nil, err
+		}
+		location = absolute
 	}
-	return filepath.Abs(location)
-}
-
-// openStoreForWriting opens the folder or S3 bucket to which a backup is written.
-func openStoreForWriting(location string) (store.Store, error) {
-	location, err := makeFolderLocationAbsolute(location)
-	if err != nil {
-		return nil, err
-	}
-	return store.Open(location, os.LookupEnv)
-}
-
-// openStoreForReading opens the folder or S3 bucket of an existing backup. Unlike
-// openStoreForWriting it creates no folder.
-func openStoreForReading(location string) (store.Store, error) {
-	location, err := makeFolderLocationAbsolute(location)
-	if err != nil {
-		return nil, err
-	}
-	return store.OpenExisting(location, os.LookupEnv)
+	return open(location, os.LookupEnv)
 }
 
 // serveBackupFlags are the flags of the command serve that begin with --backup-.
@@ -153,7 +136,7 @@ AWS_SESSION_TOKEN. The service must support conditional writes.`
 }
 
 // Run backs up the exchange once, or with --follow until a signal.
-func (c *backupRunCmd) Run() error {
+func (c *backupRunCmd) Run(ctx context.Context) error {
 	dir, err := c.resolveDataDir()
 	if err != nil {
 		return err
@@ -168,8 +151,6 @@ func (c *backupRunCmd) Run() error {
 		return err
 	}
 	defer shipper.Close()
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
-	defer stop()
 	if c.Follow {
 		err = shipper.Run(ctx)
 	} else {

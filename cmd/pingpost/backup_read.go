@@ -10,6 +10,7 @@ import (
 
 	"pingpost/cmd/pingpost/terminal"
 	"pingpost/wal/backup"
+	"pingpost/wal/backup/store"
 )
 
 type backupListCmd struct {
@@ -19,7 +20,7 @@ type backupListCmd struct {
 // Run prints a table of the backup's generations, which are copies of the log. It needs no
 // key.
 func (c *backupListCmd) Run() error {
-	from, err := openStoreForReading(c.From)
+	from, err := openStore(c.From, store.OpenExisting)
 	if err != nil {
 		return err
 	}
@@ -120,7 +121,7 @@ func openBackupForReading(location, keyFile string) (*backup.Repository, error) 
 			return nil, err
 		}
 	}
-	from, err := openStoreForReading(location)
+	from, err := openStore(location, store.OpenExisting)
 	if err != nil {
 		return nil, err
 	}

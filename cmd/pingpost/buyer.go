@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"pingpost/loadtest/refbuyer"
 )
 
@@ -55,7 +57,7 @@ A post gets only those that do not show whether the lead was accepted. It was.`
 }
 
 // Run starts the reference buyer and serves until SIGINT or SIGTERM.
-func (c *referenceBuyerCmd) Run() error {
+func (c *referenceBuyerCmd) Run(ctx context.Context) error {
 	options, err := c.parseOptions()
 	if err != nil {
 		return err
@@ -64,5 +66,5 @@ func (c *referenceBuyerCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	return serveUntilSignalAndPrintStats("buyer", buyer, c.Quiet, buyer.Stats)
+	return serveAndPrintStats(ctx, "buyer", buyer, c.Quiet, buyer.Stats)
 }

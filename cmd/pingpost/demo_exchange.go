@@ -108,15 +108,13 @@ func startDemo(dir string) (*runningDemo, error) {
 		return x, fmt.Errorf("demo: %w", err)
 	}
 	logger := slog.New(slog.NewJSONHandler(x.log, nil))
-	for name, text := range map[string]string{"exchange.yaml": demoConfig, "sandbox.yaml": demoSandboxConfig} {
-		if err := x.writeConfigFromTemplate(name, text); err != nil {
-			return x, fmt.Errorf("demo: cannot write %s: %w", name, err)
+	for _, file := range []struct{ name, template string }{{"exchange.yaml", demoConfig}, {"sandbox.yaml", demoSandboxConfig}} {
+		if err := x.writeConfigFromTemplate(file.name, file.template); err != nil {
+			return x, fmt.Errorf("demo: cannot write %s: %w", file.name, err)
 		}
-	}
-	for _, name := range []string{"exchange.yaml", "sandbox.yaml"} {
-		tenant, err := exchange.Start(filepath.Join(dir, name), exchange.Options{Env: os.LookupEnv, Logger: logger, Version: version})
+		tenant, err := exchange.Start(filepath.Join(dir, file.name), exchange.Options{Env: os.LookupEnv, Logger: logger, Version: version})
 		if err != nil {
-			return x, fmt.Errorf("demo: cannot start the exchange of %s: %w", name, err)
+			return x, fmt.Errorf("demo: cannot start the exchange of %s: %w", file.name, err)
 		}
 		x.tenants = append(x.tenants, tenant)
 	}

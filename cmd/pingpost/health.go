@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"pingpost/cmd/pingpost/client"
+	"pingpost/internal/timer"
 )
 
 type healthCmd struct {
@@ -25,7 +27,7 @@ requests, and 1 if it is starting, stopping or cannot be reached.`
 
 const (
 	healthTimeout = 5 * time.Second // for one answer
-	healthPause   = 100 * time.Millisecond
+	healthPause   = 50 * time.Millisecond
 )
 
 // Run asks every exchange of --admin whether it is ready, one after another.
@@ -37,7 +39,7 @@ func (c *healthCmd) Run() error {
 	client := &http.Client{Transport: way, Timeout: healthTimeout}
 	until := time.Now().Add(c.Wait)
 	for _, admin := range c.Admin {
-		if err := waitUntilReady(client, admin, until); err != nil {
+		if err := waitUntilReady(context.Background(), client, admin, until); err != nil {
 			return err
 		}
 		fmt.Println(admin + " is ready")
@@ -45,18 +47,17 @@ func (c *healthCmd) Run() error {
 	return nil
 }
 
-// waitUntilReady asks an exchange, at least once, until it is ready or the deadline has
-// passed. It returns the last error.
-func waitUntilReady(client *http.Client, adminURL string, deadline time.Time) error {
+// waitUntilReady asks an exchange, at least once, until it is ready, the deadline has passed or the
+// context has ended. It returns the last error.
+func waitUntilReady(ctx context.Context, client *http.Client, adminURL string, deadline time.Time) error {
 	if !strings.HasPrefix(adminURL, "http://") && !strings.HasPrefix(adminURL, "https://") {
 		return fmt.Errorf("--admin %q is not an address; begin it with http:// or https://", adminURL)
 	}
 	for {
 		err := checkReady(client, adminURL)
-		if err == nil || !time.Now().Before(deadline) {
+		if err == nil || !time.Now().Before(deadline) || !timer.WaitUntil(ctx, time.Now().Add(healthPause)) {
 			return err
 		}
-		time.Sleep(healthPause)
 	}
 }
 

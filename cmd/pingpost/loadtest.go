@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
-	"syscall"
 	"time"
 
 	"pingpost/cmd/pingpost/terminal"
@@ -52,7 +50,7 @@ that the client itself kept up.`
 }
 
 // Run runs the load test and prints its results.
-func (c *loadtestCmd) Run() error {
+func (c *loadtestCmd) Run(ctx context.Context) error {
 	if c.List {
 		return printScenarioList()
 	}
@@ -69,9 +67,6 @@ func (c *loadtestCmd) Run() error {
 	if err := c.checkOutputPaths(); err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // the next signal is not caught any more
 	result, err := c.runScenario(ctx, s)
 	if err != nil {
 		return err
@@ -221,19 +216,14 @@ func writeReport(path string, result *trial.Result, encode func(*trial.Result) (
 // a line every five seconds.
 type loadTestProgress struct {
 	*terminal.Progress
-	file  *os.File
-	every time.Duration
-	told  time.Duration
+	file    *os.File
+	printed time.Duration // time in the test of the last line without a terminal
 }
 
 const plainEvery = 5 * time.Second
 
 func newLoadTestProgress(file *os.File) *loadTestProgress {
-	p := &loadTestProgress{Progress: terminal.NewProgress(file), file: file}
-	if !p.HasTerminal() {
-		p.every = plainEvery
-	}
-	return p
+	return &loadTestProgress{Progress: terminal.NewProgress(file), file: file}
 }
 
 // showThrottled prints the current state of the load test. The test calls it often; without a
@@ -244,8 +234,8 @@ func (p *loadTestProgress) showThrottled(latest trial.Progress) {
 		p.Progress.Show(text)
 		return
 	}
-	if latest.After-p.told >= p.every {
-		p.told = latest.After
+	if latest.After-p.printed >= plainEvery {
+		p.printed = latest.After
 		fmt.Fprintln(p.file, text)
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"pingpost/loadtest/refbuyer"
 	"pingpost/loadtest/refreceiver"
@@ -45,7 +43,7 @@ type loadTestAddresses struct {
 }
 
 // Run starts the buyers and the webhook receiver and serves until SIGTERM.
-func (c *loadtestBuyersCmd) Run() error {
+func (c *loadtestBuyersCmd) Run(ctx context.Context) error {
 	text, err := os.ReadFile(c.Spec)
 	if err != nil {
 		return err
@@ -54,8 +52,6 @@ func (c *loadtestBuyersCmd) Run() error {
 	if err := json.Unmarshal(text, &spec); err != nil {
 		return fmt.Errorf("%s: %w", c.Spec, err)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	return spec.serve(ctx)
 }
 

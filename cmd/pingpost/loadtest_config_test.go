@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -176,8 +177,8 @@ func TestTheBuyersSayWhereTheyAre(t *testing.T) {
 		t.Fatalf("%v: %s", err, line)
 	}
 	for _, url := range []string{at.Buyers["buy_1"], at.Buyers["buy_2"], at.Receiver} {
-		if !answersGETWith200(t.Context(), url+"/stats") {
-			t.Errorf("nobody is at %s", url)
+		if status, text := request(t, http.MethodGet, url+"/stats", ""); status != http.StatusOK {
+			t.Errorf("%s: %d %s", url, status, text)
 		}
 	}
 }

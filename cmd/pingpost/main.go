@@ -4,10 +4,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 	_ "time/tzdata" // time zones for machines without a database of them
 
 	"github.com/alecthomas/kong"
@@ -55,6 +58,14 @@ func (versionCmd) Run() error {
 	return nil
 }
 
+// newSignalContext returns the context of commands that end in order. It ends with the first SIGINT or
+// SIGTERM. The second one ends the program at once.
+func newSignalContext() (context.Context, error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, nil
+}
+
 func main() {
 	redact.RestoreLogOutput()
 	var cli commands
@@ -63,6 +74,7 @@ func main() {
 		kong.Description("A lead exchange: it accepts sales leads and sells each to one buyer, without losing any.\n\nBegin with: pingpost demo"),
 		kong.UsageOnError(),
 		kong.Bind(os.Stdin),
+		kong.BindToProvider(newSignalContext),
 		kong.BindTo(os.Stdout, (*io.Writer)(nil)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"pingpost/loadtest/refreceiver"
 )
 
@@ -37,7 +39,7 @@ changed in it must stay 0. GET /events lists every event, one JSON object a line
 }
 
 // Run starts the webhook receiver and serves until SIGINT or SIGTERM.
-func (c *webhookReceiverCmd) Run() error {
+func (c *webhookReceiverCmd) Run(ctx context.Context) error {
 	options, err := c.parseOptions()
 	if err != nil {
 		return err
@@ -46,7 +48,7 @@ func (c *webhookReceiverCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	return serveUntilSignalAndPrintStats("receiver", receiver, c.Quiet, receiver.Stats)
+	return serveAndPrintStats(ctx, "receiver", receiver, c.Quiet, receiver.Stats)
 }
 
 func (c *webhookReceiverCmd) parseOptions() (refreceiver.Options, error) {

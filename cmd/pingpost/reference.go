@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/signal"
-	"syscall"
 )
 
 // referenceServer is a reference buyer or a reference webhook receiver. Both are endpoints
@@ -17,11 +15,9 @@ type referenceServer interface {
 	Serve(ctx context.Context) error
 }
 
-// serveUntilSignalAndPrintStats runs a reference server until SIGINT or SIGTERM, and then prints its
-// statistics as JSON. serverName names the server in messages. With quiet it prints no output.
-func serveUntilSignalAndPrintStats[S any](serverName string, server referenceServer, quiet bool, collectStats func() S) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+// serveAndPrintStats runs a reference server until the context ends, and then prints its statistics as
+// JSON. serverName names the server in messages. With quiet it prints no output.
+func serveAndPrintStats[S any](ctx context.Context, serverName string, server referenceServer, quiet bool, collectStats func() S) error {
 	if !quiet {
 		fmt.Printf("reference %s on http://%s\n", serverName, server.Addr())
 	}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"pingpost/exchange"
@@ -33,7 +31,7 @@ restore removes the rest of an interrupted one (the folder's name with .restorin
 }
 
 // Run restores the exchange's folder from a backup and prints the hash of the restored state.
-func (c *restoreCmd) Run() error {
+func (c *restoreCmd) Run(ctx context.Context) error {
 	at, err := backup.ParseTarget(c.At)
 	if err != nil {
 		return err
@@ -42,8 +40,6 @@ func (c *restoreCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	defer stop()
 	var hash uint64
 	done, err := repository.Restore(ctx, backup.RestoreOptions{
 		At: at, Dir: c.DataDir, Generation: c.Generation, Drill: c.Drill,

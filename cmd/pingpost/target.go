@@ -133,32 +133,10 @@ func (t *temporaryExchange) startExchangeAndWait(ctx context.Context, configText
 		return err
 	}
 	t.target.Addr, t.target.Admin = public, private
-	for limit := time.Now().Add(child.StartTimeout); ; {
-		if isReady(ctx, private) {
-			return nil
-		}
-		if time.Now().After(limit) || !timer.WaitUntil(ctx, time.Now().Add(20*time.Millisecond)) {
-			return errors.Join(ctx.Err(), fmt.Errorf("the load test's exchange did not become ready; see %s", t.exchange.Log))
-		}
+	if err := waitUntilReady(ctx, http.DefaultClient, private, time.Now().Add(child.StartTimeout)); err != nil {
+		return errors.Join(ctx.Err(), fmt.Errorf("the load test's exchange did not become ready (%w); see %s", err, t.exchange.Log))
 	}
-}
-
-func isReady(ctx context.Context, adminURL string) bool {
-	return answersGETWith200(ctx, adminURL+"/readyz")
-}
-
-// answersGETWith200 reports whether the server answers a GET of the URL with 200.
-func answersGETWith200(ctx context.Context, url string) bool {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-	if err != nil {
-		return false
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return false
-	}
-	response.Body.Close()
-	return response.StatusCode == http.StatusOK
+	return nil
 }
 
 // stopAndRemoveFolder stops all processes of the load test and removes their folder. If a process

@@ -11,8 +11,6 @@ import (
 	"iter"
 	"net/url"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"pingpost/cmd/pingpost/client"
 	"pingpost/cmd/pingpost/terminal"
@@ -50,7 +48,7 @@ or unmatched, otherwise 1. It is 1 if every lead was rejected.`
 const maxSentLine = 1 << 20
 
 // Run sends the leads of the file and prints the summary.
-func (c *SendCommand) Run() error {
+func (c *SendCommand) Run(ctx context.Context) error {
 	if err := c.checkFlags(); err != nil {
 		return err
 	}
@@ -63,10 +61,6 @@ func (c *SendCommand) Run() error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // the next signal is not caught any more
-
 	way, err := c.NewTransport()
 	if err != nil {
 		return err

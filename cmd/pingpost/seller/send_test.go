@@ -55,7 +55,7 @@ func sendFile(t *testing.T, text string, change func(*SendCommand)) (answers []a
 	if change != nil {
 		change(c)
 	}
-	err = c.Run()
+	err = c.Run(t.Context())
 	kept, readErr := os.ReadFile(filepath.Join(dir, "answers.ndjson"))
 	if readErr != nil && err == nil {
 		t.Fatal(readErr)
