@@ -2,6 +2,7 @@ package seller
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,8 +10,6 @@ import (
 	"net/http"
 	"strconv"
 	"time"
-
-	"pingpost/engine/market"
 )
 
 // lineSendResult is the result of sending one line (lead) of the input file, after all attempts.
@@ -28,29 +27,14 @@ type lineSendResult struct {
 	body       []byte
 
 	lead  leadInAnswer // of a 201
-	fault errorBody    // of an error
+	fault string       // the error code of a rejection
 }
 
 // leadInAnswer is the lead in a successful answer (HTTP 201), whether sold or not.
 type leadInAnswer struct {
-	ID       string `json:"id"`
-	Status   string `json:"status"`
-	Buyer    string `json:"buyer_id"`
-	Campaign string `json:"campaign_id"`
-	Reason   string `json:"reason"`
-	Price    struct {
-		Amount   market.Money `json:"amount"`
-		Currency string       `json:"currency"`
-	} `json:"price"`
-}
-
-// errorBody is the body of an answer by which the exchange rejects a request.
-type errorBody struct {
-	Error       string `json:"error"`
-	FieldErrors []struct {
-		Field string `json:"field"`
-		Code  string `json:"code"`
-	} `json:"field_errors"`
+	Status string    `json:"status"`
+	Reason string    `json:"reason"`
+	Price  wirePrice `json:"price"`
 }
 
 const (
@@ -68,9 +52,11 @@ func (a *lineSendResult) parseResponse(res *http.Response, body []byte) {
 		a.retryAfter = time.Duration(min(seconds, 86_400)) * time.Second
 	}
 	if a.status/100 != 2 {
-		if json.Unmarshal(body, &a.fault) != nil || a.fault.Error == "" {
-			a.fault.Error = "status " + strconv.Itoa(a.status)
+		var rejected struct {
+			Error string `json:"error"`
 		}
+		_ = json.Unmarshal(body, &rejected)
+		a.fault = cmp.Or(rejected.Error, "status "+strconv.Itoa(a.status))
 		return
 	}
 	var said struct {

@@ -173,5 +173,3 @@ func deriveIdempotencyKey(line *numberedLine) string {
 	h.Write(line.text)
 	return "send_" + hex.EncodeToString(h.Sum(nil)[:16])
 }
-
-func trimLine(text []byte) []byte { return bytes.TrimSpace(text) }

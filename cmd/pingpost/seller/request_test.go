@@ -71,7 +71,7 @@ func scripted(width int, replies ...reply) (*leadSender, *script) {
 }
 
 func texts(lines ...string) iter.Seq[numberedLine] {
-	return newLineScanner(strings.NewReader(strings.Join(lines, "\n"))).nonBlankLines()
+	return nonBlankLines(strings.NewReader(strings.Join(lines, "\n")), new(error))
 }
 
 func manyLines(n int) iter.Seq[numberedLine] {

@@ -4,6 +4,7 @@ package seller
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -69,15 +70,15 @@ func (c *SendCommand) Run(ctx context.Context) error {
 	s.rate, s.keyed = c.Rate, c.Idempotency
 	summary := newSendSummary()
 	shown := terminal.NewProgress(os.Stderr)
-	scan := newLineScanner(in)
-	took := s.sendLines(ctx, scan.nonBlankLines(), func(a *lineSendResult) {
+	var readErr error
+	took := s.sendLines(ctx, nonBlankLines(in, &readErr), func(a *lineSendResult) {
 		summary.add(a)
 		out.add(a)
 		shown.Show(summary.String())
 	})
 	shown.End()
 	fmt.Print(summary.formatTable(took))
-	err = errors.Join(scan.err, out.flushAndClose())
+	err = errors.Join(readErr, out.flushAndClose())
 	if err == nil && ctx.Err() != nil {
 		err = errors.New("interrupted; the remaining lines of the file were not sent")
 	}
@@ -126,30 +127,22 @@ type numberedLine struct {
 	text   []byte
 }
 
-// lineScanner reads the lines of the input. err is the reason if it stopped before the end.
-type lineScanner struct {
-	scanner *bufio.Scanner
-	err     error
-}
-
-func newLineScanner(in io.Reader) *lineScanner {
-	scanner := bufio.NewScanner(in)
-	scanner.Buffer(make([]byte, 64<<10), maxSentLine)
-	return &lineScanner{scanner: scanner}
-}
-
-func (l *lineScanner) nonBlankLines() iter.Seq[numberedLine] {
+// nonBlankLines returns the lines of the input. It sets readErr if it cannot read the input to its
+// end.
+func nonBlankLines(in io.Reader, readErr *error) iter.Seq[numberedLine] {
 	return func(yield func(numberedLine) bool) {
+		scanner := bufio.NewScanner(in)
+		scanner.Buffer(make([]byte, 64<<10), maxSentLine)
 		number := 0
-		for l.scanner.Scan() {
+		for scanner.Scan() {
 			number++
-			text := trimLine(l.scanner.Bytes())
-			if len(text) > 0 && !yield(numberedLine{number, append([]byte(nil), text...)}) {
+			text := bytes.TrimSpace(scanner.Bytes())
+			if len(text) > 0 && !yield(numberedLine{number, bytes.Clone(text)}) {
 				return
 			}
 		}
-		if err := l.scanner.Err(); err != nil {
-			l.err = fmt.Errorf("cannot read line %d of the input: %w", number+1, err)
+		if err := scanner.Err(); err != nil {
+			*readErr = fmt.Errorf("cannot read line %d of the input: %w", number+1, err)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/HdrHistogram/hdrhistogram-go"
+
 	"pingpost/cmd/pingpost/terminal"
 	"pingpost/engine/market"
 	"pingpost/loadtest/load"
@@ -21,11 +23,14 @@ type sendSummary struct {
 	reasons, errors                    map[string]int
 	causes                             map[string]int          // why lines are lost
 	payout                             map[string]market.Money // by currency
-	latency                            latencyHistogram
+	latency                            *hdrhistogram.Histogram // up to maxLatency, to three digits
 }
 
-// maxKinds bounds the words of an exchange that are counted apart.
+// maxKinds bounds the words of an exchange that are counted apart. Longer latencies than maxLatency
+// count as maxLatency.
 const (
+	maxLatency = time.Hour
+
 	maxKinds = 100
 	maxKind  = 60 // characters
 )
@@ -33,7 +38,7 @@ const (
 func newSendSummary() *sendSummary {
 	return &sendSummary{
 		reasons: map[string]int{}, errors: map[string]int{}, causes: map[string]int{},
-		payout: map[string]market.Money{}, latency: newLatencyHistogram(),
+		payout: map[string]market.Money{}, latency: hdrhistogram.New(int64(time.Microsecond), int64(maxLatency), 3),
 	}
 }
 
@@ -45,14 +50,14 @@ func (t *sendSummary) add(a *lineSendResult) {
 		incrementBoundedCount(t.causes, describeFailure(a))
 		return
 	}
-	t.latency.add(a.took)
+	_ = t.latency.RecordValue(int64(min(max(a.took, 0), maxLatency))) // no value is out of range
 	if a.replayed {
 		t.replayed++
 	}
 	switch {
 	case a.status/100 != 2:
 		t.refused++
-		incrementBoundedCount(t.errors, a.fault.Error)
+		incrementBoundedCount(t.errors, a.fault)
 	case a.lead.Status == statusAccepted:
 		t.accepted++
 		if len(t.payout) < maxKinds {
@@ -70,7 +75,7 @@ func describeFailure(result *lineSendResult) string {
 		text := result.err.Error()
 		return text[strings.LastIndex(text, "\": ")+1:]
 	}
-	return result.fault.Error
+	return result.fault
 }
 
 // incrementBoundedCount counts a word that the exchange sent, such as an error code. After maxKinds
@@ -116,19 +121,23 @@ func (t *sendSummary) formatTable(sendingTime time.Duration) string {
 	for _, currency := range slices.Sorted(maps.Keys(t.payout)) {
 		out.Row("payout", terminal.FormatMoney(t.payout[currency]), currency)
 	}
-	return out.String() + "latency  " + t.latency.String() + "\n"
+	return out.String() + "latency  " + t.formatLatency() + "\n"
+}
+
+func (t *sendSummary) formatLatency() string {
+	if t.latency.TotalCount() == 0 {
+		return "none"
+	}
+	at := func(percentile float64) string {
+		return load.FormatDuration(time.Duration(t.latency.ValueAtPercentile(percentile)))
+	}
+	return fmt.Sprintf("p50 %s   p90 %s   p99 %s   max %s", at(50), at(90), at(99), at(100))
 }
 
 // addCountRows adds a row to the table for each word with its count, the most frequent first.
 func addCountRows(t *terminal.Table, counts map[string]int) {
-	for _, word := range keysByDescendingCount(counts) {
+	byDescendingCount := func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) }
+	for _, word := range slices.SortedFunc(maps.Keys(counts), byDescendingCount) {
 		t.Row("  "+word, terminal.GroupThousands(counts[word]), "")
 	}
-}
-
-// keysByDescendingCount returns the words ordered by descending count.
-func keysByDescendingCount(counts map[string]int) []string {
-	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
-	})
 }

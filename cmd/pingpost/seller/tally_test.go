@@ -18,7 +18,7 @@ func ingested(status, reason, currency string, price market.Money) *lineSendResu
 }
 
 func refusal(status int, code string) *lineSendResult {
-	return &lineSendResult{tries: 1, status: status, fault: errorBody{Error: code}, took: 2 * time.Millisecond}
+	return &lineSendResult{tries: 1, status: status, fault: code, took: 2 * time.Millisecond}
 }
 
 func TestTally(t *testing.T) {
