@@ -60,14 +60,16 @@ func walk(from any, path string, see func(path string, o object)) {
 	}
 }
 
-// Every schema compiles, and every example matches its schema. Examples of the exchange's own
-// data are checked strictly.
-func TestSchemas(t *testing.T) {
+func TestContracts(t *testing.T) {
 	for name, c := range documents {
-		t.Run(name, func(t *testing.T) { testSchemas(t, c) })
+		t.Run(name+"/schemas", func(t *testing.T) { testSchemas(t, c) })
+		t.Run(name+"/descriptions", func(t *testing.T) { testDescriptions(t, c) })
+		t.Run(name+"/error codes", func(t *testing.T) { testErrorCodes(t, c) })
 	}
 }
 
+// Every schema compiles, and every example matches its schema. Examples of the exchange's own
+// data are checked strictly.
 func testSchemas(t *testing.T, c *Contract) {
 	examples := 0
 	walk(c.root, "", func(path string, o object) {
@@ -99,12 +101,6 @@ func testSchemas(t *testing.T, c *Contract) {
 }
 
 // Everything that can have a description has one.
-func TestDescriptions(t *testing.T) {
-	for name, c := range documents {
-		t.Run(name, func(t *testing.T) { testDescriptions(t, c) })
-	}
-}
-
 func testDescriptions(t *testing.T, c *Contract) {
 	walk(c.root, "", func(path string, o object) {
 		_, described := o["description"].(string)
@@ -122,18 +118,12 @@ func testDescriptions(t *testing.T, c *Contract) {
 	})
 }
 
-// A document has exactly its codes of errors.yaml, each with an example and in answers of its
-// status.
-func TestErrorCodes(t *testing.T) {
-	for name, c := range documents {
-		t.Run(name, func(t *testing.T) { testErrorCodes(t, c) })
-	}
-}
-
 func (c *Contract) answersWith(e errcode.Error) bool {
 	return c.admin && e.Admin || !c.admin && e.Public
 }
 
+// A document has exactly its codes of errors.yaml, each with an example and in answers of its
+// status.
 func testErrorCodes(t *testing.T, c *Contract) {
 	var want []any
 	for _, e := range errcode.Errors {

@@ -53,43 +53,18 @@ func TestClockIsMovedForwardAndNeverBack(t *testing.T) {
 	})
 }
 
-// TestClockTellsHowFarItIsAhead of the machine's.
-func TestClockTellsHowFarItIsAhead(t *testing.T) {
+// The clock says how far it is ahead of the machine's, and a deadline by this clock is as far off
+// by the machine's.
+func TestClockAheadOfMachine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := New()
 		for _, want := range []time.Duration{0, time.Hour} {
 			c.AdvanceTo(time.Now().Add(want).UnixNano())
 			time.Sleep(time.Minute)
-			if got := c.AheadOfWallClock(); got != want {
-				t.Errorf("%v ahead, want %v", got, want)
+			left := time.Until(c.ToWallClock(time.Unix(0, c.Now()).Add(3 * time.Second)))
+			if got := c.AheadOfWallClock(); got != want || left != 3*time.Second {
+				t.Errorf("%v ahead, want %v; %v are left of 3 s", got, want, left)
 			}
-		}
-	})
-}
-
-// A deadline by this clock is as far off by the machine's.
-func TestClockTellsWhenItReallyIs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := New()
-		c.AdvanceTo(time.Now().Add(time.Hour).UnixNano())
-		deadline := time.Unix(0, c.Now()).Add(3 * time.Second)
-		if left := time.Until(c.ToWallClock(deadline)); left != 3*time.Second {
-			t.Errorf("%v are left of 3 s", left)
-		}
-	})
-}
-
-func TestTimerFires(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, begun := New(), time.Now()
-		fired, _ := c.Timer(time.Minute)
-		<-fired
-		if took := time.Since(begun); took != time.Minute {
-			t.Errorf("it fired after %v", took)
-		}
-		_, stop := c.Timer(time.Minute)
-		if !stop() {
-			t.Error("it could not be stopped")
 		}
 	})
 }
@@ -101,7 +76,9 @@ func TestTimersAreUsedAgain(t *testing.T) {
 		for _, slept := range []time.Duration{0, time.Second, time.Minute, time.Hour} {
 			fired, stop := c.Timer(time.Minute)
 			time.Sleep(slept)
-			stop()
+			if !stop() {
+				t.Errorf("after %v: it could not be stopped", slept)
+			}
 			time.Sleep(time.Hour)
 			select {
 			case <-fired:
