@@ -24,7 +24,9 @@ func (b *bench) against() error {
 	other.exchange, other.dir = theirs, filepath.Join(b.dir, "theirs")
 	var ourLines, theirLines strings.Builder
 	for _, measure := range []func(theirs *bench, ours, others *strings.Builder) error{b.ingestAgainst, b.auctionsAgainst} {
-		if err := measure(&other, &ourLines, &theirLines); err != nil {
+		err := measure(&other, &ourLines, &theirLines)
+		b.killServers()
+		if err != nil {
 			return err
 		}
 	}
@@ -39,12 +41,10 @@ func (b *bench) ingestAgainst(other *bench, ours, theirs *strings.Builder) error
 	if err != nil {
 		return err
 	}
-	defer mine.kill()
 	its, err := other.startPaused("ingest", catalogWithCampaigns(10))
 	if err != nil {
 		return err
 	}
-	defer its.kill()
 	for _, connections := range b.size.connections {
 		mineRuns, itsRuns, err := b.runPair(pair{ours: mine, theirs: its}, connections)
 		if err != nil {
@@ -74,16 +74,14 @@ func (b *bench) auctionsAgainst(other *bench, ours, theirs *strings.Builder) err
 	if err != nil {
 		return err
 	}
-	defer mine.kill()
 	its, err := other.newAuctionSetup(spec)
 	if err != nil {
 		return err
 	}
-	defer its.kill()
 	for _, n := range sizes {
 		spec := child.LoadSpec{Vertical: verticalOf(n), Warmup: b.size.warmup, Duration: b.size.duration}
 		one := func(h *auctionSetup) func() (child.LoadResult, error) {
-			return guarded(&b.guard, append(mine.processes(), its.processes()...), func() (child.LoadResult, error) { return h.runSeller(h.exchange, spec) })
+			return guarded(b.guard, func() (child.LoadResult, error) { return h.runSeller(h.exchange, spec) })
 		}
 		both, err := alternate(b.size.runs, one(mine), one(its))
 		if err != nil {

@@ -22,7 +22,7 @@ type auctionRuns struct {
 func (h *auctionSetup) alternateAuctions(buyers int, spec *child.LoadSpec) (*auctionRuns, error) {
 	spec.Vertical = verticalOf(buyers)
 	one := func(server *process) func() (child.LoadResult, error) {
-		return guarded(&h.b.guard, h.processes(), func() (child.LoadResult, error) { return h.runSeller(server, *spec) })
+		return guarded(h.b.guard, func() (child.LoadResult, error) { return h.runSeller(server, *spec) })
 	}
 	all, err := alternate(h.b.size.runs, one(h.exchange), one(h.ceilings[buyers]), one(h.recording[buyers]))
 	if err != nil {
@@ -37,7 +37,6 @@ func (b *bench) auctionTime() (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer h.kill()
 	if err := h.startCeilings(b.size.auctionBuyers); err != nil {
 		return nil, err
 	}
@@ -116,7 +115,6 @@ func (b *bench) auctionLatency() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer h.kill()
 	if err := h.startCeilings([]int{n}); err != nil {
 		return nil, err
 	}

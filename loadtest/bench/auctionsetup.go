@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -48,36 +46,22 @@ const (
 
 // newAuctionSetup starts the buyers and the exchange, and pauses the exchange.
 func (b *bench) newAuctionSetup(spec *auctionSetupSpec) (*auctionSetup, error) {
-	h, err := b.newSetupWithBuyers(spec)
-	if err != nil {
-		return nil, err
-	}
-	if err := h.startExchange(spec); err != nil {
-		h.kill()
-		return nil, err
-	}
-	return h, nil
-}
-
-func (h *auctionSetup) startExchange(spec *auctionSetupSpec) error {
-	exchange, err := h.b.startExchange(spec.name, auctionCatalog(h.buyers.Buyers, spec.sizes, spec.pingRate))
-	if err != nil {
-		return err
-	}
-	h.exchange, h.data = exchange.process, exchange.data
-	if h.token, err = h.b.fetchToken(h.exchange.Listen); err != nil {
-		return err
-	}
-	return pause(h.exchange.cmd.Process)
-}
-
-// newSetupWithBuyers starts the buyers.
-func (b *bench) newSetupWithBuyers(spec *auctionSetupSpec) (*auctionSetup, error) {
 	buyers, err := b.startBuyers(child.BuyersSpec{Buyers: slices.Max(spec.sizes), Delay: spec.delay})
 	if err != nil {
 		return nil, err
 	}
-	return &auctionSetup{b: b, buyers: buyers, ceilings: map[int]*process{}, recording: map[int]*process{}}, nil
+	exchange, err := b.startExchange(spec.name, auctionCatalog(buyers.Buyers, spec.sizes, spec.pingRate))
+	if err != nil {
+		return nil, err
+	}
+	token, err := b.fetchToken(exchange.Listen)
+	if err != nil {
+		return nil, err
+	}
+	return &auctionSetup{
+		b: b, buyers: buyers, exchange: exchange.process, data: exchange.data, token: token,
+		ceilings: map[int]*process{}, recording: map[int]*process{},
+	}, pause(exchange.cmd.Process)
 }
 
 // startCeilings starts a ceiling for each number of buyers and pauses it.
@@ -109,31 +93,12 @@ func (h *auctionSetup) startRecordingCeiling(n int) (entry int, err error) {
 
 func (h *auctionSetup) addCeiling(into map[int]*process, n int, spec child.CeilingSpec) error {
 	spec.Buyers, spec.Timeout = h.buyers.Buyers[:n], bidTimeout
-	bare, err := startCeiling(h.b.ctx, h.b.cores.servers, spec)
+	bare, err := h.b.startCeiling(spec)
 	if err != nil {
 		return err
 	}
 	into[n] = bare
 	return pause(bare.cmd.Process)
-}
-
-func (h *auctionSetup) kill() {
-	for _, p := range h.processes() {
-		p.kill()
-	}
-}
-
-// processes returns all processes.
-func (h *auctionSetup) processes() (list []*process) {
-	for _, p := range []*process{h.exchange, h.buyers} {
-		if p != nil {
-			list = append(list, p)
-		}
-	}
-	for _, some := range []map[int]*process{h.ceilings, h.recording} {
-		list = slices.AppendSeq(list, maps.Values(some))
-	}
-	return list
 }
 
 // auctionCatalog returns a catalog with a campaign for each number of buyers. A campaign
@@ -213,7 +178,8 @@ func (b *bench) clientEnv() []string {
 	return []string{fmt.Sprintf("GOMAXPROCS=%d", len(b.cores.client)+1)}
 }
 
-func startCeiling(ctx context.Context, list []int, spec child.CeilingSpec) (*process, error) {
+func (b *bench) startCeiling(spec child.CeilingSpec) (*process, error) {
 	// The exchange also runs with one processor more than cores; see processors.
-	return startChild(ctx, list, "role-ceiling", spec, fmt.Sprintf("GOMAXPROCS=%d", len(list)+1))
+	list := b.cores.servers
+	return b.startChild(list, "role-ceiling", spec, fmt.Sprintf("GOMAXPROCS=%d", len(list)+1))
 }

@@ -20,7 +20,7 @@ type bench struct {
 	dir      string // temporary folder of this run
 	exchange string // path of the built program
 	cores    cores
-	guard    noiseGuard
+	guard    *noiseGuard
 	size     sizes
 }
 
@@ -102,7 +102,7 @@ func newBench(ctx context.Context, f *flags, progress io.Writer) (*bench, error)
 	if b.dir, err = os.MkdirTemp(dir, "bench-"); err != nil {
 		return nil, fmt.Errorf("cannot make the data folder: %w", err)
 	}
-	b.guard = noiseGuard{share: f.Noise, retries: b.size.retries, logf: b.logf}
+	b.guard = &noiseGuard{share: f.Noise, retries: b.size.retries, logf: b.logf}
 	return b, nil
 }
 

@@ -49,7 +49,7 @@ func (b *bench) startExchange(name string, d *document, env ...string) (*ingestT
 	}
 	cmd := exec.CommandContext(b.ctx, program, "serve", "--config", config, "--log-format", "json")
 	cmd.Env = append(append(os.Environ(), gcSetting), env...)
-	p, err := startServer(cmd, b.cores.servers, nil, startTimeout)
+	p, err := b.startServer(cmd, b.cores.servers, nil, startTimeout)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,6 @@ func (b *bench) growth() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer small.kill()
 	few := catalogWithCampaigns(10)
 	var rows []row
 	many, err := b.startPaused("campaigns", catalogWithCampaigns(b.size.campaigns))
@@ -31,7 +30,6 @@ func (b *bench) growth() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer crowd.kill()
 	for _, method := range []string{roundRobin, waterfall} {
 		p := pair{ours: crowd.withCampaigns(d.campaignIDs(method)), theirs: small.withCampaigns(few.campaignIDs(method))}
 		what := fmt.Sprintf("%d buyers in one campaign instead of 4, %s", b.size.buyers, method)
@@ -47,7 +45,6 @@ func (b *bench) growth() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer suppressing.kill()
 	return b.growthRows(rows, pair{ours: suppressing, theirs: small}, fmt.Sprintf("%d suppressed numbers instead of none", b.size.suppressedNumbers), 0)
 }
 
@@ -56,11 +53,7 @@ func (b *bench) startPaused(name string, d *document) (*ingestTarget, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := pause(s.cmd.Process); err != nil {
-		s.kill()
-		return nil, err
-	}
-	return s, nil
+	return s, pause(s.cmd.Process)
 }
 
 func (b *bench) addSuppressionList(d *document) error {

@@ -13,14 +13,12 @@ import (
 // compared with.
 type pair struct {
 	ours, theirs *ingestTarget
-	beside       []*process // processes that both need and that are never paused
 }
 
 // runPair runs both servers of a pair in turn.
 func (b *bench) runPair(p pair, connections int) (ours, theirs []child.LoadResult, err error) {
-	live := append([]*process{p.ours.process, p.theirs.process}, p.beside...)
 	one := func(s *ingestTarget) func() (child.LoadResult, error) {
-		return guarded(&b.guard, live, func() (child.LoadResult, error) { return b.send(s, connections, b.size.warmup, b.size.duration) })
+		return guarded(b.guard, func() (child.LoadResult, error) { return b.send(s, connections, b.size.warmup, b.size.duration) })
 	}
 	both, err := alternate(b.size.runs, one(p.ours), one(p.theirs))
 	if err != nil {
@@ -53,7 +51,6 @@ func (b *bench) ingest() (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer exchange.kill()
 	sample, err := b.send(exchange, b.size.connections[0], 0, b.size.calibration)
 	if err != nil {
 		return nil, err
@@ -66,11 +63,10 @@ func (b *bench) ingest() (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	bare, err := startCeiling(b.ctx, b.cores.servers, child.CeilingSpec{Dir: dir, Entry: entry, Answer: int(sample.Body)})
+	bare, err := b.startCeiling(child.CeilingSpec{Dir: dir, Entry: entry, Answer: int(sample.Body)})
 	if err != nil {
 		return nil, err
 	}
-	defer bare.kill()
 	p := pair{ours: exchange, theirs: &ingestTarget{process: bare, campaigns: exchange.campaigns, next: new(uint64)}}
 	if err := pause(bare.cmd.Process); err != nil {
 		return nil, err

@@ -100,6 +100,7 @@ func (b *bench) table(all []measurement) (table, error) {
 		}
 		began := time.Now()
 		rows, err := m.measure(b)
+		b.killServers()
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", m.name, err))
 			rows = []row{{label: m.name, measured: "not measured: " + oneLine(err), verdict: failure}}

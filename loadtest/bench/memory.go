@@ -40,7 +40,6 @@ func (b *bench) idle() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer s.kill()
 	select {
 	case <-time.After(b.size.idle):
 	case <-b.ctx.Done():

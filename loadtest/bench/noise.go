@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,21 +20,21 @@ type noiseGuard struct {
 	share   float64 // highest share of the machine's time that other processes may use
 	retries int
 	logf    func(string, ...any)
+	own     []*process // servers of the benchmark
 
 	runs, discarded, kept int
 	blind                 bool
 }
 
 // measure runs f, and repeats it if other processes used too much of the machine
-// meanwhile. own are live processes that belong to the measurement. Children that f starts
-// and waits for are counted without being listed.
-func (g *noiseGuard) measure(own []*process, f func() error) error {
+// meanwhile. Children that f starts and waits for belong to the benchmark without being listed.
+func (g *noiseGuard) measure(f func() error) error {
 	for try := 0; ; try++ {
-		before, ok := readUsage(own)
+		before, ok := g.readUsage()
 		if err := f(); err != nil {
 			return err
 		}
-		after, okAfter := readUsage(own)
+		after, okAfter := g.readUsage()
 		g.runs++
 		if !ok || !okAfter {
 			g.blind = true
@@ -53,9 +54,9 @@ func (g *noiseGuard) measure(own []*process, f func() error) error {
 }
 
 // guarded returns f with the guard's measure around it.
-func guarded[R any](g *noiseGuard, own []*process, f func() (R, error)) func() (R, error) {
+func guarded[R any](g *noiseGuard, f func() (R, error)) func() (R, error) {
 	return func() (result R, err error) {
-		err = g.measure(own, func() (err error) {
+		err = g.measure(func() (err error) {
 			result, err = f()
 			return err
 		})
@@ -64,8 +65,8 @@ func guarded[R any](g *noiseGuard, own []*process, f func() (R, error)) func() (
 }
 
 // repeat returns the results of all runs of f, each guarded.
-func repeat[R any](b *bench, own []*process, f func() (R, error)) ([]R, error) {
-	results, err := alternate(b.size.runs, guarded(&b.guard, own, f))
+func repeat[R any](b *bench, f func() (R, error)) ([]R, error) {
+	results, err := alternate(b.size.runs, guarded(b.guard, f))
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +98,7 @@ func (m *usage) others(before *usage) float64 {
 
 // readUsage reads the current usage. ok is false if /proc is missing or has another
 // format.
-func readUsage(own []*process) (m usage, ok bool) {
+func (g *noiseGuard) readUsage() (m usage, ok bool) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
 		return m, false
@@ -108,7 +109,8 @@ func readUsage(own []*process) (m usage, ok bool) {
 	if m.own, err = ticksOf("/proc/self/stat", true); err != nil {
 		return m, false
 	}
-	for _, p := range own {
+	g.own = slices.DeleteFunc(g.own, (*process).hasEnded)
+	for _, p := range g.own {
 		ticks, err := p.ticks()
 		if err != nil {
 			return m, false

@@ -63,17 +63,17 @@ func TestMeasureRepeatsARunWithOtherLoad(t *testing.T) {
 		time.Sleep(2 * tick)
 		return nil
 	}
-	must.Succeed(t, g.measure(nil, count))
+	must.Succeed(t, g.measure(count))
 	if runs != 4 || g.discarded != 3 || g.kept != 1 || g.runs != 4 {
 		t.Errorf("%d runs, %+v", runs, g)
 	}
 	g = noiseGuard{share: 1, retries: 3, logf: t.Logf}
 	runs = 0
-	if err := g.measure(nil, count); err != nil || runs != 1 || g.discarded != 0 || g.kept != 0 {
+	if err := g.measure(count); err != nil || runs != 1 || g.discarded != 0 || g.kept != 0 {
 		t.Errorf("%d runs, %v, %+v", runs, err, g)
 	}
 	failed := errors.New("failed")
-	if err := g.measure(nil, func() error { return failed }); !errors.Is(err, failed) {
+	if err := g.measure(func() error { return failed }); !errors.Is(err, failed) {
 		t.Errorf("a run that failed: %v", err)
 	}
 }

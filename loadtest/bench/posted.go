@@ -19,12 +19,10 @@ func (b *bench) posted() (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer buyers.kill()
 	exchange, err := b.startExchange("posted", postedCatalog(buyers.Listen))
 	if err != nil {
 		return nil, err
 	}
-	defer exchange.kill()
 	sample, err := b.send(exchange, postedConnections, 0, b.size.calibration)
 	if err != nil {
 		return nil, err
@@ -33,12 +31,11 @@ func (b *bench) posted() (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer bare.kill()
 	if err := pause(bare.cmd.Process); err != nil {
 		return nil, err
 	}
 	theirs := &ingestTarget{process: bare, campaigns: exchange.campaigns, next: exchange.next} // shared, because the buyer detects repeated keys
-	ours, bareRuns, err := b.runPair(pair{ours: exchange, theirs: theirs, beside: []*process{buyers}}, postedConnections)
+	ours, bareRuns, err := b.runPair(pair{ours: exchange, theirs: theirs}, postedConnections)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +60,7 @@ func (b *bench) startPostingCeiling(data, buyer string, answer int) (*process, e
 		return nil, err
 	}
 	b.logf("log records of a posted lead: %d bytes before the post, %d bytes after", intent, outcome)
-	return startCeiling(b.ctx, b.cores.servers, child.CeilingSpec{
+	return b.startCeiling(child.CeilingSpec{
 		Dir: filepath.Join(b.dir, "courier"), Entry: intent, Outcome: outcome, Answer: answer, Buyer: buyer,
 	})
 }

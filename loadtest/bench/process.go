@@ -30,8 +30,8 @@ type process struct {
 
 // startServer starts a server and waits for its addresses: a log line in JSON with the
 // member "listen". It writes spec to the standard input, which stays open while the
-// process runs.
-func startServer(cmd *exec.Cmd, list []int, spec []byte, timeout time.Duration) (*process, error) {
+// process runs. killServers ends the server.
+func (b *bench) startServer(cmd *exec.Cmd, list []int, spec []byte, timeout time.Duration) (*process, error) {
 	output, outputWriter, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -65,6 +65,7 @@ func startServer(cmd *exec.Cmd, list []int, spec []byte, timeout time.Duration) 
 			<-p.ended
 			return nil, fmt.Errorf("%s ended before it started serving:\n%s", cmd.Path, text)
 		}
+		b.guard.own = append(b.guard.own, p)
 		return p, nil
 	case <-time.After(timeout):
 		p.kill()
@@ -100,6 +101,23 @@ func (p *process) kill() {
 	<-p.ended
 }
 
+// killServers ends all servers at once.
+func (b *bench) killServers() {
+	for _, p := range b.guard.own {
+		p.kill()
+	}
+	b.guard.own = nil
+}
+
+func (p *process) hasEnded() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 // ticks returns the CPU time of the process.
 func (p *process) ticks() (int64, error) {
 	return ticksOf("/proc/"+strconv.Itoa(p.cmd.Process.Pid)+"/stat", false)
@@ -127,7 +145,7 @@ func residentOf(status string) (int64, error) {
 }
 
 // startChild starts this program as a server in a role, pinned to some cores.
-func startChild(ctx context.Context, list []int, role string, spec any, env ...string) (*process, error) {
+func (b *bench) startChild(list []int, role string, spec any, env ...string) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -136,9 +154,9 @@ func startChild(ctx context.Context, list []int, role string, spec any, env ...s
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, self, role)
+	cmd := exec.CommandContext(b.ctx, self, role)
 	cmd.Env = append(append(os.Environ(), gcSetting), env...)
-	return startServer(cmd, list, text, time.Minute)
+	return b.startServer(cmd, list, text, time.Minute)
 }
 
 // runChild runs a role of this program until it ends, pinned to some cores.

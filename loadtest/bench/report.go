@@ -24,15 +24,12 @@ func (b *bench) report() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer with.kill()
 	without, err := b.startPaused("unreported", catalogWithCampaigns(10))
 	if err != nil {
 		return nil, err
 	}
-	defer without.kill()
-	live := []*process{with.process, without.process}
 	one := func(s *ingestTarget) func() (child.LoadResult, error) {
-		return guarded(&b.guard, live, func() (r child.LoadResult, err error) {
+		return guarded(b.guard, func() (r child.LoadResult, err error) {
 			err = s.whileResumed(func() (err error) {
 				r, err = b.sendAtRate(s, steadyRate, b.size.warmup, b.size.openDuration)
 				return err

@@ -44,11 +44,11 @@ func (b *bench) runSales(rate float64, even bool) (s *salesResult, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer h.kill()
+	defer b.killServers()
 	spec := child.LoadSpec{
 		Vertical: verticalOf(n), Duration: b.size.salesDuration, Rate: rate, Even: even, SellBids: true,
 	}
-	return guarded(&b.guard, h.processes(), func() (*salesResult, error) { return h.sellAndReconcile(spec, n) })()
+	return guarded(b.guard, func() (*salesResult, error) { return h.sellAndReconcile(spec, n) })()
 }
 
 // sellAndReconcile runs the seller, and reads the buyers' totals before and after.
@@ -145,7 +145,7 @@ func (s *salesResult) rows(what string) []row {
 }
 
 func (b *bench) startBuyers(spec child.BuyersSpec) (*process, error) {
-	return startChild(b.ctx, b.cores.client, "role-buyers", spec)
+	return b.startChild(b.cores.client, "role-buyers", spec)
 }
 
 // buyerTotals is the sum of the buyers' own accounts.

@@ -32,9 +32,8 @@ func (b *bench) seed() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer s.kill()
 	next := 0
-	each, err := repeat(b, []*process{s.process}, func() (float64, error) { return b.seedTime(s.process, &next) })
+	each, err := repeat(b, func() (float64, error) { return b.seedTime(s.process, &next) })
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 // start measures the time from start to readiness of an empty exchange and of an exchange
 // with many leads. Then it compares the ingest of the two.
 func (b *bench) start() ([]row, error) {
-	seconds, err := repeat(b, nil, func() (float64, error) {
+	seconds, err := repeat(b, func() (float64, error) {
 		return b.startSeconds(fmt.Sprintf("start-%d", b.guard.runs))
 	})
 	if err != nil {
@@ -57,7 +57,7 @@ func (b *bench) startFull() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	measured, err := repeat(b, nil, func() (float64, error) { return b.startSeconds(fullFolder) })
+	measured, err := repeat(b, func() (float64, error) { return b.startSeconds(fullFolder) })
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,6 @@ func (b *bench) startFull() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer full.kill()
 	resident, err := full.resident()
 	if err != nil {
 		return nil, err
@@ -83,7 +82,6 @@ func (b *bench) startFull() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer empty.kill()
 	return b.growthRows(rows, pair{ours: full, theirs: empty}, fmt.Sprintf("%d leads held instead of none", b.size.heldLeads), 0)
 }
 

@@ -65,7 +65,7 @@ Written by ` + "`make bench`" + `, which measures them again on your machine.
 // TestATableGoesOnPastAFailure: a failed measurement gives a row and an error, and the
 // others still run.
 func TestATableGoesOnPastAFailure(t *testing.T) {
-	b := &bench{ctx: t.Context(), flags: &flags{}, progress: io.Discard}
+	b := &bench{ctx: t.Context(), flags: &flags{}, progress: io.Discard, guard: &noiseGuard{}}
 	got, err := b.table([]measurement{
 		{"broken", func(*bench) ([]row, error) { return nil, errors.New("it ended:\nin a|pipe") }},
 		{"sound", func(*bench) ([]row, error) { return []row{{label: "rate", measured: "7"}}, nil }},
@@ -86,7 +86,7 @@ func TestATableGoesOnPastAFailure(t *testing.T) {
 // returns an error.
 func TestATableEndsWhenInterrupted(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
-	b := &bench{ctx: ctx, flags: &flags{}, progress: io.Discard}
+	b := &bench{ctx: ctx, flags: &flags{}, progress: io.Discard, guard: &noiseGuard{}}
 	_, err := b.table([]measurement{
 		{"first", func(*bench) ([]row, error) { interrupt(); return nil, nil }},
 		{"second", func(*bench) ([]row, error) { t.Error("measured"); return nil, nil }},

@@ -35,13 +35,11 @@ func (b *bench) webhooks() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer endpoints.kill()
 	exchange, err := b.startExchange("hooks", webhookCatalog(endpoints.Webhooks))
 	if err != nil {
 		return nil, err
 	}
-	defer exchange.kill()
-	runs, err := repeat(b, []*process{exchange.process, endpoints}, func() (webhooksRun, error) { return b.runWebhooks(exchange, endpoints) })
+	runs, err := repeat(b, func() (webhooksRun, error) { return b.runWebhooks(exchange, endpoints) })
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +169,7 @@ func (b *bench) webhooksRows(runs []webhooksRun) []row {
 }
 
 func (b *bench) startWebhookEndpoints(endpoints int) (*process, error) {
-	return startChild(b.ctx, b.cores.client, "role-webhooks", child.WebhookSpec{Endpoints: endpoints})
+	return b.startChild(b.cores.client, "role-webhooks", child.WebhookSpec{Endpoints: endpoints})
 }
 
 // acknowledged returns the number of webhooks that the endpoints acknowledged.
