@@ -157,13 +157,12 @@ func (h *auctionSetup) runSeller(server *process, spec child.LoadSpec) (r child.
 			return err
 		}
 		spec.Token, spec.Connections = h.token, auctionConnections
-		buyersBefore, _ := h.buyers.ticks()
+		buyersBefore := h.buyers.cpuSeconds()
 		began := time.Now()
 		if r, err = h.b.load(server, spec, &h.next); err != nil {
 			return err
 		}
-		buyersAfter, _ := h.buyers.ticks()
-		r.BuyerCores = (time.Duration(buyersAfter-buyersBefore) * tick).Seconds() / time.Since(began).Seconds()
+		r.BuyerCores = (h.buyers.cpuSeconds() - buyersBefore) / time.Since(began).Seconds()
 		heapAfter, err := server.heapTotals(h.b.ctx)
 		r.Objects = float64(heapAfter.objects-heapBefore.objects) / float64(r.Sent)
 		r.Bytes = float64(heapAfter.bytes-heapBefore.bytes) / float64(r.Sent)

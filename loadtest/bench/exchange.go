@@ -68,10 +68,9 @@ func (s *ingestTarget) withCampaigns(campaigns []string) *ingestTarget {
 // fast.
 func (b *bench) load(p *process, spec child.LoadSpec, next *uint64) (r child.LoadResult, err error) {
 	spec.Addr, spec.FirstLead, spec.APIKey = p.Listen, *next, apiKey
-	before, _ := p.ticks() // without /proc the time stays 0
+	before := p.cpuSeconds()
 	err = runChild(b.ctx, b.cores.client, b.clientEnv(), "role-load", spec, &r)
-	after, _ := p.ticks()
-	r.ServerSeconds = (time.Duration(after-before) * tick).Seconds()
+	r.ServerSeconds = p.cpuSeconds() - before
 	*next = max(*next, r.NextLead)
 	switch {
 	case err != nil:

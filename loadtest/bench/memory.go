@@ -35,7 +35,7 @@ func (b *bench) memory() ([]row, error) {
 }
 
 // idle returns the resident memory of an exchange some seconds after its start.
-func (b *bench) idle() (int64, error) {
+func (b *bench) idle() (int, error) {
 	s, err := b.startExchange("idle", catalogWithCampaigns(10))
 	if err != nil {
 		return 0, err

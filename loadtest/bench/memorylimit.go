@@ -42,7 +42,7 @@ func (b *bench) memoryLimited() ([]row, error) {
 // limitedRun is the latency of the leads and the resident memory at the end.
 type limitedRun struct {
 	child.LoadResult
-	resident int64
+	resident int
 }
 
 // runLimited sends leads at the steady rate to a new exchange.

@@ -1,18 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
-)
 
-// tick is the unit of times in /proc: a hundredth of a second on every Linux that Go
-// supports.
-const tick = 10 * time.Millisecond
+	"github.com/prometheus/procfs"
+)
 
 // noiseGuard detects other load on the machine. Without /proc it detects none, and the
 // notes say so.
@@ -81,9 +75,9 @@ func (g *noiseGuard) notes() []string {
 		g.runs, g.discarded, 100*g.share, g.kept)}
 }
 
-// usage is CPU time in ticks, of the whole machine and of the benchmark.
+// usage is CPU time in seconds, of the whole machine and of the benchmark.
 type usage struct {
-	total, busy, own int64
+	total, busy, own float64
 }
 
 // others returns the share of the machine's time since before that other processes used.
@@ -93,82 +87,44 @@ func (m *usage) others(before *usage) float64 {
 	if total <= 0 {
 		return 0
 	}
-	return max(0, float64((m.busy-before.busy)-(m.own-before.own))/float64(total))
+	return max(0, ((m.busy-before.busy)-(m.own-before.own))/total)
 }
 
 // readUsage reads the current usage. ok is false if /proc is missing or has another
 // format.
 func (g *noiseGuard) readUsage() (m usage, ok bool) {
-	text, err := os.ReadFile("/proc/stat")
+	fs, err := procfs.NewDefaultFS()
 	if err != nil {
 		return m, false
 	}
-	if m.total, m.busy, err = machineTicks(string(text)); err != nil {
+	stat, err := fs.Stat()
+	if err != nil {
 		return m, false
 	}
-	if m.own, err = ticksOf("/proc/self/stat", true); err != nil {
+	c := &stat.CPUTotal
+	m.busy = c.User + c.Nice + c.System + c.Steal
+	m.total = m.busy + c.Idle + c.Iowait + c.IRQ + c.SoftIRQ
+	self, err := procStat(os.Getpid())
+	if err != nil {
 		return m, false
 	}
+	m.own = self.CPUTime() + float64(self.CUTime+self.CSTime)/100 // with the children that it waited for
 	g.own = slices.DeleteFunc(g.own, (*process).hasEnded)
 	for _, p := range g.own {
-		ticks, err := p.ticks()
+		stat, err := procStat(p.cmd.Process.Pid)
 		if err != nil {
 			return m, false
 		}
-		m.own += ticks
+		m.own += stat.CPUTime()
 	}
 	return m, true
 }
 
-var errProc = errors.New("a file of /proc is not as expected")
-
-// machineTicks parses /proc/stat. busy is the time of programs, without interrupts, idle
-// time and waiting for I/O.
-func machineTicks(text string) (total, busy int64, err error) {
-	line, _, _ := strings.Cut(text, "\n")
-	fields := strings.Fields(line)
-	if len(fields) < 9 || fields[0] != "cpu" {
-		return 0, 0, errProc
-	}
-	for i, field := range fields[1:9] {
-		n, err := strconv.ParseInt(field, 10, 64)
-		if err != nil {
-			return 0, 0, errProc
-		}
-		total += n
-		if i <= 2 || i == 7 { // user, nice, system, steal
-			busy += n
-		}
-	}
-	return total, busy, nil
-}
-
-// ticksOf reads the CPU time of a process, with or without the children that it waited
-// for.
-func ticksOf(path string, children bool) (int64, error) {
-	text, err := os.ReadFile(path)
+// procStat reads /proc/PID/stat.
+func procStat(pid int) (procfs.ProcStat, error) {
+	proc, err := procfs.NewProc(pid)
 	if err != nil {
-		return 0, err
+		return procfs.ProcStat{}, err
 	}
-	return processTicks(string(text), children)
-}
-
-func processTicks(text string, children bool) (sum int64, err error) {
-	name := strings.LastIndexByte(text, ')') // the process name may contain any character
-	fields := strings.Fields(text[name+1:])
-	if name < 0 || len(fields) < 15 {
-		return 0, errProc
-	}
-	last := 12 // fields starts with the third field; utime and stime are the 14th and 15th
-	if children {
-		last = 14
-	}
-	for _, field := range fields[11 : last+1] {
-		n, err := strconv.ParseInt(field, 10, 64)
-		if err != nil {
-			return 0, errProc
-		}
-		sum += n
-	}
-	return sum, nil
+	return proc.Stat()
 }

@@ -10,8 +10,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"strconv"
-	"strings"
 	"time"
 
 	"pingpost/loadtest/bench/child"
@@ -118,30 +116,19 @@ func (p *process) hasEnded() bool {
 	}
 }
 
-// ticks returns the CPU time of the process.
-func (p *process) ticks() (int64, error) {
-	return ticksOf("/proc/"+strconv.Itoa(p.cmd.Process.Pid)+"/stat", false)
+// cpuSeconds returns the CPU time of the process; 0 without /proc.
+func (p *process) cpuSeconds() float64 {
+	stat, err := procStat(p.cmd.Process.Pid)
+	if err != nil {
+		return 0
+	}
+	return stat.CPUTime()
 }
 
 // resident returns the resident memory of the process in bytes.
-func (p *process) resident() (int64, error) {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/status")
-	if err != nil {
-		return 0, err
-	}
-	return residentOf(string(text))
-}
-
-func residentOf(status string) (int64, error) {
-	for line := range strings.Lines(status) {
-		value, found := strings.CutPrefix(line, "VmRSS:")
-		if !found {
-			continue
-		}
-		kilobytes, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")), 10, 64)
-		return kilobytes << 10, err
-	}
-	return 0, errProc
+func (p *process) resident() (int, error) {
+	stat, err := procStat(p.cmd.Process.Pid)
+	return stat.ResidentMemory(), err
 }
 
 // startChild starts this program as a server in a role, pinned to some cores.

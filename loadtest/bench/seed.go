@@ -52,17 +52,13 @@ func (b *bench) seedTime(p *process, next *int) (float64, error) {
 	if err := b.callSeed(p, next); err != nil { // warm up
 		return 0, err
 	}
-	before, err := p.ticks()
-	if err != nil {
-		return 0, fmt.Errorf("the processor time of a call is read from /proc: %w", err)
-	}
+	before := p.cpuSeconds()
 	for range b.size.seedCalls {
 		if err := b.callSeed(p, next); err != nil {
 			return 0, err
 		}
 	}
-	after, err := p.ticks()
-	return float64((time.Duration(after-before)*tick)/time.Microsecond) / 1000 / float64(b.size.seedCalls), err
+	return 1e3 * (p.cpuSeconds() - before) / float64(b.size.seedCalls), nil
 }
 
 // callSeed makes one call. It retries while the rate limit of a new server is empty.
