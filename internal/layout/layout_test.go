@@ -16,7 +16,7 @@ var layers = []layer{
 	{of: "fuzz/...", may: []string{"..."}, mustNot: []string{"cmd/..."}},
 	{of: "sdk/conformance", may: []string{"engine/market/...", "loadtest/refbuyer"}},
 	{of: "exchange/...", may: []string{"..."}, mustNot: []string{"cmd/...", "loadtest/...", "fuzz/..."}},
-	{of: "server/servertest", may: []string{"server/...", "engine/...", "api", "api/contract"}},
+	{of: "server/servertest", may: []string{"server/...", "engine/...", "api", "api/contract", "internal/must"}},
 	{of: "server/...", may: []string{"server/...", "config/...", "engine/...", "keys/...", "outbound/webhook/signature", "report/...", "api", "api/errcode", "internal/..."}},
 	{of: "config/syntax", may: []string{"engine/market/escape"}},
 	{of: "config/schema", may: []string{"config/syntax", "engine/market/..."}},

@@ -1,4 +1,4 @@
-// Package must ends a test at an unexpected error. Only tests import it.
+// Package must ends a test at an unexpected error. Only tests and their helpers import it.
 package must
 
 // Test is the part of testing.TB and rapid.T that this package needs. Tests, benchmarks, fuzz

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // Each row ends an attempt before its first byte is sent.
@@ -97,10 +98,7 @@ func TestTLS(t *testing.T) {
 // freeAddress is one that nobody listens on.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ln := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer ln.Close()
 	return ln.Addr().String()
 }
@@ -109,10 +107,7 @@ func freeAddress(t *testing.T) string {
 // the kernel takes them, nobody accepts.
 func startSilentEndpoint(t *testing.T) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ln := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = ln.Close() })
 	return ln.Addr().String()
 }

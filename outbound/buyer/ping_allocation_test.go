@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 	"pingpost/outbound/dial/dialtest"
 )
 
@@ -16,10 +17,7 @@ import (
 // all that is counted is the client's.
 func startFixedEndpoint(t testing.TB, body string) (address string) {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ln := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = ln.Close() })
 	go func() {
 		answer := []byte(dialtest.FormatResponse("200 OK", body))

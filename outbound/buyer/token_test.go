@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 	"pingpost/outbound/dial/dialtest"
 )
 
@@ -226,9 +227,7 @@ func TestTokenLifetimes(t *testing.T) {
 	}
 	for text, want := range rows {
 		var a buyerAnswer
-		if err := a.body.Parse([]byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, a.body.Parse([]byte(text)))
 		if got := a.tokenLifetime(); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}

@@ -3,6 +3,8 @@ package dial
 import (
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 // A loose deadline is never early, and late by at most a sixteenth of the time and a
@@ -33,9 +35,7 @@ func TestLooseDeadlineIsReused(t *testing.T) {
 	for _, step := range steps {
 		set = set[:0]
 		deadline := start.Add(step.after)
-		if err := l.applyDeadline(deadline, step.ping); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, l.applyDeadline(deadline, step.ping))
 		switch {
 		case step.reused:
 			if len(set) != 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 	"pingpost/outbound/dial/dialtest"
 )
 
@@ -95,10 +96,7 @@ func TestSilentEndpointEndsAtDeadline(t *testing.T) {
 	e := dialtest.StartEndpoint(t, dialtest.WriteAndHang(""))
 	hosts := newHosts(t, nil)
 	target := findTarget(t, hosts, "http://"+e.Address+"/")
-	conn, err := hosts.dialer.dial(origin{name: "127.0.0.1", port: strings.TrimPrefix(e.Address, "127.0.0.1:")}, longTimeout)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Value(hosts.dialer.dial(origin{name: "127.0.0.1", port: strings.TrimPrefix(e.Address, "127.0.0.1:")}, longTimeout))(t)
 	defer conn.Close()
 	for _, row := range []struct {
 		deadline time.Duration

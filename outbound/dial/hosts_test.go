@@ -13,6 +13,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 	"pingpost/outbound/dial/dialtest"
 )
 
@@ -45,10 +46,7 @@ func newTLSHosts(t *testing.T, server *httptest.Server) *Hosts {
 // listenTLS opens an endpoint with the certificate of a server.
 func listenTLS(t *testing.T, server *httptest.Server, replies ...dialtest.ReplyFunc) *dialtest.Endpoint {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ln := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	return dialtest.StartEndpointOn(t, tls.NewListener(ln, server.TLS), replies...)
 }
 

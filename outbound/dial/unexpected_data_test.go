@@ -8,16 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"pingpost/internal/must"
 	"pingpost/outbound/dial/dialtest"
 )
 
 // waitForPendingData waits until the client's idle connection holds data.
 func waitForPendingData(t *testing.T, target *Target) {
 	t.Helper()
-	held, err := target.host.pools[0].AcquireConn(longTimeout, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	held := must.Value(target.host.pools[0].AcquireConn(longTimeout, false))(t)
 	conn := held.Conn().(*clientConn)
 	for deadline := time.Now().Add(longTimeout); !newSocketConn(conn.socket.Conn).hasPendingDataOrEnd(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -71,10 +69,7 @@ func TestUnexpectedDataIsNoAnswer(t *testing.T) {
 func TestUnexpectedDataInTLSBuffer(t *testing.T) {
 	certificate := httptest.NewTLSServer(nil)
 	defer certificate.Close()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ln := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	e := dialtest.StartEndpointOn(t, tls.NewListener(bufferingListener{ln}, certificate.TLS), func(c net.Conn) bool {
 		below := c.(*tls.Conn).NetConn().(*bufferingConn)
 		below.hold = true

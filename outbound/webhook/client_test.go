@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 	"pingpost/outbound/dial/dialtest"
 )
 
@@ -176,10 +177,7 @@ func changingAddress(t *testing.T) func(*ClientOptions) {
 
 func unusedAddress(t *testing.T) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ln := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer ln.Close()
 	return ln.Addr().String()
 }

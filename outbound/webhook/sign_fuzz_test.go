@@ -16,6 +16,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 	"pingpost/outbound/dial"
 	"pingpost/outbound/webhook/signature"
 )
@@ -80,10 +81,7 @@ func checkSigned(t *testing.T, header http.Header, keys [][]byte, body []byte, a
 		mac := hmac.New(sha256.New, key)
 		fmt.Fprintf(mac, "%d.%s", at, body)
 		own += ",v1=" + hex.EncodeToString(mac.Sum(nil))
-		verifier, err := standardwebhooks.NewWebhookRaw(key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		verifier := must.Value(standardwebhooks.NewWebhookRaw(key))(t)
 		if err := verifier.VerifyIgnoringTimestamp(body, header); err != nil {
 			t.Fatalf("the stock library rejects %v: %v", header, err)
 		}

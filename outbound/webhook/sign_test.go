@@ -9,16 +9,14 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"pingpost/internal/must"
 	"pingpost/outbound/dial/dialtest"
 )
 
 // verify checks a request as a receiver does, with the stock library.
 func verify(t *testing.T, secret string, r *dialtest.Request, change func(http.Header, []byte)) error {
 	t.Helper()
-	hook, err := standardwebhooks.NewWebhook(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	hook := must.Value(standardwebhooks.NewWebhook(secret))(t)
 	header, body := r.Header.Clone(), []byte(r.Body)
 	if change != nil {
 		change(header, body)

@@ -45,9 +45,6 @@ func principalFrom(ctx *fasthttp.RequestCtx) principal {
 // before authentication.
 func callerNameOf(ctx *fasthttp.RequestCtx) string { return principalFrom(ctx).name }
 
-// callerRoleOf returns the caller's role, or the zero role before authentication.
-func callerRoleOf(ctx *fasthttp.RequestCtx) market.OperatorRole { return principalFrom(ctx).role }
-
 var (
 	errBadAPIToken  = httperror.New(401, errcode.Unauthorized, "The API token is unknown, expired or revoked. Create a new one.").CountedAsWrongCredential()
 	errSessionEnded = httperror.New(401, errcode.Unauthorized, "The session has expired, or the account was changed. Log in again.")

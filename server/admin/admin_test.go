@@ -1,26 +1,36 @@
 package admin
 
 import (
+	"encoding/base64"
 	"io"
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"pingpost/engine"
+	"pingpost/engine/ledger"
+	"pingpost/engine/market"
 	"pingpost/keys/token"
 	"pingpost/server/metrics"
 	"pingpost/server/servertest"
 )
 
-// stubOperator is a process that has no engine. A method that no test needs panics.
+// stubOperator is a process with the parts that a test gives it. A method that no test needs panics.
 type stubOperator struct {
 	RunningExchange
-	apply func(document []byte, dry bool) ([]string, error)
+	engine  *engine.Engine // nil: the exchange starts or stops
+	tokens  *token.Issuer
+	apply   func(document []byte, dry bool) ([]string, error)
+	explain func(id string) ([]byte, error)
+	erase   func(*ErasureRequest) (ErasureResult, error)
+	sum     func(ledger.Party, ledger.Period) (*ledger.Statement, error)
+	entries func() StatementEntryIterator
 }
 
 func (stubOperator) Ready() error { return nil }
 
-func (stubOperator) Engine() *engine.Engine { return nil }
+func (d stubOperator) Engine() *engine.Engine { return d.engine }
 
 func (stubOperator) StateHash() (seq, hash uint64, err error) { return 7, 8, nil }
 
@@ -30,29 +40,71 @@ func (stubOperator) Seal(string, string) []byte { return nil }
 
 func (stubOperator) RevealSecret(string) (string, bool) { return "", false }
 
-func (stubOperator) TokenIssuer() *token.Issuer { return nil }
+func (d stubOperator) TokenIssuer() *token.Issuer { return d.tokens }
 
 func (stubOperator) IsSandbox() bool { return false }
 
-func (d stubOperator) ApplyConfiguration(document []byte, _ map[string]string, dry bool, _ string) (ConfigurationChangeResult, error) {
-	changes, err := d.apply(document, dry)
-	return ConfigurationChangeResult{changes, []string{"b: first", `"c"`}, []string{"d"}}, err
+func (stubOperator) ProcessStatus() ProcessStatus { return ProcessStatus{} }
+
+func (stubOperator) Now() int64 { return time.Now().UnixNano() }
+
+func (d stubOperator) ApplyConfiguration(document []byte, _ map[string]string, dry bool, _ string) (result ConfigurationChangeResult, err error) {
+	result.Unapplied, result.Warnings = []string{"b: first", `"c"`}, []string{"d"}
+	if d.apply != nil {
+		result.Changes, err = d.apply(document, dry)
+	}
+	return result, err
 }
 
-// admin serves the operator and returns the address.
-func admin(t *testing.T, d stubOperator) string {
+func (stubOperator) Upload(*SuppressionUpload) (*SuppressionUploadResult, error) {
+	return nil, engine.ErrNotFound
+}
+
+func (d stubOperator) ExplainLead(id market.LeadID) ([]byte, error) { return d.explain(id.String()) }
+
+func (d stubOperator) ExplainAuction(id market.AuctionID) ([]byte, error) {
+	return d.explain(id.String())
+}
+
+func (d stubOperator) ExplainRequest(id market.RequestID) ([]byte, error) {
+	return d.explain(id.String())
+}
+
+func (d stubOperator) ExplainSellers(supplier, theirs string) ([]byte, error) {
+	return d.explain(supplier + " of " + theirs)
+}
+
+func (d stubOperator) EraseContactData(who *ErasureRequest) (ErasureResult, error) {
+	return d.erase(who)
+}
+
+func (d stubOperator) Statement(party ledger.Party, period ledger.Period) (*ledger.Statement, error) {
+	return d.sum(party, period)
+}
+
+func (d stubOperator) Entries(*ledger.Statement) (StatementEntryIterator, error) {
+	return d.entries(), nil
+}
+
+// newAdmin returns an admin server of a process, whose password is servertest.Password.
+func newAdmin(t *testing.T, process RunningExchange) *Admin {
 	t.Helper()
-	if d.apply == nil {
-		d.apply = func([]byte, bool) ([]string, error) { return nil, nil }
-	}
-	a := New(d, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), servertest.Password, slog.New(slog.DiscardHandler))
+	return New(process, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), servertest.Password, slog.New(slog.DiscardHandler))
+}
+
+// serveAdmin serves the admin API of a process and returns its address.
+func serveAdmin(t *testing.T, process RunningExchange) (address string) {
+	t.Helper()
+	a := newAdmin(t, process)
 	return servertest.StartServer(t, a.Serve, a.Shutdown)
 }
+
+var asOperator = "Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("operator:"+servertest.Password)) + "\r\n"
 
 // TestNoMemoryBeforePassword checks that the head alone decides the answer to an
 // unauthenticated client, whatever the length of the promised body. The connection closes.
 func TestNoMemoryBeforePassword(t *testing.T) {
-	address := admin(t, stubOperator{})
+	address := serveAdmin(t, stubOperator{})
 	for name, length := range map[string]string{
 		"some": "Content-Length: 100000", "much": "Content-Length: 99999999999", "chunks": "Transfer-Encoding: chunked",
 	} {
@@ -69,7 +121,7 @@ func TestNoMemoryBeforePassword(t *testing.T) {
 
 func TestAdminBodies(t *testing.T) {
 	var got []byte
-	address := admin(t, stubOperator{apply: func(document []byte, _ bool) ([]string, error) {
+	address := serveAdmin(t, stubOperator{apply: func(document []byte, _ bool) ([]string, error) {
 		got = append([]byte(nil), document...)
 		return []string{"~ a"}, nil
 	}})
@@ -110,7 +162,7 @@ func TestAdminBodies(t *testing.T) {
 // applied.
 func TestOneDocumentAtATime(t *testing.T) {
 	begun, goOn := make(chan bool), make(chan bool)
-	address := admin(t, stubOperator{apply: func([]byte, bool) ([]string, error) {
+	address := serveAdmin(t, stubOperator{apply: func([]byte, bool) ([]string, error) {
 		begun <- true
 		<-goOn
 		return nil, nil
@@ -131,7 +183,7 @@ func TestOneDocumentAtATime(t *testing.T) {
 }
 
 func TestAdminOutlivesPanic(t *testing.T) {
-	address := admin(t, stubOperator{apply: func([]byte, bool) ([]string, error) { panic("BUG: of the test") }})
+	address := serveAdmin(t, stubOperator{apply: func([]byte, bool) ([]string, error) { panic("BUG: of the test") }})
 	put := servertest.FormatRequest("PUT /admin/v1/config", servertest.BasicAuth, "{}")
 	for range 2 { // the lock of the first one is free again
 		k := servertest.Dial(t, address)
@@ -144,7 +196,7 @@ func TestAdminOutlivesPanic(t *testing.T) {
 // TestForeignPages checks that changing requests from pages of other origins are rejected,
 // because a browser adds the password to them.
 func TestForeignPages(t *testing.T) {
-	address := admin(t, stubOperator{})
+	address := serveAdmin(t, stubOperator{})
 	for headers, foreign := range map[string]bool{
 		"":                                  false,
 		"Sec-Fetch-Site: same-origin\r\n":   false,
@@ -177,7 +229,7 @@ func TestForeignPages(t *testing.T) {
 // challenge, whatever their method or path, and that a wrong password closes the
 // connection.
 func TestStrangersLearnNothing(t *testing.T) {
-	address := admin(t, stubOperator{})
+	address := serveAdmin(t, stubOperator{})
 	k := servertest.Dial(t, address)
 	for _, line := range []string{
 		"OPTIONS /admin/v1/config", "OPTIONS *", "DELETE /admin/v1/config", "GET //admin/v1/hash", "GET /admin/v1/%68ash",

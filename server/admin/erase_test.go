@@ -1,54 +1,26 @@
 package admin
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
 
 	"pingpost/engine"
 	"pingpost/engine/market"
-	"pingpost/server/metrics"
 	"pingpost/server/servertest"
 )
 
-// eraserOf is a desk that erases by this.
-type eraserOf struct {
-	stubOperator
-	engine *engine.Engine
-	erase  func(*ErasureRequest) (ErasureResult, error)
-}
-
-func (e eraserOf) Engine() *engine.Engine { return e.engine }
-
-func (e eraserOf) EraseContactData(who *ErasureRequest) (ErasureResult, error) { return e.erase(who) }
-
 func erasing(t *testing.T, erase func(*ErasureRequest) (ErasureResult, error)) (ask func(body string) (status int, said string)) {
 	t.Helper()
-	meter := metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) })
-	a := New(eraserOf{engine: servertest.OpenEngine(t).Engine, erase: erase}, meter, servertest.Password, slog.New(slog.DiscardHandler))
-	address := servertest.StartServer(t, a.Serve, a.Shutdown)
+	address := serveAdmin(t, stubOperator{engine: servertest.OpenEngine(t).Engine, erase: erase})
 	return func(body string) (int, string) {
-		conn := servertest.Dial(t, address)
-		fmt.Fprintf(conn, "POST /admin/v1/erase HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\nAuthorization: Basic %s\r\n\r\n%s",
-			len(body), base64.StdEncoding.EncodeToString([]byte("operator:"+servertest.Password)), body)
-		response, err := http.ReadResponse(conn.Answer, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer response.Body.Close()
-		text, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if response.StatusCode == http.StatusServiceUnavailable && response.Header.Get("Retry-After") == "" {
+		status, header, text := servertest.Dial(t, address).Send(servertest.FormatRequest("POST /admin/v1/erase", asOperator, body))
+		if status == http.StatusServiceUnavailable && header.Get("Retry-After") == "" {
 			t.Error("503 without Retry-After")
 		}
-		return response.StatusCode, string(text)
+		return status, text
 	}
 }
 

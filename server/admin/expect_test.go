@@ -3,19 +3,16 @@ package admin
 import (
 	"fmt"
 	"io"
-	"log/slog"
-	"net"
 	"strings"
 	"testing"
 
-	"pingpost/server/metrics"
 	"pingpost/server/servertest"
 )
 
 // TestAdminExpect asks with Expect: 100-continue. A body is asked for only if the head is
 // not refused by its path, method, credential, origin or length.
 func TestAdminExpect(t *testing.T) {
-	address := admin(t, stubOperator{})
+	address := serveAdmin(t, stubOperator{})
 	const wrong = "Authorization: Basic b3A6d3Jvbmc=\r\n"
 	for _, row := range []struct {
 		line, lines string
@@ -67,9 +64,9 @@ func TestAdminExpect(t *testing.T) {
 // TestAdminHeadLimit: the largest head is the same on both addresses.
 func TestAdminHeadLimit(t *testing.T) {
 	for _, limit := range []int{2 << 10, 16 << 10} {
-		a := New(stubOperator{}, metrics.NewMeter(func(string, error) {}), servertest.Password, slog.New(slog.DiscardHandler))
+		a := newAdmin(t, stubOperator{})
 		a.SetMaxHeader(limit)
-		address := servertest.StartServer(t, func(l net.Listener) error { return a.Serve(l) }, a.Shutdown)
+		address := servertest.StartServer(t, a.Serve, a.Shutdown)
 		for size, want := range map[int]int{limit - 500: 200, limit + 1: 431} {
 			status, _, body := servertest.Dial(t, address).Send("GET /admin/v1/hash HTTP/1.1\r\nHost: x\r\n" + servertest.BasicAuth + "Big: " + strings.Repeat("x", size) + "\r\n\r\n")
 			if status != want || status == 431 && !strings.Contains(body, `"header_too_large"`) {

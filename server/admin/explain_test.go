@@ -1,71 +1,35 @@
 package admin
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"log/slog"
-	"net/http"
 	"strings"
 	"testing"
 
 	"pingpost/engine"
-	"pingpost/engine/market"
-	"pingpost/server/metrics"
 	"pingpost/server/servertest"
 )
 
-// library is a desk with a log in which everything is found by this.
-type library struct {
-	stubOperator
-	find func(what string) ([]byte, error)
-}
-
-func (l library) ExplainLead(id market.LeadID) ([]byte, error) { return l.find(id.String()) }
-
-func (l library) ExplainAuction(id market.AuctionID) ([]byte, error) { return l.find(id.String()) }
-
-func (l library) ExplainRequest(id market.RequestID) ([]byte, error) { return l.find(id.String()) }
-
-func (l library) ExplainSellers(supplier, theirs string) ([]byte, error) {
-	return l.find(supplier + " of " + theirs)
-}
-
-// explained asks at an admin address, below its path, and returns the answer's status, Retry-After
-// and body.
-func explained(t *testing.T, address, id string, header ...string) (status int, later, body string) {
+// getExplanation requests an explanation, whose path and query begin with /admin/v1/explain. The
+// answer is not compared with the OpenAPI document, because the tests' explanations are made up.
+func getExplanation(t *testing.T, address, rest string) (status int, retryAfter, body string) {
 	t.Helper()
-	if len(header) == 0 {
-		header = []string{"Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("operator:"+servertest.Password))}
-	}
 	conn := servertest.Dial(t, address)
-	fmt.Fprintf(conn, "GET /admin/v1/explain%s HTTP/1.1\r\nHost: x\r\n%s\r\n\r\n", id, strings.Join(header, "\r\n"))
-	response, err := http.ReadResponse(conn.Answer, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text := make([]byte, 1<<16)
-	n, _ := response.Body.Read(text)
-	return response.StatusCode, response.Header.Get("Retry-After"), string(text[:n])
-}
-
-func shelved(t *testing.T, find func(string) ([]byte, error)) string {
-	t.Helper()
-	a := New(library{find: find}, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), servertest.Password, slog.New(slog.DiscardHandler))
-	return servertest.StartServer(t, a.Serve, a.Shutdown)
+	fmt.Fprint(conn, servertest.FormatRequest("GET /admin/v1/explain"+rest, asOperator, ""))
+	status, header, body := conn.ReadAnswer()
+	return status, header.Get("Retry-After"), body
 }
 
 // TestExplainIDs checks that each form of id is looked up as its kind, and other ids as a
 // seller's own.
 func TestExplainIDs(t *testing.T) {
 	const digits = "01jd0000000000000000000000"
-	address := shelved(t, func(what string) ([]byte, error) {
+	address := serveAdmin(t, stubOperator{explain: func(what string) ([]byte, error) {
 		if !strings.HasSuffix(what, digits) {
 			return nil, fmt.Errorf("%w: nowhere", engine.ErrNotFound)
 		}
 		return []byte(`{"found":"` + what + `"}`), nil
-	})
+	}})
 	for id, want := range map[string]string{
 		"lead_" + digits:                     `200 {"found":"lead_` + digits + `"}`,
 		"auc_" + digits:                      `200 {"found":"auc_` + digits + `"}`,
@@ -85,7 +49,7 @@ func TestExplainIDs(t *testing.T) {
 		"":                                   `404 {"error":"not_found"`,
 		"?id=" + digits:                      `404 {"error":"not_found"`,
 	} {
-		status, _, body := explained(t, address, "/"+id)
+		status, _, body := getExplanation(t, address, "/"+id)
 		if got := fmt.Sprint(status, " ", body); !strings.HasPrefix(got, want) {
 			t.Errorf("%q: %s, want %s", id, got, want)
 		}
@@ -102,11 +66,11 @@ func TestExplainIDs(t *testing.T) {
 		"":                                 `422 {"error":"invalid_payload"`,
 		"?id=" + strings.Repeat("x", 2*maxSellersID): `422 {"error":"invalid_payload"`,
 	} {
-		if status, _, body := explained(t, address, query); !strings.HasPrefix(fmt.Sprint(status, " ", body), want) {
+		if status, _, body := getExplanation(t, address, query); !strings.HasPrefix(fmt.Sprint(status, " ", body), want) {
 			t.Errorf("%q: %d %s, want %s", query, status, body, want)
 		}
 	}
-	if status, _, _ := explained(t, address, "/lead_"+digits, "X-None: 1"); status != 401 {
+	if status, _, _ := servertest.SendOverNewConn(t, address, "GET", "/admin/v1/explain/lead_"+digits); status != 401 {
 		t.Errorf("without the password: %d", status)
 	}
 }
@@ -115,17 +79,17 @@ func TestExplainIDs(t *testing.T) {
 // seller's own, because a selling pingpost exchange uses our form.
 func TestExplainAnothersID(t *testing.T) {
 	const ours, theirs, nobodys = "auc_01jd0000000000000000000001", "auc_01jd0000000000000000000002", "auc_01jd0000000000000000000003"
-	address := shelved(t, func(what string) ([]byte, error) {
+	address := serveAdmin(t, stubOperator{explain: func(what string) ([]byte, error) {
 		switch what {
 		case ours, " of " + ours, " of " + theirs:
 			return []byte(`{"found":"` + what + `"}`), nil
 		}
 		return nil, fmt.Errorf("%w: no %s", engine.ErrNotFound, what)
-	})
+	}})
 	for id, want := range map[string]string{
 		ours: `{"found":"` + ours + `"}`, theirs: `{"found":" of ` + theirs + `"}`, nobodys: `no ` + nobodys,
 	} {
-		if _, _, body := explained(t, address, "/"+id); !strings.Contains(body, want) {
+		if _, _, body := getExplanation(t, address, "/"+id); !strings.Contains(body, want) {
 			t.Errorf("%s: %s", id, body)
 		}
 	}
@@ -133,8 +97,8 @@ func TestExplainAnothersID(t *testing.T) {
 
 // TestExplainOfSeveral checks that an ambiguous id is answered with the possible suppliers.
 func TestExplainOfSeveral(t *testing.T) {
-	address := shelved(t, func(string) ([]byte, error) { return nil, &AmbiguousSupplierError{[]string{"sup_a", "sup_b"}} })
-	status, _, body := explained(t, address, "/a-1")
+	address := serveAdmin(t, stubOperator{explain: func(string) ([]byte, error) { return nil, &AmbiguousSupplierError{[]string{"sup_a", "sup_b"}} }})
+	status, _, body := getExplanation(t, address, "/a-1")
 	if status != 422 || !strings.Contains(body, `[{"field":"supplier","code":"missing_required","expected":"whose auction is meant: sup_a, sup_b"}]`) {
 		t.Errorf("%d %s", status, body)
 	}
@@ -142,8 +106,8 @@ func TestExplainOfSeveral(t *testing.T) {
 
 // TestExplainFails checks that an error of the log is a 503.
 func TestExplainFails(t *testing.T) {
-	address := shelved(t, func(string) ([]byte, error) { return nil, errors.New("the disk says no") })
-	status, later, body := explained(t, address, "/lead_01jd0000000000000000000000")
+	address := serveAdmin(t, stubOperator{explain: func(string) ([]byte, error) { return nil, errors.New("the disk says no") }})
+	status, later, body := getExplanation(t, address, "/lead_01jd0000000000000000000000")
 	if status != 503 || later == "" || !strings.Contains(body, "the disk says no") {
 		t.Errorf("%d, Retry-After %q, %s", status, later, body)
 	}
@@ -152,26 +116,26 @@ func TestExplainFails(t *testing.T) {
 // TestExplainSomeAtOnce checks the limit of concurrent lookups.
 func TestExplainSomeAtOnce(t *testing.T) {
 	begun, end := make(chan struct{}), make(chan struct{})
-	address := shelved(t, func(string) ([]byte, error) {
+	address := serveAdmin(t, stubOperator{explain: func(string) ([]byte, error) {
 		begun <- struct{}{}
 		<-end
 		return []byte("{}"), nil
-	})
+	}})
 	const id = "/auc_01jd0000000000000000000000"
 	statuses := make(chan int, maxExplained)
 	ask := func() {
-		status, _, _ := explained(t, address, id)
+		status, _, _ := getExplanation(t, address, id)
 		statuses <- status
 	}
 	for range maxExplained {
 		go ask()
 		<-begun
 	}
-	status, later, body := explained(t, address, id)
+	status, later, body := getExplanation(t, address, id)
 	if status != 503 || later == "" || !strings.Contains(body, `"error":"unavailable"`) {
 		t.Errorf("one too many: %d, Retry-After %q, %s", status, later, body)
 	}
-	if status, _, _ := explained(t, address, ""); status != 422 {
+	if status, _, _ := getExplanation(t, address, ""); status != 422 {
 		t.Errorf("what is no id while others are looked up: %d", status)
 	}
 	close(end)

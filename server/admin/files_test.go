@@ -3,7 +3,6 @@ package admin
 import (
 	"compress/gzip"
 	"io"
-	"log/slog"
 	"maps"
 	"net/http"
 	"slices"
@@ -14,17 +13,16 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"pingpost/api"
+	"pingpost/internal/must"
 	"pingpost/server/apidocs"
 	"pingpost/server/dashboard"
-	"pingpost/server/metrics"
 	"pingpost/server/servertest"
 )
 
 // TestDashboardIsServed checks that the page's files need no authentication, are compressed
 // and cached, and have a strict policy.
 func TestDashboardIsServed(t *testing.T) {
-	a := New(stubOperator{}, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), servertest.Password, slog.New(slog.DiscardHandler))
-	address := servertest.StartServer(t, a.Serve, a.Shutdown)
+	address := serveAdmin(t, stubOperator{})
 	for _, at := range dashboard.Paths() {
 		file := dashboard.FindFile(at)
 		status, header, body := servertest.SendOverNewConn(t, address, "GET", at)
@@ -74,9 +72,7 @@ func described(t *testing.T) map[string]string {
 			Role string `yaml:"x-role"`
 		} `yaml:"paths"`
 	}
-	if err := yaml.Unmarshal(api.AdminYAML(), &document); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.Unmarshal(api.AdminYAML(), &document))
 	all := map[string]string{}
 	for path, methods := range document.Paths {
 		for method, operation := range methods {
@@ -89,7 +85,7 @@ func described(t *testing.T) map[string]string {
 // TestRoutesAreDescribed checks that the routes and the document of the admin API agree on
 // paths, parameter names and roles. A route with a wildcard is described once per value.
 func TestRoutesAreDescribed(t *testing.T) {
-	a := New(stubOperator{}, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), servertest.Password, slog.New(slog.DiscardHandler))
+	a := newAdmin(t, stubOperator{})
 	routes := router.New()
 	a.addAuthenticatedRoutes(routes)
 	open := map[string]bool{"GET /healthz": true, "GET /readyz": true, "GET /metrics": true, "POST " + pathSession: true}
@@ -135,7 +131,7 @@ func TestRoutesAreDescribed(t *testing.T) {
 // TestAdminDocument checks that authenticated callers receive the OpenAPI document
 // unchanged, and 304 for a current copy.
 func TestAdminDocument(t *testing.T) {
-	address, at := admin(t, stubOperator{}), "GET /admin/v1/openapi.yaml"
+	address, at := serveAdmin(t, stubOperator{}), "GET /admin/v1/openapi.yaml"
 	k := servertest.Dial(t, address)
 	status, header, body := k.Send(servertest.FormatRequest(at, servertest.BasicAuth, ""))
 	if status != http.StatusOK || body != string(api.AdminYAML()) || header.Get("Etag") != apidocs.Admin().Plain.Tag {

@@ -15,15 +15,10 @@ import (
 	"time"
 
 	"pingpost/api"
+	"pingpost/internal/must"
 	"pingpost/server/metrics"
 	"pingpost/server/servertest"
 )
-
-// ProcessStatus is not called without an engine.
-func (stubOperator) ProcessStatus() ProcessStatus { return ProcessStatus{} }
-
-// Now is a desk's time.
-func (stubOperator) Now() int64 { return time.Now().UnixNano() }
 
 // broadcast is an admin server whose streams send the events of a test.
 type broadcast struct {
@@ -34,7 +29,7 @@ type broadcast struct {
 
 func newBroadcast(t *testing.T, event func(n int64) []byte) *broadcast {
 	t.Helper()
-	b := &broadcast{Admin: New(stubOperator{}, metrics.NewMeter(func(string, error) {}), servertest.Password, slog.New(slog.DiscardHandler))}
+	b := &broadcast{Admin: newAdmin(t, stubOperator{})}
 	b.live = newLiveEventFeed(func() []byte { return event(b.told.Add(1)) })
 	b.live.every = time.Millisecond
 	b.address = servertest.StartServer(t, b.Serve, b.Shutdown)
@@ -67,16 +62,6 @@ func (b *broadcast) stream(t *testing.T, version string) (*servertest.Conn, http
 	return k, response.Header, response.Body
 }
 
-// eventually waits until something holds.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for begun := time.Now(); !holds(); time.Sleep(time.Millisecond) {
-		if time.Since(begun) > 20*time.Second {
-			t.Fatal("waited in vain until " + what)
-		}
-	}
-}
-
 // TestLive checks that a subscriber receives each event once, also over HTTP/1.0, and that
 // events are not built after it has left.
 func TestLive(t *testing.T) {
@@ -89,28 +74,15 @@ func TestLive(t *testing.T) {
 		lines, last := bufio.NewReader(body), int64(0)
 		for range 20 {
 			var n int64
-			for _, form := range []string{"event: n\n", "", "\n"} {
-				line, err := lines.ReadString('\n')
-				if err != nil {
-					t.Fatal(err)
-				}
-				if form == "" {
-					_, err = fmt.Sscanf(line, "data: %d\n", &n)
-				} else if line != form {
-					err = fmt.Errorf("%q, want %q", line, form)
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-			}
+			must.Value(fmt.Fscanf(lines, "event: n\ndata: %d\n\n", &n))(t)
 			if n <= last {
 				t.Fatalf("%d after %d", n, last)
 			}
 			last = n
 		}
 		k.Close()
-		eventually(t, "nobody listens", func() bool { return b.listeners() == 0 })
-		eventually(t, "nothing is made any more", func() bool {
+		servertest.WaitUntil(t, "nobody listens", func() bool { return b.listeners() == 0 })
+		servertest.WaitUntil(t, "nothing is made any more", func() bool {
 			b.live.mu.Lock()
 			defer b.live.mu.Unlock()
 			return !b.live.running
@@ -171,10 +143,7 @@ func TestLiveIsNotOnes(t *testing.T) {
 // TestLiveLimitsAreDocumented compares the limits of streams with the API document and
 // the operators' page.
 func TestLiveLimitsAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../docs/admin-api.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Value(os.ReadFile("../../docs/admin-api.md"))(t)
 	for name, row := range map[string]struct {
 		text []byte
 		want string
@@ -238,9 +207,9 @@ func TestLiveLeavesWhoDoesNotRead(t *testing.T) {
 			}
 		}
 	}()
-	eventually(t, "who reads nothing is cut off", func() bool { return b.listeners() == 1 })
+	servertest.WaitUntil(t, "who reads nothing is cut off", func() bool { return b.listeners() == 1 })
 	before := heard.Load()
-	eventually(t, "the other hears on", func() bool { return heard.Load() > before+16<<20 })
+	servertest.WaitUntil(t, "the other hears on", func() bool { return heard.Load() > before+16<<20 })
 }
 
 // TestWhatGoesWrongEndsTheStreamAlone checks that a panic while the overview is built is

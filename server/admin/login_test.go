@@ -17,6 +17,7 @@ import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
+	"pingpost/internal/must"
 	"pingpost/keys/token"
 	"pingpost/server/metrics"
 	"pingpost/server/servertest"
@@ -26,23 +27,16 @@ import (
 type accountsFixture struct {
 	stubOperator
 	t       *testing.T
-	engine  *engine.Engine
 	log     *servertest.MemoryLog
-	mint    *token.Issuer
 	admin   *Admin
 	address string
 	ahead   atomic.Int64 // that its clock is, for sessions
 }
 
-func (l *accountsFixture) Engine() *engine.Engine { return l.engine }
-
-func (l *accountsFixture) TokenIssuer() *token.Issuer { return l.mint }
-
 func openAccounts(t *testing.T, password string) *accountsFixture {
 	t.Helper()
 	d := servertest.OpenEngine(t)
-	l := &accountsFixture{t: t, engine: d.Engine, log: d.Log, mint: token.New([32]byte{7})}
-	l.apply = func([]byte, bool) ([]string, error) { return nil, nil }
+	l := &accountsFixture{stubOperator: stubOperator{engine: d.Engine, tokens: token.New([32]byte{7})}, t: t, log: d.Log}
 	l.admin = New(l, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), password, slog.New(slog.DiscardHandler))
 	l.admin.sessions.now = func() time.Time { return time.Now().Add(time.Duration(l.ahead.Load())) }
 	l.address = servertest.StartServer(t, l.admin.Serve, l.admin.Shutdown)
@@ -91,9 +85,7 @@ func (l *accountsFixture) logIn(name, password string) (r answered, p pass) {
 	r = l.ask("POST /admin/v1/session", "", string(given))
 	var body struct{ CSRF string }
 	if r.status == 200 {
-		if err := json.Unmarshal([]byte(r.body), &body); err != nil {
-			l.t.Fatal(err)
-		}
+		must.Succeed(l.t, json.Unmarshal([]byte(r.body), &body))
 	}
 	value, _, _ := strings.Cut(r.header.Get("Set-Cookie"), ";")
 	p.reads = "Cookie: " + value + "\r\n"
@@ -275,10 +267,8 @@ func TestBodiesAreOfWhoIsStillIn(t *testing.T) {
 	l.hire("bob", market.RoleAdmin)
 	bob := l.in("bob", longEnough)
 	var token struct{ Token string }
-	if err := json.Unmarshal([]byte(l.ask("POST /admin/v1/api-tokens", bob.writes, `{"name":"sheet"}`).body), &token); err != nil {
-		t.Fatal(err)
-	}
-	hash, before := l.mint.HashPersonal([]byte(token.Token)), time.Now().UnixNano()
+	must.Succeed(t, json.Unmarshal([]byte(l.ask("POST /admin/v1/api-tokens", bob.writes, `{"name":"sheet"}`).body), &token))
+	hash, before := l.tokens.HashPersonal([]byte(token.Token)), time.Now().UnixNano()
 	var late []*servertest.Conn
 	for _, row := range []struct {
 		line, headers string
@@ -294,7 +284,7 @@ func TestBodiesAreOfWhoIsStillIn(t *testing.T) {
 			t.Fatal(err)
 		}
 		k.Unchecked.WriteString(text)
-		eventually(t, row.line+" is let in", row.in)
+		servertest.WaitUntil(t, row.line+" is let in", row.in)
 		late = append(late, k)
 	}
 	if r := l.ask("PUT /admin/v1/users/bob/password", servertest.BasicAuth, `{"new":"`+another+`"}`); r.status != 204 {
@@ -576,9 +566,7 @@ func TestAPITokens(t *testing.T) {
 	}
 	expired := "ppa_expired"
 	user, _ := l.engine.State().OperatorUser("bob")
-	if err := l.engine.AsOperator("").AddAPIToken(user, &state.APIToken{User: user.Name, Role: market.RoleViewer, Hash: l.mint.HashPersonal([]byte(expired)), Expires: 1}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, l.engine.AsOperator("").AddAPIToken(user, &state.APIToken{User: user.Name, Role: market.RoleViewer, Hash: l.tokens.HashPersonal([]byte(expired)), Expires: 1}))
 	for what, value := range map[string]string{
 		"expired": expired, "revoked": strings.TrimSpace(full[22:]), "cut": strings.TrimSpace(less[22:])[:20], "made up": "ppa_" + strings.Repeat("0", 48),
 		"none": "", "a supplier's kind": "ppt_x", "long": "ppa_" + strings.Repeat("x", 3000), "not one": "\x7f",
@@ -604,9 +592,7 @@ func TestActorsAreInFacts(t *testing.T) {
 	bob := l.in("bob", longEnough)
 	var token struct{ Token string }
 	r := l.ask("POST /admin/v1/api-tokens", bob.writes, `{"name":"x"}`)
-	if err := json.Unmarshal([]byte(r.body), &token); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal([]byte(r.body), &token))
 	if _, err := l.engine.AsOperator("").CreateOrChangeUser(engine.User{Name: "x", Role: market.RoleViewer, Password: "x"}, false); err != nil {
 		t.Fatal(err)
 	}
@@ -618,10 +604,7 @@ func TestActorsAreInFacts(t *testing.T) {
 		if got := l.ask("POST /admin/v1/buyers/buy_blue/"+pause, row.headers, ""); got.status >= 300 {
 			t.Errorf("%s: %+v", what, got)
 		}
-		fact, err := new(event.Decoder).Decode(l.log.Entry(int(before)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fact := must.Value(new(event.Decoder).Decode(l.log.Entry(int(before))))(t)
 		if event.RequestingOperator(fact) != row.want {
 			t.Errorf("%s: %s", what, event.DescribeAsJSON(fact))
 		}
@@ -632,7 +615,7 @@ func TestActorsAreInFacts(t *testing.T) {
 // TestGuessingThePassword checks the limit of wrong passwords, and that the valid password
 // still works.
 func TestGuessingThePassword(t *testing.T) {
-	address := admin(t, stubOperator{})
+	address := serveAdmin(t, stubOperator{})
 	wrong := "Authorization: Basic b3A6d3Jvbmc=\r\n"
 	slowed := 0
 	for range 3 * maxGuesses {

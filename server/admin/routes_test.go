@@ -2,7 +2,6 @@ package admin
 
 import (
 	"encoding/base64"
-	"log/slog"
 	"maps"
 	"net/http"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pingpost/api"
-	"pingpost/server/metrics"
 	"pingpost/server/servertest"
 )
 
@@ -20,7 +18,7 @@ import (
 // admin API. Secrets and profiles are exempt, because their routes serve several
 // operations.
 func TestDeprecatedAdminOperationsSaySo(t *testing.T) {
-	a := New(stubOperator{}, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), servertest.Password, slog.New(slog.DiscardHandler))
+	a := newAdmin(t, stubOperator{})
 	if a.deprecations != nil {
 		t.Error("something is deprecated, and docs/versioning.md says that nothing is")
 	}
@@ -74,7 +72,7 @@ func TestAdminQueriesAreDescribed(t *testing.T) {
 // TestUnknownParametersAtTheAdminAddress: each operation rejects a parameter that
 // it does not have, and a parameter that is given twice, but not its own.
 func TestUnknownParametersAtTheAdminAddress(t *testing.T) {
-	address := admin(t, stubOperator{})
+	address := serveAdmin(t, stubOperator{})
 	ask := func(operation, query, headers string) (int, string) {
 		t.Helper()
 		method, path, _ := strings.Cut(operation, " ")

@@ -25,7 +25,7 @@ func askOld(t *testing.T, address string) (text string, err error) {
 // its connection.
 func TestStatementInHTTP10(t *testing.T) {
 	o, closed := newOffice(t)
-	address := o.serve(t)
+	address := serveAdmin(t, o)
 	_, _, want := statementOf(t, address, "buyer=buy_blue&format=ndjson")
 	for range 2 * maxStatements { // each gives its place back
 		text, err := askOld(t, address)
@@ -37,7 +37,7 @@ func TestStatementInHTTP10(t *testing.T) {
 	if n := closed.Load(); n != 2*maxStatements+1 {
 		t.Errorf("%d of the readings are closed", n)
 	}
-	if text, _ := askOld(t, o.serve(t)); strings.Contains(text, http.StatusText(http.StatusInternalServerError)) {
+	if text, _ := askOld(t, serveAdmin(t, o)); strings.Contains(text, http.StatusText(http.StatusInternalServerError)) {
 		t.Error(text)
 	}
 }
@@ -46,8 +46,8 @@ func TestStatementInHTTP10(t *testing.T) {
 // complete one.
 func TestHalfAStatementInHTTP10(t *testing.T) {
 	o, closed := newOffice(t)
-	o.list = func() StatementEntryIterator { return &booked{blues, errors.New("the log is gone"), closed} }
-	if text, err := askOld(t, o.serve(t)); err == nil {
+	o.entries = func() StatementEntryIterator { return &booked{blues, errors.New("the log is gone"), closed} }
+	if text, err := askOld(t, serveAdmin(t, o)); err == nil {
 		t.Errorf("it ends well: %s", text)
 	}
 }

@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"encoding/base64"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,11 +9,10 @@ import (
 
 	"pingpost/engine"
 	"pingpost/engine/ledger"
+	"pingpost/internal/must"
 	"pingpost/server/httperror"
 	"pingpost/server/servertest"
 )
-
-var asOperator = "Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("operator:"+servertest.Password)) + "\r\n"
 
 // TestNotesAreNoFormulas checks that CSV escapes notes that a spreadsheet would evaluate as
 // formulas. Other formats keep the note unchanged.
@@ -37,10 +35,10 @@ func TestNotesAreNoFormulas(t *testing.T) {
 		"1=1":                         "1=1",
 	} {
 		o, closed := newOffice(t)
-		o.list = func() StatementEntryIterator {
+		o.entries = func() StatementEntryIterator {
 			return &booked{[]ledger.Entry{{Kind: ledger.EntryTopUp, Amount: -1, Note: note, InAccount: true, Balance: -1}}, io.EOF, closed}
 		}
-		address := o.serve(t)
+		address := serveAdmin(t, o)
 		_, _, body := statementOf(t, address, "buyer=buy_blue&format=csv")
 		if _, row, _ := strings.Cut(body, "\r\n"); !strings.HasSuffix(row, ",-0.000001,-0.000001,"+cell+"\r\n") {
 			t.Errorf("%q: %q", note, row)
@@ -56,10 +54,8 @@ func TestTopUpFaults(t *testing.T) {
 	d := servertest.OpenEngine(t)
 	funded := engine.NewCatalog{Catalog: d.Engine.ActiveCatalog(), Document: "funded"}
 	funded.Initial.Balances = []engine.BuyerOpeningBalance{{Buyer: "buy_blue", Amount: 1}}
-	if err := d.Engine.Configure(funded); err != nil {
-		t.Fatal(err)
-	}
-	address := (&office{engine: d.Engine}).serve(t)
+	must.Succeed(t, d.Engine.Configure(funded))
+	address := serveAdmin(t, stubOperator{engine: d.Engine})
 	topUpBalance := func(body string) (status int, header http.Header, text string) {
 		return servertest.Dial(t, address).Send(servertest.FormatRequest("POST /admin/v1/buyers/buy_blue/funds", asOperator, body))
 	}
@@ -88,7 +84,7 @@ func TestTopUpFaults(t *testing.T) {
 // TestProfilesThatAreNone: an error is in the interface's form here, too.
 func TestProfilesThatAreNone(t *testing.T) {
 	o, _ := newOffice(t)
-	address := o.serve(t)
+	address := serveAdmin(t, o)
 	for path, want := range map[string]string{
 		"/debug/pprof/none": "404 not_found", "/debug/pprof/cmdline": "404 not_found", "/debug/pprof/symbol": "404 not_found",
 		"/debug/pprof/%3Cb%3E": "404 not_found", "/debug/pprof/heap?seconds=x": "422 invalid_payload", "/debug/pprof/heap?debug=1": "200 ",

@@ -11,6 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"pingpost/engine/ledger"
+	"pingpost/internal/must"
 	"pingpost/report/columnar"
 	"pingpost/server/servertest"
 )
@@ -35,7 +36,7 @@ func inColumns(row parquet.Row) string {
 // have a decimal type in millionths, and missing values are null.
 func TestStatementInParquet(t *testing.T) {
 	o, _ := newOffice(t)
-	address := o.serve(t)
+	address := serveAdmin(t, o)
 	want := []string{
 		"2026-11-03T09:00:00.5Z,12,sale,lead_01000000000000000000000000,cmp_auto,USD,-12050000,,",
 		"2026-11-03T09:00:01Z,13,opening,,,USD,500000000,500000000,",
@@ -49,10 +50,7 @@ func TestStatementInParquet(t *testing.T) {
 		if status != 200 || kind != columnar.ContentType {
 			t.Fatalf("%+v: %d %s\n%s", ask, status, kind, body)
 		}
-		file, err := parquet.OpenFile(strings.NewReader(body), int64(len(body)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Value(parquet.OpenFile(strings.NewReader(body), int64(len(body))))(t)
 		rows := make([]parquet.Row, file.NumRows())
 		if n, err := parquet.NewReader(file).ReadRows(rows); n != len(want) {
 			t.Fatalf("%+v: %d rows: %v", ask, n, err)
@@ -78,8 +76,8 @@ func TestHalfAStatementInParquet(t *testing.T) {
 	for name, half := range map[string]booked{"too much": {entries: tooMuch, end: io.EOF}, "broken": {entries: blues, end: errors.New("the log is gone")}} {
 		t.Run(name, func(t *testing.T) {
 			o, closed := newOffice(t)
-			o.list = func() StatementEntryIterator { return &booked{half.entries, half.end, closed} }
-			k := servertest.Dial(t, o.serve(t))
+			o.entries = func() StatementEntryIterator { return &booked{half.entries, half.end, closed} }
+			k := servertest.Dial(t, serveAdmin(t, o))
 			if _, err := io.WriteString(k, "GET /admin/v1/statement?buyer=buy_blue&format=parquet HTTP/1.1\r\nHost: x\r\n"+servertest.BasicAuth+"\r\n"); err != nil {
 				t.Fatal(err)
 			}

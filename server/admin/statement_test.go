@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,30 +13,13 @@ import (
 	"testing"
 	"time"
 
-	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/ledger"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
-	"pingpost/server/metrics"
+	"pingpost/internal/must"
 	"pingpost/server/servertest"
 )
-
-// office is a desk with an engine, and with books that a test writes.
-type office struct {
-	stubOperator
-	engine *engine.Engine
-	add    func(ledger.Party, ledger.Period) (*ledger.Statement, error)
-	list   func() StatementEntryIterator
-}
-
-func (o *office) Engine() *engine.Engine { return o.engine }
-
-func (o *office) Statement(party ledger.Party, period ledger.Period) (*ledger.Statement, error) {
-	return o.add(party, period)
-}
-
-func (o *office) Entries(*ledger.Statement) (StatementEntryIterator, error) { return o.list(), nil }
 
 // booked is a list of entries that ends with an error.
 type booked struct {
@@ -82,15 +64,15 @@ var (
 )
 
 // newOffice has the books of that morning, in which everyone's are blue's.
-func newOffice(t *testing.T) (o *office, closed *atomic.Int64) {
+func newOffice(t *testing.T) (o *stubOperator, closed *atomic.Int64) {
 	t.Helper()
 	d := servertest.OpenEngine(t)
 	name := &event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectCampaign, Ref: 1, ID: "cmp_auto"}}}
 	seq, _ := d.Engine.State().Position()
 	d.Engine.State().Apply(seq+1, 1, name)
 	closed = new(atomic.Int64)
-	o = &office{engine: d.Engine}
-	o.add = func(party ledger.Party, period ledger.Period) (*ledger.Statement, error) {
+	o = &stubOperator{engine: d.Engine}
+	o.sum = func(party ledger.Party, period ledger.Period) (*ledger.Statement, error) {
 		sum := bluesSum
 		sum.Party = party
 		if !party.IsBuyer() {
@@ -98,22 +80,15 @@ func newOffice(t *testing.T) (o *office, closed *atomic.Int64) {
 		}
 		return &sum, nil
 	}
-	o.list = func() StatementEntryIterator { return &booked{blues, io.EOF, closed} }
+	o.entries = func() StatementEntryIterator { return &booked{blues, io.EOF, closed} }
 	return o, closed
-}
-
-func (o *office) serve(t *testing.T) (address string) {
-	t.Helper()
-	a := New(o, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), servertest.Password, slog.New(slog.DiscardHandler))
-	return servertest.StartServer(t, a.Serve, a.Shutdown)
 }
 
 // ask requests a statement; the body is the caller's to read.
 func askStatement(t *testing.T, address, query string, header ...string) (*http.Response, *servertest.Conn) {
 	t.Helper()
-	header = append(header, "Authorization: Basic "+base64.StdEncoding.EncodeToString([]byte("operator:"+servertest.Password)))
 	conn := servertest.Dial(t, address)
-	fmt.Fprintf(conn, "GET /admin/v1/statement?%s HTTP/1.1\r\nHost: x\r\n%s\r\n\r\n", query, strings.Join(header, "\r\n"))
+	fmt.Fprintf(conn, "GET /admin/v1/statement?%s HTTP/1.1\r\nHost: x\r\n%s%s\r\n", query, asOperator, strings.Join(append(header, ""), "\r\n"))
 	response, err := http.ReadResponse(conn.Answer, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -125,10 +100,7 @@ func statementOf(t *testing.T, address, query string, header ...string) (status 
 	t.Helper()
 	response, _ := askStatement(t, address, query, header...)
 	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(io.ReadAll(response.Body))(t)
 	return response.StatusCode, response.Header.Get("Content-Type"), string(text)
 }
 
@@ -154,7 +126,7 @@ const bluesCSV = "at,entry,kind,lead_id,campaign_id,currency,amount,balance,note
 // the Accept header.
 func TestStatementForms(t *testing.T) {
 	o, closed := newOffice(t)
-	address := o.serve(t)
+	address := serveAdmin(t, o)
 	lines := bluesFirst + "\n" + strings.ReplaceAll(bluesRest, "},\n", "}\n") + "\n"
 	rows := []struct{ query, accept, kind, body string }{
 		{"buyer=buy_blue", "", "application/json", bluesJSON},
@@ -183,11 +155,11 @@ func TestStatementForms(t *testing.T) {
 // without an account has null balances.
 func TestStatementWithoutAnAccount(t *testing.T) {
 	o, closed := newOffice(t)
-	o.add = func(party ledger.Party, _ ledger.Period) (*ledger.Statement, error) {
+	o.sum = func(party ledger.Party, _ ledger.Period) (*ledger.Statement, error) {
 		return &ledger.Statement{Party: party, Period: bluesSum.Period, Entries: 1, Totals: bluesSum.Totals[2:3]}, nil
 	}
-	o.list = func() StatementEntryIterator { return &booked{blues[:1], io.EOF, closed} }
-	address := o.serve(t)
+	o.entries = func() StatementEntryIterator { return &booked{blues[:1], io.EOF, closed} }
+	address := serveAdmin(t, o)
 	_, _, buyers := statementOf(t, address, "buyer=buy_blue")
 	_, _, suppliers := statementOf(t, address, "supplier=sup_acme")
 	for _, row := range []struct{ body, want, not string }{
@@ -207,12 +179,12 @@ func TestStatementWithoutAnAccount(t *testing.T) {
 func TestStatementQueries(t *testing.T) {
 	o, _ := newOffice(t)
 	var asked ledger.Period
-	of := o.add
-	o.add = func(party ledger.Party, period ledger.Period) (*ledger.Statement, error) {
+	of := o.sum
+	o.sum = func(party ledger.Party, period ledger.Period) (*ledger.Statement, error) {
 		asked = period
 		return of(party, period)
 	}
-	address := o.serve(t)
+	address := serveAdmin(t, o)
 	day := func(d int) int64 { return time.Date(2026, 11, d, 0, 0, 0, 0, time.UTC).UnixNano() }
 	for query, want := range map[string]ledger.Period{
 		"buyer=buy_blue": {},
@@ -247,19 +219,19 @@ func TestStatementQueries(t *testing.T) {
 			t.Errorf("%s: %d %s", query, status, body)
 		}
 	}
-	o.add = func(ledger.Party, ledger.Period) (*ledger.Statement, error) {
+	o.sum = func(ledger.Party, ledger.Period) (*ledger.Statement, error) {
 		return nil, fmt.Errorf("cannot add up: %w", &ledger.HistoryTooShortError{HistoryBegins: day(9)})
 	}
 	if status, _, body := statementOf(t, address, "buyer=buy_blue"); status != 422 || !strings.Contains(body, `"field":"from"`) || !strings.Contains(body, "2026-11-09T00:00:00Z") {
 		t.Errorf("past history: %d %s", status, body)
 	}
-	o.add = func(ledger.Party, ledger.Period) (*ledger.Statement, error) {
+	o.sum = func(ledger.Party, ledger.Period) (*ledger.Statement, error) {
 		return nil, errors.New("the disk says no")
 	}
 	if status, _, body := statementOf(t, address, "buyer=buy_blue"); status != 503 || !strings.Contains(body, "the disk says no") {
 		t.Errorf("a log that cannot be read: %d %s", status, body)
 	}
-	o.add = of
+	o.sum = of
 	if status, _, body := statementOf(t, address, "buyer=buy_blue"); status != 200 {
 		t.Errorf("after as many that failed as may be read at once: %d %s", status, body)
 	}
@@ -290,8 +262,8 @@ func (e *endless) Close() { e.closed <- struct{}{} }
 func TestStatementBreaksOff(t *testing.T) {
 	o, _ := newOffice(t)
 	closed := make(chan struct{}, 10)
-	o.list = func() StatementEntryIterator { return &endless{1000, errors.New("the disk says no"), closed} }
-	address := o.serve(t)
+	o.entries = func() StatementEntryIterator { return &endless{1000, errors.New("the disk says no"), closed} }
+	address := serveAdmin(t, o)
 	for _, form := range []string{"json", "ndjson", "csv"} {
 		response, _ := askStatement(t, address, "buyer=buy_blue&format="+form)
 		text, err := io.ReadAll(response.Body)
@@ -301,7 +273,7 @@ func TestStatementBreaksOff(t *testing.T) {
 		}
 		<-closed
 	}
-	o.list = func() StatementEntryIterator { return &endless{0, io.EOF, closed} }
+	o.entries = func() StatementEntryIterator { return &endless{0, io.EOF, closed} }
 	if status, _, _ := statementOf(t, address, "buyer=buy_blue"); status != 200 {
 		t.Errorf("after those: %d", status)
 	}
@@ -312,8 +284,8 @@ func TestStatementBreaksOff(t *testing.T) {
 func TestStatementGoesAsItIsRead(t *testing.T) {
 	o, _ := newOffice(t)
 	closed := make(chan struct{}, 10)
-	o.list = func() StatementEntryIterator { return &endless{1 << 40, io.EOF, closed} }
-	address := o.serve(t)
+	o.entries = func() StatementEntryIterator { return &endless{1 << 40, io.EOF, closed} }
+	address := serveAdmin(t, o)
 	var open []*servertest.Conn
 	for range maxStatements {
 		_, conn := askStatement(t, address, "buyer=buy_blue") //nolint:bodyclose // it has no end; its connection is closed
@@ -333,7 +305,7 @@ func TestStatementGoesAsItIsRead(t *testing.T) {
 		conn.Close()
 		<-closed
 	}
-	o.list = func() StatementEntryIterator { return &endless{1, io.EOF, closed} }
+	o.entries = func() StatementEntryIterator { return &endless{1, io.EOF, closed} }
 	if status, _, body := statementOf(t, address, "buyer=buy_blue"); status != 200 {
 		t.Errorf("after them: %d %s", status, body)
 	}

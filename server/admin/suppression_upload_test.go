@@ -7,13 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"pingpost/engine"
 )
-
-func (stubOperator) Upload(*SuppressionUpload) (*SuppressionUploadResult, error) {
-	return nil, engine.ErrNotFound
-}
 
 // TestUploadsAreOfWhoIsStillIn checks that an upload ends when its caller is no longer
 // valid, at the latest at its end.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pingpost/internal/certtest"
+	"pingpost/internal/must"
 )
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -44,28 +45,20 @@ func newDisk(t *testing.T) *disk {
 func (d *disk) write(cert, key []byte) {
 	d.t.Helper()
 	for path, text := range map[string][]byte{d.files.Cert: cert, d.files.Key: key} {
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			d.t.Fatal(err)
-		}
+		must.Succeed(d.t, os.WriteFile(path, text, 0o600))
 	}
 }
 
 func (d *disk) open() *KeyPair {
 	d.t.Helper()
-	p, err := LoadPair(d.files)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	p := must.Value(LoadPair(d.files))(d.t)
 	return p
 }
 
 // shows is the number of the certificate that a client would be shown.
 func shows(t *testing.T, p *KeyPair) int64 {
 	t.Helper()
-	cert, err := p.TLSConfig().GetCertificate(&tls.ClientHelloInfo{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cert := must.Value(p.TLSConfig().GetCertificate(&tls.ClientHelloInfo{}))(t)
 	return cert.Leaf.SerialNumber.Int64()
 }
 

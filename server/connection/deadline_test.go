@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 // A deadline that is given is never earlier than the one that was wanted, and
@@ -84,9 +86,7 @@ func TestAGuestsDeadlines(t *testing.T) {
 			{"reading once more", g.SetReadDeadline, g.Read},
 		} {
 			start := time.Now()
-			if err := test.set(start.Add(8 * time.Second)); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, test.set(start.Add(8*time.Second)))
 			_, err := test.wait(make([]byte, 1))
 			var timeout net.Error
 			ok := errors.As(err, &timeout)

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 // from is a connection from an address.
@@ -62,16 +64,12 @@ func TestCrowdCounts(t *testing.T) {
 	third := enter(b, true)
 	enter(b, false)
 	for range 3 {
-		if err := first.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, first.Close())
 	}
 	fourth := enter(b, true)
 	enter(b, false)
 	for _, g := range []*Conn{second, third, fourth} {
-		if err := g.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, g.Close())
 	}
 	if c.open != 0 || len(c.perNetwork)+len(c.unauthenticated) != 0 {
 		t.Errorf("%d open, %v, %v", c.open, c.perNetwork, c.unauthenticated)
@@ -185,9 +183,7 @@ func TestFullHouse(t *testing.T) {
 			t.Errorf("in %v and %v evicted where all are known", in, evicted)
 		}
 		for _, g := range append(last, guests...) {
-			if err := g.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, g.Close())
 		}
 		if c.open != 0 || len(c.perNetwork)+len(c.unauthenticated) != 0 {
 			t.Errorf("%d open, %v, %v", c.open, c.perNetwork, c.unauthenticated)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"pingpost/internal/must"
 	"pingpost/server/servertest"
 )
 
@@ -59,17 +60,13 @@ func TestDeadlinesUnderTLS(t *testing.T) {
 	c.admitConn(conn.transport.Conn)
 	soon := time.Now().Add(time.Minute)
 	for _, set := range []func(time.Time) error{conn.SetReadDeadline, conn.SetWriteDeadline, conn.SetDeadline} {
-		if err := set(soon); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, set(soon))
 	}
 	g := conn.transport.Conn
 	if !g.readDeadline.wanted.Equal(soon) || !g.writeDeadline.wanted.Equal(soon) {
 		t.Errorf("noted: %s and %s", g.readDeadline.wanted, g.writeDeadline.wanted)
 	}
-	if err := conn.transport.SetWriteDeadline(time.Now().Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, conn.transport.SetWriteDeadline(time.Now().Add(time.Hour)))
 	if !g.writeDeadline.wanted.Equal(soon) {
 		t.Error("the last word's deadline was noted as the guest's")
 	}

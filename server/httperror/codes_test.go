@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pingpost/api/errcode"
+	"pingpost/internal/must"
 )
 
 // TestFaultsAreOfErrorsYAML: every fault in this package has a code of api/errors.yaml,
@@ -20,22 +21,13 @@ func TestFaultsAreOfErrorsYAML(t *testing.T) {
 		named[strings.ReplaceAll(e.Code, "_", "")] = e
 	}
 	seen, fset := map[string]bool{}, token.NewFileSet()
-	names, err := filepath.Glob("../*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	below, err := filepath.Glob("../*/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must.Value(filepath.Glob("../*.go"))(t)
+	below := must.Value(filepath.Glob("../*/*.go"))(t)
 	for _, name := range append(names, below...) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(fset, name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Value(parser.ParseFile(fset, name, nil, 0))(t)
 		ast.Inspect(file, func(n ast.Node) bool {
 			literal, ok := n.(*ast.CallExpr)
 			if !ok || len(literal.Args) < 2 || !isConstructor(literal.Fun) {

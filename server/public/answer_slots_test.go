@@ -59,11 +59,11 @@ func TestUnreadSeeds(t *testing.T) {
 		t.Errorf("there are %d", maxAnswers+1)
 	}
 	begun[0].Close()
-	until(t, "a place is free", func() bool { return !refused(tokens[0]) })
+	servertest.WaitUntil(t, "a place is free", func() bool { return !refused(tokens[0]) })
 	for _, k := range begun[1:] {
 		k.Close()
 	}
-	until(t, "nobody is counted", func() bool {
+	servertest.WaitUntil(t, "nobody is counted", func() bool {
 		d.seeds.mu.Lock()
 		defer d.seeds.mu.Unlock()
 		return d.seeds.all == 0 && len(d.seeds.perOwner) == 0
@@ -97,7 +97,7 @@ func TestUnreadBatches(t *testing.T) {
 		if a := m.reportMany("blue", "b1", batch); a.status != 200 || !strings.Contains(a.body, `"contacted"`) {
 			t.Fatalf("%d %s", a.status, a.body)
 		}
-		until(t, "the answer is no longer counted", func() bool {
+		servertest.WaitUntil(t, "the answer is no longer counted", func() bool {
 			m.batches.mu.Lock()
 			defer m.batches.mu.Unlock()
 			return m.batches.all == maxAnswersPerOwner-1

@@ -14,6 +14,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 	"pingpost/keys/token"
 	"pingpost/server/httperror"
 	"pingpost/server/servertest"
@@ -183,10 +184,7 @@ func (h *house) call(path, body string, lines ...string) *heard {
 // request makes a request; header lines come in pairs. No answer has a secret or a buyer's address.
 func (h *house) request(method, url, body string, lines ...string) *heard {
 	h.t.Helper()
-	req, err := http.NewRequest(method, url, strings.NewReader(body))
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	req := must.Value(http.NewRequest(method, url, strings.NewReader(body)))(h.t)
 	for i := 0; i+1 < len(lines); i += 2 {
 		req.Header.Set(lines[i], lines[i+1])
 	}
@@ -210,10 +208,7 @@ func (h *house) request(method, url, body string, lines ...string) *heard {
 func (h *house) token(client, scope string) string {
 	h.t.Helper()
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {client}, "client_secret": {"canary-secret-of-" + client}, "scope": {scope}}
-	response, err := h.client.PostForm(h.address+"/oauth/token", form)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	response := must.Value(h.client.PostForm(h.address+"/oauth/token", form))(h.t)
 	defer response.Body.Close()
 	var said tokenAnswer
 	if err := json.NewDecoder(response.Body).Decode(&said); err != nil || said.AccessToken == "" {

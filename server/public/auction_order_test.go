@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/oauth2/clientcredentials"
 
+	"pingpost/internal/must"
 	"pingpost/server/httperror"
 )
 
@@ -203,16 +204,10 @@ func TestStockClient(t *testing.T) {
 	client := config.Client(context.Background())
 	defer client.CloseIdleConnections()
 	for i := range 2 {
-		req, err := http.NewRequest(http.MethodPost, h.address+"/v1/ping", strings.NewReader(with(aPing, "auction_id", fmt.Sprintf(`"a%d"`, i))))
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := must.Value(http.NewRequest(http.MethodPost, h.address+"/v1/ping", strings.NewReader(with(aPing, "auction_id", fmt.Sprintf(`"a%d"`, i)))))(t)
 		req.Header.Set("Content-Type", asJSON)
 		req.Header.Set("Idempotency-Key", fmt.Sprint("k", i))
-		response, err := client.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := must.Value(client.Do(req))(t)
 		text, err := io.ReadAll(response.Body)
 		response.Body.Close()
 		if said := read[pinged](t, &heard{response.StatusCode, response.Header, string(text)}, 200); err != nil || said.Bid == nil {

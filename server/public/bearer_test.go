@@ -9,6 +9,7 @@ import (
 
 	"pingpost/engine"
 	"pingpost/engine/event"
+	"pingpost/internal/must"
 	"pingpost/keys/token"
 	"pingpost/server/httperror"
 )
@@ -214,8 +215,6 @@ func TestStaticTokens(t *testing.T) {
 	d.start(sandbox)
 	d.mustOpen("a static token after a restart", sandboxKey, event.ScopePost, "sup_acme")
 	c, _ := d.engine.State().CredentialByHash(d.opt.Tokens.HashBearer([]byte(sandboxKey)))
-	if err := d.engine.AsOperator("").RevokeCredential(&c); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, d.engine.AsOperator("").RevokeCredential(&c))
 	d.mustOpen("a static token, revoked", sandboxKey, event.ScopePost, "")
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pingpost/api"
+	"pingpost/internal/must"
 )
 
 // patternOf is the pattern of a schema of the document.
@@ -18,9 +19,7 @@ func patternOf(t *testing.T, schema string) *regexp.Regexp {
 			Schemas map[string]struct{ Pattern string }
 		}
 	}
-	if err := json.Unmarshal(api.PublicJSON(), &document); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(api.PublicJSON(), &document))
 	pattern := document.Components.Schemas[schema].Pattern
 	if pattern == "" {
 		t.Fatalf("%s has no pattern", schema)
@@ -61,10 +60,7 @@ func TestPatterns(t *testing.T) {
 	} {
 		pattern := patternOf(t, row.schema)
 		for i, value := range row.values {
-			text, err := json.Marshal(value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Value(json.Marshal(value))(t)
 			a := row.send(fmt.Sprint(row.member, i), row.member, string(text))
 			taken := !strings.Contains(a.body, `"field":"`+row.member+`"`)
 			if fits := pattern.MatchString(value); fits != taken {

@@ -11,6 +11,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"pingpost/api"
+	"pingpost/internal/must"
 	"pingpost/server/servertest"
 )
 
@@ -61,10 +62,7 @@ func TestHeadOfDocuments(t *testing.T) {
 		if _, err := io.WriteString(k, "HEAD "+path+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
-		text, err := io.ReadAll(k.Answer)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Value(io.ReadAll(k.Answer))(t)
 		head, rest, _ := bytes.Cut(text, []byte("\r\n\r\n"))
 		if !bytes.HasPrefix(head, []byte("HTTP/1.1 200 OK\r\n")) || len(rest) > 0 || !bytes.Contains(head, []byte("ETag: "+want["Etag"][0])) {
 			t.Errorf("%s: %s, %d bytes more", path, head, len(rest))
@@ -84,16 +82,9 @@ func TestDocumentIsTheOneWritten(t *testing.T) {
 	}
 	_, _, converted := servertest.SendOverNewConn(t, address, "GET", "/openapi.json")
 	var one, other any
-	if err := yaml.Unmarshal([]byte(text), &one); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal([]byte(converted), &other); err != nil {
-		t.Fatal(err)
-	}
-	first, err := json.Marshal(one)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.Unmarshal([]byte(text), &one))
+	must.Succeed(t, json.Unmarshal([]byte(converted), &other))
+	first := must.Value(json.Marshal(one))(t)
 	second, err := json.Marshal(other)
 	if err != nil || !bytes.Equal(first, second) {
 		t.Errorf("the JSON says something else: %v", err)

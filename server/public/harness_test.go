@@ -10,6 +10,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 	"pingpost/server/servertest"
 )
 
@@ -61,9 +62,7 @@ func (d *testServer) configure(ids ...string) {
 			catalog.Buyers[market.BuyerID(id)] = &market.Buyer{ID: market.BuyerID(id), Zone: time.UTC}
 		}
 	}
-	if err := d.engine.Configure(engine.NewCatalog{Catalog: catalog, Document: strconv.Itoa(len(ids))}); err != nil {
-		d.t.Fatal(err)
-	}
+	must.Succeed(d.t, d.engine.Configure(engine.NewCatalog{Catalog: catalog, Document: strconv.Itoa(len(ids))}))
 	d.SetCatalog(catalog)
 }
 
@@ -74,9 +73,7 @@ func (d *testServer) add(c engine.Credential, secret string) {
 	if c.Kind == event.CredentialBearer {
 		c.Hash = d.opt.Tokens.HashBearer([]byte(secret))
 	}
-	if err := d.engine.AsOperator("").AddCredential(&c); err != nil {
-		d.t.Fatal(err)
-	}
+	must.Succeed(d.t, d.engine.AsOperator("").AddCredential(&c))
 }
 
 // revoke ends a secret of a client.
@@ -86,9 +83,7 @@ func (d *testServer) revoke(client, secret string) {
 	if !ok {
 		d.t.Fatalf("%s has no such secret", client)
 	}
-	if err := d.engine.AsOperator("").RevokeCredential(&c); err != nil {
-		d.t.Fatal(err)
-	}
+	must.Succeed(d.t, d.engine.AsOperator("").RevokeCredential(&c))
 }
 
 // ask makes a request without a connection: virtual time stands still while a

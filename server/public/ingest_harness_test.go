@@ -18,6 +18,7 @@ import (
 	"pingpost/engine/sealtest"
 	"pingpost/engine/state"
 	"pingpost/internal/clock"
+	"pingpost/internal/must"
 	"pingpost/keys/token"
 	"pingpost/server/metrics"
 )
@@ -56,14 +57,8 @@ func newServer(t testing.TB) *Server {
 // the other ports and the credentials of the document.
 func serverOf(t testing.TB, document string, ports engine.Options, changes ...func(*Options)) *Server {
 	t.Helper()
-	source, err := config.Parse("exchange.yaml", []byte(document), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	built, err := source.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Value(config.Parse("exchange.yaml", []byte(document), nil))(t)
+	built := must.Value(source.Compile())(t)
 	clock, mint := clock.New(), token.New([32]byte{7})
 	meter := metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) })
 	ports.Clock, ports.Sealer, ports.Observer = clock, sealtest.New(), meter
@@ -76,9 +71,7 @@ func serverOf(t testing.TB, document string, ports engine.Options, changes ...fu
 		Engine: engine.New(ports), Clock: clock, Logger: slog.New(slog.DiscardHandler), Meter: meter, Tokens: mint, TokenLifetime: time.Hour,
 		Body: 64 << 10, Header: 16 << 10, Connections: 100, MaxConnsPerIP: 100,
 	}
-	if err := options.Engine.Configure(wanted); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, options.Engine.Configure(wanted))
 	for _, change := range changes {
 		change(&options)
 	}

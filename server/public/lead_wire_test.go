@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 	"pingpost/server/httperror"
 	"pingpost/server/servertest"
 )
@@ -85,9 +86,7 @@ func TestLooksAtReturns(t *testing.T) {
 		t.Error(got)
 	}
 	id, _ := market.ParseLeadID(lead)
-	if err := m.engine.AsOperator("").DecideReturn(id, false, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, m.engine.AsOperator("").DecideReturn(id, false, ""))
 	if got := m.look("red", lead); got != want+`"refused"}` {
 		t.Error(got)
 	}
@@ -105,9 +104,7 @@ func TestLooksAtAuctions(t *testing.T) {
 	var ours struct {
 		Auction string `json:"auction_id"`
 	}
-	if err := json.Unmarshal([]byte(m.buyers.posts[0]), &ours); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal([]byte(m.buyers.posts[0]), &ours))
 	if got, want := m.look("gold", said.ID), `{"status":"ACCEPTED","campaign_id":"cmp_ping","auction_id":"`+ours.Auction+`","buyer_id":"buy_gold","price":{"amount":10,"currency":"USD"},"reason":null,`+posted; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"pingpost/engine"
 	"pingpost/engine/event"
+	"pingpost/internal/must"
 )
 
 const (
@@ -212,9 +213,7 @@ func TestOtherCredentialsAreNoClients(t *testing.T) {
 		{Kind: event.CredentialOAuthClient, Hash: hash, Client: "acme2"},
 	} {
 		c.Owner, c.ID, c.Scopes = event.ObjectSupplier, "sup_acme", event.ScopePing
-		if err := d.engine.AsOperator("").AddCredential(&c); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, d.engine.AsOperator("").AddCredential(&c))
 		ctx := d.ask("POST", "/oauth/token", "grant_type=client_credentials", "Content-Type", asForm, "Authorization", basic("acme", sandboxKey))
 		if a := readAnswer(t, ctx); a.Error != "invalid_client" {
 			t.Errorf("%s of %q, with the hash of acme's secret: %s", c.Kind, c.Client, ctx.Response.Body())

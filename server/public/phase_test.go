@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"pingpost/internal/must"
 	"pingpost/server/metrics"
 )
 
@@ -22,10 +23,7 @@ func phaseSums(t *testing.T, m *metrics.Meter, path string) map[string]float64 {
 			continue
 		}
 		phase, value, _ := strings.Cut(strings.TrimSpace(rest), `"} `)
-		seconds, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		seconds := must.Value(strconv.ParseFloat(value, 64))(t)
 		sums[phase] = seconds
 	}
 	return sums

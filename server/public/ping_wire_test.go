@@ -9,6 +9,7 @@ import (
 
 	"pingpost/engine/market"
 	"pingpost/server/httperror"
+	"pingpost/server/servertest"
 )
 
 func TestPing(t *testing.T) {
@@ -266,7 +267,7 @@ func TestOpenAuctions(t *testing.T) {
 	h.buyers.set(func() { h.buyers.hold = hold })
 	first := make(chan *heard)
 	go func() { first <- h.ping(other, "k1", aPing) }()
-	until(t, "the first auction is open", func() bool { return h.buyers.asked() == 2 })
+	servertest.WaitUntil(t, "the first auction is open", func() bool { return h.buyers.asked() == 2 })
 	for range 2 {
 		a := h.ping(other, "k2", with(aPing, "auction_id", `"a2"`))
 		a.mustFail(t, 429, "rate_limited")
@@ -292,16 +293,6 @@ func (h *house) limitsAuctions(a *heard) {
 	now := h.clock.Now() / int64(time.Second)
 	if a.header.Get("X-RateLimit-Limit") != "1" || a.header.Get("X-RateLimit-Remaining") != "0" || reset < now || reset > now+6 || a.header.Get("Retry-After") != "1" {
 		h.t.Errorf("at %d: %v", now, a.header)
-	}
-}
-
-// until polls a condition.
-func until(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("it never came to this: %s", what)
-		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"pingpost/api/errcode"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // opened takes a body apart as a post's; not ok: it is no JSON object.
@@ -84,9 +85,7 @@ func TestFrameOfAPost(t *testing.T) {
 func TestRoomsForget(t *testing.T) {
 	r, _ := opened(`{"auction_id":"a","bid_token":"b","lead":{"lead_uuid":"u","first_name":"Ann","address":{"zip":"94105"},"tcpa":7}}`)
 	for _, body := range []string{`{"lead":{"x":1}}`, `{"lead":null}`, `{}`} {
-		if err := r.object.Parse([]byte(body)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, r.object.Parse([]byte(body)))
 		r.fillPostRequest(nil, market.RequestID{}, 0)
 		if got := told(r.post.Lead...); len(r.post.Faults) > 0 || got != "" && got != "x=1" || told(r.post.Auction, r.post.Token, r.post.LeadUUID) != "= = =" {
 			t.Errorf("%s: %+v", body, r.post)
@@ -176,9 +175,7 @@ func objectIn(t *testing.T, text []byte, name string) (inner object, raw []byte)
 	if raw = outer[name]; !bytes.HasPrefix(raw, []byte("{")) {
 		return nil, nil
 	}
-	if err := json.Unmarshal(raw, &inner); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(raw, &inner))
 	return inner, raw
 }
 

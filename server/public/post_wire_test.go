@@ -10,7 +10,9 @@ import (
 
 	"pingpost/engine"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 	"pingpost/server/httperror"
+	"pingpost/server/servertest"
 )
 
 const aPerson = `{"lead_uuid":"u1","first_name":"Ann","last_name":"Lee","email":"ann@mail.test","phone":"4155550132"}`
@@ -172,9 +174,7 @@ func TestPostIsRefused(t *testing.T) {
 	})
 	sold := h.won(acme, "a2")
 	var lead struct{ Lead json.RawMessage }
-	if err := json.Unmarshal([]byte(sold), &lead); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal([]byte(sold), &lead))
 	refused := h.won(acme, "a1")
 	for _, row := range []struct{ key, body, reason string }{
 		{"k1", refused, "post_rejected"},
@@ -231,7 +231,7 @@ func TestUnansweredPost(t *testing.T) {
 			}
 			h.post(acme, "k2", body).mustFail(t, 409, "already_sold")
 			close(gate)
-			until(t, "it is delivered, and the same key hears so", func() bool { a = h.post(acme, "k1", body); return a.status < 500 })
+			servertest.WaitUntil(t, "it is delivered, and the same key hears so", func() bool { a = h.post(acme, "k1", body); return a.status < 500 })
 			if said := read[sale](t, a, 201); said.Theirs != "theirs" || a.header.Get(httperror.HeaderReplayed) != "true" {
 				t.Errorf("%s %v", a.body, a.header)
 			}
@@ -252,12 +252,12 @@ func TestTwoPostsAtOnce(t *testing.T) {
 	for i, key := range []string{"k1", "k1", "k1", "k2"} {
 		posts.Go(func() {
 			if key == "k2" {
-				until(t, "the first one is under way", func() bool { return h.buyers.posted() == 1 })
+				servertest.WaitUntil(t, "the first one is under way", func() bool { return h.buyers.posted() == 1 })
 			}
 			answers[i] = h.post(acme, key, body)
 		})
 	}
-	until(t, "one is under way", func() bool { return h.buyers.posted() == 1 })
+	servertest.WaitUntil(t, "one is under way", func() bool { return h.buyers.posted() == 1 })
 	time.Sleep(20 * time.Millisecond) // for the others to come in; that they have is not needed
 	close(gate)
 	posts.Wait()

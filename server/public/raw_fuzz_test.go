@@ -17,6 +17,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 	"pingpost/server/connection"
 	"pingpost/server/httperror"
 	"pingpost/server/servertest"
@@ -90,10 +91,7 @@ func (x *fuzzed) serve(t *testing.T, server *fasthttp.Server, raw []byte) (reque
 		unreadable(ctx, err)
 	}
 	conn := &sentConn{in: bytes.NewReader(raw)}
-	accepted, err := connection.NewLimiter(oneConn{conn: conn}, 10, 10, x.engine.NewRequestID, func(error) {}).Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	accepted := must.Value(connection.NewLimiter(oneConn{conn: conn}, 10, 10, x.engine.NewRequestID, func(error) {}).Accept())(t)
 	ended := make(chan error, 1)
 	go func() { ended <- server.ServeConn(accepted) }()
 	select {

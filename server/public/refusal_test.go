@@ -9,6 +9,7 @@ import (
 
 	"pingpost/engine"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 	"pingpost/server/httperror"
 	"pingpost/server/servertest"
 )
@@ -42,9 +43,7 @@ func TestRefusalsAreFoundByTheirID(t *testing.T) {
 		for line := range strings.Lines(log.String()) {
 			if strings.Contains(line, `"request_id":"`+row.answer.header.Get(httperror.HeaderRequestID)+`"`) {
 				found++
-				if err := json.Unmarshal([]byte(line), &said); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, json.Unmarshal([]byte(line), &said))
 			}
 		}
 		if found != 1 || said.Level != row.level || said.Path != row.path || said.Code != row.code || said.Status != row.answer.status {

@@ -13,6 +13,7 @@ import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/internal/fakedata"
+	"pingpost/internal/must"
 	"pingpost/internal/strictjson"
 	"pingpost/server/httperror"
 )
@@ -69,9 +70,7 @@ func TestSeedOrder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var object strictjson.Object
-			if err := object.Parse([]byte(row.body)); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, object.Parse([]byte(row.body)))
 			_, faults := readMadeUpLeadsRequest(&object)
 			var got []string
 			for _, fault := range faults {
@@ -86,9 +85,7 @@ func TestSeedOrder(t *testing.T) {
 		})
 	}
 	var object strictjson.Object
-	if err := object.Parse([]byte(`{"count":250,"vertical":"solar","state":"TX","campaign_id":"cmp"}`)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, object.Parse([]byte(`{"count":250,"vertical":"solar","state":"TX","campaign_id":"cmp"}`)))
 	want := madeUpLeadsRequest{fakedata.Request{Count: 250, Vertical: "solar", State: market.ParseUSState([]byte("TX")), Seed: 1}, "cmp"}
 	if got, faults := readMadeUpLeadsRequest(&object); got != want || len(faults) > 0 {
 		t.Errorf("%+v, %+v", got, faults)

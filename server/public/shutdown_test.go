@@ -6,6 +6,8 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 // TestShutdownBeforeServe checks that Serve and Shutdown both return in either order, and
@@ -13,10 +15,7 @@ import (
 func TestShutdownBeforeServe(t *testing.T) {
 	for range 200 {
 		s := open(t, func(*Options) {}).Server
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 		ended := make(chan error, 2)
 		go func() { ended <- s.Serve(listener) }()
 		go func() { ended <- s.Shutdown() }()
@@ -41,18 +40,12 @@ func TestShutdownBeforeServe(t *testing.T) {
 // shutdown, even with a long read timeout.
 func TestShutdownWaitsForNobodyWhoIsSilent(t *testing.T) {
 	s := open(t, func(o *Options) { o.ReadTimeout = time.Hour }).Server
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(listener) }()
 	var silent []net.Conn
 	for range 3 {
-		conn, err := net.Dial("tcp", listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Value(net.Dial("tcp", listener.Addr().String()))(t)
 		t.Cleanup(func() { conn.Close() })
 		silent = append(silent, conn)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"pingpost/internal/must"
 	"pingpost/server/servertest"
 )
 
@@ -161,10 +162,7 @@ func TestStopUnderTLS(t *testing.T) {
 	s := newServer(t)
 	s.opt.Connections, s.opt.MaxConnsPerIP, s.opt.TLS = 100, 1000, ours
 	filled(t, s)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(listener) }()
 	address := listener.Addr().String()

@@ -15,16 +15,14 @@ import (
 	"time"
 
 	"pingpost/api/contract"
+	"pingpost/internal/must"
 )
 
 const Password = "the-password"
 
 func StartServer(t *testing.T, serve func(net.Listener) error, shutdown func() error) (address string) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		if err := serve(listener); err != nil {
@@ -51,14 +49,9 @@ type Conn struct {
 
 func Dial(t *testing.T, address string) *Conn {
 	t.Helper()
-	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Value(net.Dial("tcp", address))(t)
 	t.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
 	return &Conn{Conn: conn, t: t, Answer: bufio.NewReader(conn)}
 }
 
@@ -79,10 +72,7 @@ func (k *Conn) ReadAnswer() (status int, header http.Header, body string) {
 		k.t.Fatal(err)
 	}
 	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	text := must.Value(io.ReadAll(response.Body))(k.t)
 	if q, ok := contract.ReadRequest(&k.Unchecked); ok && response.StatusCode >= http.StatusOK {
 		CheckContract(k.t, q, &contract.Answer{Status: response.StatusCode, Header: response.Header, Body: text})
 	}
@@ -119,10 +109,18 @@ func DialTLS(t *testing.T, address string, clientConfig *tls.Config) *Conn {
 	t.Helper()
 	k := Dial(t, address)
 	conn := tls.Client(k.Conn, clientConfig)
-	if err := conn.Handshake(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, conn.Handshake())
 	return &Conn{Conn: conn, t: t, Answer: bufio.NewReader(conn)}
 }
 
 func ParseNetwork(text string) netip.Prefix { return netip.MustParsePrefix(text) }
+
+// WaitUntil polls a condition and ends the test if it does not become true. what describes it.
+func WaitUntil(t *testing.T, what string, isTrue func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !isTrue(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}

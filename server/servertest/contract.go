@@ -10,6 +10,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pingpost/api/contract"
+	"pingpost/internal/must"
 )
 
 // ContractTransport returns an HTTP client's transport that fails the test if a request or
@@ -85,9 +86,7 @@ func QueryParameters(t *testing.T, document []byte) map[string][]string {
 			Parameters map[string]parameter `yaml:"parameters"`
 		} `yaml:"components"`
 	}
-	if err := yaml.Unmarshal(document, &read); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.Unmarshal(document, &read))
 	all := map[string][]string{}
 	for path, methods := range read.Paths {
 		for method, operation := range methods {

@@ -10,6 +10,7 @@ import (
 	"pingpost/engine/market"
 	"pingpost/engine/sealtest"
 	"pingpost/engine/state"
+	"pingpost/internal/must"
 )
 
 // EngineFixture is an engine for tests, with its log in memory. It has the supplier sup_acme
@@ -30,17 +31,13 @@ func OpenEngine(t testing.TB) *EngineFixture {
 		Suppliers: map[market.SupplierID]*market.Supplier{"sup_acme": {ID: "sup_acme", IngestRate: 100}},
 		Buyers:    map[market.BuyerID]*market.Buyer{"buy_blue": {ID: "buy_blue", Zone: time.UTC}},
 	}
-	if err := e.Configure(engine.NewCatalog{Catalog: catalog, Document: "document"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, e.Configure(engine.NewCatalog{Catalog: catalog, Document: "document"}))
 	for i, c := range []engine.Credential{
 		{Owner: event.ObjectSupplier, ID: "sup_acme", Client: "acme", Scopes: event.ScopePing | event.ScopePost},
 		{Owner: event.ObjectBuyer, ID: "buy_blue", Client: "blue/1", Scopes: event.ScopeWebhook},
 	} {
 		c.Kind, c.Hash, c.Hint = event.CredentialOAuthClient, [32]byte{byte(i + 1)}, "can"
-		if err := e.AsOperator("").AddCredential(&c); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, e.AsOperator("").AddCredential(&c))
 	}
 	return &EngineFixture{e, log}
 }

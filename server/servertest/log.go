@@ -9,6 +9,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/state"
+	"pingpost/internal/must"
 )
 
 // At returns the data of the entry seq; the first entry has the number 1.
@@ -55,10 +56,7 @@ func (l *MemoryLog) Replay(t testing.TB) *state.State {
 	s := state.New()
 	var d event.Decoder
 	for i, data := range l.entries {
-		fact, err := d.Decode(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fact := must.Value(d.Decode(data))(t)
 		s.Apply(uint64(i+1), 1, fact)
 	}
 	return s

@@ -6,6 +6,7 @@ import (
 
 	"pingpost/engine"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 func TestAnswerIsJSON(t *testing.T) {
@@ -23,9 +24,7 @@ func TestAnswerIsJSON(t *testing.T) {
 				Price    *struct{ Amount json.Number }
 			}
 		}
-		if err := json.Unmarshal(AppendIngestAnswer(nil, &a), &got); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal(AppendIngestAnswer(nil, &a), &got))
 		d := got.Data
 		if a.Accepted && (*d.BuyerID != a.Buyer || d.Price.Amount != "9.64" || d.Reason != "") || !a.Accepted && (d.BuyerID != nil || d.Price != nil || d.Reason != "timeout") || d.Campaign != a.Campaign {
 			t.Errorf("%+v of %+v", d, a)

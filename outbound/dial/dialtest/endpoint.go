@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 // Request is an HTTP request that an Endpoint received.
@@ -45,10 +47,7 @@ type Endpoint struct {
 // test.
 func StartEndpoint(t *testing.T, replies ...ReplyFunc) *Endpoint {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ln := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	return StartEndpointOn(t, ln, replies...)
 }
 

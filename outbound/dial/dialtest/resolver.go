@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"sync/atomic"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // NewSequenceResolver returns a DNS resolver for tests. The first lookup gives the first address, the
@@ -14,10 +16,7 @@ import (
 // DNS server on a real socket, so that tests cover the complete lookup.
 func NewSequenceResolver(t *testing.T, addressPerLookup ...string) *net.Resolver {
 	t.Helper()
-	server, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := must.Value(net.ListenPacket("udp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = server.Close() })
 	var asked atomic.Int64
 	go func() {
