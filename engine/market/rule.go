@@ -162,7 +162,7 @@ func (r *fieldRule) canonicalizeByType(text, buf []byte) (result, grown []byte, 
 	case TypeURL, typeHTTPS:
 		ok = format.IsURL(text, r.fieldType == typeHTTPS)
 	case typeTimestamp:
-		ok = format.IsTimestamp(text)
+		_, ok = format.ParseTimestamp(text)
 	default:
 		ok = format.IsPrintableText(text)
 	}

@@ -21,7 +21,7 @@ var seededFaults = []struct {
 	{"FuzzSchedule", mutant.Mutation{Name: "hours run past the week's end", File: "engine/market/calendar/schedule.go", Old: `closesAtMinute += minutesInDay`, New: `closesAtMinute = minutesInDay`}},
 	{"FuzzWindow", mutant.Mutation{Name: "weeks begin on Sunday", File: "engine/market/calendar/calendar.go", Old: `return day(floorDiv(int64(dayInPeriod)+mondayOffset, daysInWeek)*daysInWeek - mondayOffset)`, New: `return day(floorDiv(int64(dayInPeriod)+4, daysInWeek)*daysInWeek - 4)`}},
 	{"FuzzMapping", mutant.Mutation{Name: "every letter is a capital", File: "engine/market/transform.go", Old: `case unicode.IsLetter(r) && letters == 0:`, New: `case unicode.IsLetter(r):`}},
-	{"FuzzTimestamp", mutant.Mutation{Name: "offsets the wrong way round", File: "engine/market/format/timestamp.go", Old: `seconds -= utcOffsetSeconds(rest)`, New: `seconds += utcOffsetSeconds(rest)`}},
+	{"FuzzTimestamp", mutant.Mutation{Name: "second 60 is one too late", File: "engine/market/format/timestamp.go", Old: `seconds = 1`, New: `seconds = 2`}},
 	{"FuzzBody", mutant.Mutation{Name: "33 deep", File: "internal/strictjson/object.go", Old: `MaxDepth  = 32 `, New: `MaxDepth  = 33 `}},
 	{"FuzzElements", mutant.Mutation{Name: "one element less", File: "internal/strictjson/array.go", Old: `len(elements) <= limit`, New: `len(elements) < limit`}},
 	{"FuzzRawHTTP", mutant.Mutation{Name: "the connection stays open behind a refused head", File: "server/public/routes.go", Old: "httperror.Write(ctx, id, bad)\n\t\tconnection.CloseAfterAnswer(ctx, bad)", New: "httperror.Write(ctx, id, bad)"}},

@@ -1,66 +1,57 @@
 package format
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
-// ParseTimestamp converts a time in RFC 3339, with any offset, to Unix nanoseconds. A time before
-// 1970 becomes 1, because zero commonly means a missing time. A time after 2262 becomes the
-// greatest int64. A second 60 is the first of the next minute. ok is false if the text is no such
-// time.
+// ParseTimestamp converts a time in RFC 3339, with any offset and up to nine decimals of the
+// seconds, to Unix nanoseconds. A time before 1970 becomes 1, because zero commonly means a missing
+// time. A time after 2262 becomes the greatest int64. Every minute may have a second 60, because
+// there is no table of leap seconds; it is the first of the next minute. ok is false if the text is
+// no such time.
 func ParseTimestamp(text []byte) (unixNanos int64, ok bool) {
-	if !IsTimestamp(text) {
+	const secondStart, zoneIfUTC = len("2006-01-02T15:04:"), len("2006-01-02T15:04:05.999999999")
+	var capitals [len("2006-01-02T15:04:05.999999999+00:00")]byte
+	if len(text) <= secondStart+2 || len(text) > len(capitals) || string(text[:4]) == "0000" {
 		return 0, false
 	}
-	year, _ := ParseDigits(text[:4])
-	month, _ := ParseDigits(text[5:7])
-	day, _ := ParseDigits(text[8:10])
-	hour, _ := ParseDigits(text[11:13])
-	minute, _ := ParseDigits(text[14:16])
-	second, _ := ParseDigits(text[17:19])
-	seconds := (int64(daysSince1970(year, month, day))*24+int64(hour))*3600 + int64(minute)*60 + int64(second)
-
-	rest, fraction := text[secondLength:], int64(0)
-	if rest[0] == '.' {
-		var digits []byte
-		digits, rest = cutLeadingDigits(rest[1:])
-		for i := range 9 {
-			fraction *= 10
-			if i < len(digits) {
-				fraction += int64(digits[i] - '0')
-			}
-		}
+	last := copy(capitals[:], text) - 1
+	capitals[dateLength] &^= 0x20 // t becomes T
+	isUTC := text[last]|0x20 == 'z'
+	if isUTC {
+		capitals[last] = 'Z'
 	}
-	seconds -= utcOffsetSeconds(rest)
-	switch {
+	// The standard library also accepts an hour of one digit, a decimal comma and any offset.
+	if text[13] != ':' || text[secondStart+2] == ',' || isUTC && last > zoneIfUTC ||
+		!isUTC && (string(text[last-4:last-2]) > "23" || string(text[last-1:]) > "59") {
+		return 0, false
+	}
+	seconds := int64(0)
+	if second := capitals[secondStart : secondStart+2]; string(second) == "60" {
+		copy(second, "59")
+		seconds = 1
+	}
+	var at time.Time
+	if at.UnmarshalText(capitals[:last+1]) != nil {
+		return 0, false
+	}
+	switch seconds += at.Unix(); {
 	case seconds < 0:
 		return 1, true
 	case seconds >= math.MaxInt64/1_000_000_000:
 		return math.MaxInt64, true
 	}
-	return max(seconds*1_000_000_000+fraction, 1), true
+	return max(seconds*1_000_000_000+int64(at.Nanosecond()), 1), true
 }
 
-// utcOffsetSeconds returns the offset from UTC in seconds of the text Z or ±hh:mm; it is positive
-// east of Greenwich.
-func utcOffsetSeconds(zoneText []byte) int64 {
-	if len(zoneText) == 1 {
-		return 0
-	}
-	hour, _ := ParseDigits(zoneText[1:3])
-	minute, _ := ParseDigits(zoneText[4:])
-	seconds := int64(hour)*3600 + int64(minute)*60
-	if zoneText[0] == '-' {
-		return -seconds
-	}
-	return seconds
-}
+const dateLength = len("2006-01-02")
 
-// daysSince1970 returns the number of days from 1970-01-01 to the date, in the Gregorian
-// calendar. It counts years from March, so that the leap day is the last day of a year.
-func daysSince1970(year, month, day int) int {
-	if month <= 2 {
-		year--
-		month += 12
-	}
-	const before1970 = 719_468 // days from 0000-03-01
-	return year*365 + year/4 - year/100 + year/400 + (153*(month-3)+2)/5 + day - 1 - before1970
+// IsDate reports whether the text is a date YYYY-MM-DD that exists in the Gregorian calendar,
+// from the year 1 on.
+func IsDate(text []byte) bool {
+	var midnight [len("2006-01-02T00:00:00Z")]byte
+	copy(midnight[copy(midnight[:], text):], "T00:00:00Z")
+	_, ok := ParseTimestamp(midnight[:])
+	return ok && len(text) == dateLength
 }

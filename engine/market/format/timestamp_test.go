@@ -3,9 +3,6 @@ package format
 import (
 	"math"
 	"testing"
-	"time"
-
-	"pgregory.net/rapid"
 )
 
 func TestParseTimestamp(t *testing.T) {
@@ -28,29 +25,14 @@ func TestParseTimestamp(t *testing.T) {
 			t.Errorf("%s: %d %v, want %d", text, got, ok, want)
 		}
 	}
-	for _, text := range []string{"", "soon", "2026-03-02", "2026-03-02T12:00:00", "2026-02-29T12:00:00Z", "2026-03-02T24:00:00Z", "2026-03-02 12:00:00Z", "1772452804"} {
+	for _, text := range []string{
+		"", "soon", "1772452804", "2026-03-02", "2026-03-02T12:00:00", "2026-03-02 12:00:00Z", "0000-03-02T12:00:00Z", "2026-02-29T12:00:00Z",
+		"2026-03-02T24:00:00Z", "2026-03-02T12:60:00Z", "2026-03-02T12:00:61Z", "2026-03-02T9:30:00Z", "2026-03-02T9:30:00.5Z", "2026-03-02T12-00-00Z", "2026-03-02T12:00:00ZZ",
+		"2026-03-02T12:00:00.Z", "2026-03-02T12:00:00,5Z", "2026-03-02T12:00:00.1234567890Z", "2026-03-02T12:00:00.1234567890+01:00",
+		"2026-03-02T12:00:00+0530", "2026-03-02T12:00:00+24:00", "2026-03-02T12:00:00+05:60",
+	} {
 		if _, ok := ParseTimestamp([]byte(text)); ok {
 			t.Errorf("%q was taken", text)
 		}
 	}
-}
-
-func TestTimestampsAreThoseOfTheLibrary(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		zone := time.FixedZone("", 60*rapid.IntRange(-23*60, 23*60).Draw(t, "minutes east"))
-		at := time.Unix(0, rapid.Int64Range(1, math.MaxInt64/1_000_000_000*1_000_000_000-1).Draw(t, "at"))
-		layout := rapid.SampledFrom([]string{time.RFC3339, time.RFC3339Nano, "2006-01-02T15:04:05.000Z"}).Draw(t, "layout")
-		if layout == "2006-01-02T15:04:05.000Z" {
-			zone = time.UTC
-		}
-		text := at.In(zone).Format(layout)
-		want, err := time.Parse(time.RFC3339, text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, ok := ParseTimestamp([]byte(text))
-		if !ok || got != max(want.UnixNano(), 1) {
-			t.Fatalf("%s: %d %v, want %d", text, got, ok, want.UnixNano())
-		}
-	})
 }

@@ -2,82 +2,16 @@ package format
 
 import (
 	"bytes"
+	"net/netip"
 	"strings"
 	"unicode/utf8"
 )
 
 const (
-	MaxURL       = 2048 // bytes
-	maxHost      = 253  // bytes
-	maxPort      = 65535
-	leapFebruary = 29
-	dateLength   = len("2006-01-02")
-	secondLength = len("2006-01-02T15:04:05")
+	MaxURL  = 2048 // bytes
+	maxHost = 253  // bytes
+	maxPort = 65535
 )
-
-// IsDate reports whether the text is a date YYYY-MM-DD that exists in the Gregorian calendar,
-// from the year 1 on.
-func IsDate(text []byte) bool {
-	if len(text) != dateLength || text[4] != '-' || text[7] != '-' {
-		return false
-	}
-	year, okYear := ParseDigits(text[:4])
-	month, okMonth := ParseDigits(text[5:7])
-	day, okDay := ParseDigits(text[8:])
-	return okYear && okMonth && okDay && year > 0 &&
-		month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month)
-}
-
-func daysInMonth(year, month int) int {
-	switch month {
-	case 4, 6, 9, 11:
-		return 30
-	case 2:
-		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
-			return leapFebruary
-		}
-		return leapFebruary - 1
-	}
-	return 31
-}
-
-// IsTimestamp reports whether the text is a time in RFC 3339, with any offset and up to nine
-// decimals of the seconds. It accepts second 60 in every minute, because it has no table of leap
-// seconds.
-func IsTimestamp(text []byte) bool {
-	if len(text) <= secondLength || !IsDate(text[:dateLength]) || text[dateLength]|0x20 != 't' ||
-		text[13] != ':' || text[16] != ':' {
-		return false
-	}
-	hour, okHour := ParseDigits(text[11:13])
-	minute, okMinute := ParseDigits(text[14:16])
-	second, okSecond := ParseDigits(text[17:19])
-	if !okHour || !okMinute || !okSecond || hour > 23 || minute > 59 || second > 60 {
-		return false
-	}
-	rest := text[secondLength:]
-	if rest[0] == '.' {
-		decimals, after := cutLeadingDigits(rest[1:])
-		if len(decimals) == 0 || len(decimals) > 9 {
-			return false
-		}
-		rest = after
-	}
-	return isUTCOffset(rest)
-}
-
-// isUTCOffset reports whether the text is Z or an offset ±hh:mm.
-func isUTCOffset(text []byte) bool {
-	if len(text) == 1 {
-		return text[0]|0x20 == 'z'
-	}
-	if len(text) != len("+00:00") || (text[0] != '+' && text[0] != '-') || text[3] != ':' {
-		return false
-	}
-	hour, okHour := ParseDigits(text[1:3])
-	minute, okMinute := ParseDigits(text[4:])
-	return okHour && okMinute && hour <= 23 && minute <= 59
-}
 
 // ParseDigits returns the number that the text's digits form. ok is false for an empty text or
 // another character. The caller limits the length, because a long text overflows.
@@ -166,27 +100,10 @@ func isHostname(text []byte) bool {
 	return true
 }
 
-// isIPv6Address reports whether the text has the form of an IPv6 address: groups of hex digits, at most
-// one ::.
+// isIPv6Address reports whether the text is an IPv6 address, without a zone or an IPv4 part.
 func isIPv6Address(text []byte) bool {
-	groups, gaps := 0, bytes.Count(text, []byte("::"))
-	if gaps > 1 || bytes.Contains(text, []byte(":::")) || len(text) < 2 {
-		return false
-	}
-	first, last := text[0] == ':', text[len(text)-1] == ':'
-	if (first && text[1] != ':') || (last && text[len(text)-2] != ':') {
-		return false
-	}
-	for group := range bytes.SplitSeq(text, []byte{':'}) {
-		if len(group) == 0 {
-			continue
-		}
-		if len(group) > 4 || !allHex(group) {
-			return false
-		}
-		groups++
-	}
-	return groups == 8 && gaps == 0 || groups < 8 && gaps == 1
+	_, err := netip.ParseAddr(string(text))
+	return err == nil && !bytes.ContainsAny(text, ".%")
 }
 
 // isPathQueryFragment reports whether the text has only characters that a path, query and
