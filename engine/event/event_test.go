@@ -82,27 +82,6 @@ func TestWhatANewerProgramWroteIsRefused(t *testing.T) {
 	}
 }
 
-// A later program may add a field without a new version.
-func TestAFieldOfTheFutureIsPassedOver(t *testing.T) {
-	var d Decoder
-	for _, e := range everyKind() {
-		fill(e)
-		var m easyproto.Marshaler
-		mm := m.MessageMarshaler()
-		mm.AppendUint32(envelopeKind, uint32(e.Kind()))
-		mm.AppendString(9, "of the envelope")
-		mm.AppendUint32(envelopeVersion, version)
-		var later easyproto.Marshaler
-		later.MessageMarshaler().AppendUint64(200, 1)
-		fact := append(later.Marshal(nil), factOf(t, AppendRecord(nil, e))...)
-		mm.AppendBytes(envelopeEvent, append(fact, later.Marshal(nil)...))
-		back, err := d.Decode(m.Marshal(nil))
-		if err != nil || !same(e, back) {
-			t.Errorf("%s: %+v, %v", e.Kind(), back, err)
-		}
-	}
-}
-
 // factOf cuts the fact out of an envelope.
 func factOf(t testing.TB, data []byte) []byte {
 	fact, ok, err := easyproto.GetMessageData(data, envelopeEvent)

@@ -18,8 +18,8 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// fieldModel reads one member as the contract has it, in no hurry: one rule after the
-// other, with strings and the standard library.
+// fieldModel reads one member as the contract has it: one rule after the other, with strings and
+// the standard library. Package format has models of its own for e-mail addresses and phones.
 type fieldModel struct{ market.FieldSpec }
 
 // verdict is what a member comes to: a code, or a value; neither: nothing.
@@ -165,8 +165,8 @@ func formed(kind market.FieldType, text string) (string, bool) {
 		number := phoneByTheBook(text, digits)
 		return number, number != ""
 	case market.TypeEmail:
-		local, domain, _ := strings.Cut(text, "@")
-		return local + "@" + strings.ToLower(domain), emailByTheBook(text)
+		address, ok := format.AppendNormalizedEmail(nil, []byte(text))
+		return string(address), ok
 	case market.TypeDate:
 		at, err := time.Parse(time.DateOnly, text)
 		return text, err == nil && at.Year() > 0
@@ -245,27 +245,7 @@ func titled(word []rune) string {
 	return string(first) + strings.Map(unicode.ToLower, string(word[1:]))
 }
 
-var (
-	emailAtoms      = regexp.MustCompile("\\A[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*\\z")
-	emailLabel      = regexp.MustCompile(`\A[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\z`)
-	parsePhoneEntry = regexp.MustCompile(`\A *\+?[0-9 ().-]*\z`)
-)
-
-// emailByTheBook is the contract's sentence: a dot-atom of at most 64 bytes, @, two
-// or more DNS labels, 254 bytes in all.
-func emailByTheBook(text string) bool {
-	local, domain, found := strings.Cut(text, "@")
-	if !found || len(text) > 254 || len(local) > 64 || !emailAtoms.MatchString(local) {
-		return false
-	}
-	labels := strings.Split(domain, ".")
-	for _, label := range labels {
-		if !emailLabel.MatchString(label) {
-			return false
-		}
-	}
-	return len(labels) >= 2
-}
+var parsePhoneEntry = regexp.MustCompile(`\A *\+?[0-9 ().-]*\z`)
 
 // phoneByTheBook judges the form as the contract does, and the number by ParsePhone, which
 // package format compares with libphonenumber.

@@ -20,7 +20,7 @@ func instantNear(zone *time.Location, minute int64, near bool, past int16) int64
 
 // FuzzWindow holds the windows of caps against the zone's clocks, minute by minute.
 func FuzzWindow(f *testing.F) {
-	for i := range oddZones {
+	for i := range 20 * len(oddZones) {
 		f.Add(uint8(i), uint8(i%4), int64(i)*9_999_991, i%2 == 0, int16(i*17), int64(i))
 	}
 	f.Fuzz(func(t *testing.T, where, which uint8, minute int64, near bool, past int16, into int64) {
@@ -78,7 +78,9 @@ func FuzzSchedule(f *testing.F) {
 		"Mon-Sun 08:00-18:00\nMon-Sun 18:00-08:00", "Mon 24:00-25:00", "mon 08:00-09:00", "Mon  08:00-09:00", "Mon-Fri-Sat 08:00-09:00", "", "Tue 8:00-9:00", "Wed 02:00-03:00\nThu 02:30-02:31",
 		"Sun-Sun 12:00-11:59", "Sun 01:00-03:00\nSat 00:00-24:00\nFri 23:00-24:00",
 	} {
-		f.Add(uint8(i), lines, int64(i)*7_777_777, i%2 == 0, int16(-100*i))
+		for zone := range oddZones {
+			f.Add(uint8(zone), lines, int64(i+zone)*7_777_777, zone%2 == 0, int16(-100*i))
+		}
 	}
 	f.Fuzz(func(t *testing.T, where uint8, text string, minute int64, near bool, past int16) {
 		zone := zoneNamed(t, oddZones[int(where)%len(oddZones)])
@@ -104,21 +106,28 @@ func FuzzSchedule(f *testing.F) {
 }
 
 func judgeSchedule(t *testing.T, s *WeeklySchedule, zone *time.Location, all []hours, at int64) {
-	shown := func(minute int64) (open bool) {
+	shown := func(minute int64) (open bool, offset int) {
 		at := time.Unix(minute*60, 0).In(zone)
 		for _, h := range all {
 			open = open || h.include((int(at.Weekday())+6)%7, at.Hour()*60+at.Minute())
 		}
-		return open
+		_, offset = at.Zone()
+		return open, offset
 	}
 	open, until := s.IsOpenAt(at)
 	first := at / int64(time.Minute)
-	if open != shown(first) || until <= at || until != math.MaxInt64 && until%int64(time.Minute) != 0 {
+	openNow, offsetNow := shown(first)
+	if open != openNow || until <= at || until != math.MaxInt64 && until%int64(time.Minute) != 0 {
 		t.Fatalf("%v at %s: open %t until %d", all, time.Unix(0, at).In(zone), open, until)
 	}
-	for minute := first; minute < first+8*24*60 && minute*int64(time.Minute) < until; minute++ {
-		if shown(minute) != open {
-			t.Fatalf("%v at %s: changes at %s, said to stand until %d", all, time.Unix(0, at).In(zone), time.Unix(minute*60, 0).In(zone), until)
+	for minute := first; minute < first+8*24*60; minute++ {
+		open, offset := shown(minute)
+		over := minute*int64(time.Minute) >= until
+		if !over && open != openNow || over && open == openNow && offset == offsetNow {
+			t.Fatalf("%v at %s: at %s open %t, said to stand until %d", all, time.Unix(0, at).In(zone), time.Unix(minute*60, 0).In(zone), open, until)
+		}
+		if over {
+			return
 		}
 	}
 }

@@ -1,13 +1,10 @@
 package calendar
 
 import (
-	"fmt"
 	"math"
 	"strings"
 	"testing"
 	"time"
-
-	"pgregory.net/rapid"
 )
 
 func TestParseScheduleSaysWhatIsWrong(t *testing.T) {
@@ -117,11 +114,6 @@ func TestAlwaysOpenNeverChanges(t *testing.T) {
 // hours are opening hours before they are written down.
 type hours struct{ firstDay, lastDay, opens, shuts int }
 
-func (h hours) String() string {
-	return fmt.Sprintf("%s-%s %02d:%02d-%02d:%02d",
-		weekdays[h.firstDay], weekdays[h.lastDay], h.opens/60, h.opens%60, h.shuts/60, h.shuts%60)
-}
-
 // include tells whether a minute of a weekday lies in the hours, or in what
 // they leave for the day after.
 func (h hours) include(weekday, minute int) bool {
@@ -135,59 +127,4 @@ func (h hours) include(weekday, minute int) bool {
 		return listed(weekday) && h.opens <= minute && minute < h.shuts
 	}
 	return listed(weekday) && minute >= h.opens || listed((weekday+6)%7) && minute < h.shuts
-}
-
-func someHours() *rapid.Generator[hours] {
-	return rapid.Custom(func(t *rapid.T) hours {
-		weekday, minute := rapid.IntRange(0, 6), rapid.IntRange(0, 24*60-1)
-		h := hours{weekday.Draw(t, "from"), weekday.Draw(t, "to"), minute.Draw(t, "opens"), rapid.IntRange(0, 24*60).Draw(t, "shuts")}
-		if h.opens == h.shuts {
-			h.shuts++
-		}
-		return h
-	})
-}
-
-func TestScheduleIsWhatTheClocksShow(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		zone := zoneNamed(t, rapid.SampledFrom(oddZones).Draw(t, "zone"))
-		all := rapid.SliceOfN(someHours(), 1, 4).Draw(t, "hours")
-		lines := make([]string, len(all))
-		for i, h := range all {
-			lines[i] = h.String()
-		}
-		s := scheduleOf(t, zone, lines...)
-
-		shown := func(minute int64) (open bool, offset int) {
-			at := time.Unix(minute*60, 0).In(zone)
-			for _, h := range all {
-				open = open || h.include((int(at.Weekday())+6)%7, at.Hour()*60+at.Minute())
-			}
-			_, offset = at.Zone()
-			return open, offset
-		}
-		at := instantIn(zone).Draw(t, "at")
-		open, until := s.IsOpenAt(at)
-		first := at / int64(time.Minute)
-		openNow, offsetNow := shown(first)
-		if open != openNow {
-			t.Fatalf("%v at %s: open %t", lines, time.Unix(0, at).In(zone), open)
-		}
-		if until <= at || until != math.MaxInt64 && until%int64(time.Minute) != 0 {
-			t.Fatalf("at %d it stands until %d", at, until)
-		}
-		for minute := first; minute < first+8*24*60; minute++ {
-			open, offset := shown(minute)
-			changed := open != openNow || offset != offsetNow
-			switch over := minute*int64(time.Minute) >= until; {
-			case changed && !over && open != openNow:
-				t.Fatalf("%v at %s: changes at %s, said to stand until %s", lines, time.Unix(0, at).In(zone),
-					time.Unix(minute*60, 0).In(zone), time.Unix(0, until).In(zone))
-			case over && !changed:
-				t.Fatalf("%v at %s: nothing changes at %s", lines, time.Unix(0, at).In(zone), time.Unix(0, until).In(zone))
-			case over:
-				return
-			}
-		}
-	})
 }

@@ -2,11 +2,8 @@ package format
 
 import (
 	"math"
-	"math/big"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"pingpost/api/errcode"
 )
@@ -33,29 +30,6 @@ func TestReadInteger(t *testing.T) {
 			t.Errorf("%s: %d %q, want %q", text, got, code, want)
 		}
 	}
-}
-
-// ParseInteger against exact fractions.
-func TestReadIntegerIsExact(t *testing.T) {
-	low, high := big.NewInt(math.MinInt64), big.NewInt(math.MaxInt64)
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.StringMatching(`-?(0|[1-9][0-9]{0,20})(\.[0-9]{1,12}0{0,4})?([eE][+-]?[0-9]{1,2})?`).Draw(t, "number")
-		exact, ok := new(big.Rat).SetString(text)
-		if !ok {
-			t.Fatalf("%s is no number", text)
-		}
-		got, code := ParseInteger([]byte(text))
-		want := ""
-		switch {
-		case !exact.IsInt():
-			want = errcode.FieldWrongType
-		case exact.Num().Cmp(low) < 0 || exact.Num().Cmp(high) > 0:
-			want = errcode.FieldOutOfRange
-		}
-		if code != want || want == "" && exact.Num().Cmp(big.NewInt(got)) != 0 {
-			t.Fatalf("%s: %d %q, exactly %s", text, got, code, exact)
-		}
-	})
 }
 
 func TestReadNumber(t *testing.T) {
