@@ -1,6 +1,9 @@
 package config
 
 import (
+	"slices"
+	"strings"
+
 	"pingpost/config/canonical"
 	"pingpost/config/schema"
 	"pingpost/config/syntax"
@@ -137,31 +140,13 @@ func (x *CompiledDocument) UnsetSettingsError() error {
 // OutboundSecretNamesOf returns the names of the secrets that the exchange presents to others on
 // behalf of a supplier or buyer.
 func (x *CompiledDocument) OutboundSecretNamesOf(ref canonical.EntryRef) (names []string) {
-	switch ref.Kind {
-	case canonical.Suppliers:
-		if supplier := schema.FindByID(x.Document.Suppliers, ref.ID, func(s *schema.Supplier) string { return s.ID }); supplier != nil && supplier.Webhook != nil {
-			names = append(names, WebhookSecretName(ref.ID))
-		}
-	case canonical.Buyers:
-		buyer := schema.FindByID(x.Document.Buyers, ref.ID, func(b *schema.Buyer) string { return b.ID })
-		if buyer == nil {
-			return nil
-		}
-		for i := range buyer.Secrets {
-			names = append(names, BuyerSecretName(ref.ID, buyer.Secrets[i].Name))
-		}
-		if buyer.Auth == nil {
-			return names
-		}
-		name := "buyer/" + ref.ID + "/"
-		switch {
-		case buyer.Auth.OAuth != nil:
-			names = append(names, name+"oauth")
-		case buyer.Auth.Bearer.IsSet():
-			names = append(names, name+"bearer")
-		default:
-			names = append(names, name+"api_key")
+	prefixes := map[canonical.Collection]string{canonical.Suppliers: supplierSecretPrefix(ref.ID), canonical.Buyers: buyerSecretPrefix(ref.ID)}
+	prefix, hasSecrets := prefixes[ref.Kind]
+	for secret, isSet := range FindSecretsAndVariables(x.Document) {
+		if hasSecrets && isSet && strings.HasPrefix(secret.secret, prefix+"/") && !IsAddressVariable(secret.secret) {
+			names = append(names, secret.secret)
 		}
 	}
+	slices.Sort(names)
 	return names
 }

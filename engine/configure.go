@@ -126,7 +126,7 @@ func (e *Engine) commitMissingInitialValues(c *NewCatalog) error {
 		}
 	}
 	for _, first := range c.Initial.Balances {
-		if ref := s.RefOf(event.ObjectBuyer, string(first.Buyer)); !s.HasOpeningBalance(ref) {
+		if ref := s.RefOf(event.ObjectBuyer, string(first.Buyer)); !s.BuyerFunds(ref).Opened {
 			records = append(records, &event.BuyerFundsAdjusted{Buyer: ref, Amount: first.Amount, Opening: true, At: now, By: c.By})
 		}
 	}

@@ -64,7 +64,7 @@ func (e OperatorActions) TopUpBuyer(buyer market.BuyerID, amount market.Money, n
 	if ref == 0 {
 		return fmt.Errorf("%w: no buyer %q was ever configured", ErrNotFound, buyer)
 	}
-	if !e.state.HasOpeningBalance(ref) {
+	if !e.state.BuyerFunds(ref).Opened {
 		return fmt.Errorf("%w: buyer %q has no funds in the configuration, so its spending is not limited; configure funds first", ErrNoAccount, buyer)
 	}
 	return e.commit(&event.BuyerFundsAdjusted{Buyer: ref, Amount: amount, Note: note, At: e.opt.Clock.Now(), By: e.by}, nil)

@@ -226,7 +226,7 @@ func (u *ignoredValueFinder) addChangedOpeningBalances(oldDocument, newDocument 
 	s := u.exchange.state
 	for i := range newDocument.Buyers {
 		buyer := &newDocument.Buyers[i]
-		if buyer.Funds == nil || !s.HasOpeningBalance(s.RefOf(event.ObjectBuyer, buyer.ID)) {
+		if buyer.Funds == nil || !s.BuyerFunds(s.RefOf(event.ObjectBuyer, buyer.ID)).Opened {
 			continue
 		}
 		if was, known := before[buyer.ID]; !known || was != *buyer.Funds.Balance {

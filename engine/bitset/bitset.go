@@ -21,15 +21,6 @@ func (b Set) Remove(i int) { b[i/WordBits] &^= 1 << (uint(i) % WordBits) }
 // Has reports whether i is in the set.
 func (b Set) Has(i int) bool { return b[i/WordBits]>>(uint(i)%WordBits)&1 != 0 }
 
-// IntersectWith removes the numbers from b that are not in other. other must be at least as long
-// as b.
-func (b Set) IntersectWith(other Set) {
-	other = other[:len(b)]
-	for i := range b {
-		b[i] &= other[i]
-	}
-}
-
 // RemoveAll removes the numbers from b that are in other. other must be at least as long as b.
 func (b Set) RemoveAll(other Set) {
 	other = other[:len(b)]

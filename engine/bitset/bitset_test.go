@@ -61,14 +61,6 @@ func TestBitsAreASet(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"set":   func(t *rapid.T) { i := place.Draw(t, "i"); b.Add(i); model[i] = true },
 			"clear": func(t *rapid.T) { i := place.Draw(t, "i"); b.Remove(i); delete(model, i) },
-			"and": func(*rapid.T) {
-				b.IntersectWith(other)
-				for i := range model {
-					if !otherModel[i] {
-						delete(model, i)
-					}
-				}
-			},
 			"and not": func(*rapid.T) {
 				b.RemoveAll(other)
 				for i := range otherModel {

@@ -43,15 +43,6 @@ func TestADecoderIsEmptiedBetweenFacts(t *testing.T) {
 	}
 }
 
-func TestAppendKeepsWhatIsThere(t *testing.T) {
-	for _, e := range everyKind() {
-		fill(e)
-		if got := AppendRecord([]byte("before"), e); string(got) != "before"+string(AppendRecord(nil, e)) {
-			t.Errorf("%s: appended as %q", e.Kind(), got)
-		}
-	}
-}
-
 func envelope(kind, written uint32, fact []byte) []byte {
 	var m easyproto.Marshaler
 	mm := m.MessageMarshaler()

@@ -6,19 +6,6 @@ import (
 	"pingpost/engine/market"
 )
 
-// A report is reused for the next one of a replay: nothing of a change is left
-// over in another that says less.
-func TestChangesAreEmptiedForTheNext(t *testing.T) {
-	var d Decoder
-	full := fill(new(LeadStatusesChanged)).(*LeadStatusesChanged)
-	less := &LeadStatusesChanged{Changes: []LeadStatusChange{{Result: ChangeNone}, {Result: ChangeDone, Return: ResourcesFreedByReturn{Month: 1}}, {}}}
-	for _, e := range []Event{full, less, full, new(LeadStatusesChanged), less} {
-		if back, err := d.Decode(AppendRecord(nil, e)); err != nil || !same(e, back) {
-			t.Errorf("wrote %+v\nread  %+v, %v", e, back, err)
-		}
-	}
-}
-
 // What gives nothing back is not written: a month makes the difference.
 func TestAReturnIsWrittenWithItsMonth(t *testing.T) {
 	var d Decoder

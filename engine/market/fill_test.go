@@ -7,56 +7,16 @@ import (
 	"testing"
 
 	"pingpost/engine/market"
+	"pingpost/engine/market/leadtest"
 )
 
-// members reads name=value lines, where value is JSON in short: a string in
-// quotes (taken as it stands), null, true, false, a number, {…} or […].
-func members(lines ...string) []market.JSONMember {
-	var list []market.JSONMember
-	for _, line := range lines {
-		name, value, _ := strings.Cut(line, "=")
-		m := market.JSONMember{Name: []byte(name), Text: []byte(value), Kind: market.JSONNumber}
-		switch {
-		case strings.HasPrefix(value, `"`):
-			m.Kind, m.Text = market.JSONString, []byte(value[1:len(value)-1])
-		case value == "null":
-			m.Kind = market.JSONNull
-		case value == "true" || value == "false":
-			m.Kind = market.JSONBoolean
-		case strings.HasPrefix(value, "{"):
-			m.Kind = market.JSONObject
-		case strings.HasPrefix(value, "["):
-			m.Kind = market.JSONArray
-		}
-		list = append(list, m)
-	}
-	return list
-}
-
-// person is what every ingest must bring.
-func person(more ...string) []market.JSONMember {
-	return members(append([]string{
-		`flo_campaign_id="cmp_auto"`, `flo_supplier_id="sup_acme"`,
-		`first_name="Ann"`, `last_name="O'Neil"`, `phone="(415) 555-0123"`, `email="Ann@Example.COM"`,
-	}, more...)...)
-}
-
-func fill(m *market.FieldMapping, list []market.JSONMember) (*market.Lead, []string) {
-	var l market.Lead
-	l.Reset(m.SlotCount())
-	return &l, codes(m.FillLeadFromIngest(&l, list, nil))
-}
-
-func codes(errors []market.FieldError) []string {
-	var found []string
-	for _, e := range errors {
-		found = append(found, e.Field+" "+e.Code)
-		if e.Expected == "" || strings.Contains(e.Expected, "%!") {
-			found = append(found, "badly worded: "+e.Expected)
-		}
-	}
-	return found
-}
+var (
+	members   = leadtest.Members
+	person    = leadtest.Person
+	fill      = leadtest.Fill
+	codes     = leadtest.FieldErrorLines
+	mappingOf = leadtest.Mapping
+)
 
 func field(m *market.FieldMapping, l *market.Lead, to string) string {
 	slot, ok := m.SlotByBuyerName(to)

@@ -78,8 +78,7 @@ func (id RequestID) IsZero() bool   { return id == RequestID{} }
 
 // ParseLeadID reads the text that LeadID.AppendTo writes. ok is false for any other text.
 func ParseLeadID(s string) (id LeadID, ok bool) {
-	raw, ok := parseID(leadPrefix, s)
-	return LeadID(raw), ok
+	return parseID[LeadID](leadPrefix, s)
 }
 
 // AppendTo appends the identifier as text, such as ping_01jd….
@@ -92,26 +91,22 @@ func (b BidToken) IsZero() bool               { return b == BidToken{} }
 
 // ParseAuctionID reads the text that AuctionID.AppendTo writes. ok is false for any other text.
 func ParseAuctionID(s string) (id AuctionID, ok bool) {
-	raw, ok := parseID(auctionPrefix, s)
-	return AuctionID(raw), ok
+	return parseID[AuctionID](auctionPrefix, s)
 }
 
 // ParseRequestID reads the text that RequestID.AppendTo writes. ok is false for any other text.
 func ParseRequestID(s string) (id RequestID, ok bool) {
-	raw, ok := parseID(requestPrefix, s)
-	return RequestID(raw), ok
+	return parseID[RequestID](requestPrefix, s)
 }
 
 // ParsePingID reads the text that PingID.AppendTo writes. ok is false for any other text.
 func ParsePingID(s string) (id PingID, ok bool) {
-	raw, ok := parseID(pingPrefix, s)
-	return PingID(raw), ok
+	return parseID[PingID](pingPrefix, s)
 }
 
 // ParseBidToken reads the text that BidToken.AppendTo writes. ok is false for any other text.
 func ParseBidToken(s string) (b BidToken, ok bool) {
-	raw, ok := parseID(bidPrefix, s)
-	return BidToken(raw), ok
+	return parseID[BidToken](bidPrefix, s)
 }
 
 // appendBase32ID appends the 128 bits of an identifier as 26 digits of base 32.
@@ -134,7 +129,7 @@ func appendBase32ID(dst []byte, id [16]byte) []byte {
 
 // parseID reads an identifier's text: the prefix and 26 digits of base 32. ok is false for any
 // other text.
-func parseID(prefix, s string) (id [16]byte, ok bool) {
+func parseID[T ~[16]byte](prefix, s string) (id T, ok bool) {
 	if len(s) != len(prefix)+idTextLength || s[:len(prefix)] != prefix {
 		return id, false
 	}

@@ -55,20 +55,6 @@ func TestIDTextReadsBackAndSortsAsItsBytes(t *testing.T) {
 	})
 }
 
-func TestIDsSortByTheirTime(t *testing.T) {
-	const latest = 1<<48 - 1
-	rapid.Check(t, func(t *rapid.T) {
-		early := rapid.Int64Range(0, latest-1).Draw(t, "early")
-		late := rapid.Int64Range(early+1, latest).Draw(t, "late")
-		random := rapid.SliceOfN(rapid.Byte(), 10, 10)
-		first := ComposeID(early, [10]byte(random.Draw(t, "of the early one")))
-		second := ComposeID(late, [10]byte(random.Draw(t, "of the late one")))
-		if LeadID(first).String() >= LeadID(second).String() {
-			t.Fatalf("%s is not before %s", LeadID(first), LeadID(second))
-		}
-	})
-}
-
 func TestIDKeepsAllRandomBits(t *testing.T) {
 	random := [10]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 	id := ComposeID(0x0123456789ab, random)

@@ -13,18 +13,6 @@ func mapping(t testing.TB, fields ...market.FieldSpec) *market.FieldMapping {
 	return mappingOf(t, market.UnknownDrop, fields...)
 }
 
-func mappingOf(t testing.TB, unknown market.UnknownMemberPolicy, fields ...market.FieldSpec) *market.FieldMapping {
-	t.Helper()
-	m, mistakes := market.NewFieldMapping(market.FieldMappingSpec{Fields: fields, Unknown: unknown})
-	for _, mistake := range mistakes {
-		t.Errorf("%v", &mistake)
-	}
-	if m == nil {
-		t.FailNow()
-	}
-	return m
-}
-
 func TestKnownFieldsNeedNoMapping(t *testing.T) {
 	m := mapping(t)
 	if m.SlotCount() != int(market.FirstCustomSlot) {

@@ -56,8 +56,7 @@ func (id WebhookID) String() string { return string(id.AppendTo(nil)) }
 
 // ParseWebhookID reads the text that WebhookID.AppendTo writes. ok is false for any other text.
 func ParseWebhookID(s string) (id WebhookID, ok bool) {
-	raw, ok := parseID(webhookPrefix, s)
-	return WebhookID(raw), ok
+	return parseID[WebhookID](webhookPrefix, s)
 }
 
 // WebhookRequest is one attempt to send a webhook. All attempts of one webhook carry the same

@@ -96,20 +96,20 @@ func TestAccountKeepsToItsDefinition(t *testing.T) {
 
 func TestAnAccountIsOpenedOnce(t *testing.T) {
 	w := newWorld()
-	if !w.HasOpeningBalance(1) || w.HasOpeningBalance(2) || w.HasOpeningBalance(99) {
-		t.Errorf("opened: %t %t %t", w.HasOpeningBalance(1), w.HasOpeningBalance(2), w.HasOpeningBalance(99))
+	if !w.BuyerFunds(1).Opened || w.BuyerFunds(2).Opened || w.BuyerFunds(99).Opened {
+		t.Errorf("opened: %t %t %t", w.BuyerFunds(1).Opened, w.BuyerFunds(2).Opened, w.BuyerFunds(99).Opened)
 	}
 	w.fact(&event.BuyerFundsAdjusted{Buyer: 2, Amount: 5 * dollar})
-	if w.HasOpeningBalance(2) {
+	if w.BuyerFunds(2).Opened {
 		t.Error("a top-up opened an account")
 	}
 	w.fact(&event.BuyerFundsAdjusted{Buyer: 3, Opening: true}) // with nothing in it
-	if balance, _ := w.BuyerBalance(3); !w.HasOpeningBalance(3) || balance != 0 {
-		t.Errorf("opened %t with %s", w.HasOpeningBalance(3), balance)
+	if balance, _ := w.BuyerBalance(3); !w.BuyerFunds(3).Opened || balance != 0 {
+		t.Errorf("opened %t with %s", w.BuyerFunds(3).Opened, balance)
 	}
 	again := New()
 	replay(again, w.log, w.seq)
-	if !again.HasOpeningBalance(3) || again.HasOpeningBalance(2) {
+	if !again.BuyerFunds(3).Opened || again.BuyerFunds(2).Opened {
 		t.Error("after a restart other accounts are open")
 	}
 }

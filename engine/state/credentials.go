@@ -167,15 +167,6 @@ func (s *State) SuppressionListFile(list market.PermanentNumber) (current Suppre
 	return file, ok
 }
 
-// HasOpeningBalance reports whether an event has set the buyer's opening balance. A configured
-// opening balance counts only once.
-func (s *State) HasOpeningBalance(buyer market.PermanentNumber) bool {
-	s.accounts.mu.Lock()
-	defer s.accounts.mu.Unlock()
-	acc := s.accounts.byRef[buyer]
-	return acc != nil && acc.opened
-}
-
 // applyCredentialAddedOrRevoked adds or replaces the event's credential, or deletes a revoked one. A
 // credential that is set again keeps its last use.
 func (a *operatorSettings) applyCredentialAddedOrRevoked(e *event.CredentialAddedOrRevoked) {

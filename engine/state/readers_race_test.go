@@ -44,7 +44,7 @@ func TestReadersBesideApply(t *testing.T) {
 			live.LacksFunds(w.buyers[0], dollar)
 			live.PauseStatus(2, 1)
 		},
-		"accounts": func() { live.BuyerBalance(1); live.HasOpeningBalance(1) },
+		"accounts": func() { live.BuyerFunds(1) },
 		"access": func() {
 			live.CredentialByHash([32]byte{1})
 			live.CredentialsOf(1, 1, 1)

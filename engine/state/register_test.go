@@ -109,14 +109,3 @@ func TestCredentialsAndDoors(t *testing.T) {
 		t.Errorf("list %+v, %t", file, ok)
 	}
 }
-
-// What was applied holds no part of the frame that it was read from.
-func TestNothingOfAFrameIsKept(t *testing.T) {
-	w := rich()
-	_, right := w.Hash()
-	again := New()
-	replay(again, w.log, w.seq) // overwrites every frame once it is applied
-	if _, hash := again.Hash(); hash != right {
-		t.Error("a part of a frame is in the state")
-	}
-}

@@ -167,23 +167,6 @@ func TestAStartIsNotTooFarAway(t *testing.T) {
 	}
 }
 
-// What was given back is taken by the same member, before anything else.
-func TestATurnGivenBackIsTheNextOne(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		w := newWorld()
-		weights := someWeights(6).Draw(t, "weights")
-		for range rapid.IntRange(0, 2*total(weights)).Draw(t, "turns before") {
-			w.takeTurn(7, weights)
-		}
-		var first, again RequestReservations
-		given := w.ReserveRotationTurn(&first, 1, 7, weights)
-		w.ReleaseAll(&first)
-		if taken := w.ReserveRotationTurn(&again, 1, 7, weights); taken.Member != given.Member {
-			t.Fatalf("%d gave its turn back, %d has the next", given.Member, taken.Member)
-		}
-	})
-}
-
 // Many at once: as long as none is given back, what is applied and what is in
 // flight are together the first turns of the cycle, so that what is applied
 // differs from it by no more than what is in flight.

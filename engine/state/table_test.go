@@ -193,20 +193,6 @@ func TestTableGivesMemoryBack(t *testing.T) {
 	}
 }
 
-func TestTableGrowsByLittle(t *testing.T) {
-	var rows table[idempotencyRow, *idempotencyRow]
-	for n := range 5000 {
-		key := [16]byte{byte(n), byte(n >> 8), 8: byte(n), 9: byte(n >> 8)}
-		rows.put(&idempotencyRow{Key: key, Until: 10}, 0)
-		if free := rows.rows.rowCapacity() - rows.rows.n; free > max(firstChunk, min(rows.rows.n, chunkRows)) {
-			t.Fatalf("%d rows and room for %d more", rows.rows.n, free)
-		}
-	}
-	if err := rows.check(); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Two tables with the same rows in another order sweep differently; so the order
 // and the cursor are part of a snapshot.
 func TestTableIsTheSameAfterASnapshot(t *testing.T) {

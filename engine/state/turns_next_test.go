@@ -9,7 +9,7 @@ import (
 )
 
 // Whoever looks whose turn it is sees the one who would take it, however many
-// look, and leaves nothing behind.
+// look, and leaves nothing behind. What was given back is the same member's, before anything else.
 func TestALookTakesNoTurn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := New()
@@ -39,6 +39,9 @@ func TestALookTakesNoTurn(t *testing.T) {
 			switch rapid.IntRange(0, 2).Draw(t, "end") {
 			case 0:
 				s.ReleaseAll(h)
+				if again := s.PeekRotationTurn(1, set, weights); again != next {
+					t.Fatalf("%d gave its turn back, and %d has the next", next, again)
+				}
 			case 1:
 				open = append(open, h)
 			default:

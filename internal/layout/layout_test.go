@@ -44,6 +44,7 @@ var layers = []layer{
 	{of: "engine/market/calendar", may: []string{"engine/market/format"}},
 	{of: "engine/market/escape", may: []string{"engine/market/format"}},
 	{of: "engine/market/fingerprint"},
+	{of: "engine/market/leadtest", may: []string{"engine/market"}},
 	{of: "engine/market/format", may: []string{"api/errcode"}},
 	{of: "engine/bitset"},
 	{of: "api"},

@@ -32,7 +32,7 @@ func (a *Admin) getBuyerBalance(ctx *fasthttp.RequestCtx, e *engine.Engine) (ans
 		Balance  *market.Money `json:"balance,omitempty"`
 		Reserved market.Money  `json:"held"`
 	}{Reserved: held}
-	if e.State().HasOpeningBalance(ref) {
+	if e.State().BuyerFunds(ref).Opened {
 		funds.Balance = &balance
 	}
 	return &funds, nil

@@ -7,6 +7,7 @@ import (
 
 	"pingpost/engine/market"
 	"pingpost/engine/market/adapter"
+	"pingpost/engine/market/leadtest"
 )
 
 // TestTemplatesThatAreRefused: by the line at fault and a word of why.
@@ -245,8 +246,8 @@ func TestTemplatesThatDoNotFitACampaign(t *testing.T) {
 
 // TestARequiredFieldNeedNotBeGuarded: no lead lacks it.
 func TestARequiredFieldNeedNotBeGuarded(t *testing.T) {
-	required := mapping(t, market.FieldSpec{Name: "key", Type: market.TypeString, Required: true})
-	optional := mapping(t, market.FieldSpec{Name: "key", Type: market.TypeString})
+	required := leadtest.Mapping(t, market.UnknownDrop, market.FieldSpec{Name: "key", Type: market.TypeString, Required: true})
+	optional := leadtest.Mapping(t, market.UnknownDrop, market.FieldSpec{Name: "key", Type: market.TypeString})
 	a, mistakes := adapter.NewPostTemplate("json", `{ {{.key}}: 1}`, nil)
 	if a == nil {
 		t.Fatal(mistakes)
@@ -262,8 +263,8 @@ func TestARequiredFieldNeedNotBeGuarded(t *testing.T) {
 // TestTemplatesThatOnlyLookWrong: no lead there can be makes them come out broken,
 // so they pass.
 func TestTemplatesThatOnlyLookWrong(t *testing.T) {
-	m := mapping(
-		t,
+	m := leadtest.Mapping(
+		t, market.UnknownDrop,
 		market.FieldSpec{Name: "key", Type: market.TypeString, Required: true},
 		market.FieldSpec{Name: "cars", Type: market.TypeInteger},
 		market.FieldSpec{Name: "band", Type: market.TypeEnum, Values: []string{"18-24", "25+"}},

@@ -9,12 +9,13 @@ import (
 
 	"pingpost/engine/market"
 	"pingpost/engine/market/adapter"
+	"pingpost/engine/market/leadtest"
 )
 
 // adapted is a campaign whose buyers have templates.
 func adapted(t testing.TB) *market.FieldMapping {
-	return mapping(
-		t,
+	return leadtest.Mapping(
+		t, market.UnknownDrop,
 		market.FieldSpec{Name: "homeowner", BuyerName: "owns_home", Type: market.TypeBoolean, Ping: true},
 		market.FieldSpec{Name: "cars", Type: market.TypeInteger, Ping: true, Coerce: true},
 		market.FieldSpec{Name: "band", BuyerName: "age band", Type: market.TypeEnum, Values: []string{"18-24", "25+"}, Ping: true},

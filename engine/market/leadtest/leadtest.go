@@ -1,0 +1,73 @@
+// Package leadtest makes leads and field mappings for tests.
+package leadtest
+
+import (
+	"strings"
+	"testing"
+
+	"pingpost/engine/market"
+)
+
+// Members reads name=value lines, where value is JSON in short: a string in
+// quotes (taken as it stands), null, true, false, a number, {…} or […].
+func Members(lines ...string) []market.JSONMember {
+	var list []market.JSONMember
+	for _, line := range lines {
+		name, value, _ := strings.Cut(line, "=")
+		m := market.JSONMember{Name: []byte(name), Text: []byte(value), Kind: market.JSONNumber}
+		switch {
+		case strings.HasPrefix(value, `"`):
+			m.Kind, m.Text = market.JSONString, []byte(value[1:len(value)-1])
+		case value == "null":
+			m.Kind = market.JSONNull
+		case value == "true" || value == "false":
+			m.Kind = market.JSONBoolean
+		case strings.HasPrefix(value, "{"):
+			m.Kind = market.JSONObject
+		case strings.HasPrefix(value, "["):
+			m.Kind = market.JSONArray
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+// Person returns the members that every ingest must have, and more.
+func Person(more ...string) []market.JSONMember {
+	return Members(append([]string{
+		`flo_campaign_id="cmp_auto"`, `flo_supplier_id="sup_acme"`,
+		`first_name="Ann"`, `last_name="O'Neil"`, `phone="(415) 555-0123"`, `email="Ann@Example.COM"`,
+	}, more...)...)
+}
+
+// Fill fills a lead from an ingest. It returns a line for each field error.
+func Fill(m *market.FieldMapping, list []market.JSONMember) (*market.Lead, []string) {
+	var l market.Lead
+	l.Reset(m.SlotCount())
+	return &l, FieldErrorLines(m.FillLeadFromIngest(&l, list, nil))
+}
+
+// FieldErrorLines returns the field and the code of each error.
+func FieldErrorLines(errors []market.FieldError) []string {
+	var found []string
+	for _, e := range errors {
+		found = append(found, e.Field+" "+e.Code)
+		if e.Expected == "" || strings.Contains(e.Expected, "%!") {
+			found = append(found, "badly worded: "+e.Expected)
+		}
+	}
+	return found
+}
+
+// Mapping returns the mapping of a campaign with these fields.
+func Mapping(t testing.TB, unknown market.UnknownMemberPolicy, fields ...market.FieldSpec) *market.FieldMapping {
+	t.Helper()
+	m, mistakes := market.NewFieldMapping(market.FieldMappingSpec{Fields: fields, Unknown: unknown})
+	for _, mistake := range mistakes {
+		t.Errorf("%v", &mistake)
+	}
+	if m == nil {
+		t.FailNow()
+	}
+	return m
+}
