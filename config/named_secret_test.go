@@ -24,6 +24,9 @@ func TestSecretsOfABuyer(t *testing.T) {
 			t.Errorf("%s follows: %v", first.Name, first.Follows)
 		}
 	}
+	if got := built.OutboundSecretNamesOf(canonical.EntryRef{Kind: canonical.Buyers, ID: "old"}); len(got) != 1 || got[0] != "buyer/old/secret/key" {
+		t.Errorf("outbound secrets are %q", got)
+	}
 	buyer := built.Catalog.Buyers["old"]
 	secrets := func(name string) (string, bool) { value, ok := firsts[name]; return value, ok }
 	for text, want := range map[string]string{

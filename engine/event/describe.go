@@ -252,7 +252,7 @@ func auctionNamePrefix(auctionName [16]byte) string {
 
 // trailAsJSON returns the outcomes of a decision, each with the numbers of its filter sets.
 func trailAsJSON(trail []FilterSetsWithOutcome) jsonText {
-	var steps jsonMembers
+	steps := make(jsonMembers, 0, len(trail))
 	for i := range trail {
 		var sets []int
 		for set := trail[i].FilterSets.NextFrom(0); set >= 0; set = trail[i].FilterSets.NextFrom(set + 1) {

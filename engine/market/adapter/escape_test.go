@@ -1,6 +1,7 @@
 package adapter_test
 
 import (
+	"encoding/json"
 	"encoding/xml"
 	"net/url"
 	"strings"
@@ -33,31 +34,50 @@ func hostile() *rapid.Generator[string] {
 	})
 }
 
-// TestXMLSaysWhatTheLeadSays, in elements and in attributes of either quote. What
-// XML has no character for is told as U+FFFD; ends of lines in attributes stay.
-func TestXMLSaysWhatTheLeadSays(t *testing.T) {
+// TestABodySaysWhatTheLeadSays, and nothing else: in JSON, in elements and in attributes of
+// either quote of XML, in values and in names of forms. What XML has no character for is told
+// as U+FFFD; ends of lines in attributes stay.
+func TestABodySaysWhatTheLeadSays(t *testing.T) {
 	m := adapted(t)
-	a := adapterOf(t, m, adapter.NewPostTemplate, "xml", `<L a="[{{.note}}]" b='[{{.note}}]'><T>[{{.note}}]</T><End>1</End></L>`)
-	rapid.Check(t, func(t *rapid.T) {
-		lead, said, ok := noted(m, hostile().Draw(t, "note"))
-		if !ok {
-			return
-		}
-		body, _ := a.AppendPost(nil, m, lead, adapterPost)
-		var read struct {
-			A    string `xml:"a,attr"`
-			B    string `xml:"b,attr"`
-			T    string
-			End  string
-			More []struct {
-				XMLName xml.Name
-			} `xml:",any"`
-		}
-		want := "[" + strings.Map(inXML, said) + "]"
-		if err := xml.Unmarshal(body, &read); err != nil || read.A != want || read.B != want || read.T != want || read.End != "1" || len(read.More) != 0 {
-			t.Fatalf("%q became %s: %v", said, body, err)
-		}
-	})
+	for format, row := range map[string]struct {
+		template string
+		isRight  func(body []byte, said string) bool
+	}{
+		"json": {`{"whole": {{.note}}, "part": "<{{.note}}>", "end": true}`, func(body []byte, said string) bool {
+			var read map[string]any
+			err := json.Unmarshal(body, &read)
+			whole, _ := read["whole"].(string) // null for an empty note
+			return err == nil && len(read) == 3 && read["end"] == true && whole == said && read["part"] == "<"+said+">"
+		}},
+		"xml": {`<L a="[{{.note}}]" b='[{{.note}}]'><T>[{{.note}}]</T><End>1</End></L>`, func(body []byte, said string) bool {
+			var read struct {
+				A    string `xml:"a,attr"`
+				B    string `xml:"b,attr"`
+				T    string
+				End  string
+				More []struct {
+					XMLName xml.Name
+				} `xml:",any"`
+			}
+			want := "[" + strings.Map(inXML, said) + "]"
+			return xml.Unmarshal(body, &read) == nil && read.A == want && read.B == want && read.T == want && read.End == "1" && len(read.More) == 0
+		}},
+		"form": {"first=[{{.note}}]&\nn{{.note}}=name&\nlast=1", func(body []byte, said string) bool {
+			read, err := url.ParseQuery(string(body))
+			return err == nil && len(read) == 3 && read.Get("first") == "["+said+"]" && read.Get("n"+said) == "name" && read.Get("last") == "1"
+		}},
+	} {
+		a := adapterOf(t, m, adapter.NewPostTemplate, format, row.template)
+		t.Run(format, rapid.MakeCheck(func(t *rapid.T) {
+			lead, said, ok := noted(m, rapid.OneOf(hostile(), rapid.String()).Draw(t, "note"))
+			if !ok {
+				return
+			}
+			if body, _ := a.AppendPost(nil, m, lead, adapterPost); !row.isRight(body, said) {
+				t.Fatalf("%q became %s", said, body)
+			}
+		}))
+	}
 }
 
 // inXML is the character, or what stands for one that XML does not have.
@@ -66,23 +86,6 @@ func inXML(r rune) rune {
 		return utf8.RuneError
 	}
 	return r
-}
-
-// TestFormsSayWhatTheLeadSays, in values and in names.
-func TestFormsSayWhatTheLeadSays(t *testing.T) {
-	m := adapted(t)
-	a := adapterOf(t, m, adapter.NewPostTemplate, "form", "first=[{{.note}}]&\nn{{.note}}=name&\nlast=1")
-	rapid.Check(t, func(t *rapid.T) {
-		lead, said, ok := noted(m, hostile().Draw(t, "note"))
-		if !ok {
-			return
-		}
-		body, _ := a.AppendPost(nil, m, lead, adapterPost)
-		read, err := url.ParseQuery(string(body))
-		if err != nil || len(read) != 3 || read.Get("first") != "["+said+"]" || read.Get("n"+said) != "name" || read.Get("last") != "1" {
-			t.Fatalf("%q became %s: %v", said, body, err)
-		}
-	})
 }
 
 // TestManyWriteAtOnce: an adapter is shared by all goroutines of an auction.

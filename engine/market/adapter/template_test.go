@@ -1,11 +1,8 @@
 package adapter_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"pingpost/engine/market"
 	"pingpost/engine/market/adapter"
@@ -177,31 +174,6 @@ func TestATemplateIsForOnePurpose(t *testing.T) {
 			misuse()
 		})
 	}
-}
-
-// TestWhateverALeadSaysStaysInItsPlace: a body says of a lead what the lead says
-// of itself, and nothing else.
-func TestWhateverALeadSaysStaysInItsPlace(t *testing.T) {
-	m := adapted(t)
-	a := adapterOf(t, m, adapter.NewPostTemplate, "json", `{"whole": {{.note}}, "part": "<{{.note}}>", "end": true}`)
-	rapid.Check(t, func(t *rapid.T) {
-		note := rapid.String().Draw(t, "note")
-		lead, failed := fill(m, append(person(), market.JSONMember{Name: []byte("note"), Kind: market.JSONString, Text: []byte(note)}))
-		if failed != nil {
-			return
-		}
-		body, _ := a.AppendPost(nil, m, lead, adapterPost)
-		var read map[string]any
-		err := json.Unmarshal(body, &read)
-		if err != nil || len(read) != 3 || read["end"] != true {
-			t.Fatalf("%s: %v", body, err)
-		}
-		slot, _ := m.SlotByBuyerName("note")
-		said := string(lead.Values[slot].Text)
-		if whole, _ := read["whole"].(string); whole != said || read["part"] != "<"+said+">" {
-			t.Fatalf("%q became %s", note, body)
-		}
-	})
 }
 
 // TestNoPersonIsEverInAPingByTemplate is the second door: a template that Check

@@ -2,7 +2,6 @@ package format
 
 import (
 	"bytes"
-	"net/netip"
 	"strings"
 	"unicode/utf8"
 )
@@ -100,10 +99,27 @@ func isHostname(text []byte) bool {
 	return true
 }
 
-// isIPv6Address reports whether the text is an IPv6 address, without a zone or an IPv4 part.
+// isIPv6Address reports whether the text has the form of an IPv6 address: groups of hex digits, at most
+// one ::.
 func isIPv6Address(text []byte) bool {
-	_, err := netip.ParseAddr(string(text))
-	return err == nil && !bytes.ContainsAny(text, ".%")
+	groups, gaps := 0, bytes.Count(text, []byte("::"))
+	if gaps > 1 || bytes.Contains(text, []byte(":::")) || len(text) < 2 {
+		return false
+	}
+	first, last := text[0] == ':', text[len(text)-1] == ':'
+	if (first && text[1] != ':') || (last && text[len(text)-2] != ':') {
+		return false
+	}
+	for group := range bytes.SplitSeq(text, []byte{':'}) {
+		if len(group) == 0 {
+			continue
+		}
+		if len(group) > 4 || !allHex(group) {
+			return false
+		}
+		groups++
+	}
+	return groups == 8 && gaps == 0 || groups < 8 && gaps == 1
 }
 
 // isPathQueryFragment reports whether the text has only characters that a path, query and

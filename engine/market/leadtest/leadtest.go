@@ -11,7 +11,7 @@ import (
 // Members reads name=value lines, where value is JSON in short: a string in
 // quotes (taken as it stands), null, true, false, a number, {…} or […].
 func Members(lines ...string) []market.JSONMember {
-	var list []market.JSONMember
+	list := make([]market.JSONMember, 0, len(lines))
 	for _, line := range lines {
 		name, value, _ := strings.Cut(line, "=")
 		m := market.JSONMember{Name: []byte(name), Text: []byte(value), Kind: market.JSONNumber}
