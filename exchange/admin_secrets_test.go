@@ -26,7 +26,7 @@ func TestSecretsAreListed(t *testing.T) {
 			value = "whsec_Y2FuYXJ5LXNlY3JldC1vZi1hY21lLTU2Nzg="
 		}
 		x.must(204, "PUT", "/admin/v1/secrets/"+s.Name, `{"value":"`+value+`"}`)
-		if got, _ := x.decryptSecret(s.Name); got != value {
+		if got, _ := x.RevealSecret(s.Name); got != value {
 			t.Errorf("%s was not replaced", s.Name)
 		}
 	}

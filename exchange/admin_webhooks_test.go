@@ -146,7 +146,7 @@ func TestWebhookSecrets(t *testing.T) {
 	x := start(t, newPlace(t, hooked))
 	live := func() (values []string) {
 		for _, name := range []string{"supplier/sup_acme/webhook", "supplier/sup_acme/webhook/previous"} {
-			if value, ok := x.decryptSecret(name); ok {
+			if value, ok := x.RevealSecret(name); ok {
 				values = append(values, value)
 			}
 		}

@@ -75,9 +75,7 @@ func TestPostToAnOAuthBuyer(t *testing.T) {
 		if tokens := b.Stats().Tokens; sold > 0 && tokens != 1 || sold > 1000 {
 			t.Fatalf("%d tokens for %d leads, and none refused", tokens, sold)
 		}
-		if a := x.sold(lead(int(sold))); !strings.Contains(a.body, `"buyer_id":"buy_1"`) || !strings.Contains(a.body, `"amount":8,`) {
-			t.Error(a.body)
-		}
+		x.sold(lead(int(sold))).mustHave(t, 201, `"buyer_id":"buy_1"`, `"amount":8,`)
 		sold++
 	}
 	x.sold(lead(int(sold)))

@@ -54,7 +54,7 @@ func (x *Exchange) createBackupShipper() error {
 		return err
 	}
 	x.backupRunner.shipper = shipper
-	err = x.backupRunner.checkNotRestoredElsewhere()
+	err = x.backupRunner.runOrLeaveInBackground(x.backupRunner.backupTimeouts.start, shipper.StartShipping)
 	if backup.IsPermanent(err) {
 		return err
 	}
@@ -88,12 +88,6 @@ func (a *backupRunner) runOrLeaveInBackground(timeout time.Duration, task func(c
 	case <-time.After(timeout + timeout/10):
 		return errBackupHangs
 	}
-}
-
-// checkNotRestoredElsewhere asks the backup's store whether another copy of this exchange was
-// restored from the backup and started elsewhere. In that case it returns a permanent error.
-func (a *backupRunner) checkNotRestoredElsewhere() error {
-	return a.runOrLeaveInBackground(a.backupTimeouts.start, a.shipper.StartShipping)
 }
 
 // startShipping begins to ship the log to the backup's store in the background, until shipRestAndClose.
@@ -130,7 +124,9 @@ func (a *backupRunner) shipRestAndClose(x *Exchange) {
 		case <-time.After(a.backupTimeouts.flush):
 		}
 		if a.hasNoRunningTask() && a.stopped == nil {
-			a.shipRestOrWarn(x)
+			if err := a.runOrLeaveInBackground(a.backupTimeouts.flush, a.shipper.ShipAll); err != nil {
+				x.logger.Warn("the backup is incomplete; the next start ships the remaining data", "error", err)
+			}
 		}
 	}
 	if !a.hasNoRunningTask() {
@@ -148,13 +144,6 @@ func (a *backupRunner) hasNoRunningTask() bool {
 		return true
 	default:
 		return false
-	}
-}
-
-// shipRestOrWarn ships the data that is not yet shipped, and logs a failure.
-func (a *backupRunner) shipRestOrWarn(x *Exchange) {
-	if err := a.runOrLeaveInBackground(a.backupTimeouts.flush, a.shipper.ShipAll); err != nil {
-		x.logger.Warn("the backup is incomplete; the next start ships the remaining data", "error", err)
 	}
 }
 

@@ -50,9 +50,7 @@ func (r *running) busy(leads int, enough func() bool) (samples []sample) {
 	for seller := range 4 {
 		sellers.Go(func() {
 			for i := 0; i < leads/4 || !over.Load(); i++ {
-				if a := r.ingest(lead(4*i + seller)); a.status != 201 {
-					r.t.Errorf("%d %s", a.status, a.body)
-				}
+				r.ingest(lead(4*i+seller)).mustHave(r.t, 201)
 			}
 		})
 	}
@@ -224,9 +222,7 @@ func TestStoreThatHangs(t *testing.T) {
 				})
 				return r.Exchange
 			})
-			if a := r.ingest(lead(1)); a.status != 201 {
-				t.Errorf("%d %s", a.status, a.body)
-			}
+			r.ingest(lead(1)).mustHave(t, 201)
 			if what != "from the stop on" {
 				eventually(t, "a request hangs", func() bool { return d.waiting.Load() > 0 })
 			}

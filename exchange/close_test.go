@@ -155,8 +155,6 @@ func TestCloseWaitsForTheAnswer(t *testing.T) {
 	eventually(t, "it is stopping", func() bool { return errors.Is(x.Ready(), errDraining) })
 	close(release)
 	done.Wait()
-	if a.status != 201 || !strings.Contains(a.body, "ACCEPTED") {
-		t.Errorf("%d %s", a.status, a.body)
-	}
+	a.mustHave(t, 201, "ACCEPTED")
 	start(t, x.place).must(200, "GET", "/admin/v1/hash", "")
 }

@@ -41,9 +41,7 @@ func TestConfigurationIsReadAndChanged(t *testing.T) {
 		t.Error("a dry run changed something")
 	}
 	x.must(200, "PUT", "/admin/v1/config?dry=0", priced("20"))
-	if a := x.sold(lead(1)); !strings.Contains(a.body, `"amount":16,`) {
-		t.Error(a.body)
-	}
+	x.sold(lead(1)).mustHave(t, 201, `"amount":16,`)
 	if x.must(200, "GET", "/admin/v1/config", "").body == document {
 		t.Error("the document in force is the one before")
 	}
@@ -56,9 +54,7 @@ func TestConfigurationIsReadAndChanged(t *testing.T) {
 	if said := spoken.String()[before:]; !strings.Contains(said, "20 -> 12.05") {
 		t.Errorf("said %s", said)
 	}
-	if a := x.sold(lead(2)); !strings.Contains(a.body, `"amount":9.64,`) {
-		t.Error(a.body)
-	}
+	x.sold(lead(2)).mustHave(t, 201, `"amount":9.64,`)
 }
 
 // TestMistakesChangeNothing: each is told with its line, and the configuration,

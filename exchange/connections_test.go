@@ -84,9 +84,7 @@ buyers:
 // offersFast reports whether the fast buyer's bid is in an auction that is held now.
 func (r *running) offersFast() bool {
 	a := r.ask(`{"flo_campaign_id":"cmp","flo_supplier_id":"sup_acme","state":"CA"}`)
-	if a.status != http.StatusOK {
-		r.t.Errorf("%d %s", a.status, a.body)
-	}
+	a.mustHave(r.t, http.StatusOK)
 	return strings.Contains(a.body, `"buyer_id":"buy_fast"`)
 }
 

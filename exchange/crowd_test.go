@@ -19,9 +19,7 @@ func TestCrowd(t *testing.T) {
 			for range 3 {
 				w := dial(t, x.PublicAddress())
 				w.say(post(lead(1)))
-				if a := w.next("POST"); a.status != 201 {
-					t.Fatal(a)
-				}
+				w.next("POST").mustHave(t, 201)
 				kept = append(kept, w)
 			}
 			for range 2 {
@@ -37,9 +35,7 @@ func TestCrowd(t *testing.T) {
 				return w.next("POST").status == 201
 			})
 			kept[1].say(post(lead(3)))
-			if a := kept[1].next("POST"); a.status != 201 {
-				t.Error(a)
-			}
+			kept[1].next("POST").mustHave(t, 201)
 		})
 	}
 }

@@ -121,9 +121,7 @@ func TestLogFails(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "the log failed") || !strings.Contains(err.Error(), "no space") {
 		t.Errorf("broken: %v", err)
 	}
-	if a := x.operate("GET", "/readyz", ""); a.status != 503 || !strings.Contains(a.body, "failed") {
-		t.Errorf("%d %s", a.status, a.body)
-	}
+	x.operate("GET", "/readyz", "").mustHave(t, 503, "failed")
 	x.ingest(lead(2)).mustFail(t, 503, "unavailable")
 	x.operate("POST", "/admin/v1/campaigns/cmp/pause", "").mustFail(t, 503, "unavailable")
 	x.operate("GET", "/admin/v1/hash", "").mustFail(t, 503, "unavailable")

@@ -40,18 +40,11 @@ func TestExplainByASellersID(t *testing.T) {
 				}
 			}
 		}
-		x.operate("GET", "/admin/v1/explain/a-123", "").is(t, 200)
+		x.operate("GET", "/admin/v1/explain/a-123", "").mustHave(t, 200)
 		x.lookUp("a-124", "").mustFail(t, 404, "not_found")
 		x.lookUp("a-123", "sup_nobody").mustFail(t, 404, "not_found")
 		x.lookUp("auc_01jd0000000000000000000001", "").mustFail(t, 404, "not_found")
 		x = x.again()
-	}
-}
-
-func (a *answer) is(t testing.TB, status int) {
-	t.Helper()
-	if a.status != status {
-		t.Errorf("%d %s, want %d", a.status, a.body, status)
 	}
 }
 

@@ -83,17 +83,13 @@ func TestFramingTaken(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			w := dial(t, x.PublicAddress())
 			w.say(row.say)
-			if a := w.next("POST"); a.status != 201 {
-				t.Fatalf("%d %s", a.status, a.body)
-			}
+			w.next("POST").mustHave(t, 201)
 			if row.ends {
 				w.ends()
 				return
 			}
 			w.say(post(lead(2)))
-			if a := w.next("POST"); a.status != 201 {
-				t.Errorf("the next one: %d %s", a.status, a.body)
-			}
+			w.next("POST").mustHave(t, 201)
 		})
 	}
 }
@@ -174,9 +170,7 @@ func TestOversize(t *testing.T) {
 	}
 	w := dial(t, x.PublicAddress())
 	w.say(post(atLimit))
-	if a := w.next("POST"); a.status != 201 {
-		t.Errorf("a body at the limit: %d %s", a.status, a.body)
-	}
+	w.next("POST").mustHave(t, 201)
 }
 
 // TestSlowClient: who sends a byte now and then is told so once the time for a
@@ -213,8 +207,6 @@ func TestSilence(t *testing.T) {
 	x := start(t, newPlace(t, recorded+"limits: {read_timeout: 200ms, idle_timeout: 200ms}\n"))
 	w := dial(t, x.PublicAddress())
 	w.say(post(lead(1)))
-	if a := w.next("POST"); a.status != 201 {
-		t.Fatal(a)
-	}
+	w.next("POST").mustHave(t, 201)
 	w.ends()
 }

@@ -165,11 +165,7 @@ func (r *running) goldenLeads() {
 	r.postAt("one", r.bidFor("auto", "one"), 1)
 	r.sold(lead(3, "flo_campaign_id", `"cmp_again"`))
 	sold := r.sold(lead(2, "flo_campaign_id", `"cmp_recorded"`)).leadID()
-	token := r.token("blue", acmeSecret)
-	eventually(r.t, "the report is taken", func() bool {
-		return request(r.t, "POST", "http://"+r.PublicAddress()+"/v1/leads/"+sold+"/status", `{"status":"returned","reason":"wrong number"}`,
-			"Authorization", "Bearer "+token, "Content-Type", typeIsOwn, "Idempotency-Key", "returned").status == 200
-	})
+	r.reportStatus(sold, "returned")
 	r.must(200, "POST", "/admin/v1/buyers/buy_blue/funds", `{"amount":5,"note":"golden"}`)
 	r.erase(`{"lead":"` + sold + `"}`)
 	eventually(r.t, "a webhook was tried", func() bool {

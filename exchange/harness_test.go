@@ -303,6 +303,17 @@ func change(members []string, name, value string) []string {
 	return append(members, name, value)
 }
 
+// mustHave sees that an answer has the status, and the texts in its body.
+func (a *answer) mustHave(t testing.TB, status int, texts ...string) {
+	t.Helper()
+	for _, text := range append(texts, "") {
+		if a.status != status || !strings.Contains(a.body, text) {
+			t.Errorf("%d %s, want %d with %q", a.status, a.body, status, texts)
+			return
+		}
+	}
+}
+
 var requestID = regexp.MustCompile(`^req_[0-9a-z]{26}$`)
 
 // fault is the interface's error body.

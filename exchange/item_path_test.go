@@ -16,9 +16,7 @@ func TestPathsAreDecodedOnce(t *testing.T) {
 	if used := x.lastUsed("suppliers/sup%5facme/keys"); len(used) != 2 {
 		t.Errorf("%v", used)
 	}
-	if a := x.operate("DELETE", configAt+"buyers/buy%5Fred", "", "If-Match", x.item("buyers/buy_red").ETag); a.status != 200 {
-		t.Errorf("%d %s", a.status, a.body)
-	}
+	x.operate("DELETE", configAt+"buyers/buy%5Fred", "", "If-Match", x.item("buyers/buy_red").ETag).mustHave(t, 200)
 	for what, id := range map[string]string{
 		"encoded twice": "buy%255Fblue", "a space": "buy%20blue", "a plus": "buy+blue", "a slash": "buy%2Fblue",
 		"another script": "b%C3%BCy", "no UTF-8": "buy%FF", "a zero": "buy_blue%00", "spaces around": "%20buy_blue%20",

@@ -81,17 +81,15 @@ func (l *LeadKeyLoss) addLoss(other LeadKeyLoss) {
 // leadKeyCheck compares the leads' encryption keys with their checksums once after each start, in
 // the background. It logs lost keys and counts them for the metrics.
 type leadKeyCheck struct {
-	missing, changed, erased atomic.Uint64 // leads
-	done                     chan struct{}
+	loss atomic.Pointer[LeadKeyLoss]
+	done chan struct{}
 }
 
 func (c *leadKeyCheck) startInBackground(x *Exchange) {
-	gauge := func(reason string, leads *atomic.Uint64) {
-		x.meter.AddGauge(`pingpost_lead_keys_lost{reason="`+reason+`"}`, func() float64 { return float64(leads.Load()) })
-	}
-	gauge("missing", &c.missing)
-	gauge("changed", &c.changed)
-	gauge("erased", &c.erased)
+	c.loss.Store(new(LeadKeyLoss))
+	x.meter.AddGauge(`pingpost_lead_keys_lost{reason="missing"}`, func() float64 { return float64(c.loss.Load().Missing) })
+	x.meter.AddGauge(`pingpost_lead_keys_lost{reason="changed"}`, func() float64 { return float64(c.loss.Load().Changed) })
+	x.meter.AddGauge(`pingpost_lead_keys_lost{reason="erased"}`, func() float64 { return float64(c.loss.Load().Erased) })
 	c.done = make(chan struct{})
 	go func() {
 		defer close(c.done)
@@ -134,9 +132,7 @@ func (c *leadKeyCheck) run(x *Exchange) error {
 		}
 		loss.addLoss(here)
 	}
-	c.missing.Store(loss.Missing)
-	c.changed.Store(loss.Changed)
-	c.erased.Store(loss.Erased)
+	c.loss.Store(&loss)
 	c.logLoss(x, &loss, files)
 	return nil
 }

@@ -99,14 +99,14 @@ func TestKeysThatAreNotNeeded(t *testing.T) {
 	must.Succeed(t, errors.Join(err, os.Remove(path)))
 	x, _ := listens(t, p)
 	<-x.keyCheck.done
-	if got := x.keyCheck.missing.Load(); got != 2 {
+	if got := x.keyCheck.loss.Load().Missing; got != 2 {
 		t.Errorf("%d leads are missed", got)
 	}
 	x.stop()
 	must.Succeed(t, os.WriteFile(path, keys, 0o600))
 	x, said := listens(t, p)
 	<-x.keyCheck.done
-	if x.keyCheck.missing.Load() != 0 || strings.Contains(said.String(), "keys") {
+	if x.keyCheck.loss.Load().Missing != 0 || strings.Contains(said.String(), "keys") {
 		t.Errorf("%s", said)
 	}
 }

@@ -51,7 +51,7 @@ func (x *Exchange) prepareToServe(built *config.CompiledDocument) error {
 	x.disk.startMeasuring(dir, x.logger, x.ended)
 	x.lastUses.loadIntoState(x)
 	x.buyers = buyer.New(buyer.Options{
-		Secrets: x.decryptSecret, TrustedNetworks: x.settings.TrustedNetworks, MaxResponse: x.settings.Limits.Answer,
+		Secrets: x.RevealSecret, TrustedNetworks: x.settings.TrustedNetworks, MaxResponse: x.settings.Limits.Answer,
 		OnTokenFailure: x.logTokenFailure, OnExtraAnswer: x.logExtraAnswers,
 	})
 	e := engine.New(engine.Options{
@@ -157,12 +157,12 @@ func (x *Exchange) stopOnLogFailure() {
 	}()
 }
 
-// decryptSecret returns the value of a stored secret for requests to buyers and suppliers. ok
+// RevealSecret returns the value of a stored secret for requests to buyers and suppliers. ok
 // is false if the secret does not exist or cannot be decrypted.
 //
 // The buyers' client sends an OAuth client's secret only to its token endpoint. The webhook
 // client never sends its secret.
-func (x *Exchange) decryptSecret(name string) (value string, ok bool) {
+func (x *Exchange) RevealSecret(name string) (value string, ok bool) {
 	sealed, ok := x.state.SealedSecret(name)
 	if !ok {
 		return "", false

@@ -54,10 +54,6 @@ func (x *Exchange) Now() int64 { return x.clock.Now() }
 // the encryption, so the value decrypts only under the same name.
 func (x *Exchange) Seal(name, value string) []byte { return x.vault.SealSecret(name, value) }
 
-// RevealSecret decrypts a stored secret that the exchange sends to buyers or suppliers. It returns
-// false if the secret does not exist or cannot be decrypted.
-func (x *Exchange) RevealSecret(name string) (value string, ok bool) { return x.decryptSecret(name) }
-
 // TokenIssuer returns the issuer that creates and hashes the credentials with which callers
 // authenticate to the exchange.
 func (x *Exchange) TokenIssuer() *token.Issuer { return x.tokens }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"pingpost/internal/must"
 )
@@ -39,19 +38,14 @@ type overseen struct {
 }
 
 // stands asks for the overview until it says something.
-func (r *running) stands(says func(*overseen) bool) overseen {
+func (r *running) stands(says func(*overseen) bool) (s overseen) {
 	r.t.Helper()
-	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		a := r.operate("GET", "/admin/v1/overview", "")
-		if a.status != 200 || a.header.Get("Content-Type") != typeIsOwn {
-			r.t.Fatalf("%d %v %s", a.status, a.header, a.body)
-		}
-		if s := decode[overseen](r.t, a); says(&s) {
-			return s
-		} else if time.Since(begun) > patience {
-			r.t.Fatalf("waited in vain; it says %s", a.body)
-		}
-	}
+	eventually(r.t, "the overview says it", func() bool {
+		a := r.must(200, "GET", "/admin/v1/overview", "")
+		s = decode[overseen](r.t, a)
+		return says(&s) && a.header.Get("Content-Type") == typeIsOwn
+	})
+	return s
 }
 
 // TestOverview: what was sold, and not, is told, with the report's sums of the day.

@@ -58,9 +58,7 @@ func TestRefusedGoesOn(t *testing.T) {
 	blue, red := newTaker(t, no, no, no, no, no), newTaker(t)
 	x := start(t, newPlace(t, delivered(blue, red)))
 	for i := range 5 { // more than the cap has room for
-		if a := x.sold(lead(i)); !strings.Contains(a.body, `"buyer_id":"buy_red"`) || !strings.Contains(a.body, `"amount":4,`) {
-			t.Error(a.body)
-		}
+		x.sold(lead(i)).mustHave(t, 201, `"buyer_id":"buy_red"`, `"amount":4,`)
 	}
 	if posts := red.got(); len(posts) != 5 || posts[0].path != "POST /red/v1/post" || posts[0].header.Get("X-Red") != bearer ||
 		posts[0].header.Get("Authorization") != "" || posts[0].key == blue.got()[0].key || posts[0].body != blue.got()[0].body {
@@ -81,9 +79,7 @@ func TestNobodyTakesIt(t *testing.T) {
 	red := newTaker(t, says(200, `{"reject_reason":"dupe"}`))
 	x := start(t, newPlace(t, delivered(blue, red)))
 	a := x.ingest(lead(1), "Idempotency-Key", "k")
-	if a.status != 201 || !strings.Contains(a.body, `"status":"UNMATCHED"`) || !strings.Contains(a.body, `"reason":"post_rejected"`) {
-		t.Errorf("%d %s", a.status, a.body)
-	}
+	a.mustHave(t, 201, `"status":"UNMATCHED"`, `"reason":"post_rejected"`)
 	x = x.again()
 	x.ingest(lead(1), "Idempotency-Key", "k").isReplayOf(t, a)
 	if len(blue.got()) != 1 || len(red.got()) != 1 {

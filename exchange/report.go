@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"pingpost/engine/event"
-	"pingpost/engine/market"
+	"pingpost/engine/state"
 	"pingpost/report"
+	"pingpost/wal"
 )
 
 // reportRunner builds the report on leads and revenue in the background. Requests never wait for
@@ -20,35 +20,24 @@ type reportRunner struct {
 
 // reportSource gives the report access to the log and to configured names through the report's
 // own interface.
-type reportSource struct{ x *Exchange }
+type reportSource struct {
+	*state.State
+	*wal.Log
+}
 
 // LogIdentity returns the ids of the exchange and of its log. If they change, the report must be built
 // again from the beginning.
 func (c reportSource) LogIdentity() report.LogIdentity {
-	return report.LogIdentity{Exchange: c.x.state.FoundedEvent().Epoch, Epoch: c.x.log.Epoch()}
+	return report.LogIdentity{Exchange: c.FoundedEvent().Epoch, Epoch: c.Epoch()}
 }
 
 // NewReader reads the log from an entry on.
 func (c reportSource) NewReader(from uint64) (report.LogReader, error) {
-	reader, err := c.x.log.NewReader(from)
+	reader, err := c.Log.NewReader(from)
 	if err != nil {
 		return nil, err
 	}
 	return reader, nil
-}
-
-// Durable returns the last durable entry and its time.
-func (c reportSource) Durable() (seq uint64, at int64) { return c.x.log.Durable() }
-
-// NameOf returns the configured id of the supplier, buyer or campaign that has the number ref
-// in events.
-func (c reportSource) NameOf(kind event.ConfigObjectKind, ref market.PermanentNumber) string {
-	return c.x.state.NameOf(kind, ref)
-}
-
-// RefOf returns the number that the supplier, buyer or campaign with this id has in events.
-func (c reportSource) RefOf(kind event.ConfigObjectKind, id string) market.PermanentNumber {
-	return c.x.state.RefOf(kind, id)
 }
 
 // Report returns the report, or nil if it is off.
@@ -61,7 +50,7 @@ func (r *reportRunner) startIfEnabled(x *Exchange) {
 		return
 	}
 	r.report = report.New(report.Options{
-		Dir: filepath.Join(x.settings.DataDir, "report"), Source: reportSource{x}, Retention: x.settings.Report.Keep,
+		Dir: filepath.Join(x.settings.DataDir, "report"), Source: reportSource{x.state, x.log}, Retention: x.settings.Report.Keep,
 		HasDiskSpace: x.disk.hasSpaceForBackgroundFiles, Now: func() time.Time { return time.Unix(0, x.clock.Now()) }, Logger: x.logger,
 	})
 	var ctx context.Context

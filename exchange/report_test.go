@@ -20,28 +20,26 @@ func reporting(config string) string {
 // reported asks until the report has all that was logged; a row is its cells by name.
 func (r *running) reported(query string, rows func([]map[string]string) bool) (found []map[string]string) {
 	r.t.Helper()
-	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+	eventually(r.t, "the report has all that was logged", func() bool {
+		if r.Report().ProgressStatus().LagEntries != 0 {
+			return false
+		}
+		answer := r.operate("GET", "/admin/v1/report?format=csv&"+query, "")
+		if answer.status != 200 {
+			return false
+		}
 		found = nil
-		if s := r.Report().ProgressStatus(); s.LagEntries == 0 {
-			answer := r.operate("GET", "/admin/v1/report?format=csv&"+query, "")
-			if answer.status == 200 {
-				cells := must.Value(csv.NewReader(strings.NewReader(answer.body)).ReadAll())(r.t)
-				for _, line := range cells[1:] {
-					row := map[string]string{}
-					for i, name := range cells[0] {
-						row[name] = line[i]
-					}
-					found = append(found, row)
-				}
-				if rows(found) {
-					return found
-				}
+		cells := must.Value(csv.NewReader(strings.NewReader(answer.body)).ReadAll())(r.t)
+		for _, line := range cells[1:] {
+			row := map[string]string{}
+			for i, name := range cells[0] {
+				row[name] = line[i]
 			}
+			found = append(found, row)
 		}
-		if time.Since(begun) > patience {
-			r.t.Fatalf("waited in vain for the report; it says %v", found)
-		}
-	}
+		return rows(found)
+	})
+	return found
 }
 
 func soldFor(revenue string) func([]map[string]string) bool {
@@ -111,13 +109,7 @@ func TestReportForgetsByTheExchangesClock(t *testing.T) {
 	x.stop()
 	x = accepting(t, p)
 	x.reported("from="+time.Now().Add(48*time.Hour).UTC().Format("2006-01-02T15:00:00Z"), soldFor("12.05"))
-	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		leads := x.operate("GET", "/admin/v1/leads", "").body
-		if strings.Count(leads, `"id":"lead_`) == 1 {
-			return
-		}
-		if time.Since(begun) > patience {
-			t.Fatalf("waited in vain until what is older than a day was removed: %s", leads)
-		}
-	}
+	eventually(t, "the lead that is older than a day is removed", func() bool {
+		return strings.Count(x.operate("GET", "/admin/v1/leads", "").body, `"id":"lead_`) == 1
+	})
 }

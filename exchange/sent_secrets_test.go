@@ -16,7 +16,7 @@ func TestSentDocumentsReadNoEnvironment(t *testing.T) {
 	}
 	whole := strings.Replace(recorded, "buyers:\n", "buyers:\n  - "+thief+"\n", 1)
 	x.operate("PUT", "/admin/v1/config", whole).mustFail(t, 422, "invalid_payload")
-	if value, ok := x.decryptSecret("buyer/buy_thief/bearer"); ok {
+	if value, ok := x.RevealSecret("buyer/buy_thief/bearer"); ok {
 		t.Errorf("the exchange sealed %q", value)
 	}
 	x.must(200, "PUT", "/admin/v1/config", recorded) // its variables have values in force
@@ -27,11 +27,11 @@ func TestSecretsThatCannotBeSentAreRefused(t *testing.T) {
 	x := start(t, newPlace(t, recorded))
 	x.put("buyers/buy_key", `{"auth":{"api_key":"canary-of-key"},"endpoint":"https://buyer.example","secrets":[{"name":"account","value":"canary-of-account"}]}`)
 	for _, name := range []string{"buyer/buy_key/secret/account", "buyer/buy_key/api_key"} {
-		before, _ := x.decryptSecret(name)
+		before, _ := x.RevealSecret(name)
 		for _, value := range []string{`a\u001ab`, `a\nb`, `\u0000`, `é`, strings.Repeat("x", 4097)} {
 			x.operate("PUT", "/admin/v1/secrets/"+name, `{"value":"`+value+`"}`).mustFail(t, 422, "invalid_payload")
 		}
-		if after, _ := x.decryptSecret(name); after != before {
+		if after, _ := x.RevealSecret(name); after != before {
 			t.Errorf("%s is %q", name, after)
 		}
 	}

@@ -135,47 +135,42 @@ func TestStatementWhileSelling(t *testing.T) {
 	<-done
 }
 
+// reportStatus reports a status of a lead as the buyer's OAuth client blue.
+func (r *running) reportStatus(lead, status string) {
+	r.t.Helper()
+	token := r.token("blue", acmeSecret)
+	eventually(r.t, "the report is accepted", func() bool { // a start gives nobody a burst
+		a := request(r.t, "POST", "http://"+r.PublicAddress()+"/v1/leads/"+lead+"/status", `{"status":"`+status+`","reason":"wrong number"}`,
+			"Authorization", "Bearer "+token, "Content-Type", typeIsOwn, "Idempotency-Key", status+lead)
+		if a.status != 429 {
+			a.mustHave(r.t, 200)
+		}
+		return a.status != 429
+	})
+}
+
 // TestStatementOfReturns: what a buyer reports by the socket is in its statement
 // and, where the campaign takes the payout back, in the supplier's.
 func TestStatementOfReturns(t *testing.T) {
 	config := strings.Replace(recorded, "states: [CA, NV]", `funds: {balance: 100}, oauth_clients: [{client_id: blue, client_secret: "`+acmeSecret+`"}]`, 1)
-	for _, row := range []struct{ rule, buyer, supplier string }{
-		{
-			"{reverse_payout: true}",
-			"opening 0/0, opening 100 = 100, sale -12.05 = 87.95, sale -12.05 = 75.9, return 12.05 = 87.95, closing 87.95/0",
-			"sale 9.64, sale 9.64, reversal -9.64",
-		},
-		{
-			"{reverse_payout: false}",
-			"opening 0/0, opening 100 = 100, sale -12.05 = 87.95, sale -12.05 = 75.9, return 12.05 = 87.95, closing 87.95/0",
-			"sale 9.64, sale 9.64",
-		},
+	const buyer = "opening 0/0, opening 100 = 100, sale -12.05 = 87.95, sale -12.05 = 75.9, return 12.05 = 87.95, closing 87.95/0"
+	for rule, supplier := range map[string]string{
+		"{reverse_payout: true}":  "sale 9.64, sale 9.64, reversal -9.64",
+		"{reverse_payout: false}": "sale 9.64, sale 9.64",
 	} {
-		t.Run(row.rule, func(t *testing.T) {
-			x := start(t, newPlace(t, strings.Replace(config, "    payout: {share: 0.8}\n", "    payout: {share: 0.8}\n    returns: "+row.rule+"\n", 1)))
+		t.Run(rule, func(t *testing.T) {
+			x := start(t, newPlace(t, strings.Replace(config, "    payout: {share: 0.8}\n", "    payout: {share: 0.8}\n    returns: "+rule+"\n", 1)))
 			first := x.sold(lead(1)).leadID()
 			second := x.sold(lead(2)).leadID()
-			say := func(id, status string) {
-				t.Helper()
-				token := x.token("blue", acmeSecret)
-				eventually(t, "the report is taken", func() bool { // a start gives nobody a burst
-					a := request(t, "POST", "http://"+x.PublicAddress()+"/v1/leads/"+id+"/status", `{"status":"`+status+`","reason":"wrong number"}`,
-						"Authorization", "Bearer "+token, "Content-Type", typeIsOwn, "Idempotency-Key", status+id)
-					if a.status != 200 && a.status != 429 {
-						t.Fatalf("%s: %d %s", status, a.status, a.body)
-					}
-					return a.status == 200
-				})
-			}
-			say(first, "contacted")
-			say(second, "returned")
+			x.reportStatus(first, "contacted")
+			x.reportStatus(second, "returned")
 			for range 2 {
 				a := x.statement("buyer=buy_blue")
-				if a.String() != row.buyer || a.Entries[3].LeadID != second || a.Entries[3].Currency != "USD" {
-					t.Errorf("of blue: %s\nwant %s", a, row.buyer)
+				if a.String() != buyer || a.Entries[3].LeadID != second || a.Entries[3].Currency != "USD" {
+					t.Errorf("of blue: %s\nwant %s", a, buyer)
 				}
-				if a := x.statement("supplier=sup_acme"); a.String() != row.supplier {
-					t.Errorf("of acme: %s\nwant %s", a, row.supplier)
+				if a := x.statement("supplier=sup_acme"); a.String() != supplier {
+					t.Errorf("of acme: %s\nwant %s", a, supplier)
 				}
 				x = x.again()
 			}

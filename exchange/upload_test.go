@@ -173,9 +173,7 @@ func TestBrokenUploads(t *testing.T) {
 		"in chunks, before the end": {"Transfer-Encoding: chunked", fmt.Sprintf("%x\r\n%s\r\n0", len(many), many)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if a := x.upload("", phones(2)); a.status != 200 {
-				t.Fatal(a.body)
-			}
+			x.upload("", phones(2)).mustHave(t, 200)
 			seq, _ := x.log.Durable()
 			files := x.listFiles()
 			x.begin(row.head, row.body).Close()

@@ -28,9 +28,7 @@ func TestWarningsAreTold(t *testing.T) {
 		}
 	}
 	never := strings.Replace(config, "floor: 5", "floor: 5, buyers: [{buyer: buy_blue, price: 4}]", 1)
-	if a := x.operate(http.MethodPut, "/admin/v1/config?dry=1", never); a.status != 422 || !strings.Contains(a.body, "below the campaign's floor") {
-		t.Errorf("%d %s", a.status, a.body)
-	}
+	x.operate(http.MethodPut, "/admin/v1/config?dry=1", never).mustHave(t, 422, "below the campaign's floor")
 	missing := config + "suppression_lists: [{id: gone, field: phone, file: gone.txt}]\n"
 	for _, dry := range []string{"?dry=1", ""} {
 		if a := x.operate(http.MethodPut, "/admin/v1/config"+dry, missing); a.status != 422 || !strings.Contains(a.body, "suppression_lists[0].file") {

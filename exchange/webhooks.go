@@ -9,7 +9,7 @@ import (
 // startWebhookSender starts to send webhooks to suppliers, including those that an earlier run of
 // the exchange did not deliver.
 func (x *Exchange) startWebhookSender() {
-	x.webhookClient = webhook.NewClient(webhook.ClientOptions{Secrets: x.decryptSecret, TrustedNetworks: x.settings.TrustedNetworks})
+	x.webhookClient = webhook.NewClient(webhook.ClientOptions{Secrets: x.RevealSecret, TrustedNetworks: x.settings.TrustedNetworks})
 	x.webhookSender = webhook.New(webhook.Options{
 		Outbox: x.state, Engine: x.engine.Load(), Post: x.webhookClient.Post, Now: x.clock.Now, ReportFault: x.meter.ReportFault,
 		MaxPerEndpoint: x.settings.Webhooks.InFlight, AttemptRate: x.webhookRateForBacklog,
