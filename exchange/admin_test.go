@@ -116,7 +116,7 @@ func TestReadiness(t *testing.T) {
 		if a := r.operate("GET", "/readyz", ""); a.status != 503 || !strings.Contains(a.body, why) {
 			t.Errorf("%d %q, want %q", a.status, a.body, why)
 		}
-		for _, path := range []string{"/admin/v1/hash", "/admin/v1/deliveries", "/admin/v1/suppliers/sup_acme/keys"} {
+		for _, path := range []string{"/admin/v1/hash", "/admin/v1/deliveries", "/admin/v1/explain/lead_01jd0000000000000000000000", "/admin/v1/suppliers/sup_acme/keys"} {
 			r.operate("GET", path, "").mustFail(t, 503, "unavailable")
 		}
 		r.operate("GET", "/healthz", "").mustHave(t, 200)
@@ -162,10 +162,7 @@ func TestPauseAndResume(t *testing.T) {
 func TestFunds(t *testing.T) {
 	config := strings.Replace(recorded, "states: [CA, NV]", "funds: {balance: 20}", 1)
 	x := start(t, newPlace(t, config))
-	funds := func() string { return x.must(200, "GET", "/admin/v1/buyers/buy_blue/funds", "").body }
-	if got := funds(); got != `{"balance":20,"held":0}`+"\n" {
-		t.Error(got)
-	}
+	x.wantFunds(`{"balance":20,"held":0}`)
 	x.sold(lead(1))
 	if a := x.ingest(lead(2)); !strings.Contains(a.body, "insufficient_funds") {
 		t.Errorf("%d %s", a.status, a.body)
@@ -175,9 +172,7 @@ func TestFunds(t *testing.T) {
 	}
 	x.sold(lead(2))
 	x = x.again()
-	if got := funds(); got != `{"balance":0.000001,"held":0}`+"\n" {
-		t.Error("after a restart, which must not write the opening balance again: " + got)
-	}
+	x.wantFunds(`{"balance":0.000001,"held":0}`) // after a restart, which must not write the opening balance again
 	for body, want := range map[string]int{
 		`{"amount":0}`: 422, `{}`: 422, `{"amount":"5"}`: 422, `{"amount":-0}`: 422, `{"amount":null}`: 422, `{"amount":1000001}`: 422, `{"amount":-1000001}`: 422, `{"amount":0.0000001}`: 422,
 		`{"amount":1,"note":"` + strings.Repeat("n", 257) + `"}`: 422, `{"amount":1,"note":5}`: 422,
@@ -188,9 +183,7 @@ func TestFunds(t *testing.T) {
 	}
 	x.operate("GET", "/admin/v1/buyers/none/funds", "").mustFail(t, 404, "not_found")
 	x.operate("POST", "/admin/v1/buyers/none/funds", `{"amount":1}`).mustFail(t, 404, "not_found")
-	if got := funds(); got != `{"balance":0.000001,"held":0}`+"\n" {
-		t.Error("a refusal moved money: " + got)
-	}
+	x.wantFunds(`{"balance":0.000001,"held":0}`) // a refusal moves no money
 	if a := x.must(200, "POST", "/admin/v1/buyers/buy_blue/funds", `{"amount":-4.1,"note":"wire 17 was another buyer's"}`); a.body != `{"balance":-4.099999,"held":0}`+"\n" {
 		t.Error("what was paid in by mistake is not taken back: " + a.body)
 	}

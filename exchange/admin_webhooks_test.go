@@ -71,8 +71,7 @@ func TestWebhooksAreListed(t *testing.T) {
 // TestSwitchingWhatIsNotThere: a supplier without a webhook has none to switch; of one
 // that the configuration took away, what is left can be.
 func TestSwitchingWhatIsNotThere(t *testing.T) {
-	p := newPlace(t, hooked)
-	x := start(t, p)
+	x := start(t, newPlace(t, hooked))
 	for _, to := range []string{"off", "on"} {
 		x.must(404, "POST", "/admin/v1/webhooks/sup_other/"+to, "").mustFail(t, 404, "not_found")
 		x.must(404, "POST", "/admin/v1/webhooks/sup_none/"+to, "")

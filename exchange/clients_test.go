@@ -159,12 +159,10 @@ func TestClientRevoked(t *testing.T) {
 // TestFirstSecretsOnly: what the file says of a client is its first value and no
 // more; a client that is new in the file gets its own.
 func TestFirstSecretsOnly(t *testing.T) {
-	p := newPlace(t, traded)
-	x := start(t, p)
+	x := start(t, newPlace(t, traded))
 	token := x.token("acme", acmeSecret)
-	p.write(t, strings.Replace(traded, `{client_id: acme, client_secret: "`+acmeSecret+`"}`,
+	x.reloadWith(strings.Replace(traded, `{client_id: acme, client_secret: "`+acmeSecret+`"}`,
 		`{client_id: acme, client_secret: canary-changed, scopes: [webhook]}, {client_id: acme2, client_secret: canary-of-two, scopes: [post]}`, 1))
-	x.mustReload()
 	check := func() {
 		t.Helper()
 		x.wantKnown("acme", map[string]bool{acmeSecret: true, "canary-changed": false, "canary-of-two": false})
@@ -178,7 +176,7 @@ func TestFirstSecretsOnly(t *testing.T) {
 	check()
 	x = x.again()
 	check()
-	p.write(t, strings.Replace(traded, "    oauth_clients: [{client_id: acme, client_secret: \""+acmeSecret+"\"}]\n", "", 1))
+	x.write(t, strings.Replace(traded, "    oauth_clients: [{client_id: acme, client_secret: \""+acmeSecret+"\"}]\n", "", 1))
 	x = x.again() // the file takes nothing back
 	check()
 }

@@ -23,8 +23,7 @@ type changes struct {
 }
 
 func TestConfigurationIsReadAndChanged(t *testing.T) {
-	p := newPlace(t, recorded)
-	x := start(t, p)
+	x := start(t, newPlace(t, recorded))
 	document := x.must(200, "GET", "/admin/v1/config", "").body
 	same := decode[changes](t, x.must(200, "PUT", "/admin/v1/config", document))
 	if len(same.Changes) != 0 {
@@ -60,8 +59,7 @@ func TestConfigurationIsReadAndChanged(t *testing.T) {
 // TestMistakesChangeNothing: each is told with its line, and the configuration,
 // the log and the folder stay as they are.
 func TestMistakesChangeNothing(t *testing.T) {
-	p := newPlace(t, recorded)
-	x := start(t, p)
+	x := start(t, newPlace(t, recorded))
 	document := x.must(200, "GET", "/admin/v1/config", "").body
 	seq, _ := x.log.Durable()
 	before := len(files(t, x.data()))
@@ -80,7 +78,7 @@ func TestMistakesChangeNothing(t *testing.T) {
 			if !strings.Contains(f.Message, row.want) {
 				t.Errorf("told %q, want %q in it", f.Message, row.want)
 			}
-			p.write(t, row.text)
+			x.write(t, row.text)
 			if err := x.ReloadConfiguration(); err == nil || !strings.Contains(err.Error(), row.want) {
 				t.Errorf("Reload: %v", err)
 			}
@@ -98,8 +96,7 @@ func TestMistakesChangeNothing(t *testing.T) {
 // TestReloadUnderLoad: requests before, during and after are all answered, by
 // one configuration or the other.
 func TestReloadUnderLoad(t *testing.T) {
-	p := newPlace(t, recorded)
-	x := start(t, p)
+	x := start(t, newPlace(t, recorded))
 	var stop atomic.Bool
 	var sent atomic.Int64
 	var done sync.WaitGroup
@@ -117,11 +114,11 @@ func TestReloadUnderLoad(t *testing.T) {
 	for i := range 30 {
 		switch i % 3 {
 		case 0:
-			p.write(t, priced("20"))
+			x.write(t, priced("20"))
 		case 1:
-			p.write(t, "campaigns: nonsense\n")
+			x.write(t, "campaigns: nonsense\n")
 		case 2:
-			p.write(t, recorded)
+			x.write(t, recorded)
 		}
 		if err := x.ReloadConfiguration(); (err != nil) != (i%3 == 1) {
 			t.Errorf("Reload %d: %v", i, err)
@@ -149,8 +146,7 @@ func TestUnchangedIsNotLogged(t *testing.T) {
 
 // TestSettingsThatWait: what only a restart can change is said, and not done.
 func TestSettingsThatWait(t *testing.T) {
-	p := newPlace(t, recorded)
-	x := start(t, p)
+	x := start(t, newPlace(t, recorded))
 	for name, config := range map[string]string{
 		"admin.password":   strings.Replace(recorded, "${PASSWORD}", "another", 1),
 		"limits.body":      recorded + "limits: {body: 1KiB}\n",

@@ -1,38 +1,21 @@
 package exchange
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 
 	"pingpost/api/contract"
 )
 
 // breaches are what went over the wire and is not as the OpenAPI document has it. TestMain
 // tells them at the end: traffic may come when its test is over.
-var breaches breached
-
-type breached struct {
-	mu  sync.Mutex
-	all []error
-}
-
-func (b *breached) tell(err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.all = append(b.all, err)
-}
-
-func (b *breached) told() []error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return append([]error(nil), b.all...)
-}
+var breaches lines
 
 // holding is a client's way out on which every exchange is held against the OpenAPI document of
 // its address.
 func holding(base http.RoundTripper) *contract.Transport {
-	return &contract.Transport{Base: base, Report: breaches.tell}
+	return &contract.Transport{Base: base, Report: func(err error) { fmt.Fprintln(&breaches, err) }}
 }
 
 // holds holds what a buyer is sent against the document.
@@ -42,7 +25,7 @@ func (b *taker) holds(r *http.Request, body []byte) {
 			continue
 		}
 		if err := contract.Public().CheckWebhookRequest("buyer."+what, &contract.Request{Header: r.Header, Body: body}); err != nil {
-			breaches.tell(err)
+			fmt.Fprintln(&breaches, err)
 		}
 	}
 }

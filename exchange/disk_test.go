@@ -94,9 +94,7 @@ func TestLeadsWaitForRoom(t *testing.T) {
 	if first.status != 201 || !strings.Contains(first.body, `"buyer_id":"buy_blue"`) {
 		t.Errorf("%d %s", first.status, first.body)
 	}
-	if funds := x.funds(); funds != `{"balance":995,"held":0}` {
-		t.Errorf("its outcome is not logged: %s", funds)
-	}
+	x.wantFunds(`{"balance":995,"held":0}`)
 	larger(0)
 	eventually(t, "leads are accepted", func() bool { return x.ingest(lead(3)).status == 201 })
 	x.ingest(lead(1), "Idempotency-Key", "k").isReplayOf(t, first)

@@ -94,10 +94,8 @@ func TestExplainAfterAChange(t *testing.T) {
 	x := start(t, newPlace(t, recorded))
 	id := x.ingest(lead(1, "state", `"TX"`)).leadID()
 	sold := x.sold(lead(2)).leadID()
-	x.write(t, strings.Replace(recorded, "buyers:\n  - {id: buy_blue", "buyers:\n  - {id: buy_new, states: [TX]}\n  - {id: buy_blue", 1))
-	x.write(t, strings.Replace(strings.Replace(recorded, "  - {id: buy_blue", "  - {id: buy_new, states: [TX]}\n  - {id: buy_blue", 1),
+	x.reloadWith(strings.Replace(strings.Replace(recorded, "  - {id: buy_blue", "  - {id: buy_new, states: [TX]}\n  - {id: buy_blue", 1),
 		"buyers: [{buyer: buy_blue, price: 12.05}]", "buyers: [{buyer: buy_new, price: 3}, {buyer: buy_blue, price: 12.05}]", 1))
-	x.mustReload()
 	x = x.again()
 	if doc := x.explain(id); outcomesOf(doc) != "buy_blue wrong_state" || doc.Catalog != 1 {
 		t.Errorf("%d: %s", doc.Catalog, outcomesOf(doc))

@@ -99,8 +99,7 @@ campaigns:
   - {id: cmp_again, method: waterfall, duplicates: {window: 0s}, buyers: [{buyer: buy_again, price: 2}]}
   - {id: cmp_recorded, method: waterfall, suppression: [dnc], duplicates: {window: 0s}, buyers: [{buyer: buy_blue, price: 3}]}
 `).Replace(trading("ping_post", b)) + "suppression_lists: [{id: dnc, field: phone}]\n"
-	p := newPlace(t, config)
-	x := start(t, p)
+	x := start(t, newPlace(t, config))
 	w := kept{Passwords: map[string]string{}, Gone: map[string]string{}}
 	user := func(status int, name, role, word string) {
 		t.Helper()
@@ -154,7 +153,7 @@ campaigns:
 	x.goldenLeads()
 	w.Tells = x.operatorsOf()
 	text := must.Value(json.MarshalIndent(w, "", " "))(t)
-	p.beside(t, "kept.json", string(text)+"\n")
+	x.beside(t, "kept.json", string(text)+"\n")
 	return x
 }
 

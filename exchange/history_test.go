@@ -49,8 +49,7 @@ func (p *historyPage) lines() (lines []string) {
 // after a restart, and where a document has gone.
 func TestHistory(t *testing.T) {
 	began := time.Now().Add(-time.Minute)
-	p := newPlace(t, recorded)
-	x := start(t, p)
+	x := start(t, newPlace(t, recorded))
 	x.put("buyers/buy.red", `{"caps":[{"per":"day","count":5}]}`)
 	x.put("buyers/buy.red", `{"caps":[{"per":"day","count":7}]}`)
 	x.must(200, "PUT", "/admin/v1/config", priced("20"))

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pingpost/config/canonical"
+	"pingpost/internal/must"
 )
 
 // naive is what a configuration should be: names of buyers and what they refer to, the
@@ -199,24 +200,16 @@ func (m *modelled) restart(*rapid.T) {
 }
 
 func (m *modelled) check(rt *rapid.T) {
-	items, err := m.ConfigEntries(canonical.Buyers)
-	if err != nil {
-		rt.Fatal(err)
-	}
 	got := make(map[string]string)
-	for _, item := range items {
+	for _, item := range must.Value(m.ConfigEntries(canonical.Buyers))(rt) {
 		_, name, _ := strings.Cut(string(item.Document), `"name":"`)
 		got[item.ID] = item.Owner + " " + name[:2]
 	}
 	if want := m.n.inForce(); !maps.Equal(got, want) {
 		rt.Fatalf("in force are %v, want %v", got, want)
 	}
-	seated, err := m.ConfigEntries(canonical.Campaigns)
-	if err != nil {
-		rt.Fatal(err)
-	}
 	sits := make(map[string]string)
-	for _, item := range seated {
+	for _, item := range must.Value(m.ConfigEntries(canonical.Campaigns))(rt) {
 		_, buyer, _ := strings.Cut(string(item.Document), `"buyer":"`)
 		sits[item.ID] = buyer[:2]
 	}

@@ -78,8 +78,7 @@ func TestOneOfManyOperatorsIsFirst(t *testing.T) {
 
 // TestWhatAFileOwnsIsReadOnly: it says which file, and what a sent document has.
 func TestWhatAFileOwnsIsReadOnly(t *testing.T) {
-	p := newPlace(t, recorded)
-	x := start(t, p)
+	x := start(t, newPlace(t, recorded))
 	refused := func(at, named string) {
 		t.Helper()
 		etag := x.item(at).ETag
@@ -136,11 +135,10 @@ func TestExportedIsTheWhole(t *testing.T) {
 // TestReloadThatAnEntryNeeds: a file that drops what an entry refers to is refused, at
 // a reload and at a start, and says which entry that is.
 func TestReloadThatAnEntryNeeds(t *testing.T) {
-	p := newPlace(t, recorded)
-	x := start(t, p)
+	x := start(t, newPlace(t, recorded))
 	x.put("campaigns/cmp_red", strings.Replace(redCampaign, "buy_red", "buy_blue", 1))
 	document := x.must(200, "GET", "/admin/v1/config", "").body
-	p.write(t, strings.ReplaceAll(recorded, "buy_blue", "buy_green"))
+	x.write(t, strings.ReplaceAll(recorded, "buy_blue", "buy_green"))
 	const want = `campaigns[cmp_red].buyers[0].buyer: there is no buyer "buy_blue"`
 	if err := x.ReloadConfiguration(); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "through the API") {
 		t.Errorf("Reload: %v", err)
@@ -154,9 +152,9 @@ func TestReloadThatAnEntryNeeds(t *testing.T) {
 	}
 	x.sold(redLead(1))
 	x.stop()
-	refuses(t, p, want)
-	p.write(t, recorded)
-	start(t, p).sold(redLead(2))
+	refuses(t, x.place, want)
+	x.write(t, recorded)
+	start(t, x.place).sold(redLead(2))
 }
 
 // TestMistakesOfAnItem are told by their places in it, as validate has them, and change

@@ -127,8 +127,7 @@ func TestASecondRotationAsks(t *testing.T) {
 // TestGoneSupplier: whose supplier has left the configuration opens nothing,
 // and does again when it is back.
 func TestGoneSupplier(t *testing.T) {
-	p := newPlace(t, recorded)
-	x := start(t, p)
+	x := start(t, newPlace(t, recorded))
 	x.reloadWith(strings.Replace(strings.Replace(recorded, "  - {id: sup_other, api_key: \"${OTHER_KEY}\", ingest_rate: 1000000}\n", "", 1), "    suppliers: [sup_other]\n", "", 1))
 	x.wantOpen(map[string]bool{acmeKey: true, otherKey: false})
 	x.reloadWith(recorded)

@@ -38,8 +38,7 @@ func TestRateLimitOnTheWire(t *testing.T) {
 // TestRateFollowsTheConfiguration: a reload changes the rate.
 func TestRateFollowsTheConfiguration(t *testing.T) {
 	config := strings.Replace(recorded, head+acme, rated, 1)
-	p := newPlace(t, strings.Replace(config, "ingest_rate: 5}", "ingest_rate: 1}", 1))
-	x := start(t, p)
+	x := start(t, newPlace(t, strings.Replace(config, "ingest_rate: 5}", "ingest_rate: 1}", 1)))
 	x.drain(acmeKey)
 	x.reloadWith(strings.Replace(config, "ingest_rate: 5}", "ingest_rate: 50000}", 1))
 	eventually(t, "the new rate is told", func() bool {

@@ -124,8 +124,7 @@ func TestTokensSurvive(t *testing.T) {
 // TestReloadKeepsTokens: no reload ends a token, and the lifetime in the file
 // waits for a restart.
 func TestReloadKeepsTokens(t *testing.T) {
-	p := newPlace(t, traded)
-	x := start(t, p)
+	x := start(t, newPlace(t, traded))
 	token := x.token("acme", acmeSecret)
 	x.reloadWith(strings.Replace(traded, "30m", "2h", 1))
 	lifetime := func() int {

@@ -17,8 +17,7 @@ func (r *running) drain(key string) {
 }
 
 func TestReplayComesBeforeTheMapping(t *testing.T) {
-	p := newPlace(t, recorded)
-	x := start(t, p)
+	x := start(t, newPlace(t, recorded))
 	key := []string{"Idempotency-Key", "k1"}
 	body := lead(1)
 	first := x.sold(body, key...)

@@ -68,9 +68,7 @@ func TestRefusedGoesOn(t *testing.T) {
 	if n := len(blue.got()); n != 6 {
 		t.Errorf("the first was asked %d times", n)
 	}
-	if funds := x.funds(); funds != `{"balance":995,"held":0}` {
-		t.Error(funds)
-	}
+	x.wantFunds(`{"balance":995,"held":0}`)
 	x.measures("pingpost_reservations 0")
 }
 
@@ -153,18 +151,18 @@ func TestRetryAfterAChange(t *testing.T) {
 }
 
 // TestCrashWhilePosting: what a crash leaves open is finished by the next
-// start, with the same key and bytes, and the supplier's retry hears of it.
+// start, with the same key and bytes, and the supplier's retry hears of it. The first call got
+// no answer, and the explanation says so.
 func TestCrashWhilePosting(t *testing.T) {
 	blue, red := newTaker(t, hangs), newTaker(t)
-	p := newPlace(t, delivered(blue, red))
-	x := start(t, p)
+	x := start(t, newPlace(t, delivered(blue, red)))
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
 		x.ingest(lead(1), "Idempotency-Key", "k")
 	}()
 	eventually(t, "the first post is under way", func() bool { return len(blue.got()) == 1 })
-	crashed := p.copy(t)
+	crashed := x.copy(t)
 	y := start(t, crashed)
 	eventually(t, "the post is tried again", func() bool { return len(blue.got()) == 2 })
 	y.settles()
@@ -176,9 +174,10 @@ func TestCrashWhilePosting(t *testing.T) {
 	if a.status != 201 || !strings.Contains(a.body, `"buyer_id":"buy_blue"`) || a.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("%d %s", a.status, a.body)
 	}
-	if funds := y.funds(); funds != `{"balance":995,"held":0}` {
-		t.Error(funds)
+	if doc := y.explain(a.leadID()); doc.Answer != nil || doc.Status != "ACCEPTED" || len(doc.Notes) != 1 || !strings.Contains(doc.Notes[0], "The exchange stopped before") {
+		t.Errorf("%+v", doc)
 	}
+	y.wantFunds(`{"balance":995,"held":0}`)
 	if len(red.got()) != 0 {
 		t.Error("the lead went to another buyer")
 	}
@@ -242,9 +241,7 @@ func TestDeliveries(t *testing.T) {
 			}
 			x.must(204, "POST", "/admin/v1/deliveries/"+d.LeadID+"/"+word, "")
 			x.settles()
-			if funds := x.must(200, "GET", "/admin/v1/buyers/buy_blue/funds", "").body; funds != row.funds+"\n" {
-				t.Errorf("got %s want %s", funds, row.funds)
-			}
+			x.wantFunds(row.funds)
 			if n := len(blue.got()); n != row.posts {
 				t.Errorf("%d posts, want %d", n, row.posts)
 			}

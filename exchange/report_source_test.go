@@ -33,8 +33,7 @@ func (r *running) fromSource(source string, leads, all int) {
 // held, by whichever of its names that came; also after the report was built anew, and
 // under another name in the configuration.
 func TestReportOfARenamedSource(t *testing.T) {
-	p := newPlace(t, renamed(recorded))
-	x := start(t, p)
+	x := start(t, newPlace(t, renamed(recorded)))
 	x.sold(lead(1, "utm_source", `"facebook"`))
 	x.sold(lead(2, "source", `"facebook"`))
 	x.sold(lead(3, "utm_source", `"facebook"`, "source", `"mail"`)) // its own name goes first
@@ -43,7 +42,7 @@ func TestReportOfARenamedSource(t *testing.T) {
 	x.reported("by=state&source=facebook", soldFor("36.15"))
 	x.must(202, "POST", "/admin/v1/report/rebuild", "")
 	x.fromSource("facebook", 3, 4)
-	p.write(t, reporting(recorded))
+	x.write(t, reporting(recorded))
 	x = x.again()
 	x.must(202, "POST", "/admin/v1/report/rebuild", "")
 	x.fromSource("facebook", 3, 4)

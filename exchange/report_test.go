@@ -101,13 +101,12 @@ func TestSpare(t *testing.T) {
 // TestReportForgetsByTheExchangesClock, which never goes back and is not the machine's: by
 // a machine's that is years ahead for a minute, all would be past its time.
 func TestReportForgetsByTheExchangesClock(t *testing.T) {
-	p := newPlace(t, strings.Replace(reporting(recorded), "400d", "1d", 1))
-	x := start(t, p)
+	x := start(t, newPlace(t, strings.Replace(reporting(recorded), "400d", "1d", 1)))
 	x.sold(lead(0, "state", `"CA"`))
 	x.clock.AdvanceTo(time.Now().Add(50 * time.Hour).UnixNano())
 	x.sold(lead(1, "state", `"CA"`))
 	x.stop()
-	x = accepting(t, p)
+	x = accepting(t, x.place)
 	x.reported("from="+time.Now().Add(48*time.Hour).UTC().Format("2006-01-02T15:00:00Z"), soldFor("12.05"))
 	eventually(t, "the lead that is older than a day is removed", func() bool {
 		return strings.Count(x.operate("GET", "/admin/v1/leads", "").body, `"id":"lead_`) == 1

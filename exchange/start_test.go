@@ -58,11 +58,10 @@ func TestFolderThatCannotBeWritten(t *testing.T) {
 }
 
 func TestKeyFile(t *testing.T) {
-	p := newPlace(t, recorded)
-	x := start(t, p)
+	x := start(t, newPlace(t, recorded))
 	first := x.sold(lead(1), "Idempotency-Key", "k")
 	x.stop()
-	path := filepath.Join(p.data(), "keys", "exchange.key")
+	path := filepath.Join(x.data(), "keys", "exchange.key")
 	text := must.Value(os.ReadFile(path))(t)
 	for name, row := range map[string]struct{ text, why string }{
 		"another one": {strings.Repeat("ab", 32), "does not belong to this log"},
@@ -71,16 +70,16 @@ func TestKeyFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			must.Succeed(t, os.WriteFile(path, []byte(row.text), 0o600))
-			refuses(t, p, row.why)
+			refuses(t, x.place, row.why)
 		})
 	}
 	must.Succeed(t, os.Remove(path))
-	refuses(t, p, "missing")
+	refuses(t, x.place, "missing")
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Error("a new key was made for an old log")
 	}
 	must.Succeed(t, os.WriteFile(path, text, 0o600))
-	x = start(t, p)
+	x = start(t, x.place)
 	x.ingest(lead(1), "Idempotency-Key", "k").isReplayOf(t, first)
 }
 

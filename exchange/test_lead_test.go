@@ -25,6 +25,13 @@ func (r *running) funds() string {
 	return strings.TrimSpace(r.must(200, "GET", "/admin/v1/buyers/buy_blue/funds", "").body)
 }
 
+func (r *running) wantFunds(want string) {
+	r.t.Helper()
+	if got := r.funds(); got != want {
+		r.t.Errorf("the first buyer has %s, want %s", got, want)
+	}
+}
+
 // TestTestLeadsInProduction: tests go to test endpoints and are explained, leads in
 // earnest find caps and money as they would have, over a restart too.
 func TestTestLeadsInProduction(t *testing.T) {
@@ -36,9 +43,7 @@ func TestTestLeadsInProduction(t *testing.T) {
 			t.Errorf("%s %v", a.body, a.header)
 		}
 	}
-	if got := x.funds(); got != `{"balance":1000,"held":0}` {
-		t.Error(got)
-	}
+	x.wantFunds(`{"balance":1000,"held":0}`)
 	for i := range 4 {
 		want := `"buyer_id":"buy_blue"`
 		if i == 3 {
@@ -49,9 +54,7 @@ func TestTestLeadsInProduction(t *testing.T) {
 		}
 		x.sold(lead(1), asTest...)
 	}
-	if got := x.funds(); got != `{"balance":985,"held":0}` {
-		t.Error(got)
-	}
+	x.wantFunds(`{"balance":985,"held":0}`)
 	for _, seen := range tests.got() {
 		if seen.path != "POST /try/v1/post" || seen.header.Get("X-Pingpost-Test") != "1" || seen.header.Get("Authorization") != "Bearer "+bearer {
 			t.Errorf("%+v", seen)

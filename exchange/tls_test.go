@@ -118,9 +118,7 @@ func TestCertificatesRotateUnderLoad(t *testing.T) {
 		x.certificates.requestFileCheck()
 		eventually(t, "half a pair is told of", func() bool { return len(x.certificates.public.recheck) == 0 })
 		p.beside(t, "key.pem", key)
-		if err := x.ReloadConfiguration(); err != nil { // SIGHUP does this
-			t.Fatal(err)
-		}
+		x.mustReload() // SIGHUP does this
 		eventually(t, "the new certificate is shown", func() bool { _, ok := shown.Load(number); return ok })
 		last = number
 	}

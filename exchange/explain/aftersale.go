@@ -142,7 +142,7 @@ func (e *Explainer) withholdUnlistedReasons(doc *Explanation, configAtDecision *
 			continue
 		}
 		if now == nil {
-			found := e.readCampaignConfig(e.state.CurrentConfigVersion().Version, doc.Campaign, noTimeLimit)
+			found := e.readCampaignConfig(e.State.CurrentConfigVersion().Version, doc.Campaign, noTimeLimit)
 			now = &found
 		}
 		if !now.reasons[*reason] {

@@ -24,8 +24,8 @@ func (e *Explainer) newAuctionExplanation(auctionEntry *logEntry) *Explanation {
 	doc := &Explanation{
 		Kind: kindPing, ID: held.Auction.String(), AuctionID: held.Auction.String(),
 		SellerID: held.SellerAuction, RequestID: held.Request.String(),
-		Supplier: e.state.NameOf(event.ObjectSupplier, held.Supplier),
-		Campaign: e.state.NameOf(event.ObjectCampaign, held.Campaign),
+		Supplier: e.State.NameOf(event.ObjectSupplier, held.Supplier),
+		Campaign: e.State.NameOf(event.ObjectCampaign, held.Campaign),
 		Catalog:  held.Catalog, Hops: held.Hops, Test: held.Test,
 		Received: UnixNanos(held.Began), Decided: UnixNanos(auctionEntry.at), BidsDue: UnixNanos(held.Deadline), Until: UnixNanos(held.Until),
 		Status: statusNoBid, Reason: held.Reason.String(),
@@ -116,7 +116,7 @@ func (e *Explainer) listFilterSetCandidates(config campaignConfigOfVersion, reco
 // demanded a pause with a 429, or its connection limit was reached.
 func (e *Explainer) newCandidateFromBid(bid *event.Bid, outcome market.BuyerOutcome) FilterSetCandidate {
 	c := FilterSetCandidate{
-		Buyer: e.state.NameOf(event.ObjectBuyer, bid.Buyer), Seat: bid.FilterSet, Outcome: outcome.String(), Pinged: true,
+		Buyer: e.State.NameOf(event.ObjectBuyer, bid.Buyer), Seat: bid.FilterSet, Outcome: outcome.String(), Pinged: true,
 		Elapsed: NanosAsMilliseconds(bid.Elapsed), Status: bid.Status, Fault: nameOfFault(bid.Fault), Reason: bid.Reason,
 	}
 	if outcome == market.OutcomeRateLimited && bid.Status == 0 && (bid.Fault == market.FaultNone || bid.Fault == market.FaultConnectionLimit) {

@@ -44,7 +44,7 @@ func (l *campaignConfigOfVersion) buyerOfFilterSet(filterSetNumber uint32) (buye
 // is false.
 func (e *Explainer) readCampaignConfig(catalogVersion uint32, campaignID string, decidedAtSeq uint64) campaignConfigOfVersion {
 	hash := e.searchConfigDocumentHash(catalogVersion, decidedAtSeq)
-	text, err := os.ReadFile(filepath.Join(e.dataDir, "catalogs", hash+".json"))
+	text, err := os.ReadFile(filepath.Join(e.DataDir, "catalogs", hash+".json"))
 	if sum := sha256.Sum256(text); err != nil || hex.EncodeToString(sum[:]) != hash {
 		return campaignConfigOfVersion{}
 	}
@@ -96,10 +96,10 @@ func (e *Explainer) readCampaignConfig(catalogVersion uint32, campaignID string,
 // Around a change the versions may therefore alternate for some seconds, so the search
 // also reads a few segments backwards.
 func (e *Explainer) searchConfigDocumentHash(configVersion uint32, decidedAtSeq uint64) string {
-	if now := e.state.CurrentConfigVersion(); now.Version == configVersion {
+	if now := e.State.CurrentConfigVersion(); now.Version == configVersion {
 		return now.Document
 	}
-	segments, err := wal.Segments(e.dataDir)
+	segments, err := wal.Segments(e.DataDir)
 	if err != nil {
 		return ""
 	}
@@ -155,7 +155,7 @@ func (e *Explainer) scanForConfigDocumentHash(firstSeq, lastSeq uint64, configVe
 // early if visit returns false or an entry cannot be read. visit must not keep the event after
 // it returns.
 func (e *Explainer) forEachEvent(firstSeq, lastSeq uint64, visit func(event.Event) (more bool)) {
-	reader, err := e.log.NewReader(firstSeq)
+	reader, err := e.Log.NewReader(firstSeq)
 	if err != nil {
 		return
 	}

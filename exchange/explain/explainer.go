@@ -26,12 +26,8 @@ import (
 
 // Explainer finds leads and auctions in one exchange's log and explains their course.
 type Explainer struct {
-	log         *wal.Log
-	state       *state.State
-	auctionName func(supplier market.PermanentNumber, sellerID string, test bool) [16]byte
-	contact     func(*event.LeadDecided) (event.LeadPersonalData, error)
-	dataDir     string
-	limits      searchLimits
+	Options
+	limits searchLimits
 }
 
 // Options are the parts of an exchange that an Explainer reads.
@@ -46,12 +42,7 @@ type Options struct {
 }
 
 // New returns an explainer with the default limits on the part of the log that one call reads.
-func New(opt Options) *Explainer {
-	return &Explainer{
-		log: opt.Log, state: opt.State, auctionName: opt.AuctionName, contact: opt.Contact,
-		dataDir: opt.DataDir, limits: defaultLimits,
-	}
-}
+func New(opt Options) *Explainer { return &Explainer{opt, defaultLimits} }
 
 // searchLimits bounds the part of the log that one call of an Explainer reads.
 //

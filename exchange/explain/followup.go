@@ -19,14 +19,14 @@ import (
 func (e *Explainer) applyEventsAfterDecision(c *leadTimeline, decision *logEntry) error {
 	// last is the entry that ended the delivery; 0 if it is unknown.
 	last, delivered := uint64(0), decision.mustBeLeadDecided().Post.URL == ""
-	unfinished := e.state.UnfinishedPost(c.lead)
-	if c.row, c.known = e.state.Lead(c.lead); unfinished == nil {
+	unfinished := e.State.UnfinishedPost(c.lead)
+	if c.row, c.known = e.State.Lead(c.lead); unfinished == nil {
 		last = c.row.Settled
 	}
 	if delivered && c.matchesStateInMemory() {
 		return nil
 	}
-	reader, err := e.log.NewReader(decision.seq + 1)
+	reader, err := e.Log.NewReader(decision.seq + 1)
 	if err != nil {
 		return fmt.Errorf("explain: cannot search the log: %w", err)
 	}

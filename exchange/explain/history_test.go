@@ -49,7 +49,7 @@ func (c *history) document(version uint32, text string) (path string) {
 	c.t.Helper()
 	sum := sha256.Sum256([]byte(text))
 	hash := hex.EncodeToString(sum[:])
-	path = filepath.Join(c.dataDir, "catalogs", hash+".json")
+	path = filepath.Join(c.DataDir, "catalogs", hash+".json")
 	must.Succeed(c.t, os.MkdirAll(filepath.Dir(path), 0o700))
 	must.Succeed(c.t, os.WriteFile(path, []byte(text), 0o600))
 	c.Add(&event.ConfigActivated{Version: version, Document: hash})
@@ -107,8 +107,7 @@ func atBid(auction *event.PingAuctionCompleted, buyer int) event.Sale {
 // explained explains a lead and fails the test on an error.
 func (c *history) explained(id market.LeadID) *Explanation {
 	c.t.Helper()
-	doc := must.Value(c.ExplainLead(id))(c.t)
-	return doc
+	return must.Value(c.ExplainLead(id))(c.t)
 }
 
 // outcomes returns the candidates with their outcomes.

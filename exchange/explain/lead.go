@@ -47,7 +47,7 @@ func (e *Explainer) explainLeadDecision(decision *logEntry) (doc *Explanation, e
 	decided := decision.mustBeLeadDecided()
 	doc = e.newExplanationAtDecision(decision)
 	c := leadTimeline{
-		lead: decided.Lead, doc: doc, state: e.state, sale: &decided.Sale, trail: decided.Trail,
+		lead: decided.Lead, doc: doc, state: e.State, sale: &decided.Sale, trail: decided.Trail,
 		reason: decided.Reason, status: market.StatusUnmatched,
 	}
 	if decided.Sale.Buyer != 0 {
@@ -63,7 +63,7 @@ func (e *Explainer) explainLeadDecision(decision *logEntry) (doc *Explanation, e
 	if err := e.applyEventsAfterDecision(&c, decision); err != nil {
 		return nil, err
 	}
-	if row, known := e.state.Lead(decided.Lead); known && row.Status.IsReportedByBuyer() {
+	if row, known := e.State.Lead(decided.Lead); known && row.Status.IsReportedByBuyer() {
 		c.status = row.Status // even if the search did not reach the report
 	}
 	c.setWebhookStates()
@@ -84,8 +84,8 @@ func (e *Explainer) newExplanationAtDecision(decision *logEntry) *Explanation {
 	decided := decision.mustBeLeadDecided()
 	doc := &Explanation{
 		Kind: kindIngest, ID: decided.Lead.String(), LeadID: decided.Lead.String(), RequestID: decided.Request.String(),
-		Supplier: e.state.NameOf(event.ObjectSupplier, decided.Supplier),
-		Campaign: e.state.NameOf(event.ObjectCampaign, decided.Campaign),
+		Supplier: e.State.NameOf(event.ObjectSupplier, decided.Supplier),
+		Campaign: e.State.NameOf(event.ObjectCampaign, decided.Campaign),
 		Catalog:  decided.Catalog, Test: decided.Sale.Test,
 		Received: UnixNanos(creationNanosOfID(decided.Lead)), Decided: UnixNanos(decision.at),
 		Fields: fieldsAsJSON(decided.Fields), Posts: []PostToBuyer{},

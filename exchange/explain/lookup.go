@@ -32,7 +32,7 @@ func (e *Explainer) FindLeadDecision(id market.LeadID) (*event.LeadDecided, erro
 // findDecisionEntry finds the log entry that decided a lead. If memory still has the lead, its row
 // names the entry. Otherwise it searches the log around the time in the id.
 func (e *Explainer) findDecisionEntry(id market.LeadID) (*logEntry, error) {
-	if row, ok := e.state.Lead(id); ok {
+	if row, ok := e.State.Lead(id); ok {
 		return e.readEntry(row.Seq)
 	}
 	return e.findEventByID(id, noSuchID, func(ev event.Event) bool {
@@ -109,9 +109,9 @@ func (e *Explainer) explainReportedLead(report *event.LeadStatusesChanged) (*Exp
 // supplier if sellerID has the form of the exchange's own ids, because it is probably one of
 // them.
 func (e *Explainer) ExplainBySellerID(supplier, sellerID string) (*Explanation, error) {
-	first, last := market.PermanentNumber(1), market.PermanentNumber(e.state.CountNumberedNames(event.ObjectSupplier))
+	first, last := market.PermanentNumber(1), market.PermanentNumber(e.State.CountNumberedNames(event.ObjectSupplier))
 	if supplier != "" {
-		first = e.state.RefOf(event.ObjectSupplier, supplier)
+		first = e.State.RefOf(event.ObjectSupplier, supplier)
 		if last = first; first == 0 {
 			return nil, notFoundError(fmt.Sprintf("no supplier %q was ever configured", supplier))
 		}
@@ -142,7 +142,7 @@ func (e *Explainer) ExplainBySellerID(supplier, sellerID string) (*Explanation, 
 // the id sellerID, or 0. A production auction precedes a test auction with the same id.
 func (e *Explainer) findAuctionSeqInMemory(supplier market.PermanentNumber, sellerID string) (seq uint64) {
 	for _, test := range []bool{false, true} {
-		if row, ok := e.state.FindAuction(e.auctionName(supplier, sellerID, test), 0); ok {
+		if row, ok := e.State.FindAuction(e.AuctionName(supplier, sellerID, test), 0); ok {
 			return row.Seq
 		}
 	}
@@ -189,7 +189,7 @@ func (e *Explainer) explainIfSingleAuction(found []*logEntry) (*Explanation, err
 	}
 	names := make([]string, 0, len(found))
 	for _, one := range found {
-		names = append(names, e.state.NameOf(event.ObjectSupplier, one.mustBePingAuction().Supplier))
+		names = append(names, e.State.NameOf(event.ObjectSupplier, one.mustBePingAuction().Supplier))
 	}
 	return nil, &admin.AmbiguousSupplierError{Names: names}
 }
@@ -247,7 +247,7 @@ func (e *Explainer) explainAuctionUnredacted(found *logEntry) (*Explanation, []l
 // claimed. It is zero if the lead claimed no bid.
 func (e *Explainer) claimedAuctionName(lead *event.LeadDecided) [16]byte {
 	if lead.Sale.Ping == [16]byte{} && lead.SellerAuction != "" {
-		return e.auctionName(lead.Supplier, lead.SellerAuction, lead.Sale.Test)
+		return e.AuctionName(lead.Supplier, lead.SellerAuction, lead.Sale.Test)
 	}
 	return lead.Sale.Ping
 }
@@ -256,7 +256,7 @@ func (e *Explainer) claimedAuctionName(lead *event.LeadDecided) [16]byte {
 // longer has that ping.
 func (e *Explainer) explainClaimedPing(auctionName [16]byte, decision *logEntry) (*Explanation, error) {
 	decided := decision.mustBeLeadDecided()
-	row, ok := e.state.FindAuction(auctionName, decided.Decided)
+	row, ok := e.State.FindAuction(auctionName, decided.Decided)
 	var found *logEntry
 	var err error
 	switch {

@@ -67,7 +67,7 @@ func TestExplainSameIDOfTwoSellers(t *testing.T) {
 	c.sellersAuction(2, 2, "both")
 	mine := c.sellersAuction(3, 2, "mine")
 	forgetful := c.forgetting()
-	forgetful.auctionName = nameOfAuction
+	forgetful.AuctionName = nameOfAuction
 	for name, e := range map[string]*Explainer{"memory": c.Explainer, "log": forgetful} {
 		for _, row := range []struct{ supplier, id, want string }{
 			{"sup", "both", "sup"},
@@ -99,7 +99,7 @@ func TestExplainSellerIDInOurForm(t *testing.T) {
 	c := newHistory(t)
 	c.sellersAuction(1, 1, alike)
 	forgetful := c.forgetting()
-	forgetful.auctionName = nameOfAuction
+	forgetful.AuctionName = nameOfAuction
 	if doc, err := c.ExplainBySellerID("", alike); err != nil || doc.SellerID != alike {
 		t.Errorf("memory: %+v, %v", doc, err)
 	}
@@ -130,7 +130,7 @@ func TestExplainOldAuction(t *testing.T) {
 	c.AddUnsoldLeads(20)
 	c.sellersAuction(1, 1, "old")
 	e := c.forgetting()
-	e.auctionName = nameOfAuction
+	e.AuctionName = nameOfAuction
 	if doc, err := e.ExplainBySellerID("", "old"); err != nil || doc.SellerID != "old" {
 		t.Errorf("%+v, %v", doc, err)
 	}

@@ -15,7 +15,7 @@ func (e *Explainer) listOffersToSupplier(auction *event.PingAuctionCompleted) (o
 			continue
 		}
 		offers = append(offers, OfferToSupplier{
-			Buyer: e.state.NameOf(event.ObjectBuyer, bid.Buyer), Until: UnixNanos(bid.ValidUntil),
+			Buyer: e.State.NameOf(event.ObjectBuyer, bid.Buyer), Until: UnixNanos(bid.ValidUntil),
 			Price: newAmount(bid.Amount, bid.Currency), Payout: newAmount(bid.Payout, bid.Currency),
 		})
 	}
@@ -51,7 +51,7 @@ func (e *Explainer) findClaimingLeads(auctionEntry *logEntry) (claims []leadClai
 	if err != nil {
 		return nil, false, err
 	}
-	if row, ok := e.state.FindAuction(held.Name, held.Began); ok && row.IsSoldOrBeingPosted() && !containsLead(decided, row.Lead) {
+	if row, ok := e.State.FindAuction(held.Name, held.Began); ok && row.IsSoldOrBeingPosted() && !containsLead(decided, row.Lead) {
 		last, err := e.findDecisionEntry(row.Lead)
 		if err != nil && !isNotInLogError(err) {
 			return nil, false, err
@@ -84,7 +84,7 @@ func containsLead(entries []*logEntry, lead market.LeadID) bool {
 // complete or in delivery, the auction's explanation gets its price, payout and margin.
 func (e *Explainer) addClaimsToOffers(doc *Explanation, auction *event.PingAuctionCompleted, claims []leadClaimingOffer) {
 	for _, one := range claims {
-		lead, buyer := one.doc, e.state.NameOf(event.ObjectBuyer, one.decided.mustBeLeadDecided().Sale.Buyer)
+		lead, buyer := one.doc, e.State.NameOf(event.ObjectBuyer, one.decided.mustBeLeadDecided().Sale.Buyer)
 		if buyer == "" {
 			doc.Rejected = append(doc.Rejected, OfferClaim{Lead: lead.ID, Status: lead.Status, Reason: lead.Reason})
 			continue

@@ -113,8 +113,7 @@ func TestExplainSellerOffer(t *testing.T) {
 	explained := func(held *event.PingAuctionCompleted) *Explanation {
 		t.Helper()
 		c.Add(held)
-		doc := must.Value(c.ExplainAuction(held.Auction))(t)
-		return doc
+		return must.Value(c.ExplainAuction(held.Auction))(t)
 	}
 	doc := explained(c.offering(1, "theirs"))
 	if doc.offered() != "buy_1 12.5 for 10" || *doc.Answer != (AnswerToSupplier{UnixNanos(c.Now), 200, "bid", ""}) {

@@ -24,7 +24,7 @@ const (
 // explanations doc. If the person was erased, or the contact data cannot be decrypted, it replaces
 // all free texts, because it cannot compare them.
 func (e *Explainer) redactTextsWithContactData(decision *logEntry, doc ...*Explanation) {
-	contact, err := e.contact(decision.mustBeLeadDecided())
+	contact, err := e.Contact(decision.mustBeLeadDecided())
 	person := contactData{unknown: err != nil}
 	for i := range contact.Fields {
 		person.is.Add(contact.Fields[i].Name, contact.Fields[i].Text)

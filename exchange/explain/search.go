@@ -53,7 +53,7 @@ func isNotInLogError(err error) bool {
 // readEntry reads the log entry with the sequence number seq. If the log has removed the entry
 // because of its age, the error is engine.ErrNotFound.
 func (e *Explainer) readEntry(seq uint64) (*logEntry, error) {
-	found, err := e.log.EntryAt(seq)
+	found, err := e.Log.EntryAt(seq)
 	if errors.Is(err, wal.ErrGone) {
 		return nil, notFoundError("the log no longer has its record, which is older than the kept history")
 	}
@@ -103,7 +103,7 @@ const noTimeLimit = math.MaxInt64
 // false. An empty alternativePattern matches no entry. truncated reports that a limit ended the
 // search early.
 func (e *Explainer) scanEntriesContaining(pattern, alternativePattern []byte, fromNanos, untilNanos int64, visit func(*logEntry) (more bool)) (truncated bool, err error) {
-	reader, err := e.log.NewReaderSince(fromNanos)
+	reader, err := e.Log.NewReaderSince(fromNanos)
 	if err != nil {
 		return false, fmt.Errorf("explain: cannot search the log: %w", err)
 	}

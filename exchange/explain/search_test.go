@@ -19,12 +19,12 @@ import (
 func (c *history) forgetting() *Explainer {
 	c.t.Helper()
 	other := *c.Explainer
-	other.state = state.New()
+	other.State = state.New()
 	reader := must.Value(c.NewReader(0))(c.t)
 	defer reader.Close()
 	first := must.Value(reader.Next())(c.t)
 	given := must.Value(decodeCopyOfEntry(&first))(c.t)
-	other.state.Apply(first.Seq, first.At, given.event)
+	other.State.Apply(first.Seq, first.At, given.event)
 	return &other
 }
 

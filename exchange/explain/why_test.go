@@ -44,7 +44,7 @@ func TestRedact(t *testing.T) {
 		{Name: "phone", Kind: market.KindString, Text: []byte("+12125550142")},
 		{Name: "last_name", Kind: market.KindString, Text: []byte("Cruz")},
 	}, Body: []byte("Cruz")}
-	e := &Explainer{contact: plaintextContact}
+	e := &Explainer{Options: Options{Contact: plaintextContact}}
 	found := &logEntry{event: &event.LeadDecided{Sealed: contact.AppendEncoded(nil)}}
 	write := func(person string) *Explanation {
 		return &Explanation{
@@ -68,7 +68,7 @@ func TestRedact(t *testing.T) {
 	if doc.SellerID != erased || doc.Erased {
 		t.Errorf("the contact data is unreadable, and free text was not withheld: %+v", doc)
 	}
-	e.contact = func(*event.LeadDecided) (event.LeadPersonalData, error) {
+	e.Contact = func(*event.LeadDecided) (event.LeadPersonalData, error) {
 		return event.LeadPersonalData{}, engine.ErrErased
 	}
 	doc = write("nobody")

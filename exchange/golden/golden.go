@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")
@@ -17,18 +19,10 @@ func CompareWithFile(t testing.TB, fileName, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", fileName+".golden")
 	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Succeed(t, os.WriteFile(path, []byte(got), 0o600))
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
+	if want := must.Value(os.ReadFile(path))(t); got != string(want) {
 		t.Errorf("%s: -update writes it again; got\n%s", path, got)
 	}
 }

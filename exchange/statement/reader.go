@@ -20,10 +20,7 @@ import (
 
 // Reader computes account statements of buyers and suppliers from one exchange's log.
 type Reader struct {
-	log   *wal.Log
-	state *state.State
-	now   func() int64
-	stop  *atomic.Bool
+	Options
 	chunk int64 // bytes between two pauses
 }
 
@@ -36,9 +33,7 @@ type Options struct {
 }
 
 // NewReader returns a reader of the statements of one log. It reads nothing yet.
-func NewReader(opt Options) *Reader {
-	return &Reader{log: opt.Log, state: opt.State, now: opt.Now, stop: opt.Stop, chunk: throttle.ScanChunk}
-}
+func NewReader(opt Options) *Reader { return &Reader{opt, throttle.ScanChunk} }
 
 // Statement adds up a buyer's or supplier's money in a period. A zero From stands for the
 // beginning of the current month, and a zero To for its end. The error is a
@@ -52,8 +47,8 @@ func (r *Reader) Statement(party ledger.Party, period ledger.Period) (*ledger.St
 	if party.IsBuyer() {
 		buyer = party.Ref
 	}
-	period = fillOpenEndsWithMonth(period, r.now())
-	live := r.state.BuyerFunds(buyer)
+	period = fillOpenEndsWithMonth(period, r.Now())
+	live := r.State.BuyerFunds(buyer)
 	tally := ledger.NewStatementBuilder(party, period, live)
 	events, err := r.newEventScan(period.From, live.Seq)
 	if err != nil {

@@ -123,7 +123,7 @@ func TestStatementEnds(t *testing.T) {
 	log := logtest.New(t)
 	reader := newReader(log)
 	log.AddUnsoldLeads(40)
-	reader.stop.Store(true)
+	reader.Stop.Store(true)
 	if _, err := reader.Statement(buyerOne, ledger.Period{}); !errors.Is(err, throttle.ErrStopped) {
 		t.Errorf("while it stops: %v", err)
 	}

@@ -23,13 +23,13 @@ type eventScan struct {
 }
 
 func (r *Reader) newEventScan(fromNanos int64, lastSeq uint64) (*eventScan, error) {
-	log, err := r.log.NewReaderSince(fromNanos)
+	log, err := r.Log.NewReaderSince(fromNanos)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the log: %w", err)
 	}
 	return &eventScan{
 		reader: r, log: log, decoder: event.Decoder{ForReplay: true}, from: fromNanos, last: lastSeq,
-		throttle: throttle.NewScanThrottle(r.chunk, r.stop),
+		throttle: throttle.NewScanThrottle(r.chunk, r.Stop),
 	}, nil
 }
 
@@ -72,7 +72,7 @@ func (s *eventScan) addMissingSupplier(ev event.Event) {
 	if !ok || settled.Supplier != 0 {
 		return
 	}
-	if lead, known := s.reader.state.Lead(settled.Lead); known {
+	if lead, known := s.reader.State.Lead(settled.Lead); known {
 		settled.Supplier = lead.Supplier
 	}
 }
