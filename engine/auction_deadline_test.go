@@ -118,8 +118,7 @@ func TestLimitsOfTheDeadline(t *testing.T) {
 func TestHangingBuyerLeavesTimeForThePost(t *testing.T) {
 	r := auctions("blue", "gold")
 	r.campaigns[0].timeout = 5 * time.Second
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, r)
+	trading(t, "", r, func(t *testing.T, x *exchange) {
 		x.world.offers("blue", bids("10"))
 		x.world.offers("gold", sleeps)
 		for n, wait := range []time.Duration{80 * ms, 499 * ms} {

@@ -10,8 +10,7 @@ import (
 
 // A ping that goes wrong in our own house is one buyer's error, and told.
 func TestAPanicIsOneBuyersError(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, auctions("blue", "gold"))
+	trading(t, "", auctions("blue", "gold"), func(t *testing.T, x *exchange) {
 		x.world.offers("blue", blowsUp)
 		expectEqual(t, heard(x.ping(inquiry(1)))+", "+x.came(), "10, blue:error gold:won")
 		expectEqual(t, x.noted.faults.Load(), 1, "faults were told")
@@ -21,8 +20,7 @@ func TestAPanicIsOneBuyersError(t *testing.T) {
 // What comes after the end changes nothing, however many auctions use the same
 // memory meanwhile; the harness holds every body to what it was.
 func TestLaggards(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, auctions("blue", "gold"))
+	trading(t, "", auctions("blue", "gold"), func(t *testing.T, x *exchange) {
 		x.world.offers("blue", bids("99").late(2500*ms), bids("98").late(3100*ms), bids("97").late(2001*ms), bids("1"))
 		x.world.offers("gold", bids("2"), bids("3"), bids("4"), bids("5"))
 		var got []string
@@ -37,8 +35,7 @@ func TestLaggards(t *testing.T) {
 
 // A stop decides nothing.
 func TestAStopEndsAuctions(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, auctions("blue"))
+	trading(t, "", auctions("blue"), func(t *testing.T, x *exchange) {
 		x.world.offers("blue", bids("10").in(time.Second))
 		p := x.goPing(inquiry(1))
 		lead := x.goSend(person(1))

@@ -28,8 +28,7 @@ func (r rig) bidding() rig {
 // is as good as the next buyer in line.
 func TestDeliveryAfterAnAuction(t *testing.T) {
 	eachHistory(two().bidding(), func(h history, r rig) {
-		bubble(t, h.what, func(t *testing.T) {
-			x := begin(t, r)
+		trading(t, h.what, r, func(t *testing.T, x *exchange) {
 			x.world.behave = (&played{exchange: x, drama: drama{people: []history{h}}}).behave
 			x.sendInHistory(h, person(0))
 			expectEqual(t, len(x.world.pings), 2, "asked ", x.world.rang())
@@ -110,8 +109,7 @@ func TestAnAuctionedLeadIsRecorded(t *testing.T) {
 
 // Without a state a lead is nobody's, whatever states the buyers take.
 func TestAuctionNeedsAState(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, auctions("blue"))
+	trading(t, "", auctions("blue"), func(t *testing.T, x *exchange) {
 		if got := x.tell(person(1, "state", "-")); got != "no_state_match" || len(x.world.pings) > 0 {
 			t.Errorf("%s, asked %v", got, x.world.rang())
 		}
@@ -164,8 +162,7 @@ func TestBidsThatExpire(t *testing.T) {
 		{"not quite", bids("10"), bids("9").until(1001 * ms), refuses.in(time.Second), "blue", "blue:post_pending gold:post_rejected tan:lost"},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			x := begin(t, auctions("blue", "gold", "tan"))
+		trading(t, test.what, auctions("blue", "gold", "tan"), func(t *testing.T, x *exchange) {
 			x.world.offers("gold", test.gold)
 			x.world.offers("blue", test.blue)
 			x.world.offers("tan", bids("8"))
@@ -178,8 +175,7 @@ func TestBidsThatExpire(t *testing.T) {
 			expectEqual(t, x.outcomes(trail), test.trail)
 		})
 	}
-	bubble(t, "all of them", func(t *testing.T) {
-		x := begin(t, auctions("blue"))
+	trading(t, "all of them", auctions("blue"), func(t *testing.T, x *exchange) {
 		x.world.offers("blue", bids("10").until(-ms))
 		if got := x.tell(person(1)); got != "bid_expired" || len(x.world.tried()) > 0 {
 			t.Errorf("%s, posted %v", got, x.world.tried())
@@ -241,8 +237,7 @@ func TestRoomForABid(t *testing.T) {
 
 // The next best bidder's doors are looked at when it is its turn.
 func TestCascadePassesDoorsThatShutMeanwhile(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, auctions("blue", "gold", "tan"))
+	trading(t, "", auctions("blue", "gold", "tan"), func(t *testing.T, x *exchange) {
 		x.world.script("blue", refuses.in(time.Second))
 		s := x.goSend(person(1))
 		time.Sleep(500 * ms)
@@ -253,8 +248,7 @@ func TestCascadePassesDoorsThatShutMeanwhile(t *testing.T) {
 
 // So are those of the best, after the auction.
 func TestAuctionPassesDoorsThatShutMeanwhile(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, auctions("blue", "gold"))
+	trading(t, "", auctions("blue", "gold"), func(t *testing.T, x *exchange) {
 		x.world.offers("blue", bids("11"))
 		x.world.offers("gold", bids("10").in(time.Second))
 		s := x.goSend(person(1))

@@ -97,8 +97,7 @@ func TestOutcomesOfAnAuction(t *testing.T) {
 	const want = "won:won lost:lost below_floor:below_floor wrong_currency:wrong_currency timeout:timeout no_bid:no_bid " +
 		"invalid:invalid rate_limited:rate_limited capped:capped dear:capped filtered:filtered wrong_state:wrong_state " +
 		"closed:closed no_funds:no_funds poor:no_funds paused:paused error:error mute:error"
-	bubble(t, "of a ping", func(t *testing.T) {
-		x := begin(t, everyOutcome())
+	trading(t, "of a ping", everyOutcome(), func(t *testing.T, x *exchange) {
 		x.scriptOutcomes()
 		expectEqual(t, heard(x.ping(inquiry(1, "vehicles", "#2"))), "12", "bid")
 		expectEqual(t, x.came(), want)

@@ -39,8 +39,7 @@ func TestAvailabilityThatIsRefused(t *testing.T) {
 		{"what the campaign does not know", availability("flo_campaign_id", "strict", "mood", "good"), "invalid_payload mood:unknown_field"},
 		{"a key that is none", func() request { r := availability(); r.badKey = true; return r }(), "invalid_payload Idempotency-Key:invalid_format"},
 	}
-	bubble(t, "all", func(t *testing.T) {
-		x := begin(t, r)
+	trading(t, "all", r, func(t *testing.T, x *exchange) {
 		must.Succeed(t, x.engine.AsOperator("").SetPaused(event.ObjectCampaign, "paused", true))
 		begun := x.log.len()
 		for _, test := range tests {
@@ -75,8 +74,7 @@ func TestAvailabilityTellsEveryBid(t *testing.T) {
 		}
 		expectEqual(t, x.state.LeadCount(), 0, "leads")
 	})
-	bubble(t, "nobody wants it", func(t *testing.T) {
-		x := begin(t, auctions("blue"))
+	trading(t, "nobody wants it", auctions("blue"), func(t *testing.T, x *exchange) {
 		x.world.offers("blue", passes)
 		expectEqual(t, heard(x.available(availability()))+" "+heard(x.available(availability("state", "-"))), "no_bid no_state_match")
 	})
@@ -84,8 +82,7 @@ func TestAvailabilityTellsEveryBid(t *testing.T) {
 
 // Each call is a new ping, unless it has the key of another.
 func TestKeysOfAvailability(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, auctions("blue"))
+	trading(t, "", auctions("blue"), func(t *testing.T, x *exchange) {
 		x.world.offers("blue", bids("1"), bids("2"), bids("3"), bids("4"))
 		one, err := x.available(availability())
 		two, _ := x.available(availability())

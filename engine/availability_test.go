@@ -55,8 +55,7 @@ func TestCapsRollOver(t *testing.T) {
 	}
 	for _, test := range tests {
 		for _, where := range []string{"buyer", "campaign", "pair"} {
-			bubble(t, test.what+" of the "+where, func(t *testing.T) {
-				x := begin(t, cappedAt(where, test.cap))
+			trading(t, test.what+" of the "+where, cappedAt(where, test.cap), func(t *testing.T, x *exchange) {
 				for i, m := range test.moments {
 					at(t, m.at)
 					expectEqual(t, x.tell(person(i)), m.want, "at ", m.at)

@@ -59,8 +59,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 }
 
 func TestRequestIDs(t *testing.T) {
-	bubble(t, "draw", func(t *testing.T) {
-		x := begin(t, three(market.Waterfall))
+	trading(t, "draw", three(market.Waterfall), func(t *testing.T, x *exchange) {
 		first, second := x.engine.NewRequestID(), x.engine.NewRequestID()
 		if first == second || first.IsZero() || x.engine.State() != x.state {
 			t.Errorf("%s, %s", first, second)
@@ -72,26 +71,19 @@ func TestExchangeThatTakesNothing(t *testing.T) {
 	lead := person(1)
 	bubble(t, "without a catalog", func(t *testing.T) {
 		e := engine.New(engine.Options{Clock: bubbleClock{}})
-		if _, err := e.Ingest(&engine.IngestRequest{Members: lead.members}); !errors.Is(err, engine.ErrUnavailable) {
-			t.Error(err)
-		}
+		expectError(t, errorOf(e.Ingest(&engine.IngestRequest{Members: lead.members})), engine.ErrUnavailable)
 		if e.ActiveCatalog() != nil {
 			t.Error("a catalog from nowhere")
 		}
 	})
-	bubble(t, "stopped", func(t *testing.T) {
-		x := begin(t, three(market.Waterfall))
+	trading(t, "stopped", three(market.Waterfall), func(t *testing.T, x *exchange) {
 		x.engine.Close()
-		if _, err := x.send(lead); !errors.Is(err, engine.ErrUnavailable) {
-			t.Error(err)
-		}
+		expectError(t, errorOf(x.send(lead)), engine.ErrUnavailable)
 	})
 	bubble(t, "refusing ahead of trouble", func(t *testing.T) {
 		full := errors.New("the disk is nearly full")
 		x := begin(t, three(market.Waterfall), func(opt *engine.Options) { opt.Admit = func() error { return full } })
-		if _, err := x.send(lead); !errors.Is(err, full) {
-			t.Error(err)
-		}
+		expectError(t, errorOf(x.send(lead)), full)
 	})
 	bubble(t, "with too many deliveries", func(t *testing.T) {
 		x := begin(t, three(market.Waterfall).posting(), func(opt *engine.Options) { opt.MaxPosts = 2 })
@@ -99,9 +91,7 @@ func TestExchangeThatTakesNothing(t *testing.T) {
 		first, second := x.goSend(person(1)), x.goSend(person(2))
 		at(t, "2000-01-01 00:00:00.5")
 		expectEqual(t, x.engine.RunningDeliveries(), 2, "deliveries")
-		if _, err := x.send(person(3)); !errors.Is(err, engine.ErrUnavailable) {
-			t.Error(err)
-		}
+		expectError(t, errorOf(x.send(person(3))), engine.ErrUnavailable)
 		expectEqual(t, first.wait()+" "+second.wait()+" "+x.tell(person(3)), "blue blue blue")
 	})
 }

@@ -21,8 +21,7 @@ func chosen(n int, a told, buyer string, pairs ...string) request {
 // one or not.
 func TestChoice(t *testing.T) {
 	for buyer, want := range map[string]string{"blue": "blue 8", "gold": "gold 4.8"} {
-		bubble(t, buyer, func(t *testing.T) {
-			x := opened(t, bidders())
+		trading(t, buyer, bidders(), func(t *testing.T, x *exchange) {
 			a := x.offered(availability("zip3", "941", "vehicles", "#2"))
 			answer, err := x.send(chosen(1, a, buyer, "zip", "94110").withKey("k"))
 			expectEqual(t, said(answer, err)+" "+answer.Payout.String(), want)
@@ -68,7 +67,7 @@ func TestChoiceFaults(t *testing.T) {
 	for _, test := range tests {
 		bubble(t, test.what, func(t *testing.T) {
 			r := choosers()
-			x := opened(t, r)
+			x := begin(t, r)
 			x.world.offers("red", passes)
 			ping := []string{"zip3", "941"}
 			if test.pairs == nil {
@@ -80,8 +79,7 @@ func TestChoiceFaults(t *testing.T) {
 			expectEqual(t, x.log.len(), entries, "it was logged")
 		})
 	}
-	bubble(t, "what others asked", func(t *testing.T) {
-		x := opened(t, choosers())
+	trading(t, "what others asked", choosers(), func(t *testing.T, x *exchange) {
 		theirs := x.offered(availability("flo_supplier_id", "other").by("other"))
 		sellers := x.quoted(inquiry(1))
 		for what, a := range map[string]told{
@@ -144,7 +142,7 @@ func TestChoiceThatComesToNothing(t *testing.T) {
 			if test.rig != nil {
 				test.rig(&r)
 			}
-			x := opened(t, r)
+			x := begin(t, r)
 			a := x.offered(availability("vehicles", "#2"))
 			if test.then != nil {
 				test.then(x, a)
@@ -188,8 +186,7 @@ func TestChoiceDelivery(t *testing.T) {
 	}
 	for _, test := range tests {
 		for _, crash := range []bool{false, true} {
-			bubble(t, fmt.Sprintf("%s/crash=%v", test.what, crash), func(t *testing.T) {
-				x := opened(t, bidders())
+			trading(t, fmt.Sprintf("%s/crash=%v", test.what, crash), bidders(), func(t *testing.T, x *exchange) {
 				x.world.script("blue", test.blue...)
 				a := x.offered(availability())
 				request := chosen(1, a, "blue").withKey("k")
@@ -214,8 +211,7 @@ func TestChoiceDelivery(t *testing.T) {
 
 // A ping sells one lead, whoever asks for it at the same instant.
 func TestChoicesAtTheSameInstant(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := opened(t, bidders())
+	trading(t, "", bidders(), func(t *testing.T, x *exchange) {
 		a := x.offered(availability())
 		x.world.script("blue", accepts.in(time.Second))
 		x.world.script("gold", accepts.in(time.Second))
@@ -237,8 +233,7 @@ func TestChoicesAtTheSameInstant(t *testing.T) {
 			t.Errorf("%d are sold, posts %v", sold, x.world.tried())
 		}
 	})
-	bubble(t, "and the first is refused", func(t *testing.T) {
-		x := opened(t, bidders())
+	trading(t, "and the first is refused", bidders(), func(t *testing.T, x *exchange) {
 		a := x.offered(availability())
 		x.world.script("blue", refuses.in(time.Second))
 		first := x.goSend(chosen(1, a, "blue"))
@@ -249,8 +244,7 @@ func TestChoicesAtTheSameInstant(t *testing.T) {
 
 // The auction of an availability ping is known after a restart as before it.
 func TestChoiceAfterARestart(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := opened(t, bidders())
+	trading(t, "", bidders(), func(t *testing.T, x *exchange) {
 		a := x.offered(availability("zip3", "941"))
 		x.crash()
 		for _, row := range []struct {

@@ -71,8 +71,7 @@ func TestNewLimitKeepsCounts(t *testing.T) {
 	}
 	for _, test := range tests {
 		for _, where := range []string{"buyer", "campaign", "pair"} {
-			bubble(t, test.what+" of the "+where, func(t *testing.T) {
-				x := begin(t, cappedAt(where, "day 2"))
+			trading(t, test.what+" of the "+where, cappedAt(where, "day 2"), func(t *testing.T, x *exchange) {
 				expectEqual(t, x.told(1, 3), "blue blue caps_full")
 				x.configure(rig{buyers: []buyer{{id: "gold"}}, campaigns: []campaign{{id: "home", method: market.Waterfall}}})
 				x.configure(cappedAt(where, test.cap))
@@ -169,8 +168,7 @@ func TestFirstsAreOnlyFirst(t *testing.T) {
 }
 
 func TestKeysAreRotatedWithoutAGap(t *testing.T) {
-	bubble(t, "rotate", func(t *testing.T) {
-		x := begin(t, three(market.Waterfall))
+	trading(t, "rotate", three(market.Waterfall), func(t *testing.T, x *exchange) {
 		live := func() (hints string) {
 			for i := range byte(5) {
 				if c, ok := x.state.CredentialByHash([32]byte{i}); ok {
@@ -204,16 +202,13 @@ func TestKeysAreRotatedWithoutAGap(t *testing.T) {
 			"the word on no lead":   x.engine.AsOperator("").ResolveUnconfirmedDelivery(market.LeadID{}, event.SettledConfirmed),
 			"a pause of a supplier": x.engine.AsOperator("").SetPaused(event.ObjectCampaign, "acme", true),
 		} {
-			if !errors.Is(err, engine.ErrNotFound) {
-				t.Errorf("%s: %v", what, err)
-			}
+			expectError(t, err, engine.ErrNotFound, what)
 		}
 	})
 }
 
 func TestLogIsFoundedOnce(t *testing.T) {
-	bubble(t, "found", func(t *testing.T) {
-		x := begin(t, three(market.Waterfall))
+	trading(t, "found", three(market.Waterfall), func(t *testing.T, x *exchange) {
 		must.Succeed(t, x.engine.InitializeLogOrCheckKey([16]byte{1}))
 		epoch := x.state.FoundedEvent().Epoch
 		entries := x.log.len()

@@ -231,8 +231,7 @@ func TestRecoveryIsInDoubt(t *testing.T) {
 			expectEqual(t, x.stands(answer), test.stands, "stands")
 		})
 	}
-	bubble(t, "on a log that fails at once", func(t *testing.T) {
-		x := begin(t, two())
+	trading(t, "on a log that fails at once", two(), func(t *testing.T, x *exchange) {
 		x.world.script("blue", hangs)
 		first := x.goSend(person(1))
 		time.Sleep(time.Second)
@@ -243,12 +242,8 @@ func TestRecoveryIsInDoubt(t *testing.T) {
 		x.start()
 		x.configure(x.rig)
 		x.log.die(x.log.len(), nil)
-		if err := x.engine.RecoverErasuresAndDeliveries(); !errors.Is(err, errDead) {
-			t.Error(err)
-		}
+		expectError(t, x.engine.RecoverErasuresAndDeliveries(), errDead)
 		x.engine.Close()
-		if err := x.engine.RecoverErasuresAndDeliveries(); !errors.Is(err, engine.ErrUnavailable) {
-			t.Error(err)
-		}
+		expectError(t, x.engine.RecoverErasuresAndDeliveries(), engine.ErrUnavailable)
 	})
 }

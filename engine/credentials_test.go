@@ -28,8 +28,7 @@ func (x *exchange) live(kind event.CredentialKind, owner event.ConfigObjectKind,
 }
 
 func TestTwoSecretsOfAClientAreLive(t *testing.T) {
-	bubble(t, "rotation", func(t *testing.T) {
-		x := begin(t, rig{buyers: []buyer{{id: "red"}}, suppliers: []string{"zeta"}})
+	trading(t, "rotation", rig{buyers: []buyer{{id: "red"}}, suppliers: []string{"zeta"}}, func(t *testing.T, x *exchange) {
 		add := func(c *engine.Credential) {
 			t.Helper()
 			time.Sleep(time.Second)
@@ -77,8 +76,7 @@ func TestTwoSecretsOfAClientAreLive(t *testing.T) {
 }
 
 func TestAClientHasOneOwner(t *testing.T) {
-	bubble(t, "owners", func(t *testing.T) {
-		x := begin(t, rig{buyers: []buyer{{id: "acme"}}, suppliers: []string{"zeta"}})
+	trading(t, "owners", rig{buyers: []buyer{{id: "acme"}}, suppliers: []string{"zeta"}}, func(t *testing.T, x *exchange) {
 		for _, row := range []struct {
 			what string
 			c    *engine.Credential
@@ -130,8 +128,7 @@ func TestFirstCredentials(t *testing.T) {
 }
 
 func TestACredentialDoesNotChangeHands(t *testing.T) {
-	bubble(t, "hands", func(t *testing.T) {
-		x := begin(t, rig{buyers: []buyer{{id: "red"}}, suppliers: []string{"zeta"}})
+	trading(t, "hands", rig{buyers: []buyer{{id: "red"}}, suppliers: []string{"zeta"}}, func(t *testing.T, x *exchange) {
 		must.Succeed(t, x.engine.AsOperator("").AddCredential(secretOf(event.ObjectSupplier, "acme", "one", 1)))
 		for _, thief := range []*engine.Credential{
 			secretOf(event.ObjectSupplier, "zeta", "two", 1),
@@ -148,9 +145,7 @@ func TestACredentialDoesNotChangeHands(t *testing.T) {
 		}
 		newcomer := x.configuration(rig{buyers: []buyer{{id: "red"}}, suppliers: []string{"zeta", "late"}})
 		newcomer.Initial.Credentials = []engine.Credential{*secretOf(event.ObjectSupplier, "late", "late", 1)}
-		if err := x.engine.Configure(newcomer); !errors.Is(err, engine.ErrConflict) {
-			t.Errorf("configured for one who is new: %v", err)
-		}
+		expectError(t, x.engine.Configure(newcomer), engine.ErrConflict, "configured for one who is new")
 		expectEqual(t, x.live(event.CredentialOAuthClient, event.ObjectSupplier, "acme"), "one/1 ", "acme has")
 		expectEqual(t, x.state.RefOf(event.ObjectSupplier, "late"), 0, "a configuration that was refused came into force in part")
 	})

@@ -23,8 +23,7 @@ func recorded() rig {
 // workspace: while the log is slow others use both, and what becomes durable is
 // what was decided.
 func TestWhatIsDecidedNeedsNothingOfItsRequest(t *testing.T) {
-	bubble(t, "while the log is slow", func(t *testing.T) {
-		x := begin(t, recorded())
+	trading(t, "while the log is slow", recorded(), func(t *testing.T, x *exchange) {
 		x.log.slow(time.Second)
 		start := time.Now()
 		type under struct {
@@ -68,17 +67,14 @@ func TestWhatIsDecidedNeedsNothingOfItsRequest(t *testing.T) {
 
 // A decision that never becomes durable is told to nobody, and holds nothing.
 func TestADecisionIsLostWithTheLog(t *testing.T) {
-	bubble(t, "while it is in the queue", func(t *testing.T) {
-		x := begin(t, recorded())
+	trading(t, "while it is in the queue", recorded(), func(t *testing.T, x *exchange) {
 		x.log.slow(time.Second)
 		x.log.die(x.log.len(), nil)
 		decision := must.Value(x.engine.Decide(x.ingestOf(person(1).withKey("k"))))(t)
 		if answer, err := decision.Wait(); !errors.Is(err, errDead) || answer != (engine.IngestAnswer{}) {
 			t.Errorf("told %+v, %v", answer, err)
 		}
-		if _, err := x.engine.Decide(x.ingestOf(person(2).withKey("l"))); !errors.Is(err, errDead) {
-			t.Errorf("the next one: %v", err)
-		}
+		expectError(t, errorOf(x.engine.Decide(x.ingestOf(person(2).withKey("l")))), errDead, "the next one")
 		synctest.Wait()
 		if n := x.state.ReservationCount(); n != 0 || x.noted.decided.Load() != 0 {
 			t.Errorf("%d reservations are left, and %d decisions were noted", n, x.noted.decided.Load())

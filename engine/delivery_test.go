@@ -152,8 +152,7 @@ func two() rig {
 
 func TestDelivery(t *testing.T) {
 	eachHistory(two(), func(h history, r rig) {
-		bubble(t, h.what, func(t *testing.T) {
-			x := begin(t, r)
+		trading(t, h.what, r, func(t *testing.T, x *exchange) {
 			x.world.script("blue", h.blue...)
 			x.world.script("gold", h.gold...)
 			s := x.sendInHistory(h, person(1))
@@ -228,8 +227,7 @@ func (x *exchange) settled(t *testing.T, h history, s *sent) {
 
 // What the buyer gets.
 func TestPostsContent(t *testing.T) {
-	bubble(t, "body", func(t *testing.T) {
-		x := begin(t, two())
+	trading(t, "body", two(), func(t *testing.T, x *exchange) {
 		answer := must.Value(x.send(person(1, "vehicles", "#2", "homeowner", "#true", "zip", "94110", "first_name", `P"at`)))(t)
 		id := answer.Lead.String()
 		want := `{"auction_id":"` + id + `","lead":{"lead_uuid":"` + id + `","first_name":"P\"at","last_name":"Doe","email":"p1@example.com","phone":"+14152000001",` +
@@ -386,8 +384,7 @@ func TestOperatorResolves(t *testing.T) {
 			})
 		}
 	}
-	bubble(t, "what is not there", func(t *testing.T) {
-		x := begin(t, two())
+	trading(t, "what is not there", two(), func(t *testing.T, x *exchange) {
 		answer, _ := x.send(person(1))
 		if x.engine.AsOperator("").ResolveUnconfirmedDelivery(answer.Lead, event.SettledConfirmed) == nil || x.engine.AsOperator("").ResolveUnconfirmedDelivery(market.LeadID{1}, event.SettledReleased) == nil {
 			t.Error("a delivery that is over, or never was, was resolved")
@@ -412,8 +409,7 @@ func TestStopBetweenTries(t *testing.T) {
 		{"during an attempt that fails", []reply{hangs, accepts}, time.Second, 4 * time.Second, 0, "blue@0s blue@11s"},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			x := begin(t, two())
+		trading(t, test.what, two(), func(t *testing.T, x *exchange) {
 			x.world.script("blue", test.script...)
 			x.tell(person(1))
 			time.Sleep(test.stop)

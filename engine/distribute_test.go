@@ -149,12 +149,10 @@ func TestTurnsAreFairInEveryStretch(t *testing.T) {
 			}
 			return r
 		}
-		bubble(t, fmt.Sprintf("round robin, posts=%v", posts), func(t *testing.T) {
-			x := begin(t, rigged(market.RoundRobin))
+		trading(t, fmt.Sprintf("round robin, posts=%v", posts), rigged(market.RoundRobin), func(t *testing.T, x *exchange) {
 			runs(t, x.told(1, 30), 3, map[string]int{"blue": 1, "gold": 1, "red": 1})
 		})
-		bubble(t, fmt.Sprintf("weighted, posts=%v", posts), func(t *testing.T) {
-			x := begin(t, rigged(market.Weighted))
+		trading(t, fmt.Sprintf("weighted, posts=%v", posts), rigged(market.Weighted), func(t *testing.T, x *exchange) {
 			runs(t, x.told(1, 36), 6, map[string]int{"blue": 3, "gold": 1, "red": 2})
 		})
 	}
@@ -203,8 +201,7 @@ func TestTurnsOfThoseThatComeAndGo(t *testing.T) {
 		}
 		runs(t, strings.Join(all, " "), 7, map[string]int{"blue": 1, "gold": 5, "red": 1})
 	})
-	bubble(t, "a refusal passes the turn on, to the others alone", func(t *testing.T) {
-		x := begin(t, three(market.RoundRobin).posting())
+	trading(t, "a refusal passes the turn on, to the others alone", three(market.RoundRobin).posting(), func(t *testing.T, x *exchange) {
 		x.world.script("gold", refuses)
 		for i := range 3 { // 4 of 12 leads come by way of gold, and those are shared in turns too
 			runs(t, x.told(100*i, 12), 12, map[string]int{"blue": 6, "red": 6})
@@ -251,8 +248,7 @@ func TestHeldRoomIsTaken(t *testing.T) {
 	r.buyers[0].funds, r.buyers[0].caps = "15", []string{"day 1"}
 	r.buyers[1].caps = []string{"day $10"}
 	r.buyers[2].funds = "0"
-	bubble(t, "until it is refused", func(t *testing.T) {
-		x := begin(t, r)
+	trading(t, "until it is refused", r, func(t *testing.T, x *exchange) {
 		x.world.behave = func(p *post) reply {
 			if p.person == phoneOf(1) {
 				return refuses.in(1e9)
@@ -277,8 +273,7 @@ func TestHeldRoomIsTaken(t *testing.T) {
 // TestNoFunds: a buyer sells down to minus its credit limit and not a millionth
 // further, holds of open posts included; it is back once money comes in, or back.
 func TestNoFunds(t *testing.T) {
-	bubble(t, "recorded", func(t *testing.T) {
-		x := begin(t, selling(market.Waterfall, buyer{id: "blue", funds: "20", credit: "9.999999"}))
+	trading(t, "recorded", selling(market.Waterfall, buyer{id: "blue", funds: "20", credit: "9.999999"}), func(t *testing.T, x *exchange) {
 		first := x.sold(1)
 		got := []string{x.tell(person(2)), x.tell(person(3)), x.balance("blue")}
 		for _, amount := range []market.Money{1, 1} {
@@ -290,8 +285,7 @@ func TestNoFunds(t *testing.T) {
 			t.Errorf("%s\nwant %s", strings.Join(got, " "), want)
 		}
 	})
-	bubble(t, "held", func(t *testing.T) {
-		x := begin(t, selling(market.Waterfall, buyer{id: "blue", posts: true, funds: "20"}))
+	trading(t, "held", selling(market.Waterfall, buyer{id: "blue", posts: true, funds: "20"}), func(t *testing.T, x *exchange) {
 		x.world.script("blue", breaks)
 		first := x.sold(1)
 		got := []string{x.balance("blue"), x.tell(person(2)), x.tell(person(3)), x.balance("blue")}

@@ -44,8 +44,7 @@ func TestDuplicateByRule(t *testing.T) {
 	}
 	for _, test := range tests {
 		for _, posts := range []bool{false, true} {
-			bubble(t, fmt.Sprintf("%s/posts=%v", test.what, posts), func(t *testing.T) {
-				x := begin(t, duplicates(test.rule, posts))
+			trading(t, fmt.Sprintf("%s/posts=%v", test.what, posts), duplicates(test.rule, posts), func(t *testing.T, x *exchange) {
 				x.told(1, 1)
 				x.told(11, 1)
 				x.told(21, 1)
@@ -99,8 +98,7 @@ func TestUnmatchedLeadsAreNotRemembered(t *testing.T) {
 		at(t, "2000-01-02 00:00:00")
 		expectEqual(t, x.tell(person(2)), "blue")
 	})
-	bubble(t, "refused", func(t *testing.T) {
-		x := begin(t, duplicates(anyOf, true))
+	trading(t, "refused", duplicates(anyOf, true), func(t *testing.T, x *exchange) {
 		x.world.script("blue", refuses)
 		x.world.script("gold", refuses)
 		got := []string{x.tell(person(1))}
@@ -127,8 +125,7 @@ func TestDuplicateInFlight(t *testing.T) {
 		{"towards each buyer, accepted", byBuyer, []reply{accepts.in(time.Second)}, "blue@1s post_rejected@500ms"},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			x := begin(t, duplicates(test.rule, true))
+		trading(t, test.what, duplicates(test.rule, true), func(t *testing.T, x *exchange) {
 			x.world.script("blue", test.script...)
 			x.world.script("gold", refuses)
 			first := x.goSend(person(1))
@@ -139,8 +136,7 @@ func TestDuplicateInFlight(t *testing.T) {
 			time.Sleep(time.Minute)
 		})
 	}
-	bubble(t, "the second is sold once the first is not", func(t *testing.T) {
-		x := begin(t, duplicates(anyOf, true))
+	trading(t, "the second is sold once the first is not", duplicates(anyOf, true), func(t *testing.T, x *exchange) {
 		x.world.behave = func(p *post) reply {
 			if p.lead == x.world.posts[0].lead {
 				return refuses.in(time.Second)
@@ -180,16 +176,14 @@ func TestDuplicateInFlight(t *testing.T) {
 			t.Errorf("%s after %s", got, second.took)
 		}
 	})
-	bubble(t, "a log that is slow", func(t *testing.T) {
-		x := begin(t, duplicates(anyOf, false))
+	trading(t, "a log that is slow", duplicates(anyOf, false), func(t *testing.T, x *exchange) {
 		x.log.slow(time.Second)
 		first := x.goSend(person(1))
 		synctest.Wait()
 		second := x.goSend(person(1))
 		expectEqual(t, first.wait()+" "+second.wait(), "blue duplicate")
 	})
-	bubble(t, "longer than the ceiling", func(t *testing.T) {
-		x := begin(t, duplicates(anyOf, false))
+	trading(t, "longer than the ceiling", duplicates(anyOf, false), func(t *testing.T, x *exchange) {
 		x.log.slow(7 * time.Second)
 		first := x.goSend(person(1))
 		synctest.Wait()
@@ -202,8 +196,7 @@ func TestDuplicateInFlight(t *testing.T) {
 // A delivery that the supplier was told ACCEPTED is remembered, and is forgotten
 // when the buyer refuses it after all.
 func TestLateRefusalFreesTheValues(t *testing.T) {
-	bubble(t, "late", func(t *testing.T) {
-		x := begin(t, duplicates(anyOf, true))
+	trading(t, "late", duplicates(anyOf, true), func(t *testing.T, x *exchange) {
 		x.world.script("blue", refuses.in(8*time.Second))
 		answer, err := x.send(person(1))
 		got := []string{said(answer, err), x.tell(person(1))}

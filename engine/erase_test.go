@@ -91,13 +91,10 @@ func TestErase(t *testing.T) {
 func TestEraseFailsBetween(t *testing.T) {
 	broken := errors.New("input/output error")
 	for _, again := range []string{"asked for again", "the next start"} {
-		bubble(t, again, func(t *testing.T) {
-			x := begin(t, three(market.Waterfall))
+		trading(t, again, three(market.Waterfall), func(t *testing.T, x *exchange) {
 			one := x.sealedOf(must.Value(x.send(person(1)))(t).Lead)
 			x.safe.SetEraseKeysError(broken)
-			if _, err := x.engine.AsOperator("").EraseContactData([]engine.LeadKeySlot{one}); !errors.Is(err, broken) {
-				t.Errorf("%v", err)
-			}
+			expectError(t, errorOf(x.engine.AsOperator("").EraseContactData([]engine.LeadKeySlot{one})), broken)
 			if !x.state.IsEncryptionKeySlotErased(one.Slot) || x.safe.IsKeyErased(one.Slot) {
 				t.Error("the key went before the fact, or the fact did not come")
 			}
@@ -122,8 +119,7 @@ func TestEraseFailsBetween(t *testing.T) {
 // to be sent again, but what became of it can be said.
 func TestEraseWhileUnderWay(t *testing.T) {
 	for _, word := range []event.PostSettlement{event.SettledConfirmed, event.SettledReleased} {
-		bubble(t, word.String(), func(t *testing.T) {
-			x := begin(t, three(market.Waterfall).posting())
+		trading(t, word.String(), three(market.Waterfall).posting(), func(t *testing.T, x *exchange) {
 			x.world.behave = func(*post) reply { return breaks }
 			under := x.goSend(person(1))
 			time.Sleep(3 * time.Second)
@@ -157,8 +153,7 @@ func TestEraseWhileUnderWay(t *testing.T) {
 // still being delivered, and its key was dropped since, nothing is sent, and an operator
 // has the word.
 func TestKeyIsGoneWhileOpen(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, three(market.Waterfall).posting())
+	trading(t, "", three(market.Waterfall).posting(), func(t *testing.T, x *exchange) {
 		x.world.behave = func(*post) reply { return breaks }
 		x.goSend(person(1))
 		time.Sleep(2 * time.Second)
@@ -181,9 +176,7 @@ func TestNoKeyIsReady(t *testing.T) {
 	x.safe.MakeTakeUnusedKeyFail(true)
 	entries := x.log.len()
 	for i := range 3 {
-		if _, err := x.send(person(i).withKey("k")); !errors.Is(err, engine.ErrBusy) {
-			t.Errorf("%v", err)
-		}
+		expectError(t, errorOf(x.send(person(i).withKey("k"))), engine.ErrBusy)
 	}
 	if x.log.len() != entries || x.state.ReservationCount() != 0 {
 		t.Errorf("%d entries, %d reservations", x.log.len()-entries, x.state.ReservationCount())
@@ -231,8 +224,7 @@ func TestWhoIsSealed(t *testing.T) {
 // where it does not repeat who the lead is; also after a restart, when the buyer is a later
 // one.
 func TestBuyersWordsAreHeldAgainstThePerson(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, three(market.Waterfall).posting())
+	trading(t, "", three(market.Waterfall).posting(), func(t *testing.T, x *exchange) {
 		var first string
 		var restarted atomic.Bool
 		x.world.behave = func(p *post) reply {

@@ -97,8 +97,7 @@ func TestFailoverIsNotDecidedByAStop(t *testing.T) {
 
 // A fact about one buyer says nothing of the buyer before.
 func TestSettlementSpeaksOfItsOwnBuyer(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, two())
+	trading(t, "", two(), func(t *testing.T, x *exchange) {
 		x.world.script("blue", refuses)
 		x.world.script("gold", accepts.in(8*time.Second))
 		x.tell(person(1))
@@ -145,8 +144,7 @@ func TestOutcomesOutlastAFullQueue(t *testing.T) {
 // A buyer that has lost track of a thousand leads is sent no more until an
 // operator has looked at some.
 func TestBuyerWithTooManyUnknownLeads(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, selling(market.Waterfall, buyer{id: "blue", posts: true}, buyer{id: "gold"}))
+	trading(t, "", selling(market.Waterfall, buyer{id: "blue", posts: true}, buyer{id: "gold"}), func(t *testing.T, x *exchange) {
 		x.world.script("blue", breaks, forbids)
 		var first engine.IngestAnswer
 		for i := range 1000 {

@@ -30,12 +30,13 @@ type rig struct {
 
 type buyer struct {
 	id       string
-	posts    bool // has an endpoint; else leads are recorded
-	certain  bool // certifies that a repeat gets the first answer
-	once     bool // takes a repeat for a second lead
-	pings    bool // can be asked for bids
-	tests    bool // has endpoints for tests, of what it has
-	rate     int  // of pings a second; zero: any
+	posts    bool   // has an endpoint; else leads are recorded
+	certain  bool   // certifies that a repeat gets the first answer
+	once     bool   // takes a repeat for a second lead
+	pings    bool   // can be asked for bids
+	bid      string // from the start; empty: 10
+	tests    bool   // has endpoints for tests, of what it has
+	rate     int    // of pings a second; zero: any
 	adapter  market.BodyTemplate
 	dialect  *market.Dialect // of its pings
 	funds    string          // opening balance; empty: its money is not limited

@@ -120,6 +120,11 @@ func begin(t testing.TB, r rig, tune ...func(*engine.Options)) *exchange {
 	}
 	x.start()
 	x.configure(r)
+	for _, b := range r.buyers {
+		if b.bid != "" {
+			x.world.offers(b.id, bids(b.bid))
+		}
+	}
 	t.Cleanup(x.finish)
 	return x
 }
@@ -327,6 +332,7 @@ func (x *exchange) audit() {
 	expectEqual(x.t, x.state.ReservationCount(), 0, "reservations are out while nothing is under way")
 	expectEqual(x.t, x.engine.OpenAuctions(), 0, "auctions are open while nothing is under way")
 	expectEqual(x.t, x.noted.wrong.Load(), 0, "auctions were noted whose outcomes do not add up to the lineup")
+	keptPromises(x.t, x.log.durable())
 	if x.log.failure != nil {
 		return // memory was left behind: it knows less than the log may have
 	}
@@ -348,6 +354,12 @@ func bubble(t *testing.T, name string, f func(t *testing.T)) {
 	})
 }
 
+// trading runs a test in virtual time, with an exchange that begins there.
+func trading(t *testing.T, name string, r rig, f func(t *testing.T, x *exchange)) {
+	t.Helper()
+	bubble(t, name, func(t *testing.T) { f(t, begin(t, r)) })
+}
+
 // at waits until a moment of virtual time, in UTC.
 func at(t testing.TB, text string) {
 	t.Helper()
@@ -366,3 +378,14 @@ func expectEqual[T comparable](t testing.TB, got, want T, context ...any) {
 		t.Errorf("%s\ngot  %v\nwant %v", fmt.Sprint(context...), got, want)
 	}
 }
+
+// expectError reports an error if err is not want. The context says what was done.
+func expectError(t testing.TB, err, want error, context ...any) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%s: error %v, want %v", fmt.Sprint(context...), err, want)
+	}
+}
+
+// errorOf is the error of a call whose answer does not matter.
+func errorOf[A any](_ A, err error) error { return err }

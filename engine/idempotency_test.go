@@ -43,8 +43,7 @@ func TestKeyBringsBackTheAnswer(t *testing.T) {
 		{"unknown", three(market.Waterfall).posting(), []reply{breaks, forbids}, "blue"},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			x := begin(t, test.rig)
+		trading(t, test.what, test.rig, func(t *testing.T, x *exchange) {
 			x.world.script("blue", test.script...)
 			request := person(1).withKey("k-1")
 			first, err := x.send(request)
@@ -90,8 +89,7 @@ func TestRefusalUsesUpNoKey(t *testing.T) {
 		{"another's name", person(1, "flo_supplier_id", "other"), "forbidden"},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			x := begin(t, three(market.Waterfall))
+		trading(t, test.what, three(market.Waterfall), func(t *testing.T, x *exchange) {
 			entries := x.log.len()
 			expectEqual(t, x.tell(test.bad.withKey("k")), test.want)
 			expectEqual(t, x.log.len(), entries, "it was logged")
@@ -156,8 +154,7 @@ func TestKeyInUse(t *testing.T) {
 			time.Sleep(time.Minute)
 		})
 	}
-	bubble(t, "while it waits for a lead like it", func(t *testing.T) {
-		x := begin(t, duplicates(anyOf, true))
+	trading(t, "while it waits for a lead like it", duplicates(anyOf, true), func(t *testing.T, x *exchange) {
 		x.world.script("blue", accepts.in(2*time.Second))
 		holder := x.goSend(person(1))
 		synctest.Wait()
@@ -167,8 +164,7 @@ func TestKeyInUse(t *testing.T) {
 		expectEqual(t, fmt.Sprint(holder.wait(), " ", waits.wait(), " ", next.wait()), "blue duplicate duplicate")
 		same(t, waits.answer, next.answer)
 	})
-	bubble(t, "and is refused as it stands: the next one takes the key", func(t *testing.T) {
-		x := begin(t, three(market.Waterfall))
+	trading(t, "and is refused as it stands: the next one takes the key", three(market.Waterfall), func(t *testing.T, x *exchange) {
 		x.log.slow(time.Second)
 		first := x.goSend(person(1, "phone", "555").withKey("k"))
 		second := x.goSend(person(1).withKey("k"))
@@ -177,8 +173,7 @@ func TestKeyInUse(t *testing.T) {
 			t.Error(got)
 		}
 	})
-	bubble(t, "longer than the ceiling", func(t *testing.T) {
-		x := begin(t, three(market.Waterfall))
+	trading(t, "longer than the ceiling", three(market.Waterfall), func(t *testing.T, x *exchange) {
 		x.log.slow(8 * time.Second)
 		first := x.goSend(person(1).withKey("k"))
 		synctest.Wait()

@@ -35,8 +35,7 @@ func TestLateSettlementKeepsTheNewerDuplicate(t *testing.T) {
 // Retries after a restart are never further away than the schedule has them,
 // whatever the clock did.
 func TestRetryAfterAClockThatWentBack(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, selling(market.Waterfall, buyer{id: "blue", posts: true}))
+	trading(t, "", selling(market.Waterfall, buyer{id: "blue", posts: true}), func(t *testing.T, x *exchange) {
 		x.world.script("blue", breaks, breaks, breaks, accepts)
 		s := x.goSend(person(1))
 		s.wait()

@@ -21,8 +21,7 @@ func TestLogThatFails(t *testing.T) {
 		id: "home", method: market.RoundRobin, duplicates: anyOf, seats: []seat{{buyer: "red"}},
 	})
 	home := func(n int) request { return person(n, "flo_campaign_id", "home") }
-	bubble(t, "with requests at every stage", func(t *testing.T) {
-		x := begin(t, r)
+	trading(t, "with requests at every stage", r, func(t *testing.T, x *exchange) {
 		x.world.script("blue", accepts.in(2*time.Second))
 		waiting := map[string]*sent{"for its buyer": x.goSend(person(1).withKey("buyer"))}
 		time.Sleep(time.Second)
@@ -49,9 +48,7 @@ func TestLogThatFails(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		for i := range 3 {
-			if _, err := x.send(home(10 + i)); !errors.Is(err, errDead) {
-				t.Errorf("a lead after the failure: %v", err)
-			}
+			expectError(t, errorOf(x.send(home(10+i))), errDead, "a lead after the failure")
 		}
 		for _, err := range []error{
 			x.engine.AsOperator("").TopUpBuyer("blue", 1, ""), x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "red", true),
@@ -66,8 +63,7 @@ func TestLogThatFails(t *testing.T) {
 			t.Error("something was applied that is not durable")
 		}
 	})
-	bubble(t, "with deliveries in the background", func(t *testing.T) {
-		x := begin(t, r)
+	trading(t, "with deliveries in the background", r, func(t *testing.T, x *exchange) {
 		x.world.script("blue", hangs, breaks, accepts)
 		expectEqual(t, x.tell(person(1)), "blue")
 		x.log.die(x.log.len(), nil)
@@ -91,9 +87,7 @@ func TestLogThatIsBusy(t *testing.T) {
 		var full error
 		x := begin(t, three(market.Waterfall), logThatRejects(func(event.Kind) error { return full }))
 		full = crowded
-		if _, err := x.send(person(1).withKey("k")); !errors.Is(err, crowded) {
-			t.Error(err)
-		}
+		expectError(t, errorOf(x.send(person(1).withKey("k"))), crowded)
 		expectEqual(t, x.state.ReservationCount(), 0, "reservations")
 		full = nil
 		expectEqual(t, x.tell(person(1).withKey("k")), "blue")
@@ -135,9 +129,7 @@ func TestStopDecidesNothing(t *testing.T) {
 		x = begin(t, two(), func(opt *engine.Options) {
 			opt.Admit = func() error { x.engine.Close(); return nil } // between the door and the courier
 		})
-		if _, err := x.send(person(1).withKey("k")); !errors.Is(err, engine.ErrUnavailable) {
-			t.Error(err)
-		}
+		expectError(t, errorOf(x.send(person(1).withKey("k"))), engine.ErrUnavailable)
 		expectEqual(t, len(x.world.tried()), 0, "it was posted")
 	})
 	bubble(t, "again and again", func(t *testing.T) {

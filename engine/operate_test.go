@@ -12,8 +12,7 @@ import (
 // TestFactsSayWhoAsked: each of an operator's verbs writes in its facts who that was,
 // and what nobody asked for says nobody.
 func TestFactsSayWhoAsked(t *testing.T) {
-	bubble(t, "by", func(t *testing.T) {
-		x := begin(t, hooked(bought(byHand(nil))))
+	trading(t, "by", hooked(bought(byHand(nil))), func(t *testing.T, x *exchange) {
 		anna := x.engine.AsOperator("anna")
 		first := x.log.len()
 		key := secretOf(event.ObjectSupplier, "acme", "one", 1)

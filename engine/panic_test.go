@@ -59,7 +59,7 @@ func TestAPanicReservesNothing(t *testing.T) {
 	for _, test := range tests {
 		bubble(t, test.what, func(t *testing.T) {
 			var at atomic.Pointer[string]
-			x := opened(t, bidders(), func(o *engine.Options) { o.Observer = touchy{o.Observer, &at} })
+			x := begin(t, bidders(), func(o *engine.Options) { o.Observer = touchy{o.Observer, &at} })
 			ping = x.quoted(inquiry(1))
 			at.Store(&test.at)
 			if !survived(func() { t.Error(test.call(x)) }) {
@@ -107,7 +107,7 @@ func (c clumsy) Post(req *market.PostRequest) market.PostResult {
 // again there, under the same key, and what happened is told.
 func TestAPanicIsOneTry(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
-		x := opened(t, bidders(), func(o *engine.Options) { o.Buyers = clumsy{o.Buyers, new(atomic.Bool)} })
+		x := begin(t, bidders(), func(o *engine.Options) { o.Buyers = clumsy{o.Buyers, new(atomic.Bool)} })
 		expectEqual(t, x.posted(postOf(1, x.quoted(inquiry(1)))), "blue theirs 8")
 		expectEqual(t, x.noted.faults.Load(), 1, "faults were told")
 		if got := x.world.tried(); len(got) != 2 || got[1] != "blue@1s" {

@@ -41,8 +41,7 @@ func TestFieldsThatTheLogHasOfAPing(t *testing.T) {
 		{"no campaign's", inquiry(1, "vertical", "boats", "source", "search", "padding", padding), 0, "", 200},
 		{"no campaign's, known fields padded", inquiry(1, "vertical", "boats", "source", padding[:4000], "consent_text", padding[:16000]), 0, "", 200},
 	} {
-		bubble(t, test.what, func(t *testing.T) {
-			x := begin(t, auctions("blue"))
+		trading(t, test.what, auctions("blue"), func(t *testing.T, x *exchange) {
 			test.request.hops = test.hops
 			x.pingAll(t, test.request)
 			expectEqual(t, x.recorded(t), test.want, "recorded")
@@ -68,8 +67,7 @@ func TestFieldsThatTheLogHasOfAPing(t *testing.T) {
 // auction's name, by which there is nothing to sell, goes after five seconds. The
 // answer itself is repeated for as long as any, over restarts.
 func TestMemoryOfPingsWithoutACampaign(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, auctions("blue"))
+	trading(t, "", auctions("blue"), func(t *testing.T, x *exchange) {
 		boats := inquiry(1, "vertical", "boats")
 		first, err := x.ping(boats)
 		if err != nil || first.Reason != market.ReasonNoCampaign {

@@ -14,8 +14,7 @@ import (
 // A buyer that keeps failing is asked one time in ten, and comes back by itself;
 // a new configuration does not forget it, a restart does.
 func TestAFailingBuyerIsAskedLess(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, auctions("sick", "well"))
+	trading(t, "", auctions("sick", "well"), func(t *testing.T, x *exchange) {
 		n := 0
 		asked := func(auctions int) (asked int) {
 			before := len(recordsOf[*event.PingAuctionCompleted](x))

@@ -62,8 +62,7 @@ func TestPingsThatAreTaken(t *testing.T) {
 		inquiry(7, "vehicle_count", "#null", "zip3", "941", "ai_quality_score", "#0.5", "source", "search"),
 		inquiry(8, "auction_id", strings.Repeat("é", 255)), inquiry(9, "vehicles", "#2", "homeowner", "#true"),
 	} {
-		bubble(t, r.key, func(t *testing.T) {
-			x := begin(t, auctions("blue"))
+		trading(t, r.key, auctions("blue"), func(t *testing.T, x *exchange) {
 			expectEqual(t, heard(x.ping(r)), "10")
 		})
 	}
@@ -93,8 +92,7 @@ func TestCampaignOfAPing(t *testing.T) {
 		{"home", "house", "acme", "grey"},
 		{"boats", "", "acme", "no_campaign"},
 	}
-	bubble(t, "by line and supplier", func(t *testing.T) {
-		x := begin(t, r)
+	trading(t, "by line and supplier", r, func(t *testing.T, x *exchange) {
 		for i, test := range tests {
 			answer, err := x.ping(inquiry(i, "vertical", test.vertical, "sub_vertical", test.sub).by(test.supplier))
 			got := heard(answer, err)
@@ -106,8 +104,7 @@ func TestCampaignOfAPing(t *testing.T) {
 			expectEqual(t, got, test.want, test)
 		}
 	})
-	bubble(t, "a paused one does not count", func(t *testing.T) {
-		x := begin(t, r)
+	trading(t, "a paused one does not count", r, func(t *testing.T, x *exchange) {
 		for i, paused := range []bool{true, false} {
 			must.Succeed(t, x.engine.AsOperator("").SetPaused(event.ObjectCampaign, "cars", paused))
 			want := map[bool]string{true: "no_campaign", false: "10"}[paused]
@@ -157,8 +154,7 @@ func TestNoBidsBeforeAnybodyIsAsked(t *testing.T) {
 // A key gives its first answer for as long as it is kept, over restarts, at any
 // time; an auction's name is taken for as long.
 func TestKeysAndNamesOfPings(t *testing.T) {
-	bubble(t, "replayed", func(t *testing.T) {
-		x := begin(t, auctions("blue", "gold"))
+	trading(t, "replayed", auctions("blue", "gold"), func(t *testing.T, x *exchange) {
 		x.world.offers("blue", bids("9.5").in(300*ms), bids("1"))
 		first, err := x.ping(inquiry(1))
 		if err != nil || first.Amount.String() != "10" || first.SellerAuction != "a1" || first.Request.IsZero() {
@@ -188,12 +184,10 @@ func TestKeysAndNamesOfPings(t *testing.T) {
 		x.pingAll(t, inquiry(1), inquiry(1).by("other"))
 		expectEqual(t, len(recordsOf[*event.PingAuctionCompleted](x)), 2, "auctions")
 	})
-	bubble(t, "an ingest's key is another", func(t *testing.T) {
-		x := begin(t, auctions("blue"))
+	trading(t, "an ingest's key is another", auctions("blue"), func(t *testing.T, x *exchange) {
 		expectEqual(t, heard(x.ping(inquiry(1).withKey("k")))+" "+x.tell(person(1).withKey("k"))+" "+heard(x.available(availability().withKey("k"))), "10 blue blue:10")
 	})
-	bubble(t, "a refusal uses neither up", func(t *testing.T) {
-		x := begin(t, auctions("blue"))
+	trading(t, "a refusal uses neither up", auctions("blue"), func(t *testing.T, x *exchange) {
 		if got := heard(x.ping(inquiry(1, "state", "-"))); !strings.HasPrefix(got, "invalid_payload") {
 			t.Error(got)
 		}
@@ -203,8 +197,7 @@ func TestKeysAndNamesOfPings(t *testing.T) {
 
 // Two at once are one auction: the second waits for the first one's fact.
 func TestPingsAtTheSameInstant(t *testing.T) {
-	bubble(t, "one key", func(t *testing.T) {
-		x := begin(t, auctions("blue"))
+	trading(t, "one key", auctions("blue"), func(t *testing.T, x *exchange) {
 		x.world.offers("blue", bids("7").in(300*ms))
 		all := []*pinging{x.goPing(inquiry(1)), x.goPing(inquiry(1)), x.goPing(inquiry(1))}
 		replays := 0
@@ -220,8 +213,7 @@ func TestPingsAtTheSameInstant(t *testing.T) {
 			t.Errorf("%d replays, %d pings", replays, len(x.world.pings))
 		}
 	})
-	bubble(t, "one auction id", func(t *testing.T) {
-		x := begin(t, auctions("blue"))
+	trading(t, "one auction id", auctions("blue"), func(t *testing.T, x *exchange) {
 		x.world.offers("blue", bids("7").in(300*ms))
 		first := x.goPing(inquiry(1))
 		synctest.Wait()
@@ -247,8 +239,7 @@ func TestPingsAtTheSameInstant(t *testing.T) {
 			t.Errorf("the others: %s", words)
 		}
 	})
-	bubble(t, "the first one takes too long", func(t *testing.T) {
-		x := begin(t, auctions("blue"))
+	trading(t, "the first one takes too long", auctions("blue"), func(t *testing.T, x *exchange) {
 		x.log.slow(10 * time.Second)
 		first := x.goPing(inquiry(1))
 		synctest.Wait()
@@ -265,8 +256,7 @@ func TestPingsAtTheSameInstant(t *testing.T) {
 // hears: the same key gets one answer, and it is the fact's.
 func TestPowerCutAtAnAuction(t *testing.T) {
 	for _, unheard := range []bool{false, true} {
-		bubble(t, fmt.Sprintf("durable=%v", unheard), func(t *testing.T) {
-			x := begin(t, auctions("blue"))
+		trading(t, fmt.Sprintf("durable=%v", unheard), auctions("blue"), func(t *testing.T, x *exchange) {
 			x.world.offers("blue", bids("7"), bids("8"))
 			n := x.log.len()
 			if unheard {

@@ -47,8 +47,7 @@ func TestOperatorDecidesReturns(t *testing.T) {
 		{"nobody asked", "contacted approve refuse", "contacted, conflict, conflict", "contacted none", "90"},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			x := begin(t, bought(byHand(nil)))
+		trading(t, test.what, bought(byHand(nil)), func(t *testing.T, x *exchange) {
 			a := x.sold(1)
 			var heard []string
 			for i, step := range strings.Fields(test.steps) {
@@ -118,8 +117,7 @@ func TestApprovalKeepsToTheReport(t *testing.T) {
 
 // A refusal gives its place in the month's share to another.
 func TestRefusalLeavesTheShare(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, bought(byHand(func(r *market.ReturnRule) { r.MaxShare = 500_000 })))
+	trading(t, "", bought(byHand(func(r *market.ReturnRule) { r.MaxShare = 500_000 })), func(t *testing.T, x *exchange) {
 		a, b := x.sold(1), x.sold(2)
 		for _, step := range []struct{ got, want string }{
 			{x.reported(saying(a, "returned")), "ACCEPTED waiting"},
@@ -136,8 +134,7 @@ func TestRefusalLeavesTheShare(t *testing.T) {
 
 // Two operators at the same instant: one decides.
 func TestTwoOperators(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, bought(byHand(nil)))
+	trading(t, "", bought(byHand(nil)), func(t *testing.T, x *exchange) {
 		a := x.sold(1)
 		x.reported(saying(a, "returned"))
 		x.log.slow(time.Second)
@@ -161,8 +158,7 @@ func TestTwoOperators(t *testing.T) {
 
 // What waits is listed by page, the oldest leads first, with what it is about.
 func TestWaitingReturns(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, bought(byHand(nil)))
+	trading(t, "", bought(byHand(nil)), func(t *testing.T, x *exchange) {
 		var leads []engine.IngestAnswer
 		for n := range 5 {
 			leads = append(leads, x.sold(n))
@@ -199,8 +195,7 @@ func TestWaitingReturns(t *testing.T) {
 // A test's return waits as any other, and says where it is from, though nothing comes
 // back by it.
 func TestWaitingReturnOfATest(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, bought(byHand(nil)))
+	trading(t, "", bought(byHand(nil)), func(t *testing.T, x *exchange) {
 		a := must.Value(x.send(person(1).asTest()))(t)
 		x.reported(saying(a, "returned"))
 		page, total, err := x.engine.ListPendingReturns(market.LeadID{}, 10)

@@ -40,8 +40,7 @@ func TestRefusedReturnNamesTheReasons(t *testing.T) {
 			}
 		}))
 	}
-	bubble(t, "one and many", func(t *testing.T) {
-		x := begin(t, rule("wrong number", "not interested"))
+	trading(t, "one and many", rule("wrong number", "not interested"), func(t *testing.T, x *exchange) {
 		a := x.sold(1)
 		const want = `one of the reasons for which this campaign takes leads back: "not interested", "wrong number"`
 		refused := saying(a, "returned").because("just so")

@@ -39,8 +39,7 @@ func TestShareCountsTheLeadThatComesBack(t *testing.T) {
 // Test leads that come back take none of the share, in one batch with others
 // either.
 func TestReturnedTestsTakeNoShare(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, bought(returns(func(r *market.ReturnRule) { r.MaxShare = 500_000 })).testable())
+	trading(t, "", bought(returns(func(r *market.ReturnRule) { r.MaxShare = 500_000 })).testable(), func(t *testing.T, x *exchange) {
 		tried := must.Value(x.send(person(1).asTest()))(t)
 		a, b := x.sold(2), x.sold(3)
 		expectEqual(t, saidStatus(x.reportAll(saying(tried, "returned"), saying(a, "returned"), saying(b, "returned"))), "returned, returned, no: share")
@@ -49,8 +48,7 @@ func TestReturnedTestsTakeNoShare(t *testing.T) {
 
 // What names no lead is nobody's, and nobody waits for it.
 func TestReportsOnNoLeadWaitForNobody(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, bought(returns(nil)))
+	trading(t, "", bought(returns(nil)), func(t *testing.T, x *exchange) {
 		var leads []engine.IngestAnswer
 		for n := range 5 {
 			leads = append(leads, x.sold(n))

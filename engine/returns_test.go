@@ -40,8 +40,7 @@ func TestReturns(t *testing.T) {
 		{what: "the campaign is gone for longer", rule: returns(func(r *market.ReturnRule) { r.Window = 90 * day }), gone: true, after: 14 * day, want: "no: late"},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			x := begin(t, bought(test.rule))
+		trading(t, test.what, bought(test.rule), func(t *testing.T, x *exchange) {
 			a := x.sold(1)
 			if test.later != nil {
 				x.configure(bought(*test.later))
@@ -68,8 +67,7 @@ func TestReturns(t *testing.T) {
 // any.
 func TestLeadsAreKeptForTheirReturn(t *testing.T) {
 	for window, want := range map[time.Duration]time.Duration{0: 45 * day, 14 * day: 45 * day, 90 * day: 90 * day} {
-		bubble(t, window.String(), func(t *testing.T) {
-			x := begin(t, bought(returns(func(r *market.ReturnRule) { r.Window = window })))
+		trading(t, window.String(), bought(returns(func(r *market.ReturnRule) { r.Window = window })), func(t *testing.T, x *exchange) {
 			expectEqual(t, time.Unix(int64(x.lead(x.sold(1)).Keep), 0).Sub(began), want, "it is kept for")
 		})
 	}
@@ -148,8 +146,7 @@ func TestReturnsAtTheSameInstant(t *testing.T) {
 		{"one lead, in batches", market.WholeShare, 1, true, "100", 1},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			x := begin(t, bought(returns(func(r *market.ReturnRule) { r.MaxShare = test.share })))
+		trading(t, test.what, bought(returns(func(r *market.ReturnRule) { r.MaxShare = test.share })), func(t *testing.T, x *exchange) {
 			var leads []engine.IngestAnswer
 			for n := range test.leads {
 				leads = append(leads, x.sold(n))

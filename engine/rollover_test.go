@@ -84,8 +84,7 @@ func TestRoomThatOthersReserve(t *testing.T) {
 		{"too late", 4900 * ms, "post_rejected@5.6s gold"},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			x := begin(t, r)
+		trading(t, test.what, r, func(t *testing.T, x *exchange) {
 			x.world.script("blue", refuses.in(test.after))
 			first := x.goSend(person(1))
 			time.Sleep(test.after - 300*ms)
@@ -96,8 +95,7 @@ func TestRoomThatOthersReserve(t *testing.T) {
 			expectEqual(t, fmt.Sprintf("%s@%s %s", first.wait(), first.took, other.wait()), test.want)
 		})
 	}
-	bubble(t, "a request that took too long to arrive", func(t *testing.T) {
-		x := begin(t, duplicates(anyOf, true))
+	trading(t, "a request that took too long to arrive", duplicates(anyOf, true), func(t *testing.T, x *exchange) {
 		x.world.script("blue", accepts.in(time.Second))
 		first := x.goSend(person(1))
 		synctest.Wait()

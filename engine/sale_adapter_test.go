@@ -26,8 +26,7 @@ func (x *exchange) speaking(template string) {
 // A buyer's template is written with the terms of the promise: the auction, the
 // token and the price of its bid.
 func TestPostByATemplate(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := opened(t, bidders())
+	trading(t, "", bidders(), func(t *testing.T, x *exchange) {
 		x.speaking(`{"auction_id":"{{auction}}","bid_token":"{{token}}","lead":{"lead_uuid":"{{lead_id}}","phone":"{{.phone}}"},"price": {{price}}}`)
 		a := x.quoted(inquiry(1))
 		answer := must.Value(x.sell(postOf(1, a)))(t)
@@ -43,7 +42,7 @@ func TestPostThatNoTemplateCanWrite(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		r := bidders()
 		r.buyers[0].caps = []string{"day 1"}
-		x := opened(t, r)
+		x := begin(t, r)
 		x.speaking(`{"auction_id":"{{auction}}","bid_token":"{{token}}","lead":{"lead_uuid":"{{lead_id}}","phone":"{{.phone}}"},"city":"` +
 			strings.Repeat("{{.city}}", 100) + `"}`)
 		a := x.quoted(inquiry(1))

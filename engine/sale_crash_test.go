@@ -54,7 +54,6 @@ func (r rush) perform(t *testing.T, n int, unheard bool) (cut bool) {
 	oneAnswerAKey(t, posts, heard)
 	time.Sleep(time.Hour)
 	x.finish()
-	keptPromises(t, x.log.durable())
 	took := map[string]bool{}
 	for _, p := range x.world.posts {
 		if p.answer.took {
@@ -121,8 +120,7 @@ func TestScheduleOfAPromiseOverARestart(t *testing.T) {
 		{[]reply{hangs, unreached, forbids}, 4 * time.Second, "blue@0s blue@4s blue@5s blue@7s blue@11s blue@19s blue@35s", "buyer_unavailable"},
 	}
 	for _, test := range tests {
-		bubble(t, test.answer+" "+test.crash.String(), func(t *testing.T) {
-			x := opened(t, bidders())
+		trading(t, test.answer+" "+test.crash.String(), bidders(), func(t *testing.T, x *exchange) {
 			x.world.script("blue", test.blue...)
 			p := postOf(1, x.quoted(inquiry(1)))
 			first := x.goSell(p)

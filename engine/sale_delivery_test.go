@@ -80,8 +80,7 @@ func (d delivery) market() rig {
 
 func TestPostDelivery(t *testing.T) {
 	for _, d := range deliveries {
-		bubble(t, d.what, func(t *testing.T) {
-			x := opened(t, d.market())
+		trading(t, d.what, d.market(), func(t *testing.T, x *exchange) {
 			x.world.script("blue", d.blue...)
 			p := postOf(1, x.quoted(inquiry(1)))
 			first := x.goSell(p)
@@ -160,8 +159,7 @@ func (x *exchange) soldOrFree(d delivery) {
 func TestPostIsAnsweredOnce(t *testing.T) {
 	for _, d := range deliveries {
 		for _, crashes := range []int{0, 1, 3} {
-			bubble(t, fmt.Sprintf("%s/%d crashes", d.what, crashes), func(t *testing.T) {
-				x := opened(t, d.market())
+			trading(t, fmt.Sprintf("%s/%d crashes", d.what, crashes), d.market(), func(t *testing.T, x *exchange) {
 				x.world.script("blue", d.blue...)
 				p := postOf(1, x.quoted(inquiry(1)))
 				first := x.goSell(p)
@@ -227,8 +225,7 @@ func TestPostRepeatedMeanwhile(t *testing.T) {
 		{"between two tries, and the next one is taken", []reply{unreached, unreached, unreached, accepts}, 4 * time.Second, taken + "@3s"},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			x := opened(t, bidders())
+		trading(t, test.what, bidders(), func(t *testing.T, x *exchange) {
 			x.world.script("blue", test.blue...)
 			p := postOf(1, x.quoted(inquiry(1)))
 			first := x.goSell(p)
@@ -250,8 +247,7 @@ func TestPostRepeatedMeanwhile(t *testing.T) {
 // Every row of an auction's way back: refused, it may be posted again; released by
 // an operator, it is nobody's.
 func TestAuctionIsGivenBack(t *testing.T) {
-	bubble(t, "after a refusal", func(t *testing.T) {
-		x := opened(t, bidders())
+	trading(t, "after a refusal", bidders(), func(t *testing.T, x *exchange) {
 		x.world.script("blue", refuses.in(time.Second))
 		a := x.quoted(inquiry(1))
 		expectEqual(t, x.posted(postOf(1, a)), rejected)
@@ -262,7 +258,7 @@ func TestAuctionIsGivenBack(t *testing.T) {
 	})
 	unknown := func(t *testing.T) (*exchange, told) {
 		t.Helper()
-		x := opened(t, bidders().once())
+		x := begin(t, bidders().once())
 		x.world.script("blue", breaks)
 		a := x.quoted(inquiry(1))
 		expectEqual(t, x.posted(postOf(1, a)), "buyer_unavailable")

@@ -117,22 +117,14 @@ func wire(s *sale) string {
 // and gold bids 6.
 func bidders() rig {
 	r := auctions("blue", "gold").changeBuyers(func(b *buyer) { b.funds = "100" })
+	r.buyers[1].bid = "6"
 	r.suppliers, r.campaigns[0].payout, r.campaigns[0].duplicates = []string{"other"}, "0.8", anyOf
 	return r
 }
 
-// opened begins an exchange among bidders whose log is held, when all is over, to
-// what is always true of promises: a lead is sold by a bid of its auction to the
-// one who made it, at its price, before its window ended, and to nobody after.
-func opened(t testing.TB, r rig, tune ...func(*engine.Options)) *exchange {
-	t.Helper()
-	var x *exchange
-	t.Cleanup(func() { keptPromises(t, x.log.durable()) })
-	x = begin(t, r, tune...)
-	x.world.offers("gold", bids("6"))
-	return x
-}
-
+// keptPromises holds a log to what is always true of promises: a lead is sold by a
+// bid of its auction to the one who made it, at its price, before its window ended,
+// and to nobody after.
 func keptPromises(t testing.TB, entries []entry) {
 	t.Helper()
 	held := map[[16]byte]*event.PingAuctionCompleted{}

@@ -33,7 +33,7 @@ func TestWindowEndsWhileTheLogIsRead(t *testing.T) {
 	}
 	for _, test := range tests {
 		bubble(t, test.what, func(t *testing.T) {
-			x := opened(t, bidders(), readsSlowly(test.took))
+			x := begin(t, bidders(), readsSlowly(test.took))
 			a, b := x.quoted(inquiry(1)), x.offered(availability())
 			x.crash() // what it remembered of them is gone
 			time.Sleep(2 * time.Second)
@@ -47,7 +47,7 @@ func TestWindowEndsWhileTheLogIsRead(t *testing.T) {
 // ceiling waits no longer.
 func TestReadingBackEndsAtTheCeiling(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
-		x := opened(t, bidders(), readsSlowly(time.Minute))
+		x := begin(t, bidders(), readsSlowly(time.Minute))
 		a := x.quoted(inquiry(1))
 		b := x.offered(availability())
 		x.crash()
@@ -81,7 +81,7 @@ func TestReadingBackEndsAtTheCeiling(t *testing.T) {
 func TestHistoryIsShorterThanMemory(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		var cut error
-		x := opened(t, bidders(), historyThatFails(&cut))
+		x := begin(t, bidders(), historyThatFails(&cut))
 		open, sold, refused := x.quoted(inquiry(1)), x.quoted(inquiry(2)), x.quoted(inquiry(3))
 		choice := x.offered(availability())
 		expectEqual(t, x.posted(postOf(2, sold)), "blue theirs 8")

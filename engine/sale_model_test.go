@@ -89,8 +89,7 @@ func TestTheModelOfOneSale(t *testing.T) {
 func TestPostsAreAsIfOneByOne(t *testing.T) {
 	for seed := range uint64(150) {
 		chance := rand.New(rand.NewPCG(seed, 3))
-		bubble(t, fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			x := opened(t, bidders())
+		trading(t, fmt.Sprintf("seed %d", seed), bidders(), func(t *testing.T, x *exchange) {
 			refusing := chance.IntN(4)
 			mood := rand.New(rand.NewPCG(seed, 4)) // the buyer's own
 			x.world.behave = func(p *post) reply {

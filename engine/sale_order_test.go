@@ -59,7 +59,7 @@ func TestPostFaults(t *testing.T) {
 		bubble(t, test.what, func(t *testing.T) {
 			r := bidders()
 			r.campaigns[0].consent = []string{"paid"}
-			x := opened(t, r)
+			x := begin(t, r)
 			p := postOf(1, x.quoted(inquiry(1, test.ping...)), test.lead...)
 			if test.edit != nil {
 				test.edit(&p)
@@ -90,7 +90,7 @@ func TestPostFitsItsPing(t *testing.T) {
 		bubble(t, test.what, func(t *testing.T) {
 			r := bidders()
 			r.campaigns[0].consent = []string{"paid"}
-			x := opened(t, r)
+			x := begin(t, r)
 			p := postOf(1, x.quoted(inquiry(1, test.ping...)), test.lead...)
 			p.own = strings.Repeat("é", 255)
 			expectEqual(t, x.posted(p), "blue theirs 8")
@@ -140,7 +140,7 @@ func TestPostOrder(t *testing.T) {
 				r := bidders()
 				r.lists = []list{{id: "dnc", field: market.ListPhone, hash: market.HashPlain, entries: []string{phoneOf(5)}}}
 				r.campaigns[0].suppress = []string{"dnc"}
-				x := opened(t, r)
+				x := begin(t, r)
 				p := postOf(1, x.quoted(inquiry(1)))
 				first.spoil(x, &p)
 				if k > i {
@@ -157,8 +157,7 @@ func TestPostOrder(t *testing.T) {
 
 // A token is good for its own auction alone, and for its own seller.
 func TestForeignTokens(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := opened(t, bidders())
+	trading(t, "", bidders(), func(t *testing.T, x *exchange) {
 		mine := x.quoted(inquiry(1))
 		next := x.quoted(inquiry(2))
 		theirs := x.quoted(inquiry(1).by("other"))
@@ -212,8 +211,7 @@ func TestBidEndsAtTheInstant(t *testing.T) {
 		{"when nobody knows the auction any more", bids("10"), 31 * 24 * time.Hour, "invalid_bid_token"},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			x := opened(t, bidders())
+		trading(t, test.what, bidders(), func(t *testing.T, x *exchange) {
 			x.world.offers("blue", test.blue)
 			a := x.quoted(inquiry(1))
 			time.Sleep(test.after)
@@ -267,8 +265,7 @@ func TestBidOutlivesWhatItCan(t *testing.T) {
 		}, "bid_expired"},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			x := opened(t, bidders())
+		trading(t, test.what, bidders(), func(t *testing.T, x *exchange) {
 			a := x.quoted(inquiry(1))
 			test.then(x)
 			p := postOf(1, a)
@@ -284,7 +281,7 @@ func TestBidOfABuyerWithTooManyUnknownLeads(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		r := bidders().once()
 		r.buyers[0].funds = ""
-		x := opened(t, r)
+		x := begin(t, r)
 		x.world.script("blue", breaks)
 		var last told
 		for i := range 1000 {

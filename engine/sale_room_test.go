@@ -27,7 +27,7 @@ func TestRoomIsGone(t *testing.T) {
 		bubble(t, test.what, func(t *testing.T) {
 			r := bidders()
 			test.rig(&r)
-			x := opened(t, r)
+			x := begin(t, r)
 			a, b := x.quoted(inquiry(1)), x.quoted(inquiry(2))
 			expectEqual(t, x.posted(postOf(1, a)), taken)
 			entries := x.log.len()
@@ -42,7 +42,7 @@ func TestRoomIsGone(t *testing.T) {
 		bubble(t, test.what+", and comes back", func(t *testing.T) {
 			r := bidders()
 			test.rig(&r)
-			x := opened(t, r)
+			x := begin(t, r)
 			x.world.behave = func(p *post) reply {
 				if p.person == phoneOf(1) {
 					return refuses.in(time.Second)
@@ -59,7 +59,7 @@ func TestRoomIsGone(t *testing.T) {
 		bubble(t, test.what+", and is only reserved", func(t *testing.T) {
 			r := bidders()
 			test.rig(&r)
-			x := opened(t, r)
+			x := begin(t, r)
 			a, b := x.quoted(inquiry(1)), x.quoted(inquiry(2))
 			x.log.slow(time.Second)
 			first := x.goSell(postOf(1, a))
@@ -76,8 +76,7 @@ func TestRoomIsGone(t *testing.T) {
 // A reservation that stays in the way to the ceiling is no fact: nothing is
 // decided.
 func TestPostBehindASlowLog(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := opened(t, bidders())
+	trading(t, "", bidders(), func(t *testing.T, x *exchange) {
 		a, b := x.quoted(inquiry(1)), x.quoted(inquiry(2))
 		entries := x.log.len()
 		x.log.slow(7 * time.Second)
@@ -113,7 +112,7 @@ func TestWindowEndsWhileOthersAreWaitedFor(t *testing.T) {
 		bubble(t, test.what, func(t *testing.T) {
 			r := bidders()
 			r.campaigns[0].duplicates = test.duplicates
-			x := opened(t, r)
+			x := begin(t, r)
 			x.world.offers("blue", bids("10"), bids("10").until(2*time.Second))
 			x.world.script("blue", refuses.in(3*time.Second))
 			long, short := x.quoted(inquiry(1)), x.quoted(inquiry(2))

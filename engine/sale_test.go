@@ -20,7 +20,7 @@ func TestSaleContent(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		r := bidders()
 		r.campaigns[0].unknown = market.UnknownKeep
-		x := opened(t, r)
+		x := begin(t, r)
 		a := x.quoted(inquiry(1, "zip3", "941", "source", "own", "vehicles", "#2"))
 		p := postOf(1, a, "zip", "94110", "city", "Rome", "vehicles", "#3", "nickname", "Patty")
 		p.lead.members = append([]market.JSONMember{member("city", "Paris"), member("nickname", "Old")}, p.lead.members...)
@@ -64,8 +64,7 @@ func TestPostsAtTheSameInstant(t *testing.T) {
 	}
 	for _, test := range tests {
 		for _, sync := range []time.Duration{0, 30 * ms} {
-			bubble(t, fmt.Sprintf("%s/%s", test.what, sync), func(t *testing.T) {
-				x := opened(t, bidders())
+			trading(t, fmt.Sprintf("%s/%s", test.what, sync), bidders(), func(t *testing.T, x *exchange) {
 				x.world.script("blue", test.blue...)
 				a := x.quoted(inquiry(1))
 				x.log.slow(sync)
@@ -132,7 +131,7 @@ func TestPostThatReachesNobody(t *testing.T) {
 			r := bidders()
 			r.lists = []list{{id: "dnc", field: market.ListPhone, hash: market.HashPlain, entries: []string{phoneOf(1)}}}
 			test.rig(&r)
-			x := opened(t, r)
+			x := begin(t, r)
 			expectEqual(t, x.posted(postOf(9, x.quoted(inquiry(9, "vehicles", "#2")))), taken)
 			a := x.quoted(inquiry(1, "vehicles", "#2"))
 			p := postOf(1, a, test.lead...)
@@ -154,8 +153,7 @@ func TestPostThatReachesNobody(t *testing.T) {
 
 // A stop decides nothing and settles nothing.
 func TestPostIsNotDecidedByAStop(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := opened(t, bidders())
+	trading(t, "", bidders(), func(t *testing.T, x *exchange) {
 		x.world.script("blue", unreached, accepts)
 		p := postOf(1, x.quoted(inquiry(1)))
 		first := x.goSell(p)
@@ -173,8 +171,7 @@ func TestPostIsNotDecidedByAStop(t *testing.T) {
 
 // A configuration that comes between two tries changes nothing of what is sent.
 func TestPostIsSentAsItWas(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := opened(t, bidders())
+	trading(t, "", bidders(), func(t *testing.T, x *exchange) {
 		x.world.script("blue", unreached, breaks, accepts)
 		p := postOf(1, x.quoted(inquiry(1)))
 		first := x.goSell(p)
@@ -196,7 +193,7 @@ func TestPostIsSentAsItWas(t *testing.T) {
 func TestHistoryIsGone(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		var lost error
-		x := opened(t, bidders(), historyThatFails(&lost))
+		x := begin(t, bidders(), historyThatFails(&lost))
 		a, b := x.quoted(inquiry(1)), x.quoted(inquiry(2))
 		p := postOf(1, a)
 		expectEqual(t, x.posted(p), taken)
@@ -219,7 +216,7 @@ func TestHistoryIsGone(t *testing.T) {
 // from then on is the next one.
 func TestAuctionIDUsedAgain(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
-		x := opened(t, bidders(), func(o *engine.Options) { o.PingIdempotency = time.Minute })
+		x := begin(t, bidders(), func(o *engine.Options) { o.PingIdempotency = time.Minute })
 		before := x.quoted(inquiry(1))
 		time.Sleep(2 * time.Minute)
 		after := x.quoted(inquiry(1).withKey("another"))

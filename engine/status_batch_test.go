@@ -16,8 +16,7 @@ import (
 // Of many reports each comes to its own result, in the order in which they came,
 // and one fact has them all.
 func TestBatch(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, bought(returns(func(r *market.ReturnRule) { r.Reasons = map[string]struct{}{"wrong number": {}} })))
+	trading(t, "", bought(returns(func(r *market.ReturnRule) { r.Reasons = map[string]struct{}{"wrong number": {}} })), func(t *testing.T, x *exchange) {
 		a, b, c, d := x.sold(1), x.sold(2), x.sold(3), x.sold(4)
 		x.reported(saying(b, "sold"))
 		x.reported(saying(c, "qualified"))
@@ -64,8 +63,7 @@ func TestBatch(t *testing.T) {
 // A batch as a whole is refused where nobody could tell what it says; that uses up
 // no key. One whose reports are all refused is answered for good.
 func TestBatchAsAWhole(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, bought(returns(nil)))
+	trading(t, "", bought(returns(nil)), func(t *testing.T, x *exchange) {
 		a := x.sold(1)
 		entries := x.log.len()
 		unreadable := x.statusRequest([]word{{key: "k"}})
@@ -97,8 +95,7 @@ func TestBatchAsAWhole(t *testing.T) {
 // Two batches that name the same leads in opposite orders wait for each other and
 // not in a circle.
 func TestBatchesCross(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, bought(returns(nil)))
+	trading(t, "", bought(returns(nil)), func(t *testing.T, x *exchange) {
 		var there, back []word
 		for n := range 5 {
 			w := saying(x.sold(n), "contacted")
@@ -156,8 +153,7 @@ func TestReportIsReplayed(t *testing.T) {
 		}, "sold, invalid_payload status:missing_required reason:wrong_type occurred_at:out_of_range, returned, invalid_payload lead_id:not_allowed_value"},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			x := begin(t, bought(test.rule))
+		trading(t, test.what, bought(test.rule), func(t *testing.T, x *exchange) {
 			a, b := x.sold(1), x.sold(2)
 			first, err := test.send(x, a, b)
 			if got := saidStatus(first, err); got != test.want || first.Replayed {
@@ -218,8 +214,7 @@ func TestKeysOfReports(t *testing.T) {
 
 // Whoever comes under a key that is at work waits, and hears the same.
 func TestReportsUnderOneKeyAtOnce(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, bought(returns(nil)))
+	trading(t, "", bought(returns(nil)), func(t *testing.T, x *exchange) {
 		a := x.sold(1)
 		x.log.slow(time.Second)
 		heard := make(chan string, 8)

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -31,8 +30,7 @@ func TestReportsGoForward(t *testing.T) {
 	}
 	for _, test := range tests {
 		for i, to := range reports {
-			bubble(t, strings.Join(append(test.from, to), " "), func(t *testing.T) {
-				x := begin(t, bought(returns(nil)))
+			trading(t, strings.Join(append(test.from, to), " "), bought(returns(nil)), func(t *testing.T, x *exchange) {
 				a := x.sold(1)
 				for _, status := range test.from {
 					expectEqual(t, x.reported(saying(a, status)), status)
@@ -87,8 +85,7 @@ func TestReportsOnLeadsOnTheirWay(t *testing.T) {
 // The buyer of a lead whose delivery nobody knew the end of has it, as it says
 // itself: that is a fact first, and it pays.
 func TestReportConfirmsADelivery(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, bought(returns(nil)).posting())
+	trading(t, "", bought(returns(nil)).posting(), func(t *testing.T, x *exchange) {
 		x.world.script("blue", breaks)
 		a := x.sold(1)
 		time.Sleep(time.Hour)
@@ -130,8 +127,7 @@ func TestReportIsChecked(t *testing.T) {
 		{"another's lead", func(w word) word { return w.by("gold").because("-") }, "not_found"},
 		{"no lead", func(w word) word { w.lead = market.LeadID{15: 1}.String(); return w.withKey("") }, "not_found"},
 	}
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, bought(returns(func(r *market.ReturnRule) { r.Reasons = map[string]struct{}{"wrong number": {}} })))
+	trading(t, "", bought(returns(func(r *market.ReturnRule) { r.Reasons = map[string]struct{}{"wrong number": {}} })), func(t *testing.T, x *exchange) {
 		a := x.sold(1)
 		entries := x.log.len()
 		for _, test := range tests {
@@ -185,8 +181,6 @@ func TestReportWithoutALog(t *testing.T) {
 		x.rise()
 		expectEqual(t, x.reported(saying(a, "sold")), "sold", "after the restart")
 		x.engine.Close()
-		if _, err := x.report(saying(a, "returned")); !errors.Is(err, engine.ErrUnavailable) {
-			t.Errorf("after the end: %v", err)
-		}
+		expectError(t, errorOf(x.report(saying(a, "returned"))), engine.ErrUnavailable, "after the end")
 	})
 }

@@ -37,7 +37,7 @@ func TestATestAuctionAsksTestEndpoints(t *testing.T) {
 func TestBidsAreForTestsOrForOthers(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		r := bidders().testable()
-		x := opened(t, r)
+		x := begin(t, r)
 		tested, earnest := x.quoted(inquiry(1).asTest()), x.quoted(inquiry(2))
 		expectEqual(t, x.posted(postOf(1, tested)), "invalid_bid_token", "a lead in earnest at a test's bid")
 		expectEqual(t, x.posted(postOf(2, earnest).asTest()), "invalid_bid_token", "a test at another bid")
@@ -66,8 +66,7 @@ func TestBidsAreForTestsOrForOthers(t *testing.T) {
 
 // An auction's id that was tried out is not used up.
 func TestTriedAuctionIDsAreNotUsedUp(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := opened(t, bidders().testable())
+	trading(t, "", bidders().testable(), func(t *testing.T, x *exchange) {
 		tested := x.quoted(inquiry(1).asTest())
 		expectEqual(t, heard(x.ping(inquiry(1).asTest().withKey("again"))), "auction_exists", "tried twice")
 		earnest := x.quoted(inquiry(1).withKey("earnest"))
@@ -106,7 +105,7 @@ func TestTestsWearNoBuyerOut(t *testing.T) {
 func TestATestEndpointThatIsGone(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		r := bidders()
-		x := opened(t, r.testable())
+		x := begin(t, r.testable())
 		tested := x.quoted(inquiry(1).asTest())
 		x.configure(r)
 		expectEqual(t, x.posted(postOf(1, tested).asTest()), "bid_expired", "and posted to ", x.world.tried())
@@ -116,8 +115,7 @@ func TestATestEndpointThatIsGone(t *testing.T) {
 
 // A test endpoint that fails is tried on as any is, over a crash, under the bid.
 func TestATestPostOverACrash(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := opened(t, bidders().testable())
+	trading(t, "", bidders().testable(), func(t *testing.T, x *exchange) {
 		x.world.script("blue.test", unreached, breaks, accepts)
 		tested := x.quoted(inquiry(1).asTest())
 		first := x.goSell(postOf(1, tested).asTest())
@@ -133,8 +131,7 @@ func TestATestPostOverACrash(t *testing.T) {
 // A test that its buyer refuses gives its auction back, as any lead does; and what
 // is lost of tests counts against tests.
 func TestARefusedTestGivesItsAuctionBack(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := opened(t, bidders().testable())
+	trading(t, "", bidders().testable(), func(t *testing.T, x *exchange) {
 		x.world.script("blue.test", refuses)
 		tested := x.quoted(inquiry(1).asTest())
 		expectEqual(t, x.posted(postOf(1, tested).asTest()), "post_rejected post_rejected", "refused")
@@ -145,8 +142,7 @@ func TestARefusedTestGivesItsAuctionBack(t *testing.T) {
 
 // What the metrics are told of tests says so.
 func TestTestsAreNotedAsTests(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, auctions("blue").testable())
+	trading(t, "", auctions("blue").testable(), func(t *testing.T, x *exchange) {
 		x.tell(person(1).asTest())
 		x.tell(person(2))
 		_, _ = x.ping(inquiry(1).asTest())

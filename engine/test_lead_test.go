@@ -105,8 +105,7 @@ func TestTestLeadsTakeNoTurn(t *testing.T) {
 // A test lead is no duplicate, and makes none.
 func TestTestLeadsAreNoDuplicates(t *testing.T) {
 	for _, rule := range []market.DuplicateRule{anyOf, byBuyer} {
-		bubble(t, fmt.Sprint(rule.PerBuyer), func(t *testing.T) {
-			x := begin(t, duplicates(rule, true).testable())
+		trading(t, fmt.Sprint(rule.PerBuyer), duplicates(rule, true).testable(), func(t *testing.T, x *exchange) {
 			got := []string{
 				x.tell(person(1).asTest()), x.tell(person(1).asTest()), x.tell(person(1)), x.tell(person(1).asTest()), x.tell(person(1)),
 			}
@@ -147,8 +146,7 @@ func TestATestLeadGoesOn(t *testing.T) {
 
 // Every try says that it is a test, over a crash too; see the world's enter.
 func TestTestLeadsAreTriedOverACrash(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, selling(market.Waterfall, buyer{id: "blue", posts: true, tests: true}))
+	trading(t, "", selling(market.Waterfall, buyer{id: "blue", posts: true, tests: true}), func(t *testing.T, x *exchange) {
 		x.world.script("blue.test", breaks, hangs, breaks, accepts)
 		lead := x.goSend(person(1).asTest().withKey("k"))
 		time.Sleep(2 * time.Second)
@@ -187,8 +185,7 @@ func TestLostTestLeadsShutNoDoor(t *testing.T) {
 // An idempotency key is of a request in earnest or of a test: the other is
 // another request.
 func TestKeysOfTestsAndOthers(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, auctions("blue").testable())
+	trading(t, "", auctions("blue").testable(), func(t *testing.T, x *exchange) {
 		first := func(r request, heard func(request) string) {
 			t.Helper()
 			if got := heard(r); strings.Contains(got, "reused") {
@@ -212,8 +209,7 @@ func TestKeysOfTestsAndOthers(t *testing.T) {
 
 // What a request says of itself that is neither yes nor no is a fault like others.
 func TestNeitherATestNorNot(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, auctions("blue").testable())
+	trading(t, "", auctions("blue").testable(), func(t *testing.T, x *exchange) {
 		odd := func(r request) request { r.badTest = true; return r }
 		post := postOf(1, told{id: "a1", token: "none"})
 		post.badTest = true

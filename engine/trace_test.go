@@ -45,8 +45,7 @@ func TestTraceOfDelivery(t *testing.T) {
 		{"hangs, then takes it", []reply{accepts.in(9999 * ms)}, nil, "blue@0s-5s pending"},
 		{"and the next one is not done by then", []reply{refuses.in(4 * time.Second)}, []reply{accepts.in(3 * time.Second)}, "blue@0s-4s refused, gold@4s-5s pending"},
 	} {
-		bubble(t, row.what, func(t *testing.T) {
-			x := begin(t, two())
+		trading(t, row.what, two(), func(t *testing.T, x *exchange) {
 			x.world.script("blue", row.blue...)
 			x.world.script("gold", row.gold...)
 			began, trace := time.Now(), &timing.RequestTrace{ID: [16]byte{1}, Span: 1<<64 - 2}
@@ -78,8 +77,7 @@ func TestTraceOfDelivery(t *testing.T) {
 
 // TestTraceIsBounded: what is over the most is left out, and counted.
 func TestTraceIsBounded(t *testing.T) {
-	bubble(t, "three tries", func(t *testing.T) {
-		x := begin(t, two())
+	trading(t, "three tries", two(), func(t *testing.T, x *exchange) {
 		x.world.script("blue", busy(ms), busy(ms), accepts)
 		const most = 1024
 		trace := &timing.RequestTrace{Calls: make([]timing.BuyerCall, most-1)}

@@ -29,8 +29,7 @@ func tokenOf(user string, number byte, role market.OperatorRole, expires int64) 
 
 func TestUsers(t *testing.T) {
 	viewer, operator, admin := market.RoleViewer, market.RoleOperator, market.RoleAdmin
-	bubble(t, "users", func(t *testing.T) {
-		x := begin(t, rig{})
+	trading(t, "users", rig{}, func(t *testing.T, x *exchange) {
 		e := x.engine.AsOperator("anna")
 		set := func(name string, role market.OperatorRole, password string, keeper bool) func() error {
 			return func() error {
@@ -87,8 +86,7 @@ func TestUsers(t *testing.T) {
 // TestPasswordOfWhoWasJudged: a password is changed by who knew the one that is in
 // force still when it changes.
 func TestPasswordOfWhoWasJudged(t *testing.T) {
-	bubble(t, "password", func(t *testing.T) {
-		x := begin(t, rig{})
+	trading(t, "password", rig{}, func(t *testing.T, x *exchange) {
 		e := x.engine.AsOperator("bob")
 		if _, err := e.CreateOrChangeUser(engine.User{Name: "bob", Role: market.RoleViewer, Password: "p1"}, false); err != nil {
 			t.Fatal(err)
@@ -101,17 +99,14 @@ func TestPasswordOfWhoWasJudged(t *testing.T) {
 			t.Errorf("by who knew another: %v, %s", err, x.staff())
 		}
 		bob.Name = "carl"
-		if err := e.SetPassword(&bob, "p3"); !errors.Is(err, engine.ErrNotFound) {
-			t.Errorf("of nobody: %v", err)
-		}
+		expectError(t, e.SetPassword(&bob, "p3"), engine.ErrNotFound, "of nobody")
 	})
 }
 
 // TestTokensAreFew: a user has a hundred tokens at most; those that are past their end
 // are not of them, and go with the next that is made.
 func TestTokensAreFew(t *testing.T) {
-	bubble(t, "tokens", func(t *testing.T) {
-		x := begin(t, rig{})
+	trading(t, "tokens", rig{}, func(t *testing.T, x *exchange) {
 		e := x.engine.AsOperator("")
 		if _, err := e.CreateOrChangeUser(engine.User{Name: "bob", Role: market.RoleViewer, Password: "p1"}, false); err != nil {
 			t.Fatal(err)
@@ -130,9 +125,7 @@ func TestTokensAreFew(t *testing.T) {
 		if err := e.AddAPIToken(was, tokenOf("bob", 201, market.RoleViewer, 0)); !errors.Is(err, engine.ErrConflict) || !strings.Contains(err.Error(), "meanwhile") {
 			t.Errorf("of a user who is another by now: %v", err)
 		}
-		if err := e.AddAPIToken(bob, tokenOf("bob", 200, market.RoleViewer, 0)); !errors.Is(err, engine.ErrConflict) {
-			t.Errorf("one too many: %v", err)
-		}
+		expectError(t, e.AddAPIToken(bob, tokenOf("bob", 200, market.RoleViewer, 0)), engine.ErrConflict, "one too many")
 		time.Sleep(time.Minute)
 		if err := e.AddAPIToken(bob, tokenOf("bob", 200, market.RoleViewer, 0)); err != nil || len(x.state.APITokens("bob")) != 61 {
 			t.Errorf("after some have ended: %v, %d tokens", err, len(x.state.APITokens("bob")))
@@ -147,8 +140,7 @@ func TestTokensAreFew(t *testing.T) {
 }
 
 func TestUsersAreFew(t *testing.T) {
-	bubble(t, "users", func(t *testing.T) {
-		x := begin(t, rig{})
+	trading(t, "users", rig{}, func(t *testing.T, x *exchange) {
 		for n := range engine.MaxUsers + 1 {
 			_, err := x.engine.AsOperator("").CreateOrChangeUser(engine.User{Name: fmt.Sprint("u", n), Role: market.RoleViewer, Password: "p"}, false)
 			expectEqual(t, errors.Is(err, engine.ErrConflict), n == engine.MaxUsers, "user ", n)

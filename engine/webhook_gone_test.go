@@ -30,9 +30,7 @@ func TestWebhookOfUnknownLead(t *testing.T) {
 		defer log.close()
 		log.entries = append(log.entries, entry{1, event.AppendRecord(nil, supplierName)})
 		e := webhookEngine(log, engine.ErrGone)
-		if _, err := e.BuildWebhookMessage(&w); !errors.Is(err, engine.ErrGone) {
-			t.Errorf("%v", err)
-		}
+		expectError(t, errorOf(e.BuildWebhookMessage(&w)), engine.ErrGone)
 		record, err := new(event.Decoder).Decode(log.durable()[1].data)
 		if tried, ok := record.(*event.WebhookAttempted); err != nil || !ok || tried.Outcome != event.WebhookDead || tried.Lead != w.Lead || tried.Attempt != 3 {
 			t.Errorf("logged is %+v", record)
@@ -40,12 +38,8 @@ func TestWebhookOfUnknownLead(t *testing.T) {
 	})
 	t.Run("the disk fails", func(t *testing.T) {
 		e := webhookEngine(nil, errors.New("the disk is gone"))
-		if _, err := e.BuildWebhookMessage(&w); !errors.Is(err, engine.ErrUnavailable) {
-			t.Errorf("%v", err)
-		}
+		expectError(t, errorOf(e.BuildWebhookMessage(&w)), engine.ErrUnavailable)
 		e.Close()
-		if _, err := e.BuildWebhookMessage(&w); !errors.Is(err, engine.ErrUnavailable) {
-			t.Errorf("after Close: %v", err)
-		}
+		expectError(t, errorOf(e.BuildWebhookMessage(&w)), engine.ErrUnavailable, "after Close")
 	})
 }

@@ -45,12 +45,8 @@ func TestResendOfADeadLetter(t *testing.T) {
 		x, r := died(t, 1)
 		dead := must.Value(x.dead())(t)
 		must.Succeed(t, x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type))
-		if err := x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrConflict) {
-			t.Errorf("resent again while it is tried: %v", err)
-		}
-		if err := x.engine.AsOperator("").DropWebhook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrConflict) {
-			t.Errorf("dropped while it is tried: %v", err)
-		}
+		expectError(t, x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type), engine.ErrConflict, "resent again while it is tried")
+		expectError(t, x.engine.AsOperator("").DropWebhook(dead[0].Lead, dead[0].Type), engine.ErrConflict, "dropped while it is tried")
 		r.sendFor(x, day)
 		if got := x.hooksStand(); got != "0 pending 1 dead failing since 0s" || len(r.told) != 12 {
 			t.Errorf("%s after %d attempts", got, len(r.told))
@@ -60,12 +56,8 @@ func TestResendOfADeadLetter(t *testing.T) {
 		x, r := died(t, 2)
 		dead := must.Value(x.dead())(t)
 		must.Succeed(t, x.engine.AsOperator("").DropWebhook(dead[0].Lead, dead[0].Type))
-		if err := x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrNotFound) {
-			t.Errorf("resent after it was dropped: %v", err)
-		}
-		if err := x.engine.AsOperator("").DropWebhook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrNotFound) {
-			t.Errorf("dropped again: %v", err)
-		}
+		expectError(t, x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type), engine.ErrNotFound, "resent after it was dropped")
+		expectError(t, x.engine.AsOperator("").DropWebhook(dead[0].Lead, dead[0].Type), engine.ErrNotFound, "dropped again")
 		r.sendFor(x, day)
 		if got := x.hooksStand(); got != "0 pending 1 dead failing since 0s" || len(r.told) != 12 {
 			t.Errorf("%s after %d attempts", got, len(r.told))
@@ -108,9 +100,7 @@ func TestManyDeadLetters(t *testing.T) {
 			}
 		}
 		other := market.NewWebhookID(dead[0].Lead, market.WebhookSold, 0)
-		if _, err := x.engine.FindDeadLetterByID("acme", other); !errors.Is(err, engine.ErrNotFound) {
-			t.Errorf("an event that nobody has: %v", err)
-		}
+		expectError(t, errorOf(x.engine.FindDeadLetterByID("acme", other)), engine.ErrNotFound, "an event that nobody has")
 		r.script, r.told = nil, nil
 		before := x.log.len()
 		if n, err := x.engine.AsOperator("").ResendDeadLetters("acme"); n != leads || err != nil {
@@ -131,8 +121,7 @@ func TestManyDeadLetters(t *testing.T) {
 func (x *exchange) switches() int { return len(recordsOf[*event.SupplierWebhooksTurnedOnOrOff](x)) }
 
 func TestSwitchOfHooks(t *testing.T) {
-	bubble(t, "by hand", func(t *testing.T) {
-		x := begin(t, plain())
+	trading(t, "by hand", plain(), func(t *testing.T, x *exchange) {
 		r := mail(t)
 		r.script = []market.WebhookResult{nacks, acks}
 		x.tell(person(1))
@@ -143,9 +132,7 @@ func TestSwitchOfHooks(t *testing.T) {
 		}
 		expectEqual(t, x.hooksStand(), "0 pending 2 dead failing since 0s off")
 		dead := must.Value(x.dead())(t)
-		if err := x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrConflict) {
-			t.Errorf("resent while they are off: %v", err)
-		}
+		expectError(t, x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type), engine.ErrConflict, "resent while they are off")
 		if n, err := x.engine.AsOperator("").ResendDeadLetters("acme"); n != 0 || !errors.Is(err, engine.ErrConflict) {
 			t.Errorf("%d resent while they are off: %v", n, err)
 		}
@@ -156,8 +143,7 @@ func TestSwitchOfHooks(t *testing.T) {
 		expectEqual(t, x.hooksStand(), "0 pending 1 dead")
 		expectEqual(t, x.switches(), 2, "facts for two changes")
 	})
-	bubble(t, "while an attempt is under way", func(t *testing.T) {
-		x := begin(t, plain())
+	trading(t, "while an attempt is under way", plain(), func(t *testing.T, x *exchange) {
 		acme := x.state.RefOf(event.ObjectSupplier, "acme")
 		x.tell(person(1))
 		x.tell(person(2))
@@ -176,8 +162,7 @@ func TestSwitchOfHooks(t *testing.T) {
 }
 
 func TestOperatorsOfNobody(t *testing.T) {
-	bubble(t, "errors", func(t *testing.T) {
-		x := begin(t, plain())
+	trading(t, "errors", plain(), func(t *testing.T, x *exchange) {
 		_, all := x.engine.AsOperator("").ResendDeadLetters("nobody")
 		_, list := x.engine.ListDeadLetters("nobody", 0, 10)
 		_, one := x.engine.FindDeadLetterByID("nobody", market.WebhookID{})
@@ -187,9 +172,7 @@ func TestOperatorsOfNobody(t *testing.T) {
 			"resend": x.engine.AsOperator("").ResendWebhook(market.LeadID{1}, market.WebhookPosted),
 			"drop":   x.engine.AsOperator("").DropWebhook(market.LeadID{1}, market.WebhookPosted),
 		} {
-			if !errors.Is(err, engine.ErrNotFound) {
-				t.Errorf("%s: %v", what, err)
-			}
+			expectError(t, err, engine.ErrNotFound, what)
 		}
 	})
 	bubble(t, "a log that has failed", func(t *testing.T) {
@@ -203,9 +186,7 @@ func TestOperatorsOfNobody(t *testing.T) {
 			"resend all": all, "switch": x.engine.AsOperator("").SetWebhooksOff("acme", true),
 			"resend": x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type), "drop": x.engine.AsOperator("").DropWebhook(dead[0].Lead, dead[0].Type),
 		} {
-			if !errors.Is(err, errDead) {
-				t.Errorf("%s: %v", what, err)
-			}
+			expectError(t, err, errDead, what)
 		}
 		if got := x.hooksStand(); n != 0 || got != "1 pending 3 dead failing since 0s" {
 			t.Errorf("%d resent, %s", n, got)

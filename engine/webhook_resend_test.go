@@ -61,8 +61,7 @@ func TestResendKeepsTheOrderOfALead(t *testing.T) {
 			}
 		},
 	} {
-		bubble(t, name, func(t *testing.T) {
-			x := begin(t, plain())
+		trading(t, name, plain(), func(t *testing.T, x *exchange) {
 			die(x)
 			dead := must.Value(x.dead())(t)
 			if n, err := x.engine.AsOperator("").ResendDeadLetters("acme"); n != len(dead) || err != nil {

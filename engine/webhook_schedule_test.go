@@ -54,8 +54,7 @@ func TestScheduleOfAnEvent(t *testing.T) {
 		{"heard at the last, with restarts", []market.WebhookResult{nacks, nacks, nacks, nacks, nacks, acks}, 50 * time.Minute, 6, "0 pending 0 dead"},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			x := begin(t, plain())
+		trading(t, test.what, plain(), func(t *testing.T, x *exchange) {
 			x.tell(person(1))
 			r := mail(t)
 			r.script = test.script
@@ -128,8 +127,7 @@ func TestEndpointThatFailsForDays(t *testing.T) {
 			t.Errorf("%d attempts, and noted are %d: %v", len(r.told), got, notes.outcomes)
 		}
 	})
-	bubble(t, "with two attempts under way", func(t *testing.T) {
-		x := begin(t, plain())
+	trading(t, "with two attempts under way", plain(), func(t *testing.T, x *exchange) {
 		acme := x.state.RefOf(event.ObjectSupplier, "acme")
 		r := mail(t)
 		r.script = []market.WebhookResult{nacks}
@@ -146,8 +144,7 @@ func TestEndpointThatFailsForDays(t *testing.T) {
 			t.Errorf("switched off %d times: %s", got, x.hooksStand())
 		}
 	})
-	bubble(t, "is heard once in a while", func(t *testing.T) {
-		x := begin(t, plain())
+	trading(t, "is heard once in a while", plain(), func(t *testing.T, x *exchange) {
 		r := mail(t)
 		r.script = []market.WebhookResult{nacks, nacks, nacks, nacks, acks}
 		for n := range 20 {

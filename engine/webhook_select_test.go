@@ -16,8 +16,7 @@ import (
 // from where the lead stands in the end.
 func TestEventsOfADelivery(t *testing.T) {
 	for _, h := range histories {
-		bubble(t, h.what, func(t *testing.T) {
-			x := begin(t, hooked(two()))
+		trading(t, h.what, hooked(two()), func(t *testing.T, x *exchange) {
 			x.world.behave = (&played{exchange: x, drama: drama{people: []history{h}}}).behave
 			r := mail(t)
 			first := x.goSend(person(0))
@@ -53,8 +52,7 @@ func TestEventsOfAnOperatorsWord(t *testing.T) {
 		{event.SettledResent, breaks, ""},
 	}
 	for _, test := range tests {
-		bubble(t, fmt.Sprintf("%s, then %s", test.how, test.then.result.Verdict), func(t *testing.T) {
-			x := begin(t, hooked(two().certain()))
+		trading(t, fmt.Sprintf("%s, then %s", test.how, test.then.result.Verdict), hooked(two().certain()), func(t *testing.T, x *exchange) {
 			x.world.script("blue", breaks)
 			answer := must.Value(x.send(person(1)))(t)
 			r := mail(t)
@@ -95,8 +93,7 @@ func TestEventsOfADecision(t *testing.T) {
 		{"no lead at all", recorded, nil, []request{person(1, "phone", "1")}, "invalid_payload phone:invalid_format", ""},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			x := begin(t, hooked(test.rig))
+		trading(t, test.what, hooked(test.rig), func(t *testing.T, x *exchange) {
 			x.world.script("blue", test.replies...)
 			var told []string
 			for _, lead := range test.leads {
@@ -113,15 +110,13 @@ func TestEventsOfADecision(t *testing.T) {
 // What a supplier is owed is decided with the fact, by the configuration in force
 // then.
 func TestEventsAreOwedByTheConfigurationInForce(t *testing.T) {
-	bubble(t, "no webhook", func(t *testing.T) {
-		x := begin(t, two())
+	trading(t, "no webhook", two(), func(t *testing.T, x *exchange) {
 		x.tell(person(1))
 		if owed := x.owed(); len(owed) > 0 {
 			t.Errorf("who has no webhook is owed %v", owed)
 		}
 	})
-	bubble(t, "configured while the lead is on its way", func(t *testing.T) {
-		x := begin(t, two())
+	trading(t, "configured while the lead is on its way", two(), func(t *testing.T, x *exchange) {
 		x.world.script("blue", accepts.in(7*time.Second))
 		x.tell(person(1))
 		x.configure(hooked(two()))
@@ -131,8 +126,7 @@ func TestEventsAreOwedByTheConfigurationInForce(t *testing.T) {
 			t.Errorf("hears %v", got)
 		}
 	})
-	bubble(t, "taken away while the lead is on its way", func(t *testing.T) {
-		x := begin(t, hooked(two()))
+	trading(t, "taken away while the lead is on its way", hooked(two()), func(t *testing.T, x *exchange) {
 		x.world.script("blue", accepts.in(7*time.Second))
 		x.tell(person(1))
 		x.configure(two())
@@ -141,8 +135,7 @@ func TestEventsAreOwedByTheConfigurationInForce(t *testing.T) {
 			t.Errorf("owed %v", owed)
 		}
 	})
-	bubble(t, "taken away while the event waits", func(t *testing.T) {
-		x := begin(t, hooked(two()))
+	trading(t, "taken away while the event waits", hooked(two()), func(t *testing.T, x *exchange) {
 		x.tell(person(1))
 		x.configure(two())
 		h, ok := x.state.ClaimDueWebhook(x.state.RefOf(event.ObjectSupplier, "acme"), time.Now().UnixNano())
@@ -201,8 +194,7 @@ func TestEventsOfAPost(t *testing.T) {
 		{"nobody knows", []reply{breaks}, ""},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			x := opened(t, hooked(bidders()))
+		trading(t, test.what, hooked(bidders()), func(t *testing.T, x *exchange) {
 			x.world.script("blue", test.script...)
 			auction := x.quoted(inquiry(1))
 			_ = x.posted(postOf(1, auction))
