@@ -103,20 +103,3 @@ func TestAllocationsOfAnIngestThatIsTold(t *testing.T) {
 		t.Errorf("%.0f allocations", n)
 	}
 }
-
-func BenchmarkIngest(b *testing.B) {
-	for _, method := range []market.BuyerSelectionMethod{market.Waterfall, market.Weighted} {
-		b.Run(method.String(), func(b *testing.B) {
-			b.ReportAllocs()
-			var send func()
-			for i := range b.N {
-				if i%6000 == 0 {
-					b.StopTimer()
-					send = sender(b, typical(method), true)
-					b.StartTimer()
-				}
-				send()
-			}
-		})
-	}
-}

@@ -63,20 +63,3 @@ func TestAllocationsOfAnAuction(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkPing(b *testing.B) {
-	for _, buyers := range []int{1, 8, 40} {
-		b.Run(fmt.Sprintf("%d buyers", buyers), func(b *testing.B) {
-			b.ReportAllocs()
-			var ping func()
-			for i := range b.N {
-				if i%6000 == 0 {
-					b.StopTimer()
-					ping = pinger(b, buyers, 6000)
-					b.StartTimer()
-				}
-				ping()
-			}
-		})
-	}
-}

@@ -32,23 +32,35 @@ type played struct {
 	heard    []*sent
 }
 
-// perform plays the drama with the power cut once the log has n entries; unheard:
-// before anybody hears of the last. A log that never gets there is not cut.
-func (d drama) perform(t *testing.T, n int, unheard bool) (cut bool) {
-	x := &exchange{t: t, rig: d.rig, log: newMemoryLog(t), world: newWorld(t)}
-	p := &played{exchange: x, drama: d}
-	x.world.behave = p.behave
+// startDying begins an exchange whose power is cut once the log has n entries; unheard:
+// before anybody hears of the last. It is not configured.
+func startDying(t *testing.T, r rig, n int, unheard bool) *exchange {
+	x := &exchange{t: t, rig: r, log: newMemoryLog(t), world: newWorld(t)}
 	x.start()
-	life := x.life
-	x.log.die(n, life.die)
+	x.log.die(n, x.life.die)
 	x.log.unheard = unheard
-	if x.engine.Configure(x.configuration(d.rig)) == nil {
-		p.firstAct()
-	}
+	return x
+}
+
+// riseAfterCut starts the next process, and tells whether the power was cut before.
+func (x *exchange) riseAfterCut() (cut bool) {
 	cut = x.log.died()
 	x.life.die()
 	x.bury()
 	x.rise()
+	return cut
+}
+
+// perform plays the drama with the power cut once the log has n entries; unheard:
+// before anybody hears of the last. A log that never gets there is not cut.
+func (d drama) perform(t *testing.T, n int, unheard bool) (cut bool) {
+	x := startDying(t, d.rig, n, unheard)
+	p := &played{exchange: x, drama: d}
+	x.world.behave = p.behave
+	if x.engine.Configure(x.configuration(d.rig)) == nil {
+		p.firstAct()
+	}
+	cut = x.riseAfterCut()
 	p.secondAct()
 	x.finish()
 	return cut

@@ -43,13 +43,16 @@ func (x *exchange) idle() {
 }
 
 // When more want to buy than there is room for, exactly the room is sold: not
-// one lead more, and none is turned away while there is room for it.
+// one lead more, and none is turned away while there is room for it. Turns are exact
+// in number whoever takes them.
 func TestCrowdSellsExactlyTheRoom(t *testing.T) {
 	tests := []struct {
 		what string
 		rig  func(r *rig)
-		want map[string]int
+		want map[string]int // in all, of what each worker sends in equal parts
 	}{
+		{"turns by weight", func(r *rig) { r.campaigns[0].seats[0].weight, r.campaigns[0].seats[1].weight = 5, 2 }, map[string]int{"blue": 320, "gold": 128, "red": 64}},
+		{"the same persons", func(r *rig) { r.campaigns[0].duplicates = byBuyer }, map[string]int{"blue": 20, "gold": 20, "red": 20, "duplicate": 20*crowdSize - 60}},
 		{"buyers' caps", func(r *rig) {
 			r.buyers[0].caps, r.buyers[1].caps, r.buyers[2].caps = []string{"total 50"}, []string{"month 30", "total 200"}, []string{"total 17"}
 		}, map[string]int{"blue": 50, "gold": 30, "red": 17, "caps_full": 223}},
@@ -73,6 +76,9 @@ func TestCrowdSellsExactlyTheRoom(t *testing.T) {
 	for _, method := range []market.BuyerSelectionMethod{market.Waterfall, market.RoundRobin, market.Weighted} {
 		for _, posts := range []bool{false, true} {
 			for _, test := range tests {
+				if test.what == "turns by weight" && method != market.Weighted {
+					continue
+				}
 				t.Run(fmt.Sprintf("%s/%s/posts=%v", test.what, method, posts), func(t *testing.T) {
 					r := three(method)
 					if posts {
@@ -80,7 +86,14 @@ func TestCrowdSellsExactlyTheRoom(t *testing.T) {
 					}
 					test.rig(&r)
 					x := begin(t, r)
-					told := x.crowd(5, strangers)
+					each, people := 0, strangers
+					for _, n := range test.want {
+						each += n
+					}
+					if r.campaigns[0].duplicates == byBuyer {
+						people = func(_, i int) request { return person(i) }
+					}
+					told := x.crowd(each/crowdSize, people)
 					x.idle()
 					if _, summed := test.want["sold"]; summed {
 						told["sold"] = told["blue"] + told["gold"] + told["red"]
@@ -133,14 +146,6 @@ func TestCrowdOfDuplicates(t *testing.T) {
 			}
 		})
 	}
-	t.Run("towards each buyer", func(t *testing.T) {
-		x := begin(t, duplicates(byBuyer, false))
-		told := x.crowd(20, func(_, i int) request { return person(i) })
-		x.idle()
-		if told["blue"] != 20 || told["gold"] != 20 || told["duplicate"] != 20*crowdSize-40 {
-			t.Errorf("%v", told)
-		}
-	})
 }
 
 func TestCrowdUnderOneKey(t *testing.T) {
@@ -178,23 +183,6 @@ func TestCrowdUnderOneKey(t *testing.T) {
 			wg.Wait()
 			x.idle()
 			expectEqual(t, firsts.Load(), 10, "leads for 10 keys")
-		})
-	}
-}
-
-// Turns are exact in number whoever takes them.
-func TestCrowdTakesTurns(t *testing.T) {
-	for _, posts := range []bool{false, true} {
-		t.Run(fmt.Sprintf("posts=%v", posts), func(t *testing.T) {
-			r := three(market.Weighted)
-			if posts {
-				r = r.posting()
-			}
-			r.campaigns[0].seats[0].weight, r.campaigns[0].seats[1].weight = 5, 2
-			x := begin(t, r)
-			told := x.crowd(8, strangers)
-			x.idle()
-			expectEqual(t, fmt.Sprint(told), "map[blue:320 gold:128 red:64]")
 		})
 	}
 }

@@ -185,16 +185,16 @@ func TestNoKeyIsReady(t *testing.T) {
 	expectEqual(t, x.tell(person(1).withKey("k")), "blue")
 }
 
-// TestWhoIsSealed: what tells who the lead is, and what repeats it under another name,
-// is in the sealed part alone.
+// TestWhoIsSealed: what tells who the lead is, what repeats it under another name, and
+// members that the campaign does not know are in the sealed part alone, and go to the buyer.
 func TestWhoIsSealed(t *testing.T) {
-	r := three(market.Waterfall)
+	r := three(market.Waterfall).posting()
 	r.campaigns[0].unknown = market.UnknownKeep
 	x := begin(t, r)
 	secrets := []string{"+14152000001", "p1@example.com", "1 Main St", "203.0.113.9", "Zebulon", "cert.example/9", "I agree", "2026-01-02T03:04:05Z", "Patty", "call 415 200 0001"}
 	answer, err := x.send(person(1, "line1", "1 Main St", "ip_address", "203.0.113.9", "city", "Zebulon",
 		"consent_cert_url", "https://cert.example/9", "consent_text", "I agree", "consent_timestamp", "2026-01-02T03:04:05Z",
-		"nickname", "Patty", "source", "call 415 200 0001", "zip", "94110"))
+		"nickname", "Patty", "age", "#41", "source", "call 415 200 0001", "zip", "94110"))
 	if err != nil || answer.Lead.IsZero() {
 		t.Fatal(said(answer, err))
 	}
@@ -205,6 +205,11 @@ func TestWhoIsSealed(t *testing.T) {
 		if strings.Contains(open, text) || !strings.Contains(sealed, text) {
 			t.Errorf("%s: open %s, sealed %s", text, open, sealed)
 		}
+	}
+	body := string(x.world.posts[0].body)
+	expectEqual(t, string(contact.Body), body, "the sealed body")
+	if !strings.Contains(body, `"age":41`) || !strings.Contains(body, `"nickname":"Patty"`) {
+		t.Errorf("the buyer gets %s", body)
 	}
 	for _, text := range []string{"state=CA", "zip=94110"} {
 		if !strings.Contains(open, text) {

@@ -139,15 +139,6 @@ func (r *receivers) list() (all []string) {
 	return all
 }
 
-// bodies are the events by type.
-func (r *receivers) bodies() map[string]string {
-	all := map[string]string{}
-	for _, a := range r.told {
-		all[a.what] = string(a.body)
-	}
-	return all
-}
-
 // hookNotes is a note of webhooks.
 type hookNotes struct {
 	*noted

@@ -94,10 +94,7 @@ func TestApprovalKeepsToTheReport(t *testing.T) {
 		r.campaigns[0].returns = new(returns(func(r *market.ReturnRule) { r.Window, r.ReversePayout = 0, false }))
 		x.configure(r)
 		time.Sleep(60 * day) // the lead has left memory by then
-		for n := range 5000 {
-			x.drawn.Add(uint64(n % 3)) // so that they come to every shard
-			_, _ = x.send(person(10 + n))
-		}
+		x.others(5000)
 		if _, known := x.state.Lead(a.Lead); known {
 			t.Fatal("the lead is in memory still")
 		}

@@ -16,10 +16,7 @@ type rush struct {
 
 // perform plays it with the power cut once the log has n entries.
 func (r rush) perform(t *testing.T, n int, unheard bool) (cut bool) {
-	x := &exchange{t: t, rig: r.d.market(), log: newMemoryLog(t), world: newWorld(t)}
-	x.start()
-	x.log.die(n, x.life.die)
-	x.log.unheard = unheard
+	x := startDying(t, r.d.market(), n, unheard)
 	x.world.script("blue", r.d.blue...)
 	x.world.offers("gold", passes)
 	var posts []posting
@@ -38,10 +35,7 @@ func (r rush) perform(t *testing.T, n int, unheard bool) (cut bool) {
 		<-s.done
 	}
 	time.Sleep(2 * time.Minute)
-	cut = x.log.died()
-	x.life.die()
-	x.bury()
-	x.rise()
+	cut = x.riseAfterCut()
 	for i, p := range posts {
 		heard = append(heard, x.goSell(p))
 		posts = append(posts, posts[i])

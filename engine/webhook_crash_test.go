@@ -16,15 +16,11 @@ var deaf = []market.WebhookResult{nacks, mutes, acks}
 // fact owes is heard, and nothing else.
 func tellCut(t *testing.T, h history, n int, unheard bool) (cut bool) {
 	t.Helper()
-	x := &exchange{t: t, rig: hooked(two()), log: newMemoryLog(t), world: newWorld(t)}
+	x := startDying(t, hooked(two()), n, unheard)
 	p := &played{exchange: x, drama: drama{people: []history{h}}}
 	x.world.behave = p.behave
 	r := mail(t)
 	r.script = deaf
-	x.start()
-	life := x.life
-	x.log.die(n, life.die)
-	x.log.unheard = unheard
 	if x.engine.Configure(x.configuration(x.rig)) == nil {
 		p.heard = append(p.heard, x.goSend(person(0).withKey("k")))
 		r.sendFor(x, 10*time.Minute)
@@ -32,10 +28,7 @@ func tellCut(t *testing.T, h history, n int, unheard bool) (cut bool) {
 		p.resolve()
 		r.sendFor(x, 10*time.Minute)
 	}
-	cut = x.log.died()
-	x.life.die()
-	x.bury()
-	x.rise()
+	cut = x.riseAfterCut()
 	r.sendFor(x, 2*day)
 	r.heardAll(x)
 	x.finish()

@@ -1,71 +1,33 @@
 package engine_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
-	"pingpost/internal/must"
 )
 
-// What each way of a delivery owes the supplier follows from what it was told and
-// from where the lead stands in the end.
-func TestEventsOfADelivery(t *testing.T) {
-	for _, h := range histories {
-		trading(t, h.what, hooked(two()), func(t *testing.T, x *exchange) {
-			x.world.behave = (&played{exchange: x, drama: drama{people: []history{h}}}).behave
-			r := mail(t)
-			first := x.goSend(person(0))
-			told := first.wait()
-			r.sendFor(x, 10*time.Minute)
-			want := []string{"lead.posted"}
-			switch stands := x.stands(first.answer); {
-			case strings.HasSuffix(stands, "unknown"):
-				want = nil
-			case strings.HasPrefix(stands, "UNMATCHED") && told == "post_rejected":
-				want = []string{"lead.unmatched"}
-			case strings.HasPrefix(stands, "UNMATCHED"):
-				want = []string{"lead.post_failed"}
-			}
-			if got := r.list(); !slices.Equal(got, want) {
-				t.Errorf("told %s, the supplier hears %v, want %v", told, got, want)
-			}
-		})
+// hears sends what the supplier is owed of a lead, which follows from what it was told
+// and from where the lead stands in the end.
+func (x *exchange) hears(told string, a engine.IngestAnswer) *receivers {
+	x.t.Helper()
+	want := "lead.posted"
+	switch stands := x.stands(a); {
+	case strings.HasSuffix(stands, "unknown"):
+		want = ""
+	case strings.HasPrefix(stands, "UNMATCHED") && strings.HasPrefix(told, "post_rejected"):
+		want = "lead.unmatched"
+	case strings.HasPrefix(stands, "UNMATCHED"):
+		want = "lead.post_failed"
 	}
-}
-
-// An operator's word on a delivery whose fate is unknown.
-func TestEventsOfAnOperatorsWord(t *testing.T) {
-	tests := []struct {
-		how  event.PostSettlement
-		then reply
-		want string
-	}{
-		{event.SettledConfirmed, accepts, "lead.posted"},
-		{event.SettledReleased, accepts, "lead.post_failed"},
-		{event.SettledResent, accepts, "lead.posted"},
-		{event.SettledResent, refuses, "lead.post_failed"},
-		{event.SettledResent, breaks, ""},
-	}
-	for _, test := range tests {
-		trading(t, fmt.Sprintf("%s, then %s", test.how, test.then.result.Verdict), hooked(two().certain()), func(t *testing.T, x *exchange) {
-			x.world.script("blue", breaks)
-			answer := must.Value(x.send(person(1)))(t)
-			r := mail(t)
-			r.sendFor(x, 10*time.Minute)
-			if got := r.list(); len(got) > 0 {
-				t.Errorf("before anybody knows, the supplier hears %v", got)
-			}
-			x.world.script("blue", breaks, breaks, breaks, breaks, breaks, breaks, test.then)
-			must.Succeed(t, x.engine.AsOperator("").ResolveUnconfirmedDelivery(answer.Lead, test.how))
-			r.sendFor(x, 10*time.Minute)
-			expectEqual(t, strings.Join(r.list(), " "), test.want, "the supplier hears")
-		})
-	}
+	r := mail(x.t)
+	r.send(x)
+	expectEqual(x.t, strings.Join(r.list(), " "), want, "told ", told, ", the supplier hears")
+	return r
 }
 
 // Leads that are decided at once.
@@ -177,35 +139,4 @@ func (x *exchange) owed() (all []string) {
 		}
 	}
 	return all
-}
-
-// A seller's post: its own ids come back to it, and what it was told counts.
-func TestEventsOfAPost(t *testing.T) {
-	tests := []struct {
-		what   string
-		script []reply
-		want   string
-	}{
-		{"taken", []reply{accepts}, "lead.posted"},
-		{"refused", []reply{refuses}, "lead.unmatched"},
-		{"taken after the answer", []reply{accepts.in(6 * time.Second)}, "lead.posted"},
-		{"refused after the answer", []reply{refuses.in(6 * time.Second)}, "lead.post_failed"},
-		{"never reached", []reply{unreached}, "lead.post_failed"},
-		{"nobody knows", []reply{breaks}, ""},
-	}
-	for _, test := range tests {
-		trading(t, test.what, hooked(bidders()), func(t *testing.T, x *exchange) {
-			x.world.script("blue", test.script...)
-			auction := x.quoted(inquiry(1))
-			_ = x.posted(postOf(1, auction))
-			r := mail(t)
-			r.sendFor(x, 10*time.Minute)
-			expectEqual(t, strings.Join(r.list(), " "), test.want, "hears")
-			for _, body := range r.bodies() {
-				if !strings.Contains(body, `"lead_uuid":"theirs-1","auction_id":"`+auction.id+`"`) {
-					t.Errorf("without the seller's own ids: %s", body)
-				}
-			}
-		})
-	}
 }
