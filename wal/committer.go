@@ -10,8 +10,8 @@ import (
 //
 // While an fsync runs, new entries collect in the queue. The next batch takes all of them, up
 // to the limits. So a single entry waits for no timer, and batches grow under load. The order
-// is always: write, fsync, publish the position, notify each Waiter in log order, wake the
-// followers. A Waiter can therefore read its entry at once.
+// is always: write, fsync, publish the position, notify each Waiter in log order. A Waiter can
+// therefore read its entry at once.
 //
 // The goroutine locks its thread: all waiters depend on it, and under CPU load the scheduler
 // would otherwise queue it behind them.
@@ -75,7 +75,6 @@ func (l *Log) commitBatch(batch []queuedEntry) (full bool, err error) {
 		l.opt.Observe(b)
 	}
 	notify(batch, h.batch, h.at)
-	l.wakeFollowers()
 	return full, nil
 }
 
@@ -124,7 +123,6 @@ func (l *Log) publish(b Batch) {
 	l.end.seq += uint64(b.Entries)
 	l.end.at = l.at
 	l.end.off += int64(b.Bytes)
-	l.end.total += int64(b.Bytes)
 	l.stats.Batches++
 	l.stats.Entries += uint64(b.Entries)
 	l.stats.Bytes += uint64(b.Bytes)
@@ -163,5 +161,4 @@ func (l *Log) failForGood(cause error, unacknowledged []queuedEntry) {
 	for _, c := range calls {
 		c.done <- err
 	}
-	l.wakeFollowers()
 }

@@ -1,5 +1,5 @@
 // Package wal is a write-ahead log: it stores opaque entries in order and durably. It has
-// group commit, readers that follow the log, snapshots, and an archive of old segments. It
+// group commit, readers of the growing log, snapshots, and an archive of old segments. It
 // does not interpret entries.
 //
 // It uses tidwall/wal, which appends and rotates, behind a narrow interface. DESIGN.md

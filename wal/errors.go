@@ -24,8 +24,6 @@ var (
 	ErrForeign = errors.New("the file is not part of this log; move it elsewhere")
 	// ErrGone means that the requested entries are older than the retained history.
 	ErrGone = errors.New("log: these entries are older than the retained history; start again from a snapshot")
-	// ErrLagged means that a follower is too far behind and must start again.
-	ErrLagged = errors.New("log: this follower is too far behind the log; open a new one")
 	// ErrNoSnapshot means that no snapshot verifies.
 	ErrNoSnapshot = errors.New("the folder has no usable snapshot")
 	// ErrDamaged is the error that every DamageError wraps.

@@ -110,8 +110,7 @@ func TestDiskErrorFailsLog(t *testing.T) {
 
 func mustDrain(t *testing.T, l *Log) []string {
 	t.Helper()
-	entries := must.Value(drain(l.NewReader(0)))(t)
-	return entries
+	return must.Value(drain(l.NewReader(0)))(t)
 }
 
 func TestRotationFsyncsFolder(t *testing.T) {

@@ -160,8 +160,7 @@ func wantError(t testing.TB, err, want error) {
 
 func mustSegments(t testing.TB, dir string) []Segment {
 	t.Helper()
-	segments := must.Value(Segments(dir))(t)
-	return segments
+	return must.Value(Segments(dir))(t)
 }
 
 // records returns where each record of a segment file begins, and its end.
@@ -179,8 +178,7 @@ func records(t testing.TB, path string) []int {
 
 func mustRead(t testing.TB, path string) []byte {
 	t.Helper()
-	b := must.Value(os.ReadFile(path))(t)
-	return b
+	return must.Value(os.ReadFile(path))(t)
 }
 
 func mustWrite(t testing.TB, path string, b []byte) {
@@ -258,6 +256,5 @@ func takeSnapshot(t testing.TB, dir string, oldest, newest uint64) SnapshotInfo 
 	t.Helper()
 	w := must.Value(CreateSnapshot(dir, SnapshotOptions{BytesPerSecond: -1}))(t)
 	fmt.Fprintf(w, "state at %d", newest)
-	info := must.Value(w.Commit(oldest, newest, nil))(t)
-	return info
+	return must.Value(w.Commit(oldest, newest, nil))(t)
 }

@@ -32,11 +32,10 @@ type Log struct {
 	batch   []queuedEntry
 	encoded []byte
 
-	mu        sync.Mutex // guards the fields below, up to followers
-	end       logPosition
-	stats     Stats
-	failure   error
-	followers map[chan struct{}]struct{}
+	mu      sync.Mutex // guards the fields below, up to failure
+	end     logPosition
+	stats   Stats
+	failure error
 
 	failed    chan struct{} // closed when failure is set
 	stop      chan struct{} // closed by Close, for archiver and scrubber
@@ -49,11 +48,10 @@ type Log struct {
 // logPosition is the end of the durable part of the log: everything before it survives a
 // crash.
 type logPosition struct {
-	seq   uint64
-	at    int64
-	seg   uint64 // the last segment
-	off   int64  // durable bytes in the last segment
-	total int64  // bytes that became durable since Open
+	seq uint64
+	at  int64
+	seg uint64 // the last segment
+	off int64  // durable bytes in the last segment
 }
 
 // Open opens the log in dir for writing. It creates missing folders and locks dir. It checks
@@ -103,13 +101,12 @@ func openLocked(dir string, opt Options) (*Log, error) {
 	}
 	l := &Log{
 		dir: dir, opt: opt, log: opt.Logger, writer: writer, archiver: archiver, verified: new(verifiedSnapshots),
-		queue:     newQueue(opt.QueueLen, opt.QueueBytes),
-		epoch:     max(epoch, t.chain.epoch),
-		at:        max(t.chain.at, opt.NotBefore),
-		followers: map[chan struct{}]struct{}{},
-		failed:    make(chan struct{}),
-		stop:      make(chan struct{}),
-		done:      make(chan struct{}),
+		queue:  newQueue(opt.QueueLen, opt.QueueBytes),
+		epoch:  max(epoch, t.chain.epoch),
+		at:     max(t.chain.at, opt.NotBefore),
+		failed: make(chan struct{}),
+		stop:   make(chan struct{}),
+		done:   make(chan struct{}),
 	}
 	l.verified.add(opt.AtLeast)
 	l.end = logPosition{seq: t.chain.seq, at: l.at, seg: t.seg.First, off: t.size}

@@ -20,7 +20,7 @@ type model struct {
 	entries  []string
 	oldest   uint64 // first entry that the history must hold
 	from     uint64 // first entry of a replay
-	follower *Follower
+	follower *Reader
 	followed uint64
 	clock    int64
 }
@@ -59,7 +59,7 @@ func (m *model) open(rt *rapid.T) {
 		rt.Fatal(err)
 	}
 	m.followed = m.from - 1
-	if m.follower, err = m.log.Follow(m.from, 0); err != nil {
+	if m.follower, err = m.log.NewReader(m.from); err != nil {
 		rt.Fatal(err)
 	}
 }
@@ -130,12 +130,12 @@ func (m *model) follow(rt *rapid.T) {
 		if m.followed == uint64(len(m.entries)) {
 			return
 		}
-		e, err := m.follower.r.Next()
+		e, err := m.follower.Next()
 		switch {
 		case errors.Is(err, ErrGone) && m.followed+1 < m.oldest:
 			m.follower.Close()
 			m.followed = m.from - 1
-			if m.follower, err = m.log.Follow(m.from, 0); err != nil {
+			if m.follower, err = m.log.NewReader(m.from); err != nil {
 				rt.Fatal(err)
 			}
 		case err != nil && !errors.Is(err, io.EOF):

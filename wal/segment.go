@@ -144,12 +144,3 @@ func rejectForeignNames(dir string) error {
 	}
 	return nil
 }
-
-// size returns the size of the segment's file in bytes, or 0 if the file does not exist.
-func (s Segment) size() int64 {
-	info, err := os.Stat(s.Path)
-	if err != nil {
-		return 0
-	}
-	return info.Size()
-}

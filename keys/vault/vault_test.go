@@ -14,8 +14,7 @@ import (
 
 func mustOpen(t testing.TB, dir string, create bool) *Vault {
 	t.Helper()
-	v := must.Value(Open(dir, create))(t)
-	return v
+	return must.Value(Open(dir, create))(t)
 }
 
 func TestKeyIsMadeOnce(t *testing.T) {

@@ -214,8 +214,7 @@ func shipping(t tester, s *site, opt Options) *Shipper {
 
 func newDir(t tester, dir string) store.Store {
 	t.Helper()
-	to := must.Value(store.OpenDir(dir))(t)
-	return to
+	return must.Value(store.OpenDir(dir))(t)
 }
 
 // identity returns a key that decrypts, and a key with its recipient only.

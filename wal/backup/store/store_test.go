@@ -29,8 +29,7 @@ func bucket(t testing.TB, prefix string) *S3 {
 	must.Succeed(t, backend.CreateBucket("backups"))
 	service := httptest.NewTLSServer(gofakes3.New(backend, gofakes3.WithLogger(gofakes3.DiscardLog())).Server())
 	t.Cleanup(service.Close)
-	s := must.Value(openS3("s3://backups/"+prefix+"?region=us-east-1&endpoint="+service.URL, credentialsOf, service.Client().Transport))(t)
-	return s
+	return must.Value(openS3("s3://backups/"+prefix+"?region=us-east-1&endpoint="+service.URL, credentialsOf, service.Client().Transport))(t)
 }
 
 func credentialsOf(name string) (string, bool) {
@@ -40,8 +39,7 @@ func credentialsOf(name string) (string, bool) {
 
 func folder(t testing.TB) *Dir {
 	t.Helper()
-	d := must.Value(OpenDir(filepath.Join(t.TempDir(), "backups")))(t)
-	return d
+	return must.Value(OpenDir(filepath.Join(t.TempDir(), "backups")))(t)
 }
 
 // each runs a test with every kind of store.
