@@ -24,7 +24,7 @@ var layers = []layer{
 	{of: "config", may: []string{"config/...", "engine/event", "engine/market/...", "keys/passphrase", "outbound/webhook/signature"}},
 	{of: "outbound/...", may: []string{"outbound/...", "engine/...", "api/errcode", "internal/..."}},
 	{of: "keys/...", may: []string{"keys/...", "engine/event", "engine/market/...", "internal/durable"}},
-	{of: "internal/...", may: []string{"engine", "engine/market/...", "engine/timing"}},
+	{of: "internal/...", may: []string{"engine", "engine/market/...", "engine/timing", "internal/timer"}},
 	{of: "engine", may: []string{"engine/...", "api/errcode"}},
 	{of: "engine/auction", may: []string{"engine/bitset", "engine/event", "engine/market/...", "engine/selection"}},
 	{of: "engine/delivery", may: []string{"engine/event", "engine/market/...", "engine/redaction", "engine/state", "engine/timing"}},

@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	"pingpost/internal/timer"
 )
 
 const (
@@ -55,7 +57,7 @@ func (t *Tracer) run() {
 }
 
 // sendWithRetries sends one encoded batch to the collector. After a temporary failure it
-// retries, with the pauses in t.pauses. It counts the batch's traces as exported or dropped.
+// retries, with the pauses in t.pauses, until Close ends the sending. It counts the batch's traces as exported or dropped.
 func (t *Tracer) sendWithRetries(body []byte, traces uint64) {
 	for attempt := 0; ; attempt++ {
 		retryAfter, retry, err := t.sendOnce(body)
@@ -63,24 +65,11 @@ func (t *Tracer) sendWithRetries(body []byte, traces uint64) {
 			t.exported.Add(traces)
 			return
 		}
-		if !retry || attempt == len(t.pauses) || !t.wait(max(t.pauses[attempt], retryAfter)) {
+		if !retry || attempt == len(t.pauses) || !timer.WaitUntil(t.ctx, time.Now().Add(max(t.pauses[attempt], retryAfter))) {
 			t.dropped.Add(traces)
 			t.warnOfLostTraces(err)
 			return
 		}
-	}
-}
-
-// wait sleeps for the pause before another attempt. It returns false if Close has ended the
-// sending, so that no attempt may follow.
-func (t *Tracer) wait(pause time.Duration) bool {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-t.ctx.Done():
-		return false
 	}
 }
 

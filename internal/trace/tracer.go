@@ -29,7 +29,7 @@ type Options struct {
 type Tracer struct {
 	opt      Options
 	address  string
-	limit    uint64 // Sample as a part of 2^63
+	limit    uint64 // Sample as a part of 2^63; a request is traced if its random 63 bits are below it
 	client   *http.Client
 	encoder  encoder
 	queue    queue
@@ -66,6 +66,9 @@ func newUnstartedTracer(opt Options) *Tracer {
 	t.encoder = encoder{version: opt.Version, resource: []attribute{
 		{key: "service.name", text: "pingpost"}, {key: "service.version", text: opt.Version}, {key: "service.namespace", text: opt.Tenant},
 	}}
+	if opt.Sample >= market.WholeShare {
+		t.limit = 1 << 63 // without the rounding
+	}
 	t.queue.full = make(chan struct{}, 1)
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	return t
@@ -87,19 +90,10 @@ func (t *Tracer) BeginIfSampled(traceparents [][]byte, id market.RequestID, begu
 			return newRequest(p.trace, p.span, id, begun)
 		}
 	}
-	if binary.BigEndian.Uint64(id[8:])>>1 >= t.sampleThreshold() {
+	if binary.BigEndian.Uint64(id[8:])>>1 >= t.limit {
 		return nil
 	}
 	return newRequest(id, [8]byte{}, id, begun)
-}
-
-// sampleThreshold returns the share of requests to trace, scaled to 2^63. BeginIfSampled compares
-// a random number below 2^63 with it.
-func (t *Tracer) sampleThreshold() uint64 {
-	if t.opt.Sample >= market.WholeShare {
-		return 1 << 63
-	}
-	return t.limit
 }
 
 // newRequest returns the record of a traced request. parent is the caller's span, or zero if
