@@ -34,28 +34,28 @@ type statementHeader struct {
 }
 
 type accountBalance struct {
-	Balance json.Number `json:"balance"`
-	Held    json.Number `json:"held"`
+	Balance unboundedMoney `json:"balance"`
+	Held    unboundedMoney `json:"held"`
 }
 
 type statementTotal struct {
-	Kind      string      `json:"kind"`
-	Campaign  string      `json:"campaign_id"`
-	Currency  string      `json:"currency"`
-	InAccount bool        `json:"in_account"`
-	Count     int         `json:"count"`
-	Amount    json.Number `json:"amount"`
+	Kind      string         `json:"kind"`
+	Campaign  string         `json:"campaign_id"`
+	Currency  string         `json:"currency"`
+	InAccount bool           `json:"in_account"`
+	Count     int            `json:"count"`
+	Amount    unboundedMoney `json:"amount"`
 }
 
 type statementEntry struct {
-	At       time.Time    `json:"at"`
-	Kind     string       `json:"kind"`
-	Lead     string       `json:"lead_id"`
-	Campaign string       `json:"campaign_id"`
-	Currency string       `json:"currency"`
-	Amount   json.Number  `json:"amount"`
-	Balance  *json.Number `json:"balance"`
-	Note     string       `json:"note"`
+	At       time.Time       `json:"at"`
+	Kind     string          `json:"kind"`
+	Lead     string          `json:"lead_id"`
+	Campaign string          `json:"campaign_id"`
+	Currency string          `json:"currency"`
+	Amount   unboundedMoney  `json:"amount"`
+	Balance  *unboundedMoney `json:"balance"`
+	Note     string          `json:"note"`
 }
 
 // printStatement reads the admin API's JSON statement and prints it as text. It reads entry
@@ -105,7 +105,7 @@ func (s *statementHeader) String() string {
 		whose, formatDateOrTime(s.From), formatDateOrTime(s.To), s.AsOf.Entry, formatDateOrTime(s.AsOf.At))
 	var t, outside terminal.Table
 	if s.Opening != nil {
-		t.Row("opening balance", "", "", terminal.FormatDecimalAsMoney(s.Opening.Balance.String()), s.Currency, describeReservedMoney(s.Opening))
+		t.Row("opening balance", "", "", s.Opening.Balance.String(), s.Currency, describeReservedMoney(s.Opening))
 	}
 	for i := range s.Totals {
 		total := &s.Totals[i]
@@ -113,13 +113,13 @@ func (s *statementHeader) String() string {
 		if s.Buyer != "" && s.Opening != nil && !total.InAccount {
 			into = &outside
 		}
-		into.Row("  "+total.Kind, total.Campaign, terminal.GroupThousands(total.Count), terminal.FormatDecimalAsMoney(total.Amount.String()), total.Currency)
+		into.Row("  "+total.Kind, total.Campaign, terminal.GroupThousands(total.Count), total.Amount.String(), total.Currency)
 	}
 	for _, sum := range s.sumTotalsByCurrency() {
-		t.Row("in all", "", "", terminal.FormatMoney(sum.amount), sum.currency)
+		t.Row("in all", "", "", sum.amount.String(), sum.currency)
 	}
 	if s.Closing != nil {
-		t.Row("closing balance", "", "", terminal.FormatDecimalAsMoney(s.Closing.Balance.String()), s.Currency, describeReservedMoney(s.Closing))
+		t.Row("closing balance", "", "", s.Closing.Balance.String(), s.Currency, describeReservedMoney(s.Closing))
 	}
 	text += t.String()
 	if !outside.IsEmpty() {
@@ -134,7 +134,7 @@ func (s *statementHeader) String() string {
 // currencySum is the sum of all totals in one currency.
 type currencySum struct {
 	currency string
-	amount   market.Money
+	amount   unboundedMoney
 }
 
 // sumTotalsByCurrency returns the sums of the totals by currency, in the order of the totals. It
@@ -150,32 +150,33 @@ func (s *statementHeader) sumTotalsByCurrency() (all []currencySum) {
 		if at < 0 {
 			at, all = len(all), append(all, currencySum{currency: t.Currency})
 		}
-		m, ok := parseUnboundedMoney(t.Amount.String())
-		if !ok {
-			return nil
-		}
-		all[at].amount += m
+		all[at].amount += t.Amount
 	}
 	return all
 }
 
-// parseUnboundedMoney parses an amount of any size and sign, because a sum may exceed the
-// highest price.
-func parseUnboundedMoney(decimal string) (m market.Money, ok bool) {
-	whole, fraction, _ := strings.Cut(decimal, ".")
+// unboundedMoney is an amount of any size and sign, because a sum may exceed the highest price.
+type unboundedMoney market.Money
+
+// UnmarshalJSON reads a decimal number with at most six decimals.
+func (m *unboundedMoney) UnmarshalJSON(decimal []byte) error {
+	whole, fraction, _ := strings.Cut(string(decimal), ".")
 	if len(fraction) > 6 {
-		return 0, false
+		return fmt.Errorf("the exchange's amount %s has more than six decimals", decimal)
 	}
 	n, err := strconv.ParseInt(whole+fraction+"000000"[len(fraction):], 10, 64)
-	return market.Money(n), err == nil
+	*m = unboundedMoney(n)
+	return err
 }
+
+func (m unboundedMoney) String() string { return terminal.FormatMoney(market.Money(m)) }
 
 // describeReservedMoney returns the part of a balance that open posts reserve, or "".
 func describeReservedMoney(balance *accountBalance) string {
-	if balance.Held == "0" {
+	if balance.Held == 0 {
 		return ""
 	}
-	return "of it held for open posts " + terminal.FormatDecimalAsMoney(balance.Held.String())
+	return "of it held for open posts " + balance.Held.String()
 }
 
 // formatDateOrTime formats a time in UTC to the second, or only its date at midnight.
@@ -231,7 +232,7 @@ type statementEntryPrinter struct {
 
 func newStatementEntryPrinter(header *statementHeader, out io.Writer) *statementEntryPrinter {
 	l := &statementEntryPrinter{out: out, campaigns: len("CAMPAIGN"), amounts: len("BALANCE")}
-	amounts := []json.Number{}
+	amounts := []unboundedMoney{}
 	for i := range header.Totals {
 		t := &header.Totals[i]
 		l.campaigns = max(l.campaigns, utf8.RuneCountInString(t.Campaign))
@@ -242,7 +243,7 @@ func newStatementEntryPrinter(header *statementHeader, out io.Writer) *statement
 		amounts = append(amounts, header.Opening.Balance, header.Closing.Balance)
 	}
 	for _, m := range amounts {
-		l.amounts = max(l.amounts, len(terminal.FormatDecimalAsMoney(m.String())))
+		l.amounts = max(l.amounts, len(m.String()))
 	}
 	return l
 }
@@ -278,7 +279,7 @@ func (l *statementEntryPrinter) writeEntry(e *statementEntry) {
 		place = fmt.Sprintf("%-*s", width, terminal.Truncate(strings.Join(terminal.WrapText(e.Note, terminal.Width), " "), width))
 	}
 	if e.Balance != nil {
-		balance = terminal.FormatDecimalAsMoney(e.Balance.String())
+		balance = e.Balance.String()
 	}
-	l.writeColumns(e.At.UTC().Format(time.DateTime), e.Kind, place, terminal.FormatDecimalAsMoney(e.Amount.String()), e.Currency, balance)
+	l.writeColumns(e.At.UTC().Format(time.DateTime), e.Kind, place, e.Amount.String(), e.Currency, balance)
 }

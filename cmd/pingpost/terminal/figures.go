@@ -17,21 +17,14 @@ func GroupThousands(n int) string {
 }
 
 // FormatMoney formats an amount with at least two decimals and with commas between thousands.
-func FormatMoney(m market.Money) string { return FormatDecimalAsMoney(m.String()) }
-
-// FormatDecimalAsMoney formats an amount, given as decimal digits, with at least two decimals
-// and with commas between thousands.
-func FormatDecimalAsMoney(decimal string) string {
-	whole, fraction, _ := strings.Cut(decimal, ".")
+func FormatMoney(m market.Money) string {
+	whole, fraction, _ := strings.Cut(m.String(), ".")
 	for len(fraction) < 2 {
 		fraction += "0"
 	}
-	n, err := strconv.Atoi(whole)
-	if err != nil {
-		return decimal
-	}
+	n, _ := strconv.Atoi(whole)
 	text := GroupThousands(n)
-	if n == 0 && strings.HasPrefix(whole, "-") {
+	if n == 0 && m < 0 {
 		text = "-0"
 	}
 	return text + "." + fraction
