@@ -13,8 +13,8 @@ import (
 // of types count: the compiler drops them, but the reader still needs both files.
 var importFrom = regexp.MustCompile(`(?m)^\s*(?:import|export)\b[^;'"]*?['"](\.[^'"]+)['"]`)
 
-// importCircles lists the groups of TypeScript files under a folder that import each
-// other in a circle.
+// importCircles lists, in one finding, the TypeScript files under a folder whose imports lead
+// back to them.
 func importCircles(t *tree, under string) []string {
 	imports := map[string][]string{}
 	for name, text := range t.texts {
@@ -27,11 +27,23 @@ func importCircles(t *tree, under string) []string {
 			}
 		}
 	}
-	var findings []string
-	for _, circle := range circlesOf(imports) {
-		findings = append(findings, fmt.Sprintf("%s: %d files import each other in a circle: %s", circle[0], len(circle), strings.Join(circle, ", ")))
+	var circular []string
+	for _, from := range slices.Sorted(maps.Keys(imports)) {
+		reached := map[string]bool{}
+		for next := slices.Clone(imports[from]); len(next) > 0; next = next[1:] {
+			if to := next[0]; !reached[to] {
+				reached[to] = true
+				next = append(next, imports[to]...)
+			}
+		}
+		if reached[from] {
+			circular = append(circular, from)
+		}
 	}
-	return findings
+	if len(circular) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d files import each other in a circle: %s", len(circular), strings.Join(circular, ", "))}
 }
 
 // resolveImport returns the file that a relative import names, or "" if it is not
@@ -44,38 +56,4 @@ func resolveImport(t *tree, from, relative string) string {
 		}
 	}
 	return ""
-}
-
-// circlesOf returns the groups of files of which each reaches each other, sorted. It
-// compares the reachable sets, which is fast enough for some hundred files.
-func circlesOf(imports map[string][]string) [][]string {
-	reachable := map[string]map[string]bool{}
-	for from := range imports {
-		seen := map[string]bool{}
-		for next := slices.Clone(imports[from]); len(next) > 0; {
-			to := next[len(next)-1]
-			next = next[:len(next)-1]
-			if !seen[to] {
-				seen[to] = true
-				next = append(next, imports[to]...)
-			}
-		}
-		reachable[from] = seen
-	}
-	var circles [][]string
-	grouped := map[string]bool{}
-	for _, from := range slices.Sorted(maps.Keys(imports)) {
-		if grouped[from] || !reachable[from][from] {
-			continue
-		}
-		var circle []string
-		for _, to := range slices.Sorted(maps.Keys(reachable[from])) {
-			if reachable[to][from] {
-				circle = append(circle, to)
-				grouped[to] = true
-			}
-		}
-		circles = append(circles, circle)
-	}
-	return circles
 }

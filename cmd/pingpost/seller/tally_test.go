@@ -60,18 +60,9 @@ payout                                                         0.000001  EUR
 payout                                                         9,000.00  USD
 latency  p50 1ms   p90 1ms   p99 1ms   max 2ms
 `
-	if squeeze(got) != squeeze(want) {
+	if flat(got) != flat(want) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-}
-
-// squeeze leaves out how wide the columns are.
-func squeeze(text string) string {
-	var out strings.Builder
-	for l := range strings.Lines(text) {
-		out.WriteString(strings.Join(strings.Fields(l), " ") + "\n")
-	}
-	return out.String()
 }
 
 // TestTallyStaysSmall: an exchange that makes up words does not fill memory.
