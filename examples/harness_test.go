@@ -48,9 +48,7 @@ func startExample(t *testing.T, file string, oldAndNew ...string) *exchange.Exch
 	x := must.Value(exchange.Start(path, exchange.Options{Env: environment, Logger: slog.New(slog.DiscardHandler)}))(t)
 	t.Cleanup(func() {
 		http.DefaultClient.CloseIdleConnections()
-		if err := x.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Succeed(t, x.Close())
 	})
 	return x
 }
@@ -75,9 +73,7 @@ func startBuyer(t *testing.T, options refbuyer.Options) *refbuyer.Buyer {
 	go func() { served <- buyer.Serve(t.Context()) }()
 	t.Cleanup(func() {
 		_ = buyer.Close()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
+		must.Succeed(t, <-served)
 	})
 	return buyer
 }

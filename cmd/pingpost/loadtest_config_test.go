@@ -159,11 +159,7 @@ func TestLoadBuyersBehaveAsTheyAreTold(t *testing.T) {
 func TestTheBuyersSayWhereTheyAre(t *testing.T) {
 	t.Setenv(asProgram, "1")
 	h := &child.ProcessGroup{Dir: t.TempDir()}
-	t.Cleanup(func() {
-		if err := h.StopAll(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must.Succeed(t, h.StopAll()) })
 	text := must.Value(json.Marshal(buyersProcessSpec{
 		Seed: 1, Secret: loadSecretsOfTest.webhook, Webhooks: &scenario.Webhooks{Latency: "1ms"}, Remember: 10,
 		Buyers: []loadTestBuyerSpec{{"buy_1", scenario.Buyers{Bid: "1"}}, {"buy_2", scenario.Buyers{Bid: "2"}}},

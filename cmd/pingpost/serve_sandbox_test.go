@@ -58,11 +58,7 @@ func newReceiver(t *testing.T, secret string) *refreceiver.Receiver {
 	r := must.Value(refreceiver.New(refreceiver.Options{Secret: secret}))(t)
 	served := make(chan error, 1)
 	go func() { served <- r.Serve(t.Context()) }()
-	t.Cleanup(func() {
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must.Succeed(t, <-served) })
 	return r
 }
 

@@ -41,9 +41,7 @@ campaigns: [{id: cmp_auto, vertical: auto, method: ping_post, payout: {share: 0.
 			t.Error(err)
 		}
 		buyer.Close()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
+		must.Succeed(t, <-served)
 	})
 	return "http://" + x.PublicAddress(), buyer
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/oauth2/clientcredentials"
+
 	"pingpost/engine/market"
 	"pingpost/exchange"
 	"pingpost/exchange/explain"
@@ -79,14 +81,10 @@ func newBazaar(t *testing.T) *bazaar {
 	gone := listener.Addr().String()
 	must.Succeed(t, listener.Close())
 	path := filepath.Join(t.TempDir(), "exchange.yaml")
-	writeFile(t, path, fmt.Sprintf(bazaarConfig, buyers.String(), gone))
-	writeFile(t, filepath.Join(filepath.Dir(path), "dnc.txt"), "+12125550113\n")
+	must.Succeed(t, os.WriteFile(path, fmt.Appendf(nil, bazaarConfig, buyers.String(), gone), 0o600))
+	must.Succeed(t, os.WriteFile(filepath.Join(filepath.Dir(path), "dnc.txt"), []byte("+12125550113\n"), 0o600))
 	x := must.Value(exchange.Start(path, exchange.Options{Env: os.LookupEnv, Logger: slog.New(slog.DiscardHandler)}))(t)
-	t.Cleanup(func() {
-		if err := x.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must.Succeed(t, x.Close()) })
 	return &bazaar{t, x, "http://" + x.PublicAddress()}
 }
 
@@ -98,9 +96,7 @@ func buying(t *testing.T, options refbuyer.Options) string {
 	go func() { served <- b.Serve(t.Context()) }()
 	t.Cleanup(func() {
 		b.Close()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
+		must.Succeed(t, <-served)
 	})
 	return b.Addr().String()
 }
@@ -129,19 +125,8 @@ func (b *bazaar) call(path, key, body string) (said map[string]json.RawMessage, 
 
 func (b *bazaar) token() string {
 	b.t.Helper()
-	req := must.Value(http.NewRequest(http.MethodPost, b.url+"/oauth/token", strings.NewReader("grant_type=client_credentials")))(b.t)
-	req.SetBasicAuth("acme", "the-secret")
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	answer, err := http.DefaultClient.Do(req)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	var said struct {
-		Token string `json:"access_token"`
-	}
-	must.Succeed(b.t, json.NewDecoder(answer.Body).Decode(&said))
-	return said.Token
+	client := clientcredentials.Config{ClientID: "acme", ClientSecret: "the-secret", TokenURL: b.url + "/oauth/token"}
+	return must.Value(client.Token(b.t.Context()))(b.t).AccessToken
 }
 
 // person is the last name in all leads. No explanation may contain it.
@@ -290,10 +275,4 @@ func TestExplainStories(t *testing.T) {
 			readable(t, "explain/"+name, b.explained(happens()))
 		})
 	}
-}
-
-// writeFile writes a file.
-func writeFile(t testing.TB, path, text string) {
-	t.Helper()
-	must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
 }
