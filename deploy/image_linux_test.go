@@ -100,9 +100,7 @@ func newImage(t *testing.T) (i image) {
 		t.Fatal("the last stage of the image is not FROM scratch")
 	}
 	i.root = t.TempDir()
-	if err := os.Chmod(i.root, 0o755); err != nil { //nolint:gosec // as a container's root is
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Chmod(i.root, 0o755)) //nolint:gosec // as a container's root is
 	for _, one := range instructions(last) {
 		switch one[0] {
 		case "COPY":
@@ -208,9 +206,7 @@ func TestImageServes(t *testing.T) {
 	}
 	public, admin := freeAddress(t), freeAddress(t)
 	config := filepath.Join(i.root, i.cmd[len(i.cmd)-1])
-	if err := os.MkdirAll(filepath.Dir(config), 0o755); err != nil { //nolint:gosec // as it is mounted
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.MkdirAll(filepath.Dir(config), 0o755))                                       //nolint:gosec // as it is mounted
 	if err := os.WriteFile(config, fmt.Appendf(nil, contained, public, admin), 0o644); err != nil { //nolint:gosec // likewise
 		t.Fatal(err)
 	}

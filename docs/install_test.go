@@ -77,25 +77,16 @@ func (made *installation) runPages(t *testing.T, pages []*page) (all []outcome) 
 func (made *installation) makePageFolder(t *testing.T, ports *ports) string {
 	t.Helper()
 	dir := t.TempDir()
-	err := os.Mkdir(filepath.Join(dir, repository), 0o700)
+	must.Succeed(t, os.Mkdir(filepath.Join(dir, repository), 0o700))
 	for _, from := range []string{".", repository} {
-		entries, unread := os.ReadDir(filepath.Join(made.dir, from))
-		if err == nil {
-			err = unread
-		}
-		for _, entry := range entries {
+		for _, entry := range must.Value(os.ReadDir(filepath.Join(made.dir, from)))(t) {
 			name := filepath.Join(from, entry.Name())
-			if err == nil && name != repository && name != filepath.Join(repository, "examples") {
-				err = os.Symlink(filepath.Join(made.dir, name), filepath.Join(dir, name))
+			if name != repository && name != filepath.Join(repository, "examples") {
+				must.Succeed(t, os.Symlink(filepath.Join(made.dir, name), filepath.Join(dir, name)))
 			}
 		}
 	}
-	if err == nil {
-		err = copyFolder(filepath.Join(dir, repository, "examples"), filepath.Join("..", "examples"), ports)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, copyFolder(filepath.Join(dir, repository, "examples"), filepath.Join("..", "examples"), ports))
 	return dir
 }
 

@@ -35,9 +35,7 @@ func newShell(t testing.TB, dir string, env []string) *shell {
 	t.Helper()
 	s := &shell{dir: dir, notes: t.TempDir(), done: make(chan string), ended: make(chan struct{})}
 	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	cmd := exec.Command("bash", "--norc", "--noprofile", "-euo", "pipefail", "-s")
 	cmd.Dir, cmd.Env, cmd.ExtraFiles = dir, env, []*os.File{write}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -107,14 +107,9 @@ func keysIn(t testing.TB, f folders) map[string]string {
 	}
 	for _, version := range versions {
 		dir := t.TempDir()
-		text, err := os.ReadFile(version)
-		err = errors.Join(err, os.MkdirAll(filepath.Join(dir, "keys", "leads"), 0o700))
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, "keys", "leads", filepath.Base(filepath.Dir(version))), text, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Join(dir, "keys", "leads"), 0o700))
+		text := must.Value(os.ReadFile(version))(t)
+		must.Succeed(t, os.WriteFile(filepath.Join(dir, "keys", "leads", filepath.Base(filepath.Dir(version))), text, 0o600))
 		found[version] = dir
 	}
 	return found
@@ -133,9 +128,7 @@ func whoOpens(t testing.TB, data, keys string) map[string]bool {
 		if errors.Is(err, io.EOF) {
 			return opens
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		fact := must.Value(new(event.Decoder).Decode(entry.Data))(t)
 		if lead, ok := fact.(*event.LeadDecided); ok {
 			_, err := with.Open(nil, lead.Slot, lead.Lead, lead.Sealed)

@@ -34,9 +34,7 @@ func compiled(t *testing.T, s *scenario.Scenario) (*market.Catalog, config.Setti
 	t.Helper()
 	buyers := expandBuyerGroups(s)
 	text, ingests, err := encodeExchangeConfig(s, buyers, everyoneAt(buyers), loadSecretsOfTest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	source, err := config.Parse("exchange.json", text, nil)
 	if err != nil {
 		t.Fatalf("%s: %v", s.Name, err)

@@ -43,9 +43,7 @@ limits: {latency: {ingest: {p99: 200ms}}, late: 5s}
 `)))(t)
 	house, err := startTemporaryExchange(t.Context(), s, 1)
 	t.Cleanup(func() { house.stopAndRemoveFolder() })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	house.stalls(t, time.Second)
 	r := must.Value(trial.Run(t.Context(), s, house.target, trial.Options{Seed: 1}))(t)
 	if took := r.Latencies[0]; took.Max < stall*9/10 || took.P99 < stall/2 {

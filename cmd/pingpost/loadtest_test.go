@@ -97,9 +97,7 @@ func TestAnotherExchange(t *testing.T) {
 	s := must.Value(scenario.Load("webhook-storm"))(t)
 	house, err := startTemporaryExchange(t.Context(), s, 1)
 	t.Cleanup(func() { house.stopAndRemoveFolder() })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	there := []string{
 		"ingest", "--duration", "1s", "--rate", "30", "--target", "http://" + house.target.Addr, "--supplier", loadSupplier,
 		"--campaign", house.target.Campaigns[0], "--api-key", house.target.APIKey,

@@ -44,9 +44,7 @@ func failedDisk(t *testing.T, m *machine) (after func(*testing.T, string)) {
 		if !strings.Contains(said, "good") {
 			t.Errorf("the copy was not verified:\n%s", said)
 		}
-		if err := os.RemoveAll(m.data()); err != nil { // the disk is taken out
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.RemoveAll(m.data())) // the disk is taken out
 		m.mustKnowAll()
 	}
 }

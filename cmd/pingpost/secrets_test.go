@@ -140,9 +140,7 @@ func (c *caller) call(method, address string, shownOnce bool, body string, heade
 		req.SetBasicAuth("op", adminPassword)
 	}
 	res, err := c.client.Do(req)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.Succeed(c.t, err)
 	defer res.Body.Close()
 	said := must.Value(io.ReadAll(res.Body))(c.t)
 	if !shownOnce {

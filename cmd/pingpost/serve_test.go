@@ -211,9 +211,7 @@ func sell(t testing.TB, public string) (status int, body string) {
 func request(t testing.TB, method, url, body string, headers ...string) (status int, text string) {
 	t.Helper()
 	status, text, err := tryRequest(method, url, body, headers...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return status, text
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pingpost/cmd/pingpost/terminal"
+	"pingpost/internal/must"
 )
 
 const aSale = `{"auction_id":"k1","lead_id":"theirs","id":"lead_1","status":"ACCEPTED","buyer_id":"buy_a","price":{"amount":9.64,"currency":"USD"}}`
@@ -14,9 +15,7 @@ const aSale = `{"auction_id":"k1","lead_id":"theirs","id":"lead_1","status":"ACC
 func TestPostFollowsAPing(t *testing.T) {
 	x := newCounter(t, 200, aBid)
 	bid, _, err := command(t, "ping --token T --key k1 --url "+x.URL, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	x.status, x.body = 201, aSale
 	out, told, err := command(t, "post --client-id acme --client-secret s --key k2 --url "+x.URL+" - lead.first_name=Ann lead.address.zip=94105", bid)
 	if err != nil || out != aSale+"\n" {

@@ -112,9 +112,7 @@ func (b *bazaar) call(path, key, body string) (said map[string]json.RawMessage, 
 		req.Header.Set("Authorization", "Bearer "+b.token())
 	}
 	answer, err := http.DefaultClient.Do(req)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must.Succeed(b.t, err)
 	defer answer.Body.Close()
 	text := must.Value(io.ReadAll(answer.Body))(b.t)
 	if err := json.Unmarshal(text, &said); err != nil {
