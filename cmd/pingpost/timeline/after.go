@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"fmt"
-	"strings"
 
 	"pingpost/exchange/explain"
 )
@@ -49,23 +48,17 @@ var notApplied = map[string]string{
 // describeStatusReportDetails returns the details of a status report: date, result, money and
 // reason.
 func describeStatusReportDetails(explained *explain.Explanation, r *explain.StatusReport) string {
-	words := timeIfDayOrMoreLater(explained, r.At)
-	if text := notApplied[r.Result]; text != "" {
-		words = append(words, text)
-	}
+	var money, caps, occurred string
 	if r.Credit != nil && r.Reversed != nil {
-		words = append(words, r.Credit.String()+" back to the buyer", r.Reversed.String()+" back from the supplier")
+		money = r.Credit.String() + " back to the buyer, " + r.Reversed.String() + " back from the supplier"
 	}
 	if r.Caps > 0 {
-		words = append(words, fmt.Sprintf("%d caps released", r.Caps))
-	}
-	if r.Reason != "" {
-		words = append(words, "reason "+r.Reason)
+		caps = fmt.Sprintf("%d caps released", r.Caps)
 	}
 	if r.Occurred != 0 {
-		words = append(words, "reported time "+formatInstant(r.Occurred))
+		occurred = "reported time " + formatInstant(r.Occurred)
 	}
-	return strings.Join(words, ", ")
+	return joinNonEmpty(timeIfDayOrMoreLater(explained, r.At), notApplied[r.Result], money, caps, prefixNonEmpty("reason ", r.Reason), occurred)
 }
 
 // webhookAttemptRows returns a timeline row for each attempt to send a webhook to the supplier. A
@@ -75,10 +68,10 @@ func webhookAttemptRows(explained *explain.Explanation) (rows []timelineRow) {
 		h := &explained.Webhooks[i]
 		for j := range h.Attempts {
 			a := &h.Attempts[j]
-			rows = append(rows, timelineRow{at: a.At, who: explained.Supplier, what: "webhook", detail: strings.Join(append(timeIfDayOrMoreLater(explained, a.At), describeWebhookAttempt(h, a)), ", ")})
+			rows = append(rows, timelineRow{at: a.At, who: explained.Supplier, what: "webhook", detail: joinNonEmpty(timeIfDayOrMoreLater(explained, a.At), describeWebhookAttempt(h, a))})
 		}
 		if n := len(h.Attempts); n == 0 || h.Attempts[n-1].Outcome != h.State && h.State != "pending" {
-			rows = append(rows, timelineRow{at: h.Created, who: explained.Supplier, what: "webhook", detail: strings.Join(append(timeIfDayOrMoreLater(explained, h.Created), h.Type+": "+describeStateWithoutAttempt(h.State)), ", ")})
+			rows = append(rows, timelineRow{at: h.Created, who: explained.Supplier, what: "webhook", detail: joinNonEmpty(timeIfDayOrMoreLater(explained, h.Created), h.Type+": "+describeStateWithoutAttempt(h.State))})
 		}
 	}
 	return rows
@@ -119,10 +112,10 @@ func describeWebhookAttempt(webhook *explain.SupplierWebhook, attempt *explain.S
 const aDay = explain.UnixNanos(24 * 60 * 60 * 1_000_000_000)
 
 // timeIfDayOrMoreLater returns the date of an event that came a day or more after the lead,
-// otherwise nil. The details of the event begin with it.
-func timeIfDayOrMoreLater(explained *explain.Explanation, eventTime explain.UnixNanos) (noneOrOne []string) {
+// otherwise "". The details of the event begin with it.
+func timeIfDayOrMoreLater(explained *explain.Explanation, eventTime explain.UnixNanos) string {
 	if eventTime-explained.Received < aDay {
-		return nil
+		return ""
 	}
-	return []string{formatInstant(eventTime)}
+	return formatInstant(eventTime)
 }

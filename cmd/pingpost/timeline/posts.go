@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -76,20 +77,28 @@ func describeTryOutcome(try *explain.FailedPostAttempt) string {
 // describeFailure returns the reason why an attempt to deliver a lead or a webhook did not
 // succeed.
 func describeFailure(httpStatus uint32, fault explain.FaultName, buyerCode string) string {
-	var words []string
-	if httpStatus != 0 {
-		words = append(words, fmt.Sprintf("HTTP %d", httpStatus))
+	return cmp.Or(joinNonEmpty(describeHTTPStatus(httpStatus), fault.Description(), buyerCode), "no usable answer")
+}
+
+// joinNonEmpty joins the texts that are not empty with commas.
+func joinNonEmpty(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), ", ")
+}
+
+// prefixNonEmpty returns the text after the prefix, or "" for an empty text.
+func prefixNonEmpty(prefix, text string) string {
+	if text == "" {
+		return ""
 	}
-	if fault != "" {
-		words = append(words, fault.Description())
+	return prefix + text
+}
+
+// describeHTTPStatus returns "" for the status 0, which means that there was no answer.
+func describeHTTPStatus(status uint32) string {
+	if status == 0 {
+		return ""
 	}
-	if buyerCode != "" {
-		words = append(words, buyerCode)
-	}
-	if len(words) == 0 {
-		return "no usable answer"
-	}
-	return strings.Join(words, ", ")
+	return fmt.Sprintf("HTTP %d", status)
 }
 
 // describeDeliveryResult describes the result of a delivery (settlement) for the timeline. A
@@ -102,19 +111,9 @@ func describeDeliveryResult(s *explain.PostSettlement) string {
 		}
 		return "the answer was due; the attempts continue"
 	}
-	var words []string
-	if s.Status != 0 {
-		words = append(words, fmt.Sprintf("HTTP %d after %s ms", s.Status, formatMilliseconds(int64(s.Elapsed))))
+	answer := describeHTTPStatus(s.Status)
+	if answer != "" {
+		answer += " after " + formatMilliseconds(int64(s.Elapsed)) + " ms"
 	}
-	if s.Fault != "" {
-		words = append(words, s.Fault.Description())
-	}
-	for _, word := range []struct{ says, text string }{
-		{"", s.Code}, {"their id ", s.BuyerLead}, {"then to ", s.Next},
-	} {
-		if word.text != "" {
-			words = append(words, word.says+word.text)
-		}
-	}
-	return strings.Join(words, ", ")
+	return joinNonEmpty(answer, s.Fault.Description(), s.Code, prefixNonEmpty("their id ", s.BuyerLead), prefixNonEmpty("then to ", s.Next))
 }

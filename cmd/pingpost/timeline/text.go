@@ -58,14 +58,11 @@ func formatSummaryTable(explained *explain.Explanation) string {
 			t.Row(name, line)
 		}
 	}
-	status := explained.Status
-	if explained.Delivery != "" && explained.Delivery != "none" {
-		status += ", " + explained.Delivery
+	delivery := explained.Delivery
+	if delivery == "none" {
+		delivery = ""
 	}
-	if explained.Reason != "" {
-		status += ", " + explained.Reason
-	}
-	add("status", status)
+	add("status", joinNonEmpty(explained.Status, delivery, explained.Reason))
 	add("kind", describeRequestKind(explained))
 	add("supplier", explained.Supplier)
 	add("money", describeSaleMoney(explained))

@@ -137,24 +137,20 @@ func drawResponseTimeBar(elapsed, available int64) string {
 // describeBidAnswer returns the details of a buyer's answer to a ping: the bid, or the reason
 // for no bid.
 func describeBidAnswer(c *explain.FilterSetCandidate) string {
-	var words []string
+	var bid, payout, status, fault string
 	if c.Bid != nil {
-		bid := "bid " + c.Bid.String()
-		if c.Payout != nil {
-			bid += ", payout " + c.Payout.String()
-		}
-		words = append(words, bid)
+		bid = "bid " + c.Bid.String()
 	}
-	if c.Status != 0 && c.Status != 200 {
-		words = append(words, fmt.Sprintf("HTTP %d", c.Status))
+	if c.Bid != nil && c.Payout != nil {
+		payout = "payout " + c.Payout.String()
 	}
-	if c.Fault != "" && string(c.Fault) != c.Outcome {
-		words = append(words, c.Fault.Description())
+	if c.Status != 200 {
+		status = describeHTTPStatus(c.Status)
 	}
-	if c.Reason != "" {
-		words = append(words, c.Reason)
+	if string(c.Fault) != c.Outcome {
+		fault = c.Fault.Description()
 	}
-	return strings.Join(words, ", ")
+	return joinNonEmpty(bid, payout, status, fault, c.Reason)
 }
 
 // unpingedBuyerRows returns timeline rows for the buyers that were not pinged. If many have the
