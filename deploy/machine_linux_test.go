@@ -79,8 +79,7 @@ func TestServiceUnderSystemd(t *testing.T) {
 
 func readFile(t *testing.T, path string) string {
 	t.Helper()
-	text := must.Value(os.ReadFile(path))(t)
-	return string(text)
+	return string(must.Value(os.ReadFile(path))(t))
 }
 
 // waitForTrial waits until the trial is over, and returns its output.

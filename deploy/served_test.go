@@ -56,8 +56,7 @@ type series map[string]map[string]map[string]bool
 // servedMetrics starts an exchange once for all tests, sells leads, and scrapes it.
 func servedMetrics(t *testing.T) series {
 	t.Helper()
-	found := must.Value(scraped())(t)
-	return found
+	return must.Value(scraped())(t)
 }
 
 var scraped = sync.OnceValues(func() (series, error) {

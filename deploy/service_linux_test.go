@@ -164,8 +164,7 @@ func traceProgram(t *testing.T) string {
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("%v\n%s", err, said.String())
 	}
-	text := must.Value(os.ReadFile(record))(t)
-	return string(text)
+	return string(must.Value(os.ReadFile(record))(t))
 }
 
 // childOf returns the only child of a process.

@@ -21,8 +21,7 @@ func sorted(t *testing.T) string {
 	t.Helper()
 	var whole any
 	must.Succeed(t, json.Unmarshal(api.PublicJSON(), &whole))
-	text := must.Value(json.Marshal(whole))(t)
-	return string(text)
+	return string(must.Value(json.Marshal(whole))(t))
 }
 
 // documents are both contracts.
