@@ -12,9 +12,7 @@ import (
 func TestHealth(t *testing.T) {
 	s := serve(t, "-c", configuration(t, served))
 	_, admin := s.addresses("production")
-	if out := mustRun(t, "health", "--admin", admin); out != admin+" is ready\n" {
-		t.Errorf("printed %q", out)
-	}
+	mustPrint(t, admin+" is ready\n", "health", "--admin", admin)
 	s.stops()
 	mustFail(t, "is it running", "health", "--admin", admin, "--wait", "300ms")
 	mustFail(t, "begin it with http://", "health", "--admin", "127.0.0.1:9090")

@@ -26,9 +26,7 @@ func lived(t testing.TB, leads int) (dir, hash string) {
 	flags := adminFlags{Admin: admin, Password: adminPassword}
 	said := must.Value(flags.callAdminAPI(http.MethodGet, "/admin/v1/hash", nil))(t)
 	hash = string(said)
-	if out := mustRun(t, "log", "hash", dir); out != hash {
-		t.Errorf("in use: %q, the exchange says %q", out, hash)
-	}
+	mustPrint(t, hash, "log", "hash", dir)
 	mustRun(t, "log", "verify", dir)
 	mustRun(t, "log", "dump", dir)
 	mustFail(t, "another process", "log", "accept", "--yes", dir)
@@ -38,16 +36,12 @@ func lived(t testing.TB, leads int) (dir, hash string) {
 
 func TestLog(t *testing.T) {
 	dir, hash := lived(t, 5)
-	if out := mustRun(t, "log", "hash", dir); out != hash {
-		t.Errorf("%q, it was %q", out, hash)
-	}
+	mustPrint(t, hash, "log", "hash", dir)
 	verified := mustRun(t, "log", "verify", dir)
 	if !strings.HasSuffix(verified, "good\n") || !strings.Contains(verified, "snapshot ") {
 		t.Error(verified)
 	}
-	if out := mustRun(t, "log", "accept", "--yes", dir); !strings.Contains(out, "not damaged") {
-		t.Error(out)
-	}
+	mustPrint(t, "not damaged", "log", "accept", "--yes", dir)
 	mustFail(t, "--yes", "log", "accept", dir)
 	var at struct{ Seq uint64 }
 	must.Succeed(t, json.Unmarshal([]byte(hash), &at))
@@ -135,9 +129,7 @@ func TestDamage(t *testing.T) {
 			}
 			path := filepath.Join(filepath.Dir(dir), "exchange.yaml")
 			mustFail(t, "log accept", "serve", "-c", path)
-			if out := mustRun(t, "log", "accept", "--yes", dir); !strings.Contains(out, "cut; the log ends with entry") {
-				t.Error(out)
-			}
+			mustPrint(t, "cut; the log ends with entry", "log", "accept", "--yes", dir)
 			mustRun(t, "log", "verify", dir)
 			public, _ := serve(t, "-c", path).addresses("production")
 			mustSell(t, public, "ACCEPTED")
@@ -155,9 +147,7 @@ func TestLogOfNothing(t *testing.T) {
 // own key is there.
 func TestLogVerifyChecksKeys(t *testing.T) {
 	dir, _ := lived(t, 3)
-	if out := mustRun(t, "log", "verify", dir); !strings.Contains(out, "keys       of 3 leads in 1 files\n") {
-		t.Error(out)
-	}
+	mustPrint(t, "keys       of 3 leads in 1 files\n", "log", "verify", dir)
 	path := filepath.Join(dir, "keys", "leads", fmt.Sprintf("%020d", 1))
 	keys := must.Value(os.ReadFile(path))(t)
 	keys[33] ^= 1

@@ -93,6 +93,14 @@ func mustRun(t testing.TB, args ...string) string {
 	return s.out
 }
 
+// mustPrint runs a command that must succeed, and print a text that contains want.
+func mustPrint(t testing.TB, want string, args ...string) {
+	t.Helper()
+	if out := mustRun(t, args...); !strings.Contains(out, want) {
+		t.Errorf("%v: printed\n%s\nwant\n%s", args, out, want)
+	}
+}
+
 // mustFail runs a command that must fail with a message that contains wantError, without other
 // output. For wrong flags, kong prints the usage and exits with 80.
 func mustFail(t testing.TB, wantError string, args ...string) {
