@@ -193,23 +193,19 @@ func (c *loadtestCmd) runScenario(ctx context.Context, s *scenario.Scenario) (re
 }
 
 func (c *loadtestCmd) writeReportFiles(result *trial.Result) error {
-	if c.JSON != "" {
-		if err := writeReport(c.JSON, result, report.JSON); err != nil {
+	for path, encode := range map[string]func(*trial.Result) ([]byte, error){c.JSON: report.JSON, c.HTML: report.HTML} {
+		if path == "" {
+			continue
+		}
+		text, err := encode(result)
+		if err == nil {
+			err = os.WriteFile(path, text, 0o644)
+		}
+		if err != nil {
 			return err
 		}
 	}
-	if c.HTML != "" {
-		return writeReport(c.HTML, result, report.HTML)
-	}
 	return nil
-}
-
-func writeReport(path string, result *trial.Result, encode func(*trial.Result) ([]byte, error)) error {
-	text, err := encode(result)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, text, 0o644)
 }
 
 // loadTestProgress prints the progress of a load test: on a terminal one changing line, otherwise

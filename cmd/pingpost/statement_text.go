@@ -122,8 +122,8 @@ func (s *statementHeader) String() string {
 		t.Row("closing balance", "", "", s.Closing.Balance.String(), s.Currency, describeReservedMoney(s.Closing))
 	}
 	text += t.String()
-	if !outside.IsEmpty() {
-		text += "\nbefore the account began, and not in it\n" + outside.String()
+	if before := outside.String(); before != "" {
+		text += "\nbefore the account began, and not in it\n" + before
 	}
 	if s.Count == 0 {
 		text += "no movements in this period\n"

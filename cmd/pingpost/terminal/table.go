@@ -61,6 +61,3 @@ func (t *Table) isNumericColumn(columnIndex int) bool {
 	}
 	return numbers > 0
 }
-
-// IsEmpty reports whether the table has no rows.
-func (t *Table) IsEmpty() bool { return len(t.rows) == 0 }
