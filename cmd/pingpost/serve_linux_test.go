@@ -11,13 +11,6 @@ import (
 	"pingpost/internal/must"
 )
 
-// limitFiles lets no file of a process grow past a size: the kernel fails the
-// next write that would, as it does on a disk that is full.
-func limitFiles(t *testing.T, pid int, size uint64) {
-	t.Helper()
-	must.Succeed(t, unix.Prlimit(pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: size, Max: size}, nil))
-}
-
 // TestServeEndsWithItsLog: where the log cannot be written nothing more is
 // acknowledged, and the process ends by itself, not with 0, and says why. The next
 // one has what was acknowledged.
@@ -31,7 +24,9 @@ func TestServeEndsWithItsLog(t *testing.T) {
 		t.Fatal(segments, err)
 	}
 	written := must.Value(os.Stat(segments[0]))(t)
-	limitFiles(t, s.Process.Pid, uint64(written.Size()))
+	// The kernel fails the next write that would make a file grow, as on a disk that is full.
+	limit := unix.Rlimit{Cur: uint64(written.Size()), Max: uint64(written.Size())}
+	must.Succeed(t, unix.Prlimit(s.Process.Pid, unix.RLIMIT_FSIZE, &limit, nil))
 	if status, body := sell(t, public); status != 503 || !strings.Contains(body, `"error":"unavailable"`) {
 		t.Errorf("%d %s", status, body)
 	}

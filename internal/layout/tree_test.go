@@ -114,27 +114,13 @@ func (t *tree) add(fsys fs.FS, name string) error {
 	if path.Ext(base) != ".go" {
 		return nil
 	}
-	s, err := parseSource(name, text)
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, name, text, parser.ParseComments)
 	if err != nil {
 		return err
 	}
-	t.sources = append(t.sources, s)
+	t.sources = append(t.sources, source{path: name, lines: fset.File(file.FileStart).LineCount(), fset: fset, file: file})
 	return nil
-}
-
-func parseSource(name string, text []byte) (source, error) {
-	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, name, text, parser.ParseComments)
-	return source{path: name, lines: countLines(text), fset: fset, file: file}, err
-}
-
-// countLines counts a last line without a newline, as editors do.
-func countLines(text []byte) int {
-	n := bytes.Count(text, []byte("\n"))
-	if len(text) > 0 && text[len(text)-1] != '\n' {
-		n++
-	}
-	return n
 }
 
 func moduleName(mod []byte) string {

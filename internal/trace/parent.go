@@ -1,6 +1,9 @@
 package trace
 
-import "encoding/hex"
+import (
+	"bytes"
+	"encoding/hex"
+)
 
 // parent is the trace context that a caller sent with its request: its trace, its current span,
 // and whether it wants the trace recorded.
@@ -21,7 +24,7 @@ func parseParent(text []byte) (p parent, ok bool) {
 	for _, part := range [...]struct{ into, digits []byte }{
 		{version[:], text[:2]}, {p.trace[:], text[3:35]}, {p.span[:], text[36:52]}, {flags[:], text[53:55]},
 	} {
-		if hasUpperHex(part.digits) {
+		if bytes.ContainsAny(part.digits, "ABCDEF") { // the standard forbids them, but hex.Decode accepts them
 			return p, false
 		}
 		if _, err := hex.Decode(part.into, part.digits); err != nil {
@@ -36,15 +39,4 @@ func parseParent(text []byte) (p parent, ok bool) {
 	}
 	p.sampled = flags[0]&1 != 0
 	return p, true
-}
-
-// hasUpperHex reports whether the text contains a hex digit in upper case. The traceparent
-// standard forbids them, but hex.Decode accepts them.
-func hasUpperHex(digits []byte) bool {
-	for _, c := range digits {
-		if c >= 'A' && c <= 'F' {
-			return true
-		}
-	}
-	return false
 }

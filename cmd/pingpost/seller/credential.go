@@ -57,7 +57,7 @@ func (f *sellerFlags) chooseCredential(apiKey string) (credentialChoice, error) 
 	var chosen credentialChoice
 	by := ""
 	for _, w := range ways {
-		if i := slices.IndexFunc(w.flags, f.isFlagOnCommandLine); i >= 0 {
+		if i := slices.IndexFunc(w.flags, func(name string) bool { return slices.Contains(f.onCommandLine, name) }); i >= 0 {
 			flags = append(flags, "--"+w.flags[i])
 			chosen.kind, by = w.way, "--"+w.flags[i]
 		}
@@ -78,10 +78,6 @@ func (f *sellerFlags) chooseCredential(apiKey string) (credentialChoice, error) 
 		chosen.note = f.describeCaller(chosen.kind) + ", by " + by + "; left unused: " + strings.Join(unused, ", ")
 	}
 	return chosen, nil
-}
-
-func (f *sellerFlags) isFlagOnCommandLine(flagName string) bool {
-	return slices.Contains(f.onCommandLine, flagName)
 }
 
 // describeCaller names the caller that the exchange will see with this kind of credential.

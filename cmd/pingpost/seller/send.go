@@ -53,11 +53,15 @@ func (c *SendCommand) Run(ctx context.Context) error {
 	if err := c.checkFlags(); err != nil {
 		return err
 	}
-	in, err := c.openInput()
-	if err != nil {
-		return err
+	in := os.Stdin
+	if c.File != "-" {
+		file, err := os.Open(c.File)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		in = file
 	}
-	defer in.Close()
 	out, err := c.createAnswerFile()
 	if err != nil {
 		return err
@@ -100,13 +104,6 @@ func (c *SendCommand) checkFlags() error {
 		return fmt.Errorf("--concurrency %d: give a number from 1 to 10000", c.Concurrency)
 	}
 	return nil
-}
-
-func (c *SendCommand) openInput() (io.ReadCloser, error) {
-	if c.File == "-" {
-		return io.NopCloser(os.Stdin), nil
-	}
-	return os.Open(c.File)
 }
 
 func (c *SendCommand) createAnswerFile() (*answerFileWriter, error) {
