@@ -1,6 +1,7 @@
 package buyer
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -138,9 +139,9 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// The table lists the failures of a connection after the request was sent.
+// The table lists the failures of a connection after the request was sent, a post or a ping.
 func TestBrokenAnswers(t *testing.T) {
-	whole := dialtest.FormatResponse("201 Created", `{"lead_id":"b1"}`)
+	whole := dialtest.FormatResponse("200 OK", `{"lead_id":"b1"}`)
 	rows := []struct {
 		name   string
 		reply  reply
@@ -151,36 +152,40 @@ func TestBrokenAnswers(t *testing.T) {
 		{"closed before the answer", dialtest.WriteAndClose(""), 0, market.FaultBroken, longTimeout},
 		{"reset before the answer", dialtest.WriteAndReset(""), 0, market.FaultBroken, longTimeout},
 		{"reset inside the head", dialtest.WriteAndReset(whole[:30]), 0, market.FaultBroken, longTimeout},
-		{"reset after half an answer", dialtest.WriteAndReset(whole[:len(whole)-8]), 201, market.FaultBroken, longTimeout},
-		{"truncated body", dialtest.WriteAndClose(whole[:len(whole)-1]), 201, market.FaultBroken, longTimeout},
-		{"truncated chunk", dialtest.WriteAndClose("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{"), 201, market.FaultBroken, longTimeout},
-		{"truncated without a length", dialtest.WriteAndClose("HTTP/1.1 201 Created\r\n\r\n{\"lead_id\":"), 201, market.FaultUnreadable, longTimeout},
+		{"reset after half an answer", dialtest.WriteAndReset(whole[:len(whole)-8]), 200, market.FaultBroken, longTimeout},
+		{"truncated body", dialtest.WriteAndClose(whole[:len(whole)-1]), 200, market.FaultBroken, longTimeout},
+		{"truncated chunk", dialtest.WriteAndClose("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{"), 200, market.FaultBroken, longTimeout},
+		{"truncated without a length", dialtest.WriteAndClose("HTTP/1.1 200 OK\r\n\r\n{\"lead_id\":"), 200, market.FaultUnreadable, longTimeout},
 		{"not HTTP", dialtest.WriteAndClose("220 mail.example ESMTP\r\n\r\n"), 0, market.FaultUnreadable, longTimeout},
-		{"a length beside chunks", dialtest.WriteAndClose("HTTP/1.1 201 Created\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"), 201, market.FaultUnreadable, longTimeout},
-		{"chunks beside a length", dialtest.WriteAndClose("HTTP/1.1 201 Created\r\ntransfer-encoding: chunked\r\ncontent-LENGTH : 12\r\n\r\n2\r\n{}\r\n0\r\n\r\n"), 201, market.FaultUnreadable, longTimeout},
-		{"both, behind an interim answer", dialtest.WriteAndClose("HTTP/1.1 103 Early Hints\r\nX: 1\r\n\r\nHTTP/1.1 201 Created\nTransfer-Encoding: chunked\nContent-Length: 2\n\n2\r\n{}\r\n0\r\n\r\n"), 201, market.FaultUnreadable, longTimeout},
-		{"both, byte by byte", dialtest.WriteSlowly("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n"), 201, market.FaultUnreadable, longTimeout},
+		{"a length beside chunks", dialtest.WriteAndClose("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"), 200, market.FaultUnreadable, longTimeout},
+		{"chunks beside a length", dialtest.WriteAndClose("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-LENGTH : 12\r\n\r\n2\r\n{}\r\n0\r\n\r\n"), 200, market.FaultUnreadable, longTimeout},
+		{"both, behind an interim answer", dialtest.WriteAndClose("HTTP/1.1 103 Early Hints\r\nX: 1\r\n\r\nHTTP/1.1 200 OK\nTransfer-Encoding: chunked\nContent-Length: 2\n\n2\r\n{}\r\n0\r\n\r\n"), 200, market.FaultUnreadable, longTimeout},
+		{"both, byte by byte", dialtest.WriteSlowly("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n"), 200, market.FaultUnreadable, longTimeout},
 		{"no HTTP, and more to come", dialtest.WriteAndHang("220 mail.example ESMTP\r\n"), 0, market.FaultUnreadable, longTimeout},
-		{"a body over the limit", answers("201 Created", big), 201, market.FaultTooLarge, longTimeout},
-		{"a chunk over the limit", dialtest.WriteAndClose("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n"), 201, market.FaultTooLarge, longTimeout},
-		{"a head over the limit", answers("201 Created", `{}`, "X-Pad: "+strings.Repeat("x", dial.HeadLimit)), 0, market.FaultTooLarge, longTimeout},
+		{"a body over the limit", answers("200 OK", big), 200, market.FaultTooLarge, longTimeout},
+		{"a chunk over the limit", dialtest.WriteAndClose("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n"), 200, market.FaultTooLarge, longTimeout},
+		{"a head over the limit", answers("200 OK", `{}`, "X-Pad: "+strings.Repeat("x", dial.HeadLimit)), 0, market.FaultTooLarge, longTimeout},
 		{"interim answers without end", dialtest.WriteAndClose(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 50)), 0, market.FaultUnreadable, longTimeout},
 		{"hangs", dialtest.WriteAndHang(""), 0, market.FaultTimeout, shortTimeout},
 		{"hangs in the head", dialtest.WriteAndHang(whole[:30]), 0, market.FaultTimeout, shortTimeout},
-		{"hangs in the body", dialtest.WriteAndHang(whole[:len(whole)-1]), 201, market.FaultTimeout, shortTimeout},
-		{"trickles past the deadline", dialtest.WriteSlowly("HTTP/1.1 201 Created\r\nX-Slow: " + strings.Repeat("x", 9999)), 0, market.FaultTimeout, shortTimeout},
+		{"hangs in the body", dialtest.WriteAndHang(whole[:len(whole)-1]), 200, market.FaultTimeout, shortTimeout},
+		{"trickles past the deadline", dialtest.WriteSlowly("HTTP/1.1 200 OK\r\nX-Slow: " + strings.Repeat("x", 9999)), 0, market.FaultTimeout, shortTimeout},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			buyer := listen(t, row.reply)
-			got := withoutElapsed(newClient(t, nil).Post(postTo(buyer.post(), row.within)))
+			buyer, client := listen(t, row.reply), newClient(t, nil)
+			got := withoutElapsed(client.Post(postTo(buyer.post(), row.within)))
 			want := market.PostResult{Verdict: unknown, Status: row.status, Fault: row.fault}
 			if got != want {
 				t.Errorf("\n got %+v\nwant %+v", got, want)
 			}
 			if n := len(buyer.Requests()); n != 1 {
 				t.Errorf("the buyer was asked %d times, want once", n)
+			}
+			outcome := map[market.RequestFault]string{market.FaultTimeout: "timeout ", market.FaultBroken: "error "}[row.fault]
+			if ping, want := verdict(client.Ping(pingTo(buyer.ping(), row.within))), cmp.Or(outcome, "invalid ")+row.fault.String(); ping != want {
+				t.Errorf("a ping: %s, want %s", ping, want)
 			}
 		})
 	}

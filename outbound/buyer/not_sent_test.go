@@ -14,12 +14,13 @@ import (
 
 	"pingpost/engine/market"
 	"pingpost/internal/must"
+	"pingpost/outbound/dial/dialtest"
 )
 
-// Each row ends an attempt before its first byte is sent.
+// Each row ends a post and a ping before the first byte is sent.
 func TestNotSent(t *testing.T) {
 	gone := listen(t, answers("201 Created", `{}`))
-	closed := freeAddress(t)
+	closed := dialtest.UnusedAddress(t)
 	selfSigned := httptest.NewUnstartedServer(http.NotFoundHandler())
 	selfSigned.Config.ErrorLog = log.New(io.Discard, "", 0)
 	selfSigned.StartTLS()
@@ -58,6 +59,13 @@ func TestNotSent(t *testing.T) {
 			if got != want {
 				t.Errorf("\n got %+v\nwant %+v", got, want)
 			}
+			ping, outcome := pingTo("", row.within), "timeout "
+			if ping.Endpoint = row.at; row.within == longTimeout {
+				outcome = "error "
+			}
+			if got := verdict(client.Ping(ping)); got != outcome+row.fault.String() {
+				t.Errorf("a ping: %s, want %s%s", got, outcome, row.fault)
+			}
 		})
 	}
 	if requests := gone.Requests(); len(requests) != 0 {
@@ -93,14 +101,6 @@ func TestTLS(t *testing.T) {
 	if wrongName.Verdict != market.VerdictNotSent || wrongName.Fault != market.FaultTLS {
 		t.Errorf("a certificate for another name: got %+v, want unreached", wrongName)
 	}
-}
-
-// freeAddress is one that nobody listens on.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	ln := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
-	defer ln.Close()
-	return ln.Addr().String()
 }
 
 // silent is an address where connections are taken and nothing is ever said:

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"pingpost/engine/market"
-	"pingpost/outbound/dial"
 	"pingpost/outbound/dial/dialtest"
 )
 
@@ -184,48 +183,6 @@ func TestOtherStatuses(t *testing.T) {
 			}
 			if n := len(buyer.Requests()); n != 1 {
 				t.Errorf("the buyer was asked %d times, want once", n)
-			}
-		})
-	}
-}
-
-// The table lists the failures of a ping on its way and of its answer.
-func TestFailedPings(t *testing.T) {
-	whole := dialtest.FormatResponse("200 OK", bidWith(`"amount":12,"bid_token":"t"`))
-	mute := startSilentEndpoint(t)
-	rows := []struct {
-		name   string
-		reply  reply
-		at     string // instead of the reply's
-		within time.Duration
-		want   string
-	}{
-		{"slow", dialtest.WriteAndHang(""), "", shortTimeout, "timeout timeout"},
-		{"slow in the head", dialtest.WriteAndHang(whole[:30]), "", shortTimeout, "timeout timeout"},
-		{"slow in the body", dialtest.WriteAndHang(whole[:len(whole)-1]), "", shortTimeout, "timeout timeout"},
-		{"trickling", dialtest.WriteSlowly("HTTP/1.1 200 OK\r\nX-Slow: " + strings.Repeat("x", 9999)), "", shortTimeout, "timeout timeout"},
-		{"too late to ask", nil, "http://" + mute, -time.Second, "timeout timeout"},
-		{"TLS that never answers", nil, "https://" + mute, shortTimeout, "timeout tls"},
-		{"truncated", dialtest.WriteAndClose(whole[:len(whole)-1]), "", longTimeout, "error broken"},
-		{"closed before the answer", dialtest.WriteAndClose(""), "", longTimeout, "error broken"},
-		{"reset in the answer", dialtest.WriteAndReset(whole[:len(whole)-9]), "", longTimeout, "error broken"},
-		{"over the limit", answers("200 OK", big), "", longTimeout, "invalid too_large"},
-		{"a head over the limit", answers("200 OK", `{}`, "X-Pad: "+strings.Repeat("x", dial.HeadLimit)), "", longTimeout, "invalid too_large"},
-		{"not HTTP", dialtest.WriteAndClose("220 mail.example ESMTP\r\n\r\n"), "", longTimeout, "invalid unreadable"},
-		{"nobody there", nil, "http://" + freeAddress(t), longTimeout, "error connect"},
-		{"no such name", nil, "http://nobody.invalid", longTimeout, "error resolve"},
-		{"plain http to a public address", nil, "http://198.41.0.4", longTimeout, "error forbidden"},
-		{"a private address", nil, "https://10.0.0.1", longTimeout, "error forbidden"},
-		{"no address", nil, "nonsense", longTimeout, "error endpoint"},
-	}
-	for _, row := range rows {
-		t.Run(row.name, func(t *testing.T) {
-			t.Parallel()
-			if row.at == "" {
-				row.at = listen(t, row.reply).ping()
-			}
-			if got := newClient(t, nil).Ping(pingTo(row.at, row.within)); verdict(got) != row.want {
-				t.Errorf("%s, want %s", verdict(got), row.want)
 			}
 		})
 	}

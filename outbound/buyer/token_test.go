@@ -133,7 +133,7 @@ func TestTokenEndpointAddresses(t *testing.T) {
 		{"http://198.41.0.4/token", "blue/oauth forbidden 0"},
 		{"https://10.0.0.1/token", "blue/oauth forbidden 0"},
 		{"https://169.254.169.254/token", "blue/oauth forbidden 0"},
-		{"http://" + freeAddress(t) + "/token", "blue/oauth connect 0"},
+		{"http://" + dialtest.UnusedAddress(t) + "/token", "blue/oauth connect 0"},
 		{"ftp://127.0.0.1/token", "blue/oauth endpoint 0"},
 	}
 	for _, row := range rows {

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"pingpost/engine/market"
-	"pingpost/internal/must"
 	"pingpost/outbound/dial/dialtest"
 )
 
@@ -140,7 +139,7 @@ func TestNotSent(t *testing.T) {
 		{"an unknown certificate", broken.URL, "alone", nil, longTimeout, market.FaultTLS, ""},
 		{"another host's certificate", "https://localhost:" + secure, "alone", func(o *ClientOptions) { o.RootCAs = trusted }, longTimeout, market.FaultTLS, ""},
 		{"no TLS", "https://" + e.Address, "alone", nil, longTimeout, market.FaultTLS, ""},
-		{"a closed port", "http://" + unusedAddress(t), "alone", nil, longTimeout, market.FaultConnect, ""},
+		{"a closed port", "http://" + dialtest.UnusedAddress(t), "alone", nil, longTimeout, market.FaultConnect, ""},
 		{"no time left", "http://" + e.Address, "alone", nil, -time.Second, market.FaultTimeout, ""},
 	}
 	for _, row := range rows {
@@ -173,13 +172,6 @@ func changingAddress(t *testing.T) func(*ClientOptions) {
 			t.Error(err)
 		}
 	}
-}
-
-func unusedAddress(t *testing.T) string {
-	t.Helper()
-	ln := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
-	defer ln.Close()
-	return ln.Addr().String()
 }
 
 // TestStaleConnection: one that the endpoint has ended meanwhile is no failure; the

@@ -208,3 +208,11 @@ func AnswerOnceAllArrived(requestCount int) []ReplyFunc {
 	}
 	return slices.Repeat([]ReplyFunc{one}, requestCount)
 }
+
+// UnusedAddress returns an address of this machine on which no server listens.
+func UnusedAddress(t *testing.T) string {
+	t.Helper()
+	ln := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
+	defer ln.Close()
+	return ln.Addr().String()
+}
