@@ -16,7 +16,7 @@ import (
 func TestLastWordIsHeard(t *testing.T) {
 	plain := public(t, 100)
 	behind, theirs, _ := secured(t, 100)
-	operators := serveAdmin(t)
+	operators := serveAdmin(t, stubOperator{})
 	long := strings.Repeat("x", 200_000)
 	for name, row := range map[string]struct{ request, want string }{
 		"header lines over the limit": {"GET /docs HTTP/1.1\r\nHost: x\r\nX-Long: " + long + "\r\n\r\n", "HTTP/1.1 431 "},

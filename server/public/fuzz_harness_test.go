@@ -13,7 +13,6 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
-	"pingpost/keys/token"
 	"pingpost/server/admin"
 	"pingpost/server/metrics"
 	"pingpost/server/servertest"
@@ -117,7 +116,7 @@ func (x *fuzzed) start(t testing.TB) {
 	x.Server = serverOf(t, everything, engine.Options{State: state.New(), Log: log, History: log, Buyers: x.buyer}, func(o *Options) {
 		o.TokenLifetime, o.Sandbox = 1000*time.Hour, true
 	})
-	x.admin = admin.New(bureau{engine: x.engine, mint: x.opt.Tokens}, metrics.NewMeter(func(string, error) {}), servertest.Password, slog.New(slog.DiscardHandler))
+	x.admin = admin.New(stubOperator{x.engine, x.opt.Tokens, true}, metrics.NewMeter(func(string, error) {}), servertest.Password, slog.New(slog.DiscardHandler))
 	x.seller, x.report = x.tokenOf("acme"), x.tokenOf("blue")
 }
 
@@ -164,20 +163,3 @@ func answerOf(ctx *fasthttp.RequestCtx) []byte {
 	}
 	return ctx.Response.Body()
 }
-
-// bureau is an operator's process around an engine.
-type bureau struct {
-	stubOperator
-	engine *engine.Engine
-	mint   *token.Issuer
-}
-
-func (b bureau) Engine() *engine.Engine { return b.engine }
-
-func (b bureau) TokenIssuer() *token.Issuer { return b.mint }
-
-func (bureau) IsSandbox() bool { return true }
-
-func (bureau) Seal(_, value string) []byte { return []byte(value) }
-
-func (bureau) RevealSecret(string) (string, bool) { return "", false }

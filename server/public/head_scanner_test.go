@@ -15,7 +15,7 @@ import (
 func TestBareLineFeeds(t *testing.T) {
 	for name, row := range map[string]struct{ address, path, line string }{
 		"public": {public(t, 100), "/openapi.yaml", "A: b"},
-		"admin":  {serveAdmin(t), "/admin/v1/hash", strings.TrimSuffix(servertest.BasicAuth, "\r\n")},
+		"admin":  {serveAdmin(t, stubOperator{}), "/admin/v1/hash", strings.TrimSuffix(servertest.BasicAuth, "\r\n")},
 	} {
 		whole := "GET " + row.path + " HTTP/1.1\r\nHost: x\r\n" + row.line + "\r\n\r\n"
 		heads := map[string]string{"each line": strings.ReplaceAll(whole, "\r\n", "\n")}
@@ -72,7 +72,7 @@ func statusOfPieces(t *testing.T, k *servertest.Conn, text string, piece int) in
 // TestLineFeedsInBodies sends bodies with request lines and bare line feeds: a body has no
 // lines, and the requests behind it are read as ever.
 func TestLineFeedsInBodies(t *testing.T) {
-	k := servertest.Dial(t, serveAdmin(t))
+	k := servertest.Dial(t, serveAdmin(t, stubOperator{}))
 	for range 3 {
 		body := "\n# PUT /x HTTP/1.1\n# HTTP/1.0\r\n\n# 0\r\n\ntenant: x\n\n\n"
 		if status, _, text := k.Send(servertest.FormatRequest("PUT /admin/v1/config?dry=1", servertest.BasicAuth, body)); status != 200 {
@@ -89,11 +89,15 @@ func TestLineFeedsInBodies(t *testing.T) {
 }
 
 // TestTrailersRefused sends chunked bodies that end in a bare line feed or in trailer
-// fields, with a request behind them. The server gives one answer, 400, and closes.
+// fields, such as a credential, with a request behind them. The server gives one answer, 400,
+// and closes. So no trailer replaces a header field.
 func TestTrailersRefused(t *testing.T) {
+	exchange, document := public(t, 100), servertest.FormatRequest("GET /openapi.yaml", "", "")
+	ingest := "POST /api/v1/ingest HTTP/1.1\r\nContent-Type: application/json\r\nX-Api-Key: " + key + "\r\n"
 	for name, row := range map[string]struct{ address, head, next string }{
-		"public": {public(t, 100), "POST /api/v1/ingest HTTP/1.1\r\nContent-Type: application/json\r\nX-Api-Key: " + key + "\r\n", servertest.FormatRequest("GET /openapi.yaml", "", "")},
-		"admin":  {serveAdmin(t), "PUT /admin/v1/config?dry=1 HTTP/1.1\r\n" + servertest.BasicAuth, servertest.FormatRequest("GET /admin/v1/hash", servertest.BasicAuth, "")},
+		"public":            {exchange, ingest, document},
+		"public, announced": {exchange, ingest + "Trailer: X-Api-Key, Idempotency-Key\r\n", document},
+		"admin":             {serveAdmin(t, stubOperator{}), "PUT /admin/v1/config?dry=1 HTTP/1.1\r\n" + servertest.BasicAuth, servertest.FormatRequest("GET /admin/v1/hash", servertest.BasicAuth, "")},
 	} {
 		body := leadOf(1)
 		if name == "admin" {
@@ -103,6 +107,7 @@ func TestTrailersRefused(t *testing.T) {
 		for _, end := range []string{
 			"0\r\n\n", "000\r\n\n", "0;a=b\r\n\n", "0 \r\n\n", "0;" + strings.Repeat("a", 3000) + "\r\n\n",
 			"0\r\nX: y\n\n", "0\r\nX: y\n\r\n", "0\r\nX: y\r\n\n", "0\r\nX: y\r\n\r\n",
+			"0\r\nX-Api-Key: wrong\r\n\r\n", "0\r\nIdempotency-Key: good\r\n\r\n",
 		} {
 			for before, first := range map[string]string{"alone": "", "later": row.next} {
 				text := first + chunked + end + row.next
@@ -130,7 +135,7 @@ func TestTrailersRefused(t *testing.T) {
 func TestTargets(t *testing.T) {
 	for name, row := range map[string]struct{ address, path, lines string }{
 		"public": {public(t, 100), "/openapi.yaml", ""},
-		"admin":  {serveAdmin(t), "/admin/v1/hash", servertest.BasicAuth},
+		"admin":  {serveAdmin(t, stubOperator{}), "/admin/v1/hash", servertest.BasicAuth},
 	} {
 		for target, want := range map[string]int{
 			row.path: 200, row.path + "?a=b": 200, "http://x" + row.path: 200, "HTTP://other.example:81" + row.path: 200, "https://[::1]" + row.path + "?a=b": 200,

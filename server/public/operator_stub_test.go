@@ -16,24 +16,28 @@ import (
 	"pingpost/server/servertest"
 )
 
-// stubOperator is an operator's process that has no engine.
-type stubOperator struct{}
+// stubOperator is an operator's process around an engine, or around none.
+type stubOperator struct {
+	engine  *engine.Engine
+	tokens  *token.Issuer
+	sandbox bool
+}
 
 func (stubOperator) Ready() error { return nil }
 
-func (stubOperator) Engine() *engine.Engine { return nil }
+func (o stubOperator) Engine() *engine.Engine { return o.engine }
 
 func (stubOperator) StateHash() (seq, hash uint64, err error) { return 7, 8, nil }
 
 func (stubOperator) Configuration() []byte { return []byte("{}") }
 
-func (stubOperator) Seal(string, string) []byte { return nil }
+func (stubOperator) Seal(_, value string) []byte { return []byte(value) }
 
 func (stubOperator) RevealSecret(string) (string, bool) { return "", false }
 
-func (stubOperator) TokenIssuer() *token.Issuer { return nil }
+func (o stubOperator) TokenIssuer() *token.Issuer { return o.tokens }
 
-func (stubOperator) IsSandbox() bool { return false }
+func (o stubOperator) IsSandbox() bool { return o.sandbox }
 
 func (stubOperator) ApplyConfiguration([]byte, map[string]string, bool, string) (admin.ConfigurationChangeResult, error) {
 	return admin.ConfigurationChangeResult{}, nil
@@ -89,9 +93,9 @@ func (stubOperator) Entries(*ledger.Statement) (admin.StatementEntryIterator, er
 	return nil, engine.ErrNotFound
 }
 
-// serveAdmin serves the admin API of a process without an engine, and returns its address.
-func serveAdmin(t *testing.T) string {
+// serveAdmin serves the admin API of a process, and returns its address.
+func serveAdmin(t *testing.T, process stubOperator) string {
 	t.Helper()
-	a := admin.New(stubOperator{}, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), servertest.Password, slog.New(slog.DiscardHandler))
+	a := admin.New(process, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), servertest.Password, slog.New(slog.DiscardHandler))
 	return servertest.StartServer(t, a.Serve, a.Shutdown)
 }

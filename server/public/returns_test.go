@@ -2,24 +2,12 @@ package public
 
 import (
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"testing"
 
-	"pingpost/engine"
-	"pingpost/server/admin"
-	"pingpost/server/metrics"
 	"pingpost/server/servertest"
 )
-
-// counter is an operator's desk with an exchange behind it.
-type counter struct {
-	stubOperator
-	engine *engine.Engine
-}
-
-func (c counter) Engine() *engine.Engine { return c.engine }
 
 // listed is a page of returns that wait.
 type listed struct {
@@ -41,8 +29,7 @@ type listed struct {
 
 func TestOperatorDecidesReturns(t *testing.T) {
 	m := trading(t, new(servertest.MemoryLog))
-	a := admin.New(counter{engine: m.engine}, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), servertest.Password, slog.New(slog.DiscardHandler))
-	address := servertest.StartServer(t, a.Serve, a.Shutdown)
+	address := serveAdmin(t, stubOperator{engine: m.engine})
 	operate := func(method, path, body string) *heard {
 		t.Helper()
 		return m.request(method, "http://"+address+path, body, "Authorization", strings.TrimSpace(strings.TrimPrefix(servertest.BasicAuth, "Authorization: ")))

@@ -1,7 +1,6 @@
 package public
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -17,35 +16,6 @@ func public(t *testing.T, places int) string {
 	s.documents = ratelimit.NewNetworkBuckets(1000)
 	filled(t, s)
 	return servertest.StartServer(t, s.Serve, s.Shutdown)
-}
-
-// TestTrailersAreNoHead sends trailer fields that look like a credential or a key. The
-// server refuses them all, so none of them replaces a header field.
-func TestTrailersAreNoHead(t *testing.T) {
-	address := public(t, 100)
-	chunked := func(headers, body, trailers string) string {
-		return fmt.Sprintf("POST /api/v1/ingest HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n%sTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n%s\r\n",
-			headers, len(body), body, trailers)
-	}
-	with := "X-Api-Key: " + key + "\r\n"
-	for _, row := range []struct {
-		name, headers, trailers string
-		want                    int
-	}{
-		{"none", with, "", 201},
-		{"a credential alone", "", with, 400},
-		{"a credential that was announced", "Trailer: X-Api-Key\r\n", with, 400},
-		{"a credential for a wrong one", "X-Api-Key: wrong\r\n", with, 400},
-		{"a wrong one", with, "X-Api-Key: wrong\r\n", 400},
-		{"a bad key", with, "Idempotency-Key: a b\r\n", 400},
-		{"a key for a bad one", with + "Idempotency-Key: a b\r\n", "Idempotency-Key: good\r\n", 400},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			if status, _, body := servertest.Dial(t, address).Send(chunked(row.headers, leadOf(len(row.name)), row.trailers)); status != row.want {
-				t.Errorf("%d %s, want %d", status, body, row.want)
-			}
-		})
-	}
 }
 
 // TestOneCredential checks that a request with a repeated credential is rejected.
