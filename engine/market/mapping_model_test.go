@@ -3,7 +3,6 @@ package market_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"math"
 	"net/netip"
 	"regexp"
 	"slices"
@@ -19,7 +18,7 @@ import (
 )
 
 // fieldModel reads one member as the contract has it: one rule after the other, with strings and
-// the standard library. Package format has models of its own for e-mail addresses and phones.
+// the standard library. Package format has models of its own for e-mail addresses, phones and numbers.
 type fieldModel struct{ market.FieldSpec }
 
 // verdict is what a member comes to: a code, or a value; neither: nothing.
@@ -66,41 +65,33 @@ func (m *fieldModel) coerced(text string) (v verdict) {
 	return verdict{code: errcode.FieldWrongType}
 }
 
-var (
-	numberForm  = regexp.MustCompile(`\A-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\z`)
-	integerForm = regexp.MustCompile(`\A-?(0|[1-9][0-9]{0,30})\z`)
-)
+var numberForm = regexp.MustCompile(`\A-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\z`)
 
-// number reads plain integers exactly and all others as floats; integers in another
-// form are FuzzNumber's.
 func (m *fieldModel) number(text string) verdict {
-	if m.Type == market.TypeNumber && len(text) > 128 {
-		return verdict{code: errcode.FieldOutOfRange}
-	}
-	if !numberForm.MatchString(text) {
-		return verdict{code: errcode.FieldWrongType}
-	}
+	var value market.FieldValue
+	var code string
 	if m.Type == market.TypeInteger {
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || m.Min != nil && n < integerOf(*m.Min) || m.Max != nil && n > integerOf(*m.Max) {
-			return verdict{code: errcode.FieldOutOfRange}
+		var n int64
+		n, code = format.ParseInteger([]byte(text))
+		if code == "" && (m.Min != nil && n < integerOf(*m.Min) || m.Max != nil && n > integerOf(*m.Max)) {
+			code = errcode.FieldOutOfRange
 		}
-		return verdict{value: market.FieldValue{Kind: market.KindInteger, Text: strconv.AppendInt(nil, n, 10), Num: float64(n)}}
+		value = market.FieldValue{Kind: market.KindInteger, Text: strconv.AppendInt(nil, n, 10), Num: float64(n)}
+	} else {
+		var f float64
+		f, code = format.ParseNumber([]byte(text))
+		if code == "" && (m.Min != nil && f < floatOf(*m.Min) || m.Max != nil && f > floatOf(*m.Max)) {
+			code = errcode.FieldOutOfRange
+		}
+		value = market.FieldValue{Kind: market.KindNumber, Text: []byte(text), Num: f}
 	}
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || m.Min != nil && f < floatOf(*m.Min) || m.Max != nil && f > floatOf(*m.Max) {
-		return verdict{code: errcode.FieldOutOfRange}
+	if code != "" {
+		return verdict{code: code}
 	}
-	return verdict{value: market.FieldValue{Kind: market.KindNumber, Text: []byte(text), Num: f + 0}}
+	return verdict{value: value}
 }
 
-func integerOf(text string) int64 {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return math.MinInt64
-	}
-	return n
-}
+func integerOf(text string) int64 { n, _ := format.ParseInteger([]byte(text)); return n }
 
 func floatOf(text string) float64 { f, _ := strconv.ParseFloat(text, 64); return f }
 
@@ -156,14 +147,8 @@ var (
 func formed(kind market.FieldType, text string) (string, bool) {
 	switch kind {
 	case market.TypePhone:
-		digits := strings.Map(func(r rune) rune {
-			if r >= '0' && r <= '9' {
-				return r
-			}
-			return -1
-		}, text)
-		number := phoneByTheBook(text, digits)
-		return number, number != ""
+		number, ok := format.AppendPhoneAsE164(nil, []byte(text))
+		return string(number), ok
 	case market.TypeEmail:
 		address, ok := format.AppendNormalizedEmail(nil, []byte(text))
 		return string(address), ok
@@ -243,24 +228,4 @@ func titled(word []rune) string {
 		return string(first) + string(word[1]) + titled(word[2:])
 	}
 	return string(first) + strings.Map(unicode.ToLower, string(word[1:]))
-}
-
-var parsePhoneEntry = regexp.MustCompile(`\A *\+?[0-9 ().-]*\z`)
-
-// phoneByTheBook judges the form as the contract does, and the number by ParsePhone, which
-// package format compares with libphonenumber.
-func phoneByTheBook(text, digits string) string {
-	var prefix string
-	switch {
-	case !parsePhoneEntry.MatchString(text), len(text) > 64, digits == "", len(digits) > 15:
-		return ""
-	case strings.Contains(text, "+"), len(digits) == 11 && digits[0] == '1':
-		prefix = "+"
-	case len(digits) == 10:
-		prefix = "+1"
-	default:
-		return ""
-	}
-	number, _ := format.AppendPhoneAsE164(nil, []byte(prefix+digits))
-	return string(number)
 }
