@@ -27,7 +27,7 @@ LONG_TIMEOUT ?= 30m
 FUZZTIME     ?= 30s
 
 .DEFAULT_GOAL := build
-.PHONY: build test test-long api contract contract-lint contract-page contract-validation contract-breaking contract-live contract-release contract-collection collection collection-sandbox check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo fuzz dashboard dashboard-check dashboard-test clean distclean vuln vuln-finds powerloss powerloss-mutants torture torture-mutants sim sim-mutants sdk sdk-check sdk-go sdk-node sdk-python sdk-php conformance
+.PHONY: build test test-long api contract contract-lint contract-page contract-validation contract-breaking contract-live contract-release contract-collection collection collection-sandbox check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo fuzz dashboard dashboard-check dashboard-test clean distclean vuln powerloss powerloss-mutants torture torture-mutants sim sim-mutants sdk sdk-check sdk-go sdk-node sdk-python sdk-php conformance
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/pingpost ./cmd/pingpost
@@ -93,12 +93,6 @@ vuln:
 		echo "vuln: not checked: cannot reach the vulnerability database: $$(grep -m1 '^govulncheck:' $$output)"; exit 0; \
 	fi; \
 	cat $$output; exit $$code
-
-# Tests that `make vuln` fails for vulnerable code that the program calls, and only then.
-# It uses databases of one invented advisory each, and no internet. It takes minutes and
-# depends only on the target above and the tool's version, so that CI does not run it.
-vuln-finds:
-	VULN_FINDS=1 $(GO) test -count=1 -timeout 30m -v ./fuzz/vuln
 
 fmt: $(GOFUMPT)
 	$(GOFUMPT) -w .

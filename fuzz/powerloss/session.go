@@ -25,10 +25,11 @@ type session struct {
 	recordings, lifetimes, calls, acks int
 	stats                              lossStats
 	endings                            map[ending]int
+	requests                           map[string]int // answered requests by the beginning of their key
 }
 
 func newSession(f *flags, progress io.Writer) (*session, error) {
-	s := &session{flags: f, progress: progress, endings: map[ending]int{}}
+	s := &session{flags: f, progress: progress, endings: map[ending]int{}, requests: map[string]int{}}
 	var err error
 	if s.dir, err = os.MkdirTemp(f.Dir, "powerloss"); err != nil {
 		return nil, err
@@ -79,6 +80,10 @@ func (s *session) recordAndCheck(ctx context.Context, program string, seed uint6
 	for _, l := range r.lifetimes {
 		s.calls, s.acks = s.calls+l.calls, s.acks+len(l.acks)
 		s.endings[l.ending]++
+	}
+	for _, t := range r.clients.answers.answers {
+		kind, _, _ := strings.Cut(t.Key, "-")
+		s.requests[kind]++
 	}
 	for i, p := range r.drawLossPoints(s.Points, s.Backups, rand.New(rand.NewPCG(seed, 1))) {
 		if ctx.Err() != nil {

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -31,73 +28,6 @@ func TestMutationsApply(t *testing.T) {
 		if _, err := mutant.WriteOverlay(root, t.TempDir(), append([]mutant.Mutation{m}, shorterLimits...)...); err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-func TestWrongFlagsAreRejected(t *testing.T) {
-	for _, args := range [][]string{{"--points", "many"}, {"--unknown"}, {"stray"}} {
-		var said bytes.Buffer
-		if code := run(args, io.Discard, &said); code != 1 || !strings.HasPrefix(said.String(), "powerloss: ") {
-			t.Errorf("%q: exit %d, %s", args, code, said.String())
-		}
-	}
-}
-
-// A recording has the requested number of lifetimes. The same seed draws the same endings. A
-// mutant never starts after a power loss.
-func TestDrawEndings(t *testing.T) {
-	s := &session{flags: &flags{Lives: 7}}
-	seen := map[ending]int{}
-	for seed := range uint64(20) {
-		ends := s.drawEndings(seed)
-		if len(ends) != 7 || !slices.Equal(ends, s.drawEndings(seed)) {
-			t.Errorf("seed %d: %q", seed, ends)
-		}
-		for _, end := range ends {
-			seen[end]++
-		}
-	}
-	if seen[lostPower] < 20 || seen[killed] < 20 || seen[stoppedInOrder] < 20 {
-		t.Errorf("%v", seen)
-	}
-	s.Mutants = true
-	for seed := range uint64(20) {
-		if slices.Contains(s.drawEndings(seed), lostPower) {
-			t.Errorf("seed %d: %q", seed, s.drawEndings(seed))
-		}
-	}
-}
-
-func TestTable(t *testing.T) {
-	s := &session{flags: &flags{}, recordings: 2, lifetimes: 9, calls: 31, acks: 17, endings: map[ending]int{killed: 4, lostPower: 5}}
-	s.stats.add(&disk.Image{Order: disk.Twice, LostNames: 3, LostWrites: 2, LostBytes: 100, Torn: 1})
-	s.stats.add(&disk.Image{Order: disk.Ordered, LostNames: 1, LostWrites: 7, LostBytes: 50})
-	table := strings.Join(strings.Fields(s.table()), " ")
-	for _, want := range []string{
-		"recordings 2", "lifetimes, of which 9", "killed 4", "lost its power 5", "calls on the data directory and the backup 31", "events 17",
-		"the way of losing names 2", "ordered 1", "scattered 0", "twice 1",
-		"names lost, at most in one 4, 3", "writes lost, at most in one 9, 7", "bytes in them, at most in one 150, 100", "pages torn 1",
-	} {
-		if !strings.Contains(table, want) {
-			t.Errorf("%q is not in %s", want, table)
-		}
-	}
-}
-
-// Points are at active ticks, half of them at rare ones.
-func TestDrawPoints(t *testing.T) {
-	r := &recording{lifetimes: []*lifetime{{dataTicks: activeTicks{all: []int{10, 11, 12}, rare: []int{12}}, lastTick: 13}, {lastTick: 30}}}
-	count := map[int]int{}
-	seeds := map[uint64]bool{}
-	for _, p := range r.drawLossPoints(1000, 0, rand.New(rand.NewPCG(1, 1))) {
-		count[p.tick]++
-		seeds[p.seed] = true
-		if (p.tick == 30) != (p.lifetime == 1) {
-			t.Errorf("tick %d is none of life %d", p.tick, p.lifetime+1)
-		}
-	}
-	if len(count) != 4 || count[12] < 250 || count[10] < 40 || count[30] < 400 || len(seeds) != 1000 {
-		t.Errorf("drawn: %v, %d losses", count, len(seeds))
 	}
 }
 
@@ -176,6 +106,11 @@ func TestPowerLossOfRealExchange(t *testing.T) {
 	must.Succeed(t, s.recordUntilDone(context.Background()))
 	if s.stats.points != 60 || s.stats.backups != 12 || s.stats.served != 2 || s.stats.lostWrites == 0 || s.acks < 20 || s.calls < 50 {
 		t.Errorf("\n%s", s.table())
+	}
+	for _, kind := range []string{"desk", "report", "ping", "post", "asks", "chosen"} {
+		if s.requests[kind] == 0 {
+			t.Errorf("no request with a key like %s-… was answered: %v", kind, s.requests)
+		}
 	}
 }
 

@@ -3,11 +3,10 @@
 // status is 1 if any failed.
 //
 //	make fuzz FUZZTIME=10m
-//	make fuzz ARGS='--only server --keep 8'
+//	make fuzz ARGS='--only server'
 //
 // Test binaries and the fuzzer's corpus are in bin/fuzz and are not committed. The go command
-// writes a failing input into the package's testdata/fuzz, and --keep copies interesting inputs
-// there. `go test` runs all of them.
+// writes a failing input into the package's testdata/fuzz. `go test` runs all inputs there.
 package main
 
 import (
@@ -16,7 +15,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"regexp"
 	"time"
 
@@ -27,7 +25,6 @@ type options struct {
 	Time     time.Duration `default:"30s" help:"Time for each target."`
 	Parallel int           `default:"2" help:"Workers of each target."`
 	Only     string        `help:"Run only targets whose package and name, such as keys/token.FuzzRead, match this regular expression."`
-	Keep     int           `help:"Copy up to this many interesting inputs of each target to testdata/fuzz."`
 	Out      string        `default:"bin/fuzz" type:"path" help:"Directory for test binaries and corpora."`
 }
 
@@ -69,11 +66,6 @@ func (o *options) run(ctx context.Context, root string, out io.Writer) (failed b
 		if t.failed {
 			failed = true
 			_, _ = fmt.Fprintf(out, "\n%s\n", t.output)
-		}
-		if o.Keep > 0 && !t.failed {
-			if err := keepInputs(filepath.Join(o.corpusDir(t), t.name), filepath.Join(t.dir, "testdata", "fuzz", t.name), o.Keep); err != nil {
-				return failed, err
-			}
 		}
 	}
 	return failed, nil

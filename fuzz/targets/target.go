@@ -58,8 +58,6 @@ func findTargets(ctx context.Context, root string, only *regexp.Regexp) (targets
 	return targets, nil
 }
 
-func (o *options) corpusDir(t *target) string { return filepath.Join(o.Out, "corpus", t.pkg) }
-
 // buildBinary builds the package's test binary for fuzzing. For later targets of the package,
 // the go command only checks that it is current.
 func (o *options) buildBinary(ctx context.Context, t *target) (string, error) {
@@ -84,7 +82,7 @@ func (o *options) runTarget(ctx context.Context, t *target) {
 	defer cancel()
 	run := exec.CommandContext(ctx, binary,
 		"-test.run=^$", "-test.fuzz=^"+t.name+"$", "-test.fuzztime="+o.Time.String(), "-test.fuzzminimizetime=1000x",
-		fmt.Sprintf("-test.parallel=%d", o.Parallel), "-test.fuzzcachedir="+o.corpusDir(t))
+		fmt.Sprintf("-test.parallel=%d", o.Parallel), "-test.fuzzcachedir="+filepath.Join(o.Out, "corpus", t.pkg))
 	run.Dir = t.dir
 	run.Cancel = func() error { return run.Process.Signal(os.Interrupt) }
 	run.WaitDelay = graceTime

@@ -82,6 +82,7 @@ func TestSetResult(t *testing.T) {
 	}{
 		{went + "PASS\n", nil, nil, "250 5 pass"},
 		{went + "--- FAIL: FuzzBad\n    a fault\n", fault, nil, "250 5 FAIL --- FAIL: FuzzBad\n    a fault"},
+		{strings.Repeat("x", 2*maxOutput) + "the end", fault, nil, "0 0 FAIL " + strings.Repeat("x", maxOutput-len("the end")) + "the end"},
 		{went, fault, context.DeadlineExceeded, "250 5 HANGS"},
 		{went, fault, context.Canceled, "250 5 interrupted"},
 		{"PASS\n", nil, nil, "0 0 NOTHING RUN PASS"},
@@ -93,45 +94,5 @@ func TestSetResult(t *testing.T) {
 		if got != row.want || r.failed != (r.result != "pass") {
 			t.Errorf("%q, want %q", got, row.want)
 		}
-	}
-}
-
-func TestFailureShowsEndOfOutput(t *testing.T) {
-	var r target
-	r.setResult(strings.Repeat("x", 2*maxOutput)+"the end", errors.New("exit status 1"), nil)
-	if len(r.output) != maxOutput || !strings.HasSuffix(r.output, "the end") {
-		t.Errorf("%d bytes", len(r.output))
-	}
-}
-
-func TestKeepInputs(t *testing.T) {
-	from, to := t.TempDir(), filepath.Join(t.TempDir(), "testdata")
-	write := func(dir, name string, size int) {
-		if err := os.WriteFile(filepath.Join(dir, name), bytes.Repeat([]byte("x"), size), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for i, name := range []string{"a", "b", "c", "d", "e", "f"} {
-		write(from, name, 10*(i+1))
-	}
-	write(from, "large", maxKeptSize+1)
-	kept := func() (names string) {
-		entries, _ := os.ReadDir(to)
-		for _, e := range entries {
-			names += e.Name()
-		}
-		return names
-	}
-	if err := keepInputs(from, to, 3); err != nil || kept() != "ace" {
-		t.Errorf("%s, %v", kept(), err)
-	}
-	if err := keepInputs(from, to, 3); err != nil || kept() != "ace" {
-		t.Errorf("kept again: %s, %v", kept(), err)
-	}
-	if err := keepInputs(from, to, 100); err != nil || kept() != "abcdef" {
-		t.Errorf("kept all: %s, %v", kept(), err)
-	}
-	if err := keepInputs(filepath.Join(from, "none"), to, 100); err != nil {
-		t.Errorf("no corpus: %v", err)
 	}
 }

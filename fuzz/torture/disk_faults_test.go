@@ -273,17 +273,6 @@ func (t *torture) failSnapshot(call string) bool {
 	return hit
 }
 
-// Faults that need strace report its absence.
-func TestWithoutStrace(t *testing.T) {
-	t.Setenv("PATH", t.TempDir())
-	if _, err := exec.LookPath("strace"); err == nil {
-		t.Skip("strace is found without a path")
-	}
-	if got := whyNoTrace(newTestTorture(t, 1)); got != "strace is not installed" {
-		t.Errorf("%q", got)
-	}
-}
-
 // truncateUnsynced removes at most the bytes written before the failed fsync.
 func TestTruncateUnsynced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "segment")

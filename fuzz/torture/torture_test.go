@@ -342,65 +342,6 @@ func TestSeedRepeatsChoices(t *testing.T) {
 	}
 }
 
-// The run skips unsupported faults, and the table gives the reason.
-func TestUnsupportedFaultsAreSkipped(t *testing.T) {
-	run := newTestTorture(t, 1)
-	can := &fault{name: "can", missing: func(*torture) string { return "" }}
-	cannot := &fault{name: "cannot", missing: func(*torture) string { return "root is missing" }}
-	always := &fault{name: "always"}
-	some := run.permittedFaults([]*fault{can, cannot, always})
-	if len(some) != 2 || some[0] != can || some[1] != always || run.records[cannot].missing != "root is missing" {
-		t.Errorf("%v, %+v", some, run.records[cannot])
-	}
-}
-
-func TestOnlySelectsFaults(t *testing.T) {
-	for only, want := range map[string]string{
-		"":             "killed|disk full|EIO from a write",
-		"killed":       "killed",
-		"full,from a ": "disk full|EIO from a write",
-		"nothing":      "",
-	} {
-		meant := []string{}
-		for _, name := range []string{"killed", "disk full", "EIO from a write"} {
-			if isSelected(only, &fault{name: name}) {
-				meant = append(meant, name)
-			}
-		}
-		if got := strings.Join(meant, "|"); got != want {
-			t.Errorf("only %q: %s, want %s", only, got, want)
-		}
-	}
-}
-
-// Each fault has a row, and answers are listed with the most frequent first.
-func TestTable(t *testing.T) {
-	run := newTestTorture(t, 1)
-	for _, f := range faults {
-		run.records[f] = &faultCounts{injected: 4, survived: 4, duration: 10 * time.Second}
-	}
-	run.records[faults[0]].missing = "strace is not installed"
-	run.records[faults[1]] = nil
-	run.records[faults[2]].survived = 3
-	run.tally = witness.Tally{"ingest": {"caps_full": 2, "ACCEPTED": 5, "duplicate": 2}}
-	var out strings.Builder
-	run.printTable(&out, 12)
-	text := out.String()
-	for _, want := range []string{
-		faults[0].name + "  ", "skipped: strace is not installed", "2.5s", "ingest   9       ACCEPTED 5, caps_full 2, duplicate 2", "12 starts of the exchange",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q is missing in\n%s", want, text)
-		}
-	}
-	if strings.Contains(text, faults[1].name+" ") {
-		t.Errorf("a fault that was not selected has a row:\n%s", text)
-	}
-	if got := meanDuration(0, 0); got != 0 {
-		t.Errorf("the mean of no times is %v, want 0", got)
-	}
-}
-
 // Only files with a snapshot's name count, and the newest one wins.
 func TestNewestSnapshot(t *testing.T) {
 	dir := t.TempDir()

@@ -5,7 +5,6 @@ import (
 
 	"pingpost/engine/market"
 	"pingpost/loadtest/refbuyer"
-	"pingpost/loadtest/refreceiver"
 )
 
 func revenue(sum market.Money) refbuyer.Stats { return refbuyer.Stats{Revenue: sum} }
@@ -59,38 +58,4 @@ func TestAuditDetectsFalseReturns(t *testing.T) {
 			f.acknowledged = []operatorAction{{"delivery released, lead", "one"}}
 		}},
 	})
-}
-
-// The tally counts each answer once, by kind and answer.
-func TestTally(t *testing.T) {
-	f := choiceEvidence()
-	f.statusReports = returnedEvidence().statusReports
-	f.webhookStats = refreceiver.Stats{Acknowledged: 5, Failed: 2, Malformed: 1}
-	f.acknowledged = []operatorAction{{"delivery resent, lead", "one"}}
-	tally := f.Tally()
-	for kind, want := range map[string]map[string]int{
-		"ingest":                    {"ACCEPTED": 1},
-		"ingest for a chosen buyer": {"ACCEPTED": 2},
-		"post":                      {"ACCEPTED": 1, "post_rejected": 1, "bid_expired": 1},
-		"ping":                      {"bid": 4, "no_bid": 1},
-		"availability":              {"bid": 3, "no_bid": 1},
-		"report":                    {"contacted": 1, "sold": 1},
-		"batch of reports":          {"returned": 1},
-		"operator action":           {"delivery resent": 1},
-		"webhook":                   {"delivered": 5, "failed": 2, "broken off": 1},
-	} {
-		sum := 0
-		for answer, n := range want {
-			sum += n
-			if tally[kind][answer] != n {
-				t.Errorf("%s, %s: %d, want %d", kind, answer, tally[kind][answer], n)
-			}
-		}
-		if tally.CountOf(kind) != sum {
-			t.Errorf("%s: %v, want %v", kind, tally[kind], want)
-		}
-	}
-	if len(tally) != 9 {
-		t.Errorf("kinds without requests are counted: %v", tally)
-	}
 }

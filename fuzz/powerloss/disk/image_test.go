@@ -269,29 +269,6 @@ func TestSameSeedLosesTheSame(t *testing.T) {
 	}
 }
 
-// The image's counters must match its losses.
-func TestImageCountsLosses(t *testing.T) {
-	tp := newCallBuilder(t)
-	tp.createDurable("a", "")
-	tp.open(3, "a", "O_WRONLY")
-	tp.write(3, "12345")
-	tp.create(4, "b")
-	tp.follow()
-	for seed := range uint64(200) {
-		m := tp.disk.LosePower(tp.tick, rand.New(rand.NewPCG(seed, 0)))
-		folder := tp.listingAfterLoss(tp.tick, seed)
-		if lost := !strings.Contains(folder, "b="); lost != (m.LostNames == 1) {
-			t.Errorf("%q: %d names are said to be lost", folder, m.LostNames)
-		}
-		if lost := !strings.Contains(folder, "a=12345"); lost != (m.LostWrites == 1) || lost != (m.LostBytes == 5) {
-			t.Errorf("%q: %d writes of %d bytes are said to be lost", folder, m.LostWrites, m.LostBytes)
-		}
-		if !strings.HasPrefix(m.String(), m.Order.String()+", ") {
-			t.Error(m)
-		}
-	}
-}
-
 // A lifetime that starts on a loaded folder starts on durable files.
 func TestLoadedFolderIsDurable(t *testing.T) {
 	tp := newCallBuilder(t)

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"pingpost/internal/must"
@@ -58,21 +57,6 @@ func TestRecordsAllBytes(t *testing.T) {
 	}
 }
 
-// Calls of children are in one order with their parent's.
-func TestRecordsChildren(t *testing.T) {
-	dir := t.TempDir()
-	var names []string
-	for _, c := range recordShell(t, `mkdir "$1/one"; (mkdir "$1/two"); mkdir "$1/three"`, dir) {
-		if strings.HasPrefix(c.Name, "mkdir") && c.Result == 0 {
-			path := must.Value(c.StringArg(len(c.Args) - 2))(t)
-			names = append(names, filepath.Base(string(path)))
-		}
-	}
-	if strings.Join(names, " ") != "one two three" {
-		t.Errorf("recorded: %q", names)
-	}
-}
-
 // TracedProcess finds the program even while strace has test children.
 func TestTracedProcess(t *testing.T) {
 	if err := CheckAvailable(); err != nil {
@@ -93,43 +77,4 @@ func TestTracedProcess(t *testing.T) {
 			t.Errorf("process %d is traced by nobody", traced.Pid)
 		}
 	}
-}
-
-// A signal kills the program, and its record is complete.
-func TestSignalsReachTheProgram(t *testing.T) {
-	if err := CheckAvailable(); err != nil {
-		t.Skip(err)
-	}
-	out, ready := filepath.Join(t.TempDir(), "record"), make([]byte, 6)
-	command := Command(t.Context(), out, "sh", "-c", "echo ready; read never")
-	stdin := must.Value(command.StdinPipe())(t)
-	defer stdin.Close()
-	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer read.Close()
-	command.Stdout = write
-	err = command.Start()
-	write.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := read.Read(ready); err != nil || string(ready) != "ready\n" {
-		t.Fatalf("%q, %v", ready, err)
-	}
-	traced := must.Value(TracedProcess(command))(t)
-	if traced.Pid == command.Process.Pid {
-		t.Fatal("the tracer is taken for the program")
-	}
-	must.Succeed(t, traced.Signal(syscall.SIGKILL))
-	if err := command.Wait(); err == nil {
-		t.Error("the tracer does not tell how the program ended")
-	}
-	for _, c := range readRecord(t, out) {
-		if text, err := c.StringArg(1); c.Name == "write" && err == nil && string(text) == "ready\n" {
-			return
-		}
-	}
-	t.Error("the record has not what was written before the end")
 }
