@@ -22,21 +22,21 @@ func (b *bench) against() error {
 	}
 	other := *b
 	other.exchange, other.dir = theirs, filepath.Join(b.dir, "theirs")
-	var ourLines, theirLines strings.Builder
-	for _, measure := range []func(theirs *bench, ours, others *strings.Builder) error{b.ingestAgainst, b.auctionsAgainst} {
-		err := measure(&other, &ourLines, &theirLines)
+	var lines [2]strings.Builder // ours and theirs
+	for _, compare := range []func(theirs *bench, lines *[2]strings.Builder) error{b.ingestAgainst, b.auctionsAgainst} {
+		err := compare(&other, &lines)
 		b.killServers()
 		if err != nil {
 			return err
 		}
 	}
-	if err := os.WriteFile(b.flags.Samples, []byte(ourLines.String()), 0o644); err != nil {
+	if err := os.WriteFile(b.flags.Samples, []byte(lines[0].String()), 0o644); err != nil {
 		return err
 	}
-	return os.WriteFile(b.flags.TheirSamples, []byte(theirLines.String()), 0o644)
+	return os.WriteFile(b.flags.TheirSamples, []byte(lines[1].String()), 0o644)
 }
 
-func (b *bench) ingestAgainst(other *bench, ours, theirs *strings.Builder) error {
+func (b *bench) ingestAgainst(other *bench, lines *[2]strings.Builder) error {
 	mine, err := b.startPaused("ingest", catalogWithCampaigns(10))
 	if err != nil {
 		return err
@@ -50,24 +50,14 @@ func (b *bench) ingestAgainst(other *bench, ours, theirs *strings.Builder) error
 		if err != nil {
 			return err
 		}
-		name := fmt.Sprintf("BenchmarkIngest/connections=%d", connections)
-		for i := range mineRuns {
-			writeIngestSample(ours, name, &mineRuns[i])
-			writeIngestSample(theirs, name, &itsRuns[i])
-		}
+		writeSamples(lines, fmt.Sprintf("BenchmarkIngest/connections=%d", connections), "leads", mineRuns, itsRuns)
 	}
 	return nil
 }
 
-// writeIngestSample appends a run in the format of Go benchmarks. The CPU time is that of
-// the server.
-func writeIngestSample(into *strings.Builder, name string, r *child.LoadResult) {
-	fmt.Fprintf(into, "%s 1 %.0f cpu-ns/op %d p50-ns/op %d p99-ns/op %.0f leads/s\n", name, 1e9*r.ServerSecondsEach(), r.Latency.P50, r.Latency.P99, r.Rate)
-}
-
 // auctionsAgainst measures auctions with the fewest and the most buyers at both
 // exchanges. Each exchange has its own buyers.
-func (b *bench) auctionsAgainst(other *bench, ours, theirs *strings.Builder) error {
+func (b *bench) auctionsAgainst(other *bench, lines *[2]strings.Builder) error {
 	sizes := []int{b.size.auctionBuyers[0], b.size.auctionBuyers[len(b.size.auctionBuyers)-1]}
 	spec := &auctionSetupSpec{name: "auctions", sizes: sizes, pingRate: unlimitedRate}
 	mine, err := b.newAuctionSetup(spec)
@@ -87,17 +77,22 @@ func (b *bench) auctionsAgainst(other *bench, ours, theirs *strings.Builder) err
 		if err != nil {
 			return err
 		}
-		name := fmt.Sprintf("BenchmarkAuction/buyers=%d", n)
-		for i := range both[0] {
-			writeAuctionSample(ours, name, &both[0][i])
-			writeAuctionSample(theirs, name, &both[1][i])
-		}
+		writeSamples(lines, fmt.Sprintf("BenchmarkAuction/buyers=%d", n), "auctions", both...)
 	}
 	return nil
 }
 
-// writeAuctionSample appends a run in the format of Go benchmarks.
-func writeAuctionSample(into *strings.Builder, name string, r *child.LoadResult) {
-	fmt.Fprintf(into, "%s 1 %.0f cpu-ns/op %d p50-ns/op %d p99-ns/op %.0f auctions/s %.1f allocs/op\n",
-		name, 1e9*r.ServerSecondsEach(), r.Latency.P50, r.Latency.P99, r.Rate, r.Objects)
+// writeSamples appends the runs of both sides in the format of Go benchmarks. The CPU time is that
+// of the server. Allocations are measured for auctions only.
+func writeSamples(lines *[2]strings.Builder, name, unit string, sides ...[]child.LoadResult) {
+	for side, runs := range sides {
+		for i := range runs {
+			r := &runs[i]
+			fmt.Fprintf(&lines[side], "%s 1 %.0f cpu-ns/op %d p50-ns/op %d p99-ns/op %.0f %s/s", name, 1e9*r.ServerSecondsEach(), r.Latency.P50, r.Latency.P99, r.Rate, unit)
+			if r.Objects > 0 {
+				fmt.Fprintf(&lines[side], " %.1f allocs/op", r.Objects)
+			}
+			lines[side].WriteByte('\n')
+		}
+	}
 }

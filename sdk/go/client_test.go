@@ -121,24 +121,6 @@ func TestGivingUp(t *testing.T) {
 	}
 }
 
-func TestKindsOfErrors(t *testing.T) {
-	for status, kind := range map[int]error{
-		400: ErrInvalidRequest, 401: ErrUnauthorized, 403: ErrForbidden, 404: ErrNotFound, 409: ErrConflict,
-		410: ErrExpired, 422: ErrInvalidRequest, 429: ErrRateLimited, 500: ErrServer, 599: ErrServer, 418: nil,
-	} {
-		err := error(&APIError{Status: status})
-		for _, one := range []error{ErrInvalidRequest, ErrUnauthorized, ErrForbidden, ErrNotFound, ErrConflict, ErrExpired, ErrRateLimited, ErrServer} {
-			if errors.Is(err, one) != (one == kind) {
-				t.Errorf("%d: %v is %v", status, one, errors.Is(err, one))
-			}
-		}
-		var base Error
-		if !errors.As(err, &base) {
-			t.Errorf("%d is no Error", status)
-		}
-	}
-}
-
 func TestOptions(t *testing.T) {
 	for name, c := range map[string]struct {
 		o    Options
