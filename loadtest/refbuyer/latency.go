@@ -2,6 +2,7 @@ package refbuyer
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -169,7 +170,8 @@ func parseForm(text string) (Latency, error) {
 	kind, rest, named := strings.Cut(text, ":")
 	switch {
 	case !named:
-		return parseRange(text)
+		least, most, err := parseRange(text, parseTime, "give the smaller time first")
+		return Uniform{least, most}, err
 	case kind == "exp":
 		mean, err := parseTime(rest)
 		return Exponential{mean}, err
@@ -194,23 +196,17 @@ func parseForm(text string) (Latency, error) {
 
 const maxSigma = 5
 
-func parseRange(text string) (Latency, error) {
+// parseRange parses one value, or two with a minus between them. tooSmall is the error if the second
+// one is smaller.
+func parseRange[T cmp.Ordered](text string, parse func(string) (T, error), tooSmall string) (least, most T, err error) {
 	low, high, spread := strings.Cut(text, "-")
-	if !spread {
-		high = low
+	if least, err = parse(low); err != nil || !spread {
+		return least, least, err
 	}
-	least, err := parseTime(low)
-	if err != nil {
-		return nil, err
+	if most, err = parse(high); err == nil && most < least {
+		err = errors.New(tooSmall)
 	}
-	most, err := parseTime(high)
-	if err != nil {
-		return nil, err
-	}
-	if most < least {
-		return nil, fmt.Errorf("give the smaller time first")
-	}
-	return Uniform{least, most}, nil
+	return least, most, err
 }
 
 func parseTime(text string) (time.Duration, error) {

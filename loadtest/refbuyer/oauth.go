@@ -3,7 +3,7 @@ package refbuyer
 import (
 	"bytes"
 	"crypto/subtle"
-	"encoding/base64"
+	"net/http"
 	"net/url"
 	"time"
 
@@ -89,14 +89,9 @@ func readGrant(r *fasthttp.RequestCtx) (g grant, ok bool) {
 // parseBasicHeader parses a Basic header. RFC 6749 encodes both parts as in a form. An invalid header
 // gives empty strings.
 func parseBasicHeader(header []byte) (client, secret string) {
-	scheme, encoded, _ := bytes.Cut(header, []byte(" "))
-	text, err := base64.StdEncoding.DecodeString(string(encoded))
-	if err != nil || !bytes.EqualFold(scheme, []byte("Basic")) {
-		return "", ""
-	}
-	name, password, _ := bytes.Cut(text, []byte(":"))
-	client, errClient := url.QueryUnescape(string(name))
-	secret, errSecret := url.QueryUnescape(string(password))
+	name, password, _ := (&http.Request{Header: http.Header{"Authorization": {string(header)}}}).BasicAuth()
+	client, errClient := url.QueryUnescape(name)
+	secret, errSecret := url.QueryUnescape(password)
 	if errClient != nil || errSecret != nil {
 		return "", ""
 	}

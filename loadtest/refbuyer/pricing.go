@@ -69,22 +69,8 @@ func ParsePricing(text string) (Pricing, error) {
 }
 
 func parseSpan(text string) (span, error) {
-	low, high, spread := strings.Cut(text, "-")
-	if !spread {
-		high = low
-	}
-	least, err := parsePrice(low)
-	if err != nil {
-		return span{}, err
-	}
-	most, err := parsePrice(high)
-	if err != nil {
-		return span{}, err
-	}
-	if most < least {
-		return span{}, fmt.Errorf("the smaller amount comes first")
-	}
-	return span{least, most}, nil
+	least, most, err := parseRange(text, parsePrice, "the smaller amount comes first")
+	return span{least, most}, err
 }
 
 func parsePrice(text string) (market.Money, error) {
