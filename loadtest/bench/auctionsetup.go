@@ -11,6 +11,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/loadtest/bench/child"
+	"pingpost/loadtest/ceiling"
 	"pingpost/loadtest/load"
 )
 
@@ -88,7 +89,7 @@ func (h *auctionSetup) startRecordingCeiling(n int) (entry int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	return entry, h.addCeiling(h.recording, n, child.CeilingSpec{Dir: dir, Entry: entry})
+	return entry, h.addCeiling(h.recording, n, child.CeilingSpec{Dir: dir, Options: ceiling.Options{Entry: entry}})
 }
 
 func (h *auctionSetup) addCeiling(into map[int]*process, n int, spec child.CeilingSpec) error {

@@ -7,6 +7,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/loadtest/bench/child"
+	"pingpost/loadtest/ceiling"
 )
 
 // pair is two servers that are measured in turn: the exchange, and the server that it is
@@ -63,7 +64,7 @@ func (b *bench) ingest() (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	bare, err := b.startCeiling(child.CeilingSpec{Dir: dir, Entry: entry, Answer: int(sample.Body)})
+	bare, err := b.startCeiling(child.CeilingSpec{Dir: dir, Options: ceiling.Options{Entry: entry, Answer: int(sample.Body)}})
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/loadtest/bench/child"
+	"pingpost/loadtest/ceiling"
 )
 
 // postedConnections is the number of connections that send leads for posting. The buyer
@@ -61,7 +62,7 @@ func (b *bench) startPostingCeiling(data, buyer string, answer int) (*process, e
 	}
 	b.logf("log records of a posted lead: %d bytes before the post, %d bytes after", intent, outcome)
 	return b.startCeiling(child.CeilingSpec{
-		Dir: filepath.Join(b.dir, "courier"), Entry: intent, Outcome: outcome, Answer: answer, Buyer: buyer,
+		Dir: filepath.Join(b.dir, "courier"), Options: ceiling.Options{Entry: intent, Outcome: outcome, Answer: answer, Buyers: []string{buyer}},
 	})
 }
 

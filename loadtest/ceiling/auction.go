@@ -1,7 +1,6 @@
 package ceiling
 
 import (
-	"net"
 	"sync"
 	"time"
 
@@ -11,27 +10,18 @@ import (
 	"pingpost/wal"
 )
 
-// AuctionOptions are the options of an Auction. Limits are those of the exchange.
-type AuctionOptions struct {
-	Buyers  []string      // addresses; every auction asks all of them
-	Timeout time.Duration // for bids
-	Log     *wal.Log      // each auction is committed to it; nil: none
-	Entry   int           // bytes committed for an auction
-}
-
-// Auction is the ceiling of auctions. It decodes a ping into a struct, sends it to every
+// auctionCeiling is the ceiling of auctions. It decodes a ping into a struct, sends it to every
 // buyer at once, decodes their bids and answers with the best. It applies no rules. With a
 // log, it commits a record of a given size for each auction.
 //
 // A ballot is the workspace of one auction. Each goroutine writes to its own seat, and the
 // handler waits for all of them before it returns the ballot to the pool. No goroutine
 // outlives the wait, because each ping ends by the deadline.
-type Auction struct {
+type auctionCeiling struct {
 	buyers  []*fasthttp.HostClient
 	timeout time.Duration
 	log     *wal.Log // nil: no record
 	entry   int
-	http    *fasthttp.Server
 	ballots sync.Pool // *ballot
 }
 
@@ -52,18 +42,16 @@ type seat struct {
 	bids     bool
 }
 
-// NewAuction returns a server for Serve.
-func NewAuction(opt *AuctionOptions) *Auction {
-	a := &Auction{timeout: opt.Timeout, log: opt.Log, entry: opt.Entry}
-	for _, addr := range opt.Buyers {
-		a.buyers = append(a.buyers, newBuyerClient(addr))
-	}
+// NewAuction returns the ceiling of auctions. log may be nil.
+func NewAuction(log *wal.Log, opt *Options) *Server {
+	a := &auctionCeiling{timeout: opt.Timeout, log: log, entry: opt.Entry}
+	s := newServer(a.handle, opt.Buyers)
+	a.buyers = s.buyers
 	a.ballots.New = func() any { return a.newBallot() }
-	a.http = newHTTPServer(a.handle)
-	return a
+	return s
 }
 
-func (a *Auction) newBallot() *ballot {
+func (a *auctionCeiling) newBallot() *ballot {
 	b := &ballot{seats: make([]seat, len(a.buyers)), record: newRecord(a.entry)}
 	for i, buyer := range a.buyers {
 		s := &b.seats[i]
@@ -75,19 +63,7 @@ func (a *Auction) newBallot() *ballot {
 	return b
 }
 
-// Serve answers on the listener until Shutdown.
-func (a *Auction) Serve(listener net.Listener) error { return a.http.Serve(listener) }
-
-// Shutdown waits for open requests and closes the connections to the buyers.
-func (a *Auction) Shutdown() error {
-	err := a.http.Shutdown()
-	for _, buyer := range a.buyers {
-		buyer.CloseIdleConnections()
-	}
-	return err
-}
-
-func (a *Auction) handle(ctx *fasthttp.RequestCtx) {
+func (a *auctionCeiling) handle(ctx *fasthttp.RequestCtx) {
 	b := a.ballots.Get().(*ballot)
 	defer a.ballots.Put(b)
 	b.ping = Ping{}
@@ -132,30 +108,4 @@ func (s *seat) ask(deadline time.Time) {
 		return
 	}
 	s.bids = json.Unmarshal(s.response.Body(), &s.answer) == nil && s.answer.Bid != nil
-}
-
-// These limits are the exchange's defaults.
-const (
-	maxBody, maxHeader = 64 << 10, 16 << 10
-	maxConns           = 10_000 // to a server, and to each buyer
-	ioTimeout          = 10 * time.Second
-	idleTimeout        = time.Minute
-)
-
-// newHTTPServer returns a server without optional features that cost time.
-func newHTTPServer(handle fasthttp.RequestHandler) *fasthttp.Server {
-	return &fasthttp.Server{
-		Handler: handle, Concurrency: maxConns, ReadBufferSize: maxHeader, MaxRequestBodySize: maxBody,
-		ReadTimeout: ioTimeout, WriteTimeout: ioTimeout, IdleTimeout: idleTimeout,
-		NoDefaultContentType: true, NoDefaultServerHeader: true, CloseOnShutdown: true,
-		DisablePreParseMultipartForm: true,
-	}
-}
-
-// newBuyerClient returns a client that keeps its connections to a buyer.
-func newBuyerClient(addr string) *fasthttp.HostClient {
-	return &fasthttp.HostClient{
-		Addr: addr, MaxConns: maxConns, ReadBufferSize: maxHeader, MaxIdleConnDuration: idleTimeout,
-		ConnPoolStrategy: fasthttp.LIFO, NoDefaultUserAgentHeader: true,
-	}
 }

@@ -41,11 +41,7 @@ func startBuyer(t *testing.T, options refbuyer.Options) *refbuyer.Buyer {
 }
 
 // serve serves a ceiling until the test ends, and returns its URL.
-func serve(t *testing.T, server interface {
-	Serve(net.Listener) error
-	Shutdown() error
-},
-) (url string) {
+func serve(t *testing.T, server *Server) (url string) {
 	t.Helper()
 	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	served := make(chan error, 1)
@@ -69,21 +65,21 @@ func openLog(t *testing.T, options wal.Options) *wal.Log {
 // startIngest serves the ceiling of ingest; buyer may be nil.
 func startIngest(t *testing.T, log *wal.Log, buyer *refbuyer.Buyer) (url string) {
 	t.Helper()
-	options := Options{Log: log, Entry: entrySize, Answer: answerSize, Outcome: outcomeSize}
+	options := &Options{Entry: entrySize, Answer: answerSize, Outcome: outcomeSize}
 	if buyer != nil {
-		options.Buyer = buyer.Addr().String()
+		options.Buyers = []string{buyer.Addr().String()}
 	}
-	return serve(t, New(options))
+	return serve(t, NewIngest(log, options))
 }
 
 // startAuction serves the ceiling of auctions; log may be nil.
 func startAuction(t *testing.T, log *wal.Log, timeout time.Duration, buyers ...*refbuyer.Buyer) (url string) {
 	t.Helper()
-	options := &AuctionOptions{Timeout: timeout, Log: log, Entry: entrySize}
+	options := &Options{Timeout: timeout, Entry: entrySize}
 	for _, b := range buyers {
 		options.Buyers = append(options.Buyers, b.Addr().String())
 	}
-	return serve(t, NewAuction(options))
+	return serve(t, NewAuction(log, options))
 }
 
 func post(t *testing.T, url, key, body string) (status int, answer string) {

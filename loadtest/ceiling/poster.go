@@ -21,10 +21,6 @@ type postScratch struct {
 	body     []byte
 }
 
-func newPoster(buyer string) *poster {
-	return &poster{url: "http://" + buyer + "/v1/post", client: newBuyerClient(buyer)}
-}
-
 // postTimeout is the exchange's default.
 const postTimeout = 10 * time.Second
 

@@ -1,95 +1,67 @@
 package ceiling
 
 import (
-	"net"
-	"strings"
-	"sync"
+	"time"
 
-	"github.com/goccy/go-json"
 	"github.com/valyala/fasthttp"
-
-	"pingpost/wal"
 )
 
-// Options are the options of a Server. Sizes and limits are those of the exchange.
+// Options are the options of a ceiling. Sizes and limits are those of the exchange.
 type Options struct {
-	Log    *wal.Log
-	Entry  int // bytes committed for a lead
-	Answer int // bytes of an answer's body
+	Buyers []string // addresses; every auction asks all of them
+	Entry  int      // bytes committed for a lead or an auction
 
-	Buyer   string // each lead is posted to this address; empty: none
-	Outcome int    // bytes committed for the outcome of a post
+	Answer  int // bytes of an answer's body to a lead
+	Outcome int // bytes committed for the outcome of a lead's post
+
+	Timeout time.Duration // for bids
 }
 
-// Server is the ceiling of ingest.
+// Server is a ceiling of either kind.
 type Server struct {
-	log         *wal.Log
-	answer      []byte
-	poster      *poster // nil: no post
-	http        *fasthttp.Server
-	scratchPool sync.Pool // *scratch
+	*fasthttp.Server
+	buyers []*fasthttp.HostClient
 }
 
-// scratch is the workspace of one lead until it is committed.
-type scratch struct {
-	lead    Lead
-	intent  record
-	outcome record
-	post    postScratch
-}
-
-// New returns a server for Serve.
-func New(opt Options) *Server {
-	s := &Server{log: opt.Log, answer: answerOf(opt.Answer)}
-	s.scratchPool.New = func() any {
-		return &scratch{intent: newRecord(opt.Entry), outcome: newRecord(opt.Outcome)}
+func newServer(handle fasthttp.RequestHandler, buyers []string) *Server {
+	s := &Server{Server: newHTTPServer(handle)}
+	for _, addr := range buyers {
+		s.buyers = append(s.buyers, newBuyerClient(addr))
 	}
-	if opt.Buyer != "" {
-		s.poster = newPoster(opt.Buyer)
-	}
-	s.http = newHTTPServer(s.handle)
 	return s
 }
 
-// answerOf returns an answer to a lead, padded with spaces to a size.
-func answerOf(size int) []byte {
-	const begin, end = `{"data":{"status":"ACCEPTED"`, `}}`
-	return []byte(begin + strings.Repeat(" ", max(0, size-len(begin)-len(end))) + end)
-}
-
-// Serve answers on the listener until Shutdown.
-func (s *Server) Serve(listener net.Listener) error { return s.http.Serve(listener) }
-
-// Shutdown waits for open requests and closes the connections to the buyer.
+// Shutdown waits for open requests and closes the connections to the buyers.
 func (s *Server) Shutdown() error {
-	err := s.http.Shutdown()
-	if s.poster != nil {
-		s.poster.client.CloseIdleConnections()
+	err := s.Server.Shutdown()
+	for _, buyer := range s.buyers {
+		buyer.CloseIdleConnections()
 	}
 	return err
 }
 
-func (s *Server) handle(ctx *fasthttp.RequestCtx) {
-	r := s.scratchPool.Get().(*scratch)
-	defer s.scratchPool.Put(r)
-	r.lead = Lead{}
-	body := ctx.Request.Body()
-	if err := json.Unmarshal(body, &r.lead); err != nil || !r.lead.complete() {
-		ctx.Error("not a lead", fasthttp.StatusBadRequest)
-		return
+// These limits are the exchange's defaults.
+const (
+	maxBody, maxHeader = 64 << 10, 16 << 10
+	maxConns           = 10_000 // to a server, and to each buyer
+	ioTimeout          = 10 * time.Second
+	idleTimeout        = time.Minute
+)
+
+// newHTTPServer returns a server without optional features that cost time.
+func newHTTPServer(handle fasthttp.RequestHandler) *fasthttp.Server {
+	return &fasthttp.Server{
+		Handler: handle, Concurrency: maxConns, ReadBufferSize: maxHeader, MaxRequestBodySize: maxBody,
+		ReadTimeout: ioTimeout, WriteTimeout: ioTimeout, IdleTimeout: idleTimeout,
+		NoDefaultContentType: true, NoDefaultServerHeader: true, CloseOnShutdown: true,
+		DisablePreParseMultipartForm: true,
 	}
-	copy(r.intent.entry, body)
-	err := r.intent.commit(s.log)
-	if err == nil && s.poster != nil {
-		if err = s.poster.post(r, ctx.Request.Header.Peek("Idempotency-Key")); err == nil {
-			err = r.outcome.commit(s.log)
-		}
+}
+
+// newBuyerClient returns a client that keeps its connections to a buyer.
+func newBuyerClient(addr string) *fasthttp.HostClient {
+	return &fasthttp.HostClient{
+		Addr: addr, MaxConns: maxConns, ReadBufferSize: maxHeader, MaxIdleConnDuration: idleTimeout,
+		ConnPoolStrategy: fasthttp.LIFO, NoDefaultUserAgentHeader: true,
 	}
-	if err != nil {
-		ctx.Error(err.Error(), fasthttp.StatusServiceUnavailable)
-		return
-	}
-	ctx.SetStatusCode(fasthttp.StatusCreated)
-	ctx.SetContentType("application/json")
-	ctx.SetBody(s.answer)
 }

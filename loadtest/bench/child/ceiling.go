@@ -11,22 +11,10 @@ import (
 	"pingpost/wal"
 )
 
-// CeilingSpec describes a ceiling: for auctions if Buyers is set, otherwise for ingest.
+// CeilingSpec describes a ceiling: for auctions with a Timeout, otherwise for ingest.
 type CeilingSpec struct {
-	Dir           string // of its log; optional for auctions
-	Entry, Answer int
-
-	Buyers  []string
-	Timeout time.Duration
-
-	Buyer   string // receives each ingested lead; empty: none
-	Outcome int    // bytes of the record of a post's outcome
-}
-
-// ceilingServer is a ceiling of either kind.
-type ceilingServer interface {
-	Serve(net.Listener) error
-	Shutdown() error
+	Dir string // of its log; optional for auctions
+	ceiling.Options
 }
 
 func startCeiling(spec *CeilingSpec) (at Addresses, stop func() error, err error) {
@@ -46,7 +34,7 @@ func startCeiling(spec *CeilingSpec) (at Addresses, stop func() error, err error
 	}, err
 }
 
-func (s *CeilingSpec) newServer() (server ceilingServer, closing func() error, err error) {
+func (s *CeilingSpec) newServer() (server *ceiling.Server, closing func() error, err error) {
 	var log *wal.Log
 	closing = func() error { return nil }
 	if s.Dir != "" {
@@ -55,14 +43,10 @@ func (s *CeilingSpec) newServer() (server ceilingServer, closing func() error, e
 		}
 		closing = log.Close
 	}
-	if len(s.Buyers) > 0 {
-		return ceiling.NewAuction(&ceiling.AuctionOptions{
-			Buyers: s.Buyers, Timeout: s.Timeout, Log: log, Entry: s.Entry,
-		}), closing, nil
+	if s.Timeout > 0 {
+		return ceiling.NewAuction(log, &s.Options), closing, nil
 	}
-	return ceiling.New(ceiling.Options{
-		Log: log, Entry: s.Entry, Answer: s.Answer, Buyer: s.Buyer, Outcome: s.Outcome,
-	}), closing, nil
+	return ceiling.NewIngest(log, &s.Options), closing, nil
 }
 
 // HeapPath is the admin path of the heap profile in text form.
