@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 const day = 24 * time.Hour
@@ -237,4 +239,173 @@ func TestAMonthOfReturns(t *testing.T) {
 		x.configure(bought(returns(func(r *market.ReturnRule) { r.MaxShare, r.Window = 200_000, 40*day })))
 		expectEqual(t, back(january[10:20]), 6, "more of January's came back when more might")
 	})
+}
+
+// expectedReason is what an answer to one report, or to the first of many, expects of
+// its reason.
+func expectedReason(a engine.StatusAnswer, err error) string {
+	var fields []market.FieldError
+	var refusal *engine.Refusal
+	if errors.As(err, &refusal) {
+		fields = refusal.Fields
+	} else if len(a.Results) > 0 {
+		fields = a.Results[0].Fields
+	}
+	for _, f := range fields {
+		if f.Field == "reason" {
+			return f.Expected
+		}
+	}
+	return fmt.Sprint("no fault of the reason: ", saidStatus(a, err))
+}
+
+// TestRefusedReturnNamesTheReasons: a buyer whose reason is refused learns the
+// allowed ones, in a report of one lead as of many, and a repeat says the same
+// after the campaign has changed its list.
+func TestRefusedReturnNamesTheReasons(t *testing.T) {
+	rule := func(reasons ...string) rig {
+		return bought(returns(func(r *market.ReturnRule) {
+			r.Reasons = map[string]struct{}{}
+			for _, reason := range reasons {
+				r.Reasons[reason] = struct{}{}
+			}
+		}))
+	}
+	trading(t, "one and many", rule("wrong number", "not interested"), func(t *testing.T, x *exchange) {
+		a := x.sold(1)
+		const want = `one of the reasons for which this campaign takes leads back: "not interested", "wrong number"`
+		refused := saying(a, "returned").because("just so")
+		expectEqual(t, expectedReason(x.report(refused)), want, "one: expected")
+		expectEqual(t, expectedReason(x.reportAll(refused.withKey("many"))), want, "many: expected")
+		x.configure(rule("moved away"))
+		x.crash()
+		expectEqual(t, expectedReason(x.reportAll(refused.withKey("many"))), want, "many, repeated: expected")
+		expectEqual(t, x.reported(saying(a, "returned").because("moved away")), "returned")
+	})
+	bubble(t, "a long list", func(t *testing.T) {
+		var reasons []string
+		for n := range 100 {
+			reasons = append(reasons, fmt.Sprintf("%02d %s", n, strings.Repeat("x", 50)))
+		}
+		x := begin(t, rule(reasons...))
+		got := expectedReason(x.report(saying(x.sold(1), "returned").because("just so")))
+		if !strings.Contains(got, `"00 x`) || !strings.HasSuffix(got, "x\" and 95 more") || len(got) > 400 {
+			t.Errorf("%d bytes: %s", len(got), got)
+		}
+	})
+}
+
+// A lead whose buyer reports that it has it counts among those that this buyer
+// got, also where nobody knew so until then.
+func TestShareCountsTheLeadThatComesBack(t *testing.T) {
+	for _, test := range []struct {
+		what  string
+		share market.ShareInMillionths
+		want  string
+	}{
+		{"half of two", 500_000, "returned"},
+		{"less than half", 499_999, "no: share"},
+	} {
+		bubble(t, test.what, func(t *testing.T) {
+			r := bought(returns(func(r *market.ReturnRule) { r.MaxShare = test.share }))
+			r.buyers[0].posts = true
+			x := begin(t, r)
+			x.sold(1)
+			x.world.script("blue", breaks)
+			lost := x.sold(2)
+			time.Sleep(5 * time.Minute)
+			expectEqual(t, x.stands(lost), "ACCEPTED unknown")
+			expectEqual(t, x.reported(saying(lost, "returned")), test.want)
+		})
+	}
+}
+
+// Test leads that come back take none of the share, in one batch with others
+// either.
+func TestReturnedTestsTakeNoShare(t *testing.T) {
+	trading(t, "", bought(returns(func(r *market.ReturnRule) { r.MaxShare = 500_000 })).testable(), func(t *testing.T, x *exchange) {
+		tried := must.Value(x.send(person(1).asTest()))(t)
+		a, b := x.sold(2), x.sold(3)
+		expectEqual(t, saidStatus(x.reportAll(saying(tried, "returned"), saying(a, "returned"), saying(b, "returned"))), "returned, returned, no: share")
+	})
+}
+
+// What names no lead is nobody's, and nobody waits for it.
+func TestReportsOnNoLeadWaitForNobody(t *testing.T) {
+	trading(t, "", bought(returns(nil)), func(t *testing.T, x *exchange) {
+		var leads []engine.IngestAnswer
+		for n := range 5 {
+			leads = append(leads, x.sold(n))
+		}
+		x.log.slow(2 * time.Second)
+		var all sync.WaitGroup
+		for i, a := range leads {
+			all.Go(func() {
+				nobody := saying(a, "sold")
+				nobody.lead = fmt.Sprint("lead_", i)
+				expectEqual(t, saidStatus(x.reportAll(nobody, saying(a, "sold"))), "not_found, sold")
+			})
+		}
+		all.Wait()
+	})
+}
+
+// A buyer gives back, twice, a lead that nobody knew to have arrived, in the
+// instant in which operators say what has become of it. Whichever is first, the
+// lead is paid for and paid back once at most (see ledger.changed), and no event
+// is owed twice or out of order.
+func TestReturnsInTheInstantOfAnOperatorsWord(t *testing.T) {
+	words := []event.PostSettlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent}
+	for round := range 24 {
+		bubble(t, fmt.Sprint(round), func(t *testing.T) {
+			r := hooked(bought(returns(nil)))
+			r.buyers[0].posts = true
+			if round%2 == 1 {
+				r.campaigns[0].returns = new(byHand(nil))
+			}
+			x := begin(t, r)
+			x.world.script("blue", breaks)
+			lost := x.sold(1)
+			time.Sleep(5 * time.Minute)
+			x.world.script("blue", []reply{accepts, refuses, breaks}[round%3])
+			var all sync.WaitGroup
+			for i := range 3 {
+				how := words[(round+i)%3]
+				all.Go(func() {
+					time.Sleep(time.Duration(round/6*i) * ms)
+					if err := x.engine.AsOperator("").ResolveUnconfirmedDelivery(lost.Lead, how); err != nil && !errors.Is(err, engine.ErrConflict) && !errors.Is(err, engine.ErrNotFound) {
+						t.Error(err)
+					}
+				})
+				all.Go(func() {
+					time.Sleep(time.Duration(round%5*i) * ms)
+					x.reported(saying(lost, []string{"returned", "returned", "sold"}[i]).withKey(fmt.Sprint("k", i)))
+				})
+				all.Go(func() {
+					time.Sleep(time.Duration(round*i%7) * ms)
+					_ = x.engine.AsOperator("").DecideReturn(lost.Lead, true, "")
+				})
+			}
+			all.Wait()
+			time.Sleep(10 * time.Minute)
+			_ = x.engine.AsOperator("").DecideReturn(lost.Lead, true, "")
+			seen := map[string]bool{}
+			var order []string
+			for _, owed := range x.owed() {
+				if seen[owed] {
+					t.Errorf("%s is owed twice", owed)
+				}
+				seen[owed] = true
+				order = append(order, strings.Fields(owed)[0])
+			}
+			lead := x.lead(lost)
+			want := map[string]string{
+				"UNMATCHED": "100", "returned": "100", "sold": "90", "ACCEPTED": "90",
+			}[lead.Status.String()]
+			if lead.Delivery.String() == "unknown" {
+				want = "100 of which is held 10"
+			}
+			expectEqual(t, x.balance("blue"), want, "at ", x.stands(lost), " blue has; ", order)
+		})
+	}
 }
