@@ -4,7 +4,7 @@
 // A channel of package time is not: a receive from one that is already due runs the
 // timer in the receiver's goroutine, without a lock (Go 1.26, maybeRunChan). All
 // goroutines of a bubble share one context of the race detector for that, and two of
-// them at once crash the process. due_test.go has the reproduction. Outside a bubble
+// them at once crash the process. timer_test.go has the reproduction. Outside a bubble
 // the functions behave like those of package time.
 //
 // A channel becomes due before its receive in two ways, and each has a function:
