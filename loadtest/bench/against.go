@@ -71,7 +71,7 @@ func (b *bench) auctionsAgainst(other *bench, lines *[2]strings.Builder) error {
 	for _, n := range sizes {
 		spec := child.LoadSpec{Vertical: verticalOf(n), Warmup: b.size.warmup, Duration: b.size.duration}
 		one := func(h *auctionSetup) func() (child.LoadResult, error) {
-			return guarded(b.guard, func() (child.LoadResult, error) { return h.runSeller(h.exchange, spec) })
+			return rerunWhileNoisy(b.guard, func() (child.LoadResult, error) { return h.runSeller(h.exchange, spec) })
 		}
 		both, err := alternate(b.size.runs, one(mine), one(its))
 		if err != nil {

@@ -22,7 +22,7 @@ type auctionRuns struct {
 func (h *auctionSetup) alternateAuctions(buyers int, spec *child.LoadSpec) (*auctionRuns, error) {
 	spec.Vertical = verticalOf(buyers)
 	one := func(server *process) func() (child.LoadResult, error) {
-		return guarded(h.b.guard, func() (child.LoadResult, error) { return h.runSeller(server, *spec) })
+		return rerunWhileNoisy(h.b.guard, func() (child.LoadResult, error) { return h.runSeller(server, *spec) })
 	}
 	all, err := alternate(h.b.size.runs, one(h.exchange), one(h.ceilings[buyers]), one(h.recording[buyers]))
 	if err != nil {
@@ -144,7 +144,7 @@ func auctionLatencyRows(buyers int, all *auctionRuns) []row {
 	}
 	var unsold, sent uint64
 	for i := range ours {
-		unsold, sent = unsold+ours[i].Failed(), sent+ours[i].Sent
+		unsold, sent = unsold+ours[i].FailedRequests(), sent+ours[i].Sent
 	}
 	if unsold > 0 { // a refused auction has no latency
 		first.measured += fmt.Sprintf("; %d of %d auctions had no bid", unsold, sent)

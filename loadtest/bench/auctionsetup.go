@@ -160,7 +160,7 @@ func (h *auctionSetup) runSeller(server *process, spec child.LoadSpec) (r child.
 		spec.Token, spec.Connections = h.token, auctionConnections
 		buyersBefore := h.buyers.cpuSeconds()
 		began := time.Now()
-		if r, err = h.b.load(server, spec, &h.next); err != nil {
+		if r, err = h.b.runLoadClient(server, spec, &h.next); err != nil {
 			return err
 		}
 		r.BuyerCores = (h.buyers.cpuSeconds() - buyersBefore) / time.Since(began).Seconds()

@@ -59,7 +59,7 @@ func (b *bench) committer() ([]row, error) {
 // repeatChild runs a role once for each run, each time in a new folder. prepare returns
 // the role's specification for that folder.
 func repeatChild[R any](b *bench, role string, prepare func(dir string) (any, error)) ([]R, error) {
-	return repeat(b, func() (result R, err error) {
+	return runEachRepetition(b, func() (result R, err error) {
 		dir, err := b.folder(fmt.Sprintf("%s-%d", role, b.guard.runs))
 		if err != nil {
 			return result, err

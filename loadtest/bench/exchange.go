@@ -63,15 +63,15 @@ func (s *ingestTarget) withCampaigns(campaigns []string) *ingestTarget {
 	return &other
 }
 
-// load runs the client against a server. A request that does not end as required is an error, except
+// runLoadClient runs the client against a server. A request that does not end as required is an error, except
 // for auctions in an open loop: in a closed loop a refusal is quick and would make the server look
 // fast.
-func (b *bench) load(p *process, spec child.LoadSpec, next *uint64) (r child.LoadResult, err error) {
-	spec.Addr, spec.FirstLead, spec.APIKey = p.Listen, *next, apiKey
-	before := p.cpuSeconds()
+func (b *bench) runLoadClient(server *process, spec child.LoadSpec, nextLead *uint64) (r child.LoadResult, err error) {
+	spec.Addr, spec.FirstLead, spec.APIKey = server.Listen, *nextLead, apiKey
+	before := server.cpuSeconds()
 	err = runChild(b.ctx, b.cores.client, b.clientEnv(), "role-load", spec, &r)
-	r.ServerSeconds = p.cpuSeconds() - before
-	*next = max(*next, r.NextLead)
+	r.ServerSeconds = server.cpuSeconds() - before
+	*nextLead = max(*nextLead, r.NextLead)
 	switch {
 	case err != nil:
 	case r.Done == 0:
@@ -79,7 +79,7 @@ func (b *bench) load(p *process, spec child.LoadSpec, next *uint64) (r child.Loa
 	case r.FirstError != "" && (spec.Rate == 0 || spec.Vertical == ""):
 		err = errors.New(r.FirstError)
 	case r.FirstError != "":
-		b.logf("%d auctions did not end as required; the first: %s", r.Failed(), r.FirstError)
+		b.logf("%d auctions did not end as required; the first: %s", r.FailedRequests(), r.FirstError)
 	}
 	return r, err
 }
@@ -95,7 +95,7 @@ func (p *process) whileResumed(f func() error) error {
 // send resumes a server, sends leads in a closed loop, and pauses the server.
 func (b *bench) send(s *ingestTarget, connections int, warmup, duration time.Duration) (r child.LoadResult, err error) {
 	err = s.whileResumed(func() (err error) {
-		r, err = b.load(s.process, child.LoadSpec{Connections: connections, Warmup: warmup, Duration: duration, Campaigns: s.campaigns}, s.next)
+		r, err = b.runLoadClient(s.process, child.LoadSpec{Connections: connections, Warmup: warmup, Duration: duration, Campaigns: s.campaigns}, s.next)
 		return err
 	})
 	return r, err
@@ -143,7 +143,7 @@ func averageRecordFrom(dir string, kind event.Kind, from uint64) (average int, n
 
 // sendAtRate sends leads to an exchange as a Poisson process.
 func (b *bench) sendAtRate(s *ingestTarget, rate float64, warmup, duration time.Duration) (child.LoadResult, error) {
-	return b.load(s.process, child.LoadSpec{
+	return b.runLoadClient(s.process, child.LoadSpec{
 		Connections: auctionConnections, Rate: rate, Warmup: warmup, Duration: duration, Campaigns: s.campaigns,
 	}, s.next)
 }

@@ -19,7 +19,7 @@ type pair struct {
 // runPair runs both servers of a pair in turn.
 func (b *bench) runPair(p pair, connections int) (ours, theirs []child.LoadResult, err error) {
 	one := func(s *ingestTarget) func() (child.LoadResult, error) {
-		return guarded(b.guard, func() (child.LoadResult, error) { return b.send(s, connections, b.size.warmup, b.size.duration) })
+		return rerunWhileNoisy(b.guard, func() (child.LoadResult, error) { return b.send(s, connections, b.size.warmup, b.size.duration) })
 	}
 	both, err := alternate(b.size.runs, one(p.ours), one(p.theirs))
 	if err != nil {

@@ -52,7 +52,7 @@ func (b *bench) runLimited(name string, env ...string) (r limitedRun, err error)
 		return r, err
 	}
 	defer s.kill()
-	r.LoadResult, err = guarded(b.guard, func() (child.LoadResult, error) {
+	r.LoadResult, err = rerunWhileNoisy(b.guard, func() (child.LoadResult, error) {
 		return b.sendAtRate(s, steadyRate, limiterFillTime, b.size.memoryLimitDuration)
 	})()
 	if err != nil {

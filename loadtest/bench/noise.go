@@ -47,8 +47,8 @@ func (g *noiseGuard) measure(f func() error) error {
 	}
 }
 
-// guarded returns f with the guard's measure around it.
-func guarded[R any](g *noiseGuard, f func() (R, error)) func() (R, error) {
+// rerunWhileNoisy returns a function that calls f, and repeats it as the guard does.
+func rerunWhileNoisy[R any](g *noiseGuard, f func() (R, error)) func() (R, error) {
 	return func() (result R, err error) {
 		err = g.measure(func() (err error) {
 			result, err = f()
@@ -58,9 +58,9 @@ func guarded[R any](g *noiseGuard, f func() (R, error)) func() (R, error) {
 	}
 }
 
-// repeat returns the results of all runs of f, each guarded.
-func repeat[R any](b *bench, f func() (R, error)) ([]R, error) {
-	results, err := alternate(b.size.runs, guarded(b.guard, f))
+// runEachRepetition returns the results of all runs of f, each repeated while other load was too high.
+func runEachRepetition[R any](b *bench, f func() (R, error)) ([]R, error) {
+	results, err := alternate(b.size.runs, rerunWhileNoisy(b.guard, f))
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (m *usage) others(before *usage) float64 {
 	if total <= 0 {
 		return 0
 	}
-	return max(0, ((m.busy-before.busy)-(m.own-before.own))/total)
+	return min(1, max(0, ((m.busy-before.busy)-(m.own-before.own))/total)) // above 1 by rounding
 }
 
 // readUsage reads the current usage. ok is false if /proc is missing or has another

@@ -30,10 +30,11 @@ func TestOtherLoad(t *testing.T) {
 		after usage
 		want  float64
 	}{
-		{usage{total: 1200, busy: 600, own: 200}, 0},    // all of it by the benchmark
-		{usage{total: 1200, busy: 600, own: 150}, 0.25}, // half of what was busy
-		{usage{total: 1200, busy: 600, own: 205}, 0},    // more than the machine, by rounding
-		{usage{total: 1000, busy: 500, own: 100}, 0},    // no time has passed
+		{usage{total: 1200, busy: 600, own: 200}, 0},     // all of it by the benchmark
+		{usage{total: 1200, busy: 600, own: 150}, 0.25},  // half of what was busy
+		{usage{total: 1200, busy: 600, own: 205}, 0},     // more than the machine, by rounding
+		{usage{total: 1000.1, busy: 500.2, own: 100}, 1}, // more than has passed, by rounding
+		{usage{total: 1000, busy: 500, own: 100}, 0},     // no time has passed
 	} {
 		if got := test.after.others(&before); got != test.want {
 			t.Errorf("%+v: %v, want %v", test.after, got, test.want)

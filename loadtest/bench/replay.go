@@ -21,7 +21,7 @@ func (b *bench) replay() ([]row, error) {
 	one := b.cores.servers[:min(1, len(b.cores.servers))]
 	alone := []string{"GOMAXPROCS=1", gcSetting}
 	run := func(role string) func() (child.LogResult, error) {
-		return guarded(b.guard, func() (r child.LogResult, err error) {
+		return rerunWhileNoisy(b.guard, func() (r child.LogResult, err error) {
 			err = runChild(b.ctx, one, alone, role, spec, &r)
 			return r, err
 		})

@@ -29,7 +29,7 @@ func (b *bench) report() ([]row, error) {
 		return nil, err
 	}
 	one := func(s *ingestTarget) func() (child.LoadResult, error) {
-		return guarded(b.guard, func() (r child.LoadResult, err error) {
+		return rerunWhileNoisy(b.guard, func() (r child.LoadResult, err error) {
 			err = s.whileResumed(func() (err error) {
 				r, err = b.sendAtRate(s, steadyRate, b.size.warmup, b.size.openDuration)
 				return err

@@ -48,7 +48,7 @@ func (b *bench) runSales(rate float64, even bool) (s *salesResult, err error) {
 	spec := child.LoadSpec{
 		Vertical: verticalOf(n), Duration: b.size.salesDuration, Rate: rate, Even: even, SellBids: true,
 	}
-	return guarded(b.guard, func() (*salesResult, error) { return h.sellAndReconcile(spec, n) })()
+	return rerunWhileNoisy(b.guard, func() (*salesResult, error) { return h.sellAndReconcile(spec, n) })()
 }
 
 // sellAndReconcile runs the seller, and reads the buyers' totals before and after.
@@ -114,7 +114,7 @@ func reconcile(r *child.LoadResult, buyers int, before, after *buyerTotals) (*sa
 }
 
 func (s *salesResult) rows(what string) []row {
-	lost := s.Failed()
+	lost := s.FailedRequests()
 	ms := func(ns int64) float64 { return float64(ns) / 1e6 }
 	mismatches := int64(s.unknown) + max(s.accepted-int64(len(s.Posted)), 0)
 	return []row{

@@ -33,7 +33,7 @@ func (b *bench) seed() ([]row, error) {
 		return nil, err
 	}
 	next := 0
-	each, err := repeat(b, func() (float64, error) { return b.seedTime(s.process, &next) })
+	each, err := runEachRepetition(b, func() (float64, error) { return b.seedTime(s.process, &next) })
 	if err != nil {
 		return nil, err
 	}

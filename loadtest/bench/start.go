@@ -13,7 +13,7 @@ import (
 // start measures the time from start to readiness of an empty exchange and of an exchange
 // with many leads. Then it compares the ingest of the two.
 func (b *bench) start() ([]row, error) {
-	seconds, err := repeat(b, func() (float64, error) {
+	seconds, err := runEachRepetition(b, func() (float64, error) {
 		return b.startSeconds(fmt.Sprintf("start-%d", b.guard.runs))
 	})
 	if err != nil {
@@ -57,7 +57,7 @@ func (b *bench) startFull() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	measured, err := repeat(b, func() (float64, error) { return b.startSeconds(fullFolder) })
+	measured, err := runEachRepetition(b, func() (float64, error) { return b.startSeconds(fullFolder) })
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func (b *bench) webhooks() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	runs, err := repeat(b, func() (webhooksRun, error) { return b.runWebhooks(exchange, endpoints) })
+	runs, err := runEachRepetition(b, func() (webhooksRun, error) { return b.runWebhooks(exchange, endpoints) })
 	if err != nil {
 		return nil, err
 	}

@@ -109,5 +109,5 @@ func processorTime() time.Duration {
 // ServerSecondsEach returns the server's CPU seconds for a lead or an auction.
 func (r *LoadResult) ServerSecondsEach() float64 { return r.ServerSeconds / float64(max(1, r.Sent)) }
 
-// Failed returns the number of leads or auctions that did not end as required.
-func (r *LoadResult) Failed() uint64 { return r.NoBid + r.Refused + r.Broken }
+// FailedRequests returns the number of leads or auctions that did not end as required.
+func (r *LoadResult) FailedRequests() uint64 { return r.NoBid + r.Refused + r.Broken }
