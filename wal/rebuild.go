@@ -98,7 +98,7 @@ func CheckSnapshot(r io.Reader) (SnapshotInfo, error) {
 	blocks := newBlockReader(r)
 	info, err := checkBlocks("", &blocks, newThrottle(0))
 	if err != nil {
-		return info, fmt.Errorf("the received snapshot is %w: %w", ErrDamaged, err)
+		return info, fmt.Errorf("the snapshot is %w: %w", ErrDamaged, err)
 	}
 	return info, nil
 }
@@ -107,11 +107,11 @@ func CheckSnapshot(r io.Reader) (SnapshotInfo, error) {
 // It verifies and fsyncs the file before the file gets a snapshot's name.
 func PutSnapshot(dir string, content io.Reader) (SnapshotInfo, error) {
 	if err := makeDir(snapshotDir(dir)); err != nil {
-		return SnapshotInfo{}, fmt.Errorf("cannot store the received snapshot: %w", err)
+		return SnapshotInfo{}, fmt.Errorf("cannot store the copied snapshot: %w", err)
 	}
 	f, err := os.CreateTemp(snapshotDir(dir), "*.tmp")
 	if err != nil {
-		return SnapshotInfo{}, fmt.Errorf("cannot store the received snapshot: %w", err)
+		return SnapshotInfo{}, fmt.Errorf("cannot store the copied snapshot: %w", err)
 	}
 	info, err := CheckSnapshot(io.TeeReader(content, f))
 	if err = errors.Join(err, f.Chmod(filePerm), f.Sync(), f.Close()); err == nil {
@@ -119,7 +119,7 @@ func PutSnapshot(dir string, content io.Reader) (SnapshotInfo, error) {
 		err = errors.Join(os.Rename(f.Name(), info.Path), durable.SyncFolder(snapshotDir(dir)))
 	}
 	if err != nil {
-		return info, errors.Join(fmt.Errorf("cannot store the received snapshot: %w", err), os.Remove(f.Name()))
+		return info, errors.Join(fmt.Errorf("cannot store the copied snapshot: %w", err), os.Remove(f.Name()))
 	}
 	return info, nil
 }

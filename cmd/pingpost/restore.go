@@ -55,7 +55,7 @@ func (c *restoreCmd) Run(ctx context.Context) error {
 		return err
 	}
 	if done.Unsigned {
-		fmt.Fprintf(os.Stderr, "pingpost restore: warning: an earlier program wrote generation %d, without a sum of its claim: an edit of the life or the first entry in it cannot be found. What the log holds was checked.\n", done.Generation)
+		fmt.Fprintf(os.Stderr, "pingpost restore: warning: an earlier program wrote generation %d without a checksum of its claim, so a change of the life or the first entry in the claim cannot be detected. The log entries were verified.\n", done.Generation)
 	}
 	fmt.Printf(`{"seq":%d,"at":%q,"hash":"%016x","generation":%d,"epoch":%d}`+"\n",
 		done.Seq, done.At.Format(time.RFC3339Nano), hash, done.Generation, done.Epoch)

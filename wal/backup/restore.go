@@ -220,7 +220,7 @@ func (r *Repository) fenceAndWriteNextLife(ctx context.Context, dir string, epoc
 		return epoch, err
 	}
 	if _, err := r.box.createNextFence(ctx, next, all, "restore", time.Now()); err != nil {
-		return epoch, fmt.Errorf("cannot fence the earlier copies of the exchange in the backup place: %w", err)
+		return epoch, fmt.Errorf("cannot write to the backup place that earlier copies of the exchange may not continue the backup: %w", err)
 	}
 	return next, wal.WriteEpoch(dir, next)
 }

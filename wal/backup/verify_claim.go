@@ -26,16 +26,16 @@ func (r *Repository) checkFences(ctx context.Context, all []*generation, v *Veri
 		case f.unreadable != nil:
 			v.Problems = append(v.Problems, f.unreadable)
 		case f.sum == "" && signed:
-			v.Problems = append(v.Problems, fmt.Errorf("%s in %s (it has no sum, but claims have): %w", fenceName(f.Number), r.box.store, ErrChanged))
+			v.Problems = append(v.Problems, fmt.Errorf("the fence %s in %s has no checksum, but the claims of generations have one: %w", fenceName(f.Number), r.box.store, ErrChanged))
 		case f.sum == "":
-			v.Notes = append(v.Notes, fmt.Sprintf("%s: an earlier version wrote it without a sum, so a change cannot be detected; the exchange's next start with --backup-to replaces it", fenceName(f.Number)))
+			v.Notes = append(v.Notes, fmt.Sprintf("the fence %s has no checksum, because an earlier version wrote it, so a change cannot be detected; the exchange's next start with --backup-to replaces it", fenceName(f.Number)))
 		}
 	}
 	switch {
 	case len(fences) == 0 && len(all) > 0:
-		v.Problems = append(v.Problems, fmt.Errorf("%s: all fences were removed; only claims stop superseded copies, up to life %d. The exchange's next start with --backup-to raises one", fenceFolder, claimed))
+		v.Problems = append(v.Problems, fmt.Errorf("all fences in the backup's folder %s were removed, so an old copy of the exchange could continue this backup. Only copies of a life before %d are still stopped. Start the exchange that is to continue again with --backup-to: the start writes a new fence", fenceFolder, claimed))
 	case fenced < claimed:
-		v.Problems = append(v.Problems, fmt.Errorf("%s: fences were removed or changed: the highest is of life %d, and a generation was begun in life %d", fenceFolder, fenced, claimed))
+		v.Problems = append(v.Problems, fmt.Errorf("fences in the backup's folder %s were removed or changed: the highest is of life %d, but a generation was begun in life %d", fenceFolder, fenced, claimed))
 	}
 	return nil
 }
@@ -51,20 +51,20 @@ func (r *Repository) checkClaim(g *generation, before []*generation, c *Generati
 	afterSigned := slices.ContainsFunc(before, func(b *generation) bool { return b.claim.sum != "" })
 	switch {
 	case g.claim.sum == "" && afterSigned:
-		c.addProblem(fmt.Errorf("%s in %s (it has no sum, but earlier claims have): %w", claim, r.box.store, ErrChanged))
+		c.addProblem(fmt.Errorf("the claim %s in %s has no checksum, but those of earlier generations have one: %w", claim, r.box.store, ErrChanged))
 	case g.claim.sum == "":
-		v.Notes = append(v.Notes, fmt.Sprintf("%s: an earlier version wrote it without a sum, so a change may not be detected; the exchange's next start with --backup-to begins a generation that has sums", claim))
+		v.Notes = append(v.Notes, fmt.Sprintf("the claim %s has no checksum, because an earlier version wrote it, so a change may not be detected; the exchange's next start with --backup-to begins a generation that has checksums", claim))
 	}
 	for _, b := range before {
 		if b.claim.Epoch > g.claim.Epoch {
-			c.addProblem(fmt.Errorf("%s: it is of life %d, but the earlier generation %d is of life %d", claim, g.claim.Epoch, b.number, b.claim.Epoch))
+			c.addProblem(fmt.Errorf("the claim %s is of life %d, but the earlier generation %d is of life %d", claim, g.claim.Epoch, b.number, b.claim.Epoch))
 			break
 		}
 	}
 	if g.claim.Sealed != r.box.key.encrypts() {
-		c.addProblem(fmt.Errorf("%s: it says encrypted: %t, but the key files are encrypted: %t", claim, g.claim.Sealed, r.box.key.encrypts()))
+		c.addProblem(fmt.Errorf("the claim %s says encrypted: %t, but the key files are encrypted: %t", claim, g.claim.Sealed, r.box.key.encrypts()))
 	}
 	if len(g.runs) > 0 && g.runs[0].first() < g.claim.First {
-		c.addProblem(fmt.Errorf("%s: it says that the generation begins with entry %d, but the generation has entries from %d on", claim, g.claim.First, g.runs[0].first()))
+		c.addProblem(fmt.Errorf("the claim %s says that the generation begins with entry %d, but the generation has entries from %d on", claim, g.claim.First, g.runs[0].first()))
 	}
 }

@@ -182,7 +182,7 @@ func checkCharacterCountArgument(arguments []valueExpression) error {
 			return nil
 		}
 	}
-	return errors.New("needs the number of characters, at least 1, and then the value: .note | first 10")
+	return errors.New("needs a whole number of characters, at least 1 and without quotes, as its first argument: .note | first 10")
 }
 
 // checkMapPairsAreConstant returns an error unless all arguments of map but the last one are constants.
