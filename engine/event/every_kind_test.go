@@ -1,6 +1,7 @@
 package event
 
 import (
+	"bytes"
 	"fmt"
 	"reflect"
 	"testing"
@@ -169,6 +170,9 @@ func sameValue(a, b reflect.Value) bool {
 		}
 		return true
 	case reflect.Slice:
+		if a.Type().Elem().Kind() == reflect.Uint8 {
+			return bytes.Equal(a.Bytes(), b.Bytes())
+		}
 		if a.Len() != b.Len() {
 			return false
 		}

@@ -220,6 +220,11 @@ func TestEveryHistory(t *testing.T) {
 				} else if !errors.Is(err, errFlaky) {
 					t.Fatal(err)
 				}
+				if shipper.snapshotDone != nil { // its failure would else be the result of a later ShipAll
+					if err := shipper.waitForShippedSnapshot(context.Background()); err != nil && !errors.Is(err, errFlaky) {
+						t.Fatal(err)
+					}
+				}
 				to.fails = nil
 				if rapid.Bool().Draw(t, "crash") {
 					shipper.Close()
