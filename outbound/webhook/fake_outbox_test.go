@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pingpost/engine"
@@ -27,6 +28,8 @@ type fakeOutbox struct {
 
 	attempts        []string // in the order of logging
 	post            func(id string) market.WebhookResult
+	delay           time.Duration                  // of the default post
+	failing         map[string]bool                // events that the default post does not deliver
 	inFlight        map[market.PermanentNumber]int // attempts under way
 	maxInFlight     map[market.PermanentNumber]int
 	total, maxTotal int
@@ -37,11 +40,20 @@ type row struct {
 	taken   bool
 }
 
-func newFakeOutbox() *fakeOutbox {
-	return &fakeOutbox{
-		rows: map[market.PermanentNumber][]*row{}, changed: make(chan struct{}, 1), inFlight: map[market.PermanentNumber]int{}, maxInFlight: map[market.PermanentNumber]int{},
-		post: func(string) market.WebhookResult { return market.WebhookResult{Delivered: true} },
-	}
+// testOutbox runs a test in virtual time with an empty outbox.
+func testOutbox(t *testing.T, test func(t *testing.T, b *fakeOutbox)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		b := &fakeOutbox{rows: map[market.PermanentNumber][]*row{}, changed: make(chan struct{}, 1), inFlight: map[market.PermanentNumber]int{}, maxInFlight: map[market.PermanentNumber]int{}}
+		b.post = func(id string) market.WebhookResult {
+			b.mu.Lock()
+			delay, fails := b.delay, b.failing[id]
+			b.mu.Unlock()
+			time.Sleep(delay)
+			return market.WebhookResult{Delivered: !fails}
+		}
+		test(t, b)
+	})
 }
 
 // startSender starts a sender for the outbox.
@@ -76,6 +88,13 @@ func (b *fakeOutbox) add(supplier market.PermanentNumber, lead byte, what market
 	select {
 	case b.changed <- struct{}{}:
 	default:
+	}
+}
+
+// addLeads adds a posted event, due now, of each of a supplier's leads 0 to count-1.
+func (b *fakeOutbox) addLeads(supplier market.PermanentNumber, count byte) {
+	for lead := range count {
+		b.add(supplier, lead, posted, 0)
 	}
 }
 

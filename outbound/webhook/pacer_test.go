@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pingpost/engine/market"
@@ -40,11 +39,8 @@ func TestPacer(t *testing.T) {
 
 // The sender keeps the rate and continues without being woken.
 func TestSenderKeepsAttemptRate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newFakeOutbox()
-		for lead := range byte(200) {
-			b.add(1, lead, posted, 0)
-		}
+	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
+		b.addLeads(1, 200)
 		pace := 100
 		b.startSender(t, func(o *Options) { o.MaxPerEndpoint, o.AttemptRate = 64, func() int { return pace } })
 		advance(time.Second)

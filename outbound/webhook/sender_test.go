@@ -25,16 +25,10 @@ func advance(d time.Duration) {
 
 // The number of attempts in flight respects both limits.
 func TestInFlightLimits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newFakeOutbox()
-		b.post = func(string) market.WebhookResult {
-			time.Sleep(100 * time.Millisecond)
-			return market.WebhookResult{Delivered: true}
-		}
+	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
+		b.delay = 100 * time.Millisecond
 		for supplier := range market.PermanentNumber(10) {
-			for lead := range byte(30) {
-				b.add(supplier+1, lead, posted, 0)
-			}
+			b.addLeads(supplier+1, 30)
 		}
 		b.startSender(t, func(o *Options) { o.MaxPerEndpoint, o.MaxTotal = 3, 25 })
 		advance(time.Minute)
@@ -51,12 +45,9 @@ func TestInFlightLimits(t *testing.T) {
 
 // Endpoints take turns, regardless of their number of events and of their order.
 func TestEndpointsTakeTurns(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newFakeOutbox()
+	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
 		for supplier, owed := range []byte{5, 2, 1} {
-			for lead := range owed {
-				b.add(market.PermanentNumber(supplier+1), lead, posted, 0)
-			}
+			b.addLeads(market.PermanentNumber(supplier+1), owed)
 		}
 		b.startSender(t, func(o *Options) { o.MaxTotal = 1 })
 		advance(time.Minute)
@@ -72,8 +63,7 @@ func TestEndpointsTakeTurns(t *testing.T) {
 
 // An attempt has one second from its beginning.
 func TestAttemptTimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newFakeOutbox()
+	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
 		b.add(1, 0, posted, time.Hour)
 		var left time.Duration
 		b.startSender(t, func(o *Options) {
@@ -91,9 +81,8 @@ func TestAttemptTimeout(t *testing.T) {
 
 // Hanging endpoints use at most half of the places, so that the others continue.
 func TestManyHangingEndpoints(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
 		const hanging, sound = 80, 20
-		b := newFakeOutbox()
 		b.post = func(id string) market.WebhookResult {
 			var supplier int
 			_, _ = fmt.Sscanf(id, "%d/", &supplier)
@@ -128,25 +117,15 @@ func TestManyHangingEndpoints(t *testing.T) {
 
 // An endpoint that answers fast again may use all places.
 func TestEndpointBecomesFastAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newFakeOutbox()
-		takes := attemptTimeout
-		b.post = func(string) market.WebhookResult {
-			b.mu.Lock()
-			d := takes
-			b.mu.Unlock()
-			time.Sleep(d)
-			return market.WebhookResult{Delivered: true}
-		}
-		for lead := range byte(60) {
-			b.add(1, lead, posted, 0)
-		}
+	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
+		b.delay = attemptTimeout
+		b.addLeads(1, 60)
 		b.startSender(t, func(o *Options) { o.MaxPerEndpoint, o.MaxTotal = 6, 6 })
 		advance(attemptTimeout + attemptTimeout/2)
 		if b.inFlightTo(1) != 3 {
 			t.Errorf("%d attempts under way to a slow one", b.inFlightTo(1))
 		}
-		b.update(func() { takes = slowThreshold - time.Millisecond })
+		b.update(func() { b.delay = slowThreshold - time.Millisecond })
 		advance(attemptTimeout)
 		if b.inFlightTo(1) != 6 {
 			t.Errorf("%d attempts under way to one that has become quick", b.inFlightTo(1))
@@ -157,14 +136,8 @@ func TestEndpointBecomesFastAgain(t *testing.T) {
 // The sender attempts an event when it is due and never earlier: an old event, a new one,
 // one due in hours, and a retry.
 func TestAttemptTimes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newFakeOutbox()
-		fail := true
-		b.post = func(id string) market.WebhookResult {
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			return market.WebhookResult{Delivered: !fail || id != "3/0/1"}
-		}
+	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
+		b.failing = map[string]bool{"3/0/1": true}
 		b.add(1, 0, posted, 0)
 		b.add(2, 0, posted, 3*time.Hour)
 		b.startSender(t, nil)
@@ -180,7 +153,7 @@ func TestAttemptTimes(t *testing.T) {
 		check("one that comes", "1/0/1", "3/0/1")
 		advance(time.Minute - 10*minScanInterval)
 		check("before its retry", "1/0/1", "3/0/1")
-		b.update(func() { fail = false })
+		b.update(func() { b.failing = nil })
 		advance(10 * minScanInterval)
 		check("its retry", "1/0/1", "3/0/1", "3/0/1")
 		advance(2 * time.Hour)
@@ -193,12 +166,8 @@ func TestAttemptTimes(t *testing.T) {
 // One lead's events keep their order and do not delay other leads' events. After its first
 // retry an event no longer blocks later ones.
 func TestOrderOfALeadsEvents(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newFakeOutbox()
-		b.post = func(id string) market.WebhookResult {
-			time.Sleep(50 * time.Millisecond)
-			return market.WebhookResult{Delivered: id != "1/2/1"}
-		}
+	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
+		b.delay, b.failing = 50*time.Millisecond, map[string]bool{"1/2/1": true}
 		for _, lead := range []byte{1, 2} {
 			for _, what := range []market.WebhookType{posted, contacted, sold} {
 				b.add(1, lead, what, 0)
@@ -221,15 +190,9 @@ func TestOrderOfALeadsEvents(t *testing.T) {
 // Close waits until the attempts in flight have ended and are logged. It takes no other
 // event and leaves no event taken.
 func TestClose(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newFakeOutbox()
-		b.post = func(string) market.WebhookResult {
-			time.Sleep(attemptTimeout / 2)
-			return market.WebhookResult{Delivered: true}
-		}
-		for lead := range byte(100) {
-			b.add(1, lead, posted, 0)
-		}
+	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
+		b.delay = attemptTimeout / 2
+		b.addLeads(1, 100)
 		s := b.startSender(t, nil)
 		advance(attemptTimeout / 4)
 		s.Close()
@@ -246,8 +209,7 @@ func TestClose(t *testing.T) {
 
 // Close returns events that were taken but not attempted.
 func TestCloseBeforeAttempt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newFakeOutbox()
+	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
 		b.add(1, 0, posted, 0)
 		b.mu.Lock() // blocks the outbox
 		s := New(Options{Outbox: b, Engine: slowEngine{b}, Post: b.postCounted, Now: func() int64 { return time.Now().UnixNano() }, ReportFault: func(what string, err error) { t.Error(what, err) }})
@@ -281,11 +243,8 @@ func TestEngineFaults(t *testing.T) {
 		"no failure":         {func(*fakeOutbox, error) {}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				b := newFakeOutbox()
-				for lead := range byte(3) {
-					b.add(1, lead, posted, 0)
-				}
+			testOutbox(t, func(t *testing.T, b *fakeOutbox) {
+				b.addLeads(1, 3)
 				broken := errors.New("broken disk")
 				row.breaks(b, broken)
 				s := b.startSender(t, nil)
@@ -311,8 +270,7 @@ func TestEngineFaults(t *testing.T) {
 
 // Many events whose leads are unknown do not delay an event of a known lead.
 func TestEventsWithoutLead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newFakeOutbox()
+	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
 		b.gone = map[string]bool{}
 		for lead := range byte(100) {
 			b.add(1, lead, posted, 0)
@@ -331,8 +289,7 @@ func TestEventsWithoutLead(t *testing.T) {
 // An endpoint that became slow or fast while queued gets its next turn without another
 // event to wake the loop.
 func TestEndpointChangesSpeedInQueue(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newFakeOutbox()
+	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
 		attempts := 0
 		b.post = func(string) market.WebhookResult {
 			if attempts++; attempts%2 == 1 {
@@ -340,9 +297,7 @@ func TestEndpointChangesSpeedInQueue(t *testing.T) {
 			}
 			return market.WebhookResult{Delivered: true}
 		}
-		for lead := range byte(9) {
-			b.add(1, lead, posted, 0)
-		}
+		b.addLeads(1, 9)
 		b.startSender(t, func(o *Options) { o.MaxTotal = 1 })
 		advance(9 * slowThreshold)
 		if b.pending() != 0 {
@@ -353,8 +308,7 @@ func TestEndpointChangesSpeedInQueue(t *testing.T) {
 
 // An attempt that panics counts as failed, and the sender continues.
 func TestPanicInAttempt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newFakeOutbox()
+	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
 		b.post = func(id string) market.WebhookResult {
 			if id == "1/0/1" {
 				panic("at the disco")
@@ -376,9 +330,8 @@ func TestPanicInAttempt(t *testing.T) {
 func TestEveryEventArrives(t *testing.T) {
 	for seed := range uint64(10) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			testOutbox(t, func(t *testing.T, b *fakeOutbox) {
 				chance := rand.New(rand.NewPCG(seed, 7))
-				b := newFakeOutbox()
 				delays, failures := map[string]time.Duration{}, map[string]int{}
 				suppliers := 1 + market.PermanentNumber(chance.IntN(12))
 				b.post = func(id string) market.WebhookResult {
