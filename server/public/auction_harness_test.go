@@ -208,7 +208,10 @@ func (h *house) request(method, url, body string, lines ...string) *heard {
 func (h *house) token(client, scope string) string {
 	h.t.Helper()
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {client}, "client_secret": {"canary-secret-of-" + client}, "scope": {scope}}
-	response := must.Value(h.client.PostForm(h.address+"/oauth/token", form))(h.t)
+	response, err := h.client.PostForm(h.address+"/oauth/token", form)
+	if err != nil {
+		h.t.Fatal(err)
+	}
 	defer response.Body.Close()
 	var said tokenAnswer
 	if err := json.NewDecoder(response.Body).Decode(&said); err != nil || said.AccessToken == "" {

@@ -207,7 +207,10 @@ func TestStockClient(t *testing.T) {
 		req := must.Value(http.NewRequest(http.MethodPost, h.address+"/v1/ping", strings.NewReader(with(aPing, "auction_id", fmt.Sprintf(`"a%d"`, i)))))(t)
 		req.Header.Set("Content-Type", asJSON)
 		req.Header.Set("Idempotency-Key", fmt.Sprint("k", i))
-		response := must.Value(client.Do(req))(t)
+		response, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
 		text, err := io.ReadAll(response.Body)
 		response.Body.Close()
 		if said := read[pinged](t, &heard{response.StatusCode, response.Header, string(text)}, 200); err != nil || said.Bid == nil {
