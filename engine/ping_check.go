@@ -48,12 +48,7 @@ var signals = [...]struct {
 // parseSellerPing reads a seller's ping and finds the campaign for its line of business. It
 // returns a *Refusal with all faults at once, or nil.
 func (p *pingWorkspace) parseSellerPing() (refusal error) {
-	switch {
-	case p.req.BadKey:
-		p.addFault("Idempotency-Key", errcode.FieldInvalidFormat, "1 to 255 visible ASCII characters")
-	case len(p.req.Key) == 0:
-		p.addFault("Idempotency-Key", errcode.FieldMissingRequired, "1 to 255 visible ASCII characters")
-	}
+	p.faults = appendMissingKeyFault(p.faults, p.req.Key, p.req.BadKey)
 	p.addHeaderFaults()
 	p.sellerAuction = p.parsePrintableMember(memberAuction, true)
 	vertical := p.parsePrintableMember(memberVertical, true)
@@ -71,9 +66,7 @@ func (p *pingWorkspace) parseSellerPing() (refusal error) {
 // addHeaderFaults adds the faults of the request outside its body, such as a malformed test
 // header.
 func (p *pingWorkspace) addHeaderFaults() {
-	if p.req.BadTest {
-		p.addFault(headerTest, errcode.FieldInvalidFormat, expectedTest)
-	}
+	p.faults = appendMalformedHeaderFaults(p.faults, p.req.BadKey, p.req.BadTest)
 	p.faults = append(p.faults, p.req.Faults...)
 }
 
@@ -98,23 +91,12 @@ func (p *pingWorkspace) addFault(field, code, expected string) {
 	p.faults = append(p.faults, market.FieldError{Field: field, Code: code, Expected: expected})
 }
 
-// findBodyMember returns the member of the body with this name, or nil if it is missing, null or
-// empty.
-func (p *pingWorkspace) findBodyMember(name string) *market.JSONMember {
-	for i := range p.req.Members {
-		if m := &p.req.Members[i]; string(m.Name) == name && !m.CountsAsMissing() {
-			return m
-		}
-	}
-	return nil
-}
-
 // parsePrintableMember returns the text of a body member that names something, such as
 // auction_id. The text must be a printable string, and not blank. For an invalid or a missing
 // required member, it adds a fault and returns nil.
 func (p *pingWorkspace) parsePrintableMember(name string, required bool) []byte {
 	const expected = "a string of 1 to 255 printable characters"
-	m := p.findBodyMember(name)
+	m := findBodyMember(p.req.Members, name)
 	switch {
 	case m != nil && m.Kind != market.JSONString:
 		p.addFault(name, errcode.FieldWrongType, expected)
@@ -136,7 +118,7 @@ func (p *pingWorkspace) parsePrintableMember(name string, required bool) []byte 
 // never extends the auction beyond bidWindow.
 func (p *pingWorkspace) parseExpiresAt() {
 	const expected = "a future time in RFC 3339 form, such as 2026-01-31T09:30:00Z"
-	m := p.findBodyMember(memberExpires)
+	m := findBodyMember(p.req.Members, memberExpires)
 	if m == nil {
 		return
 	}
@@ -160,7 +142,7 @@ func (p *pingWorkspace) parseExpiresAt() {
 func (p *pingWorkspace) checkUnmappedSignals(mapping *market.FieldMapping) {
 	for i := range signals {
 		signal := &signals[i]
-		m := p.findBodyMember(signal.name)
+		m := findBodyMember(p.req.Members, signal.name)
 		if m == nil || hasCustomField(mapping, signal.name) {
 			continue
 		}
@@ -191,9 +173,6 @@ func hasCustomField(mapping *market.FieldMapping, name string) bool {
 // *Refusal with all faults at once, a Forbidden refusal if the supplier may not use the campaign,
 // or nil.
 func (p *pingWorkspace) parseAvailabilityPing() (refusal error) {
-	if p.req.BadKey {
-		p.addFault("Idempotency-Key", errcode.FieldInvalidFormat, "1 to 255 visible ASCII characters")
-	}
 	p.addHeaderFaults()
 	campaign := p.requireIDMember(memberCampaign)
 	supplier := p.requireIDMember(memberSupplier)
@@ -213,7 +192,7 @@ func (p *pingWorkspace) parseAvailabilityPing() (refusal error) {
 // requireIDMember returns the text of a required body member that is an id. If it is missing or
 // no string, requireIDMember adds a fault and returns nil.
 func (p *pingWorkspace) requireIDMember(name string) []byte {
-	m := p.findBodyMember(name)
+	m := findBodyMember(p.req.Members, name)
 	switch {
 	case m != nil && m.Kind != market.JSONString:
 		p.addFault(name, errcode.FieldWrongType, "a string")

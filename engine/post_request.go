@@ -34,15 +34,8 @@ var standardMapping = sync.OnceValue(func() *market.FieldMapping {
 // *Refusal with all faults at once, or nil.
 func (in *leadRequest) parsePostRequest() (refusal error) {
 	req := in.accepted.post
-	switch {
-	case req.BadKey:
-		in.addFault("Idempotency-Key", errcode.FieldInvalidFormat, "1 to 255 visible ASCII characters")
-	case len(req.Key) == 0:
-		in.addFault("Idempotency-Key", errcode.FieldMissingRequired, "1 to 255 visible ASCII characters")
-	}
-	if req.BadTest {
-		in.addFault(headerTest, errcode.FieldInvalidFormat, expectedTest)
-	}
+	in.faults = appendMissingKeyFault(in.faults, req.Key, req.BadKey)
+	in.faults = appendMalformedHeaderFaults(in.faults, req.BadKey, req.BadTest)
 	in.requireStringMember("auction_id", &req.Auction, "the auction_id of your ping")
 	in.requireStringMember("bid_token", &req.Token, "the bid_token that your ping was answered with")
 	in.faults = append(in.faults, req.Faults...)

@@ -15,8 +15,10 @@ const (
 	memberBuyer    = "flo_buyer_id"
 )
 
-// The header that marks a test request, and its values, for field errors.
+// Headers of a request and their valid values, for field errors.
 const (
+	headerKey    = "Idempotency-Key"
+	expectedKey  = "1 to 255 visible ASCII characters"
 	headerTest   = "X-Pingpost-Test"
 	expectedTest = "1 or true for a test lead; 0, false or no header for a production lead"
 )
@@ -53,12 +55,7 @@ func (in *leadRequest) parseIngestRequest() error {
 			supplier = in.textOrAddTypeFault(member)
 		}
 	}
-	if in.req.BadKey {
-		in.addFault("Idempotency-Key", errcode.FieldInvalidFormat, "1 to 255 visible ASCII characters")
-	}
-	if in.req.BadTest {
-		in.addFault(headerTest, errcode.FieldInvalidFormat, expectedTest)
-	}
+	in.faults = appendMalformedHeaderFaults(in.faults, in.req.BadKey, in.req.BadTest)
 	in.faults = append(in.faults, in.req.Faults...)
 	in.addFaultIfEmpty(memberCampaign, campaign)
 	in.addFaultIfEmpty(memberSupplier, supplier)
@@ -129,6 +126,25 @@ func (in *leadRequest) addFault(field, code, expected string) {
 	in.faults = append(in.faults, market.FieldError{Field: field, Code: code, Expected: expected})
 }
 
+// appendMalformedHeaderFaults appends the faults of the headers that are malformed.
+func appendMalformedHeaderFaults(faults []market.FieldError, isKeyMalformed, isTestMalformed bool) []market.FieldError {
+	if isKeyMalformed {
+		faults = append(faults, market.FieldError{Field: headerKey, Code: errcode.FieldInvalidFormat, Expected: expectedKey})
+	}
+	if isTestMalformed {
+		faults = append(faults, market.FieldError{Field: headerTest, Code: errcode.FieldInvalidFormat, Expected: expectedTest})
+	}
+	return faults
+}
+
+// appendMissingKeyFault appends the fault of a required Idempotency-Key header that is missing.
+func appendMissingKeyFault(faults []market.FieldError, key []byte, isKeyMalformed bool) []market.FieldError {
+	if len(key) == 0 && !isKeyMalformed {
+		faults = append(faults, market.FieldError{Field: headerKey, Code: errcode.FieldMissingRequired, Expected: expectedKey})
+	}
+	return faults
+}
+
 func (in *leadRequest) newRefusal(code RefusalCode) error {
 	refusal := &Refusal{Code: code}
 	if code == InvalidPayload {
@@ -142,7 +158,7 @@ func (in *leadRequest) newRefusal(code RefusalCode) error {
 // to this supplier and this campaign. Otherwise findNamedBidOrAddFault adds a fault for the wrong
 // member.
 func (in *leadRequest) findNamedBidOrAddFault() error {
-	ping, buyer := in.findBodyMember(memberPing), in.findBodyMember(memberBuyer)
+	ping, buyer := findBodyMember(in.req.Members, memberPing), findBodyMember(in.req.Members, memberBuyer)
 	switch {
 	case ping == nil && buyer == nil:
 		return nil
@@ -188,9 +204,9 @@ func (in *leadRequest) addNamedBidFault(member string) {
 
 // findBodyMember returns the member of the body with this name, or nil if it is missing, null or
 // empty.
-func (in *leadRequest) findBodyMember(name string) *market.JSONMember {
-	for i := range in.req.Members {
-		if m := &in.req.Members[i]; string(m.Name) == name && !m.CountsAsMissing() {
+func findBodyMember(members []market.JSONMember, name string) *market.JSONMember {
+	for i := range members {
+		if m := &members[i]; string(m.Name) == name && !m.CountsAsMissing() {
 			return m
 		}
 	}

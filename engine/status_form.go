@@ -3,7 +3,6 @@ package engine
 import (
 	"unicode/utf8"
 
-	"pingpost/api/errcode"
 	"pingpost/engine/market"
 	"pingpost/engine/market/format"
 	"pingpost/engine/state"
@@ -125,14 +124,7 @@ func (r *statusRequestWorkspace) rejectUnlistedReturnReason(rep *parsedReport, l
 // idempotencyKeyFaults returns the faults of the Idempotency-Key header, which every status
 // request needs.
 func (r *statusRequestWorkspace) idempotencyKeyFaults() []market.FieldError {
-	const field, expected = "Idempotency-Key", "1 to 255 visible ASCII characters"
-	switch {
-	case r.req.BadKey:
-		return []market.FieldError{{Field: field, Code: errcode.FieldInvalidFormat, Expected: expected}}
-	case len(r.req.Key) == 0:
-		return []market.FieldError{{Field: field, Code: errcode.FieldMissingRequired, Expected: expected}}
-	}
-	return nil
+	return appendMalformedHeaderFaults(appendMissingKeyFault(nil, r.req.Key, r.req.BadKey), r.req.BadKey, false)
 }
 
 // fieldErrorsOf translates the objections to a report into field errors of the API. reasons lists
