@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 	"pingpost/outbound/dial/dialtest"
 )
 
@@ -37,9 +38,7 @@ func TestExtraAnswerEndsReuse(t *testing.T) {
 	again := dialtest.FormatResponse("200 OK", `1`)
 	idle := func(text string) func(*testing.T, *dialtest.Endpoint, *Target) {
 		return func(t *testing.T, e *dialtest.Endpoint, target *Target) {
-			if _, err := io.WriteString(e.ServerConn(0), text); err != nil {
-				t.Fatal(err)
-			}
+			must.Value(io.WriteString(e.ServerConn(0), text))(t)
 			waitForPendingData(t, target)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/ledger"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 	"pingpost/keys/token"
 	"pingpost/server/metrics"
 	"pingpost/server/servertest"
@@ -169,9 +170,7 @@ func TestOneDocumentAtATime(t *testing.T) {
 	}})
 	first, second := servertest.Dial(t, address), servertest.Dial(t, address)
 	put := servertest.FormatRequest("PUT /admin/v1/config", servertest.BasicAuth, "{}")
-	if _, err := io.WriteString(first, put); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(io.WriteString(first, put))(t)
 	<-begun
 	if status, _, body := second.Send(put); status != 409 || !strings.Contains(body, `"conflict"`) {
 		t.Errorf("the second: %d %s", status, body)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"pingpost/internal/must"
 	"pingpost/server/servertest"
 )
 
@@ -51,9 +52,7 @@ func TestAdminExpect(t *testing.T) {
 				}
 				return
 			}
-			if _, err := io.WriteString(k, "{}"+strings.Repeat(" ", row.length-2)); err != nil {
-				t.Fatal(err)
-			}
+			must.Value(io.WriteString(k, "{}"+strings.Repeat(" ", row.length-2)))(t)
 			if status, _, body := k.ReadAnswer(); status < 200 || status == 413 || status >= 500 && row.line != "POST /admin/v1/session" {
 				t.Errorf("then %d %s", status, body)
 			}

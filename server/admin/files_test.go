@@ -49,9 +49,7 @@ func TestDashboardIsServed(t *testing.T) {
 			t.Errorf("%s, kept already: %d %.20q", at, status, empty)
 		}
 		k := servertest.Dial(t, address)
-		if _, err := io.WriteString(k, "HEAD "+at+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(io.WriteString(k, "HEAD "+at+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))(t)
 		if text, err := io.ReadAll(k.Answer); err != nil || !strings.HasPrefix(string(text), "HTTP/1.1 200 OK\r\n") || !strings.HasSuffix(string(text), "\r\n\r\n") {
 			t.Errorf("HEAD %s: %.200s, %v", at, text, err)
 		}

@@ -48,9 +48,7 @@ func numbered(n int64) []byte { return formatServerSentEvent("n", fmt.Appendf(ni
 func (b *broadcast) stream(t *testing.T, version string) (*servertest.Conn, http.Header, io.Reader) {
 	t.Helper()
 	k := servertest.Dial(t, b.address)
-	if _, err := io.WriteString(k, "GET /admin/v1/live HTTP/"+version+"\r\nHost: x\r\n"+servertest.BasicAuth+"\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(io.WriteString(k, "GET /admin/v1/live HTTP/"+version+"\r\nHost: x\r\n"+servertest.BasicAuth+"\r\n"))(t)
 	response, err := http.ReadResponse(k.Answer, nil)
 	if err != nil || response.StatusCode != http.StatusOK {
 		t.Fatal(response, err)

@@ -280,9 +280,7 @@ func TestBodiesAreOfWhoIsStillIn(t *testing.T) {
 		k := servertest.Dial(t, l.address)
 		body := `{"name":"late"` + strings.Repeat(" ", 20<<10) + "}" // the library reads a short one by itself
 		text := strings.TrimSuffix(servertest.FormatRequest(row.line, row.headers, body), "}")
-		if _, err := io.WriteString(k, text); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(io.WriteString(k, text))(t)
 		k.Unchecked.WriteString(text)
 		servertest.WaitUntil(t, row.line+" is let in", row.in)
 		late = append(late, k)
@@ -309,9 +307,7 @@ func TestLiveEndsWithItsSession(t *testing.T) {
 	l.hire("bob", market.RoleViewer)
 	bob := l.in("bob", longEnough)
 	k := servertest.Dial(t, l.address)
-	if _, err := io.WriteString(k, servertest.FormatRequest("GET /admin/v1/live", bob.reads, "")); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(io.WriteString(k, servertest.FormatRequest("GET /admin/v1/live", bob.reads, "")))(t)
 	response, err := http.ReadResponse(k.Answer, nil)
 	if err != nil || response.StatusCode != http.StatusOK {
 		t.Fatal(response, err)
@@ -593,9 +589,7 @@ func TestActorsAreInFacts(t *testing.T) {
 	var token struct{ Token string }
 	r := l.ask("POST /admin/v1/api-tokens", bob.writes, `{"name":"x"}`)
 	must.Succeed(t, json.Unmarshal([]byte(r.body), &token))
-	if _, err := l.engine.AsOperator("").CreateOrChangeUser(engine.User{Name: "x", Role: market.RoleViewer, Password: "x"}, false); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(l.engine.AsOperator("").CreateOrChangeUser(engine.User{Name: "x", Role: market.RoleViewer, Password: "x"}, false))(t)
 	pause := "pause"
 	for what, row := range map[string]struct{ headers, want string }{
 		"a session": {bob.writes, "bob"}, "an account's password": {asUser("Bob", longEnough), "bob"}, "a token": {"Authorization: Bearer " + token.Token + "\r\n", "bob"}, "the password with an account's name": {asUser("Bob", servertest.Password), "operator"}, "the password": {"Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("Änne  :"+servertest.Password)) + "\r\n", "Änne"},

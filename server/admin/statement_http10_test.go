@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pingpost/internal/must"
 	"pingpost/server/servertest"
 )
 
@@ -14,9 +15,7 @@ import (
 func askOld(t *testing.T, address string) (text string, err error) {
 	t.Helper()
 	k := servertest.Dial(t, address)
-	if _, err := io.WriteString(k, "GET /admin/v1/statement?buyer=buy_blue&format=ndjson HTTP/1.0\r\nConnection: keep-alive\r\n"+servertest.BasicAuth+"\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(io.WriteString(k, "GET /admin/v1/statement?buyer=buy_blue&format=ndjson HTTP/1.0\r\nConnection: keep-alive\r\n"+servertest.BasicAuth+"\r\n"))(t)
 	all, err := io.ReadAll(k.Answer)
 	return string(all), err
 }

@@ -78,9 +78,7 @@ func TestHalfAStatementInParquet(t *testing.T) {
 			o, closed := newOffice(t)
 			o.entries = func() StatementEntryIterator { return &booked{half.entries, half.end, closed} }
 			k := servertest.Dial(t, serveAdmin(t, o))
-			if _, err := io.WriteString(k, "GET /admin/v1/statement?buyer=buy_blue&format=parquet HTTP/1.1\r\nHost: x\r\n"+servertest.BasicAuth+"\r\n"); err != nil {
-				t.Fatal(err)
-			}
+			must.Value(io.WriteString(k, "GET /admin/v1/statement?buyer=buy_blue&format=parquet HTTP/1.1\r\nHost: x\r\n"+servertest.BasicAuth+"\r\n"))(t)
 			text, _ := io.ReadAll(k.Answer) // cut off before the head, or in the body
 			if strings.Contains(string(text), "\r\n0\r\n") || strings.Contains(string(text), "PAR1\r\n") {
 				t.Errorf("it ends well, with %q", text)

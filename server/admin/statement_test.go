@@ -289,9 +289,7 @@ func TestStatementGoesAsItIsRead(t *testing.T) {
 	var open []*servertest.Conn
 	for range maxStatements {
 		_, conn := askStatement(t, address, "buyer=buy_blue") //nolint:bodyclose // it has no end; its connection is closed
-		if _, err := io.CopyN(io.Discard, conn.Answer, 4<<20); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(io.CopyN(io.Discard, conn.Answer, 4<<20))(t)
 		open = append(open, conn)
 	}
 	status, _, body := statementOf(t, address, "buyer=buy_blue")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 	"pingpost/server/servertest"
 )
 
@@ -165,9 +166,7 @@ func TestBasicStillIn(t *testing.T) {
 	if got := l.ask("DELETE /admin/v1/users/anna", servertest.BasicAuth, ""); got.status != 204 {
 		t.Fatalf("%+v", got)
 	}
-	if _, err := k.Write([]byte("{}")); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(k.Write([]byte("{}")))(t)
 	if status, _, body := k.ReadAnswer(); status != 401 {
 		t.Errorf("%d %s", status, body)
 	}

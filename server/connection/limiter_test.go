@@ -166,9 +166,7 @@ func TestFullHouse(t *testing.T) {
 			guests = append(guests, g)
 		}
 		guests[0].markAuthenticated()
-		if _, err := fmt.Fprint(guests[1], "still here"); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(fmt.Fprint(guests[1], "still here"))(t)
 		time.Sleep(time.Minute)
 		var last []*Conn
 		for _, want := range []*Conn{guests[2], guests[3], guests[1]} {

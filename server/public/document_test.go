@@ -47,9 +47,7 @@ func TestDocuments(t *testing.T) {
 				}
 			}
 			k := servertest.Dial(t, address)
-			if _, err := io.WriteString(k, "HEAD "+path+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil {
-				t.Fatal(err)
-			}
+			must.Value(io.WriteString(k, "HEAD "+path+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))(t)
 			head, rest, _ := strings.Cut(string(must.Value(io.ReadAll(k.Answer))(t)), "\r\n\r\n")
 			if !strings.HasPrefix(head, "HTTP/1.1 200 OK\r\n") || rest != "" || !strings.Contains(head, "ETag: "+tag[0]) || !strings.Contains(head, "Content-Length: "+header["Content-Length"][0]+"\r\n") {
 				t.Errorf("HEAD: %s, %d bytes more", head, len(rest))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"pingpost/internal/must"
 	"pingpost/server/connection"
 	"pingpost/server/servertest"
 )
@@ -41,9 +42,7 @@ func TestLastWordIsHeard(t *testing.T) {
 func TestFarewellEnds(t *testing.T) {
 	k := servertest.Dial(t, public(t, 100))
 	long := strings.Repeat("x", 200_000)
-	if _, err := io.WriteString(k, "GET /docs HTTP/1.1\r\nHost: x\r\nX-Long: "); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(io.WriteString(k, "GET /docs HTTP/1.1\r\nHost: x\r\nX-Long: "))(t)
 	for sent := 0; ; sent += len(long) {
 		if _, err := io.WriteString(k, long); err != nil {
 			return // it was cut off

@@ -9,6 +9,7 @@ import (
 
 	"pingpost/engine"
 	"pingpost/engine/event"
+	"pingpost/internal/must"
 	"pingpost/server/servertest"
 )
 
@@ -81,9 +82,7 @@ func TestExpect(t *testing.T) {
 				t.Fatalf("%d %s, want %d", status, body, row.status)
 			}
 			if status == 100 {
-				if _, err := io.WriteString(k, "{}"+strings.Repeat(" ", row.length-2)); err != nil {
-					t.Fatal(err)
-				}
+				must.Value(io.WriteString(k, "{}"+strings.Repeat(" ", row.length-2)))(t)
 				if status, _, body := k.ReadAnswer(); status < 200 || strings.Contains(body, "payload_too_large") {
 					t.Errorf("then %d %s", status, body)
 				}

@@ -101,9 +101,7 @@ func TestPlainHTTPToTLS(t *testing.T) {
 		}
 	}
 	k := servertest.Dial(t, address)
-	if _, err := io.WriteString(k, "SSH-2.0-client\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(io.WriteString(k, "SSH-2.0-client\r\n"))(t)
 	if text, _ := io.ReadAll(k); strings.Contains(string(text), "HTTP") {
 		t.Errorf("to what is no HTTP: %q", text)
 	}
@@ -167,9 +165,7 @@ func TestStopUnderTLS(t *testing.T) {
 	go func() { served <- s.Serve(listener) }()
 	address := listener.Addr().String()
 	half := servertest.Dial(t, address)
-	if _, err := half.Write([]byte{22, 3, 1, 1, 0, 1}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(half.Write([]byte{22, 3, 1, 1, 0, 1}))(t)
 	unused, used := servertest.DialTLS(t, address, theirs), servertest.DialTLS(t, address, theirs)
 	if status, _, body := used.Send(headOf(leadOf(1)) + leadOf(1)); status != 201 {
 		t.Fatalf("%d %s", status, body)
