@@ -11,7 +11,6 @@ import (
 	"pingpost/engine/market/fingerprint"
 )
 
-// What every lead passes through allocates nothing.
 func TestHotPathDoesNotAllocate(t *testing.T) {
 	l := personWith("+12025550143", "Jane@example.com")
 	l.Values[SlotState] = text("CA")
@@ -20,7 +19,7 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 	low := "0.25"
 	state := filterOn(t, SlotState, FilterSpec{In: []string{"CA", "NV"}, NotIn: []string{"TX"}})
 	score := filterOn(t, SlotQualityScore, FilterSpec{Min: &low, In: []string{"0.50"}})
-	index, crowd := crowdedIndex(t, 1000)
+	index, lead := newLargeIndex(t, 1000)
 	eligible := bitset.New(1000)
 	table := fingerprint.NewFingerprintTable([]uint64{7, 42, 1 << 60})
 	either := DuplicateRule{Phone: true, Email: true, Window: 1}
@@ -40,30 +39,30 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 	at := time.Now().UnixNano()
 
 	for name, step := range map[string]func(){
-		"Filter.Pass":      func() { state.Accepts(l); score.Accepts(l) },
-		"FilterIndex.Pass": func() { eligible.FillBelow(1000); index.ClearFailingSets(crowd, eligible); eligible.NextFrom(0) },
-		"Table.Has":        func() { table.Has(42) },
-		"Probes, a phone": func() {
+		"Filter.Accepts":               func() { state.Accepts(l); score.Accepts(l) },
+		"FilterIndex.ClearFailingSets": func() { eligible.FillBelow(1000); index.ClearFailingSets(lead, eligible); eligible.NextFrom(0) },
+		"FingerprintTable.Has":         func() { table.Has(42) },
+		"phone fingerprints": func() {
 			probes = (&SuppressionList{Field: ListPhone, Hash: HashPlain}).AppendLeadFingerprints(l, &testKey, probes[:0])
 		},
-		"Probes, abroad": func() {
+		"foreign phone fingerprints": func() {
 			probes = (&SuppressionList{Field: ListPhone, Hash: HashMD5}).AppendLeadFingerprints(foreign, &testKey, probes[:0])
 		},
-		"Probes, an email": func() {
+		"email fingerprints": func() {
 			probes = (&SuppressionList{Field: ListEmail, Hash: HashSHA256}).AppendLeadFingerprints(l, &testKey, probes[:0])
 		},
-		"Keys, any":          func() { keys = either.AppendDuplicateKeys(l, 1, &testKey, keys[:0]) },
-		"Keys, all":          func() { keys = both.AppendDuplicateKeys(l, 1, &testKey, keys[:0]) },
-		"Money.AppendJSON":   func() { buf = Money(12_340_000).AppendJSON(buf[:0]) },
-		"ParseBid":           func() { buf = append(buf[:0], "12.3456789"...); _, _ = ParseBidAmount(buf) },
-		"Payout.Of":          func() { payout.AmountAtPrice(12_340_000) },
-		"Schedule.Open":      func() { schedule.IsOpenAt(at) },
-		"LeadID.AppendTo":    func() { buf = LeadID{1}.AppendTo(buf[:0]) },
-		"ParseLeadID":        func() { ParseLeadID("lead_01hf7yat00041061050r3gg28a") },
-		"Cap.Amount, a sale": func() { (&Cap{Unit: UnitMoney}).AmountUsedBySale(12_340_000) },
+		"duplicate keys, any":      func() { keys = either.AppendDuplicateKeys(l, 1, &testKey, keys[:0]) },
+		"duplicate keys, all":      func() { keys = both.AppendDuplicateKeys(l, 1, &testKey, keys[:0]) },
+		"Money.AppendJSON":         func() { buf = Money(12_340_000).AppendJSON(buf[:0]) },
+		"ParseBidAmount":           func() { buf = append(buf[:0], "12.3456789"...); _, _ = ParseBidAmount(buf) },
+		"PayoutRule.AmountAtPrice": func() { payout.AmountAtPrice(12_340_000) },
+		"WeeklySchedule.IsOpenAt":  func() { schedule.IsOpenAt(at) },
+		"LeadID.AppendTo":          func() { buf = LeadID{1}.AppendTo(buf[:0]) },
+		"ParseLeadID":              func() { ParseLeadID("lead_01hf7yat00041061050r3gg28a") },
+		"Cap.AmountUsedBySale":     func() { (&Cap{Unit: UnitMoney}).AmountUsedBySale(12_340_000) },
 	} {
 		if n := testing.AllocsPerRun(100, step); n != 0 {
-			t.Errorf("%s allocates %v times", name, n)
+			t.Errorf("%s: %v allocations, want 0", name, n)
 		}
 	}
 }

@@ -8,32 +8,32 @@ import (
 	"pingpost/engine/market/calendar"
 )
 
-func TestCapNames(t *testing.T) {
+func TestParsePeriod(t *testing.T) {
 	for name, p := range map[string]calendar.Period{
 		"hour": calendar.Hour, "day": calendar.Day, "week": calendar.Week, "month": calendar.Month, "total": calendar.Total,
 	} {
 		if got, ok := calendar.ParsePeriod(name); got != p || !ok || p.String() != name {
-			t.Errorf("%s: %s, %t", name, got, ok)
+			t.Errorf("ParsePeriod(%q) = %s, %t", name, got, ok)
 		}
 	}
 	for _, wrong := range []string{"", "unknown", "Day", "days", "year"} {
 		if p, ok := calendar.ParsePeriod(wrong); ok {
-			t.Errorf("%q is taken for %s", wrong, p)
+			t.Errorf("%q is parsed as %s", wrong, p)
 		}
 	}
 }
 
-func TestCapAmount(t *testing.T) {
+func TestCapAmountUsedBySale(t *testing.T) {
 	const price = Money(12_340_000)
 	if got := (&Cap{Unit: UnitCount}).AmountUsedBySale(price); got != 1 {
-		t.Errorf("a sale counts as %d leads", got)
+		t.Errorf("a sale uses %d of a count cap, want 1", got)
 	}
 	if got := (&Cap{Unit: UnitMoney}).AmountUsedBySale(price); got != 12_340_000 {
-		t.Errorf("a sale at %s counts as %d millionths", price, got)
+		t.Errorf("a sale at %s uses %d millionths of a money cap", price, got)
 	}
 }
 
-func TestCapKeyKeepsCountsOverLimits(t *testing.T) {
+func TestCapKeysDifferByEachField(t *testing.T) {
 	key := CapKey{Scope: ScopePair, Campaign: 1, Buyer: 2, Unit: UnitCount, Period: calendar.Day, Zone: "UTC"}
 	others := map[string]func(*CapKey){
 		"scope":    func(k *CapKey) { k.Scope = ScopeBuyer },
@@ -46,20 +46,20 @@ func TestCapKeyKeepsCountsOverLimits(t *testing.T) {
 	for name, change := range others {
 		other := key
 		if change(&other); other == key {
-			t.Errorf("another %s is the same cap", name)
+			t.Errorf("a different %s gives the same cap key", name)
 		}
 	}
 }
 
-func TestTotalHasOneWindow(t *testing.T) {
+func TestTotalPeriodHasOneWindow(t *testing.T) {
 	for _, at := range []int64{0, 1, time.Now().UnixNano(), math.MaxInt64} {
 		if start, end := calendar.Total.WindowContaining(at, time.UTC); start != 0 || end != math.MaxInt64 {
-			t.Errorf("at %d: %d to %d", at, start, end)
+			t.Errorf("window at %d is %d to %d", at, start, end)
 		}
 	}
 }
 
-func TestUnknownPeriodIsABug(t *testing.T) {
+func TestUnknownPeriodPanics(t *testing.T) {
 	defer func() {
 		if recover() == nil {
 			t.Error("no panic")

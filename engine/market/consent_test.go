@@ -38,12 +38,12 @@ func TestCheckConsent(t *testing.T) {
 		}
 		again := l.AppendConsentError(campaign, slices.Clone(failed), path)
 		if len(again) != len(failed) {
-			t.Errorf("%v: reported twice", test.lines)
+			t.Errorf("%v: the error is reported twice", test.lines)
 		}
 	}
 }
 
-func TestNoConsentWhereNoSourceRequiresIt(t *testing.T) {
+func TestConsentIsOptionalWithoutConsentSources(t *testing.T) {
 	m := mapping(t)
 	var l market.Lead
 	l.Reset(m.SlotCount())
@@ -53,13 +53,13 @@ func TestNoConsentWhereNoSourceRequiresIt(t *testing.T) {
 	}
 }
 
-// TestCertificatesAreAtKnownHosts: a campaign may say who certifies, and then no
-// other address counts, whatever the source.
-func TestCertificatesAreAtKnownHosts(t *testing.T) {
+// TestConsentCertificateHosts checks that a campaign with ConsentHosts accepts certificates of
+// those hosts only, for every source.
+func TestConsentCertificateHosts(t *testing.T) {
 	m := mapping(t)
 	campaign := &market.Campaign{Mapping: m, ConsentHosts: []string{"*.proof.example", "cert.example"}}
 	const path = "consent_cert_url"
-	for address, known := range map[string]bool{
+	for address, accepted := range map[string]bool{
 		"https://cert.example/1":                       true,
 		"https://CERT.example/1":                       true,
 		"HTTPS://cert.example:8443/1":                  true,
@@ -84,16 +84,16 @@ func TestCertificatesAreAtKnownHosts(t *testing.T) {
 			t.Fatalf("%s: %v", address, failed)
 		}
 		failed = l.AppendConsentError(campaign, nil, path)
-		if got := strings.Join(codes(failed), "; "); (got == "") != known || !known && got != path+" not_allowed_value" {
-			t.Errorf("%s: %q", address, got)
+		if got := strings.Join(codes(failed), "; "); (got == "") != accepted || !accepted && got != path+" not_allowed_value" {
+			t.Errorf("%s: error %q, want accepted %t", address, got, accepted)
 		}
 		if failed = l.AppendConsentError(&market.Campaign{}, nil, path); failed != nil {
-			t.Errorf("%s, where any host will do: %v", address, failed)
+			t.Errorf("%s, campaign without ConsentHosts: %v", address, failed)
 		}
 	}
 	var l market.Lead
 	l.Reset(m.SlotCount())
 	if failed := l.AppendConsentError(campaign, nil, path); failed != nil {
-		t.Errorf("no certificate, and none required: %v", failed)
+		t.Errorf("missing optional certificate: %v", failed)
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"pingpost/engine/market/format"
 )
 
-func ordinary(t testing.TB) (*market.FieldMapping, []market.JSONMember) {
+// typicalLead returns a mapping with custom fields and the members of a valid lead.
+func typicalLead(t testing.TB) (*market.FieldMapping, []market.JSONMember) {
 	m := mappingOf(
 		t, market.UnknownKeep,
 		market.FieldSpec{Name: "homeowner", BuyerName: "owns_home", Type: market.TypeBoolean, Ping: true},
@@ -21,9 +22,8 @@ func ordinary(t testing.TB) (*market.FieldMapping, []market.JSONMember) {
 		`ai_quality_score=0.82`, `homeowner=true`, `vehicle_count=2.0`, `driver_age_band="25-34"`, `town=" san josé"`, `more={"a":1}`)
 }
 
-// A valid lead is read and posted on without an allocation.
-func TestAnOrdinaryLeadAllocatesNothing(t *testing.T) {
-	m, list := ordinary(t)
+func TestFillValidLeadDoesNotAllocate(t *testing.T) {
+	m, list := typicalLead(t)
 	campaign := &market.Campaign{Mapping: m, ConsentSources: map[string]struct{}{"facebook": {}}}
 	var l market.Lead
 	body := make([]byte, 0, 4096)
@@ -44,12 +44,12 @@ func TestAnOrdinaryLeadAllocatesNothing(t *testing.T) {
 		format.AppendPhoneAsE164(body, phone)
 		format.AppendNormalizedEmail(body, address)
 	}); n != 0 {
-		t.Errorf("%v allocations by phone and email", n)
+		t.Errorf("phone and email: %v allocations", n)
 	}
 }
 
 func BenchmarkFill(b *testing.B) {
-	m, list := ordinary(b)
+	m, list := typicalLead(b)
 	var l market.Lead
 	b.ReportAllocs()
 	for b.Loop() {

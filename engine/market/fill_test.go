@@ -18,19 +18,20 @@ var (
 	mappingOf = leadtest.Mapping
 )
 
-func field(m *market.FieldMapping, l *market.Lead, to string) string {
+// fieldText returns the kind and text of a field, by the buyer's name.
+func fieldText(m *market.FieldMapping, l *market.Lead, to string) string {
 	slot, ok := m.SlotByBuyerName(to)
 	if !ok {
-		return "no such field"
+		return "unknown field"
 	}
 	v := l.Values[slot]
 	return fmt.Sprintf("%d %s", v.Kind, v.Text)
 }
 
-func TestFillTheKnownFields(t *testing.T) {
+func TestFillKnownFields(t *testing.T) {
 	m := mapping(t)
 	l, failed := fill(m, person(`state="CA"`, `zip="94107-1234"`, `source="search"`, `tcpa_consent=true`, `consent_cert_url="https://cert.example/1"`,
-		`consent_timestamp="2026-01-31T09:30:00Z"`, `ai_quality_score=0.820`, `nobody_knows="x"`))
+		`consent_timestamp="2026-01-31T09:30:00Z"`, `ai_quality_score=0.820`, `unmapped="x"`))
 	if failed != nil {
 		t.Fatal(failed)
 	}
@@ -38,7 +39,7 @@ func TestFillTheKnownFields(t *testing.T) {
 		"first_name": "1 Ann", "last_name": "1 O'Neil", "phone": "1 +14155550123", "email": "1 Ann@example.com", "state": "1 CA",
 		"zip": "1 94107-1234", "source": "1 search", "tcpa_consent": "4 true", "ai_quality_score": "3 0.820", "city": "0 ",
 	} {
-		if got := field(m, l, to); got != want {
+		if got := fieldText(m, l, to); got != want {
 			t.Errorf("%s: %q, want %q", to, got, want)
 		}
 	}
@@ -47,7 +48,7 @@ func TestFillTheKnownFields(t *testing.T) {
 	}
 }
 
-func TestEveryFailingFieldAtOnceInMappingOrder(t *testing.T) {
+func TestFillReportsAllErrorsInMappingOrder(t *testing.T) {
 	m := mappingOf(t, market.UnknownReject, market.FieldSpec{Name: "b", Type: market.TypeInteger, Required: true}, market.FieldSpec{Name: "a", Type: market.TypeDate})
 	_, failed := fill(m, members(`zz=1`, `a="2026-02-30"`, `zip=94107`, `state="ca"`, `email="x"`, `phone=4155550123`, `last_name=" "`, `first_name=null`, `flo_ping_id="p"`))
 	want := []string{
@@ -182,12 +183,12 @@ func TestFieldRules(t *testing.T) {
 		l, failed := fill(m, person("x="+test.value))
 		got := strings.TrimPrefix(strings.Join(failed, "; "), "x ")
 		if got == "" {
-			got = field(m, l, "x")
-		} else if field(m, l, "x") != missing {
-			t.Errorf("%d: %s failed and is in the lead: %s", i, test.value, field(m, l, "x"))
+			got = fieldText(m, l, "x")
+		} else if fieldText(m, l, "x") != missing {
+			t.Errorf("row %d: %s failed, but the lead contains %s", i, test.value, fieldText(m, l, "x"))
 		}
 		if got != test.want {
-			t.Errorf("%d: %.80s: %q, want %q", i, test.value, got, test.want)
+			t.Errorf("row %d: %.80s: %q, want %q", i, test.value, got, test.want)
 		}
 	}
 }
@@ -202,7 +203,7 @@ func TestStricterRulesForKnownFields(t *testing.T) {
 		market.FieldSpec{Name: "town", BuyerName: "city", Type: market.TypeString, Required: true},
 	)
 	if _, failed := fill(m, members(`first_name=null`)); !slices.Contains(failed, "first_name missing_required") {
-		t.Errorf("first_name is no longer required: %q", failed)
+		t.Errorf("missing first_name is accepted: %q", failed)
 	}
 	_, failed := fill(m, person(`zip="10001"`, `source="x"`, `consent_timestamp="yesterday"`))
 	want := []string{"source not_allowed_value", "consent_timestamp invalid_format", "town missing_required", "zip invalid_format"}
@@ -212,8 +213,8 @@ func TestStricterRulesForKnownFields(t *testing.T) {
 	good := []string{`zip="94107"`, `source="search"`, `consent_timestamp="2026-01-31T09:30:00Z"`}
 	for _, towns := range [][]string{{`town="Reno"`}, {`city="Reno"`}, {`city="x"`, `town="Reno"`}, {`town="Reno"`, `city="x"`}} {
 		l, failed := fill(m, person(append(towns, good...)...))
-		if failed != nil || field(m, l, "city") != "1 Reno" {
-			t.Errorf("%v: %q %s", towns, failed, field(m, l, "city"))
+		if failed != nil || fieldText(m, l, "city") != "1 Reno" {
+			t.Errorf("%v: %q %s", towns, failed, fieldText(m, l, "city"))
 		}
 	}
 }
@@ -239,18 +240,18 @@ func TestUnknownMembers(t *testing.T) {
 	}
 }
 
-func TestErrorsAboutUnknownMembersAreBounded(t *testing.T) {
+func TestUnknownMemberErrorsAreLimited(t *testing.T) {
 	lines := []string{strings.Repeat("é", 5000) + "=1"}
 	for i := range 5000 {
 		lines = append(lines, fmt.Sprintf("u%d=1", i))
 	}
 	_, failed := fill(mappingOf(t, market.UnknownReject), person(lines...))
 	if len(failed) != 100 || len(failed[0]) > 90 {
-		t.Errorf("%d errors, the first of %d bytes", len(failed), len(failed[0]))
+		t.Errorf("%d errors, the first of %d bytes; want 100 of at most 90", len(failed), len(failed[0]))
 	}
 }
 
-func TestResetForgetsTheLeadBefore(t *testing.T) {
+func TestLeadResetClearsPreviousLead(t *testing.T) {
 	m := mappingOf(t, market.UnknownKeep, market.FieldSpec{Name: "x", Type: market.TypeString})
 	var l market.Lead
 	l.Reset(m.SlotCount())
@@ -261,7 +262,7 @@ func TestResetForgetsTheLeadBefore(t *testing.T) {
 	if failed := m.FillLeadFromIngest(&l, person(), nil); failed != nil {
 		t.Fatal(failed)
 	}
-	if field(m, &l, "x") != "0 " || field(m, &l, "city") != "0 " || len(l.Extras) != 0 {
+	if fieldText(m, &l, "x") != "0 " || fieldText(m, &l, "city") != "0 " || len(l.Extras) != 0 {
 		t.Errorf("%+v", l)
 	}
 	small := mapping(t)

@@ -10,20 +10,20 @@ import (
 	"pingpost/engine/bitset"
 )
 
-// Few values, so that sets and leads meet.
+// Few samples, so that leads often match filters.
 var (
-	someTexts   = []string{"", "CA", "NV", "true", "false", "2", "2.0", "x"}
-	someNumbers = []string{"0", "-0", "1", "1.0", "1.5", "2", "2.0", "2e0", "-3", "100", "1e300", "-1e300"}
+	textSamples   = []string{"", "CA", "NV", "true", "false", "2", "2.0", "x"}
+	numberSamples = []string{"0", "-0", "1", "1.0", "1.5", "2", "2.0", "2e0", "-3", "100", "1e300", "-1e300"}
 )
 
-func someFilter(slots int) *rapid.Generator[Filter] {
+func filterGenerator(slots int) *rapid.Generator[Filter] {
 	return rapid.Custom(func(t *rapid.T) Filter {
 		bound := rapid.Custom(func(t *rapid.T) *string {
 			digits := strconv.Itoa(rapid.IntRange(-100, 100).Draw(t, "tenths")) + "e-1"
 			return &digits
 		})
 		var spec FilterSpec
-		list := rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(someTexts), rapid.SampledFrom(someNumbers)), 1, 4)
+		list := rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(textSamples), rapid.SampledFrom(numberSamples)), 1, 4)
 		switch rapid.IntRange(0, 5).Draw(t, "kind") {
 		case 0:
 			spec.Absent = true
@@ -42,21 +42,21 @@ func someFilter(slots int) *rapid.Generator[Filter] {
 	})
 }
 
-func someValue() *rapid.Generator[FieldValue] {
+func valueGenerator() *rapid.Generator[FieldValue] {
 	return rapid.OneOf(
 		rapid.Just(FieldValue{}),
-		rapid.Map(rapid.SampledFrom(someTexts), text),
-		rapid.Map(rapid.SampledFrom(someNumbers), number),
+		rapid.Map(rapid.SampledFrom(textSamples), text),
+		rapid.Map(rapid.SampledFrom(numberSamples), number),
 		rapid.Map(rapid.IntRange(-10, 10), func(n int) FieldValue { return integer(strconv.Itoa(n)) }),
 		rapid.Map(rapid.SampledFrom([]string{"true", "false"}), boolean),
 	)
 }
 
-func TestFilterIndexAnswersAsTheFiltersDo(t *testing.T) {
+func TestFilterIndexMatchesFilters(t *testing.T) {
 	const slots = 3
 	rapid.Check(t, func(t *rapid.T) {
 		// Many sets of few kinds: enough to fill masks and blocks.
-		kinds := rapid.SliceOfN(rapid.SliceOfN(someFilter(slots), 0, 4), 1, 8).Draw(t, "kinds")
+		kinds := rapid.SliceOfN(rapid.SliceOfN(filterGenerator(slots), 0, 4), 1, 8).Draw(t, "kinds")
 		sets := make([][]Filter, rapid.IntRange(0, 300).Draw(t, "sets"))
 		step := rapid.IntRange(1, 7).Draw(t, "step")
 		for i := range sets {
@@ -64,29 +64,29 @@ func TestFilterIndexAnswersAsTheFiltersDo(t *testing.T) {
 		}
 		index := NewFilterIndex(sets)
 		for range 5 {
-			l := Lead{Values: rapid.SliceOfN(someValue(), slots, slots).Draw(t, "lead")}
+			l := Lead{Values: rapid.SliceOfN(valueGenerator(), slots, slots).Draw(t, "lead")}
 			got := bitset.New(len(sets))
 			got.FillBelow(len(sets))
-			out := -1 // a set that was out before
+			excluded := -1 // a set excluded before the call
 			if len(sets) > 0 {
-				out = rapid.IntRange(0, len(sets)-1).Draw(t, "out")
-				got.Remove(out)
+				excluded = rapid.IntRange(0, len(sets)-1).Draw(t, "excluded")
+				got.Remove(excluded)
 			}
 			index.ClearFailingSets(&l, got)
 			for i, filters := range sets {
-				want := i != out
+				want := i != excluded
 				for k := range filters {
 					want = want && filters[k].Accepts(&l)
 				}
 				if got.Has(i) != want {
-					t.Fatalf("set %d passes: %t, by the index %t", i, want, got.Has(i))
+					t.Fatalf("set %d: the filters accept: %t, the index accepts: %t", i, want, got.Has(i))
 				}
 			}
 		}
 	})
 }
 
-// The lists of a buyer's filters and of its campaign entry's can be on one field.
+// TestFilterIndexWithSeveralListsOnOneField: a buyer and its campaign entry can each list values of a field.
 func TestFilterIndexWithSeveralListsOnOneField(t *testing.T) {
 	index := NewFilterIndex([][]Filter{{
 		filterOn(t, 0, FilterSpec{In: []string{"CA", "NV", "1", "2"}}),
@@ -101,13 +101,13 @@ func TestFilterIndexWithSeveralListsOnOneField(t *testing.T) {
 			passing.FillBelow(1)
 			index.ClearFailingSets(&Lead{Values: []FieldValue{v}}, passing)
 			if passing.Has(0) != want {
-				t.Errorf("%s passes: %t", v.Text, !want)
+				t.Errorf("value %s is accepted: %t", v.Text, !want)
 			}
 		}
 	}
 }
 
-func TestFilterIndexWithEveryBoundAnother(t *testing.T) {
+func TestFilterIndexWithDistinctBounds(t *testing.T) {
 	const sets = 500
 	var filters [][]Filter
 	for i := range sets {
@@ -122,7 +122,7 @@ func TestFilterIndexWithEveryBoundAnother(t *testing.T) {
 		index.ClearFailingSets(&l, got)
 		for i := range filters {
 			if want := filters[i][0].Accepts(&l); got.Has(i) != want {
-				t.Fatalf("%d in set %d: %t, by the index %t", n, i, want, got.Has(i))
+				t.Fatalf("value %d, set %d: the filter accepts: %t, the index accepts: %t", n, i, want, got.Has(i))
 			}
 		}
 	}
@@ -133,11 +133,11 @@ func TestFilterIndexWithoutFilters(t *testing.T) {
 	all.FillBelow(3)
 	NewFilterIndex(make([][]Filter, 3)).ClearFailingSets(&Lead{}, all)
 	if all.Count() != 3 {
-		t.Errorf("%d of 3 sets without filters pass", all.Count())
+		t.Errorf("%d of 3 sets without filters are accepted", all.Count())
 	}
 }
 
-func TestFilterIndexOfTooFewBitsIsABug(t *testing.T) {
+func TestFilterIndexPanicsOnTooSmallBitset(t *testing.T) {
 	defer func() {
 		if recover() == nil {
 			t.Error("no panic")
@@ -146,8 +146,8 @@ func TestFilterIndexOfTooFewBitsIsABug(t *testing.T) {
 	NewFilterIndex(make([][]Filter, 65)).ClearFailingSets(&Lead{}, bitset.New(64))
 }
 
-// postings of few sets stay lists, however many values there are.
-func TestFilterIndexIsSmallWhereListsAreLong(t *testing.T) {
+// TestFilterIndexKeepsShortPostingsAsLists: many values with few sets each need no masks.
+func TestFilterIndexKeepsShortPostingsAsLists(t *testing.T) {
 	const buyers, zips = 1000, 50
 	var sets [][]Filter
 	for b := range buyers {
@@ -160,22 +160,22 @@ func TestFilterIndexIsSmallWhereListsAreLong(t *testing.T) {
 	index := NewFilterIndex(sets)
 	for zip, p := range index.fields[0].in.texts {
 		if p.mask != nil || len(p.list) != 1 {
-			t.Fatalf("the posting of %s has %d sets, a mask: %t", zip, len(p.list), p.mask != nil)
+			t.Fatalf("the posting of %s has %d sets (mask: %t), want a list of one", zip, len(p.list), p.mask != nil)
 		}
 	}
-	everyone := make([][]Filter, buyers)
-	for b := range everyone {
-		everyone[b] = []Filter{filterOn(t, 0, FilterSpec{In: []string{"CA"}})}
+	allSets := make([][]Filter, buyers)
+	for b := range allSets {
+		allSets[b] = []Filter{filterOn(t, 0, FilterSpec{In: []string{"CA"}})}
 	}
-	if p := NewFilterIndex(everyone).fields[0].in.texts["CA"]; p.list != nil || p.mask.Count() != buyers {
-		t.Errorf("a value that every set lists is kept as %d numbers", len(p.list))
+	if p := NewFilterIndex(allSets).fields[0].in.texts["CA"]; p.list != nil || p.mask.Count() != buyers {
+		t.Errorf("the posting of a value in all sets is a list of %d numbers, want a mask", len(p.list))
 	}
 }
 
 func BenchmarkFilterIndex(b *testing.B) {
 	for _, buyers := range []int{10, 1000} {
 		b.Run(fmt.Sprintf("buyers=%d", buyers), func(b *testing.B) {
-			index, l := crowdedIndex(b, buyers)
+			index, l := newLargeIndex(b, buyers)
 			dst := bitset.New(buyers)
 			b.ReportAllocs()
 			for b.Loop() {
@@ -186,14 +186,14 @@ func BenchmarkFilterIndex(b *testing.B) {
 	}
 }
 
-// crowdedIndex is a campaign in which each buyer has a list and a bound.
-func crowdedIndex(t interface{ Fatal(...any) }, buyers int) (*FilterIndex, *Lead) {
+// newLargeIndex returns an index of n buyers, each with two lists and a bound, and a lead.
+func newLargeIndex(t interface{ Fatal(...any) }, buyers int) (*FilterIndex, *Lead) {
 	var sets [][]Filter
 	for i := range buyers {
 		low := strconv.Itoa(i % 20)
 		sets = append(sets, []Filter{
 			filterOn(t, 0, FilterSpec{Min: &low}),
-			filterOn(t, 1, FilterSpec{In: []string{"CA", someTexts[i%len(someTexts)]}}),
+			filterOn(t, 1, FilterSpec{In: []string{"CA", textSamples[i%len(textSamples)]}}),
 			filterOn(t, 2, FilterSpec{NotIn: []string{strconv.Itoa(i)}}),
 		})
 	}

@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// The values that filters look at.
+// text returns a string value.
 func text(s string) FieldValue { return FieldValue{Kind: KindString, Text: []byte(s)} }
 
 func number(digits string) FieldValue {
 	n, ok := parseNumber(digits)
 	if !ok {
-		panic("BUG: " + digits + " is no number")
+		panic("BUG: " + digits + " is not a number")
 	}
 	return FieldValue{Kind: KindNumber, Text: []byte(digits), Num: n}
 }
@@ -42,55 +42,55 @@ func TestFilter(t *testing.T) {
 	missing := FieldValue{}
 
 	cases := []struct {
-		name string
-		spec FilterSpec
-		of   FieldValue
-		want bool
+		name  string
+		spec  FilterSpec
+		value FieldValue
+		want  bool
 	}{
 		{"listed", in("CA", "NV"), text("NV"), true},
 		{"not listed", in("CA", "NV"), text("TX"), false},
-		{"another case", in("CA"), text("ca"), false},
-		{"absent, of a list", in("CA"), missing, false},
-		{"a text of digits is a text", in("2.0"), text("2"), false},
-		{"a ZIP code keeps its zero", in("02134"), text("02134"), true},
-		{"a number by its value", in("2.0"), integer("2"), true},
-		{"a number by its value, the other way", in("2"), number("2.0"), true},
-		{"a number with an exponent", in("1e2"), number("100"), true},
-		{"no zero has a sign", in("0"), number("-0"), true},
-		{"a number that is not listed", in("2", "3"), integer("4"), false},
-		{"a number among words", in("many"), integer("4"), false},
-		{"what only strconv would read is a word", in("0x10"), integer("16"), false},
+		{"different case", in("CA"), text("ca"), false},
+		{"missing value, with a list", in("CA"), missing, false},
+		{"digits in a string are text", in("2.0"), text("2"), false},
+		{"ZIP code with a leading zero", in("02134"), text("02134"), true},
+		{"integer equal to a listed decimal", in("2.0"), integer("2"), true},
+		{"decimal equal to a listed integer", in("2"), number("2.0"), true},
+		{"listed number with an exponent", in("1e2"), number("100"), true},
+		{"negative zero equals zero", in("0"), number("-0"), true},
+		{"unlisted number", in("2", "3"), integer("4"), false},
+		{"number, with a list of words", in("many"), integer("4"), false},
+		{"a hexadecimal list value is text", in("0x10"), integer("16"), false},
 		{"true", in("true"), boolean("true"), true},
 		{"false is not true", in("true"), boolean("false"), false},
 
 		{"excluded", notIn("CA", "NV"), text("CA"), false},
 		{"not excluded", notIn("CA", "NV"), text("TX"), true},
-		{"a number excluded by its value", notIn("2.0"), integer("2"), false},
-		{"absent, and that is not known to be allowed", notIn("CA"), missing, false},
+		{"number equal to an excluded decimal", notIn("2.0"), integer("2"), false},
+		{"missing value, with an exclusion", notIn("CA"), missing, false},
 		{"listed and excluded", FilterSpec{In: []string{"CA", "NV"}, NotIn: []string{"CA"}}, text("CA"), false},
 		{"listed and not excluded", FilterSpec{In: []string{"CA", "NV"}, NotIn: []string{"CA"}}, text("NV"), true},
 
-		{"at the least", from("1"), integer("1"), true},
-		{"under the least", from("1"), number("0.999999"), false},
-		{"far over the least", from("1"), number("1e300"), true},
-		{"at the most", upTo("0.75"), number("0.75"), true},
-		{"over the most", upTo("0.75"), number("0.750001"), false},
+		{"at the minimum", from("1"), integer("1"), true},
+		{"below the minimum", from("1"), number("0.999999"), false},
+		{"far above the minimum", from("1"), number("1e300"), true},
+		{"at the maximum", upTo("0.75"), number("0.75"), true},
+		{"above the maximum", upTo("0.75"), number("0.750001"), false},
 		{"between", between("-5", "5"), number("-4.5"), true},
-		{"exactly one number", between("3", "3.0"), integer("3"), true},
-		{"a text of digits is no number", from("1"), text("2"), false},
-		{"true is no number", from("0"), boolean("true"), false},
-		{"absent, of a bound", from("0"), missing, false},
-		{"listed, but over the most", FilterSpec{In: []string{"1", "9"}, Max: digits("5")}, integer("9"), false},
+		{"minimum equals maximum", between("3", "3.0"), integer("3"), true},
+		{"digits in a string, with a minimum", from("1"), text("2"), false},
+		{"boolean, with a minimum", from("0"), boolean("true"), false},
+		{"missing value, with a minimum", from("0"), missing, false},
+		{"listed, but above the maximum", FilterSpec{In: []string{"1", "9"}, Max: digits("5")}, integer("9"), false},
 
-		{"absent as wanted", FilterSpec{Absent: true}, missing, true},
-		{"present, and not wanted", FilterSpec{Absent: true}, text(""), false},
+		{"missing value, must be absent", FilterSpec{Absent: true}, missing, true},
+		{"present value, must be absent", FilterSpec{Absent: true}, text(""), false},
 	}
 	for _, c := range cases {
 		f := filterOn(t, FirstCustomSlot, c.spec)
 		l := Lead{Values: make([]FieldValue, FirstCustomSlot+1)}
-		l.Values[FirstCustomSlot] = c.of
+		l.Values[FirstCustomSlot] = c.value
 		if got := f.Accepts(&l); got != c.want {
-			t.Errorf("%s: passes %t", c.name, got)
+			t.Errorf("%s: accepted %t, want %t", c.name, got, c.want)
 		}
 	}
 }
@@ -107,7 +107,7 @@ func TestNewFilter(t *testing.T) {
 	}
 	cases := []struct {
 		spec FilterSpec
-		err  string // part of it; none: it is taken
+		err  string // part of the error; empty: accepted
 	}{
 		{FilterSpec{Field: "state", In: []string{"CA"}}, ""},
 		{FilterSpec{Field: "owns_home", In: []string{"true"}}, ""},

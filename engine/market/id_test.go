@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func anyID() *rapid.Generator[[16]byte] {
+func idGenerator() *rapid.Generator[[16]byte] {
 	return rapid.Map(rapid.SliceOfN(rapid.Byte(), 16, 16), func(b []byte) [16]byte { return [16]byte(b) })
 }
 
@@ -35,22 +35,22 @@ func TestIDText(t *testing.T) {
 	}
 	if !(LeadID{}).IsZero() || LeadID(highest).IsZero() || !(RequestID{}).IsZero() || RequestID(highest).IsZero() ||
 		!(AuctionID{}).IsZero() || AuctionID(highest).IsZero() || !(BidToken{}).IsZero() || BidToken(highest).IsZero() {
-		t.Error("only the zero identifier is zero")
+		t.Error("IsZero is wrong for a zero or a nonzero identifier")
 	}
 }
 
-func TestIDTextReadsBackAndSortsAsItsBytes(t *testing.T) {
+func TestIDTextRoundTripsAndKeepsByteOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		a, b := anyID().Draw(t, "a"), anyID().Draw(t, "b")
+		a, b := idGenerator().Draw(t, "a"), idGenerator().Draw(t, "b")
 		text := LeadID(a).String()
 		if back, ok := ParseLeadID(text); !ok || back != LeadID(a) {
-			t.Fatalf("%s reads back as %v, %t", text, back, ok)
+			t.Fatalf("%s is parsed as %v, %t", text, back, ok)
 		}
 		if byText, byBytes := cmp.Compare(text, LeadID(b).String()), bytes.Compare(a[:], b[:]); byText != byBytes {
 			t.Fatalf("%s and %s: text compares %d, bytes %d", text, LeadID(b), byText, byBytes)
 		}
 		if len(text) > 64 {
-			t.Fatalf("%s is longer than clients are told", text)
+			t.Fatalf("%s is longer than the documented 64 bytes", text)
 		}
 	})
 }
@@ -63,42 +63,41 @@ func TestIDKeepsAllRandomBits(t *testing.T) {
 	}
 }
 
-func TestParseLeadIDRefusesEverythingElse(t *testing.T) {
+func TestParseLeadIDRejectsInvalidText(t *testing.T) {
 	good := "lead_01hf7yat00041061050r3gg28a"
 	if _, ok := ParseLeadID(good); !ok {
-		t.Fatalf("%s is refused", good)
+		t.Fatalf("valid id %s is rejected", good)
 	}
 	for name, wrong := range map[string]string{
-		"empty":               "",
-		"prefix alone":        "lead_",
-		"no prefix":           good[5:],
-		"another's prefix":    "auc_" + good[5:],
-		"prefix in capitals":  "LEAD_" + good[5:],
-		"too short":           good[:len(good)-1],
-		"too long":            good + "0",
-		"capitals":            "lead_" + strings.ToUpper(good[5:]),
-		"a letter left out":   good[:len(good)-1] + "u",
-		"a byte past ASCII":   good[:len(good)-1] + "\xff",
-		"more than 128 bits":  "lead_8" + good[6:],
-		"a blank at the end":  good[:len(good)-1] + " ",
-		"a blank before":      " " + good,
-		"a zero byte at last": good[:len(good)-1] + "\x00",
+		"empty":                      "",
+		"prefix only":                "lead_",
+		"no prefix":                  good[5:],
+		"another prefix":             "auc_" + good[5:],
+		"uppercase prefix":           "LEAD_" + good[5:],
+		"too short":                  good[:len(good)-1],
+		"too long":                   good + "0",
+		"uppercase":                  "lead_" + strings.ToUpper(good[5:]),
+		"letter not in the alphabet": good[:len(good)-1] + "u",
+		"non-ASCII byte":             good[:len(good)-1] + "\xff",
+		"more than 128 bits":         "lead_8" + good[6:],
+		"trailing blank":             good[:len(good)-1] + " ",
+		"leading blank":              " " + good,
+		"trailing zero byte":         good[:len(good)-1] + "\x00",
 	} {
 		if id, ok := ParseLeadID(wrong); ok {
-			t.Errorf("%s: %q is taken for %s", name, wrong, id)
+			t.Errorf("%s: %q is parsed as %s", name, wrong, id)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`lead_[0-9a-z]{24,28}`)).Draw(t, "text")
 		if id, ok := ParseLeadID(text); ok && id.String() != text {
-			t.Fatalf("%q is taken for %s", text, id)
+			t.Fatalf("%q is parsed as %s", text, id)
 		}
 	})
 }
 
-// Each kind of text is read by its own reader, and by no other.
-func TestEveryIDIsReadByItsPrefix(t *testing.T) {
-	readers := map[string]func(string) ([16]byte, bool){
+func TestIDParsersAcceptOnlyTheirPrefix(t *testing.T) {
+	parsers := map[string]func(string) ([16]byte, bool){
 		"lead_": func(s string) ([16]byte, bool) { id, ok := ParseLeadID(s); return id, ok },
 		"auc_":  func(s string) ([16]byte, bool) { id, ok := ParseAuctionID(s); return id, ok },
 		"ping_": func(s string) ([16]byte, bool) { id, ok := ParsePingID(s); return id, ok },
@@ -106,25 +105,25 @@ func TestEveryIDIsReadByItsPrefix(t *testing.T) {
 		"bid_":  func(s string) ([16]byte, bool) { id, ok := ParseBidToken(s); return id, ok },
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		id := anyID().Draw(t, "id")
+		id := idGenerator().Draw(t, "id")
 		texts := map[string]string{
 			"lead_": LeadID(id).String(), "auc_": AuctionID(id).String(), "ping_": PingID(id).String(),
 			"req_": RequestID(id).String(), "bid_": string(BidToken(id).AppendTo(nil)),
 		}
 		for prefix, text := range texts {
-			for other, read := range readers {
-				back, ok := read(text)
+			for other, parse := range parsers {
+				back, ok := parse(text)
 				if ok != (prefix == other) || (ok && back != id) {
-					t.Fatalf("%s, read as %s…: %x, %t", text, other, back, ok)
+					t.Fatalf("parser of %[2]s, text %[1]s: %[3]x, %[4]t", text, other, back, ok)
 				}
 			}
 			if len(text) > 64 {
-				t.Fatalf("%s is longer than clients are told", text)
+				t.Fatalf("%s is longer than the documented 64 bytes", text)
 			}
 		}
-		// A supplier's name of an auction and a buyer's differ by the prefix alone.
+		// The supplier's and the buyer's id of an auction differ only in the prefix.
 		if texts["auc_"][len("auc_"):] != texts["ping_"][len("ping_"):] {
-			t.Fatalf("%s and %s are two auctions", texts["auc_"], texts["ping_"])
+			t.Fatalf("%s and %s differ in more than the prefix", texts["auc_"], texts["ping_"])
 		}
 	})
 }

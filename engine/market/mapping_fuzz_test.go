@@ -12,7 +12,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// What flags say of a drawn field, and of the request it is in.
+// Flags of a fuzzed field and of the request that contains it.
 const (
 	drawRequired = 1 << iota
 	drawCoerce
@@ -29,8 +29,8 @@ const (
 	drawReject
 )
 
-// drawnSpec is the field that a fuzzer's bytes describe.
-func drawnSpec(kind uint8, flags uint16, transforms uint32, values, least, most, pattern, fallback string, shortest, longest int16) market.FieldSpec {
+// specFromFuzzInput returns the field that the fuzz arguments describe.
+func specFromFuzzInput(kind uint8, flags uint16, transforms uint32, values, least, most, pattern, fallback string, minLength, maxLength int16) market.FieldSpec {
 	spec := market.FieldSpec{
 		Name: "x", Type: market.TypeString + market.FieldType(kind)%market.TypeURL, Pattern: pattern,
 		Required: flags&drawRequired != 0, Coerce: flags&drawCoerce != 0, Ping: flags&drawPing != 0, Contact: flags&drawContact != 0,
@@ -48,10 +48,10 @@ func drawnSpec(kind uint8, flags uint16, transforms uint32, values, least, most,
 		spec.Max = &most
 	}
 	if flags&drawMinLength != 0 {
-		spec.MinLength = length(int(shortest))
+		spec.MinLength = length(int(minLength))
 	}
 	if flags&drawMaxLength != 0 {
-		spec.MaxLength = length(int(longest))
+		spec.MaxLength = length(int(maxLength))
 	}
 	if flags&drawDefault != 0 {
 		spec.Default = &fallback
@@ -59,9 +59,9 @@ func drawnSpec(kind uint8, flags uint16, transforms uint32, values, least, most,
 	return spec
 }
 
-// memberOf makes of drawn text a member that could have passed the parser; not ok:
-// of this text there is none.
-func memberOf(name string, kind uint8, text string) (m market.JSONMember, ok bool) {
+// memberFromFuzzInput returns a member that the parser could have returned, or false if
+// the text is impossible for its kind.
+func memberFromFuzzInput(name string, kind uint8, text string) (m market.JSONMember, ok bool) {
 	m = market.JSONMember{Name: []byte(name), Kind: market.JSONNull + market.JSONKind(kind%6), Text: []byte(text)}
 	switch m.Kind {
 	case market.JSONString:
@@ -80,8 +80,8 @@ func memberOf(name string, kind uint8, text string) (m market.JSONMember, ok boo
 	return m, true
 }
 
-// FuzzMapping holds one field of whatever configuration against the model, in an
-// ingest and in a ping; and what comes out, sent again, must come out the same.
+// FuzzMapping compares the mapping of one field with the model, in an ingest and in a ping.
+// Mapping the result again must not change it.
 func FuzzMapping(f *testing.F) {
 	seed := func(kind market.FieldType, flags uint16, transforms uint32, memberKind market.JSONKind, value string) {
 		f.Add(uint8(kind-1), flags, transforms, "a\nb", "0", "100", "", "7", int16(1), int16(40), uint8(memberKind-1), value)
@@ -98,16 +98,16 @@ func FuzzMapping(f *testing.F) {
 	seed(market.TypeInteger, drawMin|drawMax, 0, market.JSONNumber, "1e1")
 	seed(market.TypeNumber, drawMin|drawInPing, 0, market.JSONNumber, "-0")
 	seed(market.TypeBoolean, drawContact|drawInPing, 0, market.JSONBoolean, "")
-	f.Fuzz(func(t *testing.T, kind uint8, flags uint16, transforms uint32, values, least, most, pattern, fallback string, shortest, longest int16, memberKind uint8, value string) {
-		spec := drawnSpec(kind, flags, transforms, values, least, most, pattern, fallback, shortest, longest)
-		member, ok := memberOf("x", memberKind, value)
+	f.Fuzz(func(t *testing.T, kind uint8, flags uint16, transforms uint32, values, least, most, pattern, fallback string, minLength, maxLength int16, memberKind uint8, value string) {
+		spec := specFromFuzzInput(kind, flags, transforms, values, least, most, pattern, fallback, minLength, maxLength)
+		member, ok := memberFromFuzzInput("x", memberKind, value)
 		if !ok {
 			return
 		}
 		mapping, mistakes := market.NewFieldMapping(market.FieldMappingSpec{Fields: []market.FieldSpec{spec}})
 		if mapping == nil {
 			if len(mistakes) == 0 || slices.ContainsFunc(mistakes, func(e market.FieldSpecError) bool { return e.Message == "" || e.Field != 0 }) {
-				t.Fatalf("%+v is refused: %v", spec, mistakes)
+				t.Fatalf("%+v is rejected without a usable error: %v", spec, mistakes)
 			}
 			return
 		}
@@ -118,21 +118,21 @@ func FuzzMapping(f *testing.F) {
 		want := expected(spec, list, flags&drawInPing != 0)
 		got := mapValue(mapping, list, flags&drawInPing != 0)
 		if !sameVerdict(got, want) {
-			t.Fatalf("%+v\ntakes %q as %+v, the model as %+v", spec, member.Text, got, want)
+			t.Fatalf("%+v\nvalue %q: got %+v, want %+v", spec, member.Text, got, want)
 		}
 		checkStable(t, mapping, spec, got, flags&drawInPing != 0)
 	})
 }
 
-// expected is what the contract makes of the field.
+// expected returns the field's result according to the contract.
 func expected(spec market.FieldSpec, list []market.JSONMember, ping bool) verdict {
 	model := fieldModel{spec}
-	there := len(list) > 0 && list[0].Kind != market.JSONNull && (list[0].Kind != market.JSONString || strings.TrimFunc(string(list[0].Text), unseen) != "")
+	isPresent := len(list) > 0 && list[0].Kind != market.JSONNull && (list[0].Kind != market.JSONString || strings.TrimFunc(string(list[0].Text), isInvisible) != "")
 	switch {
-	case there && ping && spec.Contact:
+	case isPresent && ping && spec.Contact:
 		return verdict{code: errcode.FieldContactFieldNotAllowed}
-	case there:
-		return model.takes(list[0].Kind, string(list[0].Text))
+	case isPresent:
+		return model.readMember(list[0].Kind, string(list[0].Text))
 	case ping && spec.Contact:
 		return verdict{}
 	case spec.Default != nil:
@@ -143,14 +143,14 @@ func expected(spec market.FieldSpec, list []market.JSONMember, ping bool) verdic
 		case market.TypeBoolean:
 			kind = market.JSONBoolean
 		}
-		return model.takes(kind, *spec.Default)
+		return model.readMember(kind, *spec.Default)
 	case spec.Required && (!ping || spec.Ping):
 		return verdict{code: errcode.FieldMissingRequired}
 	}
 	return verdict{}
 }
 
-// mapped is what the mapping makes of it.
+// mapValue returns the mapping's result for the field.
 func mapValue(m *market.FieldMapping, list []market.JSONMember, ping bool) (v verdict) {
 	var l market.Lead
 	l.Reset(m.SlotCount())
@@ -176,36 +176,35 @@ func sameVerdict(a, b verdict) bool {
 		a.value.Num == b.value.Num && math.Signbit(a.value.Num) == math.Signbit(b.value.Num)
 }
 
-// checkStable sends what was taken once more. A hash is another one then, a ZIP code
-// is gone but for three digits, what had to be cut to its digits may be no number
-// abroad, and letters that grew may have grown too long.
+// checkStable maps the result once more. It skips lossy transforms (hash, zip3, a phone number
+// cut to its digits) and texts that may have grown too long.
 func checkStable(t *testing.T, m *market.FieldMapping, spec market.FieldSpec, first verdict, ping bool) {
 	kinds := map[market.FieldValueKind]market.JSONKind{
 		market.KindString: market.JSONString, market.KindInteger: market.JSONNumber, market.KindNumber: market.JSONNumber, market.KindBoolean: market.JSONBoolean,
 	}
-	kind, there := kinds[first.value.Kind]
-	loses := slices.ContainsFunc(spec.Transforms, func(t market.FieldTransform) bool {
+	kind, ok := kinds[first.value.Kind]
+	isLossy := slices.ContainsFunc(spec.Transforms, func(t market.FieldTransform) bool {
 		return t == market.TransformSHA256 || t == market.TransformZIP3 || t == market.TransformE164
 	})
-	if !there || loses && len(spec.Transforms) > 1 || slices.Contains(spec.Transforms, market.TransformSHA256) || len(first.value.Text) > 2048 ||
-		spec.Type == market.TypeZIP && loses || ping && spec.Contact {
+	if !ok || isLossy && len(spec.Transforms) > 1 || slices.Contains(spec.Transforms, market.TransformSHA256) || len(first.value.Text) > 2048 ||
+		spec.Type == market.TypeZIP && isLossy || ping && spec.Contact {
 		return
 	}
 	again := mapValue(m, []market.JSONMember{{Name: []byte("x"), Kind: kind, Text: first.value.Text}}, ping)
 	if !sameVerdict(again, first) {
-		t.Fatalf("%+v\nmade %+v, and of that %+v", spec, first, again)
+		t.Fatalf("%+v\nfirst result %+v, second %+v", spec, first, again)
 	}
 }
 
-// FuzzUnknown: whatever a member is called and holds, it is dropped, kept or refused
-// as the campaign says, and a ping never takes a contact field.
+// FuzzUnknown checks that the campaign's policy decides about unknown members, and that a ping
+// never accepts a contact field.
 func FuzzUnknown(f *testing.F) {
 	for _, name := range []string{"extra", "Email", "e_mail", "tcpa", "zip3", "flo_buyer_id", "PHONE", "\u200b", "first-name", "auction_id", "owns_home", "", strings.Repeat("é", 50)} {
 		f.Add(name, uint8(market.JSONString-1), "x", uint16(drawKeep))
 		f.Add(name, uint8(market.JSONObject-1), "x", uint16(drawReject|drawInPing))
 	}
 	f.Fuzz(func(t *testing.T, name string, kind uint8, text string, flags uint16) {
-		member, ok := memberOf(name, kind, text)
+		member, ok := memberFromFuzzInput(name, kind, text)
 		if !ok || !utf8.ValidString(name) {
 			return
 		}
@@ -230,16 +229,16 @@ func FuzzUnknown(f *testing.F) {
 			return
 		}
 		failed := codes(m.FillLeadFromIngest(&l, append(person(), member), nil))
-		missing := member.Kind == market.JSONNull || member.Kind == market.JSONString && strings.TrimFunc(text, unseen) == ""
-		addressed := slices.Contains([]string{"flo_campaign_id", "flo_supplier_id", "flo_ping_id", "flo_buyer_id"}, name)
-		framed := slices.Contains([]string{"lead_uuid", "address", "tcpa", "auction_id", "vertical", "sub_vertical", "zip3", "expires_at"}, name)
-		refused := rule == market.UnknownReject && !missing && !addressed
-		kept := rule == market.UnknownKeep && !missing && !addressed && !framed
-		if refused != (len(failed) == 1) || len(failed) > 1 || kept != (len(l.Extras) == 1) || len(l.Extras) > 1 {
+		missing := member.Kind == market.JSONNull || member.Kind == market.JSONString && strings.TrimFunc(text, isInvisible) == ""
+		isAddressing := slices.Contains([]string{"flo_campaign_id", "flo_supplier_id", "flo_ping_id", "flo_buyer_id"}, name)
+		isReserved := slices.Contains([]string{"lead_uuid", "address", "tcpa", "auction_id", "vertical", "sub_vertical", "zip3", "expires_at"}, name)
+		rejected := rule == market.UnknownReject && !missing && !isAddressing
+		kept := rule == market.UnknownKeep && !missing && !isAddressing && !isReserved
+		if rejected != (len(failed) == 1) || len(failed) > 1 || kept != (len(l.Extras) == 1) || len(l.Extras) > 1 {
 			t.Fatalf("%q %q, rule %d: %q, kept %v", name, text, rule, failed, l.Extras)
 		}
 		if kept && (string(l.Extras[0].Name) != name || string(l.Extras[0].Value.Text) != string(member.Text)) {
-			t.Fatalf("%q is kept as %+v", name, l.Extras[0])
+			t.Fatalf("%q: kept member is %+v", name, l.Extras[0])
 		}
 	})
 }

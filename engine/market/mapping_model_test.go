@@ -17,17 +17,17 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// fieldModel reads one member as the contract has it: one rule after the other, with strings and
-// the standard library. Package format has models of its own for e-mail addresses, phones and numbers.
+// fieldModel reads one member by the contract: one rule after the other, with strings and the
+// standard library. Package format tests e-mail addresses, phones and numbers with other models.
 type fieldModel struct{ market.FieldSpec }
 
-// verdict is what a member comes to: a code, or a value; neither: nothing.
+// verdict is the result for a member: an error code, a value, or neither for a missing field.
 type verdict struct {
 	code  string
 	value market.FieldValue
 }
 
-func (m *fieldModel) takes(kind market.JSONKind, text string) (v verdict) {
+func (m *fieldModel) readMember(kind market.JSONKind, text string) (v verdict) {
 	textual := !slices.Contains([]market.FieldType{market.TypeInteger, market.TypeNumber, market.TypeBoolean}, m.Type)
 	switch {
 	case m.Type == market.TypeBoolean && kind == market.JSONBoolean:
@@ -50,11 +50,11 @@ func (m *fieldModel) coerced(text string) (v verdict) {
 	}
 	for _, transform := range m.Transforms {
 		var ok bool
-		if text, ok = transformed(transform, text); !ok {
+		if text, ok = applyTransform(transform, text); !ok {
 			return verdict{code: errcode.FieldWrongType}
 		}
 	}
-	text = strings.TrimFunc(text, unseen)
+	text = strings.TrimFunc(text, isInvisible)
 	if m.Type != market.TypeBoolean {
 		return m.number(text)
 	}
@@ -99,19 +99,19 @@ func (m *fieldModel) text(text string) verdict {
 	if m.Type == market.TypeURL && len(text) > 2048 || len(text) > 4096 {
 		return verdict{code: errcode.FieldTooLong}
 	}
-	lasting := slices.IndexFunc(m.Transforms, func(t market.FieldTransform) bool {
+	firstLossy := slices.IndexFunc(m.Transforms, func(t market.FieldTransform) bool {
 		return t == market.TransformZIP3 || t == market.TransformSHA256
 	})
 	before, after := m.Transforms, []market.FieldTransform(nil)
-	if lasting >= 0 {
-		before, after = m.Transforms[:lasting], m.Transforms[lasting:]
+	if firstLossy >= 0 {
+		before, after = m.Transforms[:firstLossy], m.Transforms[firstLossy:]
 	}
 	ok := true
 	for i := 0; i < len(before) && ok; i++ {
-		text, ok = transformed(before[i], text)
+		text, ok = applyTransform(before[i], text)
 	}
 	if ok {
-		text, ok = formed(m.Type, text)
+		text, ok = parseType(m.Type, text)
 	}
 	switch length := utf8.RuneCountInString(text); {
 	case !ok:
@@ -127,7 +127,7 @@ func (m *fieldModel) text(text string) verdict {
 		return verdict{code: errcode.FieldInvalidFormat}
 	}
 	for _, transform := range after {
-		if text, ok = transformed(transform, text); !ok {
+		if text, ok = applyTransform(transform, text); !ok {
 			return verdict{code: errcode.FieldInvalidFormat}
 		}
 	}
@@ -143,8 +143,8 @@ var (
 		DC AS GU MP PR VI FM MH PW AA AE AP`)
 )
 
-// formed is the text in its type's form.
-func formed(kind market.FieldType, text string) (string, bool) {
+// parseType returns the normalized text, and whether the type accepts it.
+func parseType(kind market.FieldType, text string) (string, bool) {
 	switch kind {
 	case market.TypePhone:
 		number, ok := format.AppendPhoneAsE164(nil, []byte(text))
@@ -160,14 +160,14 @@ func formed(kind market.FieldType, text string) (string, bool) {
 	case market.TypeZIP:
 		return text, zipForm.MatchString(text)
 	case market.TypeURL:
-		return text, urlByTheBook(text)
+		return text, isValidURL(text)
 	}
 	return text, utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.IsControl(r) && r != '\t' && r != '\n' && r != '\r'
 	})
 }
 
-func urlByTheBook(text string) bool {
+func isValidURL(text string) bool {
 	parts := urlForm.FindStringSubmatch(text)
 	if parts == nil {
 		return false
@@ -183,14 +183,14 @@ func urlByTheBook(text string) bool {
 	return err == nil && !strings.ContainsAny(inner, ".%")
 }
 
-func unseen(r rune) bool {
+func isInvisible(r rune) bool {
 	return unicode.IsSpace(r) || strings.ContainsRune("\u180E\u200B\u200C\u200D\u2060\uFEFF", r)
 }
 
-func transformed(transform market.FieldTransform, text string) (string, bool) {
+func applyTransform(transform market.FieldTransform, text string) (string, bool) {
 	switch transform {
 	case market.TransformTrim:
-		return strings.TrimFunc(text, unseen), true
+		return strings.TrimFunc(text, isInvisible), true
 	case market.TransformLower:
 		return strings.ToLower(text), true
 	case market.TransformUpper:
@@ -199,9 +199,9 @@ func transformed(transform market.FieldTransform, text string) (string, bool) {
 		text = regexp.MustCompile(`[^0-9]`).ReplaceAllString(text, "")
 		return text, text != ""
 	case market.TransformTitle:
-		return wordForm.ReplaceAllStringFunc(text, func(word string) string { return titled([]rune(word)) }), true
+		return wordForm.ReplaceAllStringFunc(text, func(word string) string { return titleCase([]rune(word)) }), true
 	case market.TransformE164:
-		return formed(market.TypePhone, text)
+		return parseType(market.TypePhone, text)
 	case market.TransformZIP3:
 		if zip := zipForm.FindStringSubmatch(text); zip != nil {
 			return zip[1], true
@@ -214,9 +214,9 @@ func transformed(transform market.FieldTransform, text string) (string, bool) {
 
 var wordForm = regexp.MustCompile(`[\pL\p{Nd}\pM'\x{2019}]+`)
 
-// titled has a capital where a word begins, and after an apostrophe that follows its
-// first letter.
-func titled(word []rune) string {
+// titleCase capitalizes the first letter of a word, and the letter after an apostrophe in
+// second position.
+func titleCase(word []rune) string {
 	if len(word) == 0 {
 		return ""
 	}
@@ -225,7 +225,7 @@ func titled(word []rune) string {
 		first = unicode.ToTitle(word[0])
 	}
 	if len(word) > 1 && (word[1] == '\'' || word[1] == '\u2019') {
-		return string(first) + string(word[1]) + titled(word[2:])
+		return string(first) + string(word[1]) + titleCase(word[2:])
 	}
 	return string(first) + strings.Map(unicode.ToLower, string(word[1:]))
 }

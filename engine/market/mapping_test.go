@@ -13,7 +13,7 @@ func mapping(t testing.TB, fields ...market.FieldSpec) *market.FieldMapping {
 	return mappingOf(t, market.UnknownDrop, fields...)
 }
 
-func TestKnownFieldsNeedNoMapping(t *testing.T) {
+func TestKnownFieldsWithoutMapping(t *testing.T) {
 	m := mapping(t)
 	if m.SlotCount() != int(market.FirstCustomSlot) {
 		t.Errorf("%d slots", m.SlotCount())
@@ -28,7 +28,7 @@ func TestKnownFieldsNeedNoMapping(t *testing.T) {
 	} {
 		got, ok := m.SlotByBuyerName(name)
 		if !ok || got != slot || m.ArrivalName(slot) != name || m.BuyerName(slot) != name {
-			t.Errorf("%s is in slot %d, want %d", name, got, slot)
+			t.Errorf("%s has slot %d, want %d", name, got, slot)
 		}
 		if m.IsSentInPings(slot) != ping[name] || m.IsContactField(slot) != contact[name] {
 			t.Errorf("%s: ping %v, contact %v", name, m.IsSentInPings(slot), m.IsContactField(slot))
@@ -36,7 +36,7 @@ func TestKnownFieldsNeedNoMapping(t *testing.T) {
 	}
 }
 
-func TestOwnFieldsFollowInOrder(t *testing.T) {
+func TestCustomFieldsFollowKnownFields(t *testing.T) {
 	m := mapping(
 		t,
 		market.FieldSpec{Name: "homeowner", BuyerName: "owns_home", Type: market.TypeBoolean, Ping: true},
@@ -49,23 +49,23 @@ func TestOwnFieldsFollowInOrder(t *testing.T) {
 	}
 	slot, ok := m.SlotByBuyerName("owns_home")
 	if !ok || slot != market.FirstCustomSlot || m.ArrivalName(slot) != "homeowner" || m.FieldTypeOf(slot) != market.TypeBoolean || !m.IsSentInPings(slot) {
-		t.Errorf("owns_home is in slot %d", slot)
+		t.Errorf("owns_home has slot %d", slot)
 	}
 	if _, ok := m.SlotByBuyerName("homeowner"); ok {
-		t.Error("homeowner is known by its arriving name")
+		t.Error("SlotByBuyerName finds the arrival name homeowner")
 	}
 	if slot, _ := m.SlotByBuyerName("ssn"); slot != market.FirstCustomSlot+1 || !m.IsContactField(slot) {
-		t.Errorf("ssn is in slot %d", slot)
+		t.Errorf("ssn has slot %d", slot)
 	}
 	if slot, _ := m.SlotByBuyerName("city"); slot != market.SlotCity || m.ArrivalName(slot) != "postal_town" {
-		t.Errorf("city is in slot %d, arriving as %s", slot, m.ArrivalName(slot))
+		t.Errorf("city has slot %d and arrival name %s", slot, m.ArrivalName(slot))
 	}
 }
 
 func text(s string) *string { return &s }
 func length(n int) *int     { return &n }
 
-func TestMistakesInAMapping(t *testing.T) {
+func TestInvalidFieldSpecs(t *testing.T) {
 	str, num, enum := market.TypeString, market.TypeInteger, market.TypeEnum
 	tests := []struct {
 		spec market.FieldSpec
@@ -127,12 +127,12 @@ func TestMistakesInAMapping(t *testing.T) {
 	for i, test := range tests {
 		m, mistakes := market.NewFieldMapping(market.FieldMappingSpec{Fields: []market.FieldSpec{test.spec}})
 		if m != nil || len(mistakes) != 1 || mistakes[0].Field != 0 || mistakes[0].Key != test.key || mistakes[0].Message == "" {
-			t.Errorf("%d: %+v: %v, want one mistake in %s", i, test.spec, mistakes, test.key)
+			t.Errorf("row %d: %+v: %v, want one error in %s", i, test.spec, mistakes, test.key)
 		}
 	}
 }
 
-func TestEveryMistakeIsReportedAtOnce(t *testing.T) {
+func TestAllFieldSpecErrorsAreReported(t *testing.T) {
 	_, mistakes := market.NewFieldMapping(market.FieldMappingSpec{Unknown: 9, Fields: []market.FieldSpec{
 		{Name: "a", Type: market.TypeString},
 		{Name: "a", BuyerName: "b", Type: market.TypeString},
@@ -174,7 +174,7 @@ func TestParseFieldTypeAndUnknown(t *testing.T) {
 	}
 	for _, name := range []string{"", "String", "int", "timestamp", "https url"} {
 		if _, err := market.ParseFieldType(name); err == nil {
-			t.Errorf("%q was taken", name)
+			t.Errorf("%q is accepted", name)
 		}
 	}
 	for name, want := range map[string]market.UnknownMemberPolicy{"": market.UnknownDrop, "drop": market.UnknownDrop, "keep": market.UnknownKeep, "reject": market.UnknownReject} {
@@ -183,6 +183,6 @@ func TestParseFieldTypeAndUnknown(t *testing.T) {
 		}
 	}
 	if _, err := market.ParseUnknownMemberPolicy("ignore"); err == nil {
-		t.Error("ignore was taken")
+		t.Error("policy ignore is accepted")
 	}
 }

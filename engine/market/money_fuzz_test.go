@@ -16,8 +16,8 @@ import (
 
 var numberParts = regexp.MustCompile(`\A(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?\z`)
 
-// bigNumber reads a JSON number with math/big. An exponent beyond what any of its
-// digits can bring back is cut, so that the number stays as far from all limits.
+// bigNumber parses a JSON number with math/big. It limits the exponent, but the number stays
+// outside all limits.
 func bigNumber(text string) (value *big.Rat, ok bool) {
 	parts := numberParts.FindStringSubmatch(text)
 	if parts == nil {
@@ -30,9 +30,9 @@ func bigNumber(text string) (value *big.Rat, ok bool) {
 		exponent.SetString(strings.TrimPrefix(parts[4], "+"), 10)
 	}
 	exponent.Sub(exponent, big.NewInt(int64(len(parts[3]))))
-	far := big.NewInt(int64(len(text)) + 400)
-	if exponent.CmpAbs(far) > 0 {
-		exponent.Mul(far, big.NewInt(int64(exponent.Sign())))
+	maxExponent := big.NewInt(int64(len(text)) + 400)
+	if exponent.CmpAbs(maxExponent) > 0 {
+		exponent.Mul(maxExponent, big.NewInt(int64(exponent.Sign())))
 	}
 	power := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), new(big.Int).Abs(exponent), nil))
 	if exponent.Sign() < 0 {
@@ -51,8 +51,7 @@ var numberSeeds = []string{
 	"1000.0", "1e18", "1e19", "0.1e1", "123456789012345678901234567890e-20", "2.5", "1E+2", "-0.0", "1e308", "1.8e308", "5e-324", "1" + strings.Repeat("0", 200) + "e-200",
 }
 
-// FuzzMoney holds amounts and bids against math/big, and what is written against
-// what is read.
+// FuzzMoney compares amounts and bids with math/big, and parses written amounts again.
 func FuzzMoney(f *testing.F) {
 	for _, text := range numberSeeds {
 		f.Add(text)
@@ -63,7 +62,7 @@ func FuzzMoney(f *testing.F) {
 		amount, errAmount := ParseMoney([]byte(text))
 		exact, ok := bigNumber(text)
 		if ok != (json.Valid([]byte(text)) && strings.Trim(text, " \t\r\n") == text && strings.IndexAny(text, "-0123456789") == 0) {
-			t.Fatalf("the model takes %q: %v", text, ok)
+			t.Fatalf("the model accepts %q: %t, unlike encoding/json", text, ok)
 		}
 		var want error
 		switch {
@@ -81,20 +80,20 @@ func FuzzMoney(f *testing.F) {
 			return
 		}
 		millionths := new(big.Rat).Mul(exact, million)
-		cut := new(big.Int).Quo(millionths.Num(), millionths.Denom()).Int64()
-		if int64(bid) != cut || errors.Is(errBid, ErrTooSmall) != (cut == 0) || cut > 0 && errBid != nil {
-			t.Fatalf("bid %q: %d, %v; want %d", text, bid, errBid, cut)
+		truncated := new(big.Int).Quo(millionths.Num(), millionths.Denom()).Int64()
+		if int64(bid) != truncated || errors.Is(errBid, ErrTooSmall) != (truncated == 0) || truncated > 0 && errBid != nil {
+			t.Fatalf("bid %q: %d, %v; want %d", text, bid, errBid, truncated)
 		}
-		if whole := millionths.IsInt(); whole && (errAmount != nil || int64(amount) != cut) || !whole && !errors.Is(errAmount, ErrTooPrecise) {
-			t.Fatalf("amount %q: %d, %v; it is %s", text, amount, errAmount, exact)
+		if whole := millionths.IsInt(); whole && (errAmount != nil || int64(amount) != truncated) || !whole && !errors.Is(errAmount, ErrTooPrecise) {
+			t.Fatalf("amount %q: %d, %v; want %s", text, amount, errAmount, exact)
 		}
 		if back, err := ParseMoney(bid.AppendJSON(nil)); err != nil || back != bid {
-			t.Fatalf("%s reads back as %d, %v", bid, back, err)
+			t.Fatalf("%s is parsed as %d, %v", bid, back, err)
 		}
 	})
 }
 
-// FuzzNumber holds the numbers of fields against math/big and strconv.
+// FuzzNumber compares the numbers of fields with math/big and strconv.
 func FuzzNumber(f *testing.F) {
 	for _, text := range numberSeeds {
 		f.Add(text)
@@ -102,20 +101,20 @@ func FuzzNumber(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		exact, ok := bigNumber(text)
 		n, code := format.ParseInteger([]byte(text))
-		want, wanted := "", int64(0)
+		want, wantValue := "", int64(0)
 		switch {
 		case !ok, !exact.IsInt():
 			want = errcode.FieldWrongType
 		case !exact.Num().IsInt64():
 			want = errcode.FieldOutOfRange
 		default:
-			wanted = exact.Num().Int64()
+			wantValue = exact.Num().Int64()
 		}
-		if code != want || n != wanted {
-			t.Fatalf("integer %q: %d %q, want %d %q", text, n, code, wanted, want)
+		if code != want || n != wantValue {
+			t.Fatalf("integer %q: %d %q, want %d %q", text, n, code, wantValue, want)
 		}
 		float, code := format.ParseNumber([]byte(text))
-		by, err := strconv.ParseFloat(text, 64)
+		wantFloat, err := strconv.ParseFloat(text, 64)
 		switch {
 		case len(text) > format.MaxNumberText:
 			want = errcode.FieldOutOfRange
@@ -126,8 +125,8 @@ func FuzzNumber(f *testing.F) {
 		default:
 			want = ""
 		}
-		if code != want || code == "" && (float != by || math.Signbit(float) && float == 0) {
-			t.Fatalf("number %q: %v %q, want %v %q", text, float, code, by, want)
+		if code != want || code == "" && (float != wantFloat || math.Signbit(float) && float == 0) {
+			t.Fatalf("number %q: %v %q, want %v %q", text, float, code, wantFloat, want)
 		}
 	})
 }

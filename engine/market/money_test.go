@@ -14,15 +14,15 @@ import (
 func TestParseMoney(t *testing.T) {
 	const dollar = Money(1_000_000)
 	cases := []struct {
-		text  string
-		want  Money
-		err   error // of an amount
-		inBid error // of a bid
-		bid   Money // of a bid, where it is another one
+		text   string
+		want   Money
+		err    error // of ParseMoney
+		bidErr error // of ParseBidAmount
+		bid    Money // of ParseBidAmount, if ParseMoney fails
 	}{
-		{text: "0", inBid: ErrTooSmall},
-		{text: "-0", inBid: ErrTooSmall},
-		{text: "0.000000", inBid: ErrTooSmall},
+		{text: "0", bidErr: ErrTooSmall},
+		{text: "-0", bidErr: ErrTooSmall},
+		{text: "0.000000", bidErr: ErrTooSmall},
 		{text: "12", want: 12 * dollar},
 		{text: "9.5", want: 9_500_000},
 		{text: "0.000001", want: 1},
@@ -34,42 +34,42 @@ func TestParseMoney(t *testing.T) {
 		{text: "0.00000125e6", want: 1_250_000},
 		{text: "1000000", want: MaxMoney},
 		{text: "10000000e-1", want: MaxMoney},
-		{text: "0e999999999999999999999", inBid: ErrTooSmall},
+		{text: "0e999999999999999999999", bidErr: ErrTooSmall},
 		{text: "0." + strings.Repeat("0", 5000) + "1e5001", want: dollar},
 		{text: "1" + strings.Repeat("0", 5000) + "e-5000", want: dollar},
 
 		{text: "0.1234567", err: ErrTooPrecise, bid: 123_456},
 		{text: "0.12345670", err: ErrTooPrecise, bid: 123_456},
-		{text: "1e-7", err: ErrTooPrecise, inBid: ErrTooSmall},
-		{text: "1e-400", err: ErrTooPrecise, inBid: ErrTooSmall},
-		{text: "0.0000009", err: ErrTooPrecise, inBid: ErrTooSmall},
+		{text: "1e-7", err: ErrTooPrecise, bidErr: ErrTooSmall},
+		{text: "1e-400", err: ErrTooPrecise, bidErr: ErrTooSmall},
+		{text: "0.0000009", err: ErrTooPrecise, bidErr: ErrTooSmall},
 		{text: "0.0000019", err: ErrTooPrecise, bid: 1},
-		{text: "1e-999999999999999999999", err: ErrTooPrecise, inBid: ErrTooSmall},
+		{text: "1e-999999999999999999999", err: ErrTooPrecise, bidErr: ErrTooSmall},
 		{text: "9.9999999", err: ErrTooPrecise, bid: 9_999_999},
 
-		{text: "1000000.000001", err: ErrTooLarge, inBid: ErrTooLarge},
-		{text: "1000000.0000001", err: ErrTooLarge, inBid: ErrTooLarge},
-		{text: "1e7", err: ErrTooLarge, inBid: ErrTooLarge},
-		{text: "1e999999999999999999999", err: ErrTooLarge, inBid: ErrTooLarge},
-		{text: strings.Repeat("9", 5000), err: ErrTooLarge, inBid: ErrTooLarge},
+		{text: "1000000.000001", err: ErrTooLarge, bidErr: ErrTooLarge},
+		{text: "1000000.0000001", err: ErrTooLarge, bidErr: ErrTooLarge},
+		{text: "1e7", err: ErrTooLarge, bidErr: ErrTooLarge},
+		{text: "1e999999999999999999999", err: ErrTooLarge, bidErr: ErrTooLarge},
+		{text: strings.Repeat("9", 5000), err: ErrTooLarge, bidErr: ErrTooLarge},
 
-		{text: "-1", err: ErrNegative, inBid: ErrNegative},
-		{text: "-0.0000001", err: ErrNegative, inBid: ErrNegative},
-		{text: "-1e300", err: ErrNegative, inBid: ErrNegative},
+		{text: "-1", err: ErrNegative, bidErr: ErrNegative},
+		{text: "-0.0000001", err: ErrNegative, bidErr: ErrNegative},
+		{text: "-1e300", err: ErrNegative, bidErr: ErrNegative},
 
-		{text: "", err: ErrNotNumber, inBid: ErrNotNumber},
-		{text: "-", err: ErrNotNumber, inBid: ErrNotNumber},
-		{text: "+1", err: ErrNotNumber, inBid: ErrNotNumber},
-		{text: "01", err: ErrNotNumber, inBid: ErrNotNumber},
-		{text: ".5", err: ErrNotNumber, inBid: ErrNotNumber},
-		{text: "5.", err: ErrNotNumber, inBid: ErrNotNumber},
-		{text: "1e", err: ErrNotNumber, inBid: ErrNotNumber},
-		{text: "1e+", err: ErrNotNumber, inBid: ErrNotNumber},
-		{text: "1 ", err: ErrNotNumber, inBid: ErrNotNumber},
-		{text: "0x10", err: ErrNotNumber, inBid: ErrNotNumber},
-		{text: "1_0", err: ErrNotNumber, inBid: ErrNotNumber},
-		{text: "NaN", err: ErrNotNumber, inBid: ErrNotNumber},
-		{text: `"12"`, err: ErrNotNumber, inBid: ErrNotNumber},
+		{text: "", err: ErrNotNumber, bidErr: ErrNotNumber},
+		{text: "-", err: ErrNotNumber, bidErr: ErrNotNumber},
+		{text: "+1", err: ErrNotNumber, bidErr: ErrNotNumber},
+		{text: "01", err: ErrNotNumber, bidErr: ErrNotNumber},
+		{text: ".5", err: ErrNotNumber, bidErr: ErrNotNumber},
+		{text: "5.", err: ErrNotNumber, bidErr: ErrNotNumber},
+		{text: "1e", err: ErrNotNumber, bidErr: ErrNotNumber},
+		{text: "1e+", err: ErrNotNumber, bidErr: ErrNotNumber},
+		{text: "1 ", err: ErrNotNumber, bidErr: ErrNotNumber},
+		{text: "0x10", err: ErrNotNumber, bidErr: ErrNotNumber},
+		{text: "1_0", err: ErrNotNumber, bidErr: ErrNotNumber},
+		{text: "NaN", err: ErrNotNumber, bidErr: ErrNotNumber},
+		{text: `"12"`, err: ErrNotNumber, bidErr: ErrNotNumber},
 	}
 	for _, c := range cases {
 		name := c.text[:min(len(c.text), 30)]
@@ -80,8 +80,8 @@ func TestParseMoney(t *testing.T) {
 		if c.err == nil {
 			bid = c.want
 		}
-		if got, err := ParseBidAmount([]byte(c.text)); got != bid || !errors.Is(err, c.inBid) {
-			t.Errorf("bid %s: %d, %v; want %d, %v", name, got, err, bid, c.inBid)
+		if got, err := ParseBidAmount([]byte(c.text)); got != bid || !errors.Is(err, c.bidErr) {
+			t.Errorf("bid %s: %d, %v; want %d, %v", name, got, err, bid, c.bidErr)
 		}
 	}
 }
@@ -93,12 +93,12 @@ func TestMoneyText(t *testing.T) {
 		"9223372036854.775807": math.MaxInt64, "-9223372036854.775808": math.MinInt64,
 	} {
 		if got := m.String(); got != want {
-			t.Errorf("%d millionths are written %s, want %s", m, got, want)
+			t.Errorf("String of %d millionths is %s, want %s", m, got, want)
 		}
 	}
 }
 
-func TestMoneyTextIsShortestAndReadsBack(t *testing.T) {
+func TestMoneyTextIsShortestAndRoundTrips(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := Money(rapid.Int64Range(0, int64(MaxMoney)).Draw(t, "millionths"))
 		text := m.AppendJSON([]byte("x"))[1:]
@@ -107,10 +107,10 @@ func TestMoneyTextIsShortestAndReadsBack(t *testing.T) {
 			t.Fatalf("%d is written %s, want %s", m, text, want)
 		}
 		if back, err := ParseMoney(text); back != m || err != nil {
-			t.Fatalf("%s reads back as %d, %v", text, back, err)
+			t.Fatalf("%s is parsed as %d, %v", text, back, err)
 		}
 		if negative := (-m).String(); m != 0 && negative != "-"+string(text) {
-			t.Fatalf("-%s is written %s", text, negative)
+			t.Fatalf("String of -%s is %s", text, negative)
 		}
 	})
 }
@@ -145,7 +145,7 @@ func TestParseCurrency(t *testing.T) {
 	}
 	for _, wrong := range []string{"", "US", "USDT", "usd", "U$D", "US ", "ÜS"} {
 		if c, ok := ParseCurrency(wrong); ok || c != (Currency{}) || c.String() != "" {
-			t.Errorf("%q is taken for %q", wrong, c)
+			t.Errorf("%q is parsed as %q", wrong, c)
 		}
 	}
 }

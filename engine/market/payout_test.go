@@ -33,7 +33,7 @@ func TestParseShare(t *testing.T) {
 		}
 	}
 	if text := ShareInMillionths(800_000).String(); text != "0.8" {
-		t.Errorf("a share of 0.8 is written %s", text)
+		t.Errorf("String of share 0.8 is %s", text)
 	}
 }
 
@@ -50,10 +50,10 @@ func TestPayout(t *testing.T) {
 		{"all", PayoutRule{Share: WholeShare}, MaxMoney, MaxMoney, true},
 		{"none", PayoutRule{}, 12_000_000, 0, true},
 		{"a third of a cent, rounded down", PayoutRule{Share: 333_333}, 10_000, 3_333, true},
-		{"less than a millionth", PayoutRule{Share: 999_999}, 1, 0, true},
-		{"of nothing", PayoutRule{Share: 800_000}, 0, 0, true},
+		{"less than a millionth, rounded down", PayoutRule{Share: 999_999}, 1, 0, true},
+		{"price of zero", PayoutRule{Share: 800_000}, 0, 0, true},
 		{"fixed", fixed, 12_000_000, 6_500_000, true},
-		{"fixed, all of the price", fixed, 6_500_000, 6_500_000, true},
+		{"fixed, equal to the price", fixed, 6_500_000, 6_500_000, true},
 		{"fixed, more than the price", fixed, 6_499_999, 0, false},
 	}
 	for _, c := range cases {
@@ -75,11 +75,11 @@ func TestShareOfPriceRoundsDownOnce(t *testing.T) {
 	})
 }
 
-func TestPayoutOfNonsenseIsABug(t *testing.T) {
+func TestInvalidPayoutPanics(t *testing.T) {
 	for name, payout := range map[string]func(){
-		"negative price": func() { PayoutRule{Share: 1}.AmountAtPrice(-1) },
-		"negative share": func() { PayoutRule{Share: -1}.AmountAtPrice(1) },
-		"over all":       func() { PayoutRule{Share: WholeShare + 1}.AmountAtPrice(1) },
+		"negative price":        func() { PayoutRule{Share: 1}.AmountAtPrice(-1) },
+		"negative share":        func() { PayoutRule{Share: -1}.AmountAtPrice(1) },
+		"share above the whole": func() { PayoutRule{Share: WholeShare + 1}.AmountAtPrice(1) },
 	} {
 		func() {
 			defer func() {

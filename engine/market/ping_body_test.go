@@ -14,12 +14,12 @@ import (
 )
 
 var (
-	pingHead = market.PingMetadata{
+	pingMetadata = market.PingMetadata{
 		Auction: market.AuctionID(market.ComposeID(1, [10]byte{1})), Vertical: "auto_insurance",
 		ExpiresAt: time.Date(2026, 3, 2, 12, 0, 4, 987_654_321, time.UTC).UnixNano(),
 	}
-	pingBegins = `{"auction_id":"` + pingHead.Auction.String() + `","vertical":"auto_insurance"`
-	pingEnds   = `,"expires_at":"2026-03-02T12:00:04.987Z"}`
+	pingPrefix = `{"auction_id":"` + pingMetadata.Auction.String() + `","vertical":"auto_insurance"`
+	pingSuffix = `,"expires_at":"2026-03-02T12:00:04.987Z"}`
 )
 
 func TestAppendPing(t *testing.T) {
@@ -46,48 +46,47 @@ func TestAppendPing(t *testing.T) {
 			`,"state":"CA","source":"search","tcpa_consent":true,"consent_cert_url":"https://c.example/1","city":"San José","zip3":"941",` +
 				`"ai_quality_score":0.820,"owns \"home\"":false,"vehicle_count":2`,
 		},
-		{"the least", nil, `,"tcpa_consent":false,"vehicle_count":1`},
-		{"no consent, said", []string{`tcpa_consent=false`}, `,"tcpa_consent":false,"vehicle_count":1`},
+		{"only required fields", nil, `,"tcpa_consent":false,"vehicle_count":1`},
+		{"explicit denial of consent", []string{`tcpa_consent=false`}, `,"tcpa_consent":false,"vehicle_count":1`},
 	}
 	for _, test := range tests {
 		l, failed := fill(m, person(test.lines...))
 		if failed != nil {
 			t.Fatalf("%s: %q", test.name, failed)
 		}
-		want := "ping: " + pingBegins + test.want + pingEnds
-		if got := string(m.AppendPing([]byte("ping: "), l, pingHead)); got != want {
+		want := "ping: " + pingPrefix + test.want + pingSuffix
+		if got := string(m.AppendPing([]byte("ping: "), l, pingMetadata)); got != want {
 			t.Errorf("%s:\n%s\nwant\n%s", test.name, got, want)
 		}
 	}
 }
 
-func TestAPingIsPassedOn(t *testing.T) {
+func TestAppendPingForwardsUnknownMembers(t *testing.T) {
 	m := mapping(t)
 	l, failed := fillPing(m, market.UnknownKeep, `auction_id="theirs"`, `vertical="x"`, `expires_at="y"`, `state="NV"`, `zip3="891"`, `currently_insured=true`, `cars=["a", {"b":1}]`)
 	if failed != nil {
 		t.Fatal(failed)
 	}
-	head := pingHead
+	head := pingMetadata
 	head.SubVertical, head.ExpiresAt = "motor\"cycle", time.Date(2026, 3, 2, 12, 0, 0, 0, time.FixedZone("", 3600)).UnixNano()
-	want := pingBegins + `,"sub_vertical":"motor\"cycle","state":"NV","tcpa_consent":false,"zip3":"891","currently_insured":true,"cars":["a", {"b":1}],"expires_at":"2026-03-02T11:00:00.000Z"}`
+	want := pingPrefix + `,"sub_vertical":"motor\"cycle","state":"NV","tcpa_consent":false,"zip3":"891","currently_insured":true,"cars":["a", {"b":1}],"expires_at":"2026-03-02T11:00:00.000Z"}`
 	if got := string(m.AppendPing(nil, l, head)); got != want {
 		t.Errorf("\n%s\nwant\n%s", got, want)
 	}
 
-	// The same members out of an ingest were not searched, and stay.
+	// AppendPing omits extras of an ingest, because they were not searched for contact data.
 	m = mappingOf(t, market.UnknownKeep)
 	l.Reset(m.SlotCount())
 	if failed := m.FillLeadFromIngest(l, person(`currently_insured=true`), nil); failed != nil || len(l.Extras) != 1 {
 		t.Fatal(failed, l.Extras)
 	}
-	if got := string(m.AppendPing(nil, l, pingHead)); got != pingBegins+`,"tcpa_consent":false`+pingEnds {
+	if got := string(m.AppendPing(nil, l, pingMetadata)); got != pingPrefix+`,"tcpa_consent":false`+pingSuffix {
 		t.Errorf("%s", got)
 	}
 }
 
-// TestNoPersonIsEverInAPing: whatever fields a campaign has, whatever else it
-// says of them, and whatever arrives.
-func TestNoPersonIsEverInAPing(t *testing.T) {
+// TestPingBodyNeverContainsContactData checks random fields, policies and leads.
+func TestPingBodyNeverContainsContactData(t *testing.T) {
 	const canary = "Xylophia"
 	rapid.Check(t, func(t *rapid.T) {
 		var fields []market.FieldSpec
@@ -95,7 +94,7 @@ func TestNoPersonIsEverInAPing(t *testing.T) {
 			`first_name="Xylophia"`, `last_name="Xylophia"`, `email="Xylophia@example.com"`, `phone="+12025550143"`, `line1="1 Xylophia St"`,
 			`state="CA"`, `zip="94107"`, `extra="Xylophia"`, `nested={"email":"Xylophia@example.com"}`,
 		}
-		pinged := map[string]bool{"auction_id": true, "vertical": true, "state": true, "zip3": true, "tcpa_consent": true, "expires_at": true}
+		inPing := map[string]bool{"auction_id": true, "vertical": true, "state": true, "zip3": true, "tcpa_consent": true, "expires_at": true}
 		for i := range rapid.IntRange(0, 6).Draw(t, "fields") {
 			name := "field_" + string(rune('a'+i))
 			f := market.FieldSpec{Name: name, Type: market.TypeString, Contact: rapid.Bool().Draw(t, "contact")}
@@ -105,8 +104,8 @@ func TestNoPersonIsEverInAPing(t *testing.T) {
 			}
 			value := canary
 			if f.Ping {
-				value = "fine"
-				pinged[max(f.BuyerName, f.Name)] = true
+				value = "allowed"
+				inPing[max(f.BuyerName, f.Name)] = true
 			}
 			if f.Contact && rapid.Bool().Draw(t, "supplied") {
 				f.Default = text(canary)
@@ -125,7 +124,7 @@ func TestNoPersonIsEverInAPing(t *testing.T) {
 		if failed := m.FillLeadFromIngest(&l, members(lines...), nil); failed != nil {
 			t.Fatal(failed)
 		}
-		ping := m.AppendPing(nil, &l, pingHead)
+		ping := m.AppendPing(nil, &l, pingMetadata)
 		if strings.Contains(string(ping), canary) || strings.Contains(string(ping), "2025550143") || strings.Contains(string(ping), "94107") {
 			t.Fatalf("%s", ping)
 		}
@@ -133,7 +132,7 @@ func TestNoPersonIsEverInAPing(t *testing.T) {
 		if err := json.Unmarshal(ping, &sent); err != nil {
 			t.Fatalf("%s: %v", ping, err)
 		}
-		if got, want := slices.Sorted(maps.Keys(sent)), slices.Sorted(maps.Keys(pinged)); !slices.Equal(got, want) {
+		if got, want := slices.Sorted(maps.Keys(sent)), slices.Sorted(maps.Keys(inPing)); !slices.Equal(got, want) {
 			t.Fatalf("sent %q, want %q", got, want)
 		}
 	})

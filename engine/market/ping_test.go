@@ -14,7 +14,7 @@ func fillPing(m *market.FieldMapping, unknown market.UnknownMemberPolicy, lines 
 	return &l, codes(m.FillLeadFromPing(&l, members(lines...), unknown, nil))
 }
 
-func TestAPingNeedsOnlyPingFields(t *testing.T) {
+func TestPingRequiresOnlyPingFields(t *testing.T) {
 	m := mapping(
 		t,
 		market.FieldSpec{Name: "vehicles", BuyerName: "vehicle_count", Type: market.TypeInteger, Ping: true, Required: true},
@@ -22,7 +22,7 @@ func TestAPingNeedsOnlyPingFields(t *testing.T) {
 		market.FieldSpec{Name: "ssn", Type: market.TypeString, Contact: true, Default: text("none")},
 	)
 	l, failed := fillPing(m, 0, `auction_id="a"`, `vertical="auto"`, `flo_campaign_id="c"`, `state="CA"`, `zip="94107"`, `vehicles=2`)
-	if failed != nil || field(m, l, "vehicle_count") != "2 2" || field(m, l, "zip") != "1 94107" || field(m, l, "ssn") != "0 " {
+	if failed != nil || fieldText(m, l, "vehicle_count") != "2 2" || fieldText(m, l, "zip") != "1 94107" || fieldText(m, l, "ssn") != "0 " {
 		t.Errorf("%q %+v", failed, l.Values)
 	}
 	if _, failed := fillPing(m, 0, `state="ca"`, `notes=3`); !slices.Equal(failed, []string{"state invalid_format", "vehicles missing_required", "notes wrong_type"}) {
@@ -30,7 +30,7 @@ func TestAPingNeedsOnlyPingFields(t *testing.T) {
 	}
 }
 
-func TestZIP3OfAPing(t *testing.T) {
+func TestPingZIP3(t *testing.T) {
 	m := mapping(t, market.FieldSpec{Name: "zip", Required: true})
 	tests := []struct{ lines, want string }{
 		{`zip3="941"`, "1 941"},
@@ -46,7 +46,7 @@ func TestZIP3OfAPing(t *testing.T) {
 		l, failed := fillPing(m, 0, strings.Fields(test.lines)...)
 		got := strings.Join(failed, "; ")
 		if got == "" {
-			got = field(m, l, "zip")
+			got = fieldText(m, l, "zip")
 		}
 		if got != test.want {
 			t.Errorf("%s: %q, want %q", test.lines, got, test.want)
@@ -54,11 +54,11 @@ func TestZIP3OfAPing(t *testing.T) {
 	}
 }
 
-func TestAPingNeverCarriesAPerson(t *testing.T) {
+func TestPingRejectsContactFields(t *testing.T) {
 	m := mapping(t, market.FieldSpec{Name: "mother", BuyerName: "maiden_name", Type: market.TypeString, Contact: true}, market.FieldSpec{Name: "street", Type: market.TypeString, Ping: true})
 	tests := []struct {
 		line string
-		want string // the path at fault, or nothing
+		want string // path of the rejected field; empty: accepted
 	}{
 		{`email="a@x.y"`, "email"},
 		{`email=3`, "email"},
@@ -101,7 +101,7 @@ func TestAPingNeverCarriesAPerson(t *testing.T) {
 		{`x={"a":"email","b":["phone"],"c":"\"email\":1","d":-1.5e3,"e":null}`, ""},
 		{`x={"email_opt_in":true}`, ""},
 		{`street="known to the campaign"`, ""},
-		{`x={"Street":"and so it may stand anywhere"}`, ""},
+		{`x={"Street":"so it is accepted at any depth"}`, ""},
 		{`email=null`, ""},
 		{`email=" "`, ""},
 		{`x="email"`, ""},
@@ -117,15 +117,15 @@ func TestAPingNeverCarriesAPerson(t *testing.T) {
 				t.Errorf("%s: %q, want %q", test.line, failed, want)
 			}
 			if test.want != "" && len(l.Extras) != 0 {
-				t.Errorf("%s is in the lead", test.line)
+				t.Errorf("%s: rejected, but the lead contains it", test.line)
 			}
 		}
 	}
 }
 
-// The search is only ever given JSON that was checked; torn JSON must still not
-// bring it down.
-func TestTornJSONEndsTheSearch(t *testing.T) {
+// TestContactSearchSurvivesTruncatedJSON: callers pass only valid JSON, but other text must not
+// panic either.
+func TestContactSearchSurvivesTruncatedJSON(t *testing.T) {
 	m := mapping(t)
 	whole := `{"a":[1,{"b":"\u0065\n","c":{}}],"email":1}`
 	for cut := range whole {
@@ -134,7 +134,7 @@ func TestTornJSONEndsTheSearch(t *testing.T) {
 	}
 }
 
-func TestUnknownMembersOfAPing(t *testing.T) {
+func TestPingUnknownMembers(t *testing.T) {
 	m := mappingOf(t, market.UnknownReject)
 	lines := []string{`state="CA"`, `vertical="v"`, `expires_at="t"`, `extra=1`}
 	if _, failed := fillPing(m, 0, lines...); !slices.Equal(failed, []string{"extra unknown_field"}) {
@@ -146,7 +146,7 @@ func TestUnknownMembersOfAPing(t *testing.T) {
 	}
 }
 
-func TestAPostIsCompletedFromItsPing(t *testing.T) {
+func TestFillLeadFromPostUsesPingValues(t *testing.T) {
 	m := mapping(
 		t,
 		market.FieldSpec{Name: "vehicles", Type: market.TypeInteger, Ping: true, Required: true},
@@ -162,7 +162,7 @@ func TestAPostIsCompletedFromItsPing(t *testing.T) {
 		t.Fatal(failed)
 	}
 	for to, want := range map[string]string{"state": "1 CA", "vehicles": "2 2", "band": "1 25-34", "source": "1 search", "zip": "0 "} {
-		if got := field(m, &l, to); got != want {
+		if got := fieldText(m, &l, to); got != want {
 			t.Errorf("%s: %q, want %q", to, got, want)
 		}
 	}
@@ -172,7 +172,7 @@ func TestAPostIsCompletedFromItsPing(t *testing.T) {
 	}
 }
 
-func TestRequire(t *testing.T) {
+func TestAppendMissingFieldErrors(t *testing.T) {
 	m := mapping(t)
 	var l market.Lead
 	l.Reset(m.SlotCount())

@@ -39,7 +39,7 @@ func TestAppendPostLead(t *testing.T) {
 				`"source":"search","tcpa_consent":false,"ai_quality_score":0.820,"owns \"home\"":true,"vehicle_count":2,"deep":{"a": [1]},"more":"x"}`,
 		},
 		{
-			"the least",
+			"only required fields",
 			nil,
 			`{"lead_uuid":"` + id.String() + `","first_name":"Ann","last_name":"O'Neil","email":"Ann@example.com","phone":"+14155550123","address":{},"tcpa":{}}`,
 		},
@@ -59,8 +59,8 @@ func TestAppendPostLead(t *testing.T) {
 	}
 }
 
-// Whatever a lead holds, the post is JSON that says the same.
-func TestAPostSaysWhatTheLeadSays(t *testing.T) {
+// TestPostKeepsFieldText checks that the post is valid JSON with the lead's text.
+func TestPostKeepsFieldText(t *testing.T) {
 	m := mapping(t, market.FieldSpec{Name: "note", Type: market.TypeString})
 	rapid.Check(t, func(t *rapid.T) {
 		note := rapid.String().Draw(t, "note")
@@ -73,7 +73,7 @@ func TestAPostSaysWhatTheLeadSays(t *testing.T) {
 			t.Fatal(err)
 		}
 		if slot, _ := m.SlotByBuyerName("note"); post.Note != string(l.Values[slot].Text) {
-			t.Fatalf("%q became %q", note, post.Note)
+			t.Fatalf("note %q is %q in the post", note, post.Note)
 		}
 	})
 }
@@ -99,8 +99,8 @@ func TestAppendJSONString(t *testing.T) {
 		if err := json.Unmarshal(out, &back); err != nil || !utf8.Valid(out) {
 			t.Fatalf("%q: %s: %v", in, out, err)
 		}
-		if want := string([]rune(string(in))); !reflect.DeepEqual(back, want) { // each bad byte is one U+FFFD
-			t.Fatalf("%q came back as %q", in, back)
+		if want := string([]rune(string(in))); !reflect.DeepEqual(back, want) { // each invalid byte is one U+FFFD
+			t.Fatalf("%q is decoded as %q", in, back)
 		}
 	})
 }
@@ -127,6 +127,6 @@ func TestPostPath(t *testing.T) {
 		}
 	}
 	if !strings.HasPrefix(market.PathInPost(""), "lead.") {
-		t.Error("a field without a name is outside the lead")
+		t.Error("the path of an empty name is outside lead")
 	}
 }

@@ -7,13 +7,13 @@ import (
 	"pingpost/engine/market/calendar"
 )
 
-// Logs and snapshots hold these numbers, and metrics and the contract the names: a name may be
-// added at the end, and none changed.
-func TestNamesAreFrozen(t *testing.T) {
+// TestEnumNamesAreFrozen protects the numbers in logs and snapshots and the names in metrics and
+// the contract. Only additions at the end are allowed.
+func TestEnumNamesAreFrozen(t *testing.T) {
 	for kind, frozen := range map[string]struct {
-		nameOf    func(number uint8) string
-		otherwise string
-		names     []string
+		nameOf  func(number uint8) string
+		unknown string
+		names   []string
 	}{
 		"reason": {func(n uint8) string { return UnsoldReason(n).String() }, "unknown", []string{
 			"", "no_buyer", "no_state_match", "filtered", "outside_schedule", "caps_full", "insufficient_funds", "rate_limited",
@@ -34,18 +34,18 @@ func TestNamesAreFrozen(t *testing.T) {
 		"unit":   {func(n uint8) string { return CapUnit(n).String() }, "unknown", []string{"", "count", "money"}},
 		"scope":  {func(n uint8) string { return CapScope(n).String() }, "unknown", []string{"", "campaign", "buyer", "pair"}},
 	} {
-		for number, name := range append(frozen.names, frozen.otherwise) {
+		for number, name := range append(frozen.names, frozen.unknown) {
 			if got := frozen.nameOf(uint8(number)); got != name {
-				t.Errorf("%s %d is called %q, was %q", kind, number, got, name)
+				t.Errorf("%s %d has the name %q, want %q", kind, number, got, name)
 			}
 		}
 	}
 }
 
-// The log holds these numbers: a line here may be added, never changed.
+// frozenOutcomes are the outcomes in existing logs. Add lines; never change one.
 var frozenOutcomes = map[BuyerOutcome]struct {
 	name   string
-	reason string // what a supplier is told
+	reason string // the supplier's reason
 }{
 	0:  {"not_asked", ""},
 	1:  {"won", ""},
@@ -73,24 +73,24 @@ var frozenOutcomes = map[BuyerOutcome]struct {
 
 func TestOutcomesAreFrozen(t *testing.T) {
 	if len(frozenOutcomes) != OutcomeCount {
-		t.Errorf("%d outcomes, %d of them frozen", OutcomeCount, len(frozenOutcomes))
+		t.Errorf("frozenOutcomes has %d of %d outcomes", len(frozenOutcomes), OutcomeCount)
 	}
 	seen := map[string]bool{}
 	for number, want := range frozenOutcomes {
 		if number.String() != want.name || number.SupplierReason().String() != want.reason {
-			t.Errorf("outcome %d is %q, told as %q; was %q, told as %q", number, number, number.SupplierReason(), want.name, want.reason)
+			t.Errorf("outcome %d is %q with reason %q, want %q with reason %q", number, number, number.SupplierReason(), want.name, want.reason)
 		}
 		seen[number.String()] = true
 	}
 	if len(seen) != OutcomeCount {
-		t.Errorf("%d outcomes have %d names", OutcomeCount, len(seen))
+		t.Errorf("%d outcomes have only %d distinct names", OutcomeCount, len(seen))
 	}
 	if BuyerOutcome(OutcomeCount).String() != "unknown" {
-		t.Errorf("a number past the last is %q", BuyerOutcome(OutcomeCount))
+		t.Errorf("an unknown outcome is %q", BuyerOutcome(OutcomeCount))
 	}
 }
 
-func TestFurthestReasonIsTold(t *testing.T) {
+func TestLaterStageReasonWins(t *testing.T) {
 	stages := []UnsoldReason{
 		ReasonNone, ReasonNoBuyer, ReasonNoStateMatch, ReasonFiltered, ReasonOutsideSchedule,
 		ReasonCapsFull, ReasonInsufficientFunds, ReasonRateLimited, ReasonTimeout, ReasonNoBid,
@@ -99,46 +99,45 @@ func TestFurthestReasonIsTold(t *testing.T) {
 	for i, early := range stages {
 		for _, late := range stages[i:] {
 			if early.LaterStageReason(late) != late || late.LaterStageReason(early) != late {
-				t.Errorf("of %q and %q, %q and %q are told", early, late, early.LaterStageReason(late), late.LaterStageReason(early))
+				t.Errorf("later of %q and %q: %q and %q, want the second", early, late, early.LaterStageReason(late), late.LaterStageReason(early))
 			}
 		}
 	}
-	// One buyer that knows the lead says less than another that would have
-	// taken it at a better hour.
+	// A buyer outside its schedule matters more to the supplier than one that knows the lead.
 	for _, own := range []UnsoldReason{ReasonSuppressed, ReasonDuplicate} {
 		if own.LaterStageReason(ReasonFiltered) != own || own.LaterStageReason(ReasonOutsideSchedule) != ReasonOutsideSchedule {
-			t.Errorf("%q stands elsewhere than beside the filters", own)
+			t.Errorf("the rank of %q is not between filters and schedule", own)
 		}
 	}
 }
 
-// What ends a ping before there is any candidate is told where there is nothing
-// else to tell, and no candidate's outcome is told as it.
-func TestAPingThatFindsNoCampaignStandsApart(t *testing.T) {
-	for _, apart := range []UnsoldReason{ReasonNoCampaign, ReasonLoop} {
-		if ReasonNone.LaterStageReason(apart) != apart {
-			t.Errorf("%q is not told at all", apart)
+// TestNoCampaignAndLoopReasonsRankLowest: both end a ping before there is a candidate, so any
+// other reason wins and no candidate's outcome maps to them.
+func TestNoCampaignAndLoopReasonsRankLowest(t *testing.T) {
+	for _, early := range []UnsoldReason{ReasonNoCampaign, ReasonLoop} {
+		if ReasonNone.LaterStageReason(early) != early {
+			t.Errorf("%q does not win over no reason", early)
 		}
 		for other := range reasonEnd {
 			if other == ReasonNone || other == ReasonNoCampaign || other == ReasonLoop {
 				continue
 			}
-			if got := apart.LaterStageReason(other); got != other {
-				t.Errorf("of %q and %q, %q is told", apart, other, got)
+			if got := early.LaterStageReason(other); got != other {
+				t.Errorf("later of %q and %q: %q, want the second", early, other, got)
 			}
 		}
 		for outcome := range outcomeEnd {
-			if outcome.SupplierReason() == apart {
-				t.Errorf("a candidate that is %q is told as %q", outcome, apart)
+			if outcome.SupplierReason() == early {
+				t.Errorf("outcome %q has the supplier reason %q", outcome, early)
 			}
 		}
 	}
 }
 
-func TestEveryReasonHasItsOwnRank(t *testing.T) {
+func TestReasonRanksAreUnique(t *testing.T) {
 	ranks := slices.Clone(reasonRank[:])
 	slices.Sort(ranks)
 	if len(slices.Compact(ranks)) != int(reasonEnd) {
-		t.Errorf("two reasons share a rank: %v", reasonRank)
+		t.Errorf("reasons share a rank: %v", reasonRank)
 	}
 }

@@ -2,27 +2,27 @@ package market
 
 import "testing"
 
-// Each objection to a report names a member and what is expected of it; each to
-// where a lead stands is a sentence of its own. No number has two meanings.
-func TestObjectionsAreTold(t *testing.T) {
-	told := map[string]BuyerReportRejection{}
+// TestBuyerReportRejectionTexts: a rejection of an invalid report names a member and the expected
+// value; a rejection by the lead's state has a text. All texts differ.
+func TestBuyerReportRejectionTexts(t *testing.T) {
+	seen := map[string]BuyerReportRejection{}
 	for o := RejectionNotObject; o <= RejectionReturnShare; o++ {
 		if o == invalidReportEnd {
 			o = RejectionDeliveryPending
 		}
-		fault, ofReport := o.FieldError()
-		if ofReport != (o < invalidReportEnd) || ofReport && (fault.Field == "" || fault.Code == "" || fault.Expected == "") {
-			t.Errorf("objection %d: %+v, %v", o, fault, ofReport)
+		fieldError, isInvalid := o.FieldError()
+		if isInvalid != (o < invalidReportEnd) || isInvalid && (fieldError.Field == "" || fieldError.Code == "" || fieldError.Expected == "") {
+			t.Errorf("rejection %d: %+v, %v", o, fieldError, isInvalid)
 		}
-		text := o.String() + fault.Code
-		if first, twice := told[text]; twice || text == "unknown rejection" {
-			t.Errorf("objections %d and %d are told alike: %s", first, o, text)
+		text := o.String() + fieldError.Code
+		if first, found := seen[text]; found || text == "unknown rejection" {
+			t.Errorf("rejections %d and %d have the same text: %s", first, o, text)
 		}
-		told[text] = o
+		seen[text] = o
 	}
-	for _, none := range []BuyerReportRejection{RejectionNone, invalidReportEnd, RejectionReturnShare + 1} {
-		if _, ok := none.FieldError(); ok || none.String() != "unknown rejection" {
-			t.Errorf("%d is told as %s", none, none)
+	for _, invalid := range []BuyerReportRejection{RejectionNone, invalidReportEnd, RejectionReturnShare + 1} {
+		if _, ok := invalid.FieldError(); ok || invalid.String() != "unknown rejection" {
+			t.Errorf("invalid rejection %d has the text %s", invalid, invalid)
 		}
 	}
 }

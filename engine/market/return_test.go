@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestReasonsOfAReturn(t *testing.T) {
+func TestReturnReasons(t *testing.T) {
 	listed := ReturnRule{Reasons: map[string]struct{}{"wrong_number": {}, "duplicate": {}}}
 	for _, test := range []struct {
 		reason    string
@@ -17,22 +17,22 @@ func TestReasonsOfAReturn(t *testing.T) {
 		{"did not like it", true, false},
 	} {
 		if got := new(ReturnRule).AcceptsReturnReason(test.reason); got != test.any {
-			t.Errorf("%q without a list: %t", test.reason, got)
+			t.Errorf("reason %q is accepted without a list: %t", test.reason, got)
 		}
 		if got := listed.AcceptsReturnReason(test.reason); got != test.list {
-			t.Errorf("%q with a list: %t", test.reason, got)
+			t.Errorf("reason %q is accepted with a list: %t", test.reason, got)
 		}
 	}
 }
 
-func TestReturnsWithinAShare(t *testing.T) {
+func TestReturnMaxShare(t *testing.T) {
 	percent := func(n int64) ShareInMillionths { return ShareInMillionths(n * int64(WholeShare) / 100) }
 	for _, test := range []struct {
 		share          ShareInMillionths
 		returned, sold int64
-		fits           bool
+		want           bool
 	}{
-		{WholeShare, 0, 0, false}, // nothing was bought that month
+		{WholeShare, 0, 0, false}, // no sales in that month
 		{WholeShare, 0, 1, true},
 		{WholeShare, 1, 1, false},
 		{WholeShare + 1, 4, 5, true},
@@ -45,13 +45,13 @@ func TestReturnsWithinAShare(t *testing.T) {
 		{0, 0, 1_000_000, false},
 	} {
 		rule := ReturnRule{MaxShare: test.share}
-		if got := rule.AllowsAnotherReturn(test.returned, test.sold); got != test.fits {
-			t.Errorf("%d more than %d of %d at a share of %d: %t", 1, test.returned, test.sold, test.share, got)
+		if got := rule.AllowsAnotherReturn(test.returned, test.sold); got != test.want {
+			t.Errorf("returned %d of %d, share %d: another return is allowed: %t", test.returned, test.sold, test.share, got)
 		}
 	}
 }
 
-func TestMonthsAreThoseOfUTC(t *testing.T) {
+func TestStartOfUTCMonth(t *testing.T) {
 	for at, want := range map[string]string{
 		"2026-11-01T00:00:00Z":           "2026-11-01T00:00:00Z",
 		"2026-11-30T23:59:59.999999999Z": "2026-11-01T00:00:00Z",
@@ -68,7 +68,7 @@ func TestMonthsAreThoseOfUTC(t *testing.T) {
 			return parsed.UnixNano()
 		}
 		if got := StartOfUTCMonth(moment(at)); got != moment(want) {
-			t.Errorf("%s lies in the month that begins at %s", at, time.Unix(0, got).UTC())
+			t.Errorf("StartOfUTCMonth(%s) = %s", at, time.Unix(0, got).UTC())
 		}
 	}
 }

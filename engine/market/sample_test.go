@@ -2,9 +2,9 @@ package market
 
 import "testing"
 
-// TestExamples: every type of field has one that it takes, also where its rule is
-// narrow; and of what cannot be guessed there is none.
-func TestExamples(t *testing.T) {
+// TestExampleValueJSON: each field type has a valid example, even under narrow limits. A field
+// with a free pattern has none.
+func TestExampleValueJSON(t *testing.T) {
 	text := func(s string) *string { return &s }
 	long := 200
 	for name, spec := range map[string]FieldSpec{
@@ -21,7 +21,7 @@ func TestExamples(t *testing.T) {
 		}
 		slot, _ := m.SlotByBuyerName(spec.Name)
 		if example := m.ExampleValueJSON(slot, nil); example == nil {
-			t.Errorf("%s has none", name)
+			t.Errorf("%s has no example", name)
 		} else if name == "roof" && string(example) != `"flat"` || name == "integer" && string(example) != "40" || name == "boolean" && string(example) != "true" {
 			t.Errorf("%s: %s", name, example)
 		}
@@ -29,6 +29,6 @@ func TestExamples(t *testing.T) {
 	m, _ := NewFieldMapping(FieldMappingSpec{Fields: []FieldSpec{{Name: "plate", Type: TypeString, Pattern: "[A-Z]{3}-[0-9]{4}"}}})
 	slot, _ := m.SlotByBuyerName("plate")
 	if example := m.ExampleValueJSON(slot, nil); example != nil {
-		t.Errorf("guessed %s", example)
+		t.Errorf("got the example %s for a free pattern", example)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"pingpost/engine/market/fingerprint"
 )
 
-// personWith is a lead as mapping leaves it.
+// personWith returns a mapped lead with the given contact data.
 func personWith(phone, email string) *Lead {
 	l := &Lead{Values: make([]FieldValue, FirstCustomSlot)}
 	if phone != "" {
@@ -26,7 +26,7 @@ func personWith(phone, email string) *Lead {
 func md5Hex(s string) string    { sum := md5.Sum([]byte(s)); return hex.EncodeToString(sum[:]) }
 func sha256Hex(s string) string { sum := sha256.Sum256([]byte(s)); return hex.EncodeToString(sum[:]) }
 
-// suppressed looks a lead up in a list of one line.
+// suppressed reports whether a list of one line contains the lead.
 func suppressed(t interface{ Fatalf(string, ...any) }, list SuppressionList, line string, l *Lead) bool {
 	entry, err := list.FingerprintLine([]byte(line), &testKey)
 	if err != nil {
@@ -37,48 +37,48 @@ func suppressed(t interface{ Fatalf(string, ...any) }, list SuppressionList, lin
 }
 
 func TestSuppressedPhones(t *testing.T) {
-	const ours, london = "+12025550143", "+442071838750"
+	const usPhone, ukPhone = "+12025550143", "+442071838750"
 	cases := []struct {
 		hash  SuppressionHashKind
 		line  string
 		phone string
 		want  bool
 	}{
-		{HashPlain, "+12025550143", ours, true},
-		{HashPlain, "12025550143", ours, true},
-		{HashPlain, "2025550143", ours, true},
-		{HashPlain, "(202) 555-0143", ours, true},
-		{HashPlain, "+1 202.555.0143", ours, true},
-		{HashPlain, " 1-202-555-0143\r\n", ours, true},
-		{HashPlain, "2025550144", ours, false},
-		{HashPlain, "+442071838750", london, true},
-		{HashPlain, "442071838750", london, true},
-		{HashPlain, "44 20 7183 8750", london, true},
-		{HashPlain, "2025550143", "+442025550143", false}, // national digits are those of +1
+		{HashPlain, "+12025550143", usPhone, true},
+		{HashPlain, "12025550143", usPhone, true},
+		{HashPlain, "2025550143", usPhone, true},
+		{HashPlain, "(202) 555-0143", usPhone, true},
+		{HashPlain, "+1 202.555.0143", usPhone, true},
+		{HashPlain, " 1-202-555-0143\r\n", usPhone, true},
+		{HashPlain, "2025550144", usPhone, false},
+		{HashPlain, "+442071838750", ukPhone, true},
+		{HashPlain, "442071838750", ukPhone, true},
+		{HashPlain, "44 20 7183 8750", ukPhone, true},
+		{HashPlain, "2025550143", "+442025550143", false}, // ten digits mean +1
 		{HashPlain, "+4582123456", "+4582123456", true},
 		{HashPlain, "+4582123456", "+14582123456", false},
-		{HashPlain, "4582123456", "+4582123456", true}, // it may be either
+		{HashPlain, "4582123456", "+4582123456", true}, // ambiguous: matches both
 		{HashPlain, "4582123456", "+14582123456", true},
 
-		{HashMD5, md5Hex("+12025550143"), ours, true},
-		{HashMD5, md5Hex("12025550143"), ours, true},
-		{HashMD5, md5Hex("2025550143"), ours, true},
-		{HashMD5, strings.ToUpper(md5Hex("2025550143")), ours, true},
-		{HashMD5, md5Hex("(202) 555-0143"), ours, false},
-		{HashMD5, md5Hex("442071838750"), london, true},
-		{HashMD5, md5Hex("2071838750"), london, false},
+		{HashMD5, md5Hex("+12025550143"), usPhone, true},
+		{HashMD5, md5Hex("12025550143"), usPhone, true},
+		{HashMD5, md5Hex("2025550143"), usPhone, true},
+		{HashMD5, strings.ToUpper(md5Hex("2025550143")), usPhone, true},
+		{HashMD5, md5Hex("(202) 555-0143"), usPhone, false},
+		{HashMD5, md5Hex("442071838750"), ukPhone, true},
+		{HashMD5, md5Hex("2071838750"), ukPhone, false},
 
-		{HashSHA256, sha256Hex("+12025550143"), ours, true},
-		{HashSHA256, sha256Hex("12025550143"), ours, true},
-		{HashSHA256, sha256Hex("2025550143") + "\r", ours, true},
-		{HashSHA256, strings.ToUpper(sha256Hex("2025550143")), ours, true},
-		{HashSHA256, sha256Hex("2025550144"), ours, false},
+		{HashSHA256, sha256Hex("+12025550143"), usPhone, true},
+		{HashSHA256, sha256Hex("12025550143"), usPhone, true},
+		{HashSHA256, sha256Hex("2025550143") + "\r", usPhone, true},
+		{HashSHA256, strings.ToUpper(sha256Hex("2025550143")), usPhone, true},
+		{HashSHA256, sha256Hex("2025550144"), usPhone, false},
 		{HashSHA256, sha256Hex("2025550143"), "", false},
 		{HashPlain, "2025550143", "", false},
 	}
 	for _, c := range cases {
 		list := SuppressionList{Field: ListPhone, Hash: c.hash}
-		// The email is another list's matter.
+		// A phone list ignores the lead's email.
 		if got := suppressed(t, list, c.line, personWith(c.phone, "2025550143@example.com")); got != c.want {
 			t.Errorf("%s %q, lead %s: suppressed %t", c.hash, c.line, c.phone, got)
 		}
@@ -99,7 +99,7 @@ func TestSuppressedEmails(t *testing.T) {
 		{HashPlain, "jane@example.com", "joan@example.com", false},
 		{HashPlain, "jane@example.com", "", false},
 		{HashMD5, md5Hex("jane@example.com"), "Jane@example.com", true},
-		{HashMD5, md5Hex("Jane@example.com"), "Jane@example.com", false}, // a list is hashed lowercased
+		{HashMD5, md5Hex("Jane@example.com"), "Jane@example.com", false}, // lists contain hashes of lowercase text
 		{HashSHA256, sha256Hex("jane@example.com"), "Jane@example.com", true},
 		{HashSHA256, strings.ToUpper(sha256Hex("jane@example.com")), "jane@example.com", true},
 		{HashSHA256, sha256Hex(""), "", false},
@@ -112,7 +112,7 @@ func TestSuppressedEmails(t *testing.T) {
 	}
 }
 
-func TestListEntryRefusesWithoutRepeating(t *testing.T) {
+func TestInvalidListLineErrorOmitsValue(t *testing.T) {
 	cases := []struct {
 		list SuppressionList
 		line string
@@ -146,20 +146,20 @@ func TestListEntryRefusesWithoutRepeating(t *testing.T) {
 	}
 }
 
-func TestFingerprintsDependOnTheKey(t *testing.T) {
+func TestFingerprintsDependOnKey(t *testing.T) {
 	other := testKey
 	other[31]++
 	list := SuppressionList{Field: ListPhone, Hash: HashPlain}
 	l := personWith("+12025550143", "")
-	ours, theirs := list.AppendLeadFingerprints(l, &testKey, nil), list.AppendLeadFingerprints(l, &other, nil)
-	for _, probe := range ours {
-		if slices.Contains(theirs, probe) {
-			t.Errorf("%x is the same under another key", probe)
+	fingerprints, others := list.AppendLeadFingerprints(l, &testKey, nil), list.AppendLeadFingerprints(l, &other, nil)
+	for _, probe := range fingerprints {
+		if slices.Contains(others, probe) {
+			t.Errorf("fingerprint %x is the same for another key", probe)
 		}
 	}
 }
 
-func TestProbesAreAppended(t *testing.T) {
+func TestAppendLeadFingerprints(t *testing.T) {
 	l := personWith("+12025550143", "jane@example.com")
 	for _, c := range []struct {
 		list SuppressionList
@@ -175,12 +175,12 @@ func TestProbesAreAppended(t *testing.T) {
 	} {
 		probes := c.list.AppendLeadFingerprints(c.l, &testKey, []uint64{42})
 		if len(probes) != c.want+1 || probes[0] != 42 {
-			t.Errorf("%s %s: %d probes behind %d", c.list.Hash, c.list.Field, len(probes)-1, probes[0])
+			t.Errorf("%s %s: %d fingerprints after the prefix %d", c.list.Hash, c.list.Field, len(probes)-1, probes[0])
 		}
 	}
 }
 
-func TestListNames(t *testing.T) {
+func TestParseListKinds(t *testing.T) {
 	for name, h := range map[string]SuppressionHashKind{"plain": HashPlain, "md5": HashMD5, "sha256": HashSHA256} {
 		if got, ok := ParseSuppressionHashKind(name); got != h || !ok || h.String() != name {
 			t.Errorf("%s: %s, %t", name, got, ok)
@@ -193,10 +193,10 @@ func TestListNames(t *testing.T) {
 	}
 	for _, wrong := range []string{"", "sha1", "MD5", "zip"} {
 		if _, ok := ParseSuppressionHashKind(wrong); ok {
-			t.Errorf("%q is taken for a hash", wrong)
+			t.Errorf("%q is parsed as a hash kind", wrong)
 		}
 		if _, ok := ParseSuppressedField(wrong); ok {
-			t.Errorf("%q is taken for a list's field", wrong)
+			t.Errorf("%q is parsed as a list field", wrong)
 		}
 	}
 }

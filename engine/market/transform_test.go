@@ -11,7 +11,7 @@ import (
 func TestTransforms(t *testing.T) {
 	tests := []struct {
 		transform FieldTransform
-		in, want  string // want "!": the text does not fit
+		in, want  string // want "!": the transform rejects the text
 	}{
 		{TransformTrim, " \t\u00a0\u200b\ufeffa b\u2060\u3000\n", "a b"},
 		{TransformTrim, "a", "a"},
@@ -37,12 +37,12 @@ func TestTransforms(t *testing.T) {
 			t.Errorf("%s of %q: %q %v, want %q", test.transform, test.in, got, ok, test.want)
 		}
 		if !bytes.HasPrefix(grown, []byte("before")) {
-			t.Errorf("%s of %q lost what was in the buffer: %q", test.transform, test.in, grown)
+			t.Errorf("%s of %q overwrote the buffer: %q", test.transform, test.in, grown)
 		}
 	}
 }
 
-func TestTransformsLeaveTheirInputAndStayUTF8(t *testing.T) {
+func TestTransformsKeepInputAndUTF8(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := rapid.String().Draw(t, "text")
 		transform := rapid.SampledFrom([]FieldTransform{TransformTrim, TransformLower, TransformUpper, TransformTitle}).Draw(t, "transform")
@@ -62,15 +62,15 @@ func TestParseTransform(t *testing.T) {
 	}
 	for _, name := range []string{"", "Trim", "md5"} {
 		if _, err := ParseTransform(name); err == nil {
-			t.Errorf("%q was taken", name)
+			t.Errorf("%q is accepted", name)
 		}
 	}
 	if transformEnd.String() != "" {
-		t.Error("what is no transform has a name")
+		t.Error("an invalid transform has a name")
 	}
 	defer func() {
 		if recover() == nil {
-			t.Error("what is no transform was applied")
+			t.Error("applying an invalid transform does not panic")
 		}
 	}()
 	transformEnd.ApplyToText(nil, nil)
@@ -86,13 +86,13 @@ func TestSplitTransforms(t *testing.T) {
 	}
 }
 
-func TestBlank(t *testing.T) {
+func TestIsBlank(t *testing.T) {
 	for text, want := range map[string]bool{
 		"": true, " \t\r\n": true, "\u00a0\u3000": true, "\u200b\u200d\ufeff\u2060": true,
 		"a": false, " a ": false, "\x00": false, "\u0301": false, "0": false,
 	} {
 		if isBlank([]byte(text)) != want {
-			t.Errorf("%q", text)
+			t.Errorf("isBlank(%q) is not %t", text, want)
 		}
 	}
 }

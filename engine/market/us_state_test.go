@@ -12,28 +12,28 @@ import (
 const usps = "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA " +
 	"RI SC SD TN TX UT VT VA WA WV WI WY DC AS GU MP PR VI AA AE AP"
 
-func TestStateOfTakesExactlyTheCodes(t *testing.T) {
-	wanted := map[string]bool{}
+func TestParseUSStateAcceptsExactlyUSPSCodes(t *testing.T) {
+	isCode := map[string]bool{}
 	for _, code := range strings.Fields(usps) {
-		wanted[code] = true
+		isCode[code] = true
 	}
 	seen := map[market.USState]string{}
 	for a := range 256 {
 		for b := range 256 {
 			text := string([]byte{byte(a), byte(b)})
 			state := market.ParseUSState([]byte(text))
-			if (state != market.NoState) != wanted[text] {
-				t.Errorf("%q is state %d", text, state)
+			if (state != market.NoState) != isCode[text] {
+				t.Errorf("%q is parsed as state %d", text, state)
 			}
 			if state == market.NoState {
 				continue
 			}
 			if other, twice := seen[state]; twice {
-				t.Errorf("%s and %s are one state", text, other)
+				t.Errorf("%s and %s are the same state", text, other)
 			}
 			seen[state] = text
 			if state.String() != text || !market.AllStates.Has(state) {
-				t.Errorf("%s is written %s", text, state)
+				t.Errorf("String of %s is %s", text, state)
 			}
 		}
 	}
@@ -42,15 +42,15 @@ func TestStateOfTakesExactlyTheCodes(t *testing.T) {
 	}
 	for _, text := range []string{"", "C", "CAL", "ca", "Ca", " CA"} {
 		if market.ParseUSState([]byte(text)) != market.NoState {
-			t.Errorf("%q is a state", text)
+			t.Errorf("%q is accepted as a state", text)
 		}
 	}
 	if market.NoState.String() != "" || market.USState(60).String() != "" || market.USState(255).String() != "" {
-		t.Error("what is no state has a code")
+		t.Error("an invalid state has a code")
 	}
 }
 
-func TestStateSets(t *testing.T) {
+func TestParseUSStates(t *testing.T) {
 	california, nevada := market.ParseUSState([]byte("CA")), market.ParseUSState([]byte("NV"))
 	set, err := market.ParseUSStates([]string{"CA", "AZ"})
 	if err != nil || !set.Has(california) || set.Has(nevada) || set.Has(market.NoState) {
@@ -60,11 +60,11 @@ func TestStateSets(t *testing.T) {
 		t.Errorf("with NV: %b", set)
 	}
 	if set, err := market.ParseUSStates(nil); err != nil || set != market.AllStates || set.Has(market.NoState) {
-		t.Errorf("none named: %b %v", set, err)
+		t.Errorf("empty list: %b %v", set, err)
 	}
 	for _, codes := range [][]string{{"CA", "CA"}, {"ca"}, {""}, {"XX"}, {"California"}} {
 		if _, err := market.ParseUSStates(codes); err == nil {
-			t.Errorf("%v was taken", codes)
+			t.Errorf("%v is accepted", codes)
 		}
 	}
 }
