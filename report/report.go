@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,29 +33,18 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	orElse := func(d *time.Duration, otherwise time.Duration) {
-		if *d == 0 {
-			*d = otherwise
-		}
-	}
-	orElse(&o.pollInterval, 250*time.Millisecond)
-	orElse(&o.retryDelay, time.Second)
-	orElse(&o.checkInterval, 6*time.Hour)
-	orElse(&o.sweepInterval, 10*time.Minute)
+	o.pollInterval = cmp.Or(o.pollInterval, 250*time.Millisecond)
+	o.retryDelay = cmp.Or(o.retryDelay, time.Second)
+	o.checkInterval = cmp.Or(o.checkInterval, 6*time.Hour)
+	o.sweepInterval = cmp.Or(o.sweepInterval, 10*time.Minute)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.maxOpenSums = cmp.Or(o.maxOpenSums, defaultMaxOpenSums)
+	o.limits = cmp.Or(o.limits, defaultLimits)
 	if o.HasDiskSpace == nil {
 		o.HasDiskSpace = func() bool { return true }
 	}
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.maxOpenSums == 0 {
-		o.maxOpenSums = defaultMaxOpenSums
-	}
-	if o.limits == (queryLimits{}) {
-		o.limits = defaultLimits
 	}
 	return o
 }

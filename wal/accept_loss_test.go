@@ -43,51 +43,36 @@ func flip(t *testing.T, dir string, first uint64) {
 }
 
 // AcceptLoss cuts the log where the start stopped, with or without older damage that no
-// start reads, and with or without the history before the snapshot.
+// start reads, and with or without the history before the snapshot. It moves a snapshot with
+// later entries than the log has.
 func TestAcceptLossCutsWhereOpenStopped(t *testing.T) {
-	for name, history := range map[string]func(t *testing.T, dir string){
-		"history is whole":   func(*testing.T, string) {},
-		"history is damaged": func(t *testing.T, dir string) { flip(t, dir, 1) },
-		"history is trimmed": func(_ *testing.T, dir string) { os.Remove(livePath(dir, 1)) },
+	for name, c := range map[string]struct {
+		oldest, newest uint64 // of the snapshot
+		damage         func(t *testing.T, dir string)
+		last           uint64 // entry of the log afterwards
+		snapshots      int    // that are left
+	}{
+		"history is whole":              {6, 6, func(t *testing.T, dir string) { flip(t, dir, 7) }, 8, 1},
+		"history is damaged":            {6, 6, func(t *testing.T, dir string) { flip(t, dir, 1); flip(t, dir, 7) }, 8, 1},
+		"history is trimmed":            {6, 6, func(t *testing.T, dir string) { os.Remove(livePath(dir, 1)); flip(t, dir, 7) }, 8, 1},
+		"ends before the snapshot":      {10, 10, func(_ *testing.T, dir string) { os.Remove(livePath(dir, 10)) }, 9, 0},
+		"replay starts, ends too early": {7, 12, func(*testing.T, string) {}, 10, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, opt := threeAFile(t)
-			takeSnapshot(t, dir, 6, 6)
-			opt.From, opt.AtLeast = 7, 6
-			history(t, dir)
-			mustClose(t, mustOpen(t, dir, opt))
-			flip(t, dir, 7) // its last entry, 9
-			equal(t, "the last entry", acceptedLoss(t, dir, opt).Last, 8)
+			takeSnapshot(t, dir, c.oldest, c.newest)
+			opt.From, opt.AtLeast = c.oldest+1, c.newest
+			c.damage(t, dir)
+			equal(t, "the last entry", acceptedLoss(t, dir, opt).Last, c.last)
 			left, err := Snapshots(dir)
-			equal(t, "snapshots that are left", []any{len(left), err}, []any{1, nil})
+			equal(t, "snapshots that are left", []any{len(left), err}, []any{c.snapshots, nil})
 		})
 	}
 }
 
-func TestAcceptLossOfLogEndingBeforeSnapshot(t *testing.T) {
-	dir, opt := threeAFile(t)
-	takeSnapshot(t, dir, 10, 10)
-	os.Remove(livePath(dir, 10))
-	opt.From, opt.AtLeast = 11, 10
-	equal(t, "the last entry", acceptedLoss(t, dir, opt).Last, 9)
-}
-
-// The log ends before the snapshot's newest entry, although a replay starts within the log.
-func TestAcceptLossMovesLaterSnapshots(t *testing.T) {
-	dir, opt := threeAFile(t)
-	takeSnapshot(t, dir, 7, 12)
-	opt.From, opt.AtLeast = 8, 12
-	equal(t, "the last entry", acceptedLoss(t, dir, opt).Last, 10)
-	left, err := Snapshots(dir)
-	equal(t, "snapshots that are left", []any{len(left), err}, []any{0, nil})
-}
-
 func TestAcceptLossOfArchiveWithoutLiveLog(t *testing.T) {
 	dir, opt := threeAFile(t)
-	must.Succeed(t, os.MkdirAll(archiveDir(dir), dirPerm))
-	for _, first := range []uint64{1, 4, 7, 10} {
-		must.Succeed(t, moveFile(livePath(dir, first), archivePath(dir, first)))
-	}
+	moveToArchive(t, dir, 1, 4, 7, 10)
 	equal(t, "the last entry", acceptedLoss(t, dir, opt).Last, 10)
 }
 

@@ -105,10 +105,7 @@ func TestBatchTimeNeverGoesBack(t *testing.T) {
 	l = mustOpen(t, dir, Options{Now: now})
 	put(t, l, "e", "f")
 	var got []string
-	r := must.Value(l.NewReader(0))(t)
-	defer r.Close()
-	for range 6 {
-		e := must.Value(r.Next())(t)
+	for _, e := range entriesOf(t, dir, 0) {
 		got = append(got, fmt.Sprintf("%s: entry %d of batch %d at %d", e.Data, e.Seq, e.Batch, e.At))
 	}
 	equal(t, "entries", fmt.Sprintf("%q", got), `["a: entry 1 of batch 1 at 100" "b: entry 2 of batch 1 at 100" `+
@@ -135,11 +132,8 @@ func TestBatchEndsWithSegment(t *testing.T) {
 	l := mustOpen(t, dir, Options{SegmentSize: 3 * recordSize(12)})
 	putBatch(t, l, numbered(8)...)
 	mustClose(t, l)
-	r := must.Value(NewReader(dir, 0))(t)
-	defer r.Close()
 	var batches []uint64
-	for range 8 {
-		e := must.Value(r.Next())(t)
+	for _, e := range entriesOf(t, dir, 0) {
 		batches = append(batches, e.Batch)
 	}
 	equal(t, "batches", batches, "[1 1 1 4 4 4 7 7]")

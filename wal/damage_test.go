@@ -41,6 +41,15 @@ func threeAFile(t *testing.T) (dir string, opt Options) {
 	return dir, opt
 }
 
+// moveToArchive moves the segments with these first entries.
+func moveToArchive(t *testing.T, dir string, firsts ...uint64) {
+	t.Helper()
+	must.Succeed(t, os.MkdirAll(archiveDir(dir), dirPerm))
+	for _, first := range firsts {
+		must.Succeed(t, moveFile(livePath(dir, first), archivePath(dir, first)))
+	}
+}
+
 func TestOpenRejectsFlippedBitInMiddleSegment(t *testing.T) {
 	dir, opt := threeAFile(t)
 	path := livePath(dir, 4)
@@ -206,10 +215,7 @@ func TestAcceptLossOfIntactLog(t *testing.T) {
 
 func TestAcceptLossInArchive(t *testing.T) {
 	dir, opt := threeAFile(t)
-	must.Succeed(t, os.MkdirAll(archiveDir(dir), dirPerm))
-	for _, first := range []uint64{1, 4} {
-		must.Succeed(t, moveFile(livePath(dir, first), archivePath(dir, first)))
-	}
+	moveToArchive(t, dir, 1, 4)
 	edit(t, archivePath(dir, 4), func(b []byte) []byte { return b[:len(b)-1] })
 	wantRefusal(t, dir, opt, 4)
 	must.Value(AcceptLoss(dir, opt))(t)

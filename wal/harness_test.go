@@ -125,12 +125,20 @@ func all(t testing.TB, dir string, from uint64) []string {
 	return entries
 }
 
-func drain(r *Reader, err error) ([]string, error) {
+func drain(r *Reader, err error) (data []string, _ error) {
+	entries, err := drainEntries(r, err)
+	for _, e := range entries {
+		data = append(data, string(e.Data))
+	}
+	return data, err
+}
+
+// drainEntries reads to the log's current end, or to an error, and closes the reader.
+func drainEntries(r *Reader, err error) (entries []Entry, _ error) {
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	var entries []string
 	for {
 		e, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -139,7 +147,8 @@ func drain(r *Reader, err error) ([]string, error) {
 		if err != nil {
 			return entries, err
 		}
-		entries = append(entries, string(e.Data))
+		e.Data = bytes.Clone(e.Data)
+		entries = append(entries, e)
 	}
 }
 

@@ -1,8 +1,6 @@
 package wal
 
 import (
-	"errors"
-	"io"
 	"os"
 	"slices"
 	"sync/atomic"
@@ -19,25 +17,18 @@ import (
 // entries before it.
 func since(t testing.TB, l *Log, at int64) (entries []string, older int) {
 	t.Helper()
-	r, err := l.NewReaderSince(at)
+	read, err := drainEntries(l.NewReaderSince(at))
 	if err != nil {
 		t.Fatalf("since %d: %v", at, err)
 	}
-	defer r.Close()
-	for {
-		e, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return entries, older
-		}
-		if err != nil {
-			t.Fatalf("since %d: %v", at, err)
-		}
+	for _, e := range read {
 		if e.At < at {
 			older++
 			continue
 		}
 		entries = append(entries, string(e.Data))
 	}
+	return entries, older
 }
 
 // The reader searches the archive like the log, and tolerates deleted segments.

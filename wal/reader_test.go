@@ -52,10 +52,7 @@ func TestReaderCrossesArchive(t *testing.T) {
 		return string(e.Data)
 	}
 	equal(t, "before the move", next(), "entry-000002")
-	must.Succeed(t, os.MkdirAll(archiveDir(dir), dirPerm))
-	for _, first := range []uint64{1, 4} { // the segment it reads, and the next
-		must.Succeed(t, moveFile(livePath(dir, first), archivePath(dir, first)))
-	}
+	moveToArchive(t, dir, 1, 4) // the segment it reads, and the next
 	for _, want := range numbered(10)[2:] {
 		equal(t, "after the move", next(), want)
 	}

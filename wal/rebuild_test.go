@@ -3,7 +3,6 @@ package wal
 import (
 	"bytes"
 	"errors"
-	"io"
 	"os"
 	"strings"
 	"testing"
@@ -14,20 +13,7 @@ import (
 // entriesOf reads a folder's entries and copies their data.
 func entriesOf(t testing.TB, dir string, from uint64) []Entry {
 	t.Helper()
-	r := must.Value(NewReader(dir, from))(t)
-	defer r.Close()
-	var entries []Entry
-	for {
-		e, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return entries
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		e.Data = bytes.Clone(e.Data)
-		entries = append(entries, e)
-	}
+	return must.Value(drainEntries(NewReader(dir, from)))(t)
 }
 
 // rebuilt writes entries to a new folder.

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"pingpost/internal/must"
 )
 
 func TestScrubReportsDamagedHistory(t *testing.T) {
@@ -24,10 +22,7 @@ func TestScrubReportsDamagedHistory(t *testing.T) {
 			at := records(t, livePath(dir, 1))
 			edit(t, livePath(dir, 1), func(b []byte) []byte { return b[:at[2]] })
 		}, 2, 1, 1},
-		"moved to the archive": {func(t *testing.T, dir string) {
-			must.Succeed(t, os.MkdirAll(archiveDir(dir), dirPerm))
-			must.Succeed(t, moveFile(livePath(dir, 1), archivePath(dir, 1)))
-		}, 2, 0, 0},
+		"moved to the archive":   {func(t *testing.T, dir string) { moveToArchive(t, dir, 1) }, 2, 0, 0},
 		"older than the history": {func(_ *testing.T, dir string) { os.Remove(livePath(dir, 1)) }, 1, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -23,8 +23,8 @@ var shorterLimits = []mutant.Mutation{
 	},
 	{
 		Name: "backups look often, and merge small objects soon", File: "wal/backup/shipper.go",
-		Old: "	orElse(&o.pollInterval, 400*time.Millisecond)\n	orElse(&o.fenceInterval, 5*time.Second)\n	orElse(&o.expireInterval, time.Hour)\n	if o.mergeAt == 0 {\n		o.mergeAt = 8 << 20\n	}\n	if o.maxSmallObjects == 0 {\n		o.maxSmallObjects = 1000\n	}\n",
-		New: "	orElse(&o.pollInterval, 20*time.Millisecond)\n	orElse(&o.fenceInterval, 150*time.Millisecond)\n	orElse(&o.expireInterval, time.Hour)\n	if o.mergeAt == 0 {\n		o.mergeAt = 48 << 10\n	}\n	if o.maxSmallObjects == 0 {\n		o.maxSmallObjects = 9\n	}\n",
+		Old: "	o.pollInterval = cmp.Or(o.pollInterval, 400*time.Millisecond)\n	o.fenceInterval = cmp.Or(o.fenceInterval, 5*time.Second)\n	o.expireInterval = cmp.Or(o.expireInterval, time.Hour)\n	o.mergeAt = cmp.Or(o.mergeAt, 8<<20)\n	o.maxSmallObjects = cmp.Or(o.maxSmallObjects, 1000)\n",
+		New: "	o.pollInterval = cmp.Or(o.pollInterval, 20*time.Millisecond)\n	o.fenceInterval = cmp.Or(o.fenceInterval, 150*time.Millisecond)\n	o.expireInterval = cmp.Or(o.expireInterval, time.Hour)\n	o.mergeAt = cmp.Or(o.mergeAt, 48<<10)\n	o.maxSmallObjects = cmp.Or(o.maxSmallObjects, 9)\n",
 	},
 	{
 		Name: "snapshots are backed up in several pieces", File: "wal/backup/pieces.go",

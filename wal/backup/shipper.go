@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,29 +41,14 @@ type Options struct {
 const DefaultRate = 32 << 20
 
 func (o Options) withDefaults() Options {
-	orElse := func(d *time.Duration, otherwise time.Duration) {
-		if *d == 0 {
-			*d = otherwise
-		}
-	}
-	orElse(&o.pollInterval, 400*time.Millisecond)
-	orElse(&o.fenceInterval, 5*time.Second)
-	orElse(&o.expireInterval, time.Hour)
-	if o.mergeAt == 0 {
-		o.mergeAt = 8 << 20
-	}
-	if o.maxSmallObjects == 0 {
-		o.maxSmallObjects = 1000
-	}
-	if o.Rate == 0 {
-		o.Rate = DefaultRate
-	}
-	if o.Key == nil {
-		o.Key = new(Key)
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.pollInterval = cmp.Or(o.pollInterval, 400*time.Millisecond)
+	o.fenceInterval = cmp.Or(o.fenceInterval, 5*time.Second)
+	o.expireInterval = cmp.Or(o.expireInterval, time.Hour)
+	o.mergeAt = cmp.Or(o.mergeAt, 8<<20)
+	o.maxSmallObjects = cmp.Or(o.maxSmallObjects, 1000)
+	o.Rate = cmp.Or(o.Rate, DefaultRate)
+	o.Key = cmp.Or(o.Key, new(Key))
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.now == nil {
 		o.now = time.Now
 	}

@@ -8,21 +8,6 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-// counting counts the puts to a store.
-type counting struct {
-	store.Store
-	mu          sync.Mutex
-	puts, bytes int
-}
-
-func (c *counting) Put(ctx context.Context, name string, data []byte) error {
-	c.mu.Lock()
-	c.puts++
-	c.bytes += len(data)
-	c.mu.Unlock()
-	return c.Store.Put(ctx, name, data)
-}
-
 var errFlaky = errors.New("the store failed on purpose")
 
 // flaky asks fails before each operation. A failed put may leave the first bytes under the
@@ -31,6 +16,7 @@ type flaky struct {
 	store.Store
 	mu    sync.Mutex
 	ops   int
+	bytes int // that Put was given
 	fails func(op int, kind, name string) (leaves int, err error)
 }
 
@@ -46,6 +32,9 @@ func (f *flaky) ask(kind, name string) (int, error) {
 
 func (f *flaky) Put(ctx context.Context, name string, data []byte) error {
 	leaves, err := f.ask("put", name)
+	f.mu.Lock()
+	f.bytes += len(data)
+	f.mu.Unlock()
 	if err == nil {
 		return f.Store.Put(ctx, name, data)
 	}
