@@ -16,13 +16,13 @@ func TestPingsPauseAfter429(t *testing.T) {
 	rows := []struct {
 		name   string
 		header string
-		rests  time.Duration
+		pause  time.Duration
 	}{
 		{"seconds", "Retry-After: 7", 7 * time.Second},
 		{"a date", "Retry-After: Mon, 02 Mar 2026 12:00:30 GMT", 30 * time.Second},
-		{"nothing said", "X: y", time.Second},
-		{"at once", "Retry-After: 0", 0},
-		{"a day is too long to be meant", "Retry-After: 86400", time.Hour},
+		{"no Retry-After", "X: y", time.Second},
+		{"zero seconds", "Retry-After: 0", 0},
+		{"a day is cut to an hour", "Retry-After: 86400", time.Hour},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -31,16 +31,16 @@ func TestPingsPauseAfter429(t *testing.T) {
 			client := newClient(t, func(o *Options) { o.Now = func() time.Time { return now } })
 			limited := client.Ping(pingTo(buyer.ping(), longTimeout))
 			if limited.Outcome != market.OutcomeRateLimited || limited.Status != 429 {
-				t.Errorf("%+v", limited)
+				t.Errorf("got %+v, want rate_limited and status 429", limited)
 			}
-			if row.rests > 0 {
-				now = noon.Add(row.rests - time.Millisecond)
+			if row.pause > 0 {
+				now = noon.Add(row.pause - time.Millisecond)
 				want := market.PingResult{Outcome: market.OutcomeRateLimited, RetryAfter: time.Millisecond}
 				if got := withoutTimes(client.Ping(pingTo(buyer.ping(), longTimeout))); got != want || len(buyer.Requests()) != 1 {
 					t.Errorf("a millisecond before the end: %+v, %d requests", got, len(buyer.Requests()))
 				}
 			}
-			now = noon.Add(row.rests)
+			now = noon.Add(row.pause)
 			if got := client.Ping(pingTo(buyer.ping(), longTimeout)); got.Outcome != market.OutcomeNoBid {
 				t.Errorf("at the end: %+v", got)
 			}
@@ -58,27 +58,27 @@ func TestPingPauseIsPerBuyer(t *testing.T) {
 		return client.Ping(p).Outcome
 	}
 	if first, again, other := as("blue"), as("blue"), as("red"); first != market.OutcomeRateLimited || again != first || other != market.OutcomeNoBid {
-		t.Errorf("%v, %v, another buyer: %v", first, again, other)
+		t.Errorf("got %v, %v, another buyer: %v; want rate_limited twice, then no_bid", first, again, other)
 	}
 	p := postTo(buyer.ping(), longTimeout)
 	p.Endpoint.Credential, p.Endpoint.Header = "blue", "x-api-key"
 	if got := client.Post(p); got.Status != 200 {
-		t.Errorf("a post: %+v", got)
+		t.Errorf("post: got %+v, want status 200", got)
 	}
 }
 
 // A test's 429 pauses no production ping, and a pause does not stop tests.
-func TestTestPingsDoNotPause(t *testing.T) {
+func Test429PausesOnlyPingsOfItsMode(t *testing.T) {
 	no := answers("200 OK", `{"auction_id":"auc_1","bid":null}`)
 	limited := answers("429 Too Many Requests", ``, "Retry-After: 60")
 	buyer := listen(t, limited, no, limited, no)
 	client := newClient(t, nil)
-	ask := func(test bool) market.BuyerOutcome {
+	ping := func(test bool) market.BuyerOutcome {
 		p := pingTo(buyer.ping(), longTimeout)
 		p.Test = test
 		return client.Ping(p).Outcome
 	}
-	got := []market.BuyerOutcome{ask(true), ask(false), ask(false), ask(true), ask(false)}
+	got := []market.BuyerOutcome{ping(true), ping(false), ping(false), ping(true), ping(false)}
 	want := []market.BuyerOutcome{market.OutcomeRateLimited, market.OutcomeNoBid, market.OutcomeRateLimited, market.OutcomeNoBid, market.OutcomeRateLimited}
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
@@ -93,26 +93,26 @@ func TestTestPingsDoNotPause(t *testing.T) {
 }
 
 // Answers to parallel pings arrive in any order; the longest pause applies.
-func TestPingPauseOnlyGrows(t *testing.T) {
-	var a buyerEndpoint
-	for _, row := range []struct{ wait, rests time.Duration }{
+func TestPingPauseIsNeverShortened(t *testing.T) {
+	var endpoint buyerEndpoint
+	for _, row := range []struct{ wait, pause time.Duration }{
 		{5 * time.Second, 5 * time.Second},
 		{2 * time.Second, 5 * time.Second},
 		{9 * time.Second, 9 * time.Second},
 		{1 * time.Second, 9 * time.Second},
 	} {
-		a.pausePings(row.wait, noon)
-		if got := a.remainingPingPause(noon); got != row.rests {
-			t.Errorf("after %v: rests for %v, want %v", row.wait, got, row.rests)
+		endpoint.pausePings(row.wait, noon)
+		if got := endpoint.remainingPingPause(noon); got != row.pause {
+			t.Errorf("after a pause of %v: %v remain, want %v", row.wait, got, row.pause)
 		}
 	}
-	if got := a.remainingPingPause(noon.Add(time.Minute)); got != 0 {
+	if got := endpoint.remainingPingPause(noon.Add(time.Minute)); got != 0 {
 		t.Errorf("after the end: %v", got)
 	}
 }
 
 // The number of remembered accounts is limited, and equal endpoints share an account.
-func TestAccounts(t *testing.T) {
+func TestAccountCacheIsSharedAndLimited(t *testing.T) {
 	client := newClient(t, nil)
 	at := func(scope string) *buyerEndpoint {
 		a, fault := client.accounts.findOrCreate(dial.ConnOwner{}, &market.Endpoint{
@@ -126,17 +126,17 @@ func TestAccounts(t *testing.T) {
 	}
 	ping, again, other := at("ping"), at("ping"), at("post")
 	if ping != again || ping == other {
-		t.Error("one account for each endpoint")
+		t.Error("equal endpoints must share an account, other endpoints must not")
 	}
 	if ping.Target != other.Target || ping.auth == other.auth {
-		t.Error("one address, and a token for each scope")
+		t.Error("accounts that differ in scope must share the address, not the token")
 	}
 	post, _ := client.accounts.findOrCreate(dial.ConnOwner{}, &market.Endpoint{
 		URL: "https://blue.example/v1/post", Credential: "c", Header: "Authorization",
 		OAuth: &market.OAuthClient{TokenURL: "https://blue.example/token", ClientID: "x", Scope: "ping"},
 	})
 	if post == ping || post.auth != ping.auth {
-		t.Error("pings and posts of one client share its token")
+		t.Error("pings and posts of one OAuth client must share its token")
 	}
 	plain := func(header string, change func(*market.Endpoint)) *buyerEndpoint {
 		e := &market.Endpoint{URL: "https://blue.example/v1/ping", Credential: "c", Header: header}
@@ -151,28 +151,28 @@ func TestAccounts(t *testing.T) {
 	}
 	secret := plain("Authorization", nil)
 	if plain("Authorization", nil) != secret || plain("X-Key", nil) == secret || secret == ping {
-		t.Error("one account for what an endpoint without more to it says")
+		t.Error("endpoints with a plain secret: equal ones must share an account, others must not")
 	}
 	if plain("Authorization", func(e *market.Endpoint) {
 		e.OAuth = &market.OAuthClient{TokenURL: "https://blue.example/token", ClientID: "x"}
 	}) == secret {
-		t.Error("a client's token is no fixed secret")
+		t.Error("an OAuth client must not share the account of a fixed secret")
 	}
 	if plain("Authorization", func(e *market.Endpoint) {
 		e.Dialect = &market.Dialect{Method: "PUT", ContentType: "text/xml", Answer: market.AnswerPaths{Format: market.FormatXML}}
 	}) == secret {
-		t.Error("a dialect is not the contract")
+		t.Error("an endpoint with a dialect must not share the account of one without")
 	}
 	for i := range 2 * maxAccounts {
 		client.accounts.findOrCreate(dial.ConnOwner{}, &market.Endpoint{URL: "https://blue.example/", Credential: strconv.Itoa(i), Header: "Authorization"})
 		if n, p := len(client.accounts.byKey), len(client.accounts.simple); n > maxAccounts || p > n {
-			t.Fatalf("%d accounts are remembered, %d of them plain", n, p)
+			t.Fatalf("got %d accounts, %d of them plain, want at most maxAccounts", n, p)
 		}
 	}
 	for i := range 2 * maxAccounts {
 		client.accounts.findOrCreate(dial.ConnOwner{}, &market.Endpoint{URL: "https://blue.example/", Credential: strconv.Itoa(i), Header: "Authorization", OAuth: &market.OAuthClient{ClientID: "x"}})
 		if n, g := len(client.accounts.byKey), len(client.tokenSources.byKey); n > maxAccounts || g > maxTokenSources {
-			t.Fatalf("%d accounts and %d grants are remembered", n, g)
+			t.Fatalf("got %d accounts and %d token sources, more than the limits", n, g)
 		}
 	}
 }

@@ -24,8 +24,7 @@ var answerSeeds = []string{
 	`{}`, `[]`, `null`, ``, `{"a":1}x`, `{"bid":null,"bid":{}}`, `{"error":"Ann Lee is known to us"}`, "<html>It works!</html>", `{"error":5}`,
 }
 
-// objectOf reads a body that is a JSON object by the contract, whose strictness is
-// strictjson's to show.
+// decodeObject decodes a JSON object with encoding/json if strictjson accepts it.
 func decodeObject(body []byte) (object map[string]any, ok bool) {
 	if new(strictjson.Object).Parse(body) != nil {
 		return nil, false
@@ -41,7 +40,7 @@ var (
 	tokenForm = regexp.MustCompile(`\A[[:graph:]]{1,512}\z`)
 )
 
-// textOf is what a string or a number says.
+// textOf returns the text of a string or a number.
 func textOf(value any) string {
 	switch value := value.(type) {
 	case string:
@@ -52,7 +51,7 @@ func textOf(value any) string {
 	return ""
 }
 
-// plainRefusal tells whether an answer says no, and the first code that it gives.
+// wantRejection reports whether an answer is a refusal, and returns its first valid code.
 func wantRejection(object map[string]any) (refused bool, code string) {
 	for _, name := range []string{"error", "reject_reason"} {
 		if value := object[name]; value != nil && value != false && value != "" {
@@ -65,7 +64,7 @@ func wantRejection(object map[string]any) (refused bool, code string) {
 	return refused, code
 }
 
-// plainPost is what the contract makes of an answer to a post.
+// wantPost returns the result of an answer to a post, as the contract defines it.
 func wantPost(status int, body []byte) (r market.PostResult) {
 	r.Status = status
 	object, ok := decodeObject(body)
@@ -98,7 +97,7 @@ func wantPost(status int, body []byte) (r market.PostResult) {
 	return r
 }
 
-// plainPing is what the contract makes of a 200 to a ping.
+// wantPing returns the result of a 200 to a ping, as the contract defines it.
 func wantPing(body []byte) (r market.PingResult) {
 	r.Status = 200
 	object, ok := decodeObject(body)
@@ -106,22 +105,22 @@ func wantPing(body []byte) (r market.PingResult) {
 		r.Outcome, r.Fault = market.OutcomeInvalid, market.FaultUnreadable
 		return r
 	}
-	malformed := func(at string) market.PingResult {
-		return market.PingResult{Status: 200, Outcome: market.OutcomeInvalid, Fault: market.FaultMalformed, Reason: at}
+	malformed := func(path string) market.PingResult {
+		return market.PingResult{Status: 200, Outcome: market.OutcomeInvalid, Fault: market.FaultMalformed, Reason: path}
 	}
-	echo, echoes := object["auction_id"]
+	auction, hasAuction := object["auction_id"]
 	bid, isBid := object["bid"].(map[string]any)
-	_, said := object["bid"]
+	_, hasBid := object["bid"]
 	switch {
-	case echoes && echo != "auc_1":
+	case hasAuction && auction != "auc_1":
 		return malformed("auction_id")
-	case said && object["bid"] == nil:
+	case hasBid && object["bid"] == nil:
 		r.Outcome = market.OutcomeNoBid
 		_, r.Reason = wantRejection(object)
 		return r
 	case !isBid:
 		return malformed("bid")
-	case !echoes:
+	case !hasAuction:
 		return malformed("auction_id")
 	}
 	number, isNumber := bid["amount"].(json.Number)
@@ -148,8 +147,8 @@ func wantPing(body []byte) (r market.PingResult) {
 	return r
 }
 
-// FuzzAnswer holds the reading of a buyer's answers, to pings and to posts, against
-// the contract read naively over encoding/json. Every status and body has a verdict.
+// FuzzAnswer compares the client's results for arbitrary answers to pings and posts with
+// a simple implementation of the contract over encoding/json.
 func FuzzAnswer(f *testing.F) {
 	for i, body := range answerSeeds {
 		f.Add(uint16(199+i%2), []byte(body))
@@ -157,15 +156,15 @@ func FuzzAnswer(f *testing.F) {
 	}
 	client := New(Options{Now: func() time.Time { return time.Unix(0, 0) }, Secrets: func(string) (string, bool) { return "", false }})
 	f.Cleanup(client.Close)
-	f.Fuzz(func(t *testing.T, status uint16, body []byte) { // one less than the status, which is never zero
-		answered := dial.SendResult{Status: int(status%900) + 1, Sent: true}
+	f.Fuzz(func(t *testing.T, status uint16, body []byte) { // the HTTP status minus one, because that is never zero
+		pingRow := dial.SendResult{Status: int(status%900) + 1, Sent: true}
 		var response fasthttp.Response
 		response.SetBodyRaw(body)
-		if got, want := client.judgePost(nil, answered, &response), wantPost(answered.Status, body); got != want {
-			t.Fatalf("post: %d %q: %+v\nwant %+v", answered.Status, body, got, want)
+		if got, want := client.judgePost(nil, pingRow, &response), wantPost(pingRow.Status, body); got != want {
+			t.Fatalf("post: %d %q: %+v\nwant %+v", pingRow.Status, body, got, want)
 		}
-		answered.Status = 200
-		if got, want := client.judgePing(&market.PingRequest{Auction: []byte("auc_1")}, new(buyerEndpoint), answered, &response), wantPing(body); got != want {
+		pingRow.Status = 200
+		if got, want := client.judgePing(&market.PingRequest{Auction: []byte("auc_1")}, new(buyerEndpoint), pingRow, &response), wantPing(body); got != want {
 			t.Fatalf("ping: %q: %+v\nwant %+v", body, got, want)
 		}
 	})

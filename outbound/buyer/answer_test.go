@@ -18,10 +18,10 @@ var (
 	unknown  = market.VerdictUnknown
 )
 
-// noon is what the client's clock says in the table.
+// noon is the client's time in the tables.
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-// answerRow is a whole answer, and what it comes to.
+// answerRow is an answer to a post and its result.
 type answerRow struct {
 	name  string
 	reply reply
@@ -36,61 +36,61 @@ var (
 // Acceptance needs a 200 or 201 and a whole JSON object.
 var acceptedAnswers = []answerRow{
 	{"201 with lead_id", answers("201 Created", `{"lead_id":"b1","id":"b2"}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b1"}},
-	{"200 is as good", answers("200 OK", `{"lead_id":"b1"}`), market.PostResult{Verdict: accepted, Status: 200, BuyerLeadID: "b1"}},
+	{"200 with lead_id", answers("200 OK", `{"lead_id":"b1"}`), market.PostResult{Verdict: accepted, Status: 200, BuyerLeadID: "b1"}},
 	{"id", answers("201 Created", `{"id":"b2","buyer_lead_id":"b3"}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
 	{"buyer_lead_id", answers("201 Created", `{"buyer_lead_id":"b3","data":{"id":"b4"}}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b3"}},
 	{"data.id", answers("201 Created", `{"data":{"id":"b4"}}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b4"}},
 	{"an id that is a number", answers("201 Created", `{"lead_id":90071992547409931}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "90071992547409931"}},
-	{"a null id gives way", answers("201 Created", `{"lead_id":null,"id":"b2"}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
+	{"a null lead_id is skipped", answers("201 Created", `{"lead_id":null,"id":"b2"}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
 	{"no id", answers("201 Created", `{}`), market.PostResult{Verdict: accepted, Status: 201}},
 	{"an id too long is dropped", answers("201 Created", `{"lead_id":"`+long+`"}`), market.PostResult{Verdict: accepted, Status: 201}},
-	{"128 bytes are not too long", answers("201 Created", `{"lead_id":"`+long[1:]+`"}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: long[1:]}},
+	{"an id of 128 bytes", answers("201 Created", `{"lead_id":"`+long[1:]+`"}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: long[1:]}},
 	{"an unprintable id is dropped", answers("201 Created", `{"lead_id":"a\nb"}`), market.PostResult{Verdict: accepted, Status: 201}},
 	{"an id with a space is dropped", answers("201 Created", `{"lead_id":"Ann Lee"}`), market.PostResult{Verdict: accepted, Status: 201}},
-	{"so is an address", answers("201 Created", `{"lead_id":"ann@example.com","id":"b2"}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
-	{"every letter of an id", answers("201 Created", `{"lead_id":"!A~9/+="}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "!A~9/+="}},
+	{"an id with @ is dropped", answers("201 Created", `{"lead_id":"ann@example.com","id":"b2"}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
+	{"an id with punctuation", answers("201 Created", `{"lead_id":"!A~9/+="}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "!A~9/+="}},
 	{"data that is no object", answers("201 Created", `{"data":[1]}`), market.PostResult{Verdict: accepted, Status: 201}},
-	{"empty errors are none", answers("201 Created", `{"lead_id":"b1","error":null,"reject_reason":""}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b1"}},
+	{"empty errors are ignored", answers("201 Created", `{"lead_id":"b1","error":null,"reject_reason":""}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b1"}},
 	{"chunked", dialtest.WriteAndClose("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"id\"\r\n6\r\n:\"b2\"}\r\n0\r\n\r\n"), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
-	{"until the end of the connection", dialtest.WriteAndClose("HTTP/1.1 201 Created\r\n\r\n{\"id\":\"b2\"}"), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
-	{"100 Continue before it", dialtest.WriteAndClose("HTTP/1.1 100 Continue\r\n\r\n" + dialtest.FormatResponse("201 Created", `{"id":"b2"}`)), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
+	{"body ends with the connection", dialtest.WriteAndClose("HTTP/1.1 201 Created\r\n\r\n{\"id\":\"b2\"}"), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
+	{"after 100 Continue", dialtest.WriteAndClose("HTTP/1.1 100 Continue\r\n\r\n" + dialtest.FormatResponse("201 Created", `{"id":"b2"}`)), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
 }
 
-// A refusal may stand in a 200 or 201, too.
-var declinedAnswers = []answerRow{
+// An answer with status 200 or 201 may contain a refusal.
+var refusedBodies = []answerRow{
 	{"error in a 201", answers("201 Created", `{"lead_id":"b1","error":"duplicate"}`), market.PostResult{Verdict: refused, Status: 201, Code: "duplicate", Final: true}},
 	{"reject_reason in a 200", answers("200 OK", `{"reject_reason":"capped"}`), market.PostResult{Verdict: refused, Status: 200, Code: "capped", Final: true}},
 	{"an error that is an object", answers("200 OK", `{"error":{"code":1},"reject_reason":"capped"}`), market.PostResult{Verdict: refused, Status: 200, Code: "capped", Final: true}},
 	{"error true has no code", answers("200 OK", `{"error":true}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
 	{"a reused key in a 200", answers("200 OK", `{"error":"idempotency_key_reused"}`), market.PostResult{Verdict: refused, Status: 200, Code: "idempotency_key_reused"}},
 	{"a code of 64 bytes", answers("200 OK", `{"error":"`+long[:64]+`"}`), market.PostResult{Verdict: refused, Status: 200, Code: long[:64], Final: true}},
-	{"a code too long is none", answers("200 OK", `{"error":"`+long[:65]+`"}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
-	{"every letter of a code", answers("200 OK", `{"error":"a.b_c-d9"}`), market.PostResult{Verdict: refused, Status: 200, Code: "a.b_c-d9", Final: true}},
-	{"a sentence is no code", answers("200 OK", `{"error":"ann lee is known"}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
-	{"nor is an address", answers("200 OK", `{"error":"ann@example.com"}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
-	{"nor a name", answers("200 OK", `{"error":"Ann"}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
-	{"nor a phone number", answers("200 OK", `{"error":"+12125550123"}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
-	{"nor a number", answers("200 OK", `{"error":2125550123}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
-	{"nor what is not printable", answers("200 OK", `{"error":"a\u0000\u00e9b"}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
-	{"a code behind a sentence", answers("422 Unprocessable Content", `{"error":"Ann Lee","reject_reason":"capped"}`), market.PostResult{Verdict: refused, Status: 422, Code: "capped", Final: true}},
+	{"a code too long is dropped", answers("200 OK", `{"error":"`+long[:65]+`"}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
+	{"a code with punctuation", answers("200 OK", `{"error":"a.b_c-d9"}`), market.PostResult{Verdict: refused, Status: 200, Code: "a.b_c-d9", Final: true}},
+	{"a sentence is dropped", answers("200 OK", `{"error":"ann lee is known"}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
+	{"an email address is dropped", answers("200 OK", `{"error":"ann@example.com"}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
+	{"a name is dropped", answers("200 OK", `{"error":"Ann"}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
+	{"a phone number is dropped", answers("200 OK", `{"error":"+12125550123"}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
+	{"a number is dropped", answers("200 OK", `{"error":2125550123}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
+	{"an unprintable code is dropped", answers("200 OK", `{"error":"a\u0000\u00e9b"}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
+	{"a code after a dropped one", answers("422 Unprocessable Content", `{"error":"Ann Lee","reject_reason":"capped"}`), market.PostResult{Verdict: refused, Status: 422, Code: "capped", Final: true}},
 }
 
-// What is neither leaves open whether the lead was taken.
-var unclearAnswers = []answerRow{
+// Other answers with 1xx or 2xx: the client does not know whether the buyer has the lead.
+var unknownBodies = []answerRow{
 	{"202", answers("202 Accepted", `{"lead_id":"b1"}`), market.PostResult{Verdict: unknown, Status: 202}},
 	{"204", dialtest.WriteAndClose("HTTP/1.1 204 No Content\r\n\r\n"), market.PostResult{Verdict: unknown, Status: 204}},
 	{"garbage in a 200", answers("200 OK", `OK thanks`), market.PostResult{Verdict: unknown, Status: 200, Fault: market.FaultUnreadable}},
 	{"an array", answers("200 OK", `[{"lead_id":"b1"}]`), market.PostResult{Verdict: unknown, Status: 200, Fault: market.FaultUnreadable}},
 	{"null", answers("200 OK", `null`), market.PostResult{Verdict: unknown, Status: 200, Fault: market.FaultUnreadable}},
-	{"a member twice", answers("200 OK", `{"lead_id":"b1","lead_id":"b2"}`), market.PostResult{Verdict: unknown, Status: 200, Fault: market.FaultUnreadable}},
-	{"bytes behind the object", answers("200 OK", `{"lead_id":"b1"}{}`), market.PostResult{Verdict: unknown, Status: 200, Fault: market.FaultUnreadable}},
-	{"names are exact", answers("201 Created", `{"Error":"no","LEAD_ID":"b1","id":"b2"}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
+	{"a duplicate member", answers("200 OK", `{"lead_id":"b1","lead_id":"b2"}`), market.PostResult{Verdict: unknown, Status: 200, Fault: market.FaultUnreadable}},
+	{"bytes after the object", answers("200 OK", `{"lead_id":"b1"}{}`), market.PostResult{Verdict: unknown, Status: 200, Fault: market.FaultUnreadable}},
+	{"names are case-sensitive", answers("201 Created", `{"Error":"no","LEAD_ID":"b1","id":"b2"}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
 	{"no body", answers("201 Created", ``), market.PostResult{Verdict: unknown, Status: 201, Fault: market.FaultUnreadable}},
 	{"101", dialtest.WriteAndHang("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\nContent-Length: 0\r\n\r\n"), market.PostResult{Verdict: unknown, Status: 101}},
 }
 
-// 3xx and 4xx are refusals by their status, and final or not.
-var rejectedAnswers = []answerRow{
+// Answers with 3xx or 4xx are refusals. The status decides whether they are final.
+var refusedStatuses = []answerRow{
 	{"301", answers("301 Moved Permanently", ``, "Location: /elsewhere"), market.PostResult{Verdict: refused, Status: 301}},
 	{"307", answers("307 Temporary Redirect", `{}`, "Location: https://example.com/"), market.PostResult{Verdict: refused, Status: 307}},
 	{"400", answers("400 Bad Request", `{"error":"bad_request"}`), market.PostResult{Verdict: refused, Status: 400, Code: "bad_request", Final: true}},
@@ -107,24 +107,24 @@ var rejectedAnswers = []answerRow{
 	{"a 422 cut short", dialtest.WriteAndClose(dialtest.FormatResponse("422 Unprocessable Content", `{"error":"x"}`)[:90]), market.PostResult{Verdict: refused, Status: 422, Fault: market.FaultBroken}},
 }
 
-// 408 and whatever is no 2xx, 3xx or 4xx leave it open.
-var failedAnswers = []answerRow{
+// After 408, 5xx and invalid statuses, the client does not know whether the buyer has the lead.
+var unknownStatuses = []answerRow{
 	{"408", answers("408 Request Timeout", ``), market.PostResult{Verdict: unknown, Status: 408}},
 	{"500", answers("500 Internal Server Error", `{"error":"internal"}`), market.PostResult{Verdict: unknown, Status: 500, Code: "internal"}},
 	{"503", answers("503 Service Unavailable", ``), market.PostResult{Verdict: unknown, Status: 503}},
-	{"a status that is none", answers("799 What", `{}`), market.PostResult{Verdict: unknown, Status: 799}},
+	{"an invalid status", answers("799 What", `{}`), market.PostResult{Verdict: unknown, Status: 799}},
 }
 
-// 429 took nothing and says when to come again.
+// After a 429 the buyer does not have the lead, and names the time of the next attempt.
 var busyAnswers = []answerRow{
 	{"429 in seconds", answers("429 Too Many Requests", `{"error":"rate_limited"}`, "Retry-After: 3"), market.PostResult{Verdict: market.VerdictBusy, Status: 429, Code: "rate_limited", RetryAfter: 3 * time.Second}},
 	{"429 with a date", answers("429 Too Many Requests", ``, "Retry-After: Mon, 02 Mar 2026 12:00:07 GMT"), market.PostResult{Verdict: market.VerdictBusy, Status: 429, RetryAfter: 7 * time.Second}},
-	{"429 without a word", answers("429 Too Many Requests", ``), market.PostResult{Verdict: market.VerdictBusy, Status: 429, RetryAfter: time.Second}},
+	{"429 without Retry-After", answers("429 Too Many Requests", ``), market.PostResult{Verdict: market.VerdictBusy, Status: 429, RetryAfter: time.Second}},
 }
 
-// The table is the contract's "What a buyer's answer means" for posts.
-func TestAnswers(t *testing.T) {
-	for _, row := range slices.Concat(acceptedAnswers, declinedAnswers, unclearAnswers, rejectedAnswers, failedAnswers, busyAnswers) {
+// The tables are the contract's section "What a buyer's answer means" for posts.
+func TestPostAnswers(t *testing.T) {
+	for _, row := range slices.Concat(acceptedAnswers, refusedBodies, unknownBodies, refusedStatuses, unknownStatuses, busyAnswers) {
 		t.Run(row.name, func(t *testing.T) {
 			buyer := listen(t, row.reply)
 			client := newClient(t, func(o *Options) { o.Now = func() time.Time { return noon } })
@@ -133,13 +133,13 @@ func TestAnswers(t *testing.T) {
 				t.Errorf("\n got %+v\nwant %+v", got, row.want)
 			}
 			if n := len(buyer.Requests()); n != 1 {
-				t.Errorf("the buyer was asked %d times, want once", n)
+				t.Errorf("the buyer received %d requests, want 1", n)
 			}
 		})
 	}
 }
 
-// The table lists the failures of a connection after the request was sent, a post or a ping.
+// The table lists connection failures after a post or a ping was sent.
 func TestBrokenAnswers(t *testing.T) {
 	whole := dialtest.FormatResponse("200 OK", `{"lead_id":"b1"}`)
 	rows := []struct {
@@ -157,11 +157,11 @@ func TestBrokenAnswers(t *testing.T) {
 		{"truncated chunk", dialtest.WriteAndClose("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{"), 200, market.FaultBroken, longTimeout},
 		{"truncated without a length", dialtest.WriteAndClose("HTTP/1.1 200 OK\r\n\r\n{\"lead_id\":"), 200, market.FaultUnreadable, longTimeout},
 		{"not HTTP", dialtest.WriteAndClose("220 mail.example ESMTP\r\n\r\n"), 0, market.FaultUnreadable, longTimeout},
-		{"a length beside chunks", dialtest.WriteAndClose("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"), 200, market.FaultUnreadable, longTimeout},
-		{"chunks beside a length", dialtest.WriteAndClose("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-LENGTH : 12\r\n\r\n2\r\n{}\r\n0\r\n\r\n"), 200, market.FaultUnreadable, longTimeout},
-		{"both, behind an interim answer", dialtest.WriteAndClose("HTTP/1.1 103 Early Hints\r\nX: 1\r\n\r\nHTTP/1.1 200 OK\nTransfer-Encoding: chunked\nContent-Length: 2\n\n2\r\n{}\r\n0\r\n\r\n"), 200, market.FaultUnreadable, longTimeout},
+		{"Content-Length before chunks", dialtest.WriteAndClose("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"), 200, market.FaultUnreadable, longTimeout},
+		{"chunks before Content-Length", dialtest.WriteAndClose("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-LENGTH : 12\r\n\r\n2\r\n{}\r\n0\r\n\r\n"), 200, market.FaultUnreadable, longTimeout},
+		{"both, after an interim answer", dialtest.WriteAndClose("HTTP/1.1 103 Early Hints\r\nX: 1\r\n\r\nHTTP/1.1 200 OK\nTransfer-Encoding: chunked\nContent-Length: 2\n\n2\r\n{}\r\n0\r\n\r\n"), 200, market.FaultUnreadable, longTimeout},
 		{"both, byte by byte", dialtest.WriteSlowly("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n"), 200, market.FaultUnreadable, longTimeout},
-		{"no HTTP, and more to come", dialtest.WriteAndHang("220 mail.example ESMTP\r\n"), 0, market.FaultUnreadable, longTimeout},
+		{"not HTTP, connection stays open", dialtest.WriteAndHang("220 mail.example ESMTP\r\n"), 0, market.FaultUnreadable, longTimeout},
 		{"a body over the limit", answers("200 OK", big), 200, market.FaultTooLarge, longTimeout},
 		{"a chunk over the limit", dialtest.WriteAndClose("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n"), 200, market.FaultTooLarge, longTimeout},
 		{"a head over the limit", answers("200 OK", `{}`, "X-Pad: "+strings.Repeat("x", dial.HeadLimit)), 0, market.FaultTooLarge, longTimeout},
@@ -181,11 +181,11 @@ func TestBrokenAnswers(t *testing.T) {
 				t.Errorf("\n got %+v\nwant %+v", got, want)
 			}
 			if n := len(buyer.Requests()); n != 1 {
-				t.Errorf("the buyer was asked %d times, want once", n)
+				t.Errorf("the buyer received %d requests, want 1", n)
 			}
 			outcome := map[market.RequestFault]string{market.FaultTimeout: "timeout ", market.FaultBroken: "error "}[row.fault]
 			if ping, want := verdict(client.Ping(pingTo(buyer.ping(), row.within))), cmp.Or(outcome, "invalid ")+row.fault.String(); ping != want {
-				t.Errorf("a ping: %s, want %s", ping, want)
+				t.Errorf("ping: got %s, want %s", ping, want)
 			}
 		})
 	}

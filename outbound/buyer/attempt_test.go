@@ -15,8 +15,8 @@ import (
 	"pingpost/outbound/dial/dialtest"
 )
 
-// TestRequest is what a buyer gets to see.
-func TestRequest(t *testing.T) {
+// The buyer receives the address and body unchanged, and exactly these headers.
+func TestPostRequestHeadersAndBody(t *testing.T) {
 	buyer := listen(t, answers("201 Created", `{}`))
 	client := newClient(t, func(o *Options) {
 		o.Secrets = func(name string) (string, bool) { return "s3cret", name == "blue" }
@@ -63,9 +63,9 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// The client sends a post over a reused connection once, whatever happens to it.
+// The client sends a post over a reused connection only once, even if the connection fails.
 func TestPostIsSentOnce(t *testing.T) {
-	taken := answers("201 Created", `{"lead_id":"b1"}`)
+	accept := answers("201 Created", `{"lead_id":"b1"}`)
 	for name, first := range map[string]reply{
 		"closed without a byte": dialtest.WriteAndClose(""), // reads the request, and closes
 		"reset":                 dialtest.WriteAndReset(""),
@@ -73,23 +73,23 @@ func TestPostIsSentOnce(t *testing.T) {
 		"a body cut short":      dialtest.WriteAndClose("HTTP/1.1 201 Created\r\nContent-Length: 20\r\n\r\n{\"lead"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			buyer := listen(t, taken, first, taken)
+			buyer := listen(t, accept, first, accept)
 			client := newClient(t, nil)
 			if got := client.Post(postTo(buyer.post(), longTimeout)); got.Verdict != accepted {
-				t.Fatalf("an earlier lead: %+v", got)
+				t.Fatalf("first post: got %+v, want accepted", got)
 			}
 			got := client.Post(postTo(buyer.post(), longTimeout))
 			if got.Verdict != unknown || got.Fault != market.FaultBroken {
 				t.Errorf("got %+v", got)
 			}
 			if sent := len(buyer.Requests()) - 1; sent != 1 {
-				t.Errorf("sent %d times, want 1", sent)
+				t.Errorf("sent %d requests, want 1", sent)
 			}
 		})
 	}
 }
 
-// deliver is a post as the engine makes it: with a second attempt where the first one
+// deliver posts a lead as the engine does: it makes a second attempt if the first one
 // renewed the credential.
 func deliver(client *Client, p *market.PostRequest) market.PostResult {
 	first := client.Post(p)
@@ -102,7 +102,7 @@ func deliver(client *Client, p *market.PostRequest) market.PostResult {
 }
 
 // Idle connections close together, so the second send uses a new connection.
-func TestClosedIdleConns(t *testing.T) {
+func TestPostUsesNewConnAfterIdleConnsClosed(t *testing.T) {
 	client := newClient(t, nil)
 	buyer := listen(t, append(dialtest.AnswerOnceAllArrived(3), answers("201 Created", `{}`))...)
 	openIdleConns(t, client, buyer, 3)
@@ -121,13 +121,12 @@ func TestClosedIdleConns(t *testing.T) {
 	}
 }
 
-// TestRotation: a 401 is worth a second try where the secret was rotated since
-// it was read, and only there.
-func TestRotation(t *testing.T) {
+// The client renews the secret after a 401 only if it was rotated since it was read.
+func Test401RenewsOnlyRotatedSecret(t *testing.T) {
 	no, yes := answers("401 Unauthorized", `{"error":"unauthorized"}`), answers("201 Created", `{}`)
 	rows := []struct {
 		name    string
-		secrets []string // as they are read, the last one for ever
+		secrets []string // the result of each read; the last one repeats
 		replies []reply
 		sent    []string
 		verdict market.PostVerdict
@@ -165,7 +164,7 @@ func TestRotation(t *testing.T) {
 }
 
 // An endpoint that accepts requests and never answers delays only its own requests.
-func TestHangingEndpoint(t *testing.T) {
+func TestHangingEndpointLimitsWaitAndGoroutines(t *testing.T) {
 	const callers, conns = 40, 4
 	buyer := listen(t, dialtest.WriteAndHang(""))
 	client := newClient(t, func(o *Options) {
@@ -187,14 +186,14 @@ func TestHangingEndpoint(t *testing.T) {
 		})
 	}
 	posting.Wait()
-	// What arrived is unknown. What is unknown may still be on its way to be read.
+	// Each request that arrived is unknown. The endpoint may not have read all of them yet.
 	if counts[unknown] < len(buyer.Requests()) || counts[unknown]+counts[market.VerdictNotSent] != callers {
-		t.Errorf("%d requests arrived; verdicts: %v", len(buyer.Requests()), counts)
+		t.Errorf("%d requests arrived, but the verdicts are %v", len(buyer.Requests()), counts)
 	}
 	if counts[unknown] == 0 || counts[unknown] == callers {
-		t.Errorf("%d connections allowed, and %d requests of %d got one", conns, counts[unknown], callers)
+		t.Errorf("limit of %d connections: %d of %d requests got one, want some", conns, counts[unknown], callers)
 	}
-	// What remains for a moment: fasthttp's cleaner, the endpoint's own goroutines.
+	// fasthttp's cleaner and the endpoint's goroutines may still run for a moment.
 	for end := time.Now().Add(longTimeout); runtime.NumGoroutine() > before+conns; {
 		if time.Now().After(end) {
 			t.Fatalf("%d goroutines before, %d after", before, runtime.NumGoroutine())
@@ -205,7 +204,7 @@ func TestHangingEndpoint(t *testing.T) {
 }
 
 // A closed client keeps no connection.
-func TestClose(t *testing.T) {
+func TestCloseEndsConnsAfterAttempts(t *testing.T) {
 	release := make(chan struct{})
 	whole := answers("201 Created", `{}`)
 	buyer := listen(t, whole, func(c net.Conn) bool {
@@ -222,17 +221,16 @@ func TestClose(t *testing.T) {
 	client.Close()
 	close(release)
 	if got := <-late; got.Verdict != accepted {
-		t.Errorf("an attempt in flight: %+v", got)
+		t.Errorf("attempt in flight: got %+v, want accepted", got)
 	}
 	target, _ := client.hosts.FindTarget(dial.ConnOwner{}, buyer.post())
 	if all, _ := target.CountConnections(); all != 0 {
-		t.Errorf("%d connections are open", all)
+		t.Errorf("%d connections are open after Close, want 0", all)
 	}
 }
 
-// TestNobodyWaitsForAFreeConnection: whoever asks for a connection in the instant
-// in which the last one is given back gets it, and does not wait for another to
-// be given back, which may never be.
+// A request that asks for a connection while the last one is returned gets that one. It
+// does not wait for the next return.
 func TestFreedConnIsNotMissed(t *testing.T) {
 	buyer := listen(t, answers("201 Created", `{}`))
 	client := newClient(t, func(o *Options) {

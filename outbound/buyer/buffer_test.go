@@ -9,14 +9,14 @@ import (
 )
 
 // The test pins the exact bytes of requests.
-func TestEncode(t *testing.T) {
-	speaking := func(d market.Dialect) *validatedDialect {
+func TestRequestBytes(t *testing.T) {
+	newDialect := func(d market.Dialect) *validatedDialect {
 		d.Answer = market.AnswerPaths{Format: market.FormatForm, Price: "price"}
-		opened, fault := validateDialect(&market.Endpoint{Dialect: &d})
+		validated, fault := validateDialect(&market.Endpoint{Dialect: &d})
 		if fault != market.FaultNone {
 			t.Fatal(fault)
 		}
-		return opened
+		return validated
 	}
 	post := &market.Dialect{Method: "PUT", ContentType: "text/xml", Headers: "X-Fixed: a b\nX-Too: c\n", KeyHeader: "X-Key"}
 	get := &market.Dialect{Method: "GET", ContentType: "application/x-www-form-urlencoded"}
@@ -50,13 +50,13 @@ func TestEncode(t *testing.T) {
 			"GET /in?a=1 HTTP/1.1\r\n" + own + "Accept: application/x-www-form-urlencoded, text/plain\r\nX-Pingpost-Test: 1\r\n\r\n",
 		},
 		{
-			"as little as there can be", nil, "/",
+			"all empty", nil, "/",
 			buyerRequest{},
 			"",
 			"POST / HTTP/1.1\r\n" + own + "Content-Type: application/json\r\nAccept: application/json\r\nContent-Length: 0\r\n\r\n",
 		},
 		{
-			"no line ends early", nil, "/",
+			"line ends in values are replaced", nil, "/",
 			buyerRequest{key: "k\r\nX-Evil: 1"},
 			"s\nX-Evil: 2",
 			"POST / HTTP/1.1\r\n" + own + "Content-Type: application/json\r\nAccept: application/json\r\nContent-Length: 0\r\n" +
@@ -76,7 +76,7 @@ func TestEncode(t *testing.T) {
 			"GET /in?a=1&b=2 HTTP/1.1\r\n" + own + "Accept: application/x-www-form-urlencoded, text/plain\r\nAuthorization: Bearer s3cret\r\n\r\n",
 		},
 		{
-			"a form behind a query", get, "/in?x=y",
+			"a form after a query", get, "/in?x=y",
 			buyerRequest{body: []byte("a=1")},
 			"",
 			"GET /in?x=y&a=1 HTTP/1.1\r\n" + own + "Accept: application/x-www-form-urlencoded, text/plain\r\n\r\n",
@@ -86,31 +86,31 @@ func TestEncode(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			a := &buyerEndpoint{Target: &dial.Target{Authority: "blue.example:81", Path: row.path}, header: "Authorization", scheme: "Bearer "}
 			if row.dialect != nil {
-				a.dialect = speaking(*row.dialect)
+				a.dialect = newDialect(*row.dialect)
 			}
 			a.encodeConstantHead()
 			s := row.sending
 			s.account = a
-			if got := string(s.appendHTTPRequest([]byte("as it is|"), row.secret)); got != "as it is|"+row.want {
-				t.Errorf("\n got %q\nwant %q", got, "as it is|"+row.want)
+			if got := string(s.appendHTTPRequest([]byte("prefix|"), row.secret)); got != "prefix|"+row.want {
+				t.Errorf("\n got %q\nwant %q", got, "prefix|"+row.want)
 			}
 		})
 	}
 }
 
 // A large body does not keep its memory.
-func TestLargeBufferIsNotKept(t *testing.T) {
+func TestLargeBufferIsNotPooled(t *testing.T) {
 	for size, kept := range map[int]bool{maxKeptBuffer: true, maxKeptBuffer + 1: false} {
 		l := &requestBuffer{text: make([]byte, size)}
 		l.releaseToPool()
 		if (l.text != nil) != kept {
-			t.Errorf("%d bytes: kept %v", size, !kept)
+			t.Errorf("buffer of %d bytes: kept is %v", size, !kept)
 		}
 	}
 }
 
 // The client writes the rest of a request that the socket did not accept at once.
-func TestLongRequest(t *testing.T) {
+func TestLongBodyIsSentCompletely(t *testing.T) {
 	buyer := listen(t, answers("201 Created", `{"lead_id":"b1"}`))
 	client := newClient(t, nil)
 	p := postTo(buyer.post(), longTimeout)
@@ -122,7 +122,7 @@ func TestLongRequest(t *testing.T) {
 	}
 	for i, request := range buyer.Requests() {
 		if request.Conn != 0 || request.Body != string(p.Body) {
-			t.Errorf("request %d: %d bytes over connection %d", i, len(request.Body), request.Conn)
+			t.Errorf("request %d: got %d bytes over connection %d, want the whole body over connection 0", i, len(request.Body), request.Conn)
 		}
 	}
 }

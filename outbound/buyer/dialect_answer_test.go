@@ -8,7 +8,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// withPrice has no rule for yes and no.
+// withPrice leaves only the price to decide between a bid and no bid.
 func withPrice(d *market.Dialect) {
 	d.Answer.Accepted, d.Answer.Yes, d.Answer.No, d.Answer.Token = "", "", "", ""
 }
@@ -28,70 +28,70 @@ func fromList(d *market.Dialect) {
 	d.Answer = market.AnswerPaths{Format: "json", Price: "bids.1.price", Token: "bids.1.ids.0"}
 }
 
-// data is an answer of foreign's shape.
+// data returns an answer in the form of newDialectConfig.
 func data(members string) string { return `{"data":{` + members + `}}` }
 
 // The table lists the answers to a ping that a 2xx may contain.
-func TestBidsInADialect(t *testing.T) {
+func TestDialectBids(t *testing.T) {
 	rows := []struct {
 		name   string
 		change func(*market.Dialect)
 		body   string
 		want   string
 	}{
-		{"all of it", nil, data(`"status":"taken","price":12.5,"currency":"USD","token":"t-1"`), "bid 12.5USD t-1"},
-		{"in text", nil, data(`"status":"TAKEN","price":"12.50","currency":"usd","token":77`), "bid 12.5USD 77"},
+		{"all fields", nil, data(`"status":"taken","price":12.5,"currency":"USD","token":"t-1"`), "bid 12.5USD t-1"},
+		{"values as strings", nil, data(`"status":"TAKEN","price":"12.50","currency":"usd","token":77`), "bid 12.5USD 77"},
 		{"yes as a number", nil, data(`"status":1,"price":1,"token":"t"`), "bid 1 t"},
 		{"digits past the sixth are cut", nil, data(`"status":1,"price":"0.1234569","token":"t"`), "bid 0.123456 t"},
-		{"more than floats can tell apart", nil, data(`"status":1,"price":"999999.999999","token":"t"`), "bid 999999.999999 t"},
+		{"more digits than a float has", nil, data(`"status":1,"price":"999999.999999","token":"t"`), "bid 999999.999999 t"},
 		{"zeros in front", nil, data(`"status":1,"price":" 007.50 ","token":"t"`), "bid 7.5 t"},
 		{"no zero in front", nil, data(`"status":1,"price":".5","token":"t"`), "bid 0.5 t"},
-		{"nothing behind the point", nil, data(`"status":1,"price":"5.","token":"t"`), "bid 5 t"},
-		{"the least", nil, data(`"status":1,"price":"0.0000019","token":"t"`), "bid 0.000001 t"},
+		{"no digit after the point", nil, data(`"status":1,"price":"5.","token":"t"`), "bid 5 t"},
+		{"the smallest price", nil, data(`"status":1,"price":"0.0000019","token":"t"`), "bid 0.000001 t"},
 		{"no, with a reason", nil, data(`"status":"declined","price":12,"why":"STATE_NOT_BOUGHT"`), "no_bid state_not_bought"},
-		{"no, in many words", nil, data(`"status":"declined","why":"Ann Lee is known to us"`), "no_bid"},
+		{"no, with a sentence as reason", nil, data(`"status":"declined","why":"Ann Lee is known to us"`), "no_bid"},
 		{"neither yes nor no", nil, data(`"status":"maybe","price":12,"token":"t"`), "invalid malformed data.status"},
-		{"no word, but a reason", nil, data(`"why":"closed"`), "no_bid closed"},
-		{"a strange word and a reason", nil, data(`"status":"error","why":"closed"`), "invalid malformed data.status"},
-		{"no word at all", nil, data(`"price":12,"token":"t"`), "invalid malformed data.status"},
-		{"null", nil, data(`"status":null,"price":12,"token":"t"`), "invalid malformed data.status"},
-		{"an object of a word", nil, data(`"status":{"a":1},"price":12,"token":"t"`), "invalid malformed data.status"},
+		{"no status, but a reason", nil, data(`"why":"closed"`), "no_bid closed"},
+		{"an unknown status and a reason", nil, data(`"status":"error","why":"closed"`), "invalid malformed data.status"},
+		{"no status", nil, data(`"price":12,"token":"t"`), "invalid malformed data.status"},
+		{"a null status", nil, data(`"status":null,"price":12,"token":"t"`), "invalid malformed data.status"},
+		{"a status that is an object", nil, data(`"status":{"a":1},"price":12,"token":"t"`), "invalid malformed data.status"},
 		{"everything but yes is no", func(d *market.Dialect) { d.Answer.No = "" }, data(`"status":"whatever","why":"no"`), "no_bid no"},
 		{"yes without a price", nil, data(`"status":1,"token":"t"`), "invalid malformed data.price"},
 		{"a price in words", nil, data(`"status":1,"price":"$12","token":"t"`), "invalid malformed data.price"},
 		{"a price with a comma", nil, data(`"status":1,"price":"12,50","token":"t"`), "invalid malformed data.price"},
 		{"a negative price", nil, data(`"status":1,"price":"-1","token":"t"`), "invalid malformed data.price"},
-		{"a yes for nothing", nil, data(`"status":1,"price":"0.00","token":"t"`), "invalid malformed data.price"},
-		{"a yes for minus nothing", nil, data(`"status":1,"price":-0,"token":"t"`), "invalid malformed data.price"},
+		{"yes with price 0", nil, data(`"status":1,"price":"0.00","token":"t"`), "invalid malformed data.price"},
+		{"yes with price -0", nil, data(`"status":1,"price":-0,"token":"t"`), "invalid malformed data.price"},
 		{"less than a float can hold", nil, data(`"status":1,"price":1e-400,"token":"t"`), "invalid malformed data.price"},
 		{"less than a millionth", nil, data(`"status":1,"price":"0.0000001","token":"t"`), "invalid malformed data.price"},
 		{"a point", nil, data(`"status":1,"price":".","token":"t"`), "invalid malformed data.price"},
 		{"two points", nil, data(`"status":1,"price":"1.2.3","token":"t"`), "invalid malformed data.price"},
-		{"a price beyond money", nil, data(`"status":1,"price":"1000001","token":"t"`), "invalid malformed data.price"},
+		{"a price over the maximum", nil, data(`"status":1,"price":"1000001","token":"t"`), "invalid malformed data.price"},
 		{"a price of true", nil, data(`"status":1,"price":true,"token":"t"`), "invalid malformed data.price"},
-		{"a currency", nil, data(`"status":1,"price":1,"currency":"dollars","token":"t"`), "invalid malformed data.currency"},
-		{"no token where there is one", nil, data(`"status":1,"price":1`), "invalid malformed data.token"},
+		{"an invalid currency", nil, data(`"status":1,"price":1,"currency":"dollars","token":"t"`), "invalid malformed data.currency"},
+		{"no token", nil, data(`"status":1,"price":1`), "invalid malformed data.token"},
 		{"a token of two lines", nil, data(`"status":1,"price":1,"token":"a\nb"`), "invalid malformed data.token"},
 		{"a token too long", nil, data(`"status":1,"price":1,"token":"` + strings.Repeat("t", 513) + `"`), "invalid malformed data.token"},
-		{"another shape", nil, `{"data":[1]}`, "invalid malformed data.status"},
+		{"a list instead of an object", nil, `{"data":[1]}`, "invalid malformed data.status"},
 		{"no JSON", nil, "OK", "invalid unreadable"},
-		{"JSON that says a thing twice", nil, data(`"status":1,"price":1,"price":9,"token":"t"`), "invalid unreadable"},
-		{"a price alone", withPrice, data(`"price":"3.25"`), "bid 3.25 auc_1"},
-		{"no price", withPrice, data(`"why":"capped"`), "no_bid capped"},
-		{"a price of zero alone", withPrice, data(`"price":0`), "no_bid"},
-		{"a price of zero in text alone", withPrice, data(`"price":"0.00"`), "no_bid"},
-		{"less than a millionth alone", withPrice, data(`"price":"0.0000001"`), "invalid malformed data.price"},
-		{"a price that is none", withPrice, data(`"price":"soon"`), "invalid malformed data.price"},
-		{"out of a list", fromList, `{"bids":[{"price":9},{"x":"],{\"","price":4,"ids":["\\\"t",2]}]}`, `bid 4 \"t`},
+		{"JSON with a duplicate member", nil, data(`"status":1,"price":1,"price":9,"token":"t"`), "invalid unreadable"},
+		{"price only: a price", withPrice, data(`"price":"3.25"`), "bid 3.25 auc_1"},
+		{"price only: no price", withPrice, data(`"why":"capped"`), "no_bid capped"},
+		{"price only: zero", withPrice, data(`"price":0`), "no_bid"},
+		{"price only: zero as a string", withPrice, data(`"price":"0.00"`), "no_bid"},
+		{"price only: less than a millionth", withPrice, data(`"price":"0.0000001"`), "invalid malformed data.price"},
+		{"an invalid price", withPrice, data(`"price":"soon"`), "invalid malformed data.price"},
+		{"an element of a list", fromList, `{"bids":[{"price":9},{"x":"],{\"","price":4,"ids":["\\\"t",2]}]}`, `bid 4 \"t`},
 		{"beyond a list's end", fromList, `{"bids":[{"price":9}]}`, "no_bid"},
 		{"an empty list", fromList, `{"bids":[ ]}`, "no_bid"},
-		{"a list that is none", fromList, `{"bids":"1"}`, "no_bid"},
+		{"a string instead of a list", fromList, `{"bids":"1"}`, "no_bid"},
 
 		{"a form", inForm, "ok=1&price=12.5&tok=a%2Fb&cur=USD&more=%C3%A9\r\n", "bid 12.5USD a/b"},
 		{"a form's no", inForm, "ok=0&why=Capped&price=", "no_bid capped"},
-		{"a form that says a thing twice", inForm, "ok=1&price=12&price=13&tok=t", "invalid unreadable"},
-		{"a form of bad escapes", inForm, "ok=1&price=%zz", "invalid unreadable"},
-		{"a form that is none", inForm, "<html>It works!</html>", "invalid malformed ok"},
+		{"a form with a duplicate name", inForm, "ok=1&price=12&price=13&tok=t", "invalid unreadable"},
+		{"a form with invalid escapes", inForm, "ok=1&price=%zz", "invalid unreadable"},
+		{"HTML instead of a form", inForm, "<html>It works!</html>", "invalid malformed ok"},
 		{"an empty form", inForm, "", "invalid malformed ok"},
 
 		{"XML", inXML, `<?xml version="1.0" encoding="UTF-8"?><R xmlns="urn:a"><Ok> Yes </Ok><Bid price="12.5"><Tok><![CDATA[a&b]]></Tok><Cur>usd</Cur></Bid></R>`, "bid 12.5USD a&b"},
@@ -99,20 +99,20 @@ func TestBidsInADialect(t *testing.T) {
 		{"XML's no", inXML, `<R><Ok>no</Ok><Why>Full</Why></R>`, "no_bid full"},
 		{"the same names elsewhere", inXML, `<R><Log><Ok>no</Ok></Log><Ok>yes</Ok><Bid price="2"><Old><Tok>x</Tok></Old><Tok>t</Tok></Bid></R>`, "bid 2 t"},
 		{"another root", inXML, `<S><Ok>yes</Ok></S>`, "invalid malformed R/Ok"},
-		{"XML that says a thing twice", inXML, `<R><Ok>yes</Ok><Bid price="2"><Tok>t</Tok></Bid><Bid price="3"/></R>`, "invalid unreadable"},
-		{"an element twice", inXML, `<R><Ok>yes</Ok><Ok>no</Ok></R>`, "invalid unreadable"},
-		{"an attribute twice", inXML, `<R><Ok>yes</Ok><Bid price="2" price="3"><Tok>t</Tok></Bid></R>`, "invalid unreadable"},
+		{"XML with a duplicate attribute path", inXML, `<R><Ok>yes</Ok><Bid price="2"><Tok>t</Tok></Bid><Bid price="3"/></R>`, "invalid unreadable"},
+		{"a duplicate element", inXML, `<R><Ok>yes</Ok><Ok>no</Ok></R>`, "invalid unreadable"},
+		{"a duplicate attribute", inXML, `<R><Ok>yes</Ok><Bid price="2" price="3"><Tok>t</Tok></Bid></R>`, "invalid unreadable"},
 		{"an attribute in two namespaces", inXML, `<R xmlns:a="urn:a"><Ok>yes</Ok><Bid a:price="2" price="3"><Tok>t</Tok></Bid></R>`, "invalid unreadable"},
-		{"text behind the root", inXML, `<R><Ok>no</Ok></R>x`, "invalid unreadable"},
+		{"text after the root", inXML, `<R><Ok>no</Ok></R>x`, "invalid unreadable"},
 		{"text before the root", inXML, `ok <R><Ok>no</Ok></R>`, "invalid unreadable"},
 		{"a byte order mark", inXML, "\ufeff<?xml version=\"1.0\" encoding=\"UTF-8\"?><R><Ok>no</Ok></R>", "no_bid"},
 		{"white space around the root", inXML, "\n <R><Ok>no</Ok></R>\r\n\t", "no_bid"},
-		{"torn XML", inXML, `<R><Ok>yes</Ok><Bid price="2"><Tok>t</Tok></Bid>`, "invalid unreadable"},
+		{"truncated XML", inXML, `<R><Ok>yes</Ok><Bid price="2"><Tok>t</Tok></Bid>`, "invalid unreadable"},
 		{"two roots", inXML, `<R><Ok>no</Ok></R><R/>`, "invalid unreadable"},
 		{"no element", inXML, `yes`, "invalid unreadable"},
-		{"an entity of its own", inXML, `<!DOCTYPE R [<!ENTITY p "9">]><R><Ok>yes</Ok><Bid price="&p;"/></R>`, "invalid unreadable"},
-		{"an entity from outside", inXML, `<!DOCTYPE R SYSTEM "http://evil.example/r.dtd"><R><Ok>no</Ok></R>`, "invalid unreadable"},
-		{"an entity that nobody declared", inXML, `<R><Ok>no</Ok><Why>&nbsp;</Why></R>`, "invalid unreadable"},
+		{"an internal entity", inXML, `<!DOCTYPE R [<!ENTITY p "9">]><R><Ok>yes</Ok><Bid price="&p;"/></R>`, "invalid unreadable"},
+		{"an external entity", inXML, `<!DOCTYPE R SYSTEM "http://evil.example/r.dtd"><R><Ok>no</Ok></R>`, "invalid unreadable"},
+		{"an undeclared entity", inXML, `<R><Ok>no</Ok><Why>&nbsp;</Why></R>`, "invalid unreadable"},
 		{"too deep", inXML, `<R><Ok>no</Ok>` + strings.Repeat("<a>", 40) + strings.Repeat("</a>", 40) + `</R>`, "invalid unreadable"},
 		{"another character set", inXML, `<?xml version="1.0" encoding="UTF-7"?><R><Ok>no</Ok></R>`, "invalid unreadable"},
 	}
@@ -127,7 +127,7 @@ func TestBidsInADialect(t *testing.T) {
 }
 
 // Statuses outside 2xx mean the same as in the contract.
-func TestStatusesInADialect(t *testing.T) {
+func TestDialectStatuses(t *testing.T) {
 	bid, yes := data(`"status":1,"price":2,"token":"t"`), data(`"status":1,"id":"b-1"`)
 	rows := []struct {
 		status, body string
@@ -154,18 +154,18 @@ func TestStatusesInADialect(t *testing.T) {
 			buyer := listen(t, answers(row.status, row.body))
 			client := newClient(t, nil)
 			if got := verdict(client.Ping(pingIn(newDialectConfig(nil), buyer.ping()))); got != row.ping {
-				t.Errorf("a ping: %s, want %s", got, row.ping)
+				t.Errorf("ping: got %s, want %s", got, row.ping)
 			}
 			got := withoutElapsed(client.Post(postIn(newDialectConfig(nil), buyer.post())))
 			if got.Status = 0; got != row.post {
-				t.Errorf("a post: %+v, want %+v", got, row.post)
+				t.Errorf("post: got %+v, want %+v", got, row.post)
 			}
 		})
 	}
 }
 
 // The table lists the answers to a post that a 2xx may contain.
-func TestPostsInADialect(t *testing.T) {
+func TestDialectPostAnswers(t *testing.T) {
 	rows := []struct {
 		name   string
 		change func(*market.Dialect)
@@ -180,11 +180,11 @@ func TestPostsInADialect(t *testing.T) {
 		{"declined", nil, data(`"status":"Declined","why":"Duplicate"`), market.PostResult{Verdict: refused, Code: "duplicate", Final: true}},
 		{"declined for the key", nil, data(`"status":"declined","why":"idempotency_key_reused"`), market.PostResult{Verdict: refused, Code: "idempotency_key_reused"}},
 		{"neither", nil, data(`"status":"queued","id":"b-1"`), market.PostResult{Verdict: unknown, Fault: market.FaultMalformed}},
-		{"nothing said", nil, `{}`, market.PostResult{Verdict: unknown, Fault: market.FaultMalformed}},
-		{"nothing but a reason", nil, data(`"why":"duplicate"`), market.PostResult{Verdict: unknown, Fault: market.FaultMalformed}},
+		{"an empty object", nil, `{}`, market.PostResult{Verdict: unknown, Fault: market.FaultMalformed}},
+		{"only a reason", nil, data(`"why":"duplicate"`), market.PostResult{Verdict: unknown, Fault: market.FaultMalformed}},
 		{"no JSON", nil, `taken`, market.PostResult{Verdict: unknown, Fault: market.FaultUnreadable}},
 		{"XML", inXML, `<R><Ok>yes</Ok><Id>7</Id></R>`, market.PostResult{Verdict: accepted, BuyerLeadID: "7"}},
-		{"torn XML", inXML, `<R><Ok>yes</Ok><Id>7</Id>`, market.PostResult{Verdict: unknown, Fault: market.FaultUnreadable}},
+		{"truncated XML", inXML, `<R><Ok>yes</Ok><Id>7</Id>`, market.PostResult{Verdict: unknown, Fault: market.FaultUnreadable}},
 		{"a form", inForm, `ok=0&why=dup`, market.PostResult{Verdict: refused, Code: "dup", Final: true}},
 	}
 	for _, row := range rows {

@@ -8,7 +8,7 @@ import (
 	"pingpost/outbound/dial/dialtest"
 )
 
-// newDialectConfig returns a dialect with JSON of another shape.
+// newDialectConfig returns a dialect whose answers are JSON of another form than the contract's.
 func newDialectConfig(change func(*market.Dialect)) *market.Dialect {
 	d := &market.Dialect{
 		Method: "POST", ContentType: "application/json",
@@ -35,8 +35,8 @@ func postIn(d *market.Dialect, url string) *market.PostRequest {
 	return p
 }
 
-// A request contains the parts of its dialect, and no part of the contract.
-func TestRequestsInADialect(t *testing.T) {
+// A request has the method, headers and key header of its dialect, and none of the contract's.
+func TestDialectRequests(t *testing.T) {
 	rows := []struct {
 		name         string
 		change       func(*market.Dialect)
@@ -49,7 +49,7 @@ func TestRequestsInADialect(t *testing.T) {
 		{"another type", func(d *market.Dialect) { d.ContentType, d.Answer.Format = "text/xml; charset=utf-8", "xml" }, "POST /v1/ping?a=1 HTTP/1.1", "x=1&y=2", "Content-Type: text/xml; charset=utf-8\nAccept: application/xml, text/xml\n", ""},
 		{"fixed headers", func(d *market.Dialect) { d.Headers = "SOAPAction: \"urn:x\"\nx-version: 2: b\n" }, "POST /v1/ping?a=1 HTTP/1.1", "x=1&y=2", "SOAPAction: \"urn:x\"\nx-version: 2: b\n", ""},
 		{"the key", func(d *market.Dialect) { d.KeyHeader = "X-Request-Key" }, "POST /v1/ping?a=1 HTTP/1.1", "x=1&y=2", "X-Request-Key: ping-1\n", "Idempotency-Key"},
-		{"the key as the contract has it", func(d *market.Dialect) { d.KeyHeader = "Idempotency-Key" }, "POST /v1/ping?a=1 HTTP/1.1", "x=1&y=2", "Idempotency-Key: ping-1\n", ""},
+		{"the contract's key header", func(d *market.Dialect) { d.KeyHeader = "Idempotency-Key" }, "POST /v1/ping?a=1 HTTP/1.1", "x=1&y=2", "Idempotency-Key: ping-1\n", ""},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -69,20 +69,20 @@ func TestRequestsInADialect(t *testing.T) {
 			}
 			for line := range strings.Lines(row.header + "X-Key: s3cret\nX-Request-Id: " + market.RequestID{1}.String() + "\n") {
 				if strings.Count(head, "\n"+line) != 1 {
-					t.Errorf("%q is not there once:\n%s", line, head)
+					t.Errorf("header %q is not there exactly once:\n%s", line, head)
 				}
 			}
 			for _, name := range strings.Fields(row.none) {
 				if got.Header.Get(name) != "" {
-					t.Errorf("%s was sent:\n%s", name, head)
+					t.Errorf("header %s was sent:\n%s", name, head)
 				}
 			}
 		})
 	}
 }
 
-// A logged intent may be older than a rule, and its dialect invalid.
-func TestInvalidDialects(t *testing.T) {
+// The dialect of a logged intent can be older than a rule of the configuration. The client checks it again.
+func TestInvalidDialectIsNotSent(t *testing.T) {
 	rows := map[string]func(*market.Dialect){
 		"no method":                   func(d *market.Dialect) { d.Method = "" },
 		"another method":              func(d *market.Dialect) { d.Method = "DELETE" },
@@ -90,17 +90,17 @@ func TestInvalidDialects(t *testing.T) {
 		"no content type":             func(d *market.Dialect) { d.ContentType = "" },
 		"a content type of two lines": func(d *market.Dialect) { d.ContentType = "a/b\r\nX: 1" },
 		"half a header":               func(d *market.Dialect) { d.Headers = "X-A\n" },
-		"a header's name":             func(d *market.Dialect) { d.Headers = "X A: 1\n" },
+		"an invalid header name":      func(d *market.Dialect) { d.Headers = "X A: 1\n" },
 		"a header of two lines":       func(d *market.Dialect) { d.Headers = "X-A: 1\r\nX-B: 2\n" },
-		"a length":                    func(d *market.Dialect) { d.Headers = "content-length: 1\n" },
-		"chunks":                      func(d *market.Dialect) { d.Headers = "Transfer-Encoding: chunked\n" },
-		"a host":                      func(d *market.Dialect) { d.Headers = "Host: evil.example\n" },
+		"a fixed Content-Length":      func(d *market.Dialect) { d.Headers = "content-length: 1\n" },
+		"a fixed Transfer-Encoding":   func(d *market.Dialect) { d.Headers = "Transfer-Encoding: chunked\n" },
+		"a fixed Host":                func(d *market.Dialect) { d.Headers = "Host: evil.example\n" },
 		"a fixed key":                 func(d *market.Dialect) { d.Headers = "Idempotency-Key: 1\n" },
-		"the credential":              func(d *market.Dialect) { d.Headers = "x-key: mine\n" },
+		"the credential's header":     func(d *market.Dialect) { d.Headers = "x-key: mine\n" },
 		"the key as the credential":   func(d *market.Dialect) { d.KeyHeader = "X-Key" },
 		"the key as a length":         func(d *market.Dialect) { d.KeyHeader = "Content-Length" },
-		"no form of answers":          func(d *market.Dialect) { d.Answer.Format = "" },
-		"nothing means yes":           func(d *market.Dialect) { d.Answer.Yes = "" },
+		"no answer format":            func(d *market.Dialect) { d.Answer.Format = "" },
+		"no value for yes":            func(d *market.Dialect) { d.Answer.Yes = "" },
 	}
 	for name, change := range rows {
 		t.Run(name, func(t *testing.T) {
@@ -116,8 +116,8 @@ func TestInvalidDialects(t *testing.T) {
 	}
 }
 
-// The same address in two dialects is two accounts.
-func TestDialectHasItsOwnAccount(t *testing.T) {
+// Endpoints with the same address and different dialects have different accounts.
+func TestDialectHasOwnAccount(t *testing.T) {
 	buyer := listen(t, answers("200 OK", `{"data":{"status":"1"},"status":"2"}`))
 	client := newClient(t, nil)
 	for _, row := range []struct {
@@ -136,9 +136,8 @@ func TestDialectHasItsOwnAccount(t *testing.T) {
 	}
 }
 
-// TestWhatIsSentTwice: a ping goes out again where the kept connection broke, a post
-// never.
-func TestResendInADialect(t *testing.T) {
+// After a kept connection broke, the client sends a ping again, but never a post.
+func TestDialectResendsOnlyPings(t *testing.T) {
 	idempotent := newDialectConfig(func(d *market.Dialect) { d.Idempotent = true })
 	bid := `{"data":{"status":"taken","price":1,"token":"t"}}`
 	type call func(c *Client, e *endpoint) string
@@ -148,12 +147,12 @@ func TestResendInADialect(t *testing.T) {
 	ping := func(c *Client, e *endpoint) string { return verdict(c.Ping(pingIn(newDialectConfig(nil), e.ping()))) }
 	rows := []struct {
 		name         string
-		before, call call // the one before leaves the connection
+		before, call call // before opens the kept connection
 		sent         int
 		want         string
 	}{
-		{"a post to a buyer that knows a lead again", post(idempotent), post(idempotent), 1, "unknown"},
-		{"a post to one that does not", post(idempotent), post(newDialectConfig(nil)), 1, "unknown"},
+		{"a post to a buyer with idempotent posts", post(idempotent), post(idempotent), 1, "unknown"},
+		{"a post to another buyer", post(idempotent), post(newDialectConfig(nil)), 1, "unknown"},
 		{"a ping", ping, ping, 2, "bid 1 t"},
 	}
 	for _, row := range rows {

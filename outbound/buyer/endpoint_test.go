@@ -13,14 +13,13 @@ import (
 
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 
-// soon is a deadline for rows that are meant to run into it; ample is one for
-// all the others.
+// shortTimeout is for rows that must reach it; longTimeout is for all others.
 const (
 	shortTimeout = 600 * time.Millisecond
 	longTimeout  = 20 * time.Second
 )
 
-// endpoint is a buyer made of sockets.
+// endpoint is a buyer's server on real sockets.
 type endpoint struct{ *dialtest.Endpoint }
 
 type reply = dialtest.ReplyFunc
@@ -34,7 +33,7 @@ func answers(status, body string, headers ...string) reply {
 	return dialtest.ReplyWithAnswer(status, body, headers...)
 }
 
-// newClient makes a client that trusts loopback and knows no secret.
+// newClient returns a client that trusts loopback and has no secrets.
 func newClient(t *testing.T, change func(*Options)) *Client {
 	t.Helper()
 	options := Options{
@@ -49,7 +48,7 @@ func newClient(t *testing.T, change func(*Options)) *Client {
 	return c
 }
 
-// leadTo is a post of a lead to an address.
+// postTo returns a post of a lead to an address.
 func postTo(url string, within time.Duration) *market.PostRequest {
 	return &market.PostRequest{
 		Endpoint:       market.Endpoint{URL: url},
@@ -62,14 +61,14 @@ func postTo(url string, within time.Duration) *market.PostRequest {
 
 func (e *endpoint) post() string { return "http://" + e.Address + "/v1/post" }
 
-// withoutElapsed leaves of a result what a table can state.
+// withoutElapsed clears the part of a result that no table can state.
 func withoutElapsed(r market.PostResult) market.PostResult {
 	r.Elapsed = 0
 	return r
 }
 
-// warm opens n connections to a buyer and leaves them idle. The buyer's first n
-// replies have to be by dialtest.Together(n).
+// openIdleConns opens n connections to a buyer and leaves them idle. The buyer's first n
+// replies must be those of dialtest.AnswerOnceAllArrived(n).
 func openIdleConns(t *testing.T, client *Client, buyer *endpoint, n int) {
 	t.Helper()
 	var posting sync.WaitGroup
@@ -86,7 +85,7 @@ func openIdleConns(t *testing.T, client *Client, buyer *endpoint, n int) {
 	}
 }
 
-// idleOf is how many idle connections a client keeps to the buyer.
+// idleOf returns the number of idle connections that a client keeps to the buyer.
 func (e *endpoint) idleOf(client *Client) int {
 	target, _ := client.hosts.FindTarget(dial.ConnOwner{}, e.post())
 	_, idle := target.CountConnections()

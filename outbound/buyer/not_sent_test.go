@@ -17,15 +17,15 @@ import (
 	"pingpost/outbound/dial/dialtest"
 )
 
-// Each row ends a post and a ping before the first byte is sent.
-func TestNotSent(t *testing.T) {
-	gone := listen(t, answers("201 Created", `{}`))
+// In each row a post and a ping fail before the first byte is sent.
+func TestUnreachableEndpointIsNotSent(t *testing.T) {
+	buyer := listen(t, answers("201 Created", `{}`))
 	closed := dialtest.UnusedAddress(t)
 	selfSigned := httptest.NewUnstartedServer(http.NotFoundHandler())
 	selfSigned.Config.ErrorLog = log.New(io.Discard, "", 0)
 	selfSigned.StartTLS()
 	t.Cleanup(selfSigned.Close)
-	mute := startSilentEndpoint(t)
+	silent := startSilentEndpoint(t)
 	rows := []struct {
 		name    string
 		trusted []netip.Prefix
@@ -36,18 +36,18 @@ func TestNotSent(t *testing.T) {
 		{"connection refused", loopback, market.Endpoint{URL: "http://" + closed + "/v1/post"}, longTimeout, market.FaultConnect},
 		{"no such name", loopback, market.Endpoint{URL: "https://nobody.invalid/v1/post"}, longTimeout, market.FaultResolve},
 		{"self-signed certificate", loopback, market.Endpoint{URL: selfSigned.URL}, longTimeout, market.FaultTLS},
-		{"TLS to a plain port", loopback, market.Endpoint{URL: "https://" + gone.Address + "/"}, longTimeout, market.FaultTLS},
-		{"TLS that never answers", loopback, market.Endpoint{URL: "https://" + mute + "/"}, shortTimeout, market.FaultTLS},
-		{"private address", nil, market.Endpoint{URL: "https://" + gone.Address + "/"}, longTimeout, market.FaultForbidden},
-		{"private address by name", nil, market.Endpoint{URL: "https://localhost:" + port(gone.Address) + "/"}, longTimeout, market.FaultForbidden},
-		{"private address in IPv6 clothes", nil, market.Endpoint{URL: "https://[::ffff:127.0.0.1]:" + port(gone.Address) + "/"}, longTimeout, market.FaultForbidden},
-		{"plain http outside the trusted networks", nil, market.Endpoint{URL: gone.post()}, longTimeout, market.FaultForbidden},
+		{"TLS to a plain port", loopback, market.Endpoint{URL: "https://" + buyer.Address + "/"}, longTimeout, market.FaultTLS},
+		{"TLS that never answers", loopback, market.Endpoint{URL: "https://" + silent + "/"}, shortTimeout, market.FaultTLS},
+		{"private address", nil, market.Endpoint{URL: "https://" + buyer.Address + "/"}, longTimeout, market.FaultForbidden},
+		{"private address by name", nil, market.Endpoint{URL: "https://localhost:" + port(buyer.Address) + "/"}, longTimeout, market.FaultForbidden},
+		{"private address mapped to IPv6", nil, market.Endpoint{URL: "https://[::ffff:127.0.0.1]:" + port(buyer.Address) + "/"}, longTimeout, market.FaultForbidden},
+		{"plain http outside the trusted networks", nil, market.Endpoint{URL: buyer.post()}, longTimeout, market.FaultForbidden},
 		{"plain http to a public address", loopback, market.Endpoint{URL: "http://198.41.0.4/"}, longTimeout, market.FaultForbidden},
-		{"deadline has passed", loopback, market.Endpoint{URL: gone.post()}, -time.Second, market.FaultTimeout},
+		{"deadline has passed", loopback, market.Endpoint{URL: buyer.post()}, -time.Second, market.FaultTimeout},
 		{"no address", loopback, market.Endpoint{URL: "/v1/post"}, longTimeout, market.FaultEndpoint},
-		{"unknown secret", loopback, market.Endpoint{URL: gone.post(), Credential: "lost", Header: "Authorization"}, longTimeout, market.FaultCredential},
-		{"credential for a header of ours", loopback, market.Endpoint{URL: gone.post(), Credential: "lost", Header: "Content-length"}, longTimeout, market.FaultEndpoint},
-		{"credential for no header", loopback, market.Endpoint{URL: gone.post(), Credential: "lost"}, longTimeout, market.FaultEndpoint},
+		{"unknown secret", loopback, market.Endpoint{URL: buyer.post(), Credential: "lost", Header: "Authorization"}, longTimeout, market.FaultCredential},
+		{"credential in a header of the client", loopback, market.Endpoint{URL: buyer.post(), Credential: "lost", Header: "Content-length"}, longTimeout, market.FaultEndpoint},
+		{"credential without a header", loopback, market.Endpoint{URL: buyer.post(), Credential: "lost"}, longTimeout, market.FaultEndpoint},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -64,20 +64,20 @@ func TestNotSent(t *testing.T) {
 				outcome = "error "
 			}
 			if got := verdict(client.Ping(ping)); got != outcome+row.fault.String() {
-				t.Errorf("a ping: %s, want %s%s", got, outcome, row.fault)
+				t.Errorf("ping: got %s, want %s%s", got, outcome, row.fault)
 			}
 		})
 	}
-	if requests := gone.Requests(); len(requests) != 0 {
+	if requests := buyer.Requests(); len(requests) != 0 {
 		t.Errorf("the buyer got %d requests, want none", len(requests))
 	}
 }
 
 // A trusted certificate works, and the client offers only HTTP/1.1.
-func TestTLS(t *testing.T) {
+func TestTLSTrustAndProtocol(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Proto != "HTTP/1.1" || r.TLS.NegotiatedProtocol != "http/1.1" {
-			t.Errorf("spoken: %s, agreed on: %q", r.Proto, r.TLS.NegotiatedProtocol)
+			t.Errorf("protocol %s, negotiated %q, want HTTP/1.1", r.Proto, r.TLS.NegotiatedProtocol)
 		}
 		w.WriteHeader(http.StatusCreated)
 		_, _ = w.Write([]byte(`{"lead_id":"b1"}`))
@@ -96,15 +96,15 @@ func TestTLS(t *testing.T) {
 		}
 	}
 
-	_, other, _ := net.SplitHostPort(server.Listener.Addr().String())
-	wrongName := client.Post(postTo("https://localhost:"+other+"/", longTimeout))
+	_, serverPort, _ := net.SplitHostPort(server.Listener.Addr().String())
+	wrongName := client.Post(postTo("https://localhost:"+serverPort+"/", longTimeout))
 	if wrongName.Verdict != market.VerdictNotSent || wrongName.Fault != market.FaultTLS {
-		t.Errorf("a certificate for another name: got %+v, want unreached", wrongName)
+		t.Errorf("a certificate for another name: got %+v, want not sent with a TLS fault", wrongName)
 	}
 }
 
-// silent is an address where connections are taken and nothing is ever said:
-// the kernel takes them, nobody accepts.
+// startSilentEndpoint returns an address whose connections the kernel opens, but that
+// never answers.
 func startSilentEndpoint(t *testing.T) string {
 	t.Helper()
 	ln := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)

@@ -13,8 +13,8 @@ import (
 	"pingpost/outbound/dial/dialtest"
 )
 
-// thrifty is a buyer that answers without allocating anything itself, so that
-// all that is counted is the client's.
+// startFixedEndpoint starts a buyer that answers without allocating memory, so that the
+// test counts only the client's allocations.
 func startFixedEndpoint(t testing.TB, body string) (address string) {
 	t.Helper()
 	ln := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
@@ -28,11 +28,11 @@ func startFixedEndpoint(t testing.TB, body string) (address string) {
 			if err != nil {
 				return
 			}
-			for have := 0; err == nil; {
+			for filled := 0; err == nil; {
 				var n int
-				n, err = conn.Read(buf[have:])
-				if have += n; bytes.HasSuffix(buf[:have], end) {
-					have = 0
+				n, err = conn.Read(buf[filled:])
+				if filled += n; bytes.HasSuffix(buf[:filled], end) {
+					filled = 0
 					_, err = conn.Write(answer)
 				}
 			}
@@ -42,8 +42,7 @@ func startFixedEndpoint(t testing.TB, body string) (address string) {
 	return ln.Addr().String()
 }
 
-// TestPingAllocations: a ping over a kept connection costs nothing but the token
-// of its bid.
+// A ping over a kept connection allocates only the token of its bid.
 func TestPingAllocations(t *testing.T) {
 	rows := []struct {
 		name string

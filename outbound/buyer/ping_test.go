@@ -12,7 +12,7 @@ import (
 	"pingpost/outbound/dial/dialtest"
 )
 
-// pingOf asks an address about the auction auc_1.
+// pingTo returns a ping of the auction auc_1 to an address.
 func pingTo(url string, within time.Duration) *market.PingRequest {
 	return &market.PingRequest{
 		Endpoint:       market.Endpoint{URL: url},
@@ -32,11 +32,10 @@ func withoutTimes(r market.PingResult) market.PingResult {
 	return r
 }
 
-// bidWith is an answer with a bid of these members.
+// bidWith returns an answer whose bid has these members.
 func bidWith(members string) string { return `{"auction_id":"auc_1","bid":{` + members + `}}` }
 
-// verdict writes a result down as the tables have it: the outcome, what was
-// bid, and why not.
+// verdict formats a result as in the tables: the outcome, then the bid or the reason.
 func verdict(r market.PingResult) string {
 	words := []string{r.Outcome.String()}
 	if r.Outcome == market.OutcomeNone {
@@ -45,7 +44,7 @@ func verdict(r market.PingResult) string {
 			words = append(words, time.Unix(0, r.Bid.ValidUntil).UTC().Format(time.RFC3339Nano))
 		}
 	} else if r.Bid != (market.Bid{}) {
-		words = append(words, fmt.Sprint("left behind: ", r.Bid))
+		words = append(words, fmt.Sprint("unexpected bid: ", r.Bid))
 	}
 	if r.Fault != market.FaultNone {
 		words = append(words, r.Fault.String())
@@ -59,51 +58,51 @@ func verdict(r market.PingResult) string {
 	return strings.Join(words, " ")
 }
 
-// answered is a row: a body that comes with a 200, and what it comes to.
-type answered struct{ name, body, want string }
+// pingRow is the body of a 200 and its result.
+type pingRow struct{ name, body, want string }
 
-var bids = []answered{
-	{"all of it", bidWith(`"amount":12.5,"currency":"USD","bid_token":"tok","valid_until":"2026-03-02T12:00:04.5Z"`), "bid 12.5USD tok 2026-03-02T12:00:04.5Z"},
-	{"the least", bidWith(`"amount":0.000001,"bid_token":"t"`), "bid 0.000001 t"},
-	{"nulls say nothing", bidWith(`"amount":1,"bid_token":"t","currency":null,"valid_until":null`), "bid 1 t"},
+var bids = []pingRow{
+	{"all members", bidWith(`"amount":12.5,"currency":"USD","bid_token":"tok","valid_until":"2026-03-02T12:00:04.5Z"`), "bid 12.5USD tok 2026-03-02T12:00:04.5Z"},
+	{"the smallest amount", bidWith(`"amount":0.000001,"bid_token":"t"`), "bid 0.000001 t"},
+	{"nulls are ignored", bidWith(`"amount":1,"bid_token":"t","currency":null,"valid_until":null`), "bid 1 t"},
 	{"digits past the sixth are cut", bidWith(`"amount":9.9999999,"bid_token":"t"`), "bid 9.999999 t"},
 	{"an exponent", bidWith(`"amount":1.25e1,"bid_token":"t"`), "bid 12.5 t"},
-	{"the most", bidWith(`"amount":1000000,"bid_token":"t"`), "bid 1000000 t"},
+	{"the largest amount", bidWith(`"amount":1000000,"bid_token":"t"`), "bid 1000000 t"},
 	{"another zone", bidWith(`"amount":1,"bid_token":"t","valid_until":"2026-03-02T04:00:00-08:00"`), "bid 1 t 2026-03-02T12:00:00Z"},
-	{"for ever", bidWith(`"amount":1,"bid_token":"t","valid_until":"9999-12-31T23:59:59Z"`), "bid 1 t 2262-04-11T23:47:16.854775807Z"},
-	{"long ago", bidWith(`"amount":1,"bid_token":"t","valid_until":"1969-12-31T23:59:59Z"`), "bid 1 t 1970-01-01T00:00:00.000000001Z"},
+	{"valid until the last year", bidWith(`"amount":1,"bid_token":"t","valid_until":"9999-12-31T23:59:59Z"`), "bid 1 t 2262-04-11T23:47:16.854775807Z"},
+	{"valid until before 1970", bidWith(`"amount":1,"bid_token":"t","valid_until":"1969-12-31T23:59:59Z"`), "bid 1 t 1970-01-01T00:00:00.000000001Z"},
 	{"the longest token", bidWith(`"amount":1,"bid_token":"` + strings.Repeat("t", 512) + `"`), "bid 1 " + strings.Repeat("t", 512)},
 	{"a token with escapes", bidWith(`"amount":1,"bid_token":"\u0074\/"`), "bid 1 t/"},
-	{"what is beside it", `{"buyer_filters_passed":["state"],"x":{"bid":null},"auction_id":"auc_1","bid":{"amount":3,"bid_token":"t","more":[1]}}`, "bid 3 t"},
+	{"unknown members", `{"buyer_filters_passed":["state"],"x":{"bid":null},"auction_id":"auc_1","bid":{"amount":3,"bid_token":"t","more":[1]}}`, "bid 3 t"},
 }
 
-var noBids = []answered{
-	{"with its reason", `{"auction_id":"auc_1","bid":null,"reject_reason":"state","reject_detail":"Ann lives elsewhere"}`, "no_bid state"},
-	{"with none", `{"auction_id":"auc_1","bid":null}`, "no_bid"},
+var noBids = []pingRow{
+	{"with a reason", `{"auction_id":"auc_1","bid":null,"reject_reason":"state","reject_detail":"Ann lives elsewhere"}`, "no_bid state"},
+	{"without a reason", `{"auction_id":"auc_1","bid":null}`, "no_bid"},
 	{"without the auction", `{"bid":null,"reject_reason":"capped"}`, "no_bid capped"},
-	{"a reason that is long", `{"bid":null,"reject_reason":"` + long + `"}`, "no_bid"},
-	{"a reason that is not to be printed", `{"bid":null,"reject_reason":"a\n\u00e9b"}`, "no_bid"},
-	{"a reason that is no text", `{"bid":null,"reject_reason":{"code":1}}`, "no_bid"},
+	{"a reason too long", `{"bid":null,"reject_reason":"` + long + `"}`, "no_bid"},
+	{"an unprintable reason", `{"bid":null,"reject_reason":"a\n\u00e9b"}`, "no_bid"},
+	{"a reason that is an object", `{"bid":null,"reject_reason":{"code":1}}`, "no_bid"},
 	{"of another auction", `{"auction_id":"auc_2","bid":null}`, "invalid malformed auction_id"},
 }
 
-var malformedBids = []answered{
-	{"no echo", `{"bid":{"amount":1,"bid_token":"t"}}`, "invalid malformed auction_id"},
+var malformedBids = []pingRow{
+	{"no auction_id", `{"bid":{"amount":1,"bid_token":"t"}}`, "invalid malformed auction_id"},
 	{"another auction", `{"auction_id":"auc_2","bid":{"amount":1,"bid_token":"t"}}`, "invalid malformed auction_id"},
-	{"an auction in other letters", `{"auction_id":"AUC_1","bid":{"amount":1,"bid_token":"t"}}`, "invalid malformed auction_id"},
-	{"an echo that is a number", `{"auction_id":1,"bid":{"amount":1,"bid_token":"t"}}`, "invalid malformed auction_id"},
-	{"a null echo", `{"auction_id":null,"bid":{"amount":1,"bid_token":"t"}}`, "invalid malformed auction_id"},
+	{"an auction_id in capitals", `{"auction_id":"AUC_1","bid":{"amount":1,"bid_token":"t"}}`, "invalid malformed auction_id"},
+	{"an auction_id that is a number", `{"auction_id":1,"bid":{"amount":1,"bid_token":"t"}}`, "invalid malformed auction_id"},
+	{"a null auction_id", `{"auction_id":null,"bid":{"amount":1,"bid_token":"t"}}`, "invalid malformed auction_id"},
 	{"no bid member", `{"auction_id":"auc_1"}`, "invalid malformed bid"},
 	{"an error", `{"error":"internal"}`, "invalid malformed bid"},
 	{"a bid that is a number", `{"auction_id":"auc_1","bid":12.5}`, "invalid malformed bid"},
 	{"a bid that is a list", `{"auction_id":"auc_1","bid":[{"amount":1,"bid_token":"t"}]}`, "invalid malformed bid"},
 	{"false", `{"auction_id":"auc_1","bid":false}`, "invalid malformed bid"},
-	{"names are exact", `{"auction_id":"auc_1","Bid":{"amount":1,"bid_token":"t"}}`, "invalid malformed bid"},
+	{"names are case-sensitive", `{"auction_id":"auc_1","Bid":{"amount":1,"bid_token":"t"}}`, "invalid malformed bid"},
 	{"an empty bid", bidWith(``), "invalid malformed bid.amount"},
 	{"no amount", bidWith(`"bid_token":"t"`), "invalid malformed bid.amount"},
 	{"a null amount", bidWith(`"amount":null,"bid_token":"t"`), "invalid malformed bid.amount"},
 	{"an amount in a string", bidWith(`"amount":"12.5","bid_token":"t"`), "invalid malformed bid.amount"},
-	{"an object of an amount", bidWith(`"amount":{"value":1},"bid_token":"t"`), "invalid malformed bid.amount"},
+	{"an amount that is an object", bidWith(`"amount":{"value":1},"bid_token":"t"`), "invalid malformed bid.amount"},
 	{"a negative amount", bidWith(`"amount":-0.01,"bid_token":"t"`), "invalid malformed bid.amount"},
 	{"zero", bidWith(`"amount":0,"bid_token":"t"`), "invalid malformed bid.amount"},
 	{"minus zero", bidWith(`"amount":-0,"bid_token":"t"`), "invalid malformed bid.amount"},
@@ -125,18 +124,18 @@ var malformedBids = []answered{
 	{"a token too long", bidWith(`"amount":1,"bid_token":"` + strings.Repeat("t", 513) + `"`), "invalid malformed bid.bid_token"},
 	{"seconds since 1970", bidWith(`"amount":1,"bid_token":"t","valid_until":1772452800`), "invalid malformed bid.valid_until"},
 	{"a time without a zone", bidWith(`"amount":1,"bid_token":"t","valid_until":"2026-03-02T12:00:00"`), "invalid malformed bid.valid_until"},
-	{"a time that is none", bidWith(`"amount":1,"bid_token":"t","valid_until":"soon"`), "invalid malformed bid.valid_until"},
+	{"an invalid time", bidWith(`"amount":1,"bid_token":"t","valid_until":"soon"`), "invalid malformed bid.valid_until"},
 	{"not JSON", `OK thanks`, "invalid unreadable"},
 	{"HTML", `<html><body>It works!</body></html>`, "invalid unreadable"},
-	{"nothing", ``, "invalid unreadable"},
+	{"an empty body", ``, "invalid unreadable"},
 	{"null", `null`, "invalid unreadable"},
 	{"a list", `[{"auction_id":"auc_1","bid":null}]`, "invalid unreadable"},
-	{"torn JSON", `{"auction_id":"auc_1","bid":{"amount":1`, "invalid unreadable"},
+	{"truncated JSON", `{"auction_id":"auc_1","bid":{"amount":1`, "invalid unreadable"},
 	{"two answers", `{"auction_id":"auc_1","bid":null}{}`, "invalid unreadable"},
-	{"a member twice", bidWith(`"amount":1,"amount":9,"bid_token":"t"`), "invalid unreadable"},
+	{"a duplicate member", bidWith(`"amount":1,"amount":9,"bid_token":"t"`), "invalid unreadable"},
 	{"bad UTF-8", "{\"auction_id\":\"auc_1\",\"bid\":null,\"x\":\"\xff\"}", "invalid unreadable"},
 	{"too deep", `{"auction_id":"auc_1","bid":null,"x":` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + `}`, "invalid unreadable"},
-	{"an amount of digits without end", bidWith(`"amount":1` + strings.Repeat("0", 200) + `,"bid_token":"t"`), "invalid unreadable"},
+	{"an amount of 201 digits", bidWith(`"amount":1` + strings.Repeat("0", 200) + `,"bid_token":"t"`), "invalid unreadable"},
 }
 
 // The table lists the answers that a 200 may contain, over real sockets.
@@ -152,8 +151,8 @@ func TestPingAnswers(t *testing.T) {
 	}
 }
 
-// Only a 200 is an answer to a ping, whatever the body.
-func TestOtherStatuses(t *testing.T) {
+// Only a 200 can be a bid, regardless of the body.
+func TestPingStatusesOtherThan200(t *testing.T) {
 	offer := bidWith(`"amount":12,"bid_token":"t"`)
 	rows := []struct {
 		status, body string
@@ -182,16 +181,16 @@ func TestOtherStatuses(t *testing.T) {
 				t.Errorf("%d %s, want %s", got.Status, verdict(got), row.want)
 			}
 			if n := len(buyer.Requests()); n != 1 {
-				t.Errorf("the buyer was asked %d times, want once", n)
+				t.Errorf("the buyer received %d requests, want 1", n)
 			}
 		})
 	}
 }
 
-// TestPingsAreSentOnce but where a kept connection had gone, which happens to
-// every endpoint that ends idle connections.
-func TestPingsAreSentOnce(t *testing.T) {
-	offer, silence := answers("200 OK", bidWith(`"amount":12,"bid_token":"t"`)), dialtest.WriteAndClose("")
+// The client sends a ping again only if the endpoint had closed the kept connection, as
+// endpoints do with idle ones.
+func TestPingIsSentAgainOnlyAfterStaleConn(t *testing.T) {
+	bid, silence := answers("200 OK", bidWith(`"amount":12,"bid_token":"t"`)), dialtest.WriteAndClose("")
 	rows := []struct {
 		name    string
 		key     string
@@ -199,16 +198,16 @@ func TestPingsAreSentOnce(t *testing.T) {
 		want    string
 		sent    int
 	}{
-		{"stale", "k", []reply{silence, offer}, "bid 12 t", 2},
-		{"stale twice", "k", []reply{silence, silence, offer}, "error broken", 2},
-		{"stale, without a key", "", []reply{silence, offer}, "error broken", 1},
-		{"500", "k", []reply{answers("500 Internal Server Error", ``), offer}, "error", 1},
-		{"429", "k", []reply{answers("429 Too Many Requests", ``, "Retry-After: 0"), offer}, "rate_limited", 1},
-		{"broken off", "k", []reply{dialtest.WriteAndClose("HTTP/1.1"), offer}, "error broken", 1},
+		{"stale", "k", []reply{silence, bid}, "bid 12 t", 2},
+		{"stale twice", "k", []reply{silence, silence, bid}, "error broken", 2},
+		{"stale, without a key", "", []reply{silence, bid}, "error broken", 1},
+		{"500", "k", []reply{answers("500 Internal Server Error", ``), bid}, "error", 1},
+		{"429", "k", []reply{answers("429 Too Many Requests", ``, "Retry-After: 0"), bid}, "rate_limited", 1},
+		{"broken off", "k", []reply{dialtest.WriteAndClose("HTTP/1.1"), bid}, "error broken", 1},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			buyer := listen(t, append([]reply{offer}, row.replies...)...)
+			buyer := listen(t, append([]reply{bid}, row.replies...)...)
 			client := newClient(t, nil)
 			client.Ping(pingTo(buyer.ping(), longTimeout))
 			p := pingTo(buyer.ping(), longTimeout)
@@ -223,10 +222,10 @@ func TestPingsAreSentOnce(t *testing.T) {
 	}
 }
 
-// TestConnectionLimitIsTheBuyers: a buyer whose connections are all in use is
-// rate_limited by that, before the deadline. Another buyer at the same address, and the
-// buyer's own test endpoint, have connections of their own. A new limit holds at once.
-func TestConnectionLimitIsTheBuyers(t *testing.T) {
+// A ping is rate_limited before its deadline if all connections of its buyer are in use.
+// Other buyers at the same address, and the buyer's test endpoint, have other connections.
+// A new limit applies at once.
+func TestConnectionLimitIsPerBuyer(t *testing.T) {
 	release := make(chan struct{})
 	bids := answers("200 OK", bidWith(`"amount":1,"bid_token":"t"`))
 	shared := listen(t, func(c net.Conn) bool {
@@ -249,20 +248,20 @@ func TestConnectionLimitIsTheBuyers(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	if got := ping("buy_a", false, shortTimeout); got != "rate_limited crowded" {
-		t.Errorf("at its limit: %s", got)
+		t.Errorf("at the limit: got %s", got)
 	}
 	if got := ping("buy_b", false, longTimeout); got != "bid 1 t" {
-		t.Errorf("another buyer: %s", got)
+		t.Errorf("another buyer: got %s, want a bid", got)
 	}
 	if got := ping("buy_a", true, longTimeout); got != "bid 1 t" {
-		t.Errorf("its test endpoint: %s", got)
+		t.Errorf("test endpoint: got %s, want a bid", got)
 	}
 	limit(2)
 	if got := ping("buy_a", false, longTimeout); got != "bid 1 t" {
-		t.Errorf("a new limit: %s", got)
+		t.Errorf("after the limit rose: got %s, want a bid", got)
 	}
 	close(release)
 	if got := <-first; got != "bid 1 t" {
-		t.Errorf("the first: %s", got)
+		t.Errorf("first ping: got %s, want a bid", got)
 	}
 }

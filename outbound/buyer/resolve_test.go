@@ -10,35 +10,35 @@ import (
 
 const keyName = "buyer/old/secret/key"
 
-// oldPost is a post of a dialect, with a secret in its address, its headers and its body.
-func oldPost(e *endpoint) *market.PostRequest {
-	mark := func(how escape.SecretEscaping) string {
+// postWithSecrets returns a post in a dialect with a secret in its address, headers and body.
+func postWithSecrets(e *endpoint) *market.PostRequest {
+	placeholder := func(how escape.SecretEscaping) string {
 		return string(escape.AppendSecretPlaceholder(nil, how, keyName))
 	}
-	p := postIn(newDialectConfig(func(d *market.Dialect) { d.Headers = "X-Old: k=" + mark(escape.None) + "\n" }),
-		e.post()+"/"+mark(escape.URL)+"?key="+mark(escape.URL))
-	p.Body = []byte(`{"key":"` + mark(escape.JSON) + `","first_name":"{{secret \"key\"}}","last_name":"\u001aj` + keyName + `\u001a"}`)
+	p := postIn(newDialectConfig(func(d *market.Dialect) { d.Headers = "X-Old: k=" + placeholder(escape.None) + "\n" }),
+		e.post()+"/"+placeholder(escape.URL)+"?key="+placeholder(escape.URL))
+	p.Body = []byte(`{"key":"` + placeholder(escape.JSON) + `","first_name":"{{secret \"key\"}}","last_name":"\u001aj` + keyName + `\u001a"}`)
 	return p
 }
 
-// TestSecretsAreSentInTheirPlaces also has the next try of the same logged bytes carry a
-// rotated secret.
-func TestSecretsAreSentInTheirPlaces(t *testing.T) {
+// The client replaces each placeholder by the current secret, so a retry of the same
+// logged bytes has the rotated secret.
+func TestSecretsReplacePlaceholders(t *testing.T) {
 	buyer := listen(t, answers("200 OK", `{"data":{"status":"taken"}}`))
 	secret := `a&b "c\d</e> +%`
 	client := newClient(t, func(o *Options) { o.Secrets = func(name string) (string, bool) { return secret, name == keyName } })
-	logged := string(oldPost(buyer).Body)
+	logged := string(postWithSecrets(buyer).Body)
 	for _, row := range []struct{ secret, target, header, body string }{
 		{secret, "/v1/post/a%26b%20%22c%5Cd%3C%2Fe%3E%20%2B%25?key=a%26b%20%22c%5Cd%3C%2Fe%3E%20%2B%25", `k=a&b "c\d</e> +%`, `{"key":"a&b \"c\\d</e> +%",`},
 		{"rotated", "/v1/post/rotated?key=rotated", "k=rotated", `{"key":"rotated",`},
 	} {
 		secret = row.secret
-		p := oldPost(buyer)
+		p := postWithSecrets(buyer)
 		if got := client.Post(p); got.Verdict != market.VerdictAccepted {
 			t.Fatalf("%+v", got)
 		}
-		asked := buyer.Requests()
-		sent := asked[len(asked)-1]
+		requests := buyer.Requests()
+		sent := requests[len(requests)-1]
 		const lead = `"first_name":"{{secret \"key\"}}","last_name":"\u001aj` + keyName + `\u001a"}`
 		if sent.Target != row.target || sent.Header.Get("X-Old") != row.header || sent.Body != row.body+lead {
 			t.Errorf("sent %s\n%s\n%s", sent.Target, sent.Header.Get("X-Old"), sent.Body)
@@ -49,14 +49,13 @@ func TestSecretsAreSentInTheirPlaces(t *testing.T) {
 	}
 }
 
-// TestWithoutASecretNothingIsSent covers secrets that are missing, and those that cannot
-// stand in their place.
+// A missing or invalid secret fails the request before it is sent.
 func TestMissingSecretSendsNothing(t *testing.T) {
 	for name, secret := range map[string]string{"missing": "", "two lines": "a\r\nX-Admin: 1", "too long": strings.Repeat("x", maxSecret+1)} {
 		t.Run(name, func(t *testing.T) {
 			buyer := listen(t, noBid)
 			client := newClient(t, func(o *Options) { o.Secrets = func(string) (string, bool) { return secret, secret != "" } })
-			p := oldPost(buyer)
+			p := postWithSecrets(buyer)
 			want := market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultCredential}
 			if got := withoutElapsed(client.Post(p)); got != want || len(buyer.Requests()) != 0 {
 				t.Errorf("%+v, %d requests", got, len(buyer.Requests()))
@@ -70,11 +69,11 @@ func TestMissingSecretSendsNothing(t *testing.T) {
 	}
 }
 
-// TestABodyOfTheContractHasNoPlaceholders: its bytes are the lead's and the engine's.
-func TestContractBodyHasNoPlaceholders(t *testing.T) {
+// Without a dialect, the client sends the body's bytes unchanged and reads no secret.
+func TestContractBodyIsSentUnchanged(t *testing.T) {
 	buyer := listen(t, answers("201 Created", `{}`))
 	client := newClient(t, func(o *Options) {
-		o.Secrets = func(name string) (string, bool) { t.Errorf("asked for %s", name); return "s", true }
+		o.Secrets = func(name string) (string, bool) { t.Errorf("the client read the secret %s", name); return "s", true }
 	})
 	p := postTo(buyer.post(), longTimeout)
 	p.Body = []byte("{\"a\":\"\x1aj" + keyName + "\x1a\"}")
@@ -84,8 +83,7 @@ func TestContractBodyHasNoPlaceholders(t *testing.T) {
 	}
 }
 
-// TestAnEchoOfTheCredentialIsWithheld: no text of an answer repeats the credential that
-// was sent, a fixed one or a token.
+// The client removes the sent credential, a secret or a token, from the results of answers.
 func TestEchoedCredentialIsRedacted(t *testing.T) {
 	const credential = "Canary-credential"
 	tokens := listen(t, answers("200 OK", `{"access_token":"`+credential+`"}`))

@@ -10,40 +10,40 @@ import (
 	"pingpost/engine/market"
 )
 
-// mint is a token endpoint in virtual time: its tokens are t1, t2, … in the
-// order in which they were asked for.
+// fakeTokenEndpoint is a token endpoint in virtual time. Its tokens are t1, t2, … in the
+// order of the requests.
 type fakeTokenEndpoint struct {
 	life  time.Duration
-	takes time.Duration // for one answer
+	delay time.Duration // of an answer
 	down  bool
 
-	mu    sync.Mutex
-	asked []time.Time
+	mu       sync.Mutex
+	requests []time.Time
 }
 
 func (m *fakeTokenEndpoint) fetch(oauthClientKey) (fetchedToken, market.RequestFault) {
 	m.mu.Lock()
-	m.asked = append(m.asked, time.Now())
-	token, down := fmt.Sprintf("t%d", len(m.asked)), m.down
+	m.requests = append(m.requests, time.Now())
+	token, down := fmt.Sprintf("t%d", len(m.requests)), m.down
 	m.mu.Unlock()
-	time.Sleep(m.takes)
+	time.Sleep(m.delay)
 	if down {
 		return fetchedToken{}, market.FaultCredential
 	}
 	return fetchedToken{token, m.life}, market.FaultNone
 }
 
-func (m *fakeTokenEndpoint) times() int {
+func (m *fakeTokenEndpoint) requestCount() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return len(m.asked)
+	return len(m.requests)
 }
 
-// within runs a test in virtual time on a grant of this mint.
+// withSource runs a test in virtual time with a token source of this endpoint.
 func withSource(t *testing.T, m *fakeTokenEndpoint, f func(t *testing.T, g *tokenSource)) {
 	synctest.Test(t, func(t *testing.T) {
 		f(t, &tokenSource{fetch: m.fetch, now: time.Now})
-		time.Sleep(time.Minute) // for what is under way to end
+		time.Sleep(time.Minute) // requests in flight end
 	})
 }
 
@@ -56,7 +56,7 @@ func wantCredential(t *testing.T, g *tokenSource, want string) {
 }
 
 func TestTokenIsFetchedOnceAndEarly(t *testing.T) {
-	m := &fakeTokenEndpoint{life: 1000 * time.Second, takes: time.Second}
+	m := &fakeTokenEndpoint{life: 1000 * time.Second, delay: time.Second}
 	withSource(t, m, func(t *testing.T, g *tokenSource) {
 		begun := time.Now()
 		var calling sync.WaitGroup
@@ -64,36 +64,36 @@ func TestTokenIsFetchedOnceAndEarly(t *testing.T) {
 			calling.Go(func() { wantCredential(t, g, "t1") })
 		}
 		calling.Wait()
-		if m.times() != 1 || time.Since(begun) != time.Second {
-			t.Errorf("20 calls asked for %d tokens and waited for %v", m.times(), time.Since(begun))
+		if m.requestCount() != 1 || time.Since(begun) != time.Second {
+			t.Errorf("20 calls requested %d tokens and waited for %v, want 1 and 1s", m.requestCount(), time.Since(begun))
 		}
 		time.Sleep(749*time.Second - time.Second)
 		wantCredential(t, g, "t1")
 		synctest.Wait()
-		if m.times() != 1 {
-			t.Error("it is fetched before three quarters of its life")
+		if m.requestCount() != 1 {
+			t.Error("the token was fetched again before three quarters of its life")
 		}
-		time.Sleep(101 * time.Second) // 850 s after it was asked for: whatever was drawn
+		time.Sleep(101 * time.Second) // 850 s after the request, the latest random renewal time
 		for range 5 {
-			wantCredential(t, g, "t1") // at once, with the old one
+			wantCredential(t, g, "t1") // at once, the old token
 		}
 		if since := time.Since(begun); since != 850*time.Second {
 			t.Errorf("a call waited for the next token: %v", since)
 		}
 		time.Sleep(time.Second)
-		synctest.Wait() // the answer comes in this very instant
+		synctest.Wait() // the answer arrives now
 		wantCredential(t, g, "t2")
-		if m.times() != 2 {
-			t.Errorf("%d tokens were asked for", m.times())
+		if m.requestCount() != 2 {
+			t.Errorf("%d token requests", m.requestCount())
 		}
 	})
 }
 
 func TestExpiredTokenIsNotSent(t *testing.T) {
-	m := &fakeTokenEndpoint{life: 100 * time.Second, takes: time.Second}
+	m := &fakeTokenEndpoint{life: 100 * time.Second, delay: time.Second}
 	withSource(t, m, func(t *testing.T, g *tokenSource) {
 		wantCredential(t, g, "t1")
-		time.Sleep(99*time.Second - time.Nanosecond) // its life began a second earlier, when it was asked for
+		time.Sleep(99*time.Second - time.Nanosecond) // its life began at the request, a second earlier
 		m.down = true
 		wantCredential(t, g, "t1")
 		time.Sleep(time.Nanosecond)
@@ -104,24 +104,24 @@ func TestExpiredTokenIsNotSent(t *testing.T) {
 func TestRenewalTimeIsRandom(t *testing.T) {
 	m := &fakeTokenEndpoint{life: time.Hour}
 	withSource(t, m, func(t *testing.T, _ *tokenSource) {
-		moments := map[time.Duration]bool{}
+		renewals := map[time.Duration]bool{}
 		for range 20 {
 			g := &tokenSource{fetch: m.fetch, now: time.Now}
 			g.credential(time.Now().Add(time.Second))
-			ahead := g.renewAt.Sub(g.requestedAt)
-			if ahead < 45*time.Minute || ahead >= 51*time.Minute {
-				t.Errorf("%v into an hour", ahead)
+			after := g.renewAt.Sub(g.requestedAt)
+			if after < 45*time.Minute || after >= 51*time.Minute {
+				t.Errorf("token of an hour is renewed after %v, want 45 to 51 minutes", after)
 			}
-			moments[ahead] = true
+			renewals[after] = true
 		}
-		if len(moments) < 2 {
-			t.Error("grants that began together renew together")
+		if len(renewals) < 2 {
+			t.Error("20 token sources renew at the same time, want random times")
 		}
 	})
 }
 
 func TestEachCallHasItsOwnDeadline(t *testing.T) {
-	m := &fakeTokenEndpoint{life: time.Hour, takes: 3 * time.Second}
+	m := &fakeTokenEndpoint{life: time.Hour, delay: 3 * time.Second}
 	withSource(t, m, func(t *testing.T, g *tokenSource) {
 		begun := time.Now()
 		var calling sync.WaitGroup
@@ -138,14 +138,14 @@ func TestEachCallHasItsOwnDeadline(t *testing.T) {
 			})
 		}
 		calling.Wait()
-		if m.times() != 1 {
-			t.Errorf("%d tokens were asked for", m.times())
+		if m.requestCount() != 1 {
+			t.Errorf("%d token requests", m.requestCount())
 		}
 	})
 }
 
-// A token endpoint that is down is asked after 1, 2, 4, 8, 16, 30, 30 … seconds
-// however many calls there are; and at once again when it has been well.
+// After failures the client waits 1, 2, 4, 8, 16, 30, 30 … seconds before the next token
+// request, regardless of the number of calls. A success resets the wait.
 func TestFailingTokenEndpointBacksOff(t *testing.T) {
 	m := &fakeTokenEndpoint{life: 100 * time.Second, down: true}
 	withSource(t, m, func(t *testing.T, g *tokenSource) {
@@ -155,8 +155,8 @@ func TestFailingTokenEndpointBacksOff(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 		}
 		var gaps []int
-		for i := 1; i < len(m.asked); i++ {
-			gaps = append(gaps, int(m.asked[i].Sub(m.asked[i-1]).Seconds()))
+		for i := 1; i < len(m.requests); i++ {
+			gaps = append(gaps, int(m.requests[i].Sub(m.requests[i-1]).Seconds()))
 		}
 		if got := fmt.Sprint(gaps); got != "[1 2 4 8 16 30 30]" {
 			t.Errorf("seconds between requests: %s", got)
@@ -166,18 +166,18 @@ func TestFailingTokenEndpointBacksOff(t *testing.T) {
 		wantCredential(t, g, "t9")
 		m.down = true
 		time.Sleep(100 * time.Second)
-		before := m.times()
+		before := m.requestCount()
 		wantCredential(t, g, "")
 		time.Sleep(time.Second)
 		wantCredential(t, g, "")
-		if m.times() != before+2 {
-			t.Errorf("after a good one it begins anew: %d more", m.times()-before)
+		if m.requestCount() != before+2 {
+			t.Errorf("after a success: %d more token requests, want 2", m.requestCount()-before)
 		}
 	})
 }
 
 func TestRejectedTokenIsRenewedOnce(t *testing.T) {
-	m := &fakeTokenEndpoint{life: time.Hour, takes: time.Second}
+	m := &fakeTokenEndpoint{life: time.Hour, delay: time.Second}
 	withSource(t, m, func(t *testing.T, g *tokenSource) {
 		wantCredential(t, g, "t1")
 		time.Sleep(10 * time.Minute)
@@ -190,13 +190,13 @@ func TestRejectedTokenIsRenewedOnce(t *testing.T) {
 			})
 		}
 		calling.Wait()
-		if m.times() != 2 {
-			t.Errorf("%d tokens were asked for", m.times())
+		if m.requestCount() != 2 {
+			t.Errorf("%d token requests", m.requestCount())
 		}
 		wantCredential(t, g, "t2")
 		begun := time.Now()
-		if !g.renewAfter401("t1", begun) || m.times() != 2 || time.Since(begun) != 0 {
-			t.Error("the answer to a token that was replaced meanwhile asks for another")
+		if !g.renewAfter401("t1", begun) || m.requestCount() != 2 || time.Since(begun) != 0 {
+			t.Error("a 401 for an already replaced token requested another one")
 		}
 	})
 }
@@ -208,10 +208,10 @@ func TestRejectedTokenIsUsedUntilReplaced(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		m.down = true
 		if g.renewAfter401("t1", time.Now().Add(time.Second)) {
-			t.Error("renewed by a failure")
+			t.Error("a failed fetch counts as a renewal")
 		}
 		wantCredential(t, g, "t1")
-		m.takes = 5 * time.Second
+		m.delay = 5 * time.Second
 		time.Sleep(time.Minute)
 		if begun := time.Now(); g.renewAfter401("t1", begun.Add(time.Second)) || time.Since(begun) != time.Second {
 			t.Errorf("waited for %v", time.Since(begun))
@@ -219,8 +219,8 @@ func TestRejectedTokenIsUsedUntilReplaced(t *testing.T) {
 	})
 }
 
-// A buyer that refuses every token costs its token endpoint no more than one
-// that is down.
+// A buyer that rejects every token causes no more token requests than an endpoint that
+// is down.
 func TestRejectedNewTokensBackOff(t *testing.T) {
 	m := &fakeTokenEndpoint{life: time.Hour}
 	withSource(t, m, func(t *testing.T, g *tokenSource) {
@@ -232,17 +232,17 @@ func TestRejectedNewTokensBackOff(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 		}
 		var gaps []int
-		for i := 1; i < len(m.asked); i++ {
-			gaps = append(gaps, int(m.asked[i].Sub(m.asked[i-1]).Seconds()))
+		for i := 1; i < len(m.requests); i++ {
+			gaps = append(gaps, int(m.requests[i].Sub(m.requests[i-1]).Seconds()))
 		}
 		if got := fmt.Sprint(gaps); got != "[0 1 2 4 8 16 30 30]" {
 			t.Errorf("seconds between requests: %s", got)
 		}
 		time.Sleep(10 * time.Minute)
-		before := m.times()
+		before := m.requestCount()
 		token, _ := g.credential(time.Now())
-		if !g.renewAfter401(token, time.Now().Add(time.Second)) || m.times() != before+1 {
-			t.Error("one that has served for minutes is renewed at once")
+		if !g.renewAfter401(token, time.Now().Add(time.Second)) || m.requestCount() != before+1 {
+			t.Error("a token that worked for minutes must be renewed at once after a 401")
 		}
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"pingpost/outbound/dial/dialtest"
 )
 
-// oauthTo makes a ping of an OAuth client.
+// oauthTo returns a ping of an OAuth client.
 func oauthTo(buyer *endpoint, tokens string) *market.PingRequest {
 	p := pingTo(buyer.ping(), longTimeout)
 	p.Endpoint.Credential, p.Endpoint.Header, p.Endpoint.Scheme = "blue/oauth", "Authorization", "Bearer "
@@ -21,8 +21,8 @@ func oauthTo(buyer *endpoint, tokens string) *market.PingRequest {
 
 func tokenURL(e *endpoint) string { return "http://" + e.Address + "/oauth/token?tenant=1" }
 
-// knowing is a client with the secret of an OAuth client, and a list that gets
-// what it is told of tokens that were not to be had.
+// newTokenClient returns a client with the secret of an OAuth client. It appends the
+// reported token failures to failures.
 func newTokenClient(t *testing.T, failures *[]string) *Client {
 	return newClient(t, func(o *Options) {
 		o.Secrets = func(name string) (string, bool) { return `s3"cret`, name == "blue/oauth" }
@@ -51,15 +51,15 @@ func TestTokenIsFetchedAndSent(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 
-	asked := tokens.Requests()
-	if len(asked) != 1 {
-		t.Fatalf("%d tokens were asked for", len(asked))
+	fetches := tokens.Requests()
+	if len(fetches) != 1 {
+		t.Fatalf("%d token requests, want 1", len(fetches))
 	}
-	if want := `{"grant_type":"client_credentials","client_id":"x\"1","client_secret":"s3\"cret","scope":"ping post"}`; asked[0].Body != want {
-		t.Errorf("asked: %s", asked[0].Body)
+	if want := `{"grant_type":"client_credentials","client_id":"x\"1","client_secret":"s3\"cret","scope":"ping post"}`; fetches[0].Body != want {
+		t.Errorf("token request: got %s", fetches[0].Body)
 	}
-	if asked[0].Target != "/oauth/token?tenant=1" || asked[0].Header.Get("Content-Type") != "application/json" || asked[0].Header.Get("Authorization") != "" || asked[0].Header.Get("Idempotency-Key") != "" {
-		t.Errorf("asked: %+v", asked[0])
+	if fetches[0].Target != "/oauth/token?tenant=1" || fetches[0].Header.Get("Content-Type") != "application/json" || fetches[0].Header.Get("Authorization") != "" || fetches[0].Header.Get("Idempotency-Key") != "" {
+		t.Errorf("token request: got %+v", fetches[0])
 	}
 	for _, r := range buyer.Requests() {
 		if r.Header.Get("Authorization") != "Bearer t1" {
@@ -71,32 +71,31 @@ func TestTokenIsFetchedAndSent(t *testing.T) {
 	}
 }
 
-// TestTokenAnswers is what a token endpoint may say; in each row the ping
-// follows or does not.
+// The table lists answers of a token endpoint, and whether the client sends the ping.
 func TestTokenAnswers(t *testing.T) {
 	rows := []struct {
-		name    string
-		reply   reply
-		present string
-		failure string
+		name     string
+		reply    reply
+		wantAuth string
+		failure  string
 	}{
-		{"the contract's", answers("200 OK", `{"access_token":"t1","token_type":"Bearer","expires_in":3600}`), "Bearer t1", ""},
+		{"all members", answers("200 OK", `{"access_token":"t1","token_type":"Bearer","expires_in":3600}`), "Bearer t1", ""},
 		{"no type", answers("200 OK", `{"access_token":"t1"}`), "Bearer t1", ""},
 		{"another type", answers("200 OK", `{"access_token":"t1","token_type":"mac"}`), "", "malformed 200"},
 		{"a type that is a number", answers("200 OK", `{"access_token":"t1","token_type":1}`), "", "malformed 200"},
 		{"no token", answers("200 OK", `{"token_type":"Bearer"}`), "", "malformed 200"},
 		{"an empty token", answers("200 OK", `{"access_token":"","token_type":"Bearer"}`), "", "malformed 200"},
 		{"a token that is a number", answers("200 OK", `{"access_token":1,"token_type":"Bearer"}`), "", "malformed 200"},
-		{"a token that breaks out of its header", answers("200 OK", `{"access_token":"a\r\nX-Admin: 1","token_type":"Bearer"}`), "", "malformed 200"},
+		{"a token with a line end", answers("200 OK", `{"access_token":"a\r\nX-Admin: 1","token_type":"Bearer"}`), "", "malformed 200"},
 		{"a token too long", answers("200 OK", `{"access_token":"`+strings.Repeat("t", maxToken+1)+`"}`), "", "malformed 200"},
 		{"no JSON", answers("200 OK", `access_token=t1&token_type=bearer`), "", "unreadable 200"},
-		{"nothing", answers("200 OK", ``), "", "unreadable 200"},
+		{"an empty body", answers("200 OK", ``), "", "unreadable 200"},
 		{"too much", answers("200 OK", big), "", "too_large 200"},
-		{"another secret is wanted", answers("401 Unauthorized", `{"error":"invalid_client"}`), "", "credential 401"},
+		{"a wrong secret", answers("401 Unauthorized", `{"error":"invalid_client"}`), "", "credential 401"},
 		{"a redirect", answers("302 Found", ``, "Location: /elsewhere"), "", "credential 302"},
 		{"201", answers("201 Created", `{"access_token":"t1"}`), "", "credential 201"},
 		{"down", answers("503 Service Unavailable", ``), "", "credential 503"},
-		{"hangs up", dialtest.WriteAndClose(""), "", "broken 0"},
+		{"closes the connection", dialtest.WriteAndClose(""), "", "broken 0"},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -111,16 +110,16 @@ func TestTokenAnswers(t *testing.T) {
 			if len(failures) > 0 {
 				failure = strings.TrimPrefix(failures[0], "blue/oauth ")
 			}
-			if presented != row.present || failure != row.failure {
-				t.Errorf("presented %q, told of %q", presented, failures)
+			if presented != row.wantAuth || failure != row.failure {
+				t.Errorf("presented %q, reported %q; want %q, %q", presented, failures, row.wantAuth, row.failure)
 			}
-			if row.present == "" && verdict(got) != "error credential" {
+			if row.wantAuth == "" && verdict(got) != "error credential" {
 				t.Errorf("%s", verdict(got))
 			}
 			post := postTo(buyer.post(), longTimeout)
 			post.Endpoint = oauthTo(buyer, tokenURL(tokens)).Endpoint
 			want := market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultCredential}
-			if got := withoutElapsed(client.Post(post)); row.present == "" && got != want {
+			if got := withoutElapsed(client.Post(post)); row.wantAuth == "" && got != want {
 				t.Errorf("a post: %+v", got)
 			}
 		})
@@ -145,7 +144,7 @@ func TestTokenEndpointAddresses(t *testing.T) {
 			t.Errorf("%s: %s, %d requests", row.url, verdict(got), len(buyer.Requests()))
 		}
 		if len(failures) != 1 || failures[0] != row.failure {
-			t.Errorf("%s: told of %q", row.url, failures)
+			t.Errorf("%s: reported %q", row.url, failures)
 		}
 	}
 	var failures []string
@@ -158,13 +157,13 @@ func TestTokenEndpointAddresses(t *testing.T) {
 }
 
 // A 401 renews the token once, for a ping and for a post.
-func Test401RenewsTheToken(t *testing.T) {
+func Test401RenewsTokenOnce(t *testing.T) {
 	no := answers("401 Unauthorized", `{"error":"unauthorized"}`)
-	ask := func(c *Client, p *market.PingRequest) string { return verdict(c.Ping(p)) }
-	sell := func(c *Client, p *market.PingRequest) string {
-		post := postTo(p.Endpoint.URL, longTimeout)
-		post.Endpoint = p.Endpoint
-		return deliver(c, post).Verdict.String()
+	ping := func(c *Client, p *market.PingRequest) string { return verdict(c.Ping(p)) }
+	post := func(c *Client, p *market.PingRequest) string {
+		r := postTo(p.Endpoint.URL, longTimeout)
+		r.Endpoint = p.Endpoint
+		return deliver(c, r).Verdict.String()
 	}
 	rows := []struct {
 		name    string
@@ -173,11 +172,11 @@ func Test401RenewsTheToken(t *testing.T) {
 		want    string
 		sent    string
 	}{
-		{"ping", ask, []reply{no, noBid}, "no_bid", "t1 t2"},
-		{"post", sell, []reply{no, answers("201 Created", `{}`)}, "accepted", "t1 t2"},
-		{"ping, in vain", ask, []reply{no}, "error unauthorized", "t1 t2"},
-		{"post, in vain", sell, []reply{no}, "refused", "t1 t2"},
-		{"403 is about the scope", ask, []reply{answers("403 Forbidden", `{"error":"insufficient_scope"}`)}, "error insufficient_scope", "t1"},
+		{"ping", ping, []reply{no, noBid}, "no_bid", "t1 t2"},
+		{"post", post, []reply{no, answers("201 Created", `{}`)}, "accepted", "t1 t2"},
+		{"ping, new token rejected too", ping, []reply{no}, "error unauthorized", "t1 t2"},
+		{"post, new token rejected too", post, []reply{no}, "refused", "t1 t2"},
+		{"403 renews no token", ping, []reply{answers("403 Forbidden", `{"error":"insufficient_scope"}`)}, "error insufficient_scope", "t1"},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -199,7 +198,7 @@ func Test401RenewsTheToken(t *testing.T) {
 }
 
 // A slow token endpoint delays a call until its deadline, and no request is sent.
-func TestSlowTokenEndpoint(t *testing.T) {
+func TestSlowTokenEndpointEndsAtDeadline(t *testing.T) {
 	buyer, tokens := listen(t, noBid), listen(t, dialtest.WriteAndHang(""))
 	p := oauthTo(buyer, tokenURL(tokens))
 	p.Deadline = time.Now().Add(shortTimeout)

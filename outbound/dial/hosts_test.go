@@ -128,7 +128,7 @@ func TestStatusCountsWithoutBody(t *testing.T) {
 	}
 }
 
-// Above MaxKept connections to all hosts no further one is kept. A closed connection makes
+// Above MaxKept connections to all hosts the pool closes further ones. A closed connection makes
 // room for another.
 func TestMaxKept(t *testing.T) {
 	hosts := newHosts(t, func(o *Options) { o.MaxKept = 3 })

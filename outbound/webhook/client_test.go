@@ -174,9 +174,9 @@ func changingAddress(t *testing.T) func(*ClientOptions) {
 	}
 }
 
-// TestStaleConnection: one that the endpoint has ended meanwhile is no failure; the
-// event goes out again over another, under its id.
-func TestStaleConnection(t *testing.T) {
+// If the endpoint has closed the kept connection, the client sends the same request again
+// over a new one.
+func TestStaleConnIsNoFailure(t *testing.T) {
 	e := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("200 OK", `{}`), dialtest.WriteAndClose(""), dialtest.ReplyWithAnswer("200 OK", `{}`))
 	c := newClient(t, nil)
 	for range 2 {
@@ -186,6 +186,6 @@ func TestStaleConnection(t *testing.T) {
 	}
 	requests := e.Requests()
 	if len(requests) != 3 || requests[1].Raw != requests[2].Raw || requests[2].Conn != 1 {
-		t.Errorf("%d requests", len(requests))
+		t.Errorf("%d requests, want 3, the last two equal", len(requests))
 	}
 }

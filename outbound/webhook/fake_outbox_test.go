@@ -135,7 +135,7 @@ func (b *fakeOutbox) attemptLog() []string {
 	return slices.Clone(b.attempts)
 }
 
-// earliest returns a supplier's earliest event that can be taken. An event waits for an
+// earliest returns a supplier's earliest event that can be claimed. An event waits for an
 // earlier one of its lead until that one was attempted twice.
 func (b *fakeOutbox) earliest(supplier market.PermanentNumber) *row {
 	var found *row

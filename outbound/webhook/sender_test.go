@@ -207,7 +207,7 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// Close returns events that were taken but not attempted.
+// Close returns claimed events that were not attempted.
 func TestCloseBeforeAttempt(t *testing.T) {
 	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
 		b.add(1, 0, posted, 0)
