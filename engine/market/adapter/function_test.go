@@ -6,8 +6,7 @@ import (
 	"pingpost/engine/market/adapter"
 )
 
-// TestFunctions: what each makes of what it gets. They stand in a JSON list, so
-// that the kind of what comes out is seen.
+// TestFunctions renders each function in a JSON list, which shows the kind of its result.
 func TestFunctions(t *testing.T) {
 	lead := []string{
 		`state="CA"`, `zip="94107-1234"`, `city="san josé"`, `cars=2`, `homeowner=true`, `band="18-24"`, `born="1968-07-04"`,
@@ -88,23 +87,22 @@ func TestFunctions(t *testing.T) {
 		{`ne .line1 "CA"`, `true`},
 	}
 	for _, row := range rows {
-		if got := posted(t, "json", "[{{"+row.template+"}}]", lead...); got != "["+row.want+"]" {
+		if got := renderPost(t, "json", "[{{"+row.template+"}}]", lead...); got != "["+row.want+"]" {
 			t.Errorf("%s: %s, want [%s]", row.template, got, row.want)
 		}
 	}
 }
 
-// TestFunctionsLeaveTheLeadAlone: they rewrite copies, and one insertion's is no
-// other's.
-func TestFunctionsLeaveTheLeadAlone(t *testing.T) {
-	m := adapted(t)
-	a := adapterOf(t, m, adapter.NewPostTemplate, "json", `[{{.city | upper}}, {{.city | title}}, {{and (eq (.city | upper) "RENO") (eq (.city | lower) "reno")}}, {{.city}}]`)
+// TestFunctionsDoNotModifyLead also checks that insertions do not share buffers.
+func TestFunctionsDoNotModifyLead(t *testing.T) {
+	m := newMapping(t)
+	a := compileChecked(t, m, adapter.NewPostTemplate, "json", `[{{.city | upper}}, {{.city | title}}, {{and (eq (.city | upper) "RENO") (eq (.city | lower) "reno")}}, {{.city}}]`)
 	lead, failed := fill(m, person(`city="reno"`))
 	if failed != nil {
 		t.Fatal(failed)
 	}
 	for range 3 {
-		if body, _ := a.AppendPost(nil, m, lead, adapterPost); string(body) != `["RENO", "Reno", true, "reno"]` {
+		if body, _ := a.AppendPost(nil, m, lead, postMetadata); string(body) != `["RENO", "Reno", true, "reno"]` {
 			t.Fatalf("%s", body)
 		}
 	}

@@ -14,9 +14,8 @@ import (
 	"pingpost/engine/market/adapter"
 )
 
-// FuzzTemplate: whatever is configured and whatever a lead says, nothing panics
-// and no body is over the limit; and what Check has passed is well formed, where
-// no if or map makes the parts of the body a matter of what a value says.
+// FuzzTemplate checks that templates do not panic and that bodies keep the size limit. The body
+// of a template that Check accepts is well formed, unless an if or map selects its parts.
 func FuzzTemplate(f *testing.F) {
 	for _, seed := range []struct{ format, template string }{
 		{"json", `{"a": {{.note}}, "b": "x{{.note | upper}}", "c": {{if .cars}}{{.cars}}{{else}}null{{end}}}`},
@@ -27,14 +26,14 @@ func FuzzTemplate(f *testing.F) {
 	} {
 		f.Add(seed.format, seed.template, "a\"'\\<>&={{x}}\n")
 	}
-	m := adapted(f)
+	m := newMapping(f)
 	f.Fuzz(func(t *testing.T, format, template, note string) {
 		lead, failed := fill(m, append(person(`cars=2`, `born="1980-02-29"`), market.JSONMember{Name: []byte("note"), Kind: market.JSONString, Text: []byte(note)}))
 		if failed != nil {
 			return
 		}
 		if ping, _ := adapter.NewPingTemplate(format, template, nil); ping != nil {
-			body, _ := ping.AppendPing(nil, m, lead, pingHead)
+			body, _ := ping.AppendPing(nil, m, lead, pingMetadata)
 			if len(body) > adapter.MaxBody || !strings.Contains(template, "O'Neil") && bytes.Contains(body, []byte("O'Neil")) {
 				t.Fatalf("%s", body)
 			}
@@ -42,24 +41,23 @@ func FuzzTemplate(f *testing.F) {
 		a, mistakes := adapter.NewPostTemplate(format, template, nil)
 		if a == nil {
 			if len(mistakes) == 0 {
-				t.Fatal("refused without a reason")
+				t.Fatal("rejected without an error")
 			}
 			return
 		}
-		passes := a.Check(m) == nil
-		body, ok := a.AppendPost(nil, m, lead, adapterPost)
+		isChecked := a.Check(m) == nil
+		body, ok := a.AppendPost(nil, m, lead, postMetadata)
 		switch {
 		case !ok && body != nil, len(body) > adapter.MaxBody:
-			t.Fatalf("%d bytes", len(body))
-		case !ok, !passes, strings.Contains(template, "if"), strings.Contains(template, "map"):
+			t.Fatalf("body of %d bytes, rendered: %t", len(body), ok)
+		case !ok, !isChecked, strings.Contains(template, "if"), strings.Contains(template, "map"):
 		case format == "json" && !json.Valid(body), format == "xml" && !isXML(body), format == "form" && !isForm(body):
-			t.Fatalf("%s gave %s", template, body)
+			t.Fatalf("template %s renders the malformed body %s", template, body)
 		}
 	})
 }
 
-// isForm tells whether the body is pairs that a strict reader takes: nothing in it
-// but what a form may have unescaped.
+// isForm reports whether the body is a form without characters that need escapes.
 func isForm(body []byte) bool {
 	_, err := url.ParseQuery(string(body))
 	return err == nil && !bytes.ContainsFunc(body, func(r rune) bool { return r <= ' ' || r > '~' })

@@ -14,18 +14,18 @@ import (
 	"pingpost/engine/market/adapter"
 )
 
-// words are what templates compare with and what leads say.
-var words = rapid.SampledFrom([]string{"x", "X", "ab", "AB", "Ab", "12", "a1", "true", "25+", " x", `"`, "<&>", ","})
+// sampleTexts generates texts for templates and leads.
+var sampleTexts = rapid.SampledFrom([]string{"x", "X", "ab", "AB", "Ab", "12", "a1", "true", "25+", " x", `"`, "<&>", ","})
 
-// drawnField is a field, by the way a template names it.
-func drawnField(t *rapid.T) string {
+// drawField draws a field in a template's notation.
+func drawField(t *rapid.T) string {
 	return rapid.SampledFrom([]string{".note", ".cars", ".owns_home", `(field "age band")`, ".city", ".zip3"}).Draw(t, "field")
 }
 
-// drawnValue is a field, or what functions make of it.
-func drawnValue(t *rapid.T, field string) string {
+// drawValue draws up to two functions of a field.
+func drawValue(t *rapid.T, field string) string {
 	for range rapid.IntRange(0, 2).Draw(t, "functions") {
-		word := fmt.Sprintf("%q", words.Draw(t, "word"))
+		word := fmt.Sprintf("%q", sampleTexts.Draw(t, "word"))
 		field = "(" + field + " | " + rapid.SampledFrom([]string{
 			"upper", "lower", "trim", "digits", "text", "first 1", "last 2", "default " + word, "map " + word + ` "y" "n"`, "map " + word + ` "y"`,
 		}).Draw(t, "function") + ")"
@@ -33,100 +33,100 @@ func drawnValue(t *rapid.T, field string) string {
 	return field
 }
 
-// drawnCondition asks for one field alone.
-func drawnCondition(t *rapid.T, field string) string {
-	value := drawnValue(t, field)
-	word := fmt.Sprintf("%q", words.Draw(t, "word"))
+// drawCondition draws a condition on one field.
+func drawCondition(t *rapid.T, field string) string {
+	value := drawValue(t, field)
+	word := fmt.Sprintf("%q", sampleTexts.Draw(t, "word"))
 	return rapid.SampledFrom([]string{
 		value, "known " + value, "not " + value, "eq " + value + " " + word, "ne " + value + " " + word, "eq " + value + " 12 " + word,
 		"and " + field + " (eq " + value + " " + word + ")", "or (not " + field + ") (ne " + value + " " + word + ")",
 	}).Draw(t, "condition")
 }
 
-// drawnTemplate has values in every place that takes one, and an if, whose branches
-// may leave something to be desired.
-func drawnTemplate(t *rapid.T, format string) string {
-	value := func() string { return "{{" + drawnValue(t, drawnField(t)) + "}}" }
-	loose := func() string {
+// drawTemplate draws a template with values in all allowed places and an if, whose branches may
+// be malformed.
+func drawTemplate(t *rapid.T, format string) string {
+	value := func() string { return "{{" + drawValue(t, drawField(t)) + "}}" }
+	branch := func() string {
 		return rapid.SampledFrom(map[string][]string{
 			"json": {"", "", `, "c": 1`, ", ", ` "d"`, `, "e": ` + value()},
 			"xml":  {"", "", "<c/>", `<d e="` + value() + `"/>`, "<e>", "</a>", "text", value()},
 			"form": {"", "", "&c=1", "&", "d", "&e=" + value(), "&" + value() + "f=2"},
 		}[format]).Draw(t, "branch")
 	}
-	choice := "{{if " + drawnCondition(t, drawnField(t)) + "}}" + loose() + "{{else}}" + loose() + "{{end}}"
+	conditional := "{{if " + drawCondition(t, drawField(t)) + "}}" + branch() + "{{else}}" + branch() + "{{end}}"
 	switch format {
 	case "json":
-		return `{"a": ` + value() + `, "b": "<` + value() + `>"` + choice + `}`
+		return `{"a": ` + value() + `, "b": "<` + value() + `>"` + conditional + `}`
 	case "xml":
-		return `<a b="` + value() + `" c='` + value() + `'><b>` + value() + "</b>" + choice + "</a>"
+		return `<a b="` + value() + `" c='` + value() + `'><b>` + value() + "</b>" + conditional + "</a>"
 	}
-	return "a=" + value() + "&b=" + value() + choice
+	return "a=" + value() + "&b=" + value() + conditional
 }
 
-// drawnLead says something or nothing in each field.
-func drawnLead(t *rapid.T) []string {
+// drawLead draws a lead that may lack any field.
+func drawLead(t *rapid.T) []string {
 	var lines []string
-	say := func(name string, values ...string) {
+	addMaybe := func(name string, values ...string) {
 		if rapid.Bool().Draw(t, name) {
 			lines = append(lines, name+"="+rapid.SampledFrom(values).Draw(t, name))
 		}
 	}
-	text := func(name string) string { return `"` + words.Draw(t, name) + `"` }
-	say("note", text("note"), text("note"))
-	say("city", text("city"))
-	say("cars", "0", "1", "12", "-3")
-	say("homeowner", "true", "false")
-	say("band", `"18-24"`, `"25+"`)
-	say("zip", `"94107"`, `"94107-1234"`)
+	text := func(name string) string { return `"` + sampleTexts.Draw(t, name) + `"` }
+	addMaybe("note", text("note"), text("note"))
+	addMaybe("city", text("city"))
+	addMaybe("cars", "0", "1", "12", "-3")
+	addMaybe("homeowner", "true", "false")
+	addMaybe("band", `"18-24"`, `"25+"`)
+	addMaybe("zip", `"94107"`, `"94107-1234"`)
 	return lines
 }
 
-// TestWhatCheckPassesIsWellFormed: for whatever lead there is, with one if at a
-// time; several at once are more than Check promises.
-func TestWhatCheckPassesIsWellFormed(t *testing.T) {
-	m := adapted(t)
-	passed := map[string]int{}
-	rapid.Check(t, func(t *rapid.T) { checkWellFormed(t, m, passed) })
+// TestCheckedTemplateGivesWellFormedBody draws leads and templates with one if. Check does not
+// cover combinations of several.
+func TestCheckedTemplateGivesWellFormedBody(t *testing.T) {
+	m := newMapping(t)
+	accepted := map[string]int{}
+	rapid.Check(t, func(t *rapid.T) { checkWellFormed(t, m, accepted) })
 	for _, format := range []string{"json", "xml", "form"} {
-		if passed[format] == 0 {
-			t.Errorf("no template of %s passed", format)
+		if accepted[format] == 0 {
+			t.Errorf("Check accepted no template of %s", format)
 		}
 	}
 }
 
-// FuzzWellFormed is the same, with templates and leads that a fuzzer draws.
+// FuzzWellFormed is the same test with fuzz input.
 func FuzzWellFormed(f *testing.F) {
-	m := adapted(f)
+	m := newMapping(f)
 	f.Add([]byte("a long enough seed for a template of each kind, and for a few leads as well"))
 	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) { checkWellFormed(t, m, map[string]int{}) }))
 }
 
-func checkWellFormed(t *rapid.T, m *market.FieldMapping, passed map[string]int) {
+func checkWellFormed(t *rapid.T, m *market.FieldMapping, accepted map[string]int) {
 	format := rapid.SampledFrom([]string{"json", "xml", "form"}).Draw(t, "format")
-	template := drawnTemplate(t, format)
+	template := drawTemplate(t, format)
 	a, mistakes := adapter.NewPostTemplate(format, template, nil)
 	if a == nil && len(mistakes) == 0 {
-		t.Fatal("refused without a reason")
+		t.Fatal("rejected without an error")
 	}
 	if a == nil || a.Check(m) != nil {
 		return
 	}
-	passed[format]++
+	accepted[format]++
 	for range 4 {
-		lead, failed := fill(m, person(drawnLead(t)...))
+		lead, failed := fill(m, person(drawLead(t)...))
 		if failed != nil {
 			continue
 		}
-		body, ok := a.AppendPost(nil, m, lead, adapterPost)
-		if !ok || !reads(format, body) {
-			t.Fatalf("%s\ngave\n%s", template, body)
+		body, ok := a.AppendPost(nil, m, lead, postMetadata)
+		if !ok || !isReadable(format, body) {
+			t.Fatalf("template\n%s\nrenders the malformed body\n%s", template, body)
 		}
 	}
 }
 
-// reads tells whether others read the body.
-func reads(format string, body []byte) bool {
+// isReadable reports whether standard parsers accept the body.
+func isReadable(format string, body []byte) bool {
 	switch format {
 	case "json":
 		return json.Valid(body)

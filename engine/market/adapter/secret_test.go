@@ -17,13 +17,13 @@ import (
 
 const fullKey = "buyer/old/secret/key"
 
-var oldBuyer = map[string]string{"key": fullKey}
+var buyerSecrets = map[string]string{"key": fullKey}
 
-// secretBodies has one template per place that a secret can take, with a field beside
-// it, and how a buyer reads the two.
-var secretBodies = []struct {
+// secretTemplates has one template for each place of a secret, with a field beside it, and the
+// buyer's parser of both.
+var secretTemplates = []struct {
 	name, format, template string
-	read                   func(body []byte) (secret, note string, err error)
+	parse                  func(body []byte) (secret, note string, err error)
 }{
 	{"a JSON value", "json", `{"key": {{secret "key"}}, "note": {{.note}}}`, readJSONPair},
 	{"a part of a JSON text", "json", `{"key": "{{secret "key"}}", "note": "{{.note}}"}`, readJSONPair},
@@ -36,29 +36,29 @@ var secretBodies = []struct {
 }
 
 func readJSONPair(body []byte) (secret, note string, err error) {
-	var read struct{ Key, Note string }
-	err = json.Unmarshal(body, &read)
-	return read.Key, read.Note, err
+	var decoded struct{ Key, Note string }
+	err = json.Unmarshal(body, &decoded)
+	return decoded.Key, decoded.Note, err
 }
 
 func readXMLPair(body []byte) (secret, note string, err error) {
-	var read struct {
+	var decoded struct {
 		Key       string `xml:"key"`
 		Attribute string `xml:"attribute,attr"`
 		Note      string `xml:"note"`
 	}
-	err = xml.Unmarshal(body, &read)
-	return read.Key + read.Attribute, read.Note, err
+	err = xml.Unmarshal(body, &decoded)
+	return decoded.Key + decoded.Attribute, decoded.Note, err
 }
 
-// TestSecretsInBodies holds the logged body free of the secret, and the sent one to
-// what a buyer must read, whatever the secret and the lead contain.
+// TestSecretsInBodies: for any secret and lead, the logged body lacks the secret, and the buyer
+// parses the secret and the note from the sent body.
 func TestSecretsInBodies(t *testing.T) {
-	m := adapted(t)
+	m := newMapping(t)
 	slot, _ := m.SlotByBuyerName("note")
-	for _, body := range secretBodies {
+	for _, body := range secretTemplates {
 		t.Run(body.name, func(t *testing.T) {
-			a, mistakes := adapter.NewPostTemplate(body.format, body.template, oldBuyer)
+			a, mistakes := adapter.NewPostTemplate(body.format, body.template, buyerSecrets)
 			if a == nil || a.Check(m) != nil {
 				t.Fatal(mistakes, a.Check(m))
 			}
@@ -71,43 +71,43 @@ func TestSecretsInBodies(t *testing.T) {
 				if failed != nil {
 					return
 				}
-				logged, ok := a.AppendPost(nil, m, lead, adapterPost)
+				logged, ok := a.AppendPost(nil, m, lead, postMetadata)
 				if !ok || bytes.Contains(logged, []byte("S3cr$t")) || bytes.Count(logged, []byte(fullKey)) < 1 {
 					t.Fatalf("logged %q", logged)
 				}
-				asked := 0
+				lookups := 0
 				sent, ok := escape.AppendWithSecretsInserted(nil, logged, func(name string) (string, bool) {
-					asked++
+					lookups++
 					return secret, name == fullKey
 				})
-				if !ok || asked != 1 {
-					t.Fatalf("%v, %d secrets for %q", ok, asked, logged)
+				if !ok || lookups != 1 {
+					t.Fatalf("insertion: %t, %d secret lookups for %q", ok, lookups, logged)
 				}
-				gotSecret, gotNote, err := body.read(sent)
-				said := string(lead.Values[slot].Text)
+				gotSecret, gotNote, err := body.parse(sent)
+				wantNote := string(lead.Values[slot].Text)
 				if body.format == "xml" {
-					said = xmlText(said)
+					wantNote = roundTripXML(wantNote)
 				}
-				if err != nil || gotSecret != secret || gotNote != said {
-					t.Fatalf("%q: secret %q, note %q instead of %q, %v", sent, gotSecret, gotNote, said, err)
+				if err != nil || gotSecret != secret || gotNote != wantNote {
+					t.Fatalf("%q: secret %q, note %q instead of %q, %v", sent, gotSecret, gotNote, wantNote, err)
 				}
 			})
 		})
 	}
 }
 
-// xmlText is a text as XML carries it: characters that XML lacks are U+FFFD.
-func xmlText(text string) string {
+// roundTripXML returns the text after XML encoding and decoding; invalid characters are U+FFFD.
+func roundTripXML(text string) string {
 	var out bytes.Buffer
 	_ = xml.EscapeText(&out, []byte(text))
-	var read struct {
+	var decoded struct {
 		Text string `xml:",chardata"`
 	}
-	_ = xml.Unmarshal([]byte("<a>"+out.String()+"</a>"), &read)
-	return read.Text
+	_ = xml.Unmarshal([]byte("<a>"+out.String()+"</a>"), &decoded)
+	return decoded.Text
 }
 
-func TestSecretMistakes(t *testing.T) {
+func TestInvalidSecretInsertions(t *testing.T) {
 	for _, row := range []struct{ format, template, want string }{
 		{"json", `{{secret "other"}}`, `1 there is no secret other`},
 		{"json", `{{secret}}`, "1 secret needs the name"},
@@ -121,7 +121,7 @@ func TestSecretMistakes(t *testing.T) {
 		{"xml", `<a {{secret "key"}}/>`, "1 a value inside a tag"},
 		{"xml", `<a><!-- {{secret "key"}} --></a>`, "1 a value is not allowed in a comment"},
 	} {
-		_, mistakes := adapter.NewPostTemplate(row.format, row.template, oldBuyer)
+		_, mistakes := adapter.NewPostTemplate(row.format, row.template, buyerSecrets)
 		checkTemplateErrors(t, mistakes, row.want)
 	}
 }
@@ -148,7 +148,7 @@ func TestUnresolvedPlaceholders(t *testing.T) {
 	}
 }
 
-func TestShownPlaceholders(t *testing.T) {
+func TestPlaceholdersForDisplay(t *testing.T) {
 	address := "https://old.example/" +
 		string(escape.AppendSecretPlaceholder(nil, escape.Form, fullKey)) + "?k=" +
 		string(escape.AppendSecretPlaceholder(nil, escape.None, "buyer/old"+escape.VariablePart+"OLD_KEY"))

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func zoneNamed(t interface{ Fatal(...any) }, name string) *time.Location {
+func loadZone(t interface{ Fatal(...any) }, name string) *time.Location {
 	zone, err := time.LoadLocation(name)
 	if err != nil {
 		t.Fatal(err)
@@ -16,7 +16,7 @@ func zoneNamed(t interface{ Fatal(...any) }, name string) *time.Location {
 	return zone
 }
 
-func TestWindows(t *testing.T) {
+func TestWindowContaining(t *testing.T) {
 	cases := []struct {
 		name       string
 		zone       string
@@ -25,30 +25,30 @@ func TestWindows(t *testing.T) {
 		start, end string // in the zone
 	}{
 		{"an hour", "UTC", Hour, "2025-06-10T14:37:21Z", "2025-06-10T14:00:00Z", "2025-06-10T15:00:00Z"},
-		{"its first instant", "UTC", Hour, "2025-06-10T14:00:00Z", "2025-06-10T14:00:00Z", "2025-06-10T15:00:00Z"},
-		{"its last instant", "UTC", Hour, "2025-06-10T14:59:59.999999999Z", "2025-06-10T14:00:00Z", "2025-06-10T15:00:00Z"},
+		{"the first instant of an hour", "UTC", Hour, "2025-06-10T14:00:00Z", "2025-06-10T14:00:00Z", "2025-06-10T15:00:00Z"},
+		{"the last instant of an hour", "UTC", Hour, "2025-06-10T14:59:59.999999999Z", "2025-06-10T14:00:00Z", "2025-06-10T15:00:00Z"},
 		{"before 1970", "UTC", Hour, "1969-12-31T23:59:59.5Z", "1969-12-31T23:00:00Z", "1970-01-01T00:00:00Z"},
 		{"an hour where clocks differ by 45 minutes", "Asia/Kathmandu", Hour, "2025-06-10T14:37:00+05:45", "2025-06-10T14:00:00+05:45", "2025-06-10T15:00:00+05:45"},
 		{"the first of two equal hours", "America/New_York", Hour, "2024-11-03T01:30:00-04:00", "2024-11-03T01:00:00-04:00", "2024-11-03T01:00:00-05:00"},
 		{"the second of two equal hours", "America/New_York", Hour, "2024-11-03T01:30:00-05:00", "2024-11-03T01:00:00-05:00", "2024-11-03T02:00:00-05:00"},
 		{"the hour after a skipped one", "America/New_York", Hour, "2024-03-10T03:10:00-04:00", "2024-03-10T03:00:00-04:00", "2024-03-10T04:00:00-04:00"},
 		{"an hour begun half an hour late", "Australia/Lord_Howe", Hour, "2024-10-06T02:45:00+11:00", "2024-10-06T02:30:00+11:00", "2024-10-06T03:00:00+11:00"},
-		{"half an hour that comes again", "Australia/Lord_Howe", Hour, "2024-04-07T01:45:00+10:30", "2024-04-07T01:30:00+10:30", "2024-04-07T02:00:00+10:30"},
+		{"a repeated half hour", "Australia/Lord_Howe", Hour, "2024-04-07T01:45:00+10:30", "2024-04-07T01:30:00+10:30", "2024-04-07T02:00:00+10:30"},
 		{"an hour that ends after a minute", "America/St_Johns", Hour, "2006-04-02T00:00:30-03:30", "2006-04-02T00:00:00-03:30", "2006-04-02T01:01:00-02:30"},
-		{"an hour cut by 15 minutes set on", "Asia/Kathmandu", Hour, "1986-01-01T00:20:00+05:45", "1986-01-01T00:15:00+05:45", "1986-01-01T01:00:00+05:45"},
+		{"an hour shortened by 15 minutes", "Asia/Kathmandu", Hour, "1986-01-01T00:20:00+05:45", "1986-01-01T00:15:00+05:45", "1986-01-01T01:00:00+05:45"},
 
 		{"a day", "America/New_York", Day, "2025-06-10T23:59:59-04:00", "2025-06-10T00:00:00-04:00", "2025-06-11T00:00:00-04:00"},
 		{"a day of 23 hours", "America/New_York", Day, "2024-03-10T12:00:00-04:00", "2024-03-10T00:00:00-05:00", "2024-03-11T00:00:00-04:00"},
 		{"a day of 25 hours", "America/New_York", Day, "2024-11-03T12:00:00-05:00", "2024-11-03T00:00:00-04:00", "2024-11-04T00:00:00-05:00"},
 		{"a day without midnight", "America/Havana", Day, "2024-03-10T12:00:00-04:00", "2024-03-10T01:00:00-04:00", "2024-03-11T00:00:00-04:00"},
-		{"the day before it", "America/Havana", Day, "2024-03-09T23:59:59-05:00", "2024-03-09T00:00:00-05:00", "2024-03-10T01:00:00-04:00"},
+		{"the day before one without midnight", "America/Havana", Day, "2024-03-09T23:59:59-05:00", "2024-03-09T00:00:00-05:00", "2024-03-10T01:00:00-04:00"},
 		{"a day with two midnights", "America/Havana", Day, "2024-11-03T00:30:00-05:00", "2024-11-03T00:00:00-04:00", "2024-11-04T00:00:00-05:00"},
 		{"a summer's first day without midnight", "America/Sao_Paulo", Day, "2017-10-15T01:00:00-02:00", "2017-10-15T01:00:00-02:00", "2017-10-16T00:00:00-02:00"},
 		{"a day whose last hour comes twice", "America/Sao_Paulo", Day, "2018-02-17T23:30:00-03:00", "2018-02-17T00:00:00-02:00", "2018-02-18T00:00:00-03:00"},
-		{"a day that began, was taken back, and goes on", "America/St_Johns", Day, "2006-10-28T23:30:00-03:30", "2006-10-29T00:00:00-02:30", "2006-10-30T00:00:00-03:30"},
-		{"the day it was taken back into", "America/St_Johns", Day, "2006-10-28T23:30:00-02:30", "2006-10-28T00:00:00-02:30", "2006-10-29T00:00:00-02:30"},
-		{"the day before one that was left out", "Pacific/Apia", Day, "2011-12-29T12:00:00-10:00", "2011-12-29T00:00:00-10:00", "2011-12-31T00:00:00+14:00"},
-		{"the day after one that was left out", "Pacific/Apia", Day, "2011-12-31T12:00:00+14:00", "2011-12-31T00:00:00+14:00", "2012-01-01T00:00:00+14:00"},
+		{"a day that begins twice", "America/St_Johns", Day, "2006-10-28T23:30:00-03:30", "2006-10-29T00:00:00-02:30", "2006-10-30T00:00:00-03:30"},
+		{"the day before one that begins twice", "America/St_Johns", Day, "2006-10-28T23:30:00-02:30", "2006-10-28T00:00:00-02:30", "2006-10-29T00:00:00-02:30"},
+		{"the day before a skipped day", "Pacific/Apia", Day, "2011-12-29T12:00:00-10:00", "2011-12-29T00:00:00-10:00", "2011-12-31T00:00:00+14:00"},
+		{"the day after a skipped day", "Pacific/Apia", Day, "2011-12-31T12:00:00+14:00", "2011-12-31T00:00:00+14:00", "2012-01-01T00:00:00+14:00"},
 		{"a leap day", "UTC", Day, "2024-02-29T12:00:00Z", "2024-02-29T00:00:00Z", "2024-03-01T00:00:00Z"},
 
 		{"a week on its Monday", "UTC", Week, "2025-06-09T00:00:00Z", "2025-06-09T00:00:00Z", "2025-06-16T00:00:00Z"},
@@ -60,7 +60,7 @@ func TestWindows(t *testing.T) {
 		{"the year's last month", "Asia/Kathmandu", Month, "2024-12-31T23:59:00+05:45", "2024-12-01T00:00:00+05:45", "2025-01-01T00:00:00+05:45"},
 	}
 	for _, c := range cases {
-		zone := zoneNamed(t, c.zone)
+		zone := loadZone(t, c.zone)
 		at, err := time.Parse(time.RFC3339, c.at)
 		if err != nil {
 			t.Fatal(err)
@@ -89,7 +89,7 @@ func TestHoursInADay(t *testing.T) {
 		{"Asia/Kathmandu", "2024-07-01T12:00:00+05:45", 24},
 	}
 	for _, c := range cases {
-		zone := zoneNamed(t, c.zone)
+		zone := loadZone(t, c.zone)
 		noon, err := time.Parse(time.RFC3339, c.noon)
 		if err != nil {
 			t.Fatal(err)
@@ -105,42 +105,42 @@ func TestHoursInADay(t *testing.T) {
 	}
 }
 
-// ZoneBounds ends the years of a lasting rule a day early where they are leap
-// years; going from end to end never got past that day.
-func TestLastDayOfALeapYear(t *testing.T) {
+// TestUTCOffsetOnLastDayOfLeapYear: time.ZoneBounds ends a leap year under a recurring rule a day
+// early. A loop from end to end once never passed that day.
+func TestUTCOffsetOnLastDayOfLeapYear(t *testing.T) {
 	for _, name := range []string{"America/New_York", "America/Havana", "Antarctica/Troll", "Australia/Lord_Howe"} {
-		zone := zoneNamed(t, name)
+		zone := loadZone(t, name)
 		for year := 2024; year < 2100; year += 4 {
 			for hour := range 48 {
 				at := time.Date(year, time.December, 31, hour-12, 30, 0, 0, time.UTC)
-				run := utcOffsetIntervalAt(at.Unix(), zone)
+				interval := utcOffsetIntervalAt(at.Unix(), zone)
 				_, offset := at.In(zone).Zone()
-				if run.from > at.Unix() || run.to <= at.Unix() || run.offset != int64(offset) {
-					t.Fatalf("%s at %s: from %d to %d", name, at, run.from, run.to)
+				if interval.from > at.Unix() || interval.to <= at.Unix() || interval.offset != int64(offset) {
+					t.Fatalf("%s at %s: wrong interval from %d to %d", name, at, interval.from, interval.to)
 				}
-				if _, next := time.Unix(run.to, 0).In(zone).Zone(); next == offset {
-					t.Fatalf("%s at %s: the offset goes on past %d", name, at, run.to)
+				if _, next := time.Unix(interval.to, 0).In(zone).Zone(); next == offset {
+					t.Fatalf("%s at %s: the offset does not change at %d", name, at, interval.to)
 				}
 			}
 		}
 	}
 }
 
-// Zones whose clocks do something out of the ordinary.
-var oddZones = []string{
+// unusualZones have unusual offsets or changes.
+var unusualZones = []string{
 	"UTC", "America/New_York", "America/Los_Angeles", "Australia/Lord_Howe", "Asia/Kathmandu",
 	"America/Havana", "America/Sao_Paulo", "America/St_Johns", "Pacific/Apia", "Pacific/Kwajalein",
 	"Europe/Dublin", "Africa/Casablanca", "Asia/Tehran", "Antarctica/Troll", "Pacific/Chatham",
 }
 
-// windowByClock finds a window by reading the zone's clocks minute by minute. A
-// new hour begins when the hour or the offset shown is another; a new day, week
-// or month when its date is later than all that were shown before.
-func windowByClock(p Period, t int64, zone *time.Location) (start, end int64) {
+// windowModel finds a window by reading the zone's clock minute by minute. A new hour begins
+// when the hour or the offset changes; a new day, week or month when its date is later than all
+// before.
+func windowModel(p Period, t int64, zone *time.Location) (start, end int64) {
 	if p == Hour {
-		return hourByClock(t, zone)
+		return hourModel(t, zone)
 	}
-	shown := func(minute int64) int {
+	clockAt := func(minute int64) int {
 		at := time.Unix(minute*60, 0).In(zone)
 		year, month, dayOfMonth := at.Date()
 		switch p {
@@ -156,7 +156,7 @@ func windowByClock(p Period, t int64, zone *time.Location) (start, end int64) {
 	now := t / int64(time.Minute)
 	latest := 0
 	for minute := now - span; ; minute++ {
-		if s := shown(minute); s > latest {
+		if s := clockAt(minute); s > latest {
 			latest = s
 			if minute > now {
 				return start, minute * int64(time.Minute)
@@ -166,54 +166,54 @@ func windowByClock(p Period, t int64, zone *time.Location) (start, end int64) {
 	}
 }
 
-func hourByClock(t int64, zone *time.Location) (start, end int64) {
-	shown := func(minute int64) [2]int {
+func hourModel(t int64, zone *time.Location) (start, end int64) {
+	clockAt := func(minute int64) [2]int {
 		at := time.Unix(minute*60, 0).In(zone)
 		_, offset := at.Zone()
 		return [2]int{at.YearDay()*24 + at.Hour(), offset}
 	}
 	now := t / int64(time.Minute)
 	first, last := now, now
-	for shown(first-1) == shown(now) {
+	for clockAt(first-1) == clockAt(now) {
 		first--
 	}
-	for shown(last+1) == shown(now) {
+	for clockAt(last+1) == clockAt(now) {
 		last++
 	}
 	return first * int64(time.Minute), (last + 1) * int64(time.Minute)
 }
 
-func TestWindowsFollowEachOther(t *testing.T) {
+func TestWindowsAreContiguous(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		zone := zoneNamed(t, rapid.SampledFrom(oddZones).Draw(t, "zone"))
+		zone := loadZone(t, rapid.SampledFrom(unusualZones).Draw(t, "zone"))
 		p := rapid.SampledFrom([]Period{Hour, Day, Week, Month}).Draw(t, "period")
-		// From before there were zones, with offsets to the second.
+		// Includes times before time zones, with offsets in seconds.
 		at := rapid.Int64Range(-120*366*secondsInDay, 120*366*secondsInDay).Draw(t, "second") * int64(time.Second)
 		start, end := p.WindowContaining(at, zone)
 		if at < start || at >= end {
-			t.Fatalf("%d is not in %d to %d", at, start, end)
+			t.Fatalf("%d is not in its window %d to %d", at, start, end)
 		}
 		for _, inside := range []int64{start, end - 1} {
 			if s, e := p.WindowContaining(inside, zone); s != start || e != end {
-				t.Fatalf("%d to %d, but from %d in it %d to %d", start, end, inside, s, e)
+				t.Fatalf("window %d to %d, but for %d in it %d to %d", start, end, inside, s, e)
 			}
 		}
 		if next, _ := p.WindowContaining(end, zone); next != end {
-			t.Fatalf("one ends at %d, the next begins at %d", end, next)
+			t.Fatalf("a window ends at %d, the next begins at %d", end, next)
 		}
 		if _, before := p.WindowContaining(start-1, zone); before != start {
-			t.Fatalf("one begins at %d, the one before ends at %d", start, before)
+			t.Fatalf("a window begins at %d, the previous ends at %d", start, before)
 		}
 	})
 }
 
-func TestOffsetRunsPassOverNamesAlone(t *testing.T) {
-	zone := zoneNamed(t, "America/New_York")
+func TestOffsetIntervalSpansZoneNameChange(t *testing.T) {
+	zone := loadZone(t, "America/New_York")
 	// War time became peace time in 1945, at the same offset.
 	war := utcOffsetIntervalAt(time.Date(1945, 8, 1, 0, 0, 0, 0, time.UTC).Unix(), zone)
 	peace := utcOffsetIntervalAt(time.Date(1945, 9, 1, 0, 0, 0, 0, time.UTC).Unix(), zone)
 	if war != peace {
-		t.Errorf("two runs, %v and %v", war, peace)
+		t.Errorf("two intervals, %v and %v, want one", war, peace)
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// instantNear is a whole minute of the years in which every zone keeps its offset
-// in whole minutes, and where the zone's clocks are set soon, near to that.
-func instantNear(zone *time.Location, minute int64, near bool, past int16) int64 {
+// pickInstant returns a whole minute between 1980 and 2099, when all offsets are whole minutes.
+// If near is set, it is within 27 hours of the zone's next change of offset.
+func pickInstant(zone *time.Location, minute int64, near bool, past int16) int64 {
 	const first, last = 10 * 366 * 24 * 60, 130 * 365 * 24 * 60 // 1980 to 2099
 	at := time.Unix((first+int64(uint64(minute)%(last-first)))*60, 0).In(zone)
 	if _, end := at.ZoneBounds(); near && !end.IsZero() && end.Year() < 2099 {
@@ -18,25 +18,24 @@ func instantNear(zone *time.Location, minute int64, near bool, past int16) int64
 	return at.UnixNano()
 }
 
-// FuzzWindow holds the windows of caps against the zone's clocks, minute by minute.
+// FuzzWindow compares the windows of caps with the model, which reads the clock minute by minute.
 func FuzzWindow(f *testing.F) {
-	for i := range 20 * len(oddZones) {
+	for i := range 20 * len(unusualZones) {
 		f.Add(uint8(i), uint8(i%4), int64(i)*9_999_991, i%2 == 0, int16(i*17), int64(i))
 	}
 	f.Fuzz(func(t *testing.T, where, which uint8, minute int64, near bool, past int16, into int64) {
-		zone := zoneNamed(t, oddZones[int(where)%len(oddZones)])
+		zone := loadZone(t, unusualZones[int(where)%len(unusualZones)])
 		p := Hour + Period(which%4)
-		at := instantNear(zone, minute, near, past) + int64(uint64(into)%uint64(time.Minute))
+		at := pickInstant(zone, minute, near, past) + int64(uint64(into)%uint64(time.Minute))
 		start, end := p.WindowContaining(at, zone)
-		if wantStart, wantEnd := windowByClock(p, at, zone); start != wantStart || end != wantEnd {
+		if wantStart, wantEnd := windowModel(p, at, zone); start != wantStart || end != wantEnd {
 			t.Fatalf("%s of %s in %s: %d to %d, want %d to %d", p, time.Unix(0, at).In(zone), zone, start, end, wantStart, wantEnd)
 		}
 	})
 }
 
-// hoursByTheBook reads a line of opening hours; not ok: the contract has no such
-// line.
-func hoursByTheBook(line string) (h hours, ok bool) {
+// parseHoursModel parses a line of opening hours; false means that the contract forbids it.
+func parseHoursModel(line string) (h hours, ok bool) {
 	days, times, ok := strings.Cut(line, " ")
 	if !ok {
 		return h, false
@@ -54,14 +53,14 @@ func hoursByTheBook(line string) (h hours, ok bool) {
 			h.lastDay = i
 		}
 	}
-	opens, shuts, _ := strings.Cut(times, "-")
+	opens, closes, _ := strings.Cut(times, "-")
 	var okFrom, okTo bool
-	h.opens, okFrom = clockByTheBook(opens)
-	h.shuts, okTo = clockByTheBook(shuts)
-	return h, h.firstDay >= 0 && h.lastDay >= 0 && okFrom && okTo && h.opens < 24*60 && h.opens != h.shuts
+	h.opens, okFrom = parseClockModel(opens)
+	h.closes, okTo = parseClockModel(closes)
+	return h, h.firstDay >= 0 && h.lastDay >= 0 && okFrom && okTo && h.opens < 24*60 && h.opens != h.closes
 }
 
-func clockByTheBook(text string) (minute int, ok bool) {
+func parseClockModel(text string) (minute int, ok bool) {
 	if text == "24:00" {
 		return 24 * 60, true
 	}
@@ -69,44 +68,43 @@ func clockByTheBook(text string) (minute int, ok bool) {
 	return at.Hour()*60 + at.Minute(), err == nil && len(text) == len("15:04")
 }
 
-// FuzzSchedule: nothing that is written as opening hours panics, what is taken is
-// what the contract has, and its doors are open as the zone's clocks say, minute by
-// minute up to the next change.
+// FuzzSchedule compares accepted lines with the model, and the opening state with the zone's
+// clock, minute by minute until the next change.
 func FuzzSchedule(f *testing.F) {
 	for i, lines := range []string{
 		"Mon-Fri 08:00-18:00", "Sat 10:00-24:00", "Fri-Mon 22:00-02:00", "Mon-Sun 00:00-24:00", "Mon 00:00-00:00", "Sun 23:59-00:01\nMon 00:00-01:00",
 		"Mon-Sun 08:00-18:00\nMon-Sun 18:00-08:00", "Mon 24:00-25:00", "mon 08:00-09:00", "Mon  08:00-09:00", "Mon-Fri-Sat 08:00-09:00", "", "Tue 8:00-9:00", "Wed 02:00-03:00\nThu 02:30-02:31",
 		"Sun-Sun 12:00-11:59", "Sun 01:00-03:00\nSat 00:00-24:00\nFri 23:00-24:00",
 	} {
-		for zone := range oddZones {
+		for zone := range unusualZones {
 			f.Add(uint8(zone), lines, int64(i+zone)*7_777_777, zone%2 == 0, int16(-100*i))
 		}
 	}
 	f.Fuzz(func(t *testing.T, where uint8, text string, minute int64, near bool, past int16) {
-		zone := zoneNamed(t, oddZones[int(where)%len(oddZones)])
+		zone := loadZone(t, unusualZones[int(where)%len(unusualZones)])
 		lines := strings.Split(text, "\n")
 		if len(lines) > 8 {
 			return
 		}
-		all, right := make([]hours, len(lines)), true
+		all, isValid := make([]hours, len(lines)), true
 		for i, line := range lines {
 			var ok bool
-			all[i], ok = hoursByTheBook(line)
-			right = right && ok
+			all[i], ok = parseHoursModel(line)
+			isValid = isValid && ok
 		}
 		s, err := ParseWeeklySchedule(zone, lines)
-		if (err == nil) != right {
-			t.Fatalf("%q: %v", lines, err)
+		if (err == nil) != isValid {
+			t.Fatalf("%q: %v, want valid: %t", lines, err, isValid)
 		}
 		if err != nil {
 			return
 		}
-		judgeSchedule(t, s, zone, all, instantNear(zone, minute, near, past))
+		checkSchedule(t, s, zone, all, pickInstant(zone, minute, near, past))
 	})
 }
 
-func judgeSchedule(t *testing.T, s *WeeklySchedule, zone *time.Location, all []hours, at int64) {
-	shown := func(minute int64) (open bool, offset int) {
+func checkSchedule(t *testing.T, s *WeeklySchedule, zone *time.Location, all []hours, at int64) {
+	stateAt := func(minute int64) (open bool, offset int) {
 		at := time.Unix(minute*60, 0).In(zone)
 		for _, h := range all {
 			open = open || h.include((int(at.Weekday())+6)%7, at.Hour()*60+at.Minute())
@@ -116,17 +114,17 @@ func judgeSchedule(t *testing.T, s *WeeklySchedule, zone *time.Location, all []h
 	}
 	open, until := s.IsOpenAt(at)
 	first := at / int64(time.Minute)
-	openNow, offsetNow := shown(first)
+	openNow, offsetNow := stateAt(first)
 	if open != openNow || until <= at || until != math.MaxInt64 && until%int64(time.Minute) != 0 {
 		t.Fatalf("%v at %s: open %t until %d", all, time.Unix(0, at).In(zone), open, until)
 	}
 	for minute := first; minute < first+8*24*60; minute++ {
-		open, offset := shown(minute)
-		over := minute*int64(time.Minute) >= until
-		if !over && open != openNow || over && open == openNow && offset == offsetNow {
-			t.Fatalf("%v at %s: at %s open %t, said to stand until %d", all, time.Unix(0, at).In(zone), time.Unix(minute*60, 0).In(zone), open, until)
+		open, offset := stateAt(minute)
+		isPast := minute*int64(time.Minute) >= until
+		if !isPast && open != openNow || isPast && open == openNow && offset == offsetNow {
+			t.Fatalf("%v at %s: at %s open %t, but no change is expected until %d", all, time.Unix(0, at).In(zone), time.Unix(minute*60, 0).In(zone), open, until)
 		}
-		if over {
+		if isPast {
 			return
 		}
 	}

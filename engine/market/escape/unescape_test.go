@@ -9,7 +9,7 @@ import (
 	"pingpost/engine/market/escape"
 )
 
-func TestUnescaped(t *testing.T) {
+func TestAppendJSONUnescaped(t *testing.T) {
 	for raw, want := range map[string]string{
 		``:                            "",
 		`Ann`:                         "Ann",
@@ -35,8 +35,7 @@ func TestUnescaped(t *testing.T) {
 	}
 }
 
-// TestUnescapedAsByTheLibrary: what encoding/json writes is read back.
-func TestUnescapedAsByTheLibrary(t *testing.T) {
+func TestUnescapeReversesEncodingJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text")
 		quoted, err := json.Marshal(text)

@@ -8,10 +8,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// testKey is a key that no exchange has.
 var testKey = [32]byte{1, 2, 3, 31: 32}
 
-func TestKeyedHashIsHMAC(t *testing.T) {
+func TestHMACMatchesStandardLibrary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		key := [32]byte(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "key"))
 		message := rapid.SliceOfN(rapid.Byte(), 0, 2*MaxInlineMessage).Draw(t, "message")
@@ -23,7 +22,7 @@ func TestKeyedHashIsHMAC(t *testing.T) {
 	})
 }
 
-func TestKeyedHashAtItsEdge(t *testing.T) {
+func TestHMACAroundInlineLimit(t *testing.T) {
 	for _, n := range []int{0, 1, MaxInlineMessage - 1, MaxInlineMessage, MaxInlineMessage + 1} {
 		message := make([]byte, n)
 		if got, want := HMAC(&testKey, message), streamedHMAC(testKey, message); got != want {

@@ -12,17 +12,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// someFingerprints are even ones, such as keyed hashes make, and ones crowded
-// into a corner, such as they never make.
-func someFingerprints() *rapid.Generator[[]uint64] {
+// fingerprintGenerator generates evenly distributed fingerprints, as keyed hashes are, and
+// clustered ones, which hashes never are.
+func fingerprintGenerator() *rapid.Generator[[]uint64] {
 	return rapid.OneOf(
-		rapid.Map(rapid.Uint64(), func(seed uint64) []uint64 { return evenFingerprints(int(seed%3000), seed) }),
+		rapid.Map(rapid.Uint64(), func(seed uint64) []uint64 { return randomFingerprints(int(seed%3000), seed) }),
 		rapid.SliceOf(rapid.Uint64()),
 		rapid.SliceOf(rapid.Uint64Range(0, 100)),
 	)
 }
 
-func evenFingerprints(n int, seed uint64) []uint64 {
+func randomFingerprints(n int, seed uint64) []uint64 {
 	random := rand.New(rand.NewPCG(seed, 1))
 	all := make([]uint64, n)
 	for i := range all {
@@ -31,67 +31,67 @@ func evenFingerprints(n int, seed uint64) []uint64 {
 	return all
 }
 
-func TestTableIsASet(t *testing.T) {
+func TestTableContainsItsEntriesOnly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		entries := someFingerprints().Draw(t, "entries")
+		entries := fingerprintGenerator().Draw(t, "entries")
 		model := map[uint64]bool{}
 		for _, e := range entries {
 			model[e] = true
 		}
 		built := NewFingerprintTable(slices.Clone(entries))
 		file := built.AppendBinary(nil)
-		read, err := ParseFingerprintTable(file)
+		parsed, err := ParseFingerprintTable(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, table := range map[string]*FingerprintTable{"built": built, "read": read} {
+		for name, table := range map[string]*FingerprintTable{"built": built, "parsed": parsed} {
 			if table.Len() != len(model) {
 				t.Fatalf("%s: %d entries, want %d", name, table.Len(), len(model))
 			}
 			for e := range model {
 				for _, probe := range []uint64{e, e + 1, e - 1, e ^ 1<<63, ^e} {
 					if table.Has(probe) != model[probe] {
-						t.Fatalf("%s: %x in it: %t", name, probe, table.Has(probe))
+						t.Fatalf("%s: Has(%x) = %t", name, probe, table.Has(probe))
 					}
 				}
 			}
 			for _, probe := range []uint64{0, 1, ^uint64(0), rapid.Uint64().Draw(t, "probe")} {
 				if table.Has(probe) != model[probe] {
-					t.Fatalf("%s: %x in it: %t", name, probe, table.Has(probe))
+					t.Fatalf("%s: Has(%x) = %t", name, probe, table.Has(probe))
 				}
 			}
 		}
 	})
 }
 
-func TestTableDoesNotKeepTheSlice(t *testing.T) {
-	entries := evenFingerprints(100, 1)
+func TestTableDoesNotKeepInputSlice(t *testing.T) {
+	entries := randomFingerprints(100, 1)
 	first := entries[0]
 	table := NewFingerprintTable(entries)
 	clear(entries)
 	if !table.Has(first) || table.Len() != 100 {
-		t.Error("the table changed with the slice that it was made of")
+		t.Error("the table changed with its input slice")
 	}
 }
 
-func TestTableTakesAtMost16BytesAnEntry(t *testing.T) {
+func TestTableMemoryPerEntry(t *testing.T) {
 	for _, n := range []int{8, 9, 31, 32, 33, 1000, 4095, 4096, 100_000} {
-		table := NewFingerprintTable(evenFingerprints(n, 7))
+		table := NewFingerprintTable(randomFingerprints(n, 7))
 		if size := cap(table.file) + 4*cap(table.bucketStarts); size > 16*n {
-			t.Errorf("%d entries take %d bytes", n, size)
+			t.Errorf("%d entries use %d bytes, want at most 16 each", n, size)
 		}
 	}
 }
 
-func TestTableStretchesAreShort(t *testing.T) {
-	table := NewFingerprintTable(evenFingerprints(100_000, 3))
+func TestTableBucketsAreSmall(t *testing.T) {
+	table := NewFingerprintTable(randomFingerprints(100_000, 3))
 	for i := range table.bucketStarts[1:] {
 		if n := table.bucketStarts[i+1] - table.bucketStarts[i]; n > 40 {
-			t.Fatalf("stretch %d of %d has %d entries", i, len(table.bucketStarts)-1, n)
+			t.Fatalf("bucket %d of %d has %d entries, want at most 40", i, len(table.bucketStarts)-1, n)
 		}
 	}
 	if mean := table.Len() / (len(table.bucketStarts) - 1); mean < 4 || mean > 8 {
-		t.Errorf("a stretch has %d entries", mean)
+		t.Errorf("buckets have %d entries on average, want 4 to 8", mean)
 	}
 }
 
@@ -104,8 +104,8 @@ func TestTableFileIsFrozen(t *testing.T) {
 	}
 }
 
-func TestDamagedTableIsRefused(t *testing.T) {
-	file := NewFingerprintTable(evenFingerprints(20, 5)).AppendBinary(nil)
+func TestParseTableRejectsDamage(t *testing.T) {
+	file := NewFingerprintTable(randomFingerprints(20, 5)).AppendBinary(nil)
 	if _, err := ParseFingerprintTable(slices.Clone(file)); err != nil {
 		t.Fatal(err)
 	}
@@ -114,20 +114,20 @@ func TestDamagedTableIsRefused(t *testing.T) {
 			damaged := slices.Clone(file)
 			damaged[i] ^= 1 << bit
 			if _, err := ParseFingerprintTable(damaged); err == nil {
-				t.Fatalf("bit %d of byte %d is flipped, and it opens", bit, i)
+				t.Fatalf("flipped bit %d of byte %d is accepted", bit, i)
 			}
 		}
 		if _, err := ParseFingerprintTable(file[:i]); err == nil {
-			t.Fatalf("it ends after %d bytes, and it opens", i)
+			t.Fatalf("a file of %d bytes is accepted", i)
 		}
 	}
 	if _, err := ParseFingerprintTable(append(slices.Clone(file), 0)); err == nil {
-		t.Error("a byte follows it, and it opens")
+		t.Error("an extra byte is accepted")
 	}
 }
 
-// tableFile writes any count and order of entries under a good checksum.
-func tableFile(version uint32, count uint64, entries ...uint64) []byte {
+// encodeTable encodes any count and order of entries with a valid checksum.
+func encodeTable(version uint32, count uint64, entries ...uint64) []byte {
 	file := binary.LittleEndian.AppendUint32([]byte("ppsl"), version)
 	file = binary.LittleEndian.AppendUint64(file, count)
 	for _, e := range entries {
@@ -136,22 +136,22 @@ func tableFile(version uint32, count uint64, entries ...uint64) []byte {
 	return binary.LittleEndian.AppendUint32(file, crc32.Checksum(file, crc32.MakeTable(crc32.Castagnoli)))
 }
 
-func TestOpenTableSaysWhatIsWrong(t *testing.T) {
+func TestParseTableErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		file []byte
 		want string
 	}{
-		"nothing":               {nil, "not a suppression table"},
-		"a text":                {[]byte("2025550143\n2025550144\n2025550145\n"), "not a suppression table"},
-		"a later version":       {tableFile(2, 0), "has format version 2, but this program reads version 1"},
-		"fewer entries":         {tableFile(1, 3, 1, 2), "of 3 entries has 16 bytes for them"},
-		"more entries":          {tableFile(1, 1, 1, 2), "of 1 entries has 16 bytes for them"},
-		"a count that overflow": {tableFile(1, 1<<61), "of 2305843009213693952 entries"},
-		"half an entry":         {append(tableFile(1, 1), 1, 2, 3, 4), "has 4 bytes for them"},
-		"out of order":          {tableFile(1, 2, 2, 1), "not sorted"},
-		"one entry twice":       {tableFile(1, 2, 1, 1), "not sorted"},
-		"out of order, many":    {tableFile(1, 9, 9, 8, 7, 6, 5, 4, 3, 2, 1<<63), "not sorted"},
-		"a wrong checksum":      {append(bytes.TrimSuffix(tableFile(1, 0), tableFile(1, 0)[16:]), 1, 2, 3, 4), "does not match"},
+		"empty":                {nil, "not a suppression table"},
+		"a text":               {[]byte("2025550143\n2025550144\n2025550145\n"), "not a suppression table"},
+		"a later version":      {encodeTable(2, 0), "has format version 2, but this program reads version 1"},
+		"fewer entries":        {encodeTable(1, 3, 1, 2), "of 3 entries has 16 bytes for them"},
+		"more entries":         {encodeTable(1, 1, 1, 2), "of 1 entries has 16 bytes for them"},
+		"count that overflows": {encodeTable(1, 1<<61), "of 2305843009213693952 entries"},
+		"half an entry":        {append(encodeTable(1, 1), 1, 2, 3, 4), "has 4 bytes for them"},
+		"out of order":         {encodeTable(1, 2, 2, 1), "not sorted"},
+		"duplicate entry":      {encodeTable(1, 2, 1, 1), "not sorted"},
+		"out of order, many":   {encodeTable(1, 9, 9, 8, 7, 6, 5, 4, 3, 2, 1<<63), "not sorted"},
+		"a wrong checksum":     {append(bytes.TrimSuffix(encodeTable(1, 0), encodeTable(1, 0)[16:]), 1, 2, 3, 4), "does not match"},
 	} {
 		if _, err := ParseFingerprintTable(c.file); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v; want …%s…", name, err, c.want)
@@ -159,12 +159,12 @@ func TestOpenTableSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestOpenTableOfAnythingDoesNotPanic(t *testing.T) {
+func TestParseTableOfRandomEntriesDoesNotPanic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		entries := rapid.SliceOf(rapid.Uint64()).Draw(t, "entries")
-		table, err := ParseFingerprintTable(tableFile(1, uint64(len(entries)), entries...))
+		table, err := ParseFingerprintTable(encodeTable(1, uint64(len(entries)), entries...))
 		if err == nil && !slices.IsSorted(entries) {
-			t.Fatal("it is out of order, and it opens")
+			t.Fatal("unsorted entries are accepted")
 		}
 		if err == nil && table.Len() != len(entries) {
 			t.Fatalf("%d entries, want %d", table.Len(), len(entries))

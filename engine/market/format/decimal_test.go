@@ -17,7 +17,7 @@ func TestSplitDecimal(t *testing.T) {
 		"1e-0":      "+1. e0",
 		"0.0e0":     "+0.0 e0",
 		"9e1000000": "+9. e1000000",
-		// An exponent stops growing where no text could make up for it.
+		// Exponents are limited to a size that no text could compensate.
 		"1e99999999999999999999999":  "+1. e1099511627776",
 		"1e-99999999999999999999999": "+1. e-1099511627776",
 	} {

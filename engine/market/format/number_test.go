@@ -8,7 +8,7 @@ import (
 	"pingpost/api/errcode"
 )
 
-func TestReadInteger(t *testing.T) {
+func TestParseInteger(t *testing.T) {
 	for text, want := range map[string]int64{
 		"0": 0, "-0": 0, "0.000": 0, "0e999999999999999999999": 0, "-0.0e-5": 0,
 		"1": 1, "-17": -17, "1e3": 1000, "1E+3": 1000, "1000.0": 1000, "1.50e1": 15, "1200e-2": 12, "0.001e3": 1,
@@ -32,7 +32,7 @@ func TestReadInteger(t *testing.T) {
 	}
 }
 
-func TestReadNumber(t *testing.T) {
+func TestParseNumber(t *testing.T) {
 	for text, want := range map[string]float64{"0": 0, "-0": 0, "0.82": 0.82, "-1.5e3": -1500, "1e-400": 0} {
 		got, code := ParseNumber([]byte(text))
 		if got != want || code != "" || math.Signbit(got) != (want < 0) {
@@ -49,7 +49,7 @@ func TestReadNumber(t *testing.T) {
 	}
 }
 
-func TestPlainInteger(t *testing.T) {
+func TestIsPlainInteger(t *testing.T) {
 	for text, want := range map[string]bool{"0": true, "12": true, "-7": true, "-0": false, "1e3": false, "2.0": false, "-": false} {
 		if got := IsPlainInteger([]byte(text)); got != want {
 			t.Errorf("%s: %v", text, got)

@@ -22,12 +22,12 @@ func TestParsePhone(t *testing.T) {
 		"  +14155550123":                       "+14155550123",
 		"+1-416-967-1111":                      "+14169671111", // Toronto
 		"416-967-1111":                         "+14169671111",
-		"555-555-0123":                         "+15555550123", // made for fiction, in whatever area
+		"555-555-0123":                         "+15555550123", // fictional, in any area
 		"800 555 0100":                         "+18005550100",
 		"+44 20 7946 0958":                     "+442079460958",
 		"+44 (0)20 7946 0958":                  "+442079460958",
 		"+49 30 901820":                        "+4930901820",
-		"+1 242 322 1234":                      "+12423221234", // the Bahamas: an area code that is used in part
+		"+1 242 322 1234":                      "+12423221234", // the Bahamas: a partly assigned area code
 		"340-774-1234":                         "+13407741234",
 		"":                                     "",
 		" ":                                    "",
@@ -39,7 +39,7 @@ func TestParsePhone(t *testing.T) {
 		"014155550123":                         "",
 		"+01 415 555 0123":                     "",
 		"0115255501234567":                     "",
-		"442079460958":                         "", // without + it is not British
+		"442079460958":                         "", // needs a + for the United Kingdom
 		"011442079460958":                      "",
 		"155 555 0123":                         "",
 		"415 155 0123":                         "",
@@ -47,7 +47,7 @@ func TestParsePhone(t *testing.T) {
 		"0000000000":                           "",
 		"1234567890":                           "",
 		"5555555555":                           "",
-		"(555) 555-0200":                       "", // past those made for fiction, in no area
+		"(555) 555-0200":                       "", // beyond the fictional numbers, in no area
 		"+999 1234567":                         "",
 		"++14155550123":                        "",
 		"(+1) 415 555 0123":                    "",
@@ -75,8 +75,9 @@ func TestParsePhone(t *testing.T) {
 	}
 }
 
-// oracle is what libphonenumber says, and what the contract adds to it.
-func oracle(digits string) string {
+// libphonenumberE164 returns libphonenumber's result, but accepts fictional numbers as the
+// contract does.
+func libphonenumberE164(digits string) string {
 	if len(digits) == 11 && digits[0] == '1' && digits[4:9] == "55501" && digits[1] >= '2' {
 		return "+" + digits
 	}
@@ -87,7 +88,7 @@ func oracle(digits string) string {
 	return phonenumbers.Format(number, phonenumbers.E164)
 }
 
-func TestParsePhoneAgreesWithLibphonenumber(t *testing.T) {
+func TestParsePhoneMatchesLibphonenumber(t *testing.T) {
 	punctuation := rapid.SampledFrom([]string{"", "", "", "-", " ", ".", "(", ")", ") "})
 	rapid.Check(t, func(t *rapid.T) {
 		area := rapid.IntRange(100, 999).Draw(t, "area")
@@ -99,29 +100,29 @@ func TestParsePhoneAgreesWithLibphonenumber(t *testing.T) {
 		for _, digit := range ten {
 			text += punctuation.Draw(t, "punctuation") + string(digit)
 		}
-		want := oracle("1" + ten)
+		want := libphonenumberE164("1" + ten)
 		got, ok := format.AppendPhoneAsE164(nil, []byte(text))
 		if string(got) != want || ok != (want != "") {
-			t.Fatalf("%q: %q, libphonenumber has %q", text, got, want)
+			t.Fatalf("%q: got %q, libphonenumber %q", text, got, want)
 		}
 	})
 }
 
-func TestParsePhoneAbroadAgreesWithLibphonenumber(t *testing.T) {
+func TestParseForeignPhoneMatchesLibphonenumber(t *testing.T) {
 	countries := rapid.SampledFrom([]string{"44", "49", "33", "52", "91", "86", "61", "39", "55", "7", "81", "353", "800", "979", "0", "210"})
 	rapid.Check(t, func(t *rapid.T) {
 		digits := countries.Draw(t, "country") + rapid.StringMatching(`[0-9]{4,13}`).Draw(t, "rest")
 		if len(digits) > 15 {
 			return
 		}
-		want := oracle(digits)
+		want := libphonenumberE164(digits)
 		got, ok := format.AppendPhoneAsE164(nil, []byte("+"+digits))
 		if string(got) != want || ok != (want != "") {
-			t.Fatalf("+%s: %q, libphonenumber has %q", digits, got, want)
+			t.Fatalf("+%s: got %q, libphonenumber %q", digits, got, want)
 		}
-		// What was stored must be read again as itself.
+		// Parsing the result again must not change it.
 		if again, ok := format.AppendPhoneAsE164(nil, got); len(got) > 0 && (!ok || string(again) != string(got)) {
-			t.Fatalf("%q becomes %q when read again", got, again)
+			t.Fatalf("result %q is parsed again as %q", got, again)
 		}
 	})
 }

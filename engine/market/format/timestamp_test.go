@@ -9,7 +9,7 @@ func TestParseTimestamp(t *testing.T) {
 	for text, want := range map[string]int64{
 		"1970-01-01T00:00:01Z":                1_000_000_000,
 		"1970-01-01T00:00:00.000000002Z":      2,
-		"1970-01-01T00:00:00Z":                1, // zero would say that nothing was said
+		"1970-01-01T00:00:00Z":                1, // zero means missing
 		"1969-12-31T23:59:59Z":                1,
 		"0001-01-01T00:00:00Z":                1,
 		"1970-01-01T05:30:01+05:30":           1_000_000_000,
@@ -32,7 +32,7 @@ func TestParseTimestamp(t *testing.T) {
 		"2026-03-02T12:00:00+0530", "2026-03-02T12:00:00+24:00", "2026-03-02T12:00:00+05:60",
 	} {
 		if _, ok := ParseTimestamp([]byte(text)); ok {
-			t.Errorf("%q was taken", text)
+			t.Errorf("%q is accepted", text)
 		}
 	}
 }

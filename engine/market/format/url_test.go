@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestIsDateKnowsEveryDay(t *testing.T) {
+func TestIsDate(t *testing.T) {
 	for year := 1896; year <= 2104; year++ {
 		for month := range 14 {
 			for day := range 33 {
@@ -24,7 +24,7 @@ func TestIsDateKnowsEveryDay(t *testing.T) {
 	}
 	for _, text := range []string{"", "0000-01-01", "2026-1-01", "2026-01-1", "26-01-01", "2026/01/01", "2026-01-01T", "2026-01-01T00:00:00Z", " 2026-01-01", "+026-01-01", "２026-01-01", "2026-0x-01"} {
 		if IsDate([]byte(text)) {
-			t.Errorf("%q is a date", text)
+			t.Errorf("%q is accepted as a date", text)
 		}
 	}
 }
@@ -92,12 +92,11 @@ func TestIsURL(t *testing.T) {
 		}
 	}
 	if IsURL([]byte("http://x.example"), true) || !IsURL([]byte("https://x.example"), true) {
-		t.Error("http passes for https")
+		t.Error("the https-only check is wrong")
 	}
 }
 
-// What is taken, the standard library reads as an address of the same host.
-func TestIsURLTakesOnlyAddresses(t *testing.T) {
+func TestIsURLAcceptsOnlyParsableURLs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := "https://" + rapid.StringMatching(`[a-z0-9.:@\[\]_%-]{1,12}([/?#][a-zA-Z0-9%/?#&=:@!$'()*+,;~. -]{0,12})?`).Draw(t, "rest")
 		if !IsURL([]byte(text), true) {
@@ -105,7 +104,7 @@ func TestIsURLTakesOnlyAddresses(t *testing.T) {
 		}
 		parsed, err := url.Parse(text)
 		if err != nil || parsed.Host == "" || parsed.User != nil || !strings.HasPrefix(text[len("https://"):], parsed.Host) {
-			t.Fatalf("%q is %v %v", text, parsed, err)
+			t.Fatalf("%q is accepted, but net/url parses it as %v, %v", text, parsed, err)
 		}
 	})
 }

@@ -8,8 +8,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// Members reads name=value lines, where value is JSON in short: a string in
-// quotes (taken as it stands), null, true, false, a number, {…} or […].
+// Members parses name=value lines. A value is a string in quotes (without escapes), null, true,
+// false, a number, {…} or […].
 func Members(lines ...string) []market.JSONMember {
 	list := make([]market.JSONMember, 0, len(lines))
 	for _, line := range lines {
@@ -53,7 +53,7 @@ func FieldErrorLines(errors []market.FieldError) []string {
 	for _, e := range errors {
 		found = append(found, e.Field+" "+e.Code)
 		if e.Expected == "" || strings.Contains(e.Expected, "%!") {
-			found = append(found, "badly worded: "+e.Expected)
+			found = append(found, "badly formatted: "+e.Expected)
 		}
 	}
 	return found
