@@ -9,30 +9,29 @@ import (
 	"pingpost/internal/must"
 )
 
-// TestFactsSayWhoAsked: each of an operator's verbs writes in its facts who that was,
-// and what nobody asked for says nobody.
-func TestFactsSayWhoAsked(t *testing.T) {
-	trading(t, "by", hooked(bought(byHand(nil))), func(t *testing.T, x *exchange) {
+// The events of an operator's action name that operator. Other events name no operator.
+func TestEventsNameRequestingOperator(t *testing.T) {
+	trading(t, "supplier, buyer and lead actions", hooked(bought(byHand(nil))), func(t *testing.T, x *exchange) {
 		anna := x.engine.AsOperator("anna")
-		first := x.log.len()
+		start := x.log.len()
 		key := secretOf(event.ObjectSupplier, "acme", "one", 1)
 		returned := x.sold(1)
 		expectEqual(t, x.reported(saying(returned, "returned")), "ACCEPTED waiting")
-		for _, fact := range decodeAll(t, x.log.durable()[first:]) {
-			expectEqual(t, event.RequestingOperator(fact), "", event.DescribeAsJSON(fact), " is by")
+		for _, record := range decodeAll(t, x.log.durable()[start:]) {
+			expectEqual(t, event.RequestingOperator(record), "", "operator of ", event.DescribeAsJSON(record))
 		}
-		for what, do := range map[string]func() error{
+		for name, act := range map[string]func() error{
 			"pause":  func() error { return anna.SetPaused(event.ObjectCampaign, "auto", true) },
 			"secret": func() error { return anna.SetOutgoingSecret("x", []byte{1}) },
-			"a secret's end": func() error {
+			"secret removed": func() error {
 				_ = x.engine.AsOperator("bob").SetOutgoingSecret("y", []byte{1})
 				return anna.RemoveOutgoingSecret("y")
 			},
 			"funds":      func() error { return anna.TopUpBuyer("blue", 5, "") },
 			"credential": func() error { return anna.AddCredential(key) },
 			"return":     func() error { return anna.DecideReturn(returned.Lead, false, "") },
-			"hooks":      func() error { return anna.SetWebhooksOff("acme", true) },
-			"person": func() error {
+			"webhooks":   func() error { return anna.SetWebhooksOff("acme", true) },
+			"erasure": func() error {
 				_, err := anna.EraseContactData([]engine.LeadKeySlot{x.sealedOf(returned.Lead)})
 				return err
 			},
@@ -41,7 +40,7 @@ func TestFactsSayWhoAsked(t *testing.T) {
 				c.Document, c.By = "another", "anna"
 				return x.engine.Configure(c)
 			},
-			"credential's end": func() error {
+			"credential revoked": func() error {
 				_ = x.engine.AsOperator("bob").AddCredential(secretOf(event.ObjectSupplier, "acme", "two", 2))
 				c, _ := x.state.CredentialByHash([32]byte{2})
 				return anna.RevokeCredential(&c)
@@ -49,31 +48,31 @@ func TestFactsSayWhoAsked(t *testing.T) {
 		} {
 			time.Sleep(time.Second)
 			before := x.log.len()
-			if err := do(); err != nil {
-				t.Errorf("%s: %v", what, err)
+			if err := act(); err != nil {
+				t.Errorf("%s: %v", name, err)
 			}
-			if fact := x.lastFact(); x.log.len() == before || event.RequestingOperator(fact) != "anna" {
-				t.Errorf("%s: the last fact is %s", what, event.DescribeAsJSON(fact))
+			if record := x.lastFact(); x.log.len() == before || event.RequestingOperator(record) != "anna" {
+				t.Errorf("%s: no event by anna, the last event is %s", name, event.DescribeAsJSON(record))
 			}
 		}
 	})
-	bubble(t, "by, of letters", func(t *testing.T) {
+	bubble(t, "dead letters", func(t *testing.T) {
 		x, _ := died(t, 3)
 		dead := must.Value(x.dead())(t)
 		anna := x.engine.AsOperator("anna")
-		for what, do := range map[string]func() error{
+		for name, act := range map[string]func() error{
 			"resent":  func() error { return anna.ResendWebhook(dead[0].Lead, dead[0].Type) },
 			"dropped": func() error { return anna.DropWebhook(dead[1].Lead, dead[1].Type) },
 		} {
-			if err := do(); err != nil || event.RequestingOperator(x.lastFact()) != "anna" {
-				t.Errorf("%s: %v, %s", what, err, event.DescribeAsJSON(x.lastFact()))
+			if err := act(); err != nil || event.RequestingOperator(x.lastFact()) != "anna" {
+				t.Errorf("%s: error %v, last event %s", name, err, event.DescribeAsJSON(x.lastFact()))
 			}
 		}
 		if n, err := anna.ResendDeadLetters("acme"); n != 1 || err != nil || event.RequestingOperator(x.lastFact()) != "anna" {
-			t.Errorf("the others: %d, %v, %s", n, err, event.DescribeAsJSON(x.lastFact()))
+			t.Errorf("resend all: %d resent, want 1; error %v, last event %s", n, err, event.DescribeAsJSON(x.lastFact()))
 		}
 	})
-	bubble(t, "by, of a delivery", func(t *testing.T) {
+	bubble(t, "unconfirmed delivery", func(t *testing.T) {
 		r := two()
 		r.buyers, r.campaigns[0].seats = r.buyers[:1], r.campaigns[0].seats[:1]
 		x := begin(t, r)
@@ -81,7 +80,7 @@ func TestFactsSayWhoAsked(t *testing.T) {
 		answer := must.Value(x.send(person(1)))(t)
 		time.Sleep(time.Hour)
 		if err := x.engine.AsOperator("anna").ResolveUnconfirmedDelivery(answer.Lead, event.SettledConfirmed); err != nil || event.RequestingOperator(x.lastFact()) != "anna" {
-			t.Errorf("%v, %s", err, event.DescribeAsJSON(x.lastFact()))
+			t.Errorf("error %v, last event %s", err, event.DescribeAsJSON(x.lastFact()))
 		}
 	})
 }

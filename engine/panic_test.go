@@ -10,108 +10,107 @@ import (
 	"pingpost/engine/market"
 )
 
-// touchy notes nothing of one kind, but panics.
-type touchy struct {
+// panickingObserver panics once, in the method whose name it finds in next.
+type panickingObserver struct {
 	engine.Observer
-	at *atomic.Pointer[string]
+	next *atomic.Pointer[string]
 }
 
-func (n touchy) trip(at string) {
-	if on := n.at.Load(); on != nil && *on == at {
-		n.at.Store(nil)
-		panic("a bug, for the test's sake")
+func (o panickingObserver) panicIn(method string) {
+	if next := o.next.Load(); next != nil && *next == method {
+		o.next.Store(nil)
+		panic("a bug, for the test")
 	}
 }
 
-func (n touchy) AuctionHeld(c *market.Campaign, s *market.Supplier, h *auction.AuctionSummary) {
-	n.trip("an auction is noted")
-	n.Observer.AuctionHeld(c, s, h)
+func (o panickingObserver) AuctionHeld(c *market.Campaign, s *market.Supplier, h *auction.AuctionSummary) {
+	o.panicIn("AuctionHeld")
+	o.Observer.AuctionHeld(c, s, h)
 }
 
-func (n touchy) PostAttempted(buyer string, r *market.PostResult) {
-	n.trip("a post is noted")
-	n.Observer.PostAttempted(buyer, r)
+func (o panickingObserver) PostAttempted(buyer string, r *market.PostResult) {
+	o.panicIn("PostAttempted")
+	o.Observer.PostAttempted(buyer, r)
 }
 
-// survived tells whether a call panicked, as the server finds out.
-func survived(call func()) (panicked bool) {
+// panics reports whether the call panics.
+func panics(call func()) (panicked bool) {
 	defer func() { panicked = recover() != nil }()
 	call()
 	return false
 }
 
-// A request that panics leaves no reservation, the same request can come again, and the
-// exchange can be stopped. The next start takes up an intent that it leaves. Until then
-// the values of the lead's duplicates stay claimed.
-func TestAPanicReservesNothing(t *testing.T) {
+// After a panic, the same request can be repeated and the exchange can be stopped. An
+// intent without an outcome is delivered after the next start; until then the duplicate
+// values of its lead stay claimed.
+func TestPanicLeavesNoReservations(t *testing.T) {
 	var ping told
 	tests := []struct {
-		what, at string
-		call     func(x *exchange) string
-		again    string
+		name, panicIn string
+		call          func(x *exchange) string
+		again         string
 	}{
-		{"a ping", "an auction is noted", func(x *exchange) string { return heard(x.ping(inquiry(2))) }, "8"},
-		{"a question who buys", "an auction is noted", func(x *exchange) string { return heard(x.available(availability().withKey("q"))) }, "blue:8 gold:4.8"},
-		{"a lead with an auction", "an auction is noted", func(x *exchange) string { return x.tell(person(1).withKey("k")) }, "blue"},
-		{"a lead on its way", "a post is noted", func(x *exchange) string { return x.tell(person(1).withKey("k")) }, "error: " + engine.ErrUnavailable.Error()},
-		{"a post on its way", "a post is noted", func(x *exchange) string { return x.posted(postOf(1, ping)) }, "buyer_unavailable"},
+		{"ping", "AuctionHeld", func(x *exchange) string { return heard(x.ping(inquiry(2))) }, "8"},
+		{"availability ping", "AuctionHeld", func(x *exchange) string { return heard(x.available(availability().withKey("q"))) }, "blue:8 gold:4.8"},
+		{"ingest with an auction", "AuctionHeld", func(x *exchange) string { return x.tell(person(1).withKey("k")) }, "blue"},
+		{"delivery of an ingested lead", "PostAttempted", func(x *exchange) string { return x.tell(person(1).withKey("k")) }, "error: " + engine.ErrUnavailable.Error()},
+		{"delivery of a post", "PostAttempted", func(x *exchange) string { return x.posted(postOf(1, ping)) }, "buyer_unavailable"},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			var at atomic.Pointer[string]
-			x := begin(t, bidders(), func(o *engine.Options) { o.Observer = touchy{o.Observer, &at} })
+		bubble(t, test.name, func(t *testing.T) {
+			var next atomic.Pointer[string]
+			x := begin(t, bidders(), func(o *engine.Options) { o.Observer = panickingObserver{o.Observer, &next} })
 			ping = x.quoted(inquiry(1))
-			at.Store(&test.at)
-			if !survived(func() { t.Error(test.call(x)) }) {
-				t.Fatal("nothing went wrong")
+			next.Store(&test.panicIn)
+			if !panics(func() { t.Error(test.call(x)) }) {
+				t.Fatal("the request did not panic")
 			}
 			want := int64(0)
-			if test.at == "a post is noted" {
-				want = 2 // the phone and the e-mail address of a person whom blue may have
+			if test.panicIn == "PostAttempted" {
+				want = 2 // the duplicate claims of phone and email: blue may have the lead
 			}
-			if held, open := x.state.ReservationCount(), x.engine.OpenAuctions(); held != want || open != 0 {
-				t.Errorf("%d reservations and %d auctions are left", held, open)
+			if reserved, open := x.state.ReservationCount(), x.engine.OpenAuctions(); reserved != want || open != 0 {
+				t.Errorf("%d reservations and %d open auctions, want %d and 0", reserved, open, want)
 			}
-			expectEqual(t, test.call(x), test.again, "again")
-			if test.at == "a post is noted" {
+			expectEqual(t, test.call(x), test.again, "the same request again")
+			if test.panicIn == "PostAttempted" {
 				if got := x.tell(person(1).withKey("another")); got == "blue" || got == "gold" {
-					t.Errorf("the same person is sold to %s, and blue may have the lead", got)
+					t.Errorf("lead with the same contact data sold to %s, but blue may have the first lead", got)
 				}
 			}
 			x.crash()
 			time.Sleep(time.Minute)
-			if test.at == "a post is noted" {
+			if test.panicIn == "PostAttempted" {
 				if got := test.call(x); got != "blue" && got != "blue theirs 8" {
-					t.Errorf("after the next start: %s", got)
+					t.Errorf("the same request after a restart: got %s, want a sale to blue", got)
 				}
 			}
 		})
 	}
 }
 
-// clumsy speaks to buyers and stumbles over the first answer.
-type clumsy struct {
+// panickingSender panics once, after it has posted a lead.
+type panickingSender struct {
 	engine.BuyerSender
-	stumbled *atomic.Bool
+	panicked *atomic.Bool
 }
 
-func (c clumsy) Post(req *market.PostRequest) market.PostResult {
-	result := c.BuyerSender.Post(req)
-	if c.stumbled.CompareAndSwap(false, true) {
-		panic("a bug, for the test's sake")
+func (s panickingSender) Post(req *market.PostRequest) market.PostResult {
+	result := s.BuyerSender.Post(req)
+	if s.panicked.CompareAndSwap(false, true) {
+		panic("a bug, for the test")
 	}
 	return result
 }
 
-// A post that goes wrong in our own house may have reached the buyer: it is made
-// again there, under the same key, and what happened is told.
-func TestAPanicIsOneTry(t *testing.T) {
+// A post that panics may have reached the buyer, so it is repeated with the same key.
+func TestPanicAfterPostIsRetried(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
-		x := begin(t, bidders(), func(o *engine.Options) { o.Buyers = clumsy{o.Buyers, new(atomic.Bool)} })
+		x := begin(t, bidders(), func(o *engine.Options) { o.Buyers = panickingSender{o.Buyers, new(atomic.Bool)} })
 		expectEqual(t, x.posted(postOf(1, x.quoted(inquiry(1)))), "blue theirs 8")
-		expectEqual(t, x.noted.faults.Load(), 1, "faults were told")
+		expectEqual(t, x.noted.faults.Load(), 1, "reported faults")
 		if got := x.world.tried(); len(got) != 2 || got[1] != "blue@1s" {
-			t.Errorf("tried %v", got)
+			t.Errorf("attempts %v, want two, the second blue@1s", got)
 		}
 	})
 }
