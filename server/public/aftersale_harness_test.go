@@ -13,10 +13,10 @@ import (
 	"pingpost/server/servertest"
 )
 
-// afterSale is an exchange whose leads are recorded for their buyers: those of
-// cmp_auto for blue, who may give them back for two reasons, those of cmp_hand for
-// red, whose returns the operator decides. Of cmp_ping blue is asked and posted to.
-const afterSale = `suppliers:
+// afterSaleConfig is an exchange for tests of the time after the sale. Buyer blue gets the
+// leads of cmp_auto and may return them for two reasons. Red gets those of cmp_hand, and
+// the operator decides its returns. Gold bids in cmp_ping.
+const afterSaleConfig = `suppliers:
   - id: sup_acme
     api_key: canary-key-of-acme
     ingest_rate: 1000000
@@ -53,30 +53,32 @@ campaigns:
     buyers: [{buyer: buy_gold}]
 `
 
-// aftermarket is a house after the sale, with a token of each caller.
-type aftermarket struct {
-	*house
+// afterSaleExchange is a testExchange of afterSaleConfig with an access token for each
+// client.
+type afterSaleExchange struct {
+	*testExchange
 	tokens map[string]string
 }
 
-// trading starts one on what the log has. Its buckets are full.
-func trading(t *testing.T, log *servertest.MemoryLog) *aftermarket {
+// newAfterSaleExchange starts an exchange of afterSaleConfig on the events of the log,
+// with full rate buckets.
+func newAfterSaleExchange(t *testing.T, log *servertest.MemoryLog) *afterSaleExchange {
 	t.Helper()
-	m := &aftermarket{house: keeping(t, afterSale, log), tokens: map[string]string{}}
-	m.wait(2 * time.Second)
+	m := &afterSaleExchange{testExchange: newTestExchange(t, afterSaleConfig, log), tokens: map[string]string{}}
+	m.advance(2 * time.Second)
 	for _, client := range []string{"acme", "other", "blue", "mute", "red", "gold"} {
-		m.tokens[client] = m.token(client, "")
+		m.tokens[client] = m.requestToken(client, "")
 	}
 	return m
 }
 
 // send sends a request as a client ("": no credential; "key of …": a supplier's API key),
 // with further headers in pairs.
-func (m *aftermarket) send(client, method, path, body string, lines ...string) *heard {
+func (m *afterSaleExchange) send(client, method, path, body string, lines ...string) *apiAnswer {
 	m.t.Helper()
 	var head []string
 	if method != http.MethodGet {
-		head = []string{"Content-Type", asJSON}
+		head = []string{"Content-Type", contentTypeJSON}
 	}
 	if supplier, ok := strings.CutPrefix(client, "key of "); ok {
 		head = append(head, "X-Api-Key", "canary-key-of-"+supplier)
@@ -86,20 +88,20 @@ func (m *aftermarket) send(client, method, path, body string, lines ...string) *
 	return m.request(method, m.address+path, body, append(head, lines...)...)
 }
 
-// report reports as a client on one lead, under a key.
-func (m *aftermarket) report(client, lead, key, body string) *heard {
+// report reports a status of one lead under an idempotency key.
+func (m *afterSaleExchange) report(client, lead, key, body string) *apiAnswer {
 	m.t.Helper()
 	return m.send(client, http.MethodPost, "/v1/leads/"+lead+"/status", body, "Idempotency-Key", key)
 }
 
-// reportMany reports on many.
-func (m *aftermarket) reportMany(client, key, body string) *heard {
+// reportBatch reports statuses of many leads in one request.
+func (m *afterSaleExchange) reportBatch(client, key, body string) *apiAnswer {
 	m.t.Helper()
 	return m.send(client, http.MethodPost, "/v1/leads/status", body, "Idempotency-Key", key)
 }
 
-// sold is a new lead of acme's in a campaign.
-func (m *aftermarket) sold(campaign string) (lead string) {
+// sellLead ingests a lead of acme in a campaign and returns the id of the sold lead.
+func (m *afterSaleExchange) sellLead(campaign string) (lead string) {
 	m.t.Helper()
 	n := m.log.Size()
 	body := fmt.Sprintf(`{"flo_campaign_id":%q,"flo_supplier_id":"sup_acme","first_name":"Ann","last_name":"Lee","phone":"415555%04d","email":"ann%d@mail.test","state":"CA"}`, campaign, n%10000, n)
@@ -113,8 +115,8 @@ func (m *aftermarket) sold(campaign string) (lead string) {
 	return said.Data.ID
 }
 
-// mustBe sees that an answer is 200 with this body.
-func (a *heard) mustBe(t *testing.T, want string) {
+// wantBody checks that the answer is a 200 with this body.
+func (a *apiAnswer) wantBody(t *testing.T, want string) {
 	t.Helper()
 	if a.status != 200 || a.body != want || a.header.Get("Content-Type") != "application/json" || a.header.Get(httperror.HeaderRequestID) == "" {
 		t.Errorf("%d %s %v\nwant %s", a.status, a.body, a.header, want)

@@ -16,15 +16,15 @@ import (
 	"pingpost/server/metrics"
 )
 
-// leadSender returns a function that has a server take an accepted lead.
+// leadSender returns a function that sends a lead, which must be accepted.
 func leadSender(t *testing.T, s *Server, leads int) func() {
-	filled(t, s)
+	fillBucket(t, s)
 	bodies := make([][]byte, leads)
 	for i := range bodies {
-		bodies[i] = []byte(fmt.Sprintf("%-260s", leadOf(i))) // white space makes all equally long
+		bodies[i] = []byte(fmt.Sprintf("%-260s", ingestBody(i))) // padded, so that all bodies have the same length
 	}
-	var c call
-	c.make(s, headOf(string(bodies[0])), string(bodies[0]))
+	var c reusedRequest
+	c.send(s, ingestHead(string(bodies[0])), string(bodies[0]))
 	number := 0
 	return func() {
 		number++
@@ -38,41 +38,41 @@ func leadSender(t *testing.T, s *Server, leads int) func() {
 	}
 }
 
-// TestAllocOfAnIngest: an accepted lead, from the request as the HTTP library hands it over to
-// the answer, with the log in memory. A request that is not traced allocates as much with a
-// tracer as without one, and a request that is traced little more.
-func TestAllocOfAnIngest(t *testing.T) {
-	const runs = 20_000 // enough for the state's tables to have grown
+// The test counts the allocations of an accepted lead, from the parsed request to the
+// answer. An untraced request allocates as much with a tracer as without one, and a traced
+// request little more.
+func TestIngestAllocations(t *testing.T) {
+	const runs = 20_000 // the state's tables must have grown
 	allocations := func(sample market.ShareInMillionths) float64 {
 		s := newServer(t)
-		if sample >= 0 { // for a collector that is not there
+		if sample >= 0 { // for an unreachable collector
 			s.opt.Traces = trace.New(trace.Options{Endpoint: "http://127.0.0.1:1", Sample: sample, Logger: slog.New(slog.DiscardHandler)})
 			t.Cleanup(func() { s.opt.Traces.Close(time.Millisecond) })
 		}
 		return testing.AllocsPerRun(runs, leadSender(t, s, runs+2))
 	}
-	off, none, all := allocations(-1), allocations(0), allocations(market.WholeShare)
-	if off > 15 || none > off || all > off+4 {
-		t.Errorf("%.1f allocations without a tracer, at most 15; %.1f where nothing is traced, %.1f where all is", off, none, all)
+	off, unsampled, sampled := allocations(-1), allocations(0), allocations(market.WholeShare)
+	if off > 15 || unsampled > off || sampled > off+4 {
+		t.Errorf("%.1f allocations without a tracer, want at most 15; %.1f if no request is traced, %.1f if all are", off, unsampled, sampled)
 	}
 }
 
-// TestAllocOfAPing: an auction with two bids, from the request to the answer, with
-// the log in memory and buyers that answer at once.
-func TestAllocOfAPing(t *testing.T) {
-	h := holding(t)
-	bearer := h.token("acme", "ping")
+// The test counts the allocations of an auction with two bids, from the parsed request to
+// the answer.
+func TestPingAllocations(t *testing.T) {
+	h := newAuctionExchange(t)
+	bearer := h.requestToken("acme", "ping")
 	const runs = 2000
 	pings := make([]string, runs+2)
 	for i := range pings {
-		pings[i] = with(aPing, "auction_id", fmt.Sprintf(`"auction-%06d"`, i))
+		pings[i] = withMembers(pingBody, "auction_id", fmt.Sprintf(`"auction-%06d"`, i))
 	}
 	head := func(i int) string {
 		return fmt.Sprintf("POST /v1/ping HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nIdempotency-Key: key-%06d\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
 			bearer, i, len(pings[i]))
 	}
-	var c call
-	c.make(h.Server, head(0), pings[0])
+	var c reusedRequest
+	c.send(h.Server, head(0), pings[0])
 	number := 0
 	allocations := testing.AllocsPerRun(runs, func() {
 		number++
@@ -87,13 +87,12 @@ func TestAllocOfAPing(t *testing.T) {
 	}
 	t.Logf("%.1f allocations", allocations)
 	if allocations > 40 {
-		t.Errorf("%.1f allocations for a ping, at most 40", allocations)
+		t.Errorf("%.1f allocations for a ping, want at most 40", allocations)
 	}
 }
 
-// TestAllocOfCounting: once their counters are there, an auction and a post are
-// counted without memory.
-func TestAllocOfCounting(t *testing.T) {
+// Counting an auction or a post allocates nothing if its counters already exist.
+func TestMetricsAllocations(t *testing.T) {
 	m := metrics.NewMeter(func(string, error) {})
 	cars := &market.Campaign{ID: "cars"}
 	held := &auction.AuctionSummary{Elapsed: 30e6, Pings: []auction.PingSummary{{Buyer: &market.Buyer{ID: "buy_a"}, Elapsed: 10e6}}}
@@ -103,19 +102,19 @@ func TestAllocOfCounting(t *testing.T) {
 		m.AuctionHeld(cars, nil, held)
 		m.PostAttempted("buy_a", down)
 	}); n > 0 {
-		t.Errorf("%.0f allocations", n)
+		t.Errorf("%.0f allocations, want 0", n)
 	}
 }
 
 func BenchmarkIngest(b *testing.B) {
 	s := newServer(b)
-	filled(b, s)
+	fillBucket(b, s)
 	leads := make([][]byte, 1<<16)
 	for i := range leads {
-		leads[i] = []byte(fmt.Sprintf("%-260s", leadOf(i)))
+		leads[i] = []byte(fmt.Sprintf("%-260s", ingestBody(i)))
 	}
-	var c call
-	c.make(s, headOf(string(leads[0])), string(leads[0]))
+	var c reusedRequest
+	c.send(s, ingestHead(string(leads[0])), string(leads[0]))
 	b.ReportAllocs()
 	for i := 1; b.Loop(); i++ {
 		lead := leads[i%len(leads)]

@@ -7,25 +7,25 @@ import (
 	"pingpost/engine/market"
 )
 
-// bidders are the buyers of these tests, in one.
-type bidders struct {
-	mu    sync.Mutex
-	bids  map[string]market.Money // by host; missing: no bid
-	hold  chan struct{}           // pings wait until it is closed; nil: they do not
-	gate  chan struct{}           // so do posts
-	sells []market.PostResult     // of the posts to come; after the last: taken
-	until int64                   // expiry of bids, Unix nanoseconds; 0: not sent
-	hops  []int
-	posts []string // bodies
-	tests []string // hosts that received a test
+// fakeBuyers are all buyers of the tests.
+type fakeBuyers struct {
+	mu          sync.Mutex
+	bids        map[string]market.Money // by host; missing: no bid
+	pingGate    chan struct{}           // pings wait until it is closed; nil: no wait
+	postGate    chan struct{}           // posts wait until it is closed; nil: no wait
+	postResults []market.PostResult     // results of the next posts; later posts are accepted
+	validUntil  int64                   // expiry of the bids, Unix nanoseconds; 0: not set
+	hops        []int
+	posts       []string // bodies of the posts
+	tests       []string // hosts that received a test request
 }
 
-func (b *bidders) Ping(req *market.PingRequest) market.PingResult {
+func (b *fakeBuyers) Ping(req *market.PingRequest) market.PingResult {
 	host, _ := url.Parse(req.Endpoint.URL)
 	b.mu.Lock()
-	amount, until, hold := b.bids[host.Host], b.until, b.hold
+	amount, until, hold := b.bids[host.Host], b.validUntil, b.pingGate
 	b.hops = append(b.hops, req.Hops)
-	b.noteTest(host.Host, req.Test)
+	b.recordTest(host.Host, req.Test)
 	b.mu.Unlock()
 	if hold != nil {
 		<-hold
@@ -36,16 +36,16 @@ func (b *bidders) Ping(req *market.PingRequest) market.PingResult {
 	return market.PingResult{Bid: market.Bid{Amount: amount, Token: "of-" + host.Host, ValidUntil: until}, Status: 200}
 }
 
-func (b *bidders) Post(req *market.PostRequest) market.PostResult {
+func (b *fakeBuyers) Post(req *market.PostRequest) market.PostResult {
 	b.mu.Lock()
 	b.posts = append(b.posts, string(req.Body))
 	to, _ := url.Parse(req.Endpoint.URL)
-	b.noteTest(to.Host, req.Test)
+	b.recordTest(to.Host, req.Test)
 	result := market.PostResult{Verdict: market.VerdictAccepted, Status: 201, BuyerLeadID: "theirs"}
-	if len(b.sells) > 0 {
-		result, b.sells = b.sells[0], b.sells[1:]
+	if len(b.postResults) > 0 {
+		result, b.postResults = b.postResults[0], b.postResults[1:]
 	}
-	gate := b.gate
+	gate := b.postGate
 	b.mu.Unlock()
 	if gate != nil {
 		<-gate
@@ -53,27 +53,27 @@ func (b *bidders) Post(req *market.PostRequest) market.PostResult {
 	return result
 }
 
-func (b *bidders) noteTest(host string, test bool) {
+func (b *fakeBuyers) recordTest(host string, test bool) {
 	if test {
 		b.tests = append(b.tests, host)
 	}
 }
 
-// set changes the buyers' behaviour.
-func (b *bidders) set(change func()) {
+// update changes the buyers under their lock.
+func (b *fakeBuyers) update(change func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	change()
 }
 
-// asked is how many pings came.
-func (b *bidders) asked() int {
+// pingCount returns the number of received pings.
+func (b *fakeBuyers) pingCount() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.hops)
 }
 
-func (b *bidders) posted() int {
+func (b *fakeBuyers) postCount() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.posts)

@@ -20,9 +20,9 @@ import (
 	"pingpost/server/servertest"
 )
 
-// auctions is an exchange that holds them: acme and slow sell, blue and red bid.
-// Slow may do one thing of each kind a second, and hold one auction at a time.
-const auctions = `suppliers:
+// auctionConfig is an exchange with auctions: acme, slow and other sell, blue and red bid.
+// Slow may send one request of each kind per second and hold one auction at a time.
+const auctionConfig = `suppliers:
   - id: sup_acme
     api_key: canary-key-of-acme
     ingest_rate: 1000000
@@ -65,34 +65,34 @@ campaigns:
     buyers: [{buyer: buy_blue}]
 `
 
-// house is an exchange that holds auctions, behind a real socket.
-type house struct {
+// testExchange is an exchange behind a real socket, with fake buyers and a log in memory.
+type testExchange struct {
 	*Server
 	t       *testing.T
 	address string
-	buyers  *bidders
+	buyers  *fakeBuyers
 	log     *servertest.MemoryLog
 	client  *http.Client
 }
 
-// holding starts a house. Blue bids ten, red nine.
-func holding(t *testing.T, tune ...func(*engine.Options)) *house {
+// newAuctionExchange starts an exchange of auctionConfig. Blue bids ten, red nine.
+func newAuctionExchange(t *testing.T, tune ...func(*engine.Options)) *testExchange {
 	t.Helper()
-	return keeping(t, auctions, new(servertest.MemoryLog), tune...)
+	return newTestExchange(t, auctionConfig, new(servertest.MemoryLog), tune...)
 }
 
-// keeping starts a house by a document, on what the log has.
-func keeping(t *testing.T, document string, log *servertest.MemoryLog, tune ...func(*engine.Options)) *house {
+// newTestExchange starts an exchange of a configuration document on the events of the log.
+func newTestExchange(t *testing.T, document string, log *servertest.MemoryLog, tune ...func(*engine.Options)) *testExchange {
 	t.Helper()
-	h := &house{
+	h := &testExchange{
 		t: t, log: log, client: &http.Client{Transport: servertest.ContractTransport(t)},
-		buyers: &bidders{bids: map[string]market.Money{"blue.example": 10_000_000, "red.example": 9_000_000, "test.blue.example": 7_000_000}},
+		buyers: &fakeBuyers{bids: map[string]market.Money{"blue.example": 10_000_000, "red.example": 9_000_000, "test.blue.example": 7_000_000}},
 	}
 	ports := engine.Options{State: log.Replay(t), Log: log, History: log, Buyers: h.buyers}
 	for _, change := range tune {
 		change(&ports)
 	}
-	h.Server = serverOf(t, document, ports)
+	h.Server = newServerWith(t, document, ports)
 	h.address = "http://" + servertest.StartServer(t, h.Serve, h.Shutdown)
 	t.Cleanup(func() {
 		h.client.CloseIdleConnections()
@@ -101,7 +101,7 @@ func keeping(t *testing.T, document string, log *servertest.MemoryLog, tune ...f
 	return h
 }
 
-func credentialOf(mint *token.Issuer, first *config.InitialCredential) engine.Credential {
+func newCredential(mint *token.Issuer, first *config.InitialCredential) engine.Credential {
 	value := []byte(first.Value.Reveal())
 	c := engine.Credential{
 		Owner: first.Owner, ID: first.OwnerID, Client: first.ClientID, Kind: first.Kind, Scopes: first.Scopes, Hash: sha256.Sum256(value),
@@ -112,37 +112,37 @@ func credentialOf(mint *token.Issuer, first *config.InitialCredential) engine.Cr
 	return c
 }
 
-// heard is an answer.
-type heard struct {
+// apiAnswer is an HTTP answer of the exchange.
+type apiAnswer struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// wait lets time pass on the exchange's clock, and on no other.
-func (h *house) wait(d time.Duration) { h.clock.AdvanceTo(h.clock.Now() + int64(d)) }
+// advance moves the exchange's clock, which nothing else moves.
+func (h *testExchange) advance(d time.Duration) { h.clock.AdvanceTo(h.clock.Now() + int64(d)) }
 
-// ping pings as a seller; further header lines come in pairs.
-func (h *house) ping(token, key, body string, lines ...string) *heard {
+// ping sends a ping of a seller; further headers come in pairs.
+func (h *testExchange) ping(token, key, body string, lines ...string) *apiAnswer {
 	h.t.Helper()
-	return h.call("/v1/ping", body, append([]string{"Authorization", "Bearer " + token, "Idempotency-Key", key}, lines...)...)
+	return h.postJSON("/v1/ping", body, append([]string{"Authorization", "Bearer " + token, "Idempotency-Key", key}, lines...)...)
 }
 
-// post posts as one.
-func (h *house) post(token, key, body string) *heard {
+// post sends a post of a seller.
+func (h *testExchange) post(token, key, body string) *apiAnswer {
 	h.t.Helper()
-	return h.call("/v1/post", body, "Authorization", "Bearer "+token, "Idempotency-Key", key)
+	return h.postJSON("/v1/post", body, "Authorization", "Bearer "+token, "Idempotency-Key", key)
 }
 
-// ask sends an availability ping.
-func (h *house) ask(supplier, body string, lines ...string) *heard {
+// checkAvailability sends an availability request of a supplier.
+func (h *testExchange) checkAvailability(supplier, body string, lines ...string) *apiAnswer {
 	h.t.Helper()
-	return h.call("/api/v1/ping", body, append([]string{"X-Api-Key", "canary-key-of-" + supplier}, lines...)...)
+	return h.postJSON("/api/v1/ping", body, append([]string{"X-Api-Key", "canary-key-of-" + supplier}, lines...)...)
 }
 
-// with is a JSON object with changes: a member's path and its JSON in turn; an
-// empty one takes the member out.
-func with(body string, changes ...string) string {
+// withMembers returns a JSON object with changes: the path of a member, then its new JSON,
+// or "" to remove the member.
+func withMembers(body string, changes ...string) string {
 	var object map[string]any
 	if err := json.Unmarshal([]byte(body), &object); err != nil {
 		panic(err)
@@ -171,18 +171,19 @@ func with(body string, changes ...string) string {
 }
 
 const (
-	aPing     = `{"auction_id":"a1","vertical":"auto","state":"CA","tcpa_consent":true}`
-	aQuestion = `{"flo_campaign_id":"cmp_auto","flo_supplier_id":"sup_acme","state":"CA"}`
+	pingBody         = `{"auction_id":"a1","vertical":"auto","state":"CA","tcpa_consent":true}`
+	availabilityBody = `{"flo_campaign_id":"cmp_auto","flo_supplier_id":"sup_acme","state":"CA"}`
 )
 
-// call posts JSON; header lines come in pairs.
-func (h *house) call(path, body string, lines ...string) *heard {
+// postJSON sends a POST with JSON; headers come in pairs.
+func (h *testExchange) postJSON(path, body string, lines ...string) *apiAnswer {
 	h.t.Helper()
-	return h.request(http.MethodPost, h.address+path, body, append([]string{"Content-Type", asJSON}, lines...)...)
+	return h.request(http.MethodPost, h.address+path, body, append([]string{"Content-Type", contentTypeJSON}, lines...)...)
 }
 
-// request makes a request; header lines come in pairs. No answer has a secret or a buyer's address.
-func (h *house) request(method, url, body string, lines ...string) *heard {
+// request sends a request; headers come in pairs. It fails the test if the answer contains
+// a secret or a buyer's address.
+func (h *testExchange) request(method, url, body string, lines ...string) *apiAnswer {
 	h.t.Helper()
 	req := must.Value(http.NewRequest(method, url, strings.NewReader(body)))(h.t)
 	for i := 0; i+1 < len(lines); i += 2 {
@@ -191,7 +192,7 @@ func (h *house) request(method, url, body string, lines ...string) *heard {
 	response, err := h.client.Do(req)
 	if err != nil {
 		h.t.Error(err)
-		return new(heard)
+		return new(apiAnswer)
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
@@ -201,11 +202,11 @@ func (h *house) request(method, url, body string, lines ...string) *heard {
 	if strings.Contains(string(text), "canary") || strings.Contains(string(text), "blue.example") || strings.Contains(string(text), "red.example") {
 		h.t.Errorf("%s carries a secret or a buyer's address: %s", url, text)
 	}
-	return &heard{response.StatusCode, response.Header, string(text)}
+	return &apiAnswer{response.StatusCode, response.Header, string(text)}
 }
 
-// token is one of a client, with some of its scopes or all.
-func (h *house) token(client, scope string) string {
+// requestToken returns an access token of a client with these scopes, or with all for "".
+func (h *testExchange) requestToken(client, scope string) string {
 	h.t.Helper()
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {client}, "client_secret": {"canary-secret-of-" + client}, "scope": {scope}}
 	response, err := h.client.PostForm(h.address+"/oauth/token", form)
@@ -220,8 +221,8 @@ func (h *house) token(client, scope string) string {
 	return said.AccessToken
 }
 
-// pinged is the answer to a seller's ping.
-type pinged struct {
+// pingAnswer is the answer to a ping of a seller.
+type pingAnswer struct {
 	Auction string `json:"auction_id"`
 	Bid     *struct {
 		Amount   json.Number `json:"amount"`
@@ -234,8 +235,8 @@ type pinged struct {
 	Detail string   `json:"reject_detail"`
 }
 
-// read decodes an answer of a status.
-func read[T any](t *testing.T, a *heard, status int) (said T) {
+// decodeAnswer checks the status of an answer and decodes its body.
+func decodeAnswer[T any](t *testing.T, a *apiAnswer, status int) (said T) {
 	t.Helper()
 	decoder := json.NewDecoder(strings.NewReader(a.body))
 	decoder.DisallowUnknownFields()
@@ -245,18 +246,18 @@ func read[T any](t *testing.T, a *heard, status int) (said T) {
 	return said
 }
 
-// failed is an error's body.
-type failed struct {
+// errorBody is the body of an error.
+type errorBody struct {
 	Error, Message, Reason string
 	RequestID              string                                   `json:"request_id"`
 	Fields                 []struct{ Field, Code, Expected string } `json:"field_errors"`
 }
 
-// mustFail sees that an answer is an error in the interface's form, and tells
-// its fields with their codes.
-func (a *heard) mustFail(t *testing.T, status int, code string) string {
+// wantError checks that the answer is this error, and returns the faulty members with
+// their codes.
+func (a *apiAnswer) wantError(t *testing.T, status int, code string) string {
 	t.Helper()
-	f := read[failed](t, a, status)
+	f := decodeAnswer[errorBody](t, a, status)
 	if f.Error != code || f.Message == "" || f.RequestID == "" || f.RequestID != a.header.Get(httperror.HeaderRequestID) {
 		t.Errorf("%d %s, X-Request-Id %s, want %s", a.status, a.body, a.header.Get(httperror.HeaderRequestID), code)
 	}
@@ -270,8 +271,8 @@ func (a *heard) mustFail(t *testing.T, status int, code string) string {
 	return strings.Join(fields, ", ")
 }
 
-// isReplayOf sees that an answer is another one, to the byte.
-func (a *heard) isReplayOf(t *testing.T, first *heard) {
+// wantReplayOf checks that the answer is a replay of the first one, with equal bytes.
+func (a *apiAnswer) wantReplayOf(t *testing.T, first *apiAnswer) {
 	t.Helper()
 	if a.status != first.status || a.body != first.body || a.header.Get(httperror.HeaderRequestID) != first.header.Get(httperror.HeaderRequestID) || a.header.Get(httperror.HeaderReplayed) != "true" {
 		t.Errorf("%d %s %v\nis no replay of %d %s", a.status, a.body, a.header, first.status, first.body)

@@ -15,80 +15,80 @@ import (
 	"pingpost/server/httperror"
 )
 
-// flawed is a request in parts, of a house that knows its callers' tokens.
-type flawed struct {
+// faultyRequest is a request that requestFaults change.
+type faultyRequest struct {
 	method, path, body, bearer string
-	lines                      map[string]string
+	headers                    map[string]string
 }
 
-// flaw is one thing that is wrong with a request.
-type flaw struct {
+// requestFault is an error in a request, and the expected answer.
+type requestFault struct {
 	name   string
 	status int
 	code   string
-	spoil  func(r *flawed)
+	apply  func(r *faultyRequest)
 }
 
-// flawsOf are all errors of one of the four paths that do not depend on an
-// auction, in the order of the contract.
-func (h *house) flawsOf(path string) []flaw {
-	flaws := []flaw{
-		{"elsewhere", 404, "not_found", func(r *flawed) { r.path += "/" }},
-		{"by GET", 405, "method_not_allowed", func(r *flawed) { r.method = "GET" }},
-		{"no credential", 401, "unauthorized", func(r *flawed) { r.bearer = ""; delete(r.lines, "X-Api-Key") }},
-		{"without the scope", 403, "insufficient_scope", nil},
-		{"a buyer", 403, "forbidden", nil},
-		{"too often", 429, "rate_limited", func(r *flawed) { h.drain(); r.limit() }},
-		{"too large", 413, "payload_too_large", func(r *flawed) { r.body += strings.Repeat(" ", 1<<16) }},
-		{"as text", 415, "unsupported_media_type", func(r *flawed) { r.lines["Content-Type"] = "text/plain" }},
-		{"two bodies", 400, "malformed_json", func(r *flawed) { r.body += "{}" }},
-		{"another body under a used key", 422, "idempotency_key_reused", func(r *flawed) { r.lines["Idempotency-Key"] = "used"; r.body += " " }},
-		{"a fault in the payload", 422, "invalid_payload", func(r *flawed) {
+// requestFaults returns all errors of a path that do not depend on an auction, in the
+// order of the contract.
+func (h *testExchange) requestFaults(path string) []requestFault {
+	flaws := []requestFault{
+		{"unknown path", 404, "not_found", func(r *faultyRequest) { r.path += "/" }},
+		{"wrong method", 405, "method_not_allowed", func(r *faultyRequest) { r.method = "GET" }},
+		{"no credential", 401, "unauthorized", func(r *faultyRequest) { r.bearer = ""; delete(r.headers, "X-Api-Key") }},
+		{"missing scope", 403, "insufficient_scope", nil},
+		{"credential of a buyer", 403, "forbidden", nil},
+		{"over the rate limit", 429, "rate_limited", func(r *faultyRequest) { h.drainSlowSupplier(); r.useDrainedSupplier() }},
+		{"too large", 413, "payload_too_large", func(r *faultyRequest) { r.body += strings.Repeat(" ", 1<<16) }},
+		{"wrong content type", 415, "unsupported_media_type", func(r *faultyRequest) { r.headers["Content-Type"] = "text/plain" }},
+		{"two JSON objects", 400, "malformed_json", func(r *faultyRequest) { r.body += "{}" }},
+		{"another body under a used key", 422, "idempotency_key_reused", func(r *faultyRequest) { r.headers["Idempotency-Key"] = "used"; r.body += " " }},
+		{"invalid payload", 422, "invalid_payload", func(r *faultyRequest) {
 			r.body = strings.Replace(r.body, `"state":"CA"`, `"state":"XX"`, 1)
 			r.body = strings.Replace(r.body, `"last_name":"Lee",`, "", 1)
 		}},
-		{"of another supplier", 403, "forbidden", nil},
+		{"campaign of another supplier", 403, "forbidden", nil},
 	}
-	none, buyer := map[string]string{"/v1/ping": "post", "/v1/post": "ping"}[path], h.token("blue", "ping post")
+	otherScope, buyer := map[string]string{"/v1/ping": "post", "/v1/post": "ping"}[path], h.requestToken("blue", "ping post")
 	if strings.HasPrefix(path, "/api/") {
-		flaws[11].spoil = func(r *flawed) { r.body = strings.Replace(r.body, `"sup_acme"`, `"sup_other"`, 1) }
+		flaws[11].apply = func(r *faultyRequest) { r.body = strings.Replace(r.body, `"sup_acme"`, `"sup_other"`, 1) }
 	} else {
-		lacking := h.token("acme", none)
-		flaws[3].spoil = func(r *flawed) { r.wear(lacking) }
-		flaws[4].spoil = func(r *flawed) { r.wear(buyer) }
+		unscoped := h.requestToken("acme", otherScope)
+		flaws[3].apply = func(r *faultyRequest) { r.setBearer(unscoped) }
+		flaws[4].apply = func(r *faultyRequest) { r.setBearer(buyer) }
 	}
 	return flaws
 }
 
-// wear takes a token, where the request has one.
-func (r *flawed) wear(token string) {
+// setBearer sets the token if the request has one.
+func (r *faultyRequest) setBearer(token string) {
 	if r.bearer != "" {
 		r.bearer = token
 	}
 }
 
-// limit takes the credential of the supplier whose buckets are empty, where the
-// request has a good one.
-func (r *flawed) limit() {
-	if r.lines["X-Api-Key"] != "" {
-		r.lines["X-Api-Key"] = "canary-key-of-slow"
+// useDrainedSupplier sets the credential of the supplier with empty buckets, if the
+// request has a valid one.
+func (r *faultyRequest) useDrainedSupplier() {
+	if r.headers["X-Api-Key"] != "" {
+		r.headers["X-Api-Key"] = "canary-key-of-slow"
 	}
-	if r.bearer == r.lines["token of acme"] {
-		r.wear(r.lines["token of slow"])
+	if r.bearer == r.headers["token of acme"] {
+		r.setBearer(r.headers["token of slow"])
 	}
 }
 
-func (h *house) drain() {
-	ref := h.ref("sup_slow")
+func (h *testExchange) drainSlowSupplier() {
+	ref := h.supplierRef("sup_slow")
 	for _, l := range []*tokenBucketsByOwner{&h.ingestLimits, &h.pingLimits, &h.postLimits} {
 		(*l.buckets.Load())[ref].takeTokens(1, time.Unix(0, h.clock.Now()))
 	}
 }
 
-func (r *flawed) send(h *house) *heard {
+func (r *faultyRequest) send(h *testExchange) *apiAnswer {
 	h.t.Helper()
 	var lines []string
-	for name, value := range r.lines {
+	for name, value := range r.headers {
 		if !strings.HasPrefix(name, "token of") {
 			lines = append(lines, name, value)
 		}
@@ -99,48 +99,48 @@ func (r *flawed) send(h *house) *heard {
 	return h.request(r.method, h.address+r.path, r.body, lines...)
 }
 
-// TestOneCheckAfterTheOther checks that of two errors, the answer reports the one that is
-// first in the contract's order.
-func TestOneCheckAfterTheOther(t *testing.T) {
+// Of two errors in a request, the answer reports the one that is first in the contract's
+// order.
+func TestFirstErrorInContractOrderIsReported(t *testing.T) {
 	for path, body := range map[string]string{
-		"/v1/ping": aPing, "/api/v1/ping": aQuestion, "/api/v1/ingest": aLead,
-		"/v1/post": `{"auction_id":"a9","bid_token":"bid_x","lead":` + aPerson + `}`,
+		"/v1/ping": pingBody, "/api/v1/ping": availabilityBody, "/api/v1/ingest": leadBody,
+		"/v1/post": `{"auction_id":"a9","bid_token":"bid_x","lead":` + personBody + `}`,
 	} {
 		t.Run(strings.Trim(path, "/"), func(t *testing.T) {
-			h := holding(t)
+			h := newAuctionExchange(t)
 			h.t = t
-			acme, slow := h.token("acme", ""), h.token("slow", "")
-			sound := func() *flawed {
-				r := &flawed{"POST", path, body, acme, map[string]string{"Content-Type": asJSON, "token of acme": acme, "token of slow": slow}}
+			acme, slow := h.requestToken("acme", ""), h.requestToken("slow", "")
+			validRequest := func() *faultyRequest {
+				r := &faultyRequest{"POST", path, body, acme, map[string]string{"Content-Type": contentTypeJSON, "token of acme": acme, "token of slow": slow}}
 				if strings.HasPrefix(path, "/api/") {
-					r.bearer, r.lines["X-Api-Key"] = "", "canary-key-of-acme"
+					r.bearer, r.headers["X-Api-Key"] = "", "canary-key-of-acme"
 				} else {
-					r.lines["Idempotency-Key"] = "k"
+					r.headers["Idempotency-Key"] = "k"
 				}
 				return r
 			}
 			h.useKey(path, acme)
 			h.useKey(path, slow)
-			flaws := h.flawsOf(path)
+			flaws := h.requestFaults(path)
 			for i, first := range flaws {
-				for _, second := range append([]flaw{{name: "nothing"}}, flaws[i+1:]...) {
-					if first.spoil == nil || second.name != "nothing" && second.spoil == nil {
+				for _, second := range append([]requestFault{{name: "none"}}, flaws[i+1:]...) {
+					if first.apply == nil || second.name != "none" && second.apply == nil {
 						continue
 					}
-					var r *flawed
-					var a *heard
-					for range 10 { // a token may come between the draining and the asking, but not each time
-						r = sound()
-						if second.spoil != nil {
-							second.spoil(r)
+					var r *faultyRequest
+					var a *apiAnswer
+					for range 10 { // the drained bucket may get a token before the request; retry
+						r = validRequest()
+						if second.apply != nil {
+							second.apply(r)
 						}
-						first.spoil(r)
+						first.apply(r)
 						if a = r.send(h); first.status != 429 || a.status == 429 {
 							break
 						}
 					}
 					name := first.name + " and " + second.name
-					if f := read[failed](t, a, first.status); f.Error != first.code || f.RequestID != a.header.Get(httperror.HeaderRequestID) {
+					if f := decodeAnswer[errorBody](t, a, first.status); f.Error != first.code || f.RequestID != a.header.Get(httperror.HeaderRequestID) {
 						t.Errorf("%s: %d %s, want %d %s", name, a.status, a.body, first.status, first.code)
 					}
 					if (first.status == 405) != (a.header.Get("Allow") == "POST") || (a.header.Get(httperror.HeaderChallenge) != "") != (r.bearer != "" && first.code == "insufficient_scope" || first.status == 401 && !strings.HasPrefix(path, "/api/")) {
@@ -152,60 +152,60 @@ func TestOneCheckAfterTheOther(t *testing.T) {
 	}
 }
 
-// useKey makes the key "used" one that has an answer.
-func (h *house) useKey(path, token string) {
+// useKey sends a successful request with the idempotency key "used".
+func (h *testExchange) useKey(path, token string) {
 	h.t.Helper()
 	supplier := "acme"
-	if claims, ok := h.opt.Tokens.VerifyToken([]byte(token), h.clock.Now()); ok && claims.Ref == h.ref("sup_slow") {
+	if claims, ok := h.opt.Tokens.VerifyToken([]byte(token), h.clock.Now()); ok && claims.Ref == h.supplierRef("sup_slow") {
 		supplier = "slow"
 	}
-	h.wait(time.Second)
-	var a *heard
+	h.advance(time.Second)
+	var a *apiAnswer
 	switch path {
 	case "/v1/ping":
-		a = h.ping(token, "used", with(aPing, "auction_id", `"used"`))
+		a = h.ping(token, "used", withMembers(pingBody, "auction_id", `"used"`))
 	case "/api/v1/ingest":
-		a = h.call(path, with(aLead, "flo_supplier_id", `"sup_`+supplier+`"`), "X-Api-Key", "canary-key-of-"+supplier, "Idempotency-Key", "used")
+		a = h.postJSON(path, withMembers(leadBody, "flo_supplier_id", `"sup_`+supplier+`"`), "X-Api-Key", "canary-key-of-"+supplier, "Idempotency-Key", "used")
 	case "/api/v1/ping":
-		a = h.ask(supplier, with(aQuestion, "flo_supplier_id", `"sup_`+supplier+`"`), "Idempotency-Key", "used")
+		a = h.checkAvailability(supplier, withMembers(availabilityBody, "flo_supplier_id", `"sup_`+supplier+`"`), "Idempotency-Key", "used")
 	default:
-		a = h.post(token, "used", h.won(token, "used"))
+		a = h.post(token, "used", h.postBodyForNewBid(token, "used"))
 	}
 	if a.status > 299 {
 		h.t.Fatalf("%d %s", a.status, a.body)
 	}
 }
 
-// TestCredentialsOfPaths: the paths of sellers accept neither an API key nor a client's secret,
-// and the path of suppliers accepts no token.
-func TestCredentialsOfPaths(t *testing.T) {
-	h := holding(t)
+// The seller paths accept neither API keys nor client secrets. The supplier paths accept
+// no token.
+func TestPathsRejectOtherCredentialKinds(t *testing.T) {
+	h := newAuctionExchange(t)
 	for _, path := range []string{"/v1/ping", "/v1/post"} {
 		for _, row := range []struct{ header, value, challenge string }{
-			{"X-Api-Key", "canary-key-of-acme", wantToken},
-			{"Authorization", "Bearer canary-key-of-acme", wantOther},
-			{"Authorization", "Bearer " + acmeSecret, wantOther},
+			{"X-Api-Key", "canary-key-of-acme", challengeMissingToken},
+			{"Authorization", "Bearer canary-key-of-acme", challengeInvalidToken},
+			{"Authorization", "Bearer " + acmeSecret, challengeInvalidToken},
 		} {
-			a := h.call(path, aPing, row.header, row.value, "Idempotency-Key", "k")
-			if a.mustFail(t, 401, "unauthorized"); a.header.Get(httperror.HeaderChallenge) != row.challenge {
+			a := h.postJSON(path, pingBody, row.header, row.value, "Idempotency-Key", "k")
+			if a.wantError(t, 401, "unauthorized"); a.header.Get(httperror.HeaderChallenge) != row.challenge {
 				t.Errorf("%s with %s: %s %q", path, row.header, httperror.HeaderChallenge, a.header.Get(httperror.HeaderChallenge))
 			}
 		}
 	}
-	h.call("/api/v1/ping", aQuestion, "Authorization", "Bearer "+h.token("acme", "")).mustFail(t, 401, "unauthorized")
+	h.postJSON("/api/v1/ping", availabilityBody, "Authorization", "Bearer "+h.requestToken("acme", "")).wantError(t, 401, "unauthorized")
 }
 
-// TestStockClient: golang.org/x/oauth2 gets a token and pings.
-func TestStockClient(t *testing.T) {
-	h := holding(t)
+// golang.org/x/oauth2 gets a token and sends pings.
+func TestStandardOAuthClientPings(t *testing.T) {
+	h := newAuctionExchange(t)
 	config := clientcredentials.Config{
 		ClientID: "acme", ClientSecret: "canary-secret-of-acme", Scopes: []string{"ping"}, TokenURL: h.address + "/oauth/token",
 	}
 	client := config.Client(context.Background())
 	defer client.CloseIdleConnections()
 	for i := range 2 {
-		req := must.Value(http.NewRequest(http.MethodPost, h.address+"/v1/ping", strings.NewReader(with(aPing, "auction_id", fmt.Sprintf(`"a%d"`, i)))))(t)
-		req.Header.Set("Content-Type", asJSON)
+		req := must.Value(http.NewRequest(http.MethodPost, h.address+"/v1/ping", strings.NewReader(withMembers(pingBody, "auction_id", fmt.Sprintf(`"a%d"`, i)))))(t)
+		req.Header.Set("Content-Type", contentTypeJSON)
 		req.Header.Set("Idempotency-Key", fmt.Sprint("k", i))
 		response, err := client.Do(req)
 		if err != nil {
@@ -213,7 +213,7 @@ func TestStockClient(t *testing.T) {
 		}
 		text, err := io.ReadAll(response.Body)
 		response.Body.Close()
-		if said := read[pinged](t, &heard{response.StatusCode, response.Header, string(text)}, 200); err != nil || said.Bid == nil {
+		if got := decodeAnswer[pingAnswer](t, &apiAnswer{response.StatusCode, response.Header, string(text)}, 200); err != nil || got.Bid == nil {
 			t.Errorf("%s, %v", text, err)
 		}
 	}

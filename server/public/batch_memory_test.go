@@ -8,21 +8,20 @@ import (
 	"pingpost/server/servertest"
 )
 
-// TestStrangersGetNoRoomForBatches checks that only buyers who may report get memory for a
-// batch. For others, the limit of a lead applies, the rest of the body is discarded, and
-// the connection closes.
-func TestStrangersGetNoRoomForBatches(t *testing.T) {
-	m := trading(t, new(servertest.MemoryLog))
+// Only buyers with the scope to report get memory for a batch. For others the limit of a
+// lead applies, the rest of the body is discarded, and the connection closes.
+func TestOnlyReportingBuyersGetBatchMemory(t *testing.T) {
+	m := newAfterSaleExchange(t, new(servertest.MemoryLog))
 	const lead = 64 << 10
 	for _, row := range []struct {
-		who, header string
-		length      int
-		status      int
-		ends        bool
+		name, header string
+		length       int
+		status       int
+		closes       bool
 	}{
-		{"nobody", "A: b", lead, 401, false},
-		{"nobody", "A: b", lead + 1, 401, true},
-		{"a token that is none", "Authorization: Bearer nothing", lead + 1, 401, true},
+		{"no credential", "A: b", lead, 401, false},
+		{"no credential", "A: b", lead + 1, 401, true},
+		{"an invalid token", "Authorization: Bearer nothing", lead + 1, 401, true},
 		{"a seller", "Authorization: Bearer " + m.tokens["acme"], lead + 1, 403, true},
 		{"a buyer without the scope", "Authorization: Bearer " + m.tokens["mute"], lead + 1, 403, true},
 		{"a buyer", "Authorization: Bearer " + m.tokens["blue"], lead + 1, 422, false},
@@ -36,8 +35,8 @@ func TestStrangersGetNoRoomForBatches(t *testing.T) {
 				head, body = "Transfer-Encoding: chunked", fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", row.length, body)
 			}
 			status, header, text := k.Send("POST /v1/leads/status HTTP/1.1\r\nHost: x\r\n" + row.header + "\r\nContent-Type: application/json\r\n" + head + "\r\n\r\n" + body)
-			if status != row.status || (header.Get("Connection") == "close") != row.ends || k.IsClosed() != row.ends {
-				t.Errorf("%s, %d bytes, chunks %v: %d %v %s", row.who, row.length, chunks, status, header, text)
+			if status != row.status || (header.Get("Connection") == "close") != row.closes || k.IsClosed() != row.closes {
+				t.Errorf("%s, %d bytes, chunks %v: %d %v %s", row.name, row.length, chunks, status, header, text)
 			}
 		}
 	}

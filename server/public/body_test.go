@@ -12,7 +12,7 @@ import (
 	"pingpost/server/httperror"
 )
 
-func TestIdempotencyKey(t *testing.T) {
+func TestIdempotencyKeySyntax(t *testing.T) {
 	long := strings.Repeat("k", 255)
 	for _, row := range []struct {
 		header, key string
@@ -44,13 +44,13 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 }
 
-// broken gives some bytes, and then an error.
-type broken struct {
+// failingReader returns some bytes and then an error.
+type failingReader struct {
 	text io.Reader
 	err  error
 }
 
-func (b broken) Read(p []byte) (int, error) {
+func (b failingReader) Read(p []byte) (int, error) {
 	n, err := b.text.Read(p)
 	if errors.Is(err, io.EOF) {
 		err = b.err
@@ -58,27 +58,27 @@ func (b broken) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func TestReadBody(t *testing.T) {
+func TestReadBodyLimitAndFailures(t *testing.T) {
 	s := &Server{opt: Options{Body: 4000}}
 	text := func(length int) io.Reader { return strings.NewReader(strings.Repeat("b", length)) }
 	for name, row := range map[string]struct {
 		stream io.Reader
-		length int // as the head says; -1 in chunks
+		length int // Content-Length; -1: chunked
 		want   httperror.Error
-		ends   bool
+		closes bool
 	}{
-		"none":                        {nil, 0, httperror.Error{}, false},
-		"empty":                       {text(0), 0, httperror.Error{}, false},
-		"short":                       {text(10), 10, httperror.Error{}, false},
-		"longer than an ordinary one": {text(3000), 3000, httperror.Error{}, false},
-		"at the limit":                {text(4000), 4000, httperror.Error{}, false},
-		"in chunks, at the limit":     {text(4000), -1, httperror.Error{}, false},
-		"over the limit":              {text(4001), 4001, httperror.BodyTooLarge, true},
-		"in chunks, over the limit":   {text(4001), -1, httperror.BodyTooLarge, true},
-		"without an end":              {text(1 << 24), -1, httperror.BodyTooLarge, true},
-		"cut off":                     {text(5), 10, httperror.Framing, true},
-		"no chunks":                   {broken{text(5), errors.New("no chunk")}, -1, httperror.Framing, true},
-		"too slow":                    {broken{text(5), os.ErrDeadlineExceeded}, 10, httperror.RequestTimeout, true},
+		"none":                           {nil, 0, httperror.Error{}, false},
+		"empty":                          {text(0), 0, httperror.Error{}, false},
+		"short":                          {text(10), 10, httperror.Error{}, false},
+		"longer than the initial buffer": {text(3000), 3000, httperror.Error{}, false},
+		"at the limit":                   {text(4000), 4000, httperror.Error{}, false},
+		"in chunks, at the limit":        {text(4000), -1, httperror.Error{}, false},
+		"over the limit":                 {text(4001), 4001, httperror.BodyTooLarge, true},
+		"in chunks, over the limit":      {text(4001), -1, httperror.BodyTooLarge, true},
+		"without an end":                 {text(1 << 24), -1, httperror.BodyTooLarge, true},
+		"cut off":                        {text(5), 10, httperror.Framing, true},
+		"no chunks":                      {failingReader{text(5), errors.New("no chunk")}, -1, httperror.Framing, true},
+		"too slow":                       {failingReader{text(5), os.ErrDeadlineExceeded}, 10, httperror.RequestTimeout, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var ctx fasthttp.RequestCtx
@@ -87,8 +87,8 @@ func TestReadBody(t *testing.T) {
 			}
 			r := new(scratch)
 			got := s.readBody(&ctx, r)
-			if got != row.want || ctx.Response.ConnectionClose() != row.ends {
-				t.Errorf("%+v, connection ends: %v", got, ctx.Response.ConnectionClose())
+			if got != row.want || ctx.Response.ConnectionClose() != row.closes {
+				t.Errorf("got %+v, connection closes: %v", got, ctx.Response.ConnectionClose())
 			}
 			if got.Status == 0 && row.length > 0 && len(r.body) != row.length {
 				t.Errorf("%d bytes", len(r.body))
@@ -97,6 +97,6 @@ func TestReadBody(t *testing.T) {
 	}
 	r := &scratch{body: make([]byte, maxPooledBody+1)}
 	if r.release(); r.body != nil {
-		t.Error("the memory of a huge body is kept")
+		t.Error("the buffer of a huge body is pooled")
 	}
 }

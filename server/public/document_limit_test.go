@@ -13,14 +13,14 @@ import (
 	"pingpost/server/servertest"
 )
 
-// TestDocumentsAreLimited sends more requests for documents than one address may send.
-func TestDocumentsAreLimited(t *testing.T) {
+// Requests for documents are limited per client address.
+func TestDocumentRequestsAreLimitedPerAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 3
-		d := open(t, func(o *Options) { o.Documents = limit })
-		d.SetTrustedProxies([]netip.Prefix{servertest.ParseNetwork("0.0.0.0/32")}) // the address of a request without a connection
+		d := newTestServer(t, func(o *Options) { o.Documents = limit })
+		d.SetTrustedProxies([]netip.Prefix{servertest.ParseNetwork("0.0.0.0/32")}) // the address of requests without a connection
 		get := func(method, path, from string, headers ...string) *fasthttp.Response {
-			return &d.ask(method, path, "", append(headers, "X-Forwarded-For", from)...).Response
+			return &d.send(method, path, "", append(headers, "X-Forwarded-For", from)...).Response
 		}
 		const one, other = "198.51.100.1", "198.51.100.2"
 		tag := string(get("GET", "/docs", other).Header.Peek("ETag"))
@@ -39,24 +39,24 @@ func TestDocumentsAreLimited(t *testing.T) {
 			}
 		}
 		if r := get("GET", "/docs", one, "If-None-Match", tag); r.StatusCode() != 304 {
-			t.Errorf("a client that has the page hears %d", r.StatusCode())
+			t.Errorf("client with the current page: got %d, want 304", r.StatusCode())
 		}
 		if r := get("GET", "/docs", other); r.StatusCode() != 200 {
-			t.Errorf("another address hears %d", r.StatusCode())
+			t.Errorf("another address: got %d, want 200", r.StatusCode())
 		}
 		time.Sleep(time.Second/limit + time.Millisecond)
 		if first, second := get("GET", "/docs", one), get("GET", "/docs", one); first.StatusCode() != 200 || second.StatusCode() != 429 {
-			t.Errorf("a moment later: %d, then %d", first.StatusCode(), second.StatusCode())
+			t.Errorf("after the wait: got %d, then %d; want 200, then 429", first.StatusCode(), second.StatusCode())
 		}
 	})
 }
 
-// TestCompressedOnce compares the memory of two answers: each must be the same bytes.
-func TestCompressedOnce(t *testing.T) {
-	d := open(t)
-	first := d.ask("GET", "/docs", "", "Accept-Encoding", "gzip").Response.Body()
-	second := d.ask("GET", "/docs", "", "Accept-Encoding", "gzip").Response.Body()
+// Two compressed answers share the same memory.
+func TestDocumentIsCompressedOnce(t *testing.T) {
+	d := newTestServer(t)
+	first := d.send("GET", "/docs", "", "Accept-Encoding", "gzip").Response.Body()
+	second := d.send("GET", "/docs", "", "Accept-Encoding", "gzip").Response.Body()
 	if len(first) == 0 || &first[0] != &second[0] {
-		t.Error("the page is compressed for each request")
+		t.Error("the page was compressed again for the second request")
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"pingpost/internal/must"
 )
 
-// patternOf is the pattern of a schema of the document.
-func patternOf(t *testing.T, schema string) *regexp.Regexp {
+// schemaPattern returns the pattern of a schema in the OpenAPI document.
+func schemaPattern(t *testing.T, schema string) *regexp.Regexp {
 	t.Helper()
 	var document struct {
 		Components struct {
@@ -27,16 +27,16 @@ func patternOf(t *testing.T, schema string) *regexp.Regexp {
 	return regexp.MustCompile(pattern)
 }
 
-// TestPatterns: what a pattern of the document lets through is taken, and nothing else is.
-func TestPatterns(t *testing.T) {
-	h := holding(t)
-	acme := h.token("acme", "")
-	won := h.won(acme, "won")
-	ping := func(key, member, value string) *heard {
-		return h.ping(acme, key, with(aPing, "auction_id", `"`+key+`"`, member, value))
+// The server accepts exactly the values that match the patterns of the OpenAPI document.
+func TestSchemaPatternsMatchServer(t *testing.T) {
+	h := newAuctionExchange(t)
+	acme := h.requestToken("acme", "")
+	won := h.postBodyForNewBid(acme, "won")
+	ping := func(key, member, value string) *apiAnswer {
+		return h.ping(acme, key, withMembers(pingBody, "auction_id", `"`+key+`"`, member, value))
 	}
-	post := func(key, member, value string) *heard { // the token is wrong, which is told last
-		return h.post(acme, key, with(won, "bid_token", `"bid_none"`, member, value))
+	post := func(key, member, value string) *apiAnswer { // the wrong token is reported only if all members are valid
+		return h.post(acme, key, withMembers(won, "bid_token", `"bid_none"`, member, value))
 	}
 	texts := []string{"a", " a ", "é", "a\u0001", "a\tb", "a\nb", "a\u007f", "a\u0080", "a\u009f", "a\u00a1", "日本"}
 	addresses := []string{
@@ -47,7 +47,7 @@ func TestPatterns(t *testing.T) {
 	for _, row := range []struct {
 		schema, member string
 		values         []string
-		send           func(key, member, value string) *heard
+		send           func(key, member, value string) *apiAnswer
 	}{
 		{"Text", "source", texts, ping},
 		{"Label", "vertical", texts, ping},
@@ -58,13 +58,13 @@ func TestPatterns(t *testing.T) {
 		{"ConsentCertUrl", "consent_cert_url", addresses, ping},
 		{"ConsentCertUrl", "lead.tcpa.consent_cert_url", addresses, post},
 	} {
-		pattern := patternOf(t, row.schema)
+		pattern := schemaPattern(t, row.schema)
 		for i, value := range row.values {
 			text := must.Value(json.Marshal(value))(t)
 			a := row.send(fmt.Sprint(row.member, i), row.member, string(text))
-			taken := !strings.Contains(a.body, `"field":"`+row.member+`"`)
-			if fits := pattern.MatchString(value); fits != taken {
-				t.Errorf("%s: %q: by the document's %s it fits: %t, and the exchange takes it: %t: %s", row.member, value, row.schema, fits, taken, a.body)
+			accepted := !strings.Contains(a.body, `"field":"`+row.member+`"`)
+			if matches := pattern.MatchString(value); matches != accepted {
+				t.Errorf("%s: %q matches the document's %s: %t, but the server accepts it: %t: %s", row.member, value, row.schema, matches, accepted, a.body)
 			}
 		}
 	}

@@ -15,10 +15,10 @@ import (
 	"pingpost/server/servertest"
 )
 
-// TestDocuments: what is served is what was written, to anybody, as often as it has
-// changed.
-func TestDocuments(t *testing.T) {
-	address := public(t, 100)
+// The documents support conditional requests, compression and HEAD, and reject other
+// methods.
+func TestDocumentsCachingAndMethods(t *testing.T) {
+	address := startPublicServer(t, 100)
 	for path, kind := range map[string]string{"/openapi.yaml": "application/yaml", "/openapi.json": "application/json", "/docs": "text/html; charset=utf-8"} {
 		t.Run(path, func(t *testing.T) {
 			status, header, body := servertest.SendOverNewConn(t, address, "GET", path)
@@ -27,10 +27,10 @@ func TestDocuments(t *testing.T) {
 				t.Fatalf("%d %v", status, header)
 			}
 			if status, again, empty := servertest.SendOverNewConn(t, address, "GET", path, "If-None-Match: W/\"other\", "+tag[0]); status != 304 || empty != "" || again["Etag"][0] != tag[0] {
-				t.Errorf("known already: %d %v %.20q", status, again, empty)
+				t.Errorf("with the current ETag: got %d %v %.20q, want 304", status, again, empty)
 			}
 			if status, _, whole := servertest.SendOverNewConn(t, address, "GET", path, `If-None-Match: "other"`); status != 200 || whole != body {
-				t.Errorf("another one known: %d", status)
+				t.Errorf("with another ETag: got %d, want the whole document", status)
 			}
 			status, packed, text := servertest.SendOverNewConn(t, address, "GET", path, "Accept-Encoding: br, gzip")
 			unpacked, err := gzip.NewReader(strings.NewReader(text))
@@ -39,7 +39,7 @@ func TestDocuments(t *testing.T) {
 			}
 			plain, err := io.ReadAll(unpacked)
 			if err != nil || string(plain) != body || packed["Etag"][0] == tag[0] || packed["Content-Encoding"][0] != "gzip" {
-				t.Errorf("packed: %d bytes for %d, %v, %v", len(plain), len(body), packed, err)
+				t.Errorf("compressed: %d bytes for %d, %v, %v", len(plain), len(body), packed, err)
 			}
 			for _, method := range []string{"POST", "PUT", "DELETE", "OPTIONS"} {
 				if status, header, _ := servertest.SendOverNewConn(t, address, method, path, "Content-Length: 0"); status != 405 || header["Allow"][0] != "GET, HEAD" {
@@ -50,21 +50,21 @@ func TestDocuments(t *testing.T) {
 			must.Value(io.WriteString(k, "HEAD "+path+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))(t)
 			head, rest, _ := strings.Cut(string(must.Value(io.ReadAll(k.Answer))(t)), "\r\n\r\n")
 			if !strings.HasPrefix(head, "HTTP/1.1 200 OK\r\n") || rest != "" || !strings.Contains(head, "ETag: "+tag[0]) || !strings.Contains(head, "Content-Length: "+header["Content-Length"][0]+"\r\n") {
-				t.Errorf("HEAD: %s, %d bytes more", head, len(rest))
+				t.Errorf("HEAD: got %s and a body of %d bytes", head, len(rest))
 			}
 			if status, _, _ := servertest.SendOverNewConn(t, address, "GET", path+"/"); status != 404 {
-				t.Errorf("with a slash: %d", status)
+				t.Errorf("with a slash: got %d, want 404", status)
 			}
 		})
 	}
 }
 
-// TestDocumentIsTheOneWritten: the YAML to the byte, and the JSON says the same.
-func TestDocumentIsTheOneWritten(t *testing.T) {
-	address := public(t, 100)
+// The served YAML has the bytes of the source, and the JSON has the same content.
+func TestServedDocumentEqualsSource(t *testing.T) {
+	address := startPublicServer(t, 100)
 	_, _, text := servertest.SendOverNewConn(t, address, "GET", "/openapi.yaml")
 	if text != string(api.PublicYAML()) {
-		t.Error("the YAML is another")
+		t.Error("the YAML differs from the source")
 	}
 	_, _, converted := servertest.SendOverNewConn(t, address, "GET", "/openapi.json")
 	var one, other any
@@ -73,26 +73,26 @@ func TestDocumentIsTheOneWritten(t *testing.T) {
 	first := must.Value(json.Marshal(one))(t)
 	second, err := json.Marshal(other)
 	if err != nil || !bytes.Equal(first, second) {
-		t.Errorf("the JSON says something else: %v", err)
+		t.Errorf("the JSON differs from the YAML: %v", err)
 	}
 }
 
-// TestPageIsItsOwn: the page's policy lets its own scripts run and nothing else, and
-// nothing in it points elsewhere to be loaded.
-func TestPageIsItsOwn(t *testing.T) {
-	_, header, body := servertest.SendOverNewConn(t, public(t, 100), "GET", "/docs")
+// The policy of the docs page allows only its own scripts, and the page loads no other
+// file.
+func TestDocsPagePolicyAllowsOnlyOwnScripts(t *testing.T) {
+	_, header, body := servertest.SendOverNewConn(t, startPublicServer(t, 100), "GET", "/docs")
 	policy := header["Content-Security-Policy"][0]
 	for _, part := range []string{"default-src 'none'", "script-src 'sha256-", "connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"} {
 		if !strings.Contains(policy, part) {
-			t.Errorf("the policy says nothing of %s: %s", part, policy)
+			t.Errorf("the policy lacks %s: %s", part, policy)
 		}
 	}
 	for _, way := range []string{"unsafe-eval", "*", "http:", "https:", "script-src 'unsafe-inline'", "blob:"} {
 		if strings.Contains(policy, way) {
-			t.Errorf("the policy opens %s: %s", way, policy)
+			t.Errorf("the policy allows %s: %s", way, policy)
 		}
 	}
 	if n := strings.Count(body, "</script>"); n != 2 || strings.Contains(body, "<script src") || strings.Contains(body, "<link rel=\"stylesheet\"") {
-		t.Errorf("%d scripts", n)
+		t.Errorf("%d scripts, want 2 inline ones and no other file", n)
 	}
 }

@@ -13,11 +13,10 @@ import (
 	"pingpost/server/servertest"
 )
 
-// TestExpect: a body is asked for only where the head is not refused already, by
-// its path, method, credential or size; a refusal is in the interface's form and
-// ends the connection.
-func TestExpect(t *testing.T) {
-	d := open(t, sandbox)
+// The server answers 100 only if path, method, credential and length are valid. Otherwise
+// it sends the error and closes the connection.
+func TestExpectContinueChecksHeadFirst(t *testing.T) {
+	d := newTestServer(t, sandbox)
 	err := d.engine.AsOperator("").AddCredential(&engine.Credential{
 		Kind: event.CredentialAPIKey, Owner: event.ObjectSupplier, ID: "sup_acme", Hash: sha256.Sum256([]byte("the-key")), Hint: "the",
 	})
@@ -25,7 +24,7 @@ func TestExpect(t *testing.T) {
 		t.Fatal(err)
 	}
 	add := func(owner event.ConfigObjectKind, id, secret string, scopes event.TokenScopes) {
-		d.add(engine.Credential{Kind: event.CredentialBearer, Owner: owner, ID: id, Scopes: scopes}, secret)
+		d.addCredential(engine.Credential{Kind: event.CredentialBearer, Owner: owner, ID: id, Scopes: scopes}, secret)
 	}
 	add(event.ObjectSupplier, "sup_acme", "pings", event.ScopePing)
 	add(event.ObjectSupplier, "sup_acme", "posts", event.ScopePost)
@@ -59,19 +58,19 @@ func TestExpect(t *testing.T) {
 		{"POST /v1/post", "A: b", 2, 401, "unauthorized"},
 		{"POST /v1/dev/seed", "Authorization: Bearer posts", 2, 100, ""},
 		{"POST /v1/dev/seed", "Authorization: Bearer buys", 2, 403, "forbidden"},
-		{"POST /v1/leads/" + noLead + "/status", "Authorization: Bearer reports", 2, 100, ""},
-		{"POST /v1/leads/" + noLead + "/status", "Authorization: Bearer reports", limit + 1, 413, "payload_too_large"},
-		{"POST /v1/leads/" + noLead + "/status", "Authorization: Bearer buys", 2, 403, "insufficient_scope"},
+		{"POST /v1/leads/" + unusedLeadID + "/status", "Authorization: Bearer reports", 2, 100, ""},
+		{"POST /v1/leads/" + unusedLeadID + "/status", "Authorization: Bearer reports", limit + 1, 413, "payload_too_large"},
+		{"POST /v1/leads/" + unusedLeadID + "/status", "Authorization: Bearer buys", 2, 403, "insufficient_scope"},
 		{"POST /v1/leads/status", "Authorization: Bearer reports", 8 * limit, 100, ""},
 		{"POST /v1/leads/status", "Authorization: Bearer reports", 8*limit + 1, 413, "payload_too_large"},
 		{"POST /v1/leads/status", "Authorization: Bearer pings", 8 * limit, 403, "forbidden"},
 		{"POST /v1/leads/status", "A: b", 8*limit + 1, 401, "unauthorized"},
-		{"GET /v1/leads/" + noLead, "Authorization: Bearer buys", 2, 100, ""},
-		{"GET /v1/leads/" + noLead, "Authorization: Bearer nobody", 2, 401, "unauthorized"},
-		{"GET /v1/leads/" + noLead, "A: b", 2, 401, "unauthorized"},
-		{"GET /api/v1/leads/" + noLead, "x-api-key: the-key", 2, 100, ""},
-		{"GET /api/v1/leads/" + noLead, "x-api-key: another", 2, 401, "unauthorized"},
-		{"GET /api/v1/leads/" + noLead, "A: b", 0, 401, "unauthorized"},
+		{"GET /v1/leads/" + unusedLeadID, "Authorization: Bearer buys", 2, 100, ""},
+		{"GET /v1/leads/" + unusedLeadID, "Authorization: Bearer nobody", 2, 401, "unauthorized"},
+		{"GET /v1/leads/" + unusedLeadID, "A: b", 2, 401, "unauthorized"},
+		{"GET /api/v1/leads/" + unusedLeadID, "x-api-key: the-key", 2, 100, ""},
+		{"GET /api/v1/leads/" + unusedLeadID, "x-api-key: another", 2, 401, "unauthorized"},
+		{"GET /api/v1/leads/" + unusedLeadID, "A: b", 0, 401, "unauthorized"},
 		{"POST /oauth/token", "A: b", 2, 100, ""},
 		{"POST /oauth/token", "A: b", limit + 1, 413, "payload_too_large"},
 	} {
@@ -84,7 +83,7 @@ func TestExpect(t *testing.T) {
 			if status == 100 {
 				must.Value(io.WriteString(k, "{}"+strings.Repeat(" ", row.length-2)))(t)
 				if status, _, body := k.ReadAnswer(); status < 200 || strings.Contains(body, "payload_too_large") {
-					t.Errorf("then %d %s", status, body)
+					t.Errorf("after 100: got %d %s", status, body)
 				}
 				return
 			}
@@ -92,7 +91,7 @@ func TestExpect(t *testing.T) {
 			if !strings.Contains(body, `{"error":"`+row.code+`"`) || id == "" || !strings.Contains(body, id) || header.Get("Connection") != "close" || !k.IsClosed() {
 				t.Errorf("%v %s", header, body)
 			}
-			if challenged := header.Get("WWW-Authenticate") != ""; challenged != (strings.Contains(row.line, " /v1") && (status == 401 || row.code == "insufficient_scope")) {
+			if hasChallenge := header.Get("WWW-Authenticate") != ""; hasChallenge != (strings.Contains(row.line, " /v1") && (status == 401 || row.code == "insufficient_scope")) {
 				t.Errorf("challenge %q", header.Get("WWW-Authenticate"))
 			}
 			if allow := header.Get("Allow"); (allow == "POST") != (status == 405) {

@@ -18,9 +18,9 @@ import (
 	"pingpost/server/servertest"
 )
 
-// everything is an exchange with something behind each path: a sandbox whose two
-// campaigns keep what they do not know and take a person any number of times.
-const everything = `suppliers:
+// fuzzConfig is an exchange in which each path finds an object. Its campaigns keep unknown
+// members and accept a person any number of times.
+const fuzzConfig = `suppliers:
   - id: sup_acme
     api_key: key-of-acme
     ingest_rate: 1000000
@@ -49,98 +49,98 @@ campaigns:
     buyers: [{buyer: buy_blue, price: 1}]
 `
 
-// echo is a buyer that takes everything, and shows what it was told last.
-type echo struct {
+// recordingBuyer is a buyer that accepts everything and records its last ping and post.
+type recordingBuyer struct {
 	mu         sync.Mutex
 	ping, post []byte
 }
 
-func (b *echo) Ping(req *market.PingRequest) market.PingResult {
+func (b *recordingBuyer) Ping(req *market.PingRequest) market.PingResult {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ping = bytes.Clone(req.Body)
 	return market.PingResult{Bid: market.Bid{Amount: 5_000_000, Token: "t"}, Status: 200}
 }
 
-func (b *echo) Post(req *market.PostRequest) market.PostResult {
+func (b *recordingBuyer) Post(req *market.PostRequest) market.PostResult {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.post = bytes.Clone(req.Body)
 	return market.PostResult{Verdict: market.VerdictAccepted, Status: 201}
 }
 
-// heardOf gives what the buyer was told since it was last asked.
-func (b *echo) heardOf() (ping, post []byte) {
+// takeBodies returns the bodies of the last ping and post, and forgets them.
+func (b *recordingBuyer) takeBodies() (ping, post []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	ping, post, b.ping, b.post = b.ping, b.post, nil, nil
 	return ping, post
 }
 
-// fuzzed is an exchange to throw things at. It is renewed now and then, for its
-// memory grows with what it takes.
-type fuzzed struct {
+// fuzzedExchange is an exchange for fuzzing. It is restarted after maxFuzzRequests
+// requests, because its memory grows with each accepted request.
+type fuzzedExchange struct {
 	*Server
 	t              testing.TB
 	admin          *admin.Admin
 	log            *servertest.MemoryLog
-	buyer          *echo
-	asked          int
+	buyer          *recordingBuyer
+	requestCount   int
 	seller, report string // tokens
 }
 
-// renewed is how many requests a fuzzed exchange lives for.
-const renewed = 3000
+// maxFuzzRequests is the number of requests before a fuzzedExchange restarts.
+const maxFuzzRequests = 3000
 
-// fresh gives an exchange that is good for one more request.
-func (x *fuzzed) fresh(t testing.TB) *fuzzed {
-	if x.Server == nil || x.asked >= renewed {
+// prepareRequest returns the exchange ready for one more request.
+func (x *fuzzedExchange) prepareRequest(t testing.TB) *fuzzedExchange {
+	if x.Server == nil || x.requestCount >= maxFuzzRequests {
 		x.close()
 		x.start(t)
 	}
-	x.asked++
+	x.requestCount++
 	x.clock.AdvanceTo(x.clock.Now() + int64(time.Second)) // buckets are full again
 	return x
 }
 
-func (x *fuzzed) close() {
+func (x *fuzzedExchange) close() {
 	if x.Server != nil {
 		x.engine.Close()
 	}
 }
 
-func (x *fuzzed) start(t testing.TB) {
+func (x *fuzzedExchange) start(t testing.TB) {
 	t.Helper()
 	log := new(servertest.MemoryLog)
-	*x = fuzzed{t: t, log: log, buyer: new(echo)}
-	x.Server = serverOf(t, everything, engine.Options{State: state.New(), Log: log, History: log, Buyers: x.buyer}, func(o *Options) {
+	*x = fuzzedExchange{t: t, log: log, buyer: new(recordingBuyer)}
+	x.Server = newServerWith(t, fuzzConfig, engine.Options{State: state.New(), Log: log, History: log, Buyers: x.buyer}, func(o *Options) {
 		o.TokenLifetime, o.Sandbox = 1000*time.Hour, true
 	})
 	x.admin = admin.New(stubOperator{x.engine, x.opt.Tokens, true}, metrics.NewMeter(func(string, error) {}), servertest.Password, slog.New(slog.DiscardHandler))
-	x.seller, x.report = x.tokenOf("acme"), x.tokenOf("blue")
+	x.seller, x.report = x.requestToken("acme"), x.requestToken("blue")
 }
 
-func (x *fuzzed) tokenOf(client string) string {
-	return (&testServer{Server: x.Server, t: x.t}).token(client, "secret-of-"+client, "")
+func (x *fuzzedExchange) requestToken(client string) string {
+	return (&testServer{Server: x.Server, t: x.t}).requestToken(client, "secret-of-"+client, "")
 }
 
-// request makes one without a connection; header lines come in pairs.
-func (x *fuzzed) request(path string, body []byte, lines ...string) *fasthttp.RequestCtx {
-	ctx := requestOf("POST", path, body, lines...)
+// request handles a POST without a connection; headers come in pairs.
+func (x *fuzzedExchange) request(path string, body []byte, lines ...string) *fasthttp.RequestCtx {
+	ctx := newRequestCtx("POST", path, body, lines...)
 	x.handleRequest(ctx)
 	servertest.CheckContextContract(x.t, ctx, body)
 	return ctx
 }
 
-// operate makes one as an operator.
-func (x *fuzzed) operate(method, path string, body []byte) *fasthttp.RequestCtx {
-	ctx := requestOf(method, path, body, "Authorization", "Basic b3A6dGhlLXBhc3N3b3Jk")
+// requestAsOperator handles a request of an operator without a connection.
+func (x *fuzzedExchange) requestAsOperator(method, path string, body []byte) *fasthttp.RequestCtx {
+	ctx := newRequestCtx(method, path, body, "Authorization", "Basic b3A6dGhlLXBhc3N3b3Jk")
 	x.admin.HTTP().Handler(ctx)
 	return ctx
 }
 
-// requestOf returns a request without a connection; header lines come in pairs.
-func requestOf(method, path string, body []byte, lines ...string) *fasthttp.RequestCtx {
+// newRequestCtx returns a request without a connection; headers come in pairs.
+func newRequestCtx(method, path string, body []byte, lines ...string) *fasthttp.RequestCtx {
 	ctx := new(fasthttp.RequestCtx)
 	ctx.Init(new(fasthttp.Request), nil, nil)
 	header := &ctx.Request.Header
@@ -154,8 +154,8 @@ func requestOf(method, path string, body []byte, lines ...string) *fasthttp.Requ
 	return ctx
 }
 
-// answerOf is a body that may have to be read from a stream.
-func answerOf(ctx *fasthttp.RequestCtx) []byte {
+// responseBody returns the body of an answer, also if it is a stream.
+func responseBody(ctx *fasthttp.RequestCtx) []byte {
 	if stream := ctx.Response.BodyStream(); stream != nil {
 		text, _ := io.ReadAll(stream)
 		_ = ctx.Response.CloseBodyStream()

@@ -14,44 +14,43 @@ import (
 	"pingpost/server/servertest"
 )
 
-// What the tests' suppliers and buyers show. Nothing but the one answer that
-// they are made for may carry them.
+// Credentials of the tests' suppliers and buyers. No answer may contain them.
 const (
 	acmeSecret = "canary-secret-of-acme"
 	blueSecret = "canary secret of blue: 100% & more +"
 	sandboxKey = "canary-token-of-the-sandbox"
 )
 
-// doors is a server with its engine, without a listener.
+// testServer is a server with its engine, without a listener.
 type testServer struct {
 	*Server
 	t   testing.TB
 	log *servertest.MemoryLog
 }
 
-type tuning = func(*Options)
+type optionFunc = func(*Options)
 
 var sandbox = func(o *Options) { o.Sandbox = true }
 
-// open begins an exchange with a supplier, acme, and a buyer, blue, each with a
-// client of its name.
-func open(t testing.TB, tune ...tuning) *testServer {
+// newTestServer starts an exchange with the supplier acme and the buyer blue, each with an
+// OAuth client.
+func newTestServer(t testing.TB, tune ...optionFunc) *testServer {
 	t.Helper()
 	d := &testServer{t: t, log: new(servertest.MemoryLog)}
 	d.start(tune...)
-	d.add(engine.Credential{Kind: event.CredentialOAuthClient, Owner: event.ObjectSupplier, ID: "sup_acme", Client: "acme", Scopes: event.ScopePing | event.ScopePost}, acmeSecret)
-	d.add(engine.Credential{Kind: event.CredentialOAuthClient, Owner: event.ObjectBuyer, ID: "buy_blue", Client: "blue/1", Scopes: event.ScopeWebhook}, blueSecret)
+	d.addCredential(engine.Credential{Kind: event.CredentialOAuthClient, Owner: event.ObjectSupplier, ID: "sup_acme", Client: "acme", Scopes: event.ScopePing | event.ScopePost}, acmeSecret)
+	d.addCredential(engine.Credential{Kind: event.CredentialOAuthClient, Owner: event.ObjectBuyer, ID: "buy_blue", Client: "blue/1", Scopes: event.ScopeWebhook}, blueSecret)
 	return d
 }
 
-// start is a process that comes up on what the log has.
-func (d *testServer) start(tune ...tuning) {
+// start starts the server on the events of the log.
+func (d *testServer) start(tune ...optionFunc) {
 	d.t.Helper()
-	d.Server = serverOf(d.t, "suppliers: [{id: sup_acme}]\nbuyers: [{id: buy_blue}]\n", engine.Options{State: d.log.Replay(d.t), Log: d.log}, tune...)
+	d.Server = newServerWith(d.t, "suppliers: [{id: sup_acme}]\nbuyers: [{id: buy_blue}]\n", engine.Options{State: d.log.Replay(d.t), Log: d.log}, tune...)
 	d.configure("sup_acme", "buy_blue")
 }
 
-// configure puts a catalog into force that has these suppliers and buyers.
+// configure applies a catalog of these suppliers and buyers.
 func (d *testServer) configure(ids ...string) {
 	d.t.Helper()
 	catalog := &market.Catalog{Suppliers: map[market.SupplierID]*market.Supplier{}, Buyers: map[market.BuyerID]*market.Buyer{}}
@@ -66,8 +65,8 @@ func (d *testServer) configure(ids ...string) {
 	d.SetCatalog(catalog)
 }
 
-// add makes a credential good by its secret.
-func (d *testServer) add(c engine.Credential, secret string) {
+// addCredential adds a credential with this secret.
+func (d *testServer) addCredential(c engine.Credential, secret string) {
 	d.t.Helper()
 	c.Hash, c.Hint = d.opt.Tokens.HashClient([]byte(c.Client), []byte(secret)), secret[:3]
 	if c.Kind == event.CredentialBearer {
@@ -76,8 +75,8 @@ func (d *testServer) add(c engine.Credential, secret string) {
 	must.Succeed(d.t, d.engine.AsOperator("").AddCredential(&c))
 }
 
-// revoke ends a secret of a client.
-func (d *testServer) revoke(client, secret string) {
+// revokeSecret revokes a secret of a client.
+func (d *testServer) revokeSecret(client, secret string) {
 	d.t.Helper()
 	c, ok := d.engine.State().CredentialByHash(d.opt.Tokens.HashClient([]byte(client), []byte(secret)))
 	if !ok {
@@ -86,11 +85,11 @@ func (d *testServer) revoke(client, secret string) {
 	must.Succeed(d.t, d.engine.AsOperator("").RevokeCredential(&c))
 }
 
-// ask makes a request without a connection: virtual time stands still while a
-// socket is waited for.
-func (d *testServer) ask(method, path, body string, headers ...string) *fasthttp.RequestCtx {
+// send handles a request without a connection, because waiting for a socket would stop
+// virtual time.
+func (d *testServer) send(method, path, body string, headers ...string) *fasthttp.RequestCtx {
 	d.t.Helper()
-	ctx := requestOf(method, path, []byte(body), headers...)
+	ctx := newRequestCtx(method, path, []byte(body), headers...)
 	d.handleRequest(ctx)
 	servertest.CheckContextContract(d.t, ctx, []byte(body))
 	return ctx

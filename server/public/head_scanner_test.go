@@ -10,11 +10,11 @@ import (
 	"pingpost/server/servertest"
 )
 
-// TestBareLineFeeds sends heads in which one line, or each, ends in a bare line feed. Each
-// is refused at once, on both addresses, as a first request and as a later one.
-func TestBareLineFeeds(t *testing.T) {
+// A head with a line that ends in a bare line feed is rejected at once, on both addresses,
+// as a first or as a later request.
+func TestBareLineFeedInHeadIsRejected(t *testing.T) {
 	for name, row := range map[string]struct{ address, path, line string }{
-		"public": {public(t, 100), "/openapi.yaml", "A: b"},
+		"public": {startPublicServer(t, 100), "/openapi.yaml", "A: b"},
 		"admin":  {serveAdmin(t, stubOperator{}), "/admin/v1/hash", strings.TrimSuffix(servertest.BasicAuth, "\r\n")},
 	} {
 		whole := "GET " + row.path + " HTTP/1.1\r\nHost: x\r\n" + row.line + "\r\n\r\n"
@@ -48,7 +48,7 @@ func TestBareLineFeeds(t *testing.T) {
 				k := servertest.Dial(t, row.address)
 				first := statusOfPieces(t, k, pipelined, piece)
 				if second, _, body := k.ReadAnswer(); first != 200 || second != 400 || !k.IsClosed() {
-					t.Errorf("in pieces of %d: %d, then %d %.80s", piece, first, second, body)
+					t.Errorf("in pieces of %d: got %d, then %d %.80s; want 200, then 400", piece, first, second, body)
 				}
 			}
 		})
@@ -61,7 +61,7 @@ func statusOfPieces(t *testing.T, k *servertest.Conn, text string, piece int) in
 	for len(text) > 0 {
 		n := min(piece, len(text))
 		if _, err := io.WriteString(k, text[:n]); err != nil {
-			break // the exchange has refused what came so far
+			break // the server has rejected the request
 		}
 		text = text[n:]
 	}
@@ -69,9 +69,9 @@ func statusOfPieces(t *testing.T, k *servertest.Conn, text string, piece int) in
 	return status
 }
 
-// TestLineFeedsInBodies sends bodies with request lines and bare line feeds: a body has no
-// lines, and the requests behind it are read as ever.
-func TestLineFeedsInBodies(t *testing.T) {
+// A body may contain request lines and bare line feeds. The server reads the next requests
+// correctly.
+func TestLineFeedInBodyIsAccepted(t *testing.T) {
 	k := servertest.Dial(t, serveAdmin(t, stubOperator{}))
 	for range 3 {
 		body := "\n# PUT /x HTTP/1.1\n# HTTP/1.0\r\n\n# 0\r\n\ntenant: x\n\n\n"
@@ -83,23 +83,22 @@ func TestLineFeedsInBodies(t *testing.T) {
 			t.Fatalf("in chunks: %d %s", status, text)
 		}
 		if status, _, text := k.ReadAnswer(); status != 200 {
-			t.Fatalf("behind the chunks: %d %s", status, text)
+			t.Fatalf("after the chunks: got %d %s", status, text)
 		}
 	}
 }
 
-// TestTrailersRefused sends chunked bodies that end in a bare line feed or in trailer
-// fields, such as a credential, with a request behind them. The server gives one answer, 400,
-// and closes. So no trailer replaces a header field.
-func TestTrailersRefused(t *testing.T) {
-	exchange, document := public(t, 100), servertest.FormatRequest("GET /openapi.yaml", "", "")
-	ingest := "POST /api/v1/ingest HTTP/1.1\r\nContent-Type: application/json\r\nX-Api-Key: " + key + "\r\n"
+// A chunked body that ends in a bare line feed or trailer fields gets one answer, 400, and
+// the connection closes. So no trailer replaces a header field.
+func TestTrailerIsRejected(t *testing.T) {
+	exchange, document := startPublicServer(t, 100), servertest.FormatRequest("GET /openapi.yaml", "", "")
+	ingest := "POST /api/v1/ingest HTTP/1.1\r\nContent-Type: application/json\r\nX-Api-Key: " + supplierKey + "\r\n"
 	for name, row := range map[string]struct{ address, head, next string }{
 		"public":            {exchange, ingest, document},
 		"public, announced": {exchange, ingest + "Trailer: X-Api-Key, Idempotency-Key\r\n", document},
 		"admin":             {serveAdmin(t, stubOperator{}), "PUT /admin/v1/config?dry=1 HTTP/1.1\r\n" + servertest.BasicAuth, servertest.FormatRequest("GET /admin/v1/hash", servertest.BasicAuth, "")},
 	} {
-		body := leadOf(1)
+		body := ingestBody(1)
 		if name == "admin" {
 			body = "tenant: x\n"
 		}
@@ -117,12 +116,12 @@ func TestTrailersRefused(t *testing.T) {
 						status := statusOfPieces(t, k, text, piece)
 						if first != "" {
 							if status != 200 {
-								t.Fatalf("the request before: %d", status)
+								t.Fatalf("request before: got %d", status)
 							}
 							status, _, _ = k.ReadAnswer()
 						}
 						if status != 400 || !k.IsClosed() {
-							t.Errorf("%d, or the connection stays open", status)
+							t.Errorf("got %d, want 400 and a closed connection", status)
 						}
 					})
 				}
@@ -131,10 +130,10 @@ func TestTrailersRefused(t *testing.T) {
 	}
 }
 
-// TestTargets sends targets in absolute form, with fragments and with malformed escapes.
-func TestTargets(t *testing.T) {
+// The test sends targets in absolute form, with fragments and with malformed escapes.
+func TestRequestTargetForms(t *testing.T) {
 	for name, row := range map[string]struct{ address, path, lines string }{
-		"public": {public(t, 100), "/openapi.yaml", ""},
+		"public": {startPublicServer(t, 100), "/openapi.yaml", ""},
 		"admin":  {serveAdmin(t, stubOperator{}), "/admin/v1/hash", servertest.BasicAuth},
 	} {
 		for target, want := range map[string]int{
@@ -147,7 +146,7 @@ func TestTargets(t *testing.T) {
 			t.Run(name+" "+target, func(t *testing.T) {
 				status, _, body := servertest.Dial(t, row.address).Send("GET " + target + " HTTP/1.1\r\nHost: x\r\n" + row.lines + "\r\n")
 				if strings.Contains(target, "?") && status == http.StatusUnprocessableEntity {
-					status = 200 // the path is known, the parameter is not
+					status = 200 // the path is valid, the parameter is unknown
 				}
 				if status != want || status == 400 && !strings.Contains(body, `{"error":"malformed_request"`) {
 					t.Errorf("%d %.200s, want %d", status, body, want)

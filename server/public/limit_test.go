@@ -11,7 +11,7 @@ import (
 	"pingpost/server/httperror"
 )
 
-// wantRateHeaders checks whether a request is let in, and the rate headers of its answer with
+// wantRateHeaders checks whether a request is accepted, and the rate headers of its answer with
 // Retry-After as the last one.
 func wantRateHeaders(t *testing.T, what string, ok bool, want [4]string, take func(ctx *fasthttp.RequestCtx) time.Duration) {
 	t.Helper()
@@ -28,11 +28,11 @@ func wantRateHeaders(t *testing.T, what string, ok bool, want [4]string, take fu
 	}
 }
 
-// TestLimit follows one bucket at given times.
-func TestLimit(t *testing.T) {
+// The test follows one rate bucket at given times.
+func TestRateBucketLimitAndHeaders(t *testing.T) {
 	slow := &market.Supplier{ID: "slow", Ref: 1, IngestRate: 2}
 	other := &market.Supplier{ID: "other", Ref: 2, IngestRate: 1}
-	of := func(suppliers ...*market.Supplier) *market.Catalog {
+	newCatalog := func(suppliers ...*market.Supplier) *market.Catalog {
 		c := &market.Catalog{Suppliers: map[market.SupplierID]*market.Supplier{}}
 		for _, s := range suppliers {
 			c.Suppliers[s.ID] = s
@@ -43,7 +43,7 @@ func TestLimit(t *testing.T) {
 	begin := time.Unix(1_000_000, 0)
 	at := func(ms int) time.Time { return begin.Add(time.Duration(ms) * time.Millisecond) }
 	var l tokenBucketsByOwner
-	l.setRatesFromCatalog(of(slow, other), begin, rate)
+	l.setRatesFromCatalog(newCatalog(slow, other), begin, rate)
 	for _, step := range []struct {
 		ms       int
 		supplier *market.Supplier
@@ -56,12 +56,12 @@ func TestLimit(t *testing.T) {
 		{499, slow, false, [4]string{"2", "0", "1000001", "1"}},
 		{500, slow, true, [4]string{"2", "0", "1000002", ""}},
 		{501, slow, false, [4]string{"2", "0", "1000002", "1"}},
-		{999, other, true, [4]string{"1", "0", "1000002", ""}}, // its own bucket
+		{999, other, true, [4]string{"1", "0", "1000002", ""}}, // another bucket
 		{1000, other, false, [4]string{"1", "0", "1000002", "1"}},
-		{9000, slow, true, [4]string{"2", "1", "1000010", ""}}, // no more than full
+		{9000, slow, true, [4]string{"2", "1", "1000010", ""}}, // at most full
 		{9000, slow, true, [4]string{"2", "0", "1000010", ""}},
 		{9000, slow, false, [4]string{"2", "0", "1000010", "1"}},
-		{9000, &market.Supplier{Ref: 9}, true, [4]string{}}, // of no catalog: whoever took it out has the last word
+		{9000, &market.Supplier{Ref: 9}, true, [4]string{}}, // a supplier that was just removed is not limited
 	} {
 		wantRateHeaders(t, fmt.Sprint(step.supplier.ID, " at ", step.ms, " ms"), step.ok, step.want, func(ctx *fasthttp.RequestCtx) time.Duration {
 			return l.takeTokenForOwner(ctx, step.supplier.Ref, at(step.ms))
@@ -69,26 +69,26 @@ func TestLimit(t *testing.T) {
 	}
 	// A reload with the same rate keeps the bucket; another rate gives no burst;
 	// a supplier that is removed and added again has a new bucket, which is full.
-	l.setRatesFromCatalog(of(slow, other), at(9000), rate)
+	l.setRatesFromCatalog(newCatalog(slow, other), at(9000), rate)
 	var ctx fasthttp.RequestCtx
 	if l.takeTokenForOwner(&ctx, slow.Ref, at(9000)) == 0 {
-		t.Error("a reload fills the bucket")
+		t.Error("a reload with the same rate filled the bucket")
 	}
 	slow.IngestRate = 1000
-	l.setRatesFromCatalog(of(slow), at(9000), rate)
+	l.setRatesFromCatalog(newCatalog(slow), at(9000), rate)
 	if l.takeTokenForOwner(&ctx, slow.Ref, at(9000)) == 0 || l.takeTokenForOwner(&ctx, slow.Ref, at(9001)) > 0 {
-		t.Error("the new rate does not count from the reload on")
+		t.Error("want the new rate from the reload on")
 	}
-	l.setRatesFromCatalog(of(other), at(9001), rate)
-	l.setRatesFromCatalog(of(slow, other), at(60_000), rate)
+	l.setRatesFromCatalog(newCatalog(other), at(9001), rate)
+	l.setRatesFromCatalog(newCatalog(slow, other), at(60_000), rate)
 	if l.takeTokenForOwner(&ctx, slow.Ref, at(60_000)) > 0 {
-		t.Error("a supplier that is added again has no full bucket")
+		t.Error("want a full bucket for a supplier that was added again")
 	}
 }
 
-// Requests side by side come with their times in any order. The second pass of
-// one stretch of time brings no tokens.
-func TestTimeFillsABucketOnce(t *testing.T) {
+// Concurrent requests have times in any order. The bucket gets tokens for each period of
+// time only once.
+func TestOutOfOrderTimesFillBucketOnce(t *testing.T) {
 	begin := time.Unix(1_000_000, 0)
 	b := newTokenBucket(1000, begin)
 	for ok := true; ok; {
@@ -110,6 +110,6 @@ func TestTimeFillsABucketOnce(t *testing.T) {
 		taken++
 	}
 	if taken != 200 {
-		t.Errorf("%d tokens in a fifth of a second, at a thousand a second", taken)
+		t.Errorf("%d tokens in 200 ms at 1000 per second, want 200", taken)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"pingpost/server/servertest"
 )
 
-// stubOperator is an operator's process around an engine, or around none.
+// stubOperator is the operator's process of the admin API, around an engine or nil.
 type stubOperator struct {
 	engine  *engine.Engine
 	tokens  *token.Issuer
@@ -93,7 +93,7 @@ func (stubOperator) Entries(*ledger.Statement) (admin.StatementEntryIterator, er
 	return nil, engine.ErrNotFound
 }
 
-// serveAdmin serves the admin API of a process, and returns its address.
+// serveAdmin serves the admin API and returns its address.
 func serveAdmin(t *testing.T, process stubOperator) string {
 	t.Helper()
 	a := admin.New(process, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), servertest.Password, slog.New(slog.DiscardHandler))

@@ -10,8 +10,7 @@ import (
 	"pingpost/server/metrics"
 )
 
-// phaseCounts are the phases of a path that /metrics shows, with their sums in
-// seconds.
+// phaseSums returns the phases of a path in /metrics, with their sums in seconds.
 func phaseSums(t *testing.T, m *metrics.Meter, path string) map[string]float64 {
 	t.Helper()
 	var text bytes.Buffer
@@ -29,12 +28,11 @@ func phaseSums(t *testing.T, m *metrics.Meter, path string) map[string]float64 {
 	return sums
 }
 
-// TestPhasesOfRequests checks the phases of ingest, ping and post. Rejected requests have
-// none.
-func TestPhasesOfRequests(t *testing.T) {
-	h := holding(t)
-	acme := h.token("acme", "")
-	body := h.won(acme, "a1")
+// /metrics has the phases of pings and posts. Rejected requests have none.
+func TestRequestPhasesAreMeasured(t *testing.T) {
+	h := newAuctionExchange(t)
+	acme := h.requestToken("acme", "")
+	body := h.postBodyForNewBid(acme, "a1")
 	if sold := h.post(acme, "k1", body); sold.status != 201 {
 		t.Fatal(sold.body)
 	}
@@ -50,12 +48,12 @@ func TestPhasesOfRequests(t *testing.T) {
 	}
 	for phase, seconds := range phaseSums(t, h.opt.Meter, "/api/v1/ingest") {
 		if seconds != 0 {
-			t.Errorf("an ingest that was not sent has %v s of %s", seconds, phase)
+			t.Errorf("got %v s of phase %s for ingest, but no lead was ingested", seconds, phase)
 		}
 	}
 	var text bytes.Buffer
 	h.opt.Meter.WriteMetrics(&text)
 	if !strings.Contains(text.String(), `pingpost_phase_seconds_count{path="/v1/post",phase="commit"} 1`+"\n") {
-		t.Error("a refused post is counted in a phase, or the sold one is not")
+		t.Error("want one commit phase, of the sold post and not of the rejected one")
 	}
 }

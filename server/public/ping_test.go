@@ -12,13 +12,13 @@ import (
 )
 
 var (
-	dollars, _ = market.ParseCurrency("USD")
-	anAuction  = market.AuctionID(market.ComposeID(1, [10]byte{1}))
-	aToken     = market.BidToken(market.ComposeID(2, [10]byte{2}))
-	tenth      = time.Date(2026, 3, 2, 12, 0, 4, 987_654_321, time.FixedZone("", -3600)).UnixNano()
+	usd, _        = market.ParseCurrency("USD")
+	testAuctionID = market.AuctionID(market.ComposeID(1, [10]byte{1}))
+	testBidToken  = market.BidToken(market.ComposeID(2, [10]byte{2}))
+	testExpiry    = time.Date(2026, 3, 2, 12, 0, 4, 987_654_321, time.FixedZone("", -3600)).UnixNano()
 )
 
-func TestBidAnswers(t *testing.T) {
+func TestAppendPingAnswer(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		answer engine.PingAnswer
@@ -26,21 +26,21 @@ func TestBidAnswers(t *testing.T) {
 	}{
 		{
 			"a bid",
-			engine.PingAnswer{SellerAuction: `a"1`, Bid: true, Token: aToken, Amount: 9_640_000, Currency: dollars, ValidUntil: tenth},
+			engine.PingAnswer{SellerAuction: `a"1`, Bid: true, Token: testBidToken, Amount: 9_640_000, Currency: usd, ValidUntil: testExpiry},
 			`{"auction_id":"a\"1","bid":{"amount":9.64,"currency":"USD","bid_token":"bid_00000000020800000000000000","valid_until":"2026-03-02T13:00:04.987Z"}}`,
 		},
 		{
-			"a bid with what the lead has met",
-			engine.PingAnswer{SellerAuction: "a", Bid: true, Token: aToken, Amount: 1_000_000, Currency: dollars, ValidUntil: 1e9, Passed: market.PassedState | market.PassedVertical},
+			"a bid with passed filters",
+			engine.PingAnswer{SellerAuction: "a", Bid: true, Token: testBidToken, Amount: 1_000_000, Currency: usd, ValidUntil: 1e9, Passed: market.PassedState | market.PassedVertical},
 			`{"auction_id":"a","bid":{"amount":1,"currency":"USD","bid_token":"bid_00000000020800000000000000","valid_until":"1970-01-01T00:00:01.000Z"},"buyer_filters_passed":["state","vertical"]}`,
 		},
 		{
-			"nothing paid",
-			engine.PingAnswer{SellerAuction: "a", Bid: true, Token: aToken, Currency: dollars, ValidUntil: 1e9},
+			"a payout of zero",
+			engine.PingAnswer{SellerAuction: "a", Bid: true, Token: testBidToken, Currency: usd, ValidUntil: 1e9},
 			`{"auction_id":"a","bid":{"amount":0,"currency":"USD","bid_token":"bid_00000000020800000000000000","valid_until":"1970-01-01T00:00:01.000Z"}}`,
 		},
 		{
-			"none",
+			"no bid",
 			engine.PingAnswer{SellerAuction: "a", Reason: market.ReasonLoop},
 			`{"auction_id":"a","bid":null,"reject_reason":"loop","reject_detail":"The ping has been through too many exchanges."}`,
 		},
@@ -51,24 +51,24 @@ func TestBidAnswers(t *testing.T) {
 	}
 }
 
-func TestOfferAnswers(t *testing.T) {
+func TestAppendAvailabilityAnswer(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		answer engine.PingAnswer
 		want   string
 	}{
 		{
-			"two",
-			engine.PingAnswer{Auction: anAuction, Campaign: "cmp", ExpiresAt: tenth, Offers: []engine.PingOffer{
-				{Buyer: "buy_a", Amount: 8_000_000, Currency: dollars, ValidUntil: tenth}, {Buyer: "buy_b", Amount: 1, Currency: dollars, ValidUntil: 1e9},
+			"two bids",
+			engine.PingAnswer{Auction: testAuctionID, Campaign: "cmp", ExpiresAt: testExpiry, Offers: []engine.PingOffer{
+				{Buyer: "buy_a", Amount: 8_000_000, Currency: usd, ValidUntil: testExpiry}, {Buyer: "buy_b", Amount: 1, Currency: usd, ValidUntil: 1e9},
 			}},
 			`{"data":{"ping_id":"ping_00000000010400000000000000","campaign_id":"cmp","accepted":true,"expires_at":"2026-03-02T13:00:04.987Z","buyers":[` +
 				`{"buyer_id":"buy_a","amount":8,"currency":"USD","valid_until":"2026-03-02T13:00:04.987Z"},` +
 				`{"buyer_id":"buy_b","amount":0.000001,"currency":"USD","valid_until":"1970-01-01T00:00:01.000Z"}]}}`,
 		},
 		{
-			"none",
-			engine.PingAnswer{Auction: anAuction, Campaign: `c"`, ExpiresAt: tenth, Reason: market.ReasonCapsFull},
+			"no bid",
+			engine.PingAnswer{Auction: testAuctionID, Campaign: `c"`, ExpiresAt: testExpiry, Reason: market.ReasonCapsFull},
 			`{"data":{"ping_id":"ping_00000000010400000000000000","campaign_id":"c\"","accepted":false,"expires_at":"2026-03-02T13:00:04.987Z","buyers":[],"reason":"caps_full"}}`,
 		},
 	} {
@@ -78,38 +78,37 @@ func TestOfferAnswers(t *testing.T) {
 	}
 }
 
-func TestSaleAnswers(t *testing.T) {
-	sale := engine.PostSaleAnswer{SellerAuction: "a", BuyerLead: `b"`, Lead: market.LeadID(aToken), Buyer: "buy_a", Payout: 9_640_000, Currency: dollars}
-	const rest = `"id":"lead_00000000020800000000000000","status":"ACCEPTED","buyer_id":"buy_a","price":{"amount":9.64,"currency":"USD"}}`
-	if got, want := string(appendPostAnswer(nil, &sale)), `{"auction_id":"a","lead_id":"b\"",`+rest; got != want {
+func TestAppendPostAnswer(t *testing.T) {
+	sale := engine.PostSaleAnswer{SellerAuction: "a", BuyerLead: `b"`, Lead: market.LeadID(testBidToken), Buyer: "buy_a", Payout: 9_640_000, Currency: usd}
+	const suffix = `"id":"lead_00000000020800000000000000","status":"ACCEPTED","buyer_id":"buy_a","price":{"amount":9.64,"currency":"USD"}}`
+	if got, want := string(appendPostAnswer(nil, &sale)), `{"auction_id":"a","lead_id":"b\"",`+suffix; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	sale.BuyerLead = ""
-	if got, want := string(appendPostAnswer(nil, &sale)), `{"auction_id":"a","lead_id":null,`+rest; got != want {
+	if got, want := string(appendPostAnswer(nil, &sale)), `{"auction_id":"a","lead_id":null,`+suffix; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }
 
-// TestEveryReasonIsExplained: a seller is never told a bare code, and no two
-// reasons in the same words.
-func TestEveryReasonIsExplained(t *testing.T) {
-	said := map[string]market.UnsoldReason{}
+// Each reject reason has a different explanation for the seller.
+func TestEachRejectReasonHasOwnText(t *testing.T) {
+	reasons := map[string]market.UnsoldReason{}
 	for reason := market.ReasonNoBuyer; reason <= market.ReasonLoop; reason++ {
 		text := rejectionText(reason)
-		if other, twice := said[text]; text == "" || twice {
-			t.Errorf("%s is explained as %q, as is %s", reason, text, other)
+		if other, found := reasons[text]; text == "" || found {
+			t.Errorf("%s has the text %q, as has %s", reason, text, other)
 		}
 		if !json.Valid([]byte(`"` + text + `"`)) {
-			t.Errorf("%s: %s is no text of JSON", reason, text)
+			t.Errorf("%s: %s is not a valid JSON string", reason, text)
 		}
-		said[text] = reason
+		reasons[text] = reason
 	}
 	if got := rejectionText(200); got != "" {
 		t.Error(got)
 	}
 }
 
-func TestHops(t *testing.T) {
+func TestParseHopCount(t *testing.T) {
 	for _, row := range []struct {
 		lines []string
 		want  int

@@ -12,8 +12,9 @@ import (
 	"pingpost/internal/must"
 )
 
-// opened takes a body apart as a post's; not ok: it is no JSON object.
-func opened(body string) (*scratch, bool) {
+// parsePost returns the scratch with a parsed post; ok is false if the body is no JSON
+// object.
+func parsePost(body string) (*scratch, bool) {
 	r := new(scratch)
 	if r.object.Parse([]byte(body)) != nil {
 		return r, false
@@ -22,8 +23,8 @@ func opened(body string) (*scratch, bool) {
 	return r, true
 }
 
-// told is members as a person reads them.
-func told(members ...market.JSONMember) string {
+// formatMembers formats members as name=value.
+func formatMembers(members ...market.JSONMember) string {
 	var texts []string
 	for _, m := range members {
 		texts = append(texts, string(m.Name)+"="+string(m.Text))
@@ -31,9 +32,9 @@ func told(members ...market.JSONMember) string {
 	return strings.Join(texts, " ")
 }
 
-func TestOpenLead(t *testing.T) {
-	for _, row := range []struct{ name, body, flat, faults string }{
-		{"nothing", `{}`, "", ""},
+func TestPostLeadIsFlattened(t *testing.T) {
+	for _, row := range []struct{ name, body, members, faults string }{
+		{"no lead", `{}`, "", ""},
 		{"null", `{"lead":null}`, "", ""},
 		{"a text", `{"lead":"x"}`, "", "lead"},
 		{"a list", `{"lead":[{"a":1}]}`, "", "lead"},
@@ -43,19 +44,19 @@ func TestOpenLead(t *testing.T) {
 		{"an address and a consent", `{"lead":{"tcpa":{"ip_address":"::1"},"address":{"zip":"94105","line1":null},"phone":"1"}}`, "phone=1 zip=94105 line1=null ip_address=::1", ""},
 		{"escapes", `{"le\u0061d":{"addr\u0065ss":{"zi\u0070":"1"}}}`, "zip=1", ""},
 		{"an address outside", `{"address":{"zip":"1"},"lead":{"a":1}}`, "a=1", ""},
-		{"none of them objects", `{"lead":{"address":7,"tcpa":[]}}`, "", "lead.address lead.tcpa"},
+		{"address and tcpa are no objects", `{"lead":{"address":7,"tcpa":[]}}`, "", "lead.address lead.tcpa"},
 		{"nulls", `{"lead":{"address":null,"tcpa":null,"a":1}}`, "a=1", ""},
 		{"the lead's id", `{"lead":{"lead_uuid":"u","a":1}}`, "a=1", ""},
-		{"twice, at home inside", `{"lead":{"zip":"1","address":{"zip":"2"}}}`, "zip=1 zip=2", ""},
-		{"twice, at home outside", `{"lead":{"phone":"1","tcpa":{"phone":"2"},"address":{"first_name":"Bob"}}}`, "phone=1", ""},
-		{"a person inside alone", `{"lead":{"tcpa":{"email":"e","phone":"2","lead_uuid":"u"}}}`, "", ""},
-		{"in the other's place", `{"lead":{"tcpa":{"zip":"2"},"address":{"consent_text":"t"}}}`, "", ""},
-		{"further fields inside", `{"lead":{"county":"a","address":{"county":"b","floor":3},"tcpa":{"tcpa_consent":true}}}`, "county=a floor=3 tcpa_consent=true", ""},
-		{"inside of inside", `{"lead":{"address":{"address":{"zip":"1"},"tcpa":{"ip_address":"::1"}}}}`, "", ""},
+		{"inside and outside: an address member", `{"lead":{"zip":"1","address":{"zip":"2"}}}`, "zip=1 zip=2", ""},
+		{"inside and outside: a contact member", `{"lead":{"phone":"1","tcpa":{"phone":"2"},"address":{"first_name":"Bob"}}}`, "phone=1", ""},
+		{"contact members only inside", `{"lead":{"tcpa":{"email":"e","phone":"2","lead_uuid":"u"}}}`, "", ""},
+		{"members of the other object", `{"lead":{"tcpa":{"zip":"2"},"address":{"consent_text":"t"}}}`, "", ""},
+		{"unknown members inside", `{"lead":{"county":"a","address":{"county":"b","floor":3},"tcpa":{"tcpa_consent":true}}}`, "county=a floor=3 tcpa_consent=true", ""},
+		{"nested address and tcpa", `{"lead":{"address":{"address":{"zip":"1"},"tcpa":{"ip_address":"::1"}}}}`, "", ""},
 	} {
-		r, ok := opened(row.body)
+		r, ok := parsePost(row.body)
 		if !ok {
-			t.Fatalf("%s is not taken", row.body)
+			t.Fatalf("cannot parse %s", row.body)
 		}
 		var faults []string
 		for _, f := range r.post.Faults {
@@ -64,42 +65,41 @@ func TestOpenLead(t *testing.T) {
 			}
 			faults = append(faults, f.Field)
 		}
-		if got := told(r.post.Lead...); got != row.flat || strings.Join(faults, " ") != row.faults {
-			t.Errorf("%s: %q, at fault %q, want %q and %q", row.name, got, faults, row.flat, row.faults)
+		if got := formatMembers(r.post.Lead...); got != row.members || strings.Join(faults, " ") != row.faults {
+			t.Errorf("%s: got members %q and faults %q, want %q and %q", row.name, got, faults, row.members, row.faults)
 		}
 	}
 }
 
-func TestFrameOfAPost(t *testing.T) {
-	r, _ := opened(`{"lead":{"lead_uuid":"u","auction_id":"no"},"bid_token":"b","auction_id":"a","lead_uuid":"no"}`)
-	if got := told(r.post.Auction, r.post.Token, r.post.LeadUUID); got != "auction_id=a bid_token=b lead_uuid=u" {
+func TestPostMembersOutsideLead(t *testing.T) {
+	r, _ := parsePost(`{"lead":{"lead_uuid":"u","auction_id":"no"},"bid_token":"b","auction_id":"a","lead_uuid":"no"}`)
+	if got := formatMembers(r.post.Auction, r.post.Token, r.post.LeadUUID); got != "auction_id=a bid_token=b lead_uuid=u" {
 		t.Error(got)
 	}
-	if r, _ = opened(`{"lead":{}}`); r.post.Auction.Kind != 0 || r.post.Token.Kind != 0 || r.post.LeadUUID.Kind != 0 {
+	if r, _ = parsePost(`{"lead":{}}`); r.post.Auction.Kind != 0 || r.post.Token.Kind != 0 || r.post.LeadUUID.Kind != 0 {
 		t.Errorf("%+v", r.post)
 	}
 }
 
-// TestRoomsForget checks that a post with fewer members does not see those of the previous
-// one.
-func TestRoomsForget(t *testing.T) {
-	r, _ := opened(`{"auction_id":"a","bid_token":"b","lead":{"lead_uuid":"u","first_name":"Ann","address":{"zip":"94105"},"tcpa":7}}`)
+// A post in reused scratch memory does not see members of the previous post.
+func TestReusedScratchHasNoOldLead(t *testing.T) {
+	r, _ := parsePost(`{"auction_id":"a","bid_token":"b","lead":{"lead_uuid":"u","first_name":"Ann","address":{"zip":"94105"},"tcpa":7}}`)
 	for _, body := range []string{`{"lead":{"x":1}}`, `{"lead":null}`, `{}`} {
 		must.Succeed(t, r.object.Parse([]byte(body)))
 		r.fillPostRequest(nil, market.RequestID{}, 0)
-		if got := told(r.post.Lead...); len(r.post.Faults) > 0 || got != "" && got != "x=1" || told(r.post.Auction, r.post.Token, r.post.LeadUUID) != "= = =" {
+		if got := formatMembers(r.post.Lead...); len(r.post.Faults) > 0 || got != "" && got != "x=1" || formatMembers(r.post.Auction, r.post.Token, r.post.LeadUUID) != "= = =" {
 			t.Errorf("%s: %+v", body, r.post)
 		}
 	}
 	r.release()
 	if len(r.lead.members) > 0 || slices.ContainsFunc(r.lead.members[:cap(r.lead.members)], func(m market.JSONMember) bool { return m.Text != nil }) {
-		t.Error("a room that is given back holds a lead")
+		t.Error("released scratch memory holds a lead")
 	}
 }
 
-// FuzzOpenLead compares the members of a lead with encoding/json and a second version of
-// the rule: the last of repeated names counts, and the phone of a consent is not the
-// lead's.
+// FuzzOpenLead compares the members of a lead with encoding/json and a second
+// implementation of the rule: the last of repeated names counts, and the phone of a
+// consent is not the lead's.
 func FuzzOpenLead(f *testing.F) {
 	for _, body := range []string{
 		`{"lead":{"first_name":"Ann","address":{"zip":"94105"},"tcpa":{"consent_timestamp":"2026-01-01T00:00:00Z"}}}`,
@@ -109,7 +109,7 @@ func FuzzOpenLead(f *testing.F) {
 		f.Add(body)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		r, ok := opened(body)
+		r, ok := parsePost(body)
 		if !ok {
 			return
 		}
@@ -122,7 +122,7 @@ func FuzzOpenLead(f *testing.F) {
 			t.Fatalf("%d members, by encoding/json %d", len(got), len(want))
 		}
 		for name, raw := range want {
-			if m, ok := got[name]; !ok || !same(m, raw) {
+			if m, ok := got[name]; !ok || !equalsJSON(m, raw) {
 				t.Errorf("%s is %q, by encoding/json %q", name, m.Text, raw)
 			}
 		}
@@ -132,7 +132,7 @@ func FuzzOpenLead(f *testing.F) {
 type object = map[string]json.RawMessage
 
 func parseAndFlatten(t *testing.T, body string) object {
-	lead, whole := objectIn(t, []byte(body), "lead")
+	lead, leadJSON := objectIn(t, []byte(body), "lead")
 	flat := object{}
 	for _, inner := range []struct {
 		name string
@@ -141,14 +141,14 @@ func parseAndFlatten(t *testing.T, body string) object {
 		{"tcpa", []string{"consent_text", "consent_timestamp", "ip_address", "consent_cert_url"}},
 		{"address", []string{"line1", "city", "state", "zip"}},
 	} {
-		members, _ := objectIn(t, whole, inner.name)
+		members, _ := objectIn(t, leadJSON, inner.name)
 		for name, raw := range members {
 			_, own := lead[name]
 			elsewhere := slices.Contains([]string{
 				"lead_uuid", "first_name", "last_name", "email", "phone", "source", "address", "tcpa",
 				"line1", "city", "state", "zip", "consent_text", "consent_timestamp", "ip_address", "consent_cert_url",
 			}, name)
-			_, later := flat[name] // what tcpa says comes last
+			_, later := flat[name] // tcpa comes after address
 			if slices.Contains(inner.home, name) || !own && !elsewhere && !later {
 				flat[name] = raw
 			}
@@ -170,7 +170,7 @@ func objectIn(t *testing.T, text []byte, name string) (inner object, raw []byte)
 		return nil, nil
 	}
 	if err := json.Unmarshal(text, &outer); err != nil {
-		t.Fatalf("encoding/json does not take %q: %v", text, err)
+		t.Fatalf("encoding/json rejects %q: %v", text, err)
 	}
 	if raw = outer[name]; !bytes.HasPrefix(raw, []byte("{")) {
 		return nil, nil
@@ -179,7 +179,7 @@ func objectIn(t *testing.T, text []byte, name string) (inner object, raw []byte)
 	return inner, raw
 }
 
-func same(m market.JSONMember, raw json.RawMessage) bool {
+func equalsJSON(m market.JSONMember, raw json.RawMessage) bool {
 	if m.Kind != market.JSONString {
 		return bytes.Equal(raw, m.Text)
 	}

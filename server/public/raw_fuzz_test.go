@@ -59,20 +59,19 @@ type oneConn struct {
 
 func (l oneConn) Accept() (net.Conn, error) { return l.conn, nil }
 
-// asked is a request as a reader of the bytes understood it; of one that could not
-// be read there is nothing known.
-type asked struct {
+// parsedRequest is a request that a parser found in the bytes, or empty if it is invalid.
+type parsedRequest struct {
 	method, uri string
-	bare        bool // a line of its head ends in a bare line feed, or its body in a trailer
+	hasBareLine bool // a line of the head ends in a bare line feed, or the body has a trailer
 }
 
 // serve passes bytes to a server, and returns the requests that it recognized and its
 // answers.
-func (x *fuzzed) serve(t *testing.T, server *fasthttp.Server, raw []byte) (requests []asked, answers []byte) {
+func (x *fuzzedExchange) serve(t *testing.T, server *fasthttp.Server, raw []byte) (requests []parsedRequest, answers []byte) {
 	handle, unreadable, expected := server.Handler, server.ErrorHandler, server.ExpectHandler
 	defer func() { server.Handler, server.ErrorHandler, server.ExpectHandler = handle, unreadable, expected }()
 	read := func(ctx *fasthttp.RequestCtx) {
-		requests = append(requests, asked{method: string(ctx.Method()), uri: string(ctx.Request.Header.RequestURI())})
+		requests = append(requests, parsedRequest{method: string(ctx.Method()), uri: string(ctx.Request.Header.RequestURI())})
 	}
 	server.Handler = func(ctx *fasthttp.RequestCtx) {
 		read(ctx)
@@ -87,7 +86,7 @@ func (x *fuzzed) serve(t *testing.T, server *fasthttp.Server, raw []byte) (reque
 		}
 	}
 	server.ErrorHandler = func(ctx *fasthttp.RequestCtx, err error) {
-		requests = append(requests, asked{})
+		requests = append(requests, parsedRequest{})
 		unreadable(ctx, err)
 	}
 	conn := &sentConn{in: bytes.NewReader(raw)}
@@ -95,9 +94,9 @@ func (x *fuzzed) serve(t *testing.T, server *fasthttp.Server, raw []byte) (reque
 	ended := make(chan error, 1)
 	go func() { ended <- server.ServeConn(accepted) }()
 	select {
-	case <-ended: // whatever it says: a stranger's fault is no error of ours
+	case <-ended: // an invalid request may end it with an error
 	case <-time.After(20 * time.Second):
-		t.Fatalf("no end of\n%q", raw)
+		t.Fatalf("the server did not end the connection of\n%q", raw)
 	}
 	return requests, conn.out.Bytes()
 }
@@ -106,12 +105,12 @@ var bareLine = regexp.MustCompile(`(?:^|[^\r])\n`)
 
 // readByNetHTTP returns the requests that net/http recognizes, and the number of those
 // whose body it read to the end.
-func readByNetHTTP(raw []byte) (requests []asked, whole int) {
+func readByNetHTTP(raw []byte) (requests []parsedRequest, whole int) {
 	left := bytes.NewReader(raw)
 	in := bufio.NewReaderSize(left, 1<<16)
 	for {
 		for next, err := in.Peek(1); err == nil && (next[0] == '\r' || next[0] == '\n'); next, err = in.Peek(1) {
-			_, _ = in.ReadByte() // empty lines before a request are nobody's
+			_, _ = in.ReadByte() // skip empty lines before a request
 		}
 		begin := len(raw) - left.Len() - in.Buffered()
 		request, err := http.ReadRequest(in)
@@ -119,23 +118,23 @@ func readByNetHTTP(raw []byte) (requests []asked, whole int) {
 			return requests, whole
 		}
 		head := raw[begin : len(raw)-left.Len()-in.Buffered()]
-		requests = append(requests, asked{request.Method, request.RequestURI, bareLine.Match(head)})
+		requests = append(requests, parsedRequest{request.Method, request.RequestURI, bareLine.Match(head)})
 		if _, err := io.Copy(io.Discard, request.Body); err != nil {
 			return requests, whole
 		}
 		body := raw[begin+len(head) : len(raw)-left.Len()-in.Buffered()]
 		if request.ContentLength < 0 && (len(request.Trailer) > 0 || !bytes.HasSuffix(body, []byte("\r\n\r\n"))) {
-			requests[whole].bare = true
+			requests[whole].hasBareLine = true
 		}
 		whole++
 	}
 }
 
-// FuzzRawHTTP sends bytes as a whole connection. The server ends, panics at nothing,
-// gives one answer for each request, each well-formed, with its X-Request-Id and in
-// JSON; and whatever has an effect, or another request behind it, is where and what
-// net/http reads there, so that no request hides in another. The head of such a request has
-// no bare line feed and its body no trailer, which net/http accepts.
+// FuzzRawHTTP sends bytes as a whole connection. The server ends without a panic and gives
+// one well-formed answer for each request, with X-Request-Id and in JSON. Each request
+// that has an effect, or a request after it, is exactly the request that net/http reads
+// there, so no request hides in another. Its head has no bare line feed and its body no
+// trailer, which net/http accepts.
 func FuzzRawHTTP(f *testing.F) {
 	for _, raw := range rawSeeds() {
 		f.Add([]byte(raw), false)
@@ -149,27 +148,27 @@ func FuzzRawHTTP(f *testing.F) {
 	} {
 		f.Add([]byte("GET "+path+" HTTP/1.1\r\nHost: x\r\n"+servertest.BasicAuth+"\r\nHEAD "+path+" HTTP/1.1\r\n"+servertest.BasicAuth+"\r\n"), true)
 	}
-	var x fuzzed
+	var x fuzzedExchange
 	f.Cleanup(x.close)
 	f.Fuzz(func(t *testing.T, raw []byte, operators bool) {
-		server := x.fresh(t).http
+		server := x.prepareRequest(t).http
 		if operators {
 			server = x.admin.HTTP()
 		}
 		requests, answers := x.serve(t, server, raw)
-		statuses, err := judgeAnswers(requests, answers, operators)
+		statuses, err := checkAnswers(requests, answers, operators)
 		if err != nil {
-			t.Fatalf("%q\nis answered %q: %v", raw, answers, err)
+			t.Fatalf("%q\nwas answered with %q: %v", raw, answers, err)
 		}
 		theirs, whole := readByNetHTTP(raw)
 		for i, status := range statuses {
 			if status == 500 {
-				t.Fatalf("%q\nis more than the server takes: %q", raw, answers)
+				t.Fatalf("%q\nwas answered with 500: %q", raw, answers)
 			}
 			if i+1 == len(statuses) && status >= 300 {
-				break // refused, and nothing read behind it
+				break // rejected; the server reads no further request
 			}
-			if i == whole && i+2 >= len(statuses) && tornTrailer(raw, i) {
+			if i == whole && i+2 >= len(statuses) && endsInTrailerLine(raw, i) {
 				break
 			}
 			if i >= whole || theirs[i] != requests[i] {
@@ -179,12 +178,11 @@ func FuzzRawHTTP(f *testing.F) {
 	})
 }
 
-// tornTrailer is the one difference that there is: behind a body's last chunk the
-// connection ended within a line. To the library the body is whole, as it is, and the
-// rest of the line a request that it cannot read, which is refused; net/http takes
-// nothing. No request can follow, since nothing does.
-func tornTrailer(raw []byte, request int) bool {
-	head := max(bytes.LastIndex(raw, []byte("\n\r\n")), bytes.LastIndex(raw, []byte("\n\n"))) // where the last one ends
+// endsInTrailerLine reports the one permitted difference: the connection ended within a
+// line after the body's last chunk. fasthttp accepts the body and rejects the rest of the
+// line as a request; net/http rejects both. No request can follow.
+func endsInTrailerLine(raw []byte, request int) bool {
+	head := max(bytes.LastIndex(raw, []byte("\n\r\n")), bytes.LastIndex(raw, []byte("\n\n"))) // the end of the last head
 	for range 64 {
 		end := bytes.LastIndexByte(raw, '\n')
 		if end <= head+len("\r\n") {
@@ -198,9 +196,9 @@ func tornTrailer(raw []byte, request int) bool {
 	return false
 }
 
-// judgeAnswers reads what was written: one answer for each request, and no byte
-// beside them. What operators are answered in earnest has forms of its own.
-func judgeAnswers(requests []asked, answers []byte, operators bool) (statuses []int, err error) {
+// checkAnswers checks that the bytes are one answer for each request and no more.
+// Successful answers to operators have other forms.
+func checkAnswers(requests []parsedRequest, answers []byte, operators bool) (statuses []int, err error) {
 	out := bufio.NewReader(bytes.NewReader(answers))
 	for len(statuses) < len(requests) {
 		method := requests[len(statuses)].method
@@ -214,20 +212,20 @@ func judgeAnswers(requests []asked, answers []byte, operators bool) (statuses []
 			continue
 		}
 		if err != nil || response.ContentLength < 0 && len(response.TransferEncoding) == 0 {
-			return nil, fmt.Errorf("answer %d ends where the connection does: %w", len(statuses), err)
+			return nil, fmt.Errorf("answer %d has no length: %w", len(statuses), err)
 		}
-		if err := judgeAnswer(method, response, body); err != nil && (!operators || response.StatusCode >= 400) {
+		if err := checkAnswer(method, response, body); err != nil && (!operators || response.StatusCode >= 400) {
 			return nil, fmt.Errorf("answer %d: %w", len(statuses), err)
 		}
 		statuses = append(statuses, response.StatusCode)
 	}
 	if rest, _ := io.ReadAll(out); len(rest) > 0 && !bytes.Equal(rest, []byte("HTTP/1.1 100 Continue\r\n\r\n")) {
-		return nil, fmt.Errorf("behind the last answer: %q", rest)
+		return nil, fmt.Errorf("bytes after the last answer: %q", rest)
 	}
 	return statuses, nil
 }
 
-func judgeAnswer(method string, response *http.Response, body []byte) error {
+func checkAnswer(method string, response *http.Response, body []byte) error {
 	id := response.Header.Get(httperror.HeaderRequestID)
 	if _, ok := market.ParseRequestID(id); !ok {
 		return fmt.Errorf("X-Request-Id is %q", id)
@@ -248,10 +246,10 @@ func judgeAnswer(method string, response *http.Response, body []byte) error {
 	return nil
 }
 
-// rawSeeds are connections of one ordinary request or several, and of those by which
-// one request is hidden in another.
+// rawSeeds returns connections with one or more ordinary requests, and connections that
+// try to hide a request in another.
 func rawSeeds() (seeds []string) {
-	const lead = `{"flo_campaign_id":"cmp_now","flo_supplier_id":"sup_acme",` + personNow + `}`
+	const lead = `{"flo_campaign_id":"cmp_now","flo_supplier_id":"sup_acme",` + personMembers + `}`
 	head := "POST /api/v1/ingest HTTP/1.1\r\nHost: x\r\nx-api-key: key-of-acme\r\nContent-Type: application/json\r\n"
 	length := fmt.Sprintf("Content-Length: %d\r\n", len(lead))
 	chunked := "Transfer-Encoding: chunked\r\n"

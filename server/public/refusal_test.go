@@ -14,26 +14,25 @@ import (
 	"pingpost/server/servertest"
 )
 
-// TestRefusalsAreFoundByTheirID checks that the log contains each error under its request
-// id, and no personal data or secret.
-func TestRefusalsAreFoundByTheirID(t *testing.T) {
-	h := holding(t, func(o *engine.Options) { o.Ceiling = 500 * time.Millisecond })
-	acme := h.token("acme", "")
+// The log contains each error under its request id, and no personal data or secret.
+func TestErrorIsLoggedUnderItsRequestID(t *testing.T) {
+	h := newAuctionExchange(t, func(o *engine.Options) { o.Ceiling = 500 * time.Millisecond })
+	acme := h.requestToken("acme", "")
 	var log servertest.LogBuffer
 	h.opt.Meter.SetLogger(slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
-	h.buyers.set(func() {
-		h.buyers.sells = []market.PostResult{{Verdict: market.VerdictNotSent, Fault: market.FaultConnect}}
+	h.buyers.update(func() {
+		h.buyers.postResults = []market.PostResult{{Verdict: market.VerdictNotSent, Fault: market.FaultConnect}}
 	})
 	for _, row := range []struct {
-		answer            *heard
+		answer            *apiAnswer
 		level, path, code string
 	}{
-		{h.call("/4155550132?email=ann@mail.test", "{}"), "DEBUG", "other", "not_found"},
-		{h.ping("pp_secret", "k1", aPing), "DEBUG", "/v1/ping", "unauthorized"},
+		{h.postJSON("/4155550132?email=ann@mail.test", "{}"), "DEBUG", "other", "not_found"},
+		{h.ping("pp_secret", "k1", pingBody), "DEBUG", "/v1/ping", "unauthorized"},
 		{h.ping(acme, "k2", "{"), "DEBUG", "/v1/ping", "malformed_json"},
-		{h.ping(acme, "k3", with(aPing, "4155550132", `{"ann@mail.test":1,"phone":"4155550132"}`)), "DEBUG", "/v1/ping", "invalid_payload"},
-		{h.call("/oauth/token", `{"grant_type":"client_credentials","client_id":"ann@mail.test","client_secret":"pp_secret"}`), "DEBUG", "/oauth/token", "invalid_client"},
-		{h.post(acme, "k4", h.won(acme, "a1")), "WARN", "/v1/post", "buyer_unavailable"},
+		{h.ping(acme, "k3", withMembers(pingBody, "4155550132", `{"ann@mail.test":1,"phone":"4155550132"}`)), "DEBUG", "/v1/ping", "invalid_payload"},
+		{h.postJSON("/oauth/token", `{"grant_type":"client_credentials","client_id":"ann@mail.test","client_secret":"pp_secret"}`), "DEBUG", "/oauth/token", "invalid_client"},
+		{h.post(acme, "k4", h.postBodyForNewBid(acme, "a1")), "WARN", "/v1/post", "buyer_unavailable"},
 	} {
 		var said struct {
 			Level, Path, Code string
@@ -47,7 +46,7 @@ func TestRefusalsAreFoundByTheirID(t *testing.T) {
 			}
 		}
 		if found != 1 || said.Level != row.level || said.Path != row.path || said.Code != row.code || said.Status != row.answer.status {
-			t.Errorf("%d %s: %d lines, %+v, want %s %s %s", row.answer.status, row.answer.body, found, said, row.level, row.path, row.code)
+			t.Errorf("answer %d %s: got %d log lines, %+v, want %s %s %s", row.answer.status, row.answer.body, found, said, row.level, row.path, row.code)
 		}
 	}
 	for _, private := range []string{"4155550", "mail.test", "pp_", "canary", "Lee"} {
@@ -56,6 +55,6 @@ func TestRefusalsAreFoundByTheirID(t *testing.T) {
 		}
 	}
 	if n := strings.Count(log.String(), `"request_id"`); n != 6 {
-		t.Errorf("%d lines, of which one is of an answer that is none of these:\n%s", n, log.String())
+		t.Errorf("got %d log lines, want 6, one for each error:\n%s", n, log.String())
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"pingpost/server/servertest"
 )
 
-// listed is a page of returns that wait.
-type listed struct {
+// returnsPage is a page of pending returns.
+type returnsPage struct {
 	Total   int    `json:"total"`
 	Next    string `json:"next"`
 	Returns []struct {
@@ -28,26 +28,26 @@ type listed struct {
 }
 
 func TestOperatorDecidesReturns(t *testing.T) {
-	m := trading(t, new(servertest.MemoryLog))
+	m := newAfterSaleExchange(t, new(servertest.MemoryLog))
 	address := serveAdmin(t, stubOperator{engine: m.engine})
-	operate := func(method, path, body string) *heard {
+	operate := func(method, path, body string) *apiAnswer {
 		t.Helper()
 		return m.request(method, "http://"+address+path, body, "Authorization", strings.TrimSpace(strings.TrimPrefix(servertest.BasicAuth, "Authorization: ")))
 	}
-	list := func(query string) listed {
+	list := func(query string) returnsPage {
 		t.Helper()
-		return read[listed](t, operate("GET", "/admin/v1/returns"+query, ""), 200)
+		return decodeAnswer[returnsPage](t, operate("GET", "/admin/v1/returns"+query, ""), 200)
 	}
 	if page := list(""); page.Total != 0 || len(page.Returns) != 0 {
 		t.Errorf("%+v", page)
 	}
 	var leads []string
 	for range 5 {
-		leads = append(leads, m.sold("cmp_hand"))
+		leads = append(leads, m.sellLead("cmp_hand"))
 	}
-	slices.Sort(leads) // those of one millisecond come in any order
+	slices.Sort(leads) // ids of the same millisecond have any order
 	for i := range leads {
-		m.report("red", leads[i], fmt.Sprint("k", i), fmt.Sprintf(`{"status":"returned","reason":"reason \"%d\""}`, i)).mustBe(t, `{"lead_id":"`+leads[i]+`","status":"ACCEPTED","return":"waiting"}`)
+		m.report("red", leads[i], fmt.Sprint("k", i), fmt.Sprintf(`{"status":"returned","reason":"reason \"%d\""}`, i)).wantBody(t, `{"lead_id":"`+leads[i]+`","status":"ACCEPTED","return":"waiting"}`)
 	}
 	page := list("?limit=2")
 	if page.Total != 5 || len(page.Returns) != 2 || page.Next != leads[1] {
@@ -77,24 +77,24 @@ func TestOperatorDecidesReturns(t *testing.T) {
 		{"POST", "/" + leads[0], `{"approve":true,"note":"` + strings.Repeat("n", 1001) + `"}`, 422, "invalid_payload"},
 		{"POST", "/" + leads[0], `approve`, 400, "malformed_json"},
 		{"POST", "/17", `{"approve":true}`, 404, "not_found"},
-		{"POST", "/" + noLead, `{"approve":true}`, 404, "not_found"},
-		{"POST", "/" + m.sold("cmp_hand"), `{"approve":true}`, 409, "invalid_transition"},
+		{"POST", "/" + unusedLeadID, `{"approve":true}`, 404, "not_found"},
+		{"POST", "/" + m.sellLead("cmp_hand"), `{"approve":true}`, 409, "invalid_transition"},
 		{"DELETE", "/" + leads[0], ``, 405, "method_not_allowed"},
 	} {
-		operate(row.method, "/admin/v1/returns"+row.path, row.body).mustFail(t, row.status, row.code)
+		operate(row.method, "/admin/v1/returns"+row.path, row.body).wantError(t, row.status, row.code)
 	}
-	for i, word := range []string{`{"approve":true,"note":"as agreed"}`, `{"approve":false}`} {
-		if a := operate("POST", "/admin/v1/returns/"+leads[i], word); a.status != 204 {
+	for i, decision := range []string{`{"approve":true,"note":"as agreed"}`, `{"approve":false}`} {
+		if a := operate("POST", "/admin/v1/returns/"+leads[i], decision); a.status != 204 {
 			t.Errorf("%d %s", a.status, a.body)
 		}
-		operate("POST", "/admin/v1/returns/"+leads[i], word).mustFail(t, 409, "invalid_transition")
+		operate("POST", "/admin/v1/returns/"+leads[i], decision).wantError(t, 409, "invalid_transition")
 	}
 	if page = list(""); page.Total != 3 || page.Returns[0].Lead != leads[2] {
 		t.Errorf("%+v", page)
 	}
-	m.report("red", leads[0], "last", `{"status":"returned","reason":"again"}`).mustBe(t, `{"lead_id":"`+leads[0]+`","status":"returned"}`)
-	m.report("red", leads[1], "later", `{"status":"returned","reason":"again"}`).mustFail(t, 409, "invalid_transition")
-	if sum, _ := m.engine.State().BuyerBalance(m.engine.ActiveCatalog().Buyers["buy_red"].Ref); sum.String() != "-20" { // six sold, one back
-		t.Errorf("red has %s", sum)
+	m.report("red", leads[0], "last", `{"status":"returned","reason":"again"}`).wantBody(t, `{"lead_id":"`+leads[0]+`","status":"returned"}`)
+	m.report("red", leads[1], "later", `{"status":"returned","reason":"again"}`).wantError(t, 409, "invalid_transition")
+	if sum, _ := m.engine.State().BuyerBalance(m.engine.ActiveCatalog().Buyers["buy_red"].Ref); sum.String() != "-20" { // six sold, one returned
+		t.Errorf("balance of red is %s, want -20", sum)
 	}
 }

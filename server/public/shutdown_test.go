@@ -10,11 +10,11 @@ import (
 	"pingpost/internal/must"
 )
 
-// TestShutdownBeforeServe checks that Serve and Shutdown both return in either order, and
-// that no connection is accepted afterwards.
-func TestShutdownBeforeServe(t *testing.T) {
+// Serve and Shutdown both return if they run at the same time, and no connection is
+// accepted afterwards.
+func TestShutdownDuringServeStart(t *testing.T) {
 	for range 200 {
-		s := open(t, func(*Options) {}).Server
+		s := newTestServer(t, func(*Options) {}).Server
 		listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 		ended := make(chan error, 2)
 		go func() { ended <- s.Serve(listener) }()
@@ -26,20 +26,19 @@ func TestShutdownBeforeServe(t *testing.T) {
 					t.Fatal(err)
 				}
 			case <-time.After(time.Minute):
-				t.Fatal("one of them goes on")
+				t.Fatal("Serve or Shutdown did not return")
 			}
 		}
 		if conn, err := net.Dial("tcp", listener.Addr().String()); err == nil {
 			conn.Close()
-			t.Fatal("somebody is still let in")
+			t.Fatal("a connection was accepted after the shutdown")
 		}
 	}
 }
 
-// TestShutdownWaitsForNobodyWhoIsSilent checks that a silent connection does not delay a
-// shutdown, even with a long read timeout.
-func TestShutdownWaitsForNobodyWhoIsSilent(t *testing.T) {
-	s := open(t, func(o *Options) { o.ReadTimeout = time.Hour }).Server
+// A silent connection does not delay a shutdown, even with a long read timeout.
+func TestShutdownClosesSilentConns(t *testing.T) {
+	s := newTestServer(t, func(o *Options) { o.ReadTimeout = time.Hour }).Server
 	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(listener) }()
@@ -49,15 +48,15 @@ func TestShutdownWaitsForNobodyWhoIsSilent(t *testing.T) {
 		t.Cleanup(func() { conn.Close() })
 		silent = append(silent, conn)
 	}
-	left := make(chan error, 1)
-	go func() { left <- s.Shutdown() }()
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.Shutdown() }()
 	select {
-	case err := <-left:
+	case err := <-stopped:
 		if err != nil {
 			t.Error(err)
 		}
 	case <-time.After(time.Minute):
-		t.Fatal("it still waits after a minute")
+		t.Fatal("the shutdown did not end within a minute")
 	}
 	if err := <-served; err != nil {
 		t.Error(err)
@@ -65,7 +64,7 @@ func TestShutdownWaitsForNobodyWhoIsSilent(t *testing.T) {
 	for _, conn := range silent {
 		var reset net.Error
 		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !errors.As(err, &reset) {
-			t.Errorf("a silent connection: %v", err)
+			t.Errorf("silent connection: got error %v, want its end", err)
 		}
 	}
 }

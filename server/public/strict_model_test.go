@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// escapes finds what a backslash begins; half a surrogate pair is in the group.
+// escapes matches escape sequences. Its group matches half a surrogate pair.
 var escapes = regexp.MustCompile(`\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.`)
 
-// strictly reads one JSON object by the contract: what encoding/json takes, less
-// what is said twice, nested over 32 deep, no UTF-8, half a character, or a number
-// of more than 128 bytes. Why is empty where it is taken. With folds, names that
-// differ in case alone are one.
-func strictly(body []byte, folds bool) (object map[string]any, why string) {
+// parseStrict reads one JSON object by the contract: the rules of encoding/json, without
+// duplicate names, nesting over 32 levels, invalid UTF-8, half a surrogate pair, or
+// numbers over 128 bytes. why is the error, or empty. If folds is true, names that differ
+// only in case are duplicates.
+func parseStrict(body []byte, folds bool) (object map[string]any, why string) {
 	switch {
 	case !json.Valid(body):
 		return nil, "not JSON"
@@ -31,7 +31,7 @@ func strictly(body []byte, folds bool) (object map[string]any, why string) {
 	tokens := json.NewDecoder(bytes.NewReader(body))
 	tokens.UseNumber()
 	s := strictReader{tokens: tokens, folds: folds}
-	value := s.value(1)
+	value := s.parseValue(1)
 	object, ok := value.(map[string]any)
 	if s.why == "" && !ok {
 		s.why = "no object"
@@ -48,7 +48,7 @@ type strictReader struct {
 	why    string
 }
 
-func (s *strictReader) refuse(why string) {
+func (s *strictReader) reject(why string) {
 	if s.why == "" {
 		s.why = why
 	}
@@ -57,32 +57,32 @@ func (s *strictReader) refuse(why string) {
 func (s *strictReader) next() json.Token {
 	token, err := s.tokens.Token()
 	if err != nil {
-		s.refuse(err.Error())
+		s.reject(err.Error())
 	}
 	return token
 }
 
-// value reads one, at a depth that it would have as an object.
-func (s *strictReader) value(depth int) any {
+// parseValue reads a value at this depth.
+func (s *strictReader) parseValue(depth int) any {
 	token := s.next()
 	if s.why != "" {
 		return nil
 	}
 	if number, ok := token.(json.Number); ok && len(number) > 128 {
-		s.refuse("a long number")
+		s.reject("a long number")
 	}
 	delim, ok := token.(json.Delim)
 	if !ok {
 		return token
 	}
 	if depth > 32 {
-		s.refuse("too deep")
+		s.reject("too deep")
 		return nil
 	}
 	if delim == '[' {
 		list := []any{}
 		for s.why == "" && s.tokens.More() {
-			list = append(list, s.value(depth+1))
+			list = append(list, s.parseValue(depth+1))
 		}
 		s.next()
 		return list
@@ -92,16 +92,16 @@ func (s *strictReader) value(depth int) any {
 		name, _ := s.next().(string)
 		for other := range object {
 			if other == name || s.folds && strings.EqualFold(other, name) {
-				s.refuse("a member twice")
+				s.reject("a duplicate member")
 			}
 		}
-		object[name] = s.value(depth + 1)
+		object[name] = s.parseValue(depth + 1)
 	}
 	s.next()
 	return object
 }
 
-// unseen is what does not count as text.
-func unseen(r rune) bool {
+// isInvisible reports whether a character does not count as text.
+func isInvisible(r rune) bool {
 	return unicode.IsSpace(r) || strings.ContainsRune("\u180E\u200B\u200C\u200D\u2060\uFEFF", r)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-func TestWhatSaysThatItIsATest(t *testing.T) {
+func TestParseTestHeader(t *testing.T) {
 	for _, row := range []struct {
 		lines     []string
 		test, bad bool
@@ -40,12 +40,12 @@ func TestWhatSaysThatItIsATest(t *testing.T) {
 	}
 }
 
-const aLead = `{"flo_campaign_id":"cmp_auto","flo_supplier_id":"sup_acme","first_name":"Ann","last_name":"Lee","email":"ann@mail.test","phone":"4155550132","state":"CA"}`
+const leadBody = `{"flo_campaign_id":"cmp_auto","flo_supplier_id":"sup_acme","first_name":"Ann","last_name":"Lee","email":"ann@mail.test","phone":"4155550132","state":"CA"}`
 
-// TestTestsOverTheWire checks that each path accepts the test header and marks the answer.
-func TestTestsOverTheWire(t *testing.T) {
-	h := holding(t)
-	acme := h.token("acme", "")
+// Each path accepts the test header and marks the answer.
+func TestTestHeaderMarksRequestsAndAnswers(t *testing.T) {
+	h := newAuctionExchange(t)
+	acme := h.requestToken("acme", "")
 	apiKey := []string{"X-Api-Key", "canary-key-of-acme"}
 	bearer := []string{"Authorization", "Bearer " + acme}
 	for i, row := range []struct {
@@ -53,57 +53,56 @@ func TestTestsOverTheWire(t *testing.T) {
 		test  bool
 	}{{"1", true}, {"true", true}, {"0", false}, {"false", false}} {
 		before := len(h.buyers.tests)
-		call := func(path, body string, status int, want string, who []string) *heard {
+		send := func(path, body string, status int, want string, credential []string) *apiAnswer {
 			t.Helper()
-			a := h.call(path, body, append([]string{headerTest, row.value, "Idempotency-Key", fmt.Sprint(path, i)}, who...)...)
-			if told := a.header.Get(headerTest) == "1"; a.status != status || told != row.test || !strings.Contains(a.body, want) {
-				t.Errorf("%s as %s: %d %s, told %v, want %s", path, row.value, a.status, a.body, told, want)
+			a := h.postJSON(path, body, append([]string{headerTest, row.value, "Idempotency-Key", fmt.Sprint(path, i)}, credential...)...)
+			if marked := a.header.Get(headerTest) == "1"; a.status != status || marked != row.test || !strings.Contains(a.body, want) {
+				t.Errorf("%s with test %s: got %d %s, marked %v, want %s", path, row.value, a.status, a.body, marked, want)
 			}
 			return a
 		}
 		amount := map[bool]string{true: `"amount":5.6,`, false: `"amount":8,`}[row.test]
-		call("/api/v1/ingest", with(aLead, "phone", fmt.Sprintf(`"415555%04d"`, 100+i), "email", fmt.Sprintf(`"a%d@mail.test"`, i)), 201, amount, apiKey)
-		call("/api/v1/ping", aQuestion, 200, amount, apiKey)
+		send("/api/v1/ingest", withMembers(leadBody, "phone", fmt.Sprintf(`"415555%04d"`, 100+i), "email", fmt.Sprintf(`"a%d@mail.test"`, i)), 201, amount, apiKey)
+		send("/api/v1/ping", availabilityBody, 200, amount, apiKey)
 		auction := fmt.Sprintf("of-%d", i)
-		said := read[pinged](t, call("/v1/ping", with(aPing, "auction_id", `"`+auction+`"`), 200, amount, bearer), 200)
-		body := h.bidFor(auction, said.Bid.Token, 200+i)
-		call("/v1/post", body, 201, amount, bearer)
+		said := decodeAnswer[pingAnswer](t, send("/v1/ping", withMembers(pingBody, "auction_id", `"`+auction+`"`), 200, amount, bearer), 200)
+		body := h.postBody(auction, said.Bid.Token, 200+i)
+		send("/v1/post", body, 201, amount, bearer)
 		want := []string{}
 		if row.test {
 			want = []string{"test.blue.example", "test.blue.example", "test.blue.example", "test.blue.example", "test.blue.example"}
 		}
 		if got := h.buyers.tests[before:]; !slices.Equal(got, want) {
-			t.Errorf("%s: tests went to %v", row.value, got)
+			t.Errorf("test header %s: test requests went to %v, want %v", row.value, got, want)
 		}
 	}
-	for path, who := range map[string][]string{"/api/v1/ingest": apiKey, "/api/v1/ping": apiKey, "/v1/ping": bearer, "/v1/post": bearer} {
-		a := h.call(path, "{}", append([]string{headerTest, "perhaps", "Idempotency-Key", "k"}, who...)...)
-		if got := a.mustFail(t, 422, "invalid_payload"); !strings.Contains(got, "X-Pingpost-Test invalid_format") {
+	for path, credential := range map[string][]string{"/api/v1/ingest": apiKey, "/api/v1/ping": apiKey, "/v1/ping": bearer, "/v1/post": bearer} {
+		a := h.postJSON(path, "{}", append([]string{headerTest, "perhaps", "Idempotency-Key", "k"}, credential...)...)
+		if got := a.wantError(t, 422, "invalid_payload"); !strings.Contains(got, "X-Pingpost-Test invalid_format") {
 			t.Errorf("%s: %s", path, got)
 		}
 	}
 	servertest.RequireMetrics(t, h.opt.Meter, "pingpost_test_leads_total 4", `pingpost_leads_total{status="ACCEPTED",reason=""} 4`, `pingpost_auctions_total{campaign="cmp_auto",reason=""} 6`)
 }
 
-// TestBidsAreTaggedOverTheWire checks that a post cannot use a bid of the other kind, test
-// or production.
-func TestBidsAreTaggedOverTheWire(t *testing.T) {
-	h := holding(t)
-	acme := h.token("acme", "")
-	tested := read[pinged](t, h.ping(acme, "p1", aPing, headerTest, "1"), 200)
-	earnest := read[pinged](t, h.ping(acme, "p2", aPing), 200)
-	post := func(key, token, test string) *heard {
-		return h.call("/v1/post", h.bidFor("a1", token, 1), "Authorization", "Bearer "+acme, "Idempotency-Key", key, headerTest, test)
+// A post cannot use a bid of the other kind, test or production.
+func TestTestBidsAndProductionBidsAreSeparate(t *testing.T) {
+	h := newAuctionExchange(t)
+	acme := h.requestToken("acme", "")
+	testBid := decodeAnswer[pingAnswer](t, h.ping(acme, "p1", pingBody, headerTest, "1"), 200)
+	productionBid := decodeAnswer[pingAnswer](t, h.ping(acme, "p2", pingBody), 200)
+	post := func(key, token, test string) *apiAnswer {
+		return h.postJSON("/v1/post", h.postBody("a1", token, 1), "Authorization", "Bearer "+acme, "Idempotency-Key", key, headerTest, test)
 	}
-	post("k1", tested.Bid.Token, "0").mustFail(t, 422, "invalid_bid_token")
-	post("k2", earnest.Bid.Token, "1").mustFail(t, 422, "invalid_bid_token")
-	first := post("k3", tested.Bid.Token, "1")
+	post("k1", testBid.Bid.Token, "0").wantError(t, 422, "invalid_bid_token")
+	post("k2", productionBid.Bid.Token, "1").wantError(t, 422, "invalid_bid_token")
+	first := post("k3", testBid.Bid.Token, "1")
 	if first.status != 201 {
 		t.Fatalf("%d %s", first.status, first.body)
 	}
-	post("k3", tested.Bid.Token, "1").isReplayOf(t, first)
-	post("k3", tested.Bid.Token, "0").mustFail(t, 422, "idempotency_key_reused")
-	if a := post("k4", earnest.Bid.Token, "false"); a.status != 201 {
+	post("k3", testBid.Bid.Token, "1").wantReplayOf(t, first)
+	post("k3", testBid.Bid.Token, "0").wantError(t, 422, "idempotency_key_reused")
+	if a := post("k4", productionBid.Bid.Token, "false"); a.status != 201 {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 }
