@@ -50,7 +50,7 @@ func (s *State) applyLocked(seq uint64, batchUnixNanos int64, e event.Event) {
 }
 
 // applyGlobalEvent applies an event that changes settings, accounts, names or the configuration,
-// and no lead, auction or webhook. These parts are in the snapshot's one ledger section.
+// and no lead, auction or webhook. These parts are in the snapshot's one global section.
 func (s *State) applyGlobalEvent(batchUnixNanos int64, e event.Event) {
 	switch e := e.(type) {
 	case *event.ExchangeFounded:

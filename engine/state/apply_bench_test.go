@@ -10,15 +10,15 @@ import (
 	"pingpost/engine/market"
 )
 
-// soldLead is the n-th of many leads: recorded, with an idempotency key, two
-// values to remember, two caps and a turn.
+// soldLead returns the n-th of many leads: recorded, with an idempotency key, two duplicate
+// keys, two caps and a turn.
 func soldLead(n uint64) *event.LeadDecided {
 	var id [16]byte
 	binary.BigEndian.PutUint64(id[:], uint64(monday/1_000_000)<<16)
 	binary.BigEndian.PutUint64(id[6:], n*0x9e3779b97f4a7c15)
 	binary.BigEndian.PutUint16(id[14:], uint16(n*40503))
-	hash := func(kind byte) [16]byte { return keyOf(n, kind) }
-	fact := &event.LeadDecided{
+	hash := func(kind byte) [16]byte { return nthKey(n, kind) }
+	ev := &event.LeadDecided{
 		Lead: id, Request: id, Campaign: 1, Supplier: 1, Catalog: 1, Decided: monday, Keep: monday + 45*day,
 		Idempotency: event.RequestIdempotencyKey{Key: hash(1), Fingerprint: n, ExpiresAt: monday + 30*day},
 		Fields: []event.LeadField{
@@ -34,18 +34,18 @@ func soldLead(n uint64) *event.LeadDecided {
 			Duplicates: []event.DuplicateCheckValue{{Key: hash(2), Until: monday + 30*day}, {Key: hash(3), Until: monday + 30*day}},
 		},
 	}
-	return fact
+	return ev
 }
 
-// keyOf makes the n-th of many keys of a kind, as hashes lie.
-func keyOf(n uint64, kind byte) (key [16]byte) {
+// nthKey returns the n-th of many hash-like keys of a kind.
+func nthKey(n uint64, kind byte) (key [16]byte) {
 	key = [16]byte{kind}
 	binary.LittleEndian.PutUint64(key[1:], (n+1)*0xd6e8feb86659fd93)
 	binary.LittleEndian.PutUint64(key[8:], (n+uint64(kind))*0x9e3779b97f4a7c15)
 	return key
 }
 
-// BenchmarkReplayLeads is what a restart does with a lead's frame: decode, apply.
+// BenchmarkReplayLeads decodes and applies the records of leads, as a restart does.
 func BenchmarkReplayLeads(b *testing.B) {
 	const many = 100_000
 	var frames [][]byte
@@ -53,14 +53,14 @@ func BenchmarkReplayLeads(b *testing.B) {
 		frames = append(frames, event.AppendRecord(nil, soldLead(n)))
 	}
 	d := event.Decoder{ForReplay: true}
-	w, n := newWorld(), 0
-	seq := w.seq
+	x, n := newTestExchange(), 0
+	seq := x.seq
 	b.ReportAllocs()
 	for b.Loop() {
 		if n == many {
 			b.StopTimer()
-			w, n = newWorld(), 0
-			seq = w.seq
+			x, n = newTestExchange(), 0
+			seq = x.seq
 			b.StartTimer()
 		}
 		e, err := d.Decode(frames[n])
@@ -69,18 +69,18 @@ func BenchmarkReplayLeads(b *testing.B) {
 		}
 		seq++
 		n++
-		w.Apply(seq, monday, e)
+		x.Apply(seq, monday, e)
 	}
 }
 
 func BenchmarkWriteSnapshot(b *testing.B) {
-	w := newWorld()
+	x := newTestExchange()
 	for n := range uint64(200_000) {
-		w.Apply(w.seq+n+1, monday, soldLead(n))
+		x.Apply(x.seq+n+1, monday, soldLead(n))
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := w.WriteSnapshot(io.Discard); err != nil {
+		if _, _, err := x.WriteSnapshot(io.Discard); err != nil {
 			b.Fatal(err)
 		}
 	}

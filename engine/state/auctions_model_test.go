@@ -9,24 +9,24 @@ import (
 	"pingpost/engine/market"
 )
 
-// auctionModel is what the table of auctions is, kept as plain maps, with the
-// requests that are at work with one and the posts that are open.
+// auctionModel implements the table of auctions with maps, with the requests that have claimed a
+// name and the open posts.
 type auctionModel struct {
-	*world
-	rows   map[[16]byte]AuctionRow
-	claims map[[16]byte]*atWork
-	busy   []*atWork
-	open   []event.Sale // of posts that are on their way, with whose they are
-	leads  []market.LeadID
-	waits  map[<-chan struct{}]*atWork // what each that waits waits for
+	*testExchange
+	rows      map[[16]byte]AuctionRow
+	claims    map[[16]byte]*claimRequest
+	requests  []*claimRequest
+	openSales []event.Sale // of open posts
+	openLeads []market.LeadID
+	waits     map[<-chan struct{}]*claimRequest // the request that each channel waits for
 }
 
-// atWork is a request that has claimed a name: for a new auction, or for a sale.
-type atWork struct {
-	hold RequestReservations
-	name [16]byte
-	sale bool
-	done bool
+// claimRequest is a request that has claimed a name: for a new auction, or for a sale.
+type claimRequest struct {
+	reservations RequestReservations
+	name         [16]byte
+	sale         bool
+	done         bool
 }
 
 func (m *auctionModel) find(name [16]byte) (AuctionRow, bool) {
@@ -37,9 +37,9 @@ func (m *auctionModel) find(name [16]byte) (AuctionRow, bool) {
 	return row, true
 }
 
-// begin lets a request ask for a name, and tells what the model expected.
-func (m *auctionModel) begin(t *rapid.T, name [16]byte, sale bool) {
-	request := &atWork{name: name, sale: sale}
+// claim starts a request for a name and compares its result with the model's.
+func (m *auctionModel) claim(t *rapid.T, name [16]byte, sale bool) {
+	request := &claimRequest{name: name, sale: sale}
 	want, known := m.find(name)
 	holder := m.claims[name]
 	var row AuctionRow
@@ -47,67 +47,67 @@ func (m *auctionModel) begin(t *rapid.T, name [16]byte, sale bool) {
 	var wait <-chan struct{}
 	mayClaim := !known
 	if sale {
-		row, found, wait = m.ClaimAuctionForSale(&request.hold, name, m.at)
+		row, found, wait = m.ClaimAuctionForSale(&request.reservations, name, m.at)
 		mayClaim = known && !want.IsSoldOrBeingPosted()
 		if row != want {
 			t.Fatalf("%x is %+v, want %+v", name, row, want)
 		}
 	} else {
-		found, wait = m.ClaimAuctionName(&request.hold, name, m.at)
+		found, wait = m.ClaimAuctionName(&request.reservations, name, m.at)
 	}
 	if found != known || (wait != nil) != (mayClaim && holder != nil) {
-		t.Fatalf("%x for sale %t: found %t, wait %v; known %t, at work with it %+v", name, sale, found, wait, known, holder)
+		t.Fatalf("%x for sale %t: found %t, wait %v; model: known %t, claimed by %+v", name, sale, found, wait, known, holder)
 	}
 	switch {
 	case wait != nil:
 		m.waits[wait] = holder
 	case mayClaim:
 		m.claims[name] = request
-		m.busy = append(m.busy, request)
+		m.requests = append(m.requests, request)
 	}
 }
 
-// end logs what a request was about, or lets it go.
-func (m *auctionModel) end(t *rapid.T) {
-	if len(m.busy) == 0 {
+// endRequest logs a request's event or not, and ends its claim.
+func (m *auctionModel) endRequest(t *rapid.T) {
+	if len(m.requests) == 0 {
 		return
 	}
-	i := rapid.IntRange(0, len(m.busy)-1).Draw(t, "request")
-	request := m.busy[i]
-	m.busy = append(m.busy[:i], m.busy[i+1:]...)
+	i := rapid.IntRange(0, len(m.requests)-1).Draw(t, "request")
+	request := m.requests[i]
+	m.requests = append(m.requests[:i], m.requests[i+1:]...)
 	switch logged := rapid.Bool().Draw(t, "logged"); {
 	case logged && request.sale:
-		lead, sale := market.LeadID(m.id()), event.Sale{Buyer: 3, Ping: request.name}
-		m.fact(&event.LeadDecided{Lead: lead, Campaign: 1, Keep: m.at + day, Sale: sale, Post: way})
-		m.open, m.leads = append(m.open, sale), append(m.leads, lead)
+		lead, sale := market.LeadID(m.newID()), event.Sale{Buyer: 3, Ping: request.name}
+		m.logAndApply(&event.LeadDecided{Lead: lead, Campaign: 1, Keep: m.at + day, Sale: sale, Post: intent})
+		m.openSales, m.openLeads = append(m.openSales, sale), append(m.openLeads, lead)
 		if row, ok := m.rows[request.name]; ok {
 			row.Lead = lead
 			m.rows[request.name] = row
 		}
 	case logged:
 		keep := m.at + int64(rapid.IntRange(1, 4).Draw(t, "hours"))*hour
-		m.fact(&event.PingAuctionCompleted{Auction: m.id(), Name: request.name, Keep: keep})
+		m.logAndApply(&event.PingAuctionCompleted{Auction: m.newID(), Name: request.name, Keep: keep})
 		m.rows[request.name] = AuctionRow{Name: request.name, Seq: m.seq, Keep: unixSecondsRoundedUp(keep)}
 	}
-	m.ReleaseAfterApply(&request.hold)
+	m.ReleaseAfterApply(&request.reservations)
 	delete(m.claims, request.name)
 	request.done = true
 }
 
-// settle lets something become of an open post.
-func (m *auctionModel) settle(t *rapid.T) {
-	if len(m.open) == 0 {
+// settlePost settles an open post in a random way.
+func (m *auctionModel) settlePost(t *rapid.T) {
+	if len(m.openSales) == 0 {
 		return
 	}
-	i := rapid.IntRange(0, len(m.open)-1).Draw(t, "post")
-	lead, sale := m.leads[i], m.open[i]
+	i := rapid.IntRange(0, len(m.openSales)-1).Draw(t, "post")
+	lead, sale := m.openLeads[i], m.openSales[i]
 	how := rapid.SampledFrom([]event.PostSettlement{
 		event.SettledDelivered, event.SettledRefused, event.SettledPending, event.SettledUnknown,
 		event.SettledConfirmed, event.SettledReleased, event.SettledResent,
 	}).Draw(t, "settlement")
-	m.fact(&event.PostSettled{Lead: lead, Campaign: 1, Settlement: how, Sale: sale})
+	m.logAndApply(&event.PostSettled{Lead: lead, Campaign: 1, Settlement: how, Sale: sale})
 	if how.EndsPost() {
-		m.open, m.leads = append(m.open[:i], m.open[i+1:]...), append(m.leads[:i], m.leads[i+1:]...)
+		m.openSales, m.openLeads = append(m.openSales[:i], m.openSales[i+1:]...), append(m.openLeads[:i], m.openLeads[i+1:]...)
 	}
 	row := m.rows[sale.Ping]
 	if (how == event.SettledRefused || how == event.SettledReleased) && row.Lead == lead {
@@ -125,42 +125,41 @@ func (m *auctionModel) check(t *rapid.T) {
 		}
 	}
 	for wait, holder := range m.waits {
-		if closed(wait) != holder.done {
-			t.Fatalf("woken %t, though what it waits for has ended: %t", closed(wait), holder.done)
+		if isClosed(wait) != holder.done {
+			t.Fatalf("wait over: %t, awaited request ended: %t", isClosed(wait), holder.done)
 		}
 	}
-	if got := m.ReservationCount(); got != int64(len(m.busy)) {
-		t.Fatalf("%d reservations, %d requests at work", got, len(m.busy))
+	if got := m.ReservationCount(); got != int64(len(m.requests)) {
+		t.Fatalf("%d reservations, want %d", got, len(m.requests))
 	}
 }
 
-// Requests that are at work side by side, auctions that run out, posts that come
-// back in any order: every name has at most one owner, and what facts say of it
-// is what a map would.
-func TestAuctionsAreAMapWithOneAtWork(t *testing.T) {
+// Requests run concurrently, auctions expire, and posts are settled in any order. Every name has
+// at most one claim, and the table equals a map.
+func TestAuctionsMatchModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &auctionModel{
-			world: newWorld(), rows: map[[16]byte]AuctionRow{}, claims: map[[16]byte]*atWork{}, waits: map[<-chan struct{}]*atWork{},
+			testExchange: newTestExchange(), rows: map[[16]byte]AuctionRow{}, claims: map[[16]byte]*claimRequest{}, waits: map[<-chan struct{}]*claimRequest{},
 		}
 		for range rapid.IntRange(1, 80).Draw(t, "steps") {
 			switch step := rapid.IntRange(0, 11).Draw(t, "step"); {
 			case step < 6:
 				name := [16]byte{9, 15: byte(rapid.IntRange(0, 5).Draw(t, "name"))}
-				m.begin(t, name, step < 3)
+				m.claim(t, name, step < 3)
 			case step < 9:
-				m.end(t)
+				m.endRequest(t)
 			case step < 11:
-				m.settle(t)
+				m.settlePost(t)
 			default:
 				m.at += hour
 			}
 			m.check(t)
 		}
-		again := New()
-		replay(again, m.log, m.seq)
+		restored := New()
+		replay(restored, m.log, m.seq)
 		_, live := m.Hash()
-		if _, hash := again.Hash(); hash != live {
-			t.Fatal("replayed, it is another state")
+		if _, hash := restored.Hash(); hash != live {
+			t.Fatal("the replayed state differs")
 		}
 	})
 }

@@ -7,51 +7,51 @@ import (
 	"pingpost/engine/event"
 )
 
-func (w *world) configured(version uint32, from event.ConfigOrigin) {
-	w.at += second
-	w.fact(&event.ConfigActivated{
+func (x *testExchange) activateConfig(version uint32, from event.ConfigOrigin) {
+	x.at += second
+	x.logAndApply(&event.ConfigActivated{
 		Version: version, Document: fmt.Sprint("d", version), Overlay: fmt.Sprint("o", version), By: fmt.Sprint("b", version), From: from,
 	})
 }
 
-// TestRevisions: the last thousand configurations are remembered, and the one before
-// them; by a replay and a snapshot as by the process itself.
-func TestRevisions(t *testing.T) {
-	w := newWorld()
-	if got := w.ConfigRevisions(); len(got) != 0 {
-		t.Errorf("%+v before the first", got)
+// TestRevisionsKeepLastThousand checks that the live, the replayed and the loaded state keep the
+// last MaxRevisions configurations and the one before them.
+func TestRevisionsKeepLastThousand(t *testing.T) {
+	x := newTestExchange()
+	if got := x.ConfigRevisions(); len(got) != 0 {
+		t.Errorf("revisions %+v before the first configuration, want none", got)
 	}
 	for version := uint32(1); version <= MaxRevisions+5; version++ {
-		w.configured(version, event.FromAPI)
+		x.activateConfig(version, event.FromAPI)
 		if version > 3 && version < MaxRevisions {
 			continue
 		}
-		for name, s := range map[string]*State{"live": w.State, "replayed": replayed(w), "loaded": loaded(t, w.State)} {
+		for name, s := range map[string]*State{"live": x.State, "replayed": restoreFromLog(x), "loaded": restoreFromSnapshot(t, x.State)} {
 			got := s.ConfigRevisions()
-			want := ConfigRevision{ConfigVersion{version, fmt.Sprint("d", version), fmt.Sprint("o", version)}, w.at, fmt.Sprint("b", version), event.FromAPI}
+			want := ConfigRevision{ConfigVersion{version, fmt.Sprint("d", version), fmt.Sprint("o", version)}, x.at, fmt.Sprint("b", version), event.FromAPI}
 			if len(got) != int(min(version, MaxRevisions+1)) || got[0] != want || s.CurrentConfigVersion() != want.ConfigVersion {
-				t.Fatalf("%s, version %d: %d of them, %+v", name, version, len(got), got[0])
+				t.Fatalf("%s, version %d: %d revisions, the newest %+v", name, version, len(got), got[0])
 			}
 			if oldest := got[len(got)-1].Version; oldest != max(1, version-min(version-1, MaxRevisions)) {
-				t.Errorf("%s, version %d: the oldest is %d", name, version, oldest)
+				t.Errorf("%s, version %d: the oldest revision is %d", name, version, oldest)
 			}
 		}
 	}
-	got := w.ConfigRevisions()
+	got := x.ConfigRevisions()
 	got[0].By = "the caller's own"
-	if w.ConfigRevisions()[0] == got[0] {
-		t.Error("the state's own list was handed out")
+	if x.ConfigRevisions()[0] == got[0] {
+		t.Error("ConfigRevisions returns the state's own list, want a copy")
 	}
 }
 
-// TestTheHashSeesRevisions: who changed what, when and how counts; what an earlier
-// program logged counts as it did there.
-func TestTheHashSeesRevisions(t *testing.T) {
+// TestHashCoversRevisions checks that author, origin and time of a revision count in the hash,
+// and that an event of an earlier version, without these fields, has the hash that it had there.
+func TestHashCoversRevisions(t *testing.T) {
 	hash := func(at int64, e event.ConfigActivated) uint64 {
-		w := newWorld()
-		w.at += at
-		w.fact(&e)
-		_, hash := w.Hash()
+		x := newTestExchange()
+		x.at += at
+		x.logAndApply(&e)
+		_, hash := x.Hash()
 		return hash
 	}
 	e := event.ConfigActivated{Version: 1, Document: "d", From: event.FromAPI}
@@ -63,15 +63,15 @@ func TestTheHashSeesRevisions(t *testing.T) {
 		other := e
 		change(&other)
 		if was := seen[hash(0, other)]; was != "" {
-			t.Errorf("another %s has the hash of %s", name, was)
+			t.Errorf("a change of %s gives the hash of %s", name, was)
 		}
 		seen[hash(0, other)] = name
 	}
 	if hash(1, e) == hash(0, e) {
-		t.Error("the time does not count")
+		t.Error("the hash does not cover the time")
 	}
 	old := event.ConfigActivated{Version: 1, Document: "d"}
 	if hash(0, old) != hash(1, old) {
-		t.Error("an earlier program's log has another hash than it had there")
+		t.Error("the hash of an earlier version's event has changed")
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"pingpost/engine/market"
 )
 
-func closed(c <-chan struct{}) bool {
+func isClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:
 		return true
@@ -20,130 +20,129 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// accept makes a lead an accepted one that is remembered by its values.
-func (w *world) accept(lead market.LeadID, until int64, keys ...market.DuplicateKey) {
+// acceptLead applies the sale of a lead with duplicate keys.
+func (x *testExchange) acceptLead(lead market.LeadID, until int64, keys ...market.DuplicateKey) {
 	sale := event.Sale{Buyer: 3, Price: dollar}
 	for _, key := range keys {
 		sale.Duplicates = append(sale.Duplicates, event.DuplicateCheckValue{Key: key, Until: until})
 	}
-	w.fact(&event.LeadDecided{Lead: lead, Campaign: 1, Supplier: 1, Keep: w.at + 90*day, Sale: sale})
+	x.logAndApply(&event.LeadDecided{Lead: lead, Campaign: 1, Supplier: 1, Keep: x.at + 90*day, Sale: sale})
 }
 
-func TestADuplicateIsOneOfAnAcceptedLead(t *testing.T) {
-	w := newWorld()
+func TestDuplicateKeysOfAcceptedLeads(t *testing.T) {
+	x := newTestExchange()
 	phone, mail, other := market.DuplicateKey{1}, market.DuplicateKey{2}, market.DuplicateKey{3}
 	first := market.LeadID{9}
-	w.accept(first, w.at+30*day, phone, mail)
+	x.acceptLead(first, x.at+30*day, phone, mail)
 	tests := []struct {
-		what string
-		keys []market.DuplicateKey
-		now  int64
-		room ReserveResult
+		what   string
+		keys   []market.DuplicateKey
+		now    int64
+		result ReserveResult
 	}{
-		{"nothing to know it by", nil, w.at, Reserved},
-		{"another person", []market.DuplicateKey{other}, w.at, Reserved},
-		{"the same phone", []market.DuplicateKey{other, phone}, w.at, Full},
-		{"the same mail, a second before the window ends", []market.DuplicateKey{mail}, w.at + 30*day - second, Full},
-		{"the same mail when the window has ended", []market.DuplicateKey{mail, other}, w.at + 30*day, Reserved},
-		{"one value in both fields", []market.DuplicateKey{other, other}, w.at, Reserved},
+		{"no keys", nil, x.at, Reserved},
+		{"another person", []market.DuplicateKey{other}, x.at, Reserved},
+		{"the same phone", []market.DuplicateKey{other, phone}, x.at, Full},
+		{"the same mail, a second before the window ends", []market.DuplicateKey{mail}, x.at + 30*day - second, Full},
+		{"the same mail when the window has ended", []market.DuplicateKey{mail, other}, x.at + 30*day, Reserved},
+		{"one value in both fields", []market.DuplicateKey{other, other}, x.at, Reserved},
 	}
 	for _, test := range tests {
 		var h RequestReservations
-		room, lead, wait := w.ClaimAllDuplicateKeys(&h, test.keys, test.now)
-		if room != test.room || wait != nil || (room == Full) != (lead == first) {
-			t.Errorf("%s: room %d, first %s", test.what, room, lead)
+		result, lead, wait := x.ClaimAllDuplicateKeys(&h, test.keys, test.now)
+		if result != test.result || wait != nil || (result == Full) != (lead == first) {
+			t.Errorf("%s: got result %d, first lead %s", test.what, result, lead)
 		}
-		if room == Full && w.ReservationCount() != 0 {
-			t.Errorf("%s: %d claims are left", test.what, w.ReservationCount())
+		if result == Full && x.ReservationCount() != 0 {
+			t.Errorf("%s: %d claims are left, want 0", test.what, x.ReservationCount())
 		}
-		w.ReleaseAll(&h)
-		if w.ReservationCount() != 0 {
-			t.Errorf("%s: %d reservations after the release", test.what, w.ReservationCount())
+		x.ReleaseAll(&h)
+		if x.ReservationCount() != 0 {
+			t.Errorf("%s: %d reservations after the release, want 0", test.what, x.ReservationCount())
 		}
 	}
 }
 
-func TestWhoClaimsAValueInFlightWaits(t *testing.T) {
-	w := newWorld()
+func TestClaimOfReservedKeyWaits(t *testing.T) {
+	x := newTestExchange()
 	a, b, c := market.DuplicateKey{1}, market.DuplicateKey{2}, market.DuplicateKey{3}
 	var first, second, third RequestReservations
-	w.ClaimAllDuplicateKeys(&first, []market.DuplicateKey{b}, w.at)
-	room, _, wait := w.ClaimAllDuplicateKeys(&second, []market.DuplicateKey{a, b}, w.at)
-	if room != Contended || closed(wait) {
-		t.Fatalf("room %d, woken at once %t", room, closed(wait))
+	x.ClaimAllDuplicateKeys(&first, []market.DuplicateKey{b}, x.at)
+	result, _, wait := x.ClaimAllDuplicateKeys(&second, []market.DuplicateKey{a, b}, x.at)
+	if result != Contended || isClosed(wait) {
+		t.Fatalf("got result %d, wait already over: %t", result, isClosed(wait))
 	}
-	if room, _, _ := w.ClaimAllDuplicateKeys(&third, []market.DuplicateKey{a, c}, w.at); room != Reserved {
-		t.Error("a claim of all or none has kept one")
+	if result, _, _ := x.ClaimAllDuplicateKeys(&third, []market.DuplicateKey{a, c}, x.at); result != Reserved {
+		t.Error("a contended claim kept one of its keys")
 	}
-	w.ReleaseAll(&third)
-	if closed(wait) {
-		t.Error("woken by the end of another claim")
+	x.ReleaseAll(&third)
+	if isClosed(wait) {
+		t.Error("the end of an unrelated claim ended the wait")
 	}
-	w.ReleaseAll(&first)
-	if !closed(wait) {
-		t.Error("not woken by the end of the claim")
+	x.ReleaseAll(&first)
+	if !isClosed(wait) {
+		t.Error("the end of the claim did not end the wait")
 	}
-	if room, _, _ := w.ClaimAllDuplicateKeys(&second, []market.DuplicateKey{a, b}, w.at); room != Reserved {
-		t.Error("after the wait there is no room")
+	if result, _, _ := x.ClaimAllDuplicateKeys(&second, []market.DuplicateKey{a, b}, x.at); result != Reserved {
+		t.Error("the claim after the wait failed")
 	}
-	w.ReleaseDuplicateKeyClaims(&second)
-	if w.ReservationCount() != 0 {
-		t.Errorf("%d reservations", w.ReservationCount())
+	x.ReleaseDuplicateKeyClaims(&second)
+	if x.ReservationCount() != 0 {
+		t.Errorf("%d reservations are left, want 0", x.ReservationCount())
 	}
 }
 
-// The claims of a lead that is posted outlive the fact that logged it.
-func TestClaimsMoveToAnotherHold(t *testing.T) {
-	w := newWorld()
+// The claims of a posted lead outlive the request that logged it.
+func TestTransferredClaimsOutliveRequest(t *testing.T) {
+	x := newTestExchange()
 	var h, posting RequestReservations
-	w.ClaimAllDuplicateKeys(&h, []market.DuplicateKey{{1}, {2}}, w.at)
-	w.ReserveRotationTurn(&h, 1, 7, []int32{1})
+	x.ClaimAllDuplicateKeys(&h, []market.DuplicateKey{{1}, {2}}, x.at)
+	x.ReserveRotationTurn(&h, 1, 7, []int32{1})
 	h.TransferDuplicateKeyClaims(&posting)
-	w.ReleaseAll(&h)
-	if room, _, _ := w.ClaimAllDuplicateKeys(&h, []market.DuplicateKey{{2}}, w.at); room != Contended {
-		t.Error("the claim ended with the hold that it had left")
+	x.ReleaseAll(&h)
+	if result, _, _ := x.ClaimAllDuplicateKeys(&h, []market.DuplicateKey{{2}}, x.at); result != Contended {
+		t.Error("the release of the request ended a transferred claim")
 	}
-	w.ReleaseAll(&posting)
-	w.ReleaseAll(&posting) // nothing is left to release
-	if w.ReservationCount() != 0 {
-		t.Errorf("%d reservations", w.ReservationCount())
+	x.ReleaseAll(&posting)
+	x.ReleaseAll(&posting) // has no effect
+	if x.ReservationCount() != 0 {
+		t.Errorf("%d reservations are left, want 0", x.ReservationCount())
 	}
 }
 
-// What is taken back is what this lead is remembered by, not what another has
-// been remembered by since.
-func TestOnlyItsOwnValuesAreForgotten(t *testing.T) {
-	w := newWorld()
+// A released lead frees only the keys that no newer lead has taken since.
+func TestReleaseForgetsOnlyOwnDuplicateKeys(t *testing.T) {
+	x := newTestExchange()
 	key := market.DuplicateKey{1}
 	older, newer := market.LeadID{8}, market.LeadID{9}
-	w.accept(older, w.at+day, key)
-	w.at += 2 * day
-	w.accept(newer, w.at+day, key)
-	w.fact(&event.PostSettled{Lead: older, Settlement: event.SettledReleased, Sale: event.Sale{Buyer: 3, Duplicates: []event.DuplicateCheckValue{{Key: key}}}})
-	if room, first, _ := w.ClaimAllDuplicateKeys(new(RequestReservations), []market.DuplicateKey{key}, w.at); room != Full || first != newer {
-		t.Errorf("room %d, first %s: the newer lead was forgotten", room, first)
+	x.acceptLead(older, x.at+day, key)
+	x.at += 2 * day
+	x.acceptLead(newer, x.at+day, key)
+	x.logAndApply(&event.PostSettled{Lead: older, Settlement: event.SettledReleased, Sale: event.Sale{Buyer: 3, Duplicates: []event.DuplicateCheckValue{{Key: key}}}})
+	if result, first, _ := x.ClaimAllDuplicateKeys(new(RequestReservations), []market.DuplicateKey{key}, x.at); result != Full || first != newer {
+		t.Errorf("got result %d, first lead %s; want Full and the newer lead", result, first)
 	}
-	w.fact(&event.PostSettled{Lead: newer, Settlement: event.SettledReleased, Sale: event.Sale{Buyer: 3, Duplicates: []event.DuplicateCheckValue{{Key: key}, {Key: market.DuplicateKey{77}}}}})
-	if room, _, _ := w.ClaimAllDuplicateKeys(new(RequestReservations), []market.DuplicateKey{key}, w.at); room != Reserved {
-		t.Errorf("room %d: a lead that was taken back is remembered", room)
+	x.logAndApply(&event.PostSettled{Lead: newer, Settlement: event.SettledReleased, Sale: event.Sale{Buyer: 3, Duplicates: []event.DuplicateCheckValue{{Key: key}, {Key: market.DuplicateKey{77}}}}})
+	if result, _, _ := x.ClaimAllDuplicateKeys(new(RequestReservations), []market.DuplicateKey{key}, x.at); result != Reserved {
+		t.Errorf("got result %d after the release, want Reserved", result)
 	}
 }
 
-func TestAnIdempotencyKeyIsUsedOnce(t *testing.T) {
-	w := newWorld()
+func TestIdempotencyKeyIsUsedOnce(t *testing.T) {
+	x := newTestExchange()
 	key, lead := [16]byte{1}, market.LeadID{9}
 	var h, later RequestReservations
-	if keyed := w.ClaimIdempotencyKey(&h, key, 5, w.at); keyed != (IdempotencyKeyClaimResult{}) {
-		t.Fatalf("a new key is %+v", keyed)
+	if keyed := x.ClaimIdempotencyKey(&h, key, 5, x.at); keyed != (IdempotencyKeyClaimResult{}) {
+		t.Fatalf("new key: got %+v", keyed)
 	}
-	keyed := w.ClaimIdempotencyKey(&later, key, 5, w.at)
-	if keyed.Wait == nil || closed(keyed.Wait) {
-		t.Fatalf("a key that is being worked on is %+v", keyed)
+	keyed := x.ClaimIdempotencyKey(&later, key, 5, x.at)
+	if keyed.Wait == nil || isClosed(keyed.Wait) {
+		t.Fatalf("key of a running request: got %+v", keyed)
 	}
-	w.fact(&event.LeadDecided{Lead: lead, Campaign: 1, Keep: w.at + day, Idempotency: event.RequestIdempotencyKey{Key: key, Fingerprint: 5, ExpiresAt: w.at + day}})
-	w.ReleaseAll(&h)
-	if !closed(keyed.Wait) {
-		t.Error("the second is not woken")
+	x.logAndApply(&event.LeadDecided{Lead: lead, Campaign: 1, Keep: x.at + day, Idempotency: event.RequestIdempotencyKey{Key: key, Fingerprint: 5, ExpiresAt: x.at + day}})
+	x.ReleaseAll(&h)
+	if !isClosed(keyed.Wait) {
+		t.Error("the end of the first request did not end the wait")
 	}
 	for _, test := range []struct {
 		what  string
@@ -151,78 +150,78 @@ func TestAnIdempotencyKeyIsUsedOnce(t *testing.T) {
 		now   int64
 		want  IdempotencyKeyClaimResult
 	}{
-		{"the same body", 5, w.at, IdempotencyKeyClaimResult{Lead: lead, Seq: w.seq, SameBody: true}},
-		{"another body", 6, w.at, IdempotencyKeyClaimResult{Lead: lead, Seq: w.seq}},
-		{"a second before the end", 5, w.at + day - second, IdempotencyKeyClaimResult{Lead: lead, Seq: w.seq, SameBody: true}},
-		{"after the end", 5, w.at + day, IdempotencyKeyClaimResult{}},
+		{"the same body", 5, x.at, IdempotencyKeyClaimResult{Lead: lead, Seq: x.seq, SameBody: true}},
+		{"another body", 6, x.at, IdempotencyKeyClaimResult{Lead: lead, Seq: x.seq}},
+		{"a second before the end", 5, x.at + day - second, IdempotencyKeyClaimResult{Lead: lead, Seq: x.seq, SameBody: true}},
+		{"after the end", 5, x.at + day, IdempotencyKeyClaimResult{}},
 	} {
-		if got := w.ClaimIdempotencyKey(&later, key, test.print, test.now); got != test.want {
+		if got := x.ClaimIdempotencyKey(&later, key, test.print, test.now); got != test.want {
 			t.Errorf("%s: %+v, want %+v", test.what, got, test.want)
 		}
-		w.ReleaseIdempotencyKeyClaim(&later)
+		x.ReleaseIdempotencyKeyClaim(&later)
 	}
-	if w.ReservationCount() != 0 {
-		t.Errorf("%d reservations", w.ReservationCount())
+	if x.ReservationCount() != 0 {
+		t.Errorf("%d reservations are left, want 0", x.ReservationCount())
 	}
 }
 
-// 64 requests with one key and one phone: one at a time works on it, the others
-// are woken, and when its lead is logged all of them are told of that one.
-func TestOf64RequestsOneWins(t *testing.T) {
+// 64 requests have one key and one phone. One at a time proceeds, the others wait. When its lead
+// is logged, all of them get that lead.
+func TestConcurrentRequestsWithOneKeyMakeOneLead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		x := newTestExchange()
 		var committer sync.Mutex
-		var working, wins, told atomic.Int64
+		var working, wins, repeats atomic.Int64
 		var all sync.WaitGroup
 		for g := range 64 {
 			all.Go(func() {
 				var h RequestReservations
 				for try := 0; ; try++ {
-					keyed := w.ClaimIdempotencyKey(&h, [16]byte{1}, 5, w.at)
+					keyed := x.ClaimIdempotencyKey(&h, [16]byte{1}, 5, x.at)
 					if keyed.Wait != nil {
 						<-keyed.Wait
 						continue
 					}
 					if !keyed.Lead.IsZero() {
-						told.Add(1)
+						repeats.Add(1)
 						return
 					}
-					if room, _, _ := w.ClaimAllDuplicateKeys(&h, []market.DuplicateKey{{1}, {2}}, w.at); room != Reserved {
-						t.Errorf("the holder of the key found room %d for its values", room)
+					if result, _, _ := x.ClaimAllDuplicateKeys(&h, []market.DuplicateKey{{1}, {2}}, x.at); result != Reserved {
+						t.Errorf("the owner of the key got result %d for its duplicate keys", result)
 					}
 					if working.Add(1) > 1 {
-						t.Error("two work on one key")
+						t.Error("two requests own one key")
 					}
 					time.Sleep(time.Millisecond)
 					working.Add(-1)
 					if g%8 > 0 && try == 0 { // refused: uses up no key
-						w.ReleaseAll(&h)
+						x.ReleaseAll(&h)
 						time.Sleep(time.Second)
 						continue
 					}
 					wins.Add(1)
 					committer.Lock()
-					w.fact(&event.LeadDecided{
+					x.logAndApply(&event.LeadDecided{
 						Lead: market.LeadID{byte(g), 1}, Campaign: 1, Keep: monday + day,
 						Idempotency: event.RequestIdempotencyKey{Key: [16]byte{1}, Fingerprint: 5, ExpiresAt: monday + day},
 					})
 					committer.Unlock()
-					w.ReleaseAll(&h)
+					x.ReleaseAll(&h)
 					return
 				}
 			})
 		}
 		all.Wait()
-		if wins.Load() != 1 || told.Load() != 63 || w.ReservationCount() != 0 {
-			t.Errorf("%d leads, %d told of it, %d reservations", wins.Load(), told.Load(), w.ReservationCount())
+		if wins.Load() != 1 || repeats.Load() != 63 || x.ReservationCount() != 0 {
+			t.Errorf("%d leads, %d repeats, %d reservations; want 1, 63, 0", wins.Load(), repeats.Load(), x.ReservationCount())
 		}
 	})
 }
 
-// Requests that share values pairwise, in every order: none waits for ever.
-func TestClaimsInEveryOrderEnd(t *testing.T) {
+// Requests share keys pairwise and claim them in every order.
+func TestClaimsInAnyOrderDoNotDeadlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		x := newTestExchange()
 		orders := [][]market.DuplicateKey{{{1}, {2}}, {{2}, {1}}, {{2}, {3}}, {{3}, {1}}, {{1}, {2}, {3}}, {{3}, {2}, {1}}}
 		var all sync.WaitGroup
 		for g := range 64 {
@@ -230,20 +229,20 @@ func TestClaimsInEveryOrderEnd(t *testing.T) {
 				var h RequestReservations
 				for range 50 {
 					for {
-						room, _, wait := w.ClaimAllDuplicateKeys(&h, orders[g%len(orders)], w.at)
-						if room == Reserved {
+						result, _, wait := x.ClaimAllDuplicateKeys(&h, orders[g%len(orders)], x.at)
+						if result == Reserved {
 							break
 						}
 						<-wait
 					}
 					time.Sleep(time.Microsecond)
-					w.ReleaseDuplicateKeyClaims(&h)
+					x.ReleaseDuplicateKeyClaims(&h)
 				}
 			})
 		}
 		all.Wait()
-		if w.ReservationCount() != 0 {
-			t.Errorf("%d reservations", w.ReservationCount())
+		if x.ReservationCount() != 0 {
+			t.Errorf("%d reservations are left, want 0", x.ReservationCount())
 		}
 	})
 }

@@ -8,8 +8,8 @@ import (
 	"pingpost/engine/event"
 )
 
-// doors are facts about everything that opens the exchange.
-var doors = []*event.CredentialAddedOrRevoked{
+// credentialEvents add one credential of each kind, and several of an OAuth client.
+var credentialEvents = []*event.CredentialAddedOrRevoked{
 	{Credential: event.CredentialAPIKey, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{1}, Hint: "key", At: 1},
 	{Credential: event.CredentialOAuthClient, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{2}, Hint: "old", At: 2, Client: "acme", Scopes: event.ScopePing | event.ScopePost},
 	{Credential: event.CredentialOAuthClient, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{3}, Hint: "new", At: 3, Client: "acme", Scopes: event.ScopePing},
@@ -18,36 +18,36 @@ var doors = []*event.CredentialAddedOrRevoked{
 	{Credential: event.CredentialBearer, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{6}, Hint: "tok", At: 6, Scopes: event.ScopePing},
 }
 
-func open(t *testing.T) *State {
+func stateWithCredentials(t *testing.T) *State {
 	t.Helper()
 	s := New()
-	for i, fact := range doors {
-		s.Apply(uint64(i+1), fact.At, fact)
+	for i, ev := range credentialEvents {
+		s.Apply(uint64(i+1), ev.At, ev)
 	}
 	return s
 }
 
-// loaded is the state as a snapshot gives it back.
-func loaded(t *testing.T, s *State) *State {
+// restoreFromSnapshot returns the state that a snapshot of s restores.
+func restoreFromSnapshot(t *testing.T, s *State) *State {
 	t.Helper()
 	var file bytes.Buffer
 	if _, _, err := s.WriteSnapshot(&file); err != nil {
 		t.Fatal(err)
 	}
-	again := New()
-	if _, err := again.LoadSnapshot(&file); err != nil {
+	restored := New()
+	if _, err := restored.LoadSnapshot(&file); err != nil {
 		t.Fatal(err)
 	}
 	_, want := s.Hash()
-	if _, got := again.Hash(); got != want {
-		t.Errorf("a snapshot comes back as %x, it was %x", got, want)
+	if _, got := restored.Hash(); got != want {
+		t.Errorf("the restored state has hash %x, want %x", got, want)
 	}
-	return again
+	return restored
 }
 
-func TestASnapshotHasAllOfACredential(t *testing.T) {
-	s := loaded(t, open(t))
-	for _, e := range doors {
+func TestSnapshotKeepsCredentials(t *testing.T) {
+	s := restoreFromSnapshot(t, stateWithCredentials(t))
+	for _, e := range credentialEvents {
 		want := Credential{
 			Kind: e.Credential, Owner: e.Owner, Ref: e.OwnerRef, Client: e.Client, Scopes: e.Scopes,
 			Hash: e.Hash, Hint: e.Hint, At: e.At,
@@ -59,23 +59,23 @@ func TestASnapshotHasAllOfACredential(t *testing.T) {
 	}
 }
 
-func TestFirstValuesAreSpentOnce(t *testing.T) {
-	s := open(t)
+func TestCredentialsAreRememberedAfterRevocation(t *testing.T) {
+	s := stateWithCredentials(t)
 	for i, hash := range [][32]byte{{1}, {2}, {3}, {5}, {6}} {
 		c, _ := s.CredentialByHash(hash)
-		s.Apply(uint64(len(doors)+i+1), 9, &event.CredentialAddedOrRevoked{
+		s.Apply(uint64(len(credentialEvents)+i+1), 9, &event.CredentialAddedOrRevoked{
 			Credential: c.Kind, Owner: c.Owner, OwnerRef: c.Ref, Client: c.Client, Hash: hash, Revoked: true,
 		})
 		if _, ok := s.CredentialByHash(hash); ok {
-			t.Errorf("%q is good after it was revoked", c.Hint)
+			t.Errorf("found %q after its revocation", c.Hint)
 		}
 	}
 	key, client, token := event.CredentialAPIKey, event.CredentialOAuthClient, event.CredentialBearer
-	for _, s := range []*State{s, loaded(t, s)} {
+	for _, s := range []*State{s, restoreFromSnapshot(t, s)} {
 		for _, row := range []struct {
-			what  string
-			first event.CredentialAddedOrRevoked
-			spent bool
+			what    string
+			first   event.CredentialAddedOrRevoked
+			existed bool
 		}{
 			{"another key of a supplier whose key is gone", event.CredentialAddedOrRevoked{Credential: key, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{99}}, true},
 			{"the key of another supplier", event.CredentialAddedOrRevoked{Credential: key, Owner: event.ObjectSupplier, OwnerRef: 2, Hash: [32]byte{99}}, false},
@@ -85,15 +85,15 @@ func TestFirstValuesAreSpentOnce(t *testing.T) {
 			{"a token that is revoked", event.CredentialAddedOrRevoked{Credential: token, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{6}}, true},
 			{"another token", event.CredentialAddedOrRevoked{Credential: token, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{99}}, false},
 		} {
-			if got := s.HasCredentialEverExisted(&row.first); got != row.spent {
-				t.Errorf("%s: spent %v", row.what, got)
+			if got := s.HasCredentialEverExisted(&row.first); got != row.existed {
+				t.Errorf("%s: HasCredentialEverExisted is %v", row.what, got)
 			}
 		}
 	}
 }
 
-func TestCredentialsOfAnOwner(t *testing.T) {
-	s := open(t)
+func TestCredentialsAndOwnersOfClients(t *testing.T) {
+	s := stateWithCredentials(t)
 	var hints []string
 	for _, c := range s.CredentialsOf(event.CredentialOAuthClient, event.ObjectSupplier, 1) {
 		hints = append(hints, c.Hint)
@@ -103,7 +103,7 @@ func TestCredentialsOfAnOwner(t *testing.T) {
 	}
 	for client, want := range map[string]event.ConfigObjectKind{"acme": event.ObjectSupplier, "blue": event.ObjectBuyer, "": 0, "none": 0} {
 		if owner, ref, ok := s.OwnerOfOAuthClient(client); owner != want || ok != (want != 0) || ok && ref != 1 {
-			t.Errorf("client %q is of %d %d, %v", client, owner, ref, ok)
+			t.Errorf("client %q has owner %d %d, %v", client, owner, ref, ok)
 		}
 	}
 }

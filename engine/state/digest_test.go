@@ -2,9 +2,9 @@ package state
 
 import "reflect"
 
-// blindSpots changes each field of an empty value, those within others too, and
-// lists the ones whose change the digest does not see.
-func blindSpots[T any](digest func(*T) uint64) (blind []string) {
+// fieldsNotInDigest changes each field of an empty value, with those of nested values, and
+// returns the fields that do not change the digest.
+func fieldsNotInDigest[T any](digest func(*T) uint64) (missing []string) {
 	var empty T
 	base := digest(&empty)
 	eachLeaf(reflect.TypeFor[T](), "", nil, func(name string, path []int) {
@@ -23,14 +23,14 @@ func blindSpots[T any](digest func(*T) uint64) (blind []string) {
 		}
 		setLeaf(reflect.NewAt(v.Type(), v.Addr().UnsafePointer()).Elem()) // an unexported field, too
 		if digest(&changed) == base {
-			blind = append(blind, name)
+			missing = append(missing, name)
 		}
 	})
-	return blind
+	return missing
 }
 
-// eachLeaf visits every field that is no struct; of a list and of an array the
-// last element stands for all.
+// eachLeaf visits every field that is not a struct. The last element represents a list or an
+// array.
 func eachLeaf(t reflect.Type, name string, path []int, visit func(name string, path []int)) {
 	switch t.Kind() {
 	case reflect.Struct:

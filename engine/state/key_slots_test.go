@@ -9,81 +9,81 @@ import (
 	"pingpost/engine/market"
 )
 
-// erase erases what a lead or two were, those of open posts aside.
-func (w *trader) erase() {
-	fact := &event.LeadsErased{At: w.at}
-	for range w.draw(3) {
-		if len(w.came) == 0 {
+// eraseLeads erases up to two leads without open posts.
+func (x *eventGenerator) eraseLeads() {
+	ev := &event.LeadsErased{At: x.at}
+	for range x.draw(3) {
+		if len(x.leads) == 0 {
 			break
 		}
-		lead := w.came[w.draw(len(w.came))]
-		if post := w.UnfinishedPost(lead); post == nil || post.Exhausted {
-			fact.Leads, fact.Slots = append(fact.Leads, lead), append(fact.Slots, uint64(1+w.draw(40)))
+		lead := x.leads[x.draw(len(x.leads))]
+		if post := x.UnfinishedPost(lead); post == nil || post.Exhausted {
+			ev.Leads, ev.Slots = append(ev.Leads, lead), append(ev.Slots, uint64(1+x.draw(40)))
 		}
 	}
-	w.fact(fact)
+	x.logAndApply(ev)
 }
 
-// sealed is a lead on its way to a buyer, under the key of a slot.
-func sealed(slot uint64) *event.LeadDecided {
+// sealedIntent returns the decision to post a lead that is encrypted under the key of a slot.
+func sealedIntent(slot uint64) *event.LeadDecided {
 	return &event.LeadDecided{
-		Lead: history, Campaign: 1, Supplier: 1, Decided: monday, Keep: monday + 90*day, Sale: red,
+		Lead: testLead, Campaign: 1, Supplier: 1, Decided: monday, Keep: monday + 90*day, Sale: redSale,
 		Post: event.PostIntent{URL: "https://buyer.example/v1/post"}, Slot: slot, Sealed: []byte("a person"),
 	}
 }
 
-// TestHighestSlot: a start goes on above every slot that any fact has named, in
-// whatever order they came, and also where the leads have left memory.
-func TestHighestSlot(t *testing.T) {
-	w := newWorld()
-	if got := w.HighestEncryptionKeySlot(); got != 0 {
-		t.Errorf("%d before any lead", got)
+// TestHighestKeySlotCoversAllEvents checks that a start continues above every slot of any event,
+// in any order, also after its lead has left memory.
+func TestHighestKeySlotCoversAllEvents(t *testing.T) {
+	x := newTestExchange()
+	if got := x.HighestEncryptionKeySlot(); got != 0 {
+		t.Errorf("highest slot %d before any lead, want 0", got)
 	}
 	for _, step := range []struct {
-		fact event.Event
-		want uint64
+		event event.Event
+		want  uint64
 	}{
-		{&event.LeadDecided{Lead: w.id(), Slot: 7, Keep: w.at}, 7},
-		{&event.LeadDecided{Lead: w.id(), Slot: 5, Keep: w.at}, 7},
-		{&event.LeadDecided{Lead: w.id(), Keep: w.at}, 7},
-		{&event.LeadDecided{Lead: w.id(), Slot: 70_000, Keep: w.at}, 70_000},
-		{&event.LeadsErased{Slots: []uint64{90_000}, Leads: []market.LeadID{w.id()}}, 90_000},
+		{&event.LeadDecided{Lead: x.newID(), Slot: 7, Keep: x.at}, 7},
+		{&event.LeadDecided{Lead: x.newID(), Slot: 5, Keep: x.at}, 7},
+		{&event.LeadDecided{Lead: x.newID(), Keep: x.at}, 7},
+		{&event.LeadDecided{Lead: x.newID(), Slot: 70_000, Keep: x.at}, 70_000},
+		{&event.LeadsErased{Slots: []uint64{90_000}, Leads: []market.LeadID{x.newID()}}, 90_000},
 	} {
-		w.fact(step.fact)
-		for name, s := range map[string]*State{"live": w.State, "replayed": replayed(w), "loaded": loaded(t, w.State)} {
+		x.logAndApply(step.event)
+		for name, s := range map[string]*State{"live": x.State, "replayed": restoreFromLog(x), "loaded": restoreFromSnapshot(t, x.State)} {
 			if got := s.HighestEncryptionKeySlot(); got != step.want {
-				t.Errorf("%s: %d after %+v, want %d", name, got, step.fact, step.want)
+				t.Errorf("%s: highest slot %d after %+v, want %d", name, got, step.event, step.want)
 			}
 		}
 	}
 }
 
-func replayed(w *world) *State {
+func restoreFromLog(x *testExchange) *State {
 	s := New()
-	replay(s, w.log, w.seq)
+	replay(s, x.log, x.seq)
 	return s
 }
 
-// TestErasedSlots: they are known ascending and once, however often they are erased,
-// to a replay and to a snapshot as to the process itself; and each counts in the hash.
-func TestErasedSlots(t *testing.T) {
-	w := newWorld()
-	w.fact(&event.LeadDecided{Lead: w.id(), Slot: 100, Keep: w.at})
-	_, before := w.Hash()
+// TestErasedKeySlotsAreSortedAndUnique erases slots repeatedly. The live, the replayed and the
+// loaded state list each slot once, in ascending order, and each slot counts in the hash.
+func TestErasedKeySlotsAreSortedAndUnique(t *testing.T) {
+	x := newTestExchange()
+	x.logAndApply(&event.LeadDecided{Lead: x.newID(), Slot: 100, Keep: x.at})
+	_, before := x.Hash()
 	var hashes []uint64
 	for _, slots := range [][]uint64{{9}, {3, 100}, {9, 3}, {}} {
 		leads := make([]market.LeadID, len(slots))
-		w.fact(&event.LeadsErased{Slots: slots, Leads: leads})
-		_, hash := w.Hash()
+		x.logAndApply(&event.LeadsErased{Slots: slots, Leads: leads})
+		_, hash := x.Hash()
 		hashes = append(hashes, hash)
 	}
 	if hashes[0] == before || hashes[1] == hashes[0] {
 		t.Error("an erased slot does not count in the hash")
 	}
 	if hashes[2] != hashes[1] || hashes[3] != hashes[1] {
-		t.Error("erased again it is another state")
+		t.Error("a repeated erasure changes the hash")
 	}
-	for name, s := range map[string]*State{"live": w.State, "replayed": replayed(w), "loaded": loaded(t, w.State)} {
+	for name, s := range map[string]*State{"live": x.State, "replayed": restoreFromLog(x), "loaded": restoreFromSnapshot(t, x.State)} {
 		if got := s.ErasedEncryptionKeySlots(); !slices.Equal(got, []uint64{3, 9, 100}) {
 			t.Errorf("%s: %v", name, got)
 		}
@@ -95,45 +95,45 @@ func TestErasedSlots(t *testing.T) {
 	}
 }
 
-// TestErasedPost: of a delivery that nobody knows the fate of, what was to be sent is
-// gone, from memory and from the next snapshot; all else of it stays.
-func TestErasedPost(t *testing.T) {
-	w := newWorld()
-	fact := sealed(12)
-	w.fact(fact)
-	if post := w.UnfinishedPost(history); post == nil || post.Slot != 12 || string(post.Body) != "a person" || post.IsPersonalDataErased() {
+// TestErasureRemovesBodyOfUnknownDelivery checks that the erasure of an unconfirmed delivery
+// removes its body from memory and from the next snapshot, and keeps the rest.
+func TestErasureRemovesBodyOfUnknownDelivery(t *testing.T) {
+	x := newTestExchange()
+	ev := sealedIntent(12)
+	x.logAndApply(ev)
+	if post := x.UnfinishedPost(testLead); post == nil || post.Slot != 12 || string(post.Body) != "a person" || post.IsPersonalDataErased() {
 		t.Fatalf("%+v", post)
 	}
-	w.fact(&event.PostSettled{Lead: history, Settlement: event.SettledUnknown, Sale: fact.Sale})
-	w.fact(&event.LeadsErased{Slots: []uint64{12}, Leads: []market.LeadID{history}})
-	for name, s := range map[string]*State{"live": w.State, "replayed": replayed(w), "loaded": loaded(t, w.State)} {
-		post := s.UnfinishedPost(history)
+	x.logAndApply(&event.PostSettled{Lead: testLead, Settlement: event.SettledUnknown, Sale: ev.Sale})
+	x.logAndApply(&event.LeadsErased{Slots: []uint64{12}, Leads: []market.LeadID{testLead}})
+	for name, s := range map[string]*State{"live": x.State, "replayed": restoreFromLog(x), "loaded": restoreFromSnapshot(t, x.State)} {
+		post := s.UnfinishedPost(testLead)
 		if post == nil || !post.Exhausted || !post.IsPersonalDataErased() || post.Slot != 12 || post.Intent.URL == "" {
 			t.Errorf("%s: %+v", name, post)
 		}
 		var snapshot bytes.Buffer
 		if _, _, err := s.WriteSnapshot(&snapshot); err != nil || bytes.Contains(snapshot.Bytes(), []byte("a person")) {
-			t.Errorf("%s: the snapshot has the person: %v", name, err)
+			t.Errorf("%s: the snapshot has personal data: %v", name, err)
 		}
 	}
-	w.fact(&event.PostSettled{Lead: history, Settlement: event.SettledConfirmed, Sale: fact.Sale})
-	if w.UnfinishedPost(history) != nil {
-		t.Error("it could not be settled")
+	x.logAndApply(&event.PostSettled{Lead: testLead, Settlement: event.SettledConfirmed, Sale: ev.Sale})
+	if x.UnfinishedPost(testLead) != nil {
+		t.Error("the erased post was not settled")
 	}
 }
 
-// TestNextIntentHasItsSlot: what the second buyer is sent is opened by the slot that
-// its own fact names.
-func TestNextIntentHasItsSlot(t *testing.T) {
-	w := newWorld()
-	first := sealed(12)
-	w.fact(first)
-	w.fact(&event.PostSettled{
-		Lead: history, Settlement: event.SettledRefused, Sale: first.Sale, Next: event.Sale{Buyer: 2, Price: dollar},
+// TestNextIntentKeepsItsKeySlot checks that the post to the second buyer has the slot and the
+// body of its own event.
+func TestNextIntentKeepsItsKeySlot(t *testing.T) {
+	x := newTestExchange()
+	first := sealedIntent(12)
+	x.logAndApply(first)
+	x.logAndApply(&event.PostSettled{
+		Lead: testLead, Settlement: event.SettledRefused, Sale: first.Sale, Next: event.Sale{Buyer: 2, Price: dollar},
 		Post: event.PostIntent{URL: "https://other.example/"}, Slot: 12, Sealed: []byte("the other body"),
 	})
-	for name, s := range map[string]*State{"live": w.State, "replayed": replayed(w), "loaded": loaded(t, w.State)} {
-		if post := s.UnfinishedPost(history); post == nil || post.Slot != 12 || string(post.Body) != "the other body" {
+	for name, s := range map[string]*State{"live": x.State, "replayed": restoreFromLog(x), "loaded": restoreFromSnapshot(t, x.State)} {
+		if post := s.UnfinishedPost(testLead); post == nil || post.Slot != 12 || string(post.Body) != "the other body" {
 			t.Errorf("%s: %+v", name, post)
 		}
 	}

@@ -8,9 +8,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// What a restart needs to send a lead again is there: the next time the facts
-// are read, and after a snapshot.
-func TestAnOpenIntentIsKeptWhole(t *testing.T) {
+// Replay and snapshot keep all that a restart needs to post a lead again.
+func TestOpenIntentKeepsAllFields(t *testing.T) {
 	want := event.PostIntent{
 		URL: "https://buyer.example/v1/post", Credential: "c", Header: "h", Scheme: "s ", Timeout: 5, Repeatable: true,
 		TokenURL: "https://buyer.example/oauth/token", ClientID: "i", Scope: "post",
@@ -22,21 +21,21 @@ func TestAnOpenIntentIsKeptWhole(t *testing.T) {
 		},
 		Trusted: true,
 	}
-	if v := reflect.ValueOf(want); !everyFieldSet(v) {
-		t.Fatalf("a field of an intent is missing here: %+v", want)
+	if v := reflect.ValueOf(want); !allFieldsSet(v) {
+		t.Fatalf("the test leaves a field of the intent empty: %+v", want)
 	}
-	w := newWorld()
-	w.fact(decided(red, want, 0))
-	for name, s := range map[string]*State{"replayed": w.State, "loaded": loaded(t, w.State)} {
-		if post := s.UnfinishedPost(history); post == nil || post.Intent != want {
+	x := newTestExchange()
+	x.logAndApply(leadDecided(redSale, want, 0))
+	for name, s := range map[string]*State{"replayed": x.State, "loaded": restoreFromSnapshot(t, x.State)} {
+		if post := s.UnfinishedPost(testLead); post == nil || post.Intent != want {
 			t.Errorf("%s: %+v", name, post)
 		}
 	}
 }
 
-func everyFieldSet(v reflect.Value) bool {
+func allFieldsSet(v reflect.Value) bool {
 	for i := range v.NumField() {
-		if field := v.Field(i); field.IsZero() || (field.Kind() == reflect.Struct && !everyFieldSet(field)) {
+		if field := v.Field(i); field.IsZero() || (field.Kind() == reflect.Struct && !allFieldsSet(field)) {
 			return false
 		}
 	}

@@ -8,10 +8,10 @@ import (
 	"pingpost/engine/market"
 )
 
-func TestListFilesAreThoseInUse(t *testing.T) {
+func TestUsedSuppressionFileHashes(t *testing.T) {
 	s := New()
 	if files := s.UsedSuppressionFileHashes(); len(files) != 0 {
-		t.Errorf("none was loaded: %v", files)
+		t.Errorf("files %v before any list, want none", files)
 	}
 	for i, row := range []struct {
 		list market.PermanentNumber

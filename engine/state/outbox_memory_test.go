@@ -9,10 +9,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// A million pending hooks cost at most 200 bytes of memory each, with all by which
-// they are found.
-func TestAllocatedByAMillionHooks(t *testing.T) {
-	const many = 1_000_000
+// A million pending webhooks cost at most 200 bytes of memory each, with their indexes.
+func TestAllocatedPerPendingWebhook(t *testing.T) {
+	const count = 1_000_000
 	heap := func() uint64 {
 		runtime.GC()
 		var m runtime.MemStats
@@ -21,15 +20,15 @@ func TestAllocatedByAMillionHooks(t *testing.T) {
 	}
 	s := New()
 	before := heap()
-	for n := range uint64(many) {
-		s.enqueueWebhook(n+1, monday, 1, spread(n), market.WebhookPosted)
+	for n := range uint64(count) {
+		s.enqueueWebhook(n+1, monday, 1, scatteredID(n), market.WebhookPosted)
 	}
-	each := float64(heap()-before) / many
-	if got := s.OutboxStatus(1).Pending; got != many {
-		t.Fatalf("%d hooks", got)
+	each := float64(heap()-before) / count
+	if got := s.OutboxStatus(1).Pending; got != count {
+		t.Fatalf("%d pending webhooks", got)
 	}
-	t.Logf("%.0f bytes a hook", each)
+	t.Logf("%.0f bytes per webhook", each)
 	if each > 200 {
-		t.Errorf("%.0f bytes a hook, at most 200", each)
+		t.Errorf("%.0f bytes per webhook, want at most 200", each)
 	}
 }

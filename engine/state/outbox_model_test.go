@@ -14,13 +14,12 @@ import (
 	"pingpost/engine/market"
 )
 
-// check says what is wrong with an outbox, of all that has to hold between its
-// rows, its chains and its queues.
+// check returns an error if rows, chains and queues of an outbox disagree.
 func (b *supplierWebhookOutbox) check() error {
 	var sum uint64
 	reached := 0
 	for lead, head := range b.firstRow {
-		held := false
+		blocked := false
 		var before *webhookRow
 		for link := head + 1; link != 0; {
 			row := b.rows.at(int(link - 1))
@@ -30,17 +29,17 @@ func (b *supplierWebhookOutbox) check() error {
 			case before != nil && before.compareCauseTypeLead(row) >= 0:
 				return fmt.Errorf("a chain of %s is out of order", lead)
 			}
-			if want := row.Dead || !held && !b.isInFlight(row); want != (row.queuePosition != 0) {
+			if want := row.Dead || !blocked && !b.isInFlight(row); want != (row.queuePosition != 0) {
 				return fmt.Errorf("%s %s is queued: %t", lead, row.Type, row.queuePosition != 0)
 			}
-			held = held || !row.Dead && row.Attempts < 2
+			blocked = blocked || !row.Dead && row.Attempts < 2
 			sum += row.contentHash(b.supplier)
 			before, link = row, row.next
 			reached++
 		}
 	}
 	if reached != b.rows.n || sum != b.sum {
-		return fmt.Errorf("%d rows of %d are reached, the sum is off by %d", reached, b.rows.n, b.sum-sum)
+		return fmt.Errorf("the chains reach %d of %d rows, the sum is off by %d", reached, b.rows.n, b.sum-sum)
 	}
 	queued := 0
 	for dead, q := range map[bool]*webhookHeap{false: &b.due, true: &b.dead} {
@@ -48,10 +47,10 @@ func (b *supplierWebhookOutbox) check() error {
 			entry := *q.at(i)
 			row := b.rows.at(int(entry.row))
 			if row.Dead != dead || row.Due != entry.due || int(row.queuePosition) != i+1 {
-				return fmt.Errorf("place %d has %s, whose place is %d", i, row.Lead, row.queuePosition)
+				return fmt.Errorf("queue position %d has %s, whose position is %d", i, row.Lead, row.queuePosition)
 			}
 			if i > 0 && b.precedes(entry, *q.at((i - 1) / 2)) {
-				return fmt.Errorf("place %d comes before the one above", i)
+				return fmt.Errorf("queue position %d precedes its parent", i)
 			}
 		}
 		queued += q.n
@@ -62,16 +61,16 @@ func (b *supplierWebhookOutbox) check() error {
 		}
 	}
 	if queued != 0 {
-		return fmt.Errorf("%d entries more than rows that have a place", queued)
+		return fmt.Errorf("%d queue entries without a row", queued)
 	}
 	return nil
 }
 
-// model is what outboxes are, as a list and its rules.
-type model struct {
-	hooks    []QueuedWebhook // in no order that matters
-	out      map[webhookKey]bool
-	standing map[market.PermanentNumber]OutboxStatus
+// outboxModel implements the rules of outboxes on a list.
+type outboxModel struct {
+	webhooks []QueuedWebhook // in any order
+	inFlight map[webhookKey]bool
+	status   map[market.PermanentNumber]OutboxStatus
 	limit    int
 }
 
@@ -81,103 +80,103 @@ func byCause(a, b QueuedWebhook) int {
 
 func byDue(a, b QueuedWebhook) int { return cmp.Or(cmp.Compare(a.Due, b.Due), byCause(a, b)) }
 
-func (m *model) of(supplier market.PermanentNumber, dead bool) (hooks []QueuedWebhook) {
-	for _, h := range m.hooks {
+func (m *outboxModel) ofSupplier(supplier market.PermanentNumber, dead bool) (webhooks []QueuedWebhook) {
+	for _, h := range m.webhooks {
 		if h.Supplier == supplier && h.Dead == dead {
-			hooks = append(hooks, h)
+			webhooks = append(webhooks, h)
 		}
 	}
-	slices.SortFunc(hooks, byDue)
-	return hooks
+	slices.SortFunc(webhooks, byDue)
+	return webhooks
 }
 
-// ready are those that may be taken, the earliest first.
-func (m *model) ready(supplier market.PermanentNumber) (hooks []QueuedWebhook) {
-	pending := m.of(supplier, false)
+// claimable returns the webhooks that may be claimed, by due time.
+func (m *outboxModel) claimable(supplier market.PermanentNumber) (webhooks []QueuedWebhook) {
+	pending := m.ofSupplier(supplier, false)
 	for _, h := range pending {
-		free := !m.out[webhookKey{h.Lead, h.Type}]
+		claimable := !m.inFlight[webhookKey{h.Lead, h.Type}]
 		for _, other := range pending {
 			if other.Lead == h.Lead && byCause(other, h) < 0 && other.Attempts < 2 {
-				free = false
+				claimable = false
 			}
 		}
-		if free {
-			hooks = append(hooks, h)
+		if claimable {
+			webhooks = append(webhooks, h)
 		}
 	}
-	return hooks
+	return webhooks
 }
 
-func (m *model) find(lead market.LeadID, kind market.WebhookType) *QueuedWebhook {
-	for i := range m.hooks {
-		if m.hooks[i].Lead == lead && m.hooks[i].Type == kind {
-			return &m.hooks[i]
+func (m *outboxModel) find(lead market.LeadID, kind market.WebhookType) *QueuedWebhook {
+	for i := range m.webhooks {
+		if m.webhooks[i].Lead == lead && m.webhooks[i].Type == kind {
+			return &m.webhooks[i]
 		}
 	}
 	return nil
 }
 
-func (m *model) drop(lead market.LeadID, kind market.WebhookType) {
-	m.hooks = slices.DeleteFunc(m.hooks, func(h QueuedWebhook) bool { return h.Lead == lead && h.Type == kind })
+func (m *outboxModel) drop(lead market.LeadID, kind market.WebhookType) {
+	m.webhooks = slices.DeleteFunc(m.webhooks, func(h QueuedWebhook) bool { return h.Lead == lead && h.Type == kind })
 }
 
-// trim lets go of dead letters, at most so many for their age.
-func (m *model) trim(supplier market.PermanentNumber, at int64, old int) {
-	for dead := m.of(supplier, true); len(dead) > 0; dead = dead[1:] {
-		if len(dead) <= m.limit && (dead[0].Due > at-deadLetterRetention || old <= 0) {
+// trimDeadLetters drops dead letters above the limit, and at most maxExpired for their age.
+func (m *outboxModel) trimDeadLetters(supplier market.PermanentNumber, at int64, maxExpired int) {
+	for dead := m.ofSupplier(supplier, true); len(dead) > 0; dead = dead[1:] {
+		if len(dead) <= m.limit && (dead[0].Due > at-deadLetterRetention || maxExpired <= 0) {
 			return
 		}
-		old--
+		maxExpired--
 		m.drop(dead[0].Lead, dead[0].Type)
-		standing := m.standing[supplier]
-		standing.Dropped++
-		m.standing[supplier] = standing
+		status := m.status[supplier]
+		status.Dropped++
+		m.status[supplier] = status
 	}
 }
 
-func (m *model) apply(seq uint64, at int64, e event.Event) {
+func (m *outboxModel) apply(seq uint64, at int64, e event.Event) {
 	switch e := e.(type) {
 	case *event.LeadStatusesChanged:
 		for _, c := range e.Changes {
 			if m.find(c.Lead, c.Webhook) == nil {
-				m.hooks = append(m.hooks, QueuedWebhook{c.Lead, c.Webhook, c.Supplier, seq, at, at, 0, m.standing[c.Supplier].Off})
+				m.webhooks = append(m.webhooks, QueuedWebhook{c.Lead, c.Webhook, c.Supplier, seq, at, at, 0, m.status[c.Supplier].Off})
 			}
-			m.trim(c.Supplier, at, 2)
+			m.trimDeadLetters(c.Supplier, at, 2)
 		}
 	case *event.WebhookAttempted:
-		m.tried(at, e)
-		m.trim(e.Supplier, at, 2)
+		m.applyAttempt(at, e)
+		m.trimDeadLetters(e.Supplier, at, 2)
 	case *event.SupplierWebhooksTurnedOnOrOff:
-		standing := m.standing[e.Supplier]
-		standing.Off = e.Off
+		status := m.status[e.Supplier]
+		status.Off = e.Off
 		if !e.Off {
-			standing.FailingSince = 0
+			status.FailingSince = 0
 		}
-		m.standing[e.Supplier] = standing
-		for i := range m.hooks {
-			if h := &m.hooks[i]; e.Off && h.Supplier == e.Supplier && !h.Dead {
+		m.status[e.Supplier] = status
+		for i := range m.webhooks {
+			if h := &m.webhooks[i]; e.Off && h.Supplier == e.Supplier && !h.Dead {
 				h.Dead, h.Due = true, at
 			}
 		}
-		m.trim(e.Supplier, at, 0)
-		m.trim(e.Supplier, at, 2)
+		m.trimDeadLetters(e.Supplier, at, 0)
+		m.trimDeadLetters(e.Supplier, at, 2)
 	}
 }
 
-func (m *model) tried(at int64, e *event.WebhookAttempted) {
-	standing := m.standing[e.Supplier]
+func (m *outboxModel) applyAttempt(at int64, e *event.WebhookAttempted) {
+	status := m.status[e.Supplier]
 	name := webhookKey{e.Lead, e.Type}
 	switch e.Outcome {
 	case event.WebhookDelivered:
-		standing.FailingSince = 0
-		delete(m.out, name)
+		status.FailingSince = 0
+		delete(m.inFlight, name)
 	case event.WebhookFailed, event.WebhookDead:
-		delete(m.out, name)
-		if standing.FailingSince == 0 {
-			standing.FailingSince = e.At
+		delete(m.inFlight, name)
+		if status.FailingSince == 0 {
+			status.FailingSince = e.At
 		}
 	}
-	m.standing[e.Supplier] = standing
+	m.status[e.Supplier] = status
 	h := m.find(e.Lead, e.Type)
 	if h == nil {
 		return
@@ -189,19 +188,19 @@ func (m *model) tried(at int64, e *event.WebhookAttempted) {
 		h.Attempts, h.Due = e.Attempt, e.Due
 	case e.Outcome == event.WebhookDead && counts:
 		h.Attempts, h.Due, h.Dead = e.Attempt, at, true
-	case e.Outcome == event.WebhookResent && !standing.Off:
+	case e.Outcome == event.WebhookResent && !status.Off:
 		h.Attempts, h.Due, h.Dead = 0, at, false
 	}
 }
 
-// compare looks at everything that can be asked.
-func (m *model) compare(s *State) error {
+// compare returns an error if any query of the state disagrees with the model.
+func (m *outboxModel) compare(s *State) error {
 	var waiting []market.PermanentNumber
 	for supplier := market.PermanentNumber(1); supplier <= 3; supplier++ {
-		pending, dead, ready := m.of(supplier, false), m.of(supplier, true), m.ready(supplier)
-		want := m.standing[supplier]
+		pending, dead, ready := m.ofSupplier(supplier, false), m.ofSupplier(supplier, true), m.claimable(supplier)
+		want := m.status[supplier]
 		want.Pending, want.Dead = len(pending), len(dead)
-		for name := range m.out {
+		for name := range m.inFlight {
 			if s.outboxes.get(supplier) != nil && supplierOf(name.lead) == supplier {
 				want.InFlight++
 			}
@@ -211,10 +210,10 @@ func (m *model) compare(s *State) error {
 		}
 		due, ok := s.NextWebhookDueTime(supplier)
 		if ok != (len(ready) > 0) || ok && due != ready[0].Due {
-			return fmt.Errorf("supplier %d: next at %d, %t; ready are %+v", supplier, due, ok, ready)
+			return fmt.Errorf("supplier %d: next due %d, %t; claimable are %+v", supplier, due, ok, ready)
 		}
 		if got := s.ListDeadLetters(supplier, 0, 100); !slices.Equal(got, dead) {
-			return fmt.Errorf("supplier %d: dead are %+v, want %+v", supplier, got, dead)
+			return fmt.Errorf("supplier %d: dead letters %+v, want %+v", supplier, got, dead)
 		}
 		if len(pending) > 0 {
 			waiting = append(waiting, supplier)
@@ -226,9 +225,9 @@ func (m *model) compare(s *State) error {
 		}
 	}
 	if got := s.SuppliersWithPendingWebhooks(); !slices.Equal(got, waiting) {
-		return fmt.Errorf("suppliers %v are owed something, want %v", got, waiting)
+		return fmt.Errorf("suppliers with pending webhooks: got %v, want %v", got, waiting)
 	}
-	for _, want := range m.hooks {
+	for _, want := range m.webhooks {
 		if got, ok := s.FindWebhook(want.Lead, want.Type); !ok || got != want {
 			return fmt.Errorf("%+v, want %+v", got, want)
 		}
@@ -236,149 +235,147 @@ func (m *model) compare(s *State) error {
 	return nil
 }
 
-// supplierOf is whose a lead of the model is: its first byte says so.
+// supplierOf returns the supplier of a lead: the lead's first byte.
 func supplierOf(lead market.LeadID) market.PermanentNumber { return market.PermanentNumber(lead[0]) }
 
-// errand is a test's run of facts, attempts and restarts.
-type errand struct {
-	*world
-	model model
-	taken []QueuedWebhook
-	draw  func(n int) int
+// outboxSimulation applies random events, attempts and restarts to a state and to its model.
+type outboxSimulation struct {
+	*testExchange
+	model   outboxModel
+	claimed []QueuedWebhook
+	draw    func(n int) int
 }
 
-func newErrand(draw func(n int) int) *errand {
-	w := &errand{world: newWorld(), draw: draw, model: model{out: map[webhookKey]bool{}, standing: map[market.PermanentNumber]OutboxStatus{}, limit: 4}}
-	w.outboxes.maxDead = w.model.limit
-	return w
+func newOutboxSimulation(draw func(n int) int) *outboxSimulation {
+	x := &outboxSimulation{testExchange: newTestExchange(), draw: draw, model: outboxModel{inFlight: map[webhookKey]bool{}, status: map[market.PermanentNumber]OutboxStatus{}, limit: 4}}
+	x.outboxes.maxDead = x.model.limit
+	return x
 }
 
-func (w *errand) both(e event.Event) {
-	w.fact(e)
-	w.model.apply(w.seq, w.at, e)
+func (x *outboxSimulation) applyToBoth(e event.Event) {
+	x.logAndApply(e)
+	x.model.apply(x.seq, x.at, e)
 }
 
-func (w *errand) lead() market.LeadID {
-	return market.LeadID{byte(1 + w.draw(3)), 15: byte(w.draw(3))}
+func (x *outboxSimulation) randomLead() market.LeadID {
+	return market.LeadID{byte(1 + x.draw(3)), 15: byte(x.draw(3))}
 }
 
-func (w *errand) step() error {
-	switch w.draw(12) {
+func (x *outboxSimulation) step() error {
+	switch x.draw(12) {
 	case 0:
-		w.at += int64(w.draw(40)) * hour * int64(1+w.draw(20))
+		x.at += int64(x.draw(40)) * hour * int64(1+x.draw(20))
 	case 1:
-		w.both(&event.SupplierWebhooksTurnedOnOrOff{Supplier: market.PermanentNumber(1 + w.draw(3)), Off: w.draw(2) == 0, At: w.at})
+		x.applyToBoth(&event.SupplierWebhooksTurnedOnOrOff{Supplier: market.PermanentNumber(1 + x.draw(3)), Off: x.draw(2) == 0, At: x.at})
 	case 2:
-		return w.restart()
+		return x.restart()
 	case 3, 4:
-		lead := w.lead()
-		outcome := []event.WebhookOutcome{event.WebhookResent, event.WebhookDropped, event.WebhookDelivered, event.WebhookDead}[min(3, w.draw(7))]
-		w.both(&event.WebhookAttempted{
-			Lead: lead, Supplier: supplierOf(lead), Type: market.WebhookType(1 + w.draw(4)), Outcome: outcome, Attempt: uint32(w.draw(4)), At: w.at,
+		lead := x.randomLead()
+		outcome := []event.WebhookOutcome{event.WebhookResent, event.WebhookDropped, event.WebhookDelivered, event.WebhookDead}[min(3, x.draw(7))]
+		x.applyToBoth(&event.WebhookAttempted{
+			Lead: lead, Supplier: supplierOf(lead), Type: market.WebhookType(1 + x.draw(4)), Outcome: outcome, Attempt: uint32(x.draw(4)), At: x.at,
 		})
 	case 5, 6:
-		return w.take()
+		return x.claim()
 	case 7, 8:
-		w.attempted()
+		x.endAttempt()
 	default:
 		var changes []event.LeadStatusChange
-		for range 1 + w.draw(3) {
-			lead := w.lead()
-			changes = append(changes, event.LeadStatusChange{Lead: lead, Supplier: supplierOf(lead), Webhook: market.WebhookType(1 + w.draw(4))})
+		for range 1 + x.draw(3) {
+			lead := x.randomLead()
+			changes = append(changes, event.LeadStatusChange{Lead: lead, Supplier: supplierOf(lead), Webhook: market.WebhookType(1 + x.draw(4))})
 		}
-		w.both(&event.LeadStatusesChanged{Changes: changes})
+		x.applyToBoth(&event.LeadStatusesChanged{Changes: changes})
 	}
 	return nil
 }
 
-func (w *errand) take() error {
-	supplier, now := market.PermanentNumber(1+w.draw(4)), w.at+int64(w.draw(3))*hour
-	h, ok := w.ClaimDueWebhook(supplier, now)
-	ready := w.model.ready(supplier)
+func (x *outboxSimulation) claim() error {
+	supplier, now := market.PermanentNumber(1+x.draw(4)), x.at+int64(x.draw(3))*hour
+	h, ok := x.ClaimDueWebhook(supplier, now)
+	ready := x.model.claimable(supplier)
 	if ok != (len(ready) > 0 && ready[0].Due <= now) || ok && h != ready[0] {
-		return fmt.Errorf("took %+v, %t; ready are %+v", h, ok, ready)
+		return fmt.Errorf("claimed %+v, %t; claimable are %+v", h, ok, ready)
 	}
 	if ok {
-		w.model.out[webhookKey{h.Lead, h.Type}] = true
-		w.taken = append(w.taken, h)
+		x.model.inFlight[webhookKey{h.Lead, h.Type}] = true
+		x.claimed = append(x.claimed, h)
 	}
 	return nil
 }
 
-// operate resends any hook at all, or drops it: wherever it stands in its queue.
-func (w *errand) operate() {
-	if len(w.model.hooks) == 0 {
+// resendOrDrop resends or drops any webhook at any place in the queue.
+func (x *outboxSimulation) resendOrDrop() {
+	if len(x.model.webhooks) == 0 {
 		return
 	}
-	h := w.model.hooks[w.draw(len(w.model.hooks))]
-	outcome := []event.WebhookOutcome{event.WebhookResent, event.WebhookDropped}[w.draw(2)]
-	w.both(&event.WebhookAttempted{Lead: h.Lead, Supplier: h.Supplier, Type: h.Type, Outcome: outcome, At: w.at})
+	h := x.model.webhooks[x.draw(len(x.model.webhooks))]
+	outcome := []event.WebhookOutcome{event.WebhookResent, event.WebhookDropped}[x.draw(2)]
+	x.applyToBoth(&event.WebhookAttempted{Lead: h.Lead, Supplier: h.Supplier, Type: h.Type, Outcome: outcome, At: x.at})
 }
 
-// attempted ends the oldest attempt that is out.
-func (w *errand) attempted() {
-	if len(w.taken) == 0 {
+// endAttempt ends the oldest attempt in flight.
+func (x *outboxSimulation) endAttempt() {
+	if len(x.claimed) == 0 {
 		return
 	}
-	h := w.taken[0]
-	w.taken = w.taken[1:]
-	fact := &event.WebhookAttempted{Lead: h.Lead, Type: h.Type, Supplier: h.Supplier, Attempt: h.Attempts + 1, At: w.at}
-	switch w.draw(8) {
+	h := x.claimed[0]
+	x.claimed = x.claimed[1:]
+	ev := &event.WebhookAttempted{Lead: h.Lead, Type: h.Type, Supplier: h.Supplier, Attempt: h.Attempts + 1, At: x.at}
+	switch x.draw(8) {
 	case 0:
-		w.UnclaimWebhook(h)
-		delete(w.model.out, webhookKey{h.Lead, h.Type})
+		x.UnclaimWebhook(h)
+		delete(x.model.inFlight, webhookKey{h.Lead, h.Type})
 		return
 	case 1, 2:
-		fact.Outcome = event.WebhookDelivered
+		ev.Outcome = event.WebhookDelivered
 	case 3:
-		fact.Outcome = event.WebhookDead
+		ev.Outcome = event.WebhookDead
 	default:
-		fact.Outcome, fact.Due = event.WebhookFailed, w.at+int64(w.draw(3))*hour
+		ev.Outcome, ev.Due = event.WebhookFailed, x.at+int64(x.draw(3))*hour
 	}
-	w.both(fact)
+	x.applyToBoth(ev)
 }
 
-// restart goes on from a snapshot, or from the log alone; who was at work with a
-// hook is gone.
-func (w *errand) restart() error {
-	_, before := w.Hash()
-	again := New()
-	again.outboxes.maxDead = w.model.limit
-	if w.draw(2) == 0 {
+// restart restores the state from a snapshot and the log, or from the log alone. Claims end.
+func (x *outboxSimulation) restart() error {
+	_, before := x.Hash()
+	restored := New()
+	restored.outboxes.maxDead = x.model.limit
+	if x.draw(2) == 0 {
 		var file bytes.Buffer
-		if _, _, err := w.WriteSnapshot(&file); err != nil {
+		if _, _, err := x.WriteSnapshot(&file); err != nil {
 			return err
 		}
-		if _, err := again.LoadSnapshot(&file); err != nil {
+		if _, err := restored.LoadSnapshot(&file); err != nil {
 			return err
 		}
 	}
-	replay(again, w.log, w.seq)
-	if _, after := again.Hash(); after != before {
-		return fmt.Errorf("another state after a restart")
+	replay(restored, x.log, x.seq)
+	if _, after := restored.Hash(); after != before {
+		return fmt.Errorf("the state after a restart differs")
 	}
-	w.State, w.taken = again, nil
-	clear(w.model.out)
+	x.State, x.claimed = restored, nil
+	clear(x.model.inFlight)
 	return nil
 }
 
-// An outbox against its definition: facts, attempts side by side, late ones,
-// operators and restarts in any order.
-func TestOutboxKeepsToItsDefinition(t *testing.T) {
+// Events, concurrent and late attempts, operators and restarts come in any order.
+func TestOutboxMatchesModel(t *testing.T) {
 	seen := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
-		w := newErrand(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") })
+		x := newOutboxSimulation(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") })
 		for range rapid.IntRange(1, 80).Draw(t, "steps") {
-			if err := w.step(); err != nil {
+			if err := x.step(); err != nil {
 				t.Fatal(err)
 			}
-			if err := w.model.compare(w.State); err != nil {
+			if err := x.model.compare(x.State); err != nil {
 				t.Fatal(err)
 			}
-			for supplier, standing := range w.model.standing {
+			for supplier, status := range x.model.status {
 				for what, is := range map[string]bool{
-					"off": standing.Off, "failing": standing.FailingSince != 0, "dropped": standing.Dropped > 0,
-					"held back": len(w.model.of(supplier, false)) > len(w.model.ready(supplier))+len(w.model.out),
+					"off": status.Off, "failing": status.FailingSince != 0, "dropped": status.Dropped > 0,
+					"blocked": len(x.model.ofSupplier(supplier, false)) > len(x.model.claimable(supplier))+len(x.model.inFlight),
 				} {
 					if is {
 						seen[what]++
@@ -388,48 +385,48 @@ func TestOutboxKeepsToItsDefinition(t *testing.T) {
 		}
 	})
 	if got := slices.Sorted(maps.Keys(seen)); len(got) != 4 {
-		t.Errorf("only %v came about", got)
+		t.Errorf("the simulation reached only %v", got)
 	}
 }
 
-// The same with much in it, so that queues are deep.
-func TestAFullOutboxKeepsToItsDefinition(t *testing.T) {
-	dice := uint64(7)
-	w := newErrand(func(n int) int {
-		dice = dice*6364136223846793005 + 1442695040888963407
-		return int(dice>>33) % n
+// The outboxes are large, so that the queues are deep.
+func TestLargeOutboxMatchesModel(t *testing.T) {
+	random := uint64(7)
+	x := newOutboxSimulation(func(n int) int {
+		random = random*6364136223846793005 + 1442695040888963407
+		return int(random>>33) % n
 	})
-	w.model.limit, w.outboxes.maxDead = 50, 50
+	x.model.limit, x.outboxes.maxDead = 50, 50
 	for n := range 400 {
-		lead := market.LeadID(spread(uint64(n)))
+		lead := market.LeadID(scatteredID(uint64(n)))
 		lead[0] = byte(1 + n%2)
-		w.both(&event.LeadStatusesChanged{Changes: []event.LeadStatusChange{{Lead: lead, Supplier: supplierOf(lead), Webhook: market.WebhookType(1 + w.draw(3))}}})
+		x.applyToBoth(&event.LeadStatusesChanged{Changes: []event.LeadStatusChange{{Lead: lead, Supplier: supplierOf(lead), Webhook: market.WebhookType(1 + x.draw(3))}}})
 		if n%9 == 0 {
-			w.both(&event.WebhookAttempted{Lead: lead, Supplier: supplierOf(lead), Type: w.model.hooks[len(w.model.hooks)-1].Type, Outcome: event.WebhookDead, Attempt: 1, At: w.at})
+			x.applyToBoth(&event.WebhookAttempted{Lead: lead, Supplier: supplierOf(lead), Type: x.model.webhooks[len(x.model.webhooks)-1].Type, Outcome: event.WebhookDead, Attempt: 1, At: x.at})
 		}
 		if n%5 == 0 {
-			w.at += second
+			x.at += second
 		}
 	}
 	for n := range 1500 {
 		var err error
-		w.at += second
+		x.at += second
 		switch {
 		case n == 900:
-			w.both(&event.SupplierWebhooksTurnedOnOrOff{Supplier: 1, Off: true})
+			x.applyToBoth(&event.SupplierWebhooksTurnedOnOrOff{Supplier: 1, Off: true})
 		case n == 901:
-			w.both(&event.SupplierWebhooksTurnedOnOrOff{Supplier: 1})
+			x.applyToBoth(&event.SupplierWebhooksTurnedOnOrOff{Supplier: 1})
 		case n%500 == 499:
-			err = w.restart()
+			err = x.restart()
 		case n%7 == 0:
-			w.operate()
-		case w.draw(2) == 0:
-			err = w.take()
+			x.resendOrDrop()
+		case x.draw(2) == 0:
+			err = x.claim()
 		default:
-			w.attempted()
+			x.endAttempt()
 		}
 		if n%50 == 0 || n == 900 {
-			err = cmp.Or(err, w.model.compare(w.State))
+			err = cmp.Or(err, x.model.compare(x.State))
 		}
 		if err != nil {
 			t.Fatalf("step %d: %v", n, err)

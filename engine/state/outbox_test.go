@@ -10,13 +10,13 @@ import (
 	"pingpost/engine/market"
 )
 
-// desk is a world and what one supplier is told.
-type desk struct{ *world }
+// outboxTest is a testExchange with one supplier's webhooks.
+type outboxTest struct{ *testExchange }
 
-func newDesk() desk { return desk{newWorld()} }
+func newOutboxTest() outboxTest { return outboxTest{newTestExchange()} }
 
-// spread is the n-th of a sequence of identifiers without a pattern.
-func spread(n uint64) (id [16]byte) {
+// scatteredID returns the n-th of a sequence of identifiers without a pattern.
+func scatteredID(n uint64) (id [16]byte) {
 	mix := func(x uint64) uint64 {
 		x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 		x = (x ^ x>>27) * 0x94d049bb133111eb
@@ -27,122 +27,122 @@ func spread(n uint64) (id [16]byte) {
 	return id
 }
 
-// owes puts a hook in, by a report.
-func (d desk) owes(lead byte, kinds ...market.WebhookType) {
+// addWebhooks adds webhooks to the outbox by reports.
+func (d outboxTest) addWebhooks(lead byte, kinds ...market.WebhookType) {
 	for _, kind := range kinds {
-		d.fact(&event.LeadStatusesChanged{Changes: []event.LeadStatusChange{{Lead: market.LeadID{lead}, Supplier: 1, Webhook: kind}}})
+		d.logAndApply(&event.LeadStatusesChanged{Changes: []event.LeadStatusChange{{Lead: market.LeadID{lead}, Supplier: 1, Webhook: kind}}})
 	}
 }
 
-// take takes what is due, and says which.
-func (d desk) take(t *testing.T) QueuedWebhook {
+// claim claims the next due webhook.
+func (d outboxTest) claim(t *testing.T) QueuedWebhook {
 	t.Helper()
 	h, ok := d.ClaimDueWebhook(1, d.at)
 	if !ok {
-		t.Fatalf("nothing is due; the standing is %+v", d.OutboxStatus(1))
+		t.Fatalf("no webhook is due; the outbox status is %+v", d.OutboxStatus(1))
 	}
 	return h
 }
 
-func (d desk) came(h QueuedWebhook, outcome event.WebhookOutcome, later int64) {
-	d.fact(&event.WebhookAttempted{
-		Lead: h.Lead, Type: h.Type, Supplier: h.Supplier, Attempt: h.Attempts + 1, Outcome: outcome, At: d.at, Due: d.at + later,
+func (d outboxTest) logAttempt(h QueuedWebhook, outcome event.WebhookOutcome, retryAfter int64) {
+	d.logAndApply(&event.WebhookAttempted{
+		Lead: h.Lead, Type: h.Type, Supplier: h.Supplier, Attempt: h.Attempts + 1, Outcome: outcome, At: d.at, Due: d.at + retryAfter,
 	})
 }
 
-// Every fact that can owe a supplier something does, at once.
-func TestFactsOweHooks(t *testing.T) {
-	hooked := func(fact event.Event, hook market.WebhookType) event.Event {
-		switch e := fact.(type) {
+// Every event that can trigger a webhook adds it to the outbox at once.
+func TestEventsAddWebhooksToOutbox(t *testing.T) {
+	withWebhook := func(ev event.Event, kind market.WebhookType) event.Event {
+		switch e := ev.(type) {
 		case *event.LeadDecided:
-			e.Webhook = hook
+			e.Webhook = kind
 		case *event.PostSettled:
-			e.Webhook, e.Supplier = hook, 1
+			e.Webhook, e.Supplier = kind, 1
 		case *event.LeadStatusesChanged:
-			e.Changes[0].Webhook = hook
+			e.Changes[0].Webhook = kind
 		}
-		return fact
+		return ev
 	}
-	for name, facts := range map[string][]event.Event{
-		"nobody took it":       {hooked(decided(event.Sale{}, event.PostIntent{}, market.ReasonNoBuyer), market.WebhookUnmatched)},
-		"it is recorded":       {hooked(decided(red, event.PostIntent{}, 0), market.WebhookPosted)},
-		"it is delivered":      {decided(red, way, 0), hooked(settled(event.SettledDelivered, red), market.WebhookPosted)},
-		"it is refused":        {decided(red, way, 0), hooked(refused(event.Sale{}, event.PostIntent{}), market.WebhookPostFailed)},
-		"a test is recorded":   {hooked(decided(asTest(red), event.PostIntent{}, 0), market.WebhookPosted)},
-		"a test is delivered":  {decided(asTest(red), way, 0), hooked(settled(event.SettledDelivered, asTest(red)), market.WebhookPosted)},
-		"its buyer reports it": {decided(red, event.PostIntent{}, 0), hooked(reported(event.ChangeDone, market.StatusSold, event.ResourcesFreedByReturn{}), market.WebhookSold)},
+	for name, events := range map[string][]event.Event{
+		"unmatched":             {withWebhook(leadDecided(event.Sale{}, event.PostIntent{}, market.ReasonNoBuyer), market.WebhookUnmatched)},
+		"recorded":              {withWebhook(leadDecided(redSale, event.PostIntent{}, 0), market.WebhookPosted)},
+		"delivered":             {leadDecided(redSale, intent, 0), withWebhook(postSettled(event.SettledDelivered, redSale), market.WebhookPosted)},
+		"refused":               {leadDecided(redSale, intent, 0), withWebhook(postRefused(event.Sale{}, event.PostIntent{}), market.WebhookPostFailed)},
+		"test lead recorded":    {withWebhook(leadDecided(asTestSale(redSale), event.PostIntent{}, 0), market.WebhookPosted)},
+		"test lead delivered":   {leadDecided(asTestSale(redSale), intent, 0), withWebhook(postSettled(event.SettledDelivered, asTestSale(redSale)), market.WebhookPosted)},
+		"reported by its buyer": {leadDecided(redSale, event.PostIntent{}, 0), withWebhook(statusReported(event.ChangeDone, market.StatusSold, event.ResourcesFreedByReturn{}), market.WebhookSold)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk()
-			for _, fact := range facts {
+			d := newOutboxTest()
+			for _, ev := range events {
 				if suppliers := d.SuppliersWithPendingWebhooks(); len(suppliers) > 0 {
-					t.Fatalf("%v are owed something before the cause", suppliers)
+					t.Fatalf("suppliers %v have pending webhooks before the event", suppliers)
 				}
-				d.fact(fact)
+				d.logAndApply(ev)
 			}
-			for what, s := range map[string]*State{"live": d.State, "after a snapshot": rowsAhead(t, d.world)} {
+			for what, s := range map[string]*State{"live": d.State, "after a snapshot": loadWithNewerRows(t, d.testExchange)} {
 				h, ok := s.ClaimDueWebhook(1, d.at)
-				if !ok || h.Lead != history || h.Cause != d.seq || h.Created != d.at || h.Due != d.at || h.Supplier != 1 || h.Attempts != 0 {
+				if !ok || h.Lead != testLead || h.Cause != d.seq || h.Created != d.at || h.Due != d.at || h.Supplier != 1 || h.Attempts != 0 {
 					t.Errorf("%s: %+v, %t", what, h, ok)
 				}
 			}
 			select {
 			case <-d.WebhooksChanged():
 			default:
-				t.Error("nobody was told")
+				t.Error("WebhooksChanged has no notification")
 			}
 		})
 	}
 }
 
-// Whoever has no webhook costs nothing: there is not even an outbox.
-func TestWhoWantsNoHooksHasNoOutbox(t *testing.T) {
-	d := newDesk()
-	d.fact(decided(red, way, 0))
-	d.fact(settled(event.SettledDelivered, red))
-	d.fact(reported(event.ChangeDone, market.StatusSold, event.ResourcesFreedByReturn{}))
+// A supplier without webhooks costs no memory.
+func TestSupplierWithoutWebhooksHasNoOutbox(t *testing.T) {
+	d := newOutboxTest()
+	d.logAndApply(leadDecided(redSale, intent, 0))
+	d.logAndApply(postSettled(event.SettledDelivered, redSale))
+	d.logAndApply(statusReported(event.ChangeDone, market.StatusSold, event.ResourcesFreedByReturn{}))
 	if d.outboxes.all() != nil {
-		t.Error("there is an outbox")
+		t.Error("found an outbox, want none")
 	}
-	if n := testing.AllocsPerRun(100, func() { d.enqueueWebhook(d.seq+1, d.at, 1, history, market.WebhookNone) }); n != 0 {
-		t.Errorf("%v allocations for nothing", n)
+	if n := testing.AllocsPerRun(100, func() { d.enqueueWebhook(d.seq+1, d.at, 1, testLead, market.WebhookNone) }); n != 0 {
+		t.Errorf("%v allocations, want 0", n)
 	}
 }
 
-// What was taken and not tried is due as it was.
-func TestAReturnedHookIsDueAgain(t *testing.T) {
-	d := newDesk()
-	d.owes(1, market.WebhookPosted)
+// A webhook that was claimed and not attempted keeps its due time.
+func TestUnclaimedWebhookIsDueAgain(t *testing.T) {
+	d := newOutboxTest()
+	d.addWebhooks(1, market.WebhookPosted)
 	_, before := d.Hash()
-	h := d.take(t)
-	if standing := d.OutboxStatus(1); standing.InFlight != 1 || standing.Pending != 1 {
-		t.Errorf("%+v", standing)
+	h := d.claim(t)
+	if status := d.OutboxStatus(1); status.InFlight != 1 || status.Pending != 1 {
+		t.Errorf("status %+v, want 1 in flight and 1 pending", status)
 	}
 	if h, ok := d.ClaimDueWebhook(1, d.at); ok {
-		t.Fatalf("%+v is taken twice", h)
+		t.Fatalf("%+v was claimed twice", h)
 	}
 	<-d.WebhooksChanged()
 	d.UnclaimWebhook(h)
 	select {
 	case <-d.WebhooksChanged():
 	default:
-		t.Error("nobody was told that it is due again")
+		t.Error("WebhooksChanged has no notification after the unclaim")
 	}
-	if again := d.take(t); again != h {
-		t.Errorf("%+v, before %+v", again, h)
+	if again := d.claim(t); again != h {
+		t.Errorf("claimed %+v, want %+v", again, h)
 	}
 	if _, after := d.Hash(); after != before {
-		t.Error("a mark is in the hash")
+		t.Error("a claim changes the hash")
 	}
 }
 
-// Dead letters are bounded in number and in age; the oldest go, and are counted.
-func TestDeadLettersAreBounded(t *testing.T) {
-	d := newDesk()
+// Dead letters are limited in number and in age. The oldest go first, and are counted.
+func TestDeadLettersAreLimited(t *testing.T) {
+	d := newOutboxTest()
 	d.outboxes.maxDead = 3
 	for n := range byte(5) {
-		d.owes(n, market.WebhookPosted)
-		d.came(d.take(t), event.WebhookDead, 0)
+		d.addWebhooks(n, market.WebhookPosted)
+		d.logAttempt(d.claim(t), event.WebhookDead, 0)
 		d.at += hour
 	}
 	leads := func(dead []QueuedWebhook) (leads []byte) {
@@ -159,27 +159,26 @@ func TestDeadLettersAreBounded(t *testing.T) {
 		want         []byte
 	}{{0, 1, []byte{2}}, {1, 1, []byte{3}}, {2, 5, []byte{4}}, {3, 5, nil}, {9, 9, nil}, {-1, 2, []byte{2, 3}}, {0, -1, nil}} {
 		if got := leads(d.ListDeadLetters(1, page.after, page.limit)); !slices.Equal(got, page.want) {
-			t.Errorf("%d after %d: %v", page.limit, page.after, got)
+			t.Errorf("%d dead letters after %d: got %v", page.limit, page.after, got)
 		}
 	}
 	d.at += 30*day - hour
-	d.owes(9, market.WebhookPosted)
+	d.addWebhooks(9, market.WebhookPosted)
 	if got := d.OutboxStatus(1); got.Dead != 1 || got.Dropped != 4 || got.Pending != 1 {
-		t.Errorf("a month later %+v", got)
+		t.Errorf("outbox status after a month: %+v", got)
 	}
 	if d.ListDeadLetters(2, 0, 1) != nil {
-		t.Error("who has no outbox has dead letters")
+		t.Error("a supplier without an outbox has dead letters")
 	}
 }
 
-// A burst does not hold its memory for ever.
-func TestAnEmptyOutboxGivesItsMemoryBack(t *testing.T) {
-	d := newDesk()
+func TestEmptyOutboxReleasesMemory(t *testing.T) {
+	d := newOutboxTest()
 	for n := range uint64(3000) {
-		d.fact(&event.LeadStatusesChanged{Changes: []event.LeadStatusChange{{Lead: spread(n), Supplier: 1, Webhook: market.WebhookSold}}})
+		d.logAndApply(&event.LeadStatusesChanged{Changes: []event.LeadStatusChange{{Lead: scatteredID(n), Supplier: 1, Webhook: market.WebhookSold}}})
 	}
 	for range 3000 {
-		d.came(d.take(t), event.WebhookDelivered, 0)
+		d.logAttempt(d.claim(t), event.WebhookDelivered, 0)
 	}
 	b := d.outboxes.get(1)
 	if b.rows.n != 0 || b.firstRow != nil || len(b.rows.chunks)+len(b.due.chunks) > 4 || b.sum != 0 {
@@ -187,7 +186,7 @@ func TestAnEmptyOutboxGivesItsMemoryBack(t *testing.T) {
 	}
 }
 
-func TestRowsStaySmall(t *testing.T) {
+func TestRowSizes(t *testing.T) {
 	for name, size := range map[string][2]uintptr{
 		"an auction": {unsafe.Sizeof(AuctionRow{}), 48},
 		"a key":      {unsafe.Sizeof(idempotencyRow{}), 48},
@@ -195,31 +194,30 @@ func TestRowsStaySmall(t *testing.T) {
 		"a webhook":  {unsafe.Sizeof(webhookRow{}), 56},
 	} {
 		if size[0] > size[1] {
-			t.Errorf("%s takes %d bytes, took %d", name, size[0], size[1])
+			t.Errorf("%s takes %d bytes, want at most %d", name, size[0], size[1])
 		}
 	}
 }
 
-// What a snapshot's outbox has seen already is not applied to it again, when the
-// rest of the snapshot is older.
-func TestAnOutboxAheadOfTheLog(t *testing.T) {
+// Replay does not apply events again that the snapshot's outbox already contains.
+func TestOutboxNewerThanSnapshotPosition(t *testing.T) {
 	failed := &event.WebhookAttempted{Lead: market.LeadID{1}, Type: market.WebhookPosted, Supplier: 1, Attempt: 1, Outcome: event.WebhookFailed, At: monday}
-	for name, facts := range map[string][]event.Event{
-		"it failed, and was switched on": {failed, &event.SupplierWebhooksTurnedOnOrOff{Supplier: 1}},
-		"it was off, and failed":         {&event.SupplierWebhooksTurnedOnOrOff{Supplier: 1, Off: true}, &event.SupplierWebhooksTurnedOnOrOff{Supplier: 1}, failed},
-		"it was delivered":               {&event.WebhookAttempted{Lead: market.LeadID{1}, Type: market.WebhookPosted, Supplier: 1, Outcome: event.WebhookDelivered}},
+	for name, events := range map[string][]event.Event{
+		"failed, then turned on":         {failed, &event.SupplierWebhooksTurnedOnOrOff{Supplier: 1}},
+		"turned off and on, then failed": {&event.SupplierWebhooksTurnedOnOrOff{Supplier: 1, Off: true}, &event.SupplierWebhooksTurnedOnOrOff{Supplier: 1}, failed},
+		"delivered":                      {&event.WebhookAttempted{Lead: market.LeadID{1}, Type: market.WebhookPosted, Supplier: 1, Outcome: event.WebhookDelivered}},
 	} {
-		d := newDesk()
-		d.owes(1, market.WebhookPosted)
-		for _, fact := range facts {
-			d.fact(fact)
+		d := newOutboxTest()
+		d.addWebhooks(1, market.WebhookPosted)
+		for _, ev := range events {
+			d.logAndApply(ev)
 		}
-		ahead := rowsAhead(t, d.world)
+		ahead := loadWithNewerRows(t, d.testExchange)
 		if got, want := ahead.OutboxStatus(1), d.OutboxStatus(1); got != want {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 		if _, hash := ahead.Hash(); hash != func() uint64 { _, h := d.Hash(); return h }() {
-			t.Errorf("%s: another state", name)
+			t.Errorf("%s: the restored state differs", name)
 		}
 	}
 }

@@ -11,16 +11,16 @@ import (
 	"pingpost/engine/market"
 )
 
-// Everything that may be asked while facts are applied is asked, all at once. It
-// is the race detector that judges, and in the end the hash.
-func TestReadersBesideApply(t *testing.T) {
-	w := rich()
+// All queries run at once while events are applied. The race detector finds conflicts, and the
+// hash shows that no query changed the state.
+func TestConcurrentReadersAndApply(t *testing.T) {
+	x := newBusyExchange()
 	live := New()
-	replay(live, w.log, 10)
+	replay(live, x.log, 10)
 	lead := market.LeadID{}
-	w.EachUnfinishedPost(func(p *UnfinishedPost) { lead = p.Lead })
-	var last *bytes.Buffer // written by the one goroutine that takes snapshots
-	ask := map[string]func(){
+	x.EachUnfinishedPost(func(p *UnfinishedPost) { lead = p.Lead })
+	var last *bytes.Buffer // written by the only goroutine that makes snapshots
+	queries := map[string]func(){
 		"Lead": func() { live.Lead(lead) },
 		"Post": func() {
 			if post := live.UnfinishedPost(lead); post != nil {
@@ -38,25 +38,25 @@ func TestReadersBesideApply(t *testing.T) {
 		},
 		"Leads":     func() { live.LeadCount() },
 		"registers": func() { live.CapRefsByKey(); live.RefOf(2, "red"); live.NameOf(2, 1); live.CountNumberedNames(2) },
-		"doors": func() {
+		"availability": func() {
 			live.AvailabilityVersion()
-			live.IsCapFull(w.limits[1][0], dollar, monday)
-			live.LacksFunds(w.buyers[0], dollar)
+			live.IsCapFull(x.capsByBuyer[1][0], dollar, monday)
+			live.LacksFunds(x.buyers[0], dollar)
 			live.PauseStatus(2, 1)
 		},
 		"accounts": func() { live.BuyerFunds(1) },
-		"access": func() {
+		"credentials": func() {
 			live.CredentialByHash([32]byte{1})
 			live.CredentialsOf(1, 1, 1)
 			live.HasCredentialEverExisted(&event.CredentialAddedOrRevoked{Credential: 1, Owner: 1, OwnerRef: 1})
 			live.SealedSecret("a")
 			live.SuppressionListFile(1)
 		},
-		"room": func() {
+		"reservations": func() {
 			var h RequestReservations
 			live.ReserveRotationTurn(&h, 1, 7, []int32{1, 2, 3})
-			live.ReserveAllCaps(&h, w.limits[1], dollar, nil, monday)
-			live.ReserveFunds(&h, w.buyers[0], dollar)
+			live.ReserveAllCaps(&h, x.capsByBuyer[1], dollar, nil, monday)
+			live.ReserveFunds(&h, x.buyers[0], dollar)
 			live.ReleaseAll(&h)
 		},
 		"claims": func() {
@@ -65,7 +65,7 @@ func TestReadersBesideApply(t *testing.T) {
 			live.ClaimIdempotencyKey(&h, [16]byte{5, 15: 1}, 1, monday)
 			live.ReleaseAll(&h)
 		},
-		"hooks": func() {
+		"webhooks": func() {
 			for _, supplier := range live.SuppliersWithPendingWebhooks() {
 				live.NextWebhookDueTime(supplier)
 				live.OutboxStatus(supplier)
@@ -93,33 +93,33 @@ func TestReadersBesideApply(t *testing.T) {
 	}
 	var done atomic.Bool
 	var all sync.WaitGroup
-	for _, question := range ask {
+	for _, query := range queries {
 		all.Go(func() {
 			for !done.Load() {
-				question()
+				query()
 				runtime.Gosched()
 			}
 		})
 	}
-	for seq := uint64(11); seq <= w.seq; seq++ {
-		replay(live, w.log, seq)
+	for seq := uint64(11); seq <= x.seq; seq++ {
+		replay(live, x.log, seq)
 		runtime.Gosched()
 	}
 	done.Store(true)
 	all.Wait()
-	_, right := w.Hash()
-	if _, hash := live.Hash(); hash != right {
-		t.Error("questions have changed the state")
+	_, wantHash := x.Hash()
+	if _, hash := live.Hash(); hash != wantHash {
+		t.Error("queries have changed the state")
 	}
-	again := New()
-	if _, err := again.LoadSnapshot(last); err != nil {
+	restored := New()
+	if _, err := restored.LoadSnapshot(last); err != nil {
 		t.Fatal(err)
 	}
-	replay(again, w.log, w.seq)
-	if _, hash := again.Hash(); hash != right {
-		t.Error("the last snapshot and the rest of the log are another state")
+	replay(restored, x.log, x.seq)
+	if _, hash := restored.Hash(); hash != wantHash {
+		t.Error("the last snapshot and the later log give another state")
 	}
 	if n := live.ReservationCount(); n != 0 {
-		t.Errorf("%d reservations are out", n)
+		t.Errorf("%d reservations are left, want 0", n)
 	}
 }

@@ -13,7 +13,7 @@ import (
 // order.
 //
 // (Rejected: one goroutine for each range of shards. It would be as good for rows, but posts and
-// the ledger need the order of the log.)
+// the global state need the order of the log.)
 //
 // One goroutine uses a LogReplay, and no other goroutine uses the state meanwhile.
 type LogReplay struct {

@@ -10,103 +10,99 @@ import (
 	"pingpost/engine/market"
 )
 
-// That a replay comes to what serving came to is what every test of a history
-// shows: they all replay through it.
-
-// What is gathered is applied in the log's order, whatever is looked at before:
-// two leads of one batch may have one key.
-func TestReplayGathersWhatConcernsOneRow(t *testing.T) {
-	w := newWorld()
+// All tests that compare a replay with the live state use LogReplay. Here, leads of one batch
+// share keys, so their order counts.
+func TestReplayAppliesBatchInLogOrder(t *testing.T) {
+	x := newTestExchange()
 	for n := range uint64(3 * replayAhead) {
 		lead := soldLead(n)
 		lead.Idempotency.Key = [16]byte{byte(n % 5)}
 		lead.Sale.Duplicates[0].Key = market.DuplicateKey{byte(n % 7)}
-		w.fact(lead)
+		x.logAndApply(lead)
 	}
-	again := New()
-	replay(again, w.log, w.seq)
-	seq, hash := again.Hash()
-	if wantSeq, want := w.Hash(); seq != wantSeq || hash != want {
-		t.Errorf("at %d another state than the one that was served at %d", seq, wantSeq)
+	restored := New()
+	replay(restored, x.log, x.seq)
+	seq, hash := restored.Hash()
+	if wantSeq, want := x.Hash(); seq != wantSeq || hash != want {
+		t.Errorf("the replayed state at %d differs from the live state at %d", seq, wantSeq)
 	}
 }
 
-// An entry counts when it is flushed, and not before.
-func TestReplayAppliesAtFlush(t *testing.T) {
-	w := newWorld()
-	again := New()
-	waiting := again.NewLogReplay()
-	for i, entry := range w.log {
-		if more, err := waiting.QueueEntry(uint64(i+1), entry.at, entry.data); err != nil || !more {
-			t.Fatalf("entry %d: %v, room for more: %v", i+1, err, more)
+func TestReplayAppliesEntriesAtFlush(t *testing.T) {
+	x := newTestExchange()
+	restored := New()
+	queue := restored.NewLogReplay()
+	for i, entry := range x.log {
+		if more, err := queue.QueueEntry(uint64(i+1), entry.at, entry.data); err != nil || !more {
+			t.Fatalf("entry %d: %v, accepts more: %v", i+1, err, more)
 		}
-		if seq, _ := again.Position(); seq != 0 {
+		if seq, _ := restored.Position(); seq != 0 {
 			t.Fatalf("entry %d was applied before its flush", seq)
 		}
 	}
-	waiting.ApplyQueuedEntries()
-	waiting.ApplyQueuedEntries() // has nothing to do
-	if seq, _ := again.Position(); seq != w.seq {
-		t.Errorf("at %d, want %d", seq, w.seq)
+	queue.ApplyQueuedEntries()
+	queue.ApplyQueuedEntries() // the queue is empty
+	if seq, _ := restored.Position(); seq != x.seq {
+		t.Errorf("position %d, want %d", seq, x.seq)
 	}
 }
 
-func TestReplayHasRoomForSoMany(t *testing.T) {
+func TestReplayQueueLimit(t *testing.T) {
 	s := New()
-	waiting := s.NewLogReplay()
+	queue := s.NewLogReplay()
 	data := event.AppendRecord(nil, soldLead(1))
 	for n := range replayAhead {
-		more, err := waiting.QueueEntry(uint64(n+1), monday, data)
+		more, err := queue.QueueEntry(uint64(n+1), monday, data)
 		if err != nil || more != (n+1 < replayAhead) {
 			t.Errorf("after %d of %d entries: %v, %v", n+1, replayAhead, more, err)
 		}
 	}
 }
 
-func TestReplayNamesTheEntryThatIsBad(t *testing.T) {
+func TestReplayErrorNamesEntry(t *testing.T) {
 	s := New()
-	waiting := s.NewLogReplay()
+	queue := s.NewLogReplay()
 	for data, want := range map[string]error{"\xff\xff": nil, "\x08\x7f\x10\x01": event.ErrUnknown} {
-		_, err := waiting.QueueEntry(71, monday, []byte(data))
+		_, err := queue.QueueEntry(71, monday, []byte(data))
 		if err == nil || !strings.Contains(err.Error(), "entry 71") || (want != nil && !errors.Is(err, want)) {
 			t.Errorf("%x: %v", data, err)
 		}
 	}
-	waiting.ApplyQueuedEntries()
+	queue.ApplyQueuedEntries()
 	if seq, _ := s.Position(); seq != 0 {
-		t.Errorf("a bad entry was applied: at %d", seq)
+		t.Errorf("a malformed entry was applied: position %d", seq)
 	}
 }
 
-// To look changes nothing: neither what there is, nor what comes of later facts.
-func TestLookChangesNothing(t *testing.T) {
-	w, looked := newWorld(), newWorld()
+// Prefetching changes neither the rows nor the effects of later events.
+func TestPrefetchChangesNothing(t *testing.T) {
+	x, prefetched := newTestExchange(), newTestExchange()
 	for n := range uint64(300) {
 		lead := soldLead(n)
 		for _, key := range []*[16]byte{(*[16]byte)(&lead.Lead), &lead.Idempotency.Key, (*[16]byte)(&lead.Sale.Duplicates[0].Key)} {
-			key[14], key[15] = 0, 1 // one shard for all: slabs of some chunks
+			key[14], key[15] = 0, 1 // one shard, so that its slabs have several chunks
 		}
 		settled := &event.PostSettled{Lead: lead.Lead, Settlement: event.SettledDelivered}
 		for range 3 {
-			looked.PrefetchIntoCPUCache(lead)
-			looked.PrefetchIntoCPUCache(settled)
-			looked.PrefetchIntoCPUCache(&event.PausedOrResumed{})
+			prefetched.PrefetchIntoCPUCache(lead)
+			prefetched.PrefetchIntoCPUCache(settled)
+			prefetched.PrefetchIntoCPUCache(&event.PausedOrResumed{})
 		}
-		w.fact(lead)
-		looked.fact(lead)
-		_, want := w.Hash()
-		if _, hash := looked.Hash(); hash != want {
-			t.Fatalf("after %d leads another state where facts were looked at", n+1)
+		x.logAndApply(lead)
+		prefetched.logAndApply(lead)
+		_, want := x.Hash()
+		if _, hash := prefetched.Hash(); hash != want {
+			t.Fatalf("after %d leads the state with prefetching differs", n+1)
 		}
-		if got, _ := looked.Lead(lead.Lead); got.Seq != looked.seq || got.ID != lead.Lead {
-			t.Fatalf("lead %d is not what it was", n)
+		if got, _ := prefetched.Lead(lead.Lead); got.Seq != prefetched.seq || got.ID != lead.Lead {
+			t.Fatalf("lead %d has changed", n)
 		}
 	}
 	for i := range shardCount {
-		if !slices.Equal(w.leads[i].table.rows.appendRowsTo(nil), looked.leads[i].table.rows.appendRowsTo(nil)) ||
-			!slices.Equal(w.idempotency[i].table.rows.appendRowsTo(nil), looked.idempotency[i].table.rows.appendRowsTo(nil)) ||
-			!slices.Equal(w.duplicates[i].table.rows.appendRowsTo(nil), looked.duplicates[i].table.rows.appendRowsTo(nil)) {
-			t.Errorf("other rows in shard %d where facts were looked at", i)
+		if !slices.Equal(x.leads[i].table.rows.appendRowsTo(nil), prefetched.leads[i].table.rows.appendRowsTo(nil)) ||
+			!slices.Equal(x.idempotency[i].table.rows.appendRowsTo(nil), prefetched.idempotency[i].table.rows.appendRowsTo(nil)) ||
+			!slices.Equal(x.duplicates[i].table.rows.appendRowsTo(nil), prefetched.duplicates[i].table.rows.appendRowsTo(nil)) {
+			t.Errorf("shard %d: the rows with prefetching differ", i)
 		}
 	}
 }

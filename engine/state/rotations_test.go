@@ -12,15 +12,16 @@ import (
 	"pingpost/engine/market"
 )
 
-// cycle is smooth weighted turns as they are usually written down: every member
-// gains its weight each turn, the richest takes it and pays for all.
-type cycle struct {
+// weightedCycle is the usual algorithm of smooth weighted turns: every member gains its weight
+// each turn, and the member with the highest credit takes the turn and pays the sum of all
+// weights.
+type weightedCycle struct {
 	weights, credit []int64
 	sum             int64
 }
 
-func newCycle(weights []int32) *cycle {
-	c := &cycle{credit: make([]int64, len(weights))}
+func newWeightedCycle(weights []int32) *weightedCycle {
+	c := &weightedCycle{credit: make([]int64, len(weights))}
 	for _, w := range weights {
 		c.weights = append(c.weights, int64(w))
 		c.sum += int64(w)
@@ -28,7 +29,7 @@ func newCycle(weights []int32) *cycle {
 	return c
 }
 
-func (c *cycle) turn() (taker int) {
+func (c *weightedCycle) turn() (taker int) {
 	for i, w := range c.weights {
 		c.credit[i] += w
 		if c.credit[i] > c.credit[taker] {
@@ -46,7 +47,7 @@ func total(weights []int32) (sum int) {
 	return sum
 }
 
-func someWeights(most int) *rapid.Generator[[]int32] {
+func drawWeights(most int) *rapid.Generator[[]int32] {
 	return rapid.OneOf(
 		rapid.SliceOfN(rapid.Int32Range(1, 9), 1, most),
 		rapid.SliceOfN(rapid.SampledFrom([]int32{6, 10, 15, 30}), 1, most),
@@ -55,23 +56,23 @@ func someWeights(most int) *rapid.Generator[[]int32] {
 	)
 }
 
-// takeTurn is a whole turn: taken, made a fact, and its reservation ended.
-func (w *world) takeTurn(set uint64, weights []int32) int {
+// applyTurn reserves a turn, applies it and ends its reservation.
+func (x *testExchange) applyTurn(set uint64, weights []int32) int {
 	var h RequestReservations
-	turn := w.ReserveRotationTurn(&h, 1, set, weights)
-	w.seq++
-	w.rotations.countTurnAndEndReservation(1, turn, w.seq)
-	w.ReleaseAll(&h)
+	turn := x.ReserveRotationTurn(&h, 1, set, weights)
+	x.seq++
+	x.rotations.countTurnAndEndReservation(1, turn, x.seq)
+	x.ReleaseAll(&h)
 	return int(turn.Member)
 }
 
-// Buyers come and go. Whoever is eligible together splits every stretch of
-// sum(weights) turns exactly, wherever it begins, whatever came in between, and
-// after restarts.
-func TestEveryStretchOfTurnsIsFair(t *testing.T) {
+// The set of eligible members changes. The members of one set split any sum(weights) consecutive
+// turns of that set exactly by weight, also with turns of other sets in between and after
+// restarts.
+func TestTurnsOfSetAreFair(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := newWorld()
-		all := someWeights(7).Draw(t, "weights")
+		x := newTestExchange()
+		all := drawWeights(7).Draw(t, "weights")
 		taken := map[uint64][]int{}
 		for range rapid.IntRange(1, 12).Draw(t, "changes") {
 			set := rapid.Uint64Range(1, 1<<len(all)-1).Draw(t, "eligible")
@@ -81,7 +82,7 @@ func TestEveryStretchOfTurnsIsFair(t *testing.T) {
 			}
 			sum := total(weights)
 			for range rapid.IntRange(0, 2*sum).Draw(t, "turns") {
-				taken[set] = append(taken[set], w.takeTurn(set, weights))
+				taken[set] = append(taken[set], x.applyTurn(set, weights))
 				if len(taken[set]) < sum {
 					continue
 				}
@@ -90,47 +91,46 @@ func TestEveryStretchOfTurnsIsFair(t *testing.T) {
 					counts[member]++
 				}
 				if !slices.Equal(counts, weights) {
-					t.Fatalf("of %d turns by weights %v members had %v", sum, weights, counts)
+					t.Fatalf("of %d turns by weights %v the members got %v", sum, weights, counts)
 				}
 			}
 			if rapid.IntRange(0, 4).Draw(t, "restart") == 0 {
 				var body snapshotSectionCodec
-				w.rotations.encodeOrDecodeSnapshot(&body)
-				w.rotations.byCampaign = map[market.PermanentNumber]*campaignRotations{}
-				w.rotations.encodeOrDecodeSnapshot(&snapshotSectionCodec{decoding: true, buf: body.buf})
+				x.rotations.encodeOrDecodeSnapshot(&body)
+				x.rotations.byCampaign = map[market.PermanentNumber]*campaignRotations{}
+				x.rotations.encodeOrDecodeSnapshot(&snapshotSectionCodec{decoding: true, buf: body.buf})
 			}
 		}
-		if w.ReservationCount() != 0 {
-			t.Fatal("turns are reserved that nobody takes")
+		if x.ReservationCount() != 0 {
+			t.Fatal("reservations are left")
 		}
 	})
 }
 
-// The first of a set is not always the same member, or many sets that are seen
-// once each would favour it.
-func TestASetBeginsSomewhereInItsCycle(t *testing.T) {
-	w := newWorld()
+// If all sets started with the same member, many sets that occur once would favour it.
+func TestSetsStartAtDifferentMembers(t *testing.T) {
+	x := newTestExchange()
 	weights := []int32{2, 1, 1}
 	first := make([]int, len(weights))
 	const sets = 4000
 	for set := range uint64(sets) {
-		first[w.takeTurn(set<<8|1, weights)]++
+		first[x.applyTurn(set<<8|1, weights)]++
 	}
 	for member, weight := range weights {
 		share := sets * int(weight) / total(weights)
 		if first[member] < share*8/10 || first[member] > share*12/10 {
-			t.Errorf("member %d was first of %d sets in %d, its share is %d", member, sets, first[member], share)
+			t.Errorf("member %d starts %d sets in %d, want about %d", member, sets, first[member], share)
 		}
 	}
 }
 
-func TestStartCountsAreThoseOfTheCycle(t *testing.T) {
+func TestInitialTurnCountsMatchCycle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		weights := someWeights(9).Draw(t, "weights")
+		weights := drawWeights(9).Draw(t, "weights")
 		phase := rapid.Uint32().Draw(t, "phase")
 		steps := int(uint64(phase) * uint64(total(weights)) >> 32)
 		want := make([]uint32, len(weights))
-		simulation := newCycle(weights)
+		simulation := newWeightedCycle(weights)
 		if equal := slices.Min(weights) == slices.Max(weights); equal {
 			steps = int(uint64(phase) * uint64(len(weights)) >> 32)
 		}
@@ -139,12 +139,12 @@ func TestStartCountsAreThoseOfTheCycle(t *testing.T) {
 		}
 		got := initialTurnCounts(weights, phase)
 		if !slices.Equal(got, want) {
-			t.Fatalf("%d steps into the cycle of %v: %v, want %v", steps, weights, got, want)
+			t.Fatalf("counts after %d turns with weights %v: got %v, want %v", steps, weights, got, want)
 		}
 		s := rotationTurnCounts{start: got}
 		for range total(weights) {
 			if member, want := s.nextMemberIndex(weights), simulation.turn(); member != want {
-				t.Fatalf("after %v the turn of %v goes to %d, in the cycle to %d", got, weights, member, want)
+				t.Fatalf("after %v with weights %v: next member %d, want %d", got, weights, member, want)
 			} else {
 				s.countAppliedTurn(uint32(member))
 			}
@@ -152,8 +152,8 @@ func TestStartCountsAreThoseOfTheCycle(t *testing.T) {
 	})
 }
 
-// A cycle that is long is entered near its beginning, at a bounded cost.
-func TestAStartIsNotTooFarAway(t *testing.T) {
+// A long cycle starts near its beginning, at a limited cost.
+func TestInitialTurnCountsAreLimited(t *testing.T) {
 	weights := make([]int32, 1000)
 	for i := range weights {
 		weights[i] = int32(1000 + i)
@@ -163,34 +163,33 @@ func TestAStartIsNotTooFarAway(t *testing.T) {
 		turns += n
 	}
 	if want := uint32(startWork/len(weights) - 1); turns != want {
-		t.Errorf("entered after %d turns, want %d", turns, want)
+		t.Errorf("starts after %d turns, want %d", turns, want)
 	}
 }
 
-// Many at once: as long as none is given back, what is applied and what is in
-// flight are together the first turns of the cycle, so that what is applied
-// differs from it by no more than what is in flight.
-func TestTurnsInFlight(t *testing.T) {
+// Many turns are reserved at once and not released. Applied and reserved turns together are
+// the first turns of the cycle.
+func TestAppliedAndReservedTurnsMatchCycle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := newWorld()
-		weights := someWeights(6).Draw(t, "weights")
-		exact := newCycle(weights)
+		x := newTestExchange()
+		weights := drawWeights(6).Draw(t, "weights")
+		exact := newWeightedCycle(weights)
 		counts, applied := make([]int, len(weights)), make([]int, len(weights))
-		var flying []*RequestReservations
-		begun := false
+		var inFlight []*RequestReservations
+		started := false
 		for range rapid.IntRange(1, 150).Draw(t, "steps") {
-			if rapid.Bool().Draw(t, "land") && len(flying) > 0 {
-				i := rapid.IntRange(0, len(flying)-1).Draw(t, "which")
-				w.seq++
-				applied[flying[i].sale.turn.Member]++
-				w.rotations.countTurnAndEndReservation(1, flying[i].sale.turn, w.seq)
-				w.ReleaseAfterApply(flying[i])
-				flying = append(flying[:i], flying[i+1:]...)
+			if rapid.Bool().Draw(t, "apply") && len(inFlight) > 0 {
+				i := rapid.IntRange(0, len(inFlight)-1).Draw(t, "which")
+				x.seq++
+				applied[inFlight[i].sale.turn.Member]++
+				x.rotations.countTurnAndEndReservation(1, inFlight[i].sale.turn, x.seq)
+				x.ReleaseAfterApply(inFlight[i])
+				inFlight = append(inFlight[:i], inFlight[i+1:]...)
 			} else {
 				h := new(RequestReservations)
-				turn := w.ReserveRotationTurn(h, 1, 7, weights)
-				if !begun { // enter the cycle where the set does
-					begun = true
+				turn := x.ReserveRotationTurn(h, 1, 7, weights)
+				if !started { // start the cycle where the set starts
+					started = true
 					for _, n := range initialTurnCounts(weights, turn.Phase) {
 						for range n {
 							exact.turn()
@@ -198,66 +197,66 @@ func TestTurnsInFlight(t *testing.T) {
 					}
 				}
 				counts[exact.turn()]++
-				flying = append(flying, h)
+				inFlight = append(inFlight, h)
 			}
 			missing := 0
 			for i := range counts {
 				if applied[i] > counts[i] {
-					t.Fatalf("member %d took %d turns, %d are its own", i, applied[i], counts[i])
+					t.Fatalf("member %d has %d applied turns, want at most %d", i, applied[i], counts[i])
 				}
 				missing += counts[i] - applied[i]
 			}
-			if missing != len(flying) {
-				t.Fatalf("%d turns away from the cycle, %d in flight", missing, len(flying))
+			if missing != len(inFlight) {
+				t.Fatalf("%d turns of the cycle are not applied, but %d are in flight", missing, len(inFlight))
 			}
 		}
 	})
 }
 
-// Where turns are given back too, the members stay as near to their shares.
-func TestTurnsGivenBackDoNotAddUp(t *testing.T) {
+// The members get their shares also if turns are released.
+func TestReleasedTurnsKeepShares(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := newWorld()
-		weights := someWeights(6).Draw(t, "weights")
+		x := newTestExchange()
+		weights := drawWeights(6).Draw(t, "weights")
 		sum, most := total(weights), rapid.IntRange(1, 20).Draw(t, "in flight at most")
 		applied := make([]int, len(weights))
 		turns := 0
-		var flying []*RequestReservations
+		var inFlight []*RequestReservations
 		for range rapid.IntRange(1, 200).Draw(t, "steps") {
-			if len(flying) < most && rapid.Bool().Draw(t, "take") {
+			if len(inFlight) < most && rapid.Bool().Draw(t, "reserve") {
 				h := new(RequestReservations)
-				w.ReserveRotationTurn(h, 1, 7, weights)
-				flying = append(flying, h)
+				x.ReserveRotationTurn(h, 1, 7, weights)
+				inFlight = append(inFlight, h)
 				continue
 			}
-			if len(flying) == 0 {
+			if len(inFlight) == 0 {
 				continue
 			}
-			i := rapid.IntRange(0, len(flying)-1).Draw(t, "which")
-			if rapid.Bool().Draw(t, "taken") {
-				w.seq++
-				applied[flying[i].sale.turn.Member]++
+			i := rapid.IntRange(0, len(inFlight)-1).Draw(t, "which")
+			if rapid.Bool().Draw(t, "applied") {
+				x.seq++
+				applied[inFlight[i].sale.turn.Member]++
 				turns++
-				w.rotations.countTurnAndEndReservation(1, flying[i].sale.turn, w.seq)
-				w.ReleaseAfterApply(flying[i])
+				x.rotations.countTurnAndEndReservation(1, inFlight[i].sale.turn, x.seq)
+				x.ReleaseAfterApply(inFlight[i])
 			}
-			w.ReleaseAll(flying[i])
-			flying = append(flying[:i], flying[i+1:]...)
+			x.ReleaseAll(inFlight[i])
+			inFlight = append(inFlight[:i], inFlight[i+1:]...)
 			for member, n := range applied {
 				off := n*sum - turns*int(weights[member])
-				// Two for the start and the end of the stretch, within the cycle.
+				// Two more for the first and the last cycle, which may be incomplete.
 				if bound := (most + 2) * sum; off > bound || -off > bound {
-					t.Fatalf("member %d of %v had %d of %d turns with at most %d in flight", member, weights, n, turns, most)
+					t.Fatalf("member %d of weights %v got %d of %d turns with at most %d in flight", member, weights, n, turns, most)
 				}
 			}
 		}
 	})
 }
 
-func TestTurnsMayBeAppliedInAnyOrder(t *testing.T) {
+func TestTurnsApplyInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		weights := someWeights(6).Draw(t, "weights")
-		one, other := newWorld(), newWorld()
+		weights := drawWeights(6).Draw(t, "weights")
+		one, other := newTestExchange(), newTestExchange()
 		var turns []event.RotationTurn
 		for range rapid.IntRange(1, 40).Draw(t, "turns") {
 			turns = append(turns, one.ReserveRotationTurn(new(RequestReservations), 1, 7, weights))
@@ -270,88 +269,88 @@ func TestTurnsMayBeAppliedInAnyOrder(t *testing.T) {
 		}
 		a, b := one.rotations.byCampaign[1].rotations[7], other.rotations.byCampaign[1].rotations[7]
 		if !slices.Equal(a.counts, b.counts) || a.phase != b.phase {
-			t.Fatalf("%v from phase %d, and %v from phase %d", a.counts, a.phase, b.counts, b.phase)
+			t.Fatalf("counts %v at phase %d, in the other order %v at phase %d", a.counts, a.phase, b.counts, b.phase)
 		}
 		a.pending = nil // the reservations end
 		if next := a.nextMemberIndex(weights); next != b.nextMemberIndex(weights) {
-			t.Fatalf("then %d and %d have the next turn", next, b.nextMemberIndex(weights))
+			t.Fatalf("next member %d, in the other order %d", next, b.nextMemberIndex(weights))
 		}
 	})
 }
 
-// More sets than are kept: which are forgotten is a matter of the facts alone,
-// not of what requests have reserved meanwhile.
-func TestTheSetsThatAreForgottenAreThoseOfTheLog(t *testing.T) {
+// There are more sets than are kept. Events alone decide which sets are forgotten, not
+// reservations in between.
+func TestOnlyEventsDecideForgottenSets(t *testing.T) {
 	weights := []int32{1, 2, 1}
-	busy := newWorld()
+	busy := newTestExchange()
 	var log []event.RotationTurn
-	var flying []*RequestReservations
-	dice := rand.New(rand.NewPCG(1, 2))
+	var inFlight []*RequestReservations
+	random := rand.New(rand.NewPCG(1, 2))
 	for n := range uint64(4 * maxRotations) {
-		set := dice.Uint64N(2*maxRotations)<<1 | 1
+		set := random.Uint64N(2*maxRotations)<<1 | 1
 		if n%3 == 0 {
 			h := new(RequestReservations)
 			busy.ReserveRotationTurn(h, 1, set+2, weights)
-			flying = append(flying, h)
+			inFlight = append(inFlight, h)
 		}
 		var h RequestReservations
 		turn := busy.ReserveRotationTurn(&h, 1, set, weights)
 		busy.rotations.countTurnAndEndReservation(1, turn, n+1)
 		busy.ReleaseAll(&h)
 		log = append(log, turn)
-		if len(flying) > 500 {
-			busy.ReleaseAll(flying[n%500])
-			flying = slices.Delete(flying, int(n%500), int(n%500)+1)
+		if len(inFlight) > 500 {
+			busy.ReleaseAll(inFlight[n%500])
+			inFlight = slices.Delete(inFlight, int(n%500), int(n%500)+1)
 		}
 	}
-	quiet := newWorld()
+	quiet := newTestExchange()
 	for i, turn := range log {
 		quiet.rotations.countTurnAndEndReservation(1, turn, uint64(i+1))
 	}
 	if busy.rotations.sumOfEntryHashes() != quiet.rotations.sumOfEntryHashes() {
-		t.Error("a replay has forgotten other sets")
+		t.Error("a replay forgot other sets")
 	}
-	for _, h := range flying {
+	for _, h := range inFlight {
 		busy.ReleaseAll(h)
 	}
-	for name, w := range map[string]*State{"live": busy.State, "replayed": quiet.State, "loaded": loaded(t, quiet.State)} {
-		if c := w.rotations.byCampaign[1]; c.appliedRotations != maxRotations || len(c.rotations) != maxRotations {
-			t.Errorf("%s: %d sets known, %d kept, want %d", name, c.appliedRotations, len(c.rotations), maxRotations)
+	for name, x := range map[string]*State{"live": busy.State, "replayed": quiet.State, "loaded": restoreFromSnapshot(t, quiet.State)} {
+		if c := x.rotations.byCampaign[1]; c.appliedRotations != maxRotations || len(c.rotations) != maxRotations {
+			t.Errorf("%s: %d applied sets, %d kept, want %d", name, c.appliedRotations, len(c.rotations), maxRotations)
 		}
 	}
 	if busy.ReservationCount() != 0 || busy.rotations.sumOfEntryHashes() != quiet.rotations.sumOfEntryHashes() {
-		t.Error("reservations that ended have left something behind")
+		t.Error("ended reservations changed the state")
 	}
 }
 
-func TestASetThatOnlyReservationsKnowGoesWithThem(t *testing.T) {
-	w := newWorld()
-	_, before := w.Hash()
+func TestSetOfReservationsEndsWithThem(t *testing.T) {
+	x := newTestExchange()
+	_, before := x.Hash()
 	var h RequestReservations
-	w.ReserveRotationTurn(&h, 1, 7, []int32{1, 1})
-	if _, now := w.Hash(); now != before {
-		t.Error("a reservation is in the hash")
+	x.ReserveRotationTurn(&h, 1, 7, []int32{1, 1})
+	if _, now := x.Hash(); now != before {
+		t.Error("a reservation changes the hash")
 	}
-	w.ReleaseAll(&h)
-	if n := len(w.rotations.byCampaign[1].rotations); n != 0 {
-		t.Errorf("%d sets that nobody knows", n)
+	x.ReleaseAll(&h)
+	if n := len(x.rotations.byCampaign[1].rotations); n != 0 {
+		t.Errorf("%d sets are left, want 0", n)
 	}
 }
 
-// Between a fact's application and the end of its hold a turn counts once.
-func TestTurnCountsOnceWhileItsFactIsApplied(t *testing.T) {
-	w := newWorld()
+// A turn counts once between the application of its event and the end of its reservation.
+func TestTurnCountsOnceDuringApply(t *testing.T) {
+	x := newTestExchange()
 	var first, second, third RequestReservations
 	even := []int32{1, 1}
-	taken := w.ReserveRotationTurn(&first, 1, 7, even)
-	w.rotations.countTurnAndEndReservation(1, taken, 1)
-	if a, b := w.ReserveRotationTurn(&second, 1, 7, even), w.ReserveRotationTurn(&third, 1, 7, even); a.Member == taken.Member || b.Member != taken.Member {
+	taken := x.ReserveRotationTurn(&first, 1, 7, even)
+	x.rotations.countTurnAndEndReservation(1, taken, 1)
+	if a, b := x.ReserveRotationTurn(&second, 1, 7, even), x.ReserveRotationTurn(&third, 1, 7, even); a.Member == taken.Member || b.Member != taken.Member {
 		t.Errorf("turns went to %d, %d, %d", taken.Member, a.Member, b.Member)
 	}
-	w.ReleaseAfterApply(&first)
-	w.ReleaseAll(&second)
-	w.ReleaseAll(&third)
-	if n := w.ReservationCount(); n != 0 {
-		t.Errorf("%d reservations are out", n)
+	x.ReleaseAfterApply(&first)
+	x.ReleaseAll(&second)
+	x.ReleaseAll(&third)
+	if n := x.ReservationCount(); n != 0 {
+		t.Errorf("%d reservations are left, want 0", n)
 	}
 }

@@ -7,13 +7,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A slab is a slice to whoever looks at its rows; and what it has room for
-// follows what it holds, up and down.
-func TestSlabIsASlice(t *testing.T) {
+// A slab has the rows of a slice, and its capacity follows its length, up and down.
+func TestSlabMatchesSlice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var rows slab[[3]uint32]
 		var model [][3]uint32
-		for range rapid.IntRange(1, 8).Draw(t, "stretches") {
+		for range rapid.IntRange(1, 8).Draw(t, "rounds") {
 			most := min(len(model), 3*chunkRows)
 			for range rapid.IntRange(0, most).Draw(t, "pops") {
 				rows.pop()
@@ -23,7 +22,7 @@ func TestSlabIsASlice(t *testing.T) {
 				row := [3]uint32{rapid.Uint32().Draw(t, "row"), uint32(len(model)), 1}
 				rows.prefetchNextRowMemory()
 				if pushed := rows.push(&row); *pushed != row {
-					t.Fatalf("pushed %v, there is %v", row, *pushed)
+					t.Fatalf("pushed %v, got %v", row, *pushed)
 				}
 				model = append(model, row)
 			}
@@ -34,17 +33,17 @@ func TestSlabIsASlice(t *testing.T) {
 				}
 			}
 			if got := rows.appendRowsTo([][3]uint32{{7}}); !slices.Equal(got[1:], model) || got[0] != [3]uint32{7} {
-				t.Fatalf("%d rows in a copy of %d", len(got)-1, len(model))
+				t.Fatalf("copied %d rows, want %d", len(got)-1, len(model))
 			}
 			if free := rows.rowCapacity() - rows.n; free > 2*chunkRows {
-				t.Fatalf("%d rows, and room for %d more", rows.n, free)
+				t.Fatalf("%d rows, and capacity for %d more", rows.n, free)
 			}
 		}
 	})
 }
 
-// A row stays where it is while others come and go: only the first few move.
-func TestSlabMovesNothing(t *testing.T) {
+// Only rows of the first, growing chunk move.
+func TestSlabDoesNotMoveRowsOfFullChunks(t *testing.T) {
 	var rows slab[uint64]
 	for n := range uint64(chunkRows) {
 		rows.push(&n)
@@ -61,18 +60,18 @@ func TestSlabMovesNothing(t *testing.T) {
 	}
 }
 
-// A thousand tables with a row each are small.
-func TestSlabBeginsSmall(t *testing.T) {
+// A thousand tables with a row each need little memory.
+func TestSlabStartsSmall(t *testing.T) {
 	var rows slab[uint64]
 	for n := range uint64(20) {
 		rows.push(&n)
-		if room := rows.rowCapacity(); room > max(firstChunk, 2*rows.n) {
-			t.Fatalf("%d rows have room for %d", rows.n, room)
+		if capacity := rows.rowCapacity(); capacity > max(firstChunk, 2*rows.n) {
+			t.Fatalf("%d rows have capacity for %d", rows.n, capacity)
 		}
 	}
 }
 
-// A length that swings around the border of a chunk allocates nothing.
+// A length that changes around the border of a chunk allocates no memory.
 func TestSlabKeepsOneChunkInReserve(t *testing.T) {
 	var rows slab[uint64]
 	var row uint64

@@ -6,21 +6,21 @@ import (
 	"testing"
 )
 
-// FuzzSnapshot: what is loaded, right or wrong, is written as a snapshot that loads
-// to the same state, and a file costs memory by its own length only.
+// FuzzSnapshot checks that any accepted file is written as a snapshot that loads to the same
+// state, and that loading allocates in proportion to the file's length.
 func FuzzSnapshot(f *testing.F) {
-	f.Add(snapshotOf(f, &world{State: New()}))
-	f.Add(snapshotOf(f, newWorld()))
-	f.Add(snapshotOf(f, rich()))
-	const perByte, atFirst = 4096, 64 << 20
+	f.Add(snapshotOf(f, &testExchange{State: New()}))
+	f.Add(snapshotOf(f, newTestExchange()))
+	f.Add(snapshotOf(f, newBusyExchange()))
+	const perByte, base = 4096, 64 << 20
 	f.Fuzz(func(t *testing.T, file []byte) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		first := New()
 		_, err := first.LoadSnapshot(bytes.NewReader(file))
 		runtime.ReadMemStats(&after)
-		if took := after.TotalAlloc - before.TotalAlloc; took > uint64(len(file))*perByte+atFirst {
-			t.Fatalf("%d bytes for %d", took, len(file))
+		if took := after.TotalAlloc - before.TotalAlloc; took > uint64(len(file))*perByte+base {
+			t.Fatalf("%d bytes allocated for a file of %d bytes", took, len(file))
 		}
 		if err != nil {
 			return
@@ -32,17 +32,17 @@ func FuzzSnapshot(f *testing.F) {
 		text := written.Bytes()
 		second := New()
 		if _, err := second.LoadSnapshot(bytes.NewReader(text)); err != nil {
-			t.Fatalf("what was loaded and written is not loaded: %v", err)
+			t.Fatalf("cannot load the snapshot of a loaded state: %v", err)
 		}
 		if _, _, err := second.WriteSnapshot(&again); err != nil {
 			t.Fatal(err)
 		}
 		_, one := first.Hash()
 		if _, two := second.Hash(); one != two {
-			t.Fatal("another state")
+			t.Fatal("the state after a second load differs")
 		}
 		if !bytes.Equal(text, again.Bytes()) && len(text) != again.Len() {
-			t.Fatalf("%d bytes, written again %d", len(text), again.Len())
+			t.Fatalf("the first snapshot has %d bytes, the second %d", len(text), again.Len())
 		}
 	})
 }

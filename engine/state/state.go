@@ -36,7 +36,7 @@ type State struct {
 	applying sync.Mutex
 	seq      uint64 // of the last applied event
 	at       int64  // its batch's time
-	loaded   uint64 // the snapshot's ledger contains the events up to this one
+	loaded   uint64 // the snapshot's global section contains the events up to this one
 	founded  event.ExchangeFounded
 	catalogs configHistory
 

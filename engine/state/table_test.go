@@ -13,15 +13,15 @@ import (
 	"pingpost/engine/market"
 )
 
-// crowdedKey is one of few keys, several of which have one home.
-func crowdedKey(n int) (key [16]byte) {
+// collidingKey returns one of few keys, several of which have the same home slot.
+func collidingKey(n int) (key [16]byte) {
 	key[0] = byte(n)
-	key[7] = byte(n%2) << 7 // one tag for many, another for as many
+	key[7] = byte(n%2) << 7 // two tags
 	binary.LittleEndian.PutUint32(key[8:], uint32(n/3*5))
 	return key
 }
 
-// check panics with what is wrong with a table.
+// check returns an error if index, rows and sum of a table disagree.
 func (t *table[R, P]) check() error {
 	taken := 0
 	seen := make([]bool, t.rows.n)
@@ -61,37 +61,36 @@ func (t *table[R, P]) check() error {
 	return nil
 }
 
-// naive is what a table is, kept as a map. The sweep's choice is the table's
-// own: what has expired may be there or not.
-type naive map[[16]byte]idempotencyRow
+// tableModel is a table as a map. Expired rows may still be in the table or not.
+type tableModel map[[16]byte]idempotencyRow
 
-func (m naive) compare(t *table[idempotencyRow, *idempotencyRow], now uint32) error {
+func (m tableModel) compare(t *table[idempotencyRow, *idempotencyRow], now uint32) error {
 	for key, want := range m {
 		got := t.get(&key, now)
 		switch {
 		case want.Until <= now && got != nil:
-			return fmt.Errorf("%x has expired and is found", key)
+			return fmt.Errorf("found the expired row %x", key)
 		case want.Until > now && (got == nil || *got != want):
 			return fmt.Errorf("%x is %+v, want %+v", key, got, want)
 		}
 	}
 	for i := range t.rows.n {
 		if row := t.rows.at(i); m[row.Key] != *row {
-			return fmt.Errorf("row %d is %+v, which nobody put", i, *row)
+			return fmt.Errorf("row %d is %+v, which was never put", i, *row)
 		}
 	}
 	return nil
 }
 
-func TestTableIsAMapThatForgets(t *testing.T) {
+func TestTableMatchesMapWithExpiry(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var rows table[idempotencyRow, *idempotencyRow]
-		model := naive{}
+		model := tableModel{}
 		now := uint32(1000)
 		keys := rapid.SampledFrom([]int{4, 40, 255}).Draw(t, "keys")
 		for range rapid.IntRange(1, 300).Draw(t, "steps") {
 			n := rapid.IntRange(0, keys).Draw(t, "key")
-			key := crowdedKey(n)
+			key := collidingKey(n)
 			switch rapid.IntRange(0, 9).Draw(t, "step") {
 			default:
 				row := idempotencyRow{Key: key, Fingerprint: uint64(n), Until: now + uint32(rapid.IntRange(0, 60).Draw(t, "life"))}
@@ -102,13 +101,13 @@ func TestTableIsAMapThatForgets(t *testing.T) {
 				until := now + uint32(rapid.IntRange(0, 60).Draw(t, "new life"))
 				changed := rows.editRow(&key, func(k *idempotencyRow) { k.Fingerprint, k.Until = k.Fingerprint+1000, until })
 				if changed && !there {
-					t.Fatal("changed what is not there")
+					t.Fatal("changed a missing row")
 				}
 				if row := model[key]; changed {
 					row.Fingerprint, row.Until = row.Fingerprint+1000, until
 					model[key] = row
 				} else if there && row.Until > now {
-					t.Fatal("a row that is there was not changed")
+					t.Fatal("an existing row was not changed")
 				} else {
 					delete(model, key)
 				}
@@ -118,7 +117,7 @@ func TestTableIsAMapThatForgets(t *testing.T) {
 				}
 				delete(model, key)
 			case 3:
-				rows.prefetchForPut(&key) // which changes nothing
+				rows.prefetchForPut(&key) // has no effect on rows
 			case 2:
 				now += uint32(rapid.IntRange(0, 30).Draw(t, "later"))
 			}
@@ -132,10 +131,10 @@ func TestTableIsAMapThatForgets(t *testing.T) {
 	})
 }
 
-// A row that was swept stays away; so a change of it must not bring it back.
-func TestTableSweepsWhatExpired(t *testing.T) {
+// A change of a swept row must not bring it back.
+func TestTableSweepsExpiredRows(t *testing.T) {
 	var rows table[idempotencyRow, *idempotencyRow]
-	put := func(n int, until, now uint32) { rows.put(&idempotencyRow{Key: crowdedKey(n), Until: until}, now) }
+	put := func(n int, until, now uint32) { rows.put(&idempotencyRow{Key: collidingKey(n), Until: until}, now) }
 	for n := range 100 {
 		put(n, 10, 0)
 	}
@@ -149,31 +148,29 @@ func TestTableSweepsWhatExpired(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := rows.rows.n; got != 100 {
-		t.Errorf("%d rows, 100 of them have expired and as many were put since", got)
+		t.Errorf("%d rows after 100 expired and 100 were put, want 100", got)
 	}
-	key := crowdedKey(3)
+	key := collidingKey(3)
 	if rows.get(&key, 20) != nil || rows.editRow(&key, func(*idempotencyRow) {}) {
-		t.Error("a swept row is there")
+		t.Error("found a swept row")
 	}
 }
 
-// Leads and auctions leave memory when their time is over.
-func TestRowsLeaveMemoryInTheirTime(t *testing.T) {
-	w := newWorld()
+func TestExpiredLeadsAndAuctionsLeaveMemory(t *testing.T) {
+	x := newTestExchange()
 	for round := range 2 {
 		for n := range 100 {
-			w.fact(&event.LeadDecided{Lead: market.LeadID{byte(n), byte(round)}, Keep: w.at + day, Reason: market.ReasonNoBuyer})
-			w.fact(&event.PingAuctionCompleted{Auction: market.AuctionID{byte(n)}, Name: [16]byte{byte(n + 1), byte(round)}, Keep: w.at + day})
+			x.logAndApply(&event.LeadDecided{Lead: market.LeadID{byte(n), byte(round)}, Keep: x.at + day, Reason: market.ReasonNoBuyer})
+			x.logAndApply(&event.PingAuctionCompleted{Auction: market.AuctionID{byte(n)}, Name: [16]byte{byte(n + 1), byte(round)}, Keep: x.at + day})
 		}
-		if leads, auctions := w.LeadCount(), w.AuctionCount(); leads < 100 || leads > 101 || auctions < 100 || auctions > 101 {
-			t.Errorf("round %d: %d leads and %d auctions of 100", round, leads, auctions)
+		if leads, auctions := x.LeadCount(), x.AuctionCount(); leads < 100 || leads > 101 || auctions < 100 || auctions > 101 {
+			t.Errorf("round %d: %d leads and %d auctions, want 100", round, leads, auctions)
 		}
-		w.at += 2 * day
+		x.at += 2 * day
 	}
 }
 
-// An exchange that is asked less needs less.
-func TestTableGivesMemoryBack(t *testing.T) {
+func TestTableReleasesMemory(t *testing.T) {
 	var rows table[idempotencyRow, *idempotencyRow]
 	key := func(n int) (k [16]byte) {
 		binary.LittleEndian.PutUint64(k[4:], uint64(n)*0x9e3779b97f4a7c15)
@@ -189,19 +186,19 @@ func TestTableGivesMemoryBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	if rows.rows.n != 10 || rows.rows.rowCapacity() > 2*chunkRows || len(rows.index) > 128 {
-		t.Errorf("%d rows, room for %d, an index of %d", rows.rows.n, rows.rows.rowCapacity(), len(rows.index))
+		t.Errorf("%d rows, capacity for %d, an index of %d", rows.rows.n, rows.rows.rowCapacity(), len(rows.index))
 	}
 }
 
-// Two tables with the same rows in another order sweep differently; so the order
-// and the cursor are part of a snapshot.
-func TestTableIsTheSameAfterASnapshot(t *testing.T) {
+// Two tables with the same rows in another order sweep differently. So the order and the cursor
+// are part of a snapshot.
+func TestSnapshotKeepsRowOrderAndSweep(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var rows table[idempotencyRow, *idempotencyRow]
 		now := uint32(1000)
 		step := func(tables ...*table[idempotencyRow, *idempotencyRow]) {
 			n := rapid.IntRange(0, 60).Draw(t, "key")
-			key, until := crowdedKey(n), now+uint32(rapid.IntRange(0, 40).Draw(t, "life"))
+			key, until := collidingKey(n), now+uint32(rapid.IntRange(0, 40).Draw(t, "life"))
 			remove := rapid.IntRange(0, 4).Draw(t, "remove") == 0
 			for _, table := range tables {
 				if _, position, ok := table.find(&key); ok && remove {
@@ -223,7 +220,7 @@ func TestTableIsTheSameAfterASnapshot(t *testing.T) {
 		shard.loadRows(0, &from)
 		loaded := shard.table
 		if from.err != nil || len(from.buf) > 0 {
-			t.Fatalf("%v, %d bytes left over", from.err, len(from.buf))
+			t.Fatalf("%v, %d bytes left", from.err, len(from.buf))
 		}
 		for range 100 {
 			if err := loaded.check(); err != nil {
@@ -237,24 +234,24 @@ func TestTableIsTheSameAfterASnapshot(t *testing.T) {
 	})
 }
 
-// A row comes back from a snapshot as it was, and takes there at least as many bytes as a
-// damaged count is measured by.
-func TestRowsAreWhole(t *testing.T) {
-	t.Run("lead", rowIsWhole[Lead])
-	t.Run("auction", rowIsWhole[AuctionRow])
-	t.Run("key", rowIsWhole[idempotencyRow])
-	t.Run("duplicate", rowIsWhole[duplicateRow])
-	t.Run("webhook", rowIsWhole[webhookRow])
+// A snapshot keeps all fields of a row, and an encoded row has at least minRowBytes, by which
+// loading limits a damaged count.
+func TestRowRoundTrip(t *testing.T) {
+	t.Run("lead", checkRowRoundTrip[Lead])
+	t.Run("auction", checkRowRoundTrip[AuctionRow])
+	t.Run("key", checkRowRoundTrip[idempotencyRow])
+	t.Run("duplicate", checkRowRoundTrip[duplicateRow])
+	t.Run("webhook", checkRowRoundTrip[webhookRow])
 }
 
-func rowIsWhole[R comparable, P interface {
+func checkRowRoundTrip[R comparable, P interface {
 	*R
 	encodeOrDecodeSnapshot(c *snapshotSectionCodec)
 }](t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		row := rapid.Make[R]().Draw(t, "row")
-		if hook, ok := any(&row).(*webhookRow); ok {
-			hook.next, hook.queuePosition = 0, 0 // loading computes them
+		if webhook, ok := any(&row).(*webhookRow); ok {
+			webhook.next, webhook.queuePosition = 0, 0 // loading computes them
 		}
 		var body snapshotSectionCodec
 		P(&row).encodeOrDecodeSnapshot(&body)
@@ -267,26 +264,26 @@ func rowIsWhole[R comparable, P interface {
 }
 
 // Every field that events determine counts in the digest.
-func TestDigestsCountEveryField(t *testing.T) {
+func TestDigestsCoverEveryField(t *testing.T) {
 	for name, blind := range map[string][]string{
-		"Lead":               blindSpots((*Lead).contentHash),
-		"idempotencyRow":     blindSpots((*idempotencyRow).contentHash),
-		"duplicateRow":       blindSpots((*duplicateRow).contentHash),
-		"AuctionRow":         blindSpots((*AuctionRow).contentHash),
-		"OpenPost":           blindSpots((*UnfinishedPost).contentHash),
-		"User":               blindSpots((*OperatorUser).contentHash),
-		"APIToken":           blindSpots((*APIToken).contentHash),
-		"credentialIdentity": blindSpots((*credentialIdentity).contentHash),
-		"Credential":         blindSpots((*Credential).contentHash),
-		"webhookRow":         blindSpots(func(r *webhookRow) uint64 { return r.contentHash(1) }),
+		"Lead":               fieldsNotInDigest((*Lead).contentHash),
+		"idempotencyRow":     fieldsNotInDigest((*idempotencyRow).contentHash),
+		"duplicateRow":       fieldsNotInDigest((*duplicateRow).contentHash),
+		"AuctionRow":         fieldsNotInDigest((*AuctionRow).contentHash),
+		"OpenPost":           fieldsNotInDigest((*UnfinishedPost).contentHash),
+		"User":               fieldsNotInDigest((*OperatorUser).contentHash),
+		"APIToken":           fieldsNotInDigest((*APIToken).contentHash),
+		"credentialIdentity": fieldsNotInDigest((*credentialIdentity).contentHash),
+		"Credential":         fieldsNotInDigest((*Credential).contentHash),
+		"webhookRow":         fieldsNotInDigest(func(r *webhookRow) uint64 { return r.contentHash(1) }),
 	} {
 		want := map[string][]string{"Credential": {".LastUse"}, "webhookRow": {".next", ".queuePosition"}}[name]
 		if !slices.Equal(blind, want) {
-			t.Errorf("%s: the digest does not see %v, want %v", name, blind, want)
+			t.Errorf("%s: the digest does not cover %v, want %v", name, blind, want)
 		}
 	}
-	if hook := new(webhookRow); hook.contentHash(1) == hook.contentHash(2) {
-		t.Error("the digest of a webhook does not see whose it is")
+	if webhook := new(webhookRow); webhook.contentHash(1) == webhook.contentHash(2) {
+		t.Error("the digest of a webhook does not cover its supplier")
 	}
 }
 

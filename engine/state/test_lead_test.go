@@ -7,92 +7,92 @@ import (
 	"pingpost/engine/market"
 )
 
-// asTest is the sale of a test lead. Its fact says more than the engine would
-// write: nothing of it may count.
-func asTest(sale event.Sale) event.Sale {
+// asTestSale returns the sale of a test lead, with a turn, which the engine would not write and
+// which must not count.
+func asTestSale(sale event.Sale) event.Sale {
 	sale.Test = true
 	sale.Turn = event.RotationTurn{Set: 7}
 	return sale
 }
 
-// A test lead is decided, delivered, refused, given up and returned in every way,
-// and but for its own row, and what its supplier is owed, the state is the same.
-func TestATestLeadTouchesNothing(t *testing.T) {
-	test, next := asTest(red), asTest(green)
+// A test lead is decided, delivered, refused, released and returned in every way. Only its own
+// row and its supplier's webhooks change.
+func TestTestLeadChangesOnlyItsRow(t *testing.T) {
+	test, next := asTestSale(redSale), asTestSale(greenSale)
 	after := func(how event.PostSettlement) []event.Event {
-		return []event.Event{decided(test, way, 0), settled(how, test)}
+		return []event.Event{leadDecided(test, intent, 0), postSettled(how, test)}
 	}
 	toNext := func(post event.PostIntent) []event.Event {
-		fact := settled(event.SettledRefused, test)
-		fact.Next, fact.Post = next, post
-		return []event.Event{decided(test, way, 0), fact}
+		ev := postSettled(event.SettledRefused, test)
+		ev.Next, ev.Post = next, post
+		return []event.Event{leadDecided(test, intent, 0), ev}
 	}
-	for name, facts := range map[string][]event.Event{
-		"unsold":            {decided(event.Sale{Test: true}, event.PostIntent{}, market.ReasonNoBuyer)},
-		"recorded":          {decided(test, event.PostIntent{}, 0)},
-		"returned":          {decided(test, event.PostIntent{}, 0), reported(event.ChangeDone, market.StatusReturned, event.ResourcesFreedByReturn{})},
+	for name, events := range map[string][]event.Event{
+		"unsold":            {leadDecided(event.Sale{Test: true}, event.PostIntent{}, market.ReasonNoBuyer)},
+		"recorded":          {leadDecided(test, event.PostIntent{}, 0)},
+		"returned":          {leadDecided(test, event.PostIntent{}, 0), statusReported(event.ChangeDone, market.StatusReturned, event.ResourcesFreedByReturn{})},
 		"delivered":         after(event.SettledDelivered),
 		"promised":          after(event.SettledPending),
-		"confirmed":         append(after(event.SettledUnknown), settled(event.SettledConfirmed, test)),
-		"released":          append(after(event.SettledUnknown), settled(event.SettledReleased, test)),
+		"confirmed":         append(after(event.SettledUnknown), postSettled(event.SettledConfirmed, test)),
+		"released":          append(after(event.SettledUnknown), postSettled(event.SettledReleased, test)),
 		"refused":           after(event.SettledRefused),
-		"sent to the next":  toNext(way),
+		"sent to the next":  toNext(intent),
 		"recorded for next": toNext(event.PostIntent{}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, without := newWorld(), newWorld()
-			for _, w := range []*world{w, without} {
-				w.fact(held(monday + 90*day))
+			x, without := newTestExchange(), newTestExchange()
+			for _, x := range []*testExchange{x, without} {
+				x.logAndApply(auctionCompleted(monday + 90*day))
 			}
-			for _, fact := range facts {
-				w.fact(fact)
+			for _, ev := range events {
+				x.logAndApply(ev)
 			}
-			lead, ok := w.Lead(history)
+			lead, ok := x.Lead(testLead)
 			if !ok || !lead.IsTest() {
 				t.Errorf("the lead is %+v, %t", lead, ok)
 			}
-			if n := w.CountUnknownDeliveries(1, false) + w.CountUnknownDeliveriesExceptTests(); n != 0 {
-				t.Errorf("%d leads of unknown fate", n)
+			if n := x.CountUnknownDeliveries(1, false) + x.CountUnknownDeliveriesExceptTests(); n != 0 {
+				t.Errorf("%d unknown deliveries, want 0", n)
 			}
-			rows := w.leadShardOf(&history)
+			rows := x.leadShardOf(&testLead)
 			rows.table, rows.posts = table[Lead, *Lead]{}, nil
-			_, hash := w.Hash()
+			_, hash := x.Hash()
 			if _, want := without.Hash(); hash != want {
-				t.Error("it has changed something beside its own row")
+				t.Error("the test lead changed more than its own row")
 			}
 		})
 	}
 }
 
-// What a test lead does use up is the auction it was sold in, which is a test's
-// itself: who sells at a bid twice is to hear of it there, too.
-func TestATestLeadUsesItsAuctionUp(t *testing.T) {
-	test := asTest(red)
-	test.Ping = ping
+// A test lead does sell its auction, which is a test auction. A supplier that sells to one bid
+// twice gets the error there, too.
+func TestTestLeadSellsItsAuction(t *testing.T) {
+	test := asTestSale(redSale)
+	test.Ping = testAuction
 	for name, row := range map[string]struct {
-		facts []event.Event
-		sold  bool
+		events []event.Event
+		sold   bool
 	}{
-		"recorded":   {[]event.Event{decided(test, event.PostIntent{}, 0)}, true},
-		"on its way": {[]event.Event{decided(test, way, 0)}, true},
-		"delivered":  {[]event.Event{decided(test, way, 0), settled(event.SettledDelivered, test)}, true},
-		"lost":       {[]event.Event{decided(test, way, 0), settled(event.SettledUnknown, test)}, true},
-		"refused":    {[]event.Event{decided(test, way, 0), settled(event.SettledRefused, test)}, false},
-		"released":   {[]event.Event{decided(test, way, 0), settled(event.SettledUnknown, test), settled(event.SettledReleased, test)}, false},
+		"recorded":  {[]event.Event{leadDecided(test, event.PostIntent{}, 0)}, true},
+		"posted":    {[]event.Event{leadDecided(test, intent, 0)}, true},
+		"delivered": {[]event.Event{leadDecided(test, intent, 0), postSettled(event.SettledDelivered, test)}, true},
+		"unknown":   {[]event.Event{leadDecided(test, intent, 0), postSettled(event.SettledUnknown, test)}, true},
+		"refused":   {[]event.Event{leadDecided(test, intent, 0), postSettled(event.SettledRefused, test)}, false},
+		"released":  {[]event.Event{leadDecided(test, intent, 0), postSettled(event.SettledUnknown, test), postSettled(event.SettledReleased, test)}, false},
 	} {
-		w := newWorld()
-		w.fact(held(monday + 90*day))
-		for _, fact := range row.facts {
-			w.fact(fact)
+		x := newTestExchange()
+		x.logAndApply(auctionCompleted(monday + 90*day))
+		for _, ev := range row.events {
+			x.logAndApply(ev)
 		}
-		if auction, _ := w.FindAuction(ping, monday); auction.IsSoldOrBeingPosted() != row.sold {
+		if auction, _ := x.FindAuction(testAuction, monday); auction.IsSoldOrBeingPosted() != row.sold {
 			t.Errorf("%s: sold to %s", name, auction.Lead)
 		}
 	}
 }
 
-// Marks share one byte, and neither disturbs the other.
-func TestMarksOfALead(t *testing.T) {
+// The flags share one byte.
+func TestLeadFlagsAreIndependent(t *testing.T) {
 	for _, test := range []bool{false, true} {
 		var m LeadFlags
 		if test {

@@ -210,7 +210,7 @@ var mutants = []mutantCase{
 	},
 	{
 		mutant.Mutation{
-			Name: "a changed user's tokens stay valid", File: "engine/state/staff.go",
+			Name: "a changed user's tokens stay valid", File: "engine/state/users.go",
 			Old: "\t\tif token.User == e.Name {\n", New: "\t\tif token.User == e.Name && e.At < 0 {\n",
 		}, "killed", 20 * time.Second, []string{"admin edits: token"},
 	},

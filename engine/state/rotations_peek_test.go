@@ -8,9 +8,9 @@ import (
 	"pingpost/engine/event"
 )
 
-// Whoever looks whose turn it is sees the one who would take it, however many
-// look, and leaves nothing behind. What was given back is the same member's, before anything else.
-func TestALookTakesNoTurn(t *testing.T) {
+// Peeking returns the member that takes the next turn, and does not change the state. A released turn goes
+// to the same member first.
+func TestPeekReservesNoTurn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := New()
 		var open []*RequestReservations
@@ -21,26 +21,26 @@ func TestALookTakesNoTurn(t *testing.T) {
 				weights[i] = int32(1 + i)
 			}
 			_, before := s.Hash()
-			out := s.ReservationCount()
+			reservations := s.ReservationCount()
 			next := s.PeekRotationTurn(1, set, weights)
-			for range rapid.IntRange(0, 3).Draw(t, "looks") {
+			for range rapid.IntRange(0, 3).Draw(t, "peeks") {
 				if again := s.PeekRotationTurn(1, set, weights); again != next {
-					t.Fatalf("the turn of %d, and on a second look of %d", next, again)
+					t.Fatalf("peeked member %d, then %d", next, again)
 				}
 			}
-			if _, after := s.Hash(); after != before || s.ReservationCount() != out {
-				t.Fatal("a look has left something behind")
+			if _, after := s.Hash(); after != before || s.ReservationCount() != reservations {
+				t.Fatal("a peek changed the state")
 			}
 			h := new(RequestReservations)
 			turn := s.ReserveRotationTurn(h, 1, set, weights)
 			if turn.Member != next {
-				t.Fatalf("it was the turn of %d, and %d took it", next, turn.Member)
+				t.Fatalf("peeked member %d, but %d got the turn", next, turn.Member)
 			}
 			switch rapid.IntRange(0, 2).Draw(t, "end") {
 			case 0:
 				s.ReleaseAll(h)
 				if again := s.PeekRotationTurn(1, set, weights); again != next {
-					t.Fatalf("%d gave its turn back, and %d has the next", next, again)
+					t.Fatalf("member %d released its turn, but %d has the next", next, again)
 				}
 			case 1:
 				open = append(open, h)

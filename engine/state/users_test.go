@@ -10,8 +10,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// hired are facts that make two operators and three tokens.
-var hired = []event.Event{
+// userEvents add two operators and three tokens.
+var userEvents = []event.Event{
 	&event.UserAccountChanged{Name: "bob", Role: market.RoleViewer, Password: "hash of bob's", At: 1},
 	&event.UserAccountChanged{Name: "anna", Role: market.RoleAdmin, Password: "hash of anna's", At: 2, By: "bob"},
 	&event.APITokenAddedOrRevoked{User: "bob", Name: "sheet", Role: market.RoleViewer, Hash: [32]byte{3}, Hint: "ppa_3", At: 5},
@@ -19,25 +19,25 @@ var hired = []event.Event{
 	&event.APITokenAddedOrRevoked{User: "anna", Name: "", Role: market.RoleOperator, Hash: [32]byte{2}, Hint: "ppa_2", At: 6},
 }
 
-func staffed(more ...event.Event) *State {
+func stateWithUsers(more ...event.Event) *State {
 	s := New()
-	for i, fact := range append(slices.Clone(hired), more...) {
-		s.Apply(uint64(i+1), 7, fact)
+	for i, ev := range append(slices.Clone(userEvents), more...) {
+		s.Apply(uint64(i+1), 7, ev)
 	}
 	return s
 }
 
-// hints are those of tokens, in their order.
-func hints(tokens []APIToken) (all string) {
+// tokenHints joins the hints of tokens.
+func tokenHints(tokens []APIToken) (all string) {
 	for _, token := range tokens {
 		all += token.Hint + " "
 	}
 	return all
 }
 
-func TestASnapshotHasAllOfTheStaff(t *testing.T) {
-	live := staffed()
-	for name, s := range map[string]*State{"live": live, "loaded": loaded(t, live)} {
+func TestSnapshotKeepsUsersAndTokens(t *testing.T) {
+	live := stateWithUsers()
+	for name, s := range map[string]*State{"live": live, "loaded": restoreFromSnapshot(t, live)} {
 		want := []OperatorUser{
 			{Name: "anna", Role: market.RoleAdmin, Password: "hash of anna's", Created: 2, Changed: 2},
 			{Name: "bob", Role: market.RoleViewer, Password: "hash of bob's", Created: 1, Changed: 1},
@@ -49,17 +49,17 @@ func TestASnapshotHasAllOfTheStaff(t *testing.T) {
 		if want := (APIToken{User: "bob", Name: "cron", Role: market.RoleViewer, Hash: [32]byte{1}, Hint: "ppa_1", At: 4, Expires: 99}); !ok || token != want || user.Name != "bob" {
 			t.Errorf("%s: %+v of %+v, %v", name, token, user, ok)
 		}
-		if all, bobs := hints(s.APITokens("")), hints(s.APITokens("bob")); all != "ppa_1 ppa_3 ppa_2 " || bobs != "ppa_1 ppa_3 " {
+		if all, bobs := tokenHints(s.APITokens("")), tokenHints(s.APITokens("bob")); all != "ppa_1 ppa_3 ppa_2 " || bobs != "ppa_1 ppa_3 " {
 			t.Errorf("%s: all tokens %s, bob's %s", name, all, bobs)
 		}
 	}
 }
 
-// TestAUsersEndIsItsTokens: whatever is said of a user ends the tokens that it had,
-// and no one else's; and no two values of a user are equal.
-func TestAUsersEndIsItsTokens(t *testing.T) {
+// Any change of a user revokes that user's tokens and no others, and gives the user a new
+// Changed value.
+func TestUserChangeRevokesTheirTokens(t *testing.T) {
 	for what, row := range map[string]struct {
-		fact   event.Event
+		event  event.Event
 		tokens string
 		user   OperatorUser
 	}{
@@ -69,9 +69,9 @@ func TestAUsersEndIsItsTokens(t *testing.T) {
 		"another user":    {&event.UserAccountChanged{Name: "carl", Role: market.RoleAdmin, Password: "p", At: 9}, "ppa_1 ppa_3 ppa_2 ", OperatorUser{"bob", market.RoleViewer, "hash of bob's", 1, 1}},
 		"a token revoked": {&event.APITokenAddedOrRevoked{User: "bob", Hash: [32]byte{3}, Revoked: true}, "ppa_1 ppa_2 ", OperatorUser{"bob", market.RoleViewer, "hash of bob's", 1, 1}},
 	} {
-		live := staffed(row.fact)
-		for name, s := range map[string]*State{"live": live, "loaded": loaded(t, live)} {
-			if got := hints(s.APITokens("")); got != row.tokens {
+		live := stateWithUsers(row.event)
+		for name, s := range map[string]*State{"live": live, "loaded": restoreFromSnapshot(t, live)} {
+			if got := tokenHints(s.APITokens("")); got != row.tokens {
 				t.Errorf("%s, %s: %s, want %s", what, name, got, row.tokens)
 			}
 			if got, _ := s.OperatorUser("bob"); got != row.user {
@@ -81,10 +81,10 @@ func TestAUsersEndIsItsTokens(t *testing.T) {
 	}
 }
 
-// TestASnapshotWithoutStaff: one that a program before them wrote is loaded.
-func TestASnapshotWithoutStaff(t *testing.T) {
-	w := newWorld()
-	file := snapshotOf(t, w)
+// A snapshot of a version without users loads.
+func TestSnapshotBeforeUsersLoads(t *testing.T) {
+	x := newTestExchange()
+	file := snapshotOf(t, x)
 	in := sectionReader{r: bytes.NewReader(file)}
 	if err := in.readHeader(); err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func TestASnapshotWithoutStaff(t *testing.T) {
 	end := len(file) - in.r.(*bytes.Reader).Len()
 	length := end - len(in.body) - 4
 	if !bytes.Equal(file[end-2:end], []byte{0, 0}) {
-		t.Fatal("there is staff in it")
+		t.Fatal("the snapshot has users")
 	}
 	binary.LittleEndian.PutUint32(file[length:], uint32(len(in.body)-2))
 	file = slices.Delete(file, end-2, end)
@@ -104,12 +104,12 @@ func TestASnapshotWithoutStaff(t *testing.T) {
 	if _, err := s.LoadSnapshot(bytes.NewReader(file)); err != nil {
 		t.Fatal(err)
 	}
-	_, want := w.Hash()
+	_, want := x.Hash()
 	if _, got := s.Hash(); got != want {
-		t.Errorf("another state: %x, want %x", got, want)
+		t.Errorf("hash %x, want %x", got, want)
 	}
 	file[4] = versionUsers
 	if _, err := New().LoadSnapshot(bytes.NewReader(file)); err == nil {
-		t.Error("as one of today it is cut short, and loaded")
+		t.Error("a truncated snapshot of the current version was accepted")
 	}
 }
