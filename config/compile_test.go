@@ -15,12 +15,12 @@ import (
 )
 
 func TestDefaults(t *testing.T) {
-	exchange := compiled(t, base, nil)
+	exchange := compileText(t, base, nil)
 	s, b, c := exchange.Settings, exchange.Catalog.Buyers["buy_a"], exchange.Catalog.Campaigns["cmp"]
 	set, returns := c.FilterSets[0], exchange.Document.Campaigns[0].Returns
 	checkAll(t, exchange.Catalog, map[string]bool{
 		"settings": s.DataDir == "data" && s.Listen == "127.0.0.1:8080" && s.AdminListen == "127.0.0.1:9090" && s.Tenant == "production",
-		"sandbox":  compiled(t, "sandbox: true\n", nil).Settings.Tenant == "sandbox",
+		"sandbox":  compileText(t, "sandbox: true\n", nil).Settings.Tenant == "sandbox",
 		"limits": s.Limits == LimitSettings{
 			Body: 65536, Answer: 65536, Header: 16384, Connections: 10_000, MaxConnsPerIP: 1_000, AuthFailures: 100, Documents: 10,
 			ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute,
@@ -34,26 +34,26 @@ func TestDefaults(t *testing.T) {
 	})
 }
 
-func TestLineupIsByPriorityThenID(t *testing.T) {
-	for _, c := range []struct{ seats, want string }{
+func TestFilterSetsAreSortedByPriorityThenID(t *testing.T) {
+	for _, c := range []struct{ buyers, want string }{
 		{"{buyer: z}, {buyer: a}, {buyer: m}", "z1 a2 m3"},
 		{"{buyer: z, priority: 9}, {buyer: a}, {buyer: m}", "a2 m3 z9"},
 		{"{buyer: z, priority: 5}, {buyer: m, priority: 0}, {buyer: a, priority: 5}", "m0 a5 z5"},
 	} {
-		exchange := compiled(t, "buyers: [{id: a}, {id: m}, {id: z}]\ncampaigns: [{id: c, method: waterfall, buyers: ["+c.seats+"]}]\n", nil)
+		exchange := compileText(t, "buyers: [{id: a}, {id: m}, {id: z}]\ncampaigns: [{id: c, method: waterfall, buyers: ["+c.buyers+"]}]\n", nil)
 		var got []string
-		for _, seat := range exchange.Catalog.Campaigns["c"].FilterSets {
-			got = append(got, fmt.Sprint(seat.Buyer.ID, seat.Priority))
+		for _, set := range exchange.Catalog.Campaigns["c"].FilterSets {
+			got = append(got, fmt.Sprint(set.Buyer.ID, set.Priority))
 		}
 		if strings.Join(got, " ") != c.want {
-			t.Errorf("%s: %v, want %s", c.seats, got, c.want)
+			t.Errorf("%s: %v, want %s", c.buyers, got, c.want)
 		}
 	}
 }
 
 func TestPayoutAndDuplicates(t *testing.T) {
 	for _, c := range []struct {
-		more    string
+		keys    string
 		payout  market.PayoutRule
 		repeats market.DuplicateRule
 	}{
@@ -63,21 +63,21 @@ func TestPayoutAndDuplicates(t *testing.T) {
 		{"duplicates: {fields: [email], match: all, scope: buyer, window: 1d12h}", market.PayoutRule{Share: market.WholeShare}, market.DuplicateRule{Email: true, All: true, PerBuyer: true, Window: int64(36 * time.Hour)}},
 		{"duplicates: {window: 0}", market.PayoutRule{Share: market.WholeShare}, market.DuplicateRule{Phone: true, Email: true}},
 	} {
-		campaign := compiled(t, base+"    "+c.more+"\n", nil).Catalog.Campaigns["cmp"]
+		campaign := compileText(t, base+"    "+c.keys+"\n", nil).Catalog.Campaigns["cmp"]
 		if campaign.Payout != c.payout || campaign.Duplicates != c.repeats {
-			t.Errorf("%s: %+v %+v", c.more, campaign.Payout, campaign.Duplicates)
+			t.Errorf("%s: %+v %+v", c.keys, campaign.Payout, campaign.Duplicates)
 		}
 	}
 }
 
-func TestPausedIsAFirstValue(t *testing.T) {
-	exchange := compiled(t, buyerWith("paused: true")+"    paused: true\n", nil)
+func TestPausedIsInitialValue(t *testing.T) {
+	exchange := compileText(t, baseWithBuyer("paused: true")+"    paused: true\n", nil)
 	if !slices.Equal(exchange.Initial.Paused.Buyers, []market.BuyerID{"buy_a"}) || !slices.Equal(exchange.Initial.Paused.Campaigns, []market.CampaignID{"cmp"}) {
 		t.Errorf("%+v", exchange.Initial.Paused)
 	}
 }
 
-func TestFormsOfAuth(t *testing.T) {
+func TestBuyerAuth(t *testing.T) {
 	for _, c := range []struct {
 		auth   string
 		post   market.Endpoint
@@ -93,7 +93,7 @@ func TestFormsOfAuth(t *testing.T) {
 			"a b",
 		},
 	} {
-		exchange := compiled(t, buyerWith(c.auth), nil)
+		exchange := compileText(t, baseWithBuyer(c.auth), nil)
 		c.post.URL = "https://a.example/v1/post"
 		if got := exchange.Catalog.Buyers["buy_a"].Post; !reflect.DeepEqual(got, &c.post) {
 			t.Errorf("%s: %+v", c.auth, got)
@@ -104,35 +104,35 @@ func TestFormsOfAuth(t *testing.T) {
 	}
 }
 
-func TestAddressesOfBuyers(t *testing.T) {
-	for _, c := range []struct{ form, ping, post string }{
+func TestBuyerAddresses(t *testing.T) {
+	for _, c := range []struct{ keys, ping, post string }{
 		{`endpoint: "https://a.example"`, "https://a.example/v1/ping", "https://a.example/v1/post"},
 		{`endpoint: "https://a.example/x/"`, "https://a.example/x/v1/ping", "https://a.example/x/v1/post"},
 		{`ping_url: "https://a.example/p?k=1", post_url: "https://b.example/q"`, "https://a.example/p?k=1", "https://b.example/q"},
 		{`post_url: "https://b.example/q"`, "", "https://b.example/q"},
 		{`name: recorded only`, "", ""},
 	} {
-		exchange := compiled(t, "buyers: [{id: a, "+c.form+"}]\n", nil)
-		form, buyer := exchange.Document.Buyers[0], exchange.Catalog.Buyers["a"]
-		if form.CanBid() != (c.ping != "") || addressOf(buyer.Ping) != c.ping || addressOf(buyer.Post) != c.post {
-			t.Errorf("%s: %q %q", c.form, addressOf(buyer.Ping), addressOf(buyer.Post))
+		exchange := compileText(t, "buyers: [{id: a, "+c.keys+"}]\n", nil)
+		document, buyer := exchange.Document.Buyers[0], exchange.Catalog.Buyers["a"]
+		if document.CanBid() != (c.ping != "") || urlOf(buyer.Ping) != c.ping || urlOf(buyer.Post) != c.post {
+			t.Errorf("%s: %q %q", c.keys, urlOf(buyer.Ping), urlOf(buyer.Post))
 		}
 		if buyer.TestPing != nil || buyer.TestPost != nil {
-			t.Errorf("%s: tests go to %q %q", c.form, addressOf(buyer.TestPing), addressOf(buyer.TestPost))
+			t.Errorf("%s: unexpected test endpoints %q and %q", c.keys, urlOf(buyer.TestPing), urlOf(buyer.TestPost))
 		}
 	}
 }
 
-func addressOf(e *market.Endpoint) string {
+func urlOf(e *market.Endpoint) string {
 	if e == nil {
 		return ""
 	}
 	return e.URL
 }
 
-// Each cap and schedule counts by its own zone, else by that of what it is on.
+// TestZones: the zone of a cap or schedule defaults to that of its buyer or campaign.
 func TestZones(t *testing.T) {
-	exchange := compiled(t, `buyers:
+	exchange := compileText(t, `buyers:
   - {id: a, time_zone: Asia/Kolkata, caps: [{per: day, count: 1}, {per: day, count: 1, time_zone: Asia/Tokyo}]}
 campaigns:
   - id: c
@@ -156,30 +156,30 @@ campaigns:
 	}
 	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC).UnixNano() // a Monday
 	for zone, want := range map[string]bool{"": false, "time_zone: UTC, ": true} {
-		seat := compiled(t, "buyers: [{id: a}]\ncampaigns: [{id: c, method: weighted, time_zone: Asia/Tokyo, buyers: [{buyer: a, schedule: {"+zone+"open: [\"Mon 11:00-13:00\"]}}]}]\n", nil).Catalog.Campaigns["c"].FilterSets[0]
-		if open, _ := seat.Schedule.IsOpenAt(noon); open != want {
-			t.Errorf("schedule with %q: open %v", zone, open)
+		set := compileText(t, "buyers: [{id: a}]\ncampaigns: [{id: c, method: weighted, time_zone: Asia/Tokyo, buyers: [{buyer: a, schedule: {"+zone+"open: [\"Mon 11:00-13:00\"]}}]}]\n", nil).Catalog.Campaigns["c"].FilterSets[0]
+		if open, _ := set.Schedule.IsOpenAt(noon); open != want {
+			t.Errorf("schedule with %q: open %t", zone, open)
 		}
 	}
 }
 
-// A seat has what its buyer says and what it says itself.
-func TestSeatsNarrow(t *testing.T) {
-	exchange := compiled(t, `buyers: [{id: a, states: [CA, NV], filters: [{field: source, in: [x]}, {field: owns, in: [true]}]}]
+// TestFilterSetCombinesBuyerAndCampaignEntry: states intersect, and filters of both apply.
+func TestFilterSetCombinesBuyerAndCampaignEntry(t *testing.T) {
+	exchange := compileText(t, `buyers: [{id: a, states: [CA, NV], filters: [{field: source, in: [x]}, {field: owns, in: [true]}]}]
 campaigns:
   - id: c
     method: weighted
     fields: [{name: homeowner, to: owns, type: boolean}]
     buyers: [{buyer: a, states: [NV, NY], filters: [{field: zip, absent: true}]}]
 `, nil)
-	seat := exchange.Catalog.Campaigns["c"].FilterSets[0]
+	set := exchange.Catalog.Campaigns["c"].FilterSets[0]
 	nevada := market.USStateSet(0).WithState(market.ParseUSState([]byte("NV")))
-	if seat.States != nevada {
-		t.Errorf("states %b", seat.States)
+	if set.States != nevada {
+		t.Errorf("states %b", set.States)
 	}
 	var slots []market.FieldSlot
-	for i := range seat.Filters {
-		slots = append(slots, seat.Filters[i].FieldSlot())
+	for i := range set.Filters {
+		slots = append(slots, set.Filters[i].FieldSlot())
 	}
 	slices.Sort(slots)
 	if !slices.Equal(slots, []market.FieldSlot{market.SlotSource, market.SlotZip, market.FirstCustomSlot}) {
@@ -187,7 +187,7 @@ campaigns:
 	}
 }
 
-func TestPathsAreRelativeToTheFile(t *testing.T) {
+func TestPathsAreRelativeToFile(t *testing.T) {
 	text := []byte("data_dir: ../data\nsuppression_lists: [{id: a, field: email, file: l.txt}, {id: b, field: email, file: /x/l.txt}, {id: c, field: email}]\n")
 	exchange := mustCompile(t)(Parse("/etc/exchange/main.yaml", text, nil))
 	if exchange.Settings.DataDir != "/etc/data" {
@@ -201,7 +201,7 @@ func TestPathsAreRelativeToTheFile(t *testing.T) {
 	}
 }
 
-func TestLoadTellsWhatCannotBeRead(t *testing.T) {
+func TestLoadMissingFile(t *testing.T) {
 	_, err := Load("testdata/none.yaml", nil)
 	if err == nil || !strings.HasPrefix(err.Error(), "testdata/none.yaml: cannot be read: no such file") {
 		t.Errorf("got %v", err)
@@ -223,8 +223,8 @@ func TestPositionsInJSON(t *testing.T) {
 	}
 }
 
-// TestDefaultByteRate holds the default to the rates of requests, so that a supplier
-// whose rates are raised is not stopped by its bytes.
+// TestDefaultByteRate: the default follows the request rates, so that a supplier with higher
+// rates does not reach the byte limit first.
 func TestDefaultByteRate(t *testing.T) {
 	for text, want := range map[string]int{
 		"{id: a}":                                           200 * 8 << 10,
@@ -233,7 +233,7 @@ func TestDefaultByteRate(t *testing.T) {
 		"{id: a, ingest_rate: 1000000, ping_rate: 1000000}": 1 << 30,
 		"{id: a, byte_rate: 70KiB}":                         70 << 10,
 	} {
-		supplier := compiled(t, "suppliers:\n  - "+text+"\n", nil).Catalog.Suppliers["a"]
+		supplier := compileText(t, "suppliers:\n  - "+text+"\n", nil).Catalog.Suppliers["a"]
 		if supplier.ByteRate != want {
 			t.Errorf("%s: byte_rate %d, want %d", text, supplier.ByteRate, want)
 		}

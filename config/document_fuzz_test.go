@@ -12,11 +12,11 @@ import (
 	"pingpost/config/syntax"
 )
 
-// FuzzDocument: what compiles is written as YAML that compiles to the same canonical
-// document, in which the second writing changes nothing; it differs in nothing from
-// itself, and its difference from the example, told both ways, has as many lines.
-// A document that was sent reads nothing of the environment but secrets. No text panics the
-// reader, and every error is *Problems with a file, a line and a message.
+// FuzzDocument checks that:
+//   - an exported document compiles to the same canonical document and the same export;
+//   - a document has no diff to itself, and diffs to base in both directions have the same length;
+//   - a sent document reads only secrets from the environment;
+//   - every error is *Problems with a file, a line and a message.
 func FuzzDocument(f *testing.F) {
 	text, err := os.ReadFile("testdata/exchange.example.yaml")
 	if err != nil {
@@ -39,13 +39,13 @@ func FuzzDocument(f *testing.F) {
 	} {
 		f.Add([]byte(base + more))
 	}
-	for _, word := range []string{ // hard to write: quotes, references, and text that looks like another type
+	for _, word := range []string{ // texts that need quotes in YAML
 		"true", "null", "~", "12", "1e3", "0x1", "no", "- a", "a: b", "#x", "$${A}", "$$${A}", "{a}", "[a]", "'", "\"", "\\", "%a", "@a", "a #b", "é ü", "2026-01-01", "12:30", "=", "<<", "*a", "&a", "!a", "|", ">", "?", "-", "--- a", " a", "a ", "😀",
 	} {
 		f.Add([]byte(`suppliers: [{id: a, name: ` + syntax.Quote(word) + `}]`))
 	}
 	env := func(name string) (string, bool) { return "whsec_aGk=" + strings.ToLower(name), len(name) > 1 }
-	first := compiled(f, base, nil)
+	baseline := compileText(f, base, nil)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		source, err := parseDocument(&schema.Binder{Reader: &syntax.Reader{File: "fuzz", Env: env}, Sent: true, AllowUnset: true}, data, nil)
 		var exchange *CompiledDocument
@@ -55,7 +55,7 @@ func FuzzDocument(f *testing.F) {
 		if err != nil {
 			var problems *syntax.Problems
 			if !errors.As(err, &problems) || len(*problems) == 0 || strings.Contains(err.Error(), "whsec_aGk=") {
-				t.Fatalf("a secret, or no list of problems: %v", err)
+				t.Fatalf("the error shows a secret or has no problems: %v", err)
 			}
 			for _, problem := range *problems {
 				if problem.Message == "" || problem.File != "fuzz" || problem.Line < 1 || strings.Contains(problem.Path, "\n") {
@@ -65,36 +65,36 @@ func FuzzDocument(f *testing.F) {
 			return
 		}
 		if changes := canonical.Diff(exchange.Canonical, exchange.Canonical); len(changes) > 0 {
-			t.Fatalf("it differs from itself: %v", changes)
+			t.Fatalf("a document differs from itself: %v", changes)
 		}
 		if bytes.Contains(exchange.Canonical, []byte("whsec_aGk=")) {
-			t.Fatalf("a secret is in\n%s", exchange.Canonical)
+			t.Fatalf("the canonical document contains a secret:\n%s", exchange.Canonical)
 		}
-		there, back := canonical.Diff(first.Canonical, exchange.Canonical), canonical.Diff(exchange.Canonical, first.Canonical)
-		if len(there) != len(back) || (len(there) == 0) != bytes.Equal(unnamed(first.Canonical), unnamed(exchange.Canonical)) {
-			t.Fatalf("there %v\nand back %v", there, back)
+		forward, backward := canonical.Diff(baseline.Canonical, exchange.Canonical), canonical.Diff(exchange.Canonical, baseline.Canonical)
+		if len(forward) != len(backward) || (len(forward) == 0) != bytes.Equal(removeVariableNames(baseline.Canonical), removeVariableNames(exchange.Canonical)) {
+			t.Fatalf("forward diff %v\nbackward diff %v", forward, backward)
 		}
-		fixedPoint(t, exchange)
+		checkRoundTrip(t, exchange)
 	})
 }
 
-// fixedPoint writes a document as JSON and as YAML, and reads it without values for its secrets.
-func fixedPoint(t *testing.T, exchange *CompiledDocument) {
+// checkRoundTrip encodes a document as JSON and as YAML, and parses both without secret values.
+func checkRoundTrip(t *testing.T, exchange *CompiledDocument) {
 	export := exchange.ExportYAML()
-	for _, written := range [][]byte{exchange.Canonical, export} {
-		source, err := ParseCanonical(written)
+	for _, encoded := range [][]byte{exchange.Canonical, export} {
+		source, err := ParseCanonical(encoded)
 		if err != nil {
-			t.Fatalf("what was written is not read: %v\n%s", err, written)
+			t.Fatalf("cannot parse the encoded document: %v\n%s", err, encoded)
 		}
 		again, err := source.Compile()
 		if err != nil {
-			t.Fatalf("what was written does not compile: %v\n%s", err, written)
+			t.Fatalf("cannot compile the encoded document: %v\n%s", err, encoded)
 		}
-		if !bytes.Equal(unnamed(again.Canonical), unnamed(exchange.Canonical)) || len(canonical.Diff(exchange.Canonical, again.Canonical)) > 0 {
-			t.Fatalf("%s\nis written as\n%s\nand read as\n%s", exchange.Canonical, written, again.Canonical)
+		if !bytes.Equal(removeVariableNames(again.Canonical), removeVariableNames(exchange.Canonical)) || len(canonical.Diff(exchange.Canonical, again.Canonical)) > 0 {
+			t.Fatalf("document\n%s\nencoded\n%s\nparsed\n%s", exchange.Canonical, encoded, again.Canonical)
 		}
 		if twice := again.ExportYAML(); !bytes.Equal(twice, export) {
-			t.Fatalf("written twice:\n%s\n%s", export, twice)
+			t.Fatalf("the exports differ:\n%s\n%s", export, twice)
 		}
 	}
 }

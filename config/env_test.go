@@ -19,7 +19,7 @@ func TestExpand(t *testing.T) {
 		{"$${A}", "${A}", ""},
 		{"$$${A}", "$${A}", ""},
 		{"$${A}${A}", "${A}1", ""},
-		{"${NEST}", "${A}", ""}, // a value is not looked at again
+		{"${NEST}", "${A}", ""}, // values are not expanded again
 		{"[${EMPTY}]", "[]", ""},
 		{"é${A}", "é1", ""},
 		{"${C}", "", "variable C"},
@@ -38,21 +38,21 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// A value goes through $${ and back unchanged: what Canonical rests on.
-func TestEscapedTextExpandsToItself(t *testing.T) {
+// TestEscapedTextIsNotExpanded: the canonical document relies on the escape $${.
+func TestEscapedTextIsNotExpanded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("$${}Aé \n"))).Draw(t, "text")
 		out, expanded, err := syntax.ExpandVariables(strings.ReplaceAll(text, "${", "$${"), lookup(nil))
 		if err != nil || out != text || expanded {
-			t.Fatalf("%q became %q, %v", text, out, err)
+			t.Fatalf("%q is expanded to %q, %v", text, out, err)
 		}
 	})
 }
 
-// A reference keeps its place in YAML wherever a scalar may stand, and its
-// value cannot change the document's shape.
-func TestReferencesInYAML(t *testing.T) {
-	hostile := "x, tenant: evil}\n- \"'#"
+// TestVariablesInYAML: variables work in every scalar, and their values cannot change the
+// document's structure.
+func TestVariablesInYAML(t *testing.T) {
+	secret := "x, tenant: evil}\n- \"'#"
 	text := `admin: {password: ${P}, listen: "a:1"}
 suppliers:
 - id: a
@@ -60,22 +60,22 @@ suppliers:
   oauth_clients: [{client_id: c, client_secret: ${P}}, {client_id: d, client_secret: "${P}"}]
   api_key: ${P}   # ${NOT_SET} in a comment
 `
-	source, err := Parse("x", []byte(text), lookup(map[string]string{"P": hostile, "N": "n"}))
+	source, err := Parse("x", []byte(text), lookup(map[string]string{"P": secret, "N": "n"}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := source.Document
 	if d.Tenant != "production" || d.Admin.Listen != "a:1" || d.Suppliers[0].Name != "n and n" {
-		t.Errorf("the document's shape: %+v", d)
+		t.Errorf("a value changed the document's structure: %+v", d)
 	}
 	for i, s := range []schema.Secret{d.Admin.Password, d.Suppliers[0].APIKey, d.Suppliers[0].OAuthClients[0].ClientSecret, d.Suppliers[0].OAuthClients[1].ClientSecret} {
-		if s.Reveal() != hostile {
+		if s.Reveal() != secret {
 			t.Errorf("secret %d is %q", i, s.Reveal())
 		}
 	}
 }
 
-func TestPositionsBehindReferences(t *testing.T) {
+func TestPositionsAfterVariables(t *testing.T) {
 	_, err := Parse("x", []byte("admin: {password: \"é${P}\", lisen: a}\n"), lookup(map[string]string{"P": strings.Repeat("long", 100)}))
 	if err == nil || !strings.HasPrefix(err.Error(), "x:1:28: admin.lisen: unknown key") {
 		t.Errorf("got %v", err)

@@ -17,9 +17,9 @@ import (
 	"pingpost/engine/market/calendar"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
-// exampleEnv has a recognisable value for each variable of the example.
+// exampleEnv has a value for each variable of the example.
 var exampleEnv = map[string]string{
 	"PINGPOST_ADMIN_PASSWORD": "value-of-admin",
 	"ACME_API_KEY":            "value-of-acme-key",
@@ -36,24 +36,25 @@ func lookup(env map[string]string) func(string) (string, bool) {
 	}
 }
 
-// failer is a test, or one draw of a property.
-type failer interface {
+// fatalT is the part of testing.TB that *rapid.T has too.
+type fatalT interface {
 	Helper()
 	Fatal(args ...any)
 	Fatalf(format string, args ...any)
 }
 
-func compiled(t failer, text string, env map[string]string) *CompiledDocument {
+// compileText parses and compiles a document.
+func compileText(t fatalT, text string, env map[string]string) *CompiledDocument {
 	t.Helper()
 	return mustCompile(t)(Parse("exchange.yaml", []byte(text), lookup(env)))
 }
 
 // mustCompile compiles a document that was read without an error.
-func mustCompile(t failer) func(*ParsedDocument, error) *CompiledDocument {
+func mustCompile(t fatalT) func(*ParsedDocument, error) *CompiledDocument {
 	return func(source *ParsedDocument, err error) *CompiledDocument {
 		t.Helper()
 		if err != nil {
-			t.Fatalf("read: %v", err)
+			t.Fatalf("parse: %v", err)
 		}
 		exchange, err := source.Compile()
 		if err != nil {
@@ -63,12 +64,12 @@ func mustCompile(t failer) func(*ParsedDocument, error) *CompiledDocument {
 	}
 }
 
-func example(t failer) *CompiledDocument {
+func compileExample(t fatalT) *CompiledDocument {
 	t.Helper()
 	return mustCompile(t)(Load("testdata/exchange.example.yaml", lookup(exampleEnv)))
 }
 
-// checkAll reports each condition that does not hold, with the value that it is about.
+// checkAll reports each false condition with the checked value.
 func checkAll(t *testing.T, value any, holds map[string]bool) {
 	t.Helper()
 	for name, ok := range holds {
@@ -79,7 +80,7 @@ func checkAll(t *testing.T, value any, holds map[string]bool) {
 }
 
 func TestExampleSettings(t *testing.T) {
-	got := example(t).Settings
+	got := compileExample(t).Settings
 	checkAll(t, got, map[string]bool{
 		"addresses": got.DataDir == "testdata/data" && got.Listen == "127.0.0.1:8080" && got.AdminListen == "127.0.0.1:9090",
 		"password":  got.AdminPassword.Reveal() == "value-of-admin",
@@ -93,7 +94,7 @@ func TestExampleSettings(t *testing.T) {
 }
 
 func TestExampleCampaign(t *testing.T) {
-	catalog := example(t).Catalog
+	catalog := compileExample(t).Catalog
 	c := catalog.Campaigns["cmp_auto"]
 	if c == nil || len(catalog.Campaigns) != 1 {
 		t.Fatalf("campaigns: %v", catalog.Campaigns)
@@ -115,7 +116,7 @@ func TestExampleCampaign(t *testing.T) {
 }
 
 func TestExampleBuyer(t *testing.T) {
-	exchange := example(t)
+	exchange := compileExample(t)
 	b := exchange.Catalog.Buyers["buy_blue"]
 	post := market.Endpoint{
 		URL: "https://blue.example/v1/post", Credential: "buyer/buy_blue/oauth",
@@ -145,8 +146,8 @@ func TestExampleBuyer(t *testing.T) {
 	})
 }
 
-func TestExampleFirsts(t *testing.T) {
-	got := example(t).Initial
+func TestExampleInitialValues(t *testing.T) {
+	got := compileExample(t).Initial
 	owners := map[event.ConfigObjectKind]string{event.ObjectSupplier: "supplier", event.ObjectBuyer: "buyer"}
 	var credentials []string
 	for _, c := range got.Credentials {
@@ -184,12 +185,12 @@ func TestExampleFirsts(t *testing.T) {
 }
 
 func TestExampleGolden(t *testing.T) {
-	exchange := example(t)
-	golden(t, "testdata/canonical.json", append(bytes.Clone(exchange.Canonical), '\n'))
-	golden(t, "testdata/export.yaml", exchange.ExportYAML())
+	exchange := compileExample(t)
+	checkGolden(t, "testdata/canonical.json", append(bytes.Clone(exchange.Canonical), '\n'))
+	checkGolden(t, "testdata/export.yaml", exchange.ExportYAML())
 }
 
-func golden(t *testing.T, path string, got []byte) {
+func checkGolden(t *testing.T, path string, got []byte) {
 	t.Helper()
 	if *update {
 		if err := os.WriteFile(path, got, 0o644); err != nil {

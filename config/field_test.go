@@ -4,9 +4,9 @@ import (
 	"testing"
 )
 
-// Campaigns with the same fields have one mapping, so that a lead of a large
-// catalog finds it in the processor's cache; any difference makes another.
-func TestCampaignsWithTheSameFieldsShareAMapping(t *testing.T) {
+// TestCampaignsWithSameFieldsShareMapping: shared mappings of a large catalog fit into the
+// processor's cache.
+func TestCampaignsWithSameFieldsShareMapping(t *testing.T) {
 	const first = `
 campaigns:
   - id: first
@@ -19,21 +19,21 @@ campaigns:
 		second string
 		same   bool
 	}{
-		"the same":              {`{name: rooms, type: integer, min: 1, max: 9, default: 2}, {name: kind, type: enum, values: [house, flat]}`, true},
-		"defaults written out":  {`{name: rooms, type: integer, min: 1, max: 9, default: 2, required: false}, {name: kind, type: enum, values: [house, flat], coerce: false}`, true},
-		"another bound":         {`{name: rooms, type: integer, min: 1, max: 8, default: 2}, {name: kind, type: enum, values: [house, flat]}`, false},
-		"another default":       {`{name: rooms, type: integer, min: 1, max: 9, default: 3}, {name: kind, type: enum, values: [house, flat]}`, false},
-		"no default":            {`{name: rooms, type: integer, min: 1, max: 9}, {name: kind, type: enum, values: [house, flat]}`, false},
-		"another order":         {`{name: kind, type: enum, values: [house, flat]}, {name: rooms, type: integer, min: 1, max: 9, default: 2}`, false},
-		"values in other order": {`{name: rooms, type: integer, min: 1, max: 9, default: 2}, {name: kind, type: enum, values: [flat, house]}`, false},
-		"goes into pings":       {`{name: rooms, type: integer, min: 1, max: 9, default: 2, ping: true}, {name: kind, type: enum, values: [house, flat]}`, false},
-		"kept when unknown":     {"{name: rooms, type: integer, min: 1, max: 9, default: 2}, {name: kind, type: enum, values: [house, flat]}]\n    unknown: keep\n    buyers: [", false},
+		"same fields":                        {`{name: rooms, type: integer, min: 1, max: 9, default: 2}, {name: kind, type: enum, values: [house, flat]}`, true},
+		"defaults written out":               {`{name: rooms, type: integer, min: 1, max: 9, default: 2, required: false}, {name: kind, type: enum, values: [house, flat], coerce: false}`, true},
+		"another bound":                      {`{name: rooms, type: integer, min: 1, max: 8, default: 2}, {name: kind, type: enum, values: [house, flat]}`, false},
+		"another default":                    {`{name: rooms, type: integer, min: 1, max: 9, default: 3}, {name: kind, type: enum, values: [house, flat]}`, false},
+		"no default":                         {`{name: rooms, type: integer, min: 1, max: 9}, {name: kind, type: enum, values: [house, flat]}`, false},
+		"another order":                      {`{name: kind, type: enum, values: [house, flat]}, {name: rooms, type: integer, min: 1, max: 9, default: 2}`, false},
+		"values in other order":              {`{name: rooms, type: integer, min: 1, max: 9, default: 2}, {name: kind, type: enum, values: [flat, house]}`, false},
+		"sent in pings":                      {`{name: rooms, type: integer, min: 1, max: 9, default: 2, ping: true}, {name: kind, type: enum, values: [house, flat]}`, false},
+		"another policy for unknown members": {"{name: rooms, type: integer, min: 1, max: 9, default: 2}, {name: kind, type: enum, values: [house, flat]}]\n    unknown: keep\n    buyers: [", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			exchange := compiled(t, first+"  - id: second\n    method: waterfall\n    fields: ["+c.second+"]\n", nil)
+			exchange := compileText(t, first+"  - id: second\n    method: waterfall\n    fields: ["+c.second+"]\n", nil)
 			campaigns := exchange.Catalog.Campaigns
 			if same := campaigns["first"].Mapping == campaigns["second"].Mapping; same != c.same {
-				t.Errorf("they share one: %t", same)
+				t.Errorf("campaigns share a mapping: %t", same)
 			}
 		})
 	}

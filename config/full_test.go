@@ -11,21 +11,20 @@ import (
 
 var fullEnv = map[string]string{"ADMIN": "value-of-admin", "KEY": "value-of-key"}
 
-func full(t failer) *CompiledDocument {
+func compileFullDocument(t fatalT) *CompiledDocument {
 	t.Helper()
 	text, err := os.ReadFile("testdata/full.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return compiled(t, string(text), fullEnv)
+	return compileText(t, string(text), fullEnv)
 }
 
-// TestFullDocumentHasEveryKey keeps the full document whole: whoever adds a key
-// to the form adds it there, and so to the tests that read it.
+// TestFullDocumentHasEveryKey fails for a new key of the schema that testdata/full.yaml lacks.
 func TestFullDocumentHasEveryKey(t *testing.T) {
 	missing := map[string]bool{}
 	seen := map[string]bool{}
-	walkForm(reflect.ValueOf(full(t).Document).Elem(), func(key string, set bool) {
+	visitKeys(reflect.ValueOf(compileFullDocument(t).Document).Elem(), func(key string, set bool) {
 		if set {
 			seen[key] = true
 		} else {
@@ -38,12 +37,12 @@ func TestFullDocumentHasEveryKey(t *testing.T) {
 		}
 	}
 	if len(seen) < 90 {
-		t.Errorf("only %d keys were seen", len(seen))
+		t.Errorf("testdata/full.yaml has only %d keys", len(seen))
 	}
 }
 
-// walkForm tells of each key of the form whether it has a value.
-func walkForm(v reflect.Value, tell func(key string, set bool)) {
+// visitKeys calls visit for each key of the document.
+func visitKeys(v reflect.Value, visit func(key string, set bool)) {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
 			return
@@ -53,33 +52,32 @@ func walkForm(v reflect.Value, tell func(key string, set bool)) {
 	switch {
 	case v.Kind() == reflect.Slice:
 		for i := range v.Len() {
-			walkForm(v.Index(i), tell)
+			visitKeys(v.Index(i), visit)
 		}
 	case v.Kind() == reflect.Struct && schema.IsMappingValue(v):
 		for name, index := range schema.FieldIndexByKey(v.Type()) {
 			field := v.Field(index)
-			tell(v.Type().Name()+"."+name, !field.IsZero())
-			walkForm(field, tell)
+			visit(v.Type().Name()+"."+name, !field.IsZero())
+			visitKeys(field, visit)
 		}
 	}
 }
 
 func TestFullGolden(t *testing.T) {
-	exchange := full(t)
-	golden(t, "testdata/full.canonical.json", append(bytes.Clone(exchange.Canonical), '\n'))
-	golden(t, "testdata/full.export.yaml", exchange.ExportYAML())
+	exchange := compileFullDocument(t)
+	checkGolden(t, "testdata/full.canonical.json", append(bytes.Clone(exchange.Canonical), '\n'))
+	checkGolden(t, "testdata/full.export.yaml", exchange.ExportYAML())
 	for _, value := range fullEnv {
 		if bytes.Contains(exchange.Canonical, []byte(value)) || bytes.Contains(exchange.ExportYAML(), []byte(value)) {
-			t.Error("a secret is told")
+			t.Error("the golden document contains a secret")
 		}
 	}
 }
 
-// TestCompileTwice: compiling depends on the document only, and does not change it.
-func TestCompileTwice(t *testing.T) {
+func TestCompileIsRepeatable(t *testing.T) {
 	source, err := Load("testdata/full.yaml", lookup(fullEnv))
 	one, two := mustCompile(t)(source, err), mustCompile(t)(source, err)
 	if !bytes.Equal(one.Canonical, two.Canonical) || !reflect.DeepEqual(one.Initial, two.Initial) || !reflect.DeepEqual(one.Settings, two.Settings) {
-		t.Error("the second time gave something else")
+		t.Error("the second compilation differs from the first")
 	}
 }

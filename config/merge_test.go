@@ -10,43 +10,43 @@ import (
 	"pingpost/config/syntax"
 )
 
-// documented is a canonical document.
-func documented(t *testing.T) []byte {
+// mergeBase returns the canonical document that the tests merge entries into.
+func mergeBase(t *testing.T) []byte {
 	t.Helper()
-	return compiled(t, `
+	return compileText(t, `
 suppliers: [{id: sup, api_key: secret-of-sup}]
 buyers: [{id: buy_a, endpoint: "https://a.example", auth: {bearer: secret-of-a}}, {id: buy_b}]
 campaigns: [{id: cmp, method: waterfall, buyers: [{buyer: buy_a, price: 1}]}]
 `, nil).Canonical
 }
 
-func combined(t *testing.T, base []byte, made canonical.Entries) *MergedDocument {
+func mustMerge(t *testing.T, base []byte, fromAPI canonical.Entries) *MergedDocument {
 	t.Helper()
-	c, err := Merge("exchange.yaml", base, made)
+	c, err := Merge("exchange.yaml", base, fromAPI)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-// TestCombine: what is made is compiled with the document, sorted among its entries;
-// alone it leaves the document as it is.
-func TestCombine(t *testing.T) {
-	document := documented(t)
-	same, err := combined(t, document, nil).Compile(nil)
+// TestMerge: entries from the API are sorted among the document's. Without such entries the
+// document stays the same.
+func TestMerge(t *testing.T) {
+	document := mergeBase(t)
+	same, err := mustMerge(t, document, nil).Compile(nil)
 	if err != nil || string(same.Canonical) != string(document) {
 		t.Fatalf("%v\n%s\n%s", err, same.Canonical, document)
 	}
-	made := canonical.Entries{}.WithEntry(canonical.EntryRef{Kind: canonical.Buyers, ID: "buy_aa"}, json.RawMessage(`{"id":"buy_aa"}`)).
+	fromAPI := canonical.Entries{}.WithEntry(canonical.EntryRef{Kind: canonical.Buyers, ID: "buy_aa"}, json.RawMessage(`{"id":"buy_aa"}`)).
 		WithEntry(canonical.EntryRef{Kind: canonical.Campaigns, ID: "cmp_0"}, json.RawMessage(`{"id":"cmp_0","method":"waterfall","buyers":[{"buyer":"buy_aa","price":2}]}`)).
 		WithEntry(canonical.EntryRef{Kind: canonical.Buyers, ID: "buy_b"}, json.RawMessage(`{"id":"buy_b","name":"another"}`))
-	c := combined(t, document, made)
+	c := mustMerge(t, document, fromAPI)
 	built, err := c.Compile(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(c.Overridden) != 1 || c.Overridden[0] != (canonical.EntryRef{Kind: canonical.Buyers, ID: "buy_b"}) || strings.Contains(string(built.Canonical), "another") {
-		t.Errorf("taken %v: %s", c.Overridden, built.Canonical)
+		t.Errorf("overridden %v: %s", c.Overridden, built.Canonical)
 	}
 	whole, err := canonical.ParseEntries(built.Canonical)
 	if err != nil {
@@ -65,32 +65,32 @@ func TestCombine(t *testing.T) {
 	}
 }
 
-// TestMistakesAreToldByID: of entries that were made, of the one that is sent, and of
-// the document's.
-func TestMistakesAreToldByID(t *testing.T) {
-	document := documented(t)
-	fresh := canonical.EntryRef{Kind: canonical.Campaigns, ID: "new"}
+// TestMergeProblemsNameEntryID covers existing entries of the API, the sent entry, and entries of
+// the document.
+func TestMergeProblemsNameEntryID(t *testing.T) {
+	document := mergeBase(t)
+	sentRef := canonical.EntryRef{Kind: canonical.Campaigns, ID: "new"}
 	for name, row := range map[string]struct {
-		made canonical.Entries
-		want []string // path: message, in part
+		fromAPI canonical.Entries
+		want    []string // path: message, in part
 	}{
-		"sent": {
-			canonical.Entries{}.WithEntry(fresh, json.RawMessage(`{"id":"new","method":"waterfall","caps":[{"count":-1,"per":"day"}],"unheard":1,"buyers":[{"buyer":"nobody","price":1}]}`)),
+		"sent entry": {
+			canonical.Entries{}.WithEntry(sentRef, json.RawMessage(`{"id":"new","method":"waterfall","caps":[{"count":-1,"per":"day"}],"unheard":1,"buyers":[{"buyer":"nobody","price":1}]}`)),
 			[]string{"campaigns[new].caps[0]", "campaigns[new].unheard: unknown key", "campaigns[new].buyers[0].buyer: there is no buyer"},
 		},
-		"made before": {
+		"existing entry": {
 			canonical.Entries{}.WithEntry(canonical.EntryRef{Kind: canonical.Campaigns, ID: "old"}, json.RawMessage(`{"id":"old","method":"waterfall","buyers":[{"buyer":"nobody","price":1}]}`)),
 			[]string{"campaigns[old].buyers[0].buyer: there is no buyer \"nobody\"; add it under buyers (campaigns[old] was created through the API"},
 		},
-		"of another": {
+		"another entry": {
 			canonical.Entries{}.WithEntry(canonical.EntryRef{Kind: canonical.Suppliers, ID: "7"}, json.RawMessage(`{"id":"7","oauth_clients":[{"client_id":"c","client_secret":"s"}]}`)).
-				WithEntry(fresh, json.RawMessage(`{"id":"new","method":"waterfall"}`)).
+				WithEntry(sentRef, json.RawMessage(`{"id":"new","method":"waterfall"}`)).
 				WithEntry(canonical.EntryRef{Kind: canonical.Buyers, ID: "buy_c"}, json.RawMessage(`{"id":"buy_c","oauth_clients":[{"client_id":"c","client_secret":"s"}]}`)),
 			[]string{"buyers[buy_c].oauth_clients[0].client_id: is the same as suppliers[7].oauth_clients[0].client_id"},
 		},
 	} {
-		c := combined(t, document, row.made)
-		c.SetSentEntry(fresh)
+		c := mustMerge(t, document, row.fromAPI)
+		c.SetSentEntry(sentRef)
 		_, err := c.Compile(nil)
 		var problems *syntax.Problems
 		if !errors.As(err, &problems) {
@@ -107,24 +107,24 @@ func TestMistakesAreToldByID(t *testing.T) {
 		}
 	}
 	p := syntax.Problem{Path: "campaigns[new].caps[0].count"}
-	if at, ok := fresh.PathWithin(p.Path); !ok || at != "caps[0].count" {
+	if at, ok := sentRef.PathWithin(p.Path); !ok || at != "caps[0].count" {
 		t.Errorf("%q, %v", at, ok)
 	}
 	if _, ok := (canonical.EntryRef{Kind: canonical.Campaigns, ID: "ne"}).PathWithin(p.Path); ok {
-		t.Error("it is within another")
+		t.Error("a path is within an entry whose id is a prefix")
 	}
 }
 
-// TestSecretsAreCarried: those that an entry leaves out stay, those that it gives or
-// takes away do not.
-func TestSecretsAreCarried(t *testing.T) {
+// TestMergeKeepsOmittedSecrets: a sent entry keeps the secrets that it omits; it can replace or
+// remove the others.
+func TestMergeKeepsOmittedSecrets(t *testing.T) {
 	at := `"id":"new","endpoint":"https://new.example"`
 	bearer, key := `{`+at+`,"auth":{"bearer":{"set":true}}}`, `{`+at+`,"auth":{"api_key":{"set":true},"header":"x-key"}}`
 	oauth := `{` + at + `,"auth":{"oauth":{"token_url":"https://t.example/t","client_id":"c","client_secret":{"set":true}}}}`
 	supplier := `{"id":"new","api_key":{"set":true},"oauth_clients":[{"client_id":"a","client_secret":{"set":true}}],"webhook":{"url":"https://w.example/","secret":{"set":true}}}`
 	for _, row := range []struct {
-		kind                  canonical.Collection
-		before, sent, has, no string
+		kind                       canonical.Collection
+		before, sent, want, absent string
 	}{
 		{canonical.Buyers, bearer, `{` + at + `,"auth":{}}`, `"bearer":{"set":true}`, "api_key"},
 		{canonical.Buyers, key, `{` + at + `,"auth":{"header":"x-other"}}`, `"api_key":{"set":true},"header":"x-other"`, "bearer"},
@@ -136,7 +136,7 @@ func TestSecretsAreCarried(t *testing.T) {
 		{canonical.Suppliers, supplier, `{"id":"new","oauth_clients":[{"client_id":"a"}],"webhook":{"url":"https://x.example/"}}`, `"client_secret":{"set":true}`, "w.example"},
 	} {
 		ref := canonical.EntryRef{Kind: row.kind, ID: "new"}
-		c := combined(t, documented(t), canonical.Entries{}.WithEntry(ref, json.RawMessage(row.sent)))
+		c := mustMerge(t, mergeBase(t), canonical.Entries{}.WithEntry(ref, json.RawMessage(row.sent)))
 		c.SetSentEntry(ref)
 		built, err := c.Compile(json.RawMessage(row.before))
 		if err != nil {
@@ -147,19 +147,19 @@ func TestSecretsAreCarried(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := string(whole.FindJSON(ref)); !strings.Contains(got, row.has) || strings.Contains(got, row.no) {
-			t.Errorf("%s becomes %s", row.sent, got)
+		if got := string(whole.FindJSON(ref)); !strings.Contains(got, row.want) || strings.Contains(got, row.absent) {
+			t.Errorf("sent %s, merged %s", row.sent, got)
 		}
 	}
-	// A client that was not there has no secret to keep.
-	c := combined(t, documented(t), canonical.Entries{}.WithEntry(canonical.EntryRef{Kind: canonical.Suppliers, ID: "new"}, json.RawMessage(`{"id":"new","oauth_clients":[{"client_id":"b"}]}`)))
+	// A new client has no secret to keep.
+	c := mustMerge(t, mergeBase(t), canonical.Entries{}.WithEntry(canonical.EntryRef{Kind: canonical.Suppliers, ID: "new"}, json.RawMessage(`{"id":"new","oauth_clients":[{"client_id":"b"}]}`)))
 	c.SetSentEntry(canonical.EntryRef{Kind: canonical.Suppliers, ID: "new"})
 	if _, err := c.Compile(json.RawMessage(supplier)); err == nil || !strings.Contains(err.Error(), "suppliers[new].oauth_clients[0].client_secret: is missing") {
 		t.Error(err)
 	}
 }
 
-func TestNamed(t *testing.T) {
+func TestAddMissingID(t *testing.T) {
 	ref := canonical.EntryRef{Kind: canonical.Lists, ID: "dnc"}
 	for text, want := range map[string]string{
 		`{"field":"phone"}`: `{"id":"dnc","field":"phone"}`, ` { } `: `{"id":"dnc"} `, `{"id":"dnc"}`: `{"id":"dnc"}`,
@@ -167,7 +167,7 @@ func TestNamed(t *testing.T) {
 	} {
 		got, err := canonical.AddMissingID([]byte(text), ref)
 		if string(got) != want || (err == nil) != (want != "") {
-			t.Errorf("%s becomes %s, %v", text, got, err)
+			t.Errorf("AddMissingID(%s) = %s, %v", text, got, err)
 		}
 	}
 }
@@ -180,7 +180,7 @@ func TestRedact(t *testing.T) {
 		`nothing`:                                            "",
 	} {
 		if got := string(canonical.RedactSecretsInJSON([]byte(text))); got != want {
-			t.Errorf("%s becomes %s", text, got)
+			t.Errorf("RedactSecretsInJSON(%s) = %s", text, got)
 		}
 	}
 }

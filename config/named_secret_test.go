@@ -8,45 +8,44 @@ import (
 	"pingpost/engine/market/escape"
 )
 
-// oldBuyer is a document with a secret in each place that takes one.
-const oldBuyer = `{"buyers":[{"id":"old","ping_url":"https://a.example/{{secret \"key\"}}/ping?k=${TOK}","post_url":"${BASE}/post",
+// secretsDocument has a secret in each place that allows one.
+const secretsDocument = `{"buyers":[{"id":"old","ping_url":"https://a.example/{{secret \"key\"}}/ping?k=${TOK}","post_url":"${BASE}/post",
 "secrets":[{"name":"key","value":"${KEY}"}],
 "adapter":{"ping":{"format":"form","body":"k={{secret \"key\"}}","headers":[{"name":"X-Key","value":"k={{secret \"key\"}}"}],"answer":{"price":"p"}}}}]}`
 
-var oldEnv = map[string]string{"TOK": "value-tok", "BASE": "https://b.example/value-base", "KEY": "value-key"}
+var secretsEnv = map[string]string{"TOK": "value-tok", "BASE": "https://b.example/value-base", "KEY": "value-key"}
 
-func TestSecretsOfABuyer(t *testing.T) {
-	built := compiled(t, oldBuyer, oldEnv)
-	firsts := map[string]string{}
-	for _, first := range built.Initial.Secrets {
-		firsts[first.Name] = first.Value.Reveal()
-		if first.Follows != IsAddressVariable(first.Name) {
-			t.Errorf("%s follows: %v", first.Name, first.Follows)
+func TestBuyerSecrets(t *testing.T) {
+	built := compileText(t, secretsDocument, secretsEnv)
+	values := map[string]string{}
+	for _, secret := range built.Initial.Secrets {
+		values[secret.Name] = secret.Value.Reveal()
+		if secret.Follows != IsAddressVariable(secret.Name) {
+			t.Errorf("%s: Follows is %t", secret.Name, secret.Follows)
 		}
 	}
 	if got := built.OutboundSecretNamesOf(canonical.EntryRef{Kind: canonical.Buyers, ID: "old"}); len(got) != 1 || got[0] != "buyer/old/secret/key" {
 		t.Errorf("outbound secrets are %q", got)
 	}
 	buyer := built.Catalog.Buyers["old"]
-	secrets := func(name string) (string, bool) { value, ok := firsts[name]; return value, ok }
+	secrets := func(name string) (string, bool) { value, ok := values[name]; return value, ok }
 	for text, want := range map[string]string{
 		buyer.Ping.URL: "https://a.example/value-key/ping?k=value-tok", buyer.Post.URL: "https://b.example/value-base/post",
 		buyer.Ping.Dialect.Headers: "X-Key: k=value-key\n",
 	} {
 		if got, ok := escape.AppendWithSecretsInserted(nil, []byte(text), secrets); !ok || string(got) != want || strings.Contains(text, "value-") {
-			t.Errorf("%q is sent as %q, want %q", text, got, want)
+			t.Errorf("%q with inserted secrets is %q, want %q", text, got, want)
 		}
 	}
-	for _, told := range []string{string(built.Canonical), string(built.ExportYAML())} {
-		if strings.Contains(told, "value-") || !strings.Contains(told, "?k=${TOK}") || !strings.Contains(told, "${BASE}/post") {
-			t.Error(told)
+	for _, text := range []string{string(built.Canonical), string(built.ExportYAML())} {
+		if strings.Contains(text, "value-") || !strings.Contains(text, "?k=${TOK}") || !strings.Contains(text, "${BASE}/post") {
+			t.Errorf("variables are missing or values exported: %s", text)
 		}
 	}
 }
 
-// TestUnknownSecrets are mistakes wherever they stand.
-func TestUnknownSecrets(t *testing.T) {
-	for _, row := range []struct{ old, changed, want string }{
+func TestInvalidSecretReferences(t *testing.T) {
+	for _, row := range []struct{ old, replacement, want string }{
 		{`{{secret \"key\"}}/ping`, `{{secret \"kex\"}}/ping`, `buyers[0].ping_url: there is no secret "kex"`},
 		{`value":"k={{secret \"key\"}}`, `value":"k={{secret \"kex\"}}`, `headers[0].value: there is no secret "kex"`},
 		{`body":"k={{secret \"key\"}}`, `body":"k={{secret \"kex\"}}`, `ping.body: line 1: there is no secret kex`},
@@ -58,23 +57,22 @@ func TestUnknownSecrets(t *testing.T) {
 		{`{"name":"key","value":"${KEY}"}`, `{"name":"key","value":"x"},{"name":"key","value":"y"}`, `secrets[1].name: is the same as buyers[0].secrets[0].name`},
 		{`?k=${TOK}`, `?k=${NONE}`, `ping_url: the environment has no variable NONE`},
 	} {
-		text := strings.Replace(oldBuyer, row.old, row.changed, 1)
-		source, err := Parse("x", []byte(text), lookup(oldEnv))
+		text := strings.Replace(secretsDocument, row.old, row.replacement, 1)
+		source, err := Parse("x", []byte(text), lookup(secretsEnv))
 		if err == nil {
 			_, err = source.Compile()
 		}
 		if err == nil || strings.Count(err.Error(), "ping_url: ") > 1 || !strings.Contains(err.Error(), row.want) || strings.Contains(err.Error(), "value-") {
-			t.Errorf("%s: %v, want %s", row.changed, err, row.want)
+			t.Errorf("%s: %v, want %s", row.replacement, err, row.want)
 		}
 	}
 }
 
-// TestVariablesOfASender are the only ones that a sent document has.
-func TestVariablesOfASender(t *testing.T) {
-	built := mustCompile(t)(ParseSentDocument("sent", []byte(oldBuyer), map[string]string{"TOK": "value-tok"}))
-	for _, first := range built.Initial.Secrets {
-		if value := first.Value.Reveal(); IsAddressVariable(first.Name) && (!strings.HasSuffix(first.Name, "/TOK") || value != "value-tok") {
-			t.Errorf("%s is %s", first.Name, value)
+func TestSentDocumentUsesSentVariablesOnly(t *testing.T) {
+	built := mustCompile(t)(ParseSentDocument("sent", []byte(secretsDocument), map[string]string{"TOK": "value-tok"}))
+	for _, secret := range built.Initial.Secrets {
+		if value := secret.Value.Reveal(); IsAddressVariable(secret.Name) && (!strings.HasSuffix(secret.Name, "/TOK") || value != "value-tok") {
+			t.Errorf("secret %s is %s", secret.Name, value)
 		}
 	}
 	if len(built.Unset) != 2 || built.Unset[0].Secret != "buyer/old/secret/key" || built.Unset[1].Secret != "buyer/old/variable/BASE" {
@@ -82,9 +80,9 @@ func TestVariablesOfASender(t *testing.T) {
 	}
 }
 
-// TestHiddenCharactersAreRefused: a document, a variable or an escape cannot bring the
-// characters that stand for a variable of an address.
-func TestHiddenCharactersAreRefused(t *testing.T) {
+// TestReservedCharactersAreRejected: a document, variable or escape must not contain the
+// characters of address variables.
+func TestReservedCharactersAreRejected(t *testing.T) {
 	for name, text := range map[string]string{
 		"an escape":  `{"tenant":"$\uFDD0KEY\uFDD1"}`,
 		"a variable": `{"tenant":"${BAD}"}`,

@@ -10,44 +10,44 @@ import (
 	"pingpost/config/schema"
 )
 
-// atOnce are the settings that need no start: what reads them is told of a change.
-var atOnce = []string{"trusted_proxies"}
+// liveSettings are the settings that take effect without a restart.
+var liveSettings = []string{"trusted_proxies"}
 
-// TestWaiting: each setting by itself, changed, is named, but for those that take effect
-// at once. So is one that there is from tomorrow on.
-func TestWaiting(t *testing.T) {
-	var is, same Settings
-	if keys := is.KeysPendingRestart(&same); keys != nil {
-		t.Errorf("nothing was changed, and %q wait", keys)
+// TestKeysPendingRestart changes each setting alone and expects its key, except for live settings.
+// It covers future settings too.
+func TestKeysPendingRestart(t *testing.T) {
+	var current, same Settings
+	if keys := current.KeysPendingRestart(&same); keys != nil {
+		t.Errorf("unchanged settings are pending: %q", keys)
 	}
-	var named []string
-	for _, path := range leaves(reflect.TypeFor[Settings](), nil) {
-		var now Settings
-		v := reflect.ValueOf(&now).Elem()
-		another(t, v.FieldByIndex(path))
+	var gotKeys []string
+	for _, path := range leafFields(reflect.TypeFor[Settings](), nil) {
+		var changed Settings
+		v := reflect.ValueOf(&changed).Elem()
+		setNonZero(t, v.FieldByIndex(path))
 		field := v.Type().FieldByIndex(path)
-		keys := is.KeysPendingRestart(&now)
+		keys := current.KeysPendingRestart(&changed)
 		switch {
-		case len(keys) == 1 && !slices.Contains(atOnce, keys[0]):
-			named = append(named, keys[0])
-		case len(keys) > 0 || field.Tag.Get("effect") != "at once" || !slices.Contains(atOnce, field.Tag.Get("key")):
-			t.Errorf("%s was changed, and %q wait", field.Name, keys)
+		case len(keys) == 1 && !slices.Contains(liveSettings, keys[0]):
+			gotKeys = append(gotKeys, keys[0])
+		case len(keys) > 0 || field.Tag.Get("effect") != "at once" || !slices.Contains(liveSettings, field.Tag.Get("key")):
+			t.Errorf("%s is changed, but the pending keys are %q", field.Name, keys)
 		default:
-			named = append(named, field.Tag.Get("key"))
+			gotKeys = append(gotKeys, field.Tag.Get("key"))
 		}
 	}
-	slices.Sort(named)
-	if want := documentKeys(reflect.TypeFor[schema.Document](), ""); !slices.Equal(slices.Compact(named), want) {
-		t.Errorf("settings have the keys\n%q, the document has\n%q", named, want)
+	slices.Sort(gotKeys)
+	if want := settingKeys(reflect.TypeFor[schema.Document](), ""); !slices.Equal(slices.Compact(gotKeys), want) {
+		t.Errorf("settings have the keys\n%q, the document has\n%q", gotKeys, want)
 	}
 }
 
-// leaves are the fields that are no struct of settings, by their way there.
-func leaves(t reflect.Type, path []int) (paths [][]int) {
+// leafFields returns the index paths of all fields that are not groups of settings.
+func leafFields(t reflect.Type, path []int) (paths [][]int) {
 	for i := range t.NumField() {
 		field, here := t.Field(i), append(slices.Clone(path), i)
 		if field.Type.Kind() == reflect.Struct && field.Type != reflect.TypeFor[schema.Secret]() {
-			paths = append(paths, leaves(field.Type, here)...)
+			paths = append(paths, leafFields(field.Type, here)...)
 			continue
 		}
 		paths = append(paths, here)
@@ -55,8 +55,8 @@ func leaves(t reflect.Type, path []int) (paths [][]int) {
 	return paths
 }
 
-// another gives a field another value than none.
-func another(t *testing.T, v reflect.Value) {
+// setNonZero sets a field to a nonzero value.
+func setNonZero(t *testing.T, v reflect.Value) {
 	switch at := v.Addr().Interface().(type) {
 	case *schema.Secret:
 		*at = schema.NewSecret("another")
@@ -73,14 +73,14 @@ func another(t *testing.T, v reflect.Value) {
 		case reflect.Int, reflect.Int32, reflect.Int64:
 			v.SetInt(1)
 		default:
-			t.Fatalf("this test knows no other value of %s", v.Type())
+			t.Fatalf("setNonZero does not support %s", v.Type())
 		}
 	}
 }
 
-// documentKeys are the document's but the catalog's, which a change puts into force. The
-// two files of a certificate go together.
-func documentKeys(t reflect.Type, at string) (keys []string) {
+// settingKeys returns the document's keys without those of the catalog. The two files of a
+// certificate count as one.
+func settingKeys(t reflect.Type, at string) (keys []string) {
 	for i := range t.NumField() {
 		field := t.Field(i)
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -91,7 +91,7 @@ func documentKeys(t reflect.Type, at string) (keys []string) {
 		switch {
 		case slices.Contains([]string{"suppliers", "buyers", "suppression_lists", "campaigns"}, name):
 		case kind.Kind() == reflect.Struct && kind != reflect.TypeFor[schema.Secret]() && kind != reflect.TypeFor[schema.TLS]():
-			keys = append(keys, documentKeys(kind, at+name+".")...)
+			keys = append(keys, settingKeys(kind, at+name+".")...)
 		default:
 			keys = append(keys, at+name)
 		}

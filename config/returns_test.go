@@ -12,7 +12,7 @@ import (
 func TestReturns(t *testing.T) {
 	listed := map[string]struct{}{"wrong number": {}, "duplicate": {}}
 	for _, c := range []struct {
-		form string
+		yaml string
 		want market.ReturnRule
 	}{
 		{"", market.DefaultReturnRule()},
@@ -25,12 +25,12 @@ func TestReturns(t *testing.T) {
 		},
 		{"returns: {max_share_per_month: 0}", market.ReturnRule{Window: 14 * schema.Day, ReversePayout: true}},
 	} {
-		form := ""
-		if c.form != "" {
-			form = "    " + c.form + "\n"
+		keys := ""
+		if c.yaml != "" {
+			keys = "    " + c.yaml + "\n"
 		}
-		if got := compiled(t, base+form, nil).Catalog.Campaigns["cmp"].Returns; !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s: %+v", c.form, got)
+		if got := compileText(t, base+keys, nil).Catalog.Campaigns["cmp"].Returns; !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %+v, want %+v", c.yaml, got, c.want)
 		}
 	}
 }

@@ -25,30 +25,30 @@ func TestDurations(t *testing.T) {
 		"", "d", "1", "1.5d", "-1d", "1d-1h", "2d-1h", "1d+1h", "1d-0s", "+1d", "1h1d", "1d2d", "65536d", "-1s", "1w", " 1s", "99999999h",
 	} {
 		if got, err := schema.ParseDuration(text); err == nil {
-			t.Errorf("%q was taken for %v", text, got)
+			t.Errorf("%q is parsed as %v", text, got)
 		}
 	}
 }
 
-func TestDurationReadsBack(t *testing.T) {
+func TestDurationTextRoundTrips(t *testing.T) {
 	for span, want := range map[time.Duration]string{
 		0: "0s", schema.Day: "1d", 36 * time.Hour: "1d12h", 90 * time.Minute: "1h30m", time.Minute: "1m",
 		schema.Day + time.Second: "1d1s", time.Hour + time.Second: "1h0m1s", 10 * time.Minute: "10m", 20 * time.Hour: "20h",
 	} {
 		if got := schema.Duration(span).String(); got != want {
-			t.Errorf("%d is written %q, want %q", span, got, want)
+			t.Errorf("String of %d is %q, want %q", span, got, want)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		span := schema.Duration(rapid.Int64Range(0, int64(60000*schema.Day)).Draw(t, "span"))
 		back, err := schema.ParseDuration(span.String())
 		if err != nil || back != span {
-			t.Fatalf("%d, written %q, reads %d, %v", span, span, back, err)
+			t.Fatalf("%d has the text %q, which is parsed as %d, %v", span, span, back, err)
 		}
 	})
 }
 
-func TestSizes(t *testing.T) {
+func TestByteSizes(t *testing.T) {
 	for text, want := range map[string]schema.ByteSize{
 		"65536": 65536, "64KiB": 65536, "1MiB": schema.MiB, "\"64 KiB\"": 65536, "2047MiB": 2047 * schema.MiB,
 	} {
@@ -59,17 +59,17 @@ func TestSizes(t *testing.T) {
 	}
 	for _, text := range []string{"64KB", "1.5MiB", "-1", "2048MiB", "99999999999999999999", "KiB", "[]"} {
 		if _, err := Parse("x", []byte("limits: {body: "+text+"}\n"), nil); err == nil {
-			t.Errorf("%s was taken", text)
+			t.Errorf("%s is accepted", text)
 		}
 	}
 	for size, want := range map[schema.ByteSize]string{0: "0", 1: "1", 65536: "64KiB", schema.MiB: "1MiB", schema.MiB + 1: "1048577"} {
 		if size.String() != want {
-			t.Errorf("%d is written %s", size, size)
+			t.Errorf("String of %d is %s, want %s", size, size, want)
 		}
 	}
 }
 
-// Amounts arrive by their digits, in YAML as in JSON.
+// TestAmountsAreExact covers YAML, variables and JSON.
 func TestAmountsAreExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		millionths := rapid.Int64Range(0, int64(market.MaxMoney)).Draw(t, "millionths")
@@ -85,7 +85,7 @@ func TestAmountsAreExact(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := source.Document.Campaigns[0].Floor; int64(got) != millionths {
-				t.Fatalf("%s became %s", digits, got)
+				t.Fatalf("%s is parsed as %s", digits, got)
 			}
 		}
 	})
@@ -102,13 +102,13 @@ func TestNumbersKeepTheirDigits(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := *source.Document.Buyers[0].Filters[0].Min; string(got) != digits {
-				t.Errorf("%s became %s", digits, got)
+				t.Errorf("%s is parsed as %s", digits, got)
 			}
 		}
 	}
 }
 
-func TestWordsMayBeNumbers(t *testing.T) {
+func TestFilterValuesMayBeNumbers(t *testing.T) {
 	source, err := Parse("x", []byte("campaigns:\n  - filters: [{field: x, in: [a, 2, 2.50, true, \"3\", 08]}]\n"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +118,6 @@ func TestWordsMayBeNumbers(t *testing.T) {
 	}
 }
 
-// Whatever prints a secret prints the same.
 func TestSecretsDoNotPrint(t *testing.T) {
 	s := schema.NewSecret("hunter2")
 	holder := struct {
@@ -134,10 +133,10 @@ func TestSecretsDoNotPrint(t *testing.T) {
 		fmt.Sprint(s), fmt.Sprintf("%v %+v %#v %s %q %x", s, s, s, s, s, s), fmt.Sprintf("%+v", holder), fmt.Sprintf("%#v", holder), string(asJSON),
 	} {
 		if strings.Contains(text, "hunter2") || strings.Contains(text, fmt.Sprintf("%x", "hunter2")) {
-			t.Errorf("it prints as %s", text)
+			t.Errorf("a secret is printed: %s", text)
 		}
 	}
 	if s.Reveal() != "hunter2" || !s.IsSet() || s.IsZero() || new(schema.Secret).String() != "[none]" {
-		t.Error("the secret itself")
+		t.Error("Reveal, IsSet, IsZero or String is wrong")
 	}
 }

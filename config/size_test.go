@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// large is a document of so many campaigns, each with five seats, and buyers.
-func large(campaigns, buyers int) string {
+// largeDocument returns a document with campaigns of five buyers each.
+func largeDocument(campaigns, buyers int) string {
 	var b strings.Builder
 	b.WriteString("suppliers:\n  - {id: sup_a, api_key: x}\nsuppression_lists:\n  - {id: dnc, field: phone}\nbuyers:\n")
 	for i := range buyers {
@@ -44,17 +44,15 @@ func large(campaigns, buyers int) string {
 	return b.String()
 }
 
-// TestWorkGrowsWithLength counts the problems of a large document in which all
-// is wrong: each is told once, and finding them is no product of its parts.
-func TestWorkGrowsWithLength(t *testing.T) {
-	text := strings.ReplaceAll(large(500, 200), "weight: 3", "weight: 0")
-	if got := len(problemsOf(t, text)); got != 2500 {
-		t.Errorf("%d problems, want one for each seat", got)
+func TestLargeDocumentReportsEachProblemOnce(t *testing.T) {
+	text := strings.ReplaceAll(largeDocument(500, 200), "weight: 3", "weight: 0")
+	if got := len(compileProblems(t, text)); got != 2500 {
+		t.Errorf("%d problems, want one for each buyer of a campaign", got)
 	}
 }
 
-// Texts made to cost the reader much are refused, or cost little.
-func TestHostileTexts(t *testing.T) {
+// TestCostlyTextsAreRejected has texts that could use much time or memory.
+func TestCostlyTextsAreRejected(t *testing.T) {
 	const n = 100_000
 	for name, text := range map[string]string{
 		"open brackets":               strings.Repeat("[", n),
@@ -68,20 +66,20 @@ func TestHostileTexts(t *testing.T) {
 		"flow keys with empty values": "{" + strings.Repeat("k: , ", n) + "}",
 		"pairs in a flow list":        "[" + strings.Repeat("k: , ", n) + "]",
 		"anchors":                     "a: &a [x]\n" + strings.Repeat("b: &b [*a, *a]\n", n),
-		"steps":                       steps(3_000),
+		"nested mappings":             nestedMapping(3_000),
 		"question marks":              strings.Repeat("? ", n),
 		"spaces":                      strings.Repeat(" ", 10*n),
 		"references":                  "tenant: \"" + strings.Repeat("${A}", n) + "\"\n",
 		"dollars":                     "tenant: \"" + strings.Repeat("$", n) + "\"\n",
 	} {
-		if problemsOf(t, text) == nil {
+		if compileProblems(t, text) == nil {
 			t.Errorf("%s: no problem was found", name)
 		}
 	}
 }
 
-// steps is a mapping that goes one deeper in every line.
-func steps(n int) string {
+// nestedMapping returns a mapping that is n levels deep.
+func nestedMapping(n int) string {
 	var b strings.Builder
 	for i := range n {
 		b.WriteString(strings.Repeat(" ", i) + "a:\n")

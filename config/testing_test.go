@@ -8,10 +8,10 @@ import (
 	"pingpost/engine/market"
 )
 
-// A buyer's test endpoint is its own in all but the address.
-func TestTestEndpoints(t *testing.T) {
+// TestBuyerTestEndpoints: a test endpoint differs from the buyer's endpoint in the address only.
+func TestBuyerTestEndpoints(t *testing.T) {
 	const adapter = `adapter: {idempotent: true, post: {format: json, body: '{"id": {{lead_id}}}', answer: {accepted: ok, yes: [yes]}}}`
-	for _, c := range []struct{ form, ping, post string }{
+	for _, c := range []struct{ keys, ping, post string }{
 		{`endpoint: "https://a.example", test_endpoint: "https://t.example"`, "https://t.example/v1/ping", "https://t.example/v1/post"},
 		{`endpoint: "https://a.example", test_endpoint: "https://a.example", auth: {bearer: x}`, "https://a.example/v1/ping", "https://a.example/v1/post"},
 		{`endpoint: "https://a.example", test_endpoint: "https://t.example/x/", auth: {oauth: {token_url: "https://o.example", client_id: c, client_secret: s}}`, "https://t.example/x/v1/ping", "https://t.example/x/v1/post"},
@@ -21,9 +21,9 @@ func TestTestEndpoints(t *testing.T) {
 		{`test_endpoint: "https://t.example", auth: {api_key: x}`, "https://t.example/v1/ping", "https://t.example/v1/post"},
 		{`endpoint: "https://a.example", test_endpoint: ""`, "", ""},
 	} {
-		buyer := compiled(t, "buyers: [{id: a, "+c.form+"}]\n", nil).Catalog.Buyers["a"]
-		if addressOf(buyer.TestPing) != c.ping || addressOf(buyer.TestPost) != c.post {
-			t.Errorf("%s: %q %q", c.form, addressOf(buyer.TestPing), addressOf(buyer.TestPost))
+		buyer := compileText(t, "buyers: [{id: a, "+c.keys+"}]\n", nil).Catalog.Buyers["a"]
+		if urlOf(buyer.TestPing) != c.ping || urlOf(buyer.TestPost) != c.post {
+			t.Errorf("%s: %q %q", c.keys, urlOf(buyer.TestPing), urlOf(buyer.TestPost))
 		}
 		for _, pair := range [][2]*market.Endpoint{{buyer.Ping, buyer.TestPing}, {buyer.Post, buyer.TestPost}} {
 			own, test := pair[0], pair[1]
@@ -33,33 +33,33 @@ func TestTestEndpoints(t *testing.T) {
 			moved := *own
 			moved.URL = test.URL
 			if own == test || !reflect.DeepEqual(&moved, test) {
-				t.Errorf("%s: a test goes to %+v, a lead in earnest to %+v", c.form, test, own)
+				t.Errorf("%s: test endpoint %+v, production endpoint %+v", c.keys, test, own)
 			}
 		}
-		if secrets := compiled(t, "buyers: [{id: a, "+c.form+"}]\n", nil).Initial.Secrets; buyer.TestPost != nil && buyer.TestPost.Credential != "" &&
+		if secrets := compileText(t, "buyers: [{id: a, "+c.keys+"}]\n", nil).Initial.Secrets; buyer.TestPost != nil && buyer.TestPost.Credential != "" &&
 			(len(secrets) != 1 || secrets[0].Name != buyer.TestPost.Credential) {
-			t.Errorf("%s: secrets %+v", c.form, secrets)
+			t.Errorf("%s: secrets %+v", c.keys, secrets)
 		}
 	}
 }
 
 func TestTestSuppliers(t *testing.T) {
-	suppliers := compiled(t, "suppliers: [{id: a, test: true}, {id: b, test: false}, {id: c}]\n", nil).Catalog.Suppliers
+	suppliers := compileText(t, "suppliers: [{id: a, test: true}, {id: b, test: false}, {id: c}]\n", nil).Catalog.Suppliers
 	if !suppliers["a"].Test || suppliers["b"].Test || suppliers["c"].Test {
 		t.Errorf("%+v %+v %+v", suppliers["a"], suppliers["b"], suppliers["c"])
 	}
 }
 
-// What is said of tests is told as a change, and what is not said is in no
-// document: those of old stay as they are.
-func TestChangesOfTests(t *testing.T) {
-	before := compiled(t, "suppliers: [{id: a}]\nbuyers: [{id: b, endpoint: \"https://b.example\"}]\n", nil).Canonical
-	silent := compiled(t, "suppliers: [{id: a, test: false}]\nbuyers: [{id: b, endpoint: \"https://b.example\", test_endpoint: \"\"}]\n", nil).Canonical
-	if changes := canonical.Diff(before, silent); len(changes) != 0 {
-		t.Errorf("nothing was said, and changed %v", changes)
+// TestDiffOfTestSettings: default test settings are not in the canonical document, so old
+// documents stay the same.
+func TestDiffOfTestSettings(t *testing.T) {
+	before := compileText(t, "suppliers: [{id: a}]\nbuyers: [{id: b, endpoint: \"https://b.example\"}]\n", nil).Canonical
+	withDefaults := compileText(t, "suppliers: [{id: a, test: false}]\nbuyers: [{id: b, endpoint: \"https://b.example\", test_endpoint: \"\"}]\n", nil).Canonical
+	if changes := canonical.Diff(before, withDefaults); len(changes) != 0 {
+		t.Errorf("default test settings cause changes %v", changes)
 	}
-	after := compiled(t, "suppliers: [{id: a, test: true}]\nbuyers: [{id: b, endpoint: \"https://b.example\", test_endpoint: \"https://t.example\"}]\n", nil).Canonical
+	after := compileText(t, "suppliers: [{id: a, test: true}]\nbuyers: [{id: b, endpoint: \"https://b.example\", test_endpoint: \"https://t.example\"}]\n", nil).Canonical
 	if changes := canonical.Diff(before, after); len(changes) != 2 {
-		t.Errorf("two changes, told as %v", changes)
+		t.Errorf("changes %v, want two", changes)
 	}
 }

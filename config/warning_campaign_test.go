@@ -5,24 +5,23 @@ import (
 	"testing"
 )
 
-// A timeout that an auction cannot wait out, and an auction without a floor, are
-// allowed and reported.
-func TestWarningsOfAnAuction(t *testing.T) {
-	for what, row := range map[string]struct {
+// TestAuctionWarnings covers bid timeouts longer than the auction and auctions without a floor.
+func TestAuctionWarnings(t *testing.T) {
+	for name, row := range map[string]struct {
 		method, keys string
-		want         []string // what each warning says
+		want         []string // part of each warning
 	}{
-		"the defaults":         {"ping_post", "floor: 1", nil},
-		"as long as both have": {"ping_post", "floor: 1\n    bid_timeout: 4s", nil},
-		"longer than an ingest has": {
+		"the defaults":                           {"ping_post", "floor: 1", nil},
+		"the longest timeout of ingest and ping": {"ping_post", "floor: 1\n    bid_timeout: 4s", nil},
+		"longer than an ingest allows": {
 			"ping_post", "floor: 1\n    bid_timeout: 4001ms",
 			[]string{"bid_timeout: is longer than an ingest allows: bidding ends after 4s, because post_reserve reserves 1s"},
 		},
-		"longer than both have": {
+		"longer than ingest and ping allow": {
 			"ping_post", "floor: 1\n    bid_timeout: 5s",
 			[]string{"bid_timeout: is longer than an ingest allows: bidding ends after 4s", "bid_timeout: is longer than a ping allows: bidding ends after 4.5s, because ping_reserve reserves 500ms"},
 		},
-		"the default timeout, and much kept": {
+		"default timeout, long ping_reserve": {
 			"ping_post", "floor: 1\n    ping_reserve: 3500ms",
 			[]string{"bid_timeout: is longer than a ping allows: bidding ends after 1.5s, because ping_reserve reserves 3.5s of the 5s for the post; lower bid_timeout or ping_reserve"},
 		},
@@ -33,14 +32,14 @@ func TestWarningsOfAnAuction(t *testing.T) {
 		"no auction":                 {"waterfall", "bid_timeout: 5s", []string{"buyers[0].price: is missing or 0"}},
 	} {
 		text := strings.Replace(base, "ping_post", row.method, 1) + "    " + row.keys + "\n"
-		warnings := compiled(t, text, nil).Warnings
+		warnings := compileText(t, text, nil).Warnings
 		if len(warnings) != len(row.want) {
-			t.Errorf("%s: %v, want %q", what, warnings, row.want)
+			t.Errorf("%s: %v, want %q", name, warnings, row.want)
 			continue
 		}
 		for i, want := range row.want {
 			if got := warnings[i].Error(); warnings[i].Line == 0 || !strings.Contains(got, "campaigns[0]."+want) {
-				t.Errorf("%s: %q, want %q", what, got, want)
+				t.Errorf("%s: %q, want %q", name, got, want)
 			}
 		}
 	}

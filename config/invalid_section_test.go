@@ -8,23 +8,25 @@ import (
 	"pingpost/config/syntax"
 )
 
-// with is the base with one piece of it replaced.
-func with(piece, instead string) string {
+// replaceInBase returns the base with one piece of it replaced.
+func replaceInBase(piece, instead string) string {
 	if strings.Count(base, piece) != 1 {
-		panic("not once in the base: " + piece)
+		panic("base does not contain exactly one " + piece)
 	}
 	return strings.Replace(base, piece, instead, 1)
 }
 
-// buyerWith is the base with more said of the first buyer.
-func buyerWith(more string) string {
-	return with(`endpoint: "https://a.example"}`, `endpoint: "https://a.example", `+more+"} # here")
+// baseWithBuyer returns the base with more keys of the first buyer.
+func baseWithBuyer(keys string) string {
+	return replaceInBase(`endpoint: "https://a.example"}`, `endpoint: "https://a.example", `+keys+"} # here")
 }
 
-func seatWith(more string) string { return with("{buyer: buy_a}", "{buyer: buy_a, "+more+"}") }
+func baseWithFilterSet(keys string) string {
+	return replaceInBase("{buyer: buy_a}", "{buyer: buy_a, "+keys+"}")
+}
 
-func TestMistakesInSettings(t *testing.T) {
-	checkMistakes(t, []mistake{
+func TestInvalidSettings(t *testing.T) {
+	checkProblems(t, []invalidDocument{
 		{"tenant", "tenant: a/b\n", "tenant", "is not an id"},
 		{"no port", "listen: localhost\n", "listen", "host:port"},
 		{"a port by name", "listen: localhost:http\n", "listen", "host:port"},
@@ -34,33 +36,33 @@ func TestMistakesInSettings(t *testing.T) {
 		{"network with host bits", "trusted_networks: [10.0.0.1/8]\n", "trusted_networks[0]", "has bits after the network's prefix"},
 		{"proxy by name", "trusted_proxies: [proxy.example]\n", "trusted_proxies[0]", "is not a network"},
 		{"header", "limits: {body: 400KiB, header: 2MiB}\n", "limits.header", "1KiB to 1MiB"},
-		{"body that no entry of the log holds", "limits: {body: 409601}\n", "limits.body", "an entry is at most 1MiB; give 1KiB to 400KiB"},
+		{"body larger than a log entry", "limits: {body: 409601}\n", "limits.body", "an entry is at most 1MiB; give 1KiB to 400KiB"},
 		{"body", "limits: {body: 1000}\n", "limits.body", "1KiB to 400KiB"},
 		{"connections", "limits: {connections: 0}\n", "limits.connections", "1 to 1000000"},
 		{"webhooks in flight", "webhooks: {in_flight: 65}\n", "webhooks.in_flight", "1 to 64"},
-		{"a report of an hour", "report: {keep: 1h}\n", "report.keep", "0s"},
-		{"a report of twenty years", "report: {keep: 7300d}\n", "report.keep", "3650d"},
-		{"no webhook in flight", "webhooks: {in_flight: 0}\n", "webhooks.in_flight", "1 to 64"},
-		{"traces to nowhere", "traces: {sample: 1}\n", "traces.endpoint", "is missing"},
-		{"traces by another protocol", "traces: {endpoint: \"grpc://127.0.0.1:4317\"}\n", "traces.endpoint", "has a scheme other than https and http"},
-		{"traces to a query", "traces: {endpoint: \"https://collector.example/?key=1\"}\n", "traces.endpoint", "has a query (?…), but a path is added to the address"},
-		{"more than every trace", "traces: {endpoint: \"http://127.0.0.1:4318\", sample: 1.5}\n", "traces.sample", "0 to 1"},
+		{"a report kept for an hour", "report: {keep: 1h}\n", "report.keep", "0s"},
+		{"a report kept for twenty years", "report: {keep: 7300d}\n", "report.keep", "3650d"},
+		{"no webhooks in flight", "webhooks: {in_flight: 0}\n", "webhooks.in_flight", "1 to 64"},
+		{"traces without an endpoint", "traces: {sample: 1}\n", "traces.endpoint", "is missing"},
+		{"traces with another scheme", "traces: {endpoint: \"grpc://127.0.0.1:4317\"}\n", "traces.endpoint", "has a scheme other than https and http"},
+		{"traces to an address with a query", "traces: {endpoint: \"https://collector.example/?key=1\"}\n", "traces.endpoint", "has a query (?…), but a path is added to the address"},
+		{"a sample above 1", "traces: {endpoint: \"http://127.0.0.1:4318\", sample: 1.5}\n", "traces.sample", "0 to 1"},
 		{"a header without a value", "traces: {endpoint: \"http://127.0.0.1:4318\", headers: [{name: authorization}]}\n", "traces.headers[0].value", "is missing"},
-		{"a header in two lines", "traces: {endpoint: \"http://127.0.0.1:4318\", headers: [{name: authorization, value: \"a\\r\\nb\"}]}\n", "traces.headers[0].value", "one line"},
+		{"a header value in two lines", "traces: {endpoint: \"http://127.0.0.1:4318\", headers: [{name: authorization, value: \"a\\r\\nb\"}]}\n", "traces.headers[0].value", "one line"},
 		{"a header twice", "traces: {endpoint: \"http://127.0.0.1:4318\", headers: [{name: x-a, value: b}, {name: X-A, value: c}]}\n", "traces.headers[1].name", "is the same as"},
-		{"a header of ours", "traces: {endpoint: \"http://127.0.0.1:4318\", headers: [{name: Content-Type, value: b}]}\n", "traces.headers[0].name", "is a header that the exchange sets"},
+		{"a header that the exchange sets", "traces: {endpoint: \"http://127.0.0.1:4318\", headers: [{name: Content-Type, value: b}]}\n", "traces.headers[0].name", "is a header that the exchange sets"},
 		{"token lifetime", "token_lifetime: 1s\n", "token_lifetime", "1m to 30d"},
 	})
 }
 
-func TestMistakesOfSuppliers(t *testing.T) {
-	checkMistakes(t, []mistake{
+func TestInvalidSuppliers(t *testing.T) {
+	checkProblems(t, []invalidDocument{
 		{"no id", "suppliers:\n  - {name: x}\n", "suppliers[0].id", "is missing"},
 		{"long id", "suppliers:\n  - {id: " + strings.Repeat("x", 65) + "}\n", "suppliers[0].id", "is not an id"},
 		{"same id", "suppliers:\n  - {id: a}\n  - {id: a}\n", "suppliers[1].id", "unique"},
 		{"no rate", "suppliers:\n  - {id: a, ingest_rate: 0}\n", "suppliers[0].ingest_rate", "1 to 1000000"},
-		{"bytes that no body of limits.body fits", "limits: {body: 100KiB}\nsuppliers:\n  - {id: a, byte_rate: 65536}\n", "suppliers[0].byte_rate", "100KiB to 1024MiB"},
-		{"too many bytes", "suppliers:\n  - {id: a, byte_rate: 1025MiB}\n", "suppliers[0].byte_rate", "64KiB to 1024MiB"},
+		{"byte_rate below limits.body", "limits: {body: 100KiB}\nsuppliers:\n  - {id: a, byte_rate: 65536}\n", "suppliers[0].byte_rate", "100KiB to 1024MiB"},
+		{"byte_rate too large", "suppliers:\n  - {id: a, byte_rate: 1025MiB}\n", "suppliers[0].byte_rate", "64KiB to 1024MiB"},
 		{"same key", "suppliers:\n  - {id: a, api_key: hunter2}\n  - {id: b, api_key: hunter2}\n", "suppliers[1].api_key", "same as suppliers[0].api_key"},
 		{"client without id", "suppliers:\n  - {id: a, oauth_clients: [{client_secret: x}]}\n", "suppliers[0].oauth_clients[0].client_id", "is missing"},
 		{"client with a colon", "suppliers:\n  - {id: a, oauth_clients: [{client_id: \"a:b\", client_secret: x}]}\n", "suppliers[0].oauth_clients[0].client_id", "no colon"},
@@ -75,8 +77,8 @@ func TestMistakesOfSuppliers(t *testing.T) {
 	})
 }
 
-func TestMistakesOfBuyers(t *testing.T) {
-	checkMistakes(t, []mistake{
+func TestInvalidBuyers(t *testing.T) {
+	checkProblems(t, []invalidDocument{
 		{"same id", "buyers:\n  - {id: a}\n  - {id: a}\n", "buyers[1].id", "unique"},
 		{"scheme", "buyers:\n  - {id: a, endpoint: \"ftp://a.example\"}\n", "buyers[0].endpoint", "has a scheme other than https and http"},
 		{"no host", "buyers:\n  - {id: a, endpoint: \"https:///x\"}\n", "buyers[0].endpoint", "is not an address"},
@@ -87,59 +89,59 @@ func TestMistakesOfBuyers(t *testing.T) {
 		{"plain http, IPv6", "buyers:\n  - {id: a, endpoint: \"http://[::1]:80\"}\n", "buyers[0].endpoint", "trusted_networks"},
 		{"plain http, mapped", "trusted_networks: [10.0.0.0/8]\nbuyers:\n  - {id: a, endpoint: \"http://[::ffff:11.0.0.1]\"}\n", "buyers[0].endpoint", "trusted_networks"},
 		{"plain http, mapped from outside", "trusted_networks: [\"::/0\"]\nbuyers:\n  - {id: a, endpoint: \"http://[::ffff:11.0.0.1]\"}\n", "buyers[0].endpoint", "trusted_networks"},
-		{"endpoint and post_url", buyerWith(`post_url: "https://a.example"`), "buyers[0].post_url", "conflicts with endpoint, which gives both addresses"},
+		{"endpoint and post_url", baseWithBuyer(`post_url: "https://a.example"`), "buyers[0].post_url", "conflicts with endpoint, which gives both addresses"},
 		{"ping_url alone", "buyers:\n  - {id: a, ping_url: \"https://a.example\"}\n", "buyers[0].ping_url", "needs post_url too"},
 		{"auth without endpoint", "buyers:\n  - {id: a, auth: {bearer: x}}\n", "buyers[0].auth", "no endpoint"},
-		{"oauth with a secret of two lines", buyerWith(`auth: {oauth: {token_url: "https://a.example", client_id: x, client_secret: "hunter2\n"}}`), "buyers[0].auth.oauth.client_secret", "one line"},
-		{"oauth with scopes of two lines", buyerWith(`auth: {oauth: {token_url: "https://a.example", client_id: x, client_secret: y, scope: "a\nb"}}`), "buyers[0].auth.oauth.scope", "is not a list of scopes"},
-		{"oauth with a bad address", buyerWith(`auth: {oauth: {token_url: "ftp://a.example", client_id: x, client_secret: y}}`), "buyers[0].auth.oauth.token_url", "has a scheme other than https and http"},
-		{"test endpoint and test_post_url", buyerWith(`test_endpoint: "https://a.example", test_post_url: "https://a.example"`), "buyers[0].test_post_url", "conflicts with test_endpoint, which gives both addresses"},
-		{"test_ping_url alone", buyerWith(`test_ping_url: "https://a.example"`), "buyers[0].test_ping_url", "needs test_post_url too"},
-		{"query of a test endpoint", buyerWith(`test_endpoint: "https://a.example?x=1"`), "buyers[0].test_endpoint", "has a query"},
-		{"test_post_url", buyerWith(`test_post_url: "ftp://a.example"`), "buyers[0].test_post_url", "has a scheme other than https and http"},
-		{"auth in the place of our header", buyerWith("auth: {api_key: x, header: X-Pingpost-Test}"), "buyers[0].auth.header", "is a header that the exchange sets"},
-		{"test endpoint", buyerWith(`test_endpoint: "http://10.0.0.1"`), "buyers[0].test_endpoint", "trusted_networks"},
-		{"no form of auth", buyerWith("auth: {}"), "buyers[0].auth", "exactly one"},
-		{"two forms of auth", buyerWith("auth: {bearer: x, api_key: y}"), "buyers[0].auth", "exactly one"},
-		{"header with bearer", buyerWith("auth: {bearer: x, header: y}"), "buyers[0].auth.header", "is only for api_key"},
-		{"header of ours", buyerWith("auth: {api_key: x, header: Content-Type}"), "buyers[0].auth.header", "is a header that the exchange sets"},
-		{"header that is none", buyerWith("auth: {api_key: x, header: \"a b\"}"), "buyers[0].auth.header", "header's name"},
-		{"token with a line break", buyerWith(`auth: {bearer: "hunter2\n"}`), "buyers[0].auth.bearer", "cannot be sent in a header"},
-		{"oauth without address", buyerWith("auth: {oauth: {client_id: x, client_secret: y}}"), "buyers[0].auth.oauth.token_url", "is missing"},
-		{"oauth without client", buyerWith("auth: {oauth: {token_url: \"https://a.example\", client_secret: y}}"), "buyers[0].auth.oauth.client_id", "is missing"},
-		{"oauth without secret", buyerWith("auth: {oauth: {token_url: \"https://a.example\", client_id: x}}"), "buyers[0].auth.oauth.client_secret", "is missing"},
-		{"state", buyerWith("states: [CA, California]"), "buyers[0].states[1]", "is not a US state"},
-		{"state twice", buyerWith("states: [CA, CA]"), "buyers[0].states[1]", "twice"},
-		{"zone", buyerWith("time_zone: Mars/Olympus"), "buyers[0].time_zone", "is not a time zone"},
-		{"local zone", buyerWith("time_zone: Local"), "buyers[0].time_zone", "is not a time zone"},
-		{"schedule's zone", buyerWith("schedule: {time_zone: PST8, open: [\"Mon 08:00-09:00\"]}"), "buyers[0].schedule.time_zone", "is not a time zone"},
-		{"empty schedule", buyerWith("schedule: {open: []}"), "buyers[0].schedule.open", "no opening hours"},
-		{"opening hours", buyerWith("schedule: {open: [\"Mon 08:00-09:00\", \"Mondays\"]}"), "buyers[0].schedule.open[1]", "Mondays"},
-		{"cap without limit", buyerWith("caps: [{per: day}]"), "buyers[0].caps[0]", "has no limit"},
-		{"cap with two limits", buyerWith("caps: [{per: day, count: 1, money: 1}]"), "buyers[0].caps[0].money", "not both"},
-		{"cap without period", buyerWith("caps: [{count: 1}]"), "buyers[0].caps[0].per", "use hour, day"},
-		{"cap twice", buyerWith("caps: [{per: day, count: 1}, {per: day, count: 2, time_zone: UTC}]"), "buyers[0].caps[1]", "limits the same unit and period as buyers[0].caps[0]"},
-		{"negative cap", buyerWith("caps: [{per: day, count: -1}]"), "buyers[0].caps[0].count", "0 to"},
-		{"unknown list", buyerWith("suppression: [nope]"), "buyers[0].suppression[0]", `no suppression list "nope"`},
-		{"list twice", buyerWith("suppression: [dnc, dnc]"), "buyers[0].suppression[1]", "remove one of them"},
+		{"oauth with a secret of two lines", baseWithBuyer(`auth: {oauth: {token_url: "https://a.example", client_id: x, client_secret: "hunter2\n"}}`), "buyers[0].auth.oauth.client_secret", "one line"},
+		{"oauth with scopes of two lines", baseWithBuyer(`auth: {oauth: {token_url: "https://a.example", client_id: x, client_secret: y, scope: "a\nb"}}`), "buyers[0].auth.oauth.scope", "is not a list of scopes"},
+		{"oauth with a bad address", baseWithBuyer(`auth: {oauth: {token_url: "ftp://a.example", client_id: x, client_secret: y}}`), "buyers[0].auth.oauth.token_url", "has a scheme other than https and http"},
+		{"test endpoint and test_post_url", baseWithBuyer(`test_endpoint: "https://a.example", test_post_url: "https://a.example"`), "buyers[0].test_post_url", "conflicts with test_endpoint, which gives both addresses"},
+		{"test_ping_url alone", baseWithBuyer(`test_ping_url: "https://a.example"`), "buyers[0].test_ping_url", "needs test_post_url too"},
+		{"query of a test endpoint", baseWithBuyer(`test_endpoint: "https://a.example?x=1"`), "buyers[0].test_endpoint", "has a query"},
+		{"test_post_url", baseWithBuyer(`test_post_url: "ftp://a.example"`), "buyers[0].test_post_url", "has a scheme other than https and http"},
+		{"auth in a header that the exchange sets", baseWithBuyer("auth: {api_key: x, header: X-Pingpost-Test}"), "buyers[0].auth.header", "is a header that the exchange sets"},
+		{"test endpoint", baseWithBuyer(`test_endpoint: "http://10.0.0.1"`), "buyers[0].test_endpoint", "trusted_networks"},
+		{"no form of auth", baseWithBuyer("auth: {}"), "buyers[0].auth", "exactly one"},
+		{"two forms of auth", baseWithBuyer("auth: {bearer: x, api_key: y}"), "buyers[0].auth", "exactly one"},
+		{"header with bearer", baseWithBuyer("auth: {bearer: x, header: y}"), "buyers[0].auth.header", "is only for api_key"},
+		{"auth in the Content-Type header", baseWithBuyer("auth: {api_key: x, header: Content-Type}"), "buyers[0].auth.header", "is a header that the exchange sets"},
+		{"invalid header name", baseWithBuyer("auth: {api_key: x, header: \"a b\"}"), "buyers[0].auth.header", "header's name"},
+		{"token with a line break", baseWithBuyer(`auth: {bearer: "hunter2\n"}`), "buyers[0].auth.bearer", "cannot be sent in a header"},
+		{"oauth without address", baseWithBuyer("auth: {oauth: {client_id: x, client_secret: y}}"), "buyers[0].auth.oauth.token_url", "is missing"},
+		{"oauth without client", baseWithBuyer("auth: {oauth: {token_url: \"https://a.example\", client_secret: y}}"), "buyers[0].auth.oauth.client_id", "is missing"},
+		{"oauth without secret", baseWithBuyer("auth: {oauth: {token_url: \"https://a.example\", client_id: x}}"), "buyers[0].auth.oauth.client_secret", "is missing"},
+		{"state", baseWithBuyer("states: [CA, California]"), "buyers[0].states[1]", "is not a US state"},
+		{"state twice", baseWithBuyer("states: [CA, CA]"), "buyers[0].states[1]", "twice"},
+		{"zone", baseWithBuyer("time_zone: Mars/Olympus"), "buyers[0].time_zone", "is not a time zone"},
+		{"local zone", baseWithBuyer("time_zone: Local"), "buyers[0].time_zone", "is not a time zone"},
+		{"schedule's zone", baseWithBuyer("schedule: {time_zone: PST8, open: [\"Mon 08:00-09:00\"]}"), "buyers[0].schedule.time_zone", "is not a time zone"},
+		{"empty schedule", baseWithBuyer("schedule: {open: []}"), "buyers[0].schedule.open", "no opening hours"},
+		{"opening hours", baseWithBuyer("schedule: {open: [\"Mon 08:00-09:00\", \"Mondays\"]}"), "buyers[0].schedule.open[1]", "Mondays"},
+		{"cap without limit", baseWithBuyer("caps: [{per: day}]"), "buyers[0].caps[0]", "has no limit"},
+		{"cap with two limits", baseWithBuyer("caps: [{per: day, count: 1, money: 1}]"), "buyers[0].caps[0].money", "not both"},
+		{"cap without period", baseWithBuyer("caps: [{count: 1}]"), "buyers[0].caps[0].per", "use hour, day"},
+		{"cap twice", baseWithBuyer("caps: [{per: day, count: 1}, {per: day, count: 2, time_zone: UTC}]"), "buyers[0].caps[1]", "limits the same unit and period as buyers[0].caps[0]"},
+		{"negative cap", baseWithBuyer("caps: [{per: day, count: -1}]"), "buyers[0].caps[0].count", "0 to"},
+		{"unknown list", baseWithBuyer("suppression: [nope]"), "buyers[0].suppression[0]", `no suppression list "nope"`},
+		{"list twice", baseWithBuyer("suppression: [dnc, dnc]"), "buyers[0].suppression[1]", "remove one of them"},
 		{"idempotent without posts", "buyers:\n  - {id: buy_a, idempotent: true} # here\n", "buyers[0].idempotent", "is about posts, but the buyer has no endpoint for them"},
-		{"post timeout", buyerWith("post_timeout: 0s"), "buyers[0].post_timeout", "100ms to 5m"},
-		{"filter without field", buyerWith("filters: [{min: 1}]"), "buyers[0].filters[0].field", "is missing"},
-		{"filter without a condition", buyerWith("filters: [{field: state}]"), "buyers[0].filters[0]", "no condition"},
-		{"filter of the wrong kind", buyerWith("filters: [{field: city, min: 1}]"), "buyers[0].filters[0]", `in campaign "cmp": min and max are for numbers`},
+		{"post timeout", baseWithBuyer("post_timeout: 0s"), "buyers[0].post_timeout", "100ms to 5m"},
+		{"filter without field", baseWithBuyer("filters: [{min: 1}]"), "buyers[0].filters[0].field", "is missing"},
+		{"filter without a condition", baseWithBuyer("filters: [{field: state}]"), "buyers[0].filters[0]", "no condition"},
+		{"filter of the wrong kind", baseWithBuyer("filters: [{field: city, min: 1}]"), "buyers[0].filters[0]", `in campaign "cmp": min and max are for numbers`},
 	})
 }
 
-func TestMistakesOfLists(t *testing.T) {
-	checkMistakes(t, []mistake{
-		{"same id", with("{id: dnc, field: phone}", "{id: dnc, field: phone}\n  - {id: dnc, field: email} # here"), "suppression_lists[1].id", "unique"},
+func TestInvalidSuppressionLists(t *testing.T) {
+	checkProblems(t, []invalidDocument{
+		{"same id", replaceInBase("{id: dnc, field: phone}", "{id: dnc, field: phone}\n  - {id: dnc, field: email} # here"), "suppression_lists[1].id", "unique"},
 		{"field", "suppression_lists:\n  - {id: a, field: fax}\n", "suppression_lists[0].field", "use phone or email"},
 		{"hash", "suppression_lists:\n  - {id: a, field: email, hash: crc}\n", "suppression_lists[0].hash", "use plain, md5 or sha256"},
 	})
 }
 
-func TestMistakesOfCampaigns(t *testing.T) {
-	checkMistakes(t, []mistake{
+func TestInvalidCampaigns(t *testing.T) {
+	checkProblems(t, []invalidDocument{
 		{"same id", base + "  - {id: cmp, method: weighted}\n", "campaigns[1].id", "unique"},
 		{"no method", base + "  - {id: b}\n", "campaigns[1].method", "use waterfall"},
 		{"no vertical", base + "  - {id: b, method: ping_post}\n", "campaigns[1].vertical", "is missing"},
@@ -170,44 +172,44 @@ func TestMistakesOfCampaigns(t *testing.T) {
 		{"field's bounds", base + "    fields: [{name: x, type: integer, min: 2, max: 1}]\n", "campaigns[0].fields[0].max", "less than min"},
 		{"field's default", base + "    fields: [{name: x, type: integer, default: two}]\n", "campaigns[0].fields[0].default", ""},
 		{"filter's field", base + "    filters: [{field: nope, in: [1]}]\n", "campaigns[0].filters[0].field", `"nope"`},
-		{"filter by the arriving name", base + "    fields: [{name: a, to: b, type: string}]\n    filters: [{field: a, in: [1]}]\n", "campaigns[0].filters[0].field", "after mapping"},
+		{"filter by the arrival name", base + "    fields: [{name: a, to: b, type: string}]\n    filters: [{field: a, in: [1]}]\n", "campaigns[0].filters[0].field", "after mapping"},
 		{"overlap", base + "  - {id: b, method: ping_post, vertical: auto}\n", "campaigns[1]", "overlaps with campaigns[0]"},
-		{"overlap of one supplier", with("vertical: auto", "vertical: auto\n    suppliers: [sup_b, sup_a]") + "  - {id: b, method: ping_post, vertical: auto, suppliers: [sup_a]}\n", "campaigns[1]", "overlaps"},
+		{"overlap of one supplier", replaceInBase("vertical: auto", "vertical: auto\n    suppliers: [sup_b, sup_a]") + "  - {id: b, method: ping_post, vertical: auto, suppliers: [sup_a]}\n", "campaigns[1]", "overlaps"},
 	})
 }
 
-func TestMistakesOfSeats(t *testing.T) {
-	checkMistakes(t, []mistake{
-		{"buyer", with("{buyer: buy_a}", "{buyer: nope}"), "campaigns[0].buyers[0].buyer", `no buyer "nope"`},
-		{"buyer twice", with("{buyer: buy_a}", "{buyer: buy_a}, {buyer: buy_a}"), "campaigns[0].buyers[1].buyer", "remove one of them"},
-		{"filter without field", seatWith("filters: [{in: [1]}]"), "campaigns[0].buyers[0].filters[0].field", "is missing"},
-		{"filter of the wrong kind", seatWith("filters: [{field: city, max: 1}]"), "campaigns[0].buyers[0].filters[0]", "are for numbers"},
-		{"filter of a boolean", seatWith("filters: [{field: tcpa_consent, in: [yes]}]"), "campaigns[0].buyers[0].filters[0]", "true or false"},
-		{"unknown state", seatWith("states: [XX]"), "campaigns[0].buyers[0].states[0]", "is not a US state"},
-		{"priority", seatWith("priority: -1"), "campaigns[0].buyers[0].priority", "0 to"},
-		{"weight", seatWith("weight: 0"), "campaigns[0].buyers[0].weight", "1 to"},
-		{"price", seatWith("price: -1"), "campaigns[0].buyers[0].price", "negative"},
-		{"cap", seatWith("caps: [{per: year, count: 1}]"), "campaigns[0].buyers[0].caps[0].per", "use hour"},
+func TestInvalidFilterSets(t *testing.T) {
+	checkProblems(t, []invalidDocument{
+		{"buyer", replaceInBase("{buyer: buy_a}", "{buyer: nope}"), "campaigns[0].buyers[0].buyer", `no buyer "nope"`},
+		{"buyer twice", replaceInBase("{buyer: buy_a}", "{buyer: buy_a}, {buyer: buy_a}"), "campaigns[0].buyers[1].buyer", "remove one of them"},
+		{"filter without field", baseWithFilterSet("filters: [{in: [1]}]"), "campaigns[0].buyers[0].filters[0].field", "is missing"},
+		{"filter of the wrong kind", baseWithFilterSet("filters: [{field: city, max: 1}]"), "campaigns[0].buyers[0].filters[0]", "are for numbers"},
+		{"filter of a boolean", baseWithFilterSet("filters: [{field: tcpa_consent, in: [yes]}]"), "campaigns[0].buyers[0].filters[0]", "true or false"},
+		{"unknown state", baseWithFilterSet("states: [XX]"), "campaigns[0].buyers[0].states[0]", "is not a US state"},
+		{"priority", baseWithFilterSet("priority: -1"), "campaigns[0].buyers[0].priority", "0 to"},
+		{"weight", baseWithFilterSet("weight: 0"), "campaigns[0].buyers[0].weight", "1 to"},
+		{"price", baseWithFilterSet("price: -1"), "campaigns[0].buyers[0].price", "negative"},
+		{"cap", baseWithFilterSet("caps: [{per: year, count: 1}]"), "campaigns[0].buyers[0].caps[0].per", "use hour"},
 		{"no endpoint to ping", strings.Replace(base, `endpoint: "https://a.example"`, `post_url: "https://a.example"`, 1), "campaigns[0].buyers[0].buyer", "buyer \"buy_a\" has no endpoint or ping_url and cannot bid"},
 		{
 			"no state in common",
-			strings.Replace(seatWith("states: [NV]"), `"https://a.example"`, `"https://a.example", states: [CA]`, 1),
+			strings.Replace(baseWithFilterSet("states: [NV]"), `"https://a.example"`, `"https://a.example", states: [CA]`, 1),
 			"campaigns[0].buyers[0].states", "only narrow",
 		},
 		{
-			"buyer's filter on a field that is not there",
+			"buyer's filter on a missing field",
 			strings.Replace(base, `"https://a.example"`, `"https://a.example", filters: [{field: cars, min: 1}]`, 1),
 			"campaigns[0].buyers[0].buyer", `filters on "cars"`,
 		},
 		{
-			"two currencies of one purse",
+			"two currencies of a funded buyer",
 			strings.Replace(base, `"https://a.example"`, `"https://a.example", funds: {}`, 1) + "  - {id: b, method: weighted, currency: EUR, buyers: [{buyer: buy_a}]}\n",
 			"campaigns[1].buyers[0].buyer", "two currencies",
 		},
 	})
 }
 
-func TestAllMistakesAtOnce(t *testing.T) {
+func TestAllProblemsAreReported(t *testing.T) {
 	text := `listen: nowhere
 tenant: 7
 suppliers:
@@ -229,7 +231,7 @@ campaigns:
 		"campaigns[0].floor", "campaigns[0].flor", "campaigns[0].bid_timeout", "campaigns[0].buyers[0].weight",
 	}
 	var got []string
-	for _, problem := range problemsOf(t, text) {
+	for _, problem := range compileProblems(t, text) {
 		got = append(got, problem.Path)
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
@@ -237,8 +239,8 @@ campaigns:
 	}
 }
 
-func TestProblemsAreSortedAndReadable(t *testing.T) {
-	problems := problemsOf(t, "tenant: a/b\nlisten: nowhere\n")
+func TestProblemsText(t *testing.T) {
+	problems := compileProblems(t, "tenant: a/b\nlisten: nowhere\n")
 	want := "exchange.yaml:1:9: tenant: is not an id; use 1 to 64 letters, digits, _, - or .\n" +
 		"exchange.yaml:2:9: listen: is not an address to listen on; write host:port, such as 127.0.0.1:8080 or [::1]:8080"
 	if problems.Error() != want {
@@ -246,11 +248,11 @@ func TestProblemsAreSortedAndReadable(t *testing.T) {
 	}
 	many := make(syntax.Problems, syntax.ShownProblems+7)
 	if text := many.Error(); !strings.HasSuffix(text, "and 7 more") {
-		t.Errorf("many problems end in %q", text[len(text)-20:])
+		t.Errorf("the text of many problems ends with %q", text[len(text)-20:])
 	}
 }
 
-func TestWhatIsAllowed(t *testing.T) {
+func TestValidDocuments(t *testing.T) {
 	for name, text := range map[string]string{
 		"an empty mapping":                   "{}",
 		"keys without values":                "suppliers:\nadmin:\nlimits:\n",
@@ -261,8 +263,8 @@ func TestWhatIsAllowed(t *testing.T) {
 		"the same vertical, paused":          base + "  - {id: b, method: ping_post, vertical: auto, paused: true}\n",
 		"the same vertical, another method":  base + "  - {id: b, method: weighted, vertical: auto}\n",
 		"the same vertical, another part":    base + "  - {id: b, method: ping_post, vertical: auto, sub_vertical: x}\n",
-		"a buyer that is only recorded":      base + "  - {id: b, method: weighted, buyers: [{buyer: buy_b}]}\n",
-		"a cap that admits nothing":          buyerWith("caps: [{per: total, count: 0}]"),
+		"a buyer without an endpoint":        base + "  - {id: b, method: weighted, buyers: [{buyer: buy_b}]}\n",
+		"a cap of 0":                         baseWithBuyer("caps: [{per: total, count: 0}]"),
 		"duplicates turned off":              base + "    duplicates: {window: 0}\n",
 		"a token in a sandbox":               "sandbox: true\nsuppliers:\n  - {id: a, bearer_tokens: [{token: x}]}\n",
 		"a number from the environment":      "suppliers:\n  - {id: a, ping_rate: \"${RATE}\"}\n",
@@ -270,36 +272,36 @@ func TestWhatIsAllowed(t *testing.T) {
 		"CRLF":                               strings.ReplaceAll(base, "\n", "\r\n"),
 		"a byte order mark":                  "\uFEFF" + base,
 	} {
-		if problems := problemsOf(t, text); problems != nil {
+		if problems := compileProblems(t, text); problems != nil {
 			t.Errorf("%s: %v", name, problems)
 		}
 	}
 }
 
-func TestAnAuctionAsksOnlySoMany(t *testing.T) {
+func TestAuctionBuyerLimit(t *testing.T) {
 	text := func(method string, n int) string {
-		var buyers, seats strings.Builder
+		var buyers, entries strings.Builder
 		for i := range n {
 			fmt.Fprintf(&buyers, "  - {id: b%d, endpoint: \"https://b%d.example\"}\n", i, i)
-			fmt.Fprintf(&seats, "{buyer: b%d, price: 1},", i)
+			fmt.Fprintf(&entries, "{buyer: b%d, price: 1},", i)
 		}
 		return "buyers:\n" + buyers.String() + "campaigns:\n  - id: cmp\n    method: " + method +
-			"\n    vertical: auto\n    buyers: [" + seats.String() + "]\n"
+			"\n    vertical: auto\n    buyers: [" + entries.String() + "]\n"
 	}
 	for _, row := range []struct {
 		method string
 		buyers int
-		good   bool
+		valid  bool
 	}{
 		{"ping_post", maxBidders, true},
 		{"ping_post", maxBidders + 1, false},
 		{"waterfall", maxBidders + 1, true},
 	} {
-		problems := problemsOf(t, text(row.method, row.buyers))
-		if row.good && problems != nil {
+		problems := compileProblems(t, text(row.method, row.buyers))
+		if row.valid && problems != nil {
 			t.Errorf("%s with %d buyers: %v", row.method, row.buyers, problems)
 		}
-		if !row.good && (len(problems) != 1 || problems[0].Path != "campaigns[0].buyers") {
+		if !row.valid && (len(problems) != 1 || problems[0].Path != "campaigns[0].buyers") {
 			t.Errorf("%s with %d buyers: %v", row.method, row.buyers, problems)
 		}
 	}
