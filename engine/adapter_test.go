@@ -12,14 +12,14 @@ import (
 	"pingpost/internal/must"
 )
 
-// speaking puts the template into the place of the contract for blue's posts.
-func (x *exchange) speaking(template string) {
+// configurePostTemplate puts the template into the place of the contract for blue's posts.
+func (x *testExchange) configurePostTemplate(template string) {
 	x.t.Helper()
 	adapter, mistakes := adapter.NewPostTemplate(market.FormatJSON, template, nil)
 	if len(mistakes) > 0 {
 		x.t.Fatal(mistakes)
 	}
-	c := x.configuration(x.rig)
+	c := x.configuration(x.market)
 	c.Document += template
 	c.Catalog.Buyers["blue"].Post.Adapter = adapter
 	must.Succeed(x.t, x.engine.Configure(c))
@@ -28,49 +28,49 @@ func (x *exchange) speaking(template string) {
 // A buyer's template is written with the terms of the promise: the auction, the
 // token and the price of its bid.
 func TestPostByATemplate(t *testing.T) {
-	trading(t, "", bidders(), func(t *testing.T, x *exchange) {
-		x.speaking(`{"auction_id":"{{auction}}","bid_token":"{{token}}","lead":{"lead_uuid":"{{lead_id}}","phone":"{{.phone}}"},"price": {{price}}}`)
-		a := x.quoted(inquiry(1))
-		answer := must.Value(x.sell(postOf(1, a)))(t)
-		want := `{"auction_id":"` + a.ours.String() + `","bid_token":"` + x.world.tokenOf("blue", a.ours.String()) + `",` +
+	runWithExchange(t, "", twoBidders(), func(t *testing.T, x *testExchange) {
+		x.configurePostTemplate(`{"auction_id":"{{auction}}","bid_token":"{{token}}","lead":{"lead_uuid":"{{lead_id}}","phone":"{{.phone}}"},"price": {{price}}}`)
+		a := x.pingAuction(supplierPing(1))
+		answer := must.Value(x.sellAtBid(postFor(1, a)))(t)
+		want := `{"auction_id":"` + a.auctionID.String() + `","bid_token":"` + x.buyers.bidTokenOf("blue", a.auctionID.String()) + `",` +
 			`"lead":{"lead_uuid":"` + answer.Lead.String() + `","phone":"+14152000001"},"price": 10}`
-		expectEqual(t, string(x.world.posts[0].body), want)
+		expectEqual(t, string(x.buyers.posts[0].body), want)
 	})
 }
 
 // A lead for which a template writes too much goes to nobody; its room, its money
 // and its bid are free.
 func TestPostThatNoTemplateCanWrite(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		r := bidders()
+	runInVirtualTime(t, "", func(t *testing.T) {
+		r := twoBidders()
 		r.buyers[0].caps = []string{"day 1"}
-		x := begin(t, r)
-		x.speaking(`{"auction_id":"{{auction}}","bid_token":"{{token}}","lead":{"lead_uuid":"{{lead_id}}","phone":"{{.phone}}"},"city":"` +
+		x := newExchange(t, r)
+		x.configurePostTemplate(`{"auction_id":"{{auction}}","bid_token":"{{token}}","lead":{"lead_uuid":"{{lead_id}}","phone":"{{.phone}}"},"city":"` +
 			strings.Repeat("{{.city}}", 100) + `"}`)
-		a := x.quoted(inquiry(1))
-		p := postOf(1, a, "city", strings.Repeat("x", 2000))
+		a := x.pingAuction(supplierPing(1))
+		p := postFor(1, a, "city", strings.Repeat("x", 2000))
 		for range 2 {
-			expectEqual(t, x.posted(p), rejected)
+			expectEqual(t, x.saleResult(p), rejectedByBuyer)
 		}
-		if len(x.world.tried()) > 0 || x.state.ReservationCount() != 0 {
-			t.Errorf("posts %v, %d reservations", x.world.tried(), x.state.ReservationCount())
+		if len(x.buyers.postAttempts()) > 0 || x.state.ReservationCount() != 0 {
+			t.Errorf("posts %v, %d reservations", x.buyers.postAttempts(), x.state.ReservationCount())
 		}
 		if balance, held := x.state.BuyerBalance(x.state.RefOf(event.ObjectBuyer, "blue")); balance != 100_000_000 || held != 0 {
 			t.Errorf("the buyer has %s and %s held", balance, held)
 		}
-		expectEqual(t, x.posted(postOf(2, a)), taken, "another lead")
+		expectEqual(t, x.saleResult(postFor(2, a)), soldToBlue, "another lead")
 	})
 }
 
-// listening keeps what its buyers are asked, and bids 5 for each of them.
-type listening struct {
+// recordingBuyers keeps what its buyers are asked, and bids 5 for each of them.
+type recordingBuyers struct {
 	mu    sync.Mutex
 	pings map[string]string // body and key, by address
 	first map[string]*byte  // of the body
 }
 
-func (*listening) Post(*market.PostRequest) market.PostResult { return accepts.result }
-func (l *listening) Ping(req *market.PingRequest) market.PingResult {
+func (*recordingBuyers) Post(*market.PostRequest) market.PostResult { return accepts.result }
+func (l *recordingBuyers) Ping(req *market.PingRequest) market.PingResult {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.first[req.Endpoint.URL] = &req.Body[0]
@@ -82,7 +82,7 @@ func (l *listening) Ping(req *market.PingRequest) market.PingResult {
 // Each buyer is asked in its own words; those who speak the contract share one
 // body. One whose template has no end of what it says is not asked.
 func TestBuyersAreAskedInTheirOwnWords(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
+	runInVirtualTime(t, "", func(t *testing.T) {
 		speak := func(template, key string) (a *adapter.Template, d *market.Dialect) {
 			adapter, mistakes := adapter.NewPingTemplate(market.FormatForm, template, nil)
 			if len(mistakes) > 0 {
@@ -90,14 +90,14 @@ func TestBuyersAreAskedInTheirOwnWords(t *testing.T) {
 			}
 			return adapter, &market.Dialect{Method: "POST", KeyHeader: key, Answer: market.AnswerPaths{Format: market.FormatForm}}
 		}
-		r := auctions("blue", "form", "long", "gold", "keyed")
+		r := auctionMarket("blue", "form", "long", "gold", "keyed")
 		r.buyers[1].adapter, r.buyers[1].dialect = speak("id={{auction}}&st={{.state}}&zip={{.zip3}}&until={{expires_at}}", "")
 		r.buyers[2].adapter, r.buyers[2].dialect = speak(strings.Repeat("{{.source}}", 40), "")
 		r.buyers[4].adapter, r.buyers[4].dialect = speak("st={{.state}}", "X-Key")
-		heardBy := &listening{pings: map[string]string{}, first: map[string]*byte{}}
-		x := begin(t, r, func(o *engine.Options) { o.Buyers = heardBy })
-		expectEqual(t, heard(x.ping(inquiry(1, "zip3", "941", "source", strings.Repeat("s", 4000)))), "5", "bid")
-		expectEqual(t, x.came(), "blue:won form:lost long:error gold:lost keyed:lost")
+		heardBy := &recordingBuyers{pings: map[string]string{}, first: map[string]*byte{}}
+		x := newExchange(t, r, func(o *engine.Options) { o.Buyers = heardBy })
+		expectEqual(t, describePing(x.ping(supplierPing(1, "zip3", "941", "source", strings.Repeat("s", 4000)))), "5", "bid")
+		expectEqual(t, x.auctionOutcomes(), "blue:won form:lost long:error gold:lost keyed:lost")
 		expectEqual(t, heardBy.first["https://blue.example/v1/ping"], heardBy.first["https://gold.example/v1/ping"], "the contract's body was written twice")
 		common := `{"auction_id":"AUCTION","vertical":"auto_insurance","state":"CA","source":"` + strings.Repeat("s", 4000) +
 			`","tcpa_consent":true,"zip3":"941","expires_at":"2000-01-01T00:00:02.000Z"} AUCTION`

@@ -20,11 +20,11 @@ func (l *instantLog) Append(_ []byte, w engine.CommitWaiter) error {
 	return nil
 }
 
-// typical is a campaign as it is in use: caps, money, filters, states, a list,
+// typicalMarket is a campaign as it is in use: caps, money, filters, states, a list,
 // duplicates, turns, and a lead with a dozen fields.
-func typical(method market.BuyerSelectionMethod) rig {
+func typicalMarket(method market.BuyerSelectionMethod) marketSpec {
 	one := "1"
-	r := rig{
+	r := marketSpec{
 		lists: []list{{id: "dnc", field: market.ListPhone, hash: market.HashSHA256}},
 		campaigns: []campaign{{
 			method: method, payout: "0.8", duplicates: anyOf, suppress: []string{"dnc"}, consent: []string{"facebook"},
@@ -34,7 +34,7 @@ func typical(method market.BuyerSelectionMethod) rig {
 	for i := range 8 {
 		id := fmt.Sprintf("b%d", i)
 		r.buyers = append(r.buyers, buyer{id: id, funds: "900000", caps: []string{"day 100000", "month $900000"}, schedule: "UTC Mon-Sun 00:00-23:59"})
-		r.campaigns[0].seats = append(r.campaigns[0].seats, seat{
+		r.campaigns[0].filterSets = append(r.campaigns[0].filterSets, filterSet{
 			buyer: id, price: "0.01", states: "CA NV", weight: 1 + i, caps: []string{"hour 90000"},
 			filters: []market.FilterSpec{{Field: "owns_home", In: []string{"true"}}},
 		})
@@ -42,17 +42,17 @@ func typical(method market.BuyerSelectionMethod) rig {
 	return r
 }
 
-// sender ingests a new person each time it is called.
-func sender(t testing.TB, r rig, keyed bool) func() {
-	x := &exchange{t: t, rig: r, log: newMemoryLog(t), world: newWorld(t)}
-	x.tune = func(opt *engine.Options) { opt.Log = new(instantLog) }
-	x.start()
+// ingester ingests a new person each time it is called.
+func ingester(t testing.TB, r marketSpec, keyed bool) func() {
+	x := &testExchange{t: t, market: r, log: newMemoryLog(t), buyers: newFakeBuyers(t)}
+	x.setOptions = func(opt *engine.Options) { opt.Log = new(instantLog) }
+	x.startProcess()
 	x.configure(r)
 	t.Cleanup(x.log.close)
 	const people = 6000
 	requests := make([]engine.IngestRequest, people)
 	for i := range requests {
-		p := person(i, "vehicles", "#2", "homeowner", "#true", "zip", "94110", "source", "search", "tcpa_consent", "#true",
+		p := leadRequest(i, "vehicles", "#2", "homeowner", "#true", "zip", "94110", "source", "search", "tcpa_consent", "#true",
 			"consent_cert_url", "https://cert.example/1", "city", "San Francisco", "line1", "1 Main St")
 		requests[i] = engine.IngestRequest{
 			Supplier: x.engine.ActiveCatalog().Suppliers["acme"], Members: p.members, Body: p.body, Request: market.RequestID{1, byte(i)},
@@ -67,26 +67,26 @@ func sender(t testing.TB, r rig, keyed bool) func() {
 		answer, err := x.engine.Ingest(&requests[next])
 		next++
 		if err != nil || !answer.Accepted {
-			t.Fatalf("%d: %s", next, said(answer, err))
+			t.Fatalf("%d: %s", next, describeIngest(answer, err))
 		}
 	}
 }
 
-// toSeal is what the library allocates for AES-GCM under a key of the lead's own.
-const toSeal = 2
+// sealAllocations is what the library allocates for AES-GCM under a key of the lead's own.
+const sealAllocations = 2
 
 // What an accepted lead allocates inside the engine, memory's own growth
 // included.
 func TestAllocationsOfAnIngest(t *testing.T) {
 	for _, method := range []market.BuyerSelectionMethod{market.Waterfall, market.RoundRobin, market.Weighted} {
 		for _, keyed := range []bool{false, true} {
-			send := sender(t, typical(method), keyed)
+			send := ingester(t, typicalMarket(method), keyed)
 			for range 3000 { // shards fill and grow at first
 				send()
 			}
 			n := testing.AllocsPerRun(2000, send)
 			t.Logf("%s, keyed=%v: %.0f allocations", method, keyed, n)
-			if n > 2+toSeal {
+			if n > 2+sealAllocations {
 				t.Errorf("%s, keyed=%v: %.0f allocations", method, keyed, n)
 			}
 		}
@@ -95,11 +95,11 @@ func TestAllocationsOfAnIngest(t *testing.T) {
 
 // A supplier with a webhook costs its event's place in the cache and in the outbox.
 func TestAllocationsOfAnIngestThatIsTold(t *testing.T) {
-	send := sender(t, hooked(typical(market.Waterfall)), false)
+	send := ingester(t, withWebhooks(typicalMarket(market.Waterfall)), false)
 	for range 3000 {
 		send()
 	}
-	if n := testing.AllocsPerRun(2000, send); n > 3+toSeal {
+	if n := testing.AllocsPerRun(2000, send); n > 3+sealAllocations {
 		t.Errorf("%.0f allocations", n)
 	}
 }
@@ -114,21 +114,21 @@ func (instantBuyers) Ping(*market.PingRequest) market.PingResult {
 
 // pinger holds an auction among so many buyers each time it is called.
 func pinger(t testing.TB, buyers, auctions int) func() {
-	r := typical(market.PingPost)
-	r.buyers, r.campaigns[0].seats, r.campaigns[0].filters = nil, nil, nil
+	r := typicalMarket(market.PingPost)
+	r.buyers, r.campaigns[0].filterSets, r.campaigns[0].filters = nil, nil, nil
 	for i := range buyers {
 		id := fmt.Sprintf("b%d", i)
-		r.buyers = append(r.buyers, buyer{id: id, pings: true, posts: true, funds: "900000", caps: []string{"day 100000"}})
-		r.campaigns[0].seats = append(r.campaigns[0].seats, seat{buyer: id, states: "CA NV"})
+		r.buyers = append(r.buyers, buyer{id: id, pingEndpoint: true, postEndpoint: true, funds: "900000", caps: []string{"day 100000"}})
+		r.campaigns[0].filterSets = append(r.campaigns[0].filterSets, filterSet{buyer: id, states: "CA NV"})
 	}
-	x := &exchange{t: t, rig: r, log: newMemoryLog(t), world: newWorld(t)}
-	x.tune = func(opt *engine.Options) { opt.Log, opt.Buyers, opt.Observer = new(instantLog), instantBuyers{}, nil }
-	x.start()
+	x := &testExchange{t: t, market: r, log: newMemoryLog(t), buyers: newFakeBuyers(t)}
+	x.setOptions = func(opt *engine.Options) { opt.Log, opt.Buyers, opt.Observer = new(instantLog), instantBuyers{}, nil }
+	x.startProcess()
 	x.configure(r)
 	t.Cleanup(x.log.close)
 	requests := make([]*engine.SupplierPingRequest, auctions)
 	for i := range requests {
-		requests[i] = x.pingRequest(inquiry(i, "zip3", "941", "source", "search"))
+		requests[i] = x.pingRequest(supplierPing(i, "zip3", "941", "source", "search"))
 	}
 	next := 0
 	return func() {
@@ -136,7 +136,7 @@ func pinger(t testing.TB, buyers, auctions int) func() {
 		answer, err := x.engine.PingForBestBid(requests[next])
 		next++
 		if err != nil || !answer.Bid {
-			t.Fatalf("%d: %s", next, heard(answer, err))
+			t.Fatalf("%d: %s", next, describePing(answer, err))
 		}
 	}
 }

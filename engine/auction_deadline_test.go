@@ -7,41 +7,41 @@ import (
 	"pingpost/engine"
 )
 
-// lateClock starts timers that fire so much later, as on a machine that is busy.
-type lateClock struct {
-	bubbleClock
-	by time.Duration
+// delayedTimerClock starts timers that fire so much later, as on a machine that is busy.
+type delayedTimerClock struct {
+	virtualClock
+	delay time.Duration
 }
 
-func (c lateClock) Timer(d time.Duration) (fired <-chan time.Time, stop func() bool) {
-	return c.bubbleClock.Timer(d + c.by)
+func (c delayedTimerClock) Timer(d time.Duration) (fired <-chan time.Time, stop func() bool) {
+	return c.virtualClock.Timer(d + c.delay)
 }
 
 // One deadline for all, to the nanosecond: what comes at it counts, what comes
 // after it does not, whether the auction has noticed the end already or not.
 func TestDeadlineOfAnAuction(t *testing.T) {
 	tests := []struct {
-		what  string
-		offer offer
+		name  string
+		offer bidReply
 		busy  time.Duration // by which our timers are late
 		want  string
 		took  time.Duration
 	}{
 		{"at once", bids("10"), 0, "10 blue:won", 0},
-		{"just before", bids("10").in(2000*ms - 1), 0, "10 blue:won", 2000*ms - 1},
-		{"at the deadline", bids("10").in(2000 * ms), 0, "10 blue:won", 2000 * ms},
-		{"a millisecond after", bids("10").late(2001 * ms), 0, "timeout blue:timeout", 2000*ms + 1},
-		{"a millisecond after, noticed", bids("10").late(2001 * ms), 10 * ms, "timeout blue:late", 2001 * ms},
-		{"a no-bid after, noticed", passes.late(2001 * ms), 10 * ms, "no_bid blue:no_bid", 2001 * ms},
-		{"much later", bids("10").late(time.Minute), 0, "timeout blue:timeout", 2000*ms + 1},
-		{"never", sleeps, 0, "timeout blue:timeout", 2000 * ms},
+		{"just before", bids("10").after(2000*ms - 1), 0, "10 blue:won", 2000*ms - 1},
+		{"at the deadline", bids("10").after(2000 * ms), 0, "10 blue:won", 2000 * ms},
+		{"a millisecond after", bids("10").ignoringDeadline(2001 * ms), 0, "timeout blue:timeout", 2000*ms + 1},
+		{"a millisecond after, noticed", bids("10").ignoringDeadline(2001 * ms), 10 * ms, "timeout blue:late", 2001 * ms},
+		{"a no-bid after, noticed", noBid.ignoringDeadline(2001 * ms), 10 * ms, "no_bid blue:no_bid", 2001 * ms},
+		{"much later", bids("10").ignoringDeadline(time.Minute), 0, "timeout blue:timeout", 2000*ms + 1},
+		{"never", neverBids, 0, "timeout blue:timeout", 2000 * ms},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			x := begin(t, auctions("blue"), func(o *engine.Options) { o.Clock = lateClock{by: test.busy} })
-			x.world.offers("blue", test.offer)
-			p := x.goPing(inquiry(1))
-			if got := p.wait() + " " + x.came(); got != test.want || p.took != test.took {
+		runInVirtualTime(t, test.name, func(t *testing.T) {
+			x := newExchange(t, auctionMarket("blue"), func(o *engine.Options) { o.Clock = delayedTimerClock{delay: test.busy} })
+			x.buyers.scriptBids("blue", test.offer)
+			p := x.startPing(supplierPing(1))
+			if got := p.wait() + " " + x.auctionOutcomes(); got != test.want || p.took != test.took {
 				t.Errorf("%s after %s, want %s after %s", got, p.took, test.want, test.took)
 			}
 			time.Sleep(2 * time.Minute)
@@ -54,7 +54,7 @@ func TestDeadlineOfAnAuction(t *testing.T) {
 // ping, PostReserve in an ingest. Buyers get it as expires_at.
 func TestLimitsOfTheDeadline(t *testing.T) {
 	tests := []struct {
-		what    string
+		name    string
 		timeout time.Duration
 		reserve time.Duration // PostReserve of an ingest, else PingReserve; zero: the default
 		expires time.Duration // of the ping, from its arrival; negative: nothing said
@@ -78,34 +78,34 @@ func TestLimitsOfTheDeadline(t *testing.T) {
 		{"less what a slow post needs", 5 * time.Second, 3500 * ms, -1, true, 1500 * ms},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			r := auctions("blue", "gold")
-			r.campaigns[0].timeout, r.campaigns[0].reserve, r.campaigns[0].spare = test.timeout, 0, test.reserve
+		runInVirtualTime(t, test.name, func(t *testing.T) {
+			r := auctionMarket("blue", "gold")
+			r.campaigns[0].timeout, r.campaigns[0].postReserve, r.campaigns[0].pingReserve = test.timeout, 0, test.reserve
 			if test.ingest {
-				r.campaigns[0].reserve, r.campaigns[0].spare = test.reserve, 0
+				r.campaigns[0].postReserve, r.campaigns[0].pingReserve = test.reserve, 0
 			}
-			x := begin(t, r)
-			x.world.offers("blue", sleeps)
-			x.world.offers("gold", passes)
+			x := newExchange(t, r)
+			x.buyers.scriptBids("blue", neverBids)
+			x.buyers.scriptBids("gold", noBid)
 			start, want := time.Now(), "no_bid"
 			if test.ingest {
-				expectEqual(t, x.tell(person(1)), want, "told")
+				expectEqual(t, x.ingestResult(leadRequest(1)), want, "told")
 			} else {
-				request := inquiry(1)
+				request := supplierPing(1)
 				if test.expires >= 0 {
 					zone := time.FixedZone("", 5*3600)
-					request = inquiry(1, "expires_at", start.Add(test.expires).In(zone).Format(time.RFC3339Nano))
+					request = supplierPing(1, "expires_at", start.Add(test.expires).In(zone).Format(time.RFC3339Nano))
 				}
 				if test.want == 0 {
 					want = "timeout"
 				}
-				expectEqual(t, heard(x.ping(request)), want, "told")
+				expectEqual(t, describePing(x.ping(request)), want, "told")
 			}
 			expectEqual(t, time.Since(start), test.want, "it took")
-			for _, p := range x.world.pings {
+			for _, p := range x.buyers.pings {
 				expectEqual(t, p.expires.Sub(start), test.want, p.buyer, " was told to answer in")
 			}
-			if asked := len(x.world.pings); (asked == 0) != (test.want == 0) {
+			if asked := len(x.buyers.pings); (asked == 0) != (test.want == 0) {
 				t.Errorf("%d were asked", asked)
 			}
 		})
@@ -116,20 +116,20 @@ func TestLimitsOfTheDeadline(t *testing.T) {
 // answer while the bid is open, and sells the lead at it. The same holds for an
 // availability ping and the ingest for the buyer that it names.
 func TestHangingBuyerLeavesTimeForThePost(t *testing.T) {
-	r := auctions("blue", "gold")
+	r := auctionMarket("blue", "gold")
 	r.campaigns[0].timeout = 5 * time.Second
-	trading(t, "", r, func(t *testing.T, x *exchange) {
-		x.world.offers("blue", bids("10"))
-		x.world.offers("gold", sleeps)
+	runWithExchange(t, "", r, func(t *testing.T, x *testExchange) {
+		x.buyers.scriptBids("blue", bids("10"))
+		x.buyers.scriptBids("gold", neverBids)
 		for n, wait := range []time.Duration{80 * ms, 499 * ms} {
 			start := time.Now()
-			quote := x.quoted(inquiry(n))
+			quote := x.pingAuction(supplierPing(n))
 			expectEqual(t, time.Since(start), 4500*ms, "the time of the ping")
 			time.Sleep(wait)
-			expectEqual(t, x.posted(postOf(n, quote)), "blue theirs 10", "a post ", wait, " after the answer")
+			expectEqual(t, x.saleResult(postFor(n, quote)), "blue theirs 10", "a post ", wait, " after the answer")
 		}
-		offer := x.offered(availability())
+		offer := x.availabilityAuction(availabilityRequest())
 		time.Sleep(80 * ms)
-		expectEqual(t, x.tell(chosen(3, offer, "blue")), "blue", "an ingest 80ms after the answer")
+		expectEqual(t, x.ingestResult(leadForBuyer(3, offer, "blue")), "blue", "an ingest 80ms after the answer")
 	})
 }

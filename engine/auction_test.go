@@ -11,12 +11,12 @@ import (
 	"pingpost/internal/must"
 )
 
-// recordsOf returns all records of one kind that are durable so far.
-func recordsOf[T event.Event](x *exchange) (all []T) {
+// eventsOf returns all records of one kind that are durable so far.
+func eventsOf[T event.Event](x *testExchange) (all []T) {
 	x.t.Helper()
-	for _, fact := range decodeAll(x.t, x.log.durable()) {
-		if fact, ok := fact.(T); ok {
-			all = append(all, fact)
+	for _, record := range decodeAll(x.t, x.log.durable()) {
+		if record, ok := record.(T); ok {
+			all = append(all, record)
 		}
 	}
 	return all
@@ -25,15 +25,15 @@ func recordsOf[T event.Event](x *exchange) (all []T) {
 func last[T any](t testing.TB, all []T) T {
 	t.Helper()
 	if len(all) == 0 {
-		t.Fatal("there is no such fact")
+		t.Fatal("there is no such event")
 	}
 	return all[len(all)-1]
 }
 
-// outcomes are a trail's, by the buyers of the rig's first campaign, as
+// describeOutcomes are a trail's, by the buyers of the rig's first campaign, as
 // "blue:won gold:lost".
-func (x *exchange) outcomes(trail []event.FilterSetsWithOutcome) string {
-	seats := x.rig.campaigns[0].seats
+func (x *testExchange) describeOutcomes(trail []event.FilterSetsWithOutcome) string {
+	seats := x.market.campaigns[0].filterSets
 	words := make([]string, len(seats))
 	for _, step := range trail {
 		for i := step.FilterSets.NextFrom(0); i >= 0; i = step.FilterSets.NextFrom(i + 1) {
@@ -43,22 +43,22 @@ func (x *exchange) outcomes(trail []event.FilterSetsWithOutcome) string {
 	return strings.Join(words, " ")
 }
 
-// came is what became of everyone in the last auction of a ping.
-func (x *exchange) came() string {
+// auctionOutcomes is what became of everyone in the last auction of a ping.
+func (x *testExchange) auctionOutcomes() string {
 	x.t.Helper()
-	return x.outcomes(last(x.t, recordsOf[*event.PingAuctionCompleted](x)).Trail)
+	return x.describeOutcomes(last(x.t, eventsOf[*event.PingAuctionCompleted](x)).Trail)
 }
 
 // every outcome that a ping can end in, side by side.
-func everyOutcome() rig {
+func everyOutcomeMarket() marketSpec {
 	few := "5"
-	r := auctions(
+	r := auctionMarket(
 		"won", "lost", "below_floor", "wrong_currency", "timeout", "no_bid", "invalid", "rate_limited",
 		"capped", "dear", "filtered", "wrong_state", "closed", "no_funds", "poor", "paused", "error", "mute",
 	)
 	r.campaigns[0].floor = "8"
 	for i := range r.buyers {
-		b, s := &r.buyers[i], &r.campaigns[0].seats[i]
+		b, s := &r.buyers[i], &r.campaigns[0].filterSets[i]
 		switch b.id {
 		case "capped":
 			b.caps = []string{"day 0"}
@@ -75,20 +75,20 @@ func everyOutcome() rig {
 		case "poor":
 			b.funds = "8"
 		case "mute":
-			b.pings = false
+			b.pingEndpoint = false
 		}
 	}
 	return r
 }
 
-func (x *exchange) scriptOutcomes() {
+func (x *testExchange) scriptOutcomes() {
 	x.t.Helper()
-	for buyer, o := range map[string]offer{
-		"won": bids("12"), "lost": bids("11.999999"), "below_floor": bids("7.999999"), "wrong_currency": bids("20").of("EUR"),
-		"timeout": sleeps, "no_bid": passes, "invalid": garbles, "rate_limited": throttles, "error": fails,
+	for buyer, o := range map[string]bidReply{
+		"won": bids("12"), "lost": bids("11.999999"), "below_floor": bids("7.999999"), "wrong_currency": bids("20").inCurrency("EUR"),
+		"timeout": neverBids, "no_bid": noBid, "invalid": invalidBid, "rate_limited": rateLimited, "error": pingError,
 		"dear": bids("9"), "poor": bids("8.000001"),
 	} {
-		x.world.offers(buyer, o)
+		x.buyers.scriptBids(buyer, o)
 	}
 	must.Succeed(x.t, x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "paused", true))
 }
@@ -98,71 +98,71 @@ func TestOutcomesOfAnAuction(t *testing.T) {
 	const want = "won:won lost:lost below_floor:below_floor wrong_currency:wrong_currency timeout:timeout no_bid:no_bid " +
 		"invalid:invalid rate_limited:rate_limited capped:capped dear:capped filtered:filtered wrong_state:wrong_state " +
 		"closed:closed no_funds:no_funds poor:no_funds paused:paused error:error mute:error"
-	trading(t, "of a ping", everyOutcome(), func(t *testing.T, x *exchange) {
+	runWithExchange(t, "of a ping", everyOutcomeMarket(), func(t *testing.T, x *testExchange) {
 		x.scriptOutcomes()
-		expectEqual(t, heard(x.ping(inquiry(1, "vehicles", "#2"))), "12", "bid")
-		expectEqual(t, x.came(), want)
-		fact := last(t, recordsOf[*event.PingAuctionCompleted](x))
-		if len(fact.Bids) != 11 || len(x.world.rang()) != 11 {
-			t.Errorf("%d bids of %v", len(fact.Bids), x.world.rang())
+		expectEqual(t, describePing(x.ping(supplierPing(1, "vehicles", "#2"))), "12", "bid")
+		expectEqual(t, x.auctionOutcomes(), want)
+		record := last(t, eventsOf[*event.PingAuctionCompleted](x))
+		if len(record.Bids) != 11 || len(x.buyers.pingAttempts()) != 11 {
+			t.Errorf("%d bids of %v", len(record.Bids), x.buyers.pingAttempts())
 		}
-		for _, bid := range fact.Bids {
-			if stands := bid.Outcome == market.OutcomeWon || bid.Outcome == market.OutcomeLost; stands != (bid.Token != "") || stands != (bid.Payout != 0) {
+		for _, bid := range record.Bids {
+			if leadState := bid.Outcome == market.OutcomeWon || bid.Outcome == market.OutcomeLost; leadState != (bid.Token != "") || leadState != (bid.Payout != 0) {
 				t.Errorf("a bid that stands or not, with a token and a payout or not: %+v", bid)
 			}
 		}
 	})
-	bubble(t, "of an ingest", func(t *testing.T) {
-		r := everyOutcome()
+	runInVirtualTime(t, "of an ingest", func(t *testing.T) {
+		r := everyOutcomeMarket()
 		r.lists = []list{{id: "dnc", field: market.ListPhone, hash: market.HashPlain, entries: []string{"415-200-0001"}}}
-		r.buyers = append(r.buyers, buyer{id: "suppressed", posts: true, pings: true, refuses: []string{"dnc"}})
-		r.campaigns[0].seats = append(r.campaigns[0].seats, seat{buyer: "suppressed"})
-		x := begin(t, r)
+		r.buyers = append(r.buyers, buyer{id: "suppressed", postEndpoint: true, pingEndpoint: true, suppress: []string{"dnc"}})
+		r.campaigns[0].filterSets = append(r.campaigns[0].filterSets, filterSet{buyer: "suppressed"})
+		x := newExchange(t, r)
 		x.scriptOutcomes()
-		x.world.script("won", refuses)
-		x.world.script("lost", accepts.in(7*time.Second))
-		expectEqual(t, x.tell(person(1, "vehicles", "#2")), "lost", "sold to")
-		decided := last(t, recordsOf[*event.LeadDecided](x))
-		expectEqual(t, x.outcomes(decided.Trail), strings.Replace(want, "won:won", "won:post_pending", 1)+" suppressed:suppressed", "at first")
-		moved := recordsOf[*event.PostSettled](x)[0]
-		expectEqual(t, x.outcomes(moved.Trail), strings.Replace(want, "won:won lost:lost", "won:post_rejected lost:post_pending", 1)+" suppressed:suppressed", "then")
+		x.buyers.scriptPosts("won", refuses)
+		x.buyers.scriptPosts("lost", accepts.after(7*time.Second))
+		expectEqual(t, x.ingestResult(leadRequest(1, "vehicles", "#2")), "lost", "sold to")
+		decided := last(t, eventsOf[*event.LeadDecided](x))
+		expectEqual(t, x.describeOutcomes(decided.Trail), strings.Replace(want, "won:won", "won:post_pending", 1)+" suppressed:suppressed", "at first")
+		moved := eventsOf[*event.PostSettled](x)[0]
+		expectEqual(t, x.describeOutcomes(moved.Trail), strings.Replace(want, "won:won lost:lost", "won:post_rejected lost:post_pending", 1)+" suppressed:suppressed", "then")
 	})
 }
 
 // Of equal bids the rule picks one, whoever came first into the list.
 func TestTies(t *testing.T) {
 	tests := []struct {
-		what              string
-		blue, gold, tan   offer
+		name              string
+		blue, gold, tan   bidReply
 		bluePrio, others  int
 		want, second, all string
 	}{
 		{"the highest", bids("9"), bids("10"), bids("9.999999"), 0, 0, "gold", "tan", "gold tan blue"},
 		{"the lower priority", bids("10"), bids("10"), bids("9"), 2, 1, "gold", "blue", "gold blue tan"},
-		{"the earlier answer", bids("10").in(2 * ms), bids("10").in(ms), bids("10").in(3 * ms), 1, 1, "gold", "blue", "gold blue tan"},
+		{"the earlier answer", bids("10").after(2 * ms), bids("10").after(ms), bids("10").after(3 * ms), 1, 1, "gold", "blue", "gold blue tan"},
 		{"the name", bids("10"), bids("10"), bids("10"), 1, 1, "blue", "gold", "blue gold tan"},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			r := auctions("blue", "gold", "tan")
-			for i := range r.campaigns[0].seats {
-				r.campaigns[0].seats[i].priority = &test.others
+		runInVirtualTime(t, test.name, func(t *testing.T) {
+			r := auctionMarket("blue", "gold", "tan")
+			for i := range r.campaigns[0].filterSets {
+				r.campaigns[0].filterSets[i].priority = &test.others
 			}
-			r.campaigns[0].seats[0].priority = &test.bluePrio
-			x := begin(t, r)
-			x.world.offers("blue", test.blue)
-			x.world.offers("gold", test.gold)
-			x.world.offers("tan", test.tan)
-			if _, err := x.ping(inquiry(1)); err != nil {
+			r.campaigns[0].filterSets[0].priority = &test.bluePrio
+			x := newExchange(t, r)
+			x.buyers.scriptBids("blue", test.blue)
+			x.buyers.scriptBids("gold", test.gold)
+			x.buyers.scriptBids("tan", test.tan)
+			if _, err := x.ping(supplierPing(1)); err != nil {
 				t.Fatal(err)
 			}
 			var ranked []string
-			for _, bid := range last(t, recordsOf[*event.PingAuctionCompleted](x)).Bids {
+			for _, bid := range last(t, eventsOf[*event.PingAuctionCompleted](x)).Bids {
 				ranked = append(ranked, x.state.NameOf(event.ObjectBuyer, bid.Buyer))
 			}
 			expectEqual(t, strings.Join(ranked, " "), test.all, "ranked")
-			x.world.script(test.want, refuses)
-			expectEqual(t, x.tell(person(1)), test.second, "after a refusal it went to")
+			x.buyers.scriptPosts(test.want, refuses)
+			expectEqual(t, x.ingestResult(leadRequest(1)), test.second, "after a refusal it went to")
 		})
 	}
 }
@@ -171,8 +171,8 @@ func TestTies(t *testing.T) {
 // unless the row says otherwise.
 func TestBidsAtTheEdge(t *testing.T) {
 	tests := []struct {
-		what, floor, payout string
-		offer               offer
+		name, floor, payout string
+		offer               bidReply
 		want                string // outcome and what the seller is told
 		until               time.Duration
 	}{
@@ -183,23 +183,23 @@ func TestBidsAtTheEdge(t *testing.T) {
 		{"a fixed payout of all of it", "", "$10", bids("10"), "won 10", 5000 * ms},
 		{"a fixed payout over it", "", "$10.000001", bids("10"), "below_floor below_floor", 0},
 		{"the floor looks at the bid, not at the payout", "10", "0.5", bids("10"), "won 5", 5000 * ms},
-		{"in the campaign's currency", "", "", bids("10").of("USD"), "won 10", 5000 * ms},
-		{"in another", "", "", bids("10").of("CAD"), "wrong_currency no_bid", 0},
-		{"good for a second", "", "", bids("10").until(time.Second), "won 10", 1000 * ms},
-		{"good for long", "", "", bids("10").until(time.Hour), "won 10", 5000 * ms},
-		{"over by a clock that is behind", "", "", bids("10").until(-1999 * ms), "won 10", -1999 * ms},
-		{"over by more than that", "", "", bids("10").until(-2000 * ms), "invalid no_bid", 0},
+		{"in the campaign's currency", "", "", bids("10").inCurrency("USD"), "won 10", 5000 * ms},
+		{"in another", "", "", bids("10").inCurrency("CAD"), "wrong_currency no_bid", 0},
+		{"good for a second", "", "", bids("10").validFor(time.Second), "won 10", 1000 * ms},
+		{"good for long", "", "", bids("10").validFor(time.Hour), "won 10", 5000 * ms},
+		{"over by a clock that is behind", "", "", bids("10").validFor(-1999 * ms), "won 10", -1999 * ms},
+		{"over by more than that", "", "", bids("10").validFor(-2000 * ms), "invalid no_bid", 0},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			r := auctions("blue")
+		runInVirtualTime(t, test.name, func(t *testing.T) {
+			r := auctionMarket("blue")
 			r.campaigns[0].floor, r.campaigns[0].payout = test.floor, test.payout
-			x := begin(t, r)
-			x.world.offers("blue", test.offer)
-			answer, err := x.ping(inquiry(1))
-			got := strings.TrimPrefix(x.came(), "blue:") + " " + heard(answer, err)
+			x := newExchange(t, r)
+			x.buyers.scriptBids("blue", test.offer)
+			answer, err := x.ping(supplierPing(1))
+			got := strings.TrimPrefix(x.auctionOutcomes(), "blue:") + " " + describePing(answer, err)
 			expectEqual(t, got, test.want)
-			if answer.Bid && (answer.ValidUntil != began.Add(test.until).UnixNano() || answer.Currency.String() != "USD" || answer.Token.IsZero()) {
+			if answer.Bid && (answer.ValidUntil != virtualStart.Add(test.until).UnixNano() || answer.Currency.String() != "USD" || answer.Token.IsZero()) {
 				t.Errorf("%+v", answer)
 			}
 		})
@@ -210,53 +210,53 @@ func TestBidsAtTheEdge(t *testing.T) {
 // asked timed out, whoever was not asked.
 func TestReasonsOfAPing(t *testing.T) {
 	tests := []struct {
-		what   string
-		offers map[string]offer
+		name   string
+		offers map[string]bidReply
 		pause  string
 		want   string
 	}{
-		{"all timed out", map[string]offer{"blue": sleeps, "gold": sleeps, "tan": sleeps}, "", "timeout"},
-		{"all that were asked", map[string]offer{"blue": sleeps, "gold": sleeps}, "tan", "timeout"},
-		{"one answered", map[string]offer{"blue": sleeps, "gold": passes, "tan": sleeps}, "", "no_bid"},
-		{"one failed", map[string]offer{"blue": sleeps, "gold": fails, "tan": sleeps}, "", "no_bid"},
-		{"one was limited", map[string]offer{"blue": sleeps, "gold": throttles, "tan": sleeps}, "", "no_bid"},
-		{"all were limited", map[string]offer{"blue": throttles, "gold": throttles, "tan": throttles}, "", "rate_limited"},
-		{"one bid too little", map[string]offer{"blue": bids("1"), "gold": passes, "tan": sleeps}, "", "below_floor"},
+		{"all timed out", map[string]bidReply{"blue": neverBids, "gold": neverBids, "tan": neverBids}, "", "timeout"},
+		{"all that were asked", map[string]bidReply{"blue": neverBids, "gold": neverBids}, "tan", "timeout"},
+		{"one answered", map[string]bidReply{"blue": neverBids, "gold": noBid, "tan": neverBids}, "", "no_bid"},
+		{"one failed", map[string]bidReply{"blue": neverBids, "gold": pingError, "tan": neverBids}, "", "no_bid"},
+		{"one was limited", map[string]bidReply{"blue": neverBids, "gold": rateLimited, "tan": neverBids}, "", "no_bid"},
+		{"all were limited", map[string]bidReply{"blue": rateLimited, "gold": rateLimited, "tan": rateLimited}, "", "rate_limited"},
+		{"one bid too little", map[string]bidReply{"blue": bids("1"), "gold": noBid, "tan": neverBids}, "", "below_floor"},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			r := auctions("blue", "gold", "tan")
+		runInVirtualTime(t, test.name, func(t *testing.T) {
+			r := auctionMarket("blue", "gold", "tan")
 			r.campaigns[0].floor = "2"
-			x := begin(t, r)
+			x := newExchange(t, r)
 			for name, o := range test.offers {
-				x.world.offers(name, o)
+				x.buyers.scriptBids(name, o)
 			}
 			if test.pause != "" {
 				must.Succeed(t, x.engine.AsOperator("").SetPaused(event.ObjectBuyer, test.pause, true))
 			}
-			expectEqual(t, heard(x.ping(inquiry(1)))+" "+x.tell(person(1)), test.want+" "+test.want)
+			expectEqual(t, describePing(x.ping(supplierPing(1)))+" "+x.ingestResult(leadRequest(1)), test.want+" "+test.want)
 		})
 	}
 }
 
 // A ping that goes wrong in our own house is one buyer's error, and told.
 func TestAPanicIsOneBuyersError(t *testing.T) {
-	trading(t, "", auctions("blue", "gold"), func(t *testing.T, x *exchange) {
-		x.world.offers("blue", blowsUp)
-		expectEqual(t, heard(x.ping(inquiry(1)))+", "+x.came(), "10, blue:error gold:won")
-		expectEqual(t, x.noted.faults.Load(), 1, "faults were told")
+	runWithExchange(t, "", auctionMarket("blue", "gold"), func(t *testing.T, x *testExchange) {
+		x.buyers.scriptBids("blue", panicsAtPing)
+		expectEqual(t, describePing(x.ping(supplierPing(1)))+", "+x.auctionOutcomes(), "10, blue:error gold:won")
+		expectEqual(t, x.observed.faults.Load(), 1, "faults were told")
 	})
 }
 
 // What comes after the end changes nothing, however many auctions use the same
 // memory meanwhile; the harness holds every body to what it was.
 func TestLaggards(t *testing.T) {
-	trading(t, "", auctions("blue", "gold"), func(t *testing.T, x *exchange) {
-		x.world.offers("blue", bids("99").late(2500*ms), bids("98").late(3100*ms), bids("97").late(2001*ms), bids("1"))
-		x.world.offers("gold", bids("2"), bids("3"), bids("4"), bids("5"))
+	runWithExchange(t, "", auctionMarket("blue", "gold"), func(t *testing.T, x *testExchange) {
+		x.buyers.scriptBids("blue", bids("99").ignoringDeadline(2500*ms), bids("98").ignoringDeadline(3100*ms), bids("97").ignoringDeadline(2001*ms), bids("1"))
+		x.buyers.scriptBids("gold", bids("2"), bids("3"), bids("4"), bids("5"))
 		var got []string
 		for n := range 8 {
-			got = append(got, heard(x.ping(inquiry(n))))
+			got = append(got, describePing(x.ping(supplierPing(n))))
 		}
 		if want := "2 3 4 5 5 5 5 5"; strings.Join(got, " ") != want {
 			t.Errorf("%s, want %s", got, want)
@@ -266,10 +266,10 @@ func TestLaggards(t *testing.T) {
 
 // A stop decides nothing.
 func TestAStopEndsAuctions(t *testing.T) {
-	trading(t, "", auctions("blue"), func(t *testing.T, x *exchange) {
-		x.world.offers("blue", bids("10").in(time.Second))
-		p := x.goPing(inquiry(1))
-		lead := x.goSend(person(1))
+	runWithExchange(t, "", auctionMarket("blue"), func(t *testing.T, x *testExchange) {
+		x.buyers.scriptBids("blue", bids("10").after(time.Second))
+		p := x.startPing(supplierPing(1))
+		lead := x.startIngest(leadRequest(1))
 		time.Sleep(500 * ms)
 		held := x.log.len()
 		x.engine.Close()
@@ -282,26 +282,26 @@ func TestAStopEndsAuctions(t *testing.T) {
 
 // The names of our auctions are ours alone, and sellers' never reach a buyer.
 func TestWhatBuyersAreTold(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		r := auctions("blue")
-		r.campaigns[0].sub = "sports_cars"
-		x := begin(t, r)
-		x.pingAll(t, inquiry(1, "auction_id", "their own", "sub_vertical", "sports_cars", "zip3", "941", "mood", "good", "hobby", `#{"a":[1]}`))
+	runInVirtualTime(t, "", func(t *testing.T) {
+		r := auctionMarket("blue")
+		r.campaigns[0].subVertical = "sports_cars"
+		x := newExchange(t, r)
+		x.pingAll(t, supplierPing(1, "auction_id", "their own", "sub_vertical", "sports_cars", "zip3", "941", "mood", "good", "hobby", `#{"a":[1]}`))
 		want := `","vertical":"auto_insurance","sub_vertical":"sports_cars","state":"CA","tcpa_consent":true,"zip3":"941","hobby":{"a":[1]},"mood":"good","expires_at":"2000-01-01T00:00:02.000Z"}`
-		got := string(x.world.pings[0].body)
+		got := string(x.buyers.pings[0].body)
 		if _, rest, _ := strings.Cut(got, `{"auction_id":"auc_`); rest[26:] != want {
 			t.Errorf("%s, want\n%s", got, want)
 		}
-		expectEqual(t, x.recorded(t), `state=CA tcpa_consent=true zip=941`, "recorded")
-		x.tell(person(1, "flo_campaign_id", "auto", "zip", "94110"))
-		if got := string(x.world.pings[1].body); !strings.Contains(got, `"zip3":"941"`) || strings.Contains(got, "94110") {
+		expectEqual(t, x.recordedFields(t), `state=CA tcpa_consent=true zip=941`, "recorded")
+		x.ingestResult(leadRequest(1, "flo_campaign_id", "auto", "zip", "94110"))
+		if got := string(x.buyers.pings[1].body); !strings.Contains(got, `"zip3":"941"`) || strings.Contains(got, "94110") {
 			t.Errorf("an ingest's ping says %s", got)
 		}
 	})
 }
 
 // pingAll pings and sees that each is answered.
-func (x *exchange) pingAll(t testing.TB, all ...request) {
+func (x *testExchange) pingAll(t testing.TB, all ...request) {
 	t.Helper()
 	for _, r := range all {
 		if _, err := x.ping(r); err != nil {

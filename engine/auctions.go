@@ -109,7 +109,7 @@ func (e *Engine) hashAuctionName(kind pastauction.AuctionIDKind, supplier *marke
 
 // HashSellerAuctionName returns the name (a hash) under which state and log know the auction with a
 // seller's own auction id. It does not check that the auction exists. test selects the names of
-// isTest auctions.
+// isTestBuyer auctions.
 func (e *Engine) HashSellerAuctionName(supplier market.PermanentNumber, sellerAuctionID string, isTest bool) [16]byte {
 	return pastauction.HashAuctionName(&e.opt.Secret, pastauction.BySellerID.ForTest(isTest), supplier, []byte(sellerAuctionID))
 }

@@ -13,55 +13,55 @@ import (
 	"pingpost/internal/must"
 )
 
-// moment is a lead at a time, and what comes of it.
-type moment struct{ at, want string }
+// timedLead is a lead at a time, and what comes of it.
+type timedLead struct{ at, want string }
 
 // TestCapsRollOver sends leads on both sides of the instants at which a cap's
 // window ends. Virtual time begins on 2000-01-01, a Saturday.
 func TestCapsRollOver(t *testing.T) {
 	tests := []struct {
-		what, cap string
-		moments   []moment
+		name, cap string
+		moments   []timedLead
 	}{
-		{"hour", "hour 1", []moment{
+		{"hour", "hour 1", []timedLead{
 			{"2000-01-01 00:00:00", "blue"},
 			{"2000-01-01 00:59:59.999999999", "caps_full"},
 			{"2000-01-01 01:00:00", "blue"},
 			{"2000-01-01 01:30:00", "caps_full"},
 			{"2000-01-01 02:00:00", "blue"},
 		}},
-		{"hour of a zone at half past", "hour 1 Asia/Kolkata", []moment{
+		{"hour of a zone at half past", "hour 1 Asia/Kolkata", []timedLead{
 			{"2000-01-01 00:29:59", "blue"}, {"2000-01-01 00:30:00", "blue"}, {"2000-01-01 01:29:59", "caps_full"}, {"2000-01-01 01:30:00", "blue"},
 		}},
-		{"day in New York", "day 1 America/New_York", []moment{
+		{"day in New York", "day 1 America/New_York", []timedLead{
 			{"2000-01-01 04:59:59", "blue"}, {"2000-01-01 05:00:00", "blue"}, {"2000-01-02 04:59:59.999", "caps_full"}, {"2000-01-02 05:00:00", "blue"},
 		}},
-		{"the day of 23 hours", "day 1 America/New_York", []moment{
+		{"the day of 23 hours", "day 1 America/New_York", []timedLead{
 			{"2000-04-02 04:59:59", "blue"}, {"2000-04-02 05:00:00", "blue"}, {"2000-04-03 03:59:59", "caps_full"}, {"2000-04-03 04:00:00", "blue"},
 		}},
-		{"the day of 25 hours", "day 1 America/New_York", []moment{
+		{"the day of 25 hours", "day 1 America/New_York", []timedLead{
 			{"2000-10-29 04:00:00", "blue"}, {"2000-10-30 04:59:59", "caps_full"}, {"2000-10-30 05:00:00", "blue"},
 		}},
-		{"the hour that comes twice", "hour 1 America/New_York", []moment{
+		{"the hour that comes twice", "hour 1 America/New_York", []timedLead{
 			{"2000-10-29 05:00:00", "blue"}, {"2000-10-29 05:59:59", "caps_full"}, {"2000-10-29 06:00:00", "blue"}, {"2000-10-29 06:30:00", "caps_full"},
 		}},
-		{"week", "week 1", []moment{
+		{"week", "week 1", []timedLead{
 			{"2000-01-01 10:00:00", "blue"}, {"2000-01-02 23:59:59", "caps_full"}, {"2000-01-03 00:00:00", "blue"}, {"2000-01-09 23:59:59", "caps_full"}, {"2000-01-10 00:00:00", "blue"},
 		}},
-		{"month", "month 1", []moment{
+		{"month", "month 1", []timedLead{
 			{"2000-01-31 23:59:59", "blue"}, {"2000-02-01 00:00:00", "blue"}, {"2000-02-29 23:59:59", "caps_full"}, {"2000-03-01 00:00:00", "blue"},
 		}},
-		{"total", "total 1", []moment{{"2000-01-01 00:00:00", "blue"}, {"2001-01-01 00:00:00", "caps_full"}}},
-		{"money by the day", "day $15", []moment{
+		{"total", "total 1", []timedLead{{"2000-01-01 00:00:00", "blue"}, {"2001-01-01 00:00:00", "caps_full"}}},
+		{"money by the day", "day $15", []timedLead{
 			{"2000-01-01 23:00:00", "blue"}, {"2000-01-01 23:59:59", "caps_full"}, {"2000-01-02 00:00:00", "blue"},
 		}},
 	}
 	for _, test := range tests {
 		for _, where := range []string{"buyer", "campaign", "pair"} {
-			trading(t, test.what+" of the "+where, cappedAt(where, test.cap), func(t *testing.T, x *exchange) {
+			runWithExchange(t, test.name+" of the "+where, cappedMarket(where, test.cap), func(t *testing.T, x *testExchange) {
 				for i, m := range test.moments {
-					at(t, m.at)
-					expectEqual(t, x.tell(person(i)), m.want, "at ", m.at)
+					sleepUntil(t, m.at)
+					expectEqual(t, x.ingestResult(leadRequest(i)), m.want, "at ", m.at)
 				}
 			})
 		}
@@ -69,7 +69,7 @@ func TestCapsRollOver(t *testing.T) {
 }
 
 func TestSchedulesToTheMinute(t *testing.T) {
-	moments := []moment{
+	moments := []timedLead{
 		{"2000-01-01 00:00:00", "outside_schedule"},
 		{"2000-01-03 12:59:59.999999999", "outside_schedule"},
 		{"2000-01-03 13:00:00", "blue"},
@@ -85,84 +85,88 @@ func TestSchedulesToTheMinute(t *testing.T) {
 	}
 	hours := "America/New_York Mon-Fri 08:00-18:00, Sat 22:00-24:00"
 	for _, where := range []string{"buyer", "seat", "both"} {
-		bubble(t, where, func(t *testing.T) {
-			r := selling(market.Waterfall, buyer{id: "blue"})
+		runInVirtualTime(t, where, func(t *testing.T) {
+			r := marketOf(market.Waterfall, buyer{id: "blue"})
 			switch where {
 			case "buyer":
 				r.buyers[0].schedule = hours
 			case "seat":
-				r.campaigns[0].seats[0].schedule = hours
+				r.campaigns[0].filterSets[0].schedule = hours
 			case "both":
 				r.buyers[0].schedule = "UTC Mon-Sun 00:00-24:00"
-				r.campaigns[0].seats[0].schedule = hours
+				r.campaigns[0].filterSets[0].schedule = hours
 			}
-			x := begin(t, r)
+			x := newExchange(t, r)
 			for i, m := range moments {
-				at(t, m.at)
-				expectEqual(t, x.tell(person(i)), m.want, "at ", m.at)
+				sleepUntil(t, m.at)
+				expectEqual(t, x.ingestResult(leadRequest(i)), m.want, "at ", m.at)
 			}
 		})
 	}
 }
 
-// Doors are looked at once and remembered: every fact that moves one must show
+// Doors are looked at once and remembered: every event that moves one must show
 // at the very next lead.
 func TestDoorsMoveAtOnce(t *testing.T) {
 	steps := []struct {
-		what string
-		do   func(x *exchange) error
+		name string
+		do   func(x *testExchange) error
 		want string
 	}{
 		{"at first", nil, "blue"},
 		{"the money is used up", nil, "gold"},
-		{"a top-up", func(x *exchange) error { return x.engine.AsOperator("").TopUpBuyer("blue", 10_000_000, "") }, "blue"},
+		{"a top-up", func(x *testExchange) error { return x.engine.AsOperator("").TopUpBuyer("blue", 10_000_000, "") }, "blue"},
 		{"used up again", nil, "gold"},
-		{"two top-ups that are not enough alone", func(x *exchange) error {
+		{"two top-ups that are not enough alone", func(x *testExchange) error {
 			if err := x.engine.AsOperator("").TopUpBuyer("blue", 9_999_999, ""); err != nil {
 				return err
 			}
 			return x.engine.AsOperator("").TopUpBuyer("blue", 1, "")
 		}, "blue"},
-		{"money for two", func(x *exchange) error { return x.engine.AsOperator("").TopUpBuyer("blue", 20_000_000, "") }, "blue"},
-		{"some is taken back", func(x *exchange) error { return x.engine.AsOperator("").TopUpBuyer("blue", -1, "") }, "gold"},
-		{"gold is paused", func(x *exchange) error { return x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "gold", true) }, "no_bid"},
-		{"and opened", func(x *exchange) error { return x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "gold", false) }, "gold"},
+		{"money for two", func(x *testExchange) error { return x.engine.AsOperator("").TopUpBuyer("blue", 20_000_000, "") }, "blue"},
+		{"some is taken back", func(x *testExchange) error { return x.engine.AsOperator("").TopUpBuyer("blue", -1, "") }, "gold"},
+		{"gold is paused", func(x *testExchange) error { return x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "gold", true) }, "no_bid"},
+		{"and opened", func(x *testExchange) error {
+			return x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "gold", false)
+		}, "gold"},
 		{"gold's cap is reached", nil, "insufficient_funds"},
-		{"blue is paused", func(x *exchange) error { return x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "blue", true) }, "insufficient_funds"},
-		{"and has money", func(x *exchange) error { return x.engine.AsOperator("").TopUpBuyer("blue", 1, "") }, "no_bid"},
-		{"and is opened", func(x *exchange) error { return x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "blue", false) }, "blue"},
+		{"blue is paused", func(x *testExchange) error { return x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "blue", true) }, "insufficient_funds"},
+		{"and has money", func(x *testExchange) error { return x.engine.AsOperator("").TopUpBuyer("blue", 1, "") }, "no_bid"},
+		{"and is opened", func(x *testExchange) error {
+			return x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "blue", false)
+		}, "blue"},
 	}
-	bubble(t, "steps", func(t *testing.T) {
-		r := three(market.Waterfall)
+	runInVirtualTime(t, "steps", func(t *testing.T) {
+		r := threeBuyers(market.Waterfall)
 		r.buyers = []buyer{{id: "blue", funds: "10"}, {id: "gold", caps: []string{"total 4"}}}
-		r.campaigns[0].seats = r.campaigns[0].seats[:2]
-		x := begin(t, r)
+		r.campaigns[0].filterSets = r.campaigns[0].filterSets[:2]
+		x := newExchange(t, r)
 		for i, step := range steps {
 			if step.do != nil {
 				must.Succeed(t, step.do(x))
 			}
-			expectEqual(t, x.tell(person(i)), step.want, step.what)
+			expectEqual(t, x.ingestResult(leadRequest(i)), step.want, step.name)
 		}
 	})
 }
 
 func TestPausedCampaignIsInactive(t *testing.T) {
-	bubble(t, "pause", func(t *testing.T) {
-		r := three(market.Waterfall)
+	runInVirtualTime(t, "pause", func(t *testing.T) {
+		r := threeBuyers(market.Waterfall)
 		other := r.campaigns[0]
 		other.id = "home"
 		r.campaigns = append(r.campaigns, other)
-		x := begin(t, r)
+		x := newExchange(t, r)
 		pause := func(paused bool) {
 			must.Succeed(t, x.engine.AsOperator("").SetPaused(event.ObjectCampaign, "auto", paused))
 		}
 		pause(true)
 		pause(true)
-		got := []string{x.tell(person(1)), x.tell(person(2, "flo_campaign_id", "home"))}
-		x.crash()
-		got = append(got, x.tell(person(3)))
+		got := []string{x.ingestResult(leadRequest(1)), x.ingestResult(leadRequest(2, "flo_campaign_id", "home"))}
+		x.crashAndRestart()
+		got = append(got, x.ingestResult(leadRequest(3)))
 		pause(false)
-		got = append(got, x.tell(person(4)))
+		got = append(got, x.ingestResult(leadRequest(4)))
 		want := "invalid_payload flo_campaign_id:inactive|blue|invalid_payload flo_campaign_id:inactive|blue"
 		expectEqual(t, strings.Join(got, "|"), want)
 		if err := x.engine.AsOperator("").SetPaused(event.ObjectCampaign, "boat", true); err == nil || !strings.Contains(err.Error(), engine.ErrNotFound.Error()) {
@@ -171,8 +175,8 @@ func TestPausedCampaignIsInactive(t *testing.T) {
 	})
 }
 
-// late ingests a request that arrived some time ago.
-func (x *exchange) late(r request, ago time.Duration) (engine.IngestAnswer, error) {
+// ingestDelayed ingests a request that arrived some time ago.
+func (x *testExchange) ingestDelayed(r request, ago time.Duration) (engine.IngestAnswer, error) {
 	return x.engine.Ingest(&engine.IngestRequest{
 		Supplier: x.engine.ActiveCatalog().Suppliers["acme"], Members: r.members, Body: r.body,
 		Request: market.RequestID{1}, Received: time.Now().Add(-ago).UnixNano(),
@@ -182,17 +186,17 @@ func (x *exchange) late(r request, ago time.Duration) (engine.IngestAnswer, erro
 // A slow request that arrived before the hour struck must not let go of what
 // others have reserved in the new hour.
 func TestSlowRequestAtTheTurnOfTheHour(t *testing.T) {
-	bubble(t, "caps", func(t *testing.T) {
-		r := selling(market.Waterfall, buyer{id: "blue", caps: []string{"hour 1"}})
-		x := begin(t, r)
-		at(t, "2000-01-01 01:00:00")
-		x.log.slow(time.Second)
-		first := x.goSend(person(1))
+	runInVirtualTime(t, "caps", func(t *testing.T) {
+		r := marketOf(market.Waterfall, buyer{id: "blue", caps: []string{"hour 1"}})
+		x := newExchange(t, r)
+		sleepUntil(t, "2000-01-01 01:00:00")
+		x.log.setSyncTime(time.Second)
+		first := x.startIngest(leadRequest(1))
 		synctest.Wait()
 		slow := make(chan string)
-		go func() { slow <- said(x.late(person(2), 10*time.Millisecond)) }()
+		go func() { slow <- describeIngest(x.ingestDelayed(leadRequest(2), 10*time.Millisecond)) }()
 		synctest.Wait()
-		third := x.goSend(person(3))
+		third := x.startIngest(leadRequest(3))
 		got := []string{first.wait(), <-slow, third.wait()}
 		if got[0] != "blue" || got[1] != "caps_full" || got[2] != "caps_full" {
 			t.Errorf("%q: the hour has room for one", got)
@@ -204,7 +208,7 @@ func TestSlowRequestAtTheTurnOfTheHour(t *testing.T) {
 // rolled over meanwhile are empty, and doors that opened are open.
 func TestWaitingLeadIsDecidedLater(t *testing.T) {
 	tests := []struct {
-		what string
+		name string
 		rig  func(b *buyer)
 		want string
 	}{
@@ -213,18 +217,18 @@ func TestWaitingLeadIsDecidedLater(t *testing.T) {
 		{"a door shut", func(b *buyer) { b.schedule = "UTC Sat 00:00-01:00" }, "outside_schedule"},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			r := duplicates(anyOf, true)
-			r.campaigns[0].seats[0].states, r.campaigns[0].seats[1].states = "NV", "CA"
-			r.buyers[1].posts = false
+		runInVirtualTime(t, test.name, func(t *testing.T) {
+			r := duplicatesMarket(anyOf, true)
+			r.campaigns[0].filterSets[0].states, r.campaigns[0].filterSets[1].states = "NV", "CA"
+			r.buyers[1].postEndpoint = false
 			test.rig(&r.buyers[1])
-			x := begin(t, r)
-			x.world.script("blue", refuses.in(4*time.Second))
-			at(t, "2000-01-01 00:59:58")
-			x.tell(person(9))
-			first := x.goSend(person(1, "state", "NV"))
+			x := newExchange(t, r)
+			x.buyers.scriptPosts("blue", refuses.after(4*time.Second))
+			sleepUntil(t, "2000-01-01 00:59:58")
+			x.ingestResult(leadRequest(9))
+			first := x.startIngest(leadRequest(1, "state", "NV"))
 			synctest.Wait()
-			second := x.goSend(person(1))
+			second := x.startIngest(leadRequest(1))
 			expectEqual(t, first.wait()+" "+second.wait(), "post_rejected "+test.want)
 		})
 	}
@@ -233,34 +237,34 @@ func TestWaitingLeadIsDecidedLater(t *testing.T) {
 // A lead that comes to a full door only because of what others have reserved
 // waits for them, in a cascade too, and no longer than the ceiling.
 func TestRoomThatOthersReserve(t *testing.T) {
-	r := two()
-	r.campaigns[0].seats[1].states = "CA"
-	r.campaigns = append(r.campaigns, campaign{id: "home", method: market.Waterfall, seats: []seat{{buyer: "gold"}}})
+	r := twoPostBuyers()
+	r.campaigns[0].filterSets[1].states = "CA"
+	r.campaigns = append(r.campaigns, campaign{id: "home", method: market.Waterfall, filterSets: []filterSet{{buyer: "gold"}}})
 	tests := []struct {
-		what  string
+		name  string
 		after time.Duration // until blue refuses
 		want  string
 	}{
-		{"in time", time.Second, "post_rejected@1.7s gold"}, // gold's room is taken by then, as a fact
+		{"in time", time.Second, "post_rejected@1.7s gold"}, // gold's room is taken by then, as a event
 		{"too late", 4900 * ms, "post_rejected@5.6s gold"},
 	}
 	for _, test := range tests {
-		trading(t, test.what, r, func(t *testing.T, x *exchange) {
-			x.world.script("blue", refuses.in(test.after))
-			first := x.goSend(person(1))
+		runWithExchange(t, test.name, r, func(t *testing.T, x *testExchange) {
+			x.buyers.scriptPosts("blue", refuses.after(test.after))
+			first := x.startIngest(leadRequest(1))
 			time.Sleep(test.after - 300*ms)
-			x.log.slow(time.Second)
-			other := x.goSend(person(2, "flo_campaign_id", "home"))
+			x.log.setSyncTime(time.Second)
+			other := x.startIngest(leadRequest(2, "flo_campaign_id", "home"))
 			time.Sleep(ms)
-			x.log.slow(0)
+			x.log.setSyncTime(0)
 			expectEqual(t, fmt.Sprintf("%s@%s %s", first.wait(), first.took, other.wait()), test.want)
 		})
 	}
-	trading(t, "a request that took too long to arrive", duplicates(anyOf, true), func(t *testing.T, x *exchange) {
-		x.world.script("blue", accepts.in(time.Second))
-		first := x.goSend(person(1))
+	runWithExchange(t, "a request that took too long to arrive", duplicatesMarket(anyOf, true), func(t *testing.T, x *testExchange) {
+		x.buyers.scriptPosts("blue", accepts.after(time.Second))
+		first := x.startIngest(leadRequest(1))
 		synctest.Wait()
-		expectEqual(t, said(x.late(person(1), 6*time.Second)), "timeout")
+		expectEqual(t, describeIngest(x.ingestDelayed(leadRequest(1), 6*time.Second)), "timeout")
 		first.wait()
 	})
 }

@@ -12,30 +12,30 @@ import (
 	"pingpost/internal/must"
 )
 
-// chosen is person n for a buyer that a ping offered.
-func chosen(n int, a told, buyer string, pairs ...string) request {
-	return person(n, append([]string{"state", "-", "flo_ping_id", a.id, "flo_buyer_id", buyer}, pairs...)...)
+// leadForBuyer is person n for a buyer that a ping offered.
+func leadForBuyer(n int, a auctionInfo, buyer string, pairs ...string) request {
+	return leadRequest(n, append([]string{"state", "-", "flo_ping_id", a.id, "flo_buyer_id", buyer}, pairs...)...)
 }
 
 // The buyer that the supplier chose gets the lead at its own bid, be it the best
 // one or not.
 func TestChoice(t *testing.T) {
 	for buyer, want := range map[string]string{"blue": "blue 8", "gold": "gold 4.8"} {
-		trading(t, buyer, bidders(), func(t *testing.T, x *exchange) {
-			a := x.offered(availability("zip3", "941", "vehicles", "#2"))
-			answer, err := x.send(chosen(1, a, buyer, "zip", "94110").withKey("k"))
-			expectEqual(t, said(answer, err)+" "+answer.Payout.String(), want)
-			body := string(x.world.posts[0].body)
-			for _, part := range []string{a.ours.String(), x.world.tokenOf(buyer, a.ours.String()), `"state":"CA","zip":"94110"`, `"vehicles":2`} {
+		runWithExchange(t, buyer, twoBidders(), func(t *testing.T, x *testExchange) {
+			a := x.availabilityAuction(availabilityRequest("zip3", "941", "vehicles", "#2"))
+			answer, err := x.ingest(leadForBuyer(1, a, buyer, "zip", "94110").withKey("k"))
+			expectEqual(t, describeIngest(answer, err)+" "+answer.Payout.String(), want)
+			body := string(x.buyers.posts[0].body)
+			for _, part := range []string{a.auctionID.String(), x.buyers.bidTokenOf(buyer, a.auctionID.String()), `"state":"CA","zip":"94110"`, `"vehicles":2`} {
 				if !strings.Contains(body, part) {
 					t.Errorf("no %s in %s", part, body)
 				}
 			}
-			x.crash()
-			again := must.Value(x.send(chosen(1, a, buyer, "zip", "94110").withKey("k")))(t)
-			same(t, answer, again)
-			expectEqual(t, x.tell(chosen(2, a, buyer)), "bid_expired", "a second lead by that ping")
-			expectEqual(t, x.tell(chosen(3, a, "gold"))+" "+x.tell(chosen(4, a, "blue")), "bid_expired bid_expired", "a second lead by that ping, to the others")
+			x.crashAndRestart()
+			again := must.Value(x.ingest(leadForBuyer(1, a, buyer, "zip", "94110").withKey("k")))(t)
+			expectReplay(t, answer, again)
+			expectEqual(t, x.ingestResult(leadForBuyer(2, a, buyer)), "bid_expired", "a second lead by that ping")
+			expectEqual(t, x.ingestResult(leadForBuyer(3, a, "gold"))+" "+x.ingestResult(leadForBuyer(4, a, "blue")), "bid_expired bid_expired", "a second lead by that ping, to the others")
 		})
 	}
 }
@@ -44,7 +44,7 @@ func TestChoice(t *testing.T) {
 func TestChoiceFaults(t *testing.T) {
 	const unknownPing, unknownBuyer = "flo_ping_id:unknown", "flo_buyer_id:unknown"
 	tests := []struct {
-		what  string
+		name  string
 		pairs []string // %s is the ping's id
 		want  string
 	}{
@@ -65,40 +65,40 @@ func TestChoiceFaults(t *testing.T) {
 		{"no consent for the ping's source", nil, "consent_cert_url:missing_required"},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			r := choosers()
-			x := begin(t, r)
-			x.world.offers("red", passes)
+		runInVirtualTime(t, test.name, func(t *testing.T) {
+			r := threeBidders()
+			x := newExchange(t, r)
+			x.buyers.scriptBids("red", noBid)
 			ping := []string{"zip3", "941"}
 			if test.pairs == nil {
 				ping = []string{"source", "paid"}
 			}
-			a := x.offered(availability(ping...))
+			a := x.availabilityAuction(availabilityRequest(ping...))
 			entries := x.log.len()
-			expectEqual(t, x.tell(chosen(1, a, "blue", test.pairs...)), "invalid_payload "+test.want)
+			expectEqual(t, x.ingestResult(leadForBuyer(1, a, "blue", test.pairs...)), "invalid_payload "+test.want)
 			expectEqual(t, x.log.len(), entries, "it was logged")
 		})
 	}
-	trading(t, "what others asked", choosers(), func(t *testing.T, x *exchange) {
-		theirs := x.offered(availability("flo_supplier_id", "other").by("other"))
-		sellers := x.quoted(inquiry(1))
-		for what, a := range map[string]told{
-			"another supplier's": theirs, "the auction behind a ping": {id: theirs.ours.String()},
-			"a seller's by its own id": sellers, "a seller's by ours": {id: market.PingID(sellers.ours).String()},
+	runWithExchange(t, "what others asked", threeBidders(), func(t *testing.T, x *testExchange) {
+		theirs := x.availabilityAuction(availabilityRequest("flo_supplier_id", "other").fromSupplier("other"))
+		sellers := x.pingAuction(supplierPing(1))
+		for name, a := range map[string]auctionInfo{
+			"another supplier's": theirs, "the auction behind a ping": {id: theirs.auctionID.String()},
+			"a seller's by its own id": sellers, "a seller's by ours": {id: market.PingID(sellers.auctionID).String()},
 		} {
-			expectEqual(t, x.tell(chosen(1, a, "blue")), "invalid_payload "+unknownPing, what)
+			expectEqual(t, x.ingestResult(leadForBuyer(1, a, "blue")), "invalid_payload "+unknownPing, name)
 		}
-		expectEqual(t, x.tell(chosen(1, theirs, "blue", "flo_supplier_id", "other").by("other")), "blue", "its own supplier")
+		expectEqual(t, x.ingestResult(leadForBuyer(1, theirs, "blue", "flo_supplier_id", "other").fromSupplier("other")), "blue", "its own supplier")
 	})
 }
 
-// choosers is a market with a third buyer and a second campaign.
-func choosers() rig {
-	r := bidders()
-	r.buyers = append(r.buyers, buyer{id: "red", pings: true})
-	r.campaigns[0].seats = append(r.campaigns[0].seats, seat{buyer: "red"})
+// threeBidders is a market with a third buyer and a second campaign.
+func threeBidders() marketSpec {
+	r := twoBidders()
+	r.buyers = append(r.buyers, buyer{id: "red", pingEndpoint: true})
+	r.campaigns[0].filterSets = append(r.campaigns[0].filterSets, filterSet{buyer: "red"})
 	r.campaigns[0].consent = []string{"paid"}
-	r.campaigns = append(r.campaigns, campaign{id: "home", method: market.PingPost, vertical: "home", seats: []seat{{buyer: "blue"}}})
+	r.campaigns = append(r.campaigns, campaign{id: "home", method: market.PingPost, vertical: "home", filterSets: []filterSet{{buyer: "blue"}}})
 	return r
 }
 
@@ -106,58 +106,63 @@ func choosers() rig {
 // unmatched, under its key.
 func TestChoiceThatComesToNothing(t *testing.T) {
 	tests := []struct {
-		what string
-		rig  func(r *rig)
-		then func(x *exchange, a told)
+		name string
+		rig  func(r *marketSpec)
+		then func(x *testExchange, a auctionInfo)
 		lead []string
 		want string
 		free bool // the ping can still sell
 	}{
-		{"its window is over", nil, func(*exchange, told) { time.Sleep(5 * time.Second) }, nil, "bid_expired", false},
-		{"sold", nil, func(x *exchange, a told) { x.tell(chosen(7, a, "gold")) }, nil, "bid_expired", false},
-		{"sold, long ago", nil, func(x *exchange, a told) { x.tell(chosen(7, a, "gold")); time.Sleep(time.Hour) }, nil, "bid_expired", false},
-		{"the buyer is paused", nil, func(x *exchange, _ told) {
+		{"its window is over", nil, func(*testExchange, auctionInfo) { time.Sleep(5 * time.Second) }, nil, "bid_expired", false},
+		{"sold", nil, func(x *testExchange, a auctionInfo) { x.ingestResult(leadForBuyer(7, a, "gold")) }, nil, "bid_expired", false},
+		{"sold, long ago", nil, func(x *testExchange, a auctionInfo) {
+			x.ingestResult(leadForBuyer(7, a, "gold"))
+			time.Sleep(time.Hour)
+		}, nil, "bid_expired", false},
+		{"the buyer is paused", nil, func(x *testExchange, _ auctionInfo) {
 			must.Succeed(x.t, x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "blue", true))
 		}, nil, "bid_expired", false},
-		{"the seat is gone", nil, func(x *exchange, _ told) {
-			r := bidders()
-			r.campaigns[0].seats = r.campaigns[0].seats[1:]
+		{"the seat is gone", nil, func(x *testExchange, _ auctionInfo) {
+			r := twoBidders()
+			r.campaigns[0].filterSets = r.campaigns[0].filterSets[1:]
 			x.configure(r)
 		}, nil, "bid_expired", false},
-		{"no room", func(r *rig) { r.buyers[0].caps = []string{"day 1"} }, func(x *exchange, _ told) {
-			x.tell(chosen(7, x.offered(availability()), "blue"))
+		{"no room", func(r *marketSpec) { r.buyers[0].caps = []string{"day 1"} }, func(x *testExchange, _ auctionInfo) {
+			x.ingestResult(leadForBuyer(7, x.availabilityAuction(availabilityRequest()), "blue"))
 		}, nil, "bid_expired", false},
-		{"on a list", func(r *rig) { r.campaigns[0].suppress = []string{"dnc"} }, nil, nil, "suppressed", true},
-		{"on the buyer's list", func(r *rig) { r.buyers[0].refuses = []string{"dnc"} }, nil, nil, "suppressed", true},
-		{"a duplicate", nil, func(x *exchange, _ told) { x.tell(chosen(1, x.offered(availability()), "gold")) }, nil, "duplicate", true},
-		{"filtered", func(r *rig) {
+		{"on a list", func(r *marketSpec) { r.campaigns[0].suppress = []string{"dnc"} }, nil, nil, "suppressed", true},
+		{"on the buyer's list", func(r *marketSpec) { r.buyers[0].suppress = []string{"dnc"} }, nil, nil, "suppressed", true},
+		{"a duplicate", nil, func(x *testExchange, _ auctionInfo) {
+			x.ingestResult(leadForBuyer(1, x.availabilityAuction(availabilityRequest()), "gold"))
+		}, nil, "duplicate", true},
+		{"filtered", func(r *marketSpec) {
 			r.campaigns[0].filters = []market.FilterSpec{{Field: "vehicles", In: []string{"2"}}}
 		}, nil, []string{"vehicles", "#1"}, "filtered", true},
-		{"refused", nil, func(x *exchange, _ told) { x.world.script("blue", refuses) }, nil, "post_rejected", true},
+		{"refused", nil, func(x *testExchange, _ auctionInfo) { x.buyers.scriptPosts("blue", refuses) }, nil, "post_rejected", true},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			r := bidders()
+		runInVirtualTime(t, test.name, func(t *testing.T) {
+			r := twoBidders()
 			r.lists = []list{{id: "dnc", field: market.ListPhone, hash: market.HashPlain, entries: []string{phoneOf(1)}}}
 			if test.rig != nil {
 				test.rig(&r)
 			}
-			x := begin(t, r)
-			a := x.offered(availability("vehicles", "#2"))
+			x := newExchange(t, r)
+			a := x.availabilityAuction(availabilityRequest("vehicles", "#2"))
 			if test.then != nil {
 				test.then(x, a)
 			}
 			entries := x.log.len()
-			request := chosen(1, a, "blue", test.lead...).withKey("k")
-			first, err := x.send(request)
-			if got := said(first, err); got != test.want || first.Lead.IsZero() || x.log.len() == entries {
+			request := leadForBuyer(1, a, "blue", test.lead...).withKey("k")
+			first, err := x.ingest(request)
+			if got := describeIngest(first, err); got != test.want || first.Lead.IsZero() || x.log.len() == entries {
 				t.Fatalf("%s, want %s; %d entries", got, test.want, x.log.len()-entries)
 			}
-			again := must.Value(x.send(request))(t)
-			same(t, first, again)
-			x.world.script("blue", accepts)
+			again := must.Value(x.ingest(request))(t)
+			expectReplay(t, first, again)
+			x.buyers.scriptPosts("blue", accepts)
 			if test.free {
-				expectEqual(t, x.tell(chosen(2, a, "blue")), "blue", "another lead by that ping")
+				expectEqual(t, x.ingestResult(leadForBuyer(2, a, "blue")), "blue", "another lead by that ping")
 			}
 		})
 	}
@@ -167,43 +172,43 @@ func TestChoiceThatComesToNothing(t *testing.T) {
 // nobody else gets it, and a buyer that was not reached is tried again.
 func TestChoiceDelivery(t *testing.T) {
 	tests := []struct {
-		what   string
-		blue   []reply
-		want   string
-		tried  string
-		stands string
+		name      string
+		blue      []postReply
+		want      string
+		attempts  string
+		leadState string
 	}{
-		{"taken", []reply{accepts.in(ms)}, "blue@1ms", "blue@0s", "ACCEPTED delivered"},
-		{"refused", []reply{refuses.in(ms)}, "post_rejected@1ms", "blue@0s", "UNMATCHED failed post_rejected"},
-		{"unreached once", []reply{unreached, accepts}, "blue@1s", "blue@0s blue@1s", "ACCEPTED delivered"},
-		{"unreached to the ceiling", []reply{unreached}, "post_rejected@3s", "blue@0s blue@1s blue@3s", "UNMATCHED failed post_rejected"},
-		{"unreached, then in doubt", []reply{unreached, breaks, breaks, accepts}, "blue@3s", "blue@0s blue@1s blue@3s blue@7s", "ACCEPTED delivered"},
-		{"broken for good", []reply{breaks}, "blue@3s", "blue@0s blue@1s blue@3s blue@7s blue@15s blue@31s", "ACCEPTED unknown"},
-		{"hangs, then takes it", []reply{accepts.in(7 * time.Second)}, "blue@5s", "blue@0s", "ACCEPTED delivered"},
-		{"hangs, then refuses", []reply{refuses.in(7 * time.Second)}, "blue@5s", "blue@0s", "UNMATCHED failed post_rejected"},
-		{"unreached after the answer", []reply{unreached.in(7 * time.Second), accepts}, "blue@5s", "blue@0s blue@8s", "ACCEPTED delivered"},
-		{"busy for too long", []reply{busy(9 * time.Second)}, "post_rejected@0s", "blue@0s", "UNMATCHED failed post_rejected"},
+		{"taken", []postReply{accepts.after(ms)}, "blue@1ms", "blue@0s", "ACCEPTED delivered"},
+		{"refused", []postReply{refuses.after(ms)}, "post_rejected@1ms", "blue@0s", "UNMATCHED failed post_rejected"},
+		{"unreached once", []postReply{unreachable, accepts}, "blue@1s", "blue@0s blue@1s", "ACCEPTED delivered"},
+		{"unreached to the ceiling", []postReply{unreachable}, "post_rejected@3s", "blue@0s blue@1s blue@3s", "UNMATCHED failed post_rejected"},
+		{"unreached, then in doubt", []postReply{unreachable, serverError, serverError, accepts}, "blue@3s", "blue@0s blue@1s blue@3s blue@7s", "ACCEPTED delivered"},
+		{"broken for good", []postReply{serverError}, "blue@3s", "blue@0s blue@1s blue@3s blue@7s blue@15s blue@31s", "ACCEPTED unknown"},
+		{"hangs, then takes it", []postReply{accepts.after(7 * time.Second)}, "blue@5s", "blue@0s", "ACCEPTED delivered"},
+		{"hangs, then refuses", []postReply{refuses.after(7 * time.Second)}, "blue@5s", "blue@0s", "UNMATCHED failed post_rejected"},
+		{"unreached after the answer", []postReply{unreachable.after(7 * time.Second), accepts}, "blue@5s", "blue@0s blue@8s", "ACCEPTED delivered"},
+		{"busy for too long", []postReply{busy(9 * time.Second)}, "post_rejected@0s", "blue@0s", "UNMATCHED failed post_rejected"},
 	}
 	for _, test := range tests {
 		for _, crash := range []bool{false, true} {
-			trading(t, fmt.Sprintf("%s/crash=%v", test.what, crash), bidders(), func(t *testing.T, x *exchange) {
-				x.world.script("blue", test.blue...)
-				a := x.offered(availability())
-				request := chosen(1, a, "blue").withKey("k")
-				s := x.goSend(request)
+			runWithExchange(t, fmt.Sprintf("%s/crash=%v", test.name, crash), twoBidders(), func(t *testing.T, x *testExchange) {
+				x.buyers.scriptPosts("blue", test.blue...)
+				a := x.availabilityAuction(availabilityRequest())
+				request := leadForBuyer(1, a, "blue").withKey("k")
+				s := x.startIngest(request)
 				expectEqual(t, fmt.Sprintf("%s@%s", s.wait(), s.took), test.want, "the supplier hears")
 				if crash {
-					x.crash()
+					x.crashAndRestart()
 				}
 				time.Sleep(5 * time.Minute)
-				if got := strings.Join(x.world.tried(), " "); got != test.tried && !crash {
-					t.Errorf("tried %s, want %s", got, test.tried)
+				if got := strings.Join(x.buyers.postAttempts(), " "); got != test.attempts && !crash {
+					t.Errorf("tried %s, want %s", got, test.attempts)
 				}
-				if got := x.stands(s.answer); got != test.stands && !crash {
-					t.Errorf("stands %s, want %s", got, test.stands)
+				if got := x.leadState(s.answer); got != test.leadState && !crash {
+					t.Errorf("stands %s, want %s", got, test.leadState)
 				}
-				again := must.Value(x.send(request))(t)
-				same(t, s.answer, again)
+				again := must.Value(x.ingest(request))(t)
+				expectReplay(t, s.answer, again)
 			})
 		}
 	}
@@ -211,13 +216,13 @@ func TestChoiceDelivery(t *testing.T) {
 
 // A ping sells one lead, whoever asks for it at the same instant.
 func TestChoicesAtTheSameInstant(t *testing.T) {
-	trading(t, "", bidders(), func(t *testing.T, x *exchange) {
-		a := x.offered(availability())
-		x.world.script("blue", accepts.in(time.Second))
-		x.world.script("gold", accepts.in(time.Second))
-		var all []*sent
+	runWithExchange(t, "", twoBidders(), func(t *testing.T, x *testExchange) {
+		a := x.availabilityAuction(availabilityRequest())
+		x.buyers.scriptPosts("blue", accepts.after(time.Second))
+		x.buyers.scriptPosts("gold", accepts.after(time.Second))
+		var all []*ingestCall
 		for i := range 6 {
-			all = append(all, x.goSend(chosen(i, a, []string{"blue", "gold"}[i%2])))
+			all = append(all, x.startIngest(leadForBuyer(i, a, []string{"blue", "gold"}[i%2])))
 		}
 		sold := 0
 		for _, s := range all {
@@ -229,34 +234,34 @@ func TestChoicesAtTheSameInstant(t *testing.T) {
 				t.Error(s.wait())
 			}
 		}
-		if sold != 1 || len(x.world.tried()) != 1 {
-			t.Errorf("%d are sold, posts %v", sold, x.world.tried())
+		if sold != 1 || len(x.buyers.postAttempts()) != 1 {
+			t.Errorf("%d are sold, posts %v", sold, x.buyers.postAttempts())
 		}
 	})
-	trading(t, "and the first is refused", bidders(), func(t *testing.T, x *exchange) {
-		a := x.offered(availability())
-		x.world.script("blue", refuses.in(time.Second))
-		first := x.goSend(chosen(1, a, "blue"))
+	runWithExchange(t, "and the first is refused", twoBidders(), func(t *testing.T, x *testExchange) {
+		a := x.availabilityAuction(availabilityRequest())
+		x.buyers.scriptPosts("blue", refuses.after(time.Second))
+		first := x.startIngest(leadForBuyer(1, a, "blue"))
 		synctest.Wait()
-		expectEqual(t, x.tell(chosen(2, a, "gold"))+", "+first.wait(), "gold, post_rejected")
+		expectEqual(t, x.ingestResult(leadForBuyer(2, a, "gold"))+", "+first.wait(), "gold, post_rejected")
 	})
 }
 
 // The auction of an availability ping is known after a restart as before it.
 func TestChoiceAfterARestart(t *testing.T) {
-	trading(t, "", bidders(), func(t *testing.T, x *exchange) {
-		a := x.offered(availability("zip3", "941"))
-		x.crash()
+	runWithExchange(t, "", twoBidders(), func(t *testing.T, x *testExchange) {
+		a := x.availabilityAuction(availabilityRequest("zip3", "941"))
+		x.crashAndRestart()
 		for _, row := range []struct {
 			request request
 			want    string
 		}{
-			{chosen(1, a, "red"), "invalid_payload flo_buyer_id:unknown"},
-			{chosen(1, a, "gold", "zip", "89501"), "invalid_payload zip:ping_mismatch"},
-			{chosen(1, a, "gold"), "gold"},
-			{chosen(2, a, "gold"), "bid_expired"},
+			{leadForBuyer(1, a, "red"), "invalid_payload flo_buyer_id:unknown"},
+			{leadForBuyer(1, a, "gold", "zip", "89501"), "invalid_payload zip:ping_mismatch"},
+			{leadForBuyer(1, a, "gold"), "gold"},
+			{leadForBuyer(2, a, "gold"), "bid_expired"},
 		} {
-			expectEqual(t, said(x.send(row.request)), row.want)
+			expectEqual(t, describeIngest(x.ingest(row.request)), row.want)
 		}
 	})
 }

@@ -12,54 +12,54 @@ import (
 	"pingpost/internal/must"
 )
 
-// kinds lists what entries say, from one on.
-func (x *exchange) kinds(from int) (kinds []event.Kind) {
+// eventKinds lists what entries say, from one on.
+func (x *testExchange) eventKinds(from int) (eventKinds []event.Kind) {
 	x.t.Helper()
-	for _, fact := range decodeAll(x.t, x.log.durable()[from:]) {
-		kinds = append(kinds, fact.Kind())
+	for _, record := range decodeAll(x.t, x.log.durable()[from:]) {
+		eventKinds = append(eventKinds, record.Kind())
 	}
-	return kinds
+	return eventKinds
 }
 
 func TestConfigurationIsLoggedOnce(t *testing.T) {
-	bubble(t, "the same again", func(t *testing.T) {
-		r := two()
+	runInVirtualTime(t, "the same again", func(t *testing.T) {
+		r := twoPostBuyers()
 		r.lists = []list{{id: "dnc", field: market.ListPhone, hash: market.HashPlain}}
-		x := begin(t, r)
-		expectEqual(t, fmt.Sprint(x.kinds(0)), "[names_given funds_moved funds_moved catalog_set]", "at first")
+		x := newExchange(t, r)
+		expectEqual(t, fmt.Sprint(x.eventKinds(0)), "[names_given funds_moved funds_moved catalog_set]", "at first")
 		entries := x.log.len()
 		x.configure(r)
-		x.crash()
+		x.crashAndRestart()
 		x.configure(r)
-		if got := x.kinds(entries); len(got) != 0 {
+		if got := x.eventKinds(entries); len(got) != 0 {
 			t.Errorf("the same document logs %v", got)
 		}
 		expectEqual(t, x.engine.ActiveCatalog().Version, 1, "version")
 		r.campaigns[0].floor = "1"
 		x.configure(r)
-		if got := fmt.Sprint(x.kinds(entries)); got != "[catalog_set]" || x.engine.ActiveCatalog().Version != 2 {
+		if got := fmt.Sprint(x.eventKinds(entries)); got != "[catalog_set]" || x.engine.ActiveCatalog().Version != 2 {
 			t.Errorf("another floor logs %s, version %d", got, x.engine.ActiveCatalog().Version)
 		}
 		r.buyers = append(r.buyers, buyer{id: "red", caps: []string{"day 1"}, funds: "1"})
 		x.configure(r)
-		expectEqual(t, fmt.Sprint(x.kinds(entries)), "[catalog_set names_given funds_moved catalog_set]", "another buyer logs")
+		expectEqual(t, fmt.Sprint(x.eventKinds(entries)), "[catalog_set names_given funds_moved catalog_set]", "another buyer logs")
 	})
-	bubble(t, "many names", func(t *testing.T) {
-		r := three(market.Waterfall)
+	runInVirtualTime(t, "many names", func(t *testing.T) {
+		r := threeBuyers(market.Waterfall)
 		for i := range 2500 {
 			r.suppliers = append(r.suppliers, fmt.Sprintf("sup%04d", i))
 		}
-		x := begin(t, r)
-		expectEqual(t, fmt.Sprint(x.kinds(0)), "[names_given names_given catalog_set]")
-		x.crash()
-		expectEqual(t, x.tell(person(1, "flo_supplier_id", "sup2499").by("sup2499")), "blue")
+		x := newExchange(t, r)
+		expectEqual(t, fmt.Sprint(x.eventKinds(0)), "[names_given names_given catalog_set]")
+		x.crashAndRestart()
+		expectEqual(t, x.ingestResult(leadRequest(1, "flo_supplier_id", "sup2499").fromSupplier("sup2499")), "blue")
 	})
 }
 
 // A cap is known by scope, unit, period and zone: a new limit keeps its counts.
 func TestNewLimitKeepsCounts(t *testing.T) {
 	tests := []struct {
-		what string
+		name string
 		cap  string
 		want string // of two more leads, after two under "day 2"
 	}{
@@ -71,13 +71,13 @@ func TestNewLimitKeepsCounts(t *testing.T) {
 	}
 	for _, test := range tests {
 		for _, where := range []string{"buyer", "campaign", "pair"} {
-			trading(t, test.what+" of the "+where, cappedAt(where, "day 2"), func(t *testing.T, x *exchange) {
-				expectEqual(t, x.told(1, 3), "blue blue caps_full")
-				x.configure(rig{buyers: []buyer{{id: "gold"}}, campaigns: []campaign{{id: "home", method: market.Waterfall}}})
-				x.configure(cappedAt(where, test.cap))
-				expectEqual(t, x.told(11, 2), test.want)
-				x.configure(cappedAt(where, "day 2"))
-				expectEqual(t, x.told(21, 1), "caps_full", "back under the first cap")
+			runWithExchange(t, test.name+" of the "+where, cappedMarket(where, "day 2"), func(t *testing.T, x *testExchange) {
+				expectEqual(t, x.ingestResults(1, 3), "blue blue caps_full")
+				x.configure(marketSpec{buyers: []buyer{{id: "gold"}}, campaigns: []campaign{{id: "home", method: market.Waterfall}}})
+				x.configure(cappedMarket(where, test.cap))
+				expectEqual(t, x.ingestResults(11, 2), test.want)
+				x.configure(cappedMarket(where, "day 2"))
+				expectEqual(t, x.ingestResults(21, 1), "caps_full", "back under the first cap")
 			})
 		}
 	}
@@ -85,24 +85,24 @@ func TestNewLimitKeepsCounts(t *testing.T) {
 
 // A name keeps its number for ever, and with it its money.
 func TestNamesKeepTheirNumbers(t *testing.T) {
-	bubble(t, "a buyer that goes and comes back", func(t *testing.T) {
-		full := three(market.Waterfall)
+	runInVirtualTime(t, "a buyer that goes and comes back", func(t *testing.T) {
+		full := threeBuyers(market.Waterfall)
 		full.buyers[1].funds = "10"
-		x := begin(t, full)
+		x := newExchange(t, full)
 		gold := x.state.RefOf(event.ObjectBuyer, "gold")
-		without := three(market.Waterfall)
+		without := threeBuyers(market.Waterfall)
 		without.buyers = []buyer{{id: "blue"}, {id: "amber"}, {id: "red"}}
-		without.campaigns[0].seats[1].buyer = "amber"
+		without.campaigns[0].filterSets[1].buyer = "amber"
 		x.configure(without)
 		expectEqual(t, x.state.RefOf(event.ObjectBuyer, "amber"), 4, "a new buyer has number")
-		x.crash()
-		full.campaigns[0].seats = full.campaigns[0].seats[1:]
+		x.crashAndRestart()
+		full.campaigns[0].filterSets = full.campaigns[0].filterSets[1:]
 		full.buyers[1].funds = "70"
 		x.configure(full)
 		if n := x.state.RefOf(event.ObjectBuyer, "gold"); n != gold || x.engine.ActiveCatalog().Buyers["gold"].Ref != gold {
 			t.Errorf("number %d, was %d", n, gold)
 		}
-		expectEqual(t, x.told(1, 2), "gold red", "with the money it had")
+		expectEqual(t, x.ingestResults(1, 2), "gold red", "with the money it had")
 		for _, id := range []string{"blue", "gold", "red", "amber"} {
 			expectEqual(t, x.state.NameOf(event.ObjectBuyer, x.state.RefOf(event.ObjectBuyer, id)), id, "is called")
 		}
@@ -113,17 +113,17 @@ func TestNamesKeepTheirNumbers(t *testing.T) {
 func TestFirstsAreOnlyFirst(t *testing.T) {
 	keyed := func(key, secret byte) engine.InitialValues {
 		return engine.InitialValues{
-			Credentials:     []engine.Credential{*keyOf("acme", key)},
+			Credentials:     []engine.Credential{*newAPIKey("acme", key)},
 			Secrets:         []engine.InitialSecret{{Name: "blue/auth", Encrypted: []byte{secret}}},
 			Balances:        []engine.BuyerOpeningBalance{{Buyer: "blue", Amount: market.Money(secret)}},
 			PausedCampaigns: []market.CampaignID{"auto"},
 			PausedBuyers:    []market.BuyerID{"gold"},
 		}
 	}
-	bubble(t, "all of them", func(t *testing.T) {
-		r := three(market.Waterfall)
+	runInVirtualTime(t, "all of them", func(t *testing.T) {
+		r := threeBuyers(market.Waterfall)
 		r.lists = []list{{id: "dnc", field: market.ListPhone, hash: market.HashPlain}}
-		x := begin(t, r)
+		x := newExchange(t, r)
 		put := func(firsts engine.InitialValues, file string) {
 			t.Helper()
 			c := x.configuration(r)
@@ -132,7 +132,7 @@ func TestFirstsAreOnlyFirst(t *testing.T) {
 			must.Succeed(t, x.engine.Configure(c))
 		}
 		acme := x.state.RefOf(event.ObjectSupplier, "acme")
-		stands := func() string {
+		leadState := func() string {
 			secret, _ := x.state.SealedSecret("blue/auth")
 			balance, _ := x.state.BuyerBalance(x.state.RefOf(event.ObjectBuyer, "blue"))
 			file, _ := x.state.SuppressionListFile(x.state.RefOf(event.ObjectList, "dnc"))
@@ -146,13 +146,13 @@ func TestFirstsAreOnlyFirst(t *testing.T) {
 		}
 		put(keyed(1, 10), "a")
 		first := "keys 1, secret [10], balance 10, list a, paused true true"
-		expectEqual(t, stands(), first)
+		expectEqual(t, leadState(), first)
 		put(keyed(2, 20), "b")
-		x.crash()
+		x.crashAndRestart()
 		put(keyed(3, 30), "c")
-		expectEqual(t, stands(), first)
+		expectEqual(t, leadState(), first)
 		for _, err := range []error{
-			x.engine.AsOperator("").RevokeCredential(x.key("acme", "1")), x.engine.AsOperator("").SetOutgoingSecret("blue/auth", []byte{9}), x.engine.AsOperator("").TopUpBuyer("blue", -4, ""),
+			x.engine.AsOperator("").RevokeCredential(x.apiKey("acme", "1")), x.engine.AsOperator("").SetOutgoingSecret("blue/auth", []byte{9}), x.engine.AsOperator("").TopUpBuyer("blue", -4, ""),
 			x.engine.AsOperator("").SetPaused(event.ObjectCampaign, "auto", false), x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "gold", false),
 		} {
 			if err != nil {
@@ -161,14 +161,14 @@ func TestFirstsAreOnlyFirst(t *testing.T) {
 		}
 		changed := "keys , secret [9], balance 6, list a, paused false false"
 		put(keyed(4, 40), "d")
-		x.crash()
+		x.crashAndRestart()
 		put(keyed(5, 50), "e")
-		expectEqual(t, stands(), changed, "what was taken back is back")
+		expectEqual(t, leadState(), changed, "what was taken back is back")
 	})
 }
 
 func TestKeysAreRotatedWithoutAGap(t *testing.T) {
-	trading(t, "rotate", three(market.Waterfall), func(t *testing.T, x *exchange) {
+	runWithExchange(t, "rotate", threeBuyers(market.Waterfall), func(t *testing.T, x *testExchange) {
 		live := func() (hints string) {
 			for i := range byte(5) {
 				if c, ok := x.state.CredentialByHash([32]byte{i}); ok {
@@ -178,7 +178,7 @@ func TestKeysAreRotatedWithoutAGap(t *testing.T) {
 			return hints
 		}
 		for i, want := range []string{"0", "01", "12", "23"} {
-			key := keyOf("acme", byte(i))
+			key := newAPIKey("acme", byte(i))
 			if i >= 2 {
 				var full *engine.TooManySecretsError
 				if err := x.engine.AsOperator("").AddCredential(key); !errors.As(err, &full) || len(full.Active) != 2 {
@@ -188,31 +188,31 @@ func TestKeysAreRotatedWithoutAGap(t *testing.T) {
 			}
 			must.Succeed(t, x.engine.AsOperator("").AddCredential(key))
 			expectEqual(t, live(), want, "after key ", i)
-			at(t, fmt.Sprintf("2000-01-01 00:00:%02d", i+1))
+			sleepUntil(t, fmt.Sprintf("2000-01-01 00:00:%02d", i+1))
 		}
-		if err := x.engine.AsOperator("").RevokeCredential(x.key("acme", "2")); err != nil || live() != "3" {
+		if err := x.engine.AsOperator("").RevokeCredential(x.apiKey("acme", "2")); err != nil || live() != "3" {
 			t.Errorf("%v; %s", err, live())
 		}
-		x.crash()
+		x.crashAndRestart()
 		expectEqual(t, live(), "3", "after a restart")
-		for what, err := range map[string]error{
-			"a key of nobody":       x.engine.AsOperator("").AddCredential(keyOf("nobody", 9)),
+		for name, err := range map[string]error{
+			"a key of nobody":       x.engine.AsOperator("").AddCredential(newAPIKey("nobody", 9)),
 			"money of nobody":       x.engine.AsOperator("").TopUpBuyer("nobody", 1, ""),
 			"the pause of nobody":   x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "nobody", true),
 			"the word on no lead":   x.engine.AsOperator("").ResolveUnconfirmedDelivery(market.LeadID{}, event.SettledConfirmed),
 			"a pause of a supplier": x.engine.AsOperator("").SetPaused(event.ObjectCampaign, "acme", true),
 		} {
-			expectError(t, err, engine.ErrNotFound, what)
+			expectError(t, err, engine.ErrNotFound, name)
 		}
 	})
 }
 
 func TestLogIsFoundedOnce(t *testing.T) {
-	trading(t, "found", three(market.Waterfall), func(t *testing.T, x *exchange) {
+	runWithExchange(t, "found", threeBuyers(market.Waterfall), func(t *testing.T, x *testExchange) {
 		must.Succeed(t, x.engine.InitializeLogOrCheckKey([16]byte{1}))
 		epoch := x.state.FoundedEvent().Epoch
 		entries := x.log.len()
-		x.crash()
+		x.crashAndRestart()
 		if err := x.engine.InitializeLogOrCheckKey([16]byte{1}); err != nil || x.state.FoundedEvent().Epoch != epoch || epoch == [16]byte{} {
 			t.Errorf("%v; epoch %x, was %x", err, x.state.FoundedEvent().Epoch, epoch)
 		}
@@ -223,16 +223,16 @@ func TestLogIsFoundedOnce(t *testing.T) {
 	})
 }
 
-// keyOf is a supplier's API key, known by a digit.
-func keyOf(supplier string, digit byte) *engine.Credential {
+// newAPIKey is a supplier's API key, known by a digit.
+func newAPIKey(supplier string, digit byte) *engine.Credential {
 	return &engine.Credential{
 		Kind: event.CredentialAPIKey, Owner: event.ObjectSupplier, ID: supplier,
 		Hash: [32]byte{digit}, Hint: fmt.Sprint(digit),
 	}
 }
 
-// key is a supplier's live API key, by its digit.
-func (x *exchange) key(supplier, hint string) *state.Credential {
+// apiKey is a supplier's live API key, by its digit.
+func (x *testExchange) apiKey(supplier, hint string) *state.Credential {
 	ref := x.state.RefOf(event.ObjectSupplier, supplier)
 	for _, c := range x.state.CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, ref) {
 		if c.Hint == hint {

@@ -11,16 +11,16 @@ import (
 	"pingpost/internal/must"
 )
 
-// secretOf is a client's secret; its hint is its number.
-func secretOf(owner event.ConfigObjectKind, id, client string, number byte) *engine.Credential {
+// newClientSecret is a client's secret; its hint is its number.
+func newClientSecret(owner event.ConfigObjectKind, id, client string, number byte) *engine.Credential {
 	return &engine.Credential{
 		Kind: event.CredentialOAuthClient, Owner: owner, ID: id, Client: client,
 		Scopes: event.ScopePing, Hash: [32]byte{number}, Hint: fmt.Sprint(number),
 	}
 }
 
-// live says which credentials an owner has, oldest first.
-func (x *exchange) live(kind event.CredentialKind, owner event.ConfigObjectKind, id string) (hints string) {
+// liveCredentials says which credentials an owner has, oldest first.
+func (x *testExchange) liveCredentials(kind event.CredentialKind, owner event.ConfigObjectKind, id string) (hints string) {
 	for _, c := range x.state.CredentialsOf(kind, owner, x.state.RefOf(owner, id)) {
 		hints += c.Client + "/" + c.Hint + " "
 	}
@@ -28,7 +28,7 @@ func (x *exchange) live(kind event.CredentialKind, owner event.ConfigObjectKind,
 }
 
 func TestTwoSecretsOfAClientAreLive(t *testing.T) {
-	trading(t, "rotation", rig{buyers: []buyer{{id: "red"}}, suppliers: []string{"zeta"}}, func(t *testing.T, x *exchange) {
+	runWithExchange(t, "rotation", marketSpec{buyers: []buyer{{id: "red"}}, suppliers: []string{"zeta"}}, func(t *testing.T, x *testExchange) {
 		add := func(c *engine.Credential) {
 			t.Helper()
 			time.Sleep(time.Second)
@@ -37,22 +37,22 @@ func TestTwoSecretsOfAClientAreLive(t *testing.T) {
 		supplier, client := event.ObjectSupplier, event.CredentialOAuthClient
 		want := func(kind event.CredentialKind, id, hints string) {
 			t.Helper()
-			expectEqual(t, x.live(kind, supplier, id), hints, id, " has")
+			expectEqual(t, x.liveCredentials(kind, supplier, id), hints, id, " has")
 		}
-		add(secretOf(supplier, "acme", "one", 1))
-		add(secretOf(supplier, "acme", "one", 2))
-		add(secretOf(supplier, "acme", "two", 3))
-		add(secretOf(supplier, "zeta", "zeta", 4))
+		add(newClientSecret(supplier, "acme", "one", 1))
+		add(newClientSecret(supplier, "acme", "one", 2))
+		add(newClientSecret(supplier, "acme", "two", 3))
+		add(newClientSecret(supplier, "zeta", "zeta", 4))
 		want(client, "acme", "one/1 one/2 two/3 ")
-		fifth := secretOf(supplier, "acme", "one", 5)
+		fifth := newClientSecret(supplier, "acme", "one", 5)
 		fifth.Replaces = "1"
 		add(fifth)
 		want(client, "acme", "one/2 two/3 one/5 ")
 		for n := range byte(4) {
-			token := secretOf(supplier, "acme", "", 10+n)
+			token := newClientSecret(supplier, "acme", "", 10+n)
 			token.Kind = event.CredentialBearer
 			add(token)
-			key := secretOf(supplier, "acme", "", 20+n)
+			key := newClientSecret(supplier, "acme", "", 20+n)
 			key.Kind = event.CredentialAPIKey
 			if n >= 2 {
 				key.Replaces = fmt.Sprint(20 + n - 2)
@@ -68,7 +68,7 @@ func TestTwoSecretsOfAClientAreLive(t *testing.T) {
 				must.Succeed(t, x.engine.AsOperator("").RevokeCredential(&c))
 			}
 		}
-		x.crash()
+		x.crashAndRestart()
 		want(client, "acme", "")
 		want(client, "zeta", "zeta/4 ")
 		want(event.CredentialAPIKey, "acme", "/22 /23 ")
@@ -76,21 +76,21 @@ func TestTwoSecretsOfAClientAreLive(t *testing.T) {
 }
 
 func TestAClientHasOneOwner(t *testing.T) {
-	trading(t, "owners", rig{buyers: []buyer{{id: "acme"}}, suppliers: []string{"zeta"}}, func(t *testing.T, x *exchange) {
+	runWithExchange(t, "owners", marketSpec{buyers: []buyer{{id: "acme"}}, suppliers: []string{"zeta"}}, func(t *testing.T, x *testExchange) {
 		for _, row := range []struct {
-			what string
+			name string
 			c    *engine.Credential
 			want error
 		}{
-			{"nobody's", secretOf(event.ObjectSupplier, "none", "one", 1), engine.ErrNotFound},
-			{"a supplier's", secretOf(event.ObjectSupplier, "acme", "one", 1), nil},
-			{"once more", secretOf(event.ObjectSupplier, "acme", "one", 2), nil},
-			{"another supplier's", secretOf(event.ObjectSupplier, "zeta", "one", 3), engine.ErrConflict},
-			{"a buyer's of the same id and number", secretOf(event.ObjectBuyer, "acme", "one", 3), engine.ErrConflict},
-			{"a buyer's of another name", secretOf(event.ObjectBuyer, "acme", "two", 3), nil},
+			{"nobody's", newClientSecret(event.ObjectSupplier, "none", "one", 1), engine.ErrNotFound},
+			{"a supplier's", newClientSecret(event.ObjectSupplier, "acme", "one", 1), nil},
+			{"once more", newClientSecret(event.ObjectSupplier, "acme", "one", 2), nil},
+			{"another supplier's", newClientSecret(event.ObjectSupplier, "zeta", "one", 3), engine.ErrConflict},
+			{"a buyer's of the same id and number", newClientSecret(event.ObjectBuyer, "acme", "one", 3), engine.ErrConflict},
+			{"a buyer's of another name", newClientSecret(event.ObjectBuyer, "acme", "two", 3), nil},
 		} {
 			if err := x.engine.AsOperator("").AddCredential(row.c); !errors.Is(err, row.want) {
-				t.Errorf("%s: %v, want %v", row.what, err, row.want)
+				t.Errorf("%s: %v, want %v", row.name, err, row.want)
 			}
 		}
 	})
@@ -99,23 +99,23 @@ func TestAClientHasOneOwner(t *testing.T) {
 // TestFirstCredentials: what a configuration gives the first value of is given
 // once, for each owner, client and token by itself.
 func TestFirstCredentials(t *testing.T) {
-	bubble(t, "firsts", func(t *testing.T) {
-		r := rig{buyers: []buyer{{id: "red"}}}
-		x := begin(t, r)
+	runInVirtualTime(t, "firsts", func(t *testing.T) {
+		r := marketSpec{buyers: []buyer{{id: "red"}}}
+		x := newExchange(t, r)
 		give := func(firsts ...engine.Credential) {
 			t.Helper()
 			c := x.configuration(r)
 			c.Initial.Credentials = firsts
 			must.Succeed(t, x.engine.Configure(c))
 		}
-		first := *secretOf(event.ObjectSupplier, "acme", "one", 1)
-		give(first, *secretOf(event.ObjectBuyer, "red", "red", 2))
+		first := *newClientSecret(event.ObjectSupplier, "acme", "one", 1)
+		give(first, *newClientSecret(event.ObjectBuyer, "red", "red", 2))
 		changed := first
 		changed.Hash, changed.Hint = [32]byte{9}, "changed"
-		give(changed, *secretOf(event.ObjectSupplier, "acme", "two", 3))
+		give(changed, *newClientSecret(event.ObjectSupplier, "acme", "two", 3))
 		want := func(hints string) {
 			t.Helper()
-			expectEqual(t, x.live(event.CredentialOAuthClient, event.ObjectSupplier, "acme"), hints, "acme has")
+			expectEqual(t, x.liveCredentials(event.CredentialOAuthClient, event.ObjectSupplier, "acme"), hints, "acme has")
 		}
 		want("one/1 two/3 ")
 		for _, c := range x.state.CredentialsOf(event.CredentialOAuthClient, event.ObjectSupplier, x.state.RefOf(event.ObjectSupplier, "acme")) {
@@ -123,30 +123,30 @@ func TestFirstCredentials(t *testing.T) {
 		}
 		give(first, changed)
 		want("")
-		expectEqual(t, x.live(event.CredentialOAuthClient, event.ObjectBuyer, "red"), "red/2 ", "red has")
+		expectEqual(t, x.liveCredentials(event.CredentialOAuthClient, event.ObjectBuyer, "red"), "red/2 ", "red has")
 	})
 }
 
 func TestACredentialDoesNotChangeHands(t *testing.T) {
-	trading(t, "hands", rig{buyers: []buyer{{id: "red"}}, suppliers: []string{"zeta"}}, func(t *testing.T, x *exchange) {
-		must.Succeed(t, x.engine.AsOperator("").AddCredential(secretOf(event.ObjectSupplier, "acme", "one", 1)))
+	runWithExchange(t, "hands", marketSpec{buyers: []buyer{{id: "red"}}, suppliers: []string{"zeta"}}, func(t *testing.T, x *testExchange) {
+		must.Succeed(t, x.engine.AsOperator("").AddCredential(newClientSecret(event.ObjectSupplier, "acme", "one", 1)))
 		for _, thief := range []*engine.Credential{
-			secretOf(event.ObjectSupplier, "zeta", "two", 1),
-			secretOf(event.ObjectBuyer, "red", "two", 1),
+			newClientSecret(event.ObjectSupplier, "zeta", "two", 1),
+			newClientSecret(event.ObjectBuyer, "red", "two", 1),
 		} {
 			if err := x.engine.AsOperator("").AddCredential(thief); !errors.Is(err, engine.ErrConflict) {
 				t.Errorf("given to %s: %v", thief.ID, err)
 			}
-			c := x.configuration(x.rig)
+			c := x.configuration(x.market)
 			c.Initial.Credentials = []engine.Credential{*thief}
 			if err := x.engine.Configure(c); !errors.Is(err, engine.ErrConflict) {
 				t.Errorf("configured for %s: %v", thief.ID, err)
 			}
 		}
-		newcomer := x.configuration(rig{buyers: []buyer{{id: "red"}}, suppliers: []string{"zeta", "late"}})
-		newcomer.Initial.Credentials = []engine.Credential{*secretOf(event.ObjectSupplier, "late", "late", 1)}
+		newcomer := x.configuration(marketSpec{buyers: []buyer{{id: "red"}}, suppliers: []string{"zeta", "late"}})
+		newcomer.Initial.Credentials = []engine.Credential{*newClientSecret(event.ObjectSupplier, "late", "late", 1)}
 		expectError(t, x.engine.Configure(newcomer), engine.ErrConflict, "configured for one who is new")
-		expectEqual(t, x.live(event.CredentialOAuthClient, event.ObjectSupplier, "acme"), "one/1 ", "acme has")
+		expectEqual(t, x.liveCredentials(event.CredentialOAuthClient, event.ObjectSupplier, "acme"), "one/1 ", "acme has")
 		expectEqual(t, x.state.RefOf(event.ObjectSupplier, "late"), 0, "a configuration that was refused came into force in part")
 	})
 }

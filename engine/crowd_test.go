@@ -12,32 +12,32 @@ import (
 	"pingpost/engine/market"
 )
 
-const crowdSize = 64
+const workerCount = 64
 
-// crowd sends leads from many goroutines at once, in real time, and counts what
+// ingestConcurrently sends leads from many goroutines at once, in real time, and counts what
 // they were told.
-func (x *exchange) crowd(each int, request func(worker, i int) request) map[string]int {
+func (x *testExchange) ingestConcurrently(each int, request func(worker, i int) request) map[string]int {
 	var mu sync.Mutex
-	told := map[string]int{}
+	answers := map[string]int{}
 	var wg sync.WaitGroup
-	for worker := range crowdSize {
+	for worker := range workerCount {
 		wg.Go(func() {
 			for i := range each {
-				got := x.tell(request(worker, i))
+				got := x.ingestResult(request(worker, i))
 				mu.Lock()
-				told[got]++
+				answers[got]++
 				mu.Unlock()
 			}
 		})
 	}
 	wg.Wait()
-	return told
+	return answers
 }
 
-func strangers(worker, i int) request { return person(worker*1000 + i) }
+func distinctLeads(worker, i int) request { return leadRequest(worker*1000 + i) }
 
-// idle waits, without a clock, until what goes on in the background is over.
-func (x *exchange) idle() {
+// waitUntilIdle waits, without a clock, until what goes on in the background is over.
+func (x *testExchange) waitUntilIdle() {
 	x.engine.Close()
 	expectEqual(x.t, x.state.ReservationCount(), 0, "reservations")
 }
@@ -47,61 +47,61 @@ func (x *exchange) idle() {
 // in number whoever takes them.
 func TestCrowdSellsExactlyTheRoom(t *testing.T) {
 	tests := []struct {
-		what string
-		rig  func(r *rig)
+		name string
+		rig  func(r *marketSpec)
 		want map[string]int // in all, of what each worker sends in equal parts
 	}{
-		{"turns by weight", func(r *rig) { r.campaigns[0].seats[0].weight, r.campaigns[0].seats[1].weight = 5, 2 }, map[string]int{"blue": 320, "gold": 128, "red": 64}},
-		{"the same persons", func(r *rig) { r.campaigns[0].duplicates = byBuyer }, map[string]int{"blue": 20, "gold": 20, "red": 20, "duplicate": 20*crowdSize - 60}},
-		{"buyers' caps", func(r *rig) {
+		{"turns by weight", func(r *marketSpec) { r.campaigns[0].filterSets[0].weight, r.campaigns[0].filterSets[1].weight = 5, 2 }, map[string]int{"blue": 320, "gold": 128, "red": 64}},
+		{"the same persons", func(r *marketSpec) { r.campaigns[0].duplicates = byBuyer }, map[string]int{"blue": 20, "gold": 20, "red": 20, "duplicate": 20*workerCount - 60}},
+		{"buyers' caps", func(r *marketSpec) {
 			r.buyers[0].caps, r.buyers[1].caps, r.buyers[2].caps = []string{"total 50"}, []string{"month 30", "total 200"}, []string{"total 17"}
 		}, map[string]int{"blue": 50, "gold": 30, "red": 17, "caps_full": 223}},
 		{
-			"a cap of the campaign", func(r *rig) { r.campaigns[0].caps = []string{"total 99"} },
+			"a cap of the campaign", func(r *marketSpec) { r.campaigns[0].caps = []string{"total 99"} },
 			map[string]int{"sold": 99, "caps_full": 221},
 		},
-		{"caps of the pair and of the campaign", func(r *rig) {
+		{"caps of the pair and of the campaign", func(r *marketSpec) {
 			r.campaigns[0].caps = []string{"total 60"}
-			for i := range r.campaigns[0].seats {
-				r.campaigns[0].seats[i].caps = []string{"total 25"}
+			for i := range r.campaigns[0].filterSets {
+				r.campaigns[0].filterSets[i].caps = []string{"total 25"}
 			}
 		}, map[string]int{"sold": 60, "caps_full": 260}},
-		{"caps on money", func(r *rig) {
+		{"caps on money", func(r *marketSpec) {
 			r.buyers[0].caps, r.buyers[1].caps, r.buyers[2].caps = []string{"total $105"}, []string{"total $100"}, []string{"total $99.99"}
 		}, map[string]int{"blue": 10, "gold": 10, "red": 9, "caps_full": 291}},
-		{"money", func(r *rig) {
+		{"money", func(r *marketSpec) {
 			r.buyers[0].funds, r.buyers[1].funds, r.buyers[2].funds, r.buyers[2].credit = "500", "109.999999", "0", "70"
 		}, map[string]int{"blue": 50, "gold": 10, "red": 7, "insufficient_funds": 253}},
 	}
 	for _, method := range []market.BuyerSelectionMethod{market.Waterfall, market.RoundRobin, market.Weighted} {
 		for _, posts := range []bool{false, true} {
 			for _, test := range tests {
-				if test.what == "turns by weight" && method != market.Weighted {
+				if test.name == "turns by weight" && method != market.Weighted {
 					continue
 				}
-				t.Run(fmt.Sprintf("%s/%s/posts=%v", test.what, method, posts), func(t *testing.T) {
-					r := three(method)
+				t.Run(fmt.Sprintf("%s/%s/posts=%v", test.name, method, posts), func(t *testing.T) {
+					r := threeBuyers(method)
 					if posts {
-						r = r.posting()
+						r = r.withPostEndpoints()
 					}
 					test.rig(&r)
-					x := begin(t, r)
-					each, people := 0, strangers
+					x := newExchange(t, r)
+					each, people := 0, distinctLeads
 					for _, n := range test.want {
 						each += n
 					}
 					if r.campaigns[0].duplicates == byBuyer {
-						people = func(_, i int) request { return person(i) }
+						people = func(_, i int) request { return leadRequest(i) }
 					}
-					told := x.crowd(each/crowdSize, people)
-					x.idle()
+					answers := x.ingestConcurrently(each/workerCount, people)
+					x.waitUntilIdle()
 					if _, summed := test.want["sold"]; summed {
-						told["sold"] = told["blue"] + told["gold"] + told["red"]
-						delete(told, "blue")
-						delete(told, "gold")
-						delete(told, "red")
+						answers["sold"] = answers["blue"] + answers["gold"] + answers["red"]
+						delete(answers, "blue")
+						delete(answers, "gold")
+						delete(answers, "red")
 					}
-					expectEqual(t, fmt.Sprint(told), fmt.Sprint(test.want))
+					expectEqual(t, fmt.Sprint(answers), fmt.Sprint(test.want))
 				})
 			}
 		}
@@ -112,22 +112,22 @@ func TestCrowdSellsExactlyTheRoom(t *testing.T) {
 func TestCrowdWithRefusals(t *testing.T) {
 	for _, method := range []market.BuyerSelectionMethod{market.Waterfall, market.Weighted} {
 		t.Run(method.String(), func(t *testing.T) {
-			r := three(method).posting()
+			r := threeBuyers(method).withPostEndpoints()
 			r.buyers[0].caps, r.buyers[1].funds, r.buyers[2].caps = []string{"total 40"}, "300", []string{"total $200"}
-			x := begin(t, r)
-			x.world.behave = func(p *post) reply {
+			x := newExchange(t, r)
+			x.buyers.replyTo = func(p *receivedPost) postReply {
 				if strings.HasSuffix(p.person, "3") || p.buyer == "gold" && strings.HasSuffix(p.person, "1") {
 					return refuses
 				}
 				return accepts
 			}
-			told := x.crowd(6, strangers)
+			answers := x.ingestConcurrently(6, distinctLeads)
 			for i := range 90 {
-				told[x.tell(person(100_000+10*i))]++
+				answers[x.ingestResult(leadRequest(100_000+10*i))]++
 			}
-			x.idle()
-			if told["blue"] != 40 || told["gold"] != 30 || told["red"] != 20 {
-				t.Errorf("%v", told)
+			x.waitUntilIdle()
+			if answers["blue"] != 40 || answers["gold"] != 30 || answers["red"] != 20 {
+				t.Errorf("%v", answers)
 			}
 		})
 	}
@@ -136,13 +136,13 @@ func TestCrowdWithRefusals(t *testing.T) {
 func TestCrowdOfDuplicates(t *testing.T) {
 	for _, posts := range []bool{false, true} {
 		t.Run(fmt.Sprintf("posts=%v", posts), func(t *testing.T) {
-			x := begin(t, duplicates(anyOf, posts))
-			told := x.crowd(20, func(_, i int) request {
-				return person(i, "email", fmt.Sprintf("p%d@example.com", i+i%2)) // pairs share an address
+			x := newExchange(t, duplicatesMarket(anyOf, posts))
+			answers := x.ingestConcurrently(20, func(_, i int) request {
+				return leadRequest(i, "email", fmt.Sprintf("p%d@example.com", i+i%2)) // pairs share an address
 			})
-			x.idle()
-			if told["duplicate"]+told["blue"] != 20*crowdSize || told["blue"] < 10 || told["blue"] > 20 {
-				t.Errorf("%v", told)
+			x.waitUntilIdle()
+			if answers["duplicate"]+answers["blue"] != 20*workerCount || answers["blue"] < 10 || answers["blue"] > 20 {
+				t.Errorf("%v", answers)
 			}
 		})
 	}
@@ -151,19 +151,19 @@ func TestCrowdOfDuplicates(t *testing.T) {
 func TestCrowdUnderOneKey(t *testing.T) {
 	for _, posts := range []bool{false, true} {
 		t.Run(fmt.Sprintf("posts=%v", posts), func(t *testing.T) {
-			r := three(market.RoundRobin)
+			r := threeBuyers(market.RoundRobin)
 			if posts {
-				r = r.posting()
+				r = r.withPostEndpoints()
 			}
-			x := begin(t, r)
+			x := newExchange(t, r)
 			var mu sync.Mutex
 			leads := map[int]engine.IngestAnswer{}
 			var firsts atomic.Int64
 			var wg sync.WaitGroup
-			for range crowdSize {
+			for range workerCount {
 				wg.Go(func() {
 					for i := range 10 {
-						answer, err := x.send(person(i).withKey(fmt.Sprint(i)))
+						answer, err := x.ingest(leadRequest(i).withKey(fmt.Sprint(i)))
 						if err != nil {
 							t.Error(err)
 						}
@@ -181,7 +181,7 @@ func TestCrowdUnderOneKey(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			x.idle()
+			x.waitUntilIdle()
 			expectEqual(t, firsts.Load(), 10, "leads for 10 keys")
 		})
 	}
@@ -189,13 +189,13 @@ func TestCrowdUnderOneKey(t *testing.T) {
 
 // Putting another catalog into force disturbs nobody.
 func TestCrowdWhileTheCatalogChanges(t *testing.T) {
-	one := three(market.RoundRobin)
+	one := threeBuyers(market.RoundRobin)
 	one.buyers[0].caps = []string{"total 100"}
-	other := three(market.Waterfall)
+	other := threeBuyers(market.Waterfall)
 	other.buyers[0].caps = []string{"total 100", "hour 1000"}
 	other.buyers = append(other.buyers, buyer{id: "green"})
-	other.campaigns[0].seats = append([]seat{{buyer: "green", price: "3", states: "CA"}}, other.campaigns[0].seats[1:]...)
-	x := begin(t, one)
+	other.campaigns[0].filterSets = append([]filterSet{{buyer: "green", price: "3", states: "CA"}}, other.campaigns[0].filterSets[1:]...)
+	x := newExchange(t, one)
 	stop := make(chan struct{})
 	var changing sync.WaitGroup
 	changing.Go(func() {
@@ -215,15 +215,15 @@ func TestCrowdWhileTheCatalogChanges(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	})
-	told := x.crowd(20, strangers)
+	answers := x.ingestConcurrently(20, distinctLeads)
 	close(stop)
 	changing.Wait()
-	x.idle()
+	x.waitUntilIdle()
 	sold := 0
-	for _, n := range told {
+	for _, n := range answers {
 		sold += n
 	}
-	if sold != 20*crowdSize || told["blue"]+told["gold"]+told["red"]+told["green"] != sold {
-		t.Errorf("%v", told)
+	if sold != 20*workerCount || answers["blue"]+answers["gold"]+answers["red"]+answers["green"] != sold {
+		t.Errorf("%v", answers)
 	}
 }

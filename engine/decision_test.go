@@ -11,11 +11,11 @@ import (
 	"pingpost/internal/must"
 )
 
-// recorded is a rig whose campaign posts to nobody.
-func recorded() rig {
-	return rig{
+// recordOnlyMarket is a rig whose campaign posts to nobody.
+func recordOnlyMarket() marketSpec {
+	return marketSpec{
 		buyers:    []buyer{{id: "red", caps: []string{"total 20"}}},
-		campaigns: []campaign{{method: market.RoundRobin, duplicates: anyOf, seats: []seat{{buyer: "red", states: "CA"}}}},
+		campaigns: []campaign{{method: market.RoundRobin, duplicates: anyOf, filterSets: []filterSet{{buyer: "red", states: "CA"}}}},
 	}
 }
 
@@ -23,8 +23,8 @@ func recorded() rig {
 // workspace: while the log is slow others use both, and what becomes durable is
 // what was decided.
 func TestWhatIsDecidedNeedsNothingOfItsRequest(t *testing.T) {
-	trading(t, "while the log is slow", recorded(), func(t *testing.T, x *exchange) {
-		x.log.slow(time.Second)
+	runWithExchange(t, "while the log is slow", recordOnlyMarket(), func(t *testing.T, x *testExchange) {
+		x.log.setSyncTime(time.Second)
 		start := time.Now()
 		type under struct {
 			decision *engine.Decision
@@ -32,11 +32,11 @@ func TestWhatIsDecidedNeedsNothingOfItsRequest(t *testing.T) {
 		}
 		var all []under
 		for i := range 12 {
-			r, want := person(i).withKey("k"+string(rune('a'+i))), "red"
+			r, want := leadRequest(i).withKey("k"+string(rune('a'+i))), "red"
 			if i%3 == 2 {
-				r, want = person(i, "state", "NV"), "no_state_match"
+				r, want = leadRequest(i, "state", "NV"), "no_state_match"
 			}
-			req := x.ingestOf(r)
+			req := x.ingestRequest(r)
 			decision := must.Value(x.engine.Decide(req))(t)
 			for m := range req.Members {
 				clear(req.Members[m].Text)
@@ -47,19 +47,19 @@ func TestWhatIsDecidedNeedsNothingOfItsRequest(t *testing.T) {
 			all = append(all, under{decision, want})
 		}
 		expectEqual(t, time.Since(start), 0, "deciding waited for the log")
-		expectEqual(t, x.noted.decided.Load(), 0, "decisions were noted before they were durable")
+		expectEqual(t, x.observed.decidedLeads.Load(), 0, "decisions were noted before they were durable")
 		for i, u := range all {
 			answer, err := u.decision.Wait()
-			expectEqual(t, said(answer, err), u.want, "lead ", i)
+			expectEqual(t, describeIngest(answer, err), u.want, "lead ", i)
 			lead := x.lead(answer)
 			if lead.Request != answer.Request || lead.Payout != answer.Payout {
 				t.Errorf("lead %d: memory has %+v, and the answer is %+v", i, lead, answer)
 			}
 		}
-		expectEqual(t, x.noted.decided.Load(), int64(len(all)), "decisions were noted, of ", len(all))
-		expectEqual(t, x.tell(person(0)), "duplicate", "the first lead again")
+		expectEqual(t, x.observed.decidedLeads.Load(), int64(len(all)), "decisions were noted, of ", len(all))
+		expectEqual(t, x.ingestResult(leadRequest(0)), "duplicate", "the first lead again")
 		_, live := x.state.Hash()
-		if _, again := replayed(t, x.log.durable()).Hash(); again != live {
+		if _, again := replayState(t, x.log.durable()).Hash(); again != live {
 			t.Error("a replay makes another state")
 		}
 	})
@@ -67,17 +67,17 @@ func TestWhatIsDecidedNeedsNothingOfItsRequest(t *testing.T) {
 
 // A decision that never becomes durable is told to nobody, and holds nothing.
 func TestADecisionIsLostWithTheLog(t *testing.T) {
-	trading(t, "while it is in the queue", recorded(), func(t *testing.T, x *exchange) {
-		x.log.slow(time.Second)
-		x.log.die(x.log.len(), nil)
-		decision := must.Value(x.engine.Decide(x.ingestOf(person(1).withKey("k"))))(t)
-		if answer, err := decision.Wait(); !errors.Is(err, errDead) || answer != (engine.IngestAnswer{}) {
+	runWithExchange(t, "while it is in the queue", recordOnlyMarket(), func(t *testing.T, x *testExchange) {
+		x.log.setSyncTime(time.Second)
+		x.log.failAfterEntries(x.log.len(), nil)
+		decision := must.Value(x.engine.Decide(x.ingestRequest(leadRequest(1).withKey("k"))))(t)
+		if answer, err := decision.Wait(); !errors.Is(err, errLogFailed) || answer != (engine.IngestAnswer{}) {
 			t.Errorf("told %+v, %v", answer, err)
 		}
-		expectError(t, errorOf(x.engine.Decide(x.ingestOf(person(2).withKey("l")))), errDead, "the next one")
+		expectError(t, errorOf(x.engine.Decide(x.ingestRequest(leadRequest(2).withKey("l")))), errLogFailed, "the next one")
 		synctest.Wait()
-		if n := x.state.ReservationCount(); n != 0 || x.noted.decided.Load() != 0 {
-			t.Errorf("%d reservations are left, and %d decisions were noted", n, x.noted.decided.Load())
+		if n := x.state.ReservationCount(); n != 0 || x.observed.decidedLeads.Load() != 0 {
+			t.Errorf("%d reservations are left, and %d decisions were noted", n, x.observed.decidedLeads.Load())
 		}
 	})
 }

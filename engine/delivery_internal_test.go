@@ -13,57 +13,57 @@ import (
 	"pingpost/internal/timer"
 )
 
-// lineLog applies each entry where it is appended: one after the other.
-type lineLog struct{ seq uint64 }
+// sequentialLog applies each entry where it is appended: one after the other.
+type sequentialLog struct{ seq uint64 }
 
-func (l *lineLog) Append(_ []byte, w CommitWaiter) error {
+func (l *sequentialLog) Append(_ []byte, w CommitWaiter) error {
 	l.seq++
 	w.Committed(l.seq, time.Now().UnixNano())
 	return nil
 }
 
-type timePorts struct{}
+type testPorts struct{}
 
-func (timePorts) Now() int64 { return time.Now().UnixNano() }
-func (timePorts) Timer(d time.Duration) (<-chan time.Time, func() bool) {
+func (testPorts) Now() int64 { return time.Now().UnixNano() }
+func (testPorts) Timer(d time.Duration) (<-chan time.Time, func() bool) {
 	return timer.New(d)
 }
 
-func (timePorts) Post(*market.PostRequest) market.PostResult {
+func (testPorts) Post(*market.PostRequest) market.PostResult {
 	return market.PostResult{Verdict: market.VerdictAccepted, Status: 201}
 }
 
-func (timePorts) Ping(*market.PingRequest) market.PingResult {
+func (testPorts) Ping(*market.PingRequest) market.PingResult {
 	return market.PingResult{Outcome: market.OutcomeNoBid, Status: 200}
 }
 
-// withUnknown is an engine with one delivery whose fate is unknown.
-func withUnknown(t *testing.T) (*Engine, market.LeadID) {
+// engineWithUnknownDelivery is an engine with one delivery whose fate is unknown.
+func engineWithUnknownDelivery(t *testing.T) (*Engine, market.LeadID) {
 	t.Helper()
-	e, id := withOpen(t)
+	e, id := engineWithOpenIntent(t)
 	must.Succeed(t, e.commit(&event.PostSettled{Lead: id, Settlement: event.SettledUnknown, Sale: event.Sale{Buyer: 1}, Attempts: 6}, nil))
 	return e, id
 }
 
-// withOpen is an engine with one open intent that nobody has taken up.
-func withOpen(t *testing.T) (*Engine, market.LeadID) {
+// engineWithOpenIntent is an engine with one open intent that nobody has taken up.
+func engineWithOpenIntent(t *testing.T) (*Engine, market.LeadID) {
 	t.Helper()
-	e := New(Options{State: state.New(), Log: new(lineLog), Buyers: timePorts{}, Clock: timePorts{}, Entropy: func([]byte) {}})
+	e := New(Options{State: state.New(), Log: new(sequentialLog), Buyers: testPorts{}, Clock: testPorts{}, Entropy: func([]byte) {}})
 	id := market.LeadID{7}
-	for _, fact := range []event.Event{
+	for _, record := range []event.Event{
 		&event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectBuyer, Ref: 1, ID: "blue"}}},
 		&event.LeadDecided{Lead: id, Sale: event.Sale{Buyer: 1}, Post: event.PostIntent{URL: "https://blue.example", Timeout: 1e9, Repeatable: true}, Keep: 1 << 60, Sealed: (&event.LeadPersonalData{Body: []byte("{}")}).AppendEncoded(nil)},
 	} {
-		must.Succeed(t, e.commit(fact, nil))
+		must.Succeed(t, e.commit(record, nil))
 	}
 	return e, id
 }
 
-// The fact that a fate is unknown can be seen before the courier who settled it
+// The event that a fate is unknown can be seen before the courier who settled it
 // has gone. An operator who is so quick is told to wait, no more.
 func TestOperatorMeetsTheCourier(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, id := withUnknown(t)
+		e, id := engineWithUnknownDelivery(t)
 		d := must.Value(e.registerDelivery(id))(t)
 		for _, how := range []event.PostSettlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent} {
 			if err := e.AsOperator("").ResolveUnconfirmedDelivery(id, how); !errors.Is(err, ErrConflict) {
@@ -84,7 +84,7 @@ func TestOperatorMeetsTheCourier(t *testing.T) {
 // Before the start has taken up what is open, that is no operator's matter.
 func TestOperatorComesBeforeRecovery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, id := withOpen(t)
+		e, id := engineWithOpenIntent(t)
 		if err := e.AsOperator("").ResolveUnconfirmedDelivery(id, event.SettledReleased); !errors.Is(err, ErrConflict) {
 			t.Error(err)
 		}
@@ -96,7 +96,7 @@ func TestOperatorComesBeforeRecovery(t *testing.T) {
 // is open.
 func TestRecoveryLeavesWhatIsTakenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, id := withUnknown(t)
+		e, id := engineWithUnknownDelivery(t)
 		must.Succeed(t, e.AsOperator("").ResolveUnconfirmedDelivery(id, event.SettledResent))
 		must.Succeed(t, e.RecoverErasuresAndDeliveries())
 		time.Sleep(time.Second)

@@ -12,8 +12,8 @@ import (
 
 const dayLong = 24 * time.Hour
 
-func duplicates(rule market.DuplicateRule, posts bool) rig {
-	r := selling(market.Waterfall, buyer{id: "blue", posts: posts}, buyer{id: "gold", posts: posts})
+func duplicatesMarket(rule market.DuplicateRule, posts bool) marketSpec {
+	r := marketOf(market.Waterfall, buyer{id: "blue", postEndpoint: posts}, buyer{id: "gold", postEndpoint: posts})
 	r.campaigns[0].duplicates = rule
 	return r
 }
@@ -29,7 +29,7 @@ var (
 
 func TestDuplicateByRule(t *testing.T) {
 	tests := []struct {
-		what                 string
+		name                 string
 		same, phone, email   string // the second lead, where both, or only one, are the first's
 		rule                 market.DuplicateRule
 		third                string // the same again
@@ -44,66 +44,66 @@ func TestDuplicateByRule(t *testing.T) {
 	}
 	for _, test := range tests {
 		for _, posts := range []bool{false, true} {
-			trading(t, fmt.Sprintf("%s/posts=%v", test.what, posts), duplicates(test.rule, posts), func(t *testing.T, x *exchange) {
-				x.told(1, 1)
-				x.told(11, 1)
-				x.told(21, 1)
+			runWithExchange(t, fmt.Sprintf("%s/posts=%v", test.name, posts), duplicatesMarket(test.rule, posts), func(t *testing.T, x *testExchange) {
+				x.ingestResults(1, 1)
+				x.ingestResults(11, 1)
+				x.ingestResults(21, 1)
 				got := []string{
-					x.tell(person(1)),
-					x.tell(person(12, "phone", "4152000011")),
-					x.tell(person(22, "email", "p21@example.com")),
-					x.tell(person(1)),
-					x.tell(person(1, "phone", "+1 (415) 200-0001", "email", "P1@EXAMPLE.com")),
+					x.ingestResult(leadRequest(1)),
+					x.ingestResult(leadRequest(12, "phone", "4152000011")),
+					x.ingestResult(leadRequest(22, "email", "p21@example.com")),
+					x.ingestResult(leadRequest(1)),
+					x.ingestResult(leadRequest(1, "phone", "+1 (415) 200-0001", "email", "P1@EXAMPLE.com")),
 				}
 				want := []string{test.same, test.phone, test.email, test.third, test.writtenInAnotherForm}
 				expectEqual(t, fmt.Sprint(got), fmt.Sprint(want))
-				x.crash()
-				expectEqual(t, x.tell(person(1)), test.third, "after a restart")
+				x.crashAndRestart()
+				expectEqual(t, x.ingestResult(leadRequest(1)), test.third, "after a restart")
 			})
 		}
 	}
 }
 
 func TestDuplicateWindow(t *testing.T) {
-	bubble(t, "ends to the second", func(t *testing.T) {
+	runInVirtualTime(t, "ends to the second", func(t *testing.T) {
 		rule := anyOf
 		rule.Window = int64(time.Hour)
-		x := begin(t, duplicates(rule, false))
-		got := []string{x.tell(person(1))}
+		x := newExchange(t, duplicatesMarket(rule, false))
+		got := []string{x.ingestResult(leadRequest(1))}
 		for _, moment := range []string{"00:59:59", "01:00:00", "01:59:59", "02:00:00"} {
-			at(t, "2000-01-01 "+moment)
-			got = append(got, x.tell(person(1)))
+			sleepUntil(t, "2000-01-01 "+moment)
+			got = append(got, x.ingestResult(leadRequest(1)))
 		}
 		if want := "[blue duplicate blue duplicate blue]"; fmt.Sprint(got) != want {
 			t.Errorf("%v, want %s", got, want)
 		}
 	})
-	bubble(t, "another campaign knows nothing of it", func(t *testing.T) {
-		r := duplicates(anyOf, false)
+	runInVirtualTime(t, "another campaign knows nothing of it", func(t *testing.T) {
+		r := duplicatesMarket(anyOf, false)
 		other := r.campaigns[0]
 		other.id = "home"
 		r.campaigns = append(r.campaigns, other)
-		x := begin(t, r)
-		expectEqual(t, x.tell(person(1))+" "+x.tell(person(1, "flo_campaign_id", "home"))+" "+x.tell(person(1)), "blue blue duplicate")
+		x := newExchange(t, r)
+		expectEqual(t, x.ingestResult(leadRequest(1))+" "+x.ingestResult(leadRequest(1, "flo_campaign_id", "home"))+" "+x.ingestResult(leadRequest(1)), "blue blue duplicate")
 	})
 }
 
 // Only accepted leads are remembered.
 func TestUnmatchedLeadsAreNotRemembered(t *testing.T) {
-	bubble(t, "no room", func(t *testing.T) {
-		r := duplicates(anyOf, true)
+	runInVirtualTime(t, "no room", func(t *testing.T) {
+		r := duplicatesMarket(anyOf, true)
 		r.campaigns[0].caps = []string{"day 1"}
-		x := begin(t, r)
-		expectEqual(t, x.told(1, 2), "blue caps_full")
-		at(t, "2000-01-02 00:00:00")
-		expectEqual(t, x.tell(person(2)), "blue")
+		x := newExchange(t, r)
+		expectEqual(t, x.ingestResults(1, 2), "blue caps_full")
+		sleepUntil(t, "2000-01-02 00:00:00")
+		expectEqual(t, x.ingestResult(leadRequest(2)), "blue")
 	})
-	trading(t, "refused", duplicates(anyOf, true), func(t *testing.T, x *exchange) {
-		x.world.script("blue", refuses)
-		x.world.script("gold", refuses)
-		got := []string{x.tell(person(1))}
-		x.world.script("gold", accepts)
-		got = append(got, x.tell(person(1)), x.tell(person(1)))
+	runWithExchange(t, "refused", duplicatesMarket(anyOf, true), func(t *testing.T, x *testExchange) {
+		x.buyers.scriptPosts("blue", refuses)
+		x.buyers.scriptPosts("gold", refuses)
+		got := []string{x.ingestResult(leadRequest(1))}
+		x.buyers.scriptPosts("gold", accepts)
+		got = append(got, x.ingestResult(leadRequest(1)), x.ingestResult(leadRequest(1)))
 		if fmt.Sprint(got) != "[post_rejected gold duplicate]" {
 			t.Error(got)
 		}
@@ -113,82 +113,82 @@ func TestUnmatchedLeadsAreNotRemembered(t *testing.T) {
 // A lead whose like is in flight waits for what becomes of that.
 func TestDuplicateInFlight(t *testing.T) {
 	tests := []struct {
-		what   string
+		name   string
 		rule   market.DuplicateRule
-		script []reply // of blue; gold refuses
-		want   string  // of the two, the second half a second later
+		script []postReply // of blue; gold refuses
+		want   string      // of the two, the second half a second later
 	}{
-		{"accepted", anyOf, []reply{accepts.in(time.Second)}, "blue@1s duplicate@500ms"},
-		{"refused", anyOf, []reply{refuses.in(time.Second)}, "post_rejected@1s post_rejected@1.5s"},
-		{"unreached after a while", anyOf, []reply{unreached.in(2 * time.Second)}, "post_rejected@2s post_rejected@3.5s"},
-		{"in doubt", anyOf, []reply{hangs}, "blue@5s duplicate@4.5s"},
-		{"towards each buyer, accepted", byBuyer, []reply{accepts.in(time.Second)}, "blue@1s post_rejected@500ms"},
+		{"accepted", anyOf, []postReply{accepts.after(time.Second)}, "blue@1s duplicate@500ms"},
+		{"refused", anyOf, []postReply{refuses.after(time.Second)}, "post_rejected@1s post_rejected@1.5s"},
+		{"unreached after a while", anyOf, []postReply{unreachable.after(2 * time.Second)}, "post_rejected@2s post_rejected@3.5s"},
+		{"in doubt", anyOf, []postReply{hangs}, "blue@5s duplicate@4.5s"},
+		{"towards each buyer, accepted", byBuyer, []postReply{accepts.after(time.Second)}, "blue@1s post_rejected@500ms"},
 	}
 	for _, test := range tests {
-		trading(t, test.what, duplicates(test.rule, true), func(t *testing.T, x *exchange) {
-			x.world.script("blue", test.script...)
-			x.world.script("gold", refuses)
-			first := x.goSend(person(1))
+		runWithExchange(t, test.name, duplicatesMarket(test.rule, true), func(t *testing.T, x *testExchange) {
+			x.buyers.scriptPosts("blue", test.script...)
+			x.buyers.scriptPosts("gold", refuses)
+			first := x.startIngest(leadRequest(1))
 			time.Sleep(time.Second / 2)
-			second := x.goSend(person(2, "phone", "415-200-0001"))
+			second := x.startIngest(leadRequest(2, "phone", "415-200-0001"))
 			got := fmt.Sprintf("%s@%s %s@%s", first.wait(), first.took, second.wait(), second.took)
 			expectEqual(t, got, test.want)
 			time.Sleep(time.Minute)
 		})
 	}
-	trading(t, "the second is sold once the first is not", duplicates(anyOf, true), func(t *testing.T, x *exchange) {
-		x.world.behave = func(p *post) reply {
-			if p.lead == x.world.posts[0].lead {
-				return refuses.in(time.Second)
+	runWithExchange(t, "the second is sold once the first is not", duplicatesMarket(anyOf, true), func(t *testing.T, x *testExchange) {
+		x.buyers.replyTo = func(p *receivedPost) postReply {
+			if p.lead == x.buyers.posts[0].lead {
+				return refuses.after(time.Second)
 			}
-			return accepts.in(time.Second)
+			return accepts.after(time.Second)
 		}
-		first := x.goSend(person(1))
+		first := x.startIngest(leadRequest(1))
 		synctest.Wait()
-		second, third := x.goSend(person(1)), x.goSend(person(1))
+		second, third := x.startIngest(leadRequest(1)), x.startIngest(leadRequest(1))
 		got := []string{first.wait(), second.wait(), third.wait()}
 		if all := strings.Join(got, " "); all != "post_rejected blue duplicate" && all != "post_rejected duplicate blue" {
 			t.Error(all)
 		}
 	})
-	bubble(t, "towards each buyer, as it goes from one to the next", func(t *testing.T) {
-		r := duplicates(byBuyer, true)
-		r.campaigns[0].seats[0].states = "CA"
-		x := begin(t, r)
-		x.world.script("blue", refuses.in(time.Second))
-		x.world.script("gold", accepts.in(time.Second))
-		first := x.goSend(person(1))
+	runInVirtualTime(t, "towards each buyer, as it goes from one to the next", func(t *testing.T) {
+		r := duplicatesMarket(byBuyer, true)
+		r.campaigns[0].filterSets[0].states = "CA"
+		x := newExchange(t, r)
+		x.buyers.scriptPosts("blue", refuses.after(time.Second))
+		x.buyers.scriptPosts("gold", accepts.after(time.Second))
+		first := x.startIngest(leadRequest(1))
 		time.Sleep(1500 * ms)
-		second := x.goSend(person(1, "state", "NV"))
+		second := x.startIngest(leadRequest(1, "state", "NV"))
 		if got := first.wait() + " " + second.wait(); got != "gold duplicate" || second.took != 500*ms {
 			t.Errorf("%s after %s", got, second.took)
 		}
 	})
-	bubble(t, "towards each buyer: one stands in no other's way", func(t *testing.T) {
-		r := duplicates(byBuyer, true)
-		r.campaigns[0].seats[0].states = "CA"
-		x := begin(t, r)
-		x.world.script("blue", accepts.in(time.Second))
-		first := x.goSend(person(1))
+	runInVirtualTime(t, "towards each buyer: one stands in no other's way", func(t *testing.T) {
+		r := duplicatesMarket(byBuyer, true)
+		r.campaigns[0].filterSets[0].states = "CA"
+		x := newExchange(t, r)
+		x.buyers.scriptPosts("blue", accepts.after(time.Second))
+		first := x.startIngest(leadRequest(1))
 		synctest.Wait()
-		second := x.goSend(person(1, "state", "NV"))
+		second := x.startIngest(leadRequest(1, "state", "NV"))
 		if got := first.wait() + " " + second.wait(); got != "blue gold" || second.took != 0 {
 			t.Errorf("%s after %s", got, second.took)
 		}
 	})
-	trading(t, "a log that is slow", duplicates(anyOf, false), func(t *testing.T, x *exchange) {
-		x.log.slow(time.Second)
-		first := x.goSend(person(1))
+	runWithExchange(t, "a log that is slow", duplicatesMarket(anyOf, false), func(t *testing.T, x *testExchange) {
+		x.log.setSyncTime(time.Second)
+		first := x.startIngest(leadRequest(1))
 		synctest.Wait()
-		second := x.goSend(person(1))
+		second := x.startIngest(leadRequest(1))
 		expectEqual(t, first.wait()+" "+second.wait(), "blue duplicate")
 	})
-	trading(t, "longer than the ceiling", duplicates(anyOf, false), func(t *testing.T, x *exchange) {
-		x.log.slow(7 * time.Second)
-		first := x.goSend(person(1))
+	runWithExchange(t, "longer than the ceiling", duplicatesMarket(anyOf, false), func(t *testing.T, x *testExchange) {
+		x.log.setSyncTime(7 * time.Second)
+		first := x.startIngest(leadRequest(1))
 		synctest.Wait()
-		second := x.goSend(person(1))
-		x.log.slow(0)
+		second := x.startIngest(leadRequest(1))
+		x.log.setSyncTime(0)
 		expectEqual(t, first.wait()+" "+second.wait(), "blue timeout")
 	})
 }
@@ -196,14 +196,14 @@ func TestDuplicateInFlight(t *testing.T) {
 // A delivery that the supplier was told ACCEPTED is remembered, and is forgotten
 // when the buyer refuses it after all.
 func TestLateRefusalFreesTheValues(t *testing.T) {
-	trading(t, "late", duplicates(anyOf, true), func(t *testing.T, x *exchange) {
-		x.world.script("blue", refuses.in(8*time.Second))
-		answer, err := x.send(person(1))
-		got := []string{said(answer, err), x.tell(person(1))}
+	runWithExchange(t, "late", duplicatesMarket(anyOf, true), func(t *testing.T, x *testExchange) {
+		x.buyers.scriptPosts("blue", refuses.after(8*time.Second))
+		answer, err := x.ingest(leadRequest(1))
+		got := []string{describeIngest(answer, err), x.ingestResult(leadRequest(1))}
 		time.Sleep(time.Minute)
-		got = append(got, x.stands(answer))
-		x.world.script("blue", accepts)
-		got = append(got, x.tell(person(1)), x.tell(person(1)))
+		got = append(got, x.leadState(answer))
+		x.buyers.scriptPosts("blue", accepts)
+		got = append(got, x.ingestResult(leadRequest(1)), x.ingestResult(leadRequest(1)))
 		if want := "blue|duplicate|UNMATCHED failed post_rejected|blue|duplicate"; strings.Join(got, "|") != want {
 			t.Errorf("%q, want %s", got, want)
 		}

@@ -14,16 +14,16 @@ import (
 	"pingpost/internal/must"
 )
 
-// sealedOf is a lead as its fact names it.
-func (x *exchange) sealedOf(lead market.LeadID) engine.LeadKeySlot {
+// keySlotOf is a lead as its event names it.
+func (x *testExchange) keySlotOf(lead market.LeadID) engine.LeadKeySlot {
 	x.t.Helper()
 	return engine.LeadKeySlot{Lead: lead, Slot: x.decisionOf(lead).Slot}
 }
 
 // decisionOf returns the decision that the log has of a lead.
-func (x *exchange) decisionOf(lead market.LeadID) *event.LeadDecided {
+func (x *testExchange) decisionOf(lead market.LeadID) *event.LeadDecided {
 	x.t.Helper()
-	for _, decided := range recordsOf[*event.LeadDecided](x) {
+	for _, decided := range eventsOf[*event.LeadDecided](x) {
 		if decided.Lead == lead {
 			return decided
 		}
@@ -32,17 +32,17 @@ func (x *exchange) decisionOf(lead market.LeadID) *event.LeadDecided {
 	return nil
 }
 
-// triedPosts are the posts so far.
-func (x *exchange) triedPosts() []*post {
-	x.world.mu.Lock()
-	defer x.world.mu.Unlock()
-	return append([]*post(nil), x.world.posts...)
+// receivedPosts are the posts so far.
+func (x *testExchange) receivedPosts() []*receivedPost {
+	x.buyers.mu.Lock()
+	defer x.buyers.mu.Unlock()
+	return append([]*receivedPost(nil), x.buyers.posts...)
 }
 
-// triedLead is the lead that was posted first.
-func (x *exchange) triedLead() market.LeadID {
+// firstPostedLead is the lead that was posted first.
+func (x *testExchange) firstPostedLead() market.LeadID {
 	x.t.Helper()
-	posts := x.triedPosts()
+	posts := x.receivedPosts()
 	if len(posts) == 0 {
 		x.t.Fatal("nothing was posted")
 	}
@@ -53,61 +53,61 @@ func (x *exchange) triedLead() market.LeadID {
 	return id
 }
 
-func (x *exchange) erases(leads ...engine.LeadKeySlot) (underWay int) {
+func (x *testExchange) eraseContactData(leads ...engine.LeadKeySlot) (underWay int) {
 	x.t.Helper()
 	left := must.Value(x.engine.AsOperator("").EraseContactData(leads))(x.t)
 	return len(left)
 }
 
-// TestErase: nobody can open a lead any more, and it is a fact before its key is gone;
+// TestErase: nobody can open a lead any more, and it is a event before its key is gone;
 // erased again nothing happens. Others stay, and so does what it was sold for.
 func TestErase(t *testing.T) {
-	x := begin(t, three(market.Waterfall))
-	one, other := must.Value(x.send(person(1)))(t), must.Value(x.send(person(2)))(t)
-	if contact, err := x.engine.DecryptContact(x.decisionOf(one.Lead)); err != nil || !strings.Contains(texts(contact.Fields), "+14152000001") {
-		t.Fatalf("%v, %s", err, texts(contact.Fields))
+	x := newExchange(t, threeBuyers(market.Waterfall))
+	one, other := must.Value(x.ingest(leadRequest(1)))(t), must.Value(x.ingest(leadRequest(2)))(t)
+	if contact, err := x.engine.DecryptContact(x.decisionOf(one.Lead)); err != nil || !strings.Contains(fieldTexts(contact.Fields), "+14152000001") {
+		t.Fatalf("%v, %s", err, fieldTexts(contact.Fields))
 	}
 	entries := x.log.len()
 	for range 2 {
-		expectEqual(t, x.erases(x.sealedOf(one.Lead)), 0, "are under way")
+		expectEqual(t, x.eraseContactData(x.keySlotOf(one.Lead)), 0, "are under way")
 		if contact, err := x.engine.DecryptContact(x.decisionOf(one.Lead)); !errors.Is(err, engine.ErrErased) || len(contact.Fields) != 0 {
-			t.Errorf("%v, %s", err, texts(contact.Fields))
+			t.Errorf("%v, %s", err, fieldTexts(contact.Fields))
 		}
-		expectEqual(t, x.log.len()-entries, 1, "facts for one erasure")
+		expectEqual(t, x.log.len()-entries, 1, "events for one erasure")
 	}
 	if _, err := x.engine.DecryptContact(x.decisionOf(other.Lead)); err != nil {
 		t.Error(err)
 	}
-	if lead := x.lead(one); lead.Price == 0 || x.stands(one) != x.stands(other) {
-		t.Errorf("it stands %s for %s", x.stands(one), lead.Price)
+	if lead := x.lead(one); lead.Price == 0 || x.leadState(one) != x.leadState(other) {
+		t.Errorf("it stands %s for %s", x.leadState(one), lead.Price)
 	}
-	if n := x.erases(); n != 0 || x.log.len() != entries+1 {
-		t.Error("nobody was erased by a fact")
+	if n := x.eraseContactData(); n != 0 || x.log.len() != entries+1 {
+		t.Error("nobody was erased by a event")
 	}
 }
 
-// TestEraseFailsBetween: what comes between the fact and the keys is made good when it is
+// TestEraseFailsBetween: what comes between the event and the keys is made good when it is
 // asked for again, or by the next start.
 func TestEraseFailsBetween(t *testing.T) {
 	broken := errors.New("input/output error")
 	for _, again := range []string{"asked for again", "the next start"} {
-		trading(t, again, three(market.Waterfall), func(t *testing.T, x *exchange) {
-			one := x.sealedOf(must.Value(x.send(person(1)))(t).Lead)
-			x.safe.SetEraseKeysError(broken)
+		runWithExchange(t, again, threeBuyers(market.Waterfall), func(t *testing.T, x *testExchange) {
+			one := x.keySlotOf(must.Value(x.ingest(leadRequest(1)))(t).Lead)
+			x.sealer.SetEraseKeysError(broken)
 			expectError(t, errorOf(x.engine.AsOperator("").EraseContactData([]engine.LeadKeySlot{one})), broken)
-			if !x.state.IsEncryptionKeySlotErased(one.Slot) || x.safe.IsKeyErased(one.Slot) {
-				t.Error("the key went before the fact, or the fact did not come")
+			if !x.state.IsEncryptionKeySlotErased(one.Slot) || x.sealer.IsKeyErased(one.Slot) {
+				t.Error("the key went before the event, or the event did not come")
 			}
-			x.safe.SetEraseKeysError(nil)
+			x.sealer.SetEraseKeysError(nil)
 			if again == "the next start" {
-				x.crash()
+				x.crashAndRestart()
 			} else {
-				x.erases(one)
+				x.eraseContactData(one)
 			}
-			if !x.safe.IsKeyErased(one.Slot) {
+			if !x.sealer.IsKeyErased(one.Slot) {
 				t.Error("the key is there still")
 			}
-			if got := x.tell(person(2)); got == "" {
+			if got := x.ingestResult(leadRequest(2)); got == "" {
 				t.Error(got)
 			}
 		})
@@ -119,13 +119,13 @@ func TestEraseFailsBetween(t *testing.T) {
 // to be sent again, but what became of it can be said.
 func TestEraseWhileUnderWay(t *testing.T) {
 	for _, word := range []event.PostSettlement{event.SettledConfirmed, event.SettledReleased} {
-		trading(t, word.String(), three(market.Waterfall).posting(), func(t *testing.T, x *exchange) {
-			x.world.behave = func(*post) reply { return breaks }
-			under := x.goSend(person(1))
+		runWithExchange(t, word.String(), threeBuyers(market.Waterfall).withPostEndpoints(), func(t *testing.T, x *testExchange) {
+			x.buyers.replyTo = func(*receivedPost) postReply { return serverError }
+			under := x.startIngest(leadRequest(1))
 			time.Sleep(3 * time.Second)
-			lead := x.triedLead()
-			one := x.sealedOf(lead)
-			expectEqual(t, x.erases(one), 1, "it was erased while it was being tried")
+			lead := x.firstPostedLead()
+			one := x.keySlotOf(lead)
+			expectEqual(t, x.eraseContactData(one), 1, "it was erased while it was being tried")
 			if x.engine.WaitForDelivery(lead, time.Now().Add(time.Second).UnixNano()) {
 				t.Error("nobody is at work for it")
 			}
@@ -133,17 +133,17 @@ func TestEraseWhileUnderWay(t *testing.T) {
 			if !x.engine.WaitForDelivery(lead, time.Now().Add(time.Hour).UnixNano()) {
 				t.Error("somebody is at work for it for ever")
 			}
-			if got := x.triedPosts(); len(got) != 6 || string(got[5].body) != string(got[0].body) {
+			if got := x.receivedPosts(); len(got) != 6 || string(got[5].body) != string(got[0].body) {
 				t.Errorf("%d tries, the last with %s", len(got), got[len(got)-1].body)
 			}
-			expectEqual(t, x.erases(one), 0, "it cannot be erased")
+			expectEqual(t, x.eraseContactData(one), 0, "it cannot be erased")
 			for range 2 {
 				if err := x.engine.AsOperator("").ResolveUnconfirmedDelivery(lead, event.SettledResent); !errors.Is(err, engine.ErrConflict) || !strings.Contains(err.Error(), "erased") {
 					t.Errorf("sent again: %v", err)
 				}
-				x.crash()
+				x.crashAndRestart()
 			}
-			expectEqual(t, len(x.world.tried()), 6, "it was sent again")
+			expectEqual(t, len(x.buyers.postAttempts()), 6, "it was sent again")
 			must.Succeed(t, x.engine.AsOperator("").ResolveUnconfirmedDelivery(lead, word))
 		})
 	}
@@ -153,18 +153,18 @@ func TestEraseWhileUnderWay(t *testing.T) {
 // still being delivered, and its key was dropped since, nothing is sent, and an operator
 // has the word.
 func TestKeyIsGoneWhileOpen(t *testing.T) {
-	trading(t, "", three(market.Waterfall).posting(), func(t *testing.T, x *exchange) {
-		x.world.behave = func(*post) reply { return breaks }
-		x.goSend(person(1))
+	runWithExchange(t, "", threeBuyers(market.Waterfall).withPostEndpoints(), func(t *testing.T, x *testExchange) {
+		x.buyers.replyTo = func(*receivedPost) postReply { return serverError }
+		x.startIngest(leadRequest(1))
 		time.Sleep(2 * time.Second)
-		lead := x.triedLead()
-		must.Succeed(t, x.safe.EraseKeys([]uint64{x.decisionOf(lead).Slot}))
-		x.life.die()
-		tried := len(x.world.tried())
-		x.crash()
+		lead := x.firstPostedLead()
+		must.Succeed(t, x.sealer.EraseKeys([]uint64{x.decisionOf(lead).Slot}))
+		x.process.kill()
+		attempts := len(x.buyers.postAttempts())
+		x.crashAndRestart()
 		time.Sleep(time.Minute)
-		if row, _ := x.state.Lead(lead); row.Delivery != market.DeliveryUnknown || len(x.world.tried()) != tried {
-			t.Errorf("delivery %s after %d more tries", row.Delivery, len(x.world.tried())-tried)
+		if row, _ := x.state.Lead(lead); row.Delivery != market.DeliveryUnknown || len(x.buyers.postAttempts()) != attempts {
+			t.Errorf("delivery %s after %d more tries", row.Delivery, len(x.buyers.postAttempts())-attempts)
 		}
 	})
 }
@@ -172,41 +172,41 @@ func TestKeyIsGoneWhileOpen(t *testing.T) {
 // TestNoKeyIsReady: leads are refused as while the log's queue is full, and hold nothing;
 // then they are taken, under keys that nobody has.
 func TestNoKeyIsReady(t *testing.T) {
-	x := begin(t, three(market.Waterfall))
-	x.safe.MakeTakeUnusedKeyFail(true)
+	x := newExchange(t, threeBuyers(market.Waterfall))
+	x.sealer.MakeTakeUnusedKeyFail(true)
 	entries := x.log.len()
 	for i := range 3 {
-		expectError(t, errorOf(x.send(person(i).withKey("k"))), engine.ErrBusy)
+		expectError(t, errorOf(x.ingest(leadRequest(i).withKey("k"))), engine.ErrBusy)
 	}
 	if x.log.len() != entries || x.state.ReservationCount() != 0 {
 		t.Errorf("%d entries, %d reservations", x.log.len()-entries, x.state.ReservationCount())
 	}
-	x.safe.MakeTakeUnusedKeyFail(false)
-	expectEqual(t, x.tell(person(1).withKey("k")), "blue")
+	x.sealer.MakeTakeUnusedKeyFail(false)
+	expectEqual(t, x.ingestResult(leadRequest(1).withKey("k")), "blue")
 }
 
 // TestWhoIsSealed: what tells who the lead is, what repeats it under another name, and
 // members that the campaign does not know are in the sealed part alone, and go to the buyer.
 func TestWhoIsSealed(t *testing.T) {
-	r := three(market.Waterfall).posting()
+	r := threeBuyers(market.Waterfall).withPostEndpoints()
 	r.campaigns[0].unknown = market.UnknownKeep
-	x := begin(t, r)
+	x := newExchange(t, r)
 	secrets := []string{"+14152000001", "p1@example.com", "1 Main St", "203.0.113.9", "Zebulon", "cert.example/9", "I agree", "2026-01-02T03:04:05Z", "Patty", "call 415 200 0001"}
-	answer, err := x.send(person(1, "line1", "1 Main St", "ip_address", "203.0.113.9", "city", "Zebulon",
+	answer, err := x.ingest(leadRequest(1, "line1", "1 Main St", "ip_address", "203.0.113.9", "city", "Zebulon",
 		"consent_cert_url", "https://cert.example/9", "consent_text", "I agree", "consent_timestamp", "2026-01-02T03:04:05Z",
 		"nickname", "Patty", "age", "#41", "source", "call 415 200 0001", "zip", "94110"))
 	if err != nil || answer.Lead.IsZero() {
-		t.Fatal(said(answer, err))
+		t.Fatal(describeIngest(answer, err))
 	}
-	fact := x.decisionOf(answer.Lead)
-	contact := must.Value(x.engine.DecryptContact(fact))(t)
-	open, sealed := texts(fact.Fields), texts(contact.Fields)
+	record := x.decisionOf(answer.Lead)
+	contact := must.Value(x.engine.DecryptContact(record))(t)
+	open, sealed := fieldTexts(record.Fields), fieldTexts(contact.Fields)
 	for _, text := range secrets {
 		if strings.Contains(open, text) || !strings.Contains(sealed, text) {
 			t.Errorf("%s: open %s, sealed %s", text, open, sealed)
 		}
 	}
-	body := string(x.world.posts[0].body)
+	body := string(x.buyers.posts[0].body)
 	expectEqual(t, string(contact.Body), body, "the sealed body")
 	if !strings.Contains(body, `"age":41`) || !strings.Contains(body, `"nickname":"Patty"`) {
 		t.Errorf("the buyer gets %s", body)
@@ -229,28 +229,28 @@ func TestWhoIsSealed(t *testing.T) {
 // where it does not repeat who the lead is; also after a restart, when the buyer is a later
 // one.
 func TestBuyersWordsAreHeldAgainstThePerson(t *testing.T) {
-	trading(t, "", three(market.Waterfall).posting(), func(t *testing.T, x *exchange) {
+	runWithExchange(t, "", threeBuyers(market.Waterfall).withPostEndpoints(), func(t *testing.T, x *testExchange) {
 		var first string
 		var restarted atomic.Bool
-		x.world.behave = func(p *post) reply {
+		x.buyers.replyTo = func(p *receivedPost) postReply {
 			if first == "" {
 				first = p.buyer
 			}
 			switch {
 			case p.buyer == first:
-				return reply{result: market.PostResult{Verdict: market.VerdictRefused, Status: 422, Code: "seen 415-200-0001", Final: true}}
+				return postReply{result: market.PostResult{Verdict: market.VerdictRefused, Status: 422, Code: "seen 415-200-0001", Final: true}}
 			case !restarted.Load():
-				return breaks
+				return serverError
 			}
-			return reply{result: market.PostResult{Verdict: market.VerdictAccepted, Status: 201, BuyerLeadID: "p1@example.com"}, took: true}
+			return postReply{result: market.PostResult{Verdict: market.VerdictAccepted, Status: 201, BuyerLeadID: "p1@example.com"}, buyerHasLead: true}
 		}
-		x.goSend(person(1))
+		x.startIngest(leadRequest(1))
 		time.Sleep(4 * time.Second)
-		x.crash()
+		x.crashAndRestart()
 		restarted.Store(true)
 		time.Sleep(time.Minute)
 		settled := 0
-		for _, end := range recordsOf[*event.PostSettled](x) {
+		for _, end := range eventsOf[*event.PostSettled](x) {
 			switch end.Settlement {
 			case event.SettledRefused:
 				settled++

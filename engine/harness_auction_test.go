@@ -16,57 +16,63 @@ import (
 	"pingpost/internal/must"
 )
 
-// offer is how a buyer meets a ping.
-type offer struct {
-	after  time.Duration // never: hangs until the ping is given up
-	result market.PingResult
-	deaf   bool // answers when it does, whatever the deadline was
-	panics bool
+// bidReply is how a buyer meets a ping.
+type bidReply struct {
+	delay           time.Duration // never: hangs until the ping is given up
+	result          market.PingResult
+	ignoresDeadline bool // answers when it does, whatever the deadline was
+	panics          bool
 }
 
 // bids offers so much.
-func bids(amount string) offer {
+func bids(amount string) bidReply {
 	m, err := market.ParseMoney([]byte(amount))
 	if err != nil {
 		panic(err)
 	}
-	return offer{result: market.PingResult{Status: 200, Bid: market.Bid{Amount: m, Token: "tok"}}}
+	return bidReply{result: market.PingResult{Status: 200, Bid: market.Bid{Amount: m, Token: "tok"}}}
 }
 
 var (
-	passes    = offer{result: market.PingResult{Outcome: market.OutcomeNoBid, Status: 200, Reason: "not_today"}}
-	garbles   = offer{result: market.PingResult{Outcome: market.OutcomeInvalid, Status: 200, Fault: market.FaultMalformed}}
-	fails     = offer{result: market.PingResult{Outcome: market.OutcomeError, Status: 500}}
-	throttles = offer{result: market.PingResult{Outcome: market.OutcomeRateLimited, Status: 429}}
-	sleeps    = offer{after: never}
-	blowsUp   = offer{panics: true}
+	noBid        = bidReply{result: market.PingResult{Outcome: market.OutcomeNoBid, Status: 200, Reason: "not_today"}}
+	invalidBid   = bidReply{result: market.PingResult{Outcome: market.OutcomeInvalid, Status: 200, Fault: market.FaultMalformed}}
+	pingError    = bidReply{result: market.PingResult{Outcome: market.OutcomeError, Status: 500}}
+	rateLimited  = bidReply{result: market.PingResult{Outcome: market.OutcomeRateLimited, Status: 429}}
+	neverBids    = bidReply{delay: never}
+	panicsAtPing = bidReply{panics: true}
 )
 
-// in is the same offer, after a while.
-func (o offer) in(d time.Duration) offer { o.after = d; return o }
+// after is the same offer, after a while.
+func (o bidReply) after(d time.Duration) bidReply { o.delay = d; return o }
 
-// late is the same offer after a while, on a connection that knows no deadline.
-func (o offer) late(d time.Duration) offer { o.after, o.deaf = d, true; return o }
-
-// of is the same bid in another currency.
-func (o offer) of(currency string) offer { copy(o.result.Bid.Currency[:], currency); return o }
-
-// until is the same bid, good until so long after the exchange began.
-func (o offer) until(d time.Duration) offer {
-	o.result.Bid.ValidUntil = began.Add(d).UnixNano()
+// ignoringDeadline is the same offer after a while, on a connection that knows no deadline.
+func (o bidReply) ignoringDeadline(d time.Duration) bidReply {
+	o.delay, o.ignoresDeadline = d, true
 	return o
 }
 
-// pinged is one ping as the buyer sees it.
-type pinged struct {
-	life    int
+// inCurrency is the same bid in another currency.
+func (o bidReply) inCurrency(currency string) bidReply {
+	copy(o.result.Bid.Currency[:], currency)
+	return o
+}
+
+// validFor is the same bid, good until so long after the exchange began.
+func (o bidReply) validFor(d time.Duration) bidReply {
+	o.result.Bid.ValidUntil = virtualStart.Add(d).UnixNano()
+	return o
+}
+
+// receivedPing is one ping as the buyer sees it.
+type receivedPing struct {
+	process int
 	at      time.Duration
 	buyer   string
 	auction string
 	body    []byte
 	hops    int
 	expires time.Time
-	answer  offer
+	answer  bidReply
 	token   string // of the bid that it is answered with
 }
 
@@ -77,32 +83,32 @@ func pingEndpointOf(buyer string) *market.Endpoint {
 	return to
 }
 
-// offers sets what a buyer answers to pings, one after the other; the last one
+// scriptBids sets what a buyer answers to pings, one after the other; the last one
 // repeats.
-func (w *world) offers(buyer string, all ...offer) {
+func (w *fakeBuyers) scriptBids(buyer string, all ...bidReply) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.bidding == nil {
-		w.bidding = map[string][]offer{}
+	if w.bidScripts == nil {
+		w.bidScripts = map[string][]bidReply{}
 	}
-	w.bidding[buyer] = all
-	w.asked[buyer] = 0
+	w.bidScripts[buyer] = all
+	w.pingCounts[buyer] = 0
 }
 
 var pingInBody = regexp.MustCompile(`^\{"auction_id":"(auc_[0-9a-z]{26})","vertical":"[^"]+",.*"expires_at":"([0-9T:.-]+Z)"\}$`)
 
-// enterPing notes a ping and says how it is met. A buyer that nobody has told
+// recordPing notes a ping and says how it is met. A buyer that nobody has told
 // anything offers 10.
-func (w *world) enterPing(life int, req *market.PingRequest) *pinged {
+func (w *fakeBuyers) recordPing(life int, req *market.PingRequest) *receivedPing {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.underway.Add(1)
-	p := &pinged{life: life, at: time.Since(began), body: bytes.Clone(req.Body), hops: req.Hops, answer: bids("10")}
+	w.running.Add(1)
+	p := &receivedPing{process: life, at: time.Since(virtualStart), body: bytes.Clone(req.Body), hops: req.Hops, answer: bids("10")}
 	p.buyer = strings.TrimSuffix(strings.TrimPrefix(req.Endpoint.URL, "https://"), ".example/v1/ping")
 	if !reflect.DeepEqual(&req.Endpoint, pingEndpointOf(p.buyer)) {
 		w.t.Errorf("a ping to an endpoint that nobody has: %+v", req.Endpoint)
 	}
-	expectEqual(w.t, req.Test, isTest(p.buyer), p.buyer, " is pinged as a test")
+	expectEqual(w.t, req.Test, isTestBuyer(p.buyer), p.buyer, " is pinged as a test")
 	said := pingInBody.FindSubmatch(req.Body)
 	if len(said) == 0 || !bytes.Equal(said[1], req.Auction) || req.IdempotencyKey != string(req.Auction) || req.RequestID.IsZero() || req.Hops < 1 {
 		w.t.Errorf("a ping that is none: %+v %s", req, req.Body)
@@ -126,10 +132,10 @@ func (w *world) enterPing(life int, req *market.PingRequest) *pinged {
 			w.t.Errorf("two bodies in %s:\n%s\n%s", p.auction, before.body, p.body)
 		}
 	}
-	if all := w.bidding[p.buyer]; len(all) > 0 {
-		p.answer = all[min(w.asked[p.buyer], len(all)-1)]
+	if all := w.bidScripts[p.buyer]; len(all) > 0 {
+		p.answer = all[min(w.pingCounts[p.buyer], len(all)-1)]
 	}
-	w.asked[p.buyer]++
+	w.pingCounts[p.buyer]++
 	if p.answer.result.Bid.Token != "" {
 		p.token = "tok-" + p.buyer + "-" + p.auction[len(p.auction)-6:]
 	}
@@ -138,18 +144,18 @@ func (w *world) enterPing(life int, req *market.PingRequest) *pinged {
 }
 
 // Ping is a buyer's answer, which comes by the deadline unless it is deaf.
-func (l *life) Ping(req *market.PingRequest) market.PingResult {
+func (l *testProcess) Ping(req *market.PingRequest) market.PingResult {
 	l.mu.Lock()
 	dead := l.dead
 	l.mu.Unlock()
 	if dead {
 		return market.PingResult{Outcome: market.OutcomeError}
 	}
-	p := l.enterPing(l.number, req)
-	defer l.underway.Done()
-	wait := p.answer.after
+	p := l.recordPing(l.number, req)
+	defer l.running.Done()
+	wait := p.answer.delay
 	left := time.Until(req.Deadline)
-	if !p.answer.deaf {
+	if !p.answer.ignoresDeadline {
 		wait = min(wait, left)
 	}
 	if wait > 0 {
@@ -161,7 +167,7 @@ func (l *life) Ping(req *market.PingRequest) market.PingResult {
 	if p.answer.panics {
 		panic("a bug, for the test's sake")
 	}
-	if !p.answer.deaf && p.answer.after > left {
+	if !p.answer.ignoresDeadline && p.answer.delay > left {
 		return market.PingResult{Outcome: market.OutcomeTimeout, Fault: market.FaultTimeout, Elapsed: wait}
 	}
 	result := p.answer.result
@@ -169,8 +175,8 @@ func (l *life) Ping(req *market.PingRequest) market.PingResult {
 	return result
 }
 
-// tokenOf is what the buyer gave the exchange in an auction.
-func (w *world) tokenOf(buyer, auction string) string {
+// bidTokenOf is what the buyer gave the exchange in an auction.
+func (w *fakeBuyers) bidTokenOf(buyer, auction string) string {
 	for _, p := range w.pings {
 		if p.buyer == buyer && p.auction == auction {
 			return p.token
@@ -179,8 +185,8 @@ func (w *world) tokenOf(buyer, auction string) string {
 	return ""
 }
 
-// rang lists the pings so far as "buyer@time".
-func (w *world) rang() (list []string) {
+// pingAttempts lists the pings so far as "buyer@time".
+func (w *fakeBuyers) pingAttempts() (list []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range w.pings {
@@ -189,19 +195,19 @@ func (w *world) rang() (list []string) {
 	return list
 }
 
-// inquiry is a seller's ping number n, under a key of its own, with what the
+// supplierPing is a seller's ping number n, under a key of its own, with what the
 // pairs change: see person.
-func inquiry(n int, pairs ...string) request {
+func supplierPing(n int, pairs ...string) request {
 	values := map[string]string{"auction_id": fmt.Sprint("a", n), "vertical": "auto_insurance", "state": "CA", "tcpa_consent": "#true"}
 	return requestWith(values, pairs).withKey(fmt.Sprint("p", n))
 }
 
-// availability is a supplier's question who is there to buy.
-func availability(pairs ...string) request {
+// availabilityRequest is a supplier's question who is there to buy.
+func availabilityRequest(pairs ...string) request {
 	return requestWith(map[string]string{"flo_campaign_id": "auto", "flo_supplier_id": "acme", "state": "CA"}, pairs)
 }
 
-func (x *exchange) pingRequest(r request) *engine.SupplierPingRequest {
+func (x *testExchange) pingRequest(r request) *engine.SupplierPingRequest {
 	return &engine.SupplierPingRequest{
 		Supplier: x.engine.ActiveCatalog().Suppliers[market.SupplierID(r.supplier)],
 		Members:  r.members, Body: r.body, Key: []byte(r.key), BadKey: r.badKey, Test: r.test, BadTest: r.badTest,
@@ -210,21 +216,21 @@ func (x *exchange) pingRequest(r request) *engine.SupplierPingRequest {
 }
 
 // ping holds an auction over a seller's ping that has just arrived.
-func (x *exchange) ping(r request) (engine.PingAnswer, error) {
+func (x *testExchange) ping(r request) (engine.PingAnswer, error) {
 	return x.engine.PingForBestBid(x.pingRequest(r))
 }
 
-// available asks who is there to buy.
-func (x *exchange) available(r request) (engine.PingAnswer, error) {
+// requestAvailability asks who is there to buy.
+func (x *testExchange) requestAvailability(r request) (engine.PingAnswer, error) {
 	return x.engine.PingForAllBids(x.pingRequest(r))
 }
 
-// heard is an answer to a ping in a word: what is bid, or offered by whom, or why
+// describePing is an answer to a ping in a word: what is bid, or offered by whom, or why
 // nothing, or an error's code with the failing fields.
-func heard(a engine.PingAnswer, err error) string {
+func describePing(a engine.PingAnswer, err error) string {
 	switch {
 	case err != nil:
-		return said(engine.IngestAnswer{}, err)
+		return describeIngest(engine.IngestAnswer{}, err)
 	case a.Bid:
 		return a.Amount.String()
 	case len(a.Offers) > 0:
@@ -237,22 +243,22 @@ func heard(a engine.PingAnswer, err error) string {
 	return a.Reason.String()
 }
 
-func (x *exchange) goPing(r request) *pinging {
-	return startCall(func() (engine.PingAnswer, error) { return x.ping(r) }, heard)
+func (x *testExchange) startPing(r request) *pingCall {
+	return startCall(func() (engine.PingAnswer, error) { return x.ping(r) }, describePing)
 }
 
-// auctions is a market of one campaign that holds auctions, among so many
+// auctionMarket is a market of one campaign that holds auctions, among so many
 // buyers with endpoints for pings and posts.
-func auctions(names ...string) rig {
+func auctionMarket(names ...string) marketSpec {
 	var buyers []buyer
 	for _, name := range names {
-		buyers = append(buyers, buyer{id: name, posts: true, pings: true})
+		buyers = append(buyers, buyer{id: name, postEndpoint: true, pingEndpoint: true})
 	}
-	return selling(market.PingPost, buyers...)
+	return marketOf(market.PingPost, buyers...)
 }
 
 // At is the log as history.
-func (l *life) At(seq uint64) ([]byte, error) {
+func (l *testProcess) At(seq uint64) ([]byte, error) {
 	entries := l.log.durable()
 	if seq == 0 || seq > uint64(len(entries)) {
 		return nil, errors.New("no such entry")
@@ -260,95 +266,95 @@ func (l *life) At(seq uint64) ([]byte, error) {
 	return bytes.Clone(entries[seq-1].data), nil
 }
 
-// told is what a supplier knows of an auction.
-type told struct {
-	id    string // its own, or our ping id
-	ours  market.AuctionID
-	token string
+// auctionInfo is what a supplier knows of an auction.
+type auctionInfo struct {
+	id        string // its own, or our ping id
+	auctionID market.AuctionID
+	token     string
 }
 
-// quoted holds an auction over a seller's ping; there is a bid, or is none.
-func (x *exchange) quoted(r request) told {
+// pingAuction holds an auction over a seller's ping; there is a bid, or is none.
+func (x *testExchange) pingAuction(r request) auctionInfo {
 	x.t.Helper()
 	a := must.Value(x.ping(r))(x.t)
-	t := told{id: a.SellerAuction, ours: a.Auction, token: string(a.Token.AppendTo(nil))}
+	t := auctionInfo{id: a.SellerAuction, auctionID: a.Auction, token: string(a.Token.AppendTo(nil))}
 	if a.Token.IsZero() {
 		t.token = "none"
 	}
 	return t
 }
 
-// offered asks who is there to buy.
-func (x *exchange) offered(r request) told {
+// availabilityAuction asks who is there to buy.
+func (x *testExchange) availabilityAuction(r request) auctionInfo {
 	x.t.Helper()
-	a := must.Value(x.available(r))(x.t)
-	return told{id: market.PingID(a.Auction).String(), ours: a.Auction}
+	a := must.Value(x.requestAvailability(r))(x.t)
+	return auctionInfo{id: market.PingID(a.Auction).String(), auctionID: a.Auction}
 }
 
-// posting is a post to be sent.
-type posting struct {
-	supplier            string
-	auction, token, own string // "-": not there
-	lead                request
-	faults              []market.FieldError
-	key                 string
-	badKey              bool
-	test, badTest       bool
+// postInput is a post to be sent.
+type postInput struct {
+	supplier                       string
+	auction, token, supplierLeadID string // "-": not there
+	lead                           request
+	faults                         []market.FieldError
+	key                            string
+	badKey                         bool
+	test, badTest                  bool
 }
 
-// postOf is person n for the bid of an auction, under a key of its own.
-func postOf(n int, a told, pairs ...string) posting {
+// postFor is person n for the bid of an auction, under a key of its own.
+func postFor(n int, a auctionInfo, pairs ...string) postInput {
 	pairs = append([]string{"flo_campaign_id", "-", "flo_supplier_id", "-", "state", "-"}, pairs...)
-	return posting{
-		supplier: "acme", auction: a.id, token: a.token, own: fmt.Sprint("theirs-", n),
-		lead: person(n, pairs...), key: fmt.Sprint("post-", n),
+	return postInput{
+		supplier: "acme", auction: a.id, token: a.token, supplierLeadID: fmt.Sprint("theirs-", n),
+		lead: leadRequest(n, pairs...), key: fmt.Sprint("post-", n),
 	}
 }
 
 // withKey is the same post under another key.
-func (p posting) withKey(key string) posting { p.key = key; return p }
+func (p postInput) withKey(key string) postInput { p.key = key; return p }
 
 // asTest is the same post as a test.
-func (p posting) asTest() posting { p.test = true; return p }
+func (p postInput) asTest() postInput { p.test = true; return p }
 
-// sell posts a request that has just arrived.
-func (x *exchange) sell(p posting) (engine.PostSaleAnswer, error) {
+// sellAtBid posts a request that has just arrived.
+func (x *testExchange) sellAtBid(p postInput) (engine.PostSaleAnswer, error) {
 	return x.engine.SellAtBid(x.postRequest(p))
 }
 
-func (x *exchange) postRequest(p posting) *engine.SupplierPostRequest {
+func (x *testExchange) postRequest(p postInput) *engine.SupplierPostRequest {
 	return &engine.SupplierPostRequest{
 		Supplier: x.engine.ActiveCatalog().Suppliers[market.SupplierID(p.supplier)],
-		Auction:  member("auction_id", p.auction), Token: member("bid_token", p.token), LeadUUID: member("lead_uuid", p.own),
+		Auction:  member("auction_id", p.auction), Token: member("bid_token", p.token), LeadUUID: member("lead_uuid", p.supplierLeadID),
 		Lead: p.lead.members, Faults: p.faults,
-		Body: fmt.Append(nil, p.auction, p.token, p.own, string(p.lead.body)), Key: []byte(p.key), BadKey: p.badKey,
+		Body: fmt.Append(nil, p.auction, p.token, p.supplierLeadID, string(p.lead.body)), Key: []byte(p.key), BadKey: p.badKey,
 		Test: p.test, BadTest: p.badTest,
 		Request: x.newRequestID(), Received: time.Now().UnixNano(),
 	}
 }
 
-// saidSale is an answer in a few words.
-func saidSale(a engine.PostSaleAnswer, err error) string {
+// describeSale is an answer in a few words.
+func describeSale(a engine.PostSaleAnswer, err error) string {
 	var refusal *engine.Refusal
 	if errors.As(err, &refusal) && refusal.Reason != market.ReasonNone {
 		return string(refusal.Code) + " " + refusal.Reason.String()
 	}
 	if err != nil {
-		return said(engine.IngestAnswer{}, err)
+		return describeIngest(engine.IngestAnswer{}, err)
 	}
 	return a.Buyer + " " + a.BuyerLead + " " + a.Payout.String()
 }
 
-// posted posts and says what came of it.
-func (x *exchange) posted(p posting) string { return saidSale(x.sell(p)) }
+// saleResult posts and says what came of it.
+func (x *testExchange) saleResult(p postInput) string { return describeSale(x.sellAtBid(p)) }
 
-func (x *exchange) goSell(p posting) *sale {
+func (x *testExchange) startSale(p postInput) *saleCall {
 	e, req := x.engine, x.postRequest(p) // of this process, whatever comes next
-	return startCall(func() (engine.PostSaleAnswer, error) { return e.SellAtBid(req) }, saidSale)
+	return startCall(func() (engine.PostSaleAnswer, error) { return e.SellAtBid(req) }, describeSale)
 }
 
-// wire is an answer as bytes, but for what says that it is a repetition.
-func wire(s *sale) string {
+// answerText is an answer as bytes, but for what says that it is a repetition.
+func answerText(s *saleCall) string {
 	<-s.done
 	var refusal *engine.Refusal
 	if errors.As(s.err, &refusal) {
@@ -361,38 +367,38 @@ func wire(s *sale) string {
 	return fmt.Sprintf("%+v %v", answer, s.err)
 }
 
-// bidders is a market of two buyers: blue bids 10, of which 8 are the supplier's,
+// twoBidders is a market of two buyers: blue bids 10, of which 8 are the supplier's,
 // and gold bids 6.
-func bidders() rig {
-	r := auctions("blue", "gold").changeBuyers(func(b *buyer) { b.funds = "100" })
+func twoBidders() marketSpec {
+	r := auctionMarket("blue", "gold").changeBuyers(func(b *buyer) { b.funds = "100" })
 	r.buyers[1].bid = "6"
 	r.suppliers, r.campaigns[0].payout, r.campaigns[0].duplicates = []string{"other"}, "0.8", anyOf
 	return r
 }
 
-// keptPromises holds a log to what is always true of promises: a lead is sold by a
+// checkPromisedSales holds a log to what is always true of promises: a lead is sold by a
 // bid of its auction to the one who made it, at its price, before its window ended,
 // and to nobody after.
-func keptPromises(t testing.TB, entries []entry) {
+func checkPromisedSales(t testing.TB, entries []entry) {
 	t.Helper()
 	held := map[[16]byte]*event.PingAuctionCompleted{}
-	for i, fact := range decodeAll(t, entries) {
-		switch fact := fact.(type) {
+	for i, record := range decodeAll(t, entries) {
+		switch record := record.(type) {
 		case *event.PingAuctionCompleted:
-			held[fact.Name] = fact
+			held[record.Name] = record
 		case *event.LeadDecided:
-			if fact.Sale.Ping != [16]byte{} {
-				asPromised(t, held[fact.Sale.Ping], fact)
+			if record.Sale.Ping != [16]byte{} {
+				checkPromisedSale(t, held[record.Sale.Ping], record)
 			}
 		case *event.PostSettled:
-			if fact.Next.Buyer != 0 && fact.Sale.Ping != [16]byte{} {
+			if record.Next.Buyer != 0 && record.Sale.Ping != [16]byte{} {
 				t.Errorf("entry %d: a promised lead went on to another buyer", i+1)
 			}
 		}
 	}
 }
 
-func asPromised(t testing.TB, auction *event.PingAuctionCompleted, lead *event.LeadDecided) {
+func checkPromisedSale(t testing.TB, auction *event.PingAuctionCompleted, lead *event.LeadDecided) {
 	t.Helper()
 	if auction == nil {
 		t.Errorf("lead %s is sold by an auction that was never held", lead.Lead)

@@ -13,76 +13,76 @@ import (
 	"pingpost/engine/market"
 )
 
-// reply is how a buyer meets one try.
-type reply struct {
-	after  time.Duration // never: hangs until the attempt is given up
-	result market.PostResult
-	took   bool // the buyer has the lead from then on, whatever it answers
+// postReply is how a buyer meets one try.
+type postReply struct {
+	delay        time.Duration // never: hangs until the attempt is given up
+	result       market.PostResult
+	buyerHasLead bool // the buyer has the lead from then on, whatever it answers
 }
 
 const never = time.Duration(1<<62 - 1)
 
 var (
-	accepts   = reply{result: market.PostResult{Verdict: market.VerdictAccepted, Status: 201, BuyerLeadID: "theirs"}, took: true}
-	refuses   = reply{result: market.PostResult{Verdict: market.VerdictRefused, Status: 422, Code: "no_thanks", Final: true}}
-	forbids   = reply{result: market.PostResult{Verdict: market.VerdictRefused, Status: 403, Code: "forbidden"}}
-	renews    = reply{result: market.PostResult{Verdict: market.VerdictRefused, Status: 401, Code: "unauthorized", CredentialRenewed: true}}
-	unreached = reply{result: market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultConnect}}
-	breaks    = reply{result: market.PostResult{Verdict: market.VerdictUnknown, Status: 503}}
-	swallows  = reply{result: market.PostResult{Verdict: market.VerdictUnknown, Fault: market.FaultBroken}, took: true}
-	hangs     = reply{after: never, result: market.PostResult{Verdict: market.VerdictAccepted}}
+	accepts          = postReply{result: market.PostResult{Verdict: market.VerdictAccepted, Status: 201, BuyerLeadID: "theirs"}, buyerHasLead: true}
+	refuses          = postReply{result: market.PostResult{Verdict: market.VerdictRefused, Status: 422, Code: "no_thanks", Final: true}}
+	refusesNotFinal  = postReply{result: market.PostResult{Verdict: market.VerdictRefused, Status: 403, Code: "forbidden"}}
+	renewsCredential = postReply{result: market.PostResult{Verdict: market.VerdictRefused, Status: 401, Code: "unauthorized", CredentialRenewed: true}}
+	unreachable      = postReply{result: market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultConnect}}
+	serverError      = postReply{result: market.PostResult{Verdict: market.VerdictUnknown, Status: 503}}
+	acceptsSilently  = postReply{result: market.PostResult{Verdict: market.VerdictUnknown, Fault: market.FaultBroken}, buyerHasLead: true}
+	hangs            = postReply{delay: never, result: market.PostResult{Verdict: market.VerdictAccepted}}
 )
 
-// in is the same reply, after a while.
-func (r reply) in(d time.Duration) reply { r.after = d; return r }
+// after is the same reply, after a while.
+func (r postReply) after(d time.Duration) postReply { r.delay = d; return r }
 
-func busy(retryAfter time.Duration) reply {
-	return reply{result: market.PostResult{Verdict: market.VerdictBusy, Status: 429, RetryAfter: retryAfter}}
+func busy(retryAfter time.Duration) postReply {
+	return postReply{result: market.PostResult{Verdict: market.VerdictBusy, Status: 429, RetryAfter: retryAfter}}
 }
 
-// world is all buyers' endpoints. It outlives the exchange, as buyers do, and
+// fakeBuyers is all buyers' endpoints. It outlives the exchange, as buyers do, and
 // watches for what no exchange may ever do, whatever the test is about.
-type world struct {
+type fakeBuyers struct {
 	t testing.TB
 
-	mu      sync.Mutex
-	scripts map[string][]reply // by buyer; the last one repeats
-	behave  func(p *post) reply
-	posts   []*post
+	mu           sync.Mutex
+	replyScripts map[string][]postReply // by buyer; the last one repeats
+	replyTo      func(p *receivedPost) postReply
+	posts        []*receivedPost
 
-	bidding map[string][]offer // by buyer; the last one repeats
-	asked   map[string]int     // how often since then
-	pings   []*pinged
+	bidScripts map[string][]bidReply // by buyer; the last one repeats
+	pingCounts map[string]int        // how often since then
+	pings      []*receivedPing
 
-	underway sync.WaitGroup // grows under mu
+	running sync.WaitGroup // grows under mu
 }
 
-// post is one attempt as the buyer sees it.
-type post struct {
-	life   int // of the exchange that made it
-	at     time.Duration
-	ended  bool
-	buyer  string
-	lead   string
-	person string // phone
-	key    string
-	body   []byte
-	try    int // of this lead at this buyer, from 1
-	answer reply
+// receivedPost is one attempt as the buyer sees it.
+type receivedPost struct {
+	process int // of the exchange that made it
+	at      time.Duration
+	ended   bool
+	buyer   string
+	lead    string
+	person  string // phone
+	key     string
+	body    []byte
+	attempt int // of this lead at this buyer, from 1
+	answer  postReply
 }
 
-// began is when virtual time begins; other tests never print what they measure.
-var began = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+// virtualStart is when virtual time begins; other tests never print what they measure.
+var virtualStart = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func newWorld(t testing.TB) *world {
-	return &world{t: t, scripts: map[string][]reply{}, asked: map[string]int{}}
+func newFakeBuyers(t testing.TB) *fakeBuyers {
+	return &fakeBuyers{t: t, replyScripts: map[string][]postReply{}, pingCounts: map[string]int{}}
 }
 
-// script sets what a buyer answers to the tries of each lead.
-func (w *world) script(buyer string, replies ...reply) {
+// scriptPosts sets what a buyer answers to the tries of each lead.
+func (w *fakeBuyers) scriptPosts(buyer string, replies ...postReply) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.scripts[buyer] = replies
+	w.replyScripts[buyer] = replies
 }
 
 // endpointOf is where a buyer takes leads, with something in every field.
@@ -94,29 +94,29 @@ func endpointOf(buyer string) *market.Endpoint {
 	}
 }
 
-// inTests is the name under which a buyer's test endpoints are known here.
-func inTests(buyer string) string { return buyer + ".test" }
+// testBuyerID is the name under which a buyer's test endpoints are known here.
+func testBuyerID(buyer string) string { return buyer + ".test" }
 
-func isTest(buyer string) bool { return strings.HasSuffix(buyer, ".test") }
+func isTestBuyer(buyer string) bool { return strings.HasSuffix(buyer, ".test") }
 
 var (
 	leadInBody   = regexp.MustCompile(`^\{"auction_id":"((?:lead|auc)_[0-9a-z]{26})"(?:,"bid_token":"([^"]*)")?,"lead":\{"lead_uuid":"(lead_[0-9a-z]{26})"`)
 	personInBody = regexp.MustCompile(`"phone":"(\+\d+)"`)
 )
 
-// enter notes an attempt and says how it is met.
-func (w *world) enter(life int, req *market.PostRequest) *post {
+// recordPost notes an attempt and says how it is met.
+func (w *fakeBuyers) recordPost(life int, req *market.PostRequest) *receivedPost {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.underway.Add(1)
-	p := &post{life: life, at: time.Since(began), key: req.IdempotencyKey, body: bytes.Clone(req.Body), try: 1}
+	w.running.Add(1)
+	p := &receivedPost{process: life, at: time.Since(virtualStart), key: req.IdempotencyKey, body: bytes.Clone(req.Body), attempt: 1}
 	p.buyer = strings.TrimSuffix(strings.TrimPrefix(req.Endpoint.URL, "https://"), ".example/v1/post")
 	configured := endpointOf(p.buyer)
 	configured.Dialect = req.Endpoint.Dialect
 	if !reflect.DeepEqual(&req.Endpoint, configured) {
 		w.t.Errorf("a post to an endpoint that nobody has: %+v", req.Endpoint)
 	}
-	expectEqual(w.t, req.Test, isTest(p.buyer), p.buyer, " is posted to as a test")
+	expectEqual(w.t, req.Test, isTestBuyer(p.buyer), p.buyer, " is posted to as a test")
 	ids := leadInBody.FindSubmatch(req.Body)
 	person := personInBody.FindSubmatch(req.Body)
 	if ids == nil || person == nil {
@@ -126,7 +126,7 @@ func (w *world) enter(life int, req *market.PostRequest) *post {
 	p.lead, p.person = string(ids[3]), string(person[1])
 	token := ""
 	if auction := string(ids[1]); auction != p.lead {
-		token = w.tokenOf(p.buyer, auction)
+		token = w.bidTokenOf(p.buyer, auction)
 	}
 	if (token == "") != bytes.Equal(ids[1], ids[3]) || string(ids[2]) != token {
 		w.t.Errorf("%s gets a post by a bid that it did not make: %s", p.buyer, req.Body)
@@ -135,33 +135,33 @@ func (w *world) enter(life int, req *market.PostRequest) *post {
 		w.t.Errorf("a post without a request id or key: %+v", req)
 	}
 	for _, before := range w.posts {
-		w.compare(before, p)
+		w.compareWithEarlier(before, p)
 	}
 	w.posts = append(w.posts, p)
-	switch replies := w.scripts[p.buyer]; {
-	case w.behave != nil:
-		p.answer = w.behave(p)
+	switch replies := w.replyScripts[p.buyer]; {
+	case w.replyTo != nil:
+		p.answer = w.replyTo(p)
 	case len(replies) > 0:
-		p.answer = replies[min(p.try, len(replies))-1]
+		p.answer = replies[min(p.attempt, len(replies))-1]
 	default:
 		p.answer = accepts
 	}
 	return p
 }
 
-// compare looks at an earlier post and a new one.
-func (w *world) compare(before, p *post) {
+// compareWithEarlier looks at an earlier post and a new one.
+func (w *fakeBuyers) compareWithEarlier(before, p *receivedPost) {
 	if before.lead != p.lead {
 		if before.key == p.key {
 			w.t.Errorf("two leads have the key %s", p.key)
 		}
 		return
 	}
-	if !before.ended && before.life == p.life {
+	if !before.ended && before.process == p.process {
 		w.t.Errorf("lead %s has two couriers: at %s and at %s", p.lead, before.buyer, p.buyer)
 	}
 	if before.buyer == p.buyer {
-		p.try++
+		p.attempt++
 		expectEqual(w.t, before.key, p.key, "lead ", p.lead, ": another key in a later try at ", p.buyer)
 		if !bytes.Equal(before.body, p.body) {
 			w.t.Errorf("lead %s: other bytes in a later try at %s:\n%s\n%s", p.lead, p.buyer, before.body, p.body)
@@ -171,19 +171,19 @@ func (w *world) compare(before, p *post) {
 	if before.key == p.key {
 		w.t.Errorf("lead %s: the same key at %s and at %s", p.lead, before.buyer, p.buyer)
 	}
-	if before.doubtful() {
+	if before.isInDoubt() {
 		w.t.Errorf("lead %s went to %s although %s may have it", p.lead, p.buyer, before.buyer)
 	}
 }
 
-// doubtful tells whether the buyer may have the lead by this post.
-func (p *post) doubtful() bool {
+// isInDoubt tells whether the buyer may have the lead by this post.
+func (p *receivedPost) isInDoubt() bool {
 	v := p.answer.result.Verdict
-	return !p.ended || p.answer.took || v == market.VerdictUnknown || v == market.VerdictAccepted
+	return !p.ended || p.answer.buyerHasLead || v == market.VerdictUnknown || v == market.VerdictAccepted
 }
 
-// leave ends an attempt. timedOut: the buyer did not answer in time.
-func (w *world) leave(p *post, elapsed time.Duration, timedOut bool) market.PostResult {
+// endPost ends an attempt. timedOut: the buyer did not answer in time.
+func (w *fakeBuyers) endPost(p *receivedPost, elapsed time.Duration, timedOut bool) market.PostResult {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p.ended = true
@@ -195,49 +195,49 @@ func (w *world) leave(p *post, elapsed time.Duration, timedOut bool) market.Post
 	return result
 }
 
-// life is one process's way to the world and to its log. A dead one posts and
+// testProcess is one process's way to the world and to its log. A dead one posts and
 // logs nothing more, whatever is left of its goroutines.
-type life struct {
-	*world
+type testProcess struct {
+	*fakeBuyers
 	log    *memoryLog
 	number int
 	mu     sync.Mutex
 	dead   bool
 }
 
-func (l *life) Append(data []byte, w engine.CommitWaiter) error {
+func (l *testProcess) Append(data []byte, w engine.CommitWaiter) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.dead {
-		return errDead
+		return errLogFailed
 	}
 	return l.log.Append(data, w)
 }
 
-func (l *life) die() {
+func (l *testProcess) kill() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.dead = true
 }
 
-func (l *life) Post(req *market.PostRequest) market.PostResult {
+func (l *testProcess) Post(req *market.PostRequest) market.PostResult {
 	l.mu.Lock()
 	dead := l.dead
 	l.mu.Unlock()
 	if dead {
-		return unreached.result
+		return unreachable.result
 	}
-	p := l.enter(l.number, req)
-	defer l.underway.Done()
+	p := l.recordPost(l.number, req)
+	defer l.running.Done()
 	left := time.Until(req.Deadline)
-	if wait := min(p.answer.after, left); wait > 0 {
+	if wait := min(p.answer.delay, left); wait > 0 {
 		time.Sleep(wait)
 	}
-	return l.leave(p, min(p.answer.after, left), p.answer.after > left)
+	return l.endPost(p, min(p.answer.delay, left), p.answer.delay > left)
 }
 
-// tried lists the posts so far as "buyer@milliseconds".
-func (w *world) tried() (list []string) {
+// postAttempts lists the posts so far as "buyer@milliseconds".
+func (w *fakeBuyers) postAttempts() (list []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range w.posts {
@@ -246,22 +246,22 @@ func (w *world) tried() (list []string) {
 	return list
 }
 
-// end waits for the attempts that are still under way.
-func (w *world) end() {
+// waitForAttempts waits for the attempts that are still under way.
+func (w *fakeBuyers) waitForAttempts() {
 	w.mu.Lock()
 	n := len(w.posts)
 	w.mu.Unlock()
-	w.underway.Wait()
+	w.running.Wait()
 	expectEqual(w.t, len(w.posts), n, len(w.posts)-n, " posts after the end")
 }
 
-// takers lists, by person, the buyers that have them.
-func (w *world) takers() map[string]map[string]bool {
+// buyersByPerson lists, by person, the buyers that have them.
+func (w *fakeBuyers) buyersByPerson() map[string]map[string]bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	takers := map[string]map[string]bool{}
 	for _, p := range w.posts {
-		if p.answer.took {
+		if p.answer.buyerHasLead {
 			if takers[p.person] == nil {
 				takers[p.person] = map[string]bool{}
 			}

@@ -17,34 +17,34 @@ import (
 	"pingpost/internal/must"
 )
 
-// rig describes a market in few words; what is left out is the ordinary case.
-type rig struct {
-	buyers    []buyer
-	campaigns []campaign
-	lists     []list
-	suppliers []string // besides "acme"
-	testers   []string // suppliers whose every lead is a test
-	auctions  int      // of a supplier at once; zero: the default
-	told      bool     // suppliers hear of their leads
+// marketSpec describes a market in few words; what is left out is the ordinary case.
+type marketSpec struct {
+	buyers             []buyer
+	campaigns          []campaign
+	lists              []list
+	suppliers          []string // besides "acme"
+	testSuppliers      []string // suppliers whose every lead is a test
+	concurrentAuctions int      // of a supplier at once; zero: the default
+	webhooks           bool     // suppliers hear of their leads
 }
 
 type buyer struct {
-	id       string
-	posts    bool   // has an endpoint; else leads are recorded
-	certain  bool   // certifies that a repeat gets the first answer
-	once     bool   // takes a repeat for a second lead
-	pings    bool   // can be asked for bids
-	bid      string // from the start; empty: 10
-	tests    bool   // has endpoints for tests, of what it has
-	rate     int    // of pings a second; zero: any
-	adapter  market.BodyTemplate
-	dialect  *market.Dialect // of its pings
-	funds    string          // opening balance; empty: its money is not limited
-	credit   string
-	caps     []string // "day 5", "total $20", "hour 3 America/New_York"
-	schedule string   // "America/New_York Mon-Fri 08:00-18:00, Sat 10:00-12:00"
-	refuses  []string // suppression lists
-	timeout  time.Duration
+	id            string
+	postEndpoint  bool   // has an endpoint; else leads are recorded
+	certified     bool   // certifies that a repeat gets the first answer
+	noRepeats     bool   // takes a repeat for a second lead
+	pingEndpoint  bool   // can be asked for bids
+	bid           string // from the start; empty: 10
+	testEndpoints bool   // has endpoints for tests, of what it has
+	pingRate      int    // of pings a second; zero: any
+	adapter       market.BodyTemplate
+	dialect       *market.Dialect // of its pings
+	funds         string          // opening balance; empty: its money is not limited
+	credit        string
+	caps          []string // "day 5", "total $20", "hour 3 America/New_York"
+	schedule      string   // "America/New_York Mon-Fri 08:00-18:00, Sat 10:00-12:00"
+	suppress      []string // suppression lists
+	timeout       time.Duration
 }
 
 type campaign struct {
@@ -59,17 +59,17 @@ type campaign struct {
 	duplicates market.DuplicateRule
 	consent    []string
 	unknown    market.UnknownMemberPolicy
-	seats      []seat
+	filterSets []filterSet
 
-	returns  *market.ReturnRule // nil: the usual
-	vertical string             // empty: auto_insurance
-	sub      string             // line of business
-	timeout  time.Duration      // of auctions; zero: 2 s
-	reserve  time.Duration      // for the post; zero: 1 s
-	spare    time.Duration      // PingReserve; zero: 500 ms
+	returns     *market.ReturnRule // nil: the usual
+	vertical    string             // empty: auto_insurance
+	subVertical string             // line of business
+	timeout     time.Duration      // of auctions; zero: 2 s
+	postReserve time.Duration      // for the post; zero: 1 s
+	pingReserve time.Duration      // PingReserve; zero: 500 ms
 }
 
-type seat struct {
+type filterSet struct {
 	buyer    string
 	price    string // empty: 10
 	weight   int
@@ -107,19 +107,19 @@ func zone(t testing.TB, name string) *time.Location {
 }
 
 // catalog builds the market anew: the engine numbers and keeps what it is given.
-func (r rig) catalog(t testing.TB) *market.Catalog {
+func (r marketSpec) catalog(t testing.TB) *market.Catalog {
 	t.Helper()
 	c := &market.Catalog{
 		Suppliers: map[market.SupplierID]*market.Supplier{}, Buyers: map[market.BuyerID]*market.Buyer{},
 		Campaigns: map[market.CampaignID]*market.Campaign{}, Lists: map[market.ListID]*market.SuppressionList{},
 	}
 	for _, id := range append([]string{"acme"}, r.suppliers...) {
-		c.Suppliers[market.SupplierID(id)] = &market.Supplier{ID: market.SupplierID(id), ConcurrentAuctions: r.auctions}
-		if r.told {
-			c.Suppliers[market.SupplierID(id)].Webhooks = hookOf(id)
+		c.Suppliers[market.SupplierID(id)] = &market.Supplier{ID: market.SupplierID(id), ConcurrentAuctions: r.concurrentAuctions}
+		if r.webhooks {
+			c.Suppliers[market.SupplierID(id)].Webhooks = webhookEndpoint(id)
 		}
 	}
-	for _, id := range r.testers {
+	for _, id := range r.testSuppliers {
 		c.Suppliers[market.SupplierID(id)] = &market.Supplier{ID: market.SupplierID(id), Test: true}
 	}
 	for _, l := range r.lists {
@@ -141,25 +141,25 @@ func (b buyer) build(t testing.TB, c *market.Catalog) *market.Buyer {
 		ID: market.BuyerID(b.id), Name: b.id, Zone: time.UTC,
 		Funded: b.funds != "", Credit: money(t, b.credit),
 		Schedule: schedule(t, b.schedule), Caps: caps(t, market.ScopeBuyer, b.caps),
-		Suppression: listsOf(t, c, b.refuses),
+		Suppression: listsOf(t, c, b.suppress),
 		PostTimeout: cmp.Or(b.timeout, 10*time.Second),
 	}
-	if b.posts {
+	if b.postEndpoint {
 		built.Post = endpointOf(b.id)
-		built.Post.Certified = b.certain
-		if b.once {
+		built.Post.Certified = b.certified
+		if b.noRepeats {
 			built.Post.Dialect = &market.Dialect{Method: "POST", ContentType: "application/json", KeyHeader: "Idempotency-Key"}
 		}
 	}
-	if b.pings {
-		built.Ping, built.PingRate = pingEndpointOf(b.id), b.rate
+	if b.pingEndpoint {
+		built.Ping, built.PingRate = pingEndpointOf(b.id), b.pingRate
 		built.Ping.Adapter, built.Ping.Dialect = b.adapter, b.dialect
 	}
-	if b.tests && b.posts {
-		built.TestPost = endpointOf(inTests(b.id))
+	if b.testEndpoints && b.postEndpoint {
+		built.TestPost = endpointOf(testBuyerID(b.id))
 	}
-	if b.tests && b.pings {
-		built.TestPing = pingEndpointOf(inTests(b.id))
+	if b.testEndpoints && b.pingEndpoint {
+		built.TestPing = pingEndpointOf(testBuyerID(b.id))
 	}
 	return built
 }
@@ -176,9 +176,9 @@ func (form campaign) build(t testing.TB, c *market.Catalog) *market.Campaign {
 		Suppliers: map[market.SupplierID]struct{}{}, ConsentSources: map[string]struct{}{},
 		Suppression: listsOf(t, c, form.suppress), Duplicates: form.duplicates, Mapping: mapping,
 		Filters: filters(t, mapping, form.filters), Caps: caps(t, market.ScopeCampaign, form.caps),
-		Vertical: cmp.Or(form.vertical, "auto_insurance"), SubVertical: form.sub,
-		BidTimeout: cmp.Or(form.timeout, 2*time.Second), PostReserve: cmp.Or(form.reserve, time.Second),
-		PingReserve: cmp.Or(form.spare, 500*time.Millisecond),
+		Vertical: cmp.Or(form.vertical, "auto_insurance"), SubVertical: form.subVertical,
+		BidTimeout: cmp.Or(form.timeout, 2*time.Second), PostReserve: cmp.Or(form.postReserve, time.Second),
+		PingReserve: cmp.Or(form.pingReserve, 500*time.Millisecond),
 	}
 	built.Returns = market.DefaultReturnRule()
 	if form.returns != nil {
@@ -190,7 +190,7 @@ func (form campaign) build(t testing.TB, c *market.Catalog) *market.Campaign {
 	for _, source := range form.consent {
 		built.ConsentSources[source] = struct{}{}
 	}
-	for i, s := range form.seats {
+	for i, s := range form.filterSets {
 		states := market.AllStates
 		if s.states != "" {
 			states = must.Value(market.ParseUSStates(strings.Fields(s.states)))(t)
@@ -271,7 +271,7 @@ func caps(t testing.TB, scope market.CapScope, texts []string) (built []*market.
 }
 
 // tables reads the lists' entries.
-func (r rig) tables(t testing.TB, c *market.Catalog) map[market.ListID]*fingerprint.FingerprintTable {
+func (r marketSpec) tables(t testing.TB, c *market.Catalog) map[market.ListID]*fingerprint.FingerprintTable {
 	t.Helper()
 	tables := map[market.ListID]*fingerprint.FingerprintTable{}
 	for _, l := range r.lists {
@@ -304,9 +304,9 @@ func allCaps(c *market.Catalog) map[market.PermanentNumber]*market.Cap {
 	return all
 }
 
-// person is a lead as a supplier sends it: number n, with what the pairs of
+// leadRequest is a lead as a supplier sends it: number n, with what the pairs of
 // name and value change. A value is a JSON literal where it begins like one.
-func person(n int, pairs ...string) request {
+func leadRequest(n int, pairs ...string) request {
 	values := map[string]string{
 		"flo_campaign_id": "auto", "flo_supplier_id": "acme",
 		"first_name": "Pat", "last_name": "Doe",

@@ -13,20 +13,20 @@ import (
 
 // ledgerModel sums up the events independently of the state's implementation.
 type ledgerModel struct {
-	caps     map[capWindow]int64
-	balance  map[market.PermanentNumber]market.Money
-	onHold   map[market.PermanentNumber]market.Money
-	open     map[market.LeadID]event.Sale
-	status   map[market.LeadID]market.LeadStatus
-	sold     map[market.PermanentNumber]int // leads by buyer, of those that stand
-	campaign map[market.PermanentNumber]int
-	limits   map[market.PermanentNumber]*market.Cap
-	highest  map[market.PermanentNumber]int64 // limit that each cap ever had
-	keys     map[[16]byte]int64               // until when an idempotency key is known
-	opened   map[market.PermanentNumber]bool
-	book     auctionBook
-	returns  map[market.LeadID]market.ReturnState
-	slots    map[uint64]market.LeadID
+	caps          map[capWindow]int64
+	balance       map[market.PermanentNumber]market.Money
+	onHold        map[market.PermanentNumber]market.Money
+	openSales     map[market.LeadID]event.Sale
+	status        map[market.LeadID]market.LeadStatus
+	sold          map[market.PermanentNumber]int // leads by buyer, of those that stand
+	campaign      map[market.PermanentNumber]int
+	limits        map[market.PermanentNumber]*market.Cap
+	highestLimits map[market.PermanentNumber]int64 // limit that each cap ever had
+	keys          map[[16]byte]int64               // until when an idempotency key is known
+	opened        map[market.PermanentNumber]bool
+	auctions      auctionLedger
+	returns       map[market.LeadID]market.ReturnState
+	slots         map[uint64]market.LeadID
 }
 
 type capWindow struct {
@@ -34,71 +34,71 @@ type capWindow struct {
 	start int64
 }
 
-// addUp goes through a log. Anything that no log may say is an error: more in a
+// sumEvents goes through a log. Anything that no log may say is an error: more in a
 // cap than its limit, a balance below the credit, a settlement of what is not
 // open.
-func addUp(t testing.TB, entries []entry, catalog *market.Catalog, highest map[market.PermanentNumber]int64) *ledgerModel {
+func sumEvents(t testing.TB, entries []entry, catalog *market.Catalog, highest map[market.PermanentNumber]int64) *ledgerModel {
 	t.Helper()
 	l := &ledgerModel{
 		caps: map[capWindow]int64{}, balance: map[market.PermanentNumber]market.Money{}, onHold: map[market.PermanentNumber]market.Money{},
-		open: map[market.LeadID]event.Sale{}, status: map[market.LeadID]market.LeadStatus{},
+		openSales: map[market.LeadID]event.Sale{}, status: map[market.LeadID]market.LeadStatus{},
 		sold: map[market.PermanentNumber]int{}, campaign: map[market.PermanentNumber]int{},
-		opened: map[market.PermanentNumber]bool{}, limits: allCaps(catalog), highest: highest, keys: map[[16]byte]int64{},
-		book:    auctionBook{keep: map[[16]byte]int64{}, sold: map[[16]byte]market.LeadID{}, ids: map[market.AuctionID]bool{}},
-		returns: map[market.LeadID]market.ReturnState{}, slots: map[uint64]market.LeadID{},
+		opened: map[market.PermanentNumber]bool{}, limits: allCaps(catalog), highestLimits: highest, keys: map[[16]byte]int64{},
+		auctions: auctionLedger{keepUntil: map[[16]byte]int64{}, sold: map[[16]byte]market.LeadID{}, ids: map[market.AuctionID]bool{}},
+		returns:  map[market.LeadID]market.ReturnState{}, slots: map[uint64]market.LeadID{},
 	}
-	for i, fact := range decodeAll(t, entries) {
-		switch fact := fact.(type) {
+	for i, record := range decodeAll(t, entries) {
+		switch record := record.(type) {
 		case *event.BuyerFundsAdjusted:
-			if fact.Opening { // what was bought before is not on account
-				l.opened[fact.Buyer], l.balance[fact.Buyer] = true, 0
+			if record.Opening { // what was bought before is not on account
+				l.opened[record.Buyer], l.balance[record.Buyer] = true, 0
 			}
-			l.balance[fact.Buyer] += fact.Amount
+			l.balance[record.Buyer] += record.Amount
 		case *event.LeadDecided:
-			l.decided(t, fact)
+			l.applyDecision(t, record)
 		case *event.PostSettled:
-			l.settled(t, fact)
+			l.applySettlement(t, record)
 		case *event.LeadStatusesChanged:
-			l.changed(t, fact)
+			l.applyStatusChanges(t, record)
 		case *event.PingAuctionCompleted:
-			l.held(t, fact)
+			l.applyPingAuction(t, record)
 		}
-		l.withinLimits(t, i+1, catalog)
+		l.checkLimits(t, i+1, catalog)
 	}
 	return l
 }
 
-func (l *ledgerModel) decided(t testing.TB, fact *event.LeadDecided) {
+func (l *ledgerModel) applyDecision(t testing.TB, record *event.LeadDecided) {
 	t.Helper()
-	if _, known := l.status[fact.Lead]; known {
-		t.Errorf("lead %s was decided twice", fact.Lead)
+	if _, known := l.status[record.Lead]; known {
+		t.Errorf("lead %s was decided twice", record.Lead)
 	}
-	if (fact.Sale.Buyer == 0) == (fact.Reason == market.ReasonNone) {
-		t.Errorf("lead %s has buyer %d and reason %q", fact.Lead, fact.Sale.Buyer, fact.Reason)
+	if (record.Sale.Buyer == 0) == (record.Reason == market.ReasonNone) {
+		t.Errorf("lead %s has buyer %d and reason %q", record.Lead, record.Sale.Buyer, record.Reason)
 	}
-	if of, taken := l.slots[fact.Slot]; taken || fact.Slot == 0 || len(fact.Sealed) == 0 {
-		t.Errorf("lead %s is sealed under slot %d, which is lead %s's", fact.Lead, fact.Slot, of)
+	if of, taken := l.slots[record.Slot]; taken || record.Slot == 0 || len(record.Sealed) == 0 {
+		t.Errorf("lead %s is sealed under slot %d, which is lead %s's", record.Lead, record.Slot, of)
 	}
-	l.slots[fact.Slot] = fact.Lead
-	if key := fact.Idempotency.Key; key != [16]byte{} {
-		if l.keys[key] > fact.Decided {
-			t.Errorf("lead %s was decided under a key that has one", fact.Lead)
+	l.slots[record.Slot] = record.Lead
+	if key := record.Idempotency.Key; key != [16]byte{} {
+		if l.keys[key] > record.Decided {
+			t.Errorf("lead %s was decided under a key that has one", record.Lead)
 		}
-		l.keys[key] = fact.Idempotency.ExpiresAt
+		l.keys[key] = record.Idempotency.ExpiresAt
 	}
-	l.status[fact.Lead] = market.StatusUnmatched
-	if fact.Sale.Test {
-		l.takesNothing(t, fact.Lead, &fact.Sale)
+	l.status[record.Lead] = market.StatusUnmatched
+	if record.Sale.Test {
+		l.checkTestSale(t, record.Lead, &record.Sale)
 	}
-	l.auctioned(t, fact)
-	if fact.Sale.Buyer != 0 {
-		l.uses(t, &fact.Sale, fact.Lead, false)
-		l.sell(fact.Lead, fact.Campaign, &fact.Sale, fact.Post.URL != "")
+	l.applyLeadAuction(t, record)
+	if record.Sale.Buyer != 0 {
+		l.changeAuctionUse(t, &record.Sale, record.Lead, false)
+		l.applySale(record.Lead, record.Campaign, &record.Sale, record.Post.URL != "")
 	}
 }
 
-// takesNothing holds the sale of a test lead to what it is.
-func (l *ledgerModel) takesNothing(t testing.TB, lead market.LeadID, sale *event.Sale) {
+// checkTestSale holds the sale of a test lead to what it is.
+func (l *ledgerModel) checkTestSale(t testing.TB, lead market.LeadID, sale *event.Sale) {
 	t.Helper()
 	if len(sale.Charges) > 0 || len(sale.Duplicates) > 0 || sale.Turn != (event.RotationTurn{}) {
 		t.Errorf("the test lead %s takes %+v", lead, sale)
@@ -113,22 +113,22 @@ func priceOf(sale *event.Sale) market.Money {
 	return sale.Price
 }
 
-// count counts a lead as sold, or no longer so; a test lead never was.
-func (l *ledgerModel) count(sale *event.Sale, campaign market.PermanentNumber, change int) {
+// countSale counts a lead as sold, or no longer so; a test lead never was.
+func (l *ledgerModel) countSale(sale *event.Sale, campaign market.PermanentNumber, change int) {
 	if !sale.Test {
 		l.sold[sale.Buyer] += change
 		l.campaign[campaign] += change
 	}
 }
 
-func (l *ledgerModel) sell(lead market.LeadID, campaign market.PermanentNumber, sale *event.Sale, posted bool) {
+func (l *ledgerModel) applySale(lead market.LeadID, campaign market.PermanentNumber, sale *event.Sale, posted bool) {
 	l.charge(sale, 1)
-	l.count(sale, campaign, 1)
+	l.countSale(sale, campaign, 1)
 	if posted {
 		l.onHold[sale.Buyer] += priceOf(sale)
 		var kept event.Sale
 		kept.CopyFrom(sale)
-		l.open[lead] = kept
+		l.openSales[lead] = kept
 		if l.status[lead] != market.StatusAccepted {
 			l.status[lead] = market.StatusOpen
 		}
@@ -144,49 +144,49 @@ func (l *ledgerModel) charge(sale *event.Sale, sign int64) {
 	}
 }
 
-func (l *ledgerModel) settled(t testing.TB, fact *event.PostSettled) {
+func (l *ledgerModel) applySettlement(t testing.TB, record *event.PostSettled) {
 	t.Helper()
-	if len(fact.Sealed) > 0 && l.slots[fact.Slot] != fact.Lead {
-		t.Errorf("lead %s is sealed again under slot %d, which is not its own", fact.Lead, fact.Slot)
+	if len(record.Sealed) > 0 && l.slots[record.Slot] != record.Lead {
+		t.Errorf("lead %s is sealed again under slot %d, which is not its own", record.Lead, record.Slot)
 	}
-	sale, ok := l.open[fact.Lead]
-	if !ok || sale.Buyer != fact.Sale.Buyer || sale.Price != fact.Sale.Price || sale.Test != fact.Sale.Test || len(sale.Charges) != len(fact.Sale.Charges) {
-		t.Errorf("lead %s: %s settles %+v, open is %+v", fact.Lead, fact.Settlement, fact.Sale, sale)
+	sale, ok := l.openSales[record.Lead]
+	if !ok || sale.Buyer != record.Sale.Buyer || sale.Price != record.Sale.Price || sale.Test != record.Sale.Test || len(sale.Charges) != len(record.Sale.Charges) {
+		t.Errorf("lead %s: %s settles %+v, open is %+v", record.Lead, record.Settlement, record.Sale, sale)
 		return
 	}
-	switch fact.Settlement {
+	switch record.Settlement {
 	case event.SettledPending, event.SettledUnknown, event.SettledResent:
-		l.status[fact.Lead] = market.StatusAccepted
+		l.status[record.Lead] = market.StatusAccepted
 	case event.SettledDelivered, event.SettledConfirmed:
-		l.status[fact.Lead] = market.StatusAccepted
+		l.status[record.Lead] = market.StatusAccepted
 		l.balance[sale.Buyer] -= priceOf(&sale)
 		l.onHold[sale.Buyer] -= priceOf(&sale)
-		delete(l.open, fact.Lead)
+		delete(l.openSales, record.Lead)
 	case event.SettledRefused, event.SettledReleased:
 		l.charge(&sale, -1)
 		l.onHold[sale.Buyer] -= priceOf(&sale)
-		l.count(&sale, fact.Campaign, -1)
-		delete(l.open, fact.Lead)
-		l.uses(t, &fact.Sale, fact.Lead, true)
-		if fact.Next.Buyer == 0 {
-			l.status[fact.Lead] = market.StatusUnmatched
+		l.countSale(&sale, record.Campaign, -1)
+		delete(l.openSales, record.Lead)
+		l.changeAuctionUse(t, &record.Sale, record.Lead, true)
+		if record.Next.Buyer == 0 {
+			l.status[record.Lead] = market.StatusUnmatched
 			return
 		}
-		expectEqual(t, sale.Test, fact.Next.Test, "lead ", fact.Lead, " is a test at one buyer, and none at the next")
+		expectEqual(t, sale.Test, record.Next.Test, "lead ", record.Lead, " is a test at one buyer, and none at the next")
 		if sale.Test {
-			l.takesNothing(t, fact.Lead, &fact.Next)
+			l.checkTestSale(t, record.Lead, &record.Next)
 		}
-		l.uses(t, &fact.Next, fact.Lead, false)
-		l.sell(fact.Lead, fact.Campaign, &fact.Next, fact.Post.URL != "")
+		l.changeAuctionUse(t, &record.Next, record.Lead, false)
+		l.applySale(record.Lead, record.Campaign, &record.Next, record.Post.URL != "")
 	default:
-		t.Errorf("settlement %d", fact.Settlement)
+		t.Errorf("settlement %d", record.Settlement)
 	}
 }
 
-func (l *ledgerModel) withinLimits(t testing.TB, position int, catalog *market.Catalog) {
+func (l *ledgerModel) checkLimits(t testing.TB, position int, catalog *market.Catalog) {
 	t.Helper()
 	for w, used := range l.caps {
-		if limit, ok := l.highest[w.cap]; ok && used > limit {
+		if limit, ok := l.highestLimits[w.cap]; ok && used > limit {
 			t.Errorf("entry %d: %d in cap %d of %d", position, used, w.cap, limit)
 		}
 		if used < 0 {
@@ -205,34 +205,34 @@ func (l *ledgerModel) compare(t testing.TB, s *state.State) {
 	t.Helper()
 	for ref, balance := range l.balance {
 		if got, held := s.BuyerBalance(ref); got != balance || held != l.onHold[ref] {
-			t.Errorf("buyer %d has %s and holds %s, by the facts %s and %s", ref, got, held, balance, l.onHold[ref])
+			t.Errorf("buyer %d has %s and holds %s, by the events %s and %s", ref, got, held, balance, l.onHold[ref])
 		}
 	}
 	_, now := s.Position()
 	for ref, limit := range l.limits {
 		start, _ := limit.Period.WindowContaining(now, limit.Zone)
-		if got, want := used(s, limit, now), l.caps[capWindow{ref, start}]; got != want {
-			t.Errorf("cap %d (%s) has %d in its window at %s, by the facts %d", ref, limit.Period, got, time.Unix(0, now).UTC(), want)
+		if got, want := capUsage(s, limit, now), l.caps[capWindow{ref, start}]; got != want {
+			t.Errorf("cap %d (%s) has %d in its window at %s, by the events %d", ref, limit.Period, got, time.Unix(0, now).UTC(), want)
 		}
 	}
 	for lead, status := range l.status {
 		if got, ok := s.Lead(lead); ok && got.Status != status {
-			t.Errorf("lead %s is %s, by the facts %s", lead, got.Status, status)
+			t.Errorf("lead %s is %s, by the events %s", lead, got.Status, status)
 		}
 	}
 	l.compareAuctions(t, s)
 	open := 0
 	s.EachUnfinishedPost(func(p *state.UnfinishedPost) {
 		open++
-		if _, ok := l.open[p.Lead]; !ok {
-			t.Errorf("lead %s has an open intent, by the facts none", p.Lead)
+		if _, ok := l.openSales[p.Lead]; !ok {
+			t.Errorf("lead %s has an open intent, by the events none", p.Lead)
 		}
 	})
-	expectEqual(t, open, len(l.open), "intents are open, by the facts")
+	expectEqual(t, open, len(l.openSales), "intents are open, by the events")
 }
 
-// used is what a cap has counted, found by asking what limit would not be full.
-func used(s *state.State, limit *market.Cap, now int64) int64 {
+// capUsage is what a cap has counted, found by asking what limit would not be full.
+func capUsage(s *state.State, limit *market.Cap, now int64) int64 {
 	probe := *limit
 	return int64(sort.Search(math.MaxInt64>>1, func(n int) bool {
 		probe.Limit = int64(n) + 1
@@ -241,48 +241,48 @@ func used(s *state.State, limit *market.Cap, now int64) int64 {
 	}))
 }
 
-// auctionBook is what the facts say of auctions: which names are taken, and
+// auctionLedger is what the events say of auctions: which names are taken, and
 // which lead each was sold to.
-type auctionBook struct {
-	keep map[[16]byte]int64 // until when a name is known
-	sold map[[16]byte]market.LeadID
-	ids  map[market.AuctionID]bool
+type auctionLedger struct {
+	keepUntil map[[16]byte]int64 // until when a name is known
+	sold      map[[16]byte]market.LeadID
+	ids       map[market.AuctionID]bool
 }
 
-// held looks at an auction that stands by itself.
-func (l *ledgerModel) held(t testing.TB, fact *event.PingAuctionCompleted) {
+// applyPingAuction looks at an auction that stands by itself.
+func (l *ledgerModel) applyPingAuction(t testing.TB, record *event.PingAuctionCompleted) {
 	t.Helper()
-	book := &l.book
-	if fact.Auction.IsZero() || book.ids[fact.Auction] {
-		t.Errorf("auction %s was held before", fact.Auction)
+	book := &l.auctions
+	if record.Auction.IsZero() || book.ids[record.Auction] {
+		t.Errorf("auction %s was held before", record.Auction)
 	}
-	book.ids[fact.Auction] = true
-	if fact.Name != ([16]byte{}) {
-		if book.keep[fact.Name] > fact.Began {
-			t.Errorf("auction %s has the name of another", fact.Auction)
+	book.ids[record.Auction] = true
+	if record.Name != ([16]byte{}) {
+		if book.keepUntil[record.Name] > record.Began {
+			t.Errorf("auction %s has the name of another", record.Auction)
 		}
-		book.keep[fact.Name] = fact.Keep
-		delete(book.sold, fact.Name)
+		book.keepUntil[record.Name] = record.Keep
+		delete(book.sold, record.Name)
 	}
-	if key := fact.Idempotency.Key; key != [16]byte{} {
-		if l.keys[key] > fact.Began {
-			t.Errorf("auction %s was held under a key that has an answer", fact.Auction)
+	if key := record.Idempotency.Key; key != [16]byte{} {
+		if l.keys[key] > record.Began {
+			t.Errorf("auction %s was held under a key that has an answer", record.Auction)
 		}
-		l.keys[key] = fact.Idempotency.ExpiresAt
+		l.keys[key] = record.Idempotency.ExpiresAt
 	}
-	won := sumUp(t, fact.Auction, fact.Trail, fact.Bids)
-	if (won == nil) == (fact.Reason == market.ReasonNone) || won == nil && !fact.Token.IsZero() {
-		t.Errorf("auction %s: won by %+v, for the reason %q, with our token %v", fact.Auction, won, fact.Reason, fact.Token)
+	won := checkOutcomes(t, record.Auction, record.Trail, record.Bids)
+	if (won == nil) == (record.Reason == market.ReasonNone) || won == nil && !record.Token.IsZero() {
+		t.Errorf("auction %s: won by %+v, for the reason %q, with our token %v", record.Auction, won, record.Reason, record.Token)
 	}
-	if won != nil && (won.ValidUntil != fact.Until || fact.Until > fact.Began+5e9 || (fact.SellerAuction != "") == fact.Token.IsZero()) {
-		t.Errorf("auction %s is good until %d, its best bid until %d", fact.Auction, fact.Until, won.ValidUntil)
+	if won != nil && (won.ValidUntil != record.Until || record.Until > record.Began+5e9 || (record.SellerAuction != "") == record.Token.IsZero()) {
+		t.Errorf("auction %s is good until %d, its best bid until %d", record.Auction, record.Until, won.ValidUntil)
 	}
 }
 
-// sumUp adds the outcomes of an auction up: one for each seat, the same in its
+// checkOutcomes adds the outcomes of an auction up: one for each seat, the same in its
 // bid; those that stand come first, the best before all. It returns the bid that
 // won, or that the lead went to.
-func sumUp(t testing.TB, id market.AuctionID, trail []event.FilterSetsWithOutcome, bids []event.Bid) (won *event.Bid) {
+func checkOutcomes(t testing.TB, id market.AuctionID, trail []event.FilterSetsWithOutcome, bids []event.Bid) (won *event.Bid) {
 	t.Helper()
 	outcomes := map[int]market.BuyerOutcome{}
 	steps := map[market.BuyerOutcome]bool{}
@@ -312,14 +312,14 @@ func sumUp(t testing.TB, id market.AuctionID, trail []event.FilterSetsWithOutcom
 		if bid.Payout > bid.Amount || bid.Elapsed < 0 {
 			t.Errorf("auction %s: %s paid out of %s, after %d", id, bid.Payout, bid.Amount, bid.Elapsed)
 		}
-		stands := bid.Token != ""
-		if stands && !standing {
+		leadState := bid.Token != ""
+		if leadState && !standing {
 			t.Errorf("auction %s: a bid that stands comes after one that does not", id)
 		}
-		if stands && i > 0 && bids[i-1].Amount < bid.Amount {
+		if leadState && i > 0 && bids[i-1].Amount < bid.Amount {
 			t.Errorf("auction %s: %s stands before %s", id, bids[i-1].Amount, bid.Amount)
 		}
-		standing = stands
+		standing = leadState
 		switch bid.Outcome {
 		case market.OutcomeWon, market.OutcomePostPending:
 			if won != nil {
@@ -331,55 +331,55 @@ func sumUp(t testing.TB, id market.AuctionID, trail []event.FilterSetsWithOutcom
 	return won
 }
 
-// auctioned looks at an auction that was part of a lead's decision.
-func (l *ledgerModel) auctioned(t testing.TB, fact *event.LeadDecided) {
+// applyLeadAuction looks at an auction that was part of a lead's decision.
+func (l *ledgerModel) applyLeadAuction(t testing.TB, record *event.LeadDecided) {
 	t.Helper()
-	if fact.Auction.ID.IsZero() {
+	if record.Auction.ID.IsZero() {
 		return
 	}
-	if l.book.ids[fact.Auction.ID] {
-		t.Errorf("auction %s was held before", fact.Auction.ID)
+	if l.auctions.ids[record.Auction.ID] {
+		t.Errorf("auction %s was held before", record.Auction.ID)
 	}
-	l.book.ids[fact.Auction.ID] = true
-	won := sumUp(t, fact.Auction.ID, fact.Trail, fact.Auction.Bids)
+	l.auctions.ids[record.Auction.ID] = true
+	won := checkOutcomes(t, record.Auction.ID, record.Trail, record.Auction.Bids)
 	switch {
-	case (won == nil) != (fact.Sale.Buyer == 0):
-		t.Errorf("lead %s: won by %+v, sold to %d", fact.Lead, won, fact.Sale.Buyer)
-	case won != nil && (won.Buyer != fact.Sale.Buyer || won.Amount != fact.Sale.Price || won.Payout != fact.Sale.Payout || won.Currency != fact.Sale.Currency):
-		t.Errorf("lead %s is sold for %+v, the bid was %+v", fact.Lead, fact.Sale, won)
-	case won != nil && fact.Post.URL != "" && fact.Post.Auction != fact.Auction.ID:
-		t.Errorf("lead %s is posted by the auction %s, which is not its own", fact.Lead, fact.Post.Auction)
+	case (won == nil) != (record.Sale.Buyer == 0):
+		t.Errorf("lead %s: won by %+v, sold to %d", record.Lead, won, record.Sale.Buyer)
+	case won != nil && (won.Buyer != record.Sale.Buyer || won.Amount != record.Sale.Price || won.Payout != record.Sale.Payout || won.Currency != record.Sale.Currency):
+		t.Errorf("lead %s is sold for %+v, the bid was %+v", record.Lead, record.Sale, won)
+	case won != nil && record.Post.URL != "" && record.Post.Auction != record.Auction.ID:
+		t.Errorf("lead %s is posted by the auction %s, which is not its own", record.Lead, record.Post.Auction)
 	}
 }
 
-// uses notes that a sale uses an auction up, or gives it back.
-func (l *ledgerModel) uses(t testing.TB, sale *event.Sale, lead market.LeadID, back bool) {
+// changeAuctionUse notes that a sale uses an auction up, or gives it back.
+func (l *ledgerModel) changeAuctionUse(t testing.TB, sale *event.Sale, lead market.LeadID, back bool) {
 	t.Helper()
 	if sale.Ping == ([16]byte{}) {
 		return
 	}
-	owner, sold := l.book.sold[sale.Ping]
+	owner, sold := l.auctions.sold[sale.Ping]
 	switch {
 	case back && sold && owner == lead:
-		delete(l.book.sold, sale.Ping)
+		delete(l.auctions.sold, sale.Ping)
 	case !back && sold:
 		t.Errorf("an auction was sold to %s and to %s", owner, lead)
 	case !back:
-		l.book.sold[sale.Ping] = lead
+		l.auctions.sold[sale.Ping] = lead
 	}
 }
 
-// compareAuctions holds the state to what the facts say of auctions.
+// compareAuctions holds the state to what the events say of auctions.
 func (l *ledgerModel) compareAuctions(t testing.TB, s *state.State) {
 	t.Helper()
 	_, now := s.Position()
-	for name, keep := range l.book.keep {
+	for name, keep := range l.auctions.keepUntil {
 		row, known := s.FindAuction(name, now)
 		if known != (keep > now) && keep-now > 1e9 {
-			t.Errorf("an auction is known: %v, by the facts until %d", known, keep)
+			t.Errorf("an auction is known: %v, by the events until %d", known, keep)
 		}
-		if known && row.Lead != l.book.sold[name] {
-			t.Errorf("an auction is sold to %s, by the facts to %s", row.Lead, l.book.sold[name])
+		if known && row.Lead != l.auctions.sold[name] {
+			t.Errorf("an auction is sold to %s, by the events to %s", row.Lead, l.auctions.sold[name])
 		}
 	}
 }

@@ -25,20 +25,20 @@ type memoryLog struct {
 	wake  chan struct{}
 	ended chan struct{}
 
-	mu      sync.Mutex
-	sync    time.Duration // that a batch takes to be durable
-	queue   []appended
-	entries []entry
-	batches int
-	dieAt   int  // 0: never
-	unheard bool // nobody hears of the last batch, though it is durable
-	failure error
-	onDeath func()
-	closed  bool
-	at      int64
+	mu             sync.Mutex
+	syncTime       time.Duration // that a batch takes to be durable
+	queue          []queuedEntry
+	entries        []entry
+	batches        int
+	failAfter      int  // 0: never
+	unacknowledged bool // nobody hears of the last batch, though it is durable
+	failure        error
+	onFailure      func()
+	closed         bool
+	at             int64
 }
 
-type appended struct {
+type queuedEntry struct {
 	data   []byte
 	copied []byte
 	waiter engine.CommitWaiter
@@ -50,17 +50,17 @@ type entry struct {
 }
 
 var (
-	errDead   = errors.New("the log has failed")
-	errClosed = errors.New("the log is closed")
+	errLogFailed = errors.New("the log has failed")
+	errClosed    = errors.New("the log is closed")
 )
 
 func newMemoryLog(t testing.TB) *memoryLog {
 	l := &memoryLog{t: t}
-	l.begin()
+	l.startCommitter()
 	return l
 }
 
-func (l *memoryLog) begin() {
+func (l *memoryLog) startCommitter() {
 	l.wake, l.ended = make(chan struct{}, 1), make(chan struct{})
 	go l.commitLoop()
 }
@@ -76,12 +76,12 @@ func (l *memoryLog) Append(data []byte, w engine.CommitWaiter) error {
 	case len(data) == 0:
 		return errors.New("an entry of no bytes")
 	}
-	l.queue = append(l.queue, appended{data, bytes.Clone(data), w})
-	l.nudge()
+	l.queue = append(l.queue, queuedEntry{data, bytes.Clone(data), w})
+	l.wakeCommitter()
 	return nil
 }
 
-func (l *memoryLog) nudge() {
+func (l *memoryLog) wakeCommitter() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -113,7 +113,7 @@ func (l *memoryLog) commitBatch() (more bool) {
 	}
 	batch := l.queue[:min(len(l.queue), maxBatch)]
 	l.queue = l.queue[len(batch):]
-	sync := l.sync
+	sync := l.syncTime
 	l.mu.Unlock()
 	if sync > 0 {
 		time.Sleep(sync)
@@ -123,8 +123,8 @@ func (l *memoryLog) commitBatch() (more bool) {
 	l.at = max(l.at, time.Now().UnixNano())
 	dead := false
 	durable := batch
-	if after := len(l.entries) + len(batch); l.dieAt > 0 && (after > l.dieAt || after == l.dieAt && l.unheard) {
-		durable, dead = batch[:max(0, l.dieAt-len(l.entries))], true
+	if after := len(l.entries) + len(batch); l.failAfter > 0 && (after > l.failAfter || after == l.failAfter && l.unacknowledged) {
+		durable, dead = batch[:max(0, l.failAfter-len(l.entries))], true
 	}
 	for _, a := range durable {
 		if !bytes.Equal(a.data, a.copied) {
@@ -136,7 +136,7 @@ func (l *memoryLog) commitBatch() (more bool) {
 	at := l.at
 	l.mu.Unlock()
 	if dead {
-		l.fail(batch) // also those that became durable
+		l.failWaiters(batch) // also those that became durable
 		return false
 	}
 	for _, a := range batch {
@@ -148,19 +148,19 @@ func (l *memoryLog) commitBatch() (more bool) {
 	return true
 }
 
-// fail tells everyone who waits.
-func (l *memoryLog) fail(batch []appended) {
+// failWaiters tells everyone who waits.
+func (l *memoryLog) failWaiters(batch []queuedEntry) {
 	l.mu.Lock()
-	l.failure = errDead
+	l.failure = errLogFailed
 	rest := append(batch[:len(batch):len(batch)], l.queue...)
 	l.queue = nil
-	onDeath := l.onDeath
+	onDeath := l.onFailure
 	l.mu.Unlock()
 	if onDeath != nil {
 		onDeath()
 	}
 	for _, a := range rest {
-		a.waiter.Failed(errDead)
+		a.waiter.Failed(errLogFailed)
 	}
 }
 
@@ -168,7 +168,7 @@ func (l *memoryLog) fail(batch []appended) {
 func (l *memoryLog) close() {
 	l.mu.Lock()
 	l.closed = true
-	l.nudge()
+	l.wakeCommitter()
 	l.mu.Unlock()
 	<-l.ended
 }
@@ -176,27 +176,27 @@ func (l *memoryLog) close() {
 // reopen makes a log that died, or was closed, take entries again.
 func (l *memoryLog) reopen() {
 	l.mu.Lock()
-	l.failure, l.closed, l.dieAt, l.unheard, l.onDeath = nil, false, 0, false, nil
+	l.failure, l.closed, l.failAfter, l.unacknowledged, l.onFailure = nil, false, 0, false, nil
 	l.mu.Unlock()
-	l.begin()
+	l.startCommitter()
 }
 
-// slow makes each batch take so long from now on.
-func (l *memoryLog) slow(sync time.Duration) {
+// setSyncTime makes each batch take so long from now on.
+func (l *memoryLog) setSyncTime(sync time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.sync = sync
+	l.syncTime = sync
 }
 
-// die lets the log become durable up to n entries and no further.
-func (l *memoryLog) die(n int, onDeath func()) {
+// failAfterEntries lets the log become durable up to n entries and no further.
+func (l *memoryLog) failAfterEntries(n int, onDeath func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.dieAt, l.onDeath = n, onDeath
+	l.failAfter, l.onFailure = n, onDeath
 }
 
-// died tells whether it did.
-func (l *memoryLog) died() bool {
+// hasFailed tells whether it did.
+func (l *memoryLog) hasFailed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.failure != nil
@@ -217,9 +217,9 @@ type rejectingLog struct {
 }
 
 func (l *rejectingLog) Append(data []byte, w engine.CommitWaiter) error {
-	fact, err := new(event.Decoder).Decode(data)
+	record, err := new(event.Decoder).Decode(data)
 	if err == nil {
-		err = l.reject(fact.Kind())
+		err = l.reject(record.Kind())
 	}
 	if err != nil {
 		return err
@@ -236,8 +236,8 @@ type historyFunc func(seq uint64) ([]byte, error)
 
 func (f historyFunc) At(seq uint64) ([]byte, error) { return f(seq) }
 
-// historyThatFails returns the error instead of an event as long as there is one.
-func historyThatFails(failure *error) func(*engine.Options) {
+// failingHistory returns the error instead of an event as long as there is one.
+func failingHistory(failure *error) func(*engine.Options) {
 	return func(o *engine.Options) {
 		history := o.History
 		o.History = historyFunc(func(seq uint64) ([]byte, error) {
@@ -258,12 +258,12 @@ func decodeAll(t testing.TB, entries []entry) (all []event.Event) {
 	return all
 }
 
-// replayed is the state that the first entries make.
-func replayed(t testing.TB, entries []entry) *state.State {
+// replayState is the state that the first entries make.
+func replayState(t testing.TB, entries []entry) *state.State {
 	t.Helper()
 	s := state.New()
-	for i, fact := range decodeAll(t, entries) {
-		s.Apply(uint64(i+1), entries[i].at, fact)
+	for i, record := range decodeAll(t, entries) {
+		s.Apply(uint64(i+1), entries[i].at, record)
 	}
 	return s
 }

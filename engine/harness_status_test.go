@@ -13,9 +13,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// word is a buyer's report to be sent. "-": the member is not there; a literal
+// statusReport is a buyer's report to be sent. "-": the member is not there; a literal
 // that is no string begins with #.
-type word struct {
+type statusReport struct {
 	buyer                    string // empty: blue
 	lead                     string
 	status, reason, occurred string
@@ -23,32 +23,32 @@ type word struct {
 	badKey                   bool
 }
 
-// saying is a report that a lead has come to a status, under a key of its own.
-func saying(a engine.IngestAnswer, status string) word {
-	w := word{lead: a.Lead.String(), status: status, reason: "-", occurred: "-", key: "status-" + status + "-" + a.Lead.String()}
+// newReport is a report that a lead has come to a status, under a key of its own.
+func newReport(a engine.IngestAnswer, status string) statusReport {
+	w := statusReport{lead: a.Lead.String(), status: status, reason: "-", occurred: "-", key: "status-" + status + "-" + a.Lead.String()}
 	if status == "returned" {
 		w.reason = "wrong number"
 	}
 	return w
 }
 
-func (w word) withKey(key string) word       { w.key = key; return w }
-func (w word) by(buyer string) word          { w.buyer = buyer; return w }
-func (w word) because(reason string) word    { w.reason = reason; return w }
-func (w word) happened(occurred string) word { w.occurred = occurred; return w }
+func (w statusReport) withKey(key string) statusReport         { w.key = key; return w }
+func (w statusReport) fromBuyer(buyer string) statusReport     { w.buyer = buyer; return w }
+func (w statusReport) withReason(reason string) statusReport   { w.reason = reason; return w }
+func (w statusReport) occurredAt(occurred string) statusReport { w.occurred = occurred; return w }
 
-func (w word) form() engine.ReceivedStatusReport {
+func (w statusReport) received() engine.ReceivedStatusReport {
 	return engine.ReceivedStatusReport{
 		Lead: member("lead_id", w.lead), Status: member("status", w.status),
 		Reason: member("reason", w.reason), Occurred: member("occurred_at", w.occurred),
 	}
 }
 
-func (x *exchange) statusRequest(words []word) *engine.StatusRequest {
+func (x *testExchange) statusRequest(words []statusReport) *engine.StatusRequest {
 	req := &engine.StatusRequest{Request: x.newRequestID(), Received: time.Now().UnixNano()}
 	for _, w := range words {
 		req.Buyer = x.engine.ActiveCatalog().Buyers[market.BuyerID(cmp.Or(w.buyer, "blue"))]
-		req.Reports = append(req.Reports, w.form())
+		req.Reports = append(req.Reports, w.received())
 		req.Body = fmt.Append(req.Body, w.status, "|", w.reason, "|", w.occurred, ";")
 		req.Key, req.BadKey = []byte(w.key), w.badKey
 	}
@@ -56,14 +56,14 @@ func (x *exchange) statusRequest(words []word) *engine.StatusRequest {
 }
 
 // report sends one report that has just arrived.
-func (x *exchange) report(w word) (engine.StatusAnswer, error) {
-	req := x.statusRequest([]word{w})
+func (x *testExchange) report(w statusReport) (engine.StatusAnswer, error) {
+	req := x.statusRequest([]statusReport{w})
 	req.Lead, _ = market.ParseLeadID(w.lead)
 	return x.engine.ProcessStatusReport(req)
 }
 
 // reportAll sends many in one request, under the last one's key.
-func (x *exchange) reportAll(words ...word) (engine.StatusAnswer, error) {
+func (x *testExchange) reportAll(words ...statusReport) (engine.StatusAnswer, error) {
 	req := x.statusRequest(words)
 	for _, w := range words {
 		req.Body = append(req.Body, w.lead...)
@@ -77,7 +77,7 @@ var objections = map[market.BuyerReportRejection]string{
 	market.RejectionReturnPending: "waits", market.RejectionReturnRefused: "refused", market.RejectionReturnLate: "late", market.RejectionReturnShare: "share",
 }
 
-func saidResult(r engine.ReportResult) string {
+func describeReport(r engine.ReportResult) string {
 	text := r.Status.String()
 	if r.Waits {
 		text += " waiting"
@@ -95,37 +95,37 @@ func saidResult(r engine.ReportResult) string {
 	return text
 }
 
-// saidStatus is an answer in a few words.
-func saidStatus(a engine.StatusAnswer, err error) string {
+// describeStatusAnswer is an answer in a few words.
+func describeStatusAnswer(a engine.StatusAnswer, err error) string {
 	var refusal *engine.Refusal
 	if errors.As(err, &refusal) {
-		return saidResult(engine.ReportResult{Code: refusal.Code, Objection: refusal.Objection, Fields: refusal.Fields})
+		return describeReport(engine.ReportResult{Code: refusal.Code, Objection: refusal.Objection, Fields: refusal.Fields})
 	}
 	if err != nil {
 		return "error: " + err.Error()
 	}
 	var all []string
 	for _, r := range a.Results {
-		all = append(all, saidResult(r))
+		all = append(all, describeReport(r))
 	}
 	return strings.Join(all, ", ")
 }
 
-// reported reports on one lead and says what came of it.
-func (x *exchange) reported(w word) string { return saidStatus(x.report(w)) }
+// reportResult reports on one lead and says what came of it.
+func (x *testExchange) reportResult(w statusReport) string { return describeStatusAnswer(x.report(w)) }
 
-// sold is a lead that blue has: person n.
-func (x *exchange) sold(n int, pairs ...string) engine.IngestAnswer {
+// soldLead is a lead that blue has: person n.
+func (x *testExchange) soldLead(n int, pairs ...string) engine.IngestAnswer {
 	x.t.Helper()
-	a, err := x.send(person(n, pairs...))
+	a, err := x.ingest(leadRequest(n, pairs...))
 	if err != nil || !a.Accepted {
-		x.t.Fatalf("person %d: %s", n, said(a, err))
+		x.t.Fatalf("person %d: %s", n, describeIngest(a, err))
 	}
 	return a
 }
 
 // balance is a buyer's money.
-func (x *exchange) balance(buyer string) string {
+func (x *testExchange) balance(buyer string) string {
 	balance, held := x.state.BuyerBalance(x.engine.ActiveCatalog().Buyers[market.BuyerID(buyer)].Ref)
 	if held != 0 {
 		return balance.String() + " of which is held " + held.String()
@@ -133,22 +133,22 @@ func (x *exchange) balance(buyer string) string {
 	return balance.String()
 }
 
-// lastFact is the fact that was logged last.
-func (x *exchange) lastFact() event.Event {
+// lastEvent is the event that was logged last.
+func (x *testExchange) lastEvent() event.Event {
 	x.t.Helper()
-	return last(x.t, recordsOf[event.Event](x))
+	return last(x.t, eventsOf[event.Event](x))
 }
 
-// bought is a market in which blue, who has a hundred, buys all leads for ten each, of which
+// returnsMarket is a market in which blue, who has a hundred, buys all leads for ten each, of which
 // eight are the supplier's.
-func bought(rule market.ReturnRule) rig {
-	r := selling(market.Waterfall, buyer{id: "blue", funds: "100"}, buyer{id: "gold", funds: "100"})
+func returnsMarket(rule market.ReturnRule) marketSpec {
+	r := marketOf(market.Waterfall, buyer{id: "blue", funds: "100"}, buyer{id: "gold", funds: "100"})
 	r.campaigns[0].payout, r.campaigns[0].returns = "0.8", &rule
 	return r
 }
 
-// returns is the usual rule with a change.
-func returns(change func(*market.ReturnRule)) market.ReturnRule {
+// returnRule is the usual rule with a change.
+func returnRule(change func(*market.ReturnRule)) market.ReturnRule {
 	rule := market.DefaultReturnRule()
 	if change != nil {
 		change(&rule)
@@ -156,13 +156,13 @@ func returns(change func(*market.ReturnRule)) market.ReturnRule {
 	return rule
 }
 
-// changed adds a report, and sees that no log could say it that should not: a
+// applyStatusChanges adds a report, and sees that no log could say it that should not: a
 // lead that comes back twice, or more than it cost.
-func (l *ledgerModel) changed(t testing.TB, fact *event.LeadStatusesChanged) {
+func (l *ledgerModel) applyStatusChanges(t testing.TB, record *event.LeadStatusesChanged) {
 	t.Helper()
 	moved := map[market.LeadID]bool{}
-	for i := range fact.Changes {
-		c := &fact.Changes[i]
+	for i := range record.Changes {
+		c := &record.Changes[i]
 		waited := l.returns[c.Lead] == market.ReturnPending
 		switch c.Result {
 		case event.ChangeDone, event.ChangePending, event.ChangeRefused:
@@ -183,7 +183,7 @@ func (l *ledgerModel) changed(t testing.TB, fact *event.LeadStatusesChanged) {
 			l.returns[c.Lead] = market.ReturnRefused
 		default:
 			l.status[c.Lead] = c.To
-			l.balance[fact.Buyer] += c.Return.Credit
+			l.balance[record.Buyer] += c.Return.Credit
 			l.charge(&event.Sale{Charges: c.Return.Charges}, -1)
 			if c.To == market.StatusReturned {
 				l.returns[c.Lead] = market.ReturnApproved

@@ -22,33 +22,33 @@ import (
 // secret keys the hashes of these tests.
 var secret = [32]byte{1, 2, 3}
 
-// bubbleClock is the clock of package time: virtual inside a synctest bubble.
-type bubbleClock struct{}
+// virtualClock is the clock of package time: virtual inside a synctest bubble.
+type virtualClock struct{}
 
-func (bubbleClock) Now() int64 { return time.Now().UnixNano() }
+func (virtualClock) Now() int64 { return time.Now().UnixNano() }
 
-func (bubbleClock) Timer(d time.Duration) (fired <-chan time.Time, stop func() bool) {
+func (virtualClock) Timer(d time.Duration) (fired <-chan time.Time, stop func() bool) {
 	return timer.New(d)
 }
 
-// exchange is an engine with everything around it, and its end: whatever a test
-// does with it, when the test is over nothing may be reserved, the facts must
+// testExchange is an engine with everything around it, and its end: whatever a test
+// does with it, when the test is over nothing may be reserved, the events must
 // add up, and a replay must come to the same state.
-type exchange struct {
-	t      testing.TB
-	rig    rig
-	log    *memoryLog
-	world  *world
-	life   *life
-	safe   *sealtest.Sealer
-	state  *state.State
-	engine *engine.Engine
-	tune   func(*engine.Options)
-	drawn  atomic.Uint64
-	graves sync.WaitGroup // dead processes on their way out
-	noted  noted
+type testExchange struct {
+	t          testing.TB
+	market     marketSpec
+	log        *memoryLog
+	buyers     *fakeBuyers
+	process    *testProcess
+	sealer     *sealtest.Sealer
+	state      *state.State
+	engine     *engine.Engine
+	setOptions func(*engine.Options)
+	counter    atomic.Uint64
+	stopping   sync.WaitGroup // dead processes on their way out
+	observed   testObserver
 
-	highest map[market.PermanentNumber]int64 // limit that each cap ever had
+	highestLimits map[market.PermanentNumber]int64 // limit that each cap ever had
 }
 
 type request struct {
@@ -68,36 +68,36 @@ func (r request) withKey(key string) request { r.key = key; return r }
 // asTest is the same request as a test.
 func (r request) asTest() request { r.test = true; return r }
 
-// by is the same request with another supplier's credential.
-func (r request) by(supplier string) request { r.supplier = supplier; return r }
+// fromSupplier is the same request with another supplier's credential.
+func (r request) fromSupplier(supplier string) request { r.supplier = supplier; return r }
 
-// noted counts what the engine notes.
-type noted struct {
-	decided atomic.Int64
-	posted  atomic.Int64
-	faults  atomic.Int64
-	unknown atomic.Int64
-	held    atomic.Int64
-	wrong   atomic.Int64 // auctions whose outcomes do not add up
+// testObserver counts what the engine notes.
+type testObserver struct {
+	decidedLeads      atomic.Int64
+	postAttempts      atomic.Int64
+	faults            atomic.Int64
+	unknownDeliveries atomic.Int64
+	auctions          atomic.Int64
+	wrongAuctions     atomic.Int64 // auctions whose outcomes do not add up
 
 	outcomes [market.OutcomeCount]atomic.Int64
 
 	testLeads, testAuctions atomic.Int64
 }
 
-func (n *noted) LeadDecided(_ *market.Campaign, _ *market.Supplier, a *engine.IngestAnswer) {
-	n.decided.Add(1)
+func (n *testObserver) LeadDecided(_ *market.Campaign, _ *market.Supplier, a *engine.IngestAnswer) {
+	n.decidedLeads.Add(1)
 	if a.Test {
 		n.testLeads.Add(1)
 	}
 }
-func (n *noted) DeliveryUnknown(market.LeadID, string)    { n.unknown.Add(1) }
-func (n *noted) PostAttempted(string, *market.PostResult) { n.posted.Add(1) }
-func (n *noted) ReportFault(string, error)                { n.faults.Add(1) }
+func (n *testObserver) DeliveryUnknown(market.LeadID, string)    { n.unknownDeliveries.Add(1) }
+func (n *testObserver) PostAttempted(string, *market.PostResult) { n.postAttempts.Add(1) }
+func (n *testObserver) ReportFault(string, error)                { n.faults.Add(1) }
 
 // Held sees that every seat is accounted for, once.
-func (n *noted) AuctionHeld(campaign *market.Campaign, _ *market.Supplier, h *auction.AuctionSummary) {
-	n.held.Add(1)
+func (n *testObserver) AuctionHeld(campaign *market.Campaign, _ *market.Supplier, h *auction.AuctionSummary) {
+	n.auctions.Add(1)
 	if h.Test {
 		n.testAuctions.Add(1)
 	}
@@ -107,53 +107,53 @@ func (n *noted) AuctionHeld(campaign *market.Campaign, _ *market.Supplier, h *au
 		n.outcomes[outcome].Add(int64(count))
 	}
 	if campaign != nil && seats != 0 && seats != len(campaign.FilterSets) || len(h.Pings) > seats {
-		n.wrong.Add(1)
+		n.wrongAuctions.Add(1)
 	}
 }
 
-// begin starts an exchange on an empty log. It ends with the test.
-func begin(t testing.TB, r rig, tune ...func(*engine.Options)) *exchange {
+// newExchange starts an exchange on an empty log. It ends with the test.
+func newExchange(t testing.TB, r marketSpec, tune ...func(*engine.Options)) *testExchange {
 	t.Helper()
-	x := &exchange{t: t, rig: r, log: newMemoryLog(t), world: newWorld(t)}
+	x := &testExchange{t: t, market: r, log: newMemoryLog(t), buyers: newFakeBuyers(t)}
 	if len(tune) > 0 {
-		x.tune = tune[0]
+		x.setOptions = tune[0]
 	}
-	x.start()
+	x.startProcess()
 	x.configure(r)
 	for _, b := range r.buyers {
 		if b.bid != "" {
-			x.world.offers(b.id, bids(b.bid))
+			x.buyers.scriptBids(b.id, bids(b.bid))
 		}
 	}
-	t.Cleanup(x.finish)
+	t.Cleanup(x.closeAndCheck)
 	return x
 }
 
-// start is a process that comes up on what the log has.
-func (x *exchange) start() {
+// startProcess is a process that comes up on what the log has.
+func (x *testExchange) startProcess() {
 	x.t.Helper()
 	number := 1
-	if x.life != nil {
-		number = x.life.number + 1
+	if x.process != nil {
+		number = x.process.number + 1
 	}
-	x.life = &life{world: x.world, log: x.log, number: number}
-	x.state = replayed(x.t, x.log.durable())
-	if x.safe == nil {
-		x.safe = sealtest.New()
+	x.process = &testProcess{fakeBuyers: x.buyers, log: x.log, number: number}
+	x.state = replayState(x.t, x.log.durable())
+	if x.sealer == nil {
+		x.sealer = sealtest.New()
 	}
 	opt := engine.Options{
-		State: x.state, Log: x.life, History: x.life, Buyers: x.life, Clock: bubbleClock{}, Secret: secret,
-		Sealer: x.safe.StartAboveSlot(x.state.HighestEncryptionKeySlot()), Entropy: x.entropy, Observer: &x.noted,
+		State: x.state, Log: x.process, History: x.process, Buyers: x.process, Clock: virtualClock{}, Secret: secret,
+		Sealer: x.sealer.StartAboveSlot(x.state.HighestEncryptionKeySlot()), Entropy: x.entropy, Observer: &x.observed,
 	}
-	if x.tune != nil {
-		x.tune(&opt)
+	if x.setOptions != nil {
+		x.setOptions(&opt)
 	}
 	x.engine = engine.New(opt)
 }
 
 // entropy gives ever new bytes, spread as shards expect them.
-func (x *exchange) entropy(p []byte) {
-	n := x.drawn.Add(1) * 0x9e3779b97f4a7c15
+func (x *testExchange) entropy(p []byte) {
+	n := x.counter.Add(1) * 0x9e3779b97f4a7c15
 	for i := range p {
 		p[i] = byte(n >> (8 * (i % 8)))
 		if i%8 == 7 {
@@ -162,22 +162,22 @@ func (x *exchange) entropy(p []byte) {
 	}
 }
 
-func (x *exchange) configure(r rig) {
+func (x *testExchange) configure(r marketSpec) {
 	x.t.Helper()
-	x.rig = r
+	x.market = r
 	c := x.configuration(r)
 	must.Succeed(x.t, x.engine.Configure(c))
-	if x.highest == nil {
-		x.highest = map[market.PermanentNumber]int64{}
+	if x.highestLimits == nil {
+		x.highestLimits = map[market.PermanentNumber]int64{}
 	}
 	for ref, limit := range allCaps(c.Catalog) {
-		x.highest[ref] = max(x.highest[ref], limit.Limit)
+		x.highestLimits[ref] = max(x.highestLimits[ref], limit.Limit)
 	}
 }
 
 // configuration is the rig as a document would give it; equal rigs give equal
 // documents.
-func (x *exchange) configuration(r rig) engine.NewCatalog {
+func (x *testExchange) configuration(r marketSpec) engine.NewCatalog {
 	x.t.Helper()
 	c := engine.NewCatalog{Catalog: r.catalog(x.t), Document: fmt.Sprintf("%+v", r)}
 	c.Tables = r.tables(x.t, c.Catalog)
@@ -189,39 +189,39 @@ func (x *exchange) configuration(r rig) engine.NewCatalog {
 	return c
 }
 
-// crash ends the process as a power cut does, and starts the next one on what
+// crashAndRestart ends the process as a power cut does, and starts the next one on what
 // the log has. Inside a bubble only.
-func (x *exchange) crash() {
+func (x *testExchange) crashAndRestart() {
 	x.t.Helper()
-	x.life.die()
-	x.log.die(x.log.len(), nil)
-	x.bury()
-	x.rise()
+	x.process.kill()
+	x.log.failAfterEntries(x.log.len(), nil)
+	x.abandonProcess()
+	x.restart()
 }
 
-// bury leaves what is left of a dead process to end by itself: nobody waits for
+// abandonProcess leaves what is left of a dead process to end by itself: nobody waits for
 // it, and it reaches neither the log nor the buyers any more.
-func (x *exchange) bury() {
-	x.graves.Go(x.engine.Close)
+func (x *testExchange) abandonProcess() {
+	x.stopping.Go(x.engine.Close)
 	x.log.close()
 }
 
-// rise starts the next process after a death.
-func (x *exchange) rise() {
+// restart starts the next process after a death.
+func (x *testExchange) restart() {
 	x.t.Helper()
 	x.log.reopen()
-	x.start()
-	x.configure(x.rig)
+	x.startProcess()
+	x.configure(x.market)
 	must.Succeed(x.t, x.engine.RecoverErasuresAndDeliveries())
 }
 
-// send ingests a request that has just arrived.
-func (x *exchange) send(r request) (engine.IngestAnswer, error) {
-	return x.engine.Ingest(x.ingestOf(r))
+// ingest ingests a request that has just arrived.
+func (x *testExchange) ingest(r request) (engine.IngestAnswer, error) {
+	return x.engine.Ingest(x.ingestRequest(r))
 }
 
-// ingestOf is the request as the server would hand it over.
-func (x *exchange) ingestOf(r request) *engine.IngestRequest {
+// ingestRequest is the request as the server would hand it over.
+func (x *testExchange) ingestRequest(r request) *engine.IngestRequest {
 	return &engine.IngestRequest{
 		Supplier: x.engine.ActiveCatalog().Suppliers[market.SupplierID(r.supplier)],
 		Members:  r.members, Body: r.body, Key: []byte(r.key), BadKey: r.badKey, Test: r.test, BadTest: r.badTest,
@@ -230,9 +230,9 @@ func (x *exchange) ingestOf(r request) *engine.IngestRequest {
 }
 
 // newRequestID returns a request id that no other request has.
-func (x *exchange) newRequestID() market.RequestID {
+func (x *testExchange) newRequestID() market.RequestID {
 	id := market.RequestID{1}
-	binary.BigEndian.PutUint64(id[8:], x.drawn.Add(1))
+	binary.BigEndian.PutUint64(id[8:], x.counter.Add(1))
 	return id
 }
 
@@ -246,9 +246,9 @@ type call[A any] struct {
 }
 
 type (
-	sent    = call[engine.IngestAnswer]
-	pinging = call[engine.PingAnswer]
-	sale    = call[engine.PostSaleAnswer]
+	ingestCall = call[engine.IngestAnswer]
+	pingCall   = call[engine.PingAnswer]
+	saleCall   = call[engine.PostSaleAnswer]
 )
 
 // startCall runs the request on its own goroutine.
@@ -269,16 +269,16 @@ func (c *call[A]) wait() string {
 	return c.describe(c.answer, c.err)
 }
 
-func (x *exchange) goSend(r request) *sent {
-	return startCall(func() (engine.IngestAnswer, error) { return x.send(r) }, said)
+func (x *testExchange) startIngest(r request) *ingestCall {
+	return startCall(func() (engine.IngestAnswer, error) { return x.ingest(r) }, describeIngest)
 }
 
-// tell ingests and says what came of it: the buyer, or why none.
-func (x *exchange) tell(r request) string { return said(x.send(r)) }
+// ingestResult ingests and says what came of it: the buyer, or why none.
+func (x *testExchange) ingestResult(r request) string { return describeIngest(x.ingest(r)) }
 
-// said is an answer in a word: the buyer's name, a reason, or an error's code
+// describeIngest is an answer in a word: the buyer's name, a reason, or an error's code
 // with the failing fields.
-func said(a engine.IngestAnswer, err error) string {
+func describeIngest(a engine.IngestAnswer, err error) string {
 	var refusal *engine.Refusal
 	switch {
 	case errors.As(err, &refusal):
@@ -296,7 +296,7 @@ func said(a engine.IngestAnswer, err error) string {
 }
 
 // lead is what memory has of a lead.
-func (x *exchange) lead(a engine.IngestAnswer) state.Lead {
+func (x *testExchange) lead(a engine.IngestAnswer) state.Lead {
 	x.t.Helper()
 	lead, ok := x.state.Lead(a.Lead)
 	if !ok {
@@ -305,8 +305,8 @@ func (x *exchange) lead(a engine.IngestAnswer) state.Lead {
 	return lead
 }
 
-// stands is where a lead stands: status and delivery.
-func (x *exchange) stands(a engine.IngestAnswer) string {
+// leadState is where a lead stands: status and delivery.
+func (x *testExchange) leadState(a engine.IngestAnswer) string {
 	x.t.Helper()
 	lead := x.lead(a)
 	text := lead.Status.String() + " " + lead.Delivery.String()
@@ -316,37 +316,37 @@ func (x *exchange) stands(a engine.IngestAnswer) string {
 	return text
 }
 
-// finish ends the exchange and holds it to what is always true.
-func (x *exchange) finish() {
+// closeAndCheck ends the exchange and holds it to what is always true.
+func (x *testExchange) closeAndCheck() {
 	x.t.Helper()
 	x.engine.Close()
 	x.log.close()
-	x.graves.Wait()
-	x.world.end()
-	x.audit()
+	x.stopping.Wait()
+	x.buyers.waitForAttempts()
+	x.checkInvariants()
 }
 
-// audit holds an exchange that is idle to what is always true.
-func (x *exchange) audit() {
+// checkInvariants holds an exchange that is idle to what is always true.
+func (x *testExchange) checkInvariants() {
 	x.t.Helper()
 	expectEqual(x.t, x.state.ReservationCount(), 0, "reservations are out while nothing is under way")
 	expectEqual(x.t, x.engine.OpenAuctions(), 0, "auctions are open while nothing is under way")
-	expectEqual(x.t, x.noted.wrong.Load(), 0, "auctions were noted whose outcomes do not add up to the lineup")
-	keptPromises(x.t, x.log.durable())
+	expectEqual(x.t, x.observed.wrongAuctions.Load(), 0, "auctions were noted whose outcomes do not add up to the lineup")
+	checkPromisedSales(x.t, x.log.durable())
 	if x.log.failure != nil {
 		return // memory was left behind: it knows less than the log may have
 	}
 	entries := x.log.durable()
 	seq, live := x.state.Hash()
-	again, replay := replayed(x.t, entries).Hash()
+	again, replay := replayState(x.t, entries).Hash()
 	if seq != again || live != replay {
 		x.t.Errorf("live state %x at %d, replayed state %x at %d", live, seq, replay, again)
 	}
-	addUp(x.t, entries, x.engine.ActiveCatalog(), x.highest).compare(x.t, x.state)
+	sumEvents(x.t, entries, x.engine.ActiveCatalog(), x.highestLimits).compare(x.t, x.state)
 }
 
-// bubble runs a test in virtual time.
-func bubble(t *testing.T, name string, f func(t *testing.T)) {
+// runInVirtualTime runs a test in virtual time.
+func runInVirtualTime(t *testing.T, name string, f func(t *testing.T)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
 		t.Helper()
@@ -354,14 +354,14 @@ func bubble(t *testing.T, name string, f func(t *testing.T)) {
 	})
 }
 
-// trading runs a test in virtual time, with an exchange that begins there.
-func trading(t *testing.T, name string, r rig, f func(t *testing.T, x *exchange)) {
+// runWithExchange runs a test in virtual time, with an exchange that begins there.
+func runWithExchange(t *testing.T, name string, r marketSpec, f func(t *testing.T, x *testExchange)) {
 	t.Helper()
-	bubble(t, name, func(t *testing.T) { f(t, begin(t, r)) })
+	runInVirtualTime(t, name, func(t *testing.T) { f(t, newExchange(t, r)) })
 }
 
-// at waits until a moment of virtual time, in UTC.
-func at(t testing.TB, text string) {
+// sleepUntil waits until a moment of virtual time, in UTC.
+func sleepUntil(t testing.TB, text string) {
 	t.Helper()
 	moment := must.Value(time.Parse("2006-01-02 15:04:05.999999999", text))(t)
 	if d := time.Until(moment); d > 0 {

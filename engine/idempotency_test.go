@@ -11,8 +11,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// same holds a repeated answer to the first one.
-func same(t *testing.T, first, again engine.IngestAnswer) {
+// expectReplay holds a repeated answer to the first one.
+func expectReplay(t *testing.T, first, again engine.IngestAnswer) {
 	t.Helper()
 	if !again.Replayed {
 		t.Error("the answer does not say that it is a repetition")
@@ -27,49 +27,49 @@ func same(t *testing.T, first, again engine.IngestAnswer) {
 // after a restart, and after the delivery came to something else.
 func TestKeyBringsBackTheAnswer(t *testing.T) {
 	tests := []struct {
-		what   string
-		rig    rig
-		script []reply
+		name   string
+		rig    marketSpec
+		script []postReply
 		want   string
 	}{
-		{"recorded", three(market.RoundRobin), nil, ""},
-		{"no room", selling(market.Waterfall, buyer{id: "blue", caps: []string{"day 0"}}), nil, "caps_full"},
-		{"nobody there", rig{campaigns: []campaign{{method: market.Waterfall}}}, nil, "no_buyer"},
-		{"delivered", three(market.Waterfall).posting(), []reply{accepts.in(time.Second)}, "blue"},
-		{"refused by the first", three(market.Waterfall).posting(), []reply{refuses.in(time.Second)}, "gold"},
-		{"pending, then delivered", three(market.Waterfall).posting(), []reply{hangs, accepts}, "blue"},
-		{"pending, then refused", three(market.Waterfall).posting().certain(), []reply{hangs, refuses}, "blue"},
-		{"pending, then unknown", three(market.Waterfall).posting(), []reply{hangs}, "blue"},
-		{"unknown", three(market.Waterfall).posting(), []reply{breaks, forbids}, "blue"},
+		{"recorded", threeBuyers(market.RoundRobin), nil, ""},
+		{"no room", marketOf(market.Waterfall, buyer{id: "blue", caps: []string{"day 0"}}), nil, "caps_full"},
+		{"nobody there", marketSpec{campaigns: []campaign{{method: market.Waterfall}}}, nil, "no_buyer"},
+		{"delivered", threeBuyers(market.Waterfall).withPostEndpoints(), []postReply{accepts.after(time.Second)}, "blue"},
+		{"refused by the first", threeBuyers(market.Waterfall).withPostEndpoints(), []postReply{refuses.after(time.Second)}, "gold"},
+		{"pending, then delivered", threeBuyers(market.Waterfall).withPostEndpoints(), []postReply{hangs, accepts}, "blue"},
+		{"pending, then refused", threeBuyers(market.Waterfall).withPostEndpoints().withCertifiedAnswers(), []postReply{hangs, refuses}, "blue"},
+		{"pending, then unknown", threeBuyers(market.Waterfall).withPostEndpoints(), []postReply{hangs}, "blue"},
+		{"unknown", threeBuyers(market.Waterfall).withPostEndpoints(), []postReply{serverError, refusesNotFinal}, "blue"},
 	}
 	for _, test := range tests {
-		trading(t, test.what, test.rig, func(t *testing.T, x *exchange) {
-			x.world.script("blue", test.script...)
-			request := person(1).withKey("k-1")
-			first, err := x.send(request)
-			if err != nil || (test.want != "" && said(first, nil) != test.want) {
-				t.Fatalf("%s, want %s", said(first, err), test.want)
+		runWithExchange(t, test.name, test.rig, func(t *testing.T, x *testExchange) {
+			x.buyers.scriptPosts("blue", test.script...)
+			request := leadRequest(1).withKey("k-1")
+			first, err := x.ingest(request)
+			if err != nil || (test.want != "" && describeIngest(first, nil) != test.want) {
+				t.Fatalf("%s, want %s", describeIngest(first, err), test.want)
 			}
-			posts := len(x.world.tried())
+			posts := len(x.buyers.postAttempts())
 			again := func(when string) {
 				t.Helper()
-				answer, err := x.send(request)
+				answer, err := x.ingest(request)
 				if err != nil {
 					t.Fatalf("%s: %v", when, err)
 				}
-				same(t, first, answer)
-				expectEqual(t, x.tell(person(2).withKey("k-1")), "idempotency_key_reused", when, ", another body")
+				expectReplay(t, first, answer)
+				expectEqual(t, x.ingestResult(leadRequest(2).withKey("k-1")), "idempotency_key_reused", when, ", another body")
 			}
 			again("at once")
-			expectEqual(t, len(x.world.tried()), posts, "the repetition was posted")
-			x.crash()
+			expectEqual(t, len(x.buyers.postAttempts()), posts, "the repetition was posted")
+			x.crashAndRestart()
 			again("after a restart")
 			time.Sleep(time.Hour)
 			again("when all has come to an end")
-			at(t, "2000-01-30 23:00:00")
+			sleepUntil(t, "2000-01-30 23:00:00")
 			again("on the last day")
-			at(t, "2000-01-31 00:00:02")
-			if later, err := x.send(request); err == nil && later.Lead == first.Lead {
+			sleepUntil(t, "2000-01-31 00:00:02")
+			if later, err := x.ingest(request); err == nil && later.Lead == first.Lead {
 				t.Error("the key is known after 30 days")
 			}
 			time.Sleep(time.Hour)
@@ -80,31 +80,31 @@ func TestKeyBringsBackTheAnswer(t *testing.T) {
 // What is refused before anything is decided uses up no key.
 func TestRefusalUsesUpNoKey(t *testing.T) {
 	tests := []struct {
-		what string
+		name string
 		bad  request
 		want string
 	}{
-		{"a field", person(1, "phone", "none"), "invalid_payload phone:invalid_format"},
-		{"a campaign", person(1, "flo_campaign_id", "boat"), "invalid_payload flo_campaign_id:unknown"},
-		{"another's name", person(1, "flo_supplier_id", "other"), "forbidden"},
+		{"a field", leadRequest(1, "phone", "none"), "invalid_payload phone:invalid_format"},
+		{"a campaign", leadRequest(1, "flo_campaign_id", "boat"), "invalid_payload flo_campaign_id:unknown"},
+		{"another's name", leadRequest(1, "flo_supplier_id", "other"), "forbidden"},
 	}
 	for _, test := range tests {
-		trading(t, test.what, three(market.Waterfall), func(t *testing.T, x *exchange) {
+		runWithExchange(t, test.name, threeBuyers(market.Waterfall), func(t *testing.T, x *testExchange) {
 			entries := x.log.len()
-			expectEqual(t, x.tell(test.bad.withKey("k")), test.want)
+			expectEqual(t, x.ingestResult(test.bad.withKey("k")), test.want)
 			expectEqual(t, x.log.len(), entries, "it was logged")
-			expectEqual(t, x.tell(person(1).withKey("k")), "blue", "the right body under the same key")
+			expectEqual(t, x.ingestResult(leadRequest(1).withKey("k")), "blue", "the right body under the same key")
 		})
 	}
 }
 
 func TestKeysAreTheirOwners(t *testing.T) {
-	bubble(t, "two suppliers", func(t *testing.T) {
-		r := three(market.Waterfall)
+	runInVirtualTime(t, "two suppliers", func(t *testing.T) {
+		r := threeBuyers(market.Waterfall)
 		r.suppliers = []string{"other"}
-		x := begin(t, r)
-		mine, _ := x.send(person(1).withKey("k"))
-		theirs, err := x.send(person(2, "flo_supplier_id", "other").by("other").withKey("k"))
+		x := newExchange(t, r)
+		mine, _ := x.ingest(leadRequest(1).withKey("k"))
+		theirs, err := x.ingest(leadRequest(2, "flo_supplier_id", "other").fromSupplier("other").withKey("k"))
 		if err != nil || theirs.Lead == mine.Lead || theirs.Replayed {
 			t.Errorf("%+v, %v", theirs, err)
 		}
@@ -115,74 +115,74 @@ func TestKeysAreTheirOwners(t *testing.T) {
 // hear the same.
 func TestKeyInUse(t *testing.T) {
 	tests := []struct {
-		what   string
+		name   string
 		sync   time.Duration
-		script []reply
+		script []postReply
 		want   string
 		took   time.Duration // of the first
 	}{
 		{"while it waits for the log", time.Second, nil, "blue", 3 * time.Second},
-		{"while it waits for the buyer", 0, []reply{accepts.in(2 * time.Second)}, "blue", 2 * time.Second},
-		{"while it goes from one buyer to the next", 0, []reply{refuses.in(3 * time.Second)}, "gold", 3 * time.Second},
-		{"until the ceiling", 0, []reply{hangs}, "blue", 5 * time.Second},
+		{"while it waits for the buyer", 0, []postReply{accepts.after(2 * time.Second)}, "blue", 2 * time.Second},
+		{"while it goes from one buyer to the next", 0, []postReply{refuses.after(3 * time.Second)}, "gold", 3 * time.Second},
+		{"until the ceiling", 0, []postReply{hangs}, "blue", 5 * time.Second},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			r := three(market.Waterfall).posting()
-			x := begin(t, r)
-			x.log.slow(test.sync)
-			x.world.script("blue", test.script...)
-			request := person(1).withKey("k")
-			first := x.goSend(request)
-			var others []*sent
+		runInVirtualTime(t, test.name, func(t *testing.T) {
+			r := threeBuyers(market.Waterfall).withPostEndpoints()
+			x := newExchange(t, r)
+			x.log.setSyncTime(test.sync)
+			x.buyers.scriptPosts("blue", test.script...)
+			request := leadRequest(1).withKey("k")
+			first := x.startIngest(request)
+			var others []*ingestCall
 			for range 5 {
 				time.Sleep(100 * time.Millisecond)
-				others = append(others, x.goSend(request))
+				others = append(others, x.startIngest(request))
 			}
-			stranger := x.goSend(person(2).withKey("k"))
+			stranger := x.startIngest(leadRequest(2).withKey("k"))
 			if got := first.wait(); got != test.want || (test.sync == 0 && first.took != test.took) {
 				t.Errorf("%s after %s", got, first.took)
 			}
 			for _, other := range others {
 				expectEqual(t, other.wait(), test.want)
-				same(t, first.answer, other.answer)
+				expectReplay(t, first.answer, other.answer)
 			}
 			expectEqual(t, stranger.wait(), "idempotency_key_reused", "another body")
-			if n := len(x.world.takers()); n > 1 {
+			if n := len(x.buyers.buyersByPerson()); n > 1 {
 				t.Errorf("%d people were sold", n)
 			}
 			time.Sleep(time.Minute)
 		})
 	}
-	trading(t, "while it waits for a lead like it", duplicates(anyOf, true), func(t *testing.T, x *exchange) {
-		x.world.script("blue", accepts.in(2*time.Second))
-		holder := x.goSend(person(1))
+	runWithExchange(t, "while it waits for a lead like it", duplicatesMarket(anyOf, true), func(t *testing.T, x *testExchange) {
+		x.buyers.scriptPosts("blue", accepts.after(2*time.Second))
+		holder := x.startIngest(leadRequest(1))
 		synctest.Wait()
-		waits := x.goSend(person(1).withKey("k")) // for the holder's fate
+		waits := x.startIngest(leadRequest(1).withKey("k")) // for the holder's fate
 		synctest.Wait()
-		next := x.goSend(person(1).withKey("k"))
+		next := x.startIngest(leadRequest(1).withKey("k"))
 		expectEqual(t, fmt.Sprint(holder.wait(), " ", waits.wait(), " ", next.wait()), "blue duplicate duplicate")
-		same(t, waits.answer, next.answer)
+		expectReplay(t, waits.answer, next.answer)
 	})
-	trading(t, "and is refused as it stands: the next one takes the key", three(market.Waterfall), func(t *testing.T, x *exchange) {
-		x.log.slow(time.Second)
-		first := x.goSend(person(1, "phone", "555").withKey("k"))
-		second := x.goSend(person(1).withKey("k"))
+	runWithExchange(t, "and is refused as it stands: the next one takes the key", threeBuyers(market.Waterfall), func(t *testing.T, x *testExchange) {
+		x.log.setSyncTime(time.Second)
+		first := x.startIngest(leadRequest(1, "phone", "555").withKey("k"))
+		second := x.startIngest(leadRequest(1).withKey("k"))
 		if got := first.wait() + " " + second.wait(); got != "invalid_payload phone:invalid_format blue" &&
 			got != "idempotency_key_reused blue" {
 			t.Error(got)
 		}
 	})
-	trading(t, "longer than the ceiling", three(market.Waterfall), func(t *testing.T, x *exchange) {
-		x.log.slow(8 * time.Second)
-		first := x.goSend(person(1).withKey("k"))
+	runWithExchange(t, "longer than the ceiling", threeBuyers(market.Waterfall), func(t *testing.T, x *testExchange) {
+		x.log.setSyncTime(8 * time.Second)
+		first := x.startIngest(leadRequest(1).withKey("k"))
 		synctest.Wait()
-		second := x.goSend(person(1).withKey("k"))
+		second := x.startIngest(leadRequest(1).withKey("k"))
 		<-second.done
 		if !errors.Is(second.err, engine.ErrUnavailable) || second.took != 5*time.Second {
 			t.Errorf("%v after %s", second.err, second.took)
 		}
-		x.log.slow(0)
+		x.log.setSyncTime(0)
 		expectEqual(t, first.wait(), "blue")
 	})
 }

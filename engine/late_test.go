@@ -17,19 +17,19 @@ import (
 // remembered of a newer one.
 func TestLateSettlementKeepsTheNewerDuplicate(t *testing.T) {
 	for _, how := range []event.PostSettlement{event.SettledConfirmed, event.SettledReleased} {
-		bubble(t, how.String(), func(t *testing.T) {
+		runInVirtualTime(t, how.String(), func(t *testing.T) {
 			hour := anyOf
 			hour.Window = int64(time.Hour)
-			r := selling(market.Waterfall, buyer{id: "blue", posts: true})
+			r := marketOf(market.Waterfall, buyer{id: "blue", postEndpoint: true})
 			r.campaigns[0].duplicates = hour
-			x := begin(t, r)
-			x.world.script("blue", breaks)
-			old, _ := x.send(person(1))
+			x := newExchange(t, r)
+			x.buyers.scriptPosts("blue", serverError)
+			old, _ := x.ingest(leadRequest(1))
 			time.Sleep(2 * time.Hour)
-			x.world.script("blue", accepts)
-			expectEqual(t, x.tell(person(1)), "blue", "two hours later")
+			x.buyers.scriptPosts("blue", accepts)
+			expectEqual(t, x.ingestResult(leadRequest(1)), "blue", "two hours later")
 			must.Succeed(t, x.engine.AsOperator("").ResolveUnconfirmedDelivery(old.Lead, how))
-			expectEqual(t, x.tell(person(1)), "duplicate", "at once after the newer one")
+			expectEqual(t, x.ingestResult(leadRequest(1)), "duplicate", "at once after the newer one")
 		})
 	}
 }
@@ -37,16 +37,16 @@ func TestLateSettlementKeepsTheNewerDuplicate(t *testing.T) {
 // Retries after a restart are never further away than the schedule has them,
 // whatever the clock did.
 func TestRetryAfterAClockThatWentBack(t *testing.T) {
-	trading(t, "", selling(market.Waterfall, buyer{id: "blue", posts: true}), func(t *testing.T, x *exchange) {
-		x.world.script("blue", breaks, breaks, breaks, accepts)
-		s := x.goSend(person(1))
+	runWithExchange(t, "", marketOf(market.Waterfall, buyer{id: "blue", postEndpoint: true}), func(t *testing.T, x *testExchange) {
+		x.buyers.scriptPosts("blue", serverError, serverError, serverError, accepts)
+		s := x.startIngest(leadRequest(1))
 		s.wait()
 		time.Sleep(500 * ms)
 		by := -48 * time.Hour
-		x.tune = func(o *engine.Options) { o.Clock = shiftedClock{by: by} }
-		x.crash()
+		x.setOptions = func(o *engine.Options) { o.Clock = shiftedClock{offset: by} }
+		x.crashAndRestart()
 		time.Sleep(time.Minute)
-		if got := strings.Join(x.world.tried(), " "); !strings.HasPrefix(got, "blue@0s blue@1s blue@3s blue@7.5s") {
+		if got := strings.Join(x.buyers.postAttempts(), " "); !strings.HasPrefix(got, "blue@0s blue@1s blue@3s blue@7.5s") {
 			t.Errorf("tried %s", got)
 		}
 	})
@@ -54,27 +54,27 @@ func TestRetryAfterAClockThatWentBack(t *testing.T) {
 
 // What a buyer bought while its money was not limited is not on account.
 func TestOpeningBalanceIsTheBalance(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		r := selling(market.Waterfall, buyer{id: "blue"})
-		x := begin(t, r)
+	runInVirtualTime(t, "", func(t *testing.T) {
+		r := marketOf(market.Waterfall, buyer{id: "blue"})
+		x := newExchange(t, r)
 		for i := range 10 {
-			x.tell(person(i))
+			x.ingestResult(leadRequest(i))
 		}
 		r.buyers = []buyer{{id: "blue", funds: "50"}}
 		x.configure(r)
 		for i, want := range []string{"blue", "blue", "blue", "blue", "blue", "insufficient_funds"} {
-			expectEqual(t, x.tell(person(100+i)), want, "lead ", i)
+			expectEqual(t, x.ingestResult(leadRequest(100+i)), want, "lead ", i)
 		}
 	})
 }
 
 // shiftedClock is off by so much.
 type shiftedClock struct {
-	bubbleClock
-	by time.Duration
+	virtualClock
+	offset time.Duration
 }
 
-func (c shiftedClock) Now() int64 { return c.bubbleClock.Now() + int64(c.by) }
+func (c shiftedClock) Now() int64 { return c.virtualClock.Now() + int64(c.offset) }
 
 // A lead that nobody knows to have arrived stays in memory until somebody does,
 // however long that takes: whose it is, and what it earns, is nowhere else.
@@ -83,44 +83,44 @@ func TestUnknownDeliveriesAreNotForgotten(t *testing.T) {
 		t.Skip("long: make test-long sends the 30,000 other leads")
 	}
 	for _, row := range []struct {
-		what   string
-		settle func(x *exchange, a engine.IngestAnswer) string
-		stands string
-		tells  string
-		earns  string
+		name      string
+		settle    func(x *testExchange, a engine.IngestAnswer) string
+		leadState string
+		tells     string
+		earns     string
 	}{
-		{"confirmed", func(x *exchange, a engine.IngestAnswer) string {
-			return decided(x.engine.AsOperator("").ResolveUnconfirmedDelivery(a.Lead, event.SettledConfirmed))
+		{"confirmed", func(x *testExchange, a engine.IngestAnswer) string {
+			return describeError(x.engine.AsOperator("").ResolveUnconfirmedDelivery(a.Lead, event.SettledConfirmed))
 		}, "ACCEPTED confirmed", "lead.posted", "8"},
-		{"released", func(x *exchange, a engine.IngestAnswer) string {
-			return decided(x.engine.AsOperator("").ResolveUnconfirmedDelivery(a.Lead, event.SettledReleased))
+		{"released", func(x *testExchange, a engine.IngestAnswer) string {
+			return describeError(x.engine.AsOperator("").ResolveUnconfirmedDelivery(a.Lead, event.SettledReleased))
 		}, "UNMATCHED released post_rejected", "lead.post_failed", "0"},
-		{"reported", func(x *exchange, a engine.IngestAnswer) string {
-			x.reported(saying(a, "sold"))
+		{"reported", func(x *testExchange, a engine.IngestAnswer) string {
+			x.reportResult(newReport(a, "sold"))
 			return "ok"
 		}, "sold confirmed", "lead.posted", "8"},
 	} {
-		bubble(t, row.what, func(t *testing.T) {
-			r := hooked(bought(returns(nil)))
-			r.buyers[0].posts = true
-			x := begin(t, r)
-			x.world.script("blue", breaks)
-			lost := x.sold(1)
+		runInVirtualTime(t, row.name, func(t *testing.T) {
+			r := withWebhooks(returnsMarket(returnRule(nil)))
+			r.buyers[0].postEndpoint = true
+			x := newExchange(t, r)
+			x.buyers.scriptPosts("blue", serverError)
+			lost := x.soldLead(1)
 			time.Sleep(5 * time.Minute)
-			x.world.script("blue", refuses)
+			x.buyers.scriptPosts("blue", refuses)
 			time.Sleep(60 * day)
-			x.others(5000)
+			x.ingestOthers(5000)
 			time.Sleep(time.Second)
 			from := time.Now()
 			expectEqual(t, row.settle(x, lost), "ok")
-			expectEqual(t, x.stands(lost), row.stands, "it stands at")
-			if !slices.Contains(x.owed(), row.tells+" "+lost.Lead.String()) {
+			expectEqual(t, x.leadState(lost), row.leadState, "it stands at")
+			if !slices.Contains(x.requiredWebhooks(), row.tells+" "+lost.Lead.String()) {
 				t.Error("its supplier is not told")
 			}
 			period := ledger.Period{From: from.UnixNano(), To: time.Now().Add(time.Second).UnixNano()}
 			tally := ledger.NewStatementBuilder(ledger.Party{Kind: event.ObjectSupplier, Ref: x.lead(lost).Supplier}, period, x.state.BuyerFunds(0))
-			for i, fact := range decodeAll(t, x.log.durable()) {
-				tally.AddEvent(uint64(i+1), x.log.entries[i].at, fact)
+			for i, record := range decodeAll(t, x.log.durable()) {
+				tally.AddEvent(uint64(i+1), x.log.entries[i].at, record)
 			}
 			earned := "0"
 			for _, total := range tally.BuildStatement().Totals {
@@ -128,7 +128,7 @@ func TestUnknownDeliveriesAreNotForgotten(t *testing.T) {
 			}
 			expectEqual(t, earned, row.earns, "its supplier earns")
 			time.Sleep(time.Second)
-			x.others(5000)
+			x.ingestOthers(5000)
 			if _, known := x.state.Lead(lost.Lead); known {
 				t.Error("it is in memory for ever")
 			}
@@ -136,10 +136,10 @@ func TestUnknownDeliveriesAreNotForgotten(t *testing.T) {
 	}
 }
 
-// others sends so many leads that every part of memory is looked at.
-func (x *exchange) others(leads int) {
+// ingestOthers sends so many leads that every part of memory is looked at.
+func (x *testExchange) ingestOthers(leads int) {
 	for n := range leads {
-		x.drawn.Add(uint64(n % 3)) // so that they come to every shard
-		_, _ = x.send(person(100 + n))
+		x.counter.Add(uint64(n % 3)) // so that they come to every shard
+		_, _ = x.ingest(leadRequest(100 + n))
 	}
 }

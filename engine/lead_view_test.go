@@ -10,8 +10,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// looks is a lead as its supplier and a buyer see it.
-func (x *exchange) looks(lead market.LeadID, buyer string) string {
+// leadViews is a lead as its supplier and a buyer see it.
+func (x *testExchange) leadViews(lead market.LeadID, buyer string) string {
 	until := time.Now().Add(time.Second).UnixNano()
 	said := func(l engine.LeadView, err error) string {
 		if err != nil {
@@ -29,29 +29,29 @@ func (x *exchange) looks(lead market.LeadID, buyer string) string {
 func TestLooksOnTheWay(t *testing.T) {
 	const nobody = "not found"
 	tests := []struct {
-		what   string
-		script []reply
+		name   string
+		script []postReply
 		after  time.Duration
 		buyer  string
 		want   string
 	}{
-		{"while it is sent", []reply{accepts.in(time.Second)}, ms, "blue", "OPEN/pending/none  blue 0, OPEN/pending/none  blue 0"},
-		{"and to another", []reply{accepts.in(time.Second)}, ms, "gold", "OPEN/pending/none  blue 0, " + nobody},
-		{"once it was taken", []reply{accepts.in(time.Second)}, 2 * time.Second, "blue", "ACCEPTED/delivered/none  blue 8USD, ACCEPTED/delivered/none  blue 10USD"},
-		{"after the answer", []reply{hangs}, 6 * time.Second, "blue", "ACCEPTED/pending/none  blue 8USD, ACCEPTED/pending/none  blue 10USD"},
-		{"when nobody knows", []reply{breaks}, time.Hour, "blue", "ACCEPTED/unknown/none  blue 8USD, ACCEPTED/unknown/none  blue 10USD"},
-		{"refused after the answer", []reply{refuses.in(8 * time.Second)}, time.Hour, "blue", "UNMATCHED/failed/none post_rejected  0, UNMATCHED/failed/none post_rejected  0"},
-		{"refused before it", []reply{refuses}, time.Hour, "blue", "UNMATCHED/failed/none post_rejected  0, " + nobody},
+		{"while it is sent", []postReply{accepts.after(time.Second)}, ms, "blue", "OPEN/pending/none  blue 0, OPEN/pending/none  blue 0"},
+		{"and to another", []postReply{accepts.after(time.Second)}, ms, "gold", "OPEN/pending/none  blue 0, " + nobody},
+		{"once it was taken", []postReply{accepts.after(time.Second)}, 2 * time.Second, "blue", "ACCEPTED/delivered/none  blue 8USD, ACCEPTED/delivered/none  blue 10USD"},
+		{"after the answer", []postReply{hangs}, 6 * time.Second, "blue", "ACCEPTED/pending/none  blue 8USD, ACCEPTED/pending/none  blue 10USD"},
+		{"when nobody knows", []postReply{serverError}, time.Hour, "blue", "ACCEPTED/unknown/none  blue 8USD, ACCEPTED/unknown/none  blue 10USD"},
+		{"refused after the answer", []postReply{refuses.after(8 * time.Second)}, time.Hour, "blue", "UNMATCHED/failed/none post_rejected  0, UNMATCHED/failed/none post_rejected  0"},
+		{"refused before it", []postReply{refuses}, time.Hour, "blue", "UNMATCHED/failed/none post_rejected  0, " + nobody},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			r := bought(returns(nil)).posting()
-			r.campaigns[0].seats = r.campaigns[0].seats[:1]
-			x := begin(t, r)
-			x.world.script("blue", test.script...)
-			sent := x.goSend(person(1))
+		runInVirtualTime(t, test.name, func(t *testing.T) {
+			r := returnsMarket(returnRule(nil)).withPostEndpoints()
+			r.campaigns[0].filterSets = r.campaigns[0].filterSets[:1]
+			x := newExchange(t, r)
+			x.buyers.scriptPosts("blue", test.script...)
+			sent := x.startIngest(leadRequest(1))
 			time.Sleep(test.after)
-			expectEqual(t, x.looks(x.onlyLead(), test.buyer), test.want)
+			expectEqual(t, x.leadViews(x.onlyLead(), test.buyer), test.want)
 			sent.wait()
 		})
 	}
@@ -60,16 +60,16 @@ func TestLooksOnTheWay(t *testing.T) {
 // What the log no longer holds of a lead is left out, and what cannot be read now
 // is no answer.
 func TestLooksPastHistory(t *testing.T) {
-	for what, test := range map[string]struct {
+	for name, test := range map[string]struct {
 		failure error
 		want    string
 	}{
 		"past":   {engine.ErrGone, "ACCEPTED/none/none  blue 8USD, ACCEPTED/none/none  blue 10USD"},
 		"broken": {errors.New("input/output error"), engine.ErrUnavailable.Error() + ", " + engine.ErrUnavailable.Error()},
 	} {
-		bubble(t, what, func(t *testing.T) {
-			x := begin(t, bought(returns(nil)), historyThatFails(&test.failure))
-			expectEqual(t, x.looks(x.sold(1).Lead, "blue"), test.want)
+		runInVirtualTime(t, name, func(t *testing.T) {
+			x := newExchange(t, returnsMarket(returnRule(nil)), failingHistory(&test.failure))
+			expectEqual(t, x.leadViews(x.soldLead(1).Lead, "blue"), test.want)
 		})
 	}
 }

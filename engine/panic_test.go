@@ -44,23 +44,25 @@ func panics(call func()) (panicked bool) {
 // intent without an outcome is delivered after the next start; until then the duplicate
 // values of its lead stay claimed.
 func TestPanicLeavesNoReservations(t *testing.T) {
-	var ping told
+	var ping auctionInfo
 	tests := []struct {
 		name, panicIn string
-		call          func(x *exchange) string
+		call          func(x *testExchange) string
 		again         string
 	}{
-		{"ping", "AuctionHeld", func(x *exchange) string { return heard(x.ping(inquiry(2))) }, "8"},
-		{"availability ping", "AuctionHeld", func(x *exchange) string { return heard(x.available(availability().withKey("q"))) }, "blue:8 gold:4.8"},
-		{"ingest with an auction", "AuctionHeld", func(x *exchange) string { return x.tell(person(1).withKey("k")) }, "blue"},
-		{"delivery of an ingested lead", "PostAttempted", func(x *exchange) string { return x.tell(person(1).withKey("k")) }, "error: " + engine.ErrUnavailable.Error()},
-		{"delivery of a post", "PostAttempted", func(x *exchange) string { return x.posted(postOf(1, ping)) }, "buyer_unavailable"},
+		{"ping", "AuctionHeld", func(x *testExchange) string { return describePing(x.ping(supplierPing(2))) }, "8"},
+		{"availability ping", "AuctionHeld", func(x *testExchange) string {
+			return describePing(x.requestAvailability(availabilityRequest().withKey("q")))
+		}, "blue:8 gold:4.8"},
+		{"ingest with an auction", "AuctionHeld", func(x *testExchange) string { return x.ingestResult(leadRequest(1).withKey("k")) }, "blue"},
+		{"delivery of an ingested lead", "PostAttempted", func(x *testExchange) string { return x.ingestResult(leadRequest(1).withKey("k")) }, "error: " + engine.ErrUnavailable.Error()},
+		{"delivery of a post", "PostAttempted", func(x *testExchange) string { return x.saleResult(postFor(1, ping)) }, "buyer_unavailable"},
 	}
 	for _, test := range tests {
-		bubble(t, test.name, func(t *testing.T) {
+		runInVirtualTime(t, test.name, func(t *testing.T) {
 			var next atomic.Pointer[string]
-			x := begin(t, bidders(), func(o *engine.Options) { o.Observer = panickingObserver{o.Observer, &next} })
-			ping = x.quoted(inquiry(1))
+			x := newExchange(t, twoBidders(), func(o *engine.Options) { o.Observer = panickingObserver{o.Observer, &next} })
+			ping = x.pingAuction(supplierPing(1))
 			next.Store(&test.panicIn)
 			if !panics(func() { t.Error(test.call(x)) }) {
 				t.Fatal("the request did not panic")
@@ -74,11 +76,11 @@ func TestPanicLeavesNoReservations(t *testing.T) {
 			}
 			expectEqual(t, test.call(x), test.again, "the same request again")
 			if test.panicIn == "PostAttempted" {
-				if got := x.tell(person(1).withKey("another")); got == "blue" || got == "gold" {
+				if got := x.ingestResult(leadRequest(1).withKey("another")); got == "blue" || got == "gold" {
 					t.Errorf("lead with the same contact data sold to %s, but blue may have the first lead", got)
 				}
 			}
-			x.crash()
+			x.crashAndRestart()
 			time.Sleep(time.Minute)
 			if test.panicIn == "PostAttempted" {
 				if got := test.call(x); got != "blue" && got != "blue theirs 8" {
@@ -105,11 +107,11 @@ func (s panickingSender) Post(req *market.PostRequest) market.PostResult {
 
 // A post that panics may have reached the buyer, so it is repeated with the same key.
 func TestPanicAfterPostIsRetried(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, bidders(), func(o *engine.Options) { o.Buyers = panickingSender{o.Buyers, new(atomic.Bool)} })
-		expectEqual(t, x.posted(postOf(1, x.quoted(inquiry(1)))), "blue theirs 8")
-		expectEqual(t, x.noted.faults.Load(), 1, "reported faults")
-		if got := x.world.tried(); len(got) != 2 || got[1] != "blue@1s" {
+	runInVirtualTime(t, "", func(t *testing.T) {
+		x := newExchange(t, twoBidders(), func(o *engine.Options) { o.Buyers = panickingSender{o.Buyers, new(atomic.Bool)} })
+		expectEqual(t, x.saleResult(postFor(1, x.pingAuction(supplierPing(1)))), "blue theirs 8")
+		expectEqual(t, x.observed.faults.Load(), 1, "reported faults")
+		if got := x.buyers.postAttempts(); len(got) != 2 || got[1] != "blue@1s" {
 			t.Errorf("attempts %v, want two, the second blue@1s", got)
 		}
 	})

@@ -12,51 +12,51 @@ import (
 	"pingpost/internal/must"
 )
 
-// A stage is a way to keep a buyer from having a lead, and what the supplier is
+// A exclusion is a way to keep a buyer from having a lead, and what the supplier is
 // told where that is as far as the lead came.
-type stage struct {
+type exclusion struct {
 	reason string
-	rig    func(b *buyer, s *seat)
-	before func(x *exchange, buyer string)
+	change func(b *buyer, s *filterSet)
+	before func(x *testExchange, buyer string)
 }
 
-// stages are in the order of the contract: the furthest that any candidate
+// exclusions are in the order of the contract: the furthest that any candidate
 // reached is the reason.
-func stages() []stage {
+func exclusions() []exclusion {
 	few := "5"
-	return []stage{
-		{reason: "no_state_match", rig: func(_ *buyer, s *seat) { s.states = "NY" }},
-		{reason: "filtered", rig: func(_ *buyer, s *seat) { s.filters = []market.FilterSpec{{Field: "vehicles", Min: &few}} }},
-		{reason: "suppressed", rig: func(b *buyer, _ *seat) { b.refuses = []string{"dnc"} }},
-		{reason: "outside_schedule", rig: func(b *buyer, _ *seat) { b.schedule = "UTC Mon 08:00-18:00" }},
-		{reason: "outside_schedule", rig: func(_ *buyer, s *seat) { s.schedule = "UTC Mon 08:00-18:00" }},
-		{reason: "caps_full", rig: func(b *buyer, _ *seat) { b.caps = []string{"day 0"} }},
-		{reason: "insufficient_funds", rig: func(b *buyer, _ *seat) { b.funds = "9" }},
-		{reason: "no_bid", before: func(x *exchange, buyer string) {
+	return []exclusion{
+		{reason: "no_state_match", change: func(_ *buyer, s *filterSet) { s.states = "NY" }},
+		{reason: "filtered", change: func(_ *buyer, s *filterSet) { s.filters = []market.FilterSpec{{Field: "vehicles", Min: &few}} }},
+		{reason: "suppressed", change: func(b *buyer, _ *filterSet) { b.suppress = []string{"dnc"} }},
+		{reason: "outside_schedule", change: func(b *buyer, _ *filterSet) { b.schedule = "UTC Mon 08:00-18:00" }},
+		{reason: "outside_schedule", change: func(_ *buyer, s *filterSet) { s.schedule = "UTC Mon 08:00-18:00" }},
+		{reason: "caps_full", change: func(b *buyer, _ *filterSet) { b.caps = []string{"day 0"} }},
+		{reason: "insufficient_funds", change: func(b *buyer, _ *filterSet) { b.funds = "9" }},
+		{reason: "no_bid", before: func(x *testExchange, buyer string) {
 			must.Succeed(x.t, x.engine.AsOperator("").SetPaused(event.ObjectBuyer, buyer, true))
 		}},
-		{reason: "below_floor", rig: func(_ *buyer, s *seat) { s.price = "7" }},
-		{reason: "post_rejected", rig: func(b *buyer, _ *seat) { b.posts = true }, before: func(x *exchange, buyer string) {
-			x.world.script(buyer, refuses)
+		{reason: "below_floor", change: func(_ *buyer, s *filterSet) { s.price = "7" }},
+		{reason: "post_rejected", change: func(b *buyer, _ *filterSet) { b.postEndpoint = true }, before: func(x *testExchange, buyer string) {
+			x.buyers.scriptPosts(buyer, refuses)
 		}},
 	}
 }
 
-func staged(t *testing.T, all ...stage) *exchange {
-	r := rig{
+func newExchangeWith(t *testing.T, all ...exclusion) *testExchange {
+	r := marketSpec{
 		lists:     []list{{id: "dnc", field: market.ListPhone, hash: market.HashPlain, entries: []string{"415-200-0001"}}},
 		campaigns: []campaign{{method: market.Waterfall, floor: "8"}},
 	}
 	names := []string{"blue", "gold", "red"}
 	for i, s := range all {
-		b, place := buyer{id: names[i]}, seat{buyer: names[i]}
-		if s.rig != nil {
-			s.rig(&b, &place)
+		b, place := buyer{id: names[i]}, filterSet{buyer: names[i]}
+		if s.change != nil {
+			s.change(&b, &place)
 		}
 		r.buyers = append(r.buyers, b)
-		r.campaigns[0].seats = append(r.campaigns[0].seats, place)
+		r.campaigns[0].filterSets = append(r.campaigns[0].filterSets, place)
 	}
-	x := begin(t, r)
+	x := newExchange(t, r)
 	for i, s := range all {
 		if s.before != nil {
 			s.before(x, names[i])
@@ -66,15 +66,15 @@ func staged(t *testing.T, all ...stage) *exchange {
 }
 
 func TestReasonIsTheFurthestStage(t *testing.T) {
-	bubble(t, "no_buyer", func(t *testing.T) {
-		expectEqual(t, staged(t).tell(person(1)), "no_buyer")
+	runInVirtualTime(t, "no_buyer", func(t *testing.T) {
+		expectEqual(t, newExchangeWith(t).ingestResult(leadRequest(1)), "no_buyer")
 	})
-	all := stages()
+	all := exclusions()
 	for i, far := range all {
 		for _, near := range all[:i+1] {
-			bubble(t, near.reason+" and "+far.reason, func(t *testing.T) {
-				for _, pair := range [][]stage{{near, far}, {far, near}} {
-					expectEqual(t, staged(t, pair...).tell(person(1, "vehicles", "#2")), far.reason)
+			runInVirtualTime(t, near.reason+" and "+far.reason, func(t *testing.T) {
+				for _, pair := range [][]exclusion{{near, far}, {far, near}} {
+					expectEqual(t, newExchangeWith(t, pair...).ingestResult(leadRequest(1, "vehicles", "#2")), far.reason)
 				}
 			})
 		}
@@ -84,15 +84,15 @@ func TestReasonIsTheFurthestStage(t *testing.T) {
 // A stage that shuts one buyer shuts no other. Every candidate comes to exactly one
 // outcome, and the trail says which.
 func TestNextBuyerIsAsked(t *testing.T) {
-	for _, s := range stages() {
-		bubble(t, s.reason, func(t *testing.T) {
-			x := staged(t, s, stage{}, stage{})
-			expectEqual(t, x.tell(person(1, "vehicles", "#2")), "gold")
-			trail := recordsOf[*event.LeadDecided](x)[0].Trail
-			for _, settled := range recordsOf[*event.PostSettled](x) {
+	for _, s := range exclusions() {
+		runInVirtualTime(t, s.reason, func(t *testing.T) {
+			x := newExchangeWith(t, s, exclusion{}, exclusion{})
+			expectEqual(t, x.ingestResult(leadRequest(1, "vehicles", "#2")), "gold")
+			trail := eventsOf[*event.LeadDecided](x)[0].Trail
+			for _, settled := range eventsOf[*event.PostSettled](x) {
 				trail = settled.Trail
 			}
-			if got := x.outcomes(trail); len(trail) != 2 || !strings.HasSuffix(got, " gold:won ") {
+			if got := x.describeOutcomes(trail); len(trail) != 2 || !strings.HasSuffix(got, " gold:won ") {
 				t.Fatalf("%d steps: %s", len(trail), got)
 			}
 			for _, step := range trail {
@@ -118,54 +118,54 @@ func TestInboundEndsTheMatter(t *testing.T) {
 		return value
 	}
 	for _, kind := range []market.SuppressionHashKind{market.HashPlain, market.HashMD5, market.HashSHA256} {
-		bubble(t, "suppressed by "+kind.String(), func(t *testing.T) {
-			x := begin(t, rig{
-				buyers: []buyer{{id: "blue", posts: true}},
+		runInVirtualTime(t, "suppressed by "+kind.String(), func(t *testing.T) {
+			x := newExchange(t, marketSpec{
+				buyers: []buyer{{id: "blue", postEndpoint: true}},
 				lists: []list{
 					{id: "phones", field: market.ListPhone, hash: kind, entries: []string{hash(kind, "+14152000001"), hash(kind, "4152000002"), hash(kind, "14152000003")}},
 					{id: "emails", field: market.ListEmail, hash: kind, entries: []string{hash(kind, "p4@example.com")}},
 				},
-				campaigns: []campaign{{method: market.Waterfall, suppress: []string{"phones", "emails"}, seats: []seat{{buyer: "blue"}}}},
+				campaigns: []campaign{{method: market.Waterfall, suppress: []string{"phones", "emails"}, filterSets: []filterSet{{buyer: "blue"}}}},
 			})
-			expectEqual(t, x.told(0, 6), "blue suppressed suppressed suppressed suppressed blue")
-			expectEqual(t, x.tell(person(9, "email", "P4@Example.COM")), "suppressed", "an email in capitals")
-			expectEqual(t, len(x.world.tried()), 2, "posted ", x.world.tried())
-			for _, lead := range recordsOf[*event.LeadDecided](x) {
+			expectEqual(t, x.ingestResults(0, 6), "blue suppressed suppressed suppressed suppressed blue")
+			expectEqual(t, x.ingestResult(leadRequest(9, "email", "P4@Example.COM")), "suppressed", "an email in capitals")
+			expectEqual(t, len(x.buyers.postAttempts()), 2, "posted ", x.buyers.postAttempts())
+			for _, lead := range eventsOf[*event.LeadDecided](x) {
 				if lead.Reason == market.ReasonSuppressed && len(lead.Trail) > 0 {
 					t.Errorf("a suppressed lead has a trail: %v", lead.Trail)
 				}
 			}
 		})
 	}
-	bubble(t, "filtered", func(t *testing.T) {
+	runInVirtualTime(t, "filtered", func(t *testing.T) {
 		four := "4"
-		x := begin(t, rig{
+		x := newExchange(t, marketSpec{
 			buyers: []buyer{{id: "blue"}},
 			campaigns: []campaign{{
-				method: market.Waterfall, seats: []seat{{buyer: "blue"}},
+				method: market.Waterfall, filterSets: []filterSet{{buyer: "blue"}},
 				filters: []market.FilterSpec{{Field: "vehicles", Max: &four}, {Field: "owns_home", In: []string{"true"}}},
 			}},
 		})
 		for _, test := range []struct{ vehicles, home, want string }{
 			{"#4", "#true", "blue"}, {"#5", "#true", "filtered"}, {"#1", "#false", "filtered"}, {"-", "#true", "filtered"}, {"#1", "-", "filtered"},
 		} {
-			expectEqual(t, x.tell(person(1, "vehicles", test.vehicles, "homeowner", test.home)), test.want, test)
+			expectEqual(t, x.ingestResult(leadRequest(1, "vehicles", test.vehicles, "homeowner", test.home)), test.want, test)
 		}
 	})
 }
 
 // A list may be changed by a new configuration's tables at any time.
 func TestListsContentsAreTheLatest(t *testing.T) {
-	bubble(t, "reload", func(t *testing.T) {
-		r := rig{
-			buyers:    []buyer{{id: "blue", refuses: []string{"own"}}, {id: "gold"}},
+	runInVirtualTime(t, "reload", func(t *testing.T) {
+		r := marketSpec{
+			buyers:    []buyer{{id: "blue", suppress: []string{"own"}}, {id: "gold"}},
 			lists:     []list{{id: "own", field: market.ListEmail, hash: market.HashPlain, entries: []string{"p1@example.com"}}},
-			campaigns: []campaign{{method: market.Waterfall, seats: []seat{{buyer: "blue"}, {buyer: "gold"}}}},
+			campaigns: []campaign{{method: market.Waterfall, filterSets: []filterSet{{buyer: "blue"}, {buyer: "gold"}}}},
 		}
-		x := begin(t, r)
-		before := x.told(1, 2)
+		x := newExchange(t, r)
+		before := x.ingestResults(1, 2)
 		r.lists = []list{{id: "own", field: market.ListEmail, hash: market.HashPlain, entries: []string{"p2@example.com"}}}
 		x.configure(r)
-		expectEqual(t, before+", "+x.told(1, 2), "gold blue, blue gold")
+		expectEqual(t, before+", "+x.ingestResults(1, 2), "gold blue, blue gold")
 	})
 }

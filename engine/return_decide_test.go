@@ -14,9 +14,9 @@ import (
 	"pingpost/internal/must"
 )
 
-// byHand is the usual rule, but that the operator decides.
-func byHand(change func(*market.ReturnRule)) market.ReturnRule {
-	return returns(func(r *market.ReturnRule) {
+// manualReturnRule is the usual rule, but that the operator decides.
+func manualReturnRule(change func(*market.ReturnRule)) market.ReturnRule {
+	return returnRule(func(r *market.ReturnRule) {
 		r.Manual = true
 		if change != nil {
 			change(r)
@@ -28,11 +28,11 @@ func byHand(change func(*market.ReturnRule)) market.ReturnRule {
 // report before and after it.
 func TestOperatorDecidesReturns(t *testing.T) {
 	tests := []struct {
-		what    string
-		steps   string // report a status; approve, refuse; crash
-		want    string
-		stands  string
-		balance string
+		name      string
+		steps     string // report a status; approve, refuse; crash
+		want      string
+		leadState string
+		balance   string
 	}{
 		{"it waits", "returned", "ACCEPTED waiting", "ACCEPTED none", "90"},
 		{"asked for again", "contacted returned returned", "contacted, contacted waiting, contacted waiting", "contacted none", "90"},
@@ -47,26 +47,26 @@ func TestOperatorDecidesReturns(t *testing.T) {
 		{"nobody asked", "contacted approve refuse", "contacted, conflict, conflict", "contacted none", "90"},
 	}
 	for _, test := range tests {
-		trading(t, test.what, bought(byHand(nil)), func(t *testing.T, x *exchange) {
-			a := x.sold(1)
-			var heard []string
+		runWithExchange(t, test.name, returnsMarket(manualReturnRule(nil)), func(t *testing.T, x *testExchange) {
+			a := x.soldLead(1)
+			var received []string
 			for i, step := range strings.Fields(test.steps) {
 				switch step {
 				case "approve", "refuse":
-					heard = append(heard, decided(x.engine.AsOperator("").DecideReturn(a.Lead, step == "approve", "as they say")))
+					received = append(received, describeError(x.engine.AsOperator("").DecideReturn(a.Lead, step == "approve", "as they say")))
 				case "crash":
-					x.crash()
+					x.crashAndRestart()
 				default:
-					heard = append(heard, x.reported(saying(a, step).withKey(fmt.Sprint("k", i))))
+					received = append(received, x.reportResult(newReport(a, step).withKey(fmt.Sprint("k", i))))
 				}
 			}
-			expectEqual(t, strings.Join(heard, ", "), test.want)
-			expectEqual(t, x.stands(a)+", "+x.balance("blue"), test.stands+", "+test.balance)
+			expectEqual(t, strings.Join(received, ", "), test.want)
+			expectEqual(t, x.leadState(a)+", "+x.balance("blue"), test.leadState+", "+test.balance)
 		})
 	}
 }
 
-func decided(err error) string {
+func describeError(err error) string {
 	switch {
 	case err == nil:
 		return "ok"
@@ -81,47 +81,47 @@ func decided(err error) string {
 // An approved return gives back what the rules were when it was asked for, tells
 // the supplier with the buyer's own reason, and keeps the operator's note.
 func TestApprovalKeepsToTheReport(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		r := bought(byHand(func(r *market.ReturnRule) { r.RestoreCaps = true }))
-		r.told, r.buyers[0].caps = true, []string{"total 1"}
-		x := begin(t, r)
-		a := x.sold(1)
-		x.reported(saying(a, "returned").because("no such person").happened("2000-01-01T00:00:00Z"))
-		asked := x.lastFact().(*event.LeadStatusesChanged).Changes[0]
-		if asked.Webhook != market.WebhookNone || x.tell(person(2)) != "gold" {
+	runInVirtualTime(t, "", func(t *testing.T) {
+		r := returnsMarket(manualReturnRule(func(r *market.ReturnRule) { r.RestoreCaps = true }))
+		r.webhooks, r.buyers[0].caps = true, []string{"total 1"}
+		x := newExchange(t, r)
+		a := x.soldLead(1)
+		x.reportResult(newReport(a, "returned").withReason("no such person").occurredAt("2000-01-01T00:00:00Z"))
+		asked := x.lastEvent().(*event.LeadStatusesChanged).Changes[0]
+		if asked.Webhook != market.WebhookNone || x.ingestResult(leadRequest(2)) != "gold" {
 			t.Errorf("before it is approved: %+v", asked)
 		}
-		r.campaigns[0].returns = new(returns(func(r *market.ReturnRule) { r.Window, r.ReversePayout = 0, false }))
+		r.campaigns[0].returns = new(returnRule(func(r *market.ReturnRule) { r.Window, r.ReversePayout = 0, false }))
 		x.configure(r)
 		time.Sleep(60 * day) // the lead has left memory by then
-		x.others(5000)
+		x.ingestOthers(5000)
 		if _, known := x.state.Lead(a.Lead); known {
 			t.Fatal("the lead is in memory still")
 		}
-		expectEqual(t, decided(x.engine.AsOperator("").DecideReturn(a.Lead, true, "fair")), "ok")
-		fact := x.lastFact().(*event.LeadStatusesChanged)
+		expectEqual(t, describeError(x.engine.AsOperator("").DecideReturn(a.Lead, true, "fair")), "ok")
+		record := x.lastEvent().(*event.LeadStatusesChanged)
 		want := asked
 		want.Result, want.WasPending, want.Webhook = event.ChangeDone, true, market.WebhookReturned
-		if got := fmt.Sprintf("%+v", fact.Changes[0]); got != fmt.Sprintf("%+v", want) || fact.Note != "fair" || fact.Buyer == 0 {
+		if got := fmt.Sprintf("%+v", record.Changes[0]); got != fmt.Sprintf("%+v", want) || record.Note != "fair" || record.Buyer == 0 {
 			t.Errorf("%s\nwant %+v", got, want)
 		}
-		if want.Reason != "no such person" || want.Occurred != began.UnixNano() || want.Return.Reverse != 8_000_000 || len(want.Return.Charges) != 1 {
+		if want.Reason != "no such person" || want.Occurred != virtualStart.UnixNano() || want.Return.Reverse != 8_000_000 || len(want.Return.Charges) != 1 {
 			t.Errorf("%+v", want)
 		}
-		expectEqual(t, x.tell(person(9_000)), "blue", "the cap was not given back")
+		expectEqual(t, x.ingestResult(leadRequest(9_000)), "blue", "the cap was not given back")
 	})
 }
 
 // A refusal gives its place in the month's share to another.
 func TestRefusalLeavesTheShare(t *testing.T) {
-	trading(t, "", bought(byHand(func(r *market.ReturnRule) { r.MaxShare = 500_000 })), func(t *testing.T, x *exchange) {
-		a, b := x.sold(1), x.sold(2)
+	runWithExchange(t, "", returnsMarket(manualReturnRule(func(r *market.ReturnRule) { r.MaxShare = 500_000 })), func(t *testing.T, x *testExchange) {
+		a, b := x.soldLead(1), x.soldLead(2)
 		for _, step := range []struct{ got, want string }{
-			{x.reported(saying(a, "returned")), "ACCEPTED waiting"},
-			{x.reported(saying(b, "returned")), "no: share"},
-			{decided(x.engine.AsOperator("").DecideReturn(a.Lead, false, "")), "ok"},
-			{x.reported(saying(b, "returned")), "ACCEPTED waiting"},
-			{decided(x.engine.AsOperator("").DecideReturn(b.Lead, true, "")), "ok"},
+			{x.reportResult(newReport(a, "returned")), "ACCEPTED waiting"},
+			{x.reportResult(newReport(b, "returned")), "no: share"},
+			{describeError(x.engine.AsOperator("").DecideReturn(a.Lead, false, "")), "ok"},
+			{x.reportResult(newReport(b, "returned")), "ACCEPTED waiting"},
+			{describeError(x.engine.AsOperator("").DecideReturn(b.Lead, true, "")), "ok"},
 			{x.balance("blue"), "90"},
 		} {
 			expectEqual(t, step.got, step.want)
@@ -131,53 +131,53 @@ func TestRefusalLeavesTheShare(t *testing.T) {
 
 // Two operators at the same instant: one decides.
 func TestTwoOperators(t *testing.T) {
-	trading(t, "", bought(byHand(nil)), func(t *testing.T, x *exchange) {
-		a := x.sold(1)
-		x.reported(saying(a, "returned"))
-		x.log.slow(time.Second)
-		heard := make(chan string, 4)
+	runWithExchange(t, "", returnsMarket(manualReturnRule(nil)), func(t *testing.T, x *testExchange) {
+		a := x.soldLead(1)
+		x.reportResult(newReport(a, "returned"))
+		x.log.setSyncTime(time.Second)
+		received := make(chan string, 4)
 		var all sync.WaitGroup
-		for i := range cap(heard) {
-			all.Go(func() { heard <- decided(x.engine.AsOperator("").DecideReturn(a.Lead, i%2 == 0, "")) })
+		for i := range cap(received) {
+			all.Go(func() { received <- describeError(x.engine.AsOperator("").DecideReturn(a.Lead, i%2 == 0, "")) })
 		}
 		all.Wait()
-		close(heard)
+		close(received)
 		counts := map[string]int{}
-		for got := range heard {
+		for got := range received {
 			counts[got]++
 		}
 		if counts["ok"] != 1 || counts["conflict"] != 3 {
 			t.Errorf("%v", counts)
 		}
-		expectEqual(t, decided(x.engine.AsOperator("").DecideReturn(market.LeadID{9}, true, "")), "not found", "a lead that nobody knows")
+		expectEqual(t, describeError(x.engine.AsOperator("").DecideReturn(market.LeadID{9}, true, "")), "not found", "a lead that nobody knows")
 	})
 }
 
 // What waits is listed by page, the oldest leads first, with what it is about.
 func TestWaitingReturns(t *testing.T) {
-	trading(t, "", bought(byHand(nil)), func(t *testing.T, x *exchange) {
+	runWithExchange(t, "", returnsMarket(manualReturnRule(nil)), func(t *testing.T, x *testExchange) {
 		var leads []engine.IngestAnswer
 		for n := range 5 {
-			leads = append(leads, x.sold(n))
+			leads = append(leads, x.soldLead(n))
 			time.Sleep(time.Second)
 		}
-		x.reported(saying(leads[3], "sold"))
+		x.reportResult(newReport(leads[3], "sold"))
 		for _, i := range []int{3, 0, 4, 1} {
-			x.reported(saying(leads[i], "returned").because(fmt.Sprint("reason ", i)))
+			x.reportResult(newReport(leads[i], "returned").withReason(fmt.Sprint("reason ", i)))
 		}
 		must.Succeed(t, x.engine.AsOperator("").DecideReturn(leads[4].Lead, false, ""))
 		list := func(after market.LeadID, most int) string {
 			page, total, err := x.engine.ListPendingReturns(after, most)
 			text := fmt.Sprint(total, " ", err, ":")
 			for _, w := range page {
-				if w.Buyer != "blue" || w.Supplier != "acme" || w.Campaign != "auto" || w.Credit.String() != "10" || w.Reverse.String() != "8" || w.Currency.String() != "USD" || w.Requested != began.Add(5*time.Second).UnixNano() {
+				if w.Buyer != "blue" || w.Supplier != "acme" || w.Campaign != "auto" || w.Credit.String() != "10" || w.Reverse.String() != "8" || w.Currency.String() != "USD" || w.Requested != virtualStart.Add(5*time.Second).UnixNano() {
 					t.Errorf("%+v", w)
 				}
 				text += " " + w.Reason + " (" + w.Status.String() + ")"
 			}
 			return text
 		}
-		x.crash()
+		x.crashAndRestart()
 		for _, page := range []struct{ got, want string }{
 			{list(market.LeadID{}, 10), "3 <nil>: reason 0 (ACCEPTED) reason 1 (ACCEPTED) reason 3 (sold)"},
 			{list(market.LeadID{}, 2), "3 <nil>: reason 0 (ACCEPTED) reason 1 (ACCEPTED)"},
@@ -192,9 +192,9 @@ func TestWaitingReturns(t *testing.T) {
 // A test's return waits as any other, and says where it is from, though nothing comes
 // back by it.
 func TestWaitingReturnOfATest(t *testing.T) {
-	trading(t, "", bought(byHand(nil)), func(t *testing.T, x *exchange) {
-		a := must.Value(x.send(person(1).asTest()))(t)
-		x.reported(saying(a, "returned"))
+	runWithExchange(t, "", returnsMarket(manualReturnRule(nil)), func(t *testing.T, x *testExchange) {
+		a := must.Value(x.ingest(leadRequest(1).asTest()))(t)
+		x.reportResult(newReport(a, "returned"))
 		page, total, err := x.engine.ListPendingReturns(market.LeadID{}, 10)
 		if err != nil || total != 1 || len(page) != 1 {
 			t.Fatalf("%+v %d %v", page, total, err)
@@ -203,21 +203,21 @@ func TestWaitingReturnOfATest(t *testing.T) {
 			t.Errorf("%+v", w)
 		}
 		before := x.balance("blue")
-		expectEqual(t, decided(x.engine.AsOperator("").DecideReturn(a.Lead, true, ""))+" "+x.balance("blue"), "ok "+before)
+		expectEqual(t, describeError(x.engine.AsOperator("").DecideReturn(a.Lead, true, ""))+" "+x.balance("blue"), "ok "+before)
 	})
 }
 
 // A return whose report is past the log's history is decided by the lead and the
 // rules of today.
 func TestDecidedPastHistory(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, bought(byHand(nil)), historyThatFails(&engine.ErrGone))
-		a := x.sold(1)
-		x.reported(saying(a, "returned"))
+	runInVirtualTime(t, "", func(t *testing.T) {
+		x := newExchange(t, returnsMarket(manualReturnRule(nil)), failingHistory(&engine.ErrGone))
+		a := x.soldLead(1)
+		x.reportResult(newReport(a, "returned"))
 		page, total, err := x.engine.ListPendingReturns(market.LeadID{}, 10)
 		if err != nil || total != 1 || len(page) != 1 || page[0].Credit.String() != "10" || page[0].Reason != "" {
 			t.Errorf("%+v %d %v", page, total, err)
 		}
-		expectEqual(t, decided(x.engine.AsOperator("").DecideReturn(a.Lead, true, ""))+" "+x.balance("blue"), "ok 100")
+		expectEqual(t, describeError(x.engine.AsOperator("").DecideReturn(a.Lead, true, ""))+" "+x.balance("blue"), "ok 100")
 	})
 }

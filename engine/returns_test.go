@@ -20,7 +20,7 @@ const day = 24 * time.Hour
 // A lead goes back by the rule that is in force when that is asked for.
 func TestReturns(t *testing.T) {
 	tests := []struct {
-		what  string
+		name  string
 		rule  market.ReturnRule
 		later *market.ReturnRule // comes into force between the sale and the report
 		gone  bool               // the campaign does
@@ -28,34 +28,34 @@ func TestReturns(t *testing.T) {
 		want  string
 		gives string // credit, reversed payout
 	}{
-		{what: "the usual", rule: returns(nil), after: time.Hour, want: "returned", gives: "10 8"},
-		{what: "the payout stays", rule: returns(func(r *market.ReturnRule) { r.ReversePayout = false }), want: "returned", gives: "10 0"},
-		{what: "a moment before the window's end", rule: returns(nil), after: 14*day - 1, want: "returned", gives: "10 8"},
-		{what: "at its end", rule: returns(nil), after: 14 * day, want: "no: late"},
-		{what: "never", rule: returns(func(r *market.ReturnRule) { r.Window = 0 }), want: "no: late"},
-		{what: "longer than memory keeps others", rule: returns(func(r *market.ReturnRule) { r.Window = 90 * day }), after: 89 * day, want: "returned", gives: "10 8"},
-		{what: "none may come back", rule: returns(func(r *market.ReturnRule) { r.MaxShare = 0 }), want: "no: share"},
-		{what: "the window was shorter", rule: returns(func(r *market.ReturnRule) { r.Window = day }), later: new(returns(nil)), after: 2 * day, want: "returned", gives: "10 8"},
-		{what: "the window was longer", rule: returns(nil), later: new(returns(func(r *market.ReturnRule) { r.Window = day })), after: 2 * day, want: "no: late"},
-		{what: "by hand, since then", rule: returns(nil), later: new(returns(func(r *market.ReturnRule) { r.Manual = true })), want: "ACCEPTED waiting"},
-		{what: "the campaign is gone: the usual", rule: returns(func(r *market.ReturnRule) { r.Window, r.ReversePayout = 0, false }), gone: true, after: 13 * day, want: "returned", gives: "10 8"},
-		{what: "the campaign is gone for longer", rule: returns(func(r *market.ReturnRule) { r.Window = 90 * day }), gone: true, after: 14 * day, want: "no: late"},
+		{name: "the usual", rule: returnRule(nil), after: time.Hour, want: "returned", gives: "10 8"},
+		{name: "the payout stays", rule: returnRule(func(r *market.ReturnRule) { r.ReversePayout = false }), want: "returned", gives: "10 0"},
+		{name: "a moment before the window's end", rule: returnRule(nil), after: 14*day - 1, want: "returned", gives: "10 8"},
+		{name: "at its end", rule: returnRule(nil), after: 14 * day, want: "no: late"},
+		{name: "never", rule: returnRule(func(r *market.ReturnRule) { r.Window = 0 }), want: "no: late"},
+		{name: "longer than memory keeps others", rule: returnRule(func(r *market.ReturnRule) { r.Window = 90 * day }), after: 89 * day, want: "returned", gives: "10 8"},
+		{name: "none may come back", rule: returnRule(func(r *market.ReturnRule) { r.MaxShare = 0 }), want: "no: share"},
+		{name: "the window was shorter", rule: returnRule(func(r *market.ReturnRule) { r.Window = day }), later: new(returnRule(nil)), after: 2 * day, want: "returned", gives: "10 8"},
+		{name: "the window was longer", rule: returnRule(nil), later: new(returnRule(func(r *market.ReturnRule) { r.Window = day })), after: 2 * day, want: "no: late"},
+		{name: "by hand, since then", rule: returnRule(nil), later: new(returnRule(func(r *market.ReturnRule) { r.Manual = true })), want: "ACCEPTED waiting"},
+		{name: "the campaign is gone: the usual", rule: returnRule(func(r *market.ReturnRule) { r.Window, r.ReversePayout = 0, false }), gone: true, after: 13 * day, want: "returned", gives: "10 8"},
+		{name: "the campaign is gone for longer", rule: returnRule(func(r *market.ReturnRule) { r.Window = 90 * day }), gone: true, after: 14 * day, want: "no: late"},
 	}
 	for _, test := range tests {
-		trading(t, test.what, bought(test.rule), func(t *testing.T, x *exchange) {
-			a := x.sold(1)
+		runWithExchange(t, test.name, returnsMarket(test.rule), func(t *testing.T, x *testExchange) {
+			a := x.soldLead(1)
 			if test.later != nil {
-				x.configure(bought(*test.later))
+				x.configure(returnsMarket(*test.later))
 			}
 			if test.gone {
-				x.configure(rig{buyers: bought(test.rule).buyers})
+				x.configure(marketSpec{buyers: returnsMarket(test.rule).buyers})
 			}
 			time.Sleep(test.after)
-			expectEqual(t, x.reported(saying(a, "returned")), test.want)
+			expectEqual(t, x.reportResult(newReport(a, "returned")), test.want)
 			want := "90"
 			if test.gives != "" {
-				back := x.lastFact().(*event.LeadStatusesChanged).Changes[0].Return
-				if got := back.Credit.String() + " " + back.Reverse.String(); got != test.gives || back.Currency.String() != "USD" || back.Month != began.UnixNano() {
+				back := x.lastEvent().(*event.LeadStatusesChanged).Changes[0].Return
+				if got := back.Credit.String() + " " + back.Reverse.String(); got != test.gives || back.Currency.String() != "USD" || back.Month != virtualStart.UnixNano() {
 					t.Errorf("gives back %s, want %s: %+v", got, test.gives, back)
 				}
 				want = "100"
@@ -69,50 +69,50 @@ func TestReturns(t *testing.T) {
 // any.
 func TestLeadsAreKeptForTheirReturn(t *testing.T) {
 	for window, want := range map[time.Duration]time.Duration{0: 45 * day, 14 * day: 45 * day, 90 * day: 90 * day} {
-		trading(t, window.String(), bought(returns(func(r *market.ReturnRule) { r.Window = window })), func(t *testing.T, x *exchange) {
-			expectEqual(t, time.Unix(int64(x.lead(x.sold(1)).Keep), 0).Sub(began), want, "it is kept for")
+		runWithExchange(t, window.String(), returnsMarket(returnRule(func(r *market.ReturnRule) { r.Window = window })), func(t *testing.T, x *testExchange) {
+			expectEqual(t, time.Unix(int64(x.lead(x.soldLead(1)).Keep), 0).Sub(virtualStart), want, "it is kept for")
 		})
 	}
 }
 
 // A return gives back to the caps what its sale took, in the windows that it was
-// taken in, whichever fact the sale is in.
+// taken in, whichever event the sale is in.
 func TestReturnsGiveTheCapsBack(t *testing.T) {
 	tests := []struct {
-		what   string
+		name   string
 		posts  string // who has an endpoint
-		script []reply
+		script []postReply
 		buyer  string
 		back   bool
 		after  time.Duration
 		want   string // what a second lead comes to
 	}{
-		{what: "recorded", buyer: "blue", back: true, want: "blue"},
-		{what: "they stay", buyer: "blue", want: "gold"},
-		{what: "posted", posts: "blue gold", buyer: "blue", back: true, want: "blue"},
-		{what: "refused by the first", posts: "blue gold", script: []reply{refuses, accepts}, buyer: "gold", back: true, want: "blue"},
-		{what: "recorded for the second", posts: "blue", script: []reply{refuses, accepts}, buyer: "gold", back: true, want: "blue"},
-		{what: "confirmed by the report", posts: "blue gold", script: []reply{breaks}, buyer: "blue", back: true, want: "blue"},
-		{what: "a window that is over gets nothing", buyer: "blue", back: true, after: day, want: "blue"},
+		{name: "recorded", buyer: "blue", back: true, want: "blue"},
+		{name: "they stay", buyer: "blue", want: "gold"},
+		{name: "posted", posts: "blue gold", buyer: "blue", back: true, want: "blue"},
+		{name: "refused by the first", posts: "blue gold", script: []postReply{refuses, accepts}, buyer: "gold", back: true, want: "blue"},
+		{name: "recorded for the second", posts: "blue", script: []postReply{refuses, accepts}, buyer: "gold", back: true, want: "blue"},
+		{name: "confirmed by the report", posts: "blue gold", script: []postReply{serverError}, buyer: "blue", back: true, want: "blue"},
+		{name: "a window that is over gets nothing", buyer: "blue", back: true, after: day, want: "blue"},
 	}
 	for _, test := range tests {
-		bubble(t, test.what, func(t *testing.T) {
-			r := bought(returns(func(r *market.ReturnRule) { r.RestoreCaps = test.back }))
+		runInVirtualTime(t, test.name, func(t *testing.T) {
+			r := returnsMarket(returnRule(func(r *market.ReturnRule) { r.RestoreCaps = test.back }))
 			for i := range r.buyers {
 				r.buyers[i].caps = []string{"day 1", "month $60"}
-				r.buyers[i].posts = slices.Contains(strings.Fields(test.posts), r.buyers[i].id)
+				r.buyers[i].postEndpoint = slices.Contains(strings.Fields(test.posts), r.buyers[i].id)
 			}
-			x := begin(t, r)
-			x.world.script("blue", test.script...)
-			a := x.sold(1)
+			x := newExchange(t, r)
+			x.buyers.scriptPosts("blue", test.script...)
+			a := x.soldLead(1)
 			time.Sleep(5*time.Minute + test.after)
-			expectEqual(t, x.reported(saying(a, "returned").by(test.buyer)), "returned")
-			charges := x.lastFact().(*event.LeadStatusesChanged).Changes[0].Return.Charges
+			expectEqual(t, x.reportResult(newReport(a, "returned").fromBuyer(test.buyer)), "returned")
+			charges := x.lastEvent().(*event.LeadStatusesChanged).Changes[0].Return.Charges
 			if want := map[bool]int{true: 2}[test.back]; len(charges) != want {
 				t.Errorf("%+v", charges)
 			}
-			x.world.script("blue", accepts)
-			expectEqual(t, x.tell(person(2)), test.want, "the next lead comes to")
+			x.buyers.scriptPosts("blue", accepts)
+			expectEqual(t, x.ingestResult(leadRequest(2)), test.want, "the next lead comes to")
 		})
 	}
 }
@@ -120,13 +120,13 @@ func TestReturnsGiveTheCapsBack(t *testing.T) {
 // Where the log's history no longer holds the sale, the money goes back and the
 // caps' windows have long passed.
 func TestReturnOfALeadPastHistory(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		r := bought(returns(func(r *market.ReturnRule) { r.RestoreCaps = true }))
+	runInVirtualTime(t, "", func(t *testing.T) {
+		r := returnsMarket(returnRule(func(r *market.ReturnRule) { r.RestoreCaps = true }))
 		r.buyers[0].caps = []string{"total 1"}
-		x := begin(t, r, historyThatFails(&engine.ErrGone))
-		a := x.sold(1)
-		expectEqual(t, x.reported(saying(a, "returned"))+" "+x.balance("blue")+" "+x.tell(person(2)), "returned 100 gold")
-		expectEqual(t, x.noted.faults.Load(), 0, "faults were noted")
+		x := newExchange(t, r, failingHistory(&engine.ErrGone))
+		a := x.soldLead(1)
+		expectEqual(t, x.reportResult(newReport(a, "returned"))+" "+x.balance("blue")+" "+x.ingestResult(leadRequest(2)), "returned 100 gold")
+		expectEqual(t, x.observed.faults.Load(), 0, "faults were noted")
 	})
 }
 
@@ -134,7 +134,7 @@ func TestReturnOfALeadPastHistory(t *testing.T) {
 // the money goes back once; and of many leads no more come back than the share.
 func TestReturnsAtTheSameInstant(t *testing.T) {
 	tests := []struct {
-		what    string
+		name    string
 		share   market.ShareInMillionths
 		leads   int
 		batches bool
@@ -148,20 +148,20 @@ func TestReturnsAtTheSameInstant(t *testing.T) {
 		{"one lead, in batches", market.WholeShare, 1, true, "100", 1},
 	}
 	for _, test := range tests {
-		trading(t, test.what, bought(returns(func(r *market.ReturnRule) { r.MaxShare = test.share })), func(t *testing.T, x *exchange) {
+		runWithExchange(t, test.name, returnsMarket(returnRule(func(r *market.ReturnRule) { r.MaxShare = test.share })), func(t *testing.T, x *testExchange) {
 			var leads []engine.IngestAnswer
 			for n := range test.leads {
-				leads = append(leads, x.sold(n))
+				leads = append(leads, x.soldLead(n))
 			}
-			x.log.slow(100 * ms)
+			x.log.setSyncTime(100 * ms)
 			var mu sync.Mutex
 			done := map[string]int{}
 			var all sync.WaitGroup
 			for caller := range 6 {
 				all.Go(func() {
-					var words []word
+					var words []statusReport
 					for i := range leads { // each in another order
-						words = append(words, saying(leads[(i+caller)%len(leads)], "returned").withKey(fmt.Sprint("k", caller)))
+						words = append(words, newReport(leads[(i+caller)%len(leads)], "returned").withKey(fmt.Sprint("k", caller)))
 					}
 					if test.batches {
 						if _, err := x.reportAll(words...); err != nil {
@@ -171,7 +171,7 @@ func TestReturnsAtTheSameInstant(t *testing.T) {
 					}
 					for i, w := range words {
 						all.Go(func() {
-							got := x.reported(w.withKey(fmt.Sprint("k", caller, i)))
+							got := x.reportResult(w.withKey(fmt.Sprint("k", caller, i)))
 							mu.Lock()
 							defer mu.Unlock()
 							done[got]++
@@ -182,8 +182,8 @@ func TestReturnsAtTheSameInstant(t *testing.T) {
 			all.Wait()
 			expectEqual(t, x.balance("blue"), test.want, "blue has; ", done)
 			taken := 0
-			for _, fact := range recordsOf[*event.LeadStatusesChanged](x) {
-				for _, c := range fact.Changes {
+			for _, record := range eventsOf[*event.LeadStatusesChanged](x) {
+				for _, c := range record.Changes {
 					if c.Result == event.ChangeDone {
 						taken++
 					}
@@ -198,26 +198,26 @@ func TestReturnsAtTheSameInstant(t *testing.T) {
 // share, by when a lead was sold, and what is refused by the operator leaves room
 // for another.
 func TestAMonthOfReturns(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		r := bought(returns(func(r *market.ReturnRule) { r.MaxShare, r.Window = 100_000, 40*day }))
+	runInVirtualTime(t, "", func(t *testing.T) {
+		r := returnsMarket(returnRule(func(r *market.ReturnRule) { r.MaxShare, r.Window = 100_000, 40*day }))
 		r.buyers[0].funds = "1000"
-		x := begin(t, r)
+		x := newExchange(t, r)
 		var january, february []engine.IngestAnswer
 		for n := range 62 { // two a day
 			if n < 60 {
-				january = append(january, x.sold(n))
+				january = append(january, x.soldLead(n))
 			} else {
-				x.sold(n)
+				x.soldLead(n)
 			}
 			time.Sleep(12 * time.Hour)
 		}
 		for n := range 20 {
-			february = append(february, x.sold(100+n))
+			february = append(february, x.soldLead(100+n))
 			time.Sleep(time.Hour)
 		}
 		back := func(leads []engine.IngestAnswer) (taken int) {
 			for _, a := range leads {
-				switch got := x.reported(saying(a, "returned")); got {
+				switch got := x.reportResult(newReport(a, "returned")); got {
 				case "returned":
 					taken++
 				case "no: share":
@@ -232,11 +232,11 @@ func TestAMonthOfReturns(t *testing.T) {
 		if got := x.balance("blue"); got != "260" { // 1000 - 82 * 10 + 8 * 10
 			t.Errorf("blue has %s", got)
 		}
-		x.crash()
+		x.crashAndRestart()
 		if got := back(january[20:30]) + back(february); got != 2 { // those that were, again
 			t.Errorf("after a restart %d more came back", got)
 		}
-		x.configure(bought(returns(func(r *market.ReturnRule) { r.MaxShare, r.Window = 200_000, 40*day })))
+		x.configure(returnsMarket(returnRule(func(r *market.ReturnRule) { r.MaxShare, r.Window = 200_000, 40*day })))
 		expectEqual(t, back(january[10:20]), 6, "more of January's came back when more might")
 	})
 }
@@ -256,39 +256,39 @@ func expectedReason(a engine.StatusAnswer, err error) string {
 			return f.Expected
 		}
 	}
-	return fmt.Sprint("no fault of the reason: ", saidStatus(a, err))
+	return fmt.Sprint("no fault of the reason: ", describeStatusAnswer(a, err))
 }
 
 // TestRefusedReturnNamesTheReasons: a buyer whose reason is refused learns the
 // allowed ones, in a report of one lead as of many, and a repeat says the same
 // after the campaign has changed its list.
 func TestRefusedReturnNamesTheReasons(t *testing.T) {
-	rule := func(reasons ...string) rig {
-		return bought(returns(func(r *market.ReturnRule) {
+	rule := func(reasons ...string) marketSpec {
+		return returnsMarket(returnRule(func(r *market.ReturnRule) {
 			r.Reasons = map[string]struct{}{}
 			for _, reason := range reasons {
 				r.Reasons[reason] = struct{}{}
 			}
 		}))
 	}
-	trading(t, "one and many", rule("wrong number", "not interested"), func(t *testing.T, x *exchange) {
-		a := x.sold(1)
+	runWithExchange(t, "one and many", rule("wrong number", "not interested"), func(t *testing.T, x *testExchange) {
+		a := x.soldLead(1)
 		const want = `one of the reasons for which this campaign takes leads back: "not interested", "wrong number"`
-		refused := saying(a, "returned").because("just so")
+		refused := newReport(a, "returned").withReason("just so")
 		expectEqual(t, expectedReason(x.report(refused)), want, "one: expected")
 		expectEqual(t, expectedReason(x.reportAll(refused.withKey("many"))), want, "many: expected")
 		x.configure(rule("moved away"))
-		x.crash()
+		x.crashAndRestart()
 		expectEqual(t, expectedReason(x.reportAll(refused.withKey("many"))), want, "many, repeated: expected")
-		expectEqual(t, x.reported(saying(a, "returned").because("moved away")), "returned")
+		expectEqual(t, x.reportResult(newReport(a, "returned").withReason("moved away")), "returned")
 	})
-	bubble(t, "a long list", func(t *testing.T) {
+	runInVirtualTime(t, "a long list", func(t *testing.T) {
 		var reasons []string
 		for n := range 100 {
 			reasons = append(reasons, fmt.Sprintf("%02d %s", n, strings.Repeat("x", 50)))
 		}
-		x := begin(t, rule(reasons...))
-		got := expectedReason(x.report(saying(x.sold(1), "returned").because("just so")))
+		x := newExchange(t, rule(reasons...))
+		got := expectedReason(x.report(newReport(x.soldLead(1), "returned").withReason("just so")))
 		if !strings.Contains(got, `"00 x`) || !strings.HasSuffix(got, "x\" and 95 more") || len(got) > 400 {
 			t.Errorf("%d bytes: %s", len(got), got)
 		}
@@ -299,23 +299,23 @@ func TestRefusedReturnNamesTheReasons(t *testing.T) {
 // got, also where nobody knew so until then.
 func TestShareCountsTheLeadThatComesBack(t *testing.T) {
 	for _, test := range []struct {
-		what  string
+		name  string
 		share market.ShareInMillionths
 		want  string
 	}{
 		{"half of two", 500_000, "returned"},
 		{"less than half", 499_999, "no: share"},
 	} {
-		bubble(t, test.what, func(t *testing.T) {
-			r := bought(returns(func(r *market.ReturnRule) { r.MaxShare = test.share }))
-			r.buyers[0].posts = true
-			x := begin(t, r)
-			x.sold(1)
-			x.world.script("blue", breaks)
-			lost := x.sold(2)
+		runInVirtualTime(t, test.name, func(t *testing.T) {
+			r := returnsMarket(returnRule(func(r *market.ReturnRule) { r.MaxShare = test.share }))
+			r.buyers[0].postEndpoint = true
+			x := newExchange(t, r)
+			x.soldLead(1)
+			x.buyers.scriptPosts("blue", serverError)
+			lost := x.soldLead(2)
 			time.Sleep(5 * time.Minute)
-			expectEqual(t, x.stands(lost), "ACCEPTED unknown")
-			expectEqual(t, x.reported(saying(lost, "returned")), test.want)
+			expectEqual(t, x.leadState(lost), "ACCEPTED unknown")
+			expectEqual(t, x.reportResult(newReport(lost, "returned")), test.want)
 		})
 	}
 }
@@ -323,27 +323,27 @@ func TestShareCountsTheLeadThatComesBack(t *testing.T) {
 // Test leads that come back take none of the share, in one batch with others
 // either.
 func TestReturnedTestsTakeNoShare(t *testing.T) {
-	trading(t, "", bought(returns(func(r *market.ReturnRule) { r.MaxShare = 500_000 })).testable(), func(t *testing.T, x *exchange) {
-		tried := must.Value(x.send(person(1).asTest()))(t)
-		a, b := x.sold(2), x.sold(3)
-		expectEqual(t, saidStatus(x.reportAll(saying(tried, "returned"), saying(a, "returned"), saying(b, "returned"))), "returned, returned, no: share")
+	runWithExchange(t, "", returnsMarket(returnRule(func(r *market.ReturnRule) { r.MaxShare = 500_000 })).withTestEndpoints(), func(t *testing.T, x *testExchange) {
+		attempts := must.Value(x.ingest(leadRequest(1).asTest()))(t)
+		a, b := x.soldLead(2), x.soldLead(3)
+		expectEqual(t, describeStatusAnswer(x.reportAll(newReport(attempts, "returned"), newReport(a, "returned"), newReport(b, "returned"))), "returned, returned, no: share")
 	})
 }
 
 // What names no lead is nobody's, and nobody waits for it.
 func TestReportsOnNoLeadWaitForNobody(t *testing.T) {
-	trading(t, "", bought(returns(nil)), func(t *testing.T, x *exchange) {
+	runWithExchange(t, "", returnsMarket(returnRule(nil)), func(t *testing.T, x *testExchange) {
 		var leads []engine.IngestAnswer
 		for n := range 5 {
-			leads = append(leads, x.sold(n))
+			leads = append(leads, x.soldLead(n))
 		}
-		x.log.slow(2 * time.Second)
+		x.log.setSyncTime(2 * time.Second)
 		var all sync.WaitGroup
 		for i, a := range leads {
 			all.Go(func() {
-				nobody := saying(a, "sold")
+				nobody := newReport(a, "sold")
 				nobody.lead = fmt.Sprint("lead_", i)
-				expectEqual(t, saidStatus(x.reportAll(nobody, saying(a, "sold"))), "not_found, sold")
+				expectEqual(t, describeStatusAnswer(x.reportAll(nobody, newReport(a, "sold"))), "not_found, sold")
 			})
 		}
 		all.Wait()
@@ -357,17 +357,17 @@ func TestReportsOnNoLeadWaitForNobody(t *testing.T) {
 func TestReturnsInTheInstantOfAnOperatorsWord(t *testing.T) {
 	words := []event.PostSettlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent}
 	for round := range 24 {
-		bubble(t, fmt.Sprint(round), func(t *testing.T) {
-			r := hooked(bought(returns(nil)))
-			r.buyers[0].posts = true
+		runInVirtualTime(t, fmt.Sprint(round), func(t *testing.T) {
+			r := withWebhooks(returnsMarket(returnRule(nil)))
+			r.buyers[0].postEndpoint = true
 			if round%2 == 1 {
-				r.campaigns[0].returns = new(byHand(nil))
+				r.campaigns[0].returns = new(manualReturnRule(nil))
 			}
-			x := begin(t, r)
-			x.world.script("blue", breaks)
-			lost := x.sold(1)
+			x := newExchange(t, r)
+			x.buyers.scriptPosts("blue", serverError)
+			lost := x.soldLead(1)
 			time.Sleep(5 * time.Minute)
-			x.world.script("blue", []reply{accepts, refuses, breaks}[round%3])
+			x.buyers.scriptPosts("blue", []postReply{accepts, refuses, serverError}[round%3])
 			var all sync.WaitGroup
 			for i := range 3 {
 				how := words[(round+i)%3]
@@ -379,7 +379,7 @@ func TestReturnsInTheInstantOfAnOperatorsWord(t *testing.T) {
 				})
 				all.Go(func() {
 					time.Sleep(time.Duration(round%5*i) * ms)
-					x.reported(saying(lost, []string{"returned", "returned", "sold"}[i]).withKey(fmt.Sprint("k", i)))
+					x.reportResult(newReport(lost, []string{"returned", "returned", "sold"}[i]).withKey(fmt.Sprint("k", i)))
 				})
 				all.Go(func() {
 					time.Sleep(time.Duration(round*i%7) * ms)
@@ -391,12 +391,12 @@ func TestReturnsInTheInstantOfAnOperatorsWord(t *testing.T) {
 			_ = x.engine.AsOperator("").DecideReturn(lost.Lead, true, "")
 			seen := map[string]bool{}
 			var order []string
-			for _, owed := range x.owed() {
-				if seen[owed] {
-					t.Errorf("%s is owed twice", owed)
+			for _, required := range x.requiredWebhooks() {
+				if seen[required] {
+					t.Errorf("%s is owed twice", required)
 				}
-				seen[owed] = true
-				order = append(order, strings.Fields(owed)[0])
+				seen[required] = true
+				order = append(order, strings.Fields(required)[0])
 			}
 			lead := x.lead(lost)
 			want := map[string]string{
@@ -405,7 +405,7 @@ func TestReturnsInTheInstantOfAnOperatorsWord(t *testing.T) {
 			if lead.Delivery.String() == "unknown" {
 				want = "100 of which is held 10"
 			}
-			expectEqual(t, x.balance("blue"), want, "at ", x.stands(lost), " blue has; ", order)
+			expectEqual(t, x.balance("blue"), want, "at ", x.leadState(lost), " blue has; ", order)
 		})
 	}
 }

@@ -7,50 +7,50 @@ import (
 	"time"
 )
 
-// rush is what comes in for one auction: the post, the same again, another lead
+// saleCrashScenario is what comes in for one auction: the post, the same again, another lead
 // by the same bid, each a while after the one before.
-type rush struct {
-	d     delivery
-	every time.Duration
+type saleCrashScenario struct {
+	sale     saleCase
+	interval time.Duration
 }
 
-// perform plays it with the power cut once the log has n entries.
-func (r rush) perform(t *testing.T, n int, unheard bool) (cut bool) {
-	x := startDying(t, r.d.market(), n, unheard)
-	x.world.script("blue", r.d.blue...)
-	x.world.offers("gold", passes)
-	var posts []posting
-	var heard []*sale
-	if x.engine.Configure(x.configuration(r.d.market())) == nil {
-		if a, err := x.ping(inquiry(1)); err == nil {
-			quote := told{id: a.SellerAuction, ours: a.Auction, token: string(a.Token.AppendTo(nil))}
-			posts = []posting{postOf(1, quote), postOf(1, quote), postOf(2, quote)}
+// run plays it with the power cut once the log has n entries.
+func (r saleCrashScenario) run(t *testing.T, n int, unacknowledged bool) (cut bool) {
+	x := newFailingExchange(t, r.sale.market(), n, unacknowledged)
+	x.buyers.scriptPosts("blue", r.sale.blue...)
+	x.buyers.scriptBids("gold", noBid)
+	var posts []postInput
+	var received []*saleCall
+	if x.engine.Configure(x.configuration(r.sale.market())) == nil {
+		if a, err := x.ping(supplierPing(1)); err == nil {
+			quote := auctionInfo{id: a.SellerAuction, auctionID: a.Auction, token: string(a.Token.AppendTo(nil))}
+			posts = []postInput{postFor(1, quote), postFor(1, quote), postFor(2, quote)}
 		}
 	}
 	for _, p := range posts {
-		heard = append(heard, x.goSell(p))
-		time.Sleep(r.every)
+		received = append(received, x.startSale(p))
+		time.Sleep(r.interval)
 	}
-	for _, s := range heard {
+	for _, s := range received {
 		<-s.done
 	}
 	time.Sleep(2 * time.Minute)
-	cut = x.riseAfterCut()
+	cut = x.restartAfterCrash()
 	for i, p := range posts {
-		heard = append(heard, x.goSell(p))
+		received = append(received, x.startSale(p))
 		posts = append(posts, posts[i])
 	}
 	time.Sleep(time.Hour)
 	for i, p := range posts[:min(3, len(posts))] {
-		heard = append(heard, x.goSell(p))
+		received = append(received, x.startSale(p))
 		posts = append(posts, posts[i])
 	}
-	oneAnswerAKey(t, posts, heard)
+	checkOneAnswerPerKey(t, posts, received)
 	time.Sleep(time.Hour)
-	x.finish()
+	x.closeAndCheck()
 	took := map[string]bool{}
-	for _, p := range x.world.posts {
-		if p.answer.took {
+	for _, p := range x.buyers.posts {
+		if p.answer.buyerHasLead {
 			took[p.lead] = true
 		}
 	}
@@ -60,14 +60,14 @@ func (r rush) perform(t *testing.T, n int, unheard bool) (cut bool) {
 	return cut
 }
 
-// oneAnswerAKey holds what was heard under each key, in time, to one final answer:
+// checkOneAnswerPerKey holds what was heard under each key, in time, to one final answer:
 // nothing else after it.
-func oneAnswerAKey(t *testing.T, posts []posting, heard []*sale) {
+func checkOneAnswerPerKey(t *testing.T, posts []postInput, received []*saleCall) {
 	t.Helper()
 	final := map[string]string{}
-	for i, s := range heard {
-		got := wire(s)
-		if !isFinal(got) {
+	for i, s := range received {
+		got := answerText(s)
+		if !isFinalAnswer(got) {
 			expectEqual(t, final[posts[i].key], "", "the final answer before call ", i, ", which hears ", got)
 			continue
 		}
@@ -79,8 +79,8 @@ func oneAnswerAKey(t *testing.T, posts []posting, heard []*sale) {
 	}
 }
 
-// isFinal tells whether an answer rests on a fact, and stays.
-func isFinal(wire string) bool {
+// isFinalAnswer tells whether an answer rests on a event, and stays.
+func isFinalAnswer(wire string) bool {
 	for _, passing := range []string{"buyer_", "already_sold", "bid_expired", "the log has failed", "no requests right now"} {
 		if strings.Contains(wire, passing) {
 			return false
@@ -90,10 +90,10 @@ func isFinal(wire string) bool {
 }
 
 func TestPowerCutAtEveryEntryOfAPost(t *testing.T) {
-	for _, d := range deliveries {
+	for _, d := range saleCases {
 		for _, every := range []time.Duration{0, 400 * ms} {
-			t.Run(fmt.Sprintf("%s/%s", d.what, every), func(t *testing.T) {
-				everyCut(t, rush{d, every}.perform)
+			t.Run(fmt.Sprintf("%s/%s", d.name, every), func(t *testing.T) {
+				crashAtEveryEntry(t, saleCrashScenario{d, every}.run)
 			})
 		}
 	}
@@ -103,27 +103,27 @@ func TestPowerCutAtEveryEntryOfAPost(t *testing.T) {
 // reached. That the try under way, if any, reached nobody is not known then.
 func TestScheduleOfAPromiseOverARestart(t *testing.T) {
 	tests := []struct {
-		blue   []reply
-		crash  time.Duration
-		tried  string
-		answer string
+		blue     []postReply
+		crash    time.Duration
+		attempts string
+		answer   string
 	}{
-		{[]reply{unreached}, 4 * time.Second, whole, "buyer_unavailable"},
-		{[]reply{unreached, unreached, unreached, accepts}, 4 * time.Second, "blue@0s blue@1s blue@3s blue@7s", taken},
-		{[]reply{unreached, unreached, unreached, refuses}, 10 * ms, whole, "buyer_unavailable"},
-		{[]reply{hangs, unreached, forbids}, 4 * time.Second, "blue@0s blue@4s blue@5s blue@7s blue@11s blue@19s blue@35s", "buyer_unavailable"},
+		{[]postReply{unreachable}, 4 * time.Second, allAttempts, "buyer_unavailable"},
+		{[]postReply{unreachable, unreachable, unreachable, accepts}, 4 * time.Second, "blue@0s blue@1s blue@3s blue@7s", soldToBlue},
+		{[]postReply{unreachable, unreachable, unreachable, refuses}, 10 * ms, allAttempts, "buyer_unavailable"},
+		{[]postReply{hangs, unreachable, refusesNotFinal}, 4 * time.Second, "blue@0s blue@4s blue@5s blue@7s blue@11s blue@19s blue@35s", "buyer_unavailable"},
 	}
 	for _, test := range tests {
-		trading(t, test.answer+" "+test.crash.String(), bidders(), func(t *testing.T, x *exchange) {
-			x.world.script("blue", test.blue...)
-			p := postOf(1, x.quoted(inquiry(1)))
-			first := x.goSell(p)
+		runWithExchange(t, test.answer+" "+test.crash.String(), twoBidders(), func(t *testing.T, x *testExchange) {
+			x.buyers.scriptPosts("blue", test.blue...)
+			p := postFor(1, x.pingAuction(supplierPing(1)))
+			first := x.startSale(p)
 			time.Sleep(test.crash)
-			x.crash()
+			x.crashAndRestart()
 			<-first.done
 			time.Sleep(5 * time.Minute)
-			expectEqual(t, strings.Join(x.world.tried(), " "), test.tried, "tried")
-			expectEqual(t, x.posted(p), test.answer)
+			expectEqual(t, strings.Join(x.buyers.postAttempts(), " "), test.attempts, "tried")
+			expectEqual(t, x.saleResult(p), test.answer)
 		})
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"pingpost/engine"
 )
 
-// postCall is one post for an auction as its caller saw it. One counter for all calls orders
+// postOperation is one post for an auction as its caller saw it. One counter for all calls orders
 // their starts and ends.
-type postCall struct {
+type postOperation struct {
 	key        string
 	start, end int64
 	answer     string
@@ -28,7 +28,7 @@ type auctionModel struct {
 }
 
 // apply returns the model after the call. ok reports whether the model allows the call's answer.
-func (m auctionModel) apply(call postCall) (next auctionModel, ok bool) {
+func (m auctionModel) apply(call postOperation) (next auctionModel, ok bool) {
 	if first, found := m.answers[call.key]; found {
 		return m, call.answer == first
 	}
@@ -44,11 +44,11 @@ func (m auctionModel) apply(call postCall) (next auctionModel, ok bool) {
 
 // isLinearizable reports whether the model allows the calls in some sequence. A call that ended
 // before another one started comes first in the sequence.
-func isLinearizable(m auctionModel, calls []postCall) bool {
+func isLinearizable(m auctionModel, calls []postOperation) bool {
 	if len(calls) == 0 {
 		return true
 	}
-	firstEnd := slices.MinFunc(calls, func(a, b postCall) int { return int(a.end - b.end) }).end
+	firstEnd := slices.MinFunc(calls, func(a, b postOperation) int { return int(a.end - b.end) }).end
 	for i, call := range calls {
 		if call.start > firstEnd {
 			continue
@@ -64,17 +64,17 @@ func TestLinearizabilityChecker(t *testing.T) {
 	const sold, other, rejected, alreadySold = "lead 1 <nil>", "lead 2 <nil>", "post_rejected", "already_sold"
 	tests := []struct {
 		name  string
-		calls []postCall
+		calls []postOperation
 		want  bool
 	}{
-		{"sequential posts", []postCall{{"a", 1, 2, sold}, {"b", 3, 4, alreadySold}, {"a", 5, 6, sold}}, true},
-		{"rejected, then sold", []postCall{{"a", 1, 2, rejected}, {"b", 3, 4, sold}, {"a", 5, 6, rejected}}, true},
-		{"concurrent posts", []postCall{{"a", 1, 4, alreadySold}, {"b", 2, 3, sold}}, true},
-		{"sold twice", []postCall{{"a", 1, 4, sold}, {"b", 2, 3, other}}, false},
-		{"two answers under one key", []postCall{{"a", 1, 4, sold}, {"a", 2, 3, other}}, false},
-		{"already sold before the sale", []postCall{{"b", 1, 2, alreadySold}, {"a", 3, 4, sold}}, false},
-		{"another answer to the repeat", []postCall{{"a", 1, 2, rejected}, {"a", 3, 4, sold}}, false},
-		{"rejected after the sale", []postCall{{"a", 1, 2, sold}, {"b", 3, 4, rejected}}, false},
+		{"sequential posts", []postOperation{{"a", 1, 2, sold}, {"b", 3, 4, alreadySold}, {"a", 5, 6, sold}}, true},
+		{"rejected, then sold", []postOperation{{"a", 1, 2, rejected}, {"b", 3, 4, sold}, {"a", 5, 6, rejected}}, true},
+		{"concurrent posts", []postOperation{{"a", 1, 4, alreadySold}, {"b", 2, 3, sold}}, true},
+		{"sold twice", []postOperation{{"a", 1, 4, sold}, {"b", 2, 3, other}}, false},
+		{"two answers under one key", []postOperation{{"a", 1, 4, sold}, {"a", 2, 3, other}}, false},
+		{"already sold before the sale", []postOperation{{"b", 1, 2, alreadySold}, {"a", 3, 4, sold}}, false},
+		{"another answer to the repeat", []postOperation{{"a", 1, 2, rejected}, {"a", 3, 4, sold}}, false},
+		{"rejected after the sale", []postOperation{{"a", 1, 2, sold}, {"b", 3, 4, rejected}}, false},
 	}
 	for _, test := range tests {
 		expectEqual(t, isLinearizable(auctionModel{}, test.calls), test.want, test.name)
@@ -87,37 +87,37 @@ func TestLinearizabilityChecker(t *testing.T) {
 func TestConcurrentPostsAreLinearizable(t *testing.T) {
 	for seed := range uint64(150) {
 		random := rand.New(rand.NewPCG(seed, 3))
-		trading(t, fmt.Sprintf("seed %d", seed), bidders(), func(t *testing.T, x *exchange) {
+		runWithExchange(t, fmt.Sprintf("seed %d", seed), twoBidders(), func(t *testing.T, x *testExchange) {
 			rejects := random.IntN(4)
 			buyerRandom := rand.New(rand.NewPCG(seed, 4))
-			x.world.behave = func(p *post) reply {
+			x.buyers.replyTo = func(p *receivedPost) postReply {
 				delay := time.Duration(buyerRandom.IntN(60)) * ms
 				switch {
-				case p.try == 1 && buyerRandom.IntN(8) == 0:
-					return unreached
+				case p.attempt == 1 && buyerRandom.IntN(8) == 0:
+					return unreachable
 				case buyerRandom.IntN(4) < rejects:
-					return refuses.in(delay)
+					return refuses.after(delay)
 				}
-				return accepts.in(delay)
+				return accepts.after(delay)
 			}
-			a := x.quoted(inquiry(1))
-			x.log.slow(time.Duration(random.IntN(3)*7) * ms)
+			a := x.pingAuction(supplierPing(1))
+			x.log.setSyncTime(time.Duration(random.IntN(3)*7) * ms)
 			var clock atomic.Int64
-			calls := make([]postCall, 8)
-			var sales []*sale
+			calls := make([]postOperation, 8)
+			var sales []*saleCall
 			for i := range calls {
-				p := postOf(random.IntN(4), a)
-				calls[i] = postCall{key: p.key, start: clock.Add(1)}
+				p := postFor(random.IntN(4), a)
+				calls[i] = postOperation{key: p.key, start: clock.Add(1)}
 				sales = append(sales, startCall(func() (engine.PostSaleAnswer, error) {
 					defer func() { calls[i].end = clock.Add(1) }()
-					return x.sell(p)
-				}, saidSale))
+					return x.sellAtBid(p)
+				}, describeSale))
 				if random.IntN(2) == 0 {
 					time.Sleep(time.Duration(random.IntN(40)) * ms)
 				}
 			}
 			for i, s := range sales {
-				calls[i].answer = wire(s)
+				calls[i].answer = answerText(s)
 			}
 			if !isLinearizable(auctionModel{}, calls) {
 				t.Errorf("no sequence of the posts gives these answers: %+v", calls)

@@ -10,7 +10,7 @@ import (
 	"pingpost/engine/state"
 )
 
-// TestFieldsOfAPing: a field that arrives by another name is read back from a ping's fact
+// TestFieldsOfAPing: a field that arrives by another name is read back from a ping's event
 // by its known name, under which it is written, and by that under which it arrives, as
 // earlier programs wrote it.
 func TestFieldsOfAPing(t *testing.T) {

@@ -14,26 +14,26 @@ import (
 )
 
 // Of many reports each comes to its own result, in the order in which they came,
-// and one fact has them all.
+// and one event has them all.
 func TestBatch(t *testing.T) {
-	trading(t, "", bought(returns(func(r *market.ReturnRule) { r.Reasons = map[string]struct{}{"wrong number": {}} })), func(t *testing.T, x *exchange) {
-		a, b, c, d := x.sold(1), x.sold(2), x.sold(3), x.sold(4)
-		x.reported(saying(b, "sold"))
-		x.reported(saying(c, "qualified"))
-		gone := saying(engine.IngestAnswer{Lead: market.LeadID{1}}, "sold")
-		words := []word{
-			saying(d, "contacted").happened("soon"),
-			saying(b, "returned"),
+	runWithExchange(t, "", returnsMarket(returnRule(func(r *market.ReturnRule) { r.Reasons = map[string]struct{}{"wrong number": {}} })), func(t *testing.T, x *testExchange) {
+		a, b, c, d := x.soldLead(1), x.soldLead(2), x.soldLead(3), x.soldLead(4)
+		x.reportResult(newReport(b, "sold"))
+		x.reportResult(newReport(c, "qualified"))
+		gone := newReport(engine.IngestAnswer{Lead: market.LeadID{1}}, "sold")
+		words := []statusReport{
+			newReport(d, "contacted").occurredAt("soon"),
+			newReport(b, "returned"),
 			{lead: "lead_1", status: "sold", reason: "-", occurred: "-"},
-			saying(c, "contacted"),
+			newReport(c, "contacted"),
 			gone,
-			saying(a, "contacted"),
-			saying(b, "contacted"),
-			saying(c, "qualified"),
+			newReport(a, "contacted"),
+			newReport(b, "contacted"),
+			newReport(c, "qualified"),
 			{lead: "-", status: "sold", reason: "-", occurred: "-"},
 			{lead: " ", status: "sold", reason: "-", occurred: "-"},
 			{lead: "#7", status: "-", reason: "-", occurred: "-"},
-			saying(d, "returned").because("just so"),
+			newReport(d, "returned").withReason("just so"),
 		}
 		entries := x.log.len()
 		answer, err := x.reportAll(words...)
@@ -51,70 +51,70 @@ func TestBatch(t *testing.T) {
 			"invalid_payload status:missing_required lead_id:wrong_type",
 			"invalid_payload lead_id:not_allowed_value reason:not_allowed_value",
 		}, ", ")
-		expectEqual(t, saidStatus(answer, err), want)
+		expectEqual(t, describeStatusAnswer(answer, err), want)
 		expectEqual(t, x.log.len(), entries+1, "entries in the log")
 		for i, want := range []string{d.Lead.String(), b.Lead.String(), "lead_1", c.Lead.String(), gone.lead, a.Lead.String(), b.Lead.String(), c.Lead.String(), "", " ", "", d.Lead.String()} {
 			expectEqual(t, answer.Results[i].Lead, want, "result ", i, " is of")
 		}
-		expectEqual(t, x.stands(a)+", "+x.stands(b)+", "+x.stands(c)+", "+x.stands(d), "contacted none, returned none, qualified none, ACCEPTED none")
+		expectEqual(t, x.leadState(a)+", "+x.leadState(b)+", "+x.leadState(c)+", "+x.leadState(d), "contacted none, returned none, qualified none, ACCEPTED none")
 	})
 }
 
 // A batch as a whole is refused where nobody could tell what it says; that uses up
 // no key. One whose reports are all refused is answered for good.
 func TestBatchAsAWhole(t *testing.T) {
-	trading(t, "", bought(returns(nil)), func(t *testing.T, x *exchange) {
-		a := x.sold(1)
+	runWithExchange(t, "", returnsMarket(returnRule(nil)), func(t *testing.T, x *testExchange) {
+		a := x.soldLead(1)
 		entries := x.log.len()
-		unreadable := x.statusRequest([]word{{key: "k"}})
+		unreadable := x.statusRequest([]statusReport{{key: "k"}})
 		unreadable.Reports, unreadable.Faults = nil, []market.FieldError{{Field: "changes", Code: errcode.FieldMissingRequired, Expected: "a list"}}
-		nobody := x.statusRequest([]word{{key: "k"}})
+		nobody := x.statusRequest([]statusReport{{key: "k"}})
 		nobody.Reports = nil
-		many := make([]word, engine.MaxReports+1)
+		many := make([]statusReport, engine.MaxReports+1)
 		for i := range many {
-			many[i] = word{lead: market.LeadID{0: 1, 15: byte(i), 14: byte(i >> 8)}.String(), status: "sold", reason: "-", occurred: "-", key: "k"}
+			many[i] = statusReport{lead: market.LeadID{0: 1, 15: byte(i), 14: byte(i >> 8)}.String(), status: "sold", reason: "-", occurred: "-", key: "k"}
 		}
-		for what, call := range map[string]struct {
+		for name, call := range map[string]struct {
 			send func() (engine.StatusAnswer, error)
 			want string
 		}{
 			"unreadable": {func() (engine.StatusAnswer, error) { return x.engine.ProcessStatusReports(unreadable) }, "invalid_payload changes:missing_required"},
 			"none":       {func() (engine.StatusAnswer, error) { return x.engine.ProcessStatusReports(nobody) }, "invalid_payload changes:out_of_range"},
 			"too many":   {func() (engine.StatusAnswer, error) { return x.reportAll(many...) }, "invalid_payload changes:out_of_range"},
-			"no key":     {func() (engine.StatusAnswer, error) { return x.reportAll(saying(a, "sold").withKey("")) }, "invalid_payload Idempotency-Key:missing_required"},
+			"no key":     {func() (engine.StatusAnswer, error) { return x.reportAll(newReport(a, "sold").withKey("")) }, "invalid_payload Idempotency-Key:missing_required"},
 		} {
-			expectEqual(t, saidStatus(call.send()), call.want, what)
+			expectEqual(t, describeStatusAnswer(call.send()), call.want, name)
 		}
 		expectEqual(t, x.log.len(), entries, "something was logged")
 		answer, err := x.reportAll(many[1:]...)
-		expectEqual(t, saidStatus(answer, err), strings.TrimSuffix(strings.Repeat("not_found, ", engine.MaxReports), ", "))
-		expectEqual(t, saidStatus(x.reportAll(saying(a, "sold").withKey("k"))), "idempotency_key_reused", "all of it refused, and the key is free")
+		expectEqual(t, describeStatusAnswer(answer, err), strings.TrimSuffix(strings.Repeat("not_found, ", engine.MaxReports), ", "))
+		expectEqual(t, describeStatusAnswer(x.reportAll(newReport(a, "sold").withKey("k"))), "idempotency_key_reused", "all of it refused, and the key is free")
 	})
 }
 
 // Two batches that name the same leads in opposite orders wait for each other and
 // not in a circle.
 func TestBatchesCross(t *testing.T) {
-	trading(t, "", bought(returns(nil)), func(t *testing.T, x *exchange) {
-		var there, back []word
+	runWithExchange(t, "", returnsMarket(returnRule(nil)), func(t *testing.T, x *testExchange) {
+		var there, back []statusReport
 		for n := range 5 {
-			w := saying(x.sold(n), "contacted")
-			there, back = append(there, w.withKey("there")), append([]word{w.withKey("back")}, back...)
+			w := newReport(x.soldLead(n), "contacted")
+			there, back = append(there, w.withKey("there")), append([]statusReport{w.withKey("back")}, back...)
 		}
-		x.log.slow(time.Second)
-		heard := make(chan string, 3)
-		for _, words := range [][]word{there, back} {
-			go func() { heard <- saidStatus(x.reportAll(words...)) }()
+		x.log.setSyncTime(time.Second)
+		received := make(chan string, 3)
+		for _, words := range [][]statusReport{there, back} {
+			go func() { received <- describeStatusAnswer(x.reportAll(words...)) }()
 		}
-		go func() { heard <- x.reported(there[2].withKey("between")) }()
+		go func() { received <- x.reportResult(there[2].withKey("between")) }()
 		for range 3 {
-			if got := <-heard; strings.ReplaceAll(strings.ReplaceAll(got, "contacted", ""), ", ", "") != "" {
+			if got := <-received; strings.ReplaceAll(strings.ReplaceAll(got, "contacted", ""), ", ", "") != "" {
 				t.Error(got)
 			}
 		}
 		done := 0
-		for _, fact := range recordsOf[*event.LeadStatusesChanged](x) {
-			for _, c := range fact.Changes {
+		for _, record := range eventsOf[*event.LeadStatusesChanged](x) {
+			for _, c := range record.Changes {
 				if c.Result == event.ChangeDone {
 					done++
 				}
@@ -127,36 +127,36 @@ func TestBatchesCross(t *testing.T) {
 // Under its key a report is answered as it was the first time, whatever has become
 // of the lead, at once and in the next process.
 func TestReportIsReplayed(t *testing.T) {
-	manual := returns(func(r *market.ReturnRule) { r.Manual = true })
+	manual := returnRule(func(r *market.ReturnRule) { r.Manual = true })
 	tests := []struct {
-		what string
+		name string
 		rule market.ReturnRule
-		send func(x *exchange, a, b engine.IngestAnswer) (engine.StatusAnswer, error)
+		send func(x *testExchange, a, b engine.IngestAnswer) (engine.StatusAnswer, error)
 		want string
 	}{
-		{"done", returns(nil), func(x *exchange, a, _ engine.IngestAnswer) (engine.StatusAnswer, error) {
-			return x.report(saying(a, "contacted"))
+		{"done", returnRule(nil), func(x *testExchange, a, _ engine.IngestAnswer) (engine.StatusAnswer, error) {
+			return x.report(newReport(a, "contacted"))
 		}, "contacted"},
-		{"waits", manual, func(x *exchange, a, _ engine.IngestAnswer) (engine.StatusAnswer, error) {
-			return x.report(saying(a, "returned"))
+		{"waits", manual, func(x *testExchange, a, _ engine.IngestAnswer) (engine.StatusAnswer, error) {
+			return x.report(newReport(a, "returned"))
 		}, "ACCEPTED waiting"},
-		{"so already", returns(nil), func(x *exchange, a, _ engine.IngestAnswer) (engine.StatusAnswer, error) {
-			x.reported(saying(a, "qualified"))
-			return x.report(saying(a, "qualified").withKey("k"))
+		{"so already", returnRule(nil), func(x *testExchange, a, _ engine.IngestAnswer) (engine.StatusAnswer, error) {
+			x.reportResult(newReport(a, "qualified"))
+			return x.report(newReport(a, "qualified").withKey("k"))
 		}, "qualified"},
-		{"waits already", manual, func(x *exchange, a, _ engine.IngestAnswer) (engine.StatusAnswer, error) {
-			x.reported(saying(a, "returned"))
-			return x.report(saying(a, "returned").withKey("k"))
+		{"waits already", manual, func(x *testExchange, a, _ engine.IngestAnswer) (engine.StatusAnswer, error) {
+			x.reportResult(newReport(a, "returned"))
+			return x.report(newReport(a, "returned").withKey("k"))
 		}, "ACCEPTED waiting"},
-		{"many", returns(nil), func(x *exchange, a, b engine.IngestAnswer) (engine.StatusAnswer, error) {
-			return x.reportAll(saying(a, "sold"), word{lead: "?", status: "-", reason: "#1", occurred: "2001-01-01T00:00:00Z"}, saying(b, "returned"), saying(b, "sold").withKey("k"))
+		{"many", returnRule(nil), func(x *testExchange, a, b engine.IngestAnswer) (engine.StatusAnswer, error) {
+			return x.reportAll(newReport(a, "sold"), statusReport{lead: "?", status: "-", reason: "#1", occurred: "2001-01-01T00:00:00Z"}, newReport(b, "returned"), newReport(b, "sold").withKey("k"))
 		}, "sold, invalid_payload status:missing_required reason:wrong_type occurred_at:out_of_range, returned, invalid_payload lead_id:not_allowed_value"},
 	}
 	for _, test := range tests {
-		trading(t, test.what, bought(test.rule), func(t *testing.T, x *exchange) {
-			a, b := x.sold(1), x.sold(2)
+		runWithExchange(t, test.name, returnsMarket(test.rule), func(t *testing.T, x *testExchange) {
+			a, b := x.soldLead(1), x.soldLead(2)
 			first, err := test.send(x, a, b)
-			if got := saidStatus(first, err); got != test.want || first.Replayed {
+			if got := describeStatusAnswer(first, err); got != test.want || first.Replayed {
 				t.Fatalf("%s, want %s; replayed: %v", got, test.want, first.Replayed)
 			}
 			again := func(when string) {
@@ -173,11 +173,11 @@ func TestReportIsReplayed(t *testing.T) {
 			entries := x.log.len()
 			again("at once")
 			expectEqual(t, x.log.len(), entries, "entries in the log")
-			x.crash()
+			x.crashAndRestart()
 			again("after a restart")
-			x.reported(saying(a, "returned").withKey("other"))
-			x.reported(saying(b, "sold").withKey("other too"))
-			at(t, "2000-01-30 23:00:00")
+			x.reportResult(newReport(a, "returned").withKey("other"))
+			x.reportResult(newReport(b, "sold").withKey("other too"))
+			sleepUntil(t, "2000-01-30 23:00:00")
 			again("much later, when the leads stand elsewhere")
 		})
 	}
@@ -186,51 +186,51 @@ func TestReportIsReplayed(t *testing.T) {
 // A key is its buyer's and its path's; with another body or for another lead it
 // was used.
 func TestKeysOfReports(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		r := bought(returns(nil))
+	runInVirtualTime(t, "", func(t *testing.T) {
+		r := returnsMarket(returnRule(nil))
 		r.buyers[0].caps = []string{"day 2"}
-		x := begin(t, r)
-		a, b, gold := x.sold(1), x.sold(2), x.sold(3)
+		x := newExchange(t, r)
+		a, b, gold := x.soldLead(1), x.soldLead(2), x.soldLead(3)
 		for _, step := range []struct {
-			what string
+			name string
 			send func() (engine.StatusAnswer, error)
 			want string
 		}{
-			{"first", func() (engine.StatusAnswer, error) { return x.report(saying(a, "contacted").withKey("k")) }, "contacted"},
-			{"another status", func() (engine.StatusAnswer, error) { return x.report(saying(a, "sold").withKey("k")) }, "idempotency_key_reused"},
-			{"another lead", func() (engine.StatusAnswer, error) { return x.report(saying(b, "contacted").withKey("k")) }, "idempotency_key_reused"},
+			{"first", func() (engine.StatusAnswer, error) { return x.report(newReport(a, "contacted").withKey("k")) }, "contacted"},
+			{"another status", func() (engine.StatusAnswer, error) { return x.report(newReport(a, "sold").withKey("k")) }, "idempotency_key_reused"},
+			{"another lead", func() (engine.StatusAnswer, error) { return x.report(newReport(b, "contacted").withKey("k")) }, "idempotency_key_reused"},
 			{"another buyer", func() (engine.StatusAnswer, error) {
-				return x.report(saying(gold, "contacted").withKey("k").by("gold"))
+				return x.report(newReport(gold, "contacted").withKey("k").fromBuyer("gold"))
 			}, "contacted"},
-			{"the other path", func() (engine.StatusAnswer, error) { return x.reportAll(saying(b, "contacted").withKey("k")) }, "contacted"},
+			{"the other path", func() (engine.StatusAnswer, error) { return x.reportAll(newReport(b, "contacted").withKey("k")) }, "contacted"},
 			{"in another order", func() (engine.StatusAnswer, error) {
-				return x.reportAll(saying(b, "contacted"), saying(a, "contacted").withKey("k"))
+				return x.reportAll(newReport(b, "contacted"), newReport(a, "contacted").withKey("k"))
 			}, "idempotency_key_reused"},
 		} {
-			expectEqual(t, saidStatus(step.send()), step.want, step.what)
+			expectEqual(t, describeStatusAnswer(step.send()), step.want, step.name)
 		}
 	})
 }
 
 // Whoever comes under a key that is at work waits, and hears the same.
 func TestReportsUnderOneKeyAtOnce(t *testing.T) {
-	trading(t, "", bought(returns(nil)), func(t *testing.T, x *exchange) {
-		a := x.sold(1)
-		x.log.slow(time.Second)
-		heard := make(chan string, 8)
-		for range cap(heard) {
+	runWithExchange(t, "", returnsMarket(returnRule(nil)), func(t *testing.T, x *testExchange) {
+		a := x.soldLead(1)
+		x.log.setSyncTime(time.Second)
+		received := make(chan string, 8)
+		for range cap(received) {
 			go func() {
-				answer, err := x.report(saying(a, "sold"))
+				answer, err := x.report(newReport(a, "sold"))
 				answer.Replayed = false
-				heard <- fmt.Sprintf("%+v %v", answer, err)
+				received <- fmt.Sprintf("%+v %v", answer, err)
 			}()
 		}
-		first := <-heard
-		for range cap(heard) - 1 {
-			if got := <-heard; got != first || !strings.Contains(got, "<nil>") {
+		first := <-received
+		for range cap(received) - 1 {
+			if got := <-received; got != first || !strings.Contains(got, "<nil>") {
 				t.Errorf("%s\nand %s", first, got)
 			}
 		}
-		expectEqual(t, len(recordsOf[*event.LeadStatusesChanged](x)), 1, "facts")
+		expectEqual(t, len(eventsOf[*event.LeadStatusesChanged](x)), 1, "events")
 	})
 }

@@ -12,99 +12,99 @@ import (
 	"pingpost/engine/market"
 )
 
-// mixed is a market of every method with all that a lead can take: caps of every
+// mixedMarket is a market of every method with all that a lead can take: caps of every
 // kind, money, turns, values.
-func mixed() rig {
+func mixedMarket() marketSpec {
 	names := []string{"blue", "gold", "red"}
-	r := rig{testers: []string{"sandy"}}
+	r := marketSpec{testSuppliers: []string{"sandy"}}
 	for i, name := range names {
 		r.buyers = append(r.buyers, buyer{
-			id: name, posts: i != 2, pings: true, tests: true, rate: 50, funds: fmt.Sprint(150 + 70*i), caps: []string{fmt.Sprint("hour ", 9+i)},
+			id: name, postEndpoint: i != 2, pingEndpoint: true, testEndpoints: true, pingRate: 50, funds: fmt.Sprint(150 + 70*i), caps: []string{fmt.Sprint("hour ", 9+i)},
 		})
 	}
-	r.buyers[2].posts = true
+	r.buyers[2].postEndpoint = true
 	r.buyers = append(r.buyers, buyer{id: "vault", funds: "300"})
-	seats := func(caps ...string) (all []seat) {
+	seats := func(caps ...string) (all []filterSet) {
 		for i, b := range r.buyers {
-			all = append(all, seat{buyer: b.id, price: fmt.Sprint(9 - i), weight: 1 + i, caps: caps})
+			all = append(all, filterSet{buyer: b.id, price: fmt.Sprint(9 - i), weight: 1 + i, caps: caps})
 		}
 		return all
 	}
 	r.campaigns = []campaign{
-		{id: "falls", method: market.Waterfall, payout: "0.8", caps: []string{"day 25"}, duplicates: anyOf, seats: seats("day 7")},
-		{id: "turns", method: market.RoundRobin, duplicates: byBuyer, seats: seats()},
-		{id: "weighs", method: market.Weighted, caps: []string{"total $400"}, duplicates: byPhone, seats: seats("total 12")},
-		{id: "bids", vertical: "boats", method: market.PingPost, payout: "0.5", duplicates: byEmail, seats: seats()[:3]},
+		{id: "falls", method: market.Waterfall, payout: "0.8", caps: []string{"day 25"}, duplicates: anyOf, filterSets: seats("day 7")},
+		{id: "turns", method: market.RoundRobin, duplicates: byBuyer, filterSets: seats()},
+		{id: "weighs", method: market.Weighted, caps: []string{"total $400"}, duplicates: byPhone, filterSets: seats("total 12")},
+		{id: "bids", vertical: "boats", method: market.PingPost, payout: "0.5", duplicates: byEmail, filterSets: seats()[:3]},
 	}
 	return r
 }
 
-// outcome is all that the leads in earnest came to, and took.
-type outcome struct {
+// mixedResult is all that the leads in earnest came to, and took.
+type mixedResult struct {
 	answers []string
-	book    *ledgerModel
+	ledger  *ledgerModel
 }
 
-// sellMixed sends so many leads in earnest, one a second, and with them any number
+// sellMixedLeads sends so many leads in earnest, one a second, and with them any number
 // of tests if there are to be such.
-func sellMixed(t *testing.T, seed uint64, withTests bool) (came outcome) {
-	x := begin(t, mixed())
-	x.world.behave = func(p *post) reply {
-		mood := rand.New(rand.NewPCG(seed, uint64(len(p.buyer))<<40^uint64(p.person[7]-'0')<<20^uint64(p.person[11]-'0')<<8^uint64(p.try)))
-		return []reply{accepts, accepts.in(300 * ms), accepts.in(700 * ms), refuses.in(100 * ms), refuses, breaks, unreached, swallows.in(50 * ms), busy(time.Second)}[mood.IntN(9)]
+func sellMixedLeads(t *testing.T, seed uint64, withTests bool) (came mixedResult) {
+	x := newExchange(t, mixedMarket())
+	x.buyers.replyTo = func(p *receivedPost) postReply {
+		buyerRandom := rand.New(rand.NewPCG(seed, uint64(len(p.buyer))<<40^uint64(p.person[7]-'0')<<20^uint64(p.person[11]-'0')<<8^uint64(p.attempt)))
+		return []postReply{accepts, accepts.after(300 * ms), accepts.after(700 * ms), refuses.after(100 * ms), refuses, serverError, unreachable, acceptsSilently.after(50 * ms), busy(time.Second)}[buyerRandom.IntN(9)]
 	}
 	for i, name := range []string{"blue", "gold", "red"} {
-		x.world.offers(name, bids(fmt.Sprint(5+i)))
-		x.world.offers(inTests(name), fails, bids(fmt.Sprint(20-i)), passes, sleeps, bids("7").late(3*time.Second), throttles)
+		x.buyers.scriptBids(name, bids(fmt.Sprint(5+i)))
+		x.buyers.scriptBids(testBuyerID(name), pingError, bids(fmt.Sprint(20-i)), noBid, neverBids, bids("7").ignoringDeadline(3*time.Second), rateLimited)
 	}
-	chance := rand.New(rand.NewPCG(seed, 1))
+	random := rand.New(rand.NewPCG(seed, 1))
 	tests := rand.New(rand.NewPCG(seed, 2))
 	var underway sync.WaitGroup
 	for i := range 120 {
-		to := []string{"falls", "turns", "weighs", "bids"}[chance.IntN(4)]
-		who := chance.IntN(90)
-		lead := person(who, "flo_campaign_id", to)
+		to := []string{"falls", "turns", "weighs", "bids"}[random.IntN(4)]
+		who := random.IntN(90)
+		lead := leadRequest(who, "flo_campaign_id", to)
 		if withTests {
 			for range tests.IntN(4) {
-				x.tryOut(&underway, tests, who)
+				x.startTestLead(&underway, tests, who)
 			}
 		}
-		if to == "bids" && chance.IntN(2) == 0 {
-			a := x.quoted(inquiry(1000+i, "vertical", "boats"))
-			came.answers = append(came.answers, x.posted(postOf(who, a).withKey(fmt.Sprint("post-", i))))
+		if to == "bids" && random.IntN(2) == 0 {
+			a := x.pingAuction(supplierPing(1000+i, "vertical", "boats"))
+			came.answers = append(came.answers, x.saleResult(postFor(who, a).withKey(fmt.Sprint("post-", i))))
 		} else {
-			came.answers = append(came.answers, x.tell(lead))
+			came.answers = append(came.answers, x.ingestResult(lead))
 		}
-		time.Sleep(time.Until(began.Add(time.Duration(i+1) * 10 * time.Second)))
+		time.Sleep(time.Until(virtualStart.Add(time.Duration(i+1) * 10 * time.Second)))
 	}
 	underway.Wait()
 	time.Sleep(time.Minute)
-	came.book = addUp(t, x.log.durable(), x.engine.ActiveCatalog(), x.highest)
+	came.ledger = sumEvents(t, x.log.durable(), x.engine.ActiveCatalog(), x.highestLimits)
 	return came
 }
 
-// tryOut sends a test of any kind, on a goroutine of its own.
-func (x *exchange) tryOut(underway *sync.WaitGroup, chance *rand.Rand, who int) {
-	n := int(x.drawn.Add(1))
-	to := []string{"falls", "turns", "weighs", "bids"}[chance.IntN(4)]
-	kind, wait := chance.IntN(5), time.Duration(chance.IntN(2000))*ms
+// startTestLead sends a test of any kind, on a goroutine of its own.
+func (x *testExchange) startTestLead(underway *sync.WaitGroup, random *rand.Rand, who int) {
+	n := int(x.counter.Add(1))
+	to := []string{"falls", "turns", "weighs", "bids"}[random.IntN(4)]
+	kind, wait := random.IntN(5), time.Duration(random.IntN(2000))*ms
 	underway.Go(func() {
 		time.Sleep(wait)
-		lead := person(who, "flo_campaign_id", to)
+		lead := leadRequest(who, "flo_campaign_id", to)
 		switch kind {
 		case 0:
-			x.tell(lead.asTest().withKey(fmt.Sprint("try-", n)))
+			x.ingestResult(lead.asTest().withKey(fmt.Sprint("try-", n)))
 		case 1:
-			x.tell(person(who, "flo_campaign_id", to, "flo_supplier_id", "sandy").by("sandy"))
+			x.ingestResult(leadRequest(who, "flo_campaign_id", to, "flo_supplier_id", "sandy").fromSupplier("sandy"))
 		case 2:
-			_, _ = x.available(availability("flo_campaign_id", "bids").asTest())
+			_, _ = x.requestAvailability(availabilityRequest("flo_campaign_id", "bids").asTest())
 		case 3:
-			if a, err := x.ping(inquiry(n, "vertical", "boats").asTest()); err == nil && a.Bid {
-				x.posted(postOf(who, told{id: a.SellerAuction, token: string(a.Token.AppendTo(nil))}).withKey(fmt.Sprint("try-", n)).asTest())
+			if a, err := x.ping(supplierPing(n, "vertical", "boats").asTest()); err == nil && a.Bid {
+				x.saleResult(postFor(who, auctionInfo{id: a.SellerAuction, token: string(a.Token.AppendTo(nil))}).withKey(fmt.Sprint("try-", n)).asTest())
 			}
 		default:
-			if a, err := x.available(availability("flo_campaign_id", "bids").asTest()); err == nil && len(a.Offers) > 0 {
-				x.tell(person(who, "flo_campaign_id", "bids", "flo_ping_id", market.PingID(a.Auction).String(), "flo_buyer_id", a.Offers[0].Buyer).asTest())
+			if a, err := x.requestAvailability(availabilityRequest("flo_campaign_id", "bids").asTest()); err == nil && len(a.Offers) > 0 {
+				x.ingestResult(leadRequest(who, "flo_campaign_id", "bids", "flo_ping_id", market.PingID(a.Auction).String(), "flo_buyer_id", a.Offers[0].Buyer).asTest())
 			}
 		}
 	})
@@ -118,13 +118,13 @@ func TestTestsChangeNothingForOthers(t *testing.T) {
 		seeds = 5
 	}
 	for seed := range seeds {
-		var without, with outcome
-		bubble(t, fmt.Sprint(seed, " without"), func(t *testing.T) { without = sellMixed(t, seed, false) })
-		bubble(t, fmt.Sprint(seed, " with"), func(t *testing.T) { with = sellMixed(t, seed, true) })
+		var without, with mixedResult
+		runInVirtualTime(t, fmt.Sprint(seed, " without"), func(t *testing.T) { without = sellMixedLeads(t, seed, false) })
+		runInVirtualTime(t, fmt.Sprint(seed, " with"), func(t *testing.T) { with = sellMixedLeads(t, seed, true) })
 		if a, b := strings.Join(without.answers, "\n"), strings.Join(with.answers, "\n"); a != b {
 			t.Fatalf("seed %d: leads in earnest came to other things:\n%s\nwith tests between them:\n%s", seed, a, b)
 		}
-		a, b := without.book, with.book
+		a, b := without.ledger, with.ledger
 		if !maps.Equal(a.caps, b.caps) || !maps.Equal(a.balance, b.balance) || !maps.Equal(a.onHold, b.onHold) || !maps.Equal(a.sold, b.sold) || !maps.Equal(a.campaign, b.campaign) {
 			t.Errorf("seed %d: taken %+v, with tests %+v", seed, a, b)
 		}

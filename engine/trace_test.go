@@ -9,9 +9,9 @@ import (
 	"pingpost/engine/timing"
 )
 
-// traceOf ingests a traced person, and gives what was noted.
-func (x *exchange) traceOf(trace *timing.RequestTrace) *timing.Timings {
-	request := x.ingestOf(person(1))
+// ingestTraced ingests a traced person, and gives what was noted.
+func (x *testExchange) ingestTraced(trace *timing.RequestTrace) *timing.Timings {
+	request := x.ingestRequest(leadRequest(1))
 	request.Timings = &timing.Timings{Trace: trace}
 	if _, err := x.engine.Ingest(request); err != nil {
 		x.t.Error(err)
@@ -19,8 +19,8 @@ func (x *exchange) traceOf(trace *timing.RequestTrace) *timing.Timings {
 	return request.Timings
 }
 
-// callsOf are the calls of a trace, with their times since a moment.
-func callsOf(trace *timing.RequestTrace, since time.Time) string {
+// describeCalls are the calls of a trace, with their times since a moment.
+func describeCalls(trace *timing.RequestTrace, since time.Time) string {
 	var calls []string
 	for i := range trace.Calls {
 		c := &trace.Calls[i]
@@ -34,23 +34,23 @@ func callsOf(trace *timing.RequestTrace, since time.Time) string {
 // from then on.
 func TestTraceOfDelivery(t *testing.T) {
 	for _, row := range []struct {
-		what       string
-		blue, gold []reply
+		name       string
+		blue, gold []postReply
 		want       string
 	}{
-		{"taken", []reply{accepts.in(120 * ms)}, nil, "blue@0s-120ms accepted"},
-		{"refused", []reply{refuses.in(300 * ms)}, []reply{accepts.in(200 * ms)}, "blue@0s-300ms refused, gold@300ms-500ms accepted"},
-		{"busy", []reply{busy(2 * time.Second), accepts.in(100 * ms)}, nil, "blue@0s-0s busy, blue@2s-2.1s accepted"},
-		{"broken three times", []reply{breaks, breaks, breaks, accepts}, nil, "blue@0s-0s unknown, blue@1s-1s unknown, blue@3s-3s unknown"},
-		{"hangs, then takes it", []reply{accepts.in(9999 * ms)}, nil, "blue@0s-5s pending"},
-		{"and the next one is not done by then", []reply{refuses.in(4 * time.Second)}, []reply{accepts.in(3 * time.Second)}, "blue@0s-4s refused, gold@4s-5s pending"},
+		{"taken", []postReply{accepts.after(120 * ms)}, nil, "blue@0s-120ms accepted"},
+		{"refused", []postReply{refuses.after(300 * ms)}, []postReply{accepts.after(200 * ms)}, "blue@0s-300ms refused, gold@300ms-500ms accepted"},
+		{"busy", []postReply{busy(2 * time.Second), accepts.after(100 * ms)}, nil, "blue@0s-0s busy, blue@2s-2.1s accepted"},
+		{"broken three times", []postReply{serverError, serverError, serverError, accepts}, nil, "blue@0s-0s unknown, blue@1s-1s unknown, blue@3s-3s unknown"},
+		{"hangs, then takes it", []postReply{accepts.after(9999 * ms)}, nil, "blue@0s-5s pending"},
+		{"and the next one is not done by then", []postReply{refuses.after(4 * time.Second)}, []postReply{accepts.after(3 * time.Second)}, "blue@0s-4s refused, gold@4s-5s pending"},
 	} {
-		trading(t, row.what, two(), func(t *testing.T, x *exchange) {
-			x.world.script("blue", row.blue...)
-			x.world.script("gold", row.gold...)
+		runWithExchange(t, row.name, twoPostBuyers(), func(t *testing.T, x *testExchange) {
+			x.buyers.scriptPosts("blue", row.blue...)
+			x.buyers.scriptPosts("gold", row.gold...)
 			began, trace := time.Now(), &timing.RequestTrace{ID: [16]byte{1}, Span: 1<<64 - 2}
-			spent := x.traceOf(trace)
-			expectEqual(t, callsOf(trace, began), row.want, "noted")
+			spent := x.ingestTraced(trace)
+			expectEqual(t, describeCalls(trace, began), row.want, "noted")
 			commits := int64(0)
 			for _, c := range trace.Commits {
 				commits += c.To - c.From
@@ -70,18 +70,18 @@ func TestTraceOfDelivery(t *testing.T) {
 				t.Errorf("%+v", trace)
 			}
 			time.Sleep(5 * time.Minute)
-			expectEqual(t, callsOf(trace, began), row.want, "then it is")
+			expectEqual(t, describeCalls(trace, began), row.want, "then it is")
 		})
 	}
 }
 
 // TestTraceIsBounded: what is over the most is left out, and counted.
 func TestTraceIsBounded(t *testing.T) {
-	trading(t, "three tries", two(), func(t *testing.T, x *exchange) {
-		x.world.script("blue", busy(ms), busy(ms), accepts)
+	runWithExchange(t, "three tries", twoPostBuyers(), func(t *testing.T, x *testExchange) {
+		x.buyers.scriptPosts("blue", busy(ms), busy(ms), accepts)
 		const most = 1024
 		trace := &timing.RequestTrace{Calls: make([]timing.BuyerCall, most-1)}
-		x.traceOf(trace)
+		x.ingestTraced(trace)
 		if len(trace.Calls) != most || trace.LeftOut != 2 || trace.Calls[most-1].Outcome != "busy" {
 			t.Errorf("%d calls, the last %+v; %d are left out", len(trace.Calls), trace.Calls[len(trace.Calls)-1], trace.LeftOut)
 		}

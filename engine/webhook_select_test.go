@@ -11,95 +11,95 @@ import (
 	"pingpost/engine/market"
 )
 
-// hears sends what the supplier is owed of a lead, which follows from what it was told
+// expectWebhooks sends what the supplier is owed of a lead, which follows from what it was told
 // and from where the lead stands in the end.
-func (x *exchange) hears(told string, a engine.IngestAnswer) *receivers {
+func (x *testExchange) expectWebhooks(answers string, a engine.IngestAnswer) *webhookReceivers {
 	x.t.Helper()
 	want := "lead.posted"
-	switch stands := x.stands(a); {
-	case strings.HasSuffix(stands, "unknown"):
+	switch leadState := x.leadState(a); {
+	case strings.HasSuffix(leadState, "unknown"):
 		want = ""
-	case strings.HasPrefix(stands, "UNMATCHED") && strings.HasPrefix(told, "post_rejected"):
+	case strings.HasPrefix(leadState, "UNMATCHED") && strings.HasPrefix(answers, "post_rejected"):
 		want = "lead.unmatched"
-	case strings.HasPrefix(stands, "UNMATCHED"):
+	case strings.HasPrefix(leadState, "UNMATCHED"):
 		want = "lead.post_failed"
 	}
-	r := mail(x.t)
-	r.send(x)
-	expectEqual(x.t, strings.Join(r.list(), " "), want, "told ", told, ", the supplier hears")
+	r := newReceivers(x.t)
+	r.sendDue(x)
+	expectEqual(x.t, strings.Join(r.events(), " "), want, "told ", answers, ", the supplier hears")
 	return r
 }
 
 // Leads that are decided at once.
 func TestEventsOfADecision(t *testing.T) {
-	recorded := rig{buyers: []buyer{{id: "blue", caps: []string{"total 1"}}}, campaigns: []campaign{{
-		method: market.Waterfall, duplicates: anyOf, seats: []seat{{buyer: "blue", states: "CA"}},
+	recorded := marketSpec{buyers: []buyer{{id: "blue", caps: []string{"total 1"}}}, campaigns: []campaign{{
+		method: market.Waterfall, duplicates: anyOf, filterSets: []filterSet{{buyer: "blue", states: "CA"}},
 	}}}
-	recordedNext := rig{buyers: []buyer{{id: "blue", posts: true}, {id: "gold"}}, campaigns: []campaign{{
-		method: market.Waterfall, seats: []seat{{buyer: "blue"}, {buyer: "gold"}},
+	recordedNext := marketSpec{buyers: []buyer{{id: "blue", postEndpoint: true}, {id: "gold"}}, campaigns: []campaign{{
+		method: market.Waterfall, filterSets: []filterSet{{buyer: "blue"}, {buyer: "gold"}},
 	}}}
 	tests := []struct {
-		what    string
-		rig     rig
-		replies []reply
+		name    string
+		rig     marketSpec
+		replies []postReply
 		leads   []request
-		told    string
+		answers string
 		want    string
 	}{
-		{"recorded", recorded, nil, []request{person(1)}, "blue", "lead.posted"},
-		{"recorded, then full", recorded, nil, []request{person(1), person(2)}, "blue caps_full", "lead.posted lead.unmatched"},
-		{"no buyer there", recorded, nil, []request{person(1, "state", "NY")}, "no_state_match", "lead.unmatched"},
-		{"the same again", recorded, nil, []request{person(1), person(1)}, "blue duplicate", "lead.posted lead.unmatched"},
-		{"one answer twice", recorded, nil, []request{person(1).withKey("k"), person(1).withKey("k")}, "blue blue", "lead.posted"},
-		{"refused, then recorded", recordedNext, []reply{refuses}, []request{person(1)}, "gold", "lead.posted"},
-		{"no lead at all", recorded, nil, []request{person(1, "phone", "1")}, "invalid_payload phone:invalid_format", ""},
+		{"recorded", recorded, nil, []request{leadRequest(1)}, "blue", "lead.posted"},
+		{"recorded, then full", recorded, nil, []request{leadRequest(1), leadRequest(2)}, "blue caps_full", "lead.posted lead.unmatched"},
+		{"no buyer there", recorded, nil, []request{leadRequest(1, "state", "NY")}, "no_state_match", "lead.unmatched"},
+		{"the same again", recorded, nil, []request{leadRequest(1), leadRequest(1)}, "blue duplicate", "lead.posted lead.unmatched"},
+		{"one answer twice", recorded, nil, []request{leadRequest(1).withKey("k"), leadRequest(1).withKey("k")}, "blue blue", "lead.posted"},
+		{"refused, then recorded", recordedNext, []postReply{refuses}, []request{leadRequest(1)}, "gold", "lead.posted"},
+		{"no lead at all", recorded, nil, []request{leadRequest(1, "phone", "1")}, "invalid_payload phone:invalid_format", ""},
 	}
 	for _, test := range tests {
-		trading(t, test.what, hooked(test.rig), func(t *testing.T, x *exchange) {
-			x.world.script("blue", test.replies...)
-			var told []string
+		runWithExchange(t, test.name, withWebhooks(test.rig), func(t *testing.T, x *testExchange) {
+			x.buyers.scriptPosts("blue", test.replies...)
+			var answers []string
 			for _, lead := range test.leads {
-				told = append(told, x.tell(lead))
+				answers = append(answers, x.ingestResult(lead))
 			}
-			r := mail(t)
+			r := newReceivers(t)
 			r.sendFor(x, time.Minute)
-			expectEqual(t, strings.Join(told, " "), test.told, "told")
-			expectEqual(t, strings.Join(r.list(), " "), test.want, "hears")
+			expectEqual(t, strings.Join(answers, " "), test.answers, "told")
+			expectEqual(t, strings.Join(r.events(), " "), test.want, "hears")
 		})
 	}
 }
 
-// What a supplier is owed is decided with the fact, by the configuration in force
+// What a supplier is owed is decided with the event, by the configuration in force
 // then.
 func TestEventsAreOwedByTheConfigurationInForce(t *testing.T) {
-	trading(t, "no webhook", two(), func(t *testing.T, x *exchange) {
-		x.tell(person(1))
-		if owed := x.owed(); len(owed) > 0 {
-			t.Errorf("who has no webhook is owed %v", owed)
+	runWithExchange(t, "no webhook", twoPostBuyers(), func(t *testing.T, x *testExchange) {
+		x.ingestResult(leadRequest(1))
+		if required := x.requiredWebhooks(); len(required) > 0 {
+			t.Errorf("who has no webhook is owed %v", required)
 		}
 	})
-	trading(t, "configured while the lead is on its way", two(), func(t *testing.T, x *exchange) {
-		x.world.script("blue", accepts.in(7*time.Second))
-		x.tell(person(1))
-		x.configure(hooked(two()))
-		r := mail(t)
+	runWithExchange(t, "configured while the lead is on its way", twoPostBuyers(), func(t *testing.T, x *testExchange) {
+		x.buyers.scriptPosts("blue", accepts.after(7*time.Second))
+		x.ingestResult(leadRequest(1))
+		x.configure(withWebhooks(twoPostBuyers()))
+		r := newReceivers(t)
 		r.sendFor(x, time.Minute)
-		if got := r.list(); !slices.Equal(got, []string{"lead.posted"}) {
+		if got := r.events(); !slices.Equal(got, []string{"lead.posted"}) {
 			t.Errorf("hears %v", got)
 		}
 	})
-	trading(t, "taken away while the lead is on its way", hooked(two()), func(t *testing.T, x *exchange) {
-		x.world.script("blue", accepts.in(7*time.Second))
-		x.tell(person(1))
-		x.configure(two())
+	runWithExchange(t, "taken away while the lead is on its way", withWebhooks(twoPostBuyers()), func(t *testing.T, x *testExchange) {
+		x.buyers.scriptPosts("blue", accepts.after(7*time.Second))
+		x.ingestResult(leadRequest(1))
+		x.configure(twoPostBuyers())
 		time.Sleep(time.Minute)
-		if owed := x.owed(); len(owed) > 0 {
-			t.Errorf("owed %v", owed)
+		if required := x.requiredWebhooks(); len(required) > 0 {
+			t.Errorf("owed %v", required)
 		}
 	})
-	trading(t, "taken away while the event waits", hooked(two()), func(t *testing.T, x *exchange) {
-		x.tell(person(1))
-		x.configure(two())
+	runWithExchange(t, "taken away while the event waits", withWebhooks(twoPostBuyers()), func(t *testing.T, x *testExchange) {
+		x.ingestResult(leadRequest(1))
+		x.configure(twoPostBuyers())
 		h, ok := x.state.ClaimDueWebhook(x.state.RefOf(event.ObjectSupplier, "acme"), time.Now().UnixNano())
 		m, err := x.engine.BuildWebhookMessage(&h)
 		if !ok || err != nil || m.Endpoint != (market.Endpoint{}) || len(m.Body) == 0 {
@@ -107,34 +107,34 @@ func TestEventsAreOwedByTheConfigurationInForce(t *testing.T) {
 		}
 		x.state.UnclaimWebhook(h)
 	})
-	bubble(t, "another supplier's", func(t *testing.T) {
-		r := two()
+	runInVirtualTime(t, "another supplier's", func(t *testing.T) {
+		r := twoPostBuyers()
 		r.suppliers = []string{"other"}
-		x := begin(t, hooked(r))
-		x.tell(person(1, "flo_supplier_id", "other").by("other"))
-		if owed := x.state.SuppliersWithPendingWebhooks(); !slices.Equal(owed, []market.PermanentNumber{x.state.RefOf(event.ObjectSupplier, "other")}) {
-			t.Errorf("owed is it to %v", owed)
+		x := newExchange(t, withWebhooks(r))
+		x.ingestResult(leadRequest(1, "flo_supplier_id", "other").fromSupplier("other"))
+		if required := x.state.SuppliersWithPendingWebhooks(); !slices.Equal(required, []market.PermanentNumber{x.state.RefOf(event.ObjectSupplier, "other")}) {
+			t.Errorf("owed is it to %v", required)
 		}
 	})
 }
 
-// owed lists what the log's facts owe, as "type lead".
-func (x *exchange) owed() (all []string) {
+// requiredWebhooks lists what the log's events owe, as "type lead".
+func (x *testExchange) requiredWebhooks() (all []string) {
 	x.t.Helper()
-	add := func(what market.WebhookType, lead market.LeadID) {
-		if what != market.WebhookNone {
-			all = append(all, what.String()+" "+lead.String())
+	add := func(name market.WebhookType, lead market.LeadID) {
+		if name != market.WebhookNone {
+			all = append(all, name.String()+" "+lead.String())
 		}
 	}
-	for _, fact := range recordsOf[event.Event](x) {
-		switch fact := fact.(type) {
+	for _, record := range eventsOf[event.Event](x) {
+		switch record := record.(type) {
 		case *event.LeadDecided:
-			add(fact.Webhook, fact.Lead)
+			add(record.Webhook, record.Lead)
 		case *event.PostSettled:
-			add(fact.Webhook, fact.Lead)
+			add(record.Webhook, record.Lead)
 		case *event.LeadStatusesChanged:
-			for i := range fact.Changes {
-				add(fact.Changes[i].Webhook, fact.Changes[i].Lead)
+			for i := range record.Changes {
+				add(record.Changes[i].Webhook, record.Changes[i].Lead)
 			}
 		}
 	}
