@@ -12,16 +12,16 @@ import (
 	"pingpost/internal/must"
 )
 
-// A exclusion is a way to keep a buyer from having a lead, and what the supplier is
-// told where that is as far as the lead came.
+// exclusion is a condition that keeps a lead from a buyer, and the reason that the
+// supplier gets if no buyer passes it.
 type exclusion struct {
 	reason string
 	change func(b *buyer, s *filterSet)
 	before func(x *testExchange, buyer string)
 }
 
-// exclusions are in the order of the contract: the furthest that any candidate
-// reached is the reason.
+// exclusions returns them in the order of the contract: the last one that any buyer
+// reaches gives the reason.
 func exclusions() []exclusion {
 	few := "5"
 	return []exclusion{
@@ -65,25 +65,24 @@ func newExchangeWith(t *testing.T, all ...exclusion) *testExchange {
 	return x
 }
 
-func TestReasonIsTheFurthestStage(t *testing.T) {
+func TestReasonIsFurthestStage(t *testing.T) {
 	runInVirtualTime(t, "no_buyer", func(t *testing.T) {
 		expectEqual(t, newExchangeWith(t).ingestResult(leadRequest(1)), "no_buyer")
 	})
 	all := exclusions()
-	for i, far := range all {
-		for _, near := range all[:i+1] {
-			runInVirtualTime(t, near.reason+" and "+far.reason, func(t *testing.T) {
-				for _, pair := range [][]exclusion{{near, far}, {far, near}} {
-					expectEqual(t, newExchangeWith(t, pair...).ingestResult(leadRequest(1, "vehicles", "#2")), far.reason)
+	for i, later := range all {
+		for _, earlier := range all[:i+1] {
+			runInVirtualTime(t, earlier.reason+" and "+later.reason, func(t *testing.T) {
+				for _, pair := range [][]exclusion{{earlier, later}, {later, earlier}} {
+					expectEqual(t, newExchangeWith(t, pair...).ingestResult(leadRequest(1, "vehicles", "#2")), later.reason)
 				}
 			})
 		}
 	}
 }
 
-// A stage that shuts one buyer shuts no other. Every candidate comes to exactly one
-// outcome, and the trail says which.
-func TestNextBuyerIsAsked(t *testing.T) {
+// Each buyer that was considered has exactly one outcome in the trail.
+func TestExcludedBuyerDoesNotStopNextBuyer(t *testing.T) {
 	for _, s := range exclusions() {
 		runInVirtualTime(t, s.reason, func(t *testing.T) {
 			x := newExchangeWith(t, s, exclusion{}, exclusion{})
@@ -104,8 +103,8 @@ func TestNextBuyerIsAsked(t *testing.T) {
 	}
 }
 
-// What the campaign does not take at all ends the matter before any buyer.
-func TestInboundEndsTheMatter(t *testing.T) {
+// A campaign rejects these leads before it considers any buyer.
+func TestCampaignSuppressionAndFilters(t *testing.T) {
 	hash := func(list market.SuppressionHashKind, value string) string {
 		switch list {
 		case market.HashMD5:
@@ -128,8 +127,8 @@ func TestInboundEndsTheMatter(t *testing.T) {
 				campaigns: []campaign{{method: market.Waterfall, suppress: []string{"phones", "emails"}, filterSets: []filterSet{{buyer: "blue"}}}},
 			})
 			expectEqual(t, x.ingestResults(0, 6), "blue suppressed suppressed suppressed suppressed blue")
-			expectEqual(t, x.ingestResult(leadRequest(9, "email", "P4@Example.COM")), "suppressed", "an email in capitals")
-			expectEqual(t, len(x.buyers.postAttempts()), 2, "posted ", x.buyers.postAttempts())
+			expectEqual(t, x.ingestResult(leadRequest(9, "email", "P4@Example.COM")), "suppressed", "email in capitals")
+			expectEqual(t, len(x.buyers.postAttempts()), 2, "posts ", x.buyers.postAttempts())
 			for _, lead := range eventsOf[*event.LeadDecided](x) {
 				if lead.Reason == market.ReasonSuppressed && len(lead.Trail) > 0 {
 					t.Errorf("a suppressed lead has a trail: %v", lead.Trail)
@@ -154,8 +153,7 @@ func TestInboundEndsTheMatter(t *testing.T) {
 	})
 }
 
-// A list may be changed by a new configuration's tables at any time.
-func TestListsContentsAreTheLatest(t *testing.T) {
+func TestReloadedSuppressionListApplies(t *testing.T) {
 	runInVirtualTime(t, "reload", func(t *testing.T) {
 		r := marketSpec{
 			buyers:    []buyer{{id: "blue", suppress: []string{"own"}}, {id: "gold"}},

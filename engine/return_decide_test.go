@@ -14,7 +14,7 @@ import (
 	"pingpost/internal/must"
 )
 
-// manualReturnRule is the usual rule, but that the operator decides.
+// manualReturnRule returns the usual return rule, with approval by an operator.
 func manualReturnRule(change func(*market.ReturnRule)) market.ReturnRule {
 	return returnRule(func(r *market.ReturnRule) {
 		r.Manual = true
@@ -24,8 +24,7 @@ func manualReturnRule(change func(*market.ReturnRule)) market.ReturnRule {
 	})
 }
 
-// What an operator's word makes of a return that waits, and what the buyer may
-// report before and after it.
+// Each row lists the steps, the answer to each, and the final lead and balance.
 func TestOperatorDecidesReturns(t *testing.T) {
 	tests := []struct {
 		name      string
@@ -34,17 +33,17 @@ func TestOperatorDecidesReturns(t *testing.T) {
 		leadState string
 		balance   string
 	}{
-		{"it waits", "returned", "ACCEPTED waiting", "ACCEPTED none", "90"},
-		{"asked for again", "contacted returned returned", "contacted, contacted waiting, contacted waiting", "contacted none", "90"},
-		{"nothing else meanwhile", "contacted returned sold contacted", "contacted, contacted waiting, no: waits, contacted", "contacted none", "90"},
+		{"pending", "returned", "ACCEPTED waiting", "ACCEPTED none", "90"},
+		{"reported again", "contacted returned returned", "contacted, contacted waiting, contacted waiting", "contacted none", "90"},
+		{"no other status while pending", "contacted returned sold contacted", "contacted, contacted waiting, no: waits, contacted", "contacted none", "90"},
 		{"approved", "sold returned approve returned", "sold, sold waiting, ok, returned", "returned none", "100"},
 		{"approved after a restart", "returned crash approve sold", "ACCEPTED waiting, ok, no: further", "returned none", "100"},
 		{"approved twice", "returned approve approve", "ACCEPTED waiting, ok, conflict", "returned none", "100"},
 		{"refused", "returned refuse", "ACCEPTED waiting, ok", "ACCEPTED none", "90"},
-		{"refused once, refused for ever", "returned refuse returned crash returned", "ACCEPTED waiting, ok, no: refused, no: refused", "ACCEPTED none", "90"},
-		{"refused, and the lead goes on", "returned refuse contacted sold", "ACCEPTED waiting, ok, contacted, sold", "sold none", "90"},
+		{"refusal is final", "returned refuse returned crash returned", "ACCEPTED waiting, ok, no: refused, no: refused", "ACCEPTED none", "90"},
+		{"other statuses after a refusal", "returned refuse contacted sold", "ACCEPTED waiting, ok, contacted, sold", "sold none", "90"},
 		{"refused, then approved", "returned refuse approve", "ACCEPTED waiting, ok, conflict", "ACCEPTED none", "90"},
-		{"nobody asked", "contacted approve refuse", "contacted, conflict, conflict", "contacted none", "90"},
+		{"no return reported", "contacted approve refuse", "contacted, conflict, conflict", "contacted none", "90"},
 	}
 	for _, test := range tests {
 		runWithExchange(t, test.name, returnsMarket(manualReturnRule(nil)), func(t *testing.T, x *testExchange) {
@@ -78,42 +77,40 @@ func describeError(err error) string {
 	return err.Error()
 }
 
-// An approved return gives back what the rules were when it was asked for, tells
-// the supplier with the buyer's own reason, and keeps the operator's note.
-func TestApprovalKeepsToTheReport(t *testing.T) {
+// The webhook has the buyer's reason, the event the operator's note.
+func TestApprovedReturnUsesRulesOfReport(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
 		r := returnsMarket(manualReturnRule(func(r *market.ReturnRule) { r.RestoreCaps = true }))
 		r.webhooks, r.buyers[0].caps = true, []string{"total 1"}
 		x := newExchange(t, r)
 		a := x.soldLead(1)
 		x.reportResult(newReport(a, "returned").withReason("no such person").occurredAt("2000-01-01T00:00:00Z"))
-		asked := x.lastEvent().(*event.LeadStatusesChanged).Changes[0]
-		if asked.Webhook != market.WebhookNone || x.ingestResult(leadRequest(2)) != "gold" {
-			t.Errorf("before it is approved: %+v", asked)
+		reported := x.lastEvent().(*event.LeadStatusesChanged).Changes[0]
+		if reported.Webhook != market.WebhookNone || x.ingestResult(leadRequest(2)) != "gold" {
+			t.Errorf("webhook sent or cap restored before the approval: %+v", reported)
 		}
 		r.campaigns[0].returns = new(returnRule(func(r *market.ReturnRule) { r.Window, r.ReversePayout = 0, false }))
 		x.configure(r)
-		time.Sleep(60 * day) // the lead has left memory by then
+		time.Sleep(60 * day) // until the lead has left memory
 		x.ingestOthers(5000)
 		if _, known := x.state.Lead(a.Lead); known {
-			t.Fatal("the lead is in memory still")
+			t.Fatal("the lead is still in memory")
 		}
 		expectEqual(t, describeError(x.engine.AsOperator("").DecideReturn(a.Lead, true, "fair")), "ok")
 		record := x.lastEvent().(*event.LeadStatusesChanged)
-		want := asked
+		want := reported
 		want.Result, want.WasPending, want.Webhook = event.ChangeDone, true, market.WebhookReturned
 		if got := fmt.Sprintf("%+v", record.Changes[0]); got != fmt.Sprintf("%+v", want) || record.Note != "fair" || record.Buyer == 0 {
-			t.Errorf("%s\nwant %+v", got, want)
+			t.Errorf("change %s\nwant %+v, with note and buyer: %+v", got, want, record)
 		}
 		if want.Reason != "no such person" || want.Occurred != virtualStart.UnixNano() || want.Return.Reverse != 8_000_000 || len(want.Return.Charges) != 1 {
 			t.Errorf("%+v", want)
 		}
-		expectEqual(t, x.ingestResult(leadRequest(9_000)), "blue", "the cap was not given back")
+		expectEqual(t, x.ingestResult(leadRequest(9_000)), "blue", "buyer of the next lead: the cap is restored")
 	})
 }
 
-// A refusal gives its place in the month's share to another.
-func TestRefusalLeavesTheShare(t *testing.T) {
+func TestRefusedReturnFreesReturnShare(t *testing.T) {
 	runWithExchange(t, "", returnsMarket(manualReturnRule(func(r *market.ReturnRule) { r.MaxShare = 500_000 })), func(t *testing.T, x *testExchange) {
 		a, b := x.soldLead(1), x.soldLead(2)
 		for _, step := range []struct{ got, want string }{
@@ -129,8 +126,8 @@ func TestRefusalLeavesTheShare(t *testing.T) {
 	})
 }
 
-// Two operators at the same instant: one decides.
-func TestTwoOperators(t *testing.T) {
+// Only one of several concurrent decisions succeeds.
+func TestConcurrentReturnDecisions(t *testing.T) {
 	runWithExchange(t, "", returnsMarket(manualReturnRule(nil)), func(t *testing.T, x *testExchange) {
 		a := x.soldLead(1)
 		x.reportResult(newReport(a, "returned"))
@@ -147,14 +144,14 @@ func TestTwoOperators(t *testing.T) {
 			counts[got]++
 		}
 		if counts["ok"] != 1 || counts["conflict"] != 3 {
-			t.Errorf("%v", counts)
+			t.Errorf("got %v, want 1 ok and 3 conflict", counts)
 		}
-		expectEqual(t, describeError(x.engine.AsOperator("").DecideReturn(market.LeadID{9}, true, "")), "not found", "a lead that nobody knows")
+		expectEqual(t, describeError(x.engine.AsOperator("").DecideReturn(market.LeadID{9}, true, "")), "not found", "unknown lead")
 	})
 }
 
-// What waits is listed by page, the oldest leads first, with what it is about.
-func TestWaitingReturns(t *testing.T) {
+// Pages are ordered by lead, the oldest first.
+func TestListPendingReturns(t *testing.T) {
 	runWithExchange(t, "", returnsMarket(manualReturnRule(nil)), func(t *testing.T, x *testExchange) {
 		var leads []engine.IngestAnswer
 		for n := range 5 {
@@ -189,9 +186,8 @@ func TestWaitingReturns(t *testing.T) {
 	})
 }
 
-// A test's return waits as any other, and says where it is from, though nothing comes
-// back by it.
-func TestWaitingReturnOfATest(t *testing.T) {
+// A test lead's return is pending like any other, but pays nothing back.
+func TestPendingReturnOfTestLead(t *testing.T) {
 	runWithExchange(t, "", returnsMarket(manualReturnRule(nil)), func(t *testing.T, x *testExchange) {
 		a := must.Value(x.ingest(leadRequest(1).asTest()))(t)
 		x.reportResult(newReport(a, "returned"))
@@ -207,9 +203,8 @@ func TestWaitingReturnOfATest(t *testing.T) {
 	})
 }
 
-// A return whose report is past the log's history is decided by the lead and the
-// rules of today.
-func TestDecidedPastHistory(t *testing.T) {
+// If the report is no longer in the log, the lead and the present rules decide.
+func TestReturnDecisionWithoutHistory(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
 		x := newExchange(t, returnsMarket(manualReturnRule(nil)), failingHistory(&engine.ErrGone))
 		a := x.soldLead(1)

@@ -17,29 +17,29 @@ import (
 
 const day = 24 * time.Hour
 
-// A lead goes back by the rule that is in force when that is asked for.
+// The return rule in force at the report applies.
 func TestReturns(t *testing.T) {
 	tests := []struct {
 		name  string
 		rule  market.ReturnRule
-		later *market.ReturnRule // comes into force between the sale and the report
-		gone  bool               // the campaign does
+		later *market.ReturnRule // replaces rule between the sale and the report
+		gone  bool               // the campaign is removed
 		after time.Duration
 		want  string
 		gives string // credit, reversed payout
 	}{
-		{name: "the usual", rule: returnRule(nil), after: time.Hour, want: "returned", gives: "10 8"},
-		{name: "the payout stays", rule: returnRule(func(r *market.ReturnRule) { r.ReversePayout = false }), want: "returned", gives: "10 0"},
-		{name: "a moment before the window's end", rule: returnRule(nil), after: 14*day - 1, want: "returned", gives: "10 8"},
-		{name: "at its end", rule: returnRule(nil), after: 14 * day, want: "no: late"},
-		{name: "never", rule: returnRule(func(r *market.ReturnRule) { r.Window = 0 }), want: "no: late"},
-		{name: "longer than memory keeps others", rule: returnRule(func(r *market.ReturnRule) { r.Window = 90 * day }), after: 89 * day, want: "returned", gives: "10 8"},
-		{name: "none may come back", rule: returnRule(func(r *market.ReturnRule) { r.MaxShare = 0 }), want: "no: share"},
-		{name: "the window was shorter", rule: returnRule(func(r *market.ReturnRule) { r.Window = day }), later: new(returnRule(nil)), after: 2 * day, want: "returned", gives: "10 8"},
-		{name: "the window was longer", rule: returnRule(nil), later: new(returnRule(func(r *market.ReturnRule) { r.Window = day })), after: 2 * day, want: "no: late"},
-		{name: "by hand, since then", rule: returnRule(nil), later: new(returnRule(func(r *market.ReturnRule) { r.Manual = true })), want: "ACCEPTED waiting"},
-		{name: "the campaign is gone: the usual", rule: returnRule(func(r *market.ReturnRule) { r.Window, r.ReversePayout = 0, false }), gone: true, after: 13 * day, want: "returned", gives: "10 8"},
-		{name: "the campaign is gone for longer", rule: returnRule(func(r *market.ReturnRule) { r.Window = 90 * day }), gone: true, after: 14 * day, want: "no: late"},
+		{name: "usual rule", rule: returnRule(nil), after: time.Hour, want: "returned", gives: "10 8"},
+		{name: "payout not reversed", rule: returnRule(func(r *market.ReturnRule) { r.ReversePayout = false }), want: "returned", gives: "10 0"},
+		{name: "just before the end of the window", rule: returnRule(nil), after: 14*day - 1, want: "returned", gives: "10 8"},
+		{name: "at the end of the window", rule: returnRule(nil), after: 14 * day, want: "no: late"},
+		{name: "no window", rule: returnRule(func(r *market.ReturnRule) { r.Window = 0 }), want: "no: late"},
+		{name: "window longer than the default retention", rule: returnRule(func(r *market.ReturnRule) { r.Window = 90 * day }), after: 89 * day, want: "returned", gives: "10 8"},
+		{name: "share of zero", rule: returnRule(func(r *market.ReturnRule) { r.MaxShare = 0 }), want: "no: share"},
+		{name: "window extended after the sale", rule: returnRule(func(r *market.ReturnRule) { r.Window = day }), later: new(returnRule(nil)), after: 2 * day, want: "returned", gives: "10 8"},
+		{name: "window shortened after the sale", rule: returnRule(nil), later: new(returnRule(func(r *market.ReturnRule) { r.Window = day })), after: 2 * day, want: "no: late"},
+		{name: "manual approval since the sale", rule: returnRule(nil), later: new(returnRule(func(r *market.ReturnRule) { r.Manual = true })), want: "ACCEPTED waiting"},
+		{name: "campaign removed: default window", rule: returnRule(func(r *market.ReturnRule) { r.Window, r.ReversePayout = 0, false }), gone: true, after: 13 * day, want: "returned", gives: "10 8"},
+		{name: "campaign removed: default window over", rule: returnRule(func(r *market.ReturnRule) { r.Window = 90 * day }), gone: true, after: 14 * day, want: "no: late"},
 	}
 	for _, test := range tests {
 		runWithExchange(t, test.name, returnsMarket(test.rule), func(t *testing.T, x *testExchange) {
@@ -56,44 +56,42 @@ func TestReturns(t *testing.T) {
 			if test.gives != "" {
 				back := x.lastEvent().(*event.LeadStatusesChanged).Changes[0].Return
 				if got := back.Credit.String() + " " + back.Reverse.String(); got != test.gives || back.Currency.String() != "USD" || back.Month != virtualStart.UnixNano() {
-					t.Errorf("gives back %s, want %s: %+v", got, test.gives, back)
+					t.Errorf("pays back %s, want %s: %+v", got, test.gives, back)
 				}
 				want = "100"
 			}
-			expectEqual(t, x.balance("blue"), want, "blue has")
+			expectEqual(t, x.balance("blue"), want, "blue's balance")
 		})
 	}
 }
 
-// A lead stays in memory for as long as it may come back, and at least as long as
-// any.
-func TestLeadsAreKeptForTheirReturn(t *testing.T) {
+// The minimum is the default retention of all leads.
+func TestLeadsStayInMemoryForReturnWindow(t *testing.T) {
 	for window, want := range map[time.Duration]time.Duration{0: 45 * day, 14 * day: 45 * day, 90 * day: 90 * day} {
 		runWithExchange(t, window.String(), returnsMarket(returnRule(func(r *market.ReturnRule) { r.Window = window })), func(t *testing.T, x *testExchange) {
-			expectEqual(t, time.Unix(int64(x.lead(x.soldLead(1)).Keep), 0).Sub(virtualStart), want, "it is kept for")
+			expectEqual(t, time.Unix(int64(x.lead(x.soldLead(1)).Keep), 0).Sub(virtualStart), want, "retention")
 		})
 	}
 }
 
-// A return gives back to the caps what its sale took, in the windows that it was
-// taken in, whichever event the sale is in.
-func TestReturnsGiveTheCapsBack(t *testing.T) {
+// A return restores the caps in the windows of the sale, in each form of the sale's event.
+func TestReturnsRestoreCaps(t *testing.T) {
 	tests := []struct {
 		name   string
-		posts  string // who has an endpoint
+		posts  string // buyers with an endpoint
 		script []postReply
 		buyer  string
 		back   bool
 		after  time.Duration
-		want   string // what a second lead comes to
+		want   string // answer to a second lead
 	}{
-		{name: "recorded", buyer: "blue", back: true, want: "blue"},
-		{name: "they stay", buyer: "blue", want: "gold"},
+		{name: "sold without delivery", buyer: "blue", back: true, want: "blue"},
+		{name: "caps not restored", buyer: "blue", want: "gold"},
 		{name: "posted", posts: "blue gold", buyer: "blue", back: true, want: "blue"},
-		{name: "refused by the first", posts: "blue gold", script: []postReply{refuses, accepts}, buyer: "gold", back: true, want: "blue"},
-		{name: "recorded for the second", posts: "blue", script: []postReply{refuses, accepts}, buyer: "gold", back: true, want: "blue"},
-		{name: "confirmed by the report", posts: "blue gold", script: []postReply{serverError}, buyer: "blue", back: true, want: "blue"},
-		{name: "a window that is over gets nothing", buyer: "blue", back: true, after: day, want: "blue"},
+		{name: "refused by the first buyer", posts: "blue gold", script: []postReply{refuses, accepts}, buyer: "gold", back: true, want: "blue"},
+		{name: "refused, then sold without delivery", posts: "blue", script: []postReply{refuses, accepts}, buyer: "gold", back: true, want: "blue"},
+		{name: "delivery confirmed by the report", posts: "blue gold", script: []postReply{serverError}, buyer: "blue", back: true, want: "blue"},
+		{name: "cap window is over", buyer: "blue", back: true, after: day, want: "blue"},
 	}
 	for _, test := range tests {
 		runInVirtualTime(t, test.name, func(t *testing.T) {
@@ -109,37 +107,35 @@ func TestReturnsGiveTheCapsBack(t *testing.T) {
 			expectEqual(t, x.reportResult(newReport(a, "returned").fromBuyer(test.buyer)), "returned")
 			charges := x.lastEvent().(*event.LeadStatusesChanged).Changes[0].Return.Charges
 			if want := map[bool]int{true: 2}[test.back]; len(charges) != want {
-				t.Errorf("%+v", charges)
+				t.Errorf("restored charges %+v, want %d", charges, want)
 			}
 			x.buyers.scriptPosts("blue", accepts)
-			expectEqual(t, x.ingestResult(leadRequest(2)), test.want, "the next lead comes to")
+			expectEqual(t, x.ingestResult(leadRequest(2)), test.want, "answer to the next lead")
 		})
 	}
 }
 
-// Where the log's history no longer holds the sale, the money goes back and the
-// caps' windows have long passed.
-func TestReturnOfALeadPastHistory(t *testing.T) {
+// If the sale is no longer in the log, money goes back; the cap windows are long over.
+func TestReturnWithoutHistory(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
 		r := returnsMarket(returnRule(func(r *market.ReturnRule) { r.RestoreCaps = true }))
 		r.buyers[0].caps = []string{"total 1"}
 		x := newExchange(t, r, failingHistory(&engine.ErrGone))
 		a := x.soldLead(1)
 		expectEqual(t, x.reportResult(newReport(a, "returned"))+" "+x.balance("blue")+" "+x.ingestResult(leadRequest(2)), "returned 100 gold")
-		expectEqual(t, x.observed.faults.Load(), 0, "faults were noted")
+		expectEqual(t, x.observed.faults.Load(), 0, "reported faults")
 	})
 }
 
-// However many report the return of one lead at the same instant, over a slow log,
-// the money goes back once; and of many leads no more come back than the share.
-func TestReturnsAtTheSameInstant(t *testing.T) {
+// Concurrent reports over a slow log pay one lead back once, and stay within the share.
+func TestConcurrentReturnsPayBackOnce(t *testing.T) {
 	tests := []struct {
 		name    string
 		share   market.ShareInMillionths
 		leads   int
 		batches bool
-		want    string // what blue has in the end
-		taken   int
+		want    string // blue's final balance
+		changes int
 	}{
 		{"one lead", market.WholeShare, 1, false, "100", 1},
 		{"two leads", market.WholeShare, 2, false, "100", 2},
@@ -159,17 +155,17 @@ func TestReturnsAtTheSameInstant(t *testing.T) {
 			var all sync.WaitGroup
 			for caller := range 6 {
 				all.Go(func() {
-					var words []statusReport
-					for i := range leads { // each in another order
-						words = append(words, newReport(leads[(i+caller)%len(leads)], "returned").withKey(fmt.Sprint("k", caller)))
+					var reports []statusReport
+					for i := range leads { // each caller has another order
+						reports = append(reports, newReport(leads[(i+caller)%len(leads)], "returned").withKey(fmt.Sprint("k", caller)))
 					}
 					if test.batches {
-						if _, err := x.reportAll(words...); err != nil {
+						if _, err := x.reportAll(reports...); err != nil {
 							t.Error(err)
 						}
 						return
 					}
-					for i, w := range words {
+					for i, w := range reports {
 						all.Go(func() {
 							got := x.reportResult(w.withKey(fmt.Sprint("k", caller, i)))
 							mu.Lock()
@@ -180,24 +176,22 @@ func TestReturnsAtTheSameInstant(t *testing.T) {
 				})
 			}
 			all.Wait()
-			expectEqual(t, x.balance("blue"), test.want, "blue has; ", done)
-			taken := 0
+			expectEqual(t, x.balance("blue"), test.want, "blue's balance; answers ", done)
+			changes := 0
 			for _, record := range eventsOf[*event.LeadStatusesChanged](x) {
 				for _, c := range record.Changes {
 					if c.Result == event.ChangeDone {
-						taken++
+						changes++
 					}
 				}
 			}
-			expectEqual(t, taken, test.taken, "came back; ", done)
+			expectEqual(t, changes, test.changes, "returned leads; answers ", done)
 		})
 	}
 }
 
-// A month of sales and returns in virtual time: each calendar month has its own
-// share, by when a lead was sold, and what is refused by the operator leaves room
-// for another.
-func TestAMonthOfReturns(t *testing.T) {
+// The share counts the leads sold in a calendar month.
+func TestReturnSharePerMonth(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
 		r := returnsMarket(returnRule(func(r *market.ReturnRule) { r.MaxShare, r.Window = 100_000, 40*day }))
 		r.buyers[0].funds = "1000"
@@ -215,34 +209,34 @@ func TestAMonthOfReturns(t *testing.T) {
 			february = append(february, x.soldLead(100+n))
 			time.Sleep(time.Hour)
 		}
-		back := func(leads []engine.IngestAnswer) (taken int) {
+		back := func(leads []engine.IngestAnswer) (returned int) {
 			for _, a := range leads {
 				switch got := x.reportResult(newReport(a, "returned")); got {
 				case "returned":
-					taken++
+					returned++
 				case "no: share":
 				default:
 					t.Error(got)
 				}
 			}
-			return taken
+			return returned
 		}
-		expectEqual(t, back(february), 2, "of February's 20 came back")
-		expectEqual(t, back(january[:10])+back(january[30:]), 6, "of January's 62 came back")
+		expectEqual(t, back(february), 2, "returns of February's 20 leads")
+		expectEqual(t, back(january[:10])+back(january[30:]), 6, "returns of January's 62 leads")
 		if got := x.balance("blue"); got != "260" { // 1000 - 82 * 10 + 8 * 10
-			t.Errorf("blue has %s", got)
+			t.Errorf("blue's balance is %s, want 260", got)
 		}
 		x.crashAndRestart()
-		if got := back(january[20:30]) + back(february); got != 2 { // those that were, again
-			t.Errorf("after a restart %d more came back", got)
+		if got := back(january[20:30]) + back(february); got != 2 { // repeats of accepted returns
+			t.Errorf("%d returns accepted after a restart, want 2", got)
 		}
 		x.configure(returnsMarket(returnRule(func(r *market.ReturnRule) { r.MaxShare, r.Window = 200_000, 40*day })))
-		expectEqual(t, back(january[10:20]), 6, "more of January's came back when more might")
+		expectEqual(t, back(january[10:20]), 6, "more returns of January's leads with a larger share")
 	})
 }
 
-// expectedReason is what an answer to one report, or to the first of many, expects of
-// its reason.
+// expectedReason returns the expected values of field reason, from the answer to one
+// report or to the first of a batch.
 func expectedReason(a engine.StatusAnswer, err error) string {
 	var fields []market.FieldError
 	var refusal *engine.Refusal
@@ -256,13 +250,11 @@ func expectedReason(a engine.StatusAnswer, err error) string {
 			return f.Expected
 		}
 	}
-	return fmt.Sprint("no fault of the reason: ", describeStatusAnswer(a, err))
+	return fmt.Sprint("no error in field reason: ", describeStatusAnswer(a, err))
 }
 
-// TestRefusedReturnNamesTheReasons: a buyer whose reason is refused learns the
-// allowed ones, in a report of one lead as of many, and a repeat says the same
-// after the campaign has changed its list.
-func TestRefusedReturnNamesTheReasons(t *testing.T) {
+// A repeat has the same list after the campaign has changed its reasons.
+func TestRefusedReturnListsAllowedReasons(t *testing.T) {
 	rule := func(reasons ...string) marketSpec {
 		return returnsMarket(returnRule(func(r *market.ReturnRule) {
 			r.Reasons = map[string]struct{}{}
@@ -271,18 +263,18 @@ func TestRefusedReturnNamesTheReasons(t *testing.T) {
 			}
 		}))
 	}
-	runWithExchange(t, "one and many", rule("wrong number", "not interested"), func(t *testing.T, x *testExchange) {
+	runWithExchange(t, "single report and batch", rule("wrong number", "not interested"), func(t *testing.T, x *testExchange) {
 		a := x.soldLead(1)
 		const want = `one of the reasons for which this campaign takes leads back: "not interested", "wrong number"`
 		refused := newReport(a, "returned").withReason("just so")
-		expectEqual(t, expectedReason(x.report(refused)), want, "one: expected")
-		expectEqual(t, expectedReason(x.reportAll(refused.withKey("many"))), want, "many: expected")
+		expectEqual(t, expectedReason(x.report(refused)), want, "single report")
+		expectEqual(t, expectedReason(x.reportAll(refused.withKey("many"))), want, "batch")
 		x.configure(rule("moved away"))
 		x.crashAndRestart()
-		expectEqual(t, expectedReason(x.reportAll(refused.withKey("many"))), want, "many, repeated: expected")
+		expectEqual(t, expectedReason(x.reportAll(refused.withKey("many"))), want, "repeated batch")
 		expectEqual(t, x.reportResult(newReport(a, "returned").withReason("moved away")), "returned")
 	})
-	runInVirtualTime(t, "a long list", func(t *testing.T) {
+	runInVirtualTime(t, "long list", func(t *testing.T) {
 		var reasons []string
 		for n := range 100 {
 			reasons = append(reasons, fmt.Sprintf("%02d %s", n, strings.Repeat("x", 50)))
@@ -290,14 +282,13 @@ func TestRefusedReturnNamesTheReasons(t *testing.T) {
 		x := newExchange(t, rule(reasons...))
 		got := expectedReason(x.report(newReport(x.soldLead(1), "returned").withReason("just so")))
 		if !strings.Contains(got, `"00 x`) || !strings.HasSuffix(got, "x\" and 95 more") || len(got) > 400 {
-			t.Errorf("%d bytes: %s", len(got), got)
+			t.Errorf("want at most 400 bytes, got %d: %s", len(got), got)
 		}
 	})
 }
 
-// A lead whose buyer reports that it has it counts among those that this buyer
-// got, also where nobody knew so until then.
-func TestShareCountsTheLeadThatComesBack(t *testing.T) {
+// A return report confirms the delivery, so the lead counts among the buyer's leads.
+func TestReturnShareCountsUnconfirmedLead(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		share market.ShareInMillionths
@@ -312,17 +303,15 @@ func TestShareCountsTheLeadThatComesBack(t *testing.T) {
 			x := newExchange(t, r)
 			x.soldLead(1)
 			x.buyers.scriptPosts("blue", serverError)
-			lost := x.soldLead(2)
+			unconfirmed := x.soldLead(2)
 			time.Sleep(5 * time.Minute)
-			expectEqual(t, x.leadState(lost), "ACCEPTED unknown")
-			expectEqual(t, x.reportResult(newReport(lost, "returned")), test.want)
+			expectEqual(t, x.leadState(unconfirmed), "ACCEPTED unknown")
+			expectEqual(t, x.reportResult(newReport(unconfirmed, "returned")), test.want)
 		})
 	}
 }
 
-// Test leads that come back take none of the share, in one batch with others
-// either.
-func TestReturnedTestsTakeNoShare(t *testing.T) {
+func TestReturnedTestLeadsUseNoReturnShare(t *testing.T) {
 	runWithExchange(t, "", returnsMarket(returnRule(func(r *market.ReturnRule) { r.MaxShare = 500_000 })).withTestEndpoints(), func(t *testing.T, x *testExchange) {
 		attempts := must.Value(x.ingest(leadRequest(1).asTest()))(t)
 		a, b := x.soldLead(2), x.soldLead(3)
@@ -330,8 +319,8 @@ func TestReturnedTestsTakeNoShare(t *testing.T) {
 	})
 }
 
-// What names no lead is nobody's, and nobody waits for it.
-func TestReportsOnNoLeadWaitForNobody(t *testing.T) {
+// Reports claim leads; an unknown id claims none.
+func TestReportsOnUnknownLeadsDoNotBlock(t *testing.T) {
 	runWithExchange(t, "", returnsMarket(returnRule(nil)), func(t *testing.T, x *testExchange) {
 		var leads []engine.IngestAnswer
 		for n := range 5 {
@@ -341,21 +330,20 @@ func TestReportsOnNoLeadWaitForNobody(t *testing.T) {
 		var all sync.WaitGroup
 		for i, a := range leads {
 			all.Go(func() {
-				nobody := newReport(a, "sold")
-				nobody.lead = fmt.Sprint("lead_", i)
-				expectEqual(t, describeStatusAnswer(x.reportAll(nobody, newReport(a, "sold"))), "not_found, sold")
+				unknown := newReport(a, "sold")
+				unknown.lead = fmt.Sprint("lead_", i)
+				expectEqual(t, describeStatusAnswer(x.reportAll(unknown, newReport(a, "sold"))), "not_found, sold")
 			})
 		}
 		all.Wait()
 	})
 }
 
-// A buyer gives back, twice, a lead that nobody knew to have arrived, in the
-// instant in which operators say what has become of it. Whichever is first, the
-// lead is paid for and paid back once at most (see ledger.changed), and no event
-// is owed twice or out of order.
-func TestReturnsInTheInstantOfAnOperatorsWord(t *testing.T) {
-	words := []event.PostSettlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent}
+// A buyer returns an unconfirmed lead while operators settle its delivery. In any
+// order, the lead is paid and refunded at most once (see ledger.changed), and each
+// webhook is required once, in order.
+func TestConcurrentReturnsAndOperatorDecisions(t *testing.T) {
+	settlements := []event.PostSettlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent}
 	for round := range 24 {
 		runInVirtualTime(t, fmt.Sprint(round), func(t *testing.T) {
 			r := withWebhooks(returnsMarket(returnRule(nil)))
@@ -365,47 +353,47 @@ func TestReturnsInTheInstantOfAnOperatorsWord(t *testing.T) {
 			}
 			x := newExchange(t, r)
 			x.buyers.scriptPosts("blue", serverError)
-			lost := x.soldLead(1)
+			unconfirmed := x.soldLead(1)
 			time.Sleep(5 * time.Minute)
 			x.buyers.scriptPosts("blue", []postReply{accepts, refuses, serverError}[round%3])
 			var all sync.WaitGroup
 			for i := range 3 {
-				how := words[(round+i)%3]
+				how := settlements[(round+i)%3]
 				all.Go(func() {
 					time.Sleep(time.Duration(round/6*i) * ms)
-					if err := x.engine.AsOperator("").ResolveUnconfirmedDelivery(lost.Lead, how); err != nil && !errors.Is(err, engine.ErrConflict) && !errors.Is(err, engine.ErrNotFound) {
+					if err := x.engine.AsOperator("").ResolveUnconfirmedDelivery(unconfirmed.Lead, how); err != nil && !errors.Is(err, engine.ErrConflict) && !errors.Is(err, engine.ErrNotFound) {
 						t.Error(err)
 					}
 				})
 				all.Go(func() {
 					time.Sleep(time.Duration(round%5*i) * ms)
-					x.reportResult(newReport(lost, []string{"returned", "returned", "sold"}[i]).withKey(fmt.Sprint("k", i)))
+					x.reportResult(newReport(unconfirmed, []string{"returned", "returned", "sold"}[i]).withKey(fmt.Sprint("k", i)))
 				})
 				all.Go(func() {
 					time.Sleep(time.Duration(round*i%7) * ms)
-					_ = x.engine.AsOperator("").DecideReturn(lost.Lead, true, "")
+					_ = x.engine.AsOperator("").DecideReturn(unconfirmed.Lead, true, "")
 				})
 			}
 			all.Wait()
 			time.Sleep(10 * time.Minute)
-			_ = x.engine.AsOperator("").DecideReturn(lost.Lead, true, "")
+			_ = x.engine.AsOperator("").DecideReturn(unconfirmed.Lead, true, "")
 			seen := map[string]bool{}
 			var order []string
 			for _, required := range x.requiredWebhooks() {
 				if seen[required] {
-					t.Errorf("%s is owed twice", required)
+					t.Errorf("webhook %s is required twice", required)
 				}
 				seen[required] = true
 				order = append(order, strings.Fields(required)[0])
 			}
-			lead := x.lead(lost)
+			lead := x.lead(unconfirmed)
 			want := map[string]string{
 				"UNMATCHED": "100", "returned": "100", "sold": "90", "ACCEPTED": "90",
 			}[lead.Status.String()]
 			if lead.Delivery.String() == "unknown" {
 				want = "100 of which is held 10"
 			}
-			expectEqual(t, x.balance("blue"), want, "at ", x.leadState(lost), " blue has; ", order)
+			expectEqual(t, x.balance("blue"), want, "blue's balance at ", x.leadState(unconfirmed), "; webhooks ", order)
 		})
 	}
 }
