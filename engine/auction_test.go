@@ -107,7 +107,7 @@ func TestOutcomesOfAnAuction(t *testing.T) {
 			t.Errorf("%d bids of %v", len(record.Bids), x.buyers.pingAttempts())
 		}
 		for _, bid := range record.Bids {
-			if leadState := bid.Outcome == market.OutcomeWon || bid.Outcome == market.OutcomeLost; leadState != (bid.Token != "") || leadState != (bid.Payout != 0) {
+			if valid := bid.Outcome == market.OutcomeWon || bid.Outcome == market.OutcomeLost; valid != (bid.Token != "") || valid != (bid.Payout != 0) {
 				t.Errorf("a bid that stands or not, with a token and a payout or not: %+v", bid)
 			}
 		}

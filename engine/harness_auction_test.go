@@ -16,15 +16,15 @@ import (
 	"pingpost/internal/must"
 )
 
-// bidReply is how a buyer meets a ping.
+// bidReply is a buyer's scripted answer to a ping.
 type bidReply struct {
-	delay           time.Duration // never: hangs until the ping is given up
+	delay           time.Duration // never: hangs until the deadline
 	result          market.PingResult
-	ignoresDeadline bool // answers when it does, whatever the deadline was
+	ignoresDeadline bool // answers after the delay, even after the deadline
 	panics          bool
 }
 
-// bids offers so much.
+// bids returns a reply with a bid of the amount.
 func bids(amount string) bidReply {
 	m, err := market.ParseMoney([]byte(amount))
 	if err != nil {
@@ -42,28 +42,28 @@ var (
 	panicsAtPing = bidReply{panics: true}
 )
 
-// after is the same offer, after a while.
+// after returns the same reply with a delay.
 func (o bidReply) after(d time.Duration) bidReply { o.delay = d; return o }
 
-// ignoringDeadline is the same offer after a while, on a connection that knows no deadline.
+// ignoringDeadline returns the same reply with a delay that may pass the deadline.
 func (o bidReply) ignoringDeadline(d time.Duration) bidReply {
 	o.delay, o.ignoresDeadline = d, true
 	return o
 }
 
-// inCurrency is the same bid in another currency.
+// inCurrency returns the same bid in another currency.
 func (o bidReply) inCurrency(currency string) bidReply {
 	copy(o.result.Bid.Currency[:], currency)
 	return o
 }
 
-// validFor is the same bid, good until so long after the exchange began.
+// validFor returns the same bid, valid until d after the start of virtual time.
 func (o bidReply) validFor(d time.Duration) bidReply {
 	o.result.Bid.ValidUntil = virtualStart.Add(d).UnixNano()
 	return o
 }
 
-// receivedPing is one ping as the buyer sees it.
+// receivedPing is one ping as the buyer received it.
 type receivedPing struct {
 	process int
 	at      time.Duration
@@ -73,18 +73,17 @@ type receivedPing struct {
 	hops    int
 	expires time.Time
 	answer  bidReply
-	token   string // of the bid that it is answered with
+	token   string // of the bid in the answer
 }
 
-// pingEndpointOf is where a buyer takes pings.
+// pingEndpointOf returns the buyer's ping endpoint.
 func pingEndpointOf(buyer string) *market.Endpoint {
 	to := endpointOf(buyer)
 	to.URL = "https://" + buyer + ".example/v1/ping"
 	return to
 }
 
-// scriptBids sets what a buyer answers to pings, one after the other; the last one
-// repeats.
+// scriptBids sets the buyer's replies to successive pings. The last one repeats.
 func (w *fakeBuyers) scriptBids(buyer string, all ...bidReply) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -97,8 +96,7 @@ func (w *fakeBuyers) scriptBids(buyer string, all ...bidReply) {
 
 var pingInBody = regexp.MustCompile(`^\{"auction_id":"(auc_[0-9a-z]{26})","vertical":"[^"]+",.*"expires_at":"([0-9T:.-]+Z)"\}$`)
 
-// recordPing notes a ping and says how it is met. A buyer that nobody has told
-// anything offers 10.
+// recordPing checks and records a ping, and selects its reply. Without a script, a buyer bids 10.
 func (w *fakeBuyers) recordPing(life int, req *market.PingRequest) *receivedPing {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -106,30 +104,30 @@ func (w *fakeBuyers) recordPing(life int, req *market.PingRequest) *receivedPing
 	p := &receivedPing{process: life, at: time.Since(virtualStart), body: bytes.Clone(req.Body), hops: req.Hops, answer: bids("10")}
 	p.buyer = strings.TrimSuffix(strings.TrimPrefix(req.Endpoint.URL, "https://"), ".example/v1/ping")
 	if !reflect.DeepEqual(&req.Endpoint, pingEndpointOf(p.buyer)) {
-		w.t.Errorf("a ping to an endpoint that nobody has: %+v", req.Endpoint)
+		w.t.Errorf("ping to an unknown endpoint: %+v", req.Endpoint)
 	}
-	expectEqual(w.t, req.Test, isTestBuyer(p.buyer), p.buyer, " is pinged as a test")
+	expectEqual(w.t, req.Test, isTestBuyer(p.buyer), p.buyer, ": test flag of the ping")
 	said := pingInBody.FindSubmatch(req.Body)
 	if len(said) == 0 || !bytes.Equal(said[1], req.Auction) || req.IdempotencyKey != string(req.Auction) || req.RequestID.IsZero() || req.Hops < 1 {
-		w.t.Errorf("a ping that is none: %+v %s", req, req.Body)
+		w.t.Errorf("invalid ping: %+v %s", req, req.Body)
 		return p
 	}
 	p.auction = string(said[1])
 	p.expires = must.Value(time.Parse(time.RFC3339Nano, string(said[2])))(w.t)
 	if ahead := req.Deadline.Sub(p.expires); ahead < 0 || ahead >= time.Millisecond {
-		w.t.Errorf("%s is told %s and has until %s", p.buyer, p.expires, req.Deadline)
+		w.t.Errorf("ping to %s: expires_at %s, deadline %s", p.buyer, p.expires, req.Deadline)
 	}
 	for _, person := range []string{"+1415", "example.com\"", "first_name", "Pat"} {
 		if bytes.Contains(req.Body, []byte(person)) {
-			w.t.Errorf("a ping that carries a person: %s", req.Body)
+			w.t.Errorf("ping has contact data: %s", req.Body)
 		}
 	}
 	for _, before := range w.pings {
 		if before.auction == p.auction && before.buyer == p.buyer {
-			w.t.Errorf("%s is asked twice in %s", p.buyer, p.auction)
+			w.t.Errorf("%s got two pings in auction %s", p.buyer, p.auction)
 		}
 		if before.auction == p.auction && !bytes.Equal(before.body, p.body) {
-			w.t.Errorf("two bodies in %s:\n%s\n%s", p.auction, before.body, p.body)
+			w.t.Errorf("auction %s has two ping bodies:\n%s\n%s", p.auction, before.body, p.body)
 		}
 	}
 	if all := w.bidScripts[p.buyer]; len(all) > 0 {
@@ -143,7 +141,7 @@ func (w *fakeBuyers) recordPing(life int, req *market.PingRequest) *receivedPing
 	return p
 }
 
-// Ping is a buyer's answer, which comes by the deadline unless it is deaf.
+// Ping returns the buyer's reply, at the deadline at the latest unless the reply ignores it.
 func (l *testProcess) Ping(req *market.PingRequest) market.PingResult {
 	l.mu.Lock()
 	dead := l.dead
@@ -162,10 +160,10 @@ func (l *testProcess) Ping(req *market.PingRequest) market.PingResult {
 		time.Sleep(wait)
 	}
 	if !bytes.Equal(req.Body, p.body) {
-		l.t.Errorf("the body of a ping to %s changed while it was under way", p.buyer)
+		l.t.Errorf("the body of the ping to %s changed before its answer", p.buyer)
 	}
 	if p.answer.panics {
-		panic("a bug, for the test's sake")
+		panic("simulated bug")
 	}
 	if !p.answer.ignoresDeadline && p.answer.delay > left {
 		return market.PingResult{Outcome: market.OutcomeTimeout, Fault: market.FaultTimeout, Elapsed: wait}
@@ -175,7 +173,7 @@ func (l *testProcess) Ping(req *market.PingRequest) market.PingResult {
 	return result
 }
 
-// bidTokenOf is what the buyer gave the exchange in an auction.
+// bidTokenOf returns the token of the buyer's bid in an auction.
 func (w *fakeBuyers) bidTokenOf(buyer, auction string) string {
 	for _, p := range w.pings {
 		if p.buyer == buyer && p.auction == auction {
@@ -185,7 +183,7 @@ func (w *fakeBuyers) bidTokenOf(buyer, auction string) string {
 	return ""
 }
 
-// pingAttempts lists the pings so far as "buyer@time".
+// pingAttempts returns the pings so far as "buyer@time".
 func (w *fakeBuyers) pingAttempts() (list []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -195,14 +193,13 @@ func (w *fakeBuyers) pingAttempts() (list []string) {
 	return list
 }
 
-// supplierPing is a seller's ping number n, under a key of its own, with what the
-// pairs change: see person.
+// supplierPing returns ping n with its own idempotency key. For the pairs see leadRequest.
 func supplierPing(n int, pairs ...string) request {
 	values := map[string]string{"auction_id": fmt.Sprint("a", n), "vertical": "auto_insurance", "state": "CA", "tcpa_consent": "#true"}
 	return requestWith(values, pairs).withKey(fmt.Sprint("p", n))
 }
 
-// availabilityRequest is a supplier's question who is there to buy.
+// availabilityRequest returns a supplier's request for all bids.
 func availabilityRequest(pairs ...string) request {
 	return requestWith(map[string]string{"flo_campaign_id": "auto", "flo_supplier_id": "acme", "state": "CA"}, pairs)
 }
@@ -215,18 +212,18 @@ func (x *testExchange) pingRequest(r request) *engine.SupplierPingRequest {
 	}
 }
 
-// ping holds an auction over a seller's ping that has just arrived.
+// ping runs the auction of a ping received now.
 func (x *testExchange) ping(r request) (engine.PingAnswer, error) {
 	return x.engine.PingForBestBid(x.pingRequest(r))
 }
 
-// requestAvailability asks who is there to buy.
+// requestAvailability runs the auction of an availability request received now.
 func (x *testExchange) requestAvailability(r request) (engine.PingAnswer, error) {
 	return x.engine.PingForAllBids(x.pingRequest(r))
 }
 
-// describePing is an answer to a ping in a word: what is bid, or offered by whom, or why
-// nothing, or an error's code with the failing fields.
+// describePing returns the bid, the offers by buyer, the reason without a bid, or the error's
+// code with the invalid fields.
 func describePing(a engine.PingAnswer, err error) string {
 	switch {
 	case err != nil:
@@ -247,8 +244,8 @@ func (x *testExchange) startPing(r request) *pingCall {
 	return startCall(func() (engine.PingAnswer, error) { return x.ping(r) }, describePing)
 }
 
-// auctionMarket is a market of one campaign that holds auctions, among so many
-// buyers with endpoints for pings and posts.
+// auctionMarket returns a market with one ping_post campaign. Its buyers have endpoints for
+// pings and posts.
 func auctionMarket(names ...string) marketSpec {
 	var buyers []buyer
 	for _, name := range names {
@@ -257,7 +254,7 @@ func auctionMarket(names ...string) marketSpec {
 	return marketOf(market.PingPost, buyers...)
 }
 
-// At is the log as history.
+// At returns an event of the log, as engine.LogHistory.
 func (l *testProcess) At(seq uint64) ([]byte, error) {
 	entries := l.log.durable()
 	if seq == 0 || seq > uint64(len(entries)) {
@@ -266,14 +263,14 @@ func (l *testProcess) At(seq uint64) ([]byte, error) {
 	return bytes.Clone(entries[seq-1].data), nil
 }
 
-// auctionInfo is what a supplier knows of an auction.
+// auctionInfo is the part of an auction's answer that a supplier uses later.
 type auctionInfo struct {
-	id        string // its own, or our ping id
+	id        string // the supplier's auction id, or the exchange's ping id
 	auctionID market.AuctionID
 	token     string
 }
 
-// pingAuction holds an auction over a seller's ping; there is a bid, or is none.
+// pingAuction pings and returns the auction. Without a bid its token is "none".
 func (x *testExchange) pingAuction(r request) auctionInfo {
 	x.t.Helper()
 	a := must.Value(x.ping(r))(x.t)
@@ -284,17 +281,17 @@ func (x *testExchange) pingAuction(r request) auctionInfo {
 	return t
 }
 
-// availabilityAuction asks who is there to buy.
+// availabilityAuction requests all bids and returns the auction.
 func (x *testExchange) availabilityAuction(r request) auctionInfo {
 	x.t.Helper()
 	a := must.Value(x.requestAvailability(r))(x.t)
 	return auctionInfo{id: market.PingID(a.Auction).String(), auctionID: a.Auction}
 }
 
-// postInput is a post to be sent.
+// postInput is the input of a supplier's post.
 type postInput struct {
 	supplier                       string
-	auction, token, supplierLeadID string // "-": not there
+	auction, token, supplierLeadID string // "-": missing
 	lead                           request
 	faults                         []market.FieldError
 	key                            string
@@ -302,7 +299,7 @@ type postInput struct {
 	test, badTest                  bool
 }
 
-// postFor is person n for the bid of an auction, under a key of its own.
+// postFor returns a post of lead n at the auction's bid, with its own idempotency key.
 func postFor(n int, a auctionInfo, pairs ...string) postInput {
 	pairs = append([]string{"flo_campaign_id", "-", "flo_supplier_id", "-", "state", "-"}, pairs...)
 	return postInput{
@@ -311,13 +308,13 @@ func postFor(n int, a auctionInfo, pairs ...string) postInput {
 	}
 }
 
-// withKey is the same post under another key.
+// withKey returns the same post with another idempotency key.
 func (p postInput) withKey(key string) postInput { p.key = key; return p }
 
-// asTest is the same post as a test.
+// asTest returns the same post for a test lead.
 func (p postInput) asTest() postInput { p.test = true; return p }
 
-// sellAtBid posts a request that has just arrived.
+// sellAtBid sends a post received now.
 func (x *testExchange) sellAtBid(p postInput) (engine.PostSaleAnswer, error) {
 	return x.engine.SellAtBid(x.postRequest(p))
 }
@@ -333,7 +330,7 @@ func (x *testExchange) postRequest(p postInput) *engine.SupplierPostRequest {
 	}
 }
 
-// describeSale is an answer in a few words.
+// describeSale returns buyer, buyer's lead id and payout, or the error's code and reason.
 func describeSale(a engine.PostSaleAnswer, err error) string {
 	var refusal *engine.Refusal
 	if errors.As(err, &refusal) && refusal.Reason != market.ReasonNone {
@@ -345,15 +342,15 @@ func describeSale(a engine.PostSaleAnswer, err error) string {
 	return a.Buyer + " " + a.BuyerLead + " " + a.Payout.String()
 }
 
-// saleResult posts and says what came of it.
+// saleResult sends a post and describes its answer.
 func (x *testExchange) saleResult(p postInput) string { return describeSale(x.sellAtBid(p)) }
 
 func (x *testExchange) startSale(p postInput) *saleCall {
-	e, req := x.engine, x.postRequest(p) // of this process, whatever comes next
+	e, req := x.engine, x.postRequest(p) // of this process, also after a restart
 	return startCall(func() (engine.PostSaleAnswer, error) { return e.SellAtBid(req) }, describeSale)
 }
 
-// answerText is an answer as bytes, but for what says that it is a repetition.
+// answerText returns all of an answer as text, except its replay flag.
 func answerText(s *saleCall) string {
 	<-s.done
 	var refusal *engine.Refusal
@@ -367,8 +364,7 @@ func answerText(s *saleCall) string {
 	return fmt.Sprintf("%+v %v", answer, s.err)
 }
 
-// twoBidders is a market of two buyers: blue bids 10, of which 8 are the supplier's,
-// and gold bids 6.
+// twoBidders returns a market in which blue bids 10 and gold bids 6. The payout is 80%.
 func twoBidders() marketSpec {
 	r := auctionMarket("blue", "gold").changeBuyers(func(b *buyer) { b.funds = "100" })
 	r.buyers[1].bid = "6"
@@ -376,9 +372,8 @@ func twoBidders() marketSpec {
 	return r
 }
 
-// checkPromisedSales holds a log to what is always true of promises: a lead is sold by a
-// bid of its auction to the one who made it, at its price, before its window ended,
-// and to nobody after.
+// checkPromisedSales checks the sales at accepted bids: to the bid's buyer, at its price, before
+// it expired, and to no other buyer later.
 func checkPromisedSales(t testing.TB, entries []entry) {
 	t.Helper()
 	held := map[[16]byte]*event.PingAuctionCompleted{}
@@ -392,7 +387,7 @@ func checkPromisedSales(t testing.TB, entries []entry) {
 			}
 		case *event.PostSettled:
 			if record.Next.Buyer != 0 && record.Sale.Ping != [16]byte{} {
-				t.Errorf("entry %d: a promised lead went on to another buyer", i+1)
+				t.Errorf("entry %d: a lead sold at a bid went to another buyer", i+1)
 			}
 		}
 	}
@@ -401,7 +396,7 @@ func checkPromisedSales(t testing.TB, entries []entry) {
 func checkPromisedSale(t testing.TB, auction *event.PingAuctionCompleted, lead *event.LeadDecided) {
 	t.Helper()
 	if auction == nil {
-		t.Errorf("lead %s is sold by an auction that was never held", lead.Lead)
+		t.Errorf("lead %s is sold at an auction that the log does not have", lead.Lead)
 		return
 	}
 	for _, bid := range auction.Bids {
@@ -412,9 +407,9 @@ func checkPromisedSale(t testing.TB, auction *event.PingAuctionCompleted, lead *
 			t.Errorf("lead %s is sold as %+v at %d, the bid was %+v", lead.Lead, lead.Sale, lead.Decided, bid)
 		}
 		if lead.Post.URL != "" && lead.Post.Auction != auction.Auction {
-			t.Errorf("lead %s is posted under another auction", lead.Lead)
+			t.Errorf("lead %s is posted with another auction id", lead.Lead)
 		}
 		return
 	}
-	t.Errorf("lead %s is sold to a buyer who did not bid", lead.Lead)
+	t.Errorf("lead %s is sold to a buyer without a bid", lead.Lead)
 }

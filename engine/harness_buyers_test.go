@@ -13,11 +13,11 @@ import (
 	"pingpost/engine/market"
 )
 
-// postReply is how a buyer meets one try.
+// postReply is a buyer's scripted reply to one attempt.
 type postReply struct {
-	delay        time.Duration // never: hangs until the attempt is given up
+	delay        time.Duration // never: hangs until the deadline
 	result       market.PostResult
-	buyerHasLead bool // the buyer has the lead from then on, whatever it answers
+	buyerHasLead bool // the buyer has stored the lead, even if its reply fails
 }
 
 const never = time.Duration(1<<62 - 1)
@@ -33,15 +33,15 @@ var (
 	hangs            = postReply{delay: never, result: market.PostResult{Verdict: market.VerdictAccepted}}
 )
 
-// after is the same reply, after a while.
+// after returns the same reply with a delay.
 func (r postReply) after(d time.Duration) postReply { r.delay = d; return r }
 
 func busy(retryAfter time.Duration) postReply {
 	return postReply{result: market.PostResult{Verdict: market.VerdictBusy, Status: 429, RetryAfter: retryAfter}}
 }
 
-// fakeBuyers is all buyers' endpoints. It outlives the exchange, as buyers do, and
-// watches for what no exchange may ever do, whatever the test is about.
+// fakeBuyers simulates the endpoints of all buyers, across restarts of the exchange. It checks
+// the rules that hold for all posts and pings.
 type fakeBuyers struct {
 	t testing.TB
 
@@ -51,15 +51,15 @@ type fakeBuyers struct {
 	posts        []*receivedPost
 
 	bidScripts map[string][]bidReply // by buyer; the last one repeats
-	pingCounts map[string]int        // how often since then
+	pingCounts map[string]int        // since the script was set
 	pings      []*receivedPing
 
 	running sync.WaitGroup // grows under mu
 }
 
-// receivedPost is one attempt as the buyer sees it.
+// receivedPost is one attempt as the buyer received it.
 type receivedPost struct {
-	process int // of the exchange that made it
+	process int // number of the process that sent it
 	at      time.Duration
 	ended   bool
 	buyer   string
@@ -71,21 +71,21 @@ type receivedPost struct {
 	answer  postReply
 }
 
-// virtualStart is when virtual time begins; other tests never print what they measure.
+// virtualStart is the time at which synctest starts its virtual clock.
 var virtualStart = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func newFakeBuyers(t testing.TB) *fakeBuyers {
 	return &fakeBuyers{t: t, replyScripts: map[string][]postReply{}, pingCounts: map[string]int{}}
 }
 
-// scriptPosts sets what a buyer answers to the tries of each lead.
+// scriptPosts sets the buyer's replies to the attempts of each lead. The last one repeats.
 func (w *fakeBuyers) scriptPosts(buyer string, replies ...postReply) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.replyScripts[buyer] = replies
 }
 
-// endpointOf is where a buyer takes leads, with something in every field.
+// endpointOf returns the buyer's post endpoint, with a value in every field.
 func endpointOf(buyer string) *market.Endpoint {
 	at := "https://" + buyer + ".example/"
 	return &market.Endpoint{
@@ -94,7 +94,7 @@ func endpointOf(buyer string) *market.Endpoint {
 	}
 }
 
-// testBuyerID is the name under which a buyer's test endpoints are known here.
+// testBuyerID returns the name of a buyer's test endpoints.
 func testBuyerID(buyer string) string { return buyer + ".test" }
 
 func isTestBuyer(buyer string) bool { return strings.HasSuffix(buyer, ".test") }
@@ -104,7 +104,7 @@ var (
 	personInBody = regexp.MustCompile(`"phone":"(\+\d+)"`)
 )
 
-// recordPost notes an attempt and says how it is met.
+// recordPost checks and records an attempt, and selects its reply.
 func (w *fakeBuyers) recordPost(life int, req *market.PostRequest) *receivedPost {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -114,13 +114,13 @@ func (w *fakeBuyers) recordPost(life int, req *market.PostRequest) *receivedPost
 	configured := endpointOf(p.buyer)
 	configured.Dialect = req.Endpoint.Dialect
 	if !reflect.DeepEqual(&req.Endpoint, configured) {
-		w.t.Errorf("a post to an endpoint that nobody has: %+v", req.Endpoint)
+		w.t.Errorf("post to an unknown endpoint: %+v", req.Endpoint)
 	}
-	expectEqual(w.t, req.Test, isTestBuyer(p.buyer), p.buyer, " is posted to as a test")
+	expectEqual(w.t, req.Test, isTestBuyer(p.buyer), p.buyer, ": test flag of the post")
 	ids := leadInBody.FindSubmatch(req.Body)
 	person := personInBody.FindSubmatch(req.Body)
 	if ids == nil || person == nil {
-		w.t.Errorf("a body that is no post: %s", req.Body)
+		w.t.Errorf("invalid post body: %s", req.Body)
 		return p
 	}
 	p.lead, p.person = string(ids[3]), string(person[1])
@@ -129,10 +129,10 @@ func (w *fakeBuyers) recordPost(life int, req *market.PostRequest) *receivedPost
 		token = w.bidTokenOf(p.buyer, auction)
 	}
 	if (token == "") != bytes.Equal(ids[1], ids[3]) || string(ids[2]) != token {
-		w.t.Errorf("%s gets a post by a bid that it did not make: %s", p.buyer, req.Body)
+		w.t.Errorf("post to %s names a bid that it did not make: %s", p.buyer, req.Body)
 	}
 	if req.RequestID.IsZero() || !strings.HasPrefix(req.IdempotencyKey, "post_") {
-		w.t.Errorf("a post without a request id or key: %+v", req)
+		w.t.Errorf("post without a request id or key: %+v", req)
 	}
 	for _, before := range w.posts {
 		w.compareWithEarlier(before, p)
@@ -149,7 +149,7 @@ func (w *fakeBuyers) recordPost(life int, req *market.PostRequest) *receivedPost
 	return p
 }
 
-// compareWithEarlier looks at an earlier post and a new one.
+// compareWithEarlier checks a new post against an earlier one.
 func (w *fakeBuyers) compareWithEarlier(before, p *receivedPost) {
 	if before.lead != p.lead {
 		if before.key == p.key {
@@ -158,13 +158,13 @@ func (w *fakeBuyers) compareWithEarlier(before, p *receivedPost) {
 		return
 	}
 	if !before.ended && before.process == p.process {
-		w.t.Errorf("lead %s has two couriers: at %s and at %s", p.lead, before.buyer, p.buyer)
+		w.t.Errorf("lead %s has two concurrent posts: to %s and to %s", p.lead, before.buyer, p.buyer)
 	}
 	if before.buyer == p.buyer {
 		p.attempt++
-		expectEqual(w.t, before.key, p.key, "lead ", p.lead, ": another key in a later try at ", p.buyer)
+		expectEqual(w.t, before.key, p.key, "lead ", p.lead, ": key of a later attempt at ", p.buyer)
 		if !bytes.Equal(before.body, p.body) {
-			w.t.Errorf("lead %s: other bytes in a later try at %s:\n%s\n%s", p.lead, p.buyer, before.body, p.body)
+			w.t.Errorf("lead %s: other bytes in a later attempt at %s:\n%s\n%s", p.lead, p.buyer, before.body, p.body)
 		}
 		return
 	}
@@ -176,13 +176,13 @@ func (w *fakeBuyers) compareWithEarlier(before, p *receivedPost) {
 	}
 }
 
-// isInDoubt tells whether the buyer may have the lead by this post.
+// isInDoubt reports whether the buyer may have the lead after this post.
 func (p *receivedPost) isInDoubt() bool {
 	v := p.answer.result.Verdict
 	return !p.ended || p.answer.buyerHasLead || v == market.VerdictUnknown || v == market.VerdictAccepted
 }
 
-// endPost ends an attempt. timedOut: the buyer did not answer in time.
+// endPost ends an attempt. timedOut: the deadline passed before the buyer's reply.
 func (w *fakeBuyers) endPost(p *receivedPost, elapsed time.Duration, timedOut bool) market.PostResult {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -195,8 +195,8 @@ func (w *fakeBuyers) endPost(p *receivedPost, elapsed time.Duration, timedOut bo
 	return result
 }
 
-// testProcess is one process's way to the world and to its log. A dead one posts and
-// logs nothing more, whatever is left of its goroutines.
+// testProcess connects one process of the exchange to the buyers and the log. After kill it
+// posts and logs nothing, even if the process's goroutines still run.
 type testProcess struct {
 	*fakeBuyers
 	log    *memoryLog
@@ -236,7 +236,7 @@ func (l *testProcess) Post(req *market.PostRequest) market.PostResult {
 	return l.endPost(p, min(p.answer.delay, left), p.answer.delay > left)
 }
 
-// postAttempts lists the posts so far as "buyer@milliseconds".
+// postAttempts returns the posts so far as "buyer@time".
 func (w *fakeBuyers) postAttempts() (list []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -246,16 +246,16 @@ func (w *fakeBuyers) postAttempts() (list []string) {
 	return list
 }
 
-// waitForAttempts waits for the attempts that are still under way.
+// waitForAttempts waits for the running attempts.
 func (w *fakeBuyers) waitForAttempts() {
 	w.mu.Lock()
 	n := len(w.posts)
 	w.mu.Unlock()
 	w.running.Wait()
-	expectEqual(w.t, len(w.posts), n, len(w.posts)-n, " posts after the end")
+	expectEqual(w.t, len(w.posts), n, len(w.posts)-n, " posts after the exchange closed")
 }
 
-// buyersByPerson lists, by person, the buyers that have them.
+// buyersByPerson returns the buyers that have each person's lead.
 func (w *fakeBuyers) buyersByPerson() map[string]map[string]bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

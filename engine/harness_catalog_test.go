@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
-	_ "time/tzdata" // zones with their clock changes, wherever the test runs
+	_ "time/tzdata" // time zones on machines without a zone database
 
 	"pingpost/engine/market"
 	"pingpost/engine/market/calendar"
@@ -17,29 +17,29 @@ import (
 	"pingpost/internal/must"
 )
 
-// marketSpec describes a market in few words; what is left out is the ordinary case.
+// marketSpec describes a configuration. Zero values stand for the usual case.
 type marketSpec struct {
 	buyers             []buyer
 	campaigns          []campaign
 	lists              []list
 	suppliers          []string // besides "acme"
-	testSuppliers      []string // suppliers whose every lead is a test
-	concurrentAuctions int      // of a supplier at once; zero: the default
-	webhooks           bool     // suppliers hear of their leads
+	testSuppliers      []string // suppliers that send only test leads
+	concurrentAuctions int      // per supplier; zero: the default
+	webhooks           bool     // suppliers receive webhooks
 }
 
 type buyer struct {
 	id            string
-	postEndpoint  bool   // has an endpoint; else leads are recorded
-	certified     bool   // certifies that a repeat gets the first answer
-	noRepeats     bool   // takes a repeat for a second lead
-	pingEndpoint  bool   // can be asked for bids
-	bid           string // from the start; empty: 10
-	testEndpoints bool   // has endpoints for tests, of what it has
-	pingRate      int    // of pings a second; zero: any
+	postEndpoint  bool   // false: leads are only recorded
+	certified     bool   // certifies its answers to repeats
+	noRepeats     bool   // takes a repeated post for a second lead
+	pingEndpoint  bool   // receives pings
+	bid           string // first bid; empty: 10
+	testEndpoints bool   // has test endpoints for its endpoints
+	pingRate      int    // per second; zero: unlimited
 	adapter       market.BodyTemplate
-	dialect       *market.Dialect // of its pings
-	funds         string          // opening balance; empty: its money is not limited
+	dialect       *market.Dialect // of the ping endpoint
+	funds         string          // opening balance; empty: not prepaid
 	credit        string
 	caps          []string // "day 5", "total $20", "hour 3 America/New_York"
 	schedule      string   // "America/New_York Mon-Fri 08:00-18:00, Sat 10:00-12:00"
@@ -61,7 +61,7 @@ type campaign struct {
 	unknown    market.UnknownMemberPolicy
 	filterSets []filterSet
 
-	returns     *market.ReturnRule // nil: the usual
+	returns     *market.ReturnRule // nil: the default
 	vertical    string             // empty: auto_insurance
 	subVertical string             // line of business
 	timeout     time.Duration      // of auctions; zero: 2 s
@@ -77,7 +77,7 @@ type filterSet struct {
 	filters  []market.FilterSpec
 	caps     []string
 	schedule string
-	priority *int // nil: its place
+	priority *int // nil: its index
 }
 
 type list struct {
@@ -87,7 +87,7 @@ type list struct {
 	entries []string
 }
 
-// fields are those of every campaign here.
+// fields are the fields of all campaigns in these tests.
 var fields = []market.FieldSpec{
 	{Name: "vehicles", Type: market.TypeInteger},
 	{Name: "homeowner", Type: market.TypeBoolean, BuyerName: "owns_home"},
@@ -106,7 +106,7 @@ func zone(t testing.TB, name string) *time.Location {
 	return must.Value(time.LoadLocation(name))(t)
 }
 
-// catalog builds the market anew: the engine numbers and keeps what it is given.
+// catalog builds a new catalog each time, because the engine numbers and keeps it.
 func (r marketSpec) catalog(t testing.TB) *market.Catalog {
 	t.Helper()
 	c := &market.Catalog{
@@ -197,7 +197,7 @@ func (form campaign) build(t testing.TB, c *market.Catalog) *market.Campaign {
 		}
 		named := c.Buyers[market.BuyerID(s.buyer)]
 		if named == nil {
-			t.Fatalf("a seat for %q, who is no buyer", s.buyer)
+			t.Fatalf("filter set of the unknown buyer %q", s.buyer)
 		}
 		priority := i
 		if s.priority != nil {
@@ -270,7 +270,7 @@ func caps(t testing.TB, scope market.CapScope, texts []string) (built []*market.
 	return built
 }
 
-// tables reads the lists' entries.
+// tables builds the suppression lists' tables.
 func (r marketSpec) tables(t testing.TB, c *market.Catalog) map[market.ListID]*fingerprint.FingerprintTable {
 	t.Helper()
 	tables := map[market.ListID]*fingerprint.FingerprintTable{}
@@ -284,7 +284,7 @@ func (r marketSpec) tables(t testing.TB, c *market.Catalog) map[market.ListID]*f
 	return tables
 }
 
-// allCaps lists a catalog's caps by number.
+// allCaps returns a catalog's caps by number.
 func allCaps(c *market.Catalog) map[market.PermanentNumber]*market.Cap {
 	all := map[market.PermanentNumber]*market.Cap{}
 	add := func(limits []*market.Cap) {
@@ -304,8 +304,8 @@ func allCaps(c *market.Catalog) map[market.PermanentNumber]*market.Cap {
 	return all
 }
 
-// leadRequest is a lead as a supplier sends it: number n, with what the pairs of
-// name and value change. A value is a JSON literal where it begins like one.
+// leadRequest returns a supplier's request with lead n. The pairs of name and value change or
+// add members; see member for their values.
 func leadRequest(n int, pairs ...string) request {
 	values := map[string]string{
 		"flo_campaign_id": "auto", "flo_supplier_id": "acme",
@@ -316,7 +316,7 @@ func leadRequest(n int, pairs ...string) request {
 	return requestWith(values, pairs)
 }
 
-// requestWith is a request with these values. A pair of name and value replaces a value.
+// requestWith returns a request with the values and pairs. A pair replaces a value.
 func requestWith(values map[string]string, pairs []string) request {
 	for i := 0; i < len(pairs); i += 2 {
 		values[pairs[i]] = pairs[i+1]
@@ -333,7 +333,7 @@ func requestWith(values map[string]string, pairs []string) request {
 	return r
 }
 
-// member returns no member for "-". After # the value is a number, boolean, null or object.
+// member returns a string member. For "-" it returns none. After # the value is a JSON literal.
 func member(name, value string) market.JSONMember {
 	if value == "-" {
 		return market.JSONMember{}
@@ -354,5 +354,5 @@ func member(name, value string) market.JSONMember {
 	return m
 }
 
-// phoneOf is the phone of person n as it is stored.
+// phoneOf returns the normalized phone number of lead n.
 func phoneOf(n int) string { return fmt.Sprintf("+1415%07d", 2_000_000+n) }

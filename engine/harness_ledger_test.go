@@ -18,11 +18,11 @@ type ledgerModel struct {
 	onHold        map[market.PermanentNumber]market.Money
 	openSales     map[market.LeadID]event.Sale
 	status        map[market.LeadID]market.LeadStatus
-	sold          map[market.PermanentNumber]int // leads by buyer, of those that stand
+	sold          map[market.PermanentNumber]int // valid sales by buyer
 	campaign      map[market.PermanentNumber]int
 	limits        map[market.PermanentNumber]*market.Cap
-	highestLimits map[market.PermanentNumber]int64 // limit that each cap ever had
-	keys          map[[16]byte]int64               // until when an idempotency key is known
+	highestLimits map[market.PermanentNumber]int64 // the highest limit of each cap so far
+	keys          map[[16]byte]int64               // expiry of the idempotency keys
 	opened        map[market.PermanentNumber]bool
 	auctions      auctionLedger
 	returns       map[market.LeadID]market.ReturnState
@@ -34,9 +34,8 @@ type capWindow struct {
 	start int64
 }
 
-// sumEvents goes through a log. Anything that no log may say is an error: more in a
-// cap than its limit, a balance below the credit, a settlement of what is not
-// open.
+// sumEvents applies a log to a new model. It reports contradictions, for example a cap above its
+// limit, a balance below the credit, or a settlement without an open sale.
 func sumEvents(t testing.TB, entries []entry, catalog *market.Catalog, highest map[market.PermanentNumber]int64) *ledgerModel {
 	t.Helper()
 	l := &ledgerModel{
@@ -50,7 +49,7 @@ func sumEvents(t testing.TB, entries []entry, catalog *market.Catalog, highest m
 	for i, record := range decodeAll(t, entries) {
 		switch record := record.(type) {
 		case *event.BuyerFundsAdjusted:
-			if record.Opening { // what was bought before is not on account
+			if record.Opening { // earlier purchases do not count
 				l.opened[record.Buyer], l.balance[record.Buyer] = true, 0
 			}
 			l.balance[record.Buyer] += record.Amount
@@ -71,18 +70,18 @@ func sumEvents(t testing.TB, entries []entry, catalog *market.Catalog, highest m
 func (l *ledgerModel) applyDecision(t testing.TB, record *event.LeadDecided) {
 	t.Helper()
 	if _, known := l.status[record.Lead]; known {
-		t.Errorf("lead %s was decided twice", record.Lead)
+		t.Errorf("lead %s has two decisions", record.Lead)
 	}
 	if (record.Sale.Buyer == 0) == (record.Reason == market.ReasonNone) {
 		t.Errorf("lead %s has buyer %d and reason %q", record.Lead, record.Sale.Buyer, record.Reason)
 	}
 	if of, taken := l.slots[record.Slot]; taken || record.Slot == 0 || len(record.Sealed) == 0 {
-		t.Errorf("lead %s is sealed under slot %d, which is lead %s's", record.Lead, record.Slot, of)
+		t.Errorf("lead %s uses key slot %d of lead %s", record.Lead, record.Slot, of)
 	}
 	l.slots[record.Slot] = record.Lead
 	if key := record.Idempotency.Key; key != [16]byte{} {
 		if l.keys[key] > record.Decided {
-			t.Errorf("lead %s was decided under a key that has one", record.Lead)
+			t.Errorf("lead %s has the idempotency key of another decision", record.Lead)
 		}
 		l.keys[key] = record.Idempotency.ExpiresAt
 	}
@@ -97,7 +96,7 @@ func (l *ledgerModel) applyDecision(t testing.TB, record *event.LeadDecided) {
 	}
 }
 
-// checkTestSale holds the sale of a test lead to what it is.
+// checkTestSale reports caps, duplicate claims and turns in the sale of a test lead.
 func (l *ledgerModel) checkTestSale(t testing.TB, lead market.LeadID, sale *event.Sale) {
 	t.Helper()
 	if len(sale.Charges) > 0 || len(sale.Duplicates) > 0 || sale.Turn != (event.RotationTurn{}) {
@@ -105,7 +104,7 @@ func (l *ledgerModel) checkTestSale(t testing.TB, lead market.LeadID, sale *even
 	}
 }
 
-// priceOf is what a sale costs its buyer: a test lead, nothing.
+// priceOf returns the price that the buyer pays. A test lead is free.
 func priceOf(sale *event.Sale) market.Money {
 	if sale.Test {
 		return 0
@@ -113,7 +112,7 @@ func priceOf(sale *event.Sale) market.Money {
 	return sale.Price
 }
 
-// countSale counts a lead as sold, or no longer so; a test lead never was.
+// countSale changes the counts of sold leads, except for a test lead.
 func (l *ledgerModel) countSale(sale *event.Sale, campaign market.PermanentNumber, change int) {
 	if !sale.Test {
 		l.sold[sale.Buyer] += change
@@ -147,11 +146,11 @@ func (l *ledgerModel) charge(sale *event.Sale, sign int64) {
 func (l *ledgerModel) applySettlement(t testing.TB, record *event.PostSettled) {
 	t.Helper()
 	if len(record.Sealed) > 0 && l.slots[record.Slot] != record.Lead {
-		t.Errorf("lead %s is sealed again under slot %d, which is not its own", record.Lead, record.Slot)
+		t.Errorf("lead %s uses key slot %d of another lead", record.Lead, record.Slot)
 	}
 	sale, ok := l.openSales[record.Lead]
 	if !ok || sale.Buyer != record.Sale.Buyer || sale.Price != record.Sale.Price || sale.Test != record.Sale.Test || len(sale.Charges) != len(record.Sale.Charges) {
-		t.Errorf("lead %s: %s settles %+v, open is %+v", record.Lead, record.Settlement, record.Sale, sale)
+		t.Errorf("lead %s: %s settles %+v, the open sale is %+v", record.Lead, record.Settlement, record.Sale, sale)
 		return
 	}
 	switch record.Settlement {
@@ -172,14 +171,14 @@ func (l *ledgerModel) applySettlement(t testing.TB, record *event.PostSettled) {
 			l.status[record.Lead] = market.StatusUnmatched
 			return
 		}
-		expectEqual(t, sale.Test, record.Next.Test, "lead ", record.Lead, " is a test at one buyer, and none at the next")
+		expectEqual(t, sale.Test, record.Next.Test, "lead ", record.Lead, ": test flag of the next sale")
 		if sale.Test {
 			l.checkTestSale(t, record.Lead, &record.Next)
 		}
 		l.changeAuctionUse(t, &record.Next, record.Lead, false)
 		l.applySale(record.Lead, record.Campaign, &record.Next, record.Post.URL != "")
 	default:
-		t.Errorf("settlement %d", record.Settlement)
+		t.Errorf("unknown settlement %d", record.Settlement)
 	}
 }
 
@@ -187,37 +186,37 @@ func (l *ledgerModel) checkLimits(t testing.TB, position int, catalog *market.Ca
 	t.Helper()
 	for w, used := range l.caps {
 		if limit, ok := l.highestLimits[w.cap]; ok && used > limit {
-			t.Errorf("entry %d: %d in cap %d of %d", position, used, w.cap, limit)
+			t.Errorf("entry %d: usage %d of cap %d exceeds its limit %d", position, used, w.cap, limit)
 		}
 		if used < 0 {
-			t.Errorf("entry %d: cap %d has %d", position, w.cap, used)
+			t.Errorf("entry %d: usage of cap %d is negative: %d", position, w.cap, used)
 		}
 	}
 	for _, b := range catalog.Buyers {
 		if free := l.balance[b.Ref] - l.onHold[b.Ref] + b.Credit; b.Funded && l.opened[b.Ref] && free < 0 {
-			t.Errorf("entry %d: buyer %s is %s over its money", position, b.ID, -free)
+			t.Errorf("entry %d: buyer %s exceeds its funds by %s", position, b.ID, -free)
 		}
 	}
 }
 
-// compare holds the state to the sum.
+// compare checks the state against the model.
 func (l *ledgerModel) compare(t testing.TB, s *state.State) {
 	t.Helper()
 	for ref, balance := range l.balance {
 		if got, held := s.BuyerBalance(ref); got != balance || held != l.onHold[ref] {
-			t.Errorf("buyer %d has %s and holds %s, by the events %s and %s", ref, got, held, balance, l.onHold[ref])
+			t.Errorf("buyer %d: balance %s and %s on hold, want %s and %s", ref, got, held, balance, l.onHold[ref])
 		}
 	}
 	_, now := s.Position()
 	for ref, limit := range l.limits {
 		start, _ := limit.Period.WindowContaining(now, limit.Zone)
 		if got, want := capUsage(s, limit, now), l.caps[capWindow{ref, start}]; got != want {
-			t.Errorf("cap %d (%s) has %d in its window at %s, by the events %d", ref, limit.Period, got, time.Unix(0, now).UTC(), want)
+			t.Errorf("cap %d (%s): usage %d in its window at %s, want %d", ref, limit.Period, got, time.Unix(0, now).UTC(), want)
 		}
 	}
 	for lead, status := range l.status {
 		if got, ok := s.Lead(lead); ok && got.Status != status {
-			t.Errorf("lead %s is %s, by the events %s", lead, got.Status, status)
+			t.Errorf("lead %s: status %s, want %s", lead, got.Status, status)
 		}
 	}
 	l.compareAuctions(t, s)
@@ -225,13 +224,13 @@ func (l *ledgerModel) compare(t testing.TB, s *state.State) {
 	s.EachUnfinishedPost(func(p *state.UnfinishedPost) {
 		open++
 		if _, ok := l.openSales[p.Lead]; !ok {
-			t.Errorf("lead %s has an open intent, by the events none", p.Lead)
+			t.Errorf("lead %s has an open intent, want none", p.Lead)
 		}
 	})
-	expectEqual(t, open, len(l.openSales), "intents are open, by the events")
+	expectEqual(t, open, len(l.openSales), "open intents")
 }
 
-// capUsage is what a cap has counted, found by asking what limit would not be full.
+// capUsage returns the usage of a cap: the lowest limit at which it would be full.
 func capUsage(s *state.State, limit *market.Cap, now int64) int64 {
 	probe := *limit
 	return int64(sort.Search(math.MaxInt64>>1, func(n int) bool {
@@ -241,20 +240,19 @@ func capUsage(s *state.State, limit *market.Cap, now int64) int64 {
 	}))
 }
 
-// auctionLedger is what the events say of auctions: which names are taken, and
-// which lead each was sold to.
+// auctionLedger has the auctions' names and the lead that each one sold.
 type auctionLedger struct {
-	keepUntil map[[16]byte]int64 // until when a name is known
+	keepUntil map[[16]byte]int64 // expiry of the names
 	sold      map[[16]byte]market.LeadID
 	ids       map[market.AuctionID]bool
 }
 
-// applyPingAuction looks at an auction that stands by itself.
+// applyPingAuction checks and applies the auction of a ping.
 func (l *ledgerModel) applyPingAuction(t testing.TB, record *event.PingAuctionCompleted) {
 	t.Helper()
 	book := &l.auctions
 	if record.Auction.IsZero() || book.ids[record.Auction] {
-		t.Errorf("auction %s was held before", record.Auction)
+		t.Errorf("auction %s is logged twice", record.Auction)
 	}
 	book.ids[record.Auction] = true
 	if record.Name != ([16]byte{}) {
@@ -266,64 +264,63 @@ func (l *ledgerModel) applyPingAuction(t testing.TB, record *event.PingAuctionCo
 	}
 	if key := record.Idempotency.Key; key != [16]byte{} {
 		if l.keys[key] > record.Began {
-			t.Errorf("auction %s was held under a key that has an answer", record.Auction)
+			t.Errorf("auction %s has the idempotency key of another event", record.Auction)
 		}
 		l.keys[key] = record.Idempotency.ExpiresAt
 	}
 	won := checkOutcomes(t, record.Auction, record.Trail, record.Bids)
 	if (won == nil) == (record.Reason == market.ReasonNone) || won == nil && !record.Token.IsZero() {
-		t.Errorf("auction %s: won by %+v, for the reason %q, with our token %v", record.Auction, won, record.Reason, record.Token)
+		t.Errorf("auction %s: won by %+v, reason %q, token %v", record.Auction, won, record.Reason, record.Token)
 	}
 	if won != nil && (won.ValidUntil != record.Until || record.Until > record.Began+5e9 || (record.SellerAuction != "") == record.Token.IsZero()) {
-		t.Errorf("auction %s is good until %d, its best bid until %d", record.Auction, record.Until, won.ValidUntil)
+		t.Errorf("auction %s is valid until %d, its best bid until %d", record.Auction, record.Until, won.ValidUntil)
 	}
 }
 
-// checkOutcomes adds the outcomes of an auction up: one for each seat, the same in its
-// bid; those that stand come first, the best before all. It returns the bid that
-// won, or that the lead went to.
+// checkOutcomes checks an auction: each filter set has one outcome, its bid has the same, and
+// the valid bids come first, the best one at the top. It returns the winning bid or nil.
 func checkOutcomes(t testing.TB, id market.AuctionID, trail []event.FilterSetsWithOutcome, bids []event.Bid) (won *event.Bid) {
 	t.Helper()
 	outcomes := map[int]market.BuyerOutcome{}
 	steps := map[market.BuyerOutcome]bool{}
 	for _, step := range trail {
 		if steps[step.Outcome] || step.Outcome == market.OutcomeNone {
-			t.Errorf("auction %s has two steps to %s, or one to nothing", id, step.Outcome)
+			t.Errorf("auction %s: outcome %s is repeated or empty", id, step.Outcome)
 		}
 		steps[step.Outcome] = true
 		for seat := step.FilterSets.NextFrom(0); seat >= 0; seat = step.FilterSets.NextFrom(seat + 1) {
 			if had, twice := outcomes[seat]; twice {
-				t.Errorf("auction %s: seat %d came to %s and to %s", id, seat, had, step.Outcome)
+				t.Errorf("auction %s: filter set %d has the outcomes %s and %s", id, seat, had, step.Outcome)
 			}
 			outcomes[seat] = step.Outcome
 		}
 	}
 	for seat := range len(outcomes) {
 		if outcomes[seat] == market.OutcomeNone {
-			t.Errorf("auction %s: seat %d of %d came to nothing", id, seat, len(outcomes))
+			t.Errorf("auction %s: filter set %d of %d has no outcome", id, seat, len(outcomes))
 		}
 	}
-	standing := true
+	previousValid := true
 	for i := range bids {
 		bid := &bids[i]
 		if outcomes[int(bid.FilterSet)] != bid.Outcome {
-			t.Errorf("auction %s: seat %d came to %s, its bid to %s", id, bid.FilterSet, outcomes[int(bid.FilterSet)], bid.Outcome)
+			t.Errorf("auction %s: filter set %d has the outcome %s, its bid %s", id, bid.FilterSet, outcomes[int(bid.FilterSet)], bid.Outcome)
 		}
 		if bid.Payout > bid.Amount || bid.Elapsed < 0 {
-			t.Errorf("auction %s: %s paid out of %s, after %d", id, bid.Payout, bid.Amount, bid.Elapsed)
+			t.Errorf("auction %s: payout %s of %s, elapsed %d", id, bid.Payout, bid.Amount, bid.Elapsed)
 		}
-		leadState := bid.Token != ""
-		if leadState && !standing {
-			t.Errorf("auction %s: a bid that stands comes after one that does not", id)
+		isValid := bid.Token != ""
+		if isValid && !previousValid {
+			t.Errorf("auction %s: a valid bid comes after an invalid one", id)
 		}
-		if leadState && i > 0 && bids[i-1].Amount < bid.Amount {
-			t.Errorf("auction %s: %s stands before %s", id, bids[i-1].Amount, bid.Amount)
+		if isValid && i > 0 && bids[i-1].Amount < bid.Amount {
+			t.Errorf("auction %s: bid %s comes before the higher bid %s", id, bids[i-1].Amount, bid.Amount)
 		}
-		standing = leadState
+		previousValid = isValid
 		switch bid.Outcome {
 		case market.OutcomeWon, market.OutcomePostPending:
 			if won != nil {
-				t.Errorf("auction %s was won twice", id)
+				t.Errorf("auction %s has two winners", id)
 			}
 			won = bid
 		}
@@ -331,14 +328,14 @@ func checkOutcomes(t testing.TB, id market.AuctionID, trail []event.FilterSetsWi
 	return won
 }
 
-// applyLeadAuction looks at an auction that was part of a lead's decision.
+// applyLeadAuction checks and applies the auction in a lead's decision.
 func (l *ledgerModel) applyLeadAuction(t testing.TB, record *event.LeadDecided) {
 	t.Helper()
 	if record.Auction.ID.IsZero() {
 		return
 	}
 	if l.auctions.ids[record.Auction.ID] {
-		t.Errorf("auction %s was held before", record.Auction.ID)
+		t.Errorf("auction %s is logged twice", record.Auction.ID)
 	}
 	l.auctions.ids[record.Auction.ID] = true
 	won := checkOutcomes(t, record.Auction.ID, record.Trail, record.Auction.Bids)
@@ -348,11 +345,11 @@ func (l *ledgerModel) applyLeadAuction(t testing.TB, record *event.LeadDecided) 
 	case won != nil && (won.Buyer != record.Sale.Buyer || won.Amount != record.Sale.Price || won.Payout != record.Sale.Payout || won.Currency != record.Sale.Currency):
 		t.Errorf("lead %s is sold for %+v, the bid was %+v", record.Lead, record.Sale, won)
 	case won != nil && record.Post.URL != "" && record.Post.Auction != record.Auction.ID:
-		t.Errorf("lead %s is posted by the auction %s, which is not its own", record.Lead, record.Post.Auction)
+		t.Errorf("lead %s is posted with auction %s, want its own", record.Lead, record.Post.Auction)
 	}
 }
 
-// changeAuctionUse notes that a sale uses an auction up, or gives it back.
+// changeAuctionUse marks the auction of a sale as sold, or as available again.
 func (l *ledgerModel) changeAuctionUse(t testing.TB, sale *event.Sale, lead market.LeadID, back bool) {
 	t.Helper()
 	if sale.Ping == ([16]byte{}) {
@@ -363,23 +360,23 @@ func (l *ledgerModel) changeAuctionUse(t testing.TB, sale *event.Sale, lead mark
 	case back && sold && owner == lead:
 		delete(l.auctions.sold, sale.Ping)
 	case !back && sold:
-		t.Errorf("an auction was sold to %s and to %s", owner, lead)
+		t.Errorf("an auction sold the leads %s and %s", owner, lead)
 	case !back:
 		l.auctions.sold[sale.Ping] = lead
 	}
 }
 
-// compareAuctions holds the state to what the events say of auctions.
+// compareAuctions checks the state's auctions against the model.
 func (l *ledgerModel) compareAuctions(t testing.TB, s *state.State) {
 	t.Helper()
 	_, now := s.Position()
 	for name, keep := range l.auctions.keepUntil {
 		row, known := s.FindAuction(name, now)
 		if known != (keep > now) && keep-now > 1e9 {
-			t.Errorf("an auction is known: %v, by the events until %d", known, keep)
+			t.Errorf("auction found: %v, want it until %d", known, keep)
 		}
 		if known && row.Lead != l.auctions.sold[name] {
-			t.Errorf("an auction is sold to %s, by the events to %s", row.Lead, l.auctions.sold[name])
+			t.Errorf("auction sold lead %s, want %s", row.Lead, l.auctions.sold[name])
 		}
 	}
 }

@@ -13,25 +13,23 @@ import (
 	"pingpost/internal/must"
 )
 
-// memoryLog is a log as the real one is, without a disk: entries queue, a
-// goroutine of its own commits what has queued as one batch, and tells the
-// waiters in order. It outlives the exchanges that write to it, so that a crash
-// is a matter of replaying it into a new state.
+// memoryLog is a log without a disk. Its goroutine commits queued entries in batches and notifies
+// the waiters in order. It outlives a crashed process, so a test can replay it into a new state.
 //
-// dieAt makes it the last thing that a dying process did: that many entries
-// become durable, and no more. A log that died, or failed, stays so.
+// failAfter simulates a power cut: only that many entries become durable. A failed log stays
+// failed until reopen.
 type memoryLog struct {
 	t     testing.TB
 	wake  chan struct{}
 	ended chan struct{}
 
 	mu             sync.Mutex
-	syncTime       time.Duration // that a batch takes to be durable
+	syncTime       time.Duration // duration of a batch's fsync
 	queue          []queuedEntry
 	entries        []entry
 	batches        int
 	failAfter      int  // 0: never
-	unacknowledged bool // nobody hears of the last batch, though it is durable
+	unacknowledged bool // the last batch is durable, but its waiters get an error
 	failure        error
 	onFailure      func()
 	closed         bool
@@ -102,7 +100,7 @@ func (l *memoryLog) commitLoop() {
 	}
 }
 
-// maxBatch is small, so that what waits in the queue is met by tests.
+// maxBatch is small, so that tests leave entries in the queue.
 const maxBatch = 32
 
 func (l *memoryLog) commitBatch() (more bool) {
@@ -128,7 +126,7 @@ func (l *memoryLog) commitBatch() (more bool) {
 	}
 	for _, a := range durable {
 		if !bytes.Equal(a.data, a.copied) {
-			l.t.Error("an entry was changed between Append and its commit")
+			l.t.Error("entry changed between Append and its commit")
 		}
 		l.entries = append(l.entries, entry{l.at, a.copied})
 	}
@@ -148,7 +146,7 @@ func (l *memoryLog) commitBatch() (more bool) {
 	return true
 }
 
-// failWaiters tells everyone who waits.
+// failWaiters fails the log and notifies all waiters.
 func (l *memoryLog) failWaiters(batch []queuedEntry) {
 	l.mu.Lock()
 	l.failure = errLogFailed
@@ -164,7 +162,7 @@ func (l *memoryLog) failWaiters(batch []queuedEntry) {
 	}
 }
 
-// close commits what is queued and ends the goroutine.
+// close commits the queued entries and ends the goroutine.
 func (l *memoryLog) close() {
 	l.mu.Lock()
 	l.closed = true
@@ -173,7 +171,7 @@ func (l *memoryLog) close() {
 	<-l.ended
 }
 
-// reopen makes a log that died, or was closed, take entries again.
+// reopen makes a failed or closed log accept entries again.
 func (l *memoryLog) reopen() {
 	l.mu.Lock()
 	l.failure, l.closed, l.failAfter, l.unacknowledged, l.onFailure = nil, false, 0, false, nil
@@ -181,21 +179,21 @@ func (l *memoryLog) reopen() {
 	l.startCommitter()
 }
 
-// setSyncTime makes each batch take so long from now on.
+// setSyncTime sets the duration of the next batches.
 func (l *memoryLog) setSyncTime(sync time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.syncTime = sync
 }
 
-// failAfterEntries lets the log become durable up to n entries and no further.
+// failAfterEntries makes the log fail after n entries.
 func (l *memoryLog) failAfterEntries(n int, onDeath func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.failAfter, l.onFailure = n, onDeath
 }
 
-// hasFailed tells whether it did.
+// hasFailed reports whether the log has failed.
 func (l *memoryLog) hasFailed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -236,7 +234,7 @@ type historyFunc func(seq uint64) ([]byte, error)
 
 func (f historyFunc) At(seq uint64) ([]byte, error) { return f(seq) }
 
-// failingHistory returns the error instead of an event as long as there is one.
+// failingHistory makes reads of events fail while *failure is not nil.
 func failingHistory(failure *error) func(*engine.Options) {
 	return func(o *engine.Options) {
 		history := o.History
@@ -258,7 +256,7 @@ func decodeAll(t testing.TB, entries []entry) (all []event.Event) {
 	return all
 }
 
-// replayState is the state that the first entries make.
+// replayState returns the state after the entries.
 func replayState(t testing.TB, entries []entry) *state.State {
 	t.Helper()
 	s := state.New()

@@ -13,8 +13,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// statusReport is a buyer's report to be sent. "-": the member is not there; a literal
-// that is no string begins with #.
+// statusReport is a buyer's report on a lead. For the values see member.
 type statusReport struct {
 	buyer                    string // empty: blue
 	lead                     string
@@ -23,7 +22,7 @@ type statusReport struct {
 	badKey                   bool
 }
 
-// newReport is a report that a lead has come to a status, under a key of its own.
+// newReport returns a report of the lead's new status, with its own idempotency key.
 func newReport(a engine.IngestAnswer, status string) statusReport {
 	w := statusReport{lead: a.Lead.String(), status: status, reason: "-", occurred: "-", key: "status-" + status + "-" + a.Lead.String()}
 	if status == "returned" {
@@ -55,14 +54,14 @@ func (x *testExchange) statusRequest(words []statusReport) *engine.StatusRequest
 	return req
 }
 
-// report sends one report that has just arrived.
+// report processes one report received now.
 func (x *testExchange) report(w statusReport) (engine.StatusAnswer, error) {
 	req := x.statusRequest([]statusReport{w})
 	req.Lead, _ = market.ParseLeadID(w.lead)
 	return x.engine.ProcessStatusReport(req)
 }
 
-// reportAll sends many in one request, under the last one's key.
+// reportAll processes all reports as one request, with the last one's key.
 func (x *testExchange) reportAll(words ...statusReport) (engine.StatusAnswer, error) {
 	req := x.statusRequest(words)
 	for _, w := range words {
@@ -71,7 +70,7 @@ func (x *testExchange) reportAll(words ...statusReport) (engine.StatusAnswer, er
 	return x.engine.ProcessStatusReports(req)
 }
 
-// objections are those to where a lead stands, in a word or two.
+// objections are short names of the rejections.
 var objections = map[market.BuyerReportRejection]string{
 	market.RejectionDeliveryPending: "on its way", market.RejectionNotSold: "not sold", market.RejectionStatusBackward: "further",
 	market.RejectionReturnPending: "waits", market.RejectionReturnRefused: "refused", market.RejectionReturnLate: "late", market.RejectionReturnShare: "share",
@@ -95,7 +94,7 @@ func describeReport(r engine.ReportResult) string {
 	return text
 }
 
-// describeStatusAnswer is an answer in a few words.
+// describeStatusAnswer returns the results, or the error.
 func describeStatusAnswer(a engine.StatusAnswer, err error) string {
 	var refusal *engine.Refusal
 	if errors.As(err, &refusal) {
@@ -111,20 +110,20 @@ func describeStatusAnswer(a engine.StatusAnswer, err error) string {
 	return strings.Join(all, ", ")
 }
 
-// reportResult reports on one lead and says what came of it.
+// reportResult processes one report and describes the answer.
 func (x *testExchange) reportResult(w statusReport) string { return describeStatusAnswer(x.report(w)) }
 
-// soldLead is a lead that blue has: person n.
+// soldLead sells lead n to blue.
 func (x *testExchange) soldLead(n int, pairs ...string) engine.IngestAnswer {
 	x.t.Helper()
 	a, err := x.ingest(leadRequest(n, pairs...))
 	if err != nil || !a.Accepted {
-		x.t.Fatalf("person %d: %s", n, describeIngest(a, err))
+		x.t.Fatalf("lead %d is not sold: %s", n, describeIngest(a, err))
 	}
 	return a
 }
 
-// balance is a buyer's money.
+// balance returns a buyer's balance and the part on hold.
 func (x *testExchange) balance(buyer string) string {
 	balance, held := x.state.BuyerBalance(x.engine.ActiveCatalog().Buyers[market.BuyerID(buyer)].Ref)
 	if held != 0 {
@@ -133,21 +132,21 @@ func (x *testExchange) balance(buyer string) string {
 	return balance.String()
 }
 
-// lastEvent is the event that was logged last.
+// lastEvent returns the last event of the log.
 func (x *testExchange) lastEvent() event.Event {
 	x.t.Helper()
 	return last(x.t, eventsOf[event.Event](x))
 }
 
-// returnsMarket is a market in which blue, who has a hundred, buys all leads for ten each, of which
-// eight are the supplier's.
+// returnsMarket returns a market in which blue has 100 and buys all leads at 10 each. The payout
+// is 80%.
 func returnsMarket(rule market.ReturnRule) marketSpec {
 	r := marketOf(market.Waterfall, buyer{id: "blue", funds: "100"}, buyer{id: "gold", funds: "100"})
 	r.campaigns[0].payout, r.campaigns[0].returns = "0.8", &rule
 	return r
 }
 
-// returnRule is the usual rule with a change.
+// returnRule returns the default rule with the change.
 func returnRule(change func(*market.ReturnRule)) market.ReturnRule {
 	rule := market.DefaultReturnRule()
 	if change != nil {
@@ -156,8 +155,8 @@ func returnRule(change func(*market.ReturnRule)) market.ReturnRule {
 	return rule
 }
 
-// applyStatusChanges adds a report, and sees that no log could say it that should not: a
-// lead that comes back twice, or more than it cost.
+// applyStatusChanges checks and applies the changes, for example that a lead is returned only
+// once.
 func (l *ledgerModel) applyStatusChanges(t testing.TB, record *event.LeadStatusesChanged) {
 	t.Helper()
 	moved := map[market.LeadID]bool{}
@@ -168,12 +167,12 @@ func (l *ledgerModel) applyStatusChanges(t testing.TB, record *event.LeadStatuse
 		case event.ChangeDone, event.ChangePending, event.ChangeRefused:
 		default:
 			if c.Return.Month != 0 || c.Webhook != market.WebhookNone {
-				t.Errorf("lead %s: %s, and yet %+v", c.Lead, c.Result, c)
+				t.Errorf("lead %s: result %s has effects: %+v", c.Lead, c.Result, c)
 			}
 			continue
 		}
 		if moved[c.Lead] || c.WasPending != waited || l.status[c.Lead] != c.From || !c.From.CanReportChangeTo(c.To) {
-			t.Errorf("lead %s, at %s: %+v", c.Lead, l.status[c.Lead], c)
+			t.Errorf("lead %s: invalid change from %s: %+v", c.Lead, l.status[c.Lead], c)
 		}
 		moved[c.Lead] = true
 		switch c.Result {

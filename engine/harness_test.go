@@ -31,9 +31,8 @@ func (virtualClock) Timer(d time.Duration) (fired <-chan time.Time, stop func() 
 	return timer.New(d)
 }
 
-// testExchange is an engine with everything around it, and its end: whatever a test
-// does with it, when the test is over nothing may be reserved, the events must
-// add up, and a replay must come to the same state.
+// testExchange is an engine with simulated buyers, log and clock. At the end of each test
+// checkInvariants checks its reservations, its events, and the replay of its log.
 type testExchange struct {
 	t          testing.TB
 	market     marketSpec
@@ -45,10 +44,10 @@ type testExchange struct {
 	engine     *engine.Engine
 	setOptions func(*engine.Options)
 	counter    atomic.Uint64
-	stopping   sync.WaitGroup // dead processes on their way out
+	stopping   sync.WaitGroup // goroutines of killed processes
 	observed   testObserver
 
-	highestLimits map[market.PermanentNumber]int64 // limit that each cap ever had
+	highestLimits map[market.PermanentNumber]int64 // the highest limit of each cap so far
 }
 
 type request struct {
@@ -57,28 +56,28 @@ type request struct {
 	body     []byte
 	key      string
 	badKey   bool
-	hops     int // of a ping
+	hops     int // of a ping, through other exchanges
 	test     bool
 	badTest  bool
 }
 
-// withKey is the same request under an idempotency key.
+// withKey returns the same request with an idempotency key.
 func (r request) withKey(key string) request { r.key = key; return r }
 
-// asTest is the same request as a test.
+// asTest returns the same request for a test lead.
 func (r request) asTest() request { r.test = true; return r }
 
-// fromSupplier is the same request with another supplier's credential.
+// fromSupplier returns the same request with another supplier's credential.
 func (r request) fromSupplier(supplier string) request { r.supplier = supplier; return r }
 
-// testObserver counts what the engine notes.
+// testObserver counts the engine's reports.
 type testObserver struct {
 	decidedLeads      atomic.Int64
 	postAttempts      atomic.Int64
 	faults            atomic.Int64
 	unknownDeliveries atomic.Int64
 	auctions          atomic.Int64
-	wrongAuctions     atomic.Int64 // auctions whose outcomes do not add up
+	wrongAuctions     atomic.Int64 // auctions with a wrong number of outcomes
 
 	outcomes [market.OutcomeCount]atomic.Int64
 
@@ -95,7 +94,7 @@ func (n *testObserver) DeliveryUnknown(market.LeadID, string)    { n.unknownDeli
 func (n *testObserver) PostAttempted(string, *market.PostResult) { n.postAttempts.Add(1) }
 func (n *testObserver) ReportFault(string, error)                { n.faults.Add(1) }
 
-// Held sees that every seat is accounted for, once.
+// AuctionHeld checks that each filter set has one outcome.
 func (n *testObserver) AuctionHeld(campaign *market.Campaign, _ *market.Supplier, h *auction.AuctionSummary) {
 	n.auctions.Add(1)
 	if h.Test {
@@ -111,7 +110,7 @@ func (n *testObserver) AuctionHeld(campaign *market.Campaign, _ *market.Supplier
 	}
 }
 
-// newExchange starts an exchange on an empty log. It ends with the test.
+// newExchange starts an exchange with an empty log. It is closed and checked after the test.
 func newExchange(t testing.TB, r marketSpec, tune ...func(*engine.Options)) *testExchange {
 	t.Helper()
 	x := &testExchange{t: t, market: r, log: newMemoryLog(t), buyers: newFakeBuyers(t)}
@@ -129,7 +128,7 @@ func newExchange(t testing.TB, r marketSpec, tune ...func(*engine.Options)) *tes
 	return x
 }
 
-// startProcess is a process that comes up on what the log has.
+// startProcess starts a process with the state of the log.
 func (x *testExchange) startProcess() {
 	x.t.Helper()
 	number := 1
@@ -151,7 +150,7 @@ func (x *testExchange) startProcess() {
 	x.engine = engine.New(opt)
 }
 
-// entropy gives ever new bytes, spread as shards expect them.
+// entropy returns distinct bytes, spread evenly over the shards.
 func (x *testExchange) entropy(p []byte) {
 	n := x.counter.Add(1) * 0x9e3779b97f4a7c15
 	for i := range p {
@@ -175,8 +174,7 @@ func (x *testExchange) configure(r marketSpec) {
 	}
 }
 
-// configuration is the rig as a document would give it; equal rigs give equal
-// documents.
+// configuration returns the market as a configuration. Equal markets have equal documents.
 func (x *testExchange) configuration(r marketSpec) engine.NewCatalog {
 	x.t.Helper()
 	c := engine.NewCatalog{Catalog: r.catalog(x.t), Document: fmt.Sprintf("%+v", r)}
@@ -189,8 +187,8 @@ func (x *testExchange) configuration(r marketSpec) engine.NewCatalog {
 	return c
 }
 
-// crashAndRestart ends the process as a power cut does, and starts the next one on what
-// the log has. Inside a bubble only.
+// crashAndRestart simulates a power cut and starts the next process from the log. It needs
+// virtual time.
 func (x *testExchange) crashAndRestart() {
 	x.t.Helper()
 	x.process.kill()
@@ -199,14 +197,14 @@ func (x *testExchange) crashAndRestart() {
 	x.restart()
 }
 
-// abandonProcess leaves what is left of a dead process to end by itself: nobody waits for
-// it, and it reaches neither the log nor the buyers any more.
+// abandonProcess closes a killed process in the background. The process can no longer reach the
+// log or the buyers.
 func (x *testExchange) abandonProcess() {
 	x.stopping.Go(x.engine.Close)
 	x.log.close()
 }
 
-// restart starts the next process after a death.
+// restart starts the next process after a crash.
 func (x *testExchange) restart() {
 	x.t.Helper()
 	x.log.reopen()
@@ -215,12 +213,12 @@ func (x *testExchange) restart() {
 	must.Succeed(x.t, x.engine.RecoverErasuresAndDeliveries())
 }
 
-// ingest ingests a request that has just arrived.
+// ingest ingests a request received now.
 func (x *testExchange) ingest(r request) (engine.IngestAnswer, error) {
 	return x.engine.Ingest(x.ingestRequest(r))
 }
 
-// ingestRequest is the request as the server would hand it over.
+// ingestRequest returns the request as the server passes it to the engine.
 func (x *testExchange) ingestRequest(r request) *engine.IngestRequest {
 	return &engine.IngestRequest{
 		Supplier: x.engine.ActiveCatalog().Suppliers[market.SupplierID(r.supplier)],
@@ -273,11 +271,11 @@ func (x *testExchange) startIngest(r request) *ingestCall {
 	return startCall(func() (engine.IngestAnswer, error) { return x.ingest(r) }, describeIngest)
 }
 
-// ingestResult ingests and says what came of it: the buyer, or why none.
+// ingestResult ingests a request and describes the answer.
 func (x *testExchange) ingestResult(r request) string { return describeIngest(x.ingest(r)) }
 
-// describeIngest is an answer in a word: the buyer's name, a reason, or an error's code
-// with the failing fields.
+// describeIngest returns the buyer, the reason without a sale, or the error's code with the
+// invalid fields.
 func describeIngest(a engine.IngestAnswer, err error) string {
 	var refusal *engine.Refusal
 	switch {
@@ -295,7 +293,7 @@ func describeIngest(a engine.IngestAnswer, err error) string {
 	return a.Reason.String()
 }
 
-// lead is what memory has of a lead.
+// lead returns a lead from memory.
 func (x *testExchange) lead(a engine.IngestAnswer) state.Lead {
 	x.t.Helper()
 	lead, ok := x.state.Lead(a.Lead)
@@ -305,7 +303,7 @@ func (x *testExchange) lead(a engine.IngestAnswer) state.Lead {
 	return lead
 }
 
-// leadState is where a lead stands: status and delivery.
+// leadState returns a lead's status, delivery and reason.
 func (x *testExchange) leadState(a engine.IngestAnswer) string {
 	x.t.Helper()
 	lead := x.lead(a)
@@ -316,7 +314,7 @@ func (x *testExchange) leadState(a engine.IngestAnswer) string {
 	return text
 }
 
-// closeAndCheck ends the exchange and holds it to what is always true.
+// closeAndCheck closes the exchange and checks its invariants.
 func (x *testExchange) closeAndCheck() {
 	x.t.Helper()
 	x.engine.Close()
@@ -326,15 +324,15 @@ func (x *testExchange) closeAndCheck() {
 	x.checkInvariants()
 }
 
-// checkInvariants holds an exchange that is idle to what is always true.
+// checkInvariants checks an idle exchange: no reservations, consistent events, equal replay.
 func (x *testExchange) checkInvariants() {
 	x.t.Helper()
-	expectEqual(x.t, x.state.ReservationCount(), 0, "reservations are out while nothing is under way")
-	expectEqual(x.t, x.engine.OpenAuctions(), 0, "auctions are open while nothing is under way")
-	expectEqual(x.t, x.observed.wrongAuctions.Load(), 0, "auctions were noted whose outcomes do not add up to the lineup")
+	expectEqual(x.t, x.state.ReservationCount(), 0, "reservations of an idle exchange")
+	expectEqual(x.t, x.engine.OpenAuctions(), 0, "open auctions of an idle exchange")
+	expectEqual(x.t, x.observed.wrongAuctions.Load(), 0, "auctions with a wrong number of outcomes")
 	checkPromisedSales(x.t, x.log.durable())
 	if x.log.failure != nil {
-		return // memory was left behind: it knows less than the log may have
+		return // the log may have entries that memory does not have
 	}
 	entries := x.log.durable()
 	seq, live := x.state.Hash()
@@ -354,20 +352,20 @@ func runInVirtualTime(t *testing.T, name string, f func(t *testing.T)) {
 	})
 }
 
-// runWithExchange runs a test in virtual time, with an exchange that begins there.
+// runWithExchange runs a test in virtual time with a new exchange.
 func runWithExchange(t *testing.T, name string, r marketSpec, f func(t *testing.T, x *testExchange)) {
 	t.Helper()
 	runInVirtualTime(t, name, func(t *testing.T) { f(t, newExchange(t, r)) })
 }
 
-// sleepUntil waits until a moment of virtual time, in UTC.
+// sleepUntil waits until a virtual time in UTC.
 func sleepUntil(t testing.TB, text string) {
 	t.Helper()
 	moment := must.Value(time.Parse("2006-01-02 15:04:05.999999999", text))(t)
 	if d := time.Until(moment); d > 0 {
 		time.Sleep(d)
 	} else if d < 0 {
-		t.Fatalf("%s is past", text)
+		t.Fatalf("%s is in the past", text)
 	}
 }
 
@@ -387,5 +385,5 @@ func expectError(t testing.TB, err, want error, context ...any) {
 	}
 }
 
-// errorOf is the error of a call whose answer does not matter.
+// errorOf returns the error of a call and discards the answer.
 func errorOf[A any](_ A, err error) error { return err }

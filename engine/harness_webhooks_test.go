@@ -14,12 +14,12 @@ import (
 	"pingpost/internal/timer"
 )
 
-// webhookEndpoint is where a supplier hears of its leads.
+// webhookEndpoint returns the supplier's webhook endpoint.
 func webhookEndpoint(supplier string) *market.Endpoint {
 	return &market.Endpoint{URL: "https://" + supplier + ".example/hooks", Credential: "supplier/" + supplier + "/webhook"}
 }
 
-// withWebhooks is the same market, whose suppliers have webhooks.
+// withWebhooks returns the market with webhooks for its suppliers.
 func withWebhooks(r marketSpec) marketSpec { r.webhooks = true; return r }
 
 var (
@@ -28,17 +28,15 @@ var (
 	webhookTimedOut  = market.WebhookResult{Fault: market.FaultTimeout, Elapsed: time.Second}
 )
 
-// webhookReceivers are the suppliers' endpoints, with one that sends to them: plainly,
-// one attempt after the other. They outlive the exchange, and watch for what no
-// exchange may ever do: tell one event under two names, with two bodies, or with
-// a person in it.
+// webhookReceivers sends due webhooks one at a time and simulates the suppliers' endpoints, across
+// restarts. It checks that a webhook keeps its id and body and has no contact data.
 type webhookReceivers struct {
 	t        testing.TB
-	script   []market.WebhookResult // of an event's attempts; the last one repeats; none: all are heard
+	script   []market.WebhookResult // results by attempt; the last one repeats; empty: all are delivered
 	attempts []*receivedWebhook
 }
 
-// receivedWebhook is one as the supplier sees it.
+// receivedWebhook is one attempt as the supplier received it.
 type receivedWebhook struct {
 	at     time.Duration
 	id     string
@@ -46,23 +44,23 @@ type receivedWebhook struct {
 	lead   string
 	body   []byte
 	cause  uint64
-	number int // of this event, from 1
+	number int // of this webhook's attempt, from 1
 	result market.WebhookResult
 }
 
-// record notes an attempt and says how it is met.
+// record checks and records an attempt, and returns its result.
 func (r *webhookReceivers) record(x *testExchange, h *state.QueuedWebhook, m *engine.WebhookMessage) market.WebhookResult {
 	r.t.Helper()
 	a := &receivedWebhook{at: time.Since(virtualStart), id: m.ID, event: h.Type.String(), lead: h.Lead.String(), body: bytes.Clone(m.Body), cause: h.Cause, number: 1, result: webhookDelivered}
 	if supplier := x.state.NameOf(event.ObjectSupplier, m.Supplier); m.Endpoint.URL != "" && m.Endpoint != *webhookEndpoint(supplier) {
-		r.t.Errorf("%s of %s goes to %+v", a.event, supplier, m.Endpoint)
+		r.t.Errorf("webhook %s of %s was sent to %+v", a.event, supplier, m.Endpoint)
 	}
 	if !json.Valid(a.body) {
-		r.t.Errorf("a body that is no JSON: %s", a.body)
+		r.t.Errorf("body is not JSON: %s", a.body)
 	}
 	for _, person := range []string{"+1415", "@example.com", "first_name", "Pat", "Doe"} {
 		if bytes.Contains(a.body, []byte(person)) {
-			r.t.Errorf("an event that carries a person: %s", a.body)
+			r.t.Errorf("webhook has contact data: %s", a.body)
 		}
 	}
 	for _, before := range r.attempts {
@@ -83,10 +81,10 @@ func (r *webhookReceivers) record(x *testExchange, h *state.QueuedWebhook, m *en
 	return a.result
 }
 
-// newReceivers is the receivers of an exchange; all of them hear.
+// newReceivers returns receivers that accept all webhooks.
 func newReceivers(t testing.TB) *webhookReceivers { return &webhookReceivers{t: t} }
 
-// sendDue tells what is due by now.
+// sendDue sends all due webhooks.
 func (r *webhookReceivers) sendDue(x *testExchange) {
 	r.t.Helper()
 	for _, supplier := range x.state.SuppliersWithPendingWebhooks() {
@@ -108,7 +106,7 @@ func (r *webhookReceivers) sendDue(x *testExchange) {
 	}
 }
 
-// sendFor tells what becomes due, as it does, for so long.
+// sendFor sends webhooks as they become due, for the duration d.
 func (r *webhookReceivers) sendFor(x *testExchange, d time.Duration) {
 	r.t.Helper()
 	end := time.Now().Add(d)
@@ -130,8 +128,7 @@ func (r *webhookReceivers) sendFor(x *testExchange, d time.Duration) {
 	}
 }
 
-// events is what was told, as "type number" or as type alone for what was heard at
-// once.
+// events returns the types of all attempts.
 func (r *webhookReceivers) events() (all []string) {
 	for _, a := range r.attempts {
 		all = append(all, a.event)
@@ -139,7 +136,7 @@ func (r *webhookReceivers) events() (all []string) {
 	return all
 }
 
-// webhookObserver is a note of webhooks.
+// webhookObserver records the outcomes of webhooks.
 type webhookObserver struct {
 	*testObserver
 	mu          sync.Mutex
