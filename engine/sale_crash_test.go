@@ -7,101 +7,100 @@ import (
 	"time"
 )
 
-// saleCrashScenario is what comes in for one auction: the post, the same again, another lead
-// by the same bid, each a while after the one before.
+// saleCrashScenario is a post, its repeat, and a post of another lead with the same bid,
+// at the given interval.
 type saleCrashScenario struct {
 	sale     saleCase
 	interval time.Duration
 }
 
-// run plays it with the power cut once the log has n entries.
-func (r saleCrashScenario) run(t *testing.T, n int, unacknowledged bool) (cut bool) {
-	x := newFailingExchange(t, r.sale.market(), n, unacknowledged)
-	x.buyers.scriptPosts("blue", r.sale.blue...)
+// run sends the posts and cuts the power once the log has n entries.
+func (s saleCrashScenario) run(t *testing.T, n int, unacknowledged bool) (cut bool) {
+	x := newFailingExchange(t, s.sale.market(), n, unacknowledged)
+	x.buyers.scriptPosts("blue", s.sale.blue...)
 	x.buyers.scriptBids("gold", noBid)
 	var posts []postInput
-	var received []*saleCall
-	if x.engine.Configure(x.configuration(r.sale.market())) == nil {
+	var calls []*saleCall
+	if x.engine.Configure(x.configuration(s.sale.market())) == nil {
 		if a, err := x.ping(supplierPing(1)); err == nil {
 			quote := auctionInfo{id: a.SellerAuction, auctionID: a.Auction, token: string(a.Token.AppendTo(nil))}
 			posts = []postInput{postFor(1, quote), postFor(1, quote), postFor(2, quote)}
 		}
 	}
 	for _, p := range posts {
-		received = append(received, x.startSale(p))
-		time.Sleep(r.interval)
+		calls = append(calls, x.startSale(p))
+		time.Sleep(s.interval)
 	}
-	for _, s := range received {
-		<-s.done
+	for _, c := range calls {
+		<-c.done
 	}
 	time.Sleep(2 * time.Minute)
 	cut = x.restartAfterCrash()
 	for i, p := range posts {
-		received = append(received, x.startSale(p))
+		calls = append(calls, x.startSale(p))
 		posts = append(posts, posts[i])
 	}
 	time.Sleep(time.Hour)
 	for i, p := range posts[:min(3, len(posts))] {
-		received = append(received, x.startSale(p))
+		calls = append(calls, x.startSale(p))
 		posts = append(posts, posts[i])
 	}
-	checkOneAnswerPerKey(t, posts, received)
+	checkOneAnswerPerKey(t, posts, calls)
 	time.Sleep(time.Hour)
 	x.closeAndCheck()
-	took := map[string]bool{}
+	bought := map[string]bool{}
 	for _, p := range x.buyers.posts {
 		if p.answer.buyerHasLead {
-			took[p.lead] = true
+			bought[p.lead] = true
 		}
 	}
-	if len(took) > 1 {
-		t.Errorf("by one auction the buyer got %d leads", len(took))
+	if len(bought) > 1 {
+		t.Errorf("the buyer got %d leads for one auction, want at most 1", len(bought))
 	}
 	return cut
 }
 
-// checkOneAnswerPerKey holds what was heard under each key, in time, to one final answer:
-// nothing else after it.
-func checkOneAnswerPerKey(t *testing.T, posts []postInput, received []*saleCall) {
+// checkOneAnswerPerKey checks that a key has one final answer, and no other answer
+// after it. calls[i] has the answer to posts[i].
+func checkOneAnswerPerKey(t *testing.T, posts []postInput, calls []*saleCall) {
 	t.Helper()
 	final := map[string]string{}
-	for i, s := range received {
-		got := answerText(s)
+	for i, c := range calls {
+		got := answerText(c)
 		if !isFinalAnswer(got) {
-			expectEqual(t, final[posts[i].key], "", "the final answer before call ", i, ", which hears ", got)
+			expectEqual(t, final[posts[i].key], "", "final answer before call ", i, ", which got ", got)
 			continue
 		}
 		if first := final[posts[i].key]; first == "" {
 			final[posts[i].key] = got
 		} else if got != first {
-			t.Errorf("call %d hears %s, before it was %s", i, got, first)
+			t.Errorf("call %d: got %s, want the first answer %s", i, got, first)
 		}
 	}
 }
 
-// isFinalAnswer tells whether an answer rests on a event, and stays.
-func isFinalAnswer(wire string) bool {
-	for _, passing := range []string{"buyer_", "already_sold", "bid_expired", "the log has failed", "no requests right now"} {
-		if strings.Contains(wire, passing) {
+// isFinalAnswer reports whether an answer is based on a logged event.
+func isFinalAnswer(answer string) bool {
+	for _, temporary := range []string{"buyer_", "already_sold", "bid_expired", "the log has failed", "no requests right now"} {
+		if strings.Contains(answer, temporary) {
 			return false
 		}
 	}
 	return true
 }
 
-func TestPowerCutAtEveryEntryOfAPost(t *testing.T) {
+func TestPowerCutAtEachLogEntryOfPost(t *testing.T) {
 	for _, d := range saleCases {
-		for _, every := range []time.Duration{0, 400 * ms} {
-			t.Run(fmt.Sprintf("%s/%s", d.name, every), func(t *testing.T) {
-				crashAtEveryEntry(t, saleCrashScenario{d, every}.run)
+		for _, interval := range []time.Duration{0, 400 * ms} {
+			t.Run(fmt.Sprintf("%s/%s", d.name, interval), func(t *testing.T) {
+				crashAtEveryEntry(t, saleCrashScenario{d, interval}.run)
 			})
 		}
 	}
 }
 
-// A restart goes on with the schedule where it stood, also where nobody was
-// reached. That the try under way, if any, reached nobody is not known then.
-func TestScheduleOfAPromiseOverARestart(t *testing.T) {
+// An attempt under way at the crash counts as in doubt after the restart.
+func TestRestartContinuesPostSchedule(t *testing.T) {
 	tests := []struct {
 		blue     []postReply
 		crash    time.Duration
@@ -122,7 +121,7 @@ func TestScheduleOfAPromiseOverARestart(t *testing.T) {
 			x.crashAndRestart()
 			<-first.done
 			time.Sleep(5 * time.Minute)
-			expectEqual(t, strings.Join(x.buyers.postAttempts(), " "), test.attempts, "tried")
+			expectEqual(t, strings.Join(x.buyers.postAttempts(), " "), test.attempts, "attempts")
 			expectEqual(t, x.saleResult(p), test.answer)
 		})
 	}
