@@ -20,40 +20,40 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-// backedUp starts an exchange that is backed up, and takes snapshots often.
-func backedUp(t testing.TB, p place, to string) (*running, error) {
+// startWithBackup starts an exchange with a backup and frequent snapshots.
+func startWithBackup(t testing.TB, p testDir, to string) (*testExchange, error) {
 	t.Helper()
 	return tryStart(t, p, func(x *Exchange) {
 		x.options.Backup = func(tenant string) (backup.Options, error) {
 			if tenant != "production" {
 				t.Errorf("tenant %q", tenant)
 			}
-			place, err := store.OpenDir(to)
-			return backup.Options{To: place}, err
+			dir, err := store.OpenDir(to)
+			return backup.Options{To: dir}, err
 		}
 		x.snapshots.minBytes, x.snapshots.interval = 64<<10, time.Millisecond
 	})
 }
 
-// sample is what /admin/v1/hash said.
-type sample struct {
+// hashSample is an answer of /admin/v1/hash.
+type hashSample struct {
 	Seq  uint64 `json:"seq"`
 	Hash string `json:"hash"`
 }
 
-// busy sells leads over several connections, so many and until it is enough, and
-// asks for the hash meanwhile.
-func (r *running) busy(leads int, enough func() bool) (samples []sample) {
+// sellUntil sells at least so many leads over several connections until enough returns true, and
+// samples the state hash meanwhile.
+func (r *testExchange) sellUntil(leads int, enough func() bool) (samples []hashSample) {
 	r.t.Helper()
 	var sellers sync.WaitGroup
 	var over atomic.Bool
 	for seller := range 4 {
 		sellers.Go(func() {
 			for i := 0; i < leads/4 || !over.Load(); i++ {
-				a := r.ingest(lead(4*i + seller))
-				for a.status == 503 && !over.Load() { // the disk is busy, and the log's queue too old
+				a := r.ingest(leadBody(4*i + seller))
+				for a.status == 503 && !over.Load() { // the disk is busy, so the log's queue is too old
 					time.Sleep(10 * time.Millisecond)
-					a = r.ingest(lead(4*i + seller))
+					a = r.ingest(leadBody(4*i + seller))
 				}
 				if a.status != 503 {
 					a.mustHave(r.t, 201)
@@ -64,10 +64,10 @@ func (r *running) busy(leads int, enough func() bool) (samples []sample) {
 	done := make(chan struct{})
 	go func() { sellers.Wait(); close(done) }()
 	for {
-		var s sample
-		answer := r.operate("GET", "/admin/v1/hash", "")
+		var s hashSample
+		answer := r.adminRequest("GET", "/admin/v1/hash", "")
 		if err := json.Unmarshal([]byte(answer.body), &s); err != nil || s.Seq == 0 {
-			r.t.Fatalf("%s: %v", answer.body, err)
+			r.t.Fatalf("hash answer %s: %v", answer.body, err)
 		}
 		samples = append(samples, s)
 		over.Store(r.t.Failed() || enough())
@@ -79,12 +79,11 @@ func (r *running) busy(leads int, enough func() bool) (samples []sample) {
 	}
 }
 
-// TestRestoreOfAHundredMoments: an orderly stop ships the last entry and snapshot. Under load,
-// over snapshots, two lives and their generations, the state's hash is the one that was there
-// at that entry or time.
-func TestRestoreOfAHundredMoments(t *testing.T) {
-	p, to := newPlace(t, recorded), filepath.Join(t.TempDir(), "backups")
-	x := must.Value(backedUp(t, p, to))(t)
+// TestRestoreToAnyEntryOrTime: a stop ships the last entry and a snapshot. A restore to any entry
+// or time, over snapshots, two runs and their generations, has the state hash of that moment.
+func TestRestoreToAnyEntryOrTime(t *testing.T) {
+	p, to := newTestDir(t, baseConfig), filepath.Join(t.TempDir(), "backups")
+	x := must.Value(startWithBackup(t, p, to))(t)
 	from := must.Value(store.OpenDir(to))(t)
 	repository := backup.NewRepository(from, nil)
 	hasSnapshots := func(generation, want int) func() bool {
@@ -93,22 +92,22 @@ func TestRestoreOfAHundredMoments(t *testing.T) {
 			return err == nil && len(all) == generation && all[generation-1].Snapshots >= want
 		}
 	}
-	samples := x.busy(600, hasSnapshots(1, 2))
+	samples := x.sellUntil(600, hasSnapshots(1, 2))
 	x.stop()
-	next := newPlace(t, recorded)
-	last, _, err := StateHash(p.data(), 0)
+	next := newTestDir(t, baseConfig)
+	last, _, err := StateHash(p.dataDir(), 0)
 	must.Succeed(t, err)
-	if done, err := repository.Restore(t.Context(), backup.RestoreOptions{Dir: next.data()}); err != nil || done.Seq != last || done.Snapshot != last {
-		t.Fatalf("a stop shipped %+v, %v; the last entry, with a snapshot, is %d", done, err, last)
+	if done, err := repository.Restore(t.Context(), backup.RestoreOptions{Dir: next.dataDir()}); err != nil || done.Seq != last || done.Snapshot != last {
+		t.Fatalf("a stop shipped %+v, %v, want entry %d with a snapshot", done, err, last)
 	}
-	if got, want := hashOf(t, next), hashOf(t, p); got != want {
-		t.Errorf("the restored hash is %s, and was %s", got, want)
+	if got, want := replayedStateHash(t, next), replayedStateHash(t, p); got != want {
+		t.Errorf("restored state hash is %s, want %s", got, want)
 	}
-	if _, err := backedUp(t, p, to); !errors.Is(err, backup.ErrFenced) {
-		t.Fatalf("the copy that was restored from starts: %v", err)
+	if _, err := startWithBackup(t, p, to); !errors.Is(err, backup.ErrFenced) {
+		t.Fatalf("start of the exchange that was replaced by a restore: %v, want ErrFenced", err)
 	}
-	x = must.Value(backedUp(t, next, to))(t)
-	samples = append(samples, x.busy(600, hasSnapshots(2, 3))...)
+	x = must.Value(startWithBackup(t, next, to))(t)
+	samples = append(samples, x.sellUntil(600, hasSnapshots(2, 3))...)
 	x.stop()
 	all, err := repository.Generations(t.Context())
 	if err != nil || len(all) != 2 || all[1].Snapshots < 3 {
@@ -116,7 +115,7 @@ func TestRestoreOfAHundredMoments(t *testing.T) {
 	}
 
 	var entries []wal.Entry
-	forEachFact(t, next.data(), func(e wal.Entry, _ event.Event) { entries = append(entries, wal.Entry{Seq: e.Seq, At: e.At}) })
+	forEachLogEntry(t, next.dataDir(), func(e wal.Entry, _ event.Event) { entries = append(entries, wal.Entry{Seq: e.Seq, At: e.At}) })
 	moments := 100
 	if testing.Short() {
 		moments = 12
@@ -124,7 +123,7 @@ func TestRestoreOfAHundredMoments(t *testing.T) {
 	for i := range moments {
 		at, want := backup.Target{}, ""
 		switch i % 3 {
-		case 0: // as the exchange itself said while it ran
+		case 0: // a sampled hash
 			s := samples[rand.IntN(len(samples))]
 			at.Seq, want = s.Seq, s.Hash
 		case 1:
@@ -139,103 +138,101 @@ func TestRestoreOfAHundredMoments(t *testing.T) {
 		}
 		if last := entries[done.Seq-1]; at.Seq != 0 && done.Seq != at.Seq || at.Seq == 0 && (last.At > at.Time.UnixNano() ||
 			int(done.Seq) < len(entries) && entries[done.Seq].At <= at.Time.UnixNano()) {
-			t.Errorf("%s: restored up to entry %d of %d", at, done.Seq, last.At)
+			t.Errorf("%s: restored up to entry %d at %d", at, done.Seq, last.At)
 		}
 		_, hash, err := StateHash(dir, 0)
 		must.Succeed(t, err)
-		_, replayed, err := StateHash(next.data(), done.Seq)
+		_, replayed, err := StateHash(next.dataDir(), done.Seq)
 		must.Succeed(t, err)
 		if got := fmt.Sprintf("%016x", hash); hash != replayed || want != "" && got != want {
-			t.Errorf("%s: the hash is %s, the whole log replays to %016x, and it was %s", at, got, replayed, want)
+			t.Errorf("%s: restored hash %s, replayed hash %016x, sampled hash %s", at, got, replayed, want)
 		}
 	}
-	if _, _, err := StateHash(next.data(), uint64(len(entries))+1); err == nil {
-		t.Error("a position after the log's end has a hash")
+	if _, _, err := StateHash(next.dataDir(), uint64(len(entries))+1); err == nil {
+		t.Error("a position after the log's end has a state hash")
 	}
 }
 
-// TestBackupThatCannotBe: what cannot be opened is told before anything is served.
-func TestBackupThatCannotBe(t *testing.T) {
-	p := newPlace(t, recorded)
-	_, err := Start(p.config(), Options{Env: env, Logger: logger, Backup: func(string) (backup.Options, error) {
+// TestStartFailsWithoutBackupStore: the error comes before any address is served.
+func TestStartFailsWithoutBackupStore(t *testing.T) {
+	p := newTestDir(t, baseConfig)
+	_, err := Start(p.configPath(), Options{Env: env, Logger: logger, Backup: func(string) (backup.Options, error) {
 		return backup.Options{}, errors.New("no such place")
 	}})
 	if err == nil || !strings.Contains(err.Error(), "no such place") {
-		t.Errorf("started: %v", err)
+		t.Errorf("Start: got %v, want the store's error", err)
 	}
 	start(t, p).stop()
-	if dir, err := DataDir(p.config(), env); err != nil || dir != p.data() {
-		t.Errorf("its data is in %q, %v", dir, err)
+	if dir, err := DataDir(p.configPath(), env); err != nil || dir != p.dataDir() {
+		t.Errorf("data directory is %q, %v", dir, err)
 	}
-	if _, err := DataDir(newPlace(t, recorded).config(), env); err == nil {
-		t.Error("a data_dir that is not there was taken")
+	if _, err := DataDir(newTestDir(t, baseConfig).configPath(), env); err == nil {
+		t.Error("DataDir accepted a missing directory")
 	}
 }
 
-// deaf is a store on a machine that is gone: from some moment on no request comes to an
-// end, whatever its context.
-type deaf struct {
+// hangingStore is a store whose requests hang from some moment on and ignore their contexts.
+type hangingStore struct {
 	store.Store
-	gone    atomic.Bool
+	hangs   atomic.Bool
 	waiting atomic.Int64
-	back    chan struct{}
+	release chan struct{}
 }
 
-func (d *deaf) wait() {
-	if d.gone.Load() {
+func (d *hangingStore) wait() {
+	if d.hangs.Load() {
 		d.waiting.Add(1)
-		<-d.back
+		<-d.release
 	}
 }
 
-func (d *deaf) Put(ctx context.Context, name string, data []byte) error {
+func (d *hangingStore) Put(ctx context.Context, name string, data []byte) error {
 	d.wait()
 	return d.Store.Put(ctx, name, data)
 }
 
-func (d *deaf) List(ctx context.Context, folder string) ([]store.Object, error) {
+func (d *hangingStore) List(ctx context.Context, folder string) ([]store.Object, error) {
 	d.wait()
 	return d.Store.List(ctx, folder)
 }
 
-// TestStoreThatHangs: neither a start nor a stop waits for a store for longer than it has
-// patience, also where the store does not hear that nobody waits any more.
-func TestStoreThatHangs(t *testing.T) {
-	for what, hangs := range map[string]func(d *deaf, start func() *Exchange){
-		"from the start on": func(d *deaf, start func() *Exchange) { d.gone.Store(true); start() },
-		"while it ships": func(d *deaf, start func() *Exchange) {
+// TestHangingBackupStoreDelaysNoStartOrStop: a start and a stop wait at most for their timeouts.
+func TestHangingBackupStoreDelaysNoStartOrStop(t *testing.T) {
+	for name, hangStore := range map[string]func(d *hangingStore, start func() *Exchange){
+		"from the start on": func(d *hangingStore, start func() *Exchange) { d.hangs.Store(true); start() },
+		"while it ships": func(d *hangingStore, start func() *Exchange) {
 			start()
-			d.gone.Store(true) // for the next lead
+			d.hangs.Store(true) // for the next lead
 		},
-		"from the stop on": func(d *deaf, start func() *Exchange) {
+		"from the stop on": func(d *hangingStore, start func() *Exchange) {
 			x := start()
-			eventually(t, "all is shipped", func() bool { return x.backupRunner.shipper.Status().LagEntries == 0 })
+			eventually(t, "all entries are shipped", func() bool { return x.backupRunner.shipper.Status().LagEntries == 0 })
 			x.backupRunner.stop()
 			<-x.backupRunner.ended
-			d.gone.Store(true)
+			d.hangs.Store(true)
 		},
 	} {
-		t.Run(what, func(t *testing.T) {
-			d := &deaf{back: make(chan struct{})}
-			var r *running
-			hangs(d, func() *Exchange {
-				r = startWith(t, newPlace(t, recorded), func(x *Exchange) {
+		t.Run(name, func(t *testing.T) {
+			d := &hangingStore{release: make(chan struct{})}
+			var r *testExchange
+			hangStore(d, func() *Exchange {
+				r = startWith(t, newTestDir(t, baseConfig), func(x *Exchange) {
 					x.options.Backup = func(string) (backup.Options, error) {
-						own, err := store.OpenDir(filepath.Join(t.TempDir(), "backups"))
-						d.Store = own
+						opened, err := store.OpenDir(filepath.Join(t.TempDir(), "backups"))
+						d.Store = opened
 						return backup.Options{To: d}, err
 					}
 					x.backupRunner.backupTimeouts = backupTimeouts{start: 10 * time.Millisecond, flush: 10 * time.Millisecond}
 				})
 				return r.Exchange
 			})
-			r.ingest(lead(1)).mustHave(t, 201)
-			if what != "from the stop on" {
+			r.ingest(leadBody(1)).mustHave(t, 201)
+			if name != "from the stop on" {
 				eventually(t, "a request hangs", func() bool { return d.waiting.Load() > 0 })
 			}
 			r.stop()
 			ended := r.backupRunner.ended
-			close(d.back)
+			close(d.release)
 			<-ended
 		})
 	}

@@ -9,22 +9,22 @@ import (
 	"testing"
 )
 
-// taker is a buyer's endpoint that does what it is told, post by post.
-type taker struct {
+// fakeBuyer is a buyer's endpoint that records posts and answers each with the next planned reply.
+type fakeBuyer struct {
 	*httptest.Server
-	mu    sync.Mutex
-	plan  []func(w http.ResponseWriter, r *http.Request) // of the posts to come; after the last: accepts
-	posts []seen
+	mu      sync.Mutex
+	replies []func(w http.ResponseWriter, r *http.Request) // to the next posts; then each post is accepted
+	posts   []receivedPost
 }
 
-// seen is a post as it came.
-type seen struct {
+// receivedPost is a post to a fake buyer.
+type receivedPost struct {
 	path, key, body string
 	header          http.Header
 }
 
-func newTaker(t testing.TB, plan ...func(http.ResponseWriter, *http.Request)) *taker {
-	b := &taker{plan: plan}
+func newFakeBuyer(t testing.TB, plan ...func(http.ResponseWriter, *http.Request)) *fakeBuyer {
+	b := &fakeBuyer{replies: plan}
 	b.Server = httptest.NewServer(b)
 	t.Cleanup(func() {
 		b.CloseClientConnections()
@@ -33,43 +33,42 @@ func newTaker(t testing.TB, plan ...func(http.ResponseWriter, *http.Request)) *t
 	return b
 }
 
-func (b *taker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (b *fakeBuyer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
 	}
 	b.mu.Lock()
-	b.posts = append(b.posts, seen{r.Method + " " + r.URL.Path, r.Header.Get("Idempotency-Key"), string(body), r.Header})
-	do := says(201, `{"lead_id":"theirs"}`)
-	if len(b.plan) > 0 {
-		do, b.plan = b.plan[0], b.plan[1:]
+	b.posts = append(b.posts, receivedPost{r.Method + " " + r.URL.Path, r.Header.Get("Idempotency-Key"), string(body), r.Header})
+	respond := reply(201, `{"lead_id":"theirs"}`)
+	if len(b.replies) > 0 {
+		respond, b.replies = b.replies[0], b.replies[1:]
 	}
 	b.mu.Unlock()
-	b.holds(r, body)
-	do(w, r)
+	b.checkContract(r, body)
+	respond(w, r)
 }
 
-// got is what came so far.
-func (b *taker) got() []seen {
+// received returns the posts so far.
+func (b *fakeBuyer) received() []receivedPost {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return append([]seen(nil), b.posts...)
+	return append([]receivedPost(nil), b.posts...)
 }
 
-func says(status int, body string) func(http.ResponseWriter, *http.Request) {
+func reply(status int, body string) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, body)
 	}
 }
 
-// hangs answers nothing until the other side gives up.
-func hangs(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+// hang waits until the client disconnects.
+func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
-// delivered is an exchange that posts to two buyers, the second of which comes
-// in where the first refuses.
-func delivered(first, second *taker) string {
-	return head + acme + `buyers:
+// deliveryConfig posts to two buyers. The second one gets leads that the first one refuses.
+func deliveryConfig(first, second *fakeBuyer) string {
+	return configHead + configSuppliers + `buyers:
   - {id: buy_blue, endpoint: "` + first.URL + `", auth: {bearer: "${BLUE_TOKEN}"}, funds: {balance: 1000}}
   - {id: buy_red, endpoint: "` + second.URL + `/red/", auth: {api_key: "${BLUE_TOKEN}", header: X-Red}}
 campaigns:
@@ -83,7 +82,7 @@ campaigns:
 `
 }
 
-// leadID is the id in an answer.
+// leadID returns the lead's id in an answer.
 func (a *answer) leadID() string {
 	_, rest, _ := strings.Cut(a.body, `"id":"`)
 	id, _, _ := strings.Cut(rest, `"`)

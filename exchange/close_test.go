@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// traffic sends leads, each under a key of its own, from several clients until it
-// is told to stop or the exchange is gone. It keeps every answer.
-type traffic struct {
+// leadTraffic sends leads with their own keys from several clients until quit, or until the
+// exchange closes. It keeps all answers.
+type leadTraffic struct {
 	mu      sync.Mutex
 	answers map[int]*answer
 	next    atomic.Int64
@@ -20,7 +20,7 @@ type traffic struct {
 	clients sync.WaitGroup
 }
 
-func (l *traffic) start(x *running, clients int) {
+func (l *leadTraffic) start(x *testExchange, clients int) {
 	l.answers = make(map[int]*answer)
 	for range clients {
 		l.clients.Go(func() {
@@ -36,10 +36,10 @@ func (l *traffic) start(x *running, clients int) {
 	}
 }
 
-// send tells whether the exchange still answers.
-func (l *traffic) send(x *running, client *http.Client, number int) bool {
-	a, _, err := x.request(client, "POST", "http://"+x.PublicAddress()+"/api/v1/ingest", lead(number%10000),
-		"X-Api-Key", acmeKey, "Content-Type", typeIsOwn, "Idempotency-Key", fmt.Sprint("key", number))
+// send reports whether the exchange still answers.
+func (l *leadTraffic) send(x *testExchange, client *http.Client, number int) bool {
+	a, _, err := x.requestWith(client, "POST", "http://"+x.PublicAddress()+"/api/v1/ingest", leadBody(number%10000),
+		"X-Api-Key", acmeKey, "Content-Type", jsonType, "Idempotency-Key", fmt.Sprint("key", number))
 	if err != nil {
 		return false
 	}
@@ -49,25 +49,24 @@ func (l *traffic) send(x *running, client *http.Client, number int) bool {
 	return true
 }
 
-func (l *traffic) count() int {
+func (l *leadTraffic) count() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.answers)
 }
 
-// capped is recorded with a cap that ends amid the load.
-const most = 300
+// cappedConfig is baseConfig with a cap that fills under load.
+const leadCap = 300
 
-var capped = strings.Replace(recorded, "duplicates: {window: 0s}", fmt.Sprintf("caps: [{per: total, count: %d}]\n    duplicates: {window: 0s}", most), 1)
+var cappedConfig = strings.Replace(baseConfig, "duplicates: {window: 0s}", fmt.Sprintf("caps: [{per: total, count: %d}]\n    duplicates: {window: 0s}", leadCap), 1)
 
-// TestCloseUnderLoad: every request that was answered is remembered, none was
-// cut off, a restart has nothing to replay, and the cap counts on.
+// TestCloseUnderLoad: a restart repeats all answers, replays no entry and keeps the cap.
 func TestCloseUnderLoad(t *testing.T) {
-	x := start(t, newPlace(t, capped))
-	var l traffic
+	x := start(t, newTestDir(t, cappedConfig))
+	var l leadTraffic
 	l.start(x, 8)
-	eventually(t, "there is load", func() bool { return l.count() > most/3 })
-	before := len(spoken.String())
+	eventually(t, "answers arrive", func() bool { return l.count() > leadCap/3 })
+	before := len(logged.String())
 	x.stop()
 	l.clients.Wait()
 	for number, a := range l.answers {
@@ -79,13 +78,13 @@ func TestCloseUnderLoad(t *testing.T) {
 			t.Errorf("lead %d: %d %s", number, a.status, a.body)
 		}
 	}
-	y := start(t, x.place)
-	if said := spoken.String()[before:]; !strings.Contains(said, "snapshot written") || !strings.Contains(said, "clean=true") || !strings.Contains(said, "entries=0") {
-		t.Errorf("said %s", said)
+	y := start(t, x.testDir)
+	if lines := logged.String()[before:]; !strings.Contains(lines, "snapshot written") || !strings.Contains(lines, "clean=true") || !strings.Contains(lines, "entries=0") {
+		t.Errorf("unexpected log lines: %s", lines)
 	}
 	sold := 0
 	for number, a := range l.answers {
-		again := y.ingest(lead(number%10000), "Idempotency-Key", fmt.Sprint("key", number))
+		again := y.ingest(leadBody(number%10000), "Idempotency-Key", fmt.Sprint("key", number))
 		if a.status == 201 {
 			again.isReplayOf(t, a)
 		}
@@ -93,68 +92,67 @@ func TestCloseUnderLoad(t *testing.T) {
 			sold++
 		}
 	}
-	for number := range most {
-		if strings.Contains(y.ingest(lead(number)).body, "ACCEPTED") {
+	for number := range leadCap {
+		if strings.Contains(y.ingest(leadBody(number)).body, "ACCEPTED") {
 			sold++
 		}
 	}
-	// Those whose client heard nothing may have been sold too.
-	unheard := int(l.next.Load()) - len(l.answers)
-	if sold > most || sold+unheard < most {
-		t.Errorf("%d sold and %d unheard of, under a cap of %d", sold, unheard, most)
+	// Leads without an answer may be sold too.
+	unanswered := int(l.next.Load()) - len(l.answers)
+	if sold > leadCap || sold+unanswered < leadCap {
+		t.Errorf("%d sold and %d unanswered leads under a cap of %d", sold, unanswered, leadCap)
 	}
-	y.measures("pingpost_reservations 0")
+	y.checkMetrics("pingpost_reservations 0")
 }
 
-// TestCrashUnderLoad: what was acknowledged before the instant of the copy is
-// in the copy, and the cap holds.
+// TestCrashUnderLoad: the copied files have all leads that were acknowledged before, and the cap
+// holds.
 func TestCrashUnderLoad(t *testing.T) {
-	x := start(t, newPlace(t, capped))
-	var l traffic
+	x := start(t, newTestDir(t, cappedConfig))
+	var l leadTraffic
 	l.start(x, 8)
-	eventually(t, "there is load", func() bool { return l.count() > most/3 })
+	eventually(t, "answers arrive", func() bool { return l.count() > leadCap/3 })
 	l.mu.Lock()
-	heard := make(map[int]*answer)
+	answered := make(map[int]*answer)
 	for number, a := range l.answers {
-		heard[number] = a
+		answered[number] = a
 	}
 	l.mu.Unlock()
-	crashed := x.copy(t)
+	crashed := x.copyFiles(t)
 	l.quit.Store(true)
 	l.clients.Wait()
 	y := start(t, crashed)
-	for number, a := range heard {
+	for number, a := range answered {
 		if a.status == 201 {
-			y.ingest(lead(number%10000), "Idempotency-Key", fmt.Sprint("key", number)).isReplayOf(t, a)
+			y.ingest(leadBody(number%10000), "Idempotency-Key", fmt.Sprint("key", number)).isReplayOf(t, a)
 		}
 	}
-	for number := range most {
-		y.ingest(lead(number))
+	for number := range leadCap {
+		y.ingest(leadBody(number))
 	}
-	y.measures("pingpost_reservations 0")
-	if a := y.ingest(lead(1)); !strings.Contains(a.body, "caps_full") {
+	y.checkMetrics("pingpost_reservations 0")
+	if a := y.ingest(leadBody(1)); !strings.Contains(a.body, "caps_full") {
 		t.Error(a.body)
 	}
 }
 
-// TestCloseWaitsForTheAnswer: a request whose buyer takes its time is answered,
-// though the exchange is stopping.
-func TestCloseWaitsForTheAnswer(t *testing.T) {
-	asked, release := make(chan struct{}), make(chan struct{})
-	blue := newTaker(t, func(w http.ResponseWriter, r *http.Request) {
-		close(asked)
+// TestCloseWaitsForOpenRequest: a request in delivery gets its answer during the stop.
+func TestCloseWaitsForOpenRequest(t *testing.T) {
+	posted, release := make(chan struct{}), make(chan struct{})
+	blue := newFakeBuyer(t, func(w http.ResponseWriter, r *http.Request) {
+		close(posted)
 		<-release
-		says(201, "{}")(w, r)
+		reply(201, "{}")(w, r)
 	})
-	x := start(t, newPlace(t, delivered(blue, newTaker(t))))
+	x := start(t, newTestDir(t, deliveryConfig(blue, newFakeBuyer(t))))
 	var a *answer
 	var done sync.WaitGroup
-	done.Go(func() { a = x.ingest(lead(1)) })
-	<-asked
+	done.Go(func() { a = x.ingest(leadBody(1)) })
+	<-posted
 	done.Go(x.stop)
-	eventually(t, "it is stopping", func() bool { return errors.Is(x.Ready(), errDraining) })
+	eventually(t, "the exchange is stopping", func() bool { return errors.Is(x.Ready(), errDraining) })
 	close(release)
 	done.Wait()
 	a.mustHave(t, 201, "ACCEPTED")
-	start(t, x.place).must(200, "GET", "/admin/v1/hash", "")
+	start(t, x.testDir).mustAdmin(200, "GET", "/admin/v1/hash", "")
 }

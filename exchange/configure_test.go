@@ -13,97 +13,96 @@ import (
 	"pingpost/internal/must"
 )
 
-// priced is recorded with another price.
-func priced(price string) string {
-	return strings.Replace(recorded, "price: 12.05", "price: "+price, 1)
+// configWithPrice is baseConfig with another price.
+func configWithPrice(price string) string {
+	return strings.Replace(baseConfig, "price: 12.05", "price: "+price, 1)
 }
 
-type changes struct {
+type configChanges struct {
 	Changes []string `json:"changes"`
 }
 
-func TestConfigurationIsReadAndChanged(t *testing.T) {
-	x := start(t, newPlace(t, recorded))
-	document := x.must(200, "GET", "/admin/v1/config", "").body
-	same := decode[changes](t, x.must(200, "PUT", "/admin/v1/config", document))
+func TestGetAndPutConfiguration(t *testing.T) {
+	x := start(t, newTestDir(t, baseConfig))
+	document := x.mustAdmin(200, "GET", "/admin/v1/config", "").body
+	same := decode[configChanges](t, x.mustAdmin(200, "PUT", "/admin/v1/config", document))
 	if len(same.Changes) != 0 {
-		t.Errorf("its own document changes %v", same.Changes)
+		t.Errorf("unchanged document has the changes %v", same.Changes)
 	}
 	seq, _ := x.log.Durable()
 	for _, dry := range []string{"dry=1", "dry=true", "dry", "dry=yes", "dry=on"} {
-		would := decode[changes](t, x.must(200, "PUT", "/admin/v1/config?"+dry, priced("20")))
+		would := decode[configChanges](t, x.mustAdmin(200, "PUT", "/admin/v1/config?"+dry, configWithPrice("20")))
 		if len(would.Changes) != 1 || !strings.Contains(would.Changes[0], "price") {
 			t.Errorf("%s: %v", dry, would.Changes)
 		}
 	}
-	if after, _ := x.log.Durable(); after != seq || x.must(200, "GET", "/admin/v1/config", "").body != document {
-		t.Error("a dry run changed something")
+	if after, _ := x.log.Durable(); after != seq || x.mustAdmin(200, "GET", "/admin/v1/config", "").body != document {
+		t.Error("a dry run changed the log or the configuration")
 	}
-	x.must(200, "PUT", "/admin/v1/config?dry=0", priced("20"))
-	x.sold(lead(1)).mustHave(t, 201, `"amount":16,`)
-	if x.must(200, "GET", "/admin/v1/config", "").body == document {
-		t.Error("the document in force is the one before")
+	x.mustAdmin(200, "PUT", "/admin/v1/config?dry=0", configWithPrice("20"))
+	x.mustSell(leadBody(1)).mustHave(t, 201, `"amount":16,`)
+	if x.mustAdmin(200, "GET", "/admin/v1/config", "").body == document {
+		t.Error("PUT did not change the active document")
 	}
-	if !strings.Contains(document, `"api_key":{"set":true,"variable":"ACME_KEY"}`) { // and no secret: every answer is searched
-		t.Error("nobody can see that there is a key")
+	if !strings.Contains(document, `"api_key":{"set":true,"variable":"ACME_KEY"}`) {
+		t.Error("document does not show that sup_acme has a key")
 	}
-	before := len(spoken.String())
-	// The file has the word again, and the log says what that changes.
+	before := len(logged.String())
+	// A reload applies the file again and logs the change.
 	x.mustReload()
-	if said := spoken.String()[before:]; !strings.Contains(said, "20 -> 12.05") {
-		t.Errorf("said %s", said)
+	if lines := logged.String()[before:]; !strings.Contains(lines, "20 -> 12.05") {
+		t.Errorf("reload did not log the price change: %s", lines)
 	}
-	x.sold(lead(2)).mustHave(t, 201, `"amount":9.64,`)
+	x.mustSell(leadBody(2)).mustHave(t, 201, `"amount":9.64,`)
 }
 
-// TestMistakesChangeNothing: each is told with its line, and the configuration,
-// the log and the folder stay as they are.
-func TestMistakesChangeNothing(t *testing.T) {
-	x := start(t, newPlace(t, recorded))
-	document := x.must(200, "GET", "/admin/v1/config", "").body
+// TestInvalidConfigurationChangesNothing: the error has the line. Configuration, log and folder
+// stay unchanged.
+func TestInvalidConfigurationChangesNothing(t *testing.T) {
+	x := start(t, newTestDir(t, baseConfig))
+	document := x.mustAdmin(200, "GET", "/admin/v1/config", "").body
 	seq, _ := x.log.Durable()
-	before := len(files(t, x.data()))
+	before := len(readFiles(t, x.dataDir()))
 	for name, row := range map[string]struct{ text, want string }{
-		"no document":      {"", "empty"},
-		"no YAML":          {"a: [", ":1:"},
-		"an unknown key":   {strings.Replace(recorded, "method:", "mehtod:", 1), ":12:5"},
-		"no such buyer":    {strings.Replace(recorded, "{buyer: buy_blue, price: 12.05}", "{buyer: nobody, price: 1}", 1), ":16:"},
-		"a price of words": {priced("dear"), ":16:"},
-		"no such file":     {recorded + "suppression_lists: [{id: dnc, field: phone, file: gone.txt}]\n", "gone.txt"},
-		"no such variable": {strings.Replace(recorded, "${ACME_KEY}", "${NOBODYS_KEY}", 1), "NOBODYS_KEY"},
-		"two mistakes":     {strings.Replace(priced("dear"), "method:", "mehtod:", 1), ":16:"},
+		"empty document":        {"", "empty"},
+		"not YAML":              {"a: [", ":1:"},
+		"an unknown key":        {strings.Replace(baseConfig, "method:", "mehtod:", 1), ":12:5"},
+		"unknown buyer":         {strings.Replace(baseConfig, "{buyer: buy_blue, price: 12.05}", "{buyer: nobody, price: 1}", 1), ":16:"},
+		"price is not a number": {configWithPrice("dear"), ":16:"},
+		"missing file":          {baseConfig + "suppression_lists: [{id: dnc, field: phone, file: gone.txt}]\n", "gone.txt"},
+		"missing variable":      {strings.Replace(baseConfig, "${ACME_KEY}", "${NOBODYS_KEY}", 1), "NOBODYS_KEY"},
+		"two mistakes":          {strings.Replace(configWithPrice("dear"), "method:", "mehtod:", 1), ":16:"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := x.operate("PUT", "/admin/v1/config", row.text).mustFail(t, 422, "invalid_payload")
+			f := x.adminRequest("PUT", "/admin/v1/config", row.text).mustFail(t, 422, "invalid_payload")
 			if !strings.Contains(f.Message, row.want) {
-				t.Errorf("told %q, want %q in it", f.Message, row.want)
+				t.Errorf("got message %q, want %q in it", f.Message, row.want)
 			}
-			x.write(t, row.text)
+			x.writeConfig(t, row.text)
 			if err := x.ReloadConfiguration(); err == nil || !strings.Contains(err.Error(), row.want) {
-				t.Errorf("Reload: %v", err)
+				t.Errorf("Reload: got %v, want %q", err, row.want)
 			}
 		})
 	}
-	if after, _ := x.log.Durable(); after != seq || x.must(200, "GET", "/admin/v1/config", "").body != document {
-		t.Error("a mistake changed something")
+	if after, _ := x.log.Durable(); after != seq || x.mustAdmin(200, "GET", "/admin/v1/config", "").body != document {
+		t.Error("an invalid configuration changed the log or the active document")
 	}
-	if after := len(files(t, x.data())); after > before+1 {
-		t.Errorf("%d files where %d were", after, before)
+	if after := len(readFiles(t, x.dataDir())); after > before+1 {
+		t.Errorf("data directory has %d files, had %d", after, before)
 	}
-	x.sold(lead(1))
+	x.mustSell(leadBody(1))
 }
 
-// TestReloadUnderLoad: requests before, during and after are all answered, by
-// one configuration or the other.
+// TestReloadUnderLoad: each request is answered by the old or the new configuration.
 func TestReloadUnderLoad(t *testing.T) {
-	x := start(t, newPlace(t, recorded))
+	x := start(t, newTestDir(t, baseConfig))
 	var stop atomic.Bool
 	var sent atomic.Int64
 	var done sync.WaitGroup
 	for range 8 {
 		done.Go(func() {
 			for !stop.Load() {
-				a := x.ingest(lead(int(sent.Add(1) % 10000)))
+				a := x.ingest(leadBody(int(sent.Add(1) % 10000)))
 				if a.status != 201 || !strings.Contains(a.body, `"amount":16,`) && !strings.Contains(a.body, `"amount":9.64,`) {
 					t.Errorf("%d %s", a.status, a.body)
 					return
@@ -114,11 +113,11 @@ func TestReloadUnderLoad(t *testing.T) {
 	for i := range 30 {
 		switch i % 3 {
 		case 0:
-			x.write(t, priced("20"))
+			x.writeConfig(t, configWithPrice("20"))
 		case 1:
-			x.write(t, "campaigns: nonsense\n")
+			x.writeConfig(t, "campaigns: nonsense\n")
 		case 2:
-			x.write(t, recorded)
+			x.writeConfig(t, baseConfig)
 		}
 		if err := x.ReloadConfiguration(); (err != nil) != (i%3 == 1) {
 			t.Errorf("Reload %d: %v", i, err)
@@ -127,79 +126,76 @@ func TestReloadUnderLoad(t *testing.T) {
 	stop.Store(true)
 	done.Wait()
 	if sent.Load() < 8 {
-		t.Fatalf("%d requests are no load", sent.Load())
+		t.Fatalf("only %d requests were sent", sent.Load())
 	}
-	x.measures("pingpost_reservations 0")
+	x.checkMetrics("pingpost_reservations 0")
 }
 
-// TestUnchangedIsNotLogged: a restart or reload with the same file adds nothing
-// to the log.
-func TestUnchangedIsNotLogged(t *testing.T) {
-	x := start(t, newPlace(t, recorded))
+// TestUnchangedConfigurationIsNotLogged: a restart or reload with the same file adds no log entry.
+func TestUnchangedConfigurationIsNotLogged(t *testing.T) {
+	x := start(t, newTestDir(t, baseConfig))
 	seq, _ := x.log.Durable()
 	x.mustReload()
-	x = x.again()
+	x = x.restart()
 	if after, _ := x.log.Durable(); after != seq {
-		t.Errorf("%d entries more", after-seq)
+		t.Errorf("%d new log entries, want none", after-seq)
 	}
 }
 
-// TestSettingsThatWait: what only a restart can change is said, and not done.
-func TestSettingsThatWait(t *testing.T) {
-	x := start(t, newPlace(t, recorded))
+func TestReloadNamesSettingsThatNeedRestart(t *testing.T) {
+	x := start(t, newTestDir(t, baseConfig))
 	for name, config := range map[string]string{
-		"admin.password":   strings.Replace(recorded, "${PASSWORD}", "another", 1),
-		"limits.body":      recorded + "limits: {body: 1KiB}\n",
-		"tenant":           recorded + "tenant: other\n",
-		"ping_idempotency": recorded + "ping_idempotency: 1h\n",
-		"report.keep":      strings.Replace(recorded, "report: {keep: 0s}", "report: {keep: 30d}", 1),
-		"":                 recorded + "trusted_proxies: [10.9.8.7]\n",
+		"admin.password":   strings.Replace(baseConfig, "${PASSWORD}", "another", 1),
+		"limits.body":      baseConfig + "limits: {body: 1KiB}\n",
+		"tenant":           baseConfig + "tenant: other\n",
+		"ping_idempotency": baseConfig + "ping_idempotency: 1h\n",
+		"report.keep":      strings.Replace(baseConfig, "report: {keep: 0s}", "report: {keep: 30d}", 1),
+		"":                 baseConfig + "trusted_proxies: [10.9.8.7]\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := len(spoken.String())
+			before := len(logged.String())
 			x.reloadWith(config)
-			said := spoken.String()[before:]
-			_, waiting, _ := strings.Cut(said, `take effect at the next start" tenant=production settings=`)
-			if waiting, _, _ = strings.Cut(waiting, "\n"); waiting != name {
-				t.Errorf("%q waits: %s", waiting, said)
+			lines := logged.String()[before:]
+			_, settings, _ := strings.Cut(lines, `take effect at the next start" tenant=production settings=`)
+			if settings, _, _ = strings.Cut(settings, "\n"); settings != name {
+				t.Errorf("log names %q as waiting for a restart: %s", settings, lines)
 			}
-			x.must(200, "GET", "/admin/v1/hash", "")
+			x.mustAdmin(200, "GET", "/admin/v1/hash", "")
 		})
 	}
 }
 
-// TestSuppressionLists: a list is imported once; its entries are the exchange's
-// from then on, whatever becomes of the file.
-func TestSuppressionLists(t *testing.T) {
-	p := newPlace(t, endings)
-	p.beside(t, "dnc.txt", "# do not call\n\n+1"+areaCode+"0666\r\n"+areaCode+"0667\n1"+areaCode+"0668")
+// TestSuppressionListIsImportedOnce: later changes of the file have no effect.
+func TestSuppressionListIsImportedOnce(t *testing.T) {
+	p := newTestDir(t, outcomesConfig)
+	p.writeFile(t, "dnc.txt", "# do not call\n\n+1"+areaCode+"0666\r\n"+areaCode+"0667\n1"+areaCode+"0668")
 	x := start(t, p)
 	suppressed := func(number int) bool {
-		return strings.Contains(x.ingest(lead(number, "flo_campaign_id", `"dnc"`)).body, `"reason":"suppressed"`)
+		return strings.Contains(x.ingest(leadBody(number, "flo_campaign_id", `"dnc"`)).body, `"reason":"suppressed"`)
 	}
 	check := func(when string) {
 		t.Helper()
 		if !suppressed(666) || !suppressed(667) || !suppressed(668) || suppressed(669) {
-			t.Errorf("%s: %v %v %v %v", when, suppressed(666), suppressed(667), suppressed(668), suppressed(669))
+			t.Errorf("%s: suppressed %v %v %v %v, want true true true false", when, suppressed(666), suppressed(667), suppressed(668), suppressed(669))
 		}
 	}
 	check("at first")
-	p.beside(t, "dnc.txt", "")
+	p.writeFile(t, "dnc.txt", "")
 	x.mustReload()
 	check("after the file was emptied")
 	must.Succeed(t, os.Remove(filepath.Join(p.dir, "dnc.txt")))
-	x = x.again()
+	x = x.restart()
 	check("after the file was removed, over a restart")
-	lists, err := filepath.Glob(filepath.Join(x.data(), "lists", "*"))
+	lists, err := filepath.Glob(filepath.Join(x.dataDir(), "lists", "*"))
 	if err != nil || len(lists) != 1 {
 		t.Fatal(lists, err)
 	}
-	// A stray file goes; a damaged one is refused.
-	stray := filepath.Join(x.data(), "lists", strings.Repeat("0", 64))
-	must.Succeed(t, os.WriteFile(stray, nil, 0o600))
-	x = x.again()
-	if _, err := os.Stat(stray); !os.IsNotExist(err) {
-		t.Error("the stray file is still there")
+	// A start removes an unused file and rejects a damaged one.
+	unused := filepath.Join(x.dataDir(), "lists", strings.Repeat("0", 64))
+	must.Succeed(t, os.WriteFile(unused, nil, 0o600))
+	x = x.restart()
+	if _, err := os.Stat(unused); !os.IsNotExist(err) {
+		t.Error("a start did not remove an unused list file")
 	}
 	x.stop()
 	data := must.Value(os.ReadFile(lists[0]))(t)
@@ -207,35 +203,37 @@ func TestSuppressionLists(t *testing.T) {
 	flipped[len(data)/2] ^= 1
 	for _, damage := range [][]byte{flipped, data[:len(data)-1], nil, fingerprint.NewFingerprintTable(nil).AppendBinary(nil)} {
 		must.Succeed(t, os.WriteFile(lists[0], damage, 0o600))
-		refuses(t, p, "is damaged; restore it")
+		mustNotStart(t, p, "is damaged; restore it")
 	}
 	must.Succeed(t, os.WriteFile(lists[0], data, 0o600))
 	x = start(t, p)
 	check("after the file was put back")
 }
 
-// TestListThatComesBack: what a list had is kept while it is out of the
-// configuration, whatever is done to its file meanwhile.
-func TestListThatComesBack(t *testing.T) {
-	with := strings.Replace(recorded, "    payout: {share: 0.8}", "    suppression: [dnc]\n    payout: {share: 0.8}", 1) +
+// TestRemovedListKeepsItsEntries: a list that returns to the configuration has its entries,
+// and no value from its changed file.
+func TestRemovedListKeepsItsEntries(t *testing.T) {
+	withList := strings.Replace(baseConfig, "    payout: {share: 0.8}", "    suppression: [dnc]\n    payout: {share: 0.8}", 1) +
 		"suppression_lists: [{id: dnc, field: phone, file: dnc.txt}]\n"
-	p := newPlace(t, with)
-	p.beside(t, "dnc.txt", "+1"+areaCode+"0001\n")
-	suppressed := func(x *running) bool { return strings.Contains(x.ingest(lead(1)).body, `"reason":"suppressed"`) }
+	p := newTestDir(t, withList)
+	p.writeFile(t, "dnc.txt", "+1"+areaCode+"0001\n")
+	suppressed := func(x *testExchange) bool {
+		return strings.Contains(x.ingest(leadBody(1)).body, `"reason":"suppressed"`)
+	}
 	x := start(t, p)
 	if !suppressed(x) {
-		t.Fatal("the list has no say")
+		t.Fatal("the list does not suppress")
 	}
 	x.stop()
-	p.write(t, recorded)
+	p.writeConfig(t, baseConfig)
 	x = start(t, p)
 	if suppressed(x) {
-		t.Error("a list that is out of the configuration has a say")
+		t.Error("a removed list suppresses")
 	}
 	x.stop()
-	p.write(t, with)
-	p.beside(t, "dnc.txt", "")
+	p.writeConfig(t, withList)
+	p.writeFile(t, "dnc.txt", "")
 	if !suppressed(start(t, p)) {
-		t.Error("it came back without its contents")
+		t.Error("the list returned without its entries")
 	}
 }

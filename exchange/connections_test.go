@@ -57,43 +57,43 @@ func newSharedHost(t testing.TB, delay time.Duration) *sharedHost {
 	return h
 }
 
-// sharing is an exchange that sells to slow buyers and a fast one at the host.
-func (h *sharedHost) sharing(slow int, timeout, limit string) string {
-	var them, seats strings.Builder
+// configOf is an exchange that sells to slow buyers and a fast one at the host.
+func (h *sharedHost) configOf(slow int, timeout, limit string) string {
+	var buyerLines, filterSets strings.Builder
 	for i := range slow + 1 {
 		name := "fast"
 		if i < slow {
 			name = fmt.Sprintf("slow%d", i)
 		}
-		fmt.Fprintf(&them, "  - {id: buy_%s, endpoint: %s/%[1]s, ping_rate: 1000000%[3]s}\n", name, h.URL, limit)
-		fmt.Fprintf(&seats, "{buyer: buy_%s}, ", name)
+		fmt.Fprintf(&buyerLines, "  - {id: buy_%s, endpoint: %s/%[1]s, ping_rate: 1000000%[3]s}\n", name, h.URL, limit)
+		fmt.Fprintf(&filterSets, "{buyer: buy_%s}, ", name)
 	}
-	return head + `suppliers:
+	return configHead + `suppliers:
   - {id: sup_acme, api_key: "${ACME_KEY}", ping_rate: 1000000}
 buyers:
-` + them.String() + `campaigns:
+` + buyerLines.String() + `campaigns:
   - id: cmp
     vertical: auto
     method: ping_post
     bid_timeout: ` + timeout + `
     payout: {share: 0.8}
-    buyers: [` + strings.TrimSuffix(seats.String(), ", ") + `]
+    buyers: [` + strings.TrimSuffix(filterSets.String(), ", ") + `]
 `
 }
 
-// offersFast reports whether the fast buyer's bid is in an auction that is held now.
-func (r *running) offersFast() bool {
-	a := r.ask(`{"flo_campaign_id":"cmp","flo_supplier_id":"sup_acme","state":"CA"}`)
+// offersFast runs an auction and reports whether it has the fast buyer's bid.
+func (r *testExchange) offersFast() bool {
+	a := r.requestAvailability(`{"flo_campaign_id":"cmp","flo_supplier_id":"sup_acme","state":"CA"}`)
 	a.mustHave(r.t, http.StatusOK)
 	return strings.Contains(a.body, `"buyer_id":"buy_fast"`)
 }
 
-// TestConnectionsBelongToABuyer: buyers that hang hold more connections to a host:port
-// than one buyer may, and a fast buyer there bids in every auction.
-func TestConnectionsBelongToABuyer(t *testing.T) {
+// TestConnectionLimitIsPerBuyer: buyers that hang hold more connections to a host:port than one
+// buyer may, and a fast buyer there bids in every auction.
+func TestConnectionLimitIsPerBuyer(t *testing.T) {
 	const slow, perBuyer = 4, 20
 	h := newSharedHost(t, -1)
-	x := start(t, newPlace(t, h.sharing(slow, "2s", fmt.Sprintf(", max_connections: %d", perBuyer))))
+	x := start(t, newTestDir(t, h.configOf(slow, "2s", fmt.Sprintf(", max_connections: %d", perBuyer))))
 	var lost atomic.Int64
 	var open sync.WaitGroup
 	hold := func(auctions int) {
@@ -128,12 +128,12 @@ func TestSharedHostLoads(t *testing.T) {
 		rate, auctions int
 	}{{4, 1800 * time.Millisecond, "2s", 90, 720}, {2, -1, "5s", 90, 900}, {1, 4400 * time.Millisecond, "5s", 220, 2200}} {
 		h := newSharedHost(t, load.delay)
-		config := h.sharing(load.slow, load.timeout, "")
+		config := h.configOf(load.slow, load.timeout, "")
 		if load.rate <= 100 {
 			config = strings.ReplaceAll(config, ", ping_rate: 1000000", "")
 		}
-		x := start(t, newPlace(t, config))
-		time.Sleep(time.Second) // buckets towards buyers start empty
+		x := start(t, newTestDir(t, config))
+		time.Sleep(time.Second) // the buyers' rate limits start empty
 		var lost atomic.Int64
 		var open sync.WaitGroup
 		next := time.NewTicker(time.Second / time.Duration(load.rate))

@@ -8,24 +8,23 @@ import (
 	"pingpost/api/contract"
 )
 
-// breaches are what went over the wire and is not as the OpenAPI document has it. TestMain
-// tells them at the end: traffic may come when its test is over.
-var breaches lines
+// contractErrors are the differences between traffic and the OpenAPI documents. TestMain reports
+// them, because traffic may end after its test.
+var contractErrors logBuffer
 
-// holding is a client's way out on which every exchange is held against the OpenAPI document of
-// its address.
-func holding(base http.RoundTripper) *contract.Transport {
-	return &contract.Transport{Base: base, Report: func(err error) { fmt.Fprintln(&breaches, err) }}
+// checkingTransport returns a transport that checks all traffic against the OpenAPI documents.
+func checkingTransport(base http.RoundTripper) *contract.Transport {
+	return &contract.Transport{Base: base, Report: func(err error) { fmt.Fprintln(&contractErrors, err) }}
 }
 
-// holds holds what a buyer is sent against the document.
-func (b *taker) holds(r *http.Request, body []byte) {
-	for _, what := range [...]string{"ping", "post"} {
-		if !strings.HasSuffix(r.URL.Path, "/v1/"+what) {
+// checkContract checks a request to a buyer against the OpenAPI document.
+func (b *fakeBuyer) checkContract(r *http.Request, body []byte) {
+	for _, kind := range [...]string{"ping", "post"} {
+		if !strings.HasSuffix(r.URL.Path, "/v1/"+kind) {
 			continue
 		}
-		if err := contract.Public().CheckWebhookRequest("buyer."+what, &contract.Request{Header: r.Header, Body: body}); err != nil {
-			fmt.Fprintln(&breaches, err)
+		if err := contract.Public().CheckWebhookRequest("buyer."+kind, &contract.Request{Header: r.Header, Body: body}); err != nil {
+			fmt.Fprintln(&contractErrors, err)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"pingpost/wal"
 )
 
-func TestLeadsAreRefusedWhileTheLogIsBehind(t *testing.T) {
+func TestLogQueueOverloadLimits(t *testing.T) {
 	for _, row := range []struct {
 		log  wal.Stats
 		want bool
@@ -27,38 +27,38 @@ func TestLeadsAreRefusedWhileTheLogIsBehind(t *testing.T) {
 		{wal.Stats{QueueDelay: maxQueueDelay + time.Nanosecond}, true},
 	} {
 		if got := isLogQueueOverloaded(row.log); got != row.want {
-			t.Errorf("%+v: %v", row.log, got)
+			t.Errorf("%+v: overloaded %v, want %v", row.log, got, row.want)
 		}
 	}
 }
 
-// TestOutcomesFindRoom fills a queue, while the disk stands still, with all that may
-// come before the outcomes: they go in all the same.
-func TestOutcomesFindRoom(t *testing.T) {
+// TestLogQueueHasRoomForOutcomes: while a sync hangs, all entries that may precede the outcomes
+// fill the queue. The outcomes still fit.
+func TestLogQueueHasRoomForOutcomes(t *testing.T) {
 	limits := config.LimitSettings{Connections: 300, Body: 64 << 10}
 	opt := wal.Options{}
 	opt.QueueLen, opt.QueueBytes = logQueueLimits(&limits)
-	reached, through := make(chan struct{}), make(chan struct{})
+	reached, release := make(chan struct{}), make(chan struct{})
 	opt.Faults.Sync = func() error {
 		close(reached)
-		<-through
+		<-release
 		return errors.New("enough")
 	}
 	log := must.Value(wal.Open(t.TempDir(), opt))(t)
-	put := func(what string, size int) {
+	put := func(name string, size int) {
 		t.Helper()
 		if err := log.Append(make([]byte, size), nil); err != nil {
-			t.Fatalf("%s: %v", what, err)
+			t.Fatalf("%s: %v", name, err)
 		}
 	}
-	put("the one that the disk keeps", 1)
+	put("entry in sync", 1)
 	<-reached
 	large := make([]byte, 2*limits.Body+maxOutcomeBytes)
 	for !isLogQueueOverloaded(log.Stats()) {
-		put("a lead that is admitted", len(large))
+		put("accepted lead", len(large))
 	}
-	for range limits.Connections - 1 { // the last one above was one of theirs
-		put("a lead that had been admitted", len(large))
+	for range limits.Connections - 1 { // the loop above added one of them
+		put("lead accepted before", len(large))
 	}
 	shared := make([]byte, maxOutcomeBytes)
 	for n := range maxOpenPosts {
@@ -66,16 +66,16 @@ func TestOutcomesFindRoom(t *testing.T) {
 			t.Fatalf("outcome %d: %v", n, err)
 		}
 	}
-	close(through)
+	close(release)
 	if err := log.Close(); !errors.Is(err, wal.ErrFailed) {
 		t.Error(err)
 	}
 }
 
-// TestLogsErrors: each is known to those who have to do with it.
-func TestLogsErrors(t *testing.T) {
-	through := make(chan struct{})
-	log := must.Value(wal.Open(t.TempDir(), wal.Options{QueueLen: 1, Faults: wal.Faults{Sync: func() error { <-through; return nil }}}))(t)
+// TestLogErrorsAreTranslated: the engine and the server recognize the log's errors.
+func TestLogErrorsAreTranslated(t *testing.T) {
+	release := make(chan struct{})
+	log := must.Value(wal.Open(t.TempDir(), wal.Options{QueueLen: 1, Faults: wal.Faults{Sync: func() error { <-release; return nil }}}))(t)
 	j := engineLogAdapter{log}
 	if err := j.Append(make([]byte, wal.MaxEntry+1), nil); !errors.Is(err, httperror.ErrTooLarge) {
 		t.Errorf("too large: %v", err)
@@ -87,37 +87,36 @@ func TestLogsErrors(t *testing.T) {
 	if !errors.Is(full, engine.ErrBusy) {
 		t.Errorf("full: %v", full)
 	}
-	close(through)
+	close(release)
 	must.Succeed(t, log.Close())
 	if err := j.Append([]byte("x"), nil); !errors.Is(err, wal.ErrClosed) {
 		t.Errorf("closed: %v", err)
 	}
 }
 
-// TestYieldingWritesAll, in pieces, as long as there is room.
-func TestYieldingWritesAll(t *testing.T) {
-	room := &diskMonitor{dir: t.TempDir(), logger: logger}
+func TestReserveGuardingWriterWritesAll(t *testing.T) {
+	monitor := &diskMonitor{dir: t.TempDir(), logger: logger}
 	for _, size := range []int{0, 1, snapshotCheckBytes - 1, snapshotCheckBytes, snapshotCheckBytes + 1, 3*snapshotCheckBytes + 5} {
 		want := bytes.Repeat([]byte("0123456"), size/7+1)[:size]
 		var got bytes.Buffer
-		y := &reserveGuardingWriter{to: &got, monitor: room}
+		y := &reserveGuardingWriter{to: &got, monitor: monitor}
 		n, err := y.Write(want)
 		m, errMore := y.Write([]byte("more"))
 		if err != nil || errMore != nil || n != size || m != 4 || !bytes.Equal(got.Bytes(), append(want, "more"...)) {
-			t.Errorf("%d bytes: %d, %v", size, n, err)
+			t.Errorf("write of %d bytes: got %d, %v", size, n, err)
 		}
 	}
 }
 
-// TestTheLogTellsOfLittleRoom: a disk that is at the edge does not fill the log.
-func TestTheLogTellsOfLittleRoom(t *testing.T) {
-	var told lines
-	room := &diskMonitor{logger: slog.New(slog.NewTextHandler(&told, nil))}
-	noon, at := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), 0
+// TestLowDiskSpaceLogsAreThrottled: free space around the limit does not flood the log.
+func TestLowDiskSpaceLogsAreThrottled(t *testing.T) {
+	var output logBuffer
+	monitor := &diskMonitor{logger: slog.New(slog.NewTextHandler(&output, nil))}
+	noon, offset := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), 0
 	for _, row := range []struct {
 		after time.Duration
 		free  uint64
-		want  string // nothing: not a line
+		want  string // empty: no line
 	}{
 		{0, 10, ""},
 		{time.Second, 9, "level=WARN"},
@@ -131,11 +130,11 @@ func TestTheLogTellsOfLittleRoom(t *testing.T) {
 		{123 * time.Second, 11, "level=INFO"},
 		{124 * time.Second, 11, ""},
 	} {
-		room.logSpaceLowOrRestored(noon.Add(row.after), row.free, 10)
-		said := told.String()[at:]
-		at += len(said)
-		if (said != "") != (row.want != "") || !strings.Contains(said, row.want) {
-			t.Errorf("%d free at %v: %q, want %q", row.free, row.after, said, row.want)
+		monitor.logSpaceLowOrRestored(noon.Add(row.after), row.free, 10)
+		line := output.String()[offset:]
+		offset += len(line)
+		if (line != "") != (row.want != "") || !strings.Contains(line, row.want) {
+			t.Errorf("%d bytes free at %v: logged %q, want %q", row.free, row.after, line, row.want)
 		}
 	}
 }

@@ -13,133 +13,131 @@ import (
 	"pingpost/internal/must"
 )
 
-// TestFullDisk: leads are refused before the disk is full, and taken again by
-// itself once there is room. Nothing that was acknowledged is lost.
-func TestFullDisk(t *testing.T) {
-	p := newPlace(t, recorded)
-	mount(t, p.data(), "size=128m")
+// TestLeadsStopAndResumeWithDiskSpace: leads are rejected before the disk is full and accepted
+// again once there is space. No acknowledged lead is lost.
+func TestLeadsStopAndResumeWithDiskSpace(t *testing.T) {
+	p := newTestDir(t, baseConfig)
+	mount(t, p.dataDir(), "size=128m")
 	x := start(t, p)
-	first := x.sold(lead(1), "Idempotency-Key", "k")
-	before := len(spoken.String())
-	said := func(line string) int { return strings.Count(spoken.String()[before:], line) }
-	ballast := filepath.Join(p.data(), "ballast")
+	first := x.mustSell(leadBody(1), "Idempotency-Key", "k")
+	before := len(logged.String())
+	countLogged := func(line string) int { return strings.Count(logged.String()[before:], line) }
+	ballast := filepath.Join(p.dataDir(), "ballast")
 	fill := func(t *testing.T, size int) {
 		t.Helper()
 		must.Succeed(t, os.WriteFile(ballast, make([]byte, size), 0o600))
 	}
-	t.Run("little is left", func(t *testing.T) {
+	t.Run("low disk space", func(t *testing.T) {
 		fill(t, 80<<20)
 		var refused *answer
 		eventually(t, "leads are refused", func() bool {
-			refused = x.ingest(lead(2))
+			refused = x.ingest(leadBody(2))
 			return refused.status != 201
 		})
 		refused.mustFail(t, 503, "unavailable")
-		x.ingest(lead(1), "Idempotency-Key", "k").mustFail(t, 503, "unavailable")
+		x.ingest(leadBody(1), "Idempotency-Key", "k").mustFail(t, 503, "unavailable")
 		if x.Ready() != nil {
 			t.Errorf("readyz: %v", x.Ready())
 		}
-		x.must(204, "POST", "/admin/v1/campaigns/cmp_other/pause", "") // operators still act
-		if m := x.must(200, "GET", "/metrics", "").body; !strings.Contains(m, "pingpost_disk_free_bytes ") || !strings.Contains(m, "pingpost_disk_needed_bytes ") {
-			t.Error("no figure for the free disk, or for what must be free")
+		x.mustAdmin(204, "POST", "/admin/v1/campaigns/cmp_other/pause", "") // admin requests still work
+		if m := x.mustAdmin(200, "GET", "/metrics", "").body; !strings.Contains(m, "pingpost_disk_free_bytes ") || !strings.Contains(m, "pingpost_disk_needed_bytes ") {
+			t.Error("metrics lack the free or the needed disk space")
 		}
-		eventually(t, "the log says so", func() bool { return said("the free disk space is low") > 0 })
+		eventually(t, "the log reports it", func() bool { return countLogged("the free disk space is low") > 0 })
 	})
-	t.Run("there is room again", func(t *testing.T) {
+	t.Run("space again", func(t *testing.T) {
 		must.Succeed(t, os.Remove(ballast))
-		eventually(t, "leads are accepted", func() bool { return x.ingest(lead(3)).status == 201 })
-		x.ingest(lead(1), "Idempotency-Key", "k").isReplayOf(t, first)
-		eventually(t, "the log says so", func() bool { return said("enough free disk space again") > 0 })
+		eventually(t, "leads are accepted", func() bool { return x.ingest(leadBody(3)).status == 201 })
+		x.ingest(leadBody(1), "Idempotency-Key", "k").isReplayOf(t, first)
+		eventually(t, "the log reports it", func() bool { return countLogged("enough free disk space again") > 0 })
 	})
-	t.Run("a stop with nothing left", func(t *testing.T) {
+	t.Run("stop on a full disk", func(t *testing.T) {
 		fill(t, 80<<20)
-		eventually(t, "leads are refused", func() bool { return x.ingest(lead(2)).status == 503 })
+		eventually(t, "leads are refused", func() bool { return x.ingest(leadBody(2)).status == 503 })
 		if err := os.WriteFile(ballast, make([]byte, 128<<20), 0o600); err == nil {
 			t.Fatal("the disk is not full")
 		}
-		x.stop() // clean, though there is no room for a snapshot
-		refuses(t, p, "cannot be written")
+		x.stop() // without a snapshot
+		mustNotStart(t, p, "cannot be written")
 		must.Succeed(t, os.Remove(ballast))
 		x = start(t, p)
-		x.sold(lead(4))
-		x.ingest(lead(1), "Idempotency-Key", "k").isReplayOf(t, first)
+		x.mustSell(leadBody(4))
+		x.ingest(leadBody(1), "Idempotency-Key", "k").isReplayOf(t, first)
 	})
 }
 
-// TestLeadsWaitForRoom is the same without a disk of its own: here the next snapshot
-// is thought to be larger than any disk. A post that is under way then comes to its
-// end and to its answer.
-func TestLeadsWaitForRoom(t *testing.T) {
-	low := make(chan struct{})
-	release := sync.OnceFunc(func() { close(low) })
-	blue, red := newTaker(t, func(w http.ResponseWriter, r *http.Request) {
-		<-low
-		says(201, `{"lead_id":"theirs"}`)(w, r)
-	}), newTaker(t)
-	x := start(t, newPlace(t, delivered(blue, red)))
+// TestLowDiskRejectsLeadsAndSettlesOpenPost simulates low disk space with a large expected
+// snapshot. An open post still ends with its answer.
+func TestLowDiskRejectsLeadsAndSettlesOpenPost(t *testing.T) {
+	released := make(chan struct{})
+	release := sync.OnceFunc(func() { close(released) })
+	blue, red := newFakeBuyer(t, func(w http.ResponseWriter, r *http.Request) {
+		<-released
+		reply(201, `{"lead_id":"theirs"}`)(w, r)
+	}), newFakeBuyer(t)
+	x := start(t, newTestDir(t, deliveryConfig(blue, red)))
 	t.Cleanup(release) // before the exchange is stopped
-	underWay := make(chan *answer, 1)
-	go func() { underWay <- x.ingest(lead(1), "Idempotency-Key", "k") }()
-	eventually(t, "a post is under way", func() bool { return len(blue.got()) == 1 })
-	larger := func(bytes uint64) {
+	openRequest := make(chan *answer, 1)
+	go func() { openRequest <- x.ingest(leadBody(1), "Idempotency-Key", "k") }()
+	eventually(t, "a post is in progress", func() bool { return len(blue.received()) == 1 })
+	expectSnapshot := func(bytes uint64) {
 		x.disk.last.Store(bytes)
 		x.disk.setExpectedSnapshotSize(x.estimateNextSnapshotBytes())
 	}
-	larger(1 << 60)
-	eventually(t, "the disk is looked at", x.disk.low.Load)
-	x.ingest(lead(2)).mustFail(t, 503, "unavailable")
-	x.must(204, "POST", "/admin/v1/buyers/buy_red/pause", "")
+	expectSnapshot(1 << 60)
+	eventually(t, "the monitor reports low disk space", x.disk.low.Load)
+	x.ingest(leadBody(2)).mustFail(t, 503, "unavailable")
+	x.mustAdmin(204, "POST", "/admin/v1/buyers/buy_red/pause", "")
 	release()
-	first := <-underWay
+	first := <-openRequest
 	if first.status != 201 || !strings.Contains(first.body, `"buyer_id":"buy_blue"`) {
 		t.Errorf("%d %s", first.status, first.body)
 	}
-	x.wantFunds(`{"balance":995,"held":0}`)
-	larger(0)
-	eventually(t, "leads are accepted", func() bool { return x.ingest(lead(3)).status == 201 })
-	x.ingest(lead(1), "Idempotency-Key", "k").isReplayOf(t, first)
+	x.checkBlueFunds(`{"balance":995,"held":0}`)
+	expectSnapshot(0)
+	eventually(t, "leads are accepted", func() bool { return x.ingest(leadBody(3)).status == 201 })
+	x.ingest(leadBody(1), "Idempotency-Key", "k").isReplayOf(t, first)
 }
 
-// TestLogFails: on a disk that is full to the last byte the log fails, and with
-// it the exchange: it says so everywhere and acknowledges nothing more.
-func TestLogFails(t *testing.T) {
-	p := newPlace(t, strings.Replace(recorded, "{id: buy_blue,", "{id: buy_blue, funds: {balance: 100},", 1))
-	mount(t, p.data(), "size=80m")
+// TestFullDiskFailsLogAndExchange: after a failed write, every part reports it and no request is
+// acknowledged.
+func TestFullDiskFailsLogAndExchange(t *testing.T) {
+	p := newTestDir(t, strings.Replace(baseConfig, "{id: buy_blue,", "{id: buy_blue, funds: {balance: 100},", 1))
+	mount(t, p.dataDir(), "size=80m")
 	x := start(t, p)
-	x.sold(lead(1), "Idempotency-Key", "k")
-	if err := os.WriteFile(filepath.Join(p.data(), "ballast"), make([]byte, 90<<20), 0o600); err == nil {
+	x.mustSell(leadBody(1), "Idempotency-Key", "k")
+	if err := os.WriteFile(filepath.Join(p.dataDir(), "ballast"), make([]byte, 90<<20), 0o600); err == nil {
 		t.Fatal("the disk is not full")
 	}
-	// Leads are refused, so what is written is an operator's.
+	// Leads are rejected, so admin requests fill the log.
 	eventually(t, "the log fails", func() bool {
-		x.operate("POST", "/admin/v1/buyers/buy_blue/funds", fmt.Sprintf(`{"amount":1,"note":%q}`, strings.Repeat("n", 256)))
+		x.adminRequest("POST", "/admin/v1/buyers/buy_blue/funds", fmt.Sprintf(`{"amount":1,"note":%q}`, strings.Repeat("n", 256)))
 		return x.log.Err() != nil
 	})
 	err := <-x.FatalErrors()
 	if err == nil || !strings.Contains(err.Error(), "the log failed") || !strings.Contains(err.Error(), "no space") {
-		t.Errorf("broken: %v", err)
+		t.Errorf("FatalErrors: got %v, want no space", err)
 	}
-	x.operate("GET", "/readyz", "").mustHave(t, 503, "failed")
-	x.ingest(lead(2)).mustFail(t, 503, "unavailable")
-	x.operate("POST", "/admin/v1/campaigns/cmp/pause", "").mustFail(t, 503, "unavailable")
-	x.operate("GET", "/admin/v1/hash", "").mustFail(t, 503, "unavailable")
+	x.adminRequest("GET", "/readyz", "").mustHave(t, 503, "failed")
+	x.ingest(leadBody(2)).mustFail(t, 503, "unavailable")
+	x.adminRequest("POST", "/admin/v1/campaigns/cmp/pause", "").mustFail(t, 503, "unavailable")
+	x.adminRequest("GET", "/admin/v1/hash", "").mustFail(t, 503, "unavailable")
 	if err := x.Close(); err == nil {
-		t.Error("it stopped as if nothing had been")
+		t.Error("Close returned no error after a failed log")
 	}
 	x.closed = true
-	must.Succeed(t, os.Remove(filepath.Join(p.data(), "ballast")))
+	must.Succeed(t, os.Remove(filepath.Join(p.dataDir(), "ballast")))
 	y := start(t, p)
-	if a := y.ingest(lead(1), "Idempotency-Key", "k"); a.header.Get("Idempotent-Replayed") != "true" {
+	if a := y.ingest(leadBody(1), "Idempotency-Key", "k"); a.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 }
 
-// heavy starts an exchange on a disk of its own, with a state of so many MiB in
-// large secrets, which stand for leads.
-func heavy(t *testing.T, disk string, size int) *running {
+// startWithLargeState starts an exchange on its own disk with size MiB of state in large secrets.
+func startWithLargeState(t *testing.T, disk string, size int) *testExchange {
 	t.Helper()
-	p := newPlace(t, recorded)
-	mount(t, p.data(), disk)
+	p := newTestDir(t, baseConfig)
+	mount(t, p.dataDir(), disk)
 	x := start(t, p)
 	for i := range size {
 		must.Succeed(t, x.engine.Load().AsOperator("").SetOutgoingSecret(fmt.Sprint("pad/", i), make([]byte, 1000<<10)))
@@ -147,58 +145,57 @@ func heavy(t *testing.T, disk string, size int) *running {
 	return x
 }
 
-// leave fills the disk but for so many MiB.
-func (r *running) leave(t *testing.T, free int) {
+// fillDiskExcept fills the disk up to free MiB.
+func (r *testExchange) fillDiskExcept(t *testing.T, free int) {
 	t.Helper()
 	r.disk.updateFreeSpace()
-	must.Succeed(t, os.WriteFile(filepath.Join(r.data(), "ballast"), make([]byte, int(r.disk.free.Load())-free<<20), 0o600))
+	must.Succeed(t, os.WriteFile(filepath.Join(r.dataDir(), "ballast"), make([]byte, int(r.disk.free.Load())-free<<20), 0o600))
 }
 
-// TestSnapshotGivesWay: one that turns out larger than it was thought, or whose room
-// others take, ends before it touches the log's. The log goes on.
-func TestSnapshotGivesWay(t *testing.T) {
-	x := heavy(t, "size=200m", 30)
-	x.leave(t, 80)
+// TestSnapshotStopsAtDiskReserve: a snapshot that would use the log's reserve ends without one. The
+// log continues.
+func TestSnapshotStopsAtDiskReserve(t *testing.T) {
+	x := startWithLargeState(t, "size=200m", 30)
+	x.fillDiskExcept(t, 80)
 	if err := x.writeSnapshot(); !errors.Is(err, errDiskLow) {
-		t.Errorf("a snapshot of 30 MiB where 16 are to be had: %v", err)
+		t.Errorf("snapshot of 30 MiB with 16 MiB available: got %v, want errDiskLow", err)
 	}
 	if x.disk.updateFreeSpace(); x.disk.free.Load() < 70<<20 {
-		t.Errorf("only %d bytes are free after it", x.disk.free.Load())
+		t.Errorf("after the snapshot only %d bytes are free", x.disk.free.Load())
 	}
-	if left, err := os.ReadDir(filepath.Join(x.data(), "snapshot")); err != nil || len(left) != 0 {
-		t.Errorf("it left %v, %v", left, err)
+	if left, err := os.ReadDir(filepath.Join(x.dataDir(), "snapshot")); err != nil || len(left) != 0 {
+		t.Errorf("snapshot left files %v, %v", left, err)
 	}
-	x.sold(lead(1))
+	x.mustSell(leadBody(1))
 	if err := x.log.Err(); err != nil {
 		t.Error(err)
 	}
-	x.stop() // clean, though without a snapshot
-	start(t, x.place).sold(lead(2))
+	x.stop() // without a snapshot
+	start(t, x.testDir).mustSell(leadBody(2))
 }
 
-// TestSnapshotDoesNotBeginWithoutRoom: neither with the size of the last one, nor
-// over a restart, nor with what the leads of now take.
-func TestSnapshotDoesNotBeginWithoutRoom(t *testing.T) {
-	x := heavy(t, "size=300m", 20)
-	if needs := x.disk.bytesNeededToAcceptLeads(); needs != reserve+2*baseSnapshotBytes {
-		t.Errorf("a first snapshot needs %d", needs)
+// TestSnapshotNeedsDiskSpaceToStart: by the size of the last snapshot, also after a restart.
+func TestSnapshotNeedsDiskSpaceToStart(t *testing.T) {
+	x := startWithLargeState(t, "size=300m", 20)
+	if needed := x.disk.bytesNeededToAcceptLeads(); needed != reserve+2*baseSnapshotBytes {
+		t.Errorf("before the first snapshot %d bytes are needed", needed)
 	}
-	x.snapshot()
+	x.mustSnapshot()
 	size := x.disk.last.Load()
 	if size < 19<<20 || x.disk.bytesNeededToAcceptLeads() != reserve+2*size {
-		t.Errorf("after one of %d bytes %d are needed", size, x.disk.bytesNeededToAcceptLeads())
+		t.Errorf("after a snapshot of %d bytes %d are needed", size, x.disk.bytesNeededToAcceptLeads())
 	}
-	x = x.again()
+	x = x.restart()
 	if x.disk.bytesNeededToAcceptLeads() != reserve+2*size {
-		t.Errorf("after a restart %d are needed", x.disk.bytesNeededToAcceptLeads())
+		t.Errorf("after a restart %d bytes are needed", x.disk.bytesNeededToAcceptLeads())
 	}
-	x.leave(t, 80)
+	x.fillDiskExcept(t, 80)
 	if err := x.writeSnapshot(); !errors.Is(err, errDiskLow) {
-		t.Errorf("with 80 MiB free: %v", err)
+		t.Errorf("snapshot with 80 MiB free: got %v, want errDiskLow", err)
 	}
-	eventually(t, "leads are refused", func() bool { return x.ingest(lead(1)).status == 503 })
-	remove(t, filepath.Join(x.data(), "ballast"))
-	eventually(t, "leads are accepted", func() bool { return x.ingest(lead(1)).status == 201 })
+	eventually(t, "leads are refused", func() bool { return x.ingest(leadBody(1)).status == 503 })
+	removeFile(t, filepath.Join(x.dataDir(), "ballast"))
+	eventually(t, "leads are accepted", func() bool { return x.ingest(leadBody(1)).status == 201 })
 	if err := x.writeSnapshot(); err != nil {
 		t.Error(err)
 	}

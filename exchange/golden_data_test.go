@@ -21,27 +21,25 @@ import (
 	"pingpost/wal"
 )
 
-// The data directories of testdata/data were written by the releases that they are
-// named for, and every later one opens them. One is added when what is written
-// changes, by -write-data NAME; none is ever changed. A NAME that begins with operated
-// is of an exchange that operators worked on, every other of a day of leads.
+// Each data directory in testdata/data is from the release in its name, and all later releases must
+// open it. A change of the written data adds one with -write-data NAME; existing ones never change.
+// A NAME that begins with operated has operators' actions, any other a day of leads.
 var writeData = flag.String("write-data", "", "write testdata/data/NAME.tar.gz by this program")
 
 const (
-	goldenData = "testdata/data"
-	operated   = "operated"
+	goldenData     = "testdata/data"
+	operatedPrefix = "operated"
 )
 
-// goldenDay is an exchange as it stands in the midst of a day: leads recorded,
-// delivered, refused, duplicate, one whose delivery nobody knows the fate of, one that
-// is still being tried; before a snapshot and after it.
-func goldenDay(t *testing.T) *running {
+// startGoldenDay starts an exchange with leads of all kinds, before and after a snapshot: recorded,
+// delivered, refused, duplicate, of unknown delivery, and in delivery.
+func startGoldenDay(t *testing.T) *testExchange {
 	t.Helper()
-	blue, once := newTaker(t), newTaker(t, says(500, ""), hangs)
-	x := start(t, newPlace(t, head+acme+`buyers:
+	blue, unrepeatable := newFakeBuyer(t), newFakeBuyer(t, reply(500, ""), hang)
+	x := start(t, newTestDir(t, configHead+configSuppliers+`buyers:
   - {id: buy_blue, endpoint: "`+blue.URL+`", auth: {bearer: "${BLUE_TOKEN}"}, funds: {balance: 1000}}
   - id: buy_once
-    post_url: "`+once.URL+`"
+    post_url: "`+unrepeatable.URL+`"
     adapter: {post: {format: json, body: '{"id": {{lead_id}}, "phone": {{.phone}}}', answer: {accepted: ok, yes: [yes]}}}
   - {id: buy_recorded}
 campaigns:
@@ -55,94 +53,94 @@ campaigns:
     buyers: [{buyer: buy_once, price: 2}]
 `))
 	for i := range 5 {
-		x.sold(lead(i, "city", `"Zebulon Canary"`, "kept", `"a canary"`), "Idempotency-Key", fmt.Sprint("k", i))
+		x.mustSell(leadBody(i, "city", `"Zebulon Canary"`, "kept", `"a canary"`), "Idempotency-Key", fmt.Sprint("k", i))
 	}
-	x.ingest(lead(1))
-	x.sold(lead(6, "flo_campaign_id", `"cmp_once"`))
-	x.snapshot()
-	x.sold(lead(7))
+	x.ingest(leadBody(1))
+	x.mustSell(leadBody(6, "flo_campaign_id", `"cmp_once"`))
+	x.mustSnapshot()
+	x.mustSell(leadBody(7))
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
-		x.ingest(lead(8, "flo_campaign_id", `"cmp_once"`))
+		x.ingest(leadBody(8, "flo_campaign_id", `"cmp_once"`))
 	}()
 	t.Cleanup(func() { <-answered })
-	eventually(t, "a post is under way", func() bool { return len(once.got()) == 2 })
+	eventually(t, "a post is in progress", func() bool { return len(unrepeatable.received()) == 2 })
 	return x
 }
 
-// TestGoldenDataIsOpened: what every release has written is read, and comes to the
-// same memory as it did there.
-func TestGoldenDataIsOpened(t *testing.T) {
+// TestGoldenDataOpensWithSameState: the program reads the data of each earlier release, and replays
+// it to the same state.
+func TestGoldenDataOpensWithSameState(t *testing.T) {
 	if *writeData != "" {
 		writeGoldenData(t, *writeData)
 	}
 	names := must.Value(filepath.Glob(filepath.Join(goldenData, "*.tar.gz")))(t)
-	for _, release := range []string{"unsealed", "sealed", operated} {
+	for _, release := range []string{"unsealed", "sealed", operatedPrefix} {
 		if !slices.Contains(names, filepath.Join(goldenData, release+".tar.gz")) {
-			t.Errorf("%s is gone: %v", release, names)
+			t.Errorf("golden data %s is missing: %v", release, names)
 		}
 	}
 	for _, name := range names {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".tar.gz"), func(t *testing.T) {
-			p := unpacked(t, name)
+			p := unpackData(t, name)
 			want := must.Value(os.ReadFile(filepath.Join(p.dir, "hash")))(t)
-			if got := hashOf(t, p); got != string(want) {
-				t.Errorf("the state's hash is %s, and was %s", got, want)
+			if got := replayedStateHash(t, p); got != string(want) {
+				t.Errorf("state hash is %s, want %s", got, want)
 			}
-			bare := unpacked(t, name)
-			must.Succeed(t, os.RemoveAll(filepath.Join(bare.data(), "snapshot")))
-			if got := hashOf(t, bare); got != string(want) {
-				t.Errorf("replayed from its first entry the state's hash is %s, and was %s", got, want)
+			bare := unpackData(t, name)
+			must.Succeed(t, os.RemoveAll(filepath.Join(bare.dataDir(), "snapshot")))
+			if got := replayedStateHash(t, bare); got != string(want) {
+				t.Errorf("replay without a snapshot: state hash is %s, want %s", got, want)
 			}
-			if strings.HasPrefix(filepath.Base(name), operated) {
-				opensOperations(t, p)
+			if strings.HasPrefix(filepath.Base(name), operatedPrefix) {
+				checkGoldenOperations(t, p)
 				return
 			}
-			opensGoldenData(t, p)
+			checkGoldenDay(t, p)
 		})
 	}
 }
 
-// opensGoldenData serves it, and looks at what was left open.
-func opensGoldenData(t *testing.T, p place) {
+// checkGoldenDay starts an exchange on the data and checks its open deliveries.
+func checkGoldenDay(t *testing.T, p testDir) {
 	t.Helper()
-	r := accepting(t, p)
-	var open listing
-	eventually(t, "both deliveries that were open are unknown", func() bool {
-		open = decode[listing](t, r.must(200, "GET", "/admin/v1/deliveries?state=unknown", ""))
+	r := startAcceptingClock(t, p)
+	var open deliveryList
+	eventually(t, "both open deliveries are unknown", func() bool {
+		open = decode[deliveryList](t, r.mustAdmin(200, "GET", "/admin/v1/deliveries?state=unknown", ""))
 		return open.Total == 2
 	})
-	told := r.must(200, "GET", "/admin/v1/explain/"+open.Deliveries[0].LeadID, "").body
-	if !strings.Contains(told, `"settlement":"unknown"`) {
-		t.Error(told)
+	explanation := r.mustAdmin(200, "GET", "/admin/v1/explain/"+open.Deliveries[0].LeadID, "").body
+	if !strings.Contains(explanation, `"settlement":"unknown"`) {
+		t.Errorf("explanation has no unknown settlement: %s", explanation)
 	}
-	if known, forgotten := r.whoIsKnown(); len(known) != 9 || len(forgotten) != 0 {
-		t.Errorf("%d leads can be opened, of 9", len(known))
+	if decryptable, erased := r.decryptableLeads(); len(decryptable) != 9 || len(erased) != 0 {
+		t.Errorf("got %d decryptable and %d erased leads, want 9 and 0", len(decryptable), len(erased))
 	}
-	r.must(204, "POST", "/admin/v1/deliveries/"+open.Deliveries[0].LeadID+"/release", "")
-	r.sold(lead(9))
+	r.mustAdmin(204, "POST", "/admin/v1/deliveries/"+open.Deliveries[0].LeadID+"/release", "")
+	r.mustSell(leadBody(9))
 	r.stop()
-	accepting(t, p).stop()
+	startAcceptingClock(t, p).stop()
 }
 
-func hashOf(t *testing.T, p place) string {
+func replayedStateHash(t *testing.T, p testDir) string {
 	t.Helper()
-	seq, hash, err := StateHash(p.data(), 0)
+	seq, hash, err := StateHash(p.dataDir(), 0)
 	must.Succeed(t, err)
 	return fmt.Sprintf("%d %016x\n", seq, hash)
 }
 
-// writeGoldenData packs a day, as a crash would leave it, under a new name.
+// writeGoldenData packs the files of a running exchange under a new name.
 func writeGoldenData(t *testing.T, name string) {
 	t.Helper()
-	written := goldenDay
-	if strings.HasPrefix(name, operated) {
-		written = goldenOperations
+	startGolden := startGoldenDay
+	if strings.HasPrefix(name, operatedPrefix) {
+		startGolden = startGoldenOperations
 	}
-	p := written(t).copy(t)
-	thinOut(t, p)
-	must.Succeed(t, os.WriteFile(filepath.Join(p.dir, "hash"), []byte(hashOf(t, p)), 0o600))
+	p := startGolden(t).copyFiles(t)
+	clearUnusedLeadKeys(t, p)
+	must.Succeed(t, os.WriteFile(filepath.Join(p.dir, "hash"), []byte(replayedStateHash(t, p)), 0o600))
 	var packed bytes.Buffer
 	zip := must.Value(gzip.NewWriterLevel(&packed, gzip.BestCompression))(t)
 	out := tar.NewWriter(zip)
@@ -153,64 +151,63 @@ func writeGoldenData(t *testing.T, name string) {
 	must.Succeed(t, file.Close())
 }
 
-// thinOut leaves few keys that nothing was sealed with: the others would be most of what
-// is kept.
-func thinOut(t *testing.T, p place) {
+// clearUnusedLeadKeys clears most of the unused lead keys, because they do not compress.
+func clearUnusedLeadKeys(t *testing.T, p testDir) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(p.data(), "keys", "leads", "*"))
+	files, err := filepath.Glob(filepath.Join(p.dataDir(), "keys", "leads", "*"))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("%v, %v", files, err)
 	}
 	keys := must.Value(os.ReadFile(files[0]))(t)
 	clear(keys[200*leadkeys.KeySize:])
-	must.Succeed(t, errors.Join(os.WriteFile(files[0], keys, 0o600), os.RemoveAll(filepath.Join(p.data(), "keys", "checksums"))))
+	must.Succeed(t, errors.Join(os.WriteFile(files[0], keys, 0o600), os.RemoveAll(filepath.Join(p.dataDir(), "keys", "checksums"))))
 }
 
-// unpacked lays a packed folder out.
-func unpacked(t *testing.T, path string) place {
+// unpackData unpacks an archive into a new folder.
+func unpackData(t *testing.T, path string) testDir {
 	t.Helper()
 	data := must.Value(os.ReadFile(path))(t)
 	zip := must.Value(gzip.NewReader(bytes.NewReader(data)))(t)
-	p := place{t.TempDir()}
+	p := testDir{t.TempDir()}
 	for in := tar.NewReader(zip); ; {
 		header, err := in.Next()
 		if errors.Is(err, io.EOF) {
 			return p
 		}
 		must.Succeed(t, err)
-		at := filepath.Join(p.dir, filepath.FromSlash(header.Name))
+		target := filepath.Join(p.dir, filepath.FromSlash(header.Name))
 		if header.Typeflag == tar.TypeDir {
-			must.Succeed(t, os.MkdirAll(at, 0o700))
+			must.Succeed(t, os.MkdirAll(target, 0o700))
 			continue
 		}
 		text := must.Value(io.ReadAll(in))(t)
-		must.Succeed(t, errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.WriteFile(at, text, 0o600)))
+		must.Succeed(t, errors.Join(os.MkdirAll(filepath.Dir(target), 0o700), os.WriteFile(target, text, 0o600)))
 	}
 }
 
-// TestGoldenDataHasEveryFact: each kind of fact stands in golden data, and of those that
-// operators make each field does. Whoever adds one writes data with it.
-func TestGoldenDataHasEveryFact(t *testing.T) {
+// TestGoldenDataHasEveryEventKind: golden data has events of each kind, and each field of
+// operators' events. A change that adds one also adds golden data.
+func TestGoldenDataHasEveryEventKind(t *testing.T) {
 	names := must.Value(filepath.Glob(filepath.Join(goldenData, "*.tar.gz")))(t)
 	seen := map[event.Kind]map[string]bool{}
 	for _, name := range names {
-		forEachFact(t, unpacked(t, name).data(), func(_ wal.Entry, fact event.Event) {
-			if seen[fact.Kind()] == nil {
-				seen[fact.Kind()] = map[string]bool{}
+		forEachLogEntry(t, unpackData(t, name).dataDir(), func(_ wal.Entry, ev event.Event) {
+			if seen[ev.Kind()] == nil {
+				seen[ev.Kind()] = map[string]bool{}
 			}
-			for v, i := reflect.ValueOf(fact).Elem(), 0; i < v.NumField(); i++ {
-				seen[fact.Kind()][v.Type().Field(i).Name] = seen[fact.Kind()][v.Type().Field(i).Name] || !v.Field(i).IsZero()
+			for v, i := reflect.ValueOf(ev).Elem(), 0; i < v.NumField(); i++ {
+				seen[ev.Kind()][v.Type().Field(i).Name] = seen[ev.Kind()][v.Type().Field(i).Name] || !v.Field(i).IsZero()
 			}
 		})
 	}
 	operators := []event.Kind{event.KindConfigActivated, event.KindPausedOrResumed, event.KindSuppressionListReplaced, event.KindUserAccountChanged, event.KindAPITokenAddedOrRevoked}
 	for kind := event.Kind(1); !strings.HasPrefix(kind.String(), "kind_"); kind++ {
 		if seen[kind] == nil {
-			t.Errorf("no golden data has a fact %s: write some, by -write-data", kind)
+			t.Errorf("no golden data has an event %s: write some with -write-data", kind)
 		}
-		for field, there := range seen[kind] {
-			if !there && slices.Contains(operators, kind) {
-				t.Errorf("no golden data has a fact %s with a %s: write some, by -write-data", kind, field)
+		for field, isSet := range seen[kind] {
+			if !isSet && slices.Contains(operators, kind) {
+				t.Errorf("no golden data has an event %s with the field %s: write some with -write-data", kind, field)
 			}
 		}
 	}

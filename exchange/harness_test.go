@@ -17,45 +17,45 @@ import (
 	"pingpost/internal/must"
 )
 
-// What must never be seen outside of the posts to buyers. The tests use these
-// and no other names, numbers and secrets, and look for them everywhere.
+// Contact data and secrets that may appear only in posts to buyers. All tests use these and search
+// all other output for the canaries.
 const (
-	password  = "admin-canary-password"
-	acmeKey   = "acme-key-of-a-canary-0001"
-	otherKey  = "other-key-of-a-canary-0002"
-	bearer    = "canary-bearer-of-blue"
-	lastName  = "Quetzalcott"
-	mailHost  = "zebulonia.example"
-	areaCode  = "646867"
-	patience  = 20 * time.Second
-	typeIsOwn = "application/json"
+	adminPassword = "admin-canary-password"
+	acmeKey       = "acme-key-of-a-canary-0001"
+	otherKey      = "other-key-of-a-canary-0002"
+	blueToken     = "canary-bearer-of-blue"
+	lastName      = "Quetzalcott"
+	mailHost      = "zebulonia.example"
+	areaCode      = "646867"
+	waitTimeout   = 20 * time.Second
+	jsonType      = "application/json"
 )
 
 var canaries = []string{"canary", lastName, mailHost, areaCode}
 
-// env is the environment of every exchange.
+// env returns the environment of all exchanges in these tests.
 func env(name string) (string, bool) {
 	value, ok := map[string]string{
-		"PASSWORD": password, "ACME_KEY": acmeKey, "OTHER_KEY": otherKey, "BLUE_TOKEN": bearer,
+		"PASSWORD": adminPassword, "ACME_KEY": acmeKey, "OTHER_KEY": otherKey, "BLUE_TOKEN": blueToken,
 	}[name]
 	return value, ok
 }
 
-// head of a configuration: the rest is suppliers, buyers and campaigns.
-const head = `data_dir: data
+// configHead begins a configuration. Suppliers, buyers and campaigns follow.
+const configHead = `data_dir: data
 listen: 127.0.0.1:0
 admin: {listen: 127.0.0.1:0, password: "${PASSWORD}"}
 trusted_networks: [127.0.0.0/8]
 report: {keep: 0s}
 `
 
-const acme = `suppliers:
+const configSuppliers = `suppliers:
   - {id: sup_acme, api_key: "${ACME_KEY}", ingest_rate: 1000000}
   - {id: sup_other, api_key: "${OTHER_KEY}", ingest_rate: 1000000}
 `
 
-// recorded is an exchange whose one buyer has no endpoint.
-const recorded = head + acme + `buyers:
+// baseConfig has one buyer without an endpoint, so its sales are only recorded.
+const baseConfig = configHead + configSuppliers + `buyers:
   - {id: buy_blue, states: [CA, NV]}
 campaigns:
   - id: cmp
@@ -75,48 +75,48 @@ campaigns:
     buyers: [{buyer: buy_blue, price: 1}]
 `
 
-// place is a folder with a configuration in it.
-type place struct{ dir string }
+// testDir is a folder with a configuration.
+type testDir struct{ dir string }
 
-func newPlace(t testing.TB, config string) place {
+func newTestDir(t testing.TB, config string) testDir {
 	t.Helper()
-	p := place{t.TempDir()}
-	p.write(t, config)
+	p := testDir{t.TempDir()}
+	p.writeConfig(t, config)
 	return p
 }
 
-func (p place) config() string { return filepath.Join(p.dir, "exchange.yaml") }
-func (p place) data() string   { return filepath.Join(p.dir, "data") }
+func (p testDir) configPath() string { return filepath.Join(p.dir, "exchange.yaml") }
+func (p testDir) dataDir() string    { return filepath.Join(p.dir, "data") }
 
-func (p place) write(t testing.TB, config string) {
+func (p testDir) writeConfig(t testing.TB, config string) {
 	t.Helper()
-	must.Succeed(t, os.WriteFile(p.config(), []byte(config), 0o600))
+	must.Succeed(t, os.WriteFile(p.configPath(), []byte(config), 0o600))
 }
 
-// copy is what a crash at this instant would leave on the disk, or a little
-// less: the files, without asking the process.
-func (p place) copy(t testing.TB) place {
+// copyFiles copies the folder without stopping the exchange: at most what a crash now would leave
+// on the disk.
+func (p testDir) copyFiles(t testing.TB) testDir {
 	t.Helper()
-	other := place{t.TempDir()}
+	other := testDir{t.TempDir()}
 	must.Succeed(t, os.CopyFS(other.dir, os.DirFS(p.dir)))
 	return other
 }
 
-// running is an exchange under test.
-type running struct {
+// testExchange is a running exchange under test.
+type testExchange struct {
 	*Exchange
-	place
+	testDir
 	t      testing.TB
 	closed bool
 }
 
-func start(t testing.TB, p place) *running {
+func start(t testing.TB, p testDir) *testExchange {
 	t.Helper()
 	return startWith(t, p, func(*Exchange) {})
 }
 
 // startWith starts an exchange after a change of its options or fields.
-func startWith(t testing.TB, p place, change func(*Exchange)) *running {
+func startWith(t testing.TB, p testDir, change func(*Exchange)) *testExchange {
 	t.Helper()
 	r, err := tryStart(t, p, change)
 	if err != nil {
@@ -125,24 +125,24 @@ func startWith(t testing.TB, p place, change func(*Exchange)) *running {
 	return r
 }
 
-func tryStart(t testing.TB, p place, change func(*Exchange)) (*running, error) {
+func tryStart(t testing.TB, p testDir, change func(*Exchange)) (*testExchange, error) {
 	t.Helper()
-	built, err := loadConfiguration(p.config(), env)
+	built, err := loadConfiguration(p.configPath(), env)
 	if err != nil {
 		return nil, err
 	}
-	x := newExchange(p.config(), Options{Env: env, Logger: logger}, built)
+	x := newExchange(p.configPath(), Options{Env: env, Logger: logger}, built)
 	change(x)
 	if err := x.startConfigured(built); err != nil {
 		return nil, err
 	}
-	r := &running{Exchange: x, place: p, t: t}
+	r := &testExchange{Exchange: x, testDir: p, t: t}
 	t.Cleanup(r.stop)
 	return r, nil
 }
 
 // stop closes the exchange in order, once.
-func (r *running) stop() {
+func (r *testExchange) stop() {
 	r.t.Helper()
 	if r.closed {
 		return
@@ -154,42 +154,42 @@ func (r *running) stop() {
 	}
 }
 
-// again is a restart.
-func (r *running) again() *running {
+// restart stops the exchange and starts it on the same folder.
+func (r *testExchange) restart() *testExchange {
 	r.t.Helper()
 	r.stop()
-	return start(r.t, r.place)
+	return start(r.t, r.testDir)
 }
 
 // mustReload reloads the configuration file.
-func (r *running) mustReload() {
+func (r *testExchange) mustReload() {
 	r.t.Helper()
 	must.Succeed(r.t, r.ReloadConfiguration())
 }
 
-// reloadWith reloads another configuration.
-func (r *running) reloadWith(config string) {
+// reloadWith writes another configuration file and reloads it.
+func (r *testExchange) reloadWith(config string) {
 	r.t.Helper()
-	r.write(r.t, config)
+	r.writeConfig(r.t, config)
 	r.mustReload()
 }
 
-// snapshot writes a snapshot now.
-func (r *running) snapshot() {
+// mustSnapshot writes a snapshot now.
+func (r *testExchange) mustSnapshot() {
 	r.t.Helper()
 	must.Succeed(r.t, r.writeSnapshot())
 }
 
-// answer is what a request got.
+// answer is an HTTP response that has been read.
 type answer struct {
 	status int
 	header http.Header
 	body   string
 }
 
-func (a *answer) id() string { return a.header.Get("X-Request-Id") }
+func (a *answer) requestID() string { return a.header.Get("X-Request-Id") }
 
-// request makes one over a connection of net/http.
+// request sends a request with the default HTTP client. Headers come in pairs.
 func request(t testing.TB, method, url, body string, headers ...string) *answer {
 	t.Helper()
 	req := must.Value(http.NewRequest(method, url, strings.NewReader(body)))(t)
@@ -200,80 +200,79 @@ func request(t testing.TB, method, url, body string, headers ...string) *answer 
 	if err != nil {
 		t.Fatalf("%s %s: %v", method, url, err)
 	}
-	return hear(t, response)
+	return readAnswer(t, response)
 }
 
-func hear(t testing.TB, response *http.Response) *answer {
+func readAnswer(t testing.TB, response *http.Response) *answer {
 	t.Helper()
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
-		t.Fatalf("reading an answer of status %d: %v", response.StatusCode, err)
+		t.Fatalf("cannot read the body of an answer with status %d: %v", response.StatusCode, err)
 	}
 	a := &answer{response.StatusCode, response.Header, string(text)}
-	a.isDiscreet(t)
+	a.checkNoCanaries(t)
 	return a
 }
 
-// isDiscreet sees that no answer of the exchange carries a person, or a secret
-// that was not made for it.
-func (a *answer) isDiscreet(t testing.TB) {
+// checkNoCanaries checks that the answer has no contact data and no configured secret.
+func (a *answer) checkNoCanaries(t testing.TB) {
 	t.Helper()
 	for _, canary := range canaries {
 		if strings.Contains(a.body, canary) {
-			t.Errorf("an answer of status %d carries %q: %s", a.status, canary, a.body)
+			t.Errorf("answer with status %d contains %q: %s", a.status, canary, a.body)
 		}
 	}
 }
 
-// ingest sends a body under acme's first key; further headers come in pairs.
-func (r *running) ingest(body string, headers ...string) *answer {
+// ingest sends a body with sup_acme's API key. Headers come in pairs.
+func (r *testExchange) ingest(body string, headers ...string) *answer {
 	r.t.Helper()
-	headers = append([]string{"X-Api-Key", acmeKey, "Content-Type", typeIsOwn}, headers...)
+	headers = append([]string{"X-Api-Key", acmeKey, "Content-Type", jsonType}, headers...)
 	return request(r.t, "POST", "http://"+r.PublicAddress()+"/api/v1/ingest", body, headers...)
 }
 
-// sold sends a lead that must be accepted.
-func (r *running) sold(body string, headers ...string) *answer {
+// mustSell sends a lead and expects that it is sold.
+func (r *testExchange) mustSell(body string, headers ...string) *answer {
 	r.t.Helper()
 	a := r.ingest(body, headers...)
 	if a.status != 201 || !strings.Contains(a.body, `"status":"ACCEPTED"`) {
-		r.t.Fatalf("not accepted: %d %s", a.status, a.body)
+		r.t.Fatalf("got %d %s, want 201 ACCEPTED", a.status, a.body)
 	}
 	return a
 }
 
-// operate calls the admin address with the password.
-func (r *running) operate(method, path, body string, headers ...string) *answer {
+// adminRequest sends a request to the admin address with the password.
+func (r *testExchange) adminRequest(method, path, body string, headers ...string) *answer {
 	r.t.Helper()
-	credential := "Basic " + base64.StdEncoding.EncodeToString([]byte("operator:"+password))
+	credential := "Basic " + base64.StdEncoding.EncodeToString([]byte("operator:"+adminPassword))
 	return request(r.t, method, "http://"+r.AdminAddress()+path, body, append([]string{"Authorization", credential}, headers...)...)
 }
 
-// must operates and expects a status.
-func (r *running) must(status int, method, path, body string, headers ...string) *answer {
+// mustAdmin sends an admin request and expects the status.
+func (r *testExchange) mustAdmin(status int, method, path, body string, headers ...string) *answer {
 	r.t.Helper()
-	a := r.operate(method, path, body, headers...)
+	a := r.adminRequest(method, path, body, headers...)
 	if a.status != status {
-		r.t.Fatalf("%s %s: %d %s, want %d", method, path, a.status, a.body, status)
+		r.t.Fatalf("%s %s: got %d %s, want %d", method, path, a.status, a.body, status)
 	}
 	return a
 }
 
-// measures expects lines of the metrics page.
-func (r *running) measures(lines ...string) {
+// checkMetrics checks that the metrics page has the lines.
+func (r *testExchange) checkMetrics(lines ...string) {
 	r.t.Helper()
 	page := request(r.t, "GET", "http://"+r.AdminAddress()+"/metrics", "").body
 	for _, line := range lines {
 		if !strings.Contains("\n"+page, "\n"+line+"\n") {
-			r.t.Errorf("the metrics page has no line %s", line)
+			r.t.Errorf("metrics page lacks the line %s", line)
 		}
 	}
 }
 
-// lead is a lead's body with changes: member and JSON value in turn; an empty
-// value takes the member out.
-func lead(number int, changes ...string) string {
+// leadBody returns the JSON of a lead. changes are pairs of member and JSON value; an empty value
+// removes the member.
+func leadBody(number int, changes ...string) string {
 	members := []string{
 		"flo_campaign_id", `"cmp"`, "flo_supplier_id", `"sup_acme"`,
 		"first_name", `"Ann"`, "last_name", `"` + lastName + `"`,
@@ -281,7 +280,7 @@ func lead(number int, changes ...string) string {
 		"state", `"CA"`,
 	}
 	for i := 0; i+1 < len(changes); i += 2 {
-		members = change(members, changes[i], changes[i+1])
+		members = setMember(members, changes[i], changes[i+1])
 	}
 	var b strings.Builder
 	for i := 0; i < len(members); i += 2 {
@@ -290,7 +289,7 @@ func lead(number int, changes ...string) string {
 	return "{" + strings.TrimPrefix(b.String(), ",") + "}"
 }
 
-func change(members []string, name, value string) []string {
+func setMember(members []string, name, value string) []string {
 	for i := 0; i < len(members); i += 2 {
 		if members[i] == name {
 			if value == "" {
@@ -303,21 +302,21 @@ func change(members []string, name, value string) []string {
 	return append(members, name, value)
 }
 
-// mustHave sees that an answer has the status, and the texts in its body.
+// mustHave checks the status of an answer, and the texts in its body.
 func (a *answer) mustHave(t testing.TB, status int, texts ...string) {
 	t.Helper()
 	for _, text := range append(texts, "") {
 		if a.status != status || !strings.Contains(a.body, text) {
-			t.Errorf("%d %s, want %d with %q", a.status, a.body, status, texts)
+			t.Errorf("got %d %s, want %d with %q", a.status, a.body, status, texts)
 			return
 		}
 	}
 }
 
-var requestID = regexp.MustCompile(`^req_[0-9a-z]{26}$`)
+var requestIDPattern = regexp.MustCompile(`^req_[0-9a-z]{26}$`)
 
-// fault is the interface's error body.
-type fault struct {
+// errorBody is the JSON body of an error.
+type errorBody struct {
 	Error     string `json:"error"`
 	Message   string `json:"message"`
 	RequestID string `json:"request_id"`
@@ -328,31 +327,31 @@ type fault struct {
 	} `json:"field_errors"`
 }
 
-// mustFail sees that an answer is an error in the interface's form, with the
-// request's id in the header too.
-func (a *answer) mustFail(t testing.TB, status int, code string) *fault {
+// mustFail checks that an answer is an error with all parts, and with the request id also in its
+// header.
+func (a *answer) mustFail(t testing.TB, status int, code string) *errorBody {
 	t.Helper()
-	var f fault
+	var f errorBody
 	decoder := json.NewDecoder(bytes.NewReader([]byte(a.body)))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&f); err != nil {
-		t.Fatalf("status %d, not an error body: %v: %q", a.status, err, a.body)
+		t.Fatalf("answer with status %d is not an error body: %v: %q", a.status, err, a.body)
 	}
 	if a.status != status || f.Error != code {
 		t.Errorf("got %d %s (%s), want %d %s", a.status, f.Error, f.Message, status, code)
 	}
-	if f.Message == "" || !requestID.MatchString(f.RequestID) || f.RequestID != a.id() {
-		t.Errorf("message %q, request_id %q, X-Request-Id %q", f.Message, f.RequestID, a.id())
+	if f.Message == "" || !requestIDPattern.MatchString(f.RequestID) || f.RequestID != a.requestID() {
+		t.Errorf("got message %q, request_id %q, X-Request-Id %q, want a message and equal ids", f.Message, f.RequestID, a.requestID())
 	}
-	if kind := a.header.Get("Content-Type"); kind != typeIsOwn {
-		t.Errorf("Content-Type %q", kind)
+	if kind := a.header.Get("Content-Type"); kind != jsonType {
+		t.Errorf("got Content-Type %q, want %q", kind, jsonType)
 	}
 	if (len(f.Fields) > 0) != (code == "invalid_payload") {
-		t.Errorf("%s has %d field errors", code, len(f.Fields))
+		t.Errorf("error %s has %d field errors", code, len(f.Fields))
 	}
 	for _, field := range f.Fields {
 		if field.Field == "" || field.Code == "" || field.Expected == "" {
-			t.Errorf("a field error is not whole: %+v", field)
+			t.Errorf("field error is incomplete: %+v", field)
 		}
 	}
 	if status == 503 && a.header.Get("Retry-After") == "" {
@@ -361,18 +360,18 @@ func (a *answer) mustFail(t testing.TB, status int, code string) *fault {
 	return &f
 }
 
-// eventually waits for what comes by itself.
-func eventually(t testing.TB, what string, is func() bool) {
+// eventually waits until the condition is true.
+func eventually(t testing.TB, condition string, isTrue func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !is(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(waitTimeout); !isTrue(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("it never came to this: %s", what)
+			t.Fatalf("condition did not become true: %s", condition)
 		}
 	}
 }
 
-// beside puts a file beside the configuration.
-func (p place) beside(t testing.TB, name, text string) {
+// writeFile writes a file next to the configuration.
+func (p testDir) writeFile(t testing.TB, name, text string) {
 	t.Helper()
 	must.Succeed(t, os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o600))
 }

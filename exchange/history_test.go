@@ -12,7 +12,7 @@ import (
 	"pingpost/internal/must"
 )
 
-type pastVersion struct {
+type historyEntry struct {
 	Version uint32
 	At      *time.Time
 	By      string
@@ -26,39 +26,39 @@ type pastVersion struct {
 }
 
 type historyPage struct {
-	Entries []pastVersion
+	Entries []historyEntry
 	Next    *string
 }
 
-func (r *running) history(query string) historyPage {
+func (r *testExchange) history(query string) historyPage {
 	r.t.Helper()
-	return decode[historyPage](r.t, r.must(200, "GET", configAt+"history"+query, ""))
+	return decode[historyPage](r.t, r.mustAdmin(200, "GET", configURL+"history"+query, ""))
 }
 
-// lines are a page's changes in short.
-func (p *historyPage) lines() (lines []string) {
+// changeLines returns the changes of a page, one per line.
+func (p *historyPage) changeLines() (changeLines []string) {
 	for _, e := range p.Entries {
 		for _, c := range e.Changes {
-			lines = append(lines, fmt.Sprintf("%d %s %s: %s: %s -> %s", e.Version, e.From, e.By, c.Path, c.Before, c.After))
+			changeLines = append(changeLines, fmt.Sprintf("%d %s %s: %s: %s -> %s", e.Version, e.From, e.By, c.Path, c.Before, c.After))
 		}
 	}
-	return lines
+	return changeLines
 }
 
-// TestHistory: who changed what, when, from what to what; by entry and by page; also
-// after a restart, and where a document has gone.
-func TestHistory(t *testing.T) {
+// TestConfigurationHistory: author, time and values of each change, by entry and by page, after a
+// restart and without a document.
+func TestConfigurationHistory(t *testing.T) {
 	began := time.Now().Add(-time.Minute)
-	x := start(t, newPlace(t, recorded))
-	x.put("buyers/buy.red", `{"caps":[{"per":"day","count":5}]}`)
-	x.put("buyers/buy.red", `{"caps":[{"per":"day","count":7}]}`)
-	x.must(200, "PUT", "/admin/v1/config", priced("20"))
-	x.reloadWith(priced("21"))
-	x.remove("buyers/buy.red")
-	x = x.again()
+	x := start(t, newTestDir(t, baseConfig))
+	x.putEntry("buyers/buy.red", `{"caps":[{"per":"day","count":5}]}`)
+	x.putEntry("buyers/buy.red", `{"caps":[{"per":"day","count":7}]}`)
+	x.mustAdmin(200, "PUT", "/admin/v1/config", configWithPrice("20"))
+	x.reloadWith(configWithPrice("21"))
+	x.removeEntry("buyers/buy.red")
+	x = x.restart()
 	page := x.history("?limit=5")
 	var short []string
-	for _, line := range page.lines() {
+	for _, line := range page.changeLines() {
 		short = append(short, strings.SplitN(line, "{", 2)[0])
 	}
 	want := strings.Join([]string{
@@ -73,32 +73,32 @@ func TestHistory(t *testing.T) {
 	}
 	for _, e := range page.Entries {
 		if e.At == nil || e.At.Before(began) || e.At.After(time.Now().Add(time.Minute)) {
-			t.Errorf("version %d was at %v", e.Version, e.At)
+			t.Errorf("version %d has the time %v", e.Version, e.At)
 		}
 	}
 	rest := x.history("?after=" + *page.Next)
 	if len(rest.Entries) != 1 || rest.Entries[0].Version != 1 || rest.Entries[0].From != "file" || rest.Next != nil {
 		t.Errorf("%+v", rest)
 	}
-	var of []string
+	var versions []string
 	for query := "?kind=buyers&id=buy.red&limit=1"; ; {
 		page := x.history(query)
 		for _, e := range page.Entries {
-			of = append(of, fmt.Sprint(e.Version))
+			versions = append(versions, fmt.Sprint(e.Version))
 		}
 		if page.Next == nil {
 			break
 		}
 		query = "?kind=buyers&id=buy.red&limit=1&after=" + *page.Next
 	}
-	if got := strings.Join(of, " "); got != "6 3 2" {
-		t.Errorf("versions %s changed the buyer", got)
+	if got := strings.Join(versions, " "); got != "6 3 2" {
+		t.Errorf("history of the buyer has the versions %s, want 6 3 2", got)
 	}
 	for _, query := range []string{"?kind=settings", "?id=buy.red", "?limit=0", "?limit=501", "?after=x", "?after=0"} {
-		x.operate("GET", configAt+"history"+query, "").mustFail(t, 422, "invalid_payload")
+		x.adminRequest("GET", configURL+"history"+query, "").mustFail(t, 422, "invalid_payload")
 	}
 	gone := x.state.ConfigRevisions()[2].Document
-	must.Succeed(t, os.Remove(filepath.Join(x.data(), "catalogs", gone+".json")))
+	must.Succeed(t, os.Remove(filepath.Join(x.dataDir(), "catalogs", gone+".json")))
 	for _, e := range x.history("").Entries {
 		if e.Lost != (e.Version == 4 || e.Version == 5) {
 			t.Errorf("version %d: lost %v", e.Version, e.Lost)
@@ -106,17 +106,17 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestHistoryIsBounded: a version with many changes tells some of them.
-func TestHistoryIsBounded(t *testing.T) {
-	x := start(t, newPlace(t, recorded))
+// TestConfigurationHistoryIsLimited: a version with many changes lists the first ones.
+func TestConfigurationHistoryIsLimited(t *testing.T) {
+	x := start(t, newTestDir(t, baseConfig))
 	var fields []string
 	for i := range maxHistoryChanges + 5 {
 		fields = append(fields, fmt.Sprintf(`{"name":"f%d","type":"string"}`, i))
 	}
-	x.put("campaigns/cmp_red", `{"method":"waterfall"}`)
-	x.put("campaigns/cmp_red", `{"method":"waterfall","fields":[`+strings.Join(fields, ",")+`]}`)
+	x.putEntry("campaigns/cmp_red", `{"method":"waterfall"}`)
+	x.putEntry("campaigns/cmp_red", `{"method":"waterfall","fields":[`+strings.Join(fields, ",")+`]}`)
 	page := x.history("?limit=1")
 	if e := page.Entries[0]; len(e.Changes) != maxHistoryChanges || e.More != 5 {
-		t.Errorf("%d changes, and %d more", len(e.Changes), e.More)
+		t.Errorf("got %d changes and %d more", len(e.Changes), e.More)
 	}
 }

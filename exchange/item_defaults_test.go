@@ -8,11 +8,10 @@ import (
 	"pingpost/internal/must"
 )
 
-// TestDefaultsAreThoseInForce: a key that an entry leaves out has the value in GET
-// config/defaults.
-func TestDefaultsAreThoseInForce(t *testing.T) {
-	x := start(t, newPlace(t, recorded))
-	defaults := decode[map[string]map[string]any](t, x.must(200, "GET", "/admin/v1/config/defaults", ""))
+// TestDocumentedDefaultsApply: a missing key of an entry has its value in GET config/defaults.
+func TestDocumentedDefaultsApply(t *testing.T) {
+	x := start(t, newTestDir(t, baseConfig))
+	defaults := decode[map[string]map[string]any](t, x.mustAdmin(200, "GET", "/admin/v1/config/defaults", ""))
 	for _, row := range []struct{ kind, id, body string }{
 		{"suppliers", "sup_new", `{"id":"sup_new"}`},
 		{"buyers", "buy_new", `{"id":"buy_new"}`},
@@ -20,14 +19,14 @@ func TestDefaultsAreThoseInForce(t *testing.T) {
 		{"campaigns", "cmp_new", `{"id":"cmp_new","method":"waterfall"}`},
 	} {
 		at := row.kind + "/" + row.id
-		x.put(at, row.body)
-		made := decode[struct{ Document map[string]any }](t, x.must(200, "GET", configAt+at, "")).Document
+		x.putEntry(at, row.body)
+		document := decode[struct{ Document map[string]any }](t, x.mustAdmin(200, "GET", configURL+at, "")).Document
 		given := make(map[string]any)
 		must.Succeed(t, json.Unmarshal([]byte(row.body), &given))
 		given["name"] = row.id
-		for key, value := range made {
+		for key, value := range document {
 			if given[key] == nil && !reflect.DeepEqual(defaults[row.kind][key], value) {
-				t.Errorf("%s.%s is %v, and its default is %v", row.kind, key, value, defaults[row.kind][key])
+				t.Errorf("%s.%s is %v, documented default %v", row.kind, key, value, defaults[row.kind][key])
 			}
 		}
 	}

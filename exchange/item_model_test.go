@@ -13,56 +13,54 @@ import (
 	"pingpost/internal/must"
 )
 
-// naive is what a configuration should be: names of buyers and what they refer to, the
-// file's and those that were made, in plain maps.
-type naive struct {
-	file, sent map[string]string // id to name; sent: nil where the file has the word
-	made       map[string]string
-	campaigns  map[string]string // id to the buyer that sits in it; all were made
+// configModel models the configuration with plain maps of buyers and references.
+type configModel struct {
+	file, putDocument map[string]string // id to name; putDocument: nil if the file is active
+	fromAPI           map[string]string
+	campaigns         map[string]string // id to buyer; all from the API
 }
 
-// document is what has the word on what it has.
-func (n *naive) document() map[string]string {
-	if n.sent != nil {
-		return n.sent
+// document returns the buyers of the active document.
+func (m *configModel) document() map[string]string {
+	if m.putDocument != nil {
+		return m.putDocument
 	}
-	return n.file
+	return m.file
 }
 
-// inForce are the buyers' names, and whose they are.
-func (n *naive) inForce() map[string]string {
+// activeBuyers returns the active buyers' owners and names.
+func (m *configModel) activeBuyers() map[string]string {
 	all := make(map[string]string)
-	for id, name := range n.made {
+	for id, name := range m.fromAPI {
 		all[id] = "api " + name
 	}
-	for id, name := range n.document() {
+	for id, name := range m.document() {
 		all[id] = "file " + name
 	}
 	return all
 }
 
-// holds tells whether a document can come into force: nobody sits in a campaign who
-// would be gone.
-func (n *naive) holds(document, made map[string]string) bool {
-	for _, buyer := range n.campaigns {
-		if _, there := document[buyer]; there {
+// keepsReferences reports whether each buyer in a campaign would still exist.
+func (m *configModel) keepsReferences(document, fromAPI map[string]string) bool {
+	for _, buyer := range m.campaigns {
+		if _, exists := document[buyer]; exists {
 			continue
 		}
-		if _, there := made[buyer]; !there {
+		if _, exists := fromAPI[buyer]; !exists {
 			return false
 		}
 	}
 	return true
 }
 
-// takesOver has the file's word on what it has.
-func (n *naive) takesOver(file map[string]string) {
-	maps.DeleteFunc(n.made, func(id, _ string) bool { _, there := file[id]; return there })
+// takeOverFileBuyers removes the API's buyers that the file has.
+func (m *configModel) takeOverFileBuyers(file map[string]string) {
+	maps.DeleteFunc(m.fromAPI, func(id, _ string) bool { _, exists := file[id]; return exists })
 }
 
-func yamlOf(buyers map[string]string) string {
+func buyersYAML(buyers map[string]string) string {
 	var b strings.Builder
-	b.WriteString(head + "buyers:\n")
+	b.WriteString(configHead + "buyers:\n")
 	for _, id := range slices.Sorted(maps.Keys(buyers)) {
 		fmt.Fprintf(&b, "  - {id: %s, name: %s}\n", id, buyers[id])
 	}
@@ -70,21 +68,21 @@ func yamlOf(buyers map[string]string) string {
 }
 
 var (
-	someBuyers = rapid.MapOfN(rapid.SampledFrom([]string{"b1", "b2", "b3", "b4"}), rapid.SampledFrom([]string{"n1", "n2", "n3"}), 1, 4)
-	someBuyer  = rapid.SampledFrom([]string{"b1", "b2", "b3", "b4"})
-	someName   = rapid.SampledFrom([]string{"n1", "n2", "n3"})
-	someCmp    = rapid.SampledFrom([]string{"c1", "c2"})
+	buyersGen   = rapid.MapOfN(rapid.SampledFrom([]string{"b1", "b2", "b3", "b4"}), rapid.SampledFrom([]string{"n1", "n2", "n3"}), 1, 4)
+	buyerGen    = rapid.SampledFrom([]string{"b1", "b2", "b3", "b4"})
+	nameGen     = rapid.SampledFrom([]string{"n1", "n2", "n3"})
+	campaignGen = rapid.SampledFrom([]string{"c1", "c2"})
 )
 
-// TestConfigurationAsInAModel: whatever is made, changed, removed, sent, reloaded and
-// restarted, what is in force and who has the word on it is what plain maps say.
-func TestConfigurationAsInAModel(t *testing.T) {
+// TestConfigurationMatchesModel: after any changes, reloads and restarts, the active entries and
+// their owners match the model.
+func TestConfigurationMatchesModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		first := someBuyers.Draw(rt, "file")
-		p := newPlace(t, yamlOf(first))
-		m := &modelled{running: start(t, p), rt: rt, n: naive{file: first, made: map[string]string{}, campaigns: map[string]string{}}}
-		defer func() { m.running.stop() }()
-		steps := []func(*rapid.T){m.put, m.put, m.delete, m.seat, m.seat, m.unseat, m.send, m.reload, m.restart}
+		first := buyersGen.Draw(rt, "file")
+		p := newTestDir(t, buyersYAML(first))
+		m := &modelTest{testExchange: start(t, p), rt: rt, model: configModel{file: first, fromAPI: map[string]string{}, campaigns: map[string]string{}}}
+		defer func() { m.testExchange.stop() }()
+		steps := []func(*rapid.T){m.putBuyer, m.putBuyer, m.deleteBuyer, m.putCampaign, m.putCampaign, m.deleteCampaign, m.sendDocument, m.reload, m.restart}
 		for _, step := range rapid.SliceOfN(rapid.IntRange(0, len(steps)-1), 1, 12).Draw(rt, "steps") {
 			steps[step](rt)
 			m.check(rt)
@@ -92,128 +90,126 @@ func TestConfigurationAsInAModel(t *testing.T) {
 	})
 }
 
-type modelled struct {
-	*running
-	rt *rapid.T
-	n  naive
+type modelTest struct {
+	*testExchange
+	rt    *rapid.T
+	model configModel
 }
 
-// want expects an answer's status.
-func (m *modelled) want(a *answer, status int) {
+func (m *modelTest) checkStatus(a *answer, status int) {
 	if a.status != status {
-		m.rt.Fatalf("%d %s, want %d", a.status, a.body, status)
+		m.rt.Fatalf("got %d %s, want %d", a.status, a.body, status)
 	}
 }
 
-func (m *modelled) change(method, at, body string) *answer {
-	now := m.operate("GET", configAt+at, "")
+func (m *modelTest) change(method, path, body string) *answer {
+	current := m.adminRequest("GET", configURL+path, "")
 	switch {
-	case now.status == 200:
-		return m.operate(method, configAt+at, body, "If-Match", now.header.Get("ETag"))
+	case current.status == 200:
+		return m.adminRequest(method, configURL+path, body, "If-Match", current.header.Get("ETag"))
 	case method == "DELETE":
-		return m.operate(method, configAt+at, body, "If-Match", "none")
+		return m.adminRequest(method, configURL+path, body, "If-Match", "none")
 	}
-	return m.operate(method, configAt+at, body, "If-None-Match", "*")
+	return m.adminRequest(method, configURL+path, body, "If-None-Match", "*")
 }
 
-func (m *modelled) put(rt *rapid.T) {
-	id, name := someBuyer.Draw(rt, "id"), someName.Draw(rt, "name")
+func (m *modelTest) putBuyer(rt *rapid.T) {
+	id, name := buyerGen.Draw(rt, "id"), nameGen.Draw(rt, "name")
 	status := 200
-	if _, owned := m.n.document()[id]; owned {
+	if _, owned := m.model.document()[id]; owned {
 		status = 409
 	} else {
-		m.n.made[id] = name
+		m.model.fromAPI[id] = name
 	}
-	m.want(m.change("PUT", "buyers/"+id, `{"name":"`+name+`"}`), status)
+	m.checkStatus(m.change("PUT", "buyers/"+id, `{"name":"`+name+`"}`), status)
 }
 
-func (m *modelled) delete(rt *rapid.T) {
-	id := someBuyer.Draw(rt, "id")
+func (m *modelTest) deleteBuyer(rt *rapid.T) {
+	id := buyerGen.Draw(rt, "id")
 	status := 200
-	_, owned := m.n.document()[id]
-	_, made := m.n.made[id]
+	_, owned := m.model.document()[id]
+	_, exists := m.model.fromAPI[id]
 	switch {
-	case owned, made && slices.Contains(slices.Collect(maps.Values(m.n.campaigns)), id):
+	case owned, exists && slices.Contains(slices.Collect(maps.Values(m.model.campaigns)), id):
 		status = 409
-	case !made:
+	case !exists:
 		status = 404
 	default:
-		delete(m.n.made, id)
+		delete(m.model.fromAPI, id)
 	}
-	m.want(m.change("DELETE", "buyers/"+id, ""), status)
+	m.checkStatus(m.change("DELETE", "buyers/"+id, ""), status)
 }
 
-func (m *modelled) seat(rt *rapid.T) {
-	id, buyer := someCmp.Draw(rt, "campaign"), someBuyer.Draw(rt, "buyer")
+func (m *modelTest) putCampaign(rt *rapid.T) {
+	id, buyer := campaignGen.Draw(rt, "campaign"), buyerGen.Draw(rt, "buyer")
 	status := 200
-	if _, there := m.n.inForce()[buyer]; !there {
+	if _, exists := m.model.activeBuyers()[buyer]; !exists {
 		status = 422
 	} else {
-		m.n.campaigns[id] = buyer
+		m.model.campaigns[id] = buyer
 	}
-	m.want(m.change("PUT", "campaigns/"+id, `{"method":"waterfall","buyers":[{"buyer":"`+buyer+`","price":1}]}`), status)
+	m.checkStatus(m.change("PUT", "campaigns/"+id, `{"method":"waterfall","buyers":[{"buyer":"`+buyer+`","price":1}]}`), status)
 }
 
-func (m *modelled) unseat(rt *rapid.T) {
-	id := someCmp.Draw(rt, "campaign")
+func (m *modelTest) deleteCampaign(rt *rapid.T) {
+	id := campaignGen.Draw(rt, "campaign")
 	status := 200
-	if _, there := m.n.campaigns[id]; !there {
+	if _, exists := m.model.campaigns[id]; !exists {
 		status = 404
 	}
-	delete(m.n.campaigns, id)
-	m.want(m.change("DELETE", "campaigns/"+id, ""), status)
+	delete(m.model.campaigns, id)
+	m.checkStatus(m.change("DELETE", "campaigns/"+id, ""), status)
 }
 
-func (m *modelled) send(rt *rapid.T) {
-	document := someBuyers.Draw(rt, "document")
+func (m *modelTest) sendDocument(rt *rapid.T) {
+	document := buyersGen.Draw(rt, "document")
 	status := 422
-	if m.n.holds(document, m.n.made) {
-		m.n.sent, status = document, 200
+	if m.model.keepsReferences(document, m.model.fromAPI) {
+		m.model.putDocument, status = document, 200
 	}
-	m.want(m.operate("PUT", "/admin/v1/config", yamlOf(document)), status)
+	m.checkStatus(m.adminRequest("PUT", "/admin/v1/config", buyersYAML(document)), status)
 }
 
-func (m *modelled) reload(rt *rapid.T) {
-	file := someBuyers.Draw(rt, "file")
-	m.write(m.t, yamlOf(file))
+func (m *modelTest) reload(rt *rapid.T) {
+	file := buyersGen.Draw(rt, "file")
+	m.writeConfig(m.t, buyersYAML(file))
 	err := m.ReloadConfiguration()
-	if holds := m.n.holds(file, m.n.made); holds != (err == nil) {
+	if valid := m.model.keepsReferences(file, m.model.fromAPI); valid != (err == nil) {
 		rt.Fatalf("Reload: %v", err)
 	}
 	if err != nil {
-		m.write(m.t, yamlOf(m.n.file))
+		m.writeConfig(m.t, buyersYAML(m.model.file))
 		return
 	}
-	m.n.file, m.n.sent = file, nil
-	m.n.takesOver(file)
+	m.model.file, m.model.putDocument = file, nil
+	m.model.takeOverFileBuyers(file)
 }
 
-// restart starts with the file, which the campaigns may not hold with: then the
-// operator sees to it first.
-func (m *modelled) restart(*rapid.T) {
-	if !m.n.holds(m.n.file, m.n.made) {
+// restart restarts, unless the file lacks a buyer that a campaign names: such a start fails.
+func (m *modelTest) restart(*rapid.T) {
+	if !m.model.keepsReferences(m.model.file, m.model.fromAPI) {
 		return
 	}
-	m.running = m.again()
-	m.n.sent = nil
-	m.n.takesOver(m.n.file)
+	m.testExchange = m.testExchange.restart()
+	m.model.putDocument = nil
+	m.model.takeOverFileBuyers(m.model.file)
 }
 
-func (m *modelled) check(rt *rapid.T) {
+func (m *modelTest) check(rt *rapid.T) {
 	got := make(map[string]string)
 	for _, item := range must.Value(m.ConfigEntries(canonical.Buyers))(rt) {
 		_, name, _ := strings.Cut(string(item.Document), `"name":"`)
 		got[item.ID] = item.Owner + " " + name[:2]
 	}
-	if want := m.n.inForce(); !maps.Equal(got, want) {
-		rt.Fatalf("in force are %v, want %v", got, want)
+	if want := m.model.activeBuyers(); !maps.Equal(got, want) {
+		rt.Fatalf("active buyers %v, want %v", got, want)
 	}
-	sits := make(map[string]string)
+	campaigns := make(map[string]string)
 	for _, item := range must.Value(m.ConfigEntries(canonical.Campaigns))(rt) {
 		_, buyer, _ := strings.Cut(string(item.Document), `"buyer":"`)
-		sits[item.ID] = buyer[:2]
+		campaigns[item.ID] = buyer[:2]
 	}
-	if !maps.Equal(sits, m.n.campaigns) {
-		rt.Fatalf("campaigns are %v, want %v", sits, m.n.campaigns)
+	if !maps.Equal(campaigns, m.model.campaigns) {
+		rt.Fatalf("campaigns %v, want %v", campaigns, m.model.campaigns)
 	}
 }

@@ -6,50 +6,50 @@ import (
 	"testing"
 )
 
-// item is an entry as GET gives it.
-type item struct {
+// configEntry is an entry in the answer of GET.
+type configEntry struct {
 	ID, Owner, File, ETag string
 	Paused                *bool
 	Document              json.RawMessage
 }
 
-type itemChanged struct {
+type entryChange struct {
 	ETag      string
 	Changes   []string
 	Unapplied []string
 }
 
-const configAt = "/admin/v1/config/"
+const configURL = "/admin/v1/config/"
 
-// item gets an entry that must be there.
-func (r *running) item(at string) item {
+// configEntry gets an entry.
+func (r *testExchange) configEntry(at string) configEntry {
 	r.t.Helper()
-	a := r.must(200, "GET", configAt+at, "")
-	got := decode[item](r.t, a)
+	a := r.mustAdmin(200, "GET", configURL+at, "")
+	got := decode[configEntry](r.t, a)
 	if a.header.Get("ETag") != `"`+got.ETag+`"` {
-		r.t.Errorf("ETag %q, and %q in the body", a.header.Get("ETag"), got.ETag)
+		r.t.Errorf("got ETag %q, and %q in the body", a.header.Get("ETag"), got.ETag)
 	}
 	return got
 }
 
-// put makes an entry, or changes the one that there is.
-func (r *running) put(at, document string) itemChanged {
+// putEntry creates or replaces an entry.
+func (r *testExchange) putEntry(at, document string) entryChange {
 	r.t.Helper()
 	headers := []string{"If-None-Match", "*"}
-	if now := r.operate("GET", configAt+at, ""); now.status == 200 {
+	if now := r.adminRequest("GET", configURL+at, ""); now.status == 200 {
 		headers = []string{"If-Match", now.header.Get("ETag")}
 	}
-	a := r.operate("PUT", configAt+at, document, headers...)
+	a := r.adminRequest("PUT", configURL+at, document, headers...)
 	if a.status != 200 {
-		r.t.Fatalf("PUT %s: %d %s", at, a.status, a.body)
+		r.t.Fatalf("PUT %s: got %d %s, want 200", at, a.status, a.body)
 	}
-	return decode[itemChanged](r.t, a)
+	return decode[entryChange](r.t, a)
 }
 
-// remove takes an entry out.
-func (r *running) remove(at string) *answer {
+// removeEntry deletes an entry.
+func (r *testExchange) removeEntry(at string) *answer {
 	r.t.Helper()
-	return r.operate("DELETE", configAt+at, "", "If-Match", r.item(at).ETag)
+	return r.adminRequest("DELETE", configURL+at, "", "If-Match", r.configEntry(at).ETag)
 }
 
 const (
@@ -57,41 +57,41 @@ const (
 	redCampaign = `{"method":"waterfall","duplicates":{"window":"0s"},"buyers":[{"buyer":"buy_red","price":3}]}`
 )
 
-// redLead is a lead for the campaign that was made through the API.
-func redLead(number int) string { return lead(number, "flo_campaign_id", `"cmp_red"`) }
+// redLead is a lead for the API's campaign.
+func redLead(number int) string { return leadBody(number, "flo_campaign_id", `"cmp_red"`) }
 
-// TestItemsAreMadeAndSell: a buyer and a campaign that were made through the API sell
-// from the answer on, over reloads and restarts, until they are removed.
-func TestItemsAreMadeAndSell(t *testing.T) {
-	x := start(t, newPlace(t, recorded))
-	made := x.put("buyers/buy_red", redBuyer)
-	if len(made.Changes) != 1 || !strings.HasPrefix(made.Changes[0], "+ buyers[buy_red]: ") || made.ETag != x.item("buyers/buy_red").ETag {
-		t.Errorf("%+v", made)
+// TestEntriesFromAPISell: a buyer and a campaign from the API sell at once, after reloads and
+// restarts, until they are deleted.
+func TestEntriesFromAPISell(t *testing.T) {
+	x := start(t, newTestDir(t, baseConfig))
+	created := x.putEntry("buyers/buy_red", redBuyer)
+	if len(created.Changes) != 1 || !strings.HasPrefix(created.Changes[0], "+ buyers[buy_red]: ") || created.ETag != x.configEntry("buyers/buy_red").ETag {
+		t.Errorf("%+v", created)
 	}
-	x.put("campaigns/cmp_red", redCampaign)
-	x.sold(redLead(1))
+	x.putEntry("campaigns/cmp_red", redCampaign)
+	x.mustSell(redLead(1))
 	x.mustReload()
-	x.sold(redLead(2))
-	etag := x.item("campaigns/cmp_red").ETag
-	x = x.again()
-	x.sold(redLead(3))
-	if got := x.item("campaigns/cmp_red"); got.Owner != "api" || got.File != "" || got.ETag != etag || got.Paused == nil || *got.Paused {
+	x.mustSell(redLead(2))
+	etag := x.configEntry("campaigns/cmp_red").ETag
+	x = x.restart()
+	x.mustSell(redLead(3))
+	if got := x.configEntry("campaigns/cmp_red"); got.Owner != "api" || got.File != "" || got.ETag != etag || got.Paused == nil || *got.Paused {
 		t.Errorf("%+v", got)
 	}
-	if got := x.item("buyers/buy_blue"); got.Owner != "file" || got.File != "exchange.yaml" {
+	if got := x.configEntry("buyers/buy_blue"); got.Owner != "file" || got.File != "exchange.yaml" {
 		t.Errorf("%+v", got)
 	}
-	a := x.remove("buyers/buy_red")
+	a := x.removeEntry("buyers/buy_red")
 	if f := a.mustFail(t, 409, "conflict"); !strings.Contains(f.Message, "campaigns[cmp_red].buyers[0].buyer") {
-		t.Errorf("it is not said what refers to it: %s", f.Message)
+		t.Errorf("error does not name the reference: %s", f.Message)
 	}
 	for _, at := range []string{"campaigns/cmp_red", "buyers/buy_red"} {
-		if a := x.remove(at); a.status != 200 {
-			t.Errorf("DELETE %s: %d %s", at, a.status, a.body)
+		if a := x.removeEntry(at); a.status != 200 {
+			t.Errorf("DELETE %s: got %d %s, want 200", at, a.status, a.body)
 		}
-		x.operate("GET", configAt+at, "").mustFail(t, 404, "not_found")
+		x.adminRequest("GET", configURL+at, "").mustFail(t, 404, "not_found")
 	}
 	if a := x.ingest(redLead(4)); a.status == 201 {
-		t.Errorf("a campaign that is gone takes leads: %s", a.body)
+		t.Errorf("a deleted campaign accepts leads: %s", a.body)
 	}
 }

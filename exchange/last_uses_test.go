@@ -12,8 +12,8 @@ import (
 	"pingpost/server/admin"
 )
 
-// lastUsed is what an owner's listing says of each credential, by how it begins.
-func (r *running) lastUsed(path string) map[string]string {
+// lastUsed returns the times of last use in a list of credentials, by hint.
+func (r *testExchange) lastUsed(path string) map[string]string {
 	r.t.Helper()
 	type secret struct {
 		Hint     string
@@ -22,7 +22,7 @@ func (r *running) lastUsed(path string) map[string]string {
 	listed := decode[struct {
 		Keys, Tokens []secret
 		Clients      []struct{ Secrets []secret }
-	}](r.t, r.must(200, "GET", "/admin/v1/"+path, ""))
+	}](r.t, r.mustAdmin(200, "GET", "/admin/v1/"+path, ""))
 	all := append(listed.Keys, listed.Tokens...)
 	for _, c := range listed.Clients {
 		all = append(all, c.Secrets...)
@@ -35,72 +35,70 @@ func (r *running) lastUsed(path string) map[string]string {
 		used[s.Hint] = *s.LastUsed
 		at, err := time.Parse(time.RFC3339, *s.LastUsed)
 		if now := time.Unix(0, r.clock.Now()); err != nil || at.After(now) || at.Second() != 0 || !strings.HasSuffix(*s.LastUsed, "Z") {
-			r.t.Errorf("%s: a key was used at %s; it is %s: %v", path, *s.LastUsed, now.UTC(), err)
+			r.t.Errorf("%s: last use %s is invalid at %s: %v", path, *s.LastUsed, now.UTC(), err)
 		}
 	}
 	return used
 }
 
-// TestLastUsed: a key is used by a request that shows it, and by no other; after a
-// restart it is known still.
-func TestLastUsed(t *testing.T) {
+// TestKeyLastUse: only a request with the key counts. A restart keeps the time.
+func TestKeyLastUse(t *testing.T) {
 	const acme, other = "suppliers/sup_acme/keys", "suppliers/sup_other/keys"
-	x := start(t, newPlace(t, recorded))
-	second := x.newKey("sup_acme", "")
-	x.wantOpen(map[string]bool{second + "x": false})
+	x := start(t, newTestDir(t, baseConfig))
+	second := x.createKey("sup_acme", "")
+	x.checkKeys(map[string]bool{second + "x": false})
 	for _, path := range []string{acme, other} {
 		for hint, at := range x.lastUsed(path) {
 			if at != "" {
-				t.Errorf("%s, which nobody showed, was used at %s", hint, at)
+				t.Errorf("unused key %s has the last use %s", hint, at)
 			}
 		}
 	}
-	x.wantOpen(map[string]bool{second: true})
+	x.checkKeys(map[string]bool{second: true})
 	used := x.lastUsed(acme)
 	if len(used) != 2 || used[second[:8]] == "" || used[admin.KeyHint(acmeKey)] != "" {
-		t.Errorf("one of two keys was used: %v", used)
+		t.Errorf("last uses %v, want only the second key's", used)
 	}
-	x = x.again()
+	x = x.restart()
 	if after := x.lastUsed(acme); len(after) != 2 || after[second[:8]] != used[second[:8]] || after[admin.KeyHint(acmeKey)] != "" {
-		t.Errorf("before a restart %v, after it %v", used, after)
+		t.Errorf("last uses before a restart %v, after it %v", used, after)
 	}
-	x.must(204, "DELETE", "/admin/v1/"+acme+"/"+second[:8], "")
-	x = x.again()
+	x.mustAdmin(204, "DELETE", "/admin/v1/"+acme+"/"+second[:8], "")
+	x = x.restart()
 	if text, err := os.ReadFile(x.lastUses.path); err != nil || len(text) != 0 {
-		t.Errorf("of a key that has ended there is kept %q, %v", text, err)
+		t.Errorf("file keeps the last use of a revoked key: %q, %v", text, err)
 	}
 }
 
-// TestLastUsedOfClients: a secret is used where a token is asked for by it, and with
-// each request that shows such a token.
-func TestLastUsedOfClients(t *testing.T) {
+// TestClientSecretLastUse: a token request with the secret and each request with its tokens count.
+func TestClientSecretLastUse(t *testing.T) {
 	const path = "suppliers/sup_acme/clients"
-	x := start(t, newPlace(t, traded))
-	second, hint := x.newSecret("suppliers/sup_acme", "acme", "")
-	token := x.token("acme", second)
+	x := start(t, newTestDir(t, oauthConfig))
+	second, hint := x.createClientSecret("suppliers/sup_acme", "acme", "")
+	token := x.mustToken("acme", second)
 	if used := x.lastUsed(path); len(used) != 2 || used[hint] == "" {
-		t.Errorf("a token was given for one secret of two: %v", used)
+		t.Errorf("last uses %v, want the second secret's", used)
 	}
 	x.stop()
 	must.Succeed(t, os.Remove(x.lastUses.path))
-	x = start(t, x.place)
+	x = start(t, x.testDir)
 	if used := x.lastUsed(path); used[hint] != "" {
-		t.Errorf("without the file it is known when secrets were used: %v", used)
+		t.Errorf("last uses without the file: %v", used)
 	}
-	a := request(t, "POST", "http://"+x.PublicAddress()+"/v1/ping", "{", "Authorization", "Bearer "+token, "Content-Type", typeIsOwn)
+	a := request(t, "POST", "http://"+x.PublicAddress()+"/v1/ping", "{", "Authorization", "Bearer "+token, "Content-Type", jsonType)
 	if a.status == 401 || a.status == 403 {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
 	if used := x.lastUsed(path); used[hint] == "" {
-		t.Errorf("the token of a secret was used: %v", used)
+		t.Errorf("use of a token is not a use of its secret: %v", used)
 	}
 }
 
-// TestLastUsedDamaged: whatever the file has become, an exchange starts, and believes
-// no line that is damaged, in the future, or of a credential that there is not.
-func TestLastUsedDamaged(t *testing.T) {
-	x := start(t, newPlace(t, recorded))
-	x.wantOpen(map[string]bool{acmeKey: true})
+// TestDamagedLastUseFile: the exchange starts with any file, and ignores lines that are damaged, in
+// the future or of unknown credentials.
+func TestDamagedLastUseFile(t *testing.T) {
+	x := start(t, newTestDir(t, baseConfig))
+	x.checkKeys(map[string]bool{acmeKey: true})
 	want := x.lastUsed("suppliers/sup_acme/keys")
 	x.lastUses.saveIfChanged(x.Exchange)
 	good, err := os.ReadFile(x.lastUses.path)
@@ -108,12 +106,12 @@ func TestLastUsedDamaged(t *testing.T) {
 		t.Fatalf("%q, %v", good, err)
 	}
 	if info, err := os.Stat(x.lastUses.path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("others may read it: %v, %v", info.Mode(), err)
+		t.Errorf("file mode is %v, want 0600: %v", info.Mode(), err)
 	}
 	line := strings.TrimSuffix(string(good), "\n")
 	hash, minute, _ := strings.Cut(line, " ")
 	never := strings.Repeat("00", 32) + " " + minute + "\n"
-	for what, row := range map[string]struct {
+	for name, row := range map[string]struct {
 		text  string
 		known bool
 	}{
@@ -124,19 +122,19 @@ func TestLastUsedDamaged(t *testing.T) {
 		"zeros":            {strings.Repeat("\x00", 4096), false},
 		"one endless line": {strings.Repeat("f", 1<<20), false},
 		"the future":       {hash + " 2200-01-01T00:00:00Z\n", false},
-		"nobody's":         {never, false},
+		"unknown key":      {never, false},
 		"mixed":            {"\n \n" + never + "x y z\n" + line + "\n", true},
 	} {
 		x.stop()
 		must.Succeed(t, os.WriteFile(x.lastUses.path, []byte(row.text), 0o600))
-		x = start(t, x.place)
+		x = start(t, x.testDir)
 		for hint, at := range x.lastUsed("suppliers/sup_acme/keys") {
 			if known := at != ""; known != row.known || known && at != want[hint] {
-				t.Errorf("%s: %s was used at %q, and that was %q", what, hint, at, want[hint])
+				t.Errorf("%s: %s has the last use %q, before it had %q", name, hint, at, want[hint])
 			}
 		}
 	}
 	if _, err := os.Stat(filepath.Join(x.settings.DataDir, "last-used.new")); !os.IsNotExist(err) {
-		t.Errorf("something unfinished is left: %v", err)
+		t.Errorf("temporary file is left: %v", err)
 	}
 }

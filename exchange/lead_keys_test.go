@@ -12,30 +12,30 @@ import (
 	"pingpost/internal/must"
 )
 
-// listens starts an exchange whose lines are kept.
-func listens(t *testing.T, p place) (*running, *lines) {
+// startWithLog starts an exchange with its own log lines.
+func startWithLog(t *testing.T, p testDir) (*testExchange, *logBuffer) {
 	t.Helper()
-	said := new(lines)
-	return startWith(t, p, func(x *Exchange) { x.logger = slog.New(slog.NewTextHandler(said, nil)) }), said
+	output := new(logBuffer)
+	return startWith(t, p, func(x *Exchange) { x.logger = slog.New(slog.NewTextHandler(output, nil)) }), output
 }
 
-// withLeads is a place with leads, of which the second is erased, after a stop.
-func withLeads(t *testing.T, leads int) place {
+// newDirWithLeads returns the folder of a stopped exchange with leads. The second one is erased.
+func newDirWithLeads(t *testing.T, leads int) testDir {
 	t.Helper()
-	x := start(t, newPlace(t, recorded))
+	x := start(t, newTestDir(t, baseConfig))
 	for i := range leads {
-		sold := x.sold(lead(i))
+		sold := x.mustSell(leadBody(i))
 		if i == 1 {
 			x.erase(`{"lead":"` + sold.leadID() + `"}`)
 		}
 	}
 	x.stop()
-	return x.place
+	return x.testDir
 }
 
-// TestLostKeysAreReported: a start reports how many leads cannot be opened, in its log and
-// by a metric, and so does the check of a folder. An erased lead is not lost.
-func TestLostKeysAreReported(t *testing.T) {
+// TestLostLeadKeysAreReported: a start logs and counts leads that cannot be decrypted, and so does
+// the check of a folder. An erased lead does not count.
+func TestLostLeadKeysAreReported(t *testing.T) {
 	name := fmt.Sprintf("%020d", 1)
 	leads, sums := filepath.Join("keys", "leads", name), filepath.Join("keys", "checksums", name)
 	change := func(slots ...int) func(path string) error {
@@ -51,17 +51,17 @@ func TestLostKeysAreReported(t *testing.T) {
 		}
 	}
 	for _, test := range []struct {
-		what string
-		path string
-		do   func(path string) error
-		want LeadKeyLoss
-		says string
+		name   string
+		path   string
+		damage func(path string) error
+		want   LeadKeyLoss
+		logged string
 	}{
-		{"nothing", leads, func(string) error { return nil }, LeadKeyLoss{}, ""},
+		{"no damage", leads, func(string) error { return nil }, LeadKeyLoss{}, ""},
 		{"a missing file", leads, os.Remove, LeadKeyLoss{Missing: 5}, "leads=5 missing=5 changed=0"},
-		{"the folder", filepath.Join("keys", "leads"), os.RemoveAll, LeadKeyLoss{Missing: 5}, "leads=5 missing=5 changed=0"},
+		{"a missing folder", filepath.Join("keys", "leads"), os.RemoveAll, LeadKeyLoss{Missing: 5}, "leads=5 missing=5 changed=0"},
 		{"changed keys", leads, change(1, 4), LeadKeyLoss{Changed: 2}, "leads=2 missing=0 changed=2"},
-		{"a changed key that no lead has", leads, change(2000), LeadKeyLoss{}, ""},
+		{"a changed unused key", leads, change(2000), LeadKeyLoss{}, ""},
 		{"a key of zeros", leads, func(path string) error {
 			text, err := os.ReadFile(path)
 			clear(text[2*32 : 3*32])
@@ -70,43 +70,42 @@ func TestLostKeysAreReported(t *testing.T) {
 		{"no checksums", sums, os.Remove, LeadKeyLoss{}, "created checksums for files of leads' keys"},
 		{"damaged checksums", sums, change(1), LeadKeyLoss{}, "created again from the current keys"},
 	} {
-		t.Run(test.what, func(t *testing.T) {
-			p := withLeads(t, 6)
-			must.Succeed(t, test.do(filepath.Join(p.data(), test.path)))
-			report, err := CheckLeadKeys(p.data())
+		t.Run(test.name, func(t *testing.T) {
+			p := newDirWithLeads(t, 6)
+			must.Succeed(t, test.damage(filepath.Join(p.dataDir(), test.path)))
+			report, err := CheckLeadKeys(p.dataDir())
 			if err != nil || report.Loss != test.want || report.Leads != 5 || len(report.Problems) != int(min(1, test.want.Missing+test.want.Changed)) || len(report.Notes) != int(test.want.Erased) {
-				t.Errorf("the check of the folder: %+v, %v", report, err)
+				t.Errorf("CheckLeadKeys: got %+v, %v", report, err)
 			}
-			x, said := listens(t, p)
+			x, output := startWithLog(t, p)
 			<-x.keyCheck.done
-			if !strings.Contains(said.String(), test.says) || (test.says == "") != !strings.Contains(said.String(), "keys") {
-				t.Errorf("the start said %s", said)
+			if !strings.Contains(output.String(), test.logged) || (test.logged == "") != !strings.Contains(output.String(), "keys") {
+				t.Errorf("start logged %s", output)
 			}
 			for reason, leads := range map[string]uint64{"missing": test.want.Missing, "changed": test.want.Changed, "erased": test.want.Erased} {
-				x.measures(fmt.Sprintf("pingpost_lead_keys_lost{reason=%q} %d", reason, leads))
+				x.checkMetrics(fmt.Sprintf("pingpost_lead_keys_lost{reason=%q} %d", reason, leads))
 			}
-			x.sold(lead(7))
+			x.mustSell(leadBody(7))
 		})
 	}
 }
 
-// TestKeysThatAreNotNeeded: a file whose leads have all left the log may be removed, and
-// keys that were put back are found good by the next start.
-func TestKeysThatAreNotNeeded(t *testing.T) {
-	p := withLeads(t, 3)
-	path := filepath.Join(p.data(), "keys", "leads", fmt.Sprintf("%020d", 1))
+// TestRestoredLeadKeysAreValid: missing keys that are put back are valid at the next start.
+func TestRestoredLeadKeysAreValid(t *testing.T) {
+	p := newDirWithLeads(t, 3)
+	path := filepath.Join(p.dataDir(), "keys", "leads", fmt.Sprintf("%020d", 1))
 	keys, err := os.ReadFile(path)
 	must.Succeed(t, errors.Join(err, os.Remove(path)))
-	x, _ := listens(t, p)
+	x, _ := startWithLog(t, p)
 	<-x.keyCheck.done
 	if got := x.keyCheck.loss.Load().Missing; got != 2 {
-		t.Errorf("%d leads are missed", got)
+		t.Errorf("got %d leads with missing keys, want 2", got)
 	}
 	x.stop()
 	must.Succeed(t, os.WriteFile(path, keys, 0o600))
-	x, said := listens(t, p)
+	x, output := startWithLog(t, p)
 	<-x.keyCheck.done
-	if x.keyCheck.loss.Load().Missing != 0 || strings.Contains(said.String(), "keys") {
-		t.Errorf("%s", said)
+	if x.keyCheck.loss.Load().Missing != 0 || strings.Contains(output.String(), "keys") {
+		t.Errorf("start after the keys are restored logged %s", output)
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"pingpost/internal/must"
 )
 
-// TestListFiles: a list's file must be a regular file, with a number in each line. The import of a
-// pipe does not wait for its writer.
-func TestListFiles(t *testing.T) {
+// TestSuppressionListFileChecks: the file must be a regular file with a number in each line. The
+// import of a pipe does not wait for its writer.
+func TestSuppressionListFileChecks(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -26,7 +26,7 @@ func TestListFiles(t *testing.T) {
 	for name, row := range map[string]struct{ path, want string }{
 		"plain":        {plain, ""},
 		"a link to it": {link, ""},
-		"none":         {filepath.Join(dir, "none"), "no such file"},
+		"missing":      {filepath.Join(dir, "none"), "no such file"},
 		"a folder":     {dir, "not a regular file"},
 		"a device":     {os.DevNull, "not a regular file"},
 		"a pipe":       {pipe, "not a regular file"},
@@ -43,7 +43,7 @@ func TestListFiles(t *testing.T) {
 				return
 			}
 			if err == nil || !strings.Contains(err.Error(), row.want) || !strings.Contains(err.Error(), `"dnc"`) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("%v, want %q", err, row.want)
+				t.Errorf("got %v, want %q", err, row.want)
 			}
 		})
 	}

@@ -8,8 +8,7 @@ import (
 	"pingpost/internal/must"
 )
 
-// mount puts a small file system of its own at dir, as the option says: "ro",
-// or a size such as "size=100m".
+// mount mounts a small file system at dir with the option: "ro", or a size such as "size=100m".
 func mount(t testing.TB, dir, option string) {
 	t.Helper()
 	must.Succeed(t, os.MkdirAll(dir, 0o700))

@@ -10,17 +10,17 @@ import (
 	"pingpost/internal/must"
 )
 
-// What clients of these tests show; the second one's name and secret have all
-// that a form, a header and JSON must encode.
+// Clients of these tests. blue's id and secret have all characters that a form, a header and JSON
+// must encode.
 const (
 	acmeSecret = "canary-of-a-client/1"
 	blueID     = "blue/x+y%"
 	blueSecret = `canary+100%&more="x"\y`
-	asForm     = "application/x-www-form-urlencoded"
+	formType   = "application/x-www-form-urlencoded"
 )
 
-// traded is an exchange with an OAuth client of a supplier and one of a buyer.
-const traded = head + `token_lifetime: 30m
+// oauthConfig has an OAuth client of a supplier and one of a buyer.
+const oauthConfig = configHead + `token_lifetime: 30m
 suppliers:
   - id: sup_acme
     api_key: "${ACME_KEY}"
@@ -37,56 +37,55 @@ campaigns:
     buyers: [{buyer: buy_blue, price: 12.05}]
 `
 
-// grant asks for a token, by a form.
-func (r *running) grant(id, secret, scope string) *answer {
+// requestToken requests an access token with a form.
+func (r *testExchange) requestToken(id, secret, scope string) *answer {
 	r.t.Helper()
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {id}, "client_secret": {secret}, "scope": {scope}}
-	return request(r.t, "POST", "http://"+r.PublicAddress()+"/oauth/token", form.Encode(), "Content-Type", asForm)
+	return request(r.t, "POST", "http://"+r.PublicAddress()+"/oauth/token", form.Encode(), "Content-Type", formType)
 }
 
-// token gets one that must be given.
-func (r *running) token(id, secret string) string {
+// mustToken returns an access token.
+func (r *testExchange) mustToken(id, secret string) string {
 	r.t.Helper()
-	a := r.grant(id, secret, "")
+	a := r.requestToken(id, secret, "")
 	if a.status != 200 {
-		r.t.Fatalf("no token for %s: %d %s", id, a.status, a.body)
+		r.t.Fatalf("client %s: got %d %s, want a token", id, a.status, a.body)
 	}
 	return decode[struct {
 		Token string `json:"access_token"`
 	}](r.t, a).Token
 }
 
-// knows tells whether a client's secret is good.
-func (r *running) knows(id, secret string) bool {
+// acceptsSecret reports whether a client's secret is valid.
+func (r *testExchange) acceptsSecret(id, secret string) bool {
 	r.t.Helper()
-	a := r.grant(id, secret, "")
+	a := r.requestToken(id, secret, "")
 	if a.status != 200 {
-		a.mustRefuse(r.t, 401, "invalid_client")
+		a.mustFailOAuth(r.t, 401, "invalid_client")
 	}
 	return a.status == 200
 }
 
-// mustRefuse sees that an answer is an error as OAuth's clients read it.
-func (a *answer) mustRefuse(t testing.TB, status int, code string) {
+// mustFailOAuth checks that an answer is an OAuth error.
+func (a *answer) mustFailOAuth(t testing.TB, status int, code string) {
 	t.Helper()
 	f := decode[struct {
-		fault
+		errorBody
 		Description string `json:"error_description"`
 	}](t, a)
-	if a.status != status || f.Error != code || f.Message == "" || f.Description != f.Message || f.RequestID != a.id() || !requestID.MatchString(a.id()) {
+	if a.status != status || f.Error != code || f.Message == "" || f.Description != f.Message || f.RequestID != a.requestID() || !requestIDPattern.MatchString(a.requestID()) {
 		t.Errorf("got %d %s, want %d %s", a.status, a.body, status, code)
 	}
 	if got := a.header.Get("WWW-Authenticate"); (status == 401) != (got == `Basic realm="pingpost"`) {
 		t.Errorf("status %d with WWW-Authenticate %q", status, got)
 	}
-	if a.header.Get("Cache-Control") != "no-store" || a.header.Get("Content-Type") != typeIsOwn {
+	if a.header.Get("Cache-Control") != "no-store" || a.header.Get("Content-Type") != jsonType {
 		t.Errorf("%v", a.header)
 	}
 }
 
-// good tells whether a token is: it is one of this exchange's, and the secret
-// that it was given for is live.
-func (r *running) good(token string) bool {
+// acceptsToken reports whether the exchange issued the token and its client secret is still valid.
+func (r *testExchange) acceptsToken(token string) bool {
 	r.t.Helper()
 	claims, ok := r.tokens.VerifyToken([]byte(token), r.clock.Now())
 	if !ok {
@@ -96,80 +95,78 @@ func (r *running) good(token string) bool {
 	return live && c.Kind == event.CredentialOAuthClient && c.Owner == claims.Owner && c.Ref == claims.Ref
 }
 
-// TestTokensSurvive: a token is good after a restart, a crash, and a snapshot
-// with a crash, without an entry of the log.
-func TestTokensSurvive(t *testing.T) {
-	x := start(t, newPlace(t, traded))
-	token := x.token("acme", acmeSecret)
+// TestTokensSurviveRestartAndCrash: with and without a snapshot, and without a log entry for the
+// token.
+func TestTokensSurviveRestartAndCrash(t *testing.T) {
+	x := start(t, newTestDir(t, oauthConfig))
+	token := x.mustToken("acme", acmeSecret)
 	before, _, err := x.StateHash()
 	must.Succeed(t, err)
-	x.token("acme", acmeSecret)
+	x.mustToken("acme", acmeSecret)
 	if after, _, _ := x.StateHash(); after != before {
-		t.Errorf("a token took %d entries of the log", after-before)
+		t.Errorf("a token added %d log entries", after-before)
 	}
-	x.good(token)
-	if crashed := start(t, x.copy(t)); !crashed.good(token) || !crashed.knows("acme", acmeSecret) {
-		t.Error("it is not good after a crash")
+	x.acceptsToken(token)
+	if crashed := start(t, x.copyFiles(t)); !crashed.acceptsToken(token) || !crashed.acceptsSecret("acme", acmeSecret) {
+		t.Error("token or secret is invalid after a crash")
 	}
-	x.snapshot()
-	if crashed := start(t, x.copy(t)); !crashed.good(token) {
-		t.Error("it is not good after a snapshot and a crash")
+	x.mustSnapshot()
+	if crashed := start(t, x.copyFiles(t)); !crashed.acceptsToken(token) {
+		t.Error("token is invalid after a snapshot and a crash")
 	}
-	x = x.again().again()
-	if !x.good(token) || !x.knows("acme", acmeSecret) || !x.knows(blueID, blueSecret) {
-		t.Error("it is not good after two restarts")
+	x = x.restart().restart()
+	if !x.acceptsToken(token) || !x.acceptsSecret("acme", acmeSecret) || !x.acceptsSecret(blueID, blueSecret) {
+		t.Error("token or secret is invalid after two restarts")
 	}
 }
 
-// TestReloadKeepsTokens: no reload ends a token, and the lifetime in the file
-// waits for a restart.
+// TestReloadKeepsTokens: a changed lifetime takes effect at the next start.
 func TestReloadKeepsTokens(t *testing.T) {
-	x := start(t, newPlace(t, traded))
-	token := x.token("acme", acmeSecret)
-	x.reloadWith(strings.Replace(traded, "30m", "2h", 1))
+	x := start(t, newTestDir(t, oauthConfig))
+	token := x.mustToken("acme", acmeSecret)
+	x.reloadWith(strings.Replace(oauthConfig, "30m", "2h", 1))
 	lifetime := func() int {
 		return decode[struct {
 			ExpiresIn int `json:"expires_in"`
-		}](t, x.grant("acme", acmeSecret, "")).ExpiresIn
+		}](t, x.requestToken("acme", acmeSecret, "")).ExpiresIn
 	}
-	if !x.good(token) || lifetime() != 1800 {
-		t.Errorf("after a reload good: %v, lifetime %d", x.good(token), lifetime())
+	if !x.acceptsToken(token) || lifetime() != 1800 {
+		t.Errorf("after a reload: token valid %v, lifetime %d", x.acceptsToken(token), lifetime())
 	}
-	x = x.again()
-	if !x.good(token) || lifetime() != 7200 {
-		t.Errorf("after a restart good: %v, lifetime %d", x.good(token), lifetime())
+	x = x.restart()
+	if !x.acceptsToken(token) || lifetime() != 7200 {
+		t.Errorf("after a restart: token valid %v, lifetime %d", x.acceptsToken(token), lifetime())
 	}
 }
 
-// TestNoClientSecretAnywhere: not in a file, a metric, the configuration as it is
-// given out, or the log as it is shown to a person. Lines of the program's own
-// log are looked at when all tests are done.
-func TestNoClientSecretAnywhere(t *testing.T) {
-	x := start(t, newPlace(t, "sandbox: true\n"+strings.Replace(traded, "    ingest_rate", "    bearer_tokens: [{token: canary-static-token}]\n    ingest_rate", 1)))
-	made := decode[struct {
+// TestClientSecretsDoNotLeak: not into files, metrics, the exported configuration, log dump or log
+// lines.
+func TestClientSecretsDoNotLeak(t *testing.T) {
+	x := start(t, newTestDir(t, "sandbox: true\n"+strings.Replace(oauthConfig, "    ingest_rate", "    bearer_tokens: [{token: canary-static-token}]\n    ingest_rate", 1)))
+	newSecret := decode[struct {
 		Secret string `json:"client_secret"`
-	}](t, x.must(201, "POST", "/admin/v1/suppliers/sup_acme/clients/acme/secrets", "")).Secret
-	static := decode[struct{ Token string }](t, x.must(201, "POST", "/admin/v1/buyers/buy_blue/tokens", "")).Token
-	token := x.token("acme", made)
-	x.grant("acme", "canary-guess", "").mustRefuse(t, 401, "invalid_client")
-	secrets := []string{made, static, token, "canary"}
-	look := func(where, text string) {
+	}](t, x.mustAdmin(201, "POST", "/admin/v1/suppliers/sup_acme/clients/acme/secrets", "")).Secret
+	static := decode[struct{ Token string }](t, x.mustAdmin(201, "POST", "/admin/v1/buyers/buy_blue/tokens", "")).Token
+	token := x.mustToken("acme", newSecret)
+	x.requestToken("acme", "canary-guess", "").mustFailOAuth(t, 401, "invalid_client")
+	secrets := []string{newSecret, static, token, "canary"}
+	checkText := func(where, text string) {
 		for _, secret := range secrets {
 			if strings.Contains(text, secret) {
-				t.Errorf("%s holds %q", where, secret)
+				t.Errorf("%s contains %q", where, secret)
 			}
 		}
 	}
-	look("the metrics page", request(t, "GET", "http://"+x.AdminAddress()+"/metrics", "").body)
-	look("the configuration", string(x.Configuration()))
+	checkText("the metrics page", request(t, "GET", "http://"+x.AdminAddress()+"/metrics", "").body)
+	checkText("the configuration", string(x.Configuration()))
 	x.stop()
-	hasNone(t, x.data(), secrets...)
-	for _, line := range described(t, x.data()) {
-		look("the log as it is shown", line)
+	checkFilesLack(t, x.dataDir(), secrets...)
+	for _, line := range logAsJSON(t, x.dataDir()) {
+		checkText("log dump", line)
 		if !json.Valid([]byte(line)) {
-			t.Errorf("a line that is no JSON: %s", line)
+			t.Errorf("log dump has a line that is not JSON: %s", line)
 		}
 	}
 	secrets = secrets[:3]
-	look("the program's log", spoken.String())
+	checkText("the log lines", logged.String())
 }

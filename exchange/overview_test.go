@@ -10,8 +10,8 @@ import (
 	"pingpost/internal/must"
 )
 
-// overseen is the part of an overview that tests look at.
-type overseen struct {
+// overviewAnswer is the part of an overview that tests check.
+type overviewAnswer struct {
 	At, Tenant, Version string
 	Ready, Sandbox      bool
 	Rates               map[string]float64
@@ -37,27 +37,27 @@ type overseen struct {
 	DiskFree uint64 `json:"disk_free_bytes"`
 }
 
-// stands asks for the overview until it says something.
-func (r *running) stands(says func(*overseen) bool) (s overseen) {
+// waitForOverview polls the overview until the condition is true.
+func (r *testExchange) waitForOverview(matches func(*overviewAnswer) bool) (s overviewAnswer) {
 	r.t.Helper()
-	eventually(r.t, "the overview says it", func() bool {
-		a := r.must(200, "GET", "/admin/v1/overview", "")
-		s = decode[overseen](r.t, a)
-		return says(&s) && a.header.Get("Content-Type") == typeIsOwn
+	eventually(r.t, "the overview has the expected values", func() bool {
+		a := r.mustAdmin(200, "GET", "/admin/v1/overview", "")
+		s = decode[overviewAnswer](r.t, a)
+		return matches(&s) && a.header.Get("Content-Type") == jsonType
 	})
 	return s
 }
 
-// TestOverview: what was sold, and not, is told, with the report's sums of the day.
+// TestOverview: rates, sales and the report's sums of the day.
 func TestOverview(t *testing.T) {
-	x := start(t, newPlace(t, reporting(recorded)))
+	x := start(t, newTestDir(t, reportConfig(baseConfig)))
 	for i := range 3 {
-		x.sold(lead(i, "state", `"CA"`))
+		x.mustSell(leadBody(i, "state", `"CA"`))
 	}
-	x.ingest(lead(4, "state", `"TX"`))
-	x.operate("POST", "/admin/v1/buyers/buy_blue/pause", "")
-	x.reported("", func(rows []map[string]string) bool { return len(rows) == 1 && rows[0]["leads"] == "4" })
-	s := x.stands(func(s *overseen) bool { return len(s.Today) == 1 && s.Today[0].Leads == 4 })
+	x.ingest(leadBody(4, "state", `"TX"`))
+	x.adminRequest("POST", "/admin/v1/buyers/buy_blue/pause", "")
+	x.waitForReport("", func(rows []map[string]string) bool { return len(rows) == 1 && rows[0]["leads"] == "4" })
+	s := x.waitForOverview(func(s *overviewAnswer) bool { return len(s.Today) == 1 && s.Today[0].Leads == 4 })
 	if day := s.Today[0]; day.Sold != 3 || day.Currency != "USD" || day.Revenue != "36.15" || day.Payout != "28.92" || day.Margin != "7.23" {
 		t.Errorf("today: %+v", day)
 	}
@@ -73,33 +73,32 @@ func TestOverview(t *testing.T) {
 	if len(s.Buyers) != 1 || s.Buyers[0].ID != "buy_blue" || !s.Buyers[0].Paused || s.Buyers[0].Health != "good" || s.Buyers[0].Sales != 3 {
 		t.Errorf("%+v", s.Buyers)
 	}
-	off := start(t, newPlace(t, recorded))
-	if s := off.stands(func(*overseen) bool { return true }); s.Report.Kept || s.Today == nil || len(s.Today) > 0 || s.SellThrough != nil {
+	off := start(t, newTestDir(t, baseConfig))
+	if s := off.waitForOverview(func(*overviewAnswer) bool { return true }); s.Report.Kept || s.Today == nil || len(s.Today) > 0 || s.SellThrough != nil {
 		t.Errorf("without a report: %+v", s)
 	}
 }
 
-// TestOverviewCountsSalesWithoutPings: a waterfall posts leads and sends no ping. The overview
-// counts the posts and the sales of each buyer, and lists the busiest buyer first.
+// TestOverviewCountsSalesWithoutPings: the overview counts the posts and sales of each buyer in a
+// waterfall, the busiest buyer first.
 func TestOverviewCountsSalesWithoutPings(t *testing.T) {
-	refusing := newTaker(t, says(422, `{"error":"post_rejected"}`), says(422, `{"error":"post_rejected"}`))
-	x := start(t, newPlace(t, delivered(refusing, newTaker(t))))
+	refusing := newFakeBuyer(t, reply(422, `{"error":"post_rejected"}`), reply(422, `{"error":"post_rejected"}`))
+	x := start(t, newTestDir(t, deliveryConfig(refusing, newFakeBuyer(t))))
 	for i := range 3 {
-		x.sold(lead(i))
+		x.mustSell(leadBody(i))
 	}
-	s := x.stands(func(s *overseen) bool { return len(s.Buyers) == 2 && s.Buyers[0].Sales+s.Buyers[1].Sales == 3 })
+	s := x.waitForOverview(func(s *overviewAnswer) bool { return len(s.Buyers) == 2 && s.Buyers[0].Sales+s.Buyers[1].Sales == 3 })
 	blue, red := s.Buyers[0], s.Buyers[1]
 	if blue.ID != "buy_blue" || blue.Asked != 0 || blue.Posts != 3 || blue.Sales != 1 || red.Posts != 2 || red.Sales != 2 {
 		t.Errorf("%+v", s.Buyers)
 	}
 }
 
-// TestLiveOverview: a listener hears of a lead while it listens, and the exchange stops
-// in order although somebody listens.
+// TestLiveOverview: the stream has a lead as it is sold, and ends when the exchange stops.
 func TestLiveOverview(t *testing.T) {
-	x := start(t, newPlace(t, recorded))
+	x := start(t, newTestDir(t, baseConfig))
 	request := must.Value(http.NewRequest(http.MethodGet, "http://"+x.AdminAddress()+"/admin/v1/live", nil))(t)
-	request.SetBasicAuth("op", password)
+	request.SetBasicAuth("op", adminPassword)
 	response, err := http.DefaultClient.Do(request)
 	must.Succeed(t, err)
 	defer response.Body.Close()
@@ -107,17 +106,17 @@ func TestLiveOverview(t *testing.T) {
 	next := func() (seq uint64, more bool) {
 		for lines.Scan() {
 			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
-				return decode[overseen](t, &answer{body: data}).Log.Seq, true
+				return decode[overviewAnswer](t, &answer{body: data}).Log.Seq, true
 			}
 		}
 		return 0, false
 	}
 	before, _ := next()
-	x.sold(lead(1))
+	x.mustSell(leadBody(1))
 	for seq := before; seq <= before; {
 		var more bool
 		if seq, more = next(); !more {
-			t.Fatal("the stream ended before the lead was told")
+			t.Fatal("the stream ended before it had the lead")
 		}
 	}
 	stopped := make(chan struct{})

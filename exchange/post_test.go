@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-func TestPostByContract(t *testing.T) {
-	blue, red := newTaker(t), newTaker(t)
-	x := start(t, newPlace(t, delivered(blue, red)))
-	a := x.sold(lead(1, "rooms", "3", "zip", `"94105"`, "city", `"San Francisco"`, "tcpa_consent", "true", "consent_text", `"I agree"`, "dropped", "1"))
+func TestPostMatchesContract(t *testing.T) {
+	blue, red := newFakeBuyer(t), newFakeBuyer(t)
+	x := start(t, newTestDir(t, deliveryConfig(blue, red)))
+	a := x.mustSell(leadBody(1, "rooms", "3", "zip", `"94105"`, "city", `"San Francisco"`, "tcpa_consent", "true", "consent_text", `"I agree"`, "dropped", "1"))
 	id := a.leadID()
-	posts := blue.got()
-	if len(posts) != 1 || len(red.got()) != 0 {
-		t.Fatalf("%d posts to the first, %d to the second", len(posts), len(red.got()))
+	posts := blue.received()
+	if len(posts) != 1 || len(red.received()) != 0 {
+		t.Fatalf("%d posts to the first buyer and %d to the second, want 1 and 0", len(posts), len(red.received()))
 	}
 	want := fmt.Sprintf(`{"auction_id":%q,"lead":{"lead_uuid":%q,"first_name":"Ann","last_name":%q,"email":"ann1@%s","phone":"+1%s0001",`+
 		`"address":{"city":"San Francisco","state":"CA","zip":"94105"},"tcpa":{"consent_text":"I agree"},"tcpa_consent":true,"room_count":3}}`,
@@ -23,109 +23,107 @@ func TestPostByContract(t *testing.T) {
 	if got.body != want {
 		t.Errorf("got  %s\nwant %s", got.body, want)
 	}
-	if got.path != "POST /v1/post" || got.header.Get("Content-Type") != typeIsOwn || got.header.Get("Authorization") != "Bearer "+bearer {
-		t.Errorf("%s with %v", got.path, got.header)
+	if got.path != "POST /v1/post" || got.header.Get("Content-Type") != jsonType || got.header.Get("Authorization") != "Bearer "+blueToken {
+		t.Errorf("post to %s with the headers %v", got.path, got.header)
 	}
-	if len(got.key) < 16 || len(got.key) > 255 || strings.Contains(got.key, id) || !requestID.MatchString(got.header.Get("X-Request-Id")) {
-		t.Errorf("key %q, request %q", got.key, got.header.Get("X-Request-Id"))
+	if len(got.key) < 16 || len(got.key) > 255 || strings.Contains(got.key, id) || !requestIDPattern.MatchString(got.header.Get("X-Request-Id")) {
+		t.Errorf("invalid idempotency key %q or request id %q", got.key, got.header.Get("X-Request-Id"))
 	}
 }
 
-// TestLargestLead: a body of the largest limit there is fits into the log, as it
-// came and as it is posted.
+// TestLargestLead: a body of the largest configurable size fits into the log, as received and as
+// posted.
 func TestLargestLead(t *testing.T) {
-	blue := newTaker(t)
-	text := strings.Replace(delivered(blue, newTaker(t)), "    method: waterfall", "    unknown: keep\n    method: waterfall", 1)
-	x := start(t, newPlace(t, text+"limits: {body: 400KiB}\n"))
+	blue := newFakeBuyer(t)
+	text := strings.Replace(deliveryConfig(blue, newFakeBuyer(t)), "    method: waterfall", "    unknown: keep\n    method: waterfall", 1)
+	x := start(t, newTestDir(t, text+"limits: {body: 400KiB}\n"))
 	var extra []string
 	for i := range 98 {
 		extra = append(extra, fmt.Sprint("x", i), `"`+strings.Repeat("v", 4000)+`"`)
 	}
-	body := lead(1, extra...)
+	body := leadBody(1, extra...)
 	if len(body) < 380<<10 {
-		t.Fatalf("%d bytes are no large lead", len(body))
+		t.Fatalf("lead has only %d bytes", len(body))
 	}
-	x.sold(body)
-	if posts := blue.got(); len(posts) != 1 || len(posts[0].body) < len(body)/2 {
-		t.Errorf("%d posts", len(posts))
+	x.mustSell(body)
+	if posts := blue.received(); len(posts) != 1 || len(posts[0].body) < len(body)/2 {
+		t.Errorf("got %d posts, or a short body", len(posts))
 	}
 }
 
-// TestRefusedGoesOn: the next buyer gets the lead, under a key of its own, and
-// the first one's cap and money are free again.
-func TestRefusedGoesOn(t *testing.T) {
-	no := says(422, `{"error":"post_rejected","message":"no","request_id":"r"}`)
-	blue, red := newTaker(t, no, no, no, no, no), newTaker(t)
-	x := start(t, newPlace(t, delivered(blue, red)))
-	for i := range 5 { // more than the cap has room for
-		x.sold(lead(i)).mustHave(t, 201, `"buyer_id":"buy_red"`, `"amount":4,`)
+// TestRefusedLeadGoesToNextBuyer: with its own key. The first buyer's cap and funds are released.
+func TestRefusedLeadGoesToNextBuyer(t *testing.T) {
+	refusal := reply(422, `{"error":"post_rejected","message":"no","request_id":"r"}`)
+	blue, red := newFakeBuyer(t, refusal, refusal, refusal, refusal, refusal), newFakeBuyer(t)
+	x := start(t, newTestDir(t, deliveryConfig(blue, red)))
+	for i := range 5 { // more than the cap allows
+		x.mustSell(leadBody(i)).mustHave(t, 201, `"buyer_id":"buy_red"`, `"amount":4,`)
 	}
-	if posts := red.got(); len(posts) != 5 || posts[0].path != "POST /red/v1/post" || posts[0].header.Get("X-Red") != bearer ||
-		posts[0].header.Get("Authorization") != "" || posts[0].key == blue.got()[0].key || posts[0].body != blue.got()[0].body {
-		t.Errorf("%+v\nafter %+v", posts, blue.got())
+	if posts := red.received(); len(posts) != 5 || posts[0].path != "POST /red/v1/post" || posts[0].header.Get("X-Red") != blueToken ||
+		posts[0].header.Get("Authorization") != "" || posts[0].key == blue.received()[0].key || posts[0].body != blue.received()[0].body {
+		t.Errorf("%+v\nafter %+v", posts, blue.received())
 	}
-	x.sold(lead(6))
-	if n := len(blue.got()); n != 6 {
-		t.Errorf("the first was asked %d times", n)
+	x.mustSell(leadBody(6))
+	if n := len(blue.received()); n != 6 {
+		t.Errorf("the first buyer got %d posts, want 6", n)
 	}
-	x.wantFunds(`{"balance":995,"held":0}`)
-	x.measures("pingpost_reservations 0")
+	x.checkBlueFunds(`{"balance":995,"held":0}`)
+	x.checkMetrics("pingpost_reservations 0")
 }
 
-func TestNobodyTakesIt(t *testing.T) {
-	blue := newTaker(t, says(404, "no such page"))
-	red := newTaker(t, says(200, `{"reject_reason":"dupe"}`))
-	x := start(t, newPlace(t, delivered(blue, red)))
-	a := x.ingest(lead(1), "Idempotency-Key", "k")
+func TestLeadRefusedByAllBuyers(t *testing.T) {
+	blue := newFakeBuyer(t, reply(404, "no such page"))
+	red := newFakeBuyer(t, reply(200, `{"reject_reason":"dupe"}`))
+	x := start(t, newTestDir(t, deliveryConfig(blue, red)))
+	a := x.ingest(leadBody(1), "Idempotency-Key", "k")
 	a.mustHave(t, 201, `"status":"UNMATCHED"`, `"reason":"post_rejected"`)
-	x = x.again()
-	x.ingest(lead(1), "Idempotency-Key", "k").isReplayOf(t, a)
-	if len(blue.got()) != 1 || len(red.got()) != 1 {
+	x = x.restart()
+	x.ingest(leadBody(1), "Idempotency-Key", "k").isReplayOf(t, a)
+	if len(blue.received()) != 1 || len(red.received()) != 1 {
 		t.Error("a replay was posted")
 	}
 }
 
-// TestCredentialIsReplaced: a new secret counts from the next post on.
-func TestCredentialIsReplaced(t *testing.T) {
-	blue, red := newTaker(t), newTaker(t)
-	x := start(t, newPlace(t, delivered(blue, red)))
-	x.sold(lead(1))
-	x.must(204, "PUT", "/admin/v1/secrets/buyer/buy_blue/bearer", `{"value":"another-canary"}`)
-	x.sold(lead(2))
-	x = x.again()
-	x.sold(lead(3))
-	for i, want := range []string{bearer, "another-canary", "another-canary"} {
-		if got := blue.got()[i].header.Get("Authorization"); got != "Bearer "+want {
+// TestReplacedBuyerCredentialIsSent: from the next post on.
+func TestReplacedBuyerCredentialIsSent(t *testing.T) {
+	blue, red := newFakeBuyer(t), newFakeBuyer(t)
+	x := start(t, newTestDir(t, deliveryConfig(blue, red)))
+	x.mustSell(leadBody(1))
+	x.mustAdmin(204, "PUT", "/admin/v1/secrets/buyer/buy_blue/bearer", `{"value":"another-canary"}`)
+	x.mustSell(leadBody(2))
+	x = x.restart()
+	x.mustSell(leadBody(3))
+	for i, want := range []string{blueToken, "another-canary", "another-canary"} {
+		if got := blue.received()[i].header.Get("Authorization"); got != "Bearer "+want {
 			t.Errorf("post %d: %q, want %q", i, got, want)
 		}
 	}
-	x.operate("PUT", "/admin/v1/secrets/buyer/nobody/bearer", `{"value":"x"}`).mustFail(t, 404, "not_found")
-	x.operate("PUT", "/admin/v1/secrets/buyer/buy_blue/bearer", `{"value":""}`).mustFail(t, 422, "invalid_payload")
-	x.operate("PUT", "/admin/v1/secrets/buyer/buy_blue/bearer", `{"value":7}`).mustFail(t, 422, "invalid_payload")
-	x.operate("PUT", "/admin/v1/secrets/buyer/buy_blue/bearer", `{`).mustFail(t, 400, "malformed_json")
+	x.adminRequest("PUT", "/admin/v1/secrets/buyer/nobody/bearer", `{"value":"x"}`).mustFail(t, 404, "not_found")
+	x.adminRequest("PUT", "/admin/v1/secrets/buyer/buy_blue/bearer", `{"value":""}`).mustFail(t, 422, "invalid_payload")
+	x.adminRequest("PUT", "/admin/v1/secrets/buyer/buy_blue/bearer", `{"value":7}`).mustFail(t, 422, "invalid_payload")
+	x.adminRequest("PUT", "/admin/v1/secrets/buyer/buy_blue/bearer", `{`).mustFail(t, 400, "malformed_json")
 }
 
-// TestRetryAfterAChange: a configuration that comes between two tries changes nothing
-// of what is sent, nor where; and a refusal of the second says nothing of the lead,
-// which may be there by the first try: the tries go on.
-func TestRetryAfterAChange(t *testing.T) {
+// TestRetryIgnoresConfigurationChange: a retry has the same bytes, key and URL after a reload. A
+// refusal of the retry does not end the delivery, because the first attempt may have succeeded.
+func TestRetryIgnoresConfigurationChange(t *testing.T) {
 	for name, second := range map[string]func(http.ResponseWriter, *http.Request){
-		"a conflict":   says(409, `{"error":"already_sold"}`),
-		"a reused key": says(422, `{"error":"idempotency_key_reused"}`),
-		"a refusal":    says(422, `{"error":"post_rejected"}`),
+		"a conflict":   reply(409, `{"error":"already_sold"}`),
+		"a reused key": reply(422, `{"error":"idempotency_key_reused"}`),
+		"a refusal":    reply(422, `{"error":"post_rejected"}`),
 	} {
 		t.Run(name, func(t *testing.T) {
 			changed := make(chan struct{})
-			blue, red, moved := newTaker(t, func(w http.ResponseWriter, _ *http.Request) {
+			blue, red, newURL := newFakeBuyer(t, func(w http.ResponseWriter, _ *http.Request) {
 				<-changed
 				w.WriteHeader(http.StatusInternalServerError)
-			}, second), newTaker(t), newTaker(t)
-			p := newPlace(t, delivered(blue, red))
+			}, second), newFakeBuyer(t), newFakeBuyer(t)
+			p := newTestDir(t, deliveryConfig(blue, red))
 			x := start(t, p)
 			first := make(chan *answer)
-			go func() { first <- x.ingest(lead(1, "rooms", "3")) }()
-			eventually(t, "the first try is under way", func() bool { return len(blue.got()) == 1 })
-			p.write(t, strings.NewReplacer("price: 5", "price: 7", "room_count", "rooms_now", `"${BLUE_TOKEN}"}, funds`, `"${BLUE_TOKEN}"}, post_timeout: 3s, funds`).Replace(delivered(moved, red)))
+			go func() { first <- x.ingest(leadBody(1, "rooms", "3")) }()
+			eventually(t, "the first attempt is in progress", func() bool { return len(blue.received()) == 1 })
+			p.writeConfig(t, strings.NewReplacer("price: 5", "price: 7", "room_count", "rooms_now", `"${BLUE_TOKEN}"}, funds`, `"${BLUE_TOKEN}"}, post_timeout: 3s, funds`).Replace(deliveryConfig(newURL, red)))
 			if err := x.ReloadConfiguration(); err != nil {
 				t.Error(err)
 			}
@@ -133,8 +131,8 @@ func TestRetryAfterAChange(t *testing.T) {
 			if a := <-first; !strings.Contains(a.body, `"status":"ACCEPTED"`) || !strings.Contains(a.body, `"amount":5,`) {
 				t.Errorf("%d %s", a.status, a.body)
 			}
-			x.settles()
-			posts := blue.got()
+			x.waitForDeliveries()
+			posts := blue.received()
 			if len(posts) != 3 || !strings.Contains(posts[0].body, `"room_count":3`) {
 				t.Errorf("%+v", posts)
 			}
@@ -143,49 +141,48 @@ func TestRetryAfterAChange(t *testing.T) {
 					t.Errorf("%+v, after %+v", p, posts[0])
 				}
 			}
-			if len(moved.got())+len(red.got()) != 0 || x.must(200, "GET", "/admin/v1/buyers/buy_blue/funds", "").body != `{"balance":995,"held":0}`+"\n" {
-				t.Errorf("%d posts went elsewhere, or the hold was given up", len(moved.got())+len(red.got()))
+			if len(newURL.received())+len(red.received()) != 0 || x.mustAdmin(200, "GET", "/admin/v1/buyers/buy_blue/funds", "").body != `{"balance":995,"held":0}`+"\n" {
+				t.Errorf("%d posts to other buyers, or the reservation ended", len(newURL.received())+len(red.received()))
 			}
 		})
 	}
 }
 
-// TestCrashWhilePosting: what a crash leaves open is finished by the next
-// start, with the same key and bytes, and the supplier's retry hears of it. The first call got
-// no answer, and the explanation says so.
-func TestCrashWhilePosting(t *testing.T) {
-	blue, red := newTaker(t, hangs), newTaker(t)
-	x := start(t, newPlace(t, delivered(blue, red)))
-	gone := make(chan struct{})
+// TestStartFinishesOpenPostAfterCrash: with the same key and bytes. The supplier's retry gets the
+// result, and the explanation says that the first request got no answer.
+func TestStartFinishesOpenPostAfterCrash(t *testing.T) {
+	blue, red := newFakeBuyer(t, hang), newFakeBuyer(t)
+	x := start(t, newTestDir(t, deliveryConfig(blue, red)))
+	ended := make(chan struct{})
 	go func() {
-		defer close(gone)
-		x.ingest(lead(1), "Idempotency-Key", "k")
+		defer close(ended)
+		x.ingest(leadBody(1), "Idempotency-Key", "k")
 	}()
-	eventually(t, "the first post is under way", func() bool { return len(blue.got()) == 1 })
-	crashed := x.copy(t)
+	eventually(t, "the first post is in progress", func() bool { return len(blue.received()) == 1 })
+	crashed := x.copyFiles(t)
 	y := start(t, crashed)
-	eventually(t, "the post is tried again", func() bool { return len(blue.got()) == 2 })
-	y.settles()
-	posts := blue.got()
-	if posts[0].key != posts[1].key || posts[0].body != posts[1].body || posts[1].header.Get("Authorization") != "Bearer "+bearer {
+	eventually(t, "the post is repeated", func() bool { return len(blue.received()) == 2 })
+	y.waitForDeliveries()
+	posts := blue.received()
+	if posts[0].key != posts[1].key || posts[0].body != posts[1].body || posts[1].header.Get("Authorization") != "Bearer "+blueToken {
 		t.Errorf("%+v\n%+v", posts[0], posts[1])
 	}
-	a := y.ingest(lead(1), "Idempotency-Key", "k")
+	a := y.ingest(leadBody(1), "Idempotency-Key", "k")
 	if a.status != 201 || !strings.Contains(a.body, `"buyer_id":"buy_blue"`) || a.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 	if doc := y.explain(a.leadID()); doc.Answer != nil || doc.Status != "ACCEPTED" || len(doc.Notes) != 1 || !strings.Contains(doc.Notes[0], "The exchange stopped before") {
 		t.Errorf("%+v", doc)
 	}
-	y.wantFunds(`{"balance":995,"held":0}`)
-	if len(red.got()) != 0 {
+	y.checkBlueFunds(`{"balance":995,"held":0}`)
+	if len(red.received()) != 0 {
 		t.Error("the lead went to another buyer")
 	}
-	blue.CloseClientConnections() // the first exchange's post may end
-	<-gone
+	blue.CloseClientConnections() // ends the first exchange's post
+	<-ended
 }
 
-type listing struct {
+type deliveryList struct {
 	Total      int `json:"total"`
 	Deliveries []struct {
 		LeadID   string `json:"lead_id"`
@@ -200,18 +197,17 @@ type listing struct {
 	} `json:"deliveries"`
 }
 
-// settles waits until no delivery is open or unknown.
-func (r *running) settles() {
+// waitForDeliveries waits until no delivery is open or unknown.
+func (r *testExchange) waitForDeliveries() {
 	r.t.Helper()
 	eventually(r.t, "no delivery is open", func() bool {
-		return decode[listing](r.t, r.must(200, "GET", "/admin/v1/deliveries", "")).Total == 0
+		return decode[deliveryList](r.t, r.mustAdmin(200, "GET", "/admin/v1/deliveries", "")).Total == 0
 	})
 }
 
-// TestDeliveries: where nobody can know whether a buyer has a lead, the
-// operator sees it, and says.
-func TestDeliveries(t *testing.T) {
-	for word, row := range map[string]struct {
+// TestUnknownDeliveryDecisions: an operator confirms, releases or resends an unknown delivery.
+func TestUnknownDeliveryDecisions(t *testing.T) {
+	for verb, row := range map[string]struct {
 		funds string
 		posts int
 	}{
@@ -219,13 +215,13 @@ func TestDeliveries(t *testing.T) {
 		"release": {`{"balance":1000,"held":0}`, 1},
 		"resend":  {`{"balance":995,"held":0}`, 2},
 	} {
-		t.Run(word, func(t *testing.T) {
-			blue, red := newTaker(t, says(500, ""), says(200, `{"ok":"yes"}`)), newTaker(t)
-			x := start(t, newPlace(t, strings.Replace(delivered(blue, red), `endpoint: "`+blue.URL+`"`, `post_url: "`+blue.URL+`/leads", `+
+		t.Run(verb, func(t *testing.T) {
+			blue, red := newFakeBuyer(t, reply(500, ""), reply(200, `{"ok":"yes"}`)), newFakeBuyer(t)
+			x := start(t, newTestDir(t, strings.Replace(deliveryConfig(blue, red), `endpoint: "`+blue.URL+`"`, `post_url: "`+blue.URL+`/leads", `+
 				`adapter: {post: {format: json, body: '{"id": {{lead_id}}}', answer: {accepted: ok, yes: [yes]}}}`, 1)))
-			a := x.sold(lead(1), "Idempotency-Key", "k")
-			x = x.again()
-			open := decode[listing](t, x.must(200, "GET", "/admin/v1/deliveries?state=unknown", ""))
+			a := x.mustSell(leadBody(1), "Idempotency-Key", "k")
+			x = x.restart()
+			open := decode[deliveryList](t, x.mustAdmin(200, "GET", "/admin/v1/deliveries?state=unknown", ""))
 			if open.Total != 1 || len(open.Deliveries) != 1 {
 				t.Fatalf("%+v", open)
 			}
@@ -233,24 +229,24 @@ func TestDeliveries(t *testing.T) {
 			if d.LeadID != a.leadID() || d.State != "unknown" || d.BuyerID != "buy_blue" || d.Attempts != 1 || d.Price.Amount != 5 || d.Price.Currency != "USD" || d.Decided == "" {
 				t.Errorf("%+v", d)
 			}
-			if pending := decode[listing](t, x.must(200, "GET", "/admin/v1/deliveries?state=pending", "")); pending.Total != 0 {
+			if pending := decode[deliveryList](t, x.mustAdmin(200, "GET", "/admin/v1/deliveries?state=pending", "")); pending.Total != 0 {
 				t.Errorf("%+v", pending)
 			}
-			if funds := x.must(200, "GET", "/admin/v1/buyers/buy_blue/funds", "").body; !strings.Contains(funds, `"held":5`) {
-				t.Errorf("not held: %s", funds)
+			if funds := x.mustAdmin(200, "GET", "/admin/v1/buyers/buy_blue/funds", "").body; !strings.Contains(funds, `"held":5`) {
+				t.Errorf("funds are not reserved: %s", funds)
 			}
-			x.must(204, "POST", "/admin/v1/deliveries/"+d.LeadID+"/"+word, "")
-			x.settles()
-			x.wantFunds(row.funds)
-			if n := len(blue.got()); n != row.posts {
+			x.mustAdmin(204, "POST", "/admin/v1/deliveries/"+d.LeadID+"/"+verb, "")
+			x.waitForDeliveries()
+			x.checkBlueFunds(row.funds)
+			if n := len(blue.received()); n != row.posts {
 				t.Errorf("%d posts, want %d", n, row.posts)
 			}
-			x.operate("POST", "/admin/v1/deliveries/"+d.LeadID+"/"+word, "").mustFail(t, 404, "not_found")
-			x.ingest(lead(1), "Idempotency-Key", "k").isReplayOf(t, a)
+			x.adminRequest("POST", "/admin/v1/deliveries/"+d.LeadID+"/"+verb, "").mustFail(t, 404, "not_found")
+			x.ingest(leadBody(1), "Idempotency-Key", "k").isReplayOf(t, a)
 		})
 	}
-	x := start(t, newPlace(t, recorded))
-	x.operate("GET", "/admin/v1/deliveries?state=lost", "").mustFail(t, 422, "invalid_payload")
-	x.operate("POST", "/admin/v1/deliveries/nobody/confirm", "").mustFail(t, 404, "not_found")
-	x.operate("POST", "/admin/v1/deliveries/lead_00000000000000000000000000/sell", "").mustFail(t, 404, "not_found")
+	x := start(t, newTestDir(t, baseConfig))
+	x.adminRequest("GET", "/admin/v1/deliveries?state=lost", "").mustFail(t, 422, "invalid_payload")
+	x.adminRequest("POST", "/admin/v1/deliveries/nobody/confirm", "").mustFail(t, 404, "not_found")
+	x.adminRequest("POST", "/admin/v1/deliveries/lead_00000000000000000000000000/sell", "").mustFail(t, 404, "not_found")
 }

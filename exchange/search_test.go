@@ -13,8 +13,8 @@ import (
 	"pingpost/internal/must"
 )
 
-// found is a page of leads or auctions.
-type found struct {
+// searchPage is a page of leads or auctions.
+type searchPage struct {
 	Leads []struct {
 		ID, Campaign, Supplier, Status, Delivery string
 		Buyer, Reason, Currency, Auction, State  *string
@@ -31,24 +31,23 @@ type found struct {
 	Complete bool
 }
 
-// search asks until the report has all that was logged.
-func (r *running) search(query string) found {
+// search searches once the report has all log entries.
+func (r *testExchange) search(query string) searchPage {
 	r.t.Helper()
-	eventually(r.t, "the report has all", func() bool { return r.Report().ProgressStatus().LagEntries == 0 })
-	return decode[found](r.t, r.must(200, "GET", "/admin/v1/"+query, ""))
+	eventually(r.t, "the report has all log entries", func() bool { return r.Report().ProgressStatus().LagEntries == 0 })
+	return decode[searchPage](r.t, r.mustAdmin(200, "GET", "/admin/v1/"+query, ""))
 }
 
-// TestSearch: leads and auctions are found by what they are, page by page, with all that
-// there is to tell of them.
-func TestSearch(t *testing.T) {
-	high, low := reference(t, "12.5"), reference(t, "9")
-	x := start(t, newPlace(t, reporting(trading("ping_post", high, low))))
+// TestSearchLeadsAndAuctions: filters, pages, and all columns of the result.
+func TestSearchLeadsAndAuctions(t *testing.T) {
+	high, low := startReferenceBuyer(t, "12.5"), startReferenceBuyer(t, "9")
+	x := start(t, newTestDir(t, reportConfig(referenceConfig("ping_post", high, low))))
 	ids := map[string]bool{}
 	for i := range 5 {
-		ids[x.sold(lead(i)).leadID()] = true
+		ids[x.mustSell(leadBody(i)).leadID()] = true
 	}
 	time.Sleep(2 * time.Millisecond) // ids of one millisecond have no order
-	trial := x.ingest(lead(9), asTest...).leadID()
+	testLead := x.ingest(leadBody(9), testHeader...).leadID()
 	query, pages := "leads?limit=2&buyer=buy_1&test=false", 0
 	for after := ""; ; pages++ {
 		f := x.search(query + after)
@@ -60,7 +59,7 @@ func TestSearch(t *testing.T) {
 			delete(ids, l.ID)
 		}
 		if !f.Complete {
-			t.Error("there was no time for five leads")
+			t.Error("page is incomplete")
 		}
 		if f.Next == nil {
 			break
@@ -68,10 +67,10 @@ func TestSearch(t *testing.T) {
 		after = "&after=" + *f.Next
 	}
 	if len(ids) != 0 || pages != 2 {
-		t.Errorf("%v were not found, on %d pages", ids, pages+1)
+		t.Errorf("leads %v were not found on %d pages, want all on 3", ids, pages+1)
 	}
 	all := x.search("leads")
-	if len(all.Leads) != 6 || all.Leads[0].ID != trial || !all.Leads[0].Test {
+	if len(all.Leads) != 6 || all.Leads[0].ID != testLead || !all.Leads[0].Test {
 		t.Errorf("%+v", all.Leads)
 	}
 	for _, q := range []string{all.Leads[1].ID, *all.Leads[1].Auction} {
@@ -79,9 +78,9 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%s: %+v", q, one.Leads)
 		}
 	}
-	held := x.search("auctions?buyer=buy_2&outcome=lost&limit=3")
-	if len(held.Auctions) != 3 || held.Next == nil || *held.Auctions[0].Winner != "buy_1" || *held.Auctions[0].Amount != "12.5" || held.Auctions[0].Asked != 2 || held.Auctions[0].Lead == nil {
-		t.Errorf("%+v", held)
+	lost := x.search("auctions?buyer=buy_2&outcome=lost&limit=3")
+	if len(lost.Auctions) != 3 || lost.Next == nil || *lost.Auctions[0].Winner != "buy_1" || *lost.Auctions[0].Amount != "12.5" || lost.Auctions[0].Asked != 2 || lost.Auctions[0].Lead == nil {
+		t.Errorf("%+v", lost)
 	}
 	if none := x.search("auctions?buyer=buy_2&outcome=won"); len(none.Auctions) != 0 || none.Next != nil {
 		t.Errorf("%+v", none)
@@ -92,28 +91,27 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestUnmatchedOfAnExchange: why leads were not sold, and by which campaign.
-func TestUnmatchedOfAnExchange(t *testing.T) {
-	x := start(t, newPlace(t, reporting(recorded)))
-	x.sold(lead(1))
-	x.ingest(lead(2, "state", `"TX"`))
-	x.ingest(lead(3, "state", `"TX"`))
-	eventually(t, "the report has all", func() bool { return x.Report().ProgressStatus().LagEntries == 0 })
+func TestUnmatchedLeadsReport(t *testing.T) {
+	x := start(t, newTestDir(t, reportConfig(baseConfig)))
+	x.mustSell(leadBody(1))
+	x.ingest(leadBody(2, "state", `"TX"`))
+	x.ingest(leadBody(3, "state", `"TX"`))
+	eventually(t, "the report has all log entries", func() bool { return x.Report().ProgressStatus().LagEntries == 0 })
 	for query, want := range map[string]string{
 		"":                    `{"leads":3,"unsold":2,"reasons":[{"reason":"no_state_match","leads":2}],"outcomes":[],"campaigns":[{"campaign":"cmp","leads":2}],"buyers":[]}`,
 		"?campaign=cmp_other": `{"leads":0,"unsold":0,"reasons":[],"outcomes":[],"campaigns":[],"buyers":[]}`,
 	} {
-		if a := x.must(200, "GET", "/admin/v1/unmatched"+query, ""); strings.TrimSpace(a.body) != want {
+		if a := x.mustAdmin(200, "GET", "/admin/v1/unmatched"+query, ""); strings.TrimSpace(a.body) != want {
 			t.Errorf("%s: %s, want %s", query, a.body, want)
 		}
 	}
 }
 
-// TestReportQueriesAreChecked: the report, searches and bench examples name the member that has
-// a wrong value. Without a report they are 404, and no folder is made.
-func TestReportQueriesAreChecked(t *testing.T) {
-	x := start(t, newPlace(t, reporting(recorded)))
-	x.sold(lead(1))
+// TestInvalidReportQueries: the error names the parameter with a wrong value. Without a report the
+// answer is 404, and no folder is created.
+func TestInvalidReportQueries(t *testing.T) {
+	x := start(t, newTestDir(t, reportConfig(baseConfig)))
+	x.mustSell(leadBody(1))
 	x.search("leads")
 	for query, field := range map[string]string{
 		"leads?q=ann": "q", "leads?limit=0": "limit", "leads?limit=501": "limit", "leads?limit=x": "limit", "leads?after=auc_00000000000000000000000000": "after",
@@ -124,92 +122,91 @@ func TestReportQueriesAreChecked(t *testing.T) {
 		"report?by=nonsense": "by", "report?by=buyer,buyer": "by", "report?zone=Mars/Olympus": "zone", "report?format=json": "format", "report?format=xlsx": "format",
 		"report?from=yesterday": "from", "report?from=2026-11-30T12:07:00Z": "from", "report?from=2026-11-30&to=2026-11-30": "to", "report?buyer=nobody": "buyer", "report?reason=luck": "reason",
 	} {
-		answer := x.operate("GET", "/admin/v1/"+query, "")
+		answer := x.adminRequest("GET", "/admin/v1/"+query, "")
 		if answer.mustFail(t, 422, "invalid_payload"); !strings.Contains(answer.body, `"field":"`+field+`"`) {
 			t.Errorf("%s: %s", query, answer.body)
 		}
 	}
-	off := start(t, newPlace(t, recorded))
-	for _, what := range []string{"leads", "auctions", "unmatched", "report"} {
-		a := off.operate("GET", "/admin/v1/"+what, "")
+	off := start(t, newTestDir(t, baseConfig))
+	for _, path := range []string{"leads", "auctions", "unmatched", "report"} {
+		a := off.adminRequest("GET", "/admin/v1/"+path, "")
 		if a.mustFail(t, 404, "not_found"); !strings.Contains(a.body, "keeps no report") {
 			t.Error(a.body)
 		}
-		x.operate("POST", "/admin/v1/"+what, "").mustFail(t, 405, "method_not_allowed")
+		x.adminRequest("POST", "/admin/v1/"+path, "").mustFail(t, 405, "method_not_allowed")
 	}
-	off.operate("POST", "/admin/v1/report/rebuild", "").mustFail(t, 404, "not_found")
-	if _, err := os.Stat(filepath.Join(off.data(), "report")); err == nil {
-		t.Error("an exchange that keeps no report has one")
+	off.adminRequest("POST", "/admin/v1/report/rebuild", "").mustFail(t, 404, "not_found")
+	if _, err := os.Stat(filepath.Join(off.dataDir(), "report")); err == nil {
+		t.Error("an exchange without a report created its folder")
 	}
 }
 
-// TestSearchWhileTheFileIsRemoved: each answer is a page or says to ask again, and the
-// lead is found in the end; the exchange takes leads meanwhile.
-func TestSearchWhileTheFileIsRemoved(t *testing.T) {
-	x := start(t, newPlace(t, reporting(recorded)))
-	first := x.sold(lead(1)).leadID()
+// TestSearchRecoversFromRemovedReport: each answer is a page or a 503, and the lead is found in the
+// end. The exchange accepts leads meanwhile.
+func TestSearchRecoversFromRemovedReport(t *testing.T) {
+	x := start(t, newTestDir(t, reportConfig(baseConfig)))
+	first := x.mustSell(leadBody(1)).leadID()
 	x.search("leads")
-	files, err := filepath.Glob(filepath.Join(x.data(), "report", "*.db*"))
+	files, err := filepath.Glob(filepath.Join(x.dataDir(), "report", "*.db*"))
 	if err != nil || len(files) < 2 {
 		t.Fatal(files, err)
 	}
 	for _, file := range files {
 		must.Succeed(t, os.Remove(file))
 	}
-	second := x.sold(lead(2)).leadID()
+	second := x.mustSell(leadBody(2)).leadID()
 	for begun := time.Now(); ; {
-		a := x.operate("GET", "/admin/v1/leads", "")
+		a := x.adminRequest("GET", "/admin/v1/leads", "")
 		if a.status == http.StatusOK && strings.Contains(a.body, first) && strings.Contains(a.body, second) {
 			return
 		}
 		if a.status != http.StatusOK {
 			a.mustFail(t, 503, "unavailable")
 		}
-		if time.Since(begun) > patience {
-			t.Fatalf("it is not found again: %s", a.body)
+		if time.Since(begun) > waitTimeout {
+			t.Fatalf("lead is not found again: %s", a.body)
 		}
 	}
 }
 
-// TestCapsOfAnExchange: the caps of all that have some, with what is used of them.
-func TestCapsOfAnExchange(t *testing.T) {
-	config := strings.Replace(recorded, "{id: buy_blue, states: [CA, NV]}", "{id: buy_blue, states: [CA, NV], caps: [{per: day, money: 100}]}", 1)
+func TestCapUsage(t *testing.T) {
+	config := strings.Replace(baseConfig, "{id: buy_blue, states: [CA, NV]}", "{id: buy_blue, states: [CA, NV], caps: [{per: day, money: 100}]}", 1)
 	config = strings.Replace(config, "price: 12.05}", "price: 12.05, caps: [{per: total, count: 5}]}", 1)
 	config = strings.Replace(config, "  - id: cmp\n", "  - id: cmp\n    caps: [{per: hour, count: 7}]\n", 1)
-	x := start(t, newPlace(t, config))
-	x.sold(lead(1))
-	x.sold(lead(2))
-	said := func(query string) (lines []string) {
+	x := start(t, newTestDir(t, config))
+	x.mustSell(leadBody(1))
+	x.mustSell(leadBody(2))
+	capLines := func(query string) (lines []string) {
 		for _, c := range decode[struct {
 			Caps []struct {
 				Of, Per, Unit     string
 				Limit, Used, Held json.Number
 				From, Until       *time.Time
 			}
-		}](t, x.must(200, "GET", "/admin/v1/caps"+query, "")).Caps {
+		}](t, x.mustAdmin(200, "GET", "/admin/v1/caps"+query, "")).Caps {
 			if (c.From == nil) != (c.Per == "total") || c.From != nil && !c.From.Before(*c.Until) {
-				t.Errorf("from %v until %v", c.From, c.Until)
+				t.Errorf("cap window from %v until %v", c.From, c.Until)
 			}
 			lines = append(lines, fmt.Sprint(c.Of, " ", c.Per, " ", c.Used, "+", c.Held, "/", c.Limit, " ", c.Unit))
 		}
 		return lines
 	}
-	campaign, seat, buyer := "campaign hour 2+0/7 count", "seat total 2+0/5 count", "buyer day 24.1+0/100 money"
+	campaign, filterSet, buyer := "campaign hour 2+0/7 count", "seat total 2+0/5 count", "buyer day 24.1+0/100 money"
 	for query, want := range map[string][]string{
-		"": {campaign, seat, buyer}, "?campaign=cmp": {campaign, seat, buyer}, "?campaign=cmp_other": {buyer}, "?buyer=buy_blue": {campaign, seat, buyer},
+		"": {campaign, filterSet, buyer}, "?campaign=cmp": {campaign, filterSet, buyer}, "?campaign=cmp_other": {buyer}, "?buyer=buy_blue": {campaign, filterSet, buyer},
 		"?buyer=nobody": nil, "?campaign=none": nil,
 	} {
-		if got := said(query); fmt.Sprint(got) != fmt.Sprint(want) {
+		if got := capLines(query); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%s: %q, want %q", query, got, want)
 		}
 	}
 }
 
-// TestBench: a made-up lead goes through as a test, what is wrong with one is told as its
-// supplier would be told, and nothing of it counts.
-func TestBench(t *testing.T) {
-	x := start(t, newPlace(t, recorded))
-	a := x.must(200, "GET", "/admin/v1/bench/example?campaign=cmp", "")
+// TestBenchSendsTestLead: the example lead is sold as a test. Errors are those of its supplier's
+// request.
+func TestBenchSendsTestLead(t *testing.T) {
+	x := start(t, newTestDir(t, baseConfig))
+	a := x.mustAdmin(200, "GET", "/admin/v1/bench/example?campaign=cmp", "")
 	example := strings.TrimSpace(a.body)
 	var sent struct {
 		Campaign, Supplier string
@@ -218,41 +215,41 @@ func TestBench(t *testing.T) {
 	if err := json.Unmarshal([]byte(example), &sent); err != nil || sent.Campaign != "cmp" || sent.Supplier != "sup_acme" || sent.Lead["state"] != "CA" && sent.Lead["state"] != "NV" {
 		t.Fatal(err, example)
 	}
-	a = x.must(200, "POST", "/admin/v1/bench", example)
-	var told struct {
+	a = x.mustAdmin(200, "POST", "/admin/v1/bench", example)
+	var result struct {
 		Status int
 		Answer struct {
 			Data struct{ ID, Status string }
-			fault
+			errorBody
 		}
 		Lead *string
 	}
-	if err := json.Unmarshal([]byte(a.body), &told); err != nil || told.Status != 201 || told.Answer.Data.Status != "ACCEPTED" || *told.Lead != told.Answer.Data.ID {
+	if err := json.Unmarshal([]byte(a.body), &result); err != nil || result.Status != 201 || result.Answer.Data.Status != "ACCEPTED" || *result.Lead != result.Answer.Data.ID {
 		t.Fatal(err, a.body)
 	}
-	x.operate("GET", "/admin/v1/explain/"+*told.Lead, "").mustHave(t, 200, `"test":true`)
-	told.Lead = nil
-	a = x.must(200, "POST", "/admin/v1/bench", `{"campaign":"cmp","supplier":"sup_acme","lead":{"phone":"1"},"consent":{"tcpa_consent":true}}`)
-	if err := json.Unmarshal([]byte(a.body), &told); err != nil || told.Status != 422 || told.Lead != nil || told.Answer.Error != "invalid_payload" || len(told.Answer.Fields) < 3 {
+	x.adminRequest("GET", "/admin/v1/explain/"+*result.Lead, "").mustHave(t, 200, `"test":true`)
+	result.Lead = nil
+	a = x.mustAdmin(200, "POST", "/admin/v1/bench", `{"campaign":"cmp","supplier":"sup_acme","lead":{"phone":"1"},"consent":{"tcpa_consent":true}}`)
+	if err := json.Unmarshal([]byte(a.body), &result); err != nil || result.Status != 422 || result.Lead != nil || result.Answer.Error != "invalid_payload" || len(result.Answer.Fields) < 3 {
 		t.Error(err, a.body)
 	}
 	for body, field := range map[string]string{
 		`{}`: "lead", `{"campaign":"cmp","supplier":"nobody","lead":{}}`: "supplier", `{"supplier":"sup_acme","lead":{}}`: "campaign",
 		`{"campaign":"cmp","supplier":"sup_acme","lead":[]}`: "lead", `{"campaign":"cmp","supplier":"sup_acme","lead":{},"consent":1}`: "consent",
 	} {
-		if a := x.operate("POST", "/admin/v1/bench", body); !strings.Contains(a.body, `"field":"`+field+`"`) {
+		if a := x.adminRequest("POST", "/admin/v1/bench", body); !strings.Contains(a.body, `"field":"`+field+`"`) {
 			t.Errorf("%s: %s", body, a.body)
 		} else {
 			a.mustFail(t, 422, "invalid_payload")
 		}
 	}
-	x.operate("POST", "/admin/v1/bench", "null").mustFail(t, 400, "malformed_json")
+	x.adminRequest("POST", "/admin/v1/bench", "null").mustFail(t, 400, "malformed_json")
 }
 
-// TestExamplePassesFilters: the made-up lead has what a campaign requires beside what all
-// leads have, and passes its filters, of each kind and on fields of each type.
-func TestExamplePassesFilters(t *testing.T) {
-	config := strings.Replace(recorded, "    payout: {share: 0.8}\n", `    payout: {share: 0.8}
+// TestBenchExamplePassesFilters: the example has all required fields and passes filters of each
+// kind and type.
+func TestBenchExamplePassesFilters(t *testing.T) {
+	config := strings.Replace(baseConfig, "    payout: {share: 0.8}\n", `    payout: {share: 0.8}
     unknown: reject
     vertical: auto
     fields:
@@ -276,10 +273,10 @@ func TestExamplePassesFilters(t *testing.T) {
       - {field: ai_quality_score, min: 0.95}
       - {field: zip, absent: true}
 `, 1)
-	x := start(t, newPlace(t, config))
-	for range 20 { // its chance is drawn anew each time
-		example := x.must(200, "GET", "/admin/v1/bench/example?campaign=cmp", "").body
-		if a := x.must(200, "POST", "/admin/v1/bench", example); !strings.Contains(a.body, `"status":"ACCEPTED"`) {
+	x := start(t, newTestDir(t, config))
+	for range 20 { // examples are random
+		example := x.mustAdmin(200, "GET", "/admin/v1/bench/example?campaign=cmp", "").body
+		if a := x.mustAdmin(200, "POST", "/admin/v1/bench", example); !strings.Contains(a.body, `"status":"ACCEPTED"`) {
 			t.Fatalf("%s for %s", a.body, example)
 		}
 	}

@@ -12,47 +12,45 @@ import (
 	"testing"
 )
 
-// spoken keeps every line that any exchange of this package's tests logged, at
-// every level.
-var spoken lines
+// logged has the log lines of all exchanges in these tests, at every level.
+var logged logBuffer
 
-// fraction matches the decimals of a number. The nanoseconds of a duration may equal the
-// digits of a canary by chance.
-var fraction = regexp.MustCompile(`\.[0-9]+`)
+// decimals matches the decimals of a number. The nanoseconds of a duration may equal the digits of
+// a canary by chance.
+var decimals = regexp.MustCompile(`\.[0-9]+`)
 
-var logger = slog.New(slog.NewTextHandler(&spoken, &slog.HandlerOptions{Level: slog.LevelDebug}))
+var logger = slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 
-type lines struct {
+type logBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (l *lines) Write(p []byte) (int, error) {
+func (l *logBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.Write(p)
 }
 
-func (l *lines) String() string {
+func (l *logBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.String()
 }
 
-// TestMain looks, when all tests are done, through all that was logged: no
-// person and no secret may be in it.
+// TestMain checks after all tests that no log line has contact data or a secret.
 func TestMain(m *testing.M) {
-	http.DefaultClient.Transport = holding(http.DefaultTransport)
+	http.DefaultClient.Transport = checkingTransport(http.DefaultTransport)
 	code := m.Run()
-	if broken := breaches.String(); broken != "" {
-		fmt.Print(broken)
+	if problems := contractErrors.String(); problems != "" {
+		fmt.Print(problems)
 		code = 1
 	}
-	for line := range strings.Lines(spoken.String()) {
-		text := fraction.ReplaceAllString(line, ".")
+	for line := range strings.Lines(logged.String()) {
+		text := decimals.ReplaceAllString(line, ".")
 		for _, canary := range canaries {
 			if strings.Contains(text, canary) {
-				fmt.Printf("a log line carries %q: %s", canary, line)
+				fmt.Printf("log line contains %q: %s", canary, line)
 				code = 1
 			}
 		}

@@ -10,20 +10,19 @@ import (
 	"pingpost/loadtest/refbuyer"
 )
 
-// Static tokens of the sandbox's suppliers, and secrets of clients: the sandbox's
-// own, and one that both tenants were given.
+// Credentials of the sandbox. The shared secret is valid in both tenants.
 const (
-	sandSecret = "canary-client-secret-of-the-sandbox"
-	twinSecret = "canary-client-secret-of-both"
+	sandboxSecret = "canary-client-secret-of-the-sandbox"
+	sharedSecret  = "canary-client-secret-of-both"
 
 	acmeToken  = "canary-static-token-of-acme"
 	otherToken = "canary-static-token-of-other"
 )
 
-// seeding is a sandbox with a campaign of every method that leads go through,
-// and an auction for each of two verticals.
-func seeding(buyers ...*refbuyer.Buyer) string {
-	text := strings.Replace(trading("ping_post", buyers...), head, head+"sandbox: true\n", 1)
+// seedConfig is a sandbox with campaigns of all kinds, and with an auction for each of two
+// verticals.
+func seedConfig(buyers ...*refbuyer.Buyer) string {
+	text := strings.Replace(referenceConfig("ping_post", buyers...), configHead, configHead+"sandbox: true\n", 1)
 	text = strings.Replace(text, "    oauth_clients: [{client_id: acme", `    bearer_tokens: [{token: "`+acmeToken+`", scopes: [ping, post]}]
     oauth_clients: [{client_id: acme`, 1)
 	text = strings.Replace(text, "buyers:\n", `  - id: sup_other
@@ -59,19 +58,19 @@ buyers:
 `
 }
 
-// seed asks for leads with a token; it sends the request again after a 429.
-func (r *running) seed(token, body string) *answer {
+// seed requests leads with a token, and repeats the request after a 429.
+func (r *testExchange) seed(token, body string) *answer {
 	r.t.Helper()
 	var a *answer
-	eventually(r.t, "the bucket has a token", func() bool {
-		a = request(r.t, "POST", "http://"+r.PublicAddress()+"/v1/dev/seed", body, "Authorization", "Bearer "+token, "Content-Type", typeIsOwn)
+	eventually(r.t, "the rate limit allows a request", func() bool {
+		a = request(r.t, "POST", "http://"+r.PublicAddress()+"/v1/dev/seed", body, "Authorization", "Bearer "+token, "Content-Type", jsonType)
 		return a.status != 429
 	})
 	return a
 }
 
-// made is what a seed is answered with.
-type made struct {
+// seedResult is the answer to a seed request.
+type seedResult struct {
 	Count int
 	Leads []struct{ Ping, Lead map[string]any }
 
@@ -83,13 +82,13 @@ type made struct {
 	}
 }
 
-func (r *running) made(token, body string) (*answer, made) {
+func (r *testExchange) mustSeed(token, body string) (*answer, seedResult) {
 	r.t.Helper()
 	a := r.seed(token, body)
-	if a.status != 201 || !requestID.MatchString(a.id()) || a.header.Get("Content-Type") != typeIsOwn {
-		r.t.Fatalf("%d %.500s", a.status, a.body)
+	if a.status != 201 || !requestIDPattern.MatchString(a.requestID()) || a.header.Get("Content-Type") != jsonType {
+		r.t.Fatalf("got %d %.500s, want 201", a.status, a.body)
 	}
-	return a, decode[made](r.t, a)
+	return a, decode[seedResult](r.t, a)
 }
 
 func mustJSON(t testing.TB, value any) string {
@@ -98,41 +97,41 @@ func mustJSON(t testing.TB, value any) string {
 	return string(text)
 }
 
-// TestSeededLeadsArePingedAndPosted: whoever takes the leads as they come, and
-// adds what is each auction's own, gets a bid for each ping and sells each lead.
-func TestSeededLeadsArePingedAndPosted(t *testing.T) {
-	blue := reference(t, "12.5")
-	x := start(t, newPlace(t, seeding(blue)))
-	token, sold := x.token("acme", acmeSecret), int64(0)
+// TestSeededLeadsSellByPingAndPost: with an auction id and a bid token added, each ping gets a bid
+// and each lead is sold.
+func TestSeededLeadsSellByPingAndPost(t *testing.T) {
+	blue := startReferenceBuyer(t, "12.5")
+	x := start(t, newTestDir(t, seedConfig(blue)))
+	token, sold := x.mustToken("acme", acmeSecret), int64(0)
 	for _, order := range []struct{ vertical, state string }{{"auto_insurance", "CA"}, {"auto_insurance", "AE"}, {"solar", "VI"}} {
-		_, run := x.made(acmeToken, fmt.Sprintf(`{"count":100,"vertical":%q,"state":%q,"seed":7}`, order.vertical, order.state))
+		_, run := x.mustSeed(acmeToken, fmt.Sprintf(`{"count":100,"vertical":%q,"state":%q,"seed":7}`, order.vertical, order.state))
 		if len(run.Leads) != 100 || run.Results != nil {
-			t.Fatalf("%d leads, %d results", len(run.Leads), len(run.Results))
+			t.Fatalf("got %d leads and %d results, want 100 and 0", len(run.Leads), len(run.Results))
 		}
 		for i, lead := range run.Leads {
 			name := fmt.Sprintf("%s-%s-%d", order.vertical, order.state, i)
 			lead.Ping["auction_id"] = name
-			headers := []string{"Authorization", "Bearer " + token, "Content-Type", typeIsOwn, "Idempotency-Key", name}
+			headers := []string{"Authorization", "Bearer " + token, "Content-Type", jsonType, "Idempotency-Key", name}
 			bid := request(t, "POST", "http://"+x.PublicAddress()+"/v1/ping", mustJSON(t, lead.Ping), headers...)
 			post := mustJSON(t, map[string]any{"auction_id": name, "bid_token": bidToken(t, bid), "lead": lead.Lead})
 			if sale := request(t, "POST", "http://"+x.PublicAddress()+"/v1/post", post, headers...); sale.status != 201 {
-				t.Fatalf("%d %s to %v", sale.status, sale.body, lead.Lead)
+				t.Fatalf("got %d %s for %v, want 201", sale.status, sale.body, lead.Lead)
 			}
 			sold++
 		}
 	}
 	if s := blue.Stats(); s.Won != sold || s.Accepted != sold || s.ContactSeen+s.Invalid+s.DoubleSold != 0 {
-		t.Errorf("the buyer of %d leads: %+v", sold, s)
+		t.Errorf("buyer's counters after %d sold leads: %+v", sold, s)
 	}
 }
 
-// TestSeedThroughCampaign: each lead's fate is told, the same request again makes
-// no other lead, and a longer one goes on where it ended.
-func TestSeedThroughCampaign(t *testing.T) {
-	blue := reference(t, "12.5")
-	x := start(t, newPlace(t, seeding(blue)))
+// TestSeedThroughCampaignIsRepeatable: the answer has each lead's result. A repeat creates no lead,
+// and a longer request adds the missing ones.
+func TestSeedThroughCampaignIsRepeatable(t *testing.T) {
+	blue := startReferenceBuyer(t, "12.5")
+	x := start(t, newTestDir(t, seedConfig(blue)))
 	const order = `{"count":%d,"vertical":"auto_insurance","state":"OH","seed":%d,"campaign_id":%q}`
-	first, run := x.made(acmeToken, fmt.Sprintf(order, 100, 5, "cmp_auto"))
+	first, run := x.mustSeed(acmeToken, fmt.Sprintf(order, 100, 5, "cmp_auto"))
 	ids := map[string]bool{}
 	for _, result := range run.Results {
 		if result.Status != "ACCEPTED" || result.Buyer == nil || *result.Buyer != "buy_1" || result.Price.Amount != "12.5" || !strings.HasPrefix(result.ID, "lead_") {
@@ -141,45 +140,46 @@ func TestSeedThroughCampaign(t *testing.T) {
 		ids[result.ID] = true
 	}
 	if len(run.Results) != 100 || len(ids) != 100 || x.state.LeadCount() != 100 || blue.Stats().Accepted != 100 {
-		t.Errorf("%d results, %d ids, %d leads, %+v", len(run.Results), len(ids), x.state.LeadCount(), blue.Stats())
+		t.Errorf("got %d results, %d ids, %d leads, buyer %+v; want 100 of each", len(run.Results), len(ids), x.state.LeadCount(), blue.Stats())
 	}
-	again, _ := x.made(acmeToken, fmt.Sprintf(order, 100, 5, "cmp_auto"))
+	again, _ := x.mustSeed(acmeToken, fmt.Sprintf(order, 100, 5, "cmp_auto"))
 	if again.body != first.body {
-		t.Error("the same request was answered otherwise")
+		t.Error("a repeat has a different answer")
 	}
-	x = x.again()
-	again, _ = x.made(acmeToken, fmt.Sprintf(order, 100, 5, "cmp_auto"))
+	x = x.restart()
+	again, _ = x.mustSeed(acmeToken, fmt.Sprintf(order, 100, 5, "cmp_auto"))
 	if again.body != first.body || x.state.LeadCount() != 100 {
-		t.Errorf("after a restart it was answered otherwise, and there are %d leads", x.state.LeadCount())
+		t.Errorf("after a restart a repeat has a different answer, or %d leads, want 100", x.state.LeadCount())
 	}
-	_, longer := x.made(acmeToken, fmt.Sprintf(order, 130, 5, "cmp_auto"))
+	_, longer := x.mustSeed(acmeToken, fmt.Sprintf(order, 130, 5, "cmp_auto"))
 	for i, result := range longer.Results {
 		if i < 100 && result.ID != run.Results[i].ID || result.Status != "ACCEPTED" {
 			t.Errorf("lead %d: %+v", i, result)
 		}
 	}
-	_, repeated := x.made(acmeToken, fmt.Sprintf(order, 100, 5, "cmp_vault"))
-	_, others := x.made(otherToken, fmt.Sprintf(order, 100, 5, "cmp_vault"))
+	_, repeated := x.mustSeed(acmeToken, fmt.Sprintf(order, 100, 5, "cmp_vault"))
+	_, others := x.mustSeed(otherToken, fmt.Sprintf(order, 100, 5, "cmp_vault"))
 	for i := range others.Results {
 		if r, o := repeated.Results[i], others.Results[i]; r.Status != "ACCEPTED" || o.Status != "UNMATCHED" || o.Reason != "duplicate" || o.Buyer != nil {
-			t.Fatalf("lead %d of the first %+v, of the second %+v", i, r, o)
+			t.Fatalf("lead %d: got %+v for the first supplier and %+v for the second, want ACCEPTED and duplicate", i, r, o)
 		}
 	}
-	_, boats := x.made(acmeToken, fmt.Sprintf(order, 100, 5, "cmp_boats"))
+	_, boats := x.mustSeed(acmeToken, fmt.Sprintf(order, 100, 5, "cmp_boats"))
 	for _, result := range boats.Results {
 		if result.Error != "invalid_payload" || len(result.Fields) != 1 || result.Fields[0].Field != "boats" || result.ID != "" {
 			t.Fatalf("%+v", result)
 		}
 	}
 	if n := x.state.LeadCount(); n != 130+100+100 {
-		t.Errorf("%d leads", n)
+		t.Errorf("got %d leads, want 330", n)
 	}
-	x.measures("pingpost_reservations 0")
+	x.checkMetrics("pingpost_reservations 0")
 }
 
-// TestSeedRefusesCampaigns that are none, take nothing, or are not the caller's.
-func TestSeedRefusesCampaigns(t *testing.T) {
-	x := start(t, newPlace(t, seeding(reference(t, "12.5"))))
+// TestSeedRejectsUnavailableCampaigns: unknown campaigns, paused campaigns, and campaigns of
+// another supplier.
+func TestSeedRejectsUnavailableCampaigns(t *testing.T) {
+	x := start(t, newTestDir(t, seedConfig(startReferenceBuyer(t, "12.5"))))
 	for campaign, code := range map[string]string{"cmp_none": "unknown", "cmp_shut": "inactive"} {
 		f := x.seed(acmeToken, `{"count":100,"vertical":"auto_insurance","state":"OH","campaign_id":"`+campaign+`"}`).mustFail(t, 422, "invalid_payload")
 		if len(f.Fields) != 1 || f.Fields[0].Field != "campaign_id" || f.Fields[0].Code != code {
@@ -188,7 +188,7 @@ func TestSeedRefusesCampaigns(t *testing.T) {
 	}
 	x.seed(otherToken, `{"count":100,"vertical":"auto_insurance","state":"OH","campaign_id":"cmp_acme"}`).mustFail(t, 403, "forbidden")
 	if n := x.state.LeadCount(); n != 0 {
-		t.Errorf("%d leads", n)
+		t.Errorf("got %d leads, want 0", n)
 	}
 	f := x.seed(acmeToken, `{"count":"100","vertical":"auto_insurance"}`).mustFail(t, 422, "invalid_payload")
 	if len(f.Fields) != 2 || f.Fields[0].Code != "wrong_type" || f.Fields[1].Code != "missing_required" {
@@ -196,84 +196,83 @@ func TestSeedRefusesCampaigns(t *testing.T) {
 	}
 }
 
-// TestTenantsShareNothing: a sandbox beside an exchange in earnest, in one process
-// and with the same names in both. What opens the one is worth nothing at the
-// other, and what happens in the one is in its own log alone.
-func TestTenantsShareNothing(t *testing.T) {
-	blue := reference(t, "12.5")
-	twins := strings.NewReplacer("oauth_clients: [", `oauth_clients: [{client_id: twin, client_secret: "`+twinSecret+`"}, `)
-	sandy := strings.NewReplacer(`"${ACME_KEY}"`, `"${OTHER_KEY}"`, acmeSecret, sandSecret)
-	earnest := start(t, newPlace(t, twins.Replace(trading("ping_post", blue))))
-	sand := start(t, newPlace(t, twins.Replace(sandy.Replace(seeding(blue)))))
-	before := described(t, earnest.data())
+// TestSandboxAndProductionAreSeparate: a sandbox and a production exchange run in one process with
+// the same names. Each rejects the other's credentials, and a log has only its own events.
+func TestSandboxAndProductionAreSeparate(t *testing.T) {
+	blue := startReferenceBuyer(t, "12.5")
+	withSharedClient := strings.NewReplacer("oauth_clients: [", `oauth_clients: [{client_id: twin, client_secret: "`+sharedSecret+`"}, `)
+	withSandboxSecrets := strings.NewReplacer(`"${ACME_KEY}"`, `"${OTHER_KEY}"`, acmeSecret, sandboxSecret)
+	production := start(t, newTestDir(t, withSharedClient.Replace(referenceConfig("ping_post", blue))))
+	sandbox := start(t, newTestDir(t, withSharedClient.Replace(withSandboxSecrets.Replace(seedConfig(blue)))))
+	before := logAsJSON(t, production.dataDir())
 
-	// What each tenant's suppliers show, and what it opens at home and away.
-	ours, theirs := earnest.token("acme", acmeSecret), sand.token("acme", sandSecret)
+	// Each tenant's credentials at its own address and at the other one's.
+	productionToken, sandboxToken := production.mustToken("acme", acmeSecret), sandbox.mustToken("acme", sandboxSecret)
 	bearer := func(token string) []string { return []string{"Authorization", "Bearer " + token} }
 	for _, row := range []struct {
-		what       string
-		home, away *running
+		name       string
+		home, away *testExchange
 		path       string
 		headers    []string
 	}{
-		{"an API key in earnest", earnest, sand, "/api/v1/ingest", []string{"X-Api-Key", acmeKey}},
-		{"an API key in earnest", earnest, sand, "/api/v1/ping", []string{"X-Api-Key", acmeKey}},
-		{"an access token in earnest", earnest, sand, "/v1/ping", bearer(ours)},
-		{"an access token in earnest", earnest, sand, "/v1/post", bearer(ours)},
-		{"a sandbox's API key", sand, earnest, "/api/v1/ingest", []string{"X-Api-Key", otherKey}},
-		{"a sandbox's access token", sand, earnest, "/v1/ping", bearer(theirs)},
-		{"a sandbox's access token", sand, earnest, "/v1/post", bearer(theirs)},
-		{"an access token of a client that both know", earnest, sand, "/v1/ping", bearer(earnest.token("twin", twinSecret))},
-		{"an access token of a client that both know", sand, earnest, "/v1/ping", bearer(sand.token("twin", twinSecret))},
-		{"a sandbox's static token", sand, earnest, "/v1/ping", bearer(acmeToken)},
-		{"a sandbox's static token", sand, earnest, "/v1/post", bearer(acmeToken)},
+		{"an API key of production", production, sandbox, "/api/v1/ingest", []string{"X-Api-Key", acmeKey}},
+		{"an API key of production", production, sandbox, "/api/v1/ping", []string{"X-Api-Key", acmeKey}},
+		{"an access token of production", production, sandbox, "/v1/ping", bearer(productionToken)},
+		{"an access token of production", production, sandbox, "/v1/post", bearer(productionToken)},
+		{"a sandbox's API key", sandbox, production, "/api/v1/ingest", []string{"X-Api-Key", otherKey}},
+		{"a sandbox's access token", sandbox, production, "/v1/ping", bearer(sandboxToken)},
+		{"a sandbox's access token", sandbox, production, "/v1/post", bearer(sandboxToken)},
+		{"an access token of a client in both tenants", production, sandbox, "/v1/ping", bearer(production.mustToken("twin", sharedSecret))},
+		{"an access token of a client in both tenants", sandbox, production, "/v1/ping", bearer(sandbox.mustToken("twin", sharedSecret))},
+		{"a sandbox's static token", sandbox, production, "/v1/ping", bearer(acmeToken)},
+		{"a sandbox's static token", sandbox, production, "/v1/post", bearer(acmeToken)},
 	} {
-		ask := func(x *running) *answer {
+		pingOrPost := func(x *testExchange) *answer {
 			var a *answer
-			eventually(t, "the bucket has a token", func() bool {
-				a = request(t, "POST", "http://"+x.PublicAddress()+row.path, "{", append([]string{"Content-Type", typeIsOwn}, row.headers...)...)
+			eventually(t, "the rate limit allows a request", func() bool {
+				a = request(t, "POST", "http://"+x.PublicAddress()+row.path, "{", append([]string{"Content-Type", jsonType}, row.headers...)...)
 				return a.status != 429
 			})
 			return a
 		}
-		if a := ask(row.home); a.status != 400 {
-			t.Errorf("%s at %s at home: %d %s", row.what, row.path, a.status, a.body)
+		if a := pingOrPost(row.home); a.status != 400 {
+			t.Errorf("%s at %s of its own tenant: got %d %s, want 400", row.name, row.path, a.status, a.body)
 		}
-		ask(row.away).mustFail(t, 401, "unauthorized")
+		pingOrPost(row.away).mustFail(t, 401, "unauthorized")
 	}
-	for _, token := range []string{ours, "canary"} {
-		sand.seed(token, `{}`).mustFail(t, 401, "unauthorized")
+	for _, token := range []string{productionToken, "canary"} {
+		sandbox.seed(token, `{}`).mustFail(t, 401, "unauthorized")
 	}
-	if sand.knows("acme", acmeSecret) || earnest.knows("acme", sandSecret) {
-		t.Error("one tenant's client got a token of the other")
+	if sandbox.acceptsSecret("acme", acmeSecret) || production.acceptsSecret("acme", sandboxSecret) {
+		t.Error("a tenant accepts a client secret of the other one")
 	}
-	for _, token := range []string{theirs, acmeToken, ours} {
-		earnest.seed(token, `{"count":100,"vertical":"auto_insurance","state":"CA"}`).mustFail(t, 404, "not_found")
+	for _, token := range []string{sandboxToken, acmeToken, productionToken} {
+		production.seed(token, `{"count":100,"vertical":"auto_insurance","state":"CA"}`).mustFail(t, 404, "not_found")
 	}
 
-	_, run := sand.made(acmeToken, `{"count":100,"vertical":"auto_insurance","state":"CA","campaign_id":"cmp_auto"}`)
-	after := described(t, earnest.data())
+	_, run := sandbox.mustSeed(acmeToken, `{"count":100,"vertical":"auto_insurance","state":"CA","campaign_id":"cmp_auto"}`)
+	after := logAsJSON(t, production.dataDir())
 	if len(after) != len(before) || strings.Join(after, "\n") != strings.Join(before, "\n") {
-		t.Errorf("the log in earnest has %d facts, and had %d:\n%s", len(after), len(before), strings.Join(after[len(before):], "\n"))
+		t.Errorf("production log has %d events, want %d as before:\n%s", len(after), len(before), strings.Join(after[len(before):], "\n"))
 	}
-	if earnest.state.LeadCount() != 0 || earnest.state.AuctionCount() != 0 {
-		t.Errorf("%d leads and %d auctions in earnest", earnest.state.LeadCount(), earnest.state.AuctionCount())
+	if production.state.LeadCount() != 0 || production.state.AuctionCount() != 0 {
+		t.Errorf("production has %d leads and %d auctions, want none", production.state.LeadCount(), production.state.AuctionCount())
 	}
-	theirLog := strings.Join(described(t, sand.data()), "\n")
+	sandboxLog := strings.Join(logAsJSON(t, sandbox.dataDir()), "\n")
 	for _, result := range run.Results {
-		if !strings.Contains(theirLog, result.ID) {
-			t.Errorf("the sandbox's log does not have %s", result.ID)
+		if !strings.Contains(sandboxLog, result.ID) {
+			t.Errorf("sandbox log lacks lead %s", result.ID)
 		}
 	}
 
-	// And the reverse: a sale in earnest is in no sandbox's log, and in its own metrics alone.
-	id := decode[struct{ Data struct{ ID string } }](t, earnest.sold(lead(1))).Data.ID
-	earnest.measures(`pingpost_leads_total{status="ACCEPTED",reason=""} 1`)
-	sand.measures(`pingpost_leads_total{status="ACCEPTED",reason=""} 100`)
-	if !strings.Contains(strings.Join(described(t, earnest.data()), "\n"), id) || strings.Contains(strings.Join(described(t, sand.data()), "\n"), id) {
-		t.Errorf("%s is in the wrong log", id)
+	// A production sale appears in neither the log nor the metrics of the sandbox.
+	id := decode[struct{ Data struct{ ID string } }](t, production.mustSell(leadBody(1))).Data.ID
+	production.checkMetrics(`pingpost_leads_total{status="ACCEPTED",reason=""} 1`)
+	sandbox.checkMetrics(`pingpost_leads_total{status="ACCEPTED",reason=""} 100`)
+	if !strings.Contains(strings.Join(logAsJSON(t, production.dataDir()), "\n"), id) || strings.Contains(strings.Join(logAsJSON(t, sandbox.dataDir()), "\n"), id) {
+		t.Errorf("lead %s is not in the production log alone", id)
 	}
-	if n := sand.state.LeadCount(); n != 100 {
-		t.Errorf("%d leads in the sandbox", n)
+	if n := sandbox.state.LeadCount(); n != 100 {
+		t.Errorf("sandbox has %d leads, want 100", n)
 	}
 }

@@ -6,15 +6,15 @@ import (
 	"testing"
 )
 
-// bidFor pings for acme under an id of its own, and returns the bid's token.
-func (r *running) bidFor(vertical, auction string) (token string) {
+// pingForBid pings for sup_acme with its own auction id and returns the bid's token.
+func (r *testExchange) pingForBid(vertical, auction string) (token string) {
 	r.t.Helper()
-	a := r.seller("/v1/ping", "ping-"+url.QueryEscape(auction), fmt.Sprintf(
+	a := r.sellerRequest("/v1/ping", "ping-"+url.QueryEscape(auction), fmt.Sprintf(
 		`{"auction_id":%q,"vertical":%q,"state":"CA","zip3":"941","tcpa_consent":true,"vehicle_count":2}`, auction, vertical))
 	return bidToken(r.t, a)
 }
 
-// bidToken is the token of the bid that a ping was answered with.
+// bidToken returns the token of the bid in the answer to a ping.
 func bidToken(t testing.TB, a *answer) string {
 	t.Helper()
 	token := decode[struct {
@@ -28,26 +28,26 @@ func bidToken(t testing.TB, a *answer) string {
 	return token
 }
 
-// postAt posts the nth person at a bid.
-func (r *running) postAt(auction, token string, n int) *answer {
+// postToBid posts the nth person at a bid.
+func (r *testExchange) postToBid(auction, token string, n int) *answer {
 	r.t.Helper()
-	return r.seller("/v1/post", fmt.Sprint("post-", url.QueryEscape(auction), n), fmt.Sprintf(
+	return r.sellerRequest("/v1/post", fmt.Sprint("post-", url.QueryEscape(auction), n), fmt.Sprintf(
 		`{"auction_id":%q,"bid_token":%q,"lead":{"lead_uuid":"u%d","first_name":"Ann","last_name":%q,"email":"ann%[3]d@%[5]s","phone":"+1%[6]s%04[3]d","address":{"zip":"94105"}}}`,
 		auction, token, n, lastName, mailHost, areaCode))
 }
 
-// choices asks who would buy in a campaign, and returns the ping's id.
-func (r *running) choices(campaign string) (ping string) {
+// pingForOffers requests the offers of a campaign and returns the ping's id.
+func (r *testExchange) pingForOffers(campaign string) (ping string) {
 	r.t.Helper()
 	return decode[struct {
 		Data struct {
 			Ping string `json:"ping_id"`
 		}
-	}](r.t, r.ask(fmt.Sprintf(`{"flo_campaign_id":%q,"flo_supplier_id":"sup_acme","state":"CA"}`, campaign))).Data.Ping
+	}](r.t, r.requestAvailability(fmt.Sprintf(`{"flo_campaign_id":%q,"flo_supplier_id":"sup_acme","state":"CA"}`, campaign))).Data.Ping
 }
 
-// choose sends the nth person to a buyer that the ping offered.
-func (r *running) choose(ping, buyer string, n int, changes ...string) *answer {
+// ingestForBuyer sends the nth person to a buyer that the ping offered.
+func (r *testExchange) ingestForBuyer(ping, buyer string, n int, changes ...string) *answer {
 	r.t.Helper()
-	return r.ingest(lead(n, append(changes, "flo_ping_id", `"`+ping+`"`, "flo_buyer_id", `"`+buyer+`"`)...))
+	return r.ingest(leadBody(n, append(changes, "flo_ping_id", `"`+ping+`"`, "flo_buyer_id", `"`+buyer+`"`)...))
 }

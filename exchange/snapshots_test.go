@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// hurried starts an exchange that takes a snapshot after so many bytes of log, and
-// looks all the time.
-func hurried(t testing.TB, p place, every uint64) *running {
+// startWithFrequentSnapshots starts an exchange that takes a snapshot after every so many bytes of
+// log.
+func startWithFrequentSnapshots(t testing.TB, p testDir, every uint64) *testExchange {
 	t.Helper()
 	return startWith(t, p, func(x *Exchange) { x.snapshots.minBytes, x.snapshots.interval = every, time.Millisecond })
 }
 
-// TestSnapshotIsDue counts what a start would have to replay: what this one had to,
-// and what was written since the last snapshot.
+// TestSnapshotIsDue: the bytes that a start would replay count: the replayed ones and those since
+// the last snapshot.
 func TestSnapshotIsDue(t *testing.T) {
 	k := snapshotter{minBytes: 100}
 	k.recordLoadedSnapshot(&replayStart{}, 30)
@@ -30,11 +30,11 @@ func TestSnapshotIsDue(t *testing.T) {
 		{269, 0, false},
 		{300, 0, true},
 		{399, 0, false},
-		{400, 101, false}, // as much as the last one was large
+		{400, 101, false}, // the size of the last snapshot
 		{401, 101, true},
 	} {
 		if due := k.isDue(row.written, row.snapshot); due != row.due {
-			t.Errorf("with %d written beside a snapshot of %d: %v", row.written, row.snapshot, due)
+			t.Errorf("with %d bytes written and a snapshot of %d: due %v", row.written, row.snapshot, due)
 		}
 		if row.due {
 			k.restartByteCount(row.written)
@@ -42,58 +42,58 @@ func TestSnapshotIsDue(t *testing.T) {
 	}
 	k.recordLoadedSnapshot(&replayStart{}, 100)
 	if k.written = 0; !k.isDue(0, 0) {
-		t.Error("a start that had all of it to replay does it again")
+		t.Error("no snapshot is due after the replay of the whole log")
 	}
 }
 
-// TestCrashesInARow: though no run writes much, there is a snapshot in the end.
-func TestCrashesInARow(t *testing.T) {
+// TestRepeatedCrashesLeadToSnapshot: although each run writes little.
+func TestRepeatedCrashesLeadToSnapshot(t *testing.T) {
 	const every = 12_000
-	p := newPlace(t, recorded)
+	p := newTestDir(t, baseConfig)
 	for range 10 {
-		x := hurried(t, p, every)
+		x := startWithFrequentSnapshots(t, p, every)
 		if x.snapshots.replayed.Load() >= every {
-			eventually(t, "there is a snapshot", func() bool { return x.snapshots.last.Load() != 0 })
+			eventually(t, "a snapshot exists", func() bool { return x.snapshots.last.Load() != 0 })
 			return
 		}
 		for n := range 10 {
-			x.sold(lead(n))
+			x.mustSell(leadBody(n))
 		}
 		if written := x.log.Stats().Bytes; written >= every {
-			t.Fatalf("%d bytes in one run", written)
+			t.Fatalf("one run wrote %d bytes", written)
 		}
-		p = x.copy(t)
+		p = x.copyFiles(t)
 		x.stop()
 	}
-	t.Error("there never was a snapshot")
+	t.Error("no snapshot after 10 runs")
 }
 
-// TestLogBehindTheFallbackIsKept: of two snapshots the older one says which part of
-// the log may go. One that was written anew under the same name is no second one.
-func TestLogBehindTheFallbackIsKept(t *testing.T) {
-	x := start(t, newPlace(t, recorded))
+// TestOlderSnapshotKeepsItsLog: the log is checkUnneeded from the older one of two snapshots. A snapshot
+// that is written again under the same name is not a second one.
+func TestOlderSnapshotKeepsItsLog(t *testing.T) {
+	x := start(t, newTestDir(t, baseConfig))
 	snapshot := func() uint64 {
 		t.Helper()
-		x.snapshot()
+		x.mustSnapshot()
 		return x.snapshots.last.Load()
 	}
-	needed := func(want uint64) {
+	checkUnneeded := func(want uint64) {
 		t.Helper()
 		if got := x.snapshots.needed[0].Load(); got != want {
-			t.Errorf("the log is let go up to entry %d, want %d", got, want)
+			t.Errorf("log is unneeded up to entry %d, want %d", got, want)
 		}
 	}
-	x.sold(lead(1))
+	x.mustSell(leadBody(1))
 	first := snapshot()
-	needed(0)
-	x.sold(lead(2))
+	checkUnneeded(0)
+	x.mustSell(leadBody(2))
 	second := snapshot()
-	needed(first)
+	checkUnneeded(first)
 	snapshot()
-	needed(first)
-	x = x.again()
-	needed(0) // the older one was not looked at
-	x.sold(lead(3))
+	checkUnneeded(first)
+	x = x.restart()
+	checkUnneeded(0) // a start does not check the older one
+	x.mustSell(leadBody(3))
 	snapshot()
-	needed(second)
+	checkUnneeded(second)
 }

@@ -12,9 +12,9 @@ import (
 	"pingpost/wal"
 )
 
-// segments makes a log of ten entries in segments that begin with 1, 4, 7 and 10,
-// and a snapshot behind entry 6.
-func segments(t *testing.T) (dir string) {
+// newSegmentedLog writes a log of ten entries in segments from 1, 4, 7 and 10, and a snapshot at
+// entry 6.
+func newSegmentedLog(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	log := must.Value(wal.Open(dir, wal.Options{SegmentSize: 3 * 47, MaxBatch: 1}))(t)
@@ -31,12 +31,12 @@ func segments(t *testing.T) (dir string) {
 	return dir
 }
 
-func segment(dir string, first int) string {
+func segmentPath(dir string, first int) string {
 	return filepath.Join(dir, "log", fmt.Sprintf("%020d", first))
 }
 
-// flip damages a file at one byte; at counts from the end where it is negative.
-func flip(t testing.TB, path string, at int) {
+// flipByte changes a byte of a file. A negative position counts from the end.
+func flipByte(t testing.TB, path string, at int) {
 	t.Helper()
 	data := must.Value(os.ReadFile(path))(t)
 	if at < 0 {
@@ -46,51 +46,51 @@ func flip(t testing.TB, path string, at int) {
 	must.Succeed(t, os.WriteFile(path, data, 0o600))
 }
 
-func remove(t testing.TB, path string) {
+func removeFile(t testing.TB, path string) {
 	t.Helper()
 	must.Succeed(t, os.Remove(path))
 }
 
-// TestAcceptLossJudgesAsAStartDoes: from the newest good snapshot on.
-func TestAcceptLossJudgesAsAStartDoes(t *testing.T) {
+// TestAcceptLossUsesNewestGoodSnapshot: like a start.
+func TestAcceptLossUsesNewestGoodSnapshot(t *testing.T) {
 	for name, row := range map[string]struct {
-		harm func(t *testing.T, dir string)
-		last uint64 // that the log ends with; 0: there is nothing to accept
-		says string // what a refusal says
+		damage func(t *testing.T, dir string)
+		last   uint64 // last entry after the cut; 0: no damage to accept
+		err    string
 	}{
-		"nothing":     {func(*testing.T, string) {}, 0, ""},
-		"old rot":     {func(t *testing.T, dir string) { flip(t, segment(dir, 1), -1) }, 0, ""},
-		"in the tail": {func(t *testing.T, dir string) { flip(t, segment(dir, 7), -1) }, 8, ""},
-		"old rot and in the tail": {func(t *testing.T, dir string) {
-			flip(t, segment(dir, 1), -1)
-			flip(t, segment(dir, 7), -1)
+		"no damage":           {func(*testing.T, string) {}, 0, ""},
+		"before the snapshot": {func(t *testing.T, dir string) { flipByte(t, segmentPath(dir, 1), -1) }, 0, ""},
+		"after the snapshot":  {func(t *testing.T, dir string) { flipByte(t, segmentPath(dir, 7), -1) }, 8, ""},
+		"before and after the snapshot": {func(t *testing.T, dir string) {
+			flipByte(t, segmentPath(dir, 1), -1)
+			flipByte(t, segmentPath(dir, 7), -1)
 		}, 8, ""},
-		"trimmed history and in the tail": {func(t *testing.T, dir string) {
-			remove(t, segment(dir, 1))
-			flip(t, segment(dir, 7), -1)
+		"trimmed log, after the snapshot": {func(t *testing.T, dir string) {
+			removeFile(t, segmentPath(dir, 1))
+			flipByte(t, segmentPath(dir, 7), -1)
 		}, 8, ""},
-		"it ends before the snapshot": {func(t *testing.T, dir string) {
+		"log ends before the snapshot": {func(t *testing.T, dir string) {
 			for _, first := range []int{4, 7, 10} {
-				remove(t, segment(dir, first))
+				removeFile(t, segmentPath(dir, first))
 			}
 		}, 3, ""},
-		"it ends before the only snapshot, and begins late": {func(t *testing.T, dir string) {
+		"log ends before the snapshot and begins late": {func(t *testing.T, dir string) {
 			for _, first := range []int{1, 7, 10} {
-				remove(t, segment(dir, first))
+				removeFile(t, segmentPath(dir, first))
 			}
-			flip(t, segment(dir, 4), -1)
+			flipByte(t, segmentPath(dir, 4), -1)
 		}, 0, "log not changed"},
-		"no good snapshot, and it begins late": {func(t *testing.T, dir string) {
-			remove(t, segment(dir, 1))
-			flip(t, snapshots(t, dir)[0], 30)
+		"no good snapshot, and the log begins late": {func(t *testing.T, dir string) {
+			removeFile(t, segmentPath(dir, 1))
+			flipByte(t, snapshotFiles(t, dir)[0], 30)
 		}, 0, "no snapshot"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := segments(t)
-			row.harm(t, dir)
+			dir := newSegmentedLog(t)
+			row.damage(t, dir)
 			loss, err := AcceptLoss(dir, logger)
-			if row.says != "" {
-				if err == nil || !strings.Contains(err.Error(), row.says) || !strings.Contains(err.Error(), "backup") {
+			if row.err != "" {
+				if err == nil || !strings.Contains(err.Error(), row.err) || !strings.Contains(err.Error(), "backup") {
 					t.Errorf("%+v, %v", loss, err)
 				}
 				return
@@ -98,85 +98,84 @@ func TestAcceptLossJudgesAsAStartDoes(t *testing.T) {
 			if err != nil || (loss.Damage != nil) != (row.last != 0) || row.last != 0 && loss.Last != row.last {
 				t.Fatalf("%+v, %v", loss, err)
 			}
-			_, b, err := findReplayStart(dir)
+			_, replay, err := findReplayStart(dir)
 			must.Succeed(t, err)
-			log := must.Value(wal.Open(dir, b.logOptions()))(t)
+			log := must.Value(wal.Open(dir, replay.logOptions()))(t)
 			log.Close()
 		})
 	}
 }
 
-func snapshots(t testing.TB, data string) []string {
+func snapshotFiles(t testing.TB, data string) []string {
 	t.Helper()
 	found := must.Value(filepath.Glob(filepath.Join(data, "snapshot", "*.snap")))(t)
 	return found
 }
 
-// TestDamagedSnapshots: a start goes on with an older one, or with the log alone,
-// says so as an error, and takes the bad file out of the way.
-func TestDamagedSnapshots(t *testing.T) {
+// TestStartSkipsDamagedSnapshots: a start uses an older snapshot or the log alone, logs an error
+// and moves the damaged file.
+func TestStartSkipsDamagedSnapshots(t *testing.T) {
 	for name, bad := range map[string]int{"the newest": 1, "both": 2} {
 		t.Run(name, func(t *testing.T) {
-			x := start(t, newPlace(t, recorded))
-			first := x.sold(lead(1), "Idempotency-Key", "k")
-			x = x.again()
-			x.sold(lead(2))
+			x := start(t, newTestDir(t, baseConfig))
+			first := x.mustSell(leadBody(1), "Idempotency-Key", "k")
+			x = x.restart()
+			x.mustSell(leadBody(2))
 			x.stop()
-			found := snapshots(t, x.data())
+			found := snapshotFiles(t, x.dataDir())
 			if len(found) != 2 {
 				t.Fatal(found)
 			}
 			for _, path := range found[2-bad:] {
-				flip(t, path, 30)
+				flipByte(t, path, 30)
 			}
-			before := len(spoken.String())
-			y := start(t, x.place)
-			y.ingest(lead(1), "Idempotency-Key", "k").isReplayOf(t, first)
+			before := len(logged.String())
+			y := start(t, x.testDir)
+			y.ingest(leadBody(1), "Idempotency-Key", "k").isReplayOf(t, first)
 			if n := y.state.LeadCount(); n != 2 {
 				t.Errorf("%d leads", n)
 			}
-			if said := spoken.String()[before:]; strings.Count(said, "moved an invalid snapshot to damage") != bad || !strings.Contains(said, "level=ERROR") {
-				t.Errorf("said %s", said)
+			if lines := logged.String()[before:]; strings.Count(lines, "moved an invalid snapshot to damage") != bad || !strings.Contains(lines, "level=ERROR") {
+				t.Errorf("start logged %s", lines)
 			}
-			if left := snapshots(t, y.data()); len(left) != 2-bad {
-				t.Errorf("left: %v", left)
+			if left := snapshotFiles(t, y.dataDir()); len(left) != 2-bad {
+				t.Errorf("remaining snapshots: %v", left)
 			}
-			kept, err := filepath.Glob(filepath.Join(y.data(), "damage", "*.bad"))
-			if err != nil || len(kept) != bad {
-				t.Errorf("kept: %v, %v", kept, err)
+			moved, err := filepath.Glob(filepath.Join(y.dataDir(), "damage", "*.bad"))
+			if err != nil || len(moved) != bad {
+				t.Errorf("files in damage: %v, %v", moved, err)
 			}
 		})
 	}
 }
 
-// TestNoSnapshotForAShortLog: where the log's beginning has gone and no snapshot is
-// good, that is what is said, with what is wrong with each; and not that the log
-// is damaged, or may be cut.
-func TestNoSnapshotForAShortLog(t *testing.T) {
-	dir := segments(t)
+// TestTrimmedLogNeedsSnapshot: if the log's beginning is gone and no snapshot is good, the error
+// says so, with each snapshot's problem. It does not call the log damaged.
+func TestTrimmedLogNeedsSnapshot(t *testing.T) {
+	dir := newSegmentedLog(t)
 	if err := (&replayStart{}).checkReplayIsPossible(dir); err != nil {
-		t.Errorf("the log begins with entry 1: %v", err)
+		t.Errorf("log that begins with entry 1: %v", err)
 	}
-	remove(t, segment(dir, 1))
-	bad := snapshots(t, dir)[0]
-	flip(t, bad, 30)
-	snapshot, b, err := findReplayStart(dir)
-	if snapshot != nil || err != nil || len(b.bad) != 1 {
-		t.Fatalf("%+v, %v", b, err)
+	removeFile(t, segmentPath(dir, 1))
+	bad := snapshotFiles(t, dir)[0]
+	flipByte(t, bad, 30)
+	snapshot, replay, err := findReplayStart(dir)
+	if snapshot != nil || err != nil || len(replay.bad) != 1 {
+		t.Fatalf("%+v, %v", replay, err)
 	}
-	p := newPlace(t, recorded)
-	must.Succeed(t, os.Rename(dir, p.data()))
-	bad = snapshots(t, p.data())[0]
-	_, err = Start(p.config(), Options{Env: env, Logger: logger})
+	p := newTestDir(t, baseConfig)
+	must.Succeed(t, os.Rename(dir, p.dataDir()))
+	bad = snapshotFiles(t, p.dataDir())[0]
+	_, err = Start(p.configPath(), Options{Env: env, Logger: logger})
 	for _, want := range []string{"no snapshot in", "begins only with entry 4", "checksum", bad, "backup"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("not a word of %q: %v", want, err)
+			t.Errorf("error lacks %q: %v", want, err)
 		}
 	}
 	if errors.Is(err, wal.ErrDamaged) || strings.Contains(err.Error(), "log accept") {
 		t.Error(err)
 	}
-	if len(snapshots(t, p.data())) != 1 {
-		t.Error("the folder was changed")
+	if len(snapshotFiles(t, p.dataDir())) != 1 {
+		t.Error("the failed start changed the folder")
 	}
 }

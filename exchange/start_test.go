@@ -10,96 +10,95 @@ import (
 	"pingpost/internal/must"
 )
 
-// refuses sees that an exchange does not start, says why, and leaves nothing
-// behind: neither addresses nor the folder's lock.
-func refuses(t testing.TB, p place, why string) {
+// mustNotStart checks that an exchange does not start, and that the error contains the text.
+func mustNotStart(t testing.TB, p testDir, want string) {
 	t.Helper()
-	x, err := Start(p.config(), Options{Env: env, Logger: logger})
+	x, err := Start(p.configPath(), Options{Env: env, Logger: logger})
 	if err == nil {
 		err = x.Close()
-		t.Fatalf("it started (and stopped: %v), though %s", err, why)
+		t.Fatalf("exchange started (Close: %v), want the error %q", err, want)
 	}
-	if !strings.Contains(err.Error(), why) {
-		t.Errorf("said %q, want %q in it", err, why)
+	if !strings.Contains(err.Error(), want) {
+		t.Errorf("got error %q, want %q", err, want)
 	}
 }
 
 func TestSecondExchangeIsRefused(t *testing.T) {
-	x := start(t, newPlace(t, recorded))
+	x := start(t, newTestDir(t, baseConfig))
 	for range 5 {
-		refuses(t, x.place, "another process")
+		mustNotStart(t, x.testDir, "another process")
 	}
-	x.sold(lead(1))
+	x.mustSell(leadBody(1))
 	x.stop()
-	start(t, x.place).sold(lead(2))
+	start(t, x.testDir).mustSell(leadBody(2))
 }
 
-func TestFolderThatCannotBeWritten(t *testing.T) {
-	t.Run("a file in the way", func(t *testing.T) {
-		p := newPlace(t, recorded)
-		p.beside(t, "data", "")
-		for range 20 { // nothing here waits for the admin address to begin
-			refuses(t, p, "data_dir")
+func TestStartNeedsWritableDataDir(t *testing.T) {
+	t.Run("a file instead of the folder", func(t *testing.T) {
+		p := newTestDir(t, baseConfig)
+		p.writeFile(t, "data", "")
+		for range 20 { // no start waits for the admin address
+			mustNotStart(t, p, "data_dir")
 		}
-		must.Succeed(t, os.Remove(p.data()))
+		must.Succeed(t, os.Remove(p.dataDir()))
 		start(t, p)
 	})
-	t.Run("a file in the log's way", func(t *testing.T) {
-		p := newPlace(t, recorded)
-		must.Succeed(t, os.Mkdir(p.data(), 0o700))
-		p.beside(t, "data/log", "")
-		refuses(t, p, "log")
+	t.Run("a file instead of the log folder", func(t *testing.T) {
+		p := newTestDir(t, baseConfig)
+		must.Succeed(t, os.Mkdir(p.dataDir(), 0o700))
+		p.writeFile(t, "data/log", "")
+		mustNotStart(t, p, "log")
 	})
 	t.Run("read only", func(t *testing.T) {
-		p := newPlace(t, recorded)
-		mount(t, p.data(), "ro")
-		refuses(t, p, "cannot be written")
+		p := newTestDir(t, baseConfig)
+		mount(t, p.dataDir(), "ro")
+		mustNotStart(t, p, "cannot be written")
 	})
 }
 
-func TestKeyFile(t *testing.T) {
-	x := start(t, newPlace(t, recorded))
-	first := x.sold(lead(1), "Idempotency-Key", "k")
+func TestStartNeedsMatchingExchangeKey(t *testing.T) {
+	x := start(t, newTestDir(t, baseConfig))
+	first := x.mustSell(leadBody(1), "Idempotency-Key", "k")
 	x.stop()
-	path := filepath.Join(x.data(), "keys", "exchange.key")
+	path := filepath.Join(x.dataDir(), "keys", "exchange.key")
 	text := must.Value(os.ReadFile(path))(t)
-	for name, row := range map[string]struct{ text, why string }{
-		"another one": {strings.Repeat("ab", 32), "does not belong to this log"},
-		"half of it":  {string(text[:20]), "64 hexadecimal digits"},
-		"nothing":     {"", "64 hexadecimal digits"},
+	for name, row := range map[string]struct{ text, err string }{
+		"another key": {strings.Repeat("ab", 32), "does not belong to this log"},
+		"half a key":  {string(text[:20]), "64 hexadecimal digits"},
+		"empty file":  {"", "64 hexadecimal digits"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			must.Succeed(t, os.WriteFile(path, []byte(row.text), 0o600))
-			refuses(t, x.place, row.why)
+			mustNotStart(t, x.testDir, row.err)
 		})
 	}
 	must.Succeed(t, os.Remove(path))
-	refuses(t, x.place, "missing")
+	mustNotStart(t, x.testDir, "missing")
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
-		t.Error("a new key was made for an old log")
+		t.Error("start created a new key for an old log")
 	}
 	must.Succeed(t, os.WriteFile(path, text, 0o600))
-	x = start(t, x.place)
-	x.ingest(lead(1), "Idempotency-Key", "k").isReplayOf(t, first)
+	x = start(t, x.testDir)
+	x.ingest(leadBody(1), "Idempotency-Key", "k").isReplayOf(t, first)
 }
 
 func TestPortInUse(t *testing.T) {
-	taken := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
-	defer taken.Close()
-	p := newPlace(t, strings.Replace(recorded, "\nlisten: 127.0.0.1:0", "\nlisten: "+taken.Addr().String(), 1))
-	refuses(t, p, "another address in listen")
-	p.write(t, strings.Replace(recorded, "admin: {listen: 127.0.0.1:0", "admin: {listen: "+taken.Addr().String(), 1))
-	refuses(t, p, "another address in admin.listen")
-	if _, err := os.Stat(p.data()); !os.IsNotExist(err) {
-		t.Error("the folder was made before the addresses were had")
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
+	defer listener.Close()
+	p := newTestDir(t, strings.Replace(baseConfig, "\nlisten: 127.0.0.1:0", "\nlisten: "+listener.Addr().String(), 1))
+	mustNotStart(t, p, "another address in listen")
+	p.writeConfig(t, strings.Replace(baseConfig, "admin: {listen: 127.0.0.1:0", "admin: {listen: "+listener.Addr().String(), 1))
+	mustNotStart(t, p, "another address in admin.listen")
+	if _, err := os.Stat(p.dataDir()); !os.IsNotExist(err) {
+		t.Error("start created the folder before it bound the addresses")
 	}
-	p.write(t, recorded)
+	p.writeConfig(t, baseConfig)
 	start(t, p)
 }
 
-func TestConfigurationThatCannotBeRead(t *testing.T) {
-	p := newPlace(t, recorded)
-	refuses(t, place{filepath.Join(p.dir, "nowhere")}, "exchange.yaml")
-	p.write(t, "campaigns: 7\n")
-	refuses(t, p, "exchange.yaml:1:")
+func TestStartNeedsValidConfiguration(t *testing.T) {
+	p := newTestDir(t, baseConfig)
+	mustNotStart(t, testDir{filepath.Join(p.dir, "nowhere")}, "exchange.yaml")
+	p.writeConfig(t, "campaigns: 7\n")
+	mustNotStart(t, p, "exchange.yaml:1:")
 }

@@ -9,113 +9,112 @@ import (
 	"pingpost/outbound/dial/dialtest"
 )
 
-// trial is an exchange in earnest whose first buyer takes tests at an endpoint of
-// their own, and whose second takes none.
-func trial(own, tests, second *taker) string {
-	text := delivered(own, second)
+// testEndpointConfig is a production exchange. Its first buyer has a test endpoint, its second one
+// has none.
+func testEndpointConfig(own, tests, second *fakeBuyer) string {
+	text := deliveryConfig(own, second)
 	text = strings.Replace(text, `endpoint: "`+own.URL+`"`, `endpoint: "`+own.URL+`", test_endpoint: "`+tests.URL+`/try"`, 1)
 	return strings.Replace(text, "campaigns:", "  - {id: buy_vault}\ncampaigns:", 1) + "      - {buyer: buy_vault, price: 3}\n"
 }
 
-var asTest = []string{"X-Pingpost-Test", "1"}
+var testHeader = []string{"X-Pingpost-Test", "1"}
 
-// funds is what the first buyer has.
-func (r *running) funds() string {
+// blueFunds returns the funds of buy_blue.
+func (r *testExchange) blueFunds() string {
 	r.t.Helper()
-	return strings.TrimSpace(r.must(200, "GET", "/admin/v1/buyers/buy_blue/funds", "").body)
+	return strings.TrimSpace(r.mustAdmin(200, "GET", "/admin/v1/buyers/buy_blue/funds", "").body)
 }
 
-func (r *running) wantFunds(want string) {
+func (r *testExchange) checkBlueFunds(want string) {
 	r.t.Helper()
-	if got := r.funds(); got != want {
-		r.t.Errorf("the first buyer has %s, want %s", got, want)
+	if got := r.blueFunds(); got != want {
+		r.t.Errorf("funds of buy_blue are %s, want %s", got, want)
 	}
 }
 
-// TestTestLeadsInProduction: tests go to test endpoints and are explained, leads in
-// earnest find caps and money as they would have, over a restart too.
+// TestTestLeadsInProduction: test leads go to test endpoints and have explanations. They change no
+// cap and no funds, also after a restart.
 func TestTestLeadsInProduction(t *testing.T) {
-	own, tests, second := newTaker(t), newTaker(t), newTaker(t)
-	x := start(t, newPlace(t, trial(own, tests, second)))
-	for range 5 { // the cap of the first buyer is 3, and they are one person
-		a := x.sold(lead(1), asTest...)
+	own, tests, second := newFakeBuyer(t), newFakeBuyer(t), newFakeBuyer(t)
+	x := start(t, newTestDir(t, testEndpointConfig(own, tests, second)))
+	for range 5 { // more than buy_blue's cap of 3, with the same person
+		a := x.mustSell(leadBody(1), testHeader...)
 		if !strings.Contains(a.body, `"buyer_id":"buy_blue"`) || a.header.Get("X-Pingpost-Test") != "1" {
 			t.Errorf("%s %v", a.body, a.header)
 		}
 	}
-	x.wantFunds(`{"balance":1000,"held":0}`)
+	x.checkBlueFunds(`{"balance":1000,"held":0}`)
 	for i := range 4 {
 		want := `"buyer_id":"buy_blue"`
 		if i == 3 {
 			want = `"buyer_id":"buy_red"`
 		}
-		if a := x.sold(lead(10 + i)); !strings.Contains(a.body, want) || a.header.Get("X-Pingpost-Test") != "" {
-			t.Errorf("in earnest: %s %v", a.body, a.header)
+		if a := x.mustSell(leadBody(10 + i)); !strings.Contains(a.body, want) || a.header.Get("X-Pingpost-Test") != "" {
+			t.Errorf("production lead: %s %v", a.body, a.header)
 		}
-		x.sold(lead(1), asTest...)
+		x.mustSell(leadBody(1), testHeader...)
 	}
-	x.wantFunds(`{"balance":985,"held":0}`)
-	for _, seen := range tests.got() {
-		if seen.path != "POST /try/v1/post" || seen.header.Get("X-Pingpost-Test") != "1" || seen.header.Get("Authorization") != "Bearer "+bearer {
-			t.Errorf("%+v", seen)
-		}
-	}
-	for _, seen := range append(own.got(), second.got()...) {
-		if seen.header.Get("X-Pingpost-Test") != "" {
-			t.Errorf("%+v", seen)
+	x.checkBlueFunds(`{"balance":985,"held":0}`)
+	for _, post := range tests.received() {
+		if post.path != "POST /try/v1/post" || post.header.Get("X-Pingpost-Test") != "1" || post.header.Get("Authorization") != "Bearer "+blueToken {
+			t.Errorf("%+v", post)
 		}
 	}
-	if o, n, s := len(own.got()), len(tests.got()), len(second.got()); o != 3 || n != 9 || s != 1 {
-		t.Errorf("%d at its own, %d tests, %d at the second", o, n, s)
+	for _, post := range append(own.received(), second.received()...) {
+		if post.header.Get("X-Pingpost-Test") != "" {
+			t.Errorf("%+v", post)
+		}
+	}
+	if o, n, s := len(own.received()), len(tests.received()), len(second.received()); o != 3 || n != 9 || s != 1 {
+		t.Errorf("got %d posts to the endpoint, %d to the test endpoint, %d to the second buyer, want 3, 9, 1", o, n, s)
 	}
 
 	tests.mu.Lock()
-	tests.plan = []func(http.ResponseWriter, *http.Request){says(422, `{"error":"no"}`)}
+	tests.replies = []func(http.ResponseWriter, *http.Request){reply(422, `{"error":"no"}`)}
 	tests.mu.Unlock()
-	a := x.sold(lead(1), asTest...)
-	told := x.explain(a.leadID())
-	if !told.Test || told.Buyer != "buy_vault" || !strings.HasPrefix(told.Why, "A test: ") {
-		t.Errorf("%+v", told)
+	a := x.mustSell(leadBody(1), testHeader...)
+	explanation := x.explain(a.leadID())
+	if !explanation.Test || explanation.Buyer != "buy_vault" || !strings.HasPrefix(explanation.Why, "A test: ") {
+		t.Errorf("%+v", explanation)
 	}
-	for _, c := range told.Candidates {
+	for _, c := range explanation.Candidates {
 		if want := map[string]string{"buy_blue": "post_rejected", "buy_red": "filtered", "buy_vault": "won"}[c.Buyer]; c.Outcome != want {
-			t.Errorf("%s came to %s, want %s", c.Buyer, c.Outcome, want)
+			t.Errorf("candidate %s: got %s, want %s", c.Buyer, c.Outcome, want)
 		}
 	}
-	if told := x.explain(x.sold(lead(50)).leadID()); told.Test || strings.Contains(told.Why, "A test") {
-		t.Errorf("in earnest: %+v", told)
+	if explanation := x.explain(x.mustSell(leadBody(50)).leadID()); explanation.Test || strings.Contains(explanation.Why, "A test") {
+		t.Errorf("explanation of a production lead: %+v", explanation)
 	}
-	x.measures("pingpost_test_leads_total 10", `pingpost_leads_total{status="ACCEPTED",reason=""} 5`, `pingpost_post_attempts_total{verdict="accepted"} 5`)
-	hash := x.must(200, "GET", "/admin/v1/hash", "").body
-	x = x.again()
-	if again := x.must(200, "GET", "/admin/v1/hash", "").body; again != hash || x.funds() != `{"balance":985,"held":0}` {
-		t.Errorf("after a restart %s, before %s; %s", again, hash, x.funds())
+	x.checkMetrics("pingpost_test_leads_total 10", `pingpost_leads_total{status="ACCEPTED",reason=""} 5`, `pingpost_post_attempts_total{verdict="accepted"} 5`)
+	hash := x.mustAdmin(200, "GET", "/admin/v1/hash", "").body
+	x = x.restart()
+	if again := x.mustAdmin(200, "GET", "/admin/v1/hash", "").body; again != hash || x.blueFunds() != `{"balance":985,"held":0}` {
+		t.Errorf("state hash after a restart %s, before %s; funds %s", again, hash, x.blueFunds())
 	}
 }
 
-// TestTestPostsOutliveACrash: what a crash leaves of a test's delivery goes on as a
-// test's, at the test endpoint, with its header.
-func TestTestPostsOutliveACrash(t *testing.T) {
-	own, tests, second := newTaker(t), newTaker(t, hangs, says(500, ""), says(201, `{"lead_id":"theirs"}`)), newTaker(t)
-	x := start(t, newPlace(t, trial(own, tests, second)))
+// TestStartFinishesTestPostAfterCrash: at the test endpoint and with the test header.
+func TestStartFinishesTestPostAfterCrash(t *testing.T) {
+	own, tests, second := newFakeBuyer(t), newFakeBuyer(t, hang, reply(500, ""), reply(201, `{"lead_id":"theirs"}`)), newFakeBuyer(t)
+	x := start(t, newTestDir(t, testEndpointConfig(own, tests, second)))
 	done := make(chan *answer, 1)
-	go func() { done <- x.ingest(lead(1), append([]string{"Idempotency-Key", "k"}, asTest...)...) }()
-	eventually(t, "the test is on its way", func() bool { return len(tests.got()) == 1 })
-	y := start(t, x.copy(t))
-	open := y.must(200, "GET", "/admin/v1/deliveries", "").body
+	go func() { done <- x.ingest(leadBody(1), append([]string{"Idempotency-Key", "k"}, testHeader...)...) }()
+	eventually(t, "the test post is in progress", func() bool { return len(tests.received()) == 1 })
+	y := start(t, x.copyFiles(t))
+	open := y.mustAdmin(200, "GET", "/admin/v1/deliveries", "").body
 	if !strings.Contains(open, `"total":1`) || !strings.Contains(open, `"test":true`) {
 		t.Error(open)
 	}
-	y.settles()
-	for _, seen := range tests.got() {
-		if seen.header.Get("X-Pingpost-Test") != "1" || seen.key != tests.got()[0].key {
-			t.Errorf("%+v", seen)
+	y.waitForDeliveries()
+	for _, post := range tests.received() {
+		if post.header.Get("X-Pingpost-Test") != "1" || post.key != tests.received()[0].key {
+			t.Errorf("%+v", post)
 		}
 	}
-	if len(own.got()) != 0 || y.funds() != `{"balance":1000,"held":0}` {
-		t.Errorf("%d leads in earnest, %s", len(own.got()), y.funds())
+	if len(own.received()) != 0 || y.blueFunds() != `{"balance":1000,"held":0}` {
+		t.Errorf("%d posts to the production endpoint, funds %s", len(own.received()), y.blueFunds())
 	}
-	a := y.ingest(lead(1), append([]string{"Idempotency-Key", "k"}, asTest...)...)
+	a := y.ingest(leadBody(1), append([]string{"Idempotency-Key", "k"}, testHeader...)...)
 	if a.status != 201 || a.header.Get("Idempotent-Replayed") != "true" || !y.explain(a.leadID()).Test {
 		t.Errorf("%d %s %v", a.status, a.body, a.header)
 	}
@@ -123,47 +122,46 @@ func TestTestPostsOutliveACrash(t *testing.T) {
 	<-done
 }
 
-// TestSuppliersThatOnlyTest need no header.
-func TestSuppliersThatOnlyTest(t *testing.T) {
-	own, tests, second := newTaker(t), newTaker(t), newTaker(t)
-	text := strings.Replace(trial(own, tests, second), `api_key: "${ACME_KEY}"`, `test: true, api_key: "${ACME_KEY}"`, 1)
-	x := start(t, newPlace(t, text))
-	for _, header := range [][]string{nil, asTest, {"X-Pingpost-Test", "0"}} {
-		if a := x.sold(lead(1), header...); a.header.Get("X-Pingpost-Test") != "1" || !x.explain(a.leadID()).Test {
+func TestTestSupplierNeedsNoHeader(t *testing.T) {
+	own, tests, second := newFakeBuyer(t), newFakeBuyer(t), newFakeBuyer(t)
+	text := strings.Replace(testEndpointConfig(own, tests, second), `api_key: "${ACME_KEY}"`, `test: true, api_key: "${ACME_KEY}"`, 1)
+	x := start(t, newTestDir(t, text))
+	for _, header := range [][]string{nil, testHeader, {"X-Pingpost-Test", "0"}} {
+		if a := x.mustSell(leadBody(1), header...); a.header.Get("X-Pingpost-Test") != "1" || !x.explain(a.leadID()).Test {
 			t.Errorf("%v: %s %v", header, a.body, a.header)
 		}
 	}
-	x.ingest(lead(1), "X-Pingpost-Test", "yes").mustFail(t, 422, "invalid_payload")
-	if len(own.got()) != 0 || len(tests.got()) != 3 {
-		t.Errorf("%d in earnest, %d tests", len(own.got()), len(tests.got()))
+	x.ingest(leadBody(1), "X-Pingpost-Test", "yes").mustFail(t, 422, "invalid_payload")
+	if len(own.received()) != 0 || len(tests.received()) != 3 {
+		t.Errorf("%d posts to the production endpoint and %d to the test endpoint, want 0 and 3", len(own.received()), len(tests.received()))
 	}
 }
 
-// TestSupplierHearsOfItsTests: a supplier hears of each of its leads, signed, and of no other
-// supplier's. Webhooks of sold and unsold tests say that they are tests.
-func TestSupplierHearsOfItsTests(t *testing.T) {
+// TestWebhooksOfTestLeads: a supplier gets signed webhooks of its own leads only. Those of test
+// leads say so.
+func TestWebhooksOfTestLeads(t *testing.T) {
 	e := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("204 No Content", ``))
-	x := start(t, newPlace(t, telling(e)))
+	x := start(t, newTestDir(t, webhookConfigFor(e)))
 	want := map[string]int{}
-	for i, header := range [][]string{nil, asTest} {
-		sold, unsold := x.sold(lead(10+i), header...), x.ingest(lead(20+i, "state", `"TX"`), header...)
+	for i, header := range [][]string{nil, testHeader} {
+		sold, unsold := x.mustSell(leadBody(10+i), header...), x.ingest(leadBody(20+i, "state", `"TX"`), header...)
 		want["lead.posted "+sold.leadID()]++
 		want["lead.unmatched "+unsold.leadID()+"no_state_match"]++
 	}
-	request(t, "POST", "http://"+x.PublicAddress()+"/api/v1/ingest", lead(3, "flo_campaign_id", `"cmp_other"`, "flo_supplier_id", `"sup_other"`),
-		"X-Api-Key", otherKey, "Content-Type", typeIsOwn)
-	eventually(t, "four events are delivered", func() bool {
-		return strings.Contains(x.must(200, "GET", "/metrics", "").body, `pingpost_webhooks_total{outcome="delivered"} 4`)
+	request(t, "POST", "http://"+x.PublicAddress()+"/api/v1/ingest", leadBody(3, "flo_campaign_id", `"cmp_other"`, "flo_supplier_id", `"sup_other"`),
+		"X-Api-Key", otherKey, "Content-Type", jsonType)
+	eventually(t, "four webhooks are delivered", func() bool {
+		return strings.Contains(x.mustAdmin(200, "GET", "/metrics", "").body, `pingpost_webhooks_total{outcome="delivered"} 4`)
 	})
-	if got := heard(t, e); !maps.Equal(got, want) {
-		t.Errorf("heard %v, want %v", got, want)
+	if got := verifyWebhooks(t, e); !maps.Equal(got, want) {
+		t.Errorf("got webhooks %v, want %v", got, want)
 	}
 	for _, r := range e.Requests() {
 		_, rest, _ := strings.Cut(r.Body, `"lead_id":"`)
 		id, _, _ := strings.Cut(rest, `"`)
-		if told := strings.HasSuffix(r.Body, `,"test":true}}`); told != x.explain(id).Test {
-			t.Errorf("a test: %v, by its webhook: %s", !told, r.Body)
+		if isTest := strings.HasSuffix(r.Body, `,"test":true}}`); isTest != x.explain(id).Test {
+			t.Errorf("test lead %v, webhook: %s", !isTest, r.Body)
 		}
 	}
-	x.measures("pingpost_webhooks_pending 0", "pingpost_webhooks_dead 0", "pingpost_returns_waiting 0", "pingpost_webhooks_dropped_total 0", `pingpost_webhooks_off{supplier="sup_acme"} 0`)
+	x.checkMetrics("pingpost_webhooks_pending 0", "pingpost_webhooks_dead 0", "pingpost_returns_waiting 0", "pingpost_webhooks_dropped_total 0", `pingpost_webhooks_off{supplier="sup_acme"} 0`)
 }

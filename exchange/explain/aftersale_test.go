@@ -16,11 +16,11 @@ import (
 	"pingpost/exchange/logtest"
 )
 
-// returning is a configuration whose campaign has two reasons for a return.
-const returning = `{"campaigns":[{"id":"cmp","method":"waterfall","buyers":[{"buyer":"buy_1"},{"buyer":"buy_2"}],"returns":{"reasons":["wrong_number","no_consent"]}}]}`
+// configWithReturnReasons has a campaign with two reasons for a return.
+const configWithReturnReasons = `{"campaigns":[{"id":"cmp","method":"waterfall","buyers":[{"buyer":"buy_1"},{"buyer":"buy_2"}],"returns":{"reasons":["wrong_number","no_consent"]}}]}`
 
-// bought records a lead that the first buyer got, and advances the clock by an hour.
-func (c *history) bought(n byte, change ...func(*event.PostSettled)) market.LeadID {
+// addDeliveredLead records a lead that the first buyer got, and advances the clock by an hour.
+func (c *history) addDeliveredLead(n byte, change ...func(*event.PostSettled)) market.LeadID {
 	c.t.Helper()
 	id := c.NewLeadID(n)
 	c.AddLeadPostedToBuyer1(id)
@@ -30,26 +30,26 @@ func (c *history) bought(n byte, change ...func(*event.PostSettled)) market.Lead
 	return id
 }
 
-// report records a buyer's report on a lead.
-func (c *history) report(id market.LeadID, to market.LeadStatus, result event.LeadStatusChangeResult, change ...func(*event.LeadStatusChange)) {
+// addReport records a buyer's report on a lead.
+func (c *history) addReport(id market.LeadID, to market.LeadStatus, result event.LeadStatusChangeResult, change ...func(*event.LeadStatusChange)) {
 	c.t.Helper()
-	one := event.LeadStatusChange{Lead: id, From: market.StatusAccepted, To: to, Result: result, Supplier: 1}
+	status := event.LeadStatusChange{Lead: id, From: market.StatusAccepted, To: to, Result: result, Supplier: 1}
 	for _, do := range change {
-		do(&one)
+		do(&status)
 	}
-	c.Add(&event.LeadStatusesChanged{Request: market.RequestID{77, byte(c.Seq)}, Buyer: 1, At: c.Now, Changes: []event.LeadStatusChange{{Lead: market.LeadID{1}, Result: event.ChangeUnknown}, one}})
+	c.Add(&event.LeadStatusesChanged{Request: market.RequestID{77, byte(c.Seq)}, Buyer: 1, At: c.Now, Changes: []event.LeadStatusChange{{Lead: market.LeadID{1}, Result: event.ChangeUnknown}, status}})
 }
 
-// returned sets the reason and the amounts of a return.
-func returned(reason string) func(*event.LeadStatusChange) {
+// withReturn sets the reason and the amounts of a return.
+func withReturn(reason string) func(*event.LeadStatusChange) {
 	return func(c *event.LeadStatusChange) {
 		c.Reason = reason
 		c.Return = event.ResourcesFreedByReturn{Campaign: 1, Credit: 12_500_000, Reverse: 10_000_000, Currency: market.Currency{'U', 'S', 'D'}, Month: market.StartOfUTCMonth(logtest.Start)}
 	}
 }
 
-// reportLines returns the reports of an explanation in one line.
-func (x *Explanation) reportLines() string {
+// reportsText returns the reports of an explanation in status line.
+func (x *Explanation) reportsText() string {
 	var lines []string
 	for i := range x.Reports {
 		r := &x.Reports[i]
@@ -66,9 +66,9 @@ func (x *Explanation) reportLines() string {
 }
 
 // TestExplainReports: the lead's status, the amounts returned and the author of each
-// report. A report that changed nothing appears too.
+// report. A report without an effect appears too.
 func TestExplainReports(t *testing.T) {
-	waited := func(c *event.LeadStatusChange) { c.WasPending = true }
+	wasPending := func(c *event.LeadStatusChange) { c.WasPending = true }
 	type step struct {
 		to     market.LeadStatus
 		result event.LeadStatusChangeResult
@@ -91,16 +91,16 @@ func TestExplainReports(t *testing.T) {
 			"contacted", "buyer: ACCEPTED to contacted, none; buyer: ACCEPTED to contacted, done", "buy_1 reported it as contacted.",
 		},
 		"too late, then valid": {
-			[]step{{market.StatusReturned, event.ChangeNotAllowed, []func(*event.LeadStatusChange){returned("wrong_number")}}, {market.StatusQualified, event.ChangeDone, nil}},
+			[]step{{market.StatusReturned, event.ChangeNotAllowed, []func(*event.LeadStatusChange){withReturn("wrong_number")}}, {market.StatusQualified, event.ChangeDone, nil}},
 			"qualified", "buyer: ACCEPTED to returned, not_now, wrong_number; buyer: ACCEPTED to qualified, done", "buy_1 reported it as qualified.",
 		},
 		"returned": {
-			[]step{{market.StatusReturned, event.ChangeDone, []func(*event.LeadStatusChange){returned("wrong_number")}}},
+			[]step{{market.StatusReturned, event.ChangeDone, []func(*event.LeadStatusChange){withReturn("wrong_number")}}},
 			"returned", "buyer: ACCEPTED to returned, done, 12.5 USD and 10 USD, wrong_number",
 			"buy_1 returned it: the buyer got 12.5 USD back, and 10 USD of the payout were reversed.",
 		},
 		"returned for an unlisted reason": {
-			[]step{{market.StatusReturned, event.ChangeDone, []func(*event.LeadStatusChange){returned("Ann Lee hung up")}}},
+			[]step{{market.StatusReturned, event.ChangeDone, []func(*event.LeadStatusChange){withReturn("Ann Lee hung up")}}},
 			"returned", "buyer: ACCEPTED to returned, done, 12.5 USD and 10 USD, " + withheldReason, "buy_1 returned it",
 		},
 		"a test lead is returned": {
@@ -108,36 +108,36 @@ func TestExplainReports(t *testing.T) {
 			"returned", "buyer: ACCEPTED to returned, done", "The buyer acknowledged the lead. buy_1 returned it.",
 		},
 		"pending": {
-			[]step{{market.StatusReturned, event.ChangePending, []func(*event.LeadStatusChange){returned("no_consent")}}},
+			[]step{{market.StatusReturned, event.ChangePending, []func(*event.LeadStatusChange){withReturn("no_consent")}}},
 			"ACCEPTED", "buyer: ACCEPTED to returned, waits, no_consent", "buy_1 asked to return it; the return waits for an operator's approval.",
 		},
 		"pending, then approved": {
-			[]step{{market.StatusReturned, event.ChangePending, []func(*event.LeadStatusChange){returned("no_consent")}}, {market.StatusReturned, event.ChangeDone, []func(*event.LeadStatusChange){returned(""), waited}}},
+			[]step{{market.StatusReturned, event.ChangePending, []func(*event.LeadStatusChange){withReturn("no_consent")}}, {market.StatusReturned, event.ChangeDone, []func(*event.LeadStatusChange){withReturn(""), wasPending}}},
 			"returned", "buyer: ACCEPTED to returned, waits, no_consent; operator: ACCEPTED to returned, done, 12.5 USD and 10 USD",
 			"buy_1 returned it: the buyer got 12.5 USD back",
 		},
 		"pending, then refused": {
-			[]step{{market.StatusReturned, event.ChangePending, []func(*event.LeadStatusChange){returned("no_consent")}}, {market.StatusReturned, event.ChangeRefused, []func(*event.LeadStatusChange){returned(""), waited}}},
+			[]step{{market.StatusReturned, event.ChangePending, []func(*event.LeadStatusChange){withReturn("no_consent")}}, {market.StatusReturned, event.ChangeRefused, []func(*event.LeadStatusChange){withReturn(""), wasPending}}},
 			"ACCEPTED", "buyer: ACCEPTED to returned, waits, no_consent; operator: ACCEPTED to returned, refused",
 			"buy_1 asked to return it; an operator refused.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newHistory(t)
-			c.document(1, returning)
-			id := c.bought(1)
+			c.activateDocument(1, configWithReturnReasons)
+			id := c.addDeliveredLead(1)
 			for _, step := range row.steps {
 				c.AdvanceClock(24 * time.Hour)
 				c.AddUnsoldLeads(3)
-				c.report(id, step.to, step.result, step.change...)
+				c.addReport(id, step.to, step.result, step.change...)
 			}
 			c.AddUnsoldLeads(3)
-			doc := c.explained(id)
-			if doc.Status != row.status || doc.reportLines() != row.reported || !strings.HasSuffix(doc.Why, row.why) && !strings.Contains(doc.Why, row.why) {
-				t.Errorf("%s, %q: %s", doc.Status, doc.reportLines(), doc.Why)
+			doc := c.mustExplainLead(id)
+			if doc.Status != row.status || doc.reportsText() != row.reported || !strings.HasSuffix(doc.Why, row.why) && !strings.Contains(doc.Why, row.why) {
+				t.Errorf("%s, %q: %s", doc.Status, doc.reportsText(), doc.Why)
 			}
-			if doc.Truncated || doc.Delivery != "delivered" || doc.answered() != "201 ACCEPTED at 1s" || doc.money() == "" {
-				t.Errorf("truncated %v, %s, %s, %s", doc.Truncated, doc.Delivery, doc.answered(), doc.money())
+			if doc.Truncated || doc.Delivery != "delivered" || doc.answerText() != "201 ACCEPTED at 1s" || doc.saleText() == "" {
+				t.Errorf("truncated %v, %s, %s, %s", doc.Truncated, doc.Delivery, doc.answerText(), doc.saleText())
 			}
 		})
 	}
@@ -146,36 +146,36 @@ func TestExplainReports(t *testing.T) {
 // TestExplainReportRequest: the request id of a report leads to its lead.
 func TestExplainReportRequest(t *testing.T) {
 	c := newHistory(t)
-	id := c.bought(1)
+	id := c.addDeliveredLead(1)
 	report := &event.LeadStatusesChanged{Request: market.RequestID(c.NewLeadID(50)), Buyer: 1, At: c.Now, Changes: []event.LeadStatusChange{{Lead: id, To: market.StatusContacted, Result: event.ChangeDone, Supplier: 1}}}
 	c.Add(report)
-	vain := &event.LeadStatusesChanged{Request: market.RequestID(c.NewLeadID(51)), Buyer: 1, At: c.Now, Changes: []event.LeadStatusChange{{Lead: id, To: market.StatusContacted, Result: event.ChangeUnknown}, {Result: event.ChangeUnknown}}}
-	c.Add(vain)
+	unknownReport := &event.LeadStatusesChanged{Request: market.RequestID(c.NewLeadID(51)), Buyer: 1, At: c.Now, Changes: []event.LeadStatusChange{{Lead: id, To: market.StatusContacted, Result: event.ChangeUnknown}, {Result: event.ChangeUnknown}}}
+	c.Add(unknownReport)
 	if doc, err := c.ExplainRequest(report.Request); err != nil || doc.ID != id.String() || doc.Reports[0].RequestID != report.Request.String() {
 		t.Errorf("%+v, %v", doc, err)
 	}
-	if doc, err := c.ExplainRequest(vain.Request); !errors.Is(err, engine.ErrNotFound) {
+	if doc, err := c.ExplainRequest(unknownReport.Request); !errors.Is(err, engine.ErrNotFound) {
 		t.Errorf("%+v, %v", doc, err)
 	}
 }
 
-// TestExplainReasonsOfTwoLists: the explanation shows a reason if the campaign lists it
+// TestExplainReturnReasonsOfTwoVersions: the explanation shows a reason if the campaign lists it
 // now, or listed it at the lead's decision.
-func TestExplainReasonsOfTwoLists(t *testing.T) {
+func TestExplainReturnReasonsOfTwoVersions(t *testing.T) {
 	c := newHistory(t)
-	c.document(1, returning)
+	c.activateDocument(1, configWithReturnReasons)
 	reasons := []string{"wrong_number", "too_old", "unlisted"}
 	ids := make([]market.LeadID, len(reasons))
 	for i := range reasons {
-		ids[i] = c.bought(byte(i + 1))
+		ids[i] = c.addDeliveredLead(byte(i + 1))
 	}
-	c.document(2, strings.Replace(returning, "wrong_number", "too_old", 1))
+	c.activateDocument(2, strings.Replace(configWithReturnReasons, "wrong_number", "too_old", 1))
 	for i, reason := range reasons {
-		c.report(ids[i], market.StatusReturned, event.ChangeDone, returned(reason))
+		c.addReport(ids[i], market.StatusReturned, event.ChangeDone, withReturn(reason))
 	}
 	for i, want := range []string{"wrong_number", "too_old", withheldReason} {
-		if got := c.explained(ids[i]).Reports[0].Reason; got != want {
-			t.Errorf("%s appears as %q", reasons[i], got)
+		if got := c.mustExplainLead(ids[i]).Reports[0].Reason; got != want {
+			t.Errorf("reason %s appears as %q", reasons[i], got)
 		}
 	}
 }
@@ -185,8 +185,8 @@ func withWebhook(kind market.WebhookType) func(*event.PostSettled) {
 	return func(s *event.PostSettled) { s.Webhook, s.Supplier = kind, 1 }
 }
 
-// webhookTried records an attempt to send a webhook.
-func (c *history) webhookTried(id market.LeadID, kind market.WebhookType, attempt uint32, outcome event.WebhookOutcome, change ...func(*event.WebhookAttempted)) {
+// addWebhookAttempt records an attempt to send a webhook.
+func (c *history) addWebhookAttempt(id market.LeadID, kind market.WebhookType, attempt uint32, outcome event.WebhookOutcome, change ...func(*event.WebhookAttempted)) {
 	c.t.Helper()
 	ev := &event.WebhookAttempted{Lead: id, Type: kind, Supplier: 1, Attempt: attempt, Outcome: outcome, At: c.Now}
 	if outcome == event.WebhookFailed {
@@ -198,9 +198,9 @@ func (c *history) webhookTried(id market.LeadID, kind market.WebhookType, attemp
 	c.Add(ev)
 }
 
-// webhookLines returns the webhooks of an explanation, with the outcomes of their
+// webhooksText returns the webhooks of an explanation, with the outcomes of their
 // attempts.
-func (x *Explanation) webhookLines() string {
+func (x *Explanation) webhooksText() string {
 	var all []string
 	for i := range x.Webhooks {
 		h := &x.Webhooks[i]
@@ -232,15 +232,15 @@ func TestExplainWebhooks(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			c := newHistory(t)
-			id := c.bought(1, withWebhook(posted))
+			id := c.addDeliveredLead(1, withWebhook(posted))
 			for _, a := range attempts {
 				c.AdvanceClock(6 * time.Hour)
 				c.AddUnsoldLeads(2)
-				c.webhookTried(id, posted, a.n, a.outcome)
+				c.addWebhookAttempt(id, posted, a.n, a.outcome)
 			}
 			c.AddUnsoldLeads(2)
-			if doc := c.explained(id); doc.webhookLines() != want || doc.Truncated || doc.Webhooks[0].Created != UnixNanos(logtest.Start+1e9) {
-				t.Errorf("%s, truncated %v", doc.webhookLines(), doc.Truncated)
+			if doc := c.mustExplainLead(id); doc.webhooksText() != want || doc.Truncated || doc.Webhooks[0].Created != UnixNanos(logtest.Start+1e9) {
+				t.Errorf("%s, truncated %v", doc.webhooksText(), doc.Truncated)
 			}
 		})
 	}
@@ -252,18 +252,18 @@ func TestExplainWebhooksOfAllEvents(t *testing.T) {
 	c := newHistory(t)
 	unsold := c.NewLeadID(1)
 	c.Add(&event.LeadDecided{Lead: unsold, Campaign: 1, Supplier: 1, Catalog: 1, Reason: market.ReasonNoBuyer, Webhook: market.WebhookUnmatched, Keep: c.Now + 1e15})
-	c.webhookTried(unsold, market.WebhookUnmatched, 1, event.WebhookDelivered, func(h *event.WebhookAttempted) { h.Status = 204 })
-	if doc := c.explained(unsold); doc.webhookLines() != "lead.unmatched delivered: 1 delivered" || doc.Webhooks[0].Attempts[0].Status != 204 {
-		t.Error(doc.webhookLines())
+	c.addWebhookAttempt(unsold, market.WebhookUnmatched, 1, event.WebhookDelivered, func(h *event.WebhookAttempted) { h.Status = 204 })
+	if doc := c.mustExplainLead(unsold); doc.webhooksText() != "lead.unmatched delivered: 1 delivered" || doc.Webhooks[0].Attempts[0].Status != 204 {
+		t.Error(doc.webhooksText())
 	}
-	id := c.bought(2, withWebhook(market.WebhookPosted))
-	c.webhookTried(id, market.WebhookPosted, 1, event.WebhookFailed, func(h *event.WebhookAttempted) { h.Fault = market.FaultConnect })
-	c.report(id, market.StatusContacted, event.ChangeDone, func(change *event.LeadStatusChange) { change.Webhook = market.WebhookContacted })
-	c.webhookTried(id, market.WebhookContacted, 1, event.WebhookDelivered)
-	c.webhookTried(id, market.WebhookPosted, 2, event.WebhookDelivered)
-	doc := c.explained(id)
-	if doc.webhookLines() != "lead.posted delivered: 1 failed 2 delivered; lead.contacted delivered: 1 delivered" {
-		t.Error(doc.webhookLines())
+	id := c.addDeliveredLead(2, withWebhook(market.WebhookPosted))
+	c.addWebhookAttempt(id, market.WebhookPosted, 1, event.WebhookFailed, func(h *event.WebhookAttempted) { h.Fault = market.FaultConnect })
+	c.addReport(id, market.StatusContacted, event.ChangeDone, func(change *event.LeadStatusChange) { change.Webhook = market.WebhookContacted })
+	c.addWebhookAttempt(id, market.WebhookContacted, 1, event.WebhookDelivered)
+	c.addWebhookAttempt(id, market.WebhookPosted, 2, event.WebhookDelivered)
+	doc := c.mustExplainLead(id)
+	if doc.webhooksText() != "lead.posted delivered: 1 failed 2 delivered; lead.contacted delivered: 1 delivered" {
+		t.Error(doc.webhooksText())
 	}
 	if first := doc.Webhooks[0].Attempts[0]; first.Fault != "connect" || first.Next != first.At+UnixNanos(time.Minute) {
 		t.Errorf("%+v", first)
@@ -279,9 +279,9 @@ func TestExplainWebhooksOfAllEvents(t *testing.T) {
 func TestExplainWebhooksSwitchedOff(t *testing.T) {
 	c := newHistory(t)
 	c.Add(&event.SupplierWebhooksTurnedOnOrOff{Supplier: 1, Off: true, At: c.Now})
-	id := c.bought(1, withWebhook(market.WebhookPosted))
-	if doc := c.explained(id); doc.webhookLines() != "lead.posted dead:" || doc.Truncated {
-		t.Error(doc.webhookLines())
+	id := c.addDeliveredLead(1, withWebhook(market.WebhookPosted))
+	if doc := c.mustExplainLead(id); doc.webhooksText() != "lead.posted dead:" || doc.Truncated {
+		t.Error(doc.webhooksText())
 	}
 }
 
@@ -290,27 +290,27 @@ func TestExplainWebhooksSwitchedOff(t *testing.T) {
 // marked as truncated and still has the lead's current status.
 func TestExplainReadsNoFurtherThanNeeded(t *testing.T) {
 	c := newHistory(t)
-	id := c.bought(1, withWebhook(market.WebhookPosted))
-	c.webhookTried(id, market.WebhookPosted, 1, event.WebhookDelivered)
-	c.report(id, market.StatusContacted, event.ChangeDone)
+	id := c.addDeliveredLead(1, withWebhook(market.WebhookPosted))
+	c.addWebhookAttempt(id, market.WebhookPosted, 1, event.WebhookDelivered)
+	c.addReport(id, market.StatusContacted, event.ChangeDone)
 	until := c.Seq
 	c.AddUnsoldLeads(30)
 	c.limits.entries = int(until)
-	if doc := c.explained(id); doc.Truncated || doc.Status != "contacted" || doc.webhookLines() != "lead.posted delivered: 1 delivered" {
-		t.Errorf("within limits: %v, %s, %s", doc.Truncated, doc.Status, doc.webhookLines())
+	if doc := c.mustExplainLead(id); doc.Truncated || doc.Status != "contacted" || doc.webhooksText() != "lead.posted delivered: 1 delivered" {
+		t.Errorf("within limits: truncated %v, %s, %s", doc.Truncated, doc.Status, doc.webhooksText())
 	}
 	c.AdvanceClock(30 * 24 * time.Hour)
-	c.report(id, market.StatusSold, event.ChangeDone)
-	if doc := c.explained(id); !doc.Truncated || doc.Status != "sold" || len(doc.Reports) != 1 {
-		t.Errorf("out of limits: %v, %s, %q", doc.Truncated, doc.Status, doc.reportLines())
+	c.addReport(id, market.StatusSold, event.ChangeDone)
+	if doc := c.mustExplainLead(id); !doc.Truncated || doc.Status != "sold" || len(doc.Reports) != 1 {
+		t.Errorf("beyond the limits: truncated %v, %s, %q", doc.Truncated, doc.Status, doc.reportsText())
 	}
 	c.limits = defaultLimits
-	if doc := c.explained(id); doc.Truncated || doc.Status != "sold" || len(doc.Reports) != 2 {
-		t.Errorf("a month later: %v, %s, %q", doc.Truncated, doc.Status, doc.reportLines())
+	if doc := c.mustExplainLead(id); doc.Truncated || doc.Status != "sold" || len(doc.Reports) != 2 {
+		t.Errorf("default limits: truncated %v, %s, %q", doc.Truncated, doc.Status, doc.reportsText())
 	}
 	c.limits.entries = 1
-	if doc := c.explained(id); !doc.Truncated || doc.Status != "sold" || doc.Delivery != "delivered" {
-		t.Errorf("of no limits: %v, %s, %s", doc.Truncated, doc.Status, doc.Delivery)
+	if doc := c.mustExplainLead(id); !doc.Truncated || doc.Status != "sold" || doc.Delivery != "delivered" {
+		t.Errorf("limit of one entry: truncated %v, %s, %s", doc.Truncated, doc.Status, doc.Delivery)
 	}
 }
 
@@ -318,17 +318,17 @@ func TestExplainReadsNoFurtherThanNeeded(t *testing.T) {
 // leads, each explanation is complete and agrees with memory.
 func TestExplainAgreesWithMemoryAfterSale(t *testing.T) {
 	c := newHistory(t)
-	c.document(1, returning)
+	c.activateDocument(1, configWithReturnReasons)
 	n := byte(0)
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
-		ids := []market.LeadID{c.bought(2*n, withWebhook(market.WebhookPosted)), c.bought(2*n+1, withWebhook(market.WebhookPosted))}
+		ids := []market.LeadID{c.addDeliveredLead(2*n, withWebhook(market.WebhookPosted)), c.addDeliveredLead(2*n+1, withWebhook(market.WebhookPosted))}
 		for range rapid.IntRange(0, 12).Draw(rt, "events") {
 			c.AdvanceClock(time.Duration(rapid.IntRange(0, 40).Draw(rt, "hours")) * time.Hour)
-			c.addNext(rt, rapid.SampledFrom(ids).Draw(rt, "whose"))
+			c.addRandomEvent(rt, rapid.SampledFrom(ids).Draw(rt, "lead"))
 		}
 		for _, id := range ids {
-			doc, row := c.explained(id), mustRow(rt, c, id)
+			doc, row := c.mustExplainLead(id), mustRow(rt, c, id)
 			if doc.Status != row.Status.String() || doc.Truncated {
 				rt.Fatalf("explained as %s, memory has %s; truncated %v", doc.Status, row.Status, doc.Truncated)
 			}
@@ -336,23 +336,23 @@ func TestExplainAgreesWithMemoryAfterSale(t *testing.T) {
 				h := &doc.Webhooks[i]
 				want := "delivered"
 				for kind := market.WebhookPosted; int(kind) < market.WebhookTypeCount; kind++ {
-					if now, owed := c.State.FindWebhook(id, kind); owed && kind.String() == h.Type {
-						if want = "pending"; now.Dead {
+					if queued, ok := c.State.FindWebhook(id, kind); ok && kind.String() == h.Type {
+						if want = "pending"; queued.Dead {
 							want = "dead"
 						}
 					}
 				}
 				if h.State != want && (h.State != "dropped" || want != "delivered") {
-					rt.Fatalf("%s: told as %s, memory has it %s", h.Type, h.State, want)
+					rt.Fatalf("%s: explained as %s, memory has %s", h.Type, h.State, want)
 				}
 			}
 		}
 	})
 }
 
-// addNext records a possible next event of a lead: a report that its status allows, or an
+// addRandomEvent records a possible next event of a lead: a report that its status allows, or an
 // attempt to send its webhook.
-func (c *history) addNext(rt *rapid.T, id market.LeadID) {
+func (c *history) addRandomEvent(rt *rapid.T, id market.LeadID) {
 	row := mustRow(rt, c, id)
 	kind := market.WebhookType(rapid.IntRange(int(market.WebhookPosted), int(market.WebhookReturned)).Draw(rt, "webhook"))
 	if webhook, queued := c.State.FindWebhook(id, kind); queued {
@@ -360,20 +360,20 @@ func (c *history) addNext(rt *rapid.T, id market.LeadID) {
 		if webhook.Dead {
 			outcomes = []event.WebhookOutcome{event.WebhookResent, event.WebhookDropped}
 		}
-		c.webhookTried(id, kind, webhook.Attempts+1, rapid.SampledFrom(outcomes).Draw(rt, "outcome"))
+		c.addWebhookAttempt(id, kind, webhook.Attempts+1, rapid.SampledFrom(outcomes).Draw(rt, "outcome"))
 		return
 	}
 	to := market.LeadStatus(rapid.IntRange(int(market.StatusContacted), int(market.StatusReturned)).Draw(rt, "to"))
 	from := func(change *event.LeadStatusChange) { change.From = row.Status }
 	switch {
 	case !row.Status.CanReportChangeTo(to) || to == market.StatusReturned && row.ReturnState() == market.ReturnRefused:
-		c.report(id, to, event.ChangeNotAllowed, from)
+		c.addReport(id, to, event.ChangeNotAllowed, from)
 	case row.ReturnState() == market.ReturnPending:
 		result := rapid.SampledFrom([]event.LeadStatusChangeResult{event.ChangeDone, event.ChangeRefused}).Draw(rt, "the operator's decision")
-		c.report(id, market.StatusReturned, result, from, func(change *event.LeadStatusChange) { change.WasPending = true })
+		c.addReport(id, market.StatusReturned, result, from, func(change *event.LeadStatusChange) { change.WasPending = true })
 	case to == market.StatusReturned && rapid.Bool().Draw(rt, "an operator decides"):
-		c.report(id, to, event.ChangePending, from)
+		c.addReport(id, to, event.ChangePending, from)
 	default:
-		c.report(id, to, event.ChangeDone, from, func(change *event.LeadStatusChange) { change.Webhook = to.WebhookType() })
+		c.addReport(id, to, event.ChangeDone, from, func(change *event.LeadStatusChange) { change.Webhook = to.WebhookType() })
 	}
 }

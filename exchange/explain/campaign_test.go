@@ -14,9 +14,9 @@ import (
 	"pingpost/internal/must"
 )
 
-// unsoldUnder records a lead that two filter sets rejected, decided under a configuration
+// addUnsoldLead records a lead that two filter sets rejected, decided under a configuration
 // version.
-func (c *history) unsoldUnder(n byte, version uint32) market.LeadID {
+func (c *history) addUnsoldLead(n byte, version uint32) market.LeadID {
 	c.t.Helper()
 	id := c.NewLeadID(n)
 	c.Add(&event.LeadDecided{
@@ -36,15 +36,15 @@ func TestExplainFilterSets(t *testing.T) {
 			n := byte(0)
 			for version := uint32(1); version <= 7; version++ {
 				first := fmt.Sprint("buy_", version)
-				c.configured(version, first, "buy_9")
+				c.activateConfig(version, first, "buy_9")
 				for i := range leads {
 					n++
 					c.AdvanceClock(time.Second)
-					of, buyer := version, first
-					if version > 1 && i%3 == 1 && i < 10 { // this one began before the change
-						of, buyer = version-1, fmt.Sprint("buy_", version-1)
+					decidedBy, buyer := version, first
+					if version > 1 && i%3 == 1 && i < 10 { // a request from before the change
+						decidedBy, buyer = version-1, fmt.Sprint("buy_", version-1)
 					}
-					id := c.unsoldUnder(n, of)
+					id := c.addUnsoldLead(n, decidedBy)
 					if n > 200 {
 						n = 0
 					}
@@ -52,8 +52,8 @@ func TestExplainFilterSets(t *testing.T) {
 				}
 			}
 			for id, outcomes := range want {
-				if doc := c.explained(id); doc.outcomes() != outcomes || doc.Method != "waterfall" {
-					t.Errorf("version %d: %s, %q, want %s", doc.Catalog, doc.Method, doc.outcomes(), outcomes)
+				if doc := c.mustExplainLead(id); doc.outcomesText() != outcomes || doc.Method != "waterfall" {
+					t.Errorf("version %d: %s, %q, want %s", doc.Catalog, doc.Method, doc.outcomesText(), outcomes)
 				}
 			}
 		})
@@ -65,40 +65,40 @@ func TestExplainFilterSets(t *testing.T) {
 func TestExplainWithoutConfiguration(t *testing.T) {
 	const numbers = "0 capped, 1 wrong_state"
 	c := newHistory(t)
-	old := c.configured(1, "buy_1", "buy_2")
-	first := c.unsoldUnder(1, 1)
-	c.configured(2, "buy_3", "buy_4")
-	second := c.unsoldUnder(2, 2)
-	unknown := c.unsoldUnder(3, 9)
-	if got := c.explained(first).outcomes(); got != "buy_1 capped, buy_2 wrong_state" {
+	old := c.activateConfig(1, "buy_1", "buy_2")
+	first := c.addUnsoldLead(1, 1)
+	c.activateConfig(2, "buy_3", "buy_4")
+	second := c.addUnsoldLead(2, 2)
+	unknown := c.addUnsoldLead(3, 9)
+	if got := c.mustExplainLead(first).outcomesText(); got != "buy_1 capped, buy_2 wrong_state" {
 		t.Error(got)
 	}
-	if doc := c.explained(second); doc.outcomes() != "buy_3 capped, buy_4 wrong_state" || len(doc.Notes) != 0 {
-		t.Errorf("%s, %q", doc.outcomes(), doc.Notes)
+	if doc := c.mustExplainLead(second); doc.outcomesText() != "buy_3 capped, buy_4 wrong_state" || len(doc.Notes) != 0 {
+		t.Errorf("%s, %q", doc.outcomesText(), doc.Notes)
 	}
-	if doc := c.explained(unknown); doc.outcomes() != numbers || doc.Method != "" || len(doc.Notes) != 1 || !strings.Contains(doc.Notes[0], "configuration 9,") {
-		t.Errorf("of no version: %s, %q", doc.outcomes(), doc.Notes)
+	if doc := c.mustExplainLead(unknown); doc.outcomesText() != numbers || doc.Method != "" || len(doc.Notes) != 1 || !strings.Contains(doc.Notes[0], "configuration 9,") {
+		t.Errorf("unknown version: %s, %q", doc.outcomesText(), doc.Notes)
 	}
 	text := must.Value(os.ReadFile(old))(t)
 	for name, change := range map[string]func() error{
-		"another's text": func() error {
+		"changed file": func() error {
 			return os.WriteFile(old, []byte(strings.Replace(string(text), "buy_1", "buy_5", 1)), 0o600)
 		},
-		"half a text": func() error { return os.WriteFile(old, text[:len(text)/2], 0o600) },
-		"no file":     func() error { return os.Remove(old) },
+		"truncated file": func() error { return os.WriteFile(old, text[:len(text)/2], 0o600) },
+		"missing file":   func() error { return os.Remove(old) },
 	} {
-		if err := change(); err != nil && name != "no file" {
+		if err := change(); err != nil && name != "missing file" {
 			t.Fatal(err)
 		}
-		if doc := c.explained(first); doc.outcomes() != numbers || len(doc.Notes) != 1 || !strings.Contains(doc.Notes[0], "configuration 1,") {
-			t.Errorf("%s: %s, %q", name, doc.outcomes(), doc.Notes)
+		if doc := c.mustExplainLead(first); doc.outcomesText() != numbers || len(doc.Notes) != 1 || !strings.Contains(doc.Notes[0], "configuration 1,") {
+			t.Errorf("%s: %s, %q", name, doc.outcomesText(), doc.Notes)
 		}
 	}
 }
 
-// TestEveryOutcomeIsNamed: every filter set, pinged or not, appears once with its
+// TestFilterSetOutcomeNames: every filter set, pinged or not, appears once with its
 // outcome's name. A bid has the outcome of its step in the trail.
-func TestEveryOutcomeIsNamed(t *testing.T) {
+func TestFilterSetOutcomeNames(t *testing.T) {
 	c := newHistory(t)
 	var trail []event.FilterSetsWithOutcome
 	var bids []event.Bid
@@ -106,12 +106,12 @@ func TestEveryOutcomeIsNamed(t *testing.T) {
 		if outcome == market.OutcomeNone {
 			continue
 		}
-		unasked, asked := int(outcome)*2, int(outcome)*2+1
-		seats := bitset.New(64)
-		seats.Add(unasked)
-		seats.Add(asked)
-		trail = append(trail, event.FilterSetsWithOutcome{Outcome: outcome, FilterSets: seats})
-		bids = append(bids, event.Bid{FilterSet: uint32(asked), Buyer: 1, Outcome: market.OutcomeLost, Elapsed: 1e6, Status: 200})
+		notPinged, pinged := int(outcome)*2, int(outcome)*2+1
+		filterSets := bitset.New(64)
+		filterSets.Add(notPinged)
+		filterSets.Add(pinged)
+		trail = append(trail, event.FilterSetsWithOutcome{Outcome: outcome, FilterSets: filterSets})
+		bids = append(bids, event.Bid{FilterSet: uint32(pinged), Buyer: 1, Outcome: market.OutcomeLost, Elapsed: 1e6, Status: 200})
 	}
 	seen := map[uint32]bool{}
 	for _, candidate := range c.listFilterSetCandidates(campaignConfigOfVersion{}, trail, bids, true) {
@@ -125,30 +125,30 @@ func TestEveryOutcomeIsNamed(t *testing.T) {
 		seen[candidate.Seat] = true
 	}
 	if len(seen) != 2*market.OutcomeCount {
-		t.Errorf("%d seats of %d", len(seen), 2*market.OutcomeCount)
+		t.Errorf("got %d filter sets, want %d", len(seen), 2*market.OutcomeCount)
 	}
 }
 
-// TestPausedBuyerIsNotPinged: a buyer that had asked for a pause with a 429 got no ping. A
-// buyer that answers 429 now got one. A buyer at its connection limit got none.
+// TestPausedBuyerIsNotPinged: a buyer that paused pings with an earlier 429, and a buyer at its
+// connection limit, got no ping. A buyer that answers 429 to this ping got one.
 func TestPausedBuyerIsNotPinged(t *testing.T) {
 	c := newHistory(t)
-	held := c.offering(1, "theirs")
-	held.Trail = append(held.Trail, event.FilterSetsWithOutcome{Outcome: market.OutcomeRateLimited, FilterSets: bitset.Set{0b111100}})
-	held.Bids = append(held.Bids,
+	auction := c.newAuction(1, "theirs")
+	auction.Trail = append(auction.Trail, event.FilterSetsWithOutcome{Outcome: market.OutcomeRateLimited, FilterSets: bitset.Set{0b111100}})
+	auction.Bids = append(auction.Bids,
 		event.Bid{FilterSet: 2, Buyer: 3, Outcome: market.OutcomeRateLimited, Elapsed: 7e6, Status: 429},
 		event.Bid{FilterSet: 3, Buyer: 4, Outcome: market.OutcomeRateLimited, Elapsed: 1e3},
 		event.Bid{FilterSet: 4, Buyer: 5, Outcome: market.OutcomeRateLimited, Elapsed: 1e9, Fault: market.FaultConnectionLimit})
-	c.Add(held)
-	doc := must.Value(c.ExplainAuction(held.Auction))(t)
-	var asked []bool
+	c.Add(auction)
+	doc := must.Value(c.ExplainAuction(auction.Auction))(t)
+	var pinged []bool
 	for _, candidate := range doc.Candidates {
-		asked = append(asked, candidate.Pinged)
+		pinged = append(pinged, candidate.Pinged)
 		if candidate.Pinged != (candidate.Elapsed != 0) {
 			t.Errorf("%+v", candidate)
 		}
 	}
-	if !slices.Equal(asked, []bool{true, true, true, false, false, false}) {
-		t.Errorf("%v: %s", asked, doc.outcomes())
+	if !slices.Equal(pinged, []bool{true, true, true, false, false, false}) {
+		t.Errorf("%v: %s", pinged, doc.outcomesText())
 	}
 }

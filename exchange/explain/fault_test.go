@@ -11,17 +11,17 @@ import (
 	"pingpost/internal/must"
 )
 
-// TestEveryFaultHasADescription: each fault has its own. The description of an unknown
+// TestFaultDescriptionsAreUnique: each fault has its own. The description of an unknown
 // fault is its name.
-func TestEveryFaultHasADescription(t *testing.T) {
-	said := map[string]market.RequestFault{}
+func TestFaultDescriptionsAreUnique(t *testing.T) {
+	seen := map[string]market.RequestFault{}
 	fault := market.FaultEndpoint
 	for ; fault.String() != "unknown_fault"; fault++ {
-		words := nameOfFault(fault).Description()
-		if other, taken := said[words]; taken || words == fault.String() || words == "" {
-			t.Errorf("%s: %q, as of %s", fault, words, other)
+		text := nameOfFault(fault).Description()
+		if other, taken := seen[text]; taken || text == fault.String() || text == "" {
+			t.Errorf("fault %s has the description %q, like %s", fault, text, other)
 		}
-		said[words] = fault
+		seen[text] = fault
 	}
 	if len(faultDescriptions) != int(fault)-1 {
 		t.Errorf("descriptions of %d faults, want %d", len(faultDescriptions), fault-1)
@@ -32,14 +32,14 @@ func TestEveryFaultHasADescription(t *testing.T) {
 }
 
 // TestExplainFaults: the document has the fault of a bid, of an attempt and of a
-// settlement by name. Why has it in words.
+// settlement by name. Why has it in text.
 func TestExplainFaults(t *testing.T) {
 	c := newHistory(t)
-	c.configured(1, "buy_1", "buy_2", "buy_3")
-	held := c.offering(1, "theirs")
-	held.Bids = append(held.Bids, event.Bid{FilterSet: 2, Buyer: 3, Outcome: market.OutcomeError, Fault: market.FaultTLS})
-	c.Add(held)
-	doc, err := c.ExplainAuction(held.Auction)
+	c.activateConfig(1, "buy_1", "buy_2", "buy_3")
+	auction := c.newAuction(1, "theirs")
+	auction.Bids = append(auction.Bids, event.Bid{FilterSet: 2, Buyer: 3, Outcome: market.OutcomeError, Fault: market.FaultTLS})
+	c.Add(auction)
+	doc, err := c.ExplainAuction(auction.Auction)
 	if err != nil || doc.Candidates[2].Fault != "tls" || doc.Candidates[0].Fault != "" {
 		t.Fatalf("%+v, %v", doc, err)
 	}
@@ -52,7 +52,7 @@ func TestExplainFaults(t *testing.T) {
 	c.AddPostResult(id, event.SettledRefused, func(s *event.PostSettled) {
 		s.Sale, s.Fault, s.Reason = logtest.SaleTo(3), market.FaultForbidden, market.ReasonPostRejected
 	})
-	lead := c.explained(id)
+	lead := c.mustExplainLead(id)
 	text := must.Value(json.Marshal(lead.Posts))(t)
 	for _, want := range []string{`"status":200,"fault":"malformed"`, `"fault":"resolve"`, `"fault":"forbidden"`} {
 		if !strings.Contains(string(text), want) {

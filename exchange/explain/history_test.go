@@ -38,14 +38,14 @@ func nameOfAuction(supplier market.PermanentNumber, sellerID string, test bool) 
 	return name
 }
 
-// configured activates a configuration in which the campaign has these buyers.
-func (c *history) configured(version uint32, buyers ...string) (path string) {
+// activateConfig activates a configuration in which the campaign has these buyers.
+func (c *history) activateConfig(version uint32, buyers ...string) (path string) {
 	c.t.Helper()
-	return c.document(version, `{"campaigns":[{"id":"other","method":"weighted","buyers":[]},{"id":"cmp","method":"waterfall","buyers":[{"buyer":"`+strings.Join(buyers, `"},{"buyer":"`)+`"}]}]}`)
+	return c.activateDocument(version, `{"campaigns":[{"id":"other","method":"weighted","buyers":[]},{"id":"cmp","method":"waterfall","buyers":[{"buyer":"`+strings.Join(buyers, `"},{"buyer":"`)+`"}]}]}`)
 }
 
-// document stores a configuration document and activates it.
-func (c *history) document(version uint32, text string) (path string) {
+// activateDocument stores a configuration document and activates it.
+func (c *history) activateDocument(version uint32, text string) (path string) {
 	c.t.Helper()
 	sum := sha256.Sum256([]byte(text))
 	hash := hex.EncodeToString(sum[:])
@@ -56,28 +56,28 @@ func (c *history) document(version uint32, text string) (path string) {
 	return path
 }
 
-// offering returns an auction in which the first two buyers bid 12.5 and 9. theirs is the
+// newAuction returns an auction in which the first two buyers bid 12.5 and 9. sellerID is the
 // seller's id; "" makes it a request for all offers.
-func (c *history) offering(n byte, theirs string) *event.PingAuctionCompleted {
+func (c *history) newAuction(n byte, sellerID string) *event.PingAuctionCompleted {
 	usd := market.Currency{'U', 'S', 'D'}
-	held := &event.PingAuctionCompleted{
+	auction := &event.PingAuctionCompleted{
 		Auction: market.AuctionID(c.NewLeadID(n)), Request: market.RequestID{n}, Campaign: 1, Supplier: 1, Catalog: 1,
-		Began: c.Now, Deadline: c.Now + 2e9, Until: c.Now + 5e9, Keep: c.Now + int64(30*24*time.Hour), SellerAuction: theirs, Name: [16]byte{n, 7, 7},
+		Began: c.Now, Deadline: c.Now + 2e9, Until: c.Now + 5e9, Keep: c.Now + int64(30*24*time.Hour), SellerAuction: sellerID, Name: [16]byte{n, 7, 7},
 		Trail: []event.FilterSetsWithOutcome{{Outcome: market.OutcomeWon, FilterSets: bitset.Set{1}}, {Outcome: market.OutcomeLost, FilterSets: bitset.Set{2}}},
 		Bids: []event.Bid{
 			{Buyer: 1, Token: "t", Outcome: market.OutcomeWon, Amount: 12_500_000, Payout: 10_000_000, Currency: usd, ValidUntil: c.Now + 5e9, Elapsed: 1e6, Status: 200},
 			{FilterSet: 1, Buyer: 2, Token: "u", Outcome: market.OutcomeLost, Amount: 9_000_000, Payout: 7_200_000, Currency: usd, ValidUntil: c.Now + 4e9, Elapsed: 2e6, Status: 200},
 		},
 	}
-	if theirs != "" {
-		held.Token, held.Name = market.BidToken{n}, nameOfAuction(held.Supplier, theirs, false)
+	if sellerID != "" {
+		auction.Token, auction.Name = market.BidToken{n}, nameOfAuction(auction.Supplier, sellerID, false)
 	}
-	return held
+	return auction
 }
 
-// claim records that a lead claimed a buyer's bid, and the settlement of its delivery; 0
+// addClaim records that a lead claimed a buyer's bid, and the settlement of its delivery; 0
 // leaves the delivery in progress.
-func (c *history) claim(id market.LeadID, at *event.PingAuctionCompleted, buyer int, came event.PostSettlement, change ...func(*event.PostSettled)) {
+func (c *history) addClaim(id market.LeadID, at *event.PingAuctionCompleted, buyer int, result event.PostSettlement, change ...func(*event.PostSettled)) {
 	c.t.Helper()
 	decided := &event.LeadDecided{
 		Lead: id, Request: market.RequestID{99, id[15]}, Campaign: 1, Supplier: at.Supplier, Catalog: 1, Decided: c.Now, Keep: c.Now + int64(45*24*time.Hour),
@@ -88,11 +88,11 @@ func (c *history) claim(id market.LeadID, at *event.PingAuctionCompleted, buyer 
 		decided.Fields = []event.LeadField{{Name: sellerLeadField, Kind: market.KindString, Text: []byte("u-1")}}
 	}
 	c.Add(decided)
-	if came == 0 {
+	if result == 0 {
 		return
 	}
-	c.AddPostResult(id, came, append([]func(*event.PostSettled){func(s *event.PostSettled) {
-		if s.Sale = atBid(at, buyer); came == event.SettledRefused || came == event.SettledReleased {
+	c.AddPostResult(id, result, append([]func(*event.PostSettled){func(s *event.PostSettled) {
+		if s.Sale = atBid(at, buyer); result == event.SettledRefused || result == event.SettledReleased {
 			s.Reason = market.ReasonPostRejected
 		}
 	}}, change...)...)
@@ -104,14 +104,14 @@ func atBid(auction *event.PingAuctionCompleted, buyer int) event.Sale {
 	return event.Sale{Buyer: bid.Buyer, FilterSet: bid.FilterSet, Price: bid.Amount, Payout: bid.Payout, Currency: bid.Currency, Ping: auction.Name}
 }
 
-// explained explains a lead and fails the test on an error.
-func (c *history) explained(id market.LeadID) *Explanation {
+// mustExplainLead explains a lead and fails the test on an error.
+func (c *history) mustExplainLead(id market.LeadID) *Explanation {
 	c.t.Helper()
 	return must.Value(c.ExplainLead(id))(c.t)
 }
 
-// outcomes returns the candidates with their outcomes.
-func (x *Explanation) outcomes() string {
+// outcomesText returns the candidates with their outcomes.
+func (x *Explanation) outcomesText() string {
 	var words []string
 	for i := range x.Candidates {
 		candidate := &x.Candidates[i]

@@ -17,7 +17,7 @@ import (
 // TestExplainDelivery: the lead's state after each sequence of settlements.
 func TestExplainDelivery(t *testing.T) {
 	type step struct {
-		how    event.PostSettlement
+		result event.PostSettlement
 		change func(*event.PostSettled)
 	}
 	toNext := func(url string) func(*event.PostSettled) {
@@ -61,7 +61,7 @@ func TestExplainDelivery(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newHistory(t)
-			c.configured(1, "buy_1", "buy_2", "buy_3")
+			c.activateConfig(1, "buy_1", "buy_2", "buy_3")
 			id := c.NewLeadID(1)
 			c.AddLeadPostedToBuyer1(id)
 			for _, step := range row.steps {
@@ -69,13 +69,13 @@ func TestExplainDelivery(t *testing.T) {
 					step.change = func(*event.PostSettled) {}
 				}
 				c.AdvanceClock(time.Second)
-				c.AddPostResult(id, step.how, step.change)
+				c.AddPostResult(id, step.result, step.change)
 			}
-			doc := c.explained(id)
+			doc := c.mustExplainLead(id)
 			if got := doc.Status + " " + doc.Delivery + " " + doc.Reason; got != row.status {
 				t.Errorf("state %q, want %q", got, row.status)
 			}
-			if got := strings.TrimSuffix(doc.outcomes(), ", buy_3 not_asked"); got != row.outcomes {
+			if got := strings.TrimSuffix(doc.outcomesText(), ", buy_3 not_asked"); got != row.outcomes {
 				t.Errorf("candidates %q, want %q", got, row.outcomes)
 			}
 			if !strings.Contains(doc.Why, row.why) {
@@ -91,8 +91,8 @@ func TestExplainDelivery(t *testing.T) {
 	}
 }
 
-// TestExplainTries: the attempts and settlements in order, with their times.
-func TestExplainTries(t *testing.T) {
+// TestExplainPostAttempts: the attempts and settlements in order, with their times.
+func TestExplainPostAttempts(t *testing.T) {
 	c := newHistory(t)
 	id, other := c.NewLeadID(1), c.NewLeadID(2)
 	c.AddLeadPostedToBuyer1(id)
@@ -107,7 +107,7 @@ func TestExplainTries(t *testing.T) {
 	c.AddPostResult(id, event.SettledDelivered, func(s *event.PostSettled) {
 		s.Attempts, s.Status, s.Elapsed, s.BuyerLead = 2, 201, 31_500_000, "L-1"
 	})
-	doc := c.explained(id)
+	doc := c.mustExplainLead(id)
 	if len(doc.Posts) != 1 || len(doc.Posts[0].Tries) != 2 || len(doc.Posts[0].Settlements) != 1 {
 		t.Fatalf("%+v", doc.Posts)
 	}
@@ -129,54 +129,54 @@ func TestExplainTries(t *testing.T) {
 // the explanation agrees with the lead's row in memory. Every filter set has one outcome.
 func TestExplainAgreesWithMemory(t *testing.T) {
 	c := newHistory(t)
-	c.configured(1, "buy_1", "buy_2", "buy_3", "buy_4", "buy_5", "buy_6", "buy_7", "buy_8", "buy_9")
+	c.activateConfig(1, "buy_1", "buy_2", "buy_3", "buy_4", "buy_5", "buy_6", "buy_7", "buy_8", "buy_9")
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
 		id := market.LeadID(market.ComposeID(c.Now/int64(time.Millisecond), [10]byte{8: byte(n >> 8), 9: byte(n)}))
 		c.AddLeadPostedToBuyer1(id)
 		buyer, unknown := 1, false
-		for open := true; open && rapid.IntRange(0, 9).Draw(rt, "the end") > 0; {
+		for open := true; open && rapid.IntRange(0, 9).Draw(rt, "continue") > 0; {
 			c.AdvanceClock(time.Duration(rapid.IntRange(0, 5).Draw(rt, "seconds")) * time.Second)
-			ways := []event.PostSettlement{event.SettledDelivered, event.SettledRefused, event.SettledPending, event.SettledUnknown}
+			results := []event.PostSettlement{event.SettledDelivered, event.SettledRefused, event.SettledPending, event.SettledUnknown}
 			if unknown {
-				ways = []event.PostSettlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent}
+				results = []event.PostSettlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent}
 			}
-			ev := &event.PostSettled{Lead: id, Campaign: 1, Settlement: rapid.SampledFrom(ways).Draw(rt, "how"), Sale: logtest.SaleTo(buyer)}
+			ev := &event.PostSettled{Lead: id, Campaign: 1, Settlement: rapid.SampledFrom(results).Draw(rt, "result"), Sale: logtest.SaleTo(buyer)}
 			open, unknown = !ev.Settlement.EndsPost(), ev.Settlement == event.SettledUnknown
 			switch {
 			case ev.Settlement == event.SettledReleased:
 				ev.Reason = market.ReasonPostRejected
-			case ev.Settlement == event.SettledRefused && buyer < 9 && rapid.Bool().Draw(rt, "another"):
+			case ev.Settlement == event.SettledRefused && buyer < 9 && rapid.Bool().Draw(rt, "has a next buyer"):
 				rejected := bitset.Set{1<<buyer - 1}
 				buyer++
 				ev.Next = logtest.SaleTo(buyer)
-				taken := market.OutcomeWon
+				outcome := market.OutcomeWon
 				if open = rapid.Bool().Draw(rt, "has an endpoint"); open {
-					ev.Post.URL, taken = "https://next.example", market.OutcomePostPending
+					ev.Post.URL, outcome = "https://next.example", market.OutcomePostPending
 				}
-				ev.Trail = []event.FilterSetsWithOutcome{{Outcome: market.OutcomePostRejected, FilterSets: rejected}, {Outcome: taken, FilterSets: bitset.Set{1 << (buyer - 1)}}}
+				ev.Trail = []event.FilterSetsWithOutcome{{Outcome: market.OutcomePostRejected, FilterSets: rejected}, {Outcome: outcome, FilterSets: bitset.Set{1 << (buyer - 1)}}}
 			case ev.Settlement == event.SettledRefused:
 				ev.Reason = market.ReasonPostRejected
 			}
 			c.Add(ev)
 		}
-		doc, row := c.explained(id), mustRow(rt, c, id)
+		doc, row := c.mustExplainLead(id), mustRow(rt, c, id)
 		if doc.Status != row.Status.String() || doc.Delivery != row.Delivery.String() || doc.Reason != row.Reason.String() {
-			rt.Fatalf("told %s %s %q, memory has %s %s %q", doc.Status, doc.Delivery, doc.Reason, row.Status, row.Delivery, row.Reason)
+			rt.Fatalf("explained as %s %s %q, memory has %s %s %q", doc.Status, doc.Delivery, doc.Reason, row.Status, row.Delivery, row.Reason)
 		}
 		if name := c.State.NameOf(event.ObjectBuyer, row.Buyer); doc.Status != "UNMATCHED" && doc.Buyer != name {
-			rt.Fatalf("told %q, memory has %q", doc.Buyer, name)
+			rt.Fatalf("explained with buyer %q, memory has %q", doc.Buyer, name)
 		}
 		seen := map[uint32]bool{}
 		for _, candidate := range doc.Candidates {
 			if seen[candidate.Seat] || candidate.Outcome == "post_pending" && doc.Delivery != "pending" && doc.Delivery != "unknown" {
-				rt.Fatalf("%s at %s: %s", doc.Status, doc.Delivery, doc.outcomes())
+				rt.Fatalf("%s at %s: %s", doc.Status, doc.Delivery, doc.outcomesText())
 			}
 			seen[candidate.Seat] = true
 		}
 		if len(seen) != 9 {
-			rt.Fatalf("%d seats of 9", len(seen))
+			rt.Fatalf("got %d filter sets, want 9", len(seen))
 		}
 	})
 }
@@ -184,7 +184,7 @@ func TestExplainAgreesWithMemory(t *testing.T) {
 func mustRow(t *rapid.T, c *history, id market.LeadID) state.Lead {
 	row, ok := c.State.Lead(id)
 	if !ok {
-		t.Fatal("memory has dropped the lead")
+		t.Fatal("memory has no row of the lead")
 	}
 	return row
 }

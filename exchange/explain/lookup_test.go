@@ -12,21 +12,21 @@ import (
 	"pingpost/server/admin"
 )
 
-// sellersAuction records an auction under a seller's own id.
-func (c *history) sellersAuction(n byte, supplier market.PermanentNumber, theirs string) *event.PingAuctionCompleted {
+// addSellerAuction records an auction under a seller's own id.
+func (c *history) addSellerAuction(n byte, supplier market.PermanentNumber, sellerID string) *event.PingAuctionCompleted {
 	c.t.Helper()
-	held := c.offering(n, theirs)
-	held.Supplier, held.Name = supplier, nameOfAuction(supplier, theirs, false)
-	c.Add(held)
-	return held
+	liveAuction := c.newAuction(n, sellerID)
+	liveAuction.Supplier, liveAuction.Name = supplier, nameOfAuction(supplier, sellerID, false)
+	c.Add(liveAuction)
+	return liveAuction
 }
 
-// TestExplainTestsApart: a test auction and a production auction may have the same seller
+// TestExplainSeparatesTestAuctions: a test auction and a production auction may have the same seller
 // id. The search then finds the production auction. A rejected lead belongs to the auction
-// of its own kind.
-func TestExplainTestsApart(t *testing.T) {
+// with the same test flag.
+func TestExplainSeparatesTestAuctions(t *testing.T) {
 	c := newHistory(t)
-	turned := func(n byte, test bool) market.LeadID {
+	addRejectedLead := func(n byte, test bool) market.LeadID {
 		decided := &event.LeadDecided{
 			Lead: c.NewLeadID(n), Campaign: 1, Supplier: 1, Catalog: 1, Decided: c.Now, Keep: c.Now + int64(45*24*time.Hour),
 			SellerAuction: "same", Reason: market.ReasonFiltered, Sale: event.Sale{Test: test},
@@ -34,26 +34,26 @@ func TestExplainTestsApart(t *testing.T) {
 		c.Add(decided)
 		return decided.Lead
 	}
-	tried := c.offering(1, "same")
-	tried.Name, tried.Test = nameOfAuction(1, "same", true), true
-	c.Add(tried)
-	if doc, err := c.ExplainBySellerID("sup", "same"); err != nil || doc.AuctionID != tried.Auction.String() || !doc.Test {
-		t.Errorf("tried out: %+v, %v", doc, err)
+	testAuction := c.newAuction(1, "same")
+	testAuction.Name, testAuction.Test = nameOfAuction(1, "same", true), true
+	c.Add(testAuction)
+	if doc, err := c.ExplainBySellerID("sup", "same"); err != nil || doc.AuctionID != testAuction.Auction.String() || !doc.Test {
+		t.Errorf("only a test auction: %+v, %v", doc, err)
 	}
 	c.AdvanceClock(time.Second)
-	held := c.sellersAuction(2, 1, "same")
-	if doc, err := c.ExplainBySellerID("", "same"); err != nil || doc.AuctionID != held.Auction.String() || doc.Test {
-		t.Errorf("in earnest: %+v, %v", doc, err)
+	liveAuction := c.addSellerAuction(2, 1, "same")
+	if doc, err := c.ExplainBySellerID("", "same"); err != nil || doc.AuctionID != liveAuction.Auction.String() || doc.Test {
+		t.Errorf("test and production auction: %+v, %v", doc, err)
 	}
 	c.AdvanceClock(time.Second)
-	for test, want := range map[bool]*event.PingAuctionCompleted{true: tried, false: held} {
-		doc := c.explained(turned(map[bool]byte{true: 3, false: 4}[test], test))
+	for test, want := range map[bool]*event.PingAuctionCompleted{true: testAuction, false: liveAuction} {
+		doc := c.mustExplainLead(addRejectedLead(map[bool]byte{true: 3, false: 4}[test], test))
 		if doc.Auction == nil || doc.Auction.AuctionID != want.Auction.String() {
-			t.Errorf("a test: %v, came for %+v", test, doc.Auction)
+			t.Errorf("test lead %v: got auction %+v", test, doc.Auction)
 		}
 		auction, err := c.ExplainAuction(want.Auction)
 		if err != nil || len(auction.Leads) != 1 || auction.Leads[0].ID != doc.ID {
-			t.Errorf("for that one, a test: %v, came %+v, %v", test, auction, err)
+			t.Errorf("auction of test leads %v: got %+v, %v", test, auction, err)
 		}
 	}
 }
@@ -62,13 +62,13 @@ func TestExplainTestsApart(t *testing.T) {
 // reports both suppliers. Memory and log give the same results.
 func TestExplainSameIDOfTwoSellers(t *testing.T) {
 	c := newHistory(t)
-	c.sellersAuction(1, 1, "both")
+	c.addSellerAuction(1, 1, "both")
 	c.AddUnsoldLeads(20)
-	c.sellersAuction(2, 2, "both")
-	mine := c.sellersAuction(3, 2, "mine")
-	forgetful := c.forgetting()
-	forgetful.AuctionName = nameOfAuction
-	for name, e := range map[string]*Explainer{"memory": c.Explainer, "log": forgetful} {
+	c.addSellerAuction(2, 2, "both")
+	mine := c.addSellerAuction(3, 2, "mine")
+	logOnly := c.withoutMemory()
+	logOnly.AuctionName = nameOfAuction
+	for name, e := range map[string]*Explainer{"memory": c.Explainer, "log": logOnly} {
 		for _, row := range []struct{ supplier, id, want string }{
 			{"sup", "both", "sup"},
 			{"sup_other", "both", "sup_other"},
@@ -79,8 +79,8 @@ func TestExplainSameIDOfTwoSellers(t *testing.T) {
 				t.Errorf("%s, %q of %q: %+v, %v", name, row.id, row.supplier, doc, err)
 			}
 		}
-		var several *admin.AmbiguousSupplierError
-		if doc, err := e.ExplainBySellerID("", "both"); !errors.As(err, &several) || strings.Join(several.Names, " ") != "sup sup_other" {
+		var ambiguous *admin.AmbiguousSupplierError
+		if doc, err := e.ExplainBySellerID("", "both"); !errors.As(err, &ambiguous) || strings.Join(ambiguous.Names, " ") != "sup sup_other" {
 			t.Errorf("%s: %+v, %v", name, doc, err)
 		}
 		for _, row := range [][2]string{{"", "bot"}, {"sup", "mine"}, {"nobody", "mine"}, {"", ""}, {"", mine.Auction.String()}} {
@@ -97,27 +97,27 @@ func TestExplainSameIDOfTwoSellers(t *testing.T) {
 func TestExplainSellerIDInOurForm(t *testing.T) {
 	const alike = "auc_01jd0000000000000000000000"
 	c := newHistory(t)
-	c.sellersAuction(1, 1, alike)
-	forgetful := c.forgetting()
-	forgetful.AuctionName = nameOfAuction
+	c.addSellerAuction(1, 1, alike)
+	logOnly := c.withoutMemory()
+	logOnly.AuctionName = nameOfAuction
 	if doc, err := c.ExplainBySellerID("", alike); err != nil || doc.SellerID != alike {
 		t.Errorf("memory: %+v, %v", doc, err)
 	}
-	if doc, err := forgetful.ExplainBySellerID("", alike); !errors.Is(err, engine.ErrNotFound) {
+	if doc, err := logOnly.ExplainBySellerID("", alike); !errors.Is(err, engine.ErrNotFound) {
 		t.Errorf("the log: %+v, %v", doc, err)
 	}
-	if doc, err := forgetful.ExplainBySellerID("sup", alike); err != nil || doc.SellerID != alike {
-		t.Errorf("the log, of a supplier: %+v, %v", doc, err)
+	if doc, err := logOnly.ExplainBySellerID("sup", alike); err != nil || doc.SellerID != alike {
+		t.Errorf("the log, with a supplier: %+v, %v", doc, err)
 	}
 }
 
-// TestExplainLaterAuctionOfOneID: a seller may use an id again once memory has dropped it.
+// TestExplainLaterAuctionWithSameID: a seller may use an id again once memory has dropped it.
 // The search then finds the later auction.
-func TestExplainLaterAuctionOfOneID(t *testing.T) {
+func TestExplainLaterAuctionWithSameID(t *testing.T) {
 	c := newHistory(t)
-	c.sellersAuction(1, 1, "again")
+	c.addSellerAuction(1, 1, "again")
 	c.AdvanceClock(31 * 24 * time.Hour)
-	later := c.sellersAuction(2, 1, "again")
+	later := c.addSellerAuction(2, 1, "again")
 	if doc, err := c.ExplainBySellerID("", "again"); err != nil || doc.AuctionID != later.Auction.String() {
 		t.Errorf("%+v, %v", doc, err)
 	}
@@ -128,8 +128,8 @@ func TestExplainLaterAuctionOfOneID(t *testing.T) {
 func TestExplainOldAuction(t *testing.T) {
 	c := newHistory(t)
 	c.AddUnsoldLeads(20)
-	c.sellersAuction(1, 1, "old")
-	e := c.forgetting()
+	c.addSellerAuction(1, 1, "old")
+	e := c.withoutMemory()
 	e.AuctionName = nameOfAuction
 	if doc, err := e.ExplainBySellerID("", "old"); err != nil || doc.SellerID != "old" {
 		t.Errorf("%+v, %v", doc, err)

@@ -11,9 +11,9 @@ import (
 	"pingpost/internal/must"
 )
 
-// offered returns the offers in one line: buyer, price and payout, and the leads that
+// offersText returns the offers in one line: buyer, price and payout, and the leads that
 // claimed them.
-func (x *Explanation) offered() string {
+func (x *Explanation) offersText() string {
 	var words []string
 	for i := range x.Offers {
 		o := &x.Offers[i]
@@ -26,15 +26,15 @@ func (x *Explanation) offered() string {
 	return strings.Join(words, "; ")
 }
 
-func (x *Explanation) money() string {
+func (x *Explanation) saleText() string {
 	if x.Price == nil {
 		return ""
 	}
 	return fmt.Sprintf("%s pays %s, of that %s and %s", x.Buyer, x.Price, x.Payout, x.Margin)
 }
 
-// TestExplainClaims: the status of an auction after each sequence of claims.
-func TestExplainClaims(t *testing.T) {
+// TestExplainAuctionStatusByClaims: the status of an auction after each sequence of claims.
+func TestExplainAuctionStatusByClaims(t *testing.T) {
 	type claim struct {
 		buyer  int
 		result event.PostSettlement // zero while the delivery is in progress
@@ -65,16 +65,16 @@ func TestExplainClaims(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newHistory(t)
-			c.configured(1, "buy_1", "buy_2")
-			held := c.offering(1, "")
-			c.Add(held)
+			c.activateConfig(1, "buy_1", "buy_2")
+			auction := c.newAuction(1, "")
+			c.Add(auction)
 			for i, lead := range row.leads {
 				c.AdvanceClock(time.Second)
-				c.claim(c.NewLeadID(byte(10+i)), held, lead.buyer, lead.result)
+				c.addClaim(c.NewLeadID(byte(10+i)), auction, lead.buyer, lead.result)
 			}
-			doc := must.Value(c.ExplainAuction(held.Auction))(t)
-			if doc.Status != row.status || doc.money() != row.money || doc.offered() != row.offered || len(doc.Leads) != len(row.leads) {
-				t.Errorf("%s, %q, %s, %d leads", doc.Status, doc.money(), doc.offered(), len(doc.Leads))
+			doc := must.Value(c.ExplainAuction(auction.Auction))(t)
+			if doc.Status != row.status || doc.saleText() != row.money || doc.offersText() != row.offered || len(doc.Leads) != len(row.leads) {
+				t.Errorf("%s, %q, %s, %d leads", doc.Status, doc.saleText(), doc.offersText(), len(doc.Leads))
 			}
 			for _, lead := range doc.Leads {
 				const refused = "did not accept it (the buyer was not reached). A claimed bid has no other buyer."
@@ -82,7 +82,7 @@ func TestExplainClaims(t *testing.T) {
 					t.Errorf("%s: %s", lead.Status, lead.Why)
 				}
 			}
-			if noted := len(doc.Notes) == 1 && doc.Notes[0] == noteChoiceNotListed; noted != (row.status == "BID") {
+			if hasNote := len(doc.Notes) == 1 && doc.Notes[0] == noteChoiceNotListed; hasNote != (row.status == "BID") {
 				t.Errorf("%s: %q", doc.Status, doc.Notes)
 			}
 		})
@@ -93,14 +93,14 @@ func TestExplainClaims(t *testing.T) {
 // maxClaims refused leads.
 func TestExplainLastOfManyClaims(t *testing.T) {
 	c := newHistory(t)
-	held := c.offering(1, "theirs")
-	c.Add(held)
+	auction := c.newAuction(1, "theirs")
+	c.Add(auction)
 	for n := range byte(maxClaims + 3) {
-		c.claim(c.NewLeadID(10+n), held, 1, event.SettledRefused)
+		c.addClaim(c.NewLeadID(10+n), auction, 1, event.SettledRefused)
 	}
 	last := c.NewLeadID(99)
-	c.claim(last, held, 1, event.SettledDelivered)
-	doc, err := c.ExplainAuction(held.Auction)
+	c.addClaim(last, auction, 1, event.SettledDelivered)
+	doc, err := c.ExplainAuction(auction.Auction)
 	if err != nil || doc.Status != "SOLD" || len(doc.Leads) != maxClaims+1 || doc.Leads[maxClaims].ID != last.String() {
 		t.Errorf("%+v, %v", doc, err)
 	}
@@ -110,26 +110,26 @@ func TestExplainLastOfManyClaims(t *testing.T) {
 // that offer.
 func TestExplainSellerOffer(t *testing.T) {
 	c := newHistory(t)
-	explained := func(held *event.PingAuctionCompleted) *Explanation {
+	explained := func(auction *event.PingAuctionCompleted) *Explanation {
 		t.Helper()
-		c.Add(held)
-		return must.Value(c.ExplainAuction(held.Auction))(t)
+		c.Add(auction)
+		return must.Value(c.ExplainAuction(auction.Auction))(t)
 	}
-	doc := explained(c.offering(1, "theirs"))
-	if doc.offered() != "buy_1 12.5 for 10" || *doc.Answer != (AnswerToSupplier{UnixNanos(c.Now), 200, "bid", ""}) {
-		t.Errorf("%s, %+v", doc.offered(), doc.Answer)
+	doc := explained(c.newAuction(1, "theirs"))
+	if doc.offersText() != "buy_1 12.5 for 10" || *doc.Answer != (AnswerToSupplier{UnixNanos(c.Now), 200, "bid", ""}) {
+		t.Errorf("%s, %+v", doc.offersText(), doc.Answer)
 	}
 	if doc.Why != "buy_1 made the highest of 2 valid bids, 12.5 USD. The seller's offer was 10 USD. No lead claimed it." {
 		t.Error(doc.Why)
 	}
-	alone := c.offering(2, "alone")
+	alone := c.newAuction(2, "alone")
 	alone.Bids, alone.Trail = alone.Bids[:1], alone.Trail[:1]
 	if doc := explained(alone); !strings.Contains(doc.Why, "the highest of 1 valid bid,") {
 		t.Error(doc.Why)
 	}
-	none := c.offering(3, "none")
-	none.Bids, none.Trail, none.Token, none.Reason = nil, nil, market.BidToken{}, market.ReasonCapsFull
-	if doc := explained(none); doc.Status != "NO_BID" || len(doc.Offers)+len(doc.Notes) != 0 || *doc.Answer != (AnswerToSupplier{UnixNanos(c.Now), 200, "no_bid", "caps_full"}) {
+	noBid := c.newAuction(3, "none")
+	noBid.Bids, noBid.Trail, noBid.Token, noBid.Reason = nil, nil, market.BidToken{}, market.ReasonCapsFull
+	if doc := explained(noBid); doc.Status != "NO_BID" || len(doc.Offers)+len(doc.Notes) != 0 || *doc.Answer != (AnswerToSupplier{UnixNanos(c.Now), 200, "no_bid", "caps_full"}) {
 		t.Errorf("%+v", doc)
 	}
 }
@@ -138,7 +138,7 @@ func TestExplainSellerOffer(t *testing.T) {
 // also if the campaign maps the field. A whole ZIP code keeps its name.
 func TestExplainZIP3(t *testing.T) {
 	c := newHistory(t)
-	c.document(1, `{"campaigns":[{"id":"cmp","method":"ping_post","buyers":[],"fields":[{"name":"code","to":"shade"},{"name":"postal","to":"zip"}]}]}`)
+	c.activateDocument(1, `{"campaigns":[{"id":"cmp","method":"ping_post","buyers":[],"fields":[{"name":"code","to":"shade"},{"name":"postal","to":"zip"}]}]}`)
 	for i, row := range []struct {
 		catalog           uint32
 		name, value, want string
@@ -150,10 +150,10 @@ func TestExplainZIP3(t *testing.T) {
 		{9, "zip", "94105-1234", `zip="94105-1234"`},
 		{9, "code", "941", `code="941"`},
 	} {
-		held := c.offering(byte(i+1), "")
-		held.Catalog, held.Fields = row.catalog, []event.LeadField{{Name: row.name, Kind: market.KindString, Text: []byte(row.value)}}
-		c.Add(held)
-		doc, err := c.ExplainAuction(held.Auction)
+		auction := c.newAuction(byte(i+1), "")
+		auction.Catalog, auction.Fields = row.catalog, []event.LeadField{{Name: row.name, Kind: market.KindString, Text: []byte(row.value)}}
+		c.Add(auction)
+		doc, err := c.ExplainAuction(auction.Auction)
 		if err != nil || len(doc.Fields) != 1 {
 			t.Fatalf("%+v, %v", doc, err)
 		}

@@ -29,11 +29,11 @@ func (e *logEntry) mustBeLeadDecided() *event.LeadDecided {
 }
 
 func (e *logEntry) mustBePingAuction() *event.PingAuctionCompleted {
-	held, ok := e.event.(*event.PingAuctionCompleted)
+	auction, ok := e.event.(*event.PingAuctionCompleted)
 	if !ok {
 		panic("BUG: explain expected an auction in the log and found " + e.event.Kind().String())
 	}
-	return held
+	return auction
 }
 
 // decodeCopyOfEntry decodes a log entry into an event that stays valid. It decodes a copy of the

@@ -14,27 +14,27 @@ import (
 	"pingpost/wal"
 )
 
-// forgetting returns an explainer of the same log whose memory has only the names, as for
-// leads older than memory keeps.
-func (c *history) forgetting() *Explainer {
+// withoutMemory returns an explainer of the same log whose memory has only the names, as for leads
+// that memory has dropped.
+func (c *history) withoutMemory() *Explainer {
 	c.t.Helper()
 	other := *c.Explainer
 	other.State = state.New()
 	reader := must.Value(c.NewReader(0))(c.t)
 	defer reader.Close()
 	first := must.Value(reader.Next())(c.t)
-	given := must.Value(decodeCopyOfEntry(&first))(c.t)
-	other.State.Apply(first.Seq, first.At, given.event)
+	names := must.Value(decodeCopyOfEntry(&first))(c.t)
+	other.State.Apply(first.Seq, first.At, names.event)
 	return &other
 }
 
-// TestExplainFindsByTime: without a row in memory, the search finds a lead anywhere in the
+// TestExplainFindsLeadByTime: without a row in memory, the search finds a lead anywhere in the
 // minute of its id, in the log and in the archive, with its later events.
-func TestExplainFindsByTime(t *testing.T) {
-	for name, delay := range map[string]time.Duration{"at once": 0, "at its ceiling": 5 * time.Second, "after a minute": time.Minute} {
+func TestExplainFindsLeadByTime(t *testing.T) {
+	for name, delay := range map[string]time.Duration{"at once": 0, "after 5 seconds": 5 * time.Second, "after a minute": time.Minute} {
 		t.Run(name, func(t *testing.T) {
 			c := newHistory(t)
-			c.configured(1, "buy_1", "buy_2")
+			c.activateConfig(1, "buy_1", "buy_2")
 			c.AddUnsoldLeads(30)
 			c.AdvanceClock(time.Hour)
 			id := c.NewLeadID(1)
@@ -45,10 +45,10 @@ func TestExplainFindsByTime(t *testing.T) {
 			c.AddPostResult(id, event.SettledDelivered)
 			c.AdvanceClock(time.Hour)
 			c.AddUnsoldLeads(30)
-			want := c.explained(id)
+			want := c.mustExplainLead(id)
 			c.ArchiveSegmentsAndWait()
-			doc, err := c.forgetting().ExplainLead(id)
-			if err != nil || doc.outcomes() != want.outcomes() || doc.Status != "ACCEPTED" || doc.Delivery != "delivered" || doc.Truncated {
+			doc, err := c.withoutMemory().ExplainLead(id)
+			if err != nil || doc.outcomesText() != want.outcomesText() || doc.Status != "ACCEPTED" || doc.Delivery != "delivered" || doc.Truncated {
 				t.Errorf("%+v, %v", doc, err)
 			}
 		})
@@ -58,7 +58,7 @@ func TestExplainFindsByTime(t *testing.T) {
 // TestExplainLimits: a search without a result reads no more than its limits. The
 // explanation omits events beyond them, or is marked as truncated.
 func TestExplainLimits(t *testing.T) {
-	missing := func(t *testing.T, e *Explainer, id market.LeadID) {
+	mustNotFind := func(t *testing.T, e *Explainer, id market.LeadID) {
 		t.Helper()
 		if doc, err := e.ExplainLead(id); !errors.Is(err, engine.ErrNotFound) {
 			t.Errorf("%+v, %v", doc, err)
@@ -69,9 +69,9 @@ func TestExplainLimits(t *testing.T) {
 		id := c.NewLeadID(1)
 		c.AdvanceClock(time.Minute + time.Millisecond)
 		c.AddLeadPostedToBuyer1(id)
-		missing(t, c.forgetting(), id)
-		if c.explained(id) == nil {
-			t.Error("memory leads to it all the same")
+		mustNotFind(t, c.withoutMemory(), id)
+		if c.mustExplainLead(id) == nil {
+			t.Error("memory does not find the lead")
 		}
 	})
 	t.Run("a second", func(t *testing.T) {
@@ -80,19 +80,19 @@ func TestExplainLimits(t *testing.T) {
 		tooEarly := market.LeadID(market.ComposeID((c.Now+int64(time.Second))/int64(time.Millisecond)+1, [10]byte{1}))
 		c.AddLeadPostedToBuyer1(early)
 		c.AddLeadPostedToBuyer1(tooEarly)
-		if doc, err := c.forgetting().ExplainLead(early); err != nil {
+		if doc, err := c.withoutMemory().ExplainLead(early); err != nil {
 			t.Errorf("%+v, %v", doc, err)
 		}
-		missing(t, c.forgetting(), tooEarly)
+		mustNotFind(t, c.withoutMemory(), tooEarly)
 	})
 	t.Run("entries", func(t *testing.T) {
 		c := newHistory(t)
 		c.AddUnsoldLeads(20)
 		id := c.NewLeadID(1)
 		c.AddLeadPostedToBuyer1(id)
-		e := c.forgetting()
+		e := c.withoutMemory()
 		e.limits.entries = 21
-		missing(t, e, id)
+		mustNotFind(t, e, id)
 		if e.limits.entries++; e.limits.entries != 22 {
 			t.Fatal()
 		}
@@ -105,9 +105,9 @@ func TestExplainLimits(t *testing.T) {
 		c.AddUnsoldLeads(20)
 		id := c.NewLeadID(1)
 		c.AddLeadPostedToBuyer1(id)
-		e := c.forgetting()
+		e := c.withoutMemory()
 		e.limits.bytes = 500
-		missing(t, e, id)
+		mustNotFind(t, e, id)
 	})
 	t.Run("history", func(t *testing.T) {
 		c := newHistory(t)
@@ -118,13 +118,13 @@ func TestExplainLimits(t *testing.T) {
 			c.AddUnsoldLeads(40)
 		}
 		c.RaiseArchiveBounds(c.Seq, c.Now-1)
-		logtest.WaitUntil(t, "history has gone", func() bool { _, err := c.EntryAt(2); return errors.Is(err, wal.ErrGone) })
-		missing(t, c.Explainer, id)
+		logtest.WaitUntil(t, "the history has been removed", func() bool { _, err := c.EntryAt(2); return errors.Is(err, wal.ErrGone) })
+		mustNotFind(t, c.Explainer, id)
 	})
 }
 
-// bytesTo returns the number of bytes that a search reads up to an entry.
-func (c *history) bytesTo(seq uint64) int64 {
+// bytesUpTo returns the number of bytes that a search reads up to an entry.
+func (c *history) bytesUpTo(seq uint64) int64 {
 	c.t.Helper()
 	reader := must.Value(c.NewReader(seq))(c.t)
 	defer reader.Close()
@@ -139,31 +139,31 @@ func TestExplainTruncated(t *testing.T) {
 		"time":    func(r *searchLimits, _ int64) { r.delivery = time.Minute },
 		"entries": func(r *searchLimits, _ int64) { r.entries = 3 },
 		"bytes":   func(r *searchLimits, read int64) { r.bytes = read },
-		"facts":   func(r *searchLimits, _ int64) { r.events = 1 },
+		"events":  func(r *searchLimits, _ int64) { r.events = 1 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newHistory(t)
-			c.configured(1, "buy_1", "buy_2")
+			c.activateConfig(1, "buy_1", "buy_2")
 			id := c.NewLeadID(1)
 			c.AddLeadPostedToBuyer1(id)
 			tried := c.Add(&event.PostAttemptFailed{Lead: id, Attempt: 1, At: c.Now, Status: 500})
-			if doc := c.explained(id); doc.Truncated {
-				t.Error("truncated, and there is no more")
+			if doc := c.mustExplainLead(id); doc.Truncated {
+				t.Error("truncated without later events")
 			}
 			c.AdvanceClock(time.Hour)
 			c.AddUnsoldLeads(10)
 			c.Add(&event.PostAttemptFailed{Lead: id, Attempt: 2, At: c.Now})
-			bound(&c.limits, c.bytesTo(tried))
-			if doc := c.explained(id); !doc.Truncated || len(doc.Posts[0].Tries) != 1 || doc.Status != "OPEN" {
+			bound(&c.limits, c.bytesUpTo(tried))
+			if doc := c.mustExplainLead(id); !doc.Truncated || len(doc.Posts[0].Tries) != 1 || doc.Status != "OPEN" {
 				t.Errorf("open: %+v", doc)
 			}
 			c.AddPostResult(id, event.SettledDelivered)
-			if doc := c.explained(id); !doc.Truncated || doc.Delivery != "delivered" || len(doc.Posts[0].Tries) != 1 || doc.outcomes() != "buy_1 won, buy_2 capped" {
+			if doc := c.mustExplainLead(id); !doc.Truncated || doc.Delivery != "delivered" || len(doc.Posts[0].Tries) != 1 || doc.outcomesText() != "buy_1 won, buy_2 capped" {
 				t.Errorf("settled: %+v", doc)
 			}
 			c.limits = defaultLimits
-			if doc := c.explained(id); doc.Truncated || len(doc.Posts[0].Tries) != 2 {
-				t.Errorf("all of it: %+v", doc)
+			if doc := c.mustExplainLead(id); doc.Truncated || len(doc.Posts[0].Tries) != 2 {
+				t.Errorf("default limits: %+v", doc)
 			}
 		})
 	}
@@ -180,25 +180,25 @@ func TestExplainIgnoresDuplicates(t *testing.T) {
 	}
 	c.AddPostResult(id, event.SettledDelivered)
 	c.limits.events = 5
-	if doc := c.explained(id); doc.Truncated || doc.Delivery != "delivered" {
+	if doc := c.mustExplainLead(id); doc.Truncated || doc.Delivery != "delivered" {
 		t.Errorf("%+v", doc)
 	}
-	if doc := c.explained(c.NewLeadID(50)); doc.DuplicateOf != id.String() || doc.Reason != "duplicate" {
+	if doc := c.mustExplainLead(c.NewLeadID(50)); doc.DuplicateOf != id.String() || doc.Reason != "duplicate" {
 		t.Errorf("%+v", doc)
 	}
 }
 
-// TestExplainManyPosted: of the leads posted at one bid after refusals, the explanation
+// TestExplainListsFirstClaims: of the leads posted at one bid after refusals, the explanation
 // has the first maxClaims, and no lead of another bid.
-func TestExplainManyPosted(t *testing.T) {
+func TestExplainListsFirstClaims(t *testing.T) {
 	c := newHistory(t)
-	held := c.offering(1, "theirs")
-	auction := held.Auction
-	c.Add(held)
-	other := c.offering(2, "")
+	auctionEvent := c.newAuction(1, "theirs")
+	auction := auctionEvent.Auction
+	c.Add(auctionEvent)
+	other := c.newAuction(2, "")
 	for n := range byte(maxClaims + 2) {
-		c.claim(c.NewLeadID(10+n), held, 1, event.SettledRefused)
-		c.claim(c.NewLeadID(100+n), other, 1, event.SettledRefused)
+		c.addClaim(c.NewLeadID(10+n), auctionEvent, 1, event.SettledRefused)
+		c.addClaim(c.NewLeadID(100+n), other, 1, event.SettledRefused)
 	}
 	doc, err := c.ExplainAuction(auction)
 	if err != nil || len(doc.Leads) != maxClaims || doc.Status != "BID" {
@@ -214,6 +214,6 @@ func TestExplainManyPosted(t *testing.T) {
 		t.Errorf("%+v, %v", lead, err)
 	}
 	if alone, err := c.ExplainLead(c.NewLeadID(100)); err != nil || alone.Auction != nil {
-		t.Errorf("of a ping that is gone: %+v, %v", alone, err)
+		t.Errorf("lead of an auction that is not in the log: %+v, %v", alone, err)
 	}
 }

@@ -11,19 +11,19 @@ import (
 	"pingpost/internal/must"
 )
 
-// TestEveryReasonHasASentence: each reason has its own sentence, with candidates and
+// TestReasonSentencesAreUnique: each reason has its own sentence, with candidates and
 // without. Another one says that the reason is unknown.
-func TestEveryReasonHasASentence(t *testing.T) {
-	said := map[string]market.UnsoldReason{}
+func TestReasonSentencesAreUnique(t *testing.T) {
+	seen := map[string]market.UnsoldReason{}
 	some := []FilterSetCandidate{{Outcome: "capped"}, {Outcome: "filtered"}, {Outcome: "capped"}}
 	reason := market.ReasonNoBuyer
 	for ; reason.String() != "unknown"; reason++ {
 		for _, candidates := range [][]FilterSetCandidate{nil, some} {
 			why := describeUnsoldReason(&Explanation{Reason: reason.String(), Candidates: candidates})
-			if other, exists := said[why]; exists && other != reason {
-				t.Errorf("%s and %s: %s", other, reason, why)
+			if other, exists := seen[why]; exists && other != reason {
+				t.Errorf("reasons %s and %s have the same sentence: %s", other, reason, why)
 			}
-			said[why] = reason
+			seen[why] = reason
 			if !strings.Contains(why, ".") || strings.Contains(why, "does not know") || candidates != nil && !strings.HasSuffix(why, "Of 3 candidates: 2 capped, 1 filtered.") {
 				t.Errorf("%s: %s", reason, why)
 			}
@@ -37,9 +37,9 @@ func TestEveryReasonHasASentence(t *testing.T) {
 	}
 }
 
-// TestRedact: sellers' ids, fields of a ping and buyers' texts are replaced if they repeat
+// TestRedactContactDataInTexts: sellers' ids, fields of a ping and buyers' texts are replaced if they repeat
 // the lead's contact data.
-func TestRedact(t *testing.T) {
+func TestRedactContactDataInTexts(t *testing.T) {
 	contact := event.LeadPersonalData{Fields: []event.LeadField{
 		{Name: "phone", Kind: market.KindString, Text: []byte("+12125550142")},
 		{Name: "last_name", Kind: market.KindString, Text: []byte("Cruz")},
@@ -60,13 +60,13 @@ func TestRedact(t *testing.T) {
 		e.redactTextsWithContactData(found, doc)
 		text := must.Value(doc.JSON())(t)
 		if n := strings.Count(string(text), withheld); n != times || (n > 0) == strings.Contains(string(text), person) {
-			t.Errorf("%s: withheld %d times of %d: %s", person, n, times, text)
+			t.Errorf("%s: withheld %d times, want %d: %s", person, n, times, text)
 		}
 	}
 	doc := write("nobody")
 	e.redactTextsWithContactData(&logEntry{event: &event.LeadDecided{Sealed: []byte{0xff}}}, doc)
 	if doc.SellerID != erased || doc.Erased {
-		t.Errorf("the contact data is unreadable, and free text was not withheld: %+v", doc)
+		t.Errorf("free text is not withheld although the contact data is unreadable: %+v", doc)
 	}
 	e.Contact = func(*event.LeadDecided) (event.LeadPersonalData, error) {
 		return event.LeadPersonalData{}, engine.ErrErased
@@ -76,16 +76,16 @@ func TestRedact(t *testing.T) {
 	settled := &doc.Posts[0].Settlements[0]
 	for _, text := range []string{doc.SellerID, doc.Auction.SellerID, doc.Candidates[0].Reason, settled.Code, settled.BuyerLead} {
 		if text != erased {
-			t.Errorf("free text of an erased person: %q", text)
+			t.Errorf("got free text %q of an erased person", text)
 		}
 	}
 	if !doc.Erased || len(doc.Notes) != 1 {
-		t.Errorf("no note on the erasure: %+v", doc)
+		t.Errorf("explanation lacks a note on the erasure: %+v", doc)
 	}
 }
 
-// TestDocumentReadsBack: the explanation's own JSON forms decode to the same values.
-func TestDocumentReadsBack(t *testing.T) {
+// TestExplanationJSONRoundTrip: the explanation's own JSON forms decode to the same values.
+func TestExplanationJSONRoundTrip(t *testing.T) {
 	doc := &Explanation{
 		Received: 1_795_183_200_123_000_000, Settled: 1_795_183_200_000_000_000, Margin: &Amount{-1_500_001, "USD"}, Price: &Amount{0, "EUR"},
 		Candidates: []FilterSetCandidate{{Elapsed: 12_345_000}, {Elapsed: 1_000}},
@@ -106,7 +106,7 @@ func TestDocumentReadsBack(t *testing.T) {
 	}
 	for _, bad := range []string{`{"received_at":5}`, `{"received_at":"soon"}`, `{"margin":{"amount":"5"}}`, `{"margin":{"amount":--5}}`, `{"candidates":[{"elapsed_ms":"x"}]}`} {
 		if json.Unmarshal([]byte(bad), new(Explanation)) == nil {
-			t.Errorf("%s was read", bad)
+			t.Errorf("%s was decoded, want an error", bad)
 		}
 	}
 }

@@ -10,8 +10,8 @@ type failureCounter struct {
 
 func (c *failureCounter) Errorf(string, ...any) { c.failures++ }
 
-// TestCompare: -update writes the file, and a comparison fails only for another text.
-func TestCompare(t *testing.T) {
+// TestCompareWithFile: -update writes the file, and a comparison fails only for another text.
+func TestCompareWithFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	c := &failureCounter{TB: t}
 	*update = true

@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	buyerOne = ledger.Party{Kind: event.ObjectBuyer, Ref: 1}
+	buyer1   = ledger.Party{Kind: event.ObjectBuyer, Ref: 1}
 	supplier = ledger.Party{Kind: event.ObjectSupplier, Ref: 1}
 )
 
@@ -28,8 +28,8 @@ func newReader(log *logtest.Log) *Reader {
 	return r
 }
 
-// listed returns a statement, and its entries as one line.
-func listed(t *testing.T, log *logtest.Log, party ledger.Party, from, to int64) (s *ledger.Statement, words string, err error) {
+// readStatement returns a statement, and its entries as one line.
+func readStatement(t *testing.T, log *logtest.Log, party ledger.Party, from, to int64) (s *ledger.Statement, words string, err error) {
 	t.Helper()
 	s, err = newReader(log).Statement(party, ledger.Period{From: from, To: to})
 	if err != nil {
@@ -72,7 +72,7 @@ func TestStatementOverSegments(t *testing.T) {
 		log.AddPostResult(id, event.SettledDelivered, func(s *event.PostSettled) {
 			if n%2 == 0 {
 				s.Supplier = 1
-			} // else as an early log version wrote it
+			} // otherwise as in an early log version
 		})
 	}
 	check := func(from int64) {
@@ -83,17 +83,17 @@ func TestStatementOverSegments(t *testing.T) {
 			if at < from {
 				continue
 			}
-			s, words, err := listed(t, log, buyerOne, at, at+int64(24*time.Hour))
+			s, words, err := readStatement(t, log, buyer1, at, at+int64(24*time.Hour))
 			if err != nil || words != "sale -12.5" || s.Opening.Balance-s.Closing.Balance != 12_500_000 || s.Opening.Held != 0 || day > 0 && at > from+int64(24*time.Hour) && s.Opening != last {
 				t.Fatalf("day %d: %s %+v %v", day, words, s, err)
 			}
 			last = s.Closing
-			if _, words, err := listed(t, log, supplier, at, at+int64(24*time.Hour)); err != nil || words != "sale 10" {
+			if _, words, err := readStatement(t, log, supplier, at, at+int64(24*time.Hour)); err != nil || words != "sale 10" {
 				t.Fatalf("day %d of the supplier: %s %v", day, words, err)
 			}
 		}
 		if live := log.State.BuyerFunds(1); last != (ledger.BalanceAndReserved{Balance: live.Balance}) {
-			t.Errorf("the last day ends with %+v, the account has %+v", last, live)
+			t.Errorf("last closing balance is %+v, the account has %+v", last, live)
 		}
 	}
 	check(0)
@@ -101,35 +101,35 @@ func TestStatementOverSegments(t *testing.T) {
 	check(0)
 	// At noon of the third day a post is open.
 	noon := begin + int64(2*24*time.Hour) + int64(18*time.Hour)
-	if s, _, err := listed(t, log, buyerOne, begin, noon); err != nil || s.Closing != (ledger.BalanceAndReserved{Balance: 975_000_000, Held: 12_500_000}) {
+	if s, _, err := readStatement(t, log, buyer1, begin, noon); err != nil || s.Closing != (ledger.BalanceAndReserved{Balance: 975_000_000, Held: 12_500_000}) {
 		t.Errorf("%+v %v", s, err)
 	}
 	keep := begin + int64(10*24*time.Hour)
 	log.RaiseArchiveBounds(log.Seq, keep)
 	logtest.WaitUntil(t, "the history has been removed", func() bool { _, err := log.EntryAt(2); return errors.Is(err, wal.ErrGone) })
 	check(keep)
-	for _, party := range []ledger.Party{buyerOne, supplier} {
-		_, _, err := listed(t, log, party, begin, noon)
+	for _, party := range []ledger.Party{buyer1, supplier} {
+		_, _, err := readStatement(t, log, party, begin, noon)
 		var past *ledger.HistoryTooShortError
 		if !errors.As(err, &past) || past.HistoryBegins <= begin || past.HistoryBegins > keep || !strings.Contains(err.Error(), "history begins at 20") {
-			t.Errorf("before the history: %v", err)
+			t.Errorf("period before the history: %v", err)
 		}
 	}
 }
 
-// TestStatementEnds: a read ends with ErrStopped when the exchange stops, and the entries end
+// TestStatementStopsAndEndsAtItsPosition: a read ends with ErrStopped when the exchange stops, and the entries end
 // at the position of the statement.
-func TestStatementEnds(t *testing.T) {
+func TestStatementStopsAndEndsAtItsPosition(t *testing.T) {
 	log := logtest.New(t)
 	reader := newReader(log)
 	log.AddUnsoldLeads(40)
 	reader.Stop.Store(true)
-	if _, err := reader.Statement(buyerOne, ledger.Period{}); !errors.Is(err, throttle.ErrStopped) {
-		t.Errorf("while it stops: %v", err)
+	if _, err := reader.Statement(buyer1, ledger.Period{}); !errors.Is(err, throttle.ErrStopped) {
+		t.Errorf("during a stop: got %v, want ErrStopped", err)
 	}
 	// The entries end where the statement was read.
 	log.Add(&event.BuyerFundsAdjusted{Buyer: 1, Amount: 1, Opening: true})
-	s := must.Value(newReader(log).Statement(buyerOne, ledger.Period{}))(t)
+	s := must.Value(newReader(log).Statement(buyer1, ledger.Period{}))(t)
 	log.Add(&event.BuyerFundsAdjusted{Buyer: 1, Amount: 2})
 	list := must.Value(newReader(log).IterateEntries(s))(t)
 	defer list.Close()
@@ -141,8 +141,8 @@ func TestStatementEnds(t *testing.T) {
 	}
 }
 
-// TestWithinMonth: the open ends of a period.
-func TestWithinMonth(t *testing.T) {
+// TestOpenPeriodIsFilledWithMonth: the open ends of a period.
+func TestOpenPeriodIsFilledWithMonth(t *testing.T) {
 	at := func(text string) int64 {
 		if text == "" {
 			return 0
