@@ -10,10 +10,9 @@ import (
 	"pingpost/engine/state"
 )
 
-// TestFieldsOfAPing: a field that arrives by another name is read back from a ping's event
-// by its known name, under which it is written, and by that under which it arrives, as
-// earlier programs wrote it.
-func TestFieldsOfAPing(t *testing.T) {
+// A renamed field is read by its buyer-side name, which the log has now, and by the name
+// in the request, which earlier versions logged.
+func TestPingFieldsFromLog(t *testing.T) {
 	mapping, err := market.NewFieldMapping(market.FieldMappingSpec{Fields: []market.FieldSpec{
 		{Name: "utm_source", BuyerName: "source", Type: market.TypeString}, {Name: "homeowner", BuyerName: "owns_home", Type: market.TypeString},
 	}})
@@ -25,18 +24,18 @@ func TestFieldsOfAPing(t *testing.T) {
 		in.accepted.auction = &pastauction.RecordedAuction{Fields: []event.LeadField{{Name: name, Kind: market.KindString, Text: []byte("x")}}}
 		in.fillPingLeadFromAuction(mapping)
 		if got := string(in.accepted.pingLead.Values[slot].Text); got != "x" {
-			t.Errorf("%s: %q", name, got)
+			t.Errorf("field logged as %s has value %q, want %q", name, got, "x")
 		}
 	}
 	for slot, want := range map[market.FieldSlot]string{market.SlotSource: "source", market.FirstCustomSlot: "homeowner"} {
 		if got := mapping.LogName(slot); got != want {
-			t.Errorf("the log calls %s %s", want, got)
+			t.Errorf("log name is %s, want %s", got, want)
 		}
 	}
 }
 
-// The value of a field survives the record, unless the field has become another.
-func TestValueOfAField(t *testing.T) {
+// A logged value is absent if the field has another type now.
+func TestFieldValueFromLog(t *testing.T) {
 	tests := []struct {
 		kind market.FieldValueKind
 		text string
@@ -65,9 +64,8 @@ func TestValueOfAField(t *testing.T) {
 	}
 }
 
-// TestCachedAuctionIsACopy: the recorded event and its encoding can be overwritten after the
-// auction was cached.
-func TestCachedAuctionIsACopy(t *testing.T) {
+// The event and its encoding may be overwritten after the auction was cached.
+func TestCachedAuctionIsCopy(t *testing.T) {
 	record := &event.PingAuctionCompleted{
 		Auction: market.AuctionID{7}, Name: [16]byte{7, 1},
 		Bids:   []event.Bid{{Buyer: 1, Outcome: market.OutcomeWon, Amount: 2, Token: "token", ValidUntil: 100}},
@@ -84,6 +82,6 @@ func TestCachedAuctionIsACopy(t *testing.T) {
 	}
 	bid := a.ValidBidOfBuyer(1)
 	if a.ID != record.Auction || string(a.Fields[0].Text) != "CA" || bid == nil || bid.Token != "token" || bid.Amount != 2 {
-		t.Errorf("%+v, bid %+v", a, bid)
+		t.Errorf("cached auction changed: %+v, bid %+v", a, bid)
 	}
 }

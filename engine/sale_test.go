@@ -16,8 +16,7 @@ import (
 	"pingpost/internal/must"
 )
 
-// What the buyer gets, and what the record has.
-func TestSaleContent(t *testing.T) {
+func TestSalePostAndEvent(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
 		r := twoBidders()
 		r.campaigns[0].unknown = market.UnknownKeep
@@ -32,36 +31,35 @@ func TestSaleContent(t *testing.T) {
 			`"address":{"city":"Rome","state":"CA","zip":"94110"},"tcpa":{},"source":"own","tcpa_consent":true,"vehicles":3,"nickname":"Patty"}}`
 		expectEqual(t, string(x.buyers.posts[0].body), want)
 		if answer.SellerAuction != "a1" || answer.Buyer != "blue" || answer.BuyerLead != "theirs" || answer.Payout != 8_000_000 || answer.Currency.String() != "USD" || answer.Replayed {
-			t.Errorf("%+v", answer)
+			t.Errorf("answer %+v", answer)
 		}
 		key := sha256.Sum256(slices.Concat(a.auctionID[:], answer.Lead[:], []byte("blue")))
-		expectEqual(t, x.buyers.posts[0].key, "post_"+hex.EncodeToString(key[:20]), "the key of auction, lead and buyer")
+		expectEqual(t, x.buyers.posts[0].key, "post_"+hex.EncodeToString(key[:20]), "key of auction, lead and buyer")
 		lead := x.decisionOf(answer.Lead)
 		if open := fieldTexts(lead.Fields); !strings.Contains(open, "lead_uuid=theirs-1 ") || strings.Contains(open, "Pat") {
-			t.Errorf("open: %s", open)
+			t.Errorf("plaintext fields in the log: %s", open)
 		}
 		if lead.Sale.Price != 10_000_000 || lead.Sale.Payout != 8_000_000 || len(lead.Trail) != 1 || lead.Trail[0].Outcome != market.OutcomePostPending {
-			t.Errorf("%+v", lead)
+			t.Errorf("event %+v", lead)
 		}
 	})
 }
 
-// Of posts for one bid at the same instant one sells. Under one key all hear of
-// it; under keys of their own the others are too late, once it stands.
-func TestPostsAtTheSameInstant(t *testing.T) {
+// One post sells. The others get its answer if they have its key, else already_sold.
+func TestConcurrentPostsForOneBid(t *testing.T) {
 	tests := []struct {
 		name string
 		blue []postReply
-		keys bool // each its own
+		keys bool // each post has its own key
 		want string
 		took time.Duration // of the last
 	}{
 		{"one key", []postReply{accepts.after(time.Second)}, false, "5 " + soldToBlue, time.Second},
 		{"one key, refused", []postReply{refuses.after(time.Second)}, false, "5 " + rejectedByBuyer, time.Second},
 		{"one key, never answered", []postReply{hangs}, false, "5 buyer_timeout", 5 * time.Second},
-		{"keys of their own", []postReply{accepts.after(time.Second)}, true, "4 already_sold, 1 " + soldToBlue, time.Second},
-		{"keys of their own, each refused", []postReply{refuses.after(900 * ms)}, true, "5 " + rejectedByBuyer, 4500 * ms},
-		{"keys of their own, never answered", []postReply{hangs}, true, "4 already_sold, 1 buyer_timeout", 5 * time.Second},
+		{"different keys", []postReply{accepts.after(time.Second)}, true, "4 already_sold, 1 " + soldToBlue, time.Second},
+		{"different keys, each refused", []postReply{refuses.after(900 * ms)}, true, "5 " + rejectedByBuyer, 4500 * ms},
+		{"different keys, never answered", []postReply{hangs}, true, "4 already_sold, 1 buyer_timeout", 5 * time.Second},
 	}
 	for _, test := range tests {
 		for _, sync := range []time.Duration{0, 30 * ms} {
@@ -85,7 +83,7 @@ func TestPostsAtTheSameInstant(t *testing.T) {
 				}
 				expectEqual(t, describeCounts(counts), test.want)
 				if sync == 0 && took != test.took {
-					t.Errorf("the last hears after %s, want %s", took, test.took)
+					t.Errorf("the last answer comes after %s, want %s", took, test.took)
 				}
 				x.log.setSyncTime(0)
 				time.Sleep(5 * time.Minute)
@@ -94,7 +92,7 @@ func TestPostsAtTheSameInstant(t *testing.T) {
 	}
 }
 
-// describeCounts lists what was heard and how often, the frequent first.
+// describeCounts lists the answers with their counts, the highest first.
 func describeCounts(counts map[string]int) string {
 	var list []string
 	for n := 9; n > 0; n-- {
@@ -107,9 +105,8 @@ func describeCounts(counts map[string]int) string {
 	return strings.Join(list, ", ")
 }
 
-// A lead that the exchange takes from nobody is recorded, with its reason; the
-// bid is still there for another.
-func TestPostThatReachesNobody(t *testing.T) {
+// The lead is logged with the reason, and the bid stays valid for another lead.
+func TestPostRejectedBeforeDelivery(t *testing.T) {
 	tests := []struct {
 		name string
 		rig  func(r *marketSpec)
@@ -118,12 +115,12 @@ func TestPostThatReachesNobody(t *testing.T) {
 	}{
 		{"on the campaign's list", func(r *marketSpec) { r.campaigns[0].suppress = []string{"dnc"} }, nil, "suppressed"},
 		{"on the buyer's list", func(r *marketSpec) { r.buyers[0].suppress = []string{"dnc"} }, nil, "suppressed"},
-		{"a duplicate", func(r *marketSpec) {}, []string{"phone", "415 200 0009"}, "duplicate"},
-		{"a duplicate of the buyer's", func(r *marketSpec) { r.campaigns[0].duplicates = byBuyer }, []string{"phone", "415 200 0009"}, "duplicate"},
-		{"not as the ping said, to the campaign", func(r *marketSpec) {
+		{"duplicate", func(r *marketSpec) {}, []string{"phone", "415 200 0009"}, "duplicate"},
+		{"duplicate at the buyer", func(r *marketSpec) { r.campaigns[0].duplicates = byBuyer }, []string{"phone", "415 200 0009"}, "duplicate"},
+		{"campaign filter, value differs from the ping", func(r *marketSpec) {
 			r.campaigns[0].filters = []market.FilterSpec{{Field: "vehicles", In: []string{"2"}}}
 		}, []string{"vehicles", "#1"}, "filtered"},
-		{"not as the ping said, to the buyer", func(r *marketSpec) {
+		{"buyer filter, value differs from the ping", func(r *marketSpec) {
 			r.campaigns[0].filterSets[0].filters = []market.FilterSpec{{Field: "vehicles", In: []string{"2"}}}
 		}, []string{"vehicles", "#1"}, "filtered"},
 	}
@@ -142,27 +139,26 @@ func TestPostThatReachesNobody(t *testing.T) {
 			x.crashAndRestart()
 			again := x.startSale(p)
 			if answerText(again) != answerText(first) {
-				t.Errorf("after a restart: %s, before: %s", answerText(again), answerText(first))
+				t.Errorf("repeat after a restart: got %s, want %s", answerText(again), answerText(first))
 			}
 			if x.log.len() != entries+1 || len(x.buyers.postAttempts()) != 1 {
-				t.Errorf("%d entries and %d posts", x.log.len()-entries, len(x.buyers.postAttempts())-1)
+				t.Errorf("%d log entries and %d posts, want 1 and 0", x.log.len()-entries, len(x.buyers.postAttempts())-1)
 			}
-			expectEqual(t, x.saleResult(postFor(2, a)), soldToBlue, "another lead by that bid")
+			expectEqual(t, x.saleResult(postFor(2, a)), soldToBlue, "another lead with the same bid")
 		})
 	}
 }
 
-// A stop decides nothing and settles nothing.
-func TestPostIsNotDecidedByAStop(t *testing.T) {
+func TestStopDoesNotSettlePost(t *testing.T) {
 	runWithExchange(t, "", twoBidders(), func(t *testing.T, x *testExchange) {
 		x.buyers.scriptPosts("blue", unreachable, accepts)
 		p := postFor(1, x.pingAuction(supplierPing(1)))
 		first := x.startSale(p)
 		time.Sleep(500 * ms)
 		x.engine.Close()
-		expectEqual(t, first.wait(), "buyer_unavailable", "a stop told")
+		expectEqual(t, first.wait(), "buyer_unavailable", "answer at the stop")
 		if got := x.saleResult(p); !strings.Contains(got, "no requests") {
-			t.Errorf("one that stops told %s", got)
+			t.Errorf("post to a stopped exchange: got %s", got)
 		}
 		x.crashAndRestart()
 		time.Sleep(time.Minute)
@@ -170,8 +166,8 @@ func TestPostIsNotDecidedByAStop(t *testing.T) {
 	})
 }
 
-// A configuration that comes between two tries changes nothing of what is sent.
-func TestPostIsSentAsItWas(t *testing.T) {
+// Each attempt sends what the first one sent.
+func TestNewConfigurationDoesNotChangePost(t *testing.T) {
 	runWithExchange(t, "", twoBidders(), func(t *testing.T, x *testExchange) {
 		x.buyers.scriptPosts("blue", unreachable, serverError, accepts)
 		p := postFor(1, x.pingAuction(supplierPing(1)))
@@ -182,16 +178,15 @@ func TestPostIsSentAsItWas(t *testing.T) {
 		r.campaigns[0].payout, r.campaigns[0].floor, r.campaigns[0].filterSets = "0.1", "99", r.campaigns[0].filterSets[1:]
 		x.configure(r)
 		if got := first.wait(); got != soldToBlue || len(x.buyers.posts) != 3 {
-			t.Errorf("%s after %v", got, x.buyers.postAttempts())
+			t.Errorf("got %s after attempts %v, want a sale after 3", got, x.buyers.postAttempts())
 		}
 		x.crashAndRestart()
-		expectEqual(t, x.saleResult(p), soldToBlue, "again")
+		expectEqual(t, x.saleResult(p), soldToBlue, "repeat")
 	})
 }
 
-// An answer needs a event of the log. Where the log does not give it, there is
-// none, and never another.
-func TestHistoryIsGone(t *testing.T) {
+// Without the auction's event, the exchange answers that it is unavailable.
+func TestPostWithUnreadableLog(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
 		var lost error
 		x := newExchange(t, twoBidders(), failingHistory(&lost))
@@ -199,23 +194,22 @@ func TestHistoryIsGone(t *testing.T) {
 		p := postFor(1, a)
 		expectEqual(t, x.saleResult(p), soldToBlue)
 		x.crashAndRestart()
-		lost = errors.New("the segment is gone")
+		lost = errors.New("cannot read the segment")
 		if got := x.saleResult(p); !strings.Contains(got, "no requests") || x.observed.faults.Load() != 1 {
-			t.Errorf("%s, %d faults", got, x.observed.faults.Load())
+			t.Errorf("got %s and %d faults, want unavailable and 1", got, x.observed.faults.Load())
 		}
 		if got := x.saleResult(postFor(2, b)); !strings.Contains(got, "no requests") {
-			t.Errorf("an auction that memory has forgotten: %s", got)
+			t.Errorf("auction that is not cached: got %s, want unavailable", got)
 		}
 		lost = nil
-		expectEqual(t, x.saleResult(p)+", "+x.saleResult(postFor(2, b)), soldToBlue+", "+soldToBlue, "when it is back")
-		lost = errors.New("the segment is gone")
-		expectEqual(t, x.saleResult(postFor(3, b)), "already_sold", "an auction that was read a moment ago")
+		expectEqual(t, x.saleResult(p)+", "+x.saleResult(postFor(2, b)), soldToBlue+", "+soldToBlue, "when the log is readable again")
+		lost = errors.New("cannot read the segment")
+		expectEqual(t, x.saleResult(postFor(3, b)), "already_sold", "cached auction")
 	})
 }
 
-// An auction that has been forgotten gives its id free, and what sells by that id
-// from then on is the next one.
-func TestAuctionIDUsedAgain(t *testing.T) {
+// The id of a forgotten auction is free again, and then names the new auction.
+func TestReusedAuctionID(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
 		x := newExchange(t, twoBidders(), func(o *engine.Options) { o.PingIdempotency = time.Minute })
 		before := x.pingAuction(supplierPing(1))
@@ -225,7 +219,7 @@ func TestAuctionIDUsedAgain(t *testing.T) {
 	})
 }
 
-// slowHistory makes an exchange take so long to read an event back from its log.
+// slowHistory returns an option that delays each read of an event from the log.
 func slowHistory(took time.Duration) func(*engine.Options) {
 	return func(o *engine.Options) {
 		history := o.History
@@ -236,9 +230,8 @@ func slowHistory(took time.Duration) func(*engine.Options) {
 	}
 }
 
-// A bid whose window has ended while its auction was read back is over: nobody
-// stands by it any more, whenever the request came.
-func TestWindowEndsWhileTheLogIsRead(t *testing.T) {
+// The bid must still be valid after the log was read.
+func TestBidExpiresDuringLogRead(t *testing.T) {
 	tests := []struct {
 		name string
 		took time.Duration
@@ -259,9 +252,8 @@ func TestWindowEndsWhileTheLogIsRead(t *testing.T) {
 	}
 }
 
-// Few events are read back at once, and whoever has waited for its turn up to the
-// ceiling waits no longer.
-func TestReadingBackEndsAtTheCeiling(t *testing.T) {
+// Few log reads run at once. A request that waits for its turn gives up at its ceiling.
+func TestLogReadEndsAtCeiling(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
 		x := newExchange(t, twoBidders(), slowHistory(time.Minute))
 		a := x.pingAuction(supplierPing(1))
@@ -274,18 +266,18 @@ func TestReadingBackEndsAtTheCeiling(t *testing.T) {
 		time.Sleep(time.Second)
 		entries := x.log.len()
 		waits := map[string]func() error{
-			"a post": func() error { _, err := x.sellAtBid(postFor(1, a)); return err },
-			"a lead for a buyer": func() error {
+			"post": func() error { _, err := x.sellAtBid(postFor(1, a)); return err },
+			"lead for a chosen buyer": func() error {
 				_, err := x.ingest(leadRequest(2, "flo_ping_id", b.id, "flo_buyer_id", "blue"))
 				return err
 			},
-			"a ping that came before": func() error { _, err := x.ping(supplierPing(1)); return err },
+			"repeated ping": func() error { _, err := x.ping(supplierPing(1)); return err },
 		}
 		for name, call := range waits {
 			readers.Go(func() {
 				start := time.Now()
 				if err := call(); !errors.Is(err, engine.ErrUnavailable) || time.Since(start) != 5*time.Second {
-					t.Errorf("%s: %v after %s", name, err, time.Since(start))
+					t.Errorf("%s: error %v after %s, want unavailable after 5s", name, err, time.Since(start))
 				}
 			})
 		}
@@ -294,10 +286,9 @@ func TestReadingBackEndsAtTheCeiling(t *testing.T) {
 	})
 }
 
-// An auction of which history has nothing left, while memory has its name still,
-// as after history was shortened: its window is long over, and that is an answer.
-// It is no fault, and a refused post uses up no key.
-func TestHistoryIsShorterThanMemory(t *testing.T) {
+// The log may be shortened while memory still has the auction's name. Then the bid is
+// long expired, which is no fault. A rejected post uses no key.
+func TestPostForAuctionMissingInLog(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
 		var cut error
 		x := newExchange(t, twoBidders(), failingHistory(&cut))
@@ -306,7 +297,7 @@ func TestHistoryIsShorterThanMemory(t *testing.T) {
 		expectEqual(t, x.saleResult(postFor(2, sold)), "blue theirs 8")
 		x.buyers.scriptPosts("blue", refuses)
 		expectEqual(t, x.saleResult(postFor(3, refused)), "post_rejected post_rejected")
-		x.crashAndRestart() // what it remembered of them is gone
+		x.crashAndRestart() // empties the cache
 		time.Sleep(25 * time.Hour)
 		cut = engine.ErrGone
 		entries := x.log.len()
@@ -315,22 +306,22 @@ func TestHistoryIsShorterThanMemory(t *testing.T) {
 			post postInput
 			want string
 		}{
-			{"one that nobody took up", postFor(11, open), "bid_expired"},
-			{"the same again", postFor(11, open), "bid_expired"},
-			{"by a token that cannot be judged any more", func() postInput { p := postFor(12, open); p.token = "bid_x"; return p }(), "bid_expired"},
-			{"one that was sold", postFor(13, sold), "already_sold"},
-			{"one whose sale was refused", postFor(14, refused), "bid_expired"},
-			{"another supplier's", func() postInput { p := postFor(15, open); p.supplier = "other"; return p }(), "invalid_bid_token"},
+			{"unsold auction", postFor(11, open), "bid_expired"},
+			{"repeat", postFor(11, open), "bid_expired"},
+			{"token that cannot be checked", func() postInput { p := postFor(12, open); p.token = "bid_x"; return p }(), "bid_expired"},
+			{"sold auction", postFor(13, sold), "already_sold"},
+			{"auction with a refused sale", postFor(14, refused), "bid_expired"},
+			{"another supplier", func() postInput { p := postFor(15, open); p.supplier = "other"; return p }(), "invalid_bid_token"},
 		} {
 			expectEqual(t, x.saleResult(row.post), row.want, row.name)
 		}
-		expectEqual(t, x.saleResult(postFor(16, open, "phone", "1")), "invalid_payload lead.phone:invalid_format", "a lead with a fault")
+		expectEqual(t, x.saleResult(postFor(16, open, "phone", "1")), "invalid_payload lead.phone:invalid_format", "invalid lead")
 		expectEqual(t, x.log.len(), entries, "entries in the log")
-		expectEqual(t, x.ingestResult(leadRequest(17, "flo_ping_id", choice.id, "flo_buyer_id", "blue")), "bid_expired", "a lead for a buyer")
+		expectEqual(t, x.ingestResult(leadRequest(17, "flo_ping_id", choice.id, "flo_buyer_id", "blue")), "bid_expired", "lead for a chosen buyer")
 		expectEqual(t, x.observed.faults.Load(), 0, "faults")
-		// The answer to the ping itself is what cannot be had again.
+		// The answer to the ping needs the event.
 		if _, err := x.ping(supplierPing(1)); !errors.Is(err, engine.ErrUnavailable) || x.observed.faults.Load() != 1 {
-			t.Errorf("the ping again: %v, %d faults", err, x.observed.faults.Load())
+			t.Errorf("repeated ping: error %v and %d faults, want unavailable and 1", err, x.observed.faults.Load())
 		}
 		x.observed.faults.Store(0)
 	})

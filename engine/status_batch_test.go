@@ -13,20 +13,19 @@ import (
 	"pingpost/engine/market"
 )
 
-// Of many reports each comes to its own result, in the order in which they came,
-// and one event has them all.
-func TestBatch(t *testing.T) {
+// The results have the order of the reports. One event has all changes.
+func TestStatusBatchResults(t *testing.T) {
 	runWithExchange(t, "", returnsMarket(returnRule(func(r *market.ReturnRule) { r.Reasons = map[string]struct{}{"wrong number": {}} })), func(t *testing.T, x *testExchange) {
 		a, b, c, d := x.soldLead(1), x.soldLead(2), x.soldLead(3), x.soldLead(4)
 		x.reportResult(newReport(b, "sold"))
 		x.reportResult(newReport(c, "qualified"))
-		gone := newReport(engine.IngestAnswer{Lead: market.LeadID{1}}, "sold")
-		words := []statusReport{
+		unknown := newReport(engine.IngestAnswer{Lead: market.LeadID{1}}, "sold")
+		reports := []statusReport{
 			newReport(d, "contacted").occurredAt("soon"),
 			newReport(b, "returned"),
 			{lead: "lead_1", status: "sold", reason: "-", occurred: "-"},
 			newReport(c, "contacted"),
-			gone,
+			unknown,
 			newReport(a, "contacted"),
 			newReport(b, "contacted"),
 			newReport(c, "qualified"),
@@ -36,7 +35,7 @@ func TestBatch(t *testing.T) {
 			newReport(d, "returned").withReason("just so"),
 		}
 		entries := x.log.len()
-		answer, err := x.reportAll(words...)
+		answer, err := x.reportAll(reports...)
 		want := strings.Join([]string{
 			"invalid_payload occurred_at:invalid_format",
 			"returned",
@@ -53,23 +52,22 @@ func TestBatch(t *testing.T) {
 		}, ", ")
 		expectEqual(t, describeStatusAnswer(answer, err), want)
 		expectEqual(t, x.log.len(), entries+1, "entries in the log")
-		for i, want := range []string{d.Lead.String(), b.Lead.String(), "lead_1", c.Lead.String(), gone.lead, a.Lead.String(), b.Lead.String(), c.Lead.String(), "", " ", "", d.Lead.String()} {
-			expectEqual(t, answer.Results[i].Lead, want, "result ", i, " is of")
+		for i, want := range []string{d.Lead.String(), b.Lead.String(), "lead_1", c.Lead.String(), unknown.lead, a.Lead.String(), b.Lead.String(), c.Lead.String(), "", " ", "", d.Lead.String()} {
+			expectEqual(t, answer.Results[i].Lead, want, "lead of result ", i)
 		}
 		expectEqual(t, x.leadState(a)+", "+x.leadState(b)+", "+x.leadState(c)+", "+x.leadState(d), "contacted none, returned none, qualified none, ACCEPTED none")
 	})
 }
 
-// A batch as a whole is refused where nobody could tell what it says; that uses up
-// no key. One whose reports are all refused is answered for good.
-func TestBatchAsAWhole(t *testing.T) {
+// An invalid batch uses no key. A batch of rejected reports does.
+func TestInvalidStatusBatchIsRejected(t *testing.T) {
 	runWithExchange(t, "", returnsMarket(returnRule(nil)), func(t *testing.T, x *testExchange) {
 		a := x.soldLead(1)
 		entries := x.log.len()
 		unreadable := x.statusRequest([]statusReport{{key: "k"}})
 		unreadable.Reports, unreadable.Faults = nil, []market.FieldError{{Field: "changes", Code: errcode.FieldMissingRequired, Expected: "a list"}}
-		nobody := x.statusRequest([]statusReport{{key: "k"}})
-		nobody.Reports = nil
+		empty := x.statusRequest([]statusReport{{key: "k"}})
+		empty.Reports = nil
 		many := make([]statusReport, engine.MaxReports+1)
 		for i := range many {
 			many[i] = statusReport{lead: market.LeadID{0: 1, 15: byte(i), 14: byte(i >> 8)}.String(), status: "sold", reason: "-", occurred: "-", key: "k"}
@@ -79,34 +77,33 @@ func TestBatchAsAWhole(t *testing.T) {
 			want string
 		}{
 			"unreadable": {func() (engine.StatusAnswer, error) { return x.engine.ProcessStatusReports(unreadable) }, "invalid_payload changes:missing_required"},
-			"none":       {func() (engine.StatusAnswer, error) { return x.engine.ProcessStatusReports(nobody) }, "invalid_payload changes:out_of_range"},
+			"none":       {func() (engine.StatusAnswer, error) { return x.engine.ProcessStatusReports(empty) }, "invalid_payload changes:out_of_range"},
 			"too many":   {func() (engine.StatusAnswer, error) { return x.reportAll(many...) }, "invalid_payload changes:out_of_range"},
 			"no key":     {func() (engine.StatusAnswer, error) { return x.reportAll(newReport(a, "sold").withKey("")) }, "invalid_payload Idempotency-Key:missing_required"},
 		} {
 			expectEqual(t, describeStatusAnswer(call.send()), call.want, name)
 		}
-		expectEqual(t, x.log.len(), entries, "something was logged")
+		expectEqual(t, x.log.len(), entries, "log entries")
 		answer, err := x.reportAll(many[1:]...)
 		expectEqual(t, describeStatusAnswer(answer, err), strings.TrimSuffix(strings.Repeat("not_found, ", engine.MaxReports), ", "))
-		expectEqual(t, describeStatusAnswer(x.reportAll(newReport(a, "sold").withKey("k"))), "idempotency_key_reused", "all of it refused, and the key is free")
+		expectEqual(t, describeStatusAnswer(x.reportAll(newReport(a, "sold").withKey("k"))), "idempotency_key_reused", "key of a batch of rejected reports")
 	})
 }
 
-// Two batches that name the same leads in opposite orders wait for each other and
-// not in a circle.
-func TestBatchesCross(t *testing.T) {
+// Two batches name the same leads in opposite orders.
+func TestCrossingStatusBatchesDoNotDeadlock(t *testing.T) {
 	runWithExchange(t, "", returnsMarket(returnRule(nil)), func(t *testing.T, x *testExchange) {
-		var there, back []statusReport
+		var forward, backward []statusReport
 		for n := range 5 {
 			w := newReport(x.soldLead(n), "contacted")
-			there, back = append(there, w.withKey("there")), append([]statusReport{w.withKey("back")}, back...)
+			forward, backward = append(forward, w.withKey("forward")), append([]statusReport{w.withKey("backward")}, backward...)
 		}
 		x.log.setSyncTime(time.Second)
 		received := make(chan string, 3)
-		for _, words := range [][]statusReport{there, back} {
-			go func() { received <- describeStatusAnswer(x.reportAll(words...)) }()
+		for _, reports := range [][]statusReport{forward, backward} {
+			go func() { received <- describeStatusAnswer(x.reportAll(reports...)) }()
 		}
-		go func() { received <- x.reportResult(there[2].withKey("between")) }()
+		go func() { received <- x.reportResult(forward[2].withKey("between")) }()
 		for range 3 {
 			if got := <-received; strings.ReplaceAll(strings.ReplaceAll(got, "contacted", ""), ", ", "") != "" {
 				t.Error(got)
@@ -120,13 +117,12 @@ func TestBatchesCross(t *testing.T) {
 				}
 			}
 		}
-		expectEqual(t, done, 5, "leads were contacted")
+		expectEqual(t, done, 5, "changed leads")
 	})
 }
 
-// Under its key a report is answered as it was the first time, whatever has become
-// of the lead, at once and in the next process.
-func TestReportIsReplayed(t *testing.T) {
+// A repeat gets the first answer, also after a restart and after later changes.
+func TestStatusReportReplay(t *testing.T) {
 	manual := returnRule(func(r *market.ReturnRule) { r.Manual = true })
 	tests := []struct {
 		name string
@@ -137,18 +133,18 @@ func TestReportIsReplayed(t *testing.T) {
 		{"done", returnRule(nil), func(x *testExchange, a, _ engine.IngestAnswer) (engine.StatusAnswer, error) {
 			return x.report(newReport(a, "contacted"))
 		}, "contacted"},
-		{"waits", manual, func(x *testExchange, a, _ engine.IngestAnswer) (engine.StatusAnswer, error) {
+		{"pending", manual, func(x *testExchange, a, _ engine.IngestAnswer) (engine.StatusAnswer, error) {
 			return x.report(newReport(a, "returned"))
 		}, "ACCEPTED waiting"},
-		{"so already", returnRule(nil), func(x *testExchange, a, _ engine.IngestAnswer) (engine.StatusAnswer, error) {
+		{"no change", returnRule(nil), func(x *testExchange, a, _ engine.IngestAnswer) (engine.StatusAnswer, error) {
 			x.reportResult(newReport(a, "qualified"))
 			return x.report(newReport(a, "qualified").withKey("k"))
 		}, "qualified"},
-		{"waits already", manual, func(x *testExchange, a, _ engine.IngestAnswer) (engine.StatusAnswer, error) {
+		{"already pending", manual, func(x *testExchange, a, _ engine.IngestAnswer) (engine.StatusAnswer, error) {
 			x.reportResult(newReport(a, "returned"))
 			return x.report(newReport(a, "returned").withKey("k"))
 		}, "ACCEPTED waiting"},
-		{"many", returnRule(nil), func(x *testExchange, a, b engine.IngestAnswer) (engine.StatusAnswer, error) {
+		{"batch", returnRule(nil), func(x *testExchange, a, b engine.IngestAnswer) (engine.StatusAnswer, error) {
 			return x.reportAll(newReport(a, "sold"), statusReport{lead: "?", status: "-", reason: "#1", occurred: "2001-01-01T00:00:00Z"}, newReport(b, "returned"), newReport(b, "sold").withKey("k"))
 		}, "sold, invalid_payload status:missing_required reason:wrong_type occurred_at:out_of_range, returned, invalid_payload lead_id:not_allowed_value"},
 	}
@@ -157,13 +153,13 @@ func TestReportIsReplayed(t *testing.T) {
 			a, b := x.soldLead(1), x.soldLead(2)
 			first, err := test.send(x, a, b)
 			if got := describeStatusAnswer(first, err); got != test.want || first.Replayed {
-				t.Fatalf("%s, want %s; replayed: %v", got, test.want, first.Replayed)
+				t.Fatalf("got %s, want %s; replayed: %v", got, test.want, first.Replayed)
 			}
 			again := func(when string) {
 				t.Helper()
 				second, err := test.send(x, a, b)
 				if err != nil || !second.Replayed {
-					t.Errorf("%s: %+v, %v", when, second, err)
+					t.Errorf("%s: got %+v, error %v, want a replay", when, second, err)
 				}
 				second.Replayed = false
 				if !reflect.DeepEqual(first, second) {
@@ -178,14 +174,13 @@ func TestReportIsReplayed(t *testing.T) {
 			x.reportResult(newReport(a, "returned").withKey("other"))
 			x.reportResult(newReport(b, "sold").withKey("other too"))
 			sleepUntil(t, "2000-01-30 23:00:00")
-			again("much later, when the leads stand elsewhere")
+			again("after later changes")
 		})
 	}
 }
 
-// A key is its buyer's and its path's; with another body or for another lead it
-// was used.
-func TestKeysOfReports(t *testing.T) {
+// A key belongs to a buyer and a path. It is rejected with another body or lead.
+func TestStatusReportKeyScope(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
 		r := returnsMarket(returnRule(nil))
 		r.buyers[0].caps = []string{"day 2"}
@@ -212,8 +207,8 @@ func TestKeysOfReports(t *testing.T) {
 	})
 }
 
-// Whoever comes under a key that is at work waits, and hears the same.
-func TestReportsUnderOneKeyAtOnce(t *testing.T) {
+// All get the same answer from one event.
+func TestConcurrentStatusReportsWithSameKey(t *testing.T) {
 	runWithExchange(t, "", returnsMarket(returnRule(nil)), func(t *testing.T, x *testExchange) {
 		a := x.soldLead(1)
 		x.log.setSyncTime(time.Second)
@@ -228,9 +223,9 @@ func TestReportsUnderOneKeyAtOnce(t *testing.T) {
 		first := <-received
 		for range cap(received) - 1 {
 			if got := <-received; got != first || !strings.Contains(got, "<nil>") {
-				t.Errorf("%s\nand %s", first, got)
+				t.Errorf("two answers with one key: %s\nand %s", first, got)
 			}
 		}
-		expectEqual(t, len(eventsOf[*event.LeadStatusesChanged](x)), 1, "events")
+		expectEqual(t, len(eventsOf[*event.LeadStatusesChanged](x)), 1, "logged events")
 	})
 }

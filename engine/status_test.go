@@ -11,9 +11,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// From each status (down) to each that a buyer may report (across): + it is
-// taken, = it is there, . it is not.
-func TestReportsGoForward(t *testing.T) {
+// Each row has a status and the result of reporting each status after it: + accepted,
+// = no change, . rejected.
+func TestStatusTransitions(t *testing.T) {
 	reports := []string{"contacted", "qualified", "sold", "returned"}
 	tests := []struct {
 		from []string
@@ -39,18 +39,18 @@ func TestReportsGoForward(t *testing.T) {
 				entries := x.log.len()
 				expectEqual(t, x.reportResult(newReport(a, to).withKey("last")), want)
 				if logged := x.log.len() > entries; logged == (test.want[i] == '.') {
-					t.Errorf("logged: %v", logged)
+					t.Errorf("logged: %v, want %v", logged, !logged)
 				}
 				if change, ok := x.lastEvent().(*event.LeadStatusesChanged); ok && test.want[i] == '=' && change.Changes[0].Result != event.ChangeNone {
-					t.Errorf("what was so already is logged as %+v", change)
+					t.Errorf("report without a change is logged as %+v", change)
 				}
 			})
 		}
 	}
 }
 
-// A report waits for what the lead itself is waiting for: where it is.
-func TestReportsOnLeadsOnTheirWay(t *testing.T) {
+// A report is rejected until the delivery ends. For an unconfirmed delivery it is accepted.
+func TestStatusReportDuringDelivery(t *testing.T) {
 	tests := []struct {
 		name      string
 		script    []postReply
@@ -59,11 +59,11 @@ func TestReportsOnLeadsOnTheirWay(t *testing.T) {
 		leadState string
 	}{
 		{"before the answer", []postReply{accepts.after(time.Second)}, ms, "no: on its way", "ACCEPTED delivered"},
-		{"once it was taken", []postReply{accepts.after(time.Second)}, 2 * time.Second, "contacted", "contacted delivered"},
-		{"after the answer, while it is tried", []postReply{hangs, accepts}, 6 * time.Second, "no: on its way", "ACCEPTED delivered"},
-		{"after the tries", []postReply{serverError}, 2 * time.Minute, "contacted", "contacted confirmed"},
-		{"once it was refused after the answer", []postReply{refuses.after(8 * time.Second)}, time.Minute, "no: not sold", "UNMATCHED failed post_rejected"},
-		{"once it was refused before", []postReply{refuses}, time.Minute, "not_found", "UNMATCHED failed post_rejected"},
+		{"after the buyer accepted", []postReply{accepts.after(time.Second)}, 2 * time.Second, "contacted", "contacted delivered"},
+		{"after the answer, during the attempts", []postReply{hangs, accepts}, 6 * time.Second, "no: on its way", "ACCEPTED delivered"},
+		{"after all attempts failed", []postReply{serverError}, 2 * time.Minute, "contacted", "contacted confirmed"},
+		{"refused after the answer", []postReply{refuses.after(8 * time.Second)}, time.Minute, "no: not sold", "UNMATCHED failed post_rejected"},
+		{"refused before the answer", []postReply{refuses}, time.Minute, "not_found", "UNMATCHED failed post_rejected"},
 	}
 	for _, test := range tests {
 		runInVirtualTime(t, test.name, func(t *testing.T) {
@@ -82,9 +82,8 @@ func TestReportsOnLeadsOnTheirWay(t *testing.T) {
 	}
 }
 
-// The buyer of a lead whose delivery nobody knew the end of has it, as it says
-// itself: that is a event first, and it pays.
-func TestReportConfirmsADelivery(t *testing.T) {
+// The buyer of an unconfirmed delivery has the lead if it reports on it, and pays.
+func TestStatusReportConfirmsDelivery(t *testing.T) {
 	runWithExchange(t, "", returnsMarket(returnRule(nil)).withPostEndpoints(), func(t *testing.T, x *testExchange) {
 		x.buyers.scriptPosts("blue", serverError)
 		a := x.soldLead(1)
@@ -92,15 +91,15 @@ func TestReportConfirmsADelivery(t *testing.T) {
 		expectEqual(t, x.leadState(a)+", "+x.balance("blue"), "ACCEPTED unknown, 100 of which is held 10")
 		x.reportResult(newReport(a, "contacted").fromBuyer("gold"))
 		x.reportResult(newReport(a, "cold"))
-		expectEqual(t, x.leadState(a), "ACCEPTED unknown", "a report that was not taken made it")
+		expectEqual(t, x.leadState(a), "ACCEPTED unknown", "after rejected reports")
 		expectEqual(t, x.reportResult(newReport(a, "sold")), "sold")
 		expectEqual(t, x.leadState(a)+", "+x.balance("blue"), "sold confirmed, 90")
 		expectEqual(t, x.reportResult(newReport(a, "returned"))+", "+x.balance("blue"), "returned, 100")
 	})
 }
 
-// Everything that can be wrong with a report, and that it uses up nothing.
-func TestReportIsChecked(t *testing.T) {
+// A rejected report uses no key.
+func TestStatusReportValidation(t *testing.T) {
 	long := strings.Repeat("é", 256)
 	tests := []struct {
 		name string
@@ -108,27 +107,27 @@ func TestReportIsChecked(t *testing.T) {
 		want string
 	}{
 		{"no key", func(w statusReport) statusReport { return w.withKey("") }, "invalid_payload Idempotency-Key:missing_required"},
-		{"a key that is none", func(w statusReport) statusReport { w.badKey = true; return w }, "invalid_payload Idempotency-Key:invalid_format"},
+		{"malformed key", func(w statusReport) statusReport { w.badKey = true; return w }, "invalid_payload Idempotency-Key:invalid_format"},
 		{"no status", func(w statusReport) statusReport { w.status = "-"; return w }, "invalid_payload status:missing_required"},
-		{"null", func(w statusReport) statusReport { w.status = "#null"; return w }, "invalid_payload status:missing_required"},
-		{"a number", func(w statusReport) statusReport { w.status = "#7"; return w }, "invalid_payload status:wrong_type"},
-		{"one of ours", func(w statusReport) statusReport { w.status = "ACCEPTED"; return w }, "invalid_payload status:not_allowed_value"},
+		{"null status", func(w statusReport) statusReport { w.status = "#null"; return w }, "invalid_payload status:missing_required"},
+		{"number for the status", func(w statusReport) statusReport { w.status = "#7"; return w }, "invalid_payload status:wrong_type"},
+		{"status of the exchange", func(w statusReport) statusReport { w.status = "ACCEPTED"; return w }, "invalid_payload status:not_allowed_value"},
 		{"capital letters", func(w statusReport) statusReport { w.status = "Sold"; return w }, "invalid_payload status:not_allowed_value"},
 		{"no reason", func(w statusReport) statusReport { return w.withReason("-") }, "invalid_payload reason:missing_required"},
-		{"a blank one", func(w statusReport) statusReport { return w.withReason("  ") }, "invalid_payload reason:missing_required"},
-		{"no text", func(w statusReport) statusReport { return w.withReason("#true") }, "invalid_payload reason:wrong_type"},
-		{"too long", func(w statusReport) statusReport { return w.withReason(long) }, "invalid_payload reason:too_long"},
-		{"a line break", func(w statusReport) statusReport { return w.withReason("a\nb") }, "invalid_payload reason:invalid_format"},
-		{"not a listed one", func(w statusReport) statusReport { return w.withReason("just so") }, "invalid_payload reason:not_allowed_value"},
-		{"no time", func(w statusReport) statusReport { return w.occurredAt("yesterday") }, "invalid_payload occurred_at:invalid_format"},
-		{"a number for a time", func(w statusReport) statusReport { return w.occurredAt("#946684800") }, "invalid_payload occurred_at:wrong_type"},
-		{"to come", func(w statusReport) statusReport { return w.occurredAt("2000-01-01T00:05:01Z") }, "invalid_payload occurred_at:out_of_range"},
-		{"all of it", func(w statusReport) statusReport {
+		{"blank reason", func(w statusReport) statusReport { return w.withReason("  ") }, "invalid_payload reason:missing_required"},
+		{"reason of the wrong type", func(w statusReport) statusReport { return w.withReason("#true") }, "invalid_payload reason:wrong_type"},
+		{"reason too long", func(w statusReport) statusReport { return w.withReason(long) }, "invalid_payload reason:too_long"},
+		{"line break in the reason", func(w statusReport) statusReport { return w.withReason("a\nb") }, "invalid_payload reason:invalid_format"},
+		{"reason not listed", func(w statusReport) statusReport { return w.withReason("just so") }, "invalid_payload reason:not_allowed_value"},
+		{"invalid time", func(w statusReport) statusReport { return w.occurredAt("yesterday") }, "invalid_payload occurred_at:invalid_format"},
+		{"number for the time", func(w statusReport) statusReport { return w.occurredAt("#946684800") }, "invalid_payload occurred_at:wrong_type"},
+		{"future time", func(w statusReport) statusReport { return w.occurredAt("2000-01-01T00:05:01Z") }, "invalid_payload occurred_at:out_of_range"},
+		{"several invalid fields", func(w statusReport) statusReport {
 			w.status = "lost"
 			return w.withReason("#1").occurredAt("now").withKey("")
 		}, "invalid_payload Idempotency-Key:missing_required status:not_allowed_value reason:wrong_type occurred_at:invalid_format"},
-		{"another's lead", func(w statusReport) statusReport { return w.fromBuyer("gold").withReason("-") }, "not_found"},
-		{"no lead", func(w statusReport) statusReport { w.lead = market.LeadID{15: 1}.String(); return w.withKey("") }, "not_found"},
+		{"another buyer's lead", func(w statusReport) statusReport { return w.fromBuyer("gold").withReason("-") }, "not_found"},
+		{"unknown lead", func(w statusReport) statusReport { w.lead = market.LeadID{15: 1}.String(); return w.withKey("") }, "not_found"},
 	}
 	runWithExchange(t, "", returnsMarket(returnRule(func(r *market.ReturnRule) { r.Reasons = map[string]struct{}{"wrong number": {}} })), func(t *testing.T, x *testExchange) {
 		a := x.soldLead(1)
@@ -137,13 +136,12 @@ func TestReportIsChecked(t *testing.T) {
 			expectEqual(t, x.reportResult(test.word(newReport(a, "returned").withKey("k"))), test.want, test.name)
 		}
 		expectEqual(t, x.log.len(), entries, "entries in the log")
-		expectEqual(t, x.reportResult(newReport(a, "returned").withKey("k").occurredAt("2000-01-01T00:05:00Z")), "returned", "the key is used up")
+		expectEqual(t, x.reportResult(newReport(a, "returned").withKey("k").occurredAt("2000-01-01T00:05:00Z")), "returned", "valid report with the same key")
 	})
 }
 
-// What a report says is in the event, with what it owes a supplier that wants to
-// hear.
-func TestWhatAReportLogs(t *testing.T) {
+// The event has the report, and the webhook if the supplier has webhooks.
+func TestStatusReportEvent(t *testing.T) {
 	for _, answers := range []bool{false, true} {
 		runInVirtualTime(t, fmt.Sprint("told: ", answers), func(t *testing.T) {
 			r := returnsMarket(returnRule(nil))
@@ -171,8 +169,8 @@ func TestWhatAReportLogs(t *testing.T) {
 	}
 }
 
-// A log that fails, and an engine that takes nothing, leave no lead taken.
-func TestReportWithoutALog(t *testing.T) {
+// A failed log or a stopped engine leaves no lead claimed.
+func TestStatusReportAfterLogFailure(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
 		x := newExchange(t, returnsMarket(returnRule(nil)), func(o *engine.Options) {})
 		a := x.soldLead(1)
@@ -184,6 +182,6 @@ func TestReportWithoutALog(t *testing.T) {
 		x.restart()
 		expectEqual(t, x.reportResult(newReport(a, "sold")), "sold", "after the restart")
 		x.engine.Close()
-		expectError(t, errorOf(x.report(newReport(a, "returned"))), engine.ErrUnavailable, "after the end")
+		expectError(t, errorOf(x.report(newReport(a, "returned"))), engine.ErrUnavailable, "after Close")
 	})
 }
