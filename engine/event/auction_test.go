@@ -5,48 +5,47 @@ import (
 	"testing"
 )
 
-// What is reused is empty, and keeps the room that it had.
-func TestAnAuctionIsEmptiedForTheNext(t *testing.T) {
-	held := fill(new(PingAuctionCompleted)).(*PingAuctionCompleted)
-	held.ResetKeepingCapacity()
-	if !same(held, new(PingAuctionCompleted)) {
-		t.Errorf("left over: %+v", held)
+func TestResetClearsEventAndKeepsCapacity(t *testing.T) {
+	auction := fill(new(PingAuctionCompleted)).(*PingAuctionCompleted)
+	auction.ResetKeepingCapacity()
+	if !equalEvents(auction, new(PingAuctionCompleted)) {
+		t.Errorf("after the reset: %+v", auction)
 	}
-	if cap(held.Trail) == 0 || cap(held.Bids) == 0 || cap(held.Fields) == 0 {
-		t.Error("the room is gone")
+	if cap(auction.Trail) == 0 || cap(auction.Bids) == 0 || cap(auction.Fields) == 0 {
+		t.Error("the reset dropped the capacity of the auction's lists")
 	}
 	lead := fill(new(LeadDecided)).(*LeadDecided)
 	lead.ResetKeepingCapacity()
-	if !same(lead, new(LeadDecided)) {
-		t.Errorf("left over: %+v", lead)
+	if !equalEvents(lead, new(LeadDecided)) {
+		t.Errorf("after the reset: %+v", lead)
 	}
 	if cap(lead.Auction.Bids) == 0 {
-		t.Error("the room for bids is gone")
+		t.Error("the reset dropped the capacity of the lead's bids")
 	}
 }
 
-// A sale that is copied for its settlement says the same of the auction.
-func TestASaleKeepsItsAuction(t *testing.T) {
-	var of, back Sale
+// The settlement's copy of a sale has the same auction.
+func TestSaleCopyKeepsAuction(t *testing.T) {
+	var sale, copied Sale
 	var f filler
-	f.fill(reflect.ValueOf(&of).Elem())
-	of.Ping = [16]byte{1, 15: 9}
-	back.CopyFrom(&of)
-	if !reflect.DeepEqual(back, of) {
-		t.Errorf("%+v, copied %+v", of, back)
+	f.fill(reflect.ValueOf(&sale).Elem())
+	sale.Ping = [16]byte{1, 15: 9}
+	copied.CopyFrom(&sale)
+	if !reflect.DeepEqual(copied, sale) {
+		t.Errorf("copied %+v, want %+v", copied, sale)
 	}
-	if of.ResetKeepingCapacity(); of.Ping != [16]byte{} {
-		t.Error("a sale to come uses an auction up that it was not told of")
+	if sale.ResetKeepingCapacity(); sale.Ping != [16]byte{} {
+		t.Error("the reset kept the sale's auction")
 	}
 }
 
-func TestWhichSettlementsEndAnIntent(t *testing.T) {
+func TestSettlementsThatEndPost(t *testing.T) {
 	for s, ends := range map[PostSettlement]bool{
 		SettledDelivered: true, SettledRefused: true, SettledConfirmed: true, SettledReleased: true,
 		SettledPending: false, SettledUnknown: false, SettledResent: false, 0: false, 99: false,
 	} {
 		if s.EndsPost() != ends {
-			t.Errorf("%s ends an intent: %t", s, s.EndsPost())
+			t.Errorf("%s: EndsPost is %t", s, s.EndsPost())
 		}
 	}
 }

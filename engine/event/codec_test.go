@@ -11,9 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// tree is a message of any shape. Its fields have contents on both sides of where a length
-// takes another byte.
-type tree struct {
+// testMessage has fields of every type, with contents on both sides of a length's byte limits.
+type testMessage struct {
 	Text   string
 	Bytes  []byte
 	Number uint64
@@ -23,10 +22,10 @@ type tree struct {
 	Words  []uint64
 	Texts  []string
 	IDs    [][16]byte
-	Inner  []tree
+	Inner  []testMessage
 }
 
-func (v *tree) encodeOrDecode(pb *protobufCodec) {
+func (v *testMessage) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeString(pb, 1, &v.Text)
 	encodeOrDecodeBytes(pb, 15, &v.Bytes)
 	encodeOrDecodeUint64(pb, 16, &v.Number)
@@ -39,8 +38,8 @@ func (v *tree) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeMessageList(pb, 2048, &v.Inner)
 }
 
-// reference encodes the tree with the library.
-func (v *tree) reference(mm *easyproto.MessageMarshaler) {
+// appendReference encodes the message with the easyproto library.
+func (v *testMessage) appendReference(mm *easyproto.MessageMarshaler) {
 	if v.Text != "" {
 		mm.AppendString(1, v.Text)
 	}
@@ -69,11 +68,11 @@ func (v *tree) reference(mm *easyproto.MessageMarshaler) {
 		mm.AppendBytes(2047, id[:])
 	}
 	for i := range v.Inner {
-		v.Inner[i].reference(mm.AppendMessage(2048))
+		v.Inner[i].appendReference(mm.AppendMessage(2048))
 	}
 }
 
-func someTree(t *rapid.T, depth int) (v tree) {
+func drawMessage(t *rapid.T, depth int) (v testMessage) {
 	sized := func(what string) []byte {
 		return make([]byte, rapid.SampledFrom([]int{0, 0, 1, 60, 120, 127, 128, 200, 16_380, 16_384, 1 << 21}).Draw(t, what))
 	}
@@ -84,18 +83,18 @@ func someTree(t *rapid.T, depth int) (v tree) {
 	v.Texts = rapid.SliceOfN(rapid.String(), 0, 3).Draw(t, "texts")
 	v.IDs = make([][16]byte, rapid.IntRange(0, 3).Draw(t, "ids"))
 	for range rapid.IntRange(0, 3-depth).Draw(t, "inner") {
-		v.Inner = append(v.Inner, someTree(t, depth+1))
+		v.Inner = append(v.Inner, drawMessage(t, depth+1))
 	}
 	return v
 }
 
-// The codec encodes as the library does, and decodes the same again, in any order of fields.
-func TestTheCodecIsProtobuf(t *testing.T) {
+// The codec encodes as the library does, and decodes the fields in any order.
+func TestCodecMatchesProtobufLibrary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := rapid.SliceOfN(rapid.Byte(), 0, 3).Draw(t, "before")
-		all := someTree(t, 0)
+		all := drawMessage(t, 0)
 		var library easyproto.Marshaler
-		all.reference(library.MessageMarshaler())
+		all.appendReference(library.MessageMarshaler())
 		pb := takeEncoderFromPool(bytes.Clone(before))
 		all.encodeOrDecode(pb)
 		got := pb.finishAndReturnToPool()
@@ -111,10 +110,10 @@ func TestTheCodecIsProtobuf(t *testing.T) {
 			}
 			fields, rest = append(fields, rest[:len(rest)-len(after)]), after
 		}
-		var inOrder, backwards tree
+		var inOrder, reversed testMessage
 		var decoder protobufCodec
-		if err := decoder.decodeMessage(got[len(before):], &inOrder); err != nil || !sameValue(reflect.ValueOf(inOrder), reflect.ValueOf(all)) {
-			t.Fatalf("%+v\nread as %+v, %v", all, inOrder, err)
+		if err := decoder.decodeMessage(got[len(before):], &inOrder); err != nil || !equalValues(reflect.ValueOf(inOrder), reflect.ValueOf(all)) {
+			t.Fatalf("%+v\ndecoded as %+v, %v", all, inOrder, err)
 		}
 		// Elements of one list keep their order, so only different fields change places.
 		numberOf := func(field []byte) uint32 {
@@ -123,8 +122,8 @@ func TestTheCodecIsProtobuf(t *testing.T) {
 			return fc.FieldNum
 		}
 		slices.SortStableFunc(fields, func(a, b []byte) int { return cmp.Compare(numberOf(b), numberOf(a)) })
-		if err := decoder.decodeMessage(bytes.Join(fields, nil), &backwards); err != nil || !sameValue(reflect.ValueOf(backwards), reflect.ValueOf(all)) {
-			t.Fatalf("%+v\nread backwards as %+v, %v", all, backwards, err)
+		if err := decoder.decodeMessage(bytes.Join(fields, nil), &reversed); err != nil || !equalValues(reflect.ValueOf(reversed), reflect.ValueOf(all)) {
+			t.Fatalf("%+v\ndecoded in reverse order as %+v, %v", all, reversed, err)
 		}
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestContactsComeBackAsTheyWere(t *testing.T) {
+func TestPersonalDataRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var read LeadPersonalData
 		for _, c := range rapid.SliceOfN(rapid.Make[LeadPersonalData](), 1, 5).Draw(t, "contacts") {
@@ -25,9 +25,9 @@ func TestContactsComeBackAsTheyWere(t *testing.T) {
 	})
 }
 
-func TestContactThatIsCutShort(t *testing.T) {
+func TestTruncatedPersonalDataIsRejected(t *testing.T) {
 	var c LeadPersonalData
 	if err := c.Decode([]byte{0x12, 200}); err == nil {
-		t.Error("a contact part that is cut short is read")
+		t.Error("truncated personal data was accepted")
 	}
 }

@@ -13,8 +13,8 @@ import (
 
 const canary = "CANARY"
 
-// hide puts the canary where a person or a secret may be.
-func hide(e Event) {
+// addCanary puts the canary into all fields that may have personal data or secrets.
+func addCanary(e Event) {
 	fields := []LeadField{{Name: "first_name", Kind: market.KindString, Text: []byte(canary)}}
 	contact := LeadPersonalData{Fields: fields, Body: []byte(canary)}
 	switch e := e.(type) {
@@ -45,25 +45,25 @@ func hide(e Event) {
 	}
 }
 
-func TestADescriptionIsJSONAndTellsNoPerson(t *testing.T) {
+func TestDescriptionIsJSONWithoutPersonalData(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		e := someFact().Draw(t, "fact")
-		hide(e)
+		e := drawEvent().Draw(t, "event")
+		addCanary(e)
 		text := DescribeAsJSON(e)
 		var object map[string]any
 		if err := json.Unmarshal([]byte(text), &object); err != nil {
 			t.Fatalf("%s: %v in %s", e.Kind(), err, text)
 		}
 		hidden := strings.ToLower(text)
-		for _, form := range []string{canary, "43414e415259", "Q0FOQVJZ"} { // as it is, in hex, in base 64
+		for _, form := range []string{canary, "43414e415259", "Q0FOQVJZ"} { // plain, hex, base64
 			if strings.Contains(hidden, strings.ToLower(form)) {
-				t.Fatalf("%s tells %s", e.Kind(), text)
+				t.Fatalf("the description of %s has the canary: %s", e.Kind(), text)
 			}
 		}
 	})
 }
 
-func TestDescriptions(t *testing.T) {
+func TestDescribeAsJSON(t *testing.T) {
 	sale := Sale{
 		Buyer: 3, FilterSet: 0, Price: 12_500_000, Payout: 10_000_000, Currency: market.Currency{'U', 'S', 'D'},
 		Charges: []CapCharge{{Cap: 1, Amount: 1}, {Cap: 2, Amount: 1}},

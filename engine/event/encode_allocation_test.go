@@ -9,7 +9,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// typicalAuction has three buyers that were asked, and one bid that stands.
+// typicalAuction returns an auction with three pinged buyers and one valid bid.
 func typicalAuction() *PingAuctionCompleted {
 	usd := market.Currency{'U', 'S', 'D'}
 	return &PingAuctionCompleted{
@@ -26,8 +26,8 @@ func typicalAuction() *PingAuctionCompleted {
 	}
 }
 
-func TestEncodingAllocatesNothing(t *testing.T) {
-	for _, e := range []Event{typical(), typicalAuction()} {
+func TestEncodeAllocations(t *testing.T) {
+	for _, e := range []Event{typicalLead(), typicalAuction()} {
 		buf := AppendRecord(nil, e)
 		if n := testing.AllocsPerRun(1000, func() { buf = AppendRecord(buf[:0], e) }); n != 0 {
 			t.Errorf("%v allocations to encode a %s of %d bytes", n, e.Kind(), len(buf))
@@ -35,34 +35,34 @@ func TestEncodingAllocatesNothing(t *testing.T) {
 	}
 }
 
-func TestDecodingAllocatesNothing(t *testing.T) {
-	for _, e := range []Event{typical(), typicalAuction()} {
+func TestDecodeAllocations(t *testing.T) {
+	for _, e := range []Event{typicalLead(), typicalAuction()} {
 		data := AppendRecord(nil, e)
-		for _, brief := range []bool{false, true} {
-			d := Decoder{ForReplay: brief}
+		for _, forReplay := range []bool{false, true} {
+			d := Decoder{ForReplay: forReplay}
 			if n := testing.AllocsPerRun(1000, func() {
 				if _, err := d.Decode(data); err != nil {
 					t.Fatal(err)
 				}
 			}); n != 0 {
-				t.Errorf("%v allocations to decode a %s, brief: %t", n, e.Kind(), brief)
+				t.Errorf("%v allocations to decode a %s, replay: %t", n, e.Kind(), forReplay)
 			}
 		}
 	}
 }
 
 func BenchmarkEncodeLead(b *testing.B) {
-	lead := typical()
+	lead := typicalLead()
 	var buf []byte
 	b.ReportAllocs()
 	for b.Loop() {
 		buf = AppendRecord(buf[:0], lead)
 	}
-	b.ReportMetric(float64(len(buf)), "B/fact")
+	b.ReportMetric(float64(len(buf)), "B/event")
 }
 
 func BenchmarkDecodeLead(b *testing.B) {
-	data := AppendRecord(nil, typical())
+	data := AppendRecord(nil, typicalLead())
 	for name, d := range map[string]*Decoder{"whole": {}, "brief": {ForReplay: true}} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -11,57 +11,56 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What is read is what was written, by one decoder for a whole log: nothing of
-// a fact is left over in the next one of its kind.
-func TestFactsComeBackAsTheyWere(t *testing.T) {
+// One decoder reads a whole log. A decoded event keeps no data of an earlier event of its kind.
+func TestEventRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var d Decoder
-		for _, e := range rapid.SliceOfN(someFact(), 1, 12).Draw(t, "log") {
-			back, err := d.Decode(AppendRecord(nil, e))
+		for _, e := range rapid.SliceOfN(drawEvent(), 1, 12).Draw(t, "log") {
+			decoded, err := d.Decode(AppendRecord(nil, e))
 			if err != nil {
 				t.Fatalf("%s: %v", e.Kind(), err)
 			}
-			if !same(e, back) {
-				t.Fatalf("wrote %+v\nread  %+v", e, back)
+			if !equalEvents(e, decoded) {
+				t.Fatalf("encoded %+v\ndecoded %+v", e, decoded)
 			}
 		}
 	})
 }
 
-// A full fact and then an empty one of the same kind, and the full one again.
-func TestADecoderIsEmptiedBetweenFacts(t *testing.T) {
+// The decoder reads a filled event, an empty one of the same kind, and the filled one again.
+func TestDecoderResetsReusedEvents(t *testing.T) {
 	var d Decoder
-	empties := everyKind()
-	for i, full := range everyKind() {
+	empties := emptyEvents()
+	for i, full := range emptyEvents() {
 		fill(full)
 		for _, e := range []Event{full, empties[i], full} {
-			back, err := d.Decode(AppendRecord(nil, e))
-			if err != nil || !same(e, back) {
-				t.Errorf("wrote %+v\nread  %+v, %v", e, back, err)
+			decoded, err := d.Decode(AppendRecord(nil, e))
+			if err != nil || !equalEvents(e, decoded) {
+				t.Errorf("encoded %+v\ndecoded %+v, %v", e, decoded, err)
 			}
 		}
 	}
 }
 
-func envelope(kind, written uint32, fact []byte) []byte {
+func envelope(kind, eventVersion uint32, ev []byte) []byte {
 	var m easyproto.Marshaler
 	mm := m.MessageMarshaler()
 	mm.AppendUint32(envelopeKind, kind)
-	mm.AppendUint32(envelopeVersion, written)
-	mm.AppendBytes(envelopeEvent, fact)
+	mm.AppendUint32(envelopeVersion, eventVersion)
+	mm.AppendBytes(envelopeEvent, ev)
 	return m.Marshal(nil)
 }
 
-func TestWhatANewerProgramWroteIsRefused(t *testing.T) {
-	last := uint32(len(everyKind()))
+func TestUnknownKindAndVersionAreRejected(t *testing.T) {
+	last := uint32(len(emptyEvents()))
 	tests := []struct {
 		what string
 		data []byte
 	}{
-		{"nothing", nil},
-		{"kind zero", envelope(0, version, nil)},
+		{"empty record", nil},
+		{"kind 0", envelope(0, version, nil)},
 		{"the next kind", envelope(last+1, version, nil)},
-		{"a kind far away", envelope(1<<32-1, version, nil)},
+		{"a large kind", envelope(1<<32-1, version, nil)},
 		{"no version", envelope(1, 0, nil)},
 		{"the next version", envelope(1, version+1, nil)},
 	}
@@ -73,66 +72,66 @@ func TestWhatANewerProgramWroteIsRefused(t *testing.T) {
 	}
 }
 
-// factOf cuts the fact out of an envelope.
-func factOf(t testing.TB, data []byte) []byte {
-	fact, ok, err := easyproto.GetMessageData(data, envelopeEvent)
+// eventBytes returns the event's bytes in an envelope.
+func eventBytes(t testing.TB, data []byte) []byte {
+	body, ok, err := easyproto.GetMessageData(data, envelopeEvent)
 	if err != nil || !ok {
-		t.Fatalf("no fact in an envelope: %v", err)
+		t.Fatalf("the envelope has no event: %v", err)
 	}
-	return fact
+	return body
 }
 
-// A fact is cut at every byte, in an envelope that is whole. Where the cut falls
-// between two fields it is a smaller fact; elsewhere it is refused.
-func TestACutFactIsSmallerOrRefused(t *testing.T) {
-	for _, e := range everyKind() {
-		fact := factOf(t, AppendRecord(nil, fill(e)))
+// An event is truncated at every byte, in a whole envelope. A cut between two fields gives a
+// smaller event.
+func TestTruncatedEventDecodesOnlyAtFieldEnd(t *testing.T) {
+	for _, e := range emptyEvents() {
+		ev := eventBytes(t, AppendRecord(nil, fill(e)))
 		whole := []int{0}
-		for rest := fact; len(rest) > 0; {
+		for rest := ev; len(rest) > 0; {
 			var fc easyproto.FieldContext
 			rest, _ = fc.NextField(rest)
-			whole = append(whole, len(fact)-len(rest))
+			whole = append(whole, len(ev)-len(rest))
 		}
-		for n := range fact {
+		for n := range ev {
 			var d Decoder
-			_, err := d.Decode(envelope(uint32(e.Kind()), version, fact[:n]))
+			_, err := d.Decode(envelope(uint32(e.Kind()), version, ev[:n]))
 			if (err == nil) != slices.Contains(whole, n) {
-				t.Errorf("%s cut to %d of %d bytes: %v", e.Kind(), n, len(fact), err)
+				t.Errorf("%s truncated to %d of %d bytes: %v", e.Kind(), n, len(ev), err)
 			}
 		}
 	}
 }
 
-// Every field is tried in every wire form that is not its own.
-func TestAFieldOfTheWrongFormIsRefused(t *testing.T) {
+// Every field is decoded in every wire form that is not its own.
+func TestFieldOfWrongWireTypeIsRejected(t *testing.T) {
 	forms := map[string]func(mm *easyproto.MessageMarshaler, field uint32){
-		"a number":         func(mm *easyproto.MessageMarshaler, field uint32) { mm.AppendUint64(field, 1) },
-		"a huge number":    func(mm *easyproto.MessageMarshaler, field uint32) { mm.AppendUint64(field, 1<<63) },
-		"eight bytes":      func(mm *easyproto.MessageMarshaler, field uint32) { mm.AppendFixed64(field, 1) },
-		"four bytes":       func(mm *easyproto.MessageMarshaler, field uint32) { mm.AppendFixed32(field, 1) },
-		"a torn message":   func(mm *easyproto.MessageMarshaler, field uint32) { mm.AppendBytes(field, []byte{0xff}) },
-		"seventeen bytes":  func(mm *easyproto.MessageMarshaler, field uint32) { mm.AppendBytes(field, make([]byte, 17)) },
-		"bytes, too many":  func(mm *easyproto.MessageMarshaler, field uint32) { mm.AppendBytes(field, make([]byte, 33)) },
-		"bytes, too few":   func(mm *easyproto.MessageMarshaler, field uint32) { mm.AppendBytes(field, make([]byte, 2)) },
-		"nothing in bytes": func(mm *easyproto.MessageMarshaler, field uint32) { mm.AppendBytes(field, nil) },
+		"a number":        func(mm *easyproto.MessageMarshaler, field uint32) { mm.AppendUint64(field, 1) },
+		"a huge number":   func(mm *easyproto.MessageMarshaler, field uint32) { mm.AppendUint64(field, 1<<63) },
+		"eight bytes":     func(mm *easyproto.MessageMarshaler, field uint32) { mm.AppendFixed64(field, 1) },
+		"four bytes":      func(mm *easyproto.MessageMarshaler, field uint32) { mm.AppendFixed32(field, 1) },
+		"invalid message": func(mm *easyproto.MessageMarshaler, field uint32) { mm.AppendBytes(field, []byte{0xff}) },
+		"17 bytes":        func(mm *easyproto.MessageMarshaler, field uint32) { mm.AppendBytes(field, make([]byte, 17)) },
+		"33 bytes":        func(mm *easyproto.MessageMarshaler, field uint32) { mm.AppendBytes(field, make([]byte, 33)) },
+		"2 bytes":         func(mm *easyproto.MessageMarshaler, field uint32) { mm.AppendBytes(field, make([]byte, 2)) },
+		"0 bytes":         func(mm *easyproto.MessageMarshaler, field uint32) { mm.AppendBytes(field, nil) },
 	}
 	var d Decoder
-	for _, e := range everyKind() {
+	for _, e := range emptyEvents() {
 		for field := range fieldsOf(t, e) {
-			refused := 0
+			rejected := 0
 			for _, form := range forms {
 				var m easyproto.Marshaler
 				form(m.MessageMarshaler(), field)
 				_, err := d.Decode(envelope(uint32(e.Kind()), version, m.Marshal(nil)))
 				if err != nil && !strings.Contains(err.Error(), e.Kind().String()) {
-					t.Errorf("%s: the error names no kind: %v", e.Kind(), err)
+					t.Errorf("the error does not name %s: %v", e.Kind(), err)
 				}
 				if err != nil {
-					refused++
+					rejected++
 				}
 			}
-			if refused == 0 {
-				t.Errorf("%s: field %d is taken in any form", e.Kind(), field)
+			if rejected == 0 {
+				t.Errorf("%s: field %d is accepted in every form", e.Kind(), field)
 			}
 		}
 	}
@@ -140,7 +139,7 @@ func TestAFieldOfTheWrongFormIsRefused(t *testing.T) {
 
 func fieldsOf(t testing.TB, e Event) map[uint32]bool {
 	fields := map[uint32]bool{}
-	for rest := factOf(t, AppendRecord(nil, fill(e))); len(rest) > 0; {
+	for rest := eventBytes(t, AppendRecord(nil, fill(e))); len(rest) > 0; {
 		var fc easyproto.FieldContext
 		var err error
 		if rest, err = fc.NextField(rest); err != nil {
@@ -151,7 +150,7 @@ func fieldsOf(t testing.TB, e Event) map[uint32]bool {
 	return fields
 }
 
-func TestCodesAndHashesHaveTheirLength(t *testing.T) {
+func TestFixedSizeFieldsCheckLength(t *testing.T) {
 	tests := []struct {
 		what string
 		kind Kind
@@ -164,7 +163,7 @@ func TestCodesAndHashesHaveTheirLength(t *testing.T) {
 		{"a duplicate's key", KindLeadDecided, func(mm *easyproto.MessageMarshaler, v []byte) {
 			mm.AppendMessage(12).AppendMessage(9).AppendBytes(1, v)
 		}, 16},
-		{"the auction that a sale uses up", KindPostSettled, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendMessage(3).AppendBytes(11, v) }, 16},
+		{"a sale's auction", KindPostSettled, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendMessage(3).AppendBytes(11, v) }, 16},
 		{"a changed lead", KindLeadStatusesChanged, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendMessage(7).AppendBytes(1, v) }, 16},
 		{"a return's currency", KindLeadStatusesChanged, func(mm *easyproto.MessageMarshaler, v []byte) {
 			mm.AppendMessage(7).AppendMessage(7).AppendBytes(4, v)
@@ -187,7 +186,7 @@ func TestCodesAndHashesHaveTheirLength(t *testing.T) {
 }
 
 // The error names the malformed field, and not the field after it.
-func TestErrorsNameTheField(t *testing.T) {
+func TestDecodeErrorNamesField(t *testing.T) {
 	next := "\x22\x01x" // field 4
 	for body, number := range map[string]int{
 		"\x0a\x01\x80" + next:        1, // a packed number ends too early
@@ -195,7 +194,7 @@ func TestErrorsNameTheField(t *testing.T) {
 		"\x18\x01" + next:            3, // eight bytes as a varint
 		"\x22\x02x":                  4, // a text ends too early
 		"\x28\x80":                   5, // a varint ends too early
-		"\x2b" + next:                5, // wire types that this program does not know
+		"\x2b" + next:                5, // unknown wire types
 		"\x2c" + next:                5,
 		"\x2e" + next:                5,
 		"\x2f" + next:                5,
@@ -210,7 +209,7 @@ func TestErrorsNameTheField(t *testing.T) {
 	}
 }
 
-func TestSmallEnumsAreNotCutShort(t *testing.T) {
+func TestEnumAbove255IsRejected(t *testing.T) {
 	var d Decoder
 	for number, want := range map[uint64]bool{255: true, 256: false, 1 << 40: false} {
 		var m easyproto.Marshaler

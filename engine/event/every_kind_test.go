@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// everyKind is a new, empty fact of every kind, in the order of their numbers.
-func everyKind() (all []Event) {
+// emptyEvents returns a new, empty event of every kind, in the order of their numbers.
+func emptyEvents() (all []Event) {
 	var d Decoder
 	for kind := Kind(1); d.reusedEventOf(kind) != nil; kind++ {
 		all = append(all, reflect.New(reflect.TypeOf(d.reusedEventOf(kind)).Elem()).Interface().(Event))
@@ -18,19 +18,19 @@ func everyKind() (all []Event) {
 	return all
 }
 
-func TestEveryKindHasItsNumber(t *testing.T) {
-	for i, e := range everyKind() {
+func TestKindNumbers(t *testing.T) {
+	for i, e := range emptyEvents() {
 		if e.Kind() != Kind(i+1) {
-			t.Errorf("the decoder reads kind %d into a %s", i+1, e.Kind())
+			t.Errorf("the decoder decodes kind %d as %s", i+1, e.Kind())
 		}
 	}
-	if got, last := len(everyKind()), int(KindAPITokenAddedOrRevoked); got != last {
-		t.Errorf("%d kinds, the last is number %d", got, last)
+	if got, last := len(emptyEvents()), int(KindAPITokenAddedOrRevoked); got != last {
+		t.Errorf("got %d kinds, want %d", got, last)
 	}
 }
 
-// fill gives every field another value that is not zero, and every list two
-// elements. The same fact comes out every time.
+// fill sets every field to a different value that is not zero, and every list to two elements.
+// It gives the same event every time.
 func fill(e Event) Event {
 	var f filler
 	f.fill(reflect.ValueOf(e).Elem())
@@ -42,9 +42,9 @@ func fill(e Event) Event {
 	return e
 }
 
-// addedLater are fields in the midst of facts that frozen lines without them
-// were written from, by the time at which they came. They are filled last, so
-// that the others get the values that they have there.
+// addedLater lists fields in the middle of events that were added after the first frozen lines,
+// with the order of their addition. They are filled last, so that the other fields keep their
+// values.
 var addedLater = map[string]int{
 	"PostIntent.TokenURL": 1, "PostIntent.ClientID": 1, "PostIntent.Scope": 1,
 	"PostIntent.Auction": 2, "PostIntent.Dialect": 2, "Sale.Ping": 2, "LeadDecided.Auction": 2,
@@ -56,13 +56,13 @@ var addedLater = map[string]int{
 }
 
 type filler struct {
-	given uint64
+	count uint64
 	later [6][]reflect.Value
 }
 
 func (f *filler) next() uint64 {
-	f.given++
-	return f.given
+	f.count++
+	return f.count
 }
 
 func (f *filler) fill(v reflect.Value) {
@@ -70,8 +70,8 @@ func (f *filler) fill(v reflect.Value) {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			field := v.Type().Name() + "." + v.Type().Field(i).Name
-			if time := addedLater[field]; time > 0 {
-				f.later[time-1] = append(f.later[time-1], v.Field(i))
+			if version := addedLater[field]; version > 0 {
+				f.later[version-1] = append(f.later[version-1], v.Field(i))
 				continue
 			}
 			f.fill(v.Field(i))
@@ -95,28 +95,28 @@ func (f *filler) fill(v reflect.Value) {
 	case reflect.Int64:
 		v.SetInt(int64(f.next()))
 	default:
-		panic("BUG: a fact has a field of kind " + v.Kind().String())
+		panic("BUG: an event has a field of kind " + v.Kind().String())
 	}
 }
 
-// someFact draws a fact of any kind. What a fact cannot say is left out: a sale
-// to nobody, a post to nowhere.
-func someFact() *rapid.Generator[Event] {
+// drawEvent draws an event of any kind. It leaves out values that an event cannot have: a sale
+// without a buyer, a post without a URL.
+func drawEvent() *rapid.Generator[Event] {
 	return rapid.OneOf(
-		any1[ExchangeFounded](), any1[ConfigActivated](), any1[CredentialAddedOrRevoked](), any1[SecretStoredOrDeleted](), any1[LeadDecided](),
-		any1[PostAttemptFailed](), any1[PostSettled](), any1[BuyerFundsAdjusted](), any1[PausedOrResumed](), any1[SuppressionListReplaced](), any1[ConfigNumbersAssigned](), any1[PingAuctionCompleted](),
-		any1[LeadStatusesChanged](), any1[WebhookAttempted](), any1[SupplierWebhooksTurnedOnOrOff](), any1[LeadsErased](), any1[UserAccountChanged](), any1[APITokenAddedOrRevoked](),
+		drawEventOf[ExchangeFounded](), drawEventOf[ConfigActivated](), drawEventOf[CredentialAddedOrRevoked](), drawEventOf[SecretStoredOrDeleted](), drawEventOf[LeadDecided](),
+		drawEventOf[PostAttemptFailed](), drawEventOf[PostSettled](), drawEventOf[BuyerFundsAdjusted](), drawEventOf[PausedOrResumed](), drawEventOf[SuppressionListReplaced](), drawEventOf[ConfigNumbersAssigned](), drawEventOf[PingAuctionCompleted](),
+		drawEventOf[LeadStatusesChanged](), drawEventOf[WebhookAttempted](), drawEventOf[SupplierWebhooksTurnedOnOrOff](), drawEventOf[LeadsErased](), drawEventOf[UserAccountChanged](), drawEventOf[APITokenAddedOrRevoked](),
 	)
 }
 
-func any1[T any, E interface {
+func drawEventOf[T any, E interface {
 	*T
 	Event
 }]() *rapid.Generator[Event] {
 	return rapid.Map(rapid.Make[T](), func(v T) Event {
 		switch e := any(&v).(type) {
 		case *LeadDecided:
-			e.Trail = trimmed(e.Trail)
+			e.Trail = trimTrail(e.Trail)
 			if e.Sale.Buyer == 0 && !e.Sale.Test {
 				e.Sale = Sale{}
 			}
@@ -127,9 +127,9 @@ func any1[T any, E interface {
 				e.Auction = LeadDecisionAuction{}
 			}
 		case *PingAuctionCompleted:
-			e.Trail = trimmed(e.Trail)
+			e.Trail = trimTrail(e.Trail)
 		case *PostSettled:
-			e.Trail = trimmed(e.Trail)
+			e.Trail = trimTrail(e.Trail)
 			if e.Next.Buyer == 0 {
 				e.Next, e.Post = Sale{}, PostIntent{}
 			}
@@ -144,27 +144,27 @@ func any1[T any, E interface {
 	})
 }
 
-func trimmed(trail []FilterSetsWithOutcome) []FilterSetsWithOutcome {
+func trimTrail(trail []FilterSetsWithOutcome) []FilterSetsWithOutcome {
 	for i := range trail {
-		seats := trail[i].FilterSets
-		for len(seats) > 0 && seats[len(seats)-1] == 0 {
-			seats = seats[:len(seats)-1]
+		filterSets := trail[i].FilterSets
+		for len(filterSets) > 0 && filterSets[len(filterSets)-1] == 0 {
+			filterSets = filterSets[:len(filterSets)-1]
 		}
-		trail[i].FilterSets = seats
+		trail[i].FilterSets = filterSets
 	}
 	return trail
 }
 
-// same compares two facts; an empty list is one that is not there.
-func same(a, b Event) bool {
-	return reflect.TypeOf(a) == reflect.TypeOf(b) && sameValue(reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem())
+// equalEvents compares two events; an empty list equals a missing one.
+func equalEvents(a, b Event) bool {
+	return reflect.TypeOf(a) == reflect.TypeOf(b) && equalValues(reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem())
 }
 
-func sameValue(a, b reflect.Value) bool {
+func equalValues(a, b reflect.Value) bool {
 	switch a.Kind() {
 	case reflect.Struct:
 		for i := range a.NumField() {
-			if !sameValue(a.Field(i), b.Field(i)) {
+			if !equalValues(a.Field(i), b.Field(i)) {
 				return false
 			}
 		}
@@ -177,7 +177,7 @@ func sameValue(a, b reflect.Value) bool {
 			return false
 		}
 		for i := range a.Len() {
-			if !sameValue(a.Index(i), b.Index(i)) {
+			if !equalValues(a.Index(i), b.Index(i)) {
 				return false
 			}
 		}

@@ -14,14 +14,14 @@ import (
 	"pingpost/engine/market"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files")
 
-const frozen = "testdata/frozen.golden"
+const frozenFile = "testdata/frozen.golden"
 
-// frozenFacts is a line for every fact, filled: its name and its bytes; and a
-// line for every number that facts carry and this package gives.
-func frozenFacts() (lines []string) {
-	for _, e := range everyKind() {
+// frozenLines returns a line for every event, filled, with its name and its bytes, and a line
+// for every number of an enum in events.
+func frozenLines() (lines []string) {
+	for _, e := range emptyEvents() {
 		lines = append(lines, fmt.Sprintf("fact %d %s %s", e.Kind(), e.Kind(), hex.EncodeToString(AppendRecord(nil, fill(e)))))
 	}
 	contact := LeadPersonalData{Fields: []LeadField{{"phone", 1, []byte("+14155550123")}}, Body: []byte("{}")}
@@ -49,46 +49,44 @@ func frozenFacts() (lines []string) {
 	)
 }
 
-// What was written once is written the same for ever: an old log must stay
-// readable. A line may be added here, never changed. A fact that has got another
-// field has a line more.
-func TestNumbersAreFrozen(t *testing.T) {
-	golden, err := os.ReadFile(frozen)
+// An old log must stay readable, so a golden line never changes. An event with a new field has
+// an additional line.
+func TestEncodingIsFrozen(t *testing.T) {
+	golden, err := os.ReadFile(frozenFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines, want := frozenFacts(), strings.Split(strings.TrimSpace(string(golden)), "\n")
+	lines, want := frozenLines(), strings.Split(strings.TrimSpace(string(golden)), "\n")
 	for _, line := range lines {
 		switch {
 		case slices.Contains(want, line):
 		case *update:
 			want = append(want, line)
 		default:
-			t.Errorf("new, run with -update: %s", line)
+			t.Errorf("missing in the golden file, run with -update: %s", line)
 		}
 	}
 	for _, line := range want {
 		if !strings.HasPrefix(line, "fact ") && !slices.Contains(lines, line) {
-			t.Errorf("gone: %s", line)
+			t.Errorf("the golden line is no longer produced: %s", line)
 		}
 	}
 	if *update {
-		if err := os.WriteFile(frozen, []byte(strings.Join(want, "\n")+"\n"), 0o644); err != nil {
+		if err := os.WriteFile(frozenFile, []byte(strings.Join(want, "\n")+"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// The bytes of the golden file are read as what they were written from: all of
-// the fact's fields, or all that there were then. Written again they are the
-// same bytes.
-func TestFrozenFactsAreReadable(t *testing.T) {
-	golden, err := os.ReadFile(frozen)
+// A frozen line decodes to the values of fill in all fields that existed then, and encodes to
+// the same bytes.
+func TestFrozenEventsDecode(t *testing.T) {
+	golden, err := os.ReadFile(frozenFile)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var d Decoder
-	whole := map[Kind]bool{}
+	complete := map[Kind]bool{}
 	for line := range strings.Lines(string(golden)) {
 		words := strings.Fields(line)
 		if words[0] != "fact" {
@@ -104,46 +102,46 @@ func TestFrozenFactsAreReadable(t *testing.T) {
 			continue
 		}
 		want := fill(reflect.New(reflect.TypeOf(e).Elem()).Interface().(Event))
-		if !partOf(reflect.ValueOf(e).Elem(), reflect.ValueOf(want).Elem()) || !bytes.Equal(AppendRecord(nil, e), data) {
+		if !equalOrZero(reflect.ValueOf(e).Elem(), reflect.ValueOf(want).Elem()) || !bytes.Equal(AppendRecord(nil, e), data) {
 			t.Errorf("%s: %+v", words[2], e)
 		}
-		whole[e.Kind()] = same(e, want)
+		complete[e.Kind()] = equalEvents(e, want)
 	}
-	for _, e := range everyKind() {
-		if !whole[e.Kind()] {
-			t.Errorf("the golden file lacks %s as it is now", e.Kind())
+	for _, e := range emptyEvents() {
+		if !complete[e.Kind()] {
+			t.Errorf("the golden file has no line for %s with all fields", e.Kind())
 		}
 	}
 }
 
-// partOf tells whether each of a's fields has what b's has, or nothing.
-func partOf(a, b reflect.Value) bool {
+// equalOrZero reports whether each field of a is zero or equals b's.
+func equalOrZero(a, b reflect.Value) bool {
 	if a.Kind() != reflect.Struct {
-		return a.IsZero() || sameValue(a, b)
+		return a.IsZero() || equalValues(a, b)
 	}
 	for i := range a.NumField() {
-		if !partOf(a.Field(i), b.Field(i)) {
+		if !equalOrZero(a.Field(i), b.Field(i)) {
 			return false
 		}
 	}
 	return true
 }
 
-func TestNumbersWithoutANameSaySo(t *testing.T) {
+func TestUnknownEnumNames(t *testing.T) {
 	if got := Kind(99).String(); got != "kind_99" {
-		t.Errorf("kind 99 is called %q", got)
+		t.Errorf("kind 99 has the name %q", got)
 	}
 	for _, s := range []PostSettlement{8, 255} {
 		if s.String() != "invalid" {
-			t.Errorf("settlement %d is called %q", s, s)
+			t.Errorf("settlement %d has the name %q", s, s)
 		}
 	}
 	for _, number := range []uint8{8, 255} {
 		if got := LeadStatusChangeResult(number).String(); got != "invalid_result" {
-			t.Errorf("result %d of a change is called %q", number, got)
+			t.Errorf("change result %d has the name %q", number, got)
 		}
 		if got := WebhookOutcome(number).String(); got != "invalid" {
-			t.Errorf("outcome %d of a hook is called %q", number, got)
+			t.Errorf("webhook outcome %d has the name %q", number, got)
 		}
 	}
 }

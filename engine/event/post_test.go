@@ -10,8 +10,7 @@ import (
 	"pingpost/engine/market/adapter"
 )
 
-// An intent that comes out of the log goes where it was meant to go.
-func TestAnIntentKeepsItsEndpoint(t *testing.T) {
+func TestIntentKeepsEndpoint(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String()
 		to := market.Endpoint{
@@ -29,11 +28,11 @@ func TestAnIntentKeepsItsEndpoint(t *testing.T) {
 			to.Dialect = &dialect
 		}
 		configured := to
-		configured.Adapter = new(adapter.Template) // what writes bodies; they are written
+		configured.Adapter = new(adapter.Template) // not in the log: the body is already rendered
 		configured.Certified = rapid.Bool().Draw(t, "certified")
-		fact := LeadDecided{Post: NewPostIntent(&configured, 7)}
+		decision := LeadDecided{Post: NewPostIntent(&configured, 7)}
 		var d Decoder
-		read, err := d.Decode(AppendRecord(nil, &fact))
+		read, err := d.Decode(AppendRecord(nil, &decision))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,8 +30,8 @@ var protoScalars = map[string]descriptorpb.FieldDescriptorProto_Type{
 	"fixed64": descriptorpb.FieldDescriptorProto_TYPE_FIXED64, "sfixed64": descriptorpb.FieldDescriptorProto_TYPE_SFIXED64,
 }
 
-// readProto reads the part of the language that event.proto is written in: one
-// statement a line, nothing nested.
+// readProto parses the subset of the language that event.proto uses: one statement per line, not
+// nested.
 func readProto(t *testing.T) protoreflect.FileDescriptor {
 	text, err := os.ReadFile("event.proto")
 	if err != nil {
@@ -97,11 +97,11 @@ func protoFieldOf(statement []string, enums map[string]bool) *descriptorpb.Field
 	return f
 }
 
-// differences lists what the bytes have and the description has not, and the
-// other way round, of a message all of whose fields are filled.
+// differences returns the fields that only the bytes or only the description has. All fields of
+// the message are filled.
 func differences(path string, m protoreflect.Message) (found []string) {
 	if unknown := m.GetUnknown(); len(unknown) > 0 {
-		found = append(found, fmt.Sprintf("%s: not described, or in another form: %x", path, unknown))
+		found = append(found, fmt.Sprintf("%s: not described, or with another type: %x", path, unknown))
 	}
 	fields := m.Descriptor().Fields()
 	for i := range fields.Len() {
@@ -109,7 +109,7 @@ func differences(path string, m protoreflect.Message) (found []string) {
 		at := fmt.Sprintf("%s.%s = %d", path, field.Name(), field.Number())
 		switch {
 		case !m.Has(field):
-			found = append(found, at+": described, not written")
+			found = append(found, at+": described, but not encoded")
 		case field.IsList() && field.Message() != nil:
 			for k := range m.Get(field).List().Len() {
 				found = append(found, differences(at, m.Get(field).List().Get(k).Message())...)
@@ -129,11 +129,10 @@ func protoName(kind Kind) protoreflect.Name {
 	return protoreflect.Name(name)
 }
 
-// The description is read by a protobuf library, which then reads and writes
-// what the code does.
-func TestTheDescriptionIsWhatTheCodeWrites(t *testing.T) {
+// A protobuf library with event.proto decodes and encodes events as the codec does.
+func TestProtoFileMatchesCodec(t *testing.T) {
 	file := readProto(t)
-	for _, e := range everyKind() {
+	for _, e := range emptyEvents() {
 		fill(e)
 		wrapped := dynamicpb.NewMessage(file.Messages().ByName("Envelope"))
 		if err := proto.Unmarshal(AppendRecord(nil, e), wrapped); err != nil {
@@ -149,29 +148,29 @@ func TestTheDescriptionIsWhatTheCodeWrites(t *testing.T) {
 		}
 		described := file.Messages().ByName(protoName(e.Kind()))
 		if described == nil {
-			t.Errorf("there is no message %s", protoName(e.Kind()))
+			t.Errorf("event.proto has no message %s", protoName(e.Kind()))
 			continue
 		}
-		fact := dynamicpb.NewMessage(described)
-		if err := proto.Unmarshal(wrapped.Get(fields.ByName("fact")).Bytes(), fact); err != nil {
+		message := dynamicpb.NewMessage(described)
+		if err := proto.Unmarshal(wrapped.Get(fields.ByName("fact")).Bytes(), message); err != nil {
 			t.Errorf("%s: %v", described.Name(), err)
 			continue
 		}
-		for _, difference := range differences(string(described.Name()), fact) {
+		for _, difference := range differences(string(described.Name()), message) {
 			t.Error(difference)
 		}
-		written, err := proto.Marshal(fact)
+		written, err := proto.Marshal(message)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var d Decoder
-		if back, err := d.Decode(envelope(uint32(e.Kind()), version, written)); err != nil || !same(e, back) {
-			t.Errorf("another encoder wrote %+v\nread %+v, %v", e, back, err)
+		if decoded, err := d.Decode(envelope(uint32(e.Kind()), version, written)); err != nil || !equalEvents(e, decoded) {
+			t.Errorf("the library encoded %+v\ndecoded as %+v, %v", e, decoded, err)
 		}
 	}
 }
 
-func TestTheContactPartIsDescribed(t *testing.T) {
+func TestProtoFileDescribesPersonalData(t *testing.T) {
 	contact := LeadPersonalData{Fields: []LeadField{{"phone", 1, []byte("+14155550123")}}, Body: []byte("{}")}
 	described := dynamicpb.NewMessage(readProto(t).Messages().ByName("Contact"))
 	if err := proto.Unmarshal(contact.AppendEncoded(nil), described); err != nil {
@@ -182,8 +181,8 @@ func TestTheContactPartIsDescribed(t *testing.T) {
 	}
 }
 
-// Every number of an enum is described, under the name that the code has.
-func TestEnumsAreDescribed(t *testing.T) {
+// Every number of an enum has the code's name in event.proto.
+func TestProtoFileDescribesEnums(t *testing.T) {
 	want := map[string]map[int32]string{
 		"Kind": {0: "KIND_UNSPECIFIED"}, "Settlement": {0: "SETTLEMENT_UNSPECIFIED"},
 		"NameKind": {
@@ -197,7 +196,7 @@ func TestEnumsAreDescribed(t *testing.T) {
 		"ChangeResult": {0: "CHANGE_UNSPECIFIED"}, "HookOutcome": {0: "HOOK_OUTCOME_UNSPECIFIED"}, "HookType": {},
 		"Role": {0: "ROLE_UNSPECIFIED"},
 	}
-	for _, e := range everyKind() {
+	for _, e := range emptyEvents() {
 		want["Kind"][int32(e.Kind())] = "KIND_" + strings.ToUpper(e.Kind().String())
 	}
 	for r := market.RoleViewer; r <= market.RoleAdmin; r++ {
@@ -221,11 +220,11 @@ func TestEnumsAreDescribed(t *testing.T) {
 		enum := enums.Get(i)
 		names := want[string(enum.Name())]
 		if enum.Values().Len() != len(names) {
-			t.Errorf("%s has %d values, %d are described", enum.Name(), len(names), enum.Values().Len())
+			t.Errorf("%s has %d values, event.proto has %d", enum.Name(), len(names), enum.Values().Len())
 		}
 		for k := range enum.Values().Len() {
 			if value := enum.Values().Get(k); names[int32(value.Number())] != string(value.Name()) {
-				t.Errorf("%s %d is %q, described as %s", enum.Name(), value.Number(), names[int32(value.Number())], value.Name())
+				t.Errorf("%s %d is %q, in event.proto %s", enum.Name(), value.Number(), names[int32(value.Number())], value.Name())
 			}
 		}
 	}

@@ -7,40 +7,40 @@ import (
 	"pingpost/engine/market"
 )
 
-// A replay may leave out what applying never looks at, and nothing else.
-func TestBriefLeavesOutWhatIsNeverApplied(t *testing.T) {
-	brief, whole := Decoder{ForReplay: true}, Decoder{}
-	for _, e := range everyKind() {
+// A decoder for replay skips the fields that Apply does not read, and no others.
+func TestReplayDecoderSkipsOnlyUnappliedFields(t *testing.T) {
+	replay, full := Decoder{ForReplay: true}, Decoder{}
+	for _, e := range emptyEvents() {
 		data := AppendRecord(nil, fill(e))
-		want, err := whole.Decode(data)
+		want, err := full.Decode(data)
 		if err != nil {
 			t.Fatal(err)
 		}
 		switch e := want.(type) {
 		case *LeadDecided:
 			if len(e.Fields) == 0 || len(e.Trail) == 0 || len(e.Auction.Bids) == 0 || e.SellerAuction == "" {
-				t.Fatal("the lead has nothing to leave out")
+				t.Fatal("the lead has no fields to skip")
 			}
 			e.Fields, e.Trail, e.Auction, e.SellerAuction = nil, nil, LeadDecisionAuction{}, ""
 		case *PingAuctionCompleted:
 			if len(e.Fields) == 0 || len(e.Trail) == 0 || len(e.Bids) == 0 || e.SellerAuction == "" || !e.Test || e.FiltersPassed == 0 {
-				t.Fatal("the auction has nothing to leave out")
+				t.Fatal("the auction has no fields to skip")
 			}
 			e.Fields, e.Trail, e.Bids, e.SellerAuction, e.Test, e.FiltersPassed = nil, nil, nil, "", false, 0
 		}
-		got, err := brief.Decode(data)
+		got, err := replay.Decode(data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !same(got, want) {
+		if !equalEvents(got, want) {
 			t.Errorf("%s: %+v, want %+v", e.Kind(), got, want)
 		}
 	}
 }
 
-// typical is a lead as most are: sold, with two caps, a turn and two values to
-// remember, and a trail over a few seats.
-func typical() *LeadDecided {
+// typicalLead returns a sold lead with two caps, a turn, two duplicate keys, and a trail over a
+// few filter sets.
+func typicalLead() *LeadDecided {
 	contact := LeadPersonalData{Fields: []LeadField{
 		{"first_name", market.KindString, []byte("Ann")},
 		{"last_name", market.KindString, []byte("Example")},
@@ -63,63 +63,63 @@ func typical() *LeadDecided {
 	return lead
 }
 
-// agree decodes data in both ways.
-func agree(t *testing.T, data []byte) (brief, whole error) {
+// compareDecoders decodes data for replay and fully, and compares the results.
+func compareDecoders(t *testing.T, data []byte) (replayErr, fullErr error) {
 	t.Helper()
-	short, long := Decoder{ForReplay: true}, Decoder{}
-	got, brief := short.Decode(data)
-	want, whole := long.Decode(data)
-	if whole != nil {
-		return brief, whole
+	replay, full := Decoder{ForReplay: true}, Decoder{}
+	got, replayErr := replay.Decode(data)
+	want, fullErr := full.Decode(data)
+	if fullErr != nil {
+		return replayErr, fullErr
 	}
-	if brief != nil {
-		t.Fatalf("%x is %+v, and briefly: %v", data, want, brief)
+	if replayErr != nil {
+		t.Fatalf("%x is %+v, but the replay decoder fails: %v", data, want, replayErr)
 	}
 	if lead, ok := want.(*LeadDecided); ok {
 		lead.Trail, lead.Fields, lead.Auction, lead.SellerAuction = lead.Trail[:0], lead.Fields[:0], LeadDecisionAuction{}, ""
 		if written := AppendRecord(nil, got); string(written) != string(AppendRecord(nil, lead)) {
-			t.Fatalf("%x is %+v, and briefly %+v", data, lead, got)
+			t.Fatalf("%x is %+v, but the replay decoder returns %+v", data, lead, got)
 		}
 	}
-	return brief, whole
+	return replayErr, fullErr
 }
 
-// Whatever stands in a byte of a lead's frame, both readers take it, and as the
-// same, or neither does. What is skipped may have any form.
-func TestBriefRefusesWhatIsRefused(t *testing.T) {
-	lead := typical()
+// Each byte of a lead's record takes all values. Both decoders accept it with the same result,
+// or both reject it. A skipped field may have any form.
+func TestReplayDecoderRejectsSameRecords(t *testing.T) {
+	lead := typicalLead()
 	lead.Trail, lead.Fields, lead.DuplicateOf = nil, nil, market.LeadID{9}
 	lead.Webhook, lead.Sale.Test = market.WebhookPosted, true
 	lead.Post = PostIntent{URL: "https://buyer.example/post", Timeout: 5e9}
 	frame := AppendRecord(nil, lead)
-	refused := 0
+	rejected := 0
 	for at := range frame {
 		for value := range 256 {
 			if number := value >> 3; number == 11 || number == 15 || number == 18 || number == 19 {
-				continue // it may now be the number of what is skipped
+				continue // it may now be the number of a skipped field
 			}
 			data := append([]byte(nil), frame...)
 			data[at] = byte(value)
-			brief, whole := agree(t, data)
-			if (brief == nil) != (whole == nil) {
-				t.Fatalf("byte %d is %#x: %v, and briefly %v", at, value, whole, brief)
+			replayErr, fullErr := compareDecoders(t, data)
+			if (replayErr == nil) != (fullErr == nil) {
+				t.Fatalf("byte %d is %#x: error %v, for replay %v", at, value, fullErr, replayErr)
 			}
-			if whole != nil {
-				refused++
+			if fullErr != nil {
+				rejected++
 			}
 		}
-		if brief, whole := agree(t, frame[:at]); (brief == nil) != (whole == nil) {
-			t.Fatalf("%d bytes of %d: %v, and briefly %v", at, len(frame), whole, brief)
+		if replayErr, fullErr := compareDecoders(t, frame[:at]); (replayErr == nil) != (fullErr == nil) {
+			t.Fatalf("%d bytes of %d: error %v, for replay %v", at, len(frame), fullErr, replayErr)
 		}
 	}
-	if refused < 1000 {
-		t.Errorf("%d changes were refused, which shows little", refused)
+	if rejected < 1000 {
+		t.Errorf("%d changed records were rejected, want at least 1000", rejected)
 	}
 }
 
 func FuzzBrief(f *testing.F) {
-	for _, e := range everyKind() {
+	for _, e := range emptyEvents() {
 		f.Add(AppendRecord(nil, fill(e)))
 	}
-	f.Fuzz(func(t *testing.T, data []byte) { agree(t, data) })
+	f.Fuzz(func(t *testing.T, data []byte) { compareDecoders(t, data) })
 }

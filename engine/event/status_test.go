@@ -6,25 +6,24 @@ import (
 	"pingpost/engine/market"
 )
 
-// What gives nothing back is not written: a month makes the difference.
-func TestAReturnIsWrittenWithItsMonth(t *testing.T) {
+// A change without a month frees no resources, so its return is not encoded.
+func TestReturnIsEncodedOnlyWithMonth(t *testing.T) {
 	var d Decoder
 	for month, want := range map[int64]market.Money{0: 0, 1: 5} {
-		back, err := d.Decode(AppendRecord(nil, &LeadStatusesChanged{Changes: []LeadStatusChange{{Return: ResourcesFreedByReturn{Credit: 5, Month: month}}}}))
-		if err != nil || back.(*LeadStatusesChanged).Changes[0].Return.Credit != want {
-			t.Errorf("month %d: %+v, %v", month, back, err)
+		decoded, err := d.Decode(AppendRecord(nil, &LeadStatusesChanged{Changes: []LeadStatusChange{{Return: ResourcesFreedByReturn{Credit: 5, Month: month}}}}))
+		if err != nil || decoded.(*LeadStatusesChanged).Changes[0].Return.Credit != want {
+			t.Errorf("month %d: %+v, %v", month, decoded, err)
 		}
 	}
 }
 
-// A test lead that nobody takes is known for one.
-func TestAnUnsoldTestLeadSaysSo(t *testing.T) {
-	for _, brief := range []bool{false, true} {
-		d := Decoder{ForReplay: brief}
+func TestUnsoldTestLeadKeepsTestFlag(t *testing.T) {
+	for _, forReplay := range []bool{false, true} {
+		d := Decoder{ForReplay: forReplay}
 		for _, test := range []bool{true, false} {
-			back, err := d.Decode(AppendRecord(nil, &LeadDecided{Reason: market.ReasonNoBuyer, Sale: Sale{Test: test}}))
-			if err != nil || back.(*LeadDecided).Sale.Test != test {
-				t.Errorf("test %t: %+v, %v", test, back, err)
+			decoded, err := d.Decode(AppendRecord(nil, &LeadDecided{Reason: market.ReasonNoBuyer, Sale: Sale{Test: test}}))
+			if err != nil || decoded.(*LeadDecided).Sale.Test != test {
+				t.Errorf("test %t: %+v, %v", test, decoded, err)
 			}
 		}
 	}

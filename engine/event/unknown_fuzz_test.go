@@ -7,9 +7,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// withUnknown adds to a frame what a later program may have written: a field that
-// nobody here knows, of any form, beside the fact and within it.
-func withUnknown(frame []byte, number protowire.Number, form uint8, text []byte) []byte {
+// withUnknownField adds an unknown field of any wire type to a record, in the envelope and in
+// the event, as a later version may do.
+func withUnknownField(frame []byte, number protowire.Number, form uint8, text []byte) []byte {
 	field := func(dst []byte) []byte {
 		switch form % 4 {
 		case 0:
@@ -26,8 +26,8 @@ func withUnknown(frame []byte, number protowire.Number, form uint8, text []byte)
 		got, kind, n := protowire.ConsumeTag(frame)
 		size := protowire.ConsumeFieldValue(got, kind, frame[n:])
 		if kind == protowire.BytesType && got == 3 {
-			fact, _ := protowire.ConsumeBytes(frame[n:])
-			out = protowire.AppendBytes(protowire.AppendTag(out, got, kind), field(append([]byte(nil), fact...)))
+			body, _ := protowire.ConsumeBytes(frame[n:])
+			out = protowire.AppendBytes(protowire.AppendTag(out, got, kind), field(append([]byte(nil), body...)))
 		} else {
 			out = append(out, frame[:n+size]...)
 		}
@@ -36,9 +36,9 @@ func withUnknown(frame []byte, number protowire.Number, form uint8, text []byte)
 	return field(out)
 }
 
-// FuzzUnknownFields: fields that a later program adds change nothing of what is read.
+// FuzzUnknownFields checks that fields of later versions do not change the decoded event.
 func FuzzUnknownFields(f *testing.F) {
-	for i, e := range everyKind() {
+	for i, e := range emptyEvents() {
 		f.Add(AppendRecord(nil, fill(e)), uint16(i), uint8(i), []byte("later"))
 		f.Add(AppendRecord(nil, e), uint16(60000), uint8(3), []byte{})
 	}
@@ -49,33 +49,33 @@ func FuzzUnknownFields(f *testing.F) {
 			return
 		}
 		frame := AppendRecord(nil, e)
-		later := withUnknown(frame, 1000+protowire.Number(number), form, text)
+		later := withUnknownField(frame, 1000+protowire.Number(number), form, text)
 		got, err := again.Decode(later)
 		if err != nil {
-			t.Fatalf("%x is refused with a field of the future: %v", frame, err)
+			t.Fatalf("%x with an unknown field is rejected: %v", frame, err)
 		}
-		if back := AppendRecord(nil, got); string(back) != string(frame) {
-			t.Fatalf("%x\nwith a field of the future is %+v", frame, got)
+		if decoded := AppendRecord(nil, got); string(decoded) != string(frame) {
+			t.Fatalf("%x\nwith an unknown field is decoded as %+v", frame, got)
 		}
 	})
 }
 
-// FuzzDecodeMemory: what is decoded costs a few times the bytes that it is read from,
-// whatever lengths they claim.
+// FuzzDecodeMemory checks that decoding allocates in proportion to the bytes of the record, and
+// not to the lengths in it.
 func FuzzDecodeMemory(f *testing.F) {
-	for _, e := range everyKind() {
+	for _, e := range emptyEvents() {
 		f.Add(AppendRecord(nil, fill(e)))
 	}
 	f.Add([]byte{0x08, 0x05, 0x10, 0x01, 0x1a, 0xff, 0xff, 0xff, 0xff, 0x0f})
-	const perByte, atFirst = 256, 64 << 10
+	const perByte, base = 256, 64 << 10
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var d Decoder
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		_, _ = d.Decode(data)
 		runtime.ReadMemStats(&after)
-		if took := after.TotalAlloc - before.TotalAlloc; took > uint64(len(data))*perByte+atFirst {
-			t.Fatalf("%d bytes for %d", took, len(data))
+		if took := after.TotalAlloc - before.TotalAlloc; took > uint64(len(data))*perByte+base {
+			t.Fatalf("%d bytes allocated for a record of %d bytes", took, len(data))
 		}
 	})
 }
