@@ -11,55 +11,55 @@ import (
 	"pingpost/engine/selection"
 )
 
-// compare holds the candidates against what each seat came to; OutcomeNone is
-// one that is still in.
-func compare(t *rapid.T, c *selection.Candidates, want []market.BuyerOutcome) {
+// checkOutcomes compares the candidates with the expected outcome of each filter set;
+// OutcomeNone is eligible.
+func checkOutcomes(t *rapid.T, c *selection.Candidates, want []market.BuyerOutcome) {
 	got := make([][]market.BuyerOutcome, len(want))
-	for seat := c.Eligible.NextFrom(0); seat >= 0; seat = c.Eligible.NextFrom(seat + 1) {
-		got[seat] = append(got[seat], market.OutcomeNone)
+	for filterSet := c.Eligible.NextFrom(0); filterSet >= 0; filterSet = c.Eligible.NextFrom(filterSet + 1) {
+		got[filterSet] = append(got[filterSet], market.OutcomeNone)
 	}
 	last := market.OutcomeNone
-	c.EachOutcomeInUse(func(outcome market.BuyerOutcome, seats bitset.Set) {
-		if outcome <= last || seats.Count() == 0 {
-			t.Fatalf("%s came after %s, with %d seats", outcome, last, seats.Count())
+	c.EachOutcomeInUse(func(outcome market.BuyerOutcome, filterSets bitset.Set) {
+		if outcome <= last || filterSets.Count() == 0 {
+			t.Fatalf("outcome %s after %s, with %d filter sets", outcome, last, filterSets.Count())
 		}
 		last = outcome
-		for seat := seats.NextFrom(0); seat >= 0; seat = seats.NextFrom(seat + 1) {
-			got[seat] = append(got[seat], outcome)
+		for filterSet := filterSets.NextFrom(0); filterSet >= 0; filterSet = filterSets.NextFrom(filterSet + 1) {
+			got[filterSet] = append(got[filterSet], outcome)
 		}
 	})
-	for seat, outcome := range want {
-		if !slices.Equal(got[seat], []market.BuyerOutcome{outcome}) {
-			t.Fatalf("seat %d is in %v, want %s alone", seat, got[seat], outcome)
+	for filterSet, outcome := range want {
+		if !slices.Equal(got[filterSet], []market.BuyerOutcome{outcome}) {
+			t.Fatalf("filter set %d has outcomes %v, want only %s", filterSet, got[filterSet], outcome)
 		}
-		if is := c.OutcomeOf(seat); is != outcome {
-			t.Fatalf("seat %d came to %s, want %s", seat, is, outcome)
+		if is := c.OutcomeOf(filterSet); is != outcome {
+			t.Fatalf("filter set %d has outcome %s, want %s", filterSet, is, outcome)
 		}
 	}
-	if reason := furthest(want); c.FurthestUnsoldReason() != reason {
-		t.Fatalf("reason %q, the furthest stage is %q", c.FurthestUnsoldReason(), reason)
+	if reason := furthestReason(want); c.FurthestUnsoldReason() != reason {
+		t.Fatalf("reason %q, want that of the furthest stage, %q", c.FurthestUnsoldReason(), reason)
 	}
 }
 
-// order is the contract's: the later a reason stands, the further a lead came.
-var order = []market.UnsoldReason{
+// reasonsByStage has the order of the contract: a later reason is of a later stage.
+var reasonsByStage = []market.UnsoldReason{
 	market.ReasonNoBuyer, market.ReasonNoStateMatch, market.ReasonFiltered, market.ReasonSuppressed, market.ReasonDuplicate,
 	market.ReasonOutsideSchedule, market.ReasonCapsFull, market.ReasonInsufficientFunds, market.ReasonRateLimited,
 	market.ReasonTimeout, market.ReasonNoBid, market.ReasonBelowFloor, market.ReasonBidExpired, market.ReasonPostRejected,
 }
 
-func furthest(outcomes []market.BuyerOutcome) market.UnsoldReason {
+func furthestReason(outcomes []market.BuyerOutcome) market.UnsoldReason {
 	reached := 0
 	for _, outcome := range outcomes {
-		reached = max(reached, slices.Index(order, outcome.SupplierReason()))
+		reached = max(reached, slices.Index(reasonsByStage, outcome.SupplierReason()))
 	}
-	return order[reached]
+	return reasonsByStage[reached]
 }
 
-func seats(t *rapid.T, n int) bitset.Set {
+func drawFilterSets(t *rapid.T, n int) bitset.Set {
 	bits := bitset.New(n)
 	for i := range bits {
-		bits[i] = rapid.Uint64().Draw(t, "seats")
+		bits[i] = rapid.Uint64().Draw(t, "filter sets")
 	}
 	if n%64 > 0 {
 		bits[n/64] &= 1<<(n%64) - 1
@@ -67,26 +67,26 @@ func seats(t *rapid.T, n int) bitset.Set {
 	return bits
 }
 
-// Whatever is done to candidates, in any order and over several decisions, a
-// seat is in one place.
-func TestACandidateComesToOneThing(t *testing.T) {
+// After any operations, over several decisions, a filter set has exactly one outcome or is
+// eligible.
+func TestCandidateHasOneOutcome(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var c selection.Candidates
 		for range rapid.IntRange(1, 4).Draw(t, "decisions") {
-			n := rapid.SampledFrom([]int{0, 1, 63, 64, 65, 200}).Draw(t, "seats")
-			lineup := selection.CompileFilterSets(campaignOf(n))
-			c.ResetToAll(lineup)
+			n := rapid.SampledFrom([]int{0, 1, 63, 64, 65, 200}).Draw(t, "filter sets")
+			compiled := selection.CompileFilterSets(campaignOf(n))
+			c.ResetToAll(compiled)
 			want := make([]market.BuyerOutcome, n)
 			set := func(bits bitset.Set, has bool, outcome market.BuyerOutcome) {
-				for seat := range want {
-					if want[seat] == market.OutcomeNone && bits.Has(seat) == has {
-						want[seat] = outcome
+				for filterSet := range want {
+					if want[filterSet] == market.OutcomeNone && bits.Has(filterSet) == has {
+						want[filterSet] = outcome
 					}
 				}
 			}
 			for range rapid.IntRange(0, 12).Draw(t, "steps") {
 				outcome := market.BuyerOutcome(rapid.IntRange(1, market.OutcomeCount-1).Draw(t, "outcome"))
-				bits := seats(t, n)
+				bits := drawFilterSets(t, n)
 				switch rapid.IntRange(0, 8).Draw(t, "step") {
 				case 0, 1:
 					c.ExcludeAllExcept(bits, outcome)
@@ -99,17 +99,17 @@ func TestACandidateComesToOneThing(t *testing.T) {
 					c.ExcludeAllExcept(none, outcome)
 					set(none, false, outcome)
 				case 5, 6:
-					if seat := c.Eligible.NextFrom(0); seat >= 0 {
-						c.Exclude(seat, outcome)
-						want[seat] = outcome
+					if filterSet := c.Eligible.NextFrom(0); filterSet >= 0 {
+						c.Exclude(filterSet, outcome)
+						want[filterSet] = outcome
 					}
 				default:
-					if seat := slices.IndexFunc(want, func(o market.BuyerOutcome) bool { return o != market.OutcomeNone }); seat >= 0 {
-						c.ChangeOutcome(seat, want[seat], outcome)
-						want[seat] = outcome
+					if filterSet := slices.IndexFunc(want, func(o market.BuyerOutcome) bool { return o != market.OutcomeNone }); filterSet >= 0 {
+						c.ChangeOutcome(filterSet, want[filterSet], outcome)
+						want[filterSet] = outcome
 					}
 				}
-				compare(t, &c, want)
+				checkOutcomes(t, &c, want)
 			}
 		}
 	})
@@ -123,26 +123,26 @@ func campaignOf(n int) *market.Campaign {
 	return c
 }
 
-func TestTheReasonIsTheFurthestStage(t *testing.T) {
+func TestUnsoldReasonIsOfFurthestStage(t *testing.T) {
 	for _, test := range []struct {
 		what     string
 		outcomes []market.BuyerOutcome
 		want     string
 	}{
-		{"nobody buys here", nil, "no_buyer"},
-		{"all are elsewhere", []market.BuyerOutcome{market.OutcomeWrongState}, "no_state_match"},
-		{"one is here and does not want it", []market.BuyerOutcome{market.OutcomeWrongState, market.OutcomeFiltered}, "filtered"},
-		{"one has had enough", []market.BuyerOutcome{market.OutcomeFiltered, market.OutcomeCapped, market.OutcomeClosed}, "caps_full"},
-		{"one has no money", []market.BuyerOutcome{market.OutcomeCapped, market.OutcomeNoFunds}, "insufficient_funds"},
-		{"one is paused", []market.BuyerOutcome{market.OutcomePaused, market.OutcomeCapped}, "no_bid"},
-		{"one pays too little", []market.BuyerOutcome{market.OutcomeBelowFloor, market.OutcomePaused}, "below_floor"},
-		{"one refused it", []market.BuyerOutcome{market.OutcomePostRejected, market.OutcomeBelowFloor}, "post_rejected"},
-		{"one has it", []market.BuyerOutcome{market.OutcomeDuplicate, market.OutcomeFiltered}, "duplicate"},
+		{"no filter sets", nil, "no_buyer"},
+		{"wrong state", []market.BuyerOutcome{market.OutcomeWrongState}, "no_state_match"},
+		{"filtered", []market.BuyerOutcome{market.OutcomeWrongState, market.OutcomeFiltered}, "filtered"},
+		{"capped", []market.BuyerOutcome{market.OutcomeFiltered, market.OutcomeCapped, market.OutcomeClosed}, "caps_full"},
+		{"no funds", []market.BuyerOutcome{market.OutcomeCapped, market.OutcomeNoFunds}, "insufficient_funds"},
+		{"paused", []market.BuyerOutcome{market.OutcomePaused, market.OutcomeCapped}, "no_bid"},
+		{"below the floor", []market.BuyerOutcome{market.OutcomeBelowFloor, market.OutcomePaused}, "below_floor"},
+		{"post rejected", []market.BuyerOutcome{market.OutcomePostRejected, market.OutcomeBelowFloor}, "post_rejected"},
+		{"duplicate", []market.BuyerOutcome{market.OutcomeDuplicate, market.OutcomeFiltered}, "duplicate"},
 	} {
 		var c selection.Candidates
 		c.ResetToAll(selection.CompileFilterSets(campaignOf(len(test.outcomes))))
-		for seat, outcome := range test.outcomes {
-			c.Exclude(seat, outcome)
+		for filterSet, outcome := range test.outcomes {
+			c.Exclude(filterSet, outcome)
 		}
 		if got := c.FurthestUnsoldReason().String(); got != test.want {
 			t.Errorf("%s: %s, want %s", test.what, got, test.want)

@@ -13,7 +13,7 @@ import (
 const (
 	dollar = market.Money(1_000_000)
 	second = int64(time.Second)
-	// The auction of these tests began at 100 s, gathers until 102 and must be
+	// The auction of these tests began at 100 s, collects bids until 102 and must be
 	// sold by 105.
 	deadline = 102 * second
 	ceiling  = 105 * second
@@ -28,41 +28,41 @@ func TestCheckBid(t *testing.T) {
 	share := market.PayoutRule{Share: 800_000}
 	fixed := market.PayoutRule{Fixed: 9 * dollar, IsFixed: true}
 	rows := []struct {
-		name   string
-		bid    market.Bid
-		came   int64
-		payout market.PayoutRule
-		want   market.BuyerOutcome
+		name    string
+		bid     market.Bid
+		arrived int64
+		payout  market.PayoutRule
+		want    market.BuyerOutcome
 	}{
-		{"stands", market.Bid{Amount: 12 * dollar}, 101 * second, share, market.OutcomeNone},
-		{"in the campaign's currency, said", market.Bid{Amount: 12 * dollar, Currency: usd}, 101 * second, share, market.OutcomeNone},
-		{"in another", market.Bid{Amount: 12 * dollar, Currency: eur}, 101 * second, share, market.OutcomeWrongCurrency},
+		{"valid", market.Bid{Amount: 12 * dollar}, 101 * second, share, market.OutcomeNone},
+		{"explicit currency of the campaign", market.Bid{Amount: 12 * dollar, Currency: usd}, 101 * second, share, market.OutcomeNone},
+		{"another currency", market.Bid{Amount: 12 * dollar, Currency: eur}, 101 * second, share, market.OutcomeWrongCurrency},
 		{"at the floor", market.Bid{Amount: 8 * dollar}, 101 * second, share, market.OutcomeNone},
-		{"a millionth below it", market.Bid{Amount: 8*dollar - 1}, 101 * second, share, market.OutcomeBelowFloor},
-		{"the floor is not held against what is left of a share", market.Bid{Amount: 8 * dollar}, 101 * second, market.PayoutRule{Share: 1}, market.OutcomeNone},
+		{"a millionth below the floor", market.Bid{Amount: 8*dollar - 1}, 101 * second, share, market.OutcomeBelowFloor},
+		{"the floor applies before the share", market.Bid{Amount: 8 * dollar}, 101 * second, market.PayoutRule{Share: 1}, market.OutcomeNone},
 		{"at a fixed payout", market.Bid{Amount: 9 * dollar}, 101 * second, fixed, market.OutcomeNone},
 		{"below a fixed payout", market.Bid{Amount: 9*dollar - 1}, 101 * second, fixed, market.OutcomeBelowFloor},
 		{"at the deadline", market.Bid{Amount: 12 * dollar}, deadline, share, market.OutcomeNone},
-		{"after it", market.Bid{Amount: 12 * dollar}, deadline + 1, share, market.OutcomeLate},
-		{"open", market.Bid{Amount: 12 * dollar, ValidUntil: 101*second + 1}, 101 * second, share, market.OutcomeNone},
-		{"over, by a clock that may be behind", market.Bid{Amount: 12 * dollar, ValidUntil: 99*second + 1}, 101 * second, share, market.OutcomeNone},
-		{"over by two seconds", market.Bid{Amount: 12 * dollar, ValidUntil: 99 * second}, 101 * second, share, market.OutcomeInvalid},
-		{"over long ago", market.Bid{Amount: 12 * dollar, ValidUntil: 1}, 101 * second, share, market.OutcomeInvalid},
-		{"open for ever", market.Bid{Amount: 12 * dollar, ValidUntil: math.MaxInt64}, 101 * second, share, market.OutcomeNone},
-		{"late counts first", market.Bid{Currency: eur, ValidUntil: 1}, deadline + 1, share, market.OutcomeLate},
-		{"then that it is over", market.Bid{Currency: eur, ValidUntil: 1}, 101 * second, share, market.OutcomeInvalid},
-		{"then the currency", market.Bid{Currency: eur}, 101 * second, share, market.OutcomeWrongCurrency},
+		{"after the deadline", market.Bid{Amount: 12 * dollar}, deadline + 1, share, market.OutcomeLate},
+		{"unexpired", market.Bid{Amount: 12 * dollar, ValidUntil: 101*second + 1}, 101 * second, share, market.OutcomeNone},
+		{"expired within the tolerance of clocks", market.Bid{Amount: 12 * dollar, ValidUntil: 99*second + 1}, 101 * second, share, market.OutcomeNone},
+		{"expired by two seconds", market.Bid{Amount: 12 * dollar, ValidUntil: 99 * second}, 101 * second, share, market.OutcomeInvalid},
+		{"expired long ago", market.Bid{Amount: 12 * dollar, ValidUntil: 1}, 101 * second, share, market.OutcomeInvalid},
+		{"never expires", market.Bid{Amount: 12 * dollar, ValidUntil: math.MaxInt64}, 101 * second, share, market.OutcomeNone},
+		{"late before expired and currency", market.Bid{Currency: eur, ValidUntil: 1}, deadline + 1, share, market.OutcomeLate},
+		{"expired before currency", market.Bid{Currency: eur, ValidUntil: 1}, 101 * second, share, market.OutcomeInvalid},
+		{"currency before floor", market.Bid{Currency: eur}, 101 * second, share, market.OutcomeWrongCurrency},
 	}
 	for _, row := range rows {
 		campaign := &market.Campaign{Currency: usd, Floor: 8 * dollar, Payout: row.payout}
 		terms := NewBidTerms(campaign, deadline, ceiling)
-		if got := terms.CheckBid(&row.bid, row.came); got != row.want {
+		if got := terms.CheckBid(&row.bid, row.arrived); got != row.want {
 			t.Errorf("%s: %v, want %v", row.name, got, row.want)
 		}
 	}
 }
 
-func TestABidIsOverByItsWordOrAtTheCeiling(t *testing.T) {
+func TestBidExpiresAtItsTimeOrAtCeiling(t *testing.T) {
 	terms := BidTerms{DecisionDeadline: ceiling}
 	for _, row := range []struct{ own, want int64 }{
 		{0, ceiling},
@@ -70,7 +70,7 @@ func TestABidIsOverByItsWordOrAtTheCeiling(t *testing.T) {
 		{ceiling, ceiling},
 		{ceiling + 1, ceiling},
 		{math.MaxInt64, ceiling},
-		{99 * second, 99 * second}, // stood by tolerance, of which there is none here
+		{99 * second, 99 * second}, // without the tolerance of CheckBid
 	} {
 		if got := terms.BidValidUntil(&market.Bid{ValidUntil: row.own}); got != row.want {
 			t.Errorf("%d: %d, want %d", row.own, got, row.want)
@@ -78,9 +78,9 @@ func TestABidIsOverByItsWordOrAtTheCeiling(t *testing.T) {
 	}
 }
 
-// What stands never costs the exchange money, is never under the floor, and
-// nothing that should stand falls: the rules, told once more and naively.
-func TestWhatStands(t *testing.T) {
+// A valid bid never costs the exchange money and is never below the floor. The test repeats the
+// rules in a simple form.
+func TestValidBidsMatchModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		amount := rapid.Int64Range(0, 40).Draw(t, "amount")
 		terms := BidTerms{
@@ -96,14 +96,14 @@ func TestWhatStands(t *testing.T) {
 			Currency:   rapid.SampledFrom([]market.Currency{{}, usd, eur}).Draw(t, "currency"),
 			ValidUntil: rapid.SampledFrom([]int64{0, 1, 40, math.MaxInt64}).Draw(t, "until"),
 		}
-		came := rapid.Int64Range(0, 100).Draw(t, "came")
+		arrived := rapid.Int64Range(0, 100).Draw(t, "arrived")
 		payout, covered := terms.Payout.AmountAtPrice(bid.Amount)
-		stands := came <= 50 && bid.Currency != eur && bid.Amount >= terms.Floor && covered
-		if got := terms.CheckBid(&bid, came); (got == market.OutcomeNone) != stands {
-			t.Fatalf("%+v at %d under %+v: %v", bid, came, terms, got)
+		valid := arrived <= 50 && bid.Currency != eur && bid.Amount >= terms.Floor && covered
+		if got := terms.CheckBid(&bid, arrived); (got == market.OutcomeNone) != valid {
+			t.Fatalf("%+v at %d with %+v: outcome %v, want valid %t", bid, arrived, terms, got, valid)
 		}
-		if stands && payout > bid.Amount {
-			t.Fatalf("%v is paid of %v", payout, bid.Amount)
+		if valid && payout > bid.Amount {
+			t.Fatalf("the payout %v exceeds the bid %v", payout, bid.Amount)
 		}
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"pingpost/engine/selection"
 )
 
-// The fields that filters here look at.
+// Fields of the filters.
 const (
 	slotVehicles = market.FirstCustomSlot
 	slotBand     = market.FirstCustomSlot + 1
@@ -38,17 +38,17 @@ func filter(spec market.FilterSpec) market.Filter {
 
 var (
 	one, two, four = "1", "2", "4"
-	someFilters    = []market.Filter{
+	testFilters    = []market.Filter{
 		filter(market.FilterSpec{Field: "vehicles", Min: &one}), filter(market.FilterSpec{Field: "vehicles", Max: &two}),
 		filter(market.FilterSpec{Field: "vehicles", Min: &two, Max: &four}), filter(market.FilterSpec{Field: "vehicles", Absent: true}),
 		filter(market.FilterSpec{Field: "band", In: []string{"a", "b"}}), filter(market.FilterSpec{Field: "band", NotIn: []string{"b"}}),
 		filter(market.FilterSpec{Field: "state", In: []string{"CA", "NV"}}),
 	}
-	someStates = []string{"CA", "NV", "AZ", "AE", "WY"}
-	someLists  = []*market.SuppressionList{{Ref: 1}, {Ref: 2}, {Ref: 3}}
+	testStates = []string{"CA", "NV", "AZ", "AE", "WY"}
+	testLists  = []*market.SuppressionList{{Ref: 1}, {Ref: 2}, {Ref: 3}}
 )
 
-func subset[T any](t *rapid.T, of []T, what string) (some []T) {
+func drawSubset[T any](t *rapid.T, of []T, what string) (some []T) {
 	for rest := rapid.Uint64Range(0, 1<<len(of)-1).Draw(t, what); rest > 0; rest &= rest - 1 {
 		i := 0
 		for rest>>i&1 == 0 {
@@ -59,33 +59,33 @@ func subset[T any](t *rapid.T, of []T, what string) (some []T) {
 	return some
 }
 
-// someCampaign has up to 200 seats, each like one of a few.
-func someCampaign(t *rapid.T) *market.Campaign {
+// drawCampaign draws a campaign with up to 200 filter sets of a few kinds.
+func drawCampaign(t *rapid.T) *market.Campaign {
 	var like []market.FilterSet
-	for range rapid.IntRange(1, 6).Draw(t, "kinds of seats") {
-		states, err := market.ParseUSStates(subset(t, someStates, "states"))
+	for range rapid.IntRange(1, 6).Draw(t, "kinds of filter sets") {
+		states, err := market.ParseUSStates(drawSubset(t, testStates, "states"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		like = append(like, market.FilterSet{
-			Buyer:   &market.Buyer{Suppression: subset(t, someLists, "lists")},
+			Buyer:   &market.Buyer{Suppression: drawSubset(t, testLists, "lists")},
 			States:  states,
-			Filters: subset(t, someFilters, "filters"),
+			Filters: drawSubset(t, testFilters, "filters"),
 			Weight:  rapid.IntRange(1, 9).Draw(t, "weight"),
 		})
 	}
 	c := &market.Campaign{Method: market.Weighted, Mapping: mapping}
-	for i := range rapid.IntRange(0, 200).Draw(t, "seats") {
-		seat := like[rapid.IntRange(0, len(like)-1).Draw(t, "like")]
-		buyer := *seat.Buyer
+	for i := range rapid.IntRange(0, 200).Draw(t, "filter sets") {
+		filterSet := like[rapid.IntRange(0, len(like)-1).Draw(t, "like")]
+		buyer := *filterSet.Buyer
 		buyer.ID = market.BuyerID(strconv.Itoa(i))
-		seat.Buyer = &buyer
-		c.FilterSets = append(c.FilterSets, seat)
+		filterSet.Buyer = &buyer
+		c.FilterSets = append(c.FilterSets, filterSet)
 	}
 	return c
 }
 
-func someLead(t *rapid.T) *market.Lead {
+func drawLead(t *rapid.T) *market.Lead {
 	var l market.Lead
 	l.Reset(mapping.SlotCount())
 	set := func(slot market.FieldSlot, kind market.FieldValueKind, text string, num float64) {
@@ -93,7 +93,7 @@ func someLead(t *rapid.T) *market.Lead {
 			l.Values[slot] = market.FieldValue{Kind: kind, Text: []byte(text), Num: num}
 		}
 	}
-	set(market.SlotState, market.KindString, rapid.SampledFrom(append([]string{"", "TX"}, someStates...)).Draw(t, "state"), 0)
+	set(market.SlotState, market.KindString, rapid.SampledFrom(append([]string{"", "TX"}, testStates...)).Draw(t, "state"), 0)
 	vehicles := rapid.IntRange(-1, 5).Draw(t, "vehicles")
 	if vehicles >= 0 {
 		set(slotVehicles, market.KindInteger, strconv.Itoa(vehicles), float64(vehicles))
@@ -102,83 +102,83 @@ func someLead(t *rapid.T) *market.Lead {
 	return &l
 }
 
-// judge says what becomes of one seat, by looking at that seat alone. In the
-// order of the stages the first that stops it counts.
-func judge(seat *market.FilterSet, lead *market.Lead, listed map[*market.SuppressionList]bool, shut []market.BuyerOutcome) market.BuyerOutcome {
+// expectedOutcome returns the outcome of one filter set: that of the first stage that excludes
+// it.
+func expectedOutcome(filterSet *market.FilterSet, lead *market.Lead, listed map[*market.SuppressionList]bool, closedFor []market.BuyerOutcome) market.BuyerOutcome {
 	state := lead.USState()
-	if seat.States != market.AllStates && (state == market.NoState || !seat.States.Has(state)) {
+	if filterSet.States != market.AllStates && (state == market.NoState || !filterSet.States.Has(state)) {
 		return market.OutcomeWrongState
 	}
-	for i := range seat.Filters {
-		if !seat.Filters[i].Accepts(lead) {
+	for i := range filterSet.Filters {
+		if !filterSet.Filters[i].Accepts(lead) {
 			return market.OutcomeFiltered
 		}
 	}
-	for _, list := range seat.Buyer.Suppression {
+	for _, list := range filterSet.Buyer.Suppression {
 		if listed[list] {
 			return market.OutcomeSuppressed
 		}
 	}
-	for _, stage := range stages {
-		if slices.Contains(shut, stage) {
+	for _, stage := range availabilityStages {
+		if slices.Contains(closedFor, stage) {
 			return stage
 		}
 	}
 	return market.OutcomeNone
 }
 
-// stages are those of the doors, in their order.
-var stages = []market.BuyerOutcome{
+// availabilityStages are the outcomes of availability, in their order.
+var availabilityStages = []market.BuyerOutcome{
 	market.OutcomeClosed, market.OutcomeCapped, market.OutcomeNoFunds, market.OutcomePaused, market.OutcomeBelowFloor,
 }
 
-func doorOf(d *selection.UnavailableFilterSets, stage market.BuyerOutcome) bitset.Set {
+func unavailableAt(d *selection.UnavailableFilterSets, stage market.BuyerOutcome) bitset.Set {
 	return map[market.BuyerOutcome]bitset.Set{
 		market.OutcomeClosed: d.Closed, market.OutcomeCapped: d.Capped, market.OutcomeNoFunds: d.NoFunds,
 		market.OutcomePaused: d.Paused, market.OutcomeBelowFloor: d.BelowFloor,
 	}[stage]
 }
 
-// One workspace takes lead after lead, of campaigns large and small; every seat
-// comes to what it would come to alone.
-func TestALineupDecidesAsItsSeatsWould(t *testing.T) {
+// One Candidates excludes for many leads and campaigns. Every filter set gets its expected
+// outcome.
+func TestCompiledFilterSetsMatchSingleOnes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var c selection.Candidates
 		for range rapid.IntRange(1, 3).Draw(t, "campaigns") {
-			campaign := someCampaign(t)
-			lineup := selection.CompileFilterSets(campaign)
-			if lineup.Len() != len(campaign.FilterSets) {
-				t.Fatalf("%d seats of %d", lineup.Len(), len(campaign.FilterSets))
+			campaign := drawCampaign(t)
+			compiled := selection.CompileFilterSets(campaign)
+			if compiled.Len() != len(campaign.FilterSets) {
+				t.Fatalf("%d filter sets, want %d", compiled.Len(), len(campaign.FilterSets))
 			}
-			doors := selection.NewUnavailableFilterSets(lineup)
-			shut := make([][]market.BuyerOutcome, lineup.Len())
-			for seat := range shut {
-				if rapid.IntRange(0, 3).Draw(t, "a door is shut") == 0 {
-					shut[seat] = subset(t, stages, "doors")
-					for _, stage := range shut[seat] {
-						doorOf(doors, stage).Add(seat)
+			unavailable := selection.NewUnavailableFilterSets(compiled)
+			closedFor := make([][]market.BuyerOutcome, compiled.Len())
+			for filterSet := range closedFor {
+				if rapid.IntRange(0, 3).Draw(t, "unavailable") == 0 {
+					closedFor[filterSet] = drawSubset(t, availabilityStages, "stages")
+					for _, stage := range closedFor[filterSet] {
+						unavailableAt(unavailable, stage).Add(filterSet)
 					}
 				}
 			}
 			for range 3 {
-				lead := someLead(t)
+				lead := drawLead(t)
 				listed := map[*market.SuppressionList]bool{}
-				for _, list := range subset(t, someLists, "listed") {
+				for _, list := range drawSubset(t, testLists, "listed") {
 					listed[list] = true
 				}
-				asked := map[*market.SuppressionList]int{}
-				c.ResetToAll(lineup)
-				lineup.ExcludeByStateAndFilters(lead, &c)
-				lineup.ExcludeSuppressed(&c, func(list *market.SuppressionList) bool { asked[list]++; return listed[list] })
-				doors.ExcludeFrom(&c)
-				want := make([]market.BuyerOutcome, lineup.Len())
-				for seat := range campaign.FilterSets {
-					want[seat] = judge(&campaign.FilterSets[seat], lead, listed, shut[seat])
+				lookups := map[*market.SuppressionList]int{}
+				c.ResetToAll(compiled)
+				compiled.ExcludeByStateAndFilters(lead, &c)
+				compiled.ExcludeSuppressed(&c, func(list *market.SuppressionList) bool { lookups[list]++; return listed[list] })
+				unavailable.ExcludeFrom(&c)
+				want := make([]market.BuyerOutcome, compiled.Len())
+				for filterSet := range campaign.FilterSets {
+					want[filterSet] = expectedOutcome(&campaign.FilterSets[filterSet], lead, listed, closedFor[filterSet])
 				}
-				compare(t, &c, want)
-				for list, times := range asked {
+				checkOutcomes(t, &c, want)
+				for list, times := range lookups {
 					if times > 1 {
-						t.Fatalf("list %d was asked %d times", list.Ref, times)
+						t.Fatalf("list %d was looked up %d times, want at most once", list.Ref, times)
 					}
 				}
 			}
@@ -186,7 +186,7 @@ func TestALineupDecidesAsItsSeatsWould(t *testing.T) {
 	})
 }
 
-func TestALineupKnowsItsSeatsTerms(t *testing.T) {
+func TestCompiledWeightsAndCaps(t *testing.T) {
 	limit := func(ref market.PermanentNumber) *market.Cap { return &market.Cap{Ref: ref} }
 	red := &market.Buyer{ID: "red", Caps: []*market.Cap{limit(2), limit(3)}}
 	campaign := &market.Campaign{
@@ -198,25 +198,25 @@ func TestALineupKnowsItsSeatsTerms(t *testing.T) {
 	}
 	for method, weights := range map[market.BuyerSelectionMethod][]int32{market.Weighted: {3, 5}, market.RoundRobin: {1, 1}, market.Waterfall: {1, 1}} {
 		campaign.Method = method
-		lineup := selection.CompileFilterSets(campaign)
-		if !slices.Equal(lineup.Weights, weights) {
-			t.Errorf("%s: weights %v", method, lineup.Weights)
+		compiled := selection.CompileFilterSets(campaign)
+		if !slices.Equal(compiled.Weights, weights) {
+			t.Errorf("%s: weights %v", method, compiled.Weights)
 		}
-		for seat, want := range [][]market.PermanentNumber{{1, 2, 3, 4}, {1}} {
+		for filterSet, want := range [][]market.PermanentNumber{{1, 2, 3, 4}, {1}} {
 			var got []market.PermanentNumber
-			for _, limit := range lineup.Caps[seat] {
+			for _, limit := range compiled.Caps[filterSet] {
 				got = append(got, limit.Ref)
 			}
 			if !slices.Equal(got, want) {
-				t.Errorf("seat %d charges %v, want campaign, buyer, pair: %v", seat, got, want)
+				t.Errorf("filter set %d has caps %v, want those of campaign, buyer and pair: %v", filterSet, got, want)
 			}
 		}
 	}
 }
 
-// Turns are remembered by a set's name; so it is the same for the same seats on
-// the same terms, over a new configuration, and no other set has it.
-func TestSetsAreKnownByName(t *testing.T) {
+// A rotation ID identifies eligible filter sets with their terms. It survives a new
+// configuration with equal terms.
+func TestRotationIDs(t *testing.T) {
 	build := func(method market.BuyerSelectionMethod, ids string, weights ...int) *selection.CompiledFilterSets {
 		c := &market.Campaign{Method: method}
 		for i, id := range ids {
@@ -224,8 +224,8 @@ func TestSetsAreKnownByName(t *testing.T) {
 		}
 		return selection.CompileFilterSets(c)
 	}
-	names := map[uint64]string{}
-	for _, lineup := range []struct {
+	ids := map[uint64]string{}
+	for _, compiled := range []struct {
 		what string
 		*selection.CompiledFilterSets
 	}{
@@ -235,36 +235,35 @@ func TestSetsAreKnownByName(t *testing.T) {
 		{"dcba in turn", build(market.RoundRobin, "dcba", 1, 2, 3, 4)},
 		{"abce in turn", build(market.RoundRobin, "abce", 1, 2, 3, 4)},
 	} {
-		for set := range uint64(1 << lineup.Len()) {
-			name := lineup.RotationID(bitset.Set{set})
-			if name == 0 {
-				t.Errorf("%s: the set %b has no name", lineup.what, set)
+		for set := range uint64(1 << compiled.Len()) {
+			id := compiled.RotationID(bitset.Set{set})
+			if id == 0 {
+				t.Errorf("%s: the set %b has no ID", compiled.what, set)
 			}
-			what := lineup.what + " " + strconv.FormatUint(set, 2)
-			if other, ok := names[name]; ok {
-				t.Errorf("%s is called as %s", what, other)
+			what := compiled.what + " " + strconv.FormatUint(set, 2)
+			if other, ok := ids[id]; ok {
+				t.Errorf("%s has the ID of %s", what, other)
 			}
-			names[name] = what
+			ids[id] = what
 		}
 	}
 	a, b := build(market.Weighted, "abcd", 1, 2, 3, 4), build(market.Weighted, "abcd", 1, 2, 3, 4)
 	if a.RotationID(bitset.Set{5}) != b.RotationID(bitset.Set{5}) {
-		t.Error("a set has another name in an equal configuration")
+		t.Error("an equal configuration changes the ID of a set")
 	}
 	if build(market.RoundRobin, "abcd", 1, 1, 1, 1).RotationID(bitset.Set{5}) != build(market.RoundRobin, "abcd", 9, 9, 9, 9).RotationID(bitset.Set{5}) {
-		t.Error("round robin looks at weights")
+		t.Error("weights change the ID of a round-robin set")
 	}
 }
 
-// A thousand seats make more sets than could be tried; those of one or two seats
-// and those that lack one or two are.
-func TestLargeSetsAreKnownByName(t *testing.T) {
+// The sets have one or two filter sets, or all but one or two.
+func TestRotationIDsOfLargeSets(t *testing.T) {
 	c := &market.Campaign{Method: market.RoundRobin}
 	for i := range 200 {
 		c.FilterSets = append(c.FilterSets, market.FilterSet{Buyer: &market.Buyer{ID: market.BuyerID(strconv.Itoa(i))}})
 	}
-	lineup := selection.CompileFilterSets(c)
-	names := map[uint64]bool{}
+	compiled := selection.CompileFilterSets(c)
+	ids := map[uint64]bool{}
 	few, most := bitset.New(200), bitset.New(200)
 	most.FillBelow(200)
 	sets := 0
@@ -274,7 +273,7 @@ func TestLargeSetsAreKnownByName(t *testing.T) {
 			few.Add(k)
 			most.Remove(i)
 			most.Remove(k)
-			names[lineup.RotationID(few)], names[lineup.RotationID(most)] = true, true
+			ids[compiled.RotationID(few)], ids[compiled.RotationID(most)] = true, true
 			sets += 2
 			few.Remove(i)
 			few.Remove(k)
@@ -282,7 +281,7 @@ func TestLargeSetsAreKnownByName(t *testing.T) {
 			most.Add(k)
 		}
 	}
-	if len(names) != sets {
-		t.Errorf("%d names for %d sets", len(names), sets)
+	if len(ids) != sets {
+		t.Errorf("%d IDs for %d sets", len(ids), sets)
 	}
 }
