@@ -6,7 +6,6 @@ import (
 	"pingpost/engine/market"
 )
 
-// An answer after the end changes nothing.
 func TestLateAnswerIsIgnored(t *testing.T) {
 	c := newBidCollector(NewRunner(RunnerOptions{Clock: testClock{}}))
 	c.add()
@@ -17,7 +16,7 @@ func TestLateAnswerIsIgnored(t *testing.T) {
 	c.over = true
 	c.recordAnswerUnlessOver(1, &bid, 6)
 	if c.pings[0].answeredAt != 5 || c.pings[0].result.Bid.Amount != 7 || c.pings[1].answeredAt != 0 || c.pings[1].result.Bid.Amount != 0 {
-		t.Errorf("the answers are %+v", c.pings)
+		t.Errorf("got answers %+v", c.pings)
 	}
 	if c.answered != 1 || len(c.last) != 0 {
 		t.Errorf("%d answers, %d ends", c.answered, len(c.last))

@@ -85,7 +85,7 @@ func TestWorkersAreReused(t *testing.T) {
 
 // Close ends the idle workers at once, and a busy one after its ping. The bubble fails if
 // a worker is left.
-func TestWorkersEnd(t *testing.T) {
+func TestCloseEndsWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newSlowBuyers()
 		r := NewRunner(RunnerOptions{Clock: testClock{}, Buyers: b})

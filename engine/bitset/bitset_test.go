@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// members walks a set in the way that its users do.
+// members returns the members of a set.
 func members(b Set) []int {
 	all := []int{}
 	for i := b.NextFrom(0); i >= 0; i = b.NextFrom(i + 1) {
@@ -16,26 +16,26 @@ func members(b Set) []int {
 	return all
 }
 
-func TestBitsFill(t *testing.T) {
+func TestFillBelow(t *testing.T) {
 	for _, n := range []int{0, 1, 63, 64, 65, 128, 1000} {
 		b := New(n)
 		b.FillBelow(n)
 		if got := members(b); len(got) != n || b.Count() != n {
-			t.Errorf("filled with %d: %d members, counted %d", n, len(got), b.Count())
+			t.Errorf("FillBelow(%d): %d members, Count is %d", n, len(got), b.Count())
 		}
 	}
 	b := New(200)
 	b.FillBelow(200)
 	b.FillBelow(70)
 	if b.Count() != 70 || b.Has(70) || !b.Has(69) {
-		t.Errorf("filled again with fewer: %d left", b.Count())
+		t.Errorf("filled again with 70: %d members", b.Count())
 	}
 	if got := New(0).NextFrom(0); got != -1 {
-		t.Errorf("the empty set has %d", got)
+		t.Errorf("the empty set has member %d", got)
 	}
 }
 
-func TestBitsAreASet(t *testing.T) {
+func TestSetMatchesMap(t *testing.T) {
 	type set = map[int]bool
 	sorted := func(s set) []int {
 		all := []int{}
@@ -68,7 +68,7 @@ func TestBitsAreASet(t *testing.T) {
 				}
 			},
 			"": func(t *rapid.T) {
-				i := place.Draw(t, "asked")
+				i := place.Draw(t, "member")
 				if b.Has(i) != model[i] || b.Count() != len(model) || !slices.Equal(members(b), sorted(model)) {
 					t.Fatalf("%v, want %v", members(b), sorted(model))
 				}

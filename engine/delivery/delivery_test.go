@@ -19,9 +19,9 @@ func (bubbleClock) Timer(d time.Duration) (<-chan time.Time, func() bool) {
 func TestStopEndsRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stop := make(chan struct{})
-		all := NewRegistry(Options{Clock: bubbleClock{}, Stop: stop})
+		registry := NewRegistry(Options{Clock: bubbleClock{}, Stop: stop})
 		for _, pause := range []time.Duration{0, time.Hour} {
-			d := &Delivery{all: all, pause: pause}
+			d := &Delivery{all: registry, pause: pause}
 			if pause == 0 {
 				if !d.waitForRetry() {
 					t.Error("no retry although the exchange runs")

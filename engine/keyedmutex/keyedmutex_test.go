@@ -7,7 +7,7 @@ import (
 )
 
 // Of several goroutines that lock the same keys, one at a time proceeds, and no entry remains.
-func TestMutex(t *testing.T) {
+func TestMutexExcludesAndFreesKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var x Mutex[string]
 		inside := 0
@@ -20,7 +20,7 @@ func TestMutex(t *testing.T) {
 					}
 				}
 				if inside++; inside != 1 {
-					t.Errorf("%d are inside", inside)
+					t.Errorf("%d goroutines hold the keys", inside)
 				}
 				time.Sleep(time.Second)
 				inside--

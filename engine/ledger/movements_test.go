@@ -52,7 +52,7 @@ func TestMovements(t *testing.T) {
 		record               event.Event
 		red, green, supplier string
 	}{
-		{"the account begins", &event.BuyerFundsAdjusted{Buyer: 1, Amount: 500 * dollar, Opening: true}, "opening 500", "", ""},
+		{"the account is opened", &event.BuyerFundsAdjusted{Buyer: 1, Amount: 500 * dollar, Opening: true}, "opening 500", "", ""},
 		{"a top-up", &event.BuyerFundsAdjusted{Buyer: 1, Amount: 4_100_001}, "top_up 4.100001", "", ""},
 		{"an unsold lead", decided(noSale, noPost), "", "", ""},
 		{"a recorded lead", decided(red, noPost), "sale -12", "", "sale 9"},
@@ -111,10 +111,10 @@ func TestBatchReturns(t *testing.T) {
 		})
 	}
 	if got := describeMovements(Party{event.ObjectBuyer, 1}, record); got != "return 1, return 2, return 3, return 4" {
-		t.Error(got)
+		t.Errorf("movements of the buyer: %q", got)
 	}
 	if got := describeMovements(Party{event.ObjectSupplier, 2}, record); got != "reversal -1, reversal -1" {
-		t.Error(got)
+		t.Errorf("movements of the supplier: %q", got)
 	}
 }
 

@@ -24,7 +24,7 @@ type simulation struct {
 	sold []*event.PostSettled // delivered leads, which a buyer may return
 
 	earned [3]market.Money // by supplier
-	begun  [3]bool         // by buyer: the account exists
+	opened [3]bool         // by buyer: the account exists
 }
 
 // logEntry is an encoded event and the expected balances after it.
@@ -79,7 +79,7 @@ func (b *simulation) step() {
 func (b *simulation) moveFunds() {
 	ref := market.PermanentNumber(1 + b.draw(2))
 	record := &event.BuyerFundsAdjusted{Buyer: ref, Amount: market.Money(b.draw(500_000_000)), Note: "wire", Opening: b.draw(6) == 0}
-	b.begun[ref] = b.begun[ref] || record.Opening
+	b.opened[ref] = b.opened[ref] || record.Opening
 	b.record(record)
 }
 
@@ -223,7 +223,7 @@ func TestEntriesSumToBalance(t *testing.T) {
 					}
 					live := b.log[read].live[ref]
 					if sums[ref] != (BalanceAndReserved{live.Balance, live.Held}) {
-						t.Fatalf("entry %d: buyer %d has %s and holds %s, by its entries %+v", read+1, ref, live.Balance, live.Held, sums[ref])
+						t.Fatalf("entry %d: buyer %d has balance %s and holds %s, by its entries %+v", read+1, ref, live.Balance, live.Held, sums[ref])
 					}
 				}
 			}
@@ -253,11 +253,11 @@ func TestStatementsAddUp(t *testing.T) {
 				early, some := b.statement(t, party, Period{from, middle})
 				late, others := b.statement(t, party, Period{middle, to})
 				if early.Closing != late.Opening || early.Opening != s.Opening || late.Closing != s.Closing || early.Entries+late.Entries != s.Entries {
-					t.Fatalf("of %+v: %+v and %+v are not %+v", party, early, late, s)
+					t.Fatalf("statements of %+v: %+v and %+v do not add up to %+v", party, early, late, s)
 				}
 				for i, e := range append(some, others...) {
 					if e != entries[i] {
-						t.Fatalf("entry %d is %+v, in the whole %+v", i, e, entries[i])
+						t.Fatalf("entry %d is %+v, in the whole statement %+v", i, e, entries[i])
 					}
 				}
 			}
@@ -276,14 +276,14 @@ func (b *simulation) check(t *rapid.T, s *Statement, entries []Entry) {
 		count += total.Count
 	}
 	if count != s.Entries || len(entries) != count {
-		t.Fatalf("%d entries are counted, %d by the sums, %d are listed", s.Entries, count, len(entries))
+		t.Fatalf("the statement has %d entries, its totals %d, its list %d", s.Entries, count, len(entries))
 	}
 	balance := s.Opening.Balance
 	for _, e := range entries {
 		if e.InAccount {
 			balance += e.Amount
 			if e.Balance != balance {
-				t.Fatalf("%+v, and the account has %s", e, balance)
+				t.Fatalf("entry %+v: want balance %s", e, balance)
 			}
 		}
 	}
@@ -293,14 +293,14 @@ func (b *simulation) check(t *rapid.T, s *Statement, entries []Entry) {
 		}
 		return
 	}
-	if s.Account != b.begun[s.Ref] || !s.Account && (in != 0 || s.Opening != BalanceAndReserved{} || s.Closing != BalanceAndReserved{}) {
-		t.Fatalf("an account: %t; %+v", b.begun[s.Ref], s)
+	if s.Account != b.opened[s.Ref] || !s.Account && (in != 0 || s.Opening != BalanceAndReserved{} || s.Closing != BalanceAndReserved{}) {
+		t.Fatalf("account opened: %t; statement %+v", b.opened[s.Ref], s)
 	}
 	if !s.Account {
 		return
 	}
 	if balance != s.Closing.Balance || s.Opening.Balance+in != balance {
-		t.Fatalf("it begins with %s, moves %s, and ends with %s, by its entries %s", s.Opening.Balance, in, s.Closing.Balance, balance)
+		t.Fatalf("opening %s plus movements %s: closing %s, by the entries %s", s.Opening.Balance, in, s.Closing.Balance, balance)
 	}
 	for _, end := range []struct {
 		at   int64
@@ -312,7 +312,7 @@ func (b *simulation) check(t *rapid.T, s *Statement, entries []Entry) {
 			want.Balance = 0
 		}
 		if end.got != want {
-			t.Fatalf("at %d it says %+v, and it was %+v", end.at, end.got, want)
+			t.Fatalf("at %d: the statement has %+v, want %+v", end.at, end.got, want)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"pingpost/engine/redaction"
 )
 
-func TestPersonsAreSeen(t *testing.T) {
+func TestContactDataIsFound(t *testing.T) {
 	var p redaction.ContactMatcher
 	p.Add("first_name", []byte("Ann"))
 	p.Add("last_name", []byte("de la Cruz"))
@@ -42,33 +42,32 @@ func TestPersonsAreSeen(t *testing.T) {
 		"ÜNAL":                      true,
 	} {
 		if got := p.ContactFoundIn([]byte(text)); got != want {
-			t.Errorf("%q: %v", text, got)
+			t.Errorf("%q: found is %v", text, got)
 		}
 	}
 }
 
-// TestPersonIsForgotten: the next lead is held against itself alone, and to look
-// for who a lead is costs no memory.
-func TestPersonIsForgotten(t *testing.T) {
+// TestResetForgetsContactData reuses a matcher for several leads, without allocations.
+func TestResetForgetsContactData(t *testing.T) {
 	var p redaction.ContactMatcher
 	text, name, number := []byte("dear ann, call 212 555 0142"), []byte("Ann"), []byte("+12125550142")
 	if p.ContactFoundIn(text) {
-		t.Error("nobody is in a text")
+		t.Error("an empty matcher found contact data")
 	}
-	look := func() {
+	match := func() {
 		p.Reset()
 		p.Add("first_name", name)
 		p.Add("phone", number)
 		if !p.ContactFoundIn(text) {
-			t.Error("she is not seen")
+			t.Error("the lead's contact data was not found")
 		}
 	}
-	look()
-	if n := testing.AllocsPerRun(100, look); n > 0 {
+	match()
+	if n := testing.AllocsPerRun(100, match); n > 0 {
 		t.Errorf("%.0f allocations", n)
 	}
 	p.Reset()
 	if p.ContactFoundIn(text) {
-		t.Error("the last one is still looked for")
+		t.Error("the matcher found the contact data of the previous lead")
 	}
 }

@@ -19,23 +19,23 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// history is a log of records for a test, from sequence number 1.
-type history struct {
+// recordedLog is a log of records for a test, from sequence number 1.
+type recordedLog struct {
 	records []event.Event
-	gone    map[uint64]bool // records that the history no longer has
-	noRows  bool            // memory has no lead any more
+	removed map[uint64]bool // records that the log no longer has
+	noRows  bool            // the state has no lead any more
 }
 
 // ReadIfKept implements webhook.RecordReader.
-func (h *history) ReadIfKept(seq uint64, _ int64) (event.Event, error) {
-	if h.gone[seq] {
+func (h *recordedLog) ReadIfKept(seq uint64, _ int64) (event.Event, error) {
+	if h.removed[seq] {
 		return nil, nil
 	}
 	return new(event.Decoder).Decode(event.AppendRecord(nil, h.records[seq-1]))
 }
 
 // ReadDecision implements webhook.RecordReader.
-func (h *history) ReadDecision(lead *state.Lead, until int64) (*event.LeadDecided, error) {
+func (h *recordedLog) ReadDecision(lead *state.Lead, until int64) (*event.LeadDecided, error) {
 	record, err := h.ReadIfKept(lead.Seq, until)
 	if record == nil {
 		return nil, err
@@ -49,7 +49,7 @@ func batchTime(n int) int64 {
 }
 
 // state returns the state after a replay of the records.
-func (h *history) state() *state.State {
+func (h *recordedLog) state() *state.State {
 	s := state.New()
 	for i, record := range h.records {
 		if h.noRows && i > 0 {
@@ -61,7 +61,7 @@ func (h *history) state() *state.State {
 }
 
 // body returns the webhook's body.
-func (h *history) body(t *testing.T, s *state.State, w *state.QueuedWebhook) string {
+func (h *recordedLog) body(t *testing.T, s *state.State, w *state.QueuedWebhook) string {
 	t.Helper()
 	p, found, err := webhook.LoadPayload(s, h, w, 0)
 	if !found || err != nil {
@@ -70,13 +70,13 @@ func (h *history) body(t *testing.T, s *state.State, w *state.QueuedWebhook) str
 	return string(webhook.AppendWebhookBody(nil, s, w, &p))
 }
 
-// theLead is the lead of all histories here.
-var theLead = market.LeadID(market.ComposeID(1_772_357_400_000, [10]byte{7, 7, 7}))
+// testLead is the lead of all tests here.
+var testLead = market.LeadID(market.ComposeID(1_772_357_400_000, [10]byte{7, 7, 7}))
 
 var dollars = market.Currency{'U', 'S', 'D'}
 
-// names returns the record that names the supplier, the campaign and the buyers.
-func names() *event.ConfigNumbersAssigned {
+// numberAssignments returns the record that numbers the supplier, the campaign and the buyers.
+func numberAssignments() *event.ConfigNumbersAssigned {
 	return &event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{
 		{Kind: event.ObjectSupplier, Ref: 1, ID: "sup_acme"},
 		{Kind: event.ObjectCampaign, Ref: 1, ID: "cmp_auto"},
@@ -85,10 +85,10 @@ func names() *event.ConfigNumbersAssigned {
 	}}
 }
 
-// decided returns a decision: sold to blue for 12, of which the supplier gets 9.6.
-func decided(change func(*event.LeadDecided)) *event.LeadDecided {
+// leadDecided returns a decision: sold to blue for 12, of which the supplier gets 9.6.
+func leadDecided(change func(*event.LeadDecided)) *event.LeadDecided {
 	record := &event.LeadDecided{
-		Lead: theLead, Campaign: 1, Supplier: 1, Decided: 1, Keep: 1 << 62,
+		Lead: testLead, Campaign: 1, Supplier: 1, Decided: 1, Keep: 1 << 62,
 		Sale:   event.Sale{Buyer: 1, Price: 12_000_000, Payout: 9_600_000, Currency: dollars},
 		Fields: []event.LeadField{{Name: "state", Kind: market.KindString, Text: []byte("CA")}, {Name: "first_name", Kind: market.KindString, Text: []byte("Pat")}},
 		Sealed: (&event.LeadPersonalData{Fields: []event.LeadField{{Name: "phone", Kind: market.KindString, Text: []byte("+14152000001")}}}).AppendEncoded(nil),
@@ -109,16 +109,16 @@ func asIntent(record *event.LeadDecided) {
 	record.Auction.ID = market.AuctionID{1: 2}
 }
 
-func settled(how event.PostSettlement, kind market.WebhookType, change func(*event.PostSettled)) *event.PostSettled {
-	record := &event.PostSettled{Lead: theLead, Campaign: 1, Supplier: 1, Settlement: how, Webhook: kind, Code: "Pat is known", Sale: decided(nil).Sale}
+func postSettled(how event.PostSettlement, kind market.WebhookType, change func(*event.PostSettled)) *event.PostSettled {
+	record := &event.PostSettled{Lead: testLead, Campaign: 1, Supplier: 1, Settlement: how, Webhook: kind, Code: "Pat is known", Sale: leadDecided(nil).Sale}
 	if change != nil {
 		change(record)
 	}
 	return record
 }
 
-func changed(from, to market.LeadStatus, change func(*event.LeadStatusChange)) *event.LeadStatusesChanged {
-	c := event.LeadStatusChange{Lead: theLead, Supplier: 1, Result: event.ChangeDone, From: from, To: to, Webhook: to.WebhookType()}
+func statusChanged(from, to market.LeadStatus, change func(*event.LeadStatusChange)) *event.LeadStatusesChanged {
+	c := event.LeadStatusChange{Lead: testLead, Supplier: 1, Result: event.ChangeDone, From: from, To: to, Webhook: to.WebhookType()}
 	if change != nil {
 		change(&c)
 	}
@@ -131,71 +131,70 @@ var examples = []struct {
 	kind    market.WebhookType
 	records []event.Event
 }{
-	{"posted-recorded", market.WebhookPosted, []event.Event{decided(withWebhook(market.WebhookPosted))}},
-	{"posted-after-an-auction", market.WebhookPosted, []event.Event{decided(asIntent), settled(event.SettledDelivered, market.WebhookPosted, nil)}},
+	{"posted-recorded", market.WebhookPosted, []event.Event{leadDecided(withWebhook(market.WebhookPosted))}},
+	{"posted-after-an-auction", market.WebhookPosted, []event.Event{leadDecided(asIntent), postSettled(event.SettledDelivered, market.WebhookPosted, nil)}},
 	{"posted-by-a-seller", market.WebhookPosted, []event.Event{
-		decided(func(record *event.LeadDecided) {
+		leadDecided(func(record *event.LeadDecided) {
 			asIntent(record)
 			record.Auction = event.LeadDecisionAuction{}
 			record.SellerAuction = "auction \"7\" <&>\u2028\n"
 			record.Fields = append(record.Fields, event.LeadField{Name: "lead_uuid", Kind: market.KindString, Text: []byte("4711\\é\xff")})
-		}), settled(event.SettledDelivered, market.WebhookPosted, nil),
+		}), postSettled(event.SettledDelivered, market.WebhookPosted, nil),
 	}},
 	{"posted-to-the-next", market.WebhookPosted, []event.Event{
-		decided(asIntent), settled(event.SettledRefused, market.WebhookPosted, func(record *event.PostSettled) {
+		leadDecided(asIntent), postSettled(event.SettledRefused, market.WebhookPosted, func(record *event.PostSettled) {
 			record.Next = event.Sale{Buyer: 2, Price: 8_000_000, Payout: 6_400_001, Currency: dollars}
 		}),
 	}},
-	{"posted-for-nothing", market.WebhookPosted, []event.Event{decided(func(record *event.LeadDecided) {
+	{"posted-for-nothing", market.WebhookPosted, []event.Event{leadDecided(func(record *event.LeadDecided) {
 		record.Webhook, record.Sale.Payout = market.WebhookPosted, 0
 	})}},
-	{"posted-test", market.WebhookPosted, []event.Event{decided(func(record *event.LeadDecided) {
+	{"posted-test", market.WebhookPosted, []event.Event{leadDecided(func(record *event.LeadDecided) {
 		record.Webhook, record.Sale.Test = market.WebhookPosted, true
 	})}},
-	{"unmatched", market.WebhookUnmatched, []event.Event{decided(func(record *event.LeadDecided) {
+	{"unmatched", market.WebhookUnmatched, []event.Event{leadDecided(func(record *event.LeadDecided) {
 		record.Webhook, record.Sale, record.Reason = market.WebhookUnmatched, event.Sale{}, market.ReasonCapsFull
 	})}},
-	{"unmatched-test", market.WebhookUnmatched, []event.Event{decided(func(record *event.LeadDecided) {
+	{"unmatched-test", market.WebhookUnmatched, []event.Event{leadDecided(func(record *event.LeadDecided) {
 		record.Webhook, record.Sale, record.Reason = market.WebhookUnmatched, event.Sale{Test: true}, market.ReasonFiltered
 	})}},
 	{"unmatched-after-a-refusal", market.WebhookUnmatched, []event.Event{
-		decided(asIntent), settled(event.SettledRefused, market.WebhookUnmatched, func(record *event.PostSettled) { record.Reason = market.ReasonPostRejected }),
+		leadDecided(asIntent), postSettled(event.SettledRefused, market.WebhookUnmatched, func(record *event.PostSettled) { record.Reason = market.ReasonPostRejected }),
 	}},
 	{"post-failed", market.WebhookPostFailed, []event.Event{
-		decided(asIntent), settled(event.SettledPending, market.WebhookNone, nil),
-		settled(event.SettledRefused, market.WebhookPostFailed, func(record *event.PostSettled) { record.Reason = market.ReasonPostRejected }),
+		leadDecided(asIntent), postSettled(event.SettledPending, market.WebhookNone, nil),
+		postSettled(event.SettledRefused, market.WebhookPostFailed, func(record *event.PostSettled) { record.Reason = market.ReasonPostRejected }),
 	}},
 	{"post-failed-by-an-operator", market.WebhookPostFailed, []event.Event{
-		decided(asIntent), settled(event.SettledUnknown, market.WebhookNone, nil),
-		settled(event.SettledReleased, market.WebhookPostFailed, func(record *event.PostSettled) { record.Reason = market.ReasonPostRejected }),
+		leadDecided(asIntent), postSettled(event.SettledUnknown, market.WebhookNone, nil),
+		postSettled(event.SettledReleased, market.WebhookPostFailed, func(record *event.PostSettled) { record.Reason = market.ReasonPostRejected }),
 	}},
-	{"contacted", market.WebhookContacted, []event.Event{decided(nil), changed(market.StatusAccepted, market.StatusContacted, nil)}},
-	{"qualified", market.WebhookQualified, []event.Event{decided(nil), changed(market.StatusAccepted, market.StatusQualified, nil)}},
+	{"contacted", market.WebhookContacted, []event.Event{leadDecided(nil), statusChanged(market.StatusAccepted, market.StatusContacted, nil)}},
+	{"qualified", market.WebhookQualified, []event.Event{leadDecided(nil), statusChanged(market.StatusAccepted, market.StatusQualified, nil)}},
 	{"sold", market.WebhookSold, []event.Event{
-		decided(asIntent), settled(event.SettledDelivered, market.WebhookNone, nil),
-		changed(market.StatusAccepted, market.StatusSold, func(c *event.LeadStatusChange) { c.Reason = "paid \"at\" once" }),
+		leadDecided(asIntent), postSettled(event.SettledDelivered, market.WebhookNone, nil),
+		statusChanged(market.StatusAccepted, market.StatusSold, func(c *event.LeadStatusChange) { c.Reason = "paid \"at\" once" }),
 	}},
-	{"returned", market.WebhookReturned, []event.Event{decided(nil), changed(market.StatusAccepted, market.StatusReturned, func(c *event.LeadStatusChange) {
+	{"returned", market.WebhookReturned, []event.Event{leadDecided(nil), statusChanged(market.StatusAccepted, market.StatusReturned, func(c *event.LeadStatusChange) {
 		c.Reason, c.Return = "wrong_number", event.ResourcesFreedByReturn{Campaign: 1, Credit: 12_000_000, Reverse: 9_600_000, Currency: dollars, Month: 1}
 	})}},
-	{"returned-and-still-paid", market.WebhookReturned, []event.Event{decided(nil), changed(market.StatusAccepted, market.StatusReturned, func(c *event.LeadStatusChange) {
+	{"returned-and-still-paid", market.WebhookReturned, []event.Event{leadDecided(nil), statusChanged(market.StatusAccepted, market.StatusReturned, func(c *event.LeadStatusChange) {
 		c.Reason, c.Return = "wrong_number", event.ResourcesFreedByReturn{Campaign: 1, Credit: 12_000_000, Currency: dollars, Month: 1}
 	})}},
 }
 
-// Receivers depend on these bodies.
-func TestBodies(t *testing.T) {
+func TestWebhookBodies(t *testing.T) {
 	for _, test := range examples {
 		t.Run(test.name, func(t *testing.T) {
-			h := &history{records: append([]event.Event{names()}, test.records...)}
+			h := &recordedLog{records: append([]event.Event{numberAssignments()}, test.records...)}
 			s, last := h.state(), len(h.records)
-			w, ok := s.FindWebhook(theLead, test.kind)
+			w, ok := s.FindWebhook(testLead, test.kind)
 			if !ok || w.Cause != uint64(last) || w.Created != batchTime(last) {
 				t.Fatalf("the outbox has %+v, %v", w, ok)
 			}
 			body := h.body(t, s, &w)
 			golden(t, filepath.Join("testdata", "webhooks", test.name+".json"), []byte(body+"\n"))
-			if id := `{"id":"` + market.NewWebhookID(theLead, test.kind, w.Created).String() + `"`; !strings.HasPrefix(body, id) {
+			if id := `{"id":"` + market.NewWebhookID(testLead, test.kind, w.Created).String() + `"`; !strings.HasPrefix(body, id) {
 				t.Errorf("%s does not begin with %s", body, id)
 			}
 			for _, person := range []string{"Pat", "+1415"} {
@@ -218,13 +217,13 @@ func golden(t *testing.T, path string, got []byte) {
 	}
 }
 
-// TestBodiesWithoutHistory removes records from the history. The body then has the values
+// TestWebhookBodiesWithoutRecords removes records from the log. The body then has the values
 // that memory has, and null for the others.
-func TestBodiesWithoutHistory(t *testing.T) {
+func TestWebhookBodiesWithoutRecords(t *testing.T) {
 	tests := []struct {
-		name string
-		gone []uint64
-		want string
+		name    string
+		removed []uint64
+		want    string
 	}{
 		{"posted-recorded", []uint64{2}, `"lead_uuid":null,"auction_id":null,"campaign_id":"cmp_auto","supplier_id":"sup_acme","buyer_id":"buy_blue","status":"ACCEPTED","price":{"amount":9.6,"currency":"USD"},"reason":null}}`},
 		{"posted-by-a-seller", []uint64{2}, `"lead_uuid":null,"auction_id":null,"campaign_id":"cmp_auto","supplier_id":"sup_acme","buyer_id":"buy_blue","status":"ACCEPTED","price":{"amount":9.6,"currency":"USD"},"reason":null}}`},
@@ -236,18 +235,18 @@ func TestBodiesWithoutHistory(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			h := &history{gone: map[uint64]bool{}}
+			h := &recordedLog{removed: map[uint64]bool{}}
 			var kind market.WebhookType
 			for _, example := range examples {
 				if example.name == test.name {
-					h.records, kind = append([]event.Event{names()}, example.records...), example.kind
+					h.records, kind = append([]event.Event{numberAssignments()}, example.records...), example.kind
 				}
 			}
-			for _, seq := range test.gone {
-				h.gone[seq] = true
+			for _, seq := range test.removed {
+				h.removed[seq] = true
 			}
 			s := h.state()
-			w, _ := s.FindWebhook(theLead, kind)
+			w, _ := s.FindWebhook(testLead, kind)
 			if body := h.body(t, s, &w); !strings.HasSuffix(body, test.want) {
 				t.Errorf("%s, want …%s", body, test.want)
 			}
@@ -255,9 +254,9 @@ func TestBodiesWithoutHistory(t *testing.T) {
 	}
 }
 
-// TestBodiesWithoutRow removes the lead from memory. The body then has the values of the
-// record that triggered the webhook.
-func TestBodiesWithoutRow(t *testing.T) {
+// TestWebhookBodiesWithoutLeadRow removes the lead from memory. The body then has the values of
+// the record that triggered the webhook.
+func TestWebhookBodiesWithoutLeadRow(t *testing.T) {
 	want := map[string]string{
 		"posted-after-an-auction": `"buyer_id":"buy_blue","status":"ACCEPTED","price":{"amount":9.6,"currency":"USD"},"reason":null}}`,
 		"posted-to-the-next":      `"buyer_id":"buy_gold","status":"ACCEPTED","price":{"amount":6.400001,"currency":"USD"},"reason":null}}`,
@@ -275,9 +274,9 @@ func TestBodiesWithoutRow(t *testing.T) {
 		} else {
 			tail = `,"lead_uuid":null,"auction_id":null,"campaign_id":"cmp_auto","supplier_id":"sup_acme",` + tail
 		}
-		h := &history{records: append([]event.Event{names()}, test.records...), noRows: true}
+		h := &recordedLog{records: append([]event.Event{numberAssignments()}, test.records...), noRows: true}
 		last := len(h.records)
-		w := state.QueuedWebhook{Lead: theLead, Type: test.kind, Supplier: 1, Cause: uint64(last), Created: batchTime(last)}
+		w := state.QueuedWebhook{Lead: testLead, Type: test.kind, Supplier: 1, Cause: uint64(last), Created: batchTime(last)}
 		if body := h.body(t, h.state(), &w); !strings.HasSuffix(body, tail) {
 			t.Errorf("%s: %s, want …%s", test.name, body, tail)
 		}
@@ -286,8 +285,8 @@ func TestBodiesWithoutRow(t *testing.T) {
 
 // TestLoadUnknownLead has neither a record nor a row of the lead.
 func TestLoadUnknownLead(t *testing.T) {
-	h := &history{records: []event.Event{names()}, gone: map[uint64]bool{77: true}}
-	w := state.QueuedWebhook{Lead: theLead, Type: market.WebhookPosted, Supplier: 1, Cause: 77, Created: 1}
+	h := &recordedLog{records: []event.Event{numberAssignments()}, removed: map[uint64]bool{77: true}}
+	w := state.QueuedWebhook{Lead: testLead, Type: market.WebhookPosted, Supplier: 1, Cause: 77, Created: 1}
 	if p, found, err := webhook.LoadPayload(h.state(), h, &w, 0); found || err != nil {
 		t.Errorf("%+v, %v, %v", p, found, err)
 	}

@@ -11,7 +11,7 @@ import (
 
 func leadNumber(n int) market.LeadID { return market.LeadID{byte(n), byte(n >> 8), byte(n >> 16), 1} }
 
-// TestCacheLimits sees that the cache has the newest payloads and obeys both limits.
+// TestCacheLimits checks that the cache keeps the newest payloads within both limits.
 func TestCacheLimits(t *testing.T) {
 	const long = maxCachedTexts / 64
 	for name, test := range map[string]struct {
@@ -28,12 +28,12 @@ func TestCacheLimits(t *testing.T) {
 			}
 			for _, n := range []int{0, more - 1} {
 				if _, ok := c.FindPayload(leadNumber(n), market.WebhookPosted); ok {
-					t.Errorf("the %d. is in the cache", n)
+					t.Errorf("payload %d is in the cache", n)
 				}
 			}
 			for _, n := range []int{more, test.kept + more - 1} {
 				if got, ok := c.FindPayload(leadNumber(n), market.WebhookPosted); !ok || got.campaign != market.PermanentNumber(n) {
-					t.Errorf("the %d. is %+v, %v", n, got, ok)
+					t.Errorf("payload %d is %+v, %v", n, got, ok)
 				}
 			}
 		})

@@ -19,14 +19,14 @@ func pauses() (all []time.Duration) {
 	return all
 }
 
-// TestJitter sees that jitter changes a pause by a tenth at most, and that all attempts are
+// TestJitter checks that jitter changes a pause by a tenth at most, and that all attempts are
 // within 24 hours with an hour and a half to spare.
 func TestJitter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pause := rapid.SampledFrom(pauses()).Draw(t, "pause")
 		random := [8]byte(binary.LittleEndian.AppendUint64(nil, rapid.Uint64().Draw(t, "random")))
 		if got := webhook.AddJitter(pause, random); got < pause-pause/10 || got > pause+pause/10 {
-			t.Errorf("%s becomes %s", pause, got)
+			t.Errorf("pause %s with jitter is %s, want at most a tenth more or less", pause, got)
 		}
 	})
 	least, most := time.Duration(0), time.Duration(0)
@@ -35,7 +35,7 @@ func TestJitter(t *testing.T) {
 		most += webhook.AddJitter(pause, [8]byte(binary.LittleEndian.AppendUint64(nil, uint64(pause/5))))
 	}
 	if least != 1219*time.Minute*9/10 || most != 1219*time.Minute*11/10 || most > 24*time.Hour-90*time.Minute {
-		t.Errorf("all attempts take %s to %s", least, most)
+		t.Errorf("all attempts take %s to %s, want 24 hours at most", least, most)
 	}
 }
 

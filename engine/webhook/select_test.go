@@ -8,7 +8,7 @@ import (
 	"pingpost/engine/webhook"
 )
 
-func TestEventFor(t *testing.T) {
+func TestWebhookTriggeredBy(t *testing.T) {
 	sale, post := event.Sale{Buyer: 1}, event.PostIntent{URL: "https://blue.example/v1/post"}
 	for name, test := range map[string]struct {
 		record   event.Event
