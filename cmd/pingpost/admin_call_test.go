@@ -11,23 +11,23 @@ import (
 )
 
 // stubAdmin returns the flags for an admin address that gives the same answer to each request.
-// asked has the method, the URI and the body of the last request.
-func stubAdmin(t *testing.T, status int, answer string) (flags adminFlags, asked *string) {
+// lastRequest holds the method, the URI and the body of the last request.
+func stubAdmin(t *testing.T, status int, answer string) (flags adminFlags, lastRequest *string) {
 	t.Helper()
-	asked = new(string)
+	lastRequest = new(string)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		*asked = strings.TrimSpace(r.Method + " " + r.URL.RequestURI() + " " + string(must.Value(io.ReadAll(r.Body))(t)))
+		*lastRequest = strings.TrimSpace(r.Method + " " + r.URL.RequestURI() + " " + string(must.Value(io.ReadAll(r.Body))(t)))
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, answer)
 	}))
 	t.Cleanup(server.Close)
-	return adminFlags{Admin: server.URL}, asked
+	return adminFlags{Admin: server.URL}, lastRequest
 }
 
-// TestCommandsAsk: the request that a command with these flags sends.
-func TestCommandsAsk(t *testing.T) {
+// TestAdminCommandRequests checks the request that a command with these flags sends.
+func TestAdminCommandRequests(t *testing.T) {
 	const report, statement = "GET /admin/v1/report?", "GET /admin/v1/statement?"
-	flags, asked := stubAdmin(t, http.StatusOK, `{"erased":3,"left":0,"left_leads":[],"entries":[]}`)
+	flags, lastRequest := stubAdmin(t, http.StatusOK, `{"erased":3,"left":0,"left_leads":[],"entries":[]}`)
 	for want, command := range map[string]interface{ Run(out io.Writer) error }{
 		`POST /admin/v1/erase {"email":"","lead":"lead_1","phone":""}`: &erasePersonCmd{adminFlags: flags, Lead: "lead_1"},
 		`POST /admin/v1/erase {"email":"","lead":"","phone":"+1 2"}`:   &erasePersonCmd{adminFlags: flags, Phone: "+1 2"},
@@ -47,15 +47,15 @@ func TestCommandsAsk(t *testing.T) {
 		statement + "buyer=b&format=parquet":                     &statementCmd{adminFlags: flags, Buyer: "b", Format: "parquet"},
 	} {
 		var out strings.Builder
-		if err := command.Run(&out); err != nil || *asked != want || out.Len() == 0 {
-			t.Errorf("%s, %v, %q; want %s", *asked, err, out.String(), want)
+		if err := command.Run(&out); err != nil || *lastRequest != want || out.Len() == 0 {
+			t.Errorf("%s, %v, %q; want %s", *lastRequest, err, out.String(), want)
 		}
 	}
 }
 
-// TestAPIErrors: the command prints the exchange's message, and the expected values of invalid
+// TestAPIErrorMessages: the command prints the exchange's message, and the expected values of invalid
 // fields. After a 401 it says which credential it sent, and never the credential.
-func TestAPIErrors(t *testing.T) {
+func TestAPIErrorMessages(t *testing.T) {
 	const login = `{"message":"The password, please."}`
 	for _, row := range []struct {
 		status               int

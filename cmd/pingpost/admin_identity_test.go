@@ -16,11 +16,11 @@ import (
 	"pingpost/internal/must"
 )
 
-// adminCommands are the commands that ask the admin address, with arguments that each
-// takes. TestAdminCommandsAreKnown compares them with the program's.
+// adminCommands returns the commands that call the admin API, with valid arguments for
+// each. TestAdminCommandListIsComplete compares them with the program's commands.
 func adminCommands(t testing.TB) map[string][]string {
 	t.Helper()
-	file := configuration(t, served)
+	file := writeConfig(t, testConfig)
 	return map[string][]string{
 		"diff": {file}, "apply": {file}, "export": nil,
 		"explain": {"lead_01kc8z3n5w9x4m7q2t6v8y0b1d"}, "statement": {"--buyer", "buy", "--from", "2026-11-01", "--to", "2026-11-02"},
@@ -29,7 +29,7 @@ func adminCommands(t testing.TB) map[string][]string {
 	}
 }
 
-func TestAdminCommandsAreKnown(t *testing.T) {
+func TestAdminCommandListIsComplete(t *testing.T) {
 	app := must.Value(kong.New(&commands{}))(t)
 	known := adminCommands(t)
 	for _, leaf := range app.Model.Leaves(false) {
@@ -41,22 +41,22 @@ func TestAdminCommandsAreKnown(t *testing.T) {
 		delete(known, name)
 	}
 	if len(known) > 0 {
-		t.Errorf("there are no commands %v", known)
+		t.Errorf("adminCommands lists unknown commands %v", known)
 	}
 }
 
-// TestEveryAdminCommandIdentifies: each command shows the account, the token or the
-// configured password with each of its requests.
-func TestEveryAdminCommandIdentifies(t *testing.T) {
+// TestAdminCommandsSendCredentials: each request of each command carries the account, the
+// token or the configured password.
+func TestAdminCommandsSendCredentials(t *testing.T) {
 	var (
-		mu    sync.Mutex
-		shown []string
+		mu          sync.Mutex
+		credentials []string
 	)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, password, _ := r.BasicAuth()
 		mu.Lock()
 		defer mu.Unlock()
-		shown = append(shown, strings.TrimSpace(name+" "+password+" "+strings.TrimPrefix(r.Header.Get("Authorization"), "Basic")))
+		credentials = append(credentials, strings.TrimSpace(name+" "+password+" "+strings.TrimPrefix(r.Header.Get("Authorization"), "Basic")))
 		if r.Method == http.MethodGet && r.URL.Path == "/admin/v1/users" {
 			_, _ = w.Write([]byte(`{"users":[]}`))
 			return
@@ -75,68 +75,68 @@ func TestEveryAdminCommandIdentifies(t *testing.T) {
 			{"the configured password", "", "operator " + adminPassword + " ", nil},
 		} {
 			mu.Lock()
-			shown = nil
+			credentials = nil
 			mu.Unlock()
-			cmd := program(t, slices.Concat(strings.Fields(name), args, row.flags, []string{"--admin", server.URL})...)
+			cmd := programCommand(t, slices.Concat(strings.Fields(name), args, row.flags, []string{"--admin", server.URL})...)
 			cmd.Env = append(cmd.Env, adminToken+"="+row.token)
 			_, _ = cmd.CombinedOutput()
 			mu.Lock()
-			if len(shown) == 0 || slices.ContainsFunc(shown, func(one string) bool { return !strings.HasPrefix(one, row.want) }) {
-				t.Errorf("%s by %s shows %q", name, row.what, shown)
+			if len(credentials) == 0 || slices.ContainsFunc(credentials, func(one string) bool { return !strings.HasPrefix(one, row.want) }) {
+				t.Errorf("%s with %s sent the credentials %q", name, row.what, credentials)
 			}
 			mu.Unlock()
 		}
 	}
 }
 
-// TestAccountsOnTheCommandLine: an account's password and its token do what its role may,
-// and the log names the account.
-func TestAccountsOnTheCommandLine(t *testing.T) {
-	file := configuration(t, served)
-	s := serve(t, "-c", file)
+// TestCommandsUseAccountPasswordAndToken: an account's password and token have the rights
+// of its role, and the log names the account.
+func TestCommandsUseAccountPasswordAndToken(t *testing.T) {
+	file := writeConfig(t, testConfig)
+	s := startServe(t, "-c", file)
 	_, admin := s.addresses("production")
-	if r := typed(t, "account-of-a-canary\n", "users", "add", "anna", "--role", "admin", "--admin", admin); r.code != 0 {
+	if r := runWithInput(t, "account-of-a-canary\n", "users", "add", "anna", "--role", "admin", "--admin", admin); r.code != 0 {
 		t.Fatal(r.err)
 	}
-	as := func(password, token string, args ...string) (string, bool) {
-		cmd := program(t, append(args, "--admin", admin)...)
+	runAs := func(password, token string, args ...string) (string, bool) {
+		cmd := programCommand(t, append(args, "--admin", admin)...)
 		cmd.Env = append(cmd.Env, "PINGPOST_ADMIN_PASSWORD="+password, adminToken+"="+token)
 		text, err := cmd.CombinedOutput()
 		return string(text), err == nil
 	}
-	if text, ok := as("account-of-a-canary", "", "users", "add", "bob", "--role", "viewer", "--generate", "--user", "anna"); !ok {
-		t.Errorf("anna makes no account: %s", text)
+	if text, ok := runAs("account-of-a-canary", "", "users", "add", "bob", "--role", "viewer", "--generate", "--user", "anna"); !ok {
+		t.Errorf("anna cannot add a user: %s", text)
 	}
 	for name, row := range map[string]struct{ password, token, want string }{
 		"a wrong password": {"another-of-a-canary", "", "rejected the password of user anna"},
 		"no password":      {"", "", "set PINGPOST_ADMIN_PASSWORD, or run the command at a terminal"},
 	} {
-		if text, ok := as(row.password, row.token, "export", "--user", "anna"); ok || !strings.Contains(text, row.want) || strings.Contains(text, "canary") {
+		if text, ok := runAs(row.password, row.token, "export", "--user", "anna"); ok || !strings.Contains(text, row.want) || strings.Contains(text, "canary") {
 			t.Errorf("%s: %s", name, text)
 		}
 	}
-	if text, ok := as("", "ppa_wrong", "export"); ok || !strings.Contains(text, adminToken) || strings.Contains(text, "ppa_wrong") {
+	if text, ok := runAs("", "ppa_wrong", "export"); ok || !strings.Contains(text, adminToken) || strings.Contains(text, "ppa_wrong") {
 		t.Errorf("a wrong token: %s", text)
 	}
-	token := tokenOf(t, admin, "anna", "account-of-a-canary")
-	if text, ok := as("", token, "users", "role", "bob", "operator"); !ok {
-		t.Errorf("anna's token changes no role: %s", text)
+	token := createToken(t, admin, "anna", "account-of-a-canary")
+	if text, ok := runAs("", token, "users", "role", "bob", "operator"); !ok {
+		t.Errorf("anna's token cannot change a role: %s", text)
 	}
-	s.signal(syscall.SIGTERM)
-	s.ends()
+	s.sendSignal(syscall.SIGTERM)
+	s.waitForExit()
 	dump := mustRun(t, "log", "dump", filepath.Join(filepath.Dir(file), "data"))
 	if n := strings.Count(dump, "anna"); n < 4 || strings.Contains(dump, "account-of-a-canary") {
-		t.Errorf("the log names anna %d times:\n%s", n, dump)
+		t.Errorf("the log names anna %d times, want at least 4 and no password:\n%s", n, dump)
 	}
 }
 
-// tokenOf makes a personal token by an account's password.
-func tokenOf(t testing.TB, admin, name, password string) string {
+// createToken creates a personal token with an account's password.
+func createToken(t testing.TB, admin, name, password string) string {
 	t.Helper()
 	status, text := request(t, http.MethodPost, admin+"/admin/v1/api-tokens", `{"name":"cron"}`, "Authorization", basic(name, password))
-	var made struct{ Token string }
-	if err := json.Unmarshal([]byte(text), &made); err != nil || made.Token == "" {
+	var created struct{ Token string }
+	if err := json.Unmarshal([]byte(text), &created); err != nil || created.Token == "" {
 		t.Fatalf("no token: %d %v", status, err)
 	}
-	return made.Token
+	return created.Token
 }

@@ -12,11 +12,10 @@ import (
 	"pingpost/loadtest/refbuyer"
 )
 
-// TestBuyerProcess: it says where it is, bids, and gives its account when it is
-// told to go.
+// TestBuyerProcess: the process prints its address, bids, and prints its counts at SIGTERM.
 func TestBuyerProcess(t *testing.T) {
-	process := start(t, "buyer", "--listen", "127.0.0.1:0", "--bid", "8-20", "--states", "CA")
-	base := process.hears(`^reference buyer on (http://\S+)\n`)[1]
+	process := startProgram(t, "buyer", "--listen", "127.0.0.1:0", "--bid", "8-20", "--states", "CA")
+	base := process.waitForOutput(`^reference buyer on (http://\S+)\n`)[1]
 	for _, state := range []string{"CA", "TX"} {
 		status, text := request(t, http.MethodPost, base+"/v1/ping", `{"auction_id":"a","vertical":"auto","tcpa_consent":true,"state":"`+state+`"}`, "Idempotency-Key", "key_"+state)
 		if status != http.StatusOK || strings.Contains(text, `"bid":null`) != (state == "TX") {
@@ -24,17 +23,16 @@ func TestBuyerProcess(t *testing.T) {
 		}
 	}
 	http.DefaultClient.CloseIdleConnections()
-	process.signal(syscall.SIGTERM)
-	code := process.ends()
-	_, account, _ := strings.Cut(process.said(), "\n")
+	process.sendSignal(syscall.SIGTERM)
+	code := process.waitForExit()
+	_, counts, _ := strings.Cut(process.output(), "\n")
 	var stats refbuyer.Stats
-	if err := json.Unmarshal([]byte(account), &stats); code != 0 || err != nil || stats.Pings != 2 || stats.Bids != 1 || stats.NoBids != 1 {
-		t.Errorf("exit %d, its account: %s %v", code, account, err)
+	if err := json.Unmarshal([]byte(counts), &stats); code != 0 || err != nil || stats.Pings != 2 || stats.Bids != 1 || stats.NoBids != 1 {
+		t.Errorf("exit %d, counts %s: %v", code, counts, err)
 	}
 }
 
-// TestBuyerQuiet: with --quiet it prints nothing at all, and a mistake ends it
-// at once.
+// TestBuyerQuiet: with --quiet an invalid flag still ends the process with a message.
 func TestBuyerQuiet(t *testing.T) {
 	mustFail(t, "rate", "buyer", "--listen", "127.0.0.1:0", "--quiet", "--rate=-1")
 }

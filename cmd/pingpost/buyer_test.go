@@ -30,8 +30,8 @@ func buyerOptions(t *testing.T, line string) (refbuyer.Options, error) {
 	return cli.Buyer.parseOptions()
 }
 
-// plain is the buyer that no flag has changed, but for what change does.
-func plain(t *testing.T, change func(o *refbuyer.Options)) refbuyer.Options {
+// defaultOptions returns a buyer's options without flags, changed by change.
+func defaultOptions(t *testing.T, change func(o *refbuyer.Options)) refbuyer.Options {
 	t.Helper()
 	o := refbuyer.Options{
 		Listen: "127.0.0.1:8090", Seed: 1, Currency: "USD", Valid: 5 * time.Second, States: market.AllStates,
@@ -73,15 +73,15 @@ func TestBuyerFlags(t *testing.T) {
 	for _, row := range rows {
 		t.Run(row.line, func(t *testing.T) {
 			got := must.Value(buyerOptions(t, row.line))(t)
-			if want := plain(t, row.change); !reflect.DeepEqual(got, want) {
+			if want := defaultOptions(t, row.change); !reflect.DeepEqual(got, want) {
 				t.Errorf("\n got %+v\nwant %+v", got, want)
 			}
 		})
 	}
 }
 
-func TestBuyerFlagsAtFault(t *testing.T) {
-	rows := []struct{ line, says string }{
+func TestBuyerRejectsInvalidFlags(t *testing.T) {
+	rows := []struct{ line, wantError string }{
 		{"--bid ten", `bid "ten"`},
 		{"--bid 20-8", `bid "20-8"`},
 		{"--bid ZZ=5", `"ZZ" is not a state`},
@@ -97,18 +97,18 @@ func TestBuyerFlagsAtFault(t *testing.T) {
 		{"--oauth acme:", "client:secret"},
 	}
 	for _, row := range rows {
-		if _, err := buyerOptions(t, strings.Replace(row.line, " ", "=", 1)); err == nil || !strings.Contains(err.Error(), row.says) {
+		if _, err := buyerOptions(t, strings.Replace(row.line, " ", "=", 1)); err == nil || !strings.Contains(err.Error(), row.wantError) {
 			t.Errorf("%s: %v", row.line, err)
 		}
 	}
 	if _, err := buyerOptions(t, "--bid=x --valid=y --oauth=z"); err == nil || strings.Count(err.Error(), "\n") != 2 || strings.Contains(err.Error(), `"z"`) {
-		t.Errorf("three mistakes at once, without the secret: %v", err)
+		t.Errorf("three mistakes: %v; want three lines without the secret", err)
 	}
 }
 
-// TestReferenceExamples: the commands in the help of the buyer and the receiver can be run.
-func TestReferenceExamples(t *testing.T) {
-	for help, least := range map[string]int{new(referenceBuyerCmd).Help(): 5, new(webhookReceiverCmd).Help(): 2} {
+// TestHelpExamplesRun runs the examples in the help of the buyer and the receiver.
+func TestHelpExamplesRun(t *testing.T) {
+	for help, minExamples := range map[string]int{new(referenceBuyerCmd).Help(): 5, new(webhookReceiverCmd).Help(): 2} {
 		examples := 0
 		for line := range strings.Lines(help) {
 			command, ok := strings.CutPrefix(line, "  pingpost ")
@@ -116,12 +116,12 @@ func TestReferenceExamples(t *testing.T) {
 				continue
 			}
 			examples++
-			if err := makeReference(t, command+" --listen 127.0.0.1:0"); err != nil {
+			if err := startAndCloseServer(t, command+" --listen 127.0.0.1:0"); err != nil {
 				t.Errorf("%s: %v", line, err)
 			}
 		}
-		if examples < least {
-			t.Errorf("%d examples were found in:\n%s", examples, help)
+		if examples < minExamples {
+			t.Errorf("only %d examples in:\n%s", examples, help)
 		}
 	}
 	for _, name := range []string{"/stats", "/leads", "double_sold", "contact_seen", "a redirect"} {
@@ -131,8 +131,8 @@ func TestReferenceExamples(t *testing.T) {
 	}
 }
 
-// makeReference starts the buyer or the receiver of a command line, and closes it.
-func makeReference(t *testing.T, line string) error {
+// startAndCloseServer starts the buyer or the receiver of a command line, and closes it.
+func startAndCloseServer(t *testing.T, line string) error {
 	t.Helper()
 	cli, err := parseLine(t, line)
 	if err != nil {
@@ -160,9 +160,9 @@ func makeReference(t *testing.T, line string) error {
 	return b.Close()
 }
 
-// TestBuyerSecretsFromOutside: secrets can come from the environment, because other users
+// TestBuyerSecretsFromEnvironment: secrets can come from the environment, because other users
 // see command lines.
-func TestBuyerSecretsFromOutside(t *testing.T) {
+func TestBuyerSecretsFromEnvironment(t *testing.T) {
 	t.Setenv("PINGPOST_BUYER_TOKEN", "tok")
 	t.Setenv("PINGPOST_BUYER_OAUTH", "acme:s3cret")
 	o, err := buyerOptions(t, "")

@@ -15,34 +15,34 @@ func TestValidate(t *testing.T) {
 		code     int
 		out, err string
 	}{
-		"good":         {served, 0, "exchange.yaml: good\n", ""},
-		"one mistake":  {strings.Replace(served, "12.05", "dear", 1), 1, "", "exchange.yaml:10:"},
-		"two mistakes": {strings.Replace(strings.Replace(served, "12.05", "dear", 1), "method", "mehtod", 1), 1, "", "exchange.yaml:8:"},
-		"nothing":      {"", 1, "", "empty"},
+		"good":         {testConfig, 0, "exchange.yaml: good\n", ""},
+		"one mistake":  {strings.Replace(testConfig, "12.05", "dear", 1), 1, "", "exchange.yaml:10:"},
+		"two mistakes": {strings.Replace(strings.Replace(testConfig, "12.05", "dear", 1), "method", "mehtod", 1), 1, "", "exchange.yaml:8:"},
+		"empty file":   {"", 1, "", "empty"},
 		"no certificate": {
-			strings.Replace(served, "data_dir: data\n", "data_dir: data\ntls: {cert: none.pem, key: none.key}\n", 1), 1, "", "tls: cannot read the TLS certificate",
+			strings.Replace(testConfig, "data_dir: data\n", "data_dir: data\ntls: {cert: none.pem, key: none.key}\n", 1), 1, "", "tls: cannot read the TLS certificate",
 		},
-		"a scope that opens nothing": {
-			strings.Replace(served, "ingest_rate: 1000000", "oauth_clients: [{client_id: x, client_secret: y, scopes: [webhook]}]", 1), 0,
+		"a scope without rights": {
+			strings.Replace(testConfig, "ingest_rate: 1000000", "oauth_clients: [{client_id: x, client_secret: y, scopes: [webhook]}]", 1), 0,
 			"exchange.yaml: good\n", "exchange.yaml:4:",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := run(t, "validate", configuration(t, row.text))
+			s := run(t, "validate", writeConfig(t, row.text))
 			if s.code != row.code || !strings.HasSuffix(s.out, row.out) || row.out == "" && s.out != "" || !strings.Contains(s.err, row.err) {
 				t.Errorf("exit %d, %q, %q", s.code, s.out, s.err)
 			}
 			if row.err == "" && s.err != "" {
-				t.Errorf("said %q", s.err)
+				t.Errorf("unexpected output %q", s.err)
 			}
 		})
 	}
 	mustFail(t, "none.yaml", "validate", filepath.Join(t.TempDir(), "none.yaml"))
 }
 
-// TestValidateStrict: a warning alone ends with 0, and with 1 where it is to be strict.
+// TestValidateStrict: only with --strict does a warning make the exit code 1.
 func TestValidateStrict(t *testing.T) {
-	good, warned := configuration(t, served), configuration(t, strings.Replace(served, "price: 12.05", "price: 0", 1))
+	good, warned := writeConfig(t, testConfig), writeConfig(t, strings.Replace(testConfig, "price: 12.05", "price: 0", 1))
 	if s := run(t, "validate", "--strict", good); s.code != 0 || s.err != "" || !strings.HasSuffix(s.out, ": good\n") {
 		t.Errorf("without a warning: exit %d, %q, %q", s.code, s.out, s.err)
 	}
@@ -54,11 +54,11 @@ func TestValidateStrict(t *testing.T) {
 	}
 }
 
-// TestValidateReadsLists: a suppression list's file that is missing or malformed is a
-// mistake before the first start, and a warning where the exchange may have the list.
+// TestValidateReadsLists: a missing or malformed file of a suppression list is an error
+// before the first start, and a warning later, because the exchange may have the list.
 func TestValidateReadsLists(t *testing.T) {
 	for what, text := range map[string]string{"missing": "", "malformed": "# numbers\n+14155550100\nnot a number\n", "good": "# numbers\n+14155550100\n"} {
-		path := configuration(t, served+"suppression_lists: [{id: dnc, field: phone, file: dnc.txt}]\n")
+		path := writeConfig(t, testConfig+"suppression_lists: [{id: dnc, field: phone, file: dnc.txt}]\n")
 		folder := filepath.Dir(path)
 		if text != "" {
 			must.Succeed(t, os.WriteFile(filepath.Join(folder, "dnc.txt"), []byte(text), 0o600))
@@ -68,7 +68,7 @@ func TestValidateReadsLists(t *testing.T) {
 			t.Errorf("%s: exit %d, %q", what, s.code, s.err)
 		}
 		if what == "malformed" && !strings.Contains(s.err, "line 3 of") {
-			t.Errorf("it does not name the line: %s", s.err)
+			t.Errorf("the error does not name the line: %s", s.err)
 		}
 		must.Succeed(t, os.MkdirAll(filepath.Join(folder, "data", "log"), 0o700))
 		if s := run(t, "validate", path); s.code != 0 || (what != "good") != strings.Contains(s.err, "warning: ") {
@@ -77,16 +77,16 @@ func TestValidateReadsLists(t *testing.T) {
 	}
 }
 
-// TestDiffApplyExport: a running exchange's configuration is compared, replaced
-// and printed, and what was printed is no change.
+// TestDiffApplyExport compares, replaces and prints the configuration of a running exchange.
+// The printed configuration has no difference.
 func TestDiffApplyExport(t *testing.T) {
-	path := configuration(t, served)
-	s := serve(t, "-c", path)
+	path := writeConfig(t, testConfig)
+	s := startServe(t, "-c", path)
 	public, admin := s.addresses("production")
 	if d := run(t, "diff", "--admin", admin, path); d.code != 0 || d.out != "no difference\n" {
 		t.Errorf("exit %d, %q %q", d.code, d.out, d.err)
 	}
-	other := configuration(t, strings.Replace(served, "12.05", "20", 1))
+	other := writeConfig(t, strings.Replace(testConfig, "12.05", "20", 1))
 	d := run(t, "diff", "--admin", admin, other)
 	if d.code != 2 || strings.Count(d.out, "\n") != 1 || !strings.Contains(d.out, "price") || d.err != "" {
 		t.Errorf("exit %d, %q %q", d.code, d.out, d.err)
@@ -100,14 +100,14 @@ func TestDiffApplyExport(t *testing.T) {
 	if !strings.Contains(exported, "price: 20") {
 		t.Errorf("%s", exported)
 	}
-	back := configuration(t, exported)
+	back := writeConfig(t, exported)
 	if d := run(t, "diff", "--admin", admin, back); d.code != 0 {
 		t.Errorf("the export differs: exit %d, %s %s", d.code, d.out, d.err)
 	}
 	if v := run(t, "validate", back); v.code != 0 {
 		t.Errorf("the export is not good: %s", v.err)
 	}
-	wrong := configuration(t, strings.Replace(served, "12.05", "dear", 1))
+	wrong := writeConfig(t, strings.Replace(testConfig, "12.05", "dear", 1))
 	for _, command := range []string{"diff", "apply"} {
 		if r := run(t, command, "--admin", admin, wrong); r.code != 1 || !strings.Contains(r.err, "document:10:") || strings.Count(r.err, "buyers[0].price") != 1 {
 			t.Errorf("%s: exit %d, %s", command, r.code, r.err)
@@ -116,12 +116,11 @@ func TestDiffApplyExport(t *testing.T) {
 	mustSell(t, public, `"amount":20,`)
 }
 
-// TestFirstValuesAreMarked: what apply leaves as it is stands behind a mark, and is
-// no difference.
-func TestFirstValuesAreMarked(t *testing.T) {
-	s := serve(t, "-c", configuration(t, served))
+// TestDiffMarksFirstValues: a value that apply does not change is marked and is no difference.
+func TestDiffMarksFirstValues(t *testing.T) {
+	s := startServe(t, "-c", writeConfig(t, testConfig))
 	_, admin := s.addresses("production")
-	other := configuration(t, strings.Replace(served, `"${SUP_API_KEY}"`, "another-key", 1))
+	other := writeConfig(t, strings.Replace(testConfig, `"${SUP_API_KEY}"`, "another-key", 1))
 	const mark = "! suppliers[sup].api_key: first value only; not applied: "
 	if d := run(t, "diff", "--admin", admin, other); d.code != 0 || !strings.HasPrefix(d.out, mark) || !strings.HasSuffix(d.out, "\nno difference\n") {
 		t.Errorf("exit %d, %q %q", d.code, d.out, d.err)
@@ -131,7 +130,7 @@ func TestFirstValuesAreMarked(t *testing.T) {
 	}
 }
 
-func TestApplyReadsWhatItIsGiven(t *testing.T) {
+func TestApplyRejectsUnreadableFile(t *testing.T) {
 	mustFail(t, "none.yaml", "apply", filepath.Join(t.TempDir(), "none.yaml"))
 	folder := t.TempDir()
 	must.Succeed(t, os.Mkdir(filepath.Join(folder, "f.yaml"), 0o700))

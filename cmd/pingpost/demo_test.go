@@ -15,27 +15,27 @@ import (
 )
 
 // startDemoProcess starts a demonstration in a new folder.
-func startDemoProcess(t *testing.T, args ...string) (demo *service, dir string) {
+func startDemoProcess(t *testing.T, args ...string) (demo *testProcess, dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "demo")
-	return start(t, append([]string{"demo", "--dir", dir}, args...)...), dir
+	return startProgram(t, append([]string{"demo", "--dir", dir}, args...)...), dir
 }
 
 func TestDemoOnce(t *testing.T) {
 	demo, _ := startDemoProcess(t, "--once", "--leads", "400", "--rate", "400")
-	if code := demo.ends(); code != 0 {
-		t.Fatalf("exit %d:\n%s", code, demo.said())
+	if code := demo.waitForExit(); code != 0 {
+		t.Fatalf("exit %d:\n%s", code, demo.output())
 	}
-	wanted := []string{
+	wantTexts := []string{
 		"\n  cmp_auto ", "\n  cmp_solar", "\n  cmp_life ", "\n  cmp_bids ", "440 of 440 arrivals", "by ingest, ", "by ping and post, ",
 		"440 of 440 expected webhooks received", "mismatches: 0", "by their own count: 0", "insufficient_funds", "p99",
 	}
 	for _, b := range demoBuyers {
-		wanted = append(wanted, "\n  "+b.ID+" ")
+		wantTexts = append(wantTexts, "\n  "+b.ID+" ")
 	}
-	for _, want := range wanted {
-		if !strings.Contains(demo.said(), want) {
-			t.Errorf("no %q in\n%s", want, demo.said())
+	for _, want := range wantTexts {
+		if !strings.Contains(demo.output(), want) {
+			t.Errorf("no %q in\n%s", want, demo.output())
 		}
 	}
 }
@@ -44,14 +44,14 @@ func TestDemoOnce(t *testing.T) {
 // printed request for the sandbox works.
 func TestDemoKeepsRunning(t *testing.T) {
 	demo, dir := startDemoProcess(t, "--leads", "50", "--rate", "500")
-	found := demo.hears(`(?s)curl -s (\S+/v1/dev/seed) -H 'Authorization: (Bearer [^']+)' \\\s+-H 'Content-Type: application/json' -d '(\{.*?\})'.*\nCtrl-C`)
+	found := demo.waitForOutput(`(?s)curl -s (\S+/v1/dev/seed) -H 'Authorization: (Bearer [^']+)' \\\s+-H 'Content-Type: application/json' -d '(\{.*?\})'.*\nCtrl-C`)
 	status, answer := request(t, http.MethodPost, found[1], found[3], "Authorization", found[2])
 	if sold := strings.Count(answer, `"buyer_id":"bid_fixed"`); status != http.StatusCreated || sold < 50 {
 		t.Errorf("%d, %d sold: %.300s", status, sold, answer)
 	}
-	demo.signal(syscall.SIGINT)
-	if code := demo.ends(); code != 0 {
-		t.Errorf("exit %d: %s", code, demo.said())
+	demo.sendSignal(syscall.SIGINT)
+	if code := demo.waitForExit(); code != 0 {
+		t.Errorf("exit %d: %s", code, demo.output())
 	}
 	if _, _, err := tryRequest(http.MethodPost, found[1], found[3]); err == nil {
 		t.Error("the sandbox still listens")
@@ -64,15 +64,15 @@ func TestDemoKeepsRunning(t *testing.T) {
 
 func TestDemoInterrupted(t *testing.T) {
 	demo, _ := startDemoProcess(t, "--leads", "1000", "--rate", "10")
-	demo.hears(`\n  bid_wild`)
+	demo.waitForOutput(`\n  bid_wild`)
 	time.Sleep(2 * time.Second) // while it sends
-	demo.signal(syscall.SIGINT)
-	if code := demo.ends(); code != 1 || !strings.Contains(demo.said(), "demo: interrupted") {
-		t.Errorf("exit %d: %s", code, demo.said())
+	demo.sendSignal(syscall.SIGINT)
+	if code := demo.waitForExit(); code != 1 || !strings.Contains(demo.output(), "demo: interrupted") {
+		t.Errorf("exit %d: %s", code, demo.output())
 	}
 }
 
-// TestDemoComparesRevenue: a buyer that owes another sum fails the demonstration.
+// TestDemoComparesRevenue: a buyer whose own count differs fails the demonstration.
 func TestDemoComparesRevenue(t *testing.T) {
 	rows := [][]string{{"buyer_id", "revenue"}, {"a", "12.5"}, {"b", "7"}, {"recorded", "3"}}
 	account := &trial.Account{Buyers: []trial.BuyerAccount{{ID: "a", Owes: 12_500_000}, {ID: "b", Owes: 7_000_000}, {ID: "idle"}}}
@@ -101,7 +101,7 @@ func TestDemoFolder(t *testing.T) {
 	}
 }
 
-func TestDemoFlags(t *testing.T) {
+func TestDemoRejectsInvalidFlags(t *testing.T) {
 	for _, c := range []demoCmd{{Leads: 0, Rate: 1}, {Leads: 2_000_000, Rate: 1}, {Leads: 1, Rate: 0}, {Leads: 1, Rate: maxDemoRate + 1}} {
 		if err := c.Run(); err == nil || !strings.Contains(err.Error(), "--leads") {
 			t.Errorf("%+v: %v", c, err)

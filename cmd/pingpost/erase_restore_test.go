@@ -16,74 +16,73 @@ import (
 	"pingpost/wal"
 )
 
-// TestErasedIsNotRestored: two are sold and backed up, and one is erased. Restored to the
-// moment before the erasure and served, the exchange knows the other one alone: what the
-// erased one was sealed with is in no file of it, and in no object of the backup. Sums
-// and hashes are what they were.
-func TestErasedIsNotRestored(t *testing.T) {
-	f := newFolders(t)
-	flags := []string{"-c", f.config, "--backup-to", f.to, "--backup-unencrypted"}
-	s := serve(t, flags...)
+// TestRestoreKeepsErasure sells and backs up two leads and erases one. After a restore to
+// the time before the erasure, the exchange has only the other person: no file and no object
+// of the backup has the erased lead's key. Sums and hashes are unchanged.
+func TestRestoreKeepsErasure(t *testing.T) {
+	f := newBackupPaths(t)
+	flags := []string{"-c", f.config, "--backup-to", f.backups, "--backup-unencrypted"}
+	s := startServe(t, flags...)
 	public, admin := s.addresses("production")
-	s.hears("backup: the exchange can now be restored from this generation")
-	gone, kept := sendOne(t, public), sendOne(t, public)
+	s.waitForOutput("backup: the exchange can now be restored from this generation")
+	erased, kept := sellLead(t, public), sellLead(t, public)
 	statement := mustRun(t, "statement", "--admin", admin, "--supplier", "sup", "--format", "csv")
 	awaitBackup(t, admin)
-	before := standOf(t, mustRun(t, "log", "hash", f.data))
-	if said := mustRun(t, "erase", gone, "--admin", admin); said != "erased  1\n" {
-		t.Fatal(said)
+	before := parseLogPosition(t, mustRun(t, "log", "hash", f.data))
+	if out := mustRun(t, "erase", erased, "--admin", admin); out != "erased  1\n" {
+		t.Fatal(out)
 	}
 	awaitBackup(t, admin)
-	waitFor(t, func() bool { // a key file counts once it has been left alone for two seconds
-		found, err := filepath.Glob(filepath.Join(f.to, "erased", "leads", "*", "*"))
+	waitFor(t, func() bool { // the backup takes a key file that was unchanged for two seconds
+		found, err := filepath.Glob(filepath.Join(f.backups, "erased", "leads", "*", "*"))
 		return err == nil && len(found) > 0
 	})
-	s.signal(syscall.SIGKILL)
-	s.ends()
+	s.sendSignal(syscall.SIGKILL)
+	s.waitForExit()
 	must.Succeed(t, os.RemoveAll(f.data))
 
 	at := fmt.Sprint(before.Seq)
-	restored := standOf(t, mustRun(t, "restore", "--from", f.to, "--at", at, "--data-dir", f.data))
+	restored := parseLogPosition(t, mustRun(t, "restore", "--from", f.backups, "--at", at, "--data-dir", f.data))
 	if restored.Seq != before.Seq || restored.Hash != before.Hash {
-		t.Errorf("restored %+v, and there was %+v", restored, before)
+		t.Errorf("restored %+v, want %+v", restored, before)
 	}
-	for range 2 { // with the log as it was restored, and by way of a snapshot
-		again := serve(t, flags...)
-		_, admin = again.addresses("production")
-		mustPrint(t, "The person was erased", "explain", gone, "--admin", admin)
-		if told := mustRun(t, "explain", kept, "--admin", admin); strings.Contains(told, "The person was erased") {
-			t.Errorf("the other lead:\n%s", told)
+	for range 2 { // from the restored log, then from a snapshot
+		restarted := startServe(t, flags...)
+		_, admin = restarted.addresses("production")
+		mustPrint(t, "The person was erased", "explain", erased, "--admin", admin)
+		if text := mustRun(t, "explain", kept, "--admin", admin); strings.Contains(text, "The person was erased") {
+			t.Errorf("the other lead is erased too:\n%s", text)
 		}
 		mustPrint(t, statement, "statement", "--admin", admin, "--supplier", "sup", "--format", "csv")
-		again.stops()
+		restarted.stop()
 	}
-	third := serve(t, flags...)
+	third := startServe(t, flags...)
 	public, admin = third.addresses("production")
-	later := sendOne(t, public)
+	later := sellLead(t, public)
 	awaitBackup(t, admin)
-	third.signal(syscall.SIGTERM)
-	third.ends()
+	third.sendSignal(syscall.SIGTERM)
+	third.waitForExit()
 	mustRun(t, "log", "verify", f.data)
-	mustRun(t, "backup", "verify", "--from", f.to)
-	facts := mustRun(t, "log", "dump", f.data)
-	if !strings.Contains(facts, gone) || !strings.Contains(facts, later) {
-		t.Error("a lead is not in the log")
+	mustRun(t, "backup", "verify", "--from", f.backups)
+	events := mustRun(t, "log", "dump", f.data)
+	if !strings.Contains(events, erased) || !strings.Contains(events, later) {
+		t.Error("the log lacks a lead")
 	}
-	mustNotName(t, f.data, f.to)
-	for where, keys := range keysIn(t, f) {
-		opens := whoOpens(t, f.data, keys)
-		if opens[gone] || !opens[kept] || !opens[later] {
-			t.Errorf("%s opens %v", where, opens)
+	mustNotContainPerson(t, f.data, f.backups)
+	for where, keys := range leadKeyFolders(t, f) {
+		decryptable := decryptableLeads(t, f.data, keys)
+		if decryptable[erased] || !decryptable[kept] || !decryptable[later] {
+			t.Errorf("the keys of %s decrypt %v", where, decryptable)
 		}
 	}
 }
 
-// mustNotName looks through all files below folders for the person.
-func mustNotName(t testing.TB, folders ...string) {
+// mustNotContainPerson searches all files below the folders for the person.
+func mustNotContainPerson(t testing.TB, folders ...string) {
 	t.Helper()
 	for _, folder := range folders {
 		eachFile(t, folder, func(path, text string) {
-			for _, canary := range []string{person, "2125550123"} {
+			for _, canary := range []string{personName, "2125550123"} {
 				if strings.Contains(strings.ToLower(text), strings.ToLower(canary)) {
 					t.Errorf("%s has %s", path, canary)
 				}
@@ -92,12 +91,12 @@ func mustNotName(t testing.TB, folders ...string) {
 	}
 }
 
-// keysIn are the files of leads' keys in the folder, and each version in the backup: a
-// folder each, with what a thief of it could try.
-func keysIn(t testing.TB, f folders) map[string]string {
+// leadKeyFolders returns the data folder, and a folder for each version of the leads' keys
+// in the backup.
+func leadKeyFolders(t testing.TB, f backupPaths) map[string]string {
 	t.Helper()
 	found := map[string]string{"the folder": f.data}
-	versions, err := filepath.Glob(filepath.Join(f.to, "keys", "leads", "*", "*"))
+	versions, err := filepath.Glob(filepath.Join(f.backups, "keys", "leads", "*", "*"))
 	if err != nil || len(versions) == 0 {
 		t.Fatalf("no keys in the backup: %v", err)
 	}
@@ -111,24 +110,24 @@ func keysIn(t testing.TB, f folders) map[string]string {
 	return found
 }
 
-// whoOpens tells of a log's leads which can be opened by the keys of a folder.
-func whoOpens(t testing.TB, data, keys string) map[string]bool {
+// decryptableLeads reports for each lead of a log if the keys of a folder decrypt it.
+func decryptableLeads(t testing.TB, data, keys string) map[string]bool {
 	t.Helper()
-	with := must.Value(leadkeys.Open(keys, 3, leadkeys.SumKey{}, func(what string, err error) { t.Error(what, err) }))(t)
-	defer with.Close()
+	store := must.Value(leadkeys.Open(keys, 3, leadkeys.SumKey{}, func(action string, err error) { t.Error(action, err) }))(t)
+	defer store.Close()
 	log := must.Value(wal.NewReader(data, 1))(t)
 	defer log.Close()
-	opens := map[string]bool{}
+	decryptable := map[string]bool{}
 	for {
 		entry, err := log.Next()
 		if errors.Is(err, io.EOF) {
-			return opens
+			return decryptable
 		}
 		must.Succeed(t, err)
-		fact := must.Value(new(event.Decoder).Decode(entry.Data))(t)
-		if lead, ok := fact.(*event.LeadDecided); ok {
-			_, err := with.Open(nil, lead.Slot, lead.Lead, lead.Sealed)
-			opens[lead.Lead.String()] = err == nil
+		record := must.Value(new(event.Decoder).Decode(entry.Data))(t)
+		if lead, ok := record.(*event.LeadDecided); ok {
+			_, err := store.Open(nil, lead.Slot, lead.Lead, lead.Sealed)
+			decryptable[lead.Lead.String()] = err == nil
 		}
 	}
 }

@@ -9,12 +9,11 @@ import (
 	"pingpost/cmd/pingpost/terminal"
 )
 
-// TestEraseCommand: the whole way, from a lead that a running exchange has to nobody
-// whom it knows.
+// TestEraseCommand erases a lead of a running exchange.
 func TestEraseCommand(t *testing.T) {
-	s := serve(t, "-c", configuration(t, served))
+	s := startServe(t, "-c", writeConfig(t, testConfig))
 	public, admin := s.addresses("production")
-	id := sendOne(t, public)
+	id := sellLead(t, public)
 	for range 2 {
 		mustPrint(t, "erased  1\n", "erase", id, "--admin", admin)
 	}
@@ -22,8 +21,8 @@ func TestEraseCommand(t *testing.T) {
 	mustPrint(t, "erased  0\n", "erase", "--phone", "+1 415 555 0100", "--admin", admin)
 }
 
-// TestEraseLeavesLeads: the leads that were not erased are listed with the reason.
-func TestEraseLeavesLeads(t *testing.T) {
+// TestEraseListsLeftLeads: the command lists the leads that were not erased, with the reason.
+func TestEraseListsLeftLeads(t *testing.T) {
 	var out strings.Builder
 	flags, _ := stubAdmin(t, http.StatusOK, `{"erased":1,"left":5,"left_leads":[{"lead_id":"lead_2","reason":"under_way"},{"lead_id":"lead_3","reason":"unsealed"}]}`)
 	err := (&erasePersonCmd{adminFlags: flags, Phone: "1"}).Run(&out)
@@ -33,6 +32,6 @@ func TestEraseLeavesLeads(t *testing.T) {
 	}
 	flags, _ = stubAdmin(t, http.StatusOK, "<html>")
 	if err := (&erasePersonCmd{adminFlags: flags, Phone: "1"}).Run(&out); err == nil {
-		t.Error("an answer that is none is taken")
+		t.Error("an invalid answer is accepted")
 	}
 }

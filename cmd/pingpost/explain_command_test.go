@@ -10,26 +10,25 @@ import (
 	"pingpost/exchange/explain"
 )
 
-// sendOne sends a lead to an exchange and returns its id.
-func sendOne(t *testing.T, public string) string {
+// sellLead sells a lead and returns its id.
+func sellLead(t *testing.T, public string) string {
 	t.Helper()
-	status, text := request(t, http.MethodPost, public+"/api/v1/ingest", soldLead, "X-Api-Key", apiKey)
-	var said struct {
+	status, text := request(t, http.MethodPost, public+"/api/v1/ingest", testLead, "X-Api-Key", apiKey)
+	var answer struct {
 		Data struct{ ID, Status string }
 	}
-	if err := json.Unmarshal([]byte(text), &said); err != nil || said.Data.Status != "ACCEPTED" {
-		t.Fatalf("%d %+v %v", status, said, err)
+	if err := json.Unmarshal([]byte(text), &answer); err != nil || answer.Data.Status != "ACCEPTED" {
+		t.Fatalf("%d %+v %v", status, answer, err)
 	}
-	return said.Data.ID
+	return answer.Data.ID
 }
 
-// TestExplainCommand: the whole way, from a lead that a running exchange took to
-// what a person reads of it; run looks that the person who the lead is about is
-// not in it.
+// TestExplainCommand explains a lead of a running exchange. The output must not contain the
+// lead's contact data, which run checks.
 func TestExplainCommand(t *testing.T) {
-	s := serve(t, "-c", configuration(t, served))
+	s := startServe(t, "-c", writeConfig(t, testConfig))
 	public, admin := s.addresses("production")
-	id := sendOne(t, public)
+	id := sellLead(t, public)
 	text := mustRun(t, "explain", id, "--admin", admin)
 	for _, pattern := range []string{
 		`^` + id + `\n`, `status +ACCEPTED\n`, `kind +ingest for cmp, waterfall, configuration 1`, `money +price 12\.05 USD, payout 12\.05 USD, margin 0 USD`,
@@ -40,11 +39,11 @@ func TestExplainCommand(t *testing.T) {
 			t.Errorf("no %s in\n%s", pattern, text)
 		}
 	}
-	var told explain.Explanation
-	if err := json.Unmarshal([]byte(mustRun(t, "explain", "--json", id, "--admin", admin)), &told); err != nil || told.ID != id || timeline.FormatExplanation(&told) != text {
-		t.Errorf("%v, and of the document\n%s\nof the text\n%s", err, timeline.FormatExplanation(&told), text)
+	var explanation explain.Explanation
+	if err := json.Unmarshal([]byte(mustRun(t, "explain", "--json", id, "--admin", admin)), &explanation); err != nil || explanation.ID != id || timeline.FormatExplanation(&explanation) != text {
+		t.Errorf("%v; from the JSON\n%s\nand as text\n%s", err, timeline.FormatExplanation(&explanation), text)
 	}
-	mustPrint(t, text, "explain", told.RequestID, "--admin", admin)
+	mustPrint(t, text, "explain", explanation.RequestID, "--admin", admin)
 	for _, row := range []struct {
 		args []string
 		want string

@@ -17,10 +17,10 @@ import (
 	"pingpost/loadtest/scenario"
 )
 
-var loadSecretsOfTest = &loadTestSecrets{apiKey: "key", client: "client-secret", password: "password", webhook: "whsec_c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0"}
+var testLoadSecrets = &loadTestSecrets{apiKey: "key", client: "client-secret", password: "password", webhook: "whsec_c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0"}
 
-// everyoneAt says that each buyer with an endpoint listens.
-func everyoneAt(buyers []loadTestBuyerSpec) *loadTestAddresses {
+// fakeAddresses returns an address for each buyer with an endpoint.
+func fakeAddresses(buyers []loadTestBuyerSpec) *loadTestAddresses {
 	at := &loadTestAddresses{Buyers: map[string]string{}, Receiver: "http://127.0.0.1:9"}
 	for _, b := range buyers {
 		if !b.Recorded {
@@ -30,10 +30,10 @@ func everyoneAt(buyers []loadTestBuyerSpec) *loadTestAddresses {
 	return at
 }
 
-func compiled(t *testing.T, s *scenario.Scenario) (*market.Catalog, config.Settings, []string) {
+func compileScenario(t *testing.T, s *scenario.Scenario) (*market.Catalog, config.Settings, []string) {
 	t.Helper()
 	buyers := expandBuyerGroups(s)
-	text, ingests, err := encodeExchangeConfig(s, buyers, everyoneAt(buyers), loadSecretsOfTest)
+	text, ingests, err := encodeExchangeConfig(s, buyers, fakeAddresses(buyers), testLoadSecrets)
 	must.Succeed(t, err)
 	source, err := config.Parse("exchange.json", text, nil)
 	if err != nil {
@@ -46,12 +46,12 @@ func compiled(t *testing.T, s *scenario.Scenario) (*market.Catalog, config.Setti
 	return built.Catalog, built.Settings, ingests
 }
 
-// TestEveryScenarioIsAConfiguration: that an exchange takes, with as many campaigns,
-// seats and buyers as the scenario says.
-func TestEveryScenarioIsAConfiguration(t *testing.T) {
+// TestScenariosCompileToConfigurations: each built-in scenario gives a valid configuration
+// with its numbers of campaigns and buyers.
+func TestScenariosCompileToConfigurations(t *testing.T) {
 	for _, name := range scenario.Names() {
 		s := must.Value(scenario.Load(name))(t)
-		catalog, settings, ingests := compiled(t, s)
+		catalog, settings, ingests := compileScenario(t, s)
 		campaigns, buyers := 0, 0
 		for _, g := range s.Campaigns {
 			campaigns += g.Count
@@ -64,65 +64,65 @@ func TestEveryScenarioIsAConfiguration(t *testing.T) {
 		}
 		supplier := catalog.Suppliers[loadSupplier]
 		if supplier.IngestRate != s.Supplier.IngestRate || supplier.PingRate != s.Supplier.PingRate {
-			t.Errorf("%s: the supplier has %d and %d a second", name, supplier.IngestRate, supplier.PingRate)
+			t.Errorf("%s: the supplier's rates are %d and %d a second", name, supplier.IngestRate, supplier.PingRate)
 		}
 		if settings.TokenLifetime <= s.Duration() {
-			t.Errorf("%s: its token ends before it", name)
+			t.Errorf("%s: the token expires before the scenario ends", name)
 		}
 		if settings.Limits.Connections <= s.InFlight || settings.Limits.MaxConnsPerIP <= s.InFlight {
 			t.Errorf("%s: %d requests at once, and %d connections", name, s.InFlight, settings.Limits.Connections)
 		}
 		for _, id := range ingests {
 			if catalog.Campaigns[market.CampaignID(id)] == nil {
-				t.Errorf("%s: ingests for %s, which is none", name, id)
+				t.Errorf("%s: ingests for %s, which is no campaign", name, id)
 			}
 		}
 		if s.Kinds[scenario.Ingest] > 0 && len(ingests) == 0 {
-			t.Errorf("%s: ingests for nobody", name)
+			t.Errorf("%s: no campaign gets the ingests", name)
 		}
 	}
 }
 
-func parsedScenario(t *testing.T, more string) *scenario.Scenario {
+func parseScenario(t *testing.T, more string) *scenario.Scenario {
 	t.Helper()
 	return must.Value(scenario.Parse("x.yaml", []byte("name: x\nkinds: {ingest: 1, ping: 1}\nphases: [{name: a, for: 1s, rate: 1}]\n"+more)))(t)
 }
 
-// TestSeatsGoAround: campaigns with fewer seats than there are buyers have others each,
-// so that all buyers get leads.
-func TestSeatsGoAround(t *testing.T) {
-	s := parsedScenario(t, `campaigns: [{method: ping_post}, {method: waterfall, count: 3, seats: 2, duplicates: true}]
+// TestFilterSetsAreSpreadOverBuyers: campaigns with fewer filter sets than buyers take the
+// buyers in turn, so that all buyers get leads.
+func TestFilterSetsAreSpreadOverBuyers(t *testing.T) {
+	s := parseScenario(t, `campaigns: [{method: ping_post}, {method: waterfall, count: 3, seats: 2, duplicates: true}]
 buyers: [{count: 3, bid: "4.5", caps: true}, {count: 1, bid: "9", recorded: true}]
 `)
-	catalog, _, ingests := compiled(t, s)
+	catalog, _, ingests := compileScenario(t, s)
 	if got := strings.Join(ingests, " "); got != "cmp_1_00000 cmp_1_00001 cmp_1_00002" {
 		t.Errorf("ingests are for %s", got)
 	}
-	var seats []string
+	var filterSets []string
 	for _, id := range ingests {
 		c := catalog.Campaigns[market.CampaignID(id)]
 		for i := range c.FilterSets {
-			seats = append(seats, string(c.FilterSets[i].Buyer.ID)+"="+c.FilterSets[i].Price.String())
+			filterSets = append(filterSets, string(c.FilterSets[i].Buyer.ID)+"="+c.FilterSets[i].Price.String())
 		}
 		if c.Duplicates.Window == 0 {
-			t.Errorf("%s looks for no duplicates", id)
+			t.Errorf("%s has no duplicate check", id)
 		}
 	}
-	if got := strings.Join(seats, " "); got != "buy_1=4.5 buy_2=4.5 buy_3=4.5 buy_4=9 buy_1=4.5 buy_2=4.5" {
-		t.Errorf("the seats are %s", got)
+	if got := strings.Join(filterSets, " "); got != "buy_1=4.5 buy_2=4.5 buy_3=4.5 buy_4=9 buy_1=4.5 buy_2=4.5" {
+		t.Errorf("the filter sets are %s", got)
 	}
 	auction := catalog.Campaigns["cmp_0_00000"]
 	if len(auction.FilterSets) != 3 || auction.Method != market.PingPost || auction.Vertical != loadVertical || auction.Duplicates.Window != 0 {
 		t.Errorf("%+v", auction)
 	}
 	if catalog.Buyers["buy_4"].Post != nil || catalog.Buyers["buy_1"].Post == nil || len(catalog.Buyers["buy_1"].Caps) != 1 || len(catalog.Buyers["buy_4"].Caps) != 0 {
-		t.Error("who is recorded, and who has a cap, is not as the scenario says")
+		t.Error("buyers without an endpoint, or with a cap, differ from the scenario")
 	}
 }
 
-// TestOnlyAuctions: then ingests are for these, and no two campaigns share a vertical.
-func TestOnlyAuctions(t *testing.T) {
-	catalog, _, ingests := compiled(t, parsedScenario(t, "campaigns: [{method: ping_post, count: 3}]\nbuyers: [{bid: 8-20}]\n"))
+// TestIngestsUseAuctionCampaigns: if all campaigns are auctions, ingests use them, and each has its own vertical.
+func TestIngestsUseAuctionCampaigns(t *testing.T) {
+	catalog, _, ingests := compileScenario(t, parseScenario(t, "campaigns: [{method: ping_post, count: 3}]\nbuyers: [{bid: 8-20}]\n"))
 	if len(ingests) != 3 {
 		t.Errorf("ingests are for %v", ingests)
 	}
@@ -138,7 +138,7 @@ func TestOnlyAuctions(t *testing.T) {
 	}
 }
 
-func TestLoadBuyersBehaveAsTheyAreTold(t *testing.T) {
+func TestLoadBuyerOptions(t *testing.T) {
 	b := loadTestBuyerSpec{"buy_1", scenario.Buyers{Bid: "4.5", Latency: "20ms", PostLatency: "normal:5ms,1ms", NoBid: 0.1, Reject: 0.2, Fail: 0.3}}
 	o := must.Value(b.referenceBuyerOptions(7, 100))(t)
 	if o.Seed != 7 || o.NoBidRate != 0.1 || o.RejectRate != 0.2 || o.FailRate != 0.3 || o.Remember != 100 ||
@@ -148,23 +148,23 @@ func TestLoadBuyersBehaveAsTheyAreTold(t *testing.T) {
 	}
 	for _, wrong := range []scenario.Buyers{{Bid: "much"}, {Bid: "1", Latency: "soon"}, {Bid: "1", PostLatency: "late"}} {
 		if _, err := (&loadTestBuyerSpec{"buy_1", wrong}).referenceBuyerOptions(1, 1); err == nil {
-			t.Errorf("%+v is taken", wrong)
+			t.Errorf("%+v is accepted, want an error", wrong)
 		}
 	}
 }
 
-// TestTheBuyersSayWhereTheyAre, all of one file in one process, until they are stopped.
-func TestTheBuyersSayWhereTheyAre(t *testing.T) {
+// TestLoadBuyersPrintAddresses: one process serves all buyers of a file until it is stopped.
+func TestLoadBuyersPrintAddresses(t *testing.T) {
 	t.Setenv(asProgram, "1")
-	h := &child.ProcessGroup{Dir: t.TempDir()}
-	t.Cleanup(func() { must.Succeed(t, h.StopAll()) })
+	group := &child.ProcessGroup{Dir: t.TempDir()}
+	t.Cleanup(func() { must.Succeed(t, group.StopAll()) })
 	text := must.Value(json.Marshal(buyersProcessSpec{
-		Seed: 1, Secret: loadSecretsOfTest.webhook, Webhooks: &scenario.Webhooks{Latency: "1ms"}, Remember: 10,
+		Seed: 1, Secret: testLoadSecrets.webhook, Webhooks: &scenario.Webhooks{Latency: "1ms"}, Remember: 10,
 		Buyers: []loadTestBuyerSpec{{"buy_1", scenario.Buyers{Bid: "1"}}, {"buy_2", scenario.Buyers{Bid: "2"}}},
 	}))(t)
-	path := filepath.Join(h.Dir, "buyers.json")
+	path := filepath.Join(group.Dir, "buyers.json")
 	must.Succeed(t, os.WriteFile(path, text, 0o600))
-	process := must.Value(h.StartThisProgram("buyers", nil, "loadtest-buyers", path))(t)
+	process := must.Value(group.StartThisProgram("buyers", nil, "loadtest-buyers", path))(t)
 	line := must.Value(process.WaitForLine(t.Context(), `"buyers"`))(t)
 	var at loadTestAddresses
 	if err := json.Unmarshal([]byte(line), &at); err != nil || len(at.Buyers) != 2 || at.Buyers["buy_1"] == at.Buyers["buy_2"] {
@@ -177,27 +177,27 @@ func TestTheBuyersSayWhereTheyAre(t *testing.T) {
 	}
 }
 
-// TestBuyersAtFault: a file that is none is told, and nobody listens.
-func TestBuyersAtFault(t *testing.T) {
-	for text, says := range map[string]string{
+// TestLoadBuyersRejectInvalidFile: an invalid file is an error, and no buyer listens.
+func TestLoadBuyersRejectInvalidFile(t *testing.T) {
+	for text, wantError := range map[string]string{
 		"{":                                "unexpected end",
 		`{"Buyers":[{"ID":"b"}]}`:          "bid",
 		`{"Webhooks":{},"Secret":"plain"}`: "whsec_",
 		`{"Webhooks":{"Latency":"soon"}}`:  "latency",
 	} {
 		path := filepath.Join(t.TempDir(), "buyers.json")
-		rewrite(t, path, text)
-		mustFail(t, says, "loadtest-buyers", path)
+		writeFile(t, path, text)
+		mustFail(t, wantError, "loadtest-buyers", path)
 	}
 }
 
-func TestLoopback(t *testing.T) {
-	for host, ours := range map[string]bool{
+func TestIsLoopback(t *testing.T) {
+	for host, want := range map[string]bool{
 		"127.0.0.1": true, "127.3.2.1": true, "::1": true, "localhost": true,
 		"10.0.0.1": false, "192.0.2.1": false, "example.com": false, "localhost.example.com": false, "": false,
 	} {
-		if isLoopback(host) != ours {
-			t.Errorf("%s is this machine: %v", host, !ours)
+		if isLoopback(host) != want {
+			t.Errorf("isLoopback(%s) is %v", host, !want)
 		}
 	}
 }

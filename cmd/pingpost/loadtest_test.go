@@ -13,9 +13,8 @@ import (
 	"pingpost/loadtest/trial"
 )
 
-// tested runs a scenario, short, and reads what it has written. What it prints on
-// standard error is plain lines, and the limits that were not held.
-func tested(t *testing.T, args ...string) (said, *trial.Result) {
+// runScenario runs a load test and reads the result that it wrote.
+func runScenario(t *testing.T, args ...string) (commandResult, *trial.Result) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "result.json")
 	s := run(t, append([]string{"loadtest", "--json", path}, args...)...)
@@ -28,15 +27,15 @@ func tested(t *testing.T, args ...string) (said, *trial.Result) {
 	return s, r
 }
 
-// TestEveryBuiltInScenario: a few seconds of each, at a low rate. How fast it was is
-// the machine's affair; that every lead is accounted for is not.
-func TestEveryBuiltInScenario(t *testing.T) {
+// TestBuiltInScenarios runs each scenario for two seconds at a low rate. It checks the
+// account of all leads. Latency limits may fail, because they depend on the machine.
+func TestBuiltInScenarios(t *testing.T) {
 	for _, name := range scenario.Names() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, r := tested(t, name, "--duration", "2s", "--rate", "20")
-			for _, wrong := range r.Account.Mismatches {
-				t.Errorf("%s: %s", name, wrong)
+			s, r := runScenario(t, name, "--duration", "2s", "--rate", "20")
+			for _, mismatch := range r.Account.Mismatches {
+				t.Errorf("%s: %s", name, mismatch)
 			}
 			if r.Ends["sold"] == 0 || r.Sent != r.Offered || r.Ends["failed"]+r.Ends["broken"] > 0 || len(r.Stages) == 0 {
 				t.Errorf("%d of %d sent, %v", r.Sent, r.Offered, r.Ends)
@@ -54,8 +53,8 @@ func TestEveryBuiltInScenario(t *testing.T) {
 	}
 }
 
-// impossible cannot be held by any machine.
-const impossible = `name: impossible
+// unreachableLimit is a scenario with a limit that every machine exceeds.
+const unreachableLimit = `name: impossible
 about: a limit of a nanosecond
 kinds: {ingest: 1}
 phases: [{name: steady, for: 500ms, rate: 40}]
@@ -64,56 +63,56 @@ buyers: [{bid: "2.5", latency: 1ms}]
 limits: {latency: {ingest: {p99: 1ns}}, late: 10s}
 `
 
-// TestALimitThatIsNotHeld: the program fails and says which it was; its report is
-// written all the same, and nothing is left behind.
-func TestALimitThatIsNotHeld(t *testing.T) {
-	temporary := t.TempDir()
-	t.Setenv("TMPDIR", temporary)
+// TestLoadtestReportsExceededLimit: the program fails, names the limit, writes its report
+// and leaves no temporary files.
+func TestLoadtestReportsExceededLimit(t *testing.T) {
+	tempDir := t.TempDir()
+	t.Setenv("TMPDIR", tempDir)
 	path := filepath.Join(t.TempDir(), "impossible.yaml")
-	rewrite(t, path, impossible)
-	page := filepath.Join(t.TempDir(), "report.html")
-	s, r := tested(t, path, "--html", page)
-	if s.code != 1 || strings.Count(s.err, "not held: ") != 1 || !strings.Contains(s.err, "not held: p99 of ingest: ") || strings.Contains(s.err, "--help") {
-		t.Errorf("exit %d: %s", s.code, s.err)
+	writeFile(t, path, unreachableLimit)
+	reportPath := filepath.Join(t.TempDir(), "report.html")
+	result, r := runScenario(t, path, "--html", reportPath)
+	if result.code != 1 || strings.Count(result.err, "not held: ") != 1 || !strings.Contains(result.err, "not held: p99 of ingest: ") || strings.Contains(result.err, "--help") {
+		t.Errorf("exit %d: %s", result.code, result.err)
 	}
-	if !strings.Contains(s.out, "NOT HELD  p99 of ingest") || !strings.Contains(s.out, "held      errors: 0, 0 %") {
-		t.Errorf("printed %s", s.out)
+	if !strings.Contains(result.out, "NOT HELD  p99 of ingest") || !strings.Contains(result.out, "held      errors: 0, 0 %") {
+		t.Errorf("printed %s", result.out)
 	}
 	if b := r.Account.Buyers; len(b) != 1 || b[0].Taken != b[0].Sold || b[0].Money != b[0].Owes || int64(b[0].Owes) != int64(b[0].Taken)*2_500_000 {
 		t.Errorf("%+v", r.Account)
 	}
-	if text, err := os.ReadFile(page); err != nil || !strings.Contains(string(text), "1 of 7 limits not held") {
-		t.Errorf("no report, or another: %v", err)
+	if text, err := os.ReadFile(reportPath); err != nil || !strings.Contains(string(text), "1 of 7 limits not held") {
+		t.Errorf("the report lacks the exceeded limit: %v", err)
 	}
-	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v %v", left, err)
+	if left, err := os.ReadDir(tempDir); err != nil || len(left) > 0 {
+		t.Errorf("temporary files left: %v %v", left, err)
 	}
 }
 
-// TestAnotherExchange: one that is there already, with a buyer and a receiver that
-// can be asked.
-func TestAnotherExchange(t *testing.T) {
+// TestLoadtestOfRunningExchange tests an exchange that runs already, with and without its
+// admin API.
+func TestLoadtestOfRunningExchange(t *testing.T) {
 	t.Setenv(asProgram, "1")
 	s := must.Value(scenario.Load("webhook-storm"))(t)
-	house, err := startTemporaryExchange(t.Context(), s, 1)
-	t.Cleanup(func() { house.stopAndRemoveFolder() })
+	exchange, err := startTemporaryExchange(t.Context(), s, 1)
+	t.Cleanup(func() { exchange.stopAndRemoveFolder() })
 	must.Succeed(t, err)
-	there := []string{
-		"ingest", "--duration", "1s", "--rate", "30", "--target", "http://" + house.target.Addr, "--supplier", loadSupplier,
-		"--campaign", house.target.Campaigns[0], "--api-key", house.target.APIKey,
+	targetArgs := []string{
+		"ingest", "--duration", "1s", "--rate", "30", "--target", "http://" + exchange.target.Addr, "--supplier", loadSupplier,
+		"--campaign", exchange.target.Campaigns[0], "--api-key", exchange.target.APIKey,
 	}
-	_, r := tested(t, there...)
+	_, r := runScenario(t, targetArgs...)
 	if r.Account.Sold == 0 || len(r.Account.Mismatches) > 0 || r.Account.NotAsked != r.Account.Sold || len(r.Account.Unchecked) != 1 || len(r.Stages) > 0 {
 		t.Errorf("%+v", r.Account)
 	}
-	_, r = tested(t, append(there, "--admin", house.target.Admin)...)
+	_, r = runScenario(t, append(targetArgs, "--admin", exchange.target.Admin)...)
 	if r.Account.Sold == 0 || len(r.Account.Mismatches) > 0 || len(r.Account.Unchecked) > 0 || len(r.Stages) != 5 {
 		t.Errorf("%+v", r.Account)
 	}
 }
 
-func TestLoadtestCommandLine(t *testing.T) {
-	for _, test := range []struct{ args, says string }{
+func TestLoadtestRejectsInvalidFlags(t *testing.T) {
+	for _, test := range []struct{ args, wantError string }{
 		{"", "name a scenario"},
 		{"unheard-of", "there is no built-in scenario and no file unheard-of; built-in scenarios: burst, catalog-large, ingest"},
 		{"ingest --rate=-3", "--rate -3"},
@@ -134,7 +133,7 @@ func TestLoadtestCommandLine(t *testing.T) {
 		{"pingpost --target http://localhost:1", "--client-id: pings need a token\n--client-secret: pings need a token\n--vertical: pings name one"},
 		{"pingpost --target http://192.0.2.1:8080 --yes-remote ours", "--client-id"},
 	} {
-		mustFail(t, test.says, append([]string{"loadtest"}, strings.Fields(test.args)...)...)
+		mustFail(t, test.wantError, append([]string{"loadtest"}, strings.Fields(test.args)...)...)
 	}
 }
 
@@ -146,11 +145,11 @@ func TestScenariosAreListedAndPrinted(t *testing.T) {
 		}
 		printed := mustRun(t, "loadtest", "--print", name)
 		if s, err := scenario.Parse("printed.yaml", []byte(printed)); err != nil || s.Name != name {
-			t.Errorf("%s is printed as something else: %v", name, err)
+			t.Errorf("the printed scenario %s is another: %v", name, err)
 		}
 	}
 	if help := mustRun(t, "--help"); strings.Contains(help, "loadtest-buyers") || !strings.Contains(help, "loadtest") {
-		t.Errorf("the help has what is no one's affair, or lacks the load test:\n%s", help)
+		t.Errorf("the help names loadtest-buyers, or lacks loadtest:\n%s", help)
 	}
 }
 

@@ -13,29 +13,29 @@ import (
 	"pingpost/internal/must"
 )
 
-// lived serves, sells some leads, and stops; it returns the data directory.
-func lived(t testing.TB, leads int) (dir, hash string) {
+// recordLog runs an exchange that sells some leads. It returns its data directory and hash.
+func recordLog(t testing.TB, leads int) (dir, hash string) {
 	t.Helper()
-	path := configuration(t, served)
-	s := serve(t, "-c", path)
+	path := writeConfig(t, testConfig)
+	s := startServe(t, "-c", path)
 	public, admin := s.addresses("production")
 	for range leads {
 		mustSell(t, public, "ACCEPTED")
 	}
 	dir = filepath.Join(filepath.Dir(path), "data")
 	flags := adminFlags{Admin: admin, Password: adminPassword}
-	said := must.Value(flags.callAdminAPI(http.MethodGet, "/admin/v1/hash", nil))(t)
-	hash = string(said)
+	answer := must.Value(flags.callAdminAPI(http.MethodGet, "/admin/v1/hash", nil))(t)
+	hash = string(answer)
 	mustPrint(t, hash, "log", "hash", dir)
 	mustRun(t, "log", "verify", dir)
 	mustRun(t, "log", "dump", dir)
 	mustFail(t, "another process", "log", "accept", "--yes", dir)
-	s.stops()
+	s.stop()
 	return dir, hash
 }
 
-func TestLog(t *testing.T) {
-	dir, hash := lived(t, 5)
+func TestLogCommands(t *testing.T) {
+	dir, hash := recordLog(t, 5)
 	mustPrint(t, hash, "log", "hash", dir)
 	verified := mustRun(t, "log", "verify", dir)
 	if !strings.HasSuffix(verified, "good\n") || !strings.Contains(verified, "snapshot ") {
@@ -51,10 +51,10 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestDump: each line is an entry, in order, whole JSON, and nobody is in it
-// (which run looks for).
-func TestDump(t *testing.T) {
-	dir, _ := lived(t, 5)
+// TestLogDump: each line is one entry as JSON, in order, without contact data (which run
+// checks).
+func TestLogDump(t *testing.T) {
+	dir, _ := recordLog(t, 5)
 	type entry struct {
 		Seq  uint64
 		At   string
@@ -73,7 +73,7 @@ func TestDump(t *testing.T) {
 			entries = append(entries, e)
 		}
 		if strings.Count(out, "\n") != len(entries) {
-			t.Error("an entry is not a line")
+			t.Error("the number of lines differs from the number of entries")
 		}
 		return entries
 	}
@@ -108,19 +108,19 @@ func TestDump(t *testing.T) {
 	}
 }
 
-// TestDamage: a flipped byte, and a log shorter than its snapshot, keep the exchange from
-// starting. Only log accept cuts the damage away.
-func TestDamage(t *testing.T) {
+// TestDamagedLogNeedsAccept: an exchange with a flipped byte, or with a log shorter than
+// its snapshot, does not start until log accept cuts the damage away.
+func TestDamagedLogNeedsAccept(t *testing.T) {
 	const flipped = "a flipped byte"
 	for name, change := range map[string]func(data []byte) []byte{
 		flipped:       func(data []byte) []byte { data[len(data)/2] ^= 0x40; return data },
 		"a short log": func(data []byte) []byte { return data[:len(data)/2] },
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir, _ := lived(t, 20)
+			dir, _ := recordLog(t, 20)
 			segment := filepath.Join(dir, "log", "00000000000000000001")
 			data := must.Value(os.ReadFile(segment))(t)
-			rewrite(t, segment, string(change(data)))
+			writeFile(t, segment, string(change(data)))
 			if name == flipped {
 				must.Succeed(t, os.RemoveAll(filepath.Join(dir, "snapshot")))
 				if verified := run(t, "log", "verify", dir); verified.code != 1 || !strings.Contains(verified.out, "DAMAGE") {
@@ -131,22 +131,21 @@ func TestDamage(t *testing.T) {
 			mustFail(t, "log accept", "serve", "-c", path)
 			mustPrint(t, "cut; the log ends with entry", "log", "accept", "--yes", dir)
 			mustRun(t, "log", "verify", dir)
-			public, _ := serve(t, "-c", path).addresses("production")
+			public, _ := startServe(t, "-c", path).addresses("production")
 			mustSell(t, public, "ACCEPTED")
 		})
 	}
 }
 
-func TestLogOfNothing(t *testing.T) {
+func TestLogCommandsRejectMissingDirectory(t *testing.T) {
 	for _, command := range []string{"dump", "verify", "hash"} {
 		mustFail(t, "none", "log", command, filepath.Join(t.TempDir(), "none"))
 	}
 }
 
-// TestLogVerifyChecksKeys: the keys of the log's leads are checked, where the exchange's
-// own key is there.
+// TestLogVerifyChecksKeys: log verify checks the leads' keys if it has the exchange's key.
 func TestLogVerifyChecksKeys(t *testing.T) {
-	dir, _ := lived(t, 3)
+	dir, _ := recordLog(t, 3)
 	mustPrint(t, "keys       of 3 leads in 1 files\n", "log", "verify", dir)
 	path := filepath.Join(dir, "keys", "leads", fmt.Sprintf("%020d", 1))
 	keys := must.Value(os.ReadFile(path))(t)

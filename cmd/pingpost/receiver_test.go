@@ -30,7 +30,7 @@ func TestReceiverFlags(t *testing.T) {
 	}
 	c := must.Value(parseLine(t, "receiver --secret whsec_AAEC --latency fast"))(t)
 	if _, err := c.Receiver.parseOptions(); err == nil || !strings.Contains(err.Error(), "latency") {
-		t.Errorf("a latency that is none: %v", err)
+		t.Errorf("an invalid latency: %v", err)
 	}
 	t.Setenv("PINGPOST_WEBHOOK_SECRET", "whsec_AAEC")
 	if c, err := parseLine(t, "receiver"); err != nil || c.Receiver.Secret != "whsec_AAEC" {

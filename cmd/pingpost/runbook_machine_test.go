@@ -20,15 +20,15 @@ import (
 // in place of those in the runbook, ports in place of its addresses, and a service
 // manager for one service.
 type machine struct {
-	t     testing.TB
-	dir   string
-	env   []string
-	paths *strings.Replacer
-	sold  map[string][]byte // idempotency key to the answer
-	key   string
-	base  string
+	t           testing.TB
+	dir         string
+	env         []string
+	paths       *strings.Replacer
+	answers     map[string][]byte // idempotency key to the answer
+	supplierKey string
+	publicURL   string
 
-	moment string // replaces the time in the runbook; empty: no replacement
+	restoreTime string // replaces the time in the runbook; empty: no replacement
 }
 
 const machineConfig = `data_dir: /var/lib/pingpost/data
@@ -47,8 +47,8 @@ ACME_API_KEY=` + apiKey + `
 ACME_WEBHOOK_SECRET=whsec_Y2FuYXJ5Y2FuYXJ5Y2FuYXJ5Y2FuYXJ5
 `
 
-// systemctlScript is as much of systemd as the runbook uses. A process that has
-// ended and that nobody has asked after is not one that runs.
+// systemctlScript implements the part of systemctl that the runbook uses. A zombie process
+// does not count as running.
 const systemctlScript = `#!/usr/bin/env bash
 set -eu
 cd "$MACHINE"
@@ -87,17 +87,17 @@ func newMachine(t testing.TB) *machine {
 			t.Skipf("the runbook's commands need %s: %v", tool, err)
 		}
 	}
-	m := &machine{t: t, dir: t.TempDir(), sold: map[string][]byte{}, key: apiKey}
+	m := &machine{t: t, dir: t.TempDir(), answers: map[string][]byte{}, supplierKey: apiKey}
 	public, admin := freeAddress(t), freeAddress(t)
-	m.base = "http://" + public
+	m.publicURL = "http://" + public
 	m.paths = strings.NewReplacer(
 		"/var/lib/pingpost", m.path("lib"), "/etc/pingpost", m.path("etc/pingpost"), "/mnt/", m.path("mnt")+"/", "/root/", m.path("root")+"/",
 		"/usr/local/bin", m.path("bin"), "127.0.0.1:8080", public, "127.0.0.1:9090", admin)
 	for _, folder := range []string{"lib", "etc/pingpost", "mnt", "root", "bin"} {
 		must.Succeed(t, os.MkdirAll(m.path(folder), 0o700))
 	}
-	rewrite(t, m.path("etc/pingpost/exchange.yaml"), m.here(machineConfig))
-	rewrite(t, m.path("etc/pingpost/env"), machineEnv)
+	writeFile(t, m.path("etc/pingpost/exchange.yaml"), m.localize(machineConfig))
+	writeFile(t, m.path("etc/pingpost/env"), machineEnv)
 	program := must.Value(os.Executable())(t)
 	m.script("systemctl", systemctlScript)
 	m.script("pingpost", "#!/bin/sh\nexec env "+asProgram+"=1 '"+program+"' \"$@\"\n")
@@ -107,7 +107,7 @@ func newMachine(t testing.TB) *machine {
 	return m
 }
 
-// freeAddress is one that nobody listens at now.
+// freeAddress returns an address without a listener.
 func freeAddress(t testing.TB) string {
 	t.Helper()
 	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
@@ -117,10 +117,10 @@ func freeAddress(t testing.TB) string {
 
 func (m *machine) path(name string) string { return filepath.Join(m.dir, name) }
 
-// here returns a text of the runbook with this machine's paths and addresses.
-func (m *machine) here(text string) string {
-	if m.moment != "" {
-		text = strings.ReplaceAll(text, "2026-11-20T17:00:00Z", m.moment)
+// localize returns a text of the runbook with this machine's paths and addresses.
+func (m *machine) localize(text string) string {
+	if m.restoreTime != "" {
+		text = strings.ReplaceAll(text, "2026-11-20T17:00:00Z", m.restoreTime)
 	}
 	return m.paths.Replace(text)
 }
@@ -132,7 +132,7 @@ func (m *machine) script(name, text string) {
 	must.Succeed(m.t, os.WriteFile(m.path("bin/"+name), []byte(text), 0o700))
 }
 
-// run is a command of the machine and whether it ended well.
+// run runs a command on the machine and returns its output.
 func (m *machine) run(name string, args ...string) (out string, err error) {
 	cmd := exec.Command(name, args...)
 	if name == "systemctl" || name == "pingpost" {
@@ -150,7 +150,7 @@ func (m *machine) systemctl(verb string) {
 	}
 }
 
-// kill ends the service as a power cut does.
+// kill ends the service without a shutdown, like a power cut.
 func (m *machine) kill() {
 	m.t.Helper()
 	if out, err := m.run("bash", "-c", `kill -KILL "$(cat pid)"; while grep -q '^State:[[:space:]]*[RSDTt]' "/proc/$(cat pid)/status" 2>/dev/null; do sleep 0.01; done`); err != nil {
@@ -163,8 +163,8 @@ func (m *machine) journal() string {
 	return string(text)
 }
 
-// send sends a lead under an idempotency key, again where the rate limit says so:
-// its bucket is empty after a start.
+// send sends a lead under an idempotency key. It retries at the rate limit, whose bucket
+// is empty after a start.
 func (m *machine) send(key string) (status int, body []byte) {
 	m.t.Helper()
 	waitFor(m.t, func() bool {
@@ -176,40 +176,40 @@ func (m *machine) send(key string) (status int, body []byte) {
 
 func (m *machine) sendOnce(key string) (status int, body []byte) {
 	m.t.Helper()
-	lead := strings.NewReplacer(`"cmp"`, `"cmp_auto"`, `"sup"`, `"sup_acme"`).Replace(soldLead)
-	status, text, err := tryRequest(http.MethodPost, m.base+"/api/v1/ingest", lead, "X-Api-Key", m.key, "Idempotency-Key", key, "Connection", "close")
+	lead := strings.NewReplacer(`"cmp"`, `"cmp_auto"`, `"sup"`, `"sup_acme"`).Replace(testLead)
+	status, text, err := tryRequest(http.MethodPost, m.publicURL+"/api/v1/ingest", lead, "X-Api-Key", m.supplierKey, "Idempotency-Key", key, "Connection", "close")
 	if err != nil {
 		m.t.Fatalf("%v\n%s", err, m.journal())
 	}
 	return status, []byte(text)
 }
 
-// sell sells one lead more, and remembers what was answered.
+// sell sells one more lead and records the answer.
 func (m *machine) sell(want string) (key string) {
 	m.t.Helper()
-	key = fmt.Sprintf("lead-%d", len(m.sold)+1)
+	key = fmt.Sprintf("lead-%d", len(m.answers)+1)
 	status, body := m.send(key)
 	if status != http.StatusCreated || !bytes.Contains(body, []byte(want)) {
 		m.t.Fatalf("%d %s, want 201 with %s", status, body, want)
 	}
-	m.sold[key] = body
+	m.answers[key] = body
 	return key
 }
 
-// knows tells whether the exchange still has a lead that it acknowledged: the
-// same key gets the same answer, to the byte.
-func (m *machine) knows(key string) bool {
+// hasLead reports whether the exchange still has an acknowledged lead: the same key gets
+// the same bytes as the answer.
+func (m *machine) hasLead(key string) bool {
 	m.t.Helper()
 	status, body := m.send(key)
-	return status == http.StatusCreated && bytes.Equal(body, m.sold[key])
+	return status == http.StatusCreated && bytes.Equal(body, m.answers[key])
 }
 
-// mustKnowAll is that nothing acknowledged was lost, and that leads are sold.
-func (m *machine) mustKnowAll() {
+// mustHaveAllLeads checks that no acknowledged lead is lost and that a new one is sold.
+func (m *machine) mustHaveAllLeads() {
 	m.t.Helper()
-	for key := range m.sold {
-		if !m.knows(key) {
-			m.t.Errorf("%s was acknowledged, and is not known any more", key)
+	for key := range m.answers {
+		if !m.hasLead(key) {
+			m.t.Errorf("acknowledged lead %s is lost", key)
 		}
 	}
 	m.sell("ACCEPTED")

@@ -12,31 +12,31 @@ import (
 	"pingpost/internal/must"
 )
 
-// noBackup: nobody has thought of one yet.
-func noBackup(_ *testing.T, m *machine) (after func(*testing.T, string)) {
-	return func(t *testing.T, said string) {
-		if !strings.Contains(said, "restores  entries 1 to") || !strings.Contains(said, "good") {
-			t.Errorf("the backup was not verified:\n%s", said)
+// prepareNoBackup leaves the machine without a backup.
+func prepareNoBackup(_ *testing.T, m *machine) (after func(*testing.T, string)) {
+	return func(t *testing.T, output string) {
+		if !strings.Contains(output, "restores  entries 1 to") || !strings.Contains(output, "good") {
+			t.Errorf("the backup was not verified:\n%s", output)
 		}
 		if key, err := os.ReadFile(m.path("etc/pingpost/backup.recipient")); err != nil || strings.Contains(string(key), "SECRET") {
-			t.Errorf("what opens the backups lies on the machine: %v", err)
+			t.Errorf("the machine has the secret key of the backups: %v", err)
 		}
-		m.mustKnowAll()
+		m.mustHaveAllLeads()
 	}
 }
 
-// backedUp has the service back up as the runbook has it, and all leads so far in it.
-func backedUp(t *testing.T, m *machine) {
+// startBackup starts the runbook's backup and waits until it has all leads.
+func startBackup(t *testing.T, m *machine) {
 	t.Helper()
-	m.bash(runbook(t)["backup"])
+	m.bash(runbookCommands(t)["backup"])
 	for range 4 {
 		m.sell("ACCEPTED")
 	}
-	m.caughtUp()
+	m.waitForBackup()
 }
 
-// caughtUp waits until the backup has everything.
-func (m *machine) caughtUp() {
+// waitForBackup waits until the backup has all events.
+func (m *machine) waitForBackup() {
 	m.t.Helper()
 	waitFor(m.t, func() bool {
 		out, err := m.run("bash", "-c", `curl -fsS $ADMIN/metrics | grep '^pingpost_backup_lag_entries '`)
@@ -44,44 +44,44 @@ func (m *machine) caughtUp() {
 	})
 }
 
-func damagedLog(t *testing.T, m *machine) (after func(*testing.T, string)) {
-	backedUp(t, m)
-	damage(t, m)
-	return func(t *testing.T, said string) {
-		if !strings.Contains(said, "DAMAGE") {
-			t.Errorf("it was not told what is damaged:\n%s", said)
+func prepareDamagedLog(t *testing.T, m *machine) (after func(*testing.T, string)) {
+	startBackup(t, m)
+	damageLog(t, m)
+	return func(t *testing.T, output string) {
+		if !strings.Contains(output, "DAMAGE") {
+			t.Errorf("the commands did not report the damage:\n%s", output)
 		}
-		m.mustKnowAll()
-		m.caughtUp() // its next life is backed up to the same place
+		m.mustHaveAllLeads()
+		m.waitForBackup() // the restored exchange is backed up to the same place
 	}
 }
 
-// lostMachine: its disk is gone, and so is what it ran.
-func lostMachine(t *testing.T, m *machine) (after func(*testing.T, string)) {
-	backedUp(t, m)
+// prepareLostMachine kills the service and removes its data.
+func prepareLostMachine(t *testing.T, m *machine) (after func(*testing.T, string)) {
+	startBackup(t, m)
 	m.kill()
 	must.Succeed(t, os.RemoveAll(m.data()))
 	return func(t *testing.T, _ string) {
-		m.mustKnowAll()
-		m.caughtUp()
+		m.mustHaveAllLeads()
+		m.waitForBackup()
 	}
 }
 
-// regretted: since a moment everything went wrong.
-func regretted(t *testing.T, m *machine) (after func(*testing.T, string)) {
-	backedUp(t, m)
-	time.Sleep(1100 * time.Millisecond) // the moment is told in whole seconds
+// prepareRestoreToTime sells a lead after the time to restore.
+func prepareRestoreToTime(t *testing.T, m *machine) (after func(*testing.T, string)) {
+	startBackup(t, m)
+	time.Sleep(1100 * time.Millisecond) // the restore time has whole seconds
 	moment := time.Now().UTC().Truncate(time.Second)
 	time.Sleep(time.Until(moment.Add(time.Second)))
-	undone := m.sell("ACCEPTED")
-	m.caughtUp()
-	m.moment = moment.Format(time.RFC3339)
+	laterLead := m.sell("ACCEPTED")
+	m.waitForBackup()
+	m.restoreTime = moment.Format(time.RFC3339)
 	return func(t *testing.T, _ string) {
-		answer := m.sold[undone]
-		delete(m.sold, undone)
-		m.mustKnowAll()
-		if status, body := m.send(undone); status != 201 || bytes.Equal(body, answer) {
-			t.Errorf("what was to be undone is there: %d %s", status, body)
+		answer := m.answers[laterLead]
+		delete(m.answers, laterLead)
+		m.mustHaveAllLeads()
+		if status, body := m.send(laterLead); status != 201 || bytes.Equal(body, answer) {
+			t.Errorf("the lead sold after the restore time is still there: %d %s", status, body)
 		}
 	}
 }

@@ -23,49 +23,49 @@ import (
 const runbookPage = "../../docs/runbook.md"
 
 var (
-	markOfBlock = regexp.MustCompile("(?s)<!-- runbook: ([a-z, ]+) -->\n+```sh\n(.*?)```\n")
-	markAlone   = regexp.MustCompile(`<!-- runbook: `)
+	commandBlock = regexp.MustCompile("(?s)<!-- runbook: ([a-z, ]+) -->\n+```sh\n(.*?)```\n")
+	blockMark    = regexp.MustCompile(`<!-- runbook: `)
 )
 
-func runbook(t testing.TB) map[string]string {
+func runbookCommands(t testing.TB) map[string]string {
 	t.Helper()
 	text := must.Value(os.ReadFile(runbookPage))(t)
 	blocks := map[string]string{}
-	for _, found := range markOfBlock.FindAllStringSubmatch(string(text), -1) {
+	for _, found := range commandBlock.FindAllStringSubmatch(string(text), -1) {
 		if blocks[found[1]] != "" {
 			t.Errorf("two blocks are called %q", found[1])
 		}
 		blocks[found[1]] = found[2]
 	}
-	if marks := len(markAlone.FindAllString(string(text), -1)); marks != len(blocks) {
-		t.Errorf("%d marks, and %d blocks of commands behind one", marks, len(blocks))
+	if marks := len(blockMark.FindAllString(string(text), -1)); marks != len(blocks) {
+		t.Errorf("%d marks, but %d blocks of commands after a mark", marks, len(blocks))
 	}
 	return blocks
 }
 
-// trouble is one of the runbook: prepare brings it about on a machine that
-// serves and has sold a lead, and returns what must be so after the commands.
-type trouble func(t *testing.T, m *machine) (after func(t *testing.T, said string))
+// failureScenario causes a failure of the runbook on a machine that serves and has sold a
+// lead. It returns the check to run after the commands.
+type failureScenario func(t *testing.T, m *machine) (after func(t *testing.T, output string))
 
-var troubles = map[string]trouble{
-	"full disk":    filledDisk,
-	"failed disk":  failedDisk,
-	"backup":       noBackup,
-	"damaged log":  damagedLog,
-	"accept loss":  damagedWithoutBackup,
-	"lost machine": lostMachine,
-	"restore":      regretted,
-	"rotated keys": rotatedKeys,
-	"upgrade":      upgrade,
-	"downgrade":    downgrade,
+var failureScenarios = map[string]failureScenario{
+	"full disk":    prepareFullDisk,
+	"failed disk":  prepareFailedDisk,
+	"backup":       prepareNoBackup,
+	"damaged log":  prepareDamagedLog,
+	"accept loss":  prepareDamageWithoutBackup,
+	"lost machine": prepareLostMachine,
+	"restore":      prepareRestoreToTime,
+	"rotated keys": prepareKeyRotation,
+	"upgrade":      prepareUpgrade,
+	"downgrade":    prepareDowngrade,
 }
 
 func TestRunbook(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long: make test-long runs the commands of the runbook")
 	}
-	blocks := runbook(t)
-	for name, prepare := range troubles {
+	blocks := runbookCommands(t)
+	for name, prepare := range failureScenarios {
 		commands := blocks[name]
 		if commands == "" {
 			t.Errorf("docs/runbook.md has no commands for %q", name)
@@ -85,16 +85,15 @@ func TestRunbook(t *testing.T) {
 	}
 }
 
-// bash runs commands as an operator would paste them, and ends the test where one
-// of them fails.
+// bash runs pasted commands. It ends the test if one of them fails.
 func (m *machine) bash(commands string) (out string) {
 	m.t.Helper()
-	shell := exec.Command("bash", "-euo", "pipefail", "-c", m.here(commands))
+	shell := exec.Command("bash", "-euo", "pipefail", "-c", m.localize(commands))
 	shell.Env = m.env
 	shell.Dir = m.dir
 	text, err := shell.CombinedOutput()
 	if err != nil {
-		m.t.Fatalf("%v in\n%s\nwhich printed\n%s\nthe service says\n%s", err, m.here(commands), text, m.journal())
+		m.t.Fatalf("%v in\n%s\nwhich printed\n%s\nthe service says\n%s", err, m.localize(commands), text, m.journal())
 	}
 	return string(text)
 }

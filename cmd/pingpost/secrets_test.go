@@ -51,8 +51,8 @@ campaigns:
   - {id: cmp_auto, method: ping_post, vertical: auto, duplicates: {window: 0s}, buyers: [{buyer: buy_oauth}, {buyer: buy_bearer}, {buyer: buy_key}, {buyer: buy_old}]}
 `
 
-// secrets are what no line, answer, figure or file may have; each is a word of its own.
-// How one begins is told, as its hint, so the canary stands further on.
+// secrets are values that must not appear in any output, answer or file. The API shows the
+// beginning of a secret as its hint, so the canary follows later in the value.
 var secrets = map[string]string{
 	"S_CLIENT": "0a1b2c3d4e-canary-of-the-sellers-client", "S_TOKEN": "0a1b2c3d4e-canary-of-the-static-token",
 	"S_HOOK":  "whsec_" + base64.StdEncoding.EncodeToString([]byte("0a1b2c3d4e-canary-of-the-webhooks-secret-xx")),
@@ -64,9 +64,9 @@ var secrets = map[string]string{
 	"granted": "0a1b2c3d4e-canary-that-a-buyer-granted",
 }
 
-// partners are buyers and a receiver of webhooks: some of them refuse what they are
-// shown, and say it again while they do.
-func partners(t *testing.T) *httptest.Server {
+// startPartners starts buyers and a webhook receiver. Some of them reject the credential
+// and repeat it in their answer.
+func startPartners(t *testing.T) *httptest.Server {
 	t.Helper()
 	bid := func(w http.ResponseWriter, r *http.Request, amount string) {
 		var ping struct {
@@ -120,17 +120,17 @@ func partners(t *testing.T) *httptest.Server {
 	return server
 }
 
-// caller speaks to the exchange under test, and keeps all that it hears.
-type caller struct {
+// recordingClient calls the exchange under test and records all answers.
+type recordingClient struct {
 	t             *testing.T
 	client        *http.Client
 	public, admin string
-	heard         bytes.Buffer
+	answers       bytes.Buffer
 }
 
-// call makes a request; headers come in pairs. What was made for the caller alone, and
-// shown this once, is not kept.
-func (c *caller) call(method, address string, shownOnce bool, body string, headers ...string) (status int, text string) {
+// call sends a request; headers come in pairs. With shownOnce it does not record the answer,
+// which contains a new secret.
+func (c *recordingClient) call(method, address string, shownOnce bool, body string, headers ...string) (status int, text string) {
 	c.t.Helper()
 	req := must.Value(http.NewRequest(method, address, strings.NewReader(body)))(c.t)
 	for i := 0; i+1 < len(headers); i += 2 {
@@ -142,55 +142,54 @@ func (c *caller) call(method, address string, shownOnce bool, body string, heade
 	res, err := c.client.Do(req)
 	must.Succeed(c.t, err)
 	defer res.Body.Close()
-	said := must.Value(io.ReadAll(res.Body))(c.t)
+	answer := must.Value(io.ReadAll(res.Body))(c.t)
 	if !shownOnce {
-		fmt.Fprintln(&c.heard, method, res.Status, res.Header, string(said))
+		fmt.Fprintln(&c.answers, method, res.Status, res.Header, string(answer))
 	}
-	return res.StatusCode, string(said)
+	return res.StatusCode, string(answer)
 }
 
-// made has the exchange make a secret, which it shows this once.
-func (c *caller) made(path, member string) string {
+// createSecret lets the exchange create a secret and returns it.
+func (c *recordingClient) createSecret(path, member string) string {
 	c.t.Helper()
 	status, text := c.call("POST", c.admin+path, true, "")
-	var said map[string]any
-	if err := json.Unmarshal([]byte(text), &said); err != nil || status >= 300 {
+	var answer map[string]any
+	if err := json.Unmarshal([]byte(text), &answer); err != nil || status >= 300 {
 		c.t.Fatalf("%s: %d %s", path, status, text)
 	}
-	secret, _ := said[member].(string)
+	secret, _ := answer[member].(string)
 	if secret == "" {
 		c.t.Fatalf("%s: no %s in %s", path, member, text)
 	}
 	return secret
 }
 
-// TestSecretsStaySecret: an exchange is lived through with a canary for each secret,
-// shown right and wrong in every place, at log level debug. No canary is in a log
-// line, a metric, an answer of either address, a profile, what the commands print, or
-// a file of data_dir.
+// TestSecretsStaySecret runs an exchange at log level debug with a canary for each secret,
+// and sends each secret in all right and wrong places. No log line, metric, answer, profile,
+// command output or file of data_dir may contain a canary.
 func TestSecretsStaySecret(t *testing.T) {
 	for name, value := range secrets {
 		t.Setenv(name, value)
 	}
-	path := configuration(t, fmt.Sprintf(secretConfig, partners(t).URL))
-	client, keyText := certified(t, filepath.Dir(path))
+	path := writeConfig(t, fmt.Sprintf(secretConfig, startPartners(t).URL))
+	client, keyText := writeCertificate(t, filepath.Dir(path))
 	ca := filepath.Join(filepath.Dir(path), "cert.pem")
-	s := serve(t, "-c", path, "--log-level", "debug")
+	s := startServe(t, "-c", path, "--log-level", "debug")
 	public, admin := s.addresses("sandbox")
-	c := &caller{t: t, client: client, public: "https://" + strings.TrimPrefix(public, "http://"), admin: "https://" + strings.TrimPrefix(admin, "http://")}
+	c := &recordingClient{t: t, client: client, public: "https://" + strings.TrimPrefix(public, "http://"), admin: "https://" + strings.TrimPrefix(admin, "http://")}
 	all := map[string]string{"the certificate's key": keyText}
 	for name, value := range secrets {
 		all[name] = value
 	}
-	all["an access token"] = c.token("sup", secrets["S_CLIENT"])
-	all["a buyer's access token"] = c.token("buy", secrets["S_BUYER"])
-	all["a new API key"] = c.made("/admin/v1/suppliers/sup/keys", "api_key")
-	all["a new client secret"] = c.made("/admin/v1/suppliers/sup/clients/sup/secrets", "client_secret")
-	all["a new static token"] = c.made("/admin/v1/suppliers/sup/tokens", "token")
-	all["a new webhook secret"] = c.made("/admin/v1/webhooks/sup/secret", "secret")
-	lead := c.day(all)
-	c.wrong(all)
-	c.lookAround(lead)
+	all["an access token"] = c.accessToken("sup", secrets["S_CLIENT"])
+	all["a buyer's access token"] = c.accessToken("buy", secrets["S_BUYER"])
+	all["a new API key"] = c.createSecret("/admin/v1/suppliers/sup/keys", "api_key")
+	all["a new client secret"] = c.createSecret("/admin/v1/suppliers/sup/clients/sup/secrets", "client_secret")
+	all["a new static token"] = c.createSecret("/admin/v1/suppliers/sup/tokens", "token")
+	all["a new webhook secret"] = c.createSecret("/admin/v1/webhooks/sup/secret", "secret")
+	lead := c.sellAndReport(all)
+	c.sendMisplacedSecrets(all)
+	c.readAdminPages(lead)
 	for _, args := range [][]string{
 		{"export", "--admin", c.admin, "--ca", ca},
 		{"explain", "--admin", c.admin, "--ca", ca, lead},
@@ -201,28 +200,28 @@ func TestSecretsStaySecret(t *testing.T) {
 		{"statement", "--admin", c.admin, "--ca", ca, "--supplier", "sup"},
 		{"log", "dump", filepath.Join(filepath.Dir(path), "data")},
 	} {
-		said := run(t, args...)
-		if said.code != 0 {
-			t.Errorf("%v: exit %d %s", args, said.code, said.err)
+		result := run(t, args...)
+		if result.code != 0 {
+			t.Errorf("%v: exit %d %s", args, result.code, result.err)
 		}
-		c.heard.WriteString(said.out + said.err)
+		c.answers.WriteString(result.out + result.err)
 	}
-	s.stops()
-	mustNotHave(t, "what was heard", c.heard.String(), all)
-	mustNotHave(t, "the log", s.said(), all)
-	eachFile(t, filepath.Join(filepath.Dir(path), "data"), func(file, text string) { mustNotHave(t, file, text, all) })
-	if !strings.Contains(s.said(), "level=DEBUG") || !strings.Contains(s.said(), "wrong credentials from one network") || c.heard.Len() < 10_000 {
-		t.Errorf("too little was heard: %d bytes, and %s", c.heard.Len(), s.said())
+	s.stop()
+	mustNotContainSecrets(t, "the recorded answers", c.answers.String(), all)
+	mustNotContainSecrets(t, "the log", s.output(), all)
+	eachFile(t, filepath.Join(filepath.Dir(path), "data"), func(file, text string) { mustNotContainSecrets(t, file, text, all) })
+	if !strings.Contains(s.output(), "level=DEBUG") || !strings.Contains(s.output(), "wrong credentials from one network") || c.answers.Len() < 10_000 {
+		t.Errorf("too few records: %d bytes of answers, and the log %s", c.answers.Len(), s.output())
 	}
 }
 
-// mustNotHave looks for each secret as it is, and as it may be written.
-func mustNotHave(t *testing.T, where, text string, all map[string]string) {
+// mustNotContainSecrets searches the text for each secret, also in encoded forms.
+func mustNotContainSecrets(t *testing.T, where, text string, all map[string]string) {
 	t.Helper()
 	for name, secret := range all {
 		bare := strings.TrimPrefix(secret, "whsec_")
 		for form, written := range map[string]string{
-			"as it is": bare, "in base64": base64.StdEncoding.EncodeToString([]byte(bare)),
+			"in plain text": bare, "in base64": base64.StdEncoding.EncodeToString([]byte(bare)),
 			"in hex": hex.EncodeToString([]byte(bare)), "in a query": url.QueryEscape(bare),
 		} {
 			if strings.Contains(text, written) {
@@ -232,22 +231,22 @@ func mustNotHave(t *testing.T, where, text string, all map[string]string) {
 	}
 }
 
-// token gets an access token, which is a secret like what it was got for.
-func (c *caller) token(client, secret string) string {
+// accessToken requests an access token, which is a secret too.
+func (c *recordingClient) accessToken(client, secret string) string {
 	c.t.Helper()
 	status, text := c.call("POST", c.public+"/oauth/token", true, "grant_type=client_credentials&client_id="+client+"&client_secret="+url.QueryEscape(secret),
 		"Content-Type", "application/x-www-form-urlencoded")
-	var said struct {
+	var answer struct {
 		Token string `json:"access_token"`
 	}
-	if err := json.Unmarshal([]byte(text), &said); err != nil || status != 200 {
+	if err := json.Unmarshal([]byte(text), &answer); err != nil || status != 200 {
 		c.t.Fatalf("%d %s", status, text)
 	}
-	return said.Token
+	return answer.Token
 }
 
-// day sells a lead by each way and reports on it; the lead's id is returned.
-func (c *caller) day(all map[string]string) (lead string) {
+// sellAndReport sells a lead by ingest, pings, reports a status, and returns the lead's id.
+func (c *recordingClient) sellAndReport(all map[string]string) (lead string) {
 	c.t.Helper()
 	status, text := c.call("POST", c.public+"/api/v1/ingest", false,
 		`{"flo_campaign_id":"cmp_auto","flo_supplier_id":"sup","first_name":"Ann","last_name":"Lee","phone":"4155550132","email":"a@b.example","state":"CA"}`,
@@ -270,29 +269,29 @@ func (c *caller) day(all map[string]string) (lead string) {
 	return lead
 }
 
-// wrong shows secrets where they do not belong: in another's place, in the query, the
-// body, the address, the path, and in what is logged of callers.
-func (c *caller) wrong(all map[string]string) {
+// sendMisplacedSecrets sends secrets in wrong places: as another's credential, in the query,
+// the body, the path, and in headers that the log records.
+func (c *recordingClient) sendMisplacedSecrets(all map[string]string) {
 	c.t.Helper()
 	for _, secret := range all {
 		secret = strings.ReplaceAll(secret, "\n", "")
-		half := secret + "x"
+		wrongSecret := secret + "x"
 		for _, path := range []string{"/api/v1/ingest", "/v1/ping", "/v1/post", "/oauth/token", "/v1/leads/lead_x/status", "/v1/dev/seed", "/none/" + url.PathEscape(secret)} {
-			c.call("POST", c.public+path+"?key="+url.QueryEscape(secret), false, `{"client_id":"sup","client_secret":"`+half+`","grant_type":"client_credentials","`+half+`":1}`,
-				"x-api-key", half, "Authorization", "Bearer "+half, "Content-Type", "application/json", "Idempotency-Key", "w",
+			c.call("POST", c.public+path+"?key="+url.QueryEscape(secret), false, `{"client_id":"sup","client_secret":"`+wrongSecret+`","grant_type":"client_credentials","`+wrongSecret+`":1}`,
+				"x-api-key", wrongSecret, "Authorization", "Bearer "+wrongSecret, "Content-Type", "application/json", "Idempotency-Key", "w",
 				"X-Forwarded-For", secret+", 203.0.113.7", "X-Request-Id", secret, "Cookie", "session="+secret, "User-Agent", secret)
 		}
 		c.call("POST", c.public+"/oauth/token", false, "grant_type="+url.QueryEscape(secret)+"&scope="+url.QueryEscape(secret), "Content-Type", "application/x-www-form-urlencoded",
-			"Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte("sup:"+half)))
+			"Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte("sup:"+wrongSecret)))
 		c.call("POST", c.public+"/api/v1/ingest", false, `{"flo_campaign_id":"`+secret+`","flo_supplier_id":"sup","phone":"`+secret+`"}`, "x-api-key", apiKey, "Content-Type", "application/json")
-		c.call("GET", c.admin+"/admin/v1/hash?password="+url.QueryEscape(secret), false, "", "Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte("op:"+half)))
+		c.call("GET", c.admin+"/admin/v1/hash?password="+url.QueryEscape(secret), false, "", "Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte("op:"+wrongSecret)))
 		c.call("PUT", c.admin+"/admin/v1/config", false, "data_dir: ["+secret+"]\nadmin: {password: ["+secret+"]}\n")
 		c.call("PUT", c.admin+"/admin/v1/config", false, "suppliers: [{id: a, api_key: \""+secret+" \\u0001\", webhook: {url: \"https://u:p@x\", secret: \""+secret+"\"}}]")
 	}
 }
 
-// lookAround asks the operators' address for all that it shows.
-func (c *caller) lookAround(lead string) {
+// readAdminPages reads all pages of the admin address.
+func (c *recordingClient) readAdminPages(lead string) {
 	c.t.Helper()
 	for _, path := range []string{
 		"/healthz", "/readyz", "/metrics", "/admin/v1/config", "/admin/v1/config/buyers", "/admin/v1/config/buyers/buy_old", "/admin/v1/config/suppliers", "/admin/v1/config/history",

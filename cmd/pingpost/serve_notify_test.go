@@ -12,29 +12,28 @@ import (
 	"pingpost/internal/must"
 )
 
-// TestServeTellsItsManager: that it is ready when it is, and not before; and that it
-// stops.
-func TestServeTellsItsManager(t *testing.T) {
+// TestServeNotifiesServiceManager: the program reports when it is ready, and when it stops.
+func TestServeNotifiesServiceManager(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "notify")
 	manager := must.Value(net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"}))(t)
 	defer manager.Close()
-	hears := func(want string) {
+	mustReceive := func(want string) {
 		t.Helper()
-		told := make([]byte, 256)
+		message := make([]byte, 256)
 		must.Succeed(t, manager.SetReadDeadline(time.Now().Add(time.Minute)))
-		n, err := manager.Read(told)
-		if err != nil || string(told[:n]) != want {
-			t.Fatalf("%q, %v, want %q", told[:n], err, want)
+		n, err := manager.Read(message)
+		if err != nil || string(message[:n]) != want {
+			t.Fatalf("%q, %v, want %q", message[:n], err, want)
 		}
 	}
 	t.Setenv("NOTIFY_SOCKET", socket)
-	s := serve(t, "-c", configuration(t, served))
-	hears("READY=1")
+	s := startServe(t, "-c", writeConfig(t, testConfig))
+	mustReceive("READY=1")
 	public, _ := s.addresses("production")
 	mustSell(t, public, "ACCEPTED")
-	s.signal(syscall.SIGTERM)
-	hears("STOPPING=1")
-	if code := s.ends(); code != 0 {
+	s.sendSignal(syscall.SIGTERM)
+	mustReceive("STOPPING=1")
+	if code := s.waitForExit(); code != 0 {
 		t.Errorf("exit %d", code)
 	}
 }

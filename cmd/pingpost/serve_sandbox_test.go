@@ -12,20 +12,20 @@ import (
 	"pingpost/loadtest/refreceiver"
 )
 
-// Two tenants with the same names in both, and secrets of their own.
+// The configurations of two tenants with the same names and different secrets.
 const (
-	tenantInEarnest = `tenant: production
+	productionConfig = `tenant: production
 data_dir: data
 listen: 127.0.0.1:0
 admin: {listen: 127.0.0.1:0, password: "${ADMIN_PASSWORD}"}
-` + tenantsOwn
-	tenantForTrying = `tenant: sandbox
+` + commonConfig
+	sandboxConfig = `tenant: sandbox
 sandbox: true
 data_dir: data
 listen: 127.0.0.1:0
 admin: {listen: 127.0.0.1:0, password: sandbox-password-of-a-canary}
-` + tenantsOwn
-	tenantsOwn = `trusted_networks: [127.0.0.0/8]
+` + commonConfig
+	commonConfig = `trusted_networks: [127.0.0.0/8]
 suppliers:
   - id: sup
     api_key: KEY-of-a-canary
@@ -44,13 +44,13 @@ campaigns:
 	staticToken = "static-token-of-a-canary"
 )
 
-// tenant is one of the two as its supplier sees it.
+// tenant is one of the two tenants, for requests of its supplier and its operator.
 type tenant struct {
-	t                *testing.T
-	public, admin    string
-	data             string
-	key, oauth, pass string // the supplier's, and the operator's
-	receiver         *refreceiver.Receiver
+	t                              *testing.T
+	public, admin                  string
+	data                           string
+	apiKey, clientSecret, password string // two of the supplier, one of the operator
+	receiver                       *refreceiver.Receiver
 }
 
 func newReceiver(t *testing.T, secret string) *refreceiver.Receiver {
@@ -62,25 +62,25 @@ func newReceiver(t *testing.T, secret string) *refreceiver.Receiver {
 	return r
 }
 
-// heard waits until the tenant's receiver has webhooks of as many leads, and checks that the
-// tenant's own lead is among them, and the other tenant's is not.
-func (x *tenant) heard(leads int, own, others string) {
+// mustReceiveWebhooks waits for the webhooks of that many leads. The tenant's own lead must
+// be among them, and the other tenant's must not.
+func (x *tenant) mustReceiveWebhooks(leads int, ownLead, otherLead string) {
 	x.t.Helper()
 	waitFor(x.t, func() bool { return len(x.receiver.Events()) >= leads })
 	seen := map[string]bool{}
 	for _, e := range x.receiver.Events() {
 		seen[e.Lead] = true
 	}
-	if s := x.receiver.Stats(); len(seen) != leads || !seen[own] || seen[others] || s.BadSignatures != 0 {
-		x.t.Errorf("heard of %d leads, want %d; of its own: %v, of the other's: %v, %+v", len(seen), leads, seen[own], seen[others], s)
+	if s := x.receiver.Stats(); len(seen) != leads || !seen[ownLead] || seen[otherLead] || s.BadSignatures != 0 {
+		x.t.Errorf("webhooks of %d leads, want %d; own lead: %v, other lead: %v, %+v", len(seen), leads, seen[ownLead], seen[otherLead], s)
 	}
 }
 
-// call sends a request, again while the rate limit's bucket is empty.
+// call sends a request, and repeats it while the rate limit's bucket is empty.
 func (x *tenant) call(method, address, body string, headers ...string) (status int, text string) {
 	x.t.Helper()
 	if strings.HasPrefix(address, x.admin) {
-		headers = append(headers, "Authorization", basic("operator", x.pass))
+		headers = append(headers, "Authorization", basic("operator", x.password))
 	}
 	waitFor(x.t, func() bool {
 		status, text = request(x.t, method, address, body, headers...)
@@ -89,112 +89,111 @@ func (x *tenant) call(method, address, body string, headers ...string) (status i
 	return status, text
 }
 
-// token is one for the supplier's client, if its secret is good here.
+// token requests an access token for the supplier's client.
 func (x *tenant) token(secret string) (token string, status int) {
 	x.t.Helper()
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {"sup"}, "client_secret": {secret}}
 	status, text := x.call("POST", x.public+"/oauth/token", form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
-	var said struct {
+	var answer struct {
 		Token string `json:"access_token"`
 	}
-	_ = json.Unmarshal([]byte(text), &said)
-	return said.Token, status
+	_ = json.Unmarshal([]byte(text), &answer)
+	return answer.Token, status
 }
 
-// bothTenants serves the two in one process.
-func bothTenants(t *testing.T) (s *service, earnest, sand *tenant) {
+// startTwoTenants serves both tenants in one process.
+func startTwoTenants(t *testing.T) (s *testProcess, production, sandbox *tenant) {
 	t.Helper()
 	const ourSigning, theirSigning = "canaryproductioncanaryproduction", "canarysandboxcanarysandboxcanary"
-	ours, others := newReceiver(t, "whsec_"+ourSigning), newReceiver(t, "whsec_"+theirSigning)
-	mine := strings.NewReplacer("KEY", "production-key", "SECRET", "production-secret", "RECEIVER", ours.Addr().String(), "SIGNING", ourSigning)
-	theirs := strings.NewReplacer(
-		"KEY", "sandbox-key", "SECRET", "sandbox-secret", "RECEIVER", others.Addr().String(), "SIGNING", theirSigning,
+	productionReceiver, sandboxReceiver := newReceiver(t, "whsec_"+ourSigning), newReceiver(t, "whsec_"+theirSigning)
+	fillProduction := strings.NewReplacer("KEY", "production-key", "SECRET", "production-secret", "RECEIVER", productionReceiver.Addr().String(), "SIGNING", ourSigning)
+	fillSandbox := strings.NewReplacer(
+		"KEY", "sandbox-key", "SECRET", "sandbox-secret", "RECEIVER", sandboxReceiver.Addr().String(), "SIGNING", theirSigning,
 		"# tokens", "\n    bearer_tokens: [{token: "+staticToken+", scopes: [ping, post]}]",
 	)
-	a, b := configuration(t, mine.Replace(tenantInEarnest)), configuration(t, theirs.Replace(tenantForTrying))
-	s = serve(t, "-c", a, "-c", b)
-	earnest = &tenant{t: t, data: filepath.Join(filepath.Dir(a), "data"), key: "production-key-of-a-canary", oauth: "production-secret-of-a-canary", pass: adminPassword, receiver: ours}
-	sand = &tenant{t: t, data: filepath.Join(filepath.Dir(b), "data"), key: "sandbox-key-of-a-canary", oauth: "sandbox-secret-of-a-canary", pass: "sandbox-password-of-a-canary", receiver: others}
-	earnest.public, earnest.admin = s.addresses("production")
-	sand.public, sand.admin = s.addresses("sandbox")
-	return s, earnest, sand
+	a, b := writeConfig(t, fillProduction.Replace(productionConfig)), writeConfig(t, fillSandbox.Replace(sandboxConfig))
+	s = startServe(t, "-c", a, "-c", b)
+	production = &tenant{t: t, data: filepath.Join(filepath.Dir(a), "data"), apiKey: "production-key-of-a-canary", clientSecret: "production-secret-of-a-canary", password: adminPassword, receiver: productionReceiver}
+	sandbox = &tenant{t: t, data: filepath.Join(filepath.Dir(b), "data"), apiKey: "sandbox-key-of-a-canary", clientSecret: "sandbox-secret-of-a-canary", password: "sandbox-password-of-a-canary", receiver: sandboxReceiver}
+	production.public, production.admin = s.addresses("production")
+	sandbox.public, sandbox.admin = s.addresses("sandbox")
+	return s, production, sandbox
 }
 
-// TestServeASandboxBesideProduction: in one process, with the same names, neither
-// tenant's credentials open anything of the other, and what happens in one is in
-// its own log alone.
-func TestServeASandboxBesideProduction(t *testing.T) {
-	s, earnest, sand := bothTenants(t)
-	for _, pair := range [][2]*tenant{{earnest, sand}, {sand, earnest}} {
-		home, away := pair[0], pair[1]
-		access, status := home.token(home.oauth)
+// TestSandboxAndProductionAreSeparate: in one process and with the same names, each tenant
+// rejects the other's credentials, and each log has only its own leads.
+func TestSandboxAndProductionAreSeparate(t *testing.T) {
+	s, production, sandbox := startTwoTenants(t)
+	for _, pair := range [][2]*tenant{{production, sandbox}, {sandbox, production}} {
+		own, other := pair[0], pair[1]
+		access, status := own.token(own.clientSecret)
 		if status != 200 {
-			t.Fatalf("no token at home: %d", status)
+			t.Fatalf("no token from the own tenant: %d", status)
 		}
-		if _, status := away.token(home.oauth); status != 401 {
-			t.Errorf("a token for the other's client: %d", status)
+		if _, status := other.token(own.clientSecret); status != 401 {
+			t.Errorf("a token from the other tenant: %d", status)
 		}
 		bearers := []string{access}
-		if home == sand {
+		if own == sandbox {
 			bearers = append(bearers, staticToken)
 		}
 		for _, bearer := range bearers {
 			for _, path := range []string{"/v1/ping", "/v1/post"} {
-				if status, text := home.call("POST", home.public+path, "{}", "Authorization", "Bearer "+bearer); status != 422 {
-					t.Errorf("%s at home: %d %s", path, status, text)
+				if status, text := own.call("POST", own.public+path, "{}", "Authorization", "Bearer "+bearer); status != 422 {
+					t.Errorf("%s at the own tenant: %d %s", path, status, text)
 				}
-				if status, text := away.call("POST", away.public+path, "{}", "Authorization", "Bearer "+bearer); status != 401 {
-					t.Errorf("%s away: %d %s", path, status, text)
+				if status, text := other.call("POST", other.public+path, "{}", "Authorization", "Bearer "+bearer); status != 401 {
+					t.Errorf("%s at the other tenant: %d %s", path, status, text)
 				}
 			}
 		}
 		for _, path := range []string{"/api/v1/ingest", "/api/v1/ping"} {
-			if status, text := home.call("POST", home.public+path, "{}", "X-Api-Key", home.key); status != 422 {
-				t.Errorf("%s at home: %d %s", path, status, text)
+			if status, text := own.call("POST", own.public+path, "{}", "X-Api-Key", own.apiKey); status != 422 {
+				t.Errorf("%s at the own tenant: %d %s", path, status, text)
 			}
-			if status, text := away.call("POST", away.public+path, "{}", "X-Api-Key", home.key); status != 401 {
-				t.Errorf("%s away: %d %s", path, status, text)
+			if status, text := other.call("POST", other.public+path, "{}", "X-Api-Key", own.apiKey); status != 401 {
+				t.Errorf("%s at the other tenant: %d %s", path, status, text)
 			}
 		}
-		stranger := *away
-		stranger.pass = home.pass
-		if status, text := stranger.call("GET", away.admin+"/admin/v1/hash", ""); status != 401 {
-			t.Errorf("one operator's password at the other: %d %s", status, text)
+		impostor := *other
+		impostor.password = own.password
+		if status, text := impostor.call("GET", other.admin+"/admin/v1/hash", ""); status != 401 {
+			t.Errorf("admin API with the other tenant's password: %d %s", status, text)
 		}
 		for _, bearer := range bearers {
-			if status, text := earnest.call("POST", earnest.public+"/v1/dev/seed", `{"count":100,"vertical":"auto_insurance","state":"CA"}`, "Authorization", "Bearer "+bearer); status != 404 {
-				t.Errorf("seeds in earnest: %d %s", status, text)
+			if status, text := production.call("POST", production.public+"/v1/dev/seed", `{"count":100,"vertical":"auto_insurance","state":"CA"}`, "Authorization", "Bearer "+bearer); status != 404 {
+				t.Errorf("seed request to production: %d %s", status, text)
 			}
 		}
 	}
-	soldAt := func(x *tenant) string {
+	ingest := func(x *tenant) string {
 		t.Helper()
-		status, text := x.call("POST", x.public+"/api/v1/ingest", soldLead, "X-Api-Key", x.key)
-		var said struct{ Data struct{ ID string } }
-		if err := json.Unmarshal([]byte(text), &said); err != nil || status != 201 {
+		status, text := x.call("POST", x.public+"/api/v1/ingest", testLead, "X-Api-Key", x.apiKey)
+		var answer struct{ Data struct{ ID string } }
+		if err := json.Unmarshal([]byte(text), &answer); err != nil || status != 201 {
 			t.Fatalf("%d %s", status, text)
 		}
-		return said.Data.ID
+		return answer.Data.ID
 	}
-	mine, theirs := soldAt(earnest), soldAt(sand)
-	seeded := sand.seeded(t)
+	productionLead, sandboxLead := ingest(production), ingest(sandbox)
+	seeded := sandbox.seedTwice(t)
 	if seeded[0] != seeded[1] {
-		t.Error("the same request for leads was answered in two ways")
+		t.Error("two equal seed requests got different answers")
 	}
-	earnest.heard(1, mine, theirs)
-	sand.heard(101, theirs, mine)
-	s.stops()
-	ours, others := mustRun(t, "log", "dump", earnest.data), mustRun(t, "log", "dump", sand.data)
-	if !strings.Contains(ours, mine) || strings.Contains(ours, theirs) || strings.Count(ours, `"kind":"lead_decided"`) != 1 {
-		t.Errorf("the log in earnest:\n%s", ours)
+	production.mustReceiveWebhooks(1, productionLead, sandboxLead)
+	sandbox.mustReceiveWebhooks(101, sandboxLead, productionLead)
+	s.stop()
+	productionLog, sandboxLog := mustRun(t, "log", "dump", production.data), mustRun(t, "log", "dump", sandbox.data)
+	if !strings.Contains(productionLog, productionLead) || strings.Contains(productionLog, sandboxLead) || strings.Count(productionLog, `"kind":"lead_decided"`) != 1 {
+		t.Errorf("production log:\n%s", productionLog)
 	}
-	if strings.Contains(others, mine) || !strings.Contains(others, theirs) || strings.Count(others, `"kind":"lead_decided"`) != 101 {
-		t.Errorf("the sandbox's log has %d leads", strings.Count(others, `"kind":"lead_decided"`))
+	if strings.Contains(sandboxLog, productionLead) || !strings.Contains(sandboxLog, sandboxLead) || strings.Count(sandboxLog, `"kind":"lead_decided"`) != 101 {
+		t.Errorf("the sandbox's log has %d leads", strings.Count(sandboxLog, `"kind":"lead_decided"`))
 	}
 }
 
-// seeded asks twice for the same leads through the campaign.
-func (x *tenant) seeded(t *testing.T) (answers [2]string) {
+// seedTwice requests the same seeded leads of the campaign twice.
+func (x *tenant) seedTwice(t *testing.T) (answers [2]string) {
 	t.Helper()
 	for i := range answers {
 		status, text := x.call("POST", x.public+"/v1/dev/seed", `{"count":100,"vertical":"auto_insurance","state":"OH","seed":3,"campaign_id":"cmp"}`, "Authorization", "Bearer "+staticToken)

@@ -22,10 +22,10 @@ import (
 const (
 	adminPassword = "password-of-a-canary"
 	apiKey        = "key-of-a-canary"
-	person        = "Quetzalcott"
+	personName    = "Quetzalcott"
 )
 
-const served = `data_dir: data
+const testConfig = `data_dir: data
 listen: 127.0.0.1:0
 admin: {listen: 127.0.0.1:0, password: "${ADMIN_PASSWORD}"}
 suppliers: [{id: sup, api_key: "${SUP_API_KEY}", ingest_rate: 1000000}]
@@ -37,20 +37,20 @@ campaigns:
     buyers: [{buyer: buy, price: 12.05}]
 `
 
-func configuration(t testing.TB, text string) string {
+func writeConfig(t testing.TB, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "exchange.yaml")
-	rewrite(t, path, text)
+	writeFile(t, path, text)
 	return path
 }
 
-func rewrite(t testing.TB, path, text string) {
+func writeFile(t testing.TB, path, text string) {
 	t.Helper()
 	must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-// program is a command line to be run as the program.
-func program(t testing.TB, args ...string) *exec.Cmd {
+// programCommand returns a command that runs the test binary as the program.
+func programCommand(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
 	path := must.Value(os.Executable())(t)
 	cmd := exec.Command(path, args...)
@@ -58,19 +58,19 @@ func program(t testing.TB, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// said is what a program printed and how it ended.
-type said struct {
+// commandResult is the output and the exit code of a program.
+type commandResult struct {
 	out, err string
 	code     int
 }
 
-func run(t testing.TB, args ...string) said {
+func run(t testing.TB, args ...string) commandResult {
 	t.Helper()
-	return finished(t, program(t, args...))
+	return runCommand(t, programCommand(t, args...))
 }
 
-// finished runs a command to its end. Its output must contain no secret.
-func finished(t testing.TB, cmd *exec.Cmd) said {
+// runCommand runs a command to its end. Its output must contain no secret.
+func runCommand(t testing.TB, cmd *exec.Cmd) commandResult {
 	t.Helper()
 	var out, errs strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -78,8 +78,8 @@ func finished(t testing.TB, cmd *exec.Cmd) said {
 	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	s := said{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
-	s.isDiscreet(t)
+	s := commandResult{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
+	s.checkNoSecrets(t)
 	return s
 }
 
@@ -110,108 +110,108 @@ func mustFail(t testing.TB, wantError string, args ...string) {
 	}
 }
 
-func (s *said) isDiscreet(t testing.TB) {
+func (s *commandResult) checkNoSecrets(t testing.TB) {
 	t.Helper()
-	for _, secret := range []string{"canary", person} {
+	for _, secret := range []string{"canary", personName} {
 		if strings.Contains(s.out+s.err, secret) {
 			t.Errorf("printed %q:\n%s\n%s", secret, s.out, s.err)
 		}
 	}
 }
 
-// service is a program that serves.
-type service struct {
+// testProcess is a running program.
+type testProcess struct {
 	*exec.Cmd
-	t     testing.TB
-	mu    sync.Mutex // guards lines
-	lines bytes.Buffer
-	ended chan error
+	t      testing.TB
+	mu     sync.Mutex // guards buffer
+	buffer bytes.Buffer
+	exited chan error
 }
 
-func (s *service) Write(p []byte) (int, error) {
+func (s *testProcess) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.lines.Write(p)
+	return s.buffer.Write(p)
 }
 
-func (s *service) said() string {
+func (s *testProcess) output() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.lines.String()
+	return s.buffer.String()
 }
 
-func serve(t testing.TB, args ...string) *service {
+func startServe(t testing.TB, args ...string) *testProcess {
 	t.Helper()
-	return start(t, append([]string{"serve"}, args...)...)
+	return startProgram(t, append([]string{"serve"}, args...)...)
 }
 
-// start starts the program and collects its output.
-func start(t testing.TB, args ...string) *service {
+// startProgram starts the program and collects its output.
+func startProgram(t testing.TB, args ...string) *testProcess {
 	t.Helper()
-	s := &service{Cmd: program(t, args...), t: t, ended: make(chan error, 1)}
+	s := &testProcess{Cmd: programCommand(t, args...), t: t, exited: make(chan error, 1)}
 	s.Stdout, s.Stderr = s, s
 	must.Succeed(t, s.Start())
-	go func() { s.ended <- s.Wait() }()
+	go func() { s.exited <- s.Wait() }()
 	t.Cleanup(func() {
 		_ = s.Process.Kill()
-		log := said{err: s.said()}
-		log.isDiscreet(t)
+		log := commandResult{err: s.output()}
+		log.checkNoSecrets(t)
 	})
 	return s
 }
 
-// hears waits until the program has logged what the pattern says.
-func (s *service) hears(pattern string) []string {
+// waitForOutput waits for output that matches the pattern, and returns the match.
+func (s *testProcess) waitForOutput(pattern string) []string {
 	s.t.Helper()
 	compiled := regexp.MustCompile(pattern)
-	for deadline := time.Now().Add(longest); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if found := compiled.FindStringSubmatch(s.said()); found != nil {
+	for deadline := time.Now().Add(waitTimeout); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if found := compiled.FindStringSubmatch(s.output()); found != nil {
 			return found
 		}
 	}
-	s.t.Fatalf("never said %s:\n%s", pattern, s.said())
+	s.t.Fatalf("no output matches %s:\n%s", pattern, s.output())
 	return nil
 }
 
-// addresses are those of the tenant, once it serves.
-func (s *service) addresses(tenant string) (public, admin string) {
+// addresses waits until the tenant serves and returns its addresses.
+func (s *testProcess) addresses(tenant string) (public, admin string) {
 	s.t.Helper()
-	found := s.hears(`msg=serving tenant=` + tenant + ` listen=(\S+) admin=(\S+)`)
+	found := s.waitForOutput(`msg=serving tenant=` + tenant + ` listen=(\S+) admin=(\S+)`)
 	return "http://" + found[1], "http://" + found[2]
 }
 
-func (s *service) signal(what syscall.Signal) {
+func (s *testProcess) sendSignal(sig syscall.Signal) {
 	s.t.Helper()
-	must.Succeed(s.t, s.Process.Signal(what))
+	must.Succeed(s.t, s.Process.Signal(sig))
 }
 
-// stops asks the program to end, and checks that it ends without an error.
-func (s *service) stops() {
+// stop stops the program, which must end without an error.
+func (s *testProcess) stop() {
 	s.t.Helper()
-	s.signal(syscall.SIGTERM)
-	if code := s.ends(); code != 0 {
-		s.t.Errorf("exit %d:\n%s", code, s.said())
+	s.sendSignal(syscall.SIGTERM)
+	if code := s.waitForExit(); code != 0 {
+		s.t.Errorf("exit %d:\n%s", code, s.output())
 	}
 }
 
-// ends waits for the program's end and returns its code.
-func (s *service) ends() int {
+// waitForExit waits for the program's end and returns its exit code.
+func (s *testProcess) waitForExit() int {
 	s.t.Helper()
 	select {
-	case err := <-s.ended:
-		s.ended <- err
+	case err := <-s.exited:
+		s.exited <- err
 		return s.ProcessState.ExitCode()
-	case <-time.After(longest):
-		s.t.Fatalf("it does not end:\n%s", s.said())
+	case <-time.After(waitTimeout):
+		s.t.Fatalf("the program does not end:\n%s", s.output())
 		return -1
 	}
 }
 
-const soldLead = `{"flo_campaign_id":"cmp","flo_supplier_id":"sup","first_name":"Ann","last_name":"` + person + `","phone":"2125550123","email":"ann@example.com"}`
+const testLead = `{"flo_campaign_id":"cmp","flo_supplier_id":"sup","first_name":"Ann","last_name":"` + personName + `","phone":"2125550123","email":"ann@example.com"}`
 
-func sell(t testing.TB, public string) (status int, body string) {
+func ingestLead(t testing.TB, public string) (status int, body string) {
 	t.Helper()
-	return request(t, http.MethodPost, public+"/api/v1/ingest", soldLead, "X-Api-Key", apiKey, "Connection", "close")
+	return request(t, http.MethodPost, public+"/api/v1/ingest", testLead, "X-Api-Key", apiKey, "Connection", "close")
 }
 
 // request sends JSON, unless the headers name another content type, and returns the answer.
@@ -223,7 +223,7 @@ func request(t testing.TB, method, url, body string, headers ...string) (status 
 	return status, text
 }
 
-// tryRequest is request for an exchange that may be gone.
+// tryRequest is like request, for an exchange that may have stopped.
 func tryRequest(method, url, body string, headers ...string) (status int, text string, err error) {
 	req, err := http.NewRequest(method, url, strings.NewReader(body))
 	if err != nil {
@@ -249,69 +249,69 @@ func basic(name, password string) string {
 
 func mustSell(t testing.TB, public, want string) {
 	t.Helper()
-	if status, body := sell(t, public); status != 201 || !strings.Contains(body, want) {
+	if status, body := ingestLead(t, public); status != 201 || !strings.Contains(body, want) {
 		t.Errorf("%d %s, want 201 with %s", status, body, want)
 	}
 }
 
-// TestServe: one process from its start over reloads to its end, and again.
-func TestServe(t *testing.T) {
-	path := configuration(t, served)
-	s := serve(t, "-c", path)
+// TestServeReloadsAndRestarts: a process starts, reloads, stops and starts again.
+func TestServeReloadsAndRestarts(t *testing.T) {
+	path := writeConfig(t, testConfig)
+	s := startServe(t, "-c", path)
 	public, _ := s.addresses("production")
 	mustSell(t, public, `"amount":12.05,`)
-	rewrite(t, path, strings.Replace(served, "12.05", "20", 1))
-	s.signal(syscall.SIGHUP)
-	s.hears(`msg="configuration reloaded"`)
+	writeFile(t, path, strings.Replace(testConfig, "12.05", "20", 1))
+	s.sendSignal(syscall.SIGHUP)
+	s.waitForOutput(`msg="configuration reloaded"`)
 	mustSell(t, public, `"amount":20,`)
-	rewrite(t, path, strings.Replace(served, "12.05", "dear", 1))
-	s.signal(syscall.SIGHUP)
-	s.hears(`stays in force".*exchange\.yaml:10:`)
+	writeFile(t, path, strings.Replace(testConfig, "12.05", "dear", 1))
+	s.sendSignal(syscall.SIGHUP)
+	s.waitForOutput(`stays in force".*exchange\.yaml:10:`)
 	mustSell(t, public, `"amount":20,`)
-	s.stops()
-	if !strings.Contains(s.said(), "msg=stopped") || !strings.Contains(s.said(), "clean=true") {
-		t.Errorf("no word of the end:\n%s", s.said())
+	s.stop()
+	if !strings.Contains(s.output(), "msg=stopped") || !strings.Contains(s.output(), "clean=true") {
+		t.Errorf("the log does not report the stop:\n%s", s.output())
 	}
-	rewrite(t, path, served)
-	s = serve(t, "-c", path, "--log-format", "json")
-	s.hears(`"msg":"serving".*"leads":3`)
-	s.signal(syscall.SIGINT)
-	if code := s.ends(); code != 0 {
+	writeFile(t, path, testConfig)
+	s = startServe(t, "-c", path, "--log-format", "json")
+	s.waitForOutput(`"msg":"serving".*"leads":3`)
+	s.sendSignal(syscall.SIGINT)
+	if code := s.waitForExit(); code != 0 {
 		t.Errorf("exit %d after SIGINT", code)
 	}
 }
 
 func TestServeTwoTenants(t *testing.T) {
-	first, second := configuration(t, "tenant: one\n"+served), configuration(t, "tenant: two\n"+served)
-	s := serve(t, "-c", first, "-c", second)
+	first, second := writeConfig(t, "tenant: one\n"+testConfig), writeConfig(t, "tenant: two\n"+testConfig)
+	s := startServe(t, "-c", first, "-c", second)
 	for _, tenant := range []string{"one", "two"} {
 		public, _ := s.addresses(tenant)
 		mustSell(t, public, "ACCEPTED")
 	}
-	s.signal(syscall.SIGTERM)
-	if code := s.ends(); code != 0 || strings.Count(s.said(), "clean=true") != 2 {
-		t.Errorf("exit %d:\n%s", code, s.said())
+	s.sendSignal(syscall.SIGTERM)
+	if code := s.waitForExit(); code != 0 || strings.Count(s.output(), "clean=true") != 2 {
+		t.Errorf("exit %d:\n%s", code, s.output())
 	}
 }
 
-// TestServeRefuses: what keeps a program from serving is told, and ends it with
-// 1; tenants that had begun are stopped in order.
-func TestServeRefuses(t *testing.T) {
-	good := configuration(t, served)
+// TestServeRejectsInvalidStart: a start that fails prints the reason and exits with 1. It
+// stops the tenants that had started.
+func TestServeRejectsInvalidStart(t *testing.T) {
+	good := writeConfig(t, testConfig)
 	for name, row := range map[string]struct {
 		args []string
 		want string
 	}{
 		"no file":          {[]string{"-c", good + ".none"}, "exchange.yaml.none"},
-		"a mistake":        {[]string{"-c", configuration(t, strings.Replace(served, "12.05", "dear", 1))}, "exchange.yaml:10:"},
-		"no variable":      {[]string{"-c", configuration(t, strings.Replace(served, "SUP_API_KEY", "NOBODYS_KEY", 1))}, "NOBODYS_KEY"},
-		"a second mistake": {[]string{"-c", good, "-c", configuration(t, "campaigns: 7\n")}, "clean=true"},
+		"a mistake":        {[]string{"-c", writeConfig(t, strings.Replace(testConfig, "12.05", "dear", 1))}, "exchange.yaml:10:"},
+		"no variable":      {[]string{"-c", writeConfig(t, strings.Replace(testConfig, "SUP_API_KEY", "NOBODYS_KEY", 1))}, "NOBODYS_KEY"},
+		"a second mistake": {[]string{"-c", good, "-c", writeConfig(t, "campaigns: 7\n")}, "clean=true"},
 		"the same twice":   {[]string{"-c", good, "-c", good}, "another process"},
 	} {
 		t.Run(name, func(t *testing.T) { mustFail(t, row.want, append([]string{"serve"}, row.args...)...) })
 	}
 	mustFail(t, "--config", "serve")
-	s := serve(t, "-c", good)
+	s := startServe(t, "-c", good)
 	s.addresses("production")
 	mustFail(t, "another process", "serve", "-c", good)
 }

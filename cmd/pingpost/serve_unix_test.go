@@ -10,19 +10,18 @@ import (
 	"pingpost/internal/must"
 )
 
-// TestServeStopsWhileReloading: a file that cannot be read to its end keeps
-// nobody from stopping the program.
+// TestServeStopsWhileReloading: a reload that blocks while reading does not delay the stop.
 func TestServeStopsWhileReloading(t *testing.T) {
-	path := configuration(t, served)
-	s := serve(t, "-c", path)
+	path := writeConfig(t, testConfig)
+	s := startServe(t, "-c", path)
 	public, _ := s.addresses("production")
 	must.Succeed(t, os.Remove(path))
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Skipf("no pipe in the file system: %v", err)
+		t.Skipf("cannot create a pipe: %v", err)
 	}
 	for range 3 {
-		s.signal(syscall.SIGHUP)
+		s.sendSignal(syscall.SIGHUP)
 	}
 	mustSell(t, public, "ACCEPTED")
-	s.stops()
+	s.stop()
 }

@@ -15,12 +15,11 @@ import (
 	"pingpost/internal/must"
 )
 
-// TestStatementCommand: the whole way, from leads that a running exchange sold to
-// what a person reads of the money.
+// TestStatementCommand prints statements of a lead that a running exchange sold.
 func TestStatementCommand(t *testing.T) {
-	s := serve(t, "-c", configuration(t, strings.Replace(served, "{id: buy}", "{id: buy, funds: {balance: 1000}}", 1)))
+	s := startServe(t, "-c", writeConfig(t, strings.Replace(testConfig, "{id: buy}", "{id: buy, funds: {balance: 1000}}", 1)))
 	public, admin := s.addresses("production")
-	id := sendOne(t, public)
+	id := sellLead(t, public)
 	for _, row := range []struct {
 		args     []string
 		patterns []string
@@ -43,12 +42,12 @@ func TestStatementCommand(t *testing.T) {
 			}
 		}
 	}
-	var told struct {
+	var answer struct {
 		Buyer   string `json:"buyer_id"`
 		Entries []any
 	}
-	if err := json.Unmarshal([]byte(mustRun(t, "statement", "--buyer", "buy", "--format", "json", "--admin", admin)), &told); err != nil || told.Buyer != "buy" || len(told.Entries) != 2 {
-		t.Errorf("%+v %v", told, err)
+	if err := json.Unmarshal([]byte(mustRun(t, "statement", "--buyer", "buy", "--format", "json", "--admin", admin)), &answer); err != nil || answer.Buyer != "buy" || len(answer.Entries) != 2 {
+		t.Errorf("%+v %v", answer, err)
 	}
 	for _, row := range []struct {
 		args []string
@@ -66,8 +65,8 @@ func TestStatementCommand(t *testing.T) {
 	mustPrint(t, "pingpost statement --buyer buy_vault", "statement", "--help")
 }
 
-// A statement with all that one may have: an account that began in the middle,
-// open posts, and a note that means harm.
+// fullStatement has an account that was opened in the period, open posts, and a note with
+// a terminal escape.
 const fullStatement = `{"buyer_id":"buy_vault","from":"2026-11-01T00:00:00Z","to":"2026-11-19T08:30:00Z","as_of":{"entry":1234,"at":"2026-11-20T09:15:00.123456789Z"},
 "currency":"USD","opening":{"balance":0,"held":0},"closing":{"balance":204987.96,"held":24.1},"totals":[
 {"kind":"opening","currency":"USD","in_account":true,"count":1,"amount":205000},
@@ -86,9 +85,8 @@ func TestStatementText(t *testing.T) {
 	golden.CompareWithFile(t, "statement", out.String())
 }
 
-// TestStatementWithoutAnAccount: what everything comes to stands below it, for each
-// currency, however large and of either sign.
-func TestStatementWithoutAnAccount(t *testing.T) {
+// TestStatementTotalsWithoutAccount: the last lines are the totals for each currency.
+func TestStatementTotalsWithoutAccount(t *testing.T) {
 	for _, row := range []struct{ totals, want string }{
 		{`{"kind":"sale","currency":"USD","amount":76},{"kind":"sale","currency":"EUR","amount":9},{"kind":"reversal","currency":"USD","amount":-17.000001}`, "in all 58.999999 USD in all 9.00 EUR"},
 		{`{"kind":"sale","currency":"USD","amount":-12345678.9},{"kind":"return","currency":"USD","amount":0.5}`, "in all -12,345,678.40 USD"},
@@ -107,17 +105,17 @@ func TestStatementWithoutAnAccount(t *testing.T) {
 	}
 }
 
-// TestStatementIsWholeOrSaysSo: whatever is missing of an answer, and wherever the
-// connection breaks, the command says that it is not whole.
-func TestStatementIsWholeOrSaysSo(t *testing.T) {
+// TestIncompleteStatementFails: the command reports an answer that is cut at any byte, and
+// a broken connection.
+func TestIncompleteStatementFails(t *testing.T) {
 	for n := range len(strings.TrimSpace(fullStatement)) {
 		if err := printStatement(strings.NewReader(fullStatement[:n]), io.Discard); err == nil {
-			t.Fatalf("nothing is missing of %q", fullStatement[max(0, n-40):n])
+			t.Fatalf("no error for a statement that ends in %q", fullStatement[max(0, n-40):n])
 		}
 	}
 	for _, text := range []string{`[]`, `{}`, `{"count":1}`, `{"entries":{}}`, `{"from":5,"entries":[]}`, `{"entries":[{"at":5}]}`, `{"entries":[{"amount":1e3}]}`, `{"entries":[{"amount":0.0000001}]}`, `<html>`} {
 		if err := printStatement(strings.NewReader(text), io.Discard); err == nil {
-			t.Errorf("%s is a statement", text)
+			t.Errorf("%s is accepted as a statement", text)
 		}
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -135,7 +133,7 @@ func TestStatementIsWholeOrSaysSo(t *testing.T) {
 	}
 }
 
-func TestClockTime(t *testing.T) {
+func TestFormatDateOrTime(t *testing.T) {
 	for text, want := range map[string]string{
 		"2026-11-01T00:00:00Z": "2026-11-01", "2026-11-01T00:00:00.5Z": "2026-11-01 00:00:00", "2026-11-01T00:00:00+02:00": "2026-10-31 22:00:00",
 	} {

@@ -15,9 +15,9 @@ import (
 	"pingpost/internal/must"
 )
 
-// certified puts a certificate for this machine and its key into a folder, and returns
-// a client that trusts it, and a line of the key.
-func certified(t *testing.T, dir string) (client *http.Client, keyText string) {
+// writeCertificate writes a certificate for this machine and its key into a folder. It
+// returns a client that trusts it, and a line of the key.
+func writeCertificate(t *testing.T, dir string) (client *http.Client, keyText string) {
 	t.Helper()
 	cert, key, err := certtest.SelfSigned(1, time.Now().Add(-time.Hour), time.Now().Add(365*24*time.Hour))
 	must.Succeed(t, err)
@@ -26,26 +26,26 @@ func certified(t *testing.T, dir string) (client *http.Client, keyText string) {
 	}
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(cert)
-	way := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}
-	t.Cleanup(way.CloseIdleConnections)
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}
+	t.Cleanup(transport.CloseIdleConnections)
 	lines := strings.Split(string(key), "\n")
-	return &http.Client{Transport: way, Timeout: 20 * time.Second}, lines[1]
+	return &http.Client{Transport: transport, Timeout: 20 * time.Second}, lines[1]
 }
 
-// TestCommandsOverTLS: each command that speaks to an exchange does so over https, by
-// a CA that it is given, and not without it.
+// TestCommandsOverTLS: each command that calls an exchange trusts the CA of --ca or
+// PINGPOST_CA, and fails without it.
 func TestCommandsOverTLS(t *testing.T) {
-	text := strings.Replace(served, `password: "${ADMIN_PASSWORD}"}`, `password: "${ADMIN_PASSWORD}", tls: {cert: cert.pem, key: key.pem}}
+	text := strings.Replace(testConfig, `password: "${ADMIN_PASSWORD}"}`, `password: "${ADMIN_PASSWORD}", tls: {cert: cert.pem, key: key.pem}}
 tls: {cert: cert.pem, key: key.pem}`, 1)
 	text = strings.Replace(text, `ingest_rate: 1000000}`, `ingest_rate: 1000000, oauth_clients: [{client_id: sup, client_secret: "${SUP_API_KEY}"}]}`, 1)
-	path := configuration(t, text)
+	path := writeConfig(t, text)
 	dir := filepath.Dir(path)
-	certified(t, dir)
-	s := serve(t, "-c", path)
+	writeCertificate(t, dir)
+	s := startServe(t, "-c", path)
 	public, admin := s.addresses("production")
 	public, admin = strings.Replace(public, "http:", "https:", 1), strings.Replace(admin, "http:", "https:", 1)
 	ca, leads := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "leads.ndjson")
-	rewrite(t, leads, `{"flo_campaign_id":"cmp","flo_supplier_id":"sup","first_name":"Ann","last_name":"`+person+`","phone":"4155550132","email":"a@b.example","state":"CA"}`+"\n")
+	writeFile(t, leads, `{"flo_campaign_id":"cmp","flo_supplier_id":"sup","first_name":"Ann","last_name":"`+personName+`","phone":"4155550132","email":"a@b.example","state":"CA"}`+"\n")
 	t.Setenv("PINGPOST_API_KEY", apiKey)
 	for _, args := range [][]string{
 		{"export", "--admin", admin},
@@ -57,7 +57,7 @@ tls: {cert: cert.pem, key: key.pem}`, 1)
 	} {
 		without := run(t, args...)
 		if strings.Contains(without.err, "cannot reach") || slices.Contains(args, "--admin") && !strings.Contains(without.err, "--ca FILE") {
-			t.Errorf("%v without the CA does not say what to do: %s", args, without.err)
+			t.Errorf("%v without the CA does not name --ca: %s", args, without.err)
 		}
 		if without.code == 0 || !strings.Contains(without.err+without.out, "certificate") && args[0] != "send" {
 			t.Errorf("%v without the CA: exit %d %s %s", args, without.code, without.out, without.err)

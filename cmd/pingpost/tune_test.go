@@ -9,20 +9,20 @@ import (
 	"pingpost/internal/must"
 )
 
-func TestMemoryThatTheSystemNames(t *testing.T) {
+func TestReadMemoryLimit(t *testing.T) {
 	for _, row := range []struct {
 		name, text string
 		parse      func([]byte) (int64, bool)
 		want       int64
 	}{
 		{"a machine", "MemTotal:       24617736 kB\nMemFree: 1 kB\n", parseMemTotal, 24617736 << 10},
-		{"a machine that says nothing", "MemFree: 1 kB\n", parseMemTotal, math.MaxInt64},
-		{"a machine that says no number", "MemTotal: lots kB\n", parseMemTotal, math.MaxInt64},
-		{"a machine beyond numbers", "MemTotal: 9223372036854775807 kB\n", parseMemTotal, math.MaxInt64},
+		{"a machine without MemTotal", "MemFree: 1 kB\n", parseMemTotal, math.MaxInt64},
+		{"a machine with an invalid number", "MemTotal: lots kB\n", parseMemTotal, math.MaxInt64},
+		{"a machine with too large a number", "MemTotal: 9223372036854775807 kB\n", parseMemTotal, math.MaxInt64},
 		{"a cut line", "MemTotal:", parseMemTotal, math.MaxInt64},
 		{"a container", "134217728\n", parseByteCount, 128 << 20},
 		{"a container without a limit", "max\n", parseByteCount, math.MaxInt64},
-		{"a container with nothing", "0\n", parseByteCount, math.MaxInt64},
+		{"a container with a limit of 0", "0\n", parseByteCount, math.MaxInt64},
 	} {
 		path := filepath.Join(t.TempDir(), "file")
 		must.Succeed(t, os.WriteFile(path, []byte(row.text), 0o600))

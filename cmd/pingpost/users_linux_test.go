@@ -14,34 +14,34 @@ import (
 	"pingpost/internal/must"
 )
 
-// pseudoTerminal is one at which somebody sits, and what it has shown so far.
+// pseudoTerminal is a terminal for a command, and its output so far.
 type pseudoTerminal struct {
-	t           *testing.T
-	ours, its   *os.File
-	mu          sync.Mutex // guards shown
-	shown       strings.Builder
-	endOfScreen chan struct{}
+	t               *testing.T
+	controller, tty *os.File
+	mu              sync.Mutex // guards output
+	output          strings.Builder
+	outputClosed    chan struct{}
 }
 
-func newTerminal(t *testing.T) *pseudoTerminal {
+func newPseudoTerminal(t *testing.T) *pseudoTerminal {
 	t.Helper()
-	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	controller, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
-		t.Skipf("this machine has no terminals to give: %v", err)
+		t.Skipf("cannot open a pseudo terminal: %v", err)
 	}
-	must.Succeed(t, unix.IoctlSetPointerInt(int(ours.Fd()), unix.TIOCSPTLCK, 0))
-	number := must.Value(unix.IoctlGetInt(int(ours.Fd()), unix.TIOCGPTN))(t)
-	its, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	must.Succeed(t, unix.IoctlSetPointerInt(int(controller.Fd()), unix.TIOCSPTLCK, 0))
+	number := must.Value(unix.IoctlGetInt(int(controller.Fd()), unix.TIOCGPTN))(t)
+	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
-		t.Skipf("this machine shows no terminals: %v", err)
+		t.Skipf("cannot open the terminal's other side: %v", err)
 	}
-	s := &pseudoTerminal{t: t, ours: ours, its: its, endOfScreen: make(chan struct{})}
+	s := &pseudoTerminal{t: t, controller: controller, tty: tty, outputClosed: make(chan struct{})}
 	go func() {
-		defer close(s.endOfScreen)
+		defer close(s.outputClosed)
 		for buffer := make([]byte, 4096); ; {
-			n, err := ours.Read(buffer)
+			n, err := controller.Read(buffer)
 			s.mu.Lock()
-			s.shown.Write(buffer[:n])
+			s.output.Write(buffer[:n])
 			s.mu.Unlock()
 			if err != nil {
 				return
@@ -49,8 +49,8 @@ func newTerminal(t *testing.T) *pseudoTerminal {
 		}
 	}()
 	t.Cleanup(func() {
-		its.Close()
-		ours.Close()
+		tty.Close()
+		controller.Close()
 	})
 	return s
 }
@@ -58,89 +58,89 @@ func newTerminal(t *testing.T) *pseudoTerminal {
 func (s *pseudoTerminal) screen() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.shown.String()
+	return s.output.String()
 }
 
-// types waits for a prompt, and for the terminal to show nothing of what is typed.
-func (s *pseudoTerminal) types(prompt, text string) {
+// typeAtPrompt waits for a prompt without echo and types the text.
+func (s *pseudoTerminal) typeAtPrompt(prompt, text string) {
 	s.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(s.screen(), prompt) || s.echoes(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(s.screen(), prompt) || s.hasEcho(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			s.t.Fatalf("%q was never asked in secret: %q", prompt, s.screen())
+			s.t.Fatalf("no prompt %q without echo: %q", prompt, s.screen())
 		}
 	}
-	must.Value(s.ours.WriteString(text))(s.t)
+	must.Value(s.controller.WriteString(text))(s.t)
 }
 
-func (s *pseudoTerminal) echoes() bool {
-	mode := must.Value(unix.IoctlGetTermios(int(s.its.Fd()), unix.TCGETS))(s.t)
+func (s *pseudoTerminal) hasEcho() bool {
+	mode := must.Value(unix.IoctlGetTermios(int(s.tty.Fd()), unix.TCGETS))(s.t)
 	return mode.Lflag&unix.ECHO != 0
 }
 
-// run has a command run there; meanwhile somebody types.
-func (s *pseudoTerminal) run(meanwhile func(), args ...string) (code int) {
+// run runs a command at the terminal while interact types.
+func (s *pseudoTerminal) run(interact func(), args ...string) (code int) {
 	s.t.Helper()
-	cmd := program(s.t, args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.its, s.its, s.its
+	cmd := programCommand(s.t, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.tty, s.tty, s.tty
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	must.Succeed(s.t, cmd.Start())
-	meanwhile()
+	interact()
 	_ = cmd.Wait()
-	if !s.echoes() {
-		s.t.Error("the terminal is left silent")
+	if !s.hasEcho() {
+		s.t.Error("the terminal has no echo after the command")
 	}
 	return cmd.ProcessState.ExitCode()
 }
 
-// TestUsersAtATerminal: a password is asked for twice and shown never; who makes a
-// mistake, or interrupts, has changed nothing, and has the terminal back.
-func TestUsersAtATerminal(t *testing.T) {
-	s := serve(t, "-c", configuration(t, served))
+// TestUsersAddAtTerminal: the command asks for a password twice without echo. A mismatch or
+// an interrupt changes no account and restores the terminal.
+func TestUsersAddAtTerminal(t *testing.T) {
+	s := startServe(t, "-c", writeConfig(t, testConfig))
 	_, admin := s.addresses("production")
 	add := []string{"users", "add", "anna", "--role", "viewer", "--admin", admin}
 
-	at := newTerminal(t)
-	code := at.run(func() {
-		at.types("Password for anna: ", "first-of-a-canary\n")
-		at.types("Once more: ", "other-of-a-canary\n")
+	terminal := newPseudoTerminal(t)
+	code := terminal.run(func() {
+		terminal.typeAtPrompt("Password for anna: ", "first-of-a-canary\n")
+		terminal.typeAtPrompt("Once more: ", "other-of-a-canary\n")
 	}, add...)
 	if code == 0 || mustRun(t, "users", "--admin", admin) != "" {
-		t.Errorf("two that differ were taken: exit %d, %q", code, at.screen())
+		t.Errorf("two different passwords were accepted: exit %d, %q", code, terminal.screen())
 	}
 
-	at = newTerminal(t)
-	if code := at.run(func() { at.types("Password for anna: ", "first-of\x03") }, add...); code != 130 || mustRun(t, "users", "--admin", admin) != "" {
-		t.Errorf("interrupted: exit %d, %q", code, at.screen())
+	terminal = newPseudoTerminal(t)
+	if code := terminal.run(func() { terminal.typeAtPrompt("Password for anna: ", "first-of\x03") }, add...); code != 130 || mustRun(t, "users", "--admin", admin) != "" {
+		t.Errorf("interrupted: exit %d, %q", code, terminal.screen())
 	}
 
-	at = newTerminal(t)
-	code = at.run(func() {
-		at.types("Password for anna: ", "first-of-a-canary\n")
-		at.types("Once more: ", "first-of-a-canary\n")
+	terminal = newPseudoTerminal(t)
+	code = terminal.run(func() {
+		terminal.typeAtPrompt("Password for anna: ", "first-of-a-canary\n")
+		terminal.typeAtPrompt("Once more: ", "first-of-a-canary\n")
 	}, add...)
-	at.its.Close()
-	<-at.endOfScreen
-	if screen := at.screen(); code != 0 || strings.Contains(screen, "canary") || !strings.Contains(screen, "made  anna  viewer") {
+	terminal.tty.Close()
+	<-terminal.outputClosed
+	if screen := terminal.screen(); code != 0 || strings.Contains(screen, "canary") || !strings.Contains(screen, "made  anna  viewer") {
 		t.Errorf("exit %d, %q", code, screen)
 	}
-	if got := logsIn(t, admin, "anna", "first-of-a-canary"); got != 200 {
+	if got := loginStatus(t, admin, "anna", "first-of-a-canary"); got != 200 {
 		t.Errorf("anna cannot log in: %d", got)
 	}
 }
 
-// TestAccountAtATerminal: the password of --user is asked for once, and not shown.
-func TestAccountAtATerminal(t *testing.T) {
-	s := serve(t, "-c", configuration(t, served))
+// TestUserPasswordPromptAtTerminal: --user asks for the password once, without echo.
+func TestUserPasswordPromptAtTerminal(t *testing.T) {
+	s := startServe(t, "-c", writeConfig(t, testConfig))
 	_, admin := s.addresses("production")
-	if r := typed(t, "account-of-a-canary\n", "users", "add", "anna", "--role", "admin", "--admin", admin); r.code != 0 {
+	if r := runWithInput(t, "account-of-a-canary\n", "users", "add", "anna", "--role", "admin", "--admin", admin); r.code != 0 {
 		t.Fatal(r.err)
 	}
-	at := newTerminal(t)
-	code := at.run(func() { at.types("Password of anna at "+admin+": ", "account-of-a-canary\n") },
+	terminal := newPseudoTerminal(t)
+	code := terminal.run(func() { terminal.typeAtPrompt("Password of anna at "+admin+": ", "account-of-a-canary\n") },
 		"users", "list", "--user", "anna", "--password", "", "--admin", admin)
-	at.its.Close()
-	<-at.endOfScreen
-	if screen := at.screen(); code != 0 || strings.Contains(screen, "canary") || strings.Count(screen, "Password of") != 1 || !strings.Contains(screen, "anna  admin") {
+	terminal.tty.Close()
+	<-terminal.outputClosed
+	if screen := terminal.screen(); code != 0 || strings.Contains(screen, "canary") || strings.Count(screen, "Password of") != 1 || !strings.Contains(screen, "anna  admin") {
 		t.Errorf("exit %d, %q", code, screen)
 	}
 }

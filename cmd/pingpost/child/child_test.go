@@ -17,8 +17,8 @@ import (
 const (
 	// asProgram in the environment makes the test binary the program that StartThisProgram starts.
 	asProgram = "PINGPOST_TEST_AS_PROGRAM"
-	// endOrder names a file to which each buyer appends its address when it ends.
-	endOrder = "PINGPOST_TEST_END_ORDER"
+	// exitOrder names a file to which each buyer appends its address when it ends.
+	exitOrder = "PINGPOST_TEST_END_ORDER"
 )
 
 // TestMain runs the tests, or a program with two commands: buyer runs until SIGTERM, and
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	defer stop()
 	fmt.Println("reference buyer on http://127.0.0.1:1")
 	<-ctx.Done()
-	if file, err := os.OpenFile(os.Getenv(endOrder), os.O_APPEND|os.O_WRONLY, 0); err == nil {
+	if file, err := os.OpenFile(os.Getenv(exitOrder), os.O_APPEND|os.O_WRONLY, 0); err == nil {
 		fmt.Fprintln(file, os.Args[len(os.Args)-1])
 	}
 }
@@ -43,64 +43,64 @@ func TestMain(m *testing.M) {
 func newGroup(t *testing.T) *ProcessGroup {
 	t.Helper()
 	t.Setenv(asProgram, "1")
-	h := &ProcessGroup{Dir: t.TempDir()}
-	t.Cleanup(func() { _ = h.StopAll() })
-	return h
+	group := &ProcessGroup{Dir: t.TempDir()}
+	t.Cleanup(func() { _ = group.StopAll() })
+	return group
 }
 
-func TestChildThatDoesNotStart(t *testing.T) {
-	h := newGroup(t)
-	c := must.Value(h.StartThisProgram("exchange", nil, "serve", "--config", filepath.Join(h.Dir, "gone.yaml")))(t)
+func TestChildStartFailure(t *testing.T) {
+	group := newGroup(t)
+	c := must.Value(group.StartThisProgram("exchange", nil, "serve", "--config", filepath.Join(group.Dir, "gone.yaml")))(t)
 	_, err := c.WaitForLine(t.Context(), "serving")
 	if err == nil || !strings.Contains(err.Error(), "exchange did not start") || !strings.Contains(err.Error(), "gone.yaml") {
 		t.Errorf("%v", err)
 	}
 }
 
-func TestChildIsLeftWaiting(t *testing.T) {
-	h := newGroup(t)
-	c := must.Value(h.StartThisProgram("buy_a", nil, "buyer", "--listen", "127.0.0.1:0"))(t)
+func TestWaitForLineCanceled(t *testing.T) {
+	group := newGroup(t)
+	c := must.Value(group.StartThisProgram("buy_a", nil, "buyer", "--listen", "127.0.0.1:0"))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := c.WaitForLine(ctx, "never printed"); err == nil {
 		t.Error("WaitForLine returned a line that was never printed")
 	}
-	if err := h.StopAll(); err != nil {
+	if err := group.StopAll(); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestChildThatDies: the group reports a process that failed before it was stopped.
-func TestChildThatDies(t *testing.T) {
-	h := newGroup(t)
-	c := must.Value(h.StartThisProgram("buy_a", []string{"PINGPOST_BUYER_TOKEN=secret"}, "buyer", "--listen", "127.0.0.1:0"))(t)
+// TestStopAllReportsKilledChild: StopAll reports a process that failed before the stop.
+func TestStopAllReportsKilledChild(t *testing.T) {
+	group := newGroup(t)
+	c := must.Value(group.StartThisProgram("buy_a", []string{"PINGPOST_BUYER_TOKEN=secret"}, "buyer", "--listen", "127.0.0.1:0"))(t)
 	must.Value(c.WaitForLine(t.Context(), "reference buyer on"))(t)
 	must.Succeed(t, c.cmd.Process.Kill())
 	<-c.done
-	if err := h.StopAll(); err == nil || !strings.Contains(err.Error(), "process buy_a ended with an error: signal: killed") || !strings.Contains(err.Error(), c.Log) {
+	if err := group.StopAll(); err == nil || !strings.Contains(err.Error(), "process buy_a ended with an error: signal: killed") || !strings.Contains(err.Error(), c.Log) {
 		t.Error(err)
 	}
 }
 
-// TestChildrenEndInOrder: the youngest process ends first.
-func TestChildrenEndInOrder(t *testing.T) {
-	h := newGroup(t)
-	ends := filepath.Join(h.Dir, "ends")
+// TestStopAllStopsLastChildFirst: the last started process ends first.
+func TestStopAllStopsLastChildFirst(t *testing.T) {
+	group := newGroup(t)
+	ends := filepath.Join(group.Dir, "ends")
 	must.Succeed(t, os.WriteFile(ends, nil, 0o600))
 	for _, name := range []string{"first", "second"} {
-		c := must.Value(h.StartThisProgram(name, []string{endOrder + "=" + ends}, "buyer", "--listen", name))(t)
+		c := must.Value(group.StartThisProgram(name, []string{exitOrder + "=" + ends}, "buyer", "--listen", name))(t)
 		must.Value(c.WaitForLine(t.Context(), "reference buyer on"))(t)
 	}
-	must.Succeed(t, h.StopAll())
-	if order := must.Value(os.ReadFile(ends))(t); string(order) != "second\nfirst\n" || len(h.processes) != 0 {
-		t.Errorf("they ended in the order %q, and %d are left", order, len(h.processes))
+	must.Succeed(t, group.StopAll())
+	if order := must.Value(os.ReadFile(ends))(t); string(order) != "second\nfirst\n" || len(group.processes) != 0 {
+		t.Errorf("exit order %q, %d processes left", order, len(group.processes))
 	}
-	must.Succeed(t, h.StopAll())
+	must.Succeed(t, group.StopAll())
 }
 
-func TestLinesOfAChild(t *testing.T) {
-	h := &ProcessGroup{Dir: t.TempDir()}
-	c := &Process{name: "it", Log: filepath.Join(h.Dir, "it.log"), cmd: new(exec.Cmd), done: make(chan struct{})}
+func TestWaitForLine(t *testing.T) {
+	group := &ProcessGroup{Dir: t.TempDir()}
+	c := &Process{name: "it", Log: filepath.Join(group.Dir, "it.log"), cmd: new(exec.Cmd), done: make(chan struct{})}
 	must.Succeed(t, os.WriteFile(c.Log, []byte("one\nserving here\nserving th"), 0o600))
 	if got, err := c.WaitForLine(t.Context(), "serving"); err != nil || got != "serving here\n" {
 		t.Errorf("%q, %v", got, err)

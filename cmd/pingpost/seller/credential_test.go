@@ -5,15 +5,15 @@ import (
 	"testing"
 )
 
-// TestWhoAsks: a flag goes before the environment, a token before a client and
-// that before an API key; and where there was a choice, it is told.
-func TestWhoAsks(t *testing.T) {
+// TestCredentialPrecedence: a flag precedes the environment, a token precedes a client, and
+// a client precedes an API key. If there was a choice, stderr names it.
+func TestCredentialPrecedence(t *testing.T) {
 	const (
 		token  = `POST /v1/ping Bearer T {"auction_id":"k"}`
 		client = `POST /v1/ping Bearer given {"auction_id":"k"}`
 		key    = `POST /api/v1/ping K {}`
 	)
-	for _, row := range []struct{ environment, flags, asked, told string }{
+	for _, row := range []struct{ environment, flags, wantRequest, wantStderr string }{
 		{"", "--token T", token, ""},
 		{"PINGPOST_TOKEN=T", "", token, ""},
 		{"PINGPOST_API_KEY=K", "", key, ""},
@@ -40,17 +40,17 @@ func TestWhoAsks(t *testing.T) {
 		},
 		{"PINGPOST_TOKEN=other", "--token T", token, ""},
 	} {
-		answer := aBid
-		if row.asked == key {
+		answer := bidAnswer
+		if row.wantRequest == key {
 			answer = `{"data":{"ping_id":"ping_1","campaign_id":"cmp","accepted":false,"buyers":[],"reason":"filtered"}}`
 		}
-		x := newCounter(t, 200, answer)
-		_, told, err := command(t, row.environment+" ping --key k "+row.flags+" --url "+x.URL, "")
-		if err != nil || x.asked[len(x.asked)-1] != row.asked {
-			t.Errorf("%s, %s: %v, asked %q", row.environment, row.flags, err, x.asked)
+		x := newRecordingExchange(t, 200, answer)
+		_, stderr, err := command(t, row.environment+" ping --key k "+row.flags+" --url "+x.URL, "")
+		if err != nil || x.requests[len(x.requests)-1] != row.wantRequest {
+			t.Errorf("%s, %s: %v, requests %q", row.environment, row.flags, err, x.requests)
 		}
-		if _, said, _ := strings.Cut(flat(told), "sent as "); row.told != "" && !strings.HasPrefix(said, row.told+"\n") || row.told == "" && said != "" {
-			t.Errorf("%s, %s: told %q", row.environment, row.flags, flat(told))
+		if _, got, _ := strings.Cut(collapseSpaces(stderr), "sent as "); row.wantStderr != "" && !strings.HasPrefix(got, row.wantStderr+"\n") || row.wantStderr == "" && got != "" {
+			t.Errorf("%s, %s: stderr %q", row.environment, row.flags, collapseSpaces(stderr))
 		}
 	}
 }

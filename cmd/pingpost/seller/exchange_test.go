@@ -14,8 +14,8 @@ import (
 	"pingpost/loadtest/refbuyer"
 )
 
-// newMarket is an exchange and a reference buyer, both running.
-func newMarket(t *testing.T) (url string, buyer *refbuyer.Buyer) {
+// startExchangeAndBuyer starts an exchange and a reference buyer.
+func startExchangeAndBuyer(t *testing.T) (url string, buyer *refbuyer.Buyer) {
 	t.Helper()
 	buyer = must.Value(refbuyer.New(refbuyer.Options{Bid: refbuyer.Fixed(10_000_000), Token: "buyers-token"}))(t)
 	served := make(chan error)
@@ -46,22 +46,22 @@ campaigns: [{id: cmp_auto, vertical: auto, method: ping_post, payout: {share: 0.
 	return "http://" + x.PublicAddress(), buyer
 }
 
-// TestPingAndPostAnExchange: the two commands as README has them, in a row.
-func TestPingAndPostAnExchange(t *testing.T) {
-	url, buyer := newMarket(t)
-	as := " --client-id acme --client-secret the-secret --key k1 --url " + url
-	ping := "ping vertical=auto state=CA zip3=941 tcpa_consent=true" + as
-	bid, told, err := command(t, ping, "")
-	if err != nil || !strings.Contains(flat(told), "bid 8.00 USD\n") {
-		t.Fatalf("%v, %s", err, told)
+// TestPingAndPostToExchange runs the two commands of the README in a row.
+func TestPingAndPostToExchange(t *testing.T) {
+	url, buyer := startExchangeAndBuyer(t)
+	flags := " --client-id acme --client-secret the-secret --key k1 --url " + url
+	ping := "ping vertical=auto state=CA zip3=941 tcpa_consent=true" + flags
+	bid, stderr, err := command(t, ping, "")
+	if err != nil || !strings.Contains(collapseSpaces(stderr), "bid 8.00 USD\n") {
+		t.Fatalf("%v, %s", err, stderr)
 	}
-	if again, told, err := command(t, ping, ""); again != bid || err != nil || !strings.Contains(told, "repeated") {
-		t.Errorf("%v, %s, %s", err, again, told)
+	if repeated, stderr, err := command(t, ping, ""); repeated != bid || err != nil || !strings.Contains(stderr, "repeated") {
+		t.Errorf("%v, %s, %s", err, repeated, stderr)
 	}
-	post := "post - lead.first_name=Ann lead.last_name=Lee lead.email=ann@example.com lead.phone=4155550132 lead.address.zip=94105" + as
-	sale, told, err := command(t, post, bid)
-	if err != nil || !strings.Contains(flat(told), "sold 8.00 USD\n") || !strings.Contains(flat(told), "buyer_id buy_blue\n") {
-		t.Fatalf("%v, %s", err, told)
+	post := "post - lead.first_name=Ann lead.last_name=Lee lead.email=ann@example.com lead.phone=4155550132 lead.address.zip=94105" + flags
+	sale, stderr, err := command(t, post, bid)
+	if err != nil || !strings.Contains(collapseSpaces(stderr), "sold 8.00 USD\n") || !strings.Contains(collapseSpaces(stderr), "buyer_id buy_blue\n") {
+		t.Fatalf("%v, %s", err, stderr)
 	}
 	var sold struct {
 		Lead string `json:"lead_id"`
@@ -69,19 +69,19 @@ func TestPingAndPostAnExchange(t *testing.T) {
 	if err := json.Unmarshal([]byte(sale), &sold); err != nil || sold.Lead == "" {
 		t.Errorf("%s: %v", sale, err)
 	}
-	if again, _, err := command(t, post, bid); again != sale || err != nil {
-		t.Errorf("%v, %s", err, again)
+	if repeated, _, err := command(t, post, bid); repeated != sale || err != nil {
+		t.Errorf("%v, %s", err, repeated)
 	}
-	if _, told, err = command(t, strings.Replace(post, "k1", "k2", 1), bid); err == nil || !strings.Contains(told, "already_sold") {
-		t.Errorf("%v, %s", err, told)
+	if _, stderr, err = command(t, strings.Replace(post, "k1", "k2", 1), bid); err == nil || !strings.Contains(stderr, "already_sold") {
+		t.Errorf("%v, %s", err, stderr)
 	}
-	_, told, err = command(t, "ping --api-key the-api-key flo_campaign_id=cmp_auto flo_supplier_id=sup_acme state=CA --url "+url, "")
-	if err != nil || !strings.Contains(flat(told), "flo_buyer_id buy_blue, 8.00 USD") {
-		t.Errorf("%v, %s", err, told)
+	_, stderr, err = command(t, "ping --api-key the-api-key flo_campaign_id=cmp_auto flo_supplier_id=sup_acme state=CA --url "+url, "")
+	if err != nil || !strings.Contains(collapseSpaces(stderr), "flo_buyer_id buy_blue, 8.00 USD") {
+		t.Errorf("%v, %s", err, stderr)
 	}
-	_, told, err = command(t, "ping --api-key the-api-key flo_campaign_id=cmp_auto flo_supplier_id=sup_acme phone=4155550132 --url "+url, "")
-	if err == nil || !strings.Contains(flat(told), "phone contact_field_not_allowed") {
-		t.Errorf("%v, %s", err, told)
+	_, stderr, err = command(t, "ping --api-key the-api-key flo_campaign_id=cmp_auto flo_supplier_id=sup_acme phone=4155550132 --url "+url, "")
+	if err == nil || !strings.Contains(collapseSpaces(stderr), "phone contact_field_not_allowed") {
+		t.Errorf("%v, %s", err, stderr)
 	}
 	if s := buyer.Stats(); s.Won != 1 || s.Accepted != 1 || s.Pings != 2 || s.Revenue != 10_000_000 {
 		t.Errorf("%+v", s)

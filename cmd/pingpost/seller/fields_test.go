@@ -12,7 +12,7 @@ import (
 	"pingpost/internal/must"
 )
 
-func TestFields(t *testing.T) {
+func TestRequestFields(t *testing.T) {
 	t.Chdir(t.TempDir())
 	must.Succeed(t, os.WriteFile("lead.json", []byte(`{"state":"TX","n":1.10,"lead":{"phone":"1","address":{"city":"Ely"}}}`), 0o600))
 	for _, row := range []struct{ args, in, want string }{
@@ -41,7 +41,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-func TestWrongFields(t *testing.T) {
+func TestInvalidRequestFields(t *testing.T) {
 	dir := t.TempDir()
 	list, two := filepath.Join(dir, "list.json"), filepath.Join(dir, "two.json")
 	for path, text := range map[string]string{list: `[1]`, two: `{} {}`} {
@@ -72,9 +72,9 @@ func TestWrongFields(t *testing.T) {
 	}
 }
 
-// TestFlagsAndFieldsMix: a flag with its value stands anywhere among the fields,
-// and what only looks like one behind --.
-func TestFlagsAndFieldsMix(t *testing.T) {
+// TestFlagsAmongFields: flags may be anywhere among the fields. After --, all words are
+// fields.
+func TestFlagsAmongFields(t *testing.T) {
 	for _, row := range []struct{ line, fields, key, url string }{
 		{"ping", "", "", "http://127.0.0.1:8080"},
 		{"ping --key k --url u a=1 b=2", "a=1 b=2", "k", "u"},
@@ -102,7 +102,7 @@ func TestFlagsAndFieldsMix(t *testing.T) {
 	for _, line := range []string{"ping a=1 --nonsense x b=2", "ping a=1 --key", "post a=1 -x"} {
 		parser, _ := kong.New(new(commands))
 		if _, err := parser.Parse(strings.Fields(line)); err == nil {
-			t.Errorf("%s is taken", line)
+			t.Errorf("%s is accepted, want an error", line)
 		}
 	}
 }

@@ -15,20 +15,19 @@ import (
 	"pingpost/internal/must"
 )
 
-// counter is an exchange that answers each seller's request in one way and
-// keeps what came.
-type counter struct {
+// recordingExchange gives the same answer to each seller's request and records the requests.
+type recordingExchange struct {
 	*httptest.Server
 	status int
 	header http.Header
 	body   string
 
-	asked []string // path, credential, scope asked for a token, body
-	keys  []string
+	requests []string // path, credential, requested token scope, body
+	keys     []string
 }
 
-func newCounter(t *testing.T, status int, body string, headers ...string) *counter {
-	c := &counter{status: status, body: body, header: http.Header{"X-Request-Id": {"req_1"}}}
+func newRecordingExchange(t *testing.T, status int, body string, headers ...string) *recordingExchange {
+	c := &recordingExchange{status: status, body: body, header: http.Header{"X-Request-Id": {"req_1"}}}
 	for i := 0; i+1 < len(headers); i += 2 {
 		c.header.Set(headers[i], headers[i+1])
 	}
@@ -37,7 +36,7 @@ func newCounter(t *testing.T, status int, body string, headers ...string) *count
 	return c
 }
 
-func (c *counter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (c *recordingExchange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	if r.URL.Path == "/oauth/token" {
 		id, secret, _ := r.BasicAuth()
@@ -47,11 +46,11 @@ func (c *counter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			io.WriteString(w, `{"error":"invalid_client","error_description":"no such client"}`)
 			return
 		}
-		c.asked = append(c.asked, id+" "+string(body))
+		c.requests = append(c.requests, id+" "+string(body))
 		io.WriteString(w, `{"access_token":"given","token_type":"Bearer","expires_in":60}`)
 		return
 	}
-	c.asked = append(c.asked, strings.TrimSpace(r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization")+r.Header.Get("X-Api-Key"))+" "+string(body))
+	c.requests = append(c.requests, strings.TrimSpace(r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization")+r.Header.Get("X-Api-Key"))+" "+string(body))
 	c.keys = append(c.keys, r.Header.Get("Idempotency-Key"))
 	for name, values := range c.header {
 		w.Header()[name] = values
@@ -60,16 +59,16 @@ func (c *counter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, c.body)
 }
 
-// commands are the seller's commands as main has them.
+// commands are the seller's commands of main.
 type commands struct {
 	Ping PingCommand `cmd:""`
 	Post PostCommand `cmd:""`
 	Send SendCommand `cmd:""`
 }
 
-// command runs a line as main does, without the environment's credentials but for
-// those that stand before the command, as NAME=VALUE.
-func command(t *testing.T, line, in string) (out, told string, err error) {
+// command runs a command line as main does. The environment has only the credentials that
+// precede the command as NAME=VALUE.
+func command(t *testing.T, line, in string) (out, stderr string, err error) {
 	t.Helper()
 	for _, name := range []string{"PINGPOST_TOKEN", "PINGPOST_CLIENT_ID", "PINGPOST_CLIENT_SECRET", "PINGPOST_API_KEY"} {
 		t.Setenv(name, "")
@@ -83,27 +82,27 @@ func command(t *testing.T, line, in string) (out, told string, err error) {
 	var cli commands
 	parser := must.Value(kong.New(&cli, kong.Name("pingpost")))(t)
 	run := must.Value(parser.Parse(words))(t)
-	var output, tell strings.Builder
+	var output, errorOutput strings.Builder
 	if strings.HasPrefix(run.Command(), "post") {
-		err = cli.Post.run(t.Context(), strings.NewReader(in), &output, &tell)
+		err = cli.Post.run(t.Context(), strings.NewReader(in), &output, &errorOutput)
 	} else {
-		err = cli.Ping.run(t.Context(), strings.NewReader(in), &output, &tell)
+		err = cli.Ping.run(t.Context(), strings.NewReader(in), &output, &errorOutput)
 	}
-	return output.String(), tell.String(), err
+	return output.String(), errorOutput.String(), err
 }
 
-// flat is text with its runs of spaces made one.
-func flat(text string) string { return regexp.MustCompile(` +`).ReplaceAllString(text, " ") }
+// collapseSpaces replaces each run of spaces with one space.
+func collapseSpaces(text string) string { return regexp.MustCompile(` +`).ReplaceAllString(text, " ") }
 
 const (
-	aBid  = `{"auction_id":"k1","bid":{"amount":9.64,"currency":"USD","bid_token":"bid_1","valid_until":"2026-03-02T13:00:04.987Z"}}`
-	noBid = `{"auction_id":"k1","bid":null,"reject_reason":"caps_full","reject_detail":"All have enough."}`
+	bidAnswer   = `{"auction_id":"k1","bid":{"amount":9.64,"currency":"USD","bid_token":"bid_1","valid_until":"2026-03-02T13:00:04.987Z"}}`
+	noBidAnswer = `{"auction_id":"k1","bid":null,"reject_reason":"caps_full","reject_detail":"All have enough."}`
 )
 
-func TestPingIsMade(t *testing.T) {
+func TestPingRequest(t *testing.T) {
 	for _, row := range []struct {
 		name, line string
-		asked      []string
+		requests   []string
 	}{
 		{
 			"with a token", "ping --token T --key k1 state=CA tcpa_consent=true",
@@ -123,72 +122,72 @@ func TestPingIsMade(t *testing.T) {
 		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			x := newCounter(t, 200, aBid)
-			out, told, err := command(t, row.line+" --url "+x.URL+"/", "")
-			if err != nil || out != aBid+"\n" {
+			x := newRecordingExchange(t, 200, bidAnswer)
+			out, stderr, err := command(t, row.line+" --url "+x.URL+"/", "")
+			if err != nil || out != bidAnswer+"\n" {
 				t.Errorf("%v, %s", err, out)
 			}
-			if want := "auction_id k1\nbid 9.64 USD\nbid_token bid_1\nopen until 2026-03-02T13:00:04.987Z\nkey k1\nrequest_id req_1\n"; flat(told) != want {
-				t.Errorf("told %q, want %q", flat(told), want)
+			if want := "auction_id k1\nbid 9.64 USD\nbid_token bid_1\nopen until 2026-03-02T13:00:04.987Z\nkey k1\nrequest_id req_1\n"; collapseSpaces(stderr) != want {
+				t.Errorf("stderr %q, want %q", collapseSpaces(stderr), want)
 			}
-			if strings.Join(x.asked, "\n") != strings.Join(row.asked, "\n") || x.keys[0] != "k1" {
-				t.Errorf("asked %q under %q, want %q", x.asked, x.keys, row.asked)
+			if strings.Join(x.requests, "\n") != strings.Join(row.requests, "\n") || x.keys[0] != "k1" {
+				t.Errorf("requests %q under %q, want %q", x.requests, x.keys, row.requests)
 			}
 		})
 	}
 }
 
-// TestKeysAreMade: a key where none is given, another each time, and told.
-func TestKeysAreMade(t *testing.T) {
-	x := newCounter(t, 200, noBid, "Idempotent-Replayed", "true")
+// TestPingGeneratesKeys: without --key, each ping gets a new key and prints it.
+func TestPingGeneratesKeys(t *testing.T) {
+	x := newRecordingExchange(t, 200, noBidAnswer, "Idempotent-Replayed", "true")
 	for range 2 {
-		_, told, err := command(t, "ping --token T --url "+x.URL, "")
-		if err != nil || !strings.Contains(told, "caps_full: All have enough.") || !strings.Contains(told, "repeated") {
-			t.Errorf("%v, %s", err, told)
+		_, stderr, err := command(t, "ping --token T --url "+x.URL, "")
+		if err != nil || !strings.Contains(stderr, "caps_full: All have enough.") || !strings.Contains(stderr, "repeated") {
+			t.Errorf("%v, %s", err, stderr)
 		}
 		key := x.keys[len(x.keys)-1]
-		if !regexp.MustCompile(`^cli_[0-9a-z]{26}$`).MatchString(key) || !strings.Contains(told, key) || !strings.Contains(x.asked[len(x.asked)-1], `{"auction_id":"`+key+`"}`) {
-			t.Errorf("key %q, asked %q, told %s", key, x.asked, told)
+		if !regexp.MustCompile(`^cli_[0-9a-z]{26}$`).MatchString(key) || !strings.Contains(stderr, key) || !strings.Contains(x.requests[len(x.requests)-1], `{"auction_id":"`+key+`"}`) {
+			t.Errorf("key %q, requests %q, stderr %s", key, x.requests, stderr)
 		}
 	}
 	if x.keys[0] == x.keys[1] {
-		t.Error("the same key twice")
+		t.Error("two pings have the same key")
 	}
 }
 
-func TestAvailabilityIsAsked(t *testing.T) {
-	x := newCounter(t, 200, `{"data":{"ping_id":"ping_1","campaign_id":"cmp","accepted":true,"expires_at":"2026-03-02T13:00:05.000Z",`+
+func TestAvailabilityPing(t *testing.T) {
+	x := newRecordingExchange(t, 200, `{"data":{"ping_id":"ping_1","campaign_id":"cmp","accepted":true,"expires_at":"2026-03-02T13:00:05.000Z",`+
 		`"buyers":[{"buyer_id":"buy_a","amount":8,"currency":"USD","valid_until":"t1"},{"buyer_id":"buy_b","amount":7.5,"currency":"USD","valid_until":"t2"}]}}`)
 	line := "ping --api-key K --key k1 flo_campaign_id=cmp flo_supplier_id=sup state=CA --url " + x.URL
-	_, told, err := command(t, line, "")
-	if want := "flo_ping_id ping_1\nflo_campaign_id cmp\nflo_buyer_id buy_a, 8.00 USD, open until t1\nflo_buyer_id buy_b, 7.50 USD, open until t2\nkey k1\nrequest_id req_1\n"; err != nil || flat(told) != want {
-		t.Errorf("%v, %q", err, flat(told))
+	_, stderr, err := command(t, line, "")
+	if want := "flo_ping_id ping_1\nflo_campaign_id cmp\nflo_buyer_id buy_a, 8.00 USD, open until t1\nflo_buyer_id buy_b, 7.50 USD, open until t2\nkey k1\nrequest_id req_1\n"; err != nil || collapseSpaces(stderr) != want {
+		t.Errorf("%v, %q", err, collapseSpaces(stderr))
 	}
-	if want := `POST /api/v1/ping K {"flo_campaign_id":"cmp","flo_supplier_id":"sup","state":"CA"}`; len(x.asked) != 1 || x.asked[0] != want {
-		t.Errorf("asked %q", x.asked)
+	if want := `POST /api/v1/ping K {"flo_campaign_id":"cmp","flo_supplier_id":"sup","state":"CA"}`; len(x.requests) != 1 || x.requests[0] != want {
+		t.Errorf("requests %q", x.requests)
 	}
 	x.body = `{"data":{"ping_id":"ping_1","campaign_id":"cmp","accepted":false,"expires_at":"t","buyers":[],"reason":"filtered"}}`
-	if _, told, err := command(t, line, ""); err != nil || !strings.Contains(flat(told), "nobody filtered\n") {
-		t.Errorf("%v, %s", err, told)
+	if _, stderr, err := command(t, line, ""); err != nil || !strings.Contains(collapseSpaces(stderr), "nobody filtered\n") {
+		t.Errorf("%v, %s", err, stderr)
 	}
 }
 
-func TestErrorsAreTold(t *testing.T) {
-	x := newCounter(t, 422, `{"error":"invalid_payload","message":"It does not fit.","request_id":"req_1","field_errors":[{"field":"state","code":"missing_required","expected":"a state"}]}`)
+func TestPingPrintsErrors(t *testing.T) {
+	x := newRecordingExchange(t, 422, `{"error":"invalid_payload","message":"It does not fit.","request_id":"req_1","field_errors":[{"field":"state","code":"missing_required","expected":"a state"}]}`)
 	line := "ping --token T --key k1 --url " + x.URL
-	out, told, err := command(t, line, "")
+	out, stderr, err := command(t, line, "")
 	var code terminal.ExitCode
-	if want := "error 422 invalid_payload\n It does not fit.\nstate missing_required: a state\nkey k1\nrequest_id req_1\n"; flat(told) != want || out != "" || !errors.As(err, &code) || code != 1 {
-		t.Errorf("%v, %q, %q", err, out, flat(told))
+	if want := "error 422 invalid_payload\n It does not fit.\nstate missing_required: a state\nkey k1\nrequest_id req_1\n"; collapseSpaces(stderr) != want || out != "" || !errors.As(err, &code) || code != 1 {
+		t.Errorf("%v, %q, %q", err, out, collapseSpaces(stderr))
 	}
 	x.status, x.body = 504, `{"error":"buyer_timeout","message":"Later.","request_id":"req_1"}`
 	x.header.Set("Retry-After", "1")
-	if _, told, err := command(t, line, ""); !errors.As(err, &code) || !strings.Contains(flat(told), "again after 1 s, with --key k1\n") {
-		t.Errorf("%v, %s", err, told)
+	if _, stderr, err := command(t, line, ""); !errors.As(err, &code) || !strings.Contains(collapseSpaces(stderr), "again after 1 s, with --key k1\n") {
+		t.Errorf("%v, %s", err, stderr)
 	}
 	x.status, x.body = 502, "<html>"
-	if _, told, err := command(t, line, ""); !errors.As(err, &code) || !strings.Contains(told, "not from a pingpost exchange") {
-		t.Errorf("%v, %s", err, told)
+	if _, stderr, err := command(t, line, ""); !errors.As(err, &code) || !strings.Contains(stderr, "not from a pingpost exchange") {
+		t.Errorf("%v, %s", err, stderr)
 	}
 	for _, body := range []string{"hello", "{}"} {
 		x.status, x.body = 200, body
@@ -196,17 +195,17 @@ func TestErrorsAreTold(t *testing.T) {
 			t.Errorf("%s: %v, %s", body, err, out)
 		}
 	}
-	// A redirect takes no credential along.
+	// A redirect is not followed, so its target gets no credential.
 	x.status, x.body = 307, ""
 	x.header.Set("Location", x.URL+"/elsewhere")
-	before := len(x.asked)
-	if _, _, err := command(t, line, ""); !errors.As(err, &code) || len(x.asked) != before+1 {
-		t.Errorf("%v, asked %q", err, x.asked[before:])
+	before := len(x.requests)
+	if _, _, err := command(t, line, ""); !errors.As(err, &code) || len(x.requests) != before+1 {
+		t.Errorf("%v, requests %q", err, x.requests[before:])
 	}
 }
 
-func TestNothingIsSent(t *testing.T) {
-	x := newCounter(t, 200, aBid)
+func TestInvalidCommandSendsNoRequest(t *testing.T) {
+	x := newRecordingExchange(t, 200, bidAnswer)
 	for _, row := range []struct{ line, want string }{
 		{"ping --url " + x.URL, "no credential for the ping"},
 		{"ping --url ftp://x --token T", "--url"},
@@ -227,7 +226,7 @@ func TestNothingIsSent(t *testing.T) {
 			t.Errorf("%s: %v, want %q", row.line, err, row.want)
 		}
 	}
-	if len(x.asked) > 0 {
-		t.Errorf("asked %q", x.asked)
+	if len(x.requests) > 0 {
+		t.Errorf("requests %q", x.requests)
 	}
 }

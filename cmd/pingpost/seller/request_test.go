@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	saidAccepted  = `{"data":{"id":"lead_1","status":"ACCEPTED","buyer_id":"buy_a","campaign_id":"cmp_a","price":{"amount":7.5,"currency":"USD"}}}`
-	saidUnmatched = `{"data":{"id":"lead_2","status":"UNMATCHED","buyer_id":null,"campaign_id":"cmp_a","reason":"caps_full"}}`
+	acceptedAnswer  = `{"data":{"id":"lead_1","status":"ACCEPTED","buyer_id":"buy_a","campaign_id":"cmp_a","price":{"amount":7.5,"currency":"USD"}}}`
+	unmatchedAnswer = `{"data":{"id":"lead_2","status":"UNMATCHED","buyer_id":null,"campaign_id":"cmp_a","reason":"caps_full"}}`
 )
 
-// reply is what the exchange of a test does with one request.
+// reply is the scripted answer to one request.
 type reply struct {
 	status     int
 	body       string
@@ -28,18 +28,17 @@ type reply struct {
 	after      time.Duration
 }
 
-// script is an exchange that answers from a list, the last entry again and
-// again.
-type script struct {
-	mu      sync.Mutex
-	replies []reply
-	keys    []string
-	bodies  []string
-	busy    int
-	busiest int
+// scriptedExchange answers from a list and repeats the last entry.
+type scriptedExchange struct {
+	mu          sync.Mutex
+	replies     []reply
+	keys        []string
+	bodies      []string
+	busy        int
+	maxInFlight int
 }
 
-func (s *script) RoundTrip(req *http.Request) (*http.Response, error) {
+func (s *scriptedExchange) RoundTrip(req *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
 		return nil, err
@@ -48,7 +47,7 @@ func (s *script) RoundTrip(req *http.Request) (*http.Response, error) {
 	r := s.replies[min(len(s.keys), len(s.replies)-1)]
 	s.keys, s.bodies = append(s.keys, req.Header.Get("Idempotency-Key")), append(s.bodies, string(body))
 	s.busy++
-	s.busiest = max(s.busiest, s.busy)
+	s.maxInFlight = max(s.maxInFlight, s.busy)
 	s.mu.Unlock()
 	time.Sleep(r.after)
 	s.mu.Lock()
@@ -64,26 +63,26 @@ func (s *script) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-func scripted(width int, replies ...reply) (*leadSender, *script) {
-	s, exchange := newLeadSender("http://exchange.test/", "key", width, new(http.Transport)), &script{replies: replies}
+func newScriptedSender(width int, replies ...reply) (*leadSender, *scriptedExchange) {
+	s, exchange := newLeadSender("http://exchange.test/", "key", width, new(http.Transport)), &scriptedExchange{replies: replies}
 	s.client = &http.Client{Transport: exchange, Timeout: sendTimeout}
 	return s, exchange
 }
 
-func texts(lines ...string) iter.Seq[numberedLine] {
+func inputLines(lines ...string) iter.Seq[numberedLine] {
 	return nonBlankLines(strings.NewReader(strings.Join(lines, "\n")), new(error))
 }
 
 func manyLines(n int) iter.Seq[numberedLine] {
-	return texts(strings.Split(strings.Repeat("{}\n", n), "\n")...)
+	return inputLines(strings.Split(strings.Repeat("{}\n", n), "\n")...)
 }
 
-// TestTries tells what becomes of one line.
-func TestTries(t *testing.T) {
+// TestSendRetries checks the tries and the duration for one line.
+func TestSendRetries(t *testing.T) {
 	refused := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
 	reset := &net.OpError{Op: "read", Err: errors.New("connection reset")}
-	yes, busy := reply{status: 201, body: saidAccepted}, reply{status: 429, body: `{"error":"rate_limited"}`, retryAfter: "3"}
-	down, wrong := reply{status: 503, body: `{"error":"unavailable"}`}, reply{status: 422, body: `{"error":"invalid_payload"}`}
+	sold, busy := reply{status: 201, body: acceptedAnswer}, reply{status: 429, body: `{"error":"rate_limited"}`, retryAfter: "3"}
+	down, invalid := reply{status: 503, body: `{"error":"unavailable"}`}, reply{status: 422, body: `{"error":"invalid_payload"}`}
 	rows := []struct {
 		name    string
 		keyless bool
@@ -92,33 +91,33 @@ func TestTries(t *testing.T) {
 		final   bool
 		took    time.Duration
 	}{
-		{"at once", false, []reply{yes}, 1, true, 0},
-		{"a refusal is final", false, []reply{wrong}, 1, true, 0},
-		{"a key is wrong", false, []reply{{status: 401, body: `{"error":"unauthorized"}`}}, 1, true, 0},
-		{"down, then up", false, []reply{down, down, yes}, 3, true, 3 * time.Second},
-		{"busy", false, []reply{busy, yes}, 2, true, 3 * time.Second},
-		{"busy for no time", false, []reply{{status: 429, retryAfter: "0"}, yes}, 2, true, 0},
-		{"busy for a day", false, []reply{{status: 429, retryAfter: "86400"}, yes}, 2, true, time.Minute},
-		{"busy till a date", false, []reply{{status: 503, retryAfter: "Fri, 31 Dec 2027 23:59:59 GMT"}, yes}, 2, true, time.Second},
-		{"nobody there at first", false, []reply{{err: refused}, yes}, 2, true, time.Second},
-		{"a connection breaks", false, []reply{{err: reset}, yes}, 2, true, time.Second},
-		{"never up", false, []reply{down}, 6, false, 31 * time.Second},
-		{"no exchange", false, []reply{{status: 200, body: "hello"}, yes}, 2, true, time.Second},
-		{"no status of a lead", false, []reply{{status: 201, body: `{"data":{"status":"SOLD"}}`}, yes}, 2, true, time.Second},
-		{"keyless, down", true, []reply{down, yes}, 1, false, 0},
-		{"keyless, a connection breaks", true, []reply{{err: reset}, yes}, 1, false, 0},
-		{"keyless, busy", true, []reply{busy, yes}, 2, true, 3 * time.Second},
-		{"keyless, nobody there", true, []reply{{err: refused}, yes}, 2, true, time.Second},
+		{"answered at once", false, []reply{sold}, 1, true, 0},
+		{"a refusalResult is final", false, []reply{invalid}, 1, true, 0},
+		{"wrong API key", false, []reply{{status: 401, body: `{"error":"unauthorized"}`}}, 1, true, 0},
+		{"unavailable, then sold", false, []reply{down, down, sold}, 3, true, 3 * time.Second},
+		{"busy", false, []reply{busy, sold}, 2, true, 3 * time.Second},
+		{"busy, retry at once", false, []reply{{status: 429, retryAfter: "0"}, sold}, 2, true, 0},
+		{"busy, retry after a day", false, []reply{{status: 429, retryAfter: "86400"}, sold}, 2, true, time.Minute},
+		{"busy, retry after a date", false, []reply{{status: 503, retryAfter: "Fri, 31 Dec 2027 23:59:59 GMT"}, sold}, 2, true, time.Second},
+		{"connection refused once", false, []reply{{err: refused}, sold}, 2, true, time.Second},
+		{"connection reset", false, []reply{{err: reset}, sold}, 2, true, time.Second},
+		{"always unavailable", false, []reply{down}, 6, false, 31 * time.Second},
+		{"invalid answer", false, []reply{{status: 200, body: "hello"}, sold}, 2, true, time.Second},
+		{"unknown lead status", false, []reply{{status: 201, body: `{"data":{"status":"SOLD"}}`}, sold}, 2, true, time.Second},
+		{"keyless, unavailable", true, []reply{down, sold}, 1, false, 0},
+		{"keyless, connection reset", true, []reply{{err: reset}, sold}, 1, false, 0},
+		{"keyless, busy", true, []reply{busy, sold}, 2, true, 3 * time.Second},
+		{"keyless, connection refused", true, []reply{{err: refused}, sold}, 2, true, time.Second},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s, exchange := scripted(1, row.replies...)
+				s, exchange := newScriptedSender(1, row.replies...)
 				s.keyed = !row.keyless
 				var got *lineSendResult
-				took := s.sendLines(t.Context(), texts(`{"a":1}`), func(a *lineSendResult) { got = a })
+				took := s.sendLines(t.Context(), inputLines(`{"a":1}`), func(a *lineSendResult) { got = a })
 				if got.tries != row.tries || got.isFinal() != row.final || took != row.took || got.took != row.took {
-					t.Errorf("%d tries, final %v, %v; want %d, %v, %v", got.tries, got.isFinal(), took, row.tries, row.final, row.took)
+					t.Errorf("%d tries, final %v, after %v; want %d, %v, %v", got.tries, got.isFinal(), took, row.tries, row.final, row.took)
 				}
 				for i, key := range exchange.keys {
 					if key != exchange.keys[0] || exchange.bodies[i] != `{"a":1}` || (key == "") != row.keyless {
@@ -130,7 +129,7 @@ func TestTries(t *testing.T) {
 	}
 }
 
-func TestKeysOfLines(t *testing.T) {
+func TestLineIdempotencyKeys(t *testing.T) {
 	keys := map[string]bool{}
 	for _, l := range []numberedLine{{1, []byte("{}")}, {2, []byte("{}")}, {1, []byte("{ }")}, {12, []byte("3{}")}, {123, []byte("{}")}} {
 		keys[deriveIdempotencyKey(&l)] = true
@@ -139,31 +138,31 @@ func TestKeysOfLines(t *testing.T) {
 		t.Errorf("%d keys for 5 lines: %v", len(keys), keys)
 	}
 	if a, b := deriveIdempotencyKey(&numberedLine{1, []byte("{}")}), deriveIdempotencyKey(&numberedLine{1, []byte("{}")}); a != b || !strings.HasPrefix(a, "send_") {
-		t.Errorf("%s and %s", a, b)
+		t.Errorf("keys %s and %s for the same line", a, b)
 	}
 }
 
-// TestTurns: lines come at the rate, and where the exchange is slower than that
-// the wait is part of the latency.
-func TestTurns(t *testing.T) {
+// TestSendRate: lines start at the rate. If the exchange is slower, the wait counts as
+// latency.
+func TestSendRate(t *testing.T) {
 	rows := []struct {
-		name    string
-		rate    float64
-		width   int
-		takes   time.Duration
-		took    time.Duration
-		longest time.Duration
-		busiest int
+		name        string
+		rate        float64
+		width       int
+		takes       time.Duration
+		took        time.Duration
+		longest     time.Duration
+		maxInFlight int
 	}{
-		{"in time", 10, 4, 50 * time.Millisecond, 950 * time.Millisecond, 50 * time.Millisecond, 1},
-		{"side by side", 10, 4, 250 * time.Millisecond, 1150 * time.Millisecond, 250 * time.Millisecond, 3},
-		{"behind", 10, 1, time.Second, 10 * time.Second, 10*time.Second - 900*time.Millisecond, 1},
+		{"faster than the rate", 10, 4, 50 * time.Millisecond, 950 * time.Millisecond, 50 * time.Millisecond, 1},
+		{"concurrent requests", 10, 4, 250 * time.Millisecond, 1150 * time.Millisecond, 250 * time.Millisecond, 3},
+		{"slower than the rate", 10, 1, time.Second, 10 * time.Second, 10*time.Second - 900*time.Millisecond, 1},
 		{"no rate", 0, 5, time.Second, 2 * time.Second, time.Second, 5},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s, exchange := scripted(row.width, reply{status: 201, body: saidAccepted, after: row.takes})
+				s, exchange := newScriptedSender(row.width, reply{status: 201, body: acceptedAnswer, after: row.takes})
 				s.rate = row.rate
 				var longest time.Duration
 				count := 0
@@ -171,23 +170,23 @@ func TestTurns(t *testing.T) {
 					count++
 					longest = max(longest, a.took)
 				})
-				if count != 10 || took != row.took || exchange.busiest != row.busiest {
-					t.Errorf("%d answers in %v, %d at once; want %v, %d", count, took, exchange.busiest, row.took, row.busiest)
+				if count != 10 || took != row.took || exchange.maxInFlight != row.maxInFlight {
+					t.Errorf("%d answers in %v, %d at once; want %v, %d", count, took, exchange.maxInFlight, row.took, row.maxInFlight)
 				}
 				if row.rate > 0 && longest != row.longest {
-					t.Errorf("the longest took %v, want %v", longest, row.longest)
+					t.Errorf("longest latency %v, want %v", longest, row.longest)
 				}
 			})
 		})
 	}
 }
 
-// TestInterrupted: what is under way is heard, what waits is given up, what was
-// not begun is not sent.
-func TestInterrupted(t *testing.T) {
-	t.Run("under way", func(t *testing.T) {
+// TestSendInterrupted: after an interrupt, running requests finish, waiting retries end,
+// and no new line is sent.
+func TestSendInterrupted(t *testing.T) {
+	t.Run("during a request", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s, exchange := scripted(2, reply{status: 201, body: saidAccepted, after: 4 * time.Second})
+			s, exchange := newScriptedSender(2, reply{status: 201, body: acceptedAnswer, after: 4 * time.Second})
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			var got []*lineSendResult
@@ -197,21 +196,21 @@ func TestInterrupted(t *testing.T) {
 			}
 		})
 	})
-	t.Run("between two tries", func(t *testing.T) {
+	t.Run("between two attempts", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s, exchange := scripted(1, reply{status: 503, body: `{"error":"unavailable"}`})
+			s, exchange := newScriptedSender(1, reply{status: 503, body: `{"error":"unavailable"}`})
 			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 			defer cancel()
 			var got *lineSendResult
-			took := s.sendLines(ctx, texts("{}"), func(a *lineSendResult) { got = a })
+			took := s.sendLines(ctx, inputLines("{}"), func(a *lineSendResult) { got = a })
 			if got.isFinal() || got.tries != 3 || len(exchange.keys) != 3 || took != 4*time.Second {
 				t.Errorf("%d tries in %v, final %v", got.tries, took, got.isFinal())
 			}
 		})
 	})
-	t.Run("between two turns", func(t *testing.T) {
+	t.Run("between two lines", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s, exchange := scripted(1, reply{status: 201, body: saidAccepted})
+			s, exchange := newScriptedSender(1, reply{status: 201, body: acceptedAnswer})
 			s.rate = 0.1
 			ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
 			defer cancel()

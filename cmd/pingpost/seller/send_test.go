@@ -16,8 +16,8 @@ import (
 	"pingpost/internal/must"
 )
 
-// standIn answers by what the body says, over a real socket.
-func standIn(t *testing.T) *httptest.Server {
+// newFakeExchange starts a server whose answer depends on a word in the body.
+func newFakeExchange(t *testing.T) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -29,11 +29,11 @@ func standIn(t *testing.T) *httptest.Server {
 		switch text := string(body); {
 		case strings.Contains(text, "sell"):
 			w.WriteHeader(http.StatusCreated)
-			_, _ = io.WriteString(w, saidAccepted)
+			_, _ = io.WriteString(w, acceptedAnswer)
 		case strings.Contains(text, "keep"):
 			w.Header().Set("Idempotent-Replayed", "true")
 			w.WriteHeader(http.StatusCreated)
-			_, _ = io.WriteString(w, saidUnmatched)
+			_, _ = io.WriteString(w, unmatchedAnswer)
 		case strings.Contains(text, "drop"):
 			panic(http.ErrAbortHandler)
 		default:
@@ -49,7 +49,7 @@ func sendFile(t *testing.T, text string, change func(*SendCommand)) (answers []a
 	t.Helper()
 	dir := t.TempDir()
 	c := &SendCommand{
-		File: filepath.Join(dir, "leads.ndjson"), To: standIn(t).URL + "/", APIKey: "key_1",
+		File: filepath.Join(dir, "leads.ndjson"), To: newFakeExchange(t).URL + "/", APIKey: "key_1",
 		Concurrency: 1, Idempotency: true, Out: filepath.Join(dir, "answers.ndjson"),
 	}
 	must.Succeed(t, os.WriteFile(c.File, []byte(text), 0o600))
@@ -57,11 +57,11 @@ func sendFile(t *testing.T, text string, change func(*SendCommand)) (answers []a
 		change(c)
 	}
 	err = c.Run(t.Context())
-	kept, readErr := os.ReadFile(filepath.Join(dir, "answers.ndjson"))
+	answerText, readErr := os.ReadFile(filepath.Join(dir, "answers.ndjson"))
 	if readErr != nil && err == nil {
 		t.Fatal(readErr)
 	}
-	for l := range strings.Lines(string(kept)) {
+	for l := range strings.Lines(string(answerText)) {
 		var a answerFileRecord
 		if err := json.Unmarshal([]byte(l), &a); err != nil {
 			t.Fatalf("%s: %v", l, err)
@@ -80,7 +80,7 @@ func TestSendFile(t *testing.T) {
 		line, status int
 		replayed     bool
 		answer       string
-	}{{2, 201, false, saidAccepted}, {4, 201, true, saidUnmatched}, {5, 400, false, `{"error":"malformed_json","message":"no","request_id":"req_1"}`}} {
+	}{{2, 201, false, acceptedAnswer}, {4, 201, true, unmatchedAnswer}, {5, 400, false, `{"error":"malformed_json","message":"no","request_id":"req_1"}`}} {
 		got := answers[i]
 		if got.Line != want.line || got.Status != want.status || got.Replayed != want.replayed || string(got.Answer) != want.answer ||
 			got.Tries != 1 || got.RequestID != "req_send" || got.Error != "" {
@@ -89,32 +89,32 @@ func TestSendFile(t *testing.T) {
 	}
 }
 
-func TestSendMistakes(t *testing.T) {
+func TestSendRejectsInvalidArguments(t *testing.T) {
 	rows := []struct {
 		name, text string
 		change     func(*SendCommand)
-		says       string
+		wantError  string
 	}{
 		{"no file", "", func(c *SendCommand) { c.File += ".gone" }, "no such file"},
 		{"no address", "{}", func(c *SendCommand) { c.To = "127.0.0.1:8080" }, "is not an address"},
-		{"no web address", "{}", func(c *SendCommand) { c.To = "ftp://127.0.0.1" }, "is not an address"},
-		{"no requests at all", "{}", func(c *SendCommand) { c.Concurrency = 0 }, "--concurrency 0"},
-		{"a rate below zero", "{}", func(c *SendCommand) { c.Rate = -1 }, "--rate -1"},
-		{"nowhere to write", "{}", func(c *SendCommand) { c.Out = filepath.Join(c.File, "x") }, "cannot create the file of --out"},
-		{"a line without end", `{"a":"sell"}` + "\n" + strings.Repeat("x", maxSentLine+1), nil, "cannot read line 2 of the input"},
+		{"no HTTP address", "{}", func(c *SendCommand) { c.To = "ftp://127.0.0.1" }, "is not an address"},
+		{"no concurrency", "{}", func(c *SendCommand) { c.Concurrency = 0 }, "--concurrency 0"},
+		{"a negative rate", "{}", func(c *SendCommand) { c.Rate = -1 }, "--rate -1"},
+		{"invalid output path", "{}", func(c *SendCommand) { c.Out = filepath.Join(c.File, "x") }, "cannot create the file of --out"},
+		{"a line above the limit", `{"a":"sell"}` + "\n" + strings.Repeat("x", maxSentLine+1), nil, "cannot read line 2 of the input"},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := sendFile(t, row.text, row.change)
-			if err == nil || !strings.Contains(err.Error(), row.says) {
-				t.Errorf("%v, want %q", err, row.says)
+			if err == nil || !strings.Contains(err.Error(), row.wantError) {
+				t.Errorf("%v, want %q", err, row.wantError)
 			}
 		})
 	}
 }
 
-// TestSendLost: a line without a final answer makes the exit code 1.
-func TestSendLost(t *testing.T) {
+// TestSendWithoutFinalAnswerFails: a line without a final answer makes the exit code 1.
+func TestSendWithoutFinalAnswerFails(t *testing.T) {
 	answers, err := sendFile(t, `{"a":"drop"}`+"\n"+`{"a":"drop"}`, func(c *SendCommand) { c.Idempotency = false })
 	var code terminal.ExitCode
 	if !errors.As(err, &code) || code != 1 {
@@ -125,25 +125,25 @@ func TestSendLost(t *testing.T) {
 	}
 }
 
-// fullDisk takes nothing.
-type fullDisk struct{}
+// failingWriter fails every write.
+type failingWriter struct{}
 
-func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
-func (fullDisk) Close() error              { return nil }
+func (failingWriter) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+func (failingWriter) Close() error              { return nil }
 
-func TestAnswersThatCannotBeWritten(t *testing.T) {
-	f := newAnswerFileWriter(fullDisk{})
+func TestAnswerFileWriteError(t *testing.T) {
+	f := newAnswerFileWriter(failingWriter{})
 	for range 1000 {
-		f.add(ingested(statusAccepted, "", "USD", 1))
+		f.add(ingestResult(statusAccepted, "", "USD", 1))
 	}
 	if err := f.flushAndClose(); err == nil || !strings.Contains(err.Error(), "no space left") {
 		t.Errorf("%v", err)
 	}
 }
 
-// TestSendRefused: when every line is refused the exit code is 1, with a summary all
-// the same. One accepted or unmatched lead makes it 0.
-func TestSendRefused(t *testing.T) {
+// TestSendExitCodeAfterRefusals: the exit code is 1 if every line is refused, and 0 with
+// one accepted or unmatched lead.
+func TestSendExitCodeAfterRefusals(t *testing.T) {
 	answers, err := sendFile(t, "nonsense\nmore", nil)
 	var code terminal.ExitCode
 	if !errors.As(err, &code) || code != 1 {

@@ -10,32 +10,32 @@ import (
 	"pingpost/engine/market"
 )
 
-func ingested(status, reason, currency string, price market.Money) *lineSendResult {
+func ingestResult(status, reason, currency string, price market.Money) *lineSendResult {
 	a := &lineSendResult{tries: 1, status: 201, took: time.Millisecond}
 	a.lead.Status, a.lead.Reason = status, reason
 	a.lead.Price.Amount, a.lead.Price.Currency = price, currency
 	return a
 }
 
-func refusal(status int, code string) *lineSendResult {
+func refusalResult(status int, code string) *lineSendResult {
 	return &lineSendResult{tries: 1, status: status, fault: code, took: 2 * time.Millisecond}
 }
 
-func TestTally(t *testing.T) {
+func TestSendSummary(t *testing.T) {
 	sum := newSendSummary()
 	for range 1200 {
-		sum.add(ingested(statusAccepted, "", "USD", 7_500_000))
+		sum.add(ingestResult(statusAccepted, "", "USD", 7_500_000))
 	}
-	sum.add(ingested(statusAccepted, "", "EUR", 1))
-	sum.add(ingested(statusUnmatched, "caps_full", "", 0))
-	sum.add(ingested(statusUnmatched, "caps_full", "", 0))
-	sum.add(ingested(statusUnmatched, "duplicate", "", 0))
-	again := ingested(statusAccepted, "", "USD", 0)
-	again.replayed, again.tries = true, 3
-	sum.add(again)
-	sum.add(refusal(422, "invalid_payload"))
+	sum.add(ingestResult(statusAccepted, "", "EUR", 1))
+	sum.add(ingestResult(statusUnmatched, "caps_full", "", 0))
+	sum.add(ingestResult(statusUnmatched, "caps_full", "", 0))
+	sum.add(ingestResult(statusUnmatched, "duplicate", "", 0))
+	replayed := ingestResult(statusAccepted, "", "USD", 0)
+	replayed.replayed, replayed.tries = true, 3
+	sum.add(replayed)
+	sum.add(refusalResult(422, "invalid_payload"))
 	sum.add(&lineSendResult{tries: 6, err: errors.New(`Post "http://127.0.0.1:1/api/v1/ingest": dial tcp 127.0.0.1:1: connect: connection refused`)})
-	sum.add(refusal(503, "unavailable"))
+	sum.add(refusalResult(503, "unavailable"))
 
 	if want := "sent 1,208  accepted 1,202  unmatched 3  refused 1  no answer 2"; sum.String() != want {
 		t.Errorf("%s\nwant %s", sum, want)
@@ -60,24 +60,24 @@ payout                                                         0.000001  EUR
 payout                                                         9,000.00  USD
 latency  p50 1ms   p90 1ms   p99 1ms   max 2ms
 `
-	if flat(got) != flat(want) {
+	if collapseSpaces(got) != collapseSpaces(want) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
-// TestTallyStaysSmall: an exchange that makes up words does not fill memory.
-func TestTallyStaysSmall(t *testing.T) {
+// TestSendSummaryLimitsKinds: unlimited error codes of an exchange do not fill memory.
+func TestSendSummaryLimitsKinds(t *testing.T) {
 	sum := newSendSummary()
 	for i := range 1000 {
-		sum.add(refusal(400, fmt.Sprintf("error %d %s", i, strings.Repeat("x", i))))
-		sum.add(ingested(statusAccepted, "", fmt.Sprintf("C%d", i), 1))
+		sum.add(refusalResult(400, fmt.Sprintf("error %d %s", i, strings.Repeat("x", i))))
+		sum.add(ingestResult(statusAccepted, "", fmt.Sprintf("C%d", i), 1))
 	}
 	if len(sum.errors) > maxKinds+1 || len(sum.payout) > maxKinds || sum.errors["other"] != 1000-maxKinds {
 		t.Errorf("%d errors, %d currencies, other %d", len(sum.errors), len(sum.payout), sum.errors["other"])
 	}
-	for word := range sum.errors {
-		if len(word) > maxKind {
-			t.Errorf("a word of %d characters", len(word))
+	for code := range sum.errors {
+		if len(code) > maxKind {
+			t.Errorf("an error code of %d characters", len(code))
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"pingpost/internal/must"
 )
 
-func TestWrapped(t *testing.T) {
+func TestWrapText(t *testing.T) {
 	for _, row := range []struct {
 		text  string
 		width int
@@ -44,7 +44,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-func TestFigures(t *testing.T) {
+func TestNumberFormats(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 7: "7", 999: "999", 1000: "1,000", -1000: "-1,000", -999: "-999", 1234567: "1,234,567"} {
 		if got := GroupThousands(n); got != want {
 			t.Errorf("%d is %s, want %s", n, got, want)
@@ -59,14 +59,14 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-func TestNoTerminal(t *testing.T) {
+func TestProgressIsSilentWithoutTerminal(t *testing.T) {
 	null := must.Value(os.OpenFile(os.DevNull, os.O_WRONLY, 0))(t)
 	defer null.Close()
 	file := must.Value(os.Create(filepath.Join(t.TempDir(), "file")))(t)
 	defer file.Close()
 	for _, f := range []*os.File{null, file} {
 		if IsTerminal(f) {
-			t.Errorf("%s is taken for a terminal", f.Name())
+			t.Errorf("IsTerminal(%s) is true", f.Name())
 		}
 	}
 	p := NewProgress(file)

@@ -22,22 +22,21 @@ import (
 	"pingpost/loadtest/refbuyer"
 )
 
-// bazaar is an exchange with buyers of every temper, for stories that begin with a
-// call over a socket and end with what an operator reads of it.
+// testExchange is a running exchange with these buyers:
 //
-//	buy_high, buy_low  bid 12.50 and 9, and take what they are posted
-//	buy_choosy         bids 20 and refuses whatever it is posted
+//	buy_high, buy_low  bid 12.50 and 9, and accept all posts
+//	buy_choosy         bids 20 and refuses all posts
 //	buy_shy            never bids
 //	buy_gone           cannot be connected to
 //	buy_vault          has no endpoint
 //	buy_nevada         buys in another state; buy_poor has no money
-type bazaar struct {
+type testExchange struct {
 	t   *testing.T
 	x   *exchange.Exchange
 	url string
 }
 
-const bazaarConfig = `data_dir: data
+const testConfig = `data_dir: data
 listen: 127.0.0.1:0
 admin: {listen: 127.0.0.1:0}
 trusted_networks: [127.0.0.0/8]
@@ -63,7 +62,7 @@ campaigns:
   - {id: cmp_dear, vertical: dear, method: ping_post, floor: 50, buyers: [{buyer: buy_high}, {buyer: buy_shy}]}
 `
 
-func newBazaar(t *testing.T) *bazaar {
+func newTestExchange(t *testing.T) *testExchange {
 	t.Helper()
 	var buyers strings.Builder
 	for _, b := range []struct {
@@ -75,21 +74,21 @@ func newBazaar(t *testing.T) *bazaar {
 		{"buy_choosy", refbuyer.Options{Bid: refbuyer.Fixed(20_000_000), RejectRate: 1}},
 		{"buy_shy", refbuyer.Options{Bid: refbuyer.Fixed(20_000_000), NoBidRate: 1}},
 	} {
-		fmt.Fprintf(&buyers, "  - {id: %s, endpoint: \"http://%s\", ping_rate: 1000000}\n", b.id, buying(t, b.options))
+		fmt.Fprintf(&buyers, "  - {id: %s, endpoint: \"http://%s\", ping_rate: 1000000}\n", b.id, startBuyer(t, b.options))
 	}
 	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	gone := listener.Addr().String()
 	must.Succeed(t, listener.Close())
 	path := filepath.Join(t.TempDir(), "exchange.yaml")
-	must.Succeed(t, os.WriteFile(path, fmt.Appendf(nil, bazaarConfig, buyers.String(), gone), 0o600))
+	must.Succeed(t, os.WriteFile(path, fmt.Appendf(nil, testConfig, buyers.String(), gone), 0o600))
 	must.Succeed(t, os.WriteFile(filepath.Join(filepath.Dir(path), "dnc.txt"), []byte("+12125550113\n"), 0o600))
 	x := must.Value(exchange.Start(path, exchange.Options{Env: os.LookupEnv, Logger: slog.New(slog.DiscardHandler)}))(t)
 	t.Cleanup(func() { must.Succeed(t, x.Close()) })
-	return &bazaar{t, x, "http://" + x.PublicAddress()}
+	return &testExchange{t, x, "http://" + x.PublicAddress()}
 }
 
-// buying is the address of a reference buyer that runs until the test's end.
-func buying(t *testing.T, options refbuyer.Options) string {
+// startBuyer starts a reference buyer for the test and returns its address.
+func startBuyer(t *testing.T, options refbuyer.Options) string {
 	t.Helper()
 	b := must.Value(refbuyer.New(options))(t)
 	served := make(chan error)
@@ -101,9 +100,9 @@ func buying(t *testing.T, options refbuyer.Options) string {
 	return b.Addr().String()
 }
 
-// call makes a request with the supplier's API key, or as its OAuth client where there
-// is a key; it returns what the answer says and the request's id.
-func (b *bazaar) call(path, key, body string) (said map[string]json.RawMessage, request string) {
+// call sends a request with the supplier's API key, or as its OAuth client if it has an
+// idempotency key. It returns the answer's members and the request's id.
+func (b *testExchange) call(path, key, body string) (answer map[string]json.RawMessage, request string) {
 	b.t.Helper()
 	req := must.Value(http.NewRequest(http.MethodPost, b.url+path, strings.NewReader(body)))(b.t)
 	req.Header.Set("Content-Type", "application/json")
@@ -111,125 +110,125 @@ func (b *bazaar) call(path, key, body string) (said map[string]json.RawMessage, 
 		req.Header.Set("Idempotency-Key", key)
 		req.Header.Set("Authorization", "Bearer "+b.token())
 	}
-	answer, err := http.DefaultClient.Do(req)
+	response, err := http.DefaultClient.Do(req)
 	must.Succeed(b.t, err)
-	defer answer.Body.Close()
-	text := must.Value(io.ReadAll(answer.Body))(b.t)
-	if err := json.Unmarshal(text, &said); err != nil {
-		b.t.Fatalf("%d %s: %v", answer.StatusCode, text, err)
+	defer response.Body.Close()
+	text := must.Value(io.ReadAll(response.Body))(b.t)
+	if err := json.Unmarshal(text, &answer); err != nil {
+		b.t.Fatalf("%d %s: %v", response.StatusCode, text, err)
 	}
-	return said, answer.Header.Get("X-Request-Id")
+	return answer, response.Header.Get("X-Request-Id")
 }
 
-func (b *bazaar) token() string {
+func (b *testExchange) token() string {
 	b.t.Helper()
 	client := clientcredentials.Config{ClientID: "acme", ClientSecret: "the-secret", TokenURL: b.url + "/oauth/token"}
 	return must.Value(client.Token(b.t.Context()))(b.t).AccessToken
 }
 
-// person is the last name in all leads. No explanation may contain it.
-const person = "Quetzalcott"
+// personName is the last name in all leads. No explanation may contain it.
+const personName = "Quetzalcott"
 
-// someone returns the nth person as JSON members.
-func someone(n int) string {
-	return fmt.Sprintf(`"first_name":"Ann","last_name":%q,"email":"ann%d@%[1]s.example","phone":"+121255501%02[2]d"`, person, n)
+// contactFields returns the contact data of the nth person as JSON members.
+func contactFields(n int) string {
+	return fmt.Sprintf(`"first_name":"Ann","last_name":%q,"email":"ann%d@%[1]s.example","phone":"+121255501%02[2]d"`, personName, n)
 }
 
-// ingest sends the nth person to a campaign.
-func (b *bazaar) ingest(campaign string, n int, more string) (request string) {
+// ingest sends the nth person's lead to a campaign.
+func (b *testExchange) ingest(campaign string, n int, more string) (request string) {
 	b.t.Helper()
-	_, request = b.call("/api/v1/ingest", "", fmt.Sprintf(`{"flo_campaign_id":%q,"flo_supplier_id":"sup_acme","state":"CA",%s%s}`, campaign, someone(n), more))
+	_, request = b.call("/api/v1/ingest", "", fmt.Sprintf(`{"flo_campaign_id":%q,"flo_supplier_id":"sup_acme","state":"CA",%s%s}`, campaign, contactFields(n), more))
 	return request
 }
 
-// ping asks for a bid under an id of the seller's own.
-func (b *bazaar) ping(vertical, auction string) (token, request string) {
+// ping requests a bid under the seller's auction id.
+func (b *testExchange) ping(vertical, auction string) (token, request string) {
 	b.t.Helper()
-	said, request := b.call("/v1/ping", auction, fmt.Sprintf(`{"auction_id":%q,"vertical":%q,"state":"CA","zip3":"941","tcpa_consent":true}`, auction, vertical))
+	answer, request := b.call("/v1/ping", auction, fmt.Sprintf(`{"auction_id":%q,"vertical":%q,"state":"CA","zip3":"941","tcpa_consent":true}`, auction, vertical))
 	var bid struct {
 		Token string `json:"bid_token"`
 	}
-	must.Succeed(b.t, json.Unmarshal(said["bid"], &bid))
+	must.Succeed(b.t, json.Unmarshal(answer["bid"], &bid))
 	return bid.Token, request
 }
 
-// post sends the nth person at a bid.
-func (b *bazaar) post(auction, token string, n int) (request string) {
+// post sends the nth person's lead at a bid.
+func (b *testExchange) post(auction, token string, n int) (request string) {
 	b.t.Helper()
-	_, request = b.call("/v1/post", fmt.Sprint(auction, n), fmt.Sprintf(`{"auction_id":%q,"bid_token":%q,"lead":{"lead_uuid":"u-%d",%s}}`, auction, token, n, someone(n)))
+	_, request = b.call("/v1/post", fmt.Sprint(auction, n), fmt.Sprintf(`{"auction_id":%q,"bid_token":%q,"lead":{"lead_uuid":"u-%d",%s}}`, auction, token, n, contactFields(n)))
 	return request
 }
 
-// explained is what an operator reads of a request, or of a seller's auction, without
-// what differs from run to run.
-func (b *bazaar) explained(id string) string {
+// explainedText returns the explanation of a request or of a seller's auction, with fixed
+// ids and times.
+func (b *testExchange) explainedText(id string) string {
 	b.t.Helper()
-	look := func() ([]byte, error) { return b.x.ExplainSellers("sup_acme", id) }
+	readDocument := func() ([]byte, error) { return b.x.ExplainSellers("sup_acme", id) }
 	if request, ok := market.ParseRequestID(id); ok {
-		look = func() ([]byte, error) { return b.x.ExplainRequest(request) }
+		readDocument = func() ([]byte, error) { return b.x.ExplainRequest(request) }
 	}
-	document := must.Value(look())(b.t)
-	var told explain.Explanation
-	must.Succeed(b.t, json.Unmarshal([]byte(counted(string(document))), &told))
-	still(&told)
-	text := FormatExplanation(&told)
-	if strings.Contains(text, person) {
-		b.t.Errorf("the person is in\n%s", text)
+	document := must.Value(readDocument())(b.t)
+	var explanation explain.Explanation
+	must.Succeed(b.t, json.Unmarshal([]byte(numberIDs(string(document))), &explanation))
+	resetTimes(&explanation)
+	text := FormatExplanation(&explanation)
+	if strings.Contains(text, personName) {
+		b.t.Errorf("the explanation contains contact data:\n%s", text)
 	}
 	return text
 }
 
 var (
-	anID      = regexp.MustCompile(`\b(lead|auc|ping|req)_[0-9a-hj-km-np-tv-z]{26}\b`)
-	theirLead = regexp.MustCompile(`"ref_[0-9a-f]+"`)
+	idPattern        = regexp.MustCompile(`\b(lead|auc|ping|req)_[0-9a-hj-km-np-tv-z]{26}\b`)
+	buyerLeadPattern = regexp.MustCompile(`"ref_[0-9a-f]+"`)
 )
 
-// counted is a document whose identifiers are counted.
-func counted(document string) string {
+// numberIDs replaces the random ids of a document with numbers.
+func numberIDs(document string) string {
 	known := map[string]string{}
-	document = anID.ReplaceAllStringFunc(document, func(id string) string {
+	document = idPattern.ReplaceAllStringFunc(document, func(id string) string {
 		kind, random, _ := strings.Cut(id, "_")
 		if known[random] == "" {
 			known[random] = fmt.Sprint(len(known) + 1)
 		}
 		return kind + "_" + known[random]
 	})
-	return theirLead.ReplaceAllString(document, `"(theirs)"`)
+	return buyerLeadPattern.ReplaceAllString(document, `"(theirs)"`)
 }
 
-// still has everything happen at once, but for what is due at a time that was given.
-func still(told *explain.Explanation) {
-	shift := began - told.Received
-	told.Received, told.Decided, told.BidsDue = began, began, told.BidsDue+shift
-	if told.Answer != nil {
-		told.Answer.At = began
+// resetTimes sets all times to arrival, and moves deadlines accordingly.
+func resetTimes(explanation *explain.Explanation) {
+	shift := arrival - explanation.Received
+	explanation.Received, explanation.Decided, explanation.BidsDue = arrival, arrival, explanation.BidsDue+shift
+	if explanation.Answer != nil {
+		explanation.Answer.At = arrival
 	}
-	for i := range told.Candidates {
-		told.Candidates[i].Elapsed = 0
+	for i := range explanation.Candidates {
+		explanation.Candidates[i].Elapsed = 0
 	}
-	for i := range told.Offers {
-		told.Offers[i].Until += shift
+	for i := range explanation.Offers {
+		explanation.Offers[i].Until += shift
 	}
-	for i := range told.Posts {
-		post := &told.Posts[i]
-		post.Intended = began
+	for i := range explanation.Posts {
+		post := &explanation.Posts[i]
+		post.Intended = arrival
 		for j := range post.Settlements {
-			post.Settlements[j].At, post.Settlements[j].Elapsed = began, 0
+			post.Settlements[j].At, post.Settlements[j].Elapsed = arrival, 0
 		}
 	}
-	for _, lead := range told.Leads {
-		still(lead)
+	for _, lead := range explanation.Leads {
+		resetTimes(lead)
 	}
-	if told.Auction != nil {
-		still(told.Auction)
+	if explanation.Auction != nil {
+		resetTimes(explanation.Auction)
 	}
 }
 
-// TestExplainStories: what happened, and what is told of it. Each file is a page as an
-// operator gets it: read it as a stranger.
-func TestExplainStories(t *testing.T) {
-	b := newBazaar(t)
-	for name, happens := range map[string]func() (id string){
+// TestExplanationsOfRunningExchange compares explanations with golden files. A reader who
+// does not know the request must understand them.
+func TestExplanationsOfRunningExchange(t *testing.T) {
+	b := newTestExchange(t)
+	for name, act := range map[string]func() (id string){
 		"recorded":     func() string { return b.ingest("cmp_list", 1, "") },
 		"passed_on":    func() string { return b.ingest("cmp_auto", 2, "") },
 		"nobody_takes": func() string { return b.ingest("cmp_harsh", 3, "") },
@@ -253,24 +252,24 @@ func TestExplainStories(t *testing.T) {
 			return b.post("pair-3", token, 10)
 		},
 		"second_chosen": func() string {
-			said, request := b.call("/api/v1/ping", "", `{"flo_campaign_id":"cmp_pair","flo_supplier_id":"sup_acme","state":"CA"}`)
+			answer, request := b.call("/api/v1/ping", "", `{"flo_campaign_id":"cmp_pair","flo_supplier_id":"sup_acme","state":"CA"}`)
 			var data struct {
 				Ping string `json:"ping_id"`
 			}
-			must.Succeed(t, json.Unmarshal(said["data"], &data))
+			must.Succeed(t, json.Unmarshal(answer["data"], &data))
 			b.ingest("cmp_pair", 11, `,"flo_buyer_id":"buy_low","flo_ping_id":"`+data.Ping+`"`)
 			return request
 		},
 		"used_already": func() string {
-			said, _ := b.call("/api/v1/ping", "", `{"flo_campaign_id":"cmp_pair","flo_supplier_id":"sup_acme","state":"CA"}`)
-			chosen := `,"flo_buyer_id":"buy_high","flo_ping_id":"` + regexp.MustCompile(`ping_[0-9a-z]{26}`).FindString(string(said["data"])) + `"`
+			answer, _ := b.call("/api/v1/ping", "", `{"flo_campaign_id":"cmp_pair","flo_supplier_id":"sup_acme","state":"CA"}`)
+			chosen := `,"flo_buyer_id":"buy_high","flo_ping_id":"` + regexp.MustCompile(`ping_[0-9a-z]{26}`).FindString(string(answer["data"])) + `"`
 			b.ingest("cmp_pair", 12, chosen)
 			return b.ingest("cmp_pair", 14, chosen)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b.t = t
-			readable(t, "explain/"+name, b.explained(happens()))
+			compareText(t, "explain/"+name, b.explainedText(act()))
 		})
 	}
 }

@@ -14,33 +14,31 @@ import (
 	"pingpost/internal/must"
 )
 
-// began is when everything in these tests arrives.
-const began explain.UnixNanos = 1_795_183_200_000_000_000
+// arrival is the time at which all requests of these tests arrive.
+const arrival explain.UnixNanos = 1_795_183_200_000_000_000
 
 func after(milliseconds int64) explain.UnixNanos {
-	return began + explain.UnixNanos(milliseconds*1_000_000)
+	return arrival + explain.UnixNanos(milliseconds*1_000_000)
 }
 
 func dollars(cents int64) *explain.Amount {
 	return &explain.Amount{Amount: explain.MoneyInMillionths(cents * 10_000), Currency: "USD"}
 }
 
-// readExplanation reads the document testdata/NAME.json, which is in the form that the admin API
-// answers with.
+// readExplanation reads testdata/NAME.json, an answer of the admin API.
 func readExplanation(t *testing.T, name string) *explain.Explanation {
 	t.Helper()
-	explained := new(explain.Explanation)
-	must.Succeed(t, json.Unmarshal(must.Value(os.ReadFile("testdata/"+name+".json"))(t), explained))
-	return explained
+	explanation := new(explain.Explanation)
+	must.Succeed(t, json.Unmarshal(must.Value(os.ReadFile("testdata/"+name+".json"))(t), explanation))
+	return explanation
 }
 
-// readable compares with a file of testdata, whose lines must be readable at the
-// width that is promised.
-func readable(t *testing.T, name, got string) {
+// compareText compares the text with a golden file and checks the length of its lines.
+func compareText(t *testing.T, name, got string) {
 	t.Helper()
 	for line := range strings.Lines(got) {
 		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > terminal.Width {
-			t.Errorf("a line of %d characters: %s", n, line)
+			t.Errorf("a line has %d characters: %s", n, line)
 		}
 	}
 	golden.CompareWithFile(t, name, got)
@@ -56,52 +54,52 @@ func TestFormatExplanation(t *testing.T) {
 		"returned",    // reports, a return and webhooks, some of them days after the sale
 		"no_campaign", // a ping without a campaign
 	} {
-		readable(t, name, FormatExplanation(readExplanation(t, name)))
+		compareText(t, name, FormatExplanation(readExplanation(t, name)))
 	}
 	lead := readExplanation(t, "post")
 	ping := lead.Auction
 	lead.Auction, ping.Leads = nil, []*explain.Explanation{lead}
-	readable(t, "ping", FormatExplanation(ping))
+	compareText(t, "ping", FormatExplanation(ping))
 	lead.Test = true
 	if text := FormatExplanation(lead); !strings.Contains(text, "post for "+lead.Campaign+", ping_post, configuration 3, a test\n") {
-		t.Errorf("it does not say that it is a test:\n%s", text)
+		t.Errorf("the text does not name a test lead:\n%s", text)
 	}
 }
 
-// TestExplainedRefusals: a buyer that said no is told apart from one that was not
-// reached; the log calls both refused.
-func TestExplainedRefusals(t *testing.T) {
+// TestRefusalAndUnreachableBuyerDiffer: the text distinguishes a refusal from a failed
+// connection. The log calls both refused.
+func TestRefusalAndUnreachableBuyerDiffer(t *testing.T) {
 	for want, s := range map[string]explain.PostSettlement{
 		"  2090.0  buy  refused    HTTP 403 after 0.0 ms, forbidden\n":              {Status: 403, Code: "forbidden"},
 		"  2090.0  buy  not reached    no connection to the buyer, then to other\n": {Fault: "connect", Next: "other"},
 		"  2090.0  buy  refused    HTTP 200 after 0.0 ms, the connection broke\n":   {Status: 200, Fault: "broken"},
 	} {
 		s.At, s.Outcome = after(2090), "refused"
-		told := &explain.Explanation{Received: began, Decided: began, Posts: []explain.PostToBuyer{{Buyer: "buy", Intended: began, Settlements: []explain.PostSettlement{s}}}}
-		if text := FormatTimeline(told, terminal.Width); !strings.HasSuffix(text, want) {
+		explanation := &explain.Explanation{Received: arrival, Decided: arrival, Posts: []explain.PostToBuyer{{Buyer: "buy", Intended: arrival, Settlements: []explain.PostSettlement{s}}}}
+		if text := FormatTimeline(explanation, terminal.Width); !strings.HasSuffix(text, want) {
 			t.Errorf("no %s at the end of\n%s", want, text)
 		}
 	}
 }
 
-// TestExplainedWebhooks: one that was never tried is told as what it is.
-func TestExplainedWebhooks(t *testing.T) {
+// TestUnsentWebhooksInTimeline checks the text for webhooks without an attempt.
+func TestUnsentWebhooksInTimeline(t *testing.T) {
 	for state, want := range map[string]string{
 		"pending": "lead.posted: pending, not sent yet",
 		"dead":    "lead.posted: dead letter, not sent: the supplier's webhooks are switched off",
 		"gone":    "lead.posted: the search ended before its result",
 	} {
-		told := readExplanation(t, "auction")
-		told.Webhooks = []explain.SupplierWebhook{{Type: "lead.posted", Created: after(9000), State: state}}
-		if text := FormatTimeline(told, terminal.Width); !strings.HasSuffix(strings.Join(strings.Fields(text), " "), want) {
+		explanation := readExplanation(t, "auction")
+		explanation.Webhooks = []explain.SupplierWebhook{{Type: "lead.posted", Created: after(9000), State: state}}
+		if text := FormatTimeline(explanation, terminal.Width); !strings.HasSuffix(strings.Join(strings.Fields(text), " "), want) {
 			t.Errorf("%s:\n%s", state, text)
 		}
 	}
 }
 
-// TestExplainedReports: what an operator says is the operator's, and what was not taken
-// is not told as if it had been.
-func TestExplainedReports(t *testing.T) {
+// TestStatusReportRows: a row names the operator for an operator's decision, and says if a
+// report was rejected.
+func TestStatusReportRows(t *testing.T) {
 	for _, row := range []struct {
 		report            explain.StatusReport
 		who, what, detail string
@@ -122,31 +120,31 @@ func TestExplainedReports(t *testing.T) {
 	}
 }
 
-// TestExplainedCrash: what a restart took up was answered to nobody.
-func TestExplainedCrash(t *testing.T) {
-	told := readExplanation(t, "auction")
-	told.Answer, told.Notes = nil, []string{"The exchange stopped before the call was answered."}
-	told.Posts = told.Posts[1:]
-	told.Posts[0].Tries = nil
-	told.Posts[0].Settlements[0].Fault = ""
-	text := FormatExplanation(told)
+// TestExplanationAfterRestart: a delivery that a restart continued has no answer.
+func TestExplanationAfterRestart(t *testing.T) {
+	explanation := readExplanation(t, "auction")
+	explanation.Answer, explanation.Notes = nil, []string{"The exchange stopped before the call was answered."}
+	explanation.Posts = explanation.Posts[1:]
+	explanation.Posts[0].Tries = nil
+	explanation.Posts[0].Settlements[0].Fault = ""
+	text := FormatExplanation(explanation)
 	if !strings.Contains(text, "  5000.0  buy_blue      pending                    continued after a restart; the attempts continue\n") ||
 		strings.Contains(text, "is answered") || !strings.HasSuffix(text, "\n\nThe exchange stopped before the call was answered.\n") {
 		t.Error(text)
 	}
 }
 
-// TestExplainedUnsold: more buyers than a person reads one by one, with names and words of the
+// TestExplanationWithManyCandidates has more than 1,000 buyers, with names and words of the
 // greatest length.
-func TestExplainedUnsold(t *testing.T) {
-	told := readExplanation(t, "unsold")
+func TestExplanationWithManyCandidates(t *testing.T) {
+	explanation := readExplanation(t, "unsold")
 	for seat := range uint32(1234) {
-		told.Candidates = append(told.Candidates, explain.FilterSetCandidate{Buyer: told.Candidates[0].Buyer, Seat: seat, Outcome: "capped"})
+		explanation.Candidates = append(explanation.Candidates, explain.FilterSetCandidate{Buyer: explanation.Candidates[0].Buyer, Seat: seat, Outcome: "capped"})
 	}
-	readable(t, "unsold", FormatExplanation(told))
+	compareText(t, "unsold", FormatExplanation(explanation))
 }
 
-func TestBars(t *testing.T) {
+func TestResponseTimeBars(t *testing.T) {
 	for _, row := range []struct {
 		of, whole int64
 		want      string
@@ -166,26 +164,26 @@ func TestBars(t *testing.T) {
 	}
 }
 
-// A time that is rounded down must not put the decision before an answer that it
-// rests on.
-func TestTheDecisionFollowsTheAnswers(t *testing.T) {
-	told := readExplanation(t, "auction")
-	told.Candidates = told.Candidates[:1]
-	told.Candidates[0].Elapsed = 3_900_000
-	told.BidsDue, told.Decided = after(2000), after(3)
-	told.Posts = told.Posts[:1]
-	told.Posts[0].Intended = after(3)
-	text := FormatTimeline(told, terminal.Width)
+// TestDecisionFollowsAnswers: rounding must not put the decision before an answer that it
+// uses.
+func TestDecisionFollowsAnswers(t *testing.T) {
+	explanation := readExplanation(t, "auction")
+	explanation.Candidates = explanation.Candidates[:1]
+	explanation.Candidates[0].Elapsed = 3_900_000
+	explanation.BidsDue, explanation.Decided = after(2000), after(3)
+	explanation.Posts = explanation.Posts[:1]
+	explanation.Posts[0].Intended = after(3)
+	text := FormatTimeline(explanation, terminal.Width)
 	answer, decided, post := strings.Index(text, "post_rejected  "), strings.Index(text, "decided"), strings.Index(text, "buy_red   post ")
 	if answer < 0 || decided < answer || post < decided {
 		t.Errorf("answer at %d, decision at %d, post at %d of\n%s", answer, decided, post, text)
 	}
 }
 
-// TestTimelineOfASaleRecordedAfterARefusal: the buyer without an endpoint has the
-// sale once the one before it refused, not when the lead arrived.
-func TestTimelineOfASaleRecordedAfterARefusal(t *testing.T) {
-	told := &explain.Explanation{
+// TestSaleIsRecordedAfterRefusal: a buyer without an endpoint gets the sale after the
+// refusal of the buyer before it, not at the lead's arrival.
+func TestSaleIsRecordedAfterRefusal(t *testing.T) {
+	explanation := &explain.Explanation{
 		ID: "lead_1", LeadID: "lead_1", Kind: "ingest", Supplier: "sup", Received: after(0), Decided: after(1),
 		Buyer: "buy_note", Price: dollars(1500), Payout: dollars(1200),
 		Candidates: []explain.FilterSetCandidate{{Buyer: "buy_form", Outcome: "post_rejected"}, {Buyer: "buy_note", Outcome: "won"}},
@@ -194,12 +192,12 @@ func TestTimelineOfASaleRecordedAfterARefusal(t *testing.T) {
 			Settlements: []explain.PostSettlement{{At: after(7), Outcome: "refused", Status: 422, Next: "buy_note"}},
 		}},
 	}
-	text := FormatTimeline(told, terminal.Width)
+	text := FormatTimeline(explanation, terminal.Width)
 	if !regexp.MustCompile(`buy_form +refused .*\n +7\.0 +buy_note +sale recorded +for 15 USD, payout 12 USD\n$`).MatchString(text) || strings.Contains(text, "won") {
 		t.Error(text)
 	}
-	told.Posts[0].Settlements, told.Delivery = nil, "pending"
-	if text := FormatTimeline(told, terminal.Width); strings.Contains(text, "recorded") {
+	explanation.Posts[0].Settlements, explanation.Delivery = nil, "pending"
+	if text := FormatTimeline(explanation, terminal.Width); strings.Contains(text, "recorded") {
 		t.Errorf("before the refusal:\n%s", text)
 	}
 }
