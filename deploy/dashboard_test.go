@@ -58,13 +58,13 @@ func readDashboard(t *testing.T) (d dashboard) {
 }
 
 var (
-	legendLabel = regexp.MustCompile(`\{\{\s*(\w+)\s*\}\}`)
-	labelValues = regexp.MustCompile(`^label_values\((.+), (\w+)\)$`)
-	ofExchange  = `{job=~"$job",instance=~"$instance"`
+	legendLabel      = regexp.MustCompile(`\{\{\s*(\w+)\s*\}\}`)
+	labelValues      = regexp.MustCompile(`^label_values\((.+), (\w+)\)$`)
+	exchangeSelector = `{job=~"$job",instance=~"$instance"`
 )
 
-// Every metric, label and value that the dashboard names is one that a running exchange serves,
-// and the dashboard shows every served metric.
+// TestDashboardShowsServedMetrics: a running exchange serves every metric, label and value of
+// the dashboard, and the dashboard shows every served metric.
 func TestDashboardShowsServedMetrics(t *testing.T) {
 	served, d := servedMetrics(t), readDashboard(t)
 	shown := map[string]bool{}
@@ -76,8 +76,8 @@ func TestDashboardShowsServedMetrics(t *testing.T) {
 		for _, name := range names {
 			shown[name] = true
 		}
-		if strings.Count(expr, ofExchange) != len(names) {
-			t.Errorf("%s: not every metric selects the chosen exchange by %s}\n\t%s", where, ofExchange, expr)
+		if strings.Count(expr, exchangeSelector) != len(names) {
+			t.Errorf("%s: not every metric selects the chosen exchange by %s}\n\t%s", where, exchangeSelector, expr)
 		}
 		return kept
 	}
@@ -107,7 +107,7 @@ func TestDashboardShowsServedMetrics(t *testing.T) {
 	}
 }
 
-// The dashboard's variables have values in the served metrics.
+// TestDashboardVariablesAreServed: the dashboard's variables have values in the served metrics.
 func TestDashboardVariablesAreServed(t *testing.T) {
 	served, d := servedMetrics(t), readDashboard(t)
 	names := map[string]bool{}
@@ -116,20 +116,20 @@ func TestDashboardVariablesAreServed(t *testing.T) {
 		if v.Type != "query" {
 			continue
 		}
-		var asks struct{ Query string }
-		if err := json.Unmarshal(v.Query, &asks); err != nil {
+		var variable struct{ Query string }
+		if err := json.Unmarshal(v.Query, &variable); err != nil {
 			t.Errorf("%s: %v", v.Name, err)
 			continue
 		}
-		form := labelValues.FindStringSubmatch(asks.Query)
+		form := labelValues.FindStringSubmatch(variable.Query)
 		if form == nil {
-			t.Errorf("%s: %q is not of the form label_values(metric, label)", v.Name, asks.Query)
+			t.Errorf("%s: %q is not of the form label_values(metric, label)", v.Name, variable.Query)
 			continue
 		}
 		found, kept, _ := checkQuery(served, "count_over_time("+form[1]+"[5m])")
 		found = slices.DeleteFunc(found, func(f string) bool { return strings.Contains(f, "use a counter only") })
 		if len(found) > 0 || !kept[form[2]] {
-			t.Errorf("%s: %s: %q, labels %v", v.Name, asks.Query, found, kept)
+			t.Errorf("%s: %s: %q, labels %v", v.Name, variable.Query, found, kept)
 		}
 	}
 	text := must.Value(os.ReadFile(dashboardFile))(t)
@@ -140,8 +140,8 @@ func TestDashboardVariablesAreServed(t *testing.T) {
 	}
 }
 
-// The dashboard depends on no data source of one Grafana. Its panels are complete, have
-// descriptions, and do not overlap.
+// TestDashboardIsImportable: the dashboard has no fixed data source. Its panels are complete,
+// have descriptions, and do not overlap.
 func TestDashboardIsImportable(t *testing.T) {
 	d := readDashboard(t)
 	chosen := source{"prometheus", "${datasource}"}

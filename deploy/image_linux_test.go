@@ -86,7 +86,7 @@ func buildStage(t *testing.T) (stage string) {
 	return must.Value(buildProgram())(t)
 }
 
-// newImage does the work of docker: it copies the last stage's files and reads its settings. It
+// newImage replaces docker: it copies the last stage's files and reads its settings. It
 // rejects unknown instructions.
 func newImage(t *testing.T) (i image) {
 	t.Helper()
@@ -100,7 +100,7 @@ func newImage(t *testing.T) (i image) {
 		t.Fatal("the last stage of the image is not FROM scratch")
 	}
 	i.root = t.TempDir()
-	must.Succeed(t, os.Chmod(i.root, 0o755)) //nolint:gosec // as a container's root is
+	must.Succeed(t, os.Chmod(i.root, 0o755)) //nolint:gosec // like a container's root
 	for _, one := range instructions(last) {
 		switch one[0] {
 		case "COPY":
@@ -187,8 +187,8 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// contained is the configuration of an exchange in a container or a service.
-const contained = `data_dir: /var/lib/pingpost/data
+// serviceConfig is the configuration of an exchange in a container or a service.
+const serviceConfig = `data_dir: /var/lib/pingpost/data
 listen: %s
 admin: {listen: "%s"}
 suppliers: [{id: sup_acme, api_key: "${KEY}", ingest_rate: 1000000}]
@@ -196,8 +196,8 @@ buyers: [{id: buy_rest, time_zone: America/New_York, caps: [{per: day, count: 10
 campaigns: [{id: cmp_fixed, method: waterfall, time_zone: Australia/Sydney, duplicates: {window: 0s}, buyers: [{buyer: buy_rest, price: 5}]}]
 `
 
-// With only the image's files and its user, an exchange starts, reports its health, sells, stops
-// in order, and writes only to its volume.
+// TestImageServes: with only the image's files and its user, an exchange starts, reports its
+// health, sells, stops in order, and writes only to its volume.
 func TestImageServes(t *testing.T) {
 	i := newImage(t)
 	want := []string{"/etc/ssl/certs/ca-certificates.crt", "/pingpost"}
@@ -206,8 +206,8 @@ func TestImageServes(t *testing.T) {
 	}
 	public, admin := freeAddress(t), freeAddress(t)
 	config := filepath.Join(i.root, i.cmd[len(i.cmd)-1])
-	must.Succeed(t, os.MkdirAll(filepath.Dir(config), 0o755))                                       //nolint:gosec // as it is mounted
-	if err := os.WriteFile(config, fmt.Appendf(nil, contained, public, admin), 0o644); err != nil { //nolint:gosec // likewise
+	must.Succeed(t, os.MkdirAll(filepath.Dir(config), 0o755))                                           //nolint:gosec // as it is mounted
+	if err := os.WriteFile(config, fmt.Appendf(nil, serviceConfig, public, admin), 0o644); err != nil { //nolint:gosec // likewise
 		t.Fatal(err)
 	}
 	before := i.files(t)
@@ -215,21 +215,21 @@ func TestImageServes(t *testing.T) {
 	if out, err := i.run(health).CombinedOutput(); err == nil {
 		t.Errorf("the health check succeeds before the start: %s", out)
 	}
-	said := must.Value(os.Create(filepath.Join(t.TempDir(), "said")))(t)
-	defer said.Close()
+	output := must.Value(os.Create(filepath.Join(t.TempDir(), "output")))(t)
+	defer output.Close()
 	serving := i.run(append(slices.Clone(i.entrypoint), i.cmd...), "KEY="+apiKey)
-	serving.Stdout, serving.Stderr = said, said
+	serving.Stdout, serving.Stderr = output, output
 	must.Succeed(t, serving.Start())
 	t.Cleanup(func() { _ = serving.Process.Kill() })
 	if out, err := i.run(append(health, "--wait", "1m")).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s\n%s", err, out, readFile(t, said.Name()))
+		t.Fatalf("%v: %s\n%s", err, out, readFile(t, output.Name()))
 	}
 	if err := send("http://"+public, "cmp_fixed"); err != nil {
 		t.Error(err)
 	}
 	must.Succeed(t, serving.Process.Signal(syscall.SIGTERM))
 	if err := serving.Wait(); err != nil {
-		t.Fatalf("%v\n%s", err, readFile(t, said.Name()))
+		t.Fatalf("%v\n%s", err, readFile(t, output.Name()))
 	}
 	if got := i.files(t); !slices.Equal(got, before) {
 		t.Errorf("the exchange wrote outside its volume: %q, before %q", got, before)
@@ -239,7 +239,7 @@ func TestImageServes(t *testing.T) {
 	}
 }
 
-// The program verifies TLS certificates with the issuers in the image.
+// TestImageTrustsIssuers: the program trusts the issuers of TLS certificates in the image.
 func TestImageTrustsIssuers(t *testing.T) {
 	i := newImage(t)
 	tlsServer := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
@@ -259,7 +259,7 @@ func TestImageTrustsIssuers(t *testing.T) {
 	}
 }
 
-// The program needs no loader and no library, and reports its version.
+// TestImageIsStatic: the program needs no loader and no library, and reports its version.
 func TestImageIsStatic(t *testing.T) {
 	binary := filepath.Join(buildStage(t), "image", "pingpost")
 	file := must.Value(elf.Open(binary))(t)

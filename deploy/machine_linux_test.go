@@ -15,8 +15,8 @@ import (
 	"pingpost/internal/must"
 )
 
-// underSystemd is the expected output of the trial.
-const underSystemd = `start: 0
+// wantTrial is the expected output of testdata/trial.sh.
+const wantTrial = `start: 0
 healthy after the start: 0
 sells: 201
 CapEff: 0000000000000000
@@ -39,15 +39,15 @@ result: success, 0
 backed up: 3
 `
 
-// A real systemd in its own namespaces starts the unchanged unit with all its restrictions, and
-// reloads, restarts and stops it.
+// TestServiceUnderSystemd starts, reloads, restarts and stops the unchanged unit, with all its
+// restrictions, by a real systemd in its own namespaces.
 func TestServiceUnderSystemd(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can run another systemd")
 	}
 	requireTool(t, "systemctl", "systemd")
 	folder := t.TempDir()
-	config := fmt.Sprintf(contained, "127.0.0.1:8080", "127.0.0.1:9090")
+	config := fmt.Sprintf(serviceConfig, "127.0.0.1:8080", "127.0.0.1:9090")
 	for name, text := range map[string]string{
 		"exchange.yaml": config, "said": "", "trial.sh": readFile(t, "testdata/trial.sh"),
 		"env": "KEY=" + apiKey + "\nSERVE_FLAGS=\"--backup-to /mnt/backup --backup-unencrypted\"\n",
@@ -65,15 +65,15 @@ func TestServiceUnderSystemd(t *testing.T) {
 	})
 	ended := make(chan error, 1)
 	go func() { ended <- machine.Wait() }()
-	said := waitForTrial(t, filepath.Join(folder, "said"), ended, &errs)
+	output := waitForTrial(t, filepath.Join(folder, "said"), ended, &errs)
 	var got strings.Builder
-	for line := range strings.Lines(said) {
-		if what, _, found := strings.Cut(line, ": "); found && strings.Contains(underSystemd, what+": ") {
+	for line := range strings.Lines(output) {
+		if step, _, found := strings.Cut(line, ": "); found && strings.Contains(wantTrial, step+": ") {
 			got.WriteString(line)
 		}
 	}
-	if got.String() != underSystemd {
-		t.Errorf("the trial printed\n%s\nwant\n%s\nwhole output:\n%s", got.String(), underSystemd, said)
+	if got.String() != wantTrial {
+		t.Errorf("the trial printed\n%s\nwant\n%s\nwhole output:\n%s", got.String(), wantTrial, output)
 	}
 }
 
@@ -86,9 +86,9 @@ func readFile(t *testing.T, path string) string {
 func waitForTrial(t *testing.T, path string, ended chan error, errs fmt.Stringer) string {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		said := readFile(t, path)
-		if strings.Contains(said, "the trial is over\n") {
-			return said
+		output := readFile(t, path)
+		if strings.Contains(output, "the trial is over\n") {
+			return output
 		}
 		select {
 		case err := <-ended:
@@ -96,7 +96,7 @@ func waitForTrial(t *testing.T, path string, ended chan error, errs fmt.Stringer
 			if errors.As(err, &exit) && (exit.ExitCode() == 77 || strings.Contains(errs.String(), "unshare:")) {
 				t.Skipf("this machine does not permit another systemd: %s", errs.String())
 			}
-			t.Fatalf("systemd has ended: %v, %s\n%s", err, errs.String(), said)
+			t.Fatalf("systemd has ended: %v, %s\n%s", err, errs.String(), output)
 		default:
 		}
 	}
@@ -110,7 +110,7 @@ func removeGroups(t *testing.T, list string) {
 	t.Helper()
 	text, err := os.ReadFile(list)
 	if err != nil {
-		return // the trial created none
+		return // no control group was created
 	}
 	for top := range strings.FieldsSeq(string(text)) {
 		if !strings.Contains(filepath.Base(top), "pingpost-trial-") {

@@ -17,7 +17,7 @@ var scrapeLabels = []string{"instance", "job"}
 // nameLabel is the label with a metric's name.
 const nameLabel = "__name__"
 
-// unnamedCounters are counters whose names do not show it.
+// unnamedCounters are counters without a counter's suffix.
 var unnamedCounters = []string{"pingpost_log_sequence"}
 
 // queryCheck checks an expression against the served metrics.
@@ -43,7 +43,7 @@ func checkQuery(served series, text string) (found []string, kept map[string]boo
 	return q.findings, kept, q.names
 }
 
-func (q *queryCheck) wrong(format string, args ...any) {
+func (q *queryCheck) report(format string, args ...any) {
 	q.findings = append(q.findings, fmt.Sprintf(format, args...))
 }
 
@@ -51,7 +51,7 @@ func (q *queryCheck) wrong(format string, args ...any) {
 func (q *queryCheck) labels(e parser.Expr) map[string]bool {
 	switch e := e.(type) {
 	case *parser.VectorSelector:
-		return q.selected(e)
+		return q.selectorLabels(e)
 	case *parser.MatrixSelector:
 		return q.labels(e.VectorSelector)
 	case *parser.SubqueryExpr:
@@ -61,28 +61,28 @@ func (q *queryCheck) labels(e parser.Expr) map[string]bool {
 	case *parser.UnaryExpr:
 		return q.labels(e.Expr)
 	case *parser.AggregateExpr:
-		return q.aggregated(e)
+		return q.aggregateLabels(e)
 	case *parser.Call:
-		return q.called(e)
+		return q.callLabels(e)
 	case *parser.BinaryExpr:
-		return q.joined(e)
+		return q.binaryLabels(e)
 	case *parser.NumberLiteral:
 		return nil
 	}
-	q.wrong("this test does not support %s", e)
+	q.report("this test does not support %s", e)
 	return nil
 }
 
-func (q *queryCheck) selected(e *parser.VectorSelector) map[string]bool {
+func (q *queryCheck) selectorLabels(e *parser.VectorSelector) map[string]bool {
 	has, known := q.served[e.Name]
 	if !known && e.Name != "up" {
-		q.wrong("no exchange serves %s", e.Name)
+		q.report("no exchange serves %s", e.Name)
 		return nil
 	}
 	q.names = append(q.names, e.Name)
-	grows := counter(e.Name)
+	grows := isCounter(e.Name)
 	if grows != q.rated && !slices.Contains(unnamedCounters, e.Name) {
-		q.wrong("%s: use a counter only in rate and increase, and nothing else there", e.Name)
+		q.report("%s: use a counter only in rate and increase, and nothing else there", e.Name)
 	}
 	kept := map[string]bool{}
 	for _, label := range append(slices.Collect(maps.Keys(has)), scrapeLabels...) {
@@ -95,21 +95,21 @@ func (q *queryCheck) selected(e *parser.VectorSelector) map[string]bool {
 		values := slices.Collect(maps.Keys(has[m.Name]))
 		switch {
 		case !kept[m.Name]:
-			q.wrong("%s has no label %s", e.Name, m.Name)
+			q.report("%s has no label %s", e.Name, m.Name)
 		case !strings.Contains(m.Value, "$") && !slices.ContainsFunc(values, m.Matches):
-			q.wrong("%s{%s} never matches", e.Name, m)
+			q.report("%s{%s} never matches", e.Name, m)
 		case !strings.Contains(m.Value, "$") && (m.Type == labels.MatchNotEqual || m.Type == labels.MatchNotRegexp) && !slices.ContainsFunc(values, func(v string) bool { return !m.Matches(v) }):
-			q.wrong("%s{%s} always matches", e.Name, m)
+			q.report("%s{%s} always matches", e.Name, m)
 		}
 	}
 	return kept
 }
 
-func counter(name string) bool {
+func isCounter(name string) bool {
 	return slices.ContainsFunc([]string{"_total", "_bucket", "_count", "_sum"}, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
-func (q *queryCheck) aggregated(e *parser.AggregateExpr) map[string]bool {
+func (q *queryCheck) aggregateLabels(e *parser.AggregateExpr) map[string]bool {
 	inner := q.labels(e.Expr)
 	kept := map[string]bool{}
 	if e.Without {
@@ -117,7 +117,7 @@ func (q *queryCheck) aggregated(e *parser.AggregateExpr) map[string]bool {
 	}
 	for _, label := range e.Grouping {
 		if !inner[label] {
-			q.wrong("%s: the inner result has no label %s", e, label)
+			q.report("%s: the inner result has no label %s", e, label)
 		}
 		if e.Without {
 			delete(kept, label)
@@ -128,7 +128,7 @@ func (q *queryCheck) aggregated(e *parser.AggregateExpr) map[string]bool {
 	return kept
 }
 
-func (q *queryCheck) called(e *parser.Call) map[string]bool {
+func (q *queryCheck) callLabels(e *parser.Call) map[string]bool {
 	outer := q.rated // an expression around a rate concerns its result
 	q.rated = slices.Contains([]string{"rate", "increase"}, e.Func.Name)
 	kept := map[string]bool{}
@@ -138,14 +138,14 @@ func (q *queryCheck) called(e *parser.Call) map[string]bool {
 	q.rated = outer
 	if e.Func.Name == "histogram_quantile" {
 		if !kept["le"] {
-			q.wrong("%s: a quantile needs the label le", e)
+			q.report("%s: a quantile needs the label le", e)
 		}
 		delete(kept, "le")
 	}
 	return kept
 }
 
-func (q *queryCheck) joined(e *parser.BinaryExpr) map[string]bool {
+func (q *queryCheck) binaryLabels(e *parser.BinaryExpr) map[string]bool {
 	left, right := q.labels(e.LHS), q.labels(e.RHS)
 	switch {
 	case e.VectorMatching == nil: // one of them is a number
@@ -160,7 +160,7 @@ func (q *queryCheck) joined(e *parser.BinaryExpr) map[string]bool {
 	case e.VectorMatching.On:
 		for _, label := range e.VectorMatching.MatchingLabels {
 			if !left[label] || !right[label] {
-				q.wrong("%s: one side has no label %s", e, label)
+				q.report("%s: one side has no label %s", e, label)
 			}
 		}
 		return left
@@ -170,13 +170,13 @@ func (q *queryCheck) joined(e *parser.BinaryExpr) map[string]bool {
 	}
 	for label := range left {
 		if !right[label] && !slices.Contains(e.VectorMatching.MatchingLabels, label) {
-			q.wrong("%s: the right side has no label %s, so nothing matches", e, label)
+			q.report("%s: the right side has no label %s, so nothing matches", e, label)
 		}
 	}
 	return left
 }
 
-// checkQuery finds each mistake and accepts correct queries.
+// TestCheckQuery: checkQuery finds each mistake and accepts correct queries.
 func TestCheckQuery(t *testing.T) {
 	served := series{
 		"a_total":   {"path": {"/x": true, "/y": true}, "status": {"200": true}},

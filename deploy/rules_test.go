@@ -22,7 +22,7 @@ type alert struct {
 	Labels, Annotations map[string]string
 }
 
-func alerts(t *testing.T) (found []alert) {
+func readAlerts(t *testing.T) (found []alert) {
 	t.Helper()
 	var file struct{ Groups []struct{ Rules []alert } }
 	readYAML(t, rulesFile, &file)
@@ -55,10 +55,10 @@ func requireTool(t *testing.T, tool, from string) {
 	t.Skipf("no %s; Debian's package %s has it", tool, from)
 }
 
-// Alerts use served metrics, and their texts name labels of the result.
+// TestAlertsUseServedMetrics also checks that the summaries name labels of the result.
 func TestAlertsUseServedMetrics(t *testing.T) {
 	served, named := servedMetrics(t), regexp.MustCompile(`\$labels\.(\w+)`)
-	for _, a := range alerts(t) {
+	for _, a := range readAlerts(t) {
 		found, kept, _ := checkQuery(served, a.Expr)
 		for _, finding := range found {
 			t.Errorf("%s: %s", a.Alert, finding)
@@ -74,21 +74,21 @@ func TestAlertsUseServedMetrics(t *testing.T) {
 	}
 }
 
-// TestAlertsNameTheRunbook checks that each alert names an entry of the runbook.
-func TestAlertsNameTheRunbook(t *testing.T) {
+// TestAlertsNameRunbookEntries checks that each alert names an entry of the runbook.
+func TestAlertsNameRunbookEntries(t *testing.T) {
 	text := must.Value(os.ReadFile("../docs/runbook.md"))(t)
 	entries := map[string]bool{}
 	for _, heading := range regexp.MustCompile(`(?m)^## (.+)$`).FindAllStringSubmatch(string(text), -1) {
 		entries[heading[1]] = true
 	}
-	for _, a := range alerts(t) {
+	for _, a := range readAlerts(t) {
 		if entry := a.Annotations["runbook"]; !entries[entry] {
 			t.Errorf("%s: docs/runbook.md has no entry %q", a.Alert, entry)
 		}
 	}
 }
 
-// The rules' tests have each alert quiet and firing.
+// TestAlertsHaveTests: the rules' tests have each alert quiet and firing.
 func TestAlertsHaveTests(t *testing.T) {
 	var file struct {
 		Tests []struct {
@@ -109,14 +109,14 @@ func TestAlertsHaveTests(t *testing.T) {
 			}
 		}
 	}
-	for _, a := range alerts(t) {
+	for _, a := range readAlerts(t) {
 		if !quiet[a.Alert] || !fires[a.Alert] {
 			t.Errorf("%s has no test in which it is quiet, or none in which it fires", a.Alert)
 		}
 	}
 }
 
-func TestPromtool(t *testing.T) {
+func TestPromtoolAcceptsRules(t *testing.T) {
 	requireTool(t, "promtool", "prometheus")
 	for _, args := range [][]string{{"check", "rules", rulesFile}, {"test", "rules", rulesTestFile}, {"check", "config", "prometheus.yml"}} {
 		if out, err := exec.Command("promtool", args...).CombinedOutput(); err != nil {

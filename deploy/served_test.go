@@ -30,8 +30,8 @@ import (
 )
 
 const (
-	apiKey     = "key-of-a-supplier-0001"
-	hookSecret = "whsec_ZGVwbG95ZGVwbG95ZGVwbG95ZGVw"
+	apiKey        = "key-of-a-supplier-0001"
+	webhookSecret = "whsec_ZGVwbG95ZGVwbG95ZGVwbG95ZGVw"
 )
 
 // measuredConfig configures an exchange with everything that has metrics: TLS, a backup, traces,
@@ -56,17 +56,17 @@ type series map[string]map[string]map[string]bool
 // servedMetrics starts an exchange once for all tests, sells leads, and scrapes it.
 func servedMetrics(t *testing.T) series {
 	t.Helper()
-	return must.Value(scraped())(t)
+	return must.Value(scrapeOnce())(t)
 }
 
-var scraped = sync.OnceValues(func() (series, error) {
+var scrapeOnce = sync.OnceValues(func() (series, error) {
 	dir, err := os.MkdirTemp("", "pingpost-deploy")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	hooks := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	defer hooks.Close()
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer receiver.Close()
 	buyer, err := refbuyer.New(refbuyer.Options{Bid: refbuyer.Fixed(10_000_000)})
 	if err != nil {
 		return nil, err
@@ -78,16 +78,16 @@ var scraped = sync.OnceValues(func() (series, error) {
 		return nil, err
 	}
 	path := filepath.Join(dir, "exchange.yaml")
-	if err := os.WriteFile(path, fmt.Appendf(nil, measuredConfig, hooks.URL, buyer.Addr()), 0o600); err != nil {
+	if err := os.WriteFile(path, fmt.Appendf(nil, measuredConfig, receiver.URL, buyer.Addr()), 0o600); err != nil {
 		return nil, err
 	}
-	env := map[string]string{"KEY": apiKey, "HOOK": hookSecret}
+	env := map[string]string{"KEY": apiKey, "HOOK": webhookSecret}
 	x, err := exchange.Start(path, exchange.Options{
 		Env:    func(name string) (string, bool) { value, known := env[name]; return value, known },
 		Logger: slog.New(slog.DiscardHandler),
 		Backup: func(string) (backup.Options, error) {
-			place, err := store.OpenDir(filepath.Join(dir, "backup"))
-			return backup.Options{To: place}, err
+			folder, err := store.OpenDir(filepath.Join(dir, "backup"))
+			return backup.Options{To: folder}, err
 		},
 	})
 	if err != nil {
@@ -117,7 +117,7 @@ func sellAndScrape(x *exchange.Exchange) (found series, err error) {
 }
 
 var insecureClient = &http.Client{Timeout: time.Minute, Transport: &http.Transport{
-	TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // this is no test of the certificate
+	TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // the certificate is not tested
 }}
 
 func send(base, campaign string) error {

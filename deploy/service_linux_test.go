@@ -41,7 +41,7 @@ func unitValues(text, key string) (values []string) {
 	return values
 }
 
-// systemd accepts every key and value of the unit, and its exposure does not exceed maxExposure.
+// TestServiceIsHardened: systemd accepts the unit, and its exposure is at most maxExposure.
 func TestServiceIsHardened(t *testing.T) {
 	requireTool(t, "systemd-analyze", "systemd")
 	path, _ := writeUnit(t)
@@ -93,23 +93,23 @@ var (
 	tracedMemory = regexp.MustCompile(`PROT_[A-Z|_]*WRITE[A-Z|_]*PROT_EXEC`)
 )
 
-// The unit refuses no system call that the program makes while it starts, sells, reloads, backs
-// up and stops.
-func TestServiceAllowsTheProgramsCalls(t *testing.T) {
+// TestServiceAllowsSystemCalls: the unit allows all system calls of the program while it starts,
+// sells, reloads, backs up and stops.
+func TestServiceAllowsSystemCalls(t *testing.T) {
 	requireTool(t, "systemd-analyze", "systemd")
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skipf("strace is not installed, which records the program's calls: %v", err)
 	}
 	_, text := writeUnit(t)
-	may, families := allowedCalls(t, text), strings.Fields(strings.Join(unitValues(text, "RestrictAddressFamilies"), " "))
+	allowed, families := allowedCalls(t, text), strings.Fields(strings.Join(unitValues(text, "RestrictAddressFamilies"), " "))
 	trace := traceProgram(t)
 	if os.Geteuid() == 0 {
-		may["fchown"] = true // SQLite calls it only as root, and the service is not root
+		allowed["fchown"] = true // SQLite calls it only as root, and the service is not root
 	}
 	for _, call := range tracedCall.FindAllStringSubmatch(trace, -1) {
-		if allow, known := may[call[1]]; !allow {
+		if allow, known := allowed[call[1]]; !allow {
 			t.Errorf("the program calls %s, but SystemCallFilter refuses it (named there: %v)", call[1], known)
-			may[call[1]] = true // report it once
+			allowed[call[1]] = true // report it once
 		}
 	}
 	for _, socket := range tracedSocket.FindAllStringSubmatch(trace, -1) {
@@ -132,7 +132,7 @@ func traceProgram(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	public, admin := freeAddress(t), freeAddress(t)
-	config := strings.Replace(fmt.Sprintf(contained, public, admin), "/var/lib/pingpost/data", filepath.Join(dir, "data"), 1)
+	config := strings.Replace(fmt.Sprintf(serviceConfig, public, admin), "/var/lib/pingpost/data", filepath.Join(dir, "data"), 1)
 	config = strings.Replace(config, "buyers: [", `buyers: [{id: buy_gone, endpoint: "http://`+freeAddress(t)+`"}, `, 1)
 	config = strings.Replace(config, "{buyer: buy_rest", "{buyer: buy_gone, price: 6}, {buyer: buy_rest", 1) + "trusted_networks: [127.0.0.0/8]\n"
 	path, record := filepath.Join(dir, "exchange.yaml"), filepath.Join(dir, "trace")
@@ -140,17 +140,17 @@ func traceProgram(t *testing.T) string {
 	binary := filepath.Join(buildStage(t), "image", "pingpost")
 	cmd := exec.Command("strace", "-f", "-o", record, binary, "serve", "-c", path, "--backup-to", filepath.Join(dir, "backup"), "--backup-unencrypted")
 	cmd.Env = append(os.Environ(), "KEY="+apiKey)
-	var said strings.Builder
-	cmd.Stderr = &said
+	var output strings.Builder
+	cmd.Stderr = &output
 	must.Succeed(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	if out, err := exec.Command(binary, "health", "--wait", "2m", "--admin", "http://"+admin).CombinedOutput(); err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		if strings.Contains(said.String(), "ptrace") {
-			t.Skipf("this machine does not permit ptrace: %s", said.String())
+		if strings.Contains(output.String(), "ptrace") {
+			t.Skipf("this machine does not permit ptrace: %s", output.String())
 		}
-		t.Fatalf("%v: %s\n%s", err, out, said.String())
+		t.Fatalf("%v: %s\n%s", err, out, output.String())
 	}
 	for range 5 {
 		must.Succeed(t, send("http://"+public, "cmp_fixed"))
@@ -162,7 +162,7 @@ func traceProgram(t *testing.T) string {
 		time.Sleep(100 * time.Millisecond)
 	}
 	if err := cmd.Wait(); err != nil {
-		t.Fatalf("%v\n%s", err, said.String())
+		t.Fatalf("%v\n%s", err, output.String())
 	}
 	return string(must.Value(os.ReadFile(record))(t))
 }

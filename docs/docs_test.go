@@ -27,7 +27,7 @@ import (
 	"testing"
 )
 
-// TestPages runs every page.
+// TestPages runs the commands of every page.
 func TestPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long: make test-long runs the examples of the pages")
@@ -64,12 +64,12 @@ func TestPages(t *testing.T) {
 func reportOutcomes(t *testing.T, outcomes []outcome) {
 	t.Helper()
 	for _, o := range outcomes {
-		if testing.Verbose() && o.said != "" {
-			t.Logf("%s printed\n%.2000s", o.at, o.said)
+		if testing.Verbose() && o.output != "" {
+			t.Logf("%s printed\n%.2000s", o.at, o.output)
 		}
 		switch {
-		case o.wrong != "":
-			t.Errorf("%s: %s", o.at, o.wrong)
+		case o.failure != "":
+			t.Errorf("%s: %s", o.at, o.failure)
 		case o.skipped != "":
 			t.Run(o.at, func(t *testing.T) { t.Skip(o.skipped) })
 		}
@@ -84,9 +84,9 @@ func readPages(name string) (pages []*page, findings []string) {
 		return nil, []string{err.Error()}
 	}
 	p := parse(name, string(text))
-	for _, before := range p.first {
-		more, wrong := readPages(before)
-		findings = append(findings, wrong...)
+	for _, first := range p.first {
+		more, faults := readPages(first)
+		findings = append(findings, faults...)
 		for _, one := range more {
 			if !slices.ContainsFunc(pages, func(p *page) bool { return p.name == one.name }) {
 				pages = append(pages, one)

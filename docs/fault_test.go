@@ -24,39 +24,39 @@ var address = regexp.MustCompile(`(127\.0\.0\.1|localhost):(\d+)`)
 
 // faults returns the faults of a page that show without running it.
 func (p *page) faults() (found []string) {
-	say := func(at, text string, args ...any) { found = append(found, at+": "+fmt.Sprintf(text, args...)) }
+	report := func(at, text string, args ...any) { found = append(found, at+": "+fmt.Sprintf(text, args...)) }
 	for _, at := range p.strays {
-		say(at, "this looks like code, but is in no block; begin the block at the start of a line, and end it")
+		report(at, "this looks like code, but is in no block; begin the block at the start of a line, and end it")
 	}
 	for i := range p.blocks {
 		b := &p.blocks[i]
 		switch b.kind() {
 		case unknown:
-			say(b.at, "this test has no rule for a block of %q", b.info)
+			report(b.at, "this test has no rule for a block of %q", b.info)
 		case file:
 			if !strings.Contains(b.above, "`"+b.file+"`") {
-				say(b.at, "the paragraph above does not name the file `%s`", b.file)
+				report(b.at, "the paragraph above does not name the file `%s`", b.file)
 			}
 			if !p.used(b.file, i) {
-				say(b.at, "no later command uses %s", b.file)
+				report(b.at, "no later command uses %s", b.file)
 			}
 		case answer, output:
 			if i == 0 || p.blocks[i-1].kind() != command {
-				say(b.at, "no commands right before could have printed this")
+				report(b.at, "no commands right before could have printed this")
 			}
 		case command:
 			for language, mark := range languageCommands {
 				if b.needs != language && mark.MatchString(b.text) {
-					say(b.at, "this needs %s, but its fence does not have needs=%[1]s", language)
+					report(b.at, "this needs %s, but its fence does not have needs=%[1]s", language)
 				}
 			}
 		}
 		if missing := b.unaddressed(); missing != "" {
-			say(b.at, "%s names no address", missing)
+			report(b.at, "%s names no address", missing)
 		}
 		for _, port := range address.FindAllStringSubmatch(b.text, -1) {
 			if !documented.MatchString(port[2]) {
-				say(b.at, "this test cannot replace port %s", port[2])
+				report(b.at, "this test cannot replace port %s", port[2])
 			}
 		}
 	}

@@ -30,42 +30,42 @@ type installation struct {
 // here.
 func install(t *testing.T) *installation {
 	t.Helper()
-	made := &installation{dir: t.TempDir(), env: environ(), missing: missingLanguages(t)}
-	must.Succeed(t, copyFolder(filepath.Join(made.dir, repository), "..", strings.NewReplacer()))
+	inst := &installation{dir: t.TempDir(), env: environ(), missing: missingLanguages(t)}
+	must.Succeed(t, copyFolder(filepath.Join(inst.dir, repository), "..", strings.NewReplacer()))
 	pages, findings := readPages(installPage)
 	if len(findings) > 0 {
-		return made // the test of this page reports them
+		return inst // the test of this page reports them
 	}
-	s := newShell(t, made.dir, made.env)
-	if made.outcomes = runPage(pages[0], s, newPorts(t), made.missing); made.failed() {
-		return made
+	s := newShell(t, inst.dir, inst.env)
+	if inst.outcomes = runPage(pages[0], s, newPorts(t), inst.missing); inst.failed() {
+		return inst
 	}
 	env := must.Value(s.environment())(t)
-	made.env = slices.DeleteFunc(env, func(one string) bool {
+	inst.env = slices.DeleteFunc(env, func(one string) bool {
 		name, _, _ := strings.Cut(one, "=")
 		return name == "PWD" || name == "OLDPWD" || name == "SHLVL" || name == "_"
 	})
-	return made
+	return inst
 }
 
-func (made *installation) failed() bool {
-	return slices.ContainsFunc(made.outcomes, func(o outcome) bool { return o.wrong != "" })
+func (inst *installation) failed() bool {
+	return slices.ContainsFunc(inst.outcomes, func(o outcome) bool { return o.failure != "" })
 }
 
 // runPages runs pages in a new folder.
-func (made *installation) runPages(t *testing.T, pages []*page) (all []outcome) {
+func (inst *installation) runPages(t *testing.T, pages []*page) (all []outcome) {
 	t.Helper()
 	if pages[0].name == installPage {
-		if pages = pages[1:]; made.failed() {
+		if pages = pages[1:]; inst.failed() {
 			t.Fatalf("%s failed", installPage)
 		}
 	}
 	ports := newPorts(t)
-	s := newShell(t, made.makePageFolder(t, ports), made.env)
+	s := newShell(t, inst.makePageFolder(t, ports), inst.env)
 	for _, p := range pages {
-		outcomes := runPage(p, s, ports, made.missing)
+		outcomes := runPage(p, s, ports, inst.missing)
 		all = append(all, outcomes...)
-		if slices.ContainsFunc(outcomes, func(o outcome) bool { return o.wrong != "" }) {
+		if slices.ContainsFunc(outcomes, func(o outcome) bool { return o.failure != "" }) {
 			break
 		}
 	}
@@ -74,15 +74,15 @@ func (made *installation) runPages(t *testing.T, pages []*page) (all []outcome) 
 
 // makePageFolder creates a folder for one page. It contains everything that was installed, and
 // a copy of the repository's examples with this page's ports.
-func (made *installation) makePageFolder(t *testing.T, ports *ports) string {
+func (inst *installation) makePageFolder(t *testing.T, ports *ports) string {
 	t.Helper()
 	dir := t.TempDir()
 	must.Succeed(t, os.Mkdir(filepath.Join(dir, repository), 0o700))
 	for _, from := range []string{".", repository} {
-		for _, entry := range must.Value(os.ReadDir(filepath.Join(made.dir, from)))(t) {
+		for _, entry := range must.Value(os.ReadDir(filepath.Join(inst.dir, from)))(t) {
 			name := filepath.Join(from, entry.Name())
 			if name != repository && name != filepath.Join(repository, "examples") {
-				must.Succeed(t, os.Symlink(filepath.Join(made.dir, name), filepath.Join(dir, name)))
+				must.Succeed(t, os.Symlink(filepath.Join(inst.dir, name), filepath.Join(dir, name)))
 			}
 		}
 	}

@@ -22,7 +22,7 @@ var (
 	noAnchor    = regexp.MustCompile(`[^\p{L}\p{N}\p{M}_\- ]`)
 )
 
-// Every file and heading exists that a page of this repository links to.
+// TestLinks: all links of this repository's pages lead to existing files and headings.
 func TestLinks(t *testing.T) {
 	seen := 0
 	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
@@ -39,8 +39,8 @@ func TestLinks(t *testing.T) {
 			return err
 		}
 		seen++
-		for _, wrong := range deadLinks(path, string(text)) {
-			t.Error(wrong)
+		for _, link := range deadLinks(path, string(text)) {
+			t.Error(link)
 		}
 		return nil
 	})
@@ -69,8 +69,8 @@ func deadLinks(path, text string) (found []string) {
 		if anchor == "" || info.IsDir() {
 			continue
 		}
-		there, err := os.ReadFile(file)
-		if err != nil || !anchors(string(there))[anchor] {
+		content, err := os.ReadFile(file)
+		if err != nil || !anchors(string(content))[anchor] {
 			found = append(found, fmt.Sprintf("%s: %s: there is no such heading (%v)", path, link[1], err))
 		}
 	}
@@ -94,7 +94,7 @@ func anchors(text string) map[string]bool {
 	return all
 }
 
-// Each dead link is reported once.
+// TestDeadLinks: each dead link is reported once.
 func TestDeadLinks(t *testing.T) {
 	dir := t.TempDir()
 	text := "# One `thing`, and more\n\n[a](#one-thing-and-more) [b](#two) [c](other.md#there) [d](other.md#gone) [e](none.md)\n[f](https://example.com/#x) `[g](none)`\n\n# One `thing`, and more\n\n[h](#one-thing-and-more-1)\n"
@@ -107,6 +107,6 @@ func TestDeadLinks(t *testing.T) {
 		}
 	}
 	if n := strings.Count(found, "\n"); n != 2 {
-		t.Errorf("more links are reported than are dead:\n%s", found)
+		t.Errorf("links that are not dead are reported:\n%s", found)
 	}
 }

@@ -11,18 +11,18 @@ import (
 	"strings"
 )
 
-const anything = "…"
+const ellipsis = "…"
 
 // matchText compares the output with a page, line by line.
 func matchText(want, got string) error {
 	var pattern strings.Builder
 	pattern.WriteString(`^`)
 	for line := range strings.Lines(want) {
-		if line = strings.TrimRight(line, " \n"); line == anything {
+		if line = strings.TrimRight(line, " \n"); line == ellipsis {
 			pattern.WriteString(`(?:.*\n)*?`)
 			continue
 		}
-		pattern.WriteString(strings.ReplaceAll(regexp.QuoteMeta(line), anything, `.*`) + `[ \r]*\n`)
+		pattern.WriteString(strings.ReplaceAll(regexp.QuoteMeta(line), ellipsis, `.*`) + `[ \r]*\n`)
 	}
 	pattern.WriteString(`$`)
 	if got != "" && !strings.HasSuffix(got, "\n") {
@@ -73,7 +73,7 @@ func values(text string) (all []any, err error) {
 
 // equal compares two values at a path.
 func equal(path string, want, got any) error {
-	if want == anything && got != nil {
+	if want == ellipsis && got != nil {
 		return nil
 	}
 	switch w := want.(type) {
@@ -84,7 +84,7 @@ func equal(path string, want, got any) error {
 		if !ok {
 			return fmt.Errorf("%s is %v, want a list", path, got)
 		}
-		if n := len(w); n > 0 && w[n-1] == anything && len(g) >= n-1 {
+		if n := len(w); n > 0 && w[n-1] == ellipsis && len(g) >= n-1 {
 			w, g = w[:n-1], g[:n-1]
 		}
 		if len(w) != len(g) {
@@ -115,17 +115,17 @@ func equalMembers(path string, want map[string]any, got any) error {
 		return fmt.Errorf("%s is %v, want an object", path, got)
 	}
 	for name := range want {
-		if _, there := g[name]; !there && name != anything {
+		if _, ok := g[name]; !ok && name != ellipsis {
 			return fmt.Errorf("%s has no %s", path, name)
 		}
 	}
-	_, others := want[anything]
+	_, others := want[ellipsis]
 	for name := range g {
-		w, there := want[name]
-		if !there && !others {
+		w, ok := want[name]
+		if !ok && !others {
 			return fmt.Errorf("%s has a member %s", path, name)
 		}
-		if !there {
+		if !ok {
 			continue
 		}
 		if err := equal(path+"."+name, w, g[name]); err != nil {
@@ -136,6 +136,6 @@ func equalMembers(path string, want map[string]any, got any) error {
 }
 
 func glob(pattern, text string) bool {
-	matched, err := regexp.MatchString(`(?s)^`+strings.ReplaceAll(regexp.QuoteMeta(pattern), anything, `.*`)+`$`, text)
+	matched, err := regexp.MatchString(`(?s)^`+strings.ReplaceAll(regexp.QuoteMeta(pattern), ellipsis, `.*`)+`$`, text)
 	return err == nil && matched
 }

@@ -43,14 +43,14 @@ func missingLanguages(t *testing.T) map[string]string {
 	found := map[string]string{}
 	for language, need := range needs {
 		for _, check := range need.checks {
-			why := runCheck(t.Context(), check)
-			if why == "" {
+			failure := runCheck(t.Context(), check)
+			if failure == "" {
 				continue
 			}
 			if os.Getenv("CI") != "" && strings.Contains(string(script), need.install) {
-				t.Errorf("CI installs the needs of %s, but %s", language, why)
+				t.Errorf("CI installs the needs of %s, but %s", language, failure)
 			}
-			found[language] = why
+			found[language] = failure
 			break
 		}
 	}
@@ -63,9 +63,9 @@ func runCheck(ctx context.Context, check string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-euc", check)
 	cmd.Env, cmd.WaitDelay = environ(), time.Second
-	said, err := cmd.CombinedOutput()
+	output, err := cmd.CombinedOutput()
 	if err == nil {
 		return ""
 	}
-	return "this fails: " + check + ": " + errors.Join(err, ctx.Err()).Error() + ": " + strings.TrimSpace(string(said[max(0, len(said)-500):]))
+	return "this fails: " + check + ": " + errors.Join(err, ctx.Err()).Error() + ": " + strings.TrimSpace(string(output[max(0, len(output)-500):]))
 }

@@ -19,12 +19,12 @@ type page struct {
 // block is the text between two fences.
 type block struct {
 	at    string // page and line
-	info  string // behind the fence
+	info  string // after the fence
 	text  string
 	above string // the paragraph above it
 
 	lang, file, needs string // parsed from info
-	odd               string // an unknown word of info
+	unknownWord       string // in info
 }
 
 var (
@@ -73,7 +73,7 @@ func parse(name, text string) *page {
 	return p
 }
 
-// isStray reports whether a reader sees a line as code that no test would run.
+// isStray reports whether a line looks like code that no test runs.
 func isStray(line string) bool {
 	trimmed := strings.TrimSpace(line)
 	return strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") ||
@@ -81,7 +81,7 @@ func isStray(line string) bool {
 		strings.Contains(line, "<pre") || strings.Contains(line, "<code")
 }
 
-// parseInfo parses the words behind the fence.
+// parseInfo parses the words after the fence.
 func (b *block) parseInfo() {
 	for i, word := range strings.Fields(b.info) {
 		needs, ok := strings.CutPrefix(word, "needs=")
@@ -93,7 +93,7 @@ func (b *block) parseInfo() {
 		case b.file == "":
 			b.file = word
 		default:
-			b.odd = word
+			b.unknownWord = word
 		}
 	}
 }
@@ -120,7 +120,7 @@ var languages = map[string]bool{
 
 func (b *block) kind() kind {
 	switch {
-	case b.odd != "":
+	case b.unknownWord != "":
 	case b.needs != "":
 		if _, known := needs[b.needs]; known && b.lang == "sh" && b.file == "" {
 			return command

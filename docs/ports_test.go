@@ -15,19 +15,19 @@ var documented = regexp.MustCompile(`\b(80[89]\d|909\d|4318)\b`)
 
 // ports maps the ports in a page to free ones, which are reserved until the test ends.
 type ports struct {
-	t     testing.TB
-	taken map[string]string
+	t    testing.TB
+	free map[string]string // port in the page to free port
 }
 
-func newPorts(t testing.TB) *ports { return &ports{t: t, taken: map[string]string{}} }
+func newPorts(t testing.TB) *ports { return &ports{t: t, free: map[string]string{}} }
 
 // Replace replaces the ports in a text.
 func (p *ports) Replace(text string) string {
 	return documented.ReplaceAllStringFunc(text, func(port string) string {
-		if p.taken[port] == "" {
-			p.taken[port] = reservePort(p.t)
+		if p.free[port] == "" {
+			p.free[port] = reservePort(p.t)
 		}
-		return p.taken[port]
+		return p.free[port]
 	})
 }
 
@@ -37,18 +37,18 @@ func reservePort(t testing.TB) string {
 	t.Helper()
 	for range 1000 {
 		port := strconv.Itoa(20_000 + rand.IntN(10_000))
-		place := net.JoinHostPort("127.0.0.1", port)
-		held, err := net.ListenPacket("udp", place)
+		hostPort := net.JoinHostPort("127.0.0.1", port)
+		reserved, err := net.ListenPacket("udp", hostPort)
 		if err != nil {
 			continue
 		}
-		tried, err := net.Listen("tcp", place)
+		listener, err := net.Listen("tcp", hostPort)
 		if err != nil {
-			held.Close()
+			reserved.Close()
 			continue
 		}
-		tried.Close()
-		t.Cleanup(func() { held.Close() })
+		listener.Close()
+		t.Cleanup(func() { reserved.Close() })
 		return port
 	}
 	t.Fatal("no port is free")

@@ -22,18 +22,18 @@ import (
 // next block. The first failed command ends it.
 type shell struct {
 	dir    string // working directory
-	notes  string // directory with the commands and their output
+	logDir string // directory with the commands and their output
 	number int
 	in     io.Writer
 	done   chan string   // a block's number, when it has ended
 	ended  chan struct{} // the shell itself
-	why    error         // error of its end; valid after ended is closed
+	err    error         // error of its end; valid after ended is closed
 	group  int
 }
 
 func newShell(t testing.TB, dir string, env []string) *shell {
 	t.Helper()
-	s := &shell{dir: dir, notes: t.TempDir(), done: make(chan string), ended: make(chan struct{})}
+	s := &shell{dir: dir, logDir: t.TempDir(), done: make(chan string), ended: make(chan struct{})}
 	read, write, err := os.Pipe()
 	must.Succeed(t, err)
 	cmd := exec.Command("bash", "--norc", "--noprofile", "-euo", "pipefail", "-s")
@@ -52,8 +52,8 @@ func newShell(t testing.TB, dir string, env []string) *shell {
 		}
 	}()
 	go func() {
-		if s.why = cmd.Wait(); s.why == nil {
-			s.why = errors.New("it was left")
+		if s.err = cmd.Wait(); s.err == nil {
+			s.err = errors.New("it exited with status 0")
 		}
 		close(s.ended)
 	}()
@@ -66,9 +66,9 @@ func newShell(t testing.TB, dir string, env []string) *shell {
 }
 
 // run runs a block's commands and returns their output.
-func (s *shell) run(text string, within time.Duration) (said string, err error) {
+func (s *shell) run(text string, timeout time.Duration) (output string, err error) {
 	s.number++
-	name := filepath.Join(s.notes, fmt.Sprint(s.number))
+	name := filepath.Join(s.logDir, fmt.Sprint(s.number))
 	if err := os.WriteFile(name+".sh", []byte(text), 0o600); err != nil {
 		return "", err
 	}
@@ -77,20 +77,20 @@ func (s *shell) run(text string, within time.Duration) (said string, err error) 
 		select {
 		case <-s.done:
 		case <-s.ended:
-			err = fmt.Errorf("a command failed, and with it the shell: %w", s.why)
-		case <-time.After(within):
-			err = fmt.Errorf("the block did not end in %v", within)
+			err = fmt.Errorf("a command failed, and with it the shell: %w", s.err)
+		case <-time.After(timeout):
+			err = fmt.Errorf("the block did not end in %v", timeout)
 			_ = syscall.Kill(-s.group, syscall.SIGKILL)
 		}
 	}
-	out, unread := os.ReadFile(name + ".out")
-	return string(out), errors.Join(err, unread)
+	out, readErr := os.ReadFile(name + ".out")
+	return string(out), errors.Join(err, readErr)
 }
 
 // environment returns the shell's environment.
 func (s *shell) environment() (all []string, err error) {
-	said, err := s.run("env -0\n", time.Minute)
-	return strings.Split(strings.TrimRight(said, "\x00"), "\x00"), err
+	output, err := s.run("env -0\n", time.Minute)
+	return strings.Split(strings.TrimRight(output, "\x00"), "\x00"), err
 }
 
 // end ends the shell and its processes.

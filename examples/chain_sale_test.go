@@ -12,8 +12,8 @@ import (
 	"pingpost/loadtest/refbuyer"
 )
 
-// The buyer's price, and what each exchange pays for it: 0.9, then 0.8, each rounded down to
-// the millionth, once.
+// The buyer's price and the payout of each exchange: 0.9, then 0.8 of its price, each rounded
+// down to the millionth.
 const (
 	buyerPrice     market.Money = 12_345_679
 	backPayout     market.Money = 11_111_111
@@ -24,19 +24,19 @@ const (
 // that add up along the chain.
 func (c *chain) checkSale(lead string) {
 	c.t.Helper()
-	held := c.buyer.Leads()
-	if len(held) != 1 {
-		c.t.Fatalf("the buyer has %d leads", len(held))
+	leads := c.buyer.Leads()
+	if len(leads) != 1 {
+		c.t.Fatalf("the buyer has %d leads", len(leads))
 	}
-	front, back := explainLead(c.t, c.front, lead), explainLead(c.t, c.back, held[0].LeadUUID)
+	front, back := explainLead(c.t, c.front, lead), explainLead(c.t, c.back, leads[0].LeadUUID)
 	c.checkSellerAuction(&front, &back)
-	for _, told := range []*explain.Explanation{&front, &back} {
-		if told.Status != "ACCEPTED" || told.Delivery != "delivered" || told.Price == nil {
-			c.t.Fatalf("%+v", told)
+	for _, explanation := range []*explain.Explanation{&front, &back} {
+		if explanation.Status != "ACCEPTED" || explanation.Delivery != "delivered" || explanation.Price == nil {
+			c.t.Fatalf("%+v", explanation)
 		}
 	}
 	for _, amount := range []struct {
-		what      string
+		name      string
 		got, want market.Money
 	}{
 		{"the buyer owes", c.buyer.Stats().Revenue, buyerPrice},
@@ -47,11 +47,11 @@ func (c *chain) checkSale(lead string) {
 		{"payout and both margins", market.Money(front.Payout.Amount + front.Margin.Amount + back.Margin.Amount), buyerPrice},
 	} {
 		if amount.got != amount.want {
-			c.t.Errorf("%s: %v, want %v", amount.what, amount.got, amount.want)
+			c.t.Errorf("%s: %v, want %v", amount.name, amount.got, amount.want)
 		}
 	}
-	if theirs := front.Posts[0].Settlements[0].BuyerLead; theirs != held[0].LeadID {
-		c.t.Errorf("the front has the buyer's lead id %s, but the buyer has %s", theirs, held[0].LeadID)
+	if id := front.Posts[0].Settlements[0].BuyerLead; id != leads[0].LeadID {
+		c.t.Errorf("the front has the buyer's lead id %s, but the buyer has %s", id, leads[0].LeadID)
 	}
 	if back.SellerID != lead || back.Auction == nil || back.Auction.Hops != 1 {
 		c.t.Errorf("the back has the lead as %s, by the ping %+v", back.SellerID, back.Auction)
@@ -65,10 +65,10 @@ func (c *chain) checkSale(lead string) {
 // the front exchange.
 func (c *chain) checkSellerAuction(front, back *explain.Explanation) {
 	c.t.Helper()
-	var told explain.Explanation
-	decode(c.t, string(must.Value(c.back.ExplainSellers("", front.AuctionID))(c.t)), &told)
-	if told.SellerID != front.AuctionID || told.AuctionID != back.AuctionID || len(told.Leads) != 1 || told.Leads[0].ID != back.ID {
-		c.t.Errorf("%s is known as %s, with %d leads", front.AuctionID, told.AuctionID, len(told.Leads))
+	var explanation explain.Explanation
+	decode(c.t, string(must.Value(c.back.ExplainSellers("", front.AuctionID))(c.t)), &explanation)
+	if explanation.SellerID != front.AuctionID || explanation.AuctionID != back.AuctionID || len(explanation.Leads) != 1 || explanation.Leads[0].ID != back.ID {
+		c.t.Errorf("auction %s is explained as %s, with %d leads", front.AuctionID, explanation.AuctionID, len(explanation.Leads))
 	}
 }
 
@@ -82,7 +82,7 @@ func (c *chain) checkHops() {
 	}
 }
 
-// Repeated requests get the same bytes and reach neither the back exchange nor the buyer.
+// TestChainSellsByPingAndPost: repeats get the same bytes and reach neither the back nor the buyer.
 func TestChainSellsByPingAndPost(t *testing.T) {
 	c := startChain(t, refbuyer.Options{Bid: refbuyer.Fixed(buyerPrice)})
 	pinged, bid := c.mustPing()
@@ -98,12 +98,12 @@ func TestChainSellsByPingAndPost(t *testing.T) {
 	c.checkHops()
 
 	before := c.buyer.Stats()
-	for _, again := range []struct{ first, now answer }{
+	for _, pair := range []struct{ first, repeat answer }{
 		{pinged, c.sendAsSupplier("/v1/ping", "k-ping", pingBody)},
 		{posted, c.sendAsSupplier("/v1/post", "k-post", bid.postBody())},
 	} {
-		if again.now.body != again.first.body || again.now.status != again.first.status || !again.now.replayed {
-			t.Errorf("%+v, and repeated %+v", again.first, again.now)
+		if pair.repeat.body != pair.first.body || pair.repeat.status != pair.first.status || !pair.repeat.replayed {
+			t.Errorf("%+v, and repeated %+v", pair.first, pair.repeat)
 		}
 	}
 	if other := c.sendAsSupplier("/v1/post", "k-other", bid.postBody()); other.status != 409 || !strings.Contains(other.body, "already_sold") {
@@ -118,28 +118,28 @@ func TestChainSellsByPingAndPost(t *testing.T) {
 func TestChainSellsByIngest(t *testing.T) {
 	c := startChain(t, refbuyer.Options{Bid: refbuyer.Fixed(buyerPrice)})
 	first := c.ingest("k")
-	var said struct {
+	var ingested struct {
 		Data struct {
 			ID     string `json:"id"`
 			Status string `json:"status"`
 			Buyer  string `json:"buyer_id"`
 		} `json:"data"`
 	}
-	if decode(t, first.body, &said); said.Data.Status != "ACCEPTED" || said.Data.Buyer != "buy_back" {
+	if decode(t, first.body, &ingested); ingested.Data.Status != "ACCEPTED" || ingested.Data.Buyer != "buy_back" {
 		t.Fatalf("%+v", first)
 	}
-	c.checkSale(said.Data.ID)
+	c.checkSale(ingested.Data.ID)
 	c.checkHops()
-	if again := c.ingest("k"); again.body != first.body || !again.replayed {
-		t.Errorf("%+v, and repeated %+v", first, again)
+	if repeat := c.ingest("k"); repeat.body != first.body || !repeat.replayed {
+		t.Errorf("%+v, and repeated %+v", first, repeat)
 	}
 	if s := c.buyer.Stats(); s.Pings != 1 || s.Posts != 1 || s.DoubleSold != 0 || s.ContactSeen != 0 {
 		t.Errorf("%+v", s)
 	}
 }
 
-// The buyer's refusal returns through both exchanges, costs nothing, and is the answer to a
-// repeat too.
+// TestChainReturnsRefusal: the buyer's refusal returns through both exchanges and is free. A
+// repeat gets the same answer.
 func TestChainReturnsRefusal(t *testing.T) {
 	c := startChain(t, refbuyer.Options{Bid: refbuyer.Fixed(buyerPrice), RejectRate: 1})
 	_, bid := c.mustPing()
@@ -147,8 +147,8 @@ func TestChainReturnsRefusal(t *testing.T) {
 	if posted.status != 422 || !strings.Contains(posted.body, `"error":"post_rejected"`) {
 		t.Errorf("%+v", posted)
 	}
-	if again := c.sendAsSupplier("/v1/post", "k-post", bid.postBody()); again.body != posted.body || !again.replayed {
-		t.Errorf("%+v, and repeated %+v", posted, again)
+	if repeat := c.sendAsSupplier("/v1/post", "k-post", bid.postBody()); repeat.body != posted.body || !repeat.replayed {
+		t.Errorf("%+v, and repeated %+v", posted, repeat)
 	}
 	if sent := c.ingest("k"); sent.status != 201 || !strings.Contains(sent.body, `"reason":"post_rejected"`) {
 		t.Errorf("%+v", sent)
@@ -172,8 +172,8 @@ func TestChainReturnsNoBid(t *testing.T) {
 	}
 }
 
-// The front exchange is the back one's buyer here. A ping circulates until it has passed three
-// exchanges. The next one rejects it as a loop, and all others answer no_bid.
+// TestChainEndsLoop makes the front exchange the back one's buyer. After three exchanges the
+// next one rejects the ping as a loop, and all others answer no_bid.
 func TestChainEndsLoop(t *testing.T) {
 	address := unusedAddress(t)
 	toFront := startRecordingProxy(t, address)
@@ -195,13 +195,13 @@ func TestChainEndsLoop(t *testing.T) {
 	}
 }
 
-// A test lead at the front is one at the back and at the buyer, by ping and post and by ingest.
-// The same person's production lead is none.
-func TestChainKeepsTestLeadsTests(t *testing.T) {
+// TestChainForwardsTestMark: a test lead stays one at the back and at the buyer, by ping and
+// post and by ingest. The same person's production lead has no mark.
+func TestChainForwardsTestMark(t *testing.T) {
 	c := startChain(t, refbuyer.Options{Bid: refbuyer.Fixed(buyerPrice)})
 	_, bid := c.mustPing("X-Pingpost-Test", "1")
-	if foreign := c.sendAsSupplier("/v1/post", "k-production", bid.postBody()); foreign.status != http.StatusUnprocessableEntity || !strings.Contains(foreign.body, "invalid_bid_token") {
-		t.Errorf("a production post with a test bid: %+v", foreign)
+	if production := c.sendAsSupplier("/v1/post", "k-production", bid.postBody()); production.status != http.StatusUnprocessableEntity || !strings.Contains(production.body, "invalid_bid_token") {
+		t.Errorf("a production post with a test bid: %+v", production)
 	}
 	posted := c.sendAsSupplier("/v1/post", "k-post", bid.postBody(), "X-Pingpost-Test", "1")
 	var sale postAnswer
@@ -218,7 +218,7 @@ func TestChainKeepsTestLeadsTests(t *testing.T) {
 	}
 	front, back := explainLead(t, c.front, sale.ID), explainLead(t, c.back, c.buyer.Leads()[0].LeadUUID)
 	if !front.Test || !front.Auction.Test || !back.Test || !back.Auction.Test {
-		t.Errorf("a test at the front: %v, at the back: %v", front.Test, back.Test)
+		t.Errorf("test lead at the front: %v, at the back: %v", front.Test, back.Test)
 	}
 	if got := c.ingest("k-production"); got.status != http.StatusCreated || !strings.Contains(got.body, "ACCEPTED") {
 		t.Errorf("the same person's production lead: %+v", got)

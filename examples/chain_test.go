@@ -40,12 +40,12 @@ func startRecordingProxy(t *testing.T, targetAddress string) *recordingProxy {
 	proxy.ModifyResponse = func(r *http.Response) error {
 		body, err := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		var said struct {
+		var rejected struct {
 			Reason string `json:"reject_reason"`
 		}
-		if json.Unmarshal(body, &said) == nil && said.Reason != "" {
+		if json.Unmarshal(body, &rejected) == nil && rejected.Reason != "" {
 			p.mu.Lock()
-			p.rejectReasons = append(p.rejectReasons, said.Reason)
+			p.rejectReasons = append(p.rejectReasons, rejected.Reason)
 			p.mu.Unlock()
 		}
 		return err

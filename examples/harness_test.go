@@ -114,12 +114,12 @@ func decode(t *testing.T, text string, into any) {
 }
 
 // explainLead returns the exchange's explanation of a lead.
-func explainLead(t *testing.T, x *exchange.Exchange, lead string) (explained explain.Explanation) {
+func explainLead(t *testing.T, x *exchange.Exchange, lead string) (explanation explain.Explanation) {
 	t.Helper()
 	id, ok := market.ParseLeadID(lead)
 	if !ok {
 		t.Fatalf("%q is no lead", lead)
 	}
-	decode(t, string(must.Value(x.ExplainLead(id))(t)), &explained)
-	return explained
+	decode(t, string(must.Value(x.ExplainLead(id))(t)), &explanation)
+	return explanation
 }

@@ -75,7 +75,7 @@ func (s *sandbox) check(got answer, status int, into any) (raw string) {
 func TestSandboxIsValid(t *testing.T) {
 	built := must.Value(must.Value(config.Load("sandbox/sandbox.yaml", environment))(t).Compile())(t)
 	if !built.Settings.Sandbox {
-		t.Error("it is no sandbox")
+		t.Error("the example is not marked as a sandbox")
 	}
 }
 
@@ -96,12 +96,12 @@ type seedAnswer struct {
 	Results []struct{ ID, Status string }
 }
 
-// A seeded lead is pinged, posted, explained, and reported by a webhook.
+// TestSandboxSellsSeededLead pings, posts and explains a seeded lead, and awaits its webhook.
 func TestSandboxSellsSeededLead(t *testing.T) {
 	const seedBody = `{"count":100,"vertical":"auto_insurance","state":"CA","seed":7}`
 	s := startSandbox(t)
-	var seeded, again seedAnswer
-	if s.call("/v1/dev/seed", "s", seedBody, 201, &seeded) != s.call("/v1/dev/seed", "s", seedBody, 201, &again) {
+	var seeded, repeat seedAnswer
+	if s.call("/v1/dev/seed", "s", seedBody, 201, &seeded) != s.call("/v1/dev/seed", "s", seedBody, 201, &repeat) {
 		t.Error("a repeated request got another answer")
 	}
 	seeded.Leads[0].Ping["auction_id"] = "a-1"
@@ -119,9 +119,9 @@ func TestSandboxSellsSeededLead(t *testing.T) {
 	if s.call("/v1/post", "other", post, 409, &refused); refused.Error != "already_sold" {
 		t.Errorf("a second post: %q", refused.Error)
 	}
-	explained := explainLead(t, s.Exchange, sale.ID)
-	if explained.Status != "ACCEPTED" || explained.Delivery != "delivered" || explained.Buyer != "buy_blue" || explained.Auction == nil || len(explained.Auction.Candidates) != 1 {
-		t.Errorf("%+v", explained)
+	explanation := explainLead(t, s.Exchange, sale.ID)
+	if explanation.Status != "ACCEPTED" || explanation.Delivery != "delivered" || explanation.Buyer != "buy_blue" || explanation.Auction == nil || len(explanation.Auction.Candidates) != 1 {
+		t.Errorf("%+v", explanation)
 	}
 	s.checkWebhook(sale.ID)
 }
@@ -143,18 +143,18 @@ func (s *sandbox) checkWebhook(lead string) {
 	}
 }
 
-// A seed request with a campaign sells all its leads at once.
+// TestSandboxSeedsSoldLeads: a seed request with a campaign sells all its leads at once.
 func TestSandboxSeedsSoldLeads(t *testing.T) {
 	const seedBody = `{"count":100,"vertical":"auto_insurance","state":"CA","seed":7,"campaign_id":"cmp_auto"}`
 	s := startSandbox(t)
-	var seeded, again seedAnswer
+	var seeded, repeat seedAnswer
 	first := s.call("/v1/dev/seed", "s", seedBody, 201, &seeded)
 	for i, result := range seeded.Results {
 		if result.Status != "ACCEPTED" {
 			t.Errorf("lead %d: %+v", i, result)
 		}
 	}
-	if len(seeded.Results) != 100 || s.call("/v1/dev/seed", "s", seedBody, 201, &again) != first || len(s.buyer.Leads()) != 100 {
+	if len(seeded.Results) != 100 || s.call("/v1/dev/seed", "s", seedBody, 201, &repeat) != first || len(s.buyer.Leads()) != 100 {
 		t.Errorf("%d results, the buyer has %d leads", len(seeded.Results), len(s.buyer.Leads()))
 	}
 }
@@ -172,7 +172,7 @@ func documentExample(t *testing.T, name string, oldAndNew ...string) string {
 	return replaceTexts(t, string(document.Components.Examples[name].Value), oldAndNew...)
 }
 
-// The sandbox answers the OpenAPI document's example requests as the document shows.
+// TestSandboxAnswersDocumentExamples sends the OpenAPI document's example requests.
 func TestSandboxAnswersDocumentExamples(t *testing.T) {
 	s := startSandbox(t)
 	var lead struct {

@@ -59,7 +59,7 @@ func (e formEndpoint) checkForm(form url.Values, want map[string]string) {
 	}
 }
 
-// formLead is a lead as its supplier sends it.
+// formLead is the supplier's lead.
 const formLead = `{"first_name":"ann","last_name":"o'neil & co=1","phone":"+17025550123","email":"ann@example.com","state":"NV","zip":"89101-2345",
 	"line1":"1 Main St #4","city":"Las Vegas","homeowner":true,"loan_amount":"250000","ip_address":"203.0.113.7","consent_timestamp":"2026-01-31T01:30:00-08:00"}`
 

@@ -58,11 +58,11 @@ func (b *jsonBidder) quote(kind, body string) (int, string, string) {
 	return http.StatusOK, kind, `{"quote":{"decision":"offer","ref":"q-77","terms":[{"cpl":"12.50","ccy":"USD"},{"cpl":"1.00"}]}}`
 }
 
-// jsonLead is a lead as its supplier sends it.
+// jsonLead is the supplier's lead.
 const jsonLead = `{"first_name":"Ann","last_name":"O'Neil","phone":"(415) 555-0123","email":"Ann@Example.com","state":"CA",
 	"zip":"94107","line1":"1 \"Main\" St","city":"San José","vehicle_count":2,"driver_age_band":"25-34","birth_date":"1980-02-29","tcpa_consent":true}`
 
-func TestJSONBidder(t *testing.T) {
+func TestJSONBidderWithJSONAnswers(t *testing.T) {
 	o, c := loadExample(t, "json-bidder.yaml", jsonLead), newClient(t)
 	server := startEndpoint(t, (&jsonBidder{t, map[string]string{}}).answer)
 
@@ -70,9 +70,9 @@ func TestJSONBidder(t *testing.T) {
 	if bid.Outcome != market.OutcomeNone || bid.Bid.Amount != 12_500_000 || bid.Bid.Token != "q-77" || bid.Bid.Currency.String() != "USD" {
 		t.Fatalf("%+v", bid)
 	}
-	for _, what := range []string{"first post", "repeat"} {
+	for _, name := range []string{"first post", "repeat"} {
 		if sold := o.post(t, c, server, bid.Bid); sold.Verdict != market.VerdictAccepted || sold.BuyerLeadID != "8812" {
-			t.Errorf("%s: %+v", what, sold)
+			t.Errorf("%s: %+v", name, sold)
 		}
 	}
 
