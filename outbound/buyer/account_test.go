@@ -52,13 +52,13 @@ func TestPingsPauseAfter429(t *testing.T) {
 func TestPingPauseIsPerBuyer(t *testing.T) {
 	buyer := listen(t, answers("429 Too Many Requests", ``, "Retry-After: 60"), answers("200 OK", `{"auction_id":"auc_1","bid":null}`))
 	client := newClient(t, func(o *Options) { o.Secrets = func(string) (string, bool) { return "s", true } })
-	as := func(credential string) market.BuyerOutcome {
+	pingAs := func(credential string) market.BuyerOutcome {
 		p := pingTo(buyer.ping(), longTimeout)
 		p.Endpoint.Credential, p.Endpoint.Header = credential, "x-api-key"
 		return client.Ping(p).Outcome
 	}
-	if first, again, other := as("blue"), as("blue"), as("red"); first != market.OutcomeRateLimited || again != first || other != market.OutcomeNoBid {
-		t.Errorf("got %v, %v, another buyer: %v; want rate_limited twice, then no_bid", first, again, other)
+	if first, second, other := pingAs("blue"), pingAs("blue"), pingAs("red"); first != market.OutcomeRateLimited || second != first || other != market.OutcomeNoBid {
+		t.Errorf("got %v, %v, another buyer: %v; want rate_limited twice, then no_bid", first, second, other)
 	}
 	p := postTo(buyer.ping(), longTimeout)
 	p.Endpoint.Credential, p.Endpoint.Header = "blue", "x-api-key"

@@ -123,7 +123,7 @@ func TestPostUsesNewConnAfterIdleConnsClosed(t *testing.T) {
 
 // The client renews the secret after a 401 only if it was rotated since it was read.
 func Test401RenewsOnlyRotatedSecret(t *testing.T) {
-	no, yes := answers("401 Unauthorized", `{"error":"unauthorized"}`), answers("201 Created", `{}`)
+	unauthorized, created := answers("401 Unauthorized", `{"error":"unauthorized"}`), answers("201 Created", `{}`)
 	rows := []struct {
 		name    string
 		secrets []string // the result of each read; the last one repeats
@@ -131,11 +131,11 @@ func Test401RenewsOnlyRotatedSecret(t *testing.T) {
 		sent    []string
 		verdict market.PostVerdict
 	}{
-		{"unchanged", []string{"old"}, []reply{no}, []string{"old"}, refused},
-		{"rotated", []string{"old", "new"}, []reply{no, yes}, []string{"old", "new"}, accepted},
-		{"rotated twice", []string{"old", "new", "new", "newer"}, []reply{no}, []string{"old", "new"}, refused},
-		{"removed", []string{"old", "", ""}, []reply{no, yes}, []string{"old"}, market.VerdictNotSent},
-		{"unprintable", []string{"a\r\nX-Admin: 1"}, []reply{yes}, nil, market.VerdictNotSent},
+		{"unchanged", []string{"old"}, []reply{unauthorized}, []string{"old"}, refused},
+		{"rotated", []string{"old", "new"}, []reply{unauthorized, created}, []string{"old", "new"}, accepted},
+		{"rotated twice", []string{"old", "new", "new", "newer"}, []reply{unauthorized}, []string{"old", "new"}, refused},
+		{"removed", []string{"old", "", ""}, []reply{unauthorized, created}, []string{"old"}, market.VerdictNotSent},
+		{"unprintable", []string{"a\r\nX-Admin: 1"}, []reply{created}, nil, market.VerdictNotSent},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {

@@ -34,7 +34,7 @@ func TestUnreachableEndpointIsNotSent(t *testing.T) {
 		fault   market.RequestFault
 	}{
 		{"connection refused", loopback, market.Endpoint{URL: "http://" + closed + "/v1/post"}, longTimeout, market.FaultConnect},
-		{"no such name", loopback, market.Endpoint{URL: "https://nobody.invalid/v1/post"}, longTimeout, market.FaultResolve},
+		{"no such name", loopback, market.Endpoint{URL: "https://missing.invalid/v1/post"}, longTimeout, market.FaultResolve},
 		{"self-signed certificate", loopback, market.Endpoint{URL: selfSigned.URL}, longTimeout, market.FaultTLS},
 		{"TLS to a plain port", loopback, market.Endpoint{URL: "https://" + buyer.Address + "/"}, longTimeout, market.FaultTLS},
 		{"TLS that never answers", loopback, market.Endpoint{URL: "https://" + silent + "/"}, shortTimeout, market.FaultTLS},

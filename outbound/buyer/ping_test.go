@@ -190,7 +190,7 @@ func TestPingStatusesOtherThan200(t *testing.T) {
 // The client sends a ping again only if the endpoint had closed the kept connection, as
 // endpoints do with idle ones.
 func TestPingIsSentAgainOnlyAfterStaleConn(t *testing.T) {
-	bid, silence := answers("200 OK", bidWith(`"amount":12,"bid_token":"t"`)), dialtest.WriteAndClose("")
+	bid, closed := answers("200 OK", bidWith(`"amount":12,"bid_token":"t"`)), dialtest.WriteAndClose("")
 	rows := []struct {
 		name    string
 		key     string
@@ -198,9 +198,9 @@ func TestPingIsSentAgainOnlyAfterStaleConn(t *testing.T) {
 		want    string
 		sent    int
 	}{
-		{"stale", "k", []reply{silence, bid}, "bid 12 t", 2},
-		{"stale twice", "k", []reply{silence, silence, bid}, "error broken", 2},
-		{"stale, without a key", "", []reply{silence, bid}, "error broken", 1},
+		{"stale", "k", []reply{closed, bid}, "bid 12 t", 2},
+		{"stale twice", "k", []reply{closed, closed, bid}, "error broken", 2},
+		{"stale, without a key", "", []reply{closed, bid}, "error broken", 1},
 		{"500", "k", []reply{answers("500 Internal Server Error", ``), bid}, "error", 1},
 		{"429", "k", []reply{answers("429 Too Many Requests", ``, "Retry-After: 0"), bid}, "rate_limited", 1},
 		{"broken off", "k", []reply{dialtest.WriteAndClose("HTTP/1.1"), bid}, "error broken", 1},

@@ -95,19 +95,19 @@ func TestEchoedCredentialIsRedacted(t *testing.T) {
 				answers("200 OK", `{"auction_id":"auc_1","bid":null,"reject_reason":"canary-credential"}`),
 				answers("200 OK", `{"auction_id":"auc_1","bid":null,"reject_reason":"full"}`))
 			client := newClient(t, func(o *Options) { o.Secrets = func(string) (string, bool) { return credential, true } })
-			with := func(e *market.Endpoint) {
+			setCredential := func(e *market.Endpoint) {
 				e.Credential, e.Header, e.Scheme, e.OAuth = "blue", "Authorization", "Bearer ", oauth
 			}
 			for range 2 {
 				p := postTo(buyer.post(), longTimeout)
-				with(&p.Endpoint)
+				setCredential(&p.Endpoint)
 				if got := client.Post(p); got.Status == 0 || got.Code != "" || got.BuyerLeadID != "" {
 					t.Errorf("%+v", got)
 				}
 			}
 			for _, want := range []string{"no_bid", "no_bid full"} {
 				p := pingTo(buyer.ping(), longTimeout)
-				with(&p.Endpoint)
+				setCredential(&p.Endpoint)
 				if got := verdict(client.Ping(p)); got != want {
 					t.Errorf("%s, want %s", got, want)
 				}

@@ -58,14 +58,14 @@ func wantCredential(t *testing.T, g *tokenSource, want string) {
 func TestTokenIsFetchedOnceAndEarly(t *testing.T) {
 	m := &fakeTokenEndpoint{life: 1000 * time.Second, delay: time.Second}
 	withSource(t, m, func(t *testing.T, g *tokenSource) {
-		begun := time.Now()
-		var calling sync.WaitGroup
+		start := time.Now()
+		var calls sync.WaitGroup
 		for range 20 {
-			calling.Go(func() { wantCredential(t, g, "t1") })
+			calls.Go(func() { wantCredential(t, g, "t1") })
 		}
-		calling.Wait()
-		if m.requestCount() != 1 || time.Since(begun) != time.Second {
-			t.Errorf("20 calls requested %d tokens and waited for %v, want 1 and 1s", m.requestCount(), time.Since(begun))
+		calls.Wait()
+		if m.requestCount() != 1 || time.Since(start) != time.Second {
+			t.Errorf("20 calls requested %d tokens and waited for %v, want 1 and 1s", m.requestCount(), time.Since(start))
 		}
 		time.Sleep(749*time.Second - time.Second)
 		wantCredential(t, g, "t1")
@@ -77,7 +77,7 @@ func TestTokenIsFetchedOnceAndEarly(t *testing.T) {
 		for range 5 {
 			wantCredential(t, g, "t1") // at once, the old token
 		}
-		if since := time.Since(begun); since != 850*time.Second {
+		if since := time.Since(start); since != 850*time.Second {
 			t.Errorf("a call waited for the next token: %v", since)
 		}
 		time.Sleep(time.Second)
@@ -123,21 +123,21 @@ func TestRenewalTimeIsRandom(t *testing.T) {
 func TestEachCallHasItsOwnDeadline(t *testing.T) {
 	m := &fakeTokenEndpoint{life: time.Hour, delay: 3 * time.Second}
 	withSource(t, m, func(t *testing.T, g *tokenSource) {
-		begun := time.Now()
-		var calling sync.WaitGroup
+		start := time.Now()
+		var calls sync.WaitGroup
 		for _, row := range []struct {
 			wait time.Duration
 			want string
 			at   time.Duration
 		}{{time.Second, "", time.Second}, {2 * time.Second, "", 2 * time.Second}, {4 * time.Second, "t1", 3 * time.Second}, {-1, "", 0}} {
-			calling.Go(func() {
-				token, fault := g.credential(begun.Add(row.wait))
-				if token != row.want || (fault == market.FaultNone) != (token != "") || time.Since(begun) != row.at {
-					t.Errorf("with %v to wait: %q, %v after %v", row.wait, token, fault, time.Since(begun))
+			calls.Go(func() {
+				token, fault := g.credential(start.Add(row.wait))
+				if token != row.want || (fault == market.FaultNone) != (token != "") || time.Since(start) != row.at {
+					t.Errorf("with %v to wait: %q, %v after %v", row.wait, token, fault, time.Since(start))
 				}
 			})
 		}
-		calling.Wait()
+		calls.Wait()
 		if m.requestCount() != 1 {
 			t.Errorf("%d token requests", m.requestCount())
 		}
@@ -149,8 +149,8 @@ func TestEachCallHasItsOwnDeadline(t *testing.T) {
 func TestFailingTokenEndpointBacksOff(t *testing.T) {
 	m := &fakeTokenEndpoint{life: 100 * time.Second, down: true}
 	withSource(t, m, func(t *testing.T, g *tokenSource) {
-		begun := time.Now()
-		for time.Since(begun) < 2*time.Minute {
+		start := time.Now()
+		for time.Since(start) < 2*time.Minute {
 			wantCredential(t, g, "")
 			time.Sleep(100 * time.Millisecond)
 		}
@@ -181,21 +181,21 @@ func TestRejectedTokenIsRenewedOnce(t *testing.T) {
 	withSource(t, m, func(t *testing.T, g *tokenSource) {
 		wantCredential(t, g, "t1")
 		time.Sleep(10 * time.Minute)
-		var calling sync.WaitGroup
+		var calls sync.WaitGroup
 		for range 20 {
-			calling.Go(func() {
+			calls.Go(func() {
 				if !g.renewAfter401("t1", time.Now().Add(2*time.Second)) {
 					t.Error("not renewed")
 				}
 			})
 		}
-		calling.Wait()
+		calls.Wait()
 		if m.requestCount() != 2 {
 			t.Errorf("%d token requests", m.requestCount())
 		}
 		wantCredential(t, g, "t2")
-		begun := time.Now()
-		if !g.renewAfter401("t1", begun) || m.requestCount() != 2 || time.Since(begun) != 0 {
+		start := time.Now()
+		if !g.renewAfter401("t1", start) || m.requestCount() != 2 || time.Since(start) != 0 {
 			t.Error("a 401 for an already replaced token requested another one")
 		}
 	})
@@ -213,8 +213,8 @@ func TestRejectedTokenIsUsedUntilReplaced(t *testing.T) {
 		wantCredential(t, g, "t1")
 		m.delay = 5 * time.Second
 		time.Sleep(time.Minute)
-		if begun := time.Now(); g.renewAfter401("t1", begun.Add(time.Second)) || time.Since(begun) != time.Second {
-			t.Errorf("waited for %v", time.Since(begun))
+		if start := time.Now(); g.renewAfter401("t1", start.Add(time.Second)) || time.Since(start) != time.Second {
+			t.Errorf("waited for %v", time.Since(start))
 		}
 	})
 }
@@ -225,8 +225,8 @@ func TestRejectedNewTokensBackOff(t *testing.T) {
 	m := &fakeTokenEndpoint{life: time.Hour}
 	withSource(t, m, func(t *testing.T, g *tokenSource) {
 		wantCredential(t, g, "t1")
-		begun := time.Now()
-		for time.Since(begun) < 2*time.Minute {
+		start := time.Now()
+		for time.Since(start) < 2*time.Minute {
 			token, _ := g.credential(time.Now().Add(time.Second))
 			g.renewAfter401(token, time.Now().Add(time.Second))
 			time.Sleep(100 * time.Millisecond)

@@ -158,7 +158,7 @@ func TestTokenEndpointAddresses(t *testing.T) {
 
 // A 401 renews the token once, for a ping and for a post.
 func Test401RenewsTokenOnce(t *testing.T) {
-	no := answers("401 Unauthorized", `{"error":"unauthorized"}`)
+	unauthorized := answers("401 Unauthorized", `{"error":"unauthorized"}`)
 	ping := func(c *Client, p *market.PingRequest) string { return verdict(c.Ping(p)) }
 	post := func(c *Client, p *market.PingRequest) string {
 		r := postTo(p.Endpoint.URL, longTimeout)
@@ -172,10 +172,10 @@ func Test401RenewsTokenOnce(t *testing.T) {
 		want    string
 		sent    string
 	}{
-		{"ping", ping, []reply{no, noBid}, "no_bid", "t1 t2"},
-		{"post", post, []reply{no, answers("201 Created", `{}`)}, "accepted", "t1 t2"},
-		{"ping, new token rejected too", ping, []reply{no}, "error unauthorized", "t1 t2"},
-		{"post, new token rejected too", post, []reply{no}, "refused", "t1 t2"},
+		{"ping", ping, []reply{unauthorized, noBid}, "no_bid", "t1 t2"},
+		{"post", post, []reply{unauthorized, answers("201 Created", `{}`)}, "accepted", "t1 t2"},
+		{"ping, new token rejected too", ping, []reply{unauthorized}, "error unauthorized", "t1 t2"},
+		{"post, new token rejected too", post, []reply{unauthorized}, "refused", "t1 t2"},
 		{"403 renews no token", ping, []reply{answers("403 Forbidden", `{"error":"insufficient_scope"}`)}, "error insufficient_scope", "t1"},
 	}
 	for _, row := range rows {

@@ -65,8 +65,8 @@ func FuzzRawAnswer(f *testing.F) {
 	} {
 		f.Add([]byte(raw))
 	}
-	const most = 64 << 10
-	hosts := New(Options{MaxResponse: most})
+	const limit = 64 << 10
+	hosts := New(Options{MaxResponse: limit})
 	f.Cleanup(hosts.Close)
 	h := hostConns{hosts: hosts}
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -75,12 +75,12 @@ func FuzzRawAnswer(f *testing.F) {
 		if err != nil {
 			return
 		}
-		theirs, body, err := readByNetHTTP(raw)
+		wantStatus, body, err := readByNetHTTP(raw)
 		if status == http.StatusSwitchingProtocols {
 			body = nil // it is no longer HTTP
 		}
-		if err != nil || theirs != status || !bytes.Equal(response.Body(), body) || len(body) > most {
-			t.Fatalf("%q\nis %d %q; to net/http %d %q, %v", raw, status, response.Body(), theirs, body, err)
+		if err != nil || wantStatus != status || !bytes.Equal(response.Body(), body) || len(body) > limit {
+			t.Fatalf("%q\nis %d %q; net/http reads %d %q, %v", raw, status, response.Body(), wantStatus, body, err)
 		}
 	})
 }

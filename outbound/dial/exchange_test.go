@@ -59,10 +59,10 @@ func TestSentFollowsSocketBytes(t *testing.T) {
 		kept bool
 		want SendResult
 	}{
-		{"nothing, on a new one", overWire(&socketConn{Conn: failingConn{}}), false, SendResult{Fault: market.FaultBroken}},
-		{"nothing, on a kept one", overWire(&socketConn{Conn: failingConn{}, sentBytes: 99}), true, SendResult{Fault: market.FaultBroken, staleConn: true}},
-		{"a byte", overWire(&socketConn{Conn: failingConn{accepts: 1}}), false, SendResult{Fault: market.FaultBroken, Sent: true}},
-		{"a byte, on a kept one", overWire(&socketConn{Conn: failingConn{accepts: 1}, sentBytes: 99}), true, SendResult{Fault: market.FaultBroken, Sent: true, staleConn: true}},
+		{"no byte, new connection", overWire(&socketConn{Conn: failingConn{}}), false, SendResult{Fault: market.FaultBroken}},
+		{"no byte, kept connection", overWire(&socketConn{Conn: failingConn{}, sentBytes: 99}), true, SendResult{Fault: market.FaultBroken, staleConn: true}},
+		{"a byte, new connection", overWire(&socketConn{Conn: failingConn{accepts: 1}}), false, SendResult{Fault: market.FaultBroken, Sent: true}},
+		{"a byte, kept connection", overWire(&socketConn{Conn: failingConn{accepts: 1}, sentBytes: 99}), true, SendResult{Fault: market.FaultBroken, Sent: true, staleConn: true}},
 		{"part of a record", overTLS(&socketConn{Conn: failingConn{accepts: 1}}), false, SendResult{Fault: market.FaultBroken, Sent: true}},
 		{"no part of a record", overTLS(&socketConn{Conn: failingConn{}}), false, SendResult{Fault: market.FaultBroken}},
 	}
@@ -79,14 +79,14 @@ func TestSentFollowsSocketBytes(t *testing.T) {
 }
 
 // The exchange sets one deadline, for reading and writing.
-func TestDeadline(t *testing.T) {
+func TestExchangeSetsOneDeadline(t *testing.T) {
 	var got []time.Time
 	w := &socketConn{Conn: failingConn{deadlines: &got}}
 	var response fasthttp.Response
 	deadline := time.Now().Add(longTimeout)
 	newHosts(t, nil).newHostConns(origin{}, new(atomic.Int64), 16).sendAndRead(&clientConn{Conn: w, socket: w}, newRequest(deadline), &response)
 	if len(got) != 1 || !got[0].Equal(deadline) {
-		t.Errorf("deadlines %v, want %v alone", got, deadline)
+		t.Errorf("deadlines %v, want only %v", got, deadline)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestSilentEndpointEndsAtDeadline(t *testing.T) {
 }
 
 // An error of the pool is not a dial error, and a dial error keeps its cause.
-func TestFaults(t *testing.T) {
+func TestDialFaults(t *testing.T) {
 	failed := &dialError{market.FaultTLS, errors.New("bad certificate")}
 	if got := faultOfDial(failed); got != market.FaultTLS {
 		t.Errorf("dialing: %v", got)

@@ -44,34 +44,34 @@ func TestExtraAnswerEndsReuse(t *testing.T) {
 	}
 	quiet := func(*testing.T, *dialtest.Endpoint, *Target) {}
 	for name, row := range map[string]struct {
-		first  dialtest.ReplyFunc
-		then   func(*testing.T, *dialtest.Endpoint, *Target)
-		caught bool
-		conns  []int // connection numbers of the first request and of four more
+		first    dialtest.ReplyFunc
+		then     func(*testing.T, *dialtest.Endpoint, *Target)
+		reported bool
+		conns    []int // connection numbers of the first request and of four more
 	}{
-		"nothing but the answer":     {answerFollowedBy(""), quiet, false, []int{0, 0, 0, 0, 0}},
-		"an answer twice":            {answerFollowedBy(again), quiet, true, []int{0, 1, 2, 3, 4}},
-		"an answer twice, but later": {answerFollowedBy(""), idle(again), true, []int{0, 1, 2, 3, 4}},
-		"the beginning of one":       {answerFollowedBy(""), idle("H"), true, []int{0, 1, 2, 3, 4}},
-		"an end of line too many":    {answerFollowedBy("\r\n"), quiet, false, []int{0, 1, 1, 1, 1}},
-		"a farewell":                 {answerFollowedBy(""), idle(dialtest.FormatResponse("408 Request Timeout", ``)), false, []int{0, 1, 1, 1, 1}},
-		"the end": {answerFollowedBy(""), func(t *testing.T, e *dialtest.Endpoint, target *Target) {
+		"one answer":                 {answerFollowedBy(""), quiet, false, []int{0, 0, 0, 0, 0}},
+		"a second answer":            {answerFollowedBy(again), quiet, true, []int{0, 1, 2, 3, 4}},
+		"a second answer, later":     {answerFollowedBy(""), idle(again), true, []int{0, 1, 2, 3, 4}},
+		"the beginning of an answer": {answerFollowedBy(""), idle("H"), true, []int{0, 1, 2, 3, 4}},
+		"an extra end of line":       {answerFollowedBy("\r\n"), quiet, false, []int{0, 1, 1, 1, 1}},
+		"a 408":                      {answerFollowedBy(""), idle(dialtest.FormatResponse("408 Request Timeout", ``)), false, []int{0, 1, 1, 1, 1}},
+		"a closed connection": {answerFollowedBy(""), func(t *testing.T, e *dialtest.Endpoint, target *Target) {
 			_ = e.ServerConn(0).Close()
 			waitForPendingData(t, target)
 		}, false, []int{0, 1, 1, 1, 1}},
 	} {
 		for _, secure := range []bool{false, true} {
-			what := name
+			rowName := name
 			if secure {
-				what += " over TLS"
+				rowName += " over TLS"
 			}
-			t.Run(what, func(t *testing.T) {
+			t.Run(rowName, func(t *testing.T) {
 				e, hosts, scheme := dialtest.StartEndpoint(t, row.first, dialtest.ReplyWithAnswer("200 OK", `1`)), newHosts(t, nil), "http://"
 				if secure {
 					e, hosts, scheme = listenTLS(t, certificate, row.first, dialtest.ReplyWithAnswer("200 OK", `1`)), newTLSHosts(t, certificate), "https://"
 				}
-				var caught []string
-				hosts.options.OnExtraAnswer = func(host string) { caught = append(caught, host) }
+				var reports []string
+				hosts.options.OnExtraAnswer = func(host string) { reports = append(reports, host) }
 				now := time.Minute
 				hosts.clock = func() time.Duration { return now }
 				target := findTarget(t, hosts, scheme+e.Address+"/")
@@ -85,8 +85,8 @@ func TestExtraAnswerEndsReuse(t *testing.T) {
 				if got := connNumbers(e); !slices.Equal(got, row.conns) {
 					t.Errorf("connections %v, want %v", got, row.conns)
 				}
-				if reported := slices.Equal(caught, []string{e.Address}); reported != row.caught || len(caught) > 1 {
-					t.Errorf("reported %q", caught)
+				if reported := slices.Equal(reports, []string{e.Address}); reported != row.reported || len(reports) > 1 {
+					t.Errorf("reported %q", reports)
 				}
 				now += distrustPeriod
 				sendRequest(target, true)
@@ -103,7 +103,7 @@ func TestExtraAnswerEndsReuse(t *testing.T) {
 // after the check for unexpected data. A post never reads that answer, and a ping never
 // reads a repeated answer to a post.
 func TestRepeatedAnswerIsIgnored(t *testing.T) {
-	for _, asks := range []bool{true, false} {
+	for _, isPing := range []bool{true, false} {
 		var e *dialtest.Endpoint
 		e = dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("302 Found", ``), func(c net.Conn) bool {
 			if c == e.ServerConn(0) {
@@ -114,12 +114,12 @@ func TestRepeatedAnswerIsIgnored(t *testing.T) {
 		})
 		target := findTarget(t, newHosts(t, nil), "http://"+e.Address+"/")
 		first := newRequest(time.Now().Add(longTimeout))
-		first.Ping = asks
+		first.Ping = isPing
 		if done, _ := sendTo(target, first); done.Status != 302 {
 			t.Fatalf("%+v", done)
 		}
 		second := newRequest(time.Now().Add(longTimeout))
-		second.Ping = !asks
+		second.Ping = !isPing
 		if done, body := sendTo(target, second); done.Status != 201 || body != "mine" {
 			t.Errorf("%+v %q", done, body)
 		}
@@ -135,8 +135,8 @@ func TestRepeatedAnswerIsIgnored(t *testing.T) {
 // A host answers a post twice, and the second answer arrives with the answer to the next
 // post on that connection. It is unknown which of the two belongs to the next post, so its
 // result is unknown. A ping's answer names its auction.
-func TestTwoAnswersToAPost(t *testing.T) {
-	for _, asks := range []bool{true, false} {
+func TestExtraPostAnswerMakesResultUnknown(t *testing.T) {
+	for _, isPing := range []bool{true, false} {
 		e := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("201 Created", `1`), func(c net.Conn) bool {
 			_, err := io.WriteString(c, dialtest.FormatResponse("422 Unprocessable Entity", `2`)+dialtest.FormatResponse("201 Created", `3`))
 			return err == nil
@@ -144,13 +144,13 @@ func TestTwoAnswersToAPost(t *testing.T) {
 		target := findTarget(t, newHosts(t, nil), "http://"+e.Address+"/")
 		for i, want := range []int{201, 0} {
 			r := newRequest(time.Now().Add(longTimeout))
-			r.Ping = asks
+			r.Ping = isPing
 			done, _ := sendTo(target, r)
-			if asks && i == 1 {
+			if isPing && i == 1 {
 				want = 422
 			}
 			if done.Status != want || !done.Sent || (done.Fault != market.FaultNone) != (want == 0) {
-				t.Errorf("asks %v, request %d: %+v", asks, i, done)
+				t.Errorf("ping %v, request %d: %+v", isPing, i, done)
 			}
 		}
 		if got := connNumbers(e); !slices.Equal(got, []int{0, 0}) {

@@ -78,21 +78,21 @@ func sendTo(target *Target, r *Request) (SendResult, string) {
 }
 
 // Send repeats a request over a new connection, once, and only if it is repeatable.
-func TestResend(t *testing.T) {
-	kept, silence := dialtest.ReplyWithAnswer("200 OK", `1`), dialtest.WriteAndClose("")
+func TestResendOnlyIfRepeatable(t *testing.T) {
+	answer, closed := dialtest.ReplyWithAnswer("200 OK", `1`), dialtest.WriteAndClose("")
 	for name, row := range map[string]struct {
 		repeatable bool
 		replies    []dialtest.ReplyFunc
 		want       SendResult
 		sent       int
 	}{
-		"repeatable":     {true, []dialtest.ReplyFunc{silence, kept}, SendResult{Sent: true, Status: 200}, 2},
-		"not repeatable": {false, []dialtest.ReplyFunc{silence, kept}, SendResult{Sent: true, Fault: market.FaultBroken, staleConn: true}, 1},
-		"twice in vain":  {true, []dialtest.ReplyFunc{silence, silence, kept}, SendResult{Sent: true, Fault: market.FaultBroken}, 2},
-		"half an answer": {true, []dialtest.ReplyFunc{dialtest.WriteAndClose("H"), kept}, SendResult{Sent: true, Fault: market.FaultBroken}, 1},
+		"repeatable":     {true, []dialtest.ReplyFunc{closed, answer}, SendResult{Sent: true, Status: 200}, 2},
+		"not repeatable": {false, []dialtest.ReplyFunc{closed, answer}, SendResult{Sent: true, Fault: market.FaultBroken, staleConn: true}, 1},
+		"closed twice":   {true, []dialtest.ReplyFunc{closed, closed, answer}, SendResult{Sent: true, Fault: market.FaultBroken}, 2},
+		"half an answer": {true, []dialtest.ReplyFunc{dialtest.WriteAndClose("H"), answer}, SendResult{Sent: true, Fault: market.FaultBroken}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := dialtest.StartEndpoint(t, append([]dialtest.ReplyFunc{kept}, row.replies...)...)
+			e := dialtest.StartEndpoint(t, append([]dialtest.ReplyFunc{answer}, row.replies...)...)
 			target := findTarget(t, newHosts(t, nil), "http://"+e.Address+"/")
 			if done, _ := sendRequest(target, false); done.Status != 200 {
 				t.Fatalf("an earlier request: %+v", done)
@@ -130,15 +130,15 @@ func TestStatusCountsWithoutBody(t *testing.T) {
 
 // Above MaxKept connections to all hosts the pool closes further ones. A closed connection makes
 // room for another.
-func TestMaxKept(t *testing.T) {
+func TestMaxKeptConnections(t *testing.T) {
 	hosts := newHosts(t, func(o *Options) { o.MaxKept = 3 })
-	var busy []*Target
+	var targets []*Target
 	for range 5 {
 		e := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("200 OK", ``))
-		busy = append(busy, findTarget(t, hosts, "http://"+e.Address+"/"))
+		targets = append(targets, findTarget(t, hosts, "http://"+e.Address+"/"))
 	}
-	kept := func() (n int) {
-		for _, target := range busy {
+	countKept := func() (n int) {
+		for _, target := range targets {
 			all, idle := target.CountConnections()
 			if all != idle {
 				t.Fatalf("%d connections, %d idle", all, idle)
@@ -147,51 +147,51 @@ func TestMaxKept(t *testing.T) {
 		}
 		return n
 	}
-	for _, target := range busy {
+	for _, target := range targets {
 		sendRequest(target, true)
 	}
-	if n := kept(); n != 3 {
+	if n := countKept(); n != 3 {
 		t.Errorf("%d connections are kept", n)
 	}
-	busy[0].host.closeIdleConns()
-	sendRequest(busy[4], true)
-	if n := kept(); n != 3 {
+	targets[0].host.closeIdleConns()
+	sendRequest(targets[4], true)
+	if n := countKept(); n != 3 {
 		t.Errorf("%d connections are kept, after one was closed", n)
 	}
 	hosts.Close()
-	if n := kept(); n != 0 || hosts.dialer.openConns.Load() != 0 {
-		t.Errorf("%d connections are kept by hosts that are closed, %d are open", n, hosts.dialer.openConns.Load())
+	if n := countKept(); n != 0 || hosts.dialer.openConns.Load() != 0 {
+		t.Errorf("after Close %d connections are kept, %d are open", n, hosts.dialer.openConns.Load())
 	}
 }
 
 // A post uses a new connection or one that was used a moment ago. A ping may use an older
 // one.
 func TestPostIdleTimeout(t *testing.T) {
-	const fresh = longTimeout // by the test's clock; the pool closes connections by the real one
+	const idleTimeout = longTimeout // by the test's clock; the pool closes connections by the real one
 	for _, row := range []struct {
-		asks   bool
+		isPing bool
 		unused time.Duration
 		conns  []int
 	}{
-		{false, fresh, []int{0, 0, 0}},
-		{false, fresh + 1, []int{0, 1, 2}},
-		{true, fresh + 1, []int{0, 0, 0}},
+		{false, idleTimeout, []int{0, 0, 0}},
+		{false, idleTimeout + 1, []int{0, 1, 2}},
+		{true, idleTimeout + 1, []int{0, 0, 0}},
 	} {
 		e := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("200 OK", ``))
-		hosts := newHosts(t, func(o *Options) { o.PostIdleTimeout = fresh })
+		hosts := newHosts(t, func(o *Options) { o.PostIdleTimeout = idleTimeout })
 		now := time.Minute
 		hosts.clock = func() time.Duration { return now }
 		target := findTarget(t, hosts, "http://"+e.Address+"/")
 		for range 3 {
 			r := newRequest(time.Now().Add(longTimeout))
-			r.Ping = row.asks
+			r.Ping = row.isPing
 			if done, _ := sendTo(target, r); done != (SendResult{Sent: true, Status: 200}) {
 				t.Errorf("%+v", done)
 			}
 			now += row.unused
 		}
 		if got := connNumbers(e); !slices.Equal(got, row.conns) {
-			t.Errorf("unused for %v, asks %v: connections %v, want %v", row.unused, row.asks, got, row.conns)
+			t.Errorf("unused for %v, ping %v: connections %v, want %v", row.unused, row.isPing, got, row.conns)
 		}
 		if all, idle := target.CountConnections(); all != 1 || idle != 1 {
 			t.Errorf("%d connections, %d idle", all, idle)
@@ -248,6 +248,6 @@ func TestAddressIsCheckedOnConnect(t *testing.T) {
 		t.Errorf("at the first address: %+v", done)
 	}
 	if done, _ := sendRequest(target, true); done != (SendResult{Fault: market.FaultForbidden}) {
-		t.Errorf("at the second one: %+v", done)
+		t.Errorf("at the second address: %+v", done)
 	}
 }

@@ -72,25 +72,25 @@ func TestParseTarget(t *testing.T) {
 			t.Errorf("%s: got %+v %+v %v", row.address, got, from, ok)
 		}
 	}
-	for _, wrong := range []string{
+	for _, invalid := range []string{
 		"", "blue.example", "//blue.example/", "ftp://blue.example/", "https:///v1", "https:blue.example", "https://user:pass@blue.example/",
 		"https://user@blue.example/", "https://blue.example/#part", "https://blue.example:0/", "https://blue.example:70000/",
 		"https://blue.example:x/", "https://bl\nue.example/", "https://blue.example\r\nX: y/",
 	} {
-		if got, from, ok := parseTarget(wrong); ok {
-			t.Errorf("%q was accepted: %+v %+v", wrong, got, from)
+		if got, from, ok := parseTarget(invalid); ok {
+			t.Errorf("%q was accepted: %+v %+v", invalid, got, from)
 		}
 	}
 }
 
 // The number of remembered targets is limited, and addresses of one origin share a host.
-func TestTargets(t *testing.T) {
+func TestTargetCacheIsLimited(t *testing.T) {
 	hosts := newHosts(t, nil)
 	ping, _ := hosts.FindTarget(ConnOwner{}, "https://blue.example/v1/ping")
 	post, _ := hosts.FindTarget(ConnOwner{}, "https://BLUE.example:443/v1/post")
 	plain, _ := hosts.FindTarget(ConnOwner{}, "http://blue.example/v1/post")
 	if ping.host != post.host || ping.host == plain.host {
-		t.Error("one host for each origin")
+		t.Error("origins and hosts differ: want one host for each origin")
 	}
 	for i := range 2 * maxTargets {
 		hosts.FindTarget(ConnOwner{}, "https://blue.example/"+strconv.Itoa(i))

@@ -19,7 +19,7 @@ func waitForPendingData(t *testing.T, target *Target) {
 	conn := held.Conn().(*clientConn)
 	for deadline := time.Now().Add(longTimeout); !newSocketConn(conn.socket.Conn).hasPendingDataOrEnd(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("nothing came")
+			t.Fatal("no data arrived")
 		}
 	}
 	target.host.pools[0].ReleaseConn(held)
@@ -31,14 +31,14 @@ func TestUnexpectedDataIsNoAnswer(t *testing.T) {
 	certificate := httptest.NewTLSServer(nil)
 	defer certificate.Close()
 	for _, secure := range []bool{false, true} {
-		for name, spoil := range map[string]func(c net.Conn){
+		for name, disturb := range map[string]func(c net.Conn){
 			"201": func(c net.Conn) { _, _ = io.WriteString(c, dialtest.FormatResponse("201 Created", `{}`)) },
 			"400": func(c net.Conn) { _, _ = io.WriteString(c, dialtest.FormatResponse("400 Bad Request", `{}`)) },
 			"408": func(c net.Conn) {
 				_, _ = io.WriteString(c, dialtest.FormatResponse("408 Request Timeout", ``, "Connection: close"))
 			},
 			"one byte": func(c net.Conn) { _, _ = io.WriteString(c, "H") },
-			"the end":  func(c net.Conn) { _ = c.Close() },
+			"a close":  func(c net.Conn) { _ = c.Close() },
 		} {
 			if secure {
 				name += " over TLS"
@@ -52,7 +52,7 @@ func TestUnexpectedDataIsNoAnswer(t *testing.T) {
 				if done, body := sendRequest(target, false); done != (SendResult{Sent: true, Status: 200}) || body != "1" {
 					t.Fatalf("an earlier request: %+v %q", done, body)
 				}
-				spoil(e.ServerConn(0))
+				disturb(e.ServerConn(0))
 				waitForPendingData(t, target)
 				if done, body := sendRequest(target, false); done != (SendResult{Sent: true, Status: 200}) || body != "2" {
 					t.Errorf("%+v %q", done, body)
@@ -71,12 +71,12 @@ func TestUnexpectedDataInTLSBuffer(t *testing.T) {
 	defer certificate.Close()
 	ln := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	e := dialtest.StartEndpointOn(t, tls.NewListener(bufferingListener{ln}, certificate.TLS), func(c net.Conn) bool {
-		below := c.(*tls.Conn).NetConn().(*bufferingConn)
-		below.hold = true
+		rawConn := c.(*tls.Conn).NetConn().(*bufferingConn)
+		rawConn.hold = true
 		_, _ = io.WriteString(c, dialtest.FormatResponse("200 OK", `yours`))
 		_, _ = io.WriteString(c, dialtest.FormatResponse("200 OK", `not yours`))
-		below.hold = false
-		_, err := below.Conn.Write(below.text)
+		rawConn.hold = false
+		_, err := rawConn.Conn.Write(rawConn.text)
 		return err == nil
 	})
 	target := findTarget(t, newTLSHosts(t, certificate), "https://"+e.Address+"/")

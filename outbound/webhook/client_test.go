@@ -45,12 +45,12 @@ func newClient(t *testing.T, change func(*ClientOptions)) *Client {
 }
 
 // newRequest returns an event for an address.
-func newRequest(url string, within time.Duration) *market.WebhookRequest {
+func newRequest(url string, timeout time.Duration) *market.WebhookRequest {
 	return &market.WebhookRequest{
 		Endpoint: market.Endpoint{URL: url, Credential: "alone"},
 		ID:       "evt_1",
 		Body:     []byte(`{"id":"evt_1","type":"lead.posted"}`),
-		Deadline: time.Now().Add(within),
+		Deadline: time.Now().Add(timeout),
 	}
 }
 
@@ -64,19 +64,19 @@ func TestAnswers(t *testing.T) {
 	elsewhere := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("200 OK", ``))
 	huge := strings.Repeat("x", maxAnswerBody+1)
 	rows := []struct {
-		name   string
-		reply  dialtest.ReplyFunc
-		within time.Duration
-		want   market.WebhookResult
+		name    string
+		reply   dialtest.ReplyFunc
+		timeout time.Duration
+		want    market.WebhookResult
 	}{
 		{"200", dialtest.ReplyWithAnswer("200 OK", `{}`), longTimeout, market.WebhookResult{Delivered: true, Status: 200}},
 		{"201", dialtest.ReplyWithAnswer("201 Created", ``), longTimeout, market.WebhookResult{Delivered: true, Status: 201}},
 		{"204", dialtest.WriteAndClose("HTTP/1.1 204 No Content\r\n\r\n"), longTimeout, market.WebhookResult{Delivered: true, Status: 204}},
-		{"after an interim one", dialtest.WriteAndClose("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"), longTimeout, market.WebhookResult{Delivered: true, Status: 202}},
+		{"202 after an interim answer", dialtest.WriteAndClose("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"), longTimeout, market.WebhookResult{Delivered: true, Status: 202}},
 		{"200 with a huge body", dialtest.ReplyWithAnswer("200 OK", huge), longTimeout, market.WebhookResult{Delivered: true, Status: 200}},
 		{"200 with an endless body", dialtest.WriteAndClose("HTTP/1.1 200 OK\r\n\r\n" + huge + huge), longTimeout, market.WebhookResult{Delivered: true, Status: 200}},
 		{"200 with half a body", dialtest.WriteAndClose("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), longTimeout, market.WebhookResult{Delivered: true, Status: 200}},
-		{"200 with a body that never comes", dialtest.WriteAndHang("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"), shortTimeout, market.WebhookResult{Delivered: true, Status: 200}},
+		{"200 without its body", dialtest.WriteAndHang("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"), shortTimeout, market.WebhookResult{Delivered: true, Status: 200}},
 		{"301", dialtest.ReplyWithAnswer("301 Moved Permanently", ``, "Location: http://"+elsewhere.Address+"/"), longTimeout, market.WebhookResult{Status: 301}},
 		{"307", dialtest.ReplyWithAnswer("307 Temporary Redirect", ``, "Location: http://"+elsewhere.Address+"/"), longTimeout, market.WebhookResult{Status: 307}},
 		{"400", dialtest.ReplyWithAnswer("400 Bad Request", `{"error":"no"}`), longTimeout, market.WebhookResult{Status: 400}},
@@ -86,9 +86,9 @@ func TestAnswers(t *testing.T) {
 		{"500", dialtest.ReplyWithAnswer("500 Internal Server Error", ``), longTimeout, market.WebhookResult{Status: 500}},
 		{"503 with a huge body", dialtest.ReplyWithAnswer("503 Service Unavailable", huge), longTimeout, market.WebhookResult{Status: 503, Fault: market.FaultTooLarge}},
 		{"101", dialtest.WriteAndClose("HTTP/1.1 101 Switching Protocols\r\n\r\n"), longTimeout, market.WebhookResult{Status: 101}},
-		{"never", dialtest.WriteAndHang(""), shortTimeout, market.WebhookResult{Fault: market.FaultTimeout}},
-		{"a head that never ends", dialtest.WriteSlowly("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 9999)), shortTimeout, market.WebhookResult{Fault: market.FaultTimeout}},
-		{"a hang-up", dialtest.WriteAndClose(""), longTimeout, market.WebhookResult{Fault: market.FaultBroken}},
+		{"no answer", dialtest.WriteAndHang(""), shortTimeout, market.WebhookResult{Fault: market.FaultTimeout}},
+		{"an endless head", dialtest.WriteSlowly("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 9999)), shortTimeout, market.WebhookResult{Fault: market.FaultTimeout}},
+		{"a closed connection", dialtest.WriteAndClose(""), longTimeout, market.WebhookResult{Fault: market.FaultBroken}},
 		{"a reset", dialtest.WriteAndReset("HTTP/1.1 200"), longTimeout, market.WebhookResult{Fault: market.FaultBroken}},
 		{"no HTTP", dialtest.WriteAndClose("220 mail.example ESMTP\r\n\r\n"), longTimeout, market.WebhookResult{Fault: market.FaultUnreadable}},
 		{"a huge head", dialtest.ReplyWithAnswer("200 OK", ``, "X: "+huge), longTimeout, market.WebhookResult{Fault: market.FaultTooLarge}},
@@ -96,13 +96,13 @@ func TestAnswers(t *testing.T) {
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			e := dialtest.StartEndpoint(t, row.reply)
-			if got := withoutElapsed(newClient(t, nil).Post(newRequest("http://"+e.Address+"/hooks", row.within))); got != row.want {
+			if got := withoutElapsed(newClient(t, nil).Post(newRequest("http://"+e.Address+"/hooks", row.timeout))); got != row.want {
 				t.Errorf("\n got %+v\nwant %+v", got, row.want)
 			}
 		})
 	}
 	if n := len(elsewhere.Requests()); n != 0 {
-		t.Errorf("%d redirects were followed", n)
+		t.Errorf("%d requests followed a redirect", n)
 	}
 }
 
@@ -122,19 +122,19 @@ func TestNotSent(t *testing.T) {
 		url     string
 		secret  string
 		change  func(*ClientOptions)
-		waits   time.Duration
+		timeout time.Duration
 		fault   market.RequestFault
-		because string
+		reason  string
 	}{
 		{"no address", "", "alone", nil, longTimeout, market.FaultEndpoint, "the supplier's webhook was removed"},
 		{"not an address", "ftp://acme.example/", "alone", nil, longTimeout, market.FaultEndpoint, ""},
-		{"no secret", "http://" + e.Address, "nobody", nil, longTimeout, market.FaultCredential, "an unsigned request proves no sender"},
-		{"an empty secret", "http://" + e.Address, "empty", nil, longTimeout, market.FaultCredential, "the previous one alone signs nothing"},
+		{"no secret", "http://" + e.Address, "missing", nil, longTimeout, market.FaultCredential, "an unsigned request does not prove its sender"},
+		{"an empty secret", "http://" + e.Address, "empty", nil, longTimeout, market.FaultCredential, "the previous secret alone does not sign"},
 		{"a secret of another form", "http://" + e.Address, "odd", nil, longTimeout, market.FaultCredential, ""},
-		{"no such name", "https://nobody.invalid/", "alone", nil, longTimeout, market.FaultResolve, ""},
+		{"no such name", "https://missing.invalid/", "alone", nil, longTimeout, market.FaultResolve, ""},
 		{"a private network", "https://" + e.Address, "alone", noTrustedNetworks, longTimeout, market.FaultForbidden, ""},
 		{"a private network by name", "https://localhost:" + port, "alone", noTrustedNetworks, longTimeout, market.FaultForbidden, ""},
-		{"a name that turns private", "http://hooks.example:" + port, "alone", changingAddress(t), longTimeout, market.FaultForbidden, ""},
+		{"a name that becomes private", "http://hooks.example:" + port, "alone", changingAddress(t), longTimeout, market.FaultForbidden, ""},
 		{"plain http", "http://198.41.0.4/", "alone", nil, longTimeout, market.FaultForbidden, "outside of the trusted networks"},
 		{"an unknown certificate", broken.URL, "alone", nil, longTimeout, market.FaultTLS, ""},
 		{"another host's certificate", "https://localhost:" + secure, "alone", func(o *ClientOptions) { o.RootCAs = trusted }, longTimeout, market.FaultTLS, ""},
@@ -144,10 +144,10 @@ func TestNotSent(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			r := newRequest(row.url, row.waits)
+			r := newRequest(row.url, row.timeout)
 			r.Endpoint.Credential = row.secret
 			if got := withoutElapsed(newClient(t, row.change).Post(r)); got != (market.WebhookResult{Fault: row.fault}) {
-				t.Errorf("got %+v, want %v %s", got, row.fault, row.because)
+				t.Errorf("got %+v, want %v %s", got, row.fault, row.reason)
 			}
 		})
 	}
@@ -156,7 +156,7 @@ func TestNotSent(t *testing.T) {
 	}
 	trusting := newClient(t, func(o *ClientOptions) { o.RootCAs = trusted })
 	if got := trusting.Post(newRequest(broken.URL, longTimeout)); got.Status != http.StatusNotFound {
-		t.Errorf("with its certificate trusted: %+v", got)
+		t.Errorf("with a trusted certificate: %+v", got)
 	}
 }
 

@@ -37,7 +37,7 @@ type fakeOutbox struct {
 
 type row struct {
 	webhook state.QueuedWebhook
-	taken   bool
+	claimed bool
 }
 
 // testOutbox runs a test in virtual time with an empty outbox.
@@ -61,10 +61,10 @@ func (b *fakeOutbox) startSender(t *testing.T, change func(*Options)) *Sender {
 	t.Helper()
 	o := Options{
 		Outbox: b, Engine: b, Post: b.postCounted, Now: func() int64 { return time.Now().UnixNano() },
-		ReportFault: func(what string, err error) {
+		ReportFault: func(action string, err error) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
-			b.faults = append(b.faults, fmt.Sprint(what, ": ", err))
+			b.faults = append(b.faults, fmt.Sprint(action, ": ", err))
 		},
 	}
 	if change != nil {
@@ -76,13 +76,13 @@ func (b *fakeOutbox) startSender(t *testing.T, change func(*Options)) *Sender {
 }
 
 // add adds an event that becomes due after a time.
-func (b *fakeOutbox) add(supplier market.PermanentNumber, lead byte, what market.WebhookType, after time.Duration) {
+func (b *fakeOutbox) add(supplier market.PermanentNumber, lead byte, webhookType market.WebhookType, after time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
 	b.causes++
 	b.rows[supplier] = append(b.rows[supplier], &row{webhook: state.QueuedWebhook{
-		Lead: market.LeadID{byte(supplier), byte(supplier >> 8), lead}, Type: what, Supplier: supplier,
+		Lead: market.LeadID{byte(supplier), byte(supplier >> 8), lead}, Type: webhookType, Supplier: supplier,
 		Cause: b.causes, Created: now.UnixNano(), Due: now.Add(after).UnixNano(),
 	}})
 	select {
@@ -141,7 +141,7 @@ func (b *fakeOutbox) earliest(supplier market.PermanentNumber) *row {
 	var found *row
 	for _, r := range b.rows[supplier] {
 		earlier := found == nil || cmp.Or(cmp.Compare(r.webhook.Due, found.webhook.Due), cmp.Compare(r.webhook.Cause, found.webhook.Cause)) < 0
-		if earlier && !r.taken && !b.waitsForEarlier(r) {
+		if earlier && !r.claimed && !b.waitsForEarlier(r) {
 			found = r
 		}
 	}
@@ -161,7 +161,7 @@ func (b *fakeOutbox) ClaimDueWebhook(supplier market.PermanentNumber, now int64)
 	if r == nil || r.webhook.Due > now {
 		return state.QueuedWebhook{}, false
 	}
-	r.taken = true
+	r.claimed = true
 	return r.webhook, true
 }
 
@@ -169,7 +169,7 @@ func (b *fakeOutbox) UnclaimWebhook(h state.QueuedWebhook) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if r := b.find(h); r != nil {
-		r.taken = false
+		r.claimed = false
 	}
 }
 
@@ -230,9 +230,9 @@ func (b *fakeOutbox) postCounted(r *market.WebhookRequest) market.WebhookResult 
 	supplier := supplierOf(r)
 	b.count(supplier, 1)
 	defer b.count(supplier, -1)
-	began := time.Now()
+	start := time.Now()
 	result := b.post(r.ID)
-	result.Elapsed = time.Since(began)
+	result.Elapsed = time.Since(start)
 	return result
 }
 
@@ -261,11 +261,11 @@ func (b *fakeOutbox) RecordWebhookAttempt(h state.QueuedWebhook, result market.W
 		return b.logErr
 	}
 	r := b.find(h)
-	if r == nil || !r.taken {
-		panic("BUG: an event was tried that is not out: " + nameOf(&h))
+	if r == nil || !r.claimed {
+		panic("BUG: attempt of an event that is not claimed: " + nameOf(&h))
 	}
 	b.attempts = append(b.attempts, nameOf(&h))
-	r.taken = false
+	r.claimed = false
 	r.webhook.Attempts++
 	r.webhook.Due = time.Now().Add(time.Minute).UnixNano()
 	if result.Delivered {

@@ -11,29 +11,29 @@ import (
 func TestPacer(t *testing.T) {
 	const rate = 1000
 	p := pacer{rate: rate}
-	now, begun := int64(0), 0
+	now, starts := int64(0), 0
 	for ; now < second; now += second / 1000 {
 		for p.nextStartNanosOrZero(now) == 0 {
 			p.recordStart(now)
-			begun++
+			starts++
 		}
 	}
-	if most := rate + rate/100 + 1; begun < rate || begun > most {
-		t.Errorf("%d began in a second, want %d to %d", begun, rate, most)
+	if limit := rate + rate/100 + 1; starts < rate || starts > limit {
+		t.Errorf("%d starts in a second, want %d to %d", starts, rate, limit)
 	}
 	p.nextStart = 0 // an idle hour gives no credit
-	now, begun = 3600*second, 0
-	for ; p.nextStartNanosOrZero(now) == 0; begun++ {
+	now, starts = 3600*second, 0
+	for ; p.nextStartNanosOrZero(now) == 0; starts++ {
 		p.recordStart(now)
 	}
-	if begun > rate/100+1 {
-		t.Errorf("%d began at once after a rest", begun)
+	if starts > rate/100+1 {
+		t.Errorf("%d starts at once after an idle hour", starts)
 	}
 	if at := p.nextStartNanosOrZero(now); at <= now || at > now+second/rate {
-		t.Errorf("the next may begin %d after now", at-now)
+		t.Errorf("the next start is %d ns from now", at-now)
 	}
-	if without := new(pacer); without.nextStartNanosOrZero(0) != 0 {
-		t.Error("without a rate one has to wait")
+	if unlimited := new(pacer); unlimited.nextStartNanosOrZero(0) != 0 {
+		t.Error("a pacer without a rate delays a start")
 	}
 }
 
@@ -41,20 +41,20 @@ func TestPacer(t *testing.T) {
 func TestSenderKeepsAttemptRate(t *testing.T) {
 	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
 		b.addLeads(1, 200)
-		pace := 100
-		b.startSender(t, func(o *Options) { o.MaxPerEndpoint, o.AttemptRate = 64, func() int { return pace } })
+		rate := 100
+		b.startSender(t, func(o *Options) { o.MaxPerEndpoint, o.AttemptRate = 64, func() int { return rate } })
 		advance(time.Second)
 		if sent := 200 - b.pending(); sent < 90 || sent > 110 {
-			t.Errorf("%d of 100 a second", sent)
+			t.Errorf("%d attempts in a second, want about 100", sent)
 		}
 		advance(2 * time.Second)
 		if b.pending() != 0 {
-			t.Errorf("%d are left", b.pending())
+			t.Errorf("%d events are left", b.pending())
 		}
 		b.add(1, 201, market.WebhookPosted, 0)
 		advance(10 * time.Millisecond)
 		if b.pending() != 0 {
-			t.Error("a single event had to wait")
+			t.Error("a single event was delayed")
 		}
 	})
 }

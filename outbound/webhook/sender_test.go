@@ -32,9 +32,9 @@ func TestInFlightLimits(t *testing.T) {
 		}
 		b.startSender(t, func(o *Options) { o.MaxPerEndpoint, o.MaxTotal = 3, 25 })
 		advance(time.Minute)
-		for supplier, most := range b.maxInFlight {
-			if most != 3 {
-				t.Errorf("%d attempts at once to %d, want 3", most, supplier)
+		for supplier, got := range b.maxInFlight {
+			if got != 3 {
+				t.Errorf("%d attempts at once to %d, want 3", got, supplier)
 			}
 		}
 		if b.maxTotal != 25 || b.pending() != 0 || len(b.attemptLog()) != 300 {
@@ -46,8 +46,8 @@ func TestInFlightLimits(t *testing.T) {
 // Endpoints take turns, regardless of their number of events and of their order.
 func TestEndpointsTakeTurns(t *testing.T) {
 	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
-		for supplier, owed := range []byte{5, 2, 1} {
-			b.addLeads(market.PermanentNumber(supplier+1), owed)
+		for supplier, count := range []byte{5, 2, 1} {
+			b.addLeads(market.PermanentNumber(supplier+1), count)
 		}
 		b.startSender(t, func(o *Options) { o.MaxTotal = 1 })
 		advance(time.Minute)
@@ -56,7 +56,7 @@ func TestEndpointsTakeTurns(t *testing.T) {
 			order = append(order, id[:1])
 		}
 		if got := strings.Join(order, ""); got != "12312111" {
-			t.Errorf("in turn: %s", got)
+			t.Errorf("order of suppliers %s, want 12312111", got)
 		}
 	})
 }
@@ -79,10 +79,10 @@ func TestAttemptTimeout(t *testing.T) {
 	})
 }
 
-// Hanging endpoints use at most half of the places, so that the others continue.
-func TestManyHangingEndpoints(t *testing.T) {
+// Hanging endpoints use at most half of the slots, so that the others continue.
+func TestHangingEndpointsUseHalfOfSlots(t *testing.T) {
 	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
-		const hanging, sound = 80, 20
+		const hanging, fast = 80, 20
 		b.post = func(id string) market.WebhookResult {
 			var supplier int
 			_, _ = fmt.Sscanf(id, "%d/", &supplier)
@@ -94,7 +94,7 @@ func TestManyHangingEndpoints(t *testing.T) {
 			return market.WebhookResult{Delivered: true}
 		}
 		for lead := range byte(60) {
-			for supplier := range market.PermanentNumber(hanging + sound) {
+			for supplier := range market.PermanentNumber(hanging + fast) {
 				b.add(supplier+1, lead, posted, 0)
 			}
 		}
@@ -102,20 +102,20 @@ func TestManyHangingEndpoints(t *testing.T) {
 		advance(2*attemptTimeout - time.Nanosecond) // the first attempt to each has ended
 		before := len(b.attemptLog())
 		advance(attemptTimeout)
-		if served := len(b.attemptLog()) - before; served < 32*50 && b.pending() > 60*hanging {
-			t.Errorf("32 places that are taken for 10 ms served %d in a second", served)
+		if made := len(b.attemptLog()) - before; made < 32*50 && b.pending() > 60*hanging {
+			t.Errorf("32 slots for attempts of 10 ms made %d attempts in a second", made)
 		}
 		advance(attemptTimeout)
 		if left := b.pending(); left != 60*hanging {
 			t.Errorf("%d events are left, want those of %d that hang", left, hanging)
 		}
-		if under := b.inFlightTo(0); under > 32 {
-			t.Errorf("%d attempts hang", under)
+		if got := b.inFlightTo(0); got > 32 {
+			t.Errorf("%d attempts hang, want at most 32", got)
 		}
 	})
 }
 
-// An endpoint that answers fast again may use all places.
+// An endpoint that answers fast again may use all slots.
 func TestEndpointBecomesFastAgain(t *testing.T) {
 	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
 		b.delay = attemptTimeout
@@ -123,19 +123,19 @@ func TestEndpointBecomesFastAgain(t *testing.T) {
 		b.startSender(t, func(o *Options) { o.MaxPerEndpoint, o.MaxTotal = 6, 6 })
 		advance(attemptTimeout + attemptTimeout/2)
 		if b.inFlightTo(1) != 3 {
-			t.Errorf("%d attempts under way to a slow one", b.inFlightTo(1))
+			t.Errorf("%d attempts in flight to a slow endpoint, want 3", b.inFlightTo(1))
 		}
 		b.update(func() { b.delay = slowThreshold - time.Millisecond })
 		advance(attemptTimeout)
 		if b.inFlightTo(1) != 6 {
-			t.Errorf("%d attempts under way to one that has become quick", b.inFlightTo(1))
+			t.Errorf("%d attempts in flight to an endpoint that is fast again, want 6", b.inFlightTo(1))
 		}
 	})
 }
 
 // The sender attempts an event when it is due and never earlier: an old event, a new one,
 // one due in hours, and a retry.
-func TestAttemptTimes(t *testing.T) {
+func TestAttemptsStartWhenDue(t *testing.T) {
 	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
 		b.failing = map[string]bool{"3/0/1": true}
 		b.add(1, 0, posted, 0)
@@ -145,32 +145,32 @@ func TestAttemptTimes(t *testing.T) {
 			t.Helper()
 			advance(2 * minScanInterval)
 			if got := b.attemptLog(); !slices.Equal(got, want) {
-				t.Errorf("%s: tried %v, want %v", when, got, want)
+				t.Errorf("%s: attempts %v, want %v", when, got, want)
 			}
 		}
 		check("at the start", "1/0/1")
 		b.add(3, 0, posted, 0)
-		check("one that comes", "1/0/1", "3/0/1")
+		check("after a new event", "1/0/1", "3/0/1")
 		advance(time.Minute - 10*minScanInterval)
 		check("before its retry", "1/0/1", "3/0/1")
 		b.update(func() { b.failing = nil })
 		advance(10 * minScanInterval)
-		check("its retry", "1/0/1", "3/0/1", "3/0/1")
+		check("after its retry", "1/0/1", "3/0/1", "3/0/1")
 		advance(2 * time.Hour)
 		check("before the third hour", "1/0/1", "3/0/1", "3/0/1")
 		advance(time.Hour)
-		check("after it", "1/0/1", "3/0/1", "3/0/1", "2/0/1")
+		check("after the third hour", "1/0/1", "3/0/1", "3/0/1", "2/0/1")
 	})
 }
 
 // One lead's events keep their order and do not delay other leads' events. After its first
 // retry an event no longer blocks later ones.
-func TestOrderOfALeadsEvents(t *testing.T) {
+func TestLeadEventsKeepOrder(t *testing.T) {
 	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
 		b.delay, b.failing = 50*time.Millisecond, map[string]bool{"1/2/1": true}
 		for _, lead := range []byte{1, 2} {
-			for _, what := range []market.WebhookType{posted, contacted, sold} {
-				b.add(1, lead, what, 0)
+			for _, webhookType := range []market.WebhookType{posted, contacted, sold} {
+				b.add(1, lead, webhookType, 0)
 			}
 		}
 		b.startSender(t, nil)
@@ -178,17 +178,17 @@ func TestOrderOfALeadsEvents(t *testing.T) {
 		first := b.attemptLog()
 		slices.Sort(first[:2]) // one event of each lead
 		if got := strings.Join(first, " "); got != "1/1/1 1/2/1 1/1/2 1/1/4" {
-			t.Errorf("at once: %s", got)
+			t.Errorf("first attempts %s, want 1/1/1 1/2/1 1/1/2 1/1/4", got)
 		}
 		advance(time.Minute)
 		if got := strings.Join(b.attemptLog()[4:], " "); got != "1/2/1 1/2/2 1/2/4" {
-			t.Errorf("after a minute: %s", got)
+			t.Errorf("attempts after a minute %s, want 1/2/1 1/2/2 1/2/4", got)
 		}
 	})
 }
 
 // Close waits until the attempts in flight have ended and are logged. It takes no other
-// event and leaves no event taken.
+// event and leaves no event claimed.
 func TestClose(t *testing.T) {
 	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
 		b.delay = attemptTimeout / 2
@@ -198,11 +198,11 @@ func TestClose(t *testing.T) {
 		s.Close()
 		s.Close()
 		if len(b.attemptLog()) != 8 || b.pending() != 92 {
-			t.Errorf("%d were tried, %d are left", len(b.attemptLog()), b.pending())
+			t.Errorf("%d attempts, %d events are left; want 8 and 92", len(b.attemptLog()), b.pending())
 		}
 		advance(time.Minute)
-		if len(b.attemptLog()) != 8 || slices.ContainsFunc(b.rows[1], func(r *row) bool { return r.taken }) {
-			t.Errorf("%d were tried in all, or something is out still", len(b.attemptLog()))
+		if len(b.attemptLog()) != 8 || slices.ContainsFunc(b.rows[1], func(r *row) bool { return r.claimed }) {
+			t.Errorf("%d attempts, want 8, or an event is still claimed", len(b.attemptLog()))
 		}
 	})
 }
@@ -212,12 +212,12 @@ func TestCloseBeforeAttempt(t *testing.T) {
 	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
 		b.add(1, 0, posted, 0)
 		b.mu.Lock() // blocks the outbox
-		s := New(Options{Outbox: b, Engine: slowEngine{b}, Post: b.postCounted, Now: func() int64 { return time.Now().UnixNano() }, ReportFault: func(what string, err error) { t.Error(what, err) }})
+		s := New(Options{Outbox: b, Engine: slowEngine{b}, Post: b.postCounted, Now: func() int64 { return time.Now().UnixNano() }, ReportFault: func(action string, err error) { t.Error(action, err) }})
 		b.mu.Unlock()
 		advance(time.Minute)
 		s.Close()
-		if len(b.attemptLog()) != 0 || b.pending() != 1 || b.onlyRow().taken {
-			t.Errorf("tried %v, %d left", b.attemptLog(), b.pending())
+		if len(b.attemptLog()) != 0 || b.pending() != 1 || b.onlyRow().claimed {
+			t.Errorf("attempts %v, %d events are left", b.attemptLog(), b.pending())
 		}
 	})
 }
@@ -232,9 +232,9 @@ func (s slowEngine) BuildWebhookMessage(h *state.QueuedWebhook) (engine.WebhookM
 
 // If the engine cannot encode the message or log the attempt, the event stays due. The endpoint
 // is paused, and one fault is reported.
-func TestEngineFaults(t *testing.T) {
+func TestEngineFaultPausesEndpoint(t *testing.T) {
 	for name, row := range map[string]struct {
-		breaks  func(*fakeOutbox, error)
+		inject  func(*fakeOutbox, error)
 		reports bool
 		pauses  bool
 	}{
@@ -246,11 +246,11 @@ func TestEngineFaults(t *testing.T) {
 			testOutbox(t, func(t *testing.T, b *fakeOutbox) {
 				b.addLeads(1, 3)
 				broken := errors.New("broken disk")
-				row.breaks(b, broken)
+				row.inject(b, broken)
 				s := b.startSender(t, nil)
 				advance(faultPause / 2)
 				if reported := len(b.faults) > 0; reported != row.reports || len(b.faults) > 1 {
-					t.Errorf("reported: %q", b.faults)
+					t.Errorf("reported faults: %q", b.faults)
 				}
 				if row.pauses {
 					b.update(func() { b.messageErr, b.logErr = nil, nil })
@@ -259,7 +259,7 @@ func TestEngineFaults(t *testing.T) {
 					}
 					advance(faultPause)
 					if b.pending() != 0 {
-						t.Errorf("%d are left when it works again", b.pending())
+						t.Errorf("%d events are left after the pause", b.pending())
 					}
 				}
 				s.Close()
@@ -269,7 +269,7 @@ func TestEngineFaults(t *testing.T) {
 }
 
 // Many events whose leads are unknown do not delay an event of a known lead.
-func TestEventsWithoutLead(t *testing.T) {
+func TestGoneEventsDoNotDelayOthers(t *testing.T) {
 	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
 		b.gone = map[string]bool{}
 		for lead := range byte(100) {
@@ -280,7 +280,7 @@ func TestEventsWithoutLead(t *testing.T) {
 		s := b.startSender(t, nil)
 		advance(faultPause / 2)
 		if got := b.attemptLog(); !slices.Equal(got, []string{fmt.Sprintf("1/200/%d", posted)}) || b.pending() != 0 || len(b.faults) != 0 {
-			t.Errorf("tried %v, %d left, reported %q", got, b.pending(), b.faults)
+			t.Errorf("attempts %v, %d events are left, reported faults %q", got, b.pending(), b.faults)
 		}
 		s.Close()
 	})
@@ -301,17 +301,17 @@ func TestEndpointChangesSpeedInQueue(t *testing.T) {
 		b.startSender(t, func(o *Options) { o.MaxTotal = 1 })
 		advance(9 * slowThreshold)
 		if b.pending() != 0 {
-			t.Errorf("%d are left", b.pending())
+			t.Errorf("%d events are left", b.pending())
 		}
 	})
 }
 
 // An attempt that panics counts as failed, and the sender continues.
-func TestPanicInAttempt(t *testing.T) {
+func TestAttemptPanicCountsAsFailure(t *testing.T) {
 	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
 		b.post = func(id string) market.WebhookResult {
 			if id == "1/0/1" {
-				panic("at the disco")
+				panic("secret detail")
 			}
 			return market.WebhookResult{Delivered: true}
 		}
@@ -319,15 +319,15 @@ func TestPanicInAttempt(t *testing.T) {
 		b.add(1, 1, posted, 0)
 		b.startSender(t, nil)
 		advance(time.Second)
-		if b.onlyRow().webhook.Attempts != 1 || len(b.faults) != 1 || strings.Contains(b.faults[0], "disco") {
-			t.Errorf("%d left, reported %.200q", b.pending(), b.faults)
+		if b.onlyRow().webhook.Attempts != 1 || len(b.faults) != 1 || strings.Contains(b.faults[0], "secret detail") {
+			t.Errorf("%d events are left, reported faults %.200q", b.pending(), b.faults)
 		}
 	})
 }
 
 // Events arrive at any time, for endpoints with random delays and failures. Each is
 // delivered in the end, in its lead's order, with one attempt per failure and one more.
-func TestEveryEventArrives(t *testing.T) {
+func TestAllEventsAreDelivered(t *testing.T) {
 	for seed := range uint64(10) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			testOutbox(t, func(t *testing.T, b *fakeOutbox) {
@@ -346,14 +346,14 @@ func TestEveryEventArrives(t *testing.T) {
 				want := 0
 				for lead := range byte(12) {
 					for supplier := range suppliers {
-						for what := posted; what <= sold; what++ {
-							id := fmt.Sprintf("%d/%d/%d", supplier+1, lead, what)
+						for webhookType := posted; webhookType <= sold; webhookType++ {
+							id := fmt.Sprintf("%d/%d/%d", supplier+1, lead, webhookType)
 							b.mu.Lock()
 							delays[id] = time.Duration(chance.IntN(1000)) * time.Millisecond * time.Duration(chance.IntN(2))
 							failures[id] = max(0, chance.IntN(8)-5)
 							want += failures[id] + 1
 							b.mu.Unlock()
-							b.add(supplier+1, lead, what, time.Duration(chance.IntN(3))*time.Second)
+							b.add(supplier+1, lead, webhookType, time.Duration(chance.IntN(3))*time.Second)
 						}
 					}
 					advance(time.Duration(chance.IntN(100)) * time.Millisecond)
@@ -372,7 +372,7 @@ func TestEveryEventArrives(t *testing.T) {
 					var supplier, lead, what int
 					_, _ = fmt.Sscanf(id, "%d/%d/%d", &supplier, &lead, &what)
 					if before, ok := first[fmt.Sprintf("%d/%d/%d", supplier, lead, what-1)]; ok && before > i {
-						t.Errorf("%s came before the event that it follows", id)
+						t.Errorf("the first attempt of %s precedes that of the earlier event", id)
 					}
 				}
 			})

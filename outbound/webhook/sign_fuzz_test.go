@@ -54,7 +54,7 @@ func FuzzSign(f *testing.F) {
 		keys := c.signingKeys("hook")
 		first, second := parseKey(present), parseKey(previous)
 		if (len(keys) > 0) != (len(first) > 0) || len(first) > 0 && (len(keys) == 2) != (len(second) > 0) {
-			t.Fatalf("%q and %q are %d keys", present, previous, len(keys))
+			t.Fatalf("secrets %q and %q gave %d keys", present, previous, len(keys))
 		}
 		target, fault := hosts.FindTarget(dial.ConnOwner{}, address)
 		if len(keys) == 0 || fault != market.FaultNone {
@@ -76,11 +76,11 @@ func FuzzSign(f *testing.F) {
 }
 
 func checkSigned(t *testing.T, header http.Header, keys [][]byte, body []byte, at int64) {
-	own := fmt.Sprintf("t=%d", at)
+	want := fmt.Sprintf("t=%d", at)
 	for _, key := range keys {
 		mac := hmac.New(sha256.New, key)
 		fmt.Fprintf(mac, "%d.%s", at, body)
-		own += ",v1=" + hex.EncodeToString(mac.Sum(nil))
+		want += ",v1=" + hex.EncodeToString(mac.Sum(nil))
 		verifier := must.Value(standardwebhooks.NewWebhookRaw(key))(t)
 		if err := verifier.VerifyIgnoringTimestamp(body, header); err != nil {
 			t.Fatalf("the stock library rejects %v: %v", header, err)
@@ -89,14 +89,14 @@ func checkSigned(t *testing.T, header http.Header, keys [][]byte, body []byte, a
 			t.Fatal("another body verifies")
 		}
 	}
-	if got := header.Get("X-Pingpost-Signature"); got != own {
-		t.Fatalf("signed %s, want %s", got, own)
+	if got := header.Get("X-Pingpost-Signature"); got != want {
+		t.Fatalf("X-Pingpost-Signature is %s, want %s", got, want)
 	}
 	other, _ := standardwebhooks.NewWebhookRaw(append(bytes.Clone(keys[0]), 1))
 	if string(keys[len(keys)-1]) != string(keys[0])+"\x01" && other.VerifyIgnoringTimestamp(body, header) == nil {
-		t.Fatal("another secret verifies it")
+		t.Fatal("another secret verifies the request")
 	}
 	if key, ok := signature.ParseSecret(signature.Prefix + base64.StdEncoding.EncodeToString(keys[0])); !ok || !bytes.Equal(key, keys[0]) {
-		t.Fatal("a key does not read back")
+		t.Fatal("ParseSecret does not return the encoded key")
 	}
 }
