@@ -282,11 +282,11 @@ func formatAuctionTimelines(auctions []*explain.Explanation) string {
 	const columns = 80
 	var out strings.Builder
 	for _, e := range auctions {
-		way := "ingest"
+		method := "ingest"
 		if e.Auction != nil {
-			way = "ping and post"
+			method = "ping and post"
 		}
-		fmt.Fprintf(&out, "  %s\n  by %s, %s: ", e.ID, way, strings.Trim(string(e.Fields["state"]), `"`))
+		fmt.Fprintf(&out, "  %s\n  by %s, %s: ", e.ID, method, strings.Trim(string(e.Fields["state"]), `"`))
 		if e.Price == nil {
 			fmt.Fprintf(&out, "not sold, %s\n", e.Reason)
 		} else {

@@ -39,16 +39,16 @@ func (c *erasePersonCmd) Run(out io.Writer) error {
 	if c.Lead == "" && c.Phone == "" && c.Email == "" {
 		return errors.New("name the person to erase: give a lead id, --phone NUMBER or --email ADDRESS")
 	}
-	asked, err := json.Marshal(map[string]string{"lead": c.Lead, "phone": c.Phone, "email": c.Email})
+	requestBody, err := json.Marshal(map[string]string{"lead": c.Lead, "phone": c.Phone, "email": c.Email})
 	if err != nil {
 		return err
 	}
-	answer, err := c.sendAdminRequest(0, "POST", "/admin/v1/erase", asked) // a long log takes its time
+	response, err := c.sendAdminRequest(0, "POST", "/admin/v1/erase", requestBody) // a long log takes its time
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close()
-	var said struct {
+	defer response.Body.Close()
+	var result struct {
 		Erased int `json:"erased"`
 		Left   int `json:"left"`
 		Leads  []struct {
@@ -56,15 +56,15 @@ func (c *erasePersonCmd) Run(out io.Writer) error {
 			Reason string `json:"reason"`
 		} `json:"left_leads"`
 	}
-	if err := json.NewDecoder(answer.Body).Decode(&said); err != nil {
+	if err := json.NewDecoder(response.Body).Decode(&result); err != nil {
 		return fmt.Errorf("cannot read the exchange's answer: %w", err)
 	}
-	fmt.Fprintf(out, "erased  %d\n", said.Erased)
-	if said.Left == 0 {
+	fmt.Fprintf(out, "erased  %d\n", result.Erased)
+	if result.Left == 0 {
 		return nil
 	}
-	fmt.Fprintf(out, "left    %d\n", said.Left)
-	for _, lead := range said.Leads {
+	fmt.Fprintf(out, "left    %d\n", result.Left)
+	for _, lead := range result.Leads {
 		fmt.Fprintf(out, "  %s  %s\n", lead.Lead, lead.Reason)
 	}
 	return terminal.ExitCode(2)

@@ -32,11 +32,11 @@ const (
 
 // Run asks every exchange of --admin whether it is ready, one after another.
 func (c *healthCmd) Run() error {
-	way, err := c.NewTransport()
+	transport, err := c.NewTransport()
 	if err != nil {
 		return err
 	}
-	client := &http.Client{Transport: way, Timeout: healthTimeout}
+	client := &http.Client{Transport: transport, Timeout: healthTimeout}
 	until := time.Now().Add(c.Wait)
 	for _, admin := range c.Admin {
 		if err := waitUntilReady(context.Background(), client, admin, until); err != nil {

@@ -174,16 +174,16 @@ func (c *loadtestCmd) runScenario(ctx context.Context, s *scenario.Scenario) (re
 			return nil, err
 		}
 	} else {
-		house, err := startTemporaryExchange(ctx, s, c.Seed)
+		exchange, err := startTemporaryExchange(ctx, s, c.Seed)
 		defer func() {
-			if closing := house.stopAndRemoveFolder(); err == nil {
+			if closing := exchange.stopAndRemoveFolder(); err == nil {
 				err = closing
 			}
 		}()
 		if err != nil {
 			return nil, err
 		}
-		target = house.target
+		target = exchange.target
 	}
 	// One processor more for the one that sleeps until the next arrival.
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)

@@ -56,7 +56,7 @@ func (c *loadtestBuyersCmd) Run(ctx context.Context) error {
 }
 
 func (s *buyersProcessSpec) serve(ctx context.Context) error {
-	at := loadTestAddresses{Buyers: map[string]string{}}
+	addresses := loadTestAddresses{Buyers: map[string]string{}}
 	var all []referenceServer
 	for i := range s.Buyers {
 		options, err := s.Buyers[i].referenceBuyerOptions(s.Seed+uint64(i), s.Remember)
@@ -67,7 +67,7 @@ func (s *buyersProcessSpec) serve(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		at.Buyers[s.Buyers[i].ID] = "http://" + buyer.Addr().String()
+		addresses.Buyers[s.Buyers[i].ID] = "http://" + buyer.Addr().String()
 		all = append(all, buyer)
 	}
 	if s.Webhooks != nil {
@@ -79,10 +79,10 @@ func (s *buyersProcessSpec) serve(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		at.Receiver = "http://" + receiver.Addr().String()
+		addresses.Receiver = "http://" + receiver.Addr().String()
 		all = append(all, receiver)
 	}
-	if err := json.NewEncoder(os.Stdout).Encode(at); err != nil {
+	if err := json.NewEncoder(os.Stdout).Encode(addresses); err != nil {
 		return err
 	}
 	ended := make(chan error, len(all))

@@ -124,7 +124,7 @@ func TestLoadtestRejectsInvalidFlags(t *testing.T) {
 		{"ingest --buyers 0", "--buyers 0: give a number from 1"},
 		{"ingest --html /nowhere/at/all/x.html", "--html /nowhere/at/all/x.html: cannot find its folder"},
 		{"ingest --json /", "--json / is a folder"},
-		{"ingest --target http://127.0.0.1:1 --api-key k --supplier s --campaign c", "nobody is there"},
+		{"ingest --target http://127.0.0.1:1 --api-key k --supplier s --campaign c", "cannot connect"},
 		{"--print nothing", "no built-in scenario nothing"},
 		{"ingest --target https://127.0.0.1:1", "plain HTTP"},
 		{"ingest --target http://192.0.2.1:8080", "--yes-remote"},

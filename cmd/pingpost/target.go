@@ -51,17 +51,17 @@ func startTemporaryExchange(ctx context.Context, s *scenario.Scenario, seed uint
 	secrets := &loadTestSecrets{apiKey: rand.Text(), client: rand.Text(), password: rand.Text()}
 	secrets.webhook = "whsec_" + base64.StdEncoding.EncodeToString([]byte(rand.Text()))
 	buyers := expandBuyerGroups(s)
-	at, err := t.startBuyersAndReceiver(ctx, s, buyers, secrets, seed)
+	addresses, err := t.startBuyersAndReceiver(ctx, s, buyers, secrets, seed)
 	if err != nil {
 		return t, err
 	}
-	text, ingests, err := encodeExchangeConfig(s, buyers, at, secrets)
+	text, ingests, err := encodeExchangeConfig(s, buyers, addresses, secrets)
 	if err != nil {
 		return t, err
 	}
 	t.target = &trial.Target{
 		Supplier: loadSupplier, APIKey: secrets.apiKey, Campaigns: ingests, Vertical: loadVertical,
-		Buyers: at.Buyers, Receiver: at.Receiver, Whole: true,
+		Buyers: addresses.Buyers, Receiver: addresses.Receiver, Whole: true,
 	}
 	if err := t.startExchangeAndWait(ctx, text); err != nil {
 		return t, err
@@ -92,9 +92,9 @@ func (t *temporaryExchange) startBuyersAndReceiver(ctx context.Context, s *scena
 			spec.Buyers = append(spec.Buyers, b)
 		}
 	}
-	at := &loadTestAddresses{}
+	addresses := &loadTestAddresses{}
 	if len(spec.Buyers) == 0 && spec.Webhooks == nil {
-		return at, nil
+		return addresses, nil
 	}
 	leads := 0.0
 	for _, p := range s.Phases {
@@ -117,7 +117,7 @@ func (t *temporaryExchange) startBuyersAndReceiver(ctx context.Context, s *scena
 	if err != nil {
 		return nil, err
 	}
-	return at, json.Unmarshal([]byte(line), at)
+	return addresses, json.Unmarshal([]byte(line), addresses)
 }
 
 func (t *temporaryExchange) startExchangeAndWait(ctx context.Context, configText []byte) (err error) {
@@ -210,11 +210,11 @@ func (f *existingTargetFlags) checkFlagsAndProbeTarget(ctx context.Context, s *s
 	if to.Port() == "" {
 		addr = net.JoinHostPort(to.Hostname(), "80")
 	}
-	there, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(ctx, "tcp", addr)
+	conn, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(ctx, "tcp", addr)
 	if err != nil {
-		return nil, fmt.Errorf("--target %s: nobody is there: %w", f.Target, err)
+		return nil, fmt.Errorf("--target %s: cannot connect: %w", f.Target, err)
 	}
-	_ = there.Close()
+	_ = conn.Close()
 	t := &trial.Target{
 		Addr: addr, Admin: f.Admin, Supplier: f.Supplier, APIKey: f.APIKey, Campaigns: f.Campaign,
 		Vertical: f.Vertical, Buyers: f.Buyer, Receiver: f.Receiver,

@@ -29,11 +29,11 @@ type operatorAccount struct {
 // fetchAccounts returns the operators' accounts from the admin API, and the JSON text of the
 // answer.
 func (f *adminFlags) fetchAccounts() (accounts []operatorAccount, responseBody []byte, err error) {
-	var said struct {
+	var answer struct {
 		Users []operatorAccount `json:"users"`
 	}
-	responseBody, err = f.callAdminJSON("GET", "/admin/v1/users", nil, &said)
-	return said.Users, responseBody, err
+	responseBody, err = f.callAdminJSON("GET", "/admin/v1/users", nil, &answer)
+	return answer.Users, responseBody, err
 }
 
 // accountExists reports whether an operator's account has this name, in upper or lower case.
@@ -49,8 +49,8 @@ func (f *adminFlags) accountExists(name string) (found bool, err error) {
 
 // checkAccountExists returns an error if no account has this name, because a PUT would create one.
 func (f *adminFlags) checkAccountExists(name string) error {
-	there, err := f.accountExists(name)
-	if err == nil && !there {
+	exists, err := f.accountExists(name)
+	if err == nil && !exists {
 		err = fmt.Errorf("there is no user %q; run pingpost users to list the accounts", name)
 	}
 	return err

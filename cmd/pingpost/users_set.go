@@ -28,22 +28,22 @@ input is not a terminal, its first line is the password. It needs at least 12 ch
 
 // Run reads the password, creates the account and prints it.
 func (c *usersAddCmd) Run(in *os.File, out io.Writer) error {
-	there, err := c.accountExists(c.Name)
+	exists, err := c.accountExists(c.Name)
 	if err != nil {
 		return err
 	}
-	if there {
+	if exists {
 		return fmt.Errorf("user %q exists already; change it with pingpost users role or pingpost users password", c.Name)
 	}
 	password, err := c.obtainNewPassword(in, c.Name)
 	if err != nil {
 		return err
 	}
-	made, err := c.createOrChangeAccount(c.Name, map[string]string{"role": c.Role, "password": password})
+	account, err := c.createOrChangeAccount(c.Name, map[string]string{"role": c.Role, "password": password})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "made  %s  %s\n", made.Name, made.Role)
+	fmt.Fprintf(out, "made  %s  %s\n", account.Name, account.Role)
 	return c.printIfGenerated(out, password)
 }
 

@@ -66,9 +66,9 @@ func NewClient(o ClientOptions) *Client {
 // If the supplier's secret is missing, Post sends no request, because the receiver could not
 // verify it.
 func (c *Client) Post(r *market.WebhookRequest) market.WebhookResult {
-	began := time.Now()
-	result := c.signAndSend(r, began)
-	result.Elapsed = time.Since(began)
+	start := time.Now()
+	result := c.signAndSend(r, start)
+	result.Elapsed = time.Since(start)
 	return result
 }
 

@@ -66,7 +66,7 @@ func (s *Sender) maxSleep() (sleep time.Duration) {
 // scanOutbox goes through all suppliers with pending webhooks in the outbox. It queues the
 // endpoints with a due webhook, and records in nextDue when the first of the others is due.
 func (s *Sender) scanOutbox() {
-	began := time.Now()
+	start := time.Now()
 	s.outboxChanged, s.nextDue = false, noTime
 	if s.options.AttemptRate != nil {
 		s.pacer.rate = int64(s.options.AttemptRate())
@@ -79,7 +79,7 @@ func (s *Sender) scanOutbox() {
 		}
 		s.enqueueIfDue(e)
 	}
-	s.nextScan = time.Now().Add(min(maxScanInterval, max(minScanInterval, scanRestFactor*time.Since(began))))
+	s.nextScan = time.Now().Add(min(maxScanInterval, max(minScanInterval, scanRestFactor*time.Since(start))))
 }
 
 // enqueueIfDue queues an endpoint if its next webhook is due, or else records the due time in

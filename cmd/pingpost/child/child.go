@@ -74,18 +74,18 @@ func (c *Process) WaitForLine(ctx context.Context, substring string) (line strin
 	limit := time.Now().Add(StartTimeout)
 	for {
 		ended := c.hasEnded() // before reading, so that the last output is read too
-		said, err := os.ReadFile(c.Log)
+		output, err := os.ReadFile(c.Log)
 		if err != nil {
 			return "", err
 		}
-		for found := range strings.Lines(string(said)) {
+		for found := range strings.Lines(string(output)) {
 			if strings.Contains(found, substring) && strings.HasSuffix(found, "\n") {
 				return found, nil
 			}
 		}
 		switch {
 		case ended:
-			return "", fmt.Errorf("process %s did not start (%s):\n%s", c.name, c.cmd.ProcessState, strings.TrimSpace(string(said)))
+			return "", fmt.Errorf("process %s did not start (%s):\n%s", c.name, c.cmd.ProcessState, strings.TrimSpace(string(output)))
 		case time.Now().After(limit):
 			return "", fmt.Errorf("process %s did not start within %s; its output is in %s", c.name, StartTimeout, c.Log)
 		case !timer.WaitUntil(ctx, time.Now().Add(20*time.Millisecond)):

@@ -59,11 +59,11 @@ func (a *lineSendResult) parseResponse(res *http.Response, body []byte) {
 		a.fault = cmp.Or(rejected.Error, "status "+strconv.Itoa(a.status))
 		return
 	}
-	var said struct {
+	var answer struct {
 		Data leadInAnswer `json:"data"`
 	}
-	err := json.Unmarshal(body, &said)
-	if a.lead = said.Data; err == nil && a.lead.Status != statusAccepted && a.lead.Status != statusUnmatched {
+	err := json.Unmarshal(body, &answer)
+	if a.lead = answer.Data; err == nil && a.lead.Status != statusAccepted && a.lead.Status != statusUnmatched {
 		err = errors.New("the body's data.status is neither ACCEPTED nor UNMATCHED")
 	}
 	if err != nil {

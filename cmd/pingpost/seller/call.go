@@ -97,11 +97,11 @@ func (c *sellerRequest) sendOnce(ctx context.Context) (*exchangeResponse, error)
 // other address.
 func (c *sellerRequest) newClientAndAddCredential(ctx context.Context, req *http.Request) (*http.Client, error) {
 	f := c.flags
-	way, err := f.NewTransport()
+	transport, err := f.NewTransport()
 	if err != nil {
 		return nil, err
 	}
-	client := &http.Client{Transport: way}
+	client := &http.Client{Transport: transport}
 	switch way := c.credential.kind; {
 	case way == byKey && c.apiKey != "":
 		req.Header.Set("x-api-key", c.apiKey)

@@ -61,7 +61,7 @@ type scheduledLine struct {
 // one after another. When the context ends it starts no further line and repeats no attempt,
 // but it waits for attempts in progress.
 func (s *leadSender) sendLines(ctx context.Context, lines iter.Seq[numberedLine], onResult func(*lineSendResult)) (elapsed time.Duration) {
-	began := time.Now()
+	start := time.Now()
 	turns, answers := make(chan scheduledLine), make(chan *lineSendResult)
 	var workers sync.WaitGroup
 	for range s.concurrency {
@@ -81,17 +81,17 @@ func (s *leadSender) sendLines(ctx context.Context, lines iter.Seq[numberedLine]
 		onResult(a)
 	}
 	s.client.CloseIdleConnections()
-	return time.Since(began)
+	return time.Since(start)
 }
 
 // scheduleLines hands each line to a free worker (dueLines) when the line is due by the rate.
 func (s *leadSender) scheduleLines(ctx context.Context, lines iter.Seq[numberedLine], dueLines chan<- scheduledLine) {
-	began := time.Now()
+	start := time.Now()
 	given := 0
 	for l := range lines {
 		due := time.Now()
 		if s.rate > 0 {
-			due = began.Add(time.Duration(float64(given) / s.rate * float64(time.Second)))
+			due = start.Add(time.Duration(float64(given) / s.rate * float64(time.Second)))
 			if !timer.WaitUntil(ctx, due) {
 				return
 			}

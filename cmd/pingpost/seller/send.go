@@ -66,11 +66,11 @@ func (c *SendCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	way, err := c.NewTransport()
+	transport, err := c.NewTransport()
 	if err != nil {
 		return err
 	}
-	s := newLeadSender(c.To, c.APIKey, c.Concurrency, way)
+	s := newLeadSender(c.To, c.APIKey, c.Concurrency, transport)
 	s.rate, s.keyed = c.Rate, c.Idempotency
 	summary := newSendSummary()
 	shown := terminal.NewProgress(os.Stderr)

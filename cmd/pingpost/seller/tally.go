@@ -128,10 +128,10 @@ func (t *sendSummary) formatLatency() string {
 	if t.latency.TotalCount() == 0 {
 		return "none"
 	}
-	at := func(percentile float64) string {
+	atPercentile := func(percentile float64) string {
 		return load.FormatDuration(time.Duration(t.latency.ValueAtPercentile(percentile)))
 	}
-	return fmt.Sprintf("p50 %s   p90 %s   p99 %s   max %s", at(50), at(90), at(99), at(100))
+	return fmt.Sprintf("p50 %s   p90 %s   p99 %s   max %s", atPercentile(50), atPercentile(90), atPercentile(99), atPercentile(100))
 }
 
 // addCountRows adds a row to the table for each word with its count, the most frequent first.
