@@ -7,8 +7,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// TestActorName checks that the name given with the configured password is cut to the
-// length that a log record holds.
+// The operator name given with the configured password is cut to the length that a log
+// record holds.
 func TestActorName(t *testing.T) {
 	for given, want := range map[string]string{
 		"anna":                         "anna",
@@ -27,7 +27,7 @@ func TestActorName(t *testing.T) {
 	}
 }
 
-// TestCallerName checks that a caller has a name only once it is authenticated.
+// A caller has a name only once it is authenticated.
 func TestCallerName(t *testing.T) {
 	var ctx fasthttp.RequestCtx
 	before := callerNameOf(&ctx)

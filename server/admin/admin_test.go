@@ -17,7 +17,8 @@ import (
 	"pingpost/server/servertest"
 )
 
-// stubOperator is a process with the parts that a test gives it. A method that no test needs panics.
+// stubOperator is a process with the parts that a test gives it. A method that no test
+// needs panics.
 type stubOperator struct {
 	RunningExchange
 	engine  *engine.Engine // nil: the exchange starts or stops
@@ -87,7 +88,7 @@ func (d stubOperator) Entries(*ledger.Statement) (StatementEntryIterator, error)
 	return d.entries(), nil
 }
 
-// newAdmin returns an admin server of a process, whose password is servertest.Password.
+// newAdmin returns an admin server of a process, with the password servertest.Password.
 func newAdmin(t *testing.T, process RunningExchange) *Admin {
 	t.Helper()
 	return New(process, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), servertest.Password, slog.New(slog.DiscardHandler))
@@ -102,17 +103,17 @@ func serveAdmin(t *testing.T, process RunningExchange) (address string) {
 
 var asOperator = "Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("operator:"+servertest.Password)) + "\r\n"
 
-// TestNoMemoryBeforePassword checks that the head alone decides the answer to an
-// unauthenticated client, whatever the length of the promised body. The connection closes.
+// The head alone decides the answer to an unauthenticated client, regardless of the
+// promised length of the body. The connection closes.
 func TestNoMemoryBeforePassword(t *testing.T) {
 	address := serveAdmin(t, stubOperator{})
 	for name, length := range map[string]string{
 		"some": "Content-Length: 100000", "much": "Content-Length: 99999999999", "chunks": "Transfer-Encoding: chunked",
 	} {
-		begun := strings.Repeat("d", 8<<10) // the library reads so much of a body by itself
+		start := strings.Repeat("d", 8<<10) // the HTTP library reads this much of a body on its own
 		for _, path := range []string{"PUT /admin/v1/config", "POST /admin/v1/buyers/b/funds", "POST /elsewhere"} {
 			k := servertest.Dial(t, address)
-			status, _, body := k.Send(path + " HTTP/1.1\r\nHost: x\r\n" + length + "\r\n\r\n" + begun)
+			status, _, body := k.Send(path + " HTTP/1.1\r\nHost: x\r\n" + length + "\r\n\r\n" + start)
 			if status != 401 || !k.IsClosed() {
 				t.Errorf("%s, %s: %d %s", path, name, status, body)
 			}
@@ -120,7 +121,7 @@ func TestNoMemoryBeforePassword(t *testing.T) {
 	}
 }
 
-func TestAdminBodies(t *testing.T) {
+func TestAdminBodyLimits(t *testing.T) {
 	var got []byte
 	address := serveAdmin(t, stubOperator{apply: func(document []byte, _ bool) ([]string, error) {
 		got = append([]byte(nil), document...)
@@ -133,7 +134,7 @@ func TestAdminBodies(t *testing.T) {
 	}{
 		"a document at the limit":   {"PUT /admin/v1/config", 4 << 20, 200},
 		"a document over the limit": {"PUT /admin/v1/config", 4<<20 + 1, 413},
-		"another body at the limit": {"POST /admin/v1/buyers/b/funds", 64 << 10, 503}, // there is no engine
+		"another body at the limit": {"POST /admin/v1/buyers/b/funds", 64 << 10, 503}, // 503: there is no engine
 		"another over the limit":    {"POST /admin/v1/buyers/b/funds", 64<<10 + 1, 413},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -146,7 +147,7 @@ func TestAdminBodies(t *testing.T) {
 				t.Errorf("%d %s, want %d", status, body, row.status)
 			}
 			if row.status == 200 && len(got) != row.length {
-				t.Errorf("%d bytes came", len(got))
+				t.Errorf("the document arrived with %d bytes", len(got))
 			}
 		})
 	}
@@ -159,32 +160,31 @@ func TestAdminBodies(t *testing.T) {
 	}
 }
 
-// TestOneDocumentAtATime checks that a second document is rejected while the first one is
-// applied.
-func TestOneDocumentAtATime(t *testing.T) {
-	begun, goOn := make(chan bool), make(chan bool)
+// A second document is rejected while the first one is applied.
+func TestConcurrentDocumentIsRejected(t *testing.T) {
+	started, finish := make(chan bool), make(chan bool)
 	address := serveAdmin(t, stubOperator{apply: func([]byte, bool) ([]string, error) {
-		begun <- true
-		<-goOn
+		started <- true
+		<-finish
 		return nil, nil
 	}})
 	first, second := servertest.Dial(t, address), servertest.Dial(t, address)
 	put := servertest.FormatRequest("PUT /admin/v1/config", servertest.BasicAuth, "{}")
 	must.Value(io.WriteString(first, put))(t)
-	<-begun
+	<-started
 	if status, _, body := second.Send(put); status != 409 || !strings.Contains(body, `"conflict"`) {
-		t.Errorf("the second: %d %s", status, body)
+		t.Errorf("second document: got %d %s, want 409", status, body)
 	}
-	goOn <- true
+	finish <- true
 	if status, _, body := first.ReadAnswer(); status != 200 {
-		t.Errorf("the first: %d %s", status, body)
+		t.Errorf("first document: got %d %s, want 200", status, body)
 	}
 }
 
 func TestAdminOutlivesPanic(t *testing.T) {
 	address := serveAdmin(t, stubOperator{apply: func([]byte, bool) ([]string, error) { panic("BUG: of the test") }})
 	put := servertest.FormatRequest("PUT /admin/v1/config", servertest.BasicAuth, "{}")
-	for range 2 { // the lock of the first one is free again
+	for range 2 { // the panic must release the lock
 		k := servertest.Dial(t, address)
 		if status, _, body := k.Send(put); status != 500 || !strings.Contains(body, `"internal"`) || !k.IsClosed() {
 			t.Errorf("%d %s", status, body)
@@ -192,9 +192,9 @@ func TestAdminOutlivesPanic(t *testing.T) {
 	}
 }
 
-// TestForeignPages checks that changing requests from pages of other origins are rejected,
-// because a browser adds the password to them.
-func TestForeignPages(t *testing.T) {
+// Changing requests from pages of other origins are rejected, because a browser adds the
+// password to them.
+func TestRequestsFromOtherOriginsAreRejected(t *testing.T) {
 	address := serveAdmin(t, stubOperator{})
 	for headers, foreign := range map[string]bool{
 		"":                                  false,
@@ -224,10 +224,9 @@ func TestForeignPages(t *testing.T) {
 	}
 }
 
-// TestStrangersLearnNothing checks that unauthenticated requests receive only the
-// challenge, whatever their method or path, and that a wrong password closes the
-// connection.
-func TestStrangersLearnNothing(t *testing.T) {
+// Unauthenticated requests get only the challenge, regardless of method and path. A wrong
+// password closes the connection.
+func TestUnauthenticatedGetsOnlyChallenge(t *testing.T) {
 	address := serveAdmin(t, stubOperator{})
 	k := servertest.Dial(t, address)
 	for _, line := range []string{
@@ -241,19 +240,19 @@ func TestStrangersLearnNothing(t *testing.T) {
 	}
 	for _, line := range []string{"GET //admin/v1/hash", "GET /admin/v1/%68ash", "GET /x/../admin/v1/hash", "GET ftp://x/admin/v1/hash"} {
 		if status, _, _ := k.Send(servertest.FormatRequest(line, servertest.BasicAuth, "")); status != 404 {
-			t.Errorf("%s with the password: %d", line, status)
+			t.Errorf("%s with the password: got %d, want 404", line, status)
 		}
 	}
 	if status, header, _ := k.Send(servertest.FormatRequest("OPTIONS /admin/v1/config", servertest.BasicAuth, "")); status != 405 || header.Get("Allow") != "GET, PUT" {
 		t.Errorf("OPTIONS with the password: %d, Allow %q", status, header.Get("Allow"))
 	}
 	if status, _, _ := k.Send(servertest.FormatRequest("GET http://x/admin/v1/hash", servertest.BasicAuth, "")); status != 200 {
-		t.Errorf("the whole address: %d", status)
+		t.Errorf("absolute target: got %d, want 200", status)
 	}
 	if status, _, _ := k.Send(servertest.FormatRequest("GET /admin/v1/hash", "Authorization: Basic b3A6d3Jvbmc=\r\n", "")); status != 401 || !k.IsClosed() {
-		t.Errorf("a wrong password: %d", status)
+		t.Errorf("wrong password: got %d, want 401 and a closed connection", status)
 	}
 	if status, _, _ := servertest.Dial(t, address).Send(servertest.FormatRequest("GET /admin/v1/hash", servertest.BasicAuth+servertest.BasicAuth, "")); status != 400 {
-		t.Errorf("two passwords: %d", status)
+		t.Errorf("two passwords: got %d, want 400", status)
 	}
 }

@@ -23,9 +23,8 @@ func TestIsDry(t *testing.T) {
 	}
 }
 
-// TestNewKeyBeginsAnew checks that a new key has an unused hint, even if most hints are in
-// use.
-func TestNewKeyBeginsAnew(t *testing.T) {
+// A new key has an unused hint, even if most hints are in use.
+func TestNewKeyHasUnusedHint(t *testing.T) {
 	var live []state.Credential
 	for i := range 16 * 16 * 16 * 15 {
 		live = append(live, state.Credential{Hint: fmt.Sprintf("key_%04x", i)})

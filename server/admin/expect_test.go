@@ -10,16 +10,15 @@ import (
 	"pingpost/server/servertest"
 )
 
-// TestAdminExpect asks with Expect: 100-continue. A body is asked for only if the head is
-// not refused by its path, method, credential, origin or length.
+// The server answers 100 only if path, method, credential, origin and length are valid.
 func TestAdminExpect(t *testing.T) {
 	address := serveAdmin(t, stubOperator{})
 	const wrong = "Authorization: Basic b3A6d3Jvbmc=\r\n"
 	for _, row := range []struct {
-		line, lines string
-		length      int
-		status      int
-		code        string
+		line, headers string
+		length        int
+		status        int
+		code          string
 	}{
 		{"PUT /admin/v1/config", servertest.BasicAuth, 2, 100, ""},
 		{"PUT /admin/v1/config", servertest.BasicAuth, maxDocument, 100, ""},
@@ -40,9 +39,9 @@ func TestAdminExpect(t *testing.T) {
 		{"POST /admin/v1/config", servertest.BasicAuth, 2, 405, "method_not_allowed"},
 		{"POST /admin/v1/config", "", 2, 401, "unauthorized"},
 	} {
-		t.Run(fmt.Sprint(row.line, " ", row.lines, " ", row.length), func(t *testing.T) {
+		t.Run(fmt.Sprint(row.line, " ", row.headers, " ", row.length), func(t *testing.T) {
 			k := servertest.Dial(t, address)
-			status, header, body := k.Send(fmt.Sprintf("%s HTTP/1.1\r\nHost: x\r\n%sExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", row.line, row.lines, row.length))
+			status, header, body := k.Send(fmt.Sprintf("%s HTTP/1.1\r\nHost: x\r\n%sExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", row.line, row.headers, row.length))
 			if status != row.status {
 				t.Fatalf("%d %s, want %d", status, body, row.status)
 			}
@@ -54,13 +53,13 @@ func TestAdminExpect(t *testing.T) {
 			}
 			must.Value(io.WriteString(k, "{}"+strings.Repeat(" ", row.length-2)))(t)
 			if status, _, body := k.ReadAnswer(); status < 200 || status == 413 || status >= 500 && row.line != "POST /admin/v1/session" {
-				t.Errorf("then %d %s", status, body)
+				t.Errorf("after 100: got %d %s", status, body)
 			}
 		})
 	}
 }
 
-// TestAdminHeadLimit: the largest head is the same on both addresses.
+// Both addresses have the same limit for the head of a request.
 func TestAdminHeadLimit(t *testing.T) {
 	for _, limit := range []int{2 << 10, 16 << 10} {
 		a := newAdmin(t, stubOperator{})

@@ -10,8 +10,8 @@ import (
 	"pingpost/server/servertest"
 )
 
-// getExplanation requests an explanation, whose path and query begin with /admin/v1/explain. The
-// answer is not compared with the OpenAPI document, because the tests' explanations are made up.
+// getExplanation requests an explanation; rest is the end of the path and the query. The
+// answer is not compared with the OpenAPI document, because the explanations are invented.
 func getExplanation(t *testing.T, address, rest string) (status int, retryAfter, body string) {
 	t.Helper()
 	conn := servertest.Dial(t, address)
@@ -20,8 +20,7 @@ func getExplanation(t *testing.T, address, rest string) (status int, retryAfter,
 	return status, header.Get("Retry-After"), body
 }
 
-// TestExplainIDs checks that each form of id is looked up as its kind, and other ids as a
-// seller's own.
+// Each form of id is looked up as its kind. Other ids are looked up as ids of a seller.
 func TestExplainIDs(t *testing.T) {
 	const digits = "01jd0000000000000000000000"
 	address := serveAdmin(t, stubOperator{explain: func(what string) ([]byte, error) {
@@ -71,23 +70,23 @@ func TestExplainIDs(t *testing.T) {
 		}
 	}
 	if status, _, _ := servertest.SendOverNewConn(t, address, "GET", "/admin/v1/explain/lead_"+digits); status != 401 {
-		t.Errorf("without the password: %d", status)
+		t.Errorf("without the password: got %d, want 401", status)
 	}
 }
 
-// TestExplainAnothersID checks that an unknown id in our form is also looked up as a
-// seller's own, because a selling pingpost exchange uses our form.
-func TestExplainAnothersID(t *testing.T) {
-	const ours, theirs, nobodys = "auc_01jd0000000000000000000001", "auc_01jd0000000000000000000002", "auc_01jd0000000000000000000003"
+// An unknown id in our form is also looked up as a seller's id, because another pingpost
+// exchange may be the seller.
+func TestExplainFindsOtherExchangesID(t *testing.T) {
+	const own, sellers, unknown = "auc_01jd0000000000000000000001", "auc_01jd0000000000000000000002", "auc_01jd0000000000000000000003"
 	address := serveAdmin(t, stubOperator{explain: func(what string) ([]byte, error) {
 		switch what {
-		case ours, " of " + ours, " of " + theirs:
+		case own, " of " + own, " of " + sellers:
 			return []byte(`{"found":"` + what + `"}`), nil
 		}
 		return nil, fmt.Errorf("%w: no %s", engine.ErrNotFound, what)
 	}})
 	for id, want := range map[string]string{
-		ours: `{"found":"` + ours + `"}`, theirs: `{"found":" of ` + theirs + `"}`, nobodys: `no ` + nobodys,
+		own: `{"found":"` + own + `"}`, sellers: `{"found":" of ` + sellers + `"}`, unknown: `no ` + unknown,
 	} {
 		if _, _, body := getExplanation(t, address, "/"+id); !strings.Contains(body, want) {
 			t.Errorf("%s: %s", id, body)
@@ -95,8 +94,8 @@ func TestExplainAnothersID(t *testing.T) {
 	}
 }
 
-// TestExplainOfSeveral checks that an ambiguous id is answered with the possible suppliers.
-func TestExplainOfSeveral(t *testing.T) {
+// An ambiguous id is answered with the possible suppliers.
+func TestExplainAmbiguousID(t *testing.T) {
 	address := serveAdmin(t, stubOperator{explain: func(string) ([]byte, error) { return nil, &AmbiguousSupplierError{[]string{"sup_a", "sup_b"}} }})
 	status, _, body := getExplanation(t, address, "/a-1")
 	if status != 422 || !strings.Contains(body, `[{"field":"supplier","code":"missing_required","expected":"whose auction is meant: sup_a, sup_b"}]`) {
@@ -104,54 +103,54 @@ func TestExplainOfSeveral(t *testing.T) {
 	}
 }
 
-// TestExplainFails checks that an error of the log is a 503.
-func TestExplainFails(t *testing.T) {
+// An error of the log is answered with 503.
+func TestExplainLogErrorIs503(t *testing.T) {
 	address := serveAdmin(t, stubOperator{explain: func(string) ([]byte, error) { return nil, errors.New("the disk says no") }})
-	status, later, body := getExplanation(t, address, "/lead_01jd0000000000000000000000")
-	if status != 503 || later == "" || !strings.Contains(body, "the disk says no") {
-		t.Errorf("%d, Retry-After %q, %s", status, later, body)
+	status, retryAfter, body := getExplanation(t, address, "/lead_01jd0000000000000000000000")
+	if status != 503 || retryAfter == "" || !strings.Contains(body, "the disk says no") {
+		t.Errorf("%d, Retry-After %q, %s", status, retryAfter, body)
 	}
 }
 
-// TestExplainSomeAtOnce checks the limit of concurrent lookups.
-func TestExplainSomeAtOnce(t *testing.T) {
-	begun, end := make(chan struct{}), make(chan struct{})
+// The number of concurrent lookups is limited.
+func TestConcurrentExplainLimit(t *testing.T) {
+	started, finish := make(chan struct{}), make(chan struct{})
 	address := serveAdmin(t, stubOperator{explain: func(string) ([]byte, error) {
-		begun <- struct{}{}
-		<-end
+		started <- struct{}{}
+		<-finish
 		return []byte("{}"), nil
 	}})
 	const id = "/auc_01jd0000000000000000000000"
 	statuses := make(chan int, maxExplained)
-	ask := func() {
+	explain := func() {
 		status, _, _ := getExplanation(t, address, id)
 		statuses <- status
 	}
 	for range maxExplained {
-		go ask()
-		<-begun
+		go explain()
+		<-started
 	}
-	status, later, body := getExplanation(t, address, id)
-	if status != 503 || later == "" || !strings.Contains(body, `"error":"unavailable"`) {
-		t.Errorf("one too many: %d, Retry-After %q, %s", status, later, body)
+	status, retryAfter, body := getExplanation(t, address, id)
+	if status != 503 || retryAfter == "" || !strings.Contains(body, `"error":"unavailable"`) {
+		t.Errorf("over the limit: got %d, Retry-After %q, %s", status, retryAfter, body)
 	}
 	if status, _, _ := getExplanation(t, address, ""); status != 422 {
-		t.Errorf("what is no id while others are looked up: %d", status)
+		t.Errorf("invalid request at the limit: got %d, want 422", status)
 	}
-	close(end)
+	close(finish)
 	for range maxExplained {
 		if status := <-statuses; status != 200 {
-			t.Errorf("one that was looked up: %d", status)
+			t.Errorf("lookup: got %d, want 200", status)
 		}
 	}
 	go func() {
-		for range begun {
+		for range started {
 			continue
 		}
 	}()
-	defer close(begun)
-	ask()
+	defer close(started)
+	explain()
 	if status := <-statuses; status != 200 {
-		t.Errorf("after the others: %d", status)
+		t.Errorf("after the others: got %d, want 200", status)
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"pingpost/server/servertest"
 )
 
-// TestDashboardIsServed checks that the page's files need no authentication, are compressed
-// and cached, and have a strict policy.
+// The files of the dashboard need no authentication, are compressed and cached, and have a
+// strict policy.
 func TestDashboardIsServed(t *testing.T) {
 	address := serveAdmin(t, stubOperator{})
 	for _, at := range dashboard.Paths() {
@@ -43,10 +43,10 @@ func TestDashboardIsServed(t *testing.T) {
 			t.Fatalf("%s: %v %v", at, packed, err)
 		}
 		if plain, err := io.ReadAll(unpacked); err != nil || string(plain) != body || packed["Etag"][0] == file.Plain.Tag {
-			t.Errorf("%s: packed it is another file: %v, %v", at, packed, err)
+			t.Errorf("%s: the compressed file differs: %v, %v", at, packed, err)
 		}
 		if status, _, empty := servertest.SendOverNewConn(t, address, "GET", at, "If-None-Match: "+file.Plain.Tag); status != 304 || empty != "" {
-			t.Errorf("%s, kept already: %d %.20q", at, status, empty)
+			t.Errorf("%s with the current ETag: got %d %.20q, want 304", at, status, empty)
 		}
 		k := servertest.Dial(t, address)
 		must.Value(io.WriteString(k, "HEAD "+at+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))(t)
@@ -56,14 +56,14 @@ func TestDashboardIsServed(t *testing.T) {
 	}
 	for _, at := range []string{"/index.html", "/assets/", "/assets/none.js", "/admin/v1/config"} {
 		if status, _, _ := servertest.SendOverNewConn(t, address, "GET", at); status != 401 {
-			t.Errorf("%s without a password: %d", at, status)
+			t.Errorf("%s without a password: got %d, want 401", at, status)
 		}
 	}
 }
 
-// described are the operations of the admin address's document, such as GET
-// /admin/v1/hash, and the role that it says each needs.
-func described(t *testing.T) map[string]string {
+// documentedRoles returns the required role of each operation in the document of the admin
+// API, by keys such as GET /admin/v1/hash.
+func documentedRoles(t *testing.T) map[string]string {
 	t.Helper()
 	var document struct {
 		Paths map[string]map[string]struct {
@@ -80,54 +80,53 @@ func described(t *testing.T) map[string]string {
 	return all
 }
 
-// TestRoutesAreDescribed checks that the routes and the document of the admin API agree on
-// paths, parameter names and roles. A route with a wildcard is described once per value.
-func TestRoutesAreDescribed(t *testing.T) {
+// The routes and the document of the admin API have the same paths, parameter names and
+// roles. A route with a wildcard is documented once per value.
+func TestRoutesMatchDocument(t *testing.T) {
 	a := newAdmin(t, stubOperator{})
 	routes := router.New()
 	a.addAuthenticatedRoutes(routes)
 	open := map[string]bool{"GET /healthz": true, "GET /readyz": true, "GET /metrics": true, "POST " + pathSession: true}
-	whole, begins := maps.Clone(open), map[string]bool{}
+	exact, prefixes := maps.Clone(open), map[string]bool{}
 	for method, paths := range routes.List() {
 		for _, path := range paths {
 			if before, _, follows := strings.Cut(path, "{name:*}"); follows {
-				begins[method+" "+before] = false
+				prefixes[method+" "+before] = false
 			} else {
-				whole[method+" "+path] = true
+				exact[method+" "+path] = true
 			}
 		}
 	}
-	if len(whole) < 60 || len(begins) != 2 {
-		t.Fatalf("%d routes, and %v", len(whole), begins)
+	if len(exact) < 60 || len(prefixes) != 2 {
+		t.Fatalf("%d routes, and %v", len(exact), prefixes)
 	}
-	for operation, role := range described(t) {
-		found, route := whole[operation], operation
-		delete(whole, operation)
-		for begin := range begins {
-			if strings.HasPrefix(operation, begin) {
-				found, begins[begin], route = true, true, begin+"{name:*}"
+	for operation, role := range documentedRoles(t) {
+		found, route := exact[operation], operation
+		delete(exact, operation)
+		for prefix := range prefixes {
+			if strings.HasPrefix(operation, prefix) {
+				found, prefixes[prefix], route = true, true, prefix+"{name:*}"
 			}
 		}
 		if !found {
-			t.Errorf("%s is described, and no route", operation)
+			t.Errorf("%s is in the document, but has no route", operation)
 		}
 		method, path, _ := strings.Cut(route, " ")
 		if need := requiredRole(method, path).String(); !open[operation] && role != need || open[operation] && role != "" {
-			t.Errorf("%s needs the role %q, and the document says %q", operation, need, role)
+			t.Errorf("%s requires the role %q, but the document says %q", operation, need, role)
 		}
 	}
-	for begin, found := range begins {
+	for prefix, found := range prefixes {
 		if !found {
-			t.Errorf("%s… is a route, and not described", begin)
+			t.Errorf("the route %s… is not in the document", prefix)
 		}
 	}
-	for _, operation := range slices.Sorted(maps.Keys(whole)) {
-		t.Errorf("%s is a route, and not described", operation)
+	for _, operation := range slices.Sorted(maps.Keys(exact)) {
+		t.Errorf("the route %s is not in the document", operation)
 	}
 }
 
-// TestAdminDocument checks that authenticated callers receive the OpenAPI document
-// unchanged, and 304 for a current copy.
+// Authenticated callers get the OpenAPI document unchanged, and 304 for a current copy.
 func TestAdminDocument(t *testing.T) {
 	address, at := serveAdmin(t, stubOperator{}), "GET /admin/v1/openapi.yaml"
 	k := servertest.Dial(t, address)
@@ -136,12 +135,12 @@ func TestAdminDocument(t *testing.T) {
 		t.Errorf("%d %v, %d bytes", status, header, len(body))
 	}
 	if status, header, body = k.Send(servertest.FormatRequest(at, servertest.BasicAuth+"Accept-Encoding: gzip\r\n", "")); header.Get("Content-Encoding") != "gzip" || len(body) >= len(api.AdminYAML())/5 {
-		t.Errorf("packed: %d %v, %d bytes", status, header, len(body))
+		t.Errorf("compressed: %d %v, %d bytes", status, header, len(body))
 	}
 	if status, _, body = k.Send(servertest.FormatRequest(at, servertest.BasicAuth+"If-None-Match: "+apidocs.Admin().Plain.Tag+"\r\n", "")); status != http.StatusNotModified || body != "" {
-		t.Errorf("of what is there: %d, %d bytes", status, len(body))
+		t.Errorf("with the current ETag: got %d, %d bytes, want 304", status, len(body))
 	}
 	if status, _, _ = k.Send(servertest.FormatRequest(at, "", "")); status != http.StatusUnauthorized {
-		t.Errorf("without a password: %d", status)
+		t.Errorf("without a password: got %d, want 401", status)
 	}
 }

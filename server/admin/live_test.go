@@ -20,32 +20,32 @@ import (
 	"pingpost/server/servertest"
 )
 
-// broadcast is an admin server whose streams send the events of a test.
-type broadcast struct {
+// streamServer is an admin server whose streams send the events of a test.
+type streamServer struct {
 	*Admin
 	address string
-	told    atomic.Int64
+	built   atomic.Int64
 }
 
-func newBroadcast(t *testing.T, event func(n int64) []byte) *broadcast {
+func newStreamServer(t *testing.T, event func(n int64) []byte) *streamServer {
 	t.Helper()
-	b := &broadcast{Admin: newAdmin(t, stubOperator{})}
-	b.live = newLiveEventFeed(func() []byte { return event(b.told.Add(1)) })
+	b := &streamServer{Admin: newAdmin(t, stubOperator{})}
+	b.live = newLiveEventFeed(func() []byte { return event(b.built.Add(1)) })
 	b.live.every = time.Millisecond
 	b.address = servertest.StartServer(t, b.Serve, b.Shutdown)
 	return b
 }
 
-func (b *broadcast) listeners() int {
+func (b *streamServer) subscriberCount() int {
 	b.live.mu.Lock()
 	defer b.live.mu.Unlock()
 	return len(b.live.subscribers)
 }
 
-func numbered(n int64) []byte { return formatServerSentEvent("n", fmt.Appendf(nil, "%d\n", n)) }
+func numberedEvent(n int64) []byte { return formatServerSentEvent("n", fmt.Appendf(nil, "%d\n", n)) }
 
-// stream asks for a stream and reads its head.
-func (b *broadcast) stream(t *testing.T, version string) (*servertest.Conn, http.Header, io.Reader) {
+// stream requests a stream and reads its head.
+func (b *streamServer) stream(t *testing.T, version string) (*servertest.Conn, http.Header, io.Reader) {
 	t.Helper()
 	k := servertest.Dial(t, b.address)
 	must.Value(io.WriteString(k, "GET /admin/v1/live HTTP/"+version+"\r\nHost: x\r\n"+servertest.BasicAuth+"\r\n"))(t)
@@ -54,17 +54,17 @@ func (b *broadcast) stream(t *testing.T, version string) (*servertest.Conn, http
 		t.Fatal(response, err)
 	}
 	t.Cleanup(func() {
-		k.Close() // or to close the body would be to hear it out
+		k.Close() // first, because closing the body would read the whole stream
 		_ = response.Body.Close()
 	})
 	return k, response.Header, response.Body
 }
 
-// TestLive checks that a subscriber receives each event once, also over HTTP/1.0, and that
-// events are not built after it has left.
-func TestLive(t *testing.T) {
+// A subscriber gets each event once, also over HTTP/1.0. Events are not built after the
+// last subscriber has left.
+func TestLiveStreamSendsEachEventOnce(t *testing.T) {
 	for _, version := range []string{"1.1", "1.0"} {
-		b := newBroadcast(t, numbered)
+		b := newStreamServer(t, numberedEvent)
 		k, header, body := b.stream(t, version)
 		if header.Get("Content-Type") != "text/event-stream" || header.Get("Cache-Control") != "no-store" {
 			t.Fatal(header)
@@ -79,30 +79,29 @@ func TestLive(t *testing.T) {
 			last = n
 		}
 		k.Close()
-		servertest.WaitUntil(t, "nobody listens", func() bool { return b.listeners() == 0 })
-		servertest.WaitUntil(t, "nothing is made any more", func() bool {
+		servertest.WaitUntil(t, "no subscriber is left", func() bool { return b.subscriberCount() == 0 })
+		servertest.WaitUntil(t, "the loop has ended", func() bool {
 			b.live.mu.Lock()
 			defer b.live.mu.Unlock()
 			return !b.live.running
 		})
-		told := b.told.Load()
+		built := b.built.Load()
 		time.Sleep(20 * time.Millisecond)
-		if b.told.Load() != told {
-			t.Error("it is told while nobody listens")
+		if b.built.Load() != built {
+			t.Error("events are built without subscribers")
 		}
 	}
 }
 
-// TestLiveIsMadeOnceForAll checks that one event serves all subscribers, and that one
-// new subscriber over the limit is rejected.
-func TestLiveIsMadeOnceForAll(t *testing.T) {
-	b := newBroadcast(t, numbered)
+// One event is built for all subscribers. A subscriber over the limit is rejected.
+func TestLiveEventIsBuiltOnceForAllSubscribers(t *testing.T) {
+	b := newStreamServer(t, numberedEvent)
 	b.live.every = time.Hour
 	var all []*servertest.Conn
 	for i := range maxSubscribers {
 		s := b.live.addSubscriber(nil, strconv.Itoa(i/maxSubscribersPerName), nil, func() bool { return true })
 		if s == nil {
-			t.Fatal("no place")
+			t.Fatal("a subscriber below the limit was rejected")
 		}
 	}
 	k := servertest.Dial(t, b.address)
@@ -114,32 +113,31 @@ func TestLiveIsMadeOnceForAll(t *testing.T) {
 		k, _, _ := b.stream(t, "1.1")
 		all = append(all, k)
 	}
-	if n := b.told.Load(); n != 4 {
-		t.Errorf("made %d times for three listeners and one that was refused", n)
+	if n := b.built.Load(); n != 4 {
+		t.Errorf("built %d events for 3 subscribers and 1 rejected, want 4", n)
 	}
 	for _, k := range all {
 		k.Close()
 	}
 }
 
-// TestLiveIsNotOnes checks that one name cannot use all streams.
-func TestLiveIsNotOnes(t *testing.T) {
-	b := newBroadcast(t, numbered)
+// One name cannot use all streams.
+func TestLiveStreamLimitPerName(t *testing.T) {
+	b := newStreamServer(t, numberedEvent)
 	open := func(name string) bool {
 		return b.live.addSubscriber(nil, name, nil, func() bool { return true }) != nil
 	}
 	for range maxSubscribersPerName {
 		if !open("wall") {
-			t.Fatal("no place")
+			t.Fatal("a subscriber below the limit was rejected")
 		}
 	}
 	if open("wall") || !open("anna") {
-		t.Error("one more of the same is let in, or another is not")
+		t.Error("want no further stream of this name, and one of another name")
 	}
 }
 
-// TestLiveLimitsAreDocumented compares the limits of streams with the API document and
-// the operators' page.
+// The API document and the operators' page name the limits of streams.
 func TestLiveLimitsAreDocumented(t *testing.T) {
 	page := must.Value(os.ReadFile("../../docs/admin-api.md"))(t)
 	for name, row := range map[string]struct {
@@ -156,23 +154,23 @@ func TestLiveLimitsAreDocumented(t *testing.T) {
 	}
 }
 
-// TestLiveEnds checks that streams end when there is no event, and at shutdown.
-func TestLiveEnds(t *testing.T) {
+// Streams end if there is no event, and at shutdown.
+func TestLiveStreamEndsAtShutdown(t *testing.T) {
 	var silent atomic.Bool
-	b := newBroadcast(t, func(n int64) []byte {
+	b := newStreamServer(t, func(n int64) []byte {
 		if silent.Load() {
 			return nil
 		}
-		return numbered(n)
+		return numberedEvent(n)
 	})
 	_, _, stream := b.stream(t, "1.1")
 	silent.Store(true)
 	if _, err := io.ReadAll(stream); err != nil {
-		t.Errorf("the stream did not end as it should: %v", err)
+		t.Errorf("without events: got %v, want the end of the stream", err)
 	}
 	k := servertest.Dial(t, b.address)
 	if status, _, body := k.Send(servertest.FormatRequest("GET /admin/v1/live", servertest.BasicAuth, "")); status != 503 {
-		t.Errorf("with nothing to tell: %d %s", status, body)
+		t.Errorf("without events: got %d %s, want 503", status, body)
 	}
 	silent.Store(false)
 	_, _, stream = b.stream(t, "1.1")
@@ -189,34 +187,33 @@ func TestLiveEnds(t *testing.T) {
 	}
 }
 
-// TestLiveLeavesWhoDoesNotRead: its connection is cut, and the others hear on.
-func TestLiveLeavesWhoDoesNotRead(t *testing.T) {
+// A connection that reads no events is closed, and other streams continue.
+func TestLiveStreamClosesUnreadConn(t *testing.T) {
 	large := formatServerSentEvent("n", bytes.Repeat([]byte("x"), 1<<20))
-	b := newBroadcast(t, func(int64) []byte { return large })
+	b := newStreamServer(t, func(int64) []byte { return large })
 	b.live.stallLimit = 2 * time.Second
 	b.stream(t, "1.1")
 	_, _, reads := b.stream(t, "1.1")
-	var heard atomic.Int64
-	go func() { // for as long as it is told, or it would be cut off as well
+	var received atomic.Int64
+	go func() { // reads all events, so that its connection stays open
 		for part := make([]byte, 1<<20); ; {
 			n, err := reads.Read(part)
-			if heard.Add(int64(n)); err != nil {
+			if received.Add(int64(n)); err != nil {
 				return
 			}
 		}
 	}()
-	servertest.WaitUntil(t, "who reads nothing is cut off", func() bool { return b.listeners() == 1 })
-	before := heard.Load()
-	servertest.WaitUntil(t, "the other hears on", func() bool { return heard.Load() > before+16<<20 })
+	servertest.WaitUntil(t, "the connection without reads is closed", func() bool { return b.subscriberCount() == 1 })
+	before := received.Load()
+	servertest.WaitUntil(t, "the other stream continues", func() bool { return received.Load() > before+16<<20 })
 }
 
-// TestWhatGoesWrongEndsTheStreamAlone checks that a panic while the overview is built is
-// counted as a fault.
-func TestWhatGoesWrongEndsTheStreamAlone(t *testing.T) {
+// A panic while the overview is built is counted as a fault.
+func TestOverviewPanicEndsOnlyStream(t *testing.T) {
 	faults := 0
 	m := metrics.NewMeter(func(string, error) { faults++ })
 	a := New(stubOperator{}, m, servertest.Password, slog.New(slog.DiscardHandler))
-	a.overviews.admin = &Admin{meter: m} // which has no operator
+	a.overviews.admin = &Admin{meter: m} // without an operator, so that it panics
 	if event := a.overviews.overviewEvent(); event != nil || faults != 1 {
 		t.Errorf("%q, %d faults", event, faults)
 	}

@@ -14,49 +14,47 @@ import (
 	"pingpost/server/servertest"
 )
 
-// TestDeprecatedAdminOperationsSaySo checks the headers of deprecated operations of the
-// admin API. Secrets and profiles are exempt, because their routes serve several
-// operations.
-func TestDeprecatedAdminOperationsSaySo(t *testing.T) {
+// Deprecated operations of the admin API have the headers. Secrets and profiles are
+// exempt, because their routes serve several operations.
+func TestDeprecatedAdminOperationsSendHeaders(t *testing.T) {
 	a := newAdmin(t, stubOperator{})
 	if a.deprecations != nil {
-		t.Error("something is deprecated, and docs/versioning.md says that nothing is")
+		t.Error("the document marks an operation as deprecated, but docs/versioning.md lists none")
 	}
 	a.deprecations = servertest.DeprecateAll(t, api.AdminYAML(), servertest.DeprecatedWithSunset)
-	said, who := 0, "Basic "+base64.StdEncoding.EncodeToString([]byte("operator:"+servertest.Password))
+	checked, authorization := 0, "Basic "+base64.StdEncoding.EncodeToString([]byte("operator:"+servertest.Password))
 	for operation := range a.deprecations {
 		method, path, _ := strings.Cut(operation, " ")
 		if !strings.HasPrefix(path, "/admin/v1/") || strings.HasPrefix(path, "/admin/v1/secrets/") {
 			continue
 		}
-		status, header := servertest.CallHandler(a.http.Handler, method, path, who)
+		status, header := servertest.CallHandler(a.http.Handler, method, path, authorization)
 		if status == fasthttp.StatusInternalServerError { // the operator lacks an implementation
 			continue
 		}
 		if !servertest.IsDeprecated(header, "Tue, 01 Feb 2028 00:00:00 GMT") {
 			t.Errorf("%s: %d %v", operation, status, header)
 		}
-		said++
+		checked++
 	}
-	if said < 55 {
-		t.Errorf("%d operations", said)
+	if checked < 55 {
+		t.Errorf("%d operations were checked, want at least 55", checked)
 	}
-	for _, row := range [][2]string{{"/admin/v1/nothing", who}, {pathUsers, ""}} {
+	for _, row := range [][2]string{{"/admin/v1/nothing", authorization}, {pathUsers, ""}} {
 		if status, header := servertest.CallHandler(a.http.Handler, "GET", row[0], row[1]); header["Deprecation"] != nil {
 			t.Errorf("%s: %d %v", row[0], status, header)
 		}
 	}
 }
 
-// TestAdminQueriesAreDescribed: the table of the admin address's query parameters
-// and its document say the same of each operation.
-func TestAdminQueriesAreDescribed(t *testing.T) {
-	described := servertest.QueryParameters(t, api.AdminYAML())
-	if len(described) < 60 {
-		t.Fatalf("%d operations", len(described))
+// The table of query parameters and the document of the admin API agree on each operation.
+func TestAdminQueryParametersMatchDocument(t *testing.T) {
+	documented := servertest.QueryParameters(t, api.AdminYAML())
+	if len(documented) < 60 {
+		t.Fatalf("%d operations, want at least 60", len(documented))
 	}
 	known := maps.Clone(adminQueries)
-	for operation, want := range described {
+	for operation, want := range documented {
 		key := strings.Replace(operation, "/debug/pprof/{profile}", "/debug/pprof/{name:*}", 1)
 		got := known[key]
 		delete(known, key)
@@ -65,15 +63,14 @@ func TestAdminQueriesAreDescribed(t *testing.T) {
 		}
 	}
 	for operation := range known {
-		t.Errorf("%s is in the table, and not described", operation)
+		t.Errorf("%s is in the table, but not in the document", operation)
 	}
 }
 
-// TestUnknownParametersAtTheAdminAddress: each operation rejects a parameter that
-// it does not have, and a parameter that is given twice, but not its own.
-func TestUnknownParametersAtTheAdminAddress(t *testing.T) {
+// Each operation rejects unknown parameters and repeated ones.
+func TestAdminAPIRejectsUnknownParameters(t *testing.T) {
 	address := serveAdmin(t, stubOperator{})
-	ask := func(operation, query, headers string) (int, string) {
+	send := func(operation, query, headers string) (int, string) {
 		t.Helper()
 		method, path, _ := strings.Cut(operation, " ")
 		path = strings.NewReplacer("{profile}", "heap", "{how}", "resend", "{", "", "}", "").Replace(path)
@@ -87,24 +84,24 @@ func TestUnknownParametersAtTheAdminAddress(t *testing.T) {
 		return status, answer
 	}
 	for operation, names := range servertest.QueryParameters(t, api.AdminYAML()) {
-		if status, body := ask(operation, "?no_such=1", servertest.BasicAuth); !servertest.HasFieldError(status, body, "no_such", "unknown_field") {
+		if status, body := send(operation, "?no_such=1", servertest.BasicAuth); !servertest.HasFieldError(status, body, "no_such", "unknown_field") {
 			t.Errorf("%s with an unknown parameter: %d %s", operation, status, body)
 		}
 		for _, name := range names {
-			if _, body := ask(operation, "?"+name+"=x", servertest.BasicAuth); strings.Contains(body, "unknown_field") {
-				t.Errorf("%s does not know %s: %s", operation, name, body)
+			if _, body := send(operation, "?"+name+"=x", servertest.BasicAuth); strings.Contains(body, "unknown_field") {
+				t.Errorf("%s rejects its parameter %s: %s", operation, name, body)
 			}
-			if status, body := ask(operation, "?"+name+"=x&"+name+"=y", servertest.BasicAuth); !servertest.HasFieldError(status, body, name, "invalid_format") {
+			if status, body := send(operation, "?"+name+"=x&"+name+"=y", servertest.BasicAuth); !servertest.HasFieldError(status, body, name, "invalid_format") {
 				t.Errorf("%s with %s twice: %d %s", operation, name, status, body)
 			}
 		}
 		open := slices.Contains([]string{"GET /healthz", "GET /readyz", "GET /metrics", "POST " + pathSession}, operation)
-		if status, body := ask(operation, "?no_such=1", ""); !open && status != 401 {
-			t.Errorf("%s for a stranger: %d %s", operation, status, body)
+		if status, body := send(operation, "?no_such=1", ""); !open && status != 401 {
+			t.Errorf("%s without a credential: got %d %s, want 401", operation, status, body)
 		}
 	}
-	if status, body := ask("GET /", "?no_such=1", ""); !servertest.HasFieldError(status, body, "no_such", "unknown_field") {
-		t.Errorf("the page: %d %s", status, body)
+	if status, body := send("GET /", "?no_such=1", ""); !servertest.HasFieldError(status, body, "no_such", "unknown_field") {
+		t.Errorf("dashboard page: got %d %s", status, body)
 	}
 	for query, want := range map[string]string{
 		"?":                                "",
@@ -118,7 +115,7 @@ func TestUnknownParametersAtTheAdminAddress(t *testing.T) {
 		"?" + strings.Repeat("x", 500):     strings.Repeat("x", 64),
 		"?" + strings.Repeat("a&b&c&", 99): "c",
 	} {
-		status, body := ask("GET /admin/v1/leads", query, servertest.BasicAuth)
+		status, body := send("GET /admin/v1/leads", query, servertest.BasicAuth)
 		if want == "" && strings.Contains(body, "unknown_field") || want != "" && !servertest.HasFieldError(status, body, want, "unknown_field") {
 			t.Errorf("%.40s: %d %s", query, status, body)
 		}
@@ -130,7 +127,7 @@ func TestUnknownParametersAtTheAdminAddress(t *testing.T) {
 	for i := range 2000 {
 		many.WriteString("&" + string(rune('a'+i%26)) + strings.Repeat("y", i/26))
 	}
-	if status, body := ask("GET /admin/v1/leads", "?"+many.String()[:3<<10], servertest.BasicAuth); status != 422 || strings.Count(body, `"field":`) != 20 {
-		t.Errorf("many: %d, %d bytes", status, len(body))
+	if status, body := send("GET /admin/v1/leads", "?"+many.String()[:3<<10], servertest.BasicAuth); status != 422 || strings.Count(body, `"field":`) != 20 {
+		t.Errorf("2000 parameters: got %d, %d bytes, want 422 with 20 errors", status, len(body))
 	}
 }

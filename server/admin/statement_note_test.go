@@ -14,9 +14,9 @@ import (
 	"pingpost/server/servertest"
 )
 
-// TestNotesAreNoFormulas checks that CSV escapes notes that a spreadsheet would evaluate as
-// formulas. Other formats keep the note unchanged.
-func TestNotesAreNoFormulas(t *testing.T) {
+// CSV escapes notes that a spreadsheet would evaluate as formulas. Other formats keep the
+// note unchanged.
+func TestStatementNotesAreNoFormulas(t *testing.T) {
 	for note, cell := range map[string]string{
 		"wire 17":                     "wire 17",
 		"=2+5":                        "'=2+5",
@@ -25,7 +25,7 @@ func TestNotesAreNoFormulas(t *testing.T) {
 		"-2+5":                        "'-2+5",
 		"@SUM(A1)":                    "'@SUM(A1)",
 		"\t=2+5":                      "'\t=2+5",
-		"\r=2+5":                      "\"'=2+5\"", // the library takes the sign away
+		"\r=2+5":                      "\"'=2+5\"", // the CSV library removes the carriage return
 		"'=2+5":                       "'=2+5",
 		"\n=2+5":                      "\"'\r\n=2+5\"",
 		"＝2+5":                        "'＝2+5",
@@ -34,23 +34,23 @@ func TestNotesAreNoFormulas(t *testing.T) {
 		"＠SUM(A1)":                    "'＠SUM(A1)",
 		"1=1":                         "1=1",
 	} {
-		o, closed := newOffice(t)
+		o, closed := newStatementOperator(t)
 		o.entries = func() StatementEntryIterator {
-			return &booked{[]ledger.Entry{{Kind: ledger.EntryTopUp, Amount: -1, Note: note, InAccount: true, Balance: -1}}, io.EOF, closed}
+			return &entryList{[]ledger.Entry{{Kind: ledger.EntryTopUp, Amount: -1, Note: note, InAccount: true, Balance: -1}}, io.EOF, closed}
 		}
 		address := serveAdmin(t, o)
-		_, _, body := statementOf(t, address, "buyer=buy_blue&format=csv")
+		_, _, body := readStatement(t, address, "buyer=buy_blue&format=csv")
 		if _, row, _ := strings.Cut(body, "\r\n"); !strings.HasSuffix(row, ",-0.000001,-0.000001,"+cell+"\r\n") {
 			t.Errorf("%q: %q", note, row)
 		}
-		if _, _, body := statementOf(t, address, "buyer=buy_blue&format=ndjson"); note == "=2+5" && !strings.Contains(body, `"note":"=2+5"`) {
+		if _, _, body := readStatement(t, address, "buyer=buy_blue&format=ndjson"); note == "=2+5" && !strings.Contains(body, `"note":"=2+5"`) {
 			t.Error(body)
 		}
 	}
 }
 
-// TestTopUpFaults checks that all errors of a top-up are reported with their fields.
-func TestTopUpFaults(t *testing.T) {
+// All errors of a top-up are reported with their fields.
+func TestTopUpErrors(t *testing.T) {
 	d := servertest.OpenEngine(t)
 	funded := engine.NewCatalog{Catalog: d.Engine.ActiveCatalog(), Document: "funded"}
 	funded.Initial.Balances = []engine.BuyerOpeningBalance{{Buyer: "buy_blue", Amount: 1}}
@@ -81,9 +81,9 @@ func TestTopUpFaults(t *testing.T) {
 	}
 }
 
-// TestProfilesThatAreNone: an error is in the interface's form here, too.
-func TestProfilesThatAreNone(t *testing.T) {
-	o, _ := newOffice(t)
+// Errors of profile requests have the form of the API.
+func TestInvalidProfileRequests(t *testing.T) {
+	o, _ := newStatementOperator(t)
 	address := serveAdmin(t, o)
 	for path, want := range map[string]string{
 		"/debug/pprof/none": "404 not_found", "/debug/pprof/cmdline": "404 not_found", "/debug/pprof/symbol": "404 not_found",

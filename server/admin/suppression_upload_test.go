@@ -9,32 +9,31 @@ import (
 	"time"
 )
 
-// TestUploadsAreOfWhoIsStillIn checks that an upload ends when its caller is no longer
-// valid, at the latest at its end.
-func TestUploadsAreOfWhoIsStillIn(t *testing.T) {
+// An upload ends when its caller is no longer valid, at the latest at its end.
+func TestUploadEndsWithItsCredential(t *testing.T) {
 	const lines = "2125550101\n2125550102\n"
 	for _, c := range []struct {
 		name  string
-		looks int // checks with a valid caller
+		valid int // number of checks with a valid caller
 		want  error
 	}{
-		{"in to the end", 100, nil}, {"out at the beginning", 0, errUploaderInvalid}, {"out at the end", 1, errUploaderInvalid},
+		{"valid to the end", 100, nil}, {"invalid at the beginning", 0, errUploaderInvalid}, {"invalid at the end", 1, errUploaderInvalid},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			conn, other := net.Pipe()
 			defer conn.Close()
 			defer other.Close()
-			looks := 0
+			checks := 0
 			u := &uploadBodyReader{from: strings.NewReader(lines), conn: conn, length: len(lines), until: time.Now().Add(time.Hour), isStillValid: func() bool {
-				looks++
-				return looks <= c.looks
+				checks++
+				return checks <= c.valid
 			}}
 			read, err := io.ReadAll(u)
 			if !errors.Is(err, c.want) || err == nil && string(read) != lines {
 				t.Errorf("%q, %v", read, err)
 			}
 			if again, err := u.Read(make([]byte, 1)); c.want != nil && (again != 0 || !errors.Is(err, c.want)) {
-				t.Errorf("once more: %d, %v", again, err)
+				t.Errorf("read after the error: got %d, %v", again, err)
 			}
 		})
 	}

@@ -12,9 +12,9 @@ import (
 	"pingpost/server/servertest"
 )
 
-// callerFrom is whom a request comes from over a connection, with these lines of
-// X-Forwarded-For.
-func callerFrom(o *Resolver, peer string, lines ...string) string {
+// resolve returns the client address of a request from peer with these X-Forwarded-For
+// headers.
+func resolve(o *Resolver, peer string, lines ...string) string {
 	ctx := new(fasthttp.RequestCtx)
 	ctx.Init(new(fasthttp.Request), net.TCPAddrFromAddrPort(netip.MustParseAddrPort(peer)), nil)
 	for _, line := range lines {
@@ -23,25 +23,25 @@ func callerFrom(o *Resolver, peer string, lines ...string) string {
 	return o.ClientAddress(ctx).String()
 }
 
-// TestWhomARequestComesFrom: the proxies are 10.0.0.0/8 and 2001:db8:1::/48.
-func TestWhomARequestComesFrom(t *testing.T) {
+// The trusted proxies are 10.0.0.0/8 and 2001:db8:1::/48.
+func TestClientAddressBehindProxies(t *testing.T) {
 	o := new(Resolver)
 	o.SetTrustedProxies([]netip.Prefix{servertest.ParseNetwork("10.0.0.0/8"), servertest.ParseNetwork("2001:db8:1::/48")})
 	for _, row := range []struct {
-		what, peer string
-		lines      []string
+		name, peer string
+		headers    []string
 		want       string
 	}{
 		{"no proxy", "192.0.2.1:5", nil, "192.0.2.1"},
-		{"no proxy, and a tale", "192.0.2.1:5", []string{"198.51.100.9"}, "192.0.2.1"},
-		{"a proxy that says nothing", "10.0.0.1:5", nil, "10.0.0.1"},
+		{"no proxy, forged header", "192.0.2.1:5", []string{"198.51.100.9"}, "192.0.2.1"},
+		{"a proxy without the header", "10.0.0.1:5", nil, "10.0.0.1"},
 		{"a proxy", "10.0.0.1:5", []string{"198.51.100.9"}, "198.51.100.9"},
-		{"a tale before the proxy's word", "10.0.0.1:5", []string{"203.0.113.1, 198.51.100.9"}, "198.51.100.9"},
-		{"a tale of being a proxy", "10.0.0.1:5", []string{"203.0.113.1, 10.9.9.9, 198.51.100.9"}, "198.51.100.9"},
+		{"forged address before the proxy's", "10.0.0.1:5", []string{"203.0.113.1, 198.51.100.9"}, "198.51.100.9"},
+		{"forged proxy before the proxy's address", "10.0.0.1:5", []string{"203.0.113.1, 10.9.9.9, 198.51.100.9"}, "198.51.100.9"},
 		{"two proxies", "10.0.0.1:5", []string{"198.51.100.9, 10.0.0.2"}, "198.51.100.9"},
-		{"two proxies, each its line", "10.0.0.1:5", []string{"198.51.100.9", "10.0.0.2"}, "198.51.100.9"},
-		{"a tale in a line of its own", "10.0.0.1:5", []string{"203.0.113.1", "198.51.100.9"}, "198.51.100.9"},
-		{"proxies alone", "10.0.0.1:5", []string{"10.0.0.3, 10.0.0.2"}, "10.0.0.3"},
+		{"two proxies, two headers", "10.0.0.1:5", []string{"198.51.100.9", "10.0.0.2"}, "198.51.100.9"},
+		{"forged address in another header", "10.0.0.1:5", []string{"203.0.113.1", "198.51.100.9"}, "198.51.100.9"},
+		{"only proxies", "10.0.0.1:5", []string{"10.0.0.3, 10.0.0.2"}, "10.0.0.3"},
 		{"a port", "10.0.0.1:5", []string{"198.51.100.9:4711"}, "198.51.100.9"},
 		{"no space", "10.0.0.1:5", []string{"203.0.113.1,198.51.100.9"}, "198.51.100.9"},
 		{"much space", "10.0.0.1:5", []string{"203.0.113.1 ,\t 198.51.100.9 \t"}, "198.51.100.9"},
@@ -53,38 +53,39 @@ func TestWhomARequestComesFrom(t *testing.T) {
 		{"a zone", "10.0.0.1:5", []string{"fe80::1%eth0"}, "fe80::1"},
 		{"no address", "10.0.0.1:5", []string{"unknown"}, "10.0.0.1"},
 		{"hidden", "10.0.0.1:5", []string{"198.51.100.9, _hidden"}, "10.0.0.1"},
-		{"no address behind a proxy", "10.0.0.1:5", []string{"198.51.100.9, unknown, 10.0.0.2"}, "10.0.0.2"},
-		{"an empty end", "10.0.0.1:5", []string{"198.51.100.9,"}, "10.0.0.1"},
+		{"no address before a proxy", "10.0.0.1:5", []string{"198.51.100.9, unknown, 10.0.0.2"}, "10.0.0.2"},
+		{"empty last address", "10.0.0.1:5", []string{"198.51.100.9,"}, "10.0.0.1"},
 		{"empty", "10.0.0.1:5", []string{""}, "10.0.0.1"},
-		{"a number too much", "10.0.0.1:5", []string{"198.51.100.9.7"}, "10.0.0.1"},
+		{"five numbers", "10.0.0.1:5", []string{"198.51.100.9.7"}, "10.0.0.1"},
 		{"quotes", "10.0.0.1:5", []string{`"198.51.100.9"`}, "10.0.0.1"},
 		{"many hops", "10.0.0.1:5", []string{"198.51.100.9" + strings.Repeat(", 10.0.0.2", 30)}, "198.51.100.9"},
 		{"too many hops", "10.0.0.1:5", []string{"198.51.100.9" + strings.Repeat(", 10.0.0.2", 5000)}, "10.0.0.2"},
 	} {
-		if got := callerFrom(o, row.peer, row.lines...); got != row.want {
-			t.Errorf("%s: %s, want %s", row.what, got, row.want)
+		if got := resolve(o, row.peer, row.headers...); got != row.want {
+			t.Errorf("%s: %s, want %s", row.name, got, row.want)
 		}
 	}
 	o.SetTrustedProxies(nil)
-	if got := callerFrom(o, "10.0.0.1:5", "198.51.100.9"); got != "10.0.0.1" {
-		t.Errorf("a proxy that is not trusted any more: %s", got)
+	if got := resolve(o, "10.0.0.1:5", "198.51.100.9"); got != "10.0.0.1" {
+		t.Errorf("proxy removed from the list: got %s, want its own address", got)
 	}
 }
 
-// TestNobodyWritesWhoHeIs: whatever a caller writes, what its proxy adds decides.
-func TestNobodyWritesWhoHeIs(t *testing.T) {
+// The address that the proxy appends is used, regardless of the text that the client
+// sends.
+func TestClientCannotForgeItsAddress(t *testing.T) {
 	o := new(Resolver)
 	o.SetTrustedProxies([]netip.Prefix{servertest.ParseNetwork("10.0.0.0/8")})
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(rapid.SampledFrom([]string{
 			"10.0.0.7", "198.51.100.1", "unknown", "", ",", "[", "]", ":", "[::1]:x", "%", "fe80::%1", "1", " ",
 		}), 0, 8)
-		tale := strings.Join(words.Draw(t, "tale"), rapid.SampledFrom([]string{",", ", ", " "}).Draw(t, "between"))
-		if got := callerFrom(o, "10.0.0.1:5", tale+", 198.51.100.9"); got != "198.51.100.9" {
-			t.Fatalf("%q made it %s", tale, got)
+		forged := strings.Join(words.Draw(t, "forged"), rapid.SampledFrom([]string{",", ", ", " "}).Draw(t, "between"))
+		if got := resolve(o, "10.0.0.1:5", forged+", 198.51.100.9"); got != "198.51.100.9" {
+			t.Fatalf("header %q through a proxy: got %s", forged, got)
 		}
-		if got := callerFrom(o, "192.0.2.1:5", tale); got != "192.0.2.1" {
-			t.Fatalf("%q made a stranger %s", tale, got)
+		if got := resolve(o, "192.0.2.1:5", forged); got != "192.0.2.1" {
+			t.Fatalf("header %q without a proxy: got %s", forged, got)
 		}
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestAffordable(t *testing.T) {
+func TestConnLimitFitsOpenFileLimit(t *testing.T) {
 	for _, row := range []struct {
 		wanted      int
 		descriptors uint64
@@ -29,6 +29,6 @@ func TestAffordable(t *testing.T) {
 		}
 	}
 	if MaxOpenFiles() == 1 {
-		t.Error("this test has more than one descriptor open")
+		t.Error("got a limit of 1 open file, want more")
 	}
 }

@@ -15,17 +15,17 @@ import (
 	"pingpost/internal/must"
 )
 
-// from is a connection from an address.
-type from struct {
+// stubConn is a connection with a remote address.
+type stubConn struct {
 	net.Conn
 	address net.Addr
 }
 
-func (f from) RemoteAddr() net.Addr { return f.address }
+func (f stubConn) RemoteAddr() net.Addr { return f.address }
 
-func (from) Close() error { return nil }
+func (stubConn) Close() error { return nil }
 
-func TestOrigin(t *testing.T) {
+func TestClientNetwork(t *testing.T) {
 	tcp := func(address string) net.Addr { return net.TCPAddrFromAddrPort(netip.MustParseAddrPort(address)) }
 	for _, row := range []struct {
 		address net.Addr
@@ -38,53 +38,53 @@ func TestOrigin(t *testing.T) {
 		{tcp("[fe80::1%eth0]:1"), "fe80::/64"},
 		{&net.UnixAddr{Name: "x"}, "invalid Prefix"},
 	} {
-		if got := clientNetworkOf(from{address: row.address}).String(); got != row.want {
+		if got := clientNetworkOf(stubConn{address: row.address}).String(); got != row.want {
 			t.Errorf("%v: %s, want %s", row.address, got, row.want)
 		}
 	}
 }
 
-// TestCrowdCounts: a connection counts once until it is closed, however often
-// that is done, and nothing is remembered of those who left.
-func TestCrowdCounts(t *testing.T) {
+// A connection counts until its first Close. The limiter keeps nothing of closed
+// connections.
+func TestLimiterCountsConnsOnce(t *testing.T) {
 	c := NewLimiter(nil, 3, 2, nil, nil)
 	a, b := netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("192.0.2.2/32")
-	enter := func(p netip.Prefix, want bool) *Conn {
+	admit := func(p netip.Prefix, want bool) *Conn {
 		t.Helper()
-		g := &Conn{Conn: from{}, limiter: c, network: p}
+		g := &Conn{Conn: stubConn{}, limiter: c, network: p}
 		if got, _ := c.admitConn(g); got != want {
-			t.Errorf("%v enters: %v, want %v", p, got, want)
+			t.Errorf("connection from %v admitted: %v, want %v", p, got, want)
 		}
 		g.markAuthenticated()
 		return g
 	}
-	first := enter(a, true)
-	second := enter(a, true)
-	enter(a, false)
-	third := enter(b, true)
-	enter(b, false)
+	first := admit(a, true)
+	second := admit(a, true)
+	admit(a, false)
+	third := admit(b, true)
+	admit(b, false)
 	for range 3 {
 		must.Succeed(t, first.Close())
 	}
-	fourth := enter(b, true)
-	enter(b, false)
+	fourth := admit(b, true)
+	admit(b, false)
 	for _, g := range []*Conn{second, third, fourth} {
 		must.Succeed(t, g.Close())
 	}
 	if c.open != 0 || len(c.perNetwork)+len(c.unauthenticated) != 0 {
-		t.Errorf("%d open, %v, %v", c.open, c.perNetwork, c.unauthenticated)
+		t.Errorf("after all were closed: %d open, %v, %v", c.open, c.perNetwork, c.unauthenticated)
 	}
 }
 
-// troubled is a listener whose Accept gives these errors, then a connection,
-// then that it was closed.
-type troubled struct {
+// failingListener is a listener whose Accept returns these errors, then a connection, then
+// net.ErrClosed.
+type failingListener struct {
 	net.Listener
 	errs []error
 	done bool
 }
 
-func (l *troubled) Accept() (net.Conn, error) {
+func (l *failingListener) Accept() (net.Conn, error) {
 	if len(l.errs) > 0 {
 		err := l.errs[0]
 		l.errs = l.errs[1:]
@@ -94,107 +94,107 @@ func (l *troubled) Accept() (net.Conn, error) {
 		return nil, net.ErrClosed
 	}
 	l.done = true
-	return from{address: &net.TCPAddr{}}, nil
+	return stubConn{address: &net.TCPAddr{}}, nil
 }
 
-// TestAcceptOutlivesShortage: while the system has no descriptor or memory left
-// the crowd waits, longer each time up to a second, tells it once, and goes on.
-func TestAcceptOutlivesShortage(t *testing.T) {
+// While the system has no descriptors or memory, Accept waits, each time longer up to a
+// second, reports it once a minute, and continues.
+func TestAcceptRetriesWhileOutOfDescriptors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		short := []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED}
+		shortages := []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED}
 		for range 5 {
-			short = append(short, syscall.EMFILE)
+			shortages = append(shortages, syscall.EMFILE)
 		}
-		told := 0
-		c := NewLimiter(&troubled{errs: short}, 3, 3, nil, func(error) { told++ })
+		reports := 0
+		c := NewLimiter(&failingListener{errs: shortages}, 3, 3, nil, func(error) { reports++ })
 		begun := time.Now()
 		if conn, err := c.Accept(); conn == nil || err != nil {
 			t.Fatalf("%v, %v", conn, err)
 		}
-		// 5 10 20 40 80 160 320 640 1000 1000
-		if waited := time.Since(begun); waited != 3275*time.Millisecond || told != 1 {
-			t.Errorf("waited %s, told %d times", waited, told)
+		// 5 10 20 40 80 160 320 640 1000 1000 ms
+		if waited := time.Since(begun); waited != 3275*time.Millisecond || reports != 1 {
+			t.Errorf("waited %s with %d reports, want 3.275s and 1", waited, reports)
 		}
 		if conn, err := c.Accept(); conn != nil || !errors.Is(err, net.ErrClosed) {
-			t.Errorf("of a listener that was closed: %v, %v", conn, err)
+			t.Errorf("closed listener: got %v, %v, want net.ErrClosed", conn, err)
 		}
-		c.Listener = &troubled{errs: []error{syscall.EMFILE}}
-		if _, err := c.Accept(); err != nil || told != 1 {
-			t.Errorf("%v, told %d times within a minute", err, told)
+		c.Listener = &failingListener{errs: []error{syscall.EMFILE}}
+		if _, err := c.Accept(); err != nil || reports != 1 {
+			t.Errorf("within a minute: %v, %d reports, want 1", err, reports)
 		}
 		time.Sleep(reportEvery)
-		c.Listener = &troubled{errs: []error{syscall.EMFILE}}
-		if _, err := c.Accept(); err != nil || told != 2 {
-			t.Errorf("%v, told %d times in more", err, told)
+		c.Listener = &failingListener{errs: []error{syscall.EMFILE}}
+		if _, err := c.Accept(); err != nil || reports != 2 {
+			t.Errorf("after a minute: %v, %d reports, want 2", err, reports)
 		}
-		c = NewLimiter(&troubled{errs: []error{syscall.EINVAL}}, 3, 3, nil, nil)
+		c = NewLimiter(&failingListener{errs: []error{syscall.EINVAL}}, 3, 3, nil, nil)
 		if _, err := c.Accept(); !errors.Is(err, syscall.EINVAL) {
-			t.Errorf("a final error: %v", err)
+			t.Errorf("other error: got %v, want EINVAL", err)
 		}
 	})
 }
 
-// TestShortageEvicts: strangers that have taken all descriptors give one back.
-func TestShortageEvicts(t *testing.T) {
+// If the system has no descriptors, an unauthenticated connection is closed to get one.
+func TestOutOfDescriptorsEvictsIdleConn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := NewLimiter(&troubled{errs: []error{syscall.EMFILE}}, 3, 3, nil, func(error) {})
-		idle := newConn(from{address: &net.TCPAddr{}}, c)
+		c := NewLimiter(&failingListener{errs: []error{syscall.EMFILE}}, 3, 3, nil, func(error) {})
+		idle := newConn(stubConn{address: &net.TCPAddr{}}, c)
 		c.admitConn(idle)
 		if _, err := c.Accept(); err != nil || !idle.removed.Load() || c.open != 1 {
-			t.Errorf("%v, gone %v, %d open", err, idle.removed.Load(), c.open)
+			t.Errorf("%v, removed %v, %d open; want the idle connection removed", err, idle.removed.Load(), c.open)
 		}
 	})
 }
 
-// TestFullHouse: a newcomer takes the place of the stranger that was idle
-// longest, never that of a guest who is known.
-func TestFullHouse(t *testing.T) {
+// At the limit, a new connection replaces the unauthenticated one that was idle longest,
+// and never an authenticated one.
+func TestLimitEvictsLongestIdleUnauthenticatedConn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewLimiter(nil, 4, 10, nil, nil)
-		var guests []*Conn
-		come := func() (g, evicted *Conn, in bool) {
-			one, other := net.Pipe()
-			t.Cleanup(func() { one.Close(); other.Close() })
-			go func() { _, _ = io.Copy(io.Discard, other) }()
-			g = newConn(one, c)
-			in, evicted = c.admitConn(g)
+		var conns []*Conn
+		open := func() (g, evicted *Conn, admitted bool) {
+			server, client := net.Pipe()
+			t.Cleanup(func() { server.Close(); client.Close() })
+			go func() { _, _ = io.Copy(io.Discard, client) }()
+			g = newConn(server, c)
+			admitted, evicted = c.admitConn(g)
 			time.Sleep(time.Minute)
-			return g, evicted, in
+			return g, evicted, admitted
 		}
 		for range 4 {
-			g, _, _ := come()
-			guests = append(guests, g)
+			g, _, _ := open()
+			conns = append(conns, g)
 		}
-		guests[0].markAuthenticated()
-		must.Value(fmt.Fprint(guests[1], "still here"))(t)
+		conns[0].markAuthenticated()
+		must.Value(fmt.Fprint(conns[1], "activity"))(t)
 		time.Sleep(time.Minute)
-		var last []*Conn
-		for _, want := range []*Conn{guests[2], guests[3], guests[1]} {
-			g, evicted, in := come()
-			if !in || evicted != want || c.open != 4 {
-				t.Errorf("in %v, evicted the right one %v, %d open", in, evicted == want, c.open)
+		var newConns []*Conn
+		for _, want := range []*Conn{conns[2], conns[3], conns[1]} {
+			g, evicted, admitted := open()
+			if !admitted || evicted != want || c.open != 4 {
+				t.Errorf("admitted %v, evicted the right one %v, %d open", admitted, evicted == want, c.open)
 			}
 			g.markAuthenticated()
-			last = append(last, g)
+			newConns = append(newConns, g)
 		}
-		if _, evicted, in := come(); in || evicted != nil {
-			t.Errorf("in %v and %v evicted where all are known", in, evicted)
+		if _, evicted, admitted := open(); admitted || evicted != nil {
+			t.Errorf("all connections are authenticated: admitted %v, evicted %v", admitted, evicted)
 		}
-		for _, g := range append(last, guests...) {
+		for _, g := range append(newConns, conns...) {
 			must.Succeed(t, g.Close())
 		}
 		if c.open != 0 || len(c.perNetwork)+len(c.unauthenticated) != 0 {
-			t.Errorf("%d open, %v, %v", c.open, c.perNetwork, c.unauthenticated)
+			t.Errorf("after all were closed: %d open, %v, %v", c.open, c.perNetwork, c.unauthenticated)
 		}
 	})
 }
 
-func TestFullOfOneAddress(t *testing.T) {
+func TestLimitPerNetworkRejectsConn(t *testing.T) {
 	c := NewLimiter(nil, 2, 1, nil, nil)
-	first := newConn(from{address: &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)}}, c)
-	second := newConn(from{address: &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)}}, c)
+	first := newConn(stubConn{address: &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)}}, c)
+	second := newConn(stubConn{address: &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)}}, c)
 	c.admitConn(first)
-	if in, evicted := c.admitConn(second); in || evicted != nil {
-		t.Errorf("in %v, evicted %v", in, evicted)
+	if admitted, evicted := c.admitConn(second); admitted || evicted != nil {
+		t.Errorf("second connection of the network: admitted %v, evicted %v", admitted, evicted)
 	}
 }

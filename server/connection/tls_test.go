@@ -11,51 +11,51 @@ import (
 	"pingpost/server/servertest"
 )
 
-// TestHelloIsBounded: until the handshake is through no more than that is taken in.
-func TestHelloIsBounded(t *testing.T) {
-	ours, theirs := net.Pipe()
-	defer theirs.Close()
+// Until the end of the handshake, the server reads at most maxHandshake bytes.
+func TestHandshakeBytesAreLimited(t *testing.T) {
+	server, client := net.Pipe()
+	defer client.Close()
 	c := NewLimiter(nil, 1, 1, nil, nil)
 	c.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
-	b := &tcpTransport{Conn: newConn(ours, c)}
+	b := &tcpTransport{Conn: newConn(server, c)}
 	go func() {
 		for {
-			if _, err := theirs.Write(make([]byte, 1000)); err != nil {
+			if _, err := client.Write(make([]byte, 1000)); err != nil {
 				return
 			}
 		}
 	}()
-	took, p := 0, make([]byte, 1000)
+	received, p := 0, make([]byte, 1000)
 	var err error
-	for err == nil && took < 2*maxHandshake {
+	for err == nil && received < 2*maxHandshake {
 		var n int
 		n, err = b.Read(p)
-		took += n
+		received += n
 	}
 	if !errors.Is(err, errLongHandshake) {
 		t.Error(err)
 	}
-	if took < maxHandshake || took > maxHandshake+len(p) {
-		t.Errorf("%d bytes were taken in, of %d", took, maxHandshake)
+	if received < maxHandshake || received > maxHandshake+len(p) {
+		t.Errorf("read %d bytes, want about %d", received, maxHandshake)
 	}
 	b.handshakeDone = true
 	if _, err := b.Read(p); err != nil {
 		t.Errorf("after the handshake: %v", err)
 	}
-	ours.Close()
+	server.Close()
 }
 
-// TestDeadlinesUnderTLS: they reach the connection through the notes that are kept of
-// them, and the last word's, which another goroutine may say, past them.
-func TestDeadlinesUnderTLS(t *testing.T) {
-	one, other := net.Pipe()
-	defer other.Close()
+// Deadlines of the TLS connection are lazy deadlines of the plain one. The deadline of the
+// last answer, which another goroutine may write, is not.
+func TestTLSConnDeadlines(t *testing.T) {
+	server, client := net.Pipe()
+	defer client.Close()
 	c := NewLimiter(nil, 1, 1, nil, nil)
 	c.TLS, _ = servertest.NewTLSConfigs(t)
 	c.OnFailedHandshake = func() {}
-	conn, ok := c.wrapTLSIfConfigured(newConn(one, c)).(*tlsConn)
+	conn, ok := c.wrapTLSIfConfigured(newConn(server, c)).(*tlsConn)
 	if !ok {
-		t.Fatal("it is not sealed")
+		t.Fatal("the connection does not use TLS")
 	}
 	c.admitConn(conn.transport.Conn)
 	soon := time.Now().Add(time.Minute)
@@ -64,13 +64,13 @@ func TestDeadlinesUnderTLS(t *testing.T) {
 	}
 	g := conn.transport.Conn
 	if !g.readDeadline.wanted.Equal(soon) || !g.writeDeadline.wanted.Equal(soon) {
-		t.Errorf("noted: %s and %s", g.readDeadline.wanted, g.writeDeadline.wanted)
+		t.Errorf("wanted deadlines: got %s and %s, want the one that was set", g.readDeadline.wanted, g.writeDeadline.wanted)
 	}
 	must.Succeed(t, conn.transport.SetWriteDeadline(time.Now().Add(time.Hour)))
 	if !g.writeDeadline.wanted.Equal(soon) {
-		t.Error("the last word's deadline was noted as the guest's")
+		t.Error("the deadline of the last answer changed the wanted deadline")
 	}
 	if err := conn.Close(); err != nil || c.open != 0 {
-		t.Errorf("%v, %d are open", err, c.open)
+		t.Errorf("%v, %d connections are open, want 0", err, c.open)
 	}
 }

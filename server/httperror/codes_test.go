@@ -13,12 +13,12 @@ import (
 	"pingpost/internal/must"
 )
 
-// TestFaultsAreOfErrorsYAML: every fault in this package has a code of api/errors.yaml,
-// by its constant, and the status that it has there.
-func TestFaultsAreOfErrorsYAML(t *testing.T) {
-	named := map[string]errcode.Error{}
+// Each error in the code of package server uses a constant of api/errors.yaml and its
+// status, and each code of that file is used.
+func TestErrorsMatchErrorsYAML(t *testing.T) {
+	byConstant := map[string]errcode.Error{}
 	for _, e := range errcode.Errors {
-		named[strings.ReplaceAll(e.Code, "_", "")] = e
+		byConstant[strings.ReplaceAll(e.Code, "_", "")] = e
 	}
 	seen, fset := map[string]bool{}, token.NewFileSet()
 	names := must.Value(filepath.Glob("../*.go"))(t)
@@ -39,7 +39,7 @@ func TestFaultsAreOfErrorsYAML(t *testing.T) {
 				t.Errorf("%s: the arguments are not a status, a constant of errcode, and a message", fset.Position(literal.Pos()))
 				return true
 			}
-			e := named[strings.ToLower(constant.Sel.Name)]
+			e := byConstant[strings.ToLower(constant.Sel.Name)]
 			if strconv.Itoa(e.Status) != status.Value {
 				t.Errorf("%s: %s has the status %d in errors.yaml", fset.Position(literal.Pos()), constant.Sel.Name, e.Status)
 			}
@@ -49,7 +49,7 @@ func TestFaultsAreOfErrorsYAML(t *testing.T) {
 	}
 	for _, e := range errcode.Errors {
 		if !seen[e.Code] {
-			t.Errorf("nothing answers with %s", e.Code)
+			t.Errorf("no code returns the error %s", e.Code)
 		}
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// TestFaults: every error of the engine has its status, and none tells the
-// caller more than its code.
-func TestFaults(t *testing.T) {
+// Each error of the engine has its status, and the answer contains no detail except its
+// code.
+func TestEngineErrorStatuses(t *testing.T) {
 	for _, row := range []struct {
 		err    error
 		status int
@@ -51,21 +51,20 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%v: %d %s, %v", row.err, ctx.Response.StatusCode(), ctx.Response.Body(), err)
 		}
 		if id := string(ctx.Response.Header.Peek(HeaderRequestID)); id != body.RequestID || id == "" {
-			t.Errorf("%q in the header, %q in the body", id, body.RequestID)
+			t.Errorf("request id is %q in the header, %q in the body", id, body.RequestID)
 		}
 		if (row.code == "post_rejected") != (body.Reason == "duplicate") || len(ctx.Response.Header.Peek(HeaderReplayed)) > 0 {
 			t.Errorf("%s", &ctx.Response)
 		}
-		later := row.status == 429 || row.status > 500
-		if later != (len(ctx.Response.Header.Peek("Retry-After")) > 0) || strings.Contains(body.Message, "secret") {
+		retryable := row.status == 429 || row.status > 500
+		if retryable != (len(ctx.Response.Header.Peek("Retry-After")) > 0) || strings.Contains(body.Message, "secret") {
 			t.Errorf("%s", &ctx.Response)
 		}
 	}
 }
 
-// TestReplayedRefusal: it names the request that was refused first, in the
-// header and in the body.
-func TestReplayedRefusal(t *testing.T) {
+// A replayed refusal has the id of the first request, in the header and in the body.
+func TestReplayedRefusalNamesFirstRequest(t *testing.T) {
 	first, now := NewRequestID(), NewRequestID()
 	for _, replayed := range []bool{false, true} {
 		var ctx fasthttp.RequestCtx
@@ -75,7 +74,7 @@ func TestReplayedRefusal(t *testing.T) {
 			t.Errorf("%s", &ctx.Response)
 		}
 		if got := string(ctx.Response.Header.Peek(HeaderReplayed)); got == "true" != replayed {
-			t.Errorf("%s: %q, of one that is replayed: %v", HeaderReplayed, got, replayed)
+			t.Errorf("%s is %q, want replayed %v", HeaderReplayed, got, replayed)
 		}
 	}
 }

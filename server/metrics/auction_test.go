@@ -10,9 +10,9 @@ import (
 	"pingpost/server/servertest"
 )
 
-// TestHeldIsCounted checks the counters of auctions, candidates and ping times. Outcomes
+// TestAuctionIsCounted checks the counters of auctions, candidates and ping times. Outcomes
 // that did not occur have no line.
-func TestHeldIsCounted(t *testing.T) {
+func TestAuctionIsCounted(t *testing.T) {
 	m := NewMeter(func(string, error) {})
 	cars, homes := &market.Campaign{ID: "cars"}, &market.Campaign{ID: "homes"}
 	a, b := &market.Buyer{ID: "buy_a"}, &market.Buyer{ID: "buy_b"}
@@ -38,13 +38,13 @@ func TestHeldIsCounted(t *testing.T) {
 	)
 	for _, never := range []string{`{campaign="homes",outcome="won"}`, `{campaign="homes",reason=""}`, "not_asked"} {
 		if strings.Contains(text, never) {
-			t.Errorf("a line with %s", never)
+			t.Errorf("the metrics have a line with %s, want none", never)
 		}
 	}
 }
 
-// TestEveryEndOfAnAuctionHasALabel checks that each outcome of the engine has a label.
-func TestEveryEndOfAnAuctionHasALabel(t *testing.T) {
+// TestEachAuctionOutcomeHasLabel checks that each outcome of the engine has a label.
+func TestEachAuctionOutcomeHasLabel(t *testing.T) {
 	m := NewMeter(func(string, error) {})
 	cars := &market.Campaign{ID: "cars"}
 	for reason := market.ReasonNone; reason <= market.ReasonLoop; reason++ {
@@ -59,7 +59,7 @@ func TestEveryEndOfAnAuctionHasALabel(t *testing.T) {
 	m.WriteMetrics(&text)
 	for reason := market.ReasonNoBuyer; reason <= market.ReasonLoop; reason++ {
 		if want := `pingpost_auctions_total{campaign="cars",reason="` + reason.String() + `"} 1`; !strings.Contains(text.String(), want+"\n") {
-			t.Errorf("no line %s", want)
+			t.Errorf("the metrics lack the line %s", want)
 		}
 	}
 	if n := strings.Count(text.String(), "\npingpost_auction_candidates_total{"); n < market.OutcomeCount-1 {

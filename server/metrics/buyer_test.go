@@ -13,44 +13,44 @@ import (
 	"pingpost/server/servertest"
 )
 
-// TestFailing checks that a rejected lead is not a failure, and a rejected caller is one.
-func TestFailing(t *testing.T) {
+// A rejected lead is not a failed post. A rejected credential is one.
+func TestIsFailedPost(t *testing.T) {
 	for _, row := range []struct {
 		name    string
 		verdict market.PostVerdict
 		status  int
 		want    bool
 	}{
-		{"taken", market.VerdictAccepted, 201, false},
+		{"accepted", market.VerdictAccepted, 201, false},
 		{"busy", market.VerdictBusy, 429, false},
-		{"not wanted", market.VerdictRefused, 422, false},
-		{"not wanted, with a 200", market.VerdictRefused, 200, false},
-		{"known already", market.VerdictRefused, 409, false},
+		{"lead rejected", market.VerdictRefused, 422, false},
+		{"lead rejected with a 200", market.VerdictRefused, 200, false},
+		{"duplicate", market.VerdictRefused, 409, false},
 		{"moved", market.VerdictRefused, 301, true},
-		{"not let in", market.VerdictRefused, 401, true},
+		{"unauthorized", market.VerdictRefused, 401, true},
 		{"forbidden", market.VerdictRefused, 403, true},
-		{"no such page", market.VerdictRefused, 404, true},
-		{"no such method", market.VerdictRefused, 405, true},
-		{"not read", market.VerdictRefused, 415, true},
-		{"nobody there", market.VerdictNotSent, 0, true},
-		{"broken", market.VerdictUnknown, 500, true},
-		{"silent", market.VerdictUnknown, 0, true},
+		{"not found", market.VerdictRefused, 404, true},
+		{"method not allowed", market.VerdictRefused, 405, true},
+		{"content type rejected", market.VerdictRefused, 415, true},
+		{"not reachable", market.VerdictNotSent, 0, true},
+		{"server error", market.VerdictUnknown, 500, true},
+		{"no answer", market.VerdictUnknown, 0, true},
 	} {
 		if got := isFailedPost(&market.PostResult{Verdict: row.verdict, Status: row.status}); got != row.want {
-			t.Errorf("%s: %v", row.name, got)
+			t.Errorf("%s: got %v, want %v", row.name, got, row.want)
 		}
 	}
 }
 
-// TestFailuresAreToldOnceAMinute: a line for each buyer that fails, with the
-// number of failures since its last one, however often it does.
-func TestFailuresAreToldOnceAMinute(t *testing.T) {
+// For each failing buyer there is at most one log line per minute, with the number of
+// failures since the last one.
+func TestBuyerFailuresAreLoggedOncePerMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var lines bytes.Buffer
 		m := NewMeter(func(string, error) {})
 		m.SetLogger(slog.New(slog.NewTextHandler(&lines, nil)))
-		down := &market.PostResult{Verdict: market.VerdictUnknown, Status: 503, Code: "unavailable"}
-		heard := func(want ...string) {
+		failure := &market.PostResult{Verdict: market.VerdictUnknown, Status: 503, Code: "unavailable"}
+		wantLines := func(want ...string) {
 			t.Helper()
 			got := strings.Split(strings.TrimSuffix(lines.String(), "\n"), "\n")
 			lines.Reset()
@@ -64,28 +64,28 @@ func TestFailuresAreToldOnceAMinute(t *testing.T) {
 			}
 		}
 		m.PostAttempted("buy_a", &market.PostResult{Verdict: market.VerdictAccepted})
-		heard()
-		m.PostAttempted("buy_a", down)
+		wantLines()
+		m.PostAttempted("buy_a", failure)
 		m.PostAttempted("buy_b", &market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultConnect})
-		heard(
+		wantLines(
 			"buyer_id=buy_a failures=1 verdict=unknown fault=none status=503 code=unavailable",
 			`buyer_id=buy_b failures=1 verdict=unreached fault=connect status=0 code=""`)
-		var crowd sync.WaitGroup
+		var calls sync.WaitGroup
 		for range 20 {
-			crowd.Go(func() {
+			calls.Go(func() {
 				for range 10 {
-					m.PostAttempted("buy_a", down)
+					m.PostAttempted("buy_a", failure)
 				}
 			})
 		}
-		crowd.Wait()
+		calls.Wait()
 		time.Sleep(throttleFor - 1)
-		m.PostAttempted("buy_a", down)
-		heard()
+		m.PostAttempted("buy_a", failure)
+		wantLines()
 		time.Sleep(time.Nanosecond)
-		m.PostAttempted("buy_a", down)
-		m.PostAttempted("buy_a", down)
-		heard("buyer_id=buy_a failures=202 verdict=unknown fault=none status=503 code=unavailable")
+		m.PostAttempted("buy_a", failure)
+		m.PostAttempted("buy_a", failure)
+		wantLines("buyer_id=buy_a failures=202 verdict=unknown fault=none status=503 code=unavailable")
 
 		servertest.RequireMetrics(
 			t, m,
@@ -96,29 +96,29 @@ func TestFailuresAreToldOnceAMinute(t *testing.T) {
 	})
 }
 
-// TestFamilyMakesOneOfAName, whoever asks first.
-func TestFamilyMakesOneOfAName(t *testing.T) {
+// Concurrent calls with the same name get the same counter.
+func TestCountersByNameCreatesEachOnce(t *testing.T) {
 	var mu sync.Mutex
-	made := map[string]int{}
+	created := map[string]int{}
 	f := countersByName[int]{newOne: func(name string) *int {
 		mu.Lock()
 		defer mu.Unlock()
-		made[name]++
-		time.Sleep(time.Millisecond) // all the others are there by then
+		created[name]++
+		time.Sleep(time.Millisecond) // gives the other goroutines time to ask for it
 		return new(int)
 	}}
-	var crowd sync.WaitGroup
+	var calls sync.WaitGroup
 	for range 8 {
-		crowd.Go(func() {
+		calls.Go(func() {
 			for _, name := range []string{"a", "b", "c", "a", "b"} {
-				if one, same := f.get(name), f.get(name); one != same {
-					t.Errorf("two of the name %s", name)
+				if first, second := f.get(name), f.get(name); first != second {
+					t.Errorf("two counters with the name %s", name)
 				}
 			}
 		})
 	}
-	crowd.Wait()
-	if len(made) != 3 || made["a"] != 1 || made["b"] != 1 || made["c"] != 1 {
-		t.Errorf("made %v", made)
+	calls.Wait()
+	if len(created) != 3 || created["a"] != 1 || created["b"] != 1 || created["c"] != 1 {
+		t.Errorf("created %v, want each name once", created)
 	}
 }

@@ -17,16 +17,16 @@ import (
 
 func quietMeter() *Meter { return NewMeter(func(string, error) {}) }
 
-// TestWatchTellsWhatWasLately checks the summary of a steady trade: with few samples, with
-// a full ring, and after the trade has ended.
-func TestWatchTellsWhatWasLately(t *testing.T) {
+// The test checks the summary of steady traffic: with few samples, with a full ring, and
+// after the traffic has ended.
+func TestHistoryOfSteadyTraffic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := quietMeter()
 		w := NewMeterHistory(m)
 		go w.Run()
 		defer w.Stop()
 		blue := &market.Buyer{ID: "buy_blue"}
-		second := func() { // of which a third is sold
+		addSecond := func() { // three leads, one of them sold
 			time.Sleep(time.Second)
 			m.LeadDecided(nil, nil, &engine.IngestAnswer{Accepted: true})
 			m.LeadDecided(nil, nil, &engine.IngestAnswer{Reason: market.ReasonNoBid})
@@ -36,13 +36,13 @@ func TestWatchTellsWhatWasLately(t *testing.T) {
 			m.AuctionHeld(nil, nil, &auction.AuctionSummary{Elapsed: 4e6, Pings: []auction.PingSummary{{Buyer: blue, Outcome: market.OutcomeWon, Elapsed: 3e6}}})
 		}
 		for range 3 {
-			second()
+			addSecond()
 		}
 		if g := w.Summary(time.Now()); g.Now.Leads-g.TenSecondsAgo.Leads != 9 || g.Now.At.Sub(g.TenSecondsAgo.At) != 3*time.Second || len(g.Intervals) != 0 {
-			t.Errorf("after three seconds: %d leads in %s, %d steps", g.Now.Leads-g.TenSecondsAgo.Leads, g.Now.At.Sub(g.TenSecondsAgo.At), len(g.Intervals))
+			t.Errorf("after three seconds: %d leads in %s, %d intervals", g.Now.Leads-g.TenSecondsAgo.Leads, g.Now.At.Sub(g.TenSecondsAgo.At), len(g.Intervals))
 		}
 		for range 22 * 60 {
-			second()
+			addSecond()
 		}
 		g := w.Summary(time.Now())
 		for _, span := range []struct {
@@ -51,41 +51,41 @@ func TestWatchTellsWhatWasLately(t *testing.T) {
 		}{{g.TenSecondsAgo, 10 * time.Second}, {g.MinuteAgo, time.Minute}, {g.TenMinutesAgo, 10 * time.Minute}} {
 			took := g.Now.At.Sub(span.then.At)
 			if took < span.least || took >= span.least+historyStep {
-				t.Errorf("%s for a span of %s", took, span.least)
+				t.Errorf("the reading is %s old, want %s", took, span.least)
 			}
-			// A sample may precede or follow a trade of the same instant.
+			// A sample may precede or follow a lead of the same instant.
 			if leads := RatePerSecond(g.Now.Leads, span.then.Leads, took); math.Abs(leads-3) > 0.31 {
-				t.Errorf("%f leads a second over %s", leads, took)
+				t.Errorf("%f leads per second over %s, want 3", leads, took)
 			}
 			if sold := RatePerSecond(g.Now.Sold, span.then.Sold, took); math.Abs(sold-1) > 0.11 {
-				t.Errorf("%f sold a second over %s", sold, took)
+				t.Errorf("%f sold leads per second over %s, want 1", sold, took)
 			}
 		}
 		if len(g.Intervals) != historySteps {
-			t.Fatalf("%d steps", len(g.Intervals))
+			t.Fatalf("%d intervals", len(g.Intervals))
 		}
 		for i, s := range g.Intervals[1:] {
 			if s.At.Sub(g.Intervals[i].At) != historyStep || s.Leads < 12 || s.Leads > 18 || s.Sold < 4 || s.Sold > 6 || s.Pings < 4 || s.Pings > 6 {
-				t.Fatalf("step %d: %+v", i+1, s)
+				t.Fatalf("interval %d: %+v", i+1, s)
 			}
 		}
 		now, then := g.BuyersNow["buy_blue"], g.BuyersTenMinutesAgo["buy_blue"]
-		if lately := now.IncreaseSince(&then); lately.Asked < 570 || lately.Asked > 601 || lately.Wins != lately.Asked || lately.Bids != lately.Asked || lately.Posts != lately.Asked || RateBuyerHealth(&lately) != "good" {
-			t.Errorf("%+v", lately)
+		if last := now.IncreaseSince(&then); last.Asked < 570 || last.Asked > 601 || last.Wins != last.Asked || last.Bids != last.Asked || last.Posts != last.Asked || RateBuyerHealth(&last) != "good" {
+			t.Errorf("%+v", last)
 		}
 		time.Sleep(11 * time.Minute)
 		g = w.Summary(time.Now())
 		now, then = g.BuyersNow["buy_blue"], g.BuyersTenMinutesAgo["buy_blue"]
-		lately := now.IncreaseSince(&then)
-		if _, known := lately.Pings.Quantile(0.5); g.Now.Leads != g.TenMinutesAgo.Leads || RateBuyerHealth(&lately) != "idle" || known {
-			t.Errorf("long after: %d leads, %+v", g.Now.Leads-g.TenMinutesAgo.Leads, lately)
+		last := now.IncreaseSince(&then)
+		if _, found := last.Pings.Quantile(0.5); g.Now.Leads != g.TenMinutesAgo.Leads || RateBuyerHealth(&last) != "idle" || found {
+			t.Errorf("after the traffic ended: %d leads, %+v", g.Now.Leads-g.TenMinutesAgo.Leads, last)
 		}
 	})
 }
 
-// TestSellersPostsAreCounted checks that posts of sellers count once, and rejected requests
+// TestSellerPostIsCountedOnce checks that posts of sellers count once, and rejected requests
 // do not.
-func TestSellersPostsAreCounted(t *testing.T) {
+func TestSellerPostIsCountedOnce(t *testing.T) {
 	m := quietMeter()
 	sold, refused := &engine.PostSaleAnswer{Buyer: "buy_blue"}, &engine.Refusal{Code: engine.PostRejected}
 	m.CountAnsweredPost(sold, nil, false)
@@ -96,15 +96,15 @@ func TestSellersPostsAreCounted(t *testing.T) {
 	m.CountAnsweredPost(nil, &engine.Refusal{Code: engine.InvalidPayload}, false)
 	m.CountAnsweredPost(nil, engine.ErrUnavailable, false)
 	if r := m.readCounters(time.Now()); r.Leads != 2 || r.Sold != 1 {
-		t.Errorf("%d leads, %d sold", r.Leads, r.Sold)
+		t.Errorf("%d leads, %d sold, want 2 and 1", r.Leads, r.Sold)
 	}
 	if sales := m.readBuyers()["buy_blue"].Sales; sales != 1 {
 		t.Errorf("the buyer has %d sales, want 1", sales)
 	}
 }
 
-// TestHealth checks the thresholds of slow and failing buyers.
-func TestHealth(t *testing.T) {
+// TestBuyerHealthThresholds checks the thresholds of slow and failing buyers.
+func TestBuyerHealthThresholds(t *testing.T) {
 	pings := func(n uint64, elapsed int64) (c HistogramCounts) {
 		var h durationHistogram
 		h.add(elapsed)
@@ -122,7 +122,7 @@ func TestHealth(t *testing.T) {
 			{Asked: 3, Bids: 0},
 			{Asked: 19, Timeouts: 1},
 			{Posts: 19, failed: 1},
-			{Asked: 19, Pings: pings(19, 1500e6)}, // too few answers to say
+			{Asked: 19, Pings: pings(19, 1500e6)}, // too few answers
 		},
 		"slow": {
 			{Asked: 100, Timeouts: 5},
@@ -134,16 +134,16 @@ func TestHealth(t *testing.T) {
 		},
 		"failing": {{Asked: 100, Timeouts: 50}, {Asked: 1, errors: 1}, {Asked: 100, Posts: 2, failed: 1}},
 	} {
-		for _, lately := range all {
-			if got := RateBuyerHealth(&lately); got != want {
-				t.Errorf("%+v: %s, want %s", lately, got, want)
+		for _, last := range all {
+			if got := RateBuyerHealth(&last); got != want {
+				t.Errorf("%+v: %s, want %s", last, got, want)
 			}
 		}
 	}
 }
 
-// TestEveryPingIsABidOrNone checks how each outcome of a ping counts.
-func TestEveryPingIsABidOrNone(t *testing.T) {
+// TestPingOutcomesAreCounted checks how each outcome of a ping counts.
+func TestPingOutcomesAreCounted(t *testing.T) {
 	b := newBuyerMeter(metrics.NewSet(), "b")
 	for outcome := range market.BuyerOutcome(market.OutcomeCount) {
 		b.countPing(outcome, 1e6)
@@ -153,8 +153,8 @@ func TestEveryPingIsABidOrNone(t *testing.T) {
 	}
 }
 
-// TestQuantile: it is in the bucket that the true one is in.
-func TestQuantile(t *testing.T) {
+// The estimated quantile is in the same bucket as the exact one.
+func TestQuantileIsInBucketOfExactValue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		took := rapid.SliceOfN(rapid.Int64Range(0, 12_000_000_000), 1, 200).Draw(t, "took")
 		share := rapid.SampledFrom([]float64{0.5, 0.9, 0.99, 1}).Draw(t, "share")
@@ -165,7 +165,7 @@ func TestQuantile(t *testing.T) {
 		c := h.bucketCounts()
 		got, ok := c.Quantile(share)
 		if !ok {
-			t.Fatal("nothing was counted")
+			t.Fatal("no quantile, but durations were counted")
 		}
 		slices.Sort(took)
 		exact := took[int(math.Ceil(share*float64(len(took))))-1]
@@ -178,10 +178,10 @@ func TestQuantile(t *testing.T) {
 			lower = bound
 		}
 		if at := int64(math.Round(got * 1e6)); at < lower || at > upper {
-			t.Fatalf("%d, and %d is between %d and %d", at, exact, lower, upper)
+			t.Fatalf("got %d, want between %[3]d and %[4]d, the bucket of the exact value %[2]d", at, exact, lower, upper)
 		}
 	})
 	if _, ok := new(HistogramCounts).Quantile(0.5); ok {
-		t.Error("a quantile of nothing")
+		t.Error("got a quantile of an empty histogram")
 	}
 }

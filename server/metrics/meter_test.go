@@ -11,10 +11,11 @@ import (
 	"pingpost/server/servertest"
 )
 
-// TestMeterHasALabelForAll checks that each reason and verdict of the engine has a counter.
-func TestMeterHasALabelForAll(t *testing.T) {
-	var told []string
-	m := NewMeter(func(what string, err error) { told = append(told, what+": "+err.Error()) })
+// TestEachReasonAndVerdictHasCounter checks that each reason and verdict of the engine has
+// a counter.
+func TestEachReasonAndVerdictHasCounter(t *testing.T) {
+	var reports []string
+	m := NewMeter(func(what string, err error) { reports = append(reports, what+": "+err.Error()) })
 	for reason := market.ReasonNoBuyer; reason <= market.ReasonLoop; reason++ {
 		m.LeadDecided(nil, nil, &engine.IngestAnswer{Reason: reason})
 	}
@@ -34,7 +35,7 @@ func TestMeterHasALabelForAll(t *testing.T) {
 		`pingpost_post_attempts_total{verdict="busy"} 1`, `pingpost_faults_total 1`,
 		`pingpost_requests_total{path="/api/v1/ingest",status="201"} 1`, `pingpost_requests_total{path="other",status="other"} 1`,
 	)
-	if len(told) != 1 || told[0] != "what: why" {
-		t.Errorf("told %v", told)
+	if len(reports) != 1 || reports[0] != "what: why" {
+		t.Errorf("reported %v, want one fault", reports)
 	}
 }

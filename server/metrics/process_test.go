@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// TestProcessIsMeasured checks that each metric has a value, and compares those that the
+// TestProcessMetrics checks that each metric has a value, and compares those that the
 // test can compute.
-func TestProcessIsMeasured(t *testing.T) {
+func TestProcessMetrics(t *testing.T) {
 	ballast := make([]byte, 8<<20)
 	stop := make(chan struct{})
 	defer close(stop)
@@ -27,7 +27,7 @@ func TestProcessIsMeasured(t *testing.T) {
 				return value
 			}
 		}
-		t.Errorf("there is no %s in\n%s", name, text.String())
+		t.Errorf("the metrics lack %s:\n%s", name, text.String())
 		return 0
 	}
 	if n := read("go_goroutines"); n < 50 || n > float64(runtime.NumGoroutine()+10_000) {
@@ -38,7 +38,7 @@ func TestProcessIsMeasured(t *testing.T) {
 		t.Errorf("heap %v, sys %v, released %v", heap, sys, released)
 	}
 	if began := int64(read("process_start_time_seconds")); began > time.Now().Unix() || began < time.Now().Add(-time.Hour).Unix() {
-		t.Errorf("began at %d", began)
+		t.Errorf("start time is %d", began)
 	}
 	runtime.KeepAlive(ballast)
 }

@@ -13,9 +13,9 @@ import (
 	"pingpost/server/httperror"
 )
 
-// TestFailuresDoNotFillTheLog checks the limit of log lines about failures, and that
+// TestFailureLogIsLimited checks the limit of log lines about failures, and that
 // refusals are logged at DEBUG only.
-func TestFailuresDoNotFillTheLog(t *testing.T) {
+func TestFailureLogIsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		m := NewMeter(func(string, error) {})
@@ -32,7 +32,7 @@ func TestFailuresDoNotFillTheLog(t *testing.T) {
 				answer(RouteAdmin, 503)
 			}
 			if n := strings.Count(log.String(), "\n"); n != maxFailureLines*(second+1) {
-				t.Errorf("after second %d: %d lines", second, n)
+				t.Errorf("after second %d: got %d lines in all", second, n)
 			}
 			time.Sleep(time.Second)
 		}
@@ -42,12 +42,12 @@ func TestFailuresDoNotFillTheLog(t *testing.T) {
 	})
 }
 
-func TestCodeIn(t *testing.T) {
+func TestErrorCodeInBody(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"error":"unauthorized","message":"…"}`: "unauthorized", `{"error":"cut`: "", `ok`: "", ``: "", `{"data":{"error":"x"}}`: "",
 	} {
 		if got := httperror.ErrorCodeInBody([]byte(body)); got != want {
-			t.Errorf("%s: %q", body, got)
+			t.Errorf("%s: got %q, want %q", body, got, want)
 		}
 	}
 }

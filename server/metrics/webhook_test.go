@@ -16,19 +16,19 @@ import (
 
 var _ engine.WebhookObserver = (*Meter)(nil)
 
-// TestWebhooksAreCounted checks the counters of webhook attempts, and that failures are
+// TestWebhookAttemptsAreCounted checks the counters of webhook attempts, and that failures are
 // logged once a minute per supplier.
-func TestWebhooksAreCounted(t *testing.T) {
+func TestWebhookAttemptsAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var lines bytes.Buffer
 		m := NewMeter(func(string, error) {})
 		m.SetLogger(slog.New(slog.NewTextHandler(&lines, nil)))
-		said := func(level string, want ...string) {
+		wantLines := func(level string, want ...string) {
 			t.Helper()
 			got := strings.Count(lines.String(), "\n")
 			for _, line := range want {
 				if !strings.Contains(lines.String(), line+"\n") {
-					t.Errorf("no line %s in\n%s", line, lines.String())
+					t.Errorf("want the line %s in\n%s", line, lines.String())
 				}
 			}
 			if got != len(want) || strings.Count(lines.String(), "level="+level) != got {
@@ -37,21 +37,21 @@ func TestWebhooksAreCounted(t *testing.T) {
 			lines.Reset()
 		}
 		m.WebhookAttempted("sup_a", event.WebhookDelivered, &market.WebhookResult{Delivered: true, Status: 200, Elapsed: 3 * time.Millisecond})
-		said("WARN")
+		wantLines("WARN")
 		for range 3 {
 			m.WebhookAttempted("sup_a", event.WebhookFailed, &market.WebhookResult{Status: 500, Elapsed: time.Second})
 		}
 		m.WebhookAttempted("sup_b", event.WebhookDead, &market.WebhookResult{Fault: market.FaultTLS})
-		said("WARN", "supplier_id=sup_a failures=1 outcome=failed fault=none status=500", "supplier_id=sup_b failures=1 outcome=dead fault=tls status=0")
+		wantLines("WARN", "supplier_id=sup_a failures=1 outcome=failed fault=none status=500", "supplier_id=sup_b failures=1 outcome=dead fault=tls status=0")
 		time.Sleep(throttleFor)
 		m.WebhookAttempted("sup_a", event.WebhookFailed, &market.WebhookResult{Fault: market.FaultTimeout})
-		said("WARN", "supplier_id=sup_a failures=3 outcome=failed fault=timeout status=0")
+		wantLines("WARN", "supplier_id=sup_a failures=3 outcome=failed fault=timeout status=0")
 		m.WebhooksSwitchedOff("sup_b")
-		said("ERROR", "supplier_id=sup_b")
+		wantLines("ERROR", "supplier_id=sup_b")
 
 		off := false
 		m.AddWebhookOffGauge("sup_b", func() bool { return off })
-		m.AddWebhookOffGauge("sup_b", func() bool { return false }) // of a configuration that came later
+		m.AddWebhookOffGauge("sup_b", func() bool { return false }) // a later configuration replaces the gauge
 		off = true
 		servertest.RequireMetrics(
 			t, m,

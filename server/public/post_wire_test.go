@@ -72,8 +72,8 @@ func TestPostSellsLeadOnce(t *testing.T) {
 	}
 }
 
-// TestPostErrorsNameMembers checks that each error of a post names its member, and that the post
-// uses up neither key nor bid.
+// TestPostErrorsNameMembers checks that each error of a post names its member, and that
+// the post uses up neither key nor bid.
 func TestPostErrorsNameMembers(t *testing.T) {
 	h := newAuctionExchange(t)
 	acme := h.requestToken("acme", "")

@@ -22,9 +22,9 @@ func TestIsJSON(t *testing.T) {
 	}
 }
 
-// TestJudgeHead: heads that the HTTP library reads and another might read
-// otherwise. It refuses the rest itself; the exchange's tests show that.
-func TestJudgeHead(t *testing.T) {
+// The table has heads that the HTTP library accepts and another one might read
+// differently. The library rejects the others itself.
+func TestAmbiguousHeadIsRejected(t *testing.T) {
 	for lines, want := range map[string]bool{
 		"":                                false,
 		"Content-Length: 5\r\n":           false,
@@ -57,7 +57,7 @@ func TestJudgeHead(t *testing.T) {
 	}
 }
 
-func TestVersions(t *testing.T) {
+func TestHTTPVersions(t *testing.T) {
 	for version, want := range map[string]int{
 		"HTTP/1.1": 0, "HTTP/1.0": 0, "HTTP/1.2": 505, "HTTP/2.0": 505, "HTTP/0.9": 505, "HTTP/9.9": 505,
 	} {
@@ -72,8 +72,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestExactPath: one spelling of a path is a path of ours.
-func TestExactPath(t *testing.T) {
+// A path has exactly one valid spelling.
+func TestPathSpellings(t *testing.T) {
 	for uri, want := range map[string]string{
 		"/api/v1/ingest":          "/api/v1/ingest",
 		"/api/v1/ingest?a=b":      "/api/v1/ingest",

@@ -9,7 +9,7 @@ import (
 	"pingpost/internal/must"
 )
 
-func TestAnswerIsJSON(t *testing.T) {
+func TestIngestAnswerIsValidJSON(t *testing.T) {
 	currency, _ := market.ParseCurrency("USD")
 	for _, a := range []engine.IngestAnswer{
 		{Accepted: true, Buyer: `b"\`, Campaign: "c\n", Payout: 9_640_000, Currency: currency},
