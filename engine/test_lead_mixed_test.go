@@ -12,8 +12,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// mixedMarket is a market of every method with all that a lead can take: caps of every
-// kind, money, turns, values.
+// mixedMarket has campaigns of each method, with caps of each kind, funds, turns and
+// duplicate checks.
 func mixedMarket() marketSpec {
 	names := []string{"blue", "gold", "red"}
 	r := marketSpec{testSuppliers: []string{"sandy"}}
@@ -24,30 +24,30 @@ func mixedMarket() marketSpec {
 	}
 	r.buyers[2].postEndpoint = true
 	r.buyers = append(r.buyers, buyer{id: "vault", funds: "300"})
-	seats := func(caps ...string) (all []filterSet) {
+	filterSets := func(caps ...string) (all []filterSet) {
 		for i, b := range r.buyers {
 			all = append(all, filterSet{buyer: b.id, price: fmt.Sprint(9 - i), weight: 1 + i, caps: caps})
 		}
 		return all
 	}
 	r.campaigns = []campaign{
-		{id: "falls", method: market.Waterfall, payout: "0.8", caps: []string{"day 25"}, duplicates: anyOf, filterSets: seats("day 7")},
-		{id: "turns", method: market.RoundRobin, duplicates: byBuyer, filterSets: seats()},
-		{id: "weighs", method: market.Weighted, caps: []string{"total $400"}, duplicates: byPhone, filterSets: seats("total 12")},
-		{id: "bids", vertical: "boats", method: market.PingPost, payout: "0.5", duplicates: byEmail, filterSets: seats()[:3]},
+		{id: "falls", method: market.Waterfall, payout: "0.8", caps: []string{"day 25"}, duplicates: anyOf, filterSets: filterSets("day 7")},
+		{id: "turns", method: market.RoundRobin, duplicates: byBuyer, filterSets: filterSets()},
+		{id: "weighs", method: market.Weighted, caps: []string{"total $400"}, duplicates: byPhone, filterSets: filterSets("total 12")},
+		{id: "bids", vertical: "boats", method: market.PingPost, payout: "0.5", duplicates: byEmail, filterSets: filterSets()[:3]},
 	}
 	return r
 }
 
-// mixedResult is all that the leads in earnest came to, and took.
+// mixedResult is the answers campaign the production leads, and the sums of the log.
 type mixedResult struct {
 	answers []string
 	ledger  *ledgerModel
 }
 
-// sellMixedLeads sends so many leads in earnest, one a second, and with them any number
-// of tests if there are to be such.
-func sellMixedLeads(t *testing.T, seed uint64, withTests bool) (came mixedResult) {
+// sellMixedLeads sends 120 production leads, one every ten seconds, and test leads
+// between them if withTests.
+func sellMixedLeads(t *testing.T, seed uint64, withTests bool) (result mixedResult) {
 	x := newExchange(t, mixedMarket())
 	x.buyers.replyTo = func(p *receivedPost) postReply {
 		buyerRandom := rand.New(rand.NewPCG(seed, uint64(len(p.buyer))<<40^uint64(p.person[7]-'0')<<20^uint64(p.person[11]-'0')<<8^uint64(p.attempt)))
@@ -61,58 +61,57 @@ func sellMixedLeads(t *testing.T, seed uint64, withTests bool) (came mixedResult
 	tests := rand.New(rand.NewPCG(seed, 2))
 	var underway sync.WaitGroup
 	for i := range 120 {
-		to := []string{"falls", "turns", "weighs", "bids"}[random.IntN(4)]
-		who := random.IntN(90)
-		lead := leadRequest(who, "flo_campaign_id", to)
+		campaign := []string{"falls", "turns", "weighs", "bids"}[random.IntN(4)]
+		person := random.IntN(90)
+		lead := leadRequest(person, "flo_campaign_id", campaign)
 		if withTests {
 			for range tests.IntN(4) {
-				x.startTestLead(&underway, tests, who)
+				x.startTestLead(&underway, tests, person)
 			}
 		}
-		if to == "bids" && random.IntN(2) == 0 {
+		if campaign == "bids" && random.IntN(2) == 0 {
 			a := x.pingAuction(supplierPing(1000+i, "vertical", "boats"))
-			came.answers = append(came.answers, x.saleResult(postFor(who, a).withKey(fmt.Sprint("post-", i))))
+			result.answers = append(result.answers, x.saleResult(postFor(person, a).withKey(fmt.Sprint("post-", i))))
 		} else {
-			came.answers = append(came.answers, x.ingestResult(lead))
+			result.answers = append(result.answers, x.ingestResult(lead))
 		}
 		time.Sleep(time.Until(virtualStart.Add(time.Duration(i+1) * 10 * time.Second)))
 	}
 	underway.Wait()
 	time.Sleep(time.Minute)
-	came.ledger = sumEvents(t, x.log.durable(), x.engine.ActiveCatalog(), x.highestLimits)
-	return came
+	result.ledger = sumEvents(t, x.log.durable(), x.engine.ActiveCatalog(), x.highestLimits)
+	return result
 }
 
-// startTestLead sends a test of any kind, on a goroutine of its own.
-func (x *testExchange) startTestLead(underway *sync.WaitGroup, random *rand.Rand, who int) {
+// startTestLead sends a test lead of a random kind on its own goroutine.
+func (x *testExchange) startTestLead(underway *sync.WaitGroup, random *rand.Rand, person int) {
 	n := int(x.counter.Add(1))
-	to := []string{"falls", "turns", "weighs", "bids"}[random.IntN(4)]
+	campaign := []string{"falls", "turns", "weighs", "bids"}[random.IntN(4)]
 	kind, wait := random.IntN(5), time.Duration(random.IntN(2000))*ms
 	underway.Go(func() {
 		time.Sleep(wait)
-		lead := leadRequest(who, "flo_campaign_id", to)
+		lead := leadRequest(person, "flo_campaign_id", campaign)
 		switch kind {
 		case 0:
-			x.ingestResult(lead.asTest().withKey(fmt.Sprint("try-", n)))
+			x.ingestResult(lead.asTest().withKey(fmt.Sprint("test-", n)))
 		case 1:
-			x.ingestResult(leadRequest(who, "flo_campaign_id", to, "flo_supplier_id", "sandy").fromSupplier("sandy"))
+			x.ingestResult(leadRequest(person, "flo_campaign_id", campaign, "flo_supplier_id", "sandy").fromSupplier("sandy"))
 		case 2:
 			_, _ = x.requestAvailability(availabilityRequest("flo_campaign_id", "bids").asTest())
 		case 3:
 			if a, err := x.ping(supplierPing(n, "vertical", "boats").asTest()); err == nil && a.Bid {
-				x.saleResult(postFor(who, auctionInfo{id: a.SellerAuction, token: string(a.Token.AppendTo(nil))}).withKey(fmt.Sprint("try-", n)).asTest())
+				x.saleResult(postFor(person, auctionInfo{id: a.SellerAuction, token: string(a.Token.AppendTo(nil))}).withKey(fmt.Sprint("test-", n)).asTest())
 			}
 		default:
 			if a, err := x.requestAvailability(availabilityRequest("flo_campaign_id", "bids").asTest()); err == nil && len(a.Offers) > 0 {
-				x.ingestResult(leadRequest(who, "flo_campaign_id", "bids", "flo_ping_id", market.PingID(a.Auction).String(), "flo_buyer_id", a.Offers[0].Buyer).asTest())
+				x.ingestResult(leadRequest(person, "flo_campaign_id", "bids", "flo_ping_id", market.PingID(a.Auction).String(), "flo_buyer_id", a.Offers[0].Buyer).asTest())
 			}
 		}
 	})
 }
 
-// Whatever is tried out between them, leads in earnest go where they would have
-// gone, and caps and money are what they would have been.
-func TestTestsChangeNothingForOthers(t *testing.T) {
+// Production leads get the same answers, caps and funds with test leads and without.
+func TestTestLeadsDoNotAffectProductionLeads(t *testing.T) {
 	seeds := uint64(25)
 	if testing.Short() {
 		seeds = 5
@@ -122,14 +121,14 @@ func TestTestsChangeNothingForOthers(t *testing.T) {
 		runInVirtualTime(t, fmt.Sprint(seed, " without"), func(t *testing.T) { without = sellMixedLeads(t, seed, false) })
 		runInVirtualTime(t, fmt.Sprint(seed, " with"), func(t *testing.T) { with = sellMixedLeads(t, seed, true) })
 		if a, b := strings.Join(without.answers, "\n"), strings.Join(with.answers, "\n"); a != b {
-			t.Fatalf("seed %d: leads in earnest came to other things:\n%s\nwith tests between them:\n%s", seed, a, b)
+			t.Fatalf("seed %d: answers to production leads without tests:\n%s\nwith tests:\n%s", seed, a, b)
 		}
 		a, b := without.ledger, with.ledger
 		if !maps.Equal(a.caps, b.caps) || !maps.Equal(a.balance, b.balance) || !maps.Equal(a.onHold, b.onHold) || !maps.Equal(a.sold, b.sold) || !maps.Equal(a.campaign, b.campaign) {
-			t.Errorf("seed %d: taken %+v, with tests %+v", seed, a, b)
+			t.Errorf("seed %d: sums %+v, with tests %+v", seed, a, b)
 		}
 		if len(b.status) < len(a.status)+20 {
-			t.Errorf("seed %d: only %d leads and %d with tests", seed, len(a.status), len(b.status))
+			t.Errorf("seed %d: %d leads, only %d with tests", seed, len(a.status), len(b.status))
 		}
 	}
 }

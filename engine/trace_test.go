@@ -9,7 +9,7 @@ import (
 	"pingpost/engine/timing"
 )
 
-// ingestTraced ingests a traced person, and gives what was noted.
+// ingestTraced ingests a lead with the trace and returns its timings.
 func (x *testExchange) ingestTraced(trace *timing.RequestTrace) *timing.Timings {
 	request := x.ingestRequest(leadRequest(1))
 	request.Timings = &timing.Timings{Trace: trace}
@@ -19,7 +19,7 @@ func (x *testExchange) ingestTraced(trace *timing.RequestTrace) *timing.Timings 
 	return request.Timings
 }
 
-// describeCalls are the calls of a trace, with their times since a moment.
+// describeCalls lists the calls of a trace, with times since the given moment.
 func describeCalls(trace *timing.RequestTrace, since time.Time) string {
 	var calls []string
 	for i := range trace.Calls {
@@ -30,60 +30,59 @@ func describeCalls(trace *timing.RequestTrace, since time.Time) string {
 	return strings.Join(calls, ", ")
 }
 
-// TestTraceOfDelivery: a trace has every try until its supplier is answered, and is left alone
-// from then on.
-func TestTraceOfDelivery(t *testing.T) {
+// A trace has all attempts until the supplier's answer, and does not change later.
+func TestTraceRecordsDeliveryAttempts(t *testing.T) {
 	for _, row := range []struct {
 		name       string
 		blue, gold []postReply
 		want       string
 	}{
-		{"taken", []postReply{accepts.after(120 * ms)}, nil, "blue@0s-120ms accepted"},
+		{"accepted", []postReply{accepts.after(120 * ms)}, nil, "blue@0s-120ms accepted"},
 		{"refused", []postReply{refuses.after(300 * ms)}, []postReply{accepts.after(200 * ms)}, "blue@0s-300ms refused, gold@300ms-500ms accepted"},
 		{"busy", []postReply{busy(2 * time.Second), accepts.after(100 * ms)}, nil, "blue@0s-0s busy, blue@2s-2.1s accepted"},
-		{"broken three times", []postReply{serverError, serverError, serverError, accepts}, nil, "blue@0s-0s unknown, blue@1s-1s unknown, blue@3s-3s unknown"},
-		{"hangs, then takes it", []postReply{accepts.after(9999 * ms)}, nil, "blue@0s-5s pending"},
-		{"and the next one is not done by then", []postReply{refuses.after(4 * time.Second)}, []postReply{accepts.after(3 * time.Second)}, "blue@0s-4s refused, gold@4s-5s pending"},
+		{"three server errors", []postReply{serverError, serverError, serverError, accepts}, nil, "blue@0s-0s unknown, blue@1s-1s unknown, blue@3s-3s unknown"},
+		{"pending at the answer", []postReply{accepts.after(9999 * ms)}, nil, "blue@0s-5s pending"},
+		{"second buyer pending at the answer", []postReply{refuses.after(4 * time.Second)}, []postReply{accepts.after(3 * time.Second)}, "blue@0s-4s refused, gold@4s-5s pending"},
 	} {
 		runWithExchange(t, row.name, twoPostBuyers(), func(t *testing.T, x *testExchange) {
 			x.buyers.scriptPosts("blue", row.blue...)
 			x.buyers.scriptPosts("gold", row.gold...)
 			began, trace := time.Now(), &timing.RequestTrace{ID: [16]byte{1}, Span: 1<<64 - 2}
 			spent := x.ingestTraced(trace)
-			expectEqual(t, describeCalls(trace, began), row.want, "noted")
+			expectEqual(t, describeCalls(trace, began), row.want, "calls at the answer")
 			commits := int64(0)
 			for _, c := range trace.Commits {
 				commits += c.To - c.From
 			}
 			if len(trace.Commits) == 0 || commits != spent.Log {
-				t.Errorf("%d commits of %d ns in all, of %d", len(trace.Commits), commits, spent.Log)
+				t.Errorf("%d commits with %d ns in total, want %d ns", len(trace.Commits), commits, spent.Log)
 			}
 			ids := map[uint64]bool{0: true}
 			for i := range trace.Calls {
 				if id := trace.Calls[i].Span; ids[id] {
-					t.Errorf("call %d has id %d", i, id)
+					t.Errorf("call %d has zero or repeated span id %d", i, id)
 				} else {
 					ids[id] = true
 				}
 			}
 			if trace.Lead.IsZero() || trace.Campaign == "" || trace.Held != (timing.TimeSpan{}) {
-				t.Errorf("%+v", trace)
+				t.Errorf("want lead and campaign, and no Held: %+v", trace)
 			}
 			time.Sleep(5 * time.Minute)
-			expectEqual(t, describeCalls(trace, began), row.want, "then it is")
+			expectEqual(t, describeCalls(trace, began), row.want, "calls later")
 		})
 	}
 }
 
-// TestTraceIsBounded: what is over the most is left out, and counted.
-func TestTraceIsBounded(t *testing.T) {
-	runWithExchange(t, "three tries", twoPostBuyers(), func(t *testing.T, x *testExchange) {
+// Calls above the limit are counted only.
+func TestTraceCallLimit(t *testing.T) {
+	runWithExchange(t, "three attempts", twoPostBuyers(), func(t *testing.T, x *testExchange) {
 		x.buyers.scriptPosts("blue", busy(ms), busy(ms), accepts)
 		const most = 1024
 		trace := &timing.RequestTrace{Calls: make([]timing.BuyerCall, most-1)}
 		x.ingestTraced(trace)
 		if len(trace.Calls) != most || trace.LeftOut != 2 || trace.Calls[most-1].Outcome != "busy" {
-			t.Errorf("%d calls, the last %+v; %d are left out", len(trace.Calls), trace.Calls[len(trace.Calls)-1], trace.LeftOut)
+			t.Errorf("%d calls, the last %+v; %d left out, want 2", len(trace.Calls), trace.Calls[len(trace.Calls)-1], trace.LeftOut)
 		}
 	})
 }

@@ -8,12 +8,11 @@ import (
 	"pingpost/engine/market"
 )
 
-// failedThenDelivered is an endpoint that hears the second or third attempt of each event.
+// failedThenDelivered accepts the second or third attempt of each webhook.
 var failedThenDelivered = []market.WebhookResult{webhookFailed, webhookTimedOut, webhookDelivered}
 
-// runWebhooksWithCrash lets a person's lead be delivered and told of with the power cut once
-// the log has n entries, and then holds the next process to it: whatever a durable
-// event owes is heard, and nothing else.
+// runWebhooksWithCrash delivers a lead and its webhooks, and cuts the power once the log
+// has n entries. The next process must deliver exactly the webhooks that the log requires.
 func runWebhooksWithCrash(t *testing.T, h deliveryCase, n int, unacknowledged bool) (cut bool) {
 	t.Helper()
 	x := newFailingExchange(t, withWebhooks(twoPostBuyers()), n, unacknowledged)
@@ -35,32 +34,32 @@ func runWebhooksWithCrash(t *testing.T, h deliveryCase, n int, unacknowledged bo
 	return cut
 }
 
-// checkAllDelivered sees that what the log's events owe was heard, that nothing waits, and
-// that nobody was told what no event owes.
+// checkAllDelivered checks that exactly the webhooks required by the log were delivered,
+// and that none is pending.
 func (r *webhookReceivers) checkAllDelivered(x *testExchange) {
 	r.t.Helper()
-	received := map[string]bool{}
+	delivered := map[string]bool{}
 	required := x.requiredWebhooks()
 	for _, a := range r.attempts {
 		name := a.event + " " + a.lead
-		received[name] = received[name] || a.result.Delivered
+		delivered[name] = delivered[name] || a.result.Delivered
 		if !slices.Contains(required, name) {
-			r.t.Errorf("told is %s, which nothing owes", name)
+			r.t.Errorf("webhook %s was sent, but no log event requires it", name)
 		}
 	}
 	for i, name := range required {
-		if !received[name] {
-			r.t.Errorf("%s was never heard", name)
+		if !delivered[name] {
+			r.t.Errorf("webhook %s was not delivered", name)
 		}
 		if slices.Contains(required[:i], name) {
-			r.t.Errorf("%s is owed twice", name)
+			r.t.Errorf("webhook %s is required twice", name)
 		}
 	}
-	expectEqual(r.t, x.webhookStatus(), "0 pending 0 dead", "in the end")
+	expectEqual(r.t, x.webhookStatus(), "0 pending 0 dead", "final webhook status")
 }
 
-// Whatever two events the power fails between.
-func TestEveryEventIsHeardAcrossAPowerCut(t *testing.T) {
+// The power fails after each log entry.
+func TestWebhooksAreDeliveredAfterPowerCut(t *testing.T) {
 	for i, h := range deliveryCases {
 		if testing.Short() && i%3 != 0 {
 			continue

@@ -13,8 +13,8 @@ import (
 	"pingpost/internal/must"
 )
 
-// newExchangeWithDeadLetters begins an exchange with so many dead letters, and receivers that hear
-// nothing.
+// newExchangeWithDeadLetters starts an exchange with a dead letter for each lead, and
+// receivers that reject all webhooks.
 func newExchangeWithDeadLetters(t *testing.T, leads int) (*testExchange, *webhookReceivers) {
 	t.Helper()
 	x := newExchange(t, webhookMarket())
@@ -27,33 +27,33 @@ func newExchangeWithDeadLetters(t *testing.T, leads int) (*testExchange, *webhoo
 	return x, r
 }
 
-func TestResendOfADeadLetter(t *testing.T) {
-	runInVirtualTime(t, "and it is heard", func(t *testing.T) {
+func TestResendAndDropDeadLetter(t *testing.T) {
+	runInVirtualTime(t, "resent and delivered", func(t *testing.T) {
 		x, r := newExchangeWithDeadLetters(t, 1)
 		dead := must.Value(x.deadLetters())(t)
 		if len(dead) != 1 || dead[0].Attempts != 6 || dead[0].Type != market.WebhookPosted {
-			t.Fatalf("%+v", dead)
+			t.Fatalf("dead letters %+v, want one with 6 attempts", dead)
 		}
 		r.script = nil
 		x.crashAndRestart()
 		must.Succeed(t, x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type))
 		r.sendFor(x, time.Minute)
 		if got := x.webhookStatus(); got != "0 pending 0 dead" || len(r.attempts) != 7 {
-			t.Errorf("%s after %d attempts", got, len(r.attempts))
+			t.Errorf("got %s after %d attempts", got, len(r.attempts))
 		}
 	})
-	runInVirtualTime(t, "and it has all its attempts again", func(t *testing.T) {
+	runInVirtualTime(t, "resent with all attempts again", func(t *testing.T) {
 		x, r := newExchangeWithDeadLetters(t, 1)
 		dead := must.Value(x.deadLetters())(t)
 		must.Succeed(t, x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type))
-		expectError(t, x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type), engine.ErrConflict, "resent again while it is tried")
-		expectError(t, x.engine.AsOperator("").DropWebhook(dead[0].Lead, dead[0].Type), engine.ErrConflict, "dropped while it is tried")
+		expectError(t, x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type), engine.ErrConflict, "resent while pending")
+		expectError(t, x.engine.AsOperator("").DropWebhook(dead[0].Lead, dead[0].Type), engine.ErrConflict, "dropped while pending")
 		r.sendFor(x, day)
 		if got := x.webhookStatus(); got != "0 pending 1 dead failing since 0s" || len(r.attempts) != 12 {
-			t.Errorf("%s after %d attempts", got, len(r.attempts))
+			t.Errorf("got %s after %d attempts", got, len(r.attempts))
 		}
 	})
-	runInVirtualTime(t, "or dropped", func(t *testing.T) {
+	runInVirtualTime(t, "dropped", func(t *testing.T) {
 		x, r := newExchangeWithDeadLetters(t, 2)
 		dead := must.Value(x.deadLetters())(t)
 		must.Succeed(t, x.engine.AsOperator("").DropWebhook(dead[0].Lead, dead[0].Type))
@@ -61,12 +61,12 @@ func TestResendOfADeadLetter(t *testing.T) {
 		expectError(t, x.engine.AsOperator("").DropWebhook(dead[0].Lead, dead[0].Type), engine.ErrNotFound, "dropped again")
 		r.sendFor(x, day)
 		if got := x.webhookStatus(); got != "0 pending 1 dead failing since 0s" || len(r.attempts) != 12 {
-			t.Errorf("%s after %d attempts", got, len(r.attempts))
+			t.Errorf("got %s after %d attempts", got, len(r.attempts))
 		}
 	})
 }
 
-// deadLetter is a dead letter as operators find it.
+// deadLetter is a dead letter as the engine lists it to operators.
 type deadLetter struct {
 	Lead     market.LeadID
 	Type     market.WebhookType
@@ -74,7 +74,7 @@ type deadLetter struct {
 	ID       market.WebhookID
 }
 
-// deadLetters are acme's dead letters, page by page.
+// deadLetters returns acme's dead letters, read page by page.
 func (x *testExchange) deadLetters() (all []deadLetter, err error) {
 	const page = 7
 	for {
@@ -88,8 +88,8 @@ func (x *testExchange) deadLetters() (all []deadLetter, err error) {
 	}
 }
 
-func TestManyDeadLetters(t *testing.T) {
-	runInVirtualTime(t, "resent at once", func(t *testing.T) {
+func TestResendAllDeadLetters(t *testing.T) {
+	runInVirtualTime(t, "all", func(t *testing.T) {
 		const leads = 600
 		x, r := newExchangeWithDeadLetters(t, leads)
 		dead := must.Value(x.deadLetters())(t)
@@ -97,56 +97,56 @@ func TestManyDeadLetters(t *testing.T) {
 		for _, i := range []int{0, 1, leads / 2, leads - 1} {
 			h, err := x.engine.FindDeadLetterByID("acme", dead[i].ID)
 			if err != nil || h.Lead != dead[i].Lead || h.Type != dead[i].Type {
-				t.Errorf("%s is %+v, %v", dead[i].ID, h, err)
+				t.Errorf("dead letter %s: got %+v, error %v", dead[i].ID, h, err)
 			}
 		}
 		other := market.NewWebhookID(dead[0].Lead, market.WebhookSold, 0)
-		expectError(t, errorOf(x.engine.FindDeadLetterByID("acme", other)), engine.ErrNotFound, "an event that nobody has")
+		expectError(t, errorOf(x.engine.FindDeadLetterByID("acme", other)), engine.ErrNotFound, "unknown webhook id")
 		r.script, r.attempts = nil, nil
 		before := x.log.len()
 		if n, err := x.engine.AsOperator("").ResendDeadLetters("acme"); n != leads || err != nil {
-			t.Errorf("%d resent: %v", n, err)
+			t.Errorf("%d resent, want %d; error %v", n, leads, err)
 		}
-		expectEqual(t, x.log.len()-before, leads, "events")
+		expectEqual(t, x.log.len()-before, leads, "logged events")
 		r.sendFor(x, time.Minute)
 		if got := x.webhookStatus(); got != "0 pending 0 dead" || len(r.attempts) != leads {
-			t.Errorf("%s after %d attempts", got, len(r.attempts))
+			t.Errorf("got %s after %d attempts", got, len(r.attempts))
 		}
 		if n, err := x.engine.AsOperator("").ResendDeadLetters("acme"); n != 0 || err != nil {
-			t.Errorf("%d resent of none: %v", n, err)
+			t.Errorf("%d resent, want 0; error %v", n, err)
 		}
 	})
 }
 
-// countSwitches is how often webhooks were switched on or off.
+// countSwitches returns how often webhooks were turned on or off.
 func (x *testExchange) countSwitches() int {
 	return len(eventsOf[*event.SupplierWebhooksTurnedOnOrOff](x))
 }
 
-func TestSwitchOfHooks(t *testing.T) {
-	runWithExchange(t, "by hand", webhookMarket(), func(t *testing.T, x *testExchange) {
+func TestTurnWebhooksOffAndOn(t *testing.T) {
+	runWithExchange(t, "by an operator", webhookMarket(), func(t *testing.T, x *testExchange) {
 		r := newReceivers(t)
 		r.script = []market.WebhookResult{webhookFailed, webhookDelivered}
 		x.ingestResult(leadRequest(1))
 		r.sendDue(x)
 		x.ingestResult(leadRequest(2))
-		for range 2 { // the second time it is so already
+		for range 2 { // the second call is a no-op
 			must.Succeed(t, x.engine.AsOperator("").SetWebhooksOff("acme", true))
 		}
 		expectEqual(t, x.webhookStatus(), "0 pending 2 dead failing since 0s off")
 		dead := must.Value(x.deadLetters())(t)
-		expectError(t, x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type), engine.ErrConflict, "resent while they are off")
+		expectError(t, x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type), engine.ErrConflict, "resent while webhooks are off")
 		if n, err := x.engine.AsOperator("").ResendDeadLetters("acme"); n != 0 || !errors.Is(err, engine.ErrConflict) {
-			t.Errorf("%d resent while they are off: %v", n, err)
+			t.Errorf("%d resent while webhooks are off: %v", n, err)
 		}
 		if err := x.engine.AsOperator("").DropWebhook(dead[0].Lead, dead[0].Type); err != nil {
-			t.Errorf("dropped while they are off: %v", err)
+			t.Errorf("dropped while webhooks are off: %v", err)
 		}
 		must.Succeed(t, x.engine.AsOperator("").SetWebhooksOff("acme", false))
 		expectEqual(t, x.webhookStatus(), "0 pending 1 dead")
-		expectEqual(t, x.countSwitches(), 2, "events for two changes")
+		expectEqual(t, x.countSwitches(), 2, "logged events")
 	})
-	runWithExchange(t, "while an attempt is under way", webhookMarket(), func(t *testing.T, x *testExchange) {
+	runWithExchange(t, "during an attempt", webhookMarket(), func(t *testing.T, x *testExchange) {
 		acme := x.state.RefOf(event.ObjectSupplier, "acme")
 		x.ingestResult(leadRequest(1))
 		x.ingestResult(leadRequest(2))
@@ -156,16 +156,16 @@ func TestSwitchOfHooks(t *testing.T) {
 		must.Succeed(t, errors.Join(x.engine.RecordWebhookAttempt(received, webhookDelivered), x.engine.RecordWebhookAttempt(lost, webhookFailed)))
 		dead := must.Value(x.deadLetters())(t)
 		if !slices.ContainsFunc(dead, func(d deadLetter) bool { return d.Lead == lost.Lead }) || len(dead) != 1 {
-			t.Errorf("dead are %+v", dead)
+			t.Errorf("dead letters %+v, want the failed one", dead)
 		}
 		if _, ok := x.state.ClaimDueWebhook(acme, time.Now().Add(day).UnixNano()); ok {
-			t.Error("what was switched off is due")
+			t.Error("a webhook is due while webhooks are off")
 		}
 	})
 }
 
-func TestOperatorsOfNobody(t *testing.T) {
-	runWithExchange(t, "errors", webhookMarket(), func(t *testing.T, x *testExchange) {
+func TestWebhookOperationErrors(t *testing.T) {
+	runWithExchange(t, "unknown supplier, lead or webhook", webhookMarket(), func(t *testing.T, x *testExchange) {
 		_, all := x.engine.AsOperator("").ResendDeadLetters("nobody")
 		_, list := x.engine.ListDeadLetters("nobody", 0, 10)
 		_, one := x.engine.FindDeadLetterByID("nobody", market.WebhookID{})
@@ -178,7 +178,7 @@ func TestOperatorsOfNobody(t *testing.T) {
 			expectError(t, err, engine.ErrNotFound, name)
 		}
 	})
-	runInVirtualTime(t, "a log that has failed", func(t *testing.T) {
+	runInVirtualTime(t, "failed log", func(t *testing.T) {
 		x, r := newExchangeWithDeadLetters(t, 3)
 		x.ingestResult(leadRequest(9))
 		dead := must.Value(x.deadLetters())(t)
@@ -192,7 +192,7 @@ func TestOperatorsOfNobody(t *testing.T) {
 			expectError(t, err, errLogFailed, name)
 		}
 		if got := x.webhookStatus(); n != 0 || got != "1 pending 3 dead failing since 0s" {
-			t.Errorf("%d resent, %s", n, got)
+			t.Errorf("%d resent, want 0; webhooks %s", n, got)
 		}
 	})
 }
@@ -209,10 +209,9 @@ func webhookEngine(log engine.Log, failure error) *engine.Engine {
 	})
 }
 
-// A webhook of an unknown lead becomes a dead letter.
-func TestWebhookOfUnknownLead(t *testing.T) {
+func TestWebhookOfUnknownLeadBecomesDeadLetter(t *testing.T) {
 	w := state.QueuedWebhook{Lead: market.LeadID{7, 7}, Type: market.WebhookPosted, Supplier: 1, Cause: 77, Created: 1, Attempts: 2}
-	runInVirtualTime(t, "gone", func(t *testing.T) {
+	runInVirtualTime(t, "cause not in the log", func(t *testing.T) {
 		log := newMemoryLog(t)
 		defer log.close()
 		log.entries = append(log.entries, entry{1, event.AppendRecord(nil, supplierName)})
@@ -220,10 +219,10 @@ func TestWebhookOfUnknownLead(t *testing.T) {
 		expectError(t, errorOf(e.BuildWebhookMessage(&w)), engine.ErrGone)
 		record, err := new(event.Decoder).Decode(log.durable()[1].data)
 		if attempts, ok := record.(*event.WebhookAttempted); err != nil || !ok || attempts.Outcome != event.WebhookDead || attempts.Lead != w.Lead || attempts.Attempt != 3 {
-			t.Errorf("logged is %+v", record)
+			t.Errorf("logged %+v, want a dead letter after attempt 3", record)
 		}
 	})
-	t.Run("the disk fails", func(t *testing.T) {
+	t.Run("disk failure", func(t *testing.T) {
 		e := webhookEngine(nil, errors.New("the disk is gone"))
 		expectError(t, errorOf(e.BuildWebhookMessage(&w)), engine.ErrUnavailable)
 		e.Close()
@@ -231,8 +230,7 @@ func TestWebhookOfUnknownLead(t *testing.T) {
 	})
 }
 
-// resentEvents are the events of each lead that operators resent, in the order of the
-// events.
+// resentEvents returns the resent webhook types of each lead, in log order.
 func (x *testExchange) resentEvents() map[market.LeadID][]market.WebhookType {
 	all := map[market.LeadID][]market.WebhookType{}
 	for _, attempts := range eventsOf[*event.WebhookAttempted](x) {
@@ -243,53 +241,52 @@ func (x *testExchange) resentEvents() map[market.LeadID][]market.WebhookType {
 	return all
 }
 
-// failAttempts is an event that so many more attempts do not tell, the last of them now.
+// failAttempts records so many failed attempts of a webhook.
 func (x *testExchange) failAttempts(a engine.IngestAnswer, name market.WebhookType, attempts int) {
 	x.t.Helper()
 	for range attempts {
 		h, ok := x.state.FindWebhook(a.Lead, name)
 		if !ok || h.Dead {
-			x.t.Fatalf("%s is %+v", name, h)
+			x.t.Fatalf("webhook %s is not pending: %+v", name, h)
 		}
 		must.Succeed(x.t, x.engine.RecordWebhookAttempt(h, webhookFailed))
 	}
 	time.Sleep(time.Second)
 }
 
-// TestResendKeepsTheOrderOfALead: what is resent may be told before the next one
-// is. So a lead's events come to life in the order of their causes, however they
-// died.
-func TestResendKeepsTheOrderOfALead(t *testing.T) {
-	answers := []market.WebhookType{market.WebhookPosted, market.WebhookContacted, market.WebhookReturned}
+// A resent webhook may be sent before the next one is resent. Therefore a lead's
+// webhooks are resent in the order of their events.
+func TestResendKeepsWebhookOrderOfLead(t *testing.T) {
+	order := []market.WebhookType{market.WebhookPosted, market.WebhookContacted, market.WebhookReturned}
 	changes := func(x *testExchange, a engine.IngestAnswer) {
 		x.reportResult(newReport(a, "contacted"))
 		x.reportResult(newReport(a, "returned"))
 	}
-	for name, die := range map[string]func(x *testExchange){
-		"all at once": func(x *testExchange) {
+	for name, makeDeadLetters := range map[string]func(x *testExchange){
+		"all dead at once": func(x *testExchange) {
 			for n := range 300 {
 				changes(x, x.soldLead(n))
 			}
 			must.Succeed(x.t, x.engine.AsOperator("").SetWebhooksOff("acme", true))
 			must.Succeed(x.t, x.engine.AsOperator("").SetWebhooksOff("acme", false))
 		},
-		"the last one first": func(x *testExchange) {
+		"the last webhook dead first": func(x *testExchange) {
 			a := x.soldLead(1)
 			changes(x, a)
 			for i, attempts := range []int{2, 2, 6, 4, 4} {
-				x.failAttempts(a, answers[min(i, 4-i)], attempts)
+				x.failAttempts(a, order[min(i, 4-i)], attempts)
 			}
 		},
 	} {
 		runWithExchange(t, name, webhookMarket(), func(t *testing.T, x *testExchange) {
-			die(x)
+			makeDeadLetters(x)
 			dead := must.Value(x.deadLetters())(t)
 			if n, err := x.engine.AsOperator("").ResendDeadLetters("acme"); n != len(dead) || err != nil {
-				t.Fatalf("%d of %d resent: %v", n, len(dead), err)
+				t.Fatalf("%d of %d resent, error %v", n, len(dead), err)
 			}
 			for lead, got := range x.resentEvents() {
-				if !slices.Equal(got, answers) {
-					t.Fatalf("of lead %s are resent %v", lead, got)
+				if !slices.Equal(got, order) {
+					t.Fatalf("lead %s: resent %v, want %v", lead, got, order)
 				}
 			}
 		})
