@@ -62,6 +62,11 @@ func TestParseEmail(t *testing.T) {
 			t.Errorf("%q: %q %v, want %q", in, got[1:], ok, want)
 		}
 	}
+	for _, c := range "\"(),:;<>@[\\] \t\x7f" {
+		if got, ok := format.AppendNormalizedEmail(nil, []byte("a"+string(c)+"b@x.y")); ok {
+			t.Errorf("%q was accepted", got)
+		}
+	}
 }
 
 func TestAppendLowerChangesOnlyASCIILetters(t *testing.T) {
