@@ -9,11 +9,16 @@ type failureCounter struct {
 }
 
 func (c *failureCounter) Errorf(string, ...any) { c.failures++ }
+func (c *failureCounter) Fatal(...any)          { c.failures++ }
 
-// TestCompareWithFile: -update writes the file, and a comparison fails only for another text.
+// TestCompareWithFile: -update writes the file. A comparison fails without a file, and for another text.
 func TestCompareWithFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	c := &failureCounter{TB: t}
+	if CompareWithFile(c, "one", "a\n"); c.failures == 0 {
+		t.Error("a comparison without a file does not fail")
+	}
+	c.failures = 0
 	*update = true
 	CompareWithFile(c, "one", "a\n")
 	*update = false
