@@ -78,6 +78,8 @@ func TestIsOpenAt(t *testing.T) {
 		{"hours that meet", []string{"Mon 08:00-12:00", "Mon 12:00-18:00"}, "UTC", "2025-06-09T09:00:00Z", true, "2025-06-09T18:00:00Z"},
 		{"hours that overlap", []string{"Mon 08:00-14:00", "Mon 12:00-18:00"}, "UTC", "2025-06-09T09:00:00Z", true, "2025-06-09T18:00:00Z"},
 		{"open over the week's end", []string{"Sun-Mon 00:00-24:00"}, "UTC", "2025-06-15T09:00:00Z", true, "2025-06-17T00:00:00Z"},
+		{"closes at the week's end", []string{"Sun 10:00-24:00"}, "UTC", "2025-06-15T12:00:00Z", true, "2025-06-16T00:00:00Z"},
+		{"opens at the week's start", []string{"Mon 00:00-18:00"}, "UTC", "2025-06-10T12:00:00Z", false, "2025-06-16T00:00:00Z"},
 		{"before 1970", office, "UTC", "1969-12-30T09:00:00Z", true, "1969-12-30T18:00:00Z"},
 
 		{"by the zone's clocks", office, "America/Los_Angeles", "2025-06-10T17:00:00-07:00", true, "2025-06-10T18:00:00-07:00"},
