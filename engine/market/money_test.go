@@ -65,6 +65,8 @@ func TestParseMoney(t *testing.T) {
 		{text: "5.", err: ErrNotNumber, bidErr: ErrNotNumber},
 		{text: "1e", err: ErrNotNumber, bidErr: ErrNotNumber},
 		{text: "1e+", err: ErrNotNumber, bidErr: ErrNotNumber},
+		{text: "1e2.5", err: ErrNotNumber, bidErr: ErrNotNumber},
+		{text: "1e2 USD", err: ErrNotNumber, bidErr: ErrNotNumber},
 		{text: "1 ", err: ErrNotNumber, bidErr: ErrNotNumber},
 		{text: "0x10", err: ErrNotNumber, bidErr: ErrNotNumber},
 		{text: "1_0", err: ErrNotNumber, bidErr: ErrNotNumber},
