@@ -72,7 +72,7 @@ func TestDemoInterrupted(t *testing.T) {
 	}
 }
 
-// TestDemoComparesRevenue: a buyer whose own count differs fails the demonstration.
+// TestDemoComparesRevenue: a buyer with another count fails the demonstration.
 func TestDemoComparesRevenue(t *testing.T) {
 	rows := [][]string{{"buyer_id", "revenue"}, {"a", "12.5"}, {"b", "7"}, {"recorded", "3"}}
 	account := &trial.Account{Buyers: []trial.BuyerAccount{{ID: "a", Owes: 12_500_000}, {ID: "b", Owes: 7_000_000}, {ID: "idle"}}}

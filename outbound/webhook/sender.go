@@ -67,8 +67,8 @@ type Options struct {
 
 // Sender attempts every due event once.
 //
-// One loop knows the due endpoints and the free places. The outbox, the clock and finished
-// attempts wake it. It takes an event out of the outbox only if a place is free, and each
+// One loop has the due endpoints and the free slots. The outbox, the clock and finished
+// attempts wake it. It takes an event out of the outbox only if a slot is free, and each
 // attempt runs in its own goroutine. So a million waiting events are a million rows of the
 // outbox, and use no memory here.
 //
@@ -80,19 +80,19 @@ type Options struct {
 //     second's worth.
 //   - Endpoints take turns, one event each. An endpoint with a thousand due events waits
 //     as long for its second turn as one with two.
-//   - Slow endpoints have at most half of all places, and a queue of their own. Any number
+//   - Slow endpoints have at most half of all slots, and a queue of their own. Any number
 //     of hanging endpoints leaves the other half to the endpoints that answer.
-//   - A place becomes free only after its attempt is logged. The outbox then knows the
+//   - A slot becomes free only after its attempt is logged. The outbox then knows the
 //     result when the loop asks for the endpoint's next event, so a lead's events keep
 //     their order.
-//   - An event that was taken is either attempted or returned.
+//   - A claimed event is either attempted or returned.
 //
 // Only the loop accesses endpoints, queues and counts. Attempts report through
 // completions, which has capacity for all of them.
 //
 // Rejected:
 //
-//   - a goroutine for each endpoint, with its own places: thousands of endpoints, most of
+//   - a goroutine for each endpoint, with its own slots: thousands of endpoints, most of
 //     them idle, and no limit on the total.
 //   - one queue of events by due time: a hanging endpoint's events would fill its head.
 //   - one heap of endpoints by due time: every scan would rebuild it. Rare scans of all
@@ -100,7 +100,7 @@ type Options struct {
 type Sender struct {
 	options      Options
 	endpoints    map[market.PermanentNumber]*endpointSchedule
-	ready        [2]endpointQueue // endpoints with a due event and a free place; [1]: the slow ones
+	ready        [2]endpointQueue // endpoints with a due event and a free slot; [1]: the slow ones
 	lastQueue    int              // index of the queue tried last
 	inFlight     int              // attempts in flight
 	slowInFlight int              // attempts in flight that count as slow

@@ -107,17 +107,17 @@ func (f *answerFileWriter) add(a *lineSendResult) {
 	if f == nil || f.err != nil {
 		return
 	}
-	kept := answerFileRecord{
+	record := answerFileRecord{
 		Line: a.line, Status: a.status, Tries: a.tries, Millis: float64(a.took.Microseconds()) / 1000,
 		Replayed: a.replayed, RequestID: a.requestID,
 	}
 	if json.Valid(a.body) {
-		kept.Answer = a.body
+		record.Answer = a.body
 	}
 	if a.err != nil {
-		kept.Error = a.err.Error()
+		record.Error = a.err.Error()
 	}
-	f.err = f.json.Encode(kept)
+	f.err = f.json.Encode(record)
 }
 
 func (f *answerFileWriter) flushAndClose() error {

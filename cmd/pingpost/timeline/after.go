@@ -11,11 +11,11 @@ import (
 func statusReportRows(explained *explain.Explanation) (rows []timelineRow) {
 	for i := range explained.Reports {
 		r := &explained.Reports[i]
-		who := r.Buyer
+		actor := r.Buyer
 		if r.By == "operator" {
-			who = r.By
+			actor = r.By
 		}
-		rows = append(rows, timelineRow{at: r.At, who: who, what: describeStatusReport(r), detail: describeStatusReportDetails(explained, r)})
+		rows = append(rows, timelineRow{at: r.At, actor: actor, action: describeStatusReport(r), detail: describeStatusReportDetails(explained, r)})
 	}
 	return rows
 }
@@ -68,10 +68,10 @@ func webhookAttemptRows(explained *explain.Explanation) (rows []timelineRow) {
 		h := &explained.Webhooks[i]
 		for j := range h.Attempts {
 			a := &h.Attempts[j]
-			rows = append(rows, timelineRow{at: a.At, who: explained.Supplier, what: "webhook", detail: joinNonEmpty(timeIfDayOrMoreLater(explained, a.At), describeWebhookAttempt(h, a))})
+			rows = append(rows, timelineRow{at: a.At, actor: explained.Supplier, action: "webhook", detail: joinNonEmpty(timeIfDayOrMoreLater(explained, a.At), describeWebhookAttempt(h, a))})
 		}
 		if n := len(h.Attempts); n == 0 || h.Attempts[n-1].Outcome != h.State && h.State != "pending" {
-			rows = append(rows, timelineRow{at: h.Created, who: explained.Supplier, what: "webhook", detail: joinNonEmpty(timeIfDayOrMoreLater(explained, h.Created), h.Type+": "+describeStateWithoutAttempt(h.State))})
+			rows = append(rows, timelineRow{at: h.Created, actor: explained.Supplier, action: "webhook", detail: joinNonEmpty(timeIfDayOrMoreLater(explained, h.Created), h.Type+": "+describeStateWithoutAttempt(h.State))})
 		}
 	}
 	return rows

@@ -14,7 +14,7 @@ func formatOffers(explained *explain.Explanation, width int) string {
 	t := terminal.Table{Indent: "    "}
 	for i := range explained.Offers {
 		o := &explained.Offers[i]
-		t.Row(terminal.Truncate(o.Buyer, whoWidth), "bid "+o.Price.String(), "payout "+o.Payout.String(), "open to "+formatMilliseconds(int64(o.Until-explained.Received))+" ms")
+		t.Row(terminal.Truncate(o.Buyer, actorWidth), "bid "+o.Price.String(), "payout "+o.Payout.String(), "open to "+formatMilliseconds(int64(o.Until-explained.Received))+" ms")
 	}
 	var text strings.Builder
 	text.WriteString("  offered\n")

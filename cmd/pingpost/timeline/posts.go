@@ -28,19 +28,19 @@ func describeFirstDecision(explained *explain.Explanation) string {
 // postRows returns a timeline row for each event of the delivery of a lead to one buyer.
 func postRows(post *explain.PostToBuyer) []timelineRow {
 	rows := append(make([]timelineRow, 0, 1+len(post.Tries)+len(post.Settlements)), timelineRow{
-		at: post.Intended, who: post.Buyer, what: "post",
+		at: post.Intended, actor: post.Buyer, action: "post",
 		detail: fmt.Sprintf("for %s, payout %s", post.Price, post.Payout),
 	})
 	for i := range post.Tries {
 		try := &post.Tries[i]
-		rows = append(rows, timelineRow{at: try.Ended, who: post.Buyer, what: fmt.Sprintf("try %d %s", try.Attempt, describeTryOutcome(try)), detail: describeFailure(try.Status, try.Fault, try.Code)})
+		rows = append(rows, timelineRow{at: try.Ended, actor: post.Buyer, action: fmt.Sprintf("try %d %s", try.Attempt, describeTryOutcome(try)), detail: describeFailure(try.Status, try.Fault, try.Code)})
 	}
 	for i := range post.Settlements {
-		s, what := &post.Settlements[i], post.Settlements[i].Outcome
-		if what == "refused" && s.Status == 0 {
-			what = "not reached" // the log has one word for both: the buyer does not have the lead
+		s, action := &post.Settlements[i], post.Settlements[i].Outcome
+		if action == "refused" && s.Status == 0 {
+			action = "not reached" // the log has one word for both: the buyer does not have the lead
 		}
-		rows = append(rows, timelineRow{at: s.At, who: post.Buyer, what: what, detail: describeDeliveryResult(s)})
+		rows = append(rows, timelineRow{at: s.At, actor: post.Buyer, action: action, detail: describeDeliveryResult(s)})
 	}
 	return rows
 }
@@ -56,7 +56,7 @@ func recordedSaleRow(explained *explain.Explanation) (row timelineRow, found boo
 		return row, false
 	}
 	return timelineRow{
-		at: last.Settlements[len(last.Settlements)-1].At, who: explained.Buyer, what: "sale recorded",
+		at: last.Settlements[len(last.Settlements)-1].At, actor: explained.Buyer, action: "sale recorded",
 		detail: fmt.Sprintf("for %s, payout %s", explained.Price, explained.Payout),
 	}, true
 }

@@ -101,8 +101,8 @@ func TestUnsentWebhooksInTimeline(t *testing.T) {
 // report was rejected.
 func TestStatusReportRows(t *testing.T) {
 	for _, row := range []struct {
-		report            explain.StatusReport
-		who, what, detail string
+		report                explain.StatusReport
+		actor, action, detail string
 	}{
 		{explain.StatusReport{By: "buyer", Result: "done", To: "sold"}, "buy", "reports sold", ""},
 		{explain.StatusReport{By: "buyer", Result: "done", To: "returned"}, "buy", "returns it", ""},
@@ -114,7 +114,7 @@ func TestStatusReportRows(t *testing.T) {
 	} {
 		row.report.Buyer = "buy"
 		got := statusReportRows(&explain.Explanation{Reports: []explain.StatusReport{row.report}})
-		if len(got) != 1 || got[0].who != row.who || got[0].what != row.what || got[0].detail != row.detail {
+		if len(got) != 1 || got[0].actor != row.actor || got[0].action != row.action || got[0].detail != row.detail {
 			t.Errorf("%+v", got)
 		}
 	}

@@ -15,16 +15,16 @@ import (
 // details.
 type timelineRow struct {
 	at     explain.UnixNanos
-	who    string
-	what   string
+	actor  string
+	action string
 	bar    string
 	detail string
 }
 
 const (
 	barWidth     = 10
-	whoWidth     = 28
-	whatWidth    = 18
+	actorWidth   = 28
+	actionWidth  = 18
 	minDetails   = 20 // least width of the details
 	maxNotPinged = 10 // candidates of one outcome that get a line each
 )
@@ -34,17 +34,17 @@ const (
 // answer before the decision may therefore seem to be later; then the decision gets the time
 // of that answer.
 func FormatTimeline(explained *explain.Explanation, width int) string {
-	rows := []timelineRow{{at: explained.Received, what: "arrived", detail: formatInstant(explained.Received)}}
+	rows := []timelineRow{{at: explained.Received, action: "arrived", detail: formatInstant(explained.Received)}}
 	rows = append(rows, unpingedBuyerRows(explained)...)
 	rows = append(rows, pingedBuyerRows(explained)...)
 	if explained.BidsDue != 0 && explained.BidsDue > explained.Received && explained.BidsDue <= explained.Decided {
-		rows = append(rows, timelineRow{at: explained.BidsDue, what: "deadline", detail: "for bids"})
+		rows = append(rows, timelineRow{at: explained.BidsDue, action: "deadline", detail: "for bids"})
 	}
 	decided := explained.Decided
 	for i := range rows {
 		decided = max(decided, rows[i].at)
 	}
-	rows = append(rows, timelineRow{at: decided, what: "decided", detail: describeFirstDecision(explained)})
+	rows = append(rows, timelineRow{at: decided, action: "decided", detail: describeFirstDecision(explained)})
 	for i := range explained.Posts {
 		for _, m := range postRows(&explained.Posts[i]) {
 			m.at = max(m.at, decided)
@@ -56,7 +56,7 @@ func FormatTimeline(explained *explain.Explanation, width int) string {
 		rows = append(rows, m)
 	}
 	if explained.Answer != nil {
-		rows = append(rows, timelineRow{at: max(explained.Answer.At, decided), who: explained.Supplier, what: "is answered", detail: describeExchangeAnswer(explained)})
+		rows = append(rows, timelineRow{at: max(explained.Answer.At, decided), actor: explained.Supplier, action: "is answered", detail: describeExchangeAnswer(explained)})
 	}
 	rows = append(append(rows, statusReportRows(explained)...), webhookAttemptRows(explained)...)
 	slices.SortStableFunc(rows, func(a, b timelineRow) int { return cmp.Compare(a.at, b.at) })
@@ -71,7 +71,7 @@ func formatColumns(rows []timelineRow, start explain.UnixNanos, width int) strin
 	widths := [4]int{len("ms")}
 	cells := make([][4]string, 0, len(rows))
 	for _, m := range rows {
-		row := [4]string{formatMilliseconds(int64(m.at - start)), terminal.Truncate(m.who, whoWidth), terminal.Truncate(m.what, whatWidth), m.bar}
+		row := [4]string{formatMilliseconds(int64(m.at - start)), terminal.Truncate(m.actor, actorWidth), terminal.Truncate(m.action, actionWidth), m.bar}
 		for i, cell := range row {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
@@ -116,7 +116,7 @@ func pingedBuyerRows(explained *explain.Explanation) (rows []timelineRow) {
 	for i := range explained.Candidates {
 		if c := &explained.Candidates[i]; c.Pinged {
 			rows = append(rows, timelineRow{
-				at: explained.Received + explain.UnixNanos(c.Elapsed), who: candidateName(c), what: candidateOutcome(explained, c),
+				at: explained.Received + explain.UnixNanos(c.Elapsed), actor: candidateName(c), action: candidateOutcome(explained, c),
 				bar: drawResponseTimeBar(int64(c.Elapsed), int64(explained.BidsDue-explained.Received)), detail: describeBidAnswer(c),
 			})
 		}
@@ -166,19 +166,19 @@ func unpingedBuyerRows(explained *explain.Explanation) (rows []timelineRow) {
 	var outcomes []string
 	for i := range explained.Candidates {
 		c := &explained.Candidates[i]
-		if c.Pinged || after.who != "" && c.Buyer == after.who || slices.ContainsFunc(explained.Posts, func(p explain.PostToBuyer) bool { return p.Buyer == c.Buyer }) {
+		if c.Pinged || after.actor != "" && c.Buyer == after.actor || slices.ContainsFunc(explained.Posts, func(p explain.PostToBuyer) bool { return p.Buyer == c.Buyer }) {
 			continue
 		}
 		if counts[c.Outcome]++; counts[c.Outcome] == 1 {
 			outcomes = append(outcomes, c.Outcome)
 		}
 		if counts[c.Outcome] <= maxNotPinged {
-			rows = append(rows, timelineRow{at: at, who: candidateName(c), what: c.Outcome, detail: describeBidAnswer(c)})
+			rows = append(rows, timelineRow{at: at, actor: candidateName(c), action: c.Outcome, detail: describeBidAnswer(c)})
 		}
 	}
 	for _, outcome := range outcomes {
 		if more := counts[outcome] - maxNotPinged; more > 0 {
-			rows = append(rows, timelineRow{at: at, who: "and " + terminal.GroupThousands(more) + " more", what: outcome, detail: "all with --json"})
+			rows = append(rows, timelineRow{at: at, actor: "and " + terminal.GroupThousands(more) + " more", action: outcome, detail: "all with --json"})
 		}
 	}
 	return rows
