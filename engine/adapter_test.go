@@ -12,7 +12,7 @@ import (
 	"pingpost/internal/must"
 )
 
-// configurePostTemplate puts the template into the place of the contract for blue's posts.
+// configurePostTemplate makes blue's posts use the template instead of the contract.
 func (x *testExchange) configurePostTemplate(template string) {
 	x.t.Helper()
 	adapter, mistakes := adapter.NewPostTemplate(market.FormatJSON, template, nil)
@@ -25,9 +25,8 @@ func (x *testExchange) configurePostTemplate(template string) {
 	must.Succeed(x.t, x.engine.Configure(c))
 }
 
-// A buyer's template is written with the terms of the promise: the auction, the
-// token and the price of its bid.
-func TestPostByATemplate(t *testing.T) {
+// A template can use the auction's id and the token and price of the bid.
+func TestPostTemplateUsesBidTerms(t *testing.T) {
 	runWithExchange(t, "", twoBidders(), func(t *testing.T, x *testExchange) {
 		x.configurePostTemplate(`{"auction_id":"{{auction}}","bid_token":"{{token}}","lead":{"lead_uuid":"{{lead_id}}","phone":"{{.phone}}"},"price": {{price}}}`)
 		a := x.pingAuction(supplierPing(1))
@@ -38,9 +37,8 @@ func TestPostByATemplate(t *testing.T) {
 	})
 }
 
-// A lead for which a template writes too much goes to nobody; its room, its money
-// and its bid are free.
-func TestPostThatNoTemplateCanWrite(t *testing.T) {
+// A lead whose rendered template is too long stays unsold. Caps, funds and the bid become free.
+func TestTooLongPostTemplateReleasesSale(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
 		r := twoBidders()
 		r.buyers[0].caps = []string{"day 1"}
@@ -56,17 +54,17 @@ func TestPostThatNoTemplateCanWrite(t *testing.T) {
 			t.Errorf("posts %v, %d reservations", x.buyers.postAttempts(), x.state.ReservationCount())
 		}
 		if balance, held := x.state.BuyerBalance(x.state.RefOf(event.ObjectBuyer, "blue")); balance != 100_000_000 || held != 0 {
-			t.Errorf("the buyer has %s and %s held", balance, held)
+			t.Errorf("balance %s with %s on hold", balance, held)
 		}
 		expectEqual(t, x.saleResult(postFor(2, a)), soldToBlue, "another lead")
 	})
 }
 
-// recordingBuyers keeps what its buyers are asked, and bids 5 for each of them.
+// recordingBuyers records all pings and bids 5 for each buyer.
 type recordingBuyers struct {
 	mu    sync.Mutex
-	pings map[string]string // body and key, by address
-	first map[string]*byte  // of the body
+	pings map[string]string // body and key, by URL
+	first map[string]*byte  // address of the body, by URL
 }
 
 func (*recordingBuyers) Post(*market.PostRequest) market.PostResult { return accepts.result }
@@ -79,11 +77,11 @@ func (l *recordingBuyers) Ping(req *market.PingRequest) market.PingResult {
 	return market.PingResult{Status: 200, Bid: market.Bid{Amount: 5_000_000, Token: "t"}}
 }
 
-// Each buyer is asked in its own words; those who speak the contract share one
-// body. One whose template has no end of what it says is not asked.
-func TestBuyersAreAskedInTheirOwnWords(t *testing.T) {
+// Buyers without a template share one body. A buyer whose rendered template is too long gets no
+// ping.
+func TestPingTemplatePerBuyer(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
-		speak := func(template, key string) (a *adapter.Template, d *market.Dialect) {
+		pingTemplate := func(template, key string) (a *adapter.Template, d *market.Dialect) {
 			adapter, mistakes := adapter.NewPingTemplate(market.FormatForm, template, nil)
 			if len(mistakes) > 0 {
 				t.Fatal(mistakes)
@@ -91,14 +89,14 @@ func TestBuyersAreAskedInTheirOwnWords(t *testing.T) {
 			return adapter, &market.Dialect{Method: "POST", KeyHeader: key, Answer: market.AnswerPaths{Format: market.FormatForm}}
 		}
 		r := auctionMarket("blue", "form", "long", "gold", "keyed")
-		r.buyers[1].adapter, r.buyers[1].dialect = speak("id={{auction}}&st={{.state}}&zip={{.zip3}}&until={{expires_at}}", "")
-		r.buyers[2].adapter, r.buyers[2].dialect = speak(strings.Repeat("{{.source}}", 40), "")
-		r.buyers[4].adapter, r.buyers[4].dialect = speak("st={{.state}}", "X-Key")
-		heardBy := &recordingBuyers{pings: map[string]string{}, first: map[string]*byte{}}
-		x := newExchange(t, r, func(o *engine.Options) { o.Buyers = heardBy })
+		r.buyers[1].adapter, r.buyers[1].dialect = pingTemplate("id={{auction}}&st={{.state}}&zip={{.zip3}}&until={{expires_at}}", "")
+		r.buyers[2].adapter, r.buyers[2].dialect = pingTemplate(strings.Repeat("{{.source}}", 40), "")
+		r.buyers[4].adapter, r.buyers[4].dialect = pingTemplate("st={{.state}}", "X-Key")
+		buyers := &recordingBuyers{pings: map[string]string{}, first: map[string]*byte{}}
+		x := newExchange(t, r, func(o *engine.Options) { o.Buyers = buyers })
 		expectEqual(t, describePing(x.ping(supplierPing(1, "zip3", "941", "source", strings.Repeat("s", 4000)))), "5", "bid")
 		expectEqual(t, x.auctionOutcomes(), "blue:won form:lost long:error gold:lost keyed:lost")
-		expectEqual(t, heardBy.first["https://blue.example/v1/ping"], heardBy.first["https://gold.example/v1/ping"], "the contract's body was written twice")
+		expectEqual(t, buyers.first["https://blue.example/v1/ping"], buyers.first["https://gold.example/v1/ping"], "addresses of the contract's body")
 		common := `{"auction_id":"AUCTION","vertical":"auto_insurance","state":"CA","source":"` + strings.Repeat("s", 4000) +
 			`","tcpa_consent":true,"zip3":"941","expires_at":"2000-01-01T00:00:02.000Z"} AUCTION`
 		for buyer, want := range map[string]string{
@@ -107,7 +105,7 @@ func TestBuyersAreAskedInTheirOwnWords(t *testing.T) {
 			"keyed": "st=CA AUCTION",
 			"long":  "",
 		} {
-			expectEqual(t, heardBy.pings["https://"+buyer+".example/v1/ping"], want, buyer, " was asked")
+			expectEqual(t, buyers.pings["https://"+buyer+".example/v1/ping"], want, "ping of ", buyer)
 		}
 	})
 }

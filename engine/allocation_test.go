@@ -11,7 +11,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// instantLog commits where it is told to, and keeps nothing.
+// instantLog commits in Append and stores nothing.
 type instantLog struct{ seq uint64 }
 
 func (l *instantLog) Append(_ []byte, w engine.CommitWaiter) error {
@@ -20,8 +20,7 @@ func (l *instantLog) Append(_ []byte, w engine.CommitWaiter) error {
 	return nil
 }
 
-// typicalMarket is a campaign as it is in use: caps, money, filters, states, a list,
-// duplicates, turns, and a lead with a dozen fields.
+// typicalMarket returns a campaign with caps, funds, filters, states, a list and duplicates.
 func typicalMarket(method market.BuyerSelectionMethod) marketSpec {
 	one := "1"
 	r := marketSpec{
@@ -42,7 +41,7 @@ func typicalMarket(method market.BuyerSelectionMethod) marketSpec {
 	return r
 }
 
-// ingester ingests a new person each time it is called.
+// ingester returns a function that ingests a new lead at each call.
 func ingester(t testing.TB, r marketSpec, keyed bool) func() {
 	x := &testExchange{t: t, market: r, log: newMemoryLog(t), buyers: newFakeBuyers(t)}
 	x.setOptions = func(opt *engine.Options) { opt.Log = new(instantLog) }
@@ -72,12 +71,11 @@ func ingester(t testing.TB, r marketSpec, keyed bool) func() {
 	}
 }
 
-// sealAllocations is what the library allocates for AES-GCM under a key of the lead's own.
+// sealAllocations is the number of allocations for AES-GCM with the lead's own key.
 const sealAllocations = 2
 
-// What an accepted lead allocates inside the engine, memory's own growth
-// included.
-func TestAllocationsOfAnIngest(t *testing.T) {
+// The limit includes the growth of the tables in memory.
+func TestIngestAllocations(t *testing.T) {
 	for _, method := range []market.BuyerSelectionMethod{market.Waterfall, market.RoundRobin, market.Weighted} {
 		for _, keyed := range []bool{false, true} {
 			send := ingester(t, typicalMarket(method), keyed)
@@ -93,8 +91,8 @@ func TestAllocationsOfAnIngest(t *testing.T) {
 	}
 }
 
-// A supplier with a webhook costs its event's place in the cache and in the outbox.
-func TestAllocationsOfAnIngestThatIsTold(t *testing.T) {
+// A webhook allocates its entries in the cache and the outbox.
+func TestIngestWithWebhookAllocations(t *testing.T) {
 	send := ingester(t, withWebhooks(typicalMarket(market.Waterfall)), false)
 	for range 3000 {
 		send()
@@ -104,7 +102,7 @@ func TestAllocationsOfAnIngestThatIsTold(t *testing.T) {
 	}
 }
 
-// instantBuyers answer in no time and keep nothing.
+// instantBuyers answer immediately and store nothing.
 type instantBuyers struct{}
 
 func (instantBuyers) Post(*market.PostRequest) market.PostResult { return accepts.result }
@@ -112,7 +110,7 @@ func (instantBuyers) Ping(*market.PingRequest) market.PingResult {
 	return market.PingResult{Status: 200, Bid: market.Bid{Amount: 1_000_000, Token: "token"}}
 }
 
-// pinger holds an auction among so many buyers each time it is called.
+// pinger returns a function that runs an auction among the buyers at each call.
 func pinger(t testing.TB, buyers, auctions int) func() {
 	r := typicalMarket(market.PingPost)
 	r.buyers, r.campaigns[0].filterSets, r.campaigns[0].filters = nil, nil, nil
@@ -141,9 +139,9 @@ func pinger(t testing.TB, buyers, auctions int) func() {
 	}
 }
 
-// What an auction allocates inside the engine does not grow with its buyers: a
-// timer, a few texts, and the copy that is kept of it for the post.
-func TestAllocationsOfAnAuction(t *testing.T) {
+// An auction allocates a timer, a few texts, and the cached copy for the post. The number does
+// not grow with the buyers.
+func TestAuctionAllocations(t *testing.T) {
 	for _, buyers := range []int{1, 8, 40} {
 		ping := pinger(t, buyers, 3001)
 		for range 1500 {

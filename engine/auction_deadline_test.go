@@ -7,7 +7,7 @@ import (
 	"pingpost/engine"
 )
 
-// delayedTimerClock starts timers that fire so much later, as on a machine that is busy.
+// delayedTimerClock delays all timers, as a busy machine does.
 type delayedTimerClock struct {
 	virtualClock
 	delay time.Duration
@@ -17,13 +17,12 @@ func (c delayedTimerClock) Timer(d time.Duration) (fired <-chan time.Time, stop 
 	return c.virtualClock.Timer(d + c.delay)
 }
 
-// One deadline for all, to the nanosecond: what comes at it counts, what comes
-// after it does not, whether the auction has noticed the end already or not.
-func TestDeadlineOfAnAuction(t *testing.T) {
+// A bid at the deadline counts, and a later one does not, even if the auction's timer is late.
+func TestAuctionDeadlineIsExact(t *testing.T) {
 	tests := []struct {
 		name  string
 		offer bidReply
-		busy  time.Duration // by which our timers are late
+		busy  time.Duration // delay of the timers
 		want  string
 		took  time.Duration
 	}{
@@ -49,15 +48,15 @@ func TestDeadlineOfAnAuction(t *testing.T) {
 	}
 }
 
-// The deadline is the least of the campaign's timeout, the caller's less 50 ms,
-// and the time that the campaign reserves for the post: PingReserve in a seller's
-// ping, PostReserve in an ingest. Buyers get it as expires_at.
-func TestLimitsOfTheDeadline(t *testing.T) {
+// The deadline is the earliest of the campaign's timeout, the caller's minus 50 ms, and the
+// ceiling minus the reserve for the post: PingReserve in a ping, PostReserve in an ingest. Buyers
+// get it as expires_at.
+func TestAuctionDeadlineLimits(t *testing.T) {
 	tests := []struct {
 		name    string
 		timeout time.Duration
 		reserve time.Duration // PostReserve of an ingest, else PingReserve; zero: the default
-		expires time.Duration // of the ping, from its arrival; negative: nothing said
+		expires time.Duration // of the ping, from its arrival; negative: none
 		ingest  bool
 		want    time.Duration
 	}{
@@ -89,7 +88,7 @@ func TestLimitsOfTheDeadline(t *testing.T) {
 			x.buyers.scriptBids("gold", noBid)
 			start, want := time.Now(), "no_bid"
 			if test.ingest {
-				expectEqual(t, x.ingestResult(leadRequest(1)), want, "told")
+				expectEqual(t, x.ingestResult(leadRequest(1)), want)
 			} else {
 				request := supplierPing(1)
 				if test.expires >= 0 {
@@ -99,23 +98,22 @@ func TestLimitsOfTheDeadline(t *testing.T) {
 				if test.want == 0 {
 					want = "timeout"
 				}
-				expectEqual(t, describePing(x.ping(request)), want, "told")
+				expectEqual(t, describePing(x.ping(request)), want)
 			}
-			expectEqual(t, time.Since(start), test.want, "it took")
+			expectEqual(t, time.Since(start), test.want, "duration")
 			for _, p := range x.buyers.pings {
-				expectEqual(t, p.expires.Sub(start), test.want, p.buyer, " was told to answer in")
+				expectEqual(t, p.expires.Sub(start), test.want, p.buyer, ": expires_at in the ping")
 			}
 			if asked := len(x.buyers.pings); (asked == 0) != (test.want == 0) {
-				t.Errorf("%d were asked", asked)
+				t.Errorf("%d pings", asked)
 			}
 		})
 	}
 }
 
-// A buyer that hangs does not use up the time of a bid: the seller gets the
-// answer while the bid is open, and sells the lead at it. The same holds for an
-// availability ping and the ingest for the buyer that it names.
-func TestHangingBuyerLeavesTimeForThePost(t *testing.T) {
+// If a buyer hangs, the supplier gets the answer while the best bid is still valid, and can sell
+// at it. The same holds for an availability ping and an ingest for the chosen buyer.
+func TestHangingBuyerLeavesTimeForPost(t *testing.T) {
 	r := auctionMarket("blue", "gold")
 	r.campaigns[0].timeout = 5 * time.Second
 	runWithExchange(t, "", r, func(t *testing.T, x *testExchange) {

@@ -13,8 +13,7 @@ import (
 	"pingpost/internal/must"
 )
 
-// withAuctions is the same market, with an auction in place of every other method;
-// each buyer bids 10 at once.
+// withAuctions returns the market with ping_post campaigns. Each buyer bids 10 without delay.
 func (r marketSpec) withAuctions() marketSpec {
 	r = r.changeBuyers(func(b *buyer) { b.pingEndpoint = true })
 	r.campaigns = slices.Clone(r.campaigns)
@@ -24,9 +23,8 @@ func (r marketSpec) withAuctions() marketSpec {
 	return r
 }
 
-// A lead that was auctioned goes its way as every other does: the next best bid
-// is as good as the next buyer in line.
-func TestDeliveryAfterAnAuction(t *testing.T) {
+// After a refusal the next best bidder gets the lead, like the next buyer of other methods.
+func TestDeliveryAfterAuction(t *testing.T) {
 	forEachDeliveryCase(twoPostBuyers().withAuctions(), func(h deliveryCase, r marketSpec) {
 		runWithExchange(t, h.name, r, func(t *testing.T, x *testExchange) {
 			x.buyers.replyTo = (&crashRun{testExchange: x, scenario: crashScenario{leads: []deliveryCase{h}}}).replyFor
@@ -36,15 +34,14 @@ func TestDeliveryAfterAnAuction(t *testing.T) {
 	})
 }
 
-// Whatever entry of such a delivery the power is cut at.
-func TestPowerCutAtEveryEntryAfterAnAuction(t *testing.T) {
+func TestPowerCutAtEveryEntryAfterAuction(t *testing.T) {
 	forEachDeliveryCase(twoPostBuyers().withAuctions(), func(h deliveryCase, r marketSpec) {
 		t.Run(h.name, func(t *testing.T) { crashAtEveryEntry(t, crashScenario{market: r, leads: []deliveryCase{h}}.run) })
 	})
 }
 
-// Who gets the lead, at what price, and what it leaves of 100 each.
-func TestAuctionedLeads(t *testing.T) {
+// Each buyer starts with a balance of 100.
+func TestAuctionSaleBuyerPriceAndBalance(t *testing.T) {
 	tests := []struct {
 		name            string
 		blue, gold, tan bidReply
@@ -53,12 +50,12 @@ func TestAuctionedLeads(t *testing.T) {
 		balances        string // of blue, gold, tan
 	}{
 		{"the best bid", bids("9"), bids("12.345678"), bids("10"), "", "gold 9.876542", "100 87.654322 100"},
-		{"the best that stands", bids("9"), bids("2"), bids("10").inCurrency("EUR"), "", "blue 7.2", "91 100 100"},
+		{"the best valid bid", bids("9"), bids("2"), bids("10").inCurrency("EUR"), "", "blue 7.2", "91 100 100"},
 		{"the next best", bids("9"), bids("12"), bids("10"), "gold", "tan 8", "100 100 90"},
 		{"the last", bids("9"), bids("12"), bids("10"), "gold tan", "blue 7.2", "91 100 100"},
 		{"none", bids("9"), bids("12"), bids("10"), "gold tan blue", "post_rejected 0", "100 100 100"},
 		{"no bid", noBid, bids("2.999999"), neverBids, "", "below_floor 0", "100 100 100"},
-		{"nobody answers", neverBids, neverBids, neverBids, "", "timeout 0", "100 100 100"},
+		{"no answer", neverBids, neverBids, neverBids, "", "timeout 0", "100 100 100"},
 		{"more than it has", bids("9"), bids("100.000001"), noBid, "", "blue 7.2", "91 100 100"},
 		{"all that it has", bids("9"), bids("100"), noBid, "", "gold 80", "100 0 100"},
 	}
@@ -83,14 +80,13 @@ func TestAuctionedLeads(t *testing.T) {
 				balance, _ := x.state.BuyerBalance(x.state.RefOf(event.ObjectBuyer, name))
 				balances = append(balances, balance.String())
 			}
-			expectEqual(t, strings.Join(balances, " "), test.balances, "they have")
+			expectEqual(t, strings.Join(balances, " "), test.balances, "balances")
 			expectEqual(t, len(x.buyers.pings), 3, "asked ", x.buyers.pingAttempts())
 		})
 	}
 }
 
-// A buyer without an endpoint for posts gets its lead recorded.
-func TestAnAuctionedLeadIsRecorded(t *testing.T) {
+func TestAuctionedLeadIsRecordedWithoutPostEndpoint(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
 		r := auctionMarket("blue", "gold")
 		r.buyers[1].postEndpoint = false
@@ -107,8 +103,7 @@ func TestAnAuctionedLeadIsRecorded(t *testing.T) {
 	})
 }
 
-// Without a state a lead is nobody's, whatever states the buyers take.
-func TestAuctionNeedsAState(t *testing.T) {
+func TestAuctionWithoutStateHasNoBuyer(t *testing.T) {
 	runWithExchange(t, "", auctionMarket("blue"), func(t *testing.T, x *testExchange) {
 		if got := x.ingestResult(leadRequest(1, "state", "-")); got != "no_state_match" || len(x.buyers.pings) > 0 {
 			t.Errorf("%s, asked %v", got, x.buyers.pingAttempts())
@@ -116,8 +111,7 @@ func TestAuctionNeedsAState(t *testing.T) {
 	})
 }
 
-// What the campaign does not take at all, nobody is asked for.
-func TestNoAuctionForWhatIsNotTaken(t *testing.T) {
+func TestCampaignRejectsLeadBeforePings(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
 		four := "4"
 		r := auctionMarket("blue")
@@ -133,7 +127,7 @@ func TestNoAuctionForWhatIsNotTaken(t *testing.T) {
 			t.Errorf("%s, asked %v", words, x.buyers.pingAttempts())
 		}
 	})
-	runInVirtualTime(t, "one that is in flight", func(t *testing.T) {
+	runInVirtualTime(t, "duplicate in flight", func(t *testing.T) {
 		r := auctionMarket("blue")
 		r.campaigns[0].duplicates = anyOf
 		x := newExchange(t, r)
@@ -147,8 +141,8 @@ func TestNoAuctionForWhatIsNotTaken(t *testing.T) {
 	})
 }
 
-// A bid is good until its own end and no longer, whatever the cascade takes.
-func TestBidsThatExpire(t *testing.T) {
+// A buyer whose bid has expired gets no post, also after refusals of better bidders.
+func TestExpiredBidIsSkipped(t *testing.T) {
 	tests := []struct {
 		name  string
 		gold  bidReply // the best; blue bids 9 and tan 8
@@ -183,9 +177,9 @@ func TestBidsThatExpire(t *testing.T) {
 	})
 }
 
-// Caps and money count the bid. One that only another request's reservation
-// leaves no room for waits to know.
-func TestRoomForABid(t *testing.T) {
+// Caps and funds count the bid's amount. If only another request's reservation is in the way, the
+// request waits for its end.
+func TestBidsRespectCapsAndFunds(t *testing.T) {
 	tests := []struct {
 		name string
 		rig  func(r *marketSpec)
@@ -211,7 +205,7 @@ func TestRoomForABid(t *testing.T) {
 			expectEqual(t, x.ingestResults(1, len(test.bids)), test.want)
 		})
 	}
-	runInVirtualTime(t, "a place that another has reserved", func(t *testing.T) {
+	runInVirtualTime(t, "capacity reserved by another request", func(t *testing.T) {
 		r := auctionMarket("blue", "gold")
 		r.buyers[0].caps = []string{"day 1"}
 		x := newExchange(t, r)
@@ -222,10 +216,10 @@ func TestRoomForABid(t *testing.T) {
 		if strings.Join(got, " ") != "blue gold" && strings.Join(got, " ") != "gold blue" {
 			t.Errorf("%v", got)
 		}
-		expectEqual(t, len(x.buyers.pings), 4, "pings: nobody is asked twice")
+		expectEqual(t, len(x.buyers.pings), 4, "pings")
 		x.log.setSyncTime(0)
 	})
-	runInVirtualTime(t, "a place that a refusal gives back", func(t *testing.T) {
+	runInVirtualTime(t, "capacity released by a refusal", func(t *testing.T) {
 		r := auctionMarket("blue", "gold")
 		r.campaigns[0].caps = []string{"day 1"}
 		x := newExchange(t, r)
@@ -235,8 +229,8 @@ func TestRoomForABid(t *testing.T) {
 	})
 }
 
-// The next best bidder's doors are looked at when it is its turn.
-func TestCascadePassesDoorsThatShutMeanwhile(t *testing.T) {
+// Availability is checked again after a refusal, before the next bidder gets the lead.
+func TestNextBidderPausedDuringPostIsSkipped(t *testing.T) {
 	runWithExchange(t, "", auctionMarket("blue", "gold", "tan"), func(t *testing.T, x *testExchange) {
 		x.buyers.scriptPosts("blue", refuses.after(time.Second))
 		s := x.startIngest(leadRequest(1))
@@ -246,8 +240,7 @@ func TestCascadePassesDoorsThatShutMeanwhile(t *testing.T) {
 	})
 }
 
-// So are those of the best, after the auction.
-func TestAuctionPassesDoorsThatShutMeanwhile(t *testing.T) {
+func TestBestBidderPausedDuringAuctionIsSkipped(t *testing.T) {
 	runWithExchange(t, "", auctionMarket("blue", "gold"), func(t *testing.T, x *testExchange) {
 		x.buyers.scriptBids("blue", bids("11"))
 		x.buyers.scriptBids("gold", bids("10").after(time.Second))
@@ -259,9 +252,8 @@ func TestAuctionPassesDoorsThatShutMeanwhile(t *testing.T) {
 	})
 }
 
-// Many at once: no cap and no money is exceeded, whatever is bid; the harness
-// adds up every event.
-func TestCrowdOfAuctions(t *testing.T) {
+// The harness checks caps and funds after each event.
+func TestConcurrentAuctionsRespectCapsAndFunds(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
 		r := auctionMarket("blue", "gold", "tan", "red")
 		r.buyers[0].caps, r.buyers[0].funds = []string{"total 20", "day $150"}, "400"

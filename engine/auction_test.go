@@ -11,7 +11,7 @@ import (
 	"pingpost/internal/must"
 )
 
-// eventsOf returns all records of one kind that are durable so far.
+// eventsOf returns the durable events of one type.
 func eventsOf[T event.Event](x *testExchange) (all []T) {
 	x.t.Helper()
 	for _, record := range decodeAll(x.t, x.log.durable()) {
@@ -25,13 +25,12 @@ func eventsOf[T event.Event](x *testExchange) (all []T) {
 func last[T any](t testing.TB, all []T) T {
 	t.Helper()
 	if len(all) == 0 {
-		t.Fatal("there is no such event")
+		t.Fatal("no event of this type")
 	}
 	return all[len(all)-1]
 }
 
-// describeOutcomes are a trail's, by the buyers of the rig's first campaign, as
-// "blue:won gold:lost".
+// describeOutcomes returns the outcomes by buyer of the first campaign, as "blue:won gold:lost".
 func (x *testExchange) describeOutcomes(trail []event.FilterSetsWithOutcome) string {
 	seats := x.market.campaigns[0].filterSets
 	words := make([]string, len(seats))
@@ -43,13 +42,13 @@ func (x *testExchange) describeOutcomes(trail []event.FilterSetsWithOutcome) str
 	return strings.Join(words, " ")
 }
 
-// auctionOutcomes is what became of everyone in the last auction of a ping.
+// auctionOutcomes returns the outcomes of the last ping's auction.
 func (x *testExchange) auctionOutcomes() string {
 	x.t.Helper()
 	return x.describeOutcomes(last(x.t, eventsOf[*event.PingAuctionCompleted](x)).Trail)
 }
 
-// every outcome that a ping can end in, side by side.
+// everyOutcomeMarket returns a market with a buyer for each outcome of a ping.
 func everyOutcomeMarket() marketSpec {
 	few := "5"
 	r := auctionMarket(
@@ -62,7 +61,7 @@ func everyOutcomeMarket() marketSpec {
 		switch b.id {
 		case "capped":
 			b.caps = []string{"day 0"}
-		case "dear": // there is room for the floor, not for its bid
+		case "dear": // enough for the floor, too little for its bid
 			b.caps = []string{"day $8.50"}
 		case "filtered":
 			s.filters = []market.FilterSpec{{Field: "vehicles", Min: &few}}
@@ -93,8 +92,8 @@ func (x *testExchange) scriptOutcomes() {
 	must.Succeed(x.t, x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "paused", true))
 }
 
-// Every candidate comes to exactly one outcome; the harness adds them up.
-func TestOutcomesOfAnAuction(t *testing.T) {
+// The harness checks that each filter set has exactly one outcome.
+func TestAuctionOutcomes(t *testing.T) {
 	const want = "won:won lost:lost below_floor:below_floor wrong_currency:wrong_currency timeout:timeout no_bid:no_bid " +
 		"invalid:invalid rate_limited:rate_limited capped:capped dear:capped filtered:filtered wrong_state:wrong_state " +
 		"closed:closed no_funds:no_funds poor:no_funds paused:paused error:error mute:error"
@@ -108,7 +107,7 @@ func TestOutcomesOfAnAuction(t *testing.T) {
 		}
 		for _, bid := range record.Bids {
 			if valid := bid.Outcome == market.OutcomeWon || bid.Outcome == market.OutcomeLost; valid != (bid.Token != "") || valid != (bid.Payout != 0) {
-				t.Errorf("a bid that stands or not, with a token and a payout or not: %+v", bid)
+				t.Errorf("token or payout does not match the outcome: %+v", bid)
 			}
 		}
 	})
@@ -129,8 +128,7 @@ func TestOutcomesOfAnAuction(t *testing.T) {
 	})
 }
 
-// Of equal bids the rule picks one, whoever came first into the list.
-func TestTies(t *testing.T) {
+func TestEqualBidsAreRankedByPriorityTimeAndName(t *testing.T) {
 	tests := []struct {
 		name              string
 		blue, gold, tan   bidReply
@@ -162,18 +160,16 @@ func TestTies(t *testing.T) {
 			}
 			expectEqual(t, strings.Join(ranked, " "), test.all, "ranked")
 			x.buyers.scriptPosts(test.want, refuses)
-			expectEqual(t, x.ingestResult(leadRequest(1)), test.second, "after a refusal it went to")
+			expectEqual(t, x.ingestResult(leadRequest(1)), test.second, "buyer after a refusal")
 		})
 	}
 }
 
-// Floors, payouts and windows, each at its edge. One buyer, whose bid is 10
-// unless the row says otherwise.
-func TestBidsAtTheEdge(t *testing.T) {
+func TestBidFloorPayoutAndExpiryLimits(t *testing.T) {
 	tests := []struct {
 		name, floor, payout string
 		offer               bidReply
-		want                string // outcome and what the seller is told
+		want                string // outcome, then the supplier's answer
 		until               time.Duration
 	}{
 		{"at the floor", "10", "", bids("10"), "won 10", 5000 * ms},
@@ -206,9 +202,9 @@ func TestBidsAtTheEdge(t *testing.T) {
 	}
 }
 
-// A reason is the furthest stage of any candidate; timeout where all that were
-// asked timed out, whoever was not asked.
-func TestReasonsOfAPing(t *testing.T) {
+// The reason is the furthest stage that a candidate reached. It is timeout if all pinged buyers
+// timed out.
+func TestAuctionReasons(t *testing.T) {
 	tests := []struct {
 		name   string
 		offers map[string]bidReply
@@ -239,18 +235,17 @@ func TestReasonsOfAPing(t *testing.T) {
 	}
 }
 
-// A ping that goes wrong in our own house is one buyer's error, and told.
-func TestAPanicIsOneBuyersError(t *testing.T) {
+func TestBuyerClientPanicFailsOnlyThatBuyer(t *testing.T) {
 	runWithExchange(t, "", auctionMarket("blue", "gold"), func(t *testing.T, x *testExchange) {
 		x.buyers.scriptBids("blue", panicsAtPing)
 		expectEqual(t, describePing(x.ping(supplierPing(1)))+", "+x.auctionOutcomes(), "10, blue:error gold:won")
-		expectEqual(t, x.observed.faults.Load(), 1, "faults were told")
+		expectEqual(t, x.observed.faults.Load(), 1, "reported faults")
 	})
 }
 
-// What comes after the end changes nothing, however many auctions use the same
-// memory meanwhile; the harness holds every body to what it was.
-func TestLaggards(t *testing.T) {
+// Late answers change nothing, even if later auctions reuse the memory. The harness compares the
+// bodies.
+func TestLateBidsAreIgnored(t *testing.T) {
 	runWithExchange(t, "", auctionMarket("blue", "gold"), func(t *testing.T, x *testExchange) {
 		x.buyers.scriptBids("blue", bids("99").ignoringDeadline(2500*ms), bids("98").ignoringDeadline(3100*ms), bids("97").ignoringDeadline(2001*ms), bids("1"))
 		x.buyers.scriptBids("gold", bids("2"), bids("3"), bids("4"), bids("5"))
@@ -264,8 +259,7 @@ func TestLaggards(t *testing.T) {
 	})
 }
 
-// A stop decides nothing.
-func TestAStopEndsAuctions(t *testing.T) {
+func TestCloseEndsAuctionsWithoutDecision(t *testing.T) {
 	runWithExchange(t, "", auctionMarket("blue"), func(t *testing.T, x *testExchange) {
 		x.buyers.scriptBids("blue", bids("10").after(time.Second))
 		p := x.startPing(supplierPing(1))
@@ -276,12 +270,12 @@ func TestAStopEndsAuctions(t *testing.T) {
 		for _, got := range []string{p.wait(), lead.wait()} {
 			expectEqual(t, got, "error: "+engine.ErrUnavailable.Error())
 		}
-		expectEqual(t, x.log.len(), held, "something was logged")
+		expectEqual(t, x.log.len(), held, "log entries")
 	})
 }
 
-// The names of our auctions are ours alone, and sellers' never reach a buyer.
-func TestWhatBuyersAreTold(t *testing.T) {
+// Buyers get the exchange's auction id, never the supplier's.
+func TestPingBody(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
 		r := auctionMarket("blue")
 		r.campaigns[0].subVertical = "sports_cars"
@@ -295,12 +289,12 @@ func TestWhatBuyersAreTold(t *testing.T) {
 		expectEqual(t, x.recordedFields(t), `state=CA tcpa_consent=true zip=941`, "recorded")
 		x.ingestResult(leadRequest(1, "flo_campaign_id", "auto", "zip", "94110"))
 		if got := string(x.buyers.pings[1].body); !strings.Contains(got, `"zip3":"941"`) || strings.Contains(got, "94110") {
-			t.Errorf("an ingest's ping says %s", got)
+			t.Errorf("the ping of an ingest is %s", got)
 		}
 	})
 }
 
-// pingAll pings and sees that each is answered.
+// pingAll sends the pings and fails the test on an error.
 func (x *testExchange) pingAll(t testing.TB, all ...request) {
 	t.Helper()
 	for _, r := range all {

@@ -10,7 +10,7 @@ import (
 	"pingpost/internal/must"
 )
 
-func TestAvailabilityThatIsRefused(t *testing.T) {
+func TestInvalidAvailabilityRequests(t *testing.T) {
 	r := auctionMarket("blue")
 	r.suppliers = []string{"other"}
 	r.campaigns = append(r.campaigns,
@@ -24,20 +24,20 @@ func TestAvailabilityThatIsRefused(t *testing.T) {
 		request request
 		want    string
 	}{
-		{"nothing in it", request{supplier: "acme"}, "invalid_payload flo_campaign_id:missing_required flo_supplier_id:missing_required"},
-		{"numbers for names", availabilityRequest("flo_campaign_id", "#7", "flo_supplier_id", "#true"), "invalid_payload flo_campaign_id:wrong_type flo_supplier_id:wrong_type"},
-		{"blanks for names", availabilityRequest("flo_campaign_id", " ", "flo_supplier_id", "\u3000"), "invalid_payload flo_campaign_id:missing_required flo_supplier_id:missing_required"},
-		{"no campaign", availabilityRequest("flo_campaign_id", "boats"), "invalid_payload flo_campaign_id:unknown"},
-		{"one without auctions", availabilityRequest("flo_campaign_id", "fall"), "invalid_payload flo_campaign_id:inactive"},
-		{"one that is paused", availabilityRequest("flo_campaign_id", "paused"), "invalid_payload flo_campaign_id:inactive"},
-		{"another's campaign", availabilityRequest("flo_campaign_id", "closed"), "forbidden"},
-		{"another's name", availabilityRequest("flo_supplier_id", "other"), "forbidden"},
-		{"a person", availabilityRequest("phone", "4155550100", "line1", "1 Main St"), "invalid_payload phone:contact_field_not_allowed line1:contact_field_not_allowed"},
-		{"a person deep down", availabilityRequest("about", `#{"mailing":1,"E-Mail":2}`), "invalid_payload about.E-Mail:contact_field_not_allowed"},
-		{"a person where there is no campaign", availabilityRequest("flo_campaign_id", "boats", "email", "p@example.com"), "invalid_payload flo_campaign_id:unknown email:contact_field_not_allowed"},
-		{"fields", availabilityRequest("state", "ZZ", "vehicles", "two"), "invalid_payload state:invalid_format vehicles:wrong_type"},
-		{"what the campaign does not know", availabilityRequest("flo_campaign_id", "strict", "mood", "good"), "invalid_payload mood:unknown_field"},
-		{"a key that is none", func() request { r := availabilityRequest(); r.badKey = true; return r }(), "invalid_payload Idempotency-Key:invalid_format"},
+		{"empty", request{supplier: "acme"}, "invalid_payload flo_campaign_id:missing_required flo_supplier_id:missing_required"},
+		{"numbers instead of ids", availabilityRequest("flo_campaign_id", "#7", "flo_supplier_id", "#true"), "invalid_payload flo_campaign_id:wrong_type flo_supplier_id:wrong_type"},
+		{"blank ids", availabilityRequest("flo_campaign_id", " ", "flo_supplier_id", "\u3000"), "invalid_payload flo_campaign_id:missing_required flo_supplier_id:missing_required"},
+		{"unknown campaign", availabilityRequest("flo_campaign_id", "boats"), "invalid_payload flo_campaign_id:unknown"},
+		{"campaign without auctions", availabilityRequest("flo_campaign_id", "fall"), "invalid_payload flo_campaign_id:inactive"},
+		{"paused campaign", availabilityRequest("flo_campaign_id", "paused"), "invalid_payload flo_campaign_id:inactive"},
+		{"campaign of another supplier", availabilityRequest("flo_campaign_id", "closed"), "forbidden"},
+		{"id of another supplier", availabilityRequest("flo_supplier_id", "other"), "forbidden"},
+		{"contact fields", availabilityRequest("phone", "4155550100", "line1", "1 Main St"), "invalid_payload phone:contact_field_not_allowed line1:contact_field_not_allowed"},
+		{"nested contact field", availabilityRequest("about", `#{"mailing":1,"E-Mail":2}`), "invalid_payload about.E-Mail:contact_field_not_allowed"},
+		{"contact field and unknown campaign", availabilityRequest("flo_campaign_id", "boats", "email", "p@example.com"), "invalid_payload flo_campaign_id:unknown email:contact_field_not_allowed"},
+		{"invalid fields", availabilityRequest("state", "ZZ", "vehicles", "two"), "invalid_payload state:invalid_format vehicles:wrong_type"},
+		{"field that the campaign does not have", availabilityRequest("flo_campaign_id", "strict", "mood", "good"), "invalid_payload mood:unknown_field"},
+		{"malformed idempotency key", func() request { r := availabilityRequest(); r.badKey = true; return r }(), "invalid_payload Idempotency-Key:invalid_format"},
 	}
 	runWithExchange(t, "all", r, func(t *testing.T, x *testExchange) {
 		must.Succeed(t, x.engine.AsOperator("").SetPaused(event.ObjectCampaign, "paused", true))
@@ -46,13 +46,13 @@ func TestAvailabilityThatIsRefused(t *testing.T) {
 			expectEqual(t, describePing(x.requestAvailability(test.request)), test.want, test.name)
 		}
 		if x.log.len() != begun || len(x.buyers.pings) > 0 {
-			t.Error("something was logged, or asked")
+			t.Error("an invalid request was logged or sent to buyers")
 		}
 	})
 }
 
-// Every bid that stands is told, best first, as what the supplier is paid.
-func TestAvailabilityTellsEveryBid(t *testing.T) {
+// The answer has all valid bids, best first, as payouts.
+func TestAvailabilityListsAllValidBids(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
 		r := auctionMarket("blue", "gold", "tan", "red")
 		r.campaigns[0].payout, r.campaigns[0].floor = "0.8", "5"
@@ -74,14 +74,13 @@ func TestAvailabilityTellsEveryBid(t *testing.T) {
 		}
 		expectEqual(t, x.state.LeadCount(), 0, "leads")
 	})
-	runWithExchange(t, "nobody wants it", auctionMarket("blue"), func(t *testing.T, x *testExchange) {
+	runWithExchange(t, "no bids", auctionMarket("blue"), func(t *testing.T, x *testExchange) {
 		x.buyers.scriptBids("blue", noBid)
 		expectEqual(t, describePing(x.requestAvailability(availabilityRequest()))+" "+describePing(x.requestAvailability(availabilityRequest("state", "-"))), "no_bid no_state_match")
 	})
 }
 
-// Each call is a new ping, unless it has the key of another.
-func TestKeysOfAvailability(t *testing.T) {
+func TestAvailabilityIdempotencyKey(t *testing.T) {
 	runWithExchange(t, "", auctionMarket("blue"), func(t *testing.T, x *testExchange) {
 		x.buyers.scriptBids("blue", bids("1"), bids("2"), bids("3"), bids("4"))
 		one, err := x.requestAvailability(availabilityRequest())

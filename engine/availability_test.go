@@ -13,12 +13,12 @@ import (
 	"pingpost/internal/must"
 )
 
-// timedLead is a lead at a time, and what comes of it.
+// timedLead is the time of a lead and its wanted answer.
 type timedLead struct{ at, want string }
 
-// TestCapsRollOver sends leads on both sides of the instants at which a cap's
-// window ends. Virtual time begins on 2000-01-01, a Saturday.
-func TestCapsRollOver(t *testing.T) {
+// The test sends leads just before and at the end of a cap's window. Virtual time starts on
+// 2000-01-01, a Saturday.
+func TestCapWindowsEndExactly(t *testing.T) {
 	tests := []struct {
 		name, cap string
 		moments   []timedLead
@@ -68,7 +68,7 @@ func TestCapsRollOver(t *testing.T) {
 	}
 }
 
-func TestSchedulesToTheMinute(t *testing.T) {
+func TestScheduleLimitsAreExact(t *testing.T) {
 	moments := []timedLead{
 		{"2000-01-01 00:00:00", "outside_schedule"},
 		{"2000-01-03 12:59:59.999999999", "outside_schedule"},
@@ -84,13 +84,13 @@ func TestSchedulesToTheMinute(t *testing.T) {
 		{"2000-04-03 22:00:00", "outside_schedule"},
 	}
 	hours := "America/New_York Mon-Fri 08:00-18:00, Sat 22:00-24:00"
-	for _, where := range []string{"buyer", "seat", "both"} {
+	for _, where := range []string{"buyer", "filter set", "both"} {
 		runInVirtualTime(t, where, func(t *testing.T) {
 			r := marketOf(market.Waterfall, buyer{id: "blue"})
 			switch where {
 			case "buyer":
 				r.buyers[0].schedule = hours
-			case "seat":
+			case "filter set":
 				r.campaigns[0].filterSets[0].schedule = hours
 			case "both":
 				r.buyers[0].schedule = "UTC Mon-Sun 00:00-24:00"
@@ -105,9 +105,8 @@ func TestSchedulesToTheMinute(t *testing.T) {
 	}
 }
 
-// Doors are looked at once and remembered: every event that moves one must show
-// at the very next lead.
-func TestDoorsMoveAtOnce(t *testing.T) {
+// Availability is cached. An event that changes it must take effect at the next lead.
+func TestAvailabilityChangesTakeEffectAtNextLead(t *testing.T) {
 	steps := []struct {
 		name string
 		do   func(x *testExchange) error
@@ -170,12 +169,12 @@ func TestPausedCampaignIsInactive(t *testing.T) {
 		want := "invalid_payload flo_campaign_id:inactive|blue|invalid_payload flo_campaign_id:inactive|blue"
 		expectEqual(t, strings.Join(got, "|"), want)
 		if err := x.engine.AsOperator("").SetPaused(event.ObjectCampaign, "boat", true); err == nil || !strings.Contains(err.Error(), engine.ErrNotFound.Error()) {
-			t.Errorf("pausing what never was: %v", err)
+			t.Errorf("pausing an unknown campaign: %v", err)
 		}
 	})
 }
 
-// ingestDelayed ingests a request that arrived some time ago.
+// ingestDelayed ingests a request that arrived before now.
 func (x *testExchange) ingestDelayed(r request, ago time.Duration) (engine.IngestAnswer, error) {
 	return x.engine.Ingest(&engine.IngestRequest{
 		Supplier: x.engine.ActiveCatalog().Suppliers["acme"], Members: r.members, Body: r.body,
@@ -183,9 +182,8 @@ func (x *testExchange) ingestDelayed(r request, ago time.Duration) (engine.Inges
 	})
 }
 
-// A slow request that arrived before the hour struck must not let go of what
-// others have reserved in the new hour.
-func TestSlowRequestAtTheTurnOfTheHour(t *testing.T) {
+// A slow request of the last hour must not release the reservations of the new hour.
+func TestSlowRequestKeepsReservationsOfNewHour(t *testing.T) {
 	runInVirtualTime(t, "caps", func(t *testing.T) {
 		r := marketOf(market.Waterfall, buyer{id: "blue", caps: []string{"hour 1"}})
 		x := newExchange(t, r)
@@ -199,22 +197,21 @@ func TestSlowRequestAtTheTurnOfTheHour(t *testing.T) {
 		third := x.startIngest(leadRequest(3))
 		got := []string{first.wait(), <-slow, third.wait()}
 		if got[0] != "blue" || got[1] != "caps_full" || got[2] != "caps_full" {
-			t.Errorf("%q: the hour has room for one", got)
+			t.Errorf("got %q, want one sale in the hour", got)
 		}
 	})
 }
 
-// A lead that had to wait is decided by the time at which it goes on: caps that
-// rolled over meanwhile are empty, and doors that opened are open.
-func TestWaitingLeadIsDecidedLater(t *testing.T) {
+// A request that waited uses the time after the wait for caps and schedules.
+func TestWaitingLeadUsesTimeAfterWait(t *testing.T) {
 	tests := []struct {
 		name string
 		rig  func(b *buyer)
 		want string
 	}{
 		{"a cap rolled over", func(b *buyer) { b.caps = []string{"hour 1"} }, "gold"},
-		{"a door opened", func(b *buyer) { b.schedule = "UTC Sat 01:00-02:00" }, "gold"},
-		{"a door shut", func(b *buyer) { b.schedule = "UTC Sat 00:00-01:00" }, "outside_schedule"},
+		{"a schedule opened", func(b *buyer) { b.schedule = "UTC Sat 01:00-02:00" }, "gold"},
+		{"a schedule closed", func(b *buyer) { b.schedule = "UTC Sat 00:00-01:00" }, "outside_schedule"},
 	}
 	for _, test := range tests {
 		runInVirtualTime(t, test.name, func(t *testing.T) {
@@ -234,9 +231,8 @@ func TestWaitingLeadIsDecidedLater(t *testing.T) {
 	}
 }
 
-// A lead that comes to a full door only because of what others have reserved
-// waits for them, in a cascade too, and no longer than the ceiling.
-func TestRoomThatOthersReserve(t *testing.T) {
+// A lead waits for the reservations of other requests, also after refusals, until the deadline.
+func TestLeadWaitsForReservationsOfOthers(t *testing.T) {
 	r := twoPostBuyers()
 	r.campaigns[0].filterSets[1].states = "CA"
 	r.campaigns = append(r.campaigns, campaign{id: "home", method: market.Waterfall, filterSets: []filterSet{{buyer: "gold"}}})
@@ -245,7 +241,7 @@ func TestRoomThatOthersReserve(t *testing.T) {
 		after time.Duration // until blue refuses
 		want  string
 	}{
-		{"in time", time.Second, "post_rejected@1.7s gold"}, // gold's room is taken by then, as a event
+		{"in time", time.Second, "post_rejected@1.7s gold"}, // gold's capacity is sold by then
 		{"too late", 4900 * ms, "post_rejected@5.6s gold"},
 	}
 	for _, test := range tests {

@@ -12,14 +12,13 @@ import (
 	"pingpost/internal/must"
 )
 
-// leadForBuyer is person n for a buyer that a ping offered.
+// leadForBuyer returns lead n for a buyer that an availability ping offered.
 func leadForBuyer(n int, a auctionInfo, buyer string, pairs ...string) request {
 	return leadRequest(n, append([]string{"state", "-", "flo_ping_id", a.id, "flo_buyer_id", buyer}, pairs...)...)
 }
 
-// The buyer that the supplier chose gets the lead at its own bid, be it the best
-// one or not.
-func TestChoice(t *testing.T) {
+// The chosen buyer gets the lead at its own bid, even if another bid is better.
+func TestChosenBuyerGetsLeadAtItsBid(t *testing.T) {
 	for buyer, want := range map[string]string{"blue": "blue 8", "gold": "gold 4.8"} {
 		runWithExchange(t, buyer, twoBidders(), func(t *testing.T, x *testExchange) {
 			a := x.availabilityAuction(availabilityRequest("zip3", "941", "vehicles", "#2"))
@@ -40,8 +39,7 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// A choice that is none is a fault of the member that makes it.
-func TestChoiceFaults(t *testing.T) {
+func TestInvalidBuyerChoice(t *testing.T) {
 	const unknownPing, unknownBuyer = "flo_ping_id:unknown", "flo_buyer_id:unknown"
 	tests := []struct {
 		name  string
@@ -79,7 +77,7 @@ func TestChoiceFaults(t *testing.T) {
 			expectEqual(t, x.log.len(), entries, "it was logged")
 		})
 	}
-	runWithExchange(t, "what others asked", threeBidders(), func(t *testing.T, x *testExchange) {
+	runWithExchange(t, "auctions of others", threeBidders(), func(t *testing.T, x *testExchange) {
 		theirs := x.availabilityAuction(availabilityRequest("flo_supplier_id", "other").fromSupplier("other"))
 		sellers := x.pingAuction(supplierPing(1))
 		for name, a := range map[string]auctionInfo{
@@ -92,7 +90,7 @@ func TestChoiceFaults(t *testing.T) {
 	})
 }
 
-// threeBidders is a market with a third buyer and a second campaign.
+// threeBidders returns twoBidders with a third buyer and a second campaign.
 func threeBidders() marketSpec {
 	r := twoBidders()
 	r.buyers = append(r.buyers, buyer{id: "red", pingEndpoint: true})
@@ -102,16 +100,15 @@ func threeBidders() marketSpec {
 	return r
 }
 
-// A lead for which the bid is not to be had, or that nobody wants, is recorded as
-// unmatched, under its key.
-func TestChoiceThatComesToNothing(t *testing.T) {
+// A lead for an unavailable bid, or one that campaign or buyer rejects, is recorded as unmatched.
+func TestChoiceOfUnavailableBidIsUnmatched(t *testing.T) {
 	tests := []struct {
 		name string
 		rig  func(r *marketSpec)
 		then func(x *testExchange, a auctionInfo)
 		lead []string
 		want string
-		free bool // the ping can still sell
+		free bool // the auction can sell another lead
 	}{
 		{"its window is over", nil, func(*testExchange, auctionInfo) { time.Sleep(5 * time.Second) }, nil, "bid_expired", false},
 		{"sold", nil, func(x *testExchange, a auctionInfo) { x.ingestResult(leadForBuyer(7, a, "gold")) }, nil, "bid_expired", false},
@@ -122,7 +119,7 @@ func TestChoiceThatComesToNothing(t *testing.T) {
 		{"the buyer is paused", nil, func(x *testExchange, _ auctionInfo) {
 			must.Succeed(x.t, x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "blue", true))
 		}, nil, "bid_expired", false},
-		{"the seat is gone", nil, func(x *testExchange, _ auctionInfo) {
+		{"the filter set is removed", nil, func(x *testExchange, _ auctionInfo) {
 			r := twoBidders()
 			r.campaigns[0].filterSets = r.campaigns[0].filterSets[1:]
 			x.configure(r)
@@ -168,9 +165,9 @@ func TestChoiceThatComesToNothing(t *testing.T) {
 	}
 }
 
-// On its way to the buyer a chosen lead is as any other, but for two things:
-// nobody else gets it, and a buyer that was not reached is tried again.
-func TestChoiceDelivery(t *testing.T) {
+// The delivery of a lead for a chosen buyer differs in two points: no other buyer gets the lead,
+// and a post that was not sent is repeated.
+func TestDeliveryToChosenBuyer(t *testing.T) {
 	tests := []struct {
 		name      string
 		blue      []postReply
@@ -196,16 +193,16 @@ func TestChoiceDelivery(t *testing.T) {
 				a := x.availabilityAuction(availabilityRequest())
 				request := leadForBuyer(1, a, "blue").withKey("k")
 				s := x.startIngest(request)
-				expectEqual(t, fmt.Sprintf("%s@%s", s.wait(), s.took), test.want, "the supplier hears")
+				expectEqual(t, fmt.Sprintf("%s@%s", s.wait(), s.took), test.want, "answer")
 				if crash {
 					x.crashAndRestart()
 				}
 				time.Sleep(5 * time.Minute)
 				if got := strings.Join(x.buyers.postAttempts(), " "); got != test.attempts && !crash {
-					t.Errorf("tried %s, want %s", got, test.attempts)
+					t.Errorf("attempts %s, want %s", got, test.attempts)
 				}
 				if got := x.leadState(s.answer); got != test.leadState && !crash {
-					t.Errorf("stands %s, want %s", got, test.leadState)
+					t.Errorf("lead state %s, want %s", got, test.leadState)
 				}
 				again := must.Value(x.ingest(request))(t)
 				expectReplay(t, s.answer, again)
@@ -214,8 +211,7 @@ func TestChoiceDelivery(t *testing.T) {
 	}
 }
 
-// A ping sells one lead, whoever asks for it at the same instant.
-func TestChoicesAtTheSameInstant(t *testing.T) {
+func TestConcurrentChoicesSellOneLead(t *testing.T) {
 	runWithExchange(t, "", twoBidders(), func(t *testing.T, x *testExchange) {
 		a := x.availabilityAuction(availabilityRequest())
 		x.buyers.scriptPosts("blue", accepts.after(time.Second))
@@ -235,7 +231,7 @@ func TestChoicesAtTheSameInstant(t *testing.T) {
 			}
 		}
 		if sold != 1 || len(x.buyers.postAttempts()) != 1 {
-			t.Errorf("%d are sold, posts %v", sold, x.buyers.postAttempts())
+			t.Errorf("%d leads sold, posts %v", sold, x.buyers.postAttempts())
 		}
 	})
 	runWithExchange(t, "and the first is refused", twoBidders(), func(t *testing.T, x *testExchange) {
@@ -247,8 +243,7 @@ func TestChoicesAtTheSameInstant(t *testing.T) {
 	})
 }
 
-// The auction of an availability ping is known after a restart as before it.
-func TestChoiceAfterARestart(t *testing.T) {
+func TestChoiceAfterRestart(t *testing.T) {
 	runWithExchange(t, "", twoBidders(), func(t *testing.T, x *testExchange) {
 		a := x.availabilityAuction(availabilityRequest("zip3", "941"))
 		x.crashAndRestart()

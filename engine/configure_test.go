@@ -12,7 +12,7 @@ import (
 	"pingpost/internal/must"
 )
 
-// eventKinds lists what entries say, from one on.
+// eventKinds returns the kinds of the log's events from the index on.
 func (x *testExchange) eventKinds(from int) (eventKinds []event.Kind) {
 	x.t.Helper()
 	for _, record := range decodeAll(x.t, x.log.durable()[from:]) {
@@ -32,7 +32,7 @@ func TestConfigurationIsLoggedOnce(t *testing.T) {
 		x.crashAndRestart()
 		x.configure(r)
 		if got := x.eventKinds(entries); len(got) != 0 {
-			t.Errorf("the same document logs %v", got)
+			t.Errorf("an equal document logs %v", got)
 		}
 		expectEqual(t, x.engine.ActiveCatalog().Version, 1, "version")
 		r.campaigns[0].floor = "1"
@@ -56,8 +56,8 @@ func TestConfigurationIsLoggedOnce(t *testing.T) {
 	})
 }
 
-// A cap is known by scope, unit, period and zone: a new limit keeps its counts.
-func TestNewLimitKeepsCounts(t *testing.T) {
+// Scope, unit, period and zone identify a cap. A new limit keeps its usage.
+func TestNewCapLimitKeepsUsage(t *testing.T) {
 	tests := []struct {
 		name string
 		cap  string
@@ -83,9 +83,9 @@ func TestNewLimitKeepsCounts(t *testing.T) {
 	}
 }
 
-// A name keeps its number for ever, and with it its money.
-func TestNamesKeepTheirNumbers(t *testing.T) {
-	runInVirtualTime(t, "a buyer that goes and comes back", func(t *testing.T) {
+// A name keeps its permanent number, and with it its balance.
+func TestRemovedBuyerKeepsNumberAndBalance(t *testing.T) {
+	runInVirtualTime(t, "removed and added again", func(t *testing.T) {
 		full := threeBuyers(market.Waterfall)
 		full.buyers[1].funds = "10"
 		x := newExchange(t, full)
@@ -104,13 +104,13 @@ func TestNamesKeepTheirNumbers(t *testing.T) {
 		}
 		expectEqual(t, x.ingestResults(1, 2), "gold red", "with the money it had")
 		for _, id := range []string{"blue", "gold", "red", "amber"} {
-			expectEqual(t, x.state.NameOf(event.ObjectBuyer, x.state.RefOf(event.ObjectBuyer, id)), id, "is called")
+			expectEqual(t, x.state.NameOf(event.ObjectBuyer, x.state.RefOf(event.ObjectBuyer, id)), id, "name")
 		}
 	})
 }
 
-// What a configuration gives the first value of, it never gives again.
-func TestFirstsAreOnlyFirst(t *testing.T) {
+// A configuration sets initial values only once.
+func TestInitialValuesAreSetOnce(t *testing.T) {
 	keyed := func(key, secret byte) engine.InitialValues {
 		return engine.InitialValues{
 			Credentials:     []engine.Credential{*newAPIKey("acme", key)},
@@ -132,7 +132,7 @@ func TestFirstsAreOnlyFirst(t *testing.T) {
 			must.Succeed(t, x.engine.Configure(c))
 		}
 		acme := x.state.RefOf(event.ObjectSupplier, "acme")
-		leadState := func() string {
+		current := func() string {
 			secret, _ := x.state.SealedSecret("blue/auth")
 			balance, _ := x.state.BuyerBalance(x.state.RefOf(event.ObjectBuyer, "blue"))
 			file, _ := x.state.SuppressionListFile(x.state.RefOf(event.ObjectList, "dnc"))
@@ -146,11 +146,11 @@ func TestFirstsAreOnlyFirst(t *testing.T) {
 		}
 		put(keyed(1, 10), "a")
 		first := "keys 1, secret [10], balance 10, list a, paused true true"
-		expectEqual(t, leadState(), first)
+		expectEqual(t, current(), first)
 		put(keyed(2, 20), "b")
 		x.crashAndRestart()
 		put(keyed(3, 30), "c")
-		expectEqual(t, leadState(), first)
+		expectEqual(t, current(), first)
 		for _, err := range []error{
 			x.engine.AsOperator("").RevokeCredential(x.apiKey("acme", "1")), x.engine.AsOperator("").SetOutgoingSecret("blue/auth", []byte{9}), x.engine.AsOperator("").TopUpBuyer("blue", -4, ""),
 			x.engine.AsOperator("").SetPaused(event.ObjectCampaign, "auto", false), x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "gold", false),
@@ -163,11 +163,11 @@ func TestFirstsAreOnlyFirst(t *testing.T) {
 		put(keyed(4, 40), "d")
 		x.crashAndRestart()
 		put(keyed(5, 50), "e")
-		expectEqual(t, leadState(), changed, "what was taken back is back")
+		expectEqual(t, current(), changed, "after changes by the operator")
 	})
 }
 
-func TestKeysAreRotatedWithoutAGap(t *testing.T) {
+func TestAPIKeyRotationKeepsPreviousKey(t *testing.T) {
 	runWithExchange(t, "rotate", threeBuyers(market.Waterfall), func(t *testing.T, x *testExchange) {
 		live := func() (hints string) {
 			for i := range byte(5) {
@@ -207,7 +207,7 @@ func TestKeysAreRotatedWithoutAGap(t *testing.T) {
 	})
 }
 
-func TestLogIsFoundedOnce(t *testing.T) {
+func TestFoundedEventIsLoggedOnce(t *testing.T) {
 	runWithExchange(t, "found", threeBuyers(market.Waterfall), func(t *testing.T, x *testExchange) {
 		must.Succeed(t, x.engine.InitializeLogOrCheckKey([16]byte{1}))
 		epoch := x.state.FoundedEvent().Epoch
@@ -217,13 +217,13 @@ func TestLogIsFoundedOnce(t *testing.T) {
 			t.Errorf("%v; epoch %x, was %x", err, x.state.FoundedEvent().Epoch, epoch)
 		}
 		if err := x.engine.InitializeLogOrCheckKey([16]byte{2}); err == nil {
-			t.Error("a log was opened with another's key")
+			t.Error("a log was opened with another exchange's key")
 		}
-		expectEqual(t, x.log.len(), entries, "it was founded again")
+		expectEqual(t, x.log.len(), entries, "log entries")
 	})
 }
 
-// newAPIKey is a supplier's API key, known by a digit.
+// newAPIKey returns a supplier's API key whose hint is the digit.
 func newAPIKey(supplier string, digit byte) *engine.Credential {
 	return &engine.Credential{
 		Kind: event.CredentialAPIKey, Owner: event.ObjectSupplier, ID: supplier,
@@ -231,7 +231,7 @@ func newAPIKey(supplier string, digit byte) *engine.Credential {
 	}
 }
 
-// apiKey is a supplier's live API key, by its digit.
+// apiKey returns the supplier's live API key with the hint.
 func (x *testExchange) apiKey(supplier, hint string) *state.Credential {
 	ref := x.state.RefOf(event.ObjectSupplier, supplier)
 	for _, c := range x.state.CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, ref) {

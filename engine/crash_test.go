@@ -14,17 +14,16 @@ import (
 	"pingpost/engine/state"
 )
 
-// A crashScenario is what happens to an exchange until its process dies, and after:
-// the same requests, the same buyers, the same operator, with the power cut at
-// another entry of the log each time.
+// crashScenario is a series of leads, replies and operator calls. A test runs it repeatedly and
+// cuts the power at another log entry each time.
 type crashScenario struct {
 	market   marketSpec
 	leads    []deliveryCase
-	interval time.Duration // between two people
+	interval time.Duration // between two leads
 	operate  func(x *testExchange)
 }
 
-// crashRun is one performance.
+// crashRun is one run of a crashScenario.
 type crashRun struct {
 	*testExchange
 	scenario crashScenario
@@ -32,8 +31,8 @@ type crashRun struct {
 	calls    []*ingestCall
 }
 
-// newFailingExchange begins an exchange whose power is cut once the log has n entries; unheard:
-// before anybody hears of the last. It is not configured.
+// newFailingExchange starts an exchange whose log fails after n entries; unacknowledged: before
+// the last one is acknowledged. The exchange is not configured.
 func newFailingExchange(t *testing.T, r marketSpec, n int, unacknowledged bool) *testExchange {
 	x := &testExchange{t: t, market: r, log: newMemoryLog(t), buyers: newFakeBuyers(t)}
 	x.startProcess()
@@ -42,7 +41,7 @@ func newFailingExchange(t *testing.T, r marketSpec, n int, unacknowledged bool) 
 	return x
 }
 
-// restartAfterCrash starts the next process, and tells whether the power was cut before.
+// restartAfterCrash starts the next process and reports whether the power was cut.
 func (x *testExchange) restartAfterCrash() (cut bool) {
 	cut = x.log.hasFailed()
 	x.process.kill()
@@ -51,8 +50,8 @@ func (x *testExchange) restartAfterCrash() (cut bool) {
 	return cut
 }
 
-// run plays the drama with the power cut once the log has n entries; unheard:
-// before anybody hears of the last. A log that never gets there is not cut.
+// run runs the scenario with a power cut after n log entries; see newFailingExchange. It reports
+// whether the log had as many.
 func (d crashScenario) run(t *testing.T, n int, unacknowledged bool) (cut bool) {
 	x := newFailingExchange(t, d.market, n, unacknowledged)
 	p := &crashRun{testExchange: x, scenario: d}
@@ -66,7 +65,7 @@ func (d crashScenario) run(t *testing.T, n int, unacknowledged bool) (cut bool) 
 	return cut
 }
 
-// replyFor finds what the person's history has for this try.
+// replyFor returns the reply to this attempt in the lead's deliveryCase.
 func (p *crashRun) replyFor(post *receivedPost) postReply {
 	for i, h := range p.scenario.leads {
 		if phoneOf(i) != post.person {
@@ -101,13 +100,13 @@ func (p *crashRun) runUntilCrash() {
 	time.Sleep(2 * time.Minute)
 }
 
-// resolveUnconfirmed is an operator who deals with what is unknown, each in another way.
+// resolveUnconfirmed resends, confirms or releases the unconfirmed deliveries.
 func (p *crashRun) resolveUnconfirmed() {
 	ways := []event.PostSettlement{event.SettledResent, event.SettledConfirmed, event.SettledReleased}
 	p.state.EachUnfinishedPost(func(post *state.UnfinishedPost) {
 		if post.Exhausted {
 			how := ways[int(post.Lead[15])%len(ways)]
-			_ = p.engine.AsOperator("").ResolveUnconfirmedDelivery(post.Lead, how) // the log may have died
+			_ = p.engine.AsOperator("").ResolveUnconfirmedDelivery(post.Lead, how) // the log may have failed
 		}
 	})
 }
@@ -115,10 +114,10 @@ func (p *crashRun) resolveUnconfirmed() {
 func (p *crashRun) checkAfterRestart() {
 	t := p.t
 	time.Sleep(time.Hour)
-	expectEqual(t, p.engine.RunningDeliveries(), 0, "deliveries go on an hour after the start")
+	expectEqual(t, p.engine.RunningDeliveries(), 0, "running deliveries an hour after the restart")
 	p.state.EachUnfinishedPost(func(post *state.UnfinishedPost) {
 		if !post.Exhausted {
-			t.Errorf("lead %s is still open", post.Lead)
+			t.Errorf("lead %s has an open delivery", post.Lead)
 		}
 	})
 	for i, request := range p.requests {
@@ -126,17 +125,17 @@ func (p *crashRun) checkAfterRestart() {
 		again, err := p.ingest(request)
 		switch {
 		case err != nil:
-			t.Errorf("person %d, sent again: %v", i, err)
+			t.Errorf("lead %d, repeated: %v", i, err)
 		case first.err == nil:
 			if !again.Replayed {
-				t.Errorf("person %d was answered, and the answer is lost", i)
+				t.Errorf("the answer of lead %d is lost", i)
 			}
 			again.Replayed = first.answer.Replayed
 			if again != first.answer {
-				t.Errorf("person %d: first %+v, after the restart %+v", i, first.answer, again)
+				t.Errorf("lead %d: first answer %+v, after the restart %+v", i, first.answer, again)
 			}
 		case !errors.Is(first.err, errLogFailed) && !errors.Is(first.err, engine.ErrUnavailable):
-			t.Errorf("person %d: %v", i, first.err)
+			t.Errorf("lead %d: %v", i, first.err)
 		}
 	}
 	time.Sleep(time.Hour)
@@ -147,8 +146,7 @@ func (p *crashRun) checkAfterRestart() {
 	}
 }
 
-// crashStep is the distance between the log entries at which a test cuts the power: it
-// tries every entry, and with -short every ninth.
+// crashStep returns the distance between power cuts: every log entry, with -short every ninth.
 func crashStep() int {
 	if testing.Short() {
 		return 9
@@ -156,28 +154,27 @@ func crashStep() int {
 	return 1
 }
 
-// crashAtEveryEntry runs a test with the power cut at every entry, until the log has fewer.
+// crashAtEveryEntry repeats a run with a power cut at each log entry.
 func crashAtEveryEntry(t *testing.T, run func(t *testing.T, n int, unacknowledged bool) (cut bool)) {
 	t.Helper()
 	for n, cut := 1, true; cut; n += crashStep() {
 		for _, unacknowledged := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) { cut = run(t, n, unacknowledged) })
 			if t.Failed() {
-				t.Fatalf("cut at entry %d, unheard=%v", n, unacknowledged)
+				t.Fatalf("cut at entry %d, unacknowledged=%v", n, unacknowledged)
 			}
 		}
 	}
 }
 
-// Each delivery alone.
-func TestPowerCutAtEveryEntryOfADelivery(t *testing.T) {
+func TestPowerCutAtEveryEntryOfDelivery(t *testing.T) {
 	forEachDeliveryCase(twoPostBuyers(), func(h deliveryCase, r marketSpec) {
 		t.Run(h.name, func(t *testing.T) { crashAtEveryEntry(t, crashScenario{market: r, leads: []deliveryCase{h}}.run) })
 	})
 }
 
-// Many at once, with caps and money that do not suffice for all.
-func TestPowerCutAtEveryEntryOfADay(t *testing.T) {
+// The deliveries are concurrent, and caps and funds do not suffice for all.
+func TestPowerCutAtEveryEntryOfManyDeliveries(t *testing.T) {
 	r := twoPostBuyers()
 	r.buyers = []buyer{
 		{id: "blue", postEndpoint: true, funds: "60", caps: []string{"day 7", "hour $70"}},
@@ -203,12 +200,11 @@ func TestPowerCutAtEveryEntryOfADay(t *testing.T) {
 	crashAtEveryEntry(t, crashScenario{market: r, leads: people, interval: 300 * time.Millisecond, operate: acts}.run)
 }
 
-// What was under way when the power went may have reached its buyer: the lead is
-// that buyer's from then on, and only a word that settles it takes it back.
-func TestRecoveryIsInDoubt(t *testing.T) {
+// A post that was running at the crash is in doubt, because its buyer may have the lead.
+func TestDeliveryIsInDoubtAfterCrash(t *testing.T) {
 	tests := []struct {
 		name      string
-		first     postReply // under way when the power goes
+		first     postReply // running at the crash
 		script    []postReply
 		attempts  string
 		leadState string
@@ -235,12 +231,12 @@ func TestRecoveryIsInDoubt(t *testing.T) {
 			x.crashAndRestart()
 			answer, err := x.ingest(request)
 			if got := describeIngest(answer, err); got != "blue" || !answer.Replayed {
-				t.Errorf("the supplier is told %s", got)
+				t.Errorf("answer to the supplier: %s", got)
 			}
 			<-first.done
 			time.Sleep(10 * time.Minute)
-			expectEqual(t, strings.Join(x.buyers.postAttempts(), " "), test.attempts, "tried")
-			expectEqual(t, x.leadState(answer), test.leadState, "stands")
+			expectEqual(t, strings.Join(x.buyers.postAttempts(), " "), test.attempts, "attempts")
+			expectEqual(t, x.leadState(answer), test.leadState, "lead state")
 		})
 	}
 	runWithExchange(t, "on a log that fails at once", twoPostBuyers(), func(t *testing.T, x *testExchange) {

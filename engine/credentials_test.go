@@ -11,7 +11,7 @@ import (
 	"pingpost/internal/must"
 )
 
-// newClientSecret is a client's secret; its hint is its number.
+// newClientSecret returns a client secret whose hint is the number.
 func newClientSecret(owner event.ConfigObjectKind, id, client string, number byte) *engine.Credential {
 	return &engine.Credential{
 		Kind: event.CredentialOAuthClient, Owner: owner, ID: id, Client: client,
@@ -19,7 +19,7 @@ func newClientSecret(owner event.ConfigObjectKind, id, client string, number byt
 	}
 }
 
-// liveCredentials says which credentials an owner has, oldest first.
+// liveCredentials returns the owner's credentials as "client/hint", oldest first.
 func (x *testExchange) liveCredentials(kind event.CredentialKind, owner event.ConfigObjectKind, id string) (hints string) {
 	for _, c := range x.state.CredentialsOf(kind, owner, x.state.RefOf(owner, id)) {
 		hints += c.Client + "/" + c.Hint + " "
@@ -27,7 +27,7 @@ func (x *testExchange) liveCredentials(kind event.CredentialKind, owner event.Co
 	return hints
 }
 
-func TestTwoSecretsOfAClientAreLive(t *testing.T) {
+func TestClientHasTwoLiveSecrets(t *testing.T) {
 	runWithExchange(t, "rotation", marketSpec{buyers: []buyer{{id: "red"}}, suppliers: []string{"zeta"}}, func(t *testing.T, x *testExchange) {
 		add := func(c *engine.Credential) {
 			t.Helper()
@@ -64,7 +64,7 @@ func TestTwoSecretsOfAClientAreLive(t *testing.T) {
 		want(client, "zeta", "zeta/4 ")
 
 		for _, c := range x.state.CredentialsOf(client, supplier, x.state.RefOf(supplier, "acme")) {
-			for range 2 { // once more does no harm
+			for range 2 { // the repeat changes nothing
 				must.Succeed(t, x.engine.AsOperator("").RevokeCredential(&c))
 			}
 		}
@@ -75,14 +75,14 @@ func TestTwoSecretsOfAClientAreLive(t *testing.T) {
 	})
 }
 
-func TestAClientHasOneOwner(t *testing.T) {
+func TestClientHasOneOwner(t *testing.T) {
 	runWithExchange(t, "owners", marketSpec{buyers: []buyer{{id: "acme"}}, suppliers: []string{"zeta"}}, func(t *testing.T, x *testExchange) {
 		for _, row := range []struct {
 			name string
 			c    *engine.Credential
 			want error
 		}{
-			{"nobody's", newClientSecret(event.ObjectSupplier, "none", "one", 1), engine.ErrNotFound},
+			{"an unknown owner's", newClientSecret(event.ObjectSupplier, "none", "one", 1), engine.ErrNotFound},
 			{"a supplier's", newClientSecret(event.ObjectSupplier, "acme", "one", 1), nil},
 			{"once more", newClientSecret(event.ObjectSupplier, "acme", "one", 2), nil},
 			{"another supplier's", newClientSecret(event.ObjectSupplier, "zeta", "one", 3), engine.ErrConflict},
@@ -96,9 +96,8 @@ func TestAClientHasOneOwner(t *testing.T) {
 	})
 }
 
-// TestFirstCredentials: what a configuration gives the first value of is given
-// once, for each owner, client and token by itself.
-func TestFirstCredentials(t *testing.T) {
+// A configuration sets the first credential once for each owner, client and token.
+func TestInitialCredentialsAreSetOnce(t *testing.T) {
 	runInVirtualTime(t, "firsts", func(t *testing.T) {
 		r := marketSpec{buyers: []buyer{{id: "red"}}}
 		x := newExchange(t, r)
@@ -127,7 +126,7 @@ func TestFirstCredentials(t *testing.T) {
 	})
 }
 
-func TestACredentialDoesNotChangeHands(t *testing.T) {
+func TestCredentialOfAnotherOwnerIsRejected(t *testing.T) {
 	runWithExchange(t, "hands", marketSpec{buyers: []buyer{{id: "red"}}, suppliers: []string{"zeta"}}, func(t *testing.T, x *testExchange) {
 		must.Succeed(t, x.engine.AsOperator("").AddCredential(newClientSecret(event.ObjectSupplier, "acme", "one", 1)))
 		for _, thief := range []*engine.Credential{
@@ -145,8 +144,8 @@ func TestACredentialDoesNotChangeHands(t *testing.T) {
 		}
 		newcomer := x.configuration(marketSpec{buyers: []buyer{{id: "red"}}, suppliers: []string{"zeta", "late"}})
 		newcomer.Initial.Credentials = []engine.Credential{*newClientSecret(event.ObjectSupplier, "late", "late", 1)}
-		expectError(t, x.engine.Configure(newcomer), engine.ErrConflict, "configured for one who is new")
+		expectError(t, x.engine.Configure(newcomer), engine.ErrConflict, "configured for a new supplier")
 		expectEqual(t, x.liveCredentials(event.CredentialOAuthClient, event.ObjectSupplier, "acme"), "one/1 ", "acme has")
-		expectEqual(t, x.state.RefOf(event.ObjectSupplier, "late"), 0, "a configuration that was refused came into force in part")
+		expectEqual(t, x.state.RefOf(event.ObjectSupplier, "late"), 0, "number of a supplier of the rejected configuration")
 	})
 }

@@ -14,8 +14,7 @@ import (
 
 const workerCount = 64
 
-// ingestConcurrently sends leads from many goroutines at once, in real time, and counts what
-// they were told.
+// ingestConcurrently sends leads from many goroutines in real time and counts the answers.
 func (x *testExchange) ingestConcurrently(each int, request func(worker, i int) request) map[string]int {
 	var mu sync.Mutex
 	answers := map[string]int{}
@@ -36,20 +35,18 @@ func (x *testExchange) ingestConcurrently(each int, request func(worker, i int) 
 
 func distinctLeads(worker, i int) request { return leadRequest(worker*1000 + i) }
 
-// waitUntilIdle waits, without a clock, until what goes on in the background is over.
+// waitUntilIdle waits for the end of all deliveries.
 func (x *testExchange) waitUntilIdle() {
 	x.engine.Close()
 	expectEqual(x.t, x.state.ReservationCount(), 0, "reservations")
 }
 
-// When more want to buy than there is room for, exactly the room is sold: not
-// one lead more, and none is turned away while there is room for it. Turns are exact
-// in number whoever takes them.
-func TestCrowdSellsExactlyTheRoom(t *testing.T) {
+// If there are more leads than capacity, exactly the capacity is sold. Turns are exact too.
+func TestConcurrentLeadsFillCapsExactly(t *testing.T) {
 	tests := []struct {
 		name string
 		rig  func(r *marketSpec)
-		want map[string]int // in all, of what each worker sends in equal parts
+		want map[string]int // answers to all leads; each worker sends equally many
 	}{
 		{"turns by weight", func(r *marketSpec) { r.campaigns[0].filterSets[0].weight, r.campaigns[0].filterSets[1].weight = 5, 2 }, map[string]int{"blue": 320, "gold": 128, "red": 64}},
 		{"the same persons", func(r *marketSpec) { r.campaigns[0].duplicates = byBuyer }, map[string]int{"blue": 20, "gold": 20, "red": 20, "duplicate": 20*workerCount - 60}},
@@ -108,8 +105,8 @@ func TestCrowdSellsExactlyTheRoom(t *testing.T) {
 	}
 }
 
-// Where room comes back, it is never oversold, and all of it can be sold again.
-func TestCrowdWithRefusals(t *testing.T) {
+// Capacity that refusals release is sold again, but never twice.
+func TestConcurrentLeadsRefillReleasedCaps(t *testing.T) {
 	for _, method := range []market.BuyerSelectionMethod{market.Waterfall, market.Weighted} {
 		t.Run(method.String(), func(t *testing.T) {
 			r := threeBuyers(method).withPostEndpoints()
@@ -133,7 +130,7 @@ func TestCrowdWithRefusals(t *testing.T) {
 	}
 }
 
-func TestCrowdOfDuplicates(t *testing.T) {
+func TestConcurrentDuplicates(t *testing.T) {
 	for _, posts := range []bool{false, true} {
 		t.Run(fmt.Sprintf("posts=%v", posts), func(t *testing.T) {
 			x := newExchange(t, duplicatesMarket(anyOf, posts))
@@ -148,7 +145,7 @@ func TestCrowdOfDuplicates(t *testing.T) {
 	}
 }
 
-func TestCrowdUnderOneKey(t *testing.T) {
+func TestConcurrentRepeatsGetOneAnswer(t *testing.T) {
 	for _, posts := range []bool{false, true} {
 		t.Run(fmt.Sprintf("posts=%v", posts), func(t *testing.T) {
 			r := threeBuyers(market.RoundRobin)
@@ -187,8 +184,7 @@ func TestCrowdUnderOneKey(t *testing.T) {
 	}
 }
 
-// Putting another catalog into force disturbs nobody.
-func TestCrowdWhileTheCatalogChanges(t *testing.T) {
+func TestConcurrentLeadsDuringReconfiguration(t *testing.T) {
 	one := threeBuyers(market.RoundRobin)
 	one.buyers[0].caps = []string{"total 100"}
 	other := threeBuyers(market.Waterfall)

@@ -11,7 +11,7 @@ import (
 	"pingpost/internal/must"
 )
 
-// recordOnlyMarket is a rig whose campaign posts to nobody.
+// recordOnlyMarket returns a market whose buyer has no endpoint.
 func recordOnlyMarket() marketSpec {
 	return marketSpec{
 		buyers:    []buyer{{id: "red", caps: []string{"total 20"}}},
@@ -19,10 +19,9 @@ func recordOnlyMarket() marketSpec {
 	}
 }
 
-// A request that was decided is not needed any more, and neither is the
-// workspace: while the log is slow others use both, and what becomes durable is
-// what was decided.
-func TestWhatIsDecidedNeedsNothingOfItsRequest(t *testing.T) {
+// After Decide other requests can reuse the memory of the request and the workspace, even if the
+// event is not yet durable.
+func TestDecisionDoesNotUseRequestMemory(t *testing.T) {
 	runWithExchange(t, "while the log is slow", recordOnlyMarket(), func(t *testing.T, x *testExchange) {
 		x.log.setSyncTime(time.Second)
 		start := time.Now()
@@ -46,38 +45,38 @@ func TestWhatIsDecidedNeedsNothingOfItsRequest(t *testing.T) {
 			clear(req.Key)
 			all = append(all, under{decision, want})
 		}
-		expectEqual(t, time.Since(start), 0, "deciding waited for the log")
-		expectEqual(t, x.observed.decidedLeads.Load(), 0, "decisions were noted before they were durable")
+		expectEqual(t, time.Since(start), 0, "duration of Decide, which must not wait for the log")
+		expectEqual(t, x.observed.decidedLeads.Load(), 0, "decisions reported before they were durable")
 		for i, u := range all {
 			answer, err := u.decision.Wait()
 			expectEqual(t, describeIngest(answer, err), u.want, "lead ", i)
 			lead := x.lead(answer)
 			if lead.Request != answer.Request || lead.Payout != answer.Payout {
-				t.Errorf("lead %d: memory has %+v, and the answer is %+v", i, lead, answer)
+				t.Errorf("lead %d: memory has %+v, the answer %+v", i, lead, answer)
 			}
 		}
-		expectEqual(t, x.observed.decidedLeads.Load(), int64(len(all)), "decisions were noted, of ", len(all))
+		expectEqual(t, x.observed.decidedLeads.Load(), int64(len(all)), "reported decisions of ", len(all))
 		expectEqual(t, x.ingestResult(leadRequest(0)), "duplicate", "the first lead again")
 		_, live := x.state.Hash()
 		if _, again := replayState(t, x.log.durable()).Hash(); again != live {
-			t.Error("a replay makes another state")
+			t.Error("replay gives another state")
 		}
 	})
 }
 
-// A decision that never becomes durable is told to nobody, and holds nothing.
-func TestADecisionIsLostWithTheLog(t *testing.T) {
+// A decision that does not become durable has no answer and no reservations.
+func TestDecisionIsLostWhenLogFails(t *testing.T) {
 	runWithExchange(t, "while it is in the queue", recordOnlyMarket(), func(t *testing.T, x *testExchange) {
 		x.log.setSyncTime(time.Second)
 		x.log.failAfterEntries(x.log.len(), nil)
 		decision := must.Value(x.engine.Decide(x.ingestRequest(leadRequest(1).withKey("k"))))(t)
 		if answer, err := decision.Wait(); !errors.Is(err, errLogFailed) || answer != (engine.IngestAnswer{}) {
-			t.Errorf("told %+v, %v", answer, err)
+			t.Errorf("answer %+v, error %v", answer, err)
 		}
 		expectError(t, errorOf(x.engine.Decide(x.ingestRequest(leadRequest(2).withKey("l")))), errLogFailed, "the next one")
 		synctest.Wait()
 		if n := x.state.ReservationCount(); n != 0 || x.observed.decidedLeads.Load() != 0 {
-			t.Errorf("%d reservations are left, and %d decisions were noted", n, x.observed.decidedLeads.Load())
+			t.Errorf("%d reservations are left, and %d decisions were reported", n, x.observed.decidedLeads.Load())
 		}
 	})
 }

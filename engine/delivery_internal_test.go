@@ -13,7 +13,7 @@ import (
 	"pingpost/internal/timer"
 )
 
-// sequentialLog applies each entry where it is appended: one after the other.
+// sequentialLog commits each entry in Append.
 type sequentialLog struct{ seq uint64 }
 
 func (l *sequentialLog) Append(_ []byte, w CommitWaiter) error {
@@ -37,7 +37,7 @@ func (testPorts) Ping(*market.PingRequest) market.PingResult {
 	return market.PingResult{Outcome: market.OutcomeNoBid, Status: 200}
 }
 
-// engineWithUnknownDelivery is an engine with one delivery whose fate is unknown.
+// engineWithUnknownDelivery returns an engine with one unconfirmed delivery.
 func engineWithUnknownDelivery(t *testing.T) (*Engine, market.LeadID) {
 	t.Helper()
 	e, id := engineWithOpenIntent(t)
@@ -45,7 +45,7 @@ func engineWithUnknownDelivery(t *testing.T) (*Engine, market.LeadID) {
 	return e, id
 }
 
-// engineWithOpenIntent is an engine with one open intent that nobody has taken up.
+// engineWithOpenIntent returns an engine with one open intent that is not yet recovered.
 func engineWithOpenIntent(t *testing.T) (*Engine, market.LeadID) {
 	t.Helper()
 	e := New(Options{State: state.New(), Log: new(sequentialLog), Buyers: testPorts{}, Clock: testPorts{}, Entropy: func([]byte) {}})
@@ -59,9 +59,8 @@ func engineWithOpenIntent(t *testing.T) (*Engine, market.LeadID) {
 	return e, id
 }
 
-// The event that a fate is unknown can be seen before the courier who settled it
-// has gone. An operator who is so quick is told to wait, no more.
-func TestOperatorMeetsTheCourier(t *testing.T) {
+// A delivery ends shortly after its event SettledUnknown. Until then an operator gets a conflict.
+func TestResolveDuringEndOfDelivery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, id := engineWithUnknownDelivery(t)
 		d := must.Value(e.registerDelivery(id))(t)
@@ -81,8 +80,7 @@ func TestOperatorMeetsTheCourier(t *testing.T) {
 	})
 }
 
-// Before the start has taken up what is open, that is no operator's matter.
-func TestOperatorComesBeforeRecovery(t *testing.T) {
+func TestResolveBeforeRecovery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, id := engineWithOpenIntent(t)
 		if err := e.AsOperator("").ResolveUnconfirmedDelivery(id, event.SettledReleased); !errors.Is(err, ErrConflict) {
@@ -92,9 +90,8 @@ func TestOperatorComesBeforeRecovery(t *testing.T) {
 	})
 }
 
-// An operator may have sent a delivery again before the start takes up what
-// is open.
-func TestRecoveryLeavesWhatIsTakenUp(t *testing.T) {
+// Recovery must not start a delivery that an operator has already resent.
+func TestRecoverySkipsResentDelivery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, id := engineWithUnknownDelivery(t)
 		must.Succeed(t, e.AsOperator("").ResolveUnconfirmedDelivery(id, event.SettledResent))

@@ -12,12 +12,12 @@ import (
 	"pingpost/internal/must"
 )
 
-// threeBuyers buyers who only have leads recorded, in one campaign.
+// threeBuyers returns a market of one campaign and three buyers without endpoints.
 func threeBuyers(method market.BuyerSelectionMethod) marketSpec {
 	return marketOf(method, buyer{id: "blue"}, buyer{id: "gold"}, buyer{id: "red"})
 }
 
-// marketOf is a market of one campaign that sells to these buyers.
+// marketOf returns a market of one campaign with these buyers.
 func marketOf(method market.BuyerSelectionMethod, buyers ...buyer) marketSpec {
 	r := marketSpec{buyers: buyers, campaigns: []campaign{{method: method}}}
 	for _, b := range buyers {
@@ -26,7 +26,7 @@ func marketOf(method market.BuyerSelectionMethod, buyers ...buyer) marketSpec {
 	return r
 }
 
-// cappedMarket is a market of blue, with one cap: of the buyer, the campaign or the pair.
+// cappedMarket returns a market of blue with one cap: of the buyer, the campaign or the pair.
 func cappedMarket(where, limit string) marketSpec {
 	r := marketOf(market.Waterfall, buyer{id: "blue"})
 	switch where {
@@ -40,12 +40,12 @@ func cappedMarket(where, limit string) marketSpec {
 	return r
 }
 
-// withPostEndpoints gives every buyer an endpoint.
+// withPostEndpoints returns the market with post endpoints for all buyers.
 func (r marketSpec) withPostEndpoints() marketSpec {
 	return r.changeBuyers(func(b *buyer) { b.postEndpoint = true })
 }
 
-// ingestResults sends so many people, one after the other, and lists what came of each.
+// ingestResults ingests n leads in sequence and describes the answers.
 func (x *testExchange) ingestResults(first, n int, pairs ...string) string {
 	var list []string
 	for i := range n {
@@ -54,60 +54,60 @@ func (x *testExchange) ingestResults(first, n int, pairs ...string) string {
 	return strings.Join(list, " ")
 }
 
-func TestWaterfallGoesByPriority(t *testing.T) {
+func TestWaterfallSellsByPriority(t *testing.T) {
 	tests := []struct {
 		name string
 		rig  func() marketSpec
 		want string
 	}{
-		{"the first one, as long as it takes leads", func() marketSpec { return threeBuyers(market.Waterfall) }, "blue blue blue"},
-		{"a full one is passed over, until all are", func() marketSpec {
+		{"no caps", func() marketSpec { return threeBuyers(market.Waterfall) }, "blue blue blue"},
+		{"full buyers are skipped", func() marketSpec {
 			r := threeBuyers(market.Waterfall)
 			r.buyers[0].caps = []string{"day 2"}
 			r.buyers[1].caps = []string{"total 1"}
 			r.buyers[2].caps = []string{"hour 1"}
 			return r
 		}, "blue blue gold red caps_full caps_full"},
-		{"a buyer's cap in this campaign alone", func() marketSpec {
+		{"a cap of the pair", func() marketSpec {
 			r := threeBuyers(market.Waterfall)
 			r.campaigns[0].filterSets[0].caps = []string{"month 1"}
 			return r
 		}, "blue gold gold"},
-		{"the campaign's cap is everybody's", func() marketSpec {
+		{"the campaign's cap", func() marketSpec {
 			r := threeBuyers(market.Waterfall)
 			r.campaigns[0].caps = []string{"week 3"}
 			r.buyers[0].caps = []string{"day 1"}
 			return r
 		}, "blue gold gold caps_full"},
-		{"the first cap reached shuts the door", func() marketSpec {
+		{"the first full cap of several", func() marketSpec {
 			r := threeBuyers(market.Waterfall)
 			r.buyers[0].caps = []string{"hour 9", "day 3", "total $15"}
 			return r
 		}, "blue gold gold"},
-		{"a cap on money counts the buyer's price", func() marketSpec {
+		{"a money cap counts the buyer's price", func() marketSpec {
 			r := threeBuyers(market.Waterfall)
 			r.buyers[0].caps = []string{"day $25"}
 			r.campaigns[0].payout = "0.1"
 			return r
 		}, "blue blue gold"},
-		{"caps on leads and on money over the same time", func() marketSpec {
+		{"count and money caps of the same period", func() marketSpec {
 			r := threeBuyers(market.Waterfall)
 			r.buyers[0].caps = []string{"day 2", "day $1000"}
 			r.campaigns[0].caps = []string{"day $50", "day 4"}
 			return r
 		}, "blue blue gold gold caps_full"},
-		{"a cap of nothing", func() marketSpec {
+		{"a cap of 0", func() marketSpec {
 			r := threeBuyers(market.Waterfall)
 			r.buyers[0].caps = []string{"day 0"}
 			return r
 		}, "gold gold"},
-		{"money that runs out, to the millionth", func() marketSpec {
+		{"funds, exact to the millionth", func() marketSpec {
 			r := threeBuyers(market.Waterfall)
 			r.buyers[0].funds = "20"
 			r.buyers[1].funds = "9.999999"
 			return r
 		}, "blue blue red red"},
-		{"and credit", func() marketSpec {
+		{"funds with credit", func() marketSpec {
 			r := threeBuyers(market.Waterfall)
 			r.buyers[0].funds, r.buyers[0].credit = "5", "15"
 			return r
@@ -127,7 +127,7 @@ func TestWaterfallGoesByPriority(t *testing.T) {
 	}
 }
 
-// checkEveryWindow counts, in every window of n answers, how often each buyer stands there.
+// checkEveryWindow checks each buyer's share in all windows of n consecutive answers.
 func checkEveryWindow(t *testing.T, answers string, n int, want map[string]int) {
 	t.Helper()
 	list := strings.Fields(answers)
@@ -140,7 +140,7 @@ func checkEveryWindow(t *testing.T, answers string, n int, want map[string]int) 
 	}
 }
 
-func TestTurnsAreFairInEveryStretch(t *testing.T) {
+func TestTurnsAreFairInEveryWindow(t *testing.T) {
 	for _, posts := range []bool{false, true} {
 		rigged := func(method market.BuyerSelectionMethod) marketSpec {
 			r := threeBuyers(method)
@@ -160,9 +160,8 @@ func TestTurnsAreFairInEveryStretch(t *testing.T) {
 	}
 }
 
-// A buyer that could not take its turn loses nothing and owes nothing, and
-// those that could are served exactly among themselves.
-func TestTurnsOfThoseThatComeAndGo(t *testing.T) {
+// An unavailable buyer's turns are not made up for later. The others share the leads exactly.
+func TestTurnsWithUnavailableBuyers(t *testing.T) {
 	runInVirtualTime(t, "states", func(t *testing.T) {
 		r := threeBuyers(market.Weighted)
 		r.campaigns[0].filterSets[0].weight = 4
@@ -179,7 +178,7 @@ func TestTurnsOfThoseThatComeAndGo(t *testing.T) {
 		checkEveryWindow(t, strings.Join(california, " "), 6, map[string]int{"blue": 4, "gold": 1, "red": 1})
 		checkEveryWindow(t, strings.Join(nevada, " "), 5, map[string]int{"blue": 4, "red": 1})
 	})
-	runInVirtualTime(t, "a cap that fills", func(t *testing.T) {
+	runInVirtualTime(t, "a full cap", func(t *testing.T) {
 		r := threeBuyers(market.RoundRobin)
 		r.buyers[1].caps = []string{"day 2"}
 		x := newExchange(t, r)
@@ -190,7 +189,7 @@ func TestTurnsOfThoseThatComeAndGo(t *testing.T) {
 		sleepUntil(t, "2000-01-02 00:00:00")
 		checkEveryWindow(t, x.ingestResults(20, 6), 3, map[string]int{"blue": 1, "gold": 1, "red": 1})
 	})
-	runInVirtualTime(t, "a turn survives a restart", func(t *testing.T) {
+	runInVirtualTime(t, "across a restart", func(t *testing.T) {
 		r := threeBuyers(market.Weighted)
 		r.campaigns[0].filterSets[1].weight = 5
 		x := newExchange(t, r)
@@ -203,15 +202,14 @@ func TestTurnsOfThoseThatComeAndGo(t *testing.T) {
 		}
 		checkEveryWindow(t, strings.Join(all, " "), 7, map[string]int{"blue": 1, "gold": 5, "red": 1})
 	})
-	runWithExchange(t, "a refusal passes the turn on, to the others alone", threeBuyers(market.RoundRobin).withPostEndpoints(), func(t *testing.T, x *testExchange) {
+	runWithExchange(t, "after a refusal the others share the lead", threeBuyers(market.RoundRobin).withPostEndpoints(), func(t *testing.T, x *testExchange) {
 		x.buyers.scriptPosts("gold", refuses)
-		for i := range 3 { // 4 of 12 leads come by way of gold, and those are shared in turns too
+		for i := range 3 { // gold refuses 4 of 12 leads, and the others share these too
 			checkEveryWindow(t, x.ingestResults(100*i, 12), 12, map[string]int{"blue": 6, "red": 6})
 		}
 	})
 }
 
-// What the buyer is charged and the supplier paid.
 func TestPriceAndPayout(t *testing.T) {
 	tests := []struct {
 		name, price, payout, floor string
@@ -235,17 +233,17 @@ func TestPriceAndPayout(t *testing.T) {
 			answer, err := x.ingest(leadRequest(1))
 			expectEqual(t, describeIngest(answer, err)+" "+answer.Payout.String(), test.want)
 			if answer.Accepted && answer.Currency.String() != "USD" {
-				t.Errorf("in %s", answer.Currency)
+				t.Errorf("currency %s", answer.Currency)
 			}
 			if balance, held := x.state.BuyerBalance(1); balance.String() != test.balance || held != 0 {
-				t.Errorf("the buyer has %s, want %s, and %s is held", balance, test.balance, held)
+				t.Errorf("balance %s, want %s; %s on hold", balance, test.balance, held)
 			}
 		})
 	}
 }
 
-// What is held for a post that is under way counts as taken.
-func TestHeldRoomIsTaken(t *testing.T) {
+// Caps and funds reserved for a running post count as used.
+func TestRunningPostHoldsCapsAndFunds(t *testing.T) {
 	r := threeBuyers(market.Waterfall).withPostEndpoints()
 	r.buyers[0].funds, r.buyers[0].caps = "15", []string{"day 1"}
 	r.buyers[1].caps = []string{"day $10"}
@@ -261,20 +259,20 @@ func TestHeldRoomIsTaken(t *testing.T) {
 		synctest.Wait()
 		balance, held := x.state.BuyerBalance(1)
 		if balance.String() != "15" || held.String() != "10" {
-			t.Errorf("%s, %s held", balance, held)
+			t.Errorf("balance %s, %s on hold", balance, held)
 		}
 		second := x.startIngest(leadRequest(2))
 		synctest.Wait()
 		third := x.ingestResult(leadRequest(3))
-		expectEqual(t, third, "insufficient_funds", "the third")
+		expectEqual(t, third, "insufficient_funds", "third lead")
 		expectEqual(t, first.wait()+" "+second.wait(), "post_rejected gold")
 		expectEqual(t, x.ingestResults(4, 2), "blue insufficient_funds", "after the refusal")
 	})
 }
 
-// TestNoFunds: a buyer sells down to minus its credit limit and not a millionth
-// further, holds of open posts included; it is back once money comes in, or back.
-func TestNoFunds(t *testing.T) {
+// A buyer gets leads down to its credit limit, exact to the millionth; running posts count. It
+// gets leads again after a top-up or a refusal.
+func TestFundsAndCreditLimitAreExact(t *testing.T) {
 	runWithExchange(t, "recorded", marketOf(market.Waterfall, buyer{id: "blue", funds: "20", credit: "9.999999"}), func(t *testing.T, x *testExchange) {
 		first := x.soldLead(1)
 		got := []string{x.ingestResult(leadRequest(2)), x.ingestResult(leadRequest(3)), x.balance("blue")}

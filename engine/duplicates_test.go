@@ -30,9 +30,9 @@ var (
 func TestDuplicateByRule(t *testing.T) {
 	tests := []struct {
 		name                 string
-		same, phone, email   string // the second lead, where both, or only one, are the first's
+		same, phone, email   string // answer to a lead with both, or only one, of the first lead's values
 		rule                 market.DuplicateRule
-		third                string // the same again
+		third                string // answer to the same lead again
 		writtenInAnotherForm string
 	}{
 		{"any of them", "duplicate", "duplicate", "duplicate", anyOf, "duplicate", "duplicate"},
@@ -78,7 +78,7 @@ func TestDuplicateWindow(t *testing.T) {
 			t.Errorf("%v, want %s", got, want)
 		}
 	})
-	runInVirtualTime(t, "another campaign knows nothing of it", func(t *testing.T) {
+	runInVirtualTime(t, "another campaign", func(t *testing.T) {
 		r := duplicatesMarket(anyOf, false)
 		other := r.campaigns[0]
 		other.id = "home"
@@ -88,9 +88,8 @@ func TestDuplicateWindow(t *testing.T) {
 	})
 }
 
-// Only accepted leads are remembered.
-func TestUnmatchedLeadsAreNotRemembered(t *testing.T) {
-	runInVirtualTime(t, "no room", func(t *testing.T) {
+func TestUnmatchedLeadIsNoDuplicate(t *testing.T) {
+	runInVirtualTime(t, "caps full", func(t *testing.T) {
 		r := duplicatesMarket(anyOf, true)
 		r.campaigns[0].caps = []string{"day 1"}
 		x := newExchange(t, r)
@@ -110,19 +109,19 @@ func TestUnmatchedLeadsAreNotRemembered(t *testing.T) {
 	})
 }
 
-// A lead whose like is in flight waits for what becomes of that.
+// A possible duplicate of a lead in delivery waits for the result.
 func TestDuplicateInFlight(t *testing.T) {
 	tests := []struct {
 		name   string
 		rule   market.DuplicateRule
 		script []postReply // of blue; gold refuses
-		want   string      // of the two, the second half a second later
+		want   string      // both answers; the second lead comes 500 ms later
 	}{
 		{"accepted", anyOf, []postReply{accepts.after(time.Second)}, "blue@1s duplicate@500ms"},
 		{"refused", anyOf, []postReply{refuses.after(time.Second)}, "post_rejected@1s post_rejected@1.5s"},
-		{"unreached after a while", anyOf, []postReply{unreachable.after(2 * time.Second)}, "post_rejected@2s post_rejected@3.5s"},
+		{"unreached after 2 s", anyOf, []postReply{unreachable.after(2 * time.Second)}, "post_rejected@2s post_rejected@3.5s"},
 		{"in doubt", anyOf, []postReply{hangs}, "blue@5s duplicate@4.5s"},
-		{"towards each buyer, accepted", byBuyer, []postReply{accepts.after(time.Second)}, "blue@1s post_rejected@500ms"},
+		{"per buyer, accepted", byBuyer, []postReply{accepts.after(time.Second)}, "blue@1s post_rejected@500ms"},
 	}
 	for _, test := range tests {
 		runWithExchange(t, test.name, duplicatesMarket(test.rule, true), func(t *testing.T, x *testExchange) {
@@ -136,7 +135,7 @@ func TestDuplicateInFlight(t *testing.T) {
 			time.Sleep(time.Minute)
 		})
 	}
-	runWithExchange(t, "the second is sold once the first is not", duplicatesMarket(anyOf, true), func(t *testing.T, x *testExchange) {
+	runWithExchange(t, "the second is sold after the first is refused", duplicatesMarket(anyOf, true), func(t *testing.T, x *testExchange) {
 		x.buyers.replyTo = func(p *receivedPost) postReply {
 			if p.lead == x.buyers.posts[0].lead {
 				return refuses.after(time.Second)
@@ -151,7 +150,7 @@ func TestDuplicateInFlight(t *testing.T) {
 			t.Error(all)
 		}
 	})
-	runInVirtualTime(t, "towards each buyer, as it goes from one to the next", func(t *testing.T) {
+	runInVirtualTime(t, "per buyer, during the failover to the next", func(t *testing.T) {
 		r := duplicatesMarket(byBuyer, true)
 		r.campaigns[0].filterSets[0].states = "CA"
 		x := newExchange(t, r)
@@ -164,7 +163,7 @@ func TestDuplicateInFlight(t *testing.T) {
 			t.Errorf("%s after %s", got, second.took)
 		}
 	})
-	runInVirtualTime(t, "towards each buyer: one stands in no other's way", func(t *testing.T) {
+	runInVirtualTime(t, "per buyer, another buyer is not blocked", func(t *testing.T) {
 		r := duplicatesMarket(byBuyer, true)
 		r.campaigns[0].filterSets[0].states = "CA"
 		x := newExchange(t, r)
@@ -176,14 +175,14 @@ func TestDuplicateInFlight(t *testing.T) {
 			t.Errorf("%s after %s", got, second.took)
 		}
 	})
-	runWithExchange(t, "a log that is slow", duplicatesMarket(anyOf, false), func(t *testing.T, x *testExchange) {
+	runWithExchange(t, "slow log", duplicatesMarket(anyOf, false), func(t *testing.T, x *testExchange) {
 		x.log.setSyncTime(time.Second)
 		first := x.startIngest(leadRequest(1))
 		synctest.Wait()
 		second := x.startIngest(leadRequest(1))
 		expectEqual(t, first.wait()+" "+second.wait(), "blue duplicate")
 	})
-	runWithExchange(t, "longer than the ceiling", duplicatesMarket(anyOf, false), func(t *testing.T, x *testExchange) {
+	runWithExchange(t, "past the deadline", duplicatesMarket(anyOf, false), func(t *testing.T, x *testExchange) {
 		x.log.setSyncTime(7 * time.Second)
 		first := x.startIngest(leadRequest(1))
 		synctest.Wait()
@@ -193,9 +192,8 @@ func TestDuplicateInFlight(t *testing.T) {
 	})
 }
 
-// A delivery that the supplier was told ACCEPTED is remembered, and is forgotten
-// when the buyer refuses it after all.
-func TestLateRefusalFreesTheValues(t *testing.T) {
+// A lead answered with ACCEPTED blocks duplicates until its buyer refuses it.
+func TestLateRefusalReleasesDuplicateClaim(t *testing.T) {
 	runWithExchange(t, "late", duplicatesMarket(anyOf, true), func(t *testing.T, x *testExchange) {
 		x.buyers.scriptPosts("blue", refuses.after(8*time.Second))
 		answer, err := x.ingest(leadRequest(1))

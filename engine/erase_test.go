@@ -59,7 +59,7 @@ func (x *testExchange) eraseContactData(leads ...engine.LeadKeySlot) (underWay i
 	return len(left)
 }
 
-// TestErase: nobody can open a lead any more, and it is a event before its key is gone;
+// TestErase: nobody can open a lead any more, and it is an event before its key is gone;
 // erased again nothing happens. Others stay, and so does what it was sold for.
 func TestErase(t *testing.T) {
 	x := newExchange(t, threeBuyers(market.Waterfall))
@@ -82,7 +82,7 @@ func TestErase(t *testing.T) {
 		t.Errorf("it stands %s for %s", x.leadState(one), lead.Price)
 	}
 	if n := x.eraseContactData(); n != 0 || x.log.len() != entries+1 {
-		t.Error("nobody was erased by a event")
+		t.Error("nobody was erased by an event")
 	}
 }
 

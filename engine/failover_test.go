@@ -95,7 +95,7 @@ func TestFailoverIsNotDecidedByAStop(t *testing.T) {
 	})
 }
 
-// A event about one buyer says nothing of the buyer before.
+// An event about one buyer says nothing of the buyer before.
 func TestSettlementSpeaksOfItsOwnBuyer(t *testing.T) {
 	runWithExchange(t, "", twoPostBuyers(), func(t *testing.T, x *testExchange) {
 		x.buyers.scriptPosts("blue", refuses)
