@@ -72,14 +72,14 @@ func TestValidPingsAreAccepted(t *testing.T) {
 // A ping goes to the active ping_post campaign of its vertical that accepts its supplier.
 func TestPingCampaignSelection(t *testing.T) {
 	r := auctionMarket("blue", "gold", "tan", "red", "grey")
-	seats := r.campaigns[0].filterSets
+	filterSets := r.campaigns[0].filterSets
 	r.suppliers = []string{"other", "third"}
 	r.campaigns = []campaign{
-		{id: "cars", method: market.PingPost, vertical: "auto", filterSets: seats[:1], suppliers: []string{"acme"}},
-		{id: "cars2", method: market.PingPost, vertical: "auto", filterSets: seats[1:2], suppliers: []string{"other"}},
-		{id: "sports", method: market.PingPost, vertical: "auto", subVertical: "sports", filterSets: seats[2:3]},
-		{id: "flats", method: market.Waterfall, vertical: "home", filterSets: seats[3:4]},
-		{id: "houses", method: market.PingPost, vertical: "home", subVertical: "house", filterSets: seats[4:]},
+		{id: "cars", method: market.PingPost, vertical: "auto", filterSets: filterSets[:1], suppliers: []string{"acme"}},
+		{id: "cars2", method: market.PingPost, vertical: "auto", filterSets: filterSets[1:2], suppliers: []string{"other"}},
+		{id: "sports", method: market.PingPost, vertical: "auto", subVertical: "sports", filterSets: filterSets[2:3]},
+		{id: "flats", method: market.Waterfall, vertical: "home", filterSets: filterSets[3:4]},
+		{id: "houses", method: market.PingPost, vertical: "home", subVertical: "house", filterSets: filterSets[4:]},
 	}
 	tests := []struct{ vertical, sub, supplier, want string }{
 		{"auto", "", "acme", "blue"},

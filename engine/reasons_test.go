@@ -42,6 +42,7 @@ func exclusions() []exclusion {
 	}
 }
 
+// newExchangeWith starts an exchange with one buyer for each exclusion.
 func newExchangeWith(t *testing.T, all ...exclusion) *testExchange {
 	r := marketSpec{
 		lists:     []list{{id: "dnc", field: market.ListPhone, hash: market.HashPlain, entries: []string{"415-200-0001"}}},
@@ -49,12 +50,12 @@ func newExchangeWith(t *testing.T, all ...exclusion) *testExchange {
 	}
 	names := []string{"blue", "gold", "red"}
 	for i, s := range all {
-		b, place := buyer{id: names[i]}, filterSet{buyer: names[i]}
+		b, set := buyer{id: names[i]}, filterSet{buyer: names[i]}
 		if s.change != nil {
-			s.change(&b, &place)
+			s.change(&b, &set)
 		}
 		r.buyers = append(r.buyers, b)
-		r.campaigns[0].filterSets = append(r.campaigns[0].filterSets, place)
+		r.campaigns[0].filterSets = append(r.campaigns[0].filterSets, set)
 	}
 	x := newExchange(t, r)
 	for i, s := range all {
@@ -65,7 +66,7 @@ func newExchangeWith(t *testing.T, all ...exclusion) *testExchange {
 	return x
 }
 
-func TestReasonIsFurthestStage(t *testing.T) {
+func TestReasonIsLastExclusionReached(t *testing.T) {
 	runInVirtualTime(t, "no_buyer", func(t *testing.T) {
 		expectEqual(t, newExchangeWith(t).ingestResult(leadRequest(1)), "no_buyer")
 	})
@@ -92,7 +93,7 @@ func TestExcludedBuyerDoesNotStopNextBuyer(t *testing.T) {
 				trail = settled.Trail
 			}
 			if got := x.describeOutcomes(trail); len(trail) != 2 || !strings.HasSuffix(got, " gold:won ") {
-				t.Fatalf("%d steps: %s", len(trail), got)
+				t.Fatalf("trail has %d steps, want 2 and gold:won last: %s", len(trail), got)
 			}
 			for _, step := range trail {
 				if step.FilterSets.Has(0) {

@@ -20,26 +20,26 @@ const day = 24 * time.Hour
 // The return rule in force at the report applies.
 func TestReturns(t *testing.T) {
 	tests := []struct {
-		name  string
-		rule  market.ReturnRule
-		later *market.ReturnRule // replaces rule between the sale and the report
-		gone  bool               // the campaign is removed
-		after time.Duration
-		want  string
-		gives string // credit, reversed payout
+		name     string
+		rule     market.ReturnRule
+		later    *market.ReturnRule // replaces rule between the sale and the report
+		removed  bool               // the campaign is removed
+		after    time.Duration
+		want     string
+		paysBack string // credit, reversed payout
 	}{
-		{name: "usual rule", rule: returnRule(nil), after: time.Hour, want: "returned", gives: "10 8"},
-		{name: "payout not reversed", rule: returnRule(func(r *market.ReturnRule) { r.ReversePayout = false }), want: "returned", gives: "10 0"},
-		{name: "just before the end of the window", rule: returnRule(nil), after: 14*day - 1, want: "returned", gives: "10 8"},
+		{name: "usual rule", rule: returnRule(nil), after: time.Hour, want: "returned", paysBack: "10 8"},
+		{name: "payout not reversed", rule: returnRule(func(r *market.ReturnRule) { r.ReversePayout = false }), want: "returned", paysBack: "10 0"},
+		{name: "just before the end of the window", rule: returnRule(nil), after: 14*day - 1, want: "returned", paysBack: "10 8"},
 		{name: "at the end of the window", rule: returnRule(nil), after: 14 * day, want: "no: late"},
 		{name: "no window", rule: returnRule(func(r *market.ReturnRule) { r.Window = 0 }), want: "no: late"},
-		{name: "window longer than the default retention", rule: returnRule(func(r *market.ReturnRule) { r.Window = 90 * day }), after: 89 * day, want: "returned", gives: "10 8"},
+		{name: "window longer than the default retention", rule: returnRule(func(r *market.ReturnRule) { r.Window = 90 * day }), after: 89 * day, want: "returned", paysBack: "10 8"},
 		{name: "share of zero", rule: returnRule(func(r *market.ReturnRule) { r.MaxShare = 0 }), want: "no: share"},
-		{name: "window extended after the sale", rule: returnRule(func(r *market.ReturnRule) { r.Window = day }), later: new(returnRule(nil)), after: 2 * day, want: "returned", gives: "10 8"},
+		{name: "window extended after the sale", rule: returnRule(func(r *market.ReturnRule) { r.Window = day }), later: new(returnRule(nil)), after: 2 * day, want: "returned", paysBack: "10 8"},
 		{name: "window shortened after the sale", rule: returnRule(nil), later: new(returnRule(func(r *market.ReturnRule) { r.Window = day })), after: 2 * day, want: "no: late"},
 		{name: "manual approval since the sale", rule: returnRule(nil), later: new(returnRule(func(r *market.ReturnRule) { r.Manual = true })), want: "ACCEPTED waiting"},
-		{name: "campaign removed: default window", rule: returnRule(func(r *market.ReturnRule) { r.Window, r.ReversePayout = 0, false }), gone: true, after: 13 * day, want: "returned", gives: "10 8"},
-		{name: "campaign removed: default window over", rule: returnRule(func(r *market.ReturnRule) { r.Window = 90 * day }), gone: true, after: 14 * day, want: "no: late"},
+		{name: "campaign removed: default window", rule: returnRule(func(r *market.ReturnRule) { r.Window, r.ReversePayout = 0, false }), removed: true, after: 13 * day, want: "returned", paysBack: "10 8"},
+		{name: "campaign removed: default window over", rule: returnRule(func(r *market.ReturnRule) { r.Window = 90 * day }), removed: true, after: 14 * day, want: "no: late"},
 	}
 	for _, test := range tests {
 		runWithExchange(t, test.name, returnsMarket(test.rule), func(t *testing.T, x *testExchange) {
@@ -47,16 +47,16 @@ func TestReturns(t *testing.T) {
 			if test.later != nil {
 				x.configure(returnsMarket(*test.later))
 			}
-			if test.gone {
+			if test.removed {
 				x.configure(marketSpec{buyers: returnsMarket(test.rule).buyers})
 			}
 			time.Sleep(test.after)
 			expectEqual(t, x.reportResult(newReport(a, "returned")), test.want)
 			want := "90"
-			if test.gives != "" {
+			if test.paysBack != "" {
 				back := x.lastEvent().(*event.LeadStatusesChanged).Changes[0].Return
-				if got := back.Credit.String() + " " + back.Reverse.String(); got != test.gives || back.Currency.String() != "USD" || back.Month != virtualStart.UnixNano() {
-					t.Errorf("pays back %s, want %s: %+v", got, test.gives, back)
+				if got := back.Credit.String() + " " + back.Reverse.String(); got != test.paysBack || back.Currency.String() != "USD" || back.Month != virtualStart.UnixNano() {
+					t.Errorf("pays back %s, want %s: %+v", got, test.paysBack, back)
 				}
 				want = "100"
 			}
@@ -77,25 +77,25 @@ func TestLeadsStayInMemoryForReturnWindow(t *testing.T) {
 // A return restores the caps in the windows of the sale, in each form of the sale's event.
 func TestReturnsRestoreCaps(t *testing.T) {
 	tests := []struct {
-		name   string
-		posts  string // buyers with an endpoint
-		script []postReply
-		buyer  string
-		back   bool
-		after  time.Duration
-		want   string // answer to a second lead
+		name    string
+		posts   string // buyers with an endpoint
+		script  []postReply
+		buyer   string
+		restore bool
+		after   time.Duration
+		want    string // answer to a second lead
 	}{
-		{name: "sold without delivery", buyer: "blue", back: true, want: "blue"},
+		{name: "sold without delivery", buyer: "blue", restore: true, want: "blue"},
 		{name: "caps not restored", buyer: "blue", want: "gold"},
-		{name: "posted", posts: "blue gold", buyer: "blue", back: true, want: "blue"},
-		{name: "refused by the first buyer", posts: "blue gold", script: []postReply{refuses, accepts}, buyer: "gold", back: true, want: "blue"},
-		{name: "refused, then sold without delivery", posts: "blue", script: []postReply{refuses, accepts}, buyer: "gold", back: true, want: "blue"},
-		{name: "delivery confirmed by the report", posts: "blue gold", script: []postReply{serverError}, buyer: "blue", back: true, want: "blue"},
-		{name: "cap window is over", buyer: "blue", back: true, after: day, want: "blue"},
+		{name: "posted", posts: "blue gold", buyer: "blue", restore: true, want: "blue"},
+		{name: "refused by the first buyer", posts: "blue gold", script: []postReply{refuses, accepts}, buyer: "gold", restore: true, want: "blue"},
+		{name: "refused, then sold without delivery", posts: "blue", script: []postReply{refuses, accepts}, buyer: "gold", restore: true, want: "blue"},
+		{name: "delivery confirmed by the report", posts: "blue gold", script: []postReply{serverError}, buyer: "blue", restore: true, want: "blue"},
+		{name: "cap window is over", buyer: "blue", restore: true, after: day, want: "blue"},
 	}
 	for _, test := range tests {
 		runInVirtualTime(t, test.name, func(t *testing.T) {
-			r := returnsMarket(returnRule(func(r *market.ReturnRule) { r.RestoreCaps = test.back }))
+			r := returnsMarket(returnRule(func(r *market.ReturnRule) { r.RestoreCaps = test.restore }))
 			for i := range r.buyers {
 				r.buyers[i].caps = []string{"day 1", "month $60"}
 				r.buyers[i].postEndpoint = slices.Contains(strings.Fields(test.posts), r.buyers[i].id)
@@ -106,7 +106,7 @@ func TestReturnsRestoreCaps(t *testing.T) {
 			time.Sleep(5*time.Minute + test.after)
 			expectEqual(t, x.reportResult(newReport(a, "returned").fromBuyer(test.buyer)), "returned")
 			charges := x.lastEvent().(*event.LeadStatusesChanged).Changes[0].Return.Charges
-			if want := map[bool]int{true: 2}[test.back]; len(charges) != want {
+			if want := map[bool]int{true: 2}[test.restore]; len(charges) != want {
 				t.Errorf("restored charges %+v, want %d", charges, want)
 			}
 			x.buyers.scriptPosts("blue", accepts)
@@ -139,8 +139,8 @@ func TestConcurrentReturnsPayBackOnce(t *testing.T) {
 	}{
 		{"one lead", market.WholeShare, 1, false, "100", 1},
 		{"two leads", market.WholeShare, 2, false, "100", 2},
-		{"a quarter of eight", 250_000, 8, false, "40", 2},
-		{"a quarter of eight, in batches", 250_000, 8, true, "40", 2},
+		{"a quarter of eight leads", 250_000, 8, false, "40", 2},
+		{"a quarter of eight leads, in batches", 250_000, 8, true, "40", 2},
 		{"one lead, in batches", market.WholeShare, 1, true, "100", 1},
 	}
 	for _, test := range tests {
@@ -197,7 +197,7 @@ func TestReturnSharePerMonth(t *testing.T) {
 		r.buyers[0].funds = "1000"
 		x := newExchange(t, r)
 		var january, february []engine.IngestAnswer
-		for n := range 62 { // two a day
+		for n := range 62 { // two per day
 			if n < 60 {
 				january = append(january, x.soldLead(n))
 			} else {
@@ -209,7 +209,7 @@ func TestReturnSharePerMonth(t *testing.T) {
 			february = append(february, x.soldLead(100+n))
 			time.Sleep(time.Hour)
 		}
-		back := func(leads []engine.IngestAnswer) (returned int) {
+		countReturns := func(leads []engine.IngestAnswer) (returned int) {
 			for _, a := range leads {
 				switch got := x.reportResult(newReport(a, "returned")); got {
 				case "returned":
@@ -221,17 +221,17 @@ func TestReturnSharePerMonth(t *testing.T) {
 			}
 			return returned
 		}
-		expectEqual(t, back(february), 2, "returns of February's 20 leads")
-		expectEqual(t, back(january[:10])+back(january[30:]), 6, "returns of January's 62 leads")
+		expectEqual(t, countReturns(february), 2, "returns of February's 20 leads")
+		expectEqual(t, countReturns(january[:10])+countReturns(january[30:]), 6, "returns of January's 62 leads")
 		if got := x.balance("blue"); got != "260" { // 1000 - 82 * 10 + 8 * 10
 			t.Errorf("blue's balance is %s, want 260", got)
 		}
 		x.crashAndRestart()
-		if got := back(january[20:30]) + back(february); got != 2 { // repeats of accepted returns
+		if got := countReturns(january[20:30]) + countReturns(february); got != 2 { // repeats of accepted returns
 			t.Errorf("%d returns accepted after a restart, want 2", got)
 		}
 		x.configure(returnsMarket(returnRule(func(r *market.ReturnRule) { r.MaxShare, r.Window = 200_000, 40*day })))
-		expectEqual(t, back(january[10:20]), 6, "more returns of January's leads with a larger share")
+		expectEqual(t, countReturns(january[10:20]), 6, "more returns of January's leads with a larger share")
 	})
 }
 
@@ -294,8 +294,8 @@ func TestReturnShareCountsUnconfirmedLead(t *testing.T) {
 		share market.ShareInMillionths
 		want  string
 	}{
-		{"half of two", 500_000, "returned"},
-		{"less than half", 499_999, "no: share"},
+		{"share of half, one of two leads", 500_000, "returned"},
+		{"share below half, one of two leads", 499_999, "no: share"},
 	} {
 		runInVirtualTime(t, test.name, func(t *testing.T) {
 			r := returnsMarket(returnRule(func(r *market.ReturnRule) { r.MaxShare = test.share }))
@@ -313,9 +313,9 @@ func TestReturnShareCountsUnconfirmedLead(t *testing.T) {
 
 func TestReturnedTestLeadsUseNoReturnShare(t *testing.T) {
 	runWithExchange(t, "", returnsMarket(returnRule(func(r *market.ReturnRule) { r.MaxShare = 500_000 })).withTestEndpoints(), func(t *testing.T, x *testExchange) {
-		attempts := must.Value(x.ingest(leadRequest(1).asTest()))(t)
+		testLead := must.Value(x.ingest(leadRequest(1).asTest()))(t)
 		a, b := x.soldLead(2), x.soldLead(3)
-		expectEqual(t, describeStatusAnswer(x.reportAll(newReport(attempts, "returned"), newReport(a, "returned"), newReport(b, "returned"))), "returned, returned, no: share")
+		expectEqual(t, describeStatusAnswer(x.reportAll(newReport(testLead, "returned"), newReport(a, "returned"), newReport(b, "returned"))), "returned, returned, no: share")
 	})
 }
 

@@ -14,8 +14,8 @@ import (
 // A post waits only for reservations that are not yet durable.
 func TestPostAfterCapOrFundsWereUsed(t *testing.T) {
 	tests := []struct {
-		name string
-		rig  func(r *marketSpec)
+		name   string
+		change func(r *marketSpec)
 	}{
 		{"buyer's cap", func(r *marketSpec) { r.buyers[0].caps = []string{"day 1"} }},
 		{"campaign's cap", func(r *marketSpec) { r.campaigns[0].caps = []string{"day 1"} }},
@@ -25,7 +25,7 @@ func TestPostAfterCapOrFundsWereUsed(t *testing.T) {
 	for _, test := range tests {
 		runInVirtualTime(t, test.name, func(t *testing.T) {
 			r := twoBidders()
-			test.rig(&r)
+			test.change(&r)
 			x := newExchange(t, r)
 			a, b := x.pingAuction(supplierPing(1)), x.pingAuction(supplierPing(2))
 			expectEqual(t, x.saleResult(postFor(1, a)), soldToBlue)
@@ -40,7 +40,7 @@ func TestPostAfterCapOrFundsWereUsed(t *testing.T) {
 		})
 		runInVirtualTime(t, test.name+", released", func(t *testing.T) {
 			r := twoBidders()
-			test.rig(&r)
+			test.change(&r)
 			x := newExchange(t, r)
 			x.buyers.replyTo = func(p *receivedPost) postReply {
 				if p.person == phoneOf(1) {
@@ -57,7 +57,7 @@ func TestPostAfterCapOrFundsWereUsed(t *testing.T) {
 		})
 		runInVirtualTime(t, test.name+", only reserved", func(t *testing.T) {
 			r := twoBidders()
-			test.rig(&r)
+			test.change(&r)
 			x := newExchange(t, r)
 			a, b := x.pingAuction(supplierPing(1)), x.pingAuction(supplierPing(2))
 			x.log.setSyncTime(time.Second)

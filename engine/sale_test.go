@@ -108,10 +108,10 @@ func describeCounts(counts map[string]int) string {
 // The lead is logged with the reason, and the bid stays valid for another lead.
 func TestPostRejectedBeforeDelivery(t *testing.T) {
 	tests := []struct {
-		name string
-		rig  func(r *marketSpec)
-		lead []string
-		want string
+		name   string
+		change func(r *marketSpec)
+		lead   []string
+		want   string
 	}{
 		{"on the campaign's list", func(r *marketSpec) { r.campaigns[0].suppress = []string{"dnc"} }, nil, "suppressed"},
 		{"on the buyer's list", func(r *marketSpec) { r.buyers[0].suppress = []string{"dnc"} }, nil, "suppressed"},
@@ -128,7 +128,7 @@ func TestPostRejectedBeforeDelivery(t *testing.T) {
 		runInVirtualTime(t, test.name, func(t *testing.T) {
 			r := twoBidders()
 			r.lists = []list{{id: "dnc", field: market.ListPhone, hash: market.HashPlain, entries: []string{phoneOf(1)}}}
-			test.rig(&r)
+			test.change(&r)
 			x := newExchange(t, r)
 			expectEqual(t, x.saleResult(postFor(9, x.pingAuction(supplierPing(9, "vehicles", "#2")))), soldToBlue)
 			a := x.pingAuction(supplierPing(1, "vehicles", "#2"))
@@ -137,9 +137,9 @@ func TestPostRejectedBeforeDelivery(t *testing.T) {
 			first := x.startSale(p)
 			expectEqual(t, first.wait(), "post_rejected "+test.want)
 			x.crashAndRestart()
-			again := x.startSale(p)
-			if answerText(again) != answerText(first) {
-				t.Errorf("repeat after a restart: got %s, want %s", answerText(again), answerText(first))
+			repeat := x.startSale(p)
+			if answerText(repeat) != answerText(first) {
+				t.Errorf("repeat after a restart: got %s, want %s", answerText(repeat), answerText(first))
 			}
 			if x.log.len() != entries+1 || len(x.buyers.postAttempts()) != 1 {
 				t.Errorf("%d log entries and %d posts, want 1 and 0", x.log.len()-entries, len(x.buyers.postAttempts())-1)
@@ -188,27 +188,27 @@ func TestNewConfigurationDoesNotChangePost(t *testing.T) {
 // Without the auction's event, the exchange answers that it is unavailable.
 func TestPostWithUnreadableLog(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
-		var lost error
-		x := newExchange(t, twoBidders(), failingHistory(&lost))
+		var readError error
+		x := newExchange(t, twoBidders(), failingHistory(&readError))
 		a, b := x.pingAuction(supplierPing(1)), x.pingAuction(supplierPing(2))
 		p := postFor(1, a)
 		expectEqual(t, x.saleResult(p), soldToBlue)
 		x.crashAndRestart()
-		lost = errors.New("cannot read the segment")
+		readError = errors.New("cannot read the segment")
 		if got := x.saleResult(p); !strings.Contains(got, "no requests") || x.observed.faults.Load() != 1 {
 			t.Errorf("got %s and %d faults, want unavailable and 1", got, x.observed.faults.Load())
 		}
 		if got := x.saleResult(postFor(2, b)); !strings.Contains(got, "no requests") {
 			t.Errorf("auction that is not cached: got %s, want unavailable", got)
 		}
-		lost = nil
-		expectEqual(t, x.saleResult(p)+", "+x.saleResult(postFor(2, b)), soldToBlue+", "+soldToBlue, "when the log is readable again")
-		lost = errors.New("cannot read the segment")
+		readError = nil
+		expectEqual(t, x.saleResult(p)+", "+x.saleResult(postFor(2, b)), soldToBlue+", "+soldToBlue, "when the log is readable repeat")
+		readError = errors.New("cannot read the segment")
 		expectEqual(t, x.saleResult(postFor(3, b)), "already_sold", "cached auction")
 	})
 }
 
-// The id of a forgotten auction is free again, and then names the new auction.
+// The id of a forgotten auction is free repeat, and then names the new auction.
 func TestReusedAuctionID(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
 		x := newExchange(t, twoBidders(), func(o *engine.Options) { o.PingIdempotency = time.Minute })
@@ -244,7 +244,7 @@ func TestBidExpiresDuringLogRead(t *testing.T) {
 		runInVirtualTime(t, test.name, func(t *testing.T) {
 			x := newExchange(t, twoBidders(), slowHistory(test.took))
 			a, b := x.pingAuction(supplierPing(1)), x.availabilityAuction(availabilityRequest())
-			x.crashAndRestart() // what it remembered of them is gone
+			x.crashAndRestart() // empties the cache
 			time.Sleep(2 * time.Second)
 			chosen := x.startIngest(leadRequest(2, "flo_ping_id", b.id, "flo_buyer_id", "blue"))
 			expectEqual(t, x.saleResult(postFor(1, a))+", "+chosen.wait(), test.want)
@@ -290,8 +290,8 @@ func TestLogReadEndsAtCeiling(t *testing.T) {
 // long expired, which is no fault. A rejected post uses no key.
 func TestPostForAuctionMissingInLog(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
-		var cut error
-		x := newExchange(t, twoBidders(), failingHistory(&cut))
+		var readError error
+		x := newExchange(t, twoBidders(), failingHistory(&readError))
 		open, sold, refused := x.pingAuction(supplierPing(1)), x.pingAuction(supplierPing(2)), x.pingAuction(supplierPing(3))
 		choice := x.availabilityAuction(availabilityRequest())
 		expectEqual(t, x.saleResult(postFor(2, sold)), "blue theirs 8")
@@ -299,7 +299,7 @@ func TestPostForAuctionMissingInLog(t *testing.T) {
 		expectEqual(t, x.saleResult(postFor(3, refused)), "post_rejected post_rejected")
 		x.crashAndRestart() // empties the cache
 		time.Sleep(25 * time.Hour)
-		cut = engine.ErrGone
+		readError = engine.ErrGone
 		entries := x.log.len()
 		for _, row := range []struct {
 			name string

@@ -142,28 +142,28 @@ func TestStatusReportValidation(t *testing.T) {
 
 // The event has the report, and the webhook if the supplier has webhooks.
 func TestStatusReportEvent(t *testing.T) {
-	for _, answers := range []bool{false, true} {
-		runInVirtualTime(t, fmt.Sprint("told: ", answers), func(t *testing.T) {
+	for _, webhooks := range []bool{false, true} {
+		runInVirtualTime(t, fmt.Sprint("webhooks: ", webhooks), func(t *testing.T) {
 			r := returnsMarket(returnRule(nil))
-			r.webhooks = answers
+			r.webhooks = webhooks
 			x := newExchange(t, r)
 			a := x.soldLead(1)
 			time.Sleep(time.Hour)
 			answer, err := x.report(newReport(a, "contacted").withReason("by phone").occurredAt("2000-01-01T00:30:00.5Z"))
 			if err != nil || answer.Results[0].Lead != a.Lead.String() {
-				t.Fatalf("%+v, %v", answer, err)
+				t.Fatalf("answer %+v, error %v", answer, err)
 			}
 			record := x.lastEvent().(*event.LeadStatusesChanged)
 			want := event.LeadStatusChange{
 				Lead: a.Lead, Result: event.ChangeDone, From: market.StatusAccepted, To: market.StatusContacted,
 				Reason: "by phone", Occurred: virtualStart.Add(30*time.Minute + time.Second/2).UnixNano(), Supplier: x.lead(a).Supplier,
 			}
-			if answers {
+			if webhooks {
 				want.Webhook = market.WebhookContacted
 			}
 			expectEqual(t, fmt.Sprintf("%+v", record.Changes), fmt.Sprintf("%+v", []event.LeadStatusChange{want}))
 			if record.At != virtualStart.Add(time.Hour).UnixNano() || record.Request != answer.Request || record.Buyer == 0 || record.Idempotency.Key == [16]byte{} {
-				t.Errorf("%+v", record)
+				t.Errorf("event %+v", record)
 			}
 		})
 	}

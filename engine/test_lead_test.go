@@ -181,24 +181,24 @@ func TestUnconfirmedTestLeadsDoNotBlockProduction(t *testing.T) {
 // A test request with the key of a production request is another request.
 func TestTestAndProductionRequestsShareNoKey(t *testing.T) {
 	runWithExchange(t, "", auctionMarket("blue").withTestEndpoints(), func(t *testing.T, x *testExchange) {
-		first := func(r request, received func(request) string) {
+		checkKey := func(r request, send func(request) string) {
 			t.Helper()
-			if got := received(r); strings.Contains(got, "reused") {
+			if got := send(r); strings.Contains(got, "reused") {
 				t.Errorf("new key: got %s", got)
 			}
 			other := r
 			other.test = !r.test
-			expectEqual(t, received(other), "idempotency_key_reused", "other kind with the same key")
-			if got := received(r); strings.Contains(got, "reused") {
+			expectEqual(t, send(other), "idempotency_key_reused", "other kind with the same key")
+			if got := send(r); strings.Contains(got, "reused") {
 				t.Errorf("repeat: got %s", got)
 			}
 		}
-		first(leadRequest(1).withKey("i1"), x.ingestResult)
-		first(leadRequest(2).withKey("i2").asTest(), x.ingestResult)
-		first(supplierPing(1), func(r request) string { return describePing(x.ping(r)) })
-		first(supplierPing(2).asTest(), func(r request) string { return describePing(x.ping(r)) })
-		first(availabilityRequest().withKey("a1"), func(r request) string { return describePing(x.requestAvailability(r)) })
-		first(availabilityRequest().withKey("a2").asTest(), func(r request) string { return describePing(x.requestAvailability(r)) })
+		checkKey(leadRequest(1).withKey("i1"), x.ingestResult)
+		checkKey(leadRequest(2).withKey("i2").asTest(), x.ingestResult)
+		checkKey(supplierPing(1), func(r request) string { return describePing(x.ping(r)) })
+		checkKey(supplierPing(2).asTest(), func(r request) string { return describePing(x.ping(r)) })
+		checkKey(availabilityRequest().withKey("a1"), func(r request) string { return describePing(x.requestAvailability(r)) })
+		checkKey(availabilityRequest().withKey("a2").asTest(), func(r request) string { return describePing(x.requestAvailability(r)) })
 	})
 }
 
@@ -272,7 +272,7 @@ func TestTestBidsAndProductionBidsAreSeparate(t *testing.T) {
 		expectEqual(t, x.saleResult(postFor(2, production)), "blue theirs 8", "production lead for a production bid")
 		expectEqual(t, fmt.Sprint(x.buyers.postAttempts()), "[blue.test@0s blue@0s]", "posts")
 
-		attempts, asked := x.availabilityAuction(availabilityRequest().asTest()), x.availabilityAuction(availabilityRequest())
+		testAuction, productionAuction := x.availabilityAuction(availabilityRequest().asTest()), x.availabilityAuction(availabilityRequest())
 		chosen := func(n int, from auctionInfo) request {
 			return leadRequest(n, "flo_ping_id", from.id, "flo_buyer_id", "gold")
 		}
@@ -281,11 +281,11 @@ func TestTestBidsAndProductionBidsAreSeparate(t *testing.T) {
 			lead request
 			want string
 		}{
-			{chosen(11, attempts), unknown},
-			{chosen(12, asked).asTest(), unknown},
-			{chosen(11, attempts).asTest(), "gold"},
-			{chosen(12, asked), "gold"},
-			{chosen(13, attempts).asTest(), "bid_expired"},
+			{chosen(11, testAuction), unknown},
+			{chosen(12, productionAuction).asTest(), unknown},
+			{chosen(11, testAuction).asTest(), "gold"},
+			{chosen(12, productionAuction), "gold"},
+			{chosen(13, testAuction).asTest(), "bid_expired"},
 		} {
 			expectEqual(t, x.ingestResult(row.lead), row.want, i)
 		}
@@ -311,7 +311,7 @@ func TestTestPingsDoNotAffectHealthOrPingRate(t *testing.T) {
 		time.Sleep(time.Second) // fills the bucket
 		x.buyers.scriptBids("blue.test", pingError)
 		for i := range 50 {
-			expectEqual(t, describePing(x.ping(supplierPing(i).asTest())), "no_bid", "test ", i)
+			expectEqual(t, describePing(x.ping(supplierPing(i).asTest())), "no_bid", "test ping ", i)
 		}
 		expectEqual(t, len(x.buyers.pingAttempts()), 50, "pings in 50 test auctions")
 		got := []string{describePing(x.ping(supplierPing(101))), describePing(x.ping(supplierPing(102))), describePing(x.ping(supplierPing(103)))}

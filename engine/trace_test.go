@@ -48,14 +48,14 @@ func TestTraceRecordsDeliveryAttempts(t *testing.T) {
 			x.buyers.scriptPosts("blue", row.blue...)
 			x.buyers.scriptPosts("gold", row.gold...)
 			began, trace := time.Now(), &timing.RequestTrace{ID: [16]byte{1}, Span: 1<<64 - 2}
-			spent := x.ingestTraced(trace)
+			timings := x.ingestTraced(trace)
 			expectEqual(t, describeCalls(trace, began), row.want, "calls at the answer")
 			commits := int64(0)
 			for _, c := range trace.Commits {
 				commits += c.To - c.From
 			}
-			if len(trace.Commits) == 0 || commits != spent.Log {
-				t.Errorf("%d commits with %d ns in total, want %d ns", len(trace.Commits), commits, spent.Log)
+			if len(trace.Commits) == 0 || commits != timings.Log {
+				t.Errorf("%d commits with %d ns in total, want %d ns", len(trace.Commits), commits, timings.Log)
 			}
 			ids := map[uint64]bool{0: true}
 			for i := range trace.Calls {

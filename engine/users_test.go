@@ -44,10 +44,10 @@ func TestUserManagement(t *testing.T) {
 			return func() error { user, _ := x.state.OperatorUser(token.User); return e.AddAPIToken(user, token) }
 		}
 		for i, step := range []struct {
-			name string
-			do   func() error
-			want error
-			then string
+			name  string
+			do    func() error
+			want  error
+			users string
 		}{
 			{"new user without a password", set("bob", viewer, "", false), engine.ErrNotFound, ""},
 			{"new user", set("bob", admin, "p1", true), nil, "bob admin p1 0; "},
@@ -71,19 +71,19 @@ func TestUserManagement(t *testing.T) {
 			if err := step.do(); !errors.Is(err, step.want) {
 				t.Errorf("%d, %s: error %v, want %v", i, step.name, err, step.want)
 			}
-			expectEqual(t, x.describeUsers(), step.then, i, ", ", step.name)
+			expectEqual(t, x.describeUsers(), step.users, i, ", ", step.name)
 			if x.log.len() != before && event.RequestingOperator(x.lastEvent()) != "anna" {
 				t.Errorf("%d, %s: event without operator anna: %s", i, step.name, event.DescribeAsJSON(x.lastEvent()))
 			}
 			x.crashAndRestart()
-			if e = x.engine.AsOperator("anna"); x.describeUsers() != step.then {
-				t.Errorf("%d, %s: after a restart users %s, want %s", i, step.name, x.describeUsers(), step.then)
+			if e = x.engine.AsOperator("anna"); x.describeUsers() != step.users {
+				t.Errorf("%d, %s: after a restart users %s, want %s", i, step.name, x.describeUsers(), step.users)
 			}
 		}
 	})
 }
 
-// The password must still be the one that the request was authenticated with.
+// The password must still be the one that the request beforeChange authenticated with.
 func TestPasswordChangeNeedsCurrentPassword(t *testing.T) {
 	runWithExchange(t, "password", marketSpec{}, func(t *testing.T, x *testExchange) {
 		e := x.engine.AsOperator("bob")
@@ -118,9 +118,9 @@ func TestAPITokenLimit(t *testing.T) {
 			}
 			must.Succeed(t, e.AddAPIToken(bob, newAPIToken("bob", n, market.RoleViewer, expires)))
 		}
-		was := bob
-		was.Role = market.RoleAdmin
-		if err := e.AddAPIToken(was, newAPIToken("bob", 201, market.RoleViewer, 0)); !errors.Is(err, engine.ErrConflict) || !strings.Contains(err.Error(), "meanwhile") {
+		beforeChange := bob
+		beforeChange.Role = market.RoleAdmin
+		if err := e.AddAPIToken(beforeChange, newAPIToken("bob", 201, market.RoleViewer, 0)); !errors.Is(err, engine.ErrConflict) || !strings.Contains(err.Error(), "meanwhile") {
 			t.Errorf("token of a user whose role changed meanwhile: error %v", err)
 		}
 		expectError(t, e.AddAPIToken(bob, newAPIToken("bob", 200, market.RoleViewer, 0)), engine.ErrConflict, "token above the limit")

@@ -166,12 +166,12 @@ func TestTurnWebhooksOffAndOn(t *testing.T) {
 
 func TestWebhookOperationErrors(t *testing.T) {
 	runWithExchange(t, "unknown supplier, lead or webhook", webhookMarket(), func(t *testing.T, x *testExchange) {
-		_, all := x.engine.AsOperator("").ResendDeadLetters("nobody")
-		_, list := x.engine.ListDeadLetters("nobody", 0, 10)
-		_, one := x.engine.FindDeadLetterByID("nobody", market.WebhookID{})
+		_, all := x.engine.AsOperator("").ResendDeadLetters("unknown")
+		_, list := x.engine.ListDeadLetters("unknown", 0, 10)
+		_, one := x.engine.FindDeadLetterByID("unknown", market.WebhookID{})
 		for name, err := range map[string]error{
 			"resend all": all, "list": list, "find": one,
-			"switch": x.engine.AsOperator("").SetWebhooksOff("nobody", true),
+			"switch": x.engine.AsOperator("").SetWebhooksOff("unknown", true),
 			"resend": x.engine.AsOperator("").ResendWebhook(market.LeadID{1}, market.WebhookPosted),
 			"drop":   x.engine.AsOperator("").DropWebhook(market.LeadID{1}, market.WebhookPosted),
 		} {
@@ -223,7 +223,7 @@ func TestWebhookOfUnknownLeadBecomesDeadLetter(t *testing.T) {
 		}
 	})
 	t.Run("disk failure", func(t *testing.T) {
-		e := webhookEngine(nil, errors.New("the disk is gone"))
+		e := webhookEngine(nil, errors.New("disk failure"))
 		expectError(t, errorOf(e.BuildWebhookMessage(&w)), engine.ErrUnavailable)
 		e.Close()
 		expectError(t, errorOf(e.BuildWebhookMessage(&w)), engine.ErrUnavailable, "after Close")
