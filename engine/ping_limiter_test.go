@@ -123,12 +123,12 @@ func TestConcurrentAuctionsPerSupplierAreLimited(t *testing.T) {
 		lead := x.startIngest(leadRequest(1))
 		time.Sleep(500 * ms)
 		expectEqual(t, x.engine.OpenAuctions(), 3, "open auctions")
-		begun := x.log.len()
+		entries := x.log.len()
 		for _, got := range []string{describePing(x.ping(supplierPing(3))), describePing(x.requestAvailability(availabilityRequest())), x.ingestResult(leadRequest(2).withKey("k"))} {
 			expectEqual(t, got, "rate_limited", "request above the limit")
 		}
 		expectEqual(t, describePing(x.ping(supplierPing(9, "vertical", "boats"))), "no_campaign", "ping without an auction")
-		expectEqual(t, x.log.len(), begun+1, "entries in the log")
+		expectEqual(t, x.log.len(), entries+1, "entries in the log")
 		other := x.startPing(supplierPing(1).fromSupplier("other"))
 		expectEqual(t, first[0].wait()+first[1].wait()+lead.wait()+other.wait(), "1010blue10")
 		expectEqual(t, describePing(x.ping(supplierPing(3)))+" "+x.ingestResult(leadRequest(2).withKey("k")), "10 blue", "after the auctions ended")

@@ -44,10 +44,10 @@ func TestInvalidPingsAreRejected(t *testing.T) {
 	runInVirtualTime(t, "all", func(t *testing.T) {
 		r := auctionMarket("blue")
 		x := newExchange(t, r)
-		begun := x.log.len()
+		entries := x.log.len()
 		for _, test := range tests {
 			expectEqual(t, describePing(x.ping(test.request)), "invalid_payload "+test.want, test.name)
-			expectEqual(t, x.log.len(), begun, test.name, ": log entries")
+			expectEqual(t, x.log.len(), entries, test.name, ": log entries")
 		}
 		if got := x.buyers.pingAttempts(); len(got) > 0 {
 			t.Errorf("invalid pings reached the buyers %v", got)
@@ -158,7 +158,7 @@ func TestPingKeysAndAuctionIDs(t *testing.T) {
 		x.buyers.scriptBids("blue", bids("9.5").after(300*ms), bids("1"))
 		first, err := x.ping(supplierPing(1))
 		if err != nil || first.Amount.String() != "10" || first.SellerAuction != "a1" || first.Request.IsZero() {
-			t.Fatalf("%+v %v", first, err)
+			t.Fatalf("first answer %+v, error %v", first, err)
 		}
 		first.Replayed = true
 		for range 3 {
@@ -189,7 +189,7 @@ func TestPingKeysAndAuctionIDs(t *testing.T) {
 	})
 	runWithExchange(t, "rejected ping uses no key and no auction id", auctionMarket("blue"), func(t *testing.T, x *testExchange) {
 		if got := describePing(x.ping(supplierPing(1, "state", "-"))); !strings.HasPrefix(got, "invalid_payload") {
-			t.Error(got)
+			t.Errorf("invalid state: got %s", got)
 		}
 		expectEqual(t, describePing(x.ping(supplierPing(1))), "10")
 	})
@@ -349,11 +349,11 @@ func TestPingWithoutCampaignKeepsOnlyItsKey(t *testing.T) {
 		boats := supplierPing(1, "vertical", "boats")
 		first, err := x.ping(boats)
 		if err != nil || first.Reason != market.ReasonNoCampaign {
-			t.Fatalf("%+v %v", first, err)
+			t.Fatalf("first answer %+v, error %v", first, err)
 		}
 		time.Sleep(5*time.Second - time.Millisecond)
 		expectEqual(t, describePing(x.ping(supplierPing(2, "auction_id", "a1"))), "auction_exists", "same auction id within five seconds, under another key")
-		const each = 2000 // of pings in ten seconds
+		const each = 2000 // pings per ten seconds
 		for n := range 3 * each {
 			if x.pingAll(t, supplierPing(10+n, "vertical", "boats")); n%each == 0 {
 				time.Sleep(10 * time.Second)

@@ -48,18 +48,18 @@ func TestOperatorDecidesReturns(t *testing.T) {
 	for _, test := range tests {
 		runWithExchange(t, test.name, returnsMarket(manualReturnRule(nil)), func(t *testing.T, x *testExchange) {
 			a := x.soldLead(1)
-			var received []string
+			var answers []string
 			for i, step := range strings.Fields(test.steps) {
 				switch step {
 				case "approve", "refuse":
-					received = append(received, describeError(x.engine.AsOperator("").DecideReturn(a.Lead, step == "approve", "as they say")))
+					answers = append(answers, describeError(x.engine.AsOperator("").DecideReturn(a.Lead, step == "approve", "as they say")))
 				case "crash":
 					x.crashAndRestart()
 				default:
-					received = append(received, x.reportResult(newReport(a, step).withKey(fmt.Sprint("k", i))))
+					answers = append(answers, x.reportResult(newReport(a, step).withKey(fmt.Sprint("k", i))))
 				}
 			}
-			expectEqual(t, strings.Join(received, ", "), test.want)
+			expectEqual(t, strings.Join(answers, ", "), test.want)
 			expectEqual(t, x.leadState(a)+", "+x.balance("blue"), test.leadState+", "+test.balance)
 		})
 	}
@@ -104,7 +104,7 @@ func TestApprovedReturnUsesRulesOfReport(t *testing.T) {
 			t.Errorf("change %s\nwant %+v, with note and buyer: %+v", got, want, record)
 		}
 		if want.Reason != "no such person" || want.Occurred != virtualStart.UnixNano() || want.Return.Reverse != 8_000_000 || len(want.Return.Charges) != 1 {
-			t.Errorf("%+v", want)
+			t.Errorf("pending return is logged as %+v", want)
 		}
 		expectEqual(t, x.ingestResult(leadRequest(9_000)), "blue", "buyer of the next lead: the cap is restored")
 	})
@@ -132,15 +132,15 @@ func TestConcurrentReturnDecisions(t *testing.T) {
 		a := x.soldLead(1)
 		x.reportResult(newReport(a, "returned"))
 		x.log.setSyncTime(time.Second)
-		received := make(chan string, 4)
+		answers := make(chan string, 4)
 		var all sync.WaitGroup
-		for i := range cap(received) {
-			all.Go(func() { received <- describeError(x.engine.AsOperator("").DecideReturn(a.Lead, i%2 == 0, "")) })
+		for i := range cap(answers) {
+			all.Go(func() { answers <- describeError(x.engine.AsOperator("").DecideReturn(a.Lead, i%2 == 0, "")) })
 		}
 		all.Wait()
-		close(received)
+		close(answers)
 		counts := map[string]int{}
-		for got := range received {
+		for got := range answers {
 			counts[got]++
 		}
 		if counts["ok"] != 1 || counts["conflict"] != 3 {
@@ -163,12 +163,12 @@ func TestListPendingReturns(t *testing.T) {
 			x.reportResult(newReport(leads[i], "returned").withReason(fmt.Sprint("reason ", i)))
 		}
 		must.Succeed(t, x.engine.AsOperator("").DecideReturn(leads[4].Lead, false, ""))
-		list := func(after market.LeadID, most int) string {
-			page, total, err := x.engine.ListPendingReturns(after, most)
+		list := func(after market.LeadID, limit int) string {
+			page, total, err := x.engine.ListPendingReturns(after, limit)
 			text := fmt.Sprint(total, " ", err, ":")
 			for _, w := range page {
 				if w.Buyer != "blue" || w.Supplier != "acme" || w.Campaign != "auto" || w.Credit.String() != "10" || w.Reverse.String() != "8" || w.Currency.String() != "USD" || w.Requested != virtualStart.Add(5*time.Second).UnixNano() {
-					t.Errorf("%+v", w)
+					t.Errorf("pending return %+v", w)
 				}
 				text += " " + w.Reason + " (" + w.Status.String() + ")"
 			}
@@ -193,10 +193,10 @@ func TestPendingReturnOfTestLead(t *testing.T) {
 		x.reportResult(newReport(a, "returned"))
 		page, total, err := x.engine.ListPendingReturns(market.LeadID{}, 10)
 		if err != nil || total != 1 || len(page) != 1 {
-			t.Fatalf("%+v %d %v", page, total, err)
+			t.Fatalf("page %+v, total %d, error %v, want one return", page, total, err)
 		}
 		if w := page[0]; !w.Test || w.Campaign != "auto" || w.Buyer != "blue" || w.Supplier != "acme" || w.Credit != 0 || w.Reverse != 0 {
-			t.Errorf("%+v", w)
+			t.Errorf("pending return %+v", w)
 		}
 		before := x.balance("blue")
 		expectEqual(t, describeError(x.engine.AsOperator("").DecideReturn(a.Lead, true, ""))+" "+x.balance("blue"), "ok "+before)
@@ -211,7 +211,7 @@ func TestReturnDecisionWithoutHistory(t *testing.T) {
 		x.reportResult(newReport(a, "returned"))
 		page, total, err := x.engine.ListPendingReturns(market.LeadID{}, 10)
 		if err != nil || total != 1 || len(page) != 1 || page[0].Credit.String() != "10" || page[0].Reason != "" {
-			t.Errorf("%+v %d %v", page, total, err)
+			t.Errorf("page %+v, total %d, error %v, want one return", page, total, err)
 		}
 		expectEqual(t, describeError(x.engine.AsOperator("").DecideReturn(a.Lead, true, ""))+" "+x.balance("blue"), "ok 100")
 	})

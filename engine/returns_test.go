@@ -216,7 +216,7 @@ func TestReturnSharePerMonth(t *testing.T) {
 					returned++
 				case "no: share":
 				default:
-					t.Error(got)
+					t.Errorf("got %s, want returned or no: share", got)
 				}
 			}
 			return returned

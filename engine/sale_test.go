@@ -208,7 +208,7 @@ func TestPostWithUnreadableLog(t *testing.T) {
 	})
 }
 
-// The id of a forgotten auction is free repeat, and then names the new auction.
+// The id of a forgotten auction is free again, and then names the new auction.
 func TestReusedAuctionID(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
 		x := newExchange(t, twoBidders(), func(o *engine.Options) { o.PingIdempotency = time.Minute })

@@ -99,14 +99,14 @@ func TestCrossingStatusBatchesDoNotDeadlock(t *testing.T) {
 			forward, backward = append(forward, w.withKey("forward")), append([]statusReport{w.withKey("backward")}, backward...)
 		}
 		x.log.setSyncTime(time.Second)
-		received := make(chan string, 3)
+		answers := make(chan string, 3)
 		for _, reports := range [][]statusReport{forward, backward} {
-			go func() { received <- describeStatusAnswer(x.reportAll(reports...)) }()
+			go func() { answers <- describeStatusAnswer(x.reportAll(reports...)) }()
 		}
-		go func() { received <- x.reportResult(forward[2].withKey("between")) }()
+		go func() { answers <- x.reportResult(forward[2].withKey("between")) }()
 		for range 3 {
-			if got := <-received; strings.ReplaceAll(strings.ReplaceAll(got, "contacted", ""), ", ", "") != "" {
-				t.Error(got)
+			if got := <-answers; strings.ReplaceAll(strings.ReplaceAll(got, "contacted", ""), ", ", "") != "" {
+				t.Errorf("got %s, want only contacted", got)
 			}
 		}
 		done := 0
@@ -212,17 +212,17 @@ func TestConcurrentStatusReportsWithSameKey(t *testing.T) {
 	runWithExchange(t, "", returnsMarket(returnRule(nil)), func(t *testing.T, x *testExchange) {
 		a := x.soldLead(1)
 		x.log.setSyncTime(time.Second)
-		received := make(chan string, 8)
-		for range cap(received) {
+		answers := make(chan string, 8)
+		for range cap(answers) {
 			go func() {
 				answer, err := x.report(newReport(a, "sold"))
 				answer.Replayed = false
-				received <- fmt.Sprintf("%+v %v", answer, err)
+				answers <- fmt.Sprintf("%+v %v", answer, err)
 			}()
 		}
-		first := <-received
-		for range cap(received) - 1 {
-			if got := <-received; got != first || !strings.Contains(got, "<nil>") {
+		first := <-answers
+		for range cap(answers) - 1 {
+			if got := <-answers; got != first || !strings.Contains(got, "<nil>") {
 				t.Errorf("two answers with one key: %s\nand %s", first, got)
 			}
 		}

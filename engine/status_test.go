@@ -11,8 +11,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// Each row has a status and the result of reporting each status after it: + accepted,
-// = no change, . rejected.
+// Each row has the reports before, and the result of contacted, qualified, sold and
+// returned after them: + accepted, = no change, . rejected.
 func TestStatusTransitions(t *testing.T) {
 	reports := []string{"contacted", "qualified", "sold", "returned"}
 	tests := []struct {
@@ -176,7 +176,7 @@ func TestStatusReportAfterLogFailure(t *testing.T) {
 		a := x.soldLead(1)
 		x.log.failAfterEntries(x.log.len(), nil)
 		if got := x.reportResult(newReport(a, "sold")); !strings.HasPrefix(got, "error") {
-			t.Error(got)
+			t.Errorf("report with a failed log: got %s, want an error", got)
 		}
 		x.abandonProcess()
 		x.restart()

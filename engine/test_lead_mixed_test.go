@@ -39,7 +39,7 @@ func mixedMarket() marketSpec {
 	return r
 }
 
-// mixedResult is the answers campaign the production leads, and the sums of the log.
+// mixedResult is the answers to the production leads, and the sums of the log.
 type mixedResult struct {
 	answers []string
 	ledger  *ledgerModel
@@ -58,15 +58,15 @@ func sellMixedLeads(t *testing.T, seed uint64, withTests bool) (result mixedResu
 		x.buyers.scriptBids(testBuyerID(name), pingError, bids(fmt.Sprint(20-i)), noBid, neverBids, bids("7").ignoringDeadline(3*time.Second), rateLimited)
 	}
 	random := rand.New(rand.NewPCG(seed, 1))
-	tests := rand.New(rand.NewPCG(seed, 2))
-	var underway sync.WaitGroup
+	testRandom := rand.New(rand.NewPCG(seed, 2))
+	var testLeads sync.WaitGroup
 	for i := range 120 {
 		campaign := []string{"falls", "turns", "weighs", "bids"}[random.IntN(4)]
 		person := random.IntN(90)
 		lead := leadRequest(person, "flo_campaign_id", campaign)
 		if withTests {
-			for range tests.IntN(4) {
-				x.startTestLead(&underway, tests, person)
+			for range testRandom.IntN(4) {
+				x.startTestLead(&testLeads, testRandom, person)
 			}
 		}
 		if campaign == "bids" && random.IntN(2) == 0 {
@@ -77,18 +77,18 @@ func sellMixedLeads(t *testing.T, seed uint64, withTests bool) (result mixedResu
 		}
 		time.Sleep(time.Until(virtualStart.Add(time.Duration(i+1) * 10 * time.Second)))
 	}
-	underway.Wait()
+	testLeads.Wait()
 	time.Sleep(time.Minute)
 	result.ledger = sumEvents(t, x.log.durable(), x.engine.ActiveCatalog(), x.highestLimits)
 	return result
 }
 
 // startTestLead sends a test lead of a random kind on its own goroutine.
-func (x *testExchange) startTestLead(underway *sync.WaitGroup, random *rand.Rand, person int) {
+func (x *testExchange) startTestLead(testLeads *sync.WaitGroup, random *rand.Rand, person int) {
 	n := int(x.counter.Add(1))
 	campaign := []string{"falls", "turns", "weighs", "bids"}[random.IntN(4)]
 	kind, wait := random.IntN(5), time.Duration(random.IntN(2000))*ms
-	underway.Go(func() {
+	testLeads.Go(func() {
 		time.Sleep(wait)
 		lead := leadRequest(person, "flo_campaign_id", campaign)
 		switch kind {

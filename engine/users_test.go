@@ -45,7 +45,7 @@ func TestUserManagement(t *testing.T) {
 		}
 		for i, step := range []struct {
 			name  string
-			do    func() error
+			act   func() error
 			want  error
 			users string
 		}{
@@ -68,7 +68,7 @@ func TestUserManagement(t *testing.T) {
 		} {
 			before := x.log.len()
 			time.Sleep(time.Second)
-			if err := step.do(); !errors.Is(err, step.want) {
+			if err := step.act(); !errors.Is(err, step.want) {
 				t.Errorf("%d, %s: error %v, want %v", i, step.name, err, step.want)
 			}
 			expectEqual(t, x.describeUsers(), step.users, i, ", ", step.name)
@@ -83,7 +83,7 @@ func TestUserManagement(t *testing.T) {
 	})
 }
 
-// The password must still be the one that the request beforeChange authenticated with.
+// The password must still be the one that the request was authenticated with.
 func TestPasswordChangeNeedsCurrentPassword(t *testing.T) {
 	runWithExchange(t, "password", marketSpec{}, func(t *testing.T, x *testExchange) {
 		e := x.engine.AsOperator("bob")
@@ -118,9 +118,9 @@ func TestAPITokenLimit(t *testing.T) {
 			}
 			must.Succeed(t, e.AddAPIToken(bob, newAPIToken("bob", n, market.RoleViewer, expires)))
 		}
-		beforeChange := bob
-		beforeChange.Role = market.RoleAdmin
-		if err := e.AddAPIToken(beforeChange, newAPIToken("bob", 201, market.RoleViewer, 0)); !errors.Is(err, engine.ErrConflict) || !strings.Contains(err.Error(), "meanwhile") {
+		changed := bob
+		changed.Role = market.RoleAdmin
+		if err := e.AddAPIToken(changed, newAPIToken("bob", 201, market.RoleViewer, 0)); !errors.Is(err, engine.ErrConflict) || !strings.Contains(err.Error(), "meanwhile") {
 			t.Errorf("token of a user whose role changed meanwhile: error %v", err)
 		}
 		expectError(t, e.AddAPIToken(bob, newAPIToken("bob", 200, market.RoleViewer, 0)), engine.ErrConflict, "token above the limit")

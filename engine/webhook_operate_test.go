@@ -150,12 +150,12 @@ func TestTurnWebhooksOffAndOn(t *testing.T) {
 		acme := x.state.RefOf(event.ObjectSupplier, "acme")
 		x.ingestResult(leadRequest(1))
 		x.ingestResult(leadRequest(2))
-		received, _ := x.state.ClaimDueWebhook(acme, time.Now().UnixNano())
-		lost, _ := x.state.ClaimDueWebhook(acme, time.Now().UnixNano())
+		delivered, _ := x.state.ClaimDueWebhook(acme, time.Now().UnixNano())
+		failed, _ := x.state.ClaimDueWebhook(acme, time.Now().UnixNano())
 		must.Succeed(t, x.engine.AsOperator("").SetWebhooksOff("acme", true))
-		must.Succeed(t, errors.Join(x.engine.RecordWebhookAttempt(received, webhookDelivered), x.engine.RecordWebhookAttempt(lost, webhookFailed)))
+		must.Succeed(t, errors.Join(x.engine.RecordWebhookAttempt(delivered, webhookDelivered), x.engine.RecordWebhookAttempt(failed, webhookFailed)))
 		dead := must.Value(x.deadLetters())(t)
-		if !slices.ContainsFunc(dead, func(d deadLetter) bool { return d.Lead == lost.Lead }) || len(dead) != 1 {
+		if !slices.ContainsFunc(dead, func(d deadLetter) bool { return d.Lead == failed.Lead }) || len(dead) != 1 {
 			t.Errorf("dead letters %+v, want the failed one", dead)
 		}
 		if _, ok := x.state.ClaimDueWebhook(acme, time.Now().Add(day).UnixNano()); ok {
