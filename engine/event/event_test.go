@@ -55,7 +55,7 @@ func envelope(kind, eventVersion uint32, ev []byte) []byte {
 func TestUnknownKindAndVersionAreRejected(t *testing.T) {
 	last := uint32(len(emptyEvents()))
 	tests := []struct {
-		what string
+		name string
 		data []byte
 	}{
 		{"empty record", nil},
@@ -68,7 +68,7 @@ func TestUnknownKindAndVersionAreRejected(t *testing.T) {
 	for _, test := range tests {
 		var d Decoder
 		if e, err := d.Decode(test.data); !errors.Is(err, ErrUnknown) || e != nil {
-			t.Errorf("%s: %v, %v", test.what, e, err)
+			t.Errorf("%s: %v, %v", test.name, e, err)
 		}
 	}
 }
@@ -153,7 +153,7 @@ func fieldsOf(t testing.TB, e Event) map[uint32]bool {
 
 func TestFixedSizeFieldsCheckLength(t *testing.T) {
 	tests := []struct {
-		what string
+		name string
 		kind Kind
 		into func(mm *easyproto.MessageMarshaler, value []byte)
 		size int
@@ -180,7 +180,7 @@ func TestFixedSizeFieldsCheckLength(t *testing.T) {
 			test.into(m.MessageMarshaler(), make([]byte, n))
 			var d Decoder
 			if _, err := d.Decode(envelope(uint32(test.kind), version, m.Marshal(nil))); (err == nil) != (n == test.size) {
-				t.Errorf("%s of %d bytes: %v", test.what, n, err)
+				t.Errorf("%s of %d bytes: %v", test.name, n, err)
 			}
 		}
 	}

@@ -117,6 +117,7 @@ func TestReplayDecoderRejectsSameRecords(t *testing.T) {
 	}
 }
 
+// FuzzBrief compares the decoder for replay with the full one.
 func FuzzBrief(f *testing.F) {
 	for _, e := range emptyEvents() {
 		f.Add(AppendRecord(nil, fill(e)))

@@ -50,38 +50,38 @@ type evictionEntry struct {
 	size    int
 }
 
-// newEvictionEntry returns the entry for the queue of evictions of an auction. size is the length
-// of the auction's encoding.
-func newEvictionEntry(held *event.PingAuctionCompleted, encodedBytes int) evictionEntry {
-	w := evictionEntry{name: held.Name, id: held.Auction, size: encodedBytes + perAuction}
-	for i := range held.Bids {
-		if bid := &held.Bids[i]; isAcceptable(bid) {
-			w.expires = max(w.expires, bid.ValidUntil)
+// newEvictionEntry returns the entry for the queue of evictions of an auction. encodedBytes is the
+// length of the auction's encoding.
+func newEvictionEntry(record *event.PingAuctionCompleted, encodedBytes int) evictionEntry {
+	entry := evictionEntry{name: record.Name, id: record.Auction, size: encodedBytes + perAuction}
+	for i := range record.Bids {
+		if bid := &record.Bids[i]; isAcceptable(bid) {
+			entry.expires = max(entry.expires, bid.ValidUntil)
 		}
 	}
-	return w
+	return entry
 }
 
 // perAuction estimates the memory of a cached auction in addition to its encoding, in bytes.
 const perAuction = 128
 
 // Add caches a committed auction for sales at its bids, unless all its bids have expired. data is
-// the encoding of held. Add copies what it needs, so the caller may reuse both.
-func (r *AuctionCache) Add(held *event.PingAuctionCompleted, data []byte, now int64) {
-	if len(held.Bids) == 0 {
+// the encoding of record. Add copies what it needs, so the caller may reuse both.
+func (r *AuctionCache) Add(record *event.PingAuctionCompleted, data []byte, now int64) {
+	if len(record.Bids) == 0 {
 		return
 	}
-	w := newEvictionEntry(held, len(data))
-	if w.expires <= now || w.name == ([16]byte{}) {
+	entry := newEvictionEntry(record, len(data))
+	if entry.expires <= now || entry.name == ([16]byte{}) {
 		return
 	}
 	data = bytes.Clone(data)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if known, ok := r.byName[w.name]; ok && bytes.Compare(known.id[:], w.id[:]) >= 0 {
+	if known, ok := r.byName[entry.name]; ok && bytes.Compare(known.id[:], entry.id[:]) >= 0 {
 		return
 	}
-	for len(r.queue) > 0 && (r.queue[0].expires <= now || len(r.queue) >= maxCached || r.bytes+w.size > maxCachedBytes) {
+	for len(r.queue) > 0 && (r.queue[0].expires <= now || len(r.queue) >= maxCached || r.bytes+entry.size > maxCachedBytes) {
 		oldest := r.queue[0]
 		r.queue = r.queue[1:]
 		r.bytes -= oldest.size
@@ -92,9 +92,9 @@ func (r *AuctionCache) Add(held *event.PingAuctionCompleted, data []byte, now in
 	if r.byName == nil {
 		r.byName = make(map[[16]byte]encodedAuction)
 	}
-	r.byName[w.name] = encodedAuction{id: w.id, data: data}
-	r.queue = append(r.queue, w)
-	r.bytes += w.size
+	r.byName[entry.name] = encodedAuction{id: entry.id, data: data}
+	r.queue = append(r.queue, entry)
+	r.bytes += entry.size
 }
 
 // FindEncodedEvent returns the encoded event of the auction with this name, or nil if it is not

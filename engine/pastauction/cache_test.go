@@ -120,17 +120,17 @@ func TestCacheMatchesMap(t *testing.T) {
 			now += rapid.Int64Range(0, 5).Draw(t, "later")
 			ev := newAuction(rapid.IntRange(0, 20).Draw(t, "auction"), now+rapid.Int64Range(-1, 9).Draw(t, "window"), rapid.IntRange(0, 40).Draw(t, "text"))
 			known := r.FindEncodedEvent(ev.Name)
-			w := r.put(ev, now)
-			switch found := r.FindEncodedEvent(w.name); {
+			entry := r.put(ev, now)
+			switch found := r.FindEncodedEvent(entry.name); {
 			case known != nil && found != nil:
 				if !bytes.Equal(known, found) {
 					t.Fatal("a cached auction has changed")
 				}
 			case found != nil:
-				if stored[w.name] = found; !bytes.Equal(found, event.AppendRecord(nil, ev)) {
+				if stored[entry.name] = found; !bytes.Equal(found, event.AppendRecord(nil, ev)) {
 					t.Fatal("the found auction differs from the one that was put")
 				}
-			case w.expires > now:
+			case entry.expires > now:
 				t.Fatal("an unexpired auction was not kept")
 			}
 			size := 0
@@ -143,7 +143,7 @@ func TestCacheMatchesMap(t *testing.T) {
 			if size != r.bytes || len(r.queue) != len(r.byName) {
 				t.Fatalf("%d bytes, %d by the queue; %d in the queue, %d by name", r.bytes, size, len(r.queue), len(r.byName))
 			}
-			if known == nil && r.FindEncodedEvent(w.name) != nil && r.queue[0].expires <= now {
+			if known == nil && r.FindEncodedEvent(entry.name) != nil && r.queue[0].expires <= now {
 				t.Fatal("the oldest auction has expired and is kept")
 			}
 		}

@@ -16,9 +16,9 @@ import (
 const Withheld = "(withheld: it repeats contact data)"
 
 // ContactMatcher finds one lead's contact data in other texts. Contact data is encrypted and can be
-// erased, but a buyer's answer, or a field with another name, may repeat it. A Matcher has the
+// erased, but a buyer's answer, or a field with another name, may repeat it. A ContactMatcher has the
 // words and the digits by which it recognizes the lead; Add adds them. The zero value recognizes
-// no text. Reset empties a Matcher for the next lead and keeps its memory.
+// no text. Reset empties it for the next lead and keeps its memory.
 type ContactMatcher struct {
 	memory         []byte        // the words in lower case, and the digits of the numbers
 	words, numbers []memoryRange // in memory
@@ -34,7 +34,7 @@ const (
 	nationalDigits = 10 // digits of a phone number without the country code
 )
 
-// Reset removes all words and numbers, so that the Matcher can be used for another lead.
+// Reset removes all words and numbers, so that the ContactMatcher can be used for another lead.
 func (m *ContactMatcher) Reset() {
 	clear(m.memory)
 	m.memory, m.words, m.numbers = m.memory[:0], m.words[:0], m.numbers[:0]

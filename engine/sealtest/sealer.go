@@ -1,4 +1,4 @@
-// Package sealtest has an in-memory engine.Sealer for tests. It really seals, and is
+// Package sealtest has an in-memory engine.Sealer for tests. It encrypts, and is
 // deterministic.
 package sealtest
 
@@ -15,13 +15,13 @@ import (
 )
 
 // Sealer is an engine.Sealer. It outlives the exchange that uses it, as a disk does;
-// StartAbove gives it the log's highest slot at each start.
+// StartAboveSlot gives it the log's highest slot at each start.
 type Sealer struct {
 	mu     sync.Mutex
 	next   uint64
-	sealed uint64 // number of sealed parts, for their nonces
+	sealed uint64 // number of encrypted parts, for their nonces
 	erased map[uint64]bool
-	owner  market.LeadID // lead that is being sealed
+	owner  market.LeadID // lead that Seal encrypts
 	busy   bool
 	broken error
 }
@@ -37,14 +37,14 @@ func (s *Sealer) StartAboveSlot(highestUsedSlot uint64) *Sealer {
 	return s
 }
 
-// MakeTakeUnusedKeyFail makes Take fail with ErrBusy, or succeed again.
+// MakeTakeUnusedKeyFail makes TakeUnusedKey fail with ErrBusy, or succeed again.
 func (s *Sealer) MakeTakeUnusedKeyFail(busy bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.busy = busy
 }
 
-// SetEraseKeysError makes Erase fail with an error, or succeed again if it is nil.
+// SetEraseKeysError makes EraseKeys fail with an error, or succeed again if it is nil.
 func (s *Sealer) SetEraseKeysError(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

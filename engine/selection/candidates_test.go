@@ -125,7 +125,7 @@ func campaignOf(n int) *market.Campaign {
 
 func TestUnsoldReasonIsOfFurthestStage(t *testing.T) {
 	for _, test := range []struct {
-		what     string
+		name     string
 		outcomes []market.BuyerOutcome
 		want     string
 	}{
@@ -145,7 +145,7 @@ func TestUnsoldReasonIsOfFurthestStage(t *testing.T) {
 			c.Exclude(filterSet, outcome)
 		}
 		if got := c.FurthestUnsoldReason().String(); got != test.want {
-			t.Errorf("%s: %s, want %s", test.what, got, test.want)
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}
 }

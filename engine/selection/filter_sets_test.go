@@ -226,7 +226,7 @@ func TestRotationIDs(t *testing.T) {
 	}
 	ids := map[uint64]string{}
 	for _, compiled := range []struct {
-		what string
+		name string
 		*selection.CompiledFilterSets
 	}{
 		{"abcd by 1 2 3 4", build(market.Weighted, "abcd", 1, 2, 3, 4)},
@@ -238,9 +238,9 @@ func TestRotationIDs(t *testing.T) {
 		for set := range uint64(1 << compiled.Len()) {
 			id := compiled.RotationID(bitset.Set{set})
 			if id == 0 {
-				t.Errorf("%s: the set %b has no ID", compiled.what, set)
+				t.Errorf("%s: the set %b has no ID", compiled.name, set)
 			}
-			what := compiled.what + " " + strconv.FormatUint(set, 2)
+			what := compiled.name + " " + strconv.FormatUint(set, 2)
 			if other, ok := ids[id]; ok {
 				t.Errorf("%s has the ID of %s", what, other)
 			}

@@ -94,7 +94,7 @@ func postRefused(next event.Sale, post event.PostIntent) event.Event {
 
 func TestLeadStatesThroughHistory(t *testing.T) {
 	type step struct {
-		what  string
+		name  string
 		event event.Event
 		want  leadView
 	}
@@ -159,16 +159,16 @@ func TestLeadStatesThroughHistory(t *testing.T) {
 			for _, step := range steps {
 				x.logAndApply(step.event)
 				if got := x.leadView(); got != step.want {
-					t.Fatalf("%s:\n%s, want\n%s", step.what, got, step.want)
+					t.Fatalf("%s:\n%s, want\n%s", step.name, got, step.want)
 				}
 				restored := &testExchange{State: New(), at: x.at}
 				replay(restored.State, x.log, x.seq)
 				if got := restored.leadView(); got != step.want {
-					t.Fatalf("%s, replayed:\n%s, want\n%s", step.what, got, step.want)
+					t.Fatalf("%s, replayed:\n%s, want\n%s", step.name, got, step.want)
 				}
 				restarted := &testExchange{State: loadWithNewerRows(t, x), at: x.at}
 				if got := restarted.leadView(); got != step.want {
-					t.Fatalf("%s, after a snapshot:\n%s, want\n%s", step.what, got, step.want)
+					t.Fatalf("%s, after a snapshot:\n%s, want\n%s", step.name, got, step.want)
 				}
 			}
 		})

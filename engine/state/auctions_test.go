@@ -35,7 +35,7 @@ func TestAuctionIsSoldOnce(t *testing.T) {
 	other, none := market.LeadID{2, 15: 3}, market.LeadID{}
 	sale := saleOfAuction(redSale)
 	type step struct {
-		what  string
+		name  string
 		event event.Event
 		lead  market.LeadID // the lead that the auction is sold to
 	}
@@ -92,7 +92,7 @@ func TestAuctionIsSoldOnce(t *testing.T) {
 				} {
 					row, found := s.FindAuction(testAuction, x.at)
 					if row.Lead != step.lead || row.IsSoldOrBeingPosted() != (step.lead != none) || found == (name == "unknown auction") {
-						t.Fatalf("%s, %s: got %+v, found %t, want a sale to %s", step.what, how, row, found, step.lead)
+						t.Fatalf("%s, %s: got %+v, found %t, want a sale to %s", step.name, how, row, found, step.lead)
 					}
 				}
 			}
@@ -133,7 +133,7 @@ func TestLeadNamesSettlementOfItsPost(t *testing.T) {
 		return lead.Settled
 	}
 	for _, step := range []struct {
-		what  string
+		name  string
 		event event.Event
 		ends  bool
 	}{
@@ -151,7 +151,7 @@ func TestLeadNamesSettlementOfItsPost(t *testing.T) {
 			want = x.seq
 		}
 		if got := settledAt(); got != want {
-			t.Errorf("%s by event %d: settled at %d, want %d", step.what, x.seq, got, want)
+			t.Errorf("%s by event %d: settled at %d, want %d", step.name, x.seq, got, want)
 		}
 	}
 }
@@ -171,7 +171,7 @@ func TestIdempotencyKeyFindsLeadOrAuction(t *testing.T) {
 	auctionSeq := x.seq
 	for how, s := range map[string]*State{"live": x.State, "after a snapshot": restoreFromSnapshot(t, x.State)} {
 		for _, test := range []struct {
-			what string
+			name string
 			key  [16]byte
 			want IdempotencyKeyClaimResult
 		}{
@@ -180,7 +180,7 @@ func TestIdempotencyKeyFindsLeadOrAuction(t *testing.T) {
 		} {
 			var h RequestReservations
 			if got := s.ClaimIdempotencyKey(&h, test.key, 5, x.at); got != test.want || !got.IsUsed() {
-				t.Errorf("%s, %s key: %+v, want %+v", how, test.what, got, test.want)
+				t.Errorf("%s, %s key: %+v, want %+v", how, test.name, got, test.want)
 			}
 		}
 	}

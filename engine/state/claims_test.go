@@ -35,7 +35,7 @@ func TestDuplicateKeysOfAcceptedLeads(t *testing.T) {
 	first := market.LeadID{9}
 	x.acceptLead(first, x.at+30*day, phone, mail)
 	tests := []struct {
-		what   string
+		name   string
 		keys   []market.DuplicateKey
 		now    int64
 		result ReserveResult
@@ -51,14 +51,14 @@ func TestDuplicateKeysOfAcceptedLeads(t *testing.T) {
 		var h RequestReservations
 		result, lead, wait := x.ClaimAllDuplicateKeys(&h, test.keys, test.now)
 		if result != test.result || wait != nil || (result == Full) != (lead == first) {
-			t.Errorf("%s: got result %d, first lead %s", test.what, result, lead)
+			t.Errorf("%s: got result %d, first lead %s", test.name, result, lead)
 		}
 		if result == Full && x.ReservationCount() != 0 {
-			t.Errorf("%s: %d claims are left, want 0", test.what, x.ReservationCount())
+			t.Errorf("%s: %d claims are left, want 0", test.name, x.ReservationCount())
 		}
 		x.ReleaseAll(&h)
 		if x.ReservationCount() != 0 {
-			t.Errorf("%s: %d reservations after the release, want 0", test.what, x.ReservationCount())
+			t.Errorf("%s: %d reservations after the release, want 0", test.name, x.ReservationCount())
 		}
 	}
 }
@@ -145,7 +145,7 @@ func TestIdempotencyKeyIsUsedOnce(t *testing.T) {
 		t.Error("the end of the first request did not end the wait")
 	}
 	for _, test := range []struct {
-		what  string
+		name  string
 		print uint64
 		now   int64
 		want  IdempotencyKeyClaimResult
@@ -156,7 +156,7 @@ func TestIdempotencyKeyIsUsedOnce(t *testing.T) {
 		{"after the end", 5, x.at + day, IdempotencyKeyClaimResult{}},
 	} {
 		if got := x.ClaimIdempotencyKey(&later, key, test.print, test.now); got != test.want {
-			t.Errorf("%s: %+v, want %+v", test.what, got, test.want)
+			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
 		}
 		x.ReleaseIdempotencyKeyClaim(&later)
 	}

@@ -73,7 +73,7 @@ func TestCredentialsAreRememberedAfterRevocation(t *testing.T) {
 	key, client, token := event.CredentialAPIKey, event.CredentialOAuthClient, event.CredentialBearer
 	for _, s := range []*State{s, restoreFromSnapshot(t, s)} {
 		for _, row := range []struct {
-			what    string
+			name    string
 			first   event.CredentialAddedOrRevoked
 			existed bool
 		}{
@@ -86,7 +86,7 @@ func TestCredentialsAreRememberedAfterRevocation(t *testing.T) {
 			{"another token", event.CredentialAddedOrRevoked{Credential: token, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{99}}, false},
 		} {
 			if got := s.HasCredentialEverExisted(&row.first); got != row.existed {
-				t.Errorf("%s: HasCredentialEverExisted is %v", row.what, got)
+				t.Errorf("%s: HasCredentialEverExisted is %v", row.name, got)
 			}
 		}
 	}

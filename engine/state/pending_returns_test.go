@@ -25,7 +25,7 @@ func returnDecision(lead byte, result event.LeadStatusChangeResult) *event.LeadS
 // Returns are pending from the request to the decision, oldest leads first, also in a snapshot.
 func TestPendingReturnsUntilDecided(t *testing.T) {
 	events := []struct {
-		what  string
+		name  string
 		event *event.LeadStatusesChanged
 		want  []byte
 	}{
@@ -46,11 +46,11 @@ func TestPendingReturnsUntilDecided(t *testing.T) {
 				got = append(got, lead[15])
 			}
 			if !slices.Equal(got, step.want) || s.PendingReturnCount() != len(got) {
-				t.Errorf("%s: pending %v, count %d, want %v", step.what, got, s.PendingReturnCount(), step.want)
+				t.Errorf("%s: pending %v, count %d, want %v", step.name, got, s.PendingReturnCount(), step.want)
 			}
 		}
 		if request, ok := restored.PendingReturnRequest(market.LeadID{15: 5}); !ok || request != (PendingReturnRequest{1, 0}) {
-			t.Errorf("%s: %+v, %v", step.what, request, ok)
+			t.Errorf("%s: %+v, %v", step.name, request, ok)
 		}
 	}
 	if _, ok := s.PendingReturnRequest(market.LeadID{15: 6}); ok {

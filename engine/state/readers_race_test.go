@@ -117,7 +117,7 @@ func TestConcurrentReadersAndApply(t *testing.T) {
 	}
 	replay(restored, x.log, x.seq)
 	if _, hash := restored.Hash(); hash != wantHash {
-		t.Error("the last snapshot and the later log give another state")
+		t.Error("the last snapshot and the later log give a different state")
 	}
 	if n := live.ReservationCount(); n != 0 {
 		t.Errorf("%d reservations are left, want 0", n)

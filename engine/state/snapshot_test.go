@@ -282,7 +282,7 @@ func TestFlippedBitInSnapshotNeverPanics(t *testing.T) {
 		}
 	})
 	if rejected == 0 || different == 0 {
-		t.Errorf("%d snapshots were rejected and %d gave another state, want both above 0", rejected, different)
+		t.Errorf("%d snapshots were rejected and %d gave a different state, want both above 0", rejected, different)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // timeFormat is the format of times in webhook bodies: RFC 3339 in UTC, with milliseconds.
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
-// AppendWebhookBody appends the JSON body of queued webhook w with payload p to dst. names
+// AppendWebhookBody appends the JSON body of the queued webhook with its payload to dst. names
 // translates the numbers of campaigns, suppliers and buyers into their ids. The members have a
 // fixed order, and all values come from log records. So the body is the same at every attempt.
 func AppendWebhookBody(dst []byte, names *state.State, queued *state.QueuedWebhook, payload *Payload) []byte {
