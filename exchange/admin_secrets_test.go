@@ -16,7 +16,7 @@ func TestSecretListHasReplaceableSecrets(t *testing.T) {
 	x.mustAdmin(201, "POST", "/admin/v1/webhooks/sup_told/secret", "")
 	a := x.mustAdmin(200, "GET", "/admin/v1/secrets", "")
 	if strings.Contains(a.body, "canary") || strings.Contains(a.body, "whsec_") {
-		t.Error(a.body)
+		t.Errorf("secret list contains a value: %v", a.body)
 	}
 	var names []string
 	for _, s := range decode[struct{ Secrets []struct{ Name string } }](t, a).Secrets {

@@ -24,7 +24,7 @@ func TestHealthAndMetricsNeedNoPassword(t *testing.T) {
 	} {
 		a := request(t, "GET", "http://"+x.AdminAddress()+path, "")
 		if a.status != 200 || !strings.Contains(a.body, want) {
-			t.Errorf("%s: %d %s", path, a.status, a.body)
+			t.Errorf("%s: got %d %s", path, a.status, a.body)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func TestPauseAndResume(t *testing.T) {
 	x.mustAdmin(204, "POST", "/admin/v1/campaigns/cmp/pause", "")
 	f := x.ingest(leadBody(2)).mustFail(t, 422, "invalid_payload")
 	if len(f.Fields) != 1 || f.Fields[0].Field != "flo_campaign_id" || f.Fields[0].Code != "inactive" {
-		t.Errorf("%+v", f.Fields)
+		t.Errorf("unexpected field errors of a paused campaign: %+v", f.Fields)
 	}
 	x = x.restart()
 	x.ingest(leadBody(2)).mustFail(t, 422, "invalid_payload")
@@ -144,7 +144,7 @@ func TestPauseAndResume(t *testing.T) {
 	x.mustSell(leadBody(2))
 	x.mustAdmin(204, "POST", "/admin/v1/buyers/buy_blue/pause", "")
 	if a := x.ingest(leadBody(3)); !strings.Contains(a.body, `"reason":"no_bid"`) {
-		t.Errorf("%d %s", a.status, a.body)
+		t.Errorf("lead for a paused buyer: got %d %s", a.status, a.body)
 	}
 	x.mustAdmin(204, "POST", "/admin/v1/buyers/buy_blue/resume", "")
 	x.mustSell(leadBody(3))
@@ -162,10 +162,10 @@ func TestFundsAndTopUps(t *testing.T) {
 	x.checkBlueFunds(`{"balance":20,"held":0}`)
 	x.mustSell(leadBody(1))
 	if a := x.ingest(leadBody(2)); !strings.Contains(a.body, "insufficient_funds") {
-		t.Errorf("%d %s", a.status, a.body)
+		t.Errorf("lead without funds: got %d %s", a.status, a.body)
 	}
 	if a := x.mustAdmin(200, "POST", "/admin/v1/buyers/buy_blue/funds", `{"amount":4.100001,"note":"wire 17"}`); a.body != `{"balance":12.050001,"held":0}`+"\n" {
-		t.Error(a.body)
+		t.Errorf("unexpected answer to a top-up: %v", a.body)
 	}
 	x.mustSell(leadBody(2))
 	x = x.restart()
@@ -219,7 +219,7 @@ func TestUnknownCallersAddNoMetricLabels(t *testing.T) {
 func decode[T any](t testing.TB, a *answer) (v T) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(a.body), &v); err != nil {
-		t.Fatalf("%v: %s", err, a.body)
+		t.Fatalf("cannot decode the answer: %v: %s", err, a.body)
 	}
 	return v
 }

@@ -64,7 +64,7 @@ func TestWebhookStatus(t *testing.T) {
 	}
 	x.mustAdmin(404, "GET", "/admin/v1/webhooks/sup_none", "").mustFail(t, 404, "not_found")
 	if a := start(t, newTestDir(t, baseConfig)).mustAdmin(200, "GET", "/admin/v1/webhooks", ""); a.body != `{"webhooks":[]}`+"\n" {
-		t.Error(a.body)
+		t.Errorf("unexpected list without webhooks: %v", a.body)
 	}
 }
 
@@ -99,7 +99,7 @@ func TestDeadLettersListResendDrop(t *testing.T) {
 		page := x.deadLetters(fmt.Sprintf("?after=%d&limit=4", after))
 		for _, l := range page.Dead {
 			if !strings.HasPrefix(l.ID, "evt_") || !strings.HasPrefix(l.Lead, "lead_") || l.Attempts != 0 || l.Created == "" || l.Died == "" || seen[l.ID] {
-				t.Errorf("%+v", l)
+				t.Errorf("incomplete or repeated dead letter: %+v", l)
 			}
 			seen[l.ID], all = true, append(all, l.Type+" "+l.ID)
 		}
@@ -109,7 +109,7 @@ func TestDeadLettersListResendDrop(t *testing.T) {
 		after = *page.Next
 	}
 	if len(all) != 6 || !strings.HasPrefix(all[0], "lead.posted ") || !strings.HasPrefix(all[5], "lead.unmatched ") {
-		t.Fatalf("%q", all)
+		t.Fatalf("unexpected dead letters: %q", all)
 	}
 	_, first, _ := strings.Cut(all[0], " ")
 	_, second, _ := strings.Cut(all[1], " ")
@@ -127,7 +127,7 @@ func TestDeadLettersListResendDrop(t *testing.T) {
 		t.Errorf("one resent and one dropped: %+v", w)
 	}
 	if a := x.mustAdmin(200, "POST", "/admin/v1/webhooks/sup_acme/resend", ""); a.body != `{"resent":4}`+"\n" {
-		t.Error(a.body)
+		t.Errorf("unexpected answer to resend: %v", a.body)
 	}
 	if w := x.webhookStatus("sup_acme"); w.Dead != 0 || w.Pending != 5 {
 		t.Errorf("all resent: %+v", w)
@@ -154,7 +154,7 @@ func TestWebhookSecretRotation(t *testing.T) {
 		created := decode[struct{ Secret, Hint string }](t, a)
 		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(created.Secret, "whsec_"))
 		if err != nil || len(key) != 32 || created.Hint != created.Secret[:10] || a.header.Get("Cache-Control") != "no-store" {
-			t.Fatalf("%v: %s", err, a.body)
+			t.Fatalf("incomplete answer with a new secret: %v: %s", err, a.body)
 		}
 		return created.Secret
 	}
@@ -178,7 +178,7 @@ func TestWebhookSecretRotation(t *testing.T) {
 	x = x.restart()
 	want(second, first)
 	if question, hints := x.mustRequireConfirmation("/admin/v1/webhooks/sup_acme/secret", ""); hints != second[:10]+" "+first[:10]+" " || *question.Live[0].Previous || !*question.Live[1].Previous {
-		t.Errorf("%+v", question)
+		t.Errorf("unexpected secrets in the confirmation: %+v", question)
 	}
 	x.mustRequireConfirmation("/admin/v1/webhooks/sup_acme/secret", replacesBody("whsec_none"))
 	want(second, first)

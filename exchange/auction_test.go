@@ -101,7 +101,7 @@ func TestOAuthBuyerSecretReplacement(t *testing.T) {
 	x = x.restart()
 	x.mustSell(leadBody(3))
 	if s := b.Stats(); s.Accepted != 2 || s.Tokens != 2 {
-		t.Errorf("%+v", s)
+		t.Errorf("unexpected counters of the buyer: %+v", s)
 	}
 }
 
@@ -127,23 +127,23 @@ func TestAuction(t *testing.T) {
 		} `json:"bid"`
 	}](t, bid)
 	if bid.status != 200 || result.Auction != "theirs-1" || result.Bid.Amount != "10" {
-		t.Fatalf("%d %s", bid.status, bid.body)
+		t.Fatalf("ping: got %d %s", bid.status, bid.body)
 	}
 	post := fmt.Sprintf(`{"auction_id":"theirs-1","bid_token":%q,"lead":{"lead_uuid":"u1","first_name":"Ann","last_name":%q,"email":"ann@%s","phone":"+1%s0001","address":{"zip":"94105"}}}`,
 		result.Bid.Token, lastName, mailHost, areaCode)
 	sale := x.sellerRequest("/v1/post", "k1", post)
 	if sale.status != 201 || !strings.Contains(sale.body, `"buyer_id":"buy_2"`) || !strings.Contains(sale.body, `"price":{"amount":10,"currency":"USD"}`) {
-		t.Fatalf("%d %s", sale.status, sale.body)
+		t.Fatalf("post: got %d %s", sale.status, sale.body)
 	}
 	offers := x.requestAvailability(`{"flo_campaign_id":"cmp","flo_supplier_id":"sup_acme","state":"CA"}`, "Idempotency-Key", "k1")
 	if !strings.Contains(offers.body, `"buyers":[{"buyer_id":"buy_2","amount":10,`) {
-		t.Errorf("%d %s", offers.status, offers.body)
+		t.Errorf("availability request: got %d %s", offers.status, offers.body)
 	}
 	checkReplays := func(x *testExchange) {
 		t.Helper()
-		x.sellerRequest("/v1/ping", "k1", ping).isReplayOf(t, bid)
-		x.sellerRequest("/v1/post", "k1", post).isReplayOf(t, sale)
-		x.requestAvailability(`{"flo_campaign_id":"cmp","flo_supplier_id":"sup_acme","state":"CA"}`, "Idempotency-Key", "k1").isReplayOf(t, offers)
+		x.sellerRequest("/v1/ping", "k1", ping).mustBeReplayOf(t, bid)
+		x.sellerRequest("/v1/post", "k1", post).mustBeReplayOf(t, sale)
+		x.requestAvailability(`{"flo_campaign_id":"cmp","flo_supplier_id":"sup_acme","state":"CA"}`, "Idempotency-Key", "k1").mustBeReplayOf(t, offers)
 		x.sellerRequest("/v1/post", "k2", post).mustFail(t, 409, "already_sold")
 		x.sellerRequest("/v1/ping", "k2", ping).mustFail(t, 409, "auction_exists")
 	}

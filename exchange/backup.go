@@ -99,11 +99,11 @@ func (a *backupRunner) startShipping(x *Exchange) {
 	}
 	var ctx context.Context
 	ctx, a.stop = context.WithCancel(context.Background())
-	asked, ended := a.ended, make(chan struct{})
+	previous, ended := a.ended, make(chan struct{})
 	a.ended = ended
 	go func() {
 		defer close(ended)
-		<-asked
+		<-previous
 		if a.stopped = a.shipper.Run(ctx); a.stopped != nil {
 			x.logger.Error("the backup stopped for good; the exchange continues without a backup", "error", a.stopped)
 		}

@@ -111,7 +111,7 @@ func TestRestoreToAnyEntryOrTime(t *testing.T) {
 	x.stop()
 	all, err := repository.Generations(t.Context())
 	if err != nil || len(all) != 2 || all[1].Snapshots < 3 {
-		t.Fatalf("%+v, %v", all, err)
+		t.Fatalf("unexpected backup generations: %+v, %v", all, err)
 	}
 
 	var entries []wal.Entry
@@ -134,7 +134,7 @@ func TestRestoreToAnyEntryOrTime(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "data")
 		done, err := repository.Restore(t.Context(), backup.RestoreOptions{At: at, Dir: dir, Drill: true})
 		if err != nil {
-			t.Fatalf("%s: %v", at, err)
+			t.Fatalf("restore to %s: %v", at, err)
 		}
 		if last := entries[done.Seq-1]; at.Seq != 0 && done.Seq != at.Seq || at.Seq == 0 && (last.At > at.Time.UnixNano() ||
 			int(done.Seq) < len(entries) && entries[done.Seq].At <= at.Time.UnixNano()) {

@@ -100,7 +100,7 @@ func TestClientSecretRotation(t *testing.T) {
 	older, newer := x.mustToken("acme", acmeSecret), x.mustToken("acme", second)
 	x.checkClientSecrets("acme", map[string]bool{acmeSecret: true, second: true})
 	if listed := x.listClients("suppliers/sup_acme"); len(listed) != 1 || len(listed[0].Secrets) != 2 || listed[0].Secrets[1].Hint != secondHint || listed[0].Secrets[0].Since == "" {
-		t.Errorf("%+v", listed)
+		t.Errorf("unexpected secrets of the client: %+v", listed)
 	}
 	if _, hints := x.mustRequireConfirmation("/admin/v1/suppliers/sup_acme/clients/acme/secrets", `{"scopes":["ping"]}`); hints != admin.KeyHint(acmeSecret)+" "+secondHint+" " {
 		t.Errorf("confirmation lists the secrets %s", hints)
@@ -170,7 +170,7 @@ func TestFileSetsOnlyFirstClientSecret(t *testing.T) {
 		x.checkTokens(map[string]bool{token: true})
 		x.requestToken("acme", acmeSecret, "webhook").mustFailOAuth(t, 400, "invalid_scope")
 		if a := x.requestToken("acme2", "canary-of-two", ""); !strings.Contains(a.body, `"scope":"post"`) {
-			t.Error(a.body)
+			t.Errorf("unexpected scope of the new client: %v", a.body)
 		}
 	}
 	check()
@@ -224,10 +224,10 @@ func TestCreateClientSecrets(t *testing.T) {
 	}
 	x.adminRequest("GET", "/admin/v1/suppliers/sup_none/clients", "").mustFail(t, 404, "not_found")
 	if listed := x.listClients("suppliers/sup_other"); len(listed) != 1 || listed[0].ID != "other" || len(listed[0].Secrets) != 2 {
-		t.Errorf("%+v", listed)
+		t.Errorf("unexpected clients of sup_other: %+v", listed)
 	}
 	if listed := x.listClients("buyers/buy_blue"); len(listed) != 4 || listed[0].ID != blueID || len(listed[0].Secrets) != 2 || len(listed[0].Secrets[0].Scopes) != 2 {
-		t.Errorf("%+v", listed)
+		t.Errorf("unexpected clients of buy_blue: %+v", listed)
 	}
 	// A revoked client's name may have another owner.
 	x.mustAdmin(204, "DELETE", "/admin/v1/suppliers/sup_acme/clients/acme", "")

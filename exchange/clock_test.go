@@ -102,11 +102,11 @@ func TestClockContinuesFromLogTime(t *testing.T) {
 	for n := range 1500 { // each request removes some expired keys
 		x.mustSell(leadBody(n), "Idempotency-Key", fmt.Sprint("other", n))
 	}
-	x.ingest(leadBody(1), "Idempotency-Key", "k").isReplayOf(t, first)
+	x.ingest(leadBody(1), "Idempotency-Key", "k").mustBeReplayOf(t, first)
 	x.stop()
 	mustNotStart(t, p, "--accept-clock")
 	y := startAcceptingClock(t, p)
-	y.ingest(leadBody(1), "Idempotency-Key", "k").isReplayOf(t, first)
+	y.ingest(leadBody(1), "Idempotency-Key", "k").mustBeReplayOf(t, first)
 }
 
 // TestPostTimeoutIgnoresClockOffset: a post times out although the exchange's clock is far ahead.

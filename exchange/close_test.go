@@ -86,7 +86,7 @@ func TestCloseUnderLoad(t *testing.T) {
 	for number, a := range l.answers {
 		again := y.ingest(leadBody(number%10000), "Idempotency-Key", fmt.Sprint("key", number))
 		if a.status == 201 {
-			again.isReplayOf(t, a)
+			again.mustBeReplayOf(t, a)
 		}
 		if strings.Contains(again.body, "ACCEPTED") {
 			sold++
@@ -124,7 +124,7 @@ func TestCrashUnderLoad(t *testing.T) {
 	y := start(t, crashed)
 	for number, a := range answered {
 		if a.status == 201 {
-			y.ingest(leadBody(number%10000), "Idempotency-Key", fmt.Sprint("key", number)).isReplayOf(t, a)
+			y.ingest(leadBody(number%10000), "Idempotency-Key", fmt.Sprint("key", number)).mustBeReplayOf(t, a)
 		}
 	}
 	for number := range leadCap {
@@ -132,7 +132,7 @@ func TestCrashUnderLoad(t *testing.T) {
 	}
 	y.checkMetrics("pingpost_reservations 0")
 	if a := y.ingest(leadBody(1)); !strings.Contains(a.body, "caps_full") {
-		t.Error(a.body)
+		t.Errorf("lead above the cap: got %v", a.body)
 	}
 }
 

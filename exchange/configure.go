@@ -35,8 +35,8 @@ func (x *Exchange) activateRevisionLocked(r *pendingRevision) error {
 	if wanted.Document, err = x.storeConfigDocument(built.Canonical); err != nil {
 		return err
 	}
-	if made := r.made.EncodeDocument(); made != nil {
-		if wanted.Overlay, err = x.storeConfigDocument(made); err != nil {
+	if fromAPI := r.fromAPI.EncodeDocument(); fromAPI != nil {
+		if wanted.Overlay, err = x.storeConfigDocument(fromAPI); err != nil {
 			return err
 		}
 	}
@@ -54,7 +54,7 @@ func (x *Exchange) activateRevisionLocked(r *pendingRevision) error {
 	x.logWarnings(built.Warnings)
 	x.addWebhookGauges(built.Catalog)
 	x.lists.dropTablesExcept(wanted.Tables)
-	x.active.Store(&activeConfig{canonical: built.Canonical, base: r.base, sent: r.sent, made: r.made})
+	x.active.Store(&activeConfig{canonical: built.Canonical, base: r.base, sent: r.sent, fromAPI: r.fromAPI})
 	return nil
 }
 

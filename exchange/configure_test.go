@@ -33,7 +33,7 @@ func TestGetAndPutConfiguration(t *testing.T) {
 	for _, dry := range []string{"dry=1", "dry=true", "dry", "dry=yes", "dry=on"} {
 		would := decode[configChanges](t, x.mustAdmin(200, "PUT", "/admin/v1/config?"+dry, configWithPrice("20")))
 		if len(would.Changes) != 1 || !strings.Contains(would.Changes[0], "price") {
-			t.Errorf("%s: %v", dry, would.Changes)
+			t.Errorf("dry run with ?%s: %v", dry, would.Changes)
 		}
 	}
 	if after, _ := x.log.Durable(); after != seq || x.mustAdmin(200, "GET", "/admin/v1/config", "").body != document {
@@ -104,7 +104,7 @@ func TestReloadUnderLoad(t *testing.T) {
 			for !stop.Load() {
 				a := x.ingest(leadBody(int(sent.Add(1) % 10000)))
 				if a.status != 201 || !strings.Contains(a.body, `"amount":16,`) && !strings.Contains(a.body, `"amount":9.64,`) {
-					t.Errorf("%d %s", a.status, a.body)
+					t.Errorf("lead during reloads: got %d %s", a.status, a.body)
 					return
 				}
 			}
@@ -188,7 +188,7 @@ func TestSuppressionListIsImportedOnce(t *testing.T) {
 	check("after the file was removed, over a restart")
 	lists, err := filepath.Glob(filepath.Join(x.dataDir(), "lists", "*"))
 	if err != nil || len(lists) != 1 {
-		t.Fatal(lists, err)
+		t.Fatalf("unexpected list files: %v, %v", lists, err)
 	}
 	// A start removes an unused file and rejects a damaged one.
 	unused := filepath.Join(x.dataDir(), "lists", strings.Repeat("0", 64))

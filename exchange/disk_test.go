@@ -48,7 +48,7 @@ func TestLeadsStopAndResumeWithDiskSpace(t *testing.T) {
 	t.Run("space again", func(t *testing.T) {
 		must.Succeed(t, os.Remove(ballast))
 		eventually(t, "leads are accepted", func() bool { return x.ingest(leadBody(3)).status == 201 })
-		x.ingest(leadBody(1), "Idempotency-Key", "k").isReplayOf(t, first)
+		x.ingest(leadBody(1), "Idempotency-Key", "k").mustBeReplayOf(t, first)
 		eventually(t, "the log reports it", func() bool { return countLogged("enough free disk space again") > 0 })
 	})
 	t.Run("stop on a full disk", func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestLeadsStopAndResumeWithDiskSpace(t *testing.T) {
 		must.Succeed(t, os.Remove(ballast))
 		x = start(t, p)
 		x.mustSell(leadBody(4))
-		x.ingest(leadBody(1), "Idempotency-Key", "k").isReplayOf(t, first)
+		x.ingest(leadBody(1), "Idempotency-Key", "k").mustBeReplayOf(t, first)
 	})
 }
 
@@ -91,12 +91,12 @@ func TestLowDiskRejectsLeadsAndSettlesOpenPost(t *testing.T) {
 	release()
 	first := <-openRequest
 	if first.status != 201 || !strings.Contains(first.body, `"buyer_id":"buy_blue"`) {
-		t.Errorf("%d %s", first.status, first.body)
+		t.Errorf("open post: got %d %s", first.status, first.body)
 	}
 	x.checkBlueFunds(`{"balance":995,"held":0}`)
 	expectSnapshot(0)
 	eventually(t, "leads are accepted", func() bool { return x.ingest(leadBody(3)).status == 201 })
-	x.ingest(leadBody(1), "Idempotency-Key", "k").isReplayOf(t, first)
+	x.ingest(leadBody(1), "Idempotency-Key", "k").mustBeReplayOf(t, first)
 }
 
 // TestFullDiskFailsLogAndExchange: after a failed write, every part reports it and no request is
@@ -129,7 +129,7 @@ func TestFullDiskFailsLogAndExchange(t *testing.T) {
 	must.Succeed(t, os.Remove(filepath.Join(p.dataDir(), "ballast")))
 	y := start(t, p)
 	if a := y.ingest(leadBody(1), "Idempotency-Key", "k"); a.header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("%d %s", a.status, a.body)
+		t.Errorf("repeat after a restart: got %d %s", a.status, a.body)
 	}
 }
 

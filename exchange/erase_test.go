@@ -67,7 +67,7 @@ func (r *testExchange) liveStateHash() string {
 // sums stay.
 func TestContactDataIsEncryptedAndErased(t *testing.T) {
 	x := startGoldenDay(t)
-	checkFilesLack(t, x.dataDir(), canaries...)
+	checkNoFileContains(t, x.dataDir(), canaries...)
 	if decryptable, erased := x.decryptableLeads(); len(decryptable) != 9 || len(erased) != 0 {
 		t.Fatalf("%d leads are decryptable and %d erased, want 9 and 0", len(decryptable), len(erased))
 	}
@@ -125,14 +125,14 @@ func TestContactDataIsEncryptedAndErased(t *testing.T) {
 		if live := x.liveStateHash(); live != replayedStateHash(t, x.testDir) {
 			t.Errorf("live state hash %s, replayed %s", live, replayedStateHash(t, x.testDir))
 		}
-		checkFilesLack(t, x.dataDir(), canaries...)
+		checkNoFileContains(t, x.dataDir(), canaries...)
 		x = x.restart() // with a snapshot
 	}
 	x.mustAdmin(204, "POST", "/admin/v1/deliveries/"+unknown+"/confirm", "")
 	x.stop()
 	report, err := wal.Verify(x.dataDir())
 	if err != nil || !report.OK() {
-		t.Errorf("%v, %+v", err, report)
+		t.Errorf("log is not valid: %v, %+v", err, report)
 	}
 }
 
@@ -188,7 +188,7 @@ func TestEraseReportsPlaintextLeads(t *testing.T) {
 	r.ingest(leadBody(90, "email", `"ann1@`+mailHost+`"`)).mustHave(t, 201)
 	got := r.erase(`{"email":"ann1@` + mailHost + `"}`)
 	if got.Erased != 1 || got.Left != 2 || got.Leads[0].Reason != "unsealed" {
-		t.Errorf("%+v", got)
+		t.Errorf("unexpected result: %+v", got)
 	}
 }
 
@@ -201,7 +201,7 @@ func TestEraseReportsUnreadableLeads(t *testing.T) {
 	x = start(t, x.testDir)
 	x.mustSell(leadBody(1))
 	if got := x.erase(fmt.Sprintf(`{"phone":"%s0001"}`, areaCode)); got.Erased != 1 || got.Left != 1 || got.Leads[0].Reason != "unreadable" {
-		t.Errorf("%+v", got)
+		t.Errorf("unexpected result: %+v", got)
 	}
 }
 

@@ -129,8 +129,8 @@ func newExchange(path string, opt Options, built *config.CompiledDocument) *Exch
 		snapshots: snapshotter{minBytes: snapshotBytes, interval: snapshotInterval}, eraseTimeout: eraseTimeout,
 		backupRunner: backupRunner{backupTimeouts: backupTimeouts{backupStartTimeout, backupFlushTimeout}},
 	}
-	x.meter = metrics.NewMeter(func(what string, err error) {
-		x.logger.Error(what, "error", err)
+	x.meter = metrics.NewMeter(func(message string, err error) {
+		x.logger.Error(message, "error", err)
 	})
 	return x
 }

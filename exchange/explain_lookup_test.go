@@ -55,34 +55,34 @@ func TestExplainByRequestID(t *testing.T) {
 	x := start(t, newTestDir(t, strings.Replace(referenceConfig("ping_post", refusing, low), "    duplicates: {window: 0s}\n", "", 1)))
 	unsold := x.postToBid("a-1", x.pingForBid("auto", "a-1"), 1)
 	if doc := x.explain(decode[errorBody](t, unsold).RequestID); doc.Kind != "post" || doc.Status != "UNMATCHED" || answerOf(doc) != "422 post_rejected post_rejected" || doc.Auction.SellerID != "a-1" {
-		t.Errorf("%+v", doc)
+		t.Errorf("unsold lead: unexpected explanation %+v", doc)
 	}
 	sold := x.mustSell(leadBody(2))
 	if doc := x.explain(sold.requestID()); doc.ID != sold.leadID() || doc.Kind != "ingest" {
-		t.Errorf("%+v", doc)
+		t.Errorf("sold lead: unexpected explanation %+v", doc)
 	}
 	again := x.ingest(leadBody(2))
 	if doc := x.explain(again.requestID()); doc.Reason != "duplicate" || doc.DuplicateOf != sold.leadID() {
-		t.Errorf("%+v", doc)
+		t.Errorf("duplicate of an ingest: unexpected explanation %+v", doc)
 	}
 	duplicate := x.postToBid("a-2", x.pingForBid("auto", "a-2"), 2)
 	if doc := x.explain(duplicate.requestID()); doc.Kind != "post" || doc.DuplicateOf != sold.leadID() || answerOf(doc) != "422 post_rejected duplicate" || doc.Auction.SellerID != "a-2" {
-		t.Errorf("%+v", doc)
+		t.Errorf("duplicate of a post: unexpected explanation %+v", doc)
 	}
 	if doc := decode[explain.Explanation](t, x.explainByID("a-2", "")); len(doc.Leads) != 1 || len(doc.Rejected) != 1 || doc.Rejected[0].Reason != "duplicate" || doc.Leads[0].RequestID != duplicate.requestID() || doc.Status != "BID" {
-		t.Errorf("%+v", doc)
+		t.Errorf("auction with a duplicate: unexpected explanation %+v", doc)
 	}
 	offers := x.requestAvailability(`{"flo_campaign_id":"cmp","flo_supplier_id":"sup_acme","state":"CA"}`)
 	if doc := x.explain(offers.requestID()); doc.Kind != "availability" || !strings.Contains(offers.body, doc.ID) {
-		t.Errorf("%+v", doc)
+		t.Errorf("availability request: unexpected explanation %+v", doc)
 	}
 	repeated := x.postToBid("a-1", x.pingForBid("auto", "a-1"), 1)
 	if doc := x.explain(repeated.requestID()); repeated.header.Get("Idempotent-Replayed") != "true" || doc.ID != x.explain(unsold.requestID()).ID {
-		t.Errorf("%v: %+v", repeated.header, doc)
+		t.Errorf("repeated post: unexpected explanation %v: %+v", repeated.header, doc)
 	}
 	invalid := x.ingest(leadBody(3, "phone", "7")).mustFail(t, 422, "invalid_payload")
 	if notFound := x.adminRequest("GET", "/admin/v1/explain/"+invalid.RequestID, "").mustFail(t, 404, "not_found"); !strings.Contains(notFound.Message, "no request that it rejected before a decision") {
-		t.Error(notFound.Message)
+		t.Errorf("error lacks the reason: %v", notFound.Message)
 	}
 }
 
@@ -96,16 +96,16 @@ func TestExplainAfterConfigurationChange(t *testing.T) {
 		"buyers: [{buyer: buy_blue, price: 12.05}]", "buyers: [{buyer: buy_new, price: 3}, {buyer: buy_blue, price: 12.05}]", 1))
 	x = x.restart()
 	if doc := x.explain(id); outcomesOf(doc) != "buy_blue wrong_state" || doc.Catalog != 1 {
-		t.Errorf("%d: %s", doc.Catalog, outcomesOf(doc))
+		t.Errorf("unsold lead: configuration %d: %s", doc.Catalog, outcomesOf(doc))
 	}
 	if doc := x.explain(sold); outcomesOf(doc) != "buy_blue won" {
-		t.Error(outcomesOf(doc))
+		t.Errorf("sold lead: candidates %v", outcomesOf(doc))
 	}
 	if doc := x.explain(x.mustSell(leadBody(3)).leadID()); outcomesOf(doc) != "buy_new wrong_state, buy_blue won" || doc.Catalog != 2 {
-		t.Errorf("%d: %s", doc.Catalog, outcomesOf(doc))
+		t.Errorf("lead after the change: configuration %d: %s", doc.Catalog, outcomesOf(doc))
 	}
 	if files, err := filepath.Glob(filepath.Join(x.dataDir(), "catalogs", "*.json")); err != nil || len(files) != 2 {
-		t.Errorf("%q %v", files, err)
+		t.Errorf("unexpected stored configurations: %q %v", files, err)
 	}
 }
 

@@ -136,7 +136,7 @@ func TestExplainWaterfall(t *testing.T) {
 	const others = "buy_away wrong_state, buy_choosy filtered, buy_poor no_funds, buy_wary suppressed, buy_paused paused, "
 	doc := x.explain(sold)
 	if outcomesOf(doc) != others+"buy_takes won, buy_last not_asked" || doc.Method != "waterfall" || doc.Delivery != "none" {
-		t.Errorf("%s, %s: %s", doc.Method, doc.Delivery, outcomesOf(doc))
+		t.Errorf("sold lead: unexpected explanation %s, %s: %s", doc.Method, doc.Delivery, outcomesOf(doc))
 	}
 	x.compareExplanation(t, "waterfall", sold)
 	for _, buyer := range []string{"buy_takes", "buy_last"} {
@@ -144,7 +144,7 @@ func TestExplainWaterfall(t *testing.T) {
 	}
 	unsold := x.explain(x.ingest(leadBody(1, "rooms", "2")).leadID())
 	if outcomesOf(unsold) != others+"buy_takes paused, buy_last paused" || unsold.Status != "UNMATCHED" || unsold.Price != nil || !strings.Contains(unsold.Why, "Of 7 candidates: 3 paused, 1 filtered,") {
-		t.Errorf("%s %s: %s", unsold.Status, unsold.Why, outcomesOf(unsold))
+		t.Errorf("unsold lead: unexpected explanation %s %s: %s", unsold.Status, unsold.Why, outcomesOf(unsold))
 	}
 }
 
@@ -160,7 +160,7 @@ func TestExplainWithholdsContactData(t *testing.T) {
 		}
 	}
 	if !strings.Contains(refused.Why, "HTTP 422 "+redaction.Withheld) {
-		t.Error(refused.Why)
+		t.Errorf("code of the refusal is not withheld: %v", refused.Why)
 	}
 	repeating := x.explain(x.mustSell(leadBody(2)).leadID())
 	if id := repeating.Posts[0].Settlements[0].BuyerLead; id != "" {
@@ -237,14 +237,14 @@ func TestExplainUnreachableBuyers(t *testing.T) {
 			t.Errorf("%s: answer %d, explained as %s", p.buyer, a.status, got)
 		}
 		if doc.RequestID != a.requestID() || doc.Buyer != p.buyer || doc.Delivery != "pending" || doc.Auction.Status != "TAKEN" {
-			t.Errorf("%s: %s, %s, %s, %s", p.buyer, doc.RequestID, doc.Buyer, doc.Delivery, doc.Auction.Status)
+			t.Errorf("unexpected explanation for %s: %s, %s, %s, %s", p.buyer, doc.RequestID, doc.Buyer, doc.Delivery, doc.Auction.Status)
 		}
 		if hasAttempts := len(doc.Posts[0].Tries) > 0; hasAttempts != (p.buyer == "buy_gone") {
-			t.Errorf("%s: %+v", p.buyer, doc.Posts[0].Tries)
+			t.Errorf("unexpected attempts to post to %s: %+v", p.buyer, doc.Posts[0].Tries)
 		}
 		for _, attempt := range doc.Posts[0].Tries {
 			if attempt.Fault != "connect" {
-				t.Errorf("%s: %+v", p.buyer, attempt)
+				t.Errorf("unexpected attempt to post to %s: %+v", p.buyer, attempt)
 			}
 		}
 	}

@@ -10,46 +10,46 @@ import (
 // that is not HTTP, gets a JSON error. The connection closes, so no second request can hide in it.
 func TestAmbiguousFramingIsRejected(t *testing.T) {
 	x := start(t, newTestDir(t, baseConfig))
-	good := leadBody(1)
-	length := fmt.Sprintf("Content-Length: %d", len(good))
+	lead := leadBody(1)
+	length := fmt.Sprintf("Content-Length: %d", len(lead))
 	rows := []struct {
 		name   string
 		text   string
 		status int
 		code   string
 	}{
-		{"a length and chunks", ingestRequestFramedBy(chunkedBody(good, 64), length, "Transfer-Encoding: chunked"), 400, "malformed_request"},
-		{"chunks and a length", ingestRequestFramedBy(chunkedBody(good, 64), "Transfer-Encoding: chunked", length), 400, "malformed_request"},
-		{"chunks and a zero length", ingestRequestFramedBy(chunkedBody(good, 64), "Transfer-Encoding: chunked", "Content-Length: 0"), 400, "malformed_request"},
-		{"the same in odd case", ingestRequestFramedBy(chunkedBody(good, 64), "tRANSFER-eNCODING: Chunked", "cONTENT-lENGTH: 3"), 400, "malformed_request"},
-		{"a length and an identity", ingestRequestFramedBy(good, length, "Transfer-Encoding: identity"), 400, "malformed_request"},
-		{"an identity alone", ingestRequestFramedBy(good, "Transfer-Encoding: identity"), 400, "malformed_request"},
-		{"an unknown coding", ingestRequestFramedBy(chunkedBody(good, 64), "Transfer-Encoding: gzip, chunked"), 400, "malformed_request"},
-		{"a coding twice", ingestRequestFramedBy(chunkedBody(good, 64), "Transfer-Encoding: chunked", "Transfer-Encoding: chunked"), 400, "malformed_request"},
-		{"a space before the colon", ingestRequestFramedBy(chunkedBody(good, 64), "Transfer-Encoding : chunked"), 400, "malformed_request"},
-		{"two lengths", ingestRequestFramedBy(good, length, "Content-Length: 5"), 400, "malformed_request"},
-		{"the same length twice", ingestRequestFramedBy(good, length, length), 400, "malformed_request"},
-		{"a length with a sign", ingestRequestFramedBy(good, "Content-Length: +5"), 400, "malformed_request"},
-		{"a negative length", ingestRequestFramedBy(good, "Content-Length: -1"), 400, "malformed_request"},
-		{"a length that is a list", ingestRequestFramedBy(good, "Content-Length: 5, 5"), 400, "malformed_request"},
-		{"a length out of range", ingestRequestFramedBy(good, "Content-Length: 99999999999999999999"), 400, "malformed_request"},
+		{"a length and chunks", ingestRequestFramedBy(chunkedBody(lead, 64), length, "Transfer-Encoding: chunked"), 400, "malformed_request"},
+		{"chunks and a length", ingestRequestFramedBy(chunkedBody(lead, 64), "Transfer-Encoding: chunked", length), 400, "malformed_request"},
+		{"chunks and a zero length", ingestRequestFramedBy(chunkedBody(lead, 64), "Transfer-Encoding: chunked", "Content-Length: 0"), 400, "malformed_request"},
+		{"the same in odd case", ingestRequestFramedBy(chunkedBody(lead, 64), "tRANSFER-eNCODING: Chunked", "cONTENT-lENGTH: 3"), 400, "malformed_request"},
+		{"a length and an identity", ingestRequestFramedBy(lead, length, "Transfer-Encoding: identity"), 400, "malformed_request"},
+		{"an identity alone", ingestRequestFramedBy(lead, "Transfer-Encoding: identity"), 400, "malformed_request"},
+		{"an unknown coding", ingestRequestFramedBy(chunkedBody(lead, 64), "Transfer-Encoding: gzip, chunked"), 400, "malformed_request"},
+		{"a coding twice", ingestRequestFramedBy(chunkedBody(lead, 64), "Transfer-Encoding: chunked", "Transfer-Encoding: chunked"), 400, "malformed_request"},
+		{"a space before the colon", ingestRequestFramedBy(chunkedBody(lead, 64), "Transfer-Encoding : chunked"), 400, "malformed_request"},
+		{"two lengths", ingestRequestFramedBy(lead, length, "Content-Length: 5"), 400, "malformed_request"},
+		{"the same length twice", ingestRequestFramedBy(lead, length, length), 400, "malformed_request"},
+		{"a length with a sign", ingestRequestFramedBy(lead, "Content-Length: +5"), 400, "malformed_request"},
+		{"a negative length", ingestRequestFramedBy(lead, "Content-Length: -1"), 400, "malformed_request"},
+		{"a length that is a list", ingestRequestFramedBy(lead, "Content-Length: 5, 5"), 400, "malformed_request"},
+		{"a length out of range", ingestRequestFramedBy(lead, "Content-Length: 99999999999999999999"), 400, "malformed_request"},
 		{"a chunk without a length", ingestRequestFramedBy("zz\r\n{}\r\n0\r\n\r\n", "Transfer-Encoding: chunked"), 400, "malformed_request"},
 		{"a chunk longer than its size", ingestRequestFramedBy("1\r\n{}\r\n0\r\n\r\n", "Transfer-Encoding: chunked"), 400, "malformed_request"},
-		{"a NUL in a header", ingestRequest(good, "X-Odd: a\x00b"), 400, "malformed_request"},
-		{"a bare CR in a header", ingestRequest(good, "X-Odd: a\rb"), 400, "malformed_request"},
-		{"a header without a colon", ingestRequest(good, "X-Odd"), 400, "malformed_request"},
-		{"a header with a space in its name", ingestRequest(good, "X Odd: a"), 400, "malformed_request"},
-		{"a folded header", ingestRequest(good, "X-Odd: a", " b"), 400, "malformed_request"},
-		{"two hosts", ingestRequest(good, "Host: y"), 400, "malformed_request"},
+		{"a NUL in a header", ingestRequest(lead, "X-Odd: a\x00b"), 400, "malformed_request"},
+		{"a bare CR in a header", ingestRequest(lead, "X-Odd: a\rb"), 400, "malformed_request"},
+		{"a header without a colon", ingestRequest(lead, "X-Odd"), 400, "malformed_request"},
+		{"a header with a space in its name", ingestRequest(lead, "X Odd: a"), 400, "malformed_request"},
+		{"a folded header", ingestRequest(lead, "X-Odd: a", " b"), 400, "malformed_request"},
+		{"two hosts", ingestRequest(lead, "Host: y"), 400, "malformed_request"},
 		{"not HTTP", "HELO example.com\r\n\r\n", 400, "malformed_request"},
 		{"a TLS handshake", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 400, "malformed_request"},
-		{"a header over the limit", ingestRequest(good, "X-Odd: "+strings.Repeat("a", 1<<20)), 431, "header_too_large"},
+		{"a header over the limit", ingestRequest(lead, "X-Odd: "+strings.Repeat("a", 1<<20)), 431, "header_too_large"},
 		{"a path over the limit", "POST /" + strings.Repeat("a", 1<<20) + " HTTP/1.1\r\nHost: x\r\n\r\n", 431, "header_too_large"},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			w := dial(t, x.PublicAddress())
-			w.send(row.text + ingestRequest(good))
+			w.send(row.text + ingestRequest(lead))
 			w.readAnswer("POST").mustFail(t, row.status, row.code)
 			w.mustBeClosed()
 		})

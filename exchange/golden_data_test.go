@@ -156,7 +156,7 @@ func clearUnusedLeadKeys(t *testing.T, p testDir) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(p.dataDir(), "keys", "leads", "*"))
 	if err != nil || len(files) != 1 {
-		t.Fatalf("%v, %v", files, err)
+		t.Fatalf("want one key file, got %v, %v", files, err)
 	}
 	keys := must.Value(os.ReadFile(files[0]))(t)
 	clear(keys[200*leadkeys.KeySize:])

@@ -117,10 +117,10 @@ campaigns:
 	ended, _ := x.createAPIToken(x.signIn("carl", first), `{"name":"with its user"}`)
 	x.mustAdmin(204, "DELETE", "/admin/v1/users/carl", "")
 	session := x.signIn("bob", second)
-	good, _ := x.createAPIToken(session, `{"name":"sheet","role":"viewer","expires_in":"3650d"}`)
+	valid, _ := x.createAPIToken(session, `{"name":"sheet","role":"viewer","expires_in":"3650d"}`)
 	revoked, id := x.createAPIToken(session, `{"name":"lost"}`)
 	x.mustAdmin(204, "DELETE", "/admin/v1/api-tokens/"+id, "")
-	record.ValidTokens, record.InvalidTokens = []string{good}, []string{ended, revoked}
+	record.ValidTokens, record.InvalidTokens = []string{valid}, []string{ended, revoked}
 	record.Passwords["ann"], record.Passwords["bob"] = first, second
 	record.RemovedUsers["carl"], record.RemovedUsers["dora"] = first, first
 

@@ -78,7 +78,7 @@ func TestConfigurationHistory(t *testing.T) {
 	}
 	rest := x.history("?after=" + *page.Next)
 	if len(rest.Entries) != 1 || rest.Entries[0].Version != 1 || rest.Entries[0].From != "file" || rest.Next != nil {
-		t.Errorf("%+v", rest)
+		t.Errorf("unexpected last page: %+v", rest)
 	}
 	var versions []string
 	for query := "?kind=buyers&id=buy.red&limit=1"; ; {

@@ -27,14 +27,14 @@ func TestIdempotentReplay(t *testing.T) {
 			first := x.mustSell(leadBody(1), "Idempotency-Key", "k1")
 			unsold := x.ingest(leadBody(2, "state", `"NY"`), "Idempotency-Key", "k2")
 			if !strings.Contains(unsold.body, "no_state_match") {
-				t.Fatal(unsold)
+				t.Fatalf("unexpected answer to an unsold lead: %v", unsold)
 			}
 			x = row.between(t, x)
 			leads := x.state.LeadCount()
 			again := x.ingest(leadBody(1), "Idempotency-Key", "k1")
-			again.isReplayOf(t, first)
-			x.ingest(leadBody(1), "Idempotency-Key", `"k1"`).isReplayOf(t, first)
-			x.ingest(leadBody(2, "state", `"NY"`), "Idempotency-Key", "k2").isReplayOf(t, unsold)
+			again.mustBeReplayOf(t, first)
+			x.ingest(leadBody(1), "Idempotency-Key", `"k1"`).mustBeReplayOf(t, first)
+			x.ingest(leadBody(2, "state", `"NY"`), "Idempotency-Key", "k2").mustBeReplayOf(t, unsold)
 			x.ingest(leadBody(3), "Idempotency-Key", "k1").mustFail(t, 422, "idempotency_key_reused")
 			if now := x.state.LeadCount(); now != leads {
 				t.Errorf("%d new leads, want none", now-leads)
@@ -43,7 +43,8 @@ func TestIdempotentReplay(t *testing.T) {
 	}
 }
 
-func (a *answer) isReplayOf(t testing.TB, first *answer) {
+// mustBeReplayOf checks that an answer has the same bytes and request id as the first one.
+func (a *answer) mustBeReplayOf(t testing.TB, first *answer) {
 	t.Helper()
 	if a.status != first.status || a.body != first.body || a.requestID() != first.requestID() {
 		t.Errorf("replayed answer %d %s %s\nwant %d %s %s", a.status, a.requestID(), a.body, first.status, first.requestID(), first.body)

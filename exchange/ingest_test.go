@@ -56,7 +56,7 @@ func TestIngestAnswers(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			a := x.ingest(row.body)
 			if a.status != 201 || !id.MatchString(a.body) {
-				t.Fatalf("%d %s", a.status, a.body)
+				t.Fatalf("got %d %s", a.status, a.body)
 			}
 			if got := id.ReplaceAllString(a.body, ""); got != `{"data":{`+row.want+`}}` {
 				t.Errorf("got  %s\nwant %s", got, row.want)

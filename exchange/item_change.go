@@ -34,7 +34,7 @@ func (x *Exchange) ChangeConfigEntry(change *admin.ConfigEntryChange) (*admin.Co
 	for _, difference := range canonical.Diff(s.canonical, revised.Canonical) {
 		changed.Changes = append(changed.Changes, difference.String())
 	}
-	if text := revised.made.FindJSON(change.EntryRef); text != nil {
+	if text := revised.fromAPI.FindJSON(change.EntryRef); text != nil {
 		changed.ETag = etagOf(text)
 		changed.Unapplied = x.listIgnoredInitialValuesOf(revised.CompiledDocument, change.EntryRef)
 	}
@@ -61,8 +61,8 @@ func (x *Exchange) checkMayChange(s *activeEntrySet, change *admin.ConfigEntryCh
 			" applied; change it there, or reload to return to the file"}
 	case current != nil && current.Owner == "file":
 		return &admin.ConfigEntryConflict{Message: change.EntryRef.String() + " is in " + s.file + ", which therefore controls it; change it there and reload"}
-	case s.made.FindJSON(change.EntryRef) != nil && current == nil:
-		panic("BUG: " + change.EntryRef.String() + " was made and is not in force")
+	case s.fromAPI.FindJSON(change.EntryRef) != nil && current == nil:
+		panic("BUG: " + change.EntryRef.String() + " was created through the API and is not active")
 	}
 	etag := ""
 	if current != nil {
@@ -86,15 +86,15 @@ func (x *Exchange) checkMayChange(s *activeEntrySet, change *admin.ConfigEntryCh
 // reviseWithEntry returns a revision of the active configuration in which one entry is created,
 // replaced or removed. It does not activate the revision.
 func (x *Exchange) reviseWithEntry(s *activeEntrySet, change *admin.ConfigEntryChange) (*pendingRevision, error) {
-	made := s.made.WithoutEntry(change.EntryRef)
+	fromAPI := s.fromAPI.WithoutEntry(change.EntryRef)
 	if change.Document != nil {
 		text, err := canonical.AddMissingID(change.Document, change.EntryRef)
 		if err != nil {
 			return nil, err
 		}
-		made = made.WithEntry(change.EntryRef, text)
+		fromAPI = fromAPI.WithEntry(change.EntryRef, text)
 	}
-	combined, err := config.Merge(x.path, s.activeConfig.base, made)
+	combined, err := config.Merge(x.path, s.activeConfig.base, fromAPI)
 	if err != nil {
 		return nil, err
 	}
@@ -106,16 +106,16 @@ func (x *Exchange) reviseWithEntry(s *activeEntrySet, change *admin.ConfigEntryC
 	if err != nil {
 		return nil, asRemovalConflict(err, change)
 	}
-	whole, err := canonical.ParseEntries(built.Canonical)
+	merged, err := canonical.ParseEntries(built.Canonical)
 	if err != nil {
 		return nil, err
 	}
 	for _, ref := range combined.FromAPI.Refs() {
-		made = made.WithEntry(ref, whole.FindJSON(ref))
+		fromAPI = fromAPI.WithEntry(ref, merged.FindJSON(ref))
 	}
 	built.Warnings = slices.DeleteFunc(built.Warnings, func(p syntax.Problem) bool { _, in := change.EntryRef.PathWithin(p.Path); return !in })
 	return &pendingRevision{
-		CompiledDocument: built, base: s.activeConfig.base, sent: s.sent, made: made, from: event.FromAPI, by: change.By,
+		CompiledDocument: built, base: s.activeConfig.base, sent: s.sent, fromAPI: fromAPI, from: event.FromAPI, by: change.By,
 	}, nil
 }
 
@@ -168,9 +168,9 @@ func (x *Exchange) checkEntryHasItsSecrets(built *config.CompiledDocument, ref c
 
 // listIgnoredInitialValuesOf returns the lines of listIgnoredInitialValues that concern the entry ref.
 func (x *Exchange) listIgnoredInitialValuesOf(built *config.CompiledDocument, ref canonical.EntryRef) (lines []string) {
-	whole := *built
-	whole.Initial.Lists = nil // no entry has them, and checking them would read their files
-	for _, line := range x.listIgnoredInitialValues(&whole) {
+	document := *built
+	document.Initial.Lists = nil // no entry has them, and checking them would read their files
+	for _, line := range x.listIgnoredInitialValues(&document) {
 		if rest, ok := strings.CutPrefix(line, entryPath(string(ref.Kind), ref.ID)); ok && (rest[0] == '.' || rest[0] == ':') {
 			lines = append(lines, line)
 		}

@@ -36,6 +36,6 @@ func TestDocumentedDefaultsApply(t *testing.T) {
 		Duplicates, Returns struct{ Window string }
 	}
 	if err := json.Unmarshal(campaign, &terms); err != nil || terms.Payout.Share != 1 || terms.Duplicates.Window != "30d" || terms.Returns.Window != "14d" {
-		t.Errorf("%v: %s", err, campaign)
+		t.Errorf("unexpected defaults of a campaign: %v: %s", err, campaign)
 	}
 }

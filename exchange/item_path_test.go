@@ -8,13 +8,13 @@ func TestEntryPathsAreDecodedOnce(t *testing.T) {
 	x := start(t, newTestDir(t, baseConfig))
 	x.putEntry("buyers/buy%5Fred", redBuyer)
 	if got := x.configEntry("buyers/buy_red"); got.ID != "buy_red" || got.ETag != x.configEntry("buyers/%62uy_re%64").ETag {
-		t.Errorf("%+v", got)
+		t.Errorf("different entries of one id: %+v", got)
 	}
 	x.putEntry("buyers/%62uy_red", `{"states":["NV"]}`)
 	x.mustAdmin(200, "GET", "/admin/v1/buyers/buy%5Fred/funds", "")
 	x.mustAdmin(201, "POST", "/admin/v1/suppliers/sup%5Facme/keys", "")
 	if used := x.lastUsed("suppliers/sup%5facme/keys"); len(used) != 2 {
-		t.Errorf("%v", used)
+		t.Errorf("want two keys, got %v", used)
 	}
 	x.adminRequest("DELETE", configURL+"buyers/buy%5Fred", "", "If-Match", x.configEntry("buyers/buy_red").ETag).mustHave(t, 200)
 	for name, id := range map[string]string{
@@ -30,6 +30,6 @@ func TestEntryPathsAreDecodedOnce(t *testing.T) {
 		}
 	}
 	if got := x.mustAdmin(200, "GET", configURL+"buyers", "").body; len(decode[struct{ Items []configEntry }](t, x.mustAdmin(200, "GET", configURL+"buyers", "")).Items) != 1 {
-		t.Error(got)
+		t.Errorf("want one buyer from the API, got %v", got)
 	}
 }

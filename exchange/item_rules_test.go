@@ -36,7 +36,7 @@ func TestStaleEntryChangeIsRejected(t *testing.T) {
 		got := decode[conflictAnswer](t, a)
 		if a.status != 409 || got.Error != "conflict" || got.Current == nil || !strings.Contains(string(got.Current.Document), row.current) ||
 			!strings.Contains(string(got.Sent), row.sent) || got.Current.ETag != x.configEntry("buyers/buy_red").ETag {
-			t.Errorf("%s: %d %s", name, a.status, a.body)
+			t.Errorf("%s: got %d %s", name, a.status, a.body)
 		}
 	}
 	x.removeEntry("buyers/buy_red")
@@ -85,7 +85,7 @@ func TestFileEntriesAreReadOnly(t *testing.T) {
 			x.adminRequest("DELETE", configURL+at, "", "If-Match", etag),
 		} {
 			if f := a.mustFail(t, 409, "conflict"); !strings.Contains(f.Message, owner) {
-				t.Errorf("%s: %s", at, f.Message)
+				t.Errorf("error does not name the owner of %s: %s", at, f.Message)
 			}
 		}
 	}
@@ -97,7 +97,7 @@ func TestFileEntriesAreReadOnly(t *testing.T) {
 	sent := strings.Replace(baseConfig, "buyers:\n", "buyers:\n  - {id: buy_red, name: sent}\n", 1)
 	body := x.mustAdmin(200, "PUT", "/admin/v1/config", sent).body
 	if !strings.Contains(body, `"~ buyers[buy_red]: created through the API -> owned by this document`) || !strings.Contains(body, `"~ buyers[buy_red].name: \"made\" -> \"sent\""`) {
-		t.Error(body)
+		t.Errorf("unexpected answer to a document with an API entry: %v", body)
 	}
 	mustBeReadOnly("buyers/buy_red", "PUT /admin/v1/config")
 	x.mustReload()
@@ -120,13 +120,13 @@ func TestExportedDocumentIsComplete(t *testing.T) {
 	document := x.mustAdmin(200, "GET", "/admin/v1/config", "").body
 	for _, change := range decode[configChanges](t, x.mustAdmin(200, "PUT", "/admin/v1/config", document)).Changes {
 		if !strings.Contains(change, "created through the API") {
-			t.Error(change)
+			t.Errorf("unexpected change: %v", change)
 		}
 	}
 	x = x.restart()
 	x.mustSell(redLead(1))
 	if got := x.configEntry("buyers/buy_red"); got.Owner != "api" {
-		t.Errorf("%+v", got)
+		t.Errorf("entry is not owned by the API: %+v", got)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestReloadCannotDropReferencedEntry(t *testing.T) {
 	}
 	a := x.adminRequest("PUT", "/admin/v1/config", strings.ReplaceAll(baseConfig, "buy_blue", "buy_green"))
 	if f := a.mustFail(t, 422, "invalid_payload"); !strings.Contains(f.Message, "document: "+want) {
-		t.Error(f.Message)
+		t.Errorf("unexpected error: %v", f.Message)
 	}
 	if x.mustAdmin(200, "GET", "/admin/v1/config", "").body != document {
 		t.Error("the active document changed")
@@ -176,7 +176,7 @@ func TestInvalidEntryErrors(t *testing.T) {
 	} {
 		f := x.adminRequest("PUT", configURL+row.at, row.body, "If-None-Match", "*").mustFail(t, 422, "invalid_payload")
 		if len(f.Fields) == 0 || f.Fields[0].Field != row.field || !strings.Contains(f.Fields[0].Expected, row.expected) {
-			t.Errorf("%s: %+v", name, f.Fields)
+			t.Errorf("unexpected field errors, %s: %+v", name, f.Fields)
 		}
 	}
 	for _, body := range []string{``, `[]`, `null`, `{`, `"x"`} {
@@ -229,8 +229,8 @@ func TestEntrySecretsAreSealedAndKept(t *testing.T) {
 	sell(3)
 	changed := x.putEntry("buyers/buy_red", strings.Replace(document, token, "canary-another", 1))
 	if len(changed.Unapplied) != 1 || !strings.Contains(changed.Unapplied[0], "buyers[buy_red].auth.bearer: first value only") {
-		t.Errorf("%+v", changed)
+		t.Errorf("unexpected ignored values: %+v", changed)
 	}
 	sell(4)
-	checkFilesLack(t, x.dir, token, key, "canary-another")
+	checkNoFileContains(t, x.dir, token, key, "canary-another")
 }

@@ -66,7 +66,7 @@ func TestEntriesFromAPISell(t *testing.T) {
 	x := start(t, newTestDir(t, baseConfig))
 	created := x.putEntry("buyers/buy_red", redBuyer)
 	if len(created.Changes) != 1 || !strings.HasPrefix(created.Changes[0], "+ buyers[buy_red]: ") || created.ETag != x.configEntry("buyers/buy_red").ETag {
-		t.Errorf("%+v", created)
+		t.Errorf("unexpected answer to a new entry: %+v", created)
 	}
 	x.putEntry("campaigns/cmp_red", redCampaign)
 	x.mustSell(redLead(1))
@@ -76,10 +76,10 @@ func TestEntriesFromAPISell(t *testing.T) {
 	x = x.restart()
 	x.mustSell(redLead(3))
 	if got := x.configEntry("campaigns/cmp_red"); got.Owner != "api" || got.File != "" || got.ETag != etag || got.Paused == nil || *got.Paused {
-		t.Errorf("%+v", got)
+		t.Errorf("unexpected entry from the API: %+v", got)
 	}
 	if got := x.configEntry("buyers/buy_blue"); got.Owner != "file" || got.File != "exchange.yaml" {
-		t.Errorf("%+v", got)
+		t.Errorf("unexpected entry from the file: %+v", got)
 	}
 	a := x.removeEntry("buyers/buy_red")
 	if f := a.mustFail(t, 409, "conflict"); !strings.Contains(f.Message, "campaigns[cmp_red].buyers[0].buyer") {

@@ -20,7 +20,7 @@ func (r *testExchange) createKey(supplier, body string) string {
 		Hint   string `json:"hint"`
 	}](r.t, a)
 	if len(created.APIKey) < 40 || !strings.HasPrefix(created.APIKey, created.Hint) {
-		r.t.Fatal(a.body)
+		r.t.Fatalf("incomplete answer with a new key: %v", a.body)
 	}
 	if a.header.Get("Cache-Control") != "no-store" {
 		r.t.Error("answer with a key lacks Cache-Control: no-store")
@@ -67,7 +67,7 @@ func TestKeyRotation(t *testing.T) {
 	x = x.restart()
 	x.checkKeys(map[string]bool{acmeKey: false, second: false, third: false, otherKey: true})
 	if a := x.mustAdmin(200, "GET", "/admin/v1/suppliers/sup_acme/keys", ""); a.body != `{"keys":[]}`+"\n" {
-		t.Error(a.body)
+		t.Errorf("unexpected list of keys: %v", a.body)
 	}
 }
 
@@ -91,7 +91,7 @@ func (r *testExchange) mustRequireConfirmation(path, body string) (question conf
 	r.t.Helper()
 	question = decode[confirmationRequired](r.t, r.mustAdmin(409, "POST", path, body))
 	if question.Error != "confirmation_required" || !strings.Contains(question.Message, "replaces") {
-		r.t.Errorf("%+v", question)
+		r.t.Errorf("unexpected error: %+v", question)
 	}
 	for _, live := range question.Live {
 		hints += live.Hint + " "
@@ -110,7 +110,7 @@ func TestThirdKeyNeedsConfirmation(t *testing.T) {
 	for _, body := range []string{"", "{}", replacesBody(""), replacesBody("key_none")} {
 		question, hints := x.mustRequireConfirmation(path, body)
 		if hints != first+" "+second[:8]+" " || question.Live[0].LastUsed == nil || question.Live[1].LastUsed != nil || question.Live[1].Since == "" {
-			t.Errorf("%s: %+v", body, question)
+			t.Errorf("unexpected keys in the confirmation after body %s: %+v", body, question)
 		}
 	}
 	x.mustAdmin(400, "POST", path, "null").mustFail(t, 400, "malformed_json")
@@ -144,7 +144,7 @@ func TestUnknownKeysAreRejected(t *testing.T) {
 		w := dial(t, x.PublicAddress())
 		w.send(strings.Replace(strings.Replace(ingestRequest(leadBody(1)), "X-Api-Key: "+acmeKey, header, 1), "/ingest", "/ingest?x-api-key="+acmeKey, 1))
 		if a := w.readAnswer("POST"); a.status != 401 {
-			t.Errorf("%s: %d", name, a.status)
+			t.Errorf("key as %s: got %d", name, a.status)
 		}
 	}
 }
@@ -155,9 +155,9 @@ func TestSecretsAreNotStoredInPlaintext(t *testing.T) {
 	x := start(t, newTestDir(t, config))
 	created := x.createKey("sup_other", "")
 	x.mustAdmin(204, "PUT", "/admin/v1/secrets/buyer/buy_blue/bearer", `{"value":"canary-second-secret"}`)
-	checkFilesLack(t, x.dataDir(), created, "canary")
+	checkNoFileContains(t, x.dataDir(), created, "canary")
 	x.stop()
-	checkFilesLack(t, x.dataDir(), created, "canary")
+	checkNoFileContains(t, x.dataDir(), created, "canary")
 }
 
 // readFiles returns the contents of all files below a folder.
@@ -178,8 +178,8 @@ func readFiles(t testing.TB, dir string) map[string][]byte {
 	return contents
 }
 
-// checkFilesLack checks that no file below a folder contains one of the words, in any case.
-func checkFilesLack(t testing.TB, dir string, words ...string) {
+// checkNoFileContains checks that no file below a folder contains one of the words, in any case.
+func checkNoFileContains(t testing.TB, dir string, words ...string) {
 	t.Helper()
 	for path, data := range readFiles(t, dir) {
 		for _, word := range words {

@@ -87,7 +87,7 @@ func TestClientSecretLastUse(t *testing.T) {
 	}
 	a := request(t, "POST", "http://"+x.PublicAddress()+"/v1/ping", "{", "Authorization", "Bearer "+token, "Content-Type", jsonType)
 	if a.status == 401 || a.status == 403 {
-		t.Fatalf("%d %s", a.status, a.body)
+		t.Fatalf("request with the token: got %d %s", a.status, a.body)
 	}
 	if used := x.lastUsed(path); used[hint] == "" {
 		t.Errorf("use of a token is not a use of its secret: %v", used)
@@ -101,14 +101,14 @@ func TestDamagedLastUseFile(t *testing.T) {
 	x.checkKeys(map[string]bool{acmeKey: true})
 	want := x.lastUsed("suppliers/sup_acme/keys")
 	x.lastUses.saveIfChanged(x.Exchange)
-	good, err := os.ReadFile(x.lastUses.path)
-	if err != nil || bytes.Count(good, []byte("\n")) != 1 {
-		t.Fatalf("%q, %v", good, err)
+	content, err := os.ReadFile(x.lastUses.path)
+	if err != nil || bytes.Count(content, []byte("\n")) != 1 {
+		t.Fatalf("want one line in the file, got %q, %v", content, err)
 	}
 	if info, err := os.Stat(x.lastUses.path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("file mode is %v, want 0600: %v", info.Mode(), err)
 	}
-	line := strings.TrimSuffix(string(good), "\n")
+	line := strings.TrimSuffix(string(content), "\n")
 	hash, minute, _ := strings.Cut(line, " ")
 	never := strings.Repeat("00", 32) + " " + minute + "\n"
 	for name, row := range map[string]struct {

@@ -167,7 +167,7 @@ func joinAtMostFiveNames(files []string) string {
 func (x *Exchange) findSuspectFilesAndAddChecksums() (map[uint64]*leadkeys.ChecksumReport, error) {
 	key, highest := deriveChecksumKey(x.vault), x.state.HighestEncryptionKeySlot()
 	suspect := map[uint64]*leadkeys.ChecksumReport{}
-	made := 0
+	created := 0
 	for first := uint64(1); first <= highest; first += leadkeys.PerFile {
 		if x.draining.Load() {
 			return nil, throttle.ErrStopped
@@ -178,15 +178,15 @@ func (x *Exchange) findSuspectFilesAndAddChecksums() (map[uint64]*leadkeys.Check
 			if err := x.createMissingChecksums(r); err != nil {
 				return nil, err
 			}
-			made++
+			created++
 		}
 		if x.mayAnyLeadLackKey(r, highest) {
 			suspect[first] = r
 		}
 		time.Sleep(min(time.Since(began), throttle.MaxPause))
 	}
-	if made > 0 {
-		x.logger.Info("created checksums for files of leads' keys that had none", "files", made)
+	if created > 0 {
+		x.logger.Info("created checksums for files of leads' keys that had none", "files", created)
 	}
 	return suspect, nil
 }

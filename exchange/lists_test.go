@@ -38,7 +38,7 @@ func TestSuppressionListFileChecks(t *testing.T) {
 			table, _, err := importSuppressionList(t.TempDir(), list, new([32]byte), row.path)
 			if row.want == "" {
 				if err != nil || table.Len() != 2 {
-					t.Errorf("%v, %v", table, err)
+					t.Errorf("want two entries, got %v, %v", table, err)
 				}
 				return
 			}

@@ -25,7 +25,7 @@ func TestBuyerWithoutFunds(t *testing.T) {
 	x.adminRequest("POST", path, `{"amount":0}`).mustFail(t, 422, "invalid_payload")
 	statement := x.mustAdmin(200, "GET", "/admin/v1/statement?buyer=buy_1", "").body
 	if strings.Contains(statement, "top_up") || !strings.Contains(statement, `"opening":null`) || !strings.Contains(statement, `"closing":null`) {
-		t.Errorf("%s", statement)
+		t.Errorf("statement without funds has an account: %s", statement)
 	}
 	x.mustAdmin(200, "PUT", "/admin/v1/config", strings.Replace(config, "  - id: buy_1\n", "  - id: buy_1\n    funds: {balance: 100}\n", 1))
 	if got := x.mustAdmin(200, "POST", path, `{"amount":5}`).body; got != "{\"balance\":105,\"held\":0}\n" {

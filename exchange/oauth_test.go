@@ -80,7 +80,7 @@ func (a *answer) mustFailOAuth(t testing.TB, status int, code string) {
 		t.Errorf("status %d with WWW-Authenticate %q", status, got)
 	}
 	if a.header.Get("Cache-Control") != "no-store" || a.header.Get("Content-Type") != jsonType {
-		t.Errorf("%v", a.header)
+		t.Errorf("unexpected headers: %v", a.header)
 	}
 }
 
@@ -160,7 +160,7 @@ func TestClientSecretsDoNotLeak(t *testing.T) {
 	checkText("the metrics page", request(t, "GET", "http://"+x.AdminAddress()+"/metrics", "").body)
 	checkText("the configuration", string(x.Configuration()))
 	x.stop()
-	checkFilesLack(t, x.dataDir(), secrets...)
+	checkNoFileContains(t, x.dataDir(), secrets...)
 	for _, line := range logAsJSON(t, x.dataDir()) {
 		checkText("log dump", line)
 		if !json.Valid([]byte(line)) {

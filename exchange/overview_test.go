@@ -62,16 +62,16 @@ func TestOverview(t *testing.T) {
 		t.Errorf("today: %+v", day)
 	}
 	if !s.Ready || s.Sandbox || s.Log.Seq == 0 || s.DiskFree == 0 || !s.Report.Kept || s.At == "" || s.Backup.Configured || s.Backup.LastError != nil {
-		t.Errorf("%+v", s)
+		t.Errorf("unexpected overview: %+v", s)
 	}
 	if s.SellThrough == nil || *s.SellThrough != 0.75 {
 		t.Errorf("sell-through %v", s.SellThrough)
 	}
 	if s.Rates["leads_s"] <= 0 || s.Rates["sold_s"] <= 0 || s.Latency["ingest_p99_ms"] == nil || s.Latency["commit_p99_ms"] == nil || s.Latency["auction_p99_ms"] != nil {
-		t.Errorf("%v %v", s.Rates, s.Latency)
+		t.Errorf("unexpected rates and latencies: %v %v", s.Rates, s.Latency)
 	}
 	if len(s.Buyers) != 1 || s.Buyers[0].ID != "buy_blue" || !s.Buyers[0].Paused || s.Buyers[0].Health != "good" || s.Buyers[0].Sales != 3 {
-		t.Errorf("%+v", s.Buyers)
+		t.Errorf("unexpected buyers: %+v", s.Buyers)
 	}
 	off := start(t, newTestDir(t, baseConfig))
 	if s := off.waitForOverview(func(*overviewAnswer) bool { return true }); s.Report.Kept || s.Today == nil || len(s.Today) > 0 || s.SellThrough != nil {
@@ -90,7 +90,7 @@ func TestOverviewCountsSalesWithoutPings(t *testing.T) {
 	s := x.waitForOverview(func(s *overviewAnswer) bool { return len(s.Buyers) == 2 && s.Buyers[0].Sales+s.Buyers[1].Sales == 3 })
 	blue, red := s.Buyers[0], s.Buyers[1]
 	if blue.ID != "buy_blue" || blue.Asked != 0 || blue.Posts != 3 || blue.Sales != 1 || red.Posts != 2 || red.Sales != 2 {
-		t.Errorf("%+v", s.Buyers)
+		t.Errorf("unexpected buyers: %+v", s.Buyers)
 	}
 }
 

@@ -27,7 +27,7 @@ func TestDocumentedQueryParametersAreRead(t *testing.T) {
 	config := strings.Replace(referenceConfig("ping_post", startReferenceBuyer(t, "12.5")), "    duplicates:", "    caps: [{per: day, count: 1000}]\n    duplicates:", 1)
 	x := start(t, newTestDir(t, reportConfig(strings.Replace(config, "    ingest_rate:", "    webhook: {url: \"http://127.0.0.1:9/hook\", secret: whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw}\n    ingest_rate:", 1))))
 	if bid := x.sellerRequest("/v1/ping", "k1", `{"auction_id":"theirs-1","vertical":"auto","state":"CA","zip3":"941","tcpa_consent":true,"source":"search"}`); bid.status != 200 {
-		t.Fatalf("%d %s", bid.status, bid.body)
+		t.Fatalf("ping: got %d %s", bid.status, bid.body)
 	}
 	x.mustSell(leadBody(1, "source", `"search"`))
 	x.waitForReport("", func(rows []map[string]string) bool { return len(rows) > 0 && rows[0]["leads"] == "1" })

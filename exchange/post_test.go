@@ -78,7 +78,7 @@ func TestLeadRefusedByAllBuyers(t *testing.T) {
 	a := x.ingest(leadBody(1), "Idempotency-Key", "k")
 	a.mustHave(t, 201, `"status":"UNMATCHED"`, `"reason":"post_rejected"`)
 	x = x.restart()
-	x.ingest(leadBody(1), "Idempotency-Key", "k").isReplayOf(t, a)
+	x.ingest(leadBody(1), "Idempotency-Key", "k").mustBeReplayOf(t, a)
 	if len(blue.received()) != 1 || len(red.received()) != 1 {
 		t.Error("a replay was posted")
 	}
@@ -129,12 +129,12 @@ func TestRetryIgnoresConfigurationChange(t *testing.T) {
 			}
 			close(changed)
 			if a := <-first; !strings.Contains(a.body, `"status":"ACCEPTED"`) || !strings.Contains(a.body, `"amount":5,`) {
-				t.Errorf("%d %s", a.status, a.body)
+				t.Errorf("got %d %s", a.status, a.body)
 			}
 			x.waitForDeliveries()
 			posts := blue.received()
 			if len(posts) != 3 || !strings.Contains(posts[0].body, `"room_count":3`) {
-				t.Errorf("%+v", posts)
+				t.Errorf("unexpected posts: %+v", posts)
 			}
 			for _, p := range posts {
 				if p.key != posts[0].key || p.body != posts[0].body || p.path != posts[0].path {
@@ -169,10 +169,10 @@ func TestStartFinishesOpenPostAfterCrash(t *testing.T) {
 	}
 	a := y.ingest(leadBody(1), "Idempotency-Key", "k")
 	if a.status != 201 || !strings.Contains(a.body, `"buyer_id":"buy_blue"`) || a.header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("%d %s", a.status, a.body)
+		t.Errorf("supplier's retry: got %d %s", a.status, a.body)
 	}
 	if doc := y.explain(a.leadID()); doc.Answer != nil || doc.Status != "ACCEPTED" || len(doc.Notes) != 1 || !strings.Contains(doc.Notes[0], "The exchange stopped before") {
-		t.Errorf("%+v", doc)
+		t.Errorf("unexpected explanation: %+v", doc)
 	}
 	y.checkBlueFunds(`{"balance":995,"held":0}`)
 	if len(red.received()) != 0 {
@@ -223,14 +223,14 @@ func TestUnknownDeliveryDecisions(t *testing.T) {
 			x = x.restart()
 			open := decode[deliveryList](t, x.mustAdmin(200, "GET", "/admin/v1/deliveries?state=unknown", ""))
 			if open.Total != 1 || len(open.Deliveries) != 1 {
-				t.Fatalf("%+v", open)
+				t.Fatalf("want one unknown delivery, got %+v", open)
 			}
 			d := open.Deliveries[0]
 			if d.LeadID != a.leadID() || d.State != "unknown" || d.BuyerID != "buy_blue" || d.Attempts != 1 || d.Price.Amount != 5 || d.Price.Currency != "USD" || d.Decided == "" {
-				t.Errorf("%+v", d)
+				t.Errorf("unexpected delivery: %+v", d)
 			}
 			if pending := decode[deliveryList](t, x.mustAdmin(200, "GET", "/admin/v1/deliveries?state=pending", "")); pending.Total != 0 {
-				t.Errorf("%+v", pending)
+				t.Errorf("want no pending delivery, got %+v", pending)
 			}
 			if funds := x.mustAdmin(200, "GET", "/admin/v1/buyers/buy_blue/funds", "").body; !strings.Contains(funds, `"held":5`) {
 				t.Errorf("funds are not reserved: %s", funds)
@@ -242,7 +242,7 @@ func TestUnknownDeliveryDecisions(t *testing.T) {
 				t.Errorf("%d posts, want %d", n, row.posts)
 			}
 			x.adminRequest("POST", "/admin/v1/deliveries/"+d.LeadID+"/"+verb, "").mustFail(t, 404, "not_found")
-			x.ingest(leadBody(1), "Idempotency-Key", "k").isReplayOf(t, a)
+			x.ingest(leadBody(1), "Idempotency-Key", "k").mustBeReplayOf(t, a)
 		})
 	}
 	x := start(t, newTestDir(t, baseConfig))

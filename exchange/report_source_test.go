@@ -52,7 +52,7 @@ func TestReportBySourceOfPing(t *testing.T) {
 	x := start(t, newTestDir(t, renamedSourceConfig(referenceConfig("ping_post", startReferenceBuyer(t, "12.5")))))
 	bid := x.sellerRequest("/v1/ping", "k1", `{"auction_id":"theirs-1","vertical":"auto","state":"CA","zip3":"941","tcpa_consent":true,"utm_source":"search"}`)
 	if sale := x.postToBid("theirs-1", bidToken(t, bid), 1); sale.status != 201 {
-		t.Fatalf("%d %s", sale.status, sale.body)
+		t.Fatalf("post: got %d %s", sale.status, sale.body)
 	}
 	x.waitForSource("search", 1, 1)
 	x.waitForReport("source=search", func(rows []map[string]string) bool { return len(rows) == 1 && rows[0]["auctions"] == "1" })

@@ -55,7 +55,7 @@ func TestReportSurvivesDamageAndRestart(t *testing.T) {
 		t.Helper()
 		rows, err := filepath.Glob(filepath.Join(x.dataDir(), "report", "*.db"))
 		if err != nil || len(rows) != 1 {
-			t.Fatal(rows, err)
+			t.Fatalf("want one report file, got %v, %v", rows, err)
 		}
 		return rows[0]
 	}
@@ -81,11 +81,11 @@ func TestReportSurvivesDamageAndRestart(t *testing.T) {
 	}
 	answer := x.adminRequest("GET", "/admin/v1/report?by=buyer,day&zone=Asia/Kolkata", "")
 	if !strings.Contains(answer.body, `"day":"`) || !strings.Contains(answer.body, `"buyer_id":"buy_blue"`) || answer.header.Get("X-Report-Entry") == "" {
-		t.Errorf("%v %s", answer.header, answer.body)
+		t.Errorf("unexpected report: %v %s", answer.header, answer.body)
 	}
 	x.checkMetrics("pingpost_report_lag_seconds 0", "pingpost_report_lag_entries 0", "pingpost_report_rebuilds_total 0")
 	x.stop()
-	checkFilesLack(t, filepath.Join(x.dataDir(), "report"), canaries...)
+	checkNoFileContains(t, filepath.Join(x.dataDir(), "report"), canaries...)
 }
 
 // TestReportNeedsMoreDiskSpaceThanLeads: the report stops writing long before leads are rejected.

@@ -18,7 +18,7 @@ type activeConfig struct {
 	canonical []byte // the whole configuration
 	base      []byte // the document alone; both in canonical form
 	sent      bool   // base came from a request; the next reload or start returns to the file
-	made      canonical.Entries
+	fromAPI   canonical.Entries
 }
 
 // pendingRevision is a new configuration with its sources, already compiled but not yet active.
@@ -26,7 +26,7 @@ type pendingRevision struct {
 	*config.CompiledDocument                      // the whole configuration
 	base                     []byte               // its document alone
 	sent                     bool                 // base came from a request
-	made                     canonical.Entries    // entries from the API
+	fromAPI                  canonical.Entries    // entries from the API
 	takenOver                []canonical.EntryRef // the entries from the API that base controls
 	from                     event.ConfigOrigin
 	by                       string
@@ -50,7 +50,7 @@ func (x *Exchange) readStoredConfigDocument(hash string) ([]byte, error) {
 // start, when no configuration is active yet, it reads them from their stored document.
 func (x *Exchange) loadEntriesFromAPI() (canonical.Entries, error) {
 	if now := x.active.Load(); now != nil {
-		return now.made, nil
+		return now.fromAPI, nil
 	}
 	hash := x.state.CurrentConfigVersion().Overlay
 	if hash == "" {
@@ -60,11 +60,11 @@ func (x *Exchange) loadEntriesFromAPI() (canonical.Entries, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := canonical.ParseEntries(text)
+	fromAPI, err := canonical.ParseEntries(text)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the entries that were created through the API from %q: %w", x.configDocumentPath(hash), err)
 	}
-	return made, nil
+	return fromAPI, nil
 }
 
 // combineFileWithAPIEntries combines the configuration file, compiled as built, with the entries
@@ -75,7 +75,7 @@ func (x *Exchange) combineFileWithAPIEntries(built *config.CompiledDocument) (*p
 		return nil, err
 	}
 	for _, ref := range r.takenOver {
-		r.made = r.made.WithoutEntry(ref)
+		r.fromAPI = r.fromAPI.WithoutEntry(ref)
 	}
 	r.from = event.FromFile
 	return r, nil
@@ -99,25 +99,25 @@ func (x *Exchange) combineWithAPIEntries(built *config.CompiledDocument) (*pendi
 	if err := x.checkUnsetSecretVariables(built); err != nil {
 		return nil, err
 	}
-	made, err := x.loadEntriesFromAPI()
+	fromAPI, err := x.loadEntriesFromAPI()
 	if err != nil {
 		return nil, err
 	}
-	r := &pendingRevision{CompiledDocument: built, base: built.Canonical, made: made}
-	combined, err := config.Merge(x.path, built.Canonical, made)
+	r := &pendingRevision{CompiledDocument: built, base: built.Canonical, fromAPI: fromAPI}
+	combined, err := config.Merge(x.path, built.Canonical, fromAPI)
 	if err != nil {
 		return nil, err
 	}
 	if r.takenOver = combined.Overridden; len(combined.FromAPI.Refs()) == 0 {
 		return r, nil
 	}
-	whole, err := combined.Compile(nil)
+	merged, err := combined.Compile(nil)
 	if err != nil {
 		return nil, err
 	}
-	whole.Settings, whole.Warnings = built.Settings, append(built.Warnings, combined.ProblemsFromAPI(whole.Warnings)...)
-	whole.Initial.Credentials, whole.Initial.Secrets = built.Initial.Credentials, built.Initial.Secrets // the combined configuration has the other values
-	r.CompiledDocument = whole
+	merged.Settings, merged.Warnings = built.Settings, append(built.Warnings, combined.ProblemsFromAPI(merged.Warnings)...)
+	merged.Initial.Credentials, merged.Initial.Secrets = built.Initial.Credentials, built.Initial.Secrets // the combined configuration has the other values
+	r.CompiledDocument = merged
 	return r, nil
 }
 
@@ -151,7 +151,7 @@ func (x *Exchange) warnOfEntriesTakenOver(r *pendingRevision) {
 // line has the form of a configuration change, for the answer to the operator.
 func (x *Exchange) describeEntriesTakenOver(r *pendingRevision) (lines []string) {
 	now := x.active.Load()
-	was, err := config.Merge(x.path, now.base, now.made)
+	was, err := config.Merge(x.path, now.base, now.fromAPI)
 	if err != nil {
 		return nil
 	}

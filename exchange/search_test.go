@@ -54,7 +54,7 @@ func TestSearchLeadsAndAuctions(t *testing.T) {
 		for _, l := range f.Leads {
 			if !ids[l.ID] || l.Campaign != "cmp" || l.Supplier != "sup_acme" || *l.Buyer != "buy_1" || l.Status != "ACCEPTED" || l.Delivery != "delivered" ||
 				l.Reason != nil || *l.Price != "12.5" || *l.Payout != "10" || *l.Currency != "USD" || *l.State != "CA" || l.Auction == nil || l.Test {
-				t.Errorf("%+v", l)
+				t.Errorf("unexpected lead: %+v", l)
 			}
 			delete(ids, l.ID)
 		}
@@ -71,23 +71,23 @@ func TestSearchLeadsAndAuctions(t *testing.T) {
 	}
 	all := x.search("leads")
 	if len(all.Leads) != 6 || all.Leads[0].ID != testLead || !all.Leads[0].Test {
-		t.Errorf("%+v", all.Leads)
+		t.Errorf("unexpected leads without a filter: %+v", all.Leads)
 	}
 	for _, q := range []string{all.Leads[1].ID, *all.Leads[1].Auction} {
 		if one := x.search("leads?q=" + q); len(one.Leads) != 1 || one.Leads[0].ID != all.Leads[1].ID {
-			t.Errorf("%s: %+v", q, one.Leads)
+			t.Errorf("search for %s: %+v", q, one.Leads)
 		}
 	}
 	lost := x.search("auctions?buyer=buy_2&outcome=lost&limit=3")
 	if len(lost.Auctions) != 3 || lost.Next == nil || *lost.Auctions[0].Winner != "buy_1" || *lost.Auctions[0].Amount != "12.5" || lost.Auctions[0].Asked != 2 || lost.Auctions[0].Lead == nil {
-		t.Errorf("%+v", lost)
+		t.Errorf("unexpected lost auctions: %+v", lost)
 	}
 	if none := x.search("auctions?buyer=buy_2&outcome=won"); len(none.Auctions) != 0 || none.Next != nil {
-		t.Errorf("%+v", none)
+		t.Errorf("unexpected won auctions: %+v", none)
 	}
 	past := x.search("leads?to=2020-01-01")
 	if len(past.Leads) != 0 || !past.Complete {
-		t.Errorf("%+v", past)
+		t.Errorf("unexpected leads before 2020: %+v", past)
 	}
 }
 
@@ -124,14 +124,14 @@ func TestInvalidReportQueries(t *testing.T) {
 	} {
 		answer := x.adminRequest("GET", "/admin/v1/"+query, "")
 		if answer.mustFail(t, 422, "invalid_payload"); !strings.Contains(answer.body, `"field":"`+field+`"`) {
-			t.Errorf("%s: %s", query, answer.body)
+			t.Errorf("error of %s: %s", query, answer.body)
 		}
 	}
 	off := start(t, newTestDir(t, baseConfig))
 	for _, path := range []string{"leads", "auctions", "unmatched", "report"} {
 		a := off.adminRequest("GET", "/admin/v1/"+path, "")
 		if a.mustFail(t, 404, "not_found"); !strings.Contains(a.body, "keeps no report") {
-			t.Error(a.body)
+			t.Errorf("unexpected error without a report: %v", a.body)
 		}
 		x.adminRequest("POST", "/admin/v1/"+path, "").mustFail(t, 405, "method_not_allowed")
 	}
@@ -149,7 +149,7 @@ func TestSearchRecoversFromRemovedReport(t *testing.T) {
 	x.search("leads")
 	files, err := filepath.Glob(filepath.Join(x.dataDir(), "report", "*.db*"))
 	if err != nil || len(files) < 2 {
-		t.Fatal(files, err)
+		t.Fatalf("unexpected report files: %v, %v", files, err)
 	}
 	for _, file := range files {
 		must.Succeed(t, os.Remove(file))
@@ -213,7 +213,7 @@ func TestBenchSendsTestLead(t *testing.T) {
 		Lead               map[string]any
 	}
 	if err := json.Unmarshal([]byte(example), &sent); err != nil || sent.Campaign != "cmp" || sent.Supplier != "sup_acme" || sent.Lead["state"] != "CA" && sent.Lead["state"] != "NV" {
-		t.Fatal(err, example)
+		t.Fatalf("unexpected example: %v, %v", err, example)
 	}
 	a = x.mustAdmin(200, "POST", "/admin/v1/bench", example)
 	var result struct {
@@ -225,20 +225,20 @@ func TestBenchSendsTestLead(t *testing.T) {
 		Lead *string
 	}
 	if err := json.Unmarshal([]byte(a.body), &result); err != nil || result.Status != 201 || result.Answer.Data.Status != "ACCEPTED" || *result.Lead != result.Answer.Data.ID {
-		t.Fatal(err, a.body)
+		t.Fatalf("unexpected answer to the example: %v, %v", err, a.body)
 	}
 	x.adminRequest("GET", "/admin/v1/explain/"+*result.Lead, "").mustHave(t, 200, `"test":true`)
 	result.Lead = nil
 	a = x.mustAdmin(200, "POST", "/admin/v1/bench", `{"campaign":"cmp","supplier":"sup_acme","lead":{"phone":"1"},"consent":{"tcpa_consent":true}}`)
 	if err := json.Unmarshal([]byte(a.body), &result); err != nil || result.Status != 422 || result.Lead != nil || result.Answer.Error != "invalid_payload" || len(result.Answer.Fields) < 3 {
-		t.Error(err, a.body)
+		t.Errorf("unexpected answer to an invalid lead: %v, %v", err, a.body)
 	}
 	for body, field := range map[string]string{
 		`{}`: "lead", `{"campaign":"cmp","supplier":"nobody","lead":{}}`: "supplier", `{"supplier":"sup_acme","lead":{}}`: "campaign",
 		`{"campaign":"cmp","supplier":"sup_acme","lead":[]}`: "lead", `{"campaign":"cmp","supplier":"sup_acme","lead":{},"consent":1}`: "consent",
 	} {
 		if a := x.adminRequest("POST", "/admin/v1/bench", body); !strings.Contains(a.body, `"field":"`+field+`"`) {
-			t.Errorf("%s: %s", body, a.body)
+			t.Errorf("error of %s: %s", body, a.body)
 		} else {
 			a.mustFail(t, 422, "invalid_payload")
 		}

@@ -135,7 +135,7 @@ func TestSeedThroughCampaignIsRepeatable(t *testing.T) {
 	ids := map[string]bool{}
 	for _, result := range run.Results {
 		if result.Status != "ACCEPTED" || result.Buyer == nil || *result.Buyer != "buy_1" || result.Price.Amount != "12.5" || !strings.HasPrefix(result.ID, "lead_") {
-			t.Fatalf("%+v", result)
+			t.Fatalf("unexpected result: %+v", result)
 		}
 		ids[result.ID] = true
 	}
@@ -167,7 +167,7 @@ func TestSeedThroughCampaignIsRepeatable(t *testing.T) {
 	_, boats := x.mustSeed(acmeToken, fmt.Sprintf(order, 100, 5, "cmp_boats"))
 	for _, result := range boats.Results {
 		if result.Error != "invalid_payload" || len(result.Fields) != 1 || result.Fields[0].Field != "boats" || result.ID != "" {
-			t.Fatalf("%+v", result)
+			t.Fatalf("unexpected result without a required field: %+v", result)
 		}
 	}
 	if n := x.state.LeadCount(); n != 130+100+100 {
@@ -183,7 +183,7 @@ func TestSeedRejectsUnavailableCampaigns(t *testing.T) {
 	for campaign, code := range map[string]string{"cmp_none": "unknown", "cmp_shut": "inactive"} {
 		f := x.seed(acmeToken, `{"count":100,"vertical":"auto_insurance","state":"OH","campaign_id":"`+campaign+`"}`).mustFail(t, 422, "invalid_payload")
 		if len(f.Fields) != 1 || f.Fields[0].Field != "campaign_id" || f.Fields[0].Code != code {
-			t.Errorf("%s: %+v", campaign, f.Fields)
+			t.Errorf("field errors of %s: %+v", campaign, f.Fields)
 		}
 	}
 	x.seed(otherToken, `{"count":100,"vertical":"auto_insurance","state":"OH","campaign_id":"cmp_acme"}`).mustFail(t, 403, "forbidden")
@@ -192,7 +192,7 @@ func TestSeedRejectsUnavailableCampaigns(t *testing.T) {
 	}
 	f := x.seed(acmeToken, `{"count":"100","vertical":"auto_insurance"}`).mustFail(t, 422, "invalid_payload")
 	if len(f.Fields) != 2 || f.Fields[0].Code != "wrong_type" || f.Fields[1].Code != "missing_required" {
-		t.Errorf("%+v", f.Fields)
+		t.Errorf("unexpected field errors: %+v", f.Fields)
 	}
 }
 

@@ -11,7 +11,7 @@ func TestAPIDocumentsReadNoEnvironment(t *testing.T) {
 	const withVariable = `{"id":"buy_thief","endpoint":"http://127.0.0.1:9","auth":{"bearer":"${PASSWORD}"}}`
 	a := x.adminRequest("PUT", configURL+"buyers/buy_thief", withVariable, "If-None-Match", "*")
 	if a.mustFail(t, 422, "invalid_payload"); !strings.Contains(a.body, "PASSWORD") {
-		t.Error(a.body)
+		t.Errorf("error does not name the variable: %v", a.body)
 	}
 	document := strings.Replace(baseConfig, "buyers:\n", "buyers:\n  - "+withVariable+"\n", 1)
 	x.adminRequest("PUT", "/admin/v1/config", document).mustFail(t, 422, "invalid_payload")

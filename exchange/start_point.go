@@ -20,10 +20,10 @@ type replayStart struct {
 // the opened snapshot, or nil if there is none.
 func findReplayStart(dir string) (*wal.SnapshotReader, replayStart, error) {
 	snapshot, err := wal.OpenSnapshot(dir)
-	var none *wal.NoSnapshotError
+	var noSnapshot *wal.NoSnapshotError
 	switch {
-	case errors.As(err, &none):
-		return nil, replayStart{bad: none.Bad}, nil
+	case errors.As(err, &noSnapshot):
+		return nil, replayStart{bad: noSnapshot.Bad}, nil
 	case err != nil:
 		return nil, replayStart{}, fmt.Errorf("cannot open a snapshot: %w", err)
 	}

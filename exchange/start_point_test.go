@@ -24,7 +24,7 @@ func newSegmentedLog(t *testing.T) (dir string) {
 	must.Succeed(t, log.Close())
 	found, err := wal.Segments(dir)
 	if err != nil || len(found) != 4 || found[2].First != 7 {
-		t.Fatalf("%+v, %v", found, err)
+		t.Fatalf("unexpected segments: %+v, %v", found, err)
 	}
 	w := must.Value(wal.CreateSnapshot(dir, wal.SnapshotOptions{}))(t)
 	must.Value(w.Commit(6, 6, nil))(t)
@@ -91,12 +91,12 @@ func TestAcceptLossUsesNewestGoodSnapshot(t *testing.T) {
 			loss, err := AcceptLoss(dir, logger)
 			if row.err != "" {
 				if err == nil || !strings.Contains(err.Error(), row.err) || !strings.Contains(err.Error(), "backup") {
-					t.Errorf("%+v, %v", loss, err)
+					t.Errorf("unexpected result: %+v, %v", loss, err)
 				}
 				return
 			}
 			if err != nil || (loss.Damage != nil) != (row.last != 0) || row.last != 0 && loss.Last != row.last {
-				t.Fatalf("%+v, %v", loss, err)
+				t.Fatalf("unexpected result: %+v, %v", loss, err)
 			}
 			_, replay, err := findReplayStart(dir)
 			must.Succeed(t, err)
@@ -124,14 +124,14 @@ func TestStartSkipsDamagedSnapshots(t *testing.T) {
 			x.stop()
 			found := snapshotFiles(t, x.dataDir())
 			if len(found) != 2 {
-				t.Fatal(found)
+				t.Fatalf("want two snapshots, got %v", found)
 			}
 			for _, path := range found[2-bad:] {
 				flipByte(t, path, 30)
 			}
 			before := len(logged.String())
 			y := start(t, x.testDir)
-			y.ingest(leadBody(1), "Idempotency-Key", "k").isReplayOf(t, first)
+			y.ingest(leadBody(1), "Idempotency-Key", "k").mustBeReplayOf(t, first)
 			if n := y.state.LeadCount(); n != 2 {
 				t.Errorf("%d leads", n)
 			}
@@ -161,7 +161,7 @@ func TestTrimmedLogNeedsSnapshot(t *testing.T) {
 	flipByte(t, bad, 30)
 	snapshot, replay, err := findReplayStart(dir)
 	if snapshot != nil || err != nil || len(replay.bad) != 1 {
-		t.Fatalf("%+v, %v", replay, err)
+		t.Fatalf("want one bad snapshot, got %+v, %v", replay, err)
 	}
 	p := newTestDir(t, baseConfig)
 	must.Succeed(t, os.Rename(dir, p.dataDir()))
@@ -173,7 +173,7 @@ func TestTrimmedLogNeedsSnapshot(t *testing.T) {
 		}
 	}
 	if errors.Is(err, wal.ErrDamaged) || strings.Contains(err.Error(), "log accept") {
-		t.Error(err)
+		t.Errorf("error calls the log damaged: %v", err)
 	}
 	if len(snapshotFiles(t, p.dataDir())) != 1 {
 		t.Error("the failed start changed the folder")

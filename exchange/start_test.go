@@ -79,7 +79,7 @@ func TestStartNeedsMatchingExchangeKey(t *testing.T) {
 	}
 	must.Succeed(t, os.WriteFile(path, text, 0o600))
 	x = start(t, x.testDir)
-	x.ingest(leadBody(1), "Idempotency-Key", "k").isReplayOf(t, first)
+	x.ingest(leadBody(1), "Idempotency-Key", "k").mustBeReplayOf(t, first)
 }
 
 func TestPortInUse(t *testing.T) {

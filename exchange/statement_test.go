@@ -98,7 +98,7 @@ func TestStatementsOfBuyersAndSuppliers(t *testing.T) {
 	}
 	rows, err := csv.NewReader(strings.NewReader(x.mustAdmin(200, "GET", "/admin/v1/statement?buyer=buy_blue&format=csv", "").body)).ReadAll()
 	if err != nil || len(rows) != 6 || rows[3][6] != "0.000001" || rows[3][7] != "995.000001" || rows[3][8] != `wire, "17"` {
-		t.Errorf("%v %q", err, rows)
+		t.Errorf("unexpected CSV: %v %q", err, rows)
 	}
 }
 

@@ -40,7 +40,7 @@ func TestTestLeadsInProduction(t *testing.T) {
 	for range 5 { // more than buy_blue's cap of 3, with the same person
 		a := x.mustSell(leadBody(1), testHeader...)
 		if !strings.Contains(a.body, `"buyer_id":"buy_blue"`) || a.header.Get("X-Pingpost-Test") != "1" {
-			t.Errorf("%s %v", a.body, a.header)
+			t.Errorf("unexpected answer to a test lead: %s %v", a.body, a.header)
 		}
 	}
 	x.checkBlueFunds(`{"balance":1000,"held":0}`)
@@ -57,12 +57,12 @@ func TestTestLeadsInProduction(t *testing.T) {
 	x.checkBlueFunds(`{"balance":985,"held":0}`)
 	for _, post := range tests.received() {
 		if post.path != "POST /try/v1/post" || post.header.Get("X-Pingpost-Test") != "1" || post.header.Get("Authorization") != "Bearer "+blueToken {
-			t.Errorf("%+v", post)
+			t.Errorf("unexpected post to the test endpoint: %+v", post)
 		}
 	}
 	for _, post := range append(own.received(), second.received()...) {
 		if post.header.Get("X-Pingpost-Test") != "" {
-			t.Errorf("%+v", post)
+			t.Errorf("unexpected post to a production endpoint: %+v", post)
 		}
 	}
 	if o, n, s := len(own.received()), len(tests.received()), len(second.received()); o != 3 || n != 9 || s != 1 {
@@ -75,7 +75,7 @@ func TestTestLeadsInProduction(t *testing.T) {
 	a := x.mustSell(leadBody(1), testHeader...)
 	explanation := x.explain(a.leadID())
 	if !explanation.Test || explanation.Buyer != "buy_vault" || !strings.HasPrefix(explanation.Why, "A test: ") {
-		t.Errorf("%+v", explanation)
+		t.Errorf("unexpected explanation of a test lead: %+v", explanation)
 	}
 	for _, c := range explanation.Candidates {
 		if want := map[string]string{"buy_blue": "post_rejected", "buy_red": "filtered", "buy_vault": "won"}[c.Buyer]; c.Outcome != want {
@@ -103,12 +103,12 @@ func TestStartFinishesTestPostAfterCrash(t *testing.T) {
 	y := start(t, x.copyFiles(t))
 	open := y.mustAdmin(200, "GET", "/admin/v1/deliveries", "").body
 	if !strings.Contains(open, `"total":1`) || !strings.Contains(open, `"test":true`) {
-		t.Error(open)
+		t.Errorf("want one open test delivery, got %v", open)
 	}
 	y.waitForDeliveries()
 	for _, post := range tests.received() {
 		if post.header.Get("X-Pingpost-Test") != "1" || post.key != tests.received()[0].key {
-			t.Errorf("%+v", post)
+			t.Errorf("unexpected post to the test endpoint: %+v", post)
 		}
 	}
 	if len(own.received()) != 0 || y.blueFunds() != `{"balance":1000,"held":0}` {
@@ -116,7 +116,7 @@ func TestStartFinishesTestPostAfterCrash(t *testing.T) {
 	}
 	a := y.ingest(leadBody(1), append([]string{"Idempotency-Key", "k"}, testHeader...)...)
 	if a.status != 201 || a.header.Get("Idempotent-Replayed") != "true" || !y.explain(a.leadID()).Test {
-		t.Errorf("%d %s %v", a.status, a.body, a.header)
+		t.Errorf("repeat: got %d %s %v", a.status, a.body, a.header)
 	}
 	tests.CloseClientConnections()
 	<-done
@@ -128,7 +128,7 @@ func TestTestSupplierNeedsNoHeader(t *testing.T) {
 	x := start(t, newTestDir(t, text))
 	for _, header := range [][]string{nil, testHeader, {"X-Pingpost-Test", "0"}} {
 		if a := x.mustSell(leadBody(1), header...); a.header.Get("X-Pingpost-Test") != "1" || !x.explain(a.leadID()).Test {
-			t.Errorf("%v: %s %v", header, a.body, a.header)
+			t.Errorf("unexpected answer with the header %v: %s %v", header, a.body, a.header)
 		}
 	}
 	x.ingest(leadBody(1), "X-Pingpost-Test", "yes").mustFail(t, 422, "invalid_payload")

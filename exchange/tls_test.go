@@ -103,7 +103,7 @@ func TestCertificatesRotateUnderLoad(t *testing.T) {
 			for !stop.Load() {
 				a, number, err := x.requestWith(client, "POST", "https://"+x.PublicAddress()+"/api/v1/ingest", leadBody(int(sent.Add(1)%9000)), "X-Api-Key", acmeKey, "Content-Type", jsonType)
 				if err != nil || a.status != 201 {
-					t.Errorf("%v, %v", a, err)
+					t.Errorf("lead during the rotation: got %v, %v", a, err)
 					return
 				}
 				used.Store(number, true)
@@ -185,13 +185,13 @@ func TestTLSChangeNeedsRestart(t *testing.T) {
 	x := start(t, p)
 	changed, err := x.ApplyConfiguration([]byte(strings.ReplaceAll(tlsConfig, "cert: cert.pem", "cert: other.pem")), nil, true, "")
 	if err != nil || fmt.Sprint(changed.Changes) != `[~ tls.cert: "cert.pem" -> "other.pem" (at the next start) ~ admin.tls.cert: "cert.pem" -> "other.pem" (at the next start)]` {
-		t.Errorf("%q, %v", changed, err)
+		t.Errorf("unexpected changes: %q, %v", changed, err)
 	}
 	for _, address := range []string{x.PublicAddress(), x.AdminAddress()} {
 		w := dial(t, address)
 		w.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
 		if f := w.readAnswer("GET").mustFail(t, 400, "malformed_request"); !strings.Contains(f.Message, "https://") {
-			t.Error(f.Message)
+			t.Errorf("error does not name https: %v", f.Message)
 		}
 		w.mustBeClosed()
 	}

@@ -83,7 +83,7 @@ func TestTracesOfPosts(t *testing.T) {
 		t.Errorf("attributes %v of the answer %s", attributes, answers[0].body)
 	}
 	if all := c.Resource(); all["service.name"] != "pingpost" || all["service.namespace"] != "production" {
-		t.Error(all)
+		t.Errorf("unexpected resource attributes: %v", all)
 	}
 	if c.Headers()[0].Get("Authorization") != "Bearer "+blueToken && c.Headers()[0].Get("Authorization") != blueToken {
 		t.Error("the collector got a wrong credential")
@@ -121,7 +121,7 @@ func TestTracesOfAuctions(t *testing.T) {
 	token := x.pingForBid("auto", "theirs")
 	sale := x.postToBid("theirs", token, 1)
 	if sale.status != 201 {
-		t.Fatal(sale.body)
+		t.Fatalf("unexpected answer to the post: %v", sale.body)
 	}
 	x.requestAvailability(`{"flo_campaign_id":"cmp","flo_supplier_id":"sup_acme","state":"CA"}`)
 	x.mustSell(leadBody(2))

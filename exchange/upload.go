@@ -151,22 +151,22 @@ func (x *Exchange) SuppressionLists() ([]admin.SuppressionList, error) {
 		if err != nil {
 			continue // it was removed just now
 		}
-		told := admin.SuppressionList{ID: entry.ID, Field: list.Field.String(), Hash: list.Hash.String(), Owner: "api"}
+		info := admin.SuppressionList{ID: entry.ID, Field: list.Field.String(), Hash: list.Hash.String(), Owner: "api"}
 		if s.base.FindJSON(canonical.EntryRef{Kind: canonical.Lists, ID: entry.ID}) != nil {
-			told.Owner = "file"
+			info.Owner = "file"
 		}
 		if file, ok := x.state.SuppressionListFile(x.state.RefOf(event.ObjectList, entry.ID)); ok {
 			source := "file"
 			if file.Uploaded {
 				source = "upload"
 			}
-			told.Entries, told.Source = file.Entries, &source
+			info.Entries, info.Source = file.Entries, &source
 			if file.At != 0 {
 				at := time.Unix(0, file.At).UTC()
-				told.LoadedAt = &at
+				info.LoadedAt = &at
 			}
 		}
-		lists = append(lists, told)
+		lists = append(lists, info)
 	}
 	return lists, nil
 }

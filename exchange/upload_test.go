@@ -191,7 +191,7 @@ func TestChunkedListUpload(t *testing.T) {
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	must.Succeed(t, err)
 	if a := readAnswer(t, response); a.status != 200 || !slices.Equal(x.suppressedLeads(4), []int{1, 2}) {
-		t.Errorf("%d %s", a.status, a.body)
+		t.Errorf("chunked upload: got %d %s", a.status, a.body)
 	}
 }
 

@@ -44,7 +44,7 @@ func verifyWebhooks(t *testing.T, e *dialtest.Endpoint) map[string]int {
 			t.Errorf("invalid signature: %v", err)
 		}
 		if err := json.Unmarshal([]byte(r.Body), &payload); err != nil || payload.ID != r.Header.Get("webhook-id") {
-			t.Errorf("%v: %s", err, r.Raw)
+			t.Errorf("unexpected payload: %v: %s", err, r.Raw)
 		}
 		if err := contract.Public().CheckWebhookRequest(payload.Type, &contract.Request{Header: r.Header, Body: []byte(r.Body)}); err != nil {
 			t.Error(err)

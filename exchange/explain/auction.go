@@ -20,28 +20,28 @@ const (
 // newAuctionExplanation returns the explanation of the auction in a log entry, as of its
 // decision. It lacks the leads that later claimed one of its offers.
 func (e *Explainer) newAuctionExplanation(auctionEntry *logEntry) *Explanation {
-	held := auctionEntry.mustBePingAuction()
+	auctionEvent := auctionEntry.mustBePingAuction()
 	doc := &Explanation{
-		Kind: kindPing, ID: held.Auction.String(), AuctionID: held.Auction.String(),
-		SellerID: held.SellerAuction, RequestID: held.Request.String(),
-		Supplier: e.State.NameOf(event.ObjectSupplier, held.Supplier),
-		Campaign: e.State.NameOf(event.ObjectCampaign, held.Campaign),
-		Catalog:  held.Catalog, Hops: held.Hops, Test: held.Test,
-		Received: UnixNanos(held.Began), Decided: UnixNanos(auctionEntry.at), BidsDue: UnixNanos(held.Deadline), Until: UnixNanos(held.Until),
-		Status: statusNoBid, Reason: held.Reason.String(),
-		Fields: fieldsAsJSON(held.Fields), Posts: []PostToBuyer{},
+		Kind: kindPing, ID: auctionEvent.Auction.String(), AuctionID: auctionEvent.Auction.String(),
+		SellerID: auctionEvent.SellerAuction, RequestID: auctionEvent.Request.String(),
+		Supplier: e.State.NameOf(event.ObjectSupplier, auctionEvent.Supplier),
+		Campaign: e.State.NameOf(event.ObjectCampaign, auctionEvent.Campaign),
+		Catalog:  auctionEvent.Catalog, Hops: auctionEvent.Hops, Test: auctionEvent.Test,
+		Received: UnixNanos(auctionEvent.Began), Decided: UnixNanos(auctionEntry.at), BidsDue: UnixNanos(auctionEvent.Deadline), Until: UnixNanos(auctionEvent.Until),
+		Status: statusNoBid, Reason: auctionEvent.Reason.String(),
+		Fields: fieldsAsJSON(auctionEvent.Fields), Posts: []PostToBuyer{},
 	}
-	if held.SellerAuction == "" {
-		doc.Kind, doc.ID = kindAvailability, market.PingID(held.Auction).String()
+	if auctionEvent.SellerAuction == "" {
+		doc.Kind, doc.ID = kindAvailability, market.PingID(auctionEvent.Auction).String()
 	}
 	doc.Answer = &AnswerToSupplier{At: doc.Decided, Status: http.StatusOK, Result: answerNoBid, Reason: doc.Reason}
-	if doc.Offers = e.listOffersToSupplier(held); len(doc.Offers) > 0 {
+	if doc.Offers = e.listOffersToSupplier(auctionEvent); len(doc.Offers) > 0 {
 		doc.Status, doc.Answer.Result = statusBid, answerBid
 	}
-	config := e.readCampaignConfig(held.Catalog, doc.Campaign, auctionEntry.seq)
+	config := e.readCampaignConfig(auctionEvent.Catalog, doc.Campaign, auctionEntry.seq)
 	doc.Method = config.method
 	doc.renameToZIP3IfThreeDigits(cmp.Or(config.zip, zipField))
-	doc.Candidates = e.listFilterSetCandidates(config, held.Trail, held.Bids, len(held.Trail) > 0)
+	doc.Candidates = e.listFilterSetCandidates(config, auctionEvent.Trail, auctionEvent.Bids, len(auctionEvent.Trail) > 0)
 	doc.addNoteIfBuyersUnknown(&config)
 	doc.Why = summarizeAuction(doc)
 	return doc

@@ -119,11 +119,11 @@ func (e *Explainer) ExplainBySellerID(supplier, sellerID string) (*Explanation, 
 	var found []*logEntry
 	for ref := first; ref <= last; ref++ {
 		if seq := e.findAuctionSeqInMemory(ref, sellerID); seq != 0 {
-			held, err := e.readEntry(seq)
+			entry, err := e.readEntry(seq)
 			if err != nil {
 				return nil, err
 			}
-			found = append(found, held)
+			found = append(found, entry)
 		}
 	}
 	if len(found) == 0 && supplier == "" && hasOwnIDForm(sellerID) {
@@ -165,9 +165,9 @@ func hasOwnIDForm(id string) bool {
 func (e *Explainer) searchLogForAuctions(firstSupplier, lastSupplier market.PermanentNumber, sellerID string) (found []*logEntry, err error) {
 	seen := make(map[market.PermanentNumber]bool)
 	truncated, err := e.scanEntriesContaining([]byte(sellerID), nil, 0, noTimeLimit, func(has *logEntry) bool {
-		held, ok := has.event.(*event.PingAuctionCompleted)
-		if ok && held.SellerAuction == sellerID && held.Supplier >= firstSupplier && held.Supplier <= lastSupplier && !seen[held.Supplier] {
-			seen[held.Supplier] = true
+		auctionEvent, ok := has.event.(*event.PingAuctionCompleted)
+		if ok && auctionEvent.SellerAuction == sellerID && auctionEvent.Supplier >= firstSupplier && auctionEvent.Supplier <= lastSupplier && !seen[auctionEvent.Supplier] {
+			seen[auctionEvent.Supplier] = true
 			found = append(found, has)
 		}
 		return firstSupplier != lastSupplier || len(found) == 0
@@ -266,8 +266,8 @@ func (e *Explainer) explainClaimedPing(auctionName [16]byte, decision *logEntry)
 		return nil, nil //nolint:nilnil // as below
 	default:
 		found, err = e.findEventByID(decided.Post.Auction, noSuchID, func(ev event.Event) bool {
-			held, ok := ev.(*event.PingAuctionCompleted)
-			return ok && held.Name == auctionName
+			auctionEvent, ok := ev.(*event.PingAuctionCompleted)
+			return ok && auctionEvent.Name == auctionName
 		})
 	}
 	if isNotInLogError(err) {

@@ -36,14 +36,14 @@ const maxClaims = 16
 // The lead that was finally sold is always included if memory has it. truncated reports that
 // the search ended at a limit.
 func (e *Explainer) findClaimingLeads(auctionEntry *logEntry) (claims []leadClaimingOffer, truncated bool, err error) {
-	held := auctionEntry.mustBePingAuction()
-	if held.Name == [16]byte{} || held.Reason != market.ReasonNone {
+	auctionEvent := auctionEntry.mustBePingAuction()
+	if auctionEvent.Name == [16]byte{} || auctionEvent.Reason != market.ReasonNone {
 		return nil, false, nil
 	}
 	var decided []*logEntry
-	truncated, err = e.scanEntriesContaining(held.Name[:], []byte(held.SellerAuction), auctionEntry.at, auctionEntry.at+int64(e.limits.after), func(after *logEntry) bool {
+	truncated, err = e.scanEntriesContaining(auctionEvent.Name[:], []byte(auctionEvent.SellerAuction), auctionEntry.at, auctionEntry.at+int64(e.limits.after), func(after *logEntry) bool {
 		lead, ok := after.event.(*event.LeadDecided)
-		if ok && lead.Supplier == held.Supplier && e.claimedAuctionName(lead) == held.Name {
+		if ok && lead.Supplier == auctionEvent.Supplier && e.claimedAuctionName(lead) == auctionEvent.Name {
 			decided = append(decided, after)
 		}
 		return len(decided) < maxClaims
@@ -51,7 +51,7 @@ func (e *Explainer) findClaimingLeads(auctionEntry *logEntry) (claims []leadClai
 	if err != nil {
 		return nil, false, err
 	}
-	if row, ok := e.State.FindAuction(held.Name, held.Began); ok && row.IsSoldOrBeingPosted() && !containsLead(decided, row.Lead) {
+	if row, ok := e.State.FindAuction(auctionEvent.Name, auctionEvent.Began); ok && row.IsSoldOrBeingPosted() && !containsLead(decided, row.Lead) {
 		last, err := e.findDecisionEntry(row.Lead)
 		if err != nil && !isNotInLogError(err) {
 			return nil, false, err
