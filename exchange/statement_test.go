@@ -135,7 +135,7 @@ func TestStatementWhileSelling(t *testing.T) {
 func (r *testExchange) reportStatus(lead, status string) {
 	r.t.Helper()
 	token := r.mustToken("blue", acmeSecret)
-	eventually(r.t, "the report is accepted", func() bool { // the rate limit starts empty
+	eventually(r.t, "the report is accepted", func() bool { // repeats it after a 429
 		a := request(r.t, "POST", "http://"+r.PublicAddress()+"/v1/leads/"+lead+"/status", `{"status":"`+status+`","reason":"wrong number"}`,
 			"Authorization", "Bearer "+token, "Content-Type", jsonType, "Idempotency-Key", status+lead)
 		if a.status != 429 {
