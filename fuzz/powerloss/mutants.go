@@ -36,9 +36,9 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "an entry's file is written after the fact that names it", File: "exchange/configure.go",
-		Old: "		if wanted.Overlay, err = x.storeConfigDocument(made); err != nil {\n			return err\n		}\n",
-		New: "		sum := sha256.Sum256(made)\n		wanted.Overlay = hex.EncodeToString(sum[:])\n" +
-			"		defer func() { _ = durable.WriteFile(x.configDocumentPath(wanted.Overlay), bytes.NewReader(made)) }()\n",
+		Old: "		if wanted.Overlay, err = x.storeConfigDocument(fromAPI); err != nil {\n			return err\n		}\n",
+		New: "		sum := sha256.Sum256(fromAPI)\n		wanted.Overlay = hex.EncodeToString(sum[:])\n" +
+			"		defer func() { _ = durable.WriteFile(x.configDocumentPath(wanted.Overlay), bytes.NewReader(fromAPI)) }()\n",
 	},
 	{
 		Name: "a file of leads' keys is not fsynced", File: "keys/leadkeys/make.go",
