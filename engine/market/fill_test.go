@@ -134,6 +134,7 @@ func TestFieldRules(t *testing.T) {
 		{coerced, `"` + strings.Repeat("1", 200) + `"`, "too_long"},
 		{number, `0.1`, "3 0.1"},
 		{number, `9e-1`, "3 9e-1"},
+		{number, `0.09999999`, "out_of_range"},
 		{number, `0.90000001`, "out_of_range"},
 		{number, `1e999`, "out_of_range"},
 		{number, `"0.5"`, "wrong_type"},
