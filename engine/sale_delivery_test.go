@@ -44,8 +44,8 @@ var saleCases = []saleCase{
 	{"reached at the last attempt", []postReply{unreachable, unreachable, unreachable, unreachable, unreachable, accepts}, "buyer_unavailable@3s", allAttempts, "ACCEPTED delivered", soldToBlue},
 	{"unreached, then refused", []postReply{unreachable, refuses}, rejectedByBuyer + "@1s", "blue@0s blue@1s", "UNMATCHED failed post_rejected", ""},
 	{"unreached, then refused without a final answer", []postReply{unreachable, refusesNotFinal}, rejectedByBuyer + "@1s", "blue@0s blue@1s", "UNMATCHED failed post_rejected", ""},
-	{"unreached, then in doubt, then never reached", []postReply{unreachable, serverError, unreachable}, "buyer_unavailable@3s", allAttempts, "ACCEPTED newUnconfirmedSale", "buyer_unavailable"},
-	{"unreached, then in doubt, then refused for good", []postReply{unreachable, serverError, refuses}, "buyer_unavailable@3s", allAttempts, "ACCEPTED newUnconfirmedSale", "buyer_unavailable"},
+	{"unreached, then in doubt, then never reached", []postReply{unreachable, serverError, unreachable}, "buyer_unavailable@3s", allAttempts, "ACCEPTED unknown", "buyer_unavailable"},
+	{"unreached, then in doubt, then refused for good", []postReply{unreachable, serverError, refuses}, "buyer_unavailable@3s", allAttempts, "ACCEPTED unknown", "buyer_unavailable"},
 	{"unreached, then renewed credential", []postReply{unreachable, renewsCredential, accepts}, soldToBlue + "@1s", "blue@0s blue@1s blue@1s", "ACCEPTED delivered", ""},
 	{"unreached past the ceiling, then refused", []postReply{unreachable, unreachable, unreachable, refuses}, "buyer_unavailable@3s", "blue@0s blue@1s blue@3s blue@7s", "UNMATCHED failed post_rejected", rejectedByBuyer},
 	{"unreached after the ceiling", []postReply{unreachable.after(8 * time.Second), accepts}, "buyer_timeout@5s", "blue@0s blue@9s", "ACCEPTED delivered", soldToBlue},
@@ -58,17 +58,17 @@ var saleCases = []saleCase{
 	{"unreached past the ceiling, then busy", []postReply{unreachable, unreachable, unreachable, busy(time.Second)}, "buyer_unavailable@3s", "blue@0s blue@1s blue@3s blue@7s", "UNMATCHED failed post_rejected", rejectedByBuyer},
 
 	{"broken once", []postReply{serverError, accepts}, soldToBlue + "@1s", "blue@0s blue@1s", "ACCEPTED delivered", ""},
-	{"broken, then refused for good", []postReply{serverError, refuses}, "buyer_unavailable@3s", allAttempts, "ACCEPTED newUnconfirmedSale", "buyer_unavailable"},
+	{"broken, then refused for good", []postReply{serverError, refuses}, "buyer_unavailable@3s", allAttempts, "ACCEPTED unknown", "buyer_unavailable"},
 	{"broken, then refused for good, buyer certifies", []postReply{serverError, refuses}, rejectedByBuyer + "@1s", "blue@0s blue@1s", "UNMATCHED failed post_rejected", ""},
 	{"broken, then refused, then taken", []postReply{serverError, refuses, refusesNotFinal, accepts}, "buyer_unavailable@3s", "blue@0s blue@1s blue@3s blue@7s", "ACCEPTED delivered", soldToBlue},
-	{"broken, then refused without a final answer", []postReply{serverError, refusesNotFinal}, "buyer_unavailable@3s", allAttempts, "ACCEPTED newUnconfirmedSale", "buyer_unavailable"},
-	{"broken each time", []postReply{serverError}, "buyer_unavailable@3s", allAttempts, "ACCEPTED newUnconfirmedSale", "buyer_unavailable"},
+	{"broken, then refused without a final answer", []postReply{serverError, refusesNotFinal}, "buyer_unavailable@3s", allAttempts, "ACCEPTED unknown", "buyer_unavailable"},
+	{"broken each time", []postReply{serverError}, "buyer_unavailable@3s", allAttempts, "ACCEPTED unknown", "buyer_unavailable"},
 	{"broken until the last attempt", []postReply{serverError, serverError, serverError, serverError, serverError, accepts}, "buyer_unavailable@3s", allAttempts, "ACCEPTED delivered", soldToBlue},
 
 	{"answers late, accepts", []postReply{accepts.after(8 * time.Second)}, "buyer_timeout@5s", "blue@0s", "ACCEPTED delivered", soldToBlue},
 	{"answers late, refuses", []postReply{refuses.after(8 * time.Second)}, "buyer_timeout@5s", "blue@0s", "UNMATCHED failed post_rejected", rejectedByBuyer},
 	{"times out, then accepts", []postReply{hangs, accepts}, "buyer_timeout@5s", "blue@0s blue@11s", "ACCEPTED delivered", soldToBlue},
-	{"times out each time", []postReply{hangs}, "buyer_timeout@5s", "blue@0s blue@11s blue@23s blue@37s blue@55s blue@1m21s", "ACCEPTED newUnconfirmedSale", "buyer_unavailable"},
+	{"times out each time", []postReply{hangs}, "buyer_timeout@5s", "blue@0s blue@11s blue@23s blue@37s blue@55s blue@1m21s", "ACCEPTED unknown", "buyer_unavailable"},
 }
 
 // market returns the configuration for the sale.
@@ -147,7 +147,7 @@ func (x *testExchange) checkSaleEffects(d saleCase) {
 	balance, held := x.state.BuyerBalance(x.state.RefOf(event.ObjectBuyer, "blue"))
 	money, person, auction := "90 0", "post_rejected duplicate", "already_sold"
 	switch {
-	case strings.HasSuffix(d.leadState, "newUnconfirmedSale"):
+	case strings.HasSuffix(d.leadState, "unknown"):
 		money = "100 10"
 	case strings.HasPrefix(d.leadState, "UNMATCHED"):
 		money, person, auction = "100 0", soldToBlue, "bid_expired"
