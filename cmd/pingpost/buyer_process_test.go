@@ -19,7 +19,7 @@ func TestBuyerProcess(t *testing.T) {
 	for _, state := range []string{"CA", "TX"} {
 		status, text := request(t, http.MethodPost, base+"/v1/ping", `{"auction_id":"a","vertical":"auto","tcpa_consent":true,"state":"`+state+`"}`, "Idempotency-Key", "key_"+state)
 		if status != http.StatusOK || strings.Contains(text, `"bid":null`) != (state == "TX") {
-			t.Errorf("%s: %d %s", state, status, text)
+			t.Errorf("ping for %s: %d %s", state, status, text)
 		}
 	}
 	http.DefaultClient.CloseIdleConnections()

@@ -84,21 +84,21 @@ func TestDiffApplyExport(t *testing.T) {
 	s := startServe(t, "-c", path)
 	public, admin := s.addresses("production")
 	if d := run(t, "diff", "--admin", admin, path); d.code != 0 || d.out != "no difference\n" {
-		t.Errorf("exit %d, %q %q", d.code, d.out, d.err)
+		t.Errorf("diff: exit %d, %q %q", d.code, d.out, d.err)
 	}
 	other := writeConfig(t, strings.Replace(testConfig, "12.05", "20", 1))
 	d := run(t, "diff", "--admin", admin, other)
 	if d.code != 2 || strings.Count(d.out, "\n") != 1 || !strings.Contains(d.out, "price") || d.err != "" {
-		t.Errorf("exit %d, %q %q", d.code, d.out, d.err)
+		t.Errorf("diff: exit %d, %q %q", d.code, d.out, d.err)
 	}
 	mustSell(t, public, `"amount":12.05,`)
 	if out := mustRun(t, "apply", "--admin", admin, other); out != d.out+"applied\n" {
-		t.Errorf("%q", out)
+		t.Errorf("apply printed %q", out)
 	}
 	mustSell(t, public, `"amount":20,`)
 	exported := mustRun(t, "export", "--admin", admin)
 	if !strings.Contains(exported, "price: 20") {
-		t.Errorf("%s", exported)
+		t.Errorf("the export lacks the new price:\n%s", exported)
 	}
 	back := writeConfig(t, exported)
 	if d := run(t, "diff", "--admin", admin, back); d.code != 0 {
@@ -123,10 +123,10 @@ func TestDiffMarksFirstValues(t *testing.T) {
 	other := writeConfig(t, strings.Replace(testConfig, `"${SUP_API_KEY}"`, "another-key", 1))
 	const mark = "! suppliers[sup].api_key: first value only; not applied: "
 	if d := run(t, "diff", "--admin", admin, other); d.code != 0 || !strings.HasPrefix(d.out, mark) || !strings.HasSuffix(d.out, "\nno difference\n") {
-		t.Errorf("exit %d, %q %q", d.code, d.out, d.err)
+		t.Errorf("diff: exit %d, %q %q", d.code, d.out, d.err)
 	}
 	if out := mustRun(t, "apply", "--admin", admin, other); !strings.HasPrefix(out, mark) || !strings.HasSuffix(out, "\napplied\n") {
-		t.Errorf("%q", out)
+		t.Errorf("apply printed %q", out)
 	}
 }
 

@@ -36,7 +36,7 @@ func TestExplainCommand(t *testing.T) {
 		`\n +0\.0 +arrived +20\d\d-`, `\n +\d+\.0  buy  won`, `\n +\d+\.0 +decided +sold to buy\n`, `\n +\d+\.0  sup  is answered +HTTP 201, ACCEPTED\n`,
 	} {
 		if !regexp.MustCompile(pattern).MatchString(text) {
-			t.Errorf("no %s in\n%s", pattern, text)
+			t.Errorf("no match for %s in\n%s", pattern, text)
 		}
 	}
 	var explanation explain.Explanation

@@ -40,8 +40,8 @@ func TestBuiltInScenarios(t *testing.T) {
 			if r.Ends["sold"] == 0 || r.Sent != r.Offered || r.Ends["failed"]+r.Ends["broken"] > 0 || len(r.Stages) == 0 {
 				t.Errorf("%d of %d sent, %v", r.Sent, r.Offered, r.Ends)
 			}
-			if hooks := r.Account.Webhooks; hooks != nil && (hooks.Received < r.Account.Sold || hooks.Received != hooks.Expected) {
-				t.Errorf("%+v", hooks)
+			if webhooks := r.Account.Webhooks; webhooks != nil && (webhooks.Received < r.Account.Sold || webhooks.Received != webhooks.Expected) {
+				t.Errorf("webhooks: %+v", webhooks)
 			}
 			if s.code != 0 && (s.code != 1 || !strings.Contains(s.err, "not held: ")) {
 				t.Errorf("exit %d: %s", s.code, s.err)
@@ -79,7 +79,7 @@ func TestLoadtestReportsExceededLimit(t *testing.T) {
 		t.Errorf("printed %s", result.out)
 	}
 	if b := r.Account.Buyers; len(b) != 1 || b[0].Taken != b[0].Sold || b[0].Money != b[0].Owes || int64(b[0].Owes) != int64(b[0].Taken)*2_500_000 {
-		t.Errorf("%+v", r.Account)
+		t.Errorf("account: %+v", r.Account)
 	}
 	if text, err := os.ReadFile(reportPath); err != nil || !strings.Contains(string(text), "1 of 7 limits not held") {
 		t.Errorf("the report lacks the exceeded limit: %v", err)
@@ -103,11 +103,11 @@ func TestLoadtestOfRunningExchange(t *testing.T) {
 	}
 	_, r := runScenario(t, targetArgs...)
 	if r.Account.Sold == 0 || len(r.Account.Mismatches) > 0 || r.Account.NotAsked != r.Account.Sold || len(r.Account.Unchecked) != 1 || len(r.Stages) > 0 {
-		t.Errorf("%+v", r.Account)
+		t.Errorf("account: %+v", r.Account)
 	}
 	_, r = runScenario(t, append(targetArgs, "--admin", exchange.target.Admin)...)
 	if r.Account.Sold == 0 || len(r.Account.Mismatches) > 0 || len(r.Account.Unchecked) > 0 || len(r.Stages) != 5 {
-		t.Errorf("%+v", r.Account)
+		t.Errorf("account: %+v", r.Account)
 	}
 }
 
@@ -169,6 +169,6 @@ func TestProgressLines(t *testing.T) {
 	p.End()
 	text := must.Value(os.ReadFile(file.Name()))(t)
 	if lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n"); len(lines) != 2 || !strings.HasPrefix(lines[1], " 10/60 s") || !strings.HasSuffix(lines[1], "refused 10") || strings.Contains(string(text), "\x1b") {
-		t.Errorf("%q", lines)
+		t.Errorf("progress lines %q, want two, the second at 10 s", lines)
 	}
 }

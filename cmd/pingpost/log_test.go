@@ -39,7 +39,7 @@ func TestLogCommands(t *testing.T) {
 	mustPrint(t, hash, "log", "hash", dir)
 	verified := mustRun(t, "log", "verify", dir)
 	if !strings.HasSuffix(verified, "good\n") || !strings.Contains(verified, "snapshot ") {
-		t.Error(verified)
+		t.Errorf("log verify printed %s", verified)
 	}
 	mustPrint(t, "not damaged", "log", "accept", "--yes", dir)
 	mustFail(t, "--yes", "log", "accept", dir)
@@ -47,7 +47,7 @@ func TestLogCommands(t *testing.T) {
 	must.Succeed(t, json.Unmarshal([]byte(hash), &at))
 	mustFail(t, "ends at entry", "log", "hash", "--at", fmt.Sprint(at.Seq+1), dir)
 	if out := mustRun(t, "log", "hash", "--at", fmt.Sprint(at.Seq-1), dir); out == hash || !strings.Contains(out, fmt.Sprint(at.Seq-1)) {
-		t.Error(out)
+		t.Errorf("log command printed %s", out)
 	}
 }
 
@@ -88,7 +88,7 @@ func TestLogDump(t *testing.T) {
 		}
 	}
 	if leads != 5 {
-		t.Errorf("%d leads of 5", leads)
+		t.Errorf("the dump has %d leads, want 5", leads)
 	}
 	last := uint64(len(all))
 	for _, row := range []struct{ from, to, first, count uint64 }{
@@ -103,7 +103,7 @@ func TestLogDump(t *testing.T) {
 		}
 		got := dump(args...)
 		if uint64(len(got)) != row.count || row.count > 0 && got[0].Seq != row.first {
-			t.Errorf("%v: %d entries", args, len(got))
+			t.Errorf("%v: %d entries, want %d from entry %d", args, len(got), row.count, row.first)
 		}
 	}
 }
@@ -160,6 +160,6 @@ func TestLogVerifyChecksKeys(t *testing.T) {
 	}
 	must.Succeed(t, os.RemoveAll(filepath.Join(dir, "keys")))
 	if out := mustRun(t, "log", "verify", dir); !strings.Contains(out, "not checked") || !strings.HasSuffix(out, "good\n") {
-		t.Error(out)
+		t.Errorf("log command printed %s", out)
 	}
 }

@@ -27,7 +27,7 @@ func TestServeExitsAfterLogFailure(t *testing.T) {
 	limit := unix.Rlimit{Cur: uint64(written.Size()), Max: uint64(written.Size())}
 	must.Succeed(t, unix.Prlimit(s.Process.Pid, unix.RLIMIT_FSIZE, &limit, nil))
 	if status, body := ingestLead(t, public); status != 503 || !strings.Contains(body, `"error":"unavailable"`) {
-		t.Errorf("%d %s", status, body)
+		t.Errorf("lead after the log failure: %d %s, want 503", status, body)
 	}
 	if code := s.waitForExit(); code <= 0 || !strings.Contains(s.output(), "the log failed") || !strings.Contains(s.output(), "file too large") {
 		t.Errorf("exit %d:\n%s", code, s.output())

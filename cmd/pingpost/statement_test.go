@@ -38,7 +38,7 @@ func TestStatementCommand(t *testing.T) {
 		text := mustRun(t, append([]string{"statement", "--admin", admin}, row.args...)...)
 		for _, pattern := range row.patterns {
 			if !regexp.MustCompile(pattern).MatchString(text) {
-				t.Errorf("%v: no %s in\n%s", row.args, pattern, text)
+				t.Errorf("%v: no match for %s in\n%s", row.args, pattern, text)
 			}
 		}
 	}
@@ -47,7 +47,7 @@ func TestStatementCommand(t *testing.T) {
 		Entries []any
 	}
 	if err := json.Unmarshal([]byte(mustRun(t, "statement", "--buyer", "buy", "--format", "json", "--admin", admin)), &answer); err != nil || answer.Buyer != "buy" || len(answer.Entries) != 2 {
-		t.Errorf("%+v %v", answer, err)
+		t.Errorf("JSON statement %+v: %v", answer, err)
 	}
 	for _, row := range []struct {
 		args []string

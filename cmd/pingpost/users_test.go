@@ -44,13 +44,13 @@ func TestUsersCommands(t *testing.T) {
 		t.Errorf("users of a new exchange: %q, want none", list)
 	}
 	if created := users("first-of-a-canary\r\nnot this\n", "add", "Anna", "--role", "viewer"); created != "made  anna  viewer\n" {
-		t.Errorf("%q", created)
+		t.Errorf("users add printed %q", created)
 	}
 	mustLogIn("anna", "first-of-a-canary", 200)
 	created := users("", "add", "bob", "--role", "operator", "--generate")
 	var password string
 	if n, err := fmt.Sscanf(created, "made  bob  operator\npassword  %s\n", &password); n != 1 || err != nil || len(password) < 20 {
-		t.Fatalf("%q: %v", created, err)
+		t.Fatalf("users add --generate printed %q: %v", created, err)
 	}
 	mustLogIn("bob", password, 200)
 	if got := users("", "role", "anna", "admin"); got != "anna  admin\n" {
@@ -63,21 +63,21 @@ func TestUsersCommands(t *testing.T) {
 	mustLogIn("anna", "first-of-a-canary", 401)
 	mustLogIn("anna", "another-of-a-canary", 200)
 	changed := users("", "password", "bob", "--generate")
-	again, ok := strings.CutPrefix(changed, "changed  bob\npassword  ")
-	if mustLogIn("bob", strings.TrimSpace(again), 200); !ok || strings.TrimSpace(again) == password {
-		t.Errorf("%q", changed)
+	newPassword, ok := strings.CutPrefix(changed, "changed  bob\npassword  ")
+	if mustLogIn("bob", strings.TrimSpace(newPassword), 200); !ok || strings.TrimSpace(newPassword) == password {
+		t.Errorf("users password --generate printed %q", changed)
 	}
 	list := users("", "list")
 	if lines := strings.Split(list, "\n"); len(lines) != 3 || !strings.HasPrefix(lines[0], "anna  admin     made 2") || !strings.Contains(lines[1], "seen 2") {
-		t.Errorf("%q", list)
+		t.Errorf("users list printed %q", list)
 	}
 	if text := users("", "--json"); strings.Count(text, `"name"`) != 2 || strings.Contains(text, "argon") {
-		t.Error(text)
+		t.Errorf("users --json printed %s", text)
 	}
 	if got := users("", "remove", "bob"); got != "removed  bob\n" || strings.Contains(users(""), "bob") {
 		t.Errorf("got %q", got)
 	}
-	mustLogIn("bob", strings.TrimSpace(again), 401)
+	mustLogIn("bob", strings.TrimSpace(newPassword), 401)
 }
 
 // TestUsersRejectsInvalidInput: an invalid input is an error and changes no account.
@@ -113,7 +113,7 @@ func TestUsersRejectsInvalidInput(t *testing.T) {
 		}
 	}
 	if list := mustRun(t, "users", "--admin", admin); strings.Count(list, "\n") != 1 || !strings.HasPrefix(list, "anna  viewer ") {
-		t.Errorf("%q", list)
+		t.Errorf("users list printed %q", list)
 	}
 	if got := loginStatus(t, admin, "anna", "first-of-a-canary"); got != 200 {
 		t.Errorf("login with anna's unchanged password: %d", got)

@@ -84,6 +84,6 @@ func TestPingAndPostToExchange(t *testing.T) {
 		t.Errorf("%v, %s", err, stderr)
 	}
 	if s := buyer.Stats(); s.Won != 1 || s.Accepted != 1 || s.Pings != 2 || s.Revenue != 10_000_000 {
-		t.Errorf("%+v", s)
+		t.Errorf("counts of the buyer: %+v", s)
 	}
 }

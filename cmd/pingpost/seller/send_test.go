@@ -137,7 +137,7 @@ func TestAnswerFileWriteError(t *testing.T) {
 		f.add(ingestResult(statusAccepted, "", "USD", 1))
 	}
 	if err := f.flushAndClose(); err == nil || !strings.Contains(err.Error(), "no space left") {
-		t.Errorf("%v", err)
+		t.Errorf("%v, want the write error", err)
 	}
 }
 

@@ -115,7 +115,7 @@ func TestStatusReportRows(t *testing.T) {
 		row.report.Buyer = "buy"
 		got := statusReportRows(&explain.Explanation{Reports: []explain.StatusReport{row.report}})
 		if len(got) != 1 || got[0].actor != row.actor || got[0].action != row.action || got[0].detail != row.detail {
-			t.Errorf("%+v", got)
+			t.Errorf("%+v: rows %+v", row.report, got)
 		}
 	}
 }
