@@ -14,13 +14,13 @@ import (
 	"pingpost/internal/must"
 )
 
-// keySlotOf is a lead as its event names it.
+// keySlotOf returns the lead with its encryption key slot.
 func (x *testExchange) keySlotOf(lead market.LeadID) engine.LeadKeySlot {
 	x.t.Helper()
 	return engine.LeadKeySlot{Lead: lead, Slot: x.decisionOf(lead).Slot}
 }
 
-// decisionOf returns the decision that the log has of a lead.
+// decisionOf returns the lead's decision in the log.
 func (x *testExchange) decisionOf(lead market.LeadID) *event.LeadDecided {
 	x.t.Helper()
 	for _, decided := range eventsOf[*event.LeadDecided](x) {
@@ -32,14 +32,14 @@ func (x *testExchange) decisionOf(lead market.LeadID) *event.LeadDecided {
 	return nil
 }
 
-// receivedPosts are the posts so far.
+// receivedPosts returns the posts so far.
 func (x *testExchange) receivedPosts() []*receivedPost {
 	x.buyers.mu.Lock()
 	defer x.buyers.mu.Unlock()
 	return append([]*receivedPost(nil), x.buyers.posts...)
 }
 
-// firstPostedLead is the lead that was posted first.
+// firstPostedLead returns the lead of the first post.
 func (x *testExchange) firstPostedLead() market.LeadID {
 	x.t.Helper()
 	posts := x.receivedPosts()
@@ -48,7 +48,7 @@ func (x *testExchange) firstPostedLead() market.LeadID {
 	}
 	id, ok := market.ParseLeadID(posts[0].lead)
 	if !ok {
-		x.t.Fatalf("%q is no lead", posts[0].lead)
+		x.t.Fatalf("invalid lead id %q", posts[0].lead)
 	}
 	return id
 }
@@ -59,9 +59,8 @@ func (x *testExchange) eraseContactData(leads ...engine.LeadKeySlot) (underWay i
 	return len(left)
 }
 
-// TestErase: nobody can open a lead any more, and it is an event before its key is gone;
-// erased again nothing happens. Others stay, and so does what it was sold for.
-func TestErase(t *testing.T) {
+// The erasure is logged once. Other leads and the erased lead's sale stay.
+func TestEraseContactData(t *testing.T) {
 	x := newExchange(t, threeBuyers(market.Waterfall))
 	one, other := must.Value(x.ingest(leadRequest(1)))(t), must.Value(x.ingest(leadRequest(2)))(t)
 	if contact, err := x.engine.DecryptContact(x.decisionOf(one.Lead)); err != nil || !strings.Contains(fieldTexts(contact.Fields), "+14152000001") {
@@ -69,7 +68,7 @@ func TestErase(t *testing.T) {
 	}
 	entries := x.log.len()
 	for range 2 {
-		expectEqual(t, x.eraseContactData(x.keySlotOf(one.Lead)), 0, "are under way")
+		expectEqual(t, x.eraseContactData(x.keySlotOf(one.Lead)), 0, "leads in delivery")
 		if contact, err := x.engine.DecryptContact(x.decisionOf(one.Lead)); !errors.Is(err, engine.ErrErased) || len(contact.Fields) != 0 {
 			t.Errorf("%v, %s", err, fieldTexts(contact.Fields))
 		}
@@ -79,33 +78,32 @@ func TestErase(t *testing.T) {
 		t.Error(err)
 	}
 	if lead := x.lead(one); lead.Price == 0 || x.leadState(one) != x.leadState(other) {
-		t.Errorf("it stands %s for %s", x.leadState(one), lead.Price)
+		t.Errorf("lead state %s, price %s", x.leadState(one), lead.Price)
 	}
 	if n := x.eraseContactData(); n != 0 || x.log.len() != entries+1 {
-		t.Error("nobody was erased by an event")
+		t.Error("an empty request was logged")
 	}
 }
 
-// TestEraseFailsBetween: what comes between the event and the keys is made good when it is
-// asked for again, or by the next start.
-func TestEraseFailsBetween(t *testing.T) {
+// If the erasure of keys fails after the event, a repeat or the next start completes it.
+func TestFailedKeyErasureIsCompletedLater(t *testing.T) {
 	broken := errors.New("input/output error")
-	for _, again := range []string{"asked for again", "the next start"} {
+	for _, again := range []string{"repeat", "next start"} {
 		runWithExchange(t, again, threeBuyers(market.Waterfall), func(t *testing.T, x *testExchange) {
 			one := x.keySlotOf(must.Value(x.ingest(leadRequest(1)))(t).Lead)
 			x.sealer.SetEraseKeysError(broken)
 			expectError(t, errorOf(x.engine.AsOperator("").EraseContactData([]engine.LeadKeySlot{one})), broken)
 			if !x.state.IsEncryptionKeySlotErased(one.Slot) || x.sealer.IsKeyErased(one.Slot) {
-				t.Error("the key went before the event, or the event did not come")
+				t.Error("the key was erased before the event, or the event is missing")
 			}
 			x.sealer.SetEraseKeysError(nil)
-			if again == "the next start" {
+			if again == "next start" {
 				x.crashAndRestart()
 			} else {
 				x.eraseContactData(one)
 			}
 			if !x.sealer.IsKeyErased(one.Slot) {
-				t.Error("the key is there still")
+				t.Error("the key is not erased")
 			}
 			if got := x.ingestResult(leadRequest(2)); got == "" {
 				t.Error(got)
@@ -114,10 +112,9 @@ func TestEraseFailsBetween(t *testing.T) {
 	}
 }
 
-// TestEraseWhileUnderWay: a lead that is on its way to its buyer is left, with all that
-// is to be sent; once the tries are used up it can be erased, and then there is nothing
-// to be sent again, but what became of it can be said.
-func TestEraseWhileUnderWay(t *testing.T) {
+// A lead in delivery cannot be erased before its last attempt. After the erasure it can be
+// confirmed or released, but not resent.
+func TestEraseDuringDelivery(t *testing.T) {
 	for _, word := range []event.PostSettlement{event.SettledConfirmed, event.SettledReleased} {
 		runWithExchange(t, word.String(), threeBuyers(market.Waterfall).withPostEndpoints(), func(t *testing.T, x *testExchange) {
 			x.buyers.replyTo = func(*receivedPost) postReply { return serverError }
@@ -125,34 +122,33 @@ func TestEraseWhileUnderWay(t *testing.T) {
 			time.Sleep(3 * time.Second)
 			lead := x.firstPostedLead()
 			one := x.keySlotOf(lead)
-			expectEqual(t, x.eraseContactData(one), 1, "it was erased while it was being tried")
+			expectEqual(t, x.eraseContactData(one), 1, "leads in delivery")
 			if x.engine.WaitForDelivery(lead, time.Now().Add(time.Second).UnixNano()) {
-				t.Error("nobody is at work for it")
+				t.Error("the delivery ended before its last attempt")
 			}
 			under.wait()
 			if !x.engine.WaitForDelivery(lead, time.Now().Add(time.Hour).UnixNano()) {
-				t.Error("somebody is at work for it for ever")
+				t.Error("the delivery did not end")
 			}
 			if got := x.receivedPosts(); len(got) != 6 || string(got[5].body) != string(got[0].body) {
-				t.Errorf("%d tries, the last with %s", len(got), got[len(got)-1].body)
+				t.Errorf("%d attempts, the last with body %s", len(got), got[len(got)-1].body)
 			}
-			expectEqual(t, x.eraseContactData(one), 0, "it cannot be erased")
+			expectEqual(t, x.eraseContactData(one), 0, "leads in delivery after the last attempt")
 			for range 2 {
 				if err := x.engine.AsOperator("").ResolveUnconfirmedDelivery(lead, event.SettledResent); !errors.Is(err, engine.ErrConflict) || !strings.Contains(err.Error(), "erased") {
-					t.Errorf("sent again: %v", err)
+					t.Errorf("resent after the erasure: %v", err)
 				}
 				x.crashAndRestart()
 			}
-			expectEqual(t, len(x.buyers.postAttempts()), 6, "it was sent again")
+			expectEqual(t, len(x.buyers.postAttempts()), 6, "attempts")
 			must.Succeed(t, x.engine.AsOperator("").ResolveUnconfirmedDelivery(lead, word))
 		})
 	}
 }
 
-// TestKeyIsGoneWhileOpen: where the log was brought back to a time at which the lead was
-// still being delivered, and its key was dropped since, nothing is sent, and an operator
-// has the word.
-func TestKeyIsGoneWhileOpen(t *testing.T) {
+// A restored log can have an open delivery whose key was erased since. Then nothing is posted, and
+// the delivery becomes unconfirmed.
+func TestOpenDeliveryWithErasedKeyBecomesUnknown(t *testing.T) {
 	runWithExchange(t, "", threeBuyers(market.Waterfall).withPostEndpoints(), func(t *testing.T, x *testExchange) {
 		x.buyers.replyTo = func(*receivedPost) postReply { return serverError }
 		x.startIngest(leadRequest(1))
@@ -164,14 +160,13 @@ func TestKeyIsGoneWhileOpen(t *testing.T) {
 		x.crashAndRestart()
 		time.Sleep(time.Minute)
 		if row, _ := x.state.Lead(lead); row.Delivery != market.DeliveryUnknown || len(x.buyers.postAttempts()) != attempts {
-			t.Errorf("delivery %s after %d more tries", row.Delivery, len(x.buyers.postAttempts())-attempts)
+			t.Errorf("delivery %s after %d more attempts", row.Delivery, len(x.buyers.postAttempts())-attempts)
 		}
 	})
 }
 
-// TestNoKeyIsReady: leads are refused as while the log's queue is full, and hold nothing;
-// then they are taken, under keys that nobody has.
-func TestNoKeyIsReady(t *testing.T) {
+// The error is the same as for a full log queue. The rejected leads use no idempotency keys.
+func TestIngestWithoutEncryptionKeyIsBusy(t *testing.T) {
 	x := newExchange(t, threeBuyers(market.Waterfall))
 	x.sealer.MakeTakeUnusedKeyFail(true)
 	entries := x.log.len()
@@ -185,9 +180,8 @@ func TestNoKeyIsReady(t *testing.T) {
 	expectEqual(t, x.ingestResult(leadRequest(1).withKey("k")), "blue")
 }
 
-// TestWhoIsSealed: what tells who the lead is, what repeats it under another name, and
-// members that the campaign does not know are in the sealed part alone, and go to the buyer.
-func TestWhoIsSealed(t *testing.T) {
+// Contact data, fields that repeat it, and unknown members are encrypted, and go to the buyer.
+func TestContactDataAndUnknownFieldsAreEncrypted(t *testing.T) {
 	r := threeBuyers(market.Waterfall).withPostEndpoints()
 	r.campaigns[0].unknown = market.UnknownKeep
 	x := newExchange(t, r)
@@ -203,32 +197,31 @@ func TestWhoIsSealed(t *testing.T) {
 	open, sealed := fieldTexts(record.Fields), fieldTexts(contact.Fields)
 	for _, text := range secrets {
 		if strings.Contains(open, text) || !strings.Contains(sealed, text) {
-			t.Errorf("%s: open %s, sealed %s", text, open, sealed)
+			t.Errorf("%s: plaintext %s, encrypted %s", text, open, sealed)
 		}
 	}
 	body := string(x.buyers.posts[0].body)
-	expectEqual(t, string(contact.Body), body, "the sealed body")
+	expectEqual(t, string(contact.Body), body, "encrypted body")
 	if !strings.Contains(body, `"age":41`) || !strings.Contains(body, `"nickname":"Patty"`) {
-		t.Errorf("the buyer gets %s", body)
+		t.Errorf("posted body %s", body)
 	}
 	for _, text := range []string{"state=CA", "zip=94110"} {
 		if !strings.Contains(open, text) {
-			t.Errorf("%s is not open: %s", text, open)
+			t.Errorf("%s is not in the plaintext: %s", text, open)
 		}
 	}
 	for _, entry := range x.log.durable() {
 		for _, text := range secrets {
 			if strings.Contains(string(entry.data), text) {
-				t.Errorf("an entry of the log has %q", text)
+				t.Errorf("a log entry has the plaintext %q", text)
 			}
 		}
 	}
 }
 
-// TestBuyersWordsAreHeldAgainstThePerson: what a buyer answers is logged, and told, only
-// where it does not repeat who the lead is; also after a restart, when the buyer is a later
-// one.
-func TestBuyersWordsAreHeldAgainstThePerson(t *testing.T) {
+// Buyers' codes and lead ids that repeat contact data are withheld, also after a restart and for
+// later buyers.
+func TestContactDataInBuyerAnswersIsWithheld(t *testing.T) {
 	runWithExchange(t, "", threeBuyers(market.Waterfall).withPostEndpoints(), func(t *testing.T, x *testExchange) {
 		var first string
 		var restarted atomic.Bool
@@ -254,12 +247,12 @@ func TestBuyersWordsAreHeldAgainstThePerson(t *testing.T) {
 			switch end.Settlement {
 			case event.SettledRefused:
 				settled++
-				expectEqual(t, end.Code, redaction.Withheld, "the code is")
+				expectEqual(t, end.Code, redaction.Withheld, "code")
 			case event.SettledDelivered:
 				settled++
-				expectEqual(t, end.BuyerLead, "", "the buyer's id is")
+				expectEqual(t, end.BuyerLead, "", "the buyer's lead id")
 			}
 		}
-		expectEqual(t, settled, 2, "of 2 posts were settled")
+		expectEqual(t, settled, 2, "settled posts")
 	})
 }

@@ -12,19 +12,18 @@ import (
 	"pingpost/internal/must"
 )
 
-// What a refused intent holds is no obstacle to its own lead: the event that
-// takes the next buyer gives it back.
-func TestFailoverIntoTheRoomOfTheRefused(t *testing.T) {
+// The event of a refusal releases the capacity that the next buyer of the same lead uses.
+func TestFailoverUsesReleasedCapacity(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		caps []string
 		gold string // price
 		want string
 	}{
-		{"the campaign's last place", []string{"day 1"}, "10", "gold"},
-		{"the campaign's last money", []string{"day $10"}, "10", "gold"},
-		{"money that is enough for less", []string{"day $10"}, "7", "gold"},
-		{"money that is not enough for more", []string{"day $10"}, "12", "post_rejected"},
+		{"the campaign's count cap", []string{"day 1"}, "10", "gold"},
+		{"the campaign's money cap", []string{"day $10"}, "10", "gold"},
+		{"money cap, lower price", []string{"day $10"}, "7", "gold"},
+		{"money cap, higher price", []string{"day $10"}, "12", "post_rejected"},
 		{"both", []string{"day 1", "total $10", "hour 1"}, "9.5", "gold"},
 	} {
 		runInVirtualTime(t, row.name, func(t *testing.T) {
@@ -35,15 +34,14 @@ func TestFailoverIntoTheRoomOfTheRefused(t *testing.T) {
 			expectEqual(t, x.ingestResult(leadRequest(1)), row.want)
 			x.buyers.scriptPosts("blue", accepts)
 			if got, full := x.ingestResult(leadRequest(2)), row.want == "gold" && row.gold != "7"; full && got != "caps_full" {
-				t.Errorf("the next lead: %s", got)
+				t.Errorf("next lead: %s", got)
 			}
 		})
 	}
 }
 
-// Two leads of one person at a campaign that asks by buyer: neither may wait
-// for the other while it keeps the other waiting.
-func TestFailoverDoesNotWaitInACircle(t *testing.T) {
+// Two leads of one person in a campaign with duplicates per buyer must not wait for each other.
+func TestFailoverOfDuplicatesDoesNotDeadlock(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
 		r := duplicatesMarket(byBuyer, true)
 		r.campaigns[0].method = market.RoundRobin
@@ -54,13 +52,12 @@ func TestFailoverDoesNotWaitInACircle(t *testing.T) {
 		for _, s := range []*ingestCall{a, b} {
 			expectEqual(t, fmt.Sprintf("%s@%s", s.wait(), s.took), "post_rejected@200ms")
 		}
-		expectEqual(t, len(x.buyers.postAttempts()), 4, "tried ", x.buyers.postAttempts())
+		expectEqual(t, len(x.buyers.postAttempts()), 4, "attempts ", x.buyers.postAttempts())
 	})
 }
 
-// The doors of the next buyer are looked at when it is its turn, not when the
-// lead came.
-func TestFailoverPassesDoorsThatShutMeanwhile(t *testing.T) {
+// Availability is checked when the next buyer is selected, not at the lead's arrival.
+func TestFailoverSkipsUnavailableBuyers(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
 		late := buyer{id: "late", schedule: "UTC Mon-Sun 00:00-00:01"}
 		x := newExchange(t, marketOf(market.Waterfall, buyer{id: "blue", postEndpoint: true}, buyer{id: "gold", postEndpoint: true}, late, buyer{id: "red"}))
@@ -73,9 +70,9 @@ func TestFailoverPassesDoorsThatShutMeanwhile(t *testing.T) {
 	})
 }
 
-// A stop decides nothing: a lead that waits for room is neither refused nor
-// taken from the buyers it has not tried.
-func TestFailoverIsNotDecidedByAStop(t *testing.T) {
+// A lead that waits for capacity stays undecided at Close. After the restart it can still go to
+// the remaining buyers.
+func TestCloseKeepsWaitingFailoverUndecided(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
 		r := marketOf(market.Waterfall, buyer{id: "blue", postEndpoint: true}, buyer{id: "gold", caps: []string{"day 1"}}, buyer{id: "dull"})
 		r.campaigns = append(r.campaigns, campaign{id: "b", method: market.Waterfall, filterSets: []filterSet{{buyer: "gold"}}})
@@ -83,20 +80,19 @@ func TestFailoverIsNotDecidedByAStop(t *testing.T) {
 		x.buyers.scriptPosts("blue", refuses.after(100*ms))
 		x.log.setSyncTime(2 * time.Second)
 		a := x.startIngest(leadRequest(1))
-		time.Sleep(2050 * ms)                                      // its intent is durable, the post is under way
-		b := x.startIngest(leadRequest(2, "flo_campaign_id", "b")) // reserves gold's last place
-		time.Sleep(100 * ms)                                       // blue has refused: a waits for gold's place
+		time.Sleep(2050 * ms)                                      // its intent is durable, the post is running
+		b := x.startIngest(leadRequest(2, "flo_campaign_id", "b")) // reserves gold's cap
+		time.Sleep(100 * ms)                                       // blue has refused: a waits for gold's cap
 		x.engine.Close()
 		if got := a.wait(); strings.Contains(got, "rejected") || strings.Contains(got, "timeout") {
-			t.Errorf("a stop told %s", got)
+			t.Errorf("answer at Close: %s", got)
 		}
 		b.wait()
 		x.log.setSyncTime(0)
 	})
 }
 
-// An event about one buyer says nothing of the buyer before.
-func TestSettlementSpeaksOfItsOwnBuyer(t *testing.T) {
+func TestPendingSettlementHasNoAnswerOfPreviousBuyer(t *testing.T) {
 	runWithExchange(t, "", twoPostBuyers(), func(t *testing.T, x *testExchange) {
 		x.buyers.scriptPosts("blue", refuses)
 		x.buyers.scriptPosts("gold", accepts.after(8*time.Second))
@@ -104,14 +100,14 @@ func TestSettlementSpeaksOfItsOwnBuyer(t *testing.T) {
 		time.Sleep(time.Minute)
 		for _, s := range eventsOf[*event.PostSettled](x) {
 			if s.Settlement == event.SettledPending && (s.Status != 0 || s.Code != "") {
-				t.Errorf("pending at the second buyer, with status %d and code %q of the first", s.Status, s.Code)
+				t.Errorf("pending at the second buyer with status %d and code %q of the first", s.Status, s.Code)
 			}
 		}
 	})
 }
 
-// An outcome is offered until the log takes it: the buyer has the lead.
-func TestOutcomesOutlastAFullQueue(t *testing.T) {
+// If the log's queue is full, the outcome is appended again until the log accepts it.
+func TestOutcomeIsLoggedAfterFullQueue(t *testing.T) {
 	for _, row := range []struct {
 		name  string
 		reply postReply
@@ -135,15 +131,14 @@ func TestOutcomesOutlastAFullQueue(t *testing.T) {
 			s := x.startIngest(leadRequest(1).withKey("k"))
 			expectEqual(t, fmt.Sprintf("%s@%s", s.wait(), s.took), row.want)
 			time.Sleep(5 * time.Minute)
-			expectEqual(t, x.ingestResult(leadRequest(1).withKey("k")), strings.Split(row.want, "@")[0], "asked again")
-			expectEqual(t, x.engine.RunningDeliveries(), 0, "deliveries are open")
+			expectEqual(t, x.ingestResult(leadRequest(1).withKey("k")), strings.Split(row.want, "@")[0], "repeat")
+			expectEqual(t, x.engine.RunningDeliveries(), 0, "running deliveries")
 		})
 	}
 }
 
-// A buyer that has lost track of a thousand leads is sent no more until an
-// operator has looked at some.
-func TestBuyerWithTooManyUnknownLeads(t *testing.T) {
+// A buyer with 1,000 unconfirmed deliveries gets no leads until one is resolved.
+func TestBuyerWithTooManyUnconfirmedDeliveries(t *testing.T) {
 	runWithExchange(t, "", marketOf(market.Waterfall, buyer{id: "blue", postEndpoint: true}, buyer{id: "gold"}), func(t *testing.T, x *testExchange) {
 		x.buyers.scriptPosts("blue", serverError, refusesNotFinal)
 		var first engine.IngestAnswer
@@ -159,12 +154,12 @@ func TestBuyerWithTooManyUnknownLeads(t *testing.T) {
 			x.buyers.scriptPosts("blue", serverError, refusesNotFinal)
 		}
 		time.Sleep(time.Minute)
-		expectEqual(t, x.ingestResult(leadRequest(1000)), "gold", "the thousand-and-first went to")
-		expectEqual(t, x.state.CountUnknownDeliveriesExceptTests(), 1000, "leads of unknown fate")
+		expectEqual(t, x.ingestResult(leadRequest(1000)), "gold", "buyer of lead 1,001")
+		expectEqual(t, x.state.CountUnknownDeliveriesExceptTests(), 1000, "unconfirmed deliveries")
 		x.crashAndRestart()
-		expectEqual(t, x.ingestResult(leadRequest(1001)), "gold", "after a restart one went to")
+		expectEqual(t, x.ingestResult(leadRequest(1001)), "gold", "buyer after a restart")
 		must.Succeed(t, x.engine.AsOperator("").ResolveUnconfirmedDelivery(first.Lead, event.SettledConfirmed))
 		x.buyers.scriptPosts("blue", accepts)
-		expectEqual(t, x.ingestResult(leadRequest(1002)), "blue", "after one was settled the next went to")
+		expectEqual(t, x.ingestResult(leadRequest(1002)), "blue", "buyer after one was resolved")
 	})
 }

@@ -11,11 +11,11 @@ import (
 	"pingpost/engine/market"
 )
 
-// expectReplay holds a repeated answer to the first one.
+// expectReplay checks that the repeat has the first answer, marked as replayed.
 func expectReplay(t *testing.T, first, again engine.IngestAnswer) {
 	t.Helper()
 	if !again.Replayed {
-		t.Error("the answer does not say that it is a repetition")
+		t.Error("the answer is not marked as replayed")
 	}
 	again.Replayed = first.Replayed
 	if again != first {
@@ -23,9 +23,9 @@ func expectReplay(t *testing.T, first, again engine.IngestAnswer) {
 	}
 }
 
-// Whatever became of a lead, its key brings back the very answer: at once,
-// after a restart, and after the delivery came to something else.
-func TestKeyBringsBackTheAnswer(t *testing.T) {
+// The repeat gets the first answer, also after a restart and after the delivery has ended
+// differently.
+func TestRepeatGetsFirstAnswer(t *testing.T) {
 	tests := []struct {
 		name   string
 		rig    marketSpec
@@ -33,8 +33,8 @@ func TestKeyBringsBackTheAnswer(t *testing.T) {
 		want   string
 	}{
 		{"recorded", threeBuyers(market.RoundRobin), nil, ""},
-		{"no room", marketOf(market.Waterfall, buyer{id: "blue", caps: []string{"day 0"}}), nil, "caps_full"},
-		{"nobody there", marketSpec{campaigns: []campaign{{method: market.Waterfall}}}, nil, "no_buyer"},
+		{"caps full", marketOf(market.Waterfall, buyer{id: "blue", caps: []string{"day 0"}}), nil, "caps_full"},
+		{"no buyer", marketSpec{campaigns: []campaign{{method: market.Waterfall}}}, nil, "no_buyer"},
 		{"delivered", threeBuyers(market.Waterfall).withPostEndpoints(), []postReply{accepts.after(time.Second)}, "blue"},
 		{"refused by the first", threeBuyers(market.Waterfall).withPostEndpoints(), []postReply{refuses.after(time.Second)}, "gold"},
 		{"pending, then delivered", threeBuyers(market.Waterfall).withPostEndpoints(), []postReply{hangs, accepts}, "blue"},
@@ -61,7 +61,7 @@ func TestKeyBringsBackTheAnswer(t *testing.T) {
 				expectEqual(t, x.ingestResult(leadRequest(2).withKey("k-1")), "idempotency_key_reused", when, ", another body")
 			}
 			again("at once")
-			expectEqual(t, len(x.buyers.postAttempts()), posts, "the repetition was posted")
+			expectEqual(t, len(x.buyers.postAttempts()), posts, "posts")
 			x.crashAndRestart()
 			again("after a restart")
 			time.Sleep(time.Hour)
@@ -70,15 +70,14 @@ func TestKeyBringsBackTheAnswer(t *testing.T) {
 			again("on the last day")
 			sleepUntil(t, "2000-01-31 00:00:02")
 			if later, err := x.ingest(request); err == nil && later.Lead == first.Lead {
-				t.Error("the key is known after 30 days")
+				t.Error("the key has not expired after 30 days")
 			}
 			time.Sleep(time.Hour)
 		})
 	}
 }
 
-// What is refused before anything is decided uses up no key.
-func TestRefusalUsesUpNoKey(t *testing.T) {
+func TestInvalidRequestUsesNoIdempotencyKey(t *testing.T) {
 	tests := []struct {
 		name string
 		bad  request
@@ -86,19 +85,19 @@ func TestRefusalUsesUpNoKey(t *testing.T) {
 	}{
 		{"a field", leadRequest(1, "phone", "none"), "invalid_payload phone:invalid_format"},
 		{"a campaign", leadRequest(1, "flo_campaign_id", "boat"), "invalid_payload flo_campaign_id:unknown"},
-		{"another's name", leadRequest(1, "flo_supplier_id", "other"), "forbidden"},
+		{"id of another supplier", leadRequest(1, "flo_supplier_id", "other"), "forbidden"},
 	}
 	for _, test := range tests {
 		runWithExchange(t, test.name, threeBuyers(market.Waterfall), func(t *testing.T, x *testExchange) {
 			entries := x.log.len()
 			expectEqual(t, x.ingestResult(test.bad.withKey("k")), test.want)
-			expectEqual(t, x.log.len(), entries, "it was logged")
-			expectEqual(t, x.ingestResult(leadRequest(1).withKey("k")), "blue", "the right body under the same key")
+			expectEqual(t, x.log.len(), entries, "log entries")
+			expectEqual(t, x.ingestResult(leadRequest(1).withKey("k")), "blue", "the valid body with the same key")
 		})
 	}
 }
 
-func TestKeysAreTheirOwners(t *testing.T) {
+func TestIdempotencyKeysOfSuppliersAreSeparate(t *testing.T) {
 	runInVirtualTime(t, "two suppliers", func(t *testing.T) {
 		r := threeBuyers(market.Waterfall)
 		r.suppliers = []string{"other"}
@@ -111,9 +110,8 @@ func TestKeysAreTheirOwners(t *testing.T) {
 	})
 }
 
-// Requests that come under one key while the first is under way wait for it and
-// hear the same.
-func TestKeyInUse(t *testing.T) {
+// Repeats that arrive before the first answer wait for it and get the same.
+func TestConcurrentRepeatsWaitForFirstAnswer(t *testing.T) {
 	tests := []struct {
 		name   string
 		sync   time.Duration
@@ -124,7 +122,7 @@ func TestKeyInUse(t *testing.T) {
 		{"while it waits for the log", time.Second, nil, "blue", 3 * time.Second},
 		{"while it waits for the buyer", 0, []postReply{accepts.after(2 * time.Second)}, "blue", 2 * time.Second},
 		{"while it goes from one buyer to the next", 0, []postReply{refuses.after(3 * time.Second)}, "gold", 3 * time.Second},
-		{"until the ceiling", 0, []postReply{hangs}, "blue", 5 * time.Second},
+		{"until the deadline", 0, []postReply{hangs}, "blue", 5 * time.Second},
 	}
 	for _, test := range tests {
 		runInVirtualTime(t, test.name, func(t *testing.T) {
@@ -149,22 +147,22 @@ func TestKeyInUse(t *testing.T) {
 			}
 			expectEqual(t, stranger.wait(), "idempotency_key_reused", "another body")
 			if n := len(x.buyers.buyersByPerson()); n > 1 {
-				t.Errorf("%d people were sold", n)
+				t.Errorf("%d leads sold", n)
 			}
 			time.Sleep(time.Minute)
 		})
 	}
-	runWithExchange(t, "while it waits for a lead like it", duplicatesMarket(anyOf, true), func(t *testing.T, x *testExchange) {
+	runWithExchange(t, "while it waits for a possible duplicate", duplicatesMarket(anyOf, true), func(t *testing.T, x *testExchange) {
 		x.buyers.scriptPosts("blue", accepts.after(2*time.Second))
 		holder := x.startIngest(leadRequest(1))
 		synctest.Wait()
-		waits := x.startIngest(leadRequest(1).withKey("k")) // for the holder's fate
+		waits := x.startIngest(leadRequest(1).withKey("k")) // for the holder's result
 		synctest.Wait()
 		next := x.startIngest(leadRequest(1).withKey("k"))
 		expectEqual(t, fmt.Sprint(holder.wait(), " ", waits.wait(), " ", next.wait()), "blue duplicate duplicate")
 		expectReplay(t, waits.answer, next.answer)
 	})
-	runWithExchange(t, "and is refused as it stands: the next one takes the key", threeBuyers(market.Waterfall), func(t *testing.T, x *testExchange) {
+	runWithExchange(t, "the first is invalid, the next uses the key", threeBuyers(market.Waterfall), func(t *testing.T, x *testExchange) {
 		x.log.setSyncTime(time.Second)
 		first := x.startIngest(leadRequest(1, "phone", "555").withKey("k"))
 		second := x.startIngest(leadRequest(1).withKey("k"))
@@ -173,7 +171,7 @@ func TestKeyInUse(t *testing.T) {
 			t.Error(got)
 		}
 	})
-	runWithExchange(t, "longer than the ceiling", threeBuyers(market.Waterfall), func(t *testing.T, x *testExchange) {
+	runWithExchange(t, "past the deadline", threeBuyers(market.Waterfall), func(t *testing.T, x *testExchange) {
 		x.log.setSyncTime(8 * time.Second)
 		first := x.startIngest(leadRequest(1).withKey("k"))
 		synctest.Wait()

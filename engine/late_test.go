@@ -13,9 +13,8 @@ import (
 	"pingpost/internal/must"
 )
 
-// An operator's late word about an old lead does not overwrite what is
-// remembered of a newer one.
-func TestLateSettlementKeepsTheNewerDuplicate(t *testing.T) {
+// Resolving an old delivery must not change the duplicate claim of a newer lead.
+func TestLateSettlementKeepsNewerDuplicateClaim(t *testing.T) {
 	for _, how := range []event.PostSettlement{event.SettledConfirmed, event.SettledReleased} {
 		runInVirtualTime(t, how.String(), func(t *testing.T) {
 			hour := anyOf
@@ -29,14 +28,13 @@ func TestLateSettlementKeepsTheNewerDuplicate(t *testing.T) {
 			x.buyers.scriptPosts("blue", accepts)
 			expectEqual(t, x.ingestResult(leadRequest(1)), "blue", "two hours later")
 			must.Succeed(t, x.engine.AsOperator("").ResolveUnconfirmedDelivery(old.Lead, how))
-			expectEqual(t, x.ingestResult(leadRequest(1)), "duplicate", "at once after the newer one")
+			expectEqual(t, x.ingestResult(leadRequest(1)), "duplicate", "right after the newer lead")
 		})
 	}
 }
 
-// Retries after a restart are never further away than the schedule has them,
-// whatever the clock did.
-func TestRetryAfterAClockThatWentBack(t *testing.T) {
+// After a restart no retry is later than on the schedule.
+func TestRetryAfterClockWentBack(t *testing.T) {
 	runWithExchange(t, "", marketOf(market.Waterfall, buyer{id: "blue", postEndpoint: true}), func(t *testing.T, x *testExchange) {
 		x.buyers.scriptPosts("blue", serverError, serverError, serverError, accepts)
 		s := x.startIngest(leadRequest(1))
@@ -47,13 +45,13 @@ func TestRetryAfterAClockThatWentBack(t *testing.T) {
 		x.crashAndRestart()
 		time.Sleep(time.Minute)
 		if got := strings.Join(x.buyers.postAttempts(), " "); !strings.HasPrefix(got, "blue@0s blue@1s blue@3s blue@7.5s") {
-			t.Errorf("tried %s", got)
+			t.Errorf("attempts %s", got)
 		}
 	})
 }
 
-// What a buyer bought while its money was not limited is not on account.
-func TestOpeningBalanceIsTheBalance(t *testing.T) {
+// Sales before the buyer was prepaid do not reduce its balance.
+func TestOpeningBalanceIgnoresEarlierSales(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
 		r := marketOf(market.Waterfall, buyer{id: "blue"})
 		x := newExchange(t, r)
@@ -68,7 +66,7 @@ func TestOpeningBalanceIsTheBalance(t *testing.T) {
 	})
 }
 
-// shiftedClock is off by so much.
+// shiftedClock is a clock with an offset.
 type shiftedClock struct {
 	virtualClock
 	offset time.Duration
@@ -76,9 +74,9 @@ type shiftedClock struct {
 
 func (c shiftedClock) Now() int64 { return c.virtualClock.Now() + int64(c.offset) }
 
-// A lead that nobody knows to have arrived stays in memory until somebody does,
-// however long that takes: whose it is, and what it earns, is nowhere else.
-func TestUnknownDeliveriesAreNotForgotten(t *testing.T) {
+// An unconfirmed lead stays in memory until it is resolved, because only memory has its supplier
+// and its payout.
+func TestUnconfirmedDeliveriesStayInMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long: make test-long sends the 30,000 other leads")
 	}
@@ -113,9 +111,9 @@ func TestUnknownDeliveriesAreNotForgotten(t *testing.T) {
 			time.Sleep(time.Second)
 			from := time.Now()
 			expectEqual(t, row.settle(x, lost), "ok")
-			expectEqual(t, x.leadState(lost), row.leadState, "it stands at")
+			expectEqual(t, x.leadState(lost), row.leadState, "lead state")
 			if !slices.Contains(x.requiredWebhooks(), row.tells+" "+lost.Lead.String()) {
-				t.Error("its supplier is not told")
+				t.Error("the supplier gets no webhook")
 			}
 			period := ledger.Period{From: from.UnixNano(), To: time.Now().Add(time.Second).UnixNano()}
 			tally := ledger.NewStatementBuilder(ledger.Party{Kind: event.ObjectSupplier, Ref: x.lead(lost).Supplier}, period, x.state.BuyerFunds(0))
@@ -126,20 +124,20 @@ func TestUnknownDeliveriesAreNotForgotten(t *testing.T) {
 			for _, total := range tally.BuildStatement().Totals {
 				earned = total.Amount.String()
 			}
-			expectEqual(t, earned, row.earns, "its supplier earns")
+			expectEqual(t, earned, row.earns, "the supplier's payout")
 			time.Sleep(time.Second)
 			x.ingestOthers(5000)
 			if _, known := x.state.Lead(lost.Lead); known {
-				t.Error("it is in memory for ever")
+				t.Error("the resolved lead stays in memory")
 			}
 		})
 	}
 }
 
-// ingestOthers sends so many leads that every part of memory is looked at.
+// ingestOthers ingests other leads, so that each shard expires its old leads.
 func (x *testExchange) ingestOthers(leads int) {
 	for n := range leads {
-		x.counter.Add(uint64(n % 3)) // so that they come to every shard
+		x.counter.Add(uint64(n % 3)) // reaches all shards
 		_, _ = x.ingest(leadRequest(100 + n))
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// leadViews is a lead as its supplier and a buyer see it.
+// leadViews returns the supplier's and the buyer's view of a lead.
 func (x *testExchange) leadViews(lead market.LeadID, buyer string) string {
 	until := time.Now().Add(time.Second).UnixNano()
 	said := func(l engine.LeadView, err error) string {
@@ -24,9 +24,8 @@ func (x *testExchange) leadViews(lead market.LeadID, buyer string) string {
 		said(x.engine.ViewLeadForBuyer(lead, catalog.Buyers[market.BuyerID(buyer)].Ref, until))
 }
 
-// A lead is shown as it stands, to each side with its own money, from the time at
-// which it is on its way.
-func TestLooksOnTheWay(t *testing.T) {
+// Supplier and buyer see a lead from its first post on, each with its own amount.
+func TestLeadViewsDuringDelivery(t *testing.T) {
 	const nobody = "not found"
 	tests := []struct {
 		name   string
@@ -35,13 +34,13 @@ func TestLooksOnTheWay(t *testing.T) {
 		buyer  string
 		want   string
 	}{
-		{"while it is sent", []postReply{accepts.after(time.Second)}, ms, "blue", "OPEN/pending/none  blue 0, OPEN/pending/none  blue 0"},
-		{"and to another", []postReply{accepts.after(time.Second)}, ms, "gold", "OPEN/pending/none  blue 0, " + nobody},
-		{"once it was taken", []postReply{accepts.after(time.Second)}, 2 * time.Second, "blue", "ACCEPTED/delivered/none  blue 8USD, ACCEPTED/delivered/none  blue 10USD"},
+		{"during the post", []postReply{accepts.after(time.Second)}, ms, "blue", "OPEN/pending/none  blue 0, OPEN/pending/none  blue 0"},
+		{"to another buyer", []postReply{accepts.after(time.Second)}, ms, "gold", "OPEN/pending/none  blue 0, " + nobody},
+		{"after the acceptance", []postReply{accepts.after(time.Second)}, 2 * time.Second, "blue", "ACCEPTED/delivered/none  blue 8USD, ACCEPTED/delivered/none  blue 10USD"},
 		{"after the answer", []postReply{hangs}, 6 * time.Second, "blue", "ACCEPTED/pending/none  blue 8USD, ACCEPTED/pending/none  blue 10USD"},
-		{"when nobody knows", []postReply{serverError}, time.Hour, "blue", "ACCEPTED/unknown/none  blue 8USD, ACCEPTED/unknown/none  blue 10USD"},
+		{"unconfirmed", []postReply{serverError}, time.Hour, "blue", "ACCEPTED/unknown/none  blue 8USD, ACCEPTED/unknown/none  blue 10USD"},
 		{"refused after the answer", []postReply{refuses.after(8 * time.Second)}, time.Hour, "blue", "UNMATCHED/failed/none post_rejected  0, UNMATCHED/failed/none post_rejected  0"},
-		{"refused before it", []postReply{refuses}, time.Hour, "blue", "UNMATCHED/failed/none post_rejected  0, " + nobody},
+		{"refused before the answer", []postReply{refuses}, time.Hour, "blue", "UNMATCHED/failed/none post_rejected  0, " + nobody},
 	}
 	for _, test := range tests {
 		runInVirtualTime(t, test.name, func(t *testing.T) {
@@ -57,9 +56,8 @@ func TestLooksOnTheWay(t *testing.T) {
 	}
 }
 
-// What the log no longer holds of a lead is left out, and what cannot be read now
-// is no answer.
-func TestLooksPastHistory(t *testing.T) {
+// A view omits details that the log no longer has. If the log cannot be read, the view fails.
+func TestLeadViewsWithoutHistory(t *testing.T) {
 	for name, test := range map[string]struct {
 		failure error
 		want    string

@@ -12,9 +12,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// When the log fails, everyone who waits hears of it, whatever they wait for;
-// nothing that was not durable is in memory, and nothing is taken afterwards.
-func TestLogThatFails(t *testing.T) {
+// All waiting requests get an error, memory has only durable events, and later requests fail.
+func TestFailedLogFailsAllRequests(t *testing.T) {
 	r := twoPostBuyers()
 	r.buyers = append(r.buyers, buyer{id: "red", caps: []string{"total 1"}})
 	r.campaigns = append(r.campaigns, campaign{
@@ -25,15 +24,15 @@ func TestLogThatFails(t *testing.T) {
 		x.buyers.scriptPosts("blue", accepts.after(2*time.Second))
 		waiting := map[string]*ingestCall{"for its buyer": x.startIngest(leadRequest(1).withKey("buyer"))}
 		time.Sleep(time.Second)
-		x.log.setSyncTime(time.Second) // a batch is on its way until the log fails
+		x.log.setSyncTime(time.Second) // a batch is being written until the log fails
 		x.log.failAfterEntries(x.log.len(), nil)
 		waiting["for the log"] = x.startIngest(home(2).withKey("log"))
 		synctest.Wait()
-		waiting["for room"] = x.startIngest(home(3))
-		waiting["for a lead like it"] = x.startIngest(home(2))
-		waiting["for the one with its key"] = x.startIngest(home(2).withKey("log"))
-		waiting["for a lead at its buyer"] = x.startIngest(leadRequest(1))
-		waiting["with it, for its buyer"] = x.startIngest(leadRequest(1).withKey("buyer"))
+		waiting["for capacity"] = x.startIngest(home(3))
+		waiting["for a possible duplicate"] = x.startIngest(home(2))
+		waiting["for the first request with its key"] = x.startIngest(home(2).withKey("log"))
+		waiting["for a lead in delivery"] = x.startIngest(leadRequest(1))
+		waiting["as a repeat, for its buyer"] = x.startIngest(leadRequest(1).withKey("buyer"))
 		waiting["in the queue, refused"] = x.startIngest(leadRequest(4, "state", "-", "flo_campaign_id", "home").withKey("q"))
 		synctest.Wait()
 		seq, hash := x.state.Hash()
@@ -43,7 +42,7 @@ func TestLogThatFails(t *testing.T) {
 				t.Errorf("waiting %s: %s", where, got)
 			}
 			if s.took > 5*time.Second {
-				t.Errorf("waiting %s: heard after %s", where, s.took)
+				t.Errorf("waiting %s: answer after %s", where, s.took)
 			}
 		}
 		time.Sleep(time.Minute)
@@ -56,11 +55,11 @@ func TestLogThatFails(t *testing.T) {
 			x.engine.Configure(x.configuration(threeBuyers(market.Waterfall))),
 		} {
 			if !errors.Is(err, errLogFailed) {
-				t.Errorf("an operator after the failure: %v", err)
+				t.Errorf("operator action after the failure: %v", err)
 			}
 		}
 		if again, now := x.state.Hash(); again != seq || now != hash || x.log.len() != entries {
-			t.Error("something was applied that is not durable")
+			t.Error("memory changed after the failure")
 		}
 	})
 	runWithExchange(t, "with deliveries in the background", r, func(t *testing.T, x *testExchange) {
@@ -69,20 +68,18 @@ func TestLogThatFails(t *testing.T) {
 		x.log.failAfterEntries(x.log.len(), nil)
 		time.Sleep(time.Hour)
 		if x.engine.RunningDeliveries() != 0 || x.observed.faults.Load() == 0 {
-			t.Errorf("%d deliveries go on, %d faults were told", x.engine.RunningDeliveries(), x.observed.faults.Load())
+			t.Errorf("%d running deliveries, %d reported faults", x.engine.RunningDeliveries(), x.observed.faults.Load())
 		}
 		x.abandonProcess()
 		x.restart()
 		x.buyers.scriptPosts("blue", accepts)
 		time.Sleep(time.Hour)
-		expectEqual(t, len(x.buyers.buyersByPerson()), 1, "people were sold")
+		expectEqual(t, len(x.buyers.buyersByPerson()), 1, "sold leads")
 	})
 }
 
-// A log that is full for a moment takes no intake, and what was refused so can
-// be sent again.
-func TestLogThatIsBusy(t *testing.T) {
-	runInVirtualTime(t, "refused, and sent again", func(t *testing.T) {
+func TestRequestRejectedByFullLogCanBeRepeated(t *testing.T) {
+	runInVirtualTime(t, "repeat", func(t *testing.T) {
 		crowded := errors.New("the queue is full")
 		var full error
 		x := newExchange(t, threeBuyers(market.Waterfall), logThatRejects(func(event.Kind) error { return full }))
@@ -94,9 +91,8 @@ func TestLogThatIsBusy(t *testing.T) {
 	})
 }
 
-// When the exchange stops, who waits is told to come again: no lead is refused
-// for a reason that is none.
-func TestStopDecidesNothing(t *testing.T) {
+// At Close, waiting requests get ErrUnavailable. No lead gets a false reason.
+func TestCloseFailsWaitingRequestsWithoutDecision(t *testing.T) {
 	runInVirtualTime(t, "waiting", func(t *testing.T) {
 		r := duplicatesMarket(anyOf, true)
 		r.buyers[0].caps = []string{"day 9"}
@@ -121,18 +117,18 @@ func TestStopDecidesNothing(t *testing.T) {
 				t.Errorf("request %d: %s", i, s.wait())
 			}
 		}
-		expectEqual(t, first.wait()+" "+taken.wait(), "blue gold", "those that were decided")
+		expectEqual(t, first.wait()+" "+taken.wait(), "blue gold", "decided leads")
 		expectEqual(t, x.log.len()-entries, 2, "entries: the sale and the settlement")
 	})
-	runInVirtualTime(t, "a delivery begun too late", func(t *testing.T) {
+	runInVirtualTime(t, "delivery starts after Close", func(t *testing.T) {
 		var x *testExchange
 		x = newExchange(t, twoPostBuyers(), func(opt *engine.Options) {
-			opt.Admit = func() error { x.engine.Close(); return nil } // between the door and the courier
+			opt.Admit = func() error { x.engine.Close(); return nil } // after admission, before the delivery
 		})
 		expectError(t, errorOf(x.ingest(leadRequest(1).withKey("k"))), engine.ErrUnavailable)
-		expectEqual(t, len(x.buyers.postAttempts()), 0, "it was posted")
+		expectEqual(t, len(x.buyers.postAttempts()), 0, "posts")
 	})
-	runInVirtualTime(t, "again and again", func(t *testing.T) {
+	runInVirtualTime(t, "at different times", func(t *testing.T) {
 		for i := range 20 {
 			x := newExchange(t, twoPostBuyers())
 			x.buyers.scriptPosts("blue", accepts.after(time.Second))
@@ -141,7 +137,7 @@ func TestStopDecidesNothing(t *testing.T) {
 			time.Sleep(time.Duration(i) * 70 * ms)
 			x.engine.Close()
 			x.engine.Close()
-			expectEqual(t, x.engine.RunningDeliveries(), 0, "deliveries after the end")
+			expectEqual(t, x.engine.RunningDeliveries(), 0, "running deliveries after Close")
 			if got := s.wait(); got != "blue" {
 				t.Error(fmt.Sprint(i, " ", got))
 			}
