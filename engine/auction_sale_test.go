@@ -181,10 +181,10 @@ func TestExpiredBidIsSkipped(t *testing.T) {
 // request waits for its end.
 func TestBidsRespectCapsAndFunds(t *testing.T) {
 	tests := []struct {
-		name string
-		rig  func(r *marketSpec)
-		bids []bidReply // of blue, one lead after the other; gold bids 5
-		want string
+		name   string
+		change func(r *marketSpec)
+		bids   []bidReply // of blue, one lead after the other; gold bids 5
+		want   string
 	}{
 		{"a cap on money", func(r *marketSpec) { r.buyers[0].caps = []string{"day $15"} }, []bidReply{bids("10"), bids("6"), bids("5.5"), bids("5.5")}, "blue gold gold gold"},
 		{"a cap on money that is met", func(r *marketSpec) { r.buyers[0].caps = []string{"day $15"} }, []bidReply{bids("9"), bids("6"), bids("6")}, "blue blue gold"},
@@ -195,7 +195,7 @@ func TestBidsRespectCapsAndFunds(t *testing.T) {
 	for _, test := range tests {
 		runInVirtualTime(t, test.name, func(t *testing.T) {
 			r := auctionMarket("blue", "gold")
-			test.rig(&r)
+			test.change(&r)
 			x := newExchange(t, r)
 			x.buyers.scriptBids("blue", test.bids...)
 			x.buyers.scriptBids("gold", bids("5"))

@@ -32,11 +32,11 @@ func last[T any](t testing.TB, all []T) T {
 
 // describeOutcomes returns the outcomes by buyer of the first campaign, as "blue:won gold:lost".
 func (x *testExchange) describeOutcomes(trail []event.FilterSetsWithOutcome) string {
-	seats := x.market.campaigns[0].filterSets
-	words := make([]string, len(seats))
+	filterSets := x.market.campaigns[0].filterSets
+	words := make([]string, len(filterSets))
 	for _, step := range trail {
 		for i := step.FilterSets.NextFrom(0); i >= 0; i = step.FilterSets.NextFrom(i + 1) {
-			words[i] = seats[i].buyer + ":" + step.Outcome.String()
+			words[i] = filterSets[i].buyer + ":" + step.Outcome.String()
 		}
 	}
 	return strings.Join(words, " ")

@@ -205,9 +205,9 @@ func TestSlowRequestKeepsReservationsOfNewHour(t *testing.T) {
 // A request that waited uses the time after the wait for caps and schedules.
 func TestWaitingLeadUsesTimeAfterWait(t *testing.T) {
 	tests := []struct {
-		name string
-		rig  func(b *buyer)
-		want string
+		name   string
+		change func(b *buyer)
+		want   string
 	}{
 		{"a cap rolled over", func(b *buyer) { b.caps = []string{"hour 1"} }, "gold"},
 		{"a schedule opened", func(b *buyer) { b.schedule = "UTC Sat 01:00-02:00" }, "gold"},
@@ -218,7 +218,7 @@ func TestWaitingLeadUsesTimeAfterWait(t *testing.T) {
 			r := duplicatesMarket(anyOf, true)
 			r.campaigns[0].filterSets[0].states, r.campaigns[0].filterSets[1].states = "NV", "CA"
 			r.buyers[1].postEndpoint = false
-			test.rig(&r.buyers[1])
+			test.change(&r.buyers[1])
 			x := newExchange(t, r)
 			x.buyers.scriptPosts("blue", refuses.after(4*time.Second))
 			sleepUntil(t, "2000-01-01 00:59:58")

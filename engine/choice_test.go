@@ -52,9 +52,9 @@ func TestInvalidBuyerChoice(t *testing.T) {
 		{"numbers", []string{"flo_ping_id", "#1", "flo_buyer_id", "#1"}, unknownPing},
 		{"a number for a buyer", []string{"flo_buyer_id", "#1"}, unknownBuyer},
 		{"no identifier", []string{"flo_ping_id", "ping_1"}, unknownPing},
-		{"one of nothing", []string{"flo_ping_id", "ping_00000000000000000000000001"}, unknownPing},
-		{"a buyer who passed", []string{"flo_buyer_id", "red"}, unknownBuyer},
-		{"a buyer who is none", []string{"flo_buyer_id", "nobody"}, unknownBuyer},
+		{"an unknown ping", []string{"flo_ping_id", "ping_00000000000000000000000001"}, unknownPing},
+		{"a buyer without a bid", []string{"flo_buyer_id", "red"}, unknownBuyer},
+		{"an unknown buyer", []string{"flo_buyer_id", "nobody"}, unknownBuyer},
 		{"another campaign's ping", []string{"flo_campaign_id", "home"}, unknownPing},
 		{"no campaign", []string{"flo_campaign_id", "none"}, "flo_campaign_id:unknown"},
 		{"another state", []string{"state", "NV"}, "state:ping_mismatch"},
@@ -74,7 +74,7 @@ func TestInvalidBuyerChoice(t *testing.T) {
 			a := x.availabilityAuction(availabilityRequest(ping...))
 			entries := x.log.len()
 			expectEqual(t, x.ingestResult(leadForBuyer(1, a, "blue", test.pairs...)), "invalid_payload "+test.want)
-			expectEqual(t, x.log.len(), entries, "it was logged")
+			expectEqual(t, x.log.len(), entries, "log entries")
 		})
 	}
 	runWithExchange(t, "auctions of others", threeBidders(), func(t *testing.T, x *testExchange) {
@@ -103,12 +103,12 @@ func threeBidders() marketSpec {
 // A lead for an unavailable bid, or one that campaign or buyer rejects, is recorded as unmatched.
 func TestChoiceOfUnavailableBidIsUnmatched(t *testing.T) {
 	tests := []struct {
-		name string
-		rig  func(r *marketSpec)
-		then func(x *testExchange, a auctionInfo)
-		lead []string
-		want string
-		free bool // the auction can sell another lead
+		name   string
+		change func(r *marketSpec)
+		then   func(x *testExchange, a auctionInfo)
+		lead   []string
+		want   string
+		free   bool // the auction can sell another lead
 	}{
 		{"its window is over", nil, func(*testExchange, auctionInfo) { time.Sleep(5 * time.Second) }, nil, "bid_expired", false},
 		{"sold", nil, func(x *testExchange, a auctionInfo) { x.ingestResult(leadForBuyer(7, a, "gold")) }, nil, "bid_expired", false},
@@ -124,7 +124,7 @@ func TestChoiceOfUnavailableBidIsUnmatched(t *testing.T) {
 			r.campaigns[0].filterSets = r.campaigns[0].filterSets[1:]
 			x.configure(r)
 		}, nil, "bid_expired", false},
-		{"no room", func(r *marketSpec) { r.buyers[0].caps = []string{"day 1"} }, func(x *testExchange, _ auctionInfo) {
+		{"caps full", func(r *marketSpec) { r.buyers[0].caps = []string{"day 1"} }, func(x *testExchange, _ auctionInfo) {
 			x.ingestResult(leadForBuyer(7, x.availabilityAuction(availabilityRequest()), "blue"))
 		}, nil, "bid_expired", false},
 		{"on a list", func(r *marketSpec) { r.campaigns[0].suppress = []string{"dnc"} }, nil, nil, "suppressed", true},
@@ -141,8 +141,8 @@ func TestChoiceOfUnavailableBidIsUnmatched(t *testing.T) {
 		runInVirtualTime(t, test.name, func(t *testing.T) {
 			r := twoBidders()
 			r.lists = []list{{id: "dnc", field: market.ListPhone, hash: market.HashPlain, entries: []string{phoneOf(1)}}}
-			if test.rig != nil {
-				test.rig(&r)
+			if test.change != nil {
+				test.change(&r)
 			}
 			x := newExchange(t, r)
 			a := x.availabilityAuction(availabilityRequest("vehicles", "#2"))
@@ -175,13 +175,13 @@ func TestDeliveryToChosenBuyer(t *testing.T) {
 		attempts  string
 		leadState string
 	}{
-		{"taken", []postReply{accepts.after(ms)}, "blue@1ms", "blue@0s", "ACCEPTED delivered"},
+		{"accepted", []postReply{accepts.after(ms)}, "blue@1ms", "blue@0s", "ACCEPTED delivered"},
 		{"refused", []postReply{refuses.after(ms)}, "post_rejected@1ms", "blue@0s", "UNMATCHED failed post_rejected"},
 		{"unreached once", []postReply{unreachable, accepts}, "blue@1s", "blue@0s blue@1s", "ACCEPTED delivered"},
-		{"unreached to the ceiling", []postReply{unreachable}, "post_rejected@3s", "blue@0s blue@1s blue@3s", "UNMATCHED failed post_rejected"},
+		{"unreached to the deadline", []postReply{unreachable}, "post_rejected@3s", "blue@0s blue@1s blue@3s", "UNMATCHED failed post_rejected"},
 		{"unreached, then in doubt", []postReply{unreachable, serverError, serverError, accepts}, "blue@3s", "blue@0s blue@1s blue@3s blue@7s", "ACCEPTED delivered"},
 		{"broken for good", []postReply{serverError}, "blue@3s", "blue@0s blue@1s blue@3s blue@7s blue@15s blue@31s", "ACCEPTED unknown"},
-		{"hangs, then takes it", []postReply{accepts.after(7 * time.Second)}, "blue@5s", "blue@0s", "ACCEPTED delivered"},
+		{"hangs, then accepts", []postReply{accepts.after(7 * time.Second)}, "blue@5s", "blue@0s", "ACCEPTED delivered"},
 		{"hangs, then refuses", []postReply{refuses.after(7 * time.Second)}, "blue@5s", "blue@0s", "UNMATCHED failed post_rejected"},
 		{"unreached after the answer", []postReply{unreachable.after(7 * time.Second), accepts}, "blue@5s", "blue@0s blue@8s", "ACCEPTED delivered"},
 		{"busy for too long", []postReply{busy(9 * time.Second)}, "post_rejected@0s", "blue@0s", "UNMATCHED failed post_rejected"},

@@ -196,11 +196,11 @@ func TestAPIKeyRotationKeepsPreviousKey(t *testing.T) {
 		x.crashAndRestart()
 		expectEqual(t, live(), "3", "after a restart")
 		for name, err := range map[string]error{
-			"a key of nobody":       x.engine.AsOperator("").AddCredential(newAPIKey("nobody", 9)),
-			"money of nobody":       x.engine.AsOperator("").TopUpBuyer("nobody", 1, ""),
-			"the pause of nobody":   x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "nobody", true),
-			"the word on no lead":   x.engine.AsOperator("").ResolveUnconfirmedDelivery(market.LeadID{}, event.SettledConfirmed),
-			"a pause of a supplier": x.engine.AsOperator("").SetPaused(event.ObjectCampaign, "acme", true),
+			"API key of an unknown supplier": x.engine.AsOperator("").AddCredential(newAPIKey("nobody", 9)),
+			"top-up of an unknown buyer":     x.engine.AsOperator("").TopUpBuyer("nobody", 1, ""),
+			"pause of an unknown buyer":      x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "nobody", true),
+			"the word on no lead":            x.engine.AsOperator("").ResolveUnconfirmedDelivery(market.LeadID{}, event.SettledConfirmed),
+			"a pause of a supplier":          x.engine.AsOperator("").SetPaused(event.ObjectCampaign, "acme", true),
 		} {
 			expectError(t, err, engine.ErrNotFound, name)
 		}

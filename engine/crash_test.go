@@ -209,13 +209,13 @@ func TestDeliveryIsInDoubtAfterCrash(t *testing.T) {
 		attempts  string
 		leadState string
 	}{
-		{"taken", accepts.after(time.Minute), []postReply{accepts}, "blue@0s blue@1s", "ACCEPTED delivered"},
-		{"refused for good", refuses.after(time.Minute), []postReply{refuses}, "blue@0s blue@1s blue@2s blue@4s blue@8s blue@16s blue@32s", "ACCEPTED unknown"},
-		{"refused for good by a buyer that certifies", refuses.after(time.Minute), []postReply{refuses}, "blue@0s blue@1s", "UNMATCHED failed post_rejected"},
+		{"accepted", accepts.after(time.Minute), []postReply{accepts}, "blue@0s blue@1s", "ACCEPTED delivered"},
+		{"refused, final", refuses.after(time.Minute), []postReply{refuses}, "blue@0s blue@1s blue@2s blue@4s blue@8s blue@16s blue@32s", "ACCEPTED unknown"},
+		{"refused, final, by a buyer that certifies", refuses.after(time.Minute), []postReply{refuses}, "blue@0s blue@1s", "UNMATCHED failed post_rejected"},
 		{"by a buyer that takes a repeat for a second lead", hangs, []postReply{accepts}, "blue@0s", "ACCEPTED unknown"},
-		{"refused in a way that says nothing", hangs, []postReply{refusesNotFinal}, "blue@0s blue@1s blue@2s blue@4s blue@8s blue@16s blue@32s", "ACCEPTED unknown"},
-		{"unreached, then taken", hangs, []postReply{unreachable, accepts}, "blue@0s blue@1s blue@2s", "ACCEPTED delivered"},
-		{"busy, then taken", hangs, []postReply{busy(7 * time.Second), accepts}, "blue@0s blue@1s blue@8s", "ACCEPTED delivered"},
+		{"refused, not final", hangs, []postReply{refusesNotFinal}, "blue@0s blue@1s blue@2s blue@4s blue@8s blue@16s blue@32s", "ACCEPTED unknown"},
+		{"unreached, then accepted", hangs, []postReply{unreachable, accepts}, "blue@0s blue@1s blue@2s", "ACCEPTED delivered"},
+		{"busy, then accepted", hangs, []postReply{busy(7 * time.Second), accepts}, "blue@0s blue@1s blue@8s", "ACCEPTED delivered"},
 		{"in vain", hangs, []postReply{serverError}, "blue@0s blue@1s blue@2s blue@4s blue@8s blue@16s blue@32s", "ACCEPTED unknown"},
 	}
 	for _, test := range tests {

@@ -44,9 +44,9 @@ func (x *testExchange) waitUntilIdle() {
 // If there are more leads than capacity, exactly the capacity is sold. Turns are exact too.
 func TestConcurrentLeadsFillCapsExactly(t *testing.T) {
 	tests := []struct {
-		name string
-		rig  func(r *marketSpec)
-		want map[string]int // answers to all leads; each worker sends equally many
+		name   string
+		change func(r *marketSpec)
+		want   map[string]int // answers to all leads; each worker sends equally many
 	}{
 		{"turns by weight", func(r *marketSpec) { r.campaigns[0].filterSets[0].weight, r.campaigns[0].filterSets[1].weight = 5, 2 }, map[string]int{"blue": 320, "gold": 128, "red": 64}},
 		{"the same persons", func(r *marketSpec) { r.campaigns[0].duplicates = byBuyer }, map[string]int{"blue": 20, "gold": 20, "red": 20, "duplicate": 20*workerCount - 60}},
@@ -81,7 +81,7 @@ func TestConcurrentLeadsFillCapsExactly(t *testing.T) {
 					if posts {
 						r = r.withPostEndpoints()
 					}
-					test.rig(&r)
+					test.change(&r)
 					x := newExchange(t, r)
 					each, people := 0, distinctLeads
 					for _, n := range test.want {

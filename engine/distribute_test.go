@@ -56,9 +56,9 @@ func (x *testExchange) ingestResults(first, n int, pairs ...string) string {
 
 func TestWaterfallSellsByPriority(t *testing.T) {
 	tests := []struct {
-		name string
-		rig  func() marketSpec
-		want string
+		name   string
+		change func() marketSpec
+		want   string
 	}{
 		{"no caps", func() marketSpec { return threeBuyers(market.Waterfall) }, "blue blue blue"},
 		{"full buyers are skipped", func() marketSpec {
@@ -116,7 +116,7 @@ func TestWaterfallSellsByPriority(t *testing.T) {
 	for _, test := range tests {
 		for _, posts := range []bool{false, true} {
 			runInVirtualTime(t, fmt.Sprintf("%s/posts=%v", test.name, posts), func(t *testing.T) {
-				r := test.rig()
+				r := test.change()
 				if posts {
 					r = r.withPostEndpoints()
 				}
@@ -142,7 +142,7 @@ func checkEveryWindow(t *testing.T, answers string, n int, want map[string]int) 
 
 func TestTurnsAreFairInEveryWindow(t *testing.T) {
 	for _, posts := range []bool{false, true} {
-		rigged := func(method market.BuyerSelectionMethod) marketSpec {
+		rotationMarket := func(method market.BuyerSelectionMethod) marketSpec {
 			r := threeBuyers(method)
 			r.campaigns[0].filterSets[0].weight = 3
 			r.campaigns[0].filterSets[2].weight = 2
@@ -151,10 +151,10 @@ func TestTurnsAreFairInEveryWindow(t *testing.T) {
 			}
 			return r
 		}
-		runWithExchange(t, fmt.Sprintf("round robin, posts=%v", posts), rigged(market.RoundRobin), func(t *testing.T, x *testExchange) {
+		runWithExchange(t, fmt.Sprintf("round robin, posts=%v", posts), rotationMarket(market.RoundRobin), func(t *testing.T, x *testExchange) {
 			checkEveryWindow(t, x.ingestResults(1, 30), 3, map[string]int{"blue": 1, "gold": 1, "red": 1})
 		})
-		runWithExchange(t, fmt.Sprintf("weighted, posts=%v", posts), rigged(market.Weighted), func(t *testing.T, x *testExchange) {
+		runWithExchange(t, fmt.Sprintf("weighted, posts=%v", posts), rotationMarket(market.Weighted), func(t *testing.T, x *testExchange) {
 			checkEveryWindow(t, x.ingestResults(1, 36), 6, map[string]int{"blue": 3, "gold": 1, "red": 2})
 		})
 	}

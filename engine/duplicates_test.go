@@ -10,8 +10,6 @@ import (
 	"pingpost/engine/market"
 )
 
-const dayLong = 24 * time.Hour
-
 func duplicatesMarket(rule market.DuplicateRule, posts bool) marketSpec {
 	r := marketOf(market.Waterfall, buyer{id: "blue", postEndpoint: posts}, buyer{id: "gold", postEndpoint: posts})
 	r.campaigns[0].duplicates = rule
@@ -19,11 +17,11 @@ func duplicatesMarket(rule market.DuplicateRule, posts bool) marketSpec {
 }
 
 var (
-	anyOf     = market.DuplicateRule{Phone: true, Email: true, Window: int64(30 * dayLong)}
-	allOf     = market.DuplicateRule{Phone: true, Email: true, All: true, Window: int64(30 * dayLong)}
-	byPhone   = market.DuplicateRule{Phone: true, Window: int64(30 * dayLong)}
-	byEmail   = market.DuplicateRule{Email: true, Window: int64(30 * dayLong)}
-	byBuyer   = market.DuplicateRule{Phone: true, Email: true, Window: int64(30 * dayLong), PerBuyer: true}
+	anyOf     = market.DuplicateRule{Phone: true, Email: true, Window: int64(30 * day)}
+	allOf     = market.DuplicateRule{Phone: true, Email: true, All: true, Window: int64(30 * day)}
+	byPhone   = market.DuplicateRule{Phone: true, Window: int64(30 * day)}
+	byEmail   = market.DuplicateRule{Email: true, Window: int64(30 * day)}
+	byBuyer   = market.DuplicateRule{Phone: true, Email: true, Window: int64(30 * day), PerBuyer: true}
 	turnedOff = market.DuplicateRule{Phone: true, Email: true}
 )
 

@@ -113,7 +113,7 @@ func TestOutcomeIsLoggedAfterFullQueue(t *testing.T) {
 		reply postReply
 		want  string
 	}{
-		{"taken", accepts, "blue@500ms"},
+		{"accepted", accepts, "blue@500ms"},
 		{"refused", refuses, "gold@500ms"},
 		{"in doubt", serverError, "blue@3.5s"},
 	} {

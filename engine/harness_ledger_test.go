@@ -288,16 +288,16 @@ func checkOutcomes(t testing.TB, id market.AuctionID, trail []event.FilterSetsWi
 			t.Errorf("auction %s: outcome %s is repeated or empty", id, step.Outcome)
 		}
 		steps[step.Outcome] = true
-		for seat := step.FilterSets.NextFrom(0); seat >= 0; seat = step.FilterSets.NextFrom(seat + 1) {
-			if had, twice := outcomes[seat]; twice {
-				t.Errorf("auction %s: filter set %d has the outcomes %s and %s", id, seat, had, step.Outcome)
+		for i := step.FilterSets.NextFrom(0); i >= 0; i = step.FilterSets.NextFrom(i + 1) {
+			if had, twice := outcomes[i]; twice {
+				t.Errorf("auction %s: filter set %d has the outcomes %s and %s", id, i, had, step.Outcome)
 			}
-			outcomes[seat] = step.Outcome
+			outcomes[i] = step.Outcome
 		}
 	}
-	for seat := range len(outcomes) {
-		if outcomes[seat] == market.OutcomeNone {
-			t.Errorf("auction %s: filter set %d of %d has no outcome", id, seat, len(outcomes))
+	for i := range len(outcomes) {
+		if outcomes[i] == market.OutcomeNone {
+			t.Errorf("auction %s: filter set %d of %d has no outcome", id, i, len(outcomes))
 		}
 	}
 	previousValid := true

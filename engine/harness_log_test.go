@@ -152,10 +152,10 @@ func (l *memoryLog) failWaiters(batch []queuedEntry) {
 	l.failure = errLogFailed
 	rest := append(batch[:len(batch):len(batch)], l.queue...)
 	l.queue = nil
-	onDeath := l.onFailure
+	onFailure := l.onFailure
 	l.mu.Unlock()
-	if onDeath != nil {
-		onDeath()
+	if onFailure != nil {
+		onFailure()
 	}
 	for _, a := range rest {
 		a.waiter.Failed(errLogFailed)
@@ -187,10 +187,10 @@ func (l *memoryLog) setSyncTime(sync time.Duration) {
 }
 
 // failAfterEntries makes the log fail after n entries.
-func (l *memoryLog) failAfterEntries(n int, onDeath func()) {
+func (l *memoryLog) failAfterEntries(n int, onFailure func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.failAfter, l.onFailure = n, onDeath
+	l.failAfter, l.onFailure = n, onFailure
 }
 
 // hasFailed reports whether the log has failed.

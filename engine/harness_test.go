@@ -100,12 +100,12 @@ func (n *testObserver) AuctionHeld(campaign *market.Campaign, _ *market.Supplier
 	if h.Test {
 		n.testAuctions.Add(1)
 	}
-	seats := 0
+	filterSets := 0
 	for outcome, count := range h.Outcomes {
-		seats += count
+		filterSets += count
 		n.outcomes[outcome].Add(int64(count))
 	}
-	if campaign != nil && seats != 0 && seats != len(campaign.FilterSets) || len(h.Pings) > seats {
+	if campaign != nil && filterSets != 0 && filterSets != len(campaign.FilterSets) || len(h.Pings) > filterSets {
 		n.wrongAuctions.Add(1)
 	}
 }

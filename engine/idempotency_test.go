@@ -28,7 +28,7 @@ func expectReplay(t *testing.T, first, again engine.IngestAnswer) {
 func TestRepeatGetsFirstAnswer(t *testing.T) {
 	tests := []struct {
 		name   string
-		rig    marketSpec
+		market marketSpec
 		script []postReply
 		want   string
 	}{
@@ -43,7 +43,7 @@ func TestRepeatGetsFirstAnswer(t *testing.T) {
 		{"unknown", threeBuyers(market.Waterfall).withPostEndpoints(), []postReply{serverError, refusesNotFinal}, "blue"},
 	}
 	for _, test := range tests {
-		runWithExchange(t, test.name, test.rig, func(t *testing.T, x *testExchange) {
+		runWithExchange(t, test.name, test.market, func(t *testing.T, x *testExchange) {
 			x.buyers.scriptPosts("blue", test.script...)
 			request := leadRequest(1).withKey("k-1")
 			first, err := x.ingest(request)
