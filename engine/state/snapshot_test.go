@@ -436,7 +436,7 @@ func TestSnapshotOfEmptyStateWhileEventsApply(t *testing.T) {
 }
 
 // The damaged length is a gigabyte, which the file does not have.
-func TestDamagedSectionLengthAllocatesLittle(t *testing.T) {
+func TestDamagedSectionLengthNeedsLittleMemory(t *testing.T) {
 	head := append([]byte(snapshotMagic), snapshotVersion)
 	head = binary.AppendUvarint(head, shardCount)
 	head = append(head, sectionGlobal, 0, 1, 0)
