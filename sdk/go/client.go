@@ -175,8 +175,8 @@ func (c *Client) send(ctx context.Context, what *call, into any) (Meta, error) {
 			return Meta{}, err
 		}
 		wait := backoff(tries)
-		if said, ok := retryAfter(header, time.Now()); ok {
-			wait = min(said, maxRetryAfter)
+		if requested, ok := retryAfter(header, time.Now()); ok {
+			wait = min(requested, maxRetryAfter)
 		}
 		if c.options.Sleep(ctx, wait) != nil {
 			return Meta{}, err

@@ -145,8 +145,8 @@ func IdempotencyKey(err error) string {
 func readError(status int, header http.Header, body []byte, key string) *APIError {
 	e := &APIError{Status: status, RequestID: header.Get("X-Request-Id"), IdempotencyKey: key}
 	e.RetryAfter, _ = retryAfter(header, time.Now())
-	var said map[string]json.RawMessage
-	if json.Unmarshal(body, &said) != nil {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(body, &members) != nil {
 		return e
 	}
 	// Decode each member alone, so that one malformed member does not discard the others.
@@ -154,7 +154,7 @@ func readError(status int, header http.Header, body []byte, key string) *APIErro
 		"error": &e.Code, "message": &e.Message, "request_id": &e.RequestID, "field_errors": &e.FieldErrors,
 		"reason": &e.Reason, "error_description": &e.Description,
 	} {
-		if text, there := said[name]; there {
+		if text, there := members[name]; there {
 			_ = json.Unmarshal(text, into)
 		}
 	}

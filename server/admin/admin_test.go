@@ -72,8 +72,8 @@ func (d stubOperator) ExplainRequest(id market.RequestID) ([]byte, error) {
 	return d.explain(id.String())
 }
 
-func (d stubOperator) ExplainSellers(supplier, theirs string) ([]byte, error) {
-	return d.explain(supplier + " of " + theirs)
+func (d stubOperator) ExplainSellers(supplier, sellersID string) ([]byte, error) {
+	return d.explain(supplier + " of " + sellersID)
 }
 
 func (d stubOperator) EraseContactData(who *ErasureRequest) (ErasureResult, error) {

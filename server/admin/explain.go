@@ -23,7 +23,7 @@ type LeadAndAuctionExplainer interface {
 	// ExplainSellers takes the id that a seller gave its auction. Without a supplier it
 	// searches all of them. The error is *AmbiguousSupplierError if several have such an
 	// auction.
-	ExplainSellers(supplier, theirs string) (document []byte, err error)
+	ExplainSellers(supplier, sellersID string) (document []byte, err error)
 }
 
 // AmbiguousSupplierError is the error for an auction id that several suppliers have used. Names
@@ -82,8 +82,8 @@ func (a *Admin) explainLeadOrAuction(id, supplier string) ([]byte, error) {
 	}
 	document, err := look()
 	if errors.Is(err, engine.ErrNotFound) {
-		if theirs, other := a.operator.ExplainSellers("", id); !errors.Is(other, engine.ErrNotFound) {
-			return theirs, other
+		if sellers, other := a.operator.ExplainSellers("", id); !errors.Is(other, engine.ErrNotFound) {
+			return sellers, other
 		}
 	}
 	return document, err

@@ -85,11 +85,11 @@ type jsonStatementEncoder struct {
 
 func (w *jsonStatementEncoder) appendBegin(dst []byte, statement *ledger.Statement) []byte {
 	w.buys = statement.IsBuyer()
-	whose := `{"supplier_id":`
+	partyKey := `{"supplier_id":`
 	if w.buys {
-		whose = `{"buyer_id":`
+		partyKey = `{"buyer_id":`
 	}
-	dst = escape.AppendJSONString(append(dst, whose...), []byte(w.id))
+	dst = escape.AppendJSONString(append(dst, partyKey...), []byte(w.id))
 	dst = wire.AppendTimeString(append(dst, `,"from":`...), statement.From)
 	dst = wire.AppendTimeString(append(dst, `,"to":`...), statement.To)
 	dst = strconv.AppendUint(append(dst, `,"as_of":{"entry":`...), statement.Seq, 10)
@@ -234,12 +234,12 @@ var entryColumns = []columnar.Column{
 }
 
 func (w *parquetStatementEncoder) appendBegin(dst []byte, statement *ledger.Statement) []byte {
-	whose := "supplier_id"
+	partyKey := "supplier_id"
 	if statement.IsBuyer() {
-		whose = "buyer_id"
+		partyKey = "buyer_id"
 	}
 	w.file = columnar.New(entryColumns, map[string]string{
-		whose: w.id, "from": time.Unix(0, statement.From).UTC().Format(time.RFC3339Nano), "to": time.Unix(0, statement.To).UTC().Format(time.RFC3339Nano),
+		partyKey: w.id, "from": time.Unix(0, statement.From).UTC().Format(time.RFC3339Nano), "to": time.Unix(0, statement.To).UTC().Format(time.RFC3339Nano),
 	})
 	w.cells = make([]columnar.Cell, len(entryColumns))
 	return dst

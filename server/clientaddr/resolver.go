@@ -56,7 +56,7 @@ func (o *Resolver) ClientAddress(ctx *fasthttp.RequestCtx) netip.Addr {
 		}
 		last := len(lines) - 1
 		comma := bytes.LastIndexByte(lines[last], ',')
-		said, ok := parseForwardedAddress(string(lines[last][comma+1:]))
+		forwarded, ok := parseForwardedAddress(string(lines[last][comma+1:]))
 		if comma < 0 {
 			lines = lines[:last]
 		} else {
@@ -65,7 +65,7 @@ func (o *Resolver) ClientAddress(ctx *fasthttp.RequestCtx) netip.Addr {
 		if !ok {
 			return from
 		}
-		if from = said; !o.IsTrustedProxy(from) {
+		if from = forwarded; !o.IsTrustedProxy(from) {
 			return from
 		}
 	}

@@ -23,9 +23,9 @@ func SetRateLimitHeaders(header *fasthttp.ResponseHeader, limit int, remaining, 
 // ErrorCodeInBody returns the error code in the body of an answer, or "" if the body is not an
 // error of this API.
 func ErrorCodeInBody(body []byte) string {
-	rest, ours := bytes.CutPrefix(body, []byte(`{"error":"`))
+	rest, isError := bytes.CutPrefix(body, []byte(`{"error":"`))
 	code, _, whole := bytes.Cut(rest, []byte(`"`))
-	if !ours || !whole {
+	if !isError || !whole {
 		return ""
 	}
 	return string(code)

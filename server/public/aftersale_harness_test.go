@@ -106,13 +106,13 @@ func (m *afterSaleExchange) sellLead(campaign string) (lead string) {
 	n := m.log.Size()
 	body := fmt.Sprintf(`{"flo_campaign_id":%q,"flo_supplier_id":"sup_acme","first_name":"Ann","last_name":"Lee","phone":"415555%04d","email":"ann%d@mail.test","state":"CA"}`, campaign, n%10000, n)
 	a := m.send("key of acme", http.MethodPost, "/api/v1/ingest", body)
-	var said struct {
+	var got struct {
 		Data struct{ ID, Status string }
 	}
-	if err := json.Unmarshal([]byte(a.body), &said); err != nil || said.Data.Status != "ACCEPTED" {
+	if err := json.Unmarshal([]byte(a.body), &got); err != nil || got.Data.Status != "ACCEPTED" {
 		m.t.Fatalf("%d %s", a.status, a.body)
 	}
-	return said.Data.ID
+	return got.Data.ID
 }
 
 // wantBody checks that the answer is a 200 with this body.

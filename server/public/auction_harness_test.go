@@ -214,11 +214,11 @@ func (h *testExchange) requestToken(client, scope string) string {
 		h.t.Fatal(err)
 	}
 	defer response.Body.Close()
-	var said tokenAnswer
-	if err := json.NewDecoder(response.Body).Decode(&said); err != nil || said.AccessToken == "" {
-		h.t.Fatalf("no token for %s: %+v, %v", client, said, err)
+	var got tokenAnswer
+	if err := json.NewDecoder(response.Body).Decode(&got); err != nil || got.AccessToken == "" {
+		h.t.Fatalf("no token for %s: %+v, %v", client, got, err)
 	}
-	return said.AccessToken
+	return got.AccessToken
 }
 
 // pingAnswer is the answer to a ping of a seller.
@@ -236,14 +236,14 @@ type pingAnswer struct {
 }
 
 // decodeAnswer checks the status of an answer and decodes its body.
-func decodeAnswer[T any](t *testing.T, a *apiAnswer, status int) (said T) {
+func decodeAnswer[T any](t *testing.T, a *apiAnswer, status int) (got T) {
 	t.Helper()
 	decoder := json.NewDecoder(strings.NewReader(a.body))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&said); err != nil || a.status != status {
+	if err := decoder.Decode(&got); err != nil || a.status != status {
 		t.Fatalf("%d %s, %v, want %d", a.status, a.body, err, status)
 	}
-	return said
+	return got
 }
 
 // errorBody is the body of an error.

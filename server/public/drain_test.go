@@ -15,7 +15,7 @@ import (
 // the answer, even while it is sending. A reset could remove the answer.
 func TestClientReceivesErrorBeforeClose(t *testing.T) {
 	plain := startPublicServer(t, 100)
-	behind, theirs, _ := startTLSServer(t, 100)
+	tlsAddress, clientTLS, _ := startTLSServer(t, 100)
 	operators := serveAdmin(t, stubOperator{})
 	long := strings.Repeat("x", 200_000)
 	for name, row := range map[string]struct{ request, want string }{
@@ -23,15 +23,15 @@ func TestClientReceivesErrorBeforeClose(t *testing.T) {
 		"a key twice":                 {ingestHead(long, "Idempotency-Key: a\r\n", "Idempotency-Key: b\r\n") + long, "HTTP/1.1 400 "},
 		"another version":             {strings.Replace(ingestHead(long), "HTTP/1.1", "HTTP/2.0", 1) + long, "HTTP/1.1 505 "},
 	} {
-		for over, k := range map[string]net.Conn{"plain": servertest.Dial(t, plain), "TLS": servertest.DialTLS(t, behind, theirs), "admin": servertest.Dial(t, operators)} {
+		for over, k := range map[string]net.Conn{"plain": servertest.Dial(t, plain), "TLS": servertest.DialTLS(t, tlsAddress, clientTLS), "admin": servertest.Dial(t, operators)} {
 			if over == "admin" && !strings.Contains(row.want, "431") {
 				continue // only the public server checks these before reading
 			}
 			if _, err := io.WriteString(k, row.request); err != nil {
 				t.Errorf("%s, %s: cannot send: %v", name, over, err)
 			}
-			if said, err := io.ReadAll(k); err != nil || !strings.HasPrefix(string(said), row.want) || !strings.HasSuffix(string(said), "}") {
-				t.Errorf("%s, %s: error %v after %.200q, want the whole answer", name, over, err, said)
+			if got, err := io.ReadAll(k); err != nil || !strings.HasPrefix(string(got), row.want) || !strings.HasSuffix(string(got), "}") {
+				t.Errorf("%s, %s: error %v after %.200q, want the whole answer", name, over, err, got)
 			}
 		}
 	}

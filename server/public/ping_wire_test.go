@@ -16,14 +16,14 @@ func TestPingReturnsBestBid(t *testing.T) {
 	h := newAuctionExchange(t)
 	acme, before := h.requestToken("acme", "ping"), time.Now()
 	a := h.ping(acme, "k1", withMembers(pingBody, "zip3", `"941"`, "vehicle_count", "2", "driver_age_band", `"25-34"`, "ai_quality_score", "0.87", "further", `{"x":[1]}`))
-	said := decodeAnswer[pingAnswer](t, a, 200)
-	if said.Auction != "a1" || said.Bid == nil || said.Bid.Amount != "8" || said.Bid.Currency != "USD" || !strings.HasPrefix(said.Bid.Token, "bid_") {
+	got := decodeAnswer[pingAnswer](t, a, 200)
+	if got.Auction != "a1" || got.Bid == nil || got.Bid.Amount != "8" || got.Bid.Currency != "USD" || !strings.HasPrefix(got.Bid.Token, "bid_") {
 		t.Fatal(a.body)
 	}
-	if fmt.Sprint(said.Passed) != "[vertical]" {
-		t.Errorf("passed filters: got %v, want only vertical", said.Passed)
+	if fmt.Sprint(got.Passed) != "[vertical]" {
+		t.Errorf("passed filters: got %v, want only vertical", got.Passed)
 	}
-	if left := said.Bid.Until.Sub(before); left < 4*time.Second || left > 5*time.Second+time.Since(before) {
+	if left := got.Bid.Until.Sub(before); left < 4*time.Second || left > 5*time.Second+time.Since(before) {
 		t.Errorf("the bid is valid for %v, want 4 to 5 s", left)
 	}
 	if a.header.Get("Content-Type") != contentTypeJSON || a.header.Get("X-RateLimit-Limit") != "1000000" || a.header.Get("X-RateLimit-Remaining") == "" || a.header.Get("X-RateLimit-Reset") == "" {
@@ -31,8 +31,8 @@ func TestPingReturnsBestBid(t *testing.T) {
 	}
 	// Without the best bid, the second best wins. Bids below the floor do not.
 	h.buyers.update(func() { h.buyers.bids["blue.example"] = 0 })
-	if said := decodeAnswer[pingAnswer](t, h.ping(acme, "k2", withMembers(pingBody, "auction_id", `"a2"`)), 200); said.Bid == nil || said.Bid.Amount != "7.2" {
-		t.Errorf("%+v", said)
+	if got := decodeAnswer[pingAnswer](t, h.ping(acme, "k2", withMembers(pingBody, "auction_id", `"a2"`)), 200); got.Bid == nil || got.Bid.Amount != "7.2" {
+		t.Errorf("%+v", got)
 	}
 	h.buyers.update(func() { h.buyers.bids["red.example"] = 4_999_999 })
 	for i, row := range []struct{ change, value, reason string }{
@@ -42,7 +42,7 @@ func TestPingReturnsBestBid(t *testing.T) {
 		{"sub_vertical", `"trucks"`, "no_campaign"},
 	} {
 		a := h.ping(acme, fmt.Sprint("n", i), withMembers(pingBody, "auction_id", fmt.Sprintf(`"n%d"`, i), row.change, row.value))
-		if said := decodeAnswer[pingAnswer](t, a, 200); said.Bid != nil || said.Reason != row.reason || said.Detail == "" || !strings.Contains(a.body, `"bid":null`) {
+		if got := decodeAnswer[pingAnswer](t, a, 200); got.Bid != nil || got.Reason != row.reason || got.Detail == "" || !strings.Contains(a.body, `"bid":null`) {
 			t.Errorf("%s: %s", row.reason, a.body)
 		}
 	}
@@ -66,15 +66,15 @@ func TestAvailabilityListsBids(t *testing.T) {
 		} `json:"data"`
 	}
 	a := h.checkAvailability("acme", availabilityBody)
-	said := decodeAnswer[answer](t, a, 200).Data
-	if len(said.Buyers) != 2 || said.Buyers[0].Buyer != "buy_blue" || said.Buyers[0].Amount != 8 || said.Buyers[1].Amount != 7.2 || said.Buyers[1].Currency != "USD" {
+	got := decodeAnswer[answer](t, a, 200).Data
+	if len(got.Buyers) != 2 || got.Buyers[0].Buyer != "buy_blue" || got.Buyers[0].Amount != 8 || got.Buyers[1].Amount != 7.2 || got.Buyers[1].Currency != "USD" {
 		t.Fatal(a.body)
 	}
-	if !said.Accepted || said.Campaign != "cmp_auto" || !strings.HasPrefix(said.Ping, "ping_") || said.Expires.IsZero() || said.Buyers[0].Until.After(said.Expires) || a.header.Get("X-RateLimit-Limit") != "1000000" {
+	if !got.Accepted || got.Campaign != "cmp_auto" || !strings.HasPrefix(got.Ping, "ping_") || got.Expires.IsZero() || got.Buyers[0].Until.After(got.Expires) || a.header.Get("X-RateLimit-Limit") != "1000000" {
 		t.Errorf("%s %v", a.body, a.header)
 	}
 	// Without a key each request is a new ping. With the same key the answer is replayed.
-	if again := decodeAnswer[answer](t, h.checkAvailability("acme", availabilityBody), 200).Data; again.Ping == said.Ping {
+	if again := decodeAnswer[answer](t, h.checkAvailability("acme", availabilityBody), 200).Data; again.Ping == got.Ping {
 		t.Error("two requests without a key got the same ping id")
 	}
 	first := h.checkAvailability("acme", availabilityBody, "Idempotency-Key", "k")
@@ -193,9 +193,9 @@ func TestPingExpiresAtZonesAndDistances(t *testing.T) {
 	} {
 		before := time.Now()
 		at := before.Add(row.ahead).In(row.zone).Format(time.RFC3339Nano)
-		said := decodeAnswer[pingAnswer](t, h.ping(acme, fmt.Sprint("k", i), withMembers(pingBody, "auction_id", strconv.Quote(at), "expires_at", strconv.Quote(at))), 200)
-		if said.Bid == nil || said.Bid.Until.After(time.Now().Add(5*time.Second)) || said.Bid.Until.Location() != time.UTC {
-			t.Errorf("%s: %+v", at, said)
+		got := decodeAnswer[pingAnswer](t, h.ping(acme, fmt.Sprint("k", i), withMembers(pingBody, "auction_id", strconv.Quote(at), "expires_at", strconv.Quote(at))), 200)
+		if got.Bid == nil || got.Bid.Until.After(time.Now().Add(5*time.Second)) || got.Bid.Until.Location() != time.UTC {
+			t.Errorf("%s: %+v", at, got)
 		}
 	}
 }
@@ -220,7 +220,7 @@ func TestRepeatedPing(t *testing.T) {
 	}
 	// Keys and auction ids of other sellers are independent.
 	other := h.ping(h.requestToken("other", "ping"), "k1", pingBody)
-	if said := decodeAnswer[pingAnswer](t, other, 200); said.Bid == nil || other.header.Get(httperror.HeaderReplayed) != "" || other.body == first.body {
+	if got := decodeAnswer[pingAnswer](t, other, 200); got.Bid == nil || other.header.Get(httperror.HeaderReplayed) != "" || other.body == first.body {
 		t.Error(other.body)
 	}
 	// A no-bid is replayed too.
@@ -244,15 +244,15 @@ func TestPingHopLimit(t *testing.T) {
 		wantHops int // 0: no ping
 	}{{"0", 1}, {"1", 2}, {"3", 4}, {"4", 0}, {"-1", 0}, {"x", 0}, {"99999999999999999999", 0}} {
 		before := h.buyers.pingCount()
-		said := decodeAnswer[pingAnswer](t, h.ping(acme, fmt.Sprint("k", i), withMembers(pingBody, "auction_id", fmt.Sprintf(`"a%d"`, i)), "x-pingpost-hops", row.hops), 200)
+		got := decodeAnswer[pingAnswer](t, h.ping(acme, fmt.Sprint("k", i), withMembers(pingBody, "auction_id", fmt.Sprintf(`"a%d"`, i)), "x-pingpost-hops", row.hops), 200)
 		hops := h.buyers.hops[before:]
 		switch {
 		case row.wantHops == 0:
-			if said.Bid != nil || said.Reason != "loop" || len(hops) > 0 {
-				t.Errorf("%q: %+v, pings %v", row.hops, said, hops)
+			if got.Bid != nil || got.Reason != "loop" || len(hops) > 0 {
+				t.Errorf("%q: %+v, pings %v", row.hops, got, hops)
 			}
-		case said.Bid == nil || len(hops) != 2 || hops[0] != row.wantHops:
-			t.Errorf("%q: %+v, pings %v", row.hops, said, hops)
+		case got.Bid == nil || len(hops) != 2 || hops[0] != row.wantHops:
+			t.Errorf("%q: %+v, pings %v", row.hops, got, hops)
 		}
 	}
 	if a := h.checkAvailability("acme", availabilityBody, "X-Pingpost-Hops", "4"); !strings.Contains(a.body, `"reason":"loop"`) {

@@ -21,11 +21,11 @@ const personBody = `{"lead_uuid":"u1","first_name":"Ann","last_name":"Lee","emai
 func (h *testExchange) postBodyForNewBid(token, auction string) string {
 	h.t.Helper()
 	a := h.ping(token, "ping-"+auction, withMembers(pingBody, "auction_id", `"`+auction+`"`))
-	said := decodeAnswer[pingAnswer](h.t, a, 200)
-	if said.Bid == nil {
+	got := decodeAnswer[pingAnswer](h.t, a, 200)
+	if got.Bid == nil {
 		h.t.Fatal(a.body)
 	}
-	return h.postBody(auction, said.Bid.Token, h.log.Size())
+	return h.postBody(auction, got.Bid.Token, h.log.Size())
 }
 
 // postBody returns the body of a post with contact data of this person's number.
@@ -52,9 +52,9 @@ func TestPostSellsLeadOnce(t *testing.T) {
 	acme := h.requestToken("acme", "")
 	body := withMembers(h.postBodyForNewBid(acme, "a1"), "lead.address.zip", `"94105"`, "lead.address.city", `"San Francisco"`, "lead.tcpa.consent_text", `"I agree"`, "lead.tcpa.phone", `"4155550999"`)
 	first := h.post(acme, "k1", body)
-	said := decodeAnswer[postAnswer](t, first, 201)
-	if said.Auction != "a1" || said.BuyerLead != "theirs" || !strings.HasPrefix(said.ID, "lead_") || said.Status != "ACCEPTED" || said.Buyer != "buy_blue" ||
-		said.Price.Amount != "8" || said.Price.Currency != "USD" || first.header.Get("X-RateLimit-Limit") != "1000000" {
+	got := decodeAnswer[postAnswer](t, first, 201)
+	if got.Auction != "a1" || got.BuyerLead != "theirs" || !strings.HasPrefix(got.ID, "lead_") || got.Status != "ACCEPTED" || got.Buyer != "buy_blue" ||
+		got.Price.Amount != "8" || got.Price.Currency != "USD" || first.header.Get("X-RateLimit-Limit") != "1000000" {
 		t.Errorf("%s %v", first.body, first.header)
 	}
 	if len(h.buyers.posts) != 1 || !strings.Contains(h.buyers.posts[0], `"bid_token":"of-blue.example"`) || !strings.Contains(h.buyers.posts[0], `"address":{"city":"San Francisco","state":"CA","zip":"94105"}`) ||
@@ -184,7 +184,7 @@ func TestRejectedPostIsReplayed(t *testing.T) {
 	} {
 		first := h.post(acme, row.key, row.body)
 		first.wantError(t, 422, "post_rejected")
-		if said := decodeAnswer[errorBody](t, first, 422); said.Reason != row.reason {
+		if got := decodeAnswer[errorBody](t, first, 422); got.Reason != row.reason {
 			t.Errorf("%s: %s", row.reason, first.body)
 		}
 		h.post(acme, row.key, row.body).wantReplayOf(t, first)
@@ -232,7 +232,7 @@ func TestUnansweredPostContinues(t *testing.T) {
 			h.post(acme, "k2", body).wantError(t, 409, "already_sold")
 			close(gate)
 			servertest.WaitUntil(t, "the post is delivered and the key returns its result", func() bool { a = h.post(acme, "k1", body); return a.status < 500 })
-			if said := decodeAnswer[postAnswer](t, a, 201); said.BuyerLead != "theirs" || a.header.Get(httperror.HeaderReplayed) != "true" {
+			if got := decodeAnswer[postAnswer](t, a, 201); got.BuyerLead != "theirs" || a.header.Get(httperror.HeaderReplayed) != "true" {
 				t.Errorf("%s %v", a.body, a.header)
 			}
 			h.post(acme, "k1", body).wantReplayOf(t, &apiAnswer{a.status, map[string][]string{httperror.HeaderRequestID: a.header.Values(httperror.HeaderRequestID)}, a.body})

@@ -160,7 +160,7 @@ func FuzzRawHTTP(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q\nwas answered with %q: %v", raw, answers, err)
 		}
-		theirs, whole := readByNetHTTP(raw)
+		parsed, whole := readByNetHTTP(raw)
 		for i, status := range statuses {
 			if status == 500 {
 				t.Fatalf("%q\nwas answered with 500: %q", raw, answers)
@@ -171,8 +171,8 @@ func FuzzRawHTTP(f *testing.F) {
 			if i == whole && i+2 >= len(statuses) && endsInTrailerLine(raw, i) {
 				break
 			}
-			if i >= whole || theirs[i] != requests[i] {
-				t.Fatalf("%q\nrequest %d is %v, answered %d; net/http reads %v, %d of them to the end", raw, i, requests[i], status, theirs, whole)
+			if i >= whole || parsed[i] != requests[i] {
+				t.Fatalf("%q\nrequest %d is %v, answered %d; net/http reads %v, %d of them to the end", raw, i, requests[i], status, parsed, whole)
 			}
 		}
 	})
@@ -233,14 +233,14 @@ func checkAnswer(method string, response *http.Response, body []byte) error {
 	if method == http.MethodHead {
 		return nil
 	}
-	var said struct {
+	var got struct {
 		Error, Message string
 		RequestID      string `json:"request_id"`
 	}
-	if err := json.Unmarshal(body, &said); err != nil || response.Header.Get("Content-Type") != httperror.TypeJSON {
+	if err := json.Unmarshal(body, &got); err != nil || response.Header.Get("Content-Type") != httperror.TypeJSON {
 		return fmt.Errorf("%s body %q: %w", response.Header.Get("Content-Type"), body, err)
 	}
-	if response.StatusCode >= 400 && (said.Error == "" || said.Message == "" || said.RequestID != id) {
+	if response.StatusCode >= 400 && (got.Error == "" || got.Message == "" || got.RequestID != id) {
 		return errors.New("an error that is not in the interface's form: " + string(body))
 	}
 	return nil

@@ -34,7 +34,7 @@ func TestErrorIsLoggedUnderItsRequestID(t *testing.T) {
 		{h.postJSON("/oauth/token", `{"grant_type":"client_credentials","client_id":"ann@mail.test","client_secret":"pp_secret"}`), "DEBUG", "/oauth/token", "invalid_client"},
 		{h.post(acme, "k4", h.postBodyForNewBid(acme, "a1")), "WARN", "/v1/post", "buyer_unavailable"},
 	} {
-		var said struct {
+		var got struct {
 			Level, Path, Code string
 			Status            int
 		}
@@ -42,11 +42,11 @@ func TestErrorIsLoggedUnderItsRequestID(t *testing.T) {
 		for line := range strings.Lines(log.String()) {
 			if strings.Contains(line, `"request_id":"`+row.answer.header.Get(httperror.HeaderRequestID)+`"`) {
 				found++
-				must.Succeed(t, json.Unmarshal([]byte(line), &said))
+				must.Succeed(t, json.Unmarshal([]byte(line), &got))
 			}
 		}
-		if found != 1 || said.Level != row.level || said.Path != row.path || said.Code != row.code || said.Status != row.answer.status {
-			t.Errorf("answer %d %s: got %d log lines, %+v, want %s %s %s", row.answer.status, row.answer.body, found, said, row.level, row.path, row.code)
+		if found != 1 || got.Level != row.level || got.Path != row.path || got.Code != row.code || got.Status != row.answer.status {
+			t.Errorf("answer %d %s: got %d log lines, %+v, want %s %s %s", row.answer.status, row.answer.body, found, got, row.level, row.path, row.code)
 		}
 	}
 	for _, private := range []string{"4155550", "mail.test", "pp_", "canary", "Lee"} {

@@ -122,8 +122,8 @@ func TestSeedRequestErrors(t *testing.T) {
 				headers = append(headers, "Authorization", "Bearer "+row.token)
 			}
 			ctx := d.send(row.method, row.path, row.body, headers...)
-			var said struct{ Error string }
-			if err := json.Unmarshal(ctx.Response.Body(), &said); err != nil || ctx.Response.StatusCode() != row.status || said.Error != row.code {
+			var got struct{ Error string }
+			if err := json.Unmarshal(ctx.Response.Body(), &got); err != nil || ctx.Response.StatusCode() != row.status || got.Error != row.code {
 				t.Errorf("%d %.200s, want %d %s", ctx.Response.StatusCode(), ctx.Response.Body(), row.status, row.code)
 			}
 			if challenge := ctx.Response.Header.Peek(httperror.HeaderChallenge); (row.status == 401) != (len(challenge) > 0) {

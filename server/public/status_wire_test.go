@@ -34,7 +34,7 @@ func TestStatusReport(t *testing.T) {
 // errors of the rows after it.
 func TestStatusReportErrorOrder(t *testing.T) {
 	m := newAfterSaleExchange(t, new(servertest.MemoryLog))
-	lead, theirs := m.sellLead("cmp_auto"), m.sellLead("cmp_hand")
+	lead, foreign := m.sellLead("cmp_auto"), m.sellLead("cmp_hand")
 	m.report("blue", lead, "used", `{"status":"sold"}`).wantBody(t, `{"lead_id":"`+lead+`","status":"sold"}`)
 	entries := m.log.Size()
 	worst := `{"status":"contacted"`
@@ -50,17 +50,17 @@ func TestStatusReportErrorOrder(t *testing.T) {
 	}{
 		{"an unknown path", "", "PUT", "/v1/leads/" + lead + "/status/", worst, "", "text/plain", 404, "not_found", ""},
 		{"a path without a lead", "", "PUT", "/v1/leads//status", worst, "", "text/plain", 404, "not_found", ""},
-		{"a wrong method", "", "PUT", "/v1/leads/" + theirs + "/status", worst, "", "text/plain", 405, "method_not_allowed", ""},
-		{"no token", "", "POST", "/v1/leads/" + theirs + "/status", worst, "", "text/plain", 401, "unauthorized", ""},
-		{"an unknown token", "pp_nothing", "POST", "/v1/leads/" + theirs + "/status", worst, "", "text/plain", 401, "unauthorized", ""},
-		{"a supplier's token", "acme", "POST", "/v1/leads/" + theirs + "/status", worst, "", "text/plain", 403, "forbidden", ""},
-		{"a token without the scope", "mute", "POST", "/v1/leads/" + theirs + "/status", worst, "", "text/plain", 403, "insufficient_scope", ""},
-		{"too large", "blue", "POST", "/v1/leads/" + theirs + "/status", worst + strings.Repeat(" ", 64<<10), "", "text/plain", 413, "payload_too_large", ""},
-		{"no JSON", "blue", "POST", "/v1/leads/" + theirs + "/status", worst, "", "text/plain", 415, "unsupported_media_type", ""},
-		{"not one object", "blue", "POST", "/v1/leads/" + theirs + "/status", worst, "", contentTypeJSON, 400, "malformed_json", ""},
+		{"a wrong method", "", "PUT", "/v1/leads/" + foreign + "/status", worst, "", "text/plain", 405, "method_not_allowed", ""},
+		{"no token", "", "POST", "/v1/leads/" + foreign + "/status", worst, "", "text/plain", 401, "unauthorized", ""},
+		{"an unknown token", "pp_nothing", "POST", "/v1/leads/" + foreign + "/status", worst, "", "text/plain", 401, "unauthorized", ""},
+		{"a supplier's token", "acme", "POST", "/v1/leads/" + foreign + "/status", worst, "", "text/plain", 403, "forbidden", ""},
+		{"a token without the scope", "mute", "POST", "/v1/leads/" + foreign + "/status", worst, "", "text/plain", 403, "insufficient_scope", ""},
+		{"too large", "blue", "POST", "/v1/leads/" + foreign + "/status", worst + strings.Repeat(" ", 64<<10), "", "text/plain", 413, "payload_too_large", ""},
+		{"no JSON", "blue", "POST", "/v1/leads/" + foreign + "/status", worst, "", "text/plain", 415, "unsupported_media_type", ""},
+		{"not one object", "blue", "POST", "/v1/leads/" + foreign + "/status", worst, "", contentTypeJSON, 400, "malformed_json", ""},
 		{"another body under a used key", "blue", "POST", "/v1/leads/" + lead + "/status", `{"status":"gone"}`, "used", contentTypeJSON, 422, "idempotency_key_reused", ""},
-		{"another lead under a used key", "blue", "POST", "/v1/leads/" + theirs + "/status", `{"status":"sold"}`, "used", contentTypeJSON, 422, "idempotency_key_reused", ""},
-		{"a lead of another buyer", "blue", "POST", "/v1/leads/" + theirs + "/status", `{"status":"gone"}`, "", contentTypeJSON, 404, "not_found", ""},
+		{"another lead under a used key", "blue", "POST", "/v1/leads/" + foreign + "/status", `{"status":"sold"}`, "used", contentTypeJSON, 422, "idempotency_key_reused", ""},
+		{"a lead of another buyer", "blue", "POST", "/v1/leads/" + foreign + "/status", `{"status":"gone"}`, "", contentTypeJSON, 404, "not_found", ""},
 		{"an unknown lead", "blue", "POST", "/v1/leads/" + unusedLeadID + "/status", `{"status":"gone"}`, "", contentTypeJSON, 404, "not_found", ""},
 		{"an invalid lead id", "blue", "POST", "/v1/leads/17/status", `{"status":"gone"}`, "", contentTypeJSON, 404, "not_found", ""},
 		{"no key, unknown status", "blue", "POST", "/v1/leads/" + lead + "/status", `{"status":"gone"}`, "", contentTypeJSON, 422, "invalid_payload", "Idempotency-Key missing_required, status not_allowed_value"},
@@ -143,18 +143,18 @@ func TestStatusReportIsReplayed(t *testing.T) {
 
 func TestStatusBatchResults(t *testing.T) {
 	m := newAfterSaleExchange(t, new(servertest.MemoryLog))
-	mine, sold, theirs := m.sellLead("cmp_auto"), m.sellLead("cmp_auto"), m.sellLead("cmp_hand")
+	mine, sold, foreign := m.sellLead("cmp_auto"), m.sellLead("cmp_auto"), m.sellLead("cmp_hand")
 	m.report("blue", sold, "k", `{"status":"sold"}`)
 	escaped := func(id string) string { return fmt.Sprintf(`\u%04x%s`, id[0], id[1:]) } // each report must keep its own decoded text
 	body := `{"changes":[
-		{"lead_id":"` + escaped(theirs) + `","status":"sold"},
+		{"lead_id":"` + escaped(foreign) + `","status":"sold"},
 		{"lead_id":"` + escaped(mine) + `","status":"qualified","occurred_at":"2026-01-31T09:30:00+02:00"},
 		{"lead_id":"` + sold + `","status":"contacted"},
 		{"lead_id":"` + sold + `","status":"returned"},
 		{"status":"sold"}]}`
 	notFound := `"error":"not_found","message":"There is no lead of this id, or it is not yours."}`
 	m.reportBatch("blue", "k", body).wantBody(t, `{"results":[`+
-		`{"lead_id":"`+theirs+`",`+notFound+`,`+
+		`{"lead_id":"`+foreign+`",`+notFound+`,`+
 		`{"lead_id":"`+mine+`","status":"qualified"},`+
 		`{"lead_id":"`+sold+`","error":"invalid_transition","message":"The lead has come further than this status, or was returned. Reports go forward only."},`+
 		`{"lead_id":"`+sold+`","error":"invalid_payload","message":"`+httperror.InvalidPayload.Message+`","field_errors":[`+

@@ -65,8 +65,8 @@ func TestTestHeaderMarksRequestsAndAnswers(t *testing.T) {
 		send("/api/v1/ingest", withMembers(leadBody, "phone", fmt.Sprintf(`"415555%04d"`, 100+i), "email", fmt.Sprintf(`"a%d@mail.test"`, i)), 201, amount, apiKey)
 		send("/api/v1/ping", availabilityBody, 200, amount, apiKey)
 		auction := fmt.Sprintf("of-%d", i)
-		said := decodeAnswer[pingAnswer](t, send("/v1/ping", withMembers(pingBody, "auction_id", `"`+auction+`"`), 200, amount, bearer), 200)
-		body := h.postBody(auction, said.Bid.Token, 200+i)
+		got := decodeAnswer[pingAnswer](t, send("/v1/ping", withMembers(pingBody, "auction_id", `"`+auction+`"`), 200, amount, bearer), 200)
+		body := h.postBody(auction, got.Bid.Token, 200+i)
 		send("/v1/post", body, 201, amount, bearer)
 		want := []string{}
 		if row.test {

@@ -44,8 +44,8 @@ func TestIngestOverTLS(t *testing.T) {
 		t.Errorf("absolute target: got %d, want 201", status)
 	}
 	idle := []*servertest.Conn{servertest.DialTLS(t, address, clientTLS), servertest.DialTLS(t, address, clientTLS), servertest.DialTLS(t, address, clientTLS)}
-	newcomer := servertest.DialTLS(t, address, clientTLS)
-	if status, _, body := newcomer.Send(ingestHead(ingestBody(9)) + ingestBody(9)); status != 201 {
+	conn := servertest.DialTLS(t, address, clientTLS)
+	if status, _, body := conn.Send(ingestHead(ingestBody(9)) + ingestBody(9)); status != 201 {
 		t.Errorf("new connection at the limit: got %d %s, want 201", status, body)
 	}
 	if status, _, _ := k.Send(ingestHead(ingestBody(8)) + ingestBody(8)); status != 201 {

@@ -12,8 +12,8 @@ import (
 func MatchesETag(header *fasthttp.RequestHeader, tag string) bool {
 	for _, line := range header.PeekAll("If-None-Match") {
 		for one := range bytes.SplitSeq(line, []byte{','}) {
-			said := strings.TrimPrefix(string(bytes.TrimSpace(one)), "W/")
-			if said == "*" || said == tag {
+			listed := strings.TrimPrefix(string(bytes.TrimSpace(one)), "W/")
+			if listed == "*" || listed == tag {
 				return true
 			}
 		}

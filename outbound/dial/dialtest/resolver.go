@@ -18,7 +18,7 @@ func NewSequenceResolver(t *testing.T, addressPerLookup ...string) *net.Resolver
 	t.Helper()
 	server := must.Value(net.ListenPacket("udp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = server.Close() })
-	var asked atomic.Int64
+	var lookups atomic.Int64
 	go func() {
 		query := make([]byte, 512)
 		for {
@@ -27,7 +27,7 @@ func NewSequenceResolver(t *testing.T, addressPerLookup ...string) *net.Resolver
 				return
 			}
 			at := func() netip.Addr {
-				return netip.MustParseAddr(addressPerLookup[min(int(asked.Add(1)), len(addressPerLookup))-1])
+				return netip.MustParseAddr(addressPerLookup[min(int(lookups.Add(1)), len(addressPerLookup))-1])
 			}
 			_, _ = server.WriteTo(dnsAnswer(query[:n], at), from)
 		}

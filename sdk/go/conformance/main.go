@@ -151,37 +151,37 @@ func (d *driver) do(ctx context.Context, r *request) (any, error) {
 
 // errorObject returns an error in the protocol's form.
 func errorObject(err error) map[string]any {
-	said := map[string]any{"kind": "usage", "message": err.Error()}
+	object := map[string]any{"kind": "usage", "message": err.Error()}
 	var api *pingpost.APIError
 	var transport *pingpost.TransportError
 	var timeout *pingpost.TimeoutError
 	var signature *pingpost.SignatureError
 	switch {
 	case errors.As(err, &api):
-		said = map[string]any{"kind": "api", "status": api.Status, "code": api.Code, "message": api.Error(), "is": errorKinds(err)}
+		object = map[string]any{"kind": "api", "status": api.Status, "code": api.Code, "message": api.Error(), "is": errorKinds(err)}
 		if api.Description != "" {
-			said["description"] = api.Description
+			object["description"] = api.Description
 		}
 		if len(api.FieldErrors) > 0 {
-			said["field_errors"] = api.FieldErrors
+			object["field_errors"] = api.FieldErrors
 		}
 		if api.RequestID != "" {
-			said["request_id"] = api.RequestID
+			object["request_id"] = api.RequestID
 		}
 		if api.RetryAfter > 0 {
-			said["retry_after"] = api.RetryAfter.Seconds()
+			object["retry_after"] = api.RetryAfter.Seconds()
 		}
 	case errors.As(err, &transport):
-		said["kind"] = "transport"
+		object["kind"] = "transport"
 	case errors.As(err, &timeout):
-		said["kind"] = "timeout"
+		object["kind"] = "timeout"
 	case errors.As(err, &signature):
-		said["kind"] = "signature"
+		object["kind"] = "signature"
 	}
 	if key := pingpost.IdempotencyKey(err); key != "" {
-		said["idempotency_key"] = key
+		object["idempotency_key"] = key
 	}
-	return said
+	return object
 }
 
 // errorKinds returns the kinds of the error.
