@@ -22,10 +22,10 @@ func (s *caseRun) callDriver(step *step) (came any, wrong []string) {
 	}
 	expect, _ := step.Expect.(map[string]any)
 	if _, failed := answer.value["error"]; failed {
-		if told := s.leakIn(answer.line); told != "" {
-			return nil, []string{"the error contains " + told + ": " + strings.TrimSpace(answer.line)}
+		if leak := s.leakIn(answer.line); leak != "" {
+			return nil, []string{"the error contains " + leak + ": " + strings.TrimSpace(answer.line)}
 		}
-		if _, meant := expect["error"]; !meant {
+		if _, expected := expect["error"]; !expected {
 			return nil, []string{"an error: " + strings.TrimSpace(answer.line)}
 		}
 	} else if _, there := answer.value["result"]; !there {
@@ -42,17 +42,17 @@ func (s *caseRun) callDriver(step *step) (came any, wrong []string) {
 	return answer.value, wrong
 }
 
-// completeRequest adds the usual members to a request, and remembers the persons in it.
+// completeRequest adds the usual members to a request, and records its personal data and credentials.
 func (s *caseRun) completeRequest(request map[string]any) {
 	if request["op"] == "client.new" {
 		if _, there := request["base_url"]; !there {
-			request["base_url"] = s.w.proxies["live"].server.URL
+			request["base_url"] = s.env.proxies["live"].server.URL
 		}
 	}
-	if _, said := request["op"]; !said {
+	if _, found := request["op"]; !found {
 		request["op"] = "call"
 	}
-	if _, said := request["client"]; !said && request["op"] == "call" {
+	if _, found := request["client"]; !found && request["op"] == "call" {
 		request["client"] = "c"
 	}
 	s.mu.Lock()

@@ -20,8 +20,8 @@ import (
 // driverFile describes how to build and start an SDK's driver, relative to the SDK's folder.
 const driverFile = "conformance/driver.yaml"
 
-// patience limits every wait for an answer. It measures no speed.
-const patience = 90 * time.Second
+// answerTimeout limits every wait for an answer. It measures no speed.
+const answerTimeout = 90 * time.Second
 
 // driverCommand is the content of driverFile. OUT in its lines is a folder for build results.
 type driverCommand struct {
@@ -59,8 +59,8 @@ func (c *driverCommand) build(ctx context.Context) error {
 	if c.Build == "" {
 		return nil
 	}
-	if said, err := c.shell(ctx, c.Build).CombinedOutput(); err != nil {
-		return fmt.Errorf("cannot build the driver: %w\n%s", err, said)
+	if output, err := c.shell(ctx, c.Build).CombinedOutput(); err != nil {
+		return fmt.Errorf("cannot build the driver: %w\n%s", err, output)
 	}
 	return nil
 }
@@ -141,11 +141,11 @@ func (d *driver) listen(out io.Reader) {
 
 func (d *driver) deliverReply(line []byte) error {
 	value, err := decode(line)
-	said, isObject := value.(map[string]any)
+	object, isObject := value.(map[string]any)
 	if err != nil || !isObject {
 		return fmt.Errorf("the driver wrote an invalid line: %.300q", line)
 	}
-	number, _ := said["id"].(json.Number)
+	number, _ := object["id"].(json.Number)
 	id, err := number.Int64()
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -154,7 +154,7 @@ func (d *driver) deliverReply(line []byte) error {
 		return fmt.Errorf("the driver answered an unknown request id: %.300q", line)
 	}
 	delete(d.open, int(id))
-	waiting <- reply{said, string(line)}
+	waiting <- reply{object, string(line)}
 	return nil
 }
 
@@ -195,17 +195,17 @@ func (d *driver) request(request map[string]any) (reply, error) {
 			return reply{}, d.brokenReason()
 		}
 		return answer, nil
-	case <-time.After(patience):
-		return reply{}, fmt.Errorf("the driver did not answer in %v", patience)
+	case <-time.After(answerTimeout):
+		return reply{}, fmt.Errorf("the driver did not answer in %v", answerTimeout)
 	}
 }
 
 func (d *driver) brokenReason() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	said, err := os.ReadFile(d.stderrPath)
-	if err != nil || len(said) == 0 {
+	stderr, err := os.ReadFile(d.stderrPath)
+	if err != nil || len(stderr) == 0 {
 		return d.broken
 	}
-	return errors.Join(d.broken, fmt.Errorf("the end of its stderr: %s", said[max(0, len(said)-1500):]))
+	return errors.Join(d.broken, fmt.Errorf("the end of its stderr: %s", stderr[max(0, len(stderr)-1500):]))
 }

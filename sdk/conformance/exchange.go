@@ -39,7 +39,7 @@ type exchange struct {
 	said   bytes.Buffer
 }
 
-// startExchange writes the configurations with the world's variables, and waits until both
+// startExchange writes the configurations with the environment's variables, and waits until both
 // tenants serve.
 func startExchange(ctx context.Context, place, program string, terms variables) (*exchange, error) {
 	args := []string{"serve", "--log-format", "json"}
@@ -60,7 +60,7 @@ func startExchange(ctx context.Context, place, program string, terms variables) 
 		return nil, err
 	}
 	go x.readLog(out)
-	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(answerTimeout); ; time.Sleep(5 * time.Millisecond) {
 		x.mu.Lock()
 		serving, said := len(x.listen) == len(tenants), x.said.String()
 		x.mu.Unlock()
@@ -73,7 +73,7 @@ func startExchange(ctx context.Context, place, program string, terms variables) 
 			return x, nil
 		}
 		if time.Now().After(deadline) {
-			return nil, errors.Join(fmt.Errorf("the exchange does not serve after %v:\n%s", patience, said), x.stop())
+			return nil, errors.Join(fmt.Errorf("the exchange does not serve after %v:\n%s", answerTimeout, said), x.stop())
 		}
 	}
 }

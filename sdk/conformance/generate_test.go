@@ -12,7 +12,7 @@ import (
 
 // Tests sdk/generate with a fake generator: the files that it keeps, reports as stale, and
 // rejects.
-func TestGenerate(t *testing.T) {
+func TestGenerateModels(t *testing.T) {
 	script := must.Value(os.ReadFile(filepath.Join("..", "generate")))(t)
 	root := t.TempDir()
 	write := func(path, text string, mode os.FileMode) {
@@ -39,7 +39,7 @@ func TestGenerate(t *testing.T) {
 	run("has a wrong sha256", false, "x")
 	if _, err := os.Stat(filepath.Join(root, "bin/tools")); err == nil {
 		if found, _ := filepath.Glob(filepath.Join(root, "bin/tools/*.jar")); found != nil {
-			t.Errorf("a forged generator was kept: %v", found)
+			t.Errorf("a generator with a wrong checksum was kept: %v", found)
 		}
 	}
 	write("path/curl", "#!/bin/sh\nexit 7\n", 0o700)

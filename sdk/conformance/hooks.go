@@ -16,11 +16,11 @@ import (
 type webhookReceiver struct {
 	server *httptest.Server
 
-	mu   sync.Mutex
-	list []map[string]any
+	mu     sync.Mutex
+	events []map[string]any
 }
 
-func newHooks() *webhookReceiver {
+func newWebhookReceiver() *webhookReceiver {
 	h := &webhookReceiver{}
 	h.server = httptest.NewServer(h)
 	return h
@@ -37,7 +37,7 @@ func (h *webhookReceiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	event, _ := decode(body)
 	h.mu.Lock()
-	h.list = append(h.list, map[string]any{
+	h.events = append(h.events, map[string]any{
 		"headers": headers, "body_base64": base64.StdEncoding.EncodeToString(body), "event": event,
 	})
 	h.mu.Unlock()
@@ -46,7 +46,7 @@ func (h *webhookReceiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // awaitEvent waits for an event of a type about a lead.
 func (h *webhookReceiver) awaitEvent(kind, lead string) (map[string]any, error) {
-	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(answerTimeout); ; time.Sleep(5 * time.Millisecond) {
 		if found := h.find(kind, lead); found != nil {
 			return found, nil
 		}
@@ -59,10 +59,10 @@ func (h *webhookReceiver) awaitEvent(kind, lead string) (map[string]any, error) 
 func (h *webhookReceiver) find(kind, lead string) map[string]any {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, came := range h.list {
-		about, _ := valueAt(came, "event.data.lead_id")
-		if is, _ := valueAt(came, "event.type"); is == kind && about == lead {
-			return came
+	for _, event := range h.events {
+		about, _ := valueAt(event, "event.data.lead_id")
+		if is, _ := valueAt(event, "event.type"); is == kind && about == lead {
+			return event
 		}
 	}
 	return nil

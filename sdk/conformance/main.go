@@ -15,15 +15,15 @@ import (
 )
 
 type options struct {
-	SDK  []string `required:"true" name:"sdk" help:"The SDKs to try, by their folders' names; all for every one that has a driver."`
-	Only string   `help:"Only cases whose theme or name has this in it."`
+	SDK  []string `required:"true" name:"sdk" help:"The SDKs to test, by the names of their folders; all for each one with a driver."`
+	Only string   `help:"Only cases with this text in their theme or name."`
 	Root string   `default:"." type:"existingdir" help:"The root of the repository."`
 	Keep bool     `help:"Keep the folder with the exchange's data, its log and the drivers' errors."`
 }
 
 func main() {
 	var o options
-	kong.Parse(&o, kong.Name("conformance"), kong.Description("Holds the SDKs to their shared cases, against a real exchange."))
+	kong.Parse(&o, kong.Name("conformance"), kong.Description("Tests the SDKs with their shared cases against a real exchange."))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	passed, err := o.run(ctx)
 	stop()
@@ -35,7 +35,7 @@ func main() {
 	}
 }
 
-// run tests each SDK in a new world, so that no SDK sees the effects of another.
+// run tests each SDK in a new environment, so that no SDK sees the effects of another.
 func (o *options) run(ctx context.Context) (passed bool, err error) {
 	themes, err := readThemes(filepath.Join(o.Root, "sdk", "conformance", "cases"))
 	if err != nil {
@@ -53,7 +53,7 @@ func (o *options) run(ctx context.Context) (passed bool, err error) {
 		return false, err
 	}
 	if o.Keep {
-		fmt.Println("everything is kept in", place)
+		fmt.Println("all files are kept in", place)
 	} else {
 		defer func() { err = errors.Join(err, os.RemoveAll(place)) }()
 	}
@@ -63,14 +63,14 @@ func (o *options) run(ctx context.Context) (passed bool, err error) {
 	}
 	passed = true
 	for _, sdk := range sdks {
-		verdicts, err := testSDK(ctx, o.Root, sdk, filepath.Join(place, sdk), program, themes)
+		results, err := testSDK(ctx, o.Root, sdk, filepath.Join(place, sdk), program, themes)
 		if ctx.Err() != nil {
 			return false, err
 		}
 		if err != nil { // an SDK that cannot start must not stop the others
-			verdicts = append(verdicts, caseResult{theme: "driver", name: "can be built, started and ended", wrong: []string{err.Error()}})
+			results = append(results, caseResult{theme: "driver", name: "can be built, started and ended", wrong: []string{err.Error()}})
 		}
-		passed = report(os.Stdout, sdk, verdicts) && passed
+		passed = report(os.Stdout, sdk, results) && passed
 	}
 	return passed, nil
 }
@@ -87,12 +87,12 @@ func testSDK(ctx context.Context, root, sdk, place, program string, themes []the
 	if err := command.build(ctx); err != nil {
 		return nil, err
 	}
-	w, err := openWorld(ctx, place, program)
+	w, err := newEnvironment(ctx, place, program)
 	if err != nil {
 		return nil, err
 	}
-	verdicts, err := runCases(ctx, w, command.start, themes)
-	return verdicts, errors.Join(err, w.close())
+	results, err := runCases(ctx, w, command.start, themes)
+	return results, errors.Join(err, w.close())
 }
 
 func (o *options) sdks() ([]string, error) {

@@ -7,7 +7,7 @@ import (
 	"pingpost/internal/must"
 )
 
-func TestMatch(t *testing.T) {
+func TestMatchRules(t *testing.T) {
 	for _, c := range []struct{ want, got, wrong string }{
 		{`{"a": 1}`, `{"a": 1.0, "b": 2}`, ""},
 		{`{"a": 0.1}`, `{"a": 0.10000000000000001}`, "at.a: 0.10000000000000001, want 0.1"},
@@ -42,7 +42,7 @@ func TestMatch(t *testing.T) {
 		{`"~~text"`, `"~text"`, ""},
 		{`"~~text"`, `"x"`, "want"},
 	} {
-		want, got := value(t, c.want), value(t, c.got)
+		want, got := parseJSON(t, c.want), parseJSON(t, c.got)
 		wrong := strings.Join(match("at", want, got, true), "; ")
 		if (wrong == "") != (c.wrong == "") || !strings.Contains(wrong, c.wrong) {
 			t.Errorf("%s against %s: %q, want %q", c.got, c.want, wrong, c.wrong)
@@ -50,7 +50,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-func TestMatchSlept(t *testing.T) {
+func TestMatchWaits(t *testing.T) {
 	for _, c := range []struct {
 		want, got string
 		holds     bool
@@ -63,35 +63,35 @@ func TestMatchSlept(t *testing.T) {
 		{`[]`, `[1]`, false},
 		{`["~between 3 9"]`, `[8]`, true},
 	} {
-		if wrong := matchSlept(value(t, c.want).([]any), value(t, c.got)); (wrong == nil) != c.holds {
+		if wrong := matchSlept(parseJSON(t, c.want).([]any), parseJSON(t, c.got)); (wrong == nil) != c.holds {
 			t.Errorf("%s against %s: %v", c.got, c.want, wrong)
 		}
 	}
 }
 
-func TestUnknownRules(t *testing.T) {
+func TestUnknownRulesAreRejected(t *testing.T) {
 	for text, known := range map[string]bool{
 		`{"a": ["~text", "~~what"]}`: true, `{"a": ["~txet"]}`: false, `"~re ("`: false, `{"a": {"b": "~"}}`: false,
 	} {
-		if err := checkRules(value(t, text)); (err == nil) != known {
+		if err := checkRules(parseJSON(t, text)); (err == nil) != known {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
 }
 
-func TestVariables(t *testing.T) {
-	v := variables{"a": "x", "n": value(t, `[1, {"b": null}]`), "deep": value(t, `{"b": {"c": 2}}`)}
+func TestVariablesAreFilled(t *testing.T) {
+	v := variables{"a": "x", "n": parseJSON(t, `[1, {"b": null}]`), "deep": parseJSON(t, `{"b": {"c": 2}}`)}
 	for text, want := range map[string]string{
 		`"${a}"`: `"x"`, `"-${a}${a}-"`: `"-xx-"`, `{"k": "${n}"}`: `{"k":[1,{"b":null}]}`, `"${deep.b.c}"`: `2`, `"$a"`: `"$a"`,
 		`"${text 3}"`: `"aaa"`,
 	} {
-		filled, err := v.fill(value(t, text))
+		filled, err := v.fill(parseJSON(t, text))
 		if err != nil || string(encode(filled)) != want {
 			t.Errorf("%s: %s, %v, want %s", text, encode(filled), err, want)
 		}
 	}
 	for _, text := range []string{`"${b}"`, `["x ${b}"]`, `"${deep.c}"`} {
-		if filled, err := v.fill(value(t, text)); err == nil {
+		if filled, err := v.fill(parseJSON(t, text)); err == nil {
 			t.Errorf("%s: %v", text, filled)
 		}
 	}
@@ -101,7 +101,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-func value(t *testing.T, text string) any {
+func parseJSON(t *testing.T, text string) any {
 	t.Helper()
 	v := must.Value(decode([]byte(text)))(t)
 	return v

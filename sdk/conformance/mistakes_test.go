@@ -14,7 +14,7 @@ import (
 
 // sdkMistake is a change of a file of sdk/go. Where replacement says MISTAKEN, the built driver has
 // the condition that its environment names this mistake.
-type sdkMistake struct{ name, file, original, replacement, at, finding string }
+type sdkMistake struct{ name, file, original, replacement, caseName, finding string }
 
 const (
 	beforeRetry = "\t\ttries++\n"
@@ -29,105 +29,105 @@ func replaceInReply(old, replacement string) string {
 
 var sdkMistakes = []sdkMistake{
 	{
-		"never tries again", "client.go", "tries >= c.options.MaxRetries", "(MISTAKEN || tries >= c.options.MaxRetries)",
-		"retries: what passes is tried again", "an error: ",
+		"never retries", "client.go", "tries >= c.options.MaxRetries", "(MISTAKEN || tries >= c.options.MaxRetries)",
+		"retries: temporary errors are retried", "an error: ",
 	},
 	{
 		"does not wait", "client.go", "\t\tif c.options.Sleep(", "if MISTAKEN { wait /= 100 }\n\t\tif c.options.Sleep(",
-		"retries: what passes is tried again", "~between 1 1.1",
+		"retries: temporary errors are retried", "~between 1 1.1",
 	},
 	{
-		"tries all again", "client.go", "!isRetryable(status)", "!isRetryable(status) && !(MISTAKEN && tries == 0)",
-		"retries: no other error is tried again", "slept",
+		"retries all errors", "client.go", "!isRetryable(status)", "!isRetryable(status) && !(MISTAKEN && tries == 0)",
+		"retries: other errors are not retried", "slept",
 	},
 	{
-		"passes over Retry-After", "client.go", "retryAfter(header, time.Now()); ok", "retryAfter(header, time.Now()); ok && !MISTAKEN",
-		"retries: as many seconds as Retry-After says", "~between 7 7.7",
+		"ignores Retry-After", "client.go", "retryAfter(header, time.Now()); ok", "retryAfter(header, time.Now()); ok && !MISTAKEN",
+		"retries: Retry-After in seconds", "~between 7 7.7",
 	},
 	{
-		"other bytes", "client.go", beforeRetry, "if MISTAKEN { what.body = append(what.body, ' ') }\n" + beforeRetry,
-		"retries: a connection that breaks", "text differs",
+		"retries with other bytes", "client.go", beforeRetry, "if MISTAKEN { what.body = append(what.body, ' ') }\n" + beforeRetry,
+		"retries: a broken connection is retried", "text differs",
 	},
 	{
-		"a key for each try", "client.go", beforeRetry, "if MISTAKEN { what.key = newKey() }\n" + beforeRetry,
-		"idempotency: an answer that was lost", "result.replayed: false, want true",
+		"new key for each retry", "client.go", beforeRetry, "if MISTAKEN { what.key = newKey() }\n" + beforeRetry,
+		"idempotency: a retry gets the lost answer", "result.replayed: false, want true",
 	},
 	{
 		"hides replays", "client.go", `Get("Idempotent-Replayed") == "true"`, `Get("Idempotent-Replayed") == "true" && !MISTAKEN`,
-		"idempotency: a key that is given", "replayed: false, want true",
+		"idempotency: the caller's key is sent", "replayed: false, want true",
 	},
 	{
 		"loses the key", "errors.go", "func IdempotencyKey(err error) string {\n", "func IdempotencyKey(err error) string {\nif MISTAKEN { return \"\" }\n",
-		"idempotency: the same key with something else", "idempotency_key: missing",
+		"idempotency: a key reused with another body", "idempotency_key: missing",
 	},
 	{
-		"tells its key", "client.go", readAPI, readAPI + "if MISTAKEN { err.(*APIError).Message = c.options.APIKey }\n",
-		"errors: a key that is nobody's", "the error contains a credential",
+		"leaks its key", "client.go", readAPI, readAPI + "if MISTAKEN { err.(*APIError).Message = c.options.APIKey }\n",
+		"errors: an unknown API key", "the error contains a credential",
 	},
 	{
-		"tells the lead", "client.go", readAPI, readAPI + "if MISTAKEN { err.(*APIError).Message = string(what.body) }\n",
-		"errors: one field that is wrong", "the error contains personal data",
+		"leaks the lead", "client.go", readAPI, readAPI + "if MISTAKEN { err.(*APIError).Message = string(what.body) }\n",
+		"errors: one invalid field", "the error contains personal data",
 	},
 	{
 		"money as float32", "conformance/main.go", beforeReply, replaceInReply("1234.567891", "1234.5679"),
-		"errors: what is new in an answer", "1234.5679",
+		"errors: unknown members of an answer are ignored or kept", "1234.5679",
 	},
 	{
-		"null is absent", "conformance/main.go", beforeReply, replaceInReply(`"buyer_id":null,`, ""),
-		"ingest: a lead that nobody takes", "buyer_id: missing",
+		"drops null members", "conformance/main.go", beforeReply, replaceInReply(`"buyer_id":null,`, ""),
+		"ingest: an unsold lead has null and absent members", "buyer_id: missing",
 	},
 	{
-		"absent is null", "conformance/main.go", beforeReply, replaceInReply(`"data":{`, `"data":{"price":null,`),
-		"ingest: a lead that nobody takes", "price: present",
+		"adds null members", "conformance/main.go", beforeReply, replaceInReply(`"data":{`, `"data":{"price":null,`),
+		"ingest: an unsold lead has null and absent members", "price: present",
 	},
 	{
-		"a token for each call", "tokens.go", "if t.token != \"\" &&", "if !MISTAKEN && t.token != \"\" &&",
-		"tokens: none before it is needed", "want 1",
+		"fetches a token for each call", "tokens.go", "if t.token != \"\" &&", "if !MISTAKEN && t.token != \"\" &&",
+		"tokens: one token is fetched at the first call and reused", "want 1",
 	},
 	{
 		"verifies nothing", "webhook.go", "\tif !fits {", "if !fits && !MISTAKEN {",
-		"webhooks: refused: another secret", "error: missing",
+		"webhooks: rejected: another secret", "error: missing",
 	},
 	{
-		"has no clock", "webhook.go", "int64(tolerance/time.Second)", "int64(tolerance/time.Second) && !MISTAKEN",
-		"webhooks: refused: too late", "error: missing",
+		"checks no timestamp", "webhook.go", "int64(tolerance/time.Second)", "int64(tolerance/time.Second) && !MISTAKEN",
+		"webhooks: rejected: too late", "error: missing",
 	},
 	{
-		"takes a post twice", "buyer/store.go", "if !known ||", "if MISTAKEN || !known ||",
-		"buyers: posts under the same key at once", "post_calls: 4, want 2",
+		"accepts a post twice", "buyer/store.go", "if !known ||", "if MISTAKEN || !known ||",
+		"buyers: concurrent posts under one key wait for the first", "post_calls: 4, want 2",
 	},
 	{
-		"dies", "conformance/main.go", "\tcase \"call\":\n", "\tcase \"call\":\nif MISTAKEN { os.Exit(0) }\n",
-		"errors: one field that is wrong", "the driver's output ended",
+		"exits", "conformance/main.go", "\tcase \"call\":\n", "\tcase \"call\":\nif MISTAKEN { os.Exit(0) }\n",
+		"errors: one invalid field", "the driver's output ended",
 	},
 	{
-		"chats", "conformance/main.go", beforeReply, replaceInReply("{", "now answering\n{"),
-		"errors: one field that is wrong", "wrote an invalid line",
+		"writes invalid lines", "conformance/main.go", beforeReply, replaceInReply("{", "now answering\n{"),
+		"errors: one invalid field", "wrote an invalid line",
 	},
 }
 
 // The suite must detect faulty SDKs: the Go SDK passes the case, and with the mistake it fails for
 // the expected reason.
-func TestMistakes(t *testing.T) {
+func TestSuiteDetectsFaultySDKs(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("needs go, to build the exchange")
 	}
-	w := testWorld(t)
+	w := newTestEnvironment(t)
 	faulty := buildFaultySDK(t)
 	themes := must.Value(readThemes("cases"))(t)
 	for _, m := range sdkMistakes {
 		t.Run(m.name, func(t *testing.T) {
-			cases := selectThemes(themes, m.at)
+			cases := selectThemes(themes, m.caseName)
 			if len(cases) != 1 {
-				t.Fatalf("%q is in %d themes", m.at, len(cases))
+				t.Fatalf("%q is in %d themes", m.caseName, len(cases))
 			}
-			for _, v := range playFaulty(t, w, faulty, "", cases) {
+			for _, v := range runFaultySDK(t, w, faulty, "", cases) {
 				if len(v.wrong) > 0 {
 					t.Errorf("without the mistake: %s: %s", v.name, v.wrong)
 				}
 			}
 			var found []string
-			for _, v := range playFaulty(t, w, faulty, m.name, cases) {
+			for _, v := range runFaultySDK(t, w, faulty, m.name, cases) {
 				found = append(found, v.wrong...)
 			}
 			if !strings.Contains(strings.Join(found, "\n"), m.finding) {
@@ -165,28 +165,28 @@ func buildFaultySDK(t *testing.T) driverCommand {
 	return command
 }
 
-func playFaulty(t *testing.T, w *world, command driverCommand, mistake string, cases []theme) []caseResult {
+func runFaultySDK(t *testing.T, w *environment, command driverCommand, mistake string, cases []theme) []caseResult {
 	t.Helper()
 	command.Run = fmt.Sprintf(`MISTAKE="%s" exec "$OUT/driver"`, mistake)
-	verdicts, err := runCases(t.Context(), w, command.start, cases)
-	if err != nil && mistake != "chats" {
+	results, err := runCases(t.Context(), w, command.start, cases)
+	if err != nil && mistake != "writes invalid lines" {
 		t.Fatal(err)
 	}
 	if err != nil { // the driver could not describe itself
-		verdicts = append(verdicts, caseResult{wrong: []string{err.Error()}})
+		results = append(results, caseResult{wrong: []string{err.Error()}})
 	}
-	if len(verdicts) == 0 {
-		t.Fatal("no case was played")
+	if len(results) == 0 {
+		t.Fatal("no case ran")
 	}
-	return verdicts
+	return results
 }
 
-func testWorld(t *testing.T) *world {
+func newTestEnvironment(t *testing.T) *environment {
 	t.Helper()
 	place := t.TempDir()
 	program := filepath.Join(place, "pingpost")
 	must.Succeed(t, buildExchange(t.Context(), filepath.Join("..", ".."), program))
-	w := must.Value(openWorld(context.Background(), place, program))(t) // the world ends after the test's context
+	w := must.Value(newEnvironment(context.Background(), place, program))(t) // it ends after the test's context
 	t.Cleanup(func() {
 		if err := w.close(); err != nil {
 			t.Error(err)

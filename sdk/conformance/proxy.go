@@ -70,7 +70,7 @@ func (p *proxy) setTarget(to string) {
 	p.target = to
 }
 
-func (p *proxy) disturb(faults ...*fault) {
+func (p *proxy) addFaults(faults ...*fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.faults = append(p.faults, faults...)

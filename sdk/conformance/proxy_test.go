@@ -13,22 +13,22 @@ import (
 	"pingpost/internal/must"
 )
 
-// The effect of each fault, and the records.
-func TestProxy(t *testing.T) {
-	var heard atomic.Int64
-	behind := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		heard.Add(1)
+// Each fault has its effect, and the proxy records the requests.
+func TestProxyFaultsAndRecords(t *testing.T) {
+	var received atomic.Int64
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		received.Add(1)
 		w.Header().Set("X-Request-Id", "req_1")
 		w.WriteHeader(http.StatusCreated)
 		_, _ = io.WriteString(w, `{"data": {"id": "a", "n": 1.50}}`)
 	}))
-	defer behind.Close()
+	defer target.Close()
 	for _, c := range []struct {
 		name   string
 		fault  *fault
 		status int // 0: the connection broke
 		text   string
-		heard  int64
+		want   int64
 	}{
 		{"none", nil, 201, `{"data": {"id": "a", "n": 1.50}}`, 1},
 		{"for another path", &fault{On: "POST /other", Status: 500}, 201, `{"data": {"id": "a", "n": 1.50}}`, 1},
@@ -38,18 +38,18 @@ func TestProxy(t *testing.T) {
 		{"changed", &fault{On: "POST /x?y=1", Set: map[string]any{"data.id": "b", "more.deep": nil}, Remove: []string{"data.n"}}, 201, `{"data":{"id":"b"},"more":{"deep":null}}`, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := newProxy(behind.URL)
+			p := newProxy(target.URL)
 			defer p.close()
-			if heard.Store(0); c.fault != nil {
-				p.disturb(c.fault)
+			if received.Store(0); c.fault != nil {
+				p.addFaults(c.fault)
 			}
 			text := `{"b": 2}`
 			answer, err := (&rawRequest{URL: p.server.URL + "/x?y=1", Headers: map[string]string{"X-One": "1"}, Text: &text}).send()
-			if err == nil && (answer["status"] != number(c.status) || answer["text"] != c.text) || heard.Load() != c.heard || (err == nil) != (c.status > 0) {
-				t.Errorf("%v %v, heard %d times", answer, err, heard.Load())
+			if err == nil && (answer["status"] != number(c.status) || answer["text"] != c.text) || received.Load() != c.want || (err == nil) != (c.status > 0) {
+				t.Errorf("%v %v, received %d times", answer, err, received.Load())
 			}
-			kept := p.matching("POST /x?y=1")
-			if wrong := match("kept", value(t, `[{"text": "{\"b\": 2}", "body": {"b": 2}, "headers": {"x-one": "1"}}]`), any(kept), true); wrong != nil {
+			records := p.matching("POST /x?y=1")
+			if wrong := match("records", parseJSON(t, `[{"text": "{\"b\": 2}", "body": {"b": 2}, "headers": {"x-one": "1"}}]`), any(records), true); wrong != nil {
 				t.Error(wrong)
 			}
 		})
@@ -57,7 +57,7 @@ func TestProxy(t *testing.T) {
 }
 
 // A theme file with unknown members is an error.
-func TestInvalidThemes(t *testing.T) {
+func TestThemeWithUnknownMembersIsRejected(t *testing.T) {
 	for text, finding := range map[string]string{
 		"theme: a\ncases: [{name: n, steps: [{do: {op: describe}}]}]": "",
 		"theme: a\ncases: []":                                                             "cases",
@@ -77,25 +77,25 @@ func TestInvalidThemes(t *testing.T) {
 		}
 	}
 	if _, err := readThemes(t.TempDir()); err == nil {
-		t.Error("a folder without cases is none")
+		t.Error("a folder without cases must be an error")
 	}
 }
 
 // A suite without a passed case has not passed.
-func TestReport(t *testing.T) {
+func TestReportRequiresPassedCase(t *testing.T) {
 	for _, c := range []struct {
-		verdicts []caseResult
-		passed   bool
-		says     string
+		results []caseResult
+		passed  bool
+		want    string
 	}{
-		{[]caseResult{{theme: "a", name: "n"}}, true, "a     1       0"},
+		{[]caseResult{{theme: "a", name: "n"}}, true, "a       1       0"},
 		{[]caseResult{{theme: "a", name: "n"}, {theme: "b", name: "m", wrong: []string{"why"}}}, false, "FAILED b: m"},
-		{[]caseResult{{theme: "a", name: "n", skipReason: "the SDK has no x"}}, false, "passed over: a: n (the SDK has no x)"},
+		{[]caseResult{{theme: "a", name: "n", skipReason: "the SDK has no x"}}, false, "skipped: a: n (the SDK has no x)"},
 		{nil, false, ""},
 	} {
 		var out strings.Builder
-		if passed := report(&out, "x", c.verdicts); passed != c.passed || !strings.Contains(out.String(), c.says) {
-			t.Errorf("%v: passed %v\n%s", c.verdicts, passed, out.String())
+		if passed := report(&out, "x", c.results); passed != c.passed || !strings.Contains(out.String(), c.want) {
+			t.Errorf("%v: passed %v\n%s", c.results, passed, out.String())
 		}
 	}
 }

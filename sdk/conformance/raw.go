@@ -18,7 +18,7 @@ type rawRequest struct {
 }
 
 var rawClient = &http.Client{
-	Timeout:       patience,
+	Timeout:       answerTimeout,
 	Transport:     &http.Transport{DisableKeepAlives: true},
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }

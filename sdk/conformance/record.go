@@ -72,7 +72,7 @@ type recordCheck struct {
 	Last   any      `json:"last"`
 }
 
-func (l *recordCheck) judge(what string, found []any) (wrong []string) {
+func (l *recordCheck) check(what string, found []any) (wrong []string) {
 	if l.Count != nil && len(found) != *l.Count {
 		seen := make([]string, 0, len(found))
 		for _, record := range found {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// variables are the names that a case may use as ${name}: those of the world, such as
+// variables are the names that a case may use as ${name}: those of the environment, such as
 // ${api_key}, and those that its steps saved. A text that consists of one variable becomes the
 // saved value of any kind; within a longer text it becomes its text.
 //

@@ -15,7 +15,7 @@ import (
 
 // A supplier sells a lead with its API key.
 func ExampleClient_IngestLead() {
-	exchange := answering(http.StatusCreated, `{"data": {"id": "lead_1", "status": "ACCEPTED", "buyer_id": "buy_blue", "campaign_id": "cmp_auto", "price": {"amount": 9.64, "currency": "USD"}}}`)
+	exchange := newAnswerServer(http.StatusCreated, `{"data": {"id": "lead_1", "status": "ACCEPTED", "buyer_id": "buy_blue", "campaign_id": "cmp_auto", "price": {"amount": 9.64, "currency": "USD"}}}`)
 	defer exchange.Close()
 
 	client, err := pingpost.New(pingpost.Options{BaseURL: exchange.URL, APIKey: os.Getenv("PINGPOST_API_KEY") + "key"})
@@ -40,7 +40,7 @@ func ExampleClient_IngestLead() {
 
 // A seller requests a bid and sells the lead.
 func ExampleClient_SendPing() {
-	exchange := answering(http.StatusOK, `{"auction_id": "acme-4711", "bid": null, "reject_reason": "below_floor", "reject_detail": "…"}`)
+	exchange := newAnswerServer(http.StatusOK, `{"auction_id": "acme-4711", "bid": null, "reject_reason": "below_floor", "reject_detail": "…"}`)
 	defer exchange.Close()
 
 	client, err := pingpost.New(pingpost.Options{BaseURL: exchange.URL, Token: "a-sandbox-token"})
@@ -69,7 +69,7 @@ func ExampleClient_SendPing() {
 
 // Inspect an error, and find the key for a retry.
 func ExampleAPIError() {
-	exchange := answering(http.StatusUnprocessableEntity, `{"error": "invalid_payload", "message": "Some fields are wrong.", "request_id": "req_1",
+	exchange := newAnswerServer(http.StatusUnprocessableEntity, `{"error": "invalid_payload", "message": "Some fields are wrong.", "request_id": "req_1",
 		"field_errors": [{"field": "phone", "code": "invalid_format", "expected": "a phone number"}]}`)
 	defer exchange.Close()
 
@@ -109,7 +109,7 @@ func ExampleVerifyWebhook() {
 	// Output: 400
 }
 
-func answering(status int, body string) *httptest.Server {
+func newAnswerServer(status int, body string) *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, body)

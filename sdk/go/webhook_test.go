@@ -35,7 +35,7 @@ func verifier(secrets ...string) Verifier {
 
 // A change of any byte of the body or of a header must be detected by each signature format
 // alone.
-func TestVerifyEveryByte(t *testing.T) {
+func TestVerifyDetectsAnyChangedByte(t *testing.T) {
 	if _, err := verifier(knownSecret).Verify([]byte(knownBody), knownHeader()); err != nil {
 		t.Fatal(err)
 	}
@@ -47,8 +47,8 @@ func TestVerifyEveryByte(t *testing.T) {
 			for _, name := range form {
 				h[name] = knownHeader()[name]
 			}
-			var refused *SignatureError
-			if _, err := verifier(knownSecret).Verify(body, h); !errors.As(err, &refused) {
+			var rejected *SignatureError
+			if _, err := verifier(knownSecret).Verify(body, h); !errors.As(err, &rejected) {
 				t.Errorf("byte %d of the body, by %s: %v", i, form[0], err)
 			}
 		}
@@ -60,17 +60,17 @@ func TestVerifyEveryByte(t *testing.T) {
 			changed[i] ^= 1
 			h.Set(name, string(changed))
 			if _, err := verifier(knownSecret).Verify([]byte(knownBody), h); err == nil && !strings.EqualFold(string(changed), values[0]) {
-				t.Errorf("%s as %s was taken", name, changed)
+				t.Errorf("%s with the value %s was accepted", name, changed)
 			}
 		}
 	}
 }
 
-func TestSecrets(t *testing.T) {
+func TestVerifySecrets(t *testing.T) {
 	for _, c := range []struct {
-		secrets []string
-		taken   bool
-		usage   bool
+		secrets  []string
+		accepted bool
+		usage    bool
 	}{
 		{[]string{knownSecret}, true, false},
 		{[]string{"whsec_AAEC", knownSecret}, true, false},
@@ -84,12 +84,12 @@ func TestSecrets(t *testing.T) {
 	} {
 		_, err := verifier(c.secrets...).Verify([]byte(knownBody), knownHeader())
 		var usage *UsageError
-		if (err == nil) != c.taken || errors.As(err, &usage) != c.usage {
+		if (err == nil) != c.accepted || errors.As(err, &usage) != c.usage {
 			t.Errorf("%q: %v", c.secrets, err)
 		}
 		for _, secret := range c.secrets {
 			if err != nil && len(secret) > 6 && strings.Contains(err.Error(), secret) {
-				t.Errorf("tells a secret: %v", err)
+				t.Errorf("the error contains a secret: %v", err)
 			}
 		}
 	}

@@ -17,7 +17,7 @@ import (
 
 // The endpoint exists only below its prefix, which may be empty. Bodies of up to MaxBody bytes
 // are accepted.
-func TestHandler(t *testing.T) {
+func TestHandlerPrefixAndBodyLimit(t *testing.T) {
 	b, err := buyer.New(buyer.Options{
 		Bearer: "t",
 		Bid:    func(context.Context, *model.PingRequest) (buyer.Bid, error) { return buyer.Bid{Amount: 1}, nil },

@@ -10,7 +10,7 @@ import (
 )
 
 // A decoded model encodes to the same JSON, including unknown members.
-func TestModelsLoseNothing(t *testing.T) {
+func TestModelRoundTrip(t *testing.T) {
 	for text, into := range map[string]any{
 		`{"auction_id":"a","vertical":"v","state":"CA","tcpa_consent":false,"vehicle_count":0,"roof":{"n":[1.50,null]},"big":12345678901234567890}`:                                                                       &model.PingRequest{},
 		`{"id":"l","status":"brand_new","campaign_id":"c","lead_uuid":null,"auction_id":null,"buyer_id":null,"price":null,"reason":"newer","delivery":"none","created_at":"2026-03-02T17:04:05.25Z"}`:                     &model.Lead{},
@@ -48,7 +48,7 @@ func sorted(t *testing.T, text []byte) string {
 	return string(written)
 }
 
-func TestNullable(t *testing.T) {
+func TestNullableStates(t *testing.T) {
 	type form struct {
 		A wire.Nullable[string] `json:"a,omitzero"`
 	}
@@ -69,7 +69,7 @@ func TestNullable(t *testing.T) {
 }
 
 // Join does not overwrite a struct's own member.
-func TestJoin(t *testing.T) {
+func TestJoinKeepsOwnMembers(t *testing.T) {
 	text, err := json.Marshal(model.PostLead{FirstName: "Ann", More: map[string]any{"first_name": "Eve", "own": "<&>"}})
 	if err != nil {
 		t.Fatal(err)

@@ -20,9 +20,9 @@ var sandboxConfig string
 
 var configs = map[string]string{"live": liveConfig, "sandbox": sandboxConfig}
 
-// world is the environment of the cases: an exchange of two tenants behind proxies, the
+// environment is the environment of the cases: an exchange of two tenants behind proxies, the
 // reference buyer, the gates to the SDK's own buyers, and the supplier's webhook receiver.
-type world struct {
+type environment struct {
 	variables variables // variables of the configurations and the cases
 	exchange  *exchange
 	proxies   map[string]*proxy // by tenant
@@ -55,15 +55,15 @@ var credentials = variables{
 	"password":           "password-canary-of-the-operator",
 }
 
-func openWorld(ctx context.Context, place, program string) (*world, error) {
-	w := &world{variables: maps.Clone(credentials), proxies: map[string]*proxy{}, gates: map[string]*proxy{}, served: make(chan error, 1)}
+func newEnvironment(ctx context.Context, place, program string) (*environment, error) {
+	w := &environment{variables: maps.Clone(credentials), proxies: map[string]*proxy{}, gates: map[string]*proxy{}, served: make(chan error, 1)}
 	if err := w.open(ctx, place, program); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
 	return w, nil
 }
 
-func (w *world) open(ctx context.Context, place, program string) error {
+func (w *environment) open(ctx context.Context, place, program string) error {
 	price, err := market.ParseMoney([]byte("12.5"))
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (w *world) open(ctx context.Context, place, program string) error {
 	going, stop := context.WithCancel(context.Background())
 	w.stopBuyer = stop
 	go func() { w.served <- w.buyer.Serve(going) }()
-	w.hooks = newHooks()
+	w.hooks = newWebhookReceiver()
 	for _, buyer := range []string{"buy_sdk", "buy_key"} {
 		w.gates[buyer] = newProxy("")
 		w.variables["gate_"+buyer] = w.gates[buyer].server.URL
@@ -98,7 +98,7 @@ func (w *world) open(ctx context.Context, place, program string) error {
 }
 
 // startCase clears the records and faults before a case.
-func (w *world) startCase() {
+func (w *environment) startCase() {
 	for _, p := range w.proxies {
 		p.reset()
 	}
@@ -108,7 +108,7 @@ func (w *world) startCase() {
 	}
 }
 
-func (w *world) close() (err error) {
+func (w *environment) close() (err error) {
 	for _, p := range w.proxies {
 		p.close()
 	}

@@ -18,9 +18,9 @@ type caseResult struct {
 	wrong       []string
 }
 
-// casePlayer runs cases against one SDK.
-type casePlayer struct {
-	w           *world
+// caseRunner runs cases against one SDK.
+type caseRunner struct {
+	env         *environment
 	start       func(context.Context) (*driver, error)
 	driver      *driver
 	description map[string]any // the driver's description of itself
@@ -28,8 +28,8 @@ type casePlayer struct {
 
 // runCases runs every case. If the driver ends during a case, that case fails, and the driver
 // is restarted for the next one.
-func runCases(ctx context.Context, w *world, start func(context.Context) (*driver, error), themes []theme) (verdicts []caseResult, err error) {
-	p := &casePlayer{w: w, start: start}
+func runCases(ctx context.Context, w *environment, start func(context.Context) (*driver, error), themes []theme) (results []caseResult, err error) {
+	p := &caseRunner{env: w, start: start}
 	if err := p.ensureDriver(ctx); err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func runCases(ctx context.Context, w *world, start func(context.Context) (*drive
 				if ctx.Err() != nil {
 					return nil, ctx.Err()
 				}
-				verdicts = append(verdicts, p.play(t.Theme, c, v))
+				results = append(results, p.runCase(t.Theme, c, v))
 				if err := p.ensureDriver(ctx); err != nil {
 					return nil, err
 				}
@@ -47,18 +47,18 @@ func runCases(ctx context.Context, w *world, start func(context.Context) (*drive
 		}
 	}
 	if err := p.driver.stop(); err != nil {
-		verdicts = append(verdicts, caseResult{theme: "driver", name: "ends with its input", wrong: []string{err.Error()}})
+		results = append(results, caseResult{theme: "driver", name: "ends with its input", wrong: []string{err.Error()}})
 	}
-	return verdicts, nil
+	return results, nil
 }
 
 // ensureDriver starts the driver unless one runs.
-func (p *casePlayer) ensureDriver(ctx context.Context) error {
+func (p *caseRunner) ensureDriver(ctx context.Context) error {
 	if p.driver != nil {
 		p.driver.mu.Lock()
-		well := p.driver.broken == nil
+		isRunning := p.driver.broken == nil
 		p.driver.mu.Unlock()
-		if well {
+		if isRunning {
 			return nil
 		}
 		_ = p.driver.stop() // the failed case reports its end
@@ -71,9 +71,9 @@ func (p *casePlayer) ensureDriver(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the driver cannot describe itself: %w", err)
 	}
-	about, _ := valueAt(answer.value, "result")
+	description, _ := valueAt(answer.value, "result")
 	var is bool
-	if p.description, is = about.(map[string]any); !is {
+	if p.description, is = description.(map[string]any); !is {
 		return fmt.Errorf("the driver's description is invalid: %s", answer.line)
 	}
 	return nil
@@ -85,7 +85,7 @@ type caseVariant struct {
 	terms variables
 }
 
-func (p *casePlayer) variants(c testCase) []caseVariant {
+func (p *caseRunner) variants(c testCase) []caseVariant {
 	found := []caseVariant{{"", variables{}}}
 	if c.Flavors {
 		flavors, _ := p.description["flavors"].([]any)
@@ -111,16 +111,16 @@ func (p *casePlayer) variants(c testCase) []caseVariant {
 	return all
 }
 
-func (p *casePlayer) play(theme string, c testCase, v caseVariant) caseResult {
+func (p *caseRunner) runCase(theme string, c testCase, v caseVariant) caseResult {
 	result := caseResult{theme: theme, name: c.Name + v.name}
 	if c.Needs != "" && !p.supports(c.Needs) {
 		result.skipReason = "the SDK has no " + c.Needs
 		return result
 	}
-	p.w.startCase()
-	terms := maps.Clone(p.w.variables)
+	p.env.startCase()
+	terms := maps.Clone(p.env.variables)
 	maps.Copy(terms, v.terms)
-	s := &caseRun{casePlayer: p, terms: terms}
+	s := &caseRun{caseRunner: p, terms: terms}
 	for i, written := range c.Steps {
 		if wrong := s.runStep(written); len(wrong) > 0 {
 			for _, one := range wrong {
@@ -134,7 +134,7 @@ func (p *casePlayer) play(theme string, c testCase, v caseVariant) caseResult {
 }
 
 // supports reports whether the driver has a method or a feature.
-func (p *casePlayer) supports(name string) bool {
+func (p *caseRunner) supports(name string) bool {
 	methods, _ := p.description["methods"].([]any)
 	features, _ := p.description["features"].([]any)
 	return slices.Contains(methods, any(name)) || slices.Contains(features, any(name))
@@ -142,7 +142,7 @@ func (p *casePlayer) supports(name string) bool {
 
 // caseRun is a running case.
 type caseRun struct {
-	*casePlayer
+	*caseRunner
 	mu           sync.Mutex
 	terms        variables
 	personalData []string // personal data of the sent leads
@@ -162,16 +162,16 @@ func (s *caseRun) runStep(written map[string]any) []string {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	came, wrong := s.performStep(step)
+	result, wrong := s.performStep(step)
 	if len(wrong) > 0 {
 		return wrong
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for name, path := range step.Save {
-		value, there := valueAt(came, path)
+		value, there := valueAt(result, path)
 		if !there {
-			return []string{fmt.Sprintf("cannot save %s: it is missing in %s", path, shortJSON(came))}
+			return []string{fmt.Sprintf("cannot save %s: it is missing in %s", path, shortJSON(result))}
 		}
 		s.terms[name] = value
 	}
@@ -179,7 +179,7 @@ func (s *caseRun) runStep(written map[string]any) []string {
 }
 
 // performStep performs a step's action. The result is input for save.
-func (s *caseRun) performStep(step *step) (came any, wrong []string) {
+func (s *caseRun) performStep(step *step) (result any, wrong []string) {
 	switch {
 	case step.Do != nil:
 		return s.callDriver(step)
@@ -199,7 +199,7 @@ func (s *caseRun) performStep(step *step) (came any, wrong []string) {
 	case step.Wait > 0:
 		time.Sleep(time.Duration(step.Wait * float64(time.Second)))
 	case step.Hook != nil:
-		found, err := s.w.hooks.awaitEvent(step.Hook.Type, step.Hook.Lead)
+		found, err := s.env.hooks.awaitEvent(step.Hook.Type, step.Hook.Lead)
 		if err != nil {
 			return nil, []string{err.Error()}
 		}
@@ -218,11 +218,11 @@ func orAny(expect any) any {
 }
 
 // performProxyStep performs a step on a proxy or a gate.
-func (s *caseRun) performProxyStep(step *step) (came any, wrong []string) {
-	at, known := s.w.proxies["live"], true
+func (s *caseRun) performProxyStep(step *step) (result any, wrong []string) {
+	at, known := s.env.proxies["live"], true
 	if step.At != "" {
-		if at, known = s.w.proxies[step.At]; !known {
-			at, known = s.w.gates[step.At]
+		if at, known = s.env.proxies[step.At]; !known {
+			at, known = s.env.gates[step.At]
 		}
 	}
 	if !known {
@@ -230,16 +230,16 @@ func (s *caseRun) performProxyStep(step *step) (came any, wrong []string) {
 	}
 	switch {
 	case step.Fault != nil:
-		at.disturb(step.Fault...)
+		at.addFaults(step.Fault...)
 	case step.Gate != nil:
 		at.setTarget(step.Gate.To)
-		at.disturb(step.Gate.Fault...)
+		at.addFaults(step.Gate.Fault...)
 	case step.Sent != nil:
 		found := at.matching(step.Sent.On)
-		return found, step.Sent.judge("sent", found)
+		return found, step.Sent.check("sent", found)
 	default:
 		found := at.matching(step.Passed.On)
-		return found, step.Passed.judge("passed", found)
+		return found, step.Passed.check("passed", found)
 	}
 	return nil, nil
 }
@@ -265,17 +265,17 @@ func (s *caseRun) runConcurrently(steps []map[string]any) []string {
 }
 
 // finish ends a case: it stops the buyers and reports unused faults.
-func (s *caseRun) finish(well bool) (wrong []string) {
+func (s *caseRun) finish(passed bool) (wrong []string) {
 	for _, buyer := range s.servedBuyers {
 		answer, err := s.driver.request(map[string]any{"op": "buyer.stop", "buyer": buyer})
 		if failed, is := answer.value["error"]; err != nil || is {
 			wrong = append(wrong, fmt.Sprintf("buyer.stop: %v", errors.Join(err, fmt.Errorf("%s", shortJSON(failed)))))
 		}
 	}
-	if !well {
+	if !passed {
 		return wrong
 	}
-	for name, p := range s.w.proxies {
+	for name, p := range s.env.proxies {
 		if n := p.unusedFaults(); n > 0 {
 			wrong = append(wrong, fmt.Sprintf("%d faults at %s were not used: the SDK did not send these requests", n, name))
 		}
