@@ -214,7 +214,7 @@ func TestBidsRespectCapsAndFunds(t *testing.T) {
 		a, b := x.startIngest(leadRequest(1)), x.startIngest(leadRequest(2))
 		got := []string{a.wait(), b.wait()}
 		if strings.Join(got, " ") != "blue gold" && strings.Join(got, " ") != "gold blue" {
-			t.Errorf("%v", got)
+			t.Errorf("got answers %v", got)
 		}
 		expectEqual(t, len(x.buyers.pings), 4, "pings")
 		x.log.setSyncTime(0)

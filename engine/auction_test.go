@@ -196,7 +196,7 @@ func TestBidFloorPayoutAndExpiryLimits(t *testing.T) {
 			got := strings.TrimPrefix(x.auctionOutcomes(), "blue:") + " " + describePing(answer, err)
 			expectEqual(t, got, test.want)
 			if answer.Bid && (answer.ValidUntil != virtualStart.Add(test.until).UnixNano() || answer.Currency.String() != "USD" || answer.Token.IsZero()) {
-				t.Errorf("%+v", answer)
+				t.Errorf("wrong expiry or token: %+v", answer)
 			}
 		})
 	}
@@ -265,12 +265,12 @@ func TestCloseEndsAuctionsWithoutDecision(t *testing.T) {
 		p := x.startPing(supplierPing(1))
 		lead := x.startIngest(leadRequest(1))
 		time.Sleep(500 * ms)
-		held := x.log.len()
+		entries := x.log.len()
 		x.engine.Close()
 		for _, got := range []string{p.wait(), lead.wait()} {
 			expectEqual(t, got, "error: "+engine.ErrUnavailable.Error())
 		}
-		expectEqual(t, x.log.len(), held, "log entries")
+		expectEqual(t, x.log.len(), entries, "log entries")
 	})
 }
 

@@ -66,11 +66,11 @@ func TestAvailabilityListsAllValidBids(t *testing.T) {
 		end := virtualStart.Add(5 * time.Second).UnixNano()
 		for i, until := range []int64{virtualStart.Add(2 * time.Second).UnixNano(), end, end} {
 			if o := answer.Offers[i]; o.ValidUntil != until || o.Currency.String() != "USD" {
-				t.Errorf("%+v", o)
+				t.Errorf("wrong offer: %+v", o)
 			}
 		}
 		if answer.ExpiresAt != end || answer.Campaign != "auto" || answer.Bid || !answer.Token.IsZero() || answer.Auction.IsZero() {
-			t.Errorf("%+v", answer)
+			t.Errorf("wrong answer: %+v", answer)
 		}
 		expectEqual(t, x.state.LeadCount(), 0, "leads")
 	})

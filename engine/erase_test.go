@@ -118,7 +118,7 @@ func TestEraseDuringDelivery(t *testing.T) {
 	for _, word := range []event.PostSettlement{event.SettledConfirmed, event.SettledReleased} {
 		runWithExchange(t, word.String(), threeBuyers(market.Waterfall).withPostEndpoints(), func(t *testing.T, x *testExchange) {
 			x.buyers.replyTo = func(*receivedPost) postReply { return serverError }
-			under := x.startIngest(leadRequest(1))
+			ingest := x.startIngest(leadRequest(1))
 			time.Sleep(3 * time.Second)
 			lead := x.firstPostedLead()
 			one := x.keySlotOf(lead)
@@ -126,7 +126,7 @@ func TestEraseDuringDelivery(t *testing.T) {
 			if x.engine.WaitForDelivery(lead, time.Now().Add(time.Second).UnixNano()) {
 				t.Error("the delivery ended before its last attempt")
 			}
-			under.wait()
+			ingest.wait()
 			if !x.engine.WaitForDelivery(lead, time.Now().Add(time.Hour).UnixNano()) {
 				t.Error("the delivery did not end")
 			}

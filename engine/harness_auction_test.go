@@ -107,13 +107,13 @@ func (w *fakeBuyers) recordPing(life int, req *market.PingRequest) *receivedPing
 		w.t.Errorf("ping to an unknown endpoint: %+v", req.Endpoint)
 	}
 	expectEqual(w.t, req.Test, isTestBuyer(p.buyer), p.buyer, ": test flag of the ping")
-	said := pingInBody.FindSubmatch(req.Body)
-	if len(said) == 0 || !bytes.Equal(said[1], req.Auction) || req.IdempotencyKey != string(req.Auction) || req.RequestID.IsZero() || req.Hops < 1 {
+	match := pingInBody.FindSubmatch(req.Body)
+	if len(match) == 0 || !bytes.Equal(match[1], req.Auction) || req.IdempotencyKey != string(req.Auction) || req.RequestID.IsZero() || req.Hops < 1 {
 		w.t.Errorf("invalid ping: %+v %s", req, req.Body)
 		return p
 	}
-	p.auction = string(said[1])
-	p.expires = must.Value(time.Parse(time.RFC3339Nano, string(said[2])))(w.t)
+	p.auction = string(match[1])
+	p.expires = must.Value(time.Parse(time.RFC3339Nano, string(match[2])))(w.t)
 	if ahead := req.Deadline.Sub(p.expires); ahead < 0 || ahead >= time.Millisecond {
 		w.t.Errorf("ping to %s: expires_at %s, deadline %s", p.buyer, p.expires, req.Deadline)
 	}
@@ -376,14 +376,14 @@ func twoBidders() marketSpec {
 // it expired, and to no other buyer later.
 func checkPromisedSales(t testing.TB, entries []entry) {
 	t.Helper()
-	held := map[[16]byte]*event.PingAuctionCompleted{}
+	auctions := map[[16]byte]*event.PingAuctionCompleted{}
 	for i, record := range decodeAll(t, entries) {
 		switch record := record.(type) {
 		case *event.PingAuctionCompleted:
-			held[record.Name] = record
+			auctions[record.Name] = record
 		case *event.LeadDecided:
 			if record.Sale.Ping != [16]byte{} {
-				checkPromisedSale(t, held[record.Sale.Ping], record)
+				checkPromisedSale(t, auctions[record.Sale.Ping], record)
 			}
 		case *event.PostSettled:
 			if record.Next.Buyer != 0 && record.Sale.Ping != [16]byte{} {

@@ -137,7 +137,7 @@ func TestConcurrentRepeatsWaitForFirstAnswer(t *testing.T) {
 				time.Sleep(100 * time.Millisecond)
 				others = append(others, x.startIngest(request))
 			}
-			stranger := x.startIngest(leadRequest(2).withKey("k"))
+			otherBody := x.startIngest(leadRequest(2).withKey("k"))
 			if got := first.wait(); got != test.want || (test.sync == 0 && first.took != test.took) {
 				t.Errorf("%s after %s", got, first.took)
 			}
@@ -145,7 +145,7 @@ func TestConcurrentRepeatsWaitForFirstAnswer(t *testing.T) {
 				expectEqual(t, other.wait(), test.want)
 				expectReplay(t, first.answer, other.answer)
 			}
-			expectEqual(t, stranger.wait(), "idempotency_key_reused", "another body")
+			expectEqual(t, otherBody.wait(), "idempotency_key_reused", "another body")
 			if n := len(x.buyers.buyersByPerson()); n > 1 {
 				t.Errorf("%d leads sold", n)
 			}

@@ -40,8 +40,8 @@ func TestRetryAfterClockWentBack(t *testing.T) {
 		s := x.startIngest(leadRequest(1))
 		s.wait()
 		time.Sleep(500 * ms)
-		by := -48 * time.Hour
-		x.setOptions = func(o *engine.Options) { o.Clock = shiftedClock{offset: by} }
+		offset := -48 * time.Hour
+		x.setOptions = func(o *engine.Options) { o.Clock = shiftedClock{offset: offset} }
 		x.crashAndRestart()
 		time.Sleep(time.Minute)
 		if got := strings.Join(x.buyers.postAttempts(), " "); !strings.HasPrefix(got, "blue@0s blue@1s blue@3s blue@7.5s") {

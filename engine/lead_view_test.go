@@ -13,15 +13,15 @@ import (
 // leadViews returns the supplier's and the buyer's view of a lead.
 func (x *testExchange) leadViews(lead market.LeadID, buyer string) string {
 	until := time.Now().Add(time.Second).UnixNano()
-	said := func(l engine.LeadView, err error) string {
+	describe := func(l engine.LeadView, err error) string {
 		if err != nil {
 			return err.Error()
 		}
 		return fmt.Sprintf("%s/%s/%s %s %s %s%s", l.Status, l.Delivery, l.Return, l.Reason, l.Buyer, l.Price, l.Currency)
 	}
 	catalog := x.engine.ActiveCatalog()
-	return said(x.engine.ViewLeadForSupplier(lead, catalog.Suppliers["acme"].Ref, until)) + ", " +
-		said(x.engine.ViewLeadForBuyer(lead, catalog.Buyers[market.BuyerID(buyer)].Ref, until))
+	return describe(x.engine.ViewLeadForSupplier(lead, catalog.Suppliers["acme"].Ref, until)) + ", " +
+		describe(x.engine.ViewLeadForBuyer(lead, catalog.Buyers[market.BuyerID(buyer)].Ref, until))
 }
 
 // Supplier and buyer see a lead from its first post on, each with its own amount.

@@ -80,11 +80,11 @@ func TestFailedLogFailsAllRequests(t *testing.T) {
 
 func TestRequestRejectedByFullLogCanBeRepeated(t *testing.T) {
 	runInVirtualTime(t, "repeat", func(t *testing.T) {
-		crowded := errors.New("the queue is full")
+		errQueueFull := errors.New("the queue is full")
 		var full error
 		x := newExchange(t, threeBuyers(market.Waterfall), logThatRejects(func(event.Kind) error { return full }))
-		full = crowded
-		expectError(t, errorOf(x.ingest(leadRequest(1).withKey("k"))), crowded)
+		full = errQueueFull
+		expectError(t, errorOf(x.ingest(leadRequest(1).withKey("k"))), errQueueFull)
 		expectEqual(t, x.state.ReservationCount(), 0, "reservations")
 		full = nil
 		expectEqual(t, x.ingestResult(leadRequest(1).withKey("k")), "blue")

@@ -83,14 +83,14 @@ func TestConcurrentLeadsFillCapsExactly(t *testing.T) {
 					}
 					test.change(&r)
 					x := newExchange(t, r)
-					each, people := 0, distinctLeads
+					each, newLead := 0, distinctLeads
 					for _, n := range test.want {
 						each += n
 					}
 					if r.campaigns[0].duplicates == byBuyer {
-						people = func(_, i int) request { return leadRequest(i) }
+						newLead = func(_, i int) request { return leadRequest(i) }
 					}
-					answers := x.ingestConcurrently(each/workerCount, people)
+					answers := x.ingestConcurrently(each/workerCount, newLead)
 					x.waitUntilIdle()
 					if _, summed := test.want["sold"]; summed {
 						answers["sold"] = answers["blue"] + answers["gold"] + answers["red"]
@@ -124,7 +124,7 @@ func TestConcurrentLeadsRefillReleasedCaps(t *testing.T) {
 			}
 			x.waitUntilIdle()
 			if answers["blue"] != 40 || answers["gold"] != 30 || answers["red"] != 20 {
-				t.Errorf("%v", answers)
+				t.Errorf("wrong number of answers: %v", answers)
 			}
 		})
 	}
@@ -139,7 +139,7 @@ func TestConcurrentDuplicates(t *testing.T) {
 			})
 			x.waitUntilIdle()
 			if answers["duplicate"]+answers["blue"] != 20*workerCount || answers["blue"] < 10 || answers["blue"] > 20 {
-				t.Errorf("%v", answers)
+				t.Errorf("wrong number of answers: %v", answers)
 			}
 		})
 	}
@@ -220,6 +220,6 @@ func TestConcurrentLeadsDuringReconfiguration(t *testing.T) {
 		sold += n
 	}
 	if sold != 20*workerCount || answers["blue"]+answers["gold"]+answers["red"]+answers["green"] != sold {
-		t.Errorf("%v", answers)
+		t.Errorf("wrong number of answers: %v", answers)
 	}
 }
