@@ -19,8 +19,8 @@ import (
 
 func stateOf(code string) market.USState { return market.ParseUSState([]byte(code)) }
 
-// text is the whole output of a run.
-func text(req Request) []byte {
+// encodeLeads returns the three bodies of all leads of a request.
+func encodeLeads(req Request) []byte {
 	var out []byte
 	leads := MakeLeads(req)
 	for i := range leads {
@@ -31,16 +31,16 @@ func text(req Request) []byte {
 	return out
 }
 
-func TestSameRequestSameBytes(t *testing.T) {
+func TestEqualRequestsGiveEqualLeads(t *testing.T) {
 	req := Request{Count: 200, Vertical: "auto_insurance", State: stateOf("CA"), Seed: 1}
-	first := text(req)
-	if !bytes.Equal(first, text(req)) {
-		t.Error("the same request made other leads")
+	first := encodeLeads(req)
+	if !bytes.Equal(first, encodeLeads(req)) {
+		t.Error("equal requests give different leads")
 	}
 	fewer := req
 	fewer.Count = 100
-	if !bytes.HasPrefix(first, text(fewer)) {
-		t.Error("how many are asked for changes the first one")
+	if !bytes.HasPrefix(first, encodeLeads(fewer)) {
+		t.Error("the count of a request changes its first leads")
 	}
 	for name, change := range map[string]func(*Request){
 		"seed":     func(r *Request) { r.Seed = -1 },
@@ -49,27 +49,25 @@ func TestSameRequestSameBytes(t *testing.T) {
 	} {
 		other := req
 		change(&other)
-		if of := MakeLeads(other); of[0].UUID == MakeLeads(req)[0].UUID {
-			t.Errorf("another %s made the same leads", name)
+		if leads := MakeLeads(other); leads[0].UUID == MakeLeads(req)[0].UUID {
+			t.Errorf("a different %s gives the same leads", name)
 		}
 	}
 }
 
-// TestBytesNeverChange pins the leads: a seed must give the same leads on every machine
-// and
-// in every release.
-func TestBytesNeverChange(t *testing.T) {
+// TestLeadsAreFrozen: a seed must give the same leads on every machine and in every release.
+func TestLeadsAreFrozen(t *testing.T) {
 	for vertical, want := range map[string]string{
 		"auto_insurance": "dd706c2c68be2446", "solar": "1bc49272edad8545", "life_insurance": "a92a5f19ea5559e4", "pet care": "c8b305bafd3438fd",
 	} {
-		sum := sha256.Sum256(text(Request{Count: 100, Vertical: vertical, State: stateOf("NV"), Seed: 1}))
+		sum := sha256.Sum256(encodeLeads(Request{Count: 100, Vertical: vertical, State: stateOf("NV"), Seed: 1}))
 		if got := hex.EncodeToString(sum[:8]); got != want {
 			t.Errorf("%s: %s, want %s", vertical, got, want)
 		}
 	}
 }
 
-// ping, lead and ingest are the three bodies as a reader decodes them.
+// ping and lead are decoded bodies.
 type ping struct {
 	Vertical    string
 	State       string
@@ -103,7 +101,7 @@ type lead struct {
 	}
 }
 
-func read[T any](t testing.TB, body []byte) (out T) {
+func decodeStrict[T any](t testing.TB, body []byte) (out T) {
 	t.Helper()
 	var object strictjson.Object
 	if err := object.Parse(body); err != nil {
@@ -117,9 +115,9 @@ func read[T any](t testing.TB, body []byte) (out T) {
 
 var uuids = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 
-// TestPeopleAreMadeUp: numbers, addresses and mailboxes are fictional, the leads of a run
-// are about different people, and a ping has no contact data.
-func TestPeopleAreMadeUp(t *testing.T) {
+// TestPersonsAreFictional: numbers, addresses and mailboxes are fictional, leads of a request are
+// about different persons, and pings have no contact data.
+func TestPersonsAreFictional(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		place := rapid.SampledFrom(Places()).Draw(rt, "place")
 		req := Request{
@@ -128,25 +126,25 @@ func TestPeopleAreMadeUp(t *testing.T) {
 		}
 		seen := map[string]int{}
 		for i, l := range MakeLeads(req) {
-			p, of := read[ping](t, l.AppendPing(nil)), read[lead](t, l.AppendLead(nil))
-			if p.Vertical != req.Vertical || p.State != place.State || of.Address.State != p.State || of.Address.Zip[:3] != p.Zip3 ||
-				of.TCPA.Certificate != p.Certificate || !strings.HasPrefix(p.Certificate, "https://consent.example.com/") {
-				rt.Fatalf("the ping %+v and the lead %+v", p, of)
+			p, full := decodeStrict[ping](t, l.AppendPing(nil)), decodeStrict[lead](t, l.AppendLead(nil))
+			if p.Vertical != req.Vertical || p.State != place.State || full.Address.State != p.State || full.Address.Zip[:3] != p.Zip3 ||
+				full.TCPA.Certificate != p.Certificate || !strings.HasPrefix(p.Certificate, "https://consent.example.com/") {
+				rt.Fatalf("the ping %+v and the lead %+v", p, full)
 			}
-			if p.Consent == nil || *p.Consent != (of.TCPA.Text != "") || *p.Consent == of.TCPA.At.IsZero() || p.Quality == nil || *p.Quality < 0 || *p.Quality > 1 {
-				rt.Fatalf("the ping %+v and the lead %+v", p, of)
+			if p.Consent == nil || *p.Consent != (full.TCPA.Text != "") || *p.Consent == full.TCPA.At.IsZero() || p.Quality == nil || *p.Quality < 0 || *p.Quality > 1 {
+				rt.Fatalf("the ping %+v and the lead %+v", p, full)
 			}
-			if of.Phone[5:10] != "55501" || len(of.Phone) != 12 || !strings.HasSuffix(of.Email, "@example.com") || !uuids.MatchString(of.UUID) ||
-				!strings.HasPrefix(of.TCPA.IP, "192.0.2.") && !strings.HasPrefix(of.TCPA.IP, "198.51.100.") && !strings.HasPrefix(of.TCPA.IP, "203.0.113.") {
-				rt.Fatalf("%+v may be somebody's", of)
+			if full.Phone[5:10] != "55501" || len(full.Phone) != 12 || !strings.HasSuffix(full.Email, "@example.com") || !uuids.MatchString(full.UUID) ||
+				!strings.HasPrefix(full.TCPA.IP, "192.0.2.") && !strings.HasPrefix(full.TCPA.IP, "198.51.100.") && !strings.HasPrefix(full.TCPA.IP, "203.0.113.") {
+				rt.Fatalf("%+v may belong to a real person", full)
 			}
-			told := string(l.AppendPing(nil))
-			for _, private := range []string{of.Phone[5:], of.Email, of.UUID, of.TCPA.IP, of.Address.Line1, of.Address.Zip, "birth_date", "vehicles", "name"} {
-				if strings.Contains(told, `"`+private) || strings.Contains(told, private+`"`) {
-					rt.Fatalf("a ping carries %q: %s", private, told)
+			pingText := string(l.AppendPing(nil))
+			for _, private := range []string{full.Phone[5:], full.Email, full.UUID, full.TCPA.IP, full.Address.Line1, full.Address.Zip, "birth_date", "vehicles", "name"} {
+				if strings.Contains(pingText, `"`+private) || strings.Contains(pingText, private+`"`) {
+					rt.Fatalf("the ping contains %q: %s", private, pingText)
 				}
 			}
-			for name, value := range map[string]string{"e-mail": of.Email, "uuid": of.UUID, "phone": of.Phone} {
+			for name, value := range map[string]string{"e-mail": full.Email, "uuid": full.UUID, "phone": full.Phone} {
 				first, again := seen[value]
 				if again && (name != "phone" || i-first != place.PhoneCount()) {
 					rt.Fatalf("lead %d has the %s of lead %d", i, name, first)
@@ -157,42 +155,39 @@ func TestPeopleAreMadeUp(t *testing.T) {
 	})
 }
 
-// TestTimes: leads follow each other in a season that the seed chooses, and ages are
-// those
-// of that day.
-func TestTimes(t *testing.T) {
+// TestLeadTimesAndAges: leads have increasing times within four months, and ages fit those times.
+func TestLeadTimesAndAges(t *testing.T) {
 	for seed := range int64(20) {
 		last := time.Time{}
 		for _, l := range MakeLeads(Request{Count: 300, Vertical: "auto", State: stateOf("OH"), Seed: seed}) {
-			of := read[lead](t, l.AppendLead(nil))
+			full := decodeStrict[lead](t, l.AppendLead(nil))
 			if !l.Asked.After(last) || l.Asked.Before(firstDay) || l.Asked.After(firstDay.AddDate(0, 4, 0)) {
-				t.Fatalf("asked at %s, after one at %s", l.Asked, last)
+				t.Fatalf("lead of %s follows one of %s", l.Asked, last)
 			}
 			last = l.Asked
-			born := must.Value(time.Parse(time.DateOnly, of.Birth))(t)
+			born := must.Value(time.Parse(time.DateOnly, full.Birth))(t)
 			age := 0
 			for !born.AddDate(age+1, 0, 0).After(l.Asked) {
 				age++
 			}
-			low, high := int(of.Band[0]-'0')*10+int(of.Band[1]-'0'), int(of.Band[3]-'0')*10+int(of.Band[4]-'0')
+			low, high := int(full.Band[0]-'0')*10+int(full.Band[1]-'0'), int(full.Band[3]-'0')*10+int(full.Band[4]-'0')
 			if age < low || age > high || age < 18 {
-				t.Fatalf("born on %s, asked at %s: %d is not in %s", of.Birth, l.Asked, age, of.Band)
+				t.Fatalf("born on %s, lead of %s: age %d is not in %s", full.Birth, l.Asked, age, full.Band)
 			}
-			if of.Count != len(of.Vehicles) || of.Count < 1 || of.Insured == nil {
-				t.Fatalf("%+v", of)
+			if full.Count != len(full.Vehicles) || full.Count < 1 || full.Insured == nil {
+				t.Fatalf("invalid vehicles: %+v", full)
 			}
-			for _, v := range of.Vehicles {
+			for _, v := range full.Vehicles {
 				if v.Year > l.Asked.Year() || v.Year < l.Asked.Year()-maxVehicleAge || v.Make == "" || v.Model == "" {
-					t.Fatalf("%+v", v)
+					t.Fatalf("invalid vehicle: %+v", v)
 				}
 			}
 		}
 	}
 }
 
-// TestIngestsAreGood checks every lead against a campaign with all fields of the
-// verticals.
-func TestIngestsAreGood(t *testing.T) {
+// TestIngestsMatchCampaignFields fills all leads into campaigns with all fields of the verticals.
+func TestIngestsMatchCampaignFields(t *testing.T) {
 	fields := map[string][]market.FieldSpec{
 		"auto_insurance": {
 			{Name: "vehicle_count", Type: market.TypeInteger, Required: true},
@@ -220,13 +215,13 @@ func TestIngestsAreGood(t *testing.T) {
 				}
 				var filled market.Lead
 				filled.Reset(mapping.SlotCount())
-				if faults := mapping.FillLeadFromIngest(&filled, object.Members(), nil); len(faults) > 0 {
-					t.Fatalf("%+v: %s", faults, body)
+				if fieldErrors := mapping.FillLeadFromIngest(&filled, object.Members(), nil); len(fieldErrors) > 0 {
+					t.Fatalf("%+v: %s", fieldErrors, body)
 				}
 				for slot := market.SlotFirstName; slot < market.FirstCustomSlot; slot++ {
-					told := filled.Values[slot].Kind != market.KindAbsent
-					if !told && (l.Consent || slot != market.SlotConsentText && slot != market.SlotConsentTimestamp) {
-						t.Fatalf("nothing in slot %d: %s", slot, body)
+					isPresent := filled.Values[slot].Kind != market.KindAbsent
+					if !isPresent && (l.Consent || slot != market.SlotConsentText && slot != market.SlotConsentTimestamp) {
+						t.Fatalf("slot %d is empty: %s", slot, body)
 					}
 				}
 			}

@@ -11,8 +11,8 @@ import (
 	"pingpost/internal/must"
 )
 
-// zipsOf has the ranges of the first three ZIP digits of each state.
-var zipsOf = map[string]string{
+// zipRanges has the first three ZIP digits of each state.
+var zipRanges = map[string]string{
 	"AL": "350-369", "AK": "995-999", "AZ": "850-865", "AR": "716-729", "CA": "900-961", "CO": "800-816", "CT": "060-069",
 	"DE": "197-199", "DC": "200-205", "FL": "320-339 341-349", "GA": "300-319 398-399", "HI": "967-968", "ID": "832-838",
 	"IL": "600-629", "IN": "460-479", "IA": "500-528", "KS": "660-679", "KY": "400-427", "LA": "700-714", "ME": "039-049",
@@ -24,10 +24,9 @@ var zipsOf = map[string]string{
 	"GU": "969-969", "MP": "969-969", "AS": "967-967", "AA": "340-340", "AE": "090-098", "AP": "962-966",
 }
 
-// spelled has the names of states in the numbering plan's library. Military numbers
-// belong
-// to the place that forwards the mail.
-var spelled = map[string]string{
+// stateNames has libphonenumber's names of states. Military numbers belong to the state that
+// forwards the mail.
+var stateNames = map[string]string{
 	"AL": "Alabama", "AK": "Alaska", "AZ": "Arizona", "AR": "Arkansas", "CA": "California", "CO": "Colorado", "CT": "Connecticut",
 	"DE": "Delaware", "DC": "Washington D.C.", "FL": "Florida", "GA": "Georgia", "HI": "Hawaii", "ID": "Idaho", "IL": "Illinois",
 	"IN": "Indiana", "IA": "Iowa", "KS": "Kansas", "KY": "Kentucky", "LA": "Louisiana", "ME": "Maine", "MD": "Maryland",
@@ -40,7 +39,7 @@ var spelled = map[string]string{
 	"AA": "Florida", "AE": "New York", "AP": "California",
 }
 
-func within(ranges, zip string) bool {
+func isInRanges(ranges, zip string) bool {
 	for r := range strings.FieldsSeq(ranges) {
 		if low, high, _ := strings.Cut(r, "-"); low <= zip[:3] && zip[:3] <= high {
 			return true
@@ -49,8 +48,7 @@ func within(ranges, zip string) bool {
 	return false
 }
 
-// TestEveryStateHasAPlace covers all state codes that the market accepts.
-func TestEveryStateHasAPlace(t *testing.T) {
+func TestAllStatesHavePlace(t *testing.T) {
 	n := 0
 	for a := 'A'; a <= 'Z'; a++ {
 		for b := 'A'; b <= 'Z'; b++ {
@@ -64,12 +62,12 @@ func TestEveryStateHasAPlace(t *testing.T) {
 			}
 		}
 	}
-	if n != len(Places()) || n != len(zipsOf) {
+	if n != len(Places()) || n != len(zipRanges) {
 		t.Errorf("%d states, %d places", n, len(Places()))
 	}
 	defer func() {
 		if recover() == nil {
-			t.Error("no state has a place")
+			t.Error("PlaceOf(NoState) does not panic")
 		}
 	}()
 	PlaceOf(market.NoState)
@@ -88,12 +86,12 @@ func TestPlaces(t *testing.T) {
 			areas[area] = p.State
 			number := must.Value(phonenumbers.Parse("+1"+area+"5550123", ""))(t)
 			where, err := phonenumbers.GetGeocodingForNumber(number, "en")
-			if err != nil || where != spelled[p.State] && !strings.HasSuffix(where, ", "+p.State) {
-				t.Errorf("area code %s is of %s, not of %s (%v)", area, where, p.State, err)
+			if err != nil || where != stateNames[p.State] && !strings.HasSuffix(where, ", "+p.State) {
+				t.Errorf("area code %s belongs to %s, not to %s (%v)", area, where, p.State, err)
 			}
 		}
 		for _, town := range p.Towns {
-			if len(town.Zip) != 5 || !within(zipsOf[p.State], town.Zip) || len(town.Name) < 3 {
+			if len(town.Zip) != 5 || !isInRanges(zipRanges[p.State], town.Zip) || len(town.Name) < 3 {
 				t.Errorf("%s: %+v", p.State, town)
 			}
 		}
@@ -105,8 +103,8 @@ func TestPlaces(t *testing.T) {
 func TestPhones(t *testing.T) {
 	for _, p := range Places() {
 		seen := map[string]bool{}
-		for turn := range p.PhoneCount() {
-			phone := p.Phone(turn)
+		for n := range p.PhoneCount() {
+			phone := p.Phone(n)
 			if form, ok := format.AppendPhoneAsE164(nil, []byte(phone)); !ok || string(form) != phone || phone[5:10] != "55501" {
 				t.Fatalf("%s: %s", p.State, phone)
 			}
@@ -118,12 +116,12 @@ func TestPhones(t *testing.T) {
 	}
 }
 
-// TestNamesMakeAddresses: every name has a letter for its e-mail address.
-func TestNamesMakeAddresses(t *testing.T) {
+// TestNamesHaveASCIILetter: an e-mail address needs one.
+func TestNamesHaveASCIILetter(t *testing.T) {
 	for _, names := range [][]string{firstNames, lastNames} {
 		for _, name := range names {
 			if lowerASCIILetters(name) == "" {
-				t.Errorf("%s has no plain letter", name)
+				t.Errorf("%s has no ASCII letter", name)
 			}
 		}
 	}

@@ -13,7 +13,7 @@ func FuzzElements(f *testing.F) {
 	for _, list := range []string{`[]`, `[ ]`, `[1,"a",null,true,{},[]]`, `["\u00e9","],{\"" , 2.50]`, `[[[1],[2]],{"a":[3]}]`, `[1,2,3,4,5,6,7]`, `{}`, `{"0":1}`, `"[]"`, `[-3.5e1,false]`, "[\n{\"a\":1}\t,\r\"\\\\\"]"} {
 		f.Add([]byte(`{"list":` + list + `}`))
 	}
-	const most = 5
+	const limit = 5
 	var o, sub strictjson.Object
 	f.Fuzz(func(t *testing.T, body []byte) {
 		if o.Parse(body) != nil {
@@ -21,16 +21,16 @@ func FuzzElements(f *testing.F) {
 		}
 		whole, _ := decode(t, body).(map[string]any)
 		for _, m := range o.Members() {
-			elements, ok := strictjson.ParseElements(m, most)
+			elements, ok := strictjson.ParseElements(m, limit)
 			want, isList := whole[string(m.Name)].([]any)
-			if ok != isList || len(elements) != min(len(want), most+1) {
+			if ok != isList || len(elements) != min(len(want), limit+1) {
 				t.Fatalf("%q: %d elements, %v; want %d", m.Text, len(elements), ok, len(want))
 			}
 			for i, element := range elements {
 				if element.Kind == market.JSONObject && sub.Parse(element.Text) != nil {
-					t.Fatalf("%q cannot be opened", element.Text)
+					t.Fatalf("element %q cannot be parsed", element.Text)
 				}
-				if got := value(t, &o, element); !reflect.DeepEqual(got, want[i]) {
+				if got := memberValue(t, &o, element); !reflect.DeepEqual(got, want[i]) {
 					t.Fatalf("element %d of %q is %#v, want %#v", i, m.Text, got, want[i])
 				}
 			}

@@ -19,12 +19,11 @@ var seeds = []string{
 	`{"a":18446744073709551617}`, `{"a":` + strings.Repeat("9", 200) + `}`,
 	`{"a":tru}`, `{"a":nulll}`, `{a:1}`, `{'a':1}`, `{"a":1 /* */}`, `{"":{"":[[],{}]}}`,
 	strings.Repeat(`{"a":`, 32) + `1` + strings.Repeat(`}`, 32), strings.Repeat(`{"a":`, 31) + `[[]]` + strings.Repeat(`}`, 31),
-	many(30, "k"), many(24, "k") + " ", many(2000, `\u006e`), `{"a":{` + many(40, "x")[1:] + `,"b":true,"c":false,"d":null}`,
+	objectWithMembers(30, "k"), objectWithMembers(24, "k") + " ", objectWithMembers(2000, `\u006e`), `{"a":{` + objectWithMembers(40, "x")[1:] + `,"b":true,"c":false,"d":null}`,
 }
 
-// FuzzParse compares Parse with encoding/json: it accepts the same texts except those
-// that
-// refusal rejects, and returns the same values.
+// FuzzParse compares Parse with encoding/json: it accepts the same texts, except those with a
+// rejectionReason, and returns the same values.
 func FuzzParse(f *testing.F) {
 	for _, seed := range seeds {
 		f.Add([]byte(seed))
@@ -35,10 +34,10 @@ func FuzzParse(f *testing.F) {
 		err := o.Parse(body)
 		want := "not JSON"
 		if json.Valid(body) {
-			want = refusal(body)
+			want = rejectionReason(body)
 		}
 		if (err == nil) != (want == "") {
-			t.Fatalf("Parse: %v; should be refused for: %q", err, want)
+			t.Fatalf("Parse: %v, want the rejection %q", err, want)
 		}
 		if string(body) != before {
 			t.Fatal("Parse wrote to the body")
@@ -46,11 +45,11 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			var syntax *strictjson.SyntaxError
 			if !errors.As(err, &syntax) || syntax.Offset < 0 || syntax.Offset > len(body) || len(o.Members()) > 0 {
-				t.Fatalf("after %#v there are %d members", err, len(o.Members()))
+				t.Fatalf("after error %#v the object has %d members", err, len(o.Members()))
 			}
 			return
 		}
-		if got, want := object(t, &o), decode(t, body); !reflect.DeepEqual(any(got), want) {
+		if got, want := objectValue(t, &o), decode(t, body); !reflect.DeepEqual(any(got), want) {
 			t.Fatalf("Parse gives\n%#v, encoding/json\n%#v", got, want)
 		}
 	})
@@ -77,18 +76,18 @@ func FuzzUnmarshal(f *testing.F) {
 		Raw json.RawMessage `json:"raw"`
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var ours, theirs document
-		errOurs := strictjson.Unmarshal(data, &ours)
-		errTheirs := json.Unmarshal(data, &theirs)
-		if errOurs == nil && errTheirs != nil {
-			t.Fatalf("taken, though encoding/json says: %v", errTheirs)
+		var got, want document
+		gotErr := strictjson.Unmarshal(data, &got)
+		wantErr := json.Unmarshal(data, &want)
+		if gotErr == nil && wantErr != nil {
+			t.Fatalf("accepted, but encoding/json rejects it: %v", wantErr)
 		}
-		if errOurs == nil && !reflect.DeepEqual(ours, theirs) {
-			t.Fatalf("Unmarshal gives\n%+v, encoding/json\n%+v", ours, theirs)
+		if gotErr == nil && !reflect.DeepEqual(got, want) {
+			t.Fatalf("Unmarshal gives\n%+v, encoding/json\n%+v", got, want)
 		}
 		var syntax *strictjson.SyntaxError
-		if errOurs != nil && errTheirs == nil && !errors.As(errOurs, &syntax) {
-			t.Fatalf("refused for other than its syntax: %v", errOurs)
+		if gotErr != nil && wantErr == nil && !errors.As(gotErr, &syntax) {
+			t.Fatalf("rejected with an error other than SyntaxError: %v", gotErr)
 		}
 	})
 }

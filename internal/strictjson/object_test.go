@@ -11,14 +11,14 @@ import (
 	"pingpost/internal/strictjson"
 )
 
-// lead is an ordinary ingest of about 400 bytes.
+// lead is a typical ingest of about 400 bytes.
 const lead = `{"flo_campaign_id":"cmp_auto","flo_supplier_id":"sup_acme","first_name":"Ann","last_name":"O'Neil",` +
 	`"phone":"(415) 555-0123","email":"ann.oneil@example.com","state":"CA","zip":"94107","source":"search",` +
 	`"tcpa_consent":true,"consent_cert_url":"https://cert.example/3f2a9c1e77","ai_quality_score":0.82,` +
 	`"homeowner":false,"vehicle_count":2,"driver_age_band":"25-34","currently_insured":true,"line1":"1 Main St","city":"San Jos\u00e9"}`
 
-// many returns an object of n members whose names have a common prefix.
-func many(n int, prefix string) string {
+// objectWithMembers returns an object of n members whose names have a common prefix.
+func objectWithMembers(n int, prefix string) string {
 	var b strings.Builder
 	b.WriteByte('{')
 	for i := range n {
@@ -31,7 +31,7 @@ func many(n int, prefix string) string {
 	return b.String()
 }
 
-func TestMembersStandInTheOrderOfTheText(t *testing.T) {
+func TestMembersKeepTextOrder(t *testing.T) {
 	var o strictjson.Object
 	body := []byte(` {"z":"\u0041\ud83d\ude00\n", "\u0061":-1.50e3,"t":true,"f":false,"n":null,"o":{"x":[1]},"l":[{}, 2]} `)
 	must.Succeed(t, o.Parse(body))
@@ -60,11 +60,11 @@ func TestMembersStandInTheOrderOfTheText(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestParseErrors(t *testing.T) {
 	tests := []struct {
 		body    string
 		offset  int
-		message string // a part of it
+		message string // part of the message
 	}{
 		{``, 0, "one JSON object"},
 		{`  `, 2, "one JSON object"},
@@ -122,23 +122,23 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestAnErrorRepeatsNothingOfTheBody(t *testing.T) {
+func TestParseErrorOmitsBodyText(t *testing.T) {
 	var o strictjson.Object
 	err := o.Parse([]byte(`{"ssn":"078-05-1120","ssn":"078-05-1120"}`))
 	if err == nil || strings.Contains(err.Error(), "ssn") || strings.Contains(err.Error(), "078") {
-		t.Errorf("the error is %v", err)
+		t.Errorf("the error shows text of the body: %v", err)
 	}
 }
 
-func TestABodyOverTheLimit(t *testing.T) {
+func TestParseBodySizeLimit(t *testing.T) {
 	var o strictjson.Object
 	body := []byte(`{"a":"` + strings.Repeat("x", strictjson.MaxBody) + `"}`)
 	if err := o.Parse(body); err == nil {
-		t.Error("taken")
+		t.Error("a body over the limit is accepted")
 	}
 }
 
-func TestTextsWithoutEscapesAliasTheBody(t *testing.T) {
+func TestPlainTextsAliasBody(t *testing.T) {
 	var o strictjson.Object
 	body := []byte(`{"name":"Ann"}`)
 	must.Succeed(t, o.Parse(body))
@@ -147,27 +147,27 @@ func TestTextsWithoutEscapesAliasTheBody(t *testing.T) {
 		t.Error("the member was copied")
 	}
 	if cap(m.Text) != len(m.Text) {
-		t.Error("an append to the text would write to the body")
+		t.Error("appending to the text would overwrite the body")
 	}
 }
 
-func TestLookupTakesTheExactName(t *testing.T) {
+func TestLookupMatchesExactName(t *testing.T) {
 	var o strictjson.Object
 	must.Succeed(t, o.Parse([]byte(`{"Email":"a","email":"b"}`)))
 	if m, ok := o.Lookup("email"); !ok || string(m.Text) != "b" {
 		t.Errorf("email is %q", m.Text)
 	}
 	if _, ok := o.Lookup("EMAIL"); ok {
-		t.Error("EMAIL was found")
+		t.Error("Lookup ignores case")
 	}
 }
 
-func TestSub(t *testing.T) {
+func TestParseMember(t *testing.T) {
 	var o, address strictjson.Object
 	must.Succeed(t, o.Parse([]byte(`{"address":{"city":"San Jos\u00e9","geo":{"lat":1}},"list":[{}],"none":null,"text":"{\u007d"}`)))
 	m, _ := o.Lookup("address")
 	if !o.ParseMember(m, &address) {
-		t.Fatal("the address did not open")
+		t.Fatal("the address cannot be parsed")
 	}
 	if city, _ := address.Lookup("city"); string(city.Text) != "San José" {
 		t.Errorf("city is %q", city.Text)
@@ -175,32 +175,32 @@ func TestSub(t *testing.T) {
 	for _, name := range []string{"list", "none", "text"} {
 		m, _ := o.Lookup(name)
 		if o.ParseMember(m, &address) || len(address.Members()) != 0 {
-			t.Errorf("%s was opened as an object", name)
+			t.Errorf("%s is parsed as an object", name)
 		}
 	}
 	defer func() {
 		if recover() == nil {
-			t.Error("an object was opened into itself")
+			t.Error("parsing an object into itself does not panic")
 		}
 	}()
 	o.ParseMember(m, &o)
 }
 
-func TestReleaseForgetsTheBody(t *testing.T) {
+func TestReleaseDropsBody(t *testing.T) {
 	var o strictjson.Object
 	must.Succeed(t, o.Parse([]byte(lead)))
 	members := o.Members()
 	o.Release()
 	if len(o.Members()) != 0 || members[0].Name != nil {
-		t.Error("something of the body is still held")
+		t.Error("members still refer to the body")
 	}
 }
 
-func TestParsingAllocatesNothing(t *testing.T) {
+func TestParseDoesNotAllocate(t *testing.T) {
 	bodies := map[string][]byte{
 		"lead":     []byte(lead),
 		"nested":   []byte(`{"auction_id":"a","bid":{"amount":12.5,"currency":"USD","bid_token":"\u0041"},"list":[{"a":1},{"a":2}]}`),
-		"30 names": []byte(many(30, "field_")),
+		"30 names": []byte(objectWithMembers(30, "field_")),
 	}
 	for name, body := range bodies {
 		var o strictjson.Object
@@ -209,7 +209,7 @@ func TestParsingAllocatesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}); n != 0 {
-			t.Errorf("%s: %v allocations", name, n)
+			t.Errorf("%s: %v allocations, want 0", name, n)
 		}
 	}
 }

@@ -12,25 +12,25 @@ import (
 	"pingpost/internal/strictjson"
 )
 
-// refusal returns the reason to reject a text that encoding/json accepts, or an empty
-// string. It uses a simple algorithm.
-func refusal(data []byte) string {
+// rejectionReason is a simple model. It returns the reason to reject a text that encoding/json
+// accepts, or an empty string.
+func rejectionReason(data []byte) string {
 	switch {
 	case bytes.TrimLeft(data, " \t\r\n")[0] != '{':
 		return "not an object"
 	case !utf8.Valid(data):
 		return "bad UTF-8"
-	case halfPair(data):
+	case hasUnpairedSurrogate(data):
 		return "half a surrogate pair"
 	}
-	return structure(data)
+	return structureProblem(data)
 }
 
-var escapes = regexp.MustCompile(`\\(?:u([0-9a-fA-F]{4})|.)`)
+var escapePattern = regexp.MustCompile(`\\(?:u([0-9a-fA-F]{4})|.)`)
 
-func halfPair(data []byte) bool {
+func hasUnpairedSurrogate(data []byte) bool {
 	high := -1 // offset of the escape after a high surrogate
-	for _, match := range escapes.FindAllSubmatchIndex(data, -1) {
+	for _, match := range escapePattern.FindAllSubmatchIndex(data, -1) {
 		var unit uint64
 		if match[2] >= 0 {
 			unit, _ = strconv.ParseUint(string(data[match[2]:match[3]]), 16, 16)
@@ -47,8 +47,8 @@ func halfPair(data []byte) bool {
 	return high >= 0
 }
 
-// structure walks the tokens and checks depth, repeated members and numbers.
-func structure(data []byte) string {
+// structureProblem checks depth, repeated members and the length of numbers.
+func structureProblem(data []byte) string {
 	type level struct {
 		names map[string]bool // nil in an array
 		value bool            // the next token is a member's value
@@ -93,8 +93,8 @@ func structure(data []byte) string {
 	}
 }
 
-// value is a member as encoding/json decodes it with UseNumber.
-func value(t testing.TB, o *strictjson.Object, m market.JSONMember) any {
+// memberValue returns a member as encoding/json decodes it with UseNumber.
+func memberValue(t testing.TB, o *strictjson.Object, m market.JSONMember) any {
 	switch m.Kind {
 	case market.JSONNull:
 		return nil
@@ -107,20 +107,20 @@ func value(t testing.TB, o *strictjson.Object, m market.JSONMember) any {
 	case market.JSONObject:
 		var sub strictjson.Object
 		if !o.ParseMember(m, &sub) {
-			t.Fatalf("an object that was checked cannot be opened: %q", m.Text)
+			t.Fatalf("a checked object cannot be parsed: %q", m.Text)
 		}
-		return object(t, &sub)
+		return objectValue(t, &sub)
 	case market.JSONArray:
 		return decode(t, m.Text)
 	}
-	t.Fatalf("member %q is of no kind: %d", m.Name, m.Kind)
+	t.Fatalf("member %q has the unknown kind %d", m.Name, m.Kind)
 	return nil
 }
 
-func object(t testing.TB, o *strictjson.Object) map[string]any {
+func objectValue(t testing.TB, o *strictjson.Object) map[string]any {
 	result := map[string]any{}
 	for _, m := range o.Members() {
-		result[string(m.Name)] = value(t, o, m)
+		result[string(m.Name)] = memberValue(t, o, m)
 	}
 	return result
 }

@@ -26,11 +26,11 @@ func TestUnmarshal(t *testing.T) {
 	}
 	var list []int
 	if err := strictjson.Unmarshal([]byte(`[1,2]`), &list); err != nil || len(list) != 2 {
-		t.Errorf("a list: %v %v", list, err)
+		t.Errorf("list: %v, %v", list, err)
 	}
 }
 
-func TestUnmarshalRefusesWhatTheDecoderWouldTake(t *testing.T) {
+func TestUnmarshalRejectsLenientJSON(t *testing.T) {
 	tests := []string{
 		``, `{"count":1}x`, `{"count":01}`, "{\"auction_id\":\"\n\"}", "{\"auction_id\":\"\xff\"}", `{"auction_id":"\ud800"}`,
 		`{"count":1,"count":2}`, `{"count":1,"COUNT":2}`, `{"count":1,"\u0063ount":2}`, "{\"small\":1,\"\u017fmall\":2}",
@@ -46,8 +46,8 @@ func TestUnmarshalRefusesWhatTheDecoderWouldTake(t *testing.T) {
 	}
 }
 
-func TestNamesThatDifferInCaseAmongMany(t *testing.T) {
-	text := many(60, "Field")
+func TestUnmarshalRejectsNamesDifferingInCase(t *testing.T) {
+	text := objectWithMembers(60, "Field")
 	text = text[:len(text)-1] + `,"fIELD7":1}`
 	var got map[string]int
 	err := strictjson.Unmarshal([]byte(text), &got)
@@ -62,7 +62,7 @@ func TestNamesThatDifferInCaseAmongMany(t *testing.T) {
 	}
 }
 
-func TestNumbersThatDoNotFit(t *testing.T) {
+func TestUnmarshalRejectsUnfitNumbers(t *testing.T) {
 	for _, text := range []string{
 		`{"count":9223372036854775808}`, `{"count":18446744073709551617}`, `{"count":1e30}`, `{"count":1.5}`, `{"small":256}`, `{"small":-1}`,
 		`{"count":"3"}`, `{"auction_id":3}`, `{"reasons":{}}`,
@@ -70,53 +70,53 @@ func TestNumbersThatDoNotFit(t *testing.T) {
 		var got answer
 		err := strictjson.Unmarshal([]byte(text), &got)
 		if err == nil {
-			t.Errorf("%s: taken as %+v", text, got)
+			t.Errorf("%s: accepted as %+v", text, got)
 		} else if strings.Contains(err.Error(), "9223372036854775808") {
 			t.Errorf("%s: the error repeats the value: %v", text, err)
 		}
 	}
 	var f float64
 	if err := strictjson.Unmarshal([]byte(`1e999`), &f); err == nil || math.IsInf(f, 0) {
-		t.Errorf("1e999 became %v, %v", f, err)
+		t.Errorf("1e999 is decoded as %v, %v", f, err)
 	}
 }
 
 func TestTypeErrorNamesTheField(t *testing.T) {
 	var got answer
 	err := strictjson.Unmarshal([]byte(`{"auction_id":31415926}`), &got)
-	var wrong *strictjson.TypeError
-	if !errors.As(err, &wrong) || !strings.Contains(wrong.Field, "auction_id") || wrong.Want != "string" || strings.Contains(err.Error(), "31415926") {
+	var typeError *strictjson.TypeError
+	if !errors.As(err, &typeError) || !strings.Contains(typeError.Field, "auction_id") || typeError.Want != "string" || strings.Contains(err.Error(), "31415926") {
 		t.Errorf("%#v", err)
 	}
 }
 
-type explosive struct{}
+type panickingUnmarshaler struct{}
 
-func (*explosive) UnmarshalJSON([]byte) error { panic("boom") }
+func (*panickingUnmarshaler) UnmarshalJSON([]byte) error { panic("boom") }
 
-type refusing struct{}
+type failingUnmarshaler struct{}
 
-var errRefusing = errors.New("not today")
+var errUnmarshal = errors.New("unmarshal failed")
 
-func (*refusing) UnmarshalJSON([]byte) error { return errRefusing }
+func (*failingUnmarshaler) UnmarshalJSON([]byte) error { return errUnmarshal }
 
-var _ json.Unmarshaler = (*explosive)(nil)
+var _ json.Unmarshaler = (*panickingUnmarshaler)(nil)
 
-func TestAPanicInTheDecoderIsAnError(t *testing.T) {
-	if err := strictjson.Unmarshal([]byte(`{}`), &explosive{}); err == nil || !strings.Contains(err.Error(), "boom") {
+func TestUnmarshalReturnsDecoderPanicAsError(t *testing.T) {
+	if err := strictjson.Unmarshal([]byte(`{}`), &panickingUnmarshaler{}); err == nil || !strings.Contains(err.Error(), "boom") {
 		t.Errorf("%v", err)
 	}
-	if err := strictjson.Unmarshal([]byte(`{}`), &refusing{}); !errors.Is(err, errRefusing) {
+	if err := strictjson.Unmarshal([]byte(`{}`), &failingUnmarshaler{}); !errors.Is(err, errUnmarshal) {
 		t.Errorf("%v", err)
 	}
 	if err := strictjson.Unmarshal([]byte(`{}`), answer{}); err == nil {
-		t.Error("decoded into a value that is no pointer")
+		t.Error("decoding into a non-pointer succeeds")
 	}
 }
 
-func TestADocumentOverTheLimit(t *testing.T) {
+func TestUnmarshalDocumentSizeLimit(t *testing.T) {
 	var s string
 	if err := strictjson.Unmarshal([]byte(`"`+strings.Repeat("x", strictjson.MaxDocument)+`"`), &s); err == nil {
-		t.Error("taken")
+		t.Error("a document over the limit is accepted")
 	}
 }

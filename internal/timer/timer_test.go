@@ -52,7 +52,7 @@ func TestDueTimersInOneBubble(t *testing.T) {
 	}
 }
 
-func TestTimersWaitForTheirTime(t *testing.T) {
+func TestTimersFireOnTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		fired, stop := timer.New(time.Minute)

@@ -17,17 +17,17 @@ import (
 	"pingpost/internal/trace/tracetest"
 )
 
-// to returns a tracer without pauses between attempts, and its log.
-func to(t *testing.T, url string, sample market.ShareInMillionths) (*Tracer, *bytes.Buffer) {
+// newTestTracer returns an unstarted tracer without pauses between attempts, and its log.
+func newTestTracer(t *testing.T, url string, sample market.ShareInMillionths) (*Tracer, *bytes.Buffer) {
 	t.Helper()
-	var said bytes.Buffer
-	x := newUnstartedTracer(Options{Endpoint: url + "/", Sample: sample, Tenant: "production", Version: "1.2.3", Logger: slog.New(slog.NewTextHandler(&said, nil))})
+	var logged bytes.Buffer
+	x := newUnstartedTracer(Options{Endpoint: url + "/", Sample: sample, Tenant: "production", Version: "1.2.3", Logger: slog.New(slog.NewTextHandler(&logged, nil))})
 	x.pauses = []time.Duration{0, 0}
-	return x, &said
+	return x, &logged
 }
 
-// ingested returns an answered request with this number of calls.
-func ingested(x *Tracer, calls int) *Request {
+// newAnsweredRequest returns a request with the number of buyer calls, or nil if it is not sampled.
+func newAnsweredRequest(x *Tracer, calls int) *Request {
 	id := market.RequestID(market.ComposeID(1, [10]byte{1}))
 	for i := range id[6:] {
 		id[6+i] = byte(rand.Uint32())
@@ -45,7 +45,7 @@ func ingested(x *Tracer, calls int) *Request {
 	return r
 }
 
-func refuses(status int, after string) http.HandlerFunc {
+func respondStatus(status int, after string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		if after != "" {
 			w.Header().Set("Retry-After", after)
@@ -54,127 +54,125 @@ func refuses(status int, after string) http.HandlerFunc {
 	}
 }
 
-func hangs(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
-// TestTries: temporary refusals are retried and permanent ones are not. Lost traces are
-// counted and logged.
-func TestTries(t *testing.T) {
-	cut := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
-	elsewhere := func(w http.ResponseWriter, r *http.Request) {
+// TestExportRetries: temporary errors are retried, permanent ones are not. Lost traces are counted
+// and logged.
+func TestExportRetries(t *testing.T) {
+	abort := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+	redirect := func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/v2/traces", http.StatusTemporaryRedirect)
 	}
 	for _, row := range []struct {
-		what    string
-		answers []http.HandlerFunc
-		tries   int
-		taken   bool
+		name     string
+		answers  []http.HandlerFunc
+		requests int
+		exported bool
 	}{
-		{"taken", nil, 1, true},
-		{"taken without a body", []http.HandlerFunc{refuses(204, "")}, 1, true},
-		{"busy once", []http.HandlerFunc{refuses(503, "")}, 2, true},
-		{"too much, twice", []http.HandlerFunc{refuses(429, "0"), refuses(429, "none")}, 3, true},
-		{"broken off", []http.HandlerFunc{cut}, 2, true},
-		{"broken off for good", []http.HandlerFunc{cut, cut, cut}, 3, false},
-		{"busy for good", []http.HandlerFunc{refuses(503, ""), refuses(502, ""), refuses(504, ""), refuses(503, "")}, 3, false},
-		{"not wanted", []http.HandlerFunc{refuses(400, "")}, 1, false},
-		{"no credential", []http.HandlerFunc{refuses(401, "")}, 1, false},
-		{"elsewhere", []http.HandlerFunc{elsewhere}, 1, false},
+		{"200", nil, 1, true},
+		{"204", []http.HandlerFunc{respondStatus(204, "")}, 1, true},
+		{"503 once", []http.HandlerFunc{respondStatus(503, "")}, 2, true},
+		{"429 twice", []http.HandlerFunc{respondStatus(429, "0"), respondStatus(429, "none")}, 3, true},
+		{"connection aborted", []http.HandlerFunc{abort}, 2, true},
+		{"connection always aborted", []http.HandlerFunc{abort, abort, abort}, 3, false},
+		{"always unavailable", []http.HandlerFunc{respondStatus(503, ""), respondStatus(502, ""), respondStatus(504, ""), respondStatus(503, "")}, 3, false},
+		{"400", []http.HandlerFunc{respondStatus(400, "")}, 1, false},
+		{"401", []http.HandlerFunc{respondStatus(401, "")}, 1, false},
+		{"redirect", []http.HandlerFunc{redirect}, 1, false},
 	} {
 		c := tracetest.Listen(t, row.answers...)
-		x, said := to(t, c.URL, market.WholeShare)
+		x, logged := newTestTracer(t, c.URL, market.WholeShare)
 		go x.run()
-		x.End(ingested(x, 1))
-		x.End(ingested(x, 1))
+		x.End(newAnsweredRequest(x, 1))
+		x.End(newAnsweredRequest(x, 1))
 		x.Close(time.Minute)
-		taken, lost := uint64(2), uint64(0)
-		if !row.taken {
-			taken, lost = 0, 2
+		exported, lost := uint64(2), uint64(0)
+		if !row.exported {
+			exported, lost = 0, 2
 		}
-		if c.Requests() != row.tries || x.Exported() != taken || x.Dropped() != lost {
-			t.Errorf("%s: %d tries, %d taken and %d lost", row.what, c.Requests(), x.Exported(), x.Dropped())
+		if c.Requests() != row.requests || x.Exported() != exported || x.Dropped() != lost {
+			t.Errorf("%s: %d requests, %d traces exported and %d lost", row.name, c.Requests(), x.Exported(), x.Dropped())
 		}
-		if strings.Contains(said.String(), "traces are lost") == row.taken {
-			t.Errorf("%s: the log has %q", row.what, said)
+		if strings.Contains(logged.String(), "traces are lost") == row.exported {
+			t.Errorf("%s: the log is %q", row.name, logged)
 		}
 	}
 }
 
-// TestMissingCollector: the log says why traces are lost, without the collector's address,
-// which may contain a secret.
-func TestMissingCollector(t *testing.T) {
-	x, logged := to(t, "http://127.0.0.1:1/canary", market.WholeShare)
+// TestUnreachableCollectorIsLogged: the log has the reason without the collector's address, which
+// may contain a secret.
+func TestUnreachableCollectorIsLogged(t *testing.T) {
+	x, logged := newTestTracer(t, "http://127.0.0.1:1/canary", market.WholeShare)
 	go x.run()
-	x.End(ingested(x, 1))
+	x.End(newAnsweredRequest(x, 1))
 	x.Close(time.Minute)
 	if x.Dropped() != 1 || !strings.Contains(logged.String(), "refused") || strings.Contains(logged.String(), "canary") {
-		t.Errorf("%d traces are lost; the log has %q", x.Dropped(), logged)
+		t.Errorf("%d traces lost, want 1; the log is %q", x.Dropped(), logged)
 	}
 }
 
-// TestHangingCollector: the queue has a limit for any number and size of requests. The
-// rest
-// is counted, End never blocks, and Close ends in time.
-func TestHangingCollector(t *testing.T) {
-	c := tracetest.Listen(t, hangs, hangs, hangs)
-	x, _ := to(t, c.URL, market.WholeShare)
+// TestHangingCollectorDoesNotBlockEnd: the queue is limited and the rest is counted as lost. Close
+// ends in time.
+func TestHangingCollectorDoesNotBlockEnd(t *testing.T) {
+	c := tracetest.Listen(t, hang, hang, hang)
+	x, _ := newTestTracer(t, c.URL, market.WholeShare)
 	go x.run()
-	first := ingested(x, fullBatch)
+	first := newAnsweredRequest(x, fullBatch)
 	x.End(first)
 	for c.Requests() == 0 {
 		runtime.Gosched()
 	}
 	const requests, calls = 2_000, 95
 	for range requests {
-		x.End(ingested(x, calls))
+		x.End(newAnsweredRequest(x, calls))
 	}
-	fit := uint64(maxQueuedSpans / (calls + 5))
-	if lost := x.Dropped(); lost != requests-fit || x.queue.spans > maxQueuedSpans {
-		t.Errorf("%d are lost at once, and %d spans wait", lost, x.queue.spans)
+	queued := uint64(maxQueuedSpans / (calls + 5))
+	if lost := x.Dropped(); lost != requests-queued || x.queue.spans > maxQueuedSpans {
+		t.Errorf("%d traces lost, %d spans queued", lost, x.queue.spans)
 	}
 	x.Close(time.Millisecond)
 	if x.Dropped() != requests+1 || x.Exported() != 0 {
-		t.Errorf("%d of %d are counted as lost", x.Dropped(), requests+1)
+		t.Errorf("%d traces lost, want %d", x.Dropped(), requests+1)
 	}
-	x.End(ingested(x, 1))
+	x.End(newAnsweredRequest(x, 1))
 	if x.Dropped() != requests+2 {
-		t.Error("what comes after the end is not counted")
+		t.Error("a trace after Close is not counted as lost")
 	}
 }
 
-// TestBatches: every request is exported once, in as many batches as necessary.
+// TestBatches: each request is exported exactly once.
 func TestBatches(t *testing.T) {
 	c := tracetest.Listen(t)
-	x, _ := to(t, c.URL, market.WholeShare)
+	x, _ := newTestTracer(t, c.URL, market.WholeShare)
 	spans := 0
 	for range 150 {
-		r := ingested(x, 40)
+		r := newAnsweredRequest(x, 40)
 		spans += r.maxSpans()
 		x.End(r)
 	}
-	x.End(ingested(x, fullBatch+1)) // larger than a batch
+	x.End(newAnsweredRequest(x, fullBatch+1)) // larger than a batch
 	spans += fullBatch + 1 + 5
 	go x.run()
 	x.Close(time.Minute)
 	if n := len(c.Bodies()); n < 4 || x.Exported() != 151 || x.Dropped() != 0 {
-		t.Errorf("%d exports of %d traces, %d lost", n, x.Exported(), x.Dropped())
+		t.Errorf("%d batches of %d traces, %d lost", n, x.Exported(), x.Dropped())
 	}
 	ids := map[string]bool{}
 	for _, s := range c.Spans() {
 		ids[s.Trace+s.ID] = true
 	}
 	if len(ids) != spans || len(c.Spans()) != spans {
-		t.Errorf("%d spans came, of %d", len(c.Spans()), spans)
+		t.Errorf("%d spans exported, want %d", len(c.Spans()), spans)
 	}
 	if all := c.Resource(); all["service.version"] != "1.2.3" || all["service.namespace"] != "production" {
 		t.Error(all)
 	}
 }
 
-// TestSample: the share of traced requests depends only on the request's id.
-func TestSample(t *testing.T) {
+func TestSamplingDependsOnRequestID(t *testing.T) {
 	const requests = 100_000
 	for _, sample := range []market.ShareInMillionths{0, 1_000, 10_000, 500_000, 999_999, market.WholeShare} {
-		x, _ := to(t, "http://127.0.0.1:1", sample)
+		x, _ := newTestTracer(t, "http://127.0.0.1:1", sample)
 		random := rand.New(rand.NewPCG(1, uint64(sample)))
 		traced := 0
 		for range requests {
@@ -184,7 +182,7 @@ func TestSample(t *testing.T) {
 			}
 			r := x.BeginIfSampled(nil, id, 1)
 			if again := x.BeginIfSampled([][]byte{[]byte("no"), []byte("parent")}, id, 2); (again != nil) != (r != nil) {
-				t.Fatal("an id was decided in two ways")
+				t.Fatal("the same id gives two decisions")
 			}
 			if r != nil {
 				traced++
@@ -193,29 +191,28 @@ func TestSample(t *testing.T) {
 				}
 			}
 		}
-		wanted := float64(sample) / float64(market.WholeShare) * requests
-		if d := float64(traced) - wanted; d*d > 25*(wanted+1) { // five deviations
-			t.Errorf("sample %d: %d of %d", sample, traced, requests)
+		want := float64(sample) / float64(market.WholeShare) * requests
+		if d := float64(traced) - want; d*d > 25*(want+1) { // five standard deviations
+			t.Errorf("sample %d: %d of %d requests traced", sample, traced, requests)
 		}
 	}
 }
 
-// TestStrangers: a request without an authenticated caller is not kept.
-func TestStrangers(t *testing.T) {
+func TestUnauthenticatedRequestIsNotTraced(t *testing.T) {
 	c := tracetest.Listen(t)
-	x, _ := to(t, c.URL, market.WholeShare)
+	x, _ := newTestTracer(t, c.URL, market.WholeShare)
 	go x.run()
-	r := ingested(x, 1)
+	r := newAnsweredRequest(x, 1)
 	r.Caller = ""
 	x.End(r)
 	x.Close(time.Minute)
 	if c.Requests() != 0 || x.Dropped() != 0 {
-		t.Errorf("%d exports, %d dropped", c.Requests(), x.Dropped())
+		t.Errorf("%d exports, %d dropped, want none", c.Requests(), x.Dropped())
 	}
 }
 
-// TestOff: a nil tracer does no work and allocates no memory.
-func TestOff(t *testing.T) {
+// TestNilTracerDoesNotAllocate also checks that a nil tracer does no work.
+func TestNilTracerDoesNotAllocate(t *testing.T) {
 	var x *Tracer
 	x.Close(time.Second)
 	if n := testing.AllocsPerRun(100, func() {
@@ -223,15 +220,15 @@ func TestOff(t *testing.T) {
 		r.SetCaller("sup", 1)
 		r.LeaveEngine(2)
 		if r.EnterEngine(1) != nil {
-			t.Error("a request that is not traced notes something")
+			t.Error("an untraced request has phases")
 		}
 	}); n != 0 {
 		t.Errorf("%.0f allocations", n)
 	}
 }
 
-// TestParents has valid and invalid traceparent headers according to W3C.
-func TestParents(t *testing.T) {
+// TestParseParent has traceparent headers that are valid or invalid according to W3C.
+func TestParseParent(t *testing.T) {
 	const trace, span = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 	for text, want := range map[string]string{
 		"00-" + trace + "-" + span + "-01":                    "sampled",

@@ -7,91 +7,89 @@ import (
 	"pingpost/internal/must"
 )
 
-// Erase destroys keys in memory and on disk, in this life and the next. Other keys stay
-// unchanged.
-func TestErase(t *testing.T) {
-	dir, highest := nearTheEnd(t)
+// TestEraseDestroysKeysInMemoryAndOnDisk also checks a restarted store and the other keys.
+func TestEraseDestroysKeysInMemoryAndOnDisk(t *testing.T) {
+	dir, highest := newAlmostUsedFolder(t)
 	sealed := map[uint64][]byte{}
 	keys := map[uint64]Key{}
-	dropped := []uint64{PerFile + 1, PerFile - 1, PerFile - 1}
-	look := func(s *KeyStore, erased bool) {
+	erasedSlots := []uint64{PerFile + 1, PerFile - 1, PerFile - 1}
+	checkKeys := func(s *KeyStore, erased bool) {
 		t.Helper()
 		for slot, part := range sealed {
-			gone := erased && (slot == dropped[0] || slot == dropped[1])
+			isErased := erased && (slot == erasedSlots[0] || slot == erasedSlots[1])
 			plain, err := s.Open(nil, slot, owner(slot), part)
-			if gone != errors.Is(err, ErrErased) || gone != (err != nil) || gone != (string(plain) == "") {
+			if isErased != errors.Is(err, ErrErased) || isErased != (err != nil) || isErased != (string(plain) == "") {
 				t.Errorf("slot %d: %q, %v", slot, plain, err)
 			}
-			if on := onDisk(t, dir, slot); gone && on != (Key{}) || !gone && on != keys[slot] {
-				t.Errorf("slot %d has the key %x on the disk", slot, on[:4])
+			if stored := keyOnDisk(t, dir, slot); isErased && stored != (Key{}) || !isErased && stored != keys[slot] {
+				t.Errorf("slot %d has the key %x on disk", slot, stored[:4])
 			}
 		}
 	}
-	once(t, dir, highest, func(s *KeyStore) {
+	withKeyStore(t, dir, highest, func(s *KeyStore) {
 		for range 6 {
-			slot, key := take(t, s)
+			slot, key := mustNext(t, s)
 			sealed[slot], keys[slot] = Seal(nil, slot, &key, owner(slot), []byte("a person")), key
 		}
-		look(s, false)
+		checkKeys(s, false)
 		for range 2 {
-			must.Succeed(t, s.Erase(dropped))
-			look(s, true)
+			must.Succeed(t, s.Erase(erasedSlots))
+			checkKeys(s, true)
 		}
 		if err := s.Erase(nil); err != nil {
 			t.Error(err)
 		}
 	})
-	once(t, dir, PerFile+3, func(s *KeyStore) { look(s, true) })
+	withKeyStore(t, dir, PerFile+3, func(s *KeyStore) { checkKeys(s, true) })
 }
 
-// A log that was restored to an earlier time may reach a slot whose key was erased since.
-// Next skips that slot.
-func TestEraseBeforeItWasTaken(t *testing.T) {
+// TestNextSkipsErasedSlots: after a restore to an earlier time, the log can reach slots whose keys
+// were erased since.
+func TestNextSkipsErasedSlots(t *testing.T) {
 	dir := t.TempDir()
-	s, _ := begin(t, dir, 0, testFaults{})
+	s, _ := openWithFaults(t, dir, 0, testFaults{})
 	must.Succeed(t, s.Erase([]uint64{1, 2, 4}))
 	for _, want := range []uint64{3, 5} {
-		if slot, key := take(t, s); slot != want || key == (Key{}) {
+		if slot, key := mustNext(t, s); slot != want || key == (Key{}) {
 			t.Errorf("slot %d, want %d", slot, want)
 		}
 	}
 }
 
-// After a disk error Erase returns the error and has still erased the key in memory. A
-// second call, or the next start, completes the erasure.
-func TestEraseFails(t *testing.T) {
+// TestEraseAfterDiskError: Erase returns the error but erases the key in memory. A second call
+// completes the erasure on disk.
+func TestEraseAfterDiskError(t *testing.T) {
 	dir := t.TempDir()
 	fails := true
-	s, _ := begin(t, dir, 0, testFaults{drop: func() error {
+	s, _ := openWithFaults(t, dir, 0, testFaults{drop: func() error {
 		if fails {
 			return errors.New("input/output error")
 		}
 		return nil
 	}})
-	slot, key := take(t, s)
+	slot, key := mustNext(t, s)
 	sealed := Seal(nil, slot, &key, owner(1), []byte("a person"))
 	if err := s.Erase([]uint64{slot}); err == nil {
-		t.Error("it says nothing")
+		t.Error("Erase returns no error")
 	}
 	if _, err := s.Open(nil, slot, owner(1), sealed); !errors.Is(err, ErrErased) {
-		t.Errorf("memory has the key still: %v", err)
+		t.Errorf("Open of an erased slot: %v, want ErrErased", err)
 	}
 	fails = false
-	if err := s.Erase([]uint64{slot}); err != nil || onDisk(t, dir, slot) != (Key{}) {
-		t.Errorf("again: %v, %x", err, onDisk(t, dir, slot))
+	if err := s.Erase([]uint64{slot}); err != nil || keyOnDisk(t, dir, slot) != (Key{}) {
+		t.Errorf("second Erase: %v, key on disk %x", err, keyOnDisk(t, dir, slot))
 	}
 }
 
-// Erase also clears the keys of files that are in memory only because Open read them.
-func TestEraseOfAFileThatWasRead(t *testing.T) {
+func TestEraseClearsKeysReadByOpen(t *testing.T) {
 	dir := t.TempDir()
 	var key Key
-	once(t, dir, 0, func(s *KeyStore) { _, key = take(t, s) })
+	withKeyStore(t, dir, 0, func(s *KeyStore) { _, key = mustNext(t, s) })
 	sealed := Seal(nil, 1, &key, owner(1), []byte("a person"))
-	s, _ := begin(t, dir, 5*PerFile, testFaults{})
+	s, _ := openWithFaults(t, dir, 5*PerFile, testFaults{})
 	must.Value(s.Open(nil, 1, owner(1), sealed))(t)
 	must.Succeed(t, s.Erase([]uint64{1}))
 	if _, err := s.Open(nil, 1, owner(1), sealed); !errors.Is(err, ErrErased) {
-		t.Errorf("%v", err)
+		t.Errorf("Open of an erased slot: %v, want ErrErased", err)
 	}
 }

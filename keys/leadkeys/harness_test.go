@@ -11,55 +11,56 @@ import (
 	"pingpost/internal/must"
 )
 
-// told records the messages of a key store.
-type told struct {
-	mu   sync.Mutex
-	said []string
+// messageRecorder records the messages of a key store.
+type messageRecorder struct {
+	mu       sync.Mutex
+	messages []string
 }
 
-func (t *told) tell(what string, err error) {
+func (t *messageRecorder) record(message string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.said = append(t.said, what)
+	t.messages = append(t.messages, message)
 }
 
-func (t *told) times(what string) (n int) {
+func (t *messageRecorder) count(message string) (n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, said := range t.said {
-		if said == what {
+	for _, recorded := range t.messages {
+		if recorded == message {
 			n++
 		}
 	}
 	return n
 }
 
-func begin(t testing.TB, dir string, highest uint64, f testFaults) (*KeyStore, *told) {
+// openWithFaults opens a key store that injects the faults and records its messages.
+func openWithFaults(t testing.TB, dir string, highest uint64, f testFaults) (*KeyStore, *messageRecorder) {
 	t.Helper()
-	heard := new(told)
-	s := must.Value(open(dir, highest, sumKey, heard.tell, f))(t)
+	messages := new(messageRecorder)
+	s := must.Value(open(dir, highest, sumKey, messages.record, f))(t)
 	t.Cleanup(s.Close)
-	return s, heard
+	return s, messages
 }
 
-// nearTheEnd returns a folder whose first file is used up to the highest slot.
-func nearTheEnd(t testing.TB) (dir string, highest uint64) {
+// newAlmostUsedFolder returns a folder and the highest used slot, the third last of its first file.
+func newAlmostUsedFolder(t testing.TB) (dir string, highest uint64) {
 	t.Helper()
 	dir = t.TempDir()
-	once(t, dir, 0, func(*KeyStore) {})
+	withKeyStore(t, dir, 0, func(*KeyStore) {})
 	return dir, PerFile - 3
 }
 
-// once opens a key store, calls use, and closes the store.
-func once(t testing.TB, dir string, highest uint64, use func(s *KeyStore)) {
+// withKeyStore opens a key store, calls use, and closes the store. It fails on any message.
+func withKeyStore(t testing.TB, dir string, highest uint64, use func(s *KeyStore)) {
 	t.Helper()
 	s := must.Value(open(dir, highest, sumKey, func(what string, err error) { t.Errorf("%s: %v", what, err) }, testFaults{}))(t)
 	defer s.Close()
 	use(s)
 }
 
-// take returns the next key. It waits if no key is ready.
-func take(t testing.TB, s *KeyStore) (slot uint64, key Key) {
+// mustNext returns the next key. It waits up to 20 seconds if no key is ready.
+func mustNext(t testing.TB, s *KeyStore) (slot uint64, key Key) {
 	t.Helper()
 	eventually(t, "a key is ready", func() (ok bool) {
 		var err error
@@ -69,17 +70,17 @@ func take(t testing.TB, s *KeyStore) (slot uint64, key Key) {
 	return slot, key
 }
 
-func eventually(t testing.TB, what string, is func() bool) {
+func eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(20 * time.Second); !condition(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("it never came to this: %s", what)
+			t.Fatalf("timed out before %s", what)
 		}
 	}
 }
 
-// files returns the names in the folder of keys.
-func files(t testing.TB, dir string) (names []string) {
+// keyFileNames returns the names in the folder of lead keys.
+func keyFileNames(t testing.TB, dir string) (names []string) {
 	t.Helper()
 	entries := must.Value(os.ReadDir(filepath.Join(dir, "keys", "leads")))(t)
 	for _, entry := range entries {
@@ -88,12 +89,12 @@ func files(t testing.TB, dir string) (names []string) {
 	return names
 }
 
-func nameOf(first uint64) string { return fmt.Sprintf("%020d", first) }
+func fileName(first uint64) string { return fmt.Sprintf("%020d", first) }
 
-// onDisk reads a slot's key from its file.
-func onDisk(t testing.TB, dir string, slot uint64) Key {
+// keyOnDisk reads a slot's key from its file.
+func keyOnDisk(t testing.TB, dir string, slot uint64) Key {
 	t.Helper()
-	keys := must.Value(os.ReadFile(filepath.Join(dir, "keys", "leads", nameOf(FirstSlot(slot)))))(t)
+	keys := must.Value(os.ReadFile(filepath.Join(dir, "keys", "leads", fileName(FirstSlot(slot)))))(t)
 	return Key(keys[(slot-FirstSlot(slot))*KeySize:])
 }
 

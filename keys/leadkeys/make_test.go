@@ -13,16 +13,15 @@ import (
 
 var errFull = errors.New("no space left on device")
 
-// While no file can be made, the prepared keys are used up and then Next fails at once. No
-// partial file stays, the error is logged once, and the store continues when there is
-// space.
-func TestFullDisk(t *testing.T) {
+// TestFullDiskFailsNextUntilSpaceReturns: Next uses the prepared keys and then fails at once. No
+// partial file stays, the error is logged once, and the store continues when there is space.
+func TestFullDiskFailsNextUntilSpaceReturns(t *testing.T) {
 	for name, fault := range map[string]func(f *testFaults, fail func() error){
 		"write": func(f *testFaults, fail func() error) { f.write = fail },
 		"sync":  func(f *testFaults, fail func() error) { f.sync = fail },
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir, highest := nearTheEnd(t)
+			dir, highest := newAlmostUsedFolder(t)
 			var full atomic.Bool
 			var f testFaults
 			fault(&f, func() error {
@@ -31,86 +30,84 @@ func TestFullDisk(t *testing.T) {
 				}
 				return nil
 			})
-			s, heard := begin(t, dir, highest, f)
-			eventually(t, "one file is ahead", func() bool { return slices.Contains(files(t, dir), nameOf(PerFile+1)) })
+			s, messages := openWithFaults(t, dir, highest, f)
+			eventually(t, "the next file is prepared", func() bool { return slices.Contains(keyFileNames(t, dir), fileName(PerFile+1)) })
 			full.Store(true)
 			for range PerFile + 3 {
-				take(t, s)
+				mustNext(t, s)
 			}
 			var key Key
 			for range 3 {
 				if _, err := s.Next(&key); !errors.Is(err, ErrBusy) {
-					t.Fatalf("a key from nowhere: %v", err)
+					t.Fatalf("Next without prepared keys: %v, want ErrBusy", err)
 				}
 			}
-			eventually(t, "it is told", func() bool { return heard.times(makeFailed) == 1 })
-			if got := files(t, dir); slices.Contains(got, nameOf(2*PerFile+1)) || slices.Contains(got, temporaryName) {
-				t.Errorf("there is %q", got)
+			eventually(t, "the failure is logged", func() bool { return messages.count(makeFailed) == 1 })
+			if got := keyFileNames(t, dir); slices.Contains(got, fileName(2*PerFile+1)) || slices.Contains(got, temporaryName) {
+				t.Errorf("partial or new files on a full disk: %q", got)
 			}
 			full.Store(false)
-			if slot, _ := take(t, s); slot != 2*PerFile+1 {
-				t.Errorf("it goes on with slot %d", slot)
+			if slot, _ := mustNext(t, s); slot != 2*PerFile+1 {
+				t.Errorf("slot after the failure is %d, want the next file's first", slot)
 			}
-			eventually(t, "that is told too", func() bool { return heard.times(makeRecovered) == 1 })
-			if heard.times(makeFailed) != 1 {
-				t.Errorf("%q", heard.said)
+			eventually(t, "the recovery is logged", func() bool { return messages.count(makeRecovered) == 1 })
+			if messages.count(makeFailed) != 1 {
+				t.Errorf("messages %q", messages.messages)
 			}
 		})
 	}
 }
 
-// A start on a full disk succeeds without keys. Keys come when there is space.
-func TestFullDiskAtAStart(t *testing.T) {
+func TestStartOnFullDisk(t *testing.T) {
 	var full atomic.Bool
 	full.Store(true)
-	s, heard := begin(t, t.TempDir(), 0, testFaults{write: func() error {
+	s, messages := openWithFaults(t, t.TempDir(), 0, testFaults{write: func() error {
 		if full.Load() {
 			return errFull
 		}
 		return nil
 	}})
 	var key Key
-	if _, err := s.Next(&key); !errors.Is(err, ErrBusy) || heard.times(makeFailed) == 0 {
-		t.Fatalf("%v, told %q", err, heard.said)
+	if _, err := s.Next(&key); !errors.Is(err, ErrBusy) || messages.count(makeFailed) == 0 {
+		t.Fatalf("Next on a full disk: %v, messages %q", err, messages.messages)
 	}
 	full.Store(false)
-	if slot, _ := take(t, s); slot != 1 {
-		t.Errorf("slot %d", slot)
+	if slot, _ := mustNext(t, s); slot != 1 {
+		t.Errorf("slot %d, want 1", slot)
 	}
 }
 
-// A file that a crash left incomplete is not used as a key file and blocks no new one.
-func TestCrashWhileMaking(t *testing.T) {
+// TestPartialFileIsIgnored: a partial file of a crash is not used and does not block a new one.
+func TestPartialFileIsIgnored(t *testing.T) {
 	dir := t.TempDir()
-	once(t, dir, 0, func(*KeyStore) {})
-	half := filepath.Join(dir, "keys", "leads", temporaryName)
-	must.Succeed(t, os.WriteFile(half, make([]byte, fileSize/2), 0o600))
-	must.Succeed(t, os.Remove(filepath.Join(dir, "keys", "leads", nameOf(1))))
-	s, _ := begin(t, dir, 0, testFaults{})
-	if slot, key := take(t, s); slot != 1 || key != onDisk(t, dir, 1) {
-		t.Errorf("slot %d", slot)
+	withKeyStore(t, dir, 0, func(*KeyStore) {})
+	partial := filepath.Join(dir, "keys", "leads", temporaryName)
+	must.Succeed(t, os.WriteFile(partial, make([]byte, fileSize/2), 0o600))
+	must.Succeed(t, os.Remove(filepath.Join(dir, "keys", "leads", fileName(1))))
+	s, _ := openWithFaults(t, dir, 0, testFaults{})
+	if slot, key := mustNext(t, s); slot != 1 || key != keyOnDisk(t, dir, 1) {
+		t.Errorf("slot %d, want 1", slot)
 	}
-	eventually(t, "it is gone", func() bool { return !slices.Contains(files(t, dir), temporaryName) })
+	eventually(t, "the partial file is removed", func() bool { return !slices.Contains(keyFileNames(t, dir), temporaryName) })
 }
 
-// Files that are used up within seconds have more than one prepared successor, up to the
-// limit.
-func TestMoreAheadWhereTakenFast(t *testing.T) {
-	s, _ := begin(t, t.TempDir(), 0, testFaults{})
-	most := 0
+// TestFastUsePreparesMoreFiles: fast use prepares more than one file, up to maxAhead.
+func TestFastUsePreparesMoreFiles(t *testing.T) {
+	s, _ := openWithFaults(t, t.TempDir(), 0, testFaults{})
+	maxPrepared := 0
 	for range 6 * PerFile {
-		take(t, s)
+		mustNext(t, s)
 		s.mu.Lock()
-		most = max(most, len(s.ahead))
+		maxPrepared = max(maxPrepared, len(s.ahead))
 		s.mu.Unlock()
 	}
-	eventually(t, "more than one lies ready", func() bool {
+	eventually(t, "more than one file is prepared", func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		most = max(most, len(s.ahead))
-		return most > 1
+		maxPrepared = max(maxPrepared, len(s.ahead))
+		return maxPrepared > 1
 	})
-	if most > maxAhead {
-		t.Errorf("%d files lay ready", most)
+	if maxPrepared > maxAhead {
+		t.Errorf("%d files were prepared", maxPrepared)
 	}
 }

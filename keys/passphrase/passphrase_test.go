@@ -9,7 +9,7 @@ import (
 	"pingpost/internal/must"
 )
 
-func TestPasswords(t *testing.T) {
+func TestCheckPassword(t *testing.T) {
 	k := New()
 	hash := must.Value(k.HashPassword("correct horse battery"))(t)
 	again, err := k.HashPassword("correct horse battery")
@@ -19,25 +19,25 @@ func TestPasswords(t *testing.T) {
 	for password, want := range map[string]bool{"correct horse battery": true, "correct horse batterz": false, "": false, "correct horse battery ": false} {
 		for _, hash := range []string{hash, again} {
 			if got, err := k.CheckPassword(hash, password); got != want || err != nil {
-				t.Errorf("%q: %v, %v", password, got, err)
+				t.Errorf("password %q: accepted %t, %v", password, got, err)
 			}
 		}
 		if got, err := k.CheckPassword("", password); got || err != nil {
-			t.Errorf("nobody has %q: %v, %v", password, got, err)
+			t.Errorf("unknown user with password password %q: accepted %t, %v", password, got, err)
 		}
 	}
 }
 
-// The log has these hashes, so every later program must accept them.
+// TestHashesAreFrozen protects the hashes in existing logs.
 func TestHashesAreFrozen(t *testing.T) {
 	const hash = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$hbX5BcR4VcARguIF6etTj3ZuB9aUAnozWKXV8K60XcU"
 	if ok, err := New().CheckPassword(hash, "correct horse battery"); !ok || err != nil {
 		key, _ := New().deriveKey("correct horse battery", make([]byte, saltSize))
-		t.Errorf("%v, %v, it is %s", ok, err, encodeHash(make([]byte, saltSize), key))
+		t.Errorf("accepted %t, %v; the hash is now %s", ok, err, encodeHash(make([]byte, saltSize), key))
 	}
 }
 
-func TestNobodysHashIsLikeAnyOther(t *testing.T) {
+func TestDummyHashIsValidAndInvalidHashesFail(t *testing.T) {
 	k := New()
 	if _, _, err := decodeHash(k.dummyHash); err != nil {
 		t.Error(err)
@@ -49,22 +49,21 @@ func TestNobodysHashIsLikeAnyOther(t *testing.T) {
 	}
 }
 
-// A caller above the limit waits, and gets ErrBusy after maxWait.
-func TestFewAtOnce(t *testing.T) {
+func TestConcurrentHashesAreLimited(t *testing.T) {
 	k := New()
 	for range maxConcurrent {
 		k.slots <- struct{}{}
 	}
 	k.maxWait = 20 * time.Millisecond
 	if _, err := k.HashPassword("x"); !errors.Is(err, ErrBusy) {
-		t.Errorf("with no place: %v", err)
+		t.Errorf("HashPassword above the limit: %v, want ErrBusy", err)
 	}
 	if _, err := k.CheckPassword("", "x"); !errors.Is(err, ErrBusy) {
-		t.Errorf("with no place, of nobody: %v", err)
+		t.Errorf("CheckPassword above the limit: %v, want ErrBusy", err)
 	}
 	k.maxWait = time.Minute
 	go func() { <-k.slots }()
 	if _, err := k.CheckPassword("", "x"); err != nil {
-		t.Errorf("with a place: %v", err)
+		t.Errorf("CheckPassword below the limit: %v", err)
 	}
 }

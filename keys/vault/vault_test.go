@@ -17,24 +17,24 @@ func mustOpen(t testing.TB, dir string, create bool) *Vault {
 	return must.Value(Open(dir, create))(t)
 }
 
-func TestKeyIsMadeOnce(t *testing.T) {
+func TestKeyIsCreatedOnce(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := Open(dir, false); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "exchange.key") {
-		t.Errorf("none is there: %v", err)
+		t.Errorf("Open without a key: %v, want ErrMissing", err)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
-		t.Errorf("asking for it made something: %v, %v", entries, err)
+		t.Errorf("Open without create created %v, %v", entries, err)
 	}
 	first := mustOpen(t, dir, true)
 	again, other := mustOpen(t, dir, true), mustOpen(t, t.TempDir(), true)
 	if first.root != again.root || first.KeyFingerprint() != again.KeyFingerprint() || first.root != mustOpen(t, dir, false).root {
-		t.Error("opened again it is another")
+		t.Error("a second Open returns another key")
 	}
 	if first.root == other.root || first.KeyFingerprint() == other.KeyFingerprint() || first.DeriveKey("hashes") == other.DeriveKey("hashes") {
-		t.Error("two folders have one key")
+		t.Error("two folders have the same key")
 	}
 	if first.root == [32]byte{} {
-		t.Error("the key is nothing")
+		t.Error("the key is zero")
 	}
 	for path, want := range map[string]os.FileMode{"keys": 0o700 | os.ModeDir, "keys/exchange.key": 0o600} {
 		info, err := os.Stat(filepath.Join(dir, path))
@@ -43,13 +43,13 @@ func TestKeyIsMadeOnce(t *testing.T) {
 		}
 	}
 	if entries, err := os.ReadDir(filepath.Join(dir, "keys")); err != nil || len(entries) != 1 {
-		t.Errorf("beside the key lie %v, %v", entries, err)
+		t.Errorf("files in the key's folder: %v, %v", entries, err)
 	}
 }
 
-// The key file gets its name only when it is complete. Open therefore replaces a symbolic link
-// in its place and does not write through the link.
-func TestKeyFileIsRenamed(t *testing.T) {
+// TestKeyFileReplacesSymlink: Open renames a complete file to the key's name, so it does not write
+// through a symbolic link in that place.
+func TestKeyFileReplacesSymlink(t *testing.T) {
 	dir := t.TempDir()
 	must.Succeed(t, os.Mkdir(filepath.Join(dir, "keys"), 0o700))
 	must.Succeed(t, os.Symlink(filepath.Join(dir, "elsewhere"), exchangeKeyPath(dir)))
@@ -59,20 +59,20 @@ func TestKeyFileIsRenamed(t *testing.T) {
 	}
 }
 
-// A key file that a crash left incomplete is not used and does not block the next start.
-func TestCrashWhileMaking(t *testing.T) {
+// TestPartialKeyFileIsIgnored: a partial file of a crash does not block the next start.
+func TestPartialKeyFileIsIgnored(t *testing.T) {
 	dir := t.TempDir()
 	must.Succeed(t, os.Mkdir(filepath.Join(dir, "keys"), 0o700))
 	must.Succeed(t, os.WriteFile(filepath.Join(dir, "keys", ".new-1"), []byte("abc"), 0o600))
 	v := mustOpen(t, dir, true)
 	if mustOpen(t, dir, false).root != v.root {
-		t.Error("opened again it is another")
+		t.Error("a second Open returns another key")
 	}
 }
 
-func TestFilesThatAreNoKey(t *testing.T) {
+func TestInvalidKeyFiles(t *testing.T) {
 	for name, text := range map[string]string{
-		"nothing": "", "too short": strings.Repeat("a", 63), "too long": strings.Repeat("a", 66), "no digits": strings.Repeat("z", 64),
+		"empty": "", "too short": strings.Repeat("a", 63), "too long": strings.Repeat("a", 66), "not hexadecimal": strings.Repeat("z", 64),
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -84,7 +84,7 @@ func TestFilesThatAreNoKey(t *testing.T) {
 				}
 			}
 			if kept, err := os.ReadFile(exchangeKeyPath(dir)); err != nil || string(kept) != text {
-				t.Errorf("the file is now %q, %v", kept, err)
+				t.Errorf("Open changed the file to %q, %v", kept, err)
 			}
 		})
 	}
@@ -92,19 +92,19 @@ func TestFilesThatAreNoKey(t *testing.T) {
 		dir := t.TempDir()
 		must.Succeed(t, os.MkdirAll(exchangeKeyPath(dir), 0o700))
 		if _, err := Open(dir, true); err == nil {
-			t.Error("opened")
+			t.Error("Open returns no error")
 		}
 	})
-	t.Run("a file in the folder's way", func(t *testing.T) {
+	t.Run("a file instead of the folder", func(t *testing.T) {
 		dir := t.TempDir()
 		must.Succeed(t, os.WriteFile(filepath.Join(dir, "keys"), nil, 0o600))
 		if _, err := Open(dir, true); err == nil {
-			t.Error("opened")
+			t.Error("Open returns no error")
 		}
 	})
 }
 
-// The log's hashes and secrets depend on these keys, so they must not change.
+// TestDerivedKeysAreFixed protects the hashes and secrets in existing logs.
 func TestDerivedKeysAreFixed(t *testing.T) {
 	v := must.Value(newVault([32]byte{1, 2, 3}))(t)
 	for purpose, want := range map[string]string{
@@ -116,11 +116,11 @@ func TestDerivedKeysAreFixed(t *testing.T) {
 		}
 	}
 	if check := v.KeyFingerprint(); bytes.Contains(v.root[:], check[:]) {
-		t.Error("the check is the key")
+		t.Error("the fingerprint is part of the key")
 	}
 }
 
-func TestSeal(t *testing.T) {
+func TestSealSecret(t *testing.T) {
 	v, other := mustOpen(t, t.TempDir(), true), mustOpen(t, t.TempDir(), true)
 	for _, secret := range []string{"", "s", strings.Repeat("secret", 1000), "ü\x00"} {
 		sealed := v.SealSecret("name", secret)
@@ -128,25 +128,25 @@ func TestSeal(t *testing.T) {
 			t.Errorf("%q, %v, want %q", got, err, secret)
 		}
 		if len(secret) > 3 && bytes.Contains(sealed, []byte(secret)) {
-			t.Error("it lies open")
+			t.Error("the sealed secret contains the plain text")
 		}
 		if bytes.Equal(sealed, v.SealSecret("name", secret)) {
-			t.Error("sealed twice it is the same")
+			t.Error("two seals of the same secret are equal")
 		}
-		refuse := func(what string, v *Vault, name string, sealed []byte) {
+		checkRejected := func(test string, v *Vault, name string, sealed []byte) {
 			t.Helper()
 			if got, err := v.OpenSecret(name, sealed); err == nil || got != "" || secret != "" && strings.Contains(err.Error(), secret) && len(secret) > 3 {
-				t.Errorf("%s: %q, %v", what, got, err)
+				t.Errorf("%s: %q, %v", test, got, err)
 			}
 		}
-		refuse("under another name", v, "name2", sealed)
-		refuse("with another key", other, "name", sealed)
-		refuse("nothing", v, "name", nil)
+		checkRejected("another name", v, "name2", sealed)
+		checkRejected("another key", other, "name", sealed)
+		checkRejected("empty", v, "name", nil)
 		for cut := range min(len(sealed), 64) {
-			refuse("cut", v, "name", sealed[:cut])
+			checkRejected("truncated", v, "name", sealed[:cut])
 			flipped := bytes.Clone(sealed)
 			flipped[cut] ^= 1
-			refuse("flipped", v, "name", flipped)
+			checkRejected("flipped bit", v, "name", flipped)
 		}
 	}
 }
