@@ -10,7 +10,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// panickingObserver panics once, in the method whose name it finds in next.
+// panickingObserver panics once, in the method named by next.
 type panickingObserver struct {
 	engine.Observer
 	next *atomic.Pointer[string]

@@ -12,7 +12,7 @@ import (
 )
 
 // A buyer whose pings fail gets one ping in ten, until it recovers. A new configuration
-// keeps this state, a restart forgets it.
+// keeps this state, a restart clears it.
 func TestFailingBuyerGetsFewerPings(t *testing.T) {
 	runWithExchange(t, "", auctionMarket("failing", "healthy"), func(t *testing.T, x *testExchange) {
 		n := 0

@@ -15,7 +15,7 @@ import (
 	"pingpost/internal/must"
 )
 
-// The error lists all invalid fields. Nothing is logged.
+// The error lists all invalid fields. The log is unchanged.
 func TestInvalidPingsAreRejected(t *testing.T) {
 	long := strings.Repeat("é", 256)
 	tests := []struct {
@@ -342,7 +342,7 @@ func TestPingFieldsInLog(t *testing.T) {
 	})
 }
 
-// The exchange forgets the auction id after five seconds, because there is nothing to
+// The exchange forgets the auction id after five seconds, because it has no bid to
 // sell. The key repeats its answer as usual, also after a restart.
 func TestPingWithoutCampaignKeepsOnlyItsKey(t *testing.T) {
 	runWithExchange(t, "", auctionMarket("blue"), func(t *testing.T, x *testExchange) {

@@ -186,7 +186,7 @@ func TestListPendingReturns(t *testing.T) {
 	})
 }
 
-// A test lead's return is pending like any other, but pays nothing back.
+// A test lead's return is pending like any other, but moves no money.
 func TestPendingReturnOfTestLead(t *testing.T) {
 	runWithExchange(t, "", returnsMarket(manualReturnRule(nil)), func(t *testing.T, x *testExchange) {
 		a := must.Value(x.ingest(leadRequest(1).asTest()))(t)

@@ -319,7 +319,7 @@ func TestReturnedTestLeadsUseNoReturnShare(t *testing.T) {
 	})
 }
 
-// Reports claim leads; an unknown id claims none.
+// A report with an unknown id claims no lead.
 func TestReportsOnUnknownLeadsDoNotBlock(t *testing.T) {
 	runWithExchange(t, "", returnsMarket(returnRule(nil)), func(t *testing.T, x *testExchange) {
 		var leads []engine.IngestAnswer

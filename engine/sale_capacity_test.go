@@ -72,7 +72,7 @@ func TestPostAfterCapOrFundsWereUsed(t *testing.T) {
 	}
 }
 
-// A post that waits for another one's reservation until its ceiling logs nothing.
+// A post that waits for another one's reservation until its ceiling is not logged.
 func TestPostTimesOutBehindReservation(t *testing.T) {
 	runWithExchange(t, "", twoBidders(), func(t *testing.T, x *testExchange) {
 		a, b := x.pingAuction(supplierPing(1)), x.pingAuction(supplierPing(2))

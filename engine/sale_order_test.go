@@ -98,7 +98,7 @@ func TestPostThatMatchesItsPingIsAccepted(t *testing.T) {
 }
 
 // postChecks are the checks of a post, in their order. spoil makes the post fail that
-// check and none before it.
+// check and pass those before it.
 var postChecks = []struct {
 	name    string
 	spoil   func(x *testExchange, p *postInput)

@@ -166,7 +166,7 @@ func TestStopDoesNotSettlePost(t *testing.T) {
 	})
 }
 
-// Each attempt sends what the first one sent.
+// All attempts send the same body.
 func TestNewConfigurationDoesNotChangePost(t *testing.T) {
 	runWithExchange(t, "", twoBidders(), func(t *testing.T, x *testExchange) {
 		x.buyers.scriptPosts("blue", unreachable, serverError, accepts)

@@ -220,7 +220,7 @@ func TestInvalidTestHeaderIsRejected(t *testing.T) {
 	})
 }
 
-// The return of a test lead pays nothing back and uses no return share.
+// The return of a test lead moves no money and uses no return share.
 func TestReturnedTestLeadsRestoreNothing(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
 		r := returnsMarket(returnRule(func(r *market.ReturnRule) { r.MaxShare, r.RestoreCaps = 0, true }))

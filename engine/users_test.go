@@ -22,7 +22,7 @@ func (x *testExchange) describeUsers() (all string) {
 	return all
 }
 
-// newAPIToken returns a user's token whose hash starts with number.
+// newAPIToken returns a user's token with number as the first byte of its hash.
 func newAPIToken(user string, number byte, role market.OperatorRole, expires int64) *state.APIToken {
 	return &state.APIToken{User: user, Name: "sheet", Role: role, Hash: [32]byte{number}, Hint: "ppa_", Expires: expires}
 }

@@ -35,7 +35,7 @@ func runWebhooksWithCrash(t *testing.T, h deliveryCase, n int, unacknowledged bo
 }
 
 // checkAllDelivered checks that exactly the webhooks required by the log were delivered,
-// and that none is pending.
+// and that the outbox is empty.
 func (r *webhookReceivers) checkAllDelivered(x *testExchange) {
 	r.t.Helper()
 	delivered := map[string]bool{}
