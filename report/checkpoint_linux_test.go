@@ -12,8 +12,8 @@ import (
 	"pingpost/internal/must"
 )
 
-// locksOn counts the locks that this process has on a file.
-func locksOn(t *testing.T, path string) (n int) {
+// countLocks counts this process's locks on a file.
+func countLocks(t *testing.T, path string) (n int) {
 	t.Helper()
 	info := must.Value(os.Stat(path))(t)
 	all := must.Value(os.ReadFile("/proc/locks"))(t)
@@ -26,63 +26,63 @@ func locksOn(t *testing.T, path string) (n int) {
 	return n
 }
 
-// TestSettleKeepsSQLitesLocks: a descriptor of the file that is closed takes the process's
-// locks with it, and the next program to close the file would remove SQLite's log.
-func TestCheckpointKeepsSQLitesLocks(t *testing.T) {
+// TestCheckpointKeepsSQLiteLocks: closing any descriptor of the file ends the process's locks. Then
+// the next program that closes the file would remove SQLite's log.
+func TestCheckpointKeepsSQLiteLocks(t *testing.T) {
 	_, f := newFilledFile(t, 10)
-	before := locksOn(t, f.path)
+	before := countLocks(t, f.path)
 	if before == 0 {
 		t.Fatal("SQLite holds no lock on its file")
 	}
-	f.settled(t)
-	if after := locksOn(t, f.path); after != before {
-		t.Errorf("%d locks on the file, and %d once it has settled", before, after)
+	f.mustCheckpoint(t)
+	if after := countLocks(t, f.path); after != before {
+		t.Errorf("%d locks before the checkpoint, %d after it", before, after)
 	}
 }
 
-// holdCheckpoints is the file that a second process of these tests locks as a program does
-// that checkpoints.
-const holdCheckpoints = "PINGPOST_TEST_HOLD_CHECKPOINTS"
+// lockFileVariable names the file in which a second process takes SQLite's checkpoint lock.
+const lockFileVariable = "PINGPOST_TEST_HOLD_CHECKPOINTS"
 
 func TestMain(m *testing.M) {
-	if path := os.Getenv(holdCheckpoints); path != "" {
-		hold(path)
+	if path := os.Getenv(lockFileVariable); path != "" {
+		holdCheckpointLock(path)
 		return
 	}
 	os.Exit(m.Run())
 }
 
-// hold takes SQLite's lock of who checkpoints, says so, and keeps it until its input ends.
-func hold(path string) {
+// holdCheckpointLock takes SQLite's checkpoint lock, prints "held", and keeps the lock until its
+// input ends.
+func holdCheckpointLock(path string) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		panic(err)
 	}
-	const byOthers = 121
-	if err := syscall.FcntlFlock(f.Fd(), syscall.F_SETLK, &syscall.Flock_t{Type: syscall.F_WRLCK, Start: byOthers, Len: 1}); err != nil {
+	const checkpointLockOffset = 121
+	if err := syscall.FcntlFlock(f.Fd(), syscall.F_SETLK, &syscall.Flock_t{Type: syscall.F_WRLCK, Start: checkpointLockOffset, Len: 1}); err != nil {
 		panic(err)
 	}
 	fmt.Println("held")
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// TestSettleWaitsForOthersCheckpoint: another program may be at it, and nothing is wrong.
-func TestCheckpointWaitsForOthers(t *testing.T) {
+// TestCheckpointWaitsForOtherProcess: a checkpoint of another program is not an error.
+func TestCheckpointWaitsForOtherProcess(t *testing.T) {
 	_, f := newFilledFile(t, 50)
 	other := exec.CommandContext(t.Context(), os.Args[0])
-	other.Env = append(os.Environ(), holdCheckpoints+"="+f.path+"-shm")
+	other.Env = append(os.Environ(), lockFileVariable+"="+f.path+"-shm")
 	in := must.Value(other.StdinPipe())(t)
 	out := must.Value(other.StdoutPipe())(t)
 	must.Succeed(t, other.Start())
 	must.Value(io.ReadFull(out, make([]byte, len("held"))))(t)
 	f.checkpointer.transactions = checkpointTransactions
 	if err := f.checkpointIfDue(t.Context()); err != nil || f.checkpointer.transactions != checkpointTransactions {
-		t.Errorf("%d transactions wait while another program is at it: %v", f.checkpointer.transactions, err)
+		t.Errorf("%d transactions left during another program's checkpoint: %v", f.checkpointer.transactions, err)
 	}
 	must.Succeed(t, in.Close())
 	must.Succeed(t, other.Wait())
 	must.Succeed(t, f.checkpointIfDue(t.Context()))
 	if got := countLeadsInCopy(t, f); got != 50 || f.checkpointer.transactions != 0 {
-		t.Errorf("the file alone has %d of 50 leads", got)
+		t.Errorf("the file without its log has %d of 50 leads", got)
 	}
 }

@@ -20,25 +20,25 @@ import (
 	"pingpost/internal/must"
 )
 
-// filled is a file that was written to by hand, with so many leads.
+// newFilledFile returns a report without a running follower and its file with the given leads.
 func newFilledFile(t *testing.T, leads int) (r *Report, f *reportDatabase) {
 	t.Helper()
-	log := newLog()
+	log := newTestLog()
 	for i := range leads {
 		log.log(time.Duration(i)*time.Second, &event.LeadDecided{Lead: leadID(i), Campaign: 1, Supplier: 1, Reason: market.ReasonFiltered})
 	}
-	r = New(options(log, t.TempDir()))
+	r = New(testOptions(log, t.TempDir()))
 	f = must.Value(r.openOrCreateDatabase(t.Context()))(t)
 	t.Cleanup(func() { _ = f.close() })
 	reader := must.Value(log.NewReader(0))(t)
 	more := must.Value(r.readAndWriteBatch(t.Context(), f, reader))(t)
 	if more {
-		t.Fatal("it takes more than a batch")
+		t.Fatal("the entries do not fit into one batch")
 	}
 	return r, f
 }
 
-// alone is what a file says without what SQLite keeps beside it.
+// countLeadsInCopy counts the leads in a copy of the file without SQLite's log, or returns -1.
 func countLeadsInCopy(t *testing.T, f *reportDatabase) (leads int) {
 	t.Helper()
 	text := must.Value(os.ReadFile(f.path))(t)
@@ -52,29 +52,29 @@ func countLeadsInCopy(t *testing.T, f *reportDatabase) (leads int) {
 	return leads
 }
 
-// A checkpoint moves all pages, but not before enough entries.
+// TestCheckpointMovesAllPages: a checkpoint happens only after enough transactions.
 func TestCheckpointMovesAllPages(t *testing.T) {
 	_, f := newFilledFile(t, 300)
 	if got := countLeadsInCopy(t, f); got == 300 {
-		t.Fatal("one small batch was settled at once")
+		t.Fatal("a checkpoint happened after one small batch")
 	}
-	f.settled(t)
+	f.mustCheckpoint(t)
 	if got := countLeadsInCopy(t, f); got != 300 {
-		t.Errorf("the file alone has %d of 300 leads", got)
+		t.Errorf("the file without its log has %d of 300 leads", got)
 	}
 	for range checkpointTransactions {
-		must.Succeed(t, f.writeBatchInTransaction(t.Context(), projection.NewChangeBatch(t.Context(), f, f.sources), f.nameless))
+		must.Succeed(t, f.writeBatchInTransaction(t.Context(), projection.NewChangeBatch(t.Context(), f, f.sources), f.emptyName))
 		must.Succeed(t, f.checkpointIfDue(t.Context()))
 	}
 	if f.checkpointer.transactions >= checkpointTransactions {
-		t.Errorf("%d transactions wait", f.checkpointer.transactions)
+		t.Errorf("%d transactions without a checkpoint", f.checkpointer.transactions)
 	}
 	must.Succeed(t, runSQLiteQuickCheck(t.Context(), f.path))
 }
 
-func (*reportDatabase) nameless(event.ConfigObjectKind, market.PermanentNumber) string { return "" }
+func (*reportDatabase) emptyName(event.ConfigObjectKind, market.PermanentNumber) string { return "" }
 
-// A reader keeps its older state, and a later checkpoint moves the pages that were needed.
+// TestCheckpointKeepsReadersState: a later checkpoint moves the pages that a reader needed.
 func TestCheckpointKeepsReadersState(t *testing.T) {
 	_, f := newFilledFile(t, 10)
 	tx := must.Value(f.readers.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true}))(t)
@@ -84,38 +84,37 @@ func TestCheckpointKeepsReadersState(t *testing.T) {
 	}
 	count()
 	must.Succeed(t, f.executeStatement(t.Context(), "DELETE FROM leads"))
-	f.settled(t)
+	f.mustCheckpoint(t)
 	if got := count(); got != 10 {
-		t.Errorf("a reader has %d of the 10 leads that it began with", got)
+		t.Errorf("a reader sees %d of the 10 leads of its snapshot", got)
 	}
 	must.Succeed(t, tx.Rollback())
-	f.settled(t)
+	f.mustCheckpoint(t)
 	if got := countLeadsInCopy(t, f); got != 0 {
-		t.Errorf("the file alone has %d leads after all were removed", got)
+		t.Errorf("the file without its log has %d leads, want 0", got)
 	}
 }
 
-// The checkpoint returns an error, and the follower opens another file.
-func TestCheckpointOfADeletedFile(t *testing.T) {
+func TestCheckpointFailsWithDeletedWAL(t *testing.T) {
 	_, f := newFilledFile(t, 10)
 	must.Succeed(t, os.Remove(f.path+"-wal"))
 	f.checkpointer.transactions = checkpointTransactions
 	if err := f.checkpointIfDue(context.Background()); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("settled into what is not there: %v", err)
+		t.Errorf("checkpoint without SQLite's log: %v, want ErrNotExist", err)
 	}
 }
 
-// settled moves all there is.
-func (f *reportDatabase) settled(t *testing.T) {
+// mustCheckpoint moves all pages into the file.
+func (f *reportDatabase) mustCheckpoint(t *testing.T) {
 	t.Helper()
-	if settled, err := f.checkpointAtRate(t.Context(), 0); err != nil || !settled {
-		t.Fatal("it did not settle", err)
+	if complete, err := f.checkpointAtRate(t.Context(), 0); err != nil || !complete {
+		t.Fatal("the checkpoint is incomplete", err)
 	}
 }
 
-// logText is a log of SQLite, with frames of these pages, of which the last few are of
-// before it began anew.
-func logText(size int64, numbers []int64, stale int) []byte {
+// sqliteWAL returns a log of SQLite with frames of the given pages. The last stale frames are from
+// before the log restarted.
+func sqliteWAL(size int64, numbers []int64, stale int) []byte {
 	text := binary.BigEndian.AppendUint32(make([]byte, logPageSize), uint32(size))
 	text = append(text, "seq.saltsaltsum.sum."...)
 	for i, n := range numbers {
@@ -130,7 +129,7 @@ func logText(size int64, numbers []int64, stale int) []byte {
 	return text
 }
 
-// The flushed ranges contain every page of the current frames once, in order.
+// TestWALPages: the flushed ranges contain each page of the current frames once, in order.
 func TestWALPages(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -139,19 +138,19 @@ func TestWALPages(t *testing.T) {
 		stale := rapid.IntRange(0, len(numbers)).Draw(rt, "stale")
 		done := rapid.IntRange(0, len(numbers)-stale).Draw(rt, "done")
 		path := filepath.Join(dir, "log")
-		text := logText(size, numbers, stale)
+		text := sqliteWAL(size, numbers, stale)
 		must.Succeed(t, os.WriteFile(path, text, 0o600))
 		log := must.Value(os.Open(path))(t)
 		defer log.Close()
 		l := must.Value(listUncheckpointedPages(log, sqliteWALHeader(text), int64(done)))(t)
 		fresh := numbers[done : len(numbers)-stale]
 		if got := (l.endOfFrames - l.firstFrame) / (frameHeader + size); int(got) != len(fresh) || l.firstFrame != 32+int64(done)*(frameHeader+size) {
-			rt.Fatalf("%d frames from %d on, want %d behind %d", got, l.firstFrame, len(fresh), done)
+			rt.Fatalf("%d frames from offset %d, want %d after frame %d", got, l.firstFrame, len(fresh), done)
 		}
 		covered, before := map[int64]bool{}, int64(-1)
 		for off, n := range l.rangesOfChangedPages() {
 			if off <= before || off%size != 0 || n%size != 0 || n <= 0 {
-				rt.Fatalf("a range of %d bytes from %d on, after one that ends at %d", n, off, before)
+				rt.Fatalf("range of %d bytes at %d follows one that ends at %d", n, off, before)
 			}
 			for at := off; at < off+n; at += size {
 				covered[at/size+1] = true
@@ -165,56 +164,55 @@ func TestWALPages(t *testing.T) {
 		}
 		for n := range covered {
 			if !slices.ContainsFunc(fresh, func(m int64) bool { return m <= n && (n-m)*size <= maxPageGap+size }) {
-				rt.Errorf("page %d is flushed, and none near it is named", n)
+				rt.Errorf("page %d is flushed, but no frame has a page near it", n)
 			}
 		}
-		text[20]++ // it began anew
+		text[20]++ // the log restarted
 		if l, err := listUncheckpointedPages(log, sqliteWALHeader(text), int64(done)); err != nil || l.firstFrame != 32 {
-			rt.Errorf("frames from %d on of another log: %v", l.firstFrame, err)
+			rt.Errorf("first frame of a restarted log at %d, want 32: %v", l.firstFrame, err)
 		}
 	})
 }
 
-// An empty log has no pages, and a log of another form is an error.
-func TestEmptyWAL(t *testing.T) {
+func TestEmptyAndInvalidWAL(t *testing.T) {
 	log := must.Value(os.Create(filepath.Join(t.TempDir(), "log")))(t)
 	defer log.Close()
 	if l, err := listUncheckpointedPages(log, sqliteWALHeader{}, 0); err != nil || len(l.pageOffsets) > 0 {
-		t.Errorf("%d pages in nothing: %v", len(l.pageOffsets), err)
+		t.Errorf("an empty log has %d pages: %v", len(l.pageOffsets), err)
 	}
 	must.Value(log.Write(make([]byte, 100)))(t)
 	if _, err := listUncheckpointedPages(log, sqliteWALHeader{}, 0); err == nil {
-		t.Error("zeros are a log")
+		t.Error("a log of zeros is accepted")
 	}
 }
 
-// A checkpoint reads only new frames until SQLite's log restarts, and then all.
+// TestCheckpointContinues: a checkpoint reads only new frames until SQLite's log restarts.
 func TestCheckpointContinues(t *testing.T) {
 	_, f := newFilledFile(t, 300)
-	f.settled(t)
+	f.mustCheckpoint(t)
 	if f.checkpointer.movedFrames == 0 {
-		t.Fatal("nothing was moved")
+		t.Fatal("the checkpoint moved no frames")
 	}
 	head, moved := f.checkpointer.lastHeader, f.checkpointer.movedFrames
 	for i := range 3 {
 		must.Succeed(t, f.executeStatement(t.Context(), "UPDATE leads SET test = ?", i))
-		f.settled(t)
+		f.mustCheckpoint(t)
 	}
 	if f.checkpointer.lastHeader == head {
-		t.Error("SQLite's log did not begin anew")
+		t.Error("SQLite's log did not restart")
 	}
 	if f.checkpointer.movedFrames >= moved+300 {
-		t.Errorf("%d frames after it began anew", f.checkpointer.movedFrames)
+		t.Errorf("%d frames moved after the restart of the log", f.checkpointer.movedFrames)
 	}
 	must.Succeed(t, runSQLiteQuickCheck(t.Context(), f.path))
 	if got := countLeadsInCopy(t, f); got != 300 {
-		t.Errorf("the file alone has %d of 300 leads", got)
+		t.Errorf("the file without its log has %d of 300 leads", got)
 	}
 }
 
-// SQLite sorts beside its file, because a machine may have no other writable folder.
-// Without any folder the error is transient and the file is not at fault.
-func TestSortFolder(t *testing.T) {
+// TestSQLiteSortsInReportFolder: a machine may have no other writable folder. An error about the
+// folder is transient and not a damaged file.
+func TestSQLiteSortsInReportFolder(t *testing.T) {
 	_, f := newFilledFile(t, 10)
 	for _, db := range []*sql.DB{f.pool, f.readers} {
 		var dir string
@@ -224,10 +222,10 @@ func TestSortFolder(t *testing.T) {
 			must.Succeed(t, db.QueryRowContext(t.Context(), "PRAGMA temp_store_directory").Scan(&dir))
 		}
 		if dir != filepath.Dir(f.path) {
-			t.Errorf("it sorts in %q", dir)
+			t.Errorf("SQLite sorts in %q", dir)
 		}
 	}
 	if !isTransientSQLiteCode(noTempPath) {
-		t.Error("that there is no folder to sort in spoils the file")
+		t.Error("a missing folder for sorting counts as damage")
 	}
 }

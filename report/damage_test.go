@@ -16,8 +16,8 @@ import (
 	"pingpost/internal/must"
 )
 
-// overwrite puts garbage over all of a file but its first bytes.
-func overwrite(t *testing.T, path string, from int64) {
+// overwriteFrom overwrites a file with garbage from an offset to its end.
+func overwriteFrom(t *testing.T, path string, from int64) {
 	t.Helper()
 	f := must.Value(os.OpenFile(path, os.O_RDWR, 0))(t)
 	defer f.Close()
@@ -38,38 +38,37 @@ func (r *testReport) checkpointAll() {
 	}
 }
 
-// The report recovers from any damage to its open files.
-func TestDamageWhileRunning(t *testing.T) {
-	for what, do := range map[string]func(*testing.T, *testReport){
-		"the file is removed":      func(t *testing.T, r *testReport) { must.Succeed(t, os.Remove(r.path())) },
-		"its log is removed":       func(t *testing.T, r *testReport) { must.Succeed(t, os.Remove(r.path()+"-wal")) },
-		"the folder is removed":    func(t *testing.T, r *testReport) { must.Succeed(t, os.RemoveAll(r.opt.Dir)) },
-		"its log is in its place":  func(t *testing.T, r *testReport) { must.Succeed(t, os.Rename(r.path()+"-wal", r.path())) },
-		"garbage in the file":      func(t *testing.T, r *testReport) { r.checkpointAll(); overwrite(t, r.path(), 4096) },
-		"garbage from its head on": func(t *testing.T, r *testReport) { r.checkpointAll(); overwrite(t, r.path(), 0) },
-		"the file is cut off":      func(t *testing.T, r *testReport) { r.checkpointAll(); must.Succeed(t, os.Truncate(r.path(), 4096)) },
-		"the map is cut off":       func(t *testing.T, r *testReport) { must.Succeed(t, os.Truncate(r.path()+"-shm", 0)) },
-		"a row that cannot be": func(_ *testing.T, r *testReport) {
+func TestRebuildAfterDamageToOpenFiles(t *testing.T) {
+	for name, damage := range map[string]func(*testing.T, *testReport){
+		"the file is removed":                 func(t *testing.T, r *testReport) { must.Succeed(t, os.Remove(r.path())) },
+		"the log is removed":                  func(t *testing.T, r *testReport) { must.Succeed(t, os.Remove(r.path()+"-wal")) },
+		"the folder is removed":               func(t *testing.T, r *testReport) { must.Succeed(t, os.RemoveAll(r.opt.Dir)) },
+		"the log replaces the file":           func(t *testing.T, r *testReport) { must.Succeed(t, os.Rename(r.path()+"-wal", r.path())) },
+		"garbage in the file":                 func(t *testing.T, r *testReport) { r.checkpointAll(); overwriteFrom(t, r.path(), 4096) },
+		"garbage in the whole file":           func(t *testing.T, r *testReport) { r.checkpointAll(); overwriteFrom(t, r.path(), 0) },
+		"the file is truncated":               func(t *testing.T, r *testReport) { r.checkpointAll(); must.Succeed(t, os.Truncate(r.path(), 4096)) },
+		"the shared memory file is truncated": func(t *testing.T, r *testReport) { must.Succeed(t, os.Truncate(r.path()+"-shm", 0)) },
+		"an impossible row": func(_ *testing.T, r *testReport) {
 			r.execInFile("PRAGMA ignore_check_constraints = 1; INSERT INTO place SELECT 2, exchange, epoch, seq, at, begins FROM place")
 		},
-		"something panics":     func(_ *testing.T, r *testReport) { r.log.change(func() { r.log.panics = true }) },
-		"somebody asks for it": func(_ *testing.T, r *testReport) { r.RequestRebuild() },
+		"a panic":             func(_ *testing.T, r *testReport) { r.log.change(func() { r.log.panics = true }) },
+		"a requested rebuild": func(_ *testing.T, r *testReport) { r.RequestRebuild() },
 	} {
-		t.Run(what, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			r := newTradeReport(t)
 			before := r.ProgressStatus().Rebuilds
-			do(t, r)
+			damage(t, r)
 			r.log.log(110*time.Minute, &event.LeadDecided{Lead: leadID(20), Campaign: 1, Supplier: 2, Reason: market.ReasonFiltered})
 			r.waitRebuilt(before)
-			r.wantRows(wholeTime(ByBuyer), append([]string{" : leads 5 unmatched 2 auctions 2"}, wanted[1:]...))
+			r.wantRows(wholeTime(ByBuyer), append([]string{" : leads 5 unmatched 2 auctions 2"}, tradeRowsByBuyer[1:]...))
 			if files, err := filepath.Glob(filepath.Join(r.opt.Dir, "*"+suffix)); err != nil || len(files) != 1 {
-				t.Errorf("%q are left: %v", files, err)
+				t.Errorf("files after the rebuild: %q, %v", files, err)
 			}
 		})
 	}
 }
 
-// execInFile executes a statement over another connection.
+// execInFile executes a statement on another connection.
 func (r *testReport) execInFile(text string) {
 	r.t.Helper()
 	db, err := sql.Open("sqlite", dsn(r.path(), "rw", "busy_timeout(5000)"))
@@ -81,35 +80,34 @@ func (r *testReport) execInFile(text string) {
 	}
 }
 
-// A good copy in the file's place is detected. SQLite would otherwise write to the deleted
-// file while readers use the copy.
-func TestReplacedFile(t *testing.T) {
-	log := newLog()
-	trade(log)
-	opt := options(log, t.TempDir())
+// TestReplacedFileCausesRebuild: otherwise SQLite would write to the deleted file while readers use
+// the copy in its place.
+func TestReplacedFileCausesRebuild(t *testing.T) {
+	log := newTestLog()
+	logTrade(log)
+	opt := testOptions(log, t.TempDir())
 	opt.checkInterval = time.Hour
-	r := run(t, log, opt)
+	r := startReport(t, log, opt)
 	r.waitCaughtUp()
 	bytes := must.Value(os.ReadFile(r.path()))(t)
 	other := filepath.Join(t.TempDir(), "copy")
 	must.Succeed(t, os.WriteFile(other, bytes, 0o600))
 	must.Succeed(t, os.Rename(other, r.path()))
 	r.waitRebuilt(0)
-	r.wantRows(wholeTime(ByBuyer), wanted)
+	r.wantRows(wholeTime(ByBuyer), tradeRowsByBuyer)
 }
 
-// Damage that only a question finds causes a rebuild.
-func TestDamageFoundByAnAnswer(t *testing.T) {
-	log := newLog()
-	trade(log)
-	opt := options(log, t.TempDir())
+func TestDamageFoundByAnswerCausesRebuild(t *testing.T) {
+	log := newTestLog()
+	logTrade(log)
+	opt := testOptions(log, t.TempDir())
 	opt.checkInterval = time.Hour
-	r := run(t, log, opt)
+	r := startReport(t, log, opt)
 	r.waitCaughtUp()
 	time.Sleep(50 * time.Millisecond) // the first check
 	r.checkpointAll()
-	overwrite(t, r.path(), 4096)
-	r.waitUntil("somebody meets the damage", func() bool {
+	overwriteFrom(t, r.path(), 4096)
+	r.waitUntil("an answer finds the damage", func() bool {
 		a, err := r.Ask(t.Context(), wholeTime(ByBuyer, ByState))
 		if err == nil {
 			_, err = a.Next()
@@ -118,42 +116,41 @@ func TestDamageFoundByAnAnswer(t *testing.T) {
 		return err != nil || r.ProgressStatus().Rebuilds > 0
 	})
 	r.waitRebuilt(0)
-	r.wantRows(wholeTime(ByBuyer), wanted)
+	r.wantRows(wholeTime(ByBuyer), tradeRowsByBuyer)
 }
 
-// The start deletes a file that it cannot use.
-func TestUnusableFile(t *testing.T) {
-	for what, test := range map[string]struct {
-		do       func(*testing.T, *testReport)
+func TestUnusableFileIsRebuiltAtStart(t *testing.T) {
+	for name, test := range map[string]struct {
+		damage   func(*testing.T, *testReport)
 		rebuilds uint64
 	}{
-		"none":                   {func(t *testing.T, r *testReport) { must.Succeed(t, os.RemoveAll(r.opt.Dir)) }, 0},
-		"garbage":                {func(t *testing.T, r *testReport) { overwrite(t, r.oldest(), 0) }, 1},
-		"an empty one":           {func(t *testing.T, r *testReport) { must.Succeed(t, os.Truncate(r.oldest(), 0)) }, 1},
-		"of another version":     {func(t *testing.T, r *testReport) { r.changeFile("PRAGMA user_version = 99") }, 1},
-		"of another program":     {func(t *testing.T, r *testReport) { r.changeFile("PRAGMA application_id = 99") }, 1},
-		"of another life":        {func(_ *testing.T, r *testReport) { r.log.change(func() { r.log.life.Epoch++ }) }, 1},
-		"of another exchange":    {func(_ *testing.T, r *testReport) { r.log.change(func() { r.log.life.Exchange[0]++ }) }, 1},
-		"further than the log":   {func(_ *testing.T, r *testReport) { r.changeFile("UPDATE place SET seq = 1000") }, 1},
-		"without a table":        {func(_ *testing.T, r *testReport) { r.changeFile("DROP TABLE cells") }, 1},
-		"good, and all there is": {func(*testing.T, *testReport) {}, 0},
+		"no file":                {func(t *testing.T, r *testReport) { must.Succeed(t, os.RemoveAll(r.opt.Dir)) }, 0},
+		"garbage":                {func(t *testing.T, r *testReport) { overwriteFrom(t, r.onlyFile(), 0) }, 1},
+		"empty file":             {func(t *testing.T, r *testReport) { must.Succeed(t, os.Truncate(r.onlyFile(), 0)) }, 1},
+		"another version":        {func(t *testing.T, r *testReport) { r.changeFile("PRAGMA user_version = 99") }, 1},
+		"another program":        {func(t *testing.T, r *testReport) { r.changeFile("PRAGMA application_id = 99") }, 1},
+		"another log epoch":      {func(_ *testing.T, r *testReport) { r.log.change(func() { r.log.identity.Epoch++ }) }, 1},
+		"another exchange":       {func(_ *testing.T, r *testReport) { r.log.change(func() { r.log.identity.Exchange[0]++ }) }, 1},
+		"position after the log": {func(_ *testing.T, r *testReport) { r.changeFile("UPDATE place SET seq = 1000") }, 1},
+		"missing table":          {func(_ *testing.T, r *testReport) { r.changeFile("DROP TABLE cells") }, 1},
+		"valid file":             {func(*testing.T, *testReport) {}, 0},
 	} {
-		t.Run(what, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			r := newTradeReport(t)
 			r.stop()
-			test.do(t, r)
+			test.damage(t, r)
 			r.log.log(110*time.Minute, &event.LeadDecided{Lead: leadID(20), Campaign: 1, Supplier: 2, Reason: market.ReasonFiltered})
-			r = run(t, r.log, r.opt)
+			r = startReport(t, r.log, r.opt)
 			r.waitCaughtUp()
-			r.wantRows(wholeTime(ByBuyer), append([]string{" : leads 5 unmatched 2 auctions 2"}, wanted[1:]...))
+			r.wantRows(wholeTime(ByBuyer), append([]string{" : leads 5 unmatched 2 auctions 2"}, tradeRowsByBuyer[1:]...))
 			if n := r.ProgressStatus().Rebuilds; n != test.rebuilds {
-				t.Errorf("%d rebuilds, not %d", n, test.rebuilds)
+				t.Errorf("%d rebuilds, want %d", n, test.rebuilds)
 			}
 		})
 	}
 }
 
-func (r *testReport) oldest() string {
+func (r *testReport) onlyFile() string {
 	r.t.Helper()
 	_, all, err := listDatabaseFiles(r.opt.Dir)
 	if err != nil || len(all) != 1 {
@@ -167,7 +164,7 @@ func (r *testReport) oldest() string {
 
 func (r *testReport) changeFile(text string) {
 	r.t.Helper()
-	f, err := openDatabase(r.t.Context(), r.oldest())
+	f, err := openDatabase(r.t.Context(), r.onlyFile())
 	if err == nil {
 		err = errors.Join(f.executeStatement(r.t.Context(), text), f.close())
 	}
@@ -176,95 +173,94 @@ func (r *testReport) changeFile(text string) {
 	}
 }
 
-// A report of a log without its beginning starts at the oldest entry and reports that
-// time. A report whose position is gone from the log is rebuilt.
-func TestHistory(t *testing.T) {
+// TestReportStartsAtOldestLogEntry: a rebuild starts at the oldest entry, and earlier questions are
+// invalid. A report whose position is no longer in the log is rebuilt.
+func TestReportStartsAtOldestLogEntry(t *testing.T) {
 	r := newTradeReport(t)
 	r.stop()
 	r.log.change(func() { r.log.first = 6 })
-	r = r.restart() // it goes on where it was
-	r.wantRows(wholeTime(ByBuyer), wanted)
+	r = r.restart() // continues at its position
+	r.wantRows(wholeTime(ByBuyer), tradeRowsByBuyer)
 	r.RequestRebuild()
 	r.waitRebuilt(0)
-	var fault *InvalidQuestionError
-	if _, err := r.Ask(t.Context(), wholeTime()); !errors.As(err, &fault) || fault.Field != "from" {
-		t.Errorf("a time before the history is answered with %v", err)
+	var invalid *InvalidQuestionError
+	if _, err := r.Ask(t.Context(), wholeTime()); !errors.As(err, &invalid) || invalid.Field != "from" {
+		t.Errorf("question about a time before the log: %v", err)
 	}
 	later := wholeTime(ByBuyer)
 	later.From = start.Add(30 * time.Minute).UnixNano()
 	r.wantRows(later, []string{
-		" : leads 1 auctions 2", // and the returned lead's source is not known
+		" : leads 1 auctions 2", // the returned lead's source is unknown
 		"buy_a USD: returns 1 credit 12050001 reversal 9640000",
 		"buy_b USD: pings 1 bids 1 wins 1 posts 1 post_rejects 1 sales 1 revenue 5000000 payout 4000000",
 		"buy_c USD: posts 1 sales 1 revenue 8000000 payout 6400000",
 	})
 	r.stop()
 	r.changeFile("UPDATE place SET seq = 3")
-	r = run(t, r.log, r.opt)
+	r = startReport(t, r.log, r.opt)
 	r.waitRebuilt(0)
-	r.wantRows(later, rowLines(later, r.ask(later)))
+	r.wantRows(later, rowLines(later, r.rowsOf(later)))
 }
 
-// The report pauses while the disk has too little space, and continues by itself.
-func TestDiskSpace(t *testing.T) {
-	log := newLog()
-	trade(log)
-	opt := options(log, t.TempDir())
-	little := make(chan bool, 1)
-	little <- true
+// TestReportPausesWithoutDiskSpace also checks that the report continues by itself.
+func TestReportPausesWithoutDiskSpace(t *testing.T) {
+	log := newTestLog()
+	logTrade(log)
+	opt := testOptions(log, t.TempDir())
+	isFull := make(chan bool, 1)
+	isFull <- true
 	opt.HasDiskSpace = func() bool {
-		now := <-little
-		little <- now
+		now := <-isFull
+		isFull <- now
 		return !now
 	}
-	r := run(t, log, opt)
-	r.waitUntil("it waits", func() bool { return r.ProgressStatus().Paused })
+	r := startReport(t, log, opt)
+	r.waitUntil("the report pauses", func() bool { return r.ProgressStatus().Paused })
 	if s := r.ProgressStatus(); s.Seq != 0 || s.LagEntries == 0 {
-		t.Errorf("it went on: %+v", s)
+		t.Errorf("the paused report has progress: %+v", s)
 	}
 	if _, err := r.Ask(t.Context(), wholeTime()); !errors.As(err, new(*LogNotReachedError)) {
-		t.Errorf("it answers with what it has not: %v", err)
+		t.Errorf("answer of a paused report: %v, want LogNotReachedError", err)
 	}
-	<-little
-	little <- false
+	<-isFull
+	isFull <- false
 	r.waitCaughtUp()
-	r.wantRows(wholeTime(ByBuyer), wanted)
+	r.wantRows(wholeTime(ByBuyer), tradeRowsByBuyer)
 }
 
-// The report continues after a temporary failure of the log.
-func TestLogFails(t *testing.T) {
-	log := newLog()
-	trade(log)
-	log.change(func() { log.fails = errors.New("the disk stutters") })
-	r := run(t, log, options(log, t.TempDir()))
+func TestReportContinuesAfterLogError(t *testing.T) {
+	log := newTestLog()
+	logTrade(log)
+	log.change(func() { log.nextErr = errors.New("temporary disk error") })
+	r := startReport(t, log, testOptions(log, t.TempDir()))
 	r.waitCaughtUp()
-	r.wantRows(wholeTime(ByBuyer), wanted)
+	r.wantRows(wholeTime(ByBuyer), tradeRowsByBuyer)
 	if s := r.ProgressStatus(); s.Errors != 1 || s.Rebuilds != 0 || s.Lag != 0 || s.LagEntries != 0 {
-		t.Errorf("%+v", s)
+		t.Errorf("status %+v", s)
 	}
 }
 
-// Data older than Retention is removed, and questions about it return a fault.
-func TestRetention(t *testing.T) {
-	log := newLog()
-	trade(log)
-	opt := options(log, t.TempDir())
+// TestRetentionRemovesOldData: questions about removed data are invalid.
+func TestRetentionRemovesOldData(t *testing.T) {
+	log := newTestLog()
+	logTrade(log)
+	opt := testOptions(log, t.TempDir())
 	opt.Retention = 24*time.Hour - 30*time.Minute // by the clock of the tests
-	r := run(t, log, opt)
+	r := startReport(t, log, opt)
 	later := wholeTime(ByBuyer)
 	later.From = start.Add(30 * time.Minute).UnixNano()
 	r.waitCaughtUp()
-	r.waitUntil("the oldest are gone, a quarter at a time", func() bool {
-		return r.scalar("SELECT min(start) FROM cells WHERE unit = 1") == fmt.Sprint(projection.QuarterHourOf(later.From))
+	r.waitUntil("the oldest quarter hours are removed", func() bool {
+		return r.queryString("SELECT min(start) FROM cells WHERE unit = 1") == fmt.Sprint(projection.QuarterHourOf(later.From))
 	})
-	var fault *InvalidQuestionError
-	if _, err := r.Ask(t.Context(), wholeTime(ByBuyer)); !errors.As(err, &fault) || fault.Field != "from" {
-		t.Errorf("what is gone is answered for: %v", err)
+	var invalid *InvalidQuestionError
+	if _, err := r.Ask(t.Context(), wholeTime(ByBuyer)); !errors.As(err, &invalid) || invalid.Field != "from" {
+		t.Errorf("question about removed data: %v", err)
 	}
-	if got := r.scalar("SELECT count(*) FROM leads"); got != "0" { // by their identifiers all are of the first minute
-		t.Errorf("%s leads are left", got)
+	if got := r.queryString("SELECT count(*) FROM leads"); got != "0" { // the ids of all leads are from the first minute
+		t.Errorf("%s leads remain, want 0", got)
 	}
-	if rows := rowLines(later, r.ask(later)); len(rows) != 4 {
-		t.Errorf("%q", rows)
+	if rows := rowLines(later, r.rowsOf(later)); len(rows) != 4 {
+		t.Errorf("rows %q, want 4", rows)
 	}
 }

@@ -17,23 +17,23 @@ import (
 	"pingpost/internal/must"
 )
 
-func (r *testReport) written(q Question, form func(*Question) RowFormat) string {
+// format asks a question and encodes the rows.
+func (r *testReport) format(q Question, form func(*Question) RowFormat) string {
 	r.t.Helper()
 	f := form(&q)
 	text := f.Begin(nil)
-	for _, row := range r.ask(q) {
+	for _, row := range r.rowsOf(q) {
 		text = f.Row(text, &row)
 	}
 	text = must.Value(f.End(text))(r.t)
 	return string(text)
 }
 
-// TestForms: the same rows in both forms, with money to the last digit and rates of
-// nothing left out.
-func TestFormats(t *testing.T) {
+// TestCSVAndNDJSON: both formats have the same rows, with exact money and without rates of zero.
+func TestCSVAndNDJSON(t *testing.T) {
 	r := newTradeReport(t)
 	q := wholeTime(ByBuyer)
-	text := r.written(q, NewCSV)
+	text := r.format(q, NewCSV)
 	const want = "buyer_id,currency,leads,unmatched,auctions,pings,bids,bid_rate,wins,win_rate,timeouts,ping_p50_ms,ping_p99_ms," +
 		"posts,post_rejects,post_timeouts,post_p50_ms,post_p99_ms,sales,revenue,payout,returns,credit,reversal,margin\r\n" +
 		",,4,1,2,0,0,,0,,0,,,0,0,0,,,0,0,0,0,0,0,0\r\n" +
@@ -42,12 +42,12 @@ func TestFormats(t *testing.T) {
 		"buy_c,USD,0,0,0,1,1,1,0,0,0,39.936,39.936,1,0,0,50.176,50.176,1,8,6.4,0,0,0,1.6\r\n" +
 		"buy_d,,0,0,0,1,0,0,0,,1,,,0,0,0,,,0,0,0,0,0,0,0\r\n"
 	if text != want {
-		t.Errorf("it writes\n%s\nand not\n%s", text, want)
+		t.Errorf("got CSV\n%s\nwant\n%s", text, want)
 	}
 	cells := must.Value(csv.NewReader(strings.NewReader(text)).ReadAll())(t)
-	lines := strings.Split(strings.TrimSpace(r.written(q, NewNDJSON)), "\n")
+	lines := strings.Split(strings.TrimSpace(r.format(q, NewNDJSON)), "\n")
 	if len(lines) != len(cells)-1 {
-		t.Fatalf("%d lines, and %d rows", len(lines), len(cells)-1)
+		t.Fatalf("%d lines of NDJSON, %d rows of CSV", len(lines), len(cells)-1)
 	}
 	for i, line := range lines {
 		object := map[string]any{}
@@ -55,38 +55,37 @@ func TestFormats(t *testing.T) {
 		decoder.UseNumber()
 		must.Succeed(t, decoder.Decode(&object))
 		for j, name := range cells[0] {
-			said := ""
+			got := ""
 			switch value := object[name].(type) {
 			case string:
-				said = value
+				got = value
 			case json.Number:
-				said = value.String()
+				got = value.String()
 			}
-			if said != cells[i+1][j] || len(object) != len(cells[0]) {
-				t.Errorf("row %d, %s: %q in NDJSON, %q in CSV", i, name, said, cells[i+1][j])
+			if got != cells[i+1][j] || len(object) != len(cells[0]) {
+				t.Errorf("row %d, %s: %q in NDJSON, %q in CSV", i, name, got, cells[i+1][j])
 			}
 		}
 	}
 }
 
-// TestParquet: the same rows once more, each cell of the type that its column has, and
-// money to the last digit.
+// TestParquet: the Parquet file has the rows of NDJSON with the columns' types and exact money.
 func TestParquet(t *testing.T) {
 	r := newTradeReport(t)
 	q := wholeTime(ByHour, ByBuyer, BySource)
 	q.Zone = time.FixedZone("Asia/Kolkata", 5*3600+1800)
-	lines := strings.Split(strings.TrimSpace(r.written(q, NewNDJSON)), "\n")
-	data := r.written(q, NewParquet)
+	lines := strings.Split(strings.TrimSpace(r.format(q, NewNDJSON)), "\n")
+	data := r.format(q, NewParquet)
 	file := must.Value(parquet.OpenFile(strings.NewReader(data), int64(len(data))))(t)
 	if zone, _ := file.Lookup("zone"); zone != "Asia/Kolkata" {
-		t.Errorf("it is of the zone %q", zone)
+		t.Errorf("zone %q, want Asia/Kolkata", zone)
 	}
 	if file.NumRows() != int64(len(lines)) || len(lines) < 5 {
-		t.Fatalf("%d rows, and %d lines", file.NumRows(), len(lines))
+		t.Fatalf("%d rows of Parquet, %d lines of NDJSON", file.NumRows(), len(lines))
 	}
 	rows := make([]parquet.Row, len(lines))
 	if n, err := parquet.NewReader(file).ReadRows(rows); n != len(lines) {
-		t.Fatalf("%d rows are read: %v", n, err)
+		t.Fatalf("ReadRows returns %d rows: %v", n, err)
 	}
 	columns := columnsFor(&q)
 	for i, line := range lines {
@@ -95,15 +94,15 @@ func TestParquet(t *testing.T) {
 		decoder.UseNumber()
 		must.Succeed(t, decoder.Decode(&object))
 		for j, c := range columns {
-			if got, want := typed(t, c.kind, rows[i][j]), object[c.name]; got != want {
+			if got, want := cellAsNDJSON(t, c.kind, rows[i][j]), object[c.name]; got != want {
 				t.Errorf("row %d, %s: %v in Parquet, %v in NDJSON", i, c.name, got, want)
 			}
 		}
 	}
 }
 
-// typed is a cell as NDJSON has it.
-func typed(t *testing.T, kind columnar.ColumnKind, v parquet.Value) any {
+// cellAsNDJSON returns a Parquet cell as the decoded value of NDJSON.
+func cellAsNDJSON(t *testing.T, kind columnar.ColumnKind, v parquet.Value) any {
 	t.Helper()
 	switch {
 	case v.IsNull():
@@ -120,8 +119,8 @@ func typed(t *testing.T, kind columnar.ColumnKind, v parquet.Value) any {
 	return json.Number(strconv.FormatFloat(v.Double(), 'f', -1, 64))
 }
 
-// TestFormulas: what begins like a formula is none in a spreadsheet, and is as it is in
-// NDJSON and Parquet.
+// TestCSVFormulas: CSV escapes texts that a spreadsheet would read as formulas; NDJSON and Parquet
+// keep them.
 func TestCSVFormulas(t *testing.T) {
 	q := wholeTime(BySupplier, BySource)
 	for _, name := range []string{"=1+1", "+1", "-1", "@x", "\tx", "\rx", "\nx", "＝1+1", "＋1", "－1", "＠x"} {
@@ -129,23 +128,23 @@ func TestCSVFormulas(t *testing.T) {
 		row.Names[BySupplier], row.Names[BySource] = name, "plain"
 		cells, err := csv.NewReader(strings.NewReader(string(NewCSV(&q).Row(nil, row)))).Read()
 		if err != nil || cells[0] != "'"+strings.ReplaceAll(name, "\r", "") || cells[1] != "plain" {
-			t.Errorf("%q is written as %q: %v", name, cells, err)
+			t.Errorf("CSV of %q is %q: %v", name, cells, err)
 		}
 		object := map[string]any{}
-		if file := inParquet(t, &q, row); !strings.Contains(file, name) || strings.Contains(file, "'"+name) {
-			t.Errorf("%q is not in Parquet as it is", name)
+		if file := encodeParquet(t, &q, row); !strings.Contains(file, name) || strings.Contains(file, "'"+name) {
+			t.Errorf("Parquet does not contain %q unchanged", name)
 		}
 		if err := json.Unmarshal(NewNDJSON(&q).Row(nil, row), &object); err != nil || object["supplier_id"] != name {
-			t.Errorf("%q is written as %q: %v", name, object["supplier_id"], err)
+			t.Errorf("NDJSON of %q is %q: %v", name, object["supplier_id"], err)
 		}
 	}
 	row := &Row{Measures: projection.Measures{projection.SumPayout: 5}}
 	if text := string(NewCSV(&q).Row(nil, row)); !strings.Contains(text, ",-0.000005\r\n") {
-		t.Errorf("less than nothing is a number: %q", text)
+		t.Errorf("a negative amount is escaped in CSV: %q", text)
 	}
 }
 
-func inParquet(t *testing.T, q *Question, row *Row) string {
+func encodeParquet(t *testing.T, q *Question, row *Row) string {
 	t.Helper()
 	f := NewParquet(q)
 	file := must.Value(f.End(f.Row(nil, row)))(t)

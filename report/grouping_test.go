@@ -17,56 +17,56 @@ import (
 	"pingpost/internal/must"
 )
 
-// Spans contain every quarter once, and a whole day or hour is not divided.
-func TestSpans(t *testing.T) {
+// TestSplitIntoSpans: spans contain each quarter hour once and do not divide whole days or hours.
+func TestSplitIntoSpans(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		first := rapid.Int64Range(-1000, 1000).Draw(t, "first")
 		last := first + rapid.Int64Range(0, 1000).Draw(t, "quarters")
 		next := first
-		for _, of := range projection.SplitIntoSpans(first, last, []int64{projection.Days, projection.Hours, projection.Quarters}) {
-			if of.First*of.Unit != next || of.Last <= of.First {
-				t.Fatalf("%+v begins elsewhere than at %d", of, next)
+		for _, span := range projection.SplitIntoSpans(first, last, []int64{projection.Days, projection.Hours, projection.Quarters}) {
+			if span.First*span.Unit != next || span.Last <= span.First {
+				t.Fatalf("span %+v does not begin at %d", span, next)
 			}
 			for _, longer := range []int64{projection.Hours, projection.Days} {
-				whole := -projection.DivideRoundingDown(-of.First*of.Unit, longer)
-				if of.Unit < longer && (whole+1)*longer <= of.Last*of.Unit {
-					t.Fatalf("%+v has a whole unit of %d", of, longer)
+				whole := -projection.DivideRoundingDown(-span.First*span.Unit, longer)
+				if span.Unit < longer && (whole+1)*longer <= span.Last*span.Unit {
+					t.Fatalf("span %+v contains a whole unit of %d", span, longer)
 				}
 			}
-			next = of.Last * of.Unit
+			next = span.Last * span.Unit
 		}
 		if next != last {
-			t.Fatalf("they end at %d, want %d", next, last)
+			t.Fatalf("the spans end at %d, want %d", next, last)
 		}
 	})
 }
 
-// Two columns or fewer, and the parties, are read by days from the smallest grouping.
-func TestSmallestGrouping(t *testing.T) {
+// TestSmallestStoredColumnSet: up to two columns, and the parties, have their own sums by day.
+func TestSmallestStoredColumnSet(t *testing.T) {
 	for g := range projection.AllColumns + 1 {
 		for _, unit := range []int64{projection.Quarters, projection.Hours, projection.Days} {
 			found, ok := projection.SmallestStoredColumnSet(g, unit)
 			n := bits.OnesCount8(uint8(g))
 			if want := unit == projection.Quarters || n <= 2 || projection.Parties.Includes(g); ok != want {
-				t.Errorf("%06b by %d: %t", g, unit, ok)
+				t.Errorf("columns %06b by %d: stored %t", g, unit, ok)
 			}
 			if !found.Includes(g) || ok && unit != projection.Quarters && found != g || n <= 1 && found != g {
-				t.Errorf("%06b by %d is read from %06b", g, unit, found)
+				t.Errorf("columns %06b by %d are read from %06b", g, unit, found)
 			}
 		}
 	}
 }
 
-// sumsByHand adds up a question from the quarters of AllColumns and from the bids: a line
-// for each row by its start and names.
-func (r *testReport) sumsByHand(q *Question, from int64) map[string]string {
+// sumQuarterHours computes an answer from the quarter hours of AllColumns and from the bids. It
+// returns a line for each row, by its start and names.
+func (r *testReport) sumQuarterHours(q *Question, from int64) map[string]string {
 	r.t.Helper()
 	type sum struct {
 		projection.Measures
 		pings histogram.Histogram
 	}
 	all := map[string]*sum{}
-	of := func(at int64, c *projection.SumKey) *sum {
+	sumOf := func(at int64, c *projection.SumKey) *sum {
 		names := map[Dimension]string{
 			BySupplier: r.opt.Source.NameOf(event.ObjectSupplier, c.Supplier), ByBuyer: r.opt.Source.NameOf(event.ObjectBuyer, c.Buyer),
 			ByCampaign: r.opt.Source.NameOf(event.ObjectCampaign, c.Campaign), ByState: c.State, ByReason: c.Reason.String(),
@@ -96,14 +96,14 @@ func (r *testReport) sumsByHand(q *Question, from int64) map[string]string {
 	for i := range m {
 		places = append(places, &m[i])
 	}
-	r.eachRow("SELECT start, campaign, supplier, buyer, source, state, reason, currency, "+list(projection.MeasureNames)+" FROM cells WHERE grain = 63 AND unit = 1", places, func() {
-		of(at*projection.QuarterHourNanos, &c).Add(&m)
+	r.eachRow("SELECT start, campaign, supplier, buyer, source, state, reason, currency, "+joinColumns(projection.MeasureNames)+" FROM cells WHERE grain = 63 AND unit = 1", places, func() {
+		sumOf(at*projection.QuarterHourNanos, &c).Add(&m)
 	})
 	if projection.Parties.Includes(q.usedColumns()) {
 		c = projection.SumKey{}
 		elapsed := int64(0)
 		r.eachRow("SELECT a.at, a.campaign, a.supplier, b.buyer, b.elapsed FROM bids b JOIN auctions a ON a.id = b.auction WHERE a.test = 0 AND b.status <> 0",
-			[]any{&at, &c.Campaign, &c.Supplier, &c.Buyer, &elapsed}, func() { of(at, &c).pings.Record(elapsed) })
+			[]any{&at, &c.Campaign, &c.Supplier, &c.Buyer, &elapsed}, func() { sumOf(at, &c).pings.Record(elapsed) })
 	}
 	lines := map[string]string{}
 	for key, s := range all {
@@ -112,7 +112,7 @@ func (r *testReport) sumsByHand(q *Question, from int64) map[string]string {
 	return lines
 }
 
-func list(names []string) (text string) {
+func joinColumns(names []string) (text string) {
 	for i, name := range names {
 		if i > 0 {
 			text += ", "
@@ -122,7 +122,7 @@ func list(names []string) (text string) {
 	return text
 }
 
-func (r *testReport) eachRow(text string, places []any, take func()) {
+func (r *testReport) eachRow(text string, places []any, visit func()) {
 	r.t.Helper()
 	r.mu.Lock()
 	f := r.file
@@ -131,7 +131,7 @@ func (r *testReport) eachRow(text string, places []any, take func()) {
 	defer rows.Close()
 	for rows.Next() {
 		must.Succeed(r.t, rows.Scan(places...))
-		take()
+		visit()
 	}
 	must.Succeed(r.t, rows.Err())
 }
@@ -160,10 +160,9 @@ func (b *randomTrade) drawQuestion(t *rapid.T) *Question {
 	return q
 }
 
-// Any question, in any zone and between any quarters, equals the sums of its quarters.
-// That also holds for a partly removed day, and for a day written in several batches and
-// runs.
-func TestAnswersEqualSumsByHand(t *testing.T) {
+// TestAnswersEqualSumsOfQuarterHours draws questions, zones and times. It includes partly removed
+// days and days written in several batches and runs.
+func TestAnswersEqualSumsOfQuarterHours(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := newRandomTrade(rt, rapid.SampledFrom([]time.Duration{10 * time.Minute, 4 * time.Hour, 40 * time.Hour}).Draw(rt, "apart"))
 		newest := time.Unix(0, b.log.entries[len(b.log.entries)-1].At).Sub(start)
@@ -173,12 +172,12 @@ func TestAnswersEqualSumsByHand(t *testing.T) {
 				b.lead(rt, 200+n, newest)
 			}
 		}
-		opt := options(b.log, t.TempDir())
+		opt := testOptions(b.log, t.TempDir())
 		opt.maxOpenSums = rapid.SampledFrom([]int{20, defaultMaxOpenSums, defaultMaxOpenSums}).Draw(rt, "open sums")
 		opt.checkInterval, opt.Now = time.Hour, func() time.Time { return start.Add(50 * 24 * time.Hour) }
 		all := b.log.entries
 		b.log.entries = all[:1]
-		r := run(t, b.log, opt)
+		r := startReport(t, b.log, opt)
 		for done := 1; done < len(all); {
 			done = rapid.IntRange(done+1, len(all)).Draw(rt, "entries")
 			b.log.change(func() { b.log.entries = all[:done] })
@@ -191,25 +190,25 @@ func TestAnswersEqualSumsByHand(t *testing.T) {
 		if rapid.Bool().Draw(rt, "keeps") {
 			opt.Retention = 50*24*time.Hour - time.Duration(rapid.IntRange(1, 1000).Draw(rt, "swept"))*15*time.Minute
 		}
-		r = run(t, b.log, opt)
+		r = startReport(t, b.log, opt)
 		defer r.stop()
 		r.waitCaughtUp()
 		begins := int64(0)
 		if opt.Retention > 0 {
 			begins = projection.QuarterHourOf(opt.Now().Add(-opt.Retention).UnixNano()) * projection.QuarterHourNanos
 			left := fmt.Sprintf(" WHERE (start + 1) * unit <= %d", begins/projection.QuarterHourNanos)
-			r.waitUntil("all sums of what is past keeping are gone", func() bool {
-				return r.scalar("SELECT (SELECT count(*) FROM cells"+left+") + (SELECT count(*) FROM paces"+left+") + (SELECT count(*) FROM whys"+left+")") == "0"
+			r.waitUntil("all sums older than the retention are removed", func() bool {
+				return r.queryString("SELECT (SELECT count(*) FROM cells"+left+") + (SELECT count(*) FROM paces"+left+") + (SELECT count(*) FROM whys"+left+")") == "0"
 			})
 		}
 		for range 8 {
 			q := b.drawQuestion(rt)
 			if opt.Retention > 0 && projection.Parties.Includes(q.usedColumns()) {
-				q.Only[ByState] = "CA" // a removed bid may be of a quarter that is kept, by a second
+				q.Only[ByState] = "CA" // a removed bid may belong to a quarter hour that is kept
 			}
-			want := r.sumsByHand(q, max(begins, q.From))
+			want := r.sumQuarterHours(q, max(begins, q.From))
 			got := map[string]string{}
-			for _, row := range r.ask(*q) {
+			for _, row := range r.rowsOf(*q) {
 				key := ""
 				if q.groupsByTime() {
 					key = row.Start.Format(time.RFC3339)
@@ -220,7 +219,7 @@ func TestAnswersEqualSumsByHand(t *testing.T) {
 				got[key] = fmt.Sprint(row.Measures, row.pings)
 			}
 			if !maps.Equal(got, want) {
-				rt.Fatalf("%+v comes to\n%v, want\n%v", *q, got, want)
+				rt.Fatalf("%+v: got\n%v\nwant\n%v", *q, got, want)
 			}
 		}
 	})

@@ -18,37 +18,38 @@ import (
 
 // testLog is a log in memory.
 type testLog struct {
-	mu      sync.Mutex
-	life    LogIdentity
-	entries []wal.Entry
-	first   uint64 // the oldest that history holds
-	fails   error  // of the next reading
-	panics  bool   // the next reading does
+	mu       sync.Mutex
+	identity LogIdentity
+	entries  []wal.Entry
+	first    uint64 // sequence number of the oldest entry
+	nextErr  error  // returned by the next read
+	panics   bool   // the next read panics
 }
 
-func newLog() *testLog {
-	return &testLog{life: LogIdentity{[16]byte{1, 2, 3}, 1}, first: 1}
+func newTestLog() *testLog {
+	return &testLog{identity: LogIdentity{[16]byte{1, 2, 3}, 1}, first: 1}
 }
 
 var start = time.Date(2026, 3, 7, 12, 0, 0, 0, time.UTC)
 
-// log adds a fact, so long after start.
-func (l *testLog) log(after time.Duration, fact event.Event) {
+// log appends an event at a time after start.
+func (l *testLog) log(after time.Duration, e event.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.entries = append(l.entries, wal.Entry{Seq: uint64(len(l.entries) + 1), At: start.Add(after).UnixNano(), Data: event.AppendRecord(nil, fact)})
+	l.entries = append(l.entries, wal.Entry{Seq: uint64(len(l.entries) + 1), At: start.Add(after).UnixNano(), Data: event.AppendRecord(nil, e)})
 }
 
-func (l *testLog) change(do func()) {
+// change edits the log under its lock.
+func (l *testLog) change(edit func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	do()
+	edit()
 }
 
 func (l *testLog) LogIdentity() LogIdentity {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.life
+	return l.identity
 }
 
 func (l *testLog) Durable() (uint64, int64) {
@@ -104,10 +105,10 @@ func (r *testReader) Next() (wal.Entry, error) {
 	defer r.log.mu.Unlock()
 	if r.log.panics {
 		r.log.panics = false
-		panic("a page is not what it seems")
+		panic("panic of the test's log")
 	}
-	if err := r.log.fails; err != nil {
-		r.log.fails = nil
+	if err := r.log.nextErr; err != nil {
+		r.log.nextErr = nil
 		return wal.Entry{}, err
 	}
 	if r.next > uint64(len(r.log.entries)) {
@@ -120,7 +121,7 @@ func (r *testReader) Next() (wal.Entry, error) {
 
 func (*testReader) Close() {}
 
-// running is a report that follows a log.
+// testReport is a running report that follows a testLog.
 type testReport struct {
 	*Report
 	t    testing.TB
@@ -128,14 +129,14 @@ type testReport struct {
 	stop func()
 }
 
-func options(log *testLog, dir string) Options {
+func testOptions(log *testLog, dir string) Options {
 	return Options{
 		Dir: dir, Source: log, pollInterval: time.Millisecond, retryDelay: time.Millisecond, checkInterval: 20 * time.Millisecond, sweepInterval: time.Nanosecond,
 		Now: func() time.Time { return start.Add(24 * time.Hour) }, Logger: slog.New(slog.DiscardHandler),
 	}
 }
 
-func run(t testing.TB, log *testLog, opt Options) *testReport {
+func startReport(t testing.TB, log *testLog, opt Options) *testReport {
 	t.Helper()
 	r := &testReport{Report: New(opt), t: t, log: log}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -150,44 +151,43 @@ func run(t testing.TB, log *testLog, opt Options) *testReport {
 	return r
 }
 
-const patience = time.Minute
+const waitLimit = time.Minute
 
-// until waits for a condition.
-func (r *testReport) waitUntil(what string, holds func() bool) {
+// waitUntil waits for a condition, at most waitLimit.
+func (r *testReport) waitUntil(what string, condition func() bool) {
 	r.t.Helper()
-	for begun := time.Now(); !holds(); time.Sleep(time.Millisecond) {
-		if time.Since(begun) > patience {
-			r.t.Fatalf("waited in vain until %s; it stands at %+v", what, r.ProgressStatus())
+	for began := time.Now(); !condition(); time.Sleep(time.Millisecond) {
+		if time.Since(began) > waitLimit {
+			r.t.Fatalf("timed out before %s; status %+v", what, r.ProgressStatus())
 		}
 	}
 }
 
-// caughtUp waits until the report has all.
 func (r *testReport) waitCaughtUp() {
 	r.t.Helper()
-	r.waitUntil("it has all", func() bool {
+	r.waitUntil("the report has all entries", func() bool {
 		durable, _ := r.log.Durable()
 		return r.ProgressStatus().Seq == durable
 	})
 }
 
-// rebuilt waits for a rebuild after so many, and until it has all.
+// waitRebuilt waits until more rebuilds than before are done and the report has all entries.
 func (r *testReport) waitRebuilt(before uint64) {
 	r.t.Helper()
-	r.waitUntil("it is built anew", func() bool { return r.ProgressStatus().Rebuilds > before })
+	r.waitUntil("the report is rebuilt", func() bool { return r.ProgressStatus().Rebuilds > before })
 	r.waitCaughtUp()
 }
 
-// whole is a question of all there is.
+// wholeTime returns a question about all entries.
 func wholeTime(by ...Dimension) Question {
 	return Question{By: by, From: start.Add(-240 * time.Hour).UnixNano(), To: start.Add(240 * time.Hour).UnixNano()}
 }
 
-// ask is the answer to a question, which is asked again while the report is being built.
-func (r *testReport) ask(q Question) (rows []Row) {
+// rowsOf asks a question and returns the rows. It retries during a rebuild.
+func (r *testReport) rowsOf(q Question) (rows []Row) {
 	r.t.Helper()
 	var a *AnswerRows
-	r.waitUntil("it answers", func() (ok bool) {
+	r.waitUntil("the report answers", func() (ok bool) {
 		var err error
 		if a, err = r.Ask(context.Background(), q); errors.As(err, new(*LogNotReachedError)) {
 			return false
@@ -209,7 +209,7 @@ func (r *testReport) ask(q Question) (rows []Row) {
 	}
 }
 
-// said is a report in short: of each row what it is of and what is not zero.
+// rowLines formats rows: the time, the names and the measures that are not zero.
 func rowLines(q Question, rows []Row) (lines []string) {
 	for i := range rows {
 		line := ""

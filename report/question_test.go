@@ -14,11 +14,10 @@ import (
 	"pingpost/internal/must"
 )
 
-// Each condition selects its sums.
-func TestOnly(t *testing.T) {
+func TestConditionsSelectSums(t *testing.T) {
 	r := newTradeReport(t)
 	for _, test := range []struct {
-		of   Dimension
+		by   Dimension
 		name string
 		want string
 	}{
@@ -33,31 +32,30 @@ func TestOnly(t *testing.T) {
 		{ByReason, "caps_full", "unmatched 1 auctions 1"},
 	} {
 		q := wholeTime()
-		q.Only = map[Dimension]string{test.of: test.name}
-		got := rowLines(q, r.ask(q))
+		q.Only = map[Dimension]string{test.by: test.name}
+		got := rowLines(q, r.rowsOf(q))
 		if test.want == "" && len(got) != 0 || test.want != "" && (len(got) != 1 || !strings.Contains(strings.ReplaceAll(got[0], "USD:", " USD:"), test.want)) {
-			t.Errorf("of %s %q it says %q and not %q", test.of, test.name, got, test.want)
+			t.Errorf("condition %s %q: got %q, want %q", test.by, test.name, got, test.want)
 		}
 	}
 }
 
-// Hours and days begin by the zone, also with an offset of half an hour and when clocks
-// change.
-func TestTimes(t *testing.T) {
-	log := newLog()
+// TestPeriodsStartByTimeZone includes offsets of half an hour and clock changes.
+func TestPeriodsStartByTimeZone(t *testing.T) {
+	log := newTestLog()
 	log.log(0, &event.ExchangeFounded{})
 	lead := func(n int, at time.Time) {
 		log.log(at.Sub(start), &event.LeadDecided{Lead: leadID(n), Campaign: 1, Supplier: 1, Reason: market.ReasonCapsFull})
 	}
-	at := time.Date(2026, 3, 8, 5, 45, 0, 0, time.UTC) // New York: an hour is left out at 7:00 UTC
+	at := time.Date(2026, 3, 8, 5, 45, 0, 0, time.UTC) // New York skips an hour at 7:00 UTC
 	for n := range 12 {
 		lead(n, at.Add(time.Duration(n)*15*time.Minute))
 	}
-	autumn := time.Date(2026, 11, 1, 5, 0, 0, 0, time.UTC) // and one comes twice from 5:00 on
+	autumn := time.Date(2026, 11, 1, 5, 0, 0, 0, time.UTC) // New York repeats an hour from 5:00 UTC
 	for n := range 8 {
 		lead(100+n, autumn.Add(time.Duration(n)*15*time.Minute))
 	}
-	r := run(t, log, options(log, t.TempDir()))
+	r := startReport(t, log, testOptions(log, t.TempDir()))
 	r.waitCaughtUp()
 	for _, test := range []struct {
 		zone string
@@ -76,67 +74,67 @@ func TestTimes(t *testing.T) {
 		zone := must.Value(time.LoadLocation(test.zone))(t)
 		q := Question{By: []Dimension{test.by}, From: test.from.UnixNano(), To: test.from.Add(24 * time.Hour).UnixNano(), Zone: zone}
 		var got []string
-		for _, row := range r.ask(q) {
+		for _, row := range r.rowsOf(q) {
 			got = append(got, row.Start.Format("01-02T15:04Z07:00 ")+string(market.Money(row.MeasureNamed("leads")*1_000_000).AppendJSON(nil)))
 		}
 		if strings.Join(got, ", ") != test.want {
-			t.Errorf("by %s in %s: %s, not %s", test.by, test.zone, strings.Join(got, ", "), test.want)
+			t.Errorf("by %s in %s: got %s, want %s", test.by, test.zone, strings.Join(got, ", "), test.want)
 		}
 	}
 }
 
-// Counts are in the first row of a group, and amounts in the row of their currency.
-func TestSeveralCurrencies(t *testing.T) {
-	log := newLog()
+// TestRowsPerCurrency: the first row of a group has the counts, and each currency has its amounts.
+func TestRowsPerCurrency(t *testing.T) {
+	log := newTestLog()
 	euro := sale(1, 7_000_000)
 	euro.Currency = market.Currency{'E', 'U', 'R'}
 	log.log(0, &event.LeadDecided{Lead: leadID(1), Campaign: 1, Supplier: 1, Sale: sale(1, 5_000_000)})
 	log.log(0, &event.LeadDecided{Lead: leadID(2), Campaign: 1, Supplier: 1, Sale: euro})
 	log.log(0, &event.LeadDecided{Lead: leadID(3), Campaign: 2, Supplier: 1, Sale: euro})
-	r := run(t, log, options(log, t.TempDir()))
+	r := startReport(t, log, testOptions(log, t.TempDir()))
 	r.waitCaughtUp()
 	r.wantRows(wholeTime(BySupplier), []string{
 		"sup_a EUR: leads 3 sales 2 revenue 14000000 payout 11200000", "sup_a USD: sales 1 revenue 5000000 payout 4000000",
 	})
 }
 
-// An invalid question returns a fault with the field.
-func TestFaults(t *testing.T) {
+// TestInvalidQuestions checks that the error names the field.
+func TestInvalidQuestions(t *testing.T) {
 	r := newTradeReport(t)
 	for field, change := range map[string]func(*Question){
 		"by":       func(q *Question) { q.By = []Dimension{ByBuyer, ByBuyer} },
 		"from":     func(q *Question) { q.From++ },
 		"to":       func(q *Question) { q.To = q.From },
-		"buyer":    func(q *Question) { q.Only = map[Dimension]string{ByBuyer: "nobody"} },
+		"buyer":    func(q *Question) { q.Only = map[Dimension]string{ByBuyer: "buy_unknown"} },
 		"reason":   func(q *Question) { q.Only = map[Dimension]string{ByReason: "bad luck"} },
 		"supplier": func(q *Question) { q.Only = map[Dimension]string{BySupplier: "buy_a"} },
 	} {
 		q := wholeTime()
 		change(&q)
-		var fault *InvalidQuestionError
-		if _, err := r.Ask(t.Context(), q); !errors.As(err, &fault) || fault.Field != field {
+		var invalid *InvalidQuestionError
+		if _, err := r.Ask(t.Context(), q); !errors.As(err, &invalid) || invalid.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	both := wholeTime(ByHour, ByDay)
-	if _, err := r.Ask(t.Context(), both); !errors.As(err, new(*InvalidQuestionError)) {
-		t.Errorf("by hours and days: %v", err)
+	hourAndDay := wholeTime(ByHour, ByDay)
+	if _, err := r.Ask(t.Context(), hourAndDay); !errors.As(err, new(*InvalidQuestionError)) {
+		t.Errorf("question by hour and day: %v", err)
 	}
 }
 
-// A question above the limits returns a fault, and the file is not rebuilt.
-func TestTooLarge(t *testing.T) {
-	log := newLog()
-	trade(log)
-	opt := options(log, t.TempDir())
+// TestQuestionLimits: a question above a limit is invalid and causes no rebuild.
+func TestQuestionLimits(t *testing.T) {
+	log := newTestLog()
+	logTrade(log)
+	opt := testOptions(log, t.TempDir())
 	opt.checkInterval = time.Hour
-	for what, most := range map[string]queryLimits{
+	for name, limits := range map[string]queryLimits{
 		"cells":  {cells: 3, groups: 100, timeout: time.Minute},
 		"groups": {cells: 100, groups: 2, timeout: time.Minute},
 		"time":   {cells: 100, groups: 100, timeout: time.Nanosecond},
 	} {
-		opt.limits = most
-		r := run(t, log, opt)
+		opt.limits = limits
+		r := startReport(t, log, opt)
 		r.waitCaughtUp()
 		a, err := r.Ask(t.Context(), wholeTime(ByBuyer, ByHour))
 		if err == nil {
@@ -145,19 +143,19 @@ func TestTooLarge(t *testing.T) {
 			}
 			a.Close()
 		}
-		var fault *InvalidQuestionError
-		if !errors.As(err, &fault) || fault.Field != "from" {
-			t.Errorf("%s: %v", what, err)
+		var invalid *InvalidQuestionError
+		if !errors.As(err, &invalid) || invalid.Field != "from" {
+			t.Errorf("%s: %v", name, err)
 		}
 		if s := r.ProgressStatus(); s.Rebuilds != 0 || s.Errors != 0 {
-			t.Errorf("%s: taken for damage: %+v", what, s)
+			t.Errorf("%s: the report counts an error or a rebuild: %+v", name, s)
 		}
 		r.stop()
 	}
 }
 
-// A reading ends when its context is cancelled at any moment, and the file is not rebuilt.
-func TestCancelledAnswer(t *testing.T) {
+// TestCancelledAnswerCausesNoRebuild cancels answers at random moments.
+func TestCancelledAnswerCausesNoRebuild(t *testing.T) {
 	r := newTradeReport(t)
 	for range 200 {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -170,11 +168,11 @@ func TestCancelledAnswer(t *testing.T) {
 		}
 		a.Close()
 		if !errors.Is(err, context.Canceled) && !errors.Is(err, io.EOF) {
-			t.Fatalf("the reading ended with %v", err)
+			t.Fatalf("the cancelled answer ended with %v", err)
 		}
 	}
-	r.wantRows(wholeTime(ByBuyer), wanted)
+	r.wantRows(wholeTime(ByBuyer), tradeRowsByBuyer)
 	if s := r.ProgressStatus(); s.Rebuilds != 0 || s.Errors != 0 {
-		t.Errorf("a cancelled reading was taken for damage: %+v", s)
+		t.Errorf("a cancelled answer caused an error or a rebuild: %+v", s)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"pingpost/internal/must"
 )
 
-// wanted is what the trade comes to, by buyer.
-var wanted = []string{
+// tradeRowsByBuyer are the sums of logTrade by buyer.
+var tradeRowsByBuyer = []string{
 	" : leads 4 unmatched 1 auctions 2",
 	"buy_a USD: pings 1 bids 1 sales 1 revenue 12050001 payout 9640000 returns 1 credit 12050001 reversal 9640000",
 	"buy_b USD: pings 2 bids 2 wins 2 posts 2 post_rejects 1 post_timeouts 1 sales 1 revenue 5000000 payout 4000000",
@@ -24,16 +24,16 @@ var wanted = []string{
 
 func (r *testReport) wantRows(q Question, want []string) {
 	r.t.Helper()
-	if got := rowLines(q, r.ask(q)); !slices.Equal(got, want) {
-		r.t.Errorf("it says\n%s\nand not\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	if got := rowLines(q, r.rowsOf(q)); !slices.Equal(got, want) {
+		r.t.Errorf("got rows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
 func newTradeReport(t testing.TB) *testReport {
 	t.Helper()
-	log := newLog()
-	trade(log)
-	r := run(t, log, options(log, t.TempDir()))
+	log := newTestLog()
+	logTrade(log)
+	r := startReport(t, log, testOptions(log, t.TempDir()))
 	r.waitCaughtUp()
 	return r
 }
@@ -41,16 +41,16 @@ func newTradeReport(t testing.TB) *testReport {
 func (r *testReport) restart() *testReport {
 	r.t.Helper()
 	r.stop()
-	next := run(r.t, r.log, r.opt)
+	next := startReport(r.t, r.log, r.opt)
 	next.waitCaughtUp()
 	return next
 }
 
-// The report has the trade's sums by each dimension, and the same after a restart.
-func TestReport(t *testing.T) {
+// TestReportSumsByDimension also checks the sums after a restart.
+func TestReportSumsByDimension(t *testing.T) {
 	r := newTradeReport(t)
 	for range 2 {
-		r.wantRows(wholeTime(ByBuyer), wanted)
+		r.wantRows(wholeTime(ByBuyer), tradeRowsByBuyer)
 		r.wantRows(wholeTime(BySupplier, ByCampaign), []string{
 			"sup_a cmp_a USD: leads 2 unmatched 1 sales 1 revenue 12050001 payout 9640000 returns 1 credit 12050001 reversal 9640000",
 			"sup_b cmp_b USD: leads 2 auctions 2 pings 5 bids 4 wins 2 timeouts 1 posts 3 post_rejects 1 post_timeouts 1 sales 2 revenue 13000000 payout 10400000",
@@ -72,11 +72,11 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// After a refusal the next buyer pays for the lead, also if it is only recorded. A request that
-// returns several leads of one supplier reverses each payout once.
-func TestMoneyAfterARefusalAndOfSeveralReturns(t *testing.T) {
-	log := newLog()
-	trade(log)
+// TestMoneyAfterRefusalAndMultipleReturns: after a refusal the next buyer pays, also without an
+// endpoint. A request that returns several leads of a supplier reverses each payout once.
+func TestMoneyAfterRefusalAndMultipleReturns(t *testing.T) {
+	log := newTestLog()
+	logTrade(log)
 	log.log(104*time.Minute, &event.LeadDecided{
 		Lead: leadID(6), Campaign: 1, Supplier: 1, Sale: sale(2, 9_000_000), Post: event.PostIntent{URL: "https://b.example"},
 	})
@@ -84,12 +84,12 @@ func TestMoneyAfterARefusalAndOfSeveralReturns(t *testing.T) {
 		Lead: leadID(6), Campaign: 1, Supplier: 1, Settlement: event.SettledRefused, Sale: sale(2, 9_000_000), Attempts: 1, Next: sale(4, 3_000_000),
 	})
 	log.log(106*time.Minute, &event.LeadDecided{Lead: leadID(7), Campaign: 1, Supplier: 1, Sale: sale(4, 2_000_000)})
-	returned := func(n int, price market.Money) event.LeadStatusChange {
-		back := event.ResourcesFreedByReturn{Campaign: 1, Credit: price, Reverse: price * 4 / 5, Currency: usd, Month: 1}
-		return event.LeadStatusChange{Lead: leadID(n), Supplier: 1, Result: event.ChangeDone, To: market.StatusReturned, Return: back}
+	change := func(n int, price market.Money) event.LeadStatusChange {
+		freed := event.ResourcesFreedByReturn{Campaign: 1, Credit: price, Reverse: price * 4 / 5, Currency: usd, Month: 1}
+		return event.LeadStatusChange{Lead: leadID(n), Supplier: 1, Result: event.ChangeDone, To: market.StatusReturned, Return: freed}
 	}
-	log.log(107*time.Minute, &event.LeadStatusesChanged{Buyer: 4, Changes: []event.LeadStatusChange{returned(6, 3_000_000), returned(7, 2_000_000)}})
-	r := run(t, log, options(log, t.TempDir()))
+	log.log(107*time.Minute, &event.LeadStatusesChanged{Buyer: 4, Changes: []event.LeadStatusChange{change(6, 3_000_000), change(7, 2_000_000)}})
+	r := startReport(t, log, testOptions(log, t.TempDir()))
 	r.waitCaughtUp()
 	q := wholeTime(ByBuyer)
 	q.Only = map[Dimension]string{ByBuyer: "buy_d"}
@@ -98,8 +98,7 @@ func TestMoneyAfterARefusalAndOfSeveralReturns(t *testing.T) {
 	})
 }
 
-// The tables have the state of each lead.
-func TestRows(t *testing.T) {
+func TestTablesHaveLeadState(t *testing.T) {
 	r := newTradeReport(t)
 	for text, want := range map[string]string{
 		"SELECT group_concat(status || '/' || delivery || '/' || buyer || '/' || posts || '/' || test || '/' || erased || '/' || state, ' ') FROM (SELECT * FROM leads ORDER BY id)": "6/0/1/0/0/0/CA 2/0/0/0/0/1/ 5/2/3/2/0/0/CA 1/2/2/1/0/0/TX 1/2/1/1/1/0/",
@@ -109,19 +108,20 @@ func TestRows(t *testing.T) {
 		"SELECT group_concat((lead IS NULL) || '/' || asked || '/' || reason, ' ') FROM (SELECT * FROM auctions ORDER BY id)":                                                        "0/4/0 1/1/0 1/0/5",
 		"SELECT group_concat(id, ' ') FROM (SELECT * FROM names ORDER BY kind, ref)":                                                                                                 "sup_a sup_b buy_a buy_b buy_c buy_d cmp_a cmp_b",
 	} {
-		if got := r.scalar(text); got != want {
-			t.Errorf("%s\nsays %s\nand not %s", text, got, want)
+		if got := r.queryString(text); got != want {
+			t.Errorf("%s\nreturns %s\nwant %s", text, got, want)
 		}
 	}
 }
 
-func (r *testReport) scalar(text string) (said string) {
+// queryString returns the single value of a query.
+func (r *testReport) queryString(text string) (result string) {
 	r.t.Helper()
 	r.mu.Lock()
 	f := r.file
 	r.mu.Unlock()
-	must.Succeed(r.t, f.readers.QueryRow(text).Scan(&said))
-	return said
+	must.Succeed(r.t, f.readers.QueryRow(text).Scan(&result))
+	return result
 }
 
 func (r *testReport) path() string {
@@ -133,9 +133,9 @@ func (r *testReport) path() string {
 	return r.file.path
 }
 
-// No byte of the file contains the person that suppliers and buyers wrote into every
-// field.
-func TestNoContactInTheFile(t *testing.T) {
+// TestFileContainsNoContactData: logTrade has the canary in every field that suppliers and buyers
+// can write.
+func TestFileContainsNoContactData(t *testing.T) {
 	r := newTradeReport(t)
 	r.stop()
 	files := must.Value(os.ReadDir(r.opt.Dir))(t)
@@ -145,6 +145,6 @@ func TestNoContactInTheFile(t *testing.T) {
 		all += string(bytes)
 	}
 	if !strings.Contains(all, "facebook") || strings.Contains(all, canary) {
-		t.Errorf("in %d bytes the source is: %v; the person: %v", len(all), strings.Contains(all, "facebook"), strings.Contains(all, canary))
+		t.Errorf("%d bytes of files: source found %t (want true), canary found %t (want false)", len(all), strings.Contains(all, "facebook"), strings.Contains(all, canary))
 	}
 }

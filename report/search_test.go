@@ -28,14 +28,14 @@ type randomTrade struct {
 }
 
 var (
-	bazaarStates  = []string{"", "CA", "TX"}
-	bazaarSources = []string{"", "search", "mail"}
+	tradeStates  = []string{"", "CA", "TX"}
+	tradeSources = []string{"", "search", "mail"}
 )
 
-// newBazaar draws a trade of leads, some over an auction, some test leads, some erased,
-// some that came back, one after another so far apart at most.
+// newRandomTrade draws leads: some with an auction, some tests, some erased or reported as sold.
+// Consecutive leads are at most apart from each other.
 func newRandomTrade(t *rapid.T, apart time.Duration) *randomTrade {
-	b := &randomTrade{log: newLog(), bids: map[market.AuctionID][]event.Bid{}}
+	b := &randomTrade{log: newTestLog(), bids: map[market.AuctionID][]event.Bid{}}
 	b.log.log(0, &event.ExchangeFounded{})
 	at := time.Duration(0)
 	for n := range rapid.IntRange(1, 25).Draw(t, "leads") {
@@ -48,42 +48,42 @@ func newRandomTrade(t *rapid.T, apart time.Duration) *randomTrade {
 }
 
 func (b *randomTrade) lead(t *rapid.T, n int, at time.Duration) {
-	made := start.Add(at - time.Duration(rapid.IntRange(0, 3000).Draw(t, "took"))*time.Millisecond)
+	createdAt := start.Add(at - time.Duration(rapid.IntRange(0, 3000).Draw(t, "took"))*time.Millisecond)
 	l := LeadSearchResult{
-		ID: market.ComposeID(made.UnixMilli(), [10]byte{byte(n >> 8), byte(n)}), At: start.Add(at).UnixNano(),
+		ID: market.ComposeID(createdAt.UnixMilli(), [10]byte{byte(n >> 8), byte(n)}), At: start.Add(at).UnixNano(),
 		Test:  rapid.IntRange(0, 5).Draw(t, "test") == 0,
-		State: rapid.SampledFrom(bazaarStates).Draw(t, "state"), Source: rapid.SampledFrom(bazaarSources).Draw(t, "source"),
+		State: rapid.SampledFrom(tradeStates).Draw(t, "state"), Source: rapid.SampledFrom(tradeSources).Draw(t, "source"),
 	}
 	supplier, campaign := rapid.IntRange(1, 3).Draw(t, "supplier"), rapid.IntRange(1, 2).Draw(t, "campaign")
 	l.Supplier, l.Campaign = testNames[event.ObjectSupplier][supplier], testNames[event.ObjectCampaign][campaign]
-	fact := &event.LeadDecided{
+	decided := &event.LeadDecided{
 		Lead: l.ID, Supplier: market.PermanentNumber(supplier), Campaign: market.PermanentNumber(campaign),
 		Fields: []event.LeadField{text("state", l.State), text("source", l.Source)}, Sale: event.Sale{Test: l.Test},
 	}
 	if rapid.Bool().Draw(t, "auctioned") {
-		l.Auction = market.ComposeID(made.UnixMilli(), [10]byte{9, byte(n >> 8), byte(n)})
-		b.auction(t, &l, fact)
+		l.Auction = market.ComposeID(createdAt.UnixMilli(), [10]byte{9, byte(n >> 8), byte(n)})
+		b.auction(t, &l, decided)
 	}
 	l.Status, l.Reason = market.StatusUnmatched, market.UnsoldReason(rapid.IntRange(1, int(market.ReasonDuplicate)).Draw(t, "reason"))
-	fact.Reason = l.Reason
+	decided.Reason = l.Reason
 	if buyer := rapid.IntRange(0, 4).Draw(t, "buyer"); buyer > 0 {
 		l.Status, l.Reason, l.Buyer = market.StatusAccepted, market.ReasonNone, testNames[event.ObjectBuyer][buyer]
 		l.Price, l.Payout, l.Currency = market.Money(buyer)*1e6, market.Money(buyer)*8e5, "USD"
-		fact.Sale, fact.Reason = sale(market.PermanentNumber(buyer), l.Price), market.ReasonNone
-		fact.Sale.Test = l.Test
+		decided.Sale, decided.Reason = sale(market.PermanentNumber(buyer), l.Price), market.ReasonNone
+		decided.Sale.Test = l.Test
 	}
 	if !l.Auction.IsZero() {
-		b.auctions[len(b.auctions)-1].Reason = fact.Reason
+		b.auctions[len(b.auctions)-1].Reason = decided.Reason
 	}
-	b.log.log(at, fact)
+	b.log.log(at, decided)
 	switch rapid.IntRange(0, 9).Draw(t, "later") {
 	case 0:
 		b.log.log(at, &event.LeadsErased{Leads: []market.LeadID{l.ID}})
 		l.State, l.Source, l.Erased = "", "", true
 	case 1:
 		if l.Buyer != "" {
-			b.log.log(at, &event.LeadStatusesChanged{Buyer: fact.Sale.Buyer, Changes: []event.LeadStatusChange{
-				{Lead: l.ID, Supplier: fact.Supplier, Result: event.ChangeDone, From: l.Status, To: market.StatusSold},
+			b.log.log(at, &event.LeadStatusesChanged{Buyer: decided.Sale.Buyer, Changes: []event.LeadStatusChange{
+				{Lead: l.ID, Supplier: decided.Supplier, Result: event.ChangeDone, From: l.Status, To: market.StatusSold},
 			}})
 			l.Status = market.StatusSold
 		}
@@ -91,44 +91,44 @@ func (b *randomTrade) lead(t *rapid.T, n int, at time.Duration) {
 	b.leads = append(b.leads, l)
 }
 
-func (b *randomTrade) auction(t *rapid.T, l *LeadSearchResult, fact *event.LeadDecided) {
+func (b *randomTrade) auction(t *rapid.T, l *LeadSearchResult, decided *event.LeadDecided) {
 	a := AuctionSearchResult{ID: l.Auction, At: l.At, Lead: l.ID, Campaign: l.Campaign, Supplier: l.Supplier, Test: l.Test}
-	fact.Auction.ID = a.ID
-	for seat := range rapid.IntRange(0, 4).Draw(t, "asked") {
-		bid := event.Bid{FilterSet: uint32(seat), Buyer: market.PermanentNumber(seat + 1), Outcome: market.BuyerOutcome(rapid.IntRange(2, int(market.OutcomePostRejected)).Draw(t, "outcome"))}
+	decided.Auction.ID = a.ID
+	for i := range rapid.IntRange(0, 4).Draw(t, "asked") {
+		bid := event.Bid{FilterSet: uint32(i), Buyer: market.PermanentNumber(i + 1), Outcome: market.BuyerOutcome(rapid.IntRange(2, int(market.OutcomePostRejected)).Draw(t, "outcome"))}
 		if elapsed := rapid.Int64Range(0, 3).Draw(t, "elapsed"); elapsed > 0 {
 			bid.Elapsed, bid.Status = elapsed*20e6, 200
 		}
 		if a.Winner == "" && rapid.Bool().Draw(t, "won") {
 			bid.Outcome, bid.Amount, bid.Currency = market.OutcomeWon, 7e6, usd
-			a.Winner, a.Amount, a.Currency = testNames[event.ObjectBuyer][seat+1], 7e6, "USD"
+			a.Winner, a.Amount, a.Currency = testNames[event.ObjectBuyer][i+1], 7e6, "USD"
 		}
-		fact.Auction.Bids = append(fact.Auction.Bids, bid)
+		decided.Auction.Bids = append(decided.Auction.Bids, bid)
 		a.Asked++
 	}
-	b.bids[a.ID] = fact.Auction.Bids
+	b.bids[a.ID] = decided.Auction.Bids
 	b.auctions = append(b.auctions, a)
 }
 
-// fits is the definition of a search.
-func (b *randomTrade) fits(s *SearchQuery, l *LeadSearchResult) bool {
-	says := func(wanted, is string) bool { return wanted == "" || wanted == is }
-	return says(s.Campaign, l.Campaign) && says(s.Supplier, l.Supplier) && says(s.Buyer, l.Buyer) && says(s.Status, l.Status.String()) &&
-		says(s.Reason, l.Reason.String()) && says(s.State, l.State) && says(s.Source, l.Source) && (s.Test == nil || *s.Test == l.Test) &&
-		(s.Lead.IsZero() || s.Lead == l.ID) && (s.Auction.IsZero() || s.Auction == l.Auction) && s.holds(l.At)
+// matchesLead defines which leads a search finds.
+func (b *randomTrade) matchesLead(s *SearchQuery, l *LeadSearchResult) bool {
+	matches := func(want, got string) bool { return want == "" || want == got }
+	return matches(s.Campaign, l.Campaign) && matches(s.Supplier, l.Supplier) && matches(s.Buyer, l.Buyer) && matches(s.Status, l.Status.String()) &&
+		matches(s.Reason, l.Reason.String()) && matches(s.State, l.State) && matches(s.Source, l.Source) && (s.Test == nil || *s.Test == l.Test) &&
+		(s.Lead.IsZero() || s.Lead == l.ID) && (s.Auction.IsZero() || s.Auction == l.Auction) && s.includesTime(l.At)
 }
 
-func (s *SearchQuery) holds(at int64) bool { return at >= s.From && (s.To == 0 || at < s.To) }
+func (s *SearchQuery) includesTime(at int64) bool { return at >= s.From && (s.To == 0 || at < s.To) }
 
-func (b *randomTrade) fitsAuction(s *SearchQuery, a *AuctionSearchResult) bool {
-	says := func(wanted, is string) bool { return wanted == "" || wanted == is }
-	bid := s.Buyer == "" && s.Outcome == "" || slices.ContainsFunc(b.bids[a.ID], func(of event.Bid) bool {
-		return says(s.Buyer, testNames[event.ObjectBuyer][of.Buyer]) && says(s.Outcome, of.Outcome.String())
+func (b *randomTrade) matchesAuction(s *SearchQuery, a *AuctionSearchResult) bool {
+	matches := func(want, got string) bool { return want == "" || want == got }
+	hasBid := s.Buyer == "" && s.Outcome == "" || slices.ContainsFunc(b.bids[a.ID], func(bid event.Bid) bool {
+		return matches(s.Buyer, testNames[event.ObjectBuyer][bid.Buyer]) && matches(s.Outcome, bid.Outcome.String())
 	})
-	return bid && says(s.Campaign, a.Campaign) && says(s.Supplier, a.Supplier) && (s.Test == nil || *s.Test == a.Test) && s.holds(a.At)
+	return hasBid && matches(s.Campaign, a.Campaign) && matches(s.Supplier, a.Supplier) && (s.Test == nil || *s.Test == a.Test) && s.includesTime(a.At)
 }
 
-// drawSearch draws what may be asked of both.
+// drawSearch draws conditions for leads and auctions.
 func (b *randomTrade) drawSearch(t *rapid.T) (s SearchQuery) {
 	maybe := func(name string, values []string) string {
 		if rapid.IntRange(0, 2).Draw(t, "by "+name) > 0 {
@@ -150,39 +150,39 @@ func (b *randomTrade) drawSearch(t *rapid.T) (s SearchQuery) {
 	return s
 }
 
-// pages asks until there are no more.
-func pages[T any](t *rapid.T, s SearchQuery, ask func(context.Context, SearchQuery) ([]T, SearchProgress, error)) (all []T) {
+// searchAllPages collects the results of all pages.
+func searchAllPages[T any](t *rapid.T, s SearchQuery, rowsOf func(context.Context, SearchQuery) ([]T, SearchProgress, error)) (all []T) {
 	for range 10_000 {
-		found, page, err := ask(context.Background(), s)
+		found, page, err := rowsOf(context.Background(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(found) > s.Limit {
-			t.Fatalf("%d on a page of %d", len(found), s.Limit)
+			t.Fatalf("%d results on a page of %d", len(found), s.Limit)
 		}
 		all = append(all, found...)
 		if page.Next == ([16]byte{}) {
 			if !page.Complete {
-				t.Fatal("it says that there is more, and not where")
+				t.Fatal("the page is incomplete, but has no Next")
 			}
 			return all
 		}
 		s.After = page.Next
 	}
-	t.Fatal("it never ends")
+	t.Fatal("the search has more than 10,000 pages")
 	return nil
 }
 
-// All pages of any search together equal a simple filter of the trade, in order, with much
-// and with little time.
+// TestSearchEqualsFilter: the pages of a search equal a simple filter of the trade, in order, for
+// short and long time limits.
 func TestSearchEqualsFilter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := newRandomTrade(rt, 90*time.Second)
-		opt := options(b.log, t.TempDir())
+		opt := testOptions(b.log, t.TempDir())
 		opt.checkInterval, opt.limits = time.Hour, defaultLimits
 		opt.limits.firstScanRows = rapid.IntRange(1, 30).Draw(rt, "stretch")
 		opt.limits.searchTime = time.Duration(rapid.IntRange(0, 1).Draw(rt, "time")) * time.Minute
-		r := run(t, b.log, opt)
+		r := startReport(t, b.log, opt)
 		defer r.stop()
 		r.waitCaughtUp()
 		for range 4 {
@@ -192,21 +192,21 @@ func TestSearchEqualsFilter(t *testing.T) {
 			b.drawLeadSearch(rt, &leads)
 			var want []LeadSearchResult
 			for i := range b.leads {
-				if b.fits(&leads, &b.leads[i]) {
+				if b.matchesLead(&leads, &b.leads[i]) {
 					want = append(want, b.leads[i])
 				}
 			}
-			if got := pages(rt, leads, r.SearchLeads); !slices.Equal(got, want) {
+			if got := searchAllPages(rt, leads, r.SearchLeads); !slices.Equal(got, want) {
 				rt.Fatalf("%+v finds\n%+v, want\n%+v", leads, got, want)
 			}
-			var held []AuctionSearchResult
+			var wantAuctions []AuctionSearchResult
 			for i := range b.auctions {
-				if b.fitsAuction(&auctions, &b.auctions[i]) {
-					held = append(held, b.auctions[i])
+				if b.matchesAuction(&auctions, &b.auctions[i]) {
+					wantAuctions = append(wantAuctions, b.auctions[i])
 				}
 			}
-			if got := pages(rt, auctions, r.SearchAuctions); !slices.Equal(got, held) {
-				rt.Fatalf("%+v finds\n%+v, want\n%+v", auctions, got, held)
+			if got := searchAllPages(rt, auctions, r.SearchAuctions); !slices.Equal(got, wantAuctions) {
+				rt.Fatalf("%+v finds\n%+v, want\n%+v", auctions, got, wantAuctions)
 			}
 		}
 	})
@@ -229,9 +229,9 @@ func (b *randomTrade) drawLeadSearch(t *rapid.T, s *SearchQuery) {
 	}
 }
 
-// A lead that was sold by a ping's bid is found by its auction, and an auction without a
-// lead is found too.
-func TestSearchOfATrade(t *testing.T) {
+// TestSearchFindsPingAuctionAndLead: a lead sold for a ping's bid is found by its auction, and an
+// auction without a lead is found too.
+func TestSearchFindsPingAuctionAndLead(t *testing.T) {
 	r := newTradeReport(t)
 	found, _, err := r.SearchLeads(context.Background(), SearchQuery{Auction: auctionID(2), Limit: 10})
 	must.Succeed(t, err)
@@ -240,35 +240,34 @@ func TestSearchOfATrade(t *testing.T) {
 	}
 	auctions, page, err := r.SearchAuctions(context.Background(), SearchQuery{Limit: 10})
 	must.Succeed(t, err)
-	said := ""
+	got := ""
 	for _, a := range auctions {
-		said += fmt.Sprintln(a.ID == auctionID(1), a.Lead, a.Asked, a.Reason, a.Winner, a.Amount, a.Currency)
+		got += fmt.Sprintln(a.ID == auctionID(1), a.Lead, a.Asked, a.Reason, a.Winner, a.Amount, a.Currency)
 	}
 	if want := "false lead_00000000000000000000000000 0 caps_full  0 \nfalse lead_00000000000000000000000000 1  buy_b 5 USD\ntrue " +
-		leadID(3).String() + " 4  buy_b 9 USD\n"; said != want || !page.Complete {
-		t.Errorf("%s want\n%s", said, want)
+		leadID(3).String() + " 4  buy_b 9 USD\n"; got != want || !page.Complete {
+		t.Errorf("%s want\n%s", got, want)
 	}
 }
 
-// A name that was never configured and an unknown value return faults.
+// TestInvalidSearches has names that were never configured and unknown values.
 func TestInvalidSearches(t *testing.T) {
 	r := newTradeReport(t)
 	for field, s := range map[string]SearchQuery{
 		"campaign": {Campaign: "cmp_none"}, "supplier": {Supplier: "sup_none"}, "buyer": {Buyer: "buy_none"},
 		"status": {Status: "SOLD"}, "reason": {Reason: "luck"},
 	} {
-		var fault *InvalidQuestionError
-		if _, _, err := r.SearchLeads(context.Background(), s); !errors.As(err, &fault) || fault.Field != field {
+		var invalid *InvalidQuestionError
+		if _, _, err := r.SearchLeads(context.Background(), s); !errors.As(err, &invalid) || invalid.Field != field {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}
-	var fault *InvalidQuestionError
-	if _, _, err := r.SearchAuctions(context.Background(), SearchQuery{Outcome: "luck"}); !errors.As(err, &fault) || fault.Field != "outcome" {
+	var invalid *InvalidQuestionError
+	if _, _, err := r.SearchAuctions(context.Background(), SearchQuery{Outcome: "luck"}); !errors.As(err, &invalid) || invalid.Field != "outcome" {
 		t.Error(err)
 	}
 }
 
-// No search with an indexed field reads a whole table.
 func TestSearchesUseIndexes(t *testing.T) {
 	r := newTradeReport(t)
 	for index, s := range map[string]SearchQuery{
@@ -276,15 +275,15 @@ func TestSearchesUseIndexes(t *testing.T) {
 		"leads_reason (reason=?": {Reason: "caps_full", Buyer: "buy_a"}, "leads_test (test=?": {Test: new(true)},
 		"PRIMARY KEY (": {Campaign: "cmp_a"},
 	} {
-		plan := r.planOf(&s)
+		plan := r.queryPlan(&s)
 		if !strings.Contains(plan, index) || !strings.Contains(plan, "id>? AND id<?)") || strings.Contains(plan, "TEMP B-TREE") {
 			t.Errorf("%s: %s", index, plan)
 		}
 	}
 }
 
-// planOf returns SQLite's plan of a search for leads.
-func (r *testReport) planOf(s *SearchQuery) (plan string) {
+// queryPlan returns SQLite's plan of a search for leads.
+func (r *testReport) queryPlan(s *SearchQuery) (plan string) {
 	r.t.Helper()
 	c := must.Value(r.leadCondition(context.Background(), nil, s))(r.t)
 	h := newestFirstScan{table: "leads", searchCondition: *c}

@@ -6,20 +6,21 @@ import (
 	"time"
 )
 
-// Work is shared out as it says: who serves never waits for more than a stretch of it.
+// TestThrottleRestsAfterWork checks the rests between pieces of work, so that requests never wait
+// longer than one stretch of work.
 func TestThrottleRestsAfterWork(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		behind bool
-		slept  time.Duration // each rest, as the system has it
+		slept  time.Duration // real length of a rest
 		piece  time.Duration
-		want   time.Duration // that twenty pieces take in all
+		want   time.Duration // total of twenty pieces
 	}{
-		{"small pieces, nothing left", false, restTime, 100 * time.Microsecond, 20*100*time.Microsecond + 4*restTime},
-		{"a piece longer than a stretch", false, restTime, time.Millisecond, 20*time.Millisecond + 20*restTime},
-		{"small pieces, much left", true, restTime, 100 * time.Microsecond, 20 * 100 * time.Microsecond},
-		{"long pieces, much left", true, restTime, time.Millisecond, 20*time.Millisecond + 5*restTime},
-		{"long pieces, much left, others wait", true, contendedRest, time.Millisecond, 20*time.Millisecond + 17*contendedRest},
+		{"small pieces, no backlog", false, restTime, 100 * time.Microsecond, 20*100*time.Microsecond + 4*restTime},
+		{"long pieces, no backlog", false, restTime, time.Millisecond, 20*time.Millisecond + 20*restTime},
+		{"small pieces, backlog", true, restTime, 100 * time.Microsecond, 20 * 100 * time.Microsecond},
+		{"long pieces, backlog", true, restTime, time.Millisecond, 20*time.Millisecond + 5*restTime},
+		{"long pieces, backlog, contention", true, contendedRest, time.Millisecond, 20*time.Millisecond + 17*contendedRest},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -31,7 +32,7 @@ func TestThrottleRestsAfterWork(t *testing.T) {
 					b.sleepIfDue()
 				}
 				if took := time.Since(began); took != c.want {
-					t.Errorf("twenty pieces of %s took %s, not %s", c.piece, took, c.want)
+					t.Errorf("twenty pieces of %s took %s, want %s", c.piece, took, c.want)
 				}
 			})
 		})

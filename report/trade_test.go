@@ -7,7 +7,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// The person that must never be in the file, wherever somebody wrote it.
+// canary is contact data, which must never be in the file.
 const canary = "Quetzalcott"
 
 var usd = market.Currency{'U', 'S', 'D'}
@@ -28,21 +28,21 @@ func sale(buyer market.PermanentNumber, price market.Money) event.Sale {
 	return event.Sale{Buyer: buyer, Price: price, Payout: price * 4 / 5, Currency: usd}
 }
 
-// trade is a morning in which everything happens once; days later a lead comes back.
-func trade(l *testLog) {
+// logTrade logs each kind of event at least once: sales, an auction, a test lead and a return.
+func logTrade(l *testLog) {
 	l.log(0, &event.ExchangeFounded{})
-	// Recorded for buyer a.
+	// A lead sold to buyer a, which has no endpoint.
 	l.log(time.Minute, &event.LeadDecided{
 		Lead: leadID(1), Campaign: 1, Supplier: 1, Sale: sale(1, 12_050_001), Webhook: market.WebhookPosted,
 		Fields: []event.LeadField{text("state", "CA"), text("source", "facebook")}, Sealed: []byte(canary),
 	})
 	l.log(time.Minute, &event.WebhookAttempted{Lead: leadID(1), Type: market.WebhookPosted, Supplier: 1, Attempt: 1, Outcome: event.WebhookDelivered, At: 5, Status: 200})
-	// Nobody takes it.
+	// An unsold lead.
 	l.log(2*time.Minute, &event.LeadDecided{
 		Lead: leadID(2), Campaign: 1, Supplier: 1, Reason: market.ReasonCapsFull,
 		Fields: []event.LeadField{text("state", "NV"), text("source", "mail "+canary+"@example.com")},
 	})
-	// An auction over it, whose winner refuses it after a try; the next one has it.
+	// An auction whose winner refuses the lead in the second attempt; the next buyer accepts it.
 	intent := sale(2, 9_000_000)
 	l.log(20*time.Minute, &event.LeadDecided{
 		Lead: leadID(3), Campaign: 2, Supplier: 2, Sale: intent, Post: event.PostIntent{URL: "https://b.example", Auction: auctionID(1)},
@@ -63,7 +63,7 @@ func trade(l *testLog) {
 		Lead: leadID(3), Campaign: 2, Supplier: 2, Settlement: event.SettledDelivered, Sale: sale(3, 8_000_000), BuyerLead: canary,
 		Status: 201, Attempts: 1, Elapsed: 50e6,
 	})
-	// A ping, and the lead that is posted at its bid, of which only the ping says whence.
+	// A ping and the lead sold for its bid. Only the ping has the state and the source.
 	l.log(50*time.Minute, &event.PingAuctionCompleted{
 		Auction: auctionID(2), Campaign: 2, Supplier: 2, Fields: []event.LeadField{text("state", "TX"), text("source", "search")},
 		Bids: []event.Bid{{Buyer: 2, Outcome: market.OutcomeWon, Elapsed: 20e6, Amount: 5_000_000, Currency: usd, Status: 200}}, SellerAuction: canary,
@@ -73,12 +73,12 @@ func trade(l *testLog) {
 		Lead: leadID(4), Campaign: 2, Supplier: 2, Sale: sale(2, 5_000_000), Post: event.PostIntent{URL: "https://b.example", Auction: auctionID(2)}, SellerAuction: canary,
 	})
 	l.log(51*time.Minute, &event.PostSettled{Lead: leadID(4), Campaign: 2, Supplier: 2, Settlement: event.SettledDelivered, Sale: sale(2, 5_000_000), Status: 201, Attempts: 1, Elapsed: 70e6})
-	// A test lead, all the way.
-	tried := sale(1, 99_000_000)
-	tried.Test = true
-	l.log(52*time.Minute, &event.LeadDecided{Lead: leadID(5), Campaign: 1, Supplier: 1, Sale: tried, Post: event.PostIntent{URL: "https://a.example"}})
-	l.log(52*time.Minute, &event.PostSettled{Lead: leadID(5), Campaign: 1, Supplier: 1, Settlement: event.SettledDelivered, Sale: tried, Status: 201, Attempts: 1})
-	// The first one comes back, the third is reported of, the second is erased.
+	// A delivered test lead.
+	testSale := sale(1, 99_000_000)
+	testSale.Test = true
+	l.log(52*time.Minute, &event.LeadDecided{Lead: leadID(5), Campaign: 1, Supplier: 1, Sale: testSale, Post: event.PostIntent{URL: "https://a.example"}})
+	l.log(52*time.Minute, &event.PostSettled{Lead: leadID(5), Campaign: 1, Supplier: 1, Settlement: event.SettledDelivered, Sale: testSale, Status: 201, Attempts: 1})
+	// The first lead is returned, the third is reported as sold, the second is erased.
 	l.log(100*time.Minute, &event.LeadStatusesChanged{Buyer: 1, Changes: []event.LeadStatusChange{{
 		Lead: leadID(1), Supplier: 1, Result: event.ChangeDone, From: market.StatusAccepted, To: market.StatusReturned, Reason: canary, Webhook: market.WebhookReturned,
 		Return: event.ResourcesFreedByReturn{Campaign: 1, Credit: 12_050_001, Reverse: 9_640_000, Currency: usd, Month: 1},

@@ -21,8 +21,8 @@ func (u *UnsoldSummary) lines() string {
 	return fmt.Sprintf("%d of %d: %v by campaign %v; %v by buyer %v", u.Unsold, u.Leads, u.Reasons, u.Campaigns, u.Outcomes, u.Buyers)
 }
 
-// Unmatched explains the trade: whole, by campaign, and with one buyer's bids.
-func TestUnmatched(t *testing.T) {
+// TestSummarizeUnsold covers the whole trade, a campaign, a buyer and a supplier.
+func TestSummarizeUnsold(t *testing.T) {
 	r := newTradeReport(t)
 	const bids = "[{below_floor  1} {post_rejected  1} {timeout  1}] by buyer [{below_floor buy_a 1} {post_rejected buy_b 1} {timeout buy_d 1}]"
 	for _, row := range []struct {
@@ -41,19 +41,19 @@ func TestUnmatched(t *testing.T) {
 		}
 	}
 	for field, s := range map[string]SearchQuery{"campaign": {Campaign: "none"}, "supplier": {Supplier: "none"}, "buyer": {Buyer: "none"}} {
-		var fault *InvalidQuestionError
-		if _, err := r.SummarizeUnsold(context.Background(), s); !errors.As(err, &fault) || fault.Field != field {
+		var invalid *InvalidQuestionError
+		if _, err := r.SummarizeUnsold(context.Background(), s); !errors.As(err, &invalid) || invalid.Field != field {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}
 }
 
-// tally adds up a bazaar's leads of some hours by the definition.
-func (b *randomTrade) tally(s *SearchQuery) (leads, unsold int64, reasons, buyers map[NamedCount]int64) {
+// countUnsold counts leads and bids of a time span by the definition.
+func (b *randomTrade) countUnsold(s *SearchQuery) (leads, unsold int64, reasons, buyers map[NamedCount]int64) {
 	reasons, buyers = map[NamedCount]int64{}, map[NamedCount]int64{}
 	for i := range b.leads {
 		l := &b.leads[i]
-		if l.Test || !s.holds(l.At) || s.Supplier != "" && s.Supplier != l.Supplier {
+		if l.Test || !s.includesTime(l.At) || s.Supplier != "" && s.Supplier != l.Supplier {
 			continue
 		}
 		leads++
@@ -70,7 +70,7 @@ func (b *randomTrade) tally(s *SearchQuery) (leads, unsold int64, reasons, buyer
 	return leads, unsold, reasons, buyers
 }
 
-func counted(list []NamedCount) map[NamedCount]int64 {
+func countsByName(list []NamedCount) map[NamedCount]int64 {
 	counts := map[NamedCount]int64{}
 	for _, t := range list {
 		n := t.N
@@ -80,48 +80,51 @@ func counted(list []NamedCount) map[NamedCount]int64 {
 	return counts
 }
 
-// For any hours, Unmatched equals a simple count of the trade.
-func TestUnmatchedEqualsCount(t *testing.T) {
+// TestSummarizeUnsoldEqualsCount draws time spans and compares with countUnsold.
+func TestSummarizeUnsoldEqualsCount(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := newRandomTrade(rt, 5*time.Hour)
-		opt := options(b.log, t.TempDir())
+		opt := testOptions(b.log, t.TempDir())
 		opt.checkInterval, opt.Now = time.Hour, func() time.Time { return start.Add(30 * 24 * time.Hour) }
-		r := run(t, b.log, opt)
+		r := startReport(t, b.log, opt)
 		defer r.stop()
 		r.waitCaughtUp()
 		for range 5 {
 			from := start.Truncate(time.Hour).Add(time.Duration(rapid.IntRange(-30, 200).Draw(rt, "from")) * time.Hour)
 			s := SearchQuery{Supplier: rapid.SampledFrom(testNames[event.ObjectSupplier]).Draw(rt, "supplier")}
 			s.From, s.To = from.UnixNano(), from.Add(time.Duration(rapid.IntRange(1, 200).Draw(rt, "hours"))*time.Hour).UnixNano()
-			asked := s
-			asked.From += int64(rapid.IntRange(0, 3599).Draw(rt, "into the first hour")) * int64(time.Second)
-			u := must.Value(r.SummarizeUnsold(context.Background(), asked))(rt)
-			leads, unsold, reasons, buyers := b.tally(&s)
-			if u.Leads != leads || u.Unsold != unsold || !maps.Equal(counted(u.Reasons), reasons) || !maps.Equal(counted(u.Buyers), buyers) || u.From != s.From || u.To != s.To {
-				rt.Fatalf("%+v comes to %s, want %d of %d: %v %v", s, u.lines(), unsold, leads, reasons, buyers)
+			query := s
+			query.From += int64(rapid.IntRange(0, 3599).Draw(rt, "into the first hour")) * int64(time.Second)
+			u := must.Value(r.SummarizeUnsold(context.Background(), query))(rt)
+			leads, unsold, reasons, buyers := b.countUnsold(&s)
+			if u.Leads != leads || u.Unsold != unsold || !maps.Equal(countsByName(u.Reasons), reasons) || !maps.Equal(countsByName(u.Buyers), buyers) || u.From != s.From || u.To != s.To {
+				rt.Fatalf("%+v: got %s, want %d of %d: %v %v", s, u.lines(), unsold, leads, reasons, buyers)
 			}
 		}
 	})
 }
 
-// Hours older than Retention are removed; a day stays as long as one of its hours.
-func TestRetentionOfReasons(t *testing.T) {
-	log := newLog()
+// TestRetentionOfHourlyReasons: hours older than Retention are removed; a day stays until its last
+// hour is removed.
+func TestRetentionOfHourlyReasons(t *testing.T) {
+	log := newTestLog()
 	log.log(0, &event.ExchangeFounded{})
 	for n, at := range []time.Duration{0, 3 * time.Hour} {
 		log.log(at, &event.LeadDecided{Lead: leadID(n), Campaign: 1, Supplier: 1, Reason: market.ReasonCapsFull})
 	}
-	opt := options(log, t.TempDir())
+	opt := testOptions(log, t.TempDir())
 	opt.Retention = 24*time.Hour - 2*time.Hour // by the clock of the tests
-	r := run(t, log, opt)
+	r := startReport(t, log, opt)
 	r.waitCaughtUp()
-	left := func(unit int) string { return r.scalar(fmt.Sprint("SELECT sum(leads) FROM whys WHERE unit = ", unit)) }
-	r.waitUntil("the first hour is gone", func() bool { return left(projection.Hours) == "1" })
-	if got := left(projection.Days); got != "2" {
-		t.Errorf("%s leads of the day are left", got)
+	remaining := func(unit int) string {
+		return r.queryString(fmt.Sprint("SELECT sum(leads) FROM whys WHERE unit = ", unit))
+	}
+	r.waitUntil("the first hour is removed", func() bool { return remaining(projection.Hours) == "1" })
+	if got := remaining(projection.Days); got != "2" {
+		t.Errorf("the day has %s leads, want 2", got)
 	}
 	u := must.Value(r.SummarizeUnsold(t.Context(), SearchQuery{From: start.Add(-time.Hour).UnixNano(), To: start.Add(6 * time.Hour).UnixNano()}))(t)
 	if u.Leads != 1 || u.From != start.Add(2*time.Hour).UnixNano() {
-		t.Errorf("%d leads from %s", u.Leads, time.Unix(0, u.From).UTC())
+		t.Errorf("%d leads since %s", u.Leads, time.Unix(0, u.From).UTC())
 	}
 }

@@ -16,9 +16,8 @@ import (
 	"pingpost/internal/must"
 )
 
-// every has a column of each kind, and a second of those that may be none. The names are
-// not in the order of the alphabet.
-var every = []Column{
+// allColumns has a column of each kind, and optional ones. The names are not in alphabetical order.
+var allColumns = []Column{
 	{Name: "zeit", Kind: Instant},
 	{Name: "count", Kind: Count},
 	{Name: "paid", Kind: Money},
@@ -29,8 +28,8 @@ var every = []Column{
 	{Name: "note", Kind: Text, Optional: true},
 }
 
-// row is the nth of a file; each third has none of what may be none.
-func row(n int) []Cell {
+// testRow returns row n. Every third row lacks all optional cells.
+func testRow(n int) []Cell {
 	none := n%3 == 0
 	return []Cell{
 		{Number: 1_767_225_600_000_000_000 + int64(n)*1000},
@@ -44,23 +43,22 @@ func row(n int) []Cell {
 	}
 }
 
-// written is a file of so many rows, and the longest piece of it that came at once
-// before its end.
-func written(t *testing.T, rows int) (file []byte, piece int) {
+// encodeRows returns a file with the rows, and the length of its longest piece before the end.
+func encodeRows(t *testing.T, rows int) (file []byte, piece int) {
 	t.Helper()
-	w := New(every, map[string]string{"zone": "Asia/Kolkata"})
+	w := New(allColumns, map[string]string{"zone": "Asia/Kolkata"})
 	for n := range rows {
 		before := len(file)
-		file = w.Row(file, row(n))
+		file = w.Row(file, testRow(n))
 		piece = max(piece, len(file)-before)
 	}
 	file = must.Value(w.End(file))(t)
 	return file, piece
 }
 
-// The file has the documented type and encoding for each kind, in the columns' order.
-func TestTypes(t *testing.T) {
-	data, _ := written(t, 1)
+// TestColumnTypesAndEncodings compares the file's schema with the documentation.
+func TestColumnTypesAndEncodings(t *testing.T) {
+	data, _ := encodeRows(t, 1)
 	file := must.Value(parquet.OpenFile(bytes.NewReader(data), int64(len(data))))(t)
 	want := []string{
 		"required int64 zeit (TIMESTAMP(isAdjustedToUTC=true,unit=MICROS))", "required int64 count (INT(64,true))",
@@ -74,25 +72,25 @@ func TestTypes(t *testing.T) {
 		}
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("it has the columns\n%s\nand not\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		t.Errorf("got columns\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	if zone, _ := file.Lookup("zone"); zone != "Asia/Kolkata" {
-		t.Errorf("it notes the zone %q", zone)
+		t.Errorf("zone %q, want Asia/Kolkata", zone)
 	}
 	for i, chunk := range file.Metadata().RowGroups[0].Columns {
 		if codec := chunk.MetaData.Codec.String(); codec != "SNAPPY" {
-			t.Errorf("%s is packed by %s", every[i].Name, codec)
+			t.Errorf("column %s has the codec %s, want SNAPPY", allColumns[i].Name, codec)
 		}
-		if dictionary := chunk.MetaData.DictionaryPageOffset > 0; dictionary != (every[i].Kind == Name) {
-			t.Errorf("%s has a dictionary: %t", every[i].Name, dictionary)
+		if dictionary := chunk.MetaData.DictionaryPageOffset > 0; dictionary != (allColumns[i].Kind == Name) {
+			t.Errorf("column %s has a dictionary: %t", allColumns[i].Name, dictionary)
 		}
 	}
 }
 
-// A reader gets back the written rows: several groups, a full group, or no row.
-func TestRows(t *testing.T) {
+// TestRowsRoundTrip covers files of several groups, a full group, and no row.
+func TestRowsRoundTrip(t *testing.T) {
 	for _, rows := range []int{0, 1, groupRows, 2*groupRows + 17} {
-		data, _ := written(t, rows)
+		data, _ := encodeRows(t, rows)
 		file := must.Value(parquet.OpenFile(bytes.NewReader(data), int64(len(data))))(t)
 		if groups := len(file.RowGroups()); groups != (rows+groupRows-1)/groupRows {
 			t.Errorf("%d rows are in %d groups", rows, groups)
@@ -103,19 +101,19 @@ func TestRows(t *testing.T) {
 			if _, err := reader.ReadRows(got); err != nil && !errors.Is(err, io.EOF) {
 				t.Fatalf("row %d of %d: %v", n, rows, err)
 			}
-			for i, cell := range row(n) {
-				if text := shown(every[i].Kind, got[0][i]); text != wanted(every[i].Kind, &cell) {
-					t.Fatalf("row %d of %d, %s: %s and not %s", n, rows, every[i].Name, text, wanted(every[i].Kind, &cell))
+			for i, cell := range testRow(n) {
+				if text := formatValue(allColumns[i].Kind, got[0][i]); text != formatCell(allColumns[i].Kind, &cell) {
+					t.Fatalf("row %d of %d, %s: got %s, want %s", n, rows, allColumns[i].Name, text, formatCell(allColumns[i].Kind, &cell))
 				}
 			}
 		}
 		if n, err := reader.ReadRows(make([]parquet.Row, 1)); n != 0 || !errors.Is(err, io.EOF) {
-			t.Errorf("after %d rows come %d more: %v", rows, n, err)
+			t.Errorf("after %d rows the reader returns %d more: %v", rows, n, err)
 		}
 	}
 }
 
-func shown(kind ColumnKind, v parquet.Value) string {
+func formatValue(kind ColumnKind, v parquet.Value) string {
 	switch {
 	case v.IsNull():
 		return "none"
@@ -125,7 +123,7 @@ func shown(kind ColumnKind, v parquet.Value) string {
 	return v.String()
 }
 
-func wanted(kind ColumnKind, c *Cell) string {
+func formatCell(kind ColumnKind, c *Cell) string {
 	switch {
 	case c.None:
 		return "none"
@@ -139,11 +137,11 @@ func wanted(kind ColumnKind, c *Cell) string {
 	return fmt.Sprint(c.Number)
 }
 
-// An amount above the type's limit, or a missing value of a required column, is an error.
-func TestTooMuch(t *testing.T) {
+// TestInvalidCells has amounts above the type's limit and a missing required value.
+func TestInvalidCells(t *testing.T) {
 	for _, c := range []struct {
 		cell Cell
-		says string
+		want string
 	}{
 		{Cell{Number: maxMoney - 1}, ""},
 		{Cell{Number: 1 - maxMoney}, ""},
@@ -156,15 +154,15 @@ func TestTooMuch(t *testing.T) {
 		text = w.Row(text, []Cell{c.cell})
 		text = w.Row(text, []Cell{{Number: 2}})
 		text, err := w.End(text)
-		_, bad := parquet.OpenFile(bytes.NewReader(text), int64(len(text)))
-		if (err == nil) != (c.says == "") || (bad == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), "row 2 of a Parquet file: ") || err != nil && !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%+v: %v, and it is read with %v", c.cell, err, bad)
+		_, openErr := parquet.OpenFile(bytes.NewReader(text), int64(len(text)))
+		if (err == nil) != (c.want == "") || (openErr == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), "row 2 of a Parquet file: ") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: End returns %v, the reader %v", c.cell, err, openErr)
 		}
 	}
 }
 
-// TestBrokenText: a text that is no text would make the file one that others refuse.
-func TestBrokenText(t *testing.T) {
+// TestInvalidUTF8IsReplaced: readers reject files with invalid UTF-8.
+func TestInvalidUTF8IsReplaced(t *testing.T) {
 	w := New([]Column{{Name: "note", Kind: Text}}, nil)
 	file, err := w.End(w.Row(nil, []Cell{{Text: []byte("a\xffb")}}))
 	if err != nil || !bytes.Contains(file, []byte("a\uFFFDb")) || bytes.Contains(file, []byte("a\xffb")) {
@@ -172,13 +170,13 @@ func TestBrokenText(t *testing.T) {
 	}
 }
 
-// For a file of any length the writer holds one group and some bytes per group.
-func TestMemory(t *testing.T) {
-	held := func(groups int) int64 {
-		w := New(every, nil)
+// TestWriterMemoryPerGroup: the writer holds one group and some bytes for each earlier group.
+func TestWriterMemoryPerGroup(t *testing.T) {
+	heapAfter := func(groups int) int64 {
+		w := New(allColumns, nil)
 		buf := make([]byte, 0, 1<<20)
 		for n := range groups * groupRows {
-			buf = w.Row(buf[:0], row(n))
+			buf = w.Row(buf[:0], testRow(n))
 		}
 		runtime.GC()
 		runtime.GC()
@@ -187,9 +185,9 @@ func TestMemory(t *testing.T) {
 		runtime.KeepAlive(w)
 		return int64(now.HeapAlloc)
 	}
-	held(2) // what is set aside once
-	few, many := held(2), held(42)
-	if perGroup := (many - few) / 40; perGroup > int64(len(every))<<11 {
-		t.Errorf("each group leaves %d bytes behind, of %d columns; 2 groups %d, 42 groups %d", perGroup, len(every), few, many)
+	heapAfter(2) // allocates reused memory
+	few, many := heapAfter(2), heapAfter(42)
+	if perGroup := (many - few) / 40; perGroup > int64(len(allColumns))<<11 {
+		t.Errorf("each group keeps %d bytes for %d columns; heap with 2 groups %d, with 42 groups %d", perGroup, len(allColumns), few, many)
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// The middle of a latency's slot is within a thirtieth of the latency, and a longer
-// latency never has an earlier slot.
-func TestSlots(t *testing.T) {
+// TestSlotPrecision: the middle of a slot is within a thirtieth of the latency, and slots increase
+// with the latency.
+func TestSlotPrecision(t *testing.T) {
 	last := 0
 	for us := int64(0); us < 1<<36; us += 1 + us/97 {
 		took := time.Duration(us) * time.Microsecond
@@ -19,11 +19,11 @@ func TestSlots(t *testing.T) {
 		last = slot
 	}
 	if slotForLatency(-5) != 0 || slotForLatency(int64(1<<62)) != slotLimit-1 {
-		t.Errorf("out of range: %d, %d of %d", slotForLatency(-5), slotForLatency(int64(1<<62)), slotLimit)
+		t.Errorf("slots of latencies out of range: %d, %d of %d", slotForLatency(-5), slotForLatency(int64(1<<62)), slotLimit)
 	}
 }
 
-// Quantiles are by nearest rank.
+// TestQuantiles checks quantiles by nearest rank.
 func TestQuantiles(t *testing.T) {
 	h := Histogram{}
 	if _, ok := h.Quantile(500); ok {
@@ -37,7 +37,7 @@ func TestQuantiles(t *testing.T) {
 		took, _ := h.Quantile(p)
 		got = append(got, took.Round(time.Millisecond).Milliseconds())
 	}
-	if !slices.Equal(got, []int64{1, 50, 100, 100}) { // 99 and 100 ms are in one slot
+	if !slices.Equal(got, []int64{1, 50, 100, 100}) { // 99 and 100 ms have the same slot
 		t.Errorf("%d", got)
 	}
 }
