@@ -15,9 +15,9 @@ const maxSubject = 72
 // subjectForm is "package: imperative summary", or several packages.
 var subjectForm = regexp.MustCompile(`^[a-zA-Z0-9/._-]+(, [a-zA-Z0-9/._-]+)*: [a-z][^\n]*[^.\n]$`)
 
-// wrongSubjects lists commits, one "hash subject" per line, with a subject that is too
+// invalidSubjects lists commits, one "hash subject" per line, with a subject that is too
 // long or not of the form.
-func wrongSubjects(log string) []string {
+func invalidSubjects(log string) []string {
 	var findings []string
 	for line := range strings.Lines(log) {
 		hash, subject, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
@@ -63,10 +63,10 @@ func TestLayoutCommits(t *testing.T) {
 	if reason != "" {
 		t.Skip(reason)
 	}
-	reportFindings(t, wrongSubjects(log))
+	reportFindings(t, invalidSubjects(log))
 }
 
-func TestWrongSubjects(t *testing.T) {
+func TestInvalidSubjects(t *testing.T) {
 	for subject, finding := range map[string]string{
 		"server: reject chunked answers that carry a length": "",
 		"engine, server: repair the defects":                 "",
@@ -79,7 +79,7 @@ func TestWrongSubjects(t *testing.T) {
 		"server:reject":                                      "not \"package",
 		"":                                                   "not \"package",
 	} {
-		found := strings.Join(wrongSubjects("1a2b3c "+subject+"\n"), "\n")
+		found := strings.Join(invalidSubjects("1a2b3c "+subject+"\n"), "\n")
 		if finding == "" && found != "" || !strings.Contains(found, finding) {
 			t.Errorf("%q: found %q, want %q", subject, found, finding)
 		}

@@ -16,9 +16,9 @@ const (
 	maxPrefix = 3
 )
 
-// crowdedFolders lists folders with too many Go files, and prefixes that too many files of
+// oversizedFolders lists folders with too many Go files, and prefixes that too many files of
 // one folder share.
-func crowdedFolders(t *tree) []string {
+func oversizedFolders(t *tree) []string {
 	byFolder, byPrefix := map[string]int{}, map[string]int{}
 	for _, s := range t.sources {
 		if s.isTest() {

@@ -42,9 +42,9 @@ func layerOf(layers []layer, dir string) (found layer, ok bool) {
 	return found, ok
 }
 
-// wrongEdges lists imports against the direction of the layers, and packages without a
+// forbiddenImports lists imports against the direction of the layers, and packages without a
 // row. Tests may import any package, because no package imports them.
-func wrongEdges(t *tree, layers []layer) []string {
+func forbiddenImports(t *tree, layers []layer) []string {
 	var found []string
 	for _, s := range t.sources {
 		if s.isTest() {

@@ -129,17 +129,17 @@ func reportFindings(t *testing.T, findings []string) {
 
 // rules are the rules by name. Each returns its findings in a tree.
 var rules = map[string]func(*tree) []string{
-	"layers":   func(t *tree) []string { return wrongEdges(t, layers) },
+	"layers":   func(t *tree) []string { return forbiddenImports(t, layers) },
 	"floats":   func(t *tree) []string { return newFloats(t, floats) },
 	"sizes":    tooLong,
 	"comments": undocumented,
 	"misnamed": misnamed,
 	"names":    func(t *tree) []string { return vagueNames(t, vague) },
-	"folders":  func(t *tree) []string { return strangeFolders(t, folders) },
+	"folders":  func(t *tree) []string { return unlistedFolders(t, folders) },
 	"words":    func(t *tree) []string { return unfinished(t, unfinishedWords) },
 	"timers":   func(t *tree) []string { return dueTimers(t, dueTimersExempt) },
-	"passes":   func(t *tree) []string { return neverRun(t, secondPass) },
-	"files":    crowdedFolders,
+	"passes":   func(t *tree) []string { return testsWithoutPass(t, secondPass) },
+	"files":    oversizedFolders,
 	"circles":  func(t *tree) []string { return importCircles(t, "server/dashboard/src") },
 	"prose":    func(t *tree) []string { return roundaboutProse(t, maxCommentProse, maxMarkdownProse) },
 }

@@ -11,9 +11,9 @@ import (
 // excludes.
 const withoutDetector = "//go:build !race\n"
 
-// neverRun lists tests that no pass of `make test` runs: the build with the race detector
+// testsWithoutPass lists tests that no pass of `make test` runs: the build with the race detector
 // excludes them, and their names lack the word by which the other pass selects tests.
-func neverRun(t *tree, word string) []string {
+func testsWithoutPass(t *tree, word string) []string {
 	var found []string
 	for _, s := range t.sources {
 		if !s.isTest() || !bytes.HasPrefix(t.texts[s.path], []byte(withoutDetector)) {

@@ -9,9 +9,9 @@ import (
 	"pingpost/internal/must"
 )
 
-// tidy returns a small tree that keeps every rule. The tests below break one rule at a
+// validRepository returns a small tree that keeps every rule. The tests below break one rule at a
 // time.
-func tidy() map[string]string {
+func validRepository() map[string]string {
 	return map[string]string{
 		"go.mod":                          "module pingpost\n\ngo 1.26\n",
 		"cmd/pingpost/main.go":            "// Command pingpost runs the exchange of leads.\npackage main\n\nimport (\n\t_ \"pingpost/server\"\n\t_ \"pingpost/wal\"\n)\n",
@@ -39,7 +39,7 @@ func tidy() map[string]string {
 	}
 }
 
-func planted(t *testing.T, files map[string]string) *tree {
+func treeOf(t *testing.T, files map[string]string) *tree {
 	t.Helper()
 	return must.Value(readTree(mapFS(files)))(t)
 }
@@ -52,9 +52,9 @@ func mapFS(files map[string]string) fstest.MapFS {
 	return fsys
 }
 
-// TestRulesFindBreaches adds one file to the tidy tree. The named rule must find it once,
+// TestRulesFindViolations adds one file to the tidy tree. The named rule must find it once,
 // at the given place, and no other rule may. The rule "none" stands for allowed files.
-func TestRulesFindBreaches(t *testing.T) {
+func TestRulesFindViolations(t *testing.T) {
 	inEngine := func(rest string) string { return "package market\n\n" + rest }
 	tests := []struct {
 		breach, rule, path, text, finding string
@@ -105,9 +105,9 @@ func TestRulesFindBreaches(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.rule+"/"+test.breach, func(t *testing.T) {
-			files := tidy()
+			files := validRepository()
 			files[test.path] = test.text
-			broken := planted(t, files)
+			broken := treeOf(t, files)
 			for name, rule := range rules {
 				found := rule(broken)
 				if name != test.rule && len(found) > 0 {
@@ -121,15 +121,15 @@ func TestRulesFindBreaches(t *testing.T) {
 	}
 }
 
-// TestCrowdedFolders adds files to a folder up to a limit and above it.
-func TestCrowdedFolders(t *testing.T) {
-	files := tidy()
+// TestOversizedFolders adds files to a folder up to a limit and above it.
+func TestOversizedFolders(t *testing.T) {
+	files := validRepository()
 	add := func(finding string, names ...string) {
 		t.Helper()
 		for _, name := range names {
 			files["wal/"+name+".go"] = "package wal\n"
 		}
-		if found := strings.Join(crowdedFolders(planted(t, files)), ""); found != finding {
+		if found := strings.Join(oversizedFolders(treeOf(t, files)), ""); found != finding {
 			t.Errorf("with %v: found %q, want %q", names, found, finding)
 		}
 	}
@@ -155,7 +155,7 @@ func TestMeasureProse(t *testing.T) {
 		"testdata/what.md":    "what\n",
 		"docs/generated/a.md": "what\n",
 	}
-	comments, markdown := measureProse(planted(t, files))
+	comments, markdown := measureProse(treeOf(t, files))
 	if got := fmt.Sprint(comments.words, comments.counts, markdown.words, markdown.counts); got != "8 [2 1 1 0] 4 [0 0 0 1]" {
 		t.Errorf("got %s", got)
 	}
@@ -175,7 +175,7 @@ func TestReadTreeRejects(t *testing.T) {
 			}
 		},
 	} {
-		files := tidy()
+		files := validRepository()
 		change(files)
 		if _, err := readTree(mapFS(files)); err == nil {
 			t.Errorf("%s: accepted", name)

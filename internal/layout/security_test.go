@@ -47,7 +47,7 @@ func TestLayoutSecurity(t *testing.T) {
 }
 
 func TestMissingTests(t *testing.T) {
-	files := tidy()
+	files := validRepository()
 	files["server/a_test.go"] = "package server\n\nimport \"testing\"\n\n// TestThat: TestInComment is only in this comment.\nfunc TestThat(t *testing.T) { t.Log(1) }\n"
 	for line, want := range map[string]string{
 		"`server` TestThat":                       "",
@@ -58,7 +58,7 @@ func TestMissingTests(t *testing.T) {
 		"`server`, and a Testament of no meaning": "",
 	} {
 		files["SECURITY.md"] = line + "\n"
-		got := strings.Join(missingTests(planted(t, files), "SECURITY.md"), "\n")
+		got := strings.Join(missingTests(treeOf(t, files), "SECURITY.md"), "\n")
 		if want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%q: %q, want %q", line, got, want)
 		}

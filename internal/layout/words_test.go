@@ -94,7 +94,7 @@ func vagueNames(t *tree, vague []string) []string {
 	return slices.Compact(found)
 }
 
-func strangeFolders(t *tree, allowed []string) []string {
+func unlistedFolders(t *tree, allowed []string) []string {
 	var found []string
 	for _, name := range t.folders {
 		if !slices.Contains(allowed, name) {
