@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"testing"
 )
 
 // roundabout are constructions that make a sentence hard to read. Plain engineering
@@ -37,14 +36,11 @@ var generatedFolders = []string{"model", "models", "generated", "third_party"}
 // prose is all text of one kind in the tree.
 type prose struct {
 	words  int
-	counts []int // one per roundabout construction
+	counts [4]int // one per roundabout construction
 }
 
 func (p *prose) add(text string) {
 	p.words += len(proseWord.FindAllString(text, -1))
-	if p.counts == nil {
-		p.counts = make([]int, len(roundabout))
-	}
 	for i, r := range roundabout {
 		p.counts[i] += len(r.pattern.FindAllString(text, -1))
 	}
@@ -68,9 +64,13 @@ func (p *prose) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// measureProse returns the counts of the Go comments, without tests and generated files,
-// and of the Markdown, without code and without the changelog.
-func measureProse(t *tree) (comments, markdown prose) {
+// measureProse returns the counts of each kind of text in proseLimits. Generated files, code
+// in Markdown and the changelog do not count.
+func measureProse(t *tree) map[string]*prose {
+	measured := map[string]*prose{}
+	for kind := range proseLimits {
+		measured[kind] = new(prose)
+	}
 	for _, name := range slices.Sorted(maps.Keys(t.texts)) {
 		text := t.texts[name]
 		inGenerated := slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(part string) bool {
@@ -79,12 +79,14 @@ func measureProse(t *tree) (comments, markdown prose) {
 		switch {
 		case inGenerated:
 		case path.Ext(name) == ".md" && !strings.Contains(path.Base(name), "CHANGELOG"):
-			markdown.add(codeSpan.ReplaceAllString(codeBlock.ReplaceAllString(string(text), ""), " x "))
-		case path.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go") && !isGenerated(text):
-			comments.add(commentsOf(text))
+			measured["Markdown"].add(codeSpan.ReplaceAllString(codeBlock.ReplaceAllString(string(text), ""), " x "))
+		case strings.HasSuffix(name, "_test.go"):
+			measured["Comments of tests"].add(commentsOf(text))
+		case path.Ext(name) == ".go" && !isGenerated(text):
+			measured["Go comments"].add(commentsOf(text))
 		}
 	}
-	return comments, markdown
+	return measured
 }
 
 func isGenerated(text []byte) bool {
@@ -103,24 +105,12 @@ func commentsOf(text []byte) string {
 }
 
 // roundaboutProse reports counts above the limits.
-func roundaboutProse(t *tree, maxComments, maxMarkdown float64) []string {
-	comments, markdown := measureProse(t)
-	var findings []string
-	for _, measured := range []struct {
-		kind  string
-		prose prose
-		limit float64
-	}{{"Go comments", comments, maxComments}, {"Markdown", markdown, maxMarkdown}} {
-		if measured.prose.total() > measured.limit {
+func roundaboutProse(t *tree) (findings []string) {
+	for kind, measured := range measureProse(t) {
+		if measured.total() > proseLimits[kind] {
 			findings = append(findings, fmt.Sprintf("%s: more than %.1f roundabout constructions per 1,000 words: %v: name the actor, and use the noun instead of the clause",
-				measured.kind, measured.limit, &measured.prose))
+				kind, proseLimits[kind], measured))
 		}
 	}
 	return findings
-}
-
-// TestLayoutProse logs the measures, by which the limits can be lowered.
-func TestLayoutProse(t *testing.T) {
-	comments, markdown := measureProse(readRepository(t))
-	t.Logf("Go comments: %v; Markdown: %v", &comments, &markdown)
 }

@@ -1,7 +1,6 @@
 package layout_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -100,6 +99,7 @@ func TestRulesFindViolations(t *testing.T) {
 		{"a re-export of itself over two lines", "circles", "server/dashboard/src/d.ts", "export {\n  d,\n} from './d';\n", "1 files import each other in a circle: server/dashboard/src/d.ts"},
 		{"a roundabout comment", "prose", "wal/a.go", "package wal\n\n// What stands here was told by nobody.\n", "Go comments: more than 2.7"},
 		{"a roundabout remark", "prose", "wal/a.go", "package wal\n\nvar x = 1 /* what it comes to */\n", "what/who clause"},
+		{"a roundabout test", "prose", "wal/a_test.go", "package wal\n\n// What stands here was told by nobody.\n", "Comments of tests: more than 3.0"},
 		{"a roundabout document", "prose", "docs/a.md", "A `kind` is kept by whoever has it.\n", "Markdown: more than 1.1"},
 		{"a promise in the CI", "words", ".ci/run", "# XX" + "X\n", ".ci/run:1"},
 	}
@@ -155,9 +155,11 @@ func TestMeasureProse(t *testing.T) {
 		"testdata/what.md":    "what\n",
 		"docs/generated/a.md": "what\n",
 	}
-	comments, markdown := measureProse(treeOf(t, files))
-	if got := fmt.Sprint(comments.words, comments.counts, markdown.words, markdown.counts); got != "8 [2 1 1 0] 4 [0 0 0 1]" {
-		t.Errorf("got %s", got)
+	measured := measureProse(treeOf(t, files))
+	for kind, want := range map[string]prose{"Go comments": {8, [4]int{2, 1, 1}}, "Comments of tests": {1, [4]int{1}}, "Markdown": {4, [4]int{3: 1}}} {
+		if *measured[kind] != want {
+			t.Errorf("%s: got %+v, want %+v", kind, *measured[kind], want)
+		}
 	}
 }
 
