@@ -45,14 +45,22 @@ func nthKey(n uint64, kind byte) (key [16]byte) {
 	return key
 }
 
-// BenchmarkReplayLeads decodes and applies the records of leads, as a restart does.
+// BenchmarkReplayLeads decodes and applies whole lead events. A restart decodes fewer fields.
 func BenchmarkReplayLeads(b *testing.B) {
+	benchmarkReplay(b, event.Decoder{}, func(n uint64) event.Event { return soldLead(n) })
+}
+
+// BenchmarkReplayAuctions decodes and applies auction events, as a restart does.
+func BenchmarkReplayAuctions(b *testing.B) {
+	benchmarkReplay(b, event.Decoder{ForReplay: true}, func(n uint64) event.Event { return pingAuction(n) })
+}
+
+func benchmarkReplay(b *testing.B, d event.Decoder, eventNumber func(n uint64) event.Event) {
 	const many = 100_000
-	var frames [][]byte
+	var records [][]byte
 	for n := range uint64(many) {
-		frames = append(frames, event.AppendRecord(nil, soldLead(n)))
+		records = append(records, event.AppendRecord(nil, eventNumber(n)))
 	}
-	d := event.Decoder{ForReplay: true}
 	x, n := newTestExchange(), 0
 	seq := x.seq
 	b.ReportAllocs()
@@ -63,7 +71,7 @@ func BenchmarkReplayLeads(b *testing.B) {
 			seq = x.seq
 			b.StartTimer()
 		}
-		e, err := d.Decode(frames[n])
+		e, err := d.Decode(records[n])
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -71,6 +79,29 @@ func BenchmarkReplayLeads(b *testing.B) {
 		n++
 		x.Apply(seq, monday, e)
 	}
+}
+
+// pingAuction returns the n-th of many ping auctions: with a name, an idempotency key and the
+// bids of five buyers.
+func pingAuction(n uint64) *event.PingAuctionCompleted {
+	hash := func(kind byte) [16]byte { return nthKey(n, kind) }
+	ev := &event.PingAuctionCompleted{
+		Auction: hash(1), Request: hash(2), Campaign: 1, Supplier: 1, Catalog: 1, Began: monday, Deadline: monday + 2*second,
+		Name: hash(3), SellerAuction: "seller-auction-0001", Token: hash(4), Until: monday + 5*second, Keep: monday + 30*day,
+		Idempotency: event.RequestIdempotencyKey{Key: hash(5), Fingerprint: n, ExpiresAt: monday + 30*day},
+		Trail:       []event.FilterSetsWithOutcome{{Outcome: market.OutcomeWon, FilterSets: bitset.Set{1}}, {Outcome: market.OutcomeLost, FilterSets: bitset.Set{30}}},
+		Fields: []event.LeadField{
+			{Name: "state", Kind: market.KindString, Text: []byte("CA")},
+			{Name: "vehicle_count", Kind: market.KindInteger, Text: []byte("2")},
+		},
+	}
+	for i := range uint32(5) {
+		ev.Bids = append(ev.Bids, event.Bid{
+			FilterSet: i, Buyer: market.PermanentNumber(i + 1), Outcome: market.OutcomeLost, Elapsed: 40_000_000, Amount: 12 * dollar,
+			Payout: 9 * dollar, Currency: market.Currency{'U', 'S', 'D'}, Token: "tok_0123456789abcdef", ValidUntil: monday + 5*second, Status: 200,
+		})
+	}
+	return ev
 }
 
 func BenchmarkWriteSnapshot(b *testing.B) {
