@@ -100,7 +100,7 @@ func (c *compiler) resolveAddressVariables(at syntax.KeyPath, a schema.OutboundU
 			c.reportMistake(at, "has a variable whose value is empty, too long or not one line of printable ASCII; correct the variable")
 			valid = false
 		case valuesBySealedName[sealed] == "":
-			c.out.Initial.Secrets = append(c.out.Initial.Secrets, InitialSecret{Name: sealed, Value: schema.NewSecret(value), Follows: true})
+			c.out.Initial.Secrets = append(c.out.Initial.Secrets, InitialOutboundSecret{Name: sealed, Value: schema.NewSecret(value), Follows: true})
 			valuesBySealedName[sealed] = value
 		}
 	}

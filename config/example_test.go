@@ -100,7 +100,7 @@ func TestExampleCampaign(t *testing.T) {
 		t.Fatalf("campaigns: %v", catalog.Campaigns)
 	}
 	_, facebook := c.ConsentSources["facebook"]
-	slot, homeowner := c.Mapping.SlotByBuyerName("owns_home")
+	slot, homeowner := c.Mapping.SlotByNameForBuyers("owns_home")
 	checkAll(t, c, map[string]bool{
 		"line of business": c.Name == "Auto insurance" && c.Vertical == "auto_insurance" && c.SubVertical == "",
 		"terms":            c.Method == market.PingPost && c.Currency.String() == "USD" && c.Zone.String() == "America/New_York",

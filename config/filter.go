@@ -32,7 +32,7 @@ func (c *compiler) compileFilter(at syntax.KeyPath, f *schema.Filter, mapping *m
 		c.reportMistake(at.Key("field"), "is missing; give the name of the field to filter on")
 		return market.Filter{}, errReported
 	}
-	if _, known := mapping.SlotByBuyerName(f.Field); !known {
+	if _, known := mapping.SlotByNameForBuyers(f.Field); !known {
 		c.reportMistakeQuotingValue(at.Key("field"), "the campaign has no field "+quoteShortened(f.Field)+"; use the name after mapping, or add the field")
 		return market.Filter{}, errReported
 	}

@@ -90,7 +90,7 @@ func (c *compiler) addBuyerStatesAndFilters(at syntax.KeyPath, buyer *compiledBu
 		if f.Field == "" {
 			continue
 		}
-		if _, known := mapping.SlotByBuyerName(f.Field); !known {
+		if _, known := mapping.SlotByNameForBuyers(f.Field); !known {
 			c.reportMistakeQuotingValue(at.Key("buyer"), "buyer "+quoteShortened(s.Buyer)+" filters on "+quoteShortened(f.Field)+", but this campaign has no such field, so the buyer would never buy here; add the field, or move the filter to campaigns[].buyers[] where it exists")
 			continue
 		}

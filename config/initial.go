@@ -12,7 +12,7 @@ import (
 // name yet, and never removes one. Secrets that the document only declares are not included.
 type InitialValues struct {
 	Credentials []InitialCredential
-	Secrets     []InitialSecret
+	Secrets     []InitialOutboundSecret
 	Paused      InitialPauses
 	Balances    []InitialBalance
 	Lists       []InitialSuppressionFile
@@ -29,11 +29,11 @@ type InitialCredential struct {
 	Scopes   event.TokenScopes // zero for an API key
 }
 
-// InitialSecret is a secret that the exchange presents to others, so it needs the plain
+// InitialOutboundSecret is a secret that the exchange presents to others, so it needs the plain
 // value. Names are buyer/<id>/bearer, buyer/<id>/api_key, buyer/<id>/oauth,
 // buyer/<id>/secret/<name> and supplier/<id>/webhook. Variables in addresses are named
 // buyer/<id>/variable/<NAME> and supplier/<id>/variable/<NAME>.
-type InitialSecret struct {
+type InitialOutboundSecret struct {
 	Name    string
 	Value   schema.Secret
 	Follows bool // replaces the value in force: a variable of an address
@@ -69,7 +69,7 @@ func (c *compiler) addInitialCredential(credential InitialCredential) {
 func (c *compiler) addInitialSecretIfKnown(at syntax.KeyPath, name string, value schema.Secret) (secretName string) {
 	c.recordIfUnset(at, UnsetVariable{Secret: name})
 	if value.Reveal() != "" {
-		c.out.Initial.Secrets = append(c.out.Initial.Secrets, InitialSecret{Name: name, Value: value})
+		c.out.Initial.Secrets = append(c.out.Initial.Secrets, InitialOutboundSecret{Name: name, Value: value})
 	}
 	return name
 }

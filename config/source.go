@@ -143,7 +143,7 @@ func (s *ParsedDocument) compileForMoreProblems(formMistakes syntax.Problems) (m
 		return nil
 	}
 	for _, problem := range *found {
-		if !hasProblemAround(formMistakes, problem.Path) && !(hasProblemWithID(formMistakes) && isReferencePath(problem.Path)) {
+		if !hasProblemAround(formMistakes, problem.Path) && !(hasProblemWithID(formMistakes) && isValueAtPathAnEntryID(problem.Path)) {
 			more = append(more, problem)
 		}
 	}
@@ -191,7 +191,7 @@ func hasProblemWithID(problems syntax.Problems) bool {
 	return false
 }
 
-// isReferencePath reports whether the value at the path is the id of another entry.
-func isReferencePath(path string) bool {
+// isValueAtPathAnEntryID reports whether the value at the path is the id of another entry.
+func isValueAtPathAnEntryID(path string) bool {
 	return strings.HasSuffix(path, ".buyer") || strings.Contains(path, ".suppliers[") || strings.Contains(path, ".suppression[")
 }

@@ -29,15 +29,15 @@ type NewCatalog struct {
 // Overwrite replaces the stored one.
 type InitialValues struct {
 	Credentials     []Credential
-	Secrets         []InitialSecret
+	Secrets         []InitialOutboundSecret
 	Balances        []BuyerOpeningBalance
 	PausedCampaigns []market.CampaignID
 	PausedBuyers    []market.BuyerID
 }
 
-// InitialSecret is the first value of a secret that the exchange sends to others, such as a
+// InitialOutboundSecret is the first value of a secret that the exchange sends to others, such as a
 // buyer's API key.
-type InitialSecret struct {
+type InitialOutboundSecret struct {
 	Name      string
 	Encrypted []byte
 	Overwrite bool // the configuration owns this secret and replaces the present value

@@ -114,7 +114,7 @@ func TestInitialValuesAreSetOnce(t *testing.T) {
 	keyed := func(key, secret byte) engine.InitialValues {
 		return engine.InitialValues{
 			Credentials:     []engine.Credential{*newAPIKey("acme", key)},
-			Secrets:         []engine.InitialSecret{{Name: "blue/auth", Encrypted: []byte{secret}}},
+			Secrets:         []engine.InitialOutboundSecret{{Name: "blue/auth", Encrypted: []byte{secret}}},
 			Balances:        []engine.BuyerOpeningBalance{{Buyer: "blue", Amount: market.Money(secret)}},
 			PausedCampaigns: []market.CampaignID{"auto"},
 			PausedBuyers:    []market.BuyerID{"gold"},

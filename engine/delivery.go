@@ -174,7 +174,7 @@ func (in *leadWorkspace) commitRefusalAndChooseNext(d *delivery.Delivery) (answe
 func (in *leadWorkspace) recordNextBuyer(refusal *event.PostSettled) (needsPost bool) {
 	refusal.Next.Duplicates = append(refusal.Next.Duplicates, in.record.Sale.Duplicates...)
 	refusal.Next.Turn = in.record.Sale.Turn
-	in.recordChosenSale(&refusal.Next)
+	in.fillSaleFromChoice(&refusal.Next)
 	outcome := market.OutcomeWon
 	if in.chosenFilterSet().Buyer.Post != nil {
 		in.fillIntentForChosenBuyer(&refusal.Post)

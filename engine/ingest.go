@@ -189,7 +189,7 @@ func (in *leadWorkspace) chooseBuyerAndSell() (IngestAnswer, error) {
 // an endpoint gets a post; for the others the event alone records the sale.
 func (in *leadWorkspace) commitSale() (IngestAnswer, error) {
 	in.record.Decided = in.now
-	in.recordChosenSale(&in.record.Sale)
+	in.fillSaleFromChoice(&in.record.Sale)
 	if in.chosenFilterSet().Buyer.Post != nil {
 		return in.deliverAndAnswer()
 	}

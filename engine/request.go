@@ -60,7 +60,7 @@ func (in *leadRequest) parseIngestRequest() error {
 	in.addFaultIfEmpty(memberCampaign, campaign)
 	in.addFaultIfEmpty(memberSupplier, supplier)
 	in.setActiveCampaignByID(campaign)
-	if err := in.findNamedBidOrAddFault(); err != nil {
+	if err := in.findBidByPingAndBuyerOrAddFault(); err != nil {
 		return err
 	}
 	if in.live != nil {
@@ -153,11 +153,11 @@ func (in *leadRequest) newRefusal(code RefusalCode) error {
 	return refusal
 }
 
-// findNamedBidOrAddFault finds the bid that an ingest accepts, if it names a ping (flo_ping_id) and
-// a buyer (flo_buyer_id). It is the buyer's bid in the auction of that ping. The ping must belong
-// to this supplier and this campaign. Otherwise findNamedBidOrAddFault adds a fault for the wrong
-// member.
-func (in *leadRequest) findNamedBidOrAddFault() error {
+// findBidByPingAndBuyerOrAddFault finds the bid that an ingest accepts, if it names a ping
+// (flo_ping_id) and a buyer (flo_buyer_id). It is the buyer's bid in the auction of that ping. The
+// ping must belong to this supplier and this campaign. Otherwise findBidByPingAndBuyerOrAddFault
+// adds a fault for the wrong member.
+func (in *leadRequest) findBidByPingAndBuyerOrAddFault() error {
 	ping, buyer := findBodyMember(in.req.Members, memberPing), findBodyMember(in.req.Members, memberBuyer)
 	switch {
 	case ping == nil && buyer == nil:

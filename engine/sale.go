@@ -191,9 +191,9 @@ func (in *leadSale) reserveChosenSale() (market.BuyerOutcome, <-chan struct{}) {
 	return market.OutcomeWon, nil
 }
 
-// recordChosenSale writes the sale to the chosen buyer into an event: price, payout and the caps
+// fillSaleFromChoice writes the sale to the chosen buyer into an event: price, payout and the caps
 // that the sale uses.
-func (in *leadSale) recordChosenSale(sale *event.Sale) {
+func (in *leadSale) fillSaleFromChoice(sale *event.Sale) {
 	sale.Buyer, sale.FilterSet = in.chosenFilterSet().Buyer.Ref, uint32(in.choice.filterSet)
 	sale.Price, sale.Payout, sale.Currency = in.choice.price, in.choice.payout, in.live.Campaign.Currency
 	sale.Test = in.live.Test

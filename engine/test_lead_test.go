@@ -214,7 +214,7 @@ func TestInvalidTestHeaderIsRejected(t *testing.T) {
 		} {
 			expectEqual(t, got, fault, name)
 		}
-		if len(x.log.durable()) != 2 && len(eventsOf[*event.LeadDecided](x)) != 0 {
+		if len(x.log.durable()) != 2 || len(eventsOf[*event.LeadDecided](x)) != 0 {
 			t.Error("a rejected request was logged")
 		}
 	})

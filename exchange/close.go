@@ -32,7 +32,7 @@ func (x *Exchange) Close() error {
 	}
 	x.backupRunner.shipRestAndClose(x)
 	err = errors.Join(err, x.adminServer.Shutdown())
-	x.closeListeners()
+	x.closeListenersAndMarkEnded()
 	if x.buyers != nil {
 		x.buyers.Close()
 	}
@@ -56,10 +56,10 @@ func (x *Exchange) writeSnapshotAtStop() error {
 	return err
 }
 
-// closeListeners closes both listeners, waits until their servers have returned, and closes
+// closeListenersAndMarkEnded closes both listeners, waits until their servers have returned, and closes
 // x.ended. The servers alone do not suffice: one that was shut down before it began to serve
 // leaves its listener open.
-func (x *Exchange) closeListeners() {
+func (x *Exchange) closeListenersAndMarkEnded() {
 	x.publicListener.Close()
 	x.adminListener.Close()
 	x.serving.Wait()

@@ -81,7 +81,7 @@ func (x *Exchange) addInitialValuesForEngine(engineConfig *engine.NewCatalog, in
 	for i := range initial.Secrets {
 		first := &initial.Secrets[i]
 		if _, ok := x.state.SealedSecret(first.Name); !ok || first.Follows && x.differsFromStoredSecret(first) {
-			engineConfig.Initial.Secrets = append(engineConfig.Initial.Secrets, engine.InitialSecret{
+			engineConfig.Initial.Secrets = append(engineConfig.Initial.Secrets, engine.InitialOutboundSecret{
 				Name: first.Name, Encrypted: x.vault.SealSecret(first.Name, first.Value.Reveal()), Overwrite: first.Follows,
 			})
 		}

@@ -73,7 +73,7 @@ func (x *Exchange) listChangedAddressVariables(initial *config.InitialValues) (l
 
 // differsFromStoredSecret reports whether a secret of the configuration differs from the value that
 // the exchange has stored encrypted. A missing or undecryptable value differs.
-func (x *Exchange) differsFromStoredSecret(initial *config.InitialSecret) bool {
+func (x *Exchange) differsFromStoredSecret(initial *config.InitialOutboundSecret) bool {
 	sealed, ok := x.state.SealedSecret(initial.Name)
 	if !ok {
 		return true

@@ -177,7 +177,7 @@ func (x *Exchange) RevealSecret(name string) (value string, ok bool) {
 
 // logTokenFailure warns operators that a buyer's OAuth token endpoint returned no token. The
 // client retries with growing pauses, so the warnings become rarer.
-func (x *Exchange) logTokenFailure(secretName string, fault market.RequestFault, httpStatus int) {
+func (x *Exchange) logTokenFailure(secretName string, fault market.OutboundFault, httpStatus int) {
 	x.logger.Warn("a buyer's token endpoint returns no token; the exchange sends the buyer no pings and no leads without one", "secret", secretName, "fault", fault, "status", httpStatus)
 }
 

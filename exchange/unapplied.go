@@ -146,7 +146,7 @@ func splitSecretName(name string) (ownerKind, ownerID, pathInEntry string) {
 
 // addSecretIfDifferent adds a line if a secret of the document differs from the stored one. It
 // also adds one if the stored secret cannot be decrypted for the comparison.
-func (u *ignoredValueFinder) addSecretIfDifferent(initial *config.InitialSecret) {
+func (u *ignoredValueFinder) addSecretIfDifferent(initial *config.InitialOutboundSecret) {
 	if initial.Follows {
 		return
 	}

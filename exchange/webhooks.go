@@ -10,7 +10,7 @@ import (
 // the exchange did not deliver.
 func (x *Exchange) startWebhookSender() {
 	x.webhookClient = webhook.NewClient(webhook.ClientOptions{Secrets: x.RevealSecret, TrustedNetworks: x.settings.TrustedNetworks})
-	x.webhookSender = webhook.New(webhook.Options{
+	x.webhookSender = webhook.New(webhook.SenderOptions{
 		Outbox: x.state, Engine: x.engine.Load(), Post: x.webhookClient.Post, Now: x.clock.Now, ReportFault: x.meter.ReportFault,
 		MaxPerEndpoint: x.settings.Webhooks.InFlight, AttemptRate: x.webhookRateForBacklog,
 	})

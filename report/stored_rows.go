@@ -24,7 +24,7 @@ func (f *reportDatabase) scanFirstRow(ctx context.Context, query string, args, t
 	return err == nil, err
 }
 
-func (f *reportDatabase) LoadLead(ctx context.Context, id market.LeadID) (*projection.LeadRow, error) {
+func (f *reportDatabase) LoadLeadOrNil(ctx context.Context, id market.LeadID) (*projection.LeadRow, error) {
 	l := &projection.LeadRow{ID: id}
 	var currency string
 	var auction []byte
@@ -41,7 +41,7 @@ func (f *reportDatabase) LoadLead(ctx context.Context, id market.LeadID) (*proje
 	return l, nil
 }
 
-func (f *reportDatabase) LoadPost(ctx context.Context, key projection.PostKey) (*projection.PostRow, error) {
+func (f *reportDatabase) LoadPostOrNil(ctx context.Context, key projection.PostKey) (*projection.PostRow, error) {
 	p := &projection.PostRow{PostKey: key}
 	var currency string
 	ok, err := f.scanFirstRow(ctx, "SELECT seq, at, buyer, price, payout, currency, settlement, settled, attempts, status, fault, elapsed FROM posts WHERE lead = ? AND nth = ?",
@@ -55,7 +55,7 @@ func (f *reportDatabase) LoadPost(ctx context.Context, key projection.PostKey) (
 	return p, nil
 }
 
-func (f *reportDatabase) LoadWebhook(ctx context.Context, key projection.WebhookKey) (*projection.WebhookRow, error) {
+func (f *reportDatabase) LoadWebhookOrNil(ctx context.Context, key projection.WebhookKey) (*projection.WebhookRow, error) {
 	h := &projection.WebhookRow{WebhookKey: key}
 	ok, err := f.scanFirstRow(ctx, "SELECT supplier, caused, outcome, attempts, at, status, fault FROM webhooks WHERE lead = ? AND type = ?",
 		[]any{key.Lead[:], key.Type}, []any{&h.Supplier, &h.CausedAt, &h.Outcome, &h.Attempts, &h.At, &h.Status, &h.Fault})

@@ -40,12 +40,12 @@ const (
 	maxArchivePause = 500 * time.Millisecond
 )
 
-func newArchiver(dir string) (*archiver, error) {
-	segments, err := Segments(dir)
+func newSegmentArchiver(logFolder string) (*archiver, error) {
+	segments, err := Segments(logFolder)
 	if err != nil {
 		return nil, fmt.Errorf("cannot list the log: %w", err)
 	}
-	a := &archiver{dir: dir, wakeup: make(chan struct{}, 1), lastAdded: time.Now(), interval: 2 * maxArchivePause}
+	a := &archiver{dir: logFolder, wakeup: make(chan struct{}, 1), lastAdded: time.Now(), interval: 2 * maxArchivePause}
 	for _, seg := range segments {
 		if seg.Archived {
 			a.archived = append(a.archived, seg.First)

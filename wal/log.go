@@ -91,7 +91,7 @@ func openLocked(dir string, opt Options) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	archiver, err := newArchiver(dir)
+	archiver, err := newSegmentArchiver(dir)
 	if err != nil {
 		return nil, err
 	}

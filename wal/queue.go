@@ -168,16 +168,16 @@ func (q *queue) markBatchCommitted() {
 
 // countQueued returns the number and the bytes of the queued entries. delay is the age of the
 // oldest entry that is not durable yet.
-func (q *queue) countQueued() (entries, bytes int, delay time.Duration) {
+func (q *queue) countQueued() (entries, bytes int, ageOfOldestUndurable time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
 	case q.flying:
-		delay = time.Since(q.start) - q.inFlight
+		ageOfOldestUndurable = time.Since(q.start) - q.inFlight
 	case q.n > 0:
-		delay = time.Since(q.start) - q.ring[q.head].since
+		ageOfOldestUndurable = time.Since(q.start) - q.ring[q.head].since
 	}
-	return q.n, q.bytes, delay
+	return q.n, q.bytes, ageOfOldestUndurable
 }
 
 // popOldestLocked removes and returns the oldest entry. It clears the entry's slot, so that

@@ -120,7 +120,8 @@ buyers: [{count: 3, bid: "4.5", caps: true}, {count: 1, bid: "9", recorded: true
 	}
 }
 
-// TestIngestsUseAuctionCampaigns: if all campaigns are auctions, ingests use them, and each has its own vertical.
+// TestIngestsUseAuctionCampaigns: if all campaigns are auctions, ingests use them, and each has its
+// own vertical.
 func TestIngestsUseAuctionCampaigns(t *testing.T) {
 	catalog, _, ingests := compileScenario(t, parseScenario(t, "campaigns: [{method: ping_post, count: 3}]\nbuyers: [{bid: 8-20}]\n"))
 	if len(ingests) != 3 {
@@ -156,7 +157,7 @@ func TestLoadBuyerOptions(t *testing.T) {
 // TestLoadBuyersPrintAddresses: one process serves all buyers of a file until it is stopped.
 func TestLoadBuyersPrintAddresses(t *testing.T) {
 	t.Setenv(asProgram, "1")
-	group := &child.ProcessGroup{Dir: t.TempDir()}
+	group := &child.ProcessList{Dir: t.TempDir()}
 	t.Cleanup(func() { must.Succeed(t, group.StopAll()) })
 	text := must.Value(json.Marshal(buyersProcessSpec{
 		Seed: 1, Secret: testLoadSecrets.webhook, Webhooks: &scenario.Webhooks{Latency: "1ms"}, Remember: 10,

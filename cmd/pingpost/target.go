@@ -36,7 +36,7 @@ const (
 // temporaryExchange is an exchange that a load test has started for itself, with its buyers, in a
 // temporary folder.
 type temporaryExchange struct {
-	child.ProcessGroup
+	child.ProcessList
 	exchange *child.Process
 	target   *trial.Target
 }

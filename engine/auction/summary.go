@@ -19,7 +19,7 @@ type AuctionSummary struct {
 type PingSummary struct {
 	Buyer   *market.Buyer
 	Outcome market.BuyerOutcome
-	Fault   market.RequestFault
+	Fault   market.OutboundFault
 	Elapsed int64 // nanoseconds from the auction's start
 }
 
@@ -50,7 +50,7 @@ func (a *Auction) SummarizeAuction(endedAtNanos int64) *AuctionSummary {
 	return s
 }
 
-func (a *Auction) addPingSummary(filterSetIndex int, outcome market.BuyerOutcome, fault market.RequestFault, elapsedNanos int64) {
+func (a *Auction) addPingSummary(filterSetIndex int, outcome market.BuyerOutcome, fault market.OutboundFault, elapsedNanos int64) {
 	a.summary.Pings = append(a.summary.Pings, PingSummary{
 		Buyer: a.bidders.Campaign.FilterSets[filterSetIndex].Buyer, Outcome: outcome, Fault: fault, Elapsed: elapsedNanos,
 	})

@@ -82,7 +82,7 @@ type PostAttemptFailed struct {
 	Attempt      uint32 // step of the retry schedule, from 1
 	At           int64  // end of the attempt, Unix nanoseconds
 	Status       uint32 // HTTP status; zero: no answer
-	Fault        market.RequestFault
+	Fault        market.OutboundFault
 	Verdict      market.PostVerdict // zero: an earlier program wrote the event
 	Code         string             // the buyer's reason for a refusal
 	KeepsAttempt bool               // the attempt does not count: the next attempt has the same number
@@ -156,7 +156,7 @@ type PostSettled struct {
 	Webhook  market.WebhookType     // that this event causes, or WebhookNone
 	Supplier market.PermanentNumber // of the lead
 	Decided  int64                  // time of the lead's decision, Unix nanoseconds: the month in which it counts as sold
-	Fault    market.RequestFault    // of the last attempt; of SettledPending a timeout if an attempt is still running
+	Fault    market.OutboundFault   // of the last attempt; of SettledPending a timeout if an attempt is still running
 	Slot     uint64                 // the lead's own, if Sealed is not empty; zero: Sealed is plaintext
 	By       string                 // requesting operator; empty: no operator, or an earlier program wrote the event
 }

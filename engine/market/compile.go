@@ -72,7 +72,7 @@ func (c *mappingCompiler) assignFieldsToSlots(campaignFields []FieldSpec) {
 			c.addMistake(i, "to", "%s is a fixed field that suppliers send as %s; give this field another name for buyers", field.BuyerName, field.BuyerName)
 		case toKnown:
 			c.overrideKnownField(i, byTo, field)
-		case isReservedBuyerName([]byte(field.BuyerName)):
+		case isReservedNameForBuyers([]byte(field.BuyerName)):
 			c.addMistake(i, "to", "pings and posts use %s for something else; give this field another name for buyers", field.BuyerName)
 		default:
 			c.specs = append(c.specs, fieldSpecWithIndex{FieldSpec: field, configIndex: i})

@@ -170,9 +170,9 @@ func isRoutingIDMember(name []byte) bool {
 	return false
 }
 
-// isReservedBuyerName reports whether pings and posts to buyers use the name for another purpose
+// isReservedNameForBuyers reports whether pings and posts to buyers use the name for another purpose
 // than a field of a lead. No field can have the name for buyers.
-func isReservedBuyerName(name []byte) bool {
+func isReservedNameForBuyers(name []byte) bool {
 	switch string(name) {
 	case "lead_uuid", "address", "tcpa":
 		return true

@@ -203,7 +203,7 @@ func (m *FieldMapping) handleUnknownMembers(l *Lead, members []JSONMember, optio
 // keepUnknownMemberForPost adds the member to the lead's Extras, which posts carry unchanged. It
 // drops a member whose name has another meaning for buyers.
 func (m *FieldMapping) keepUnknownMemberForPost(l *Lead, member *JSONMember) {
-	if _, taken := m.byBuyerName[string(member.Name)]; taken || isReservedBuyerName(member.Name) {
+	if _, taken := m.byBuyerName[string(member.Name)]; taken || isReservedNameForBuyers(member.Name) {
 		return
 	}
 	value := FieldValue{Text: member.Text}

@@ -20,7 +20,7 @@ var (
 
 // fieldText returns the kind and text of a field, by the buyer's name.
 func fieldText(m *market.FieldMapping, l *market.Lead, to string) string {
-	slot, ok := m.SlotByBuyerName(to)
+	slot, ok := m.SlotByNameForBuyers(to)
 	if !ok {
 		return "unknown field"
 	}

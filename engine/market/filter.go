@@ -36,7 +36,7 @@ type FilterSpec struct {
 // NewFilter compiles a filter for leads that the mapping m fills. It returns an error if the
 // mapping has no such field, or if no value could meet the conditions.
 func NewFilter(spec FilterSpec, m *FieldMapping) (Filter, error) {
-	slot, ok := m.SlotByBuyerName(spec.Field)
+	slot, ok := m.SlotByNameForBuyers(spec.Field)
 	if !ok {
 		return Filter{}, fmt.Errorf("filter on %q: the campaign has no such field; use its name after mapping", spec.Field)
 	}

@@ -86,7 +86,8 @@ func TestFilterIndexMatchesFilters(t *testing.T) {
 	})
 }
 
-// TestFilterIndexWithSeveralListsOnOneField: a buyer and its campaign entry can each list values of a field.
+// TestFilterIndexWithSeveralListsOnOneField: a buyer and its campaign entry can each list values of
+// a field.
 func TestFilterIndexWithSeveralListsOnOneField(t *testing.T) {
 	index := NewFilterIndex([][]Filter{{
 		filterOn(t, 0, FilterSpec{In: []string{"CA", "NV", "1", "2"}}),

@@ -133,7 +133,7 @@ func TestNewFilter(t *testing.T) {
 	for _, c := range cases {
 		f, err := NewFilter(c.spec, m)
 		if c.err == "" {
-			if slot, _ := m.SlotByBuyerName(c.spec.Field); err != nil || f.FieldSlot() != slot {
+			if slot, _ := m.SlotByNameForBuyers(c.spec.Field); err != nil || f.FieldSlot() != slot {
 				t.Errorf("%+v: slot %d, %v", c.spec, f.FieldSlot(), err)
 			}
 			continue

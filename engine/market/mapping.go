@@ -32,10 +32,10 @@ type FieldMapping struct {
 // SlotCount returns the number of fields of the campaign, which is the length of a lead's Values.
 func (m *FieldMapping) SlotCount() int { return len(m.rules) }
 
-// SlotByBuyerName returns the slot of the field that buyers and filters know by this name. The
+// SlotByNameForBuyers returns the slot of the field that buyers and filters know by this name. The
 // bool is false if there is no such field.
-func (m *FieldMapping) SlotByBuyerName(buyerName string) (slot FieldSlot, found bool) {
-	slot, ok := m.byBuyerName[buyerName]
+func (m *FieldMapping) SlotByNameForBuyers(nameForBuyers string) (slot FieldSlot, found bool) {
+	slot, ok := m.byBuyerName[nameForBuyers]
 	return slot, ok
 }
 
@@ -46,8 +46,8 @@ func (m *FieldMapping) SlotByArrivalName(arrivalName string) (slot FieldSlot, fo
 	return slot, ok
 }
 
-// BuyerNames returns the names of all fields as buyers know them, sorted.
-func (m *FieldMapping) BuyerNames() []string { return slices.Sorted(maps.Keys(m.byBuyerName)) }
+// FieldNamesForBuyers returns the names of all fields as buyers know them, sorted.
+func (m *FieldMapping) FieldNamesForBuyers() []string { return slices.Sorted(maps.Keys(m.byBuyerName)) }
 
 // ArrivalName returns the name under which suppliers send the field.
 func (m *FieldMapping) ArrivalName(slot FieldSlot) string { return m.rules[slot].arrivalName }
@@ -62,8 +62,8 @@ func (m *FieldMapping) LogName(slot FieldSlot) string {
 	return m.rules[slot].arrivalName
 }
 
-// BuyerName returns the name by which buyers and filters know the field.
-func (m *FieldMapping) BuyerName(slot FieldSlot) string { return m.rules[slot].buyerName }
+// FieldNameForBuyers returns the name by which buyers and filters know the field.
+func (m *FieldMapping) FieldNameForBuyers(slot FieldSlot) string { return m.rules[slot].buyerName }
 
 // FieldTypeOf returns the field's type. The types of consent_cert_url and consent_timestamp are
 // internal: ParseFieldType never returns them.

@@ -160,7 +160,7 @@ func mapValue(m *market.FieldMapping, list []market.JSONMember, ping bool) (v ve
 	} else {
 		failed = m.FillLeadFromIngest(&l, append(person(), list...), nil)
 	}
-	slot, _ := m.SlotByBuyerName("x")
+	slot, _ := m.SlotByNameForBuyers("x")
 	v.value = l.Values[slot]
 	for _, e := range failed {
 		if e.Field != "x" || e.Expected == "" || v.code != "" {
@@ -216,7 +216,7 @@ func FuzzUnknown(f *testing.F) {
 			rule = market.UnknownReject
 		}
 		m := mappingOf(t, rule)
-		if _, known := m.SlotByBuyerName(name); known {
+		if _, known := m.SlotByNameForBuyers(name); known {
 			return
 		}
 		var l market.Lead

@@ -26,8 +26,8 @@ func TestKnownFieldsWithoutMapping(t *testing.T) {
 		market.SlotConsentCertURL: "consent_cert_url", market.SlotConsentText: "consent_text", market.SlotConsentTimestamp: "consent_timestamp",
 		market.SlotIPAddress: "ip_address", market.SlotLine1: "line1", market.SlotCity: "city", market.SlotZip: "zip", market.SlotQualityScore: "ai_quality_score",
 	} {
-		got, ok := m.SlotByBuyerName(name)
-		if !ok || got != slot || m.ArrivalName(slot) != name || m.BuyerName(slot) != name {
+		got, ok := m.SlotByNameForBuyers(name)
+		if !ok || got != slot || m.ArrivalName(slot) != name || m.FieldNameForBuyers(slot) != name {
 			t.Errorf("%s has slot %d, want %d", name, got, slot)
 		}
 		if m.IsSentInPings(slot) != ping[name] || m.IsContactField(slot) != contact[name] {
@@ -47,17 +47,17 @@ func TestCustomFieldsFollowKnownFields(t *testing.T) {
 	if m.SlotCount() != int(market.FirstCustomSlot)+2 {
 		t.Errorf("%d slots", m.SlotCount())
 	}
-	slot, ok := m.SlotByBuyerName("owns_home")
+	slot, ok := m.SlotByNameForBuyers("owns_home")
 	if !ok || slot != market.FirstCustomSlot || m.ArrivalName(slot) != "homeowner" || m.FieldTypeOf(slot) != market.TypeBoolean || !m.IsSentInPings(slot) {
 		t.Errorf("owns_home has slot %d", slot)
 	}
-	if _, ok := m.SlotByBuyerName("homeowner"); ok {
-		t.Error("SlotByBuyerName finds the arrival name homeowner")
+	if _, ok := m.SlotByNameForBuyers("homeowner"); ok {
+		t.Error("SlotByNameForBuyers finds the arrival name homeowner")
 	}
-	if slot, _ := m.SlotByBuyerName("ssn"); slot != market.FirstCustomSlot+1 || !m.IsContactField(slot) {
+	if slot, _ := m.SlotByNameForBuyers("ssn"); slot != market.FirstCustomSlot+1 || !m.IsContactField(slot) {
 		t.Errorf("ssn has slot %d", slot)
 	}
-	if slot, _ := m.SlotByBuyerName("city"); slot != market.SlotCity || m.ArrivalName(slot) != "postal_town" {
+	if slot, _ := m.SlotByNameForBuyers("city"); slot != market.SlotCity || m.ArrivalName(slot) != "postal_town" {
 		t.Errorf("city has slot %d and arrival name %s", slot, m.ArrivalName(slot))
 	}
 }

@@ -110,8 +110,8 @@ type PingResult struct {
 	// member it is the path of the first one, such as bid.amount. Printable ASCII, at
 	// most 64 bytes.
 	Reason     string
-	Status     int          // of the answer; 0 without one
-	Fault      RequestFault // why there was no usable answer; FaultNone if there was one
+	Status     int           // of the answer; 0 without one
+	Fault      OutboundFault // why there was no usable answer; FaultNone if there was one
 	RetryAfter time.Duration
 	Elapsed    time.Duration
 }

@@ -130,7 +130,7 @@ type PostRequest struct {
 // PostResult is the result of one attempt to deliver a lead to a buyer.
 type PostResult struct {
 	Verdict           PostVerdict
-	Fault             RequestFault  // why there was no usable answer; FaultNone if there was one
+	Fault             OutboundFault // why there was no usable answer; FaultNone if there was one
 	Status            int           // of the answer; 0 without one
 	BuyerLeadID       string        // the buyer's own id of the lead: printable ASCII, at most 128 bytes; may be empty
 	Code              string        // error or reject_reason of the answer: printable ASCII, at most 64 bytes
@@ -163,25 +163,25 @@ var verdictNames = [...]string{
 
 func (v PostVerdict) String() string { return EnumName(verdictNames[:], int(v), "unknown_verdict") }
 
-// RequestFault is the technical cause of a missing or unusable answer to a ping, post or webhook. It is
+// OutboundFault is the technical cause of a missing or unusable answer to a ping, post or webhook. It is
 // for operators: a label of metrics and logs with few values and without secrets. The numbers are
 // in the log and never change.
-type RequestFault uint8
+type OutboundFault uint8
 
 const (
-	FaultNone            RequestFault = 0
-	FaultEndpoint        RequestFault = 1  // the configured address cannot be used
-	FaultCredential      RequestFault = 2  // the credential or a secret is missing or unusable, or no token was available
-	FaultResolve         RequestFault = 3  // the name has no address
-	FaultForbidden       RequestFault = 4  // the address is in a network that is not trusted
-	FaultConnect         RequestFault = 5  // no connection
-	FaultTLS             RequestFault = 6  // the certificate is not trusted, or the handshake failed
-	FaultConnectionLimit RequestFault = 7  // all connections allowed to this buyer are in use
-	FaultTimeout         RequestFault = 8  // the deadline passed
-	FaultBroken          RequestFault = 9  // the connection broke
-	FaultTooLarge        RequestFault = 10 // the answer is over the limit
-	FaultUnreadable      RequestFault = 11 // the answer is not HTTP, or not the required JSON object
-	FaultMalformed       RequestFault = 12 // the answer is a JSON object, but not in the required form
+	FaultNone            OutboundFault = 0
+	FaultEndpoint        OutboundFault = 1  // the configured address cannot be used
+	FaultCredential      OutboundFault = 2  // the credential or a secret is missing or unusable, or no token was available
+	FaultResolve         OutboundFault = 3  // the name has no address
+	FaultForbidden       OutboundFault = 4  // the address is in a network that is not trusted
+	FaultConnect         OutboundFault = 5  // no connection
+	FaultTLS             OutboundFault = 6  // the certificate is not trusted, or the handshake failed
+	FaultConnectionLimit OutboundFault = 7  // all connections allowed to this buyer are in use
+	FaultTimeout         OutboundFault = 8  // the deadline passed
+	FaultBroken          OutboundFault = 9  // the connection broke
+	FaultTooLarge        OutboundFault = 10 // the answer is over the limit
+	FaultUnreadable      OutboundFault = 11 // the answer is not HTTP, or not the required JSON object
+	FaultMalformed       OutboundFault = 12 // the answer is a JSON object, but not in the required form
 )
 
 var faultNames = [...]string{
@@ -191,4 +191,4 @@ var faultNames = [...]string{
 	FaultUnreadable: "unreadable", FaultMalformed: "malformed",
 }
 
-func (f RequestFault) String() string { return EnumName(faultNames[:], int(f), "unknown_fault") }
+func (f OutboundFault) String() string { return EnumName(faultNames[:], int(f), "unknown_fault") }

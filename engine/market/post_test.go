@@ -72,7 +72,7 @@ func TestPostKeepsFieldText(t *testing.T) {
 		if err := json.Unmarshal(m.AppendPostLead(nil, l, market.LeadID{}), &post); err != nil {
 			t.Fatal(err)
 		}
-		if slot, _ := m.SlotByBuyerName("note"); post.Note != string(l.Values[slot].Text) {
+		if slot, _ := m.SlotByNameForBuyers("note"); post.Note != string(l.Values[slot].Text) {
 			t.Fatalf("note %q is %q in the post", note, post.Note)
 		}
 	})

@@ -22,7 +22,7 @@ func TestEnumNamesAreFrozen(t *testing.T) {
 		"verdict": {func(n uint8) string { return PostVerdict(n).String() }, "unknown_verdict", []string{
 			"none", "accepted", "refused", "unreached", "unknown", "busy",
 		}},
-		"fault": {func(n uint8) string { return RequestFault(n).String() }, "unknown_fault", []string{
+		"fault": {func(n uint8) string { return OutboundFault(n).String() }, "unknown_fault", []string{
 			"none", "endpoint", "credential", "resolve", "forbidden", "connect", "tls", "crowded", "timeout", "broken",
 			"too_large", "unreadable", "malformed",
 		}},

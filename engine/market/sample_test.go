@@ -19,7 +19,7 @@ func TestExampleValueJSON(t *testing.T) {
 		if len(mistakes) > 0 {
 			t.Fatal(name, mistakes[0].Error())
 		}
-		slot, _ := m.SlotByBuyerName(spec.Name)
+		slot, _ := m.SlotByNameForBuyers(spec.Name)
 		if example := m.ExampleValueJSON(slot, nil); example == nil {
 			t.Errorf("%s has no example", name)
 		} else if name == "roof" && string(example) != `"flat"` || name == "integer" && string(example) != "40" || name == "boolean" && string(example) != "true" {
@@ -27,7 +27,7 @@ func TestExampleValueJSON(t *testing.T) {
 		}
 	}
 	m, _ := NewFieldMapping(FieldMappingSpec{Fields: []FieldSpec{{Name: "plate", Type: TypeString, Pattern: "[A-Z]{3}-[0-9]{4}"}}})
-	slot, _ := m.SlotByBuyerName("plate")
+	slot, _ := m.SlotByNameForBuyers("plate")
 	if example := m.ExampleValueJSON(slot, nil); example != nil {
 		t.Errorf("got the example %s for a free pattern", example)
 	}

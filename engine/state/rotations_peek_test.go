@@ -8,8 +8,8 @@ import (
 	"pingpost/engine/event"
 )
 
-// Peeking returns the member that takes the next turn, and does not change the state. A released turn goes
-// to the same member first.
+// Peeking returns the member that takes the next turn, and does not change the state. A released
+// turn goes to the same member first.
 func TestPeekReservesNoTurn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := New()

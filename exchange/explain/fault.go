@@ -6,7 +6,7 @@ import "pingpost/engine/market"
 // a timeout. It is "" without a fault.
 type FaultName string
 
-func nameOfFault(fault market.RequestFault) FaultName {
+func nameOfFault(fault market.OutboundFault) FaultName {
 	if fault == market.FaultNone {
 		return ""
 	}

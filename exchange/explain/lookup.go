@@ -135,7 +135,7 @@ func (e *Explainer) ExplainBySellerID(supplier, sellerID string) (*Explanation, 
 			return nil, err
 		}
 	}
-	return e.explainIfSingleAuction(found)
+	return e.explainAuctionOrNameSuppliers(found)
 }
 
 // findAuctionSeqInMemory returns the log entry's number of the auction to which the supplier gave
@@ -181,9 +181,9 @@ func (e *Explainer) searchLogForAuctions(firstSupplier, lastSupplier market.Perm
 	return nil, notFoundError("the log has no lead, auction, ping or request with this id, and no auction to which a seller gave this id")
 }
 
-// explainIfSingleAuction explains the auction if exactly one was found. Otherwise the error is a
+// explainAuctionOrNameSuppliers explains the auction if exactly one was found. Otherwise the error is a
 // *admin.AmbiguousSupplierError that names the suppliers, so that the operator can choose one.
-func (e *Explainer) explainIfSingleAuction(found []*logEntry) (*Explanation, error) {
+func (e *Explainer) explainAuctionOrNameSuppliers(found []*logEntry) (*Explanation, error) {
 	if len(found) == 1 {
 		return e.explainEntry(found[0])
 	}

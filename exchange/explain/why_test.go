@@ -37,8 +37,8 @@ func TestReasonSentencesAreUnique(t *testing.T) {
 	}
 }
 
-// TestRedactContactDataInTexts: sellers' ids, fields of a ping and buyers' texts are replaced if they repeat
-// the lead's contact data.
+// TestRedactContactDataInTexts: sellers' ids, fields of a ping and buyers' texts are replaced if
+// they repeat the lead's contact data.
 func TestRedactContactDataInTexts(t *testing.T) {
 	contact := event.LeadPersonalData{Fields: []event.LeadField{
 		{Name: "phone", Kind: market.KindString, Text: []byte("+12125550142")},

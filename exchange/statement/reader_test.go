@@ -117,8 +117,8 @@ func TestStatementOverSegments(t *testing.T) {
 	}
 }
 
-// TestStatementStopsAndEndsAtItsPosition: a read ends with ErrStopped when the exchange stops, and the entries end
-// at the position of the statement.
+// TestStatementStopsAndEndsAtItsPosition: a read ends with ErrStopped when the exchange stops, and
+// the entries end at the position of the statement.
 func TestStatementStopsAndEndsAtItsPosition(t *testing.T) {
 	log := logtest.New(t)
 	reader := newReader(log)

@@ -10,8 +10,8 @@ const (
 	fullBatch = 2_000
 )
 
-// queue holds the finished requests that still have to be sent to the collector.
-type queue struct {
+// unsentRequests holds the finished requests that still have to be sent to the collector.
+type unsentRequests struct {
 	mu     sync.Mutex
 	queued []*Request
 	spans  int
@@ -21,7 +21,7 @@ type queue struct {
 
 // add queues a finished request for sending. It returns false, and the trace is lost, if the
 // queue is full or closed.
-func (q *queue) add(r *Request) bool {
+func (q *unsentRequests) add(r *Request) bool {
 	n := r.maxSpans()
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -40,7 +40,7 @@ func (q *queue) add(r *Request) bool {
 
 // removeBatch removes the oldest requests from the queue, as many as fit into one message, and
 // returns them. It returns nil if the queue is empty.
-func (q *queue) removeBatch() (batch []*Request) {
+func (q *unsentRequests) removeBatch() (batch []*Request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	n, spans := 0, 0
@@ -58,7 +58,7 @@ func (q *queue) removeBatch() (batch []*Request) {
 }
 
 // close makes add return false from now on.
-func (q *queue) close() {
+func (q *unsentRequests) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true

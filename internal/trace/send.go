@@ -56,8 +56,9 @@ func (t *Tracer) run() {
 	}
 }
 
-// sendWithRetries sends one encoded batch to the collector. After a temporary failure it
-// retries, with the pauses in t.pauses, until Close ends the sending. It counts the batch's traces as exported or dropped.
+// sendWithRetries sends one encoded batch to the collector. After a temporary failure it retries,
+// with the pauses in t.pauses, until Close ends the sending. It counts the batch's traces as
+// exported or dropped.
 func (t *Tracer) sendWithRetries(body []byte, traces uint64) {
 	for attempt := 0; ; attempt++ {
 		retryAfter, retry, err := t.sendOnce(body)

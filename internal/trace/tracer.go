@@ -32,7 +32,7 @@ type Tracer struct {
 	limit    uint64 // Sample as a part of 2^63; a request is traced if its random 63 bits are below it
 	client   *http.Client
 	encoder  encoder
-	queue    queue
+	queue    unsentRequests
 	interval time.Duration   // between two batches that are not full
 	pauses   []time.Duration // between the attempts to send a batch
 	warned   time.Time       // when the last warning was logged

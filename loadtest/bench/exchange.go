@@ -63,9 +63,9 @@ func (s *ingestTarget) withCampaigns(campaigns []string) *ingestTarget {
 	return &other
 }
 
-// runLoadClient runs the client against a server. A request that does not end as required is an error, except
-// for auctions in an open loop: in a closed loop a refusal is quick and would make the server look
-// fast.
+// runLoadClient runs the client against a server. A request that does not end as required is an
+// error, except for auctions in an open loop: in a closed loop a refusal is quick and would make
+// the server look fast.
 func (b *bench) runLoadClient(server *process, spec child.LoadSpec, nextLead *uint64) (r child.LoadResult, err error) {
 	spec.Addr, spec.FirstLead, spec.APIKey = server.Listen, *nextLead, apiKey
 	before := server.cpuSeconds()

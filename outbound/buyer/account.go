@@ -53,7 +53,7 @@ type plainEndpointKey struct {
 // buyerEndpoints remembers the buyer endpoints by the settings of their endpoints. An endpoint of the
 // current configuration shares its buyer endpoint with an equal one in an old, logged delivery.
 type buyerEndpoints struct {
-	newAccount func(dial.ConnOwner, *market.Endpoint) (*buyerEndpoint, market.RequestFault)
+	newAccount func(dial.ConnOwner, *market.Endpoint) (*buyerEndpoint, market.OutboundFault)
 
 	mu     sync.RWMutex // guards the following fields
 	byKey  map[buyerEndpointKey]*buyerEndpoint
@@ -63,7 +63,7 @@ type buyerEndpoints struct {
 // findOrCreate returns the buyer endpoint of an owner with these settings, and creates it if necessary.
 // If there are too many buyer endpoints it forgets all of them, which loses only their pauses. The
 // fault says why the endpoint is unusable.
-func (as *buyerEndpoints) findOrCreate(owner dial.ConnOwner, settings *market.Endpoint) (*buyerEndpoint, market.RequestFault) {
+func (as *buyerEndpoints) findOrCreate(owner dial.ConnOwner, settings *market.Endpoint) (*buyerEndpoint, market.OutboundFault) {
 	simple := plainEndpointKey{owner, settings.URL, settings.Credential, settings.Header, settings.Scheme}
 	isPlain := settings.OAuth == nil && settings.Dialect == nil
 	if isPlain {
@@ -110,7 +110,7 @@ func (as *buyerEndpoints) findOrCreate(owner dial.ConnOwner, settings *market.En
 // newBuyerEndpoint returns a new buyer endpoint for the endpoint, or FaultEndpoint if the endpoint is
 // invalid. Configurations are validated, but a delivery in the log may have an endpoint that
 // predates the validation.
-func (c *Client) newBuyerEndpoint(owner dial.ConnOwner, settings *market.Endpoint) (*buyerEndpoint, market.RequestFault) {
+func (c *Client) newBuyerEndpoint(owner dial.ConnOwner, settings *market.Endpoint) (*buyerEndpoint, market.OutboundFault) {
 	if fault := checkCredentialHeader(settings); fault != market.FaultNone {
 		return nil, fault
 	}

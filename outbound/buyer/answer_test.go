@@ -146,7 +146,7 @@ func TestBrokenAnswers(t *testing.T) {
 		name   string
 		reply  reply
 		status int
-		fault  market.RequestFault
+		fault  market.OutboundFault
 		within time.Duration
 	}{
 		{"closed before the answer", dialtest.WriteAndClose(""), 0, market.FaultBroken, longTimeout},
@@ -183,7 +183,7 @@ func TestBrokenAnswers(t *testing.T) {
 			if n := len(buyer.Requests()); n != 1 {
 				t.Errorf("the buyer received %d requests, want 1", n)
 			}
-			outcome := map[market.RequestFault]string{market.FaultTimeout: "timeout ", market.FaultBroken: "error "}[row.fault]
+			outcome := map[market.OutboundFault]string{market.FaultTimeout: "timeout ", market.FaultBroken: "error "}[row.fault]
 			if ping, want := verdict(client.Ping(pingTo(buyer.ping(), row.within))), cmp.Or(outcome, "invalid ")+row.fault.String(); ping != want {
 				t.Errorf("ping: got %s, want %s", ping, want)
 			}

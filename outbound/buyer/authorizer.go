@@ -13,7 +13,7 @@ import (
 type credentialSource interface {
 	// credential returns the credential to send now, without its scheme. After a fault the
 	// caller must not send the request.
-	credential(deadline time.Time) (credential string, fault market.RequestFault)
+	credential(deadline time.Time) (credential string, fault market.OutboundFault)
 
 	// renewAfter401 is called after a 401 to a credential. It reports whether credential would now
 	// return another one.
@@ -23,8 +23,8 @@ type credentialSource interface {
 // noCredential is the authorizer for a buyer that requires no credential.
 type noCredential struct{}
 
-func (noCredential) credential(time.Time) (string, market.RequestFault) { return "", market.FaultNone }
-func (noCredential) renewAfter401(string, time.Time) bool               { return false }
+func (noCredential) credential(time.Time) (string, market.OutboundFault) { return "", market.FaultNone }
+func (noCredential) renewAfter401(string, time.Time) bool                { return false }
 
 // reservedHeaders are the HTTP headers that the exchange sets itself. Neither a credential nor
 // a dialect may set them.
@@ -36,7 +36,7 @@ var reservedHeaders = map[string]struct{}{
 
 // checkCredentialHeader returns FaultEndpoint if the header configured for the credential is
 // reserved or malformed. Such a header would change the meaning of the request.
-func checkCredentialHeader(e *market.Endpoint) market.RequestFault {
+func checkCredentialHeader(e *market.Endpoint) market.OutboundFault {
 	if e.Credential == "" {
 		return market.FaultNone
 	}

@@ -44,7 +44,7 @@ type Options struct {
 	// OnTokenFailure receives the reason of each failed token request: the name of the
 	// OAuth client's secret, the fault, and the answer's status or zero. If the fault is
 	// credential, the status has the reason. Any goroutine calls it. It can be nil.
-	OnTokenFailure func(secret string, fault market.RequestFault, status int)
+	OnTokenFailure func(secret string, fault market.OutboundFault, status int)
 
 	// OnExtraAnswer receives a host that sent an extra answer: see dial.Options. It can be
 	// nil.

@@ -24,7 +24,7 @@ type fixedHeader struct{ name, value string }
 // validateDialect validates the dialect of the endpoint, and returns FaultEndpoint if it is
 // invalid. Configurations are validated, but a delivery in the log may have an endpoint that
 // predates the validation.
-func validateDialect(settings *market.Endpoint) (*validatedDialect, market.RequestFault) {
+func validateDialect(settings *market.Endpoint) (*validatedDialect, market.OutboundFault) {
 	from := settings.Dialect
 	d := &validatedDialect{
 		method: from.Method, contentType: from.ContentType,

@@ -81,7 +81,8 @@ func TestDialectRequests(t *testing.T) {
 	}
 }
 
-// The dialect of a logged intent can be older than a rule of the configuration. The client checks it again.
+// The dialect of a logged intent can be older than a rule of the configuration. The client checks
+// it again.
 func TestInvalidDialectIsNotSent(t *testing.T) {
 	rows := map[string]func(*market.Dialect){
 		"no method":                   func(d *market.Dialect) { d.Method = "" },

@@ -100,7 +100,7 @@ func (a *buyerEndpoint) mayContainBid(status int) bool {
 // connection limit was reached, the outcome is rate_limited, because the buyer received no ping
 // and did not fail. Any other delay until the deadline is a timeout, also of name resolution or
 // of a token request.
-func outcomeOfFault(fault market.RequestFault, deadline time.Time) market.BuyerOutcome {
+func outcomeOfFault(fault market.OutboundFault, deadline time.Time) market.BuyerOutcome {
 	switch {
 	case fault == market.FaultConnectionLimit:
 		return market.OutcomeRateLimited

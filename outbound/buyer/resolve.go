@@ -25,7 +25,7 @@ type resolvedRequest struct {
 //
 // The buyer endpoint depends on the resolved address, so a buyer endpoint with an old secret is not
 // used again.
-func (c *Client) resolveSecretsAndEndpoint(owner dial.ConnOwner, settings *market.Endpoint, body []byte) (out resolvedRequest, fault market.RequestFault) {
+func (c *Client) resolveSecretsAndEndpoint(owner dial.ConnOwner, settings *market.Endpoint, body []byte) (out resolvedRequest, fault market.OutboundFault) {
 	ok := true
 	read := func(name string) (string, bool) {
 		secret, known := c.options.Secrets(name)

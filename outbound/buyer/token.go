@@ -23,7 +23,7 @@ const (
 // fetchToken requests an access token from an OAuth token endpoint. The same rules apply as for
 // buyers' endpoints: allowed addresses, size of the answer, no redirects. The fault is always
 // FaultCredential; Options.OnTokenFailure receives the real reason.
-func (c *Client) fetchToken(key oauthClientKey) (fetchedToken, market.RequestFault) {
+func (c *Client) fetchToken(key oauthClientKey) (fetchedToken, market.OutboundFault) {
 	got, status, fault := c.requestToken(key)
 	if fault == market.FaultNone {
 		return got, market.FaultNone
@@ -34,7 +34,7 @@ func (c *Client) fetchToken(key oauthClientKey) (fetchedToken, market.RequestFau
 	return fetchedToken{}, market.FaultCredential
 }
 
-func (c *Client) requestToken(key oauthClientKey) (got fetchedToken, status int, fault market.RequestFault) {
+func (c *Client) requestToken(key oauthClientKey) (got fetchedToken, status int, fault market.OutboundFault) {
 	out, fault := c.resolveSecretsAndEndpoint(dial.ConnOwner{}, &market.Endpoint{URL: key.client.TokenURL}, nil)
 	if fault != market.FaultNone {
 		return fetchedToken{}, 0, fault
@@ -75,7 +75,7 @@ func encodeTokenRequest(client *market.OAuthClient, secret string) []byte {
 
 // parseToken parses a token endpoint's answer (RFC 6749, 5.1). An answer without a token type
 // counts as a bearer token. It rejects other types, because the exchange cannot send them.
-func parseToken(text []byte) (fetchedToken, market.RequestFault) {
+func parseToken(text []byte) (fetchedToken, market.OutboundFault) {
 	parsed, _ := answerPool.Get().(*buyerAnswer)
 	defer parsed.releaseToPool()
 	if parsed.body.Parse(text) != nil {

@@ -21,7 +21,7 @@ type fakeTokenEndpoint struct {
 	requests []time.Time
 }
 
-func (m *fakeTokenEndpoint) fetch(oauthClientKey) (fetchedToken, market.RequestFault) {
+func (m *fakeTokenEndpoint) fetch(oauthClientKey) (fetchedToken, market.OutboundFault) {
 	m.mu.Lock()
 	m.requests = append(m.requests, time.Now())
 	token, down := fmt.Sprintf("t%d", len(m.requests)), m.down

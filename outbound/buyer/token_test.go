@@ -26,7 +26,7 @@ func tokenURL(e *endpoint) string { return "http://" + e.Address + "/oauth/token
 func newTokenClient(t *testing.T, failures *[]string) *Client {
 	return newClient(t, func(o *Options) {
 		o.Secrets = func(name string) (string, bool) { return `s3"cret`, name == "blue/oauth" }
-		o.OnTokenFailure = func(secret string, fault market.RequestFault, status int) {
+		o.OnTokenFailure = func(secret string, fault market.OutboundFault, status int) {
 			*failures = append(*failures, fmt.Sprint(secret, " ", fault, " ", status))
 		}
 	})

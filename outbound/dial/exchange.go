@@ -14,9 +14,9 @@ import (
 // SendResult says how far a request got: whether it was sent, which status came back, and the fault
 // if the answer is missing or incomplete.
 type SendResult struct {
-	Sent   bool                // the network accepted at least one byte
-	Status int                 // the answer's status if its complete head arrived, else 0
-	Fault  market.RequestFault // FaultNone if the complete body arrived too
+	Sent   bool                 // the network accepted at least one byte
+	Status int                  // the answer's status if its complete head arrived, else 0
+	Fault  market.OutboundFault // FaultNone if the complete body arrived too
 
 	staleConn bool // a reused connection was closed, or held unexpected data, before a byte of an answer
 }
@@ -115,7 +115,7 @@ func (h *hostConns) readAnswer(reader *bufio.Reader, response *fasthttp.Response
 	response.Reset()
 	var head []byte
 	for range maxInterim {
-		head = waitAndPeekHead(reader)
+		head = waitAndPeekCompleteHead(reader)
 		if err := response.Header.Read(reader); err != nil {
 			return 0, err
 		}

@@ -18,7 +18,7 @@ var (
 )
 
 // faultOfConnect classifies the error of a TCP connection that could not be opened.
-func faultOfConnect(err error) market.RequestFault {
+func faultOfConnect(err error) market.OutboundFault {
 	var unresolved *net.DNSError
 	switch {
 	case errors.Is(err, errForbidden):
@@ -31,7 +31,7 @@ func faultOfConnect(err error) market.RequestFault {
 
 // faultOfDial classifies the error of a request that got no connection. If the dialer did not
 // fail, all connections were in use until the wait ended.
-func faultOfDial(err error) market.RequestFault {
+func faultOfDial(err error) market.OutboundFault {
 	var failed *dialError
 	if errors.As(err, &failed) {
 		return failed.fault
@@ -40,7 +40,7 @@ func faultOfDial(err error) market.RequestFault {
 }
 
 // faultOfExchange classifies the error of a connection over which no complete answer arrived.
-func faultOfExchange(err error) market.RequestFault {
+func faultOfExchange(err error) market.OutboundFault {
 	var timed net.Error
 	var head *fasthttp.ErrSmallBuffer
 	switch {

@@ -30,13 +30,13 @@ func hasValidStatusLine(head []byte) bool {
 	return len(head) == len(line) || strings.IndexByte(" \r\n", head[len(line)]) >= 0
 }
 
-// waitAndPeekHead waits until the complete head of an answer has arrived, and returns it without
+// waitAndPeekCompleteHead waits until the complete head of an answer has arrived, and returns it without
 // consuming it. It returns nil if no valid head arrives; the following read then returns the
 // error. The slice is valid until that read.
 //
 // The caller needs the raw head, because fasthttp's parsed header drops the Content-Length of a
 // chunked answer.
-func waitAndPeekHead(reader *bufio.Reader) (head []byte) {
+func waitAndPeekCompleteHead(reader *bufio.Reader) (headOrNil []byte) {
 	for n := 1; ; n = reader.Buffered() + 1 {
 		if _, err := reader.Peek(n); err != nil {
 			return nil

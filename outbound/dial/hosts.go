@@ -73,7 +73,7 @@ func New(options Options) *Hosts {
 // FindTarget returns the target through which an owner sends requests to an address. It returns
 // FaultEndpoint if the address is invalid. Configurations are validated, but a delivery in the
 // log may have an address that predates the validation.
-func (hs *Hosts) FindTarget(owner ConnOwner, address string) (*Target, market.RequestFault) {
+func (hs *Hosts) FindTarget(owner ConnOwner, address string) (*Target, market.OutboundFault) {
 	return hs.targets.findOrCreate(owner, address)
 }
 

@@ -123,7 +123,7 @@ func TestNotSent(t *testing.T) {
 		secret  string
 		change  func(*ClientOptions)
 		timeout time.Duration
-		fault   market.RequestFault
+		fault   market.OutboundFault
 		reason  string
 	}{
 		{"no address", "", "alone", nil, longTimeout, market.FaultEndpoint, "the supplier's webhook was removed"},

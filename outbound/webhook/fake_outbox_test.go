@@ -57,9 +57,9 @@ func testOutbox(t *testing.T, test func(t *testing.T, b *fakeOutbox)) {
 }
 
 // startSender starts a sender for the outbox.
-func (b *fakeOutbox) startSender(t *testing.T, change func(*Options)) *Sender {
+func (b *fakeOutbox) startSender(t *testing.T, change func(*SenderOptions)) *Sender {
 	t.Helper()
-	o := Options{
+	o := SenderOptions{
 		Outbox: b, Engine: b, Post: b.postCounted, Now: func() int64 { return time.Now().UnixNano() },
 		ReportFault: func(action string, err error) {
 			b.mu.Lock()

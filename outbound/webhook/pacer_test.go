@@ -42,7 +42,7 @@ func TestSenderKeepsAttemptRate(t *testing.T) {
 	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
 		b.addLeads(1, 200)
 		rate := 100
-		b.startSender(t, func(o *Options) { o.MaxPerEndpoint, o.AttemptRate = 64, func() int { return rate } })
+		b.startSender(t, func(o *SenderOptions) { o.MaxPerEndpoint, o.AttemptRate = 64, func() int { return rate } })
 		advance(time.Second)
 		if sent := 200 - b.pending(); sent < 90 || sent > 110 {
 			t.Errorf("%d attempts in a second, want about 100", sent)

@@ -49,8 +49,8 @@ type Engine interface {
 	RecordWebhookAttempt(queued state.QueuedWebhook, result market.WebhookResult) error
 }
 
-// Options configure a Sender.
-type Options struct {
+// SenderOptions configure a Sender.
+type SenderOptions struct {
 	Outbox      Outbox
 	Engine      Engine
 	Post        func(*market.WebhookRequest) market.WebhookResult // makes one attempt within the request's deadline: Client.Post
@@ -98,7 +98,7 @@ type Options struct {
 //   - one heap of endpoints by due time: every scan would rebuild it. Rare scans of all
 //     endpoints are cheaper (see scanOutbox).
 type Sender struct {
-	options      Options
+	options      SenderOptions
 	endpoints    map[market.PermanentNumber]*endpointSchedule
 	ready        [2]endpointQueue // endpoints with a due event and a free slot; [1]: the slow ones
 	lastQueue    int              // index of the queue tried last
@@ -122,7 +122,7 @@ type Sender struct {
 const noTime = int64(math.MaxInt64)
 
 // New returns a Sender and starts its loop, which sends due webhooks until Close.
-func New(opt Options) *Sender {
+func New(opt SenderOptions) *Sender {
 	if opt.MaxPerEndpoint <= 0 {
 		opt.MaxPerEndpoint = defaultPerEndpoint
 	}

@@ -30,7 +30,7 @@ func TestInFlightLimits(t *testing.T) {
 		for supplier := range market.PermanentNumber(10) {
 			b.addLeads(supplier+1, 30)
 		}
-		b.startSender(t, func(o *Options) { o.MaxPerEndpoint, o.MaxTotal = 3, 25 })
+		b.startSender(t, func(o *SenderOptions) { o.MaxPerEndpoint, o.MaxTotal = 3, 25 })
 		advance(time.Minute)
 		for supplier, got := range b.maxInFlight {
 			if got != 3 {
@@ -49,7 +49,7 @@ func TestEndpointsTakeTurns(t *testing.T) {
 		for supplier, count := range []byte{5, 2, 1} {
 			b.addLeads(market.PermanentNumber(supplier+1), count)
 		}
-		b.startSender(t, func(o *Options) { o.MaxTotal = 1 })
+		b.startSender(t, func(o *SenderOptions) { o.MaxTotal = 1 })
 		advance(time.Minute)
 		var order []string
 		for _, id := range b.attemptLog() {
@@ -66,7 +66,7 @@ func TestAttemptTimeout(t *testing.T) {
 	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
 		b.add(1, 0, posted, time.Hour)
 		var left time.Duration
-		b.startSender(t, func(o *Options) {
+		b.startSender(t, func(o *SenderOptions) {
 			o.Post = func(r *market.WebhookRequest) market.WebhookResult {
 				left = time.Until(r.Deadline)
 				return b.postCounted(r)
@@ -98,7 +98,7 @@ func TestHangingEndpointsUseHalfOfSlots(t *testing.T) {
 				b.add(supplier+1, lead, posted, 0)
 			}
 		}
-		b.startSender(t, func(o *Options) { o.MaxTotal = 64 })
+		b.startSender(t, func(o *SenderOptions) { o.MaxTotal = 64 })
 		advance(2*attemptTimeout - time.Nanosecond) // the first attempt to each has ended
 		before := len(b.attemptLog())
 		advance(attemptTimeout)
@@ -120,7 +120,7 @@ func TestEndpointBecomesFastAgain(t *testing.T) {
 	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
 		b.delay = attemptTimeout
 		b.addLeads(1, 60)
-		b.startSender(t, func(o *Options) { o.MaxPerEndpoint, o.MaxTotal = 6, 6 })
+		b.startSender(t, func(o *SenderOptions) { o.MaxPerEndpoint, o.MaxTotal = 6, 6 })
 		advance(attemptTimeout + attemptTimeout/2)
 		if b.inFlightTo(1) != 3 {
 			t.Errorf("%d attempts in flight to a slow endpoint, want 3", b.inFlightTo(1))
@@ -212,7 +212,7 @@ func TestCloseBeforeAttempt(t *testing.T) {
 	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
 		b.add(1, 0, posted, 0)
 		b.mu.Lock() // blocks the outbox
-		s := New(Options{Outbox: b, Engine: slowEngine{b}, Post: b.postCounted, Now: func() int64 { return time.Now().UnixNano() }, ReportFault: func(action string, err error) { t.Error(action, err) }})
+		s := New(SenderOptions{Outbox: b, Engine: slowEngine{b}, Post: b.postCounted, Now: func() int64 { return time.Now().UnixNano() }, ReportFault: func(action string, err error) { t.Error(action, err) }})
 		b.mu.Unlock()
 		advance(time.Minute)
 		s.Close()
@@ -298,7 +298,7 @@ func TestEndpointChangesSpeedInQueue(t *testing.T) {
 			return market.WebhookResult{Delivered: true}
 		}
 		b.addLeads(1, 9)
-		b.startSender(t, func(o *Options) { o.MaxTotal = 1 })
+		b.startSender(t, func(o *SenderOptions) { o.MaxTotal = 1 })
 		advance(9 * slowThreshold)
 		if b.pending() != 0 {
 			t.Errorf("%d events are left", b.pending())
@@ -342,7 +342,7 @@ func TestAllEventsAreDelivered(t *testing.T) {
 					time.Sleep(delay)
 					return market.WebhookResult{Delivered: !failed}
 				}
-				b.startSender(t, func(o *Options) { o.MaxPerEndpoint, o.MaxTotal = 1+chance.IntN(8), 1+chance.IntN(40) })
+				b.startSender(t, func(o *SenderOptions) { o.MaxPerEndpoint, o.MaxTotal = 1+chance.IntN(8), 1+chance.IntN(40) })
 				want := 0
 				for lead := range byte(12) {
 					for supplier := range suppliers {

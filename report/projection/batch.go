@@ -35,9 +35,9 @@ type ChangeBatch struct {
 
 // StoredRowReader reads single rows of the report's database, for changes to them.
 type StoredRowReader interface {
-	LoadLead(ctx context.Context, id market.LeadID) (*LeadRow, error) // nil if there is no row
-	LoadPost(ctx context.Context, key PostKey) (*PostRow, error)
-	LoadWebhook(ctx context.Context, key WebhookKey) (*WebhookRow, error)
+	LoadLeadOrNil(ctx context.Context, id market.LeadID) (*LeadRow, error) // nil if there is no row
+	LoadPostOrNil(ctx context.Context, key PostKey) (*PostRow, error)
+	LoadWebhookOrNil(ctx context.Context, key WebhookKey) (*WebhookRow, error)
 	// LoadSourceAndState returns the source and the state of an auction, or zero values if it is
 	// unknown.
 	LoadSourceAndState(ctx context.Context, id market.AuctionID) (source int64, state string, err error)

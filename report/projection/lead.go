@@ -67,7 +67,7 @@ func (b *ChangeBatch) loadLeadRow(id market.LeadID) (*LeadRow, error) {
 	if known {
 		return found, nil
 	}
-	found, err := b.stored.LoadLead(b.ctx, id)
+	found, err := b.stored.LoadLeadOrNil(b.ctx, id)
 	if err == nil {
 		b.Leads[id] = found
 	}

@@ -18,7 +18,7 @@ type PostRow struct {
 	Settled       int64
 	Attempts      uint32
 	Status        uint32
-	Fault         market.RequestFault
+	Fault         market.OutboundFault
 	Elapsed       int64
 }
 
@@ -38,7 +38,7 @@ func (b *ChangeBatch) loadNewestPostOf(l *LeadRow) (*PostRow, error) {
 	if known {
 		return found, nil
 	}
-	found, err := b.stored.LoadPost(b.ctx, key)
+	found, err := b.stored.LoadPostOrNil(b.ctx, key)
 	if err == nil {
 		b.Posts[key] = found
 	}

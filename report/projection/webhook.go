@@ -15,7 +15,7 @@ type WebhookRow struct {
 	Attempts uint32
 	At       int64 // of the last attempt
 	Status   uint32
-	Fault    market.RequestFault
+	Fault    market.OutboundFault
 }
 
 type WebhookKey struct {
@@ -38,7 +38,7 @@ func (b *ChangeBatch) applyWebhookAttempt(ev *event.WebhookAttempted) error {
 	found := b.Webhooks[key]
 	if found == nil {
 		var err error
-		if found, err = b.stored.LoadWebhook(b.ctx, key); err != nil {
+		if found, err = b.stored.LoadWebhookOrNil(b.ctx, key); err != nil {
 			return err
 		}
 	}

@@ -160,7 +160,7 @@ func appendExampleLead(body []byte, campaign *market.Campaign) []byte {
 	}
 	for i := range campaign.Filters {
 		if f := &campaign.Filters[i]; !f.Accepts(&lead) {
-			wrong[campaign.Mapping.ArrivalName(f.FieldSlot())], wrong[campaign.Mapping.BuyerName(f.FieldSlot())] = true, true
+			wrong[campaign.Mapping.ArrivalName(f.FieldSlot())], wrong[campaign.Mapping.FieldNameForBuyers(f.FieldSlot())] = true, true
 		}
 	}
 	first := true

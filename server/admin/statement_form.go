@@ -43,7 +43,7 @@ func (w *statementContext) currencyOrAccountCurrency(c market.Currency) string {
 	return c.String()
 }
 
-func (w *statementContext) campaignName(ref market.PermanentNumber) string {
+func (w *statementContext) campaignIDOrEmpty(ref market.PermanentNumber) string {
 	if ref == 0 {
 		return ""
 	}
@@ -59,7 +59,7 @@ func (w *statementContext) appendEntryObject(dst []byte, e *ledger.Entry, isBuye
 	if !e.Lead.IsZero() {
 		dst = append(e.Lead.AppendTo(append(dst, `,"lead_id":"`...)), '"')
 	}
-	if campaign := w.campaignName(e.Campaign); campaign != "" {
+	if campaign := w.campaignIDOrEmpty(e.Campaign); campaign != "" {
 		dst = escape.AppendJSONString(append(dst, `,"campaign_id":`...), []byte(campaign))
 	}
 	dst = append(append(append(dst, `,"currency":"`...), w.currencyOrAccountCurrency(e.Currency)...), '"')
@@ -121,7 +121,7 @@ func appendBalances(dst []byte, s ledger.BalanceAndReserved) []byte {
 
 func (w *jsonStatementEncoder) appendTotal(dst []byte, t *ledger.EntryTotal) []byte {
 	dst = append(append(append(dst, `{"kind":"`...), t.Kind.String()...), '"')
-	if campaign := w.campaignName(t.Campaign); campaign != "" {
+	if campaign := w.campaignIDOrEmpty(t.Campaign); campaign != "" {
 		dst = escape.AppendJSONString(append(dst, `,"campaign_id":`...), []byte(campaign))
 	}
 	dst = append(append(append(dst, `,"currency":"`...), w.currencyOrAccountCurrency(t.Currency)...), '"')
@@ -186,7 +186,7 @@ func (w *csvStatementEncoder) appendEntry(dst []byte, e *ledger.Entry) []byte {
 	}
 	return w.appendCSVRow(
 		dst, time.Unix(0, e.At).UTC().Format(time.RFC3339Nano), strconv.FormatUint(e.Seq, 10), e.Kind.String(), lead,
-		report.EscapeFormula(w.campaignName(e.Campaign)), w.currencyOrAccountCurrency(e.Currency), e.Amount.String(), balance, report.EscapeFormula(e.Note),
+		report.EscapeFormula(w.campaignIDOrEmpty(e.Campaign)), w.currencyOrAccountCurrency(e.Currency), e.Amount.String(), balance, report.EscapeFormula(e.Note),
 	)
 }
 
@@ -254,7 +254,7 @@ func (w *parquetStatementEncoder) appendEntry(dst []byte, e *ledger.Entry) []byt
 		lead = e.Lead.String()
 	}
 	w.setTextCell(entryLead, lead)
-	w.setTextCell(entryCampaign, w.campaignName(e.Campaign))
+	w.setTextCell(entryCampaign, w.campaignIDOrEmpty(e.Campaign))
 	w.setTextCell(entryCurrency, w.currencyOrAccountCurrency(e.Currency))
 	w.cells[entryAmount].Number = int64(e.Amount)
 	w.cells[entryBalance] = columnar.Cell{None: !e.InAccount, Number: int64(e.Balance)}

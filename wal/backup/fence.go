@@ -43,10 +43,10 @@ var (
 
 const fenceFolder = "fence"
 
-// readFences returns all fences in the store, ordered by number. If a fence disappears
-// between the listing and its reading, a later fence has replaced it, so readFences starts
+// readAllFences returns all fences in the store, ordered by number. If a fence disappears
+// between the listing and its reading, a later fence has replaced it, so readAllFences starts
 // over.
-func (b *encryptedStore) readFences(ctx context.Context) (all []fence, err error) {
+func (b *encryptedStore) readAllFences(ctx context.Context) (all []fence, err error) {
 	for range 10 {
 		if all, err = b.tryReadFences(ctx); !errors.Is(err, store.ErrNotFound) {
 			break
@@ -93,7 +93,7 @@ func highestLife(fences []fence, generations []*generation) (life uint32, err er
 // readFencesUnlessSuperseded reads the fences. It returns ErrFenced if a fence or a claim
 // names a later life than epoch, because the log is then an old copy.
 func (b *encryptedStore) readFencesUnlessSuperseded(ctx context.Context, epoch uint32, generations []*generation) ([]fence, error) {
-	fences, err := b.readFences(ctx)
+	fences, err := b.readAllFences(ctx)
 	if err != nil {
 		return nil, err
 	}

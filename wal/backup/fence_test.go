@@ -180,7 +180,7 @@ func TestFencesAreRaisedOneByOne(t *testing.T) {
 	if err := b.checkStillLastFence(ctx, last); err != nil {
 		t.Errorf("the last one: %v", err)
 	}
-	if all, err := b.readFences(ctx); err != nil || len(all) == 0 || all[len(all)-1].Epoch != 2 || all[len(all)-1].Run != last.Run {
+	if all, err := b.readAllFences(ctx); err != nil || len(all) == 0 || all[len(all)-1].Epoch != 2 || all[len(all)-1].Run != last.Run {
 		t.Errorf("there are %v, %v", all, err)
 	}
 	if _, err := b.createNextFence(ctx, 1, nil, "test", time.Now()); !errors.Is(err, ErrFenced) {

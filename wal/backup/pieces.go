@@ -170,10 +170,10 @@ func parsePieceName(name string, number int) (end sizeAndSum, ok bool) {
 	return sizeAndSum{size, sum}, ok && found && err == nil && len(sum) == sumDigits
 }
 
-// shipNextSnapshot starts a goroutine that ships the oldest snapshot that the generation does
+// startShippingNextSnapshot starts a goroutine that ships the oldest snapshot that the generation does
 // not have. If such a goroutine has ended, it first records its result. Snapshots are shipped
 // in parallel with the log, because new log entries must not wait for them.
-func (s *Shipper) shipNextSnapshot(ctx context.Context) error {
+func (s *Shipper) startShippingNextSnapshot(ctx context.Context) error {
 	if err := s.recordSnapshotIfShipped(); err != nil || s.snapshotDone != nil {
 		return err
 	}

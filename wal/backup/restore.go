@@ -200,7 +200,7 @@ func (r *Repository) lifeAfter(ctx context.Context, after uint32) (next uint32, 
 	if all, err = r.box.readGenerations(ctx); err != nil {
 		return 0, nil, err
 	}
-	fences, err := r.box.readFences(ctx)
+	fences, err := r.box.readAllFences(ctx)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -55,7 +55,7 @@ func (s *Shipper) ShipOnce(ctx context.Context) (caughtUp bool, err error) {
 		return false, nil
 	}
 	s.status.setCaughtUp(began)
-	if err := s.shipNextSnapshot(ctx); err != nil {
+	if err := s.startShippingNextSnapshot(ctx); err != nil {
 		return false, err
 	}
 	if err := s.putManifestIfComplete(ctx); err != nil {

@@ -10,7 +10,7 @@ import (
 // contradictions to v. The caller listed the generations first. A fence with a claim's life
 // (log epoch) is created before the claim, so it must now exist.
 func (r *Repository) checkFences(ctx context.Context, all []*generation, v *Verification) error {
-	fences, err := r.box.readFences(ctx)
+	fences, err := r.box.readAllFences(ctx)
 	if err != nil {
 		return err
 	}

@@ -26,8 +26,8 @@ type Process struct {
 	err  error         // the result of the process, valid after done
 }
 
-// ProcessGroup is a list of child processes that are stopped together. The oldest is first.
-type ProcessGroup struct {
+// ProcessList is a list of child processes that are stopped together. The oldest is first.
+type ProcessList struct {
 	Dir       string // folder of the output files
 	processes []*Process
 }
@@ -42,7 +42,7 @@ const (
 
 // StartThisProgram starts this program as a child process with the given arguments and additional
 // environment variables. processName names the process in messages and its output file.
-func (g *ProcessGroup) StartThisProgram(processName string, extraEnv []string, args ...string) (*Process, error) {
+func (g *ProcessList) StartThisProgram(processName string, extraEnv []string, args ...string) (*Process, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("cannot find the path of this program to start it again: %w", err)
@@ -96,7 +96,7 @@ func (c *Process) WaitForLine(ctx context.Context, substring string) (line strin
 
 // StopAll stops the group's processes, the youngest first: the exchange before the buyers to
 // which it may still deliver leads.
-func (g *ProcessGroup) StopAll() error {
+func (g *ProcessList) StopAll() error {
 	var err error
 	for i := len(g.processes) - 1; i >= 0; i-- {
 		err = errors.Join(err, g.processes[i].terminateOrKill())

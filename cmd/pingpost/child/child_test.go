@@ -40,10 +40,10 @@ func TestMain(m *testing.M) {
 	}
 }
 
-func newGroup(t *testing.T) *ProcessGroup {
+func newGroup(t *testing.T) *ProcessList {
 	t.Helper()
 	t.Setenv(asProgram, "1")
-	group := &ProcessGroup{Dir: t.TempDir()}
+	group := &ProcessList{Dir: t.TempDir()}
 	t.Cleanup(func() { _ = group.StopAll() })
 	return group
 }
@@ -99,7 +99,7 @@ func TestStopAllStopsLastChildFirst(t *testing.T) {
 }
 
 func TestWaitForLine(t *testing.T) {
-	group := &ProcessGroup{Dir: t.TempDir()}
+	group := &ProcessList{Dir: t.TempDir()}
 	c := &Process{name: "it", Log: filepath.Join(group.Dir, "it.log"), cmd: new(exec.Cmd), done: make(chan struct{})}
 	must.Succeed(t, os.WriteFile(c.Log, []byte("one\nserving here\nserving th"), 0o600))
 	if got, err := c.WaitForLine(t.Context(), "serving"); err != nil || got != "serving here\n" {

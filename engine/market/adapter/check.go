@@ -50,10 +50,10 @@ func (t *Template) checkFieldUse(m *market.FieldMapping, buyerName string) (mist
 	if buyerName == "zip3" {
 		return ""
 	}
-	slot, ok := m.SlotByBuyerName(buyerName)
+	slot, ok := m.SlotByNameForBuyers(buyerName)
 	switch {
 	case !ok:
-		return "there is no field " + market.ShortenMemberName([]byte(buyerName)) + suggestBuyerName(m, buyerName)
+		return "there is no field " + market.ShortenMemberName([]byte(buyerName)) + suggestFieldName(m, buyerName)
 	case t.kind == postBody:
 		return ""
 	case m.IsContactField(slot):
@@ -66,13 +66,13 @@ func (t *Template) checkFieldUse(m *market.FieldMapping, buyerName string) (mist
 	return ""
 }
 
-// suggestBuyerName returns the end of a message about an unknown field: the right name, if this is the
+// suggestFieldName returns the end of a message about an unknown field: the right name, if this is the
 // suppliers' name of a field or differs only in capitals, else general advice.
-func suggestBuyerName(m *market.FieldMapping, unknownName string) (messageEnd string) {
+func suggestFieldName(m *market.FieldMapping, unknownName string) (messageEnd string) {
 	if slot, ok := m.SlotByArrivalName(unknownName); ok {
-		return "; the field's name for buyers is " + m.BuyerName(slot)
+		return "; the field's name for buyers is " + m.FieldNameForBuyers(slot)
 	}
-	for _, known := range m.BuyerNames() {
+	for _, known := range m.FieldNamesForBuyers() {
 		if strings.EqualFold(known, unknownName) {
 			return "; capitals matter, write " + known
 		}
@@ -123,7 +123,7 @@ func (t *Template) checkBodiesOfSampleLeads(m *market.FieldMapping) *malformedBo
 func (t *Template) checkBodiesOfFieldVariants(m *market.FieldMapping, sampleLead *market.Lead) *malformedBodyError {
 	tried := map[market.FieldSlot]bool{}
 	for _, use := range t.uses {
-		slot, ok := m.SlotByBuyerName(use.name)
+		slot, ok := m.SlotByNameForBuyers(use.name)
 		if !ok {
 			slot = market.SlotZip
 		}

@@ -19,7 +19,7 @@ import (
 // accepts it.
 func leadWithNote(m *market.FieldMapping, note string) (lead *market.Lead, mapped string, ok bool) {
 	lead, failed := fill(m, append(person(), market.JSONMember{Name: []byte("note"), Kind: market.JSONString, Text: []byte(note)}))
-	slot, _ := m.SlotByBuyerName("note")
+	slot, _ := m.SlotByNameForBuyers("note")
 	return lead, string(lead.Values[slot].Text), failed == nil
 }
 

@@ -55,7 +55,7 @@ func readXMLPair(body []byte) (secret, note string, err error) {
 // parses the secret and the note from the sent body.
 func TestSecretsInBodies(t *testing.T) {
 	m := newMapping(t)
-	slot, _ := m.SlotByBuyerName("note")
+	slot, _ := m.SlotByNameForBuyers("note")
 	for _, body := range secretTemplates {
 		t.Run(body.name, func(t *testing.T) {
 			a, mistakes := adapter.NewPostTemplate(body.format, body.template, buyerSecrets)

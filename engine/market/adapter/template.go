@@ -110,7 +110,7 @@ func (v *bodyData) fieldValueForBuyer(buyerName string) market.FieldValue {
 	if buyerName == "zip3" {
 		return market.TextValue(format.ZIPPrefix3(v.lead.Values[market.SlotZip].Text))
 	}
-	slot, ok := v.mapping.SlotByBuyerName(buyerName)
+	slot, ok := v.mapping.SlotByNameForBuyers(buyerName)
 	if !ok {
 		return market.FieldValue{}
 	}
