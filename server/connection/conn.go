@@ -47,6 +47,15 @@ func (g *Conn) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
+// RenewWriteDeadline gives the request's connection the timeout for an answer that the HTTP library
+// itself writes: an error before the handler, or 100 Continue. The library would use the deadline
+// of the previous answer, which may have passed while the connection was idle.
+func RenewWriteDeadline(ctx *fasthttp.RequestCtx, timeout time.Duration) {
+	if g := FromRequest(ctx); g != nil && timeout > 0 {
+		g.writeDeadline.wanted = time.Now().Add(timeout)
+	}
+}
+
 // SetDeadline stores the deadline for both reading and writing.
 func (g *Conn) SetDeadline(t time.Time) error {
 	g.readDeadline.wanted, g.writeDeadline.wanted = t, t

@@ -5,6 +5,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"pingpost/internal/must"
 	"pingpost/server/connection"
@@ -48,6 +49,28 @@ func TestDrainOfRejectedRequestIsLimited(t *testing.T) {
 		}
 		if sent > 100*connection.MaxDrain {
 			t.Fatal("the server discards more than its limit")
+		}
+	}
+}
+
+// The library's own answers (an error before the handler, 100 Continue) also arrive if the
+// connection was idle for longer than the write timeout since its last answer.
+func TestAnswerAfterIdleTime(t *testing.T) {
+	s := newServer(t)
+	s.http.WriteTimeout = 20 * time.Millisecond
+	address := servertest.StartServer(t, s.Serve, s.Shutdown)
+	body := ingestBody(1)
+	for request, want := range map[string]int{
+		"GET /none HTTP/1.1\r\nHost: x\r\nX-Long: " + strings.Repeat("x", 20_000) + "\r\n\r\n": 431,
+		ingestHead(body, "Expect: 100-continue\r\n"):                                           100,
+	} {
+		k := servertest.Dial(t, address)
+		if status, _, _ := k.Send("GET /none HTTP/1.1\r\nHost: x\r\n\r\n"); status != 404 {
+			t.Fatalf("first request: got %d, want 404", status)
+		}
+		time.Sleep(10 * s.http.WriteTimeout)
+		if status, _, _ := k.Send(request); status != want {
+			t.Errorf("after the idle time: got %d, want %d", status, want)
 		}
 	}
 }

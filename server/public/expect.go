@@ -5,6 +5,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/server/connection"
 	"pingpost/server/httperror"
 	"pingpost/server/metrics"
 	"pingpost/server/request"
@@ -19,6 +20,7 @@ import (
 // which the handler still runs. After a rejection the library sends the response as it is, and
 // closes the connection.
 func (s *Server) decideExpectContinue(ctx *fasthttp.RequestCtx) (status int) {
+	connection.RenewWriteDeadline(ctx, s.http.WriteTimeout)
 	begun, id := s.clock.Now(), s.engine.NewRequestID()
 	ctx.Response.Header.DisableNormalizing()
 	on := metrics.RouteNone

@@ -163,6 +163,7 @@ func matchLeadPath(path []byte) (to route) {
 // answerUnreadableRequest answers a request that the HTTP library could not read: malformed, too large
 // or too slow. The library then closes the connection.
 func (s *Server) answerUnreadableRequest(ctx *fasthttp.RequestCtx, err error) {
+	connection.RenewWriteDeadline(ctx, s.http.WriteTimeout)
 	ctx.Response.Header.DisableNormalizing()
 	bad := request.ErrorOfFailedRead(err)
 	httperror.Write(ctx, s.engine.NewRequestID(), bad)
