@@ -10,8 +10,8 @@ import (
 // claimAuctionAndReserveSale claims the auction of the bid that the supplier accepts, and reserves caps
 // and funds for the sale. If all three results are zero, the lead can be sold at the bid.
 //
-//   - code: the bid is not available. claimAuctionAndReserveSale logs no event for it.
-//   - reason: the campaign or the buyer rejects this lead.
+//   - refusalCode: the bid is not available. claimAuctionAndReserveSale logs no event for it.
+//   - rejectReason: the campaign or the buyer rejects this lead.
 //   - err: errDeadline if the answer fell due while other requests held the auction or the
 //     capacity.
 func (in *leadSale) claimAuctionAndReserveSale() (refusalCode RefusalCode, rejectReason market.UnsoldReason, err error) {
@@ -73,9 +73,9 @@ func (in *leadSale) claimAuctionAndChooseBidder() (refusal RefusalCode, err erro
 	}
 }
 
-// waitForSaleOfAuction waits until the given lead, which was sold from the auction, has its
-// answer. sold reports that the sale is still valid; at the deadline it counts as valid, because
-// its intent is committed. sold is false if the delivery failed. It is also false after a wait:
+// waitForSaleOfAuction waits until the given lead, which was sold from the auction, has its answer.
+// stillSold reports that the sale is still valid; at the deadline it counts as valid, because its
+// intent is committed. stillSold is false if the delivery failed. It is also false after a wait:
 // the caller must then look at the auction again.
 func (in *leadSale) waitForSaleOfAuction(lead market.LeadID) (stillSold bool, err error) {
 	d := in.engine.deliveries.FindRunning(lead)

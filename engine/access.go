@@ -163,8 +163,8 @@ func (e OperatorActions) CreateOrChangeUser(account User, protectLastAdmin bool)
 	return !known, e.commit(&event.UserAccountChanged{Name: account.Name, Role: account.Role, Password: account.Password, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// SetPassword sets a user's password. checked is the account with which the caller verified the
-// user. ErrConflict means that the account has changed since then, and ErrNotFound that it was
+// SetPassword sets a user's password. verifiedUser is the account with which the caller verified
+// the user. ErrConflict means that the account has changed since then, and ErrNotFound that it was
 // removed.
 func (e OperatorActions) SetPassword(verifiedUser *state.OperatorUser, passwordHash string) error {
 	e.staffing.Lock()
@@ -211,8 +211,8 @@ func (e *Engine) checkLastAdmin(name string, protectLastAdmin bool) error {
 	return fmt.Errorf("%w: %q is the last admin, and no admin.password is configured; create another admin first", ErrConflict, name)
 }
 
-// AddAPIToken activates an operator's personal API token, and removes the same user's expired
-// ones. owner is the account as it was when the caller authenticated the user. The errors:
+// AddAPIToken activates an operator's personal API token, and removes the same user's expired ones.
+// verifiedOwner is the account as it was when the caller authenticated the user. The errors:
 //
 //   - ErrNotFound: the account does not exist.
 //   - ErrConflict: the account has changed, has too many active tokens, or has a lower role than

@@ -27,11 +27,11 @@ func (e *Engine) newAuctionRunner() *auction.Runner {
 	})
 }
 
-// collectBids runs the prepared auction a, so that its candidates afterwards are the filter sets
-// with a valid bid. It first excludes the buyers that may not be pinged. listed reports whether a
+// collectBids runs the prepared auction, so that its candidates afterwards are the filter sets with
+// a valid bid. It first excludes the buyers that may not be pinged. isListed reports whether a
 // suppression list has the lead; nil skips the lists, because a ping has no contact data. Errors:
-// ErrUnavailable if the exchange stops or too many pings are in flight; a *Refusal if the
-// supplier has too many open auctions.
+// ErrUnavailable if the exchange stops or too many pings are in flight; a *Refusal if the supplier
+// has too many open auctions.
 func (e *Engine) collectBids(preparedAuction *auction.Auction, campaign *liveCampaign, supplier *market.Supplier, isListed func(*market.SuppressionList) bool, timings *timing.Timings) error {
 	err := e.auctions.AddOpenAuction(supplier)
 	switch {
@@ -57,7 +57,7 @@ func (e *Engine) collectBids(preparedAuction *auction.Auction, campaign *liveCam
 }
 
 // excludeBeforePings excludes the candidates that collectBids must not ping: by state, filters,
-// suppression lists (listed, which may be nil), availability, or a missing ping endpoint. A lead
+// suppression lists (isListed, which may be nil), availability, or a missing ping endpoint. A lead
 // without a state has no candidates, even if a buyer accepts all states.
 func (e *Engine) excludeBeforePings(preparedAuction *auction.Auction, campaign *liveCampaign, isListed func(*market.SuppressionList) bool) {
 	preparedAuction.Candidates.ResetToAll(campaign.CompiledFilterSets)
@@ -102,14 +102,14 @@ func appendOutcomesWithLostBids(trail []event.FilterSetsWithOutcome, candidates 
 }
 
 // hashAuctionName returns the name (a hash) under which state and log know an auction of this
-// supplier. id identifies the auction; kind says whether the seller or the exchange chose id.
+// supplier. auctionID is the auction's id; kind says whether the seller or the exchange chose it.
 func (e *Engine) hashAuctionName(kind pastauction.AuctionIDKind, supplier *market.Supplier, auctionID []byte) [16]byte {
 	return pastauction.HashAuctionName(&e.opt.Secret, kind, supplier.Ref, auctionID)
 }
 
 // HashSellerAuctionName returns the name (a hash) under which state and log know the auction with a
-// seller's own auction id. It does not check that the auction exists. test selects the names of
-// isTestBuyer auctions.
+// seller's own auction id. It does not check that the auction exists. isTest selects the names of
+// test auctions.
 func (e *Engine) HashSellerAuctionName(supplier market.PermanentNumber, sellerAuctionID string, isTest bool) [16]byte {
 	return pastauction.HashAuctionName(&e.opt.Secret, pastauction.BySellerID.ForTest(isTest), supplier, []byte(sellerAuctionID))
 }

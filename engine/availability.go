@@ -10,9 +10,9 @@ import (
 	"pingpost/engine/state"
 )
 
-// cachedUnavailability returns the filter sets of campaign o that no lead can be sold to now. It
-// caches the result until an event may have changed it, or opening hours or cap periods change.
-// So a lead does not check a thousand caps.
+// cachedUnavailability returns the filter sets of the campaign that no lead can be sold to now. It
+// caches the result until an event may have changed it, or opening hours or cap periods change. So
+// a lead does not check a thousand caps.
 func cachedUnavailability(campaign *liveCampaign, s *state.State, nowNanos int64) *selection.UnavailableFilterSets {
 	version := s.AvailabilityVersion() // before the checks, so that an event during the checks invalidates the result
 	if cached := campaign.availability.Load(); cached != nil && cached.Version == version && nowNanos < cached.Until {
@@ -32,8 +32,8 @@ func cachedUnavailability(campaign *liveCampaign, s *state.State, nowNanos int64
 // until an operator resolves it.
 const maxUnknown = 1000
 
-// addUnavailableReasons adds filter set i to a under each reason for which no lead can be sold to it
-// now. It lowers a.Until to the time at which a reason may change by itself.
+// addUnavailableReasons adds the filter set to unavailable under each reason for which no lead can
+// be sold to it now. It lowers Until to the time at which a reason may change by itself.
 func addUnavailableReasons(campaign *liveCampaign, filterSetIndex int, s *state.State, nowNanos int64, unavailable *selection.UnavailableFilterSets) {
 	filterSet := &campaign.Campaign.FilterSets[filterSetIndex]
 	price := lowestPossiblePrice(campaign.Campaign, filterSet)
@@ -74,8 +74,8 @@ func lowestPossiblePrice(c *market.Campaign, filterSet *market.FilterSet) market
 	return max(c.Floor, 1)
 }
 
-// isOpenAndLimitValidity reports whether now is within the opening hours s; nil means always. It lowers
-// a.Until to the time at which the hours next begin or end.
+// isOpenAndLimitValidity reports whether nowNanos is within the opening hours; nil means always. It
+// lowers unavailable.Until to the time at which the hours next begin or end.
 func isOpenAndLimitValidity(hoursOrNil *calendar.WeeklySchedule, nowNanos int64, unavailable *selection.UnavailableFilterSets) bool {
 	if hoursOrNil == nil {
 		return true

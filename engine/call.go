@@ -71,9 +71,9 @@ func (c *requestCall) claimIdempotencyKeyOrWait(reserved *state.RequestReservati
 	}
 }
 
-// waitForEndUntil waits until the channel ended closes, for example because another request ends its
-// claim. until is the time limit in Unix nanoseconds. Errors: errDeadline at that time, or
-// ErrUnavailable if the engine stops.
+// waitForEndUntil waits until the channel ended closes, for example because another request ends
+// its claim. deadlineNanos is the time limit in Unix nanoseconds. Errors: errDeadline at that time,
+// or ErrUnavailable if the engine stops.
 func (e *Engine) waitForEndUntil(ended <-chan struct{}, deadlineNanos int64) error {
 	left := deadlineNanos - e.opt.Clock.Now()
 	if left <= 0 {
@@ -103,7 +103,7 @@ const (
 )
 
 // answerRepeatedIngestOrClaimKey returns the answer of the first ingest with this idempotency key,
-// if there was one. Otherwise found is false, and the key is claimed for this request.
+// if there was one. Otherwise isRepeat is false, and the key is claimed for this request.
 func (in *leadRequest) answerRepeatedIngestOrClaimKey() (answer IngestAnswer, isRepeat bool, err error) {
 	first, err := in.claimIdempotencyKey(endpointIngest)
 	if err != nil || first.IsZero() {
@@ -130,9 +130,9 @@ func (in *leadRequest) claimIdempotencyKey(endpointNumber byte) (firstLead marke
 }
 
 // hashIdempotencyKey returns the hash of an idempotency key with its owner and endpoint, and a
-// bodyFingerprint of the request's body. A test request and a production request with equal bodies
-// get different fingerprints, so neither counts as a repeat. scratch is memory for the hashed
-// bytes; grown is that memory for the next call.
+// fingerprint of the request's body. A test request and a production request with equal bodies get
+// different fingerprints, so neither counts as a repeat. scratch is memory for the hashed bytes;
+// scratchForReuse is that memory for the next call.
 func (e *Engine) hashIdempotencyKey(scratch []byte, endpointNumber byte, owner market.PermanentNumber, key, body []byte, isTest bool) (keyHash [16]byte, bodyFingerprint uint64, scratchForReuse []byte) {
 	scratch = append(scratch[:0], e.opt.Secret[:]...)
 	scratch = append(scratch, 'k', endpointNumber)
@@ -149,9 +149,9 @@ func (e *Engine) hashIdempotencyKey(scratch []byte, endpointNumber byte, owner m
 	return keyHash, binary.LittleEndian.Uint64(sum[:]), scratch[:0]
 }
 
-// waitForFirstIngestAnswer returns the answer for lead id, which the first request with the same
-// idempotency key created. If that request still waits for its buyer, waitForFirstIngestAnswer waits
-// until the supplier's answer is committed.
+// waitForFirstIngestAnswer returns the answer for firstLead, which the first request with the same
+// idempotency key created. If that request still waits for its buyer, waitForFirstIngestAnswer
+// waits until the supplier's answer is committed.
 func (in *leadRequest) waitForFirstIngestAnswer(firstLead market.LeadID) (IngestAnswer, error) {
 	e := in.engine
 	if d := e.deliveries.FindRunning(firstLead); d != nil {
@@ -167,9 +167,9 @@ func (in *leadRequest) waitForFirstIngestAnswer(firstLead market.LeadID) (Ingest
 }
 
 // claimDuplicateValuesOrWait claims the lead's values (for example its phone number) that identify
-// duplicates. scope is the campaign, or the campaign and one buyer, in which a repeat of the
-// values counts. If another lead with equal values is in progress, it waits, because the result
-// of that lead decides. It returns ReasonNone, ReasonDuplicate, or ReasonTimeout at the deadline.
+// duplicates. campaignOrBuyerScope is the campaign, or the campaign and one buyer, in which a
+// repeat counts. If another lead with equal values is in progress, it waits, because the result of
+// that lead decides. It returns ReasonNone, ReasonDuplicate, or ReasonTimeout at the deadline.
 func (in *leadSale) claimDuplicateValuesOrWait(campaignOrBuyerScope uint64) (market.UnsoldReason, error) {
 	for {
 		result, wait := in.tryClaimDuplicateValues(campaignOrBuyerScope)
@@ -185,9 +185,9 @@ func (in *leadSale) claimDuplicateValuesOrWait(campaignOrBuyerScope uint64) (mar
 	}
 }
 
-// tryClaimDuplicateValues claims the lead's values that identify duplicates within scope, and does not
-// wait. Full means that the lead is a duplicate. Contended means that another lead with equal
-// values is in progress; the returned channel closes when that lead ends its claim.
+// tryClaimDuplicateValues claims the lead's values that identify duplicates within the scope, and
+// does not wait. Full means that the lead is a duplicate. Contended means that another lead with
+// equal values is in progress; the returned channel closes when that lead ends its claim.
 func (in *leadSale) tryClaimDuplicateValues(campaignOrBuyerScope uint64) (result state.ReserveResult, wait <-chan struct{}) {
 	e, rule := in.engine, &in.live.Campaign.Duplicates
 	in.duplicateKeys = rule.AppendDuplicateKeys(&in.lead, campaignOrBuyerScope, &e.opt.Secret, in.duplicateKeys[:0])

@@ -48,8 +48,8 @@ func (p *pendingCommit) waitUntilApplied() error { return <-p.done }
 // it shortly before Committed, so that the committer waits less for memory.
 func (p *pendingCommit) Prepare() { p.engine.state.PrefetchIntoCPUCache(p.record) }
 
-// Committed applies the durable event to the state, releases its reservations and wakes the
-// waiting caller. The log calls it with the event's position seq and the time at of its batch.
+// Committed applies the durable event to the state, releases its reservations and wakes the waiting
+// caller. The log calls it with the event's log position and the time of its batch.
 func (p *pendingCommit) Committed(logPosition uint64, batchTimeNanos int64) {
 	p.engine.state.Apply(logPosition, batchTimeNanos, p.record)
 	if p.reserved != nil {

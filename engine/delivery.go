@@ -134,7 +134,7 @@ func (in *leadWorkspace) commitDelivered(d *delivery.Delivery) (IngestAnswer, er
 }
 
 // commitRefusalAndChooseNext chooses the next buyer after a refusal. One event records the refusal
-// together with the sale to that buyer. more reports that the next buyer must get a post;
+// together with the sale to that buyer. mustPostNext reports that the next buyer must get a post;
 // otherwise answer is final. A lead that the refusing buyer may have, or that was promised to it,
 // goes to no other buyer.
 func (in *leadWorkspace) commitRefusalAndChooseNext(d *delivery.Delivery) (answer IngestAnswer, mustPostNext bool, err error) {
@@ -169,8 +169,8 @@ func (in *leadWorkspace) commitRefusalAndChooseNext(d *delivery.Delivery) (answe
 	return answer, mustPostNext, nil
 }
 
-// recordNextBuyer writes the sale to the next buyer into the event of the refusal. posted reports
-// whether that buyer has an endpoint and gets a post; otherwise the lead is only recorded for it.
+// recordNextBuyer writes the sale to the next buyer into the event of the refusal. needsPost
+// reports whether that buyer has an endpoint and gets a post; otherwise the lead is only recorded.
 func (in *leadWorkspace) recordNextBuyer(refusal *event.PostSettled) (needsPost bool) {
 	refusal.Next.Duplicates = append(refusal.Next.Duplicates, in.record.Sale.Duplicates...)
 	refusal.Next.Turn = in.record.Sale.Turn
@@ -190,8 +190,8 @@ func (in *leadWorkspace) recordNextBuyer(refusal *event.PostSettled) (needsPost 
 	return needsPost
 }
 
-// commitAndAnswerAccepted commits that the supplier gets ACCEPTED although the delivery has not ended,
-// and returns that answer. how says why: attempts remain, or the delivery is unconfirmed.
+// commitAndAnswerAccepted commits that the supplier gets ACCEPTED before the delivery ends, and
+// returns that answer. settlement says why: attempts remain, or the delivery is unconfirmed.
 func (in *leadWorkspace) commitAndAnswerAccepted(d *delivery.Delivery, settlement event.PostSettlement) (IngestAnswer, error) {
 	in.buyerSilent = d.IsBuyerSilent()
 	clock := in.engine.opt.Clock
@@ -273,8 +273,8 @@ func (e *Engine) RecoverErasuresAndDeliveries() error {
 // RunningDeliveries returns the number of running deliveries, for metrics and limits.
 func (e *Engine) RunningDeliveries() int64 { return e.deliveries.Count() }
 
-// WaitForDelivery waits until a lead's delivery has ended, and reports whether it has. until is
-// the time limit in Unix nanoseconds. A lead without a running delivery needs no wait.
+// WaitForDelivery waits until a lead's delivery has ended, at most until deadlineNanos (in Unix
+// nanoseconds), and reports whether it has. A lead without a running delivery needs no wait.
 func (e *Engine) WaitForDelivery(lead market.LeadID, deadlineNanos int64) (ended bool) {
 	d := e.deliveries.FindRunning(lead)
 	return d == nil || e.waitForEndUntil(d.Ended(), deadlineNanos) == nil

@@ -96,7 +96,7 @@ type Engine struct {
 }
 
 // New returns an engine over a state that was rebuilt from the log. It rejects leads until
-// Configure has activated a catalog. Recover continues the deliveries that a crash interrupted.
+// Configure has activated a catalog. RecoverErasuresAndDeliveries continues interrupted deliveries.
 func New(opt Options) *Engine {
 	setDurationIfZero(&opt.Ceiling, 5*time.Second)
 	setDurationIfZero(&opt.Idempotency, 30*24*time.Hour)
@@ -158,9 +158,9 @@ func (e *Engine) checkAdmission() error {
 	return nil
 }
 
-// newTimeOrderedID returns a new identifier: the time now in milliseconds, followed by random
-// bytes. random is memory for these bytes. The caller owns it, because a local variable would
-// escape to the heap through the Entropy port.
+// newTimeOrderedID returns a new identifier: nowNanos in milliseconds, followed by random bytes.
+// randomBuffer is memory for these bytes. The caller owns it, because a local variable would escape
+// to the heap through the Entropy port.
 func (e *Engine) newTimeOrderedID(nowNanos int64, randomBuffer *[10]byte) [16]byte {
 	e.opt.Entropy(randomBuffer[:])
 	return market.ComposeID(nowNanos/int64(time.Millisecond), *randomBuffer)

@@ -27,7 +27,7 @@ func newLogReader(opt *Options, stop chan struct{}) logReader {
 	return logReader{opt: opt, slots: make(chan struct{}, maxLogReads), stop: stop}
 }
 
-// readRequiredRecord reads and decodes the record at log position seq. The log's history must still have
+// readRequiredRecord reads and decodes the record at logPosition. The log's history must still have
 // it: a missing record is a reported failure.
 func (r *logReader) readRequiredRecord(logPosition uint64, deadlineNanos int64) (event.Event, error) {
 	data, err := r.readEncoded(logPosition, deadlineNanos)
@@ -40,8 +40,8 @@ func (r *logReader) readRequiredRecord(logPosition uint64, deadlineNanos int64) 
 	return r.decodeRecord(logPosition, data)
 }
 
-// ReadIfKept reads and decodes the record at log position seq. It returns nil without an error if
-// the log's history no longer has the record, which is normal for old leads.
+// ReadIfKept reads and decodes the record at logPosition. It returns nil without an error if the
+// log's history no longer has the record, which is normal for old leads.
 func (r *logReader) ReadIfKept(logPosition uint64, deadlineNanos int64) (event.Event, error) {
 	data, err := r.readEncoded(logPosition, deadlineNanos)
 	switch {
@@ -67,9 +67,9 @@ func (r *logReader) ReadDecision(lead *state.Lead, deadlineNanos int64) (*event.
 	return decided, nil
 }
 
-// readEncoded returns the encoded record at log position seq. It returns ErrGone, unreported, if
-// the log's history no longer has the record, because some callers expect that. Other failures
-// are reported and become ErrUnavailable.
+// readEncoded returns the encoded record at logPosition. It returns ErrGone, unreported, if the
+// log's history no longer has the record, because some callers expect that. Other failures are
+// reported and become ErrUnavailable.
 func (r *logReader) readEncoded(logPosition uint64, deadlineNanos int64) ([]byte, error) {
 	if !r.reserveReadSlot(deadlineNanos) {
 		return nil, ErrUnavailable
@@ -85,8 +85,8 @@ func (r *logReader) readEncoded(logPosition uint64, deadlineNanos int64) ([]byte
 	return data, nil
 }
 
-// decodeRecord decodes the record data that was read at log position seq. The result refers to
-// the memory of data.
+// decodeRecord decodes an encoded record that was read at logPosition. The result refers to the
+// memory of encoded.
 func (r *logReader) decodeRecord(logPosition uint64, encoded []byte) (event.Event, error) {
 	record, err := new(event.Decoder).Decode(encoded)
 	if err != nil {
@@ -95,7 +95,7 @@ func (r *logReader) decodeRecord(logPosition uint64, encoded []byte) (event.Even
 	return record, nil
 }
 
-// reportAndReturnUnavailable reports to the observer that the record at seq cannot be read, and returns
+// reportAndReturnUnavailable reports to the observer that a record cannot be read, and returns
 // ErrUnavailable. It does not report ErrUnavailable itself, which means that no slot was free.
 func (r *logReader) reportAndReturnUnavailable(logPosition uint64, err error) error {
 	if errors.Is(err, ErrUnavailable) {
@@ -105,8 +105,8 @@ func (r *logReader) reportAndReturnUnavailable(logPosition uint64, err error) er
 	return ErrUnavailable
 }
 
-// reserveReadSlot waits for one of the maxLogReads slots and takes it. It returns false at the
-// time `until` or if the exchange stops.
+// reserveReadSlot waits for one of the maxLogReads slots and takes it. It returns false at
+// deadlineNanos or if the exchange stops.
 func (r *logReader) reserveReadSlot(deadlineNanos int64) (reserved bool) {
 	select {
 	case r.slots <- struct{}{}:
@@ -124,9 +124,9 @@ func (r *logReader) reserveReadSlot(deadlineNanos int64) (reserved bool) {
 	return false
 }
 
-// readAuctionFromCacheOrLog returns the past auction of a row of the state, from the cache or else from
-// the log. Its error is ErrGone if the log's history no longer has the auction, and otherwise
-// ErrUnavailable. until limits the wait for a log read, in Unix nanoseconds.
+// readAuctionFromCacheOrLog returns the past auction of a row of the state, from the cache or else
+// from the log. Its error is ErrGone if the log's history no longer has the auction, and otherwise
+// ErrUnavailable. deadlineNanos limits the wait for a log read, in Unix nanoseconds.
 func (e *Engine) readAuctionFromCacheOrLog(row *state.AuctionRow, deadlineNanos int64) (*pastauction.RecordedAuction, error) {
 	data := e.recent.FindEncodedEvent(row.Name)
 	cached := data != nil

@@ -45,7 +45,7 @@ func (e *Engine) ViewLeadForSupplier(id market.LeadID, supplier market.Permanent
 }
 
 // ViewLeadForBuyer returns a lead to the buyer that bought it or whose post is in progress. Other
-// buyers get ErrNotFound. until limits the wait for a log read, in Unix nanoseconds.
+// buyers get ErrNotFound. deadlineNanos limits the wait for a log read, in Unix nanoseconds.
 func (e *Engine) ViewLeadForBuyer(id market.LeadID, buyer market.PermanentNumber, deadlineNanos int64) (LeadView, error) {
 	lead, ok := e.state.Lead(id)
 	if !ok || lead.Buyer == 0 || lead.Buyer != buyer {

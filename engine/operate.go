@@ -43,7 +43,7 @@ func (e OperatorActions) SetPaused(targetKind event.ConfigObjectKind, targetID s
 }
 
 // SetOutgoingSecret creates or replaces a secret that the exchange sends to others, such as a
-// buyer's API key. sealed is the encrypted value.
+// buyer's API key. encrypted is the secret in encrypted form.
 func (e OperatorActions) SetOutgoingSecret(name string, encrypted []byte) error {
 	return e.commit(&event.SecretStoredOrDeleted{Name: name, Sealed: encrypted, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
@@ -71,8 +71,8 @@ func (e OperatorActions) TopUpBuyer(buyer market.BuyerID, amount market.Money, n
 }
 
 // ResolveUnconfirmedDelivery ends an unconfirmed delivery, of which the exchange does not know
-// whether the buyer has the lead. how is the operator's decision: the buyer has the lead
-// (SettledConfirmed), does not have it (SettledReleased), or gets the post again
+// whether the buyer has the lead. operatorDecision is the operator's decision: the buyer has the
+// lead (SettledConfirmed), does not have it (SettledReleased), or gets the post again
 // (SettledResent). The errors:
 //
 //   - ErrNotFound: the lead has no open delivery.
@@ -127,8 +127,8 @@ func (e *Engine) InitializeLogOrCheckKey(keyCheck [16]byte) error {
 	return nil
 }
 
-// LeadKeySlot names a lead and the slot of the key that encrypts its contact data. Erase gets a
-// list of them.
+// LeadKeySlot names a lead and the slot of the key that encrypts its contact data. EraseContactData
+// gets a list of them.
 type LeadKeySlot struct {
 	Lead market.LeadID
 	Slot uint64
@@ -168,9 +168,9 @@ func (e OperatorActions) EraseContactData(leads []LeadKeySlot) (skippedInDeliver
 	return skippedInDelivery, e.opt.Sealer.EraseKeys(slots)
 }
 
-// eraseKeysOfErasedLeads erases the encryption keys of all leads that were ever erased. Recover
-// calls it at the start, because a crash may have interrupted Erase, or an operator may have
-// restored an older copy of the keys.
+// eraseKeysOfErasedLeads erases the encryption keys of all leads that were ever erased.
+// RecoverErasuresAndDeliveries calls it at the start, because a crash may have interrupted
+// EraseContactData, or an operator may have restored an older copy of the keys.
 func (e *Engine) eraseKeysOfErasedLeads() error {
 	erased := e.state.ErasedEncryptionKeySlots()
 	if len(erased) == 0 {

@@ -100,14 +100,14 @@ func (e *Engine) PingForBestBid(req *SupplierPingRequest) (PingAnswer, error) {
 	return e.servePing(req, endpointPing)
 }
 
-// PingForAllBids holds an auction like Ping, but answers with all valid bids. The supplier may
-// then name one of the buyers in an ingest. It serves POST /api/v1/ping.
+// PingForAllBids holds an auction like PingForBestBid, but answers with all valid bids. The
+// supplier may then name one of the buyers in an ingest. It serves POST /api/v1/ping.
 func (e *Engine) PingForAllBids(req *SupplierPingRequest) (PingAnswer, error) {
 	return e.servePing(req, endpointAvailability)
 }
 
-// servePing is the common part of Ping and Availability: it takes a workspace from the pool,
-// runs the ping in it and returns the workspace. endpoint says which of the two it is.
+// servePing is the common part of PingForBestBid and PingForAllBids: it takes a workspace from the
+// pool, runs the ping in it and returns the workspace. endpointNumber says which of the two it is.
 func (e *Engine) servePing(req *SupplierPingRequest, endpointNumber byte) (PingAnswer, error) {
 	if err := e.checkAdmission(); err != nil {
 		return PingAnswer{}, err
@@ -193,7 +193,7 @@ func (p *pingWorkspace) commitAuction() error {
 }
 
 // answerRepeatedPingOrClaimKey returns the answer of the first ping with this idempotency key, if
-// there was one. Otherwise found is false, and the key is claimed for this ping.
+// there was one. Otherwise isRepeat is false, and the key is claimed for this ping.
 func (p *pingWorkspace) answerRepeatedPingOrClaimKey() (answer PingAnswer, isRepeat bool, err error) {
 	e := p.engine
 	var use event.RequestIdempotencyKey
@@ -238,7 +238,7 @@ func (p *pingWorkspace) assignIDAndClaimAuctionName() error {
 }
 
 // answerOfRecordedPing returns the first answer to a ping, for a repeat. It reads the auction's
-// event at log position seq. until limits the wait for the log read, in Unix nanoseconds.
+// event at logPosition. deadlineNanos limits the wait for the log read, in Unix nanoseconds.
 func (e *Engine) answerOfRecordedPing(logPosition uint64, deadlineNanos int64) (PingAnswer, error) {
 	record, err := e.log.readRequiredRecord(logPosition, deadlineNanos)
 	if err != nil {

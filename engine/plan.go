@@ -43,8 +43,8 @@ type liveCampaign struct {
 	testCampaign func() *liveCampaign
 }
 
-// compileCatalog compiles a new configuration for requests. tables are the contents of the
-// suppression lists, by the list's number. limiters are the ping limiters of all buyers, which
+// compileCatalog compiles a new configuration for requests. suppressionTables are the contents of
+// the suppression lists, by the list's number. limiters are the ping limiters of all buyers, which
 // outlive a configuration.
 func compileCatalog(catalog *market.Catalog, suppressionTables map[market.PermanentNumber]*fingerprint.FingerprintTable, limiters auction.PingLimitersByBuyer, nowNanos int64) *compiledCatalog {
 	p := &compiledCatalog{
@@ -87,8 +87,8 @@ func (o *liveCampaign) compileForAuctions(limiterOf func(*market.Buyer) *auction
 	}
 }
 
-// findCampaign returns the campaign with this id, or its test campaign if test is set. It returns
-// nil if the configuration does not have the campaign.
+// findCampaign returns the campaign with this id, or its test campaign if forTestLead is set. It
+// returns nil if the configuration does not have the campaign.
 func (p *compiledCatalog) findCampaign(id market.CampaignID, forTestLead bool) *liveCampaign {
 	return p.campaigns[id].selfOrTestCampaign(forTestLead)
 }
@@ -167,7 +167,7 @@ func lacksTestEndpoint(b *market.Buyer, method market.BuyerSelectionMethod) bool
 	return b.Post != nil && b.TestPost == nil || method == market.PingPost && b.Ping != nil && b.TestPing == nil
 }
 
-// selfOrTestCampaign returns the campaign itself, or its test campaign if test is set. A nil
+// selfOrTestCampaign returns the campaign itself, or its test campaign if forTestLead is set. A nil
 // campaign stays nil.
 func (o *liveCampaign) selfOrTestCampaign(forTestLead bool) *liveCampaign {
 	if o == nil || !forTestLead {
@@ -202,10 +202,10 @@ func (o *liveCampaign) filterSetIndexOf(buyer market.PermanentNumber) int {
 	return -1
 }
 
-// reserveOrPeekTurn returns the next turn in a rotation, by which filter sets get leads in proportion
-// to their weights, and reserves it. set identifies the rotation, and member is the index in
-// weights of the filter set that gets the lead. For a test campaign it reads the turn without a
-// reservation.
+// reserveOrPeekTurn returns the next turn in a rotation, by which filter sets get leads in
+// proportion to their weights, and reserves it. rotationID identifies the rotation, and memberIndex
+// is the index in weights of the filter set that gets the lead. For a test campaign it reads the
+// turn without a reservation.
 func (o *liveCampaign) reserveOrPeekTurn(s *state.State, reserved *state.RequestReservations, rotationID uint64, weights []int32) (turn event.RotationTurn, memberIndex uint32) {
 	if o.Test {
 		return event.RotationTurn{}, s.PeekRotationTurn(o.Campaign.Ref, rotationID, weights)

@@ -160,7 +160,7 @@ func (in *leadWorkspace) runPost() (PostSaleAnswer, error) {
 	return in.newPostAnswer(in.id, in.buyerSilent)
 }
 
-// answerRepeatedPost returns the answer for lead first, which an earlier post with the same
+// answerRepeatedPost returns the answer for firstLead, which an earlier post with the same
 // idempotency key sold or tried to sell. While its delivery is in progress, answerRepeatedPost
 // waits, at most until the answer is due.
 func (in *leadWorkspace) answerRepeatedPost(firstLead market.LeadID) (PostSaleAnswer, error) {

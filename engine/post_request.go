@@ -69,8 +69,8 @@ func (in *leadRequest) mapPostFieldsAndAddFaults(members []market.JSONMember) {
 	in.addFaultIfLocationDiffers("lead.address.state", "lead.address.zip")
 }
 
-// requireStringMember returns the text of a required member. If the member is missing or no
-// string, it returns nil and adds a fault, which names path and expected.
+// requireStringMember returns the text of a required member. If the member is missing or no string,
+// it returns nil and adds a fault, which names faultPath and expected.
 func (in *leadRequest) requireStringMember(faultPath string, m *market.JSONMember, expected string) (text []byte) {
 	switch {
 	case m.CountsAsMissing():
@@ -150,8 +150,8 @@ func (in *leadRequest) fillPingLeadFromAuction(mapping *market.FieldMapping) {
 	}
 }
 
-// leadValueOrAbsent returns the value of a field from the log, or the absent value if it does not have
-// the field type `as`.
+// leadValueOrAbsent returns the value of a field from the log, or the absent value if its type is
+// not wantedType.
 func leadValueOrAbsent(field *event.LeadField, wantedType market.FieldType) market.FieldValue {
 	form := market.KindString
 	switch wantedType {
@@ -187,8 +187,8 @@ func (in *leadRequest) addFaultIfLocationDiffers(statePath, zipPath string) {
 	}
 }
 
-// presentValuesDiffer reports whether both values are present and differ. If part is given, it compares
-// only part of each text, for example the ZIP code's first three digits.
+// presentValuesDiffer reports whether both values are present and differ. If comparedPart is given,
+// it compares only that part of each text, for example the ZIP code's first three digits.
 func presentValuesDiffer(first, second market.FieldValue, comparedPart func([]byte) []byte) bool {
 	if first.Kind == market.KindAbsent || second.Kind == market.KindAbsent {
 		return false

@@ -78,8 +78,8 @@ func (in *leadSale) reserveEncryptionKey() (err error) {
 	return err
 }
 
-// encryptContactIntoEvent encrypts the lead's contact part into the event. body is the body of the
-// post to the buyer, or nil without a post; a restart needs it to continue the delivery.
+// encryptContactIntoEvent encrypts the lead's contact part into the event. postBodyOrNil is the
+// post's body, or nil without a post; a restart needs it to continue the delivery.
 func (in *leadSale) encryptContactIntoEvent(postBodyOrNil []byte) {
 	in.contact.Body = postBodyOrNil
 	in.plain = in.contact.AppendEncoded(in.plain[:0])
@@ -116,8 +116,8 @@ func (e *Engine) DecryptContact(decided *event.LeadDecided) (event.LeadPersonalD
 	return e.decryptContactPart(decided.Slot, decided.Lead, decided.Sealed)
 }
 
-// decryptOpenPostContact decrypts the contact part of an open post, for its next attempt. ok is
-// false if the part is erased or unreadable. Then no attempt is possible, and an operator
+// decryptOpenPostContact decrypts the contact part of an open post, for its next attempt. readable
+// is false if the part is erased or unreadable. Then no attempt is possible, and an operator
 // decides, as for a delivery without attempts left.
 func (e *Engine) decryptOpenPostContact(post *state.UnfinishedPost) (contact event.LeadPersonalData, readable bool) {
 	if post.IsPersonalDataErased() {

@@ -43,9 +43,9 @@ func limitsReturnsOfLead(rule *market.ReturnRule, lead *state.Lead) bool {
 	return rule.MaxShare < market.WholeShare && !lead.IsTest()
 }
 
-// returnMonthToLock returns the month whose returns a report would add to. limited reports
-// whether the rule limits them; then the caller must lock the month. A report that is no return,
-// or is already rejected, needs no lock.
+// returnMonthToLock returns the month whose returns a report would add to. mustLock reports whether
+// the rule limits them; then the caller must lock the month. A report that is no return, or is
+// already rejected, needs no lock.
 func (r *statusRequestWorkspace) returnMonthToLock(rep *parsedReport) (month buyerSalesMonth, mustLock bool) {
 	if rep.status != market.StatusReturned || len(rep.objections) > 0 {
 		return month, false
@@ -89,7 +89,7 @@ func (r *statusRequestWorkspace) countReturnInRequest(lead *state.Lead) {
 
 // newReturnedResources returns the resources that the return of a lead gives back: the buyer's
 // money, the supplier's payout and the caps, as the rule says. For a test lead the result is zero.
-// until limits the wait for a log read, in Unix nanoseconds.
+// deadlineNanos limits the wait for a log read, in Unix nanoseconds.
 func (e *Engine) newReturnedResources(lead *state.Lead, rule *market.ReturnRule, deadlineNanos int64) (returned event.ResourcesFreedByReturn, err error) {
 	if lead.IsTest() {
 		return returned, nil
@@ -129,7 +129,7 @@ func (e *Engine) readCapChargesOfSale(lead *state.Lead, deadlineNanos int64) ([]
 	panic("BUG: a lead was sold by a " + record.Kind().String())
 }
 
-// webhookIfConfigured returns kind, or WebhookNone if the supplier has no webhook endpoint.
+// webhookIfConfigured returns webhookType, or WebhookNone if the supplier has no webhook endpoint.
 func (p *compiledCatalog) webhookIfConfigured(supplier market.PermanentNumber, webhookType market.WebhookType) market.WebhookType {
 	if p.webhooks[supplier] == nil {
 		return market.WebhookNone
@@ -192,8 +192,8 @@ func (e OperatorActions) DecideReturn(id market.LeadID, approve bool, note strin
 }
 
 // lockLead locks a lead, so that no status report changes it meanwhile. The caller unlocks the
-// returned list, which has this one lead. ErrUnavailable: another request held the lock until the
-// time `until`, or the engine stops.
+// returned list, which has this one lead. ErrUnavailable: another request held the lock until
+// deadlineNanos, or the engine stops.
 func (e *Engine) lockLead(id market.LeadID, deadlineNanos int64) (lockedLeads []market.LeadID, err error) {
 	for wait := e.changing.TryLock(id); wait != nil; wait = e.changing.TryLock(id) {
 		if e.waitForEndUntil(wait, deadlineNanos) != nil {
@@ -229,9 +229,9 @@ func (e *Engine) readOrRebuildRequestedReturn(p *compiledCatalog, id market.Lead
 	return lead.Buyer, change, err
 }
 
-// ListPendingReturns lists the pending returns, oldest leads first. It returns at most limit of them,
-// afterLead the lead `after` (zero: from the start), and the number of all pending returns. If
-// neither memory nor the log's history has a return any more, only its lead and its time are set.
+// ListPendingReturns lists the pending returns, oldest leads first. It returns at most limit of
+// them, after afterLead (zero: from the start), and the number of all pending returns. If neither
+// memory nor the log's history has a return any more, only its lead and its time are set.
 func (e *Engine) ListPendingReturns(afterLead market.LeadID, limit int) (page []PendingReturn, totalPending int, err error) {
 	until := e.opt.Clock.Now() + int64(e.opt.Ceiling)
 	p := e.plan.Load()

@@ -144,7 +144,7 @@ func (r *statusRequestWorkspace) unlockAndRelease() {
 }
 
 // answerRepeatedStatusOrClaimKey returns the answer of the first status request with this
-// idempotency key, if there was one. Otherwise found is false, and the key is claimed for this
+// idempotency key, if there was one. Otherwise isRepeat is false, and the key is claimed for this
 // request.
 func (r *statusRequestWorkspace) answerRepeatedStatusOrClaimKey() (answer StatusAnswer, isRepeat bool, err error) {
 	if len(r.req.Key) == 0 || r.req.BadKey {
@@ -177,7 +177,7 @@ func (r *statusRequestWorkspace) findLeadOfBuyer(id market.LeadID) (lead state.L
 }
 
 // lockAndDecideReports locks the reported leads, and the months whose returns are limited. Then it
-// decides each report and adds the change to the event. cleanUp unlocks them.
+// decides each report and adds the change to the event. unlockAndRelease unlocks them.
 func (r *statusRequestWorkspace) lockAndDecideReports() error {
 	for i := range r.reports {
 		if rep := &r.reports[i]; len(rep.objections) == 0 && !rep.lead.IsZero() {

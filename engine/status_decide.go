@@ -135,7 +135,7 @@ type ReportResult struct {
 }
 
 // answerOfFirstRequest returns the answer to the first status request with this idempotency key,
-// for a repeat. It reads that request's event at log position seq.
+// for a repeat. It reads that request's event at logPosition.
 func (r *statusRequestWorkspace) answerOfFirstRequest(logPosition uint64) (StatusAnswer, error) {
 	record, err := r.engine.log.readRequiredRecord(logPosition, r.answerDueNanos())
 	if err != nil {
@@ -173,8 +173,8 @@ func newStatusAnswer(record *event.LeadStatusesChanged, req *StatusRequest) Stat
 	return answer
 }
 
-// setResult sets the result of one report from the change in the event. allowed lists the return
-// reasons that the campaign accepts, if the report was rejected for its reason.
+// setResult sets the result of one report from the change in the event. acceptedReasons lists the
+// return reasons that the campaign accepts, if the report was rejected for its reason.
 func (s *ReportResult) setResult(change *event.LeadStatusChange, acceptedReasons string) {
 	switch change.Result {
 	case event.ChangeDone:

@@ -127,9 +127,9 @@ func (r *statusRequestWorkspace) idempotencyKeyFaults() []market.FieldError {
 	return appendMalformedHeaderFaults(appendMissingKeyFault(nil, r.req.Key, r.req.BadKey), r.req.BadKey, false)
 }
 
-// fieldErrorsOf translates the objections to a report into field errors of the API. reasons lists
-// the return reasons that the campaign accepts. It is empty if no reason was rejected, or in old
-// log records.
+// fieldErrorsOf translates the rejections of a report into field errors of the API. acceptedReasons
+// lists the return reasons that the campaign accepts. It is empty if no reason was rejected, or in
+// old log records.
 func fieldErrorsOf(rejections []market.BuyerReportRejection, acceptedReasons string) (faults []market.FieldError) {
 	for _, objection := range rejections {
 		if fault, ok := objection.FieldError(); ok {

@@ -60,9 +60,9 @@ type WebhookMessage struct {
 	Endpoint market.Endpoint // of the current catalog; the zero value if the supplier has none
 }
 
-// BuildWebhookMessage returns the request for webhook w, which the sender has claimed from the outbox.
-// If neither the log's history nor memory knows the lead any more, it makes the webhook a dead
-// letter and returns ErrGone. Other errors are ErrUnavailable or the log's.
+// BuildWebhookMessage returns the request for a queued webhook, which the sender has claimed from
+// the outbox. If neither the log's history nor memory knows the lead any more, it makes the webhook
+// a dead letter and returns ErrGone. Other errors are ErrUnavailable or the log's.
 func (e *Engine) BuildWebhookMessage(queued *state.QueuedWebhook) (WebhookMessage, error) {
 	payload, found, err := e.loadPayloadFromCacheOrLog(queued)
 	if err != nil {
@@ -86,9 +86,9 @@ func (e *Engine) BuildWebhookMessage(queued *state.QueuedWebhook) (WebhookMessag
 	return m, nil
 }
 
-// loadPayloadFromCacheOrLog returns the payload of webhook w from the cache, or else from the log.
-// found is false if neither the log's history nor memory knows the lead any more. The error is
-// ErrUnavailable.
+// loadPayloadFromCacheOrLog returns the payload of a queued webhook from the cache, or else from
+// the log. found is false if neither the log's history nor memory knows the lead any more. The
+// error is ErrUnavailable.
 func (e *Engine) loadPayloadFromCacheOrLog(queued *state.QueuedWebhook) (payload webhook.Payload, found bool, err error) {
 	if p, ok := e.webhooks.cache.FindPayload(queued.Lead, queued.Type); ok {
 		return p, true, nil
@@ -119,8 +119,8 @@ func (e *Engine) RecordWebhookAttempt(w state.QueuedWebhook, result market.Webho
 	return e.switchOffWebhooksIfFailing(w.Supplier)
 }
 
-// commitWebhookAttempt commits an attempt to send webhook w, and the time of the next one. If the last
-// attempt of the schedule failed, w becomes a dead letter.
+// commitWebhookAttempt commits an attempt to send a queued webhook, and the time of the next one.
+// If the last attempt of the schedule failed, the webhook becomes a dead letter.
 func (e *Engine) commitWebhookAttempt(queued *state.QueuedWebhook, outcome event.WebhookOutcome, result *market.WebhookResult) error {
 	now := e.opt.Clock.Now()
 	record := &event.WebhookAttempted{

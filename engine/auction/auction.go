@@ -84,8 +84,8 @@ const Margin = 50 * time.Millisecond
 // for any number of buyers.
 const maxOffers = 256
 
-// PrepareAuction sets the auction's id, times and terms before Run. The auction begins at now. It
-// ends after the campaign's timeout, but not after latestEndNanos. Its bids are valid until
+// PrepareAuction sets the auction's id, times and terms before Run. The auction begins at nowNanos.
+// It ends after the campaign's timeout, but not after latestEndNanos. Its bids are valid until
 // latestBidExpiryNanos at the latest.
 func (a *Auction) PrepareAuction(bidders *CampaignBidders, capacity CapacityChecker, id market.AuctionID, nowNanos, latestEndNanos, latestBidExpiryNanos int64) {
 	a.bidders, a.capacity = bidders, capacity
@@ -193,8 +193,8 @@ func (a *Auction) addPingToBuyer(c *bidCollector, filterSetIndex int) (encodable
 	return true
 }
 
-// tracePings records all pings of the auction in the request's trace, if it has one. began is the
-// time at which they were sent.
+// tracePings records all pings of the auction in the request's trace, if it has one. sentAtNanos is
+// the time at which they were sent.
 func (a *Auction) tracePings(c *bidCollector, sentAtNanos int64) {
 	if a.Tracer == nil {
 		return
@@ -215,7 +215,7 @@ func (a *Auction) Bid(filterSet int) *event.Bid {
 	return &a.valid[i]
 }
 
-// FilterSetOfBestBid returns the filter set with the best bid. ok is false if no bid was valid.
+// FilterSetOfBestBid returns the filter set with the best bid. found is false if no bid was valid.
 func (a *Auction) FilterSetOfBestBid() (filterSetIndex int, found bool) {
 	if len(a.offers) == 0 {
 		return -1, false

@@ -36,8 +36,8 @@ func (a *Auction) judgeAnswersAndRecordHealth(c *bidCollector) {
 	}
 }
 
-// copyAndJudgeBid copies a buyer's offer into bid and returns its outcome, or OutcomeNone if the bid is
-// valid. It checks neither capacity nor rank. arrivedAtNanos is the time of the answer.
+// copyAndJudgeBid copies a buyer's offer into recordedBid and returns its outcome, or OutcomeNone
+// if the bid is valid. It checks neither capacity nor rank. arrivedAtNanos is the answer's time.
 func (a *Auction) copyAndJudgeBid(recordedBid *event.Bid, offeredBid *market.Bid, arrivedAtNanos int64) market.BuyerOutcome {
 	recordedBid.Amount, recordedBid.Currency, recordedBid.ValidUntil = offeredBid.Amount, offeredBid.Currency, a.terms.BidValidUntil(offeredBid)
 	if recordedBid.Currency == (market.Currency{}) {

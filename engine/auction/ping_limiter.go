@@ -40,8 +40,8 @@ func (l *BuyerPingLimiter) CheckHealthAndUseToken(nowNanos int64) market.BuyerOu
 	return market.OutcomeNone
 }
 
-// recordOutcomeForHealth counts the outcome of a ping for the buyer's health. at is the time of the
-// answer, in Unix nanoseconds.
+// recordOutcomeForHealth counts the outcome of a ping for the buyer's health. answeredAtNanos is
+// the time of the answer, in Unix nanoseconds.
 func (l *BuyerPingLimiter) recordOutcomeForHealth(outcome market.BuyerOutcome, answeredAtNanos int64) {
 	if l != nil {
 		l.health.RecordOutcome(outcome, answeredAtNanos)

@@ -23,8 +23,8 @@ type PingSummary struct {
 	Elapsed int64 // nanoseconds from the auction's start
 }
 
-// SummarizeAuction returns the summary of the auction at its end, now. The best valid bid counts
-// as won, even if the sale fails later. The summary is valid until the next call or
+// SummarizeAuction returns the summary of the auction at its end, endedAtNanos. The best valid bid
+// counts as won, even if the sale fails later. The summary is valid until the next call or
 // ResetKeepingMemory.
 func (a *Auction) SummarizeAuction(endedAtNanos int64) *AuctionSummary {
 	s := &a.summary

@@ -38,7 +38,7 @@ func (b Set) Count() int {
 	return n
 }
 
-// NextFrom returns the smallest number in the set that is at least i, or -1 if there is none. A
+// NextFrom returns the smallest number in the set that is at least from, or -1 if there is none. A
 // loop over all numbers:
 //
 //	for i := b.NextFrom(0); i >= 0; i = b.NextFrom(i + 1) { … }
@@ -58,7 +58,7 @@ func (b Set) NextFrom(from int) (memberOrMinusOne int) {
 	return at*WordBits + bits.TrailingZeros64(word)
 }
 
-// FillBelow makes the set contain exactly the numbers 0 to n-1.
+// FillBelow makes the set contain exactly the numbers 0 to limit-1.
 func (b Set) FillBelow(limit int) {
 	clear(b)
 	whole := limit / WordBits

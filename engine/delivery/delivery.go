@@ -165,7 +165,7 @@ func (d *Delivery) sendPost(req *market.PostRequest) (result market.PostResult) 
 }
 
 // postIdempotencyKey returns the idempotency key of a post: the same at every attempt, and
-// different for each buyer. auction is the auction's id, or the lead's id if no auction was held.
+// different for each buyer. auctionOrLead is the auction's id, or the lead's without an auction.
 func postIdempotencyKey(auctionOrLead, lead [16]byte, buyer string) string {
 	h := sha256.New()
 	h.Write(auctionOrLead[:])

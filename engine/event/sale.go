@@ -21,9 +21,9 @@ type Sale struct {
 	Test       bool     // of a test lead, sold or not: it takes no resources
 }
 
-// CapCharge charges Amount to a cap, in the window that begins at Window (Unix nanoseconds).
-// Amount is a number of leads, or millionths of the currency unit. A return gives it back to the
-// same window.
+// CapCharge charges Amount to a cap, in the window that begins at Window (Unix nanoseconds). Amount
+// is a number of leads, or millionths of the currency unit. A return may give it back to the same
+// window.
 type CapCharge struct {
 	Cap    market.PermanentNumber
 	Window int64

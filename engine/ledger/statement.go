@@ -85,8 +85,8 @@ type totalKey struct {
 	currency market.Currency
 }
 
-// NewStatementBuilder starts the computation of a statement for the party and the period. live is
-// the party's account as read from the state; for a supplier only its Seq and At count.
+// NewStatementBuilder starts the computation of a statement for the party and the period. liveFunds
+// is the party's account as read from the state; for a supplier only its Seq and At count.
 func NewStatementBuilder(party Party, period Period, liveFunds state.BuyerFunds) *StatementBuilder {
 	t := &StatementBuilder{live: liveFunds, inAccount: totalsByKey{}, outsideAccount: totalsByKey{}}
 	t.statement = Statement{Party: party, Period: period, Seq: liveFunds.Seq, At: liveFunds.At, Account: liveFunds.Opened}
@@ -96,12 +96,11 @@ func NewStatementBuilder(party Party, period Period, liveFunds state.BuyerFunds)
 	return t
 }
 
-// Period returns the period of the statement that the tally computes.
+// Period returns the period of the statement that the builder computes.
 func (t *StatementBuilder) Period() Period { return t.statement.Period }
 
-// AddEvent counts the next event of the log, with its position seq and its commit time at. It
-// ignores events before the period and after the live account was read. It keeps no reference to
-// the event.
+// AddEvent counts the next event of the log, with its position and its commit time. It ignores
+// events before the period and after the live account was read. It keeps no reference to the event.
 func (t *StatementBuilder) AddEvent(logPosition uint64, committedAtNanos int64, record event.Event) {
 	if committedAtNanos < t.statement.From || logPosition > t.live.Seq {
 		return
@@ -125,7 +124,7 @@ func (t *StatementBuilder) AddEvent(logPosition uint64, committedAtNanos int64, 
 	}
 }
 
-// startAccountAt records that the buyer's account begins with the log entry seq. The entries
+// startAccountAt records that the buyer's account begins with the entry at logPosition. The entries
 // counted so far happened before the account, so it moves them to the totals outside the account.
 func (t *StatementBuilder) startAccountAt(logPosition uint64) {
 	t.statement.accountBegins = logPosition
@@ -196,8 +195,8 @@ func (s *Statement) NewEntryDeriver() *StatementEntryDeriver {
 	return &StatementEntryDeriver{statement: s, balance: s.Opening.Balance}
 }
 
-// EntriesOfEvent returns the statement's entries that one event causes; most events cause none. seq
-// and at are the event's log position and commit time. The slice is valid until the next call.
+// EntriesOfEvent returns the statement's entries that one event causes; most events cause none. The
+// slice is valid until the next call.
 func (l *StatementEntryDeriver) EntriesOfEvent(logPosition uint64, committedAtNanos int64, record event.Event) []Entry {
 	s := l.statement
 	if committedAtNanos < s.From || committedAtNanos >= s.To || logPosition > s.Seq {

@@ -34,8 +34,8 @@ var scopeNames = [...]string{ScopeCampaign: "campaign", ScopeBuyer: "buyer", Sco
 
 func (s CapScope) String() string { return EnumName(scopeNames[:], int(s), "unknown") }
 
-// EnumName returns the name of the enum value number, or otherwise if the number is beyond the
-// last name.
+// EnumName returns the name of an enum value, or nameIfUnknown if the value is beyond the last
+// name.
 func EnumName(names []string, enumValue int, nameIfUnknown string) string {
 	if enumValue >= len(names) {
 		return nameIfUnknown

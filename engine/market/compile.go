@@ -36,7 +36,7 @@ type fieldSpecWithIndex struct {
 	configIndex int // in the operator's list; -1: an unchanged known field
 }
 
-// addMistake records a mistake of the field fieldFilterIndex in the configuration, at the configKey.
+// addMistake records a mistake of the field at fieldIndex in the configuration, at configKey.
 func (c *mappingCompiler) addMistake(fieldIndex int, configKey, format string, args ...any) {
 	c.mistakes = append(c.mistakes, FieldSpecError{Field: fieldIndex, Key: configKey, Message: fmt.Sprintf(format, args...)})
 }

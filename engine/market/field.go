@@ -125,8 +125,8 @@ type FieldError struct {
 	Expected string // the expected form, in words
 }
 
-// knownFields are the fields of every campaign, by slot. The first five always apply as
-// they are here; the rest are optional, and a campaign may make them stricter.
+// knownFields are the fields of every campaign, by slot. A campaign can only make their rules
+// stricter. Suppliers must send the first five under these names.
 var knownFields = [FirstCustomSlot]FieldSpec{
 	SlotFirstName:        {Name: "first_name", Type: TypeString, Required: true, Contact: true},
 	SlotLastName:         {Name: "last_name", Type: TypeString, Required: true, Contact: true},

@@ -106,8 +106,8 @@ func (l *SuppressionList) appendListLineForm(dst, line []byte) (grown []byte, er
 	return appendPhoneLineForm(dst, line)
 }
 
-// appendPhoneLineForm returns the phone number of a line. A number with + is returned in E.164, any
-// other as its digits alone.
+// appendPhoneLineForm appends the phone number of a line to dst. A number with + is appended in
+// E.164, any other as its digits alone.
 func appendPhoneLineForm(dst, line []byte) (grown []byte, err error) {
 	if form, ok := format.AppendPhoneAsE164(dst, line); ok {
 		if line[0] == '+' {

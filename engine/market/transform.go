@@ -26,7 +26,7 @@ const (
 	TransformUpper  FieldTransform = 3
 	TransformDigits FieldTransform = 4 // only the digits 0 to 9 are left
 	TransformTitle  FieldTransform = 5 // a capital at the start of each word, the rest lower case
-	TransformE164   FieldTransform = 6 // a phone number as ParsePhone writes it
+	TransformE164   FieldTransform = 6 // a phone number in E.164 form
 	TransformZIP3   FieldTransform = 7 // the first three digits of a ZIP code
 	TransformSHA256 FieldTransform = 8 // lower-case hex of the hash
 	transformEnd    FieldTransform = 9

@@ -34,9 +34,9 @@ func (kind AuctionIDKind) ForTest(test bool) AuctionIDKind {
 	return byTestPingID
 }
 
-// HashAuctionName returns the name of an auction: a hash of its identifier and its supplier,
-// keyed with secret. So names have a fixed size, and no supplier can name another one's auction.
-// kind says which identifier id is.
+// HashAuctionName returns the name of an auction: a hash of its identifier and its supplier, keyed
+// with secret. So names have a fixed size, and no supplier can name another one's auction. kind
+// says which identifier auctionID is.
 func HashAuctionName(secret *[32]byte, kind AuctionIDKind, supplier market.PermanentNumber, auctionID []byte) (name [16]byte) {
 	buf := append(make([]byte, 0, 128), secret[:]...)
 	buf = append(buf, byte(kind))

@@ -5,8 +5,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// Candidates sorts the filter sets (the buyers' entries) of a campaign during one decision. Each
-// is either in Eligible, or in Excluded under its outcome. The next decision reuses the memory.
+// Candidates sorts a campaign's filter sets (the buyers' entries) during one decision. Each is in
+// Eligible, or in Excluded under its outcome until ClearOutcomes. The next decision reuses the
+// memory.
 type Candidates struct {
 	Eligible bitset.Set
 	Excluded [market.OutcomeCount]bitset.Set // by outcome; nil or zero if no filter set has it
@@ -41,7 +42,7 @@ func resizeToWords(b bitset.Set, words int) bitset.Set {
 	return b[:words]
 }
 
-// ExcludeAllExcept excludes every candidate that is not in sets, with the given outcome.
+// ExcludeAllExcept excludes every candidate that is not in kept, with the given outcome.
 func (c *Candidates) ExcludeAllExcept(kept bitset.Set, outcome market.BuyerOutcome) {
 	for i, in := range c.Eligible {
 		if fell := in &^ kept[i]; fell != 0 {

@@ -21,7 +21,7 @@ type BidTerms struct {
 	DecisionDeadline int64 // time limit of the decision
 }
 
-// NewBidTerms returns the terms of an auction of campaign c. deadline is the auction's end;
+// NewBidTerms returns the terms of an auction of campaign c. bidDeadlineNanos is the auction's end;
 // decisionDeadlineNanos is the time at which all bids expire at the latest.
 func NewBidTerms(c *market.Campaign, bidDeadlineNanos, decisionDeadlineNanos int64) BidTerms {
 	return BidTerms{Currency: c.Currency, Floor: c.Floor, Payout: c.Payout, BidDeadline: bidDeadlineNanos, DecisionDeadline: decisionDeadlineNanos}

@@ -65,9 +65,9 @@ func (h *BuyerPingHealth) PingsPerTenAuctions(nowNanos int64) (auctionsWithPing 
 	return allPings - (allPings-1)*(score-healthyScore)/(maxScore-healthyScore)
 }
 
-// RecordOutcome counts the outcome of a ping for the buyer's score. at is the time of the answer,
-// in Unix nanoseconds. Outcomes that say nothing about the buyer's health do not count: a rate
-// limit, and every outcome of a buyer that was not pinged.
+// RecordOutcome counts the outcome of a ping for the buyer's score. answeredAtNanos is the time of
+// the answer, in Unix nanoseconds. Outcomes that say nothing about the buyer's health do not count:
+// a rate limit, and every outcome of a buyer that was not pinged.
 func (h *BuyerPingHealth) RecordOutcome(outcome market.BuyerOutcome, answeredAtNanos int64) {
 	failed := false
 	switch outcome {

@@ -185,8 +185,8 @@ func (b *supplierWebhookOutbox) makeAllDeadLetters(batchUnixNanos int64) {
 	}
 }
 
-// removeUpToTwoExcessDeadLetters removes up to two dead letters that exceed maxDead or are older than
-// deadLetterRetention at batchUnixNanos. Each event adds at most one dead letter, so two keep up.
+// removeUpToTwoExcessDeadLetters removes up to two dead letters that exceed maxDead or are older
+// than deadLetterRetention at batchUnixNanos. It runs after each change, so two keep up.
 func (b *supplierWebhookOutbox) removeUpToTwoExcessDeadLetters(batchUnixNanos int64) {
 	for range 2 {
 		if b.dead.n == 0 || b.dead.n <= b.maxDead && b.dead.at(0).due > batchUnixNanos-deadLetterRetention {

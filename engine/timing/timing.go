@@ -12,8 +12,8 @@ type Timings struct {
 	Trace *RequestTrace // nil: the request is not traced
 }
 
-// AddCommitTime adds the time of a commit to Log and to the trace. from and to are in Unix
-// nanoseconds. A nil receiver measures nothing.
+// AddCommitTime adds the time of a commit to Log and to the trace. fromNanos and toNanos are in
+// Unix nanoseconds. A nil receiver measures nothing.
 func (t *Timings) AddCommitTime(fromNanos, toNanos int64) {
 	if t != nil {
 		t.Log += toNanos - fromNanos

@@ -33,8 +33,8 @@ const (
 	maxCachedTexts = 4 << 20
 )
 
-// AddPayloadIfMissing adds the payload of a webhook event, unless the cache already has it. kind is
-// WebhookNone if the lead's post is open: the record of its outcome will trigger the event.
+// AddPayloadIfMissing adds the payload of a webhook event, unless the cache already has it. The
+// type is WebhookNone if the lead's post is open: the record of its outcome will trigger the event.
 func (c *PayloadCache) AddPayloadIfMissing(lead market.LeadID, webhookTypeOrNone market.WebhookType, p Payload) {
 	key := cacheKey{lead, webhookTypeOrNone}
 	c.mu.Lock()

@@ -18,7 +18,7 @@ type RecordReader interface {
 
 // LoadPayload builds the payload of a queued webhook from log records. If the log's history no
 // longer has them, it takes the fields of the lead's row in memory. found is false if there is no
-// such row either. An error is the reader's. until is its time limit, in Unix nanoseconds.
+// such row either. An error is the reader's. deadlineNanos is its time limit, in Unix nanoseconds.
 func LoadPayload(leadRows *state.State, log RecordReader, queued *state.QueuedWebhook, deadlineNanos int64) (payload Payload, found bool, err error) {
 	cause, err := log.ReadIfKept(queued.Cause, deadlineNanos)
 	if err != nil {
@@ -49,8 +49,8 @@ func LoadPayload(leadRows *state.State, log RecordReader, queued *state.QueuedWe
 	return payload, true, nil
 }
 
-// findTriggeringChange returns the change that triggered webhook w, from the event of a buyer's
-// status reports.
+// findTriggeringChange returns the change that triggered the queued webhook, from the event of a
+// buyer's status reports.
 func findTriggeringChange(record *event.LeadStatusesChanged, queued *state.QueuedWebhook) *event.LeadStatusChange {
 	for i := range record.Changes {
 		if c := &record.Changes[i]; c.Lead == queued.Lead && c.Webhook == queued.Type {

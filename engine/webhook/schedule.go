@@ -22,9 +22,9 @@ const MaxAttempts = len(attemptPauses) + 1
 // webhook meanwhile.
 const switchOffAfter = 5 * 24 * time.Hour
 
-// NextAttemptTime returns the time of a webhook's next attempt, in Unix nanoseconds. attempts is
-// the number of failed attempts; the last one failed at now. ok is false if the schedule has no
-// further attempt. The pause has random jitter from entropy.
+// NextAttemptTime returns the time of a webhook's next attempt, in Unix nanoseconds. failedAttempts
+// is the number of failed attempts; the last one failed at failedAtNanos. hasNext is false if the
+// schedule has no further attempt. The pause has random jitter from readRandom.
 func NextAttemptTime(failedAttempts uint32, failedAtNanos int64, readRandom func([]byte)) (dueNanos int64, hasNext bool) {
 	if int(failedAttempts) >= MaxAttempts {
 		return 0, false

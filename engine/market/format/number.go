@@ -56,7 +56,7 @@ func ParseInteger(text []byte) (n int64, errorCode string) {
 	return 0, errcode.FieldOutOfRange
 }
 
-// digitAt returns the value of the i-th digit, counted from the left over Whole and Fraction.
+// digitAt returns the value of the digit at this position, from the left over Whole and Fraction.
 func (d *ParsedDecimal) digitAt(position int) byte {
 	if position < len(d.Whole) {
 		return d.Whole[position] - '0'

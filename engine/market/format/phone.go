@@ -81,7 +81,7 @@ func appendNorthAmericanE164(dst, tenDigits []byte) (out []byte, ok bool) {
 	return append(dst, tenDigits...), true
 }
 
-// appendInternationalE164 checks digits, which begin with a country code, in libphonenumber. It
+// appendInternationalE164 checks digits that begin with a country code, in libphonenumber. It
 // appends the number in E.164 form.
 func appendInternationalE164(dst, digitsWithCountryCode []byte) (out []byte, ok bool) {
 	defer func() {
