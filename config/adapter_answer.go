@@ -82,7 +82,7 @@ func (c *compiler) checkAndJoinAnswerValues(at syntax.KeyPath, values []schema.S
 	return lines.String()
 }
 
-// checkAnswerPath reports a mistake if path cannot select a value in an answer of this
+// checkAnswerPath reports a mistake if answerPath cannot select a value in an answer of this
 // format. An empty path is valid.
 func (c *compiler) checkAnswerPath(at syntax.KeyPath, format, answerPath string) {
 	if answerPath == "" {

@@ -24,7 +24,7 @@ func (c *compiler) checkUnique(at syntax.KeyPath, pathsByName map[string]syntax.
 	return true
 }
 
-// checkOneOf reports a mistake and returns false if the word is not one of the choices.
+// checkOneOf reports a mistake and returns false if the value is not one of the choices.
 func (c *compiler) checkOneOf(at syntax.KeyPath, value string, choices ...string) (valid bool) {
 	for _, choice := range choices {
 		if value == choice {

@@ -79,7 +79,7 @@ func Parse(fileName string, data []byte, env func(string) (string, bool)) (*Pars
 // values to an address. A secret or an address may use ${NAME} without a value, because the
 // exchange may have stored the value.
 func ParseSentDocument(fileName string, data []byte, variables map[string]string) (*ParsedDocument, error) {
-	env := func(fileName string) (string, bool) { value, ok := variables[fileName]; return value, ok }
+	env := func(variable string) (string, bool) { value, ok := variables[variable]; return value, ok }
 	return parseDocument(&schema.Binder{Reader: &syntax.Reader{File: fileName, Env: env}, Sent: true, AllowUnset: true}, data, nil)
 }
 
@@ -93,10 +93,10 @@ func ParseCanonical(data []byte) (*ParsedDocument, error) {
 // error is *Problems if the document cannot be parsed.
 func CollectVariableValues(fileName string, data []byte, env func(string) (string, bool)) (values map[string]string, err error) {
 	named := make(map[string]string)
-	r := &syntax.Reader{File: fileName, Env: func(fileName string) (string, bool) {
-		value, ok := env(fileName)
+	r := &syntax.Reader{File: fileName, Env: func(variable string) (string, bool) {
+		value, ok := env(variable)
 		if ok {
-			named[fileName] = value
+			named[variable] = value
 		}
 		return value, ok
 	}}

@@ -28,9 +28,9 @@ type UnsetVariable struct {
 // because the exchange stores no values of settings.
 func (k *UnsetVariable) IsSetting() bool { return k.Secret == "" && k.Credential == nil }
 
-// SecretAndVariable identifies a secret of a document and the variable that gave its value. The
-// variable is empty if there was none, or if an older version wrote the document without its
-// name.
+// SecretAndVariable identifies a secret of a document and the variable that gave its value.
+// variable is empty if there was none, if an older version wrote the document without its name, or
+// if address is set: secret then contains the name.
 type SecretAndVariable struct {
 	secret   string // full name of a sealed secret; for credentials see the next fields
 	owner    event.ConfigObjectKind

@@ -206,8 +206,8 @@ func (x *Exchange) Configuration() []byte {
 // admin API. It returns the changes, the warnings, and the values that have no effect (see
 // listIgnoredInitialValues). With dryRun set it only reports them. operator is the operator's name.
 //
-// Apply does not write the configuration file: the next reload or start returns to the file.
-// Entries that operators created through the API stay, unless the document has them too.
+// It does not write the configuration file: the next reload or start returns to the file. Entries
+// that operators created through the API stay, unless the document has them too.
 //
 // variables come from the sender's environment. The exchange encrypts the values of secrets.
 // The values of other variables become part of the document.

@@ -169,7 +169,7 @@ func (x *Exchange) RevealSecret(name string) (value string, ok bool) {
 	}
 	value, err := x.vault.OpenSecret(name, sealed)
 	if err != nil {
-		x.logger.Error("cannot decrypt the stored secret in \"name\"; set it again with PUT /admin/v1/secrets/NAME", "name", name, "error", err)
+		x.logger.Error("cannot decrypt a stored secret; set it again with PUT /admin/v1/secrets/NAME, or change it and run pingpost apply if it is a variable of an address", "name", name, "error", err)
 		return "", false
 	}
 	return value, true

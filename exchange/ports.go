@@ -67,7 +67,7 @@ func (m engineBuyersAdapter) Ping(req *market.PingRequest) market.PingResult {
 // interface.
 type engineKeysAdapter struct{ keys *leadkeys.KeyStore }
 
-// TakeUnusedKey reserves an unused key for a new lead. It copies the key to createKey and returns the
+// TakeUnusedKey reserves an unused key for a new lead. It copies the key to newKey and returns the
 // key's slot number. The error is engine.ErrBusy if no key is ready.
 func (s engineKeysAdapter) TakeUnusedKey(newKey *[32]byte) (uint64, error) {
 	slot, err := s.keys.Next((*leadkeys.Key)(newKey))

@@ -68,7 +68,7 @@ func TestRepeatedCrashesLeadToSnapshot(t *testing.T) {
 	t.Error("no snapshot after 10 runs")
 }
 
-// TestOlderSnapshotKeepsItsLog: the log is checkUnneeded from the older one of two snapshots. A snapshot
+// TestOlderSnapshotKeepsItsLog: the log is kept from the older one of two snapshots. A snapshot
 // that is written again under the same name is not a second one.
 func TestOlderSnapshotKeepsItsLog(t *testing.T) {
 	x := start(t, newTestDir(t, baseConfig))

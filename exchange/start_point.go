@@ -25,7 +25,7 @@ func findReplayStart(dir string) (*wal.SnapshotReader, replayStart, error) {
 	case errors.As(err, &noSnapshot):
 		return nil, replayStart{bad: noSnapshot.Bad}, nil
 	case err != nil:
-		return nil, replayStart{}, fmt.Errorf("cannot open a snapshot: %w", err)
+		return nil, replayStart{}, err
 	}
 	return snapshot, replayStart{snapshot.SnapshotInfo, snapshot.Bad}, nil
 }

@@ -10,11 +10,11 @@
 // each, for searches. Sums are by quarters of an hour and by the columns of a report. The
 // offset of every time zone is a multiple of a quarter, so sums of quarters give the hours
 // and days of any zone. The most frequent groupings also have sums by hours and days of
-// UTC (see projection.Grouping). A period is read as whole days, whole hours beside them,
-// and quarters at its ends. Amounts come from ledger.Party.Movements, so there is no
-// second ledger here.
+// UTC (see projection.ColumnSet). A period is read as whole days, whole hours beside them, and
+// quarters at its ends. Amounts come from ledger.Party.AppendEntriesOfEvent, so there is no second
+// ledger here.
 //
 // The file has no contact data, neither in clear nor hashed: the report decrypts no sealed
 // part. Of the free text of suppliers and buyers it stores only a lead's source, if that
-// is harmless (see projection.Sources). Test leads have marked rows and are in no sum.
+// is harmless (see projection.SourceNumbers). Test leads have marked rows and are in no sum.
 package report

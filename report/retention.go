@@ -81,9 +81,9 @@ func (f *reportDatabase) removeRowsBefore(ctx context.Context, beforeNanos int64
 	return nil
 }
 
-// removeSumsBefore removes the sums of days, hours and quarters that ended before the given
-// quarterHour of an hour. A day or hour that began earlier and ended later stays. No question
-// reads it, because questions begin later. It adds to *removedRows.
+// removeSumsBefore removes the sums of days, hours and quarters that ended before the given quarter
+// of an hour. A day or hour that began earlier and ended later stays. No question reads it, because
+// questions begin later. It adds to *removedRows.
 func (f *reportDatabase) removeSumsBefore(ctx context.Context, removedRows *int64, quarterHour int64) error {
 	for _, unit := range []int64{projection.Quarters, projection.Hours, projection.Days} {
 		until := projection.DivideRoundingDown(quarterHour, unit)

@@ -23,7 +23,7 @@ type UnsoldSummary struct {
 	Buyers        []NamedCount // the same, by buyer
 }
 
-// NamedCount is a line of an Unmatched list: a name and how often it occurred.
+// NamedCount is a line of a list in an UnsoldSummary: a name and how often it occurred.
 type NamedCount struct {
 	Name  string // the reason, the campaign, the outcome
 	Buyer string // in Buyers only
@@ -96,7 +96,7 @@ func (r *Report) addReasonSums(ctx context.Context, tx *sql.Tx, u *UnsoldSummary
 	return rows.Err()
 }
 
-// unsoldCounts adds up the counts of the lists in Unmatched.
+// unsoldCounts adds up the counts of the lists in an UnsoldSummary.
 type unsoldCounts struct{ reasons, campaigns, outcomes, buyers map[NamedCount]int64 }
 
 func (by *unsoldCounts) appendSortedTo(u *UnsoldSummary) {

@@ -137,8 +137,8 @@ func (q *queue) dequeueBatch(dst []queuedEntry, maxItems, maxBytes, bytesLeft in
 		q.idle = true
 		q.mu.Unlock()
 		<-q.wake
-		// The first put wakes this goroutine before other goroutines that are about to call
-		// put. Yield to them; otherwise, on one processor, each fsync covers one entry.
+		// The first enqueue wakes this goroutine before other goroutines that are about to call
+		// enqueue. Yield to them; otherwise, on one processor, each fsync covers one entry.
 		runtime.Gosched()
 		q.mu.Lock()
 	}
@@ -166,8 +166,8 @@ func (q *queue) markBatchCommitted() {
 	q.mu.Unlock()
 }
 
-// countQueued returns the number and the bytes of the queued entries. delay is the age of the
-// oldest entry that is not durable yet.
+// countQueued returns the number and the bytes of the queued entries. ageOfOldestUndurable is the
+// age of the oldest entry that is not durable yet.
 func (q *queue) countQueued() (entries, bytes int, ageOfOldestUndurable time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

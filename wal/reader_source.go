@@ -14,8 +14,8 @@ type segmentSource interface {
 	// refreshLimit raises c.limit. sealed reports that the segment has ended because
 	// another one has begun.
 	refreshLimit(c *cursor) (sealed bool, err error)
-	// resolve returns io.EOF if a bad frame is the unfinished end of the log, otherwise
-	// the damage.
+	// resolveDamage returns io.EOF if a bad frame is the unfinished end of the log, otherwise the
+	// damage.
 	resolveDamage(d *DamageError) error
 }
 

@@ -81,7 +81,7 @@ func (s *SnapshotReader) Next() (io.Reader, error) {
 // Close closes the snapshot's file.
 func (s *SnapshotReader) Close() error { return s.f.Close() }
 
-// sectionReader is the io.Reader that Snapshot.Next returns, for the data of one section.
+// sectionReader is the io.Reader that SnapshotReader.Next returns, for the data of one section.
 type sectionReader struct{ s *SnapshotReader }
 
 func (r sectionReader) Read(p []byte) (int, error) {

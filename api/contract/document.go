@@ -106,7 +106,7 @@ type documentPart struct {
 // pointer escapes member names (RFC 6901).
 var pointer = strings.NewReplacer("~", "~0", "/", "~1")
 
-// resolve returns a part below p and follows references. ok is false if it does not exist.
+// resolve returns a part below p and follows references. It returns false without such a part.
 func (c *Contract) resolve(p documentPart, names ...string) (documentPart, bool) {
 	for _, name := range names {
 		inner, ok := p.value[name].(object)
@@ -130,7 +130,7 @@ func (c *Contract) followReference(ref string) documentPart {
 	return documentPart{ref[1:], its}
 }
 
-// findOperation returns the findOperation of a request. A path without parameters has priority. If the
+// findOperation returns the operation of a request. A path without parameters has priority. If the
 // path exists, known is true and methods lists its methods.
 func (c *Contract) findOperation(method, path string) (op documentPart, methods []string, known bool) {
 	paths, _ := c.root["paths"].(object)
@@ -170,7 +170,7 @@ func matchesTemplate(template, path string) bool {
 	return true
 }
 
-// compileSchema returns the compiled compileSchema of a part.
+// compileSchema returns the compiled schema of a part.
 func (c *Contract) compileSchema(p documentPart, compiler *jsonschema.Compiler) (*jsonschema.Schema, error) {
 	url := openURL
 	if compiler == c.closedCompiler {

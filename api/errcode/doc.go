@@ -11,7 +11,7 @@ type Error struct {
 	Admin  bool // the admin address uses it
 }
 
-// Of returns the properties of a code; ok is false if the code does not exist.
+// Of returns the properties of a code, or false if the code does not exist.
 func Of(code string) (Error, bool) {
 	for _, e := range Errors {
 		if e.Code == code {

@@ -33,8 +33,8 @@ type Document struct {
 	Campaigns []Campaign        `json:"campaigns,omitempty"`
 }
 
-// AdminListener configures the address for operators. Without a password it serves only the pages and
-// paths that need no login.
+// AdminListener configures the address for operators. Without a password, only accounts and API
+// tokens can log in.
 type AdminListener struct {
 	Listen   string `json:"listen"`
 	TLS      *TLS   `json:"tls,omitempty"`

@@ -109,7 +109,7 @@ func (n *Node) HasVariables() bool {
 	return false
 }
 
-// IsListOfMappings reports whether the node is a list of mappings.
+// IsListOfMappings reports whether the node is a list whose first item is a mapping.
 func (n *Node) IsListOfMappings() bool {
 	return n != nil && n.Kind == List && len(n.Items) > 0 && n.Items[0].Kind == Mapping
 }

@@ -1,6 +1,6 @@
 // Package statement reads account statements of buyers and suppliers from the log.
 //
-// ledger.Tally adds up the entries; this package finds them, reads them at a throttled
+// ledger.StatementBuilder adds up the entries; this package finds them, reads them at a throttled
 // rate, and stops when the exchange stops.
 package statement
 

@@ -108,7 +108,7 @@ func (m *model) canPay(buyer string, price int64) bool {
 	return !l.has("funds") || m.funds[buyer]+l.money("credit") >= price
 }
 
-// payout returns the supplier's payout. ok is false if the price is below a fixed payout.
+// payout returns the supplier's payout. It returns false if the price is below a fixed payout.
 func (m *model) payout(campaign string, price int64) (int64, bool) {
 	l := m.terms.campaigns[campaign]
 	switch {

@@ -25,7 +25,7 @@ type AdminEditor struct {
 	stop    context.CancelFunc
 	running sync.WaitGroup
 
-	mu         sync.Mutex // held during an edit and during Check
+	mu         sync.Mutex // held during an edit and during CheckEdits
 	objects    []*adminObject
 	tokens     []*apiToken
 	lastNumber int // number of the newest edit; each edit has its own
@@ -82,7 +82,7 @@ func startAdminEditor(x *Exchange, seed uint64) *AdminEditor {
 	return o
 }
 
-// Close stops the editor. Check still works afterwards.
+// Close stops the editor. CheckEdits still works afterwards.
 func (o *AdminEditor) Close() {
 	o.stop()
 	o.running.Wait()

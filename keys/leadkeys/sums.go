@@ -107,7 +107,7 @@ func (s *SlotSet) Remove(slot uint64) { s[(slot-1)%PerFile/64] &^= 1 << ((slot -
 // Has reports whether the set contains a slot.
 func (s *SlotSet) Has(slot uint64) bool { return s[(slot-1)%PerFile/64]>>((slot-1)%64)&1 == 1 }
 
-// ChecksumReport lists the damaged and the erased keys of one key file. Check returns it.
+// ChecksumReport lists the damaged and the erased keys of one key file. CheckKeyFile returns it.
 type ChecksumReport struct {
 	First   uint64 // first slot of the file
 	Path    string
@@ -187,7 +187,7 @@ func (s *KeyStore) writeChecksumFile(f *fileOfKeys) error {
 func (s *KeyStore) zeroDamagedKeys(f *fileOfKeys) error {
 	sums, err := s.sumKey.readChecksumFile(filepath.Join(s.sums, keyFileName(f.first)), f.first)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrSums) || errors.Is(err, ErrNewerVersion) {
-		return nil // Check reports it
+		return nil // CheckKeyFile reports it
 	}
 	if err != nil {
 		return fmt.Errorf("cannot read the checksums of lead keys: %w", err)

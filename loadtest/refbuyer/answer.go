@@ -61,7 +61,7 @@ func answerJSON(r *fasthttp.RequestCtx, status int, body any) {
 	r.Response.SetBodyRaw(text)
 }
 
-// isVisibleASCII reports whether the text is isVisibleASCII ASCII only.
+// isVisibleASCII reports whether the text is visible ASCII only.
 func isVisibleASCII(text []byte) bool {
 	for _, c := range text {
 		if c <= ' ' || c > '~' {

@@ -71,7 +71,7 @@ func phaseOf(s *scenario.Scenario, name string) int {
 
 func timedOf(t scenario.Timed) timedKind { return timedKind(slices.Index(scenario.AllTimed, t)) }
 
-// quantile returns a percentile of one phase. ok is false without measured data.
+// quantile returns a percentile of one phase. It returns false without measured data.
 func quantile(s *scenario.Scenario, samples []Sample, t scenario.Timed, phase string, percentile float64) (time.Duration, bool) {
 	part := phaseOf(s, phase) + 1
 	took := latencies(samples, timedOf(t), func(x *Sample) bool { return int(x.part) == part })

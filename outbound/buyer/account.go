@@ -26,7 +26,7 @@ type buyerEndpoint struct {
 	auth                      credentialSource
 	header, scheme            string
 	dialect                   *validatedDialect // nil: the contract
-	requestLine, fixedHeaders []byte            // the beginning of each request: see encodeFixed
+	requestLine, fixedHeaders []byte            // the beginning of each request: see encodeConstantHead
 
 	// pausedUntil ends the pause of pings after a 429, in Unix nanoseconds by the client's
 	// clock. It only grows: of several answers the longest wait applies.

@@ -9,7 +9,7 @@ import (
 )
 
 // resolvedRequest is the buyer endpoint and the body of a request after secrets have replaced the
-// placeholders in them. It remembers the secrets, so that redact can find them in the answer.
+// placeholders in them. It keeps the secrets, so that redactIfSecret finds them in the answer.
 type resolvedRequest struct {
 	account *buyerEndpoint
 	body    []byte

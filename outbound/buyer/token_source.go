@@ -53,9 +53,9 @@ func (ss *tokenSources) findOrCreate(key oauthClientKey) *tokenSource {
 	return s
 }
 
-// fetchedToken is a token as its endpoint returned it.
+// fetchedToken is a token from its endpoint, with a lifetime of at most maxLifetime.
 type fetchedToken struct {
-	token    string // empty: none fetched yet
+	token    string // empty after a failure
 	lifetime time.Duration
 }
 

@@ -36,8 +36,8 @@ type clientConn struct {
 	socket    *socketConn
 	openCount *atomic.Int64 // the dialer's count of open connections, nil in tests
 
-	// The deadline in force, latestDeadline, serves for all loose deadlines between the
-	// two.
+	// The deadline in force, latestDeadline, serves for all deadlines between the two that may be
+	// late.
 	earliestDeadline, latestDeadline time.Time // deadlines that the one given serves for; last is that one itself
 
 	probeBuffer    [32]byte
@@ -66,7 +66,7 @@ func (c *clientConn) resetForRequest() (isReused bool) {
 // not block meanwhile. TLS treats the resulting error as a timeout and stays usable.
 //
 // Data that arrives between this check and the answer stays undetected. HTTP/1.1 offers no way
-// to detect it (see host).
+// to detect it (see hostConns).
 func (c *clientConn) hasUnexpectedDataOrEnd() bool {
 	c.socket.nonBlocking, c.socket.sawData = true, false
 	n, err := c.Conn.Read(c.probeBuffer[:])
@@ -86,8 +86,8 @@ func isExtraAnswer(unexpected []byte) bool {
 // the deadline may take effect late, by at most a sixteenth of the remaining time and at most
 // maxDeadlineSlack. It never takes effect early.
 //
-// A loose deadline can serve later requests too. That saves work, because each change of a
-// deadline costs two changes of the runtime's timers.
+// A deadline that may be late can serve later requests too. That saves work, because each change of
+// a deadline costs two changes of the runtime's timers.
 func (c *clientConn) applyDeadline(deadline time.Time, mayBeLate bool) error {
 	late := deadline
 	if mayBeLate {
@@ -100,7 +100,7 @@ func (c *clientConn) applyDeadline(deadline time.Time, mayBeLate bool) error {
 	return c.SetDeadline(late)
 }
 
-// maxDeadlineSlack limits how late a loose deadline takes effect.
+// maxDeadlineSlack limits how late a deadline that may be late takes effect.
 const maxDeadlineSlack = time.Second
 
 // hasSentBytes reports whether a byte of the current request may have left.

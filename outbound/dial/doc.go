@@ -1,9 +1,9 @@
 // Package dial sends HTTP requests to the addresses of other parties: buyers' endpoints,
 // token endpoints, suppliers' webhooks. It does not interpret their content.
 //
-// After each request dial reports what is certain (see Result): whether a byte of the
-// request may have left this machine, and the status of an answer that arrived with its
-// complete head. Three rules keep the two apart:
+// After each request dial reports what is certain (see SendResult): whether a byte of the request
+// may have left this machine, and the status of an answer that arrived with its complete head.
+// Three rules keep the two apart:
 //
 //   - Name resolution, TCP and TLS are complete before the first byte of a request is
 //     written. A failure up to there means that dial sent no byte, for any error.
@@ -30,8 +30,8 @@
 //
 // An HTTP/1.1 answer does not name its request. So dial checks a connection for unexpected
 // data before it uses it again. Pings have separate connections, and so does each owner.
-// An endpoint that sent an extra answer gets a new connection for each request for an hour
-// (see host).
+// An endpoint that sent an extra answer gets a new connection for each request for an hour (see
+// hostConns).
 //
 // # Which addresses are allowed
 //

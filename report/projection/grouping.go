@@ -14,7 +14,7 @@ import (
 // and campaign together. Larger groupings have hardly fewer sums per day than per quarter.
 type ColumnSet uint8
 
-// The columns of a Grouping.
+// The columns of a ColumnSet.
 const (
 	ColumnSupplier ColumnSet = 1 << iota
 	ColumnBuyer

@@ -1,7 +1,7 @@
 // Package admin is the HTTP API for operators, and serves the dashboard. Its address is not
 // public by default.
 //
-// Operator is the port to the process: the exchange implements it. The package handles
+// RunningExchange is the port to the process: the exchange implements it. The package handles
 // routes, roles, sessions and forms of answers. It changes the exchange only through
 // engine.OperatorActions and the port.
 package admin

@@ -49,8 +49,8 @@ func (a *Admin) addAPIKey(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer an
 	}{key, KeyHint(key)})
 }
 
-// newSecretWithUniqueHint returns a random secret that begins with prefix. Its hint differs from the
-// hints of the liveCredentials, so that operators can tell them apart.
+// newSecretWithUniqueHint returns a random secret that begins with prefix. Its hint differs from
+// the hints of liveCredentials, so that operators can tell them apart.
 func newSecretWithUniqueHint(prefix string, liveCredentials []state.Credential) string {
 	for {
 		var random [24]byte
@@ -100,8 +100,8 @@ func (a *Admin) revokeAPIKey(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer
 	return nil, revokeMatchingCredentials(e.AsOperator(callerNameOf(ctx)), live, func(c *state.Credential) bool { return c.Hint == hint })
 }
 
-// revokeMatchingCredentials revokes all liveCredentials for which matches returns true. Without such
-// credentials it returns an error.
+// revokeMatchingCredentials revokes those of liveCredentials for which matches returns true.
+// Without such credentials it returns an error.
 func revokeMatchingCredentials(operator engine.OperatorActions, liveCredentials []state.Credential, matches func(*state.Credential) bool) error {
 	found := false
 	for i := range liveCredentials {

@@ -21,7 +21,7 @@ import (
 type statementEncoder interface {
 	appendBegin(dst []byte, sum *ledger.Statement) []byte
 	appendEntry(dst []byte, e *ledger.Entry) []byte
-	// finish ends the statement. After an error the answer is incomplete and must not look
+	// appendEnd ends the statement. After an error the answer is incomplete and must not look
 	// complete.
 	appendEnd(dst []byte) ([]byte, error)
 }

@@ -43,7 +43,7 @@ const head = `<!doctype html>
 `
 
 // newReferencePage returns the HTML of the documentation page and its Content-Security-Policy. The
-// contentSecurityPolicy allows inline styles, because Redoc writes them while it renders.
+// policy allows inline styles, because Redoc writes them while it renders.
 func newReferencePage() (html []byte, contentSecurityPolicy string) {
 	if bytes.Count(redoc, []byte(logo)) != 1 {
 		panic("BUG: this Redoc takes its logo from somewhere else") // a test makes the page

@@ -45,9 +45,9 @@ func LoadPair(files KeyPairPaths) (*KeyPair, error) {
 	return p, nil
 }
 
-// Reload reads the files again and serves the new certificate if it is valid at the time now.
-// changed reports whether it did. err says why a new certificate is not served; the same error
-// is returned only once.
+// Reload reads the files again and serves the new certificate if it is valid at the time now, or if
+// the served one has expired. changed reports whether it did. err says why a new certificate is not
+// served; the same error is returned only once.
 func (p *KeyPair) Reload(now time.Time) (changed bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

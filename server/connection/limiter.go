@@ -163,7 +163,7 @@ const evictionSample = 64
 
 // removeIdlestUnauthenticatedLocked stops counting the connection without a valid credential that
 // was idle for longest, and returns it for closing. Among many it compares only a random sample. It
-// returns nil if every connection has shown a credential. The caller holds c.mu.
+// returns nil if there is none, or if another goroutine closes it. The caller holds c.mu.
 func (c *Limiter) removeIdlestUnauthenticatedLocked() (idlest *Conn) {
 	seen := 0
 	for g := range c.unauthenticated {

@@ -12,8 +12,7 @@ import (
 	"pingpost/internal/must"
 )
 
-// parsePost returns the scratch with a parsed post; ok is false if the body is no JSON
-// object.
+// parsePost returns the scratch with a parsed post. It returns false if the body is no JSON object.
 func parsePost(body string) (*scratch, bool) {
 	r := new(scratch)
 	if r.object.Parse([]byte(body)) != nil {

@@ -115,7 +115,7 @@ func (r *Repository) planRestoreFrom(ctx context.Context, t Target, g *generatio
 	p = &restorePlan{gen: g, seq: last}
 	switch {
 	case t.Seq > last:
-		return nil, fmt.Errorf("entry %d cannot be restored: the backup in %s ends with entry %d", t.Seq, r.box.store, last)
+		return nil, fmt.Errorf("entry %d cannot be restored: generation %d of the backup in %s ends with entry %d", t.Seq, g.number, r.box.store, last)
 	case t.Seq > 0:
 		p.seq = t.Seq
 	case !t.Time.IsZero():

@@ -31,7 +31,7 @@ type RestorableSpan struct {
 	FirstAt, LastAt time.Time
 }
 
-// Verification is the result of Verify for all generations and fences in a store.
+// Verification is the result of Verify for one or all generations, and all fences, in a store.
 type Verification struct {
 	Checks   []GenerationCheck // one for each generation
 	Problems []error           // of fences; each names the object

@@ -41,8 +41,8 @@ func (p *Progress) End() {
 	}
 }
 
-// IsTerminal reports whether a file is a terminal. The null device is not, although it is
-// a character device.
+// IsTerminal reports whether a file is a terminal, and TERM is not dumb. The null device is no
+// terminal, although it is a character device.
 func IsTerminal(file *os.File) bool {
 	info, err := file.Stat()
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 || os.Getenv("TERM") == "dumb" {

@@ -46,7 +46,7 @@ func (t *Table) String() string {
 }
 
 // isNumericColumn reports whether every cell of a column is a number, except for a headline. Such a
-// columnIndex is right-aligned.
+// column is right-aligned.
 func (t *Table) isNumericColumn(columnIndex int) bool {
 	numbers := 0
 	for _, row := range t.rows {

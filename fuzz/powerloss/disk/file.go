@@ -52,7 +52,7 @@ func (n *node) lastSyncStart(at int) (tick int) {
 	return tick
 }
 
-// isDurable reports whether a change that ended at done is durable at a tick.
+// isDurable reports whether a change that ended at doneTick is durable at atTick.
 func (n *node) isDurable(doneTick, atTick int) bool { return doneTick < n.lastSyncStart(atTick) }
 
 // durableChangeCount returns the number of a file's first changes that are durable at a tick.
@@ -62,7 +62,7 @@ func (n *node) durableChangeCount(at int) int {
 	return count
 }
 
-// contentAfter returns a file's contentAfter in the live view after the changes.
+// contentAfter returns a file's content in the live view after the changes.
 func contentAfter(changes []fileChange) []byte {
 	var text []byte
 	for i := range changes {

@@ -34,8 +34,8 @@ type AnswerRules struct {
 	yes, no []string // in lower case
 }
 
-// New validates the configured rules and returns them in the form for Extract. ok is false if
-// they are invalid.
+// New validates the configured rules and returns them in the form for ExtractFields. ok is false
+// if they are invalid.
 func New(from *market.AnswerPaths) (r AnswerRules, ok bool) {
 	r = AnswerRules{
 		format: from.Format,

@@ -122,7 +122,7 @@ func (e *Endpoint) CloseConns() {
 	}
 }
 
-// ReplyWithAnswer returns a Reply that writes a complete HTTP answer and leaves the connection open.
+// ReplyWithAnswer returns a ReplyFunc that writes an HTTP answer and leaves the connection open.
 func ReplyWithAnswer(status, body string, headers ...string) ReplyFunc {
 	return func(c net.Conn) bool {
 		_, err := io.WriteString(c, FormatResponse(status, body, headers...))
@@ -130,7 +130,7 @@ func ReplyWithAnswer(status, body string, headers ...string) ReplyFunc {
 	}
 }
 
-// WriteAndClose returns a Reply that writes the text raw and closes the connection.
+// WriteAndClose returns a ReplyFunc that writes the text raw and closes the connection.
 func WriteAndClose(raw string) ReplyFunc {
 	return func(c net.Conn) bool {
 		_, _ = io.WriteString(c, raw)
@@ -138,7 +138,7 @@ func WriteAndClose(raw string) ReplyFunc {
 	}
 }
 
-// WriteAndReset returns a Reply that writes the text raw and ends the connection with a TCP
+// WriteAndReset returns a ReplyFunc that writes the text raw and ends the connection with a TCP
 // reset.
 func WriteAndReset(raw string) ReplyFunc {
 	return func(c net.Conn) bool {
@@ -150,8 +150,8 @@ func WriteAndReset(raw string) ReplyFunc {
 	}
 }
 
-// WriteAndHang returns a Reply that writes the text raw and then waits until the client closes
-// the connection.
+// WriteAndHang returns a ReplyFunc that writes the text raw and then waits until the client closes
+// the connection or sends a byte.
 func WriteAndHang(raw string) ReplyFunc {
 	return func(c net.Conn) bool {
 		_, _ = io.WriteString(c, raw)
@@ -160,7 +160,7 @@ func WriteAndHang(raw string) ReplyFunc {
 	}
 }
 
-// WriteSlowly returns a Reply that writes the text raw again and again, one byte every 5
+// WriteSlowly returns a ReplyFunc that writes the text raw again and again, one byte every 5
 // milliseconds, until the client closes the connection.
 func WriteSlowly(raw string) ReplyFunc {
 	return func(c net.Conn) bool {
@@ -196,8 +196,8 @@ func (e *Endpoint) ServerConn(connNumber int) net.Conn {
 	return e.conns[connNumber]
 }
 
-// AnswerOnceAllArrived returns n replies that answer 201 with an empty object, but only once all n
-// requests have arrived.
+// AnswerOnceAllArrived returns requestCount functions that answer 201 with an empty object, but
+// only once all requests have arrived.
 func AnswerOnceAllArrived(requestCount int) []ReplyFunc {
 	var here sync.WaitGroup
 	here.Add(requestCount)
