@@ -89,7 +89,7 @@ func TestCheckedTemplateGivesWellFormedBody(t *testing.T) {
 	accepted := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) { checkWellFormed(t, m, accepted) })
 	for _, format := range []string{"json", "xml", "form"} {
-		if accepted[format] == 0 {
+		if accepted[format] == 0 && !testing.Short() { // a short test draws too few
 			t.Errorf("Check accepted no template of %s", format)
 		}
 	}
