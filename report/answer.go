@@ -63,7 +63,7 @@ func (r *Report) Ask(ctx context.Context, q Question) (*AnswerRows, error) {
 func (a *AnswerRows) runOrRequestRebuildIfDamaged(read func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			err = fmt.Errorf("the database library failed (panic) on the report's database, probably because its file is damaged: %v", cause)
+			err = fmt.Errorf("the database library failed (panic) on the report's database, probably because its file is damaged; the exchange builds it again from the log: %v", cause)
 			a.tx = nil // it must not be used after a panic
 			a.report.requestRebuildBecause(err)
 		}

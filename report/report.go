@@ -230,7 +230,7 @@ func (r *Report) openAndFollowLog(ctx context.Context) (err error) {
 		r.checkSlot <- struct{}{} // waits for the end of the last check
 		<-r.checkSlot
 		if cause := recover(); cause != nil {
-			err = &rebuildError{fmt.Errorf("the database library failed (panic) on the report's database, probably because its file is damaged: %v", cause)}
+			err = &rebuildError{fmt.Errorf("the database library failed (panic) on the report's database, probably because its file is damaged; the exchange builds it again from the log: %v", cause)}
 			return
 		}
 		if f != nil {

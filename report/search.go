@@ -53,7 +53,7 @@ func (r *Report) readServedDatabase(ctx context.Context, untilNanos int64, read 
 	defer cancel()
 	defer func() {
 		if cause := recover(); cause != nil {
-			err = fmt.Errorf("the database library failed (panic) on the report's database, probably because its file is damaged: %v", cause)
+			err = fmt.Errorf("the database library failed (panic) on the report's database, probably because its file is damaged; the exchange builds it again from the log: %v", cause)
 			r.requestRebuildBecause(err)
 		}
 	}()

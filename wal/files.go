@@ -92,7 +92,7 @@ func ReadEpoch(dir string) (uint32, error) {
 		return 1, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("cannot read the log's epoch: %w", err)
+		return 0, fmt.Errorf("cannot read the file EPOCH, which counts the log's restores and accepted losses: %w", err)
 	}
 	epoch, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 32)
 	if err != nil || epoch == 0 {
@@ -105,7 +105,7 @@ func ReadEpoch(dir string) (uint32, error) {
 func WriteEpoch(dir string, epoch uint32) error {
 	text := strconv.FormatUint(uint64(epoch), 10) + "\n"
 	if err := writeFile(filepath.Join(dir, "EPOCH"), strings.NewReader(text), int64(len(text))); err != nil {
-		return fmt.Errorf("cannot write the log's epoch: %w", err)
+		return fmt.Errorf("cannot write the file EPOCH, which counts the log's restores and accepted losses: %w", err)
 	}
 	return nil
 }

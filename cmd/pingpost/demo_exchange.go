@@ -114,7 +114,7 @@ func startDemo(dir string) (*runningDemo, error) {
 		}
 		tenant, err := exchange.Start(filepath.Join(dir, file.name), exchange.Options{Env: os.LookupEnv, Logger: logger, Version: version})
 		if err != nil {
-			return x, fmt.Errorf("demo: cannot start the exchange of %s: %w", file.name, err)
+			return x, fmt.Errorf("demo: cannot start the exchange with the configuration %s: %w", file.name, err)
 		}
 		x.tenants = append(x.tenants, tenant)
 	}

@@ -43,9 +43,9 @@ type Store interface {
 
 var (
 	// ErrExists is returned by Create.
-	ErrExists = errors.New("the backup place has this object already")
+	ErrExists = errors.New("an object of this name exists already")
 	// ErrNotFound is returned by Get.
-	ErrNotFound = errors.New("the backup place has no such object")
+	ErrNotFound = errors.New("no object of this name exists")
 )
 
 // MaxObject limits the size of an object that Get reads, in bytes.
