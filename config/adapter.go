@@ -36,7 +36,7 @@ type buyerFormats struct{ ping, post requestFormat }
 
 // compileAdapter checks a buyer's adapter, reports its mistakes, and returns the formats of
 // pings and posts. Without an adapter both are those of the contract.
-func (c *compiler) compileAdapter(at syntax.KeyPath, b *schema.Buyer, owner ownerSecretNames) (formats buyerFormats) {
+func (c *compiler) compileAdapter(at syntax.KeyPath, b *schema.Buyer, owner secretOwner) (formats buyerFormats) {
 	switch {
 	case b.Adapter == nil:
 		return formats
@@ -81,7 +81,7 @@ func (c *compiler) compileAdapter(at syntax.KeyPath, b *schema.Buyer, owner owne
 
 // compileDialect checks and compiles a request format of an adapter (method, headers,
 // answer), except the body's template. isPing is false for posts.
-func (c *compiler) compileDialect(at syntax.KeyPath, d *schema.Dialect, isPing bool, auth *schema.BuyerAuth, owner ownerSecretNames) *market.Dialect {
+func (c *compiler) compileDialect(at syntax.KeyPath, d *schema.Dialect, isPing bool, auth *schema.BuyerAuth, owner secretOwner) *market.Dialect {
 	switch {
 	case isPing && d.Method == http.MethodGet:
 		if d.Format != market.FormatForm {
@@ -131,7 +131,7 @@ var secretHeaders = map[string]bool{"authorization": true, "proxy-authorization"
 
 // compileFixedHeaders checks the fixed headers of an adapter's requests. It returns them as lines
 // of text.
-func (c *compiler) compileFixedHeaders(at syntax.KeyPath, d *schema.Dialect, auth *schema.BuyerAuth, owner ownerSecretNames) (headerLines string) {
+func (c *compiler) compileFixedHeaders(at syntax.KeyPath, d *schema.Dialect, auth *schema.BuyerAuth, owner secretOwner) (headerLines string) {
 	var lines strings.Builder
 	taken := map[string]string{"authorization": "the credential"}
 	if auth != nil && auth.Header != "" {

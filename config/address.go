@@ -17,9 +17,9 @@ var (
 	secretBegun = regexp.MustCompile(`\{\{\s*secret\b`)
 )
 
-// ownerSecretNames is the supplier or buyer whose address or header is compiled, with the secrets
-// that it may use.
-type ownerSecretNames struct {
+// secretOwner is the supplier or buyer whose address or header is compiled, with the secrets that
+// it may use.
+type secretOwner struct {
 	prefix  string            // of the full names of its sealed values
 	secrets map[string]string // full names by the names in the document
 }
@@ -27,7 +27,7 @@ type ownerSecretNames struct {
 // replaceSecretCalls returns the text with a placeholder in place of each {{secret "name"}}.
 // It reports unknown names at path `at`. The exchange puts in the value, with this escaping,
 // when it sends a request.
-func (c *compiler) replaceSecretCalls(at syntax.KeyPath, text string, escaping escape.SecretEscaping, owner ownerSecretNames) string {
+func (c *compiler) replaceSecretCalls(at syntax.KeyPath, text string, escaping escape.SecretEscaping, owner secretOwner) string {
 	out := secretCall.ReplaceAllStringFunc(text, func(call string) string {
 		name := secretCall.FindStringSubmatch(call)[1]
 		full, known := owner.secrets[name]
@@ -47,7 +47,7 @@ func (c *compiler) replaceSecretCalls(at syntax.KeyPath, text string, escaping e
 // placeholders in place of secrets and variables, as the catalog stores it. It treats a
 // variable without a value like a secret. If such a variable is part of the host, the host
 // cannot be checked, and only the address in force is acceptable (see UnsetVariable).
-func (c *compiler) compileAddress(at syntax.KeyPath, a schema.OutboundURL, allowQuery bool, owner ownerSecretNames) string {
+func (c *compiler) compileAddress(at syntax.KeyPath, a schema.OutboundURL, allowQuery bool, owner secretOwner) string {
 	if strings.ContainsFunc(string(a), unicode.IsControl) {
 		c.reportMistake(at, "contains a control character; remove it")
 		return ""
@@ -87,7 +87,7 @@ func (c *compiler) compileAddress(at syntax.KeyPath, a schema.OutboundURL, allow
 // resolveAddressVariables returns the values of an address's variables by their sealed names,
 // and the variables that have no value in this process. It reports values that an address
 // cannot contain; valid is then false.
-func (c *compiler) resolveAddressVariables(at syntax.KeyPath, a schema.OutboundURL, owner ownerSecretNames) (valuesBySealedName map[string]string, missingVariables []string, valid bool) {
+func (c *compiler) resolveAddressVariables(at syntax.KeyPath, a schema.OutboundURL, owner secretOwner) (valuesBySealedName map[string]string, missingVariables []string, valid bool) {
 	found, _ := c.source.findNode(at)
 	valuesBySealedName, valid = make(map[string]string), true
 	for _, name := range a.VariableNames() {
@@ -132,10 +132,10 @@ func urlOrigin(text string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// sealedVariableName returns the name under which the exchange stores the encrypted (sealed)
-// value of a variable in the owner's addresses.
-func (o ownerSecretNames) sealedVariableName(name string) string {
-	return o.prefix + escape.VariablePart + name
+// sealedVariableName returns the name under which the exchange stores the encrypted (sealed) value
+// of a ${VARIABLE} that an address of this owner contains, such as buyer/acme/variable/KEY.
+func (o secretOwner) sealedVariableName(variableName string) string {
+	return o.prefix + escape.VariablePart + variableName
 }
 
 const maxURL = 2048

@@ -15,7 +15,7 @@ const (
 
 // compileAuth checks the credential that the exchange presents to a buyer. It stores in the
 // endpoint under which name the exchange finds the credential.
-func (c *compiler) compileAuth(at syntax.KeyPath, buyerID string, a *schema.BuyerAuth, endpoint *market.Endpoint, owner ownerSecretNames) {
+func (c *compiler) compileAuth(at syntax.KeyPath, buyerID string, a *schema.BuyerAuth, endpoint *market.Endpoint, owner secretOwner) {
 	forms := 0
 	for _, is := range [...]bool{a.OAuth != nil, a.Bearer.IsSet(), a.APIKey.IsSet()} {
 		if is {
@@ -48,7 +48,7 @@ func (c *compiler) compileAuth(at syntax.KeyPath, buyerID string, a *schema.Buye
 
 // compileOAuth checks the OAuth client with which the exchange gets tokens from a buyer. It
 // returns the address that issues the tokens. secretName is the stored name of the client's secret.
-func (c *compiler) compileOAuth(at syntax.KeyPath, secretName string, o *schema.OAuth, owner ownerSecretNames) (tokenURL string) {
+func (c *compiler) compileOAuth(at syntax.KeyPath, secretName string, o *schema.OAuth, owner secretOwner) (tokenURL string) {
 	if o.TokenURL == "" {
 		c.reportMistake(at.Key("token_url"), "is missing; give the address that issues tokens")
 	} else {

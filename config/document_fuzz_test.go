@@ -82,7 +82,7 @@ func FuzzDocument(f *testing.F) {
 func checkRoundTrip(t *testing.T, exchange *CompiledDocument) {
 	export := exchange.ExportYAML()
 	for _, encoded := range [][]byte{exchange.Canonical, export} {
-		source, err := ParseCanonical(encoded)
+		source, err := ParseStoredDocument(encoded)
 		if err != nil {
 			t.Fatalf("cannot parse the encoded document: %v\n%s", err, encoded)
 		}

@@ -42,7 +42,7 @@ func (c *compiler) compileEndpoints(at syntax.KeyPath, b *schema.Buyer, buyer *m
 
 // compileBuyerURLs checks a buyer's addresses, either those for production or those for test
 // leads. It returns them with placeholders in place of secrets.
-func (c *compiler) compileBuyerURLs(at syntax.KeyPath, a schema.BuyerURLs, owner ownerSecretNames) schema.BuyerURLs {
+func (c *compiler) compileBuyerURLs(at syntax.KeyPath, a schema.BuyerURLs, owner secretOwner) schema.BuyerURLs {
 	remote := func(key string, address schema.OutboundURL, withQuery bool) schema.OutboundURL {
 		return schema.OutboundURL(c.compileAddress(at.Key(key), address, withQuery, owner))
 	}

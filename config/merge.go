@@ -70,9 +70,10 @@ func (c *MergedDocument) encodeMergedText(base []byte) error {
 // entry omits stay as they were in its earlier text, which is the argument of Compile.
 func (c *MergedDocument) SetSentEntry(ref canonical.EntryRef) { c.sent = ref }
 
-// Compile checks and compiles the combined document. sentEntryBefore is the earlier text of the
-// sent entry, or nil. The error is *Problems. Their paths name entries by id, and their messages
-// say if an entry comes from the API.
+// Compile checks and compiles the combined document. sentEntryBefore is the text of the sent entry
+// (SetSentEntry) that is in force until now, or nil for a new entry. Secrets that the sent entry
+// omits stay as they are in that text. The error is *Problems. Their paths name entries by id, and
+// their messages say if an entry comes from the API.
 func (c *MergedDocument) Compile(sentEntryBefore json.RawMessage) (*CompiledDocument, error) {
 	r := &schema.Binder{Reader: &syntax.Reader{File: c.path}, Sent: true, AllowUnset: true}
 	source, err := parseDocument(r, c.text, func(d *schema.Document) { declareOmittedSecrets(d, c.sent, sentEntryBefore) })
@@ -177,7 +178,7 @@ func declareOmittedSecrets(d *schema.Document, ref canonical.EntryRef, earlierEn
 	if earlierEntry == nil {
 		return
 	}
-	old, err := ParseCanonical(append(append([]byte(`{"`+string(ref.Kind)+`":[`), earlierEntry...), "]}"...))
+	old, err := ParseStoredDocument(append(append([]byte(`{"`+string(ref.Kind)+`":[`), earlierEntry...), "]}"...))
 	if err != nil {
 		panic("BUG: an entry in force cannot be parsed: " + err.Error())
 	}

@@ -20,8 +20,8 @@ func supplierSecretPrefix(id string) string { return "supplier/" + id }
 
 // compileNamedSecrets checks a buyer's named secrets and records their initial values. It
 // returns them for the buyer's addresses and headers.
-func (c *compiler) compileNamedSecrets(at syntax.KeyPath, b *schema.Buyer) ownerSecretNames {
-	owner := ownerSecretNames{prefix: buyerSecretPrefix(b.ID), secrets: make(map[string]string, len(b.Secrets))}
+func (c *compiler) compileNamedSecrets(at syntax.KeyPath, b *schema.Buyer) secretOwner {
+	owner := secretOwner{prefix: buyerSecretPrefix(b.ID), secrets: make(map[string]string, len(b.Secrets))}
 	if len(b.Secrets) > maxSecrets {
 		c.reportMistake(at, "are more than 32; an adapter cannot use more")
 	}
@@ -57,8 +57,9 @@ func DescribeSecretMistake(storedName, value string) string {
 	return ""
 }
 
-// IsAddressVariable reports whether a stored secret is the value of a variable in an address.
-// Only the document and its environment set such a value.
+// IsAddressVariable reports whether the stored secret of this name is the value of a ${VARIABLE} in
+// a URL of a supplier or buyer. Only the configuration and its environment set such a value; the
+// API cannot.
 func IsAddressVariable(secretName string) bool {
 	return strings.Contains(secretName, escape.VariablePart)
 }

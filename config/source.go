@@ -23,16 +23,17 @@ type ParsedDocument struct {
 // Load reads a document from a file. env looks up environment variables. The error is
 // *Problems.
 func Load(path string, env func(string) (string, bool)) (*ParsedDocument, error) {
-	return loadFile(&schema.Binder{Reader: &syntax.Reader{File: path, Env: env}})
+	return loadFileOfBinder(&schema.Binder{Reader: &syntax.Reader{File: path, Env: env}})
 }
 
 // LoadAllowingUnsetVariables reads a document like Load, but accepts variables without a value. The
 // exchange may have stored their values (sealed) at an earlier start. See UnsetVariable.
 func LoadAllowingUnsetVariables(path string, env func(string) (string, bool)) (*ParsedDocument, error) {
-	return loadFile(&schema.Binder{Reader: &syntax.Reader{File: path, Env: env}, AllowUnset: true})
+	return loadFileOfBinder(&schema.Binder{Reader: &syntax.Reader{File: path, Env: env}, AllowUnset: true})
 }
 
-func loadFile(binder *schema.Binder) (*ParsedDocument, error) {
+// loadFileOfBinder reads and parses the document at binder.File. The error is *Problems.
+func loadFileOfBinder(binder *schema.Binder) (*ParsedDocument, error) {
 	path := binder.File
 	data, err := readLimitedFile(path)
 	if err != nil {
@@ -83,10 +84,10 @@ func ParseSentDocument(fileName string, data []byte, variables map[string]string
 	return parseDocument(&schema.Binder{Reader: &syntax.Reader{File: fileName, Env: env}, Sent: true, AllowUnset: true}, data, nil)
 }
 
-// ParseCanonical reads a canonical document, which contains no secret and no value of a
-// variable.
-func ParseCanonical(data []byte) (*ParsedDocument, error) {
-	return parseDocument(&schema.Binder{Reader: new(syntax.Reader), AllowUnset: true}, data, nil)
+// ParseStoredDocument reads a canonical document, such as the exchange stores it. Such a document
+// contains no secret and no value of a variable, so variables may be unset.
+func ParseStoredDocument(canonicalJSON []byte) (*ParsedDocument, error) {
+	return parseDocument(&schema.Binder{Reader: new(syntax.Reader), AllowUnset: true}, canonicalJSON, nil)
 }
 
 // CollectVariableValues returns the variables that a document names and the environment has. The

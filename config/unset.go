@@ -73,7 +73,7 @@ func FindSecretsAndVariables(d *schema.Document) map[SecretAndVariable]bool {
 	addresses := func(prefix string, list ...schema.OutboundURL) {
 		for _, a := range list {
 			for _, name := range a.VariableNames() {
-				all[SecretAndVariable{secret: ownerSecretNames{prefix: prefix}.sealedVariableName(name), address: a}] = true
+				all[SecretAndVariable{secret: secretOwner{prefix: prefix}.sealedVariableName(name), address: a}] = true
 			}
 		}
 	}

@@ -19,7 +19,7 @@ func (c *compiler) compileWebhook(at syntax.KeyPath, supplier string, w *schema.
 	if w.URL == "" {
 		c.reportMistake(at.Key("url"), "is missing; give the address, or remove the webhook")
 	} else {
-		address = c.compileAddress(at.Key("url"), w.URL, true, ownerSecretNames{prefix: supplierSecretPrefix(supplier)})
+		address = c.compileAddress(at.Key("url"), w.URL, true, secretOwner{prefix: supplierSecretPrefix(supplier)})
 	}
 	c.requireSecret(at.Key("secret"), w.Secret)
 	if value := w.Secret.Reveal(); value != "" && !IsValidWebhookSecret(value) {

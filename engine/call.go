@@ -103,7 +103,8 @@ const (
 )
 
 // answerRepeatedIngestOrClaimKey returns the answer of the first ingest with this idempotency key,
-// if there was one. Otherwise isRepeat is false, and the key is claimed for this request.
+// if there was one. It waits while the first request still waits for its buyer. Without a first
+// request, isRepeat is false, and the key is claimed for this request.
 func (in *leadRequest) answerRepeatedIngestOrClaimKey() (answer IngestAnswer, isRepeat bool, err error) {
 	first, err := in.claimIdempotencyKey(endpointIngest)
 	if err != nil || first.IsZero() {

@@ -53,7 +53,7 @@ func (p *pendingCommit) Prepare() { p.engine.state.PrefetchIntoCPUCache(p.record
 func (p *pendingCommit) Committed(logPosition uint64, batchTimeNanos int64) {
 	p.engine.state.Apply(logPosition, batchTimeNanos, p.record)
 	if p.reserved != nil {
-		p.engine.state.ReleaseAfterApply(p.reserved)
+		p.engine.state.ReleaseAllAfterApply(p.reserved)
 	}
 	p.done <- nil
 }

@@ -231,8 +231,8 @@ func (in *leadWorkspace) endDeliveryAfterError(d *delivery.Delivery, err error) 
 
 // newDeliveries returns the set of running deliveries. It gives them the engine's clock, buyers,
 // observer and log.
-func (e *Engine) newDeliveries() *delivery.Registry {
-	return delivery.NewRegistry(delivery.Options{
+func (e *Engine) newDeliveries() *delivery.RunningDeliveries {
+	return delivery.NewRunningDeliveries(delivery.Options{
 		State: e.state, Clock: e.opt.Clock, Buyers: e.opt.Buyers, Observer: e.opt.Observer, Stop: e.stop,
 		NewRequestID:      func(now int64) market.RequestID { return market.RequestID(e.newTimeOrderedID(now, new([10]byte))) },
 		Commit:            e.commitRetryingFullQueue,
@@ -257,8 +257,8 @@ func (e *Engine) registerDelivery(lead market.LeadID) (*delivery.Delivery, error
 }
 
 // RecoverErasuresAndDeliveries continues the deliveries that were open when the previous process
-// ended; see delivery.Registry.ContinueOpenPosts. It first erases the encryption keys of erased
-// leads again, because a crash may have interrupted their erasure.
+// ended; see delivery.RunningDeliveries.ContinueOpenPosts. It first erases the encryption keys of
+// erased leads again, because a crash may have interrupted their erasure.
 func (e *Engine) RecoverErasuresAndDeliveries() error {
 	if err := e.eraseKeysOfErasedLeads(); err != nil {
 		return err

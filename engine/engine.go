@@ -89,7 +89,7 @@ type Engine struct {
 	staffing    sync.Mutex                  // one change of operators' accounts at a time
 	limiters    auction.PingLimitersByBuyer // changed under configuring
 
-	deliveries *delivery.Registry
+	deliveries *delivery.RunningDeliveries
 	webhooks   webhookResources
 	stop       chan struct{}
 	stopped    atomic.Bool

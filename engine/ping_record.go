@@ -72,7 +72,7 @@ func (p *pingWorkspace) completeAuctionRecord() {
 	record.Request, record.Supplier = p.req.Request, p.req.Supplier.Ref
 	record.Catalog = p.plan.catalog.Version
 	record.Began, record.Deadline = p.now, p.now
-	record.Keep = p.now + p.auctionNameLifetimeNanos()
+	record.Keep = p.now + p.nanosUntilAuctionNameIsFree()
 	record.SellerAuction = string(p.sellerAuction)
 	record.Hops, record.Test = uint32(max(0, p.req.Hops)), p.test
 	if p.live != nil {
@@ -86,10 +86,10 @@ func (p *pingWorkspace) completeAuctionRecord() {
 	p.recordMappedFields()
 }
 
-// auctionNameLifetimeNanos returns how long no other auction can use this auction's name, in
-// nanoseconds. For a ping without a campaign that is only bidWindow: no auction was held, so
-// there is no bid to accept. Longer lifetimes would let such pings fill the memory.
-func (p *pingWorkspace) auctionNameLifetimeNanos() int64 {
+// nanosUntilAuctionNameIsFree returns how long no other auction can use this auction's name. For a
+// ping without a campaign that is only bidWindow: no auction was held, so there is no bid to
+// accept. Longer lifetimes would let such pings fill the memory.
+func (p *pingWorkspace) nanosUntilAuctionNameIsFree() int64 {
 	if p.live == nil {
 		return bidWindow
 	}

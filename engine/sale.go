@@ -75,7 +75,7 @@ func (in *leadSale) chooseAndReserveBuyer() (market.UnsoldReason, error) {
 		in.live.ExcludeUnmatched(&in.lead, &in.candidates)
 		in.live.ExcludeSuppressed(&in.candidates, in.inList)
 		cachedUnavailability(in.live, in.engine.state, in.now).ExcludeFrom(&in.candidates)
-		reason, wait := in.reserveFirstCandidate()
+		reason, wait := in.reserveFirstCandidateWithCapacity()
 		if wait == nil {
 			return reason, nil
 		}
@@ -91,7 +91,7 @@ func (in *leadSale) chooseAndReserveBuyer() (market.UnsoldReason, error) {
 func (in *leadSale) chooseAndReserveNextBuyer() (market.UnsoldReason, error) {
 	for {
 		cachedUnavailability(in.live, in.engine.state, in.now).ExcludeFromExceptCaps(&in.candidates)
-		reason, wait := in.reserveFirstCandidate()
+		reason, wait := in.reserveFirstCandidateWithCapacity()
 		if wait == nil {
 			return reason, nil
 		}
@@ -101,11 +101,12 @@ func (in *leadSale) chooseAndReserveNextBuyer() (market.UnsoldReason, error) {
 	}
 }
 
-// reserveFirstCandidate reserves a sale to the first candidate with capacity, in the order of the
-// campaign's method, and returns ReasonNone. If no candidate has capacity, it returns the reason
-// why the lead is unsold. If another request's reservation is in the way, it returns the channel
-// that closes when that reservation ends.
-func (in *leadSale) reserveFirstCandidate() (market.UnsoldReason, <-chan struct{}) {
+// reserveFirstCandidateWithCapacity reserves a sale to the first candidate with capacity, in the
+// order of the campaign's method, and returns ReasonNone. It excludes the candidates before that
+// one. If no candidate has capacity, it returns the reason why the lead is unsold. If another
+// request's reservation is in the way, it returns a channel that closes when that reservation ends;
+// the caller then tries again.
+func (in *leadSale) reserveFirstCandidateWithCapacity() (unsold market.UnsoldReason, otherReservationEnded <-chan struct{}) {
 	for in.candidates.Eligible.NextFrom(0) >= 0 {
 		next := in.nextFilterSetToTry()
 		if next < 0 {

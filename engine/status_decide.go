@@ -38,7 +38,7 @@ func (r *statusRequestWorkspace) decideReportOnLockedLead(report *parsedReport) 
 			return change, nil
 		}
 		if lead.Delivery != market.DeliveryUnknown {
-			err := r.completeAcceptedChange(&change, report, &lead, &rule)
+			err := r.fillAcceptedChangeAndCountReturn(&change, report, &lead, &rule)
 			return change, err
 		}
 		if err := r.confirmUnconfirmedDelivery(report.lead); err != nil {
@@ -79,10 +79,11 @@ func (r *statusRequestWorkspace) judgeStatusChange(report *parsedReport, lead *s
 	return event.ChangeDone, market.RejectionNone
 }
 
-// completeAcceptedChange fills in an accepted change: the reason and time, the resources that a return
-// gives back, and the webhook event for the supplier. The reason is withheld if it contains
-// contact data.
-func (r *statusRequestWorkspace) completeAcceptedChange(change *event.LeadStatusChange, report *parsedReport, lead *state.Lead, rule *market.ReturnRule) (err error) {
+// fillAcceptedChangeAndCountReturn fills in an accepted change: the reason and time, the resources
+// that a return gives back, and the webhook event for the supplier. It withholds the reason if it
+// contains contact data. It counts a return for the limit on returns within this request. The error
+// is of the read of the log for the resources that a return gives back.
+func (r *statusRequestWorkspace) fillAcceptedChangeAndCountReturn(change *event.LeadStatusChange, report *parsedReport, lead *state.Lead, rule *market.ReturnRule) (err error) {
 	change.Reason, change.Occurred = redaction.WithholdIfContact(report.reason), report.occurred
 	if report.status == market.StatusReturned {
 		change.Return, err = r.engine.newReturnedResources(lead, rule, r.answerDueNanos())
@@ -174,7 +175,8 @@ func newStatusAnswer(record *event.LeadStatusesChanged, req *StatusRequest) Stat
 }
 
 // setResult sets the result of one report from the change in the event. acceptedReasons lists the
-// return reasons that the campaign accepts, if the report was rejected for its reason.
+// return reasons that the campaign accepts. It is used only if the report was rejected for its
+// return reason, and is empty otherwise.
 func (s *ReportResult) setResult(change *event.LeadStatusChange, acceptedReasons string) {
 	switch change.Result {
 	case event.ChangeDone:

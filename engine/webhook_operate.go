@@ -62,10 +62,21 @@ func (e OperatorActions) newDeadLetterEvent(w *state.QueuedWebhook, outcome even
 	}
 }
 
-// SetWebhooksOff switches a supplier's webhooks off or on. Off makes all queued webhooks dead
-// letters. On leaves them dead until an operator resends them. It commits no event if nothing
-// changes. ErrNotFound: no such supplier was ever configured.
-func (e OperatorActions) SetWebhooksOff(supplier market.SupplierID, off bool) error {
+// SwitchOffWebhooksAndKillQueued switches a supplier's webhooks off and makes all its queued
+// webhooks dead letters. It commits no event if they are off already. ErrNotFound: no such supplier
+// was ever configured.
+func (e OperatorActions) SwitchOffWebhooksAndKillQueued(supplier market.SupplierID) error {
+	return e.switchWebhooks(supplier, true)
+}
+
+// SwitchOnWebhooks switches a supplier's webhooks on again. Dead letters stay dead until an operator
+// resends them. It commits no event if the webhooks are on already. ErrNotFound: no such supplier
+// was ever configured.
+func (e OperatorActions) SwitchOnWebhooks(supplier market.SupplierID) error {
+	return e.switchWebhooks(supplier, false)
+}
+
+func (e OperatorActions) switchWebhooks(supplier market.SupplierID, off bool) error {
 	ref, err := e.findSupplierRef(supplier)
 	if err != nil {
 		return err

@@ -131,7 +131,7 @@ func TestTurnWebhooksOffAndOn(t *testing.T) {
 		r.sendDue(x)
 		x.ingestResult(leadRequest(2))
 		for range 2 { // the second call is a no-op
-			must.Succeed(t, x.engine.AsOperator("").SetWebhooksOff("acme", true))
+			must.Succeed(t, x.engine.AsOperator("").SwitchOffWebhooksAndKillQueued("acme"))
 		}
 		expectEqual(t, x.webhookStatus(), "0 pending 2 dead failing since 0s off")
 		dead := must.Value(x.deadLetters())(t)
@@ -142,7 +142,7 @@ func TestTurnWebhooksOffAndOn(t *testing.T) {
 		if err := x.engine.AsOperator("").DropWebhook(dead[0].Lead, dead[0].Type); err != nil {
 			t.Errorf("dropped while webhooks are off: %v", err)
 		}
-		must.Succeed(t, x.engine.AsOperator("").SetWebhooksOff("acme", false))
+		must.Succeed(t, x.engine.AsOperator("").SwitchOnWebhooks("acme"))
 		expectEqual(t, x.webhookStatus(), "0 pending 1 dead")
 		expectEqual(t, x.countSwitches(), 2, "logged events")
 	})
@@ -152,7 +152,7 @@ func TestTurnWebhooksOffAndOn(t *testing.T) {
 		x.ingestResult(leadRequest(2))
 		delivered, _ := x.state.ClaimDueWebhook(acme, time.Now().UnixNano())
 		failed, _ := x.state.ClaimDueWebhook(acme, time.Now().UnixNano())
-		must.Succeed(t, x.engine.AsOperator("").SetWebhooksOff("acme", true))
+		must.Succeed(t, x.engine.AsOperator("").SwitchOffWebhooksAndKillQueued("acme"))
 		must.Succeed(t, errors.Join(x.engine.RecordWebhookAttempt(delivered, webhookDelivered), x.engine.RecordWebhookAttempt(failed, webhookFailed)))
 		dead := must.Value(x.deadLetters())(t)
 		if !slices.ContainsFunc(dead, func(d deadLetter) bool { return d.Lead == failed.Lead }) || len(dead) != 1 {
@@ -171,7 +171,7 @@ func TestWebhookOperationErrors(t *testing.T) {
 		_, one := x.engine.FindDeadLetterByID("unknown", market.WebhookID{})
 		for name, err := range map[string]error{
 			"resend all": all, "list": list, "find": one,
-			"switch": x.engine.AsOperator("").SetWebhooksOff("unknown", true),
+			"switch": x.engine.AsOperator("").SwitchOffWebhooksAndKillQueued("unknown"),
 			"resend": x.engine.AsOperator("").ResendWebhook(market.LeadID{1}, market.WebhookPosted),
 			"drop":   x.engine.AsOperator("").DropWebhook(market.LeadID{1}, market.WebhookPosted),
 		} {
@@ -186,7 +186,7 @@ func TestWebhookOperationErrors(t *testing.T) {
 		r.sendDue(x)
 		n, all := x.engine.AsOperator("").ResendDeadLetters("acme")
 		for name, err := range map[string]error{
-			"resend all": all, "switch": x.engine.AsOperator("").SetWebhooksOff("acme", true),
+			"resend all": all, "switch": x.engine.AsOperator("").SwitchOffWebhooksAndKillQueued("acme"),
 			"resend": x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type), "drop": x.engine.AsOperator("").DropWebhook(dead[0].Lead, dead[0].Type),
 		} {
 			expectError(t, err, errLogFailed, name)
@@ -267,8 +267,8 @@ func TestResendKeepsWebhookOrderOfLead(t *testing.T) {
 			for n := range 300 {
 				changes(x, x.soldLead(n))
 			}
-			must.Succeed(x.t, x.engine.AsOperator("").SetWebhooksOff("acme", true))
-			must.Succeed(x.t, x.engine.AsOperator("").SetWebhooksOff("acme", false))
+			must.Succeed(x.t, x.engine.AsOperator("").SwitchOffWebhooksAndKillQueued("acme"))
+			must.Succeed(x.t, x.engine.AsOperator("").SwitchOnWebhooks("acme"))
 		},
 		"the last webhook dead first": func(x *testExchange) {
 			a := x.soldLead(1)

@@ -109,7 +109,7 @@ func TestFailingWebhookEndpointIsTurnedOff(t *testing.T) {
 		if got := x.webhookStatus(); got != "0 pending 13 dead failing since 3h0m0s off" || len(r.attempts) != attempts {
 			t.Errorf("while off: webhooks %s, %d attempts, want 0", got, len(r.attempts)-attempts)
 		}
-		must.Succeed(t, x.engine.AsOperator("").SetWebhooksOff("acme", false))
+		must.Succeed(t, x.engine.AsOperator("").SwitchOnWebhooks("acme"))
 		r.script = nil
 		x.ingestResult(leadRequest(21))
 		r.sendFor(x, time.Minute)

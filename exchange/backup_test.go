@@ -121,7 +121,7 @@ func TestRestoreToAnyEntryOrTime(t *testing.T) {
 		moments = 12
 	}
 	for i := range moments {
-		at, want := backup.Target{}, ""
+		at, want := backup.RestorePoint{}, ""
 		switch i % 3 {
 		case 0: // a sampled hash
 			s := samples[rand.IntN(len(samples))]

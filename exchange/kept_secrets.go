@@ -31,7 +31,7 @@ func (x *Exchange) checkUnsetSecretVariables(built *config.CompiledDocument) err
 // activeSecretsAndVariables returns the secrets in the active document, each with the variable
 // that gave its value.
 func (x *Exchange) activeSecretsAndVariables() map[config.SecretAndVariable]bool {
-	source, err := config.ParseCanonical(x.activeOrLastDocument())
+	source, err := config.ParseStoredDocument(x.activeOrLastDocument())
 	if err != nil {
 		return nil
 	}

@@ -22,6 +22,6 @@ func (x *Exchange) startTraces() {
 		Tenant: x.settings.Tenant, Version: x.options.Version, Logger: x.logger,
 	})
 	x.tracer = t
-	x.meter.AddGauge(`pingpost_traces_exported_total`, func() float64 { return float64(t.Exported()) })
-	x.meter.AddGauge(`pingpost_traces_dropped_total`, func() float64 { return float64(t.Dropped()) })
+	x.meter.AddGauge(`pingpost_traces_exported_total`, func() float64 { return float64(t.ExportedTraces()) })
+	x.meter.AddGauge(`pingpost_traces_dropped_total`, func() float64 { return float64(t.DroppedTraces()) })
 }

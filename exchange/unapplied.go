@@ -26,14 +26,14 @@ func (x *Exchange) listIgnoredInitialValues(built *config.CompiledDocument) []st
 		u.addCredentialIfNotInForce(&built.Initial.Credentials[i])
 	}
 	for i := range built.Initial.Secrets {
-		u.addSecretIfDifferent(&built.Initial.Secrets[i])
+		u.addLineForDifferentSecret(&built.Initial.Secrets[i])
 	}
-	u.addPausesIfDifferent(built.Document)
+	u.addLinesForDifferentPauses(built.Document)
 	for _, list := range built.Initial.Lists {
-		u.addListFileIfChanged(list)
+		u.addLineForChangedListFile(list)
 	}
 	if before := x.activeOrLastDocument(); before != nil && !bytes.Equal(before, built.Canonical) {
-		if old, err := config.ParseCanonical(before); err == nil {
+		if old, err := config.ParseStoredDocument(before); err == nil {
 			u.addChangedOpeningBalances(old.Document, built.Document)
 			u.addStillValidRemovedValues(old.Document, built.Document)
 		}
@@ -144,9 +144,9 @@ func splitSecretName(name string) (ownerKind, ownerID, pathInEntry string) {
 	panic("BUG: a secret by the name of " + name)
 }
 
-// addSecretIfDifferent adds a line if a secret of the document differs from the stored one. It
+// addLineForDifferentSecret adds a line if a secret of the document differs from the stored one. It
 // also adds one if the stored secret cannot be decrypted for the comparison.
-func (u *ignoredValueFinder) addSecretIfDifferent(initial *config.InitialOutboundSecret) {
+func (u *ignoredValueFinder) addLineForDifferentSecret(initial *config.InitialOutboundSecret) {
 	if initial.Follows {
 		return
 	}
@@ -166,20 +166,20 @@ func (u *ignoredValueFinder) addSecretIfDifferent(initial *config.InitialOutboun
 	u.addIgnoredValue(entryPath(owner+"s", id)+at, stands, "PUT /admin/v1/secrets/"+initial.Name)
 }
 
-// addPausesIfDifferent adds a line for each buyer or campaign that the document pauses but that
-// is not paused, and the reverse.
-func (u *ignoredValueFinder) addPausesIfDifferent(document *schema.Document) {
+// addLinesForDifferentPauses adds a line for each buyer or campaign that the document pauses but
+// that is not paused, and the reverse.
+func (u *ignoredValueFinder) addLinesForDifferentPauses(document *schema.Document) {
 	for i := range document.Buyers {
-		u.addPauseIfDifferent(event.ObjectBuyer, "buyers", document.Buyers[i].ID, document.Buyers[i].Paused)
+		u.addLineForDifferentPause(event.ObjectBuyer, "buyers", document.Buyers[i].ID, document.Buyers[i].Paused)
 	}
 	for i := range document.Campaigns {
-		u.addPauseIfDifferent(event.ObjectCampaign, "campaigns", document.Campaigns[i].ID, document.Campaigns[i].Paused)
+		u.addLineForDifferentPause(event.ObjectCampaign, "campaigns", document.Campaigns[i].ID, document.Campaigns[i].Paused)
 	}
 }
 
-// addPauseIfDifferent adds a line if a buyer or campaign is not paused as the document wants.
+// addLineForDifferentPause adds a line if a buyer or campaign is not paused as the document wants.
 // wantsPaused is the document's value.
-func (u *ignoredValueFinder) addPauseIfDifferent(kind event.ConfigObjectKind, listName, id string, wantsPaused bool) {
+func (u *ignoredValueFinder) addLineForDifferentPause(kind event.ConfigObjectKind, listName, id string, wantsPaused bool) {
 	s := u.exchange.state
 	paused, seen := s.PauseStatus(kind, s.RefOf(kind, id))
 	if !seen || paused == wantsPaused {
@@ -192,9 +192,9 @@ func (u *ignoredValueFinder) addPauseIfDifferent(kind event.ConfigObjectKind, li
 	u.addIgnoredValue(entryPath(listName, id)+".paused", stands, "POST /admin/v1/"+listName+"/"+id+"/"+verb)
 }
 
-// addListFileIfChanged adds a line if the initial file of a suppression list changed since the
+// addLineForChangedListFile adds a line if the initial file of a suppression list changed since the
 // exchange imported it. It ignores a file that it cannot open.
-func (u *ignoredValueFinder) addListFileIfChanged(initial config.InitialSuppressionFile) {
+func (u *ignoredValueFinder) addLineForChangedListFile(initial config.InitialSuppressionFile) {
 	s := u.exchange.state
 	known, ok := s.SuppressionListFile(s.RefOf(event.ObjectList, string(initial.ID)))
 	if !ok {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// rowWriter writes rows of one table, several per SQL statement, because most of the cost of
+// tableRowWriter writes rows of one table, several per SQL statement, because most of the cost of
 // a row is the call of SQLite. A statement has few rows, because the driver searches all
 // parameters for each one.
-type rowWriter struct {
+type tableRowWriter struct {
 	ctx        context.Context //nolint:containedctx // of one transaction
 	f          *reportDatabase
 	head, tail string
@@ -19,16 +19,16 @@ type rowWriter struct {
 
 const maxParameters = 64
 
-func (w *rowWriter) rowsPerStatement() int { return max(1, maxParameters/w.columns) }
+func (w *tableRowWriter) rowsPerStatement() int { return max(1, maxParameters/w.columns) }
 
 // newReplacingWriter returns a writer that replaces a stored row with the same key.
-func (f *reportDatabase) newReplacingWriter(ctx context.Context, table string, columns int) *rowWriter {
-	return &rowWriter{ctx: ctx, f: f, head: "INSERT OR REPLACE INTO " + table, columns: columns}
+func (f *reportDatabase) newReplacingWriter(ctx context.Context, table string, columns int) *tableRowWriter {
+	return &tableRowWriter{ctx: ctx, f: f, head: "INSERT OR REPLACE INTO " + table, columns: columns}
 }
 
 // newSumAddingWriter returns a writer that adds a row's measures to those of a stored row
 // with the same key.
-func (f *reportDatabase) newSumAddingWriter(ctx context.Context, table string, key, measures []string) *rowWriter {
+func (f *reportDatabase) newSumAddingWriter(ctx context.Context, table string, key, measures []string) *tableRowWriter {
 	sets := make([]string, 0, len(measures))
 	for _, name := range measures {
 		sets = append(sets, name+" = "+name+" + excluded."+name)
@@ -38,14 +38,14 @@ func (f *reportDatabase) newSumAddingWriter(ctx context.Context, table string, k
 
 // newMergingWriter returns a writer that updates a stored row with the same key by the SQL
 // assignments in assignments.
-func (f *reportDatabase) newMergingWriter(ctx context.Context, table string, key, measures, assignments []string) *rowWriter {
-	return &rowWriter{
+func (f *reportDatabase) newMergingWriter(ctx context.Context, table string, key, measures, assignments []string) *tableRowWriter {
+	return &tableRowWriter{
 		ctx: ctx, f: f, head: "INSERT INTO " + table, columns: len(key) + len(measures),
 		tail: " ON CONFLICT (" + strings.Join(key, ", ") + ") DO UPDATE SET " + strings.Join(assignments, ", "),
 	}
 }
 
-func (w *rowWriter) add(values ...any) error {
+func (w *tableRowWriter) add(values ...any) error {
 	if len(values) != w.columns {
 		panic("BUG: wrong number of columns for " + w.head)
 	}
@@ -57,14 +57,14 @@ func (w *rowWriter) add(values ...any) error {
 
 // writeBufferedRows writes the rows that do not fill a statement. It is called after the last
 // row.
-func (w *rowWriter) writeBufferedRows() error {
+func (w *tableRowWriter) writeBufferedRows() error {
 	if n := len(w.args) / w.columns; n > 0 {
 		return w.writeRows(n)
 	}
 	return nil
 }
 
-func (w *rowWriter) writeRows(rowCount int) error {
+func (w *tableRowWriter) writeRows(rowCount int) error {
 	row := "(" + strings.Repeat("?,", w.columns-1) + "?)"
 	text := w.head + " VALUES " + strings.Repeat(row+",", rowCount-1) + row + w.tail
 	var err error

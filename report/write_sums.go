@@ -74,8 +74,8 @@ func (f *reportDatabase) writeAndForgetDueSums(isDue func(unit, unitNumber int64
 }
 
 type (
-	sumWriter     struct{ *rowWriter }
-	latencyWriter struct{ *rowWriter }
+	sumWriter     struct{ *tableRowWriter }
+	latencyWriter struct{ *tableRowWriter }
 )
 
 func (f *reportDatabase) newSumWriter(ctx context.Context) sumWriter {

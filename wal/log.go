@@ -21,7 +21,7 @@ type Log struct {
 	opt      Options
 	log      *slog.Logger
 	lockFile *os.File
-	queue    *queue
+	queue    *commitQueue
 	archiver *archiver
 	verified *verifiedSnapshots
 	epoch    uint32
@@ -101,7 +101,7 @@ func openLocked(dir string, opt Options) (*Log, error) {
 	}
 	l := &Log{
 		dir: dir, opt: opt, log: opt.Logger, writer: writer, archiver: archiver, verified: new(verifiedSnapshots),
-		queue:  newQueue(opt.QueueLen, opt.QueueBytes),
+		queue:  newCommitQueue(opt.QueueLen, opt.QueueBytes),
 		epoch:  max(epoch, t.chain.epoch),
 		at:     max(t.chain.at, opt.NotBefore),
 		failed: make(chan struct{}),

@@ -70,7 +70,7 @@ func (a *archiver) segmentWithEntry(seq uint64) (first uint64, ok bool) {
 // of them. Times never decrease in a log, so a binary search over the first entries of
 // segments finds the start. Otherwise the reader is like that of NewReader.
 func (l *Log) NewReaderSince(at int64) (*Reader, error) {
-	first, err := l.archiver.lastSegmentBefore(at)
+	first, err := l.archiver.segmentToReadFromTime(at)
 	if err != nil {
 		return nil, err
 	}
@@ -81,10 +81,10 @@ func (l *Log) NewReaderSince(at int64) (*Reader, error) {
 	return r, err
 }
 
-// lastSegmentBefore returns the first entry of the last segment that begins before time `at`,
-// or else of the oldest segment. The search treats a segment that was just deleted as older,
-// and one without entries as later.
-func (a *archiver) lastSegmentBefore(at int64) (first uint64, err error) {
+// segmentToReadFromTime returns the first entry of the last segment that begins before unixNanos,
+// or else of the oldest segment; 0 if there is none. The search treats a segment that was just
+// deleted as older, and one without entries as later.
+func (a *archiver) segmentToReadFromTime(unixNanos int64) (first uint64, err error) {
 	a.mu.Lock()
 	firsts := slices.Concat(a.archived, a.live)
 	a.mu.Unlock()
@@ -93,7 +93,7 @@ func (a *archiver) lastSegmentBefore(at int64) (first uint64, err error) {
 		if e != nil && !errors.Is(e, fs.ErrNotExist) {
 			err = e
 		}
-		return e == nil && (!begun || began >= at)
+		return e == nil && (!begun || began >= unixNanos)
 	})
 	if err != nil || len(firsts) == 0 {
 		return 0, err

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// queue holds entries between Append and the committer, first in first out, in a preallocated
+// commitQueue holds entries between Append and the committer, first in first out, in a preallocated
 // ring, so that Append allocates no memory.
 //
 // mu guards all fields but wake. Only the committer calls dequeueBatch and
@@ -18,7 +18,7 @@ import (
 //
 // Rejected: two swapped slices. A swap of 300 entries leaves a batch of 44 after one of 256,
 // and later entries wait for a third batch.
-type queue struct {
+type commitQueue struct {
 	maxBytes int
 	start    time.Time // origin of item.since
 
@@ -48,8 +48,8 @@ type queuedCall struct {
 	done chan error
 }
 
-func newQueue(entries, bytes int) *queue {
-	return &queue{
+func newCommitQueue(entries, bytes int) *commitQueue {
+	return &commitQueue{
 		maxBytes: bytes,
 		start:    time.Now(),
 		ring:     make([]queuedEntry, entries),
@@ -59,7 +59,7 @@ func newQueue(entries, bytes int) *queue {
 
 // enqueue adds an entry to the queue. The error is ErrBusy if the queue is full, and the
 // reason if the queue is closed.
-func (q *queue) enqueue(data []byte, w Waiter) error {
+func (q *commitQueue) enqueue(data []byte, w Waiter) error {
 	since := time.Since(q.start)
 	q.mu.Lock()
 	if q.end != nil {
@@ -80,7 +80,7 @@ func (q *queue) enqueue(data []byte, w Waiter) error {
 
 // enqueueCall queues a function for the committer. The channel done receives one value: nil
 // after the function has run, or the reason why it never will.
-func (q *queue) enqueueCall(f func(seq uint64, at int64)) (done chan error, err error) {
+func (q *commitQueue) enqueueCall(f func(seq uint64, at int64)) (done chan error, err error) {
 	q.mu.Lock()
 	if q.end != nil {
 		err = q.end
@@ -94,7 +94,7 @@ func (q *queue) enqueueCall(f func(seq uint64, at int64)) (done chan error, err 
 }
 
 // close makes the queue reject new entries. dequeueBatch still returns the queued ones.
-func (q *queue) close() {
+func (q *commitQueue) close() {
 	q.mu.Lock()
 	if q.end == nil {
 		q.end = ErrClosed
@@ -104,7 +104,7 @@ func (q *queue) close() {
 
 // failAll makes the queue reject new entries with err. It removes and returns all queued
 // entries and calls, so that the caller can report the failure to them.
-func (q *queue) failAll(err error) (items []queuedEntry, calls []queuedCall) {
+func (q *commitQueue) failAll(err error) (items []queuedEntry, calls []queuedCall) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.end = err
@@ -117,7 +117,7 @@ func (q *queue) failAll(err error) (items []queuedEntry, calls []queuedCall) {
 	return items, calls
 }
 
-func (q *queue) unlockAndWake() {
+func (q *commitQueue) unlockAndWake() {
 	wake := q.idle
 	q.idle = false
 	q.mu.Unlock()
@@ -130,7 +130,7 @@ func (q *queue) unlockAndWake() {
 // dst. A batch has at most maxItems entries and, unless its first record alone is larger, at
 // most maxBytes of records. It also ends with the record that fills bytesLeft, the rest of
 // the segment. Both results are empty after the queue is closed and drained.
-func (q *queue) dequeueBatch(dst []queuedEntry, maxItems, maxBytes, bytesLeft int) ([]queuedEntry, []queuedCall) {
+func (q *commitQueue) dequeueBatch(dst []queuedEntry, maxItems, maxBytes, bytesLeft int) ([]queuedEntry, []queuedCall) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for q.n == 0 && len(q.calls) == 0 && q.end == nil {
@@ -160,7 +160,7 @@ func (q *queue) dequeueBatch(dst []queuedEntry, maxItems, maxBytes, bytesLeft in
 
 // markBatchCommitted records that the last batch is durable and its waiters were notified, so
 // that countQueued no longer counts its age.
-func (q *queue) markBatchCommitted() {
+func (q *commitQueue) markBatchCommitted() {
 	q.mu.Lock()
 	q.flying = false
 	q.mu.Unlock()
@@ -168,7 +168,7 @@ func (q *queue) markBatchCommitted() {
 
 // countQueued returns the number and the bytes of the queued entries. ageOfOldestUndurable is the
 // age of the oldest entry that is not durable yet.
-func (q *queue) countQueued() (entries, bytes int, ageOfOldestUndurable time.Duration) {
+func (q *commitQueue) countQueued() (entries, bytes int, ageOfOldestUndurable time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
@@ -182,7 +182,7 @@ func (q *queue) countQueued() (entries, bytes int, ageOfOldestUndurable time.Dur
 
 // popOldestLocked removes and returns the oldest entry. It clears the entry's slot, so that
 // the ring does not keep the data in memory. The caller holds mu and decrements n.
-func (q *queue) popOldestLocked() queuedEntry {
+func (q *commitQueue) popOldestLocked() queuedEntry {
 	it := q.ring[q.head]
 	q.ring[q.head] = queuedEntry{}
 	q.bytes -= len(it.data)
@@ -190,7 +190,7 @@ func (q *queue) popOldestLocked() queuedEntry {
 	return it
 }
 
-func (q *queue) ringIndexLocked(i int) int {
+func (q *commitQueue) ringIndexLocked(i int) int {
 	i += q.head
 	if i >= len(q.ring) {
 		i -= len(q.ring)

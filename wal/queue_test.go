@@ -23,7 +23,7 @@ func TestTakeReturnsOneBatch(t *testing.T) {
 		"up to the one that fills a segment": {queued: 5, maxItems: 256, maxBytes: 1 << 20, bytesLeft: one + 1, want: 2},
 		"the one that just fills a segment":  {queued: 5, maxItems: 256, maxBytes: 1 << 20, bytesLeft: one, want: 1},
 	} {
-		q := newQueue(8, 1<<20)
+		q := newCommitQueue(8, 1<<20)
 		for range c.queued {
 			must.Succeed(t, q.enqueue(make([]byte, 10), nil))
 		}
@@ -38,7 +38,7 @@ func TestTakeReturnsOneBatch(t *testing.T) {
 }
 
 func TestPutRejectsOverflow(t *testing.T) {
-	q := newQueue(3, 100)
+	q := newCommitQueue(3, 100)
 	for i, c := range []struct {
 		bytes int
 		want  error
@@ -60,7 +60,7 @@ func TestPutRejectsOverflow(t *testing.T) {
 
 // The entries of one batch keep their order around the end of the ring.
 func TestQueueKeepsOrder(t *testing.T) {
-	q := newQueue(3, 100)
+	q := newCommitQueue(3, 100)
 	for _, round := range []string{"a", "b", "cde", "fgh"} {
 		for i := range round {
 			must.Succeed(t, q.enqueue([]byte(round[i:i+1]), nil))
@@ -75,7 +75,7 @@ func TestQueueKeepsOrder(t *testing.T) {
 }
 
 func TestQueueReleasesEntries(t *testing.T) {
-	q := newQueue(4, 1000)
+	q := newCommitQueue(4, 1000)
 	for range 4 {
 		q.enqueue([]byte("x"), newResult())
 	}
@@ -88,7 +88,7 @@ func TestQueueReleasesEntries(t *testing.T) {
 }
 
 func TestQueueCloses(t *testing.T) {
-	q := newQueue(4, 1000)
+	q := newCommitQueue(4, 1000)
 	q.enqueue([]byte("before"), nil)
 	q.close()
 	wantError(t, q.enqueue([]byte("after"), nil), ErrClosed)
@@ -101,7 +101,7 @@ func TestQueueCloses(t *testing.T) {
 }
 
 func TestQueueFailReturnsQueued(t *testing.T) {
-	q := newQueue(4, 1000)
+	q := newCommitQueue(4, 1000)
 	q.enqueue([]byte("a"), nil)
 	q.enqueue([]byte("b"), nil)
 	must.Value(q.enqueueCall(func(uint64, int64) {}))(t)
@@ -115,7 +115,7 @@ func TestQueueFailReturnsQueued(t *testing.T) {
 
 func TestQueueDelayOfOldest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue(8, 1000)
+		q := newCommitQueue(8, 1000)
 		delay := func() time.Duration { _, _, d := q.countQueued(); return d }
 		equal(t, "idle", delay(), time.Duration(0))
 		q.enqueue([]byte("a"), nil)
@@ -132,7 +132,7 @@ func TestQueueDelayOfOldest(t *testing.T) {
 
 func TestPutWakesCommitter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue(8, 1000)
+		q := newCommitQueue(8, 1000)
 		for round := range 3 {
 			got := make(chan int)
 			go func() {
@@ -153,7 +153,7 @@ func TestPutWakesCommitter(t *testing.T) {
 }
 
 func TestAppendAllocatesNoMemory(t *testing.T) {
-	q := newQueue(4096, 1<<20)
+	q := newCommitQueue(4096, 1<<20)
 	data := []byte("entry")
 	var w Waiter = newResult()
 	batch := make([]queuedEntry, 0, 256)

@@ -139,7 +139,7 @@ func (r *Reader) tailError(err error, sealed bool) error {
 	if sealed || !errors.As(blamed, &damage) {
 		return blamed
 	}
-	return r.src.resolveDamage(damage)
+	return r.src.damageOrEOFIfTornEnd(damage)
 }
 
 // moveToSegment makes the reader continue in the segment whose first entry is `first`.

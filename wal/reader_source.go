@@ -14,9 +14,9 @@ type segmentSource interface {
 	// refreshLimit raises c.limit. sealed reports that the segment has ended because
 	// another one has begun.
 	refreshLimit(c *cursor) (sealed bool, err error)
-	// resolveDamage returns io.EOF if a bad frame is the unfinished end of the log, otherwise the
+	// damageOrEOFIfTornEnd returns io.EOF if a bad frame is the unfinished end of the log, otherwise the
 	// damage.
-	resolveDamage(d *DamageError) error
+	damageOrEOFIfTornEnd(d *DamageError) error
 }
 
 // liveSource is the segmentSource for a log that this process writes. Its position is known
@@ -40,7 +40,9 @@ func (s liveSource) refreshLimit(c *cursor) (sealed bool, err error) {
 	return true, nil
 }
 
-func (s liveSource) resolveDamage(d *DamageError) error { return d }
+// damageOrEOFIfTornEnd always returns the damage, because a reader of a live log stops at the
+// durable position.
+func (s liveSource) damageOrEOFIfTornEnd(d *DamageError) error { return d }
 
 // dirSource is the segmentSource for a log that another process may be writing. It finds out
 // the state from the files.
@@ -107,7 +109,7 @@ func (s *dirSource) reopenIfReplaced(c *cursor) error {
 	return nil
 }
 
-func (s *dirSource) resolveDamage(d *DamageError) error {
+func (s *dirSource) damageOrEOFIfTornEnd(d *DamageError) error {
 	if err := classifyDamage(d); err != nil {
 		return err
 	}

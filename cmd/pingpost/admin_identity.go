@@ -12,8 +12,9 @@ import (
 // it: other users of the machine can read a command line.
 const adminToken = "PINGPOST_ADMIN_TOKEN"
 
-// addOperatorCredential adds the operator's credential to a request: the password of --user, else the
-// token from the environment, else the configured admin password.
+// addOperatorCredential adds the operator's credential to a request. With --user it is that
+// account's password, for which it asks at the terminal if it is missing. Otherwise it is the token
+// from the environment, or else --password, which must then be the exchange's admin.password.
 func (f *adminFlags) addOperatorCredential(req *http.Request) error {
 	token := os.Getenv(adminToken)
 	switch {

@@ -177,7 +177,8 @@ func (x *runningDemo) formatServerAddresses() string {
 
 // fetchReportAfterSales returns the exchange's report by campaign or by buyer: a row of column names,
 // then the values. The report follows the log with a delay of some tenths of a second, so the
-// function waits for all expectedSales, but at most ten seconds or until ctx ends.
+// function waits until the report has all expectedSales, for at most ten seconds or until ctx ends.
+// It then returns the rows that the report has.
 func (x *runningDemo) fetchReportAfterSales(ctx context.Context, groupBy string, expectedSales int) (headerAndRows [][]string, err error) {
 	ask := reportShowCmd{adminFlags: x.newAdminFlags(), By: []string{groupBy}, Format: "csv"}
 	for limit := time.Now().Add(10 * time.Second); ; {

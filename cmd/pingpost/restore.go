@@ -32,7 +32,7 @@ restore removes the rest of an interrupted one (the folder's name with .restorin
 
 // Run restores the exchange's folder from a backup and prints the hash of the restored state.
 func (c *restoreCmd) Run(ctx context.Context) error {
-	at, err := backup.ParseTarget(c.At)
+	at, err := backup.ParseRestorePoint(c.At)
 	if err != nil {
 		return err
 	}

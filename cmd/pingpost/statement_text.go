@@ -34,28 +34,28 @@ type statementHeader struct {
 }
 
 type accountBalance struct {
-	Balance unboundedMoney `json:"balance"`
-	Held    unboundedMoney `json:"held"`
+	Balance statementAmount `json:"balance"`
+	Held    statementAmount `json:"held"`
 }
 
 type statementTotal struct {
-	Kind      string         `json:"kind"`
-	Campaign  string         `json:"campaign_id"`
-	Currency  string         `json:"currency"`
-	InAccount bool           `json:"in_account"`
-	Count     int            `json:"count"`
-	Amount    unboundedMoney `json:"amount"`
+	Kind      string          `json:"kind"`
+	Campaign  string          `json:"campaign_id"`
+	Currency  string          `json:"currency"`
+	InAccount bool            `json:"in_account"`
+	Count     int             `json:"count"`
+	Amount    statementAmount `json:"amount"`
 }
 
 type statementEntry struct {
-	At       time.Time       `json:"at"`
-	Kind     string          `json:"kind"`
-	Lead     string          `json:"lead_id"`
-	Campaign string          `json:"campaign_id"`
-	Currency string          `json:"currency"`
-	Amount   unboundedMoney  `json:"amount"`
-	Balance  *unboundedMoney `json:"balance"`
-	Note     string          `json:"note"`
+	At       time.Time        `json:"at"`
+	Kind     string           `json:"kind"`
+	Lead     string           `json:"lead_id"`
+	Campaign string           `json:"campaign_id"`
+	Currency string           `json:"currency"`
+	Amount   statementAmount  `json:"amount"`
+	Balance  *statementAmount `json:"balance"`
+	Note     string           `json:"note"`
 }
 
 // printStatement reads the admin API's JSON statement and prints it as text. It reads entry
@@ -134,7 +134,7 @@ func (s *statementHeader) String() string {
 // currencySum is the sum of all totals in one currency.
 type currencySum struct {
 	currency string
-	amount   unboundedMoney
+	amount   statementAmount
 }
 
 // sumTotalsByCurrency returns the sums of the totals by currency, in the order of the totals. It
@@ -155,21 +155,21 @@ func (s *statementHeader) sumTotalsByCurrency() (all []currencySum) {
 	return all
 }
 
-// unboundedMoney is an amount of any size and sign, because a sum may exceed the highest price.
-type unboundedMoney market.Money
+// statementAmount is an amount of any size and sign, because a sum may exceed the highest price.
+type statementAmount market.Money
 
 // UnmarshalJSON reads a decimal number with at most six decimals.
-func (m *unboundedMoney) UnmarshalJSON(decimal []byte) error {
+func (m *statementAmount) UnmarshalJSON(decimal []byte) error {
 	whole, fraction, _ := strings.Cut(string(decimal), ".")
 	if len(fraction) > 6 {
 		return fmt.Errorf("the exchange's amount %s has more than six decimals", decimal)
 	}
 	n, err := strconv.ParseInt(whole+fraction+"000000"[len(fraction):], 10, 64)
-	*m = unboundedMoney(n)
+	*m = statementAmount(n)
 	return err
 }
 
-func (m unboundedMoney) String() string { return terminal.FormatMoney(market.Money(m)) }
+func (m statementAmount) String() string { return terminal.FormatMoney(market.Money(m)) }
 
 // describeReservedMoney returns the part of a balance that open posts reserve, or "".
 func describeReservedMoney(balance *accountBalance) string {
@@ -232,7 +232,7 @@ type statementEntryPrinter struct {
 
 func newStatementEntryPrinter(header *statementHeader, out io.Writer) *statementEntryPrinter {
 	l := &statementEntryPrinter{out: out, campaigns: len("CAMPAIGN"), amounts: len("BALANCE")}
-	amounts := []unboundedMoney{}
+	amounts := []statementAmount{}
 	for i := range header.Totals {
 		t := &header.Totals[i]
 		l.campaigns = max(l.campaigns, utf8.RuneCountInString(t.Campaign))

@@ -142,10 +142,10 @@ func (d *documentDiffer) compareMappings(at syntax.KeyPath, before, after *synta
 // missing. It reports an added or removed list entry by entry.
 func (d *documentDiffer) compareMember(at syntax.KeyPath, before, after *syntax.Node) {
 	empty := &syntax.Node{Kind: syntax.List}
-	if before == nil && after.IsListOfMappings() {
+	if before == nil && after.IsNonEmptyListOfMappings() {
 		before = empty
 	}
-	if after == nil && before.IsListOfMappings() {
+	if after == nil && before.IsNonEmptyListOfMappings() {
 		after = empty
 	}
 	d.compareNodes(at, before, after)
@@ -154,7 +154,7 @@ func (d *documentDiffer) compareMember(at syntax.KeyPath, before, after *syntax.
 // compareLists compares two lists. It matches entries with ids by their ids, and compares
 // other lists as a whole.
 func (d *documentDiffer) compareLists(at syntax.KeyPath, before, after *syntax.Node) {
-	if !before.IsListOfMappings() && !after.IsListOfMappings() {
+	if !before.IsNonEmptyListOfMappings() && !after.IsNonEmptyListOfMappings() {
 		if before.JSON() != after.JSON() {
 			d.addChange('~', at, before, after)
 		}

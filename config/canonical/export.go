@@ -202,7 +202,7 @@ func needsSeveralLines(n *syntax.Node) bool {
 			}
 		}
 	case syntax.List:
-		return n.IsListOfMappings()
+		return n.IsNonEmptyListOfMappings()
 	}
 	return false
 }

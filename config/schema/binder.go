@@ -40,7 +40,7 @@ func (r *Binder) bindValue(n *syntax.Node, at syntax.KeyPath, variable reflect.V
 		fresh := reflect.New(variable.Type().Elem())
 		before := len(r.Problems)
 		r.bindValue(n, at, fresh.Elem())
-		if IsMappingValue(fresh.Elem()) || len(r.Problems) == before {
+		if IsStructWrittenAsMapping(fresh.Elem()) || len(r.Problems) == before {
 			variable.Set(fresh)
 		}
 		return
@@ -82,9 +82,10 @@ func (r *Binder) checkVariablesAllowed(n *syntax.Node, at syntax.KeyPath, into a
 	return false
 }
 
-// IsMappingValue reports whether the document writes the value as a mapping with keys, not as a
-// scalar that decodes itself.
-func IsMappingValue(v reflect.Value) bool {
+// IsStructWrittenAsMapping reports whether v, an addressable value of the document's Go form, is a
+// struct that is written as a mapping with keys. It is false for a struct that decodes itself from
+// a scalar (scalarDecoder).
+func IsStructWrittenAsMapping(v reflect.Value) bool {
 	_, reads := v.Addr().Interface().(scalarDecoder)
 	return v.Kind() == reflect.Struct && !reads
 }

@@ -109,8 +109,9 @@ func (n *Node) HasVariables() bool {
 	return false
 }
 
-// IsListOfMappings reports whether the node is a list whose first item is a mapping.
-func (n *Node) IsListOfMappings() bool {
+// IsNonEmptyListOfMappings reports whether the node is a list whose first item is a
+// mapping. It is false for an empty list and for nil.
+func (n *Node) IsNonEmptyListOfMappings() bool {
 	return n != nil && n.Kind == List && len(n.Items) > 0 && n.Items[0].Kind == Mapping
 }
 

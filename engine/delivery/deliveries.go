@@ -19,7 +19,7 @@ import (
 	"pingpost/engine/state"
 )
 
-// Errors of Registry.Register.
+// Errors of RunningDeliveries.Register.
 var (
 	ErrClosed     = errors.New("the exchange delivers no leads right now")
 	ErrInProgress = errors.New("the lead's delivery is still in progress")
@@ -69,9 +69,9 @@ type Options struct {
 	SelectWebhook func(record *event.PostSettled, supplierAccepted bool)
 }
 
-// Registry is the set of running deliveries, at most one for each lead. Its methods may be
+// RunningDeliveries is the set of running deliveries, at most one for each lead. Its methods may be
 // called concurrently.
-type Registry struct {
+type RunningDeliveries struct {
 	opt     Options
 	mu      sync.Mutex
 	byLead  map[market.LeadID]*Delivery
@@ -80,16 +80,16 @@ type Registry struct {
 	running sync.WaitGroup // grows only under mu, and not after closed is set
 }
 
-// NewRegistry returns an empty set of deliveries. opt connects it to the engine.
-func NewRegistry(opt Options) *Registry {
-	return &Registry{opt: opt, byLead: make(map[market.LeadID]*Delivery)}
+// NewRunningDeliveries returns an empty set of deliveries. opt connects it to the engine.
+func NewRunningDeliveries(opt Options) *RunningDeliveries {
+	return &RunningDeliveries{opt: opt, byLead: make(map[market.LeadID]*Delivery)}
 }
 
 // Register adds a delivery for a lead to the running ones and returns it, so that other requests
 // can find it and wait. The caller then loads the intent, runs the delivery, and calls End or
 // ContinueInBackground. ErrClosed: the exchange stops. ErrInProgress: the lead has a delivery,
 // which may be about to end.
-func (ds *Registry) Register(lead market.LeadID) (*Delivery, error) {
+func (ds *RunningDeliveries) Register(lead market.LeadID) (*Delivery, error) {
 	d := &Delivery{
 		all: ds, lead: lead,
 		supplierAnswered: make(chan struct{}), ended: make(chan struct{}), results: make(chan market.PostResult, 1),
@@ -110,7 +110,7 @@ func (ds *Registry) Register(lead market.LeadID) (*Delivery, error) {
 
 // unregister removes a delivery that has ended from the running ones, and wakes the requests that
 // wait for its end.
-func (ds *Registry) unregister(d *Delivery) {
+func (ds *RunningDeliveries) unregister(d *Delivery) {
 	ds.mu.Lock()
 	delete(ds.byLead, d.lead)
 	ds.mu.Unlock()
@@ -120,11 +120,11 @@ func (ds *Registry) unregister(d *Delivery) {
 }
 
 // Count returns the number of running deliveries, for metrics and limits.
-func (ds *Registry) Count() int64 { return ds.count.Load() }
+func (ds *RunningDeliveries) Count() int64 { return ds.count.Load() }
 
 // CloseAndWait makes Register return ErrClosed from now on, and waits until the running
 // deliveries have ended.
-func (ds *Registry) CloseAndWait() {
+func (ds *RunningDeliveries) CloseAndWait() {
 	ds.mu.Lock()
 	ds.closed = true
 	ds.mu.Unlock()
@@ -133,7 +133,7 @@ func (ds *Registry) CloseAndWait() {
 
 // FindRunning returns the running delivery of a lead, or nil. The goroutine that registered the
 // delivery owns it; others may call only SupplierAnswered, Ended and IsBuyerSilent.
-func (ds *Registry) FindRunning(lead market.LeadID) *Delivery {
+func (ds *RunningDeliveries) FindRunning(lead market.LeadID) *Delivery {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
 	return ds.byLead[lead]
@@ -144,7 +144,7 @@ func (ds *Registry) FindRunning(lead market.LeadID) *Delivery {
 // lead counts as ACCEPTED, and the attempts continue by the schedule. A buyer that would treat a
 // repeated post as a second lead gets no attempt; the delivery is then unconfirmed, and an
 // operator decides.
-func (ds *Registry) ContinueOpenPosts() error {
+func (ds *RunningDeliveries) ContinueOpenPosts() error {
 	var open []*state.UnfinishedPost
 	ds.opt.State.EachUnfinishedPost(func(p *state.UnfinishedPost) {
 		if !p.Exhausted {

@@ -52,7 +52,7 @@ type Delivery struct {
 	// Trace records the attempts until the supplier has its answer.
 	Trace timing.PostTracer
 
-	all              *Registry
+	all              *RunningDeliveries
 	lead             market.LeadID
 	supplierAnswered chan struct{} // closed when the supplier's answer is committed
 	ended            chan struct{} // closed after the last attempt

@@ -19,7 +19,7 @@ func (bubbleClock) Timer(d time.Duration) (<-chan time.Time, func() bool) {
 func TestStopEndsRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stop := make(chan struct{})
-		registry := NewRegistry(Options{Clock: bubbleClock{}, Stop: stop})
+		registry := NewRunningDeliveries(Options{Clock: bubbleClock{}, Stop: stop})
 		for _, pause := range []time.Duration{0, time.Hour} {
 			d := &Delivery{all: registry, pause: pause}
 			if pause == 0 {

@@ -22,8 +22,8 @@ type Sale struct {
 }
 
 // CapCharge charges Amount to a cap, in the window that begins at Window (Unix nanoseconds). Amount
-// is a number of leads, or millionths of the currency unit. A return may give it back to the same
-// window.
+// is a number of leads, or millionths of the currency unit. A refusal gives it back to the same
+// window, and so does a return if the campaign has cap_back.
 type CapCharge struct {
 	Cap    market.PermanentNumber
 	Window int64

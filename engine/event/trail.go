@@ -30,8 +30,9 @@ func encodeOrDecodeTrail(pb *protobufCodec, fieldNumber uint32, trail *[]FilterS
 	}
 }
 
-// encodeOrDecode encodes or decodes the outcome and its filter sets. The sets are 64-bit words,
-// the lowest first, without zero words at the end.
+// encodeOrDecode encodes or decodes the outcome and its filter sets. Each filter set (a buyer in the
+// campaign) is one bit of the 64-bit words. The lowest word is first, and there are no zero words
+// at the end.
 func (s *FilterSetsWithOutcome) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeEnum(pb, 1, &s.Outcome)
 	words := s.FilterSets

@@ -26,12 +26,12 @@ const (
 // mistakes for the operator.
 type mappingCompiler struct {
 	mapping  *FieldMapping
-	specs    []fieldSpecWithIndex // by slot
+	specs    []fieldSpecWithConfigIndex // by slot
 	mistakes []FieldSpecError
 }
 
-// fieldSpecWithIndex is a field's specification with its position in the configuration.
-type fieldSpecWithIndex struct {
+// fieldSpecWithConfigIndex is a field's specification with its position in the configuration.
+type fieldSpecWithConfigIndex struct {
 	FieldSpec
 	configIndex int // in the operator's list; -1: an unchanged known field
 }
@@ -52,7 +52,7 @@ func (c *mappingCompiler) assignFieldsToSlots(campaignFields []FieldSpec) {
 	for slot := range knownFields {
 		field := knownFields[slot]
 		field.BuyerName = field.Name
-		c.specs = append(c.specs, fieldSpecWithIndex{FieldSpec: field, configIndex: -1})
+		c.specs = append(c.specs, fieldSpecWithConfigIndex{FieldSpec: field, configIndex: -1})
 	}
 	for i, field := range campaignFields {
 		if field.BuyerName == "" {
@@ -75,7 +75,7 @@ func (c *mappingCompiler) assignFieldsToSlots(campaignFields []FieldSpec) {
 		case isReservedNameForBuyers([]byte(field.BuyerName)):
 			c.addMistake(i, "to", "pings and posts use %s for something else; give this field another name for buyers", field.BuyerName)
 		default:
-			c.specs = append(c.specs, fieldSpecWithIndex{FieldSpec: field, configIndex: i})
+			c.specs = append(c.specs, fieldSpecWithConfigIndex{FieldSpec: field, configIndex: i})
 		}
 	}
 	c.indexAndCheckFieldNames()
@@ -137,7 +137,7 @@ func (c *mappingCompiler) overrideKnownField(configIndex int, slot FieldSlot, fi
 	field.Required = field.Required || base.Required
 	field.Ping = field.Ping || base.Ping
 	field.Contact = field.Contact || base.Contact
-	*base = fieldSpecWithIndex{FieldSpec: field, configIndex: configIndex}
+	*base = fieldSpecWithConfigIndex{FieldSpec: field, configIndex: configIndex}
 	if slices.Contains(field.Transforms, TransformSHA256) {
 		c.addMistake(configIndex, "transform", "buyers need %s in plain text, so it cannot be hashed; remove sha256", base.BuyerName)
 	}
@@ -180,7 +180,7 @@ func (c *mappingCompiler) compileFieldRule(slot FieldSlot) fieldRule {
 }
 
 // compilePattern compiles the field's regular expression, which the whole text must match.
-func (c *mappingCompiler) compilePattern(p *fieldSpecWithIndex, r *fieldRule) {
+func (c *mappingCompiler) compilePattern(p *fieldSpecWithConfigIndex, r *fieldRule) {
 	if p.Pattern == "" {
 		return
 	}
@@ -202,7 +202,7 @@ func (c *mappingCompiler) compilePattern(p *fieldSpecWithIndex, r *fieldRule) {
 
 // compileTransforms checks that the field's transforms suit its type, and splits them into those
 // before and after the checks.
-func (c *mappingCompiler) compileTransforms(p *fieldSpecWithIndex, r *fieldRule) {
+func (c *mappingCompiler) compileTransforms(p *fieldSpecWithConfigIndex, r *fieldRule) {
 	for _, t := range p.Transforms {
 		switch {
 		case t == 0 || t >= transformEnd:
@@ -221,7 +221,7 @@ func (c *mappingCompiler) compileTransforms(p *fieldSpecWithIndex, r *fieldRule)
 }
 
 // compileEnumValues checks and stores the values of an enum.
-func (c *mappingCompiler) compileEnumValues(p *fieldSpecWithIndex, r *fieldRule) {
+func (c *mappingCompiler) compileEnumValues(p *fieldSpecWithConfigIndex, r *fieldRule) {
 	if p.Type != TypeEnum {
 		if len(p.Values) > 0 {
 			c.addMistake(p.configIndex, "values", "only an enum has values; set type: enum")
@@ -246,7 +246,7 @@ func (c *mappingCompiler) compileEnumValues(p *fieldSpecWithIndex, r *fieldRule)
 }
 
 // compileNumericBounds checks and stores the min and max of a numeric field.
-func (c *mappingCompiler) compileNumericBounds(p *fieldSpecWithIndex, r *fieldRule) {
+func (c *mappingCompiler) compileNumericBounds(p *fieldSpecWithConfigIndex, r *fieldRule) {
 	if !p.Type.isNumeric() {
 		if p.Min != nil {
 			c.addMistake(p.configIndex, "min", "min is for numbers; use min_length for text")
@@ -269,7 +269,7 @@ func (c *mappingCompiler) compileNumericBounds(p *fieldSpecWithIndex, r *fieldRu
 
 // parseNumericBound parses a configured min or max into floatBound, and for an integer field also
 // into integerBound. A value that is no such number is a mistake at configKey.
-func (c *mappingCompiler) parseNumericBound(p *fieldSpecWithIndex, configKey, text string, floatBound *float64, integerBound *int64) {
+func (c *mappingCompiler) parseNumericBound(p *fieldSpecWithConfigIndex, configKey, text string, floatBound *float64, integerBound *int64) {
 	f, code := format.ParseNumber([]byte(text))
 	if code != "" {
 		c.addMistake(p.configIndex, configKey, "%q is not a decimal number", text)
@@ -288,7 +288,7 @@ func (c *mappingCompiler) parseNumericBound(p *fieldSpecWithIndex, configKey, te
 }
 
 // compileLengthLimits checks and stores the minimum and maximum length of a text field.
-func (c *mappingCompiler) compileLengthLimits(p *fieldSpecWithIndex, r *fieldRule) {
+func (c *mappingCompiler) compileLengthLimits(p *fieldSpecWithConfigIndex, r *fieldRule) {
 	if p.MinLength == nil && p.MaxLength == nil {
 		return
 	}
@@ -314,7 +314,7 @@ func (c *mappingCompiler) compileLengthLimits(p *fieldSpecWithIndex, r *fieldRul
 
 // lengthConfigKey returns the configuration key to name in a mistake about lengths: the one that
 // is set.
-func lengthConfigKey(p *fieldSpecWithIndex) string {
+func lengthConfigKey(p *fieldSpecWithConfigIndex) string {
 	if p.MinLength != nil {
 		return "min_length"
 	}
@@ -323,7 +323,7 @@ func lengthConfigKey(p *fieldSpecWithIndex) string {
 
 // compileDefaultValue checks the field's default with the field's rule, as if a supplier had sent it,
 // and stores it.
-func (c *mappingCompiler) compileDefaultValue(p *fieldSpecWithIndex, r *fieldRule) {
+func (c *mappingCompiler) compileDefaultValue(p *fieldSpecWithConfigIndex, r *fieldRule) {
 	member := JSONMember{Kind: p.DefaultKind, Text: []byte(*p.Default)}
 	if member.Kind == 0 {
 		member.Kind = JSONString

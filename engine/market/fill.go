@@ -133,7 +133,7 @@ func (m *FieldMapping) fillSlotOfMissingMember(l *Lead, slot FieldSlot, options 
 	r := &m.rules[slot]
 	if options.pingLead != nil && int(slot) < len(options.pingLead.Values) {
 		value := options.pingLead.Values[slot]
-		if value.Kind != KindAbsent && (slot != SlotZip || format.IsZIP(value.Text)) {
+		if value.Kind != KindAbsent && (slot != SlotZip || format.IsZIP5OrZIPPlus4(value.Text)) {
 			l.Values[slot] = value
 			return fieldErrors
 		}

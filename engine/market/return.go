@@ -10,7 +10,9 @@ import (
 	"pingpost/engine/market/calendar"
 )
 
-// ReturnRule says which returns of leads a campaign accepts from its buyers, and their effects.
+// ReturnRule says which returns of leads a campaign accepts from its buyers: how long, for which
+// reasons, how many, and whether an operator must approve them. It also says whether a return
+// reverses the supplier's payout and gives capacity back to the buyer's caps.
 type ReturnRule struct {
 	Window        time.Duration       // from the sale on; zero: never
 	Reasons       map[string]struct{} // empty: any

@@ -158,7 +158,7 @@ func (r *fieldRule) canonicalizeByType(text, buf []byte) (result, grown []byte, 
 	case TypeState:
 		ok = ParseUSState(text) != NoState
 	case TypeZIP:
-		ok = format.IsZIP(text)
+		ok = format.IsZIP5OrZIPPlus4(text)
 	case TypeURL, typeHTTPS:
 		ok = format.IsURL(text, r.fieldType == typeHTTPS)
 	case typeTimestamp:

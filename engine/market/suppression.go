@@ -103,23 +103,23 @@ func (l *SuppressionList) appendListLineForm(dst, line []byte) (grown []byte, er
 		}
 		return format.AppendLower(email[:0], email), nil
 	}
-	return appendPhoneLineForm(dst, line)
+	return appendE164OrDigits(dst, line)
 }
 
-// appendPhoneLineForm appends the phone number of a line to dst. A number with + is appended in
+// appendE164OrDigits appends the phone number of a line to dst. A number with + is appended in
 // E.164, any other as its digits alone.
-func appendPhoneLineForm(dst, line []byte) (grown []byte, err error) {
-	if form, ok := format.AppendPhoneAsE164(dst, line); ok {
-		if line[0] == '+' {
+func appendE164OrDigits(dst, phoneLine []byte) (grown []byte, err error) {
+	if form, ok := format.AppendPhoneAsE164(dst, phoneLine); ok {
+		if phoneLine[0] == '+' {
 			return form, nil
 		}
-		return appendDigits(dst, line), nil
+		return appendDigits(dst, phoneLine), nil
 	}
-	foreign := append([]byte("+"), line...)
+	foreign := append([]byte("+"), phoneLine...)
 	if _, ok := format.AppendPhoneAsE164(dst, foreign); !ok {
 		return nil, errors.New("the line is not a phone number that can exist; correct or remove the line")
 	}
-	return appendDigits(dst, line), nil
+	return appendDigits(dst, phoneLine), nil
 }
 
 // appendDigits appends the ASCII digits of text and drops all other characters.

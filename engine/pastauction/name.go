@@ -22,11 +22,11 @@ const (
 	byTestPingID   AuctionIDKind = 'P'
 )
 
-// ForTest returns the kind of name for auctions of test leads if test is set, and otherwise kind
-// itself.
-func (kind AuctionIDKind) ForTest(test bool) AuctionIDKind {
+// ForTest returns the kind to use in the hashed name of an auction: for an auction of test leads the
+// test variant of kind, otherwise kind itself. So a test auction never has the name of a real one.
+func (kind AuctionIDKind) ForTest(isTest bool) AuctionIDKind {
 	switch {
-	case !test:
+	case !isTest:
 		return kind
 	case kind == BySellerID:
 		return byTestSellerID

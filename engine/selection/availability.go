@@ -19,7 +19,7 @@ func (l *CompiledFilterSets) ExcludeByStateAndFilters(lead *market.Lead, candida
 // isListed reports whether a list has the lead; ExcludeSuppressed calls it at most once for each
 // list.
 func (l *CompiledFilterSets) ExcludeSuppressed(candidates *Candidates, isListed func(*market.SuppressionList) bool) {
-	for _, entry := range l.lists {
+	for _, entry := range l.suppressionLists {
 		if hasCommonBit(entry.sets, candidates.Eligible) && isListed(entry.list) {
 			candidates.ExcludeAll(entry.sets, market.OutcomeSuppressed)
 		}

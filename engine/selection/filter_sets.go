@@ -21,16 +21,16 @@ type CompiledFilterSets struct {
 	Weights  []int32         // by filter set
 	Caps     [][]*market.Cap // by filter set: the campaign's, the buyer's, the pair's, in that order
 
-	rotationKey uint64 // hash of the buyers, their order and their weights
-	all         bitset.Set
-	byState     []bitset.Set // by State; NoState's has the filter sets that accept any state
-	filters     *market.FilterIndex
-	lists       []filterSetsOfList
+	rotationKey      uint64 // hash of the buyers, their order and their weights
+	all              bitset.Set
+	byState          []bitset.Set // by State; NoState's has the filter sets that accept any state
+	filters          *market.FilterIndex
+	suppressionLists []filterSetsOfSuppressionList
 }
 
-// filterSetsOfList are the filter sets of a campaign whose buyers use the same suppression
-// list.
-type filterSetsOfList struct {
+// filterSetsOfSuppressionList are the filter sets of a campaign whose buyers use the same
+// suppression list.
+type filterSetsOfSuppressionList struct {
 	list *market.SuppressionList
 	sets bitset.Set
 }
@@ -53,7 +53,7 @@ func CompileFilterSets(c *market.Campaign) *CompiledFilterSets {
 		}
 		l.Caps[i] = append(append(append([]*market.Cap(nil), c.Caps...), set.Buyer.Caps...), set.Caps...)
 		for _, list := range set.Buyer.Suppression {
-			l.getOrAddFilterSetsOfList(list).Add(i)
+			l.getOrAddFilterSetsOfSuppressionList(list).Add(i)
 		}
 	}
 	l.filters = market.NewFilterIndex(filters)
@@ -62,14 +62,14 @@ func CompileFilterSets(c *market.Campaign) *CompiledFilterSets {
 	return l
 }
 
-func (l *CompiledFilterSets) getOrAddFilterSetsOfList(list *market.SuppressionList) bitset.Set {
-	for _, known := range l.lists {
+func (l *CompiledFilterSets) getOrAddFilterSetsOfSuppressionList(list *market.SuppressionList) bitset.Set {
+	for _, known := range l.suppressionLists {
 		if known.list == list {
 			return known.sets
 		}
 	}
 	sets := bitset.New(len(l.Campaign.FilterSets))
-	l.lists = append(l.lists, filterSetsOfList{list, sets})
+	l.suppressionLists = append(l.suppressionLists, filterSetsOfSuppressionList{list, sets})
 	return sets
 }
 

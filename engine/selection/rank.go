@@ -16,11 +16,11 @@ type RankedBid struct {
 	Buyer     market.BuyerID
 }
 
-// CompareRank orders the bids of an auction, the best first: the highest amount, then the lowest
-// priority number, then the earlier answer, then the buyer's id. The result is negative if o
-// ranks before other. A campaign has each buyer once, so no two bids are equal, and the order
-// does not depend on the input order.
-func (o RankedBid) CompareRank(other RankedBid) int {
+// CompareBestFirst orders the bids of an auction, the best first: the highest amount, then the
+// lowest priority number, then the earlier answer, then the buyer's id. The result is negative if o
+// ranks before other. A campaign has each buyer once, so no two bids are equal, and the order does
+// not depend on the input order.
+func (o RankedBid) CompareBestFirst(other RankedBid) int {
 	return cmp.Or(
 		cmp.Compare(other.Amount, o.Amount),
 		cmp.Compare(o.Priority, other.Priority),
@@ -29,9 +29,9 @@ func (o RankedBid) CompareRank(other RankedBid) int {
 	)
 }
 
-// RanksBefore reports whether bid a is better than bid b, in the order of CompareRank.
-func RanksBefore(a, b RankedBid) bool { return a.CompareRank(b) < 0 }
+// RanksBefore reports whether bid a is better than bid b, in the order of CompareBestFirst.
+func RanksBefore(a, b RankedBid) bool { return a.CompareBestFirst(b) < 0 }
 
 // SortBestFirst sorts the bids of an auction in place, the best first, in the order of
-// CompareRank.
-func SortBestFirst(offers []RankedBid) { slices.SortFunc(offers, RankedBid.CompareRank) }
+// CompareBestFirst.
+func SortBestFirst(offers []RankedBid) { slices.SortFunc(offers, RankedBid.CompareBestFirst) }

@@ -95,8 +95,8 @@ func TestRankOrderIsTotal(t *testing.T) {
 		bids := drawBids(t)
 		pick := rapid.SampledFrom(bids)
 		a, b, c := pick.Draw(t, "a"), pick.Draw(t, "b"), pick.Draw(t, "c")
-		if a.CompareRank(b) != -b.CompareRank(a) || (a.CompareRank(b) == 0) != (a == b) {
-			t.Fatalf("CompareRank of %v and %v is inconsistent", a, b)
+		if a.CompareBestFirst(b) != -b.CompareBestFirst(a) || (a.CompareBestFirst(b) == 0) != (a == b) {
+			t.Fatalf("CompareBestFirst of %v and %v is inconsistent", a, b)
 		}
 		if RanksBefore(a, b) && RanksBefore(b, c) && !RanksBefore(a, c) {
 			t.Fatalf("%v, %v and %v rank in a cycle", a, b, c)

@@ -89,7 +89,7 @@ func (m *auctionModel) endRequest(t *rapid.T) {
 		m.logAndApply(&event.PingAuctionCompleted{Auction: m.newID(), Name: request.name, Keep: keep})
 		m.rows[request.name] = AuctionRow{Name: request.name, Seq: m.seq, Keep: unixSecondsRoundedUp(keep)}
 	}
-	m.ReleaseAfterApply(&request.reservations)
+	m.ReleaseAllAfterApply(&request.reservations)
 	delete(m.claims, request.name)
 	request.done = true
 }

@@ -120,7 +120,7 @@ func (s *State) ClaimDueWebhook(supplier market.PermanentNumber, nowUnixNanos in
 		return QueuedWebhook{}, false
 	}
 	n := b.due.at(0).row
-	b.removeFromHeap(n)
+	b.removeRowFromHeap(n)
 	row := b.rows.at(int(n))
 	if b.inFlight == nil {
 		b.inFlight = make(map[webhookKey]struct{})

@@ -111,7 +111,7 @@ func (b *supplierWebhookOutbox) addRowIfMissing(row webhookRow) {
 // unqueueAndRewriteRow sets the attempts, due time and dead state of the webhook at position, and
 // takes it out of its queue. The caller must then call updateHeapsOfLead, which queues it again.
 func (b *supplierWebhookOutbox) unqueueAndRewriteRow(position, attempts uint32, dueUnixNanos int64, dead bool) {
-	b.removeFromHeap(position)
+	b.removeRowFromHeap(position)
 	row := b.rows.at(int(position))
 	b.sum -= row.contentHash(b.supplier)
 	row.Attempts, row.Due, row.Dead = attempts, dueUnixNanos, dead
@@ -121,7 +121,7 @@ func (b *supplierWebhookOutbox) unqueueAndRewriteRow(position, attempts uint32, 
 // removeRow removes the webhook at position and moves the last row there, so that the slab has no
 // gaps. If the removed webhook was pending, the caller must then call updateHeapsOfLead.
 func (b *supplierWebhookOutbox) removeRow(position uint32) {
-	b.removeFromHeap(position)
+	b.removeRowFromHeap(position)
 	b.sum -= b.rows.at(int(position)).contentHash(b.supplier)
 	b.removeFromLeadChain(position)
 	if last := uint32(b.rows.n - 1); position != last {
@@ -186,7 +186,8 @@ func (b *supplierWebhookOutbox) makeAllDeadLetters(batchUnixNanos int64) {
 }
 
 // removeUpToTwoExcessDeadLetters removes up to two dead letters that exceed maxDead or are older
-// than deadLetterRetention at batchUnixNanos. It runs after each change, so two keep up.
+// than deadLetterRetention at batchUnixNanos. It runs after each webhook that is added, so two keep
+// up.
 func (b *supplierWebhookOutbox) removeUpToTwoExcessDeadLetters(batchUnixNanos int64) {
 	for range 2 {
 		if b.dead.n == 0 || b.dead.n <= b.maxDead && b.dead.at(0).due > batchUnixNanos-deadLetterRetention {
@@ -277,9 +278,9 @@ func (b *supplierWebhookOutbox) updateHeapsOfLead(lead market.LeadID) {
 		row := b.rows.at(int(link - 1))
 		switch goes := row.Dead || !held && !b.isInFlight(row); {
 		case goes && row.queuePosition == 0:
-			b.pushToHeap(link - 1)
+			b.pushRowToHeap(link - 1)
 		case !goes:
-			b.removeFromHeap(link - 1)
+			b.removeRowFromHeap(link - 1)
 		}
 		held = held || !row.Dead && row.Attempts < 2
 		link = row.next
@@ -295,18 +296,18 @@ func (b *supplierWebhookOutbox) isInFlight(row *webhookRow) bool {
 	return out
 }
 
-// pushToHeap adds the row at position to its heap. The row must be in no heap.
-func (b *supplierWebhookOutbox) pushToHeap(position uint32) {
-	row := b.rows.at(int(position))
+// pushRowToHeap adds the row at rowPosition to its heap. The row must be in no heap.
+func (b *supplierWebhookOutbox) pushRowToHeap(rowPosition uint32) {
+	row := b.rows.at(int(rowPosition))
 	q := b.heapOf(row)
-	q.push(&heapEntry{row.Due, position})
+	q.push(&heapEntry{row.Due, rowPosition})
 	b.siftUp(q, q.n-1)
 }
 
-// removeFromHeap takes the row at position out of its heap, and does nothing for a row in no
+// removeRowFromHeap takes the row at rowPosition out of its heap, and does nothing for a row in no
 // heap. Callers call it before they change the row's due time or dead state.
-func (b *supplierWebhookOutbox) removeFromHeap(position uint32) {
-	row := b.rows.at(int(position))
+func (b *supplierWebhookOutbox) removeRowFromHeap(rowPosition uint32) {
+	row := b.rows.at(int(rowPosition))
 	if row.queuePosition == 0 {
 		return
 	}

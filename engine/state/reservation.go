@@ -135,11 +135,11 @@ func (s *State) ReleaseDuplicateKeyClaims(owner *RequestReservations) {
 	}
 }
 
-// ReleaseAfterApply ends owner's reservations after its event was applied.
-// countTurnAndEndReservation has ended the reserved turn already, at the moment at which it counted
-// the turn. Two separate steps would count the turn twice in between, and a concurrent request
-// would skip that buyer.
-func (s *State) ReleaseAfterApply(owner *RequestReservations) {
+// ReleaseAllAfterApply ends the reservations that owner still holds after its event was applied.
+// The reserved turn is not one of them: countTurnAndEndReservation ended it in the same step in
+// which it counted the turn. Between two separate steps the turn would count twice, and a
+// concurrent request would skip that buyer.
+func (s *State) ReleaseAllAfterApply(owner *RequestReservations) {
 	if owner.sale.turn.Set != 0 {
 		owner.sale.turn = event.RotationTurn{}
 		s.reservations.Add(-1)

@@ -46,7 +46,7 @@ func TestPeekReservesNoTurn(t *testing.T) {
 				open = append(open, h)
 			default:
 				s.rotations.countTurnAndEndReservation(1, event.RotationTurn{Set: turn.Set, Phase: turn.Phase, Member: turn.Member}, 1)
-				s.ReleaseAfterApply(h)
+				s.ReleaseAllAfterApply(h)
 			}
 		}
 		for _, h := range open {

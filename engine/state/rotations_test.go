@@ -183,7 +183,7 @@ func TestAppliedAndReservedTurnsMatchCycle(t *testing.T) {
 				x.seq++
 				applied[inFlight[i].sale.turn.Member]++
 				x.rotations.countTurnAndEndReservation(1, inFlight[i].sale.turn, x.seq)
-				x.ReleaseAfterApply(inFlight[i])
+				x.ReleaseAllAfterApply(inFlight[i])
 				inFlight = append(inFlight[:i], inFlight[i+1:]...)
 			} else {
 				h := new(RequestReservations)
@@ -238,7 +238,7 @@ func TestReleasedTurnsKeepShares(t *testing.T) {
 				applied[inFlight[i].sale.turn.Member]++
 				turns++
 				x.rotations.countTurnAndEndReservation(1, inFlight[i].sale.turn, x.seq)
-				x.ReleaseAfterApply(inFlight[i])
+				x.ReleaseAllAfterApply(inFlight[i])
 			}
 			x.ReleaseAll(inFlight[i])
 			inFlight = append(inFlight[:i], inFlight[i+1:]...)
@@ -347,7 +347,7 @@ func TestTurnCountsOnceDuringApply(t *testing.T) {
 	if a, b := x.ReserveRotationTurn(&second, 1, 7, even), x.ReserveRotationTurn(&third, 1, 7, even); a.Member == taken.Member || b.Member != taken.Member {
 		t.Errorf("turns went to %d, %d, %d", taken.Member, a.Member, b.Member)
 	}
-	x.ReleaseAfterApply(&first)
+	x.ReleaseAllAfterApply(&first)
 	x.ReleaseAll(&second)
 	x.ReleaseAll(&third)
 	if n := x.ReservationCount(); n != 0 {

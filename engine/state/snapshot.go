@@ -81,19 +81,19 @@ type sectionWriter struct {
 }
 
 // writeSection writes one section. It blocks Apply only while copySection copies the state.
-// copySection may return a function that encodes the copy; writeSection calls it after Apply may
+// copySection may return encodeLater, which encodes the copy; writeSection calls it after Apply may
 // continue.
-func (o *sectionWriter) writeSection(s *State, kind byte, shard int, copySection func(*snapshotSectionCodec) func()) {
+func (o *sectionWriter) writeSection(s *State, kind byte, shard int, copySection func(*snapshotSectionCodec) (encodeLater func())) {
 	if o.err != nil {
 		return
 	}
 	o.body.buf = o.body.buf[:0]
 	s.applying.Lock()
-	encode := copySection(&o.body)
+	encodeLater := copySection(&o.body)
 	stamp, at := s.seq, s.at
 	s.applying.Unlock()
-	if encode != nil {
-		encode()
+	if encodeLater != nil {
+		encodeLater()
 	}
 	if o.head == nil || stamp < o.oldest {
 		o.oldest = stamp

@@ -31,16 +31,16 @@ func NextAttemptTime(failedAttempts uint32, failedAtNanos int64, readRandom func
 	}
 	var random [8]byte
 	readRandom(random[:])
-	return failedAtNanos + int64(AddJitter(PauseAfterAttempt(int(max(1, failedAttempts))), random)), true
+	return failedAtNanos + int64(VaryByUpToTenth(PauseAfterAttempt(int(max(1, failedAttempts))), random)), true
 }
 
 // PauseAfterAttempt returns the pause after a failed attempt, without jitter. The first attempt
 // has number 1. It panics for MaxAttempts, because no attempt follows.
 func PauseAfterAttempt(attemptNumber int) time.Duration { return attemptPauses[attemptNumber-1] }
 
-// AddJitter lengthens or shortens a pause by up to a tenth, so that webhooks that failed together
-// are not sent together again.
-func AddJitter(pause time.Duration, random [8]byte) time.Duration {
+// VaryByUpToTenth lengthens or shortens a pause by up to a tenth, so that webhooks that failed
+// together are not sent together again.
+func VaryByUpToTenth(pause time.Duration, random [8]byte) time.Duration {
 	spread := uint64(pause / 5)
 	return pause - pause/10 + time.Duration(binary.LittleEndian.Uint64(random[:])%(spread+1))
 }

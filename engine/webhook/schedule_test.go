@@ -25,14 +25,14 @@ func TestJitter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pause := rapid.SampledFrom(pauses()).Draw(t, "pause")
 		random := [8]byte(binary.LittleEndian.AppendUint64(nil, rapid.Uint64().Draw(t, "random")))
-		if got := webhook.AddJitter(pause, random); got < pause-pause/10 || got > pause+pause/10 {
+		if got := webhook.VaryByUpToTenth(pause, random); got < pause-pause/10 || got > pause+pause/10 {
 			t.Errorf("pause %s with jitter is %s, want at most a tenth more or less", pause, got)
 		}
 	})
 	least, most := time.Duration(0), time.Duration(0)
 	for _, pause := range pauses() {
-		least += webhook.AddJitter(pause, [8]byte{})
-		most += webhook.AddJitter(pause, [8]byte(binary.LittleEndian.AppendUint64(nil, uint64(pause/5))))
+		least += webhook.VaryByUpToTenth(pause, [8]byte{})
+		most += webhook.VaryByUpToTenth(pause, [8]byte(binary.LittleEndian.AppendUint64(nil, uint64(pause/5))))
 	}
 	if least != 1219*time.Minute*9/10 || most != 1219*time.Minute*11/10 || most > 24*time.Hour-90*time.Minute {
 		t.Errorf("all attempts take %s to %s, want 24 hours at most", least, most)

@@ -22,16 +22,16 @@ func (c *leadTimeline) matchesStateInMemory() bool {
 		return false
 	}
 	for i := range c.webhooks {
-		if !c.webhookMatchesMemory(&c.webhooks[i]) {
+		if !c.lastAttemptMatchesOutbox(&c.webhooks[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// webhookMatchesMemory reports whether the webhook's last recorded attempt leads to the webhook's
-// current state in the outbox.
-func (c *leadTimeline) webhookMatchesMemory(webhook *webhookProgress) bool {
+// lastAttemptMatchesOutbox reports whether the webhook's last recorded attempt leads to the
+// webhook's current state in the outbox.
+func (c *leadTimeline) lastAttemptMatchesOutbox(webhook *webhookProgress) bool {
 	now, queued := c.state.FindWebhook(c.lead, webhook.kind)
 	switch {
 	case !queued:

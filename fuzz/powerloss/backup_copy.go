@@ -131,7 +131,7 @@ func (s *backupCopy) restore(ctx context.Context, lastEntry uint64) error {
 	if err := os.RemoveAll(s.restoreDir); err != nil {
 		return err
 	}
-	_, err := s.repository.Restore(ctx, backup.RestoreOptions{At: backup.Target{Seq: lastEntry}, Dir: s.restoreDir, Drill: true})
+	_, err := s.repository.Restore(ctx, backup.RestoreOptions{At: backup.RestorePoint{Seq: lastEntry}, Dir: s.restoreDir, Drill: true})
 	if err != nil {
 		return fmt.Errorf("cannot restore entry %d: %w", lastEntry, err)
 	}

@@ -47,12 +47,12 @@ type Field struct {
 // privateFields are not part of a ping, because they help to identify the person.
 var privateFields = []string{"birth_date", "vehicles"}
 
-// RandomFields returns the vertical's additional fields with random values, at most six. asked
-// is the time when the person asked for offers.
-func (v Vertical) RandomFields(r *rand.Rand, asked time.Time) []Field {
+// RandomFields returns the vertical's additional fields with random values, at most six. The
+// person asked for offers at askedForOffersAt.
+func (v Vertical) RandomFields(r *rand.Rand, askedForOffersAt time.Time) []Field {
 	switch v {
 	case Auto:
-		return randomAutoFields(r, asked)
+		return randomCarInsuranceFields(r, askedForOffersAt)
 	case Solar:
 		fields := []Field{
 			{"homeowner", Chance(r, 850)},
@@ -64,7 +64,7 @@ func (v Vertical) RandomFields(r *rand.Rand, asked time.Time) []Field {
 		}
 		return fields
 	case Life:
-		age, birthday := randomAge(r, asked, 21, 80)
+		age, birthday := randomAge(r, askedForOffersAt, 21, 80)
 		return []Field{
 			{"age_band", ageBandOf(age)},
 			{"tobacco", Chance(r, 180)},
@@ -75,9 +75,9 @@ func (v Vertical) RandomFields(r *rand.Rand, asked time.Time) []Field {
 	return nil
 }
 
-func randomAutoFields(r *rand.Rand, asked time.Time) []Field {
-	age, birthday := randomAge(r, asked, 18, 54)
-	vehicles := randomVehicles(r, asked.Year())
+func randomCarInsuranceFields(r *rand.Rand, askedForOffersAt time.Time) []Field {
+	age, birthday := randomAge(r, askedForOffersAt, 18, 54)
+	vehicles := randomVehicles(r, askedForOffersAt.Year())
 	return []Field{
 		{"vehicle_count", len(vehicles)},
 		{"driver_age_band", ageBandOf(age)},

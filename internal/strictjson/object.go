@@ -25,7 +25,7 @@ type Object struct {
 // Parse parses a body that must be one JSON object, and replaces the members of an earlier
 // Parse. The error is a *SyntaxError. After an error the Object has no members.
 func (o *Object) Parse(body []byte) error {
-	o.Release()
+	o.ClearForReuse()
 	if len(body) > MaxBody {
 		return &SyntaxError{Offset: MaxBody, Message: tooLarge}
 	}
@@ -50,15 +50,15 @@ func (o *Object) parseObject() *SyntaxError {
 	return s.requireEndOfText()
 }
 
-// Release removes all references to the parsed body, so that the Object can go back to a pool.
-// It frees its own memory if a large body made it grow.
-func (o *Object) Release() {
+// ClearForReuse removes all references to the parsed body, so that the Object can be used again or
+// go back to a pool. It keeps its own memory, unless a large body made it grow.
+func (o *Object) ClearForReuse() {
 	clear(o.members)
 	o.members = o.members[:0]
 	if cap(o.members) > maxKeptNames {
 		o.members = nil
 	}
-	o.scan.release()
+	o.scan.clearForReuse()
 }
 
 // Members returns the object's members in the order of the parsed text.
@@ -83,7 +83,7 @@ func (o *Object) ParseMember(m market.JSONMember, into *Object) bool {
 		panic("BUG: an object cannot parse a member into itself")
 	}
 	if m.Kind != market.JSONObject {
-		into.Release()
+		into.ClearForReuse()
 		return false
 	}
 	return into.Parse(m.Text) == nil

@@ -190,7 +190,7 @@ func TestReleaseDropsBody(t *testing.T) {
 	var o strictjson.Object
 	must.Succeed(t, o.Parse([]byte(lead)))
 	members := o.Members()
-	o.Release()
+	o.ClearForReuse()
 	if len(o.Members()) != 0 || members[0].Name != nil {
 		t.Error("members still refer to the body")
 	}

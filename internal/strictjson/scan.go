@@ -3,7 +3,7 @@ package strictjson
 import "pingpost/engine/market"
 
 // scanner reads a JSON text once, from front to back, and checks it. Its buffers names and buf
-// grow with the largest text, until release frees them.
+// grow with the largest text, until clearForReuse frees them.
 type scanner struct {
 	body       []byte
 	at         int // the offset of the next byte
@@ -15,7 +15,7 @@ type scanner struct {
 
 func (s *scanner) setText(body []byte) { s.body, s.at, s.depth = body, 0, 0 }
 
-func (s *scanner) release() {
+func (s *scanner) clearForReuse() {
 	clear(s.names)
 	s.names, s.buf, s.body = s.names[:0], s.buf[:0], nil
 	if cap(s.names) > maxKeptNames {

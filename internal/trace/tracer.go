@@ -116,12 +116,12 @@ func (t *Tracer) End(r *Request) {
 	}
 }
 
-// Exported returns how many traces the collector has accepted.
-func (t *Tracer) Exported() uint64 { return t.exported.Load() }
+// ExportedTraces returns how many traces the collector has accepted.
+func (t *Tracer) ExportedTraces() uint64 { return t.exported.Load() }
 
-// Dropped returns how many traces were lost, because the queue was full or the collector did
+// DroppedTraces returns how many traces were lost, because the queue was full or the collector did
 // not accept them.
-func (t *Tracer) Dropped() uint64 { return t.dropped.Load() }
+func (t *Tracer) DroppedTraces() uint64 { return t.dropped.Load() }
 
 // Close sends the queued traces for at most limit, and then stops the Tracer. Traces that are
 // left are lost.

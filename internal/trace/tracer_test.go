@@ -90,8 +90,8 @@ func TestExportRetries(t *testing.T) {
 		if !row.exported {
 			exported, lost = 0, 2
 		}
-		if c.Requests() != row.requests || x.Exported() != exported || x.Dropped() != lost {
-			t.Errorf("%s: %d requests, %d traces exported and %d lost", row.name, c.Requests(), x.Exported(), x.Dropped())
+		if c.Requests() != row.requests || x.ExportedTraces() != exported || x.DroppedTraces() != lost {
+			t.Errorf("%s: %d requests, %d traces exported and %d lost", row.name, c.Requests(), x.ExportedTraces(), x.DroppedTraces())
 		}
 		if strings.Contains(logged.String(), "traces are lost") == row.exported {
 			t.Errorf("%s: the log is %q", row.name, logged)
@@ -106,8 +106,8 @@ func TestUnreachableCollectorIsLogged(t *testing.T) {
 	go x.run()
 	x.End(newAnsweredRequest(x, 1))
 	x.Close(time.Minute)
-	if x.Dropped() != 1 || !strings.Contains(logged.String(), "refused") || strings.Contains(logged.String(), "canary") {
-		t.Errorf("%d traces lost, want 1; the log is %q", x.Dropped(), logged)
+	if x.DroppedTraces() != 1 || !strings.Contains(logged.String(), "refused") || strings.Contains(logged.String(), "canary") {
+		t.Errorf("%d traces lost, want 1; the log is %q", x.DroppedTraces(), logged)
 	}
 }
 
@@ -127,15 +127,15 @@ func TestHangingCollectorDoesNotBlockEnd(t *testing.T) {
 		x.End(newAnsweredRequest(x, calls))
 	}
 	queued := uint64(maxQueuedSpans / (calls + 5))
-	if lost := x.Dropped(); lost != requests-queued || x.queue.spans > maxQueuedSpans {
+	if lost := x.DroppedTraces(); lost != requests-queued || x.queue.spans > maxQueuedSpans {
 		t.Errorf("%d traces lost, %d spans queued", lost, x.queue.spans)
 	}
 	x.Close(time.Millisecond)
-	if x.Dropped() != requests+1 || x.Exported() != 0 {
-		t.Errorf("%d traces lost, want %d", x.Dropped(), requests+1)
+	if x.DroppedTraces() != requests+1 || x.ExportedTraces() != 0 {
+		t.Errorf("%d traces lost, want %d", x.DroppedTraces(), requests+1)
 	}
 	x.End(newAnsweredRequest(x, 1))
-	if x.Dropped() != requests+2 {
+	if x.DroppedTraces() != requests+2 {
 		t.Error("a trace after Close is not counted as lost")
 	}
 }
@@ -154,8 +154,8 @@ func TestBatches(t *testing.T) {
 	spans += fullBatch + 1 + 5
 	go x.run()
 	x.Close(time.Minute)
-	if n := len(c.Bodies()); n < 4 || x.Exported() != 151 || x.Dropped() != 0 {
-		t.Errorf("%d batches of %d traces, %d lost", n, x.Exported(), x.Dropped())
+	if n := len(c.Bodies()); n < 4 || x.ExportedTraces() != 151 || x.DroppedTraces() != 0 {
+		t.Errorf("%d batches of %d traces, %d lost", n, x.ExportedTraces(), x.DroppedTraces())
 	}
 	ids := map[string]bool{}
 	for _, s := range c.Spans() {
@@ -206,8 +206,8 @@ func TestUnauthenticatedRequestIsNotTraced(t *testing.T) {
 	r.Caller = ""
 	x.End(r)
 	x.Close(time.Minute)
-	if c.Requests() != 0 || x.Dropped() != 0 {
-		t.Errorf("%d exports, %d dropped, want none", c.Requests(), x.Dropped())
+	if c.Requests() != 0 || x.DroppedTraces() != 0 {
+		t.Errorf("%d exports, %d dropped, want none", c.Requests(), x.DroppedTraces())
 	}
 }
 

@@ -50,7 +50,7 @@ func candidatesFor(t *testing.T, filterSets *selection.CompiledFilterSets, body 
 	t.Helper()
 	var read strictjson.Object
 	must.Succeed(t, read.Parse(body))
-	defer read.Release()
+	defer read.ClearForReuse()
 	var lead market.Lead
 	mapping := filterSets.Campaign.Mapping
 	lead.Reset(mapping.SlotCount())

@@ -32,7 +32,7 @@ func (b *Buyer) handlePing(r *fasthttp.RequestCtx) {
 	}
 	work := b.scratchPool.Get().(*scratch)
 	damage := b.composeAnswer(r, work, key, now)
-	work.object.Release()
+	work.object.ClearForReuse()
 	work.wrong, work.request = work.wrong[:0], request{}
 	b.scratchPool.Put(work)
 	b.delayAnswer(b.options.Latency, key, 1)

@@ -31,8 +31,8 @@ type buyerAnswer struct {
 }
 
 func (a *buyerAnswer) releaseToPool() {
-	a.body.Release()
-	a.nested.Release()
+	a.body.ClearForReuse()
+	a.nested.ClearForReuse()
 	answerPool.Put(a)
 }
 

@@ -164,7 +164,7 @@ func FuzzAnswer(f *testing.F) {
 			t.Fatalf("post: %d %q: %+v\nwant %+v", pingRow.Status, body, got, want)
 		}
 		pingRow.Status = 200
-		if got, want := client.judgePing(&market.PingRequest{Auction: []byte("auc_1")}, new(buyerEndpoint), pingRow, &response), wantPing(body); got != want {
+		if got, want := client.judgePingAndPauseAfter429(&market.PingRequest{Auction: []byte("auc_1")}, new(buyerEndpoint), pingRow, &response), wantPing(body); got != want {
 			t.Fatalf("ping: %q: %+v\nwant %+v", body, got, want)
 		}
 	})

@@ -45,16 +45,16 @@ func (c *Client) attemptPing(p *market.PingRequest, now time.Time) market.PingRe
 	if s.renewCredentialAfter401(done) {
 		done = s.sendOnce(response)
 	}
-	result := c.judgePing(p, a, done, response)
+	result := c.judgePingAndPauseAfter429(p, a, done, response)
 	out.credential = s.credential
 	result.Reason = out.redactIfSecret(result.Reason)
 	return result
 }
 
-// judgePing returns the outcome of a ping that was sent. Without a dialect, only a 200 counts
-// as an answer. A 429 is rate_limited and pauses the buyer's pings, and every other status is
-// an error.
-func (c *Client) judgePing(p *market.PingRequest, a *buyerEndpoint, sendResult dial.SendResult, response *fasthttp.Response) market.PingResult {
+// judgePingAndPauseAfter429 returns the outcome of a ping that was sent. Without a dialect, only a
+// 200 counts as an answer. A 429 is rate_limited and, unless the ping is a test, pauses the buyer's
+// pings. Every other status is an error.
+func (c *Client) judgePingAndPauseAfter429(p *market.PingRequest, a *buyerEndpoint, sendResult dial.SendResult, response *fasthttp.Response) market.PingResult {
 	r := market.PingResult{Status: sendResult.Status, Fault: sendResult.Fault}
 	switch {
 	case sendResult.Status == fasthttp.StatusTooManyRequests:

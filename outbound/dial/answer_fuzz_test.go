@@ -71,7 +71,7 @@ func FuzzRawAnswer(f *testing.F) {
 	h := hostConns{hosts: hosts}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var response fasthttp.Response
-		status, err := h.readAnswer(bufio.NewReaderSize(bytes.NewReader(raw), HeadLimit), &response)
+		status, err := h.readHeadThenBody(bufio.NewReaderSize(bytes.NewReader(raw), HeadLimit), &response)
 		if err != nil {
 			return
 		}

@@ -81,7 +81,7 @@ func (h *hostConns) sendAndRead(conn *clientConn, r *Request, response *fasthttp
 	pool := h.connPoolFor(r)
 	reader := pool.AcquireReader(conn)
 	defer pool.ReleaseReader(reader)
-	result.Status, err = h.readAnswer(reader, response)
+	result.Status, err = h.readHeadThenBody(reader, response)
 	if err != nil {
 		result.Fault = faultOfExchange(err)
 		result.staleConn = kept && !conn.hasAnswerBytes() && result.Fault != market.FaultTimeout
@@ -105,13 +105,13 @@ func (h *hostConns) sendAndRead(conn *clientConn, r *Request, response *fasthttp
 // maxInterim limits the 1xx answers before the final one.
 const maxInterim = 8
 
-// readAnswer reads an HTTP answer into response and returns its status. If the head arrives but
-// the body does not, it returns the status with an error. A rejection needs no body: its status
+// readHeadThenBody reads an HTTP answer into response and returns its status. If the head arrives
+// but the body does not, it returns the status with an error. A rejection needs no body: its status
 // alone counts. If the head fails, the status is 0.
 //
 // fasthttp's own functions leave status 200 after a failed head, so they cannot tell a failed
 // head from a failed body.
-func (h *hostConns) readAnswer(reader *bufio.Reader, response *fasthttp.Response) (status int, err error) {
+func (h *hostConns) readHeadThenBody(reader *bufio.Reader, response *fasthttp.Response) (statusOrZero int, err error) {
 	response.Reset()
 	var head []byte
 	for range maxInterim {
@@ -122,26 +122,26 @@ func (h *hostConns) readAnswer(reader *bufio.Reader, response *fasthttp.Response
 		if !hasValidStatusLine(head) {
 			return 0, errStatus
 		}
-		status = response.StatusCode()
-		if status >= 200 || status == fasthttp.StatusSwitchingProtocols {
+		statusOrZero = response.StatusCode()
+		if statusOrZero >= 200 || statusOrZero == fasthttp.StatusSwitchingProtocols {
 			break
 		}
 	}
 	switch {
-	case status < 200 && status != fasthttp.StatusSwitchingProtocols:
+	case statusOrZero < 200 && statusOrZero != fasthttp.StatusSwitchingProtocols:
 		return 0, errInterim
-	case status < 200, status == fasthttp.StatusNoContent, status == fasthttp.StatusNotModified:
-		return status, nil
+	case statusOrZero < 200, statusOrZero == fasthttp.StatusNoContent, statusOrZero == fasthttp.StatusNotModified:
+		return statusOrZero, nil
 	case response.Header.ContentLength() == chunked && hasContentLength(head):
-		return status, errTwoLengths
+		return statusOrZero, errTwoLengths
 	}
 	if err := response.ReadBody(reader, h.hosts.options.MaxResponse); err != nil {
-		return status, err
+		return statusOrZero, err
 	}
 	if response.Header.ContentLength() == chunked {
 		err = response.Header.ReadTrailer(reader)
 	}
-	return status, err
+	return statusOrZero, err
 }
 
 // chunked is the content length that fasthttp returns for a body in chunks.

@@ -88,7 +88,7 @@ type Admin struct {
 
 	watch        *metrics.MeterHistory
 	overviews    *overviewCache
-	live         *liveEventFeed
+	live         *liveOverviewFeed
 	searches     chan struct{} // semaphore
 	benches      chan struct{}
 	deprecations apidocs.Deprecations // nil: no operation is deprecated
@@ -129,7 +129,7 @@ func New(operator RunningExchange, meter *metrics.Meter, password string, logger
 	a.watch = metrics.NewMeterHistory(meter)
 	a.overviews = &overviewCache{admin: a, watch: a.watch}
 	a.searches, a.benches = make(chan struct{}, maxSearches), make(chan struct{}, maxBench)
-	a.live = newLiveEventFeed(a.overviews.overviewEvent)
+	a.live = newLiveOverviewFeed(a.overviews.overviewEvent)
 	routes := router.New()
 	routes.RedirectTrailingSlash, routes.RedirectFixedPath, routes.HandleOPTIONS = false, false, false
 	routes.NotFound = a.requireRole(market.RoleViewer, func(ctx *fasthttp.RequestCtx) { a.sendError(ctx, httperror.NotFound) })

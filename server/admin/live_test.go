@@ -30,7 +30,7 @@ type streamServer struct {
 func newStreamServer(t *testing.T, event func(n int64) []byte) *streamServer {
 	t.Helper()
 	b := &streamServer{Admin: newAdmin(t, stubOperator{})}
-	b.live = newLiveEventFeed(func() []byte { return event(b.built.Add(1)) })
+	b.live = newLiveOverviewFeed(func() []byte { return event(b.built.Add(1)) })
 	b.live.every = time.Millisecond
 	b.address = servertest.StartServer(t, b.Serve, b.Shutdown)
 	return b

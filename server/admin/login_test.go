@@ -301,7 +301,7 @@ func TestBodyAfterEndOfCredentialHasNoEffect(t *testing.T) {
 // An event stream ends with the session of its caller.
 func TestLiveStreamEndsWithSession(t *testing.T) {
 	l := openAccounts(t, servertest.Password)
-	l.admin.live = newLiveEventFeed(func() []byte { return numberedEvent(1) })
+	l.admin.live = newLiveOverviewFeed(func() []byte { return numberedEvent(1) })
 	l.admin.live.every = time.Millisecond
 	l.createUser("bob", market.RoleViewer)
 	bob := l.mustLogIn("bob", testPassword)

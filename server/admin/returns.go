@@ -24,7 +24,7 @@ const maxReturnNote = 1000
 // listPendingReturns lists the returns of leads that buyers requested and that wait for an
 // operator's approval, oldest leads first. The parameters limit and after select a page.
 func (a *Admin) listPendingReturns(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-	r := &searchQueryReader{query: ctx.QueryArgs()}
+	r := &searchParameterParser{query: ctx.QueryArgs()}
 	limit, after := r.readLimit(defaultReturns, maxReturns), readAfterCursor(r, market.ParseLeadID, "a lead's id, such as next of the page before")
 	if len(r.faults) > 0 {
 		return nil, newInvalidFieldsError(r.faults)

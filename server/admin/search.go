@@ -26,14 +26,14 @@ var errTooManySearches = httperror.New(503, errcode.Unavailable, "Too many searc
 
 // limitConcurrentSearches returns a handler that calls h with the report. At most maxSearches such
 // requests run at the same time. Others wait for up to searchWaits and then get a 503.
-func (a *Admin) limitConcurrentSearches(h func(r *searchQueryReader, from *report.Report) (answer any, err error)) fasthttp.RequestHandler {
+func (a *Admin) limitConcurrentSearches(h func(r *searchParameterParser, from *report.Report) (answer any, err error)) fasthttp.RequestHandler {
 	return a.withReport(func(ctx *fasthttp.RequestCtx, from *report.Report) (answer any, err error) {
 		late := time.NewTimer(searchWaits)
 		defer late.Stop()
 		select {
 		case a.searches <- struct{}{}:
 			defer func() { <-a.searches }()
-			answer, err = h(&searchQueryReader{query: ctx.QueryArgs()}, from)
+			answer, err = h(&searchParameterParser{query: ctx.QueryArgs()}, from)
 		case <-late.C:
 			err = errTooManySearches
 		}
@@ -41,18 +41,18 @@ func (a *Admin) limitConcurrentSearches(h func(r *searchQueryReader, from *repor
 	})
 }
 
-// searchQueryReader parses the query parameters of a search. It collects an error for each invalid
-// one.
-type searchQueryReader struct {
+// searchParameterParser parses the query parameters of a search. It collects an error for each
+// invalid one.
+type searchParameterParser struct {
 	query  *fasthttp.Args
 	faults fieldErrors
 }
 
-func (r *searchQueryReader) parameter(name string) string { return string(r.query.Peek(name)) }
+func (r *searchParameterParser) parameter(name string) string { return string(r.query.Peek(name)) }
 
 // readCommonParameters parses the parameters that all searches have: campaign, supplier, buyer, and the
 // times from and to.
-func (r *searchQueryReader) readCommonParameters() (s report.SearchQuery) {
+func (r *searchParameterParser) readCommonParameters() (s report.SearchQuery) {
 	s.Campaign, s.Supplier, s.Buyer = r.parameter("campaign"), r.parameter("supplier"), r.parameter("buyer")
 	s.From, s.To = r.readTimeNanos("from"), r.readTimeNanos("to")
 	r.faults.addErrorIf(s.From != 0 && s.To != 0 && s.From >= s.To, "to", errcode.FieldOutOfRange, "a time after from; the search ends before it")
@@ -61,7 +61,7 @@ func (r *searchQueryReader) readCommonParameters() (s report.SearchQuery) {
 
 // readCommonListParameters parses the parameters of all searches that list results: those of
 // readCommonParameters, limit and test.
-func (r *searchQueryReader) readCommonListParameters() report.SearchQuery {
+func (r *searchParameterParser) readCommonListParameters() report.SearchQuery {
 	s := r.readCommonParameters()
 	s.Limit = r.readLimit(defaultFound, maxFound)
 	switch text := r.parameter("test"); text {
@@ -75,7 +75,7 @@ func (r *searchQueryReader) readCommonListParameters() report.SearchQuery {
 	return s
 }
 
-func (r *searchQueryReader) readLimit(defaultValue, maximum int) int {
+func (r *searchParameterParser) readLimit(defaultValue, maximum int) int {
 	text := r.parameter("limit")
 	if text == "" {
 		return defaultValue
@@ -86,7 +86,7 @@ func (r *searchQueryReader) readLimit(defaultValue, maximum int) int {
 }
 
 // readAfterCursor parses the parameter after: the id of the last result of the page before.
-func readAfterCursor[T any](r *searchQueryReader, parse func(string) (T, bool), expected string) (after T) {
+func readAfterCursor[T any](r *searchParameterParser, parse func(string) (T, bool), expected string) (after T) {
 	if text := r.parameter("after"); text != "" {
 		var ok bool
 		after, ok = parse(text)
@@ -95,7 +95,7 @@ func readAfterCursor[T any](r *searchQueryReader, parse func(string) (T, bool), 
 	return after
 }
 
-func (r *searchQueryReader) readTimeNanos(parameterName string) int64 {
+func (r *searchParameterParser) readTimeNanos(parameterName string) int64 {
 	text := r.parameter(parameterName)
 	if text == "" {
 		return 0
@@ -106,7 +106,7 @@ func (r *searchQueryReader) readTimeNanos(parameterName string) int64 {
 }
 
 // readLeadSearch parses all parameters of GET leads.
-func (r *searchQueryReader) readLeadSearch() report.SearchQuery {
+func (r *searchParameterParser) readLeadSearch() report.SearchQuery {
 	s := r.readCommonListParameters()
 	s.Status, s.Reason, s.State, s.Source = r.parameter("status"), r.parameter("reason"), r.parameter("state"), r.parameter("source")
 	s.After = readAfterCursor(r, market.ParseLeadID, "next of the page before")
@@ -129,7 +129,7 @@ func (r *searchQueryReader) readLeadSearch() report.SearchQuery {
 }
 
 // readAuctionSearch parses all parameters of GET auctions.
-func (r *searchQueryReader) readAuctionSearch() report.SearchQuery {
+func (r *searchParameterParser) readAuctionSearch() report.SearchQuery {
 	s := r.readCommonListParameters()
 	s.Outcome = r.parameter("outcome")
 	s.After = readAfterCursor(r, market.ParseAuctionID, "next of the page before")
@@ -137,7 +137,7 @@ func (r *searchQueryReader) readAuctionSearch() report.SearchQuery {
 }
 
 // searchLeads answers GET leads with one page of the leads that match the query.
-func (a *Admin) searchLeads(r *searchQueryReader, from *report.Report) (answer any, err error) {
+func (a *Admin) searchLeads(r *searchParameterParser, from *report.Report) (answer any, err error) {
 	s := r.readLeadSearch()
 	if len(r.faults) > 0 {
 		return nil, newInvalidFieldsError(r.faults)
@@ -153,7 +153,7 @@ func (a *Admin) searchLeads(r *searchQueryReader, from *report.Report) (answer a
 }
 
 // searchAuctions answers GET auctions with one page of the auctions that match the query.
-func (a *Admin) searchAuctions(r *searchQueryReader, from *report.Report) (answer any, err error) {
+func (a *Admin) searchAuctions(r *searchParameterParser, from *report.Report) (answer any, err error) {
 	s := r.readAuctionSearch()
 	if len(r.faults) > 0 {
 		return nil, newInvalidFieldsError(r.faults)
@@ -171,7 +171,7 @@ func (a *Admin) searchAuctions(r *searchQueryReader, from *report.Report) (answe
 // getUnsoldCounts answers GET unmatched with the number of unsold leads by reason. Without
 // times the period is the last day. The counts are per hour, so every hour that overlaps the
 // period counts completely.
-func (a *Admin) getUnsoldCounts(r *searchQueryReader, from *report.Report) (answer any, err error) {
+func (a *Admin) getUnsoldCounts(r *searchParameterParser, from *report.Report) (answer any, err error) {
 	s := r.readCommonParameters()
 	if len(r.faults) > 0 {
 		return nil, newInvalidFieldsError(r.faults)

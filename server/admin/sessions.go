@@ -174,9 +174,10 @@ func (t *sessionStore) endSession(s *session) {
 	delete(t.sessions, s.hash)
 }
 
-// endSessionsOfChangedUser ends all sessions of a user that was changed or removed. It also drops
-// the times of last use of the given tokens and, with userRemoved set, of the user.
-func (t *sessionStore) endSessionsOfChangedUser(userName string, tokens []state.APIToken, userRemoved bool) {
+// endSessionsAndForgetUses ends all sessions of a user that was changed or removed. It also drops
+// the remembered check of the user's password, the times of last use of endedTokens (the user's
+// tokens that the change revoked) and, with userRemoved set, the user's time of last use.
+func (t *sessionStore) endSessionsAndForgetUses(userName string, endedTokens []state.APIToken, userRemoved bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for hash, s := range t.sessions {
@@ -184,8 +185,8 @@ func (t *sessionStore) endSessionsOfChangedUser(userName string, tokens []state.
 			delete(t.sessions, hash)
 		}
 	}
-	for i := range tokens {
-		delete(t.tokens, tokens[i].Hash)
+	for i := range endedTokens {
+		delete(t.tokens, endedTokens[i].Hash)
 	}
 	t.verified.forgetUser(userName)
 	if userRemoved {

@@ -14,9 +14,9 @@ import (
 	"pingpost/server/connection"
 )
 
-// liveEventFeed sends the overview to all open dashboards once a second, as server-sent events. It
-// builds each event once for all of them, and builds no events while there are no subscribers.
-type liveEventFeed struct {
+// liveOverviewFeed sends the overview to all open dashboards once a second, as server-sent events.
+// It builds each event once for all of them, and builds no events while there are no subscribers.
+type liveOverviewFeed struct {
 	makeEvent  func() []byte // returns nil to end all streams
 	every      time.Duration
 	stallLimit time.Duration // how long a subscriber may stop reading before it is disconnected
@@ -35,14 +35,14 @@ const (
 	maxSubscribersPerName = 20
 )
 
-func newLiveEventFeed(makeEvent func() []byte) *liveEventFeed {
-	return &liveEventFeed{makeEvent: makeEvent, every: liveEvery, stallLimit: stallLimit, subscribers: make(map[*eventStreamSubscriber]struct{})}
+func newLiveOverviewFeed(makeEvent func() []byte) *liveOverviewFeed {
+	return &liveOverviewFeed{makeEvent: makeEvent, every: liveEvery, stallLimit: stallLimit, subscribers: make(map[*eventStreamSubscriber]struct{})}
 }
 
 // addSubscriber starts an event stream for operatorName, with firstEvent as its first event.
 // The stream ends when isStillValid returns false. It returns nil if there are too many
 // streams, in total or for this operator, or after close.
-func (l *liveEventFeed) addSubscriber(conn net.Conn, operatorName string, firstEvent []byte, isStillValid func() bool) *eventStreamSubscriber {
+func (l *liveOverviewFeed) addSubscriber(conn net.Conn, operatorName string, firstEvent []byte, isStillValid func() bool) *eventStreamSubscriber {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed || len(l.subscribers) >= maxSubscribers || l.countSubscribersLocked(operatorName) >= maxSubscribersPerName {
@@ -58,7 +58,7 @@ func (l *liveEventFeed) addSubscriber(conn net.Conn, operatorName string, firstE
 	return s
 }
 
-func (l *liveEventFeed) countSubscribersLocked(operatorName string) (n int) {
+func (l *liveOverviewFeed) countSubscribersLocked(operatorName string) (n int) {
 	for s := range l.subscribers {
 		if s.name == operatorName {
 			n++
@@ -69,7 +69,7 @@ func (l *liveEventFeed) countSubscribersLocked(operatorName string) (n int) {
 
 // run builds an event every second and queues it for all subscribers. It ends when there are no
 // more subscribers; the next addSubscriber starts it again.
-func (l *liveEventFeed) run() {
+func (l *liveOverviewFeed) run() {
 	ticker := time.NewTicker(l.every)
 	defer ticker.Stop()
 	for range ticker.C {
@@ -95,7 +95,7 @@ func (l *liveEventFeed) run() {
 
 // hasSubscribersElseMarkStopped reports whether there are subscribers. If not, it records that run
 // ends, so that the next subscriber starts it again.
-func (l *liveEventFeed) hasSubscribersElseMarkStopped() bool {
+func (l *liveOverviewFeed) hasSubscribersElseMarkStopped() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.running = len(l.subscribers) > 0
@@ -103,7 +103,7 @@ func (l *liveEventFeed) hasSubscribersElseMarkStopped() bool {
 }
 
 // endAllStreams ends the event streams of all subscribers.
-func (l *liveEventFeed) endAllStreams() {
+func (l *liveOverviewFeed) endAllStreams() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for s := range l.subscribers {
@@ -112,7 +112,7 @@ func (l *liveEventFeed) endAllStreams() {
 }
 
 // close ends all event streams, and makes addSubscriber return nil from now on.
-func (l *liveEventFeed) close() {
+func (l *liveOverviewFeed) close() {
 	l.mu.Lock()
 	l.closed = true
 	l.mu.Unlock()
@@ -120,7 +120,7 @@ func (l *liveEventFeed) close() {
 }
 
 // endStreamLocked ends the event stream of one subscriber. The caller holds l.mu.
-func (l *liveEventFeed) endStreamLocked(s *eventStreamSubscriber) {
+func (l *liveOverviewFeed) endStreamLocked(s *eventStreamSubscriber) {
 	if _, there := l.subscribers[s]; there {
 		delete(l.subscribers, s)
 		close(s.ended)
@@ -129,7 +129,7 @@ func (l *liveEventFeed) endStreamLocked(s *eventStreamSubscriber) {
 
 // eventStreamSubscriber is one open event stream. The HTTP library reads the events from it.
 type eventStreamSubscriber struct {
-	feed         *liveEventFeed
+	feed         *liveOverviewFeed
 	conn         net.Conn
 	name         string // the operator's
 	isStillValid func() bool

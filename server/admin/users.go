@@ -201,7 +201,7 @@ func (a *Admin) createOrChangeUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (
 	}
 	user, _ := e.State().OperatorUser(wanted.Name)
 	if user != before { // its sessions have become invalid; this frees their memory
-		a.sessions.endSessionsOfChangedUser(wanted.Name, ended, false)
+		a.sessions.endSessionsAndForgetUses(wanted.Name, ended, false)
 	}
 	if made {
 		ctx.SetStatusCode(fasthttp.StatusCreated)
@@ -225,7 +225,7 @@ func (a *Admin) removeUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer a
 	if err := e.AsOperator(callerNameOf(ctx)).RemoveUser(name, a.locked); err != nil {
 		return nil, err
 	}
-	a.sessions.endSessionsOfChangedUser(name, tokens, true)
+	a.sessions.endSessionsAndForgetUses(name, tokens, true)
 	return nil, nil
 }
 
@@ -268,7 +268,7 @@ func (a *Admin) setPassword(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer 
 	if err := e.AsOperator(callerNameOf(ctx)).SetPassword(&user, hash); err != nil {
 		return nil, err
 	}
-	a.sessions.endSessionsOfChangedUser(name, tokens, false)
+	a.sessions.endSessionsAndForgetUses(name, tokens, false)
 	return nil, nil
 }
 

@@ -185,6 +185,10 @@ func (a *Admin) webhookSwitchHandler(switchOff bool) supplierOrBuyerHandler {
 		if o.configuredWebhookEndpoint() == nil && o.engine.State().OutboxStatus(o.ref) == (state.OutboxStatus{}) {
 			return nil, httperror.New(404, errcode.NotFound, "The supplier has no webhook. Add one in the configuration first.")
 		}
-		return nil, o.engine.AsOperator(callerNameOf(ctx)).SetWebhooksOff(market.SupplierID(o.id), switchOff)
+		actions := o.engine.AsOperator(callerNameOf(ctx))
+		if switchOff {
+			return nil, actions.SwitchOffWebhooksAndKillQueued(market.SupplierID(o.id))
+		}
+		return nil, actions.SwitchOnWebhooks(market.SupplierID(o.id))
 	}
 }

@@ -85,7 +85,7 @@ func newAuctionExchange(t *testing.T, tune ...func(*engine.Options)) *testExchan
 func newTestExchange(t *testing.T, document string, log *servertest.MemoryLog, tune ...func(*engine.Options)) *testExchange {
 	t.Helper()
 	h := &testExchange{
-		t: t, log: log, client: &http.Client{Transport: servertest.ContractTransport(t)},
+		t: t, log: log, client: &http.Client{Transport: servertest.NewOpenAPICheckingTransport(t)},
 		buyers: &fakeBuyers{bids: map[string]market.Money{"blue.example": 10_000_000, "red.example": 9_000_000, "test.blue.example": 7_000_000}},
 	}
 	ports := engine.Options{State: log.Replay(t), Log: log, History: log, Buyers: h.buyers}

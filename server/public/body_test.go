@@ -96,7 +96,7 @@ func TestReadBodyLimitAndFailures(t *testing.T) {
 		})
 	}
 	r := &scratch{body: make([]byte, maxPooledBody+1)}
-	if r.release(); r.body != nil {
+	if r.releaseToPool(); r.body != nil {
 		t.Error("the buffer of a huge body is pooled")
 	}
 }

@@ -20,7 +20,7 @@ func TestByteBucketLimitAndHeaders(t *testing.T) {
 	free := &market.Supplier{ID: "free", Ref: 2}
 	begin := time.Unix(1_000_000, 0)
 	var l tokenBucketsByOwner
-	l.setRatesFromCatalog(&market.Catalog{Suppliers: map[market.SupplierID]*market.Supplier{"acme": acme, "free": free}}, begin,
+	l.setSupplierRates(&market.Catalog{Suppliers: map[market.SupplierID]*market.Supplier{"acme": acme, "free": free}}, begin,
 		func(s *market.Supplier) int { return s.ByteRate })
 	for _, step := range []struct {
 		ms, bytes int

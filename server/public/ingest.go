@@ -18,7 +18,7 @@ import (
 func (s *Server) handleIngest(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	decision := s.decideLead(ctx, id, r, readErr)
 	took := r.timings
-	r.release()
+	r.releaseToPool()
 	if decision == nil {
 		return
 	}

@@ -35,7 +35,7 @@ func (s *Server) sendLeadToTokenOwner(ctx *fasthttp.RequestCtx, id market.Reques
 		}
 		return
 	}
-	if wait := s.leadLimits.buyers.takeTokenForOwner(ctx, who.buyer.Ref, time.Unix(0, now)); wait > 0 {
+	if wait := s.soldLeadLimits.buyers.takeTokenForOwner(ctx, who.buyer.Ref, time.Unix(0, now)); wait > 0 {
 		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))
 		return
 	}
@@ -62,7 +62,7 @@ func (s *Server) sendLeadToKeyOwner(ctx *fasthttp.RequestCtx, id market.RequestI
 // readPathLeadForSupplier returns the lead that the path names, as its supplier may see it. If
 // it returns false, it has already sent an error.
 func (s *Server) readPathLeadForSupplier(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, supplier *market.Supplier, now int64) (view engine.LeadView, ok bool) {
-	if wait := s.leadLimits.suppliers.takeTokenForOwner(ctx, supplier.Ref, time.Unix(0, now)); wait > 0 {
+	if wait := s.soldLeadLimits.suppliers.takeTokenForOwner(ctx, supplier.Ref, time.Unix(0, now)); wait > 0 {
 		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))
 		return engine.LeadView{}, false
 	}

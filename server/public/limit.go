@@ -60,9 +60,9 @@ func (b *tokenBucket) advanceTimeLocked(now time.Time) time.Time {
 	return b.latest
 }
 
-// setRatesFromCatalog sets the rate limit of each supplier to the value that rateOf returns. It
+// setSupplierRates sets the rate limit of each supplier to the value that rateOf returns. It
 // adds buckets for new suppliers and drops those of removed ones.
-func (l *tokenBucketsByOwner) setRatesFromCatalog(catalog *market.Catalog, now time.Time, rateOf func(*market.Supplier) int) {
+func (l *tokenBucketsByOwner) setSupplierRates(catalog *market.Catalog, now time.Time, rateOf func(*market.Supplier) int) {
 	rates := make(map[market.PermanentNumber]int, len(catalog.Suppliers))
 	for _, supplier := range catalog.Suppliers {
 		rates[supplier.Ref] = rateOf(supplier)

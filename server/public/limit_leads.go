@@ -10,11 +10,13 @@ import (
 // lookups and reports, single or in batches.
 const leadRate = 100
 
-// leadRequestLimits holds the token buckets for requests about sold leads: lookups and status reports.
-// Suppliers and buyers are numbered separately, so each have their own.
-type leadRequestLimits struct{ suppliers, buyers tokenBucketsByOwner }
+// soldLeadRequestLimits holds the token buckets for requests about sold leads: lookups and status
+// reports. Suppliers and buyers are numbered separately, so each have their own.
+type soldLeadRequestLimits struct{ suppliers, buyers tokenBucketsByOwner }
 
-func (l *leadRequestLimits) setRatesFromCatalog(catalog *market.Catalog, now time.Time) {
+// limitOwnersInCatalog gives each supplier and buyer of the catalog a bucket with the same rate,
+// leadRate, and drops the buckets of those that are no longer in it.
+func (l *soldLeadRequestLimits) limitOwnersInCatalog(catalog *market.Catalog, now time.Time) {
 	suppliers := make(map[market.PermanentNumber]int, len(catalog.Suppliers))
 	for _, supplier := range catalog.Suppliers {
 		suppliers[supplier.Ref] = leadRate

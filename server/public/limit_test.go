@@ -43,7 +43,7 @@ func TestRateBucketLimitAndHeaders(t *testing.T) {
 	begin := time.Unix(1_000_000, 0)
 	at := func(ms int) time.Time { return begin.Add(time.Duration(ms) * time.Millisecond) }
 	var l tokenBucketsByOwner
-	l.setRatesFromCatalog(newCatalog(slow, other), begin, rate)
+	l.setSupplierRates(newCatalog(slow, other), begin, rate)
 	for _, step := range []struct {
 		ms       int
 		supplier *market.Supplier
@@ -69,18 +69,18 @@ func TestRateBucketLimitAndHeaders(t *testing.T) {
 	}
 	// A reload with the same rate keeps the bucket; another rate gives no burst;
 	// a supplier that is removed and added again has a new bucket, which is full.
-	l.setRatesFromCatalog(newCatalog(slow, other), at(9000), rate)
+	l.setSupplierRates(newCatalog(slow, other), at(9000), rate)
 	var ctx fasthttp.RequestCtx
 	if l.takeTokenForOwner(&ctx, slow.Ref, at(9000)) == 0 {
 		t.Error("a reload with the same rate filled the bucket")
 	}
 	slow.IngestRate = 1000
-	l.setRatesFromCatalog(newCatalog(slow), at(9000), rate)
+	l.setSupplierRates(newCatalog(slow), at(9000), rate)
 	if l.takeTokenForOwner(&ctx, slow.Ref, at(9000)) == 0 || l.takeTokenForOwner(&ctx, slow.Ref, at(9001)) > 0 {
 		t.Error("want the new rate from the reload on")
 	}
-	l.setRatesFromCatalog(newCatalog(other), at(9001), rate)
-	l.setRatesFromCatalog(newCatalog(slow, other), at(60_000), rate)
+	l.setSupplierRates(newCatalog(other), at(9001), rate)
+	l.setSupplierRates(newCatalog(slow, other), at(60_000), rate)
 	if l.takeTokenForOwner(&ctx, slow.Ref, at(60_000)) > 0 {
 		t.Error("want a full bucket for a supplier that was added again")
 	}

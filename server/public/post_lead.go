@@ -14,10 +14,12 @@ type parsedPostBody struct {
 	faults              []market.FieldError
 }
 
-func (p *parsedPostBody) release() {
-	p.lead.Release()
-	p.address.Release()
-	p.tcpa.Release()
+// clearForReuse empties p and drops its references to the parsed body, but keeps its memory for the
+// next body.
+func (p *parsedPostBody) clearForReuse() {
+	p.lead.ClearForReuse()
+	p.address.ClearForReuse()
+	p.tcpa.ClearForReuse()
 	clear(p.members)
 	p.members, p.faults = p.members[:0], nil
 }
@@ -26,7 +28,7 @@ func (p *parsedPostBody) release() {
 // by those of its address and tcpa. A member that should be an object but is not becomes a
 // field error. A missing object counts as empty.
 func (p *parsedPostBody) parseAndFlatten(body *strictjson.Object) {
-	p.release()
+	p.clearForReuse()
 	p.parseInnerObject(body, "lead", "lead", &p.lead)
 	p.parseInnerObject(&p.lead, "address", "lead.address", &p.address)
 	p.parseInnerObject(&p.lead, "tcpa", "lead.tcpa", &p.tcpa)
@@ -37,8 +39,8 @@ func (p *parsedPostBody) parseAndFlatten(body *strictjson.Object) {
 			p.members = append(p.members, m)
 		}
 	}
-	p.addInnerMembers(&p.address, "lead.address.")
-	p.addInnerMembers(&p.tcpa, "lead.tcpa.")
+	p.addMembersBelongingToInner(&p.address, "lead.address.")
+	p.addMembersBelongingToInner(&p.tcpa, "lead.tcpa.")
 }
 
 func (p *parsedPostBody) parseInnerObject(outer *strictjson.Object, name, path string, inner *strictjson.Object) {
@@ -48,14 +50,14 @@ func (p *parsedPostBody) parseInnerObject(outer *strictjson.Object, name, path s
 	}
 }
 
-// addInnerMembers adds the members of the object inner (address or tcpa) to the list. innerPath is the
-// path of inner.
+// addMembersBelongingToInner adds the members of the inner object address or tcpa to the list.
+// innerPath is the object's path.
 //
-// It skips members that belong elsewhere. For example, the phone number in tcpa is the one with
-// the consent, and not the lead's. A member that may be in either place counts only if the lead
-// itself does not have it.
-func (p *parsedPostBody) addInnerMembers(inner *strictjson.Object, innerPath string) {
-	for _, m := range inner.Members() {
+// It skips members that belong elsewhere, without an error. For example, the phone number in tcpa
+// is the one with the consent, and not the lead's. A member that may be in either place counts only
+// if the lead itself does not have it.
+func (p *parsedPostBody) addMembersBelongingToInner(addressOrTCPA *strictjson.Object, innerPath string) {
+	for _, m := range addressOrTCPA.Members() {
 		name := string(m.Name)
 		switch path := market.PathInPost(name); {
 		case path == innerPath+name:

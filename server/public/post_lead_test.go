@@ -90,7 +90,7 @@ func TestReusedScratchHasNoOldLead(t *testing.T) {
 			t.Errorf("%s: %+v", body, r.post)
 		}
 	}
-	r.release()
+	r.releaseToPool()
 	if len(r.lead.members) > 0 || slices.ContainsFunc(r.lead.members[:cap(r.lead.members)], func(m market.JSONMember) bool { return m.Text != nil }) {
 		t.Error("released scratch memory holds a lead")
 	}

@@ -33,11 +33,11 @@ func (s *Server) handleRequest(ctx *fasthttp.RequestCtx) {
 	r.timings = metrics.RequestTimings{Begun: begun, Trace: traced}
 	r.copyRequestHeaders(&ctx.Request.Header)
 	if bad := request.CheckHeadUnambiguous(ctx); bad.Status != 0 {
-		r.release()
+		r.releaseToPool()
 		httperror.Write(ctx, id, bad)
 		connection.CloseAfterAnswer(ctx, bad)
 	} else if readErr := s.readBody(ctx, r); readErr.Status != 0 && readErr != httperror.BodyTooLarge {
-		r.release()
+		r.releaseToPool()
 		httperror.Write(ctx, id, readErr)
 	} else {
 		to := s.matchRoute(request.TargetPath(&ctx.Request.Header))
@@ -74,7 +74,7 @@ func (s *Server) dispatchAndReleaseScratch(ctx *fasthttp.RequestCtx, id market.R
 			return
 		}
 	}
-	r.release()
+	r.releaseToPool()
 }
 
 // checkRouteAndMethod reports whether the path exists and allows the request's method. If not, it has

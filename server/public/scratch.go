@@ -40,10 +40,12 @@ func takeScratchFromPool() *scratch { return scratchPool.Get().(*scratch) }
 // pool.
 const maxPooledBody = 256 << 10
 
-func (r *scratch) release() {
-	r.object.Release()
+// releaseToPool empties r, but keeps its memory, and returns it to the pool. The caller must not use
+// r afterwards.
+func (r *scratch) releaseToPool() {
+	r.object.ClearForReuse()
 	r.pathParam, r.status = nil, engine.StatusRequest{}
-	r.lead.release()
+	r.lead.clearForReuse()
 	if cap(r.body) > maxPooledBody {
 		r.body = nil
 	}

@@ -95,7 +95,7 @@ func (s *Server) authenticateAndParseReports(ctx *fasthttp.RequestCtx, id market
 	}
 	connection.MarkAuthenticated(ctx)
 	r.timings.Trace.SetCaller(string(buyer.ID), len(r.body))
-	if wait := s.leadLimits.buyers.takeTokenForOwner(ctx, buyer.Ref, time.Unix(0, received)); wait > 0 {
+	if wait := s.soldLeadLimits.buyers.takeTokenForOwner(ctx, buyer.Ref, time.Unix(0, received)); wait > 0 {
 		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))
 		return false
 	}

@@ -13,9 +13,9 @@ import (
 	"pingpost/internal/must"
 )
 
-// ContractTransport returns an HTTP client's transport that fails the test if a request or
+// NewOpenAPICheckingTransport returns an HTTP client's transport that fails the test if a request or
 // answer does not follow the OpenAPI document.
-func ContractTransport(t testing.TB) *contract.Transport {
+func NewOpenAPICheckingTransport(t testing.TB) *contract.Transport {
 	return &contract.Transport{Base: new(http.Transport), Fallback: contract.Public(), Report: func(err error) { t.Error(err) }}
 }
 

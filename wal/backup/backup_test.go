@@ -36,7 +36,7 @@ func TestEveryEntryCanBeRestored(t *testing.T) {
 				must.Succeed(t, shipper.ShipAll(t.Context()))
 			}
 			for seq := uint64(1); seq <= uint64(len(s.entries)); seq++ {
-				for _, at := range []Target{{Seq: seq}, {Time: time.Unix(0, s.entries[seq-1].At)}} {
+				for _, at := range []RestorePoint{{Seq: seq}, {Time: time.Unix(0, s.entries[seq-1].At)}} {
 					dir, done := restored(t, to, key.read, s, RestoreOptions{At: at, Dir: filepath.Join(t.TempDir(), "data"), Drill: true})
 					want := seq
 					for at.Seq == 0 && int(want) < len(s.entries) && s.entries[want].At == s.entries[seq-1].At {

@@ -63,7 +63,7 @@ func shipSnapshotFile(to *pieceWriter, info wal.SnapshotInfo) error {
 func (s *Shipper) recordSnapshotIfShipped() error {
 	select {
 	case err := <-s.snapshotDone: // blocks forever if no goroutine runs
-		return s.recordShippedSnapshot(err)
+		return s.finishShippingSnapshot(err)
 	default:
 		return nil
 	}
@@ -72,25 +72,28 @@ func (s *Shipper) recordSnapshotIfShipped() error {
 func (s *Shipper) waitForShippedSnapshot(ctx context.Context) error {
 	select {
 	case err := <-s.snapshotDone:
-		return s.recordShippedSnapshot(err)
+		return s.finishShippingSnapshot(err)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (s *Shipper) recordShippedSnapshot(err error) error {
+// finishShippingSnapshot ends the shipping of a snapshot. After success it adds the snapshot to the
+// generation. It returns nil too if a newer snapshot has replaced this one, or if this one is
+// damaged; a damaged one is not shipped again. It returns any other error unchanged.
+func (s *Shipper) finishShippingSnapshot(shippingError error) (errorToReport error) {
 	s.cancelSnapshot()
 	s.snapshotDone = nil
-	if errors.Is(err, errFileGone) {
+	if errors.Is(shippingError, errFileGone) {
 		return nil // a newer snapshot has replaced it
 	}
-	if errors.Is(err, wal.ErrDamaged) {
+	if errors.Is(shippingError, wal.ErrDamaged) {
 		s.unusable[s.snapshotPieces.Newest] = struct{}{}
-		s.opt.Logger.Warn("backup: a snapshot is damaged and was not backed up; the next start of the exchange sets it aside", "error", err)
+		s.opt.Logger.Warn("backup: a snapshot is damaged and was not backed up; the next start of the exchange sets it aside", "error", shippingError)
 		return nil
 	}
-	if err != nil {
-		return err
+	if shippingError != nil {
+		return shippingError
 	}
 	s.gen.snapshots = append(s.gen.snapshots, s.snapshotPieces)
 	slices.SortFunc(s.gen.snapshots, func(a, b pieceManifest) int { return cmp.Compare(a.Newest, b.Newest) })

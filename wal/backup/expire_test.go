@@ -38,14 +38,14 @@ func TestRetention(t *testing.T) {
 		most = max(most, len(objects))
 		for before := range 3 {
 			if end, known := ends[day-before]; known {
-				_, done := restored(t, to, nil, s, RestoreOptions{At: Target{Seq: end}, Dir: filepath.Join(t.TempDir(), "data"), Drill: true})
+				_, done := restored(t, to, nil, s, RestoreOptions{At: RestorePoint{Seq: end}, Dir: filepath.Join(t.TempDir(), "data"), Drill: true})
 				if done.Seq != end {
 					t.Fatalf("day %d: entry %d of %d days ago was restored as %d", day, end, before, done.Seq)
 				}
 			}
 		}
 		if day > 3 { // the very first moment that is retained
-			at := Target{Time: opt.now().Add(-opt.Retain)}
+			at := RestorePoint{Time: opt.now().Add(-opt.Retain)}
 			_, done := restored(t, to, nil, s, RestoreOptions{At: at, Dir: filepath.Join(t.TempDir(), "data"), Drill: true})
 			if s.entries[done.Seq-1].At > at.Time.UnixNano() || s.entries[done.Seq].At <= at.Time.UnixNano() {
 				t.Fatalf("day %d: %s was restored as entry %d", day, at, done.Seq)
@@ -57,7 +57,7 @@ func TestRetention(t *testing.T) {
 	if len(objects) > most*2/3 {
 		t.Errorf("%d objects are left of %d", len(objects), most)
 	}
-	if _, err := NewRepository(to, nil).Restore(t.Context(), RestoreOptions{At: Target{Seq: ends[2]}, Dir: filepath.Join(t.TempDir(), "data"), Drill: true}); err == nil {
+	if _, err := NewRepository(to, nil).Restore(t.Context(), RestoreOptions{At: RestorePoint{Seq: ends[2]}, Dir: filepath.Join(t.TempDir(), "data"), Drill: true}); err == nil {
 		t.Error("what is past its retention could be restored")
 	}
 }

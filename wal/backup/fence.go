@@ -105,8 +105,9 @@ func (b *encryptedStore) readFencesUnlessSuperseded(ctx context.Context, epoch u
 }
 
 // createNextFence creates the fence with the next number, for the life epoch, and removes the
-// earlier fences. A process that claims a generation creates a fence first. So a claim that
-// the caller's list of generations does not contain still shows in the fences.
+// earlier fences. It returns ErrFenced if a fence, or the claim of one of the generations, names a
+// later life. A process creates its fence before it claims a generation. So if another process has
+// claimed a generation since the caller listed the generations, its fence shows its life.
 func (b *encryptedStore) createNextFence(ctx context.Context, epoch uint32, generations []*generation, reason string, now time.Time) (fence, error) {
 	for {
 		before, err := b.readFencesUnlessSuperseded(ctx, epoch, generations)

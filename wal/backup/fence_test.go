@@ -20,7 +20,7 @@ func TestTwoCopiesDoNotBothGoOn(t *testing.T) {
 	s.many(20)
 	to := newDir(t, t.TempDir())
 	old := ship(t, s, small(to, nil))
-	dir, done := restored(t, to, nil, s, RestoreOptions{At: Target{Seq: 15}, Dir: filepath.Join(t.TempDir(), "data")})
+	dir, done := restored(t, to, nil, s, RestoreOptions{At: RestorePoint{Seq: 15}, Dir: filepath.Join(t.TempDir(), "data")})
 	if done.Epoch != 2 {
 		t.Fatalf("restored %+v", done)
 	}
@@ -44,7 +44,7 @@ func TestTwoCopiesDoNotBothGoOn(t *testing.T) {
 	if done.Seq != 16 || done.Generation != 2 || done.Epoch != 3 {
 		t.Errorf("restored %+v", done)
 	}
-	_, done = restored(t, to, nil, s, RestoreOptions{At: Target{Seq: 20}, Dir: filepath.Join(t.TempDir(), "data")})
+	_, done = restored(t, to, nil, s, RestoreOptions{At: RestorePoint{Seq: 20}, Dir: filepath.Join(t.TempDir(), "data")})
 	if done.Generation != 1 || done.Epoch != 4 {
 		t.Errorf("from the first life: %+v", done)
 	}
@@ -56,7 +56,7 @@ func TestDrillLeavesTheStoreAlone(t *testing.T) {
 	s.many(20)
 	to := newDir(t, t.TempDir())
 	shipper := ship(t, s, small(to, nil))
-	dir, done := restored(t, to, nil, s, RestoreOptions{At: Target{Seq: 15}, Dir: filepath.Join(t.TempDir(), "data"), Drill: true})
+	dir, done := restored(t, to, nil, s, RestoreOptions{At: RestorePoint{Seq: 15}, Dir: filepath.Join(t.TempDir(), "data"), Drill: true})
 	s.many(5)
 	if err := shipper.ShipAll(t.Context()); err != nil || done.Epoch != 1 {
 		t.Errorf("the original: %v, the copy is in life %d", err, done.Epoch)
@@ -148,7 +148,7 @@ func TestAcceptedLossAndRestore(t *testing.T) {
 	s.many(20)
 	to := newDir(t, t.TempDir())
 	ship(t, s, small(to, nil)).Close()
-	dir, _ := restored(t, to, nil, s, RestoreOptions{At: Target{Seq: 10}, Dir: filepath.Join(t.TempDir(), "data")})
+	dir, _ := restored(t, to, nil, s, RestoreOptions{At: RestorePoint{Seq: 10}, Dir: filepath.Join(t.TempDir(), "data")})
 	next := s.copyAt(dir)
 	next.many(5)
 	ship(t, next, small(to, nil)).Close()

@@ -182,7 +182,7 @@ func TestEveryHistory(t *testing.T) {
 		restore := func(seq int) {
 			restores++
 			dir := filepath.Join(place, fmt.Sprint("restored", restores))
-			_, done := restored(t, to.Store, nil, s, RestoreOptions{At: Target{Seq: uint64(seq)}, Dir: dir, Drill: true})
+			_, done := restored(t, to.Store, nil, s, RestoreOptions{At: RestorePoint{Seq: uint64(seq)}, Dir: dir, Drill: true})
 			if done.Seq != uint64(seq) {
 				t.Fatalf("entry %d was restored as %d", seq, done.Seq)
 			}

@@ -55,7 +55,7 @@ func TestErasedStaysErased(t *testing.T) {
 	expect := func(what string) {
 		t.Helper()
 		for _, seq := range []uint64{3, 20} {
-			dir, _ := restored(t, to, full, s, RestoreOptions{At: Target{Seq: seq}, Dir: filepath.Join(t.TempDir(), "data"), Drill: true})
+			dir, _ := restored(t, to, full, s, RestoreOptions{At: RestorePoint{Seq: seq}, Dir: filepath.Join(t.TempDir(), "data"), Drill: true})
 			if !bytes.Equal(keyAt(t, dir, 7), make([]byte, keyBlock)) {
 				t.Errorf("%s: at entry %d the erased key is back", what, seq)
 			}

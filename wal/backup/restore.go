@@ -19,7 +19,7 @@ import (
 // RestoreOptions tells Restore which moment to restore, from which generation, and to which
 // folder.
 type RestoreOptions struct {
-	At         Target
+	At         RestorePoint
 	Dir        string // folder to create; it may exist if it is empty
 	Generation int    // 0: the best one
 	// Drill makes a copy for inspection. It does not change the store, and the copy is in

@@ -11,33 +11,33 @@ import (
 	"pingpost/wal"
 )
 
-// Target is the moment to restore: entry Seq, a time, or, if both are zero, the last entry.
-type Target struct {
+// RestorePoint is the moment to restore: entry Seq, a time, or, if both are zero, the last entry.
+type RestorePoint struct {
 	Seq  uint64
 	Time time.Time // the last entry at or before this time
 }
 
-// ParseTarget parses `latest`, an entry number, or an RFC 3339 time.
-func ParseTarget(text string) (Target, error) {
+// ParseRestorePoint parses `latest`, an entry number, or an RFC 3339 time.
+func ParseRestorePoint(text string) (RestorePoint, error) {
 	if text == "latest" {
-		return Target{}, nil
+		return RestorePoint{}, nil
 	}
 	if seq, err := strconv.ParseUint(text, 10, 64); err == nil && seq > 0 {
-		return Target{Seq: seq}, nil
+		return RestorePoint{Seq: seq}, nil
 	}
 	at, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil || at.IsZero() {
-		return Target{}, fmt.Errorf("%q is not a moment to restore: give latest, an entry number, or a time such as 2026-11-20T17:00:00Z", text)
+		return RestorePoint{}, fmt.Errorf("%q is not a moment to restore: give latest, an entry number, or a time such as 2026-11-20T17:00:00Z", text)
 	}
-	return Target{Time: at}, nil
+	return RestorePoint{Time: at}, nil
 }
 
-func (t Target) String() string {
+func (point RestorePoint) String() string {
 	switch {
-	case t.Seq > 0:
-		return fmt.Sprintf("entry %d", t.Seq)
-	case !t.Time.IsZero():
-		return t.Time.Format(time.RFC3339Nano)
+	case point.Seq > 0:
+		return fmt.Sprintf("entry %d", point.Seq)
+	case !point.Time.IsZero():
+		return point.Time.Format(time.RFC3339Nano)
 	}
 	return "the last entry"
 }
@@ -56,7 +56,7 @@ type restorePlan struct {
 // or if the target is the last entry, it returns the one that reaches furthest. If the
 // exchange was restored once, the later life (log epoch) wins over entries that the restore
 // discarded. A generation number other than 0 selects that generation alone.
-func (r *Repository) generationsThatReach(ctx context.Context, t Target, number int) ([]*generation, error) {
+func (r *Repository) generationsThatReach(ctx context.Context, point RestorePoint, number int) ([]*generation, error) {
 	all, err := r.box.readGenerations(ctx)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (r *Repository) generationsThatReach(ctx context.Context, t Target, number 
 		if seq == 0 || (number != 0 && g.number != number) {
 			continue
 		}
-		if (t.Seq > 0 && seq >= t.Seq) || (!t.Time.IsZero() && at >= t.Time.UnixNano()) {
+		if (point.Seq > 0 && seq >= point.Seq) || (!point.Time.IsZero() && at >= point.Time.UnixNano()) {
 			reach = append(reach, g)
 		}
 		if furthest == nil || at > end {
@@ -94,14 +94,14 @@ func (r *Repository) generationsThatReach(ctx context.Context, t Target, number 
 
 // planRestore returns the plan for restoring target t. It tries the suitable generations,
 // best first. A number other than 0 selects one generation.
-func (r *Repository) planRestore(ctx context.Context, t Target, number int) (*restorePlan, error) {
-	candidates, err := r.generationsThatReach(ctx, t, number)
+func (r *Repository) planRestore(ctx context.Context, point RestorePoint, number int) (*restorePlan, error) {
+	candidates, err := r.generationsThatReach(ctx, point, number)
 	if err != nil {
 		return nil, err
 	}
 	var why error
 	for _, g := range candidates {
-		p, err := r.planRestoreFrom(ctx, t, g)
+		p, err := r.planRestoreFrom(ctx, point, g)
 		if err == nil {
 			return p, nil
 		}
@@ -110,22 +110,22 @@ func (r *Repository) planRestore(ctx context.Context, t Target, number int) (*re
 	return nil, why
 }
 
-func (r *Repository) planRestoreFrom(ctx context.Context, t Target, g *generation) (p *restorePlan, err error) {
+func (r *Repository) planRestoreFrom(ctx context.Context, point RestorePoint, g *generation) (p *restorePlan, err error) {
 	last, _ := g.end()
 	p = &restorePlan{gen: g, seq: last}
 	switch {
-	case t.Seq > last:
-		return nil, fmt.Errorf("entry %d cannot be restored: generation %d of the backup in %s ends with entry %d", t.Seq, g.number, r.box.store, last)
-	case t.Seq > 0:
-		p.seq = t.Seq
-	case !t.Time.IsZero():
-		if p.seq, err = r.lastEntryAtOrBefore(ctx, g, t.Time.UnixNano()); err != nil {
+	case point.Seq > last:
+		return nil, fmt.Errorf("entry %d cannot be restored: generation %d of the backup in %s ends with entry %d", point.Seq, g.number, r.box.store, last)
+	case point.Seq > 0:
+		p.seq = point.Seq
+	case !point.Time.IsZero():
+		if p.seq, err = r.lastEntryAtOrBefore(ctx, g, point.Time.UnixNano()); err != nil {
 			return nil, err
 		}
 	}
 	var ok bool
 	if p.run, ok = g.runThatRestores(p.seq); !ok {
-		return nil, fmt.Errorf("%s cannot be restored from generation %d: no snapshot in it is old enough, or entries are missing before it", t, g.number)
+		return nil, fmt.Errorf("%s cannot be restored from generation %d: no snapshot in it is old enough, or entries are missing before it", point, g.number)
 	}
 	p.snapshot, _ = g.newestSnapshotFor(p.run, p.seq)
 	return p, nil

@@ -145,8 +145,8 @@ func TestRestoreRefuses(t *testing.T) {
 		{"with another key", "does not open it", to, other, RestoreOptions{}},
 		{"an unencrypted one with a key", "is not encrypted", open, full, RestoreOptions{}},
 		{"from an empty place", "there is no backup", newDir(t, t.TempDir()), nil, RestoreOptions{}},
-		{"an entry that is to come", "ends with entry 40", to, full, RestoreOptions{At: Target{Seq: 41}}},
-		{"a time before the first", "begins after that time", to, full, RestoreOptions{At: Target{Time: begin.Add(-1)}}},
+		{"an entry that is to come", "ends with entry 40", to, full, RestoreOptions{At: RestorePoint{Seq: 41}}},
+		{"a time before the first", "begins after that time", to, full, RestoreOptions{At: RestorePoint{Time: begin.Add(-1)}}},
 		{"a generation that is not there", "no backup that can be restored", to, full, RestoreOptions{Generation: 2}},
 		{"what does not check", "no good", to, full, RestoreOptions{Check: func(string) error { return errors.New("no good") }}},
 	} {
@@ -165,16 +165,16 @@ func TestRestoreRefuses(t *testing.T) {
 
 func TestTargets(t *testing.T) {
 	at := time.Date(2026, 11, 20, 17, 0, 0, 5_000_000, time.UTC)
-	for text, want := range map[string]Target{
+	for text, want := range map[string]RestorePoint{
 		"latest": {}, "17": {Seq: 17}, "2026-11-20T17:00:00.005Z": {Time: at}, "2026-11-20T18:00:00.005+01:00": {Time: at},
 	} {
-		got, err := ParseTarget(text)
+		got, err := ParseRestorePoint(text)
 		if err != nil || got.Seq != want.Seq || !got.Time.Equal(want.Time) {
 			t.Errorf("%s: %s, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{"", "0", "-1", "yesterday", "2026-11-20", "0001-01-01T00:00:00Z"} {
-		if got, err := ParseTarget(text); err == nil {
+		if got, err := ParseRestorePoint(text); err == nil {
 			t.Errorf("%q was taken for %s", text, got)
 		}
 	}

@@ -62,9 +62,9 @@ func (s *Shipper) generationToContinue(all []*generation) (*generation, error) {
 	return s.newGenerationIfEntriesGone(g, err)
 }
 
-// newGenerationIfEntriesGone decides whether generation g can continue, given the error of
-// reading the log. It returns nil without an error, for a new generation, if the log has
-// already deleted the entries that come next.
+// newGenerationIfEntriesGone returns g if err, the error of reading the log, is nil. If the log has
+// already deleted the entries that come next, it returns nil without an error, and the caller
+// begins a new generation. For any other error it returns that error.
 func (s *Shipper) newGenerationIfEntriesGone(g *generation, err error) (*generation, error) {
 	if errors.Is(err, wal.ErrGone) {
 		s.opt.Logger.Warn("the log no longer has the entries after the backed-up ones; a new generation of the backup begins", "to", s.opt.To.String())

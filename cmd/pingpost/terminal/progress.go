@@ -19,7 +19,7 @@ const progressInterval = 100 * time.Millisecond
 
 // NewProgress returns a progress line that is shown on file if file is a terminal.
 func NewProgress(file *os.File) *Progress {
-	if !IsTerminal(file) {
+	if !CanShowProgress(file) {
 		return &Progress{}
 	}
 	return &Progress{file: file}
@@ -41,9 +41,9 @@ func (p *Progress) End() {
 	}
 }
 
-// IsTerminal reports whether a file is a terminal, and TERM is not dumb. The null device is no
-// terminal, although it is a character device.
-func IsTerminal(file *os.File) bool {
+// CanShowProgress reports whether a file is a character device, such as a terminal, and TERM is not
+// dumb. It is false for the null device, although that is a character device.
+func CanShowProgress(file *os.File) bool {
 	info, err := file.Stat()
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 || os.Getenv("TERM") == "dumb" {
 		return false

@@ -3,14 +3,15 @@ package format
 // ZIPPrefix3 returns the first three digits of a ZIP code, which may have five digits, the form
 // ZIP+4, or three digits alone. It returns nil for any other text.
 func ZIPPrefix3(zip []byte) []byte {
-	if !IsZIP(zip) && !IsZIP3(zip) {
+	if !IsZIP5OrZIPPlus4(zip) && !IsZIP3(zip) {
 		return nil
 	}
 	return zip[:3]
 }
 
-// IsZIP reports whether the text is a ZIP code of five digits or in the form ZIP+4 (94107-1234).
-func IsZIP(text []byte) bool {
+// IsZIP5OrZIPPlus4 reports whether the text is a ZIP code of five digits or in the form ZIP+4
+// (94107-1234).
+func IsZIP5OrZIPPlus4(text []byte) bool {
 	switch len(text) {
 	case 5:
 		return allDigits(text)

@@ -2,6 +2,7 @@ package format
 
 import (
 	"bytes"
+	"math"
 	"strings"
 	"unicode/utf8"
 )
@@ -12,11 +13,11 @@ const (
 	maxPort = 65535
 )
 
-// ParseDigits returns the number that the text's digits form. ok is false for an empty text or
-// another character. The caller limits the length, because a long text overflows.
+// ParseDigits returns the number that the text's digits form. ok is false for an empty text, for
+// another character, and for a number too large for an int.
 func ParseDigits(text []byte) (n int, ok bool) {
 	for _, c := range text {
-		if !IsDigit(c) {
+		if !IsDigit(c) || n > (math.MaxInt-int(c-'0'))/10 {
 			return 0, false
 		}
 		n = n*10 + int(c-'0')
@@ -76,7 +77,7 @@ func isHostWithOptionalPort(text []byte) bool {
 
 // isPort reports whether the text is a port number from 1 to 65535.
 func isPort(text []byte) bool {
-	port, ok := ParseDigits(text[:min(len(text), 6)])
+	port, ok := ParseDigits(text)
 	return ok && len(text) <= 5 && port >= 1 && port <= maxPort
 }
 

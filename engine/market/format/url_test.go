@@ -2,6 +2,7 @@ package format
 
 import (
 	"fmt"
+	"math"
 	"net/url"
 	"strings"
 	"testing"
@@ -25,6 +26,19 @@ func TestIsDate(t *testing.T) {
 	for _, text := range []string{"", "0000-01-01", "2026-1-01", "2026-01-1", "26-01-01", "2026/01/01", "2026-01-01T", "2026-01-01T00:00:00Z", " 2026-01-01", "+026-01-01", "２026-01-01", "2026-0x-01"} {
 		if IsDate([]byte(text)) {
 			t.Errorf("%q is accepted as a date", text)
+		}
+	}
+}
+
+func TestParseDigits(t *testing.T) {
+	for text, want := range map[string]int{"0": 0, "007": 7, "65535": 65535, "9223372036854775807": math.MaxInt64} {
+		if n, ok := ParseDigits([]byte(text)); !ok || n != want {
+			t.Errorf("%q is %d, %v; want %d", text, n, ok, want)
+		}
+	}
+	for _, text := range []string{"", "-1", "+1", "1 ", "1a", "9223372036854775808", "18446744073709551617"} {
+		if n, ok := ParseDigits([]byte(text)); ok {
+			t.Errorf("%q is %d, want no number", text, n)
 		}
 	}
 }

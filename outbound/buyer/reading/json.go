@@ -20,8 +20,8 @@ type jsonAnswer struct {
 }
 
 func (a *jsonAnswer) releaseToPool() {
-	a.body.Release()
-	a.nested.Release()
+	a.body.ClearForReuse()
+	a.nested.ClearForReuse()
 	jsonPool.Put(a)
 }
 
