@@ -8,6 +8,7 @@ import (
 // TestSecretListHasReplaceableSecrets: the list names each secret that PUT secrets/NAME replaces,
 // without its value.
 func TestSecretListHasReplaceableSecrets(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	x.putEntry("buyers/buy_oauth", `{"auth":{"oauth":{"token_url":"https://auth.example/token","client_id":"us","client_secret":"canary-of-oauth"}},
 		"endpoint":"https://buyer.example","secrets":[{"name":"account","value":"canary-of-account"}]}`)

@@ -17,6 +17,7 @@ var guardedPaths = []struct{ method, path string }{
 }
 
 func TestHealthAndMetricsNeedNoPassword(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	x.mustSell(leadBody(1))
 	for path, want := range map[string]string{
@@ -32,6 +33,7 @@ func TestHealthAndMetricsNeedNoPassword(t *testing.T) {
 // TestAdminRequiresPassword: requests without the password get a 401, and all requests if none is
 // configured.
 func TestAdminRequiresPassword(t *testing.T) {
+	t.Parallel()
 	basic := func(text string) string { return "Basic " + base64.StdEncoding.EncodeToString([]byte(text)) }
 	x := start(t, newTestDir(t, baseConfig))
 	bare := start(t, newTestDir(t, strings.Replace(baseConfig, `, password: "${PASSWORD}"`, "", 1)))
@@ -83,6 +85,7 @@ func TestAdminRequiresPassword(t *testing.T) {
 
 // TestAdminRejectsMalformedRequests: requests that the HTTP library rejects also get JSON errors.
 func TestAdminRejectsMalformedRequests(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	for name, row := range map[string]struct {
 		text   string
@@ -103,9 +106,10 @@ func TestAdminRejectsMalformedRequests(t *testing.T) {
 }
 
 func TestReadyzFollowsStartAndStop(t *testing.T) {
+	t.Parallel()
 	p := newTestDir(t, baseConfig)
 	built := must.Value(loadConfiguration(p.configPath(), env))(t)
-	x := newExchange(p.configPath(), Options{Env: env, Logger: logger}, built)
+	x := newExchange(p.configPath(), Options{Env: env, Logger: p.logger()}, built)
 	must.Succeed(t, x.listenAndServeAdmin())
 	r := &testExchange{Exchange: x, testDir: p, t: t}
 	mustNotBeReady := func(reason string) {
@@ -130,6 +134,7 @@ func TestReadyzFollowsStartAndStop(t *testing.T) {
 }
 
 func TestPauseAndResume(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	x.mustSell(leadBody(1))
 	x.mustAdmin(204, "POST", "/admin/v1/campaigns/cmp/pause", "")
@@ -157,6 +162,7 @@ func TestPauseAndResume(t *testing.T) {
 }
 
 func TestFundsAndTopUps(t *testing.T) {
+	t.Parallel()
 	config := strings.Replace(baseConfig, "states: [CA, NV]", "funds: {balance: 20}", 1)
 	x := start(t, newTestDir(t, config))
 	x.checkBlueFunds(`{"balance":20,"held":0}`)
@@ -187,6 +193,7 @@ func TestFundsAndTopUps(t *testing.T) {
 }
 
 func TestKeyHintLength(t *testing.T) {
+	t.Parallel()
 	for key, want := range map[string]string{"": "", "abc": "", "abcdefgh": "ab", strings.Repeat("k", 100): "kkkkkkkk"} {
 		if got := admin.KeyHint(key); got != want {
 			t.Errorf("%q: %q, want %q", key, got, want)
@@ -195,6 +202,7 @@ func TestKeyHintLength(t *testing.T) {
 }
 
 func TestUnknownCallersAddNoMetricLabels(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	count := func() int {
 		return strings.Count(request(t, "GET", "http://"+x.AdminAddress()+"/metrics", "").body, "\n")

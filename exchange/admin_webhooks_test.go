@@ -52,6 +52,7 @@ func (r *testExchange) deadLetters(query string) deadLetterPage {
 
 // TestWebhookStatus: the list has the configured webhooks.
 func TestWebhookStatus(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, webhookConfig))
 	a := x.mustAdmin(200, "GET", "/admin/v1/webhooks", "")
 	want := `{"webhooks":[{"supplier_id":"sup_acme","url":"http://127.0.0.1:9/hooks","pending":0,"dead":0,"dropped":0,"failing_since":null,"off":false,` +
@@ -71,6 +72,7 @@ func TestWebhookStatus(t *testing.T) {
 // TestSwitchMissingWebhook: a supplier without a webhook is a 404. A webhook that left the
 // configuration can still be switched on.
 func TestSwitchMissingWebhook(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, webhookConfig))
 	for _, verb := range []string{"off", "on"} {
 		x.mustAdmin(404, "POST", "/admin/v1/webhooks/sup_other/"+verb, "").mustFail(t, 404, "not_found")
@@ -83,6 +85,7 @@ func TestSwitchMissingWebhook(t *testing.T) {
 }
 
 func TestDeadLettersListResendDrop(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, webhookConfig))
 	x.mustAdmin(204, "POST", "/admin/v1/webhooks/sup_acme/off", "")
 	for n := range 5 {
@@ -140,6 +143,7 @@ func TestDeadLettersListResendDrop(t *testing.T) {
 // TestWebhookSecretRotation: the answer has the new secret once. The previous one stays valid until
 // it is ended or replaced.
 func TestWebhookSecretRotation(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, webhookConfig))
 	validSecrets := func() (values []string) {
 		for _, name := range []string{"supplier/sup_acme/webhook", "supplier/sup_acme/webhook/previous"} {

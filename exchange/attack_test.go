@@ -63,6 +63,7 @@ var attacks = []attack{
 // TestSlowloris: slow clients on all connections lose them in time. Meanwhile a supplier on its own
 // connection is served, and afterwards one on a new connection. The same holds over TLS.
 func TestSlowloris(t *testing.T) {
+	t.Parallel()
 	for name, config := range map[string]string{"plain": lowLimitsConfig, "TLS": strings.Replace(lowLimitsConfig, "data_dir: data\n", "data_dir: data\ntls: {cert: cert.pem, key: key.pem}\n", 1)} {
 		for _, a := range attacks {
 			t.Run(name+", "+a.name, func(t *testing.T) {
@@ -117,6 +118,7 @@ func TestSlowloris(t *testing.T) {
 
 // TestAnswersRepeatNoCallerInput: no header, body or log line repeats a text of the request.
 func TestAnswersRepeatNoCallerInput(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, lowLimitsConfig+"trusted_proxies: [127.0.0.0/8]\n"))
 	marker := "reflected-word"
 	for _, header := range []string{
@@ -142,7 +144,7 @@ func TestAnswersRepeatNoCallerInput(t *testing.T) {
 			w.Close()
 		}
 	}
-	if strings.Contains(logged.String(), marker) {
+	if strings.Contains(x.logged.String(), marker) {
 		t.Error("the log contains text from the request")
 	}
 }

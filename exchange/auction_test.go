@@ -67,6 +67,7 @@ buyers:
 // TestOAuthBuyerTokenIsReusedAndRenewed: leads share a token, and a rejected token is renewed
 // without the loss of a lead.
 func TestOAuthBuyerTokenIsReusedAndRenewed(t *testing.T) {
+	t.Parallel()
 	b := startReferenceBuyer(t, "10", func(o *refbuyer.Options) { o.ExpireEarly = 1 })
 	x := start(t, newTestDir(t, referenceConfig("waterfall", b)))
 	sold := int64(0)
@@ -86,13 +87,13 @@ func TestOAuthBuyerTokenIsReusedAndRenewed(t *testing.T) {
 // TestOAuthBuyerSecretReplacement: without a token there is no post. A replaced secret is used at
 // once and after a restart.
 func TestOAuthBuyerSecretReplacement(t *testing.T) {
+	t.Parallel()
 	b := startReferenceBuyer(t, "10")
-	before := len(logged.String())
 	x := start(t, newTestDir(t, strings.Replace(referenceConfig("waterfall", b), buyerSecret, "canary-wrong", 1)))
 	if a := x.ingest(leadBody(1)); a.status != 201 || !strings.Contains(a.body, `"reason":"post_rejected"`) || b.Stats().Posts != 0 {
 		t.Errorf("%d %s, %d posts", a.status, a.body, b.Stats().Posts)
 	}
-	if lines := logged.String()[before:]; !strings.Contains(lines, "returns no token") || !strings.Contains(lines, "secret=buyer/buy_1/oauth fault=credential status=401") {
+	if lines := x.logged.String(); !strings.Contains(lines, "returns no token") || !strings.Contains(lines, "secret=buyer/buy_1/oauth fault=credential status=401") {
 		t.Error("the log lacks the reason")
 	}
 	value := must.Value(json.Marshal(map[string]string{"value": buyerSecret}))(t)
@@ -115,6 +116,7 @@ func (r *testExchange) sellerRequest(path, key, body string) *answer {
 // TestAuction: from a seller's ping to the highest bidder. Each repeat has the same answer after a
 // restart, and the buyers' counters match.
 func TestAuction(t *testing.T) {
+	t.Parallel()
 	low, high := startReferenceBuyer(t, "9"), startReferenceBuyer(t, "12.5")
 	x := start(t, newTestDir(t, referenceConfig("ping_post", low, high)))
 	const ping = `{"auction_id":"theirs-1","vertical":"auto","state":"CA","zip3":"941","tcpa_consent":true}`

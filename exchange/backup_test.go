@@ -82,6 +82,7 @@ func (r *testExchange) sellUntil(leads int, enough func() bool) (samples []hashS
 // TestRestoreToAnyEntryOrTime: a stop ships the last entry and a snapshot. A restore to any entry
 // or time, over snapshots, two runs and their generations, has the state hash of that moment.
 func TestRestoreToAnyEntryOrTime(t *testing.T) {
+	t.Parallel()
 	p, to := newTestDir(t, baseConfig), filepath.Join(t.TempDir(), "backups")
 	x := must.Value(startWithBackup(t, p, to))(t)
 	from := must.Value(store.OpenDir(to))(t)
@@ -155,8 +156,9 @@ func TestRestoreToAnyEntryOrTime(t *testing.T) {
 
 // TestStartFailsWithoutBackupStore: the error comes before any address is served.
 func TestStartFailsWithoutBackupStore(t *testing.T) {
+	t.Parallel()
 	p := newTestDir(t, baseConfig)
-	_, err := Start(p.configPath(), Options{Env: env, Logger: logger, Backup: func(string) (backup.Options, error) {
+	_, err := Start(p.configPath(), Options{Env: env, Logger: p.logger(), Backup: func(string) (backup.Options, error) {
 		return backup.Options{}, errors.New("no such place")
 	}})
 	if err == nil || !strings.Contains(err.Error(), "no such place") {
@@ -198,6 +200,7 @@ func (d *hangingStore) List(ctx context.Context, folder string) ([]store.Object,
 
 // TestHangingBackupStoreDelaysNoStartOrStop: a start and a stop wait at most for their timeouts.
 func TestHangingBackupStoreDelaysNoStartOrStop(t *testing.T) {
+	t.Parallel()
 	for name, hangStore := range map[string]func(d *hangingStore, start func() *Exchange){
 		"from the start on": func(d *hangingStore, start func() *Exchange) { d.hangs.Store(true); start() },
 		"while it ships": func(d *hangingStore, start func() *Exchange) {

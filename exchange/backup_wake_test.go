@@ -13,6 +13,7 @@ import (
 // TestBackupHasEntriesSecretsAndUploads: a restore has the API's entries with their secrets and
 // history, and uploaded lists.
 func TestBackupHasEntriesSecretsAndUploads(t *testing.T) {
+	t.Parallel()
 	p, to := newTestDir(t, withSuppression(listConfig)), filepath.Join(t.TempDir(), "backups")
 	x := must.Value(startWithBackup(t, p, to))(t)
 	x.putEntry("buyers/buy_red", redBuyer)

@@ -95,6 +95,7 @@ func (r *testExchange) checkTokens(tokens map[string]bool) {
 }
 
 func TestClientSecretRotation(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, oauthConfig))
 	second, secondHint := x.createClientSecret("suppliers/sup_acme", "acme", "")
 	older, newer := x.mustToken("acme", acmeSecret), x.mustToken("acme", second)
@@ -127,6 +128,7 @@ func TestClientSecretRotation(t *testing.T) {
 // TestRevokedClientLosesSecretsAndTokens: its secrets and tokens become invalid at once and stay
 // so. Other clients keep theirs.
 func TestRevokedClientLosesSecretsAndTokens(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, oauthConfig))
 	second, _ := x.createClientSecret("suppliers/sup_acme", "acme", "")
 	other, _ := x.createClientSecret("suppliers/sup_acme", "acme2", "")
@@ -159,6 +161,7 @@ func TestRevokedClientLosesSecretsAndTokens(t *testing.T) {
 // TestFileSetsOnlyFirstClientSecret: a changed or removed secret in the file has no effect. A
 // client that is new in the file gets its secret.
 func TestFileSetsOnlyFirstClientSecret(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, oauthConfig))
 	token := x.mustToken("acme", acmeSecret)
 	x.reloadWith(strings.Replace(oauthConfig, `{client_id: acme, client_secret: "`+acmeSecret+`"}`,
@@ -182,6 +185,7 @@ func TestFileSetsOnlyFirstClientSecret(t *testing.T) {
 }
 
 func TestCreateClientSecrets(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, oauthConfig))
 	scope := func(id, secret string) string {
 		return decode[struct{ Scope string }](t, x.requestToken(id, secret, "")).Scope
@@ -262,6 +266,7 @@ func (r *testExchange) staticTokenScopes(token string) string {
 }
 
 func TestSandboxStaticTokens(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, sandboxConfig()))
 	created := decode[staticToken](t, x.mustAdmin(201, "POST", "/admin/v1/suppliers/sup_acme/tokens", `{"scopes":["post"]}`))
 	all := decode[staticToken](t, x.mustAdmin(201, "POST", "/admin/v1/buyers/buy_blue/tokens", ""))
@@ -309,6 +314,7 @@ func TestSandboxStaticTokens(t *testing.T) {
 }
 
 func TestStaticTokensNeedSandbox(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, oauthConfig))
 	x.adminRequest("GET", "/admin/v1/suppliers/sup_acme/tokens", "").mustFail(t, 404, "not_found")
 	x.adminRequest("POST", "/admin/v1/suppliers/sup_acme/tokens", "").mustFail(t, 404, "not_found")

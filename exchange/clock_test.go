@@ -36,6 +36,7 @@ func startAcceptingClock(t testing.TB, p testDir) *testExchange {
 
 // TestStartRejectsClockFarFromLog: unless --accept-clock is set.
 func TestStartRejectsClockFarFromLog(t *testing.T) {
+	t.Parallel()
 	const day = 24 * time.Hour
 	for name, row := range map[string]struct {
 		ago   time.Duration
@@ -51,7 +52,7 @@ func TestStartRejectsClockFarFromLog(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newDirWithLogAge(t, baseConfig, row.ago)
-			before := len(logged.String())
+			before := len(p.logged.String())
 			if row.err != "" {
 				mustNotStart(t, p, row.err)
 				mustNotStart(t, p, "--accept-clock")
@@ -60,7 +61,7 @@ func TestStartRejectsClockFarFromLog(t *testing.T) {
 			if row.ago > 0 || row.err == "" {
 				start(t, p).mustSell(leadBody(1)) // needs no flag any more
 			}
-			lines := logged.String()[before:]
+			lines := p.logged.String()[before:]
 			if warned := strings.Contains(lines, "the clock is behind the log's last entry"); warned != row.warns {
 				t.Errorf("clock warning logged: %v, want %v", warned, row.warns)
 			}
@@ -70,6 +71,7 @@ func TestStartRejectsClockFarFromLog(t *testing.T) {
 
 // TestClockLimits: the limits are exact, and the error has both times.
 func TestClockLimits(t *testing.T) {
+	t.Parallel()
 	logged := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
 	for past, refused := range map[time.Duration]bool{
 		0: false, maxClockAhead - 1: false, maxClockAhead: true, -maxClockBehind: false, -maxClockBehind - 1: true, 100 * maxClockAhead: true, -100 * maxClockAhead: true,
@@ -92,6 +94,7 @@ func TestClockLimits(t *testing.T) {
 // TestClockContinuesFromLogTime: if the log ends in the future, the clock continues from there.
 // Keys expire by that clock.
 func TestClockContinuesFromLogTime(t *testing.T) {
+	t.Parallel()
 	p := newDirWithLogAge(t, baseConfig, -60*24*time.Hour)
 	x := startAcceptingClock(t, p)
 	_, logged := x.log.Durable()
@@ -111,6 +114,7 @@ func TestClockContinuesFromLogTime(t *testing.T) {
 
 // TestPostTimeoutIgnoresClockOffset: a post times out although the exchange's clock is far ahead.
 func TestPostTimeoutIgnoresClockOffset(t *testing.T) {
+	t.Parallel()
 	blue := newFakeBuyer(t, hang)
 	text := strings.Replace(deliveryConfig(blue, newFakeBuyer(t)), `auth: {bearer`, `post_timeout: 200ms, auth: {bearer`, 1)
 	x := startAcceptingClock(t, newDirWithLogAge(t, text, -60*24*time.Hour))

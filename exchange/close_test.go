@@ -62,11 +62,12 @@ var cappedConfig = strings.Replace(baseConfig, "duplicates: {window: 0s}", fmt.S
 
 // TestCloseUnderLoad: a restart repeats all answers, replays no entry and keeps the cap.
 func TestCloseUnderLoad(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, cappedConfig))
 	var l leadTraffic
 	l.start(x, 8)
 	eventually(t, "answers arrive", func() bool { return l.count() > leadCap/3 })
-	before := len(logged.String())
+	before := len(x.logged.String())
 	x.stop()
 	l.clients.Wait()
 	for number, a := range l.answers {
@@ -79,7 +80,7 @@ func TestCloseUnderLoad(t *testing.T) {
 		}
 	}
 	y := start(t, x.testDir)
-	if lines := logged.String()[before:]; !strings.Contains(lines, "snapshot written") || !strings.Contains(lines, "clean=true") || !strings.Contains(lines, "entries=0") {
+	if lines := x.logged.String()[before:]; !strings.Contains(lines, "snapshot written") || !strings.Contains(lines, "clean=true") || !strings.Contains(lines, "entries=0") {
 		t.Errorf("unexpected log lines: %s", lines)
 	}
 	sold := 0
@@ -108,6 +109,7 @@ func TestCloseUnderLoad(t *testing.T) {
 // TestCrashUnderLoad: the copied files have all leads that were acknowledged before, and the cap
 // holds.
 func TestCrashUnderLoad(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, cappedConfig))
 	var l leadTraffic
 	l.start(x, 8)
@@ -138,6 +140,7 @@ func TestCrashUnderLoad(t *testing.T) {
 
 // TestCloseWaitsForOpenRequest: a request in delivery gets its answer during the stop.
 func TestCloseWaitsForOpenRequest(t *testing.T) {
+	t.Parallel()
 	posted, release := make(chan struct{}), make(chan struct{})
 	blue := newFakeBuyer(t, func(w http.ResponseWriter, r *http.Request) {
 		close(posted)

@@ -23,6 +23,7 @@ type configChanges struct {
 }
 
 func TestGetAndPutConfiguration(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	document := x.mustAdmin(200, "GET", "/admin/v1/config", "").body
 	same := decode[configChanges](t, x.mustAdmin(200, "PUT", "/admin/v1/config", document))
@@ -47,10 +48,10 @@ func TestGetAndPutConfiguration(t *testing.T) {
 	if !strings.Contains(document, `"api_key":{"set":true,"variable":"ACME_KEY"}`) {
 		t.Error("document does not show that sup_acme has a key")
 	}
-	before := len(logged.String())
+	before := len(x.logged.String())
 	// A reload applies the file again and logs the change.
 	x.mustReload()
-	if lines := logged.String()[before:]; !strings.Contains(lines, "20 -> 12.05") {
+	if lines := x.logged.String()[before:]; !strings.Contains(lines, "20 -> 12.05") {
 		t.Errorf("reload did not log the price change: %s", lines)
 	}
 	x.mustSell(leadBody(2)).mustHave(t, 201, `"amount":9.64,`)
@@ -59,6 +60,7 @@ func TestGetAndPutConfiguration(t *testing.T) {
 // TestInvalidConfigurationChangesNothing: the error has the line. Configuration, log and folder
 // stay unchanged.
 func TestInvalidConfigurationChangesNothing(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	document := x.mustAdmin(200, "GET", "/admin/v1/config", "").body
 	seq, _ := x.log.Durable()
@@ -95,6 +97,7 @@ func TestInvalidConfigurationChangesNothing(t *testing.T) {
 
 // TestReloadUnderLoad: each request is answered by the old or the new configuration.
 func TestReloadUnderLoad(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	var stop atomic.Bool
 	var sent atomic.Int64
@@ -133,6 +136,7 @@ func TestReloadUnderLoad(t *testing.T) {
 
 // TestUnchangedConfigurationIsNotLogged: a restart or reload with the same file adds no log entry.
 func TestUnchangedConfigurationIsNotLogged(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	seq, _ := x.log.Durable()
 	x.mustReload()
@@ -143,6 +147,7 @@ func TestUnchangedConfigurationIsNotLogged(t *testing.T) {
 }
 
 func TestReloadNamesSettingsThatNeedRestart(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	for name, config := range map[string]string{
 		"admin.password":   strings.Replace(baseConfig, "${PASSWORD}", "another", 1),
@@ -153,9 +158,9 @@ func TestReloadNamesSettingsThatNeedRestart(t *testing.T) {
 		"":                 baseConfig + "trusted_proxies: [10.9.8.7]\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := len(logged.String())
+			before := len(x.logged.String())
 			x.reloadWith(config)
-			lines := logged.String()[before:]
+			lines := x.logged.String()[before:]
 			_, settings, _ := strings.Cut(lines, `take effect at the next start" tenant=production settings=`)
 			if settings, _, _ = strings.Cut(settings, "\n"); settings != name {
 				t.Errorf("log names %q as waiting for a restart: %s", settings, lines)
@@ -167,6 +172,7 @@ func TestReloadNamesSettingsThatNeedRestart(t *testing.T) {
 
 // TestSuppressionListIsImportedOnce: later changes of the file have no effect.
 func TestSuppressionListIsImportedOnce(t *testing.T) {
+	t.Parallel()
 	p := newTestDir(t, outcomesConfig)
 	p.writeFile(t, "dnc.txt", "# do not call\n\n+1"+areaCode+"0666\r\n"+areaCode+"0667\n1"+areaCode+"0668")
 	x := start(t, p)
@@ -213,6 +219,7 @@ func TestSuppressionListIsImportedOnce(t *testing.T) {
 // TestRemovedListKeepsItsEntries: a list that returns to the configuration has its entries,
 // and no value from its changed file.
 func TestRemovedListKeepsItsEntries(t *testing.T) {
+	t.Parallel()
 	withList := strings.Replace(baseConfig, "    payout: {share: 0.8}", "    suppression: [dnc]\n    payout: {share: 0.8}", 1) +
 		"suppression_lists: [{id: dnc, field: phone, file: dnc.txt}]\n"
 	p := newTestDir(t, withList)

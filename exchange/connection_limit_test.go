@@ -10,6 +10,7 @@ import (
 // TestConnectionLimit: a connection above the limit gets a 503, and a closed connection frees its
 // place.
 func TestConnectionLimit(t *testing.T) {
+	t.Parallel()
 	for name, limits := range map[string]string{
 		"in all": "limits: {connections: 3}\n", "from one address": "limits: {max_conns_per_ip: 3}\n",
 	} {
@@ -43,6 +44,7 @@ func TestConnectionLimit(t *testing.T) {
 // TestAbortedRequestsFreeConnections: clients that disconnect within a request leave no connection
 // and no lead.
 func TestAbortedRequestsFreeConnections(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig+"limits: {max_conns_per_ip: 20}\n"))
 	fullRequest := ingestRequest(leadBody(1))
 	for i := range 60 {

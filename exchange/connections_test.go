@@ -91,6 +91,7 @@ func (r *testExchange) offersFast() bool {
 // TestConnectionLimitIsPerBuyer: buyers that hang hold more connections to a host:port than one
 // buyer may, and a fast buyer there bids in every auction.
 func TestConnectionLimitIsPerBuyer(t *testing.T) {
+	t.Parallel()
 	const slow, perBuyer = 4, 20
 	h := newSharedHost(t, -1)
 	x := start(t, newTestDir(t, h.configOf(slow, "2s", fmt.Sprintf(", max_connections: %d", perBuyer))))
@@ -118,6 +119,7 @@ func TestConnectionLimitIsPerBuyer(t *testing.T) {
 // and two hang for 5 s, at 90 auctions a second; one answers after 4.4 s, at 220.
 // It takes 40 s and measures more than it checks: SHARED_HOST_LOADS=1 runs it.
 func TestSharedHostLoads(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("SHARED_HOST_LOADS") == "" {
 		t.Skip("a measurement of 40 s; SHARED_HOST_LOADS=1 runs it")
 	}

@@ -16,6 +16,7 @@ import (
 )
 
 func TestLogQueueOverloadLimits(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		log  wal.Stats
 		want bool
@@ -35,6 +36,7 @@ func TestLogQueueOverloadLimits(t *testing.T) {
 // TestLogQueueHasRoomForOutcomes: while a sync hangs, all entries that may precede the outcomes
 // fill the queue. The outcomes still fit.
 func TestLogQueueHasRoomForOutcomes(t *testing.T) {
+	t.Parallel()
 	limits := config.LimitSettings{Connections: 300, Body: 64 << 10}
 	opt := wal.Options{}
 	opt.QueueLen, opt.QueueBytes = logQueueLimits(&limits)
@@ -74,6 +76,7 @@ func TestLogQueueHasRoomForOutcomes(t *testing.T) {
 
 // TestLogErrorsAreTranslated: the engine and the server recognize the log's errors.
 func TestLogErrorsAreTranslated(t *testing.T) {
+	t.Parallel()
 	release := make(chan struct{})
 	log := must.Value(wal.Open(t.TempDir(), wal.Options{QueueLen: 1, Faults: wal.Faults{Sync: func() error { <-release; return nil }}}))(t)
 	j := engineLogAdapter{log}
@@ -95,7 +98,8 @@ func TestLogErrorsAreTranslated(t *testing.T) {
 }
 
 func TestReserveGuardingWriterWritesAll(t *testing.T) {
-	monitor := &diskMonitor{dir: t.TempDir(), logger: logger}
+	t.Parallel()
+	monitor := &diskMonitor{dir: t.TempDir(), logger: newLogger(new(logBuffer))}
 	for _, size := range []int{0, 1, snapshotCheckBytes - 1, snapshotCheckBytes, snapshotCheckBytes + 1, 3*snapshotCheckBytes + 5} {
 		want := bytes.Repeat([]byte("0123456"), size/7+1)[:size]
 		var got bytes.Buffer
@@ -110,6 +114,7 @@ func TestReserveGuardingWriterWritesAll(t *testing.T) {
 
 // TestLowDiskSpaceLogsAreThrottled: free space around the limit does not flood the log.
 func TestLowDiskSpaceLogsAreThrottled(t *testing.T) {
+	t.Parallel()
 	var output logBuffer
 	monitor := &diskMonitor{logger: slog.New(slog.NewTextHandler(&output, nil))}
 	noon, offset := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), 0

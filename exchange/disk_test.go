@@ -16,12 +16,13 @@ import (
 // TestLeadsStopAndResumeWithDiskSpace: leads are rejected before the disk is full and accepted
 // again once there is space. No acknowledged lead is lost.
 func TestLeadsStopAndResumeWithDiskSpace(t *testing.T) {
+	t.Parallel()
 	p := newTestDir(t, baseConfig)
 	mount(t, p.dataDir(), "size=128m")
 	x := start(t, p)
 	first := x.mustSell(leadBody(1), "Idempotency-Key", "k")
-	before := len(logged.String())
-	countLogged := func(line string) int { return strings.Count(logged.String()[before:], line) }
+	before := len(x.logged.String())
+	countLogged := func(line string) int { return strings.Count(x.logged.String()[before:], line) }
 	ballast := filepath.Join(p.dataDir(), "ballast")
 	fill := func(t *testing.T, size int) {
 		t.Helper()
@@ -69,6 +70,7 @@ func TestLeadsStopAndResumeWithDiskSpace(t *testing.T) {
 // TestLowDiskRejectsLeadsAndSettlesOpenPost simulates low disk space with a large expected
 // snapshot. An open post still ends with its answer.
 func TestLowDiskRejectsLeadsAndSettlesOpenPost(t *testing.T) {
+	t.Parallel()
 	released := make(chan struct{})
 	release := sync.OnceFunc(func() { close(released) })
 	blue, red := newFakeBuyer(t, func(w http.ResponseWriter, r *http.Request) {
@@ -102,6 +104,7 @@ func TestLowDiskRejectsLeadsAndSettlesOpenPost(t *testing.T) {
 // TestFullDiskFailsLogAndExchange: after a failed write, every part reports it and no request is
 // acknowledged.
 func TestFullDiskFailsLogAndExchange(t *testing.T) {
+	t.Parallel()
 	p := newTestDir(t, strings.Replace(baseConfig, "{id: buy_blue,", "{id: buy_blue, funds: {balance: 100},", 1))
 	mount(t, p.dataDir(), "size=80m")
 	x := start(t, p)
@@ -155,6 +158,7 @@ func (r *testExchange) fillDiskExcept(t *testing.T, free int) {
 // TestSnapshotStopsAtDiskReserve: a snapshot that would use the log's reserve ends without one. The
 // log continues.
 func TestSnapshotStopsAtDiskReserve(t *testing.T) {
+	t.Parallel()
 	x := startWithLargeState(t, "size=200m", 30)
 	x.fillDiskExcept(t, 80)
 	if err := x.writeSnapshot(); !errors.Is(err, errDiskLow) {
@@ -176,6 +180,7 @@ func TestSnapshotStopsAtDiskReserve(t *testing.T) {
 
 // TestSnapshotNeedsDiskSpaceToStart: by the size of the last snapshot, also after a restart.
 func TestSnapshotNeedsDiskSpaceToStart(t *testing.T) {
+	t.Parallel()
 	x := startWithLargeState(t, "size=300m", 20)
 	if needed := x.disk.bytesNeededToAcceptLeads(); needed != reserve+2*baseSnapshotBytes {
 		t.Errorf("before the first snapshot %d bytes are needed", needed)

@@ -66,6 +66,7 @@ func (r *testExchange) liveStateHash() string {
 // file has contact data in plain text. After an erasure the encrypted data is unreadable, and all
 // sums stay.
 func TestContactDataIsEncryptedAndErased(t *testing.T) {
+	t.Parallel()
 	x := startGoldenDay(t)
 	checkNoFileContains(t, x.dataDir(), canaries...)
 	if decryptable, erased := x.decryptableLeads(); len(decryptable) != 9 || len(erased) != 0 {
@@ -139,6 +140,7 @@ func TestContactDataIsEncryptedAndErased(t *testing.T) {
 // TestStartRepeatsErasureAfterCrash: a start erases keys again if a crash or an older copy left
 // them.
 func TestStartRepeatsErasureAfterCrash(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	id := x.mustSell(leadBody(1)).leadID()
 	x.mustSell(leadBody(2))
@@ -164,6 +166,7 @@ func TestStartRepeatsErasureAfterCrash(t *testing.T) {
 // TestErasureHoldsWithEarlierLog: with later keys next to an earlier log, erased leads stay erased
 // and no lead gets an erased key.
 func TestErasureHoldsWithEarlierLog(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	first := x.mustSell(leadBody(1)).leadID()
 	older := x.copyFiles(t)
@@ -183,6 +186,7 @@ func TestErasureHoldsWithEarlierLog(t *testing.T) {
 // TestEraseReportsPlaintextLeads: leads in logs from before encryption are not erased, later ones
 // are.
 func TestEraseReportsPlaintextLeads(t *testing.T) {
+	t.Parallel()
 	p := unpackData(t, filepath.Join(goldenData, "unsealed.tar.gz"))
 	r := startAcceptingClock(t, p)
 	r.ingest(leadBody(90, "email", `"ann1@`+mailHost+`"`)).mustHave(t, 201)
@@ -194,6 +198,7 @@ func TestEraseReportsPlaintextLeads(t *testing.T) {
 
 // TestEraseReportsUnreadableLeads: leads whose keys are missing cannot be searched.
 func TestEraseReportsUnreadableLeads(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	x.mustSell(leadBody(1))
 	x.stop()
@@ -208,6 +213,7 @@ func TestEraseReportsUnreadableLeads(t *testing.T) {
 // TestPersonToEraseMatchesFields: a phone number in any form and an address in any case, but not
 // within a longer text.
 func TestPersonToEraseMatchesFields(t *testing.T) {
+	t.Parallel()
 	phone, email := &personToErase{phone: []byte("+14155550132")}, &personToErase{email: []byte("ann@example.com")}
 	for text, want := range map[string][2]bool{
 		"+14155550132": {true, false}, "(415) 555-0132": {true, false}, " 4155550132 ": {true, false},

@@ -23,6 +23,7 @@ func (r *testExchange) explainByID(id, supplier string) *answer {
 // TestExplainBySellerID: an auction is found by the seller's id with any characters, also after a
 // restart. An unknown id is a 404.
 func TestExplainBySellerID(t *testing.T) {
+	t.Parallel()
 	high := startReferenceBuyer(t, "12.5")
 	x := start(t, newTestDir(t, referenceConfig("ping_post", high)))
 	ids := []string{"a-123", "a/b ?&%2F", "größe 7", "auc_01jd0000000000000000000000", strings.Repeat("x", 200)}
@@ -50,6 +51,7 @@ func TestExplainBySellerID(t *testing.T) {
 // TestExplainByRequestID: the request id of any answer leads to its ping, sale, rejected lead or
 // first answer. The error for a request without a decision says why.
 func TestExplainByRequestID(t *testing.T) {
+	t.Parallel()
 	refusing := startReferenceBuyer(t, "12.5", func(o *refbuyer.Options) { o.RejectRate = 1 })
 	low := startReferenceBuyer(t, "9")
 	x := start(t, newTestDir(t, strings.Replace(referenceConfig("ping_post", refusing, low), "    duplicates: {window: 0s}\n", "", 1)))
@@ -89,6 +91,7 @@ func TestExplainByRequestID(t *testing.T) {
 // TestExplainAfterConfigurationChange: the explanation names the buyers of the configuration at the
 // decision.
 func TestExplainAfterConfigurationChange(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	id := x.ingest(leadBody(1, "state", `"TX"`)).leadID()
 	sold := x.mustSell(leadBody(2)).leadID()
@@ -112,6 +115,7 @@ func TestExplainAfterConfigurationChange(t *testing.T) {
 // TestExplainChosenSecondBestBid: a supplier chooses the second best offer. The ping and the lead
 // show both offers, the claim and the money of that sale.
 func TestExplainChosenSecondBestBid(t *testing.T) {
+	t.Parallel()
 	high, low := startReferenceBuyer(t, "12.5"), startReferenceBuyer(t, "9")
 	x := start(t, newTestDir(t, referenceConfig("ping_post", high, low)))
 	ping := x.pingForOffers("cmp")

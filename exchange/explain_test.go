@@ -74,6 +74,7 @@ func (r *testExchange) compareExplanation(t *testing.T, name, id string) {
 // TestExplainIngest: the winner of an auction refuses the lead and the next bidder gets it. The
 // explanation is found by the ids of lead and auction.
 func TestExplainIngest(t *testing.T) {
+	t.Parallel()
 	high := startReferenceBuyer(t, "12.5", func(o *refbuyer.Options) { o.RejectRate = 1 })
 	low := startReferenceBuyer(t, "9")
 	x := start(t, newTestDir(t, referenceConfig("ping_post", high, low)))
@@ -90,6 +91,7 @@ func TestExplainIngest(t *testing.T) {
 
 // TestExplainPost: a seller's ping and the lead posted at its bid, each with the other.
 func TestExplainPost(t *testing.T) {
+	t.Parallel()
 	low, high := startReferenceBuyer(t, "9"), startReferenceBuyer(t, "12.5")
 	x := start(t, newTestDir(t, referenceConfig("ping_post", low, high)))
 	id := x.postToBid("theirs-1", x.pingForBid("auto", "theirs-1"), 1).leadID()
@@ -129,6 +131,7 @@ campaigns:
 
 // TestExplainWaterfall: a sold and an unsold lead of a method without an auction.
 func TestExplainWaterfall(t *testing.T) {
+	t.Parallel()
 	p := newTestDir(t, exclusionsConfig)
 	p.writeFile(t, "nobody.txt", "+1"+areaCode+"0001\n")
 	x := start(t, p)
@@ -150,6 +153,7 @@ func TestExplainWaterfall(t *testing.T) {
 
 // TestExplainWithholdsContactData: a buyer's answer that repeats contact data is withheld.
 func TestExplainWithholdsContactData(t *testing.T) {
+	t.Parallel()
 	blue := newFakeBuyer(t, reply(422, `{"error":"seen_`+areaCode+`0001"}`), reply(201, `{"lead_id":"`+areaCode+`0002"}`))
 	red := newFakeBuyer(t, reply(422, `{"error":"no.`+strings.ToLower(lastName)+`"}`))
 	x := start(t, newTestDir(t, deliveryConfig(blue, red)))
@@ -173,6 +177,7 @@ func TestExplainWithholdsContactData(t *testing.T) {
 }
 
 func TestExplainUnknownID(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	x.mustSell(leadBody(1))
 	for _, id := range []string{"lead_01jd0000000000000000000000", "auc_01jd0000000000000000000000", "ping_7zzzzzzzzzzzzzzzzzzzzzzzzz", "lead_00000000000000000000000000"} {
@@ -211,6 +216,7 @@ buyers:
 // supplier that chose the silent buyer gets ACCEPTED. The explanations have these answers and the
 // fault.
 func TestExplainUnreachableBuyers(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, unreachableBuyersConfig(t)))
 	gone, silent, ping := x.pingForBid("gone", "a-gone"), x.pingForBid("silent", "a-silent"), x.pingForOffers("cmp_silent")
 	requests := []struct {

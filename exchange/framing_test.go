@@ -9,6 +9,7 @@ import (
 // TestAmbiguousFramingIsRejected: a request with two possible ends, or
 // that is not HTTP, gets a JSON error. The connection closes, so no second request can hide in it.
 func TestAmbiguousFramingIsRejected(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	lead := leadBody(1)
 	length := fmt.Sprintf("Content-Length: %d", len(lead))
@@ -61,6 +62,7 @@ func TestAmbiguousFramingIsRejected(t *testing.T) {
 
 // TestUnusualFramingIsAccepted: unusual requests with one interpretation are accepted.
 func TestUnusualFramingIsAccepted(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	old := strings.Replace(ingestRequest(leadBody(1)), "HTTP/1.1", "HTTP/1.0", 1)
 	rows := []struct {
@@ -95,6 +97,7 @@ func TestUnusualFramingIsAccepted(t *testing.T) {
 
 // TestPipelinedRequests: requests that arrive together are answered one by one, in order.
 func TestPipelinedRequests(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	w := dial(t, x.PublicAddress())
 	var all strings.Builder
@@ -128,6 +131,7 @@ func TestPipelinedRequests(t *testing.T) {
 // TestOversizedBodyIsRejected: in all encodings, after the check of the credential, and while the
 // client still sends.
 func TestOversizedBodyIsRejected(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	withInvalidKey := func(request string) string { return strings.Replace(request, acmeKey, "nobody", 1) }
 	toUnknownPath := func(request string) string { return strings.Replace(request, "/ingest", "/elsewhere", 1) }
@@ -175,6 +179,7 @@ func TestOversizedBodyIsRejected(t *testing.T) {
 
 // TestSlowRequestTimesOut: a slow client gets a 408 in any part of its request.
 func TestSlowRequestTimesOut(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig+"limits: {read_timeout: 200ms}\n"))
 	request := ingestRequest(leadBody(1))
 	_, body, _ := strings.Cut(request, "\r\n\r\n")
@@ -203,6 +208,7 @@ func TestSlowRequestTimesOut(t *testing.T) {
 
 // TestIdleConnectionIsClosed: without an answer.
 func TestIdleConnectionIsClosed(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig+"limits: {read_timeout: 200ms, idle_timeout: 200ms}\n"))
 	w := dial(t, x.PublicAddress())
 	w.send(ingestRequest(leadBody(1)))

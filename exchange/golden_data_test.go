@@ -72,6 +72,7 @@ campaigns:
 // TestGoldenDataOpensWithSameState: the program reads the data of each earlier release, and replays
 // it to the same state.
 func TestGoldenDataOpensWithSameState(t *testing.T) {
+	t.Parallel()
 	if *writeData != "" {
 		writeGoldenData(t, *writeData)
 	}
@@ -168,7 +169,7 @@ func unpackData(t *testing.T, path string) testDir {
 	t.Helper()
 	data := must.Value(os.ReadFile(path))(t)
 	zip := must.Value(gzip.NewReader(bytes.NewReader(data)))(t)
-	p := testDir{t.TempDir()}
+	p := newTestDirWithoutConfig(t)
 	for in := tar.NewReader(zip); ; {
 		header, err := in.Next()
 		if errors.Is(err, io.EOF) {
@@ -188,6 +189,7 @@ func unpackData(t *testing.T, path string) testDir {
 // TestGoldenDataHasEveryEventKind: golden data has events of each kind, and each field of
 // operators' events. A change that adds one also adds golden data.
 func TestGoldenDataHasEveryEventKind(t *testing.T) {
+	t.Parallel()
 	names := must.Value(filepath.Glob(filepath.Join(goldenData, "*.tar.gz")))(t)
 	seen := map[event.Kind]map[string]bool{}
 	for _, name := range names {

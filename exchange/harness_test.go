@@ -75,14 +75,23 @@ campaigns:
     buyers: [{buyer: buy_blue, price: 1}]
 `
 
-// testDir is a folder with a configuration.
-type testDir struct{ dir string }
+// testDir is a folder with a configuration. logged has the log lines of all exchanges that ran on
+// the folder.
+type testDir struct {
+	dir    string
+	logged *logBuffer
+}
 
 func newTestDir(t testing.TB, config string) testDir {
 	t.Helper()
-	p := testDir{t.TempDir()}
+	p := newTestDirWithoutConfig(t)
 	p.writeConfig(t, config)
 	return p
+}
+
+func newTestDirWithoutConfig(t testing.TB) testDir {
+	t.Helper()
+	return testDir{t.TempDir(), new(logBuffer)}
 }
 
 func (p testDir) configPath() string { return filepath.Join(p.dir, "exchange.yaml") }
@@ -97,7 +106,7 @@ func (p testDir) writeConfig(t testing.TB, config string) {
 // on the disk.
 func (p testDir) copyFiles(t testing.TB) testDir {
 	t.Helper()
-	other := testDir{t.TempDir()}
+	other := newTestDirWithoutConfig(t)
 	must.Succeed(t, os.CopyFS(other.dir, os.DirFS(p.dir)))
 	return other
 }
@@ -131,7 +140,7 @@ func tryStart(t testing.TB, p testDir, change func(*Exchange)) (*testExchange, e
 	if err != nil {
 		return nil, err
 	}
-	x := newExchange(p.configPath(), Options{Env: env, Logger: logger}, built)
+	x := newExchange(p.configPath(), Options{Env: env, Logger: p.logger()}, built)
 	change(x)
 	if err := x.startConfigured(built); err != nil {
 		return nil, err

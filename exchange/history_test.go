@@ -48,6 +48,7 @@ func (p *historyPage) changeLines() (changeLines []string) {
 // TestConfigurationHistory: author, time and values of each change, by entry and by page, after a
 // restart and without a document.
 func TestConfigurationHistory(t *testing.T) {
+	t.Parallel()
 	began := time.Now().Add(-time.Minute)
 	x := start(t, newTestDir(t, baseConfig))
 	x.putEntry("buyers/buy.red", `{"caps":[{"per":"day","count":5}]}`)
@@ -108,6 +109,7 @@ func TestConfigurationHistory(t *testing.T) {
 
 // TestConfigurationHistoryIsLimited: a version with many changes lists the first ones.
 func TestConfigurationHistoryIsLimited(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	var fields []string
 	for i := range maxHistoryChanges + 5 {

@@ -8,6 +8,7 @@ import (
 // TestIdempotentReplay: the same key and body get the same bytes and request id, also after
 // restarts and crashes.
 func TestIdempotentReplay(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name    string
 		between func(t *testing.T, x *testExchange) *testExchange

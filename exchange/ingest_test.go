@@ -28,6 +28,7 @@ campaigns:
 
 // TestIngestAnswers: the exact answers, except for the lead's id.
 func TestIngestAnswers(t *testing.T) {
+	t.Parallel()
 	p := newTestDir(t, outcomesConfig)
 	p.writeFile(t, "dnc.txt", "+1"+areaCode+"0666\n")
 	x := start(t, p)
@@ -69,6 +70,7 @@ func TestIngestAnswers(t *testing.T) {
 }
 
 func TestInvalidPayloads(t *testing.T) {
+	t.Parallel()
 	config := strings.Replace(baseConfig, "    payout: {share: 0.8}\n", "    consent_required_sources: [facebook]\n    unknown: reject\n", 1)
 	x := start(t, newTestDir(t, config))
 	rows := []struct {

@@ -10,6 +10,7 @@ import (
 
 // TestDocumentedDefaultsApply: a missing key of an entry has its value in GET config/defaults.
 func TestDocumentedDefaultsApply(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	defaults := decode[map[string]map[string]any](t, x.mustAdmin(200, "GET", "/admin/v1/config/defaults", ""))
 	for _, row := range []struct{ kind, id, body string }{

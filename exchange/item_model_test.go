@@ -77,6 +77,7 @@ var (
 // TestConfigurationMatchesModel: after any changes, reloads and restarts, the active entries and
 // their owners match the model.
 func TestConfigurationMatchesModel(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		first := buyersGen.Draw(rt, "file")
 		p := newTestDir(t, buyersYAML(first))

@@ -5,6 +5,7 @@ import "testing"
 // TestEntryPathsAreDecodedOnce: an id in a path may be percent-encoded once. A double encoding is
 // another id, and ids have no other characters.
 func TestEntryPathsAreDecodedOnce(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	x.putEntry("buyers/buy%5Fred", redBuyer)
 	if got := x.configEntry("buyers/buy_red"); got.ID != "buy_red" || got.ETag != x.configEntry("buyers/%62uy_re%64").ETag {

@@ -19,6 +19,7 @@ type conflictAnswer struct {
 
 // TestStaleEntryChangeIsRejected: the answer has both versions, and the log has no new event.
 func TestStaleEntryChangeIsRejected(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	const at = configURL + "buyers/buy_red"
 	mine := `{"name":"mine","endpoint":"https://mine.example","auth":{"bearer":"a-canary-bearer"}}`
@@ -53,6 +54,7 @@ func TestStaleEntryChangeIsRejected(t *testing.T) {
 }
 
 func TestConcurrentEntryChangesOneWins(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	x.putEntry("buyers/buy_red", redBuyer)
 	etag := x.configEntry("buyers/buy_red").ETag
@@ -76,6 +78,7 @@ func TestConcurrentEntryChangesOneWins(t *testing.T) {
 
 // TestFileEntriesAreReadOnly: the error names the file or document that owns the entry.
 func TestFileEntriesAreReadOnly(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	mustBeReadOnly := func(at, owner string) {
 		t.Helper()
@@ -114,6 +117,7 @@ func TestFileEntriesAreReadOnly(t *testing.T) {
 // TestExportedDocumentIsComplete: the document of GET has the API's entries. Sent back, it changes
 // only their owner.
 func TestExportedDocumentIsComplete(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	x.putEntry("buyers/buy_red", redBuyer)
 	x.putEntry("campaigns/cmp_red", redCampaign)
@@ -133,6 +137,7 @@ func TestExportedDocumentIsComplete(t *testing.T) {
 // TestReloadCannotDropReferencedEntry: a reload or start without a referenced buyer fails and names
 // the reference.
 func TestReloadCannotDropReferencedEntry(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	x.putEntry("campaigns/cmp_red", strings.Replace(redCampaign, "buy_red", "buy_blue", 1))
 	document := x.mustAdmin(200, "GET", "/admin/v1/config", "").body
@@ -157,6 +162,7 @@ func TestReloadCannotDropReferencedEntry(t *testing.T) {
 
 // TestInvalidEntryErrors: an error names the place in the entry. The log has no new event.
 func TestInvalidEntryErrors(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	seq, _ := x.log.Durable()
 	for name, row := range map[string]struct{ at, body, field, expected string }{
@@ -195,6 +201,7 @@ func TestInvalidEntryErrors(t *testing.T) {
 // TestEntrySecretsAreSealedAndKept: secrets are stored encrypted or hashed, survive a restart, and
 // stay if a change omits them.
 func TestEntrySecretsAreSealedAndKept(t *testing.T) {
+	t.Parallel()
 	const key, token = "canary-key-of-red-0003", "canary-bearer-of-red"
 	credentials := make(chan string, 10)
 	buyer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -63,6 +63,7 @@ func redLead(number int) string { return leadBody(number, "flo_campaign_id", `"c
 // TestEntriesFromAPISell: a buyer and a campaign from the API sell at once, after reloads and
 // restarts, until they are deleted.
 func TestEntriesFromAPISell(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	created := x.putEntry("buyers/buy_red", redBuyer)
 	if len(created.Changes) != 1 || !strings.HasPrefix(created.Changes[0], "+ buyers[buy_red]: ") || created.ETag != x.configEntry("buyers/buy_red").ETag {

@@ -48,6 +48,7 @@ func (r *testExchange) checkKeys(keys map[string]bool) {
 }
 
 func TestKeyRotation(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	second := x.createKey("sup_acme", "")
 	x.checkKeys(map[string]bool{acmeKey: true, second: true})
@@ -102,6 +103,7 @@ func (r *testExchange) mustRequireConfirmation(path, body string) (question conf
 // TestThirdKeyNeedsConfirmation: with two valid keys, a third one replaces the key that the
 // operator names. Without a name the answer lists both keys with their last use.
 func TestThirdKeyNeedsConfirmation(t *testing.T) {
+	t.Parallel()
 	const path = "/admin/v1/suppliers/sup_acme/keys"
 	x := start(t, newTestDir(t, baseConfig))
 	second := x.createKey("sup_acme", "")
@@ -127,6 +129,7 @@ func TestThirdKeyNeedsConfirmation(t *testing.T) {
 
 // TestRemovedSupplierKeyIsInvalid: until the supplier is in the configuration again.
 func TestRemovedSupplierKeyIsInvalid(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	x.reloadWith(strings.Replace(strings.Replace(baseConfig, "  - {id: sup_other, api_key: \"${OTHER_KEY}\", ingest_rate: 1000000}\n", "", 1), "    suppliers: [sup_other]\n", "", 1))
 	x.checkKeys(map[string]bool{acmeKey: true, otherKey: false})
@@ -135,6 +138,7 @@ func TestRemovedSupplierKeyIsInvalid(t *testing.T) {
 }
 
 func TestUnknownKeysAreRejected(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	x.checkKeys(map[string]bool{
 		"": false, "x": false, acmeKey + "x": false, acmeKey[:len(acmeKey)-1]: false, strings.ToUpper(acmeKey): false,
@@ -151,6 +155,7 @@ func TestUnknownKeysAreRejected(t *testing.T) {
 
 // TestSecretsAreNotStoredInPlaintext searches all files of an exchange for its secrets.
 func TestSecretsAreNotStoredInPlaintext(t *testing.T) {
+	t.Parallel()
 	config := strings.Replace(baseConfig, "states: [CA, NV]", `endpoint: "http://127.0.0.1:1", auth: {bearer: "${BLUE_TOKEN}"}`, 1)
 	x := start(t, newTestDir(t, config))
 	created := x.createKey("sup_other", "")

@@ -43,6 +43,7 @@ func (r *testExchange) lastUsed(path string) map[string]string {
 
 // TestKeyLastUse: only a request with the key counts. A restart keeps the time.
 func TestKeyLastUse(t *testing.T) {
+	t.Parallel()
 	const acme, other = "suppliers/sup_acme/keys", "suppliers/sup_other/keys"
 	x := start(t, newTestDir(t, baseConfig))
 	second := x.createKey("sup_acme", "")
@@ -72,6 +73,7 @@ func TestKeyLastUse(t *testing.T) {
 
 // TestClientSecretLastUse: a token request with the secret and each request with its tokens count.
 func TestClientSecretLastUse(t *testing.T) {
+	t.Parallel()
 	const path = "suppliers/sup_acme/clients"
 	x := start(t, newTestDir(t, oauthConfig))
 	second, hint := x.createClientSecret("suppliers/sup_acme", "acme", "")
@@ -97,6 +99,7 @@ func TestClientSecretLastUse(t *testing.T) {
 // TestDamagedLastUseFile: the exchange starts with any file, and ignores lines that are damaged, in
 // the future or of unknown credentials.
 func TestDamagedLastUseFile(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	x.checkKeys(map[string]bool{acmeKey: true})
 	want := x.lastUsed("suppliers/sup_acme/keys")

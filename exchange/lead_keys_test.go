@@ -36,6 +36,7 @@ func newDirWithLeads(t *testing.T, leads int) testDir {
 // TestLostLeadKeysAreReported: a start logs and counts leads that cannot be decrypted, and so does
 // the check of a folder. An erased lead does not count.
 func TestLostLeadKeysAreReported(t *testing.T) {
+	t.Parallel()
 	name := fmt.Sprintf("%020d", 1)
 	leads, sums := filepath.Join("keys", "leads", name), filepath.Join("keys", "checksums", name)
 	change := func(slots ...int) func(path string) error {
@@ -92,6 +93,7 @@ func TestLostLeadKeysAreReported(t *testing.T) {
 
 // TestRestoredLeadKeysAreValid: missing keys that are put back are valid at the next start.
 func TestRestoredLeadKeysAreValid(t *testing.T) {
+	t.Parallel()
 	p := newDirWithLeads(t, 3)
 	path := filepath.Join(p.dataDir(), "keys", "leads", fmt.Sprintf("%020d", 1))
 	keys, err := os.ReadFile(path)

@@ -14,6 +14,7 @@ const rateLimitedSuppliers = configHead + `suppliers:
 
 // TestRateLimitHeaderSpelling: answers of 201 and 429 spell the headers as in the contract.
 func TestRateLimitHeaderSpelling(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, strings.Replace(baseConfig, configHead+configSuppliers, rateLimitedSuppliers, 1)))
 	w := dial(t, x.PublicAddress())
 	for seen := map[int]bool{}; !seen[201] || !seen[429]; time.Sleep(20 * time.Millisecond) {
@@ -35,6 +36,7 @@ func TestRateLimitHeaderSpelling(t *testing.T) {
 }
 
 func TestReloadChangesRateLimit(t *testing.T) {
+	t.Parallel()
 	config := strings.Replace(baseConfig, configHead+configSuppliers, rateLimitedSuppliers, 1)
 	x := start(t, newTestDir(t, strings.Replace(config, "ingest_rate: 5}", "ingest_rate: 1}", 1)))
 	x.exhaustRateLimit(acmeKey)
@@ -48,6 +50,7 @@ func TestReloadChangesRateLimit(t *testing.T) {
 // TestRestartFillsRateLimitBuckets: a client that sends a full burst gets no 429, at the first
 // start and after a restart with an empty bucket.
 func TestRestartFillsRateLimitBuckets(t *testing.T) {
+	t.Parallel()
 	const burst = 10
 	config := strings.Replace(baseConfig, configHead+configSuppliers, rateLimitedSuppliers, 1)
 	x := start(t, newTestDir(t, strings.Replace(config, "ingest_rate: 5}", "ingest_rate: 10}", 1)))

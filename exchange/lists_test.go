@@ -14,6 +14,7 @@ import (
 // TestSuppressionListFileChecks: the file must be a regular file with a number in each line. The
 // import of a pipe does not wait for its writer.
 func TestSuppressionListFileChecks(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(dir, name)

@@ -8,6 +8,7 @@ import (
 // TestBuyerWithoutFunds: a buyer without funds has no account: its sales make no balance and a
 // top-up is 409 no_account. With funds, its account begins with the opening balance.
 func TestBuyerWithoutFunds(t *testing.T) {
+	t.Parallel()
 	config := referenceConfig("ping_post", startReferenceBuyer(t, "12.5"))
 	x := start(t, newTestDir(t, config))
 	x.mustSell(leadBody(1))

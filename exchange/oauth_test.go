@@ -98,6 +98,7 @@ func (r *testExchange) acceptsToken(token string) bool {
 // TestTokensSurviveRestartAndCrash: with and without a snapshot, and without a log entry for the
 // token.
 func TestTokensSurviveRestartAndCrash(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, oauthConfig))
 	token := x.mustToken("acme", acmeSecret)
 	before, _, err := x.StateHash()
@@ -122,6 +123,7 @@ func TestTokensSurviveRestartAndCrash(t *testing.T) {
 
 // TestReloadKeepsTokens: a changed lifetime takes effect at the next start.
 func TestReloadKeepsTokens(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, oauthConfig))
 	token := x.mustToken("acme", acmeSecret)
 	x.reloadWith(strings.Replace(oauthConfig, "30m", "2h", 1))
@@ -142,6 +144,7 @@ func TestReloadKeepsTokens(t *testing.T) {
 // TestClientSecretsDoNotLeak: not into files, metrics, the exported configuration, log dump or log
 // lines.
 func TestClientSecretsDoNotLeak(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, "sandbox: true\n"+strings.Replace(oauthConfig, "    ingest_rate", "    bearer_tokens: [{token: canary-static-token}]\n    ingest_rate", 1)))
 	newSecret := decode[struct {
 		Secret string `json:"client_secret"`
@@ -168,5 +171,5 @@ func TestClientSecretsDoNotLeak(t *testing.T) {
 		}
 	}
 	secrets = secrets[:3]
-	checkText("the log lines", logged.String())
+	checkText("the log lines", x.logged.String())
 }

@@ -17,6 +17,7 @@ func (r *testExchange) exhaustRateLimit(key string) {
 }
 
 func TestReplayPrecedesFieldMapping(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	key := []string{"Idempotency-Key", "k1"}
 	body := leadBody(1)
@@ -46,6 +47,7 @@ func TestReplayPrecedesFieldMapping(t *testing.T) {
 }
 
 func TestIngestAllowsOnlyPOST(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	for _, method := range []string{"GET", "HEAD", "OPTIONS", "PUT", "PATCH", "DELETE", "TRACE", "CONNECT", "POSTS", "post"} {
 		t.Run(method, func(t *testing.T) {
@@ -67,6 +69,7 @@ func TestIngestAllowsOnlyPOST(t *testing.T) {
 }
 
 func TestUnknownPathsAreNotFound(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	for _, path := range []string{"/", "/api/v1/ingest/", "/api/v1/ingestx", "/api/v1", "/v1", "/v1/post/", "/v1/pings", "/api/v1/post", "/oauth/token/", "/oauth", "/admin/v1/config", "/metrics", "/API/V1/INGEST", "/%00", "*"} {
 		w := dial(t, x.PublicAddress())

@@ -50,6 +50,7 @@ func (r *testExchange) waitForOverview(matches func(*overviewAnswer) bool) (s ov
 
 // TestOverview: rates, sales and the report's sums of the day.
 func TestOverview(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, reportConfig(baseConfig)))
 	for i := range 3 {
 		x.mustSell(leadBody(i, "state", `"CA"`))
@@ -82,6 +83,7 @@ func TestOverview(t *testing.T) {
 // TestOverviewCountsSalesWithoutPings: the overview counts the posts and sales of each buyer in a
 // waterfall, the busiest buyer first.
 func TestOverviewCountsSalesWithoutPings(t *testing.T) {
+	t.Parallel()
 	refusing := newFakeBuyer(t, reply(422, `{"error":"post_rejected"}`), reply(422, `{"error":"post_rejected"}`))
 	x := start(t, newTestDir(t, deliveryConfig(refusing, newFakeBuyer(t))))
 	for i := range 3 {
@@ -96,6 +98,7 @@ func TestOverviewCountsSalesWithoutPings(t *testing.T) {
 
 // TestLiveOverview: the stream has a lead as it is sold, and ends when the exchange stops.
 func TestLiveOverview(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	request := must.Value(http.NewRequest(http.MethodGet, "http://"+x.AdminAddress()+"/admin/v1/live", nil))(t)
 	request.SetBasicAuth("op", adminPassword)

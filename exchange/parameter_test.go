@@ -24,6 +24,7 @@ var (
 // TestDocumentedQueryParametersAreRead: an invalid value of each documented parameter of a GET
 // changes the answer. The admin server's tests prove that it rejects other parameters.
 func TestDocumentedQueryParametersAreRead(t *testing.T) {
+	t.Parallel()
 	config := strings.Replace(referenceConfig("ping_post", startReferenceBuyer(t, "12.5")), "    duplicates:", "    caps: [{per: day, count: 1000}]\n    duplicates:", 1)
 	x := start(t, newTestDir(t, reportConfig(strings.Replace(config, "    ingest_rate:", "    webhook: {url: \"http://127.0.0.1:9/hook\", secret: whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw}\n    ingest_rate:", 1))))
 	if bid := x.sellerRequest("/v1/ping", "k1", `{"auction_id":"theirs-1","vertical":"auto","state":"CA","zip3":"941","tcpa_consent":true,"source":"search"}`); bid.status != 200 {

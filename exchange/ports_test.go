@@ -12,6 +12,7 @@ import (
 
 // TestLogHistoryReadsEntries: an entry before the history is ErrGone, a later one another error.
 func TestLogHistoryReadsEntries(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	log := must.Value(wal.Open(dir, wal.Options{SegmentSize: 100}))(t)
 	t.Cleanup(func() { log.Close() })

@@ -8,6 +8,7 @@ import (
 )
 
 func TestPostMatchesContract(t *testing.T) {
+	t.Parallel()
 	blue, red := newFakeBuyer(t), newFakeBuyer(t)
 	x := start(t, newTestDir(t, deliveryConfig(blue, red)))
 	a := x.mustSell(leadBody(1, "rooms", "3", "zip", `"94105"`, "city", `"San Francisco"`, "tcpa_consent", "true", "consent_text", `"I agree"`, "dropped", "1"))
@@ -34,6 +35,7 @@ func TestPostMatchesContract(t *testing.T) {
 // TestLargestLead: a body of the largest configurable size fits into the log, as received and as
 // posted.
 func TestLargestLead(t *testing.T) {
+	t.Parallel()
 	blue := newFakeBuyer(t)
 	text := strings.Replace(deliveryConfig(blue, newFakeBuyer(t)), "    method: waterfall", "    unknown: keep\n    method: waterfall", 1)
 	x := start(t, newTestDir(t, text+"limits: {body: 400KiB}\n"))
@@ -53,6 +55,7 @@ func TestLargestLead(t *testing.T) {
 
 // TestRefusedLeadGoesToNextBuyer: with its own key. The first buyer's cap and funds are released.
 func TestRefusedLeadGoesToNextBuyer(t *testing.T) {
+	t.Parallel()
 	refusal := reply(422, `{"error":"post_rejected","message":"no","request_id":"r"}`)
 	blue, red := newFakeBuyer(t, refusal, refusal, refusal, refusal, refusal), newFakeBuyer(t)
 	x := start(t, newTestDir(t, deliveryConfig(blue, red)))
@@ -72,6 +75,7 @@ func TestRefusedLeadGoesToNextBuyer(t *testing.T) {
 }
 
 func TestLeadRefusedByAllBuyers(t *testing.T) {
+	t.Parallel()
 	blue := newFakeBuyer(t, reply(404, "no such page"))
 	red := newFakeBuyer(t, reply(200, `{"reject_reason":"dupe"}`))
 	x := start(t, newTestDir(t, deliveryConfig(blue, red)))
@@ -86,6 +90,7 @@ func TestLeadRefusedByAllBuyers(t *testing.T) {
 
 // TestReplacedBuyerCredentialIsSent: from the next post on.
 func TestReplacedBuyerCredentialIsSent(t *testing.T) {
+	t.Parallel()
 	blue, red := newFakeBuyer(t), newFakeBuyer(t)
 	x := start(t, newTestDir(t, deliveryConfig(blue, red)))
 	x.mustSell(leadBody(1))
@@ -107,6 +112,7 @@ func TestReplacedBuyerCredentialIsSent(t *testing.T) {
 // TestRetryIgnoresConfigurationChange: a retry has the same bytes, key and URL after a reload. A
 // refusal of the retry does not end the delivery, because the first attempt may have succeeded.
 func TestRetryIgnoresConfigurationChange(t *testing.T) {
+	t.Parallel()
 	for name, second := range map[string]func(http.ResponseWriter, *http.Request){
 		"a conflict":   reply(409, `{"error":"already_sold"}`),
 		"a reused key": reply(422, `{"error":"idempotency_key_reused"}`),
@@ -151,6 +157,7 @@ func TestRetryIgnoresConfigurationChange(t *testing.T) {
 // TestStartFinishesOpenPostAfterCrash: with the same key and bytes. The supplier's retry gets the
 // result, and the explanation says that the first request got no answer.
 func TestStartFinishesOpenPostAfterCrash(t *testing.T) {
+	t.Parallel()
 	blue, red := newFakeBuyer(t, hang), newFakeBuyer(t)
 	x := start(t, newTestDir(t, deliveryConfig(blue, red)))
 	ended := make(chan struct{})
@@ -207,6 +214,7 @@ func (r *testExchange) waitForDeliveries() {
 
 // TestUnknownDeliveryDecisions: an operator confirms, releases or resends an unknown delivery.
 func TestUnknownDeliveryDecisions(t *testing.T) {
+	t.Parallel()
 	for verb, row := range map[string]struct {
 		funds string
 		posts int

@@ -32,6 +32,7 @@ func (r *testExchange) waitForSource(source string, leads, all int) {
 // TestReportByMappedSource: the report has the mapped source under both field names, also after a
 // rebuild and after the mapping is removed.
 func TestReportByMappedSource(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, renamedSourceConfig(baseConfig)))
 	x.mustSell(leadBody(1, "utm_source", `"facebook"`))
 	x.mustSell(leadBody(2, "source", `"facebook"`))
@@ -49,6 +50,7 @@ func TestReportByMappedSource(t *testing.T) {
 
 // TestReportBySourceOfPing: the lead has the source of its ping.
 func TestReportBySourceOfPing(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, renamedSourceConfig(referenceConfig("ping_post", startReferenceBuyer(t, "12.5")))))
 	bid := x.sellerRequest("/v1/ping", "k1", `{"auction_id":"theirs-1","vertical":"auto","state":"CA","zip3":"941","tcpa_consent":true,"utm_source":"search"}`)
 	if sale := x.postToBid("theirs-1", bidToken(t, bid), 1); sale.status != 201 {

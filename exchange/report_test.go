@@ -50,6 +50,7 @@ func hasRevenue(revenue string) func([]map[string]string) bool {
 // TestReportSurvivesDamageAndRestart: leads sold while its file is removed, damaged or rebuilt
 // appear in the report later.
 func TestReportSurvivesDamageAndRestart(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, reportConfig(baseConfig)))
 	file := func() string {
 		t.Helper()
@@ -90,6 +91,7 @@ func TestReportSurvivesDamageAndRestart(t *testing.T) {
 
 // TestReportNeedsMoreDiskSpaceThanLeads: the report stops writing long before leads are rejected.
 func TestReportNeedsMoreDiskSpaceThanLeads(t *testing.T) {
+	t.Parallel()
 	var s diskMonitor
 	s.setExpectedSnapshotSize(10)
 	for free, want := range map[uint64]bool{0: false, s.bytesNeededToAcceptLeads(): false, s.bytesNeededToAcceptLeads() + reserve - 1: false, s.bytesNeededToAcceptLeads() + reserve: true} {
@@ -102,6 +104,7 @@ func TestReportNeedsMoreDiskSpaceThanLeads(t *testing.T) {
 // TestReportRetentionUsesExchangeClock: not the machine's clock, because a wrong one would expire
 // all leads.
 func TestReportRetentionUsesExchangeClock(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, strings.Replace(reportConfig(baseConfig), "400d", "1d", 1)))
 	x.mustSell(leadBody(0, "state", `"CA"`))
 	x.clock.AdvanceTo(time.Now().Add(50 * time.Hour).UnixNano())

@@ -12,6 +12,7 @@ import (
 // TestLeadsNeedKeyFile: while no file of lead keys can be created, leads get a 503 and keep no
 // reservation. Afterwards they are accepted without a restart.
 func TestLeadsNeedKeyFile(t *testing.T) {
+	t.Parallel()
 	p := newTestDir(t, baseConfig)
 	obstacle := filepath.Join(p.dataDir(), "keys", "leads", "unfinished.new")
 	must.Succeed(t, os.MkdirAll(filepath.Join(obstacle, "full"), 0o700))

@@ -40,6 +40,7 @@ func (r *testExchange) search(query string) searchPage {
 
 // TestSearchLeadsAndAuctions: filters, pages, and all columns of the result.
 func TestSearchLeadsAndAuctions(t *testing.T) {
+	t.Parallel()
 	high, low := startReferenceBuyer(t, "12.5"), startReferenceBuyer(t, "9")
 	x := start(t, newTestDir(t, reportConfig(referenceConfig("ping_post", high, low))))
 	ids := map[string]bool{}
@@ -92,6 +93,7 @@ func TestSearchLeadsAndAuctions(t *testing.T) {
 }
 
 func TestUnmatchedLeadsReport(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, reportConfig(baseConfig)))
 	x.mustSell(leadBody(1))
 	x.ingest(leadBody(2, "state", `"TX"`))
@@ -110,6 +112,7 @@ func TestUnmatchedLeadsReport(t *testing.T) {
 // TestInvalidReportQueries: the error names the parameter with a wrong value. Without a report the
 // answer is 404, and no folder is created.
 func TestInvalidReportQueries(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, reportConfig(baseConfig)))
 	x.mustSell(leadBody(1))
 	x.search("leads")
@@ -144,6 +147,7 @@ func TestInvalidReportQueries(t *testing.T) {
 // TestSearchRecoversFromRemovedReport: each answer is a page or a 503, and the lead is found in the
 // end. The exchange accepts leads meanwhile.
 func TestSearchRecoversFromRemovedReport(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, reportConfig(baseConfig)))
 	first := x.mustSell(leadBody(1)).leadID()
 	x.search("leads")
@@ -170,6 +174,7 @@ func TestSearchRecoversFromRemovedReport(t *testing.T) {
 }
 
 func TestCapUsage(t *testing.T) {
+	t.Parallel()
 	config := strings.Replace(baseConfig, "{id: buy_blue, states: [CA, NV]}", "{id: buy_blue, states: [CA, NV], caps: [{per: day, money: 100}]}", 1)
 	config = strings.Replace(config, "price: 12.05}", "price: 12.05, caps: [{per: total, count: 5}]}", 1)
 	config = strings.Replace(config, "  - id: cmp\n", "  - id: cmp\n    caps: [{per: hour, count: 7}]\n", 1)
@@ -205,6 +210,7 @@ func TestCapUsage(t *testing.T) {
 // TestBenchSendsTestLead: the example lead is sold as a test. Errors are those of its supplier's
 // request.
 func TestBenchSendsTestLead(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	a := x.mustAdmin(200, "GET", "/admin/v1/bench/example?campaign=cmp", "")
 	example := strings.TrimSpace(a.body)
@@ -249,6 +255,7 @@ func TestBenchSendsTestLead(t *testing.T) {
 // TestBenchExamplePassesFilters: the example has all required fields and passes filters of each
 // kind and type.
 func TestBenchExamplePassesFilters(t *testing.T) {
+	t.Parallel()
 	config := strings.Replace(baseConfig, "    payout: {share: 0.8}\n", `    payout: {share: 0.8}
     unknown: reject
     vertical: auto

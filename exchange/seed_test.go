@@ -100,6 +100,7 @@ func mustJSON(t testing.TB, value any) string {
 // TestSeededLeadsSellByPingAndPost: with an auction id and a bid token added, each ping gets a bid
 // and each lead is sold.
 func TestSeededLeadsSellByPingAndPost(t *testing.T) {
+	t.Parallel()
 	blue := startReferenceBuyer(t, "12.5")
 	x := start(t, newTestDir(t, seedConfig(blue)))
 	token, sold := x.mustToken("acme", acmeSecret), int64(0)
@@ -128,6 +129,7 @@ func TestSeededLeadsSellByPingAndPost(t *testing.T) {
 // TestSeedThroughCampaignIsRepeatable: the answer has each lead's result. A repeat creates no lead,
 // and a longer request adds the missing ones.
 func TestSeedThroughCampaignIsRepeatable(t *testing.T) {
+	t.Parallel()
 	blue := startReferenceBuyer(t, "12.5")
 	x := start(t, newTestDir(t, seedConfig(blue)))
 	const order = `{"count":%d,"vertical":"auto_insurance","state":"OH","seed":%d,"campaign_id":%q}`
@@ -179,6 +181,7 @@ func TestSeedThroughCampaignIsRepeatable(t *testing.T) {
 // TestSeedRejectsUnavailableCampaigns: unknown campaigns, paused campaigns, and campaigns of
 // another supplier.
 func TestSeedRejectsUnavailableCampaigns(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, seedConfig(startReferenceBuyer(t, "12.5"))))
 	for campaign, code := range map[string]string{"cmp_none": "unknown", "cmp_shut": "inactive"} {
 		f := x.seed(acmeToken, `{"count":100,"vertical":"auto_insurance","state":"OH","campaign_id":"`+campaign+`"}`).mustFail(t, 422, "invalid_payload")
@@ -199,6 +202,7 @@ func TestSeedRejectsUnavailableCampaigns(t *testing.T) {
 // TestSandboxAndProductionAreSeparate: a sandbox and a production exchange run in one process with
 // the same names. Each rejects the other's credentials, and a log has only its own events.
 func TestSandboxAndProductionAreSeparate(t *testing.T) {
+	t.Parallel()
 	blue := startReferenceBuyer(t, "12.5")
 	withSharedClient := strings.NewReplacer("oauth_clients: [", `oauth_clients: [{client_id: twin, client_secret: "`+sharedSecret+`"}, `)
 	withSandboxSecrets := strings.NewReplacer(`"${ACME_KEY}"`, `"${OTHER_KEY}"`, acmeSecret, sandboxSecret)

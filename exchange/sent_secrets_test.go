@@ -7,6 +7,7 @@ import (
 
 // TestAPIDocumentsReadNoEnvironment: neither a whole document nor an entry.
 func TestAPIDocumentsReadNoEnvironment(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	const withVariable = `{"id":"buy_thief","endpoint":"http://127.0.0.1:9","auth":{"bearer":"${PASSWORD}"}}`
 	a := x.adminRequest("PUT", configURL+"buyers/buy_thief", withVariable, "If-None-Match", "*")
@@ -23,6 +24,7 @@ func TestAPIDocumentsReadNoEnvironment(t *testing.T) {
 
 // TestInvalidSecretValuesAreRejected: a value that is invalid in a header leaves the stored one.
 func TestInvalidSecretValuesAreRejected(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	x.putEntry("buyers/buy_key", `{"auth":{"api_key":"canary-of-key"},"endpoint":"https://buyer.example","secrets":[{"name":"account","value":"canary-of-account"}]}`)
 	for _, name := range []string{"buyer/buy_key/secret/account", "buyer/buy_key/api_key"} {
@@ -39,6 +41,7 @@ func TestInvalidSecretValuesAreRejected(t *testing.T) {
 // TestAddressesWithSealedVariables: a document without the value of a URL's variable may not move
 // it to plain HTTP, and may not change a URL with the variable as its host.
 func TestAddressesWithSealedVariables(t *testing.T) {
+	t.Parallel()
 	document := func(path, host string) string {
 		return strings.Replace(baseConfig, "buyers:\n", "buyers:\n  - {id: buy_path, post_url: \""+path+"\"}\n  - {id: buy_host, endpoint: \""+host+"\"}\n", 1)
 	}

@@ -15,6 +15,7 @@ func startWithFrequentSnapshots(t testing.TB, p testDir, every uint64) *testExch
 // TestSnapshotIsDue: the bytes that a start would replay count: the replayed ones and those since
 // the last snapshot.
 func TestSnapshotIsDue(t *testing.T) {
+	t.Parallel()
 	k := snapshotter{minBytes: 100}
 	k.recordLoadedSnapshot(&replayStart{}, 30)
 	for _, row := range []struct {
@@ -48,6 +49,7 @@ func TestSnapshotIsDue(t *testing.T) {
 
 // TestRepeatedCrashesLeadToSnapshot: although each run writes little.
 func TestRepeatedCrashesLeadToSnapshot(t *testing.T) {
+	t.Parallel()
 	const every = 12_000
 	p := newTestDir(t, baseConfig)
 	for range 10 {
@@ -71,6 +73,7 @@ func TestRepeatedCrashesLeadToSnapshot(t *testing.T) {
 // TestOlderSnapshotKeepsItsLog: the log is kept from the older one of two snapshots. A snapshot
 // that is written again under the same name is not a second one.
 func TestOlderSnapshotKeepsItsLog(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	snapshot := func() uint64 {
 		t.Helper()

@@ -53,6 +53,7 @@ func removeFile(t testing.TB, path string) {
 
 // TestAcceptLossUsesNewestGoodSnapshot: like a start.
 func TestAcceptLossUsesNewestGoodSnapshot(t *testing.T) {
+	t.Parallel()
 	for name, row := range map[string]struct {
 		damage func(t *testing.T, dir string)
 		last   uint64 // last entry after the cut; 0: no damage to accept
@@ -88,7 +89,7 @@ func TestAcceptLossUsesNewestGoodSnapshot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := newSegmentedLog(t)
 			row.damage(t, dir)
-			loss, err := AcceptLoss(dir, logger)
+			loss, err := AcceptLoss(dir, newLogger(new(logBuffer)))
 			if row.err != "" {
 				if err == nil || !strings.Contains(err.Error(), row.err) || !strings.Contains(err.Error(), "backup") {
 					t.Errorf("unexpected result: %+v, %v", loss, err)
@@ -115,6 +116,7 @@ func snapshotFiles(t testing.TB, data string) []string {
 // TestStartSkipsDamagedSnapshots: a start uses an older snapshot or the log alone, logs an error
 // and moves the damaged file.
 func TestStartSkipsDamagedSnapshots(t *testing.T) {
+	t.Parallel()
 	for name, bad := range map[string]int{"the newest": 1, "both": 2} {
 		t.Run(name, func(t *testing.T) {
 			x := start(t, newTestDir(t, baseConfig))
@@ -129,13 +131,13 @@ func TestStartSkipsDamagedSnapshots(t *testing.T) {
 			for _, path := range found[2-bad:] {
 				flipByte(t, path, 30)
 			}
-			before := len(logged.String())
+			before := len(x.logged.String())
 			y := start(t, x.testDir)
 			y.ingest(leadBody(1), "Idempotency-Key", "k").mustBeReplayOf(t, first)
 			if n := y.state.LeadCount(); n != 2 {
 				t.Errorf("%d leads", n)
 			}
-			if lines := logged.String()[before:]; strings.Count(lines, "moved an invalid snapshot to damage") != bad || !strings.Contains(lines, "level=ERROR") {
+			if lines := x.logged.String()[before:]; strings.Count(lines, "moved an invalid snapshot to damage") != bad || !strings.Contains(lines, "level=ERROR") {
 				t.Errorf("start logged %s", lines)
 			}
 			if left := snapshotFiles(t, y.dataDir()); len(left) != 2-bad {
@@ -152,6 +154,7 @@ func TestStartSkipsDamagedSnapshots(t *testing.T) {
 // TestTrimmedLogNeedsSnapshot: if the log's beginning is gone and no snapshot is good, the error
 // says so, with each snapshot's problem. It does not call the log damaged.
 func TestTrimmedLogNeedsSnapshot(t *testing.T) {
+	t.Parallel()
 	dir := newSegmentedLog(t)
 	if err := (&replayStart{}).checkReplayIsPossible(dir); err != nil {
 		t.Errorf("log that begins with entry 1: %v", err)
@@ -166,7 +169,7 @@ func TestTrimmedLogNeedsSnapshot(t *testing.T) {
 	p := newTestDir(t, baseConfig)
 	must.Succeed(t, os.Rename(dir, p.dataDir()))
 	bad = snapshotFiles(t, p.dataDir())[0]
-	_, err = Start(p.configPath(), Options{Env: env, Logger: logger})
+	_, err = Start(p.configPath(), Options{Env: env, Logger: p.logger()})
 	for _, want := range []string{"no snapshot in", "begins only with entry 4", "checksum", bad, "backup"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error lacks %q: %v", want, err)

@@ -13,7 +13,7 @@ import (
 // mustNotStart checks that an exchange does not start, and that the error contains the text.
 func mustNotStart(t testing.TB, p testDir, want string) {
 	t.Helper()
-	x, err := Start(p.configPath(), Options{Env: env, Logger: logger})
+	x, err := Start(p.configPath(), Options{Env: env, Logger: p.logger()})
 	if err == nil {
 		err = x.Close()
 		t.Fatalf("exchange started (Close: %v), want the error %q", err, want)
@@ -24,6 +24,7 @@ func mustNotStart(t testing.TB, p testDir, want string) {
 }
 
 func TestSecondExchangeIsRefused(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	for range 5 {
 		mustNotStart(t, x.testDir, "another process")
@@ -34,6 +35,7 @@ func TestSecondExchangeIsRefused(t *testing.T) {
 }
 
 func TestStartNeedsWritableDataDir(t *testing.T) {
+	t.Parallel()
 	t.Run("a file instead of the folder", func(t *testing.T) {
 		p := newTestDir(t, baseConfig)
 		p.writeFile(t, "data", "")
@@ -57,6 +59,7 @@ func TestStartNeedsWritableDataDir(t *testing.T) {
 }
 
 func TestStartNeedsMatchingExchangeKey(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	first := x.mustSell(leadBody(1), "Idempotency-Key", "k")
 	x.stop()
@@ -83,6 +86,7 @@ func TestStartNeedsMatchingExchangeKey(t *testing.T) {
 }
 
 func TestPortInUse(t *testing.T) {
+	t.Parallel()
 	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer listener.Close()
 	p := newTestDir(t, strings.Replace(baseConfig, "\nlisten: 127.0.0.1:0", "\nlisten: "+listener.Addr().String(), 1))
@@ -97,8 +101,9 @@ func TestPortInUse(t *testing.T) {
 }
 
 func TestStartNeedsValidConfiguration(t *testing.T) {
+	t.Parallel()
 	p := newTestDir(t, baseConfig)
-	mustNotStart(t, testDir{filepath.Join(p.dir, "nowhere")}, "exchange.yaml")
+	mustNotStart(t, testDir{filepath.Join(p.dir, "nowhere"), p.logged}, "exchange.yaml")
 	p.writeConfig(t, "campaigns: 7\n")
 	mustNotStart(t, p, "exchange.yaml:1:")
 }

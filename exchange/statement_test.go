@@ -59,6 +59,7 @@ func (a statementAnswer) String() string {
 // TestStatementsOfBuyersAndSuppliers: top-ups, sales and refusals, equal to the buyer's account,
 // before and after a restart.
 func TestStatementsOfBuyersAndSuppliers(t *testing.T) {
+	t.Parallel()
 	refusal := reply(422, `{"error":"post_rejected","message":"no","request_id":"r"}`)
 	blue, red := newFakeBuyer(t, reply(200, `{"lead_id":"1"}`), refusal), newFakeBuyer(t)
 	x := start(t, newTestDir(t, deliveryConfig(blue, red)))
@@ -104,6 +105,7 @@ func TestStatementsOfBuyersAndSuppliers(t *testing.T) {
 
 // TestStatementWhileSelling: a statement has the sums of one log position.
 func TestStatementWhileSelling(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, strings.Replace(baseConfig, "states: [CA, NV]", "funds: {balance: 1000000}", 1)))
 	done := make(chan struct{})
 	go func() {
@@ -148,6 +150,7 @@ func (r *testExchange) reportStatus(lead, status string) {
 // TestStatementsShowReturns: a return is in the buyer's statement and, if the campaign reverses the
 // payout, in the supplier's.
 func TestStatementsShowReturns(t *testing.T) {
+	t.Parallel()
 	config := strings.Replace(baseConfig, "states: [CA, NV]", `funds: {balance: 100}, oauth_clients: [{client_id: blue, client_secret: "`+acmeSecret+`"}]`, 1)
 	const buyer = "opening 0/0, opening 100 = 100, sale -12.05 = 87.95, sale -12.05 = 75.9, return 12.05 = 87.95, closing 87.95/0"
 	for rule, supplier := range map[string]string{

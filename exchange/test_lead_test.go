@@ -35,6 +35,7 @@ func (r *testExchange) checkBlueFunds(want string) {
 // TestTestLeadsInProduction: test leads go to test endpoints and have explanations. They change no
 // cap and no funds, also after a restart.
 func TestTestLeadsInProduction(t *testing.T) {
+	t.Parallel()
 	own, tests, second := newFakeBuyer(t), newFakeBuyer(t), newFakeBuyer(t)
 	x := start(t, newTestDir(t, testEndpointConfig(own, tests, second)))
 	for range 5 { // more than buy_blue's cap of 3, with the same person
@@ -95,6 +96,7 @@ func TestTestLeadsInProduction(t *testing.T) {
 
 // TestStartFinishesTestPostAfterCrash: at the test endpoint and with the test header.
 func TestStartFinishesTestPostAfterCrash(t *testing.T) {
+	t.Parallel()
 	own, tests, second := newFakeBuyer(t), newFakeBuyer(t, hang, reply(500, ""), reply(201, `{"lead_id":"theirs"}`)), newFakeBuyer(t)
 	x := start(t, newTestDir(t, testEndpointConfig(own, tests, second)))
 	done := make(chan *answer, 1)
@@ -123,6 +125,7 @@ func TestStartFinishesTestPostAfterCrash(t *testing.T) {
 }
 
 func TestTestSupplierNeedsNoHeader(t *testing.T) {
+	t.Parallel()
 	own, tests, second := newFakeBuyer(t), newFakeBuyer(t), newFakeBuyer(t)
 	text := strings.Replace(testEndpointConfig(own, tests, second), `api_key: "${ACME_KEY}"`, `test: true, api_key: "${ACME_KEY}"`, 1)
 	x := start(t, newTestDir(t, text))
@@ -140,6 +143,7 @@ func TestTestSupplierNeedsNoHeader(t *testing.T) {
 // TestWebhooksOfTestLeads: a supplier gets signed webhooks of its own leads only. Those of test
 // leads say so.
 func TestWebhooksOfTestLeads(t *testing.T) {
+	t.Parallel()
 	e := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("204 No Content", ``))
 	x := start(t, newTestDir(t, webhookConfigFor(e)))
 	want := map[string]int{}

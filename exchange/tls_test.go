@@ -88,6 +88,7 @@ func (r *testExchange) requestWith(client *http.Client, method, url, body string
 // TestCertificatesRotateUnderLoad: certificate and key files change one after the other under load.
 // No request fails, and only matching pairs are used.
 func TestCertificatesRotateUnderLoad(t *testing.T) {
+	t.Parallel()
 	issuer := newCertIssuer(t)
 	p, first := newTLSDir(t, issuer)
 	x := start(t, p)
@@ -148,11 +149,12 @@ func TestCertificatesRotateUnderLoad(t *testing.T) {
 // TestStartChecksCertificates: invalid files fail the start. An expired certificate is used and
 // logged.
 func TestStartChecksCertificates(t *testing.T) {
+	t.Parallel()
 	issuer := newCertIssuer(t)
 	p, _ := newTLSDir(t, issuer)
 	cert, key, number := issuer.issue(time.Now().Add(-time.Minute))
 	p.writeFile(t, "cert.pem", "x")
-	if _, err := Start(p.configPath(), Options{Env: env, Logger: logger}); err == nil || !strings.Contains(err.Error(), "tls: ") || !strings.Contains(err.Error(), "no certificate in PEM") {
+	if _, err := Start(p.configPath(), Options{Env: env, Logger: p.logger()}); err == nil || !strings.Contains(err.Error(), "tls: ") || !strings.Contains(err.Error(), "no certificate in PEM") {
 		t.Errorf("invalid certificate file: %v", err)
 	}
 	p.writeFile(t, "cert.pem", cert)
@@ -163,7 +165,7 @@ func TestStartChecksCertificates(t *testing.T) {
 	if got := conn.ConnectionState().PeerCertificates[0].SerialNumber.Int64(); got != number {
 		t.Errorf("got certificate %d, want the expired one", got)
 	}
-	eventually(t, "the expiry is logged", func() bool { return strings.Contains(logged.String(), "the TLS certificate has expired") })
+	eventually(t, "the expiry is logged", func() bool { return strings.Contains(x.logged.String(), "the TLS certificate has expired") })
 	for name, settings := range map[string]config.Settings{
 		"expired": {TLS: config.TLSSettings{Cert: p.dir + "/cert.pem", Key: p.dir + "/key.pem"}},
 		"missing": {AdminTLS: config.TLSSettings{Cert: p.dir + "/none.pem", Key: p.dir + "/key.pem"}},
@@ -180,6 +182,7 @@ func TestStartChecksCertificates(t *testing.T) {
 // TestTLSChangeNeedsRestart: the differences say so. Plain HTTP to a TLS port gets an error that
 // names https.
 func TestTLSChangeNeedsRestart(t *testing.T) {
+	t.Parallel()
 	issuer := newCertIssuer(t)
 	p, _ := newTLSDir(t, issuer)
 	x := start(t, p)

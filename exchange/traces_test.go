@@ -55,6 +55,7 @@ func compareTraces(t *testing.T, name string, requests, trees []string) {
 }
 
 func TestTracesOfPosts(t *testing.T) {
+	t.Parallel()
 	c := tracetest.Listen(t)
 	no, broken := reply(422, `{"error":"post_rejected","message":"no","request_id":"r"}`), reply(500, "")
 	yes := reply(201, `{"lead_id":"x"}`)
@@ -107,6 +108,7 @@ func isCall(spans []tracetest.Span, parent string) bool {
 
 // TestTracesOfAuctions: pings, posts and a buyer's report.
 func TestTracesOfAuctions(t *testing.T) {
+	t.Parallel()
 	c := tracetest.Listen(t)
 	low, high := startReferenceBuyer(t, "9"), startReferenceBuyer(t, "12.5")
 	silent := newFakeBuyer(t, hang) // pings only; posts are accepted
@@ -167,6 +169,7 @@ func checkTracesKeepSecrets(t *testing.T, c *tracetest.Collector) {
 
 // TestTracesKeepSecrets: no text of a lead, a buyer or a caller is exported.
 func TestTracesKeepSecrets(t *testing.T) {
+	t.Parallel()
 	c := tracetest.Listen(t)
 	blue := newFakeBuyer(t, reply(422, `{"error":"canary-code","message":"canary `+lastName+`","request_id":"canary-request"}`))
 	red := newFakeBuyer(t, reply(201, `{"lead_id":"canary-of-theirs"}`))

@@ -44,6 +44,13 @@ func (r *testExchange) putConfig(t *testing.T, query, document string) applyResu
 // TestIgnoredInitialValuesAreReported: if another value is active, a dry run and a start say what
 // changes it, without a secret.
 func TestIgnoredInitialValuesAreReported(t *testing.T) {
+	t.Parallel()
+	first := newTestDir(t, firstValuesConfig)
+	for file, text := range map[string]string{"dnc.txt": "\n", "dnc-copy.txt": "\r\n", "dnc2.txt": "\n+1" + areaCode + "0003\n"} {
+		first.writeFile(t, file, "# do not call\n+1"+areaCode+"0001\n+1"+areaCode+"0002"+text)
+	}
+	start(t, first).stop()
+	stopped, x := first.copyFiles(t), start(t, first)
 	const only = ": first value only; not applied: "
 	for name, row := range map[string]struct{ old, replaced, want string }{
 		"an API key":         {`"${ACME_KEY}"`, `"${OTHER_KEY}"`, "suppliers[sup_acme].api_key" + only + "this key is not one of the live keys; use POST /admin/v1/suppliers/sup_acme/keys"},
@@ -74,11 +81,7 @@ func TestIgnoredInitialValuesAreReported(t *testing.T) {
 		"a removed supplier":     {firstValuesConfig[strings.Index(firstValuesConfig, "suppliers:"):strings.Index(firstValuesConfig, "buyers:")], "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newTestDir(t, firstValuesConfig)
-			for file, text := range map[string]string{"dnc.txt": "\n", "dnc-copy.txt": "\r\n", "dnc2.txt": "\n+1" + areaCode + "0003\n"} {
-				p.writeFile(t, file, "# do not call\n+1"+areaCode+"0001\n+1"+areaCode+"0002"+text)
-			}
-			x := start(t, p)
+			p := stopped.copyFiles(t)
 			changed := strings.Replace(firstValuesConfig, row.old, row.replaced, 1)
 			if changed == firstValuesConfig && row.old != "" {
 				t.Fatalf("%q is not in the document", row.old)
@@ -91,10 +94,8 @@ func TestIgnoredInitialValuesAreReported(t *testing.T) {
 				t.Errorf("dry run reports\n%q\nwant\n%q", result.Unapplied, want)
 			}
 			p.writeConfig(t, changed)
-			before := len(logged.String())
-			x.stop()
 			start(t, p)
-			warned := logged.String()[before:]
+			warned := p.logged.String()
 			if row.want != "" && !strings.Contains(warned, row.want) || row.want == "" && strings.Contains(warned, "first value only") {
 				t.Errorf("start logged %s", warned)
 			}
@@ -104,6 +105,7 @@ func TestIgnoredInitialValuesAreReported(t *testing.T) {
 
 // TestReloadAndApplyReportIgnoredValues: also after operators' changes.
 func TestReloadAndApplyReportIgnoredValues(t *testing.T) {
+	t.Parallel()
 	p := newTestDir(t, firstValuesConfig)
 	p.writeFile(t, "dnc.txt", "+1"+areaCode+"0001\n")
 	x := start(t, p)
@@ -148,9 +150,9 @@ func TestReloadAndApplyReportIgnoredValues(t *testing.T) {
 // reloadWarnings reloads and returns the warnings.
 func (r *testExchange) reloadWarnings(t *testing.T) (lines []string) {
 	t.Helper()
-	before := len(logged.String())
+	before := len(r.logged.String())
 	r.mustReload()
-	for line := range strings.Lines(logged.String()[before:]) {
+	for line := range strings.Lines(r.logged.String()[before:]) {
 		if _, value, ok := strings.Cut(line, `value="`); ok && strings.Contains(line, "level=WARN") {
 			lines = append(lines, value)
 		}

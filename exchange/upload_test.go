@@ -55,6 +55,7 @@ func (r *testExchange) listFiles() []string {
 
 // TestListUploads: an upload replaces a list or adds to it, for the next lead and after a restart.
 func TestListUploads(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, withSuppression(listConfig)))
 	checkUpload := func(when string, a *answer, want uploadResult, suppressed ...int) {
 		t.Helper()
@@ -93,6 +94,7 @@ func TestListUploads(t *testing.T) {
 // TestInvalidListUploads: the error names the first invalid lines without their text, and the list
 // stays unchanged.
 func TestInvalidListUploads(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, withSuppression(listConfig)))
 	x.upload("", phoneLines(2))
 	seq, _ := x.log.Durable()
@@ -158,6 +160,7 @@ func largeUpload() string { return phoneLines(slices.Repeat([]int{1, 3}, 1000)..
 // TestAbortedListUploads: an upload that breaks off at any point changes neither the list nor a
 // file, and the next one succeeds.
 func TestAbortedListUploads(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, withSuppression(listConfig)))
 	many := largeUpload()
 	for name, row := range map[string]struct{ head, body string }{
@@ -185,6 +188,7 @@ func TestAbortedListUploads(t *testing.T) {
 }
 
 func TestChunkedListUpload(t *testing.T) {
+	t.Parallel()
 	x := start(t, newTestDir(t, withSuppression(listConfig)))
 	lines := phoneLines(1, 2)
 	conn := x.sendPartialUpload("Transfer-Encoding: chunked", fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(lines), lines))
@@ -198,6 +202,7 @@ func TestChunkedListUpload(t *testing.T) {
 // TestStopDuringListUpload: a stop does not wait for an upload, and a crash during one leaves the
 // list unchanged.
 func TestStopDuringListUpload(t *testing.T) {
+	t.Parallel()
 	p := newTestDir(t, withSuppression(listConfig))
 	x := start(t, p)
 	x.upload("", phoneLines(2))

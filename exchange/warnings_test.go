@@ -9,6 +9,7 @@ import (
 // TestConfigurationWarningsAreReported: in the log of a start, and in the answers to a document and
 // an entry, also in a dry run. A configuration that cannot work is rejected.
 func TestConfigurationWarningsAreReported(t *testing.T) {
+	t.Parallel()
 	config := baseConfig + "  - {id: cmp_empty, vertical: none, method: waterfall, floor: 5}\n"
 	p := newTestDir(t, config)
 	x, output := startWithLog(t, p)

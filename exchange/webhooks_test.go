@@ -56,6 +56,7 @@ func verifyWebhooks(t *testing.T, e *dialtest.Endpoint) map[string]int {
 
 // TestRestartKeepsPendingWebhooks: after a stop or a crash. A delivered webhook is not sent again.
 func TestRestartKeepsPendingWebhooks(t *testing.T) {
+	t.Parallel()
 	for name, restart := range map[string]func(*testExchange) *testExchange{
 		"stopped": (*testExchange).restart,
 		"crashed": func(x *testExchange) *testExchange { return start(t, x.copyFiles(t)) },
@@ -84,6 +85,7 @@ func TestRestartKeepsPendingWebhooks(t *testing.T) {
 // TestHangingEndpointDelaysNoSaleOrWebhook: while one endpoint hangs, leads are sold and another
 // supplier gets its webhook. The hanging one has a limited number of attempts.
 func TestHangingEndpointDelaysNoSaleOrWebhook(t *testing.T) {
+	t.Parallel()
 	hanging, working := dialtest.StartEndpoint(t, dialtest.WriteAndHang("")), dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("204 No Content", ``))
 	text := strings.Replace(webhookConfigFor(hanging), `"${OTHER_KEY}", `, `"${OTHER_KEY}", webhook: {url: "http://`+working.Address+`/", secret: `+webhookSecret+`}, `, 1)
 	x := start(t, newTestDir(t, text))
@@ -103,6 +105,7 @@ func TestHangingEndpointDelaysNoSaleOrWebhook(t *testing.T) {
 
 // TestStopEndsOpenWebhookAttempt: a stop waits for the attempt and its event.
 func TestStopEndsOpenWebhookAttempt(t *testing.T) {
+	t.Parallel()
 	e := dialtest.StartEndpoint(t, dialtest.WriteAndHang(""))
 	x := start(t, newTestDir(t, webhookConfigFor(e)))
 	x.mustSell(leadBody(1))
