@@ -26,6 +26,7 @@ func stubAdmin(t *testing.T, status int, answer string) (flags adminFlags, lastR
 
 // TestAdminCommandRequests checks the request that a command with these flags sends.
 func TestAdminCommandRequests(t *testing.T) {
+	t.Parallel()
 	const report, statement = "GET /admin/v1/report?", "GET /admin/v1/statement?"
 	flags, lastRequest := stubAdmin(t, http.StatusOK, `{"erased":3,"left":0,"left_leads":[],"entries":[]}`)
 	for want, command := range map[string]interface{ Run(out io.Writer) error }{
@@ -56,6 +57,7 @@ func TestAdminCommandRequests(t *testing.T) {
 // TestAPIErrorMessages: the command prints the exchange's message, and the expected values of invalid
 // fields. After a 401 it says which credential it sent, and never the credential.
 func TestAPIErrorMessages(t *testing.T) {
+	t.Parallel()
 	const login = `{"message":"The password, please."}`
 	for _, row := range []struct {
 		status               int

@@ -30,6 +30,7 @@ func adminCommands(t testing.TB) map[string][]string {
 }
 
 func TestAdminCommandListIsComplete(t *testing.T) {
+	t.Parallel()
 	app := must.Value(kong.New(&commands{}))(t)
 	known := adminCommands(t)
 	for _, leaf := range app.Model.Leaves(false) {
@@ -48,6 +49,7 @@ func TestAdminCommandListIsComplete(t *testing.T) {
 // TestAdminCommandsSendCredentials: each request of each command carries the account, the
 // token or the configured password.
 func TestAdminCommandsSendCredentials(t *testing.T) {
+	t.Parallel()
 	var (
 		mu          sync.Mutex
 		credentials []string
@@ -92,6 +94,7 @@ func TestAdminCommandsSendCredentials(t *testing.T) {
 // TestCommandsUseAccountPasswordAndToken: an account's password and token have the rights
 // of its role, and the log names the account.
 func TestCommandsUseAccountPasswordAndToken(t *testing.T) {
+	t.Parallel()
 	file := writeConfig(t, testConfig)
 	s := startServe(t, "-c", file)
 	_, admin := s.addresses("production")

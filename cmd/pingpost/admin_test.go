@@ -8,6 +8,7 @@ import (
 
 // TestAdminCommandErrors: a command names the cause if the address or its answer is wrong.
 func TestAdminCommandErrors(t *testing.T) {
+	t.Parallel()
 	s := startServe(t, "-c", writeConfig(t, testConfig))
 	public, admin := s.addresses("production")
 	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no such page", http.StatusNotFound) }))

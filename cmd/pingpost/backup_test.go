@@ -125,6 +125,7 @@ func newBackupPaths(t testing.TB) backupPaths {
 // the metrics counted as backed up, and the old copy cannot continue. Package wal/backup
 // tests in virtual time that the backup lags by less than a second.
 func TestRestoreAfterMachineLoss(t *testing.T) {
+	t.Parallel()
 	f := newBackupPaths(t)
 	recipient := strings.TrimSpace(mustRun(t, "backup", "keygen", f.key))
 	publicKey := f.key + ".pub"
@@ -282,6 +283,7 @@ func TestServeContinuesWithoutBackupStore(t *testing.T) {
 }
 
 func TestBackupRejectsInvalidArguments(t *testing.T) {
+	t.Parallel()
 	f := newBackupPaths(t)
 	for _, folder := range []string{f.data, f.backups} {
 		must.Succeed(t, os.MkdirAll(folder, 0o700))

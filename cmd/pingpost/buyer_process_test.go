@@ -14,6 +14,7 @@ import (
 
 // TestBuyerProcess: the process prints its address, bids, and prints its counts at SIGTERM.
 func TestBuyerProcess(t *testing.T) {
+	t.Parallel()
 	process := startProgram(t, "buyer", "--listen", "127.0.0.1:0", "--bid", "8-20", "--states", "CA")
 	base := process.waitForOutput(`^reference buyer on (http://\S+)\n`)[1]
 	for _, state := range []string{"CA", "TX"} {
@@ -34,5 +35,6 @@ func TestBuyerProcess(t *testing.T) {
 
 // TestBuyerQuiet: with --quiet an invalid flag still ends the process with a message.
 func TestBuyerQuiet(t *testing.T) {
+	t.Parallel()
 	mustFail(t, "rate", "buyer", "--listen", "127.0.0.1:0", "--quiet", "--rate=-1")
 }

@@ -42,6 +42,7 @@ func defaultOptions(t *testing.T, change func(o *refbuyer.Options)) refbuyer.Opt
 }
 
 func TestBuyerFlags(t *testing.T) {
+	t.Parallel()
 	texas := must.Value(market.ParseUSStates([]string{"TX", "CA"}))(t)
 	byState := must.Value(refbuyer.ParsePricing("CA=20,TX=10-15,*=9"))(t)
 	const ms = time.Millisecond
@@ -81,6 +82,7 @@ func TestBuyerFlags(t *testing.T) {
 }
 
 func TestBuyerRejectsInvalidFlags(t *testing.T) {
+	t.Parallel()
 	rows := []struct{ line, wantError string }{
 		{"--bid ten", `bid "ten"`},
 		{"--bid 20-8", `bid "20-8"`},
@@ -108,6 +110,7 @@ func TestBuyerRejectsInvalidFlags(t *testing.T) {
 
 // TestHelpExamplesRun runs the examples in the help of the buyer and the receiver.
 func TestHelpExamplesRun(t *testing.T) {
+	t.Parallel()
 	for help, minExamples := range map[string]int{new(referenceBuyerCmd).Help(): 5, new(webhookReceiverCmd).Help(): 2} {
 		examples := 0
 		for line := range strings.Lines(help) {

@@ -10,6 +10,7 @@ import (
 )
 
 func TestValidate(t *testing.T) {
+	t.Parallel()
 	for name, row := range map[string]struct {
 		text     string
 		code     int
@@ -42,6 +43,7 @@ func TestValidate(t *testing.T) {
 
 // TestValidateStrict: only with --strict does a warning make the exit code 1.
 func TestValidateStrict(t *testing.T) {
+	t.Parallel()
 	good, warned := writeConfig(t, testConfig), writeConfig(t, strings.Replace(testConfig, "price: 12.05", "price: 0", 1))
 	if s := run(t, "validate", "--strict", good); s.code != 0 || s.err != "" || !strings.HasSuffix(s.out, ": good\n") {
 		t.Errorf("without a warning: exit %d, %q, %q", s.code, s.out, s.err)
@@ -57,6 +59,7 @@ func TestValidateStrict(t *testing.T) {
 // TestValidateReadsLists: a missing or malformed file of a suppression list is an error
 // before the first start, and a warning later, because the exchange may have the list.
 func TestValidateReadsLists(t *testing.T) {
+	t.Parallel()
 	for what, text := range map[string]string{"missing": "", "malformed": "# numbers\n+14155550100\nnot a number\n", "good": "# numbers\n+14155550100\n"} {
 		path := writeConfig(t, testConfig+"suppression_lists: [{id: dnc, field: phone, file: dnc.txt}]\n")
 		folder := filepath.Dir(path)
@@ -80,6 +83,7 @@ func TestValidateReadsLists(t *testing.T) {
 // TestDiffApplyExport compares, replaces and prints the configuration of a running exchange.
 // The printed configuration has no difference.
 func TestDiffApplyExport(t *testing.T) {
+	t.Parallel()
 	path := writeConfig(t, testConfig)
 	s := startServe(t, "-c", path)
 	public, admin := s.addresses("production")
@@ -118,6 +122,7 @@ func TestDiffApplyExport(t *testing.T) {
 
 // TestDiffMarksFirstValues: a value that apply does not change is marked and is no difference.
 func TestDiffMarksFirstValues(t *testing.T) {
+	t.Parallel()
 	s := startServe(t, "-c", writeConfig(t, testConfig))
 	_, admin := s.addresses("production")
 	other := writeConfig(t, strings.Replace(testConfig, `"${SUP_API_KEY}"`, "another-key", 1))
@@ -131,6 +136,7 @@ func TestDiffMarksFirstValues(t *testing.T) {
 }
 
 func TestApplyRejectsUnreadableFile(t *testing.T) {
+	t.Parallel()
 	mustFail(t, "none.yaml", "apply", filepath.Join(t.TempDir(), "none.yaml"))
 	folder := t.TempDir()
 	must.Succeed(t, os.Mkdir(filepath.Join(folder, "f.yaml"), 0o700))

@@ -22,6 +22,7 @@ func startDemoProcess(t *testing.T, args ...string) (demo *testProcess, dir stri
 }
 
 func TestDemoOnce(t *testing.T) {
+	t.Parallel()
 	demo, _ := startDemoProcess(t, "--once", "--leads", "400", "--rate", "400")
 	if code := demo.waitForExit(); code != 0 {
 		t.Fatalf("exit %d:\n%s", code, demo.output())
@@ -43,6 +44,7 @@ func TestDemoOnce(t *testing.T) {
 // TestDemoKeepsRunning: after the figures the demonstration serves until Ctrl-C. The
 // printed request for the sandbox works.
 func TestDemoKeepsRunning(t *testing.T) {
+	t.Parallel()
 	demo, dir := startDemoProcess(t, "--leads", "50", "--rate", "500")
 	found := demo.waitForOutput(`(?s)curl -s (\S+/v1/dev/seed) -H 'Authorization: (Bearer [^']+)' \\\s+-H 'Content-Type: application/json' -d '(\{.*?\})'.*\nCtrl-C`)
 	status, answer := request(t, http.MethodPost, found[1], found[3], "Authorization", found[2])
@@ -63,6 +65,7 @@ func TestDemoKeepsRunning(t *testing.T) {
 }
 
 func TestDemoInterrupted(t *testing.T) {
+	t.Parallel()
 	demo, _ := startDemoProcess(t, "--leads", "1000", "--rate", "10")
 	demo.waitForOutput(`\n  bid_wild`)
 	time.Sleep(2 * time.Second) // while it sends
@@ -74,6 +77,7 @@ func TestDemoInterrupted(t *testing.T) {
 
 // TestDemoComparesRevenue: a buyer with another count fails the demonstration.
 func TestDemoComparesRevenue(t *testing.T) {
+	t.Parallel()
 	rows := [][]string{{"buyer_id", "revenue"}, {"a", "12.5"}, {"b", "7"}, {"recorded", "3"}}
 	account := &trial.Account{Buyers: []trial.BuyerAccount{{ID: "a", Owes: 12_500_000}, {ID: "b", Owes: 7_000_000}, {ID: "idle"}}}
 	if l := checkRevenueMatchesBuyers(rows, account); !l.Held {
@@ -102,6 +106,7 @@ func TestDemoFolder(t *testing.T) {
 }
 
 func TestDemoRejectsInvalidFlags(t *testing.T) {
+	t.Parallel()
 	for _, c := range []demoCmd{{Leads: 0, Rate: 1}, {Leads: 2_000_000, Rate: 1}, {Leads: 1, Rate: 0}, {Leads: 1, Rate: maxDemoRate + 1}} {
 		if err := c.Run(); err == nil || !strings.Contains(err.Error(), "--leads") {
 			t.Errorf("%+v: %v", c, err)

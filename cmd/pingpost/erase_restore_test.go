@@ -20,6 +20,7 @@ import (
 // the time before the erasure, the exchange has only the other person: no file and no object
 // of the backup has the erased lead's key. Sums and hashes are unchanged.
 func TestRestoreKeepsErasure(t *testing.T) {
+	t.Parallel()
 	f := newBackupPaths(t)
 	flags := []string{"-c", f.config, "--backup-to", f.backups, "--backup-unencrypted"}
 	s := startServe(t, flags...)

@@ -11,6 +11,7 @@ import (
 
 // TestEraseCommand erases a lead of a running exchange.
 func TestEraseCommand(t *testing.T) {
+	t.Parallel()
 	s := startServe(t, "-c", writeConfig(t, testConfig))
 	public, admin := s.addresses("production")
 	id := sellLead(t, public)
@@ -23,6 +24,7 @@ func TestEraseCommand(t *testing.T) {
 
 // TestEraseListsLeftLeads: the command lists the leads that were not erased, with the reason.
 func TestEraseListsLeftLeads(t *testing.T) {
+	t.Parallel()
 	var out strings.Builder
 	flags, _ := stubAdmin(t, http.StatusOK, `{"erased":1,"left":5,"left_leads":[{"lead_id":"lead_2","reason":"under_way"},{"lead_id":"lead_3","reason":"unsealed"}]}`)
 	err := (&erasePersonCmd{adminFlags: flags, Phone: "1"}).Run(&out)

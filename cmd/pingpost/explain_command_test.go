@@ -26,6 +26,7 @@ func sellLead(t *testing.T, public string) string {
 // TestExplainCommand explains a lead of a running exchange. The output must not contain the
 // lead's contact data, which run checks.
 func TestExplainCommand(t *testing.T) {
+	t.Parallel()
 	s := startServe(t, "-c", writeConfig(t, testConfig))
 	public, admin := s.addresses("production")
 	id := sellLead(t, public)

@@ -10,6 +10,7 @@ import (
 
 // TestHealth checks an exchange that serves, and one that has stopped.
 func TestHealth(t *testing.T) {
+	t.Parallel()
 	s := startServe(t, "-c", writeConfig(t, testConfig))
 	_, admin := s.addresses("production")
 	mustPrint(t, admin+" is ready\n", "health", "--admin", admin)
@@ -21,6 +22,7 @@ func TestHealth(t *testing.T) {
 // TestHealthWaits: with --wait, the command waits until the log is replayed. Without it, the
 // command prints the exchange's answer.
 func TestHealthWaits(t *testing.T) {
+	t.Parallel()
 	var requests atomic.Int32
 	starting := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/readyz" || r.Header.Get("Authorization") != "" {
@@ -42,6 +44,7 @@ func TestHealthWaits(t *testing.T) {
 
 // TestHealthOfSeveralExchanges: one exchange that is not ready makes the command fail.
 func TestHealthOfSeveralExchanges(t *testing.T) {
+	t.Parallel()
 	ready := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer ready.Close()
 	notReady := httptest.NewServer(http.NotFoundHandler())

@@ -50,6 +50,9 @@ func compileScenario(t *testing.T, s *scenario.Scenario) (*market.Catalog, confi
 // with its numbers of campaigns and buyers.
 func TestScenariosCompileToConfigurations(t *testing.T) {
 	for _, name := range scenario.Names() {
+		if testing.Short() && name == "catalog-large" {
+			continue // takes ten seconds to compile
+		}
 		s := must.Value(scenario.Load(name))(t)
 		catalog, settings, ingests := compileScenario(t, s)
 		campaigns, buyers := 0, 0

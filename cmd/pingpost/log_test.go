@@ -35,6 +35,7 @@ func recordLog(t testing.TB, leads int) (dir, hash string) {
 }
 
 func TestLogCommands(t *testing.T) {
+	t.Parallel()
 	dir, hash := recordLog(t, 5)
 	mustPrint(t, hash, "log", "hash", dir)
 	verified := mustRun(t, "log", "verify", dir)
@@ -54,6 +55,7 @@ func TestLogCommands(t *testing.T) {
 // TestLogDump: each line is one entry as JSON, in order, without contact data (which run
 // checks).
 func TestLogDump(t *testing.T) {
+	t.Parallel()
 	dir, _ := recordLog(t, 5)
 	type entry struct {
 		Seq  uint64
@@ -111,6 +113,7 @@ func TestLogDump(t *testing.T) {
 // TestDamagedLogNeedsAccept: an exchange with a flipped byte, or with a log shorter than
 // its snapshot, does not start until log accept cuts the damage away.
 func TestDamagedLogNeedsAccept(t *testing.T) {
+	t.Parallel()
 	const flipped = "a flipped byte"
 	for name, change := range map[string]func(data []byte) []byte{
 		flipped:       func(data []byte) []byte { data[len(data)/2] ^= 0x40; return data },
@@ -138,6 +141,7 @@ func TestDamagedLogNeedsAccept(t *testing.T) {
 }
 
 func TestLogCommandsRejectMissingDirectory(t *testing.T) {
+	t.Parallel()
 	for _, command := range []string{"dump", "verify", "hash"} {
 		mustFail(t, "none", "log", command, filepath.Join(t.TempDir(), "none"))
 	}
@@ -145,6 +149,7 @@ func TestLogCommandsRejectMissingDirectory(t *testing.T) {
 
 // TestLogVerifyChecksKeys: log verify checks the leads' keys if it has the exchange's key.
 func TestLogVerifyChecksKeys(t *testing.T) {
+	t.Parallel()
 	dir, _ := recordLog(t, 3)
 	mustPrint(t, "keys       of 3 leads in 1 files\n", "log", "verify", dir)
 	path := filepath.Join(dir, "keys", "leads", fmt.Sprintf("%020d", 1))

@@ -9,6 +9,7 @@ import (
 
 // TestReportCommand: a sold lead is in the report, also after a rebuild.
 func TestReportCommand(t *testing.T) {
+	t.Parallel()
 	s := startServe(t, "-c", writeConfig(t, testConfig+"report: {keep: 400d}\n"))
 	public, admin := s.addresses("production")
 	sellLead(t, public)

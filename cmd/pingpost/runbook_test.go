@@ -61,6 +61,7 @@ var failureScenarios = map[string]failureScenario{
 }
 
 func TestRunbook(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("long: make test-long runs the commands of the runbook")
 	}

@@ -14,6 +14,7 @@ import (
 // TestServeExitsAfterLogFailure: after a failed write to the log, the exchange acknowledges
 // no lead, and the process exits with an error. A restart has the acknowledged lead.
 func TestServeExitsAfterLogFailure(t *testing.T) {
+	t.Parallel()
 	path := writeConfig(t, testConfig)
 	s := startServe(t, "-c", path)
 	public, _ := s.addresses("production")

@@ -123,6 +123,7 @@ func startTwoTenants(t *testing.T) (s *testProcess, production, sandbox *tenant)
 // TestSandboxAndProductionAreSeparate: in one process and with the same names, each tenant
 // rejects the other's credentials, and each log has only its own leads.
 func TestSandboxAndProductionAreSeparate(t *testing.T) {
+	t.Parallel()
 	s, production, sandbox := startTwoTenants(t)
 	for _, pair := range [][2]*tenant{{production, sandbox}, {sandbox, production}} {
 		own, other := pair[0], pair[1]

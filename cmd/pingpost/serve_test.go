@@ -256,6 +256,7 @@ func mustSell(t testing.TB, public, want string) {
 
 // TestServeReloadsAndRestarts: a process starts, reloads, stops and starts again.
 func TestServeReloadsAndRestarts(t *testing.T) {
+	t.Parallel()
 	path := writeConfig(t, testConfig)
 	s := startServe(t, "-c", path)
 	public, _ := s.addresses("production")
@@ -282,6 +283,7 @@ func TestServeReloadsAndRestarts(t *testing.T) {
 }
 
 func TestServeTwoTenants(t *testing.T) {
+	t.Parallel()
 	first, second := writeConfig(t, "tenant: one\n"+testConfig), writeConfig(t, "tenant: two\n"+testConfig)
 	s := startServe(t, "-c", first, "-c", second)
 	for _, tenant := range []string{"one", "two"} {
@@ -297,6 +299,7 @@ func TestServeTwoTenants(t *testing.T) {
 // TestServeRejectsInvalidStart: a start that fails prints the reason and exits with 1. It
 // stops the tenants that had started.
 func TestServeRejectsInvalidStart(t *testing.T) {
+	t.Parallel()
 	good := writeConfig(t, testConfig)
 	for name, row := range map[string]struct {
 		args []string

@@ -12,6 +12,7 @@ import (
 
 // TestServeStopsWhileReloading: a reload that blocks while reading does not delay the stop.
 func TestServeStopsWhileReloading(t *testing.T) {
+	t.Parallel()
 	path := writeConfig(t, testConfig)
 	s := startServe(t, "-c", path)
 	public, _ := s.addresses("production")

@@ -17,6 +17,7 @@ import (
 
 // TestStatementCommand prints statements of a lead that a running exchange sold.
 func TestStatementCommand(t *testing.T) {
+	t.Parallel()
 	s := startServe(t, "-c", writeConfig(t, strings.Replace(testConfig, "{id: buy}", "{id: buy, funds: {balance: 1000}}", 1)))
 	public, admin := s.addresses("production")
 	id := sellLead(t, public)
@@ -80,6 +81,7 @@ const fullStatement = `{"buyer_id":"buy_vault","from":"2026-11-01T00:00:00Z","to
 `
 
 func TestStatementText(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	must.Succeed(t, printStatement(strings.NewReader(fullStatement), &out))
 	golden.CompareWithFile(t, "statement", out.String())
@@ -87,6 +89,7 @@ func TestStatementText(t *testing.T) {
 
 // TestStatementTotalsWithoutAccount: the last lines are the totals for each currency.
 func TestStatementTotalsWithoutAccount(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct{ totals, want string }{
 		{`{"kind":"sale","currency":"USD","amount":76},{"kind":"sale","currency":"EUR","amount":9},{"kind":"reversal","currency":"USD","amount":-17.000001}`, "in all 58.999999 USD in all 9.00 EUR"},
 		{`{"kind":"sale","currency":"USD","amount":-12345678.9},{"kind":"return","currency":"USD","amount":0.5}`, "in all -12,345,678.40 USD"},
@@ -108,6 +111,7 @@ func TestStatementTotalsWithoutAccount(t *testing.T) {
 // TestIncompleteStatementFails: the command reports an answer that is cut at any byte, and
 // a broken connection.
 func TestIncompleteStatementFails(t *testing.T) {
+	t.Parallel()
 	for n := range len(strings.TrimSpace(fullStatement)) {
 		if err := printStatement(strings.NewReader(fullStatement[:n]), io.Discard); err == nil {
 			t.Fatalf("no error for a statement that ends in %q", fullStatement[max(0, n-40):n])
@@ -134,6 +138,7 @@ func TestIncompleteStatementFails(t *testing.T) {
 }
 
 func TestFormatDateOrTime(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"2026-11-01T00:00:00Z": "2026-11-01", "2026-11-01T00:00:00.5Z": "2026-11-01 00:00:00", "2026-11-01T00:00:00+02:00": "2026-10-31 22:00:00",
 	} {

@@ -10,6 +10,7 @@ import (
 )
 
 func TestReadMemoryLimit(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name, text string
 		parse      func([]byte) (int64, bool)

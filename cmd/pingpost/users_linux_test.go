@@ -95,6 +95,7 @@ func (s *pseudoTerminal) run(interact func(), args ...string) (code int) {
 // TestUsersAddAtTerminal: the command asks for a password twice without echo. A mismatch or
 // an interrupt changes no account and restores the terminal.
 func TestUsersAddAtTerminal(t *testing.T) {
+	t.Parallel()
 	s := startServe(t, "-c", writeConfig(t, testConfig))
 	_, admin := s.addresses("production")
 	add := []string{"users", "add", "anna", "--role", "viewer", "--admin", admin}
@@ -130,6 +131,7 @@ func TestUsersAddAtTerminal(t *testing.T) {
 
 // TestUserPasswordPromptAtTerminal: --user asks for the password once, without echo.
 func TestUserPasswordPromptAtTerminal(t *testing.T) {
+	t.Parallel()
 	s := startServe(t, "-c", writeConfig(t, testConfig))
 	_, admin := s.addresses("production")
 	if r := runWithInput(t, "account-of-a-canary\n", "users", "add", "anna", "--role", "admin", "--admin", admin); r.code != 0 {

@@ -24,6 +24,7 @@ func loginStatus(t testing.TB, admin, name, password string) int {
 
 // TestUsersCommands adds, changes, lists and removes accounts of a running exchange.
 func TestUsersCommands(t *testing.T) {
+	t.Parallel()
 	s := startServe(t, "-c", writeConfig(t, testConfig))
 	_, admin := s.addresses("production")
 	users := func(input string, args ...string) string {
@@ -82,6 +83,7 @@ func TestUsersCommands(t *testing.T) {
 
 // TestUsersRejectsInvalidInput: an invalid input is an error and changes no account.
 func TestUsersRejectsInvalidInput(t *testing.T) {
+	t.Parallel()
 	s := startServe(t, "-c", writeConfig(t, testConfig))
 	_, admin := s.addresses("production")
 	if r := runWithInput(t, "first-of-a-canary\n", "users", "add", "anna", "--role", "viewer", "--admin", admin); r.code != 0 {
