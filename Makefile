@@ -49,12 +49,13 @@ test-long:
 # $(call run-tests,FLAGS): the race detector allocates memory, so that tests which count
 # allocations have "Alloc" in their names, skip themselves under it, and run in a pass
 # without it. The pass over everything is the last, so that its result is the last line.
+# It tests four packages at a time, because tests that wait leave the processors idle.
 define run-tests
 	if $(HAS_CC); then race=-race; else \
 		echo 'no working C compiler: testing without the race detector'; race=; export CGO_ENABLED=0; fi; \
 	code=0; set -x; \
 	$(GO) test $(1) -run Alloc $$($(ALLOC_PACKAGES)) || code=1; \
-	$(GO) test $(1) $$race ./... || code=1; \
+	$(GO) test $(1) $$race -p 4 ./... || code=1; \
 	{ set +x; } 2>/dev/null; exit $$code
 endef
 

@@ -51,6 +51,9 @@ func TestSentDocumentReadsNoEnvironment(t *testing.T) {
 // TestCanonicalDocumentSizeLimit: a document whose defaults exceed the size limit is rejected,
 // because every accepted document must be readable again.
 func TestCanonicalDocumentSizeLimit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a document of 16 MB; make test-long does")
+	}
 	var text strings.Builder
 	text.WriteString(`{"buyers":[`)
 	for i := range 200_000 {

@@ -90,7 +90,10 @@ func (x *testExchange) deadLetters() (all []deadLetter, err error) {
 
 func TestResendAllDeadLetters(t *testing.T) {
 	runInVirtualTime(t, "all", func(t *testing.T) {
-		const leads = 600
+		leads := 600
+		if testing.Short() {
+			leads = 150
+		}
 		x, r := newExchangeWithDeadLetters(t, leads)
 		dead := must.Value(x.deadLetters())(t)
 		expectEqual(t, len(dead), leads, "dead letters")

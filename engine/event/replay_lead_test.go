@@ -92,9 +92,12 @@ func TestReplayDecoderRejectsSameRecords(t *testing.T) {
 	lead.Webhook, lead.Sale.Test = market.WebhookPosted, true
 	lead.Post = PostIntent{URL: "https://buyer.example/post", Timeout: 5e9}
 	frame := AppendRecord(nil, lead)
-	rejected := 0
+	step, rejected := 1, 0
+	if testing.Short() {
+		step = 7
+	}
 	for at := range frame {
-		for value := range 256 {
+		for value := 0; value < 256; value += step {
 			if number := value >> 3; number == 11 || number == 15 || number == 18 || number == 19 {
 				continue // it may now be the number of a skipped field
 			}

@@ -70,6 +70,9 @@ func (w *world) objects(words string) (paths []string) {
 
 // Each case breaks one promise.
 func TestBackupCheckDetectsViolations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("restores twenty backups; make test-long does")
+	}
 	all := promises{seq: 15, revision: 1, erasures: 1}
 	for what, test := range map[string]struct {
 		change  func(w *world, kept *promises)

@@ -201,13 +201,17 @@ func TestIngestsMatchCampaignFields(t *testing.T) {
 		"life": {{Name: "coverage", Type: market.TypeInteger, Required: true}, {Name: "birth_date", Type: market.TypeDate, Required: true}},
 		"pet":  nil,
 	}
+	perPlace := 100
+	if testing.Short() {
+		perPlace = 10
+	}
 	for vertical, specs := range fields {
 		mapping, mistakes := market.NewFieldMapping(market.FieldMappingSpec{Fields: specs})
 		if len(mistakes) > 0 {
 			t.Fatal(mistakes)
 		}
 		for _, place := range Places() {
-			for _, l := range MakeLeads(Request{Count: 100, Vertical: vertical, State: stateOf(place.State), Seed: 3}) {
+			for _, l := range MakeLeads(Request{Count: perPlace, Vertical: vertical, State: stateOf(place.State), Seed: 3}) {
 				body := l.AppendIngest(nil, "cmp", "sup")
 				var object strictjson.Object
 				if err := object.Parse(body); err != nil {

@@ -46,8 +46,12 @@ func TestCheckFindsAllChangedBytes(t *testing.T) {
 	if !checkFirstFile(dir).isClean() {
 		t.Fatalf("%+v", checkFirstFile(dir))
 	}
+	step := 1
+	if testing.Short() {
+		step = 15
+	}
 	for _, slot := range []uint64{1, 2, 700, PerFile} {
-		for at := range KeySize {
+		for at := 0; at < KeySize; at += step {
 			flip := func(text []byte) []byte { text[(slot-1)*KeySize+uint64(at)] ^= 0x10; return text }
 			editFile(t, keyFilePath(dir, 1), flip)
 			r, want := checkFirstFile(dir), SlotSet{}

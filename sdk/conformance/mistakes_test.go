@@ -109,6 +109,9 @@ var sdkMistakes = []sdkMistake{
 // The suite must detect faulty SDKs: the Go SDK passes the case, and with the mistake it fails for
 // the expected reason.
 func TestSuiteDetectsFaultySDKs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds an exchange and a faulty SDK; make test-long does")
+	}
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("needs go, to build the exchange")
 	}
