@@ -13,7 +13,7 @@ import (
 )
 
 // lowLimitsConfig has low limits, so that attacks end soon.
-const lowLimitsConfig = baseConfig + `limits: {connections: 40, max_conns_per_ip: 1000, read_timeout: 2s, write_timeout: 2s, auth_failures: 3}
+const lowLimitsConfig = baseConfig + `limits: {connections: 10, max_conns_per_ip: 1000, read_timeout: 2s, write_timeout: 2s, auth_failures: 3}
 `
 
 // attack runs on a connection until the exchange closes it.
@@ -85,7 +85,7 @@ func TestSlowloris(t *testing.T) {
 				sellLead()
 				var attackers sync.WaitGroup
 				var ended atomic.Int64
-				for range 60 {
+				for range 15 {
 					attackers.Go(func() {
 						defer ended.Add(1)
 						conn, err := net.Dial("tcp", x.PublicAddress())
@@ -103,7 +103,7 @@ func TestSlowloris(t *testing.T) {
 						a.run(conn)
 					})
 				}
-				for ended.Load() < 60 {
+				for ended.Load() < 15 {
 					sellLead()
 					time.Sleep(20 * time.Millisecond)
 				}
