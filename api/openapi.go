@@ -31,7 +31,7 @@ var AdminJSON = sync.OnceValue(func() []byte { return toJSON(admin) })
 func toJSON(document []byte) []byte {
 	converted, err := yaml.YAMLToJSON(document)
 	if err != nil {
-		panic("BUG: the document is no YAML: " + err.Error()) // a test converts the documents
+		panic("BUG: the OpenAPI document is not YAML: " + err.Error()) // a test converts the documents
 	}
 	return converted
 }

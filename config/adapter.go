@@ -129,8 +129,8 @@ func (c *compiler) checkContentType(at syntax.KeyPath, text string) {
 // secretHeaders carry credentials. The document must not contain these in plain text.
 var secretHeaders = map[string]bool{"authorization": true, "proxy-authorization": true, "cookie": true}
 
-// compileFixedHeaders checks the fixed headers of an adapter's requests. It returns them as lines
-// of text.
+// compileFixedHeaders checks the fixed headers of an adapter's requests, and the name of the header
+// for the idempotency key. It returns the fixed headers as lines of text.
 func (c *compiler) compileFixedHeaders(at syntax.KeyPath, d *schema.Dialect, auth *schema.BuyerAuth, owner secretOwner) (headerLines string) {
 	var lines strings.Builder
 	taken := map[string]string{"authorization": "the credential"}

@@ -17,8 +17,8 @@ var (
 	secretBegun = regexp.MustCompile(`\{\{\s*secret\b`)
 )
 
-// secretOwner is the supplier or buyer whose address or header is compiled, with the secrets that
-// it may use.
+// secretOwner is the supplier or buyer whose addresses, headers and templates are compiled, with the
+// secrets that they may use.
 type secretOwner struct {
 	prefix  string            // of the full names of its sealed values
 	secrets map[string]string // full names by the names in the document
@@ -85,8 +85,8 @@ func (c *compiler) compileAddress(at syntax.KeyPath, a schema.OutboundURL, allow
 }
 
 // resolveAddressVariables returns the values of an address's variables by their sealed names,
-// and the variables that have no value in this process. It reports values that an address
-// cannot contain; valid is then false.
+// and the variables that have no value in this process. It adds the values to the document's
+// initial secrets. It reports values that an address cannot contain; valid is then false.
 func (c *compiler) resolveAddressVariables(at syntax.KeyPath, a schema.OutboundURL, owner secretOwner) (valuesBySealedName map[string]string, missingVariables []string, valid bool) {
 	found, _ := c.source.findNode(at)
 	valuesBySealedName, valid = make(map[string]string), true
@@ -189,8 +189,9 @@ func (c *compiler) isIPOutsideTrustedNetworks(host string) bool {
 
 // checkPlainHTTP reports plain http to an address outside the trusted networks. The
 // dialer resolves a host name and requires an address within them. Without trusted
-// networks, plain http to a host name can therefore never work, and is reported too. The
-// result is false only for an IP address outside the trusted networks.
+// networks, plain http to a host name can therefore never work, and is reported too. With trusted
+// networks, a host name other than localhost only causes a warning. The result is false only for an
+// IP address outside the trusted networks.
 func (c *compiler) checkPlainHTTP(at syntax.KeyPath, u *url.URL) (allowed bool) {
 	host := u.Hostname()
 	_, err := netip.ParseAddr(host)

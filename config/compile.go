@@ -48,7 +48,7 @@ type compiler struct {
 	mappings    map[string]*market.FieldMapping // by their fields as JSON
 }
 
-// Compile checks the document and compiles it. The error is *Problems with all mistakes in
+// Compile checks the document and compiles it. The error is *syntax.Problems with all mistakes in
 // the document.
 func (s *ParsedDocument) Compile() (*CompiledDocument, error) {
 	c := &compiler{

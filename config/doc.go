@@ -3,7 +3,7 @@
 // and JSON, and whether it is read from a file, the admin API or the log.
 //
 // Reading has three steps. Each step collects all mistakes instead of stopping at the
-// first one.
+// first one. Only a text that cannot be parsed stops the reading.
 //
 //	text     -> nodes     positions, ${NAME} expanded        package syntax
 //	nodes    -> Document  known keys, types, defaults        package schema
@@ -11,4 +11,5 @@
 //
 // The document gives only the initial value of credentials, secrets, balances, pauses
 // and list contents. CompiledDocument returns these values in Initial, apart from the catalog.
+// The exception is a variable in an address: its value replaces the stored one.
 package config

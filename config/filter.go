@@ -8,9 +8,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// compileFilters compiles a list of filters, for leads with the fields of this mapping.
-// Without a mapping, because its own fields have mistakes, it only reports mistakes and
-// returns nil.
+// compileFilters compiles a list of filters, for leads with the fields of a campaign's mapping. It
+// reports and omits filters with mistakes. The mapping is nil if the campaign's fields have
+// mistakes. compileFilters then only reports the filters' own mistakes, and returns nil.
 func (c *compiler) compileFilters(at syntax.KeyPath, filters []schema.Filter, mapping *market.FieldMapping) []market.Filter {
 	if mapping == nil {
 		c.checkBuyerFiltersWithoutMapping(at, filters)
@@ -52,9 +52,11 @@ func textWithoutFieldName(err error) string {
 	return err.Error()
 }
 
-// checkBuyerFiltersWithoutMapping reports those mistakes in a buyer's filters that show
-// without a campaign. The filters' fields are known only in each campaign. It returns the
-// indexes of the filters with a reported mistake.
+// checkBuyerFiltersWithoutMapping reports the mistakes in filters that it can find without a
+// campaign's field mapping. The mapping defines which fields the leads have, and their types. It is
+// missing for the filters of a buyer, which buys in several campaigns, and for the filters of a
+// campaign whose fields have mistakes. The function returns the indexes of the filters with a
+// reported mistake.
 func (c *compiler) checkBuyerFiltersWithoutMapping(at syntax.KeyPath, filters []schema.Filter) (reportedIndexes []int) {
 	for i := range filters {
 		f := &filters[i]
@@ -67,6 +69,8 @@ func (c *compiler) checkBuyerFiltersWithoutMapping(at syntax.KeyPath, filters []
 	return reportedIndexes
 }
 
+// checkFilterWithoutMapping reports a filter without a field name, or with conditions that are
+// missing, malformed or contradictory. It tests the conditions on a field that every campaign has.
 func (c *compiler) checkFilterWithoutMapping(at syntax.KeyPath, f *schema.Filter) {
 	if f.Field == "" {
 		c.reportMistake(at.Key("field"), "is missing; give the name of the field to filter on")

@@ -49,7 +49,7 @@ func (c *compiler) compileFilterSets(at syntax.KeyPath, form *schema.Campaign, c
 }
 
 // compileFilterSet compiles the values that the filter set itself has, such as price and
-// caps. addBuyerStatesAndFilters adds the buyer's.
+// caps. addBuyerStatesAndFilters applies the buyer's own states and filters afterwards.
 func (c *compiler) compileFilterSet(at syntax.KeyPath, s *schema.FilterSet, campaign *market.Campaign) market.FilterSet {
 	c.checkIntRange(at.Key("priority"), *s.Priority, 0, maxPriority)
 	c.checkIntRange(at.Key("weight"), *s.Weight, 1, maxWeight)
@@ -64,8 +64,8 @@ func (c *compiler) compileFilterSet(at syntax.KeyPath, s *schema.FilterSet, camp
 	}
 }
 
-// addBuyerStatesAndFilters checks that the buyer fits the campaign, and adds the buyer's own
-// states and filters to the filter set. It compiles the buyer's filters here, because the
+// addBuyerStatesAndFilters checks that the buyer fits the campaign. It limits the filter set to the
+// buyer's own states and adds the buyer's filters. It compiles these filters here, because the
 // position of a field in a lead is known only in the campaign's mapping.
 func (c *compiler) addBuyerStatesAndFilters(at syntax.KeyPath, buyer *compiledBuyer, s *schema.FilterSet, form *schema.Campaign, built *market.FilterSet, mapping *market.FieldMapping) {
 	if form.Method == "ping_post" && !buyer.form.CanBid() {

@@ -9,7 +9,8 @@ import (
 
 // InitialValues are values that a document gives only for the first time: credentials,
 // secrets, pauses, balances and lists. The exchange applies each only if it does not know its
-// name yet, and never removes one. Secrets that the document only declares are not included.
+// name yet, and never removes one. The exception is a secret with Follows, which replaces the
+// stored value. Secrets that the document only declares are not included.
 type InitialValues struct {
 	Credentials []InitialCredential
 	Secrets     []InitialOutboundSecret

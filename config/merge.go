@@ -27,7 +27,7 @@ type MergedDocument struct {
 }
 
 // Merge combines a canonical document with the entries created through the API. Paths of
-// files in the document are relative to the file at filePath.
+// files in the document are relative to the folder of filePath.
 func Merge(filePath string, canonicalFile []byte, entriesFromAPI canonical.Entries) (*MergedDocument, error) {
 	entries, err := canonical.ParseEntries(canonicalFile)
 	if err != nil {
@@ -72,8 +72,8 @@ func (c *MergedDocument) SetSentEntry(ref canonical.EntryRef) { c.sent = ref }
 
 // Compile checks and compiles the combined document. sentEntryBefore is the text of the sent entry
 // (SetSentEntry) that is in force until now, or nil for a new entry. Secrets that the sent entry
-// omits stay as they are in that text. The error is *Problems. Their paths name entries by id, and
-// their messages say if an entry comes from the API.
+// omits stay as they are in that text. The error is *syntax.Problems. Their paths name entries by
+// id, and their messages say if an entry other than the sent one comes from the API.
 func (c *MergedDocument) Compile(sentEntryBefore json.RawMessage) (*CompiledDocument, error) {
 	r := &schema.Binder{Reader: &syntax.Reader{File: c.path}, Sent: true, AllowUnset: true}
 	source, err := parseDocument(r, c.text, func(d *schema.Document) { declareOmittedSecrets(d, c.sent, sentEntryBefore) })
@@ -133,7 +133,8 @@ func (c *MergedDocument) replaceIndexesByIDs(err error) error {
 }
 
 // replaceIndexesInProblem names entries by id instead of by index in the problem's path and
-// message. It removes the line number, because operators never see the combined text.
+// message. It removes the line number, because operators never see the combined text. If the entry
+// comes from the API and is not the sent one, it adds to the message how to change the entry.
 func (c *MergedDocument) replaceIndexesInProblem(p *syntax.Problem) {
 	p.Line, p.Column = 0, 0
 	p.Message = indexedEntry.ReplaceAllStringFunc(p.Message, func(place string) string {

@@ -19,7 +19,7 @@ func buyerSecretPrefix(id string) string { return "buyer/" + id }
 func supplierSecretPrefix(id string) string { return "supplier/" + id }
 
 // compileNamedSecrets checks a buyer's named secrets and records their initial values. It
-// returns them for the buyer's addresses and headers.
+// returns them for the buyer's addresses, headers and templates.
 func (c *compiler) compileNamedSecrets(at syntax.KeyPath, b *schema.Buyer) secretOwner {
 	owner := secretOwner{prefix: buyerSecretPrefix(b.ID), secrets: make(map[string]string, len(b.Secrets))}
 	if len(b.Secrets) > maxSecrets {

@@ -76,8 +76,9 @@ func (c *compiler) warnNoFloor(at syntax.KeyPath, form *schema.Campaign) {
 	}
 }
 
-// checkPricesAgainstFloorAndPayout reports filter sets whose price is too low to buy, and a
-// campaign that cannot sell at all. It skips campaigns with auctions, whose bids are unknown.
+// checkPricesAgainstFloorAndPayout reports filter sets whose price is too low to buy, and a payout
+// above all prices. It warns about a price of 0 and about a campaign without buyers. It does not
+// check prices in campaigns with auctions, whose bids are unknown.
 func (c *compiler) checkPricesAgainstFloorAndPayout(at syntax.KeyPath, form *schema.Campaign) {
 	buyers := at.Key("buyers")
 	if len(form.Buyers) == 0 {

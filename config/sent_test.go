@@ -38,7 +38,7 @@ func TestSentDocumentReadsNoEnvironment(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := ParseSentDocument("sent", []byte(row.text), nil)
 			message := fmt.Sprint(err)
-			if got := strings.Contains(message, "only secrets may come from the environment here"); got != row.rejected || strings.Contains(message, "canary") {
+			if got := strings.Contains(message, "only secrets and addresses may come from the environment here"); got != row.rejected || strings.Contains(message, "canary") {
 				t.Errorf("rejected %t, want %t: %v", got, row.rejected, err)
 			}
 			if _, err := Parse("file", []byte(row.text), env); strings.Contains(fmt.Sprint(err), "for secrets here") {

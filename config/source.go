@@ -21,7 +21,7 @@ type ParsedDocument struct {
 }
 
 // Load reads a document from a file. env looks up environment variables. The error is
-// *Problems.
+// *syntax.Problems.
 func Load(path string, env func(string) (string, bool)) (*ParsedDocument, error) {
 	return loadFileOfBinder(&schema.Binder{Reader: &syntax.Reader{File: path, Env: env}})
 }
@@ -32,7 +32,7 @@ func LoadAllowingUnsetVariables(path string, env func(string) (string, bool)) (*
 	return loadFileOfBinder(&schema.Binder{Reader: &syntax.Reader{File: path, Env: env}, AllowUnset: true})
 }
 
-// loadFileOfBinder reads and parses the document at binder.File. The error is *Problems.
+// loadFileOfBinder reads and parses the document at binder.File. The error is *syntax.Problems.
 func loadFileOfBinder(binder *schema.Binder) (*ParsedDocument, error) {
 	path := binder.File
 	data, err := readLimitedFile(path)
@@ -63,14 +63,16 @@ func errorTextWithoutPath(err error) string {
 	return err.Error()
 }
 
-// maxBindProblems is the number of mistakes in form above which Parse does not compile
-// the document, because further messages would only add noise.
+// maxBindProblems is the number of mistakes in form (see Parse) above which a document is not
+// compiled too, because further messages would only add noise.
 const maxBindProblems = 100
 
 // Parse reads a document from YAML or JSON. fileName names the file in problems, and paths in
-// the document are relative to its folder. env looks up variables; nil means none. The error
-// is *Problems with mistakes in form, and with those mistakes in meaning that do not follow
-// from them.
+// the document are relative to its folder. env looks up variables; nil means no variables.
+//
+// Parse returns *syntax.Problems if the document has mistakes in form: syntax, unknown keys, wrong
+// types. The error then also has the mistakes in meaning (limits, references) that do not follow
+// from them. Parse returns no error for a document whose only mistakes are in meaning; Compile does.
 func Parse(fileName string, data []byte, env func(string) (string, bool)) (*ParsedDocument, error) {
 	return parseDocument(&schema.Binder{Reader: &syntax.Reader{File: fileName, Env: env}}, data, nil)
 }
@@ -90,8 +92,8 @@ func ParseStoredDocument(canonicalJSON []byte) (*ParsedDocument, error) {
 	return parseDocument(&schema.Binder{Reader: new(syntax.Reader), AllowUnset: true}, canonicalJSON, nil)
 }
 
-// CollectVariableValues returns the variables that a document names and the environment has. The
-// error is *Problems if the document cannot be parsed.
+// CollectVariableValues returns the variables that a document names and the environment has, with
+// their values. The error is *syntax.Problems if the document cannot be parsed.
 func CollectVariableValues(fileName string, data []byte, env func(string) (string, bool)) (values map[string]string, err error) {
 	named := make(map[string]string)
 	r := &syntax.Reader{File: fileName, Env: func(variable string) (string, bool) {
@@ -107,8 +109,8 @@ func CollectVariableValues(fileName string, data []byte, env func(string) (strin
 	return named, nil
 }
 
-// parseDocument reads a document with the binder. It calls beforeCompile, unless nil, with
-// the bound document before checking it.
+// parseDocument reads a document with the binder: see Parse. It calls beforeCompile, unless nil, on
+// the document as read, before any check of limits and references.
 func parseDocument(binder *schema.Binder, data []byte, beforeCompile func(*schema.Document)) (*ParsedDocument, error) {
 	if binder.Env == nil {
 		binder.Env = func(string) (string, bool) { return "", false }
@@ -135,8 +137,8 @@ func parseDocument(binder *schema.Binder, data []byte, beforeCompile func(*schem
 	return nil, binder.Problems.Err()
 }
 
-// compileForMoreProblems compiles a document with known mistakes in form. It returns the
-// mistakes in meaning that are not mere consequences of these.
+// compileForMoreProblems compiles a document with known mistakes in form, such as a wrong type. It
+// returns the mistakes in limits and references that are not mere consequences of these.
 func (s *ParsedDocument) compileForMoreProblems(formMistakes syntax.Problems) (more syntax.Problems) {
 	_, err := s.Compile()
 	var found *syntax.Problems

@@ -11,7 +11,7 @@ import (
 
 // compileTraces checks the address of the collector that receives the traces. Unlike buyers'
 // addresses it may be plain http everywhere, because traces contain no personal data. Headers
-// over plain http cause a warning.
+// over plain http to another machine cause a warning.
 func (c *compiler) compileTraces(at syntax.KeyPath, t *schema.TraceSettings) TraceSettings {
 	if t == nil {
 		return TraceSettings{}

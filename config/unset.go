@@ -42,8 +42,11 @@ type SecretAndVariable struct {
 }
 
 // HadValueIn reports whether the exchange can have the variable's value: the document in
-// force (secretsInForce) took the same secret from the same variable. The exchange never had the
-// value of another variable.
+// force (secretsInForce) took the same secret from the same variable or without a known variable.
+// The exchange never had the value of another variable.
+//
+// For a variable in an address, outside its host, the result is always true, because the name of the
+// sealed value contains the variable's name.
 func (k *UnsetVariable) HadValueIn(secretsInForce map[SecretAndVariable]bool) bool {
 	if k.address != "" {
 		return secretsInForce[SecretAndVariable{secret: k.Secret, address: k.address}]
@@ -57,8 +60,9 @@ func (k *UnsetVariable) HadValueIn(secretsInForce map[SecretAndVariable]bool) bo
 	return secretsInForce[named] || secretsInForce[given] || IsAddressVariable(k.Secret)
 }
 
-// FindSecretsAndVariables returns all secrets of a document with the variables that gave them. The
-// value is true if the secret is set.
+// FindSecretsAndVariables returns the secrets of a document's suppliers and buyers, each with the
+// variable that gave it, and the variables in their addresses. The value is true if the secret is
+// set. Secrets of settings are not included.
 func FindSecretsAndVariables(d *schema.Document) map[SecretAndVariable]bool {
 	all := make(map[SecretAndVariable]bool)
 	add := func(of SecretAndVariable, s schema.Secret) {
@@ -137,8 +141,8 @@ func (x *CompiledDocument) UnsetSettingsError() error {
 	return problems.Err()
 }
 
-// OutboundSecretNamesOf returns the names of the secrets that the exchange presents to others on
-// behalf of a supplier or buyer.
+// OutboundSecretNamesOf returns the names of the secrets with which the exchange authenticates or
+// signs its requests to a supplier or buyer. Variables in addresses are not included.
 func (x *CompiledDocument) OutboundSecretNamesOf(ref canonical.EntryRef) (names []string) {
 	prefixes := map[canonical.Collection]string{canonical.Suppliers: supplierSecretPrefix(ref.ID), canonical.Buyers: buyerSecretPrefix(ref.ID)}
 	prefix, hasSecrets := prefixes[ref.Kind]

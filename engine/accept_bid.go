@@ -12,8 +12,8 @@ import (
 //
 //   - refusalCode: the bid is not available. claimAuctionAndReserveSale logs no event for it.
 //   - rejectReason: the campaign or the buyer rejects this lead.
-//   - err: errDeadline if the answer fell due while other requests held the auction or the
-//     capacity.
+//   - err: errDeadline if the answer fell due while other requests held the auction, a duplicate's
+//     values or the capacity. ErrUnavailable if the engine stops.
 func (in *leadSale) claimAuctionAndReserveSale() (refusalCode RefusalCode, rejectReason market.UnsoldReason, err error) {
 	if in.accepted.forgotten {
 		refusalCode, err = in.refusalForAuctionGoneFromLog()
@@ -97,8 +97,8 @@ func (in *leadSale) waitForSaleOfAuction(lead market.LeadID) (stillSold bool, er
 
 // chooseBidderOrBidExpired sets in.choice to the buyer of the accepted bid and returns "". It
 // returns BidExpired if the bid has expired or its currency is not the campaign's. BidExpired
-// also means that campaign or buyer was removed or paused, or that too many of the buyer's
-// deliveries are unconfirmed.
+// also means that campaign or buyer was removed or paused, that the campaign no longer accepts the
+// supplier, or that too many of the buyer's deliveries are unconfirmed.
 func (in *leadSale) chooseBidderOrBidExpired() RefusalCode {
 	bid := in.accepted.bid
 	if in.now >= bid.ValidUntil || in.live == nil || in.isCampaignPaused() {
@@ -123,9 +123,9 @@ func (in *leadSale) chooseBidderOrBidExpired() RefusalCode {
 
 // checkCampaignAndBuyer returns the reason for which the campaign or the chosen buyer rejects the
 // lead, or ReasonNone. It applies the campaign's filters, suppression lists and duplicate rule,
-// and then the buyer's filters and suppression lists. The auction could not do this, because a
-// ping has no contact data. The error is errDeadline if a possible duplicate was still undecided
-// at the deadline.
+// and then the buyer's filters and suppression lists. The auction could check only the fields of
+// the ping, which has no contact data. The error is errDeadline if a possible duplicate was still
+// undecided at the deadline.
 func (in *leadSale) checkCampaignAndBuyer() (market.UnsoldReason, error) {
 	reason, err := in.checkRulesAndClaimDuplicates()
 	switch {

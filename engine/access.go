@@ -10,7 +10,8 @@ import (
 )
 
 // Credential authenticates a supplier or a buyer: it is an API key, the secret of an OAuth
-// client, or an access token. The engine gets only its hash, never the credential itself.
+// client, or a sandbox's static bearer token. The engine gets only its hash, never the credential
+// itself.
 type Credential struct {
 	Kind   event.CredentialKind
 	Owner  event.ConfigObjectKind // supplier or buyer
@@ -18,7 +19,7 @@ type Credential struct {
 	Client string                 // for the secret of an OAuth client: its client id
 	Scopes event.TokenScopes      // none for an API key
 	Hash   [32]byte
-	Hint   string
+	Hint   string // its first characters, by which operators recognize it
 
 	Replaces string // hint of the active secret that this one revokes; empty: none
 }
@@ -43,7 +44,7 @@ type TooManySecretsError struct {
 }
 
 func (e *TooManySecretsError) Error() string {
-	return fmt.Sprintf("%d secrets are active already; name the secret that the new one replaces", len(e.Active))
+	return fmt.Sprintf("the supplier or OAuth client has %d active keys or secrets, which is the limit; name the one that the new one replaces", len(e.Active))
 }
 
 // AddCredential activates a credential and revokes the one that it replaces. It revokes first, so
@@ -62,7 +63,7 @@ func (e OperatorActions) AddCredential(c *Credential) error {
 	if c.Kind == event.CredentialOAuthClient {
 		owner, ref, taken := e.state.OwnerOfOAuthClient(c.Client)
 		if taken && (owner != record.Owner || ref != record.OwnerRef) {
-			return fmt.Errorf("%w: the client %q belongs to another owner; revoke it there, or choose another name", ErrConflict, c.Client)
+			return fmt.Errorf("%w: the OAuth client %q belongs to another supplier or buyer; revoke it there, or choose another client id", ErrConflict, c.Client)
 		}
 	}
 	if err := e.rejectCredentialOfOtherOwner(c); err != nil {
@@ -135,9 +136,10 @@ type User struct {
 	Password string // a hash; empty: unchanged
 }
 
-// CreateOrChangeUser creates or changes an operator's account. A change ends the account's sessions and
-// tokens; a call that changes nothing commits no event. protectLastAdmin protects the last admin:
-// callers set it if accounts are the only way to sign in. The errors:
+// CreateOrChangeUser creates or changes an operator's account. A change ends the account's sessions
+// and tokens. A call with the present role and without a password commits no event.
+// protectLastAdmin protects the last admin: callers set it if accounts are the only way to sign in.
+// The errors:
 //
 //   - ErrConflict: there are too many accounts, or the last admin would lose the role.
 //   - ErrNotFound: the account is new and has no password.
@@ -163,9 +165,9 @@ func (e OperatorActions) CreateOrChangeUser(account User, protectLastAdmin bool)
 	return !known, e.commit(&event.UserAccountChanged{Name: account.Name, Role: account.Role, Password: account.Password, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// SetPassword sets a user's password. verifiedUser is the account with which the caller verified
-// the user. ErrConflict means that the account has changed since then, and ErrNotFound that it was
-// removed.
+// SetPassword sets a user's password, and ends the user's sessions and tokens. verifiedUser is the
+// account with which the caller verified the user. ErrConflict means that the account has changed
+// since then, and ErrNotFound that it was removed.
 func (e OperatorActions) SetPassword(verifiedUser *state.OperatorUser, passwordHash string) error {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()

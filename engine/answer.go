@@ -10,7 +10,7 @@ import (
 )
 
 // IngestAnswer is the exchange's answer to a supplier that sent a lead by an ingest: the lead is
-// accepted and sold, or unsold for a reason.
+// accepted for a buyer, or unsold for a reason. The delivery of an accepted lead may continue.
 type IngestAnswer struct {
 	Lead     market.LeadID
 	Request  market.RequestID // of the first call with this key
@@ -49,12 +49,13 @@ func (e *Engine) rebuildSupplierAnswer(lead *state.Lead) IngestAnswer {
 //
 // Most refusals log no event and leave the idempotency key unused. A refusal whose Request is set
 // is based on a committed event. A repeat with the same idempotency key then gets the same
-// refusal.
+// refusal. BuyerUnavailable and BuyerTimeout are temporary: the lead is recorded, and a repeat gets
+// the present result of its delivery.
 type Refusal struct {
 	Code     RefusalCode
 	Fields   []market.FieldError // of an invalid payload
 	Reason   market.UnsoldReason // of post_rejected
-	Request  market.RequestID    // of the first call with this key; zero: no event
+	Request  market.RequestID    // of the first call with this key; zero: no event, or the delivery is open
 	Replayed bool
 
 	Objection market.BuyerReportRejection // of invalid_transition
@@ -79,8 +80,8 @@ const (
 	AlreadySold      RefusalCode = errcode.AlreadySold      // the auction has sold its lead
 	BidExpired       RefusalCode = errcode.BidExpired       // the bid is no longer available
 	PostRejected     RefusalCode = errcode.PostRejected     // campaign or buyer refuses the lead
-	BuyerUnavailable RefusalCode = errcode.BuyerUnavailable // not delivered yet; attempts continue
-	BuyerTimeout     RefusalCode = errcode.BuyerTimeout     // no answer yet; attempts continue
+	BuyerUnavailable RefusalCode = errcode.BuyerUnavailable // not delivered yet; attempts continue, or an operator decides
+	BuyerTimeout     RefusalCode = errcode.BuyerTimeout     // no answer yet; attempts continue, or an operator decides
 
 	NotFound          RefusalCode = errcode.NotFound          // no lead with this id belongs to the caller
 	InvalidTransition RefusalCode = errcode.InvalidTransition // the lead's status does not allow the change
@@ -88,6 +89,7 @@ const (
 
 func (r *Refusal) Error() string { return string(r.Code) }
 
-// ErrUnavailable is returned while the exchange accepts no requests. It is starting or stopping,
-// it is at a limit, or its log has failed. The caller can safely send the request again.
+// ErrUnavailable is returned if the exchange cannot serve a request now. It is starting or
+// stopping, it is at a limit, a log read failed, or another request's result did not come in time.
+// The caller can safely send the request again.
 var ErrUnavailable = errors.New("the exchange accepts no requests right now")

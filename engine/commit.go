@@ -85,10 +85,9 @@ func (e *Engine) commit(record event.Event, reserved *state.RequestReservations)
 // log's full queue.
 const busyPause = 5 * time.Millisecond
 
-// commitRetryingFullQueue commits the result of something that has already happened, for example
-// of a post. The buyer may have the lead by now, so the result must not be dropped because the
-// log's queue is full. commitRetryingFullQueue tries again until the log accepts the event or has
-// failed.
+// commitRetryingFullQueue commits an event like commit. While the log's queue is full, it tries
+// again until the log accepts the event or has failed. It is for events that must not be dropped,
+// such as the result of a post: the buyer may have the lead by now.
 func (e *Engine) commitRetryingFullQueue(record event.Event, reserved *state.RequestReservations) error {
 	for {
 		err := e.commitUnlessQueueFull(record, reserved)

@@ -52,11 +52,12 @@ type BuyerOpeningBalance struct {
 
 // Configure activates a configuration: it commits the changes, and then new requests use it.
 // Requests in progress finish with the configuration with which they began. A configuration
-// without changes commits no event.
+// without changes commits no event, except for secrets with Overwrite. ErrConflict: a credential
+// belongs to another supplier or buyer already.
 //
 // Configure commits the initial values before the catalog. The API's entries have their secrets
-// nowhere else, so a crash between the two must not leave an entry without its secrets. Initial
-// values without their catalog have no effect.
+// nowhere else, so a crash between the two must not leave an entry without its secrets. The
+// initial values of a new entry have no effect before its catalog is active.
 func (e *Engine) Configure(c NewCatalog) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
@@ -110,7 +111,7 @@ func (e *Engine) commitCatalogIfChanged(c *NewCatalog) error {
 }
 
 // commitMissingInitialValues commits the initial values (credentials, secrets, balances, pauses and
-// suppression lists) that the state does not have yet.
+// suppression lists) that the state does not have yet, and all secrets with Overwrite.
 func (e *Engine) commitMissingInitialValues(c *NewCatalog) error {
 	var records []event.Event
 	now := e.opt.Clock.Now()
@@ -184,7 +185,7 @@ func (e *Engine) ReplaceSuppressionList(id market.ListID, table *fingerprint.Fin
 		List: list.Ref, File: file.File, Source: file.Source, Entries: file.Entries, At: now, By: file.By, Uploaded: file.Uploaded,
 	}, nil)
 	if err != nil {
-		return fmt.Errorf("cannot load suppression list %q: %w", id, err)
+		return fmt.Errorf("cannot replace the contents of suppression list %q: %w", id, err)
 	}
 	in := e.plan.Load()
 	tables := maps.Clone(in.tables)

@@ -65,8 +65,9 @@ func (in *leadWorkspace) deliverAndAnswer() (IngestAnswer, error) {
 	}
 }
 
-// runDeliveryUntilDeadline makes attempts to post the lead until the outcome is certain or the
-// supplier's answer is due. It adds the time to the request's timings.
+// runDeliveryUntilDeadline makes attempts to post the lead until the supplier's answer is due at the
+// latest, and returns the result of Delivery.RunAttemptsUntil. It adds the time to the request's
+// timings.
 func (in *leadWorkspace) runDeliveryUntilDeadline(d *delivery.Delivery) event.PostSettlement {
 	clock := in.engine.opt.Clock
 	began := clock.Now()
@@ -190,8 +191,9 @@ func (in *leadWorkspace) recordNextBuyer(refusal *event.PostSettled) (needsPost 
 	return needsPost
 }
 
-// commitAndAnswerAccepted commits that the supplier gets ACCEPTED before the delivery ends, and
-// returns that answer. settlement says why: attempts remain, or the delivery is unconfirmed.
+// commitAndAnswerAccepted commits that the supplier gets ACCEPTED although the buyer has not
+// confirmed the lead, and returns that answer. settlement says why: attempts remain
+// (SettledPending), or the delivery is unconfirmed (SettledUnknown).
 func (in *leadWorkspace) commitAndAnswerAccepted(d *delivery.Delivery, settlement event.PostSettlement) (IngestAnswer, error) {
 	in.buyerSilent = d.IsBuyerSilent()
 	clock := in.engine.opt.Clock
@@ -216,7 +218,7 @@ func (in *leadWorkspace) answerAndContinueInBackground(d *delivery.Delivery) (In
 	return answer, nil
 }
 
-// endDelivery ends a delivery whose outcome is committed. Requests that wait for it continue.
+// endDelivery ends the delivery that this request runs. Requests that wait for it continue.
 func (in *leadWorkspace) endDelivery(d *delivery.Delivery) {
 	in.delivery = nil
 	d.End()

@@ -4,8 +4,8 @@
 // An action, such as an ingest, decides in memory, concurrently with others, and reserves the
 // capacity that it needs. Then it gives an event with its decision to the log. The log's
 // committer makes the event durable, applies it to the state, and wakes the action, which then
-// answers. So every answer is durable. Before each post to a buyer, an event with the intent to
-// send it is durable.
+// answers. So each decision is durable before its answer. Before each post to a buyer, an event
+// with the intent to send it is durable.
 //
 // The package reads no clock, draws no random numbers and opens no socket or file. It uses the
 // ports in ports.go, so a test can run days of an exchange in milliseconds.
@@ -59,25 +59,26 @@ type Options struct {
 type Observer interface {
 	LeadDecided(campaign *market.Campaign, supplier *market.Supplier, a *IngestAnswer)
 	PostAttempted(buyer string, result *market.PostResult)
-	// DeliveryUnknown reports a delivery that used all attempts and remained in doubt: the
-	// buyer may or may not have the lead.
+	// DeliveryUnknown reports a delivery that remained in doubt and gets no further attempt: the
+	// buyer may or may not have the lead. Test leads are not reported.
 	DeliveryUnknown(lead market.LeadID, buyer string)
-	// AuctionHeld reports the end of an auction. campaign is nil if a ping matched none.
+	// AuctionHeld reports the end of an auction, or a supplier's ping that led to no auction.
+	// campaign is nil if the ping matched no campaign.
 	AuctionHeld(campaign *market.Campaign, supplier *market.Supplier, s *auction.AuctionSummary)
 	ReportFault(what string, err error)
 }
 
-// Engine decides about leads, pings and reports, and about changes by operators. It uses files,
-// sockets and the clock only through the ports in Options. Its methods are safe for concurrent
-// use.
+// Engine decides about leads, pings and buyers' status reports, and about changes by operators. It
+// uses files, sockets and the clock only through the ports in Options. Its methods are safe for
+// concurrent use.
 type Engine struct {
 	opt            Options
 	state          *state.State
 	plan           atomic.Pointer[compiledCatalog]
-	workspaces     sync.Pool // *ingest
+	workspaces     sync.Pool // *leadWorkspace
 	pendingCommits sync.Pool // *pendingCommit
 	decisions      sync.Pool // *Decision
-	pings          sync.Pool // *ping
+	pings          sync.Pool // *pingWorkspace
 	auctions       *auction.Runner
 	recent         pastauction.AuctionCache
 	log            logReader
@@ -95,8 +96,9 @@ type Engine struct {
 	stopped    atomic.Bool
 }
 
-// New returns an engine over a state that was rebuilt from the log. It rejects leads until
-// Configure has activated a catalog. RecoverErasuresAndDeliveries continues interrupted deliveries.
+// New returns an engine over a state that was rebuilt from the log. It rejects all
+// requests until Configure has activated a catalog. RecoverErasuresAndDeliveries continues
+// interrupted deliveries.
 func New(opt Options) *Engine {
 	setDurationIfZero(&opt.Ceiling, 5*time.Second)
 	setDurationIfZero(&opt.Idempotency, 30*24*time.Hour)

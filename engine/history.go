@@ -15,7 +15,7 @@ import (
 const maxLogReads = 4
 
 // logReader reads records back from the log. At most maxLogReads reads run at once; a method
-// waits for a free slot until the time `until`, in Unix nanoseconds. A failure is reported to the
+// waits for a free slot until deadlineNanos, in Unix nanoseconds. A failure is reported to the
 // observer, and the caller gets ErrUnavailable, unless the method's comment says otherwise.
 type logReader struct {
 	opt   *Options
@@ -69,7 +69,7 @@ func (r *logReader) ReadDecision(lead *state.Lead, deadlineNanos int64) (*event.
 
 // readEncoded returns the encoded record at logPosition. It returns ErrGone, unreported, if the
 // log's history no longer has the record, because some callers expect that. Other failures are
-// reported and become ErrUnavailable.
+// reported and become ErrUnavailable. Without a free slot it returns ErrUnavailable, unreported.
 func (r *logReader) readEncoded(logPosition uint64, deadlineNanos int64) ([]byte, error) {
 	if !r.reserveReadSlot(deadlineNanos) {
 		return nil, ErrUnavailable

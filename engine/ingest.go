@@ -30,8 +30,8 @@ type IngestRequest struct {
 // goroutine at a time.
 //
 // It has three layers, and the methods of each use only the layers below. leadRequest validates
-// the input. leadSale finds the buyer, and reserves and records the sale. ingest delivers the
-// lead and answers.
+// the input. leadSale finds the buyer, and reserves and records the sale. leadWorkspace delivers
+// the lead and answers.
 type leadWorkspace struct {
 	leadSale
 
@@ -42,9 +42,10 @@ type leadWorkspace struct {
 	buyerLeadID    string                    // if delivered: the buyer's own id of the lead
 }
 
-// Ingest validates a lead, sells it and delivers it. It returns when the decision is durable, at
-// the latest at the deadline. An unsold lead is no error. Errors are a *Refusal, ErrUnavailable,
-// or the log's failure; after an error the lead does not exist.
+// Ingest validates a lead, sells it and delivers it. It decides by the deadline (Options.Ceiling
+// after the request arrived) and returns when the decision is durable. An unsold lead is no error.
+// Errors are a *Refusal, ErrUnavailable, ErrBusy, or the log's failure. After an error the lead
+// does not exist, unless the log failed during its delivery.
 func (e *Engine) Ingest(req *IngestRequest) (IngestAnswer, error) {
 	decision, err := e.Decide(req)
 	if err != nil {

@@ -44,7 +44,8 @@ func (e *Engine) ViewLeadForSupplier(id market.LeadID, supplier market.Permanent
 	return view, nil
 }
 
-// ViewLeadForBuyer returns a lead to the buyer that bought it or whose post is in progress. Other
+// ViewLeadForBuyer returns a lead to the buyer that bought it or whose post is in progress. A buyer
+// to which the delivery failed after the supplier received ACCEPTED gets it too, as unsold. Other
 // buyers get ErrNotFound. deadlineNanos limits the wait for a log read, in Unix nanoseconds.
 func (e *Engine) ViewLeadForBuyer(id market.LeadID, buyer market.PermanentNumber, deadlineNanos int64) (LeadView, error) {
 	lead, ok := e.state.Lead(id)

@@ -52,7 +52,7 @@ func (e OperatorActions) SetOutgoingSecret(name string, encrypted []byte) error 
 // ErrNotFound: no secret has this name.
 func (e OperatorActions) RemoveOutgoingSecret(name string) error {
 	if _, ok := e.state.SealedSecret(name); !ok {
-		return fmt.Errorf("%w: no secret %q is stored", ErrNotFound, name)
+		return fmt.Errorf("%w: cannot remove the secret %q, because no secret has this name", ErrNotFound, name)
 	}
 	return e.commit(&event.SecretStoredOrDeleted{Name: name, At: e.opt.Clock.Now(), By: e.by}, nil)
 }

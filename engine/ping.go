@@ -73,7 +73,7 @@ type pingWorkspace struct {
 	live     *liveCampaign // nil: no campaign matches
 
 	sellerAuction []byte // the seller's own auction id
-	expires       int64  // Unix nanoseconds: when the caller stops to wait
+	expires       int64  // Unix nanoseconds: when the caller stops waiting
 
 	lead       market.Lead
 	faults     []market.FieldError
@@ -212,9 +212,9 @@ func (p *pingWorkspace) answerRepeatedPingOrClaimKey() (answer PingAnswer, isRep
 }
 
 // assignIDAndClaimAuctionName gives the auction its id and the name under which a later sale finds
-// it. The name of a seller's ping is made from the auction id that the seller chose. A seller may
-// use an auction id once: a second ping with it gets the Refusal AuctionExists. If another ping
-// with that id is in progress, assignIDAndClaimAuctionName waits for its result.
+// it. The name of a seller's ping is made from the auction id that the seller chose. While the
+// state has an auction with that id, a second ping with it gets the Refusal AuctionExists. If
+// another ping with that id is in progress, assignIDAndClaimAuctionName waits for its result.
 func (p *pingWorkspace) assignIDAndClaimAuctionName() error {
 	e := p.engine
 	p.record.Auction = market.AuctionID(e.newTimeOrderedID(p.now, &p.random))

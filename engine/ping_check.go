@@ -91,9 +91,9 @@ func (p *pingWorkspace) addFault(field, code, expected string) {
 	p.faults = append(p.faults, market.FieldError{Field: field, Code: code, Expected: expected})
 }
 
-// parsePrintableMember returns the text of a body member that names something, such as
-// auction_id. The text must be a printable string, and not blank. For an invalid or a missing
-// required member, it adds a fault and returns nil.
+// parsePrintableMember returns the text of a body member that is a name or an id, such as
+// auction_id. The text must be a string of at most maxNameText printable characters. A blank text
+// counts as missing. For an invalid or a missing required member, it adds a fault and returns nil.
 func (p *pingWorkspace) parsePrintableMember(name string, required bool) []byte {
 	const expected = "a string of 1 to 255 printable characters"
 	m := findBodyMember(p.req.Members, name)
@@ -170,8 +170,8 @@ func hasCustomField(mapping *market.FieldMapping, name string) bool {
 }
 
 // parseAvailabilityPing reads an availability ping, which names its campaign. It returns a
-// *Refusal with all faults at once, a Forbidden refusal if the supplier may not use the campaign,
-// or nil.
+// *Refusal with all faults at once, or nil. The refusal is Forbidden if the body names another
+// supplier, or the supplier may not use the campaign.
 func (p *pingWorkspace) parseAvailabilityPing() (refusal error) {
 	p.addHeaderFaults()
 	campaign := p.requireIDMember(memberCampaign)

@@ -7,23 +7,23 @@ import (
 	"pingpost/engine/market"
 )
 
-// CommitWaiter is told by the log when an entry that Append queued is durable. The log calls it on the
-// committer's goroutine, in the order of the entries. It is an alias of an unnamed type, so that
-// the packages of the log and the engine need not import each other. The engine's waiters also
-// have a method Prepare. A log may call Prepare on the same goroutine for durable entries, before
+// CommitWaiter receives the result of an entry that Append queued: durable or failed. The log calls
+// it on the committer's goroutine, in the order of the entries. It is an alias of an unnamed type,
+// so that the packages of the log and the engine need not import each other. The engine's waiters
+// also have a method Prepare. A log may call Prepare on the same goroutine for durable entries, before
 // it reports the first of them.
 type CommitWaiter = interface {
-	// Committed reports that the entry is durable. seq is its position in the log, and at
-	// the time of its batch in Unix nanoseconds.
+	// Committed reports that the entry is durable. seq is its position in the log. `at` is the
+	// time of its batch, in Unix nanoseconds.
 	Committed(seq uint64, at int64)
-	// Failed reports that the entry will never be durable.
+	// Failed reports that the log will never commit the entry.
 	Failed(err error)
 }
 
 // ErrBusy is returned by Log.Append while the log's queue is full, and by Sealer.TakeUnusedKey
 // while no key is prepared. The entry was not queued, or no key was taken, and the caller can
 // try again.
-var ErrBusy = errors.New("the log's queue is full")
+var ErrBusy = errors.New("the log's queue is full, or no encryption key is prepared; try again shortly")
 
 // Log makes events durable. Append adds an encoded event to the log's queue; the caller must not
 // change data until the waiter has the result. After an error of Append the entry was not queued,
@@ -32,7 +32,7 @@ type Log interface {
 	Append(data []byte, w CommitWaiter) error
 }
 
-// ErrGone is returned by History.At if the log's history no longer has the entry. The history
+// ErrGone is returned by LogHistory.At if the log's history no longer has the entry. The history
 // covers days, so auctions, claims and open requests of that time have long ended.
 var ErrGone = errors.New("the log's history no longer has this record")
 
@@ -45,7 +45,7 @@ type LogHistory interface {
 
 // ErrErased is returned by Sealer.Open if the key was erased. The contact data that it encrypted
 // is unreadable for ever.
-var ErrErased = errors.New("the contact data was erased")
+var ErrErased = errors.New("the contact data of this lead was erased")
 
 // Sealer encrypts the contact data of leads, each with a key of its own. The keys are stored
 // outside the log, so that erasing a key makes the lead's contact data in the log unreadable.

@@ -12,10 +12,10 @@ import (
 )
 
 // SupplierPostRequest is a lead that a seller sends to accept the bid in the answer to its ping. The
-// engine reads the memory of its fields until Post returns.
+// engine reads the memory of its fields until SellAtBid returns.
 //
 // The caller splits the request's body. auction_id, bid_token and lead.lead_uuid have fields of
-// their own (the zero Member if missing). Lead has the other members of the object lead in one
+// their own (the zero JSONMember if missing). Lead has the other members of the object lead in one
 // list: first its own without address and tcpa, then those of address, then those of tcpa. If two
 // have the same name, the later one counts. Faults reports lead, lead.address or lead.tcpa if it
 // is not an object.
@@ -36,7 +36,8 @@ type SupplierPostRequest struct {
 	Timings  *timing.Timings // accumulates the time that the call waits; nil: not measured
 }
 
-// PostSaleAnswer is the answer to a post whose lead was delivered to the buyer.
+// PostSaleAnswer is the answer to a supplier's post whose lead the buyer has: it was delivered, or
+// recorded for a buyer without an endpoint.
 type PostSaleAnswer struct {
 	SellerAuction string // the seller's own auction id
 	BuyerLead     string // the buyer's own id of the lead; it may be empty

@@ -201,7 +201,8 @@ func presentValuesDiffer(first, second market.FieldValue, comparedPart func([]by
 
 // findAuctionAndBidOfPost finds the auction that a post names by the seller's auction id, and its
 // campaign. It sets the accepted bid if the post's token is the one of that auction's winner.
-// Without a match it returns nil, and validation or runPost rejects the post.
+// Without a match it returns nil, and validation or runPost rejects the post. An error is that of
+// reading the auction.
 func (in *leadRequest) findAuctionAndBidOfPost() error {
 	e, p := in.engine, &in.accepted
 	if p.post.Auction.Kind != market.JSONString {

@@ -130,8 +130,9 @@ func (e *Engine) decryptOpenPostContact(post *state.UnfinishedPost) (contact eve
 	return contact, err == nil
 }
 
-// readContactFieldsOrNil reads a lead's contact fields from its first event in the log. It returns nil
-// if the history no longer has the event, or the fields are erased or unreadable.
+// readContactFieldsOrNil reads a lead's contact fields from its first event in the log. It returns
+// nil if memory no longer has the lead, the log's history no longer has the event, or the fields
+// are erased or unreadable.
 func (e *Engine) readContactFieldsOrNil(id market.LeadID) []event.LeadField {
 	lead, ok := e.state.Lead(id)
 	if !ok {

@@ -42,8 +42,9 @@ type leadRequest struct {
 }
 
 // parseIngestRequest finds the campaign of an ingest and maps the body to its fields. It returns a
-// *Refusal with all faults at once, a Forbidden refusal if the supplier may not use the campaign,
-// or nil.
+// *Refusal with all faults at once, or nil. The refusal is Forbidden if the body names another
+// supplier, or the supplier may not use the campaign. ErrUnavailable: the log record of the ping
+// whose bid the lead accepts cannot be read.
 func (in *leadRequest) parseIngestRequest() error {
 	var campaign, supplier []byte
 	for i := range in.req.Members {
@@ -156,7 +157,8 @@ func (in *leadRequest) newRefusal(code RefusalCode) error {
 // findBidByPingAndBuyerOrAddFault finds the bid that an ingest accepts, if it names a ping
 // (flo_ping_id) and a buyer (flo_buyer_id). It is the buyer's bid in the auction of that ping. The
 // ping must belong to this supplier and this campaign. Otherwise findBidByPingAndBuyerOrAddFault
-// adds a fault for the wrong member.
+// adds a fault for the wrong member. If the log's history no longer has the auction, it sets
+// accepted.forgotten instead.
 func (in *leadRequest) findBidByPingAndBuyerOrAddFault() error {
 	ping, buyer := findBodyMember(in.req.Members, memberPing), findBodyMember(in.req.Members, memberBuyer)
 	switch {
@@ -202,8 +204,8 @@ func (in *leadRequest) addNamedBidFault(member string) {
 	in.addFault(member, errcode.FieldUnknown, "a ping of yours and a buyer that it offered, given together")
 }
 
-// findBodyMember returns the member of the body with this name, or nil if it is missing, null or
-// empty.
+// findBodyMember returns the member of the body with this name, or nil if it is missing, null or a
+// blank string.
 func findBodyMember(members []market.JSONMember, name string) *market.JSONMember {
 	for i := range members {
 		if m := &members[i]; string(m.Name) == name && !m.CountsAsMissing() {

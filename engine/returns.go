@@ -154,8 +154,9 @@ type PendingReturn struct {
 }
 
 // DecideReturn approves or refuses a pending return, with the operator's note. An approved return
-// gives back what the rules at the time of the buyer's request allow. ErrNotFound: the lead does
-// not exist. ErrConflict: it has no pending return.
+// gives back the money and caps that the rules allowed at the time of the buyer's request. If the
+// log no longer has that request, the present rules apply. ErrNotFound: the lead does not exist.
+// ErrConflict: it has no pending return.
 func (e OperatorActions) DecideReturn(id market.LeadID, approve bool, note string) error {
 	until := e.opt.Clock.Now() + int64(e.opt.Ceiling)
 	p := e.plan.Load()

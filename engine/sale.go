@@ -64,8 +64,8 @@ func (in *leadSale) newAcceptedAnswer() IngestAnswer {
 
 // chooseAndReserveBuyer chooses a buyer and reserves everything that a sale to it needs. It returns
 // ReasonNone, or the reason why the lead stays unsold. A lead stays unsold only because of applied
-// events. If another request's reservation is in the way, chooseAndReserveBuyer waits until it ends
-// and checks everything again.
+// events, or because the answer is due. If another request's reservation is in the way,
+// chooseAndReserveBuyer waits until it ends and checks everything again.
 func (in *leadSale) chooseAndReserveBuyer() (market.UnsoldReason, error) {
 	if in.live.Campaign.Method == market.PingPost {
 		return in.runAuctionAndReserveSale()
@@ -104,9 +104,9 @@ func (in *leadSale) chooseAndReserveNextBuyer() (market.UnsoldReason, error) {
 // reserveFirstCandidateWithCapacity reserves a sale to the first candidate with capacity, in the
 // order of the campaign's method, and returns ReasonNone. It excludes the candidates before that
 // one. If no candidate has capacity, it returns the reason why the lead is unsold. If another
-// request's reservation is in the way, it returns a channel that closes when that reservation ends;
-// the caller then tries again.
-func (in *leadSale) reserveFirstCandidateWithCapacity() (unsold market.UnsoldReason, otherReservationEnded <-chan struct{}) {
+// request's reservation is in the way, it returns a channel that closes when that reservation
+// changes; the caller then tries again.
+func (in *leadSale) reserveFirstCandidateWithCapacity() (unsold market.UnsoldReason, otherReservationChanged <-chan struct{}) {
 	for in.candidates.Eligible.NextFrom(0) >= 0 {
 		next := in.nextFilterSetToTry()
 		if next < 0 {
@@ -153,7 +153,7 @@ func (in *leadSale) nextFilterSetToTry() (filterSetIndexOrMinusOne int) {
 
 // chooseAndReserveCandidate sets in.choice to the buyer of a filter set, at its fixed price or its bid,
 // and reserves a sale to it. The outcome is OutcomeWon after success. A channel means that
-// another request's reservation is in the way; it closes when that reservation ends.
+// another request's reservation is in the way; it closes when that reservation changes.
 func (in *leadSale) chooseAndReserveCandidate(filterSetIndex int) (market.BuyerOutcome, <-chan struct{}) {
 	campaign := in.live.Campaign
 	price := campaign.FilterSets[filterSetIndex].Price
@@ -172,7 +172,7 @@ func (in *leadSale) chooseAndReserveCandidate(filterSetIndex int) (market.BuyerO
 // reserveChosenSale reserves the duplicate claim, the caps and the funds for a sale to the chosen
 // buyer. It returns OutcomeWon, or the outcome of the part that failed; the caller then releases
 // the parts that were reserved. A channel means that another request's reservation is in the way;
-// it closes when that reservation ends.
+// it closes when that reservation changes.
 func (in *leadSale) reserveChosenSale() (market.BuyerOutcome, <-chan struct{}) {
 	e, campaign, price := in.engine, in.live.Campaign, in.choice.price
 	buyer := in.chosenFilterSet().Buyer

@@ -13,7 +13,7 @@ import (
 )
 
 // ReceivedStatusReport is a buyer's report on one lead, as it arrived. A member that is missing in the
-// request is the zero Member.
+// request is the zero JSONMember.
 type ReceivedStatusReport struct {
 	Lead      market.JSONMember // lead_id, in a request with many reports
 	Status    market.JSONMember
@@ -169,8 +169,8 @@ func (r *statusRequestWorkspace) answerRepeatedStatusOrClaimKey() (answer Status
 	return answer, false, nil
 }
 
-// findLeadOfBuyer returns the lead with this id, and false unless the request's buyer bought it or
-// its delivery to that buyer is in progress.
+// findLeadOfBuyer returns the lead with this id. isBuyersLead is true if the request's buyer bought
+// it, or its delivery to that buyer is in progress or has failed after the supplier's answer.
 func (r *statusRequestWorkspace) findLeadOfBuyer(id market.LeadID) (lead state.Lead, isBuyersLead bool) {
 	lead, ok := r.engine.state.Lead(id)
 	return lead, ok && lead.Buyer != 0 && lead.Buyer == r.req.Buyer.Ref

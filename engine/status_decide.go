@@ -152,8 +152,8 @@ func (r *statusRequestWorkspace) answerOfFirstRequest(logPosition uint64) (Statu
 }
 
 // newStatusAnswer builds the answer to a status request from the request's event, so that the
-// first answer and its repeats are equal. For an unknown lead the event has no id. The id's text
-// then comes from the request, whose body is the same in a repeat.
+// first answer and its repeats are equal. If lead_id was not a valid id, the event has none. The
+// text then comes from the request, whose body is the same in a repeat.
 func newStatusAnswer(record *event.LeadStatusesChanged, req *StatusRequest) StatusAnswer {
 	answer := StatusAnswer{Request: record.Request, Results: make([]ReportResult, len(record.Changes))}
 	allowed := record.Allowed

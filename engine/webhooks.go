@@ -181,13 +181,14 @@ func (in *leadSale) recordDecisionWebhook() {
 }
 
 // recordSettlementWebhook writes the webhook event that the outcome of a post triggers into the
-// record, and its payload into the cache. supplierHasAccepted reports whether the supplier was
-// already told ACCEPTED. It does nothing if the supplier has no webhooks.
-func (e *Engine) recordSettlementWebhook(record *event.PostSettled, supplierHasAccepted bool) {
+// record, and its payload into the cache. supplierGotAccepted reports whether the supplier has
+// already received the answer ACCEPTED. recordSettlementWebhook does nothing if the supplier has
+// no webhooks.
+func (e *Engine) recordSettlementWebhook(record *event.PostSettled, supplierGotAccepted bool) {
 	if e.webhookEndpoint(record.Supplier) == nil {
 		return
 	}
-	record.Webhook = webhook.WebhookTriggeredBy(record, supplierHasAccepted)
+	record.Webhook = webhook.WebhookTriggeredBy(record, supplierGotAccepted)
 	if record.Webhook == market.WebhookNone {
 		return
 	}

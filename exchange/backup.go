@@ -38,8 +38,9 @@ const (
 // createBackupShipper creates the shipper, which copies the log to the backup's store, if a backup is
 // configured. It runs before the exchange sends anything to a buyer.
 //
-// It fails if the store shows that another copy was restored from this backup and started
-// elsewhere. If the store does not answer, it logs a warning, and the start continues.
+// It fails if the exchange may not back up to this place (backup.IsPermanent), for example because
+// another copy was restored from this backup and started elsewhere. If the store does not answer or
+// reports another error, it logs a warning, and the start continues.
 func (x *Exchange) createBackupShipper() error {
 	if x.options.Backup == nil {
 		return nil
@@ -59,7 +60,7 @@ func (x *Exchange) createBackupShipper() error {
 		return err
 	}
 	if err != nil {
-		x.logger.Warn("the backup's store does not answer; the exchange starts without the check whether it was restored and started elsewhere", "to", opt.To.String(), "error", err)
+		x.logger.Warn("the backup's store is unreachable or reports an error; the exchange starts without the check whether another copy of it was restored and started elsewhere", "to", opt.To.String(), "error", err)
 	}
 	x.backupRunner.addBackupGauges(x)
 	return nil
@@ -161,16 +162,16 @@ func (a *backupRunner) addBackupGauges(x *Exchange) {
 	})
 }
 
-// DataDir reads the configuration file at path and returns its data directory. It fails if the
+// DataDir reads the configuration file at configPath and returns its data directory. It fails if the
 // directory does not exist. lookUpEnv looks up the variables that the configuration uses.
-func DataDir(path string, lookUpEnv func(string) (string, bool)) (dir string, err error) {
-	built, err := loadConfiguration(path, lookUpEnv)
+func DataDir(configPath string, lookUpEnv func(string) (string, bool)) (dir string, err error) {
+	built, err := loadConfiguration(configPath, lookUpEnv)
 	if err != nil {
 		return "", err
 	}
 	dir = built.Settings.DataDir
 	if _, err := os.Stat(dir); err != nil {
-		return "", errors.Join(fmt.Errorf("cannot use the data_dir of %s", path), err)
+		return "", errors.Join(fmt.Errorf("cannot use the data_dir that the configuration file %q names", configPath), err)
 	}
 	return dir, nil
 }
@@ -185,8 +186,9 @@ func (x *Exchange) RequestBackupNow() bool {
 	return true
 }
 
-// Backup returns the progress of the backup for the admin API: whether one is configured, the
-// entries shipped, the lag and the last error.
+// Backup returns the progress of the backup for the admin API: whether one is configured, the last
+// entry that is in the store, the lag and the last error. Before the exchange is ready it returns a
+// zero status.
 func (x *Exchange) Backup() admin.BackupStatus {
 	if x.Ready() != nil || x.backupRunner.shipper == nil {
 		return admin.BackupStatus{}

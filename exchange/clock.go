@@ -34,8 +34,8 @@ func (x *Exchange) alignClockWithLog() error {
 	return nil
 }
 
-// checkClockNearLastEntry returns an error if the wall clock is a week ahead of the log's last
-// entry, or over an hour behind it. ahead is the distance, negative if the clock is behind.
+// checkClockNearLastEntry returns an error if the wall clock is a week or more ahead of the log's
+// last entry, or over an hour behind it. ahead is the distance, negative if the clock is behind.
 // lastEntryNanos is the entry's time in Unix nanoseconds.
 func checkClockNearLastEntry(ahead time.Duration, lastEntryNanos int64) error {
 	logged := time.Unix(0, lastEntryNanos).UTC()

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Close stops the exchange in order: it refuses new requests, answers those in flight,
-// waits for the current webhook attempts, syncs the log and writes a snapshot. After a failed
-// start it releases the parts that were opened; the others are nil.
+// Close stops the exchange in order: it refuses new requests, answers those in flight, waits for the
+// current webhook attempts, writes a snapshot, closes the log and ships the rest of the backup. After
+// a failed start it closes only the parts that were opened; the others are nil.
 func (x *Exchange) Close() error {
 	x.draining.Store(true)
 	began, wasReady := time.Now(), x.ready.Load()

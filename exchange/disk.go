@@ -46,10 +46,10 @@ const (
 	snapshotCheckBytes = 4 << 20
 )
 
-// errDiskLow says that a snapshot was not written, or was stopped, because it would use the
-// disk space reserved for the log. The exchange then keeps the log that the snapshot would have
-// replaced.
-var errDiskLow = errors.New("too little free disk space for a snapshot")
+// errDiskLow says that a snapshot or an uploaded suppression list was not written, because it would
+// use the disk space reserved for the log. Without the snapshot, the exchange keeps the log that the
+// snapshot would have replaced.
+var errDiskLow = errors.New("too little free disk space: the rest is reserved for the exchange's log; free some space")
 
 // startMeasuring measures the free disk space of the folder dir now, and then regularly in the
 // background until the channel stopped is closed.
@@ -126,8 +126,8 @@ func (x *Exchange) estimateNextSnapshotBytes() uint64 {
 	return max(x.disk.last.Load(), uint64(x.state.LeadCount())*leadBytes+baseSnapshotBytes)
 }
 
-// reserveGuardingWriter passes a snapshot's data on to a file. It fails with errDiskLow as soon as the
-// free disk space drops below the reserve of the log.
+// reserveGuardingWriter passes a snapshot's data on to a file. It measures the free disk space every
+// 4 MiB, and fails with errDiskLow if less is free than the reserve of the log.
 type reserveGuardingWriter struct {
 	to      io.Writer
 	monitor *diskMonitor

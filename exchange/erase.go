@@ -71,8 +71,8 @@ func (r *contactDataEraser) scheduleByID(id market.LeadID) error {
 
 // scheduleLeadsOfPerson reads the whole log and schedules every lead whose contact data matches
 // person. It stops at the last entry that the state has applied, because only the state knows
-// which leads are in delivery. It erases in batches, so memory holds the leads of one event at
-// most.
+// which leads are in delivery. It erases in batches, so memory holds the leads of one event, and
+// those in delivery.
 func (r *contactDataEraser) scheduleLeadsOfPerson(person *personToErase) error {
 	last, _ := r.x.state.Position()
 	log, err := r.x.log.NewReaderSince(0)
@@ -162,8 +162,8 @@ func newPersonToErase(erasure *admin.ErasureRequest) *personToErase {
 }
 
 // matchesAnyField reports whether one of a lead's contact fields equals the phone number or
-// e-mail address. A field that contains it among other text does not match, because erasing is
-// final.
+// e-mail address. The form of the phone number and the case of letters do not matter. A field that
+// contains it among other text does not match, because erasing is final.
 func (w *personToErase) matchesAnyField(fields []event.LeadField) bool {
 	for i := range fields {
 		if w.matchesField(fields[i].Text) {

@@ -83,7 +83,7 @@ type Exchange struct {
 	tracer                        *trace.Tracer // nil disables tracing
 	eraseTimeout                  time.Duration
 	started                       time.Time
-	broken                        chan error    // receives the error that ends the exchange: a failed log or listener
+	broken                        chan error    // receives an error if the exchange cannot continue: its log or a listener failed
 	ended                         chan struct{} // closed when the exchange has ended
 	serving                       sync.WaitGroup
 }
@@ -94,14 +94,14 @@ var (
 	errLogFailed = errors.New("the log has failed")
 )
 
-// Start reads a configuration, opens its data directory, replays the log and begins to
-// serve. The error names the remedy.
-func Start(path string, opt Options) (*Exchange, error) {
-	built, err := loadConfiguration(path, opt.Env)
+// Start reads the configuration file at configPath, opens its data directory, replays the log and
+// begins to serve. After an error it has closed everything that it opened.
+func Start(configPath string, opt Options) (*Exchange, error) {
+	built, err := loadConfiguration(configPath, opt.Env)
 	if err != nil {
 		return nil, err
 	}
-	x := newExchange(path, opt, built)
+	x := newExchange(configPath, opt, built)
 	if err := x.startConfigured(built); err != nil {
 		return nil, err
 	}
@@ -182,8 +182,8 @@ func (x *Exchange) listenAndServeAdmin() (err error) {
 }
 
 // serveInBackground runs serve on the listener in a goroutine. If serve fails before the
-// exchange stops, the error goes to x.broken, which ends the exchange. addressName names the
-// address in that error.
+// exchange stops, the goroutine sends the error to x.broken, and the caller of Start then closes
+// the exchange. addressName names the address in that error.
 func (x *Exchange) serveInBackground(addressName string, listener net.Listener, serve func(net.Listener) error) {
 	x.serving.Add(1)
 	go func() {

@@ -124,8 +124,8 @@ func (h *historyBuilder) isQueriedPath(path string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// dottedEntryPath changes a path such as buyers[acme].price to buyers.acme.price. Operators may
-// search the history in either form.
+// dottedEntryPath changes a path such as buyers[acme].price to buyers.acme.price, the form in which
+// the history shows it. Brackets later in the path stay.
 func dottedEntryPath(path string) string {
 	for _, kind := range canonical.Collections {
 		if rest, ok := strings.CutPrefix(path, string(kind)+"["); ok {

@@ -18,7 +18,7 @@ type activeEntrySet struct {
 	*activeConfig
 	all  canonical.Entries
 	base canonical.Entries
-	file string // name of the file that base came from
+	file string // name of the file that base came from, or sentDocumentName
 }
 
 func (x *Exchange) loadActiveEntries() (*activeEntrySet, error) {

@@ -14,8 +14,8 @@ import (
 )
 
 // ChangeConfigEntry creates, replaces or removes one configuration entry at an operator's request, and
-// activates the result. It returns the changes, the warnings and the entry's new ETag. With
-// change.Dry it only checks.
+// activates the result. It returns the changes, the values that have no effect, the warnings and the
+// entry's new ETag. With change.Dry it returns the same and activates no change.
 func (x *Exchange) ChangeConfigEntry(change *admin.ConfigEntryChange) (*admin.ConfigEntryChangeResult, error) {
 	x.configMu.Lock()
 	defer x.configMu.Unlock()
@@ -48,9 +48,9 @@ func (x *Exchange) ChangeConfigEntry(change *admin.ConfigEntryChange) (*admin.Co
 	return changed, x.activateRevisionLocked(revised)
 }
 
-// checkMayChange returns an error if the API must not change the entry. It must not if the
-// configuration file has the entry, or if the entry no longer has the ETag that the caller
-// sent.
+// checkMayChange returns an error if the API must not change the entry: if the configuration file or
+// a sent document has the entry, if the entry no longer has the ETag that the caller sent, or if an
+// entry to remove does not exist.
 func (x *Exchange) checkMayChange(s *activeEntrySet, change *admin.ConfigEntryChange) error {
 	current := x.findConfigEntry(s, change.EntryRef)
 	switch {
@@ -179,7 +179,7 @@ func (x *Exchange) listIgnoredInitialValuesOf(built *config.CompiledDocument, re
 }
 
 // sourceName returns the name of the configuration file, or sentDocumentName if a sent document
-// replaces the file. The admin API shows it as the owner of entries.
+// replaces the file. The admin API shows it as the file of the entries that the API cannot change.
 func (x *Exchange) sourceName(activeSources *activeConfig) string {
 	if activeSources.sent {
 		return sentDocumentName

@@ -20,7 +20,7 @@ import (
 // LeadKeyLoss counts leads whose contact data cannot be decrypted, by the defect of their keys.
 // Leads that an operator erased do not count.
 type LeadKeyLoss struct {
-	Missing uint64 // the file of keys is missing, or of another size
+	Missing uint64 // the file of keys is missing, unreadable or of the wrong size
 	Changed uint64 // the key does not match its checksum
 	Erased  uint64 // the key is all zeros, and the log did not erase it
 }
@@ -225,7 +225,7 @@ type LeadKeyReport struct {
 	Loss     LeadKeyLoss
 	Problems []string // one line per file
 	Notes    []string // one line per file with keys that a later life of the exchange may have erased
-	Without  int      // files without checksums
+	Without  int      // files without usable checksums
 }
 
 // CheckLeadKeys checks the encryption keys of all leads in the data directory dataDir, which an
@@ -252,8 +252,8 @@ func CheckLeadKeys(dataDir string) (*LeadKeyReport, error) {
 	return report, nil
 }
 
-// addCheckedKeyFile adds checked, the result of checking one key file to the report. usedSlots are
-// the slots in the file that leads of the log use.
+// addCheckedKeyFile adds the result of checking one key file to the report. usedSlots are the slots
+// in the file that leads of the log use.
 func (k *LeadKeyReport) addCheckedKeyFile(checked *leadkeys.ChecksumReport, usedSlots *leadkeys.SlotSet) {
 	var here LeadKeyLoss
 	here.addCheckedKeyFile(checked, usedSlots)

@@ -145,8 +145,8 @@ func createDataDirAndCheckWritable(dataDir string) error {
 	return os.Remove(probe)
 }
 
-// stopOnLogFailure starts a goroutine that ends the exchange through x.broken if the log fails.
-// Without its log the exchange cannot accept leads.
+// stopOnLogFailure starts a goroutine that sends an error to x.broken if the log fails. The caller of
+// Start then closes the exchange, because it cannot accept leads without its log.
 func (x *Exchange) stopOnLogFailure() {
 	go func() {
 		select {

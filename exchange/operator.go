@@ -50,9 +50,12 @@ func (x *Exchange) ProcessStatus() admin.ProcessStatus {
 // Now returns the time of the exchange's clock.
 func (x *Exchange) Now() int64 { return x.clock.Now() }
 
-// Seal encrypts a secret that the exchange sends to buyers or suppliers. name becomes part of
-// the encryption, so the value decrypts only under the same name.
-func (x *Exchange) Seal(name, value string) []byte { return x.vault.SealSecret(name, value) }
+// Seal encrypts a secret that the exchange uses towards others: a buyer's credential or a supplier's
+// webhook secret. secretName becomes part of the encryption, so the value decrypts only under the
+// same name.
+func (x *Exchange) Seal(secretName, value string) []byte {
+	return x.vault.SealSecret(secretName, value)
+}
 
 // TokenIssuer returns the issuer that creates and hashes the credentials with which callers
 // authenticate to the exchange.

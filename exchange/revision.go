@@ -147,8 +147,9 @@ func (x *Exchange) warnOfEntriesTakenOver(r *pendingRevision) {
 	}
 }
 
-// describeEntriesTakenOver lists the entries from the API that a sent document has too. Each
-// line has the form of a configuration change, for the answer to the operator.
+// describeEntriesTakenOver lists the entries from the API that a sent document has too, and that the
+// active document does not have. Each line has the form of a configuration change, for the answer
+// to the operator.
 func (x *Exchange) describeEntriesTakenOver(r *pendingRevision) (lines []string) {
 	now := x.active.Load()
 	was, err := config.Merge(x.path, now.base, now.fromAPI)

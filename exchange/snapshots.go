@@ -11,8 +11,8 @@ import (
 // snapshotter writes a snapshot whenever a start would have a long replay, and archives
 // the log before it.
 //
-// A replay is long from minBytes on, and from the size of the last snapshot on. A snapshot
-// writes everything in memory, so a fixed distance would cost more per lead the more leads
+// A replay is long if it reads at least minBytes, and at least the size of the last snapshot. A
+// snapshot writes everything in memory, so a fixed distance would cost more per lead the more leads
 // memory has. This way the disk writes at most about twice the log, and a start reads at
 // most about twice the snapshot.
 type snapshotter struct {
@@ -33,8 +33,8 @@ const (
 	archiveInterval  = time.Minute
 )
 
-// recordLoadedSnapshot stores from which snapshot the exchange started, and how many bytes of
-// log it replayed after it. Both determine when the next snapshot is due.
+// recordLoadedSnapshot stores from which snapshot the exchange started, and how many bytes of log it
+// replayed after it. The replayed bytes count towards the next snapshot.
 func (k *snapshotter) recordLoadedSnapshot(b *replayStart, replayedBytes uint64) {
 	k.last.Store(b.Newest)
 	k.needed[1].Store(b.Oldest)

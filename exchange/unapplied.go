@@ -214,8 +214,8 @@ func (u *ignoredValueFinder) addLineForChangedListFile(initial config.InitialSup
 		fmt.Sprintf("the list keeps the %d entries that it has", known.Entries), "PUT /admin/v1/suppression/"+string(initial.ID))
 }
 
-// addChangedOpeningBalances adds a line for each buyer whose initial balance changed between the two
-// documents, if the buyer's account is already open.
+// addChangedOpeningBalances adds a line for each buyer with an initial balance that is new or changed
+// in the new document, if the buyer's account is already open.
 func (u *ignoredValueFinder) addChangedOpeningBalances(oldDocument, newDocument *schema.Document) {
 	before := make(map[string]market.Money, len(oldDocument.Buyers))
 	for i := range oldDocument.Buyers {

@@ -5,9 +5,9 @@ import (
 	"pingpost/engine/event"
 )
 
-// addStillValidRemovedValues adds a line for each credential that only the old document has but that is
-// still valid. It also adds suppression lists whose entries were read under another rule. A
-// removed supplier or buyer has no valid credential.
+// addStillValidRemovedValues adds lines for credentials that only the old document has but that are
+// still valid. It also adds a line for each suppression list with entries that were read under another
+// rule. A removed supplier or buyer has no valid credential.
 func (u *ignoredValueFinder) addStillValidRemovedValues(oldDocument, newDocument *schema.Document) {
 	suppliers := make(map[string]*schema.Supplier, len(newDocument.Suppliers))
 	for i := range newDocument.Suppliers {
@@ -32,9 +32,9 @@ func (u *ignoredValueFinder) addStillValidRemovedValues(oldDocument, newDocument
 	u.addListsWithChangedRules(oldDocument, newDocument)
 }
 
-// addStillValidSupplierCredentials adds a line for each credential that a supplier has in the old
-// document only, but that is still valid. oldSupplier and newSupplier are the supplier's entries in
-// the old and the new document.
+// addStillValidSupplierCredentials adds a line for the API key, one for the bearer tokens and one for
+// each OAuth client if the new document lacks some of them and the supplier still has valid ones.
+// oldSupplier and newSupplier are the supplier's entries in the old and the new document.
 func (u *ignoredValueFinder) addStillValidSupplierCredentials(oldSupplier, newSupplier *schema.Supplier) {
 	at, request := entryPath("suppliers", oldSupplier.ID), "DELETE /admin/v1/suppliers/"+oldSupplier.ID
 	if oldSupplier.APIKey.IsSet() && !newSupplier.APIKey.IsSet() && u.hasLiveCredential(event.CredentialAPIKey, event.ObjectSupplier, oldSupplier.ID, "") {
@@ -75,8 +75,8 @@ func (u *ignoredValueFinder) hasLiveCredential(kind event.CredentialKind, owner 
 	return false
 }
 
-// addListsWithChangedRules adds a line for each suppression list whose field or hash changed. Its
-// stored entries then match no lead until they are uploaded again.
+// addListsWithChangedRules adds a line for each suppression list that has stored entries and a changed
+// field or hash. These entries match no lead until an operator uploads them again.
 func (u *ignoredValueFinder) addListsWithChangedRules(oldDocument, newDocument *schema.Document) {
 	before := make(map[string]*schema.SuppressionList, len(oldDocument.Lists))
 	for i := range oldDocument.Lists {

@@ -65,8 +65,8 @@ func isMisdirected(request *Request, answer *Answer) bool {
 	return answer.Status == http.StatusNotFound && request.Method != http.MethodHead && request.Header.Get("Authorization") == "" && request.Header.Get("Cookie") == ""
 }
 
-// hasDocumented404 reports whether an operation of the path documents 404, because some
-// exchanges do not have it.
+// hasDocumented404 reports whether an operation of the path documents 404. Some exchanges do not
+// serve such a path, so a 404 is right there.
 func (c *Contract) hasDocumented404(path string, methods []string) bool {
 	for _, method := range methods {
 		op, _, _ := c.findOperation(method, path)

@@ -125,7 +125,7 @@ func (c *Contract) followReference(ref string) documentPart {
 	names := strings.Split(strings.TrimPrefix(ref, "#/"), "/")
 	its, ok := at(c.root, names...).(object)
 	if !ok {
-		panic("BUG: the document refers to nothing: " + ref)
+		panic("BUG: the OpenAPI document has a reference without a target: " + ref)
 	}
 	return documentPart{ref[1:], its}
 }

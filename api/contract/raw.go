@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// ReadRequest reads one request from the bytes written to a connection. ok is false if net/http
-// cannot read one, for example if a test sends malformed bytes.
+// ReadRequest reads one request from the bytes written to a connection, and removes it from them. If
+// net/http cannot read one, for example because a test sends malformed bytes, ok is false and
+// ReadRequest removes all bytes.
 func ReadRequest(written *bytes.Buffer) (request *Request, ok bool) {
 	whole := bufio.NewReader(bytes.NewReader(written.Bytes()))
 	r, err := http.ReadRequest(whole)

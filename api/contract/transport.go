@@ -14,7 +14,8 @@ type Transport struct {
 	Report   func(error)
 }
 
-// RoundTrip reads both bodies whole, except streamed ones.
+// RoundTrip sends the request and checks it and its answer. It reads both bodies whole, except
+// streamed ones. It does not check an answer that breaks off.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	c := ForPath(r.URL.Path)
 	if c == nil {

@@ -1,4 +1,4 @@
-// Package errcode has the error codes of the wire format. It is generated from api/errors.yaml,
+// Package errcode has the error codes of the wire format. They are generated from api/errors.yaml,
 // which describes the meaning and the remedy of each.
 package errcode
 

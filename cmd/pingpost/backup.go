@@ -28,7 +28,7 @@ type megabytesPerSecond float64
 
 func (m megabytesPerSecond) bytesPerSecond() (int64, error) {
 	if m <= 0 || m > 1e6 {
-		return 0, errors.New("the backup rate is out of range; give megabytes per second, above 0")
+		return 0, errors.New("the backup rate is out of range; give megabytes per second, above 0 and up to 1000000")
 	}
 	return int64(m * 1e6), nil
 }
@@ -78,8 +78,9 @@ func readBackupKey(path string, unencrypted bool) (*backup.Key, error) {
 		"(pingpost backup keygen creates one), or --unencrypted (serve: --backup-unencrypted) if the place itself is safe")
 }
 
-// openStore opens the folder or S3 bucket of a backup by open: store.Open to write the backup, or
-// store.OpenExisting, which creates no folder, to read it. It makes the path of a folder absolute.
+// openStore opens the folder or S3 bucket of a backup. To write the backup, open is store.Open. To read
+// it, open is store.OpenExisting, which creates no folder. openStore makes the path of a folder
+// absolute.
 func openStore(location string, open func(location string, env func(string) (string, bool)) (store.Store, error)) (store.Store, error) {
 	if !strings.Contains(location, "://") && !strings.HasPrefix(location, "s3:") {
 		absolute, err := filepath.Abs(location)

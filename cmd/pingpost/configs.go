@@ -74,7 +74,7 @@ func (diffConfigCmd) Help() string {
 marks a difference that apply does not change either: a file gives only the initial
 value of secrets and balances, and the exchange has another value now.
 
-The exit code is 2 if there are lines without a !, otherwise 0.`
+The exit code is 2 if a line begins with +, - or ~, otherwise 0.`
 }
 
 // Run prints the changes that the file would make in the running exchange. The exit code is 2

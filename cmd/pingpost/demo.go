@@ -232,8 +232,8 @@ func checkRevenueMatchesBuyers(buyerReport [][]string, buyersOwnAccount *trial.A
 	return trial.Limit{What: "buyers that owe another sum by their own count", Got: cmp.Or(strings.Join(differ, ", "), "0"), Most: "0", Held: len(differ) == 0}
 }
 
-// chooseExampleAuctions returns the two auctions with the most varied outcomes, as examples
-// to print: one for an ingested lead, one for a ping and its post.
+// chooseExampleAuctions returns up to two leads from auctions with the most varied outcomes, as
+// examples to print: one by ingest, one by ping and post. It compares the first leads of each bidder.
 func (x *runningDemo) chooseExampleAuctions() (chosen []*explain.Explanation, err error) {
 	const explained = 40 // leads of each bidder
 	flags := x.newAdminFlags()
@@ -258,7 +258,7 @@ func (x *runningDemo) chooseExampleAuctions() (chosen []*explain.Explanation, er
 }
 
 // scoreOutcomeVariety returns a score by which chooseExampleAuctions compares auctions. It is higher
-// for more different outcomes, and lower if a bidder missed the deadline.
+// for more different outcomes and more posts, and lower for each bidder that missed the deadline.
 func scoreOutcomeVariety(e *explain.Explanation) (score int) {
 	auction := e
 	if e.Auction != nil {

@@ -148,10 +148,10 @@ func (x *runningDemo) newAdminFlags() adminFlags {
 	return adminFlags{Admin: x.adminURL(), Password: x.Password}
 }
 
-// newLoadTestTarget describes the demonstration's exchange as the target of a load test. The
-// campaigns receive leads in turn, so a campaign that is listed twice gets twice as many. The
-// number of list entries has no common divisor with the number of places in the generated
-// leads. Each campaign therefore gets leads from all places.
+// newLoadTestTarget describes the demonstration's exchange as the target of a load test, with a new
+// access token. The campaigns receive leads in turn, so a campaign that is listed twice gets twice
+// as many. The number of list entries has no common divisor with the number of places in the
+// generated leads. Each campaign therefore gets leads from all places.
 func (x *runningDemo) newLoadTestTarget(ctx context.Context) (*trial.Target, error) {
 	token, err := fetchAccessToken(ctx, x.publicURL(), "acme", x.ClientSecret)
 	if err != nil {

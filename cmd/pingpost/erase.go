@@ -30,7 +30,8 @@ Decisions, money and statuses stay, without the person.
 For a phone number or an e-mail address, the exchange reads its whole log, which takes
 time. The command prints how many leads were erased, and which were not: under_way is a
 lead whose delivery did not end within half a minute (erase again later); unsealed is a
-lead that an earlier version logged in plaintext, which disappears when history ends.
+lead that an earlier version logged in plaintext, which disappears when history ends;
+unreadable is a lead with a missing or damaged key file (restore it from a backup).
 The exit code is 2 if a lead was not erased. You can erase again at any time.`
 }
 

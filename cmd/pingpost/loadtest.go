@@ -21,12 +21,12 @@ import (
 type loadtestCmd struct {
 	Scenario string         `arg:"" optional:"" help:"A built-in scenario (see --list), or the path of a file."`
 	List     bool           `help:"List the built-in scenarios."`
-	Print    bool           `help:"Print the scenario's document, to begin another one with."`
+	Print    bool           `help:"Print the scenario's document, as a start for a scenario file."`
 	Rate     *float64       `placeholder:"NUMBER" help:"Arrivals a second in the first phase that is measured; the others in proportion."`
 	Duration *time.Duration `placeholder:"TIME" help:"How long the measured phases last, together."`
 	Buyers   *int           `placeholder:"NUMBER" help:"How many buyers the scenario's first group has."`
-	Seed     uint64         `placeholder:"NUMBER" help:"Of arrivals and leads: 1 by default, and one of the moment for --target."`
-	JSON     string         `name:"json" type:"path" placeholder:"FILE" help:"Write all that was measured to this file."`
+	Seed     uint64         `placeholder:"NUMBER" help:"Seed of arrivals and leads; 1 by default, or the current time with --target."`
+	JSON     string         `name:"json" type:"path" placeholder:"FILE" help:"Write all measurements to this file, as JSON."`
 	HTML     string         `name:"html" type:"path" placeholder:"FILE" help:"Write a report with curves to this file. It loads nothing from elsewhere."`
 
 	existingTargetFlags
@@ -34,19 +34,19 @@ type loadtestCmd struct {
 
 // Help returns the text that --help shows after the usage line.
 func (*loadtestCmd) Help() string {
-	return `Requests come at the scenario's rate whatever has become of those before, and
-are timed from when they were due: if the exchange stands still for a moment, all
-who come meanwhile have waited, and it shows.
+	return `The command sends requests at the scenario's rate, even if earlier ones are still
+unanswered. Latency counts from the time when a request was due, so a pause of the
+exchange shows in all requests that were due in that time.
 
   pingpost loadtest --list
   pingpost loadtest pingpost
   pingpost loadtest ingest --rate 5000 --duration 20s --html report.html
   pingpost loadtest --print burst > mine.yaml; pingpost loadtest mine.yaml
 
-The exit code is 0 when every limit of the scenario was held, else 1, with those
-that were not on standard error. Beside them it is held that nothing was lost or
-sold twice by the buyers' own account, that refusals say when to come again, and
-that the client itself kept up.`
+The exit code is 0 if every limit of the scenario was held, otherwise 1, and standard
+error lists the exceeded limits. Every test has further limits: the buyers' own counts
+show no lost lead and no lead sold twice, each refusal says when to send again, and
+the client itself kept up with the rate.`
 }
 
 // Run runs the load test and prints its results.
@@ -146,17 +146,17 @@ func (c *loadtestCmd) applyLoadFlags(s *scenario.Scenario) error {
 	return nil
 }
 
-// checkOutputPaths checks that the output files of --json and --html can be created. The command
-// calls it before the test, so that no test runs in vain.
+// checkOutputPaths checks that the output files of --json and --html are in existing folders, and are
+// not folders themselves. The command calls it before the test, so that no test runs in vain.
 func (c *loadtestCmd) checkOutputPaths() error {
 	for flag, path := range map[string]string{"--json": c.JSON, "--html": c.HTML} {
 		if path == "" {
 			continue
 		}
 		if info, err := os.Stat(filepath.Dir(path)); err != nil {
-			return fmt.Errorf("%s %s: cannot find its folder: %w", flag, path, err)
+			return fmt.Errorf("%s %s: cannot create this file, because its folder was not found: %w", flag, path, err)
 		} else if !info.IsDir() {
-			return fmt.Errorf("%s %s: %s is not a folder", flag, path, filepath.Dir(path))
+			return fmt.Errorf("%s %s: cannot create this file, because %s is not a folder", flag, path, filepath.Dir(path))
 		}
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			return fmt.Errorf("%s %s is a folder; name a file", flag, path)

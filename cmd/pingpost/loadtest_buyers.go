@@ -110,6 +110,6 @@ func (b *loadTestBuyerSpec) referenceBuyerOptions(seed uint64, maxRememberedPost
 	return o, errors.Join(wrong[:]...)
 }
 
-// rememberedPings is few: no ping of a load test comes again, and hundreds of buyers
-// have to fit into memory.
+// rememberedPings is the number of pings that each buyer remembers. It is small, because no ping of a
+// load test comes again, and hundreds of buyers have to fit into memory.
 const rememberedPings = 1 << 10

@@ -122,7 +122,7 @@ func TestLoadtestRejectsInvalidFlags(t *testing.T) {
 		{"ingest --rate NaN", "--rate NaN: give a number above zero"},
 		{"ingest --duration 0s", "--duration 0s: give a time above zero"},
 		{"ingest --buyers 0", "--buyers 0: give a number from 1"},
-		{"ingest --html /nowhere/at/all/x.html", "--html /nowhere/at/all/x.html: cannot find its folder"},
+		{"ingest --html /nowhere/at/all/x.html", "--html /nowhere/at/all/x.html: cannot create this file, because its folder was not found"},
 		{"ingest --json /", "--json / is a folder"},
 		{"ingest --target http://127.0.0.1:1 --api-key k --supplier s --campaign c", "cannot connect"},
 		{"--print nothing", "no built-in scenario nothing"},

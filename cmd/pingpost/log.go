@@ -108,7 +108,7 @@ func checkAndPrintLeadKeys(dataDir string) (noDamageFound bool, err error) {
 		fmt.Println("keys       " + note)
 	}
 	if keys.Without > 0 {
-		fmt.Printf("keys       %d files have no checksums: only missing ones are found there; the exchange's next start makes checksums\n", keys.Without)
+		fmt.Printf("keys       %d files have no usable checksums, so changed keys in them cannot be found; the exchange's next start creates the checksums\n", keys.Without)
 	}
 	for _, problem := range keys.Problems {
 		fmt.Println("DAMAGE     " + problem)

@@ -17,7 +17,7 @@ type webhookReceiverCmd struct {
 	Latency  string  `placeholder:"TIMES" help:"How long each answer takes: 20ms, 10ms-50ms, exp:20ms, normal:20ms,5ms, lognormal:20ms,0.5 or table:50=9ms,99=80ms; with +hang:0.01 after it, one answer in a hundred never arrives. No delay by default."`
 	FailRate float64 `default:"0" placeholder:"SHARE" help:"Share of deliveries to answer with 500, from 0 to 1 (${default}). In half of these the receiver has stored the event, so it arrives again."`
 
-	MalformedRate float64 `default:"0" placeholder:"SHARE" help:"Share of deliveries to answer badly, from 0 to 1 (${default}): a connection reset in the head, a head that comes a byte every tenth of a second, a proper head and then such a body. Half of the first two are taken first."`
+	MalformedRate float64 `default:"0" placeholder:"SHARE" help:"Share of deliveries to answer badly, from 0 to 1 (${default}): a connection reset in the head, a head with one byte every tenth of a second, or a complete head with such a slow body. In half of the first two cases the receiver has stored the event, so it arrives again."`
 }
 
 // Help returns the text that --help shows after the usage line.

@@ -31,8 +31,8 @@ snapshot. Under systemd with Type=notify, it reports when it accepts requests.
 With --backup-to each event is backed up within a second, and the exchange does not
 start if a later life of it was restored from that backup.
 
-The exit code is 0 after an orderly stop, and 1 if the exchange could not start or its
-log failed.`
+The exit code is 0 after an orderly stop, and 1 if the exchange could not start, or its
+log or a listener failed.`
 }
 
 // Run serves the exchanges until a signal to stop arrives or one of them fails. Another

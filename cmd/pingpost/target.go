@@ -164,16 +164,16 @@ func fetchAccessToken(ctx context.Context, exchangeURL, client, secret string) (
 // exchange of its own.
 type existingTargetFlags struct {
 	Target       string            `group:"Another exchange" placeholder:"URL" help:"The exchange to test, such as http://127.0.0.1:8080. By default one is started for the test, with buyers, and removed after it."`
-	Admin        string            `group:"Another exchange" placeholder:"URL" help:"The address of its operators, for its own figures."`
-	Supplier     string            `group:"Another exchange" placeholder:"ID" help:"The supplier to be."`
+	Admin        string            `group:"Another exchange" placeholder:"URL" help:"The exchange's admin address, to read its own figures."`
+	Supplier     string            `group:"Another exchange" placeholder:"ID" help:"The supplier that sends the leads."`
 	APIKey       string            `group:"Another exchange" name:"api-key" env:"PINGPOST_API_KEY" placeholder:"KEY" help:"Its API key, for ingests; better in PINGPOST_API_KEY."`
-	Campaign     []string          `group:"Another exchange" placeholder:"ID" help:"Campaign that ingests are for; several in turn."`
+	Campaign     []string          `group:"Another exchange" placeholder:"ID" help:"Campaign for ingests; several get leads in turn."`
 	Vertical     string            `group:"Another exchange" placeholder:"NAME" help:"Vertical of the pings."`
 	ClientID     string            `group:"Another exchange" env:"PINGPOST_CLIENT_ID" placeholder:"ID" help:"OAuth client, for pings and posts."`
 	ClientSecret string            `group:"Another exchange" env:"PINGPOST_CLIENT_SECRET" placeholder:"SECRET" help:"Its secret; better in PINGPOST_CLIENT_SECRET."`
-	Buyer        map[string]string `group:"Another exchange" placeholder:"ID=URL" help:"Where a reference buyer can be asked what it took."`
-	Receiver     string            `group:"Another exchange" placeholder:"URL" help:"Where the supplier's reference receiver of webhooks can be asked what it heard."`
-	YesRemote    string            `group:"Another exchange" placeholder:"WHOSE" help:"Needed for a target that is not on this machine: whose machine it is, and that they know."`
+	Buyer        map[string]string `group:"Another exchange" placeholder:"ID=URL" help:"Id and address of a reference buyer, to read its own counts."`
+	Receiver     string            `group:"Another exchange" placeholder:"URL" help:"Address of the supplier's reference receiver of webhooks, to read its own counts."`
+	YesRemote    string            `group:"Another exchange" placeholder:"OWNER" help:"Required for a target on another machine: its owner's name. The owner must know of the test."`
 }
 
 // checkFlagsAndProbeTarget checks the target flags against the scenario and connects to the exchange

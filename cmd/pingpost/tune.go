@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// collectorDefault trades memory for time: an exchange's live heap is small and
-// pointer-free for the most part.
+// collectorDefault is the default of GOGC, the garbage collector's percentage. It trades memory for
+// time: an exchange's live heap is small and pointer-free for the most part.
 const collectorDefault = 400
 
 // setGoRuntimeDefaults sets the Go runtime's parameters, unless the environment sets them (GOMAXPROCS,
@@ -19,7 +19,7 @@ const collectorDefault = 400
 // The committer's fsync occupies one of the runtime's processors until the runtime notices.
 // So there is one processor more than cores: otherwise requests on a single core would wait
 // for the disk. The heap may grow to five times the live data, but the collector works harder
-// above four fifths of the machine's memory.
+// above four fifths of the memory of the machine or its container.
 func setGoRuntimeDefaults() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)

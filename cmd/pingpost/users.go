@@ -61,7 +61,7 @@ func accountAPIPath(name string) string { return "/admin/v1/users/" + url.PathEs
 // usersListCmd prints the accounts of operators.
 type usersListCmd struct {
 	adminFlags
-	JSON bool `name:"json" help:"Print what the exchange says."`
+	JSON bool `name:"json" help:"Print the admin API's answer unchanged."`
 }
 
 // Run fetches the accounts from the exchange and prints them.

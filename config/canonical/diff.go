@@ -13,7 +13,7 @@ import (
 type Change struct {
 	Sign     byte   // '+' added, '-' removed, '~' changed
 	Path     string // by id, such as campaigns[cmp_auto].caps[0]
-	Old, New string // as JSON; empty if the value is missing
+	Old, New string // as JSON; empty if the value is missing; for another order, the entries' names
 }
 
 // String returns the change in one line, as pingpost diff prints it.
@@ -43,11 +43,11 @@ func (c Change) NeedsRestart() bool {
 	return false
 }
 
-// Diff returns the changes from one canonical document to another. It returns no change
-// exactly if they are equal. Empty input means an empty document.
+// Diff returns the changes from one canonical document to another. Empty input means an empty
+// document.
 //
-// A replaced secret is no change, and neither is the name of its variable: a canonical
-// document records only that a secret exists.
+// A replaced secret is no change, because a canonical document does not contain its value. Another
+// variable for a secret is no change either.
 func Diff(canonicalBefore, canonicalAfter []byte) []Change {
 	var d documentDiffer
 	d.compareNodes("", parseCanonical(canonicalBefore), parseCanonical(canonicalAfter))
@@ -111,7 +111,7 @@ func (d *documentDiffer) compareNodes(at syntax.KeyPath, before, after *syntax.N
 
 // hideURLQuery returns an address with a hidden query, unless it is in its written form with
 // variables. It is used if the other version of the address has a variable, because the query
-// then contains the variable's value.
+// may then contain the variable's value.
 func hideURLQuery(n *syntax.Node) *syntax.Node {
 	before, _, has := strings.Cut(n.Text, "?")
 	if n.Expanded || !has {
@@ -151,8 +151,8 @@ func (d *documentDiffer) compareMember(at syntax.KeyPath, before, after *syntax.
 	d.compareNodes(at, before, after)
 }
 
-// compareLists compares two lists. It matches entries with ids by their ids, and compares
-// other lists as a whole.
+// compareLists compares two lists. It compares lists of mappings entry by entry, and matches their
+// entries by id or index (stableEntryNames). It compares other lists as a whole.
 func (d *documentDiffer) compareLists(at syntax.KeyPath, before, after *syntax.Node) {
 	if !before.IsNonEmptyListOfMappings() && !after.IsNonEmptyListOfMappings() {
 		if before.JSON() != after.JSON() {

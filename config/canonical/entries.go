@@ -35,7 +35,8 @@ type EntryRef struct {
 // String returns the entry's path by id, such as buyers[buy_vault], as Diff writes it.
 func (r EntryRef) String() string { return string(r.Kind) + "[" + quoteForBrackets(r.ID) + "]" }
 
-// Entry is one entry of a collection, such as a buyer, as canonical JSON without a secret.
+// Entry is one entry of a collection, such as a buyer. Its text is canonical JSON without secrets,
+// except for an entry that an operator has just sent.
 type Entry struct {
 	ID   string
 	Text json.RawMessage

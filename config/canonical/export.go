@@ -132,9 +132,9 @@ func (e *yamlExporter) writeBlockText(text string, indent int) {
 	}
 }
 
-// fitsBlockText reports whether a text reads back unchanged from a YAML block: it has at
-// least two lines, the last line ends with a newline, the first and last lines are not
-// empty, and no character needs an escape.
+// fitsBlockText reports whether a text reads back unchanged from a YAML block. It must have at
+// least two lines, end with a newline, and have no character that needs an escape. The first and
+// last lines must not be empty. The text must not begin with a space, and no line may end with one.
 func fitsBlockText(n *syntax.Node) bool {
 	if n.Kind != syntax.Text || n.Expanded || strings.Count(n.Text, "\n") < 2 ||
 		!strings.HasSuffix(n.Text, "\n") || strings.HasSuffix(n.Text, "\n\n") || strings.ContainsAny(n.Text[:1], " \n") {
@@ -188,8 +188,8 @@ func (e *yamlExporter) writeFlowValue(n *syntax.Node) {
 }
 
 // needsSeveralLines reports whether a node cannot be written in one line. That is a mapping
-// with a variable or more than eight keys, a list of mappings, or a mapping that contains
-// such a node.
+// with a variable, a block text or more than eight keys, a list of mappings, or a mapping that
+// contains such a node.
 func needsSeveralLines(n *syntax.Node) bool {
 	switch n.Kind {
 	case syntax.Mapping:

@@ -18,7 +18,7 @@ type scalarDecoder interface{ decodeNode(n *syntax.Node) error }
 type Binder struct {
 	*syntax.Reader
 	Sent       bool // the document came over the network; env has the sender's variables
-	AllowUnset bool // a secret's variable may have no value, because the exchange may have sealed it
+	AllowUnset bool // a secret or address may lack its variable: the exchange may have sealed it
 }
 
 // Bind returns the document with the values of the root node and the defaults. Mistakes are
@@ -66,14 +66,15 @@ func (r *Binder) bindValue(n *syntax.Node, at syntax.KeyPath, variable reflect.V
 	}
 }
 
-// checkVariablesAllowed reports whether `into`, the variable to fill, may take its value from
-// the environment variables of its node. If not, it reports the mistake.
+// checkVariablesAllowed reports whether `into` can be filled from a node that names environment
+// variables. It can if all these variables have values. Without a value only a secret or an address
+// can be filled, if AllowUnset is set. Otherwise the function adds a mistake.
 func (r *Binder) checkVariablesAllowed(n *syntax.Node, at syntax.KeyPath, into any) bool {
 	_, secret := into.(*Secret)
 	_, address := into.(*OutboundURL)
 	switch {
 	case r.Sent && !secret && !address && n.Missing != "":
-		r.AddMistake(n.Position, at, "only secrets may come from the environment here; write the value, or run pingpost apply where the variable is set")
+		r.AddMistake(n.Position, at, "only secrets and addresses may come from the environment here; write the value, or run pingpost apply where the variable is set")
 	case n.Missing != "" && !(r.AllowUnset && (secret || address)):
 		r.AddMistake(n.Position, at, n.Missing)
 	default:

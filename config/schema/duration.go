@@ -59,7 +59,8 @@ func (d *Duration) decodeNode(n *syntax.Node) error {
 	return err
 }
 
-// String returns the shortest text that parses to the same duration.
+// String returns the duration in days, hours, minutes and seconds, without zero units at the end,
+// such as 1d12h. ParseDuration returns the same duration for this text.
 func (d Duration) String() string {
 	days, rest := time.Duration(d)/Day, time.Duration(d)%Day
 	text := ""

@@ -1,6 +1,7 @@
 // Package syntax reads the text of a configuration, in YAML or JSON, into a tree of
 // nodes. Each node has its position. The package expands ${NAME} inside scalars and
-// collects every mistake with its place.
+// collects every mistake with its place. Only a text that cannot be parsed ends the reading at
+// its first mistake.
 //
 // The tree replaces the YAML library's strict decoder for three reasons:
 //   - The decoder stops at its first error.

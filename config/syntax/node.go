@@ -44,7 +44,7 @@ type Node struct {
 	Raw       string // an expanded text as written
 	Missing   string // message for a variable without a value; empty if all have one
 	Variables map[string]string
-	Block     bool   // text in lines of the document, beginning after the position's line
+	Block     bool   // text written as a YAML block (|), which begins in the line after the position
 	Text      string // of a scalar, after expansion; the digits of a number as written
 	Members   []Member
 	Items     []*Node
@@ -115,8 +115,8 @@ func (n *Node) IsNonEmptyListOfMappings() bool {
 	return n != nil && n.Kind == List && len(n.Items) > 0 && n.Items[0].Kind == Mapping
 }
 
-// SecretMarker reports whether the node is {set: true}, which declares a secret without its
-// value. variable is the name of the variable that gives the value, or "".
+// SecretMarker reports whether the node is {set: true} or {set: true, variable: NAME}, which declares
+// a secret without its value. variable is the name of the variable that gives the value, or "".
 func (n *Node) SecretMarker() (variable string, isMarker bool) {
 	if n.Kind != Mapping {
 		return "", false

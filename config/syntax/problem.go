@@ -30,10 +30,10 @@ func (p Problem) Error() string {
 	return b.String()
 }
 
-// Problems lists all mistakes of a document, ordered by line.
+// Problems lists mistakes or warnings of a document. Err sorts them by position.
 type Problems []Problem
 
-// ShownProblems is the number of problems that Error prints. It only counts the others.
+// ShownProblems is the maximum number of problems that Error prints. It only counts the others.
 const ShownProblems = 200
 
 // Error returns one line for each problem, up to ShownProblems, and then the number of the

@@ -33,8 +33,8 @@ func (r *Reader) AddMistake(at Position, path KeyPath, message string) {
 	r.Problems = append(r.Problems, Problem{File: r.File, Line: at.Line, Column: at.Column, Path: string(path), Message: message})
 }
 
-// Read returns the root node of a YAML or JSON document. It returns nil if the document
-// cannot be parsed; the mistakes are in r.Problems.
+// Read returns the root node of a YAML or JSON document, or nil if the document cannot be parsed.
+// The mistakes are in r.Problems. A document that can be parsed may have some too.
 func (r *Reader) Read(data []byte) (rootOrNil *Node) {
 	start := Position{1, 1}
 	if message := DescribeExceededLimit(data); message != "" {

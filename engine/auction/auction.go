@@ -25,8 +25,8 @@ type CapacityChecker interface {
 	LacksFunds(buyer *market.Buyer, amount market.Money) bool
 }
 
-// Tracer records the pings of a traced request, for the operator's tracing system. timing.Trace
-// implements it.
+// Tracer records the pings of a traced request, for the operator's tracing system.
+// timing.RequestTrace implements it.
 type Tracer interface {
 	// StartCall returns the id of a new span and the traceparent header for the buyer.
 	StartCall() (span uint64, traceparent string)
@@ -107,7 +107,8 @@ func (a *Auction) ResetKeepingMemory() {
 func (a *Auction) IsPrepared() bool { return a.ID != market.AuctionID{} }
 
 // Run pings the buyers of all candidates, waits for the answers and ranks the bids. Afterwards
-// the candidates are the filter sets with a valid bid. The error is ErrUnavailable.
+// the candidates are the filter sets with a valid bid. The error is ErrUnavailable, if the
+// exchange stops.
 func (r *Runner) Run(a *Auction) error {
 	c, _ := r.collectors.Get().(*bidCollector)
 	c.users.Store(1)
@@ -235,9 +236,10 @@ func (a *Auction) NextBestRemainingFilterSet(nowNanos int64) (filterSetIndexOrMi
 	return -1
 }
 
-// FurthestUnsoldReason returns the reason for the supplier why no buyer bought the lead: that of the
-// furthest stage that a filter set reached. Candidates with a valid bid can remain only because
-// it has expired.
+// FurthestUnsoldReason returns the reason that the supplier gets if no buyer bought the lead: that
+// of the furthest stage that a filter set reached. A lead without a state gets ReasonNoStateMatch.
+// If no pinged buyer answered in time, ReasonTimeout replaces ReasonNoBid. Remaining candidates
+// have a valid bid, which has expired or is not among the best maxOffers.
 func (a *Auction) FurthestUnsoldReason() market.UnsoldReason {
 	reason := a.Candidates.FurthestUnsoldReason()
 	switch {

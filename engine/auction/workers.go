@@ -7,7 +7,7 @@ import "sync"
 //
 // Invariants:
 //
-//   - A ping never waits for a worker: if no worker is idle, submit starts one. The pool limits
+//   - A ping never waits for a worker: if no worker is idle, the pool starts one. The pool limits
 //     the idle workers only; RunnerOptions.MaxPings limits the pings.
 //   - An idle worker is in the list exactly once. The code that removes it gives it a ping or
 //     ends it.
@@ -50,7 +50,7 @@ func (p *pingWorkerPool) startOnIdleOrNewWorker(j pingJob) {
 	w.jobs <- j
 }
 
-// run is the worker's goroutine: it runs the ping j, and then the pings that submit gives to the
+// run is the worker's goroutine: it runs the ping j, and then the pings that the pool gives to the
 // idle worker. It returns when the pool needs the worker no longer.
 func (w *pingWorker) run(p *pingWorkerPool, j pingJob) {
 	for more := true; more; j, more = <-w.jobs {

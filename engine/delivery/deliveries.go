@@ -65,8 +65,8 @@ type Options struct {
 	// if they are unreadable.
 	ReadContactFields func(lead market.LeadID) []event.LeadField
 	// SelectWebhook stores in a settlement the webhook event that it triggers.
-	// supplierAccepted reports whether the supplier received ACCEPTED before.
-	SelectWebhook func(record *event.PostSettled, supplierAccepted bool)
+	// supplierGotAccepted reports whether the supplier received ACCEPTED before.
+	SelectWebhook func(record *event.PostSettled, supplierGotAccepted bool)
 }
 
 // RunningDeliveries is the set of running deliveries, at most one for each lead. Its methods may be

@@ -111,7 +111,7 @@ func (d *Delivery) HasIntent() bool { return d.post != nil }
 func (d *Delivery) MayChangeBuyer() bool { return !d.inDoubt && !d.promised }
 
 // CapCharges returns the capacity that the sale to this buyer uses in each cap. After a refusal,
-// the next sale gets it back.
+// the sale to the next buyer may use it.
 func (d *Delivery) CapCharges() []event.CapCharge { return d.post.Sale.Charges }
 
 // BuyerLeadID returns the id that the buyer gave to the lead in its last answer. It may be empty.
@@ -174,9 +174,11 @@ func postIdempotencyKey(auctionOrLead, lead [16]byte, buyer string) string {
 	return "post_" + hex.EncodeToString(h.Sum(nil)[:20])
 }
 
-// RunAttemptsUntil makes attempts until the outcome is known: SettledDelivered, SettledRefused or
-// SettledUnknown. If the deadline (in Unix nanoseconds) comes first and attempts remain, it
-// returns SettledPending; the delivery must then continue in the background.
+// RunAttemptsUntil makes attempts until the delivery has an outcome: SettledDelivered,
+// SettledRefused, or SettledUnknown without a further attempt. If the next attempt would start
+// after the deadline (in Unix nanoseconds), commitPendingOrRefuse decides. SettledPending means that
+// attempts remain: the deadline came first, the exchange stops, or the log has failed. The delivery
+// must then continue in the background.
 func (d *Delivery) RunAttemptsUntil(deadlineNanos int64) event.PostSettlement {
 	if d.unsendable {
 		return event.SettledUnknown
@@ -219,9 +221,9 @@ func (d *Delivery) commitPendingOrRefuse() event.PostSettlement {
 	return event.SettledRefused
 }
 
-// waitForRetry waits for the pause before the next attempt. It returns false if the exchange
-// stops meanwhile.
-func (d *Delivery) waitForRetry() (mayRetry bool) {
+// waitForRetry waits for the pause before the next attempt, and returns true. It returns false if
+// the exchange stops meanwhile.
+func (d *Delivery) waitForRetry() (waited bool) {
 	if d.pause <= 0 {
 		select {
 		case <-d.all.opt.Stop:

@@ -1,6 +1,8 @@
 package delivery
 
 import (
+	"fmt"
+
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/redaction"
@@ -16,7 +18,7 @@ func (d *Delivery) ContinueInBackground() {
 	go func() {
 		defer d.all.unregister(d)
 		if err := d.runUntilSettledOrStopped(); err != nil {
-			d.all.opt.Observer.ReportFault("cannot commit the outcome of a delivery; the next start continues the delivery", err)
+			d.all.opt.Observer.ReportFault("cannot commit an attempt or the outcome of a delivery; the next start continues the delivery", fmt.Errorf("lead %s: %w", d.lead, err))
 		}
 	}()
 }
@@ -111,9 +113,9 @@ func (d *Delivery) CommitSettlement(record *event.PostSettled, reserved *state.R
 }
 
 // redactContact removes contact data of the lead from a buyer's answer, before the answer is
-// used, logged or reported. A buyer's lead id that contains contact data becomes empty. The
-// intent for a later buyer has no contact fields, so after a restart they are read from the
-// lead's first event.
+// used, logged or reported. A code that contains contact data becomes redaction.Withheld, and a
+// buyer's lead id becomes empty. The intent for a later buyer has no contact fields, so after a
+// restart they are read from the lead's first event.
 func (d *Delivery) redactContact(result *market.PostResult) {
 	if result.Code == "" && result.BuyerLeadID == "" {
 		return

@@ -4,10 +4,11 @@ import (
 	"pingpost/engine/market"
 )
 
-// ExchangeFounded is the first event of a log and identifies the exchange. KeyCheck reveals at a start
-// that the configured key is that of another exchange. Hashes in the log need the right key.
+// ExchangeFounded is the first event of a log and identifies the exchange. At a start the engine
+// compares KeyCheck with the exchange's key file, and rejects the key of another exchange: the hashes
+// in the log need the right key.
 type ExchangeFounded struct {
-	Epoch    [16]byte // random; a restored copy gets a new one
+	Epoch    [16]byte // random; identifies the exchange, also after a restore from a backup
 	KeyCheck [16]byte
 	At       int64
 }

@@ -45,16 +45,16 @@ type protobufCodec struct {
 
 var encoders = sync.Pool{New: func() any { return new(protobufCodec) }}
 
-// takeEncoderFromPool returns an encoder that appends to dst. It comes from a pool;
-// finishAndReturnToPool returns it.
+// takeEncoderFromPool returns an encoder that appends to dst. The encoder comes from a pool, and
+// finishAndReturnToPool puts it back.
 func takeEncoderFromPool(dst []byte) *protobufCodec {
 	pb := encoders.Get().(*protobufCodec)
 	pb.encoded = dst
 	return pb
 }
 
-// finishAndReturnToPool returns the encoded bytes, and returns the encoder to the pool. The caller must
-// not use the encoder afterwards.
+// finishAndReturnToPool returns the encoded bytes, and puts the encoder back into the pool. The
+// caller must not use the encoder afterwards.
 func (pb *protobufCodec) finishAndReturnToPool() []byte {
 	encoded := pb.encoded
 	pb.encoded = nil

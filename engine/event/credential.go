@@ -4,11 +4,12 @@ import (
 	"pingpost/engine/market"
 )
 
-// CredentialKind is how a caller authenticates with a credential. The numbers are in the log.
+// CredentialKind is how a caller authenticates with a credential. The log stores these numbers, so
+// they never change.
 type CredentialKind uint8
 
 const (
-	CredentialAPIKey      CredentialKind = 1 // a supplier's, for the ingest paths
+	CredentialAPIKey      CredentialKind = 1 // a supplier's, sent in the header x-api-key
 	CredentialOAuthClient CredentialKind = 2 // a client's secret, exchanged for tokens
 	CredentialBearer      CredentialKind = 3 // a sandbox's static token
 )

@@ -11,9 +11,10 @@ import (
 	"pingpost/engine/market/escape"
 )
 
-// DescribeAsJSON returns the event as a JSON object for a person who reads a log. It leaves out
-// secrets and personal data. Of sealed (encrypted) parts it shows only the length, of auction
-// names, which are hashes, the first bytes. The member names are part of the output format and
+// DescribeAsJSON returns the main values of the event as a JSON object, for a person who reads a
+// log. It leaves out secrets and personal data. It shows only the length of sealed (encrypted)
+// parts, and only the first bytes of auction names, which are hashes. Most members with the value
+// zero, false or an empty text are missing. The member names are part of the output format and
 // never change.
 func DescribeAsJSON(e Event) string {
 	return string(append(membersOf(e), jsonMember{"by", RequestingOperator(e)}).encode())
@@ -90,7 +91,8 @@ func membersOf(e Event) jsonMembers {
 }
 
 // jsonMember is a member of a JSON object. Its value is a boolean, a text, a number, a type with a
-// String method, or JSON text. encode leaves out false, an empty text and the number zero.
+// String method, or finished JSON (jsonText). encode leaves out false, an empty text and the number
+// zero.
 type jsonMember struct {
 	name  string
 	value any
@@ -99,7 +101,8 @@ type jsonMember struct {
 // jsonMembers are the members of one JSON object.
 type jsonMembers []jsonMember
 
-// jsonText is the JSON text of a value; empty leaves the member out.
+// jsonText is the finished JSON of a value, which encode inserts unchanged. If it is empty, encode
+// leaves the member out.
 type jsonText string
 
 func (members jsonMembers) encode() jsonText {
@@ -132,7 +135,7 @@ func (m *jsonMember) encodeValue() string {
 	return string(escape.AppendJSONString(nil, []byte(text)))
 }
 
-// jsonList returns a JSON list with the text of each element.
+// jsonList returns a JSON list. elementAsJSON returns the finished JSON of one element.
 func jsonList[T any](list []T, elementAsJSON func(*T) jsonText) jsonText {
 	all := make([]string, len(list))
 	for i := range list {
@@ -141,7 +144,7 @@ func jsonList[T any](list []T, elementAsJSON func(*T) jsonText) jsonText {
 	return jsonText("[" + strings.Join(all, ",") + "]")
 }
 
-// jsonListUnlessEmpty returns a JSON list, or no text for an empty one.
+// jsonListUnlessEmpty returns a JSON list, or an empty text for an empty list.
 func jsonListUnlessEmpty[T any](list []T, elementAsJSON func(*T) jsonText) jsonText {
 	if len(list) == 0 {
 		return ""
@@ -149,7 +152,8 @@ func jsonListUnlessEmpty[T any](list []T, elementAsJSON func(*T) jsonText) jsonT
 	return jsonList(list, elementAsJSON)
 }
 
-// nameUnlessZero returns the name of an enum's value, or no text for zero.
+// nameUnlessZero returns the text (String) of an enum's value, an identifier or an amount. For the
+// zero value it returns an empty text.
 func nameUnlessZero[T interface {
 	comparable
 	fmt.Stringer
@@ -161,7 +165,7 @@ func nameUnlessZero[T interface {
 	return v.String()
 }
 
-// amountUnlessZero returns an amount as a JSON number, or no text for zero.
+// amountUnlessZero returns an amount as a JSON number, or an empty text for zero.
 func amountUnlessZero(amount market.Money) jsonText { return jsonText(nameUnlessZero(amount)) }
 
 func leadDecidedMembers(e *LeadDecided) jsonMembers {
@@ -203,8 +207,9 @@ func postSettledMembers(e *PostSettled) jsonMembers {
 	}
 }
 
-// pingAuctionMembers leaves out the lead's fields, and every token, because a token allows its
-// holder to sell or buy at the bid.
+// pingAuctionMembers returns the members that describe an auction. Of the lead's fields it has only
+// the number. It leaves out every token, because a token allows its holder to sell or buy at the
+// bid.
 func pingAuctionMembers(e *PingAuctionCompleted) jsonMembers {
 	return jsonMembers{
 		{"auction", e.Auction},
@@ -223,8 +228,8 @@ func pingAuctionMembers(e *PingAuctionCompleted) jsonMembers {
 	}
 }
 
-// saleMember describes a sale under the name. Without a buyer it tells only whether the lead is a
-// test lead.
+// saleMember returns a member with this name that describes the sale. If the sale has no buyer, it
+// returns the member "test" instead, which says whether the lead is a test lead.
 func saleMember(name string, s *Sale) jsonMember {
 	if s.Buyer == 0 {
 		return jsonMember{"test", s.Test}
@@ -241,8 +246,8 @@ func saleMember(name string, s *Sale) jsonMember {
 	}.encode()}
 }
 
-// auctionNamePrefix returns the first bytes of an auction's name in hexadecimal, or no text for
-// zero. They are enough to find the sale that names the auction.
+// auctionNamePrefix returns the first six bytes of an auction's name in hexadecimal, or an empty
+// text for zero. They are enough to find the sale that names the auction.
 func auctionNamePrefix(auctionName [16]byte) string {
 	if auctionName == [16]byte{} {
 		return ""
@@ -250,7 +255,8 @@ func auctionNamePrefix(auctionName [16]byte) string {
 	return hex.EncodeToString(auctionName[:6])
 }
 
-// trailAsJSON returns the outcomes of a decision, each with the numbers of its filter sets.
+// trailAsJSON returns the outcomes of a decision as a JSON object, each with the numbers of its
+// filter sets. For an empty trail it returns an empty text.
 func trailAsJSON(trail []FilterSetsWithOutcome) jsonText {
 	steps := make(jsonMembers, 0, len(trail))
 	for i := range trail {
@@ -282,7 +288,8 @@ func bidAsJSON(b *Bid) jsonText {
 	}.encode()
 }
 
-// statusChangeAsJSON leaves out the reporter's reason, because it may name a person.
+// statusChangeAsJSON returns the JSON object that describes one change of a lead. It leaves out the
+// reporter's reason, because the reason may name a person.
 func statusChangeAsJSON(c *LeadStatusChange) jsonText {
 	return jsonMembers{
 		{"lead", c.Lead},

@@ -6,8 +6,9 @@
 // names the caps that it charges with their windows, the keys to remember with their
 // expiry, and the exact amounts that it gives back.
 //
-// Slices and strings of an event belong to its creator. The decoder's results alias the
-// frame, and are valid until the next one. Apply copies the parts that it keeps.
+// Slices and strings of an event belong to its creator. A decoded event shares memory with
+// the log record, and is valid until the decoder's next call. Apply (package state) copies
+// the parts that it keeps.
 //
 // Adding a field is always allowed. A change of the effect of Apply needs a new version of
 // the kind, and the code for the old version stays.

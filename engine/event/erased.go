@@ -4,9 +4,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// LeadsErased records that an operator has erased the personal data of leads. Once the event is
-// durable, the process erases the keys of the leads. If a crash comes before that, the next start
-// erases the keys by Slots.
+// LeadsErased records that an operator has erased the personal data of leads. The leads themselves
+// stay. Once the event is durable, the process erases the keys that encrypt this data. If a crash
+// prevents that, the next start erases the keys by Slots.
 type LeadsErased struct {
 	Slots []uint64        // of the leads' keys
 	Leads []market.LeadID // with these slots, in the same order

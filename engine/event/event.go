@@ -82,8 +82,8 @@ type Event interface {
 // because a newer program wrote the log.
 var ErrUnknown = errors.New("unknown kind or version of a log event: a newer release wrote the log; run that release")
 
-// recordEnvelope is the outermost protobuf message of a log record: the kind, its version, and
-// the encoded event.
+// recordEnvelope is the outermost protobuf message of a log record: the event's kind, the version
+// of that kind, and the encoded event.
 type recordEnvelope struct {
 	kind    Kind
 	version uint32
@@ -112,10 +112,10 @@ func AppendRecord(dst []byte, e Event) []byte {
 }
 
 // Decoder decodes log records one after the other. It reuses one struct for each kind, so that a
-// replay allocates no memory. It is not safe for concurrent use.
+// replay allocates almost no memory. It is not safe for concurrent use.
 type Decoder struct {
-	// ForReplay skips the fields that Apply does not use: the fields and the trail of
-	// a lead or an auction, and the bids, which are more than half of the frame.
+	// ForReplay skips fields of leads and auctions that Apply does not use, such as the
+	// values of a lead, the trail and the bids. They are more than half of a record.
 	ForReplay bool
 
 	codec    protobufCodec

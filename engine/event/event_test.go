@@ -204,7 +204,7 @@ func TestDecodeErrorNamesField(t *testing.T) {
 		next + "\x2a\x80\x01" + next: 5, // a length beyond the end
 	} {
 		err := new(protobufCodec).decodeMessage([]byte(body), new(LeadsErased))
-		if want := fmt.Sprintf("field %d ", number); err == nil || !strings.Contains(err.Error(), want) {
+		if want := fmt.Sprintf("number %d ", number); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%x: %v, want %q", body, err, want)
 		}
 	}

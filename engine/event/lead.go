@@ -24,8 +24,8 @@ type LeadDecided struct {
 	Post        PostIntent
 	Keep        int64 // end of the lead's retention in memory, at the earliest when its delivery has ended; Unix nanoseconds
 
-	Fields []LeadField // by their known names or as they arrived, without personal ones
-	Sealed []byte      // Contact, under the key of Slot
+	Fields []LeadField // without personal and unknown fields, which are in Sealed
+	Sealed []byte      // encrypted LeadPersonalData, under the key of Slot
 
 	DuplicateOf market.LeadID       // of a duplicate: the accepted lead with the same value
 	Auction     LeadDecisionAuction // of the sale or failed sale; zero: no auction
@@ -35,8 +35,8 @@ type LeadDecided struct {
 	Slot          uint64             // of the key that seals the lead; zero: plaintext (before encryption)
 }
 
-// RequestIdempotencyKey is a request's idempotency key, by which a repeat finds the first answer. A zero
-// Key means that the request has none.
+// RequestIdempotencyKey is a request's idempotency key, by which a repeat finds the first answer.
+// A zero Key means that the request has none.
 type RequestIdempotencyKey struct {
 	Key         [16]byte // hash of owner, endpoint and key
 	Fingerprint uint64   // hash of the body

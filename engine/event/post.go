@@ -5,8 +5,8 @@ import (
 )
 
 // PostIntent is the intent to post a lead to a buyer's endpoint. It holds everything that a
-// restarted process needs to post again, except the body, which is in the sealed LeadPersonalData.
-// Every attempt sends the same bytes.
+// restarted process needs to post again, except two parts. The body is in the encrypted
+// LeadPersonalData, and Credential only names the secret. Every attempt sends the same body.
 type PostIntent struct {
 	URL        string // empty: the lead is only recorded
 	Credential string // name of the secret; the secret itself is never in an intent
@@ -75,8 +75,8 @@ func (p *PostIntent) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeBool(pb, 12, &p.Trusted)
 }
 
-// PostAttemptFailed records a failed attempt to post a lead that will be repeated. A restarted
-// process continues the retry schedule by its number and time.
+// PostAttemptFailed records a failed attempt to post a lead, after which another attempt follows. A
+// restarted process continues the retry schedule by this attempt's number and time.
 type PostAttemptFailed struct {
 	Lead         market.LeadID
 	Attempt      uint32 // step of the retry schedule, from 1
@@ -85,7 +85,7 @@ type PostAttemptFailed struct {
 	Fault        market.OutboundFault
 	Verdict      market.PostVerdict // zero: an earlier program wrote the event
 	Code         string             // the buyer's reason for a refusal
-	KeepsAttempt bool               // the attempt does not count: the next attempt has the same number
+	KeepsAttempt bool               // the attempt does not count in the schedule: the next one has the same number
 }
 
 func (*PostAttemptFailed) Kind() Kind { return KindPostAttemptFailed }
@@ -102,9 +102,9 @@ func (t *PostAttemptFailed) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeBool(pb, 8, &t.KeepsAttempt)
 }
 
-// PostSettlement is a result of posting a lead to a buyer, or an operator's decision on the post.
-// The numbers are in the log. The table of outcomes in package market relates it to the lead's
-// status.
+// PostSettlement is a final or intermediate result of posting a lead to a buyer, or a later decision
+// on the post. The log stores these numbers, so they never change. A table in the doc comment of
+// package market shows which status the lead gets.
 type PostSettlement uint8
 
 const (
@@ -112,7 +112,7 @@ const (
 	SettledRefused   PostSettlement = 2 // the buyer does not have the lead; Next or Reason tells the continuation
 	SettledPending   PostSettlement = 3 // no result when the supplier's answer was due; attempts continue
 	SettledUnknown   PostSettlement = 4 // the attempts are used up; the reservation stays, an operator decides
-	SettledConfirmed PostSettlement = 5 // operator: the buyer has the lead
+	SettledConfirmed PostSettlement = 5 // operator, or a status report of the buyer: the buyer has the lead
 	SettledReleased  PostSettlement = 6 // operator: the buyer does not have the lead
 	SettledResent    PostSettlement = 7 // operator: send again
 )
@@ -133,25 +133,25 @@ func (s PostSettlement) EndsPost() bool {
 	return false
 }
 
-// PostSettled records a result of an open post. After a refusal within the time limit it also
-// holds the sale and the post to the next buyer. One record holds both, so that the lead is
-// always with one buyer.
+// PostSettled records a result of an open post: a post whose final result no event has recorded. If
+// the buyer refuses the lead before the supplier's answer is due, the event can also hold the sale
+// and the post to the next buyer. One record holds both, so that the lead is always with one buyer.
 type PostSettled struct {
 	Lead       market.LeadID
 	Campaign   market.PermanentNumber
 	Settlement PostSettlement
-	Sale       Sale // as in the intent
+	Sale       Sale // the sale to this buyer, as in the event that began the post
 	BuyerLead  string
 	Code       string // the buyer's reason for a refusal
 	Status     uint32 // HTTP status; zero: no answer
 	Attempts   uint32
 	Elapsed    int64 // of the last attempt, nanoseconds
 
-	Reason market.UnsoldReason // of a refusal without a next buyer
+	Reason market.UnsoldReason // of a refusal without a next buyer, or of SettledReleased
 	Trail  []FilterSetsWithOutcome
 	Next   Sale // of a refusal with a next buyer
 	Post   PostIntent
-	Sealed []byte // Contact with the body of the next post, under the key of Slot
+	Sealed []byte // encrypted LeadPersonalData with the body of the next post, under the key of Slot
 
 	Webhook  market.WebhookType     // that this event causes, or WebhookNone
 	Supplier market.PermanentNumber // of the lead
@@ -193,8 +193,8 @@ func (s *PostSettled) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeString(pb, 20, &s.By)
 }
 
-// dialectMessage encodes a dialect as a protobuf message. The text with index i in Dialect.Texts
-// is field i+1.
+// dialectMessage encodes a dialect as a protobuf message. The text with index i in
+// Dialect.TextPointers is field i+1.
 type dialectMessage market.Dialect
 
 // dialectIdempotent is the number of the field Idempotent, after the texts of a dialect.

@@ -29,7 +29,7 @@ const (
 	tagBytes  = 2
 )
 
-var errMalformedField = errors.New("lead_decided event: a field's value is malformed or has the wrong wire type")
+var errMalformedField = errors.New("a field's value in the lead_decided event is truncated, too large or has the wrong length")
 
 // decodeForReplay decodes the fields that Apply needs. At the first tag that it does not know, it
 // gives the rest of encoded to generalDecoder.
@@ -221,7 +221,8 @@ func (w *replayFieldReader) skipTagAndReadID16(into *[16]byte) {
 	}
 }
 
-// skipTagAndReadCurrency skips the tag and copies a currency code of three bytes to into.
+// skipTagAndReadCurrency skips the tag and copies a currency code of three bytes to into. Another
+// length is an error.
 func (w *replayFieldReader) skipTagAndReadCurrency(into *market.Currency) {
 	if value := w.skipTagAndReadBytes(); len(value) == len(into) {
 		*into = market.Currency(value)

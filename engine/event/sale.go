@@ -5,9 +5,11 @@ import (
 )
 
 // Sale is the sale of a lead to a buyer, with everything that the sale takes: capacity of caps,
-// money, a turn in the rotation, and the values by which duplicates are recognized. If the lead
-// is posted, these are held. The PostSettled event then repeats the sale, to take them for good
-// or to release them.
+// money, a turn in the rotation, and the values by which duplicates are recognized.
+//
+// If the lead is posted, its event takes the capacity and the turn, and only holds the money. The
+// PostSettled events then repeat the sale. One of a success takes the money; one of a refusal or
+// release gives capacity and money back. A turn is not given back.
 type Sale struct {
 	Buyer      market.PermanentNumber // zero: no sale
 	FilterSet  uint32                 // position in the campaign's filter sets, by the catalog's version
@@ -22,8 +24,8 @@ type Sale struct {
 }
 
 // CapCharge charges Amount to a cap, in the window that begins at Window (Unix nanoseconds). Amount
-// is a number of leads, or millionths of the currency unit. A refusal gives it back to the same
-// window, and so does a return if the campaign has cap_back.
+// is a number of leads, or millionths of the currency unit. A refusal of the lead gives it back to
+// the same window, and so does a return if the campaign has cap_back.
 type CapCharge struct {
 	Cap    market.PermanentNumber
 	Window int64

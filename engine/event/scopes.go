@@ -1,6 +1,7 @@
 package event
 
-// TokenScopes is the set of permissions (OAuth scopes) of a token. Its bits are in the log.
+// TokenScopes is the set of permissions (OAuth scopes) of a token. The log stores these bits, so
+// they never change.
 type TokenScopes uint8
 
 const (
@@ -14,7 +15,7 @@ var scopeNames = [...]struct {
 	bit  TokenScopes
 }{{"ping", ScopePing}, {"post", ScopePost}, {"webhook", ScopeWebhook}}
 
-// ParseScope returns the scope with this name. The bool is false for an unknown name.
+// ParseScope returns the scope with this name. known is false for an unknown name.
 func ParseScope(name string) (scope TokenScopes, known bool) {
 	for i := range scopeNames {
 		if scopeNames[i].name == name {

@@ -8,14 +8,14 @@ import (
 // or an operator's decision on a pending return. Each report is one event, because it has one
 // answer.
 //
-// Rejected and repeated changes are recorded too, because the answer to a repeat of the request
-// is read from this event.
+// Rejected changes and changes without effect are recorded too. If the buyer repeats the request,
+// the exchange reads the answer from this event.
 type LeadStatusesChanged struct {
 	Request     market.RequestID // of the call; a replay repeats it
 	Buyer       market.PermanentNumber
 	At          int64 // Unix nanoseconds
 	Idempotency RequestIdempotencyKey
-	Changes     []LeadStatusChange // no lead twice among the effective ones
+	Changes     []LeadStatusChange // at most one change of each lead has an effect
 	Note        string             // of the operator
 	By          string             // requesting operator; empty: no operator, or an earlier program wrote the event
 	Allowed     []string           // the allowed reasons of each change with RejectionReasonUnlisted, in their order
@@ -37,7 +37,8 @@ type LeadStatusChange struct {
 	Rejections []market.BuyerReportRejection // with ChangeNotAllowed and ChangeInvalid
 }
 
-// LeadStatusChangeResult is the result of one requested change of a lead. The numbers are in the log.
+// LeadStatusChangeResult is the result of one requested change of a lead's status. The log stores
+// these numbers, so they never change.
 type LeadStatusChangeResult uint8
 
 const (
@@ -57,9 +58,10 @@ func (r LeadStatusChangeResult) String() string {
 	return market.EnumName(changeResultNames[:], int(r), "invalid_result")
 }
 
-// ResourcesFreedByReturn lists everything that a return gives back: credit, payout and caps. Apply
-// gives it back with the result ChangeDone only. With ChangePending the amounts are an estimate
-// by the rules at that time. With ChangeRefused only Campaign and Month are set.
+// ResourcesFreedByReturn lists everything that a return gives back: the buyer's money, the
+// supplier's payout and the capacity of caps. Only an event with the result ChangeDone gives it
+// back. With ChangePending it lists the resources that an approval will give back; the event of the
+// approval repeats them. With ChangeRefused only Campaign and Month are set.
 //
 // Month zero means that there is nothing to give back. This is so for a test lead, which counts
 // in no month.
@@ -69,7 +71,7 @@ type ResourcesFreedByReturn struct {
 	Reverse  market.Money // of the supplier's payout; zero if the campaign leaves the payout
 	Currency market.Currency
 	Charges  []CapCharge // given back to caps, in their windows
-	Month    int64       // of the sale: its beginning in UTC, Unix nanoseconds
+	Month    int64       // in which the lead was sold: the month's beginning in UTC, Unix nanoseconds
 }
 
 func (*LeadStatusesChanged) Kind() Kind { return KindLeadStatusesChanged }

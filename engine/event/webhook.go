@@ -5,8 +5,8 @@ import (
 )
 
 // WebhookAttempted records the result of an attempt to send a webhook, or an operator's decision
-// on it. A lead causes each type of webhook at most once, so Lead and Type identify the webhook.
-// Its content comes from the event that caused it.
+// on a dead letter. A lead causes each type of webhook at most once, so Lead and Type identify the
+// webhook. Its content comes from the event that caused it.
 type WebhookAttempted struct {
 	Lead     market.LeadID
 	Type     market.WebhookType
@@ -20,8 +20,8 @@ type WebhookAttempted struct {
 	By       string // requesting operator; empty: no operator, or an earlier program wrote the event
 }
 
-// WebhookOutcome is the result of a webhook attempt or an operator's decision. The numbers are in
-// the log.
+// WebhookOutcome is the result of a webhook attempt, or an operator's decision on a dead letter. The
+// log stores these numbers, so they never change.
 type WebhookOutcome uint8
 
 const (
@@ -29,7 +29,7 @@ const (
 	WebhookFailed     WebhookOutcome = 2 // another attempt follows
 	WebhookDead       WebhookOutcome = 3 // no attempt follows: a dead letter until an operator resends it
 	WebhookResent     WebhookOutcome = 4 // an operator resends it: attempts start again, due at once
-	WebhookDropped    WebhookOutcome = 5 // an operator deletes it
+	WebhookDropped    WebhookOutcome = 5 // an operator deletes the dead letter
 	webhookOutcomeEnd                = 6
 )
 
@@ -55,13 +55,14 @@ func (h *WebhookAttempted) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeString(pb, 10, &h.By)
 }
 
-// SupplierWebhooksTurnedOnOrOff turns the webhooks of a supplier off, because its endpoint has
-// failed for days, or on again. While they are off, new webhooks become dead letters at once.
+// SupplierWebhooksTurnedOnOrOff turns the webhooks of a supplier off or on again. An operator does
+// both; the exchange turns them off if the endpoint has failed for days. Turning them off makes the
+// pending webhooks dead letters. While they are off, new webhooks become dead letters at once.
 type SupplierWebhooksTurnedOnOrOff struct {
 	Supplier market.PermanentNumber
 	Off      bool
 	At       int64
-	By       string // requesting operator; empty: no operator, or an earlier program wrote the event
+	By       string // requesting operator; empty: the exchange itself, or an earlier program wrote the event
 }
 
 func (*SupplierWebhooksTurnedOnOrOff) Kind() Kind { return KindSupplierWebhooksTurnedOnOrOff }

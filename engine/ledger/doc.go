@@ -1,5 +1,5 @@
 // Package ledger derives money movements, balances and account statements from log events. It
-// performs no I/O, and it keeps values between calls only in a StatementBuilder or an
+// performs no I/O, and it keeps values between calls only in a StatementBuilder or a
 // StatementEntryDeriver.
 //
 // The events in the log are the only record of money. Party.AppendEntriesOfEvent is the one function

@@ -33,7 +33,7 @@ type Statement struct {
 	Party
 	Period
 	Seq uint64 // last log entry that the statement covers
-	At  int64  // commit time of that entry
+	At  int64  // commit time of that entry, Unix nanoseconds
 
 	Account          bool // the buyer has an account at Seq
 	Opening, Closing BalanceAndReserved
@@ -189,14 +189,14 @@ type StatementEntryDeriver struct {
 	entries   []Entry
 }
 
-// NewEntryDeriver returns an iterator over the statement's entries. Its first balance is the
-// statement's opening balance.
+// NewEntryDeriver returns a StatementEntryDeriver for the statement. It begins with the statement's
+// opening balance.
 func (s *Statement) NewEntryDeriver() *StatementEntryDeriver {
 	return &StatementEntryDeriver{statement: s, balance: s.Opening.Balance}
 }
 
-// EntriesOfEvent returns the statement's entries that one event causes; most events cause none. The
-// slice is valid until the next call.
+// EntriesOfEvent returns the statement's entries that one event causes, without reservations; most
+// events cause no entry. The slice is valid until the next call.
 func (l *StatementEntryDeriver) EntriesOfEvent(logPosition uint64, committedAtNanos int64, record event.Event) []Entry {
 	s := l.statement
 	if committedAtNanos < s.From || committedAtNanos >= s.To || logPosition > s.Seq {

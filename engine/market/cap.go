@@ -71,7 +71,7 @@ type Cap struct {
 	Unit   CapUnit
 	Period calendar.Period
 	Zone   *time.Location
-	Limit  int64 // leads, or millionths of the unit
+	Limit  int64 // leads, or millionths of the currency's unit
 }
 
 // AmountUsedBySale returns how much of the cap a sale at this price uses: the price, or one lead.

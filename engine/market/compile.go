@@ -22,7 +22,7 @@ const (
 	maxValues    = 1000 // of an enum
 )
 
-// mappingCompiler compiles the configured fields of a campaign to a Mapping, and collects the
+// mappingCompiler compiles the configured fields of a campaign to a FieldMapping, and collects the
 // mistakes for the operator.
 type mappingCompiler struct {
 	mapping  *FieldMapping
@@ -106,9 +106,9 @@ func (c *mappingCompiler) checkFieldName(configIndex int, configKey, name string
 	case name == "":
 		c.addMistake(configIndex, configKey, "a field needs a name")
 	case len(name) > maxFieldName:
-		c.addMistake(configIndex, configKey, "a name has at most %d bytes", maxFieldName)
+		c.addMistake(configIndex, configKey, "a field's name has at most %d bytes; shorten it", maxFieldName)
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) || strings.TrimSpace(name) != name:
-		c.addMistake(configIndex, configKey, "a name is printable text without spaces at its ends")
+		c.addMistake(configIndex, configKey, "a field's name must be printable text without spaces at its ends")
 	case isRoutingIDMember([]byte(name)):
 		c.addMistake(configIndex, configKey, "%s is reserved, because it selects the campaign or buyer of a lead; choose another name", name)
 	default:
@@ -143,7 +143,8 @@ func (c *mappingCompiler) overrideKnownField(configIndex int, slot FieldSlot, fi
 	}
 }
 
-// compileFieldRule compiles the rule of the field slot from its specification.
+// compileFieldRule compiles the rule of the field slot from its specification, and records the
+// mistakes in it.
 func (c *mappingCompiler) compileFieldRule(slot FieldSlot) fieldRule {
 	p := &c.specs[slot]
 	r := fieldRule{
@@ -208,9 +209,9 @@ func (c *mappingCompiler) compileTransforms(p *fieldSpecWithConfigIndex, r *fiel
 		case t == 0 || t >= transformEnd:
 			c.addMistake(p.configIndex, "transform", "use trim, lower, upper, digits, title, e164, zip3 or sha256")
 		case !p.Type.isText() && !p.Coerce:
-			c.addMistake(p.configIndex, "transform", "%s needs text; to accept a field of type %s in a string, set coerce", t, p.Type)
+			c.addMistake(p.configIndex, "transform", "the transform %s needs text; to accept a field of type %s in a string, set coerce", t, p.Type)
 		case !p.Type.isText() && t != TransformTrim && t != TransformDigits:
-			c.addMistake(p.configIndex, "transform", "the result of %s is not of type %s; use trim or digits", t, p.Type)
+			c.addMistake(p.configIndex, "transform", "the result of the transform %s is not of the field's type %s; use trim or digits", t, p.Type)
 		case t == TransformE164 && p.Type != TypeString && p.Type != TypePhone:
 			c.addMistake(p.configIndex, "transform", "e164 is for fields of type phone or string")
 		case t == TransformZIP3 && p.Type != TypeString && p.Type != TypeZIP:
@@ -235,7 +236,7 @@ func (c *mappingCompiler) compileEnumValues(p *fieldSpecWithConfigIndex, r *fiel
 	r.values = make(map[string]struct{}, len(p.Values))
 	for _, value := range p.Values {
 		if isBlank([]byte(value)) || len(value) > r.maxBytes || !format.IsPrintableText([]byte(value)) {
-			c.addMistake(p.configIndex, "values", "%q cannot be a value: give text that is not blank and has at most %d bytes", value, r.maxBytes)
+			c.addMistake(p.configIndex, "values", "%q cannot be a value of the enum: give text that is not blank and has at most %d bytes", value, r.maxBytes)
 		}
 		if _, twice := r.values[value]; twice {
 			c.addMistake(p.configIndex, "values", "%q is listed twice", value)

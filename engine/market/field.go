@@ -125,8 +125,9 @@ type FieldError struct {
 	Expected string // the expected form, in words
 }
 
-// knownFields are the fields of every campaign, by slot. A campaign can only make their rules
-// stricter. Suppliers must send the first five under these names.
+// knownFields are the fields of every campaign, by slot. A campaign can make their rules stricter,
+// and give them a default, transforms or coerce. Suppliers must send the first five under these
+// names.
 var knownFields = [FirstCustomSlot]FieldSpec{
 	SlotFirstName:        {Name: "first_name", Type: TypeString, Required: true, Contact: true},
 	SlotLastName:         {Name: "last_name", Type: TypeString, Required: true, Contact: true},

@@ -20,13 +20,13 @@ type leadFillOptions struct {
 
 // FillLeadFromIngest reads the members of an ingest into the lead l, which must have been Reset to
 // m.SlotCount(). For every failing field it appends an error to fieldErrors, in mapping order, and
-// leaves the field absent. Errors for unknown members follow. It skips the members that select the
-// campaign or buyer (flo_campaign_id and similar ones).
+// leaves the field absent. At most 100 errors for unknown members follow. It skips the members that
+// select the campaign or buyer (flo_campaign_id and similar ones).
 //
 // A field is missing if it is not present, null, or a string of white space and invisible
 // characters alone. A default replaces a missing field, even a required one.
 //
-// Strings have at most 4,096 bytes (consent_text 16,384, addresses 2,048) and no control
+// Strings have at most 4,096 bytes (consent_text 16,384, URLs 2,048) and no control
 // characters except tabs and line ends. A number's size, exponent and digits have limits too.
 func (m *FieldMapping) FillLeadFromIngest(l *Lead, members []JSONMember, fieldErrors []FieldError) []FieldError {
 	return m.fillLead(l, members, leadFillOptions{unknown: m.unknown}, fieldErrors)

@@ -34,7 +34,8 @@ type FilterSpec struct {
 }
 
 // NewFilter compiles a filter for leads that the mapping m fills. It returns an error if the
-// mapping has no such field, or if no value could meet the conditions.
+// mapping has no such field, or if the conditions are missing, contradict each other or do not
+// suit the field's type.
 func NewFilter(spec FilterSpec, m *FieldMapping) (Filter, error) {
 	slot, ok := m.SlotByNameForBuyers(spec.Field)
 	if !ok {
@@ -50,8 +51,8 @@ func NewFilter(spec FilterSpec, m *FieldMapping) (Filter, error) {
 	return f, nil
 }
 
-// compileWithoutTypeCheck returns the filter on slot. It rejects conditions that contradict each
-// other, and a filter without a condition.
+// compileWithoutTypeCheck returns the filter on slot. It rejects a bound that is not a number,
+// conditions that contradict each other, and a filter without a condition.
 func (spec FilterSpec) compileWithoutTypeCheck(slot FieldSlot) (Filter, error) {
 	f := Filter{
 		slot:    slot,
@@ -73,15 +74,15 @@ func (spec FilterSpec) compileWithoutTypeCheck(slot FieldSlot) (Filter, error) {
 	case f.min > f.max:
 		return Filter{}, errors.New("min is greater than max, so no lead could pass")
 	case f.absent && conditions:
-		return Filter{}, errors.New("absent cannot be combined: an absent field has no value to compare")
+		return Filter{}, errors.New("absent cannot be combined with other conditions: an absent field has no value to compare")
 	case !f.absent && !conditions:
 		return Filter{}, errors.New("no condition: give in, not_in, min, max or absent: true")
 	}
 	return f, nil
 }
 
-// checkConditionsSuitType returns an error if no value of this field type could meet a condition of
-// spec.
+// checkConditionsSuitType returns an error if a condition of spec does not suit the field's type,
+// such as min for text, or a listed word for numbers.
 func (spec FilterSpec) checkConditionsSuitType(fieldType FieldType) error {
 	if !fieldType.isNumeric() && (spec.Min != nil || spec.Max != nil) {
 		return fmt.Errorf("min and max are for numbers, but the field's type is %s: use in or not_in", fieldType)

@@ -74,7 +74,7 @@ func newFieldFilterIndex(slot FieldSlot, setCount int, filtersBySet map[int][]Fi
 		slot:   slot,
 		absent: bitset.New(setCount), present: bitset.New(setCount), hasIn: bitset.New(setCount), bounded: bitset.New(setCount),
 	}
-	for set := range setCount { // in order, so that postings are sorted
+	for set := range setCount { // in order, so that setsListingValue.list is sorted
 		if filters := filtersBySet[set]; filters != nil {
 			x.addSet(set, filters)
 		}
@@ -241,7 +241,7 @@ type listedValueIndex struct {
 	numbers map[float64]*setsListingValue
 }
 
-// emptyPosting is the result of listedValueIndex.find for a value that no filter set lists.
+// emptyPosting is the result of findSetsListing for a value that no filter set lists.
 var emptyPosting setsListingValue
 
 // findSetsListing returns the filter sets that list the value v of a lead.

@@ -29,8 +29,8 @@ var (
 	ErrTooSmall   = errors.New("the bid is below 0.000001")
 )
 
-// ParseMoney reads an amount from the text of a JSON number, in any notation. It returns an
-// error, and never rounds, if Money cannot hold the amount exactly.
+// ParseMoney reads an amount from 0 to MaxMoney from the text of a JSON number, in any notation.
+// It never rounds: a digit other than 0 past the sixth decimal is an error.
 func ParseMoney(jsonNumber []byte) (Money, error) {
 	m, truncated, err := parseMicroAmount(jsonNumber)
 	if err == nil && truncated {

@@ -27,7 +27,8 @@ const PingTimeLayout = "2006-01-02T15:04:05.000Z"
 // unknown members are sent only if the lead was filled from a ping, because only those were
 // searched for contact details. An ingest's unknown members go into the post alone.
 //
-// The bytes are the same for every buyer of the auction.
+// This body is the same for every buyer of the auction. A buyer with a dialect gets the body of its
+// BodyTemplate instead.
 func (m *FieldMapping) AppendPing(dst []byte, l *Lead, metadata PingMetadata) []byte {
 	dst = append(dst, `{"auction_id":"`...)
 	dst = metadata.Auction.AppendTo(dst)

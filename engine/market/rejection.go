@@ -27,7 +27,7 @@ const (
 	RejectionOccurredType     BuyerReportRejection = 13
 	RejectionOccurredInvalid  BuyerReportRejection = 14
 	RejectionOccurredInFuture BuyerReportRejection = 15
-	invalidReportEnd                               = 16 // below it: those to the report
+	invalidReportEnd                               = 16 // rejections below it mean an invalid report
 
 	// RejectionDeliveryPending and those after it: the lead's state does not allow the report.
 	RejectionDeliveryPending BuyerReportRejection = 32 // whether the buyer has the lead is not known yet
@@ -39,7 +39,8 @@ const (
 	RejectionReturnShare     BuyerReportRejection = 38
 )
 
-// The maximum characters of a reason, and how far a reporter's clock may be ahead.
+// Limits of a buyer's report: the characters of its reason, and the time by which occurred_at may
+// be ahead of the exchange's clock.
 const (
 	MaxReportReason      = 255
 	MaxReporterClockSkew = 5 * 60 * 1_000_000_000 // nanoseconds

@@ -40,8 +40,8 @@ func (r *ReturnRule) AcceptsReturnReason(reason string) bool {
 	return ok
 }
 
-// maxReasonList is the maximum length in bytes of ListAcceptedReasons. With it, the answers to a
-// thousand refused returns fit one log record.
+// maxReasonList is the length in bytes above which ListAcceptedReasons names no further reason.
+// With it, the answers to a thousand refused returns fit one log record.
 const maxReasonList = 300
 
 // ListAcceptedReasons returns the accepted reasons as text: quoted, sorted and separated by commas. It

@@ -45,7 +45,8 @@ func (s LeadStatus) CanReportChangeTo(next LeadStatus) bool {
 	return false
 }
 
-// WebhookType returns the webhook that a buyer's report of status s triggers.
+// WebhookType returns the type of webhook that a buyer's report of status s triggers, or
+// WebhookNone if a buyer cannot report s.
 func (s LeadStatus) WebhookType() WebhookType {
 	switch s {
 	case StatusContacted:

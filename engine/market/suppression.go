@@ -133,8 +133,8 @@ func appendDigits(dst, text []byte) []byte {
 }
 
 // AppendLeadFingerprints appends the fingerprints by which a lead is looked up in the list. For a
-// phone they are those of E.164, of E.164 without its +, and of the ten national digits. For an
-// email it is that of the lower-case address. A lead without the value has no fingerprints.
+// phone they are those of E.164, of E.164 without its + and, for +1, of the ten national digits.
+// For an email it is that of the lower-case address. A lead without the value has no fingerprints.
 func (l *SuppressionList) AppendLeadFingerprints(lead *Lead, hashKey *[32]byte, dst []uint64) []uint64 {
 	if l.Field == ListEmail {
 		email := lead.Values[SlotEmail].Text

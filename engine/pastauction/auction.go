@@ -39,7 +39,7 @@ func isAcceptable(b *event.Bid) bool {
 }
 
 // WinningBid returns the auction's best bid, or nil. The token in the answer to a seller's ping
-// stands for this bid.
+// identifies this bid.
 func (a *RecordedAuction) WinningBid() *event.Bid {
 	for i := range a.bids {
 		if a.bids[i].Outcome == market.OutcomeWon {

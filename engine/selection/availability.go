@@ -44,7 +44,7 @@ type UnavailableFilterSets struct {
 	Capped     bitset.Set
 	NoFunds    bitset.Set
 	Paused     bitset.Set
-	Unhealthy  bitset.Set // too many leads whose delivery to the buyer is unknown
+	Unhealthy  bitset.Set // the buyer has too many unconfirmed deliveries
 
 	Version uint64 // State.AvailabilityVersion at the computation
 	Until   int64  // Unix nanoseconds: valid before that
@@ -68,9 +68,9 @@ func (d *UnavailableFilterSets) ExcludeFrom(candidates *Candidates) {
 	d.excludeForReasonsAfterCaps(candidates)
 }
 
-// ExcludeFromExceptCaps excludes the unavailable filter sets from the candidates, except for
-// those with a full cap. It is for a lead that has reserved capacity in caps itself: that
-// reservation alone may fill a cap. The caller therefore checks the caps one by one.
+// ExcludeFromExceptCaps excludes the unavailable filter sets from the candidates, but ignores full
+// caps. It is for a lead whose refused post used capacity in caps. That use alone may fill a cap,
+// and the refusal's event gives it back. The caller therefore checks the caps one by one.
 func (d *UnavailableFilterSets) ExcludeFromExceptCaps(candidates *Candidates) {
 	candidates.ExcludeAll(d.Closed, market.OutcomeClosed)
 	d.excludeForReasonsAfterCaps(candidates)

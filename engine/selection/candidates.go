@@ -5,9 +5,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// Candidates sorts a campaign's filter sets (the buyers' entries) during one decision. Each is in
-// Eligible, or in Excluded under its outcome until ClearOutcomes. The next decision reuses the
-// memory.
+// Candidates divides a campaign's filter sets (the buyers' entries) during one decision into
+// eligible and excluded ones. Each is in Eligible, or in Excluded under its outcome until
+// ClearOutcomes. The next decision reuses the memory.
 type Candidates struct {
 	Eligible bitset.Set
 	Excluded [market.OutcomeCount]bitset.Set // by outcome; nil or zero if no filter set has it
@@ -106,8 +106,8 @@ func (c *Candidates) EachOutcomeInUse(f func(outcome market.BuyerOutcome, sets b
 	}
 }
 
-// FurthestUnsoldReason returns the reason for the supplier why the lead is unsold: that of the furthest
-// stage that a filter set reached.
+// FurthestUnsoldReason returns the reason that the supplier gets for an unsold lead: that of the
+// furthest stage that a filter set reached. Without an excluded filter set it is ReasonNoBuyer.
 func (c *Candidates) FurthestUnsoldReason() market.UnsoldReason {
 	reason := market.ReasonNoBuyer
 	for outcome, used := range c.used {

@@ -18,7 +18,7 @@ type BidTerms struct {
 	Floor            market.Money
 	Payout           market.PayoutRule
 	BidDeadline      int64 // a later answer is late
-	DecisionDeadline int64 // time limit of the decision
+	DecisionDeadline int64 // all bids expire then at the latest
 }
 
 // NewBidTerms returns the terms of an auction of campaign c. bidDeadlineNanos is the auction's end;

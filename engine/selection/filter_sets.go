@@ -23,7 +23,7 @@ type CompiledFilterSets struct {
 
 	rotationKey      uint64 // hash of the buyers, their order and their weights
 	all              bitset.Set
-	byState          []bitset.Set // by State; NoState's has the filter sets that accept any state
+	byState          []bitset.Set // by market.USState; NoState's has the filter sets that accept any state
 	filters          *market.FilterIndex
 	suppressionLists []filterSetsOfSuppressionList
 }

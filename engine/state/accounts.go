@@ -130,16 +130,17 @@ func boolAsUint(b bool) uint64 {
 	return 0
 }
 
-// BuyerFunds is a buyer's balance and held money after the event Seq.
+// BuyerFunds is a buyer's balance, and the part of it that is held for posts that have not ended,
+// after the event Seq.
 type BuyerFunds struct {
-	Seq           uint64 // of the event
+	Seq           uint64 // the last applied event, of any kind
 	At            int64  // its batch's time, Unix nanoseconds
 	Balance, Held market.Money
 	Opened        bool // an event has set the opening balance
 }
 
-// BuyerFunds returns a buyer's money together with the sequence of the last applied event, of
-// which it is the result.
+// BuyerFunds returns a buyer's balance and held money, together with the sequence of the last applied
+// event. Without an account both are zero.
 func (s *State) BuyerFunds(buyer market.PermanentNumber) BuyerFunds {
 	s.applying.Lock()
 	defer s.applying.Unlock()

@@ -7,12 +7,13 @@ import (
 	"pingpost/engine/market"
 )
 
-// Apply applies the event with sequence seq to the state. No other function changes the state,
-// except reservations and marks. The committer calls it for every event in the order of the log,
-// and a replay does the same at a start. batchUnixNanos is the time of the event's log batch in Unix
-// nanoseconds.
+// Apply applies the event with sequence seq to the state. The committer calls it for every event in
+// the order of the log; LogReplay applies events in the same way at a start. Apart from them, only
+// reservations, claims and times of last use change. batchUnixNanos is the time of the event's log
+// batch in Unix nanoseconds.
 //
-// Apply makes no decisions and cannot fail. The caller may reuse the event when Apply returns.
+// Apply makes no decisions and returns no error. An event out of order is a bug and panics. The
+// caller may reuse the event when Apply returns.
 func (s *State) Apply(seq uint64, batchUnixNanos int64, e event.Event) {
 	s.applying.Lock()
 	defer s.applying.Unlock()
@@ -99,8 +100,10 @@ func (a *buyerAccounts) applyOpeningBalanceOrTopUp(e *event.BuyerFundsAdjusted) 
 	a.adjustBalanceAndHeldFunds(e.Buyer, e.Amount, 0)
 }
 
-// applyLeadDecided stores the event's lead, its idempotency key and its webhook. For a sale it
-// also stores the post to send, marks the auction as sold, and charges the sale.
+// applyLeadDecided stores the event's lead, its idempotency key and its webhook. For a sale it also
+// stores the post to send, marks the auction as sold, and charges the sale. A sale to a buyer
+// without an endpoint is final, so it also counts in its month, and its duplicate values are stored.
+// The sale of a test lead charges no caps, funds or turn, and counts in no month.
 func (s *State) applyLeadDecided(seq uint64, batchUnixNanos int64, e *event.LeadDecided) {
 	lead := Lead{
 		ID: e.Lead, Request: e.Request, Decided: e.Decided, Seq: seq, Keep: unixSecondsRoundedUp(e.Keep),
@@ -145,7 +148,7 @@ func (s *State) applyLeadDecided(seq uint64, batchUnixNanos int64, e *event.Lead
 
 // chargeCapsTurnAndFunds counts the sale in its caps and its rotation, and takes the price from the
 // buyer's account. If the lead is still to be posted, holdPriceOnly is true and the price is only
-// held until the post ends.
+// held until the post ends. Events that the loaded snapshot contains already are skipped.
 func (s *State) chargeCapsTurnAndFunds(seq uint64, campaign market.PermanentNumber, sale *event.Sale, holdPriceOnly bool) {
 	if seq <= s.loaded {
 		return

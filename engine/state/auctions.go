@@ -21,8 +21,8 @@ type auctionShard = rowShard[AuctionRow, *AuctionRow]
 type AuctionRow struct {
 	Name [16]byte
 	Seq  uint64        // of the PingAuctionCompleted event
-	Lead market.LeadID // that the auction was sold to, or that is being posted; zero: unsold
-	Keep uint32        // Unix seconds
+	Lead market.LeadID // that was sold in the auction or is being posted for it; zero: neither
+	Keep uint32        // end of the row's retention in memory, Unix seconds
 }
 
 // IsSoldOrBeingPosted reports whether an applied event has sold a lead at a bid of this auction, or
@@ -40,8 +40,8 @@ func (s *State) auctionShardOf(auctionName *[16]byte) *auctionShard {
 	return &s.auctions[shardIndex(auctionName)]
 }
 
-// FindAuction returns the auction with this name. The result is false if memory has no such
-// auction, or if it has expired at nowUnixNanos.
+// FindAuction returns the auction with this name. found is false if memory has no such auction, or
+// if it has expired at nowUnixNanos.
 func (s *State) FindAuction(auctionName [16]byte, nowUnixNanos int64) (auction AuctionRow, found bool) {
 	shard := s.auctionShardOf(&auctionName)
 	shard.mu.Lock()
@@ -65,9 +65,12 @@ func (s *State) ClaimAuctionName(owner *RequestReservations, auctionName [16]byt
 }
 
 // ClaimAuctionForSale claims an auction, so that only owner can sell a lead in it. auction is the
-// auction as applied events have left it. found is false for an unknown or expired auction. It
-// claims no unknown and no sold auction. If another request holds the claim, claimEnded closes
-// when that claim ends; otherwise owner now holds the claim.
+// auction as applied events have left it.
+//
+//	found is false      the auction is unknown or expired: no claim
+//	auction is sold     or a lead is being posted for it (IsSoldOrBeingPosted): no claim
+//	claimEnded not nil  another request has the claim; the channel closes when its claim ends
+//	otherwise           owner now holds the claim
 func (s *State) ClaimAuctionForSale(owner *RequestReservations, auctionName [16]byte, nowUnixNanos int64) (auction AuctionRow, found bool, claimEnded <-chan struct{}) {
 	shard := s.auctionShardOf(&auctionName)
 	shard.mu.Lock()
@@ -79,8 +82,8 @@ func (s *State) ClaimAuctionForSale(owner *RequestReservations, auctionName [16]
 	return auction, true, s.tryClaimAuctionLocked(shard, owner, auctionName)
 }
 
-// tryClaimAuctionLocked claims the auction for owner, or returns a channel that closes
-// when the present claim ends. A request can claim one auction. The caller holds the shard's
+// tryClaimAuctionLocked claims the auction for owner, or returns a channel that closes when another
+// request's claim ends. A second claim by owner is a bug and panics. The caller holds the shard's
 // lock.
 func (s *State) tryClaimAuctionLocked(shard *auctionShard, owner *RequestReservations, auctionName [16]byte) (claimEnded <-chan struct{}) {
 	if owner.hasAuction {
@@ -104,7 +107,8 @@ func (s *State) ReleaseAuctionClaim(owner *RequestReservations) {
 	owner.hasAuction = false
 }
 
-// AuctionCount returns the number of auctions in memory.
+// AuctionCount returns the number of auctions in memory, including expired ones that are not removed
+// yet.
 func (s *State) AuctionCount() (n int) {
 	for i := range s.auctions {
 		n += s.auctions[i].rowCountWithExpired()

@@ -38,8 +38,8 @@ type capCounter struct {
 
 	start, end int64 // of the window that was computed last
 
-	// Callers cache the answer of isFullAndRecordThreshold until used rises above fullAbove or falls to
-	// freeAt, the nearest of all their thresholds.
+	// Callers cache the answer of isFullAndRecordThreshold until used rises above fullAbove or falls
+	// to freeAt, the nearest of all their thresholds.
 	fullAbove, freeAt int64
 }
 
@@ -56,7 +56,7 @@ type capCounters struct {
 func (c *capCounters) counterOf(ref market.PermanentNumber) *capCounter {
 	cells := c.cells.Load()
 	if cells == nil || int(ref) >= len(*cells) || ref == 0 {
-		panic("BUG: no catalog has numbered this cap")
+		panic("BUG: no event has given this cap a number")
 	}
 	return (*cells)[ref]
 }
@@ -74,7 +74,7 @@ func (c *capCounters) add(ref market.PermanentNumber, key market.CapKey) {
 		c.keys = make([]market.CapKey, 1)
 	}
 	if int(ref) != len(cells) {
-		panic("BUG: caps are numbered one after the other")
+		panic("BUG: the number of a new cap is not the next free number")
 	}
 	grown := append(cells, &capCounter{fullAbove: math.MaxInt64, freeAt: math.MinInt64})
 	c.keys = append(c.keys, key)
@@ -115,7 +115,8 @@ func (c *capCounter) reserveCapacity(limit *market.Cap, amount int64, givenBackB
 
 // isFullAndRecordThreshold reports whether the window that contains nowUnixNanos has less than
 // saleAmount left by applied events alone, without reservations. windowEndUnixNanos is the end of
-// that window.
+// that window. It remembers the threshold of its answer, so that applyCharge knows when a cached
+// answer is no longer valid.
 func (c *capCounter) isFullAndRecordThreshold(limit *market.Cap, saleAmount, nowUnixNanos int64) (full bool, windowEndUnixNanos int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -157,8 +158,8 @@ func (c *capCounter) releaseCapacity(windowStartUnixNanos, amount int64) {
 }
 
 // applyCharge adds an event's amount to the window's use; a negative amount gives capacity back.
-// availabilityMayChange reports that an answer of isFullAndRecordThreshold, which callers cache, is
-// no longer valid.
+// It drops an amount of a past window. availabilityMayChange reports that an answer of
+// isFullAndRecordThreshold, which callers cache, is no longer valid.
 func (c *capCounter) applyCharge(windowStartUnixNanos, amount int64) (availabilityMayChange bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

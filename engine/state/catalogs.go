@@ -16,12 +16,11 @@ type ConfigVersion struct {
 	Overlay  string // hex SHA-256; empty: no entry was made through the API
 }
 
-// ConfigRevision is a configuration that was activated at some time, with when, by which operator
-// and from which origin.
+// ConfigRevision is one activation of a configuration, with its time, operator and origin.
 type ConfigRevision struct {
 	ConfigVersion
-	At   int64 // Unix nanoseconds; zero: loaded from a snapshot of an earlier program
-	By   string
+	At   int64              // Unix nanoseconds; zero: loaded from a snapshot of an earlier program
+	By   string             // the operator; empty: the exchange itself, at a start or a reload
 	From event.ConfigOrigin // zero: written by an earlier program
 }
 
@@ -33,7 +32,7 @@ const MaxRevisions = 1000
 // State.applying guards it.
 type configHistory struct {
 	current   ConfigVersion
-	revisions []ConfigRevision // the one in force is the last
+	revisions []ConfigRevision // the active one is the last
 }
 
 // applyConfigActivated makes the event's configuration the active one and adds it to the history. It
@@ -100,9 +99,9 @@ func (h *configHistory) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
 	}
 }
 
-// objectNumberRegistry is the register of the permanent numbers of configured names (campaigns,
-// suppliers, buyers and others). A name gets its number when a configuration first contains it, and
-// keeps it after it leaves the configuration.
+// objectNumberRegistry is the register of the permanent numbers of configured names: of suppliers,
+// buyers, campaigns and suppression lists. A name gets its number when a configuration first
+// contains it, and keeps it after it leaves the configuration.
 type objectNumberRegistry struct {
 	mu   sync.RWMutex
 	refs map[event.ConfigObjectKind]map[string]market.PermanentNumber
@@ -123,7 +122,7 @@ func (n *objectNumberRegistry) add(kind event.ConfigObjectKind, ref market.Perma
 		n.ids[kind] = []string{""}
 	}
 	if int(ref) != len(n.ids[kind]) {
-		panic("BUG: names are numbered one after the other")
+		panic("BUG: the number of a new name is not the next free number")
 	}
 	id = copyString(id)
 	n.refs[kind][id] = ref

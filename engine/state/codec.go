@@ -6,8 +6,8 @@ import (
 )
 
 // snapshotSectionCodec encodes or decodes the body of a snapshot's section. Each type has one list
-// of its fields (a method snapshotFields), which serves both directions. So the encoder and the
-// decoder cannot differ. The zero value is an encoder.
+// of its fields (its method encodeOrDecodeSnapshot), which serves both directions. So the encoder
+// and the decoder cannot differ. The zero value is an encoder.
 //
 // After a decoding error, err is set and every further value is zero. So the caller checks err
 // once, at the end.
@@ -18,10 +18,10 @@ type snapshotSectionCodec struct {
 	version  byte // decoding: of the snapshot
 }
 
-var errDamaged = errors.New("the section is truncated or damaged; use the snapshot before this one")
+var errDamaged = errors.New("the snapshot's section is truncated or damaged; use the snapshot before this one")
 
-// hasFieldsSinceVersion reports whether the section contains the fields that snapshots have since
-// version.
+// hasFieldsSinceVersion reports whether the section contains the fields that were added to snapshots
+// in version. An encoder always writes them.
 func (c *snapshotSectionCodec) hasFieldsSinceVersion(version byte) bool {
 	return !c.decoding || c.version >= version
 }

@@ -25,10 +25,10 @@ type Credential struct {
 	LastUse *CredentialLastUse // never nil in the results of State
 }
 
-// operatorSettings holds the settings that are not in the catalog, so that no configuration
-// resets them: credentials, secrets, pauses and the files of suppression lists. The entries are
-// few and change rarely, so one read-write lock guards all of them. Secrets are values that the
-// exchange presents to buyers and suppliers.
+// operatorSettings holds the settings that no activation of a configuration resets: credentials,
+// secrets, pauses and the files of suppression lists. The entries are few and change rarely, so
+// one read-write lock guards all of them. Secrets are values that the exchange presents to buyers
+// and suppliers.
 type operatorSettings struct {
 	mu      sync.RWMutex
 	byHash  map[[32]byte]Credential

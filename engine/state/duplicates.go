@@ -40,9 +40,7 @@ func (s *State) ClaimAllDuplicateKeys(owner *RequestReservations, keys []market.
 	return Reserved, market.LeadID{}, nil
 }
 
-// claimDuplicateKey claims one key. The results are: whether the claim succeeded; for Full, the
-// accepted lead that has the key; for Contended, a channel that closes when the present claim
-// ends.
+// claimDuplicateKey claims one key, with the results of ClaimAllDuplicateKeys.
 func (s *State) claimDuplicateKey(key market.DuplicateKey, nowUnixNanos int64) (result ReserveResult, earlierLead market.LeadID, claimEnded <-chan struct{}) {
 	shard := &s.duplicates[shardIndex((*[16]byte)(&key))]
 	shard.mu.Lock()
@@ -68,8 +66,8 @@ func (s *State) endDuplicateKeyClaims(keys []market.DuplicateKey) {
 }
 
 // storeDuplicateValues stores the values of an accepted lead, so that later leads with one of
-// them are duplicates. It does nothing for an event seq that the loaded snapshot contains
-// already.
+// them are duplicates. It skips values that mustNotStoreDuplicateLocked excludes, and an event seq
+// that the loaded snapshot contains already.
 func (s *State) storeDuplicateValues(dups []event.DuplicateCheckValue, acceptedLead market.LeadID, seq uint64, batchUnixNanos int64) {
 	for i := range dups {
 		shard := &s.duplicates[shardIndex((*[16]byte)(&dups[i].Key))]

@@ -7,8 +7,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// encodeOrDecodeGlobalState encodes or decodes the global state: all state that is not in rows. The
-// caller excludes Apply. So only fields that requests in flight change need their lock.
+// encodeOrDecodeGlobalState encodes or decodes the global state: all state that is not in shards. The
+// caller blocks Apply, so only the fields that requests in flight change need their lock.
 func (s *State) encodeOrDecodeGlobalState(c *snapshotSectionCodec) {
 	encodeOrDecodeFixedBytes(c, s.founded.Epoch[:])
 	encodeOrDecodeFixedBytes(c, s.founded.KeyCheck[:])

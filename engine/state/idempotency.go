@@ -7,7 +7,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// idempotencyShard holds the used idempotency keys with their answers.
+// idempotencyShard holds the used idempotency keys, each with a reference to its answer.
 type idempotencyShard = rowShard[idempotencyRow, *idempotencyRow]
 
 // IdempotencyKeyClaimResult is the result of ClaimIdempotencyKey.

@@ -21,7 +21,7 @@ type UnfinishedPost struct {
 	Intent      event.PostIntent
 	Sale        event.Sale
 	Slot        uint64 // of the key that Body is sealed with; zero: plaintext (before encryption)
-	Body        []byte // sealed Contact with the body to post; empty: the person was erased
+	Body        []byte // encrypted LeadPersonalData with the body to post; empty: an operator erased it
 	Attempts    uint32 // used steps of the retry schedule
 	LastAttempt int64  // end of the last attempt, Unix nanoseconds
 	Decided     int64
@@ -68,7 +68,8 @@ func (s *State) UnfinishedPost(id market.LeadID) *UnfinishedPost {
 }
 
 // EachUnfinishedPost calls visit for every delivery that has not ended. visit may call methods of the
-// state, because no lock is held. It may miss posts that are added meanwhile.
+// state, because no lock is held. EachUnfinishedPost may miss posts that are added meanwhile, and
+// may visit posts that have just ended.
 func (s *State) EachUnfinishedPost(visit func(*UnfinishedPost)) {
 	for i := range s.leads {
 		shard := &s.leads[i]
@@ -84,8 +85,8 @@ func (s *State) EachUnfinishedPost(visit func(*UnfinishedPost)) {
 	}
 }
 
-// replacePostByEditedCopy stores an edited copy of the lead's open post. It does nothing without an open
-// post. The caller holds the shard's lock.
+// replacePostByEditedCopy stores an edited copy of the lead's open post. It does nothing without
+// an open post. The caller holds the shard's lock.
 func (shard *leadShard) replacePostByEditedCopy(id market.LeadID, edit func(*UnfinishedPost)) {
 	old := shard.posts[id]
 	if old == nil {
@@ -153,8 +154,8 @@ type unknownDeliveryCountKey struct {
 	test  bool
 }
 
-// addToUnknownDeliveryCount adds change to the buyer's count of unknown deliveries. It also raises
-// the availability version, because too many of them exclude a buyer.
+// addToUnknownDeliveryCount adds change to the unknown deliveries of the sale's buyer. It also raises
+// the availability version, because too many unknown deliveries make a buyer unavailable.
 func (s *State) addToUnknownDeliveryCount(sale *event.Sale, change int) {
 	if change == 0 {
 		return
@@ -176,8 +177,8 @@ func (s *State) CountUnknownDeliveries(buyer market.PermanentNumber, ofTestLeads
 	return s.unknownDeliveries.byBuyer[unknownDeliveryCountKey{buyer, ofTestLeads}]
 }
 
-// CountUnknownDeliveriesExceptTests returns the number of unknown deliveries of all buyers, without test
-// leads.
+// CountUnknownDeliveriesExceptTests returns the number of unknown deliveries of all buyers,
+// without test leads.
 func (s *State) CountUnknownDeliveriesExceptTests() (n int) {
 	s.unknownDeliveries.mu.Lock()
 	defer s.unknownDeliveries.mu.Unlock()

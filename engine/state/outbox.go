@@ -13,8 +13,8 @@ import (
 //
 // Events add webhooks: the event that causes a webhook names it in its field Webhook. So a
 // webhook is due as soon as its cause is durable. Events also remove webhooks: after delivery,
-// when an operator drops one, or when there are too many dead letters. The outbox does not hold
-// the payload, only the position of the cause in the log.
+// when an operator drops one, or when dead letters are too many or too old. The outbox does not
+// hold the payload, only the position of the cause in the log.
 //
 // Invariants:
 //
@@ -57,7 +57,7 @@ type supplierWebhookOutbox struct {
 	due      webhookHeap
 	dead     webhookHeap
 	inFlight map[webhookKey]struct{}
-	sum      uint64 // of the rows' digests
+	sum      uint64 // of the rows' content hashes
 
 	dropped      uint64 // dead letters that were removed for their age or number
 	failingSince int64  // time of the first failed attempt since the last success; zero: the last one succeeded
@@ -96,10 +96,11 @@ type QueuedWebhook struct {
 	Dead     bool
 }
 
-// OutboxStatus counts the webhooks in one supplier's outbox, or in all outboxes.
+// OutboxStatus is the state of one supplier's outbox: counts of webhooks, failures of the endpoint,
+// and whether webhooks are off. For all outboxes together it has only the counts.
 type OutboxStatus struct {
-	Pending      int   // to be sent, including those in flight
-	InFlight     int   // that a sender has taken
+	Pending      int   // to be sent, including those in flight and those held back
+	InFlight     int   // that a sender has claimed
 	Dead         int   // not sent again until an operator resends them
 	Dropped      int   // dead letters that were removed for their age or number
 	FailingSince int64 // time of the first failed attempt since the last success; zero: none
@@ -108,7 +109,7 @@ type OutboxStatus struct {
 
 // ClaimDueWebhook returns the supplier's earliest webhook that is due at nowUnixNanos, and marks it
 // as in flight. Only the caller may then send it, until an event records the attempt's result or
-// the caller calls UnclaimWebhook. The result is false if no webhook is due.
+// the caller calls UnclaimWebhook. found is false if no webhook is due.
 func (s *State) ClaimDueWebhook(supplier market.PermanentNumber, nowUnixNanos int64) (webhook QueuedWebhook, found bool) {
 	b := s.outboxes.get(supplier)
 	if b == nil {
@@ -130,7 +131,7 @@ func (s *State) ClaimDueWebhook(supplier market.PermanentNumber, nowUnixNanos in
 }
 
 // UnclaimWebhook ends the claim on a webhook that the caller could not send. The webhook is due
-// again.
+// again, unless it was dropped or died meanwhile.
 func (s *State) UnclaimWebhook(claimed QueuedWebhook) {
 	b := s.outboxes.get(claimed.Supplier)
 	if b == nil {
@@ -158,8 +159,8 @@ func (s *State) NextWebhookDueTime(supplier market.PermanentNumber) (dueUnixNano
 	return b.due.at(0).due, true
 }
 
-// OutboxStatus returns the counts of a supplier's webhooks. They are zero for a supplier without
-// webhooks.
+// OutboxStatus returns the state of a supplier's outbox. It is zero for a supplier that never had a
+// webhook.
 func (s *State) OutboxStatus(supplier market.PermanentNumber) OutboxStatus {
 	b := s.outboxes.get(supplier)
 	if b == nil {
@@ -198,8 +199,8 @@ func (b *supplierWebhookOutbox) sumOfEntryHashes() uint64 {
 	return sum
 }
 
-// webhookOutboxes holds the outboxes of all suppliers that ever had a webhook. It has as many
-// shards as leads have, so that a snapshot copies it in small steps.
+// webhookOutboxes holds the outboxes of all suppliers that ever had a webhook. It has shardCount
+// shards, so that a snapshot copies it in small steps.
 type webhookOutboxes struct {
 	mu      sync.RWMutex // guards the set of outboxes, not their contents
 	shards  [shardCount]outboxShard
@@ -215,8 +216,8 @@ type outboxShard struct {
 	loaded uint64 // the snapshot contains the events up to this one
 }
 
-// maxDeadLetters is the maximum number of dead letters in a supplier's outbox. The oldest ones
-// beyond it are removed.
+// maxDeadLetters is the maximum number of dead letters in a supplier's outbox. Beyond it, the oldest
+// ones are removed.
 const maxDeadLetters = 100_000
 
 // outboxShardOf returns the shard with the supplier's outbox.
@@ -283,7 +284,8 @@ func (o *webhookOutboxes) sumOfEntryHashes() (sum uint64) {
 // due earlier. Several changes give one value, so only one goroutine should receive.
 func (s *State) WebhooksChanged() <-chan struct{} { return s.outboxes.changed }
 
-// OutboxTotals returns the sums of the counts of all suppliers' webhooks.
+// OutboxTotals returns the sums of the counts of all suppliers' webhooks. FailingSince and Off are
+// not set.
 func (s *State) OutboxTotals() (totals OutboxStatus) {
 	for _, b := range s.outboxes.all() {
 		one := s.OutboxStatus(b.supplier)
@@ -310,7 +312,7 @@ func (s *State) SuppliersWithPendingWebhooks() (suppliers []market.PermanentNumb
 }
 
 // FindWebhook returns the webhook of this type that the lead caused, pending or dead. It searches
-// all outboxes; the result is false if none has the webhook.
+// all outboxes; found is false if no outbox has the webhook.
 func (s *State) FindWebhook(lead market.LeadID, webhookType market.WebhookType) (webhook QueuedWebhook, found bool) {
 	for _, b := range s.outboxes.all() {
 		if h, ok := b.findWebhook(lead, webhookType); ok {

@@ -13,7 +13,8 @@ import (
 const deadLetterRetention = int64(30 * 24 * time.Hour)
 
 // enqueueWebhook adds the webhook that the event causeSeq triggers to the supplier's outbox, due at
-// once. If the outbox is off, the webhook becomes a dead letter. WebhookNone adds no webhook.
+// once. If the outbox is off, the webhook becomes a dead letter. WebhookNone adds no webhook. An
+// event that the loaded snapshot contains already is skipped.
 func (s *State) enqueueWebhook(causeSeq uint64, batchUnixNanos int64, supplier market.PermanentNumber, lead market.LeadID, webhookType market.WebhookType) {
 	if webhookType == market.WebhookNone {
 		return
@@ -67,7 +68,8 @@ func (s *State) applyWebhooksTurnedOnOrOff(seq uint64, batchUnixNanos int64, e *
 // applyAttemptOrDecision updates or removes the event's webhook. The event records the result of an
 // attempt (delivered, failed, dead) or an operator's decision (dropped, resent).
 //
-// A failure is ignored if the webhook died or was resent since the attempt began.
+// A failure does not change a webhook that died or was resent since the attempt began. A resend
+// changes nothing while the outbox is off. A webhook that the outbox no longer has is ignored.
 func (b *supplierWebhookOutbox) applyAttemptOrDecision(e *event.WebhookAttempted, batchUnixNanos int64) {
 	switch e.Outcome {
 	case event.WebhookDelivered:
@@ -185,9 +187,9 @@ func (b *supplierWebhookOutbox) makeAllDeadLetters(batchUnixNanos int64) {
 	}
 }
 
-// removeUpToTwoExcessDeadLetters removes up to two dead letters that exceed maxDead or are older
-// than deadLetterRetention at batchUnixNanos. It runs after each webhook that is added, so two keep
-// up.
+// removeUpToTwoExcessDeadLetters removes up to two dead letters, the oldest first, that exceed
+// maxDead or are older than deadLetterRetention at batchUnixNanos. It runs after each webhook that
+// is added or changed, so two removals keep up. (makeAllDeadLetters applies maxDead itself.)
 func (b *supplierWebhookOutbox) removeUpToTwoExcessDeadLetters(batchUnixNanos int64) {
 	for range 2 {
 		if b.dead.n == 0 || b.dead.n <= b.maxDead && b.dead.at(0).due > batchUnixNanos-deadLetterRetention {
@@ -269,8 +271,8 @@ func (b *supplierWebhookOutbox) heapOf(row *webhookRow) *webhookHeap {
 
 // updateHeapsOfLead adds a lead's webhooks to their heaps or takes them out. A pending webhook is
 // in the due heap if it is not in flight and no earlier webhook of the lead holds it back. An
-// earlier one holds later ones back until it has failed twice. Callers call it after each change
-// of a webhook of the lead.
+// earlier pending one holds later ones back until it has failed twice. A dead letter is always in
+// the dead heap. Callers call it after each change of a webhook of the lead.
 func (b *supplierWebhookOutbox) updateHeapsOfLead(lead market.LeadID) {
 	n, ok := b.firstRow[lead]
 	held := false

@@ -44,9 +44,9 @@ func (s *State) NewLogReplay() *LogReplay {
 	return r
 }
 
-// QueueEntry decodes the log entry seq and queues it. record must not change until
-// ApplyQueuedEntries. hasRoomForMore is false if the queue is full: the caller must then call
-// ApplyQueuedEntries before the next QueueEntry.
+// QueueEntry decodes the log entry seq and queues it; record is the entry's data. record must not
+// change until ApplyQueuedEntries. hasRoomForMore is false if the queue is full: the caller must
+// then call ApplyQueuedEntries before the next QueueEntry.
 func (r *LogReplay) QueueEntry(seq uint64, batchUnixNanos int64, record []byte) (hasRoomForMore bool, err error) {
 	next := &r.entries[r.n]
 	decoded, err := next.decoder.Decode(record)
@@ -80,8 +80,8 @@ func (r *LogReplay) ApplyQueuedEntries() {
 // reader uses unused memory of a slab.
 func (s *State) PrefetchIntoCPUCache(e event.Event) { s.prefetched += s.prefetchRowsOfEvent(e) }
 
-// prefetchRowsOfEvent reads the index entries of the event's rows. The sum has no meaning: returning it
-// keeps the compiler from removing the reads.
+// prefetchRowsOfEvent reads the index entries of the event's rows, and writes the memory of their
+// next new rows. The sum has no meaning: returning it keeps the compiler from removing the reads.
 func (s *State) prefetchRowsOfEvent(e event.Event) (unusedSum uint32) {
 	switch e := e.(type) {
 	case *event.LeadDecided:

@@ -5,9 +5,10 @@ import (
 	"pingpost/engine/market"
 )
 
-// RequestReservations holds everything that one request has reserved: keys, caps, funds and a turn. It
-// belongs to the request until the request hands it to the committer with its event. From then on
-// only the committer ends it. The zero value is empty.
+// RequestReservations holds everything that one request has reserved: an idempotency key, an
+// auction, duplicate values, caps, funds and a turn. It belongs to the request until the request
+// hands it to the committer with its event. From then on only the committer ends it. The zero value
+// is empty.
 type RequestReservations struct {
 	key        [16]byte
 	hasKey     bool
@@ -17,7 +18,8 @@ type RequestReservations struct {
 	sale       saleReservation
 }
 
-// saleReservation is the part of RequestReservations that a sale to one buyer needs.
+// saleReservation holds the resources that a request has reserved for a sale to one buyer: capacity
+// of caps, the buyer's money and a turn in the campaign's rotation.
 type saleReservation struct {
 	charges  []event.CapCharge // that the event will make
 	held     []event.CapCharge // the reserved part of each charge, in the same order
@@ -27,9 +29,9 @@ type saleReservation struct {
 	turn     event.RotationTurn
 }
 
-// ReserveAllCaps reserves capacity for one lead at price in all caps of limits, or in none. limits
+// ReserveAllCaps reserves capacity for one lead at price in all caps of limits, or in no cap. limits
 // are in the order campaign, buyer, pair. chargesGivenBack lists the charges of the lead's previous,
-// refused sale. The same event gives them back, so their capacity counts as free.
+// refused sale. The same event gives them back, so in the same window their capacity counts as free.
 //
 // Contended comes with a channel that closes at the next change of the cap that lacks capacity.
 func (s *State) ReserveAllCaps(owner *RequestReservations, limits []*market.Cap, price market.Money, chargesGivenBack []event.CapCharge, nowUnixNanos int64) (reserved ReserveResult, capChanged <-chan struct{}) {
@@ -135,9 +137,9 @@ func (s *State) ReleaseDuplicateKeyClaims(owner *RequestReservations) {
 	}
 }
 
-// ReleaseAllAfterApply ends the reservations that owner still holds after its event was applied.
-// The reserved turn is not one of them: countTurnAndEndReservation ended it in the same step in
-// which it counted the turn. Between two separate steps the turn would count twice, and a
+// ReleaseAllAfterApply ends the reservations and claims that owner still holds after its event was
+// applied. The reserved turn is not one of them: countTurnAndEndReservation ended it in the same step
+// in which it counted the turn. Between two separate steps the turn would count twice, and a
 // concurrent request would skip that buyer.
 func (s *State) ReleaseAllAfterApply(owner *RequestReservations) {
 	if owner.sale.turn.Set != 0 {

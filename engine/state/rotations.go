@@ -38,7 +38,8 @@ type campaignRotationTable struct {
 	byCampaign map[market.PermanentNumber]*campaignRotations
 }
 
-// maxRotations is the number of rotations that a campaign remembers.
+// maxRotations is the maximum number of rotations that a campaign remembers. Rotations with reserved
+// turns alone do not count.
 const maxRotations = 1024
 
 // campaignRotations holds the rotations of one campaign, by the hash of their members and
@@ -46,20 +47,20 @@ const maxRotations = 1024
 type campaignRotations struct {
 	mu               sync.Mutex
 	rotations        map[uint64]*rotationTurnCounts
-	appliedRotations int    // number of sets that events have used
-	appliedTurns     uint64 // all turns of events
+	appliedRotations int    // number of rotations that events have used
+	appliedTurns     uint64 // all turns that events have recorded
 }
 
-// rotationTurnCounts counts the turns of the buyers that were eligible together, by their position
-// (member).
+// rotationTurnCounts is one rotation: it counts the turns of the buyers that were eligible together.
+// A member is a buyer's position among them.
 type rotationTurnCounts struct {
-	phase        uint32
-	applied      bool   // an event has used the set
-	lastTurn     uint64 // sequence of the last turn
-	counts       []uint32
-	pending      []int32 // reserved turns by member
-	pendingTotal int     // sum of pending
-	start        []uint32
+	phase        uint32   // a hash that chooses the position at which the rotation began
+	applied      bool     // an event has used the rotation
+	lastTurn     uint64   // sequence of the event with the last turn
+	counts       []uint32 // turns that events have recorded, by member
+	pending      []int32  // reserved turns by member
+	pendingTotal int      // sum of pending
+	start        []uint32 // turns before the beginning position, by member; nil: not computed yet
 }
 
 // reserveTurn reserves the next turn for one of the campaign's eligible buyers.
@@ -243,7 +244,7 @@ func (s *rotationTurnCounts) totalTurnsOf(memberIndex int) int64 {
 const startWork = 1 << 16
 
 // initialTurnCounts returns each member's number of turns before the position at which a new rotation
-// begins. It maps the phase, a random 32-bit number, to a position in the cycle.
+// begins. It maps the phase, an evenly spread 32-bit hash, to a position in the cycle.
 func initialTurnCounts(weights []int32, phase uint32) []uint32 {
 	counts := make([]uint32, len(weights))
 	var sum int64

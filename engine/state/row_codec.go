@@ -57,8 +57,8 @@ func (p *UnfinishedPost) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
 	}
 }
 
-// encodeOrDecodeOldestSnapshot encodes or decodes the fields of a post that the oldest readable snapshot
-// version has. snapshotFields and contentHash add the fields of later versions.
+// encodeOrDecodeOldestSnapshot encodes or decodes the fields of a post that the oldest readable
+// snapshot version has. encodeOrDecodeSnapshot and contentHash add the fields of later versions.
 func (p *UnfinishedPost) encodeOrDecodeOldestSnapshot(c *snapshotSectionCodec) {
 	encodeOrDecodeFixedBytes(c, p.Lead[:])
 	encodeOrDecodeString(c, &p.Intent.URL)
@@ -105,8 +105,9 @@ func encodeOrDecodeSale(c *snapshotSectionCodec, sale *event.Sale) {
 	encodeOrDecodeBool(c, &sale.Test)
 }
 
-// encodeOrDecodeDialect encodes or decodes an endpoint's dialect: the formats in which its buyer differs
-// from the exchange's own contract. An endpoint without a dialect takes one byte.
+// encodeOrDecodeDialect encodes or decodes an endpoint's dialect, which describes the requests and
+// answers of a buyer that does not implement the exchange's contract. An endpoint without a dialect
+// takes one byte.
 func encodeOrDecodeDialect(c *snapshotSectionCodec, d *market.Dialect) {
 	own := *d != market.Dialect{}
 	if encodeOrDecodeBool(c, &own); !own {

@@ -7,8 +7,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// SupplierAnswer is the answer to a lead that the supplier has received. Once given, it never
-// changes, even if the lead's status changes later.
+// SupplierAnswer is the exchange's answer to the supplier of a lead. Once given, it never changes,
+// even if the lead's status changes later.
 type SupplierAnswer uint8
 
 const (
@@ -27,7 +27,7 @@ type Lead struct {
 	Decided  int64  // Unix nanoseconds
 	Seq      uint64 // of the LeadDecided event
 	Settled  uint64 // sequence of the event that ended its last post; zero: none ended
-	Keep     uint32 // Unix seconds
+	Keep     uint32 // end of the lead's retention in memory, Unix seconds
 	Campaign market.PermanentNumber
 	Supplier market.PermanentNumber
 	Buyer    market.PermanentNumber
@@ -61,7 +61,7 @@ func (m *LeadFlags) setReturnState(state market.ReturnState) { *m = *m&^marksRet
 
 func (l *Lead) key() *[16]byte { return (*[16]byte)(&l.ID) }
 
-// expiryUnixSeconds returns the time after which the table may remove the lead. A lead whose
+// expiryUnixSeconds returns the time from which the table may remove the lead. A lead whose
 // delivery is pending or unknown never expires, because the event that settles the delivery still
 // needs its row.
 func (l *Lead) expiryUnixSeconds() uint32 {

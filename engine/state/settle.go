@@ -5,8 +5,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// applyPostAttemptFailed records in the lead's open post the attempt that failed and may be repeated.
-// An event with KeepsAttempt leaves the post unchanged.
+// applyPostAttemptFailed records in the lead's open post the number and time of a failed attempt. An
+// event with KeepsAttempt leaves the post unchanged, because that attempt does not count.
 func (s *State) applyPostAttemptFailed(seq uint64, e *event.PostAttemptFailed) {
 	shard := s.leadShardOf(&e.Lead)
 	shard.mu.Lock()
@@ -16,8 +16,8 @@ func (s *State) applyPostAttemptFailed(seq uint64, e *event.PostAttemptFailed) {
 	}
 }
 
-// applyPostSettled applies the outcome of a delivery: to the lead, its open post, its auction,
-// the supplier's webhooks, and the sale's caps, funds and duplicate values.
+// applyPostSettled applies an outcome of a delivery: to the lead, its open post, its auction, the
+// supplier's webhooks, and the sale's caps, funds, duplicate values and monthly counts.
 func (s *State) applyPostSettled(seq uint64, batchUnixNanos int64, e *event.PostSettled) {
 	shard := s.leadShardOf(&e.Lead)
 	shard.mu.Lock()
@@ -38,8 +38,13 @@ func (s *State) applyPostSettled(seq uint64, batchUnixNanos int64, e *event.Post
 }
 
 // settleSaleResources applies a delivery's outcome to the caps, funds, duplicate values and
-// monthly counts of the sale. A success debits the price; a refusal or release gives everything
-// back. It is not called for a test sale, which uses only a test auction.
+// monthly counts of the sale. It is not called for a test sale, which uses only a test auction.
+//
+//	pending, unknown      stores the duplicate values; the price stays held
+//	delivered, confirmed  also debits the price and counts the sale in its month
+//	refused, released     gives caps and funds back and removes the duplicate values; the turn
+//	                      stays counted; a next sale in the event takes its own resources
+//	resent                no change
 func (s *State) settleSaleResources(seq uint64, batchUnixNanos int64, e *event.PostSettled) {
 	decided := e.Decided
 	if decided == 0 { // an earlier program wrote the log
@@ -197,8 +202,10 @@ func (s *State) addOrRemovePendingReturn(seq uint64, batchUnixNanos int64, c *ev
 	}
 }
 
-// countReturnAndGiveBack gives an approved return's caps and credit back to the buyer. A
-// return counts in the monthly returns from its request on; a rejection takes it out again.
+// countReturnAndGiveBack applies one change of a LeadStatusesChanged event to the monthly returns,
+// the caps and the buyer's account. A return counts from the buyer's request on, in the month of the
+// lead's decision; a rejection takes it out again. An approval also gives capacity back to the caps
+// and credits the buyer.
 func (s *State) countReturnAndGiveBack(seq uint64, buyer market.PermanentNumber, c *event.LeadStatusChange) {
 	back := &c.Return
 	if seq <= s.loaded || back.Month == 0 {

@@ -5,7 +5,7 @@ package state
 // doubles, so a thousand tables with a few rows each cost little.
 //
 // Invariants: position n is in chunk n/chunkRows. All chunks but the first have capacity
-// chunkRows. At most one chunk at the end is empty, so that a slab whose length alternates around
+// chunkRows. At most two chunks at the end are empty, so that a slab whose length alternates around
 // a chunk's border neither frees nor allocates a chunk each time.
 //
 // (Rejected: one slice that append grows. It zeroes, copies and leaves each row to the garbage
@@ -38,7 +38,8 @@ func (s *slab[R]) push(row *R) *R {
 	return added
 }
 
-// pop removes the last row. It frees chunks when more than one at the end is empty.
+// pop removes the last row. It keeps the chunk of the next push and one spare chunk, and frees those
+// behind them.
 func (s *slab[R]) pop() {
 	s.n--
 	if spare := s.n>>chunkBits + 2; len(s.chunks) > spare {
@@ -64,7 +65,7 @@ func (s *slab[R]) firstChunkCapacity() int {
 	return len(s.chunks[0])
 }
 
-// addCapacity makes room for more rows: it doubles a first chunk that is below full size, or adds
+// addCapacity adds memory for more rows: it doubles a first chunk that is below full size, or adds
 // a chunk.
 func (s *slab[R]) addCapacity() {
 	switch first := s.firstChunkCapacity(); first {

@@ -163,10 +163,10 @@ func (s *State) LoadSnapshot(r io.Reader) (newestSectionSeq uint64, err error) {
 			return 0, err
 		}
 		if kind, shard := sectionAt(i); in.kind != kind || in.shard != shard {
-			return 0, fmt.Errorf("the state snapshot has section %d of shard %d instead of section %d of shard %d (damaged? use the snapshot before this one)", in.kind, in.shard, kind, shard)
+			return 0, fmt.Errorf("the state snapshot has a section of kind %d of shard %d instead of kind %d of shard %d (damaged? use the snapshot before this one)", in.kind, in.shard, kind, shard)
 		}
 		if err := s.loadSection(&in); err != nil {
-			return 0, fmt.Errorf("cannot load section %d of shard %d of the state snapshot: %w", in.kind, in.shard, err)
+			return 0, fmt.Errorf("cannot load the section of kind %d of shard %d of the state snapshot: %w", in.kind, in.shard, err)
 		}
 		if i == 0 || in.stamp < s.seq {
 			s.seq, s.at = in.stamp, in.at
@@ -229,9 +229,9 @@ func (s *State) loadUnfinishedPosts(shard *leadShard, body *snapshotSectionCodec
 	}
 }
 
-// minRowBytes is a lower bound of the size of an encoded row, which has at least two identifiers.
-// loadRows and loadOutboxShard check row counts against it, so that a damaged count cannot allocate
-// memory.
+// minRowBytes is a lower bound of the size of an encoded row, which has at least two identifiers,
+// or one identifier and two times. loadRows and loadOutboxShard check row counts against it, so
+// that a damaged count cannot allocate memory.
 const minRowBytes = 32
 
 // loadRows decodes the rows into the empty shard and builds the index. The section contains the

@@ -10,8 +10,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// State is the exchange's memory. One goroutine calls Apply; all other methods are safe
-// for concurrent use.
+// State is the exchange's memory. One goroutine calls Apply and PrefetchIntoCPUCache. While a
+// snapshot is loaded or a log replayed, no other goroutine may use the state. All other methods
+// are safe for concurrent use.
 type State struct {
 	leads             [shardCount]leadShard
 	duplicates        [shardCount]duplicateShard
@@ -40,7 +41,7 @@ type State struct {
 	founded  event.ExchangeFounded
 	catalogs configHistory
 
-	prefetched uint32 // result of Prefetch; keeps the compiler from removing the reads
+	prefetched uint32 // results of PrefetchIntoCPUCache; keeps the compiler from removing its reads
 }
 
 // New returns an empty state.
@@ -72,7 +73,7 @@ func (s *State) FoundedEvent() event.ExchangeFounded {
 
 // Hash returns the sequence of the last applied event, and a hash of everything that events
 // determine. Two states with the same log have the same hash, so a difference reveals a fault.
-// It excludes Apply. So only fields that requests in flight change need their lock.
+// Apply waits meanwhile, so Hash locks only the fields that requests in flight change.
 func (s *State) Hash() (lastAppliedSeq uint64, stateHash uint64) {
 	s.applying.Lock()
 	defer s.applying.Unlock()
@@ -89,7 +90,7 @@ func (s *State) Hash() (lastAppliedSeq uint64, stateHash uint64) {
 	return s.seq, sum + s.pendingReturns.sumOfEntryHashes() + s.outboxes.sumOfEntryHashes() + s.slots.sumOfEntryHashes() + s.users.sumOfEntryHashes()
 }
 
-// LeadCount returns the number of leads in memory.
+// LeadCount returns the number of leads in memory, including expired ones that are not removed yet.
 func (s *State) LeadCount() (n int) {
 	for i := range s.leads {
 		n += s.leads[i].rowCountWithExpired()
@@ -99,7 +100,8 @@ func (s *State) LeadCount() (n int) {
 
 // AvailabilityVersion returns a number that changes whenever an event may have changed which
 // buyers are available. Examples are a cap that becomes full, and a change of money, a pause or a
-// suppression list. Callers cache availability until the number changes.
+// suppression list. Callers cache availability until the number changes. They must also end the
+// cache when a cap's window ends or a buyer opens or closes, because no event marks these times.
 func (s *State) AvailabilityVersion() uint64 { return s.availability.Load() }
 
 // IsCapFull reports whether the cap limit has no capacity for one more lead at price. It counts

@@ -10,7 +10,7 @@ import (
 type row[R any] interface {
 	*R
 	key() *[16]byte
-	expiryUnixSeconds() uint32 // Unix seconds
+	expiryUnixSeconds() uint32 // the row is expired from this time on
 	contentHash() uint64       // a hash of all fields
 }
 
@@ -18,7 +18,7 @@ type row[R any] interface {
 //
 // Invariants: the index has a power of two of entries, at most 3/4 of them used. An entry is zero
 // or refers to a row. Every row is reachable from its key's home entry without crossing a zero.
-// sum is the sum of all digests.
+// sum is the sum of all rows' content hashes.
 //
 // Each put removes a few expired rows, from a cursor that moves over the slab. So the sequence of
 // events alone determines which rows are removed, and a replay removes the same ones. get does
@@ -126,8 +126,8 @@ func (t *table[R, P]) put(value *R, nowUnixSeconds uint32) {
 	}
 }
 
-// editRow calls edit with the row that has this key, and updates the hash. edit may change all
-// fields but the key. The result is false if the table has no such row.
+// editRow calls edit with the row that has this key, and updates the table's hash. edit may change
+// all fields but the key. rowExists is false if the table has no such row.
 func (t *table[R, P]) editRow(key *[16]byte, edit func(P)) (rowExists bool) {
 	_, position, ok := t.find(key)
 	if !ok {
@@ -206,7 +206,7 @@ func (t *table[R, P]) removeRow(position int) {
 func (t *table[R, P]) indexEntryOf(known P) uint32 {
 	entry, _, ok := t.find(known.key())
 	if !ok {
-		panic("BUG: a row that its index does not reach")
+		panic("BUG: the table's index does not lead to one of its rows")
 	}
 	return entry
 }

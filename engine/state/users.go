@@ -11,14 +11,14 @@ import (
 	"pingpost/engine/market"
 )
 
-// OperatorUser is an operator's account. Changed differs between any two versions of one account, so a
-// session can compare its copy to see whether the account was changed.
+// OperatorUser is an operator's account. Each change of the account sets a new value of Changed. So a
+// session can compare it with its copy to see whether the account was changed.
 type OperatorUser struct {
 	Name     string
 	Role     market.OperatorRole
 	Password string // its hash
 	Created  int64  // Unix nanoseconds
-	Changed  int64
+	Changed  int64  // Unix nanoseconds
 }
 
 // APIToken is a user's personal API token. Memory holds only its hash.
@@ -58,7 +58,7 @@ func (s *State) OperatorUser(name string) (account OperatorUser, found bool) {
 	return user, ok
 }
 
-// Users returns all users, sorted by name.
+// Users returns the accounts of all operators, sorted by name.
 func (s *State) Users() []OperatorUser {
 	s.users.mu.RLock()
 	defer s.users.mu.RUnlock()
@@ -71,7 +71,7 @@ func (s *State) Users() []OperatorUser {
 }
 
 // APIToken returns the API token with this hash and its user's account, to authenticate a
-// request. The bool is false if no token has the hash. The caller checks the expiry.
+// request. found is false if no token has the hash. The caller checks the expiry.
 func (s *State) APIToken(hash [32]byte) (apiToken APIToken, owner OperatorUser, found bool) {
 	s.users.mu.RLock()
 	defer s.users.mu.RUnlock()

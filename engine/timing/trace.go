@@ -13,7 +13,8 @@ import (
 // sizes, times and outcomes, but no text of a supplier or a buyer. It belongs to the request's
 // goroutine.
 //
-// A request without tracing has a nil RequestTrace, whose methods do nothing.
+// A request without tracing has a nil RequestTrace. Its methods then do nothing, except for
+// NextSpanID and AddPing, which need a trace.
 //
 // Rejected: a port for each step. Every request would call it, and its implementation would have
 // to match the beginnings and ends of the spans.

@@ -11,9 +11,9 @@ import (
 // GroupWebhooksByLead groups webhooks by lead. The groups are in the order of their first
 // webhook. The webhooks of a group are in the order of the log records that triggered them.
 //
-// The caller is the one that resends dead letters. A resent webhook may be sent at once, even
-// while older dead letters of the lead exist. So the caller resends the webhooks of a group one
-// by one, and several groups at the same time.
+// It is for resending dead letters. A resent webhook may be sent at once, even while older dead
+// letters of the lead exist. So the caller resends the webhooks of a group one by one, and several
+// groups at the same time.
 func GroupWebhooksByLead(webhooks []state.QueuedWebhook) (groups [][]state.QueuedWebhook) {
 	index := make(map[market.LeadID]int)
 	for _, w := range webhooks {

@@ -22,8 +22,8 @@ type Payload struct {
 	reason    string
 }
 
-// NewPayloadOfDecision returns the payload for a lead's first record: a sale or the reason for none. It
-// copies the record's texts.
+// NewPayloadOfDecision returns the payload for a lead's first record: its sale, or the reason why it
+// is unsold. It copies the record's texts.
 func NewPayloadOfDecision(record *event.LeadDecided) Payload {
 	p := Payload{
 		campaign: record.Campaign, sellerLeadID: record.SellerLeadID(),

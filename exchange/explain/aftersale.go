@@ -14,7 +14,7 @@ type StatusReport struct {
 	By        string    `json:"by"` // buyer or operator
 	Buyer     string    `json:"buyer_id"`
 	RequestID string    `json:"request_id"`
-	Result    string    `json:"result"` // done, none (no change), waits (for the operator), refused, not_now, invalid
+	Result    string    `json:"result"` // done, none (no change), waits (for the operator), refused, unknown (not this buyer's lead), not_now, invalid
 	From      string    `json:"from"`
 	To        string    `json:"to"`
 	Reason    string    `json:"reason,omitempty"`     // a reason from the campaign's list; others are withheld because free text may name a person
@@ -152,7 +152,7 @@ func (e *Explainer) withholdUnlistedReasons(doc *Explanation, configAtDecision *
 }
 
 // describeLastReport returns a sentence on the last buyer's report or operator's decision after
-// the sale, or "" without one.
+// the sale that changed the lead's status or its return, or "" without one.
 func describeLastReport(doc *Explanation) (text string) {
 	for i := range doc.Reports {
 		r := &doc.Reports[i]

@@ -57,7 +57,7 @@ func (c *leadTimeline) setAnswerIfSettlementDecides(entry *logEntry) {
 }
 
 // setAnswerWhileDeliveryOpen records the answer to a call that ended while its delivery was still
-// open.
+// open, or without a clear result.
 //
 // A restart after a crash records the same kind of event for each open delivery, but without an
 // HTTP status and without a fault. In that case the call got no answer.
@@ -75,10 +75,13 @@ func (c *leadTimeline) setAnswerWhileDeliveryOpen(atNanos int64, ev *event.PostS
 	}
 }
 
+// setAcceptedAnswer records that the exchange answered the supplier with 201 ACCEPTED at this time.
 func (c *leadTimeline) setAcceptedAnswer(atNanos int64) {
 	c.doc.Answer = &AnswerToSupplier{At: UnixNanos(atNanos), Status: http.StatusCreated, Result: market.StatusAccepted.String()}
 }
 
+// setUnsoldAnswer records that the exchange answered the supplier at this time that the lead is unsold:
+// an ingest with 201 UNMATCHED, a post with 422 post_rejected.
 func (c *leadTimeline) setUnsoldAnswer(atNanos int64, reason market.UnsoldReason) {
 	c.doc.Answer = &AnswerToSupplier{At: UnixNanos(atNanos), Status: http.StatusCreated, Result: market.StatusUnmatched.String(), Reason: reason.String()}
 	if c.doc.Kind == kindPost {

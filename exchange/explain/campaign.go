@@ -15,7 +15,8 @@ import (
 )
 
 // campaignConfigOfVersion is a campaign's configuration in one version of the catalog, reduced to the
-// parts that an explanation shows. known is false if that version's document is unavailable.
+// parts that an explanation shows. known is false if that version's document is unavailable or lacks
+// the campaign.
 type campaignConfigOfVersion struct {
 	known  bool
 	method string
@@ -40,8 +41,8 @@ func (l *campaignConfigOfVersion) buyerOfFilterSet(filterSetNumber uint32) (buye
 
 // readCampaignConfig reads a campaign's configuration from the stored document of a catalog
 // version. decidedAtSeq is the number of a log entry that was decided under that version; the
-// search for the document starts there. If the document is missing or damaged, the result's known
-// is false.
+// search for the document starts there. If the document is missing or damaged, or has no such campaign,
+// the result's known is false.
 func (e *Explainer) readCampaignConfig(catalogVersion uint32, campaignID string, decidedAtSeq uint64) campaignConfigOfVersion {
 	hash := e.searchConfigDocumentHash(catalogVersion, decidedAtSeq)
 	text, err := os.ReadFile(filepath.Join(e.DataDir, "catalogs", hash+".json"))

@@ -41,10 +41,11 @@ type Options struct {
 	DataDir string
 }
 
-// New returns an explainer with the default limits on the part of the log that one call reads.
+// New returns an explainer with the default searchLimits.
 func New(opt Options) *Explainer { return &Explainer{opt, defaultLimits} }
 
-// searchLimits bounds the part of the log that one call of an Explainer reads.
+// searchLimits bounds the part of the log that an Explainer reads in one search. One call makes a
+// bounded number of searches.
 //
 // An id contains its time of creation in milliseconds, so a search for its event covers the
 // time around it. The event becomes durable after the id was made, within the few seconds that

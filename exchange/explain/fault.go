@@ -2,8 +2,8 @@ package explain
 
 import "pingpost/engine/market"
 
-// FaultName is the name of the market.Fault because of which a buyer gave no usable answer, such as
-// a timeout. It is "" without a fault.
+// FaultName is the name of a market.OutboundFault, such as a timeout: the reason why a ping, post or
+// webhook got no usable answer. It is "" without a fault.
 type FaultName string
 
 func nameOfFault(fault market.OutboundFault) FaultName {

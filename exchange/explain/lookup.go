@@ -105,9 +105,9 @@ func (e *Explainer) explainReportedLead(report *event.LeadStatusesChanged) (*Exp
 // stands for all suppliers.
 //
 // Memory has an auction by the seller's id for as long as the seller cannot use that id again.
-// For an older one ExplainBySellerID reads the log from the beginning. It skips that search without a
-// supplier if sellerID has the form of the exchange's own ids, because it is probably one of
-// them.
+// For an older one ExplainBySellerID reads the log from the beginning, up to searchLimits. It skips
+// that search without a supplier if sellerID has the form of the exchange's own ids, because it is
+// probably one of them.
 func (e *Explainer) ExplainBySellerID(supplier, sellerID string) (*Explanation, error) {
 	first, last := market.PermanentNumber(1), market.PermanentNumber(e.State.CountNumberedNames(event.ObjectSupplier))
 	if supplier != "" {
@@ -159,9 +159,10 @@ func hasOwnIDForm(id string) bool {
 	return lead || auction || ping || request
 }
 
-// searchLogForAuctions searches the whole log for auctions with the seller's id, for suppliers from
-// firstSupplier to lastSupplier. It is for old auctions that memory no longer has. It returns the
-// first such auction of each supplier.
+// searchLogForAuctions searches the log from its beginning, up to searchLimits, for auctions with the
+// seller's id, of the suppliers from firstSupplier to lastSupplier. It is for old auctions that memory
+// no longer has. It returns the first such auction of each supplier; after the limit, suppliers may
+// be missing. If it finds no auction, it returns a not-found error.
 func (e *Explainer) searchLogForAuctions(firstSupplier, lastSupplier market.PermanentNumber, sellerID string) (found []*logEntry, err error) {
 	seen := make(map[market.PermanentNumber]bool)
 	truncated, err := e.scanEntriesContaining([]byte(sellerID), nil, 0, noTimeLimit, func(has *logEntry) bool {

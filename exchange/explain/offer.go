@@ -32,9 +32,9 @@ type leadClaimingOffer struct {
 // claims, and each refusal allows another one.
 const maxClaims = 16
 
-// findClaimingLeads returns the leads that claimed the offers of an auction, at most maxClaims.
-// The lead that was finally sold is always included if memory has it. truncated reports that
-// the search ended at a limit.
+// findClaimingLeads returns the leads that claimed the offers of an auction within a minute after it
+// (searchLimits.after): the first maxClaims, and the lead that was finally sold if memory has it.
+// truncated reports that the search ended early because it had read as much as searchLimits allow.
 func (e *Explainer) findClaimingLeads(auctionEntry *logEntry) (claims []leadClaimingOffer, truncated bool, err error) {
 	auctionEvent := auctionEntry.mustBePingAuction()
 	if auctionEvent.Name == [16]byte{} || auctionEvent.Reason != market.ReasonNone {
@@ -80,8 +80,9 @@ func containsLead(entries []*logEntry, lead market.LeadID) bool {
 	return false
 }
 
-// addClaimsToOffers lists each claiming lead under the offer that it claimed. If a lead's sale is
-// complete or in delivery, the auction's explanation gets its price, payout and margin.
+// addClaimsToOffers lists each claiming lead under the offer that it claimed, or as rejected if it got
+// no buyer. If a lead's sale is complete or in delivery, the auction's explanation gets its buyer,
+// price, payout and margin.
 func (e *Explainer) addClaimsToOffers(doc *Explanation, auction *event.PingAuctionCompleted, claims []leadClaimingOffer) {
 	for _, one := range claims {
 		lead, buyer := one.doc, e.State.NameOf(event.ObjectBuyer, one.decided.mustBeLeadDecided().Sale.Buyer)

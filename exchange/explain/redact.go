@@ -14,7 +14,7 @@ import (
 // before they were logged.
 
 // withheld replaces a text that repeats contact data. erased replaces a text that might
-// repeat it, if the person was erased.
+// repeat it, if the person was erased or the contact data cannot be decrypted.
 const (
 	withheld = redaction.Withheld
 	erased   = "(withheld: the person was erased)"
@@ -22,7 +22,8 @@ const (
 
 // redactTextsWithContactData replaces every free text that repeats a lead's contact data, in the
 // explanations doc. If the person was erased, or the contact data cannot be decrypted, it replaces
-// all free texts, because it cannot compare them.
+// all free texts, because it cannot compare them. It leaves buyers' codes of failed attempts unchanged;
+// the exchange compared these before it logged them.
 func (e *Explainer) redactTextsWithContactData(decision *logEntry, doc ...*Explanation) {
 	contact, err := e.Contact(decision.mustBeLeadDecided())
 	person := contactData{unknown: err != nil}

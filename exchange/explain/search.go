@@ -63,9 +63,9 @@ func (e *Explainer) readEntry(seq uint64) (*logEntry, error) {
 	return decodeCopyOfEntry(&found)
 }
 
-// findEventByID searches the log for the event that matches accepts, around the time that the
-// id contains. If the log has no such event, the error is engine.ErrNotFound with the text
-// notFoundText.
+// findEventByID searches the log, around the time that the id contains, for the first event for which
+// matches returns true. If the log has no such event, the error is engine.ErrNotFound with the text
+// notFoundText. If searchLimits end the search, the text says so instead.
 func (e *Explainer) findEventByID(id [16]byte, notFoundText string, matches func(event.Event) bool) (found *logEntry, err error) {
 	created := creationNanosOfID(id)
 	truncated, err := e.scanEntriesContaining(id[:], nil, created-int64(e.limits.before), created+int64(e.limits.after), func(candidate *logEntry) bool {

@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files again")
 
-// CompareWithFile fails the test if got differs from the file testdata/NAME.golden. With the flag
+// CompareWithFile fails the test if got differs from the file testdata/fileName.golden. With the flag
 // -update it first writes got to the file.
 func CompareWithFile(t testing.TB, fileName, got string) {
 	t.Helper()
@@ -23,6 +23,6 @@ func CompareWithFile(t testing.TB, fileName, got string) {
 		must.Succeed(t, os.WriteFile(path, []byte(got), 0o600))
 	}
 	if want := must.Value(os.ReadFile(path))(t); got != string(want) {
-		t.Errorf("%s: -update writes it again; got\n%s", path, got)
+		t.Errorf("%s differs from the test's output; run the test with -update to write the file again; output:\n%s", path, got)
 	}
 }

@@ -35,8 +35,8 @@ type Options struct {
 // NewReader returns a reader of the statements of one log. It reads nothing yet.
 func NewReader(opt Options) *Reader { return &Reader{opt, throttle.ScanChunk} }
 
-// Statement adds up a buyer's or supplier's money in a period. A zero From stands for the
-// beginning of the current month, and a zero To for its end. The error is a
+// Statement adds up a buyer's or supplier's money in a period. A zero From or To means the bounds of a
+// month: without both, of the current one (see fillOpenEndsWithMonth). The error is a
 // *ledger.HistoryTooShortError if the log does not go back to the period's start.
 //
 // It takes the current balance and reads the log from the period's start to the entry at which
@@ -77,9 +77,9 @@ func (r *Reader) IterateEntries(s *ledger.Statement) (*EntryIterator, error) {
 	return &EntryIterator{events: events, lines: s.NewEntryDeriver(), until: s.To}, nil
 }
 
-// fillOpenEndsWithMonth replaces a zero From or To of a period by the bounds of a month: of the current
-// one, or, for From, of the month in which the period's last moment lies. nowNanos is the current
-// time.
+// fillOpenEndsWithMonth replaces a zero From by the beginning of To's month, or of the current month
+// if To is zero too. A To at a month's beginning belongs to the month before. It replaces a zero To by
+// the end of the current month, or of From's month if From is later. nowNanos is the current time.
 func fillOpenEndsWithMonth(period ledger.Period, nowNanos int64) ledger.Period {
 	if period.From == 0 {
 		last := nowNanos

@@ -31,11 +31,11 @@ func New() *Clock {
 // Now returns the clock's time in Unix nanoseconds.
 func (c *Clock) Now() int64 { return c.base.Load() + int64(time.Since(c.start)) }
 
-// AdvanceTo sets the clock forward to at (Unix nanoseconds) if the clock is behind it. It
-// returns by how much. The exchange calls it once at a start, with the time of the log's last
+// AdvanceTo sets the clock forward to unixNanos if the clock is behind it. It returns by how much
+// the clock was behind. The exchange calls it once at a start, with the time of the log's last
 // entry.
-func (c *Clock) AdvanceTo(at int64) (behind time.Duration) {
-	behind = max(0, time.Duration(at-c.Now()))
+func (c *Clock) AdvanceTo(unixNanos int64) (behind time.Duration) {
+	behind = max(0, time.Duration(unixNanos-c.Now()))
 	c.base.Add(int64(behind))
 	return behind
 }

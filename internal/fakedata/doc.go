@@ -8,5 +8,5 @@
 // birth date, age band, and the vehicles with their number. So filters and state lists behave
 // as with real leads.
 //
-// The sandbox uses these leads.
+// The sandbox hands out these leads, and the admin API makes its example requests from them.
 package fakedata

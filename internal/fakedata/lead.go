@@ -47,7 +47,8 @@ const (
 var sources = []string{"search", "search", "partner", "email", "facebook"}
 
 // MakeLeads returns the leads that the request describes. A phone number repeats only after all
-// numbers of the state were used (a hundred for each area code). E-mail addresses never repeat.
+// numbers of the state were used (a hundred for each area code). E-mail addresses never repeat in
+// one series.
 func MakeLeads(req Request) []Lead {
 	place, vertical := PlaceOf(req.State), VerticalOf(req.Vertical)
 	r := rand.New(rand.NewPCG(uint64(req.Seed), seedFromLabels(req.Vertical, place.State)))

@@ -37,15 +37,15 @@ type Person struct {
 	State       string
 }
 
-// MakePerson returns a made-up person who lives in the place. phone selects one of the place's
-// phone numbers. mailbox becomes part of the e-mail address, so different numbers give
+// MakePerson returns a made-up person who lives in the place. phoneIndex selects one of the place's
+// phone numbers. mailboxNumber becomes part of the e-mail address, so different numbers give
 // different addresses.
-func (p *Place) MakePerson(r *rand.Rand, phone, mailbox int, mailHost string) Person {
+func (p *Place) MakePerson(r *rand.Rand, phoneIndex, mailboxNumber int, mailHost string) Person {
 	person := Person{
 		First: Pick(r, firstNames), Last: Pick(r, lastNames),
-		Phone: p.Phone(phone), Line1: p.randomStreetAddress(r), Town: Pick(r, p.Towns), State: p.State,
+		Phone: p.Phone(phoneIndex), Line1: p.randomStreetAddress(r), Town: Pick(r, p.Towns), State: p.State,
 	}
-	person.Email = lowerASCIILetters(person.First) + "." + lowerASCIILetters(person.Last) + strconv.Itoa(mailbox) + "@" + mailHost
+	person.Email = lowerASCIILetters(person.First) + "." + lowerASCIILetters(person.Last) + strconv.Itoa(mailboxNumber) + "@" + mailHost
 	return person
 }
 

@@ -45,8 +45,8 @@ var models = []struct {
 const maxVehicleAge = 19
 
 // randomVehicles returns one to four cars that a person wants to insure, mostly one, each with year,
-// make and model. No model year is later than year.
-func randomVehicles(r *rand.Rand, year int) [][]Field {
+// make and model. No model year is later than latestYear.
+func randomVehicles(r *rand.Rand, latestYear int) [][]Field {
 	n := 1
 	for n < 4 && Chance(r, 420) {
 		n++
@@ -54,7 +54,7 @@ func randomVehicles(r *rand.Rand, year int) [][]Field {
 	vehicles := make([][]Field, n)
 	for i := range vehicles {
 		model := Pick(r, models)
-		first, last := max(model.from, year-maxVehicleAge), year
+		first, last := max(model.from, latestYear-maxVehicleAge), latestYear
 		if model.till != 0 {
 			last = min(last, model.till)
 		}

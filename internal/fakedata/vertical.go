@@ -88,12 +88,12 @@ func randomCarInsuranceFields(r *rand.Rand, askedForOffersAt time.Time) []Field 
 	}
 }
 
-// randomAge returns a random age from youngest to oldest, and a birthday that gives this age on
-// the day on. The birthday is before the 29th, so that it exists in every month and year.
-func randomAge(r *rand.Rand, on time.Time, youngest, oldest int) (age int, birthday string) {
+// randomAge returns a random age from youngest to oldest, and a birthday that gives this age at
+// the time at. The birthday is before the 29th, so that it exists in every month and year.
+func randomAge(r *rand.Rand, at time.Time, youngest, oldest int) (age int, birthday string) {
 	age = youngest + r.IntN(oldest-youngest+1)
-	born := time.Date(on.Year()-age, time.Month(1+r.IntN(12)), 1+r.IntN(28), 0, 0, 0, 0, time.UTC)
-	if born.AddDate(age, 0, 0).After(on) { // this year's birthday is still in the future
+	born := time.Date(at.Year()-age, time.Month(1+r.IntN(12)), 1+r.IntN(28), 0, 0, 0, 0, time.UTC)
+	if born.AddDate(age, 0, 0).After(at) { // this year's birthday is still in the future
 		born = born.AddDate(-1, 0, 0)
 	}
 	return age, born.Format(time.DateOnly)

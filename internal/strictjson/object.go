@@ -78,7 +78,7 @@ func (o *Object) Lookup(name string) (m market.JSONMember, ok bool) {
 // ParseMember parses the value of the member m, which must be an object, into another Object.
 // It returns false if the value is not an object. The result points into the same body as this
 // object.
-func (o *Object) ParseMember(m market.JSONMember, into *Object) bool {
+func (o *Object) ParseMember(m market.JSONMember, into *Object) (isObject bool) {
 	if into == o {
 		panic("BUG: an object cannot parse a member into itself")
 	}

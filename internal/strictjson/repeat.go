@@ -23,10 +23,10 @@ type name struct {
 }
 
 // addUniqueName adds the name of the next member of an object. The object's names begin at
-// s.names[first]. It returns an error if the object already has the name. For objects with many
+// s.names[firstName]. It returns an error if the object already has the name. For objects with many
 // names, checkRepeatedNames compares them later.
-func (s *scanner) addUniqueName(first int, added name) *SyntaxError {
-	earlier := s.names[first:]
+func (s *scanner) addUniqueName(firstName int, added name) *SyntaxError {
+	earlier := s.names[firstName:]
 	if len(earlier) < maxComparedNames {
 		for i := range earlier {
 			if err := s.errorIfEqual(earlier[i], added); err != nil {
@@ -39,9 +39,9 @@ func (s *scanner) addUniqueName(first int, added name) *SyntaxError {
 }
 
 // checkRepeatedNames returns an error if an object with many members has a name twice. The
-// scanner calls it at the end of each object. The object's names begin at s.names[first].
-func (s *scanner) checkRepeatedNames(first int) *SyntaxError {
-	names := s.names[first:]
+// scanner calls it at the end of each object. The object's names begin at s.names[firstName].
+func (s *scanner) checkRepeatedNames(firstName int) *SyntaxError {
+	names := s.names[firstName:]
 	if len(names) <= maxComparedNames {
 		return nil
 	}

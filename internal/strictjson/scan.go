@@ -27,7 +27,7 @@ func (s *scanner) clearForReuse() {
 }
 
 // newError returns an error with this message at the scanner's offset. At the end of the text
-// it replaces the message by textEnds.
+// it replaces every message except wantObject by textEnds.
 func (s *scanner) newError(message string) *SyntaxError {
 	if s.at >= len(s.body) && message != wantObject {
 		message = textEnds
@@ -111,9 +111,9 @@ func (s *scanner) scanObject(collect *Object) *SyntaxError {
 	return nil
 }
 
-// scanMember reads one member of an object. The object's names so far begin at s.names[first].
+// scanMember reads one member of an object. The object's names so far begin at s.names[firstName].
 // The member's text is filled in only if wanted is set; otherwise the member is only checked.
-func (s *scanner) scanMember(first int, wanted bool) (m market.JSONMember, err *SyntaxError) {
+func (s *scanner) scanMember(firstName int, wanted bool) (m market.JSONMember, err *SyntaxError) {
 	if s.peekByte() != '"' {
 		return m, s.newError(wantName)
 	}
@@ -123,7 +123,7 @@ func (s *scanner) scanMember(first int, wanted bool) (m market.JSONMember, err *
 		return m, err
 	}
 	m.Name = s.unquote(at, escaped)
-	if err := s.addUniqueName(first, name{m.Name, at}); err != nil {
+	if err := s.addUniqueName(firstName, name{m.Name, at}); err != nil {
 		return m, err
 	}
 	s.skipSpace()

@@ -20,9 +20,9 @@ type TypeError struct {
 
 func (e *TypeError) Error() string {
 	if e.Field == "" {
-		return fmt.Sprintf("the value does not fit a %s", e.Want)
+		return fmt.Sprintf("the JSON value does not fit the Go type %s", e.Want)
 	}
-	return fmt.Sprintf("%s: the value does not fit a %s", e.Field, e.Want)
+	return fmt.Sprintf("%s: the JSON value does not fit the Go type %s", e.Field, e.Want)
 }
 
 // Unmarshal decodes a JSON text into v by the rules of encoding/json, after the strict checks
@@ -31,8 +31,8 @@ func (e *TypeError) Error() string {
 // Two members with names that differ only in case count as repeated, because both would set the
 // same struct field. A single member in the wrong case still sets its field.
 //
-// The error is a *SyntaxError, a *TypeError, or the error of an UnmarshalJSON method. After an
-// error v may be partly filled.
+// The error is a *SyntaxError, a *TypeError, or wraps the error of an UnmarshalJSON method. A panic
+// of the decoder also becomes an error. After an error v may be partly filled.
 func Unmarshal(data []byte, v any) (err error) {
 	if len(data) > MaxDocument {
 		return &SyntaxError{Offset: MaxDocument, Message: tooLarge}
@@ -65,12 +65,13 @@ func checkIsOneValue(data []byte) error {
 	return nil
 }
 
-// convertError replaces an error of encoding/json by one that does not quote the value, because
-// the value may be personal or secret.
+// convertError converts a type error of the JSON library to a *TypeError, which does not quote the
+// value, because the value may be personal or secret. It wraps every other error, which may
+// quote the value.
 func convertError(err error) error {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) && wrong.Type != nil {
 		return &TypeError{Field: wrong.Field, Want: wrong.Type.String()}
 	}
-	return fmt.Errorf("cannot decode the value: %w", err)
+	return fmt.Errorf("cannot decode the JSON value: %w", err)
 }

@@ -19,7 +19,7 @@ const (
 var ErrStopped = errors.New("the exchange stops")
 
 // ScanThrottle throttles a scan of the whole log, which may be gigabytes. After each chunk it
-// pauses for as long as the chunk took, so the scan uses at most half a core.
+// pauses for as long as the chunk took, but at most MaxPause. So the scan uses about half a core.
 type ScanThrottle struct {
 	chunk int64
 	stop  *atomic.Bool
@@ -28,22 +28,22 @@ type ScanThrottle struct {
 }
 
 // NewScanThrottle returns a throttle for a scan that begins now. The scan pauses after each
-// chunk bytes, and ends once stop is set.
-func NewScanThrottle(chunk int64, stop *atomic.Bool) ScanThrottle {
-	return ScanThrottle{chunk: chunk, stop: stop, since: time.Now()}
+// chunkBytes bytes, and ends once stop is set.
+func NewScanThrottle(chunkBytes int64, stop *atomic.Bool) ScanThrottle {
+	return ScanThrottle{chunk: chunkBytes, stop: stop, since: time.Now()}
 }
 
 // PauseAfterChunk sleeps if the scan has read a whole chunk since its last pause. The scan
-// calls it before each entry, with the total number of bytes read so far. It returns ErrStopped
-// if the exchange is stopping.
-func (s *ScanThrottle) PauseAfterChunk(read int64) error {
-	if read-s.read < s.chunk {
+// calls it before each entry, with the total number of bytes read so far. Instead of a pause it
+// returns ErrStopped if the exchange is stopping.
+func (s *ScanThrottle) PauseAfterChunk(totalRead int64) error {
+	if totalRead-s.read < s.chunk {
 		return nil
 	}
 	if s.stop.Load() {
 		return ErrStopped
 	}
 	time.Sleep(min(time.Since(s.since), MaxPause))
-	s.read, s.since = read, time.Now()
+	s.read, s.since = totalRead, time.Now()
 	return nil
 }

@@ -49,9 +49,9 @@ func newDueChannel() <-chan time.Time {
 	return c
 }
 
-// WaitUntil waits until the time due and returns true. If the context ends first, it returns
-// false.
-func WaitUntil(ctx context.Context, due time.Time) bool {
+// WaitUntil waits until the time due and returns true. If the context ends first, or has ended
+// before the call, it returns false.
+func WaitUntil(ctx context.Context, due time.Time) (reached bool) {
 	wait := time.Until(due)
 	if wait <= 0 {
 		return ctx.Err() == nil

@@ -5,8 +5,8 @@
 //
 //   - A request never waits here. It hands over its record, and one goroutine builds, encodes
 //     and sends the spans.
-//   - Memory has a limit, even if the collector is slow or down: spans above maxQueuedSpans are
-//     dropped and counted, and so is a batch that the collector refuses after all retries.
+//   - Memory has a limit, even if the collector is slow or down: a trace that would exceed
+//     maxQueuedSpans is dropped and counted, and so is a batch that the collector does not accept.
 //   - A span has ids, names from the configuration, words of this program, numbers and times.
 //     It has no text from a supplier, a buyer or a lead.
 //   - A request without an authenticated caller is not traced.

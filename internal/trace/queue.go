@@ -21,7 +21,7 @@ type unsentRequests struct {
 
 // add queues a finished request for sending. It returns false, and the trace is lost, if the
 // queue is full or closed.
-func (q *unsentRequests) add(r *Request) bool {
+func (q *unsentRequests) add(r *Request) (added bool) {
 	n := r.maxSpans()
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -74,8 +74,8 @@ func (t *Tracer) sendWithRetries(body []byte, traces uint64) {
 	}
 }
 
-// sendOnce sends the body to the collector once. After an error, retry says whether another
-// attempt may succeed. retryAfter is the pause that the collector asked for.
+// sendOnce sends the body to the collector once. After an error, retry says whether another attempt
+// may succeed. retryAfter is the pause that the collector asked for, at most maxRetryAfter.
 func (t *Tracer) sendOnce(body []byte) (retryAfter time.Duration, retry bool, err error) {
 	ctx, cancel := context.WithTimeout(t.ctx, sendTimeout)
 	defer cancel()
@@ -114,7 +114,8 @@ func withoutAddress(err error) error {
 	return err
 }
 
-// warnOfLostTraces logs that traces were lost, and why, at most once a minute.
+// warnOfLostTraces logs, at most once a minute, that a batch of traces was lost, and why. Traces
+// that did not fit into the queue are only counted.
 func (t *Tracer) warnOfLostTraces(err error) {
 	if now := time.Now(); now.Sub(t.warned) >= warnInterval {
 		t.warned = now

@@ -18,14 +18,14 @@ import (
 type Options struct {
 	Endpoint string // of the collector, such as http://127.0.0.1:4318; New adds /v1/traces
 	Headers  http.Header
-	Sample   market.ShareInMillionths // share of traced requests, for requests without a traceparent
+	Sample   market.ShareInMillionths // traced share of the requests without a valid traceparent
 	Tenant   string
 	Version  string
 	Logger   *slog.Logger
 }
 
 // Tracer decides which requests are traced, and exports their spans. Its methods are safe for
-// concurrent use. A nil Tracer traces no requests.
+// concurrent use. BeginIfSampled of a nil Tracer traces no requests, and Close does nothing.
 type Tracer struct {
 	opt      Options
 	address  string

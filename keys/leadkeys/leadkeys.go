@@ -100,10 +100,11 @@ type KeyStore struct {
 	done chan struct{}
 }
 
-// Open opens the lead keys of data directory dir and starts the goroutine that prepares key
-// files. highest must be the highest slot (key number) that was ever used; Next returns
-// higher ones. sumKey is the key of the checksums. The store calls log when making a key file
-// fails, and again when it works.
+// Open opens the lead keys of data directory dir and starts the goroutine that prepares key files.
+// highest must be the highest slot (key number) that was ever used; Next returns higher ones.
+// sumKey is the key of the checksums. The store calls log when making a key file fails, and again
+// when it works. Open itself returns an error only if it cannot create the folders, or if the key
+// file for the next slot has the wrong size.
 func Open(dir string, highest uint64, sumKey SumKey, log func(message string, err error)) (*KeyStore, error) {
 	return open(dir, highest, sumKey, log, testFaults{})
 }
@@ -235,7 +236,7 @@ func (s *KeyStore) keyInMemoryLocked(slot uint64) []byte {
 // of zeros.
 func (s *KeyStore) keyOfSlot(slot uint64) (key Key, err error) {
 	if slot == 0 {
-		return key, errors.New("lead keys: slot 0 has no key")
+		return key, errors.New("lead keys: slot 0 has no key; slots begin at 1")
 	}
 	if s.copyKeyFromMemory(slot, &key) {
 		return key, nil

@@ -115,8 +115,8 @@ func (s *KeyStore) addFileAhead(f *fileOfKeys) {
 }
 
 // makeAndAddFile prepares the key file with this first slot. It creates the file with random
-// keys, unless it exists. An existing file is fsynced too, because the process that made it
-// may not have done so.
+// keys, unless it exists. For an existing file it fsyncs the folders, because the process that
+// made the file may not have done so.
 func (s *KeyStore) makeAndAddFile(first uint64) error {
 	err := s.readAndAddFile(first)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -171,7 +171,8 @@ func (s *KeyStore) syncKeyFolders() error {
 	return nil
 }
 
-func (s *KeyStore) writeFile(path string, keys []byte) error {
+// writeFile writes a key file or a checksum file and fsyncs it, but not its folder.
+func (s *KeyStore) writeFile(path string, content []byte) error {
 	if err := injectFault(s.faults.write); err != nil {
 		return err
 	}
@@ -179,7 +180,7 @@ func (s *KeyStore) writeFile(path string, keys []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = out.Write(keys)
+	_, err = out.Write(content)
 	if err == nil {
 		err = injectFault(s.faults.sync)
 	}

@@ -40,7 +40,7 @@ const Overhead = nonceSize + 16
 func newAEAD(key *Key) cipher.AEAD {
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
-		panic("BUG: a key of 32 bytes is none for AES: " + err.Error())
+		panic("BUG: AES rejects a key of 32 bytes: " + err.Error())
 	}
 	gcm, err := cipher.NewGCM(block)
 	if err != nil {
@@ -75,13 +75,13 @@ func (s *KeyStore) Open(dst []byte, slot uint64, owner [16]byte, sealed []byte) 
 		return nil, fmt.Errorf("%w: the lead key in slot %d was erased", ErrErased, slot)
 	}
 	if len(sealed) < Overhead {
-		return nil, fmt.Errorf("lead data sealed with slot %d is too short", slot)
+		return nil, fmt.Errorf("lead data sealed with the key in slot %d is too short: it is damaged", slot)
 	}
 	b := associatedDataPool.Get().(*associatedData)
 	defer associatedDataPool.Put(b)
 	plain, err := newAEAD(&key).Open(dst, sealed[:nonceSize], sealed[nonceSize:], b.set(slot, owner))
 	if err != nil {
-		return nil, fmt.Errorf("cannot decrypt lead data sealed with slot %d: the data, or the key in %q, is damaged", slot, s.keyFilePath(FirstSlot(slot)))
+		return nil, fmt.Errorf("cannot decrypt lead data sealed with the key in slot %d: the data, or the key in file %q, is damaged", slot, s.keyFilePath(FirstSlot(slot)))
 	}
 	return plain, nil
 }

@@ -15,8 +15,9 @@ import (
 
 // Each key file has a checksum file with the same name in keys/checksums: a version line,
 // eight bytes for each key, and eight bytes for all of these. The checksum file is durable
-// before the key file has its name, and it never changes. Erasing a key therefore stays
-// one write of zeros: a key of zeros is erased, and its checksum does not matter.
+// before the key file has its name, and it never changes; AddMissingChecksums replaces only a
+// missing or damaged one. Erasing a key therefore stays one write of zeros: a key of zeros is
+// erased, and its checksum does not matter.
 //
 // A checksum is a truncated SHA-256 of a key of the exchange, the slot and the lead's key.
 // It detects a changed byte, a file of another exchange, and a file under another name.

@@ -57,7 +57,7 @@ func New() *Hasher {
 
 // HashPassword returns the hash of a password, with a random salt, for storing. The error is
 // ErrBusy if too many hashes are being computed.
-func (k *Hasher) HashPassword(password string) (string, error) {
+func (k *Hasher) HashPassword(password string) (hash string, err error) {
 	var random [saltSize]byte
 	_, _ = rand.Read(random[:])
 	key, err := k.deriveKey(password, random[:])
@@ -70,7 +70,7 @@ func (k *Hasher) HashPassword(password string) (string, error) {
 // CheckPassword reports whether the stored hash was made from the password. An empty hash
 // matches no password, and takes equally long, so that a caller cannot find out which accounts
 // exist. The error is ErrBusy, or reports a hash in an unknown format.
-func (k *Hasher) CheckPassword(hash, password string) (bool, error) {
+func (k *Hasher) CheckPassword(hash, password string) (matches bool, err error) {
 	hasPassword := hash != ""
 	if !hasPassword {
 		hash = k.dummyHash

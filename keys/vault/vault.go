@@ -48,7 +48,7 @@ func Open(dir string, create bool) (*Vault, error) {
 	}
 	raw, err := hex.DecodeString(strings.TrimSpace(string(text)))
 	if err != nil || len(raw) != 32 {
-		return nil, fmt.Errorf("the exchange's key %q is not 64 hexadecimal digits; restore it from a backup", exchangeKeyPath(dir))
+		return nil, fmt.Errorf("the content of the exchange's key file %q is not 64 hexadecimal digits; restore it from a backup", exchangeKeyPath(dir))
 	}
 	return newVault([32]byte(raw))
 }

@@ -18,9 +18,10 @@ const maxAccounts = 1 << 14
 // usual.
 const maxPingPause = time.Hour
 
-// buyerEndpoint is the exchange's identity at one endpoint of one buyer: target, credential, and the
-// pause of pings after a 429. Two buyers with the same address and credential still are two
-// buyer endpoints, with separate connections, limits and pauses.
+// buyerEndpoint is one endpoint of one buyer, ready for use: the target, the credential, the
+// dialect, and the pause of pings after a 429. Two buyers with the same address and credential have
+// two buyerEndpoints, with separate connections, limits and pauses. An OAuth token endpoint is a
+// buyerEndpoint too, without a credential.
 type buyerEndpoint struct {
 	*dial.Target
 	auth                      credentialSource
@@ -42,16 +43,16 @@ type buyerEndpointKey struct {
 	dialect                         market.Dialect
 }
 
-// plainEndpointKey identifies the buyer endpoint with settings without dialect and OAuth, as most
-// are. Each ping looks up its buyer endpoint. Hashing the larger buyerEndpointKey took longer than
-// the rest of that lookup.
+// plainEndpointKey identifies a buyer endpoint whose settings have no dialect and no OAuth client.
+// Most have neither. Each ping looks up its buyer endpoint. Hashing the larger buyerEndpointKey took
+// longer than the rest of that lookup.
 type plainEndpointKey struct {
 	owner                           dial.ConnOwner
 	url, credential, header, scheme string
 }
 
-// buyerEndpoints remembers the buyer endpoints by the settings of their endpoints. An endpoint of the
-// current configuration shares its buyer endpoint with an equal one in an old, logged delivery.
+// buyerEndpoints remembers each buyerEndpoint by its owner and settings (market.Endpoint). Equal
+// settings in the current configuration and in an old, logged delivery share one buyerEndpoint.
 type buyerEndpoints struct {
 	newAccount func(dial.ConnOwner, *market.Endpoint) (*buyerEndpoint, market.OutboundFault)
 
@@ -107,7 +108,7 @@ func (as *buyerEndpoints) findOrCreate(owner dial.ConnOwner, settings *market.En
 	return a, market.FaultNone
 }
 
-// newBuyerEndpoint returns a new buyer endpoint for the endpoint, or FaultEndpoint if the endpoint is
+// newBuyerEndpoint returns a new buyer endpoint with these settings, or FaultEndpoint if they are
 // invalid. Configurations are validated, but a delivery in the log may have an endpoint that
 // predates the validation.
 func (c *Client) newBuyerEndpoint(owner dial.ConnOwner, settings *market.Endpoint) (*buyerEndpoint, market.OutboundFault) {

@@ -22,9 +22,9 @@ const (
 // it releases the HTTP response, because the answer points into the response.
 var answerPool = sync.Pool{New: func() any { return new(buyerAnswer) }}
 
-// buyerAnswer is the parsed JSON body of a buyer's answer. Member names must match exactly. In an answer
-// to a post, values may have other types than the contract requires. So a buyer with
-// numeric ids is still understood. A bid must follow the contract.
+// buyerAnswer is the parsed JSON body of an answer from a buyer or a token endpoint. Member names
+// must match exactly. In an answer to a post, values may have other types than the contract requires. So a
+// buyer with numeric ids is still understood. A bid must follow the contract.
 type buyerAnswer struct {
 	body   strictjson.Object
 	nested strictjson.Object
@@ -38,8 +38,8 @@ func (a *buyerAnswer) releaseToPool() {
 
 // judgePost returns the verdict on an attempt to post a lead: accepted, refused, busy, unknown
 // or not sent. The HTTP status alone decides, except for 200 and 201. These are an acceptance
-// only with a complete JSON object as body. Such a body proves that the buyer's program
-// answered, and not a proxy in front of it.
+// only with a complete JSON object as body, without an error or a reject reason. Such a body proves
+// that the buyer's program answered, and not a proxy in front of it.
 //
 // If the buyer endpoint has a dialect, the dialect's rules decide for every 2xx status.
 func (c *Client) judgePost(a *buyerEndpoint, sendResult dial.SendResult, response *fasthttp.Response) market.PostResult {
@@ -118,8 +118,8 @@ func judgePostByBody(result market.PostResult, parsed *buyerAnswer, readable boo
 const codeReusedKey = errcode.IdempotencyKeyReused
 
 // isFinalRefusalStatus reports whether a rejection with this HTTP status proves that the buyer does
-// not have the lead, even after an earlier attempt. Statuses about the credential, the
-// idempotency key or an already accepted lead prove no such thing.
+// not have the lead, even after an earlier attempt. Redirects, and statuses about the credential,
+// the idempotency key or an already accepted lead, prove no such thing.
 func isFinalRefusalStatus(status int) bool {
 	switch status {
 	case fasthttp.StatusUnauthorized, fasthttp.StatusForbidden, fasthttp.StatusConflict,

@@ -8,8 +8,8 @@ import (
 )
 
 // attemptPost makes one attempt to post a lead to a buyer, and returns the verdict on the answer.
-// It removes secrets from the texts of the answer. If the buyer rejected the credential, the
-// result says whether a new one is available.
+// It omits texts of the answer that contain a secret. If the buyer rejected the credential, the
+// result says whether a new one is available. It never says so in two consecutive attempts.
 func (c *Client) attemptPost(p *market.PostRequest) market.PostResult {
 	out, fault := c.resolveSecretsAndEndpoint(dial.ConnOwner{Name: string(p.Buyer), Test: p.Test}, &p.Endpoint, p.Body)
 	if fault != market.FaultNone {

@@ -8,19 +8,19 @@ import (
 )
 
 // credentialSource provides the credential that requests to one buyer carry. There is one
-// implementation for each kind of credential, which newAccount selects. Both methods may block
+// implementation for each kind of credential. newBuyerEndpoint selects it. Both methods may block
 // until the deadline, and any goroutine may call them.
 type credentialSource interface {
 	// credential returns the credential to send now, without its scheme. After a fault the
 	// caller must not send the request.
 	credential(deadline time.Time) (credential string, fault market.OutboundFault)
 
-	// renewAfter401 is called after a 401 to a credential. It reports whether credential would now
-	// return another one.
+	// renewAfter401 is called after a 401; refused is the credential that the request carried. It
+	// tries to get another one, and reports whether the method credential would now return it.
 	renewAfter401(refused string, deadline time.Time) (hasAnother bool)
 }
 
-// noCredential is the authorizer for a buyer that requires no credential.
+// noCredential is the credentialSource for an endpoint that requires no credential.
 type noCredential struct{}
 
 func (noCredential) credential(time.Time) (string, market.OutboundFault) { return "", market.FaultNone }

@@ -42,8 +42,9 @@ type Options struct {
 	RootCAs          *x509.CertPool // trusted authorities; nil: the system's
 
 	// OnTokenFailure receives the reason of each failed token request: the name of the
-	// OAuth client's secret, the fault, and the answer's status or zero. If the fault is
-	// credential, the status has the reason. Any goroutine calls it. It can be nil.
+	// OAuth client's secret, the fault, and the answer's status or zero. With FaultCredential,
+	// the status is the reason, and zero means that the secret has no valid value. Any
+	// goroutine calls it. It can be nil.
 	OnTokenFailure func(secret string, fault market.OutboundFault, status int)
 
 	// OnExtraAnswer receives a host that sent an extra answer: see dial.Options. It can be
@@ -55,7 +56,8 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Client sends pings and posts to all buyers. Any goroutine may call its methods.
+// Client sends pings and posts to all buyers, and requests the OAuth tokens for them. Any goroutine
+// may call its methods.
 type Client struct {
 	options      Options
 	hosts        *dial.Hosts

@@ -12,12 +12,12 @@ import (
 // readPingAnswer reads the body of a 2xx answer to a ping by the dialect's rules, and sets the
 // result.
 //
-//   - If the rules have a field that says whether the buyer accepts, an accepted answer must
-//     have a price.
+//   - If the rules have a field that says whether the buyer accepts, a no is a no-bid, and an
+//     unknown or missing word makes the answer invalid. A yes must have a price.
 //   - Otherwise a price above zero is a bid. A missing or zero price is a no-bid, because such
 //     endpoints write a zero price into every answer.
-//   - An answer with a reason for a rejection, but without the field for acceptance, is a
-//     no-bid too.
+//   - An answer with a reason for a rejection, but without the configured field for acceptance,
+//     is a no-bid too.
 func (d *validatedDialect) readPingAnswer(result *market.PingResult, body []byte, auctionID []byte) {
 	f, err := d.rules.ExtractFields(body)
 	if err != nil {
@@ -50,9 +50,9 @@ func isPriceMissingOrZero(price string) bool {
 	return price == "" || err == nil && amount == 0
 }
 
-// judgePing sets the result of a ping from the status and the body of a complete answer. A 204
-// is a no-bid. Other statuses outside 2xx are errors. The dialect's rules decide about the
-// rest.
+// judgePing sets the result of a ping from the status and the body of the answer. A 204 is a
+// no-bid, and a status outside 2xx is an error. The dialect's rules decide about the rest. Only an
+// answer with a status outside 2xx may be incomplete.
 func (d *validatedDialect) judgePing(result *market.PingResult, body, auctionID []byte) {
 	switch status := result.Status; {
 	case status == fasthttp.StatusNoContent:
@@ -106,9 +106,9 @@ func toJSONNumberNotation(price string) []byte {
 }
 
 // judgePost sets the verdict on a post that was answered with a 2xx, by the dialect's rules.
-// Only a configured word for yes is an acceptance, and only a configured word for no is a
-// rejection. Otherwise it is unknown whether the buyer has the lead. isComplete is false if the body
-// arrived incompletely.
+// Only a configured word for yes is an acceptance. A rejection is a configured word for no, or any
+// other word if none is configured. Otherwise it is unknown whether the buyer has the lead.
+// isComplete is false if the body arrived incompletely.
 func (d *validatedDialect) judgePost(result market.PostResult, body []byte, isComplete bool) market.PostResult {
 	result.Verdict = market.VerdictUnknown
 	if !isComplete {

@@ -10,13 +10,12 @@ import (
 )
 
 // Ping asks a buyer for its bid. It returns when the buyer has answered or the deadline has
-// passed, late by at most a sixteenth of the time (see dial.Request). A failure is final for
-// this auction. Ping sends the request again only if a reused connection was closed, or if a
-// rejected credential was replaced.
+// passed, late by at most a second (see dial.Request). A failure is final for this auction. Ping
+// sends the request again only if a reused connection was closed, or if a rejected credential was
+// replaced.
 //
-// After a 429 it sends this buyer no pings until the time that the buyer named, at most an
-// hour. During this pause it returns rate_limited. A test ping ignores the pause and causes
-// none, because the test endpoint may be the buyer's own.
+// After a 429 it sends no pings to this endpoint until the time that the buyer named, at most an
+// hour. During this pause it returns rate_limited. A test ping ignores the pause and causes none.
 func (c *Client) Ping(p *market.PingRequest) market.PingResult {
 	begun := c.options.Now()
 	result := c.attemptPing(p, begun)
@@ -98,8 +97,8 @@ func (a *buyerEndpoint) mayContainBid(status int) bool {
 
 // outcomeOfFault returns the outcome of a ping without a complete answer. If the buyer's
 // connection limit was reached, the outcome is rate_limited, because the buyer received no ping
-// and did not fail. Any other delay until the deadline is a timeout, also of name resolution or
-// of a token request.
+// and did not fail. An answer that is too large or unreadable is invalid. Any other delay until the
+// deadline is a timeout, also of name resolution or of a token request.
 func outcomeOfFault(fault market.OutboundFault, deadline time.Time) market.BuyerOutcome {
 	switch {
 	case fault == market.FaultConnectionLimit:

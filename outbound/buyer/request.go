@@ -43,7 +43,7 @@ func (s *buyerRequest) sendOnce(response *fasthttp.Response) dial.SendResult {
 }
 
 // renewCredentialAfter401 reports whether the request should be sent again: the buyer rejected the
-// credential with a 401, and the authorizer now has another one.
+// credential with a 401, and the credentialSource now has another one.
 func (s *buyerRequest) renewCredentialAfter401(result dial.SendResult) (shouldRepeat bool) {
 	return result.Status == fasthttp.StatusUnauthorized && s.account.auth.renewAfter401(s.credential, s.deadline)
 }

@@ -6,9 +6,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// staticSecret is the authorizer for a configured secret: a bearer token, or the API key of a
-// legacy endpoint. It reads the secret for every request, so a rotation applies at once. After
-// a 401, a second request makes sense only if the secret was rotated in between.
+// staticSecret is the credentialSource for a configured secret: a bearer token or an API key. It
+// reads the secret for every request, so a rotation applies at once. After a 401, a second request
+// makes sense only if the secret was rotated in between.
 type staticSecret struct {
 	secrets func(name string) (string, bool)
 	name    string

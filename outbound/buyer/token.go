@@ -21,8 +21,8 @@ const (
 )
 
 // fetchToken requests an access token from an OAuth token endpoint. The same rules apply as for
-// buyers' endpoints: allowed addresses, size of the answer, no redirects. The fault is always
-// FaultCredential; Options.OnTokenFailure receives the real reason.
+// buyers' endpoints: allowed addresses, size of the answer, no redirects. After any failure the
+// fault is FaultCredential; Options.OnTokenFailure receives the real reason.
 func (c *Client) fetchToken(key oauthClientKey) (fetchedToken, market.OutboundFault) {
 	got, status, fault := c.requestToken(key)
 	if fault == market.FaultNone {
@@ -91,7 +91,7 @@ func parseToken(text []byte) (fetchedToken, market.OutboundFault) {
 }
 
 // tokenLifetime returns the lifetime in the member expires_in, which has seconds as a number or
-// a string. A missing or invalid value gives defaultLifetime.
+// a string, but at most maxLifetime. A missing or invalid value gives defaultLifetime.
 func (a *buyerAnswer) tokenLifetime() (lifetime time.Duration) {
 	m, _ := a.body.Lookup("expires_in")
 	seconds, err := strconv.ParseFloat(stringOrNumberText(m), 64)

@@ -12,8 +12,8 @@ import (
 var errUnexpectedData = errors.New("the endpoint sent data on a reused connection before the next request was sent")
 
 // sendRequest writes a request to the connection. isReused says that the connection carried
-// another request before. If it then already holds data, sendRequest sends no byte and returns
-// errUnexpectedData. Other errors are from the network.
+// another request before. If it then already holds data or was closed, sendRequest sends no byte and
+// returns errUnexpectedData. Other errors are from the network.
 func (c *clientConn) sendRequest(request []byte, isReused bool) error {
 	if net.Conn(c.socket) == c.Conn && c.socket.raw != nil && canWriteRaw {
 		err := c.socket.sendAndWaitForAnswer(request, isReused)
@@ -36,9 +36,9 @@ type clientConn struct {
 	socket    *socketConn
 	openCount *atomic.Int64 // the dialer's count of open connections, nil in tests
 
-	// The deadline in force, latestDeadline, serves for all deadlines between the two that may be
-	// late.
-	earliestDeadline, latestDeadline time.Time // deadlines that the one given serves for; last is that one itself
+	// latestDeadline is the deadline that is set on the connection. It also serves for requests whose
+	// deadlines may take effect late and are between these two.
+	earliestDeadline, latestDeadline time.Time
 
 	probeBuffer    [32]byte
 	sawExtraAnswer bool // hasUnexpectedDataOrEnd found an extra answer
@@ -83,8 +83,8 @@ func isExtraAnswer(unexpected []byte) bool {
 }
 
 // applyDeadline sets the deadline for reading and writing on the connection. If mayBeLate is set,
-// the deadline may take effect late, by at most a sixteenth of the remaining time and at most
-// maxDeadlineSlack. It never takes effect early.
+// the deadline may take effect late: by at most a sixteenth of the time that remained when the
+// connection's deadline was set, and at most maxDeadlineSlack. It never takes effect early.
 //
 // A deadline that may be late can serve later requests too. That saves work, because each change of
 // a deadline costs two changes of the runtime's timers.

@@ -72,7 +72,7 @@ func (hs *Hosts) newPool(o origin, maxConns int, idleTimeout time.Duration) *fas
 }
 
 // distrustHost makes every connection to this host serve only one request for the next hour,
-// because the host sent an extra answer. It closes the idle connections, and notifies
+// because the host sent an extra answer. It closes this owner's idle connections, and notifies
 // OnExtraAnswer at the beginning of such an hour.
 func (h *hostConns) distrustHost() {
 	now := h.hosts.clock()

@@ -19,9 +19,9 @@ type Request struct {
 	// Pings have separate connections.
 	Ping bool
 
-	// LooseDeadline allows the connection to keep the deadline late, by at most a
-	// sixteenth of the time, which saves timer changes. The caller ignores answers after
-	// the deadline.
+	// LooseDeadline allows Send to return after the deadline, late by at most a second and
+	// usually by at most a sixteenth of the remaining time. That saves timer changes. The
+	// caller ignores answers after the deadline.
 	LooseDeadline bool
 }
 
@@ -52,8 +52,8 @@ func (t *Target) Send(r *Request, response *fasthttp.Response) (result SendResul
 // closed.
 const maxConnTries = 4
 
-// CountConnections returns how many connections to the target's host exist, and how many of them are
-// idle.
+// CountConnections returns how many connections the target's owner has to the target's host, and how
+// many of them are idle.
 func (t *Target) CountConnections() (open, idle int) {
 	for _, pool := range t.host.pools {
 		open, idle = open+pool.ConnsCount(), idle+pool.IdleConnsCount()

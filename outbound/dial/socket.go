@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// socketConn is the TCP connection below TLS. It counts the bytes that the network accepted.
+// socketConn is a TCP connection, below TLS if the endpoint uses it. It counts the bytes that the
+// network accepted.
 // Only this layer knows them: TLS can send a part of a record and report that it wrote no byte.
 // The count includes TLS's own messages, so a request counts as sent rather too often than too
 // rarely.

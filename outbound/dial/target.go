@@ -30,13 +30,13 @@ type origin struct {
 	name, port string
 }
 
-// targetKey and hostKey are an address and an origin, each for one owner.
 type (
-	// targetKey and hostKey are an address and an origin of one owner.
+	// targetKey identifies a target: an address of one owner.
 	targetKey struct {
 		owner   ConnOwner
 		address string
 	}
+	// hostKey identifies the connections of one owner to one origin.
 	hostKey struct {
 		owner ConnOwner
 		origin

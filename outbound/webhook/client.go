@@ -63,8 +63,8 @@ func NewClient(o ClientOptions) *Client {
 // failure, including 410 and redirects, which are never followed. The result has the HTTP
 // status, or the fault if there was no answer.
 //
-// If the supplier's secret is missing, Post sends no request, because the receiver could not
-// verify it.
+// If the supplier's secret is missing or invalid, Post sends no request, because the receiver could
+// not verify it.
 func (c *Client) Post(r *market.WebhookRequest) market.WebhookResult {
 	start := time.Now()
 	result := c.signAndSend(r, start)

@@ -11,7 +11,7 @@ import (
 type endpointSchedule struct {
 	supplier    market.PermanentNumber
 	inFlight    int   // attempts under way
-	slow        bool  // the last attempt was slow
+	slow        bool  // the last finished attempt was slow
 	queued      bool  // it is in one of Sender.ready
 	pausedUntil int64 // Unix nanoseconds: no attempt before; 0: not paused
 }
@@ -21,11 +21,12 @@ type attemptCompletion struct {
 	endpoint      *endpointSchedule
 	countedAsSlow bool // the attempt counts in Sender.slowInFlight
 	elapsed       time.Duration
-	err           error // the exchange's own failure; the event was returned to the outbox
+	err           error // the exchange's own failure; the webhook was returned to the outbox
 }
 
-// endpointQueue is a first-in, first-out queue of endpoints. It does not check for duplicates,
-// because the Sender never adds an endpoint that is already queued.
+// endpointQueue is a first-in, first-out queue of endpoints that wait for their turn. It contains no
+// webhooks: these stay in the outbox. It does not check for duplicates, because the Sender never adds
+// an endpoint that is already queued.
 type endpointQueue struct {
 	endpoints []*endpointSchedule
 	head      int
@@ -71,8 +72,7 @@ func queueIndexOfSpeed(slow bool) int {
 // queues are empty, or if slow attempts have reached their limit and no fast endpoint is ready.
 //
 // It tries the first queue once more after the second. The second try may have moved an endpoint
-// to the first queue, where it would otherwise wait until another event wakes the
-// loop.
+// to the first queue, where it would otherwise wait until the loop wakes for another reason.
 func (s *Sender) popReadyEndpoint() *endpointSchedule {
 	for range len(s.ready) + 1 {
 		s.lastQueue = 1 - s.lastQueue

@@ -12,7 +12,7 @@ var errClosing = errors.New("the exchange is closing")
 // These constants limit the cost of scanning the outbox. The time between two scans is at
 // least minScanInterval, so that a thousand leads a second do not cause a thousand scans.
 // It is scanRestFactor times the duration of the first scan, up to maxScanInterval. A new
-// event waits at most that long for its first attempt.
+// webhook waits at most that long for its first attempt.
 const (
 	minScanInterval = time.Millisecond
 	maxScanInterval = 100 * time.Millisecond
@@ -47,8 +47,8 @@ func (s *Sender) run() {
 	}
 }
 
-// maxSleep returns how long the loop may sleep if no event wakes it: until the next due
-// webhook, the next scan, or the time when the pacer allows another attempt.
+// maxSleep returns how long the loop may sleep before its timer wakes it: until the next due
+// webhook, the next scan, or the time when the pacer allows another attempt. At most it is an hour.
 func (s *Sender) maxSleep() (sleep time.Duration) {
 	const long = time.Hour
 	if s.paceResume != 0 {
@@ -100,8 +100,9 @@ func (s *Sender) enqueueIfDue(e *endpointSchedule) {
 	s.nextDue = min(s.nextDue, due)
 }
 
-// startAttempts starts attempts to send webhooks while endpoints are ready and fewer than
-// MaxTotal attempts are in flight. The endpoints take turns, one attempt each.
+// startAttempts starts attempts to send webhooks while endpoints are ready, fewer than MaxTotal
+// attempts are in flight, and the pacer allows another one. The endpoints take turns, one attempt
+// each.
 func (s *Sender) startAttempts() {
 	s.paceResume = 0
 	for s.inFlight < s.options.MaxTotal {
@@ -120,7 +121,7 @@ func (s *Sender) startAttempts() {
 		}
 		h, ok := s.options.Outbox.ClaimDueWebhook(e.supplier, now)
 		if !ok {
-			// Every event of the endpoint is due later, or a new one arrived just now.
+			// Every webhook of the endpoint is due later, or a new one arrived just now.
 			if due, more := s.options.Outbox.NextWebhookDueTime(e.supplier); more {
 				s.nextDue = min(s.nextDue, due)
 			}
@@ -138,9 +139,9 @@ func (s *Sender) startAttempts() {
 	}
 }
 
-// finishAttempt updates the counts after the attempt c has ended. After an internal fault it
-// pauses the endpoint for a second. It queues the endpoint again, because its next webhook may
-// already be due.
+// finishAttempt updates the counts after the attempt c has ended. After a failure of the exchange
+// itself it pauses the endpoint for a second and reports the failure. It queues the endpoint again,
+// because its next webhook may already be due.
 func (s *Sender) finishAttempt(c attemptCompletion) {
 	e := c.endpoint
 	s.inFlight--
@@ -151,11 +152,11 @@ func (s *Sender) finishAttempt(c attemptCompletion) {
 	switch now := s.options.Now(); {
 	case c.err == nil:
 		e.slow = c.elapsed >= slowThreshold
-	case errors.Is(c.err, engine.ErrGone): // the engine reports the dead letter; the next event may be due
+	case errors.Is(c.err, engine.ErrGone): // the engine reports the dead letter; the next webhook may be due
 	case e.pausedUntil <= now:
 		e.pausedUntil = now + int64(faultPause)
 		if !errors.Is(c.err, errClosing) {
-			s.options.ReportFault("a webhook attempt could not be made or logged; the event stays due and is retried after a second", c.err)
+			s.options.ReportFault("a webhook attempt could not be made or logged; the webhook stays due and is retried after a second", c.err)
 		}
 	}
 	s.enqueueIfAllowed(e)

@@ -1,9 +1,9 @@
 package webhook
 
-// pacer spreads the starts of attempts. If ten thousand events became due at once, their
+// pacer spreads the starts of attempts. If ten thousand webhooks became due at once, their
 // attempts would occupy the processor, and new leads would wait behind them.
 //
-// An attempt may begin up to pacerSlack early, so that a few events all begin at once and
+// An attempt may begin up to pacerSlack early, so that a few attempts all begin at once and
 // a late timer does not lower the rate.
 type pacer struct {
 	rate      int64 // starts per second; 0: unlimited

@@ -30,14 +30,15 @@ const (
 // Outbox gives access to the suppliers' pending webhooks. state.State implements it. Times are
 // in Unix nanoseconds.
 type Outbox interface {
-	// ClaimDueWebhook returns a supplier's earliest due event. It returns the same event again
+	// ClaimDueWebhook returns a supplier's earliest due webhook. It returns the same webhook again
 	// only after its attempt was logged or UnclaimWebhook was called.
 	ClaimDueWebhook(supplier market.PermanentNumber, nowNanos int64) (claimed state.QueuedWebhook, ok bool)
 	UnclaimWebhook(claimed state.QueuedWebhook)
-	// NextWebhookDueTime returns the earliest due time of the events that can be taken.
+	// NextWebhookDueTime returns the earliest due time of the supplier's webhooks that can be
+	// claimed.
 	NextWebhookDueTime(supplier market.PermanentNumber) (dueNanos int64, ok bool)
 	SuppliersWithPendingWebhooks() []market.PermanentNumber
-	// WebhooksChanged receives a value when an event may be due earlier than
+	// WebhooksChanged receives a value when a webhook may be due earlier than
 	// NextWebhookDueTime reported.
 	WebhooksChanged() <-chan struct{}
 }
@@ -65,12 +66,13 @@ type SenderOptions struct {
 	AttemptRate func() int
 }
 
-// Sender attempts every due event once.
+// Sender makes one attempt to send each webhook that is due. The engine decides when a failed
+// webhook is due again.
 //
-// One loop has the due endpoints and the free slots. The outbox, the clock and finished
-// attempts wake it. It takes an event out of the outbox only if a slot is free, and each
-// attempt runs in its own goroutine. So a million waiting events are a million rows of the
-// outbox, and use no memory here.
+// One loop manages the endpoints with due webhooks and the free slots; a slot permits one attempt
+// in flight. The outbox, the clock and finished attempts wake the loop. It claims a webhook from
+// the outbox only if a slot is free, and each attempt runs in its own goroutine. So a million
+// waiting webhooks are a million rows of the outbox, and use no memory here.
 //
 // Invariants:
 //
@@ -78,14 +80,14 @@ type SenderOptions struct {
 //     together at most MaxTotal.
 //   - Attempts begin no faster than AttemptRate, except for a burst of a hundredth of a
 //     second's worth.
-//   - Endpoints take turns, one event each. An endpoint with a thousand due events waits
+//   - Endpoints take turns, one webhook each. An endpoint with a thousand due webhooks waits
 //     as long for its second turn as one with two.
 //   - Slow endpoints have at most half of all slots, and a queue of their own. Any number
 //     of hanging endpoints leaves the other half to the endpoints that answer.
 //   - A slot becomes free only after its attempt is logged. The outbox then knows the
-//     result when the loop asks for the endpoint's next event, so a lead's events keep
+//     result when the loop asks for the endpoint's next webhook, so a lead's webhooks keep
 //     their order.
-//   - A claimed event is either attempted or returned.
+//   - The result of a claimed webhook is logged, or the webhook is returned to the outbox.
 //
 // Only the loop accesses endpoints, queues and counts. Attempts report through
 // completions, which has capacity for all of them.
@@ -94,13 +96,13 @@ type SenderOptions struct {
 //
 //   - a goroutine for each endpoint, with its own slots: thousands of endpoints, most of
 //     them idle, and no limit on the total.
-//   - one queue of events by due time: a hanging endpoint's events would fill its head.
+//   - one queue of webhooks by due time: a hanging endpoint's webhooks would fill its head.
 //   - one heap of endpoints by due time: every scan would rebuild it. Rare scans of all
 //     endpoints are cheaper (see scanOutbox).
 type Sender struct {
 	options      SenderOptions
 	endpoints    map[market.PermanentNumber]*endpointSchedule
-	ready        [2]endpointQueue // endpoints with a due event and a free slot; [1]: the slow ones
+	ready        [2]endpointQueue // endpoints with a due webhook and a free slot; [1]: the slow ones
 	lastQueue    int              // index of the queue tried last
 	inFlight     int              // attempts in flight
 	slowInFlight int              // attempts in flight that count as slow
@@ -137,8 +139,8 @@ func New(opt SenderOptions) *Sender {
 	return s
 }
 
-// Close starts no more attempts, and waits until those in flight have ended and are logged.
-// That takes at most about a second.
+// Close stops the loop, so no more attempts begin. It waits until those in flight have ended and
+// are logged, which takes about a second at most.
 func (s *Sender) Close() {
 	s.closeOnce.Do(func() { close(s.closing) })
 	<-s.loopDone

@@ -51,8 +51,8 @@ var (
 	errCSRF         = httperror.New(403, errcode.Forbidden, "The CSRF token is missing or wrong. A changing request in a session needs the session's csrf in X-CSRF-Token; GET session returns it.")
 )
 
-// addProtectedRoute registers the handler h for a method and a path. Only callers with the role that
-// requiredRole returns reach the handler.
+// addProtectedRoute registers the handler h for a method and a path. Only callers with at least the
+// role that requiredRole returns reach the handler.
 func (a *Admin) addProtectedRoute(routes *router.Router, method, path string, h fasthttp.RequestHandler) {
 	routes.Handle(method, path, a.requireRole(requiredRole(method, path), a.withDeprecationHeaders(method, path, h)))
 }
@@ -122,7 +122,8 @@ func (a *Admin) authenticate(ctx *fasthttp.RequestCtx) (caller principal, bad ht
 }
 
 // isConfiguredPassword reports whether the password is the one in the configuration
-// (admin.password). The comparison takes the same time for every password.
+// (admin.password). Without a configured password the result is false. The comparison takes the
+// same time for every password.
 func (a *Admin) isConfiguredPassword(password string) bool {
 	given := sha256.Sum256([]byte(password))
 	return subtle.ConstantTimeCompare(given[:], a.password[:]) == 1 && !a.locked
@@ -231,7 +232,7 @@ func isFromDashboard(ctx *fasthttp.RequestCtx) bool {
 
 const (
 	maxActor   = 64         // bytes
-	sharedName = "operator" // acts when the configured password comes without a name
+	sharedName = "operator" // in log records, for the configured password without a usable name
 )
 
 // sanitizeActorName returns the name that a client sent with the configured password in a form
@@ -254,9 +255,9 @@ func sanitizeActorName(clientName string) string {
 	return name
 }
 
-// sendAuthenticationError answers a request with a missing or wrong credential. Too many
-// failures from one client network get a 429. After a wrong credential it also closes the
-// connection.
+// sendAuthenticationError answers a request with a missing or wrong credential. Too many wrong ones
+// from one client network get a 429. It also closes the connection, except after a missing
+// credential or an ended session.
 func (a *Admin) sendAuthenticationError(ctx *fasthttp.RequestCtx, bad httperror.Error) {
 	ctx.Response.Header.Del("Allow")
 	bad = a.authFailures.CountFailureAndSelectError(ctx, bad, time.Now().UnixNano())
@@ -316,8 +317,9 @@ func (a *Admin) hasUserAccounts() bool {
 }
 
 // authenticateUser authenticates a user name and password from HTTP Basic. Wrong ones count as
-// a failed login; after too many the error is a 429. An unknown name takes as long to reject as
-// a wrong password, so that clients cannot find out which names exist.
+// a failed login. After too many the error is a 429, also for a right password that the cache of
+// verified passwords does not have. An unknown name takes as long to reject as a wrong password,
+// so that clients cannot find out which names exist.
 func (a *Admin) authenticateUser(ctx *fasthttp.RequestCtx, userName, password string) (caller principal, failure httperror.Error) {
 	name, proper := normalizeUserName(userName)
 	if !proper {

@@ -3,7 +3,7 @@
 //
 // RunningExchange is the port to the process: the exchange implements it. The package handles
 // routes, roles, sessions and forms of answers. It changes the exchange only through
-// engine.OperatorActions and the port.
+// engine.OperatorActions and the port. Only a test lead goes through Engine.Ingest.
 package admin
 
 import (
@@ -47,15 +47,15 @@ type RunningExchange interface {
 	// Configuration returns the current configuration: canonical JSON without secrets.
 	Configuration() []byte
 	// ApplyConfiguration applies a document, in YAML or JSON, and returns the changes. It also
-	// returns initial values that were not applied, because their things already exist. With dry it
-	// only lists the changes. by is the operator.
+	// returns initial values (such as balances and secrets) that have no effect, because other
+	// values exist already. With dry it only lists all this. by is the operator.
 	ApplyConfiguration(document []byte, variables map[string]string, dry bool, by string) (ConfigurationChangeResult, error)
 	// Seal encrypts a secret that the exchange presents to others.
 	Seal(name, value string) []byte
-	// RevealSecret decrypts such a secret. It returns false if it does not exist of this name.
+	// RevealSecret decrypts such a secret. It returns false if there is no secret of this name.
 	RevealSecret(name string) (value string, ok bool)
-	// TokenIssuer returns the hasher of secrets that clients present. It is not nil once there
-	// is an engine.
+	// TokenIssuer returns the issuer that hashes the secrets that clients present. It is not nil
+	// once there is an engine.
 	TokenIssuer() *token.Issuer
 	// IsSandbox reports whether the exchange is a sandbox, which accepts static tokens.
 	IsSandbox() bool
@@ -69,14 +69,14 @@ type RunningExchange interface {
 	ProcessStatusReporter
 }
 
-// Admin is the HTTP server for operators. All paths except /healthz, /readyz, /metrics and
-// the dashboard's files require authentication.
+// Admin is the HTTP server for operators. All paths except /healthz, /readyz, /metrics, the
+// dashboard's files and the login require authentication.
 type Admin struct {
 	operator     RunningExchange
 	meter        *metrics.Meter
 	password     [32]byte                      // hash of the configured password
 	locked       bool                          // no password is configured
-	authFailures *ratelimit.AuthFailureLimiter // for wrong passwords
+	authFailures *ratelimit.AuthFailureLimiter // for wrong credentials
 	applying     sync.Mutex                    // one configuration is applied at a time
 	rotating     sync.Mutex                    // one webhook secret rotates at a time
 	uploading    singleUploadGuard             // one suppression list is uploaded at a time
@@ -89,8 +89,8 @@ type Admin struct {
 	watch        *metrics.MeterHistory
 	overviews    *overviewCache
 	live         *liveOverviewFeed
-	searches     chan struct{} // semaphore
-	benches      chan struct{}
+	searches     chan struct{}        // has an element for each running search
+	benches      chan struct{}        // has an element for each running test lead
 	deprecations apidocs.Deprecations // nil: no operation is deprecated
 }
 
@@ -117,7 +117,7 @@ const (
 
 	maxOperators     = 1000 // open connections
 	maxOperatorsFrom = 50   // open connections per client network
-	maxGuesses       = 10   // wrong passwords per second and client network that get 401 instead of 429
+	maxGuesses       = 10   // wrong credentials per second and client network that get 401 instead of 429
 )
 
 // New returns an admin server, which serves once Serve is called. password is the configured
@@ -161,6 +161,8 @@ func (a *Admin) sendMethodNotAllowed(ctx *fasthttp.RequestCtx) {
 	ctx.Response.Header.Set("Allow", strings.Join(methods, ", "))
 }
 
+// withMetrics returns a handler that calls h and counts its answer. It answers a panic of h with a
+// 500, and closes the connection if h did not read the request's body.
 func (a *Admin) withMetrics(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		begun := time.Now()

@@ -148,7 +148,7 @@ func addMembersToErrorAnswer(ctx *fasthttp.RequestCtx, members map[string]any) {
 	}
 	var document map[string]any
 	if err := json.Unmarshal(ctx.Response.Body(), &document); err != nil {
-		panic("BUG: an error is no object: " + err.Error())
+		panic("BUG: an error answer is not a JSON object: " + err.Error())
 	}
 	maps.Copy(document, members)
 	sendJSON(ctx, document)

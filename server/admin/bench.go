@@ -94,7 +94,7 @@ func (b *testLeadRequest) buildIngestBody() []byte {
 // and the lead's id.
 type testLeadAnswer struct {
 	Status int             `json:"status"`
-	Answer json.RawMessage `json:"answer"` // the supplier would receive it
+	Answer json.RawMessage `json:"answer"` // the body that the supplier would get
 	Lead   *string         `json:"lead"`
 }
 
@@ -114,9 +114,9 @@ func newTestLeadAnswer(ctx *fasthttp.RequestCtx, id market.RequestID, supplierAn
 	return refused, nil
 }
 
-// getExampleLead answers GET bench/example with a made-up lead for the campaign in the query.
-// The lead passes the campaign's filters, and a buyer accepts its state. An operator can send
-// it with POST bench.
+// getExampleLead answers GET bench/example with a made-up lead for the campaign in the query. If
+// possible, the lead passes the campaign's filters, and a buyer accepts its state. An operator can
+// send it with POST bench.
 func (a *Admin) getExampleLead(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	catalog := e.ActiveCatalog()
 	if catalog == nil {
@@ -152,7 +152,7 @@ func appendExampleLead(body []byte, campaign *market.Campaign) []byte {
 	var lead market.Lead
 	lead.Reset(campaign.Mapping.SlotCount())
 	if err := object.Parse(made[0].AppendIngest(nil, string(campaign.ID), "")); err != nil {
-		panic("BUG: a lead was made that is no JSON object: " + err.Error())
+		panic("BUG: a made-up lead is not a valid JSON object: " + err.Error())
 	}
 	wrong := map[string]bool{}
 	for _, fault := range campaign.Mapping.FillLeadFromIngest(&lead, object.Members(), nil) {

@@ -27,7 +27,7 @@ type capUsage struct {
 	Used     any             `json:"used"`
 	Reserved any             `json:"held"`
 	Currency json.RawMessage `json:"currency,omitempty"` // absent for caps on leads
-	From     *string         `json:"from"`               // null: no end
+	From     *string         `json:"from"`               // of the current period; null: the cap has no periods
 	Until    *string         `json:"until"`
 }
 

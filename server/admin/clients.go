@@ -33,8 +33,8 @@ func (a *Admin) withSupplierOrBuyerFromPath(kind event.ConfigObjectKind, h suppl
 
 var errUnknownOwner = httperror.New(404, errcode.NotFound, "No supplier or buyer of this id was ever configured.")
 
-// supplierOrBuyer is the supplier or buyer that the request's path names. The handlers here change its
-// credentials.
+// supplierOrBuyer is the supplier or buyer that the request's path names. Its handlers list and
+// change its credentials and its webhook.
 type supplierOrBuyer struct {
 	engine *engine.Engine
 	kind   event.ConfigObjectKind
@@ -91,7 +91,7 @@ func newScopedCredentialSummary(credential *state.Credential) scopedCredentialSu
 // addOAuthClientSecret creates a secret for an OAuth client. The first secret also creates the
 // client. Only this answer shows the secret. Two secrets of a client may be valid. With a third
 // one the body must name the secret that it replaces. If the body has no scopes, the new secret
-// has those of the newest one.
+// has those of the newest one. A first secret then has ping and post, or webhook for a buyer.
 func (a *Admin) addOAuthClientSecret(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
 	client := pathParameter(ctx, "client")
 	if client == "" || len(client) > maxClient || strings.ContainsFunc(client, isInvalidInClientID) {

@@ -29,8 +29,8 @@ var (
 	errBadPassword      = httperror.New(401, errcode.Unauthorized, "The password is wrong. Send the configured password by HTTP Basic, with any user name.").CountedAsWrongCredential()
 )
 
-// slowest limits the time to receive an operator's request, and half of the time to send the
-// answer.
+// slowest limits the time to receive an operator's request, and the time that a connection may be
+// idle. The answer may take twice as long.
 const slowest = 30 * time.Second
 
 // sendError answers with an error under a new request id. fields are the errors of single
@@ -165,10 +165,10 @@ func (a *Admin) getConfiguration(*fasthttp.RequestCtx) (answer any, err error) {
 }
 
 // ConfigurationChangeResult is the answer to a configuration document: the changes that it makes,
-// and remarks on it.
+// the initial values in it that have no effect, and warnings.
 type ConfigurationChangeResult struct {
 	Changes   []string `json:"changes"`
-	Unapplied []string `json:"unapplied"` // initial values that were not applied
+	Unapplied []string `json:"unapplied"` // initial values without effect, because others exist already
 	Warnings  []string `json:"warnings"`  // about things that are allowed but probably unintended
 }
 

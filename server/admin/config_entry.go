@@ -52,8 +52,8 @@ type ConfigEntryChange struct {
 	Dry      bool
 }
 
-// ConfigEntryChangeResult is the result of a ConfigEntryChange: the differences, and remarks on
-// them.
+// ConfigEntryChangeResult is the result of a ConfigEntryChange: the changes, the initial values in
+// the entry that have no effect, and warnings.
 type ConfigEntryChangeResult struct {
 	ETag      string   `json:"etag,omitempty"` // empty: the entry was removed
 	Changes   []string `json:"changes"`
@@ -120,7 +120,7 @@ func (a *Admin) getConfigEntry(ctx *fasthttp.RequestCtx, ref canonical.EntryRef)
 func (a *Admin) getConfigDefaults(*fasthttp.RequestCtx) (answer any, err error) {
 	defaults, err := canonical.DefaultEntries()
 	if err != nil {
-		panic("BUG: the defaults are no document: " + err.Error())
+		panic("BUG: cannot encode the default configuration entries: " + err.Error())
 	}
 	return defaults, nil
 }
@@ -164,7 +164,7 @@ func readExpectedETag(ctx *fasthttp.RequestCtx, isPut bool) (etag string, err er
 		return "", nil
 	}
 	return "", newInvalidFieldError("If-Match", errcode.FieldMissingRequired,
-		"the etag of the version that this was made out of, as GET gives it; or If-None-Match: * to make a new one")
+		"the etag of the version that this change is based on, as GET returns it; or If-None-Match: * for a new entry")
 }
 
 // makeErrorPathsRelativeToEntry returns an error of the configuration with the paths of its
@@ -276,7 +276,7 @@ func readConfigHistoryQuery(args *fasthttp.Args) (q ConfigHistoryQuery, err erro
 	if args.Has("after") {
 		after, err := strconv.ParseUint(string(args.Peek("after")), 10, 32)
 		if err != nil || after == 0 {
-			return bad("after", "what next was in the page before")
+			return bad("after", "next of the page before")
 		}
 		q.After = uint32(after)
 	}

@@ -16,8 +16,8 @@ import (
 // maxDeliveries is the greatest number of deliveries in one answer.
 const maxDeliveries = 1000
 
-// listDeliveries lists the leads with an unfinished delivery to a buyer, oldest first. With
-// ?state=unknown it lists only deliveries that wait for an operator's decision.
+// listDeliveries lists the leads with an unfinished delivery to a buyer, oldest first, at most
+// maxDeliveries. With ?state=unknown it lists only deliveries that wait for an operator's decision.
 func (a *Admin) listDeliveries(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	only := string(ctx.QueryArgs().Peek("state"))
 	switch only {

@@ -20,9 +20,9 @@ type LeadAndAuctionExplainer interface {
 	ExplainAuction(id market.AuctionID) (document []byte, err error)
 	// ExplainRequest takes the request id of the call that decided the lead or auction.
 	ExplainRequest(id market.RequestID) (document []byte, err error)
-	// ExplainSellers takes the id that a seller gave its auction. Without a supplier it
-	// searches all of them. The error is *AmbiguousSupplierError if several have such an
-	// auction.
+	// ExplainSellers explains the auction to which a seller gave the id sellersID. With an empty
+	// supplier it searches the auctions of all suppliers. The error is *AmbiguousSupplierError if
+	// several of them have such an auction.
 	ExplainSellers(supplier, sellersID string) (document []byte, err error)
 }
 
@@ -34,8 +34,8 @@ func (e *AmbiguousSupplierError) Error() string {
 	return "several suppliers have an auction of this id: " + strings.Join(e.Names, ", ")
 }
 
-// maxExplained is the number of explanations that may run at the same time. Each reads files
-// for up to a second.
+// maxExplained is the number of explanations that may run at the same time. Each may read up to a
+// gigabyte of the log.
 const maxExplained = 2
 
 // maxSellersID is the greatest length in bytes of an id that a seller gave its auction.
@@ -73,8 +73,8 @@ func (a *Admin) explainLeadOrAuctionHandler() fasthttp.RequestHandler {
 
 // explainLeadOrAuction returns the explanation for an id. With a supplier, the id is the supplier's
 // own id of an auction. Without one, the form of the id says which kind of id it is. A seller that
-// runs pingpost too uses ids of the same form. So if this exchange does not know the id, explain
-// also tries it as a seller's id.
+// runs pingpost too uses ids of the same form. So if this exchange does not know the id, it is also
+// tried as a seller's id.
 func (a *Admin) explainLeadOrAuction(id, supplier string) ([]byte, error) {
 	look := a.explainerForOwnID(id)
 	if supplier != "" || look == nil {

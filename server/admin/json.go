@@ -17,7 +17,7 @@ func encodeJSON(document any) []byte {
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(document); err != nil {
-		panic("BUG: an answer does not encode: " + err.Error())
+		panic("BUG: cannot encode an answer as JSON: " + err.Error())
 	}
 	return bytes.TrimSuffix(text.Bytes(), []byte{'\n'})
 }

@@ -194,7 +194,8 @@ func (a *Admin) logout(ctx *fasthttp.RequestCtx) {
 }
 
 // normalizeUserName returns a user name in lower case, because people confuse names that differ
-// only in case. It returns false if the name has forbidden characters or a forbidden length.
+// only in case. It returns false if the name has forbidden characters or a forbidden length, or
+// does not begin and end with a letter or digit.
 func normalizeUserName(given string) (name string, ok bool) {
 	name = strings.Map(toLowerASCII, given)
 	if name == "" || len(name) > maxActor || strings.ContainsFunc(name, isInvalidInUserName) {

@@ -276,8 +276,8 @@ func newOverviewBuyer(e *engine.Engine, buyer *market.Buyer, recent metrics.Buye
 }
 
 // todaySumsCache caches the current day's sums (UTC) of leads and revenue. It pauses after each
-// query of the report for twenty times the query's duration, so that the queries take a small
-// share of the time.
+// query of the report for twenty times the query's duration, and at least todayEvery, so that the
+// queries take a small share of the time.
 type todaySumsCache struct {
 	day  time.Time
 	next time.Time // time of the next query
@@ -285,9 +285,9 @@ type todaySumsCache struct {
 }
 
 const (
-	todayEvery   = 5 * time.Second
-	todayRest    = 20          // pause after a query, as a multiple of its duration
-	todayTimeout = time.Second // at most
+	todayEvery   = 5 * time.Second // shortest pause after a query
+	todayRest    = 20              // pause after a query, as a multiple of its duration
+	todayTimeout = time.Second     // longest duration of a query
 )
 
 // cachedDaySums returns the sums of the day that contains now, and queries the report if they

@@ -100,7 +100,8 @@ func (l *reportRowEncoder) appendNextRow(dst []byte) ([]byte, error) {
 
 func (l *reportRowEncoder) Close() { l.answer.Close() }
 
-// withReport is withAnswer for a handler that needs the report.
+// withReport is withEngine for a handler that also needs the report. If the configuration disables
+// the report, the answer is a 404.
 func (a *Admin) withReport(h func(ctx *fasthttp.RequestCtx, from *report.Report) (answer any, err error)) fasthttp.RequestHandler {
 	return a.withEngine(func(ctx *fasthttp.RequestCtx, _ *engine.Engine) (answer any, err error) {
 		from := a.operator.Report()

@@ -104,8 +104,8 @@ func (a *Admin) rejectUnknownParameters(method, path string, h fasthttp.RequestH
 	}
 }
 
-// addMonitoringRoutes registers the operations that show the state of the exchange or try out a
-// test lead. They change no state, except that a test lead is logged.
+// addMonitoringRoutes registers the operations that show the state of the exchange or send a test
+// lead. Only the test lead changes the state.
 func (a *Admin) addMonitoringRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
 	add("GET", "/admin/v1/overview", a.withAnswer(a.getOverview))
 	add("GET", "/admin/v1/live", a.withAnswer(a.streamOverview))
@@ -117,9 +117,9 @@ func (a *Admin) addMonitoringRoutes(add func(method, path string, h fasthttp.Req
 	add("GET", "/admin/v1/bench/example", a.withEngine(a.getExampleLead))
 }
 
-// withDeprecationHeaders returns a handler that calls h, and adds the headers Deprecation and
-// Sunset if the operation is deprecated. It does not support the paths of secrets and profiles,
-// each of which serves several operations.
+// withDeprecationHeaders returns a handler that calls h, and adds the headers of a deprecated
+// operation if this is one. It does not support the paths of secrets and profiles, each of which
+// serves several operations.
 func (a *Admin) withDeprecationHeaders(method, path string, h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		h(ctx)

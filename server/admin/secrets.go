@@ -16,6 +16,8 @@ import (
 	"pingpost/server/httperror"
 )
 
+// replaceSecret answers PUT secrets/NAME: it replaces the value of a stored secret that the exchange
+// presents to others. It cannot add a secret.
 func (a *Admin) replaceSecret(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	var body struct {
 		Value string `json:"value"`
@@ -98,8 +100,9 @@ func (a *Admin) summarizeWebhookSecrets(o *supplierOrBuyer) []webhookSecretSumma
 // shows it. The previous secret also signs until an operator removes it, so that the receiver
 // can switch at any time. With a third secret the request must name the one that it replaces.
 //
-// It first stores the old secret under the name of the previous one, and then the new secret.
-// If the process stops between these two events, the secret that receivers know still signs.
+// It first stores the current secret under the name of the previous one, and then the new secret.
+// If the process stops between these two events, the secret that receivers know still signs. If
+// the request replaces the current secret, the previous one stays.
 func (a *Admin) rotateWebhookSecret(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
 	if o.configuredWebhookEndpoint() == nil {
 		return nil, fmt.Errorf("%w: the supplier %q has no webhook; give it one in the configuration first", engine.ErrConflict, o.id)

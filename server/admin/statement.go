@@ -21,7 +21,8 @@ import (
 )
 
 // StatementSource computes account statements from the log. The exchange implements it. A zero From
-// or To of the period means the current month's beginning or end. The error is a
+// of the period means the beginning of To's month, or of the current month. A zero To means the end
+// of the current month, or of From's month if that is later. The error is a
 // *ledger.HistoryTooShortError if the log does not go back that far.
 type StatementSource interface {
 	Statement(party ledger.Party, period ledger.Period) (*ledger.Statement, error)
@@ -41,8 +42,8 @@ const maxStatements = 2
 
 var errTooManyStatements = httperror.New(503, errcode.Unavailable, "Too many statements are being read from the log. Send this request again after the time in Retry-After.")
 
-// statementHandler returns the handler of GET statement. It sends the totals, and then the
-// entries while it reads them from the log.
+// statementHandler returns the handler of GET statement. It sends the totals (only in the format
+// JSON), and then the entries while it reads them from the log.
 func (a *Admin) statementHandler() fasthttp.RequestHandler {
 	places := make(chan struct{}, maxStatements)
 	return a.withEngine(func(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {

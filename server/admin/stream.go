@@ -138,8 +138,8 @@ type eventStreamSubscriber struct {
 	unsent       []byte
 }
 
-// queueOrDropEvent gives the subscriber its next event. If the previous event still waits to be sent,
-// it drops the new one.
+// queueOrDropEvent queues the subscriber's next event. If the previous event is still queued, it
+// drops the new one.
 func (s *eventStreamSubscriber) queueOrDropEvent(event []byte) {
 	select {
 	case s.next <- event:
@@ -198,8 +198,8 @@ func formatServerSentEvent(eventName string, jsonDocument []byte) []byte {
 // a million entries needs memory for a few hundred, and a client that disconnects ends the
 // reading.
 //
-// After a read error it aborts the connection, because a partial answer must not look
-// complete.
+// After an error of reading the rows, Read returns the error, and the connection closes, because a
+// partial answer must not look complete.
 type streamedBody struct {
 	conn    net.Conn
 	kind    string // content type
@@ -214,7 +214,8 @@ type streamedBody struct {
 
 // rowEncoder encodes the rows of a large answer one after the other for a streamedBody.
 type rowEncoder interface {
-	// next appends the next line; with io.EOF, the end of the document.
+	// appendNextRow appends the next row. After the last row it appends the end of the document
+	// and returns io.EOF.
 	appendNextRow(dst []byte) ([]byte, error)
 	Close()
 }

@@ -24,9 +24,9 @@ import (
 type SuppressionListStore interface {
 	// SuppressionLists returns the lists of the current configuration.
 	SuppressionLists() ([]SuppressionList, error)
-	// Calling Upload replaces the contents of a list after reading all lines; with add, it adds to
-	// them. After an error the list is unchanged. The error is *BadLinesError, ErrUploadTooLong,
-	// engine.ErrNotFound, engine.ErrConflict, or the reader's own.
+	// Upload reads all lines and then replaces the entries of a list by them; with upload.Add it
+	// adds them. After an error the list is unchanged. The error may be BadLinesError,
+	// ErrUploadTooLong, engine.ErrNotFound, engine.ErrConflict, or the reader's own.
 	Upload(upload *SuppressionUpload) (*SuppressionUploadResult, error)
 }
 
@@ -52,7 +52,7 @@ type SuppressionUpload struct {
 // SuppressionUploadResult is the result of an upload to a suppression list, in JSON.
 type SuppressionUploadResult struct {
 	Entries    uint64 `json:"entries"`    // entries of the list
-	Duplicates uint64 `json:"duplicates"` // lines that were already in the list
+	Duplicates uint64 `json:"duplicates"` // lines that repeat an entry of the list or of an earlier line
 	Skipped    uint64 `json:"skipped"`    // empty lines and comments
 }
 
@@ -70,7 +70,7 @@ func (b BadLinesError) Error() string {
 	return "line " + strconv.Itoa(b[0].Number) + " is no entry: " + b[0].Why
 }
 
-// ErrUploadTooLong means that an upload has more entries than the memory limit allows.
+// ErrUploadTooLong means that an upload has more entries than the limit, which bounds its memory.
 var ErrUploadTooLong = errors.New("the suppression list has too many entries")
 
 func (a *Admin) listSuppressionLists(ctx *fasthttp.RequestCtx) (answer any, err error) {
@@ -81,8 +81,9 @@ func (a *Admin) listSuppressionLists(ctx *fasthttp.RequestCtx) (answer any, err 
 	return map[string]any{"lists": append([]SuppressionList{}, lists...)}, nil
 }
 
-// uploadSuppressionList replaces or extends a suppression list by the lines in the request's
-// body. Only one upload runs at a time, because it may need as much memory as the largest list.
+// uploadSuppressionList replaces or, with ?mode=add, extends a suppression list by the lines in the
+// request's body. Only one upload runs at a time, because it may need as much memory as the largest
+// list.
 func (a *Admin) uploadSuppressionList(ctx *fasthttp.RequestCtx) {
 	mode := string(ctx.QueryArgs().Peek("mode"))
 	if mode != "" && mode != "replace" && mode != "add" {
@@ -209,8 +210,8 @@ func (u *uploadBodyReader) Read(p []byte) (int, error) {
 	return n, u.broken
 }
 
-// discardRest reads and drops some of the remaining body after an early error. A client that
-// still sends would otherwise not read the answer.
+// discardRest reads and drops some of the remaining body after an error that does not concern the
+// reading. A client that still sends would otherwise not read the answer.
 func (u *uploadBodyReader) discardRest() {
 	if !u.ended && u.broken == nil {
 		_, _ = io.CopyN(io.Discard, u, connection.MaxDrain)

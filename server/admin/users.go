@@ -86,7 +86,7 @@ func (a *Admin) addAPIToken(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer 
 	}
 	made := state.APIToken{User: who.name, Name: body.Name, Role: who.role, Hint: ""}
 	var wrong fieldErrors
-	wrong.addErrorIf(body.Name == "" || sanitizeActorName(body.Name) != body.Name, "name", errcode.FieldInvalidFormat, "what you call it: 1 to 64 bytes that can be printed")
+	wrong.addErrorIf(body.Name == "" || sanitizeActorName(body.Name) != body.Name, "name", errcode.FieldInvalidFormat, "a name for the token: 1 to 64 bytes of printable characters")
 	if body.Role != nil {
 		role, ok := market.ParseRole(*body.Role)
 		wrong.addErrorIf(!ok, "role", errcode.FieldNotAllowedValue, "viewer, operator or admin")
@@ -272,7 +272,8 @@ func (a *Admin) setPassword(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer 
 	return nil, nil
 }
 
-// checkOldPassword returns an error if the password is not the user's current one.
+// checkOldPassword returns an error if oldPassword is not the user's current password, or cannot be
+// checked because too many logins failed.
 func (a *Admin) checkOldPassword(ctx *fasthttp.RequestCtx, user *state.OperatorUser, oldPassword string) error {
 	from := clientaddr.NetworkOf(a.authFailures.ClientAddress(ctx))
 	if wait := a.sessions.countLoginAsFailed(from, user.Name, time.Now().UnixNano()); wait > 0 {

@@ -31,8 +31,8 @@ func (a *Admin) addWebhookRoutes(add func(method, path string, h fasthttp.Reques
 	supplier("DELETE", "/secret/previous", a.removePreviousWebhookSecret)
 }
 
-// listWebhooks lists the suppliers that have a webhook in the configuration, or webhooks in
-// their queue, with the status of each.
+// listWebhooks lists the suppliers that have a webhook in the configuration, or still have queued
+// webhooks, dead letters or a switched-off webhook, with the status of each.
 func (a *Admin) listWebhooks(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	list := []webhookStatus{}
 	for ref := 1; ref <= e.State().CountNumberedNames(event.ObjectSupplier); ref++ {
@@ -122,7 +122,8 @@ func (a *Admin) listDeadLetters(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (a
 	return list, nil
 }
 
-// deadLetter is a webhook that the exchange gave up after too many failed attempts, in JSON.
+// deadLetter is a webhook that the exchange gave up, in JSON: after too many failed attempts, or
+// because the supplier's webhooks were switched off.
 type deadLetter struct {
 	ID       string `json:"id"`
 	Type     string `json:"type"`
@@ -177,9 +178,9 @@ func (a *Admin) resendDeadLetters(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) 
 	return map[string]any{"resent": n}, nil
 }
 
-// webhookSwitchHandler returns the handler that switches a supplier's webhook off or on. It
-// also works for a webhook that was removed from the configuration, while webhooks are left in
-// its queue.
+// webhookSwitchHandler returns the handler that switches a supplier's webhook off or on. Switching
+// it off makes its queued webhooks dead letters. The handler also works for a webhook that was
+// removed from the configuration, while webhooks or dead letters of it are left.
 func (a *Admin) webhookSwitchHandler(switchOff bool) supplierOrBuyerHandler {
 	return func(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
 		if o.configuredWebhookEndpoint() == nil && o.engine.State().OutboxStatus(o.ref) == (state.OutboxStatus{}) {

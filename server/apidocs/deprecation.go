@@ -17,7 +17,7 @@ func operationKey(method, path string) string { return method + " " + path }
 func LoadDeprecations(openAPIDocument []byte) Deprecations {
 	found, err := api.ParseDeprecations(openAPIDocument)
 	if err != nil {
-		panic("BUG: the document does not say what it has to of something deprecated: " + err.Error())
+		panic("BUG: the OpenAPI document has a deprecated operation with missing or invalid data: " + err.Error())
 	}
 	if len(found) == 0 {
 		return nil
@@ -29,8 +29,8 @@ func LoadDeprecations(openAPIDocument []byte) Deprecations {
 	return all
 }
 
-// WriteHeaders adds the headers Deprecation, Link and Sunset to the answer if the operation is
-// deprecated.
+// WriteHeaders adds the headers Deprecation and Link to the answer if the operation is deprecated,
+// and Sunset if it has a date of removal.
 func (e Deprecations) WriteHeaders(ctx *fasthttp.RequestCtx, method, path string) {
 	ending := e[operationKey(method, path)]
 	if ending == nil {

@@ -12,8 +12,7 @@ import (
 	"pingpost/api"
 )
 
-// File is a file that the server offers at one path. It is built when it is first requested,
-// and then never changes.
+// File is a file that the server offers at one path, with its compressed form. It never changes.
 type File struct {
 	Type   string
 	Policy string // Content-Security-Policy; empty for a file that is not HTML
@@ -53,7 +52,7 @@ var files = map[string]func() *File{
 func MustFindFile(path string) *File {
 	file := files[path]
 	if file == nil {
-		panic("BUG: there is no file at this path")
+		panic("BUG: there is no public document at this path")
 	}
 	return file()
 }
@@ -117,7 +116,7 @@ func compressGzip(body []byte) []byte {
 		err = w.Close()
 	}
 	if err != nil {
-		panic("BUG: memory refused a byte: " + err.Error())
+		panic("BUG: gzip cannot compress a document in memory: " + err.Error())
 	}
 	return b.Bytes()
 }

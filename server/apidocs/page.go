@@ -39,14 +39,14 @@ const head = `<!doctype html>
 <link rel="icon" href="data:,">
 <style>` + style + `</style>
 <div id="redoc"></div>
-<noscript>This page is drawn by a script. What it shows is in <a href="openapi.yaml">openapi.yaml</a>.</noscript>
+<noscript>This page needs JavaScript. The same content is in <a href="openapi.yaml">openapi.yaml</a>.</noscript>
 `
 
 // newReferencePage returns the HTML of the documentation page and its Content-Security-Policy. The
 // policy allows inline styles, because Redoc writes them while it renders.
 func newReferencePage() (html []byte, contentSecurityPolicy string) {
 	if bytes.Count(redoc, []byte(logo)) != 1 {
-		panic("BUG: this Redoc takes its logo from somewhere else") // a test makes the page
+		panic("BUG: the embedded Redoc does not contain its logo's URL once") // a test makes the page
 	}
 	var b bytes.Buffer
 	b.WriteString(head)

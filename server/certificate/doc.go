@@ -8,8 +8,8 @@
 // never waits for a file.
 //
 // An expired pair is still served if there is no better one. A server that refused to start
-// would also stop leads and deliveries, and clients reject the certificate anyway. The
-// package reports expiry at every start, and daily from two weeks before.
+// would also stop leads and deliveries, and clients reject the certificate anyway. From two
+// weeks before the expiry, the package logs a line at every start and once a day.
 //
 // Rejected: file notifications of the system, which do not cover every kind of mount nor
 // the folder behind a link; and reading the files at each handshake, which would let

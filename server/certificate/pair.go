@@ -24,9 +24,9 @@ type KeyPair struct {
 	files   KeyPairPaths
 	current atomic.Pointer[tls.Certificate]
 
-	mu       sync.Mutex // serializes Look; guards the fields below
-	seen     [sha256.Size]byte
-	reported string // last error reported
+	mu       sync.Mutex        // serializes Reload; guards the fields below
+	seen     [sha256.Size]byte // hash of the files of the current certificate
+	reported string            // the last error that Reload returned; empty after a success
 }
 
 // maxFile is the greatest number of bytes read from a certificate or key file.
@@ -45,9 +45,9 @@ func LoadPair(files KeyPairPaths) (*KeyPair, error) {
 	return p, nil
 }
 
-// Reload reads the files again and serves the new certificate if it is valid at the time now, or if
-// the served one has expired. changed reports whether it did. err says why a new certificate is not
-// served; the same error is returned only once.
+// Reload reads the files again. If they have changed, it serves the new certificate if it is valid
+// at the time now, or if the served one has expired. changed reports whether it did. err says why
+// the files cannot be used. Reload returns an error once, until another error or a success follows.
 func (p *KeyPair) Reload(now time.Time) (changed bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -21,7 +21,7 @@ type Conn struct {
 	removed       atomic.Bool  // the limiter counts it no longer
 	received      atomic.Bool  // at least one byte of a request has come
 	unreadRequest atomic.Bool  // its last request was not read to the end
-	readFailed    atomic.Bool  // a read has failed: the peer closed it, or it broke
+	readFailed    atomic.Bool  // a read has failed: the client closed it, it broke, or a deadline passed
 
 	readDeadline, writeDeadline lazyDeadline
 	head                        bareLineFeedScanner
@@ -91,12 +91,13 @@ func (g *Conn) HasBareLineFeed(header *fasthttp.RequestHeader) bool {
 	return g != nil && g.head.mayHaveBareLineFeed(header)
 }
 
-// HasBareLineFeedAfterLastChunk reports whether the last chunk of a body ended in LF without CR,
-// since the connection was last idle.
+// HasBareLineFeedAfterLastChunk reports whether, since the connection was last idle, LF without CR
+// came directly after a line that ends a chunked body (0, CR, LF). Text inside a body can look
+// like that too.
 func (g *Conn) HasBareLineFeedAfterLastChunk() bool { return g != nil && g.head.trailer.bare }
 
-// Abort closes the connection with a TCP reset, so that the client does not take a partial
-// answer for a complete one.
+// Abort closes a TCP connection with a reset, so that the client does not take a partial answer
+// for a complete one. Connections other than TCP stay open.
 func (g *Conn) Abort() {
 	if g == nil {
 		return
@@ -106,8 +107,8 @@ func (g *Conn) Abort() {
 	}
 }
 
-// HasReadFailed reports whether a read has failed, because the client closed the connection or
-// the connection broke.
+// HasReadFailed reports whether a read has failed, because the client closed the connection, the
+// connection broke, or the read deadline passed.
 func (g *Conn) HasReadFailed() bool { return g != nil && g.readFailed.Load() }
 
 // scanForBareLineFeeds passes received bytes to the scanners that search for bare line feeds.

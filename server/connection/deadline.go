@@ -10,8 +10,8 @@ import (
 // Deadlines rarely take effect: the bytes to read have arrived, and the bytes to write fit the
 // buffer. So lazyDeadline only stores a deadline, and the connection sets it before an
 // operation that may block. It sets the deadline a little late, so that one system call
-// covers the following deadlines as well. A deadline never fires early, and at most a
-// sixteenth of its duration or a second late.
+// covers the following deadlines as well. A deadline never fires early. It fires at most a
+// sixteenth of its duration late, and never more than maxDelay.
 //
 // The goroutine that serves the connection owns it.
 type lazyDeadline struct {

@@ -9,7 +9,8 @@ import (
 const reservedDescriptors = 512
 
 // LimitConnectionsToOpenFiles returns how many of the wantedConnections fit into the process's
-// limit of open files (maxOpenFiles; 0 if unknown). It logs a warning if they do not all fit.
+// limit of open files (maxOpenFiles; 0 if unknown). It leaves reservedDescriptors of the limit, or
+// half of a small limit, for other files. It logs a warning if not all connections fit.
 func LimitConnectionsToOpenFiles(wantedConnections int, maxOpenFiles uint64, logger *slog.Logger) int {
 	if maxOpenFiles == 0 || uint64(wantedConnections)+reservedDescriptors <= maxOpenFiles {
 		return wantedConnections

@@ -9,8 +9,8 @@ import (
 	"pingpost/server/httperror"
 )
 
-// MaxDrain is how many bytes of a rejected request are read and dropped, so that the client
-// finishes sending and reads the answer. A longer request is cut off.
+// MaxDrain is the greatest number of bytes of a rejected request that the server reads and drops,
+// so that the client finishes sending and reads the answer. A longer request is cut off.
 const MaxDrain = 1 << 20
 
 // drainTime is how long a connection is read and its bytes discarded after the last answer,

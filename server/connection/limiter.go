@@ -13,15 +13,15 @@ import (
 	"pingpost/server/httperror"
 )
 
-// Limiter limits the open connections, in total and per client network. A client over the
-// limit of its network receives a 503 in the form of the API and is closed. (The HTTP
-// library has such limits too, but answers in its own format.)
+// Limiter limits the open connections, in total and per client network. It answers a connection
+// over a limit with a 503 in the form of the API and closes it; with TLS it only closes it. (The
+// HTTP library has such limits too, but answers in its own format.)
 //
-// A connection is unknown until a valid credential has come over it. At the limit, a new
-// connection replaces the unknown connection that has been idle longest. If all are known,
-// the new connection is rejected. So clients without a credential may use all connections,
-// but cannot keep them. Rejected: reserved connections per supplier, because a connection
-// shows its supplier only after it is accepted.
+// A connection is unauthenticated until a valid credential has come over it. At the total limit,
+// a new connection replaces an unauthenticated one: of a sample, the one that has been idle
+// longest. If all are authenticated, the new connection is rejected. So clients without a
+// credential may use all connections, but cannot keep them. Rejected: reserved connections per
+// supplier, because a connection shows its supplier only after it is accepted.
 //
 // A trusted proxy carries many clients over few addresses, so only the total limit applies
 // to it.
@@ -54,15 +54,17 @@ func NewLimiter(listener net.Listener, maxOpen, maxPerNetwork int, newRequestID 
 	}
 }
 
-// The pause after a transient error of the listener.
+// The pause after a temporary error of the listener, which doubles from minPause to maxPause, and
+// the shortest time between two reports of such errors.
 const (
 	minPause    = 5 * time.Millisecond
 	maxPause    = time.Second
 	reportEvery = time.Minute
 )
 
-// Accept returns the next connection that the limits allow, and rejects others with a 503. It
-// retries after temporary errors of the listener. An error that it returns is final.
+// Accept returns the next connection that the limits allow, and rejects others with a 503. After
+// a temporary error of the listener it closes an unauthenticated connection and tries again. An
+// error that it returns is final.
 func (c *Limiter) Accept() (net.Conn, error) {
 	c.MarkAccepting()
 	pause := minPause
@@ -146,8 +148,9 @@ func (c *Limiter) removeLocked(g *Conn) {
 	delete(c.unauthenticated, g)
 }
 
-// closeIdlestUnauthenticated closes a connection without a valid credential, to free a file
-// descriptor when the system has run out of them.
+// closeIdlestUnauthenticated closes the connection without a valid credential that was idle for
+// longest. Accept calls it after each temporary error of the listener, because the system may
+// have run out of file descriptors.
 func (c *Limiter) closeIdlestUnauthenticated() {
 	c.mu.Lock()
 	evicted := c.removeIdlestUnauthenticatedLocked()
@@ -181,8 +184,8 @@ func (c *Limiter) removeIdlestUnauthenticatedLocked() (idlest *Conn) {
 	return idlest
 }
 
-// CloseConnsWithoutInput closes the connections over which no byte has come. A shutdown would otherwise
-// wait for requests that may never arrive.
+// CloseConnsWithoutInput closes the connections over which no byte of a request has come. A
+// shutdown would otherwise wait for requests that may never arrive.
 func (c *Limiter) CloseConnsWithoutInput() {
 	var silent []*Conn
 	c.mu.Lock()

@@ -29,7 +29,7 @@ type tlsConn struct {
 // connection; that deadline bypasses the Conn's stored ones.
 type tcpTransport struct {
 	*Conn
-	received      int // bytes, until the handshake is done
+	received      int // bytes of the handshake
 	handshakeDone bool
 	closing       atomic.Bool
 }
@@ -113,8 +113,8 @@ func (s *tlsConn) SetReadDeadline(t time.Time) error { return s.transport.Conn.S
 
 func (s *tlsConn) SetWriteDeadline(t time.Time) error { return s.transport.Conn.SetWriteDeadline(t) }
 
-// Close tells the client that the connection ends (close_notify), for at most closeNotifyTime,
-// and closes it.
+// Close sends the client TLS's closing message (close_notify), which takes at most
+// closeNotifyTime, and closes the connection.
 func (s *tlsConn) Close() error {
 	s.transport.closing.Store(true)
 	return s.Conn.Close()

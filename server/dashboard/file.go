@@ -55,7 +55,7 @@ var files = sync.OnceValue(func() map[string]*apidocs.File {
 		return nil
 	})
 	if err != nil {
-		panic("BUG: what was built into the program cannot be read: " + err.Error())
+		panic("BUG: cannot read the dashboard's embedded files: " + err.Error())
 	}
 	return found
 })
@@ -72,7 +72,7 @@ var kinds = map[string]string{
 func newFile(at, extension string, body []byte) *apidocs.File {
 	kind := kinds[extension]
 	if kind == "" {
-		panic("BUG: the page has a file of a kind that has no name here: " + at)
+		panic("BUG: a dashboard file has an extension without a media type: " + at)
 	}
 	cache := "no-cache"
 	if strings.HasPrefix(at, Assets) {

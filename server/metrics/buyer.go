@@ -11,7 +11,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// buyerMeter counts the pings and posts of one buyer, for the metrics and the overview.
+// buyerMeter counts the pings, posts and sales to one buyer, for the metrics and the overview.
 type buyerMeter struct {
 	posts    [verdicts]*metrics.Counter
 	pingTime *metrics.PrometheusHistogram

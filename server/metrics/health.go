@@ -1,7 +1,8 @@
 package metrics
 
 // RateBuyerHealth rates a buyer by its counts of the last minutes: "idle", "good", "slow" or
-// "failing".
+// "failing". "failing" means that at least half of its pings or posts failed. "slow" means that at
+// least one in twenty failed, or that its pings are as slow as slowBuyer.
 func RateBuyerHealth(recent *BuyerReading) string {
 	unanswered := recent.Timeouts + recent.errors
 	percentile, known := recent.Pings.Quantile(0.99)

@@ -80,7 +80,7 @@ type HistoryInterval struct {
 }
 
 // Summary returns the meter's counts now, ten seconds ago, a minute ago and ten minutes ago. If
-// the process is too young for one of these, the first sample takes its place.
+// there is no sample that old, the oldest sample takes its place.
 func (w *MeterHistory) Summary(now time.Time) (summary Summary) {
 	summary.Now, summary.BuyersNow = w.meter.readCounters(now), w.meter.readBuyers()
 	w.mu.Lock()

@@ -13,8 +13,7 @@ type LogThrottle struct {
 }
 
 // CountEvent counts an event. If the caller should log a line now, shouldLog is true, and
-// eventsSinceLastLine is the
-// number of events since the last line.
+// eventsSinceLastLine is the number of events since the last line, this one included.
 func (r *LogThrottle) CountEvent() (eventsSinceLastLine int64, shouldLog bool) {
 	r.pending.Add(1)
 	now, last := time.Now().UnixNano(), r.loggedAt.Load()

@@ -42,8 +42,8 @@ var RouteNames = [Routes]string{"other", "/api/v1/ingest", "/v1/ping", "/v1/post
 var statuses = [...]int{200, 201, 204, 400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 422, 429, 431, 500, 502, 503, 504, 505}
 
 // Meter counts the exchange's requests, leads and auctions for Prometheus and the overview. It
-// creates most counters at the start, so that counting formats no text. It implements
-// engine.Observer.
+// creates most counters at the start, so that counting formats no text. It also logs error answers
+// and failing posts and webhooks. It implements engine.Observer.
 type Meter struct {
 	set              *metrics.Set
 	requests         [Routes][len(statuses) + 1]*metrics.Counter
@@ -60,7 +60,7 @@ type Meter struct {
 	failedHandshakes *metrics.Counter // of TLS
 	reportFault      func(what string, err error)
 
-	failures  *rate.Limiter // limits log lines about answers of 5xx
+	failures  *rate.Limiter // limits log lines about 5xx answers of the public API
 	hooks     webhookMeter
 	campaigns countersByName[campaignMeter]
 	buyers    countersByName[buyerMeter]
@@ -105,11 +105,12 @@ func NewMeter(onFault func(what string, err error)) *Meter {
 	return m
 }
 
-// SetLogger sets the logger for messages about failing buyers and suppliers. Before this call
-// the meter logs no messages.
+// SetLogger sets the logger for all messages of the meter: about error answers, failing posts and
+// webhooks, and deliveries with an unknown result. Before this call the meter logs no messages.
 func (m *Meter) SetLogger(logger *slog.Logger) { m.logger.Store(logger) }
 
-// buckets are the upper bounds of the buckets of all Prometheus histograms, in seconds.
+// buckets are the upper bounds of the buckets of the Prometheus histograms, in seconds. The
+// histograms of phases have histogramBounds instead.
 var buckets = []float64{0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10}
 
 func statusLabel(statusIndex int) string {
@@ -120,7 +121,7 @@ func statusLabel(statusIndex int) string {
 }
 
 // CountAnswer counts an HTTP answer by route and status, and its duration in nanoseconds
-// (elapsedNanos). It logs an error answer.
+// (elapsedNanos). It logs an answer of 4xx or 5xx (see logErrorAnswer).
 func (m *Meter) CountAnswer(route Route, answer *fasthttp.Response, elapsedNanos int64) {
 	status, i := answer.StatusCode(), 0
 	for i < len(statuses) && statuses[i] != status {

@@ -15,11 +15,11 @@ import (
 type requestPhase uint8
 
 const (
-	phaseDecode requestPhase = iota // head and body read, caller authenticated, body parsed
+	phaseDecode requestPhase = iota // reading the body after the head, authentication, parsing
 	phaseDecide                     // the engine's own work, including waits for conflicting requests
 	phaseCommit                     // waiting for the log to be durable
 	phaseBuyer                      // waiting for buyers' answers to pings and posts
-	phaseAnswer                     // encoding the answer; the kernel sends it
+	phaseAnswer                     // encoding the answer, without sending it
 	phases
 )
 
@@ -90,13 +90,13 @@ func (h *durationHistogram) add(nanoseconds int64) {
 }
 
 // phaseHistograms has a histogram for each phase of ingest, ping and post. Requests that were
-// rejected before a decision do not count.
+// answered with an error do not count.
 type phaseHistograms [3][phases]durationHistogram
 
 var phaseRoutes = [len(phaseHistograms{})]Route{RouteIngest, RoutePing, RoutePost}
 
-// CountPhases counts the time per phase of a request on this route that was answered at the time
-// answeredNanos.
+// CountPhases counts the time per phase of a request on this route that was answered without an
+// error at the time answeredNanos. For an ingest it also counts the whole time.
 func (m *Meter) CountPhases(route Route, l *RequestTimings, answeredNanos int64) {
 	if route == RouteIngest {
 		m.ingestTimes.add(answeredNanos - l.Begun)

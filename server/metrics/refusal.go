@@ -10,8 +10,8 @@ import (
 	"pingpost/server/httperror"
 )
 
-// maxFailureLines is the greatest number of log lines per second about 5xx answers, so that an
-// outage does not fill the disk.
+// maxFailureLines is the greatest number of log lines per second about 5xx answers of the public
+// API, so that an outage does not fill the disk.
 const maxFailureLines = 10
 
 func newRefusalLogLimiter() *rate.Limiter { return rate.NewLimiter(maxFailureLines, maxFailureLines) }

@@ -7,9 +7,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// Limits of large answers that are being sent, in total and per owner: answers with seeded
-// leads, and answers to batches of reports. Each has half a megabyte or more, and stays in
-// memory until the client has read it or it times out.
+// Limits of the large answers of one kind that are being sent, in total and per owner. The kinds
+// are answers with seeded leads, and answers to batches of reports. Each may have a megabyte or
+// more, and stays in memory until the client has read it or it times out.
 const (
 	maxAnswers         = 64
 	maxAnswersPerOwner = 32
@@ -24,7 +24,7 @@ type largeAnswerLimiter struct {
 }
 
 // acquireSlot reserves a slot for a large answer to a supplier or buyer. It returns false if all
-// slots are in use.
+// slots, or all slots of this owner, are in use.
 func (c *largeAnswerLimiter) acquireSlot(ownerRef market.PermanentNumber) (acquired bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -61,9 +61,9 @@ func (s *Server) authenticateBearer(ctx *fasthttp.RequestCtx, scope event.TokenS
 	return who, httperror.Error{}
 }
 
-// readBearerToken returns the bearer token in the Authorization header. ok is false if there is
-// no such header. If the header is repeated, the token is empty and thus invalid, because it is
-// unclear which one is meant.
+// readBearerToken returns the bearer token in the Authorization header. ok is false without such a
+// header, or if it has another scheme. If the header is repeated, the token is empty and thus
+// invalid, because it is unclear which one is meant.
 func readBearerToken(header *fasthttp.RequestHeader) (token []byte, ok bool) {
 	lines := header.PeekAll(fasthttp.HeaderAuthorization)
 	if len(lines) != 1 {

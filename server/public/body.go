@@ -33,11 +33,11 @@ func (s *Server) maxBodyBytes(header *fasthttp.RequestHeader) int {
 const maxBatch = 512 << 10
 
 // maxBatchBodyBytes returns how many bytes a batch of reports may have if the limit for a lead is
-// maxLeadBytes.
+// maxLeadBytes: eight times as many, but at most maxBatch.
 func maxBatchBodyBytes(maxLeadBytes int) int { return max(maxLeadBytes, min(8*maxLeadBytes, maxBatch)) }
 
 // checkSizeAndMediaType returns an error if the body was not read completely or is too large
-// (readErr). It also returns one if the body is not declared as JSON (415).
+// (readErr). It also returns one if the headers say that the body is compressed or not JSON (415).
 func (s *Server) checkSizeAndMediaType(ctx *fasthttp.RequestCtx, readErr httperror.Error) httperror.Error {
 	if readErr.Status != 0 {
 		return readErr

@@ -12,9 +12,9 @@ import (
 )
 
 // decideExpectContinue decides about a request that waits for permission to send its body (Expect:
-// 100-continue). It checks the head: path, method, credential and announced size. It returns
-// StatusContinue, or the status of the error answer. So a client does not send a body that
-// would be rejected.
+// 100-continue). It checks the head: path, method, credential and announced size, but no rate
+// limit. It returns StatusContinue, or the status of the error answer, which it has written. So a
+// client does not send a body that would be rejected.
 //
 // The library's documentation forbids changing the response here. That concerns requests for
 // which the handler still runs. After a rejection the library sends the response as it is, and
@@ -50,7 +50,7 @@ func (s *Server) decideExpectContinue(ctx *fasthttp.RequestCtx) (status int) {
 
 // authenticateBeforeBody reports whether the credential in the head allows a request on this
 // route. If not, it has already sent the error. For a token request it returns true, because an
-// OAuth client may send its credential in the body.
+// OAuth client may send its credential in the body. Documents need no credential.
 func (s *Server) authenticateBeforeBody(ctx *fasthttp.RequestCtx, id market.RequestID, requestRoute metrics.Route) (ok bool) {
 	switch requestRoute {
 	case metrics.RouteIngest, metrics.RouteAvailability, metrics.RouteSuppliersLead:

@@ -13,9 +13,9 @@ import (
 	"pingpost/server/httperror"
 )
 
-// tokenBucketsByOwner holds the token buckets of a path, one per supplier or buyer. New buckets are
-// full: a restart must not reject a client that keeps its rate. Only configured suppliers
-// and buyers have a bucket, so clients cannot grow the map.
+// tokenBucketsByOwner holds the token buckets of one rate limit, such as that of pings: one bucket
+// per supplier or buyer. New buckets are full: a restart must not reject a client that keeps its
+// rate. Only configured suppliers and buyers have a bucket, so clients cannot grow the map.
 type tokenBucketsByOwner struct {
 	mu      sync.Mutex // serializes changes of the map
 	buckets atomic.Pointer[map[market.PermanentNumber]*tokenBucket]
@@ -124,8 +124,8 @@ func (l *tokenBucketsByOwner) takeBytes(ctx *fasthttp.RequestCtx, supplier *mark
 	return b.timeUntilTokens(n, left)
 }
 
-// setRateHeaders writes the X-RateLimit headers for a bucket with so many remainingTokens at the
-// time now.
+// setRateHeaders writes the X-RateLimit headers for a bucket that has remainingTokens at the time
+// now.
 func (b *tokenBucket) setRateHeaders(header *fasthttp.ResponseHeader, remainingTokens float64, now time.Time) {
 	perSecond := float64(b.limiter.Burst())
 	full := float64(now.UnixNano())/1e9 + (perSecond-remainingTokens)/perSecond

@@ -6,12 +6,13 @@ import (
 	"pingpost/engine/market"
 )
 
-// leadRate is how many requests about sold leads a supplier or buyer may send per second:
-// lookups and reports, single or in batches.
+// leadRate is how many requests about existing leads a supplier or buyer may send per second:
+// lookups and status reports. A batch of reports counts as one.
 const leadRate = 100
 
-// soldLeadRequestLimits holds the token buckets for requests about sold leads: lookups and status
-// reports. Suppliers and buyers are numbered separately, so each have their own.
+// soldLeadRequestLimits holds the token buckets for requests about existing leads: lookups of leads,
+// sold or unsold, and status reports. Suppliers and buyers are numbered separately, so each have
+// their own.
 type soldLeadRequestLimits struct{ suppliers, buyers tokenBucketsByOwner }
 
 // limitOwnersInCatalog gives each supplier and buyer of the catalog a bucket with the same rate,

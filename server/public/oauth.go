@@ -29,8 +29,8 @@ var (
 const grantCredentials = "client_credentials"
 
 // issueToken answers POST /oauth/token with an access token (RFC 6749, grant type
-// client_credentials). A client that authenticates by HTTP Basic is checked before the body is
-// parsed, and a client with its secret in the body after that.
+// client_credentials). To a client that authenticates by HTTP Basic it reports a wrong credential
+// rather than an error of the body. For a client with its secret in the body it is the opposite.
 func (s *Server) issueToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	ctx.Response.Header.Set("Cache-Control", "no-store")
 	ctx.Response.Header.Set("Pragma", "no-cache")
@@ -43,7 +43,7 @@ func (s *Server) issueToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	switch {
 	case basic && (form.login.secret != "" || form.login.id != "" && form.login.id != shown.id):
 		bad = errClientTwice
-	case bad.Status != 0 && !basic: // the client is unknown
+	case bad.Status != 0 && !basic: // no credential could be read from the body
 	case shown.isEmpty() && !basic:
 		bad = errClientMissing
 	case !known:

@@ -32,8 +32,8 @@ func parseHopCount(header *fasthttp.RequestHeader) int {
 	return maxHops + 1
 }
 
-// handlePing answers POST /v1/ping: it runs an auction for a seller's lead and returns the best
-// bid.
+// handlePing answers POST /v1/ping: it runs an auction for a seller's lead and answers with the
+// best bid, or with the reason why there is no bid.
 func (s *Server) handlePing(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
 	seller, ok := s.authenticateSupplier(ctx, id, event.ScopePing, errBuyersToken)
@@ -60,7 +60,7 @@ func (s *Server) handlePing(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 }
 
 // handleAvailabilityPing answers POST /api/v1/ping: it runs an auction for a supplier's lead
-// and returns all valid bids, with buyers and prices.
+// and answers with all valid bids, their buyers and prices.
 func (s *Server) handleAvailabilityPing(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
 	supplier, ok := s.authenticateAPIKey(ctx, id, r.credential, received)

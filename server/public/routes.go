@@ -46,9 +46,9 @@ func (s *Server) handleRequest(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// routeHandler answers requests on one route. read is the error of reading the body, if any. The
+// routeHandler answers requests on one route. readErr is the error of reading the body, if any. The
 // caller releases r, except for ingest, which releases r before it waits for the log.
-type routeHandler func(s *Server, ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error)
+type routeHandler func(s *Server, ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error)
 
 // route describes how a path is handled. subject is the path of a document, or the id in the
 // path of a lead, in memory of the library. The handler answers a malformed id like an unknown
@@ -61,8 +61,9 @@ type route struct {
 	subject []byte
 }
 
-// dispatchAndReleaseScratch calls the route's handler and then releases the scratch memory r. After
-// a panic it does not release r, because another goroutine may still use it.
+// dispatchAndReleaseScratch calls the route's handler and then releases the scratch memory r, unless
+// the handler of an ingest has done so. After a panic it does not release r, because another
+// goroutine may still use it.
 func (s *Server) dispatchAndReleaseScratch(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error, to *route) {
 	if checkRouteAndMethod(ctx, id, to) {
 		r.pathParam = to.subject

@@ -10,18 +10,18 @@ import (
 	"pingpost/server/metrics"
 )
 
-// scratch is the pooled memory of a request until the engine has decided it. The library reads
-// the body directly into it, so that the body is copied only once.
+// scratch is the pooled memory of a request until it is answered; for an ingest, until the engine
+// has decided it. The body is read directly into it, so that it is copied only once.
 type scratch struct {
 	credential []byte // the API key of the request
 	key        []byte // the idempotency key
 	badKey     bool   // the Idempotency-Key header is malformed
 	hops       int    // exchanges that a ping has passed
-	pathParam  []byte // the lead id in the path, not yet checked; the library owns the memory
+	pathParam  []byte // the lead id in the path, not yet checked, or a document's path; memory of the library
 	test       bool   // the request is marked as a test
 	badTest    bool   // the test header is malformed
-	body       []byte
-	out        []byte
+	body       []byte // of the request
+	out        []byte // body of the answer
 
 	object  strictjson.Object
 	lead    parsedPostBody

@@ -23,7 +23,7 @@ var (
 
 // handleSeed answers POST /v1/dev/seed in a sandbox with made-up leads for a supplier's tests.
 // Any token of a supplier suffices. Equal requests give equal leads. If the request names a
-// campaign, the leads are also sold there, and the answer has the results: see madeUpLeadSeller.
+// campaign, madeUpLeadSeller also ingests the leads there, and the answer has the results.
 func (s *Server) handleSeed(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
 	supplier, ok := s.authenticateSupplier(ctx, id, 0, errBuyersSeed)

@@ -18,19 +18,20 @@ import (
 	"pingpost/server/wire"
 )
 
-// A run ingests the leads of a seed request into a campaign. Three limits bound it, because
-// a sandbox may share its process with production exchanges: concurrent leads per run,
-// concurrent runs, and the time after which no lead starts. Leads that did not start are
-// answered as unavailable.
-//
-// Each lead has an idempotency key that is derived from the request. So a repeated request
-// gets the same answers, and continues with the leads that did not start.
+// The limits of runs: the time after which a run starts no lead, its concurrent leads, and
+// concurrent runs.
 const (
 	runTime       = 20 * time.Second
 	workersPerRun = 32
 	maxRuns       = 4
 )
 
+// madeUpLeadSeller is one run: it ingests the leads of a seed request into a campaign. Three limits
+// bound it, because a sandbox may share its process with production exchanges. Leads that did not
+// start are answered as unavailable.
+//
+// Each lead has an idempotency key that is derived from the request. So a repeated request gets
+// the same answers, and continues with the leads that did not start.
 type madeUpLeadSeller struct {
 	server   *Server
 	supplier *market.Supplier
@@ -50,9 +51,9 @@ type madeUpLeadResult struct {
 	err    error
 }
 
-// sellAllLeads sends the made-up leads to the campaign, several at a time. If the first lead is
-// rejected for a reason that concerns all of them, it rejects the whole request and returns
-// false.
+// sellAllLeads ingests the made-up leads into the campaign, several at a time. If too many runs are
+// in progress, or the first lead is rejected for a reason that concerns all of them, it answers
+// the whole request with an error and returns false.
 func (run *madeUpLeadSeller) sellAllLeads(ctx *fasthttp.RequestCtx, id market.RequestID) (ok bool) {
 	s := run.server
 	if s.runs.Add(1) > maxRuns {
@@ -82,7 +83,7 @@ func (run *madeUpLeadSeller) sellAllLeads(ctx *fasthttp.RequestCtx, id market.Re
 }
 
 // sendErrorIfForAllLeads answers with an error, and returns true, if err concerns all leads of the
-// request: the supplier may not use the campaign, or the exchange accepts no leads.
+// request: the campaign is unknown, the supplier may not use it, or the exchange accepts no leads.
 func (run *madeUpLeadSeller) sendErrorIfForAllLeads(ctx *fasthttp.RequestCtx, id market.RequestID, err error) (sent bool) {
 	var refusal *engine.Refusal
 	switch {
@@ -105,9 +106,9 @@ func (run *madeUpLeadSeller) sendErrorIfForAllLeads(ctx *fasthttp.RequestCtx, id
 	return false
 }
 
-// sellLeadsUntilDone sells the next leads, one after the other, until all have started or the time is
-// over. It runs in several goroutines. It stores a panic for the request's goroutine, which
-// answers it.
+// sellLeadsUntilDone ingests the next leads, one after the other, until all have started, the time is
+// over or the server shuts down. It runs in several goroutines. It stores a panic for the
+// request's goroutine, which answers it.
 func (run *madeUpLeadSeller) sellLeadsUntilDone() {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -132,7 +133,7 @@ func (run *madeUpLeadSeller) sellLead(leadIndex int, object *strictjson.Object) 
 	s, order := run.server, run.order
 	body := run.leads[leadIndex].AppendIngest(make([]byte, 0, seededLead), order.campaign, string(run.supplier.ID))
 	if err := object.Parse(body); err != nil {
-		panic("BUG: a lead was made that is no JSON object: " + err.Error())
+		panic("BUG: a made-up lead is not a valid JSON object: " + err.Error())
 	}
 	result := &run.results[leadIndex]
 	result.answer, result.err = s.engine.Ingest(&engine.IngestRequest{

@@ -37,8 +37,8 @@ type Options struct {
 	TokenLifetime time.Duration // of an access token
 	Sandbox       bool          // accepts static bearer tokens and makes up leads
 
-	Body, Header                           int // bytes
-	Connections, MaxConnsPerIP             int
+	Body, Header                           int         // greatest sizes of a body and of a head, in bytes
+	Connections, MaxConnsPerIP             int         // open connections, in total and per client network
 	Documents                              int         // per second and client network; 0: 10
 	AuthFailures                           int         // wrong credentials per second and client network that get 401 instead of 429; 0: 100
 	TLS                                    *tls.Config // nil: plain HTTP

@@ -85,8 +85,9 @@ func (s *Server) handleStatusReportBatch(ctx *fasthttp.RequestCtx, id market.Req
 	sent = true
 }
 
-// authenticateAndParseReports authenticates the buyer, applies its rate limit, parses the body, and
-// fills r.status for the engine. If it returns false, it has already sent an error.
+// authenticateAndParseReports authenticates the buyer, applies its rate limit, and parses the body
+// into r.object. It fills r.status for the engine, except for the reports, which the caller adds.
+// If it returns false, it has already sent an error.
 func (s *Server) authenticateAndParseReports(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) (ok bool) {
 	received := s.clock.Now()
 	buyer, ok := s.authenticateReporter(ctx, id)
@@ -109,7 +110,7 @@ func (s *Server) authenticateAndParseReports(ctx *fasthttp.RequestCtx, id market
 }
 
 // authenticateReporter returns the buyer to which the request's token belongs; the token must
-// have the scope for reports. If it returns false, it has already sent an error.
+// have the scope for reports (webhook). If it returns false, it has already sent an error.
 func (s *Server) authenticateReporter(ctx *fasthttp.RequestCtx, id market.RequestID) (buyer *market.Buyer, ok bool) {
 	who, bad := s.authenticateBearer(ctx, 0)
 	switch {

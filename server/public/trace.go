@@ -18,8 +18,9 @@ var tracedRoutes = [metrics.Routes]bool{
 	metrics.RouteIngest: true, metrics.RoutePing: true, metrics.RoutePost: true, metrics.RouteAvailability: true, metrics.RouteStatus: true, metrics.RouteStatuses: true,
 }
 
-// beginTraceIfRequested returns the record of a request that is traced, or nil. It runs before the
-// body is read, because the body's trailer could replace headers.
+// beginTraceIfRequested returns the record of a request that is traced, or nil. The caller's
+// traceparent header decides; without one, a random sample is traced. It runs before the body is
+// read, because the body's trailer could replace headers.
 func (s *Server) beginTraceIfRequested(header *fasthttp.RequestHeader, id market.RequestID, begunNanos int64) *trace.Request {
 	if s.opt.Traces == nil {
 		return nil
@@ -28,7 +29,7 @@ func (s *Server) beginTraceIfRequested(header *fasthttp.RequestHeader, id market
 }
 
 // endTrace completes the record of a traced request after its answer, and queues it for the
-// collector.
+// collector. It drops the record of a request on a route that is not traced.
 func (s *Server) endTrace(r *trace.Request, requestRoute metrics.Route, answer *fasthttp.Response, endedNanos int64) {
 	if r == nil || !tracedRoutes[requestRoute] {
 		return

@@ -15,9 +15,10 @@ import (
 var errTooManyGuesses = httperror.New(429, errcode.RateLimited, "Too many wrong credentials came from this address. Send a valid one, which is accepted at once, or wait for the time in Retry-After.")
 
 // AuthFailureLimiter limits requests with wrong credentials per client network. Above the
-// limit the answer is 429 instead of 401. A valid credential is never limited. A request
-// without a credential does not count, because browsers and new integrations start that
-// way.
+// limit the answer is 429 instead of 401. It never limits a valid credential. A request without
+// a credential does not count, because browsers and new integrations start that way.
+//
+// Checks of operators' passwords have further limits, in package admin.
 type AuthFailureLimiter struct {
 	clientaddr.Resolver
 	buckets  *Buckets[netip.Prefix]
@@ -50,12 +51,13 @@ func (w *AuthFailureLimiter) CountFailureAndSelectError(ctx *fasthttp.RequestCtx
 	return errTooManyGuesses.WithRetryAfter(wait)
 }
 
-// LogTooManyFailures logs, at most once a minute, that a network has sent too many wrong credentials.
+// LogTooManyFailures logs, at most once a minute for all networks together, that a network has sent
+// too many wrong credentials.
 // The network comes from the connection or a trusted proxy, so the line contains no text of the
 // client.
 func (w *AuthFailureLimiter) LogTooManyFailures(network netip.Prefix) {
 	if count, due := w.throttle.CountEvent(); due {
-		w.logger.Warn("wrong credentials from one network exceed the limit and are answered 429; valid credentials still work",
+		w.logger.Warn("wrong credentials from one network exceed the limit and are answered 429; valid API keys and tokens still work",
 			"from", network.String(), "count", count)
 	}
 }

@@ -10,9 +10,10 @@ import (
 // Buckets holds one token bucket per key, such as a client network. A new key has a full
 // bucket.
 //
-// AuthFailureLimiter asks it only after a credential has turned out to be wrong. So a
-// client behind the same NAT or proxy as an attacker can always sign in. Rejected:
-// answering 429 before the credential is checked, because that would reject valid ones too.
+// AuthFailureLimiter takes a token only after a credential has turned out to be wrong. So a
+// valid credential works behind the same NAT or proxy as an attacker. Rejected: answering 429
+// before the credential is checked, because that would reject valid ones too. Only checks of
+// operators' passwords do that, because they are expensive.
 //
 // Clients choose their keys, so the memory is of a fixed size: a keyed hash assigns a key
 // to one of many small sets. A new key replaces the one in its set whose bucket is full

@@ -49,8 +49,8 @@ func ReadBody(ctx *fasthttp.RequestCtx, buffer []byte, maxBytes int) ([]byte, ht
 	}
 }
 
-// minBuffer is the initial buffer for a body of unknown length, in bytes. It suffices for an
-// ordinary lead.
+// minBuffer is the smallest initial buffer for a body, in bytes. It suffices for an ordinary lead
+// of unknown length.
 const minBuffer = 1 << 10
 
 // drainTooLargeBody reads and drops some of a body that is too large, so that the client

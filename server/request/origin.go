@@ -7,8 +7,8 @@ import (
 )
 
 // IsCrossOriginChange reports whether a page of another origin made a browser send this changing
-// request. Browsers add the password to requests of any page. It returns false for GET and
-// HEAD, because the page cannot read their answers.
+// request. A browser adds the password that it stores for this server to requests of any page. The
+// result is false for GET and HEAD, because the other page cannot read their answers.
 func IsCrossOriginChange(header *fasthttp.RequestHeader) bool {
 	if header.IsGet() || header.IsHead() {
 		return false

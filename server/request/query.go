@@ -16,8 +16,8 @@ const (
 )
 
 // ParameterErrors returns an error for each query parameter that is not in knownNames, and for each
-// that occurs twice. Ignoring an unknown parameter would be dangerous: a misspelt filter would
-// return all leads.
+// that is repeated, at most maxQueryErrors. Ignoring an unknown parameter would be dangerous: a
+// misspelt filter would return all leads.
 func ParameterErrors(ctx *fasthttp.RequestCtx, knownNames ...string) (faults []market.FieldError) {
 	if bytes.IndexByte(ctx.Request.Header.RequestURI(), '?') < 0 {
 		return nil

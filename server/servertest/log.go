@@ -56,8 +56,8 @@ func (l *MemoryLog) Replay(t testing.TB) *state.State {
 	s := state.New()
 	var d event.Decoder
 	for i, data := range l.entries {
-		fact := must.Value(d.Decode(data))(t)
-		s.Apply(uint64(i+1), 1, fact)
+		decoded := must.Value(d.Decode(data))(t)
+		s.Apply(uint64(i+1), 1, decoded)
 	}
 	return s
 }

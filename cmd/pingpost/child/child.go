@@ -94,7 +94,7 @@ func (c *Process) WaitForLine(ctx context.Context, substring string) (line strin
 	}
 }
 
-// StopAll stops the group's processes, the youngest first: the exchange before the buyers to
+// StopAll stops the list's processes, the youngest first: the exchange before the buyers to
 // which it may still deliver leads.
 func (g *ProcessList) StopAll() error {
 	var err error

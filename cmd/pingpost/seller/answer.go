@@ -18,7 +18,7 @@ type lineSendResult struct {
 	tries int
 	took  time.Duration // from the line's due time to the end of its last attempt
 
-	err        error // no answer came
+	err        error // no answer came, or the answer is not from a pingpost exchange
 	unreached  bool  // and the request certainly did not arrive
 	status     int
 	retryAfter time.Duration // below zero: no Retry-After

@@ -93,8 +93,8 @@ func (c *sellerRequest) sendOnce(ctx context.Context) (*exchangeResponse, error)
 }
 
 // newClientAndAddCredential returns an HTTP client for the request req. It also adds the
-// caller's credential. The client follows no redirects, so that the credential goes to no
-// other address.
+// caller's credential. The client does not follow a redirect of req, so that the credential goes
+// to no other address.
 func (c *sellerRequest) newClientAndAddCredential(ctx context.Context, req *http.Request) (*http.Client, error) {
 	f := c.flags
 	transport, err := f.NewTransport()

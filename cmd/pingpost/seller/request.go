@@ -105,8 +105,8 @@ func (s *leadSender) scheduleLines(ctx context.Context, lines iter.Seq[numberedL
 	}
 }
 
-// sendWithRetries sends a line until it has a final answer, up to the maximum number of
-// attempts.
+// sendWithRetries sends a line until it has a final answer, the last attempt was made, another attempt
+// is unsafe (isSafeToRetry), or the context ends.
 func (s *leadSender) sendWithRetries(ctx context.Context, line *scheduledLine) *lineSendResult {
 	key := ""
 	if s.keyed {

@@ -41,8 +41,8 @@ Latency counts from the time when a line was due by --rate to its final answer, 
 includes waiting for a slow exchange. After Ctrl-C, the command waits for the requests
 in progress and prints the summary. A second Ctrl-C ends it at once.
 
-The exit code is 0 if every line has a final answer and at least one lead was accepted
-or unmatched, otherwise 1. It is 1 if every lead was rejected.`
+The exit code is 1 if a line has no final answer or every lead was rejected, otherwise
+it is 0.`
 }
 
 // maxSentLine bounds a line of the file.
@@ -124,8 +124,8 @@ type numberedLine struct {
 	text   []byte
 }
 
-// nonBlankLines returns the lines of the input. It sets readErr if it cannot read the input to its
-// end.
+// nonBlankLines returns the lines of the input that are not blank. It sets readErr if it cannot read
+// the input to its end.
 func nonBlankLines(in io.Reader, readErr *error) iter.Seq[numberedLine] {
 	return func(yield func(numberedLine) bool) {
 		scanner := bufio.NewScanner(in)

@@ -61,8 +61,8 @@ func describeStatusReportDetails(explained *explain.Explanation, r *explain.Stat
 	return joinNonEmpty(timeIfDayOrMoreLater(explained, r.At), notApplied[r.Result], money, caps, prefixNonEmpty("reason ", r.Reason), occurred)
 }
 
-// webhookAttemptRows returns a timeline row for each attempt to send a webhook to the supplier. A
-// webhook without an attempt gets a row at the time of its cause.
+// webhookAttemptRows returns a timeline row for each attempt to send a webhook to the supplier. If no
+// attempt shows the webhook's state, the state gets a row at the time of the webhook's cause.
 func webhookAttemptRows(explained *explain.Explanation) (rows []timelineRow) {
 	for i := range explained.Webhooks {
 		h := &explained.Webhooks[i]
@@ -111,7 +111,7 @@ func describeWebhookAttempt(webhook *explain.SupplierWebhook, attempt *explain.S
 // aDay after the lead's arrival, a line shows the date in addition to the milliseconds.
 const aDay = explain.UnixNanos(24 * 60 * 60 * 1_000_000_000)
 
-// timeIfDayOrMoreLater returns the date of an event that came a day or more after the lead,
+// timeIfDayOrMoreLater returns the date and time of an event that came a day or more after the lead,
 // otherwise "". The details of the event begin with it.
 func timeIfDayOrMoreLater(explained *explain.Explanation, eventTime explain.UnixNanos) string {
 	if eventTime-explained.Received < aDay {

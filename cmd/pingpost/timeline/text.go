@@ -47,7 +47,7 @@ func formatOneExplanation(explained *explain.Explanation) string {
 	return text
 }
 
-// formatSummaryTable returns the table of key facts that stands above the timeline.
+// formatSummaryTable returns the table of key facts above the timeline.
 func formatSummaryTable(explained *explain.Explanation) string {
 	t := terminal.Table{Indent: "  "}
 	add := func(name, text string) {

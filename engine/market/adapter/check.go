@@ -81,7 +81,8 @@ func suggestFieldName(m *market.FieldMapping, unknownName string) (messageEnd st
 }
 
 // newSampleTemplateData returns the data for a sample body of the lead l. With
-// omitOptionalMetadata, the optional request values are missing: auction, token and verticals.
+// omitOptionalMetadata, the optional request values are empty: the sub-vertical and, in a post, the
+// token and the vertical.
 func (t *Template) newSampleTemplateData(m *market.FieldMapping, l *market.Lead, omitOptionalMetadata bool) bodyData {
 	v := bodyData{mapping: m, lead: l, sample: true}
 	optional := string(market.SampleText)

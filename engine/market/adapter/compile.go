@@ -25,15 +25,16 @@ const (
 // NewPingTemplate compiles an operator's template for pings. format is the body's format: JSON,
 // form or XML. secretFullNames maps the names of secrets in templates to their full names.
 //
-// It returns either a template or all mistakes that are visible without a campaign. Check then
-// tests for each campaign that the fields exist and that the bodies are well formed.
+// It returns either a template or the mistakes that are visible without a campaign. Of several
+// syntax errors it returns only the first. Check then tests for each campaign that the fields exist
+// and that the bodies are well formed.
 func NewPingTemplate(format, template string, secretFullNames map[string]string) (compiled *Template, mistakes []market.TemplateError) {
 	return newTemplate(pingBody, format, template, secretFullNames)
 }
 
 // NewPostTemplate compiles an operator's template for posts. format is the body's format: JSON,
 // form or XML. secretFullNames maps the names of secrets in templates to their full names. It returns
-// either a template or all mistakes that are visible without a campaign.
+// the same as NewPingTemplate.
 func NewPostTemplate(format, template string, secretFullNames map[string]string) (compiled *Template, mistakes []market.TemplateError) {
 	return newTemplate(postBody, format, template, secretFullNames)
 }
@@ -131,7 +132,7 @@ func (c *templateCompiler) lineNumberAt(at parse.Pos) int {
 func (c *templateCompiler) countPieceOrAddMistake(at parse.Pos) (withinLimit bool) {
 	c.pieces++
 	if c.pieces == maxPieces+1 {
-		c.addMistakeAt(at, "the template has over %d parts", maxPieces)
+		c.addMistakeAt(at, "the template has over %d parts; shorten it", maxPieces)
 	}
 	return c.pieces <= maxPieces
 }

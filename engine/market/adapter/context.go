@@ -88,8 +88,8 @@ func (c escapeContext) contextAfterValue() escapeContext {
 	return c
 }
 
-// canStartIfAction reports whether an if may begin in this context. It may begin where a value may be
-// inserted, and wherever it divides no token.
+// canStartIfAction reports whether an if may begin in this context: where a value may be inserted,
+// anywhere in JSON outside strings, and inside an XML tag.
 func (c escapeContext) canStartIfAction() bool {
 	return c.checkValueAllowed() == nil || c.isOutsideJSONString() || c == xmlTag
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // compilePipe compiles the commands of an action, which | separates. The value of each command
-// becomes the last argument of the next one. After a mistake it returns an absent value.
+// becomes the last argument of the next one. After a mistake the result does not matter, because
+// newTemplate then returns no template.
 func (c *templateCompiler) compilePipe(pipe *parse.PipeNode) valueExpression {
 	if len(pipe.Decl) > 0 {
 		c.addMistakeAt(pipe.Pos, "variables are not supported; write the value where it belongs")
@@ -79,7 +80,8 @@ func (c *templateCompiler) compileOperand(node parse.Node) valueExpression {
 	return constantExpression{}
 }
 
-// compileField compiles the value of the field buyerName, and records the use of the field for Check.
+// compileField compiles the value of the field buyerName, and records the use of the field for
+// Check. A known contact field in a ping is a mistake.
 func (c *templateCompiler) compileField(at parse.Pos, buyerName string) valueExpression {
 	use := fieldUse{name: buyerName, line: c.lineNumberAt(at)}
 	if c.template.kind == pingBody && market.IsKnownContactField(buyerName) {
@@ -108,9 +110,9 @@ func (c *templateCompiler) compileCallOrMetadataValue(name *parse.IdentifierNode
 	if word, ok := requestValues[name.Ident]; ok {
 		switch {
 		case len(arguments) > 0:
-			c.addMistakeAt(name.Pos, "%s has no arguments; remove them", name.Ident)
+			c.addMistakeAt(name.Pos, "%s takes no arguments; remove them", name.Ident)
 		case word.kind != 0 && word.kind != c.template.kind:
-			c.addMistakeAt(name.Pos, "%s is not available in a %s", name.Ident, c.template.kind)
+			c.addMistakeAt(name.Pos, "%s is not available in a %s template; remove it", name.Ident, c.template.kind)
 		}
 		return metadataExpression{word}
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 // templateFunction is a function that templates can call. It returns text, a number, true or
-// false. If it cannot use an argument, it returns an absent value, which the function default can
-// then replace.
+// false. Most functions return an absent value for an argument that they cannot convert. The
+// function default can then replace it.
 type templateFunction struct {
 	minArguments, maxArguments int
 
@@ -101,8 +101,9 @@ func firstOrLastCharacters(countAndText []market.FieldValue, fromStart bool) mar
 	return market.TextValue([]byte(string(runes[len(runes)-count:])))
 }
 
-// replaceByPairs replaces a value, its last argument. The arguments before it are pairs of a value and
-// its replacement. A single argument after the pairs replaces every other present value.
+// replaceByPairs replaces a value, its last argument. The arguments before it are pairs of a value
+// and its replacement. A single argument after the pairs replaces every other present value;
+// without it such a value becomes absent.
 func replaceByPairs(pairsAndValue []market.FieldValue) market.FieldValue {
 	pairs, v := pairsAndValue[:len(pairsAndValue)-1], pairsAndValue[len(pairsAndValue)-1]
 	if v.Kind == market.KindAbsent {

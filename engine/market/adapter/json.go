@@ -6,8 +6,8 @@ var errJSONRun = errors.New("a value touches the text before or after it; put a 
 
 // contextAfterJSON returns the escaping context after a piece of the operator's JSON text, which begins
 // in context c. It is not a parser: Check tests with samples that the whole body is JSON. It
-// ensures that a value is inserted only where JSON allows one, and that the value does not join
-// its neighbours.
+// ensures that a value is inserted only inside a string, or after an opening bracket, a comma or
+// a colon, and that the value does not join its neighbours.
 func (c escapeContext) contextAfterJSON(text []byte) (escapeContext, error) {
 	digits := 0 // offset of the digits of the last \u
 	for i, b := range text {

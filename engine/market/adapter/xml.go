@@ -23,8 +23,8 @@ var xmlClosings = map[escapeContext]struct {
 }
 
 // contextAfterXML returns the escaping context after a piece of the operator's XML text, which
-// begins in context c. It rejects a mark that a template action divides, because this program and
-// the buyer would read it differently.
+// begins in context c. It rejects an opening mark or a reference that a template action divides,
+// because this program and the buyer would read it differently.
 func (c escapeContext) contextAfterXML(text []byte) (escapeContext, error) {
 	for len(text) > 0 {
 		var err error

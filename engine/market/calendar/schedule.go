@@ -36,8 +36,8 @@ var weekdays = [daysInWeek]string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun
 //	Sat 10:00-24:00
 //	Fri-Mon 22:00-02:00
 //
-// The end is exclusive. Days may wrap around the week. If the end is not after the start, the
-// hours continue into the next day. Overlapping hours are merged.
+// The end is exclusive. Days may wrap around the week. If the end is before the start, the hours
+// continue into the next day; an end equal to the start is an error. Overlapping hours are merged.
 func ParseWeeklySchedule(zone *time.Location, openingHours []string) (*WeeklySchedule, error) {
 	if len(openingHours) == 0 {
 		return nil, errors.New("the schedule has no opening hours: write hours such as Mon-Fri 08:00-18:00, or remove the schedule to be always open")
@@ -61,7 +61,8 @@ func ParseWeeklySchedule(zone *time.Location, openingHours []string) (*WeeklySch
 }
 
 // IsOpenAt reports whether the schedule is open at the instant unixNanos. mayChangeAtNanos is the
-// next instant at which the answer may change. Both are in Unix nanoseconds.
+// next instant at which the answer may change, or math.MaxInt64 if it never does. Both are in Unix
+// nanoseconds.
 func (s *WeeklySchedule) IsOpenAt(unixNanos int64) (open bool, mayChangeAtNanos int64) {
 	if len(s.changes) == 0 {
 		return s.opensAtStart, math.MaxInt64

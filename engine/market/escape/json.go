@@ -62,8 +62,8 @@ func AppendJSONEscapedWithoutQuotes(dst, text []byte) []byte {
 }
 
 // AppendJSONUnescaped appends the text that a JSON string means. raw is the string without its
-// quotes; the caller has checked its grammar. Unchecked text causes no panic: an invalid escape
-// becomes U+FFFD.
+// quotes; the caller has checked its grammar. Unchecked text causes no panic: an incomplete
+// escape ends the result with U+FFFD.
 func AppendJSONUnescaped(dst, raw []byte) []byte {
 	for {
 		at := bytes.IndexByte(raw, '\\')

@@ -128,7 +128,8 @@ func RewritePlaceholdersForDisplay(text string) string {
 }
 
 // VariablePart is the part of a secret's name by which RewritePlaceholdersForDisplay recognizes the
-// value of an environment variable. The full name is buyer/<id>/variable/<NAME>.
+// value of an environment variable. The full name is buyer/<id>/variable/<NAME>, or the same with
+// supplier.
 const VariablePart = "/variable/"
 
 // TrimTrailingSlashes returns the address without slashes at its end. If the address ends with a

@@ -40,14 +40,15 @@ func Person(more ...string) []market.JSONMember {
 	}, more...)...)
 }
 
-// Fill fills a lead from an ingest. It returns a line for each field error.
-func Fill(m *market.FieldMapping, list []market.JSONMember) (*market.Lead, []string) {
+// Fill fills a lead from the members of an ingest. It returns a line for each field error.
+func Fill(m *market.FieldMapping, ingest []market.JSONMember) (lead *market.Lead, errorLines []string) {
 	var l market.Lead
 	l.Reset(m.SlotCount())
-	return &l, FieldErrorLines(m.FillLeadFromIngest(&l, list, nil))
+	return &l, FieldErrorLines(m.FillLeadFromIngest(&l, ingest, nil))
 }
 
-// FieldErrorLines returns the field and the code of each error.
+// FieldErrorLines returns a line with the field and the code for each error. A badly formatted
+// error has one more line.
 func FieldErrorLines(errors []market.FieldError) []string {
 	var found []string
 	for _, e := range errors {

@@ -45,8 +45,8 @@ type Span struct {
 }
 
 // Listen starts a collector on a free port of this machine, and stops it at the end of the
-// test. The functions in answers answer the first requests, one each. Later requests get status
-// 200.
+// test. The functions in answers answer the first requests, one each; the Collector only counts
+// these. It records the spans of later requests and answers them with status 200.
 func Listen(t testing.TB, answers ...http.HandlerFunc) *Collector {
 	t.Helper()
 	c := &Collector{answers: answers}
@@ -134,29 +134,29 @@ func attributeMap(attributes []*common.KeyValue) map[string]string {
 	return values
 }
 
-// Spans returns the spans received so far.
+// Spans returns the spans recorded so far.
 func (c *Collector) Spans() []Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.spans)
 }
 
-// Requests returns the number of HTTP requests received so far, including those that an answer
-// of the test rejected.
+// Requests returns the number of HTTP requests received so far, including those that a function
+// of the test answered.
 func (c *Collector) Requests() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.requests
 }
 
-// Bodies returns the bodies of the export messages received so far.
+// Bodies returns the bodies of the export messages recorded so far.
 func (c *Collector) Bodies() [][]byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.bodies)
 }
 
-// Headers returns the HTTP headers of the export messages received so far.
+// Headers returns the HTTP headers of the export messages recorded so far.
 func (c *Collector) Headers() []http.Header {
 	c.mu.Lock()
 	defer c.mu.Unlock()

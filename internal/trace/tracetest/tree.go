@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Roots returns the spans that stand for whole requests to the exchange, ordered by their
-// start.
+// Roots returns the server spans, one for each request to the exchange, ordered by their start.
 func Roots(spans []Span) (roots []Span) {
 	for _, s := range spans {
 		if s.Kind == "server" {
@@ -19,8 +18,8 @@ func Roots(spans []Span) (roots []Span) {
 }
 
 // Tree formats root and all spans below it, one per line and indented by depth. Spans with the
-// same parent are in order of their names. Each line has the values of the wanted attributes:
-// "ping buy_1 status_code=200".
+// same parent are in order of their names. Each line has the values of the wanted attributes, and
+// "failed" for a failed span: "ping buy_1 status_code=500 failed".
 func Tree(spans []Span, root Span, attributes ...string) string {
 	var lines []string
 	var below func(s Span, depth int)

@@ -81,7 +81,7 @@ const (
 )
 
 // Decide compares the field Accepted with the configured words for yes and no. Without
-// configured words for no, every other word means no.
+// configured words for no, every other word means no. A missing field is Undecided.
 func (r *AnswerRules) Decide(fields *AnswerFields) AnswerDecision {
 	word := strings.ToLower(fields[Accepted])
 	switch {

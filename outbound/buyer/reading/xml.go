@@ -129,7 +129,7 @@ func (w *xmlFieldCollector) isAtPath(path string) bool {
 }
 
 // newUTF8Reader converts an answer in ISO-8859-1 or US-ASCII to UTF-8. Old endpoints declare
-// these character sets. It rejects all others.
+// these character sets. It rejects all others. The XML decoder does not call it for UTF-8.
 func newUTF8Reader(charset string, in io.Reader) (io.Reader, error) {
 	switch strings.ToLower(charset) {
 	case "iso-8859-1", "us-ascii":

@@ -1,9 +1,9 @@
 // Package signature signs webhooks, so that receivers can verify the sender and the
 // content.
 //
-// Each delivery has two signatures of the same bytes by the same secret. One follows
-// Standard Webhooks, which stock libraries verify. The other is a single header for
-// receivers that verify by hand. A receiver needs only one of them.
+// Each attempt has two signature headers for the same body and the same secrets. One follows
+// Standard Webhooks, which stock libraries verify. The other contains all that a receiver needs
+// to verify by hand. A receiver needs only one of them.
 package signature
 
 import (
