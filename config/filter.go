@@ -13,7 +13,7 @@ import (
 // mistakes. compileFilters then only reports the filters' own mistakes, and returns nil.
 func (c *compiler) compileFilters(at syntax.KeyPath, filters []schema.Filter, mapping *market.FieldMapping) []market.Filter {
 	if mapping == nil {
-		c.checkBuyerFiltersWithoutMapping(at, filters)
+		c.checkFiltersWithoutMapping(at, filters)
 		return nil
 	}
 	var out []market.Filter
@@ -52,12 +52,12 @@ func textWithoutFieldName(err error) string {
 	return err.Error()
 }
 
-// checkBuyerFiltersWithoutMapping reports the mistakes in filters that it can find without a
+// checkFiltersWithoutMapping reports the mistakes in filters that it can find without a
 // campaign's field mapping. The mapping defines which fields the leads have, and their types. It is
 // missing for the filters of a buyer, which buys in several campaigns, and for the filters of a
 // campaign whose fields have mistakes. The function returns the indexes of the filters with a
 // reported mistake.
-func (c *compiler) checkBuyerFiltersWithoutMapping(at syntax.KeyPath, filters []schema.Filter) (reportedIndexes []int) {
+func (c *compiler) checkFiltersWithoutMapping(at syntax.KeyPath, filters []schema.Filter) (reportedIndexes []int) {
 	for i := range filters {
 		f := &filters[i]
 		before := len(c.problems)

@@ -37,7 +37,7 @@ func (c *compiler) compileFilterSets(at syntax.KeyPath, form *schema.Campaign, c
 		}
 		built := c.compileFilterSet(here, seat, campaign)
 		if ok {
-			c.addBuyerStatesAndFilters(here, buyer, seat, form, &built, campaign.Mapping)
+			c.applyBuyerStatesAndFilters(here, buyer, seat, form, &built, campaign.Mapping)
 			built.Buyer = buyer.Buyer
 			out = append(out, built)
 		}
@@ -49,7 +49,7 @@ func (c *compiler) compileFilterSets(at syntax.KeyPath, form *schema.Campaign, c
 }
 
 // compileFilterSet compiles the values that the filter set itself has, such as price and
-// caps. addBuyerStatesAndFilters applies the buyer's own states and filters afterwards.
+// caps. applyBuyerStatesAndFilters applies the buyer's own states and filters afterwards.
 func (c *compiler) compileFilterSet(at syntax.KeyPath, s *schema.FilterSet, campaign *market.Campaign) market.FilterSet {
 	c.checkIntRange(at.Key("priority"), *s.Priority, 0, maxPriority)
 	c.checkIntRange(at.Key("weight"), *s.Weight, 1, maxWeight)
@@ -64,10 +64,10 @@ func (c *compiler) compileFilterSet(at syntax.KeyPath, s *schema.FilterSet, camp
 	}
 }
 
-// addBuyerStatesAndFilters checks that the buyer fits the campaign. It limits the filter set to the
+// applyBuyerStatesAndFilters checks that the buyer fits the campaign. It limits the filter set to the
 // buyer's own states and adds the buyer's filters. It compiles these filters here, because the
 // position of a field in a lead is known only in the campaign's mapping.
-func (c *compiler) addBuyerStatesAndFilters(at syntax.KeyPath, buyer *compiledBuyer, s *schema.FilterSet, form *schema.Campaign, built *market.FilterSet, mapping *market.FieldMapping) {
+func (c *compiler) applyBuyerStatesAndFilters(at syntax.KeyPath, buyer *compiledBuyer, s *schema.FilterSet, form *schema.Campaign, built *market.FilterSet, mapping *market.FieldMapping) {
 	if form.Method == "ping_post" && !buyer.form.CanBid() {
 		c.reportMistakeQuotingValue(at.Key("buyer"), "buyer "+quoteShortened(s.Buyer)+" has no endpoint or ping_url and cannot bid; give it one, or use another method")
 	}

@@ -28,7 +28,7 @@ func (in *leadSale) claimAuctionAndReserveSale() (refusalCode RefusalCode, rejec
 		in.record.SellerAuction = string(in.accepted.post.Auction.Text)
 		in.record.Fields = append(in.record.Fields, event.LeadField{Name: event.FieldSellerLeadID, Kind: market.KindString, Text: in.accepted.sellerID})
 	}
-	if rejectReason, err = in.checkCampaignAndBuyer(); err != nil || rejectReason != market.ReasonNone {
+	if rejectReason, err = in.checkRulesOfCampaignAndBuyer(); err != nil || rejectReason != market.ReasonNone {
 		return "", rejectReason, err
 	}
 	return in.reserveCapacityAndEncodePost()
@@ -109,7 +109,7 @@ func (in *leadSale) chooseBidderOrBidExpired() RefusalCode {
 		return BidExpired
 	}
 	paused, _ := in.engine.state.PauseStatus(event.ObjectBuyer, bid.Buyer)
-	if paused || in.engine.state.CountUnknownDeliveries(bid.Buyer, in.live.Test) >= maxUnknown {
+	if paused || in.engine.state.CountUnknownDeliveries(bid.Buyer, in.live.Test) >= maxUnconfirmedDeliveries {
 		return BidExpired
 	}
 	filterSet := in.live.filterSetIndexOf(bid.Buyer)
@@ -121,12 +121,12 @@ func (in *leadSale) chooseBidderOrBidExpired() RefusalCode {
 	return ""
 }
 
-// checkCampaignAndBuyer returns the reason for which the campaign or the chosen buyer rejects the
+// checkRulesOfCampaignAndBuyer returns the reason for which the campaign or the chosen buyer rejects the
 // lead, or ReasonNone. It applies the campaign's filters, suppression lists and duplicate rule,
 // and then the buyer's filters and suppression lists. The auction could check only the fields of
 // the ping, which has no contact data. The error is errDeadline if a possible duplicate was still
 // undecided at the deadline.
-func (in *leadSale) checkCampaignAndBuyer() (market.UnsoldReason, error) {
+func (in *leadSale) checkRulesOfCampaignAndBuyer() (market.UnsoldReason, error) {
 	reason, err := in.checkRulesAndClaimDuplicates()
 	switch {
 	case reason == market.ReasonTimeout:
@@ -182,5 +182,5 @@ func (in *leadSale) reserveCapacityAndEncodePost() (refusalCode RefusalCode, rej
 func (in *leadWorkspace) sellAtAcceptedBid() (IngestAnswer, error) {
 	in.candidates.ResetToAll(in.live.CompiledFilterSets)
 	in.record.Sale.Ping = in.accepted.auction.Name
-	return in.commitSale()
+	return in.sellToChosenBuyer()
 }

@@ -36,7 +36,7 @@ func (e *Engine) collectBids(preparedAuction *auction.Auction, campaign *liveCam
 	err := e.auctions.AddOpenAuction(supplier)
 	switch {
 	case errors.Is(err, auction.ErrTooManyAuctions):
-		return &Refusal{Code: RateLimited, Limit: auction.MaxOpenAuctions(supplier), Reset: e.opt.Clock.Now() + bidWindow}
+		return &Refusal{Code: RateLimited, Limit: auction.MaxOpenAuctions(supplier), Reset: e.opt.Clock.Now() + maxBidValidity}
 	case err != nil:
 		return ErrUnavailable
 	}

@@ -27,10 +27,10 @@ func cachedUnavailability(campaign *liveCampaign, s *state.State, nowNanos int64
 	return a
 }
 
-// maxUnknown limits the unconfirmed deliveries of a buyer; test leads have a limit of their own.
+// maxUnconfirmedDeliveries limits the unconfirmed deliveries of a buyer; test leads have a limit of their own.
 // At the limit the buyer gets no further lead. Each unconfirmed delivery keeps its post in memory
 // until an operator resolves it.
-const maxUnknown = 1000
+const maxUnconfirmedDeliveries = 1000
 
 // addUnavailableReasons adds the filter set to unavailable under each reason for which no lead can
 // be sold to it now. It lowers Until to the time at which a reason may change by itself.
@@ -53,7 +53,7 @@ func addUnavailableReasons(campaign *liveCampaign, filterSetIndex int, s *state.
 	if paused, _ := s.PauseStatus(event.ObjectBuyer, filterSet.Buyer.Ref); paused {
 		unavailable.Paused.Add(filterSetIndex)
 	}
-	if s.CountUnknownDeliveries(filterSet.Buyer.Ref, campaign.Test) >= maxUnknown {
+	if s.CountUnknownDeliveries(filterSet.Buyer.Ref, campaign.Test) >= maxUnconfirmedDeliveries {
 		unavailable.Unhealthy.Add(filterSetIndex)
 	}
 	if _, ok := campaign.Campaign.Payout.AmountAtPrice(price); !ok || price < campaign.Campaign.Floor {

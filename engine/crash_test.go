@@ -250,8 +250,8 @@ func TestDeliveryIsInDoubtAfterCrash(t *testing.T) {
 		x.startProcess()
 		x.configure(x.market)
 		x.log.failAfterEntries(x.log.len(), nil)
-		expectError(t, x.engine.RecoverErasuresAndDeliveries(), errLogFailed)
+		expectError(t, x.engine.ResumeErasuresAndDeliveries(), errLogFailed)
 		x.engine.Close()
-		expectError(t, x.engine.RecoverErasuresAndDeliveries(), engine.ErrUnavailable)
+		expectError(t, x.engine.ResumeErasuresAndDeliveries(), engine.ErrUnavailable)
 	})
 }

@@ -258,10 +258,10 @@ func (e *Engine) registerDelivery(lead market.LeadID) (*delivery.Delivery, error
 	return d, nil
 }
 
-// RecoverErasuresAndDeliveries continues the deliveries that were open when the previous process
+// ResumeErasuresAndDeliveries continues the deliveries that were open when the previous process
 // ended; see delivery.RunningDeliveries.ContinueOpenPosts. It first erases the encryption keys of
 // erased leads again, because a crash may have interrupted their erasure.
-func (e *Engine) RecoverErasuresAndDeliveries() error {
+func (e *Engine) ResumeErasuresAndDeliveries() error {
 	if err := e.eraseKeysOfErasedLeads(); err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func TestRecoverySkipsResentDelivery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, id := engineWithUnknownDelivery(t)
 		must.Succeed(t, e.AsOperator("").ResolveUnconfirmedDelivery(id, event.SettledResent))
-		must.Succeed(t, e.RecoverErasuresAndDeliveries())
+		must.Succeed(t, e.ResumeErasuresAndDeliveries())
 		time.Sleep(time.Second)
 		if lead, _ := e.state.Lead(id); lead.Delivery != market.DeliveryDone {
 			t.Errorf("delivery %s", lead.Delivery)

@@ -97,7 +97,7 @@ type Engine struct {
 }
 
 // New returns an engine over a state that was rebuilt from the log. It rejects all
-// requests until Configure has activated a catalog. RecoverErasuresAndDeliveries continues
+// requests until Configure has activated a catalog. ResumeErasuresAndDeliveries continues
 // interrupted deliveries.
 func New(opt Options) *Engine {
 	setDurationIfZero(&opt.Ceiling, 5*time.Second)

@@ -315,7 +315,7 @@ func (p postInput) withKey(key string) postInput { p.key = key; return p }
 func (p postInput) asTest() postInput { p.test = true; return p }
 
 // sellAtBid sends a post received now.
-func (x *testExchange) sellAtBid(p postInput) (engine.PostSaleAnswer, error) {
+func (x *testExchange) sellAtBid(p postInput) (engine.SupplierPostAnswer, error) {
 	return x.engine.SellAtBid(x.postRequest(p))
 }
 
@@ -331,7 +331,7 @@ func (x *testExchange) postRequest(p postInput) *engine.SupplierPostRequest {
 }
 
 // describeSale returns buyer, buyer's lead id and payout, or the error's code and reason.
-func describeSale(a engine.PostSaleAnswer, err error) string {
+func describeSale(a engine.SupplierPostAnswer, err error) string {
 	var refusal *engine.Refusal
 	if errors.As(err, &refusal) && refusal.Reason != market.ReasonNone {
 		return string(refusal.Code) + " " + refusal.Reason.String()
@@ -347,7 +347,7 @@ func (x *testExchange) saleResult(p postInput) string { return describeSale(x.se
 
 func (x *testExchange) startSale(p postInput) *saleCall {
 	e, req := x.engine, x.postRequest(p) // of this process, also after a restart
-	return startCall(func() (engine.PostSaleAnswer, error) { return e.SellAtBid(req) }, describeSale)
+	return startCall(func() (engine.SupplierPostAnswer, error) { return e.SellAtBid(req) }, describeSale)
 }
 
 // answerText returns all of an answer as text, except its replay flag.

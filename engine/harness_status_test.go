@@ -76,7 +76,7 @@ var objections = map[market.BuyerReportRejection]string{
 	market.RejectionReturnPending: "waits", market.RejectionReturnRefused: "refused", market.RejectionReturnLate: "late", market.RejectionReturnShare: "share",
 }
 
-func describeReport(r engine.ReportResult) string {
+func describeReport(r engine.StatusReportResult) string {
 	text := r.Status.String()
 	if r.Waits {
 		text += " waiting"
@@ -98,7 +98,7 @@ func describeReport(r engine.ReportResult) string {
 func describeStatusAnswer(a engine.StatusAnswer, err error) string {
 	var refusal *engine.Refusal
 	if errors.As(err, &refusal) {
-		return describeReport(engine.ReportResult{Code: refusal.Code, Objection: refusal.Objection, Fields: refusal.Fields})
+		return describeReport(engine.StatusReportResult{Code: refusal.Code, Objection: refusal.Objection, Fields: refusal.Fields})
 	}
 	if err != nil {
 		return "error: " + err.Error()

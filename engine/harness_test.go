@@ -210,7 +210,7 @@ func (x *testExchange) restart() {
 	x.log.reopen()
 	x.startProcess()
 	x.configure(x.market)
-	must.Succeed(x.t, x.engine.RecoverErasuresAndDeliveries())
+	must.Succeed(x.t, x.engine.ResumeErasuresAndDeliveries())
 }
 
 // ingest ingests a request received now.
@@ -246,7 +246,7 @@ type call[A any] struct {
 type (
 	ingestCall = call[engine.IngestAnswer]
 	pingCall   = call[engine.PingAnswer]
-	saleCall   = call[engine.PostSaleAnswer]
+	saleCall   = call[engine.SupplierPostAnswer]
 )
 
 // startCall runs the request on its own goroutine.

@@ -183,12 +183,12 @@ func (in *leadWorkspace) chooseBuyerAndSell() (IngestAnswer, error) {
 	if reason != market.ReasonNone {
 		return in.queueUnsoldDecision(reason)
 	}
-	return in.commitSale()
+	return in.sellToChosenBuyer()
 }
 
-// commitSale sells the lead to the chosen buyer, for which everything is reserved. A buyer with
+// sellToChosenBuyer sells the lead to the chosen buyer, for which everything is reserved. A buyer with
 // an endpoint gets a post; for the others the event alone records the sale.
-func (in *leadWorkspace) commitSale() (IngestAnswer, error) {
+func (in *leadWorkspace) sellToChosenBuyer() (IngestAnswer, error) {
 	in.record.Decided = in.now
 	in.fillSaleFromChoice(&in.record.Sale)
 	if in.chosenFilterSet().Buyer.Post != nil {

@@ -145,7 +145,7 @@ type LeadKeySlot struct {
 func (e OperatorActions) EraseContactData(leads []LeadKeySlot) (skippedInDelivery []LeadKeySlot, err error) {
 	e.configuring.Lock() // so that no operator resends a post meanwhile
 	defer e.configuring.Unlock()
-	record := event.LeadsErased{At: e.opt.Clock.Now(), By: e.by}
+	record := event.LeadPersonalDataErased{At: e.opt.Clock.Now(), By: e.by}
 	slots := make([]uint64, 0, len(leads))
 	for _, lead := range leads {
 		if lead.Slot == 0 {
@@ -169,7 +169,7 @@ func (e OperatorActions) EraseContactData(leads []LeadKeySlot) (skippedInDeliver
 }
 
 // eraseKeysOfErasedLeads erases the encryption keys of all leads that were ever erased.
-// RecoverErasuresAndDeliveries calls it at the start, because a crash may have interrupted
+// ResumeErasuresAndDeliveries calls it at the start, because a crash may have interrupted
 // EraseContactData, or an operator may have restored an older copy of the keys.
 func (e *Engine) eraseKeysOfErasedLeads() error {
 	erased := e.state.ErasedEncryptionKeySlots()

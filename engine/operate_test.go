@@ -30,7 +30,7 @@ func TestEventsNameRequestingOperator(t *testing.T) {
 			"funds":      func() error { return anna.TopUpBuyer("blue", 5, "") },
 			"credential": func() error { return anna.AddCredential(key) },
 			"return":     func() error { return anna.DecideReturn(returned.Lead, false, "") },
-			"webhooks":   func() error { return anna.SwitchOffWebhooksAndKillQueued("acme") },
+			"webhooks":   func() error { return anna.SwitchOffAndDeadLetterWebhooks("acme") },
 			"erasure": func() error {
 				_, err := anna.EraseContactData([]engine.LeadKeySlot{x.keySlotOf(returned.Lead)})
 				return err

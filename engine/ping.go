@@ -86,8 +86,8 @@ type pingWorkspace struct {
 	random     [10]byte      // memory for newTimeOrderedID
 }
 
-// bidWindow is the time after the start of an auction at which its bids expire at the latest.
-const bidWindow = int64(5 * time.Second)
+// maxBidValidity is the time after the start of an auction at which its bids expire at the latest.
+const maxBidValidity = int64(5 * time.Second)
 
 // maxHops is the number of exchanges that may forward a ping one after another. More of them
 // indicate a loop, and the ping gets no bid.
@@ -136,7 +136,7 @@ func (p *pingWorkspace) resetForRequest(e *Engine, req *SupplierPingRequest, pla
 	p.req, p.plan, p.live, p.endpoint = req, plan, nil, endpointNumber
 	p.test = req.Test || req.Supplier.Test
 	p.sellerAuction = nil
-	p.expires = req.Received + bidWindow
+	p.expires = req.Received + maxBidValidity
 	p.faults = p.faults[:0]
 	p.record.ResetKeepingCapacity()
 	p.candidates.ClearOutcomes()
@@ -259,7 +259,7 @@ func (e *Engine) newPingAnswer(held *event.PingAuctionCompleted) PingAnswer {
 	answer := PingAnswer{
 		Auction: held.Auction, Request: held.Request, Reason: held.Reason, SellerAuction: held.SellerAuction,
 		Token: held.Token, Bid: !held.Token.IsZero(),
-		Campaign: e.state.NameOf(event.ObjectCampaign, held.Campaign), ExpiresAt: held.Began + bidWindow,
+		Campaign: e.state.NameOf(event.ObjectCampaign, held.Campaign), ExpiresAt: held.Began + maxBidValidity,
 	}
 	for i := range held.Bids {
 		bid := &held.Bids[i]

@@ -23,9 +23,9 @@ const (
 // sub_vertical in a ping.
 const maxNameText = 255
 
-// unmapped is the field mapping for a ping that matches no campaign. It checks the standard
+// noCampaignMapping is the field mapping for a ping that matches no campaign. It checks the standard
 // fields, refuses contact data and accepts unknown fields.
-var unmapped = func() *market.FieldMapping {
+var noCampaignMapping = func() *market.FieldMapping {
 	mapping, mistakes := market.NewFieldMapping(market.FieldMappingSpec{Unknown: market.UnknownKeep})
 	if len(mistakes) > 0 {
 		panic("BUG: the mapping without custom fields is invalid")
@@ -33,9 +33,9 @@ var unmapped = func() *market.FieldMapping {
 	return mapping
 }()
 
-// signals are optional fields of a seller's ping that describe the driver. Their type is checked
+// driverFields are optional fields of a seller's ping that describe the driver. Their type is checked
 // even if the campaign does not map them.
-var signals = [...]struct {
+var driverFields = [...]struct {
 	name     string
 	kind     market.JSONKind
 	expected string
@@ -59,7 +59,7 @@ func (p *pingWorkspace) parseSellerPing() (refusal error) {
 	p.lead.Reset(mapping.SlotCount())
 	p.faults = mapping.FillLeadFromPing(&p.lead, p.req.Members, market.UnknownKeep, p.faults)
 	p.faults = mapping.AppendMissingFieldErrors(&p.lead, p.faults, market.SlotState, market.SlotTCPAConsent)
-	p.checkUnmappedSignals(mapping)
+	p.checkUnmappedDriverFields(mapping)
 	return p.refusalIfAnyFault()
 }
 
@@ -74,7 +74,7 @@ func (p *pingWorkspace) addHeaderFaults() {
 // campaign matches.
 func (p *pingWorkspace) mappingOfCampaignOrDefault() *market.FieldMapping {
 	if p.live == nil {
-		return unmapped
+		return noCampaignMapping
 	}
 	return p.live.Campaign.Mapping
 }
@@ -115,7 +115,7 @@ func (p *pingWorkspace) parsePrintableMember(name string, required bool) []byte 
 }
 
 // parseExpiresAt reads expires_at, the time at which the seller stops waiting for the answer. It
-// never extends the auction beyond bidWindow.
+// never extends the auction beyond maxBidValidity.
 func (p *pingWorkspace) parseExpiresAt() {
 	const expected = "a future time in RFC 3339 form, such as 2026-01-31T09:30:00Z"
 	m := findBodyMember(p.req.Members, memberExpires)
@@ -137,11 +137,11 @@ func (p *pingWorkspace) parseExpiresAt() {
 	}
 }
 
-// checkUnmappedSignals checks the JSON types of the signals (such as vehicle_count) that the
+// checkUnmappedDriverFields checks the JSON types of the signals (such as vehicle_count) that the
 // campaign does not map, and adds faults. For mapped signals the mapping has checked the type.
-func (p *pingWorkspace) checkUnmappedSignals(mapping *market.FieldMapping) {
-	for i := range signals {
-		signal := &signals[i]
+func (p *pingWorkspace) checkUnmappedDriverFields(mapping *market.FieldMapping) {
+	for i := range driverFields {
+		signal := &driverFields[i]
 		m := findBodyMember(p.req.Members, signal.name)
 		if m == nil || hasCustomField(mapping, signal.name) {
 			continue

@@ -20,8 +20,8 @@ func (p *pingWorkspace) runAuctionAndRecordResult() error {
 		p.engine.opt.Observer.AuctionHeld(campaign, p.req.Supplier, a.SummarizeWithoutAuction(p.record.Reason, p.test))
 		return nil
 	}
-	ceiling := p.now + bidWindow
-	limit := min(p.expires-int64(auction.Margin), ceiling-int64(p.live.Campaign.PingReserve))
+	ceiling := p.now + maxBidValidity
+	limit := min(p.expires-int64(auction.AnswerTimeMargin), ceiling-int64(p.live.Campaign.PingReserve))
 	a.PrepareAuction(&p.live.CampaignBidders, p.engine.state, p.record.Auction, p.now, limit, ceiling)
 	a.Lead, a.Candidates, a.Request, a.Hops = &p.lead, &p.candidates, p.req.Request, p.req.Hops+1
 	if err := p.engine.collectBids(a, p.live, p.req.Supplier, nil, p.timings); err != nil {
@@ -61,7 +61,7 @@ func (p *pingWorkspace) recordWinningBid(filterSetIndex int) {
 	p.record.Until = p.auction.Bid(filterSetIndex).ValidUntil
 	if p.endpoint == endpointPing {
 		p.engine.opt.Entropy(p.record.Token[:])
-		p.record.FiltersPassed = p.live.Campaign.PassedConditionSet(filterSetIndex)
+		p.record.FiltersPassed = p.live.Campaign.ConditionsEachSaleMeets(filterSetIndex)
 	}
 }
 
@@ -87,11 +87,11 @@ func (p *pingWorkspace) completeAuctionRecord() {
 }
 
 // nanosUntilAuctionNameIsFree returns how long no other auction can use this auction's name. For a
-// ping without a campaign that is only bidWindow: no auction was held, so there is no bid to
+// ping without a campaign that is only maxBidValidity: no auction was held, so there is no bid to
 // accept. Longer lifetimes would let such pings fill the memory.
 func (p *pingWorkspace) nanosUntilAuctionNameIsFree() int64 {
 	if p.live == nil {
-		return bidWindow
+		return maxBidValidity
 	}
 	return int64(p.engine.opt.PingIdempotency)
 }

@@ -36,9 +36,9 @@ type SupplierPostRequest struct {
 	Timings  *timing.Timings // accumulates the time that the call waits; nil: not measured
 }
 
-// PostSaleAnswer is the answer to a supplier's post whose lead the buyer has: it was delivered, or
+// SupplierPostAnswer is the answer to a supplier's post whose lead the buyer has: it was delivered, or
 // recorded for a buyer without an endpoint.
-type PostSaleAnswer struct {
+type SupplierPostAnswer struct {
 	SellerAuction string // the seller's own auction id
 	BuyerLead     string // the buyer's own id of the lead; it may be empty
 	Lead          market.LeadID
@@ -83,13 +83,13 @@ func (p *acceptedBid) resetKeepingMemory() {
 //
 // After the refusals BuyerUnavailable and BuyerTimeout the delivery continues. If the seller
 // repeats the request with the same idempotency key, it gets the present result of the delivery.
-func (e *Engine) SellAtBid(req *SupplierPostRequest) (PostSaleAnswer, error) {
+func (e *Engine) SellAtBid(req *SupplierPostRequest) (SupplierPostAnswer, error) {
 	if err := e.checkAdmission(); err != nil {
-		return PostSaleAnswer{}, err
+		return SupplierPostAnswer{}, err
 	}
 	p := e.plan.Load()
 	if p == nil {
-		return PostSaleAnswer{}, ErrUnavailable
+		return SupplierPostAnswer{}, ErrUnavailable
 	}
 	in, d := e.workspaces.Get().(*leadWorkspace), e.decisions.Get().(*Decision)
 	returned := false
@@ -103,7 +103,7 @@ func (e *Engine) SellAtBid(req *SupplierPostRequest) (PostSaleAnswer, error) {
 		Test: req.Test, BadTest: req.BadTest, Request: req.Request, Received: req.Received, Timings: req.Timings,
 	}, p, d)
 	in.accepted.post = req
-	answer, err := in.runPost()
+	answer, err := in.runSupplierPost()
 	in.cleanUp()
 	returned = true
 	e.workspaces.Put(in)
@@ -111,38 +111,38 @@ func (e *Engine) SellAtBid(req *SupplierPostRequest) (PostSaleAnswer, error) {
 	return answer, err
 }
 
-// runPost executes the steps of a post in their order: idempotency, auction, validation,
+// runSupplierPost executes the steps of a post in their order: idempotency, auction, validation,
 // encryption key, reservation, sale.
-func (in *leadWorkspace) runPost() (PostSaleAnswer, error) {
+func (in *leadWorkspace) runSupplierPost() (SupplierPostAnswer, error) {
 	if len(in.req.Key) > 0 {
 		first, err := in.claimIdempotencyKey(endpointPost)
 		if err != nil {
-			return PostSaleAnswer{}, err
+			return SupplierPostAnswer{}, err
 		}
 		if !first.IsZero() {
 			return in.answerRepeatedPost(first)
 		}
 	}
 	if err := in.findAuctionAndBidOfPost(); err != nil {
-		return PostSaleAnswer{}, err
+		return SupplierPostAnswer{}, err
 	}
 	if err := in.parsePostRequest(); err != nil {
-		return PostSaleAnswer{}, err
+		return SupplierPostAnswer{}, err
 	}
 	if in.accepted.bid == nil && !in.accepted.forgotten {
-		return PostSaleAnswer{}, &Refusal{Code: InvalidBidToken}
+		return SupplierPostAnswer{}, &Refusal{Code: InvalidBidToken}
 	}
 	if err := in.reserveEncryptionKey(); err != nil {
-		return PostSaleAnswer{}, err
+		return SupplierPostAnswer{}, err
 	}
 	code, reason, err := in.claimAuctionAndReserveSale()
 	switch {
 	case errors.Is(err, errDeadline):
-		return PostSaleAnswer{}, ErrUnavailable // only reservations of others are in the way, and a refusal needs an event
+		return SupplierPostAnswer{}, ErrUnavailable // only reservations of others are in the way, and a refusal needs an event
 	case err != nil:
-		return PostSaleAnswer{}, err
+		return SupplierPostAnswer{}, err
 	case code != "":
-		return PostSaleAnswer{}, &Refusal{Code: code}
+		return SupplierPostAnswer{}, &Refusal{Code: code}
 	case reason != market.ReasonNone:
 		in.answer, err = in.queueUnsoldDecision(reason)
 	default:
@@ -156,7 +156,7 @@ func (in *leadWorkspace) runPost() (PostSaleAnswer, error) {
 		}
 	}
 	if err != nil {
-		return PostSaleAnswer{}, err
+		return SupplierPostAnswer{}, err
 	}
 	return in.newPostAnswer(in.id, in.buyerSilent)
 }
@@ -164,11 +164,11 @@ func (in *leadWorkspace) runPost() (PostSaleAnswer, error) {
 // answerRepeatedPost returns the answer for firstLead, which an earlier post with the same
 // idempotency key sold or tried to sell. While its delivery is in progress, answerRepeatedPost
 // waits, at most until the answer is due.
-func (in *leadWorkspace) answerRepeatedPost(firstLead market.LeadID) (PostSaleAnswer, error) {
+func (in *leadWorkspace) answerRepeatedPost(firstLead market.LeadID) (SupplierPostAnswer, error) {
 	d := in.engine.deliveries.FindRunning(firstLead)
 	if d != nil {
 		if err := in.waitAndUpdateNow(d.Ended()); err != nil && !errors.Is(err, errDeadline) {
-			return PostSaleAnswer{}, err
+			return SupplierPostAnswer{}, err
 		}
 	}
 	answer, err := in.newPostAnswer(firstLead, d != nil && d.IsBuyerSilent())
@@ -183,30 +183,30 @@ func (in *leadWorkspace) answerRepeatedPost(firstLead market.LeadID) (PostSaleAn
 // newPostAnswer returns the answer to a post from the present state of its lead. It reads only
 // applied events, so the first answer and its repeats are equal. For a delivery that is still
 // open, buyerSilent selects BuyerTimeout instead of BuyerUnavailable.
-func (in *leadWorkspace) newPostAnswer(id market.LeadID, buyerSilent bool) (PostSaleAnswer, error) {
+func (in *leadWorkspace) newPostAnswer(id market.LeadID, buyerSilent bool) (SupplierPostAnswer, error) {
 	e := in.engine
 	lead, ok := e.state.Lead(id)
 	if !ok {
-		return PostSaleAnswer{}, ErrUnavailable
+		return SupplierPostAnswer{}, ErrUnavailable
 	}
 	switch lead.Delivery {
 	case market.DeliveryNone:
 		if lead.Answer == state.AnswerUnmatched {
-			return PostSaleAnswer{}, &Refusal{Code: PostRejected, Reason: lead.Reason, Request: lead.Request}
+			return SupplierPostAnswer{}, &Refusal{Code: PostRejected, Reason: lead.Reason, Request: lead.Request}
 		}
 	case market.DeliveryFailed, market.DeliveryReleased:
-		return PostSaleAnswer{}, &Refusal{Code: PostRejected, Reason: lead.Reason, Request: lead.Request}
+		return SupplierPostAnswer{}, &Refusal{Code: PostRejected, Reason: lead.Reason, Request: lead.Request}
 	case market.DeliveryPending, market.DeliveryUnknown:
 		if buyerSilent {
-			return PostSaleAnswer{}, &Refusal{Code: BuyerTimeout}
+			return SupplierPostAnswer{}, &Refusal{Code: BuyerTimeout}
 		}
-		return PostSaleAnswer{}, &Refusal{Code: BuyerUnavailable}
+		return SupplierPostAnswer{}, &Refusal{Code: BuyerUnavailable}
 	}
 	buyerLead, err := in.loadBuyerLeadID(&lead)
 	if err != nil {
-		return PostSaleAnswer{}, err
+		return SupplierPostAnswer{}, err
 	}
-	return PostSaleAnswer{
+	return SupplierPostAnswer{
 		SellerAuction: string(in.accepted.post.Auction.Text), BuyerLead: buyerLead, Lead: lead.ID, Request: lead.Request,
 		Buyer: e.state.NameOf(event.ObjectBuyer, lead.Buyer), Payout: lead.Payout, Currency: lead.Currency,
 	}, nil

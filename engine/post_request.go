@@ -17,8 +17,8 @@ import (
 	"pingpost/engine/state"
 )
 
-// maxSellerID limits the id that a seller gives to a lead (lead_uuid), in characters.
-const maxSellerID = 255
+// maxSellerLeadIDLength limits the id that a seller gives to a lead (lead_uuid), in characters.
+const maxSellerLeadIDLength = 255
 
 // standardMapping returns a field mapping with the standard fields only. It checks a post whose
 // auction is unknown, so that the seller still gets all faults at once.
@@ -88,7 +88,7 @@ func (in *leadRequest) setSellerLeadIDOrAddFault(m *market.JSONMember) {
 	text := in.requireStringMember("lead.lead_uuid", m, expected)
 	switch {
 	case text == nil:
-	case utf8.RuneCount(text) > maxSellerID:
+	case utf8.RuneCount(text) > maxSellerLeadIDLength:
 		in.addFault("lead.lead_uuid", errcode.FieldTooLong, expected)
 	case !isPrintable(text):
 		in.addFault("lead.lead_uuid", errcode.FieldInvalidFormat, expected)
@@ -201,7 +201,7 @@ func presentValuesDiffer(first, second market.FieldValue, comparedPart func([]by
 
 // findAuctionAndBidOfPost finds the auction that a post names by the seller's auction id, and its
 // campaign. It sets the accepted bid if the post's token is the one of that auction's winner.
-// Without a match it returns nil, and validation or runPost rejects the post. An error is that of
+// Without a match it returns nil, and validation or runSupplierPost rejects the post. An error is that of
 // reading the auction.
 func (in *leadRequest) findAuctionAndBidOfPost() error {
 	e, p := in.engine, &in.accepted

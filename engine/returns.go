@@ -46,7 +46,7 @@ func limitsReturnsOfLead(rule *market.ReturnRule, lead *state.Lead) bool {
 // returnMonthToLock returns the month whose returns a report would add to. mustLock reports whether
 // the rule limits them; then the caller must lock the month. A report that is no return, or is
 // already rejected, needs no lock.
-func (r *statusRequestWorkspace) returnMonthToLock(rep *parsedReport) (month buyerSalesMonth, mustLock bool) {
+func (r *statusRequestWorkspace) returnMonthToLock(rep *parsedStatusReport) (month buyerSalesMonth, mustLock bool) {
 	if rep.status != market.StatusReturned || len(rep.objections) > 0 {
 		return month, false
 	}

@@ -108,7 +108,7 @@ func TestConcurrentPostsAreLinearizable(t *testing.T) {
 			for i := range calls {
 				p := postFor(random.IntN(4), a)
 				calls[i] = postOperation{key: p.key, start: clock.Add(1)}
-				sales = append(sales, startCall(func() (engine.PostSaleAnswer, error) {
+				sales = append(sales, startCall(func() (engine.SupplierPostAnswer, error) {
 					defer func() { calls[i].end = clock.Add(1) }()
 					return x.sellAtBid(p)
 				}, describeSale))

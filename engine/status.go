@@ -37,8 +37,8 @@ type StatusRequest struct {
 	Timings  *timing.Timings // accumulates the time that the call waits; nil: not measured
 }
 
-// MaxReports limits the reports in one request to ProcessStatusReports.
-const MaxReports = 1000
+// MaxStatusReports limits the reports in one request to ProcessStatusReports.
+const MaxStatusReports = 1000
 
 // statusRequestWorkspace is the workspace of one status request. It belongs to one goroutine.
 //
@@ -57,7 +57,7 @@ type statusRequestWorkspace struct {
 	leads     []market.LeadID           // locked
 	months    []buyerSalesMonth         // locked
 	returns   map[buyerSalesMonth]int64 // returns that this request adds
-	reports   []parsedReport
+	reports   []parsedStatusReport
 	record    event.LeadStatusesChanged
 }
 
@@ -108,8 +108,8 @@ func (e *Engine) ProcessStatusReports(req *StatusRequest) (StatusAnswer, error) 
 		return answer, err
 	}
 	fields := append(r.idempotencyKeyFaults(), req.Faults...)
-	if n := len(req.Reports); len(req.Faults) == 0 && (n == 0 || n > MaxReports) {
-		fields = append(fields, market.FieldError{Field: "changes", Code: errcode.FieldOutOfRange, Expected: fmt.Sprintf("1 to %d reports", MaxReports)})
+	if n := len(req.Reports); len(req.Faults) == 0 && (n == 0 || n > MaxStatusReports) {
+		fields = append(fields, market.FieldError{Field: "changes", Code: errcode.FieldOutOfRange, Expected: fmt.Sprintf("1 to %d reports", MaxStatusReports)})
 	}
 	if len(fields) > 0 {
 		return StatusAnswer{}, &Refusal{Code: InvalidPayload, Fields: fields}

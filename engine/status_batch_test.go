@@ -68,7 +68,7 @@ func TestInvalidStatusBatchIsRejected(t *testing.T) {
 		unreadable.Reports, unreadable.Faults = nil, []market.FieldError{{Field: "changes", Code: errcode.FieldMissingRequired, Expected: "a list"}}
 		empty := x.statusRequest([]statusReport{{key: "k"}})
 		empty.Reports = nil
-		many := make([]statusReport, engine.MaxReports+1)
+		many := make([]statusReport, engine.MaxStatusReports+1)
 		for i := range many {
 			many[i] = statusReport{lead: market.LeadID{0: 1, 15: byte(i), 14: byte(i >> 8)}.String(), status: "sold", reason: "-", occurred: "-", key: "k"}
 		}
@@ -85,7 +85,7 @@ func TestInvalidStatusBatchIsRejected(t *testing.T) {
 		}
 		expectEqual(t, x.log.len(), entries, "log entries")
 		answer, err := x.reportAll(many[1:]...)
-		expectEqual(t, describeStatusAnswer(answer, err), strings.TrimSuffix(strings.Repeat("not_found, ", engine.MaxReports), ", "))
+		expectEqual(t, describeStatusAnswer(answer, err), strings.TrimSuffix(strings.Repeat("not_found, ", engine.MaxStatusReports), ", "))
 		expectEqual(t, describeStatusAnswer(x.reportAll(newReport(a, "sold").withKey("k"))), "idempotency_key_reused", "key of a batch of rejected reports")
 	})
 }

@@ -14,7 +14,7 @@ import (
 // decideReportOnLockedLead returns the change that a report causes, or its rejection. The caller
 // has locked the report's lead. If the lead's delivery was unconfirmed, the report proves that the
 // buyer has the lead. decideReportOnLockedLead then commits that first.
-func (r *statusRequestWorkspace) decideReportOnLockedLead(report *parsedReport) (event.LeadStatusChange, error) {
+func (r *statusRequestWorkspace) decideReportOnLockedLead(report *parsedStatusReport) (event.LeadStatusChange, error) {
 	for {
 		lead, ok := r.findLeadOfBuyer(report.lead)
 		change := event.LeadStatusChange{Lead: report.lead, To: report.status}
@@ -50,7 +50,7 @@ func (r *statusRequestWorkspace) decideReportOnLockedLead(report *parsedReport) 
 // judgeStatusChange decides whether a lead may change to the reported status, by its present status and
 // the campaign's return rule. It returns the result and, for ChangeNotAllowed, the objection. It
 // changes nothing.
-func (r *statusRequestWorkspace) judgeStatusChange(report *parsedReport, lead *state.Lead, rule *market.ReturnRule) (event.LeadStatusChangeResult, market.BuyerReportRejection) {
+func (r *statusRequestWorkspace) judgeStatusChange(report *parsedStatusReport, lead *state.Lead, rule *market.ReturnRule) (event.LeadStatusChangeResult, market.BuyerReportRejection) {
 	no := func(o market.BuyerReportRejection) (event.LeadStatusChangeResult, market.BuyerReportRejection) {
 		return event.ChangeNotAllowed, o
 	}
@@ -83,7 +83,7 @@ func (r *statusRequestWorkspace) judgeStatusChange(report *parsedReport, lead *s
 // that a return gives back, and the webhook event for the supplier. It withholds the reason if it
 // contains contact data. It counts a return for the limit on returns within this request. The error
 // is of the read of the log for the resources that a return gives back.
-func (r *statusRequestWorkspace) fillAcceptedChangeAndCountReturn(change *event.LeadStatusChange, report *parsedReport, lead *state.Lead, rule *market.ReturnRule) (err error) {
+func (r *statusRequestWorkspace) fillAcceptedChangeAndCountReturn(change *event.LeadStatusChange, report *parsedStatusReport, lead *state.Lead, rule *market.ReturnRule) (err error) {
 	change.Reason, change.Occurred = redaction.WithholdIfContact(report.reason), report.occurred
 	if report.status == market.StatusReturned {
 		change.Return, err = r.engine.newReturnedResources(lead, rule, r.answerDueNanos())
@@ -119,13 +119,13 @@ func (r *statusRequestWorkspace) confirmUnconfirmedDelivery(lead market.LeadID) 
 // in the order of the reports.
 type StatusAnswer struct {
 	Request  market.RequestID // of the first call with this key
-	Results  []ReportResult
+	Results  []StatusReportResult
 	Replayed bool
 }
 
-// ReportResult is the result of one report in a status request: the lead's status, or the reason
+// StatusReportResult is the result of one report in a status request: the lead's status, or the reason
 // for the rejection.
-type ReportResult struct {
+type StatusReportResult struct {
 	Lead   string            // lead_id as it arrived; empty: it was not a string
 	Status market.LeadStatus // the lead's status
 	Waits  bool              // its return waits for the operator's approval
@@ -155,7 +155,7 @@ func (r *statusRequestWorkspace) answerOfFirstRequest(logPosition uint64) (Statu
 // first answer and its repeats are equal. If lead_id was not a valid id, the event has none. The
 // text then comes from the request, whose body is the same in a repeat.
 func newStatusAnswer(record *event.LeadStatusesChanged, req *StatusRequest) StatusAnswer {
-	answer := StatusAnswer{Request: record.Request, Results: make([]ReportResult, len(record.Changes))}
+	answer := StatusAnswer{Request: record.Request, Results: make([]StatusReportResult, len(record.Changes))}
 	allowed := record.Allowed
 	for i := range record.Changes {
 		change, result := &record.Changes[i], &answer.Results[i]
@@ -177,7 +177,7 @@ func newStatusAnswer(record *event.LeadStatusesChanged, req *StatusRequest) Stat
 // setResult sets the result of one report from the change in the event. acceptedReasons lists the
 // return reasons that the campaign accepts. It is used only if the report was rejected for its
 // return reason, and is empty otherwise.
-func (s *ReportResult) setResult(change *event.LeadStatusChange, acceptedReasons string) {
+func (s *StatusReportResult) setResult(change *event.LeadStatusChange, acceptedReasons string) {
 	switch change.Result {
 	case event.ChangeDone:
 		s.Status = change.To
@@ -202,7 +202,7 @@ func (s *ReportResult) setResult(change *event.LeadStatusChange, acceptedReasons
 // refusalIfRejected returns the *Refusal for a request with a single report, or nil if the report
 // was accepted.
 func refusalIfRejected(change *event.LeadStatusChange) error {
-	var result ReportResult
+	var result StatusReportResult
 	result.setResult(change, "")
 	if result.Code == "" {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"pingpost/engine/state"
 )
 
-// parsedReport is a buyer's report on one lead after parsing, with all objections to it.
-type parsedReport struct {
+// parsedStatusReport is a buyer's report on one lead after parsing, with all objections to it.
+type parsedStatusReport struct {
 	lead       market.LeadID // zero: lead_id is not a valid id
 	status     market.LeadStatus
 	reason     string
@@ -49,13 +49,13 @@ func (r *statusRequestWorkspace) parseReports() {
 }
 
 // addRejection adds an objection, which becomes part of the report's result.
-func (rep *parsedReport) addRejection(rejection market.BuyerReportRejection) {
+func (rep *parsedStatusReport) addRejection(rejection market.BuyerReportRejection) {
 	rep.objections = append(rep.objections, rejection)
 }
 
 // parseReport parses the status, reason and time of one report, and adds an objection for each
 // that is invalid.
-func (r *statusRequestWorkspace) parseReport(received *ReceivedStatusReport) (rep parsedReport) {
+func (r *statusRequestWorkspace) parseReport(received *ReceivedStatusReport) (rep parsedStatusReport) {
 	switch m := &received.Status; {
 	case m.CountsAsMissing():
 		rep.addRejection(market.RejectionStatusMissing)
@@ -72,7 +72,7 @@ func (r *statusRequestWorkspace) parseReport(received *ReceivedStatusReport) (re
 	return rep
 }
 
-func (rep *parsedReport) parseReasonOrAddRejection(m *market.JSONMember) {
+func (rep *parsedStatusReport) parseReasonOrAddRejection(m *market.JSONMember) {
 	switch {
 	case m.CountsAsMissing():
 		if rep.status == market.StatusReturned {
@@ -89,7 +89,7 @@ func (rep *parsedReport) parseReasonOrAddRejection(m *market.JSONMember) {
 	}
 }
 
-func (rep *parsedReport) parseOccurredAtOrAddRejection(m *market.JSONMember, nowNanos int64) {
+func (rep *parsedStatusReport) parseOccurredAtOrAddRejection(m *market.JSONMember, nowNanos int64) {
 	if m.CountsAsMissing() {
 		return
 	}
@@ -111,7 +111,7 @@ func (rep *parsedReport) parseOccurredAtOrAddRejection(m *market.JSONMember, now
 // rejectUnlistedReturnReason adds an objection if the campaign does not accept the reason of a
 // return. It skips a lead whose return was requested before, because that return keeps its reason
 // even if the list of accepted reasons has changed.
-func (r *statusRequestWorkspace) rejectUnlistedReturnReason(rep *parsedReport, lead *state.Lead) {
+func (r *statusRequestWorkspace) rejectUnlistedReturnReason(rep *parsedStatusReport, lead *state.Lead) {
 	if rep.status != market.StatusReturned || rep.reason == "" || lead.Status == market.StatusReturned || lead.ReturnState() == market.ReturnPending {
 		return
 	}

@@ -62,10 +62,10 @@ func (e OperatorActions) newDeadLetterEvent(w *state.QueuedWebhook, outcome even
 	}
 }
 
-// SwitchOffWebhooksAndKillQueued switches a supplier's webhooks off and makes all its queued
+// SwitchOffAndDeadLetterWebhooks switches a supplier's webhooks off and makes all its queued
 // webhooks dead letters. It commits no event if they are off already. ErrNotFound: no such supplier
 // was ever configured.
-func (e OperatorActions) SwitchOffWebhooksAndKillQueued(supplier market.SupplierID) error {
+func (e OperatorActions) SwitchOffAndDeadLetterWebhooks(supplier market.SupplierID) error {
 	return e.switchWebhooks(supplier, true)
 }
 

@@ -134,7 +134,7 @@ func TestTurnWebhooksOffAndOn(t *testing.T) {
 		r.sendDue(x)
 		x.ingestResult(leadRequest(2))
 		for range 2 { // the second call is a no-op
-			must.Succeed(t, x.engine.AsOperator("").SwitchOffWebhooksAndKillQueued("acme"))
+			must.Succeed(t, x.engine.AsOperator("").SwitchOffAndDeadLetterWebhooks("acme"))
 		}
 		expectEqual(t, x.webhookStatus(), "0 pending 2 dead failing since 0s off")
 		dead := must.Value(x.deadLetters())(t)
@@ -155,7 +155,7 @@ func TestTurnWebhooksOffAndOn(t *testing.T) {
 		x.ingestResult(leadRequest(2))
 		delivered, _ := x.state.ClaimDueWebhook(acme, time.Now().UnixNano())
 		failed, _ := x.state.ClaimDueWebhook(acme, time.Now().UnixNano())
-		must.Succeed(t, x.engine.AsOperator("").SwitchOffWebhooksAndKillQueued("acme"))
+		must.Succeed(t, x.engine.AsOperator("").SwitchOffAndDeadLetterWebhooks("acme"))
 		must.Succeed(t, errors.Join(x.engine.RecordWebhookAttempt(delivered, webhookDelivered), x.engine.RecordWebhookAttempt(failed, webhookFailed)))
 		dead := must.Value(x.deadLetters())(t)
 		if !slices.ContainsFunc(dead, func(d deadLetter) bool { return d.Lead == failed.Lead }) || len(dead) != 1 {
@@ -174,7 +174,7 @@ func TestWebhookOperationErrors(t *testing.T) {
 		_, one := x.engine.FindDeadLetterByID("unknown", market.WebhookID{})
 		for name, err := range map[string]error{
 			"resend all": all, "list": list, "find": one,
-			"switch": x.engine.AsOperator("").SwitchOffWebhooksAndKillQueued("unknown"),
+			"switch": x.engine.AsOperator("").SwitchOffAndDeadLetterWebhooks("unknown"),
 			"resend": x.engine.AsOperator("").ResendWebhook(market.LeadID{1}, market.WebhookPosted),
 			"drop":   x.engine.AsOperator("").DropWebhook(market.LeadID{1}, market.WebhookPosted),
 		} {
@@ -189,7 +189,7 @@ func TestWebhookOperationErrors(t *testing.T) {
 		r.sendDue(x)
 		n, all := x.engine.AsOperator("").ResendDeadLetters("acme")
 		for name, err := range map[string]error{
-			"resend all": all, "switch": x.engine.AsOperator("").SwitchOffWebhooksAndKillQueued("acme"),
+			"resend all": all, "switch": x.engine.AsOperator("").SwitchOffAndDeadLetterWebhooks("acme"),
 			"resend": x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type), "drop": x.engine.AsOperator("").DropWebhook(dead[0].Lead, dead[0].Type),
 		} {
 			expectError(t, err, errLogFailed, name)
@@ -270,7 +270,7 @@ func TestResendKeepsWebhookOrderOfLead(t *testing.T) {
 			for n := range 300 {
 				changes(x, x.soldLead(n))
 			}
-			must.Succeed(x.t, x.engine.AsOperator("").SwitchOffWebhooksAndKillQueued("acme"))
+			must.Succeed(x.t, x.engine.AsOperator("").SwitchOffAndDeadLetterWebhooks("acme"))
 			must.Succeed(x.t, x.engine.AsOperator("").SwitchOnWebhooks("acme"))
 		},
 		"the last webhook dead first": func(x *testExchange) {

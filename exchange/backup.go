@@ -186,10 +186,10 @@ func (x *Exchange) RequestBackupNow() bool {
 	return true
 }
 
-// Backup returns the progress of the backup for the admin API: whether one is configured, the last
+// BackupStatus returns the progress of the backup for the admin API: whether one is configured, the last
 // entry that is in the store, the lag and the last error. Before the exchange is ready it returns a
 // zero status.
-func (x *Exchange) Backup() admin.BackupStatus {
+func (x *Exchange) BackupStatus() admin.BackupStatus {
 	if x.Ready() != nil || x.backupRunner.shipper == nil {
 		return admin.BackupStatus{}
 	}

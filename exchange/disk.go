@@ -126,15 +126,15 @@ func (x *Exchange) estimateNextSnapshotBytes() uint64 {
 	return max(x.disk.last.Load(), uint64(x.state.LeadCount())*leadBytes+baseSnapshotBytes)
 }
 
-// reserveGuardingWriter passes a snapshot's data on to a file. It measures the free disk space every
+// diskReserveCheckingWriter passes a snapshot's data on to a file. It measures the free disk space every
 // 4 MiB, and fails with errDiskLow if less is free than the reserve of the log.
-type reserveGuardingWriter struct {
+type diskReserveCheckingWriter struct {
 	to      io.Writer
 	monitor *diskMonitor
 	unseen  int // bytes since the last measurement
 }
 
-func (y *reserveGuardingWriter) Write(p []byte) (n int, err error) {
+func (y *diskReserveCheckingWriter) Write(p []byte) (n int, err error) {
 	for n < len(p) {
 		if y.unseen >= snapshotCheckBytes {
 			if y.unseen = 0; !y.monitor.measureAndCheckRoomFor(0) {

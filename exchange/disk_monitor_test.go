@@ -103,7 +103,7 @@ func TestReserveGuardingWriterWritesAll(t *testing.T) {
 	for _, size := range []int{0, 1, snapshotCheckBytes - 1, snapshotCheckBytes, snapshotCheckBytes + 1, 3*snapshotCheckBytes + 5} {
 		want := bytes.Repeat([]byte("0123456"), size/7+1)[:size]
 		var got bytes.Buffer
-		y := &reserveGuardingWriter{to: &got, monitor: monitor}
+		y := &diskReserveCheckingWriter{to: &got, monitor: monitor}
 		n, err := y.Write(want)
 		m, errMore := y.Write([]byte("more"))
 		if err != nil || errMore != nil || n != size || m != 4 || !bytes.Equal(got.Bytes(), append(want, "more"...)) {

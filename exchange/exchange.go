@@ -37,7 +37,7 @@ type Options struct {
 	Logger      *slog.Logger
 	Version     string // of the program, shown to operators
 	AcceptClock bool   // start even if the clock is far from the time of the log's last entry
-	// Backup returns the backup options of a tenant. Nil disables backups while serving.
+	// BackupStatus returns the backup options of a tenant. Nil disables backups while serving.
 	Backup func(tenant string) (backup.Options, error)
 }
 

@@ -37,7 +37,7 @@ func collectKeySlotsOfLeads(log logEntryReader, wantsKeyFile func(firstSlot uint
 	err := forEachEvent("lead keys", log, pause, func(_ uint64, ev event.Event) (bool, error) {
 		switch ev := ev.(type) {
 		case *event.LeadDecided:
-			first := leadkeys.FirstSlot(ev.Slot)
+			first := leadkeys.FirstSlotOfFile(ev.Slot)
 			if ev.Slot == 0 || !wantsKeyFile(first) {
 				break
 			}
@@ -45,9 +45,9 @@ func collectKeySlotsOfLeads(log logEntryReader, wantsKeyFile func(firstSlot uint
 				found[first] = new(leadkeys.SlotSet)
 			}
 			found[first].Add(ev.Slot)
-		case *event.LeadsErased:
+		case *event.LeadPersonalDataErased:
 			for _, slot := range ev.Slots {
-				if set := found[leadkeys.FirstSlot(slot)]; set != nil {
+				if set := found[leadkeys.FirstSlotOfFile(slot)]; set != nil {
 					set.Remove(slot)
 				}
 			}

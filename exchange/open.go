@@ -77,7 +77,7 @@ func (x *Exchange) prepareToServe(built *config.CompiledDocument) error {
 	if err := x.configureAtStart(built); err != nil {
 		return err
 	}
-	if err := e.RecoverErasuresAndDeliveries(); err != nil {
+	if err := e.ResumeErasuresAndDeliveries(); err != nil {
 		return err
 	}
 	x.startWebhookSender()

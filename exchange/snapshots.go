@@ -115,7 +115,7 @@ func (x *Exchange) writeSnapshot() error {
 		return fmt.Errorf("cannot begin a snapshot: %w", err)
 	}
 	defer w.Abort()
-	oldest, newest, err := x.state.WriteSnapshot(&reserveGuardingWriter{to: w, monitor: &x.disk})
+	oldest, newest, err := x.state.WriteSnapshot(&diskReserveCheckingWriter{to: w, monitor: &x.disk})
 	if err != nil {
 		return fmt.Errorf("cannot write a snapshot: %w", err)
 	}

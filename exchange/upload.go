@@ -21,10 +21,10 @@ const (
 
 var errTooManyBadLines = errors.New("too many lines are invalid")
 
-// Upload replaces or extends the entries of a suppression list at an operator's request. It
+// ApplySuppressionUpload replaces or extends the entries of a suppression list at an operator's request. It
 // checks all lines before it changes anything. Then it stores the entries in a new file, and
 // activates the file with an event.
-func (x *Exchange) Upload(upload *admin.SuppressionUpload) (*admin.SuppressionUploadResult, error) {
+func (x *Exchange) ApplySuppressionUpload(upload *admin.SuppressionUpload) (*admin.SuppressionUploadResult, error) {
 	e := x.Engine()
 	if e == nil {
 		return nil, errNotReady

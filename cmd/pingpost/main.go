@@ -17,7 +17,7 @@ import (
 
 	"pingpost/cmd/pingpost/seller"
 	"pingpost/cmd/pingpost/terminal"
-	"pingpost/internal/redact"
+	"pingpost/internal/librarylog"
 )
 
 // version is set when the program is built.
@@ -67,7 +67,7 @@ func newSignalContext() (context.Context, error) {
 }
 
 func main() {
-	redact.RestoreLogOutput()
+	librarylog.RestoreLogOutput()
 	var cli commands
 	ctx := kong.Parse(&cli,
 		kong.Name("pingpost"),

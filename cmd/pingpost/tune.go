@@ -9,9 +9,9 @@ import (
 	"strconv"
 )
 
-// collectorDefault is the default of GOGC, the garbage collector's percentage. It trades memory for
+// defaultGCPercent is the default of GOGC, the garbage collector's percentage. It trades memory for
 // time: an exchange's live heap is small and pointer-free for the most part.
-const collectorDefault = 400
+const defaultGCPercent = 400
 
 // setGoRuntimeDefaults sets the Go runtime's parameters, unless the environment sets them (GOMAXPROCS,
 // GOGC, GOMEMLIMIT).
@@ -25,7 +25,7 @@ func setGoRuntimeDefaults() {
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	}
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(collectorDefault)
+		debug.SetGCPercent(defaultGCPercent)
 	}
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return

@@ -75,9 +75,9 @@ type Auction struct {
 	summary AuctionSummary
 }
 
-// Margin is the time that remains for the answer when an auction ends because the caller stops
+// AnswerTimeMargin is the time that remains for the answer when an auction ends because the caller stops
 // waiting.
-const Margin = 50 * time.Millisecond
+const AnswerTimeMargin = 50 * time.Millisecond
 
 // maxOffers limits the bids of an auction that can be accepted, the best first. The tokens of
 // further bids are not recorded. So the event of an auction fits the largest record of the log

@@ -60,8 +60,8 @@ type pingInFlight struct {
 	answeredAt int64 // Unix nanoseconds; 0: no answer
 }
 
-// keptBodies limits the memory for request bodies that a collector keeps for its next auction.
-const keptBodies = 256 << 10
+// maxKeptBodyBytes limits the memory for request bodies that a collector keeps for its next auction.
+const maxKeptBodyBytes = 256 << 10
 
 func newBidCollector(r *Runner) *bidCollector {
 	return &bidCollector{runner: r, last: make(chan struct{}, 1)}
@@ -155,7 +155,7 @@ func (c *bidCollector) dropUserAndRecycleIfLast() {
 	clear(c.pings)
 	c.pings, c.answered, c.over = c.pings[:0], 0, false
 	c.common = [2]int{}
-	if c.bodies = c.bodies[:0]; cap(c.bodies) > keptBodies {
+	if c.bodies = c.bodies[:0]; cap(c.bodies) > maxKeptBodyBytes {
 		c.bodies = nil
 	}
 	c.runner.collectors.Put(c)

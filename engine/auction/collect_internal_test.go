@@ -37,7 +37,7 @@ func TestCollectorIsEmptiedByLastUser(t *testing.T) {
 	}
 	c.last <- struct{}{} // the last answer and the deadline at once
 	c.over = true
-	bodies := make([]byte, keptBodies+1)
+	bodies := make([]byte, maxKeptBodyBytes+1)
 	c.bodies = bodies
 	c.dropUserAndRecycleIfLast()
 	if len(c.pings) != 0 || c.over || c.answered != 0 || len(c.last) != 0 || c.bodies != nil || c.pings[:1][0].request.Body != nil {

@@ -199,7 +199,7 @@ func (d *Delivery) RunAttemptsUntil(deadlineNanos int64) event.PostSettlement {
 		if clock.Now()+int64(d.pause) >= deadlineNanos {
 			return d.commitPendingOrRefuse()
 		}
-		if d.commitAttempt() != nil || !d.waitForRetry() {
+		if d.commitAttempt() != nil || !d.waitForRetryOrStop() {
 			return event.SettledPending
 		}
 	}
@@ -221,9 +221,9 @@ func (d *Delivery) commitPendingOrRefuse() event.PostSettlement {
 	return event.SettledRefused
 }
 
-// waitForRetry waits for the pause before the next attempt, and returns true. It returns false if
+// waitForRetryOrStop waits for the pause before the next attempt, and returns true. It returns false if
 // the exchange stops meanwhile.
-func (d *Delivery) waitForRetry() (waited bool) {
+func (d *Delivery) waitForRetryOrStop() (waited bool) {
 	if d.pause <= 0 {
 		select {
 		case <-d.all.opt.Stop:

@@ -23,12 +23,12 @@ func TestStopEndsRetries(t *testing.T) {
 		for _, pause := range []time.Duration{0, time.Hour} {
 			d := &Delivery{all: registry, pause: pause}
 			if pause == 0 {
-				if !d.waitForRetry() {
+				if !d.waitForRetryOrStop() {
 					t.Error("no retry although the exchange runs")
 				}
 				close(stop)
 			}
-			if d.waitForRetry() {
+			if d.waitForRetryOrStop() {
 				t.Errorf("retries after the stop, pause %s", pause)
 			}
 		}

@@ -47,7 +47,7 @@ func (d *Delivery) runUntilSettledOrStopped() error {
 	}
 	for {
 		if !d.inProgress {
-			if !d.waitForRetry() {
+			if !d.waitForRetryOrStop() {
 				return nil
 			}
 			d.startAttempt()

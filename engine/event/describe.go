@@ -77,10 +77,10 @@ func membersOf(e Event) jsonMembers {
 		}
 	case *SupplierWebhooksTurnedOnOrOff:
 		return jsonMembers{{"supplier", e.Supplier}, {"off", e.Off}}
-	case *LeadsErased:
+	case *LeadPersonalDataErased:
 		return jsonMembers{
-			{"leads", jsonList(e.Leads, func(lead *market.LeadID) jsonText { return jsonText(strconv.Quote(lead.String())) })},
-			{"slots", jsonList(e.Slots, func(slot *uint64) jsonText { return jsonText(strconv.FormatUint(*slot, 10)) })},
+			{"leads", jsonList(e.Leads, func(lead *market.LeadID) encodedJSON { return encodedJSON(strconv.Quote(lead.String())) })},
+			{"slots", jsonList(e.Slots, func(slot *uint64) encodedJSON { return encodedJSON(strconv.FormatUint(*slot, 10)) })},
 		}
 	case *UserAccountChanged:
 		return jsonMembers{{"user", e.Name}, {"role", e.Role}, {"removed", e.Removed}}
@@ -91,7 +91,7 @@ func membersOf(e Event) jsonMembers {
 }
 
 // jsonMember is a member of a JSON object. Its value is a boolean, a text, a number, a type with a
-// String method, or finished JSON (jsonText). encode leaves out false, an empty text and the number
+// String method, or finished JSON (encodedJSON). encode leaves out false, an empty text and the number
 // zero.
 type jsonMember struct {
 	name  string
@@ -101,24 +101,24 @@ type jsonMember struct {
 // jsonMembers are the members of one JSON object.
 type jsonMembers []jsonMember
 
-// jsonText is the finished JSON of a value, which encode inserts unchanged. If it is empty, encode
+// encodedJSON is the finished JSON of a value, which encode inserts unchanged. If it is empty, encode
 // leaves the member out.
-type jsonText string
+type encodedJSON string
 
-func (members jsonMembers) encode() jsonText {
+func (members jsonMembers) encode() encodedJSON {
 	var shown []string
 	for _, m := range members {
 		if value := m.encodeValue(); value != "" {
 			shown = append(shown, strconv.Quote(m.name)+":"+value)
 		}
 	}
-	return jsonText("{" + strings.Join(shown, ",") + "}")
+	return encodedJSON("{" + strings.Join(shown, ",") + "}")
 }
 
 func (m *jsonMember) encodeValue() string {
 	text := ""
 	switch v := m.value.(type) {
-	case jsonText:
+	case encodedJSON:
 		return string(v)
 	case string:
 		text = v
@@ -136,16 +136,16 @@ func (m *jsonMember) encodeValue() string {
 }
 
 // jsonList returns a JSON list. elementAsJSON returns the finished JSON of one element.
-func jsonList[T any](list []T, elementAsJSON func(*T) jsonText) jsonText {
+func jsonList[T any](list []T, elementAsJSON func(*T) encodedJSON) encodedJSON {
 	all := make([]string, len(list))
 	for i := range list {
 		all[i] = string(elementAsJSON(&list[i]))
 	}
-	return jsonText("[" + strings.Join(all, ",") + "]")
+	return encodedJSON("[" + strings.Join(all, ",") + "]")
 }
 
 // jsonListUnlessEmpty returns a JSON list, or an empty text for an empty list.
-func jsonListUnlessEmpty[T any](list []T, elementAsJSON func(*T) jsonText) jsonText {
+func jsonListUnlessEmpty[T any](list []T, elementAsJSON func(*T) encodedJSON) encodedJSON {
 	if len(list) == 0 {
 		return ""
 	}
@@ -166,7 +166,7 @@ func nameUnlessZero[T interface {
 }
 
 // amountUnlessZero returns an amount as a JSON number, or an empty text for zero.
-func amountUnlessZero(amount market.Money) jsonText { return jsonText(nameUnlessZero(amount)) }
+func amountUnlessZero(amount market.Money) encodedJSON { return encodedJSON(nameUnlessZero(amount)) }
 
 func leadDecidedMembers(e *LeadDecided) jsonMembers {
 	return jsonMembers{
@@ -236,9 +236,9 @@ func saleMember(name string, s *Sale) jsonMember {
 	}
 	return jsonMember{name, jsonMembers{
 		{"buyer", s.Buyer},
-		{"seat", jsonText(strconv.Itoa(int(s.FilterSet)))},
-		{"price", jsonText(s.Price.String())},
-		{"payout", jsonText(s.Payout.String())},
+		{"seat", encodedJSON(strconv.Itoa(int(s.FilterSet)))},
+		{"price", encodedJSON(s.Price.String())},
+		{"payout", encodedJSON(s.Payout.String())},
 		{"currency", s.Currency},
 		{"caps", len(s.Charges)},
 		{"ping", auctionNamePrefix(s.Ping)},
@@ -257,14 +257,14 @@ func auctionNamePrefix(auctionName [16]byte) string {
 
 // trailAsJSON returns the outcomes of a decision as a JSON object, each with the numbers of its
 // filter sets. For an empty trail it returns an empty text.
-func trailAsJSON(trail []FilterSetsWithOutcome) jsonText {
+func trailAsJSON(trail []FilterSetsWithOutcome) encodedJSON {
 	steps := make(jsonMembers, 0, len(trail))
 	for i := range trail {
 		var sets []int
 		for set := trail[i].FilterSets.NextFrom(0); set >= 0; set = trail[i].FilterSets.NextFrom(set + 1) {
 			sets = append(sets, set)
 		}
-		text := jsonList(sets, func(set *int) jsonText { return jsonText(strconv.Itoa(*set)) })
+		text := jsonList(sets, func(set *int) encodedJSON { return encodedJSON(strconv.Itoa(*set)) })
 		steps = append(steps, jsonMember{trail[i].Outcome.String(), text})
 	}
 	if len(steps) == 0 {
@@ -273,7 +273,7 @@ func trailAsJSON(trail []FilterSetsWithOutcome) jsonText {
 	return steps.encode()
 }
 
-func bidAsJSON(b *Bid) jsonText {
+func bidAsJSON(b *Bid) encodedJSON {
 	return jsonMembers{
 		{"buyer", b.Buyer},
 		{"seat", b.FilterSet},
@@ -290,7 +290,7 @@ func bidAsJSON(b *Bid) jsonText {
 
 // statusChangeAsJSON returns the JSON object that describes one change of a lead. It leaves out the
 // reporter's reason, because the reason may name a person.
-func statusChangeAsJSON(c *LeadStatusChange) jsonText {
+func statusChangeAsJSON(c *LeadStatusChange) encodedJSON {
 	return jsonMembers{
 		{"lead", c.Lead},
 		{"result", c.Result},
@@ -301,10 +301,10 @@ func statusChangeAsJSON(c *LeadStatusChange) jsonText {
 		{"credit", amountUnlessZero(c.Return.Credit)},
 		{"reverse", amountUnlessZero(c.Return.Reverse)},
 		{"caps", len(c.Return.Charges)},
-		{"objections", jsonListUnlessEmpty(c.Rejections, func(r *market.BuyerReportRejection) jsonText { return jsonText(strconv.Quote(r.String())) })},
+		{"objections", jsonListUnlessEmpty(c.Rejections, func(r *market.BuyerReportRejection) encodedJSON { return encodedJSON(strconv.Quote(r.String())) })},
 	}.encode()
 }
 
-func nameAssignmentAsJSON(n *NameNumberAssignment) jsonText {
-	return jsonText(fmt.Sprintf(`{"kind":%d,"ref":%d,"id":%s}`, n.Kind, n.Ref, escape.AppendJSONString(nil, []byte(n.ID))))
+func nameAssignmentAsJSON(n *NameNumberAssignment) encodedJSON {
+	return encodedJSON(fmt.Sprintf(`{"kind":%d,"ref":%d,"id":%s}`, n.Kind, n.Ref, escape.AppendJSONString(nil, []byte(n.ID))))
 }

@@ -142,9 +142,9 @@ func TestDescribeAsJSON(t *testing.T) {
 			"lead":"lead_00000000000000000000000000","request":"req_00000000000000000000000000","reason":"no_buyer","sealed_bytes":90,"slot":70000}`},
 		{&PostSettled{Settlement: SettledRefused, Sealed: make([]byte, 60), Slot: 3}, `{
 			"lead":"lead_00000000000000000000000000","settlement":"refused","sealed_bytes":60,"slot":3}`},
-		{&LeadsErased{Slots: []uint64{9, 70_000}, Leads: []market.LeadID{{15: 1}, {15: 2}}, At: 5}, `{
+		{&LeadPersonalDataErased{Slots: []uint64{9, 70_000}, Leads: []market.LeadID{{15: 1}, {15: 2}}, At: 5}, `{
 			"leads":["lead_00000000000000000000000001","lead_00000000000000000000000002"],"slots":[9,70000]}`},
-		{&LeadsErased{}, `{"leads":[],"slots":[]}`},
+		{&LeadPersonalDataErased{}, `{"leads":[],"slots":[]}`},
 		{&ExchangeFounded{Epoch: [16]byte{1, 255}}, `{"epoch":"01ff0000000000000000000000000000"}`},
 		{&ConfigNumbersAssigned{Names: []NameNumberAssignment{{ObjectBuyer, 1, "b\x01\"\xff"}}, Caps: make([]CapNumberAssignment, 3)}, `{
 			"names":[{"kind":2,"ref":1,"id":"b\u0001\"` + "\uFFFD" + `"}],"caps":3}`},

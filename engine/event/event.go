@@ -24,7 +24,7 @@ const (
 	KindLeadStatusesChanged           Kind = 13
 	KindWebhookAttempted              Kind = 14
 	KindSupplierWebhooksTurnedOnOrOff Kind = 15
-	KindLeadsErased                   Kind = 16
+	KindLeadPersonalDataErased        Kind = 16
 	KindUserAccountChanged            Kind = 17
 	KindAPITokenAddedOrRevoked        Kind = 18
 )
@@ -49,7 +49,7 @@ var eventKinds = [...]struct {
 	KindLeadStatusesChanged:           {"status_changed", newEvent[LeadStatusesChanged]},
 	KindWebhookAttempted:              {"hook_tried", newEvent[WebhookAttempted]},
 	KindSupplierWebhooksTurnedOnOrOff: {"hooks_switched", newEvent[SupplierWebhooksTurnedOnOrOff]},
-	KindLeadsErased:                   {"leads_erased", newEvent[LeadsErased]},
+	KindLeadPersonalDataErased:        {"leads_erased", newEvent[LeadPersonalDataErased]},
 	KindUserAccountChanged:            {"user_set", newEvent[UserAccountChanged]},
 	KindAPITokenAddedOrRevoked:        {"api_token_set", newEvent[APITokenAddedOrRevoked]},
 }

@@ -105,7 +105,7 @@ func drawEvent() *rapid.Generator[Event] {
 	return rapid.OneOf(
 		drawEventOf[ExchangeFounded](), drawEventOf[ConfigActivated](), drawEventOf[CredentialAddedOrRevoked](), drawEventOf[SecretStoredOrDeleted](), drawEventOf[LeadDecided](),
 		drawEventOf[PostAttemptFailed](), drawEventOf[PostSettled](), drawEventOf[BuyerFundsAdjusted](), drawEventOf[PausedOrResumed](), drawEventOf[SuppressionListReplaced](), drawEventOf[ConfigNumbersAssigned](), drawEventOf[PingAuctionCompleted](),
-		drawEventOf[LeadStatusesChanged](), drawEventOf[WebhookAttempted](), drawEventOf[SupplierWebhooksTurnedOnOrOff](), drawEventOf[LeadsErased](), drawEventOf[UserAccountChanged](), drawEventOf[APITokenAddedOrRevoked](),
+		drawEventOf[LeadStatusesChanged](), drawEventOf[WebhookAttempted](), drawEventOf[SupplierWebhooksTurnedOnOrOff](), drawEventOf[LeadPersonalDataErased](), drawEventOf[UserAccountChanged](), drawEventOf[APITokenAddedOrRevoked](),
 	)
 }
 

@@ -24,7 +24,7 @@ func RequestingOperator(e Event) (operatorName string) {
 		return e.By
 	case *SupplierWebhooksTurnedOnOrOff:
 		return e.By
-	case *LeadsErased:
+	case *LeadPersonalDataErased:
 		return e.By
 	case *UserAccountChanged:
 		return e.By

@@ -167,7 +167,7 @@ func parseNumber(digits string) (n float64, ok bool) {
 	return n, err == nil
 }
 
-// PassedConditionSet is the set of conditions that a lead has met when the exchange makes a bid for
+// ConditionsEachSaleMeets is the set of conditions that a lead has met when the exchange makes a bid for
 // it. The bid lists them in its member buyer_filters_passed.
 type PassedConditionSet uint8
 
@@ -200,9 +200,9 @@ func (p PassedConditionSet) AppendJSON(dst []byte) []byte {
 	return append(dst, ']')
 }
 
-// PassedConditionSet returns the conditions that a lead has met if it can be sold to the buyer of this
+// ConditionsEachSaleMeets returns the conditions that a lead has met if it can be sold to the buyer of this
 // filter set. filterSetIndex is an index of c.FilterSets.
-func (c *Campaign) PassedConditionSet(filterSetIndex int) PassedConditionSet {
+func (c *Campaign) ConditionsEachSaleMeets(filterSetIndex int) PassedConditionSet {
 	met := PassedVertical
 	if c.FilterSets[filterSetIndex].States != AllStates {
 		met |= PassedState
@@ -210,7 +210,7 @@ func (c *Campaign) PassedConditionSet(filterSetIndex int) PassedConditionSet {
 	return met | conditionsCheckedBy(c.Filters) | conditionsCheckedBy(c.FilterSets[filterSetIndex].Filters)
 }
 
-// conditionsCheckedBy returns the conditions in PassedConditionSet that these filters check.
+// conditionsCheckedBy returns the conditions in ConditionsEachSaleMeets that these filters check.
 func conditionsCheckedBy(filters []Filter) (met PassedConditionSet) {
 	for i := range filters {
 		switch filters[i].slot {

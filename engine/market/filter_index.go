@@ -241,8 +241,8 @@ type listedValueIndex struct {
 	numbers map[float64]*setsListingValue
 }
 
-// emptyPosting is the result of findSetsListing for a value that no filter set lists.
-var emptyPosting setsListingValue
+// listedByNoSet is the result of findSetsListing for a value that no filter set lists.
+var listedByNoSet setsListingValue
 
 // findSetsListing returns the filter sets that list the value v of a lead.
 func (x *listedValueIndex) findSetsListing(v *FieldValue) (p *setsListingValue) {
@@ -252,7 +252,7 @@ func (x *listedValueIndex) findSetsListing(v *FieldValue) (p *setsListingValue) 
 		p = x.texts[string(v.Text)]
 	}
 	if p == nil {
-		return &emptyPosting
+		return &listedByNoSet
 	}
 	return p
 }

@@ -44,7 +44,7 @@ func TestPassedConditionSet(t *testing.T) {
 			{States: states, Filters: []market.Filter{score}}, // another buyer's
 			{States: row.states, Filters: row.filters},
 		}}
-		if got := string(c.PassedConditionSet(1).AppendJSON(nil)); got != row.want {
+		if got := string(c.ConditionsEachSaleMeets(1).AppendJSON(nil)); got != row.want {
 			t.Errorf("%s: %s, want %s", row.name, got, row.want)
 		}
 	}

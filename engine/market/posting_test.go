@@ -14,7 +14,7 @@ func postingOf(sets int, listed []int) *setsListingValue {
 		p = p.addSet(set)
 	}
 	if p == nil {
-		return &emptyPosting
+		return &listedByNoSet
 	}
 	p.compactToMaskIfSmaller(len(bitset.New(sets)))
 	return p
@@ -53,7 +53,7 @@ func TestValueIndexMatchesByKind(t *testing.T) {
 			t.Errorf("%s: sets %v, want %v", c.name, got, c.want)
 		}
 	}
-	if v := text("x"); new(listedValueIndex).findSetsListing(&v) != &emptyPosting {
+	if v := text("x"); new(listedValueIndex).findSetsListing(&v) != &listedByNoSet {
 		t.Error("an empty index finds a set")
 	}
 }

@@ -53,7 +53,7 @@ type evictionEntry struct {
 // newEvictionEntry returns the entry for the queue of evictions of an auction. encodedBytes is the
 // length of the auction's encoding.
 func newEvictionEntry(record *event.PingAuctionCompleted, encodedBytes int) evictionEntry {
-	entry := evictionEntry{name: record.Name, id: record.Auction, size: encodedBytes + perAuction}
+	entry := evictionEntry{name: record.Name, id: record.Auction, size: encodedBytes + auctionOverheadBytes}
 	for i := range record.Bids {
 		if bid := &record.Bids[i]; isAcceptable(bid) {
 			entry.expires = max(entry.expires, bid.ValidUntil)
@@ -62,8 +62,8 @@ func newEvictionEntry(record *event.PingAuctionCompleted, encodedBytes int) evic
 	return entry
 }
 
-// perAuction estimates the memory of a cached auction in addition to its encoding, in bytes.
-const perAuction = 128
+// auctionOverheadBytes estimates the memory of a cached auction in addition to its encoding, in bytes.
+const auctionOverheadBytes = 128
 
 // Add caches a committed auction for sales at its bids. It ignores an auction without a bid that can
 // still be accepted. data is the encoding of record. Add copies its data, so the caller may reuse

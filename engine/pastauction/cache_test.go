@@ -136,7 +136,7 @@ func TestCacheMatchesMap(t *testing.T) {
 			size := 0
 			for _, kept := range r.queue {
 				size += kept.size
-				if data := r.byName[kept.name].data; data == nil || !bytes.Equal(data, stored[kept.name]) || kept.size != len(data)+perAuction {
+				if data := r.byName[kept.name].data; data == nil || !bytes.Equal(data, stored[kept.name]) || kept.size != len(data)+auctionOverheadBytes {
 					t.Fatalf("the queue entry %v disagrees with the auction of its name", kept.name)
 				}
 			}

@@ -40,8 +40,8 @@ func (s *State) applyLocked(seq uint64, batchUnixNanos int64, e event.Event) {
 		s.applyWebhookAttempted(seq, batchUnixNanos, e)
 	case *event.SupplierWebhooksTurnedOnOrOff:
 		s.applyWebhooksTurnedOnOrOff(seq, batchUnixNanos, e)
-	case *event.LeadsErased:
-		s.applyLeadsErased(seq, e)
+	case *event.LeadPersonalDataErased:
+		s.applyLeadPersonalDataErased(seq, e)
 	default:
 		if seq > s.loaded {
 			s.applyGlobalEvent(batchUnixNanos, e)
@@ -110,7 +110,7 @@ func (s *State) applyLeadDecided(seq uint64, batchUnixNanos int64, e *event.Lead
 		Campaign: e.Campaign, Supplier: e.Supplier, Reason: e.Reason,
 	}
 	if e.Sale.Test {
-		lead.LeadFlags |= markTest
+		lead.LeadFlags |= testLeadFlag
 	}
 	posted := e.Post.URL != ""
 	switch {

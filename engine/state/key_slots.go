@@ -74,10 +74,10 @@ func (l *leadEncryptionKeySlots) recordErasedSlots(erased []uint64) {
 	l.erased = slices.Compact(l.erased)
 }
 
-// applyLeadsErased records the erased slots, and removes the personal data of the leads' open
+// applyLeadPersonalDataErased records the erased slots, and removes the personal data of the leads' open
 // posts. The engine erases no lead whose post is still attempted, so these posts wait for an
 // operator.
-func (s *State) applyLeadsErased(seq uint64, e *event.LeadsErased) {
+func (s *State) applyLeadPersonalDataErased(seq uint64, e *event.LeadPersonalDataErased) {
 	s.slots.recordErasedSlots(e.Slots)
 	for i := range e.Leads {
 		shard := s.leadShardOf(&e.Leads[i])

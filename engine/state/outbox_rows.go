@@ -56,7 +56,7 @@ func (s *State) applyWebhooksTurnedOnOrOff(seq uint64, batchUnixNanos int64, e *
 	b := s.outboxes.getOrCreateOutbox(e.Supplier)
 	b.mu.Lock()
 	if b.off = e.Off; e.Off {
-		b.makeAllDeadLetters(batchUnixNanos)
+		b.turnPendingIntoDeadLetters(batchUnixNanos)
 	} else {
 		b.failingSince = 0
 	}
@@ -95,7 +95,7 @@ func (b *supplierWebhookOutbox) applyAttemptOrDecision(e *event.WebhookAttempted
 			b.unqueueAndRewriteRow(n, 0, batchUnixNanos, false)
 		}
 	}
-	b.updateHeapsOfLead(e.Lead)
+	b.addOrRemoveLeadWebhooksInHeaps(e.Lead)
 }
 
 // addRowIfMissing adds a webhook, unless the outbox already has a webhook of this lead and type.
@@ -107,11 +107,11 @@ func (b *supplierWebhookOutbox) addRowIfMissing(row webhookRow) {
 	b.peakRows = max(b.peakRows, b.rows.n)
 	b.sum += row.contentHash(b.supplier)
 	b.insertIntoLeadChain(uint32(b.rows.n - 1))
-	b.updateHeapsOfLead(row.Lead)
+	b.addOrRemoveLeadWebhooksInHeaps(row.Lead)
 }
 
 // unqueueAndRewriteRow sets the attempts, due time and dead state of the webhook at position, and
-// takes it out of its queue. The caller must then call updateHeapsOfLead, which queues it again.
+// takes it out of its queue. The caller must then call addOrRemoveLeadWebhooksInHeaps, which queues it again.
 func (b *supplierWebhookOutbox) unqueueAndRewriteRow(position, attempts uint32, dueUnixNanos int64, dead bool) {
 	b.removeRowFromHeap(position)
 	row := b.rows.at(int(position))
@@ -121,7 +121,7 @@ func (b *supplierWebhookOutbox) unqueueAndRewriteRow(position, attempts uint32, 
 }
 
 // removeRow removes the webhook at position and moves the last row there, so that the slab has no
-// gaps. If the removed webhook was pending, the caller must then call updateHeapsOfLead.
+// gaps. If the removed webhook was pending, the caller must then call addOrRemoveLeadWebhooksInHeaps.
 func (b *supplierWebhookOutbox) removeRow(position uint32) {
 	b.removeRowFromHeap(position)
 	b.sum -= b.rows.at(int(position)).contentHash(b.supplier)
@@ -161,12 +161,12 @@ func (b *supplierWebhookOutbox) predecessorInLeadChain(firstRow, position uint32
 	return row
 }
 
-// makeAllDeadLetters makes every pending webhook a dead letter. It keeps the latest dead letters
+// turnPendingIntoDeadLetters makes every pending webhook a dead letter. It keeps the latest dead letters
 // up to maxDead and counts the others as dropped.
 //
 // It refills the outbox from the last row on, which is usually the latest. Once the limit is
 // reached, an earlier row then costs one comparison.
-func (b *supplierWebhookOutbox) makeAllDeadLetters(batchUnixNanos int64) {
+func (b *supplierWebhookOutbox) turnPendingIntoDeadLetters(batchUnixNanos int64) {
 	rows := b.rows
 	b.rows, b.firstRow, b.peakRows, b.due, b.dead, b.sum = slab[webhookRow]{}, nil, 0, webhookHeap{}, webhookHeap{}, 0
 	for i := rows.n - 1; i >= 0; i-- {
@@ -189,7 +189,7 @@ func (b *supplierWebhookOutbox) makeAllDeadLetters(batchUnixNanos int64) {
 
 // removeUpToTwoExcessDeadLetters removes up to two dead letters, the oldest first, that exceed
 // maxDead or are older than deadLetterRetention at batchUnixNanos. It runs after each webhook that
-// is added or changed, so two removals keep up. (makeAllDeadLetters applies maxDead itself.)
+// is added or changed, so two removals keep up. (turnPendingIntoDeadLetters applies maxDead itself.)
 func (b *supplierWebhookOutbox) removeUpToTwoExcessDeadLetters(batchUnixNanos int64) {
 	for range 2 {
 		if b.dead.n == 0 || b.dead.n <= b.maxDead && b.dead.at(0).due > batchUnixNanos-deadLetterRetention {
@@ -269,11 +269,11 @@ func (b *supplierWebhookOutbox) heapOf(row *webhookRow) *webhookHeap {
 	return &b.due
 }
 
-// updateHeapsOfLead adds a lead's webhooks to their heaps or takes them out. A pending webhook is
+// addOrRemoveLeadWebhooksInHeaps adds a lead's webhooks to their heaps or takes them out. A pending webhook is
 // in the due heap if it is not in flight and no earlier webhook of the lead holds it back. An
 // earlier pending one holds later ones back until it has failed twice. A dead letter is always in
 // the dead heap. Callers call it after each change of a webhook of the lead.
-func (b *supplierWebhookOutbox) updateHeapsOfLead(lead market.LeadID) {
+func (b *supplierWebhookOutbox) addOrRemoveLeadWebhooksInHeaps(lead market.LeadID) {
 	n, ok := b.firstRow[lead]
 	held := false
 	for link := n + 1; ok && link != 0; {

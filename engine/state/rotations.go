@@ -240,8 +240,8 @@ func (s *rotationTurnCounts) totalTurnsOf(memberIndex int) int64 {
 	return n
 }
 
-// startWork limits the number of steps with which initialTurnCounts computes where a rotation begins.
-const startWork = 1 << 16
+// maxInitialTurnSteps limits the number of steps with which initialTurnCounts computes where a rotation begins.
+const maxInitialTurnSteps = 1 << 16
 
 // initialTurnCounts returns each member's number of turns before the position at which a new rotation
 // begins. It maps the phase, an evenly spread 32-bit hash, to a position in the cycle.
@@ -260,7 +260,7 @@ func initialTurnCounts(weights []int32, phase uint32) []uint32 {
 		}
 		return counts
 	}
-	steps := min(sum, max(1, startWork/int64(len(weights))))
+	steps := min(sum, max(1, maxInitialTurnSteps/int64(len(weights))))
 	high, _ := bits.Mul64(uint64(phase)<<32, uint64(steps))
 	s := rotationTurnCounts{start: counts}
 	for range int(high) {

@@ -162,7 +162,7 @@ func TestInitialTurnCountsAreLimited(t *testing.T) {
 	for _, n := range initialTurnCounts(weights, 1<<32-1) {
 		turns += n
 	}
-	if want := uint32(startWork/len(weights) - 1); turns != want {
+	if want := uint32(maxInitialTurnSteps/len(weights) - 1); turns != want {
 		t.Errorf("starts after %d turns, want %d", turns, want)
 	}
 }

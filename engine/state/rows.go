@@ -44,20 +44,22 @@ type Lead struct {
 type LeadFlags uint8
 
 const (
-	marksReturn LeadFlags = 3
-	markTest    LeadFlags = 4
+	returnStateMask LeadFlags = 3
+	testLeadFlag    LeadFlags = 4
 )
 
 // ReturnState returns whether the buyer's return of the lead is pending, approved or refused, or
 // that there is no return.
-func (m LeadFlags) ReturnState() market.ReturnState { return market.ReturnState(m & marksReturn) }
+func (m LeadFlags) ReturnState() market.ReturnState { return market.ReturnState(m & returnStateMask) }
 
 // IsTest reports whether the lead is a test lead, which uses no caps, money, turns, monthly
 // counts or duplicate values.
-func (m LeadFlags) IsTest() bool { return m&markTest != 0 }
+func (m LeadFlags) IsTest() bool { return m&testLeadFlag != 0 }
 
 // setReturnState replaces the state of the return and keeps the other bits.
-func (m *LeadFlags) setReturnState(state market.ReturnState) { *m = *m&^marksReturn | LeadFlags(state) }
+func (m *LeadFlags) setReturnState(state market.ReturnState) {
+	*m = *m&^returnStateMask | LeadFlags(state)
+}
 
 func (l *Lead) key() *[16]byte { return (*[16]byte)(&l.ID) }
 

@@ -278,8 +278,8 @@ type sectionReader struct {
 	version byte // of the snapshot
 }
 
-// maxSection is the greatest accepted size of a section's body, in bytes.
-const maxSection = 1 << 30
+// maxSectionBytes is the greatest accepted size of a section's body, in bytes.
+const maxSectionBytes = 1 << 30
 
 // ReadByte reads one byte. It lets package binary read the variable-length numbers of a section's
 // head.
@@ -323,7 +323,7 @@ func (in *sectionReader) nextSection() error {
 		return fmt.Errorf("cannot read the header of a section of the state snapshot (truncated? use the snapshot before this one): %w", err)
 	}
 	size := binary.LittleEndian.Uint32(length[:])
-	if shard >= shardCount || size > maxSection {
+	if shard >= shardCount || size > maxSectionBytes {
 		return fmt.Errorf("a section of the state snapshot exceeds the limits (shard %d, %d bytes; damaged? use the snapshot before this one)", shard, size)
 	}
 	in.kind, in.shard, in.stamp, in.at = kind, int(shard), stamp, at

@@ -444,7 +444,7 @@ func TestDamagedSectionLengthNeedsLittleMemory(t *testing.T) {
 	head := append([]byte(snapshotMagic), snapshotVersion)
 	head = binary.AppendUvarint(head, shardCount)
 	head = append(head, sectionGlobal, 0, 1, 0)
-	head = binary.LittleEndian.AppendUint32(head, maxSection)
+	head = binary.LittleEndian.AppendUint32(head, maxSectionBytes)
 	in := sectionReader{r: bytes.NewReader(head)}
 	if err := in.readHeader(); err != nil {
 		t.Fatal(err)

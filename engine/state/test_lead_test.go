@@ -96,7 +96,7 @@ func TestLeadFlagsAreIndependent(t *testing.T) {
 	for _, test := range []bool{false, true} {
 		var m LeadFlags
 		if test {
-			m = markTest
+			m = testLeadFlag
 		}
 		for _, state := range []market.ReturnState{
 			market.ReturnPending, market.ReturnRefused, market.ReturnApproved, market.ReturnNone, market.ReturnPending,

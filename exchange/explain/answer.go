@@ -24,9 +24,9 @@ const noteUnanswered = "The exchange stopped before it answered the call, and co
 // to no buyer. Such a call was answered as soon as the decision was durable, at decidedAtNanos.
 func (c *leadTimeline) setAnswerAtDecision(decidedAtNanos int64) {
 	if c.status == market.StatusAccepted {
-		c.setAcceptedAnswer(decidedAtNanos)
+		c.recordSupplierAnsweredAccepted(decidedAtNanos)
 	} else {
-		c.setUnsoldAnswer(decidedAtNanos, c.reason)
+		c.recordSupplierAnsweredUnsold(decidedAtNanos, c.reason)
 	}
 }
 
@@ -43,13 +43,13 @@ func (c *leadTimeline) setAnswerIfSettlementDecides(entry *logEntry) {
 	}
 	switch ev.Settlement {
 	case event.SettledDelivered:
-		c.setAcceptedAnswer(entry.at)
+		c.recordSupplierAnsweredAccepted(entry.at)
 	case event.SettledRefused:
 		switch {
 		case ev.Next.Buyer == 0:
-			c.setUnsoldAnswer(entry.at, ev.Reason)
+			c.recordSupplierAnsweredUnsold(entry.at, ev.Reason)
 		case ev.Post.URL == "":
-			c.setAcceptedAnswer(entry.at)
+			c.recordSupplierAnsweredAccepted(entry.at)
 		}
 	case event.SettledPending, event.SettledUnknown:
 		c.setAnswerWhileDeliveryOpen(entry.at, ev)
@@ -67,7 +67,7 @@ func (c *leadTimeline) setAnswerWhileDeliveryOpen(atNanos int64, ev *event.PostS
 		c.unanswered = true
 		c.doc.Notes = append(c.doc.Notes, noteUnanswered)
 	case c.doc.Kind != kindPost:
-		c.setAcceptedAnswer(atNanos)
+		c.recordSupplierAnsweredAccepted(atNanos)
 	case ev.Fault == market.FaultTimeout:
 		c.doc.Answer = &AnswerToSupplier{At: UnixNanos(atNanos), Status: http.StatusGatewayTimeout, Result: answerTimeout}
 	default:
@@ -75,14 +75,14 @@ func (c *leadTimeline) setAnswerWhileDeliveryOpen(atNanos int64, ev *event.PostS
 	}
 }
 
-// setAcceptedAnswer records that the exchange answered the supplier with 201 ACCEPTED at this time.
-func (c *leadTimeline) setAcceptedAnswer(atNanos int64) {
+// recordSupplierAnsweredAccepted records that the exchange answered the supplier with 201 ACCEPTED at this time.
+func (c *leadTimeline) recordSupplierAnsweredAccepted(atNanos int64) {
 	c.doc.Answer = &AnswerToSupplier{At: UnixNanos(atNanos), Status: http.StatusCreated, Result: market.StatusAccepted.String()}
 }
 
-// setUnsoldAnswer records that the exchange answered the supplier at this time that the lead is unsold:
+// recordSupplierAnsweredUnsold records that the exchange answered the supplier at this time that the lead is unsold:
 // an ingest with 201 UNMATCHED, a post with 422 post_rejected.
-func (c *leadTimeline) setUnsoldAnswer(atNanos int64, reason market.UnsoldReason) {
+func (c *leadTimeline) recordSupplierAnsweredUnsold(atNanos int64, reason market.UnsoldReason) {
 	c.doc.Answer = &AnswerToSupplier{At: UnixNanos(atNanos), Status: http.StatusCreated, Result: market.StatusUnmatched.String(), Reason: reason.String()}
 	if c.doc.Kind == kindPost {
 		c.doc.Answer.Status, c.doc.Answer.Result = http.StatusUnprocessableEntity, answerRejected

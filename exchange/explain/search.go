@@ -108,7 +108,7 @@ func (e *Explainer) scanEntriesContaining(pattern, alternativePattern []byte, fr
 		return false, fmt.Errorf("explain: cannot search the log: %w", err)
 	}
 	defer reader.Close()
-	end, err := e.scanReaderForPatterns(reader, twoBytePatterns{pattern, alternativePattern}, fromNanos, func() int64 { return untilNanos }, visit)
+	end, err := e.scanReaderForPatterns(reader, patternPair{pattern, alternativePattern}, fromNanos, func() int64 { return untilNanos }, visit)
 	return end == endAtLimit, err
 }
 
@@ -125,7 +125,7 @@ const (
 // scanReaderForPatterns calls visit with every entry from the reader's position on that contains
 // one of the wanted patterns. Entries before the time fromNanos are skipped. It asks untilNanos for
 // the end time before each entry, because visit may change it. The result says why it ended.
-func (e *Explainer) scanReaderForPatterns(reader *wal.Reader, wanted twoBytePatterns, fromNanos int64, untilNanos func() int64, visit func(*logEntry) bool) (scanEndReason, error) {
+func (e *Explainer) scanReaderForPatterns(reader *wal.Reader, wanted patternPair, fromNanos int64, untilNanos func() int64, visit func(*logEntry) bool) (scanEndReason, error) {
 	for n := 0; ; n++ {
 		next, err := reader.Next()
 		switch {
@@ -150,11 +150,11 @@ func (e *Explainer) scanReaderForPatterns(reader *wal.Reader, wanted twoBytePatt
 	}
 }
 
-// twoBytePatterns are two byte strings. An entry matches if it contains at least one of them. An empty
+// patternPair are two byte strings. An entry matches if it contains at least one of them. An empty
 // second string is ignored.
-type twoBytePatterns [2][]byte
+type patternPair [2][]byte
 
 // anyContainedIn reports whether data contains one of the patterns.
-func (m *twoBytePatterns) anyContainedIn(data []byte) bool {
+func (m *patternPair) anyContainedIn(data []byte) bool {
 	return bytes.Contains(data, m[0]) || len(m[1]) > 0 && bytes.Contains(data, m[1])
 }

@@ -131,7 +131,7 @@ func (f *logIndex) add(seq uint64, fact event.Event) {
 		f.seqByCreated["user "+strings.Clone(e.Name)] = seq
 	case *event.SuppressionListReplaced:
 		f.seqByCreated[fmt.Sprint("list of ", e.Entries)] = seq
-	case *event.LeadsErased:
+	case *event.LeadPersonalDataErased:
 		f.erased = append(f.erased, erasure{seq, slices.Clone(e.Slots)})
 	case *event.PingAuctionCompleted:
 		f.addRequest(e.Request.String(), seq)

@@ -87,7 +87,7 @@ func (x *exchange) startProcess(plain bool) error {
 	if err := x.configure(); err != nil {
 		return err
 	}
-	if err := x.engine.RecoverErasuresAndDeliveries(); err != nil {
+	if err := x.engine.ResumeErasuresAndDeliveries(); err != nil {
 		return err
 	}
 	x.startWebhooks()

@@ -50,7 +50,7 @@ var sources = []string{"search", "search", "partner", "email", "facebook"}
 // numbers of the state were used (a hundred for each area code). E-mail addresses never repeat in
 // one series.
 func MakeLeads(req Request) []Lead {
-	place, vertical := PlaceOf(req.State), VerticalOf(req.Vertical)
+	place, vertical := DataOfUSState(req.State), VerticalOf(req.Vertical)
 	r := rand.New(rand.NewPCG(uint64(req.Seed), seedFromLabels(req.Vertical, place.State)))
 	phone := r.IntN(place.PhoneCount())
 	mailbox := 1 + 1000*r.IntN(mailboxBlocks)

@@ -119,7 +119,7 @@ var uuids = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9
 // about different persons, and pings have no contact data.
 func TestPersonsAreFictional(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		place := rapid.SampledFrom(Places()).Draw(rt, "place")
+		place := rapid.SampledFrom(AllUSStateData()).Draw(rt, "place")
 		req := Request{
 			Count: rapid.IntRange(100, 250).Draw(rt, "count"), State: stateOf(place.State), Seed: rapid.Int64().Draw(rt, "seed"),
 			Vertical: rapid.SampledFrom([]string{"auto", "auto_insurance", "solar", "life", "life_insurance", "pet", `"<quoted>"`}).Draw(rt, "vertical"),
@@ -210,7 +210,7 @@ func TestIngestsMatchCampaignFields(t *testing.T) {
 		if len(mistakes) > 0 {
 			t.Fatal(mistakes)
 		}
-		for _, place := range Places() {
+		for _, place := range AllUSStateData() {
 			for _, l := range MakeLeads(Request{Count: perPlace, Vertical: vertical, State: stateOf(place.State), Seed: 3}) {
 				body := l.AppendIngest(nil, "cmp", "sup")
 				var object strictjson.Object

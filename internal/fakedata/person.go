@@ -40,7 +40,7 @@ type Person struct {
 // MakePerson returns a made-up person who lives in the place. phoneIndex selects one of the place's
 // phone numbers. mailboxNumber becomes part of the e-mail address, so different numbers give
 // different addresses.
-func (p *Place) MakePerson(r *rand.Rand, phoneIndex, mailboxNumber int, mailHost string) Person {
+func (p *USStateData) MakePerson(r *rand.Rand, phoneIndex, mailboxNumber int, mailHost string) Person {
 	person := Person{
 		First: Pick(r, firstNames), Last: Pick(r, lastNames),
 		Phone: p.Phone(phoneIndex), Line1: p.randomStreetAddress(r), Town: Pick(r, p.Towns), State: p.State,
@@ -51,7 +51,7 @@ func (p *Place) MakePerson(r *rand.Rand, phoneIndex, mailboxNumber int, mailHost
 
 // randomStreetAddress returns the first line of an address: a street and number, or a box
 // number in a postal area of the armed forces.
-func (p *Place) randomStreetAddress(r *rand.Rand) string {
+func (p *USStateData) randomStreetAddress(r *rand.Rand) string {
 	number := strconv.Itoa(1 + r.IntN(9899))
 	if p.isMilitary() {
 		return "PSC " + strconv.Itoa(1+r.IntN(899)) + " Box " + number

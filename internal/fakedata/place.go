@@ -6,9 +6,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// Place is a US state or territory with its area codes and some of its towns. Every valid
+// USStateData is a US state or territory with its area codes and some of its towns. Every valid
 // market.USState has one.
-type Place struct {
+type USStateData struct {
 	State string
 	Areas []string // area codes of this place only
 	Towns []Town
@@ -17,22 +17,22 @@ type Place struct {
 // Town is a town with one of its ZIP codes.
 type Town struct{ Name, Zip string }
 
-// Places returns all places, always in the same order. The caller must not change them.
-func Places() []Place { return places }
+// AllUSStateData returns all places, always in the same order. The caller must not change them.
+func AllUSStateData() []USStateData { return allUSStates }
 
-// PlaceOf returns the place of a state. It panics for market.NoState.
-func PlaceOf(state market.USState) *Place {
-	at, ok := placeOf[state.String()]
+// DataOfUSState returns the place of a state. It panics for market.NoState.
+func DataOfUSState(state market.USState) *USStateData {
+	at, ok := indexByStateCode[state.String()]
 	if !ok {
 		panic("BUG: no place for the state " + state.String())
 	}
-	return &places[at]
+	return &allUSStates[at]
 }
 
-var placeOf = func() map[string]int {
-	at := make(map[string]int, len(places))
-	for i := range places {
-		at[places[i].State] = i
+var indexByStateCode = func() map[string]int {
+	at := make(map[string]int, len(allUSStates))
+	for i := range allUSStates {
+		at[allUSStates[i].State] = i
 	}
 	return at
 }()
@@ -42,22 +42,22 @@ var placeOf = func() map[string]int {
 const fictionalLines = 100
 
 // PhoneCount returns how many different phone numbers Place.Phone can return.
-func (p *Place) PhoneCount() int { return len(p.Areas) * fictionalLines }
+func (p *USStateData) PhoneCount() int { return len(p.Areas) * fictionalLines }
 
 // Phone returns one of the place's phone numbers, such as +13055550123. An index from 0 to
 // PhoneCount-1 selects the number; larger ones repeat the same numbers.
-func (p *Place) Phone(index int) string {
+func (p *USStateData) Phone(index int) string {
 	line := fictionalLines + index/len(p.Areas)%fictionalLines
 	return "+1" + p.Areas[index%len(p.Areas)] + "5550" + string([]byte{'0' + byte(line/100), '0' + byte(line/10%10), '0' + byte(line%10)})
 }
 
 // isMilitary reports whether the place is a postal area of the armed forces.
-func (p *Place) isMilitary() bool { return p.State == "AA" || p.State == "AE" || p.State == "AP" }
+func (p *USStateData) isMilitary() bool { return p.State == "AA" || p.State == "AE" || p.State == "AP" }
 
-// newPlace returns a place. areas has its area codes, separated by spaces. towns has towns with
+// newUSStateData returns a place. areas has its area codes, separated by spaces. towns has towns with
 // a ZIP code each, such as "Miami 33130", separated by commas.
-func newPlace(state, areas, towns string) Place {
-	p := Place{State: state, Areas: strings.Fields(areas)}
+func newUSStateData(state, areas, towns string) USStateData {
+	p := USStateData{State: state, Areas: strings.Fields(areas)}
 	for text := range strings.SplitSeq(towns, ", ") {
 		end := strings.LastIndexByte(text, ' ')
 		p.Towns = append(p.Towns, Town{Name: text[:end], Zip: text[end+1:]})

@@ -57,25 +57,25 @@ func TestAllStatesHavePlace(t *testing.T) {
 				continue
 			}
 			n++
-			if p := PlaceOf(state); p.State != state.String() {
+			if p := DataOfUSState(state); p.State != state.String() {
 				t.Errorf("%s: %+v", state, p)
 			}
 		}
 	}
-	if n != len(Places()) || n != len(zipRanges) {
-		t.Errorf("%d states, %d places", n, len(Places()))
+	if n != len(AllUSStateData()) || n != len(zipRanges) {
+		t.Errorf("%d states, %d places", n, len(AllUSStateData()))
 	}
 	defer func() {
 		if recover() == nil {
 			t.Error("PlaceOf(NoState) does not panic")
 		}
 	}()
-	PlaceOf(market.NoState)
+	DataOfUSState(market.NoState)
 }
 
 func TestPlaces(t *testing.T) {
 	areas := map[string]string{}
-	for _, p := range Places() {
+	for _, p := range AllUSStateData() {
 		if len(p.Areas) == 0 || len(p.Towns) == 0 {
 			t.Errorf("%s: %+v", p.State, p)
 		}
@@ -101,7 +101,7 @@ func TestPlaces(t *testing.T) {
 // TestPhones: all numbers of a place come before one repeats, and each is fictional and
 // valid for an exchange.
 func TestPhones(t *testing.T) {
-	for _, p := range Places() {
+	for _, p := range AllUSStateData() {
 		seen := map[string]bool{}
 		for n := range p.PhoneCount() {
 			phone := p.Phone(n)

@@ -22,7 +22,7 @@ func (s *KeyStore) Erase(slots []uint64) error {
 	s.eraseInMemory(slots)
 	for begin := 0; begin < len(slots); {
 		end := begin
-		for end < len(slots) && FirstSlot(slots[end]) == FirstSlot(slots[begin]) {
+		for end < len(slots) && FirstSlotOfFile(slots[end]) == FirstSlotOfFile(slots[begin]) {
 			end++
 		}
 		if err := s.eraseOnDisk(slots[begin:end]); err != nil {
@@ -52,7 +52,7 @@ func (s *KeyStore) eraseInMemory(slots []uint64) {
 // eraseOnDisk overwrites the keys of these slots with zeros on disk. All slots are in one key
 // file.
 func (s *KeyStore) eraseOnDisk(slots []uint64) error {
-	path := s.keyFilePath(FirstSlot(slots[0]))
+	path := s.keyFilePath(FirstSlotOfFile(slots[0]))
 	out, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -66,7 +66,7 @@ func (s *KeyStore) eraseOnDisk(slots []uint64) error {
 			break
 		}
 		var key Key
-		at := int64(slot-FirstSlot(slot)) * KeySize
+		at := int64(slot-FirstSlotOfFile(slot)) * KeySize
 		if _, err = out.ReadAt(key[:], at); err == nil && key != (Key{}) {
 			_, err = out.WriteAt(make([]byte, KeySize), at)
 		}

@@ -94,8 +94,8 @@ func fileName(first uint64) string { return fmt.Sprintf("%020d", first) }
 // keyOnDisk reads a slot's key from its file.
 func keyOnDisk(t testing.TB, dir string, slot uint64) Key {
 	t.Helper()
-	keys := must.Value(os.ReadFile(filepath.Join(dir, "keys", "leads", fileName(FirstSlot(slot)))))(t)
-	return Key(keys[(slot-FirstSlot(slot))*KeySize:])
+	keys := must.Value(os.ReadFile(filepath.Join(dir, "keys", "leads", fileName(FirstSlotOfFile(slot)))))(t)
+	return Key(keys[(slot-FirstSlotOfFile(slot))*KeySize:])
 }
 
 func owner(n uint64) (id [16]byte) {

@@ -70,9 +70,9 @@ func (f *fileOfKeys) keyAt(slot uint64) []byte {
 	return f.keys[at : at+KeySize]
 }
 
-// FirstSlot returns the first slot (key number) of the key file to which the slot belongs. It
+// FirstSlotOfFile returns the first slot (key number) of the key file to which the slot belongs. It
 // also names that file.
-func FirstSlot(slot uint64) uint64 { return (slot-1)/PerFile*PerFile + 1 }
+func FirstSlotOfFile(slot uint64) uint64 { return (slot-1)/PerFile*PerFile + 1 }
 
 // KeyStore has the lead keys of one exchange: each lead's personal data is encrypted with its
 // own key, which has a number (slot). It is safe for concurrent use.
@@ -119,7 +119,7 @@ func open(dir string, highest uint64, sumKey SumKey, log func(message string, er
 			return nil, fmt.Errorf("cannot create the folder of lead keys: %w", err)
 		}
 	}
-	first := FirstSlot(s.next)
+	first := FirstSlotOfFile(s.next)
 	if _, err := os.Stat(s.keyFilePath(first)); errors.Is(err, os.ErrNotExist) && s.next != first {
 		// The file with earlier keys is missing. A new file in its place would have other
 		// keys, and data encrypted with the earlier ones would look damaged for ever.
@@ -246,7 +246,7 @@ func (s *KeyStore) keyOfSlot(slot uint64) (key Key, err error) {
 	if s.copyKeyFromMemory(slot, &key) {
 		return key, nil
 	}
-	found, err := readKeyFile(s.keyFilePath(FirstSlot(slot)), FirstSlot(slot))
+	found, err := readKeyFile(s.keyFilePath(FirstSlotOfFile(slot)), FirstSlotOfFile(slot))
 	if err != nil {
 		return key, err
 	}

@@ -94,7 +94,7 @@ func (s *KeyStore) nextFileToMake() (first uint64, needed bool) {
 	case len(s.ahead) > 0:
 		first = s.ahead[len(s.ahead)-1].first + PerFile
 	case s.current == nil:
-		return FirstSlot(s.next), true
+		return FirstSlotOfFile(s.next), true
 	case s.wantAhead == 1 && s.next < s.current.first+makeNextAfter:
 		return 0, false
 	default:

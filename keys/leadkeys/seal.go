@@ -81,7 +81,7 @@ func (s *KeyStore) Open(dst []byte, slot uint64, owner [16]byte, sealed []byte) 
 	defer associatedDataPool.Put(b)
 	plain, err := newAEAD(&key).Open(dst, sealed[:nonceSize], sealed[nonceSize:], b.set(slot, owner))
 	if err != nil {
-		return nil, fmt.Errorf("cannot decrypt lead data sealed with the key in slot %d: the data, or the key in file %q, is damaged", slot, s.keyFilePath(FirstSlot(slot)))
+		return nil, fmt.Errorf("cannot decrypt lead data sealed with the key in slot %d: the data, or the key in file %q, is damaged", slot, s.keyFilePath(FirstSlotOfFile(slot)))
 	}
 	return plain, nil
 }

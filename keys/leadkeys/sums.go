@@ -151,7 +151,7 @@ func CheckKeyFile(dir string, key *SumKey, first uint64) *ChecksumReport {
 // checksumMatches reports whether the key of a slot matches its checksum in sums, the
 // checksums of the slot's file.
 func (k *SumKey) checksumMatches(sums []byte, slot uint64, key []byte) bool {
-	at := (slot - FirstSlot(slot)) * sumSize
+	at := (slot - FirstSlotOfFile(slot)) * sumSize
 	return k.sum(slot, key) == [sumSize]byte(sums[at:])
 }
 

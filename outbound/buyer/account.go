@@ -9,9 +9,9 @@ import (
 	"pingpost/outbound/dial"
 )
 
-// maxAccounts limits how many buyer endpoints the client remembers. A configuration has far fewer;
+// maxBuyerEndpoints limits how many buyer endpoints the client remembers. A configuration has far fewer;
 // only years of configuration changes would reach the limit.
-const maxAccounts = 1 << 14
+const maxBuyerEndpoints = 1 << 14
 
 // maxPingPause limits for how long a buyer's 429 pauses its pings. Without the limit a wrong
 // Retry-After header could cost the buyer a whole day. After the pause the next ping is sent as
@@ -54,11 +54,11 @@ type plainEndpointKey struct {
 // buyerEndpoints remembers each buyerEndpoint by its owner and settings (market.Endpoint). Equal
 // settings in the current configuration and in an old, logged delivery share one buyerEndpoint.
 type buyerEndpoints struct {
-	newAccount func(dial.ConnOwner, *market.Endpoint) (*buyerEndpoint, market.OutboundFault)
+	newEndpoint func(dial.ConnOwner, *market.Endpoint) (*buyerEndpoint, market.OutboundFault)
 
-	mu     sync.RWMutex // guards the following fields
-	byKey  map[buyerEndpointKey]*buyerEndpoint
-	simple map[plainEndpointKey]*buyerEndpoint // the buyer endpoints in byKey that a plainEndpointKey describes
+	mu         sync.RWMutex // guards the following fields
+	byKey      map[buyerEndpointKey]*buyerEndpoint
+	byPlainKey map[plainEndpointKey]*buyerEndpoint // the buyer endpoints in byKey that a plainEndpointKey describes
 }
 
 // findOrCreate returns the buyer endpoint of an owner with these settings, and creates it if necessary.
@@ -69,7 +69,7 @@ func (as *buyerEndpoints) findOrCreate(owner dial.ConnOwner, settings *market.En
 	isPlain := settings.OAuth == nil && settings.Dialect == nil
 	if isPlain {
 		as.mu.RLock()
-		a := as.simple[simple]
+		a := as.byPlainKey[simple]
 		as.mu.RUnlock()
 		if a != nil {
 			return a, market.FaultNone
@@ -89,7 +89,7 @@ func (as *buyerEndpoints) findOrCreate(owner dial.ConnOwner, settings *market.En
 		return a, market.FaultNone
 	}
 	endpoint := *settings // a copy, because the caller reuses its endpoint
-	a, fault := as.newAccount(owner, &endpoint)
+	a, fault := as.newEndpoint(owner, &endpoint)
 	if fault != market.FaultNone {
 		return nil, fault
 	}
@@ -98,12 +98,12 @@ func (as *buyerEndpoints) findOrCreate(owner dial.ConnOwner, settings *market.En
 	if known := as.byKey[key]; known != nil {
 		return known, market.FaultNone
 	}
-	if as.byKey == nil || len(as.byKey) >= maxAccounts {
-		as.byKey, as.simple = map[buyerEndpointKey]*buyerEndpoint{}, map[plainEndpointKey]*buyerEndpoint{}
+	if as.byKey == nil || len(as.byKey) >= maxBuyerEndpoints {
+		as.byKey, as.byPlainKey = map[buyerEndpointKey]*buyerEndpoint{}, map[plainEndpointKey]*buyerEndpoint{}
 	}
 	as.byKey[key] = a
 	if isPlain {
-		as.simple[simple] = a
+		as.byPlainKey[simple] = a
 	}
 	return a, market.FaultNone
 }

@@ -115,7 +115,7 @@ func TestPingPauseIsNeverShortened(t *testing.T) {
 func TestAccountCacheIsSharedAndLimited(t *testing.T) {
 	client := newClient(t, nil)
 	at := func(scope string) *buyerEndpoint {
-		a, fault := client.accounts.findOrCreate(dial.ConnOwner{}, &market.Endpoint{
+		a, fault := client.endpoints.findOrCreate(dial.ConnOwner{}, &market.Endpoint{
 			URL: "https://blue.example/v1/ping", Credential: "c", Header: "Authorization",
 			OAuth: &market.OAuthClient{TokenURL: "https://blue.example/token", ClientID: "x", Scope: scope},
 		})
@@ -131,7 +131,7 @@ func TestAccountCacheIsSharedAndLimited(t *testing.T) {
 	if ping.Target != other.Target || ping.auth == other.auth {
 		t.Error("accounts that differ in scope must share the address, not the token")
 	}
-	post, _ := client.accounts.findOrCreate(dial.ConnOwner{}, &market.Endpoint{
+	post, _ := client.endpoints.findOrCreate(dial.ConnOwner{}, &market.Endpoint{
 		URL: "https://blue.example/v1/post", Credential: "c", Header: "Authorization",
 		OAuth: &market.OAuthClient{TokenURL: "https://blue.example/token", ClientID: "x", Scope: "ping"},
 	})
@@ -143,7 +143,7 @@ func TestAccountCacheIsSharedAndLimited(t *testing.T) {
 		if change != nil {
 			change(e)
 		}
-		a, fault := client.accounts.findOrCreate(dial.ConnOwner{}, e)
+		a, fault := client.endpoints.findOrCreate(dial.ConnOwner{}, e)
 		if fault != market.FaultNone {
 			t.Fatal(fault)
 		}
@@ -163,15 +163,15 @@ func TestAccountCacheIsSharedAndLimited(t *testing.T) {
 	}) == secret {
 		t.Error("an endpoint with a dialect must not share the account of one without")
 	}
-	for i := range 2 * maxAccounts {
-		client.accounts.findOrCreate(dial.ConnOwner{}, &market.Endpoint{URL: "https://blue.example/", Credential: strconv.Itoa(i), Header: "Authorization"})
-		if n, p := len(client.accounts.byKey), len(client.accounts.simple); n > maxAccounts || p > n {
+	for i := range 2 * maxBuyerEndpoints {
+		client.endpoints.findOrCreate(dial.ConnOwner{}, &market.Endpoint{URL: "https://blue.example/", Credential: strconv.Itoa(i), Header: "Authorization"})
+		if n, p := len(client.endpoints.byKey), len(client.endpoints.byPlainKey); n > maxBuyerEndpoints || p > n {
 			t.Fatalf("got %d accounts, %d of them plain, want at most maxAccounts", n, p)
 		}
 	}
-	for i := range 2 * maxAccounts {
-		client.accounts.findOrCreate(dial.ConnOwner{}, &market.Endpoint{URL: "https://blue.example/", Credential: strconv.Itoa(i), Header: "Authorization", OAuth: &market.OAuthClient{ClientID: "x"}})
-		if n, g := len(client.accounts.byKey), len(client.tokenSources.byKey); n > maxAccounts || g > maxTokenSources {
+	for i := range 2 * maxBuyerEndpoints {
+		client.endpoints.findOrCreate(dial.ConnOwner{}, &market.Endpoint{URL: "https://blue.example/", Credential: strconv.Itoa(i), Header: "Authorization", OAuth: &market.OAuthClient{ClientID: "x"}})
+		if n, g := len(client.endpoints.byKey), len(client.tokenSources.byKey); n > maxBuyerEndpoints || g > maxTokenSources {
 			t.Fatalf("got %d accounts and %d token sources, more than the limits", n, g)
 		}
 	}

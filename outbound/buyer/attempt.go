@@ -15,12 +15,12 @@ func (c *Client) attemptPost(p *market.PostRequest) market.PostResult {
 	if fault != market.FaultNone {
 		return c.judgePost(nil, dial.SendResult{Fault: fault}, nil)
 	}
-	a := out.account
+	a := out.endpoint
 	response := fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseResponse(response)
 
 	s := buyerRequest{
-		account: a, key: p.IdempotencyKey, requestID: p.RequestID, body: out.body, deadline: p.Deadline, test: p.Test,
+		endpoint: a, key: p.IdempotencyKey, requestID: p.RequestID, body: out.body, deadline: p.Deadline, test: p.Test,
 		traceparent: p.Traceparent,
 	}
 	done := s.sendOnce(response)

@@ -90,7 +90,7 @@ func TestRequestBytes(t *testing.T) {
 			}
 			a.encodeConstantHead()
 			s := row.sending
-			s.account = a
+			s.endpoint = a
 			if got := string(s.appendHTTPRequest([]byte("prefix|"), row.secret)); got != "prefix|"+row.want {
 				t.Errorf("\n got %q\nwant %q", got, "prefix|"+row.want)
 			}

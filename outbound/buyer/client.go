@@ -61,7 +61,7 @@ type Options struct {
 type Client struct {
 	options      Options
 	hosts        *dial.Hosts
-	accounts     buyerEndpoints
+	endpoints    buyerEndpoints
 	tokenSources tokenSources
 }
 
@@ -83,7 +83,7 @@ func New(options Options) *Client {
 		ConnectTimeout: options.ConnectTimeout, ConnWait: options.ConnWait, IdleTimeout: options.PingIdleTimeout, RootCAs: options.RootCAs,
 		PostIdleTimeout: postIdleTimeout, MaxKept: maxKept, OnExtraAnswer: options.OnExtraAnswer,
 	})}
-	c.accounts.newAccount = c.newBuyerEndpoint
+	c.endpoints.newEndpoint = c.newBuyerEndpoint
 	c.tokenSources.fetch, c.tokenSources.now = c.fetchToken, options.Now
 	return c
 }

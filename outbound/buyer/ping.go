@@ -28,7 +28,7 @@ func (c *Client) attemptPing(p *market.PingRequest, now time.Time) market.PingRe
 	if fault != market.FaultNone {
 		return market.PingResult{Outcome: market.OutcomeError, Fault: fault}
 	}
-	a := out.account
+	a := out.endpoint
 	if wait := a.remainingPingPause(now); wait > 0 && !p.Test {
 		return market.PingResult{Outcome: market.OutcomeRateLimited, RetryAfter: wait}
 	}
@@ -36,7 +36,7 @@ func (c *Client) attemptPing(p *market.PingRequest, now time.Time) market.PingRe
 	defer fasthttp.ReleaseResponse(response)
 
 	s := buyerRequest{
-		account: a, key: p.IdempotencyKey, requestID: p.RequestID, hops: p.Hops, body: out.body, deadline: p.Deadline, ping: true, test: p.Test,
+		endpoint: a, key: p.IdempotencyKey, requestID: p.RequestID, hops: p.Hops, body: out.body, deadline: p.Deadline, ping: true, test: p.Test,
 		traceparent: p.Traceparent,
 		repeatable:  p.IdempotencyKey != "" || a.dialect != nil, // a ping buys no lead
 	}
@@ -63,7 +63,7 @@ func (c *Client) judgePingAndPauseAfter429(p *market.PingRequest, a *buyerEndpoi
 			a.pausePings(r.RetryAfter, now)
 		}
 		return r
-	case sendResult.Fault != market.FaultNone && (sendResult.Status == 0 || a.mayContainBid(sendResult.Status)):
+	case sendResult.Fault != market.FaultNone && (sendResult.Status == 0 || a.isStatusWithBid(sendResult.Status)):
 		r.Outcome = outcomeOfFault(sendResult.Fault, p.Deadline)
 		return r
 	}
@@ -86,9 +86,9 @@ func (c *Client) judgePingAndPauseAfter429(p *market.PingRequest, a *buyerEndpoi
 	return r
 }
 
-// mayContainBid reports whether an answer with this status has a body that may contain a bid: a
+// isStatusWithBid reports whether an answer with this status has a body that may contain a bid: a
 // 200, or any 2xx if the buyer endpoint has a dialect.
-func (a *buyerEndpoint) mayContainBid(status int) bool {
+func (a *buyerEndpoint) isStatusWithBid(status int) bool {
 	if a.dialect != nil {
 		return status >= 200 && status <= 299
 	}

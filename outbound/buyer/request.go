@@ -12,7 +12,7 @@ import (
 
 // buyerRequest is one ping, post or token request, before it is encoded.
 type buyerRequest struct {
-	account   *buyerEndpoint
+	endpoint  *buyerEndpoint
 	key       string // Idempotency-Key
 	requestID market.RequestID
 	hops      int
@@ -31,7 +31,7 @@ type buyerRequest struct {
 // sendOnce sends the request once and reads the answer into response. It counts as one attempt even
 // if a reused connection was closed and Send used a new one: see dial.Target.Send.
 func (s *buyerRequest) sendOnce(response *fasthttp.Response) dial.SendResult {
-	credential, fault := s.account.auth.credential(s.deadline)
+	credential, fault := s.endpoint.auth.credential(s.deadline)
 	if fault != market.FaultNone {
 		return dial.SendResult{Fault: fault}
 	}
@@ -39,13 +39,13 @@ func (s *buyerRequest) sendOnce(response *fasthttp.Response) dial.SendResult {
 	defer buffer.releaseToPool()
 	s.credential = credential
 	buffer.text = s.appendHTTPRequest(buffer.text[:0], credential)
-	return s.account.Send(&dial.Request{Raw: buffer.text, Deadline: s.deadline, Repeatable: s.repeatable, Ping: s.ping, LooseDeadline: s.ping}, response)
+	return s.endpoint.Send(&dial.Request{Raw: buffer.text, Deadline: s.deadline, Repeatable: s.repeatable, Ping: s.ping, LooseDeadline: s.ping}, response)
 }
 
 // renewCredentialAfter401 reports whether the request should be sent again: the buyer rejected the
 // credential with a 401, and the credentialSource now has another one.
 func (s *buyerRequest) renewCredentialAfter401(result dial.SendResult) (shouldRepeat bool) {
-	return result.Status == fasthttp.StatusUnauthorized && s.account.auth.renewAfter401(s.credential, s.deadline)
+	return result.Status == fasthttp.StatusUnauthorized && s.endpoint.auth.renewAfter401(s.credential, s.deadline)
 }
 
 // appendHTTPRequest appends the whole HTTP request to dst: the parts that the buyer endpoint
@@ -54,7 +54,7 @@ func (s *buyerRequest) renewCredentialAfter401(result dial.SendResult) (shouldRe
 // Rejected: fasthttp's Request. It stores each header with a search among the earlier ones,
 // only to read all of them out again.
 func (s *buyerRequest) appendHTTPRequest(dst []byte, credential string) []byte {
-	a := s.account
+	a := s.endpoint
 	keyHeader, query := "Idempotency-Key", false
 	if a.dialect != nil {
 		keyHeader, query = a.dialect.keyHeader, a.dialect.method == fasthttp.MethodGet

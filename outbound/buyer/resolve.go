@@ -11,9 +11,9 @@ import (
 // resolvedRequest is the buyer endpoint and the body of a request after secrets have replaced the
 // placeholders in them. It keeps the secrets, so that redactIfSecret finds them in the answer.
 type resolvedRequest struct {
-	account *buyerEndpoint
-	body    []byte
-	secrets []string // the secrets in the address, the headers and the body
+	endpoint *buyerEndpoint
+	body     []byte
+	secrets  []string // the secrets in the address, the headers and the body
 
 	credential string // the last one that was sent
 }
@@ -59,7 +59,7 @@ func (c *Client) resolveSecretsAndEndpoint(owner dial.ConnOwner, settings *marke
 	if !ok {
 		return out, market.FaultCredential
 	}
-	out.account, fault = c.accounts.findOrCreate(owner, to)
+	out.endpoint, fault = c.endpoints.findOrCreate(owner, to)
 	return out, fault
 }
 

@@ -47,7 +47,7 @@ func (c *Client) requestToken(key oauthClientKey) (got fetchedToken, status int,
 	response := fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseResponse(response)
 
-	s := buyerRequest{account: out.account, body: encodeTokenRequest(&key.client, secret), deadline: deadline, repeatable: true}
+	s := buyerRequest{endpoint: out.endpoint, body: encodeTokenRequest(&key.client, secret), deadline: deadline, repeatable: true}
 	done := s.sendOnce(response)
 	switch {
 	case done.Fault != market.FaultNone:

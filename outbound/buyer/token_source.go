@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	maxTokenSources = 4096 // remembered OAuth clients; see maxAccounts
+	maxTokenSources = 4096 // remembered OAuth clients; see maxBuyerEndpoints
 
 	// After a failed fetch, or a new token that was rejected at once, the next fetch
 	// waits. The wait begins with firstBackoff and doubles up to maxBackoff.

@@ -14,7 +14,7 @@ var errUnexpectedData = errors.New("the endpoint sent data on a reused connectio
 // sendRequest writes a request to the connection. isReused says that the connection carried
 // another request before. If it then already holds data or was closed, sendRequest sends no byte and
 // returns errUnexpectedData. Other errors are from the network.
-func (c *clientConn) sendRequest(request []byte, isReused bool) error {
+func (c *outboundConn) sendRequest(request []byte, isReused bool) error {
 	if net.Conn(c.socket) == c.Conn && c.socket.raw != nil && canWriteRaw {
 		err := c.socket.sendAndWaitForAnswer(request, isReused)
 		if errors.Is(err, errUnexpectedData) {
@@ -29,9 +29,9 @@ func (c *clientConn) sendRequest(request []byte, isReused bool) error {
 	return err
 }
 
-// clientConn is a connection for HTTP requests: a plain socket, or TLS over it. One goroutine
+// outboundConn is a connection for HTTP requests: a plain socket, or TLS over it. One goroutine
 // at a time owns it. It has no lock, because the pool hands it over under the pool's lock.
-type clientConn struct {
+type outboundConn struct {
 	net.Conn
 	socket    *socketConn
 	openCount *atomic.Int64 // the dialer's count of open connections, nil in tests
@@ -52,7 +52,7 @@ type clientConn struct {
 
 // resetForRequest prepares the connection's counters for the next request. isReused reports whether
 // the connection has carried a request before.
-func (c *clientConn) resetForRequest() (isReused bool) {
+func (c *outboundConn) resetForRequest() (isReused bool) {
 	isReused = c.used
 	c.used, c.sentBefore, c.answerBytes = true, c.socket.sentBytes, 0
 	return isReused
@@ -67,7 +67,7 @@ func (c *clientConn) resetForRequest() (isReused bool) {
 //
 // Data that arrives between this check and the answer stays undetected. HTTP/1.1 offers no way
 // to detect it (see hostConns).
-func (c *clientConn) hasUnexpectedDataOrEnd() bool {
+func (c *outboundConn) hasUnexpectedDataOrEnd() bool {
 	c.socket.nonBlocking, c.socket.sawData = true, false
 	n, err := c.Conn.Read(c.probeBuffer[:])
 	c.socket.nonBlocking = false
@@ -88,7 +88,7 @@ func isExtraAnswer(unexpected []byte) bool {
 //
 // A deadline that may be late can serve later requests too. That saves work, because each change of
 // a deadline costs two changes of the runtime's timers.
-func (c *clientConn) applyDeadline(deadline time.Time, mayBeLate bool) error {
+func (c *outboundConn) applyDeadline(deadline time.Time, mayBeLate bool) error {
 	late := deadline
 	if mayBeLate {
 		if !deadline.Before(c.earliestDeadline) && !deadline.After(c.latestDeadline) {
@@ -104,12 +104,12 @@ func (c *clientConn) applyDeadline(deadline time.Time, mayBeLate bool) error {
 const maxDeadlineSlack = time.Second
 
 // hasSentBytes reports whether a byte of the current request may have left.
-func (c *clientConn) hasSentBytes() bool { return c.socket.sentBytes > c.sentBefore }
+func (c *outboundConn) hasSentBytes() bool { return c.socket.sentBytes > c.sentBefore }
 
 // hasAnswerBytes reports whether a byte of the current request's answer has arrived.
-func (c *clientConn) hasAnswerBytes() bool { return c.answerBytes > 0 }
+func (c *outboundConn) hasAnswerBytes() bool { return c.answerBytes > 0 }
 
-func (c *clientConn) Read(p []byte) (int, error) {
+func (c *outboundConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	c.answerBytes += int64(n)
 	return n, err
@@ -117,7 +117,7 @@ func (c *clientConn) Read(p []byte) (int, error) {
 
 // Close closes the connection and must be called once. The pool guarantees this, because it
 // forgets a connection that it closes.
-func (c *clientConn) Close() error {
+func (c *outboundConn) Close() error {
 	if c.openCount != nil {
 		c.openCount.Add(-1)
 	}

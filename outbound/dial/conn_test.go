@@ -12,7 +12,7 @@ import (
 func TestLooseDeadlineIsReused(t *testing.T) {
 	var set []time.Time
 	w := &socketConn{Conn: failingConn{deadlines: &set}}
-	l := &clientConn{Conn: w, socket: w}
+	l := &outboundConn{Conn: w, socket: w}
 	start := time.Now()
 	steps := []struct {
 		name   string

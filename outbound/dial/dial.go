@@ -66,9 +66,9 @@ func (d *dialer) dial(o origin, timeLimit time.Duration) (net.Conn, error) {
 	return d.newCountedConn(overTLS, socket), nil
 }
 
-func (d *dialer) newCountedConn(conn net.Conn, socket *socketConn) *clientConn {
+func (d *dialer) newCountedConn(conn net.Conn, socket *socketConn) *outboundConn {
 	d.openConns.Add(1)
-	return &clientConn{Conn: conn, socket: socket, openCount: &d.openConns}
+	return &outboundConn{Conn: conn, socket: socket, openCount: &d.openConns}
 }
 
 // checkAddressAllowed returns errForbidden unless the exchange may connect to the resolved IP address.

@@ -31,14 +31,14 @@ func (h *hostConns) exchange(r *Request, response *fasthttp.Response) SendResult
 	}
 	pool := h.connPoolFor(r)
 	pooled, err := acquireConnWithin(pool.AcquireConn, left, h.maxConnWait(r, left))
-	for err == nil && !h.isConnUsable(mustBeClientConn(pooled.Conn()), r) {
+	for err == nil && !h.isConnUsable(mustBeOutboundConn(pooled.Conn()), r) {
 		pool.CloseConn(pooled)
 		pooled, err = acquireConnWithin(pool.AcquireConn, time.Until(r.Deadline), h.maxConnWait(r, left))
 	}
 	if err != nil {
 		return SendResult{Fault: faultOfDial(err)}
 	}
-	conn := mustBeClientConn(pooled.Conn())
+	conn := mustBeOutboundConn(pooled.Conn())
 	result, keep := h.sendAndRead(conn, r, response)
 	if keep && h.mayKeepConn() {
 		conn.idleSince = h.hosts.clock()
@@ -49,8 +49,8 @@ func (h *hostConns) exchange(r *Request, response *fasthttp.Response) SendResult
 	return result
 }
 
-func mustBeClientConn(pooled net.Conn) *clientConn {
-	own, ok := pooled.(*clientConn)
+func mustBeOutboundConn(pooled net.Conn) *outboundConn {
+	own, ok := pooled.(*outboundConn)
 	if !ok {
 		panic("BUG: the pool returned a connection that dial did not open")
 	}
@@ -59,7 +59,7 @@ func mustBeClientConn(pooled net.Conn) *clientConn {
 
 // sendAndRead sends the request on conn and reads the answer, both before one fixed deadline. A
 // slow answer does not extend it. mayReuse reports whether the connection can be used again.
-func (h *hostConns) sendAndRead(conn *clientConn, r *Request, response *fasthttp.Response) (result SendResult, mayReuse bool) {
+func (h *hostConns) sendAndRead(conn *outboundConn, r *Request, response *fasthttp.Response) (result SendResult, mayReuse bool) {
 	kept := conn.resetForRequest()
 	if err := conn.applyDeadline(r.Deadline, r.LooseDeadline); err != nil {
 		return SendResult{Fault: market.FaultBroken, staleConn: kept}, false

@@ -51,11 +51,11 @@ func (lossyTLS) SetDeadline(time.Time) error { return nil }
 // The bytes that the socket accepted decide whether the request may have arrived, not the
 // count that Write returned.
 func TestSentFollowsSocketBytes(t *testing.T) {
-	overWire := func(w *socketConn) *clientConn { return &clientConn{Conn: w, socket: w} }
-	overTLS := func(w *socketConn) *clientConn { return &clientConn{Conn: lossyTLS{socket: w}, socket: w} }
+	overWire := func(w *socketConn) *outboundConn { return &outboundConn{Conn: w, socket: w} }
+	overTLS := func(w *socketConn) *outboundConn { return &outboundConn{Conn: lossyTLS{socket: w}, socket: w} }
 	rows := []struct {
 		name string
-		line *clientConn
+		line *outboundConn
 		kept bool
 		want SendResult
 	}{
@@ -84,7 +84,7 @@ func TestExchangeSetsOneDeadline(t *testing.T) {
 	w := &socketConn{Conn: failingConn{deadlines: &got}}
 	var response fasthttp.Response
 	deadline := time.Now().Add(longTimeout)
-	newHosts(t, nil).newHostConns(origin{}, new(atomic.Int64), 16).sendAndRead(&clientConn{Conn: w, socket: w}, newRequest(deadline), &response)
+	newHosts(t, nil).newHostConns(origin{}, new(atomic.Int64), 16).sendAndRead(&outboundConn{Conn: w, socket: w}, newRequest(deadline), &response)
 	if len(got) != 1 || !got[0].Equal(deadline) {
 		t.Errorf("deadlines %v, want only %v", got, deadline)
 	}
@@ -106,7 +106,7 @@ func TestSilentEndpointEndsAtDeadline(t *testing.T) {
 		{100 * time.Millisecond, SendResult{Fault: market.FaultTimeout, Sent: true}},
 	} {
 		var response fasthttp.Response
-		got, keep := target.host.sendAndRead(conn.(*clientConn), newRequest(time.Now().Add(row.deadline)), &response)
+		got, keep := target.host.sendAndRead(conn.(*outboundConn), newRequest(time.Now().Add(row.deadline)), &response)
 		if got != row.want || keep {
 			t.Errorf("%v: got %+v, keep %v, want %+v", row.deadline, got, keep, row.want)
 		}

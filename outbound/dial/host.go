@@ -16,7 +16,7 @@ const HeadLimit = 16 << 10
 //
 // An HTTP/1.1 answer does not say which request it is for. If an endpoint answers a
 // request twice, the next request on that connection can read the second answer. The check
-// for unexpected data (clientConn.hasUnexpectedDataOrEnd) misses an answer that arrives after
+// for unexpected data (outboundConn.hasUnexpectedDataOrEnd) misses an answer that arrives after
 // it. Two rules limit the damage:
 //
 //   - Pings have separate connections. There are hundreds of pings for each post, so most
@@ -88,7 +88,7 @@ func (h *hostConns) distrustHost() {
 // A post also needs a connection that was idle for at most Options.PostIdleTimeout. Servers
 // close idle connections, and it is unknown whether a post that crosses the close was read. The
 // pool closes idle connections too, but late.
-func (h *hostConns) isConnUsable(conn *clientConn, r *Request) bool {
+func (h *hostConns) isConnUsable(conn *outboundConn, r *Request) bool {
 	now := h.hosts.clock()
 	return !conn.used || int64(now) >= h.distrustedUntil.Load() && (r.Ping || now-conn.idleSince <= h.hosts.options.PostIdleTimeout)
 }

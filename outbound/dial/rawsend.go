@@ -22,7 +22,7 @@ type rawSendState struct {
 // sendAndWaitForAnswer writes a request to the socket. It returns when the first byte of an answer
 // arrives, the deadline passes or the connection fails; the following read tells these apart.
 // With checkUnexpectedFirst it first checks for unexpected data. Errors are those of
-// clientConn.sendRequest.
+// outboundConn.sendRequest.
 func (w *socketConn) sendAndWaitForAnswer(request []byte, checkUnexpectedFirst bool) error {
 	t := &w.sending
 	t.unsent, t.started, t.peekFirst, t.err = request, false, checkUnexpectedFirst, nil

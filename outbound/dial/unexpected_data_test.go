@@ -16,7 +16,7 @@ import (
 func waitForPendingData(t *testing.T, target *Target) {
 	t.Helper()
 	held := must.Value(target.host.pools[0].AcquireConn(longTimeout, false))(t)
-	conn := held.Conn().(*clientConn)
+	conn := held.Conn().(*outboundConn)
 	for deadline := time.Now().Add(longTimeout); !newSocketConn(conn.socket.Conn).hasPendingDataOrEnd(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("no data arrived")

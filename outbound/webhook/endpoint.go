@@ -6,9 +6,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// endpointSchedule is the state of one supplier's webhook endpoint that the Sender needs for
+// endpointState is the state of one supplier's webhook endpoint that the Sender needs for
 // scheduling.
-type endpointSchedule struct {
+type endpointState struct {
 	supplier    market.PermanentNumber
 	inFlight    int   // attempts under way
 	slow        bool  // the last finished attempt was slow
@@ -18,21 +18,21 @@ type endpointSchedule struct {
 
 // attemptCompletion tells the Sender's loop that an attempt has finished, and how.
 type attemptCompletion struct {
-	endpoint      *endpointSchedule
+	endpoint      *endpointState
 	countedAsSlow bool // the attempt counts in Sender.slowInFlight
 	elapsed       time.Duration
 	err           error // the exchange's own failure; the webhook was returned to the outbox
 }
 
-// endpointQueue is a first-in, first-out queue of endpoints that wait for their turn. It contains no
+// queueOfEndpoints is a first-in, first-out queue of endpoints that wait for their turn. It contains no
 // webhooks: these stay in the outbox. It does not check for duplicates, because the Sender never adds
 // an endpoint that is already queued.
-type endpointQueue struct {
-	endpoints []*endpointSchedule
+type queueOfEndpoints struct {
+	endpoints []*endpointState
 	head      int
 }
 
-func (q *endpointQueue) push(e *endpointSchedule) {
+func (q *queueOfEndpoints) push(e *endpointState) {
 	if q.head > 32 && q.head > len(q.endpoints)/2 {
 		q.endpoints = q.endpoints[:copy(q.endpoints, q.endpoints[q.head:])]
 		q.head = 0
@@ -40,7 +40,7 @@ func (q *endpointQueue) push(e *endpointSchedule) {
 	q.endpoints = append(q.endpoints, e)
 }
 
-func (q *endpointQueue) pop() *endpointSchedule {
+func (q *queueOfEndpoints) pop() *endpointState {
 	if q.head == len(q.endpoints) {
 		return nil
 	}
@@ -50,14 +50,14 @@ func (q *endpointQueue) pop() *endpointSchedule {
 	return e
 }
 
-// enqueueIfAllowed adds an endpoint to its queue, so that the loop starts its next attempt. It does
+// enqueueEndpointIfAllowed adds an endpoint to its queue, so that the loop starts its next attempt. It does
 // nothing if the endpoint is queued already or has as many attempts in flight as allowed.
-func (s *Sender) enqueueIfAllowed(e *endpointSchedule) {
+func (s *Sender) enqueueEndpointIfAllowed(e *endpointState) {
 	if e.queued || e.inFlight >= s.options.MaxPerEndpoint {
 		return
 	}
 	e.queued = true
-	s.ready[queueIndexOfSpeed(e.slow)].push(e)
+	s.readyEndpoints[queueIndexOfSpeed(e.slow)].push(e)
 }
 
 func queueIndexOfSpeed(slow bool) int {
@@ -73,18 +73,18 @@ func queueIndexOfSpeed(slow bool) int {
 //
 // It tries the first queue once more after the second. The second try may have moved an endpoint
 // to the first queue, where it would otherwise wait until the loop wakes for another reason.
-func (s *Sender) popReadyEndpoint() *endpointSchedule {
-	for range len(s.ready) + 1 {
+func (s *Sender) popReadyEndpoint() *endpointState {
+	for range len(s.readyEndpoints) + 1 {
 		s.lastQueue = 1 - s.lastQueue
 		if s.lastQueue == 1 && s.slowInFlight >= max(1, s.options.MaxTotal/2) {
 			continue
 		}
-		for e := s.ready[s.lastQueue].pop(); e != nil; e = s.ready[s.lastQueue].pop() {
+		for e := s.readyEndpoints[s.lastQueue].pop(); e != nil; e = s.readyEndpoints[s.lastQueue].pop() {
 			if queueIndexOfSpeed(e.slow) == s.lastQueue {
 				e.queued = false
 				return e
 			}
-			s.ready[1-s.lastQueue].push(e) // its speed changed after it was queued
+			s.readyEndpoints[1-s.lastQueue].push(e) // its speed changed after it was queued
 		}
 	}
 	return nil

@@ -74,18 +74,18 @@ func (s *Sender) scanOutbox() {
 	for _, supplier := range s.options.Outbox.SuppliersWithPendingWebhooks() {
 		e := s.endpoints[supplier]
 		if e == nil {
-			e = &endpointSchedule{supplier: supplier}
+			e = &endpointState{supplier: supplier}
 			s.endpoints[supplier] = e
 		}
-		s.enqueueIfDue(e)
+		s.enqueueEndpointIfDue(e)
 	}
 	s.nextScan = time.Now().Add(min(maxScanInterval, max(minScanInterval, scanRestFactor*time.Since(start))))
 }
 
-// enqueueIfDue queues an endpoint if its next webhook is due, or else records the due time in
+// enqueueEndpointIfDue queues an endpoint if its next webhook is due, or else records the due time in
 // nextDue. It skips an endpoint at its limit of attempts, which is queued again when an attempt
 // finishes.
-func (s *Sender) enqueueIfDue(e *endpointSchedule) {
+func (s *Sender) enqueueEndpointIfDue(e *endpointState) {
 	if e.queued || e.inFlight >= s.options.MaxPerEndpoint {
 		return
 	}
@@ -94,7 +94,7 @@ func (s *Sender) enqueueIfDue(e *endpointSchedule) {
 		return
 	}
 	if due = max(due, e.pausedUntil); due <= s.options.Now() {
-		s.enqueueIfAllowed(e)
+		s.enqueueEndpointIfAllowed(e)
 		return
 	}
 	s.nextDue = min(s.nextDue, due)
@@ -112,7 +112,7 @@ func (s *Sender) startAttempts() {
 		}
 		now := s.options.Now()
 		if s.paceResume = s.pacer.nextStartNanosOrZero(now); s.paceResume != 0 {
-			s.enqueueIfAllowed(e)
+			s.enqueueEndpointIfAllowed(e)
 			return
 		}
 		if e.pausedUntil > now {
@@ -135,7 +135,7 @@ func (s *Sender) startAttempts() {
 		}
 		s.attempts.Add(1)
 		go s.runAttempt(e, h, e.slow)
-		s.enqueueIfAllowed(e)
+		s.enqueueEndpointIfAllowed(e)
 	}
 }
 
@@ -159,5 +159,5 @@ func (s *Sender) finishAttempt(c attemptCompletion) {
 			s.options.ReportFault("a webhook attempt could not be made or logged; the webhook stays due and is retried after a second", c.err)
 		}
 	}
-	s.enqueueIfAllowed(e)
+	s.enqueueEndpointIfAllowed(e)
 }

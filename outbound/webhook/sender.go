@@ -100,12 +100,12 @@ type SenderOptions struct {
 //   - one heap of endpoints by due time: every scan would rebuild it. Rare scans of all
 //     endpoints are cheaper (see scanOutbox).
 type Sender struct {
-	options      SenderOptions
-	endpoints    map[market.PermanentNumber]*endpointSchedule
-	ready        [2]endpointQueue // endpoints with a due webhook and a free slot; [1]: the slow ones
-	lastQueue    int              // index of the queue tried last
-	inFlight     int              // attempts in flight
-	slowInFlight int              // attempts in flight that count as slow
+	options        SenderOptions
+	endpoints      map[market.PermanentNumber]*endpointState
+	readyEndpoints [2]queueOfEndpoints // endpoints with a due webhook and a free slot; [1]: the slow ones
+	lastQueue      int                 // index of the queue tried last
+	inFlight       int                 // attempts in flight
+	slowInFlight   int                 // attempts in flight that count as slow
 
 	nextDue       int64     // earliest due time of endpoints that are not queued, or noTime
 	outboxChanged bool      // the outbox needs a scan
@@ -132,7 +132,7 @@ func New(opt SenderOptions) *Sender {
 		opt.MaxTotal = defaultTotal
 	}
 	s := &Sender{
-		options: opt, endpoints: make(map[market.PermanentNumber]*endpointSchedule), outboxChanged: true, nextDue: noTime,
+		options: opt, endpoints: make(map[market.PermanentNumber]*endpointState), outboxChanged: true, nextDue: noTime,
 		completions: make(chan attemptCompletion, opt.MaxTotal), closing: make(chan struct{}), loopDone: make(chan struct{}),
 	}
 	go s.run()
@@ -149,7 +149,7 @@ func (s *Sender) Close() {
 
 // runAttempt sends the queued webhook once, logs the result, and reports the end to the loop. If the
 // attempt could not be made or logged, it returns the webhook to the outbox.
-func (s *Sender) runAttempt(e *endpointSchedule, queued state.QueuedWebhook, countedAsSlow bool) {
+func (s *Sender) runAttempt(e *endpointState, queued state.QueuedWebhook, countedAsSlow bool) {
 	defer s.attempts.Done()
 	c := attemptCompletion{endpoint: e, countedAsSlow: countedAsSlow}
 	result, err := s.postWebhook(&queued)

@@ -142,8 +142,8 @@ func New(operator RunningExchange, meter *metrics.Meter, password string, logger
 	a.addAuthenticatedRoutes(routes)
 	a.answer = a.withMetrics(a.rejectAmbiguousRequests(routes.Handler, routes.NotFound))
 	a.http = &fasthttp.Server{
-		Handler: a.answer, ErrorHandler: a.answerUnreadableRequest, ExpectHandler: a.decideExpectContinue, ConnState: connection.ResetScannerWhenIdle, Name: "pingpost", NoDefaultServerHeader: true, Logger: log.New(io.Discard, "", 0),
-		MaxRequestBodySize: maxDocument, ReadTimeout: slowest, IdleTimeout: slowest, WriteTimeout: 2 * slowest,
+		Handler: a.answer, ErrorHandler: a.answerUnreadableRequest, ExpectHandler: a.decideExpectContinue, ConnState: connection.ExpectRequestHeadWhenIdle, Name: "pingpost", NoDefaultServerHeader: true, Logger: log.New(io.Discard, "", 0),
+		MaxRequestBodySize: maxDocument, ReadTimeout: operatorRequestTimeout, IdleTimeout: operatorRequestTimeout, WriteTimeout: 2 * operatorRequestTimeout,
 		SecureErrorLogMessage: true, CloseOnShutdown: true, Concurrency: 2 * maxOperators,
 
 		// Bodies are read after authentication.

@@ -58,7 +58,7 @@ func (d stubOperator) ApplyConfiguration(document []byte, _ map[string]string, d
 	return result, err
 }
 
-func (stubOperator) Upload(*SuppressionUpload) (*SuppressionUploadResult, error) {
+func (stubOperator) ApplySuppressionUpload(*SuppressionUpload) (*SuppressionUploadResult, error) {
 	return nil, engine.ErrNotFound
 }
 
@@ -72,7 +72,7 @@ func (d stubOperator) ExplainRequest(id market.RequestID) ([]byte, error) {
 	return d.explain(id.String())
 }
 
-func (d stubOperator) ExplainSellers(supplier, sellersID string) ([]byte, error) {
+func (d stubOperator) ExplainBySellerID(supplier, sellersID string) ([]byte, error) {
 	return d.explain(supplier + " of " + sellersID)
 }
 

@@ -201,7 +201,7 @@ func encodeMemberValue(m *market.JSONMember) []byte {
 // findSellableState returns a US state that the campaign and one of its buyers accept, or
 // California if there is no such state.
 func findSellableState(campaign *market.Campaign) market.USState {
-	places := fakedata.Places()
+	places := fakedata.AllUSStateData()
 	for i := range places {
 		state := market.ParseUSState([]byte(places[i].State))
 		if !campaign.FiltersAcceptState(places[i].State) {

@@ -29,9 +29,9 @@ var (
 	errBadPassword      = httperror.New(401, errcode.Unauthorized, "The password is wrong. Send the configured password by HTTP Basic, with any user name.").CountedAsWrongCredential()
 )
 
-// slowest limits the time to receive an operator's request, and the time that a connection may be
+// operatorRequestTimeout limits the time to receive an operator's request, and the time that a connection may be
 // idle. The answer may take twice as long.
-const slowest = 30 * time.Second
+const operatorRequestTimeout = 30 * time.Second
 
 // sendError answers with an error under a new request id. fields are the errors of single
 // fields of the payload.

@@ -20,10 +20,10 @@ type LeadAndAuctionExplainer interface {
 	ExplainAuction(id market.AuctionID) (document []byte, err error)
 	// ExplainRequest takes the request id of the call that decided the lead or auction.
 	ExplainRequest(id market.RequestID) (document []byte, err error)
-	// ExplainSellers explains the auction to which a seller gave the id sellersID. With an empty
+	// ExplainBySellerID explains the auction to which a seller gave the id sellersID. With an empty
 	// supplier it searches the auctions of all suppliers. The error is *AmbiguousSupplierError if
 	// several of them have such an auction.
-	ExplainSellers(supplier, sellersID string) (document []byte, err error)
+	ExplainBySellerID(supplier, sellersID string) (document []byte, err error)
 }
 
 // AmbiguousSupplierError is the error for an auction id that several suppliers have used. Names
@@ -76,22 +76,22 @@ func (a *Admin) explainLeadOrAuctionHandler() fasthttp.RequestHandler {
 // runs pingpost too uses ids of the same form. So if this exchange does not know the id, it is also
 // tried as a seller's id.
 func (a *Admin) explainLeadOrAuction(id, supplier string) ([]byte, error) {
-	look := a.explainerForOwnID(id)
+	look := a.explainFuncForExchangeID(id)
 	if supplier != "" || look == nil {
-		return a.operator.ExplainSellers(supplier, id)
+		return a.operator.ExplainBySellerID(supplier, id)
 	}
 	document, err := look()
 	if errors.Is(err, engine.ErrNotFound) {
-		if sellers, other := a.operator.ExplainSellers("", id); !errors.Is(other, engine.ErrNotFound) {
+		if sellers, other := a.operator.ExplainBySellerID("", id); !errors.Is(other, engine.ErrNotFound) {
 			return sellers, other
 		}
 	}
 	return document, err
 }
 
-// explainerForOwnID returns the function that explains an id of this exchange's own form: of a
+// explainFuncForExchangeID returns the function that explains an id of this exchange's own form: of a
 // lead, an auction, a ping or a request. It returns nil for other texts.
-func (a *Admin) explainerForOwnID(idText string) func() ([]byte, error) {
+func (a *Admin) explainFuncForExchangeID(idText string) func() ([]byte, error) {
 	if id, ok := market.ParseLeadID(idText); ok {
 		return func() ([]byte, error) { return a.operator.ExplainLead(id) }
 	}

@@ -36,4 +36,4 @@ func sendFile(ctx *fasthttp.RequestCtx, file *apidocs.File) (sentBody bool) {
 }
 
 // serveOpenAPI answers GET openapi.yaml with the OpenAPI document of the admin API.
-func (a *Admin) serveOpenAPI(ctx *fasthttp.RequestCtx) { sendFile(ctx, apidocs.Admin()) }
+func (a *Admin) serveOpenAPI(ctx *fasthttp.RequestCtx) { sendFile(ctx, apidocs.AdminOpenAPI()) }

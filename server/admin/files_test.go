@@ -131,13 +131,13 @@ func TestAdminDocument(t *testing.T) {
 	address, at := serveAdmin(t, stubOperator{}), "GET /admin/v1/openapi.yaml"
 	k := servertest.Dial(t, address)
 	status, header, body := k.Send(servertest.FormatRequest(at, servertest.BasicAuth, ""))
-	if status != http.StatusOK || body != string(api.AdminYAML()) || header.Get("Etag") != apidocs.Admin().Plain.Tag {
+	if status != http.StatusOK || body != string(api.AdminYAML()) || header.Get("Etag") != apidocs.AdminOpenAPI().Plain.Tag {
 		t.Errorf("%d %v, %d bytes", status, header, len(body))
 	}
 	if status, header, body = k.Send(servertest.FormatRequest(at, servertest.BasicAuth+"Accept-Encoding: gzip\r\n", "")); header.Get("Content-Encoding") != "gzip" || len(body) >= len(api.AdminYAML())/5 {
 		t.Errorf("compressed: %d %v, %d bytes", status, header, len(body))
 	}
-	if status, _, body = k.Send(servertest.FormatRequest(at, servertest.BasicAuth+"If-None-Match: "+apidocs.Admin().Plain.Tag+"\r\n", "")); status != http.StatusNotModified || body != "" {
+	if status, _, body = k.Send(servertest.FormatRequest(at, servertest.BasicAuth+"If-None-Match: "+apidocs.AdminOpenAPI().Plain.Tag+"\r\n", "")); status != http.StatusNotModified || body != "" {
 		t.Errorf("with the current ETag: got %d, %d bytes, want 304", status, len(body))
 	}
 	if status, _, _ = k.Send(servertest.FormatRequest(at, "", "")); status != http.StatusUnauthorized {

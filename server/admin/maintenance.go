@@ -19,7 +19,7 @@ type BackupController interface {
 	// RequestBackupNow starts shipping now, without waiting for the next interval or retry. It
 	// returns false if no backup is configured.
 	RequestBackupNow() bool
-	Backup() BackupStatus
+	BackupStatus() BackupStatus
 }
 
 // BackupStatus is the progress of the backup, in JSON.
@@ -31,7 +31,7 @@ type BackupStatus struct {
 }
 
 func (a *Admin) getBackupStatus(*fasthttp.RequestCtx) (answer any, err error) {
-	return a.operator.Backup(), nil
+	return a.operator.BackupStatus(), nil
 }
 
 func (a *Admin) startBackup(ctx *fasthttp.RequestCtx) (answer any, err error) {

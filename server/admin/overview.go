@@ -88,7 +88,7 @@ func (o *overviewCache) overviewEvent() (event []byte) {
 }
 
 func (o *overviewCache) buildOverview(now time.Time, e *engine.Engine) *overview {
-	g, s := o.watch.Summary(now), o.admin.operator.ProcessStatus()
+	g, s := o.watch.Summarize(now), o.admin.operator.ProcessStatus()
 	span := g.Now.At.Sub(g.TenSecondsAgo.At)
 	hooks := e.State().OutboxTotals()
 	all := &overview{
@@ -100,7 +100,7 @@ func (o *overviewCache) buildOverview(now time.Time, e *engine.Engine) *overview
 		},
 		Latency: lastMinuteLatency(&g), Series: []overviewInterval{}, Buyers: o.collectBusiestBuyersFirst(e, &g),
 		Webhooks: overviewHooks{hooks.Pending, hooks.Dead}, Returns: e.State().PendingReturnCount(), Unknown: e.State().CountUnknownDeliveriesExceptTests(),
-		Backup: o.admin.operator.Backup(), Log: overviewLog{s.Seq}, DiskFree: s.DiskFree,
+		Backup: o.admin.operator.BackupStatus(), Log: overviewLog{s.Seq}, DiskFree: s.DiskFree,
 	}
 	if leads := g.Now.Leads - g.TenMinutesAgo.Leads; leads > 0 {
 		share := roundToThousandths(float64(g.Now.Sold-g.TenMinutesAgo.Sold) / float64(leads))
@@ -223,7 +223,7 @@ type (
 
 // lastMinuteLatency returns how long auctions, ingests and log commits took in the last minute:
 // medians and 99th percentiles.
-func lastMinuteLatency(summary *metrics.Summary) overviewLatency {
+func lastMinuteLatency(summary *metrics.MeterHistorySummary) overviewLatency {
 	auction, ingest, commit := summary.Now.Auction.IncreaseSince(&summary.MinuteAgo.Auction), summary.Now.Ingest.IncreaseSince(&summary.MinuteAgo.Ingest), summary.Now.Commit.IncreaseSince(&summary.MinuteAgo.Commit)
 	return overviewLatency{
 		AuctionMedian: quantileMillisecondsOrNil(&auction, 0.5), AuctionSlow: quantileMillisecondsOrNil(&auction, 0.99),
@@ -250,7 +250,7 @@ const maxOverviewBuyers = 200
 
 // collectBusiestBuyersFirst returns the configured buyers with their counts of the last ten minutes, the
 // busiest first.
-func (o *overviewCache) collectBusiestBuyersFirst(e *engine.Engine, summary *metrics.Summary) []overviewBuyer {
+func (o *overviewCache) collectBusiestBuyersFirst(e *engine.Engine, summary *metrics.MeterHistorySummary) []overviewBuyer {
 	all := []overviewBuyer{}
 	catalog := e.ActiveCatalog()
 	if catalog == nil {

@@ -315,7 +315,7 @@ type slowConn struct {
 }
 
 func (s *slowConn) SetWriteDeadline(at time.Time) error {
-	if time.Until(at) > slowest {
+	if time.Until(at) > operatorRequestTimeout {
 		s.deadlines++
 	}
 	return nil

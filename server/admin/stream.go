@@ -241,7 +241,7 @@ func (b *streamedBody) Read(p []byte) (int, error) {
 	}
 	// The library sets one deadline for the whole answer. This one may take longer, as long
 	// as the client reads.
-	if err := b.conn.SetWriteDeadline(time.Now().Add(2 * slowest)); err != nil {
+	if err := b.conn.SetWriteDeadline(time.Now().Add(2 * operatorRequestTimeout)); err != nil {
 		return 0, err
 	}
 	n := copy(p, b.buf[b.sent:])

@@ -27,7 +27,7 @@ type SuppressionListStore interface {
 	// Upload reads all lines and then replaces the entries of a list by them; with upload.Add it
 	// adds them. After an error the list is unchanged. The error may be BadLinesError,
 	// ErrUploadTooLong, engine.ErrNotFound, engine.ErrConflict, or the reader's own.
-	Upload(upload *SuppressionUpload) (*SuppressionUploadResult, error)
+	ApplySuppressionUpload(upload *SuppressionUpload) (*SuppressionUploadResult, error)
 }
 
 // SuppressionList describes a suppression list and its entries, in JSON.
@@ -110,7 +110,7 @@ func (a *Admin) uploadSuppressionList(ctx *fasthttp.RequestCtx) {
 	id := pathParameter(ctx, "id")
 	lines := &uploadBodyReader{from: request.TrailerCheckedBody{Ctx: ctx, Fields: request.CountChunkedHeaderFields(&ctx.Request.Header)}, conn: ctx.Conn(), tcp: connection.FromRequest(ctx), length: length, until: time.Now().Add(uploadLongest)}
 	lines.isStillValid = func() bool { return a.checkCallerStillValid(ctx).Status == 0 }
-	done, err := a.operator.Upload(&SuppressionUpload{List: market.ListID(strings.Clone(id)), Lines: lines, Add: mode == "add", By: callerNameOf(ctx)})
+	done, err := a.operator.ApplySuppressionUpload(&SuppressionUpload{List: market.ListID(strings.Clone(id)), Lines: lines, Add: mode == "add", By: callerNameOf(ctx)})
 	if lines.ended {
 		ctx.SetUserValue(bodyRead, []byte{})
 	}
@@ -144,9 +144,9 @@ func (a *Admin) sendUploadError(ctx *fasthttp.RequestCtx, lines *uploadBodyReade
 }
 
 const (
-	maxUpload     = 4 << 30       // bytes
-	uploadPause   = slowest       // most time between two bytes
-	uploadLongest = 6 * time.Hour // from first to last byte
+	maxUpload     = 4 << 30                // bytes
+	uploadPause   = operatorRequestTimeout // most time between two bytes
+	uploadLongest = 6 * time.Hour          // from first to last byte
 )
 
 var (

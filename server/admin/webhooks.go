@@ -188,7 +188,7 @@ func (a *Admin) webhookSwitchHandler(switchOff bool) supplierOrBuyerHandler {
 		}
 		actions := o.engine.AsOperator(callerNameOf(ctx))
 		if switchOff {
-			return nil, actions.SwitchOffWebhooksAndKillQueued(market.SupplierID(o.id))
+			return nil, actions.SwitchOffAndDeadLetterWebhooks(market.SupplierID(o.id))
 		}
 		return nil, actions.SwitchOnWebhooks(market.SupplierID(o.id))
 	}

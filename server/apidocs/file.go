@@ -57,8 +57,8 @@ func MustFindFile(path string) *File {
 	return file()
 }
 
-// Admin returns the OpenAPI document of the admin API, as YAML.
-var Admin = sync.OnceValue(func() *File { return NewFile("application/yaml", "", "no-cache", api.AdminYAML()) })
+// AdminOpenAPI returns the OpenAPI document of the admin API, as YAML.
+var AdminOpenAPI = sync.OnceValue(func() *File { return NewFile("application/yaml", "", "no-cache", api.AdminYAML()) })
 
 // NewFile returns a file with its plain and its gzip-compressed body.
 // An empty contentSecurityPolicy sends no such header.

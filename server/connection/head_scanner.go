@@ -125,11 +125,11 @@ func (l *bareLineFeedScanner) mayHaveBareLineFeed(header *fasthttp.RequestHeader
 	return len(line) < requestLineEnd || l.lines&lineEndHashBit(line[len(line)-requestLineEnd:]) != 0
 }
 
-// ResetScannerWhenIdle is the library's callback for changes of a connection's state. When a
+// ExpectRequestHeadWhenIdle is the library's callback for changes of a connection's state. When a
 // connection becomes idle, it tells the connection's bareLineFeedScanner that the next received
 // bytes begin the head of a request. If the library had already read the beginning of that request
-// from the connection, ResetScannerWhenIdle takes this back when the request becomes active.
-func ResetScannerWhenIdle(conn net.Conn, state fasthttp.ConnState) {
+// from the connection, ExpectRequestHeadWhenIdle takes this back when the request becomes active.
+func ExpectRequestHeadWhenIdle(conn net.Conn, state fasthttp.ConnState) {
 	if g := unwrapConn(conn); g != nil && (state == fasthttp.StateIdle || state == fasthttp.StateActive && g.received.Load()) {
 		g.head.idle = state == fasthttp.StateIdle
 	}

@@ -64,9 +64,9 @@ func (w *MeterHistory) samplesLocked() []*MeterReading {
 	return all
 }
 
-// Summary has the meter's counts now and at some earlier times, from which the overview
+// Summarize has the meter's counts now and at some earlier times, from which the overview
 // computes rates.
-type Summary struct {
+type MeterHistorySummary struct {
 	Now                                     MeterReading
 	TenSecondsAgo, MinuteAgo, TenMinutesAgo MeterReading
 	BuyersNow, BuyersTenMinutesAgo          map[string]BuyerReading
@@ -79,9 +79,9 @@ type HistoryInterval struct {
 	Leads, Sold, Pings uint64
 }
 
-// Summary returns the meter's counts now, ten seconds ago, a minute ago and ten minutes ago. If
+// Summarize returns the meter's counts now, ten seconds ago, a minute ago and ten minutes ago. If
 // there is no sample that old, the oldest sample takes its place.
-func (w *MeterHistory) Summary(now time.Time) (summary Summary) {
+func (w *MeterHistory) Summarize(now time.Time) (summary MeterHistorySummary) {
 	summary.Now, summary.BuyersNow = w.meter.readCounters(now), w.meter.readBuyers()
 	w.mu.Lock()
 	defer w.mu.Unlock()

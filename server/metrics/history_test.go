@@ -38,13 +38,13 @@ func TestHistoryOfSteadyTraffic(t *testing.T) {
 		for range 3 {
 			addSecond()
 		}
-		if g := w.Summary(time.Now()); g.Now.Leads-g.TenSecondsAgo.Leads != 9 || g.Now.At.Sub(g.TenSecondsAgo.At) != 3*time.Second || len(g.Intervals) != 0 {
+		if g := w.Summarize(time.Now()); g.Now.Leads-g.TenSecondsAgo.Leads != 9 || g.Now.At.Sub(g.TenSecondsAgo.At) != 3*time.Second || len(g.Intervals) != 0 {
 			t.Errorf("after three seconds: %d leads in %s, %d intervals", g.Now.Leads-g.TenSecondsAgo.Leads, g.Now.At.Sub(g.TenSecondsAgo.At), len(g.Intervals))
 		}
 		for range 22 * 60 {
 			addSecond()
 		}
-		g := w.Summary(time.Now())
+		g := w.Summarize(time.Now())
 		for _, span := range []struct {
 			then  MeterReading
 			least time.Duration
@@ -74,7 +74,7 @@ func TestHistoryOfSteadyTraffic(t *testing.T) {
 			t.Errorf("%+v", last)
 		}
 		time.Sleep(11 * time.Minute)
-		g = w.Summary(time.Now())
+		g = w.Summarize(time.Now())
 		now, then = g.BuyersNow["buy_blue"], g.BuyersTenMinutesAgo["buy_blue"]
 		last := now.IncreaseSince(&then)
 		if _, found := last.Pings.Quantile(0.5); g.Now.Leads != g.TenMinutesAgo.Leads || RateBuyerHealth(&last) != "idle" || found {
@@ -87,14 +87,14 @@ func TestHistoryOfSteadyTraffic(t *testing.T) {
 // do not.
 func TestSellerPostIsCountedOnce(t *testing.T) {
 	m := quietMeter()
-	sold, refused := &engine.PostSaleAnswer{Buyer: "buy_blue"}, &engine.Refusal{Code: engine.PostRejected}
-	m.CountAnsweredPost(sold, nil, false)
-	m.CountAnsweredPost(sold, nil, true)
-	m.CountAnsweredPost(&engine.PostSaleAnswer{Replayed: true}, nil, false)
-	m.CountAnsweredPost(nil, refused, false)
-	m.CountAnsweredPost(nil, &engine.Refusal{Code: engine.PostRejected, Replayed: true}, false)
-	m.CountAnsweredPost(nil, &engine.Refusal{Code: engine.InvalidPayload}, false)
-	m.CountAnsweredPost(nil, engine.ErrUnavailable, false)
+	sold, refused := &engine.SupplierPostAnswer{Buyer: "buy_blue"}, &engine.Refusal{Code: engine.PostRejected}
+	m.CountSupplierPost(sold, nil, false)
+	m.CountSupplierPost(sold, nil, true)
+	m.CountSupplierPost(&engine.SupplierPostAnswer{Replayed: true}, nil, false)
+	m.CountSupplierPost(nil, refused, false)
+	m.CountSupplierPost(nil, &engine.Refusal{Code: engine.PostRejected, Replayed: true}, false)
+	m.CountSupplierPost(nil, &engine.Refusal{Code: engine.InvalidPayload}, false)
+	m.CountSupplierPost(nil, engine.ErrUnavailable, false)
 	if r := m.readCounters(time.Now()); r.Leads != 2 || r.Sold != 1 {
 		t.Errorf("%d leads, %d sold, want 2 and 1", r.Leads, r.Sold)
 	}

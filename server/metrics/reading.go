@@ -100,10 +100,10 @@ func (b *buyerMeter) countPing(outcome market.BuyerOutcome, elapsedNanos int64) 
 	}
 }
 
-// CountAnsweredPost counts a seller's post of a lead as sold or unsold. Tests, replayed answers,
+// CountSupplierPost counts a seller's post of a lead as sold or unsold. Tests, replayed answers,
 // and requests that were rejected before they became a lead do not count. A post with a delivery that
 // continues after its answer does not count either.
-func (m *Meter) CountAnsweredPost(answer *engine.PostSaleAnswer, err error, isTest bool) {
+func (m *Meter) CountSupplierPost(answer *engine.SupplierPostAnswer, err error, isTest bool) {
 	var refusal *engine.Refusal
 	switch {
 	case isTest:

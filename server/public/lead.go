@@ -19,9 +19,9 @@ import (
 // log.
 const lookTimeout = 5 * time.Second
 
-// sendLeadToTokenOwner answers GET /v1/leads/{id} with a lead, for the supplier that sent it or the
+// answerLeadLookupByToken answers GET /v1/leads/{id} with a lead, for the supplier that sent it or the
 // buyer that bought it. It accepts a bearer token with any scopes.
-func (s *Server) sendLeadToTokenOwner(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
+func (s *Server) answerLeadLookupByToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
 	now := s.clock.Now()
 	who, bad := s.authenticateBearer(ctx, 0)
 	if bad.Status != 0 {
@@ -35,7 +35,7 @@ func (s *Server) sendLeadToTokenOwner(ctx *fasthttp.RequestCtx, id market.Reques
 		}
 		return
 	}
-	if wait := s.soldLeadLimits.buyers.takeTokenForOwner(ctx, who.buyer.Ref, time.Unix(0, now)); wait > 0 {
+	if wait := s.lookupAndReportLimits.buyers.takeTokenForOwner(ctx, who.buyer.Ref, time.Unix(0, now)); wait > 0 {
 		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))
 		return
 	}
@@ -46,9 +46,9 @@ func (s *Server) sendLeadToTokenOwner(ctx *fasthttp.RequestCtx, id market.Reques
 	}
 }
 
-// sendLeadToKeyOwner answers GET /api/v1/leads/{id} with a lead, for the supplier that sent it and
+// answerLeadLookupByAPIKey answers GET /api/v1/leads/{id} with a lead, for the supplier that sent it and
 // authenticates with an API key.
-func (s *Server) sendLeadToKeyOwner(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
+func (s *Server) answerLeadLookupByAPIKey(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
 	now := s.clock.Now()
 	supplier, ok := s.authenticateAPIKey(ctx, id, r.credential, now)
 	if !ok {
@@ -62,7 +62,7 @@ func (s *Server) sendLeadToKeyOwner(ctx *fasthttp.RequestCtx, id market.RequestI
 // readPathLeadForSupplier returns the lead that the path names, as its supplier may see it. If
 // it returns false, it has already sent an error.
 func (s *Server) readPathLeadForSupplier(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, supplier *market.Supplier, now int64) (view engine.LeadView, ok bool) {
-	if wait := s.soldLeadLimits.suppliers.takeTokenForOwner(ctx, supplier.Ref, time.Unix(0, now)); wait > 0 {
+	if wait := s.lookupAndReportLimits.suppliers.takeTokenForOwner(ctx, supplier.Ref, time.Unix(0, now)); wait > 0 {
 		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))
 		return engine.LeadView{}, false
 	}

@@ -10,14 +10,14 @@ import (
 // lookups and status reports. A batch of reports counts as one.
 const leadRate = 100
 
-// soldLeadRequestLimits holds the token buckets for requests about existing leads: lookups of leads,
+// leadLookupAndReportLimits holds the token buckets for requests about existing leads: lookups of leads,
 // sold or unsold, and status reports. Suppliers and buyers are numbered separately, so each have
 // their own.
-type soldLeadRequestLimits struct{ suppliers, buyers tokenBucketsByOwner }
+type leadLookupAndReportLimits struct{ suppliers, buyers tokenBucketsByOwner }
 
 // limitOwnersInCatalog gives each supplier and buyer of the catalog a bucket with the same rate,
 // leadRate, and drops the buckets of those that are no longer in it.
-func (l *soldLeadRequestLimits) limitOwnersInCatalog(catalog *market.Catalog, now time.Time) {
+func (l *leadLookupAndReportLimits) limitOwnersInCatalog(catalog *market.Catalog, now time.Time) {
 	suppliers := make(map[market.PermanentNumber]int, len(catalog.Suppliers))
 	for _, supplier := range catalog.Suppliers {
 		suppliers[supplier.Ref] = leadRate

@@ -49,7 +49,7 @@ func (stubOperator) ExplainAuction(market.AuctionID) ([]byte, error) { return ni
 
 func (stubOperator) ExplainRequest(market.RequestID) ([]byte, error) { return nil, engine.ErrNotFound }
 
-func (stubOperator) ExplainSellers(_, _ string) ([]byte, error) { return nil, engine.ErrNotFound }
+func (stubOperator) ExplainBySellerID(_, _ string) ([]byte, error) { return nil, engine.ErrNotFound }
 
 func (stubOperator) EraseContactData(*admin.ErasureRequest) (admin.ErasureResult, error) {
 	return admin.ErasureResult{}, engine.ErrNotFound
@@ -73,13 +73,13 @@ func (stubOperator) History(admin.ConfigHistoryQuery) (*admin.ConfigHistoryPage,
 
 func (stubOperator) SuppressionLists() ([]admin.SuppressionList, error) { return nil, nil }
 
-func (stubOperator) Upload(*admin.SuppressionUpload) (*admin.SuppressionUploadResult, error) {
+func (stubOperator) ApplySuppressionUpload(*admin.SuppressionUpload) (*admin.SuppressionUploadResult, error) {
 	return nil, engine.ErrNotFound
 }
 
 func (stubOperator) RequestBackupNow() bool { return false }
 
-func (stubOperator) Backup() admin.BackupStatus { return admin.BackupStatus{} }
+func (stubOperator) BackupStatus() admin.BackupStatus { return admin.BackupStatus{} }
 
 func (stubOperator) ProcessStatus() admin.ProcessStatus { return admin.ProcessStatus{} }
 

@@ -79,7 +79,7 @@ func TestAppendAvailabilityAnswer(t *testing.T) {
 }
 
 func TestAppendPostAnswer(t *testing.T) {
-	sale := engine.PostSaleAnswer{SellerAuction: "a", BuyerLead: `b"`, Lead: market.LeadID(testBidToken), Buyer: "buy_a", Payout: 9_640_000, Currency: usd}
+	sale := engine.SupplierPostAnswer{SellerAuction: "a", BuyerLead: `b"`, Lead: market.LeadID(testBidToken), Buyer: "buy_a", Payout: 9_640_000, Currency: usd}
 	const suffix = `"id":"lead_00000000020800000000000000","status":"ACCEPTED","buyer_id":"buy_a","price":{"amount":9.64,"currency":"USD"}}`
 	if got, want := string(appendPostAnswer(nil, &sale)), `{"auction_id":"a","lead_id":"b\"",`+suffix; got != want {
 		t.Errorf("%s\nwant %s", got, want)

@@ -30,7 +30,7 @@ func (s *Server) handlePost(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	r.post.Timings = r.timings.EnterEngine(s.clock.Now())
 	answer, err := s.engine.SellAtBid(&r.post)
 	r.timings.LeaveEngine(s.clock.Now())
-	s.opt.Meter.CountAnsweredPost(&answer, err, r.test || seller.Test)
+	s.opt.Meter.CountSupplierPost(&answer, err, r.test || seller.Test)
 	if err != nil {
 		httperror.WriteEngineError(ctx, id, err)
 		return
@@ -54,7 +54,7 @@ func (r *scratch) fillPostRequest(seller *market.Supplier, id market.RequestID, 
 
 // appendPostAnswer appends the JSON answer to a sold post. Its lead_id is the id that the buyer
 // gave the lead, or null.
-func appendPostAnswer(body []byte, a *engine.PostSaleAnswer) []byte {
+func appendPostAnswer(body []byte, a *engine.SupplierPostAnswer) []byte {
 	body = escape.AppendJSONString(append(body, `{"auction_id":`...), []byte(a.SellerAuction))
 	if a.BuyerLead == "" {
 		body = append(body, `,"lead_id":null`...)

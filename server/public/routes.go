@@ -148,9 +148,9 @@ const (
 // matchLeadPath returns the route of a path that contains a lead's id, or the zero route.
 func matchLeadPath(path []byte) (to route) {
 	if subject, ok := bytes.CutPrefix(path, []byte(pathSuppliersLeads)); ok {
-		to = route{on: metrics.RouteSuppliersLead, method: fasthttp.MethodGet, handle: (*Server).sendLeadToKeyOwner, subject: subject}
+		to = route{on: metrics.RouteSuppliersLead, method: fasthttp.MethodGet, handle: (*Server).answerLeadLookupByAPIKey, subject: subject}
 	} else if subject, ok := bytes.CutPrefix(path, []byte(pathLeads)); ok {
-		to = route{on: metrics.RouteLead, method: fasthttp.MethodGet, handle: (*Server).sendLeadToTokenOwner, subject: subject}
+		to = route{on: metrics.RouteLead, method: fasthttp.MethodGet, handle: (*Server).answerLeadLookupByToken, subject: subject}
 		if subject, ok := bytes.CutSuffix(subject, []byte(pathStatus)); ok {
 			to = route{on: metrics.RouteStatus, method: fasthttp.MethodPost, handle: (*Server).handleStatusReport, subject: subject}
 		}

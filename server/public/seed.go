@@ -55,7 +55,7 @@ func (s *Server) handleSeed(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 		}
 		results = run.results
 	}
-	body := appendSeedAnswer(&order, leads, results)
+	body := encodeSeedAnswer(&order, leads, results)
 	answer.Reset(body)
 	sendAnswer(ctx, fasthttp.StatusCreated, id, false, nil)
 	ctx.SetBodyStream(answer, len(body))
@@ -65,9 +65,9 @@ func (s *Server) handleSeed(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 // seededLead is the number of bytes that suffices for most made-up leads with their results.
 const seededLead = 1536
 
-// appendSeedAnswer returns the JSON answer to a seed request: its parameters, the leads and, if
+// encodeSeedAnswer returns the JSON answer to a seed request: its parameters, the leads and, if
 // it names a campaign, the result of each lead.
-func appendSeedAnswer(order *madeUpLeadsRequest, leads []fakedata.Lead, results []madeUpLeadResult) []byte {
+func encodeSeedAnswer(order *madeUpLeadsRequest, leads []fakedata.Lead, results []madeUpLeadResult) []byte {
 	body := make([]byte, 0, len(leads)*seededLead)
 	body = strconv.AppendInt(append(body, `{"count":`...), int64(order.Count), 10)
 	body = escape.AppendJSONString(append(body, `,"vertical":`...), []byte(order.Vertical))

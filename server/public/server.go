@@ -47,26 +47,26 @@ type Options struct {
 
 // Server is the HTTP server of the public address, for suppliers and buyers.
 type Server struct {
-	opt            Options
-	engine         *engine.Engine
-	clock          *clock.Clock
-	http           *fasthttp.Server
-	suppliers      atomic.Pointer[map[market.PermanentNumber]*market.Supplier]
-	buyers         atomic.Pointer[map[market.PermanentNumber]*market.Buyer]
-	ingestLimits   tokenBucketsByOwner
-	pingLimits     tokenBucketsByOwner // shared by /v1/ping and /api/v1/ping
-	byteLimits     tokenBucketsByOwner // body bytes of all requests of suppliers
-	postLimits     tokenBucketsByOwner
-	seedLimits     tokenBucketsByOwner
-	soldLeadLimits soldLeadRequestLimits
-	seeds          largeAnswerLimiter
-	batches        largeAnswerLimiter // answers to batches of reports
-	runs           atomic.Int32       // current runs of seeded leads
-	draining       atomic.Bool
-	limiter        atomic.Pointer[connection.Limiter]
-	authFailures   *ratelimit.AuthFailureLimiter
-	documents      *ratelimit.Buckets[netip.Prefix] // per client network
-	deprecations   apidocs.Deprecations             // nil: no operation is deprecated
+	opt                   Options
+	engine                *engine.Engine
+	clock                 *clock.Clock
+	http                  *fasthttp.Server
+	suppliers             atomic.Pointer[map[market.PermanentNumber]*market.Supplier]
+	buyers                atomic.Pointer[map[market.PermanentNumber]*market.Buyer]
+	ingestLimits          tokenBucketsByOwner
+	pingLimits            tokenBucketsByOwner // shared by /v1/ping and /api/v1/ping
+	byteLimits            tokenBucketsByOwner // body bytes of all requests of suppliers
+	postLimits            tokenBucketsByOwner
+	seedLimits            tokenBucketsByOwner
+	lookupAndReportLimits leadLookupAndReportLimits
+	seeds                 largeAnswerLimiter
+	batches               largeAnswerLimiter // answers to batches of reports
+	runs                  atomic.Int32       // current runs of seeded leads
+	draining              atomic.Bool
+	limiter               atomic.Pointer[connection.Limiter]
+	authFailures          *ratelimit.AuthFailureLimiter
+	documents             *ratelimit.Buckets[netip.Prefix] // per client network
+	deprecations          apidocs.Deprecations             // nil: no operation is deprecated
 }
 
 // New returns a server. It answers requests once SetCatalog and Serve were called.
@@ -79,7 +79,7 @@ func New(opt Options) *Server {
 		Handler:               s.handleRequest,
 		ErrorHandler:          s.answerUnreadableRequest,
 		ExpectHandler:         s.decideExpectContinue,
-		ConnState:             connection.ResetScannerWhenIdle,
+		ConnState:             connection.ExpectRequestHeadWhenIdle,
 		Name:                  "pingpost",
 		Concurrency:           2 * opt.Connections, // connection.Limiter sets the limit; a worker may outlive its connection
 		ReadBufferSize:        opt.Header,
@@ -121,7 +121,7 @@ func (s *Server) SetCatalog(catalog *market.Catalog) {
 	s.seedLimits.setSupplierRates(catalog, now, ingestRate)
 	s.pingLimits.setSupplierRates(catalog, now, func(supplier *market.Supplier) int { return supplier.PingRate })
 	s.byteLimits.setSupplierRates(catalog, now, func(supplier *market.Supplier) int { return supplier.ByteRate })
-	s.soldLeadLimits.limitOwnersInCatalog(catalog, now)
+	s.lookupAndReportLimits.limitOwnersInCatalog(catalog, now)
 	s.suppliers.Store(&byRef)
 	s.buyers.Store(&buyers)
 }

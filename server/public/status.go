@@ -19,7 +19,7 @@ import (
 // handleStatusReport answers POST /v1/leads/{id}/status, by which a buyer reports the progress
 // of one lead that it bought, for example a return.
 func (s *Server) handleStatusReport(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
-	if !s.authenticateAndParseReports(ctx, id, r, readErr) {
+	if !s.authenticateReporterAndParseBody(ctx, id, r, readErr) {
 		return
 	}
 	lead, ok := market.ParseLeadID(string(r.pathParam))
@@ -47,7 +47,7 @@ func (s *Server) handleStatusReportBatch(ctx *fasthttp.RequestCtx, id market.Req
 	if readErr == httperror.BodyTooLarge {
 		readErr = errBatchTooLarge
 	}
-	if !s.authenticateAndParseReports(ctx, id, r, readErr) {
+	if !s.authenticateReporterAndParseBody(ctx, id, r, readErr) {
 		return
 	}
 	buyer := r.status.Buyer.Ref
@@ -85,10 +85,10 @@ func (s *Server) handleStatusReportBatch(ctx *fasthttp.RequestCtx, id market.Req
 	sent = true
 }
 
-// authenticateAndParseReports authenticates the buyer, applies its rate limit, and parses the body
+// authenticateReporterAndParseBody authenticates the buyer, applies its rate limit, and parses the body
 // into r.object. It fills r.status for the engine, except for the reports, which the caller adds.
 // If it returns false, it has already sent an error.
-func (s *Server) authenticateAndParseReports(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) (ok bool) {
+func (s *Server) authenticateReporterAndParseBody(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) (ok bool) {
 	received := s.clock.Now()
 	buyer, ok := s.authenticateReporter(ctx, id)
 	if !ok {
@@ -96,7 +96,7 @@ func (s *Server) authenticateAndParseReports(ctx *fasthttp.RequestCtx, id market
 	}
 	connection.MarkAuthenticated(ctx)
 	r.timings.Trace.SetCaller(string(buyer.ID), len(r.body))
-	if wait := s.soldLeadLimits.buyers.takeTokenForOwner(ctx, buyer.Ref, time.Unix(0, received)); wait > 0 {
+	if wait := s.lookupAndReportLimits.buyers.takeTokenForOwner(ctx, buyer.Ref, time.Unix(0, received)); wait > 0 {
 		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))
 		return false
 	}
@@ -152,7 +152,7 @@ func parseStatusReport(object *strictjson.Object) (report engine.ReceivedStatusR
 // it reads one report more than allowed, and the engine rejects it.
 func (r *scratch) parseReportBatch() {
 	changes, there := r.object.Lookup("changes")
-	elements, ok := strictjson.ParseElements(changes, engine.MaxReports)
+	elements, ok := strictjson.ParseElements(changes, engine.MaxStatusReports)
 	switch {
 	case ok:
 	case !there || changes.Kind == market.JSONNull:
@@ -173,7 +173,7 @@ func (r *scratch) parseReportBatch() {
 
 // appendReportResult appends the JSON result of one report. It contains no current time, so
 // that a repeated request gets exactly the same bytes.
-func appendReportResult(body []byte, result *engine.ReportResult) []byte {
+func appendReportResult(body []byte, result *engine.StatusReportResult) []byte {
 	body = append(body, `{"lead_id":`...)
 	if result.Lead == "" {
 		body = append(body, "null"...)

@@ -224,8 +224,8 @@ func TestLeadRequestsShareRateLimit(t *testing.T) {
 	m := newAfterSaleExchange(t, new(servertest.MemoryLog))
 	lead := m.sellLead("cmp_auto")
 	catalog := m.engine.ActiveCatalog()
-	m.drainBucket(&m.soldLeadLimits.buyers, catalog.Buyers["buy_blue"].Ref)
-	m.drainBucket(&m.soldLeadLimits.suppliers, catalog.Suppliers["sup_acme"].Ref)
+	m.drainBucket(&m.lookupAndReportLimits.buyers, catalog.Buyers["buy_blue"].Ref)
+	m.drainBucket(&m.lookupAndReportLimits.suppliers, catalog.Suppliers["sup_acme"].Ref)
 	for what, a := range map[string]*apiAnswer{
 		"a report":            m.report("blue", "no lead", "", "no JSON"),
 		"a batch":             m.reportBatch("blue", "", "no JSON"),

@@ -73,7 +73,7 @@ func tracePing(l *metrics.RequestTimings, a *engine.PingAnswer, isTest bool) {
 }
 
 // tracePost records the sale of a posted lead in the request's trace.
-func tracePost(l *metrics.RequestTimings, a *engine.PostSaleAnswer, isTest bool) {
+func tracePost(l *metrics.RequestTimings, a *engine.SupplierPostAnswer, isTest bool) {
 	if r := l.Trace; r != nil {
 		r.Lead, r.Buyer, r.Replayed, r.Test, r.Outcome = a.Lead, a.Buyer, a.Replayed, isTest, "ACCEPTED"
 	}

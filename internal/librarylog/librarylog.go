@@ -1,4 +1,4 @@
-// Package redact suppresses the log messages of libraries during their initialization, because
+// Package librarylog suppresses the log messages of libraries during their initialization, because
 // they would appear above a command's output. One library logs at every start that the system
 // does not measure pressure. The program itself loses no messages: it logs only after RestoreLogOutput.
 //
@@ -6,7 +6,7 @@
 // imports are ready in the order of their paths, and this one imports only the standard log.
 // So it is ready before net/http, which all those libraries import. A test of the program
 // checks the effect.
-package redact
+package librarylog
 
 import (
 	"io"
