@@ -34,7 +34,7 @@ func (x *Exchange) ExplainRequest(id market.RequestID) ([]byte, error) {
 	return x.explainJSON(func(e *explain.Explainer) (*explain.Explanation, error) { return e.ExplainRequest(id) })
 }
 
-// ExplainSellers returns, as JSON, the course of the auction to which a seller gave the id
+// ExplainBySellerID returns, as JSON, the course of the auction to which a seller gave the id
 // sellerID. An empty supplier stands for all suppliers. If several of them used the id, the
 // error is a *admin.AmbiguousSupplierError.
 func (x *Exchange) ExplainBySellerID(supplier, sellerID string) ([]byte, error) {

@@ -105,7 +105,7 @@ func (x *Exchange) openAndReplayLog(dataDir string) error {
 	opt.NotBefore, opt.Now, opt.Logger = at, x.clock.Now, x.logger
 	opt.QueueLen, opt.QueueBytes = logQueueLimits(&x.settings.Limits)
 	syncs := x.meter.AddHistogram(`pingpost_log_sync_seconds`)
-	opt.Observe = func(b wal.Batch) { syncs.Update(b.Sync.Seconds()) }
+	opt.Observe = func(b wal.BatchStats) { syncs.Update(b.Sync.Seconds()) }
 	x.log, err = wal.Open(dataDir, opt)
 	if errors.Is(err, wal.ErrDamaged) {
 		return b.addSnapshotErrors(fmt.Errorf("%w; the command that accepts the loss is: pingpost log accept %s --yes", err, dataDir))

@@ -36,7 +36,7 @@ func (x *Exchange) StateHash() (seq, hash uint64, err error) {
 	if err := x.Ready(); err != nil {
 		return 0, 0, err
 	}
-	err = x.log.Do(func(uint64, int64) { seq, hash = x.state.Hash() })
+	err = x.log.RunBetweenBatches(func(uint64, int64) { seq, hash = x.state.Hash() })
 	return seq, hash, err
 }
 

@@ -36,7 +36,7 @@ trap 'rm -f "$section"' EXIT
 # BENCHMARKS.json has one member in each line.
 awk '
 	BEGIN {
-		use = 0.8              # share of each resource that is planned with
+		use = 0.8              # share of each resource that the estimates use
 		disk = 200e6           # bytes written a second
 		rewritten = 2          # times that a byte of the log is written, snapshots included
 		network = 10e9         # bits a second, each way
@@ -110,13 +110,15 @@ awk '
 			dollars = time[k] / use / 3600 * core_hour + logged[k] * 1e6 / 1e9 * giga_month * log_days / 30
 			printf "| %s | %.0f | %.2f GB | %.2f GB | %.3f |\n", kind[k], time[k], logged[k] / 1e3, memory / 1e3, dollars
 		}
-		printf "\nThe benchmark measures the processor time and log bytes of each kind of lead, the\n"
-		printf "committer alone (%s entries a second) and the memory of a lead (%.0f bytes). The rest is\n", rounded(committer), memory
-		printf "assumed; replace it with your own figures. Assumptions: a lead costs the same on each of\n"
-		printf "n cores; a disk writes %.0f MB a second, and the log'\''s bytes %d times with the snapshots; a\n", disk / 1e6, rewritten
-		printf "network of %.0f Gbit; %.0f GB of memory for each core; %.2f USD for a core hour and %.2f USD\n", network / 1e9, core_memory / 1e9, core_hour, giga_month
-		printf "a month for a gigabyte of disk; the log is kept for %d days. The plan uses %.0f %% of each\n", log_days, 100 * use
-		print "resource. The committer limits one node: beyond it, run a second exchange with its own log\nfor other campaigns or other suppliers."
+		printf "\nThe benchmark measures the processor time and log bytes of each kind of lead, and the\n"
+		printf "memory of a lead (%.0f bytes). It also measures the committer, the one goroutine that writes\n", memory
+		printf "the log: alone, it writes %s entries a second. The other figures are assumptions;\n", rounded(committer)
+		printf "replace them with your own. A lead takes the same processor time on any number of cores.\n"
+		printf "A disk writes %.0f MB a second, and writes each byte of the log %d times because of the\n", disk / 1e6, rewritten
+		printf "snapshots. The network has %.0f Gbit, and each core has %.0f GB of memory. A core hour costs\n", network / 1e9, core_memory / 1e9
+		printf "%.2f USD, and a gigabyte of disk costs %.2f USD a month. The log covers %d days. The\n", core_hour, giga_month, log_days
+		printf "estimates use %.0f %% of each resource. An exchange has only one committer on any number of\n", 100 * use
+		print "cores. For more leads than the committer can write, run a second exchange with its own\nlog for other campaigns or other suppliers."
 	}' "$figures" >"$section"
 
 if [ -n "$print" ]; then

@@ -12,8 +12,8 @@ import (
 	"pingpost/report/projection"
 )
 
-// AnswerRows returns the rows of a report, one by one. It reads the report's database as it was
-// at one moment, regardless of later writes. One goroutine uses and closes it.
+// AnswerRows returns the rows of a report, one by one. It reads the report's database as it
+// was at one moment, regardless of later writes. One goroutine uses and closes it.
 type AnswerRows struct {
 	Question
 	Seq uint64 // last entry that it includes
@@ -32,9 +32,9 @@ type AnswerRows struct {
 	nextQuarter, endQuarter int64   // quarters that are not answered yet
 }
 
-// Ask begins the answer to a question. The error is an *InvalidQuestionError for an invalid question, a
-// *LogNotReachedError if the report has not reached the question's time, or an error of the database. A
-// damaged database is rebuilt.
+// Ask begins the answer to a question. The error is an *InvalidQuestionError for a question
+// that is invalid or costs too much, a *LogNotReachedError if the report has not reached the
+// question's time, or an error of the database. A damaged database is rebuilt.
 func (r *Report) Ask(ctx context.Context, q Question) (*AnswerRows, error) {
 	if q.Zone == nil {
 		q.Zone = time.UTC
@@ -50,7 +50,7 @@ func (r *Report) Ask(ctx context.Context, q Question) (*AnswerRows, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.opt.limits.timeout)
 	a := &AnswerRows{Question: q, report: r, ctx: ctx, cancel: cancel}
-	err := a.runOrRequestRebuildIfDamaged(func() error { return a.openTransactionAndQueries(ctx, f) })
+	err := a.runOrRequestRebuildIfDamaged(func() error { return a.beginTransactionAndPrepareQueries(ctx, f) })
 	if err != nil {
 		a.Close()
 		return nil, err
@@ -58,8 +58,9 @@ func (r *Report) Ask(ctx context.Context, q Question) (*AnswerRows, error) {
 	return a, nil
 }
 
-// runOrRequestRebuildIfDamaged calls read. If read fails or panics because the database is damaged,
-// it requests a rebuild of the database.
+// runOrRequestRebuildIfDamaged calls read. If read fails or panics because the database is
+// damaged, it requests a rebuild of the database. An answer that takes too long becomes an
+// *InvalidQuestionError.
 func (a *AnswerRows) runOrRequestRebuildIfDamaged(read func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -95,10 +96,10 @@ func preferContextError(ctx context.Context, err error) error {
 }
 
 func questionTooLargeError(reason string) error {
-	return &InvalidQuestionError{"from", "a question that costs less: " + reason + "; shorten the time, or ask by less"}
+	return &InvalidQuestionError{"from", "a question that costs less: " + reason + "; shorten the time range, or group by fewer columns"}
 }
 
-func (a *AnswerRows) openTransactionAndQueries(ctx context.Context, f *reportDatabase) (err error) {
+func (a *AnswerRows) beginTransactionAndPrepareQueries(ctx context.Context, f *reportDatabase) (err error) {
 	if a.tx, err = f.readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}); err != nil {
 		return err
 	}
@@ -119,8 +120,8 @@ func (a *AnswerRows) openTransactionAndQueries(ctx context.Context, f *reportDat
 }
 
 // requireTimeInDatabase returns an error unless the database covers the question's whole time
-// range. completeFromNanos is the time from which on it is complete. With Since set, it moves the
-// beginning of the range to that time instead.
+// range. completeFromNanos is the time from which on it is complete. With Since set, an earlier
+// beginning of the range moves to the next quarter of an hour after that time instead.
 func (a *AnswerRows) requireTimeInDatabase(completeFromNanos int64) error {
 	if first := (completeFromNanos + projection.QuarterHourNanos - 1) / projection.QuarterHourNanos * projection.QuarterHourNanos; a.From < first && a.Since {
 		a.From, a.To = first, max(a.To, first)
@@ -161,7 +162,7 @@ func (a *AnswerRows) sourceNumberOrMinusOne(sourceName string) int64 {
 	if sourceName == "" {
 		return projection.NoSource
 	}
-	return -1 // the number of no source
+	return -1 // no source has this number
 }
 
 // Next returns the next row of the report, or io.EOF at the end. A row is valid until the

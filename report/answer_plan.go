@@ -25,8 +25,8 @@ const (
 	inSpan        = "grain = ? AND unit = ? AND start >= ? AND start < ?"
 )
 
-// prepareQueriesAndTimeRange prepares the SQL queries of the question, and limits the time range to the
-// time that has data.
+// prepareQueriesAndTimeRange prepares the SQL queries of the question, and limits the time
+// range to the time that has data.
 func (a *AnswerRows) prepareQueriesAndTimeRange(ctx context.Context) error {
 	where, args, err := a.whereConditions(a.report.opt.Source, a.sourceNumberOrMinusOne)
 	if err != nil {
@@ -129,8 +129,8 @@ func (a *AnswerRows) rejectIfTooCostly(ctx context.Context) error {
 	return nil
 }
 
-// takeSpansOfAllPeriods returns the spans of stored units for all hours or days of the answer. It
-// joins adjacent spans.
+// takeSpansOfAllPeriods returns the spans of stored units for all hours or days of the answer,
+// and joins adjacent spans. Like takeNextPeriod it moves a.nextQuarter, to the end.
 func (a *AnswerRows) takeSpansOfAllPeriods() (all []projection.UnitSpan) {
 	for _, of, ok := a.takeNextPeriod(); ok; _, of, ok = a.takeNextPeriod() {
 		for _, s := range of {
@@ -144,8 +144,8 @@ func (a *AnswerRows) takeSpansOfAllPeriods() (all []projection.UnitSpan) {
 	return all
 }
 
-// sumQueryArguments returns the arguments of a sumQuery for a span: grouping, unit, ends, and the
-// question's conditions. It chooses the smallest grouping that has the question's columns.
+// sumQueryArguments returns the arguments of a sumQuery for a span: grouping, unit, ends, and
+// the question's conditions. It chooses the smallest grouping that has the question's columns.
 // For time that has not ended, it chooses a grouping that every batch writes.
 func (a *AnswerRows) sumQueryArguments(span projection.UnitSpan, conditionArgs []any) []any {
 	g, _ := projection.SmallestStoredColumnSet(a.usedColumns(), span.Unit)

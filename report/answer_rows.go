@@ -107,8 +107,8 @@ func (a *AnswerRows) scanSums(query sumQuery, span projection.UnitSpan, targets 
 	return rows.Err()
 }
 
-// dimensionScanTargets returns pointers to the fields of sumKey for the question's dimensions, in
-// their order, for rows.Scan.
+// dimensionScanTargets returns pointers to the fields of sumKey for the question's dimensions
+// except time, in their order, for rows.Scan.
 func (a *AnswerRows) dimensionScanTargets(sumKey *projection.SumKey) (pointers []any) {
 	of := map[Dimension]any{
 		BySupplier: &sumKey.Supplier, ByBuyer: &sumKey.Buyer, ByCampaign: &sumKey.Campaign,
@@ -122,8 +122,8 @@ func (a *AnswerRows) dimensionScanTargets(sumKey *projection.SumKey) (pointers [
 	return pointers
 }
 
-// findOrCreateRow returns the report row for the key and the currency. It creates a missing row if
-// createMissing is set, otherwise it returns nil.
+// findOrCreateRow returns the report row for the key and the currency. It creates a missing row
+// if createMissing is set, otherwise it returns nil.
 func (a *AnswerRows) findOrCreateRow(groups map[string]*Row, sumKey *projection.SumKey, currency string, createMissing bool) *Row {
 	var of Row
 	for _, d := range a.By {

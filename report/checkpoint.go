@@ -70,6 +70,9 @@ func (f *reportDatabase) checkpointIfDue(ctx context.Context) error {
 	return nil
 }
 
+// checkpointAtRate flushes SQLite's log, makes SQLite move its pages into the file, and flushes
+// the file, at most bytesPerSecond (0: unlimited). finished is false without an error if the
+// log cannot be opened now or another program checkpoints.
 func (f *reportDatabase) checkpointAtRate(ctx context.Context, bytesPerSecond int64) (finished bool, err error) {
 	log, err := os.Open(f.path + "-wal")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -98,9 +101,9 @@ func (f *reportDatabase) checkpointAtRate(ctx context.Context, bytesPerSecond in
 	return true, nil
 }
 
-// runCheckpoint makes SQLite write the pages of its log into the file, without fsync. framesInFile is
-// the number of log frames that are now in the file. It is less than all if a reader needs an
-// older page, and negative if another program checkpoints.
+// runCheckpoint makes SQLite write the pages of its log into the file, without fsync.
+// framesInFile is the number of log frames that are now in the file. It is less than all if a
+// reader needs an older page, and negative if another program checkpoints.
 func (f *reportDatabase) runCheckpoint(ctx context.Context) (framesInFile int64, err error) {
 	if err := f.executeStatement(ctx, "PRAGMA synchronous = OFF"); err != nil {
 		return 0, err

@@ -16,5 +16,5 @@
 //
 // The file has no contact data, neither in clear nor hashed: the report decrypts no sealed
 // part. Of the free text of suppliers and buyers it stores only a lead's source, if that
-// is harmless (see projection.SourceNumbers). Test leads have marked rows and are in no sum.
+// is harmless (see projection.LeadSourceNumbering). Test leads have marked rows and are in no sum.
 package report

@@ -32,9 +32,9 @@ type reportDatabase struct {
 	prepares     map[string]*sql.Stmt
 	opened       [2]os.FileInfo // the file and its log at the time of opening
 	position     positionInLog
-	sources      *projection.SourceNumbers
-	names        map[nameKey]bool // names that have a row
-	throttle     writeThrottle    // for the writer
+	sources      *projection.LeadSourceNumbering
+	names        map[configObjectKey]bool // names that have a row
+	throttle     writeThrottle            // for the writer
 	checkpointer sqliteCheckpointer
 	openSums     *unfinishedSums
 }
@@ -62,8 +62,8 @@ func dsn(path, mode string, pragmas ...string) string {
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String()
 }
 
-// listDatabaseFiles returns the paths of the report's database files in a folder by their
-// numbers, and the highest number.
+// listDatabaseFiles returns the highest number of the report's database files in a folder, and
+// the paths of all of them by number.
 func listDatabaseFiles(dir string) (highestNumber int, pathsByNumber map[int]string, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -102,7 +102,7 @@ func openDatabase(ctx context.Context, path string) (*reportDatabase, error) {
 	if err := made.Close(); err != nil {
 		return nil, err
 	}
-	f := &reportDatabase{path: path, prepares: map[string]*sql.Stmt{}, sources: projection.NewSourceNumbers(), names: map[nameKey]bool{}, throttle: writeThrottle{sleep: time.Sleep}, openSums: newUnfinishedSums()}
+	f := &reportDatabase{path: path, prepares: map[string]*sql.Stmt{}, sources: projection.NewLeadSourceNumbering(), names: map[configObjectKey]bool{}, throttle: writeThrottle{sleep: time.Sleep}, openSums: newUnfinishedSums()}
 	f.pool, err = sql.Open("sqlite", dsn(path, "rw", "journal_mode(WAL)", "synchronous(NORMAL)", "busy_timeout(5000)", "wal_autocheckpoint(0)",
 		"cache_size(-16384)", "journal_size_limit(25165824)", sqliteTempDirSetting(path)))
 	if err != nil {
@@ -123,9 +123,9 @@ func openDatabase(ctx context.Context, path string) (*reportDatabase, error) {
 	return f, nil
 }
 
-// sqliteTempDirSetting returns the SQLite setting (pragma) that makes SQLite sort large data in the
-// database's folder, because a machine may have no other writable folder. The setting applies
-// to the whole process.
+// sqliteTempDirSetting returns the SQLite setting (pragma) that makes SQLite sort large data in
+// the database's folder, because a machine may have no other writable folder. The setting
+// applies to the whole process.
 func sqliteTempDirSetting(databasePath string) string {
 	return "temp_store_directory('" + strings.ReplaceAll(filepath.Dir(databasePath), "'", "''") + "')"
 }
@@ -168,7 +168,8 @@ func (f *reportDatabase) checkFileNotReplaced() error {
 	return nil
 }
 
-// createTables creates the tables in an empty database and sets its position in the log.
+// createTables creates the tables in an empty database and sets f.position. The caller must
+// write the position to the database.
 func (f *reportDatabase) createTables(ctx context.Context, position positionInLog) error {
 	for _, text := range []string{
 		"PRAGMA application_id = " + strconv.Itoa(applicationID), "PRAGMA user_version = " + strconv.Itoa(schemaVersion), createAllTablesSQL(),
@@ -184,9 +185,9 @@ func (f *reportDatabase) createTables(ctx context.Context, position positionInLo
 // errUnusable reports an undamaged file that this report cannot use.
 var errUnusable = errors.New("the report's database belongs to another log or program version, or was never finished")
 
-// loadPositionNamesAndSums reads the database's position in the log into f.position. It returns
-// errUnusable if the database has another schema, follows another log, or has later entries
-// than durableSeq, the log's last one.
+// loadPositionNamesAndSums reads the database's position in the log into f.position, its names,
+// and its unfinished sums. It returns errUnusable if the database has another schema, follows
+// another log, or has later entries than durableSeq, the log's last one.
 func (f *reportDatabase) loadPositionNamesAndSums(ctx context.Context, life LogIdentity, durableSeq uint64) error {
 	var id, version int
 	row := f.writer.QueryRowContext(ctx, "SELECT a.application_id, v.user_version FROM pragma_application_id a, pragma_user_version v")
@@ -228,7 +229,7 @@ func (f *reportDatabase) loadNames(ctx context.Context) error {
 		return err
 	}
 	return f.forEachQueryRow(ctx, "SELECT kind, ref FROM names", func(row *sql.Rows) error {
-		var key nameKey
+		var key configObjectKey
 		err := row.Scan(&key.kind, &key.ref)
 		f.names[key] = true
 		return err

@@ -15,7 +15,8 @@ import (
 	"pingpost/wal"
 )
 
-// openOrCreateDatabase opens the report's newest database, or creates one. It removes older ones.
+// openOrCreateDatabase opens the report's newest database, or creates one. It removes older
+// ones.
 func (r *Report) openOrCreateDatabase(ctx context.Context) (*reportDatabase, error) {
 	if err := os.MkdirAll(r.opt.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot create the folder of the report's database: %w", err)
@@ -52,8 +53,9 @@ func (r *Report) openOrCreateDatabase(ctx context.Context) (*reportDatabase, err
 	return f, nil
 }
 
-// wrapOpenErrorIfRebuildHelps decides whether a new database can resolve an error of opening one. It
-// cannot if the operating system refused access; other errors go to wrapIfRebuildHelps.
+// wrapOpenErrorIfRebuildHelps decides whether a new database can resolve an error of opening
+// one. It cannot if the operating system refused access. Other errors go to
+// wrapIfRebuildHelps.
 func wrapOpenErrorIfRebuildHelps(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
@@ -79,8 +81,8 @@ func (r *Report) prepareDatabase(ctx context.Context, f *reportDatabase, isNew b
 	return wrapIfRebuildHelps(err)
 }
 
-// followLog applies new log entries to the database until an error occurs. The context
-// checksCtx ends its background checks.
+// followLog applies new log entries to the database until ctx ends or an error occurs. The
+// context checksCtx ends its background checks.
 func (r *Report) followLog(ctx, checksCtx context.Context, f *reportDatabase) error {
 	from := f.position.seq
 	if from > 0 {
@@ -129,8 +131,8 @@ func (r *Report) followLog(ctx, checksCtx context.Context, f *reportDatabase) er
 	return nil
 }
 
-// hasDiskSpaceAndLogChange reports whether the disk has enough free space for the report. It records and
-// logs a change.
+// hasDiskSpaceAndLogChange reports whether the disk has enough free space for the report. If
+// the answer has changed, it updates the status and logs the change.
 func (r *Report) hasDiskSpaceAndLogChange() bool {
 	hasSpace := r.opt.HasDiskSpace()
 	r.mu.Lock()
@@ -146,8 +148,8 @@ func (r *Report) hasDiskSpaceAndLogChange() bool {
 	return hasSpace
 }
 
-// readAndWriteBatch reads the available log entries, up to the size of a batch, and applies them in
-// one transaction. mayHaveMore reports that the log may have more.
+// readAndWriteBatch reads the available log entries, up to the size of a batch, and applies
+// them in one transaction. mayHaveMore reports that the log may have more.
 func (r *Report) readAndWriteBatch(ctx context.Context, f *reportDatabase, log LogReader) (mayHaveMore bool, err error) {
 	ctx = context.WithoutCancel(ctx) // a batch is either written completely or not begun
 	b := projection.NewChangeBatch(ctx, f, f.sources)

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// newestFirstScan searches a table for matching rows, in the order of its ids and so of time, from the
-// newest backwards. It reads ranges of rows and determines the end of each range first. So it
-// always knows how far it has read, and can stop there.
+// newestFirstScan searches a table for matching rows, in the order of its ids and so of time,
+// from the newest backwards. It reads ranges of rows and determines the end of each range
+// first. So it always knows how far it has read, and can stop there.
 type newestFirstScan struct {
 	tx      *sql.Tx
 	table   string
@@ -97,8 +97,8 @@ func (h *newestFirstScan) findEndOfRange(ctx context.Context, rowCount int) (end
 	return endID, err == nil, err
 }
 
-// readMatchesDownTo reads the matching rows of a range, down to endID. pageFull reports that the
-// page is full; lastID is the id of its last row.
+// readMatchesDownTo reads the matching rows of a range, down to endID. pageFull reports that
+// the page is full and at least one more row matches; lastID is the id of its last row.
 func (h *newestFirstScan) readMatchesDownTo(ctx context.Context, endID [16]byte) (lastID [16]byte, pageFull bool, err error) {
 	text, key := h.fromClauseWithIndex()
 	args := append(append([]any{endID[:], h.high[:]}, key...), h.args...)

@@ -6,8 +6,8 @@ import (
 	"pingpost/wal"
 )
 
-// Source gives the report access to the exchange's log and to its configured names.
-type Source interface {
+// LogAndNames gives the report access to the exchange's log and to its configured names.
+type LogAndNames interface {
 	// LogIdentity identifies the log.
 	LogIdentity() LogIdentity
 	// NewReader returns a reader from an entry on, or from the oldest one for 0. At the
@@ -22,14 +22,15 @@ type Source interface {
 	RefOf(kind event.ConfigObjectKind, id string) market.PermanentNumber
 }
 
-// LogReader reads log entries, for one goroutine. An entry's data is valid until the next call.
+// LogReader reads log entries, for one goroutine. An entry's data is valid until the next
+// call.
 type LogReader interface {
 	Next() (wal.Entry, error)
 	Close()
 }
 
-// LogIdentity identifies a log. It differs between exchanges. It also changes with a restore or an
-// accepted loss, because the same sequence numbers then belong to other entries.
+// LogIdentity identifies a log. It differs between exchanges. It also changes with a restore or
+// an accepted loss, because the same sequence numbers then belong to other entries.
 type LogIdentity struct {
 	Exchange [16]byte
 	Epoch    uint32

@@ -63,9 +63,9 @@ func (o *unfinishedSums) addToLatencySum(position projection.StoredLatencyKey, h
 	o.latencySlots += len(*to)
 }
 
-// rebuildUnfinishedSums computes the sums of the current hour and day from the database after it was
-// opened: the day from its finished hours, and the rest from the quarters of the unfinished
-// hour.
+// rebuildUnfinishedSums computes the sums of the current hour and day from the database after
+// it was opened: the day from its finished hours, and the rest from the quarters of the
+// unfinished hour. It first deletes unfinished sums that were written early.
 func (f *reportDatabase) rebuildUnfinishedSums(ctx context.Context) error {
 	now := projection.QuarterHourOf(f.position.at)
 	day, hour := projection.DivideRoundingDown(now, projection.Days), projection.DivideRoundingDown(now, projection.Hours)

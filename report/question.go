@@ -43,8 +43,8 @@ func DimensionNames() string { return strings.Join(dimensionNames[:], ", ") }
 
 func (d Dimension) isTime() bool { return d == ByHour || d == ByDay }
 
-// objectKind returns the kind of configured object (supplier, buyer, campaign) that the dimension's
-// values name. It returns false for other dimensions.
+// objectKind returns the kind of configured object (supplier, buyer, campaign) that the
+// dimension's values name. It returns false for other dimensions.
 func (d Dimension) objectKind() (kindOfObject event.ConfigObjectKind, isConfigured bool) {
 	switch d {
 	case BySupplier:
@@ -68,8 +68,8 @@ type Question struct {
 	Only     map[Dimension]string
 }
 
-// columnsOfDimensions returns the stored columns that these dimensions use. The dimensions of time use
-// none.
+// columnsOfDimensions returns the stored columns that these dimensions use. The dimensions of
+// time use no column.
 func columnsOfDimensions(all ...Dimension) (g projection.ColumnSet) {
 	for _, d := range all {
 		if !d.isTime() {
@@ -116,8 +116,8 @@ type InvalidQuestionError struct{ Field, Expected string }
 
 func (f *InvalidQuestionError) Error() string { return f.Field + ": expected " + f.Expected }
 
-// LogNotReachedError reports that the report has not yet read the log up to the end of the question's
-// time range.
+// LogNotReachedError reports that the report has not yet read the log up to the end of the
+// question's time range.
 type LogNotReachedError struct{ Reached time.Time }
 
 func (b *LogNotReachedError) Error() string {
@@ -129,7 +129,7 @@ func (b *LogNotReachedError) Error() string {
 
 // queryLimits limit the cost of answers and searches.
 type queryLimits struct {
-	cells, groups int           // sums read; rows per period
+	cells, groups int           // stored sums that an answer reads; rows per period
 	timeout       time.Duration // for the whole answer
 	searchTime    time.Duration // approximate time of a search
 	firstScanRows int           // rows of a search's first range
@@ -137,8 +137,8 @@ type queryLimits struct {
 
 var defaultLimits = queryLimits{cells: 2_000_000, groups: 100_000, timeout: time.Minute, searchTime: 150 * time.Millisecond, firstScanRows: 2000}
 
-// findFirstFault returns an *InvalidQuestionError for the first mistake in the question, or nil if
-// the question is valid.
+// findFirstFault returns an *InvalidQuestionError for one mistake in the question, or nil if its
+// dimensions and its time range are valid. It does not check the names in Only.
 func (q *Question) findFirstFault() error {
 	seen := make(map[Dimension]bool)
 	for _, d := range q.By {
@@ -160,7 +160,7 @@ func (q *Question) findFirstFault() error {
 
 // whereConditions returns the question's Only values as SQL conditions with arguments. The
 // error is an *InvalidQuestionError for an unknown name.
-func (q *Question) whereConditions(src Source, numberOfSource func(string) int64) (sqlConditions string, args []any, err error) {
+func (q *Question) whereConditions(src LogAndNames, numberOfSource func(string) int64) (sqlConditions string, args []any, err error) {
 	for d := BySupplier; d < dimensions; d++ {
 		name, only := q.Only[d]
 		if !only {
@@ -173,7 +173,7 @@ func (q *Question) whereConditions(src Source, numberOfSource func(string) int64
 		case configured:
 			ref := src.RefOf(kind, name)
 			if ref == 0 {
-				return "", nil, &InvalidQuestionError{d.String(), "a name that was configured once"}
+				return "", nil, &InvalidQuestionError{d.String(), "a name that is or was configured"}
 			}
 			args = append(args, ref)
 		case d == BySource:
@@ -183,7 +183,7 @@ func (q *Question) whereConditions(src Source, numberOfSource func(string) int64
 		default:
 			numbers := projection.CauseNumbersNamed(name)
 			if len(numbers) == 0 {
-				return "", nil, &InvalidQuestionError{d.String(), "why a lead was not sold or a buyer did not get it, such as caps_full or below_floor"}
+				return "", nil, &InvalidQuestionError{d.String(), "the reason of an unsold lead, or the outcome of a buyer that did not get one, such as caps_full or below_floor"}
 			}
 			sqlConditions += fmt.Sprintf(" AND reason IN (?%s)", strings.Repeat(", ?", len(numbers)-1))
 			for _, n := range numbers {

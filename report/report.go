@@ -17,7 +17,7 @@ import (
 // Options configure a Report. Dir and Source are required.
 type Options struct {
 	Dir       string // a folder for its files only
-	Source    Source
+	Source    LogAndNames
 	Retention time.Duration // age at which data is removed; 0: never
 	// HasDiskSpace reports whether the disk has enough space to continue; nil: always.
 	HasDiskSpace func() bool
@@ -69,8 +69,8 @@ func New(opt Options) *Report {
 	return &Report{opt: opt.withDefaults(), rebuilds: make(chan rebuildError, 1), checkSlot: make(chan struct{}, 1)}
 }
 
-// ProgressStatus says how far a report has followed the log, whether it pauses for lack of disk
-// space, and how many rebuilds and errors it had since the process started.
+// ProgressStatus says how far a report has followed the log, whether it pauses for lack of
+// disk space, and how many rebuilds and errors it had since the process started.
 type ProgressStatus struct {
 	Seq        uint64 // last applied entry
 	At         int64  // time of that entry, Unix nanoseconds
@@ -81,7 +81,8 @@ type ProgressStatus struct {
 	Errors     uint64
 }
 
-// ProgressStatus returns how far the report has followed the log. It is fast enough to call often.
+// ProgressStatus returns how far the report has followed the log. It is fast enough to call
+// often.
 func (r *Report) ProgressStatus() ProgressStatus {
 	durable, _ := r.opt.Source.Durable()
 	r.mu.Lock()
@@ -111,8 +112,8 @@ func (r *Report) lag(seq uint64, at int64) time.Duration {
 // errRequested is the reason of a rebuild by request.
 var errRequested = errors.New("a rebuild was requested")
 
-// RequestRebuild requests that the database is deleted and built again, as far back as the log goes.
-// It does not wait for that.
+// RequestRebuild requests that the database is deleted and built again, as far back as the log
+// goes. It does not wait for that.
 func (r *Report) RequestRebuild() { r.requestRebuildBecause(errRequested) }
 
 func (r *Report) requestRebuildBecause(cause error) {
@@ -128,8 +129,8 @@ type rebuildError struct{ cause error }
 func (e *rebuildError) Error() string { return e.cause.Error() }
 func (e *rebuildError) Unwrap() error { return e.cause }
 
-// wrapIfRebuildHelps wraps err in a rebuildError if the database file is at fault. A full
-// disk and another program's lock are not the file's fault.
+// wrapIfRebuildHelps wraps err in a rebuildError, unless err is a cancellation or an SQLite
+// error that waiting can resolve, such as a full disk or another program's lock.
 func wrapIfRebuildHelps(err error) error {
 	var theirs *sqlite.Error
 	switch {
@@ -144,9 +145,9 @@ func wrapIfRebuildHelps(err error) error {
 // noTempPath is SQLITE_IOERR_GETTEMPPATH.
 const noTempPath = 10 | 25<<8
 
-// isTransientSQLiteCode reports whether an SQLite result code means a problem that waiting can resolve.
-// These are busy, locked, interrupted, out of memory, disk full, no descriptors, and no
-// folder for sorting.
+// isTransientSQLiteCode reports whether an SQLite result code means a problem that waiting can
+// resolve. These are busy, locked, interrupted, out of memory, disk full, no descriptors, and
+// no folder for sorting.
 func isTransientSQLiteCode(sqliteCode int) bool {
 	if sqliteCode == noTempPath {
 		return true
@@ -193,8 +194,8 @@ func (r *Report) countError() {
 	r.mu.Unlock()
 }
 
-// deleteDatabaseForRebuild deletes the current database, so that a new one is built. It logs the
-// reason.
+// deleteDatabaseForRebuild deletes the current database, so that a new one is built. It logs
+// the reason and returns it, or returns errRequested if the reason is not a failure.
 func (r *Report) deleteDatabaseForRebuild(reason error) error {
 	level := slog.LevelWarn
 	if errors.Is(reason, errRequested) || errors.Is(reason, errUnusable) {

@@ -12,8 +12,9 @@ import (
 	"pingpost/report/projection"
 )
 
-// removeExpiredIfDue removes data older than Retention at intervals, a quarter of an hour per
-// transaction. Each transaction also updates the time from which on the database is complete.
+// removeExpiredIfDue removes data older than Retention at intervals, a quarter of an hour of
+// data per transaction. Each transaction also updates the time from which on the database is
+// complete.
 func (r *Report) removeExpiredIfDue(ctx context.Context, f *reportDatabase) error {
 	if r.opt.Retention == 0 || r.opt.Now().Sub(r.lastSweep) < r.opt.sweepInterval {
 		return nil
@@ -81,9 +82,9 @@ func (f *reportDatabase) removeRowsBefore(ctx context.Context, beforeNanos int64
 	return nil
 }
 
-// removeSumsBefore removes the sums of days, hours and quarters that ended before the given quarter
-// of an hour. A day or hour that began earlier and ended later stays. No question reads it, because
-// questions begin later. It adds to *removedRows.
+// removeSumsBefore removes the sums of days, hours and quarters that ended before the given
+// quarter of an hour. A day or hour that began earlier and ended later stays. No question reads
+// it, because questions begin later. It adds the number of removed sums to *removedRows.
 func (f *reportDatabase) removeSumsBefore(ctx context.Context, removedRows *int64, quarterHour int64) error {
 	for _, unit := range []int64{projection.Quarters, projection.Hours, projection.Days} {
 		until := projection.DivideRoundingDown(quarterHour, unit)

@@ -18,7 +18,8 @@ type Row struct {
 	pings, posts histogram.Histogram // latencies of buyers
 }
 
-// MeasureNamed returns the figure in the column with this name. An unknown name is a bug and panics.
+// MeasureNamed returns the figure in the column with this name. An unknown name is a bug and
+// panics.
 func (r *Row) MeasureNamed(measureName string) int64 {
 	for i, known := range projection.MeasureNames {
 		if known == measureName {
@@ -33,8 +34,8 @@ func (r *Row) Margin() market.Money {
 	return market.Money(r.Measures[projection.SumRevenue] - r.Measures[projection.SumCredit] - r.Measures[projection.SumPayout] + r.Measures[projection.SumReversal])
 }
 
-// mergeRowsWithoutCurrency moves counts without a currency into the first row that has a currency and
-// the same dimensions. The rows of a group must be adjacent, the one without a currency
+// mergeRowsWithoutCurrency moves counts without a currency into the first row that has a
+// currency and the same dimensions. The rows of a group must be adjacent, the one without a currency
 // first.
 func mergeRowsWithoutCurrency(rows []*Row) []*Row {
 	folded := rows[:0]

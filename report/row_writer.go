@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// tableRowWriter writes rows of one table, several per SQL statement, because most of the cost of
-// a row is the call of SQLite. A statement has few rows, because the driver searches all
+// tableRowWriter writes rows of one table, several per SQL statement, because most of the cost
+// of a row is the call of SQLite. A statement has few rows, because the driver searches all
 // parameters for each one.
 type tableRowWriter struct {
 	ctx        context.Context //nolint:containedctx // of one transaction

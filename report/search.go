@@ -27,7 +27,8 @@ type SearchQuery struct {
 	Limit                     int
 }
 
-// SearchProgress says how far a search has come. Its results are ordered from the newest to the oldest.
+// SearchProgress says how far back a search has read. Its results are ordered from the newest
+// to the oldest.
 type SearchProgress struct {
 	Complete bool     // false: the time was up at Next
 	Next     [16]byte // After of the next page; zero: no further page
@@ -40,8 +41,9 @@ const searchTimeout = 5 * time.Second
 // maxIDSkew is the largest difference between the time of an id and that of its log entry.
 const maxIDSkew = 10 * time.Minute
 
-// readServedDatabase calls read with a read transaction of the current database. The error is a
-// *LogNotReachedError if the database has not reached the time untilNanos.
+// readServedDatabase calls read with a read transaction of the current database. The error is
+// a *LogNotReachedError if there is no database, or if it has not reached the time untilNanos.
+// If the database is damaged, it requests a rebuild.
 func (r *Report) readServedDatabase(ctx context.Context, untilNanos int64, read func(context.Context, *sql.Tx, *positionInLog) error) (err error) {
 	r.mu.Lock()
 	f := r.file
@@ -134,17 +136,18 @@ func (c *searchCondition) limitToIDsAround(nanos int64, within time.Duration) {
 	c.minTime, c.maxTime = nanos-int64(within), nanos+int64(within)
 }
 
-// addNameCondition adds the condition that a column is the number of a configured name. It
-// ignores an empty name, and returns an *InvalidQuestionError for an unknown one.
-func (c *searchCondition) addNameCondition(src Source, kind event.ConfigObjectKind, field, index, column, name string) error {
+// addNameCondition adds the SQL condition on the number of the object with this name. It
+// ignores an empty name. For an unknown name it returns an *InvalidQuestionError about the
+// question's field. If index is not empty, the search may use that index.
+func (c *searchCondition) addNameCondition(src LogAndNames, kind event.ConfigObjectKind, field, index, condition, name string) error {
 	if name == "" {
 		return nil
 	}
 	ref := src.RefOf(kind, name)
 	if ref == 0 {
-		return &InvalidQuestionError{field, "a name that was configured once"}
+		return &InvalidQuestionError{field, "a name that is or was configured"}
 	}
-	c.addConditionWithIndex(index, column, ref)
+	c.addConditionWithIndex(index, condition, ref)
 	return nil
 }
 
@@ -188,8 +191,8 @@ func maxID(a, b [16]byte) [16]byte {
 	return b
 }
 
-// idRange returns the range of ids to search, low <= id < high. completeFromNanos is the time from
-// which on the database is complete.
+// idRange returns the range of ids to search, low <= id < high. completeFromNanos is the time
+// from which on the database is complete.
 func (s *SearchQuery) idRange(completeFromNanos int64) (low, high [16]byte) {
 	for i := range high {
 		high[i] = 0xff

@@ -15,9 +15,9 @@ type AuctionSearchResult struct {
 	At                 int64         // Unix nanoseconds
 	Lead               market.LeadID // zero: an auction for a ping
 	Campaign, Supplier string
-	Asked              int
+	Asked              int                 // number of buyers that received a ping
 	Reason             market.UnsoldReason // why no bid was accepted
-	Winner             string
+	Winner             string              // buyer with the best bid; empty: no winner
 	Amount             market.Money
 	Currency           string // empty: no winner
 	Test               bool
@@ -61,7 +61,7 @@ func (r *Report) auctionCondition(s *SearchQuery) (*searchCondition, error) {
 	if s.Outcome != "" {
 		n, ok := enumValueByName(s.Outcome, market.OutcomeCount, func(n int) string { return market.BuyerOutcome(n).String() })
 		if !ok {
-			return nil, &InvalidQuestionError{"outcome", "what a bid came to, such as won, lost or below_floor"}
+			return nil, &InvalidQuestionError{"outcome", "the outcome of a bid, such as won, lost or below_floor"}
 		}
 		bids.and("b.outcome = ?", n)
 	}

@@ -30,8 +30,8 @@ type LeadSearchResult struct {
 const leadColumns = "id, at, campaign, supplier, buyer, status, delivery, reason, price, payout, currency, auction, " +
 	"(SELECT s.id FROM sources s WHERE s.ref = source), state, posts, test, erased"
 
-// SearchLeads returns one page of the leads that match the search, newest first. The error is a
-// *InvalidQuestionError, a *LogNotReachedError, or an error of the database.
+// SearchLeads returns one page of the leads that match the search, newest first. The error is
+// an *InvalidQuestionError, a *LogNotReachedError, or an error of the database.
 func (r *Report) SearchLeads(ctx context.Context, s SearchQuery) (found []LeadSearchResult, p SearchProgress, err error) {
 	err = r.readServedDatabase(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *positionInLog) error {
 		c, err := r.leadCondition(ctx, tx, &s)
@@ -74,7 +74,7 @@ func (r *Report) leadCondition(ctx context.Context, tx *sql.Tx, s *SearchQuery) 
 	if s.Reason != "" {
 		n, ok := enumValueByName(s.Reason, int(market.ReasonLoop)+1, func(n int) string { return market.UnsoldReason(n).String() })
 		if !ok {
-			return nil, &InvalidQuestionError{"reason", "why a lead was not sold, such as caps_full or no_bid"}
+			return nil, &InvalidQuestionError{"reason", "the reason of an unsold lead, such as caps_full or no_bid"}
 		}
 		c.addConditionWithIndex("leads_reason", "reason > 0 AND reason = ?", n)
 	}
@@ -128,8 +128,8 @@ func (s *SearchQuery) addSourceCondition(ctx context.Context, tx *sql.Tx, c *sea
 	return err
 }
 
-// addLeadOrAuctionCondition limits the search to one lead id, or to the lead that was sold in an
-// auction. Such a lead was created in the auction or soon after it.
+// addLeadOrAuctionCondition limits the search to one lead id, or to the lead that was sold in
+// an auction. Such a lead was created in the auction or soon after it.
 func (s *SearchQuery) addLeadOrAuctionCondition(ctx context.Context, tx *sql.Tx, c *searchCondition) error {
 	if s.Lead != (market.LeadID{}) {
 		c.and("id = ?", s.Lead[:])

@@ -10,8 +10,8 @@ import (
 	"pingpost/report/projection"
 )
 
-// scanFirstRow runs a query and scans its first row into targets. It returns false if there is no
-// row.
+// scanFirstRow runs a query and scans its first row into targets. It returns false if there is
+// no row.
 func (f *reportDatabase) scanFirstRow(ctx context.Context, query string, args, targets []any) (hasRow bool, err error) {
 	s, err := f.prepareCached(ctx, query) //nolint:sqlclosecheck // the file closes it
 	if err != nil {
@@ -70,8 +70,8 @@ func (f *reportDatabase) LoadSourceAndState(ctx context.Context, id market.Aucti
 	return source, state, err
 }
 
-// nameKey identifies a configured name: the kind of object and its number.
-type nameKey struct {
+// configObjectKey identifies a configured name: the kind of object and its number.
+type configObjectKey struct {
 	kind event.ConfigObjectKind
 	ref  market.PermanentNumber
 }

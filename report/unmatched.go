@@ -31,9 +31,9 @@ type NamedCount struct {
 }
 
 // SummarizeUnsold counts the reasons for the leads of the search's campaign, supplier and time,
-// and the outcomes of their bids. It includes every hour that the time touches. With a
-// buyer, the bids are that buyer's and the leads are all, because an unsold lead has no
-// buyer.
+// and the outcomes of their bids. It includes every hour that the time touches and that the
+// database has completely. With a buyer, the bids are that buyer's and the leads are all,
+// because an unsold lead has no buyer.
 func (r *Report) SummarizeUnsold(ctx context.Context, s SearchQuery) (*UnsoldSummary, error) {
 	u := new(UnsoldSummary)
 	err := r.readServedDatabase(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *positionInLog) error {
@@ -49,7 +49,7 @@ func (r *Report) SummarizeUnsold(ctx context.Context, s SearchQuery) (*UnsoldSum
 			c.addNameCondition(src, event.ObjectSupplier, "supplier", "", "supplier = ?", s.Supplier),
 		)
 		if err == nil && s.Buyer != "" && src.RefOf(event.ObjectBuyer, s.Buyer) == 0 {
-			err = &InvalidQuestionError{"buyer", "a name that was configured once"}
+			err = &InvalidQuestionError{"buyer", "a name that is or was configured"}
 		}
 		if err != nil {
 			return err

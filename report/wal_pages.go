@@ -29,8 +29,8 @@ type sqliteWALHeader [32]byte
 
 func (h *sqliteWALHeader) salt() string { return string(h[logSalt:][:8]) }
 
-// uncheckpointedPages describes the part of SQLite's write-ahead log that the last checkpoint has
-// not moved, and the pages of the database file that it changes.
+// uncheckpointedPages describes the part of SQLite's write-ahead log that the last checkpoint
+// has not moved, and the pages of the database file that it changes.
 type uncheckpointedPages struct {
 	head                    sqliteWALHeader
 	firstFrame, endOfFrames int64   // offsets in the log
@@ -38,9 +38,9 @@ type uncheckpointedPages struct {
 	pageSize                int64
 }
 
-// listUncheckpointedPages lists the pages in SQLite's write-ahead log. It skips the first movedFrames
-// frames, unless the log has restarted since its header was lastHeader. Frames of an aborted
-// transaction may be among them, which is harmless: their pages are flushed too.
+// listUncheckpointedPages lists the pages in SQLite's write-ahead log. It skips the first
+// movedFrames frames, unless the log has restarted since its header was lastHeader. The list
+// may contain pages of an aborted transaction, which is harmless: they are flushed too.
 func listUncheckpointedPages(log *os.File, lastHeader sqliteWALHeader, movedFrames int64) (l uncheckpointedPages, err error) {
 	if _, err := log.ReadAt(l.head[:], 0); errors.Is(err, io.EOF) {
 		return l, nil // the log is empty

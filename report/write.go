@@ -122,7 +122,8 @@ func (f *reportDatabase) writeWebhooks(ctx context.Context, b *projection.Change
 }
 
 // writeNames writes the new lead sources, and the names of the suppliers, buyers and
-// campaigns in this batch's sums. The names are for other programs that read the database.
+// campaigns in this batch's sums. The names of the latter are for other programs that read
+// the database.
 func (f *reportDatabase) writeNames(ctx context.Context, b *projection.ChangeBatch, nameOf func(event.ConfigObjectKind, market.PermanentNumber) string) error {
 	ids, first := b.Sources.TakeUnwrittenSources()
 	for i, id := range ids {
@@ -131,7 +132,7 @@ func (f *reportDatabase) writeNames(ctx context.Context, b *projection.ChangeBat
 		}
 	}
 	for c := range b.Sums {
-		for _, key := range []nameKey{{event.ObjectSupplier, c.Supplier}, {event.ObjectBuyer, c.Buyer}, {event.ObjectCampaign, c.Campaign}} {
+		for _, key := range []configObjectKey{{event.ObjectSupplier, c.Supplier}, {event.ObjectBuyer, c.Buyer}, {event.ObjectCampaign, c.Campaign}} {
 			if key.ref == 0 || f.names[key] {
 				continue
 			}

@@ -8,8 +8,8 @@ import (
 	"pingpost/report/projection"
 )
 
-// addBatchSumsToStored adds a batch's sums to the stored ones. It writes the sums of hours and days
-// that have ended and those that are always written, and keeps the others in memory.
+// addBatchSumsToStored adds a batch's sums to the stored ones. It writes the sums of hours and
+// days that have ended and those that are always written, and keeps the others in memory.
 func (f *reportDatabase) addBatchSumsToStored(ctx context.Context, b *projection.ChangeBatch) error {
 	now := projection.QuarterHourOf(b.At)
 	cellsTo, pacesTo := f.newSumWriter(ctx), f.newLatencyWriter(ctx)
@@ -44,9 +44,9 @@ func (f *reportDatabase) addBatchSumsToStored(ctx context.Context, b *projection
 	return pacesTo.writeBufferedRows()
 }
 
-// writeAndForgetDueSums writes the sums in memory for which isDue returns true, and removes them from
-// memory. It writes in the order of the table, because the table is larger than SQLite's
-// cache and an hour ends with many sums.
+// writeAndForgetDueSums writes the sums in memory for which isDue returns true, and removes
+// them from memory. It writes the sums in the order of their table, because the table is
+// larger than SQLite's cache and an hour ends with many sums.
 func (f *reportDatabase) writeAndForgetDueSums(isDue func(unit, unitNumber int64) bool, sumsTo sumWriter, latenciesTo latencyWriter) error {
 	var over []projection.StoredSumKey
 	for at := range f.openSums.sums {

@@ -12,7 +12,7 @@ import (
 // LossReport describes one call of AcceptLoss: the damage, the end of the cut log, and the
 // folder with the copies of the removed files.
 type LossReport struct {
-	Damage *DamageError // nil if the log was undamaged; then AcceptLoss changed no file
+	Damage *DamageError // nil if Open accepts the log as it is; then AcceptLoss changed no file
 	Last   uint64       // last entry of the log after the cut
 	Kept   string       // folder with copies of the removed files
 	Epoch  uint32       // the log's epoch after the cut
@@ -55,7 +55,7 @@ func AcceptLoss(dir string, opt Options) (LossReport, error) {
 }
 
 // findDamage reads the log as Open would. It returns the damage that makes Open fail, or nil
-// for an undamaged log, and the end of the intact part of the log.
+// if Open accepts the log, and the end of the intact part of the log.
 func findDamage(dir string, segments []Segment, opt Options) (end logEnd, damage *DamageError, err error) {
 	if len(segments) == 0 {
 		if !opt.isNewLog() {
@@ -103,9 +103,10 @@ func rejectUnreplayable(dir string, segments []Segment, last uint64) error {
 		"and no valid snapshot covers the entries before; restore a backup", last, first)
 }
 
-// truncateAtDamage cuts the log at `end` and moves the damaged bytes and all later segments
-// to damage/. It writes the raised epoch first and the cut segment last. After a crash in
-// between, Open either still rejects the log or finds it completely cut.
+// truncateAtDamage cuts the log at `end`. It keeps a copy of the damaged segment under
+// damage/, and moves all later segments and snapshots there. It writes the raised epoch first
+// and the cut segment last. After a crash in between, Open either still rejects the log or
+// finds it completely cut.
 func truncateAtDamage(dir string, end logEnd, damage *DamageError, segments []Segment, opt Options) (LossReport, error) {
 	loss := LossReport{Damage: damage, Last: end.chain.seq}
 	loss.Kept = filepath.Join(damageDir(dir), fmt.Sprintf("%s.%d.lost", segmentName(damage.Seq), opt.Now()))
@@ -121,11 +122,11 @@ func truncateAtDamage(dir string, end logEnd, damage *DamageError, segments []Se
 	}
 	for i := len(segments) - 1; i >= 0 && segments[i].First > end.seg.First; i-- {
 		if err := moveFile(segments[i].Path, filepath.Join(loss.Kept, filepath.Base(segments[i].Path)+".kept")); err != nil {
-			return loss, fmt.Errorf("cannot move the log data after the damage to damage/: %w", err)
+			return loss, fmt.Errorf("cannot move a log segment after the damage to damage/: %w", err)
 		}
 	}
 	if err := quarantineLaterSnapshots(dir, end.chain.seq, loss.Kept); err != nil {
-		return loss, fmt.Errorf("cannot move the log data after the damage to damage/: %w", err)
+		return loss, fmt.Errorf("cannot move a snapshot with entries after the damage to damage/: %w", err)
 	}
 	if err := copyFileOver(filepath.Join(loss.Kept, segmentName(end.seg.First)+".whole"), end.seg.Path, end.fileSize); err != nil {
 		return loss, fmt.Errorf("cannot keep a copy of the damaged segment: %w", err)
@@ -141,15 +142,15 @@ func truncateAtDamage(dir string, end logEnd, damage *DamageError, segments []Se
 }
 
 // quarantineLaterSnapshots moves the snapshots that contain entries after `after` to the
-// folder damageDir, because these entries are cut from the log.
-func quarantineLaterSnapshots(dir string, after uint64, damageDir string) error {
+// folder keepIn, because these entries are cut from the log.
+func quarantineLaterSnapshots(dir string, after uint64, keepIn string) error {
 	snapshots, err := Snapshots(dir)
 	if err != nil {
 		return err
 	}
 	for _, s := range snapshots {
 		if s.Newest > after {
-			if err := moveFile(s.Path, filepath.Join(damageDir, filepath.Base(s.Path)+".kept")); err != nil {
+			if err := moveFile(s.Path, filepath.Join(keepIn, filepath.Base(s.Path)+".kept")); err != nil {
 				return err
 			}
 		}

@@ -165,7 +165,7 @@ func (a *archiver) deleteArchived(segment uint64) error {
 }
 
 // timeOfFirstEntry returns the time of a segment's first entry in unix nanoseconds. ok is
-// false if the segment has no entry yet.
+// false if the segment has no complete entry header yet. It does not verify the checksum.
 func timeOfFirstEntry(dir string, segment uint64) (at int64, ok bool, err error) {
 	f, err := openSegmentOrArchived(dir, segment)
 	if err != nil {

@@ -20,7 +20,7 @@ func BenchmarkCommit(b *testing.B) {
 	for _, appenders := range []int{1, 64, 256} {
 		b.Run(fmt.Sprintf("appenders=%d", appenders), func(b *testing.B) {
 			var sync0 time.Duration
-			l := mustOpen(b, b.TempDir(), Options{Observe: func(x Batch) { sync0 += x.Sync }})
+			l := mustOpen(b, b.TempDir(), Options{Observe: func(x BatchStats) { sync0 += x.Sync }})
 			data := make([]byte, 512)
 			var left atomic.Int64
 			left.Store(int64(b.N))

@@ -59,7 +59,7 @@ func (l *Log) commitLoop() {
 func (l *Log) commitBatch(batch []queuedEntry) (full bool, err error) {
 	h := frameHeader{seq: l.end.seq, batch: l.end.seq + 1, at: max(l.opt.Now(), l.at), epoch: l.epoch}
 	l.encodeBatch(h, batch)
-	b := Batch{Entries: len(batch), Bytes: len(l.encoded)}
+	b := BatchStats{Entries: len(batch), Bytes: len(l.encoded)}
 	took, full, err := l.writer.write(l.encoded, len(batch))
 	if err != nil {
 		return full, err
@@ -70,7 +70,7 @@ func (l *Log) commitBatch(batch []queuedEntry) (full bool, err error) {
 		return full, err
 	}
 	l.at = h.at
-	l.publish(b)
+	l.recordCommittedBatch(b)
 	if l.opt.Observe != nil {
 		l.opt.Observe(b)
 	}
@@ -117,7 +117,7 @@ func (l *Log) encodeBatch(h frameHeader, batch []queuedEntry) {
 	}
 }
 
-func (l *Log) publish(b Batch) {
+func (l *Log) recordCommittedBatch(b BatchStats) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.end.seq += uint64(b.Entries)
@@ -144,7 +144,7 @@ func (l *Log) rotate() error {
 
 // failForGood stops the log after a disk error. First it makes the queue reject new entries.
 // Then it reports the failure to the waiters of the current batch (unacknowledged) and of all
-// queued entries. After this the log calls no function of the disk.
+// queued entries. After this the committer does not use the disk again.
 func (l *Log) failForGood(cause error, unacknowledged []queuedEntry) {
 	err := fmt.Errorf("%w: %w", ErrFailed, cause)
 	l.mu.Lock()

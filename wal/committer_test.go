@@ -63,7 +63,7 @@ func TestEntriesQueuedDuringFsyncFormOneBatch(t *testing.T) {
 	l := mustOpen(t, t.TempDir(), Options{
 		MaxBatch: 5,
 		Faults:   Faults{Sync: g.hold},
-		Observe:  func(b Batch) { batches = append(batches, b.Entries) },
+		Observe:  func(b BatchStats) { batches = append(batches, b.Entries) },
 	})
 	var s seen
 	for i := range 13 {
@@ -119,7 +119,7 @@ func TestObserveMeasuresRotation(t *testing.T) {
 		l := mustOpen(t, t.TempDir(), Options{
 			SegmentSize: 2 * recordSize(12),
 			Faults:      Faults{Sync: func() error { time.Sleep(time.Second); return nil }},
-			Observe:     func(b Batch) { took = append(took, b.Sync, b.Write) },
+			Observe:     func(b BatchStats) { took = append(took, b.Sync, b.Write) },
 		})
 		put(t, l, numbered(3)...) // the second ends a segment
 		mustClose(t, l)
@@ -144,7 +144,7 @@ func TestLibraryIsReopenedAfterRotations(t *testing.T) {
 	dir := t.TempDir()
 	l := mustOpen(t, dir, Options{SegmentSize: 1, reopenAfter: 3})
 	since := func() (segments int) {
-		must.Succeed(t, l.Do(func(uint64, int64) { segments = l.writer.rotations }))
+		must.Succeed(t, l.RunBetweenBatches(func(uint64, int64) { segments = l.writer.rotations }))
 		return segments
 	}
 	for i, e := range numbered(10) {
@@ -182,7 +182,7 @@ func TestDoRunsBetweenBatches(t *testing.T) {
 	ran := make(chan []any)
 	go func() {
 		var got []any
-		l.Do(func(seq uint64, at int64) { got = []any{seq, at, len(s.seqs)} })
+		l.RunBetweenBatches(func(seq uint64, at int64) { got = []any{seq, at, len(s.seqs)} })
 		ran <- got
 	}()
 	waitFor(t, func() bool { l.queue.mu.Lock(); defer l.queue.mu.Unlock(); return len(l.queue.calls) == 1 })
@@ -191,7 +191,7 @@ func TestDoRunsBetweenBatches(t *testing.T) {
 	go func() { <-g.reached; g.through <- struct{}{} }()
 	l.Append([]byte("b"), nil)
 	mustClose(t, l)
-	wantError(t, l.Do(func(uint64, int64) {}), ErrClosed)
+	wantError(t, l.RunBetweenBatches(func(uint64, int64) {}), ErrClosed)
 }
 
 func TestCloseCommitsQueuedEntries(t *testing.T) {

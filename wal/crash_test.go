@@ -66,7 +66,7 @@ func crashOnce(t *testing.T, rt *rapid.T, dir string, size int, history []string
 	}
 	var whole logPosition
 	lost = draw()
-	if err := l.Do(func(uint64, int64) {
+	if err := l.RunBetweenBatches(func(uint64, int64) {
 		whole = l.position()
 		f.armed.Store(true)
 		for _, e := range lost {

@@ -20,7 +20,7 @@ type cursor struct {
 	seg   uint64
 	limit int64 // end of the readable bytes
 	off   int64 // of the next record
-	begun bool  // next has returned a record of this segment
+	begun bool  // nextRecord has returned a record of this segment
 
 	buf        []byte
 	start, end int // buf[start:end] holds the file's bytes from off on

@@ -12,8 +12,8 @@
 //	<dir>/EPOCH                    the log's epoch, in decimal; absent means 1
 //	<dir>/log/<20 digits>          live segments, named by their first sequence
 //	<dir>/archive/<20 digits>.seg  segments that the snapshots no longer need
-//	<dir>/snapshot/<20 digits>.snap  snapshots, named by their newest stamp
-//	<dir>/damage/…                 copies of bytes that a repair cut off
+//	<dir>/snapshot/<20 digits>.snap  snapshots, named by the newest entry in them
+//	<dir>/damage/…                 copies of bytes that a repair cut off, and invalid snapshots
 //
 // # A record
 //
@@ -50,5 +50,5 @@
 //  2. A committed entry survives any crash, or Open returns an error that gives the place
 //     of the damage. Open cuts only bytes that no later batch follows.
 //  3. After one failed write, rotation or fsync, the log commits no further entry.
-//  4. No reader blocks the committer, and no reader holds disk space.
+//  4. No reader blocks the committer or prevents the deletion of a segment.
 package wal

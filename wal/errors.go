@@ -19,8 +19,8 @@ var (
 	ErrTooLarge = fmt.Errorf("log: the entry exceeds the maximum of %d bytes", MaxEntry)
 	// ErrLocked means that another process has the folder open for writing.
 	ErrLocked = errors.New("another process uses this folder; stop that process first, or use another folder")
-	// ErrForeign means that the log's folder has a file that is not part of the log, and
-	// that opening the log would destroy entries.
+	// ErrForeign means that the log's folder has a file that is not part of the log, so that
+	// opening the log could destroy entries.
 	ErrForeign = errors.New("the file is not part of this log; move it elsewhere")
 	// ErrGone means that the requested entries are older than the retained history.
 	ErrGone = errors.New("log: these entries are older than the retained history; start again from a snapshot")
@@ -31,7 +31,7 @@ var (
 )
 
 // DamageError names the place from which on the log cannot be read. If Open returns one, it
-// has changed no file.
+// has changed no segment.
 type DamageError struct {
 	Segment uint64 // first sequence of the segment, the name of its file
 	Path    string // of the segment's file; empty if the file is missing

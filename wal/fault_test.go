@@ -37,7 +37,7 @@ func wantFailed(t *testing.T, l *Log, inHand []*result, durable uint64) {
 	}
 	for range 3 {
 		wantError(t, l.Append([]byte("later"), newResult()), ErrFailed)
-		wantError(t, l.Do(func(uint64, int64) { t.Error("Do ran") }), ErrFailed)
+		wantError(t, l.RunBetweenBatches(func(uint64, int64) { t.Error("Do ran") }), ErrFailed)
 	}
 	wantError(t, l.Err(), syscall.EIO)
 	if seq, _ := l.Durable(); seq != durable {
@@ -81,7 +81,7 @@ func TestDiskErrorFailsLog(t *testing.T) {
 			put(t, l, numbered(5)[:2]...)
 			f.armed.Store(true)
 			var inHand []*result
-			if err := l.Do(func(uint64, int64) {
+			if err := l.RunBetweenBatches(func(uint64, int64) {
 				for _, e := range numbered(5)[2:] {
 					inHand = append(inHand, newResult())
 					if err := l.Append([]byte(e), inHand[len(inHand)-1]); err != nil {
@@ -123,7 +123,7 @@ func TestRotationFsyncsFolder(t *testing.T) {
 			Sync:    func() error { note("sync"); return nil },
 			SyncDir: func() error { note("folder"); return nil },
 		},
-		Observe: func(Batch) { note("ack") },
+		Observe: func(BatchStats) { note("ack") },
 	})
 	put(t, l, numbered(4)...)
 	mustClose(t, l)

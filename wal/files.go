@@ -82,9 +82,9 @@ func moveFile(from, to string) error {
 	return durable.SyncFolder(filepath.Dir(from))
 }
 
-// ReadEpoch returns the log's epoch, a number from 1 on. It rises when the numbers of lost
-// entries may be assigned again: after an accepted loss or a restore. A reader of the lost
-// entries detects this by the epoch.
+// ReadEpoch returns the log's epoch, a number from 1 on, from the file EPOCH; it is 1 without
+// that file. It rises when the numbers of lost entries may be assigned again: after an
+// accepted loss or a restore. A reader of the lost entries detects this by the epoch.
 func ReadEpoch(dir string) (uint32, error) {
 	path := filepath.Join(dir, "EPOCH")
 	text, err := os.ReadFile(path)

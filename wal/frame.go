@@ -160,7 +160,7 @@ func isVersionByteDamaged(frame, data []byte) bool {
 // and times and epochs that do not decrease.
 type orderChecker struct {
 	frameHeader
-	any bool // header is set: from the last frame, or from the position before the first
+	any bool // a frame was checked, and frameHeader is its header; before that, only seq is set
 }
 
 // checkNext returns an invalidFrame if the frame with header h does not follow from the one

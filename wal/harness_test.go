@@ -73,7 +73,7 @@ func put(t testing.TB, l *Log, entries ...string) {
 func putBatch(t testing.TB, l *Log, entries ...string) {
 	t.Helper()
 	waiters := make([]*result, len(entries))
-	err := l.Do(func(uint64, int64) {
+	err := l.RunBetweenBatches(func(uint64, int64) {
 		for i, e := range entries {
 			waiters[i] = newResult()
 			if err := l.Append([]byte(e), waiters[i]); err != nil {

@@ -57,7 +57,8 @@ type logPosition struct {
 // Open opens the log in dir for writing. It creates missing folders and locks dir. It checks
 // all entries from opt.From on, cuts off an unfinished last write (with a copy under
 // damage/), and rewrites the last segment. The error wraps ErrLocked, ErrForeign or
-// ErrDamaged, or is a *VersionError or an I/O error; the log is then unchanged.
+// ErrDamaged, or is a *VersionError; the log is then unchanged. Any other error, such as an
+// I/O error, may also come after the cut.
 func Open(dir string, opt Options) (*Log, error) {
 	opt = opt.withDefaults()
 	for _, d := range []string{dir, logDir(dir)} {
@@ -127,10 +128,11 @@ func (l *Log) Append(data []byte, w Waiter) error {
 	return l.queue.enqueue(data, w)
 }
 
-// Do runs f on the committer's goroutine between two batches and returns after f. f receives
+// RunBetweenBatches runs f on the committer's goroutine between two batches and returns after f. f receives
 // the number and the time of the last durable entry. At that moment the waiters of all
-// entries up to seq were notified, and of no later entry. A Waiter must not call Do.
-func (l *Log) Do(f func(seq uint64, at int64)) error {
+// entries up to seq were notified, and of no later entry. A Waiter must not call Do. If the
+// log is closed or has failed, Do returns the reason and f does not run.
+func (l *Log) RunBetweenBatches(f func(seq uint64, at int64)) error {
 	done, err := l.queue.enqueueCall(f)
 	if err != nil {
 		return err
@@ -202,7 +204,7 @@ type Stats struct {
 	Archived int // segments under archive/
 
 	Scrubbed uint64 // segments checked in the background
-	Damaged  uint64 // damaged ones among them: history that no replay needs, reported in the program's log
+	Damaged  uint64 // damaged or unreadable ones among them; no replay needs them, and the program's log names them
 }
 
 // Stats returns the current figures. It is fast enough to call for each request.

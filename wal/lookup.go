@@ -26,8 +26,8 @@ func (l *Log) EntryAt(seq uint64) (Entry, error) {
 	if !ok {
 		return Entry{}, fmt.Errorf("cannot read log entry %d: %w", seq, ErrGone)
 	}
-	buf := atBuffers.Get().(*[]byte)
-	defer atBuffers.Put(buf)
+	buf := entryAtBuffers.Get().(*[]byte)
+	defer entryAtBuffers.Put(buf)
 	r := &Reader{dir: l.dir, from: seq, src: liveSource{l}, cur: cursor{buf: *buf}}
 	defer r.Close()
 	if err := r.moveToSegment(first); err != nil {
@@ -41,8 +41,8 @@ func (l *Log) EntryAt(seq uint64) (Entry, error) {
 	return e, err
 }
 
-// atBuffers pools the cursor buffers of EntryAt.
-var atBuffers = sync.Pool{New: func() any {
+// entryAtBuffers pools the cursor buffers of EntryAt.
+var entryAtBuffers = sync.Pool{New: func() any {
 	buf := make([]byte, readBuffer)
 	return &buf
 }}
@@ -81,9 +81,9 @@ func (l *Log) NewReaderSince(at int64) (*Reader, error) {
 	return r, err
 }
 
-// segmentToReadFromTime returns the first entry of the last segment that begins before unixNanos,
-// or else of the oldest segment; 0 if there is none. The search treats a segment that was just
-// deleted as older, and one without entries as later.
+// segmentToReadFromTime returns the first entry of the last segment that begins before
+// unixNanos, or else of the oldest segment; 0 if the log has no segment. The search treats a
+// segment that was just deleted as older, and one without entries as later.
 func (a *archiver) segmentToReadFromTime(unixNanos int64) (first uint64, err error) {
 	a.mu.Lock()
 	firsts := slices.Concat(a.archived, a.live)

@@ -90,7 +90,7 @@ func TestOpenRejectsLogBehindSnapshot(t *testing.T) {
 		"it begins after the snapshot": {
 			prepare: func(t *testing.T, dir string) { os.Remove(livePath(dir, 1)) },
 			opt:     Options{From: 2},
-			says:    "a snapshot needs entries from 2 on",
+			says:    "this start needs entries from 2 on",
 		},
 		"it is gone, with a snapshot": {
 			prepare: func(t *testing.T, dir string) { os.RemoveAll(logDir(dir)) },

@@ -36,8 +36,8 @@ type Options struct {
 	QueueLen   int
 	QueueBytes int
 
-	// From is the first sequence that the caller will replay: one after its snapshot's
-	// oldest stamp. Earlier entries are checked in the background. Zero means all entries.
+	// From is the first sequence that the caller will replay: one after SnapshotInfo.Oldest of
+	// its snapshot. Earlier entries are checked in the background. Zero means all entries.
 	From uint64
 	// AtLeast is the newest sequence in a snapshot that has verified. Open rejects a log that
 	// ends before it, because that log has lost entries.
@@ -50,7 +50,7 @@ type Options struct {
 	// the batch before.
 	Now func() int64
 	// Observe, if set, is called on the committer's goroutine after each fsync.
-	Observe func(Batch)
+	Observe func(BatchStats)
 	Logger  *slog.Logger
 	// Faults makes the disk fail on purpose, in tests.
 	Faults Faults
@@ -58,10 +58,10 @@ type Options struct {
 	reopenAfter int // rotations after which tidwall's log is reopened
 }
 
-// Batch measures one fsync and the entries that it made durable. If the batch ended a
+// BatchStats measures one fsync and the entries that it made durable. If the batch ended a
 // segment, the library wrote, fsynced and began the next file in one call. Sync is then the
 // whole time, and Write is 0.
-type Batch struct {
+type BatchStats struct {
 	Entries int
 	Bytes   int // of records
 	Write   time.Duration
@@ -74,7 +74,7 @@ type Faults struct {
 	// Write receives the size of a batch. If it returns an error, the first `written` bytes
 	// of the batch reach the file.
 	Write func(size int) (written int, err error)
-	// Sync runs before the fsync of a segment; the bytes have been written.
+	// Sync runs before the fsync of a segment. If it fails, the batch's bytes are in the file.
 	Sync func() error
 	// SyncDir runs before the fsync of the log's folder.
 	SyncDir func() error

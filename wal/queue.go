@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// commitQueue holds entries between Append and the committer, first in first out, in a preallocated
-// ring, so that Append allocates no memory.
+// commitQueue holds entries between Append and the committer, first in first out. Its ring is
+// preallocated, so that Append allocates no memory.
 //
 // mu guards all fields but wake. Only the committer calls dequeueBatch and
 // markBatchCommitted. If the queue is empty, dequeueBatch sets idle and sleeps on wake. The
@@ -20,15 +20,15 @@ import (
 // and later entries wait for a third batch.
 type commitQueue struct {
 	maxBytes int
-	start    time.Time // origin of item.since
+	start    time.Time // origin of queuedEntry.since
 
 	mu       sync.Mutex
 	ring     []queuedEntry
 	head, n  int
 	bytes    int
 	calls    []queuedCall
-	inFlight time.Duration // item.since of the oldest entry in the current batch; valid if flying
-	flying   bool
+	inFlight time.Duration // queuedEntry.since of the oldest entry in the current batch; valid if flying
+	flying   bool          // the committer has taken a batch that is not durable yet
 	idle     bool
 	end      error // reason for rejecting new entries; nil while open
 	wake     chan struct{}
@@ -42,7 +42,7 @@ type queuedEntry struct {
 	since  time.Duration
 }
 
-// queuedCall is a function that Log.Do has queued. The committer runs it between two batches.
+// queuedCall is a function that Log.RunBetweenBatches has queued. The committer runs it between two batches.
 type queuedCall struct {
 	f    func(seq uint64, at int64)
 	done chan error
@@ -166,8 +166,8 @@ func (q *commitQueue) markBatchCommitted() {
 	q.mu.Unlock()
 }
 
-// countQueued returns the number and the bytes of the queued entries. ageOfOldestUndurable is the
-// age of the oldest entry that is not durable yet.
+// countQueued returns the number and the bytes of the queued entries. ageOfOldestUndurable is
+// the age of the oldest entry that is not durable yet; 0 if all are.
 func (q *commitQueue) countQueued() (entries, bytes int, ageOfOldestUndurable time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

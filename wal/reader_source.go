@@ -11,11 +11,11 @@ import (
 // segmentSource tells a reader how far it may read a segment, depending on which process
 // writes the log.
 type segmentSource interface {
-	// refreshLimit raises c.limit. sealed reports that the segment has ended because
-	// another one has begun.
+	// refreshLimit raises c.limit to the last readable byte of the segment. sealed reports
+	// that the segment has ended because another one has begun.
 	refreshLimit(c *cursor) (sealed bool, err error)
-	// damageOrEOFIfTornEnd returns io.EOF if a bad frame is the unfinished end of the log, otherwise the
-	// damage.
+	// damageOrEOFIfTornEnd returns io.EOF if a bad frame is the unfinished end of the log,
+	// otherwise the damage.
 	damageOrEOFIfTornEnd(d *DamageError) error
 }
 
@@ -48,7 +48,7 @@ func (s liveSource) damageOrEOFIfTornEnd(d *DamageError) error { return d }
 // the state from the files.
 type dirSource struct {
 	dir    string
-	newest uint64 // newest live segment found; later listings never return an older one
+	newest uint64 // first entry of the newest live segment found so far; it never decreases
 }
 
 func (s *dirSource) refreshLimit(c *cursor) (sealed bool, err error) {

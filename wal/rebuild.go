@@ -12,7 +12,7 @@ import (
 
 // Rebuilder writes a log from the entries of another log, for example of a backup. Each
 // record is an exact copy, with its number, batch, time and epoch. The folder must not
-// contain a log. It is not safe for concurrent use.
+// contain a log. A Rebuilder is not safe for concurrent use.
 //
 // It writes segments itself instead of using a Log, because a Log assigns numbers, times and
 // epochs, and fsyncs for waiters. A rebuild has no waiters: after a crash it starts again, in

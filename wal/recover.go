@@ -50,9 +50,9 @@ func recoverTail(dir string, opt Options) (logEnd, error) {
 		}
 	}
 	if err := copyFileOver(end.seg.Path, end.seg.Path, end.size); err != nil {
-		return end, fmt.Errorf("cannot copy the last log segment (a start makes its entries durable and drops an incomplete end): %w", err)
+		return end, fmt.Errorf("cannot rewrite the last log segment, as each start does to make its entries durable: %w", err)
 	}
-	err = createNextSegment(dir, &end, opt.SegmentSize)
+	err = createNextSegmentIfFull(dir, &end, opt.SegmentSize)
 	return end, err
 }
 
@@ -77,10 +77,9 @@ func ensureLiveSegment(dir string, segments *[]Segment, opt Options) error {
 	return nil
 }
 
-// createNextSegment creates an empty segment after a last one that has reached size bytes,
-// and moves end to it. Otherwise the tidwall/wal library would rotate in the middle of the
-// first batch.
-func createNextSegment(dir string, end *logEnd, size int) error {
+// createNextSegmentIfFull creates an empty segment if the last one has reached size bytes, and
+// moves end to it. Without it, the tidwall/wal library would rotate inside the first batch.
+func createNextSegmentIfFull(dir string, end *logEnd, size int) error {
 	if end.size < int64(size) {
 		return nil
 	}

@@ -30,7 +30,7 @@ func readSegments(segments []Segment, from uint64, each func(frameHeader, []byte
 	if len(segments) > 0 && segments[start].First > max(1, from) {
 		return end, &DamageError{
 			Segment: segments[start].First, Seq: from,
-			Reason: fmt.Sprintf("the log begins with entry %d, but a snapshot needs entries from %d on", segments[start].First, from),
+			Reason: fmt.Sprintf("the log begins with entry %d, but this start needs entries from %d on", segments[start].First, max(1, from)),
 		}
 	}
 	for i, s := range segments[start:] {
@@ -102,10 +102,11 @@ func readOpenedSegment(c *cursor, each func(frameHeader, []byte)) error {
 }
 
 // classifyDamage decides whether damage in the last segment is a torn tail, a write that a
-// crash left unfinished, and sets d.Torn. The disk may write one batch in any order, so
-// intact frames of the unfinished batch may follow the damage. A batch begins only after the
-// fsync of the batch before it. So a frame of a later batch proves that the damaged bytes
-// were durable once, and acknowledged.
+// crash left unfinished. If so, it sets d.Torn; otherwise it adds the proof to d.Reason. The
+// disk may write one batch in any order, so intact frames of the unfinished batch may follow
+// the damage. A batch begins only after the fsync of the batch before it. So a frame of a later
+// batch proves that the damaged bytes were durable once, and acknowledged. It returns an error
+// only if it cannot read the segment.
 func classifyDamage(d *DamageError) error {
 	f, err := os.Open(d.Path)
 	if err != nil {
@@ -129,21 +130,21 @@ func classifyDamage(d *DamageError) error {
 }
 
 // findLaterBatch searches the bytes from..size of a damaged segment for a frame of a batch
-// that begins after entry due. It returns the frame's header and offset, or a negative
-// offset.
+// that begins after entry due. It returns the frame's header and offset; the offset is -1 if
+// it finds no such frame.
 func findLaterBatch(f io.ReaderAt, from, size int64, due uint64) (h frameHeader, at int64, err error) {
 	window := make([]byte, 1<<20)
 	frame := make([]byte, headerSize+MaxEntry)
 	for from < size {
 		n, err := f.ReadAt(window[:min(int64(len(window)), size-from)], from)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return h, -1, fmt.Errorf("cannot search the damaged segment: %w", err)
+			return h, -1, fmt.Errorf("cannot search the damaged log segment for an entry after the damage: %w", err)
 		}
 		for i := bytes.Index(window[:n], magic[:]); i >= 0; i = indexOfMagicFrom(window[:n], i+1) {
 			at := from + int64(i)
 			m, err := f.ReadAt(frame[:min(int64(len(frame)), size-at)], at)
 			if err != nil && !errors.Is(err, io.EOF) {
-				return h, -1, fmt.Errorf("cannot search the damaged segment: %w", err)
+				return h, -1, fmt.Errorf("cannot search the damaged log segment for an entry after the damage: %w", err)
 			}
 			h, _, err := parseFrame(frame[:m])
 			// A sequence too high for the number of bytes is a coincidence.

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Segment is one file of the log, with consecutive entries. Only the last live segment
-// changes.
+// Segment is one file of the log, with consecutive entries. It is live (below log/) or
+// archived. Only the last live segment changes.
 type Segment struct {
 	First    uint64 // sequence of its first entry, existing or future
 	Path     string
@@ -38,13 +38,13 @@ func archivePath(dir string, first uint64) string {
 
 // parseSequenceName parses the name of a segment or snapshot file: an entry number of 20
 // digits, and the suffix.
-func parseSequenceName(name, suffix string) (first uint64, ok bool) {
+func parseSequenceName(name, suffix string) (seq uint64, ok bool) {
 	digits, ok := strings.CutSuffix(name, suffix)
 	if !ok || len(digits) != 20 {
 		return 0, false
 	}
-	first, err := strconv.ParseUint(digits, 10, 64)
-	return first, err == nil && first > 0
+	seq, err := strconv.ParseUint(digits, 10, 64)
+	return seq, err == nil && seq > 0
 }
 
 // Segments lists the log's files, archived ones first, in order of their entries. It needs
@@ -84,13 +84,13 @@ func listSequenceNames(dir, ending string) ([]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
-	firsts := make([]uint64, 0, len(entries))
+	seqs := make([]uint64, 0, len(entries))
 	for _, e := range entries {
-		if first, ok := parseSequenceName(e.Name(), ending); ok && !e.IsDir() {
-			firsts = append(firsts, first)
+		if seq, ok := parseSequenceName(e.Name(), ending); ok && !e.IsDir() {
+			seqs = append(seqs, seq)
 		}
 	}
-	return firsts, nil // ReadDir sorts, and 20 digits sort as numbers
+	return seqs, nil // ReadDir sorts, and 20 digits sort as numbers
 }
 
 // indexOfSegmentWith returns the index of the segment that contains entry seq or, for the
@@ -123,8 +123,8 @@ func openSegmentOrArchived(dir string, first uint64) (*os.File, error) {
 }
 
 // rejectForeignNames returns an error if the log's folder has files that would make the
-// tidwall/wal library lose entries. It deletes segments next to a .START or .END file, and
-// skips segments that are not regular files.
+// tidwall/wal library lose entries. That library deletes segments next to a .START or .END
+// file, and skips segments that are not regular files.
 func rejectForeignNames(dir string) error {
 	entries, err := os.ReadDir(logDir(dir))
 	if err != nil {

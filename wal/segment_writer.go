@@ -139,9 +139,9 @@ func (w *segmentWriter) sync() (took time.Duration, err error) {
 	return time.Since(start), nil
 }
 
-// rotate begins a new segment after the last one was filled, and makes the new file's name
-// durable. After reopenAfter rotations it reopens the library's log, because that log
-// remembers every segment it has seen.
+// rotate makes the segment current that the library began when the last one was filled, and
+// makes the new file's name durable. After reopenAfter rotations it reopens the library's log,
+// because that log remembers every segment it has seen.
 func (w *segmentWriter) rotate(reopenAfter int) error {
 	w.first, w.tail = w.seq+1, 0
 	w.rotations++

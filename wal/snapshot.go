@@ -26,7 +26,7 @@ import (
 //	length  of the payload, at most 1 MiB
 //	crc     CRC-32C of all bytes of the block before it
 //
-//	trailer: oldest stamp, newest stamp, sections, bytes of data (8 bytes each), meta
+//	trailer: Oldest, Newest, Sections and Bytes of SnapshotInfo (8 bytes each), then Meta
 //
 // The file ends with the trailer: a file without one is unfinished.
 const (
@@ -49,7 +49,7 @@ type SnapshotInfo struct {
 	Newest   uint64 // no section contains a later entry; also the name of the file
 	Sections uint64
 	Bytes    uint64 // of data
-	Meta     []byte
+	Meta     []byte // of the caller of Commit
 }
 
 // BadSnapshot is a snapshot file that cannot be read or is damaged.

@@ -10,8 +10,8 @@ import (
 	"os"
 )
 
-// SnapshotReader reads a snapshot, section by section. OpenSnapshot has verified the whole file, so
-// the caller never loads half of a damaged one. It is not safe for concurrent use.
+// SnapshotReader reads a snapshot, section by section. OpenSnapshot has verified the whole
+// file, so the caller never loads half of a damaged one. It is not safe for concurrent use.
 type SnapshotReader struct {
 	SnapshotInfo
 	// Bad lists newer snapshots that did not verify.
@@ -50,7 +50,7 @@ func openSnapshotFile(want SnapshotInfo) (*SnapshotReader, error) {
 		return nil, err
 	}
 	if info.Newest != want.Newest {
-		return nil, fmt.Errorf("snapshot %q has the wrong name: its newest stamp is %d", want.Path, info.Newest)
+		return nil, fmt.Errorf("snapshot %q has the wrong name: the newest entry in it is %d", want.Path, info.Newest)
 	}
 	f, err := os.Open(want.Path)
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 
 // SnapshotRate is the default rate of writing a snapshot, in bytes a second. The disk
 // handles one request after another, so the rate determines how many commits wait for a
-// piece of a snapshot. Reading the snapshot back uses readRate, and no read-ahead, so it
+// piece of a snapshot. Reading the snapshot back uses snapshotReadBackRate, and no read-ahead, so it
 // does not delay commits.
 const SnapshotRate = 16 << 20
 
-const readRate = 64 << 20
+const snapshotReadBackRate = 64 << 20
 
 // blockFill is the payload size at which the writer ends a block. Readers accept blocks of
 // any length up to blockData.
@@ -34,8 +34,8 @@ type SnapshotOptions struct {
 //
 // The file has a temporary name until all its bytes have been fsynced, read back from the
 // disk and verified. So a file with a snapshot's name is always complete, and a crash leaves
-// only a temporary file, which the next writer replaces. At most one writer exists at a time.
-// It is not safe for concurrent use.
+// only a temporary file, which the next writer replaces. A folder may have only one writer at
+// a time. A writer is not safe for concurrent use.
 type SnapshotWriter struct {
 	dir      string
 	tmp      string
@@ -59,7 +59,7 @@ type SnapshotWriter struct {
 func CreateSnapshot(dir string, opt SnapshotOptions) (*SnapshotWriter, error) {
 	writing, reading := opt.BytesPerSecond, opt.BytesPerSecond
 	if opt.BytesPerSecond == 0 {
-		writing, reading = SnapshotRate, readRate
+		writing, reading = SnapshotRate, snapshotReadBackRate
 	}
 	if err := makeDir(snapshotDir(dir)); err != nil {
 		return nil, fmt.Errorf("cannot create a snapshot: %w", err)
@@ -114,11 +114,12 @@ func (w *SnapshotWriter) EndSection() error {
 
 // Commit finishes the snapshot and makes it durable. Every section contains the effects of
 // all entries up to oldest, and of no entry after newest. meta belongs to the caller and has
-// at most 1 MB. Of the earlier snapshots, Commit keeps only the newest valid one.
+// at most maxMeta bytes, just under 1 MiB. Commit deletes the snapshots that are older than
+// the newest valid earlier one.
 func (w *SnapshotWriter) Commit(oldest, newest uint64, meta []byte) (SnapshotInfo, error) {
 	if newest == 0 || oldest > newest || len(meta) > maxMeta {
 		w.Abort()
-		return SnapshotInfo{}, fmt.Errorf("BUG: invalid snapshot: oldest stamp %d, newest stamp %d, %d bytes of meta", oldest, newest, len(meta))
+		return SnapshotInfo{}, fmt.Errorf("BUG: invalid snapshot: oldest entry %d, newest entry %d, %d bytes of meta", oldest, newest, len(meta))
 	}
 	if w.open {
 		w.err = errors.Join(w.err, w.EndSection())
@@ -135,8 +136,8 @@ func (w *SnapshotWriter) Commit(oldest, newest uint64, meta []byte) (SnapshotInf
 	return info, nil
 }
 
-// publish fsyncs the snapshot, reads it back from the disk to verify it, and gives the file
-// its final name.
+// publish fsyncs the snapshot, reads it back from the disk to verify it, gives the file its
+// final name, and deletes old snapshots.
 func (w *SnapshotWriter) publish(newest uint64) (SnapshotInfo, error) {
 	if w.err != nil {
 		return SnapshotInfo{}, w.err
@@ -201,7 +202,7 @@ func (w *SnapshotWriter) writeBlock(kind byte, ends bool) {
 
 // removeOldSnapshots deletes old snapshots. It keeps the one just written, which the next
 // start loads, and the newest valid one before it, as a fallback. An invalid snapshot between
-// them stays until QuarantineSnapshots moves it.
+// them stays until the next snapshot is written.
 func (w *SnapshotWriter) removeOldSnapshots(written uint64) error {
 	infos, err := Snapshots(w.dir)
 	if err != nil {
@@ -259,7 +260,7 @@ func (g *verifiedSnapshots) has(newest uint64) bool {
 }
 
 // QuarantineSnapshots moves invalid snapshots, as found by OpenSnapshot, to damage/ and logs
-// each as an error. Afterwards the snapshot folder has only valid snapshots.
+// each as an error. Afterwards the newest snapshot in the folder is a valid one.
 func (l *Log) QuarantineSnapshots(bad []BadSnapshot) error {
 	for _, b := range bad {
 		if errors.Is(b.Err, fs.ErrNotExist) {

@@ -6,8 +6,8 @@ import (
 	"io/fs"
 )
 
-// Report describes a log and its snapshots, with all damage that Verify found.
-type Report struct {
+// VerifyReport describes a log and its snapshots, with all damage that Verify found.
+type VerifyReport struct {
 	Segments        int
 	Entries         uint64
 	Bytes           int64 // of whole records
@@ -15,7 +15,8 @@ type Report struct {
 	FirstAt, LastAt int64 // unix nanoseconds
 	Epoch           uint32
 
-	// Damage lists the places where entries are lost, one for each segment, in order.
+	// Damage lists the places where entries are lost, in order. After the first damage in a
+	// segment, Verify does not check the rest of that segment.
 	Damage []*DamageError
 	// Torn is an unfinished end. A crash leaves one, and a log that is being written may
 	// show one for a moment. Open cuts it.
@@ -29,12 +30,12 @@ type Report struct {
 
 // OK reports whether the log and all snapshots are undamaged. An unfinished last write (Torn)
 // is not damage.
-func (r *Report) OK() bool { return len(r.Damage) == 0 && len(r.BadSnapshots) == 0 }
+func (r *VerifyReport) OK() bool { return len(r.Damage) == 0 && len(r.BadSnapshots) == 0 }
 
 // Verify reads and checks all segments, including archived ones, and all snapshots of a
-// folder. It changes no file and takes no lock, so the log may be in use. It returns an error
-// only if it cannot read; damage is in the report.
-func Verify(dir string) (Report, error) {
+// folder. It changes no file and takes no lock, so the log may be in use. Damage is in the
+// report. The error is an I/O error, or a *VersionError for a segment of a later version.
+func Verify(dir string) (VerifyReport, error) {
 	for {
 		r, err := verifyOnce(dir)
 		if !errors.Is(err, errHistoryMoved) {
@@ -47,8 +48,8 @@ func Verify(dir string) (Report, error) {
 // listed, so the entries read so far are no longer the beginning of the log.
 var errHistoryMoved = errors.New("log segments were deleted during the check; run it again")
 
-func verifyOnce(dir string) (Report, error) {
-	var r Report
+func verifyOnce(dir string) (VerifyReport, error) {
+	var r VerifyReport
 	segments, err := Segments(dir)
 	if err != nil {
 		return r, fmt.Errorf("cannot list the log in %q: %w", dir, err)
@@ -76,7 +77,7 @@ func verifyOnce(dir string) (Report, error) {
 	return r, nil
 }
 
-func (r *Report) verifySegment(c *cursor, dir string, s Segment, last bool) error {
+func (r *VerifyReport) verifySegment(c *cursor, dir string, s Segment, last bool) error {
 	f, err := openSegmentOrArchived(dir, s.First)
 	if errors.Is(err, fs.ErrNotExist) && doesHistoryBeginAfter(dir, s) {
 		return errHistoryMoved

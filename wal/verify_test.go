@@ -69,7 +69,7 @@ func TestVerifyRestartsWhenHistoryIsDeleted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir, _ := threeAFile(t)
 			segments := must.Value(Segments(dir))(t)
-			var r Report
+			var r VerifyReport
 			opened := new(cursor)
 			defer opened.close()
 			must.Succeed(t, r.verifySegment(opened, dir, segments[0], false))

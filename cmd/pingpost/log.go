@@ -117,7 +117,7 @@ func checkAndPrintLeadKeys(dataDir string) (noDamageFound bool, err error) {
 }
 
 // printLogReport prints what the check of a log has found: its entries, snapshots and damage.
-func printLogReport(r *wal.Report) {
+func printLogReport(r *wal.VerifyReport) {
 	fmt.Printf("entries    %d to %d (%d), %d bytes in %d segments, epoch %d\n", r.First, r.Last, r.Entries, r.Bytes, r.Segments, r.Epoch)
 	for _, snapshot := range r.Snapshots {
 		fmt.Printf("snapshot   of entry %d, %d bytes: good\n", snapshot.Newest, snapshot.Bytes)

@@ -167,7 +167,7 @@ func parseNumber(digits string) (n float64, ok bool) {
 	return n, err == nil
 }
 
-// ConditionsEachSaleMeets is the set of conditions that a lead has met when the exchange makes a bid for
+// PassedConditionSet is the set of conditions that a lead has met when the exchange makes a bid for
 // it. The bid lists them in its member buyer_filters_passed.
 type PassedConditionSet uint8
 
@@ -210,7 +210,7 @@ func (c *Campaign) ConditionsEachSaleMeets(filterSetIndex int) PassedConditionSe
 	return met | conditionsCheckedBy(c.Filters) | conditionsCheckedBy(c.FilterSets[filterSetIndex].Filters)
 }
 
-// conditionsCheckedBy returns the conditions in ConditionsEachSaleMeets that these filters check.
+// conditionsCheckedBy returns the conditions in the result of ConditionsEachSaleMeets that these filters check.
 func conditionsCheckedBy(filters []Filter) (met PassedConditionSet) {
 	for i := range filters {
 		switch filters[i].slot {

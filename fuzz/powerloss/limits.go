@@ -32,6 +32,6 @@ var shorterLimits = []mutant.Mutation{
 	},
 	{
 		Name: "erased keys are settled soon", File: "wal/backup/keys.go",
-		Old: "const unsettled = 2 * time.Second", New: "const unsettled = 100 * time.Millisecond",
+		Old: "const keyFileSettleTime = 2 * time.Second", New: "const keyFileSettleTime = 100 * time.Millisecond",
 	},
 }

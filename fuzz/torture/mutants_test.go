@@ -236,14 +236,14 @@ const (
 		return full, err
 	}
 	l.at = h.at
-	l.publish(b)
+	l.recordCommittedBatch(b)
 	if l.opt.Observe != nil {
 		l.opt.Observe(b)
 	}
 	notify(batch, h.batch, h.at)
 `
 	notifyBeforeFsync = `	l.at = h.at
-	l.publish(b)
+	l.recordCommittedBatch(b)
 	notify(batch, h.batch, h.at)
 	for i := range batch {
 		batch[i].waiter = nil

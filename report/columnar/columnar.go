@@ -1,6 +1,6 @@
 // Package columnar writes rows to an Apache Parquet file as a stream. For a file of any
-// length it holds one group of rows, and some hundred bytes per column for each written
-// group.
+// length it holds in memory one group of rows, and some hundred bytes per column for each
+// written group.
 //
 // It writes the forms that the oldest readers understand: pages of version 1, plain or
 // dictionary encoding, Snappy compression. Money is DECIMAL(18,6) in 64 bits, the same as

@@ -36,8 +36,8 @@ func (h *Histogram) Add(other Histogram) {
 }
 
 // Quantile returns the latency that thousandths/1000 of the recorded ones did not exceed, by
-// nearest rank and rounded to its slot: 990 gives the 99th percentile. hasLatencies is false for an
-// empty histogram.
+// nearest rank and rounded to its slot: 990 gives the 99th percentile. hasLatencies is false
+// for an empty histogram.
 func (h Histogram) Quantile(thousandths uint64) (latency time.Duration, hasLatencies bool) {
 	total := uint64(0)
 	for _, t := range h {

@@ -43,8 +43,8 @@ func (b *ChangeBatch) applyAuctionHeld(ev *event.PingAuctionCompleted) {
 	b.addAndCountBids(a.ID, c, ev.Bids, a.Test)
 }
 
-// addAndCountBids adds the results of an auction's buyers that received a ping to the rows. It also
-// counts them in the sums with this key, unless it is a test.
+// addAndCountBids adds the results of an auction's buyers that received a ping to the rows. It
+// also counts them in the sums with this key, unless it is a test.
 func (b *ChangeBatch) addAndCountBids(id market.AuctionID, key SumKey, bids []event.Bid, isTest bool) {
 	for i := range bids {
 		of := bids[i]
@@ -75,8 +75,8 @@ func (b *ChangeBatch) addAndCountBids(id market.AuctionID, key SumKey, bids []ev
 	}
 }
 
-// sourceAndStateOfAuction returns the lead source and the state from an auction's ping. A lead that
-// is posted for its bid often does not repeat them.
+// sourceAndStateOfAuction returns the lead source and the US state from an auction's ping. A
+// lead that is posted for its bid often does not repeat them.
 func (b *ChangeBatch) sourceAndStateOfAuction(id market.AuctionID) (sourceNumber int64, usState string, err error) {
 	if i, known := b.auctionIndex[id]; known {
 		return b.Auctions[i].Source, b.Auctions[i].State, nil

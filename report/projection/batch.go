@@ -9,13 +9,13 @@ import (
 	"pingpost/report/histogram"
 )
 
-// ChangeBatch collects in memory the changes of one database transaction. It writes only the last
-// state of a row that changes ten times, and only the total of the numbers added to a sum. It
+// ChangeBatch collects in memory the changes of one database transaction. Of a row that changes
+// ten times it has only the last state, and of a sum only the total of the added numbers. It
 // first reads rows that it does not contain from the database. IsFull bounds its size.
 type ChangeBatch struct {
 	ctx     context.Context //nolint:containedctx // of this one transaction's reads
 	stored  StoredRowReader
-	Sources *SourceNumbers
+	Sources *LeadSourceNumbering
 
 	Leads         map[market.LeadID]*LeadRow // nil: the file has no such lead
 	Posts         map[PostKey]*PostRow
@@ -38,8 +38,8 @@ type StoredRowReader interface {
 	LoadLeadOrNil(ctx context.Context, id market.LeadID) (*LeadRow, error) // nil if there is no row
 	LoadPostOrNil(ctx context.Context, key PostKey) (*PostRow, error)
 	LoadWebhookOrNil(ctx context.Context, key WebhookKey) (*WebhookRow, error)
-	// LoadSourceAndState returns the source and the state of an auction, or zero values if it is
-	// unknown.
+	// LoadSourceAndState returns the lead source and the US state of an auction, or zero values
+	// if it is unknown.
 	LoadSourceAndState(ctx context.Context, id market.AuctionID) (source int64, state string, err error)
 }
 
@@ -48,7 +48,7 @@ const (
 	maxRows    = 50_000
 )
 
-func NewChangeBatch(ctx context.Context, stored StoredRowReader, sources *SourceNumbers) *ChangeBatch {
+func NewChangeBatch(ctx context.Context, stored StoredRowReader, sources *LeadSourceNumbering) *ChangeBatch {
 	return &ChangeBatch{
 		ctx: ctx, stored: stored, Sources: sources,
 		auctionIndex: map[market.AuctionID]int{}, Leads: map[market.LeadID]*LeadRow{}, Posts: map[PostKey]*PostRow{}, Webhooks: map[WebhookKey]*WebhookRow{},
@@ -80,14 +80,14 @@ func (b *ChangeBatch) ApplyEvent(seq uint64, atNanos int64, ev event.Event) erro
 		return b.applyStatusChanged(fact)
 	case *event.WebhookAttempted:
 		return b.applyWebhookAttempt(fact)
-	case *event.LeadsErased:
+	case *event.LeadPersonalDataErased:
 		return b.clearErasedLeads(fact)
 	}
 	return nil
 }
 
-// addToSum adds amount to one measure of the sum with this key, in the quarter of an hour of the
-// current event.
+// addToSum adds amount to one measure of the sum with this key, in the quarter of an hour of
+// the current event.
 func (b *ChangeBatch) addToSum(key SumKey, measure int, amount int64) {
 	key.Quarter = QuarterHourOf(b.At)
 	GetOrInsert(b.Sums, key)[measure] += amount

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// ColumnSet is the set of columns, besides time, by which stored sums are separate: one bit
-// for each column. The other columns are empty in these sums.
+// ColumnSet, also called a grouping, is the set of columns, besides time, by which stored sums
+// are separate: one bit for each column. The other columns are empty in these sums.
 //
 // Every grouping counts everything. So a question reads the smallest grouping that includes
 // its columns. By quarters alone, a month is millions of sums. Therefore there are also sums
@@ -75,7 +75,7 @@ var rollups = func() (all []columnRollup) {
 	return all
 }()
 
-// Groupings contains all groupings.
+// Groupings contains all groupings for which the database has sums.
 var Groupings = func() []ColumnSet {
 	all := make([]ColumnSet, 0, len(rollups)+1)
 	for _, r := range rollups {
@@ -84,8 +84,8 @@ var Groupings = func() []ColumnSet {
 	return append(all, AllColumns)
 }()
 
-// SmallestStoredColumnSet returns the smallest grouping that includes the columns of g and has sums
-// by the unit of time. It returns false without such a grouping.
+// SmallestStoredColumnSet returns the smallest grouping that includes the columns of g and has
+// sums by the unit of time. It returns false without such a grouping.
 func SmallestStoredColumnSet(g ColumnSet, unit int64) (smallest ColumnSet, exists bool) {
 	for i := len(rollups) - 1; i >= 0; i-- {
 		if found := rollups[i].to; found.Includes(g) && slices.Contains(found.StoredTimeUnits(), unit) {

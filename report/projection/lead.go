@@ -54,14 +54,14 @@ func (b *ChangeBatch) sourceAndState(fields []event.LeadField) (sourceNumber int
 		case fieldState:
 			usState = market.ParseUSState(bytes.ToUpper(fields[i].Text)).String()
 		case fieldSource:
-			sourceNumber = b.Sources.ref(fields[i].Text)
+			sourceNumber = b.Sources.numberOf(fields[i].Text)
 		}
 	}
 	return sourceNumber, usState
 }
 
-// loadLeadRow returns the row of a lead, from the batch or else from the database. It returns nil
-// if the database begins after the lead.
+// loadLeadRow returns the row of a lead, from the batch or else from the database. It returns
+// nil if the database begins after the lead.
 func (b *ChangeBatch) loadLeadRow(id market.LeadID) (*LeadRow, error) {
 	found, known := b.Leads[id]
 	if known {
@@ -109,8 +109,8 @@ func (b *ChangeBatch) applyLeadDecided(ev *event.LeadDecided) error {
 	return nil
 }
 
-// setSourceAndStateOfLead sets the lead's source and state from its fields. Where these lack one of
-// them, it takes the value of the lead's ping.
+// setSourceAndStateOfLead sets the lead's source and US state from its fields. Where these lack
+// one of them, it takes the value of the lead's ping.
 func (b *ChangeBatch) setSourceAndStateOfLead(l *LeadRow, ev *event.LeadDecided) error {
 	l.Source, l.State = b.sourceAndState(ev.Fields)
 	if ev.Post.Auction.IsZero() || l.Source != NoSource && l.State != "" {
@@ -126,8 +126,8 @@ func (b *ChangeBatch) setSourceAndStateOfLead(l *LeadRow, ev *event.LeadDecided)
 	return err
 }
 
-// recordAndCountUnsold records that the lead ended without a buyer, and counts it. delivery is the
-// final state of its delivery: none, failed or released.
+// recordAndCountUnsold records that the lead ended without a buyer, and counts it unless it is
+// a test. delivery is the final state of its delivery: none, failed or released.
 func (b *ChangeBatch) recordAndCountUnsold(l *LeadRow, delivery market.DeliveryState, reason market.UnsoldReason) {
 	l.setUnsold(delivery, reason)
 	if !l.Test {
@@ -159,7 +159,7 @@ func (b *ChangeBatch) applyStatusChanged(ev *event.LeadStatusesChanged) error {
 
 // clearErasedLeads removes source and state, which came from the erased leads themselves,
 // from their rows. The sums stay.
-func (b *ChangeBatch) clearErasedLeads(ev *event.LeadsErased) error {
+func (b *ChangeBatch) clearErasedLeads(ev *event.LeadPersonalDataErased) error {
 	for _, id := range ev.Leads {
 		l, err := b.loadLeadRow(id)
 		if err != nil {

@@ -60,8 +60,8 @@ func (b *ChangeBatch) countLedgerEntry(key SumKey, party ledger.Party, e *ledger
 	}
 }
 
-// countReturnedMoney adds the money of returned leads to the sums: the buyer's credit, and each
-// supplier's reversed payout.
+// countReturnedMoney adds the money of returned leads to the sums: the buyer's credit, and
+// each supplier's reversed payout.
 func (b *ChangeBatch) countReturnedMoney(ev *event.LeadStatusesChanged) error {
 	suppliers := make(map[market.LeadID]market.PermanentNumber, len(ev.Changes))
 	b.parties = append(b.parties[:0], ledger.Party{Kind: event.ObjectBuyer, Ref: ev.Buyer})

@@ -5,8 +5,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// PostRow is a row of the report's table of posts: the delivery of a lead to one buyer, and its
-// result.
+// PostRow is a row of the report's table of posts: the delivery of a lead to one buyer, and
+// its result.
 type PostRow struct {
 	PostKey
 	Seq           uint64
@@ -27,8 +27,8 @@ type PostKey struct {
 	Number int // from 1
 }
 
-// loadNewestPostOf returns the row of the lead's newest post. It returns nil for a lead without a
-// post, or if the database begins after it.
+// loadNewestPostOf returns the row of the lead's newest post. It returns nil for a lead without
+// a post, or if the database begins after it.
 func (b *ChangeBatch) loadNewestPostOf(l *LeadRow) (*PostRow, error) {
 	if l == nil || l.Posts == 0 {
 		return nil, nil //nolint:nilnil // there is none
@@ -45,8 +45,8 @@ func (b *ChangeBatch) loadNewestPostOf(l *LeadRow) (*PostRow, error) {
 	return found, err
 }
 
-// addAndCountPost adds the row of a new post: the lead is to be delivered to the buyer of sale. It
-// also counts the post.
+// addAndCountPost adds the row of a new post: the lead is to be delivered to the buyer of sale.
+// It also updates the lead's row, and counts the post unless the lead is a test.
 func (b *ChangeBatch) addAndCountPost(l *LeadRow, sale *event.Sale) {
 	l.setSale(sale)
 	l.Status, l.Delivery = market.StatusOpen, market.DeliveryPending
@@ -143,7 +143,7 @@ func (b *ChangeBatch) applySettlement(l *LeadRow, ev *event.PostSettled) {
 }
 
 // continueAfterRejection applies the next step of a lead that its buyer did not get. The lead
-// is unsold, recorded as sold to the next buyer, or posted to the next buyer.
+// is unsold, sold to the next buyer without a post, or posted to the next buyer.
 func (b *ChangeBatch) continueAfterRejection(l *LeadRow, ev *event.PostSettled) {
 	switch {
 	case ev.Settlement == event.SettledReleased:

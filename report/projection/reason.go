@@ -31,8 +31,8 @@ func indexOfReasonCount(measure int, cause NonSaleCause) (index int, isCounted b
 	return 0, false
 }
 
-// NonSaleReasonCounts returns the batch's counts of unsold leads and lost bids by reason, for hours
-// and for days.
+// NonSaleReasonCounts returns the batch's counts of unsold leads and lost bids by reason, for
+// hours and for days.
 func (b *ChangeBatch) NonSaleReasonCounts() map[NonSaleReasonKey]*NonSaleReasonCounts {
 	all := make(map[NonSaleReasonKey]*NonSaleReasonCounts)
 	for c, m := range b.Sums {

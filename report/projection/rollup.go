@@ -39,17 +39,18 @@ func (c SumKey) KeepOnlyColumns(columns ColumnSet) SumKey {
 	return c
 }
 
-// forEachStoredUnit calls visit once for each unit of time of the grouping, with the number of the day,
-// hour or quarter that contains the given quarter.
+// forEachStoredUnit calls visit once for each unit of time of the grouping, with the number of
+// the day, hour or quarter that contains the given quarter.
 func (g ColumnSet) forEachStoredUnit(quarterHour int64, visit func(unit, start int64)) {
 	for _, unit := range g.StoredTimeUnits() {
 		visit(unit, DivideRoundingDown(quarterHour, unit))
 	}
 }
 
-// RollUpSums adds up a batch's sums by all columns (batchSums) to all other groupings and units of
-// time. A batch does it once, because counting into each grouping would be dozens of
-// additions per bid. It calls pause now and then, so that the caller can pause for other work.
+// RollUpSums adds up a batch's sums by all columns (batchSums) to all other groupings and units
+// of time. The result also has batchSums themselves. A batch does it once, because counting
+// into each grouping would be dozens of additions per bid. It calls pause now and then, so that
+// the caller can pause for other work.
 func RollUpSums(batchSums map[SumKey]*Measures, pause func()) map[StoredSumKey]*Measures {
 	all := make(map[StoredSumKey]*Measures, 4*len(batchSums))
 	of := map[ColumnSet]map[SumKey]*Measures{AllColumns: batchSums}
@@ -72,8 +73,9 @@ func RollUpSums(batchSums map[SumKey]*Measures, pause func()) map[StoredSumKey]*
 }
 
 // RollUpLatencies adds up a batch's latency histograms by supplier, buyer and campaign
-// (batchLatencies) to all smaller groupings and units of time. It calls pause now and then, so that the
-// caller can pause for other work.
+// (batchLatencies) to all smaller groupings and units of time. The result also has
+// batchLatencies themselves. It calls pause now and then, so that the caller can pause for
+// other work.
 func RollUpLatencies(batchLatencies map[LatencyKey]*histogram.Histogram, pause func()) map[StoredLatencyKey]*histogram.Histogram {
 	all := make(map[StoredLatencyKey]*histogram.Histogram, 4*len(batchLatencies))
 	of := map[ColumnSet]map[LatencyKey]*histogram.Histogram{Parties: batchLatencies}
@@ -99,7 +101,8 @@ func RollUpLatencies(batchLatencies map[LatencyKey]*histogram.Histogram, pause f
 	return all
 }
 
-// Compare orders positions like the table's primary key, for writes in that order.
+// Compare orders keys like the table's primary key, without the currency, for writes in that
+// order.
 func (at StoredSumKey) Compare(other StoredSumKey) int {
 	a, b := &at.Key, &other.Key
 	return cmp.Or(

@@ -5,11 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// SourceNumbers gives each lead source, a text in the leads, a number. The text comes from
-// suppliers. So the number and the length of sources are limited. A text that may identify a
-// person counts as OtherSource: with an @ it could be an e-mail address, with seven digits a
-// phone number.
-type SourceNumbers struct {
+// LeadSourceNumbering gives each lead source, a text in the leads, a number under which the database
+// stores it. Suppliers choose the text. So at most maxSources different texts of limited length
+// get a number; all other texts count as OtherSource. So does a text that may identify a person:
+// with an @ it could be an e-mail address, with seven digits a phone number.
+type LeadSourceNumbering struct {
 	refs      map[string]int64
 	unwritten []string // sources without a row, which have the highest numbers
 }
@@ -19,18 +19,18 @@ const (
 	maxSourceLength = 64
 	maxDigits       = 6
 
-	NoSource        = 0
-	OtherSource     = 1
+	NoSource        = 0 // the lead has no source
+	OtherSource     = 1 // all sources that have no number of their own
 	OtherSourceName = "(other)"
 )
 
-func NewSourceNumbers() *SourceNumbers {
-	return &SourceNumbers{refs: map[string]int64{OtherSourceName: OtherSource}}
+func NewLeadSourceNumbering() *LeadSourceNumbering {
+	return &LeadSourceNumbering{refs: map[string]int64{OtherSourceName: OtherSource}}
 }
 
-// ref returns the number of a source, and assigns the next one to a new source. It returns
+// numberOf returns the number of a source, and assigns the next one to a new source. It returns
 // OtherSource for a text that must not be stored.
-func (s *SourceNumbers) ref(text []byte) int64 {
+func (s *LeadSourceNumbering) numberOf(text []byte) int64 {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 {
 		return NoSource
@@ -60,13 +60,15 @@ func isStorableSource(text []byte) bool {
 	return len(text) <= maxSourceLength && digits <= maxDigits && utf8.Valid(text)
 }
 
-// RestoreNumber sets the number of a source that the database already contains. It is called when
-// the database is opened.
-func (s *SourceNumbers) RestoreNumber(sourceName string, number int64) { s.refs[sourceName] = number }
+// RestoreNumber sets the number of a source that the database already contains. It is called
+// when the database is opened.
+func (s *LeadSourceNumbering) RestoreNumber(sourceName string, number int64) {
+	s.refs[sourceName] = number
+}
 
 // TakeUnwrittenSources returns the new sources that the database does not contain yet, and the
 // number of the first one. The others have the following numbers. The caller must write them.
-func (s *SourceNumbers) TakeUnwrittenSources() (names []string, firstNumber int64) {
+func (s *LeadSourceNumbering) TakeUnwrittenSources() (names []string, firstNumber int64) {
 	names = s.unwritten
 	s.unwritten = nil
 	return names, int64(len(s.refs)-len(names)) + 1

@@ -7,22 +7,22 @@ import (
 
 // TestSourceNumbers: sources get no number if they are too long, too many, or may identify a person.
 func TestSourceNumbers(t *testing.T) {
-	s := NewSourceNumbers()
+	s := NewLeadSourceNumbering()
 	for text, want := range map[string]bool{
 		"facebook": true, " Google Ads / 2026 ": true, "größe": true, "": false, "  ": false,
 		"a@b.example": false, "call 2125550142": false, "x\x00y": false, "\xff": false, strings.Repeat("x", 65): false,
 	} {
-		if ref := s.ref([]byte(text)); (ref > OtherSource) != want || ref == NoSource && strings.TrimSpace(text) != "" {
+		if ref := s.numberOf([]byte(text)); (ref > OtherSource) != want || ref == NoSource && strings.TrimSpace(text) != "" {
 			t.Errorf("source %q has the number %d", text, ref)
 		}
 	}
-	if s.ref([]byte("facebook")) != s.ref([]byte(" facebook")) {
+	if s.numberOf([]byte("facebook")) != s.numberOf([]byte(" facebook")) {
 		t.Error("the same source has two numbers")
 	}
 	for i := range 2 * maxSources {
-		s.ref([]byte("s" + string(rune(0x4e00+i))))
+		s.numberOf([]byte("s" + string(rune(0x4e00+i))))
 	}
-	if len(s.refs) != maxSources || s.ref([]byte("one more")) != OtherSource || s.ref([]byte("facebook")) <= OtherSource {
+	if len(s.refs) != maxSources || s.numberOf([]byte("one more")) != OtherSource || s.numberOf([]byte("facebook")) <= OtherSource {
 		t.Errorf("%d sources have numbers", len(s.refs))
 	}
 }

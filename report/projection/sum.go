@@ -6,8 +6,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// SumKey identifies a sum, which is one row of the report's totals: a quarter of an hour and one
-// value of each dimension.
+// SumKey identifies a sum, which is one row of the report's totals: a quarter of an hour and
+// one value of each dimension.
 type SumKey struct {
 	Quarter                   int64
 	Campaign, Supplier, Buyer market.PermanentNumber
@@ -24,12 +24,15 @@ func QuarterHourOf(atNanos int64) int64 {
 	return DivideRoundingDown(atNanos, QuarterHourNanos)
 }
 
-// NonSaleCause is the reason why a lead was not sold, or the outcome of a buyer that did not get
-// it. Reasons are a market.Reason, outcomes begin at firstOutcome.
+// NonSaleCause is the reason why a lead was not sold, or the outcome of a buyer that did not
+// get it. A reason has the number of its market.UnsoldReason. The number of an outcome is
+// firstOutcome plus that of its market.BuyerOutcome.
 type NonSaleCause uint8
 
 const firstOutcome NonSaleCause = 64
 
+// causeOfOutcome returns the cause for a buyer's outcome, or 0 for the outcomes won, lost and
+// none, which are not counted by cause.
 func causeOfOutcome(o market.BuyerOutcome) NonSaleCause {
 	switch o {
 	case market.OutcomeNone, market.OutcomeWon, market.OutcomeLost:
@@ -45,8 +48,8 @@ func (c NonSaleCause) String() string {
 	return market.UnsoldReason(c).String()
 }
 
-// CauseNumbersNamed returns the numbers of all causes with this name. A name can belong to two: a
-// reason and an outcome.
+// CauseNumbersNamed returns the numbers of all causes with this name. A name can belong to two:
+// a reason and an outcome.
 func CauseNumbersNamed(name string) (all []int64) {
 	for c := NonSaleCause(1); c < firstOutcome+NonSaleCause(market.OutcomeCount); c++ {
 		if c.String() == name && name != "unknown" {

@@ -5,8 +5,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// WebhookRow is a row of the report's table of webhooks: the notification of a supplier about an
-// event of a lead.
+// WebhookRow is a row of the report's table of webhooks: the notification of a supplier about
+// an event of a lead.
 type WebhookRow struct {
 	WebhookKey
 	Supplier market.PermanentNumber

@@ -64,7 +64,7 @@ func (w *MeterHistory) samplesLocked() []*MeterReading {
 	return all
 }
 
-// Summarize has the meter's counts now and at some earlier times, from which the overview
+// MeterHistorySummary has the meter's counts now and at some earlier times, from which the overview
 // computes rates.
 type MeterHistorySummary struct {
 	Now                                     MeterReading

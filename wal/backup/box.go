@@ -24,7 +24,7 @@ const sumDigits = 32
 type encryptedStore struct {
 	store  store.Store
 	key    *Key
-	sumKey []byte // key of the sums; nil: sums are not checked
+	sumKey []byte // key of the sums; nil: the sums in claims, fences and manifests are not checked
 }
 
 // deriveSumKey derives the secret key of a backup's checksums from the content of the
@@ -38,10 +38,9 @@ func deriveSumKey(exchangeKeyFile []byte) []byte {
 }
 
 // sum returns the keyed checksum of an object's plaintext and of its place, the beginning of
-// its name. An object that is copied to another place therefore does not verify. names is the
-// key of the checksums.
-func sum(names []byte, place string, plain []byte) string {
-	mac := hmac.New(sha256.New, names)
+// its name. An object that is copied to another place therefore does not verify.
+func sum(sumKey []byte, place string, plain []byte) string {
+	mac := hmac.New(sha256.New, sumKey)
 	mac.Write([]byte(place))
 	mac.Write([]byte{0})
 	mac.Write(plain)

@@ -89,7 +89,7 @@ func (s *Shipper) finishShippingSnapshot(shippingError error) (errorToReport err
 	}
 	if errors.Is(shippingError, wal.ErrDamaged) {
 		s.unusable[s.snapshotPieces.Newest] = struct{}{}
-		s.opt.Logger.Warn("backup: a snapshot is damaged and was not backed up; the next start of the exchange sets it aside", "error", shippingError)
+		s.opt.Logger.Warn("backup: a snapshot of the exchange is damaged and was not backed up; the backup continues without it", "error", shippingError)
 		return nil
 	}
 	if shippingError != nil {

@@ -11,7 +11,7 @@
 //
 //	fence/<10 digits>                     current shipper: fence.go
 //	gen/<10 digits>/claim                 a generation: one log, copied from its beginning
-//	gen/<…>/whole-<size>                  manifest, written last: the generation is complete
+//	gen/<…>/whole-<size>                  manifest: the generation can be restored
 //	gen/<…>/log/<first>-<last>-<time>-<size>-<sum>    records of the log
 //	gen/<…>/snapshot/<newest>/<n>-<size>-<sum>        a snapshot file in pieces
 //	gen/<…>/snapshot/<newest>/whole-<size>            and its manifest, last
@@ -30,11 +30,12 @@
 //     key files, catalogs and lists before the records that may name them. It reads the
 //     records first and looks for the files afterwards, because a file is on disk before
 //     its record is logged.
-//  2. A sequence of log objects without a gap, from the log's beginning or from a
-//     snapshot's oldest stamp, can be restored up to any entry in it.
-//  3. Two copies of an exchange cannot both continue: a fence or the claim of a generation
-//     fences each life of a log (wal.ReadEpoch). Within a life, a shipper must have all
-//     entries that were shipped before.
-//  4. A key that a shipper has once seen erased stays erased in every restore.
+//  2. A sequence of log objects without a gap can be restored up to any entry in it, if it
+//     begins with the log's first entry. With a snapshot that it can replay, it can be
+//     restored up to any entry from the snapshot's newest one on.
+//  3. Two copies of an exchange cannot both continue the backup. The fence and the claims in
+//     the store name the current life of the log (wal.ReadEpoch), and an earlier life may not
+//     ship. Within a life, a shipper must have all entries that were shipped before.
+//  4. A key that a shipper has once listed in erased/ stays erased in every restore.
 //  5. A failing backup does not slow the exchange: it only reads files and retries.
 package backup

@@ -10,7 +10,8 @@ import (
 )
 
 // removeExpiredObjects removes the objects that are not needed to restore any moment within
-// Options.Retain. It runs at intervals, or at once if ignoreInterval is true.
+// Options.Retain. It runs at intervals, or at once if ignoreInterval is true. It removes no
+// object before the current generation is complete.
 //
 // An older generation is needed as long as a moment within Retain is before the next complete
 // generation. It is removed only if a later one is complete. The current generation is never

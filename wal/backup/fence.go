@@ -15,7 +15,8 @@ import (
 
 // fence is an object in the store that permits one process to ship into the store. Fences are
 // numbered, and only the one with the highest number is valid. Each start of shipping and
-// each restore creates the next fence; only one process can create each number.
+// each restore, except a drill, creates the next fence. Only one process can create each
+// number.
 //
 // A fence names the log's life (its epoch), which rises with each restore and each accepted
 // loss. A log of an earlier life than the last fence is an old copy and may not ship. Within
@@ -43,9 +44,9 @@ var (
 
 const fenceFolder = "fence"
 
-// readAllFences returns all fences in the store, ordered by number. If a fence disappears
-// between the listing and its reading, a later fence has replaced it, so readAllFences starts
-// over.
+// readAllFences returns all fences in the store, ordered by number. A changed fence has only
+// its number and the error unreadable. If a fence disappears between the listing and its
+// reading, a later fence has replaced it. readAllFences then starts over, up to ten times.
 func (b *encryptedStore) readAllFences(ctx context.Context) (all []fence, err error) {
 	for range 10 {
 		if all, err = b.tryReadFences(ctx); !errors.Is(err, store.ErrNotFound) {
@@ -76,7 +77,8 @@ func (b *encryptedStore) tryReadFences(ctx context.Context) (all []fence, err er
 }
 
 // highestLife returns the highest life (log epoch) that a fence or a generation's claim
-// names, or 0. The claims protect against old copies even if the fences were removed.
+// names, or 0. It returns an error if one of them is unreadable, because it could name a
+// higher life. The claims protect against old copies even if the fences were removed.
 func highestLife(fences []fence, generations []*generation) (life uint32, err error) {
 	for _, f := range fences {
 		life, err = max(life, f.Epoch), cmp.Or(err, f.unreadable)
@@ -105,9 +107,9 @@ func (b *encryptedStore) readFencesUnlessSuperseded(ctx context.Context, epoch u
 }
 
 // createNextFence creates the fence with the next number, for the life epoch, and removes the
-// earlier fences. It returns ErrFenced if a fence, or the claim of one of the generations, names a
-// later life. A process creates its fence before it claims a generation. So if another process has
-// claimed a generation since the caller listed the generations, its fence shows its life.
+// earlier fences. It returns ErrFenced if a fence, or the claim of one of the generations,
+// names a later life. A process creates its fence before it claims a generation. So if another
+// process has claimed a generation since the caller listed them, its fence shows its life.
 func (b *encryptedStore) createNextFence(ctx context.Context, epoch uint32, generations []*generation, reason string, now time.Time) (fence, error) {
 	for {
 		before, err := b.readFencesUnlessSuperseded(ctx, epoch, generations)
@@ -132,8 +134,9 @@ func (b *encryptedStore) createNextFence(ctx context.Context, epoch uint32, gene
 	}
 }
 
-// checkStillLastFence returns an error if a later fence than f exists. The shipper must then
-// stop, because another process ships or a restore has begun.
+// checkStillLastFence returns ErrFenced or ErrTakenOver unless f is the last fence in the
+// store. The shipper must then stop, because another process ships, a restore has begun, or
+// the fence was removed.
 func (b *encryptedStore) checkStillLastFence(ctx context.Context, f fence) error {
 	objects, err := b.listObjects(ctx, fenceFolder)
 	if err != nil {

@@ -36,7 +36,7 @@ type generationManifest struct {
 type pieceManifest struct {
 	Names  []string `json:"names"` // of the objects, in order, below the file's folder
 	Size   int64    `json:"size"`
-	Oldest uint64   `json:"oldest,omitempty"` // of a snapshot: its stamps
+	Oldest uint64   `json:"oldest,omitempty"` // of a snapshot: as in wal.SnapshotInfo
 	Newest uint64   `json:"newest,omitempty"`
 }
 
@@ -44,12 +44,12 @@ type pieceManifest struct {
 type generation struct {
 	number     int
 	claim      generationClaim
-	unreadable error          // why the claim cannot be read; the content is then unknown
-	problems   []error        // of manifests that are ignored
-	box        encryptedStore // for all objects except the claim
-	whole      *generationManifest
+	unreadable error               // why the claim cannot be read; the content is then unknown
+	problems   []error             // of changed manifests, which are ignored
+	box        encryptedStore      // for all objects except the claim
+	whole      *generationManifest // nil: the generation is not complete yet
 	runs       []contiguousObjects
-	snapshots  []pieceManifest   // ordered by newest stamp
+	snapshots  []pieceManifest   // complete ones, ordered by Newest
 	files      map[string]string // <folder>/<name> of complete files to their manifests
 	objects    []store.Object
 }
@@ -58,8 +58,9 @@ const genFolder = "gen"
 
 func generationFolder(number int) string { return fmt.Sprintf("%s/%010d", genFolder, number) }
 
-// readGenerations reads the claims and manifests of all generations in the store, and returns
-// the generations in ascending order.
+// readGenerations reads the claims of all generations in the store, and the manifests of
+// generations and snapshots. It returns the generations in ascending order. It skips a
+// generation without a claim, because that one is being removed.
 func (b *encryptedStore) readGenerations(ctx context.Context) ([]*generation, error) {
 	objects, err := b.listObjects(ctx, genFolder)
 	if err != nil {
@@ -79,7 +80,7 @@ func (b *encryptedStore) readGenerations(ctx context.Context) ([]*generation, er
 	}
 	var all []*generation
 	for _, g := range byNumber {
-		err := b.readGeneration(ctx, g)
+		err := b.readClaimAndManifests(ctx, g)
 		if errors.Is(err, store.ErrNotFound) {
 			continue // it is being removed
 		}
@@ -92,7 +93,11 @@ func (b *encryptedStore) readGenerations(ctx context.Context) ([]*generation, er
 	return all, nil
 }
 
-func (b *encryptedStore) readGeneration(ctx context.Context, g *generation) error {
+// readClaimAndManifests reads the claim of generation g, and the manifests of g and of its
+// snapshots. It sorts the listed objects of g by their names into g.runs, g.snapshots and
+// g.files. It reads no log object, snapshot or file. A changed claim is not an error; it sets
+// g.unreadable.
+func (b *encryptedStore) readClaimAndManifests(ctx context.Context, g *generation) error {
 	folder := generationFolder(g.number)
 	var err error
 	g.claim.sum, err = b.getWithSum(ctx, folder+"/claim", &g.claim)
@@ -170,9 +175,9 @@ func (g *generation) runThatRestores(seq uint64) (contiguousObjects, bool) {
 	return nil, false
 }
 
-// end returns the last entry that can be restored from the generation, and its time in unix
+// lastRestorableEntry returns the last entry that can be restored from the generation, and its time in unix
 // nanoseconds. Both are 0 if no entry can be restored.
-func (g *generation) end() (seq uint64, at int64) {
+func (g *generation) lastRestorableEntry() (seq uint64, at int64) {
 	for _, r := range slices.Backward(g.runs) {
 		if _, ok := g.newestSnapshotFor(r, r.last()); ok {
 			return r.last(), r.lastAt()

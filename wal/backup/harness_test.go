@@ -118,7 +118,7 @@ func (w waiter) Failed(err error) { w <- err }
 func (s *site) put(entries ...string) {
 	s.t.Helper()
 	waiting := make(waiter, len(entries))
-	s.must(s.log.Do(func(uint64, int64) {
+	s.must(s.log.RunBetweenBatches(func(uint64, int64) {
 		for _, e := range entries {
 			s.must(s.log.Append([]byte(e), waiting))
 		}

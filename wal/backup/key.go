@@ -25,8 +25,8 @@ const encryptedPrefix = "age-encryption.org/v1\n"
 var (
 	// ErrEncrypted reports that reading needs an identity.
 	ErrEncrypted = errors.New("the backup is encrypted: give the file with its AGE-SECRET-KEY as the key file")
-	// ErrUnencrypted reports an object that is not encrypted although the backup is.
-	ErrUnencrypted = errors.New("the object is not encrypted, but the rest of the backup is; restore it from a copy of the backup place")
+	// ErrUnencrypted reports an object that is not encrypted although the key file encrypts.
+	ErrUnencrypted = errors.New("the object is not encrypted, but a key file was given: read an unencrypted backup without a key file; in an encrypted one, restore the object from a copy of the backup place")
 )
 
 // GenerateKeyFile creates a key pair. It returns the content of a key file with the identity
@@ -77,12 +77,12 @@ func ReadKeyFile(path string) (*Key, error) {
 	return &k, nil
 }
 
-// encrypts reports whether the key has a recipient, so that encryptIfConfigured encrypts. Otherwise the
-// backup is stored as plaintext.
+// encrypts reports whether the key has a recipient, so that encryptIfConfigured encrypts.
+// Otherwise the backup is stored as plaintext.
 func (k *Key) encrypts() bool { return len(k.recipients) > 0 }
 
-// encryptIfConfigured encrypts the content for all recipients. A key without recipients returns the
-// content unchanged.
+// encryptIfConfigured encrypts the content for all recipients. A key without recipients
+// returns the content unchanged.
 func (k *Key) encryptIfConfigured(plain []byte) ([]byte, error) {
 	if !k.encrypts() {
 		return plain, nil
@@ -102,9 +102,9 @@ func (k *Key) encryptIfConfigured(plain []byte) ([]byte, error) {
 	return sealed.Bytes(), nil
 }
 
-// decryptIfEncrypted decrypts an object, and detects every changed byte. If neither the object nor the
-// key uses encryption, it returns the object unchanged. The error is ErrEncrypted without an
-// identity, and ErrUnencrypted for plaintext under a key that encrypts.
+// decryptIfEncrypted decrypts an object, and detects every changed byte. If neither the object
+// nor the key uses encryption, it returns the object unchanged. The error is ErrEncrypted
+// without an identity, and ErrUnencrypted for plaintext under a key that encrypts.
 func (k *Key) decryptIfEncrypted(stored []byte) ([]byte, error) {
 	sealed := bytes.HasPrefix(stored, []byte(encryptedPrefix))
 	switch {

@@ -17,7 +17,7 @@ import (
 )
 
 // Key files do not belong to a generation. An existing key file changes in only one way: a
-// key of keyBlock bytes is overwritten with zeros when its data is erased. Versions of a
+// key of keySize bytes is overwritten with zeros when its data is erased. Versions of a
 // file therefore merge in any order by one rule: a key that is zero in any version is zero.
 //
 // The shipper cannot read the store and therefore never merges there. Before it puts a key
@@ -25,14 +25,14 @@ import (
 // copy of a key file that is shipped later therefore restores no erased key, and neither
 // does a restore to a time before the erasure.
 
-// keyBlock is the size of a key, and its alignment in a file.
-const keyBlock = 32
+// keySize is the size of a key, and its alignment in a file.
+const keySize = 32
 
-// unsettled is the age below which a file may have changed since it was read without a new
+// keyFileSettleTime is the age below which a file may have changed since it was read without a new
 // modification time, so the shipper reads it again. Its zeros count only after that age,
 // because a file that is being made can have some. A file with a future time was written
 // before the clock went back.
-const unsettled = 2 * time.Second
+const keyFileSettleTime = 2 * time.Second
 
 // shippedKeyFile describes the version of a key file that is in the store. The shipper
 // compares it with the file on disk to find changes.
@@ -48,8 +48,8 @@ const (
 	erasedFolder = "erased"
 )
 
-// listStoredKeyFiles lists the store to learn which versions of key files it has. It returns
-// ErrForeign if the store contains another exchange's key.
+// listStoredKeyFiles lists the store to learn which versions of key files and which lists of
+// erased keys it has. It returns ErrForeign if the store contains another exchange's key.
 func (s *Shipper) listStoredKeyFiles(ctx context.Context, exchangeKeyText []byte) error {
 	s.shippedKeys, s.storedKeys, s.erased = map[string]shippedKeyFile{}, map[string][]string{}, map[string]struct{}{}
 	keys, err := s.box.listObjects(ctx, keysFolder)
@@ -57,29 +57,31 @@ func (s *Shipper) listStoredKeyFiles(ctx context.Context, exchangeKeyText []byte
 		return err
 	}
 	for _, o := range keys {
-		if name, _, ok := parseKeyObjectName(o, keysFolder); ok {
+		if name, _, ok := parseKeyFileObjectName(o, keysFolder); ok {
 			s.storedKeys[name] = append(s.storedKeys[name], o.Name)
 		}
 	}
-	place := keyObjectPrefix(keysFolder, exchangeKey)
+	place := keyFileObjectPrefix(keysFolder, exchangeKey)
 	if there := s.storedKeys[exchangeKey]; len(there) > 0 && !containsSum(there, sum(s.box.sumKey, place, exchangeKeyText)) {
 		return fmt.Errorf("cannot back up the data directory %q to %s: %w", s.src.Dir, s.opt.To, ErrForeign)
 	}
 	gone, err := s.box.listObjects(ctx, erasedFolder)
 	for _, o := range gone {
-		if name, st, ok := parseKeyObjectName(o, erasedFolder); ok {
+		if name, st, ok := parseKeyFileObjectName(o, erasedFolder); ok {
 			s.erased[name+"/"+st.sum] = struct{}{}
 		}
 	}
 	return err
 }
 
-func keyObjectPrefix(folder, name string) string { return folder + "/" + name + "/" }
+// keyFileObjectPrefix returns the beginning of the names of the objects that belong to a key file:
+// its versions in the folder keys/, or its lists of erased keys in the folder erased/.
+func keyFileObjectPrefix(folder, keyFile string) string { return folder + "/" + keyFile + "/" }
 
-// parseKeyObjectName parses the name of an object below the folder keys/ or erased/. It
+// parseKeyFileObjectName parses the name of an object below the folder keys/ or erased/. It
 // returns the key file's name, and the size and checksum at the end. ok is false if the
 // object is incomplete or has another name.
-func parseKeyObjectName(o store.Object, folder string) (name string, end sizeAndSum, ok bool) {
+func parseKeyFileObjectName(o store.Object, folder string) (name string, end sizeAndSum, ok bool) {
 	below, _ := nameBelowFolder(o.Name, folder)
 	name, last := path.Split(below)
 	size, digits, found := strings.Cut(last, "-")
@@ -114,7 +116,7 @@ func (s *Shipper) shipChangedKeyFiles(ctx context.Context) error {
 }
 
 func (s *Shipper) shipKeyFileIfChanged(ctx context.Context, file, name string, info fs.FileInfo) error {
-	now := shippedKeyFile{size: info.Size(), written: info.ModTime(), settled: s.opt.now().Sub(info.ModTime()).Abs() > unsettled}
+	now := shippedKeyFile{size: info.Size(), written: info.ModTime(), settled: s.opt.now().Sub(info.ModTime()).Abs() > keyFileSettleTime}
 	before, known := s.shippedKeys[name]
 	if known && before.settled && before.size == now.size && before.written.Equal(now.written) {
 		return nil
@@ -126,7 +128,7 @@ func (s *Shipper) shipKeyFileIfChanged(ctx context.Context, file, name string, i
 	if err != nil {
 		return fmt.Errorf("cannot back up a key file: %w", err)
 	}
-	now.sum = sum(s.box.sumKey, keyObjectPrefix(keysFolder, name), content)
+	now.sum = sum(s.box.sumKey, keyFileObjectPrefix(keysFolder, name), content)
 	if now.settled {
 		if err := s.shipErasedKeyList(ctx, name, bitmapOfErasedKeys(content)); err != nil {
 			return err
@@ -144,7 +146,7 @@ func (s *Shipper) shipKeyFileIfChanged(ctx context.Context, file, name string, i
 // erased later.
 func (s *Shipper) replaceStoredKeyFile(ctx context.Context, name, sum string, content []byte) error {
 	if !containsSum(s.storedKeys[name], sum) {
-		put, err := s.box.put(ctx, keyObjectPrefix(keysFolder, name), content)
+		put, err := s.box.put(ctx, keyFileObjectPrefix(keysFolder, name), content)
 		if err != nil {
 			return err
 		}
@@ -163,13 +165,14 @@ func (s *Shipper) replaceStoredKeyFile(ctx context.Context, name, sum string, co
 	return nil
 }
 
-// shipErasedKeyList stores a bitmap of the erased keys of a key file. The store keeps it
-// forever, so that a restore of an older key file erases these keys again.
+// shipErasedKeyList stores a bitmap of the erased keys of a key file, unless the store has the
+// same one. The store keeps it forever, so that a restore of an older key file erases these
+// keys again.
 func (s *Shipper) shipErasedKeyList(ctx context.Context, name string, bitmap []byte) error {
 	if bitmap == nil {
 		return nil
 	}
-	place := keyObjectPrefix(erasedFolder, name)
+	place := keyFileObjectPrefix(erasedFolder, name)
 	known := name + "/" + sum(s.box.sumKey, place, bitmap)
 	if _, there := s.erased[known]; there {
 		return nil
@@ -184,13 +187,13 @@ func (s *Shipper) shipErasedKeyList(ctx context.Context, name string, bitmap []b
 // bitmapOfErasedKeys returns a bitmap with one bit for each key of a key file, set if the key
 // was erased (only zeros). It returns nil if no key was erased.
 func bitmapOfErasedKeys(keyFile []byte) (bitmap []byte) {
-	var zero [keyBlock]byte
-	for i := 0; i+keyBlock <= len(keyFile); i += keyBlock {
-		if bytes.Equal(keyFile[i:i+keyBlock], zero[:]) {
+	var zero [keySize]byte
+	for i := 0; i+keySize <= len(keyFile); i += keySize {
+		if bytes.Equal(keyFile[i:i+keySize], zero[:]) {
 			if bitmap == nil {
-				bitmap = make([]byte, (len(keyFile)/keyBlock+7)/8)
+				bitmap = make([]byte, (len(keyFile)/keySize+7)/8)
 			}
-			bitmap[i/keyBlock/8] |= 1 << (i / keyBlock % 8)
+			bitmap[i/keySize/8] |= 1 << (i / keySize % 8)
 		}
 	}
 	return bitmap
@@ -199,9 +202,9 @@ func bitmapOfErasedKeys(keyFile []byte) (bitmap []byte) {
 // zeroErasedKeys overwrites with zeros the keys in keyFile whose bit is set in the bitmap
 // erased.
 func zeroErasedKeys(keyFile, erased []byte) {
-	for i := 0; i+keyBlock <= len(keyFile) && i/keyBlock/8 < len(erased); i += keyBlock {
-		if erased[i/keyBlock/8]>>(i/keyBlock%8)&1 == 1 {
-			clear(keyFile[i : i+keyBlock])
+	for i := 0; i+keySize <= len(keyFile) && i/keySize/8 < len(erased); i += keySize {
+		if erased[i/keySize/8]>>(i/keySize%8)&1 == 1 {
+			clear(keyFile[i : i+keySize])
 		}
 	}
 }

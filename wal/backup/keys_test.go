@@ -32,7 +32,7 @@ func (s *site) settle() {
 func keyAt(t *testing.T, dir string, slot int) []byte {
 	t.Helper()
 	content := must.Value(os.ReadFile(filepath.Join(dir, filepath.FromSlash(slots))))(t)
-	return content[slot*keyBlock : (slot+1)*keyBlock]
+	return content[slot*keySize : (slot+1)*keySize]
 }
 
 // An erased key stays erased in a restore of any entry, also after a stale copy of the key
@@ -41,12 +41,12 @@ func TestErasedStaysErased(t *testing.T) {
 	full, recipient := identity(t)
 	s := newSite(t, t.TempDir())
 	to := newDir(t, t.TempDir())
-	whole := random(100 * keyBlock)
+	whole := random(100 * keySize)
 	stale := bytes.Clone(whole)
 	s.file(slots, string(whole))
 	s.many(10)
 	shipper := ship(t, s, small(to, recipient))
-	clear(whole[7*keyBlock : 8*keyBlock])
+	clear(whole[7*keySize : 8*keySize])
 	s.many(10)
 	s.file(slots, string(whole))
 	s.settle()
@@ -56,10 +56,10 @@ func TestErasedStaysErased(t *testing.T) {
 		t.Helper()
 		for _, seq := range []uint64{3, 20} {
 			dir, _ := restored(t, to, full, s, RestoreOptions{At: RestorePoint{Seq: seq}, Dir: filepath.Join(t.TempDir(), "data"), Drill: true})
-			if !bytes.Equal(keyAt(t, dir, 7), make([]byte, keyBlock)) {
+			if !bytes.Equal(keyAt(t, dir, 7), make([]byte, keySize)) {
 				t.Errorf("%s: at entry %d the erased key is back", what, seq)
 			}
-			if !bytes.Equal(keyAt(t, dir, 8), stale[8*keyBlock:9*keyBlock]) {
+			if !bytes.Equal(keyAt(t, dir, 8), stale[8*keySize:9*keySize]) {
 				t.Errorf("%s: at entry %d a key is gone that was not erased", what, seq)
 			}
 		}
@@ -79,14 +79,14 @@ func TestUnsettledZerosAreNoErasures(t *testing.T) {
 	s := newSite(t, t.TempDir())
 	to := newDir(t, t.TempDir())
 	s.many(1)
-	s.file(slots, strings.Repeat("\x00", 4*keyBlock))
+	s.file(slots, strings.Repeat("\x00", 4*keySize))
 	shipper := ship(t, s, small(to, nil))
-	whole := random(4 * keyBlock)
+	whole := random(4 * keySize)
 	s.file(slots, string(whole))
 	must.Succeed(t, shipper.ShipAll(t.Context()))
 	dir, _ := restored(t, to, nil, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data"), Drill: true})
 	for slot := range 4 {
-		if !bytes.Equal(keyAt(t, dir, slot), whole[slot*keyBlock:(slot+1)*keyBlock]) {
+		if !bytes.Equal(keyAt(t, dir, slot), whole[slot*keySize:(slot+1)*keySize]) {
 			t.Errorf("key %d is gone", slot)
 		}
 	}
@@ -105,7 +105,7 @@ func TestKeysGoBeforeTheLog(t *testing.T) {
 	shipper := shipping(t, s, small(to, nil))
 	for i := range 3 {
 		order = nil
-		s.file("keys/leads/0000000000000000000"+string(rune('1'+i)), string(random(keyBlock)))
+		s.file("keys/leads/0000000000000000000"+string(rune('1'+i)), string(random(keySize)))
 		s.file("catalogs/"+string(rune('1'+i))+".json", "{}")
 		s.many(2)
 		must.Succeed(t, shipper.ShipAll(t.Context()))
@@ -139,13 +139,13 @@ func TestUnfinishedKeyFilesAreNotShipped(t *testing.T) {
 func TestMergeOfErasures(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		keys := rapid.IntRange(1, 40).Draw(t, "keys")
-		whole := bytes.Repeat([]byte{7}, keys*keyBlock+rapid.IntRange(0, keyBlock-1).Draw(t, "rest"))
+		whole := bytes.Repeat([]byte{7}, keys*keySize+rapid.IntRange(0, keySize-1).Draw(t, "rest"))
 		got, want := bytes.Clone(whole), bytes.Clone(whole)
 		for range rapid.IntRange(0, 4).Draw(t, "versions") {
 			version := bytes.Clone(whole)
 			for _, key := range rapid.SliceOfN(rapid.IntRange(0, keys-1), 0, 5).Draw(t, "erased") {
-				clear(version[key*keyBlock : (key+1)*keyBlock])
-				clear(want[key*keyBlock : (key+1)*keyBlock])
+				clear(version[key*keySize : (key+1)*keySize])
+				clear(want[key*keySize : (key+1)*keySize])
 			}
 			zeroErasedKeys(got, bitmapOfErasedKeys(version))
 		}
@@ -161,7 +161,7 @@ func TestOldKeysDoNotStay(t *testing.T) {
 	for _, crash := range []bool{false, true} {
 		s := newSite(t, t.TempDir())
 		to := &flaky{Store: newDir(t, t.TempDir())}
-		whole := random(4 * keyBlock)
+		whole := random(4 * keySize)
 		s.file(slots, string(whole))
 		s.settle()
 		s.many(3)
@@ -172,7 +172,7 @@ func TestOldKeysDoNotStay(t *testing.T) {
 			}
 			return 0, nil
 		}
-		clear(whole[:keyBlock])
+		clear(whole[:keySize])
 		s.many(1)
 		s.file(slots, string(whole))
 		s.settle()
@@ -196,7 +196,7 @@ func TestOldKeysDoNotStay(t *testing.T) {
 // A file with a future modification time was not written just now, so its erasures count.
 func TestErasedBeforeTheClockWentBack(t *testing.T) {
 	s := newSite(t, t.TempDir())
-	s.file(slots, string(make([]byte, 2*keyBlock)))
+	s.file(slots, string(make([]byte, 2*keySize)))
 	ahead := time.Now().Add(time.Hour)
 	s.must(os.Chtimes(filepath.Join(s.dir, filepath.FromSlash(slots)), ahead, ahead))
 	s.many(1)

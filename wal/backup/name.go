@@ -21,8 +21,8 @@ type sizeAndSum struct {
 func (s sizeAndSum) String() string { return fmt.Sprintf("%d-%s", s.size, s.sum) }
 
 // parseSizeAndSum parses the size and the checksum from the end of an object's name. It
-// returns false if the name's size differs from the listed size, because the object is then
-// incomplete.
+// returns false if they are malformed. It also returns false if the name's size differs from
+// the listed size, because the object is then incomplete.
 func parseSizeAndSum(o store.Object, size, sum string) (sizeAndSum, bool) {
 	n, err := strconv.ParseInt(size, 10, 64)
 	return sizeAndSum{n, sum}, err == nil && n == o.Size && len(sum) == sumDigits

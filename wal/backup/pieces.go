@@ -110,6 +110,8 @@ func (s *Shipper) shipCatalogsAndLists(ctx context.Context) error {
 // differs from fs.ErrNotExist, which a folder store returns for a missing object.
 var errFileGone = errors.New("the exchange removed the file before it was backed up; the backup does not need it")
 
+// openListedFile opens a file of the exchange that was just listed. The error is errFileGone
+// if the file was removed since.
 func openListedFile(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -170,9 +172,10 @@ func parsePieceName(name string, number int) (end sizeAndSum, ok bool) {
 	return sizeAndSum{size, sum}, ok && found && err == nil && len(sum) == sumDigits
 }
 
-// startShippingNextSnapshot starts a goroutine that ships the oldest snapshot that the generation does
-// not have. If such a goroutine has ended, it first records its result. Snapshots are shipped
-// in parallel with the log, because new log entries must not wait for them.
+// startShippingNextSnapshot starts a goroutine that ships the oldest snapshot that the
+// generation does not have, unless such a goroutine is running. If one has ended, it first
+// records its result. Snapshots are shipped in parallel with the log, because new log entries
+// must not wait for them.
 func (s *Shipper) startShippingNextSnapshot(ctx context.Context) error {
 	if err := s.recordSnapshotIfShipped(); err != nil || s.snapshotDone != nil {
 		return err

@@ -31,7 +31,7 @@ type Generation struct {
 	Number    int
 	Epoch     uint32 // life of the log
 	Begun     time.Time
-	Whole     bool
+	Whole     bool   // it is complete: it has its manifest
 	First     uint64 // first entry that can be restored
 	Last      uint64 // last entry that can be restored; 0 without one
 	LastAt    time.Time
@@ -66,7 +66,7 @@ func (g *generation) summarize() Generation {
 	for _, o := range g.objects {
 		t.Bytes += o.Size
 	}
-	last, at := g.end()
+	last, at := g.lastRestorableEntry()
 	if last == 0 {
 		return t
 	}
@@ -97,8 +97,9 @@ func (r *Repository) readRequiredKeyFiles(ctx context.Context) (map[string][]byt
 	return keys, nil
 }
 
-// mergeStoredKeyFiles returns the content of all key files by name. It merges the stored
-// versions of each file, and zeroes every key that any version or list shows as erased.
+// mergeStoredKeyFiles returns the content of all key files by name. It returns the newest
+// stored version of each file, and zeroes every key that a version of the same size or a list
+// shows as erased. It fails if one object is unreadable or damaged.
 func (r *Repository) mergeStoredKeyFiles(ctx context.Context) (map[string][]byte, error) {
 	objects, err := r.box.listObjects(ctx, keysFolder)
 	if err != nil {
@@ -111,7 +112,7 @@ func (r *Repository) mergeStoredKeyFiles(ctx context.Context) (map[string][]byte
 	})
 	keys := map[string][]byte{}
 	for _, o := range objects {
-		name, st, ok := parseKeyObjectName(o, keysFolder)
+		name, st, ok := parseKeyFileObjectName(o, keysFolder)
 		if !ok {
 			continue
 		}
@@ -122,7 +123,7 @@ func (r *Repository) mergeStoredKeyFiles(ctx context.Context) (map[string][]byte
 			}
 			r.box.sumKey = deriveSumKey(root)
 		}
-		content, err := r.box.get(ctx, keyObjectPrefix(keysFolder, name), st)
+		content, err := r.box.get(ctx, keyFileObjectPrefix(keysFolder, name), st)
 		if err != nil {
 			return nil, err
 		}
@@ -136,7 +137,7 @@ func (r *Repository) mergeStoredKeyFiles(ctx context.Context) (map[string][]byte
 }
 
 func keyFileRank(o store.Object) int {
-	if strings.HasPrefix(o.Name, keyObjectPrefix(keysFolder, exchangeKey)) {
+	if strings.HasPrefix(o.Name, keyFileObjectPrefix(keysFolder, exchangeKey)) {
 		return 0
 	}
 	return 1
@@ -150,11 +151,11 @@ func (r *Repository) zeroKeysListedAsErased(ctx context.Context, keys map[string
 		return err
 	}
 	for _, o := range objects {
-		name, st, ok := parseKeyObjectName(o, erasedFolder)
+		name, st, ok := parseKeyFileObjectName(o, erasedFolder)
 		if !ok || keys[name] == nil {
 			continue
 		}
-		erased, err := r.box.get(ctx, keyObjectPrefix(erasedFolder, name), st)
+		erased, err := r.box.get(ctx, keyFileObjectPrefix(erasedFolder, name), st)
 		if err != nil {
 			return err
 		}

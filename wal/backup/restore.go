@@ -23,8 +23,8 @@ type RestoreOptions struct {
 	Dir        string // folder to create; it may exist if it is empty
 	Generation int    // 0: the best one
 	// Drill makes a copy for inspection. It does not change the store, and the copy is in
-	// the life of the original. The original continues, and the copy cannot back up to the
-	// same place.
+	// the life of the original, which continues. Never serve such a copy: it cannot back up
+	// to the same place once the original has shipped later entries, but until then it can.
 	Drill bool
 	// Check, if set, is called with the folder before it gets its final name.
 	Check func(dir string) error
@@ -37,7 +37,7 @@ type RestoreResult struct {
 	Seq        uint64 // last entry of the log
 	At         time.Time
 	Epoch      uint32
-	Snapshot   uint64 // newest stamp of the snapshot; 0 without one
+	Snapshot   uint64 // newest entry in the restored snapshot; 0 without one
 	Unsigned   bool   // an earlier version wrote the generation, so its claim has no sum
 }
 
@@ -48,7 +48,7 @@ const temporarySuffix = ".restoring"
 // Restore creates an exchange's folder as it was at opt.At. It writes and verifies the folder
 // under a temporary name, fences older copies of the exchange, and then renames it. The
 // restored log begins the next life (epoch). The exchange that was backed up can therefore no
-// longer ship to this store.
+// longer ship to this store. With opt.Drill, it creates no fence and begins no new life.
 func (r *Repository) Restore(ctx context.Context, opt RestoreOptions) (RestoreResult, error) {
 	dir, err := filepath.Abs(opt.Dir)
 	if err != nil {
@@ -110,7 +110,7 @@ func removeEmptyTarget(dir string) error {
 }
 
 // writeRestoredFolder writes the key files, catalogs, lists, snapshot and log of a restore to
-// dir. It does not write the new life (epoch).
+// dir, and verifies the log. The log keeps the life (epoch) of the generation.
 func (r *Repository) writeRestoredFolder(ctx context.Context, dir string, p *restorePlan, keys map[string][]byte) (RestoreResult, error) {
 	done := RestoreResult{Generation: p.gen.number, Epoch: p.gen.claim.Epoch, Unsigned: p.gen.claim.sum == ""}
 	for name, content := range keys {
@@ -195,7 +195,8 @@ func (r *Repository) restoreFile(ctx context.Context, p *restorePlan, dir, name,
 }
 
 // lifeAfter returns the life (log epoch) that follows `after` and all lives in the store. It
-// also returns the generations that it read to find out.
+// also returns the generations that it read to find out. It returns an error if a claim or
+// fence is unreadable, or if there is no later life.
 func (r *Repository) lifeAfter(ctx context.Context, after uint32) (next uint32, all []*generation, err error) {
 	if all, err = r.box.readGenerations(ctx); err != nil {
 		return 0, nil, err

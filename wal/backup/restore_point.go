@@ -11,7 +11,8 @@ import (
 	"pingpost/wal"
 )
 
-// RestorePoint is the moment to restore: entry Seq, a time, or, if both are zero, the last entry.
+// RestorePoint is the moment to restore: entry Seq, a time, or, if both are zero, the last
+// entry.
 type RestorePoint struct {
 	Seq  uint64
 	Time time.Time // the last entry at or before this time
@@ -51,11 +52,11 @@ type restorePlan struct {
 	snapshot *pieceManifest // nil: from the log's first entry
 }
 
-// generationsThatReach returns the generations from which target t can be restored, best
-// first: the latest ones that end at or after the target. If no generation reaches that far,
-// or if the target is the last entry, it returns the one that reaches furthest. If the
-// exchange was restored once, the later life (log epoch) wins over entries that the restore
-// discarded. A generation number other than 0 selects that generation alone.
+// generationsThatReach returns the generations that end at or after the restore point, the
+// latest generation first. If no generation reaches that far, or if the point is the last
+// entry, it returns the one that reaches furthest in time. If the exchange was restored once,
+// the later life (log epoch) therefore comes before the entries that the restore discarded. A
+// generation number other than 0 selects that generation alone.
 func (r *Repository) generationsThatReach(ctx context.Context, point RestorePoint, number int) ([]*generation, error) {
 	all, err := r.box.readGenerations(ctx)
 	if err != nil {
@@ -69,7 +70,7 @@ func (r *Repository) generationsThatReach(ctx context.Context, point RestorePoin
 		if number == 0 || g.number == number {
 			unknown = errors.Join(unknown, g.unreadable)
 		}
-		seq, at := g.end()
+		seq, at := g.lastRestorableEntry()
 		if seq == 0 || (number != 0 && g.number != number) {
 			continue
 		}
@@ -92,8 +93,8 @@ func (r *Repository) generationsThatReach(ctx context.Context, point RestorePoin
 	return reach, nil
 }
 
-// planRestore returns the plan for restoring target t. It tries the suitable generations,
-// best first. A number other than 0 selects one generation.
+// planRestore returns the plan for restoring the given point. It tries the generations that
+// reach the point, the latest first. A number other than 0 selects one generation.
 func (r *Repository) planRestore(ctx context.Context, point RestorePoint, number int) (*restorePlan, error) {
 	candidates, err := r.generationsThatReach(ctx, point, number)
 	if err != nil {
@@ -111,7 +112,7 @@ func (r *Repository) planRestore(ctx context.Context, point RestorePoint, number
 }
 
 func (r *Repository) planRestoreFrom(ctx context.Context, point RestorePoint, g *generation) (p *restorePlan, err error) {
-	last, _ := g.end()
+	last, _ := g.lastRestorableEntry()
 	p = &restorePlan{gen: g, seq: last}
 	switch {
 	case point.Seq > last:
@@ -156,6 +157,6 @@ func (r *Repository) lastEntryAtOrBefore(ctx context.Context, g *generation, at 
 			return seq, nil
 		}
 	}
-	last, _ := g.end()
+	last, _ := g.lastRestorableEntry()
 	return last, nil
 }

@@ -30,7 +30,8 @@ var (
 
 // generationToContinue returns the generation in the store that this log continues, or nil if
 // a new one must begin. It loads the end of the shipped log into s.tail, so that later
-// entries are merged with it. The error is ErrDiverged if the log is not the backed-up one.
+// entries are merged with it. The error is ErrDiverged if the log is not the backed-up one,
+// and ErrMixed if only one of log and backup is to be encrypted.
 func (s *Shipper) generationToContinue(all []*generation) (*generation, error) {
 	if len(all) == 0 {
 		return nil, nil
@@ -62,9 +63,9 @@ func (s *Shipper) generationToContinue(all []*generation) (*generation, error) {
 	return s.newGenerationIfEntriesGone(g, err)
 }
 
-// newGenerationIfEntriesGone returns g if err, the error of reading the log, is nil. If the log has
-// already deleted the entries that come next, it returns nil without an error, and the caller
-// begins a new generation. For any other error it returns that error.
+// newGenerationIfEntriesGone returns g if err, the error of reading the log, is nil. If the log
+// has already deleted the entries that come next, it returns nil without an error, and the
+// caller begins a new generation. For any other error it returns that error.
 func (s *Shipper) newGenerationIfEntriesGone(g *generation, err error) (*generation, error) {
 	if errors.Is(err, wal.ErrGone) {
 		s.opt.Logger.Warn("the log no longer has the entries after the backed-up ones; a new generation of the backup begins", "to", s.opt.To.String())

@@ -34,7 +34,7 @@ type Options struct {
 	mergeAt         int           // bytes of log in a large object
 	maxSmallObjects int           // number of small objects that are merged below mergeAt
 	fenceInterval   time.Duration // between two checks of the fence
-	expireInterval  time.Duration // between two calls of expire
+	expireInterval  time.Duration // between two removals of expired objects
 }
 
 // DefaultRate is the default of Options.Rate, in bytes per second.
@@ -55,8 +55,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Shipper backs up one exchange's folder to a store. One goroutine uses it; Status is safe
-// for all goroutines. The caller must call Close.
+// Shipper backs up one exchange's folder to a store. One goroutine uses it; Status and Wake
+// are safe for all goroutines. The caller must call Close.
 //
 // It runs a loop of steps (step.go). Each step reads new log entries and ships them, after
 // all files that they may refer to. The shipper can rebuild its memory from the store's
@@ -115,7 +115,8 @@ func NewShipper(src SourceFolder, opt Options) (*Shipper, error) {
 
 // StartShipping checks that this copy of the exchange may ship, creates a fence against other
 // copies, and finds the place to continue. ShipOnce calls it if needed. The error is
-// ErrFenced, ErrDiverged, ErrForeign, ErrMixed, ErrChanged, or an error of the store.
+// ErrFenced, ErrTakenOver, ErrDiverged, ErrForeign, ErrMixed, ErrChanged, or an error of the
+// store or the folder.
 func (s *Shipper) StartShipping(ctx context.Context) error {
 	root, err := s.src.readExchangeKey()
 	if err != nil {
@@ -168,8 +169,8 @@ func (s *Shipper) Close() {
 	s.lock.Close()
 }
 
-// ShipAll ships everything that exists now, including snapshots. It returns an error if the
-// backup could then not be restored.
+// ShipAll ships everything that exists now, including snapshots, and removes expired objects.
+// It returns an error if the backup could then not be restored.
 func (s *Shipper) ShipAll(ctx context.Context) error {
 	for {
 		caughtUp, err := s.ShipOnce(ctx)

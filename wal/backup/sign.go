@@ -19,7 +19,8 @@ import (
 // Rejected: a sum over the decoded members. A repeated member, or one with another case,
 // would pass.
 
-// ErrChanged reports a claim, fence or manifest that does not match its sum.
+// ErrChanged reports a claim, fence or manifest that does not match its sum, or that is not
+// a valid object of its kind.
 var ErrChanged = errors.New("it was changed after it was written; restore it from a copy of the backup place or an older version of the object")
 
 // unknownLifeError wraps err, which says that a claim or fence was changed. The current life
@@ -47,9 +48,9 @@ func (b *encryptedStore) encodeWithSum(name string, value any) []byte {
 // bytes.
 func sizeWithSum(jsonSize int) int { return jsonSize + len(sumMember) + sumDigits + 1 }
 
-// decodeWithSum decodes a JSON object into value and verifies the checksum in it. It returns
-// the checksum. An object of an earlier version has none; sumText is then empty. The error
-// wraps ErrChanged.
+// decodeWithSum decodes a JSON object into value and verifies the checksum in it, unless the
+// key of the sums is unknown. It returns the checksum. An object of an earlier version has no
+// checksum; sumText is then empty. The error wraps ErrChanged.
 func (b *encryptedStore) decodeWithSum(name string, text []byte, value any) (sumText string, err error) {
 	body, end, found := bytes.Cut(text, []byte(sumMember))
 	if !found || len(end) != sumDigits+2 || string(end[sumDigits:]) != `"}` {
@@ -89,8 +90,8 @@ func (b *encryptedStore) withSumKeyOf(c *generationClaim) encryptedStore {
 // maxSigned limits the size of an object that is decoded before its sum is checked.
 const maxSigned = 8 << 20
 
-// getWithSum reads a claim, fence or manifest into value, verifies its checksum, and returns
-// the checksum.
+// getWithSum reads a claim, fence or manifest into value, verifies its checksum like
+// decodeWithSum, and returns the checksum.
 func (b *encryptedStore) getWithSum(ctx context.Context, name string, value any) (sumText string, err error) {
 	ctx, cancel := withTransferTimeout(ctx, 0)
 	defer cancel()

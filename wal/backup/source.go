@@ -15,7 +15,7 @@ import (
 // SourceFolder gives a Shipper the exchange's folder and access to its log.
 type SourceFolder struct {
 	Dir string
-	// Epoch returns the current life of the log.
+	// Epoch returns the current life of the log: see wal.ReadEpoch.
 	Epoch func() (uint32, error)
 	// NewReader reads the log from an entry up to its current end.
 	NewReader func(from uint64) (*wal.Reader, error)
@@ -23,8 +23,8 @@ type SourceFolder struct {
 	Last func() uint64
 }
 
-// SourceFromFolder returns a SourceFolder that reads the log from the files in dir. Another process
-// may be writing them.
+// SourceFromFolder returns a SourceFolder that reads the log from the files in dir. Another
+// process may be writing them.
 func SourceFromFolder(dir string) SourceFolder {
 	return SourceFolder{
 		Dir:       dir,
@@ -33,7 +33,7 @@ func SourceFromFolder(dir string) SourceFolder {
 	}
 }
 
-// rejectStoreInside returns an error if the store is a folder inside the folder to back up.
+// rejectStoreInside returns an error if the store is the folder to back up, or a folder in it.
 func (s *SourceFolder) rejectStoreInside(to store.Store) error {
 	folder, isDir := to.(*store.Dir)
 	if !isDir {
@@ -49,7 +49,8 @@ func (s *SourceFolder) rejectStoreInside(to store.Store) error {
 	return nil
 }
 
-// SourceFromLog returns a SourceFolder for a log that this process itself has open for writing.
+// SourceFromLog returns a SourceFolder for a log that this process itself has open for
+// writing.
 func SourceFromLog(log *wal.Log) SourceFolder {
 	return SourceFolder{
 		Dir:       log.Dir(),

@@ -12,8 +12,8 @@ import (
 )
 
 // ShipOnce is one step of the shipper. It ships the entries logged since the last step, up to
-// the size of one large object. caughtUp reports that the store has all entries and that the
-// generation is complete; a snapshot may still be in progress.
+// the size of one large object. caughtUp reports that the store has all entries. A snapshot
+// may still be in progress; a generation that needs it is then not complete yet.
 //
 // The order makes the backup restorable after every single put: read the log, then ship the
 // files that its entries may refer to, then ship the entries.
@@ -84,8 +84,8 @@ func (s *Shipper) readNewEntries() (atEnd bool, err error) {
 }
 
 // shipNewEntries stores the entries of the tail that are not in the store. It writes a small
-// object. If there is enough for a large object, it merges the whole tail into one, which
-// replaces the small objects.
+// object. If the tail is large enough, or already has the maximum of small objects, it merges
+// the whole tail into one large object, which replaces them.
 func (s *Shipper) shipNewEntries(ctx context.Context) error {
 	records, first := s.tail.unshippedRecords()
 	if len(records) == 0 {

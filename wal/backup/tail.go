@@ -5,7 +5,7 @@ import "pingpost/wal"
 // logTail holds in memory the last part of the log that is not in a large object yet. New
 // entries are shipped at once as small objects. When there are enough, one large object
 // replaces them. A restore therefore reads few objects, and a lost disk costs at most the
-// time since the last step. The shipper reads no entry twice.
+// time since the last step. The shipper reads no entry twice, except after a restart.
 type logTail struct {
 	buf            []byte // records from entry first on
 	first          uint64

@@ -31,11 +31,12 @@ type RestorableSpan struct {
 	FirstAt, LastAt time.Time
 }
 
-// Verification is the result of Verify for one or all generations, and all fences, in a store.
+// Verification is the result of Verify for one or all generations, and for all fences, in a
+// store.
 type Verification struct {
-	Checks   []GenerationCheck // one for each generation
+	Checks   []GenerationCheck // one for each checked generation
 	Problems []error           // of fences; each names the object
-	Notes    []string
+	Notes    []string          // for the operator; they are not damage
 }
 
 // OK reports whether Verify found no damage, and at least one restorable entry in every
@@ -46,8 +47,14 @@ func (v *Verification) OK() bool {
 
 // Verify reads and checks all key files, all fences, and every object of one generation, or
 // of all for number 0. It verifies checksums, the log's continuity, the blocks of snapshots,
-// and the hashes in file names. It compares claims and fences with each other and with the
-// entries. It returns an error only if it cannot read; the Verification lists damage.
+// and the hashes in file names. It compares the fences (each permits one process to ship) and
+// the generations' claims (each names the life of its log) with each other and with the
+// entries.
+//
+// The Verification lists the damage of fences and generations, and objects of generations that
+// the store does not return. Verify returns an error instead for a damaged key file, without
+// which it cannot check the rest. It also returns an error for an unknown generation, or if it
+// cannot list the store or read a claim, fence or manifest there.
 func (r *Repository) Verify(ctx context.Context, number int) (*Verification, error) {
 	if _, err := r.readRequiredKeyFiles(ctx); err != nil {
 		return nil, err
@@ -96,7 +103,7 @@ func (r *Repository) checkSnapshots(ctx context.Context, g *generation, c *Gener
 		info, err := wal.CheckSnapshot(read)
 		err = errors.Join(err, read.Close())
 		if err == nil && (info.Newest != p.Newest || info.Oldest != p.Oldest) {
-			err = fmt.Errorf("its manifest has other stamps than the snapshot")
+			err = fmt.Errorf("the oldest and newest entries in its manifest are not those in the snapshot")
 		}
 		if err != nil {
 			c.addProblem(fmt.Errorf("%s: %w", folder, err))
@@ -161,27 +168,28 @@ func (r *Repository) checkLogEntries(ctx context.Context, g *generation, c *Gene
 }
 
 // checkLogObject reads one log object and returns the times of its first and last entry. It
-// returns an error if a time is before that of the preceding entry. previousAt is the time of
-// the last entry before the object.
-func (g *generation) checkLogObject(ctx context.Context, e logObject, previousAt time.Time) (at [2]time.Time, err error) {
+// returns an error if a time is before that of the preceding entry, if an entry is of a later
+// life than the generation's claim, or if the last time differs from that in the object's
+// name. previousAt is the time of the last entry before the object.
+func (g *generation) checkLogObject(ctx context.Context, e logObject, previousAt time.Time) (firstAndLast [2]time.Time, err error) {
 	err = g.readLogObject(ctx, e, func(entry *wal.Entry) error {
-		at[1] = time.Unix(0, entry.At).UTC()
-		if at[0].IsZero() {
-			at[0] = at[1]
+		firstAndLast[1] = time.Unix(0, entry.At).UTC()
+		if firstAndLast[0].IsZero() {
+			firstAndLast[0] = firstAndLast[1]
 		}
-		if at[1].Before(previousAt) {
+		if firstAndLast[1].Before(previousAt) {
 			return fmt.Errorf("%s: entry %d has an earlier time than the entry before it", e.name, entry.Seq)
 		}
 		if entry.Epoch > g.claim.Epoch {
 			return fmt.Errorf("%s: entry %d is of life %d, but the generation's claim says %d", e.name, entry.Seq, entry.Epoch, g.claim.Epoch)
 		}
-		previousAt = at[1]
+		previousAt = firstAndLast[1]
 		return nil
 	})
-	if err == nil && at[1].UnixNano() != e.at {
+	if err == nil && firstAndLast[1].UnixNano() != e.at {
 		err = fmt.Errorf("%s: its last entry has another time than its name says", e.name)
 	}
-	return at, err
+	return firstAndLast, err
 }
 
 // addRestorableSpan adds to c the part of the undamaged log objects `good` that can be

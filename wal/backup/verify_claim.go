@@ -40,8 +40,9 @@ func (r *Repository) checkFences(ctx context.Context, all []*generation, v *Veri
 	return nil
 }
 
-// checkClaim compares the claim of generation g with those of earlier generations (before)
-// and with the names of its objects. checkLogObject compares it with the log entries.
+// checkClaim compares the claim of generation g with those of earlier generations (before),
+// with the key, and with the names of its objects. checkLogObject compares it with the log
+// entries.
 func (r *Repository) checkClaim(g *generation, before []*generation, c *GenerationCheck, v *Verification) {
 	claim := generationFolder(g.number) + "/claim"
 	if g.unreadable != nil {

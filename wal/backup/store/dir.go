@@ -28,14 +28,14 @@ import (
 // Rejected: putting the last object again. Each folder has a last object.
 type Dir struct {
 	root  string
-	fill  func(f *os.File, data []byte) error
-	reads bool // for reading only, without fsync
+	fill  func(f *os.File, data []byte) error // writes an object's bytes to its file
+	reads bool                                // mainly for reading: List fsyncs no folders
 	*syncedFolders
 }
 
 type syncedFolders struct {
 	mu     sync.Mutex
-	synced map[string]bool // folders with durable entries of earlier processes
+	synced map[string]bool // folders that this process has fsynced, so that the names in them are durable
 }
 
 func newSyncedFolders() *syncedFolders { return &syncedFolders{synced: map[string]bool{}} }
@@ -66,7 +66,7 @@ func OpenDir(root string) (*Dir, error) {
 			_ = os.Remove(filepath.Join(tmp, file.Name())) // ignore the error: the file only takes space
 		}
 	}
-	return &Dir{root: root, fill: writeAtOnce, syncedFolders: newSyncedFolders()}, nil
+	return &Dir{root: root, fill: writeInOneCall, syncedFolders: newSyncedFolders()}, nil
 }
 
 // makeFolderDurably creates a folder and its missing parents, and fsyncs the parents so that
@@ -89,14 +89,15 @@ func makeFolderDurably(root string) error {
 	return err
 }
 
-// OpenExistingDir opens an existing folder as a Store for reading. It creates nothing.
+// OpenExistingDir opens an existing folder as a Store, mainly for reading: a listing fsyncs no
+// folders. It does not create the folder.
 func OpenExistingDir(root string) (*Dir, error) {
 	if info, err := os.Stat(root); err != nil {
 		return nil, fmt.Errorf("there is no backup folder: %w", err)
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("the backup folder %q is a file", root)
 	}
-	return &Dir{root: filepath.Clean(root), fill: writeAtOnce, reads: true, syncedFolders: newSyncedFolders()}, nil
+	return &Dir{root: filepath.Clean(root), fill: writeInOneCall, reads: true, syncedFolders: newSyncedFolders()}, nil
 }
 
 // WithFileWriter returns the same folder with another function that writes an object's bytes
@@ -107,7 +108,9 @@ func (d *Dir) WithFileWriter(write func(f *os.File, data []byte) error) *Dir {
 	return &other
 }
 
-func writeAtOnce(f *os.File, data []byte) error {
+// writeInOneCall writes all data in one call, without a rate limit. It does not fsync; the caller
+// does.
+func writeInOneCall(f *os.File, data []byte) error {
 	_, err := f.Write(data)
 	return err
 }
@@ -130,6 +133,8 @@ func (d *Dir) Create(ctx context.Context, name string, data []byte) error {
 	return err
 }
 
+// writeThenPublish writes and fsyncs a temporary file, gives it its final name with publish,
+// and fsyncs the folder.
 func (d *Dir) writeThenPublish(ctx context.Context, name string, data []byte, publish func(from, to string) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -185,7 +190,7 @@ func (d *Dir) makeFolderLocked(folder string) error {
 }
 
 // syncNewFolders fsyncs the folders that this process has not fsynced yet, so that their
-// listed files are durable. A Dir for reading only skips this.
+// listed files are durable. A Dir of OpenExistingDir skips this.
 func (d *Dir) syncNewFolders(folders []string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -33,7 +33,7 @@ type Store interface {
 	// Get returns an object's bytes. The error is ErrNotFound if it is missing.
 	Get(ctx context.Context, name string) ([]byte, error)
 	// List lists all objects below a folder ("" for all), ordered by name. Listed objects
-	// are durable.
+	// are durable, except in a folder opened by OpenExisting.
 	List(ctx context.Context, folder string) ([]Object, error)
 	// Delete removes objects, and ignores missing ones.
 	Delete(ctx context.Context, names ...string) error
@@ -48,18 +48,19 @@ var (
 	ErrNotFound = errors.New("no object of this name exists")
 )
 
-// MaxObject limits the size of an object that Get reads, in bytes.
+// MaxObject is the maximum size of an object in bytes. Get returns only that many bytes of a
+// larger one.
 const MaxObject = 64 << 20
 
 // Open opens a place: a folder, which it creates if it is missing, or
-// s3://bucket/prefix?endpoint=https://host&region=name. The environment gives defaults:
-// see S3.
+// s3://bucket/prefix?endpoint=https://host&region=name. The environment gives the defaults
+// and the credentials: see openS3.
 func Open(place string, getenv func(string) (string, bool)) (Store, error) {
 	return open(place, getenv, OpenDir)
 }
 
-// OpenExisting opens an existing backup place for reading. Unlike Open it never creates a
-// folder.
+// OpenExisting opens an existing backup place, mainly for reading. Unlike Open it never
+// creates a folder.
 func OpenExisting(place string, getenv func(string) (string, bool)) (Store, error) {
 	return open(place, getenv, OpenExistingDir)
 }
@@ -91,7 +92,7 @@ func JoinPlace(place, name string) string {
 	return path
 }
 
-// checkOwnObject checks the object that Create found under its name. It returns nil if the
+// checkOwnObject checks the object that Create finds under its name. It returns nil if the
 // object has the caller's bytes, because a retried request can find its own object after a
 // lost answer. Otherwise, and if the object was removed meanwhile, it returns ErrExists.
 func checkOwnObject(ctx context.Context, s Store, name string, data []byte) error {
