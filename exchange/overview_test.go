@@ -3,6 +3,7 @@ package exchange
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -94,6 +95,24 @@ func TestOverviewCountsSalesWithoutPings(t *testing.T) {
 	if blue.ID != "buy_blue" || blue.Asked != 0 || blue.Posts != 3 || blue.Sales != 1 || red.Posts != 2 || red.Sales != 2 {
 		t.Errorf("unexpected buyers: %+v", s.Buyers)
 	}
+}
+
+// TestOverviewCountsPostsOnce: posts at a bid count once, as sold or unsold, also if they are repeated.
+func TestOverviewCountsPostsOnce(t *testing.T) {
+	t.Parallel()
+	x := start(t, newTestDir(t, strings.Replace(referenceConfig("ping_post", startReferenceBuyer(t, "10")), "duplicates: {window: 0s}", "duplicates: {window: 1d}", 1)))
+	for i, person := range []int{1, 2, 2} { // the last one is a duplicate
+		auction := fmt.Sprint("a", i)
+		token := x.pingForBid("auto", auction)
+		for range 2 {
+			x.postToBid(auction, token, person)
+		}
+	}
+	s := x.waitForOverview(func(s *overviewAnswer) bool { return len(s.Buyers) == 1 })
+	if blue := s.Buyers[0]; blue.Sales != 2 || blue.Posts != 2 {
+		t.Errorf("unexpected buyer: %+v", blue)
+	}
+	x.checkMetrics(`pingpost_leads_total{status="ACCEPTED",reason=""} 2`, `pingpost_leads_total{status="UNMATCHED",reason="duplicate"} 1`)
 }
 
 // TestLiveOverview: the stream has a lead as it is sold, and ends when the exchange stops.

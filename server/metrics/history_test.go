@@ -83,26 +83,6 @@ func TestHistoryOfSteadyTraffic(t *testing.T) {
 	})
 }
 
-// TestSellerPostIsCountedOnce checks that posts of sellers count once, and rejected requests
-// do not.
-func TestSellerPostIsCountedOnce(t *testing.T) {
-	m := quietMeter()
-	sold, refused := &engine.SupplierPostAnswer{Buyer: "buy_blue"}, &engine.Refusal{Code: engine.PostRejected}
-	m.CountSupplierPost(sold, nil, false)
-	m.CountSupplierPost(sold, nil, true)
-	m.CountSupplierPost(&engine.SupplierPostAnswer{Replayed: true}, nil, false)
-	m.CountSupplierPost(nil, refused, false)
-	m.CountSupplierPost(nil, &engine.Refusal{Code: engine.PostRejected, Replayed: true}, false)
-	m.CountSupplierPost(nil, &engine.Refusal{Code: engine.InvalidPayload}, false)
-	m.CountSupplierPost(nil, engine.ErrUnavailable, false)
-	if r := m.readCounters(time.Now()); r.Leads != 2 || r.Sold != 1 {
-		t.Errorf("%d leads, %d sold, want 2 and 1", r.Leads, r.Sold)
-	}
-	if sales := m.readBuyers()["buy_blue"].Sales; sales != 1 {
-		t.Errorf("the buyer has %d sales, want 1", sales)
-	}
-}
-
 // TestBuyerHealthThresholds checks the thresholds of slow and failing buyers.
 func TestBuyerHealthThresholds(t *testing.T) {
 	pings := func(n uint64, elapsed int64) (c HistogramCounts) {

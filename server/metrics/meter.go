@@ -68,7 +68,7 @@ type Meter struct {
 	logger    atomic.Pointer[slog.Logger]
 
 	// Only the overview shows these.
-	sales, unsold, asked      atomic.Uint64 // posts of sellers that were sold and not sold; pings to buyers
+	asked                     atomic.Uint64 // pings to buyers
 	auctionTimes, ingestTimes durationHistogram
 }
 
@@ -134,7 +134,7 @@ func (m *Meter) CountAnswer(route Route, answer *fasthttp.Response, elapsedNanos
 	}
 }
 
-// LeadDecided counts an ingested lead as sold to its buyer, as unsold by reason, or as a test
+// LeadDecided counts a lead of an ingest or a post as sold to its buyer, as unsold by reason, or as a test
 // lead. The engine calls it.
 func (m *Meter) LeadDecided(_ *market.Campaign, _ *market.Supplier, a *engine.IngestAnswer) {
 	switch {

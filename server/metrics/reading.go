@@ -1,10 +1,8 @@
 package metrics
 
 import (
-	"errors"
 	"time"
 
-	"pingpost/engine"
 	"pingpost/engine/market"
 )
 
@@ -32,8 +30,8 @@ type BuyerReading struct {
 
 // readCounters returns the current values of the meter's counters, without those of the buyers.
 func (m *Meter) readCounters(now time.Time) (r MeterReading) {
-	r.At, r.Sold = now, m.accepted.Get()+m.sales.Load()
-	r.Leads = r.Sold + m.unsold.Load()
+	r.At, r.Sold = now, m.accepted.Get()
+	r.Leads = r.Sold
 	for _, counter := range m.reasons {
 		if counter != nil {
 			r.Leads += counter.Get()
@@ -97,21 +95,6 @@ func (b *buyerMeter) countPing(outcome market.BuyerOutcome, elapsedNanos int64) 
 		b.timeouts.Add(1)
 	case market.OutcomeError, market.OutcomeInvalid:
 		b.errors.Add(1)
-	}
-}
-
-// CountSupplierPost counts a seller's post of a lead as sold or unsold. Tests, replayed answers,
-// and requests that were rejected before they became a lead do not count. A post with a delivery that
-// continues after its answer does not count either.
-func (m *Meter) CountSupplierPost(answer *engine.SupplierPostAnswer, err error, isTest bool) {
-	var refusal *engine.Refusal
-	switch {
-	case isTest:
-	case err == nil && !answer.Replayed:
-		m.sales.Add(1)
-		m.buyers.get(answer.Buyer).sales.Add(1)
-	case errors.As(err, &refusal) && refusal.Code == engine.PostRejected && !refusal.Replayed:
-		m.unsold.Add(1)
 	}
 }
 

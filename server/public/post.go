@@ -30,7 +30,6 @@ func (s *Server) handlePost(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	r.post.Timings = r.timings.EnterEngine(s.clock.Now())
 	answer, err := s.engine.SellAtBid(&r.post)
 	r.timings.LeaveEngine(s.clock.Now())
-	s.opt.Meter.CountSupplierPost(&answer, err, r.test || seller.Test)
 	if err != nil {
 		httperror.WriteEngineError(ctx, id, err)
 		return
