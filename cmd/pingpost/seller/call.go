@@ -93,15 +93,16 @@ func (c *sellerRequest) sendOnce(ctx context.Context) (*exchangeResponse, error)
 }
 
 // newClientAndAddCredential returns an HTTP client for the request req. It also adds the
-// caller's credential. The client does not follow a redirect of req, so that the credential goes
-// to no other address.
+// caller's credential. The client follows no redirect, neither of req nor of the request for an
+// access token, so that the credential goes to no other address.
 func (c *sellerRequest) newClientAndAddCredential(ctx context.Context, req *http.Request) (*http.Client, error) {
 	f := c.flags
 	transport, err := f.NewTransport()
 	if err != nil {
 		return nil, err
 	}
-	client := &http.Client{Transport: transport}
+	followNoRedirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	client := &http.Client{Transport: transport, CheckRedirect: followNoRedirect}
 	switch way := c.credential.kind; {
 	case way == byKey && c.apiKey != "":
 		req.Header.Set("x-api-key", c.apiKey)
@@ -117,7 +118,7 @@ func (c *sellerRequest) newClientAndAddCredential(ctx context.Context, req *http
 		return nil, errors.New("no seller credential; give --token, or --client-id and --client-secret")
 	}
 	client.Timeout = sendTimeout
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	client.CheckRedirect = followNoRedirect // config.Client returns a client without it
 	return client, nil
 }
 
@@ -125,7 +126,10 @@ func (c *sellerRequest) newClientAndAddCredential(ctx context.Context, req *http
 // idempotency key with which the user can repeat the request.
 func newNoAnswerError(err error, idempotencyKey string) error {
 	var refused *oauth2.RetrieveError
-	if errors.As(err, &refused) {
+	if errors.As(err, &refused) && refused.ErrorCode == "" {
+		return fmt.Errorf("the exchange issued no access token: /oauth/token answered %d; check --url", refused.Response.StatusCode)
+	}
+	if refused != nil {
 		return fmt.Errorf("the exchange issued no access token: %s: %s", refused.ErrorCode, refused.ErrorDescription)
 	}
 	return fmt.Errorf("no answer from the exchange; repeat the command with --key %s to get the result: %w", idempotencyKey, err)

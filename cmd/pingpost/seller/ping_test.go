@@ -204,6 +204,16 @@ func TestPingPrintsErrors(t *testing.T) {
 	}
 }
 
+// TestTokenRequestFollowsNoRedirect: the client secret goes only to the exchange's own address.
+func TestTokenRequestFollowsNoRedirect(t *testing.T) {
+	elsewhere := newRecordingExchange(t, 200, `{"access_token":"T","token_type":"Bearer"}`)
+	redirecting := httptest.NewServer(http.RedirectHandler(elsewhere.URL+"/elsewhere", http.StatusTemporaryRedirect))
+	t.Cleanup(redirecting.Close)
+	if _, _, err := command(t, "ping --client-id acme --client-secret s --url "+redirecting.URL, ""); err == nil || !strings.Contains(err.Error(), "answered 307") || len(elsewhere.requests) > 0 {
+		t.Errorf("error %v, requests to the other address %q", err, elsewhere.requests)
+	}
+}
+
 func TestInvalidCommandSendsNoRequest(t *testing.T) {
 	x := newRecordingExchange(t, 200, bidAnswer)
 	for _, row := range []struct{ line, want string }{
