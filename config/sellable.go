@@ -115,15 +115,14 @@ func (c *compiler) checkPricesAgainstFloorAndPayout(at syntax.KeyPath, form *sch
 	}
 }
 
-// checkConsentSourceWildcards reports a * in the names of lead sources, because the exchange
-// compares sources literally.
+// checkConsentSourceWildcards reports a * in the names of lead sources, which is no wildcard there.
 func (c *compiler) checkConsentSourceWildcards(at syntax.KeyPath, names []string) {
 	for i, name := range names {
 		switch {
 		case name == "*":
-			c.reportOrWarnNeverWorks(at.Index(i), "is not a source: sources are compared literally, so no lead would need consent. Name each source, or set required: true on the field consent_cert_url")
+			c.reportOrWarnNeverWorks(at.Index(i), "is not a source: * matches only a source with that name, so no lead would need consent. Name each source, or set required: true on the field consent_cert_url")
 		case strings.Contains(name, "*"):
-			c.addWarning(at.Index(i), "has a *, but sources are compared literally; name each source")
+			c.addWarning(at.Index(i), "has a *, which is no wildcard in sources; name each source")
 		}
 	}
 }

@@ -276,7 +276,7 @@ func trailAsJSON(trail []FilterSetsWithOutcome) encodedJSON {
 func bidAsJSON(b *Bid) encodedJSON {
 	return jsonMembers{
 		{"buyer", b.Buyer},
-		{"seat", b.FilterSet},
+		{"seat", encodedJSON(strconv.Itoa(int(b.FilterSet)))},
 		{"outcome", b.Outcome},
 		{"amount", amountUnlessZero(b.Amount)},
 		{"payout", amountUnlessZero(b.Payout)},

@@ -93,14 +93,14 @@ func TestDescribeAsJSON(t *testing.T) {
 			"auction":"auc_00000000000000000000000000","request":"req_00000000000000000000000000","supplier":2,"catalog":7,"hops":1,
 			"name":"ab0000000001","theirs":"a-1","trail":{"won":[0],"capped":[1,2,64]},"bids":[
 			{"buyer":3,"seat":1,"outcome":"won","amount":12.5,"payout":10,"currency":"USD","elapsed_us":120000,"status":200},
-			{"buyer":4,"outcome":"no_bid","elapsed_us":5,"status":200,"reason":"score"},
+			{"buyer":4,"seat":0,"outcome":"no_bid","elapsed_us":5,"status":200,"reason":"score"},
 			{"buyer":5,"seat":2,"outcome":"timeout","fault":"timeout"}],"fields":4}`},
 		{&PingAuctionCompleted{Auction: [16]byte{15: 1}, Reason: market.ReasonNoCampaign}, `{
 			"auction":"auc_00000000000000000000000001","request":"req_00000000000000000000000000","reason":"no_campaign"}`},
 		{&LeadDecided{Auction: LeadDecisionAuction{ID: [16]byte{15: 2}, Bids: []Bid{{Buyer: 3, Outcome: market.OutcomeLost}}}, Sale: Sale{Buyer: 1, Ping: [16]byte{1}}}, `{
 			"lead":"lead_00000000000000000000000000","request":"req_00000000000000000000000000",
 			"sale":{"buyer":1,"seat":0,"price":0,"payout":0,"ping":"010000000000"},
-			"auction":"auc_00000000000000000000000002","bids":[{"buyer":3,"outcome":"lost"}]}`},
+			"auction":"auc_00000000000000000000000002","bids":[{"buyer":3,"seat":0,"outcome":"lost"}]}`},
 		{&PingAuctionCompleted{Auction: [16]byte{15: 3}, Test: true}, `{
 			"auction":"auc_00000000000000000000000003","request":"req_00000000000000000000000000","test":true}`},
 		{&PostAttemptFailed{Attempt: 2}, `{"lead":"lead_00000000000000000000000000","attempt":2}`},
