@@ -169,7 +169,8 @@ func (c *compiler) compileFixedHeaders(at syntax.KeyPath, d *schema.Dialect, aut
 
 // reportTemplateMistakes reports the mistakes of an adapter's template. If the document
 // writes the template as a block of lines, each mistake gets its own line number. campaignID is
-// the campaign whose fields the template lacks, or "".
+// the campaign against whose fields the template was checked, or "" for mistakes that every
+// campaign would have.
 func (c *compiler) reportTemplateMistakes(at syntax.KeyPath, campaignID string, mistakes []market.TemplateError) {
 	for _, mistake := range mistakes {
 		found, _ := c.source.findNode(at)

@@ -52,7 +52,7 @@ func (c *compiler) compileAnswer(at syntax.KeyPath, a *schema.AnswerRules, isPin
 	meant := map[string]syntax.KeyPath{}
 	return market.AnswerPaths{
 		Format: a.Format, Accepted: a.Accepted,
-		Yes: c.checkAndJoinAnswerValues(at.Key("yes"), a.Yes, meant), No: c.checkAndJoinAnswerValues(at.Key("no"), a.No, meant),
+		Yes: c.checkYesOrNoValues(at.Key("yes"), a.Yes, meant), No: c.checkYesOrNoValues(at.Key("no"), a.No, meant),
 		Price: a.Price, Currency: a.Currency, Token: a.Token, ID: a.ID, Reason: a.Reason,
 	}
 }
@@ -65,9 +65,9 @@ func (c *compiler) reportForbiddenAnswerKey(at syntax.KeyPath, value, otherReque
 	}
 }
 
-// checkAndJoinAnswerValues checks the values of an answer that mean yes or no, and returns them with
+// checkYesOrNoValues checks the values of an answer that mean yes or no, and returns them with
 // one in each line. pathsByValue has the values checked before: no value may mean both.
-func (c *compiler) checkAndJoinAnswerValues(at syntax.KeyPath, values []schema.ScalarAsText, pathsByValue map[string]syntax.KeyPath) string {
+func (c *compiler) checkYesOrNoValues(at syntax.KeyPath, values []schema.ScalarAsText, pathsByValue map[string]syntax.KeyPath) string {
 	var lines strings.Builder
 	if len(values) > maxAnswerValues {
 		c.reportMistake(at, "has over 32 values")

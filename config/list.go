@@ -17,7 +17,7 @@ func (c *compiler) compileSuppressionList(at syntax.KeyPath, l *schema.Suppressi
 	if !ok {
 		c.reportMistake(at.Key("field"), "unknown or missing; use phone or email")
 	}
-	hash, ok := market.ParseSuppressionHashKind(l.Hash)
+	hash, ok := market.ParseSuppressionLineEncoding(l.Hash)
 	if !ok {
 		c.reportMistake(at.Key("hash"), "unknown; use plain, md5 or sha256")
 	}

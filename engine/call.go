@@ -12,9 +12,9 @@ import (
 	"pingpost/engine/timing"
 )
 
-// requestCall has the fields that the workspaces of all requests share: leads, pings and status
+// commonRequestFields has the fields that the workspaces of all requests share: leads, pings and status
 // reports. It belongs to the goroutine that serves the request.
-type requestCall struct {
+type commonRequestFields struct {
 	engine   *Engine
 	now      int64           // Unix nanoseconds: the time by which the request is decided
 	received int64           // Unix nanoseconds
@@ -26,12 +26,12 @@ var errDeadline = errors.New("the answer is due")
 
 // answerDueNanos returns the time at which the answer is due, in Unix nanoseconds: Options.Ceiling
 // after the request arrived.
-func (c *requestCall) answerDueNanos() int64 { return c.received + int64(c.engine.opt.Ceiling) }
+func (c *commonRequestFields) answerDueNanos() int64 { return c.received + int64(c.engine.opt.Ceiling) }
 
 // waitAndUpdateNow waits until the channel ended closes, because another request ends its claim,
 // reservation or delivery. Then it moves c.now, the time by which this request is decided, to the
 // present. Errors: errDeadline, or ErrUnavailable if the engine stops.
-func (c *requestCall) waitAndUpdateNow(ended <-chan struct{}) error {
+func (c *commonRequestFields) waitAndUpdateNow(ended <-chan struct{}) error {
 	err := c.engine.waitForEndUntil(ended, c.answerDueNanos())
 	if err == nil {
 		c.now = max(c.now, c.engine.opt.Clock.Now())
@@ -43,7 +43,7 @@ func (c *requestCall) waitAndUpdateNow(ended <-chan struct{}) error {
 // that cannot be decided without another request's result, for example a repeat with the same
 // idempotency key. Every error is ErrUnavailable, even at the deadline, so that the caller sends
 // the request again.
-func (c *requestCall) waitOrUnavailable(ended <-chan struct{}) error {
+func (c *commonRequestFields) waitOrUnavailable(ended <-chan struct{}) error {
 	if c.waitAndUpdateNow(ended) != nil {
 		return ErrUnavailable
 	}
@@ -55,7 +55,7 @@ func (c *requestCall) waitOrUnavailable(ended <-chan struct{}) error {
 // new key it returns the zero claim. The reservation then holds the key until the event with the
 // key is applied. Errors: ErrUnavailable, or a *Refusal with KeyReused if the earlier request had
 // another body.
-func (c *requestCall) claimIdempotencyKeyOrWait(reserved *state.RequestReservations, use *event.RequestIdempotencyKey) (firstUse state.IdempotencyKeyClaimResult, err error) {
+func (c *commonRequestFields) claimIdempotencyKeyOrWait(reserved *state.RequestReservations, use *event.RequestIdempotencyKey) (firstUse state.IdempotencyKeyClaimResult, err error) {
 	for {
 		claim := c.engine.state.ClaimIdempotencyKey(reserved, use.Key, use.Fingerprint, c.now)
 		switch {

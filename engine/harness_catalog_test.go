@@ -83,7 +83,7 @@ type filterSet struct {
 type list struct {
 	id      string
 	field   market.SuppressedField
-	hash    market.SuppressionHashKind
+	hash    market.SuppressionLineEncoding
 	entries []string
 }
 

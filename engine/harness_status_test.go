@@ -43,8 +43,8 @@ func (w statusReport) received() engine.ReceivedStatusReport {
 	}
 }
 
-func (x *testExchange) statusRequest(words []statusReport) *engine.StatusRequest {
-	req := &engine.StatusRequest{Request: x.newRequestID(), Received: time.Now().UnixNano()}
+func (x *testExchange) statusRequest(words []statusReport) *engine.StatusReportRequest {
+	req := &engine.StatusReportRequest{Request: x.newRequestID(), Received: time.Now().UnixNano()}
 	for _, w := range words {
 		req.Buyer = x.engine.ActiveCatalog().Buyers[market.BuyerID(cmp.Or(w.buyer, "blue"))]
 		req.Reports = append(req.Reports, w.received())

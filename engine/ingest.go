@@ -93,7 +93,7 @@ func (e *Engine) Decide(req *IngestRequest) (*Decision, error) {
 }
 
 func (in *leadWorkspace) resetForRequest(e *Engine, req *IngestRequest, plan *compiledCatalog, d *Decision) {
-	in.requestCall = requestCall{engine: e, now: req.Received, received: req.Received, timings: req.Timings}
+	in.commonRequestFields = commonRequestFields{engine: e, now: req.Received, received: req.Received, timings: req.Timings}
 	in.req, in.plan, in.live = req, plan, nil
 	in.test = req.Test || req.Supplier.Test
 	in.Decision, d.queued = d, false

@@ -45,7 +45,7 @@ type PingAnswer struct {
 	Amount        market.Money
 	Currency      market.Currency
 	ValidUntil    int64
-	Passed        market.PassedConditionSet
+	Passed        market.MetConditionSet
 
 	// Of an availability ping.
 	Campaign  string
@@ -65,7 +65,7 @@ type PingOffer struct {
 // pingWorkspace is the workspace of one ping. A pool keeps the workspaces. A workspace belongs to one
 // goroutine at a time.
 type pingWorkspace struct {
-	requestCall
+	commonRequestFields
 	req      *SupplierPingRequest
 	endpoint byte
 	plan     *compiledCatalog
@@ -132,7 +132,7 @@ func (e *Engine) servePing(req *SupplierPingRequest, endpointNumber byte) (PingA
 }
 
 func (p *pingWorkspace) resetForRequest(e *Engine, req *SupplierPingRequest, plan *compiledCatalog, endpointNumber byte) {
-	p.requestCall = requestCall{engine: e, now: req.Received, received: req.Received, timings: req.Timings}
+	p.commonRequestFields = commonRequestFields{engine: e, now: req.Received, received: req.Received, timings: req.Timings}
 	p.req, p.plan, p.live, p.endpoint = req, plan, nil, endpointNumber
 	p.test = req.Test || req.Supplier.Test
 	p.sellerAuction = nil

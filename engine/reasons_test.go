@@ -106,7 +106,7 @@ func TestExcludedBuyerDoesNotStopNextBuyer(t *testing.T) {
 
 // A campaign rejects these leads before it considers any buyer.
 func TestCampaignSuppressionAndFilters(t *testing.T) {
-	hash := func(list market.SuppressionHashKind, value string) string {
+	hash := func(list market.SuppressionLineEncoding, value string) string {
 		switch list {
 		case market.HashMD5:
 			sum := md5.Sum([]byte(value))
@@ -117,7 +117,7 @@ func TestCampaignSuppressionAndFilters(t *testing.T) {
 		}
 		return value
 	}
-	for _, kind := range []market.SuppressionHashKind{market.HashPlain, market.HashMD5, market.HashSHA256} {
+	for _, kind := range []market.SuppressionLineEncoding{market.HashPlain, market.HashMD5, market.HashSHA256} {
 		runInVirtualTime(t, "suppressed by "+kind.String(), func(t *testing.T) {
 			x := newExchange(t, marketSpec{
 				buyers: []buyer{{id: "blue", postEndpoint: true}},

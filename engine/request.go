@@ -26,7 +26,7 @@ const (
 // leadRequest is the validated input of an ingest or a post: the campaign, the lead's fields, and
 // the bid that the supplier accepts, if any.
 type leadRequest struct {
-	requestCall
+	commonRequestFields
 	*Decision // the result in progress
 
 	req        *IngestRequest

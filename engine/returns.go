@@ -46,7 +46,7 @@ func limitsReturnsOfLead(rule *market.ReturnRule, lead *state.Lead) bool {
 // returnMonthToLock returns the month whose returns a report would add to. mustLock reports whether
 // the rule limits them; then the caller must lock the month. A report that is no return, or is
 // already rejected, needs no lock.
-func (r *statusRequestWorkspace) returnMonthToLock(rep *parsedStatusReport) (month buyerSalesMonth, mustLock bool) {
+func (r *statusReportWorkspace) returnMonthToLock(rep *parsedStatusReport) (month buyerSalesMonth, mustLock bool) {
 	if rep.status != market.StatusReturned || len(rep.objections) > 0 {
 		return month, false
 	}
@@ -63,7 +63,7 @@ func (r *statusRequestWorkspace) returnMonthToLock(rep *parsedStatusReport) (mon
 // isWithinReturnLimit reports whether the buyer may return this lead, within the limit of its month.
 // The caller has locked the month. If the lead's delivery was unconfirmed, it counts as sold,
 // because this report confirms it.
-func (r *statusRequestWorkspace) isWithinReturnLimit(lead *state.Lead, rule *market.ReturnRule) bool {
+func (r *statusReportWorkspace) isWithinReturnLimit(lead *state.Lead, rule *market.ReturnRule) bool {
 	if !limitsReturnsOfLead(rule, lead) {
 		return true
 	}
@@ -77,7 +77,7 @@ func (r *statusRequestWorkspace) isWithinReturnLimit(lead *state.Lead, rule *mar
 
 // countReturnInRequest counts an accepted return of this request, so that later reports of the
 // request see it in their limit. Test leads do not count.
-func (r *statusRequestWorkspace) countReturnInRequest(lead *state.Lead) {
+func (r *statusReportWorkspace) countReturnInRequest(lead *state.Lead) {
 	if lead.IsTest() {
 		return
 	}

@@ -22,9 +22,9 @@ type ReceivedStatusReport struct {
 	NotObject bool              // the report is not a JSON object
 }
 
-// StatusRequest is a buyer's request that reports the status of one or many leads, for example
+// StatusReportRequest is a buyer's request that reports the status of one or many leads, for example
 // contacted or returned. The engine reads the memory of its fields until the call returns.
-type StatusRequest struct {
+type StatusReportRequest struct {
 	Buyer    *market.Buyer // the owner of the token
 	Lead     market.LeadID // from the path of a request with a single report
 	Reports  []ReceivedStatusReport
@@ -40,16 +40,16 @@ type StatusRequest struct {
 // MaxStatusReports limits the reports in one request to ProcessStatusReports.
 const MaxStatusReports = 1000
 
-// statusRequestWorkspace is the workspace of one status request. It belongs to one goroutine.
+// statusReportWorkspace is the workspace of one status request. It belongs to one goroutine.
 //
 // Invariant: changes of a lead's status are decided one after another. So a request locks the
 // lead before it reads the lead's state, and unlocks it after the event is applied. If the
 // campaign limits the returns of a month, the request locks that month too, after all leads. Of
 // two concurrent returns, only the first one then gives the money back, and the second one sees
 // its result.
-type statusRequestWorkspace struct {
-	requestCall
-	req       *StatusRequest
+type statusReportWorkspace struct {
+	commonRequestFields
+	req       *StatusReportRequest
 	plan      *compiledCatalog
 	endpoint  byte
 	reserved  state.RequestReservations
@@ -65,7 +65,7 @@ type statusRequestWorkspace struct {
 // when the change is durable. Errors are a *Refusal, ErrUnavailable, or the log's failure. A
 // refusal (not_found, invalid_payload, invalid_transition, idempotency_key_reused) logs no event
 // and leaves the idempotency key unused.
-func (e *Engine) ProcessStatusReport(req *StatusRequest) (StatusAnswer, error) {
+func (e *Engine) ProcessStatusReport(req *StatusReportRequest) (StatusAnswer, error) {
 	r, err := e.newStatusRequestWorkspace(req, endpointStatus)
 	if err != nil {
 		return StatusAnswer{}, err
@@ -98,7 +98,7 @@ func (e *Engine) ProcessStatusReport(req *StatusRequest) (StatusAnswer, error) {
 // has its own result, and a rejected report does not affect the others. The event has all
 // results, even if every report is rejected. An error concerns the whole request: a *Refusal,
 // ErrUnavailable, or the log's failure.
-func (e *Engine) ProcessStatusReports(req *StatusRequest) (StatusAnswer, error) {
+func (e *Engine) ProcessStatusReports(req *StatusReportRequest) (StatusAnswer, error) {
 	r, err := e.newStatusRequestWorkspace(req, endpointStatuses)
 	if err != nil {
 		return StatusAnswer{}, err
@@ -121,7 +121,7 @@ func (e *Engine) ProcessStatusReports(req *StatusRequest) (StatusAnswer, error) 
 	return r.commitReports()
 }
 
-func (e *Engine) newStatusRequestWorkspace(req *StatusRequest, endpointNumber byte) (*statusRequestWorkspace, error) {
+func (e *Engine) newStatusRequestWorkspace(req *StatusReportRequest, endpointNumber byte) (*statusReportWorkspace, error) {
 	if err := e.checkAdmission(); err != nil {
 		return nil, err
 	}
@@ -129,13 +129,13 @@ func (e *Engine) newStatusRequestWorkspace(req *StatusRequest, endpointNumber by
 	if p == nil {
 		return nil, ErrUnavailable
 	}
-	return &statusRequestWorkspace{
-		requestCall: requestCall{engine: e, now: req.Received, received: req.Received, timings: req.Timings},
-		req:         req, plan: p, endpoint: endpointNumber,
+	return &statusReportWorkspace{
+		commonRequestFields: commonRequestFields{engine: e, now: req.Received, received: req.Received, timings: req.Timings},
+		req:                 req, plan: p, endpoint: endpointNumber,
 	}, nil
 }
 
-func (r *statusRequestWorkspace) unlockAndRelease() {
+func (r *statusReportWorkspace) unlockAndRelease() {
 	r.engine.changing.UnlockAndEmpty(&r.leads)
 	r.engine.returning.UnlockAndEmpty(&r.months)
 	if !r.committed {
@@ -146,7 +146,7 @@ func (r *statusRequestWorkspace) unlockAndRelease() {
 // answerRepeatedStatusOrClaimKey returns the answer of the first status request with this
 // idempotency key, if there was one. Otherwise isRepeat is false, and the key is claimed for this
 // request.
-func (r *statusRequestWorkspace) answerRepeatedStatusOrClaimKey() (answer StatusAnswer, isRepeat bool, err error) {
+func (r *statusReportWorkspace) answerRepeatedStatusOrClaimKey() (answer StatusAnswer, isRepeat bool, err error) {
 	if len(r.req.Key) == 0 || r.req.BadKey {
 		return answer, false, nil
 	}
@@ -171,14 +171,14 @@ func (r *statusRequestWorkspace) answerRepeatedStatusOrClaimKey() (answer Status
 
 // findLeadOfBuyer returns the lead with this id. isBuyersLead is true if the request's buyer bought
 // it, or its delivery to that buyer is in progress or has failed after the supplier's answer.
-func (r *statusRequestWorkspace) findLeadOfBuyer(id market.LeadID) (lead state.Lead, isBuyersLead bool) {
+func (r *statusReportWorkspace) findLeadOfBuyer(id market.LeadID) (lead state.Lead, isBuyersLead bool) {
 	lead, ok := r.engine.state.Lead(id)
 	return lead, ok && lead.Buyer != 0 && lead.Buyer == r.req.Buyer.Ref
 }
 
 // lockAndDecideReports locks the reported leads, and the months whose returns are limited. Then it
 // decides each report and adds the change to the event. unlockAndRelease unlocks them.
-func (r *statusRequestWorkspace) lockAndDecideReports() error {
+func (r *statusReportWorkspace) lockAndDecideReports() error {
 	for i := range r.reports {
 		if rep := &r.reports[i]; len(rep.objections) == 0 && !rep.lead.IsZero() {
 			r.leads = append(r.leads, rep.lead)
@@ -213,7 +213,7 @@ func (r *statusRequestWorkspace) lockAndDecideReports() error {
 // waitAndLockSorted locks the keys in sorted order, each once, and waits for keys that other requests
 // have locked. The order is the same for all requests, so there is no deadlock. After an error,
 // keys has only the locked ones, which the caller unlocks.
-func waitAndLockSorted[K comparable](request *statusRequestWorkspace, locks *keyedmutex.Mutex[K], keys *[]K, compareKeys func(a, b K) int) error {
+func waitAndLockSorted[K comparable](request *statusReportWorkspace, locks *keyedmutex.Mutex[K], keys *[]K, compareKeys func(a, b K) int) error {
 	slices.SortFunc(*keys, compareKeys)
 	all := slices.Compact(*keys)
 	*keys = all[:0]
@@ -230,7 +230,7 @@ func waitAndLockSorted[K comparable](request *statusRequestWorkspace, locks *key
 
 // commitReports commits the event with all changes of the request, waits until it is applied, and
 // returns the answer.
-func (r *statusRequestWorkspace) commitReports() (StatusAnswer, error) {
+func (r *statusReportWorkspace) commitReports() (StatusAnswer, error) {
 	r.record.At, r.committed = r.now, true
 	clock := r.engine.opt.Clock
 	began := clock.Now()

@@ -14,7 +14,7 @@ import (
 // decideReportOnLockedLead returns the change that a report causes, or its rejection. The caller
 // has locked the report's lead. If the lead's delivery was unconfirmed, the report proves that the
 // buyer has the lead. decideReportOnLockedLead then commits that first.
-func (r *statusRequestWorkspace) decideReportOnLockedLead(report *parsedStatusReport) (event.LeadStatusChange, error) {
+func (r *statusReportWorkspace) decideReportOnLockedLead(report *parsedStatusReport) (event.LeadStatusChange, error) {
 	for {
 		lead, ok := r.findLeadOfBuyer(report.lead)
 		change := event.LeadStatusChange{Lead: report.lead, To: report.status}
@@ -50,7 +50,7 @@ func (r *statusRequestWorkspace) decideReportOnLockedLead(report *parsedStatusRe
 // judgeStatusChange decides whether a lead may change to the reported status, by its present status and
 // the campaign's return rule. It returns the result and, for ChangeNotAllowed, the objection. It
 // changes nothing.
-func (r *statusRequestWorkspace) judgeStatusChange(report *parsedStatusReport, lead *state.Lead, rule *market.ReturnRule) (event.LeadStatusChangeResult, market.BuyerReportRejection) {
+func (r *statusReportWorkspace) judgeStatusChange(report *parsedStatusReport, lead *state.Lead, rule *market.ReturnRule) (event.LeadStatusChangeResult, market.BuyerReportRejection) {
 	no := func(o market.BuyerReportRejection) (event.LeadStatusChangeResult, market.BuyerReportRejection) {
 		return event.ChangeNotAllowed, o
 	}
@@ -83,7 +83,7 @@ func (r *statusRequestWorkspace) judgeStatusChange(report *parsedStatusReport, l
 // that a return gives back, and the webhook event for the supplier. It withholds the reason if it
 // contains contact data. It counts a return for the limit on returns within this request. The error
 // is of the read of the log for the resources that a return gives back.
-func (r *statusRequestWorkspace) fillAcceptedChangeAndCountReturn(change *event.LeadStatusChange, report *parsedStatusReport, lead *state.Lead, rule *market.ReturnRule) (err error) {
+func (r *statusReportWorkspace) fillAcceptedChangeAndCountReturn(change *event.LeadStatusChange, report *parsedStatusReport, lead *state.Lead, rule *market.ReturnRule) (err error) {
 	change.Reason, change.Occurred = redaction.WithholdIfContact(report.reason), report.occurred
 	if report.status == market.StatusReturned {
 		change.Return, err = r.engine.newReturnedResources(lead, rule, r.answerDueNanos())
@@ -98,7 +98,7 @@ func (r *statusRequestWorkspace) fillAcceptedChangeAndCountReturn(change *event.
 // confirmUnconfirmedDelivery commits that the buyer has the lead of an unconfirmed delivery,
 // because the buyer has reported on it. If an operator has resolved the delivery meanwhile, it
 // commits no event. Afterwards the caller must read the lead again.
-func (r *statusRequestWorkspace) confirmUnconfirmedDelivery(lead market.LeadID) error {
+func (r *statusReportWorkspace) confirmUnconfirmedDelivery(lead market.LeadID) error {
 	e := r.engine
 	err := e.AsOperator("").ResolveUnconfirmedDelivery(lead, event.SettledConfirmed)
 	switch {
@@ -137,7 +137,7 @@ type StatusReportResult struct {
 
 // answerOfFirstRequest returns the answer to the first status request with this idempotency key,
 // for a repeat. It reads that request's event at logPosition.
-func (r *statusRequestWorkspace) answerOfFirstRequest(logPosition uint64) (StatusAnswer, error) {
+func (r *statusReportWorkspace) answerOfFirstRequest(logPosition uint64) (StatusAnswer, error) {
 	record, err := r.engine.log.readRequiredRecord(logPosition, r.answerDueNanos())
 	if err != nil {
 		return StatusAnswer{}, err
@@ -154,7 +154,7 @@ func (r *statusRequestWorkspace) answerOfFirstRequest(logPosition uint64) (Statu
 // newStatusAnswer builds the answer to a status request from the request's event, so that the
 // first answer and its repeats are equal. If lead_id was not a valid id, the event has none. The
 // text then comes from the request, whose body is the same in a repeat.
-func newStatusAnswer(record *event.LeadStatusesChanged, req *StatusRequest) StatusAnswer {
+func newStatusAnswer(record *event.LeadStatusesChanged, req *StatusReportRequest) StatusAnswer {
 	answer := StatusAnswer{Request: record.Request, Results: make([]StatusReportResult, len(record.Changes))}
 	allowed := record.Allowed
 	for i := range record.Changes {

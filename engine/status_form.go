@@ -22,7 +22,7 @@ type parsedStatusReport struct {
 // report on it gets an objection. Otherwise the results would depend on the order of the
 // decisions. The second decision would also need the event of the first one, which is not applied
 // yet.
-func (r *statusRequestWorkspace) parseReports() {
+func (r *statusReportWorkspace) parseReports() {
 	seen := make(map[market.LeadID]struct{}, len(r.req.Reports))
 	for i := range r.req.Reports {
 		form := &r.req.Reports[i]
@@ -55,7 +55,7 @@ func (rep *parsedStatusReport) addRejection(rejection market.BuyerReportRejectio
 
 // parseReport parses the status, reason and time of one report, and adds an objection for each
 // that is invalid.
-func (r *statusRequestWorkspace) parseReport(received *ReceivedStatusReport) (rep parsedStatusReport) {
+func (r *statusReportWorkspace) parseReport(received *ReceivedStatusReport) (rep parsedStatusReport) {
 	switch m := &received.Status; {
 	case m.CountsAsMissing():
 		rep.addRejection(market.RejectionStatusMissing)
@@ -111,7 +111,7 @@ func (rep *parsedStatusReport) parseOccurredAtOrAddRejection(m *market.JSONMembe
 // rejectUnlistedReturnReason adds an objection if the campaign does not accept the reason of a
 // return. It skips a lead whose return was requested before, because that return keeps its reason
 // even if the list of accepted reasons has changed.
-func (r *statusRequestWorkspace) rejectUnlistedReturnReason(rep *parsedStatusReport, lead *state.Lead) {
+func (r *statusReportWorkspace) rejectUnlistedReturnReason(rep *parsedStatusReport, lead *state.Lead) {
 	if rep.status != market.StatusReturned || rep.reason == "" || lead.Status == market.StatusReturned || lead.ReturnState() == market.ReturnPending {
 		return
 	}
@@ -123,7 +123,7 @@ func (r *statusRequestWorkspace) rejectUnlistedReturnReason(rep *parsedStatusRep
 
 // idempotencyKeyFaults returns the faults of the Idempotency-Key header, which every status
 // request needs.
-func (r *statusRequestWorkspace) idempotencyKeyFaults() []market.FieldError {
+func (r *statusReportWorkspace) idempotencyKeyFaults() []market.FieldError {
 	return appendMalformedHeaderFaults(appendMissingKeyFault(nil, r.req.Key, r.req.BadKey), r.req.BadKey, false)
 }
 

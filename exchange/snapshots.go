@@ -72,10 +72,10 @@ func (k *snapshotter) run(x *Exchange) {
 }
 
 // isDue reports whether a new snapshot should be written, because a start would now replay too much
-// log. writtenBytes is the number of log bytes that this process wrote so far. lastSnapshotBytes is
+// log. totalWrittenBytes is the number of log bytes that this process wrote so far. lastSnapshotBytes is
 // the size of the last snapshot.
-func (k *snapshotter) isDue(writtenBytes, lastSnapshotBytes uint64) bool {
-	return k.replayed.Load()+writtenBytes-k.written >= max(k.minBytes, lastSnapshotBytes)
+func (k *snapshotter) isDue(totalWrittenBytes, lastSnapshotBytes uint64) bool {
+	return k.replayed.Load()+totalWrittenBytes-k.written >= max(k.minBytes, lastSnapshotBytes)
 }
 
 // restartByteCount begins to count the log bytes for the next snapshot at zero. It is called after a

@@ -9,7 +9,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// AuctionSearchResult is one result of a search for auctions: a finished auction with its winner.
+// AuctionSearchResult is one result of a search for auctions: a finished auction with its winner, if any.
 type AuctionSearchResult struct {
 	ID                 market.AuctionID
 	At                 int64         // Unix nanoseconds

@@ -15,7 +15,7 @@ func (f *reportDatabase) addBatchSumsToStored(ctx context.Context, b *projection
 	cellsTo, pacesTo := f.newSumWriter(ctx), f.newLatencyWriter(ctx)
 	for at, m := range projection.RollUpSums(b.Sums, f.throttle.sleepIfDue) {
 		if isWrittenWithEachBatch(at.Grouping, at.Unit) || hasUnitEndedBefore(at.Unit, at.Start, now) {
-			if err := cellsTo.addStoredSum(at, m); err != nil {
+			if err := cellsTo.mergeIntoSumRow(at, m); err != nil {
 				return err
 			}
 			continue
@@ -24,7 +24,7 @@ func (f *reportDatabase) addBatchSumsToStored(ctx context.Context, b *projection
 	}
 	for at, h := range projection.RollUpLatencies(b.Latencies, f.throttle.sleepIfDue) {
 		if isWrittenWithEachBatch(at.Grouping, at.Unit) || hasUnitEndedBefore(at.Unit, at.Start, now) {
-			if err := pacesTo.addStoredHistogram(at, h); err != nil {
+			if err := pacesTo.mergeIntoLatencyRow(at, h); err != nil {
 				return err
 			}
 			continue
@@ -56,14 +56,14 @@ func (f *reportDatabase) writeAndForgetDueSums(isDue func(unit, unitNumber int64
 	}
 	slices.SortFunc(over, projection.StoredSumKey.Compare)
 	for _, at := range over {
-		if err := sumsTo.addStoredSum(at, f.openSums.sums[at]); err != nil {
+		if err := sumsTo.mergeIntoSumRow(at, f.openSums.sums[at]); err != nil {
 			return err
 		}
 		delete(f.openSums.sums, at)
 	}
 	for at, h := range f.openSums.latencies {
 		if isDue(at.Unit, at.Start) {
-			if err := latenciesTo.addStoredHistogram(at, h); err != nil {
+			if err := latenciesTo.mergeIntoLatencyRow(at, h); err != nil {
 				return err
 			}
 			f.openSums.latencySlots -= len(*h)
@@ -82,7 +82,7 @@ func (f *reportDatabase) newSumWriter(ctx context.Context) sumWriter {
 	return sumWriter{f.newSumAddingWriter(ctx, sumTable, sumKeyColumns, projection.MeasureNames)}
 }
 
-func (w sumWriter) addStoredSum(position projection.StoredSumKey, measures *projection.Measures) error {
+func (w sumWriter) mergeIntoSumRow(position projection.StoredSumKey, measures *projection.Measures) error {
 	c := &position.Key
 	row := make([]any, 0, len(sumKeyColumns)+projection.MeasureCount)
 	row = append(row, position.Grouping, position.Unit, position.Start, c.Campaign, c.Supplier, c.Buyer, c.Source, c.State, c.Reason, c.Currency.String())
@@ -96,7 +96,7 @@ func (f *reportDatabase) newLatencyWriter(ctx context.Context) latencyWriter {
 	return latencyWriter{f.newMergingWriter(ctx, latencyTable, latencyKeyColumns, []string{"times"}, []string{"times = " + histogram.AddFunction + "(times, excluded.times)"})}
 }
 
-func (w latencyWriter) addStoredHistogram(position projection.StoredLatencyKey, latencies *histogram.Histogram) error {
+func (w latencyWriter) mergeIntoLatencyRow(position projection.StoredLatencyKey, latencies *histogram.Histogram) error {
 	of := &position.Key.Key
 	return w.add(position.Grouping, position.Unit, position.Start, of.Campaign, of.Supplier, of.Buyer, position.Key.Kind, latencies.AppendEncodedTo(nil))
 }

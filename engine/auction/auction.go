@@ -159,7 +159,7 @@ func (a *Auction) addPingToBuyer(c *bidCollector, filterSetIndex int) (encodable
 	campaign := a.bidders.Campaign
 	buyer := campaign.FilterSets[filterSetIndex].Buyer
 	endpoint := buyer.Ping
-	head := market.PingMetadata{Auction: a.ID, Vertical: campaign.Vertical, SubVertical: campaign.SubVertical, ExpiresAt: a.Deadline}
+	head := market.PingAuctionFields{Auction: a.ID, Vertical: campaign.Vertical, SubVertical: campaign.SubVertical, ExpiresAt: a.Deadline}
 	body := [2]int{len(c.bodies), 0}
 	switch {
 	case endpoint.Adapter != nil:

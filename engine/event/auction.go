@@ -32,8 +32,8 @@ type PingAuctionCompleted struct {
 	Bids        []Bid       // of all pinged buyers: the valid ones, best first, then the rest by filter set
 	Fields      []LeadField // the ping's fields of the lead
 
-	Test          bool                      // over a test lead: only a test lead can be sold at its bids
-	FiltersPassed market.PassedConditionSet // with a bid of ours: the conditions that the lead met in the winner's filter set
+	Test          bool                   // over a test lead: only a test lead can be sold at its bids
+	FiltersPassed market.MetConditionSet // with a bid of ours: the conditions that the lead met in the winner's filter set
 }
 
 // LeadDecisionAuction is an auction that was held while a lead was decided. It is recorded in the

@@ -50,8 +50,8 @@ func membersOf(e Event) jsonMembers {
 			{"lead", e.Lead},
 			{"attempt", e.Attempt},
 			{"status", e.Status},
-			{"fault", nameUnlessZero(e.Fault)},
-			{"verdict", nameUnlessZero(e.Verdict)},
+			{"fault", textUnlessZero(e.Fault)},
+			{"verdict", textUnlessZero(e.Verdict)},
 			{"code", e.Code},
 			{"free", e.KeepsAttempt},
 		}
@@ -73,7 +73,7 @@ func membersOf(e Event) jsonMembers {
 			{"attempt", e.Attempt},
 			{"outcome", e.Outcome},
 			{"status", e.Status},
-			{"fault", nameUnlessZero(e.Fault)},
+			{"fault", textUnlessZero(e.Fault)},
 		}
 	case *SupplierWebhooksTurnedOnOrOff:
 		return jsonMembers{{"supplier", e.Supplier}, {"off", e.Off}}
@@ -152,9 +152,9 @@ func jsonListUnlessEmpty[T any](list []T, elementAsJSON func(*T) encodedJSON) en
 	return jsonList(list, elementAsJSON)
 }
 
-// nameUnlessZero returns the text (String) of an enum's value, an identifier or an amount. For the
+// textUnlessZero returns the text (String) of an enum's value, an identifier or an amount. For the
 // zero value it returns an empty text.
-func nameUnlessZero[T interface {
+func textUnlessZero[T interface {
 	comparable
 	fmt.Stringer
 }](v T) string {
@@ -166,7 +166,7 @@ func nameUnlessZero[T interface {
 }
 
 // amountUnlessZero returns an amount as a JSON number, or an empty text for zero.
-func amountUnlessZero(amount market.Money) encodedJSON { return encodedJSON(nameUnlessZero(amount)) }
+func amountUnlessZero(amount market.Money) encodedJSON { return encodedJSON(textUnlessZero(amount)) }
 
 func leadDecidedMembers(e *LeadDecided) jsonMembers {
 	return jsonMembers{
@@ -176,15 +176,15 @@ func leadDecidedMembers(e *LeadDecided) jsonMembers {
 		{"supplier", e.Supplier},
 		{"catalog", e.Catalog},
 		{"reason", e.Reason},
-		{"duplicate_of", nameUnlessZero(e.DuplicateOf)},
+		{"duplicate_of", textUnlessZero(e.DuplicateOf)},
 		{"trail", trailAsJSON(e.Trail)},
 		saleMember("sale", &e.Sale),
 		{"post", escape.RewritePlaceholdersForDisplay(e.Post.URL)},
-		{"auction", nameUnlessZero(e.Auction.ID)},
+		{"auction", textUnlessZero(e.Auction.ID)},
 		{"bids", jsonListUnlessEmpty(e.Auction.Bids, bidAsJSON)},
 		{"sealed_bytes", len(e.Sealed)},
 		{"slot", e.Slot},
-		{"hook", nameUnlessZero(e.Webhook)},
+		{"hook", textUnlessZero(e.Webhook)},
 	}
 }
 
@@ -194,7 +194,7 @@ func postSettledMembers(e *PostSettled) jsonMembers {
 		{"settlement", e.Settlement},
 		saleMember("sale", &e.Sale),
 		{"status", e.Status},
-		{"fault", nameUnlessZero(e.Fault)},
+		{"fault", textUnlessZero(e.Fault)},
 		{"attempts", e.Attempts},
 		{"buyer_lead", e.BuyerLead},
 		{"code", e.Code},
@@ -203,7 +203,7 @@ func postSettledMembers(e *PostSettled) jsonMembers {
 		saleMember("next", &e.Next),
 		{"sealed_bytes", len(e.Sealed)},
 		{"slot", e.Slot},
-		{"hook", nameUnlessZero(e.Webhook)},
+		{"hook", textUnlessZero(e.Webhook)},
 	}
 }
 
@@ -283,7 +283,7 @@ func bidAsJSON(b *Bid) encodedJSON {
 		{"currency", b.Currency},
 		{"elapsed_us", max(b.Elapsed, 0) / 1000},
 		{"status", b.Status},
-		{"fault", nameUnlessZero(b.Fault)},
+		{"fault", textUnlessZero(b.Fault)},
 		{"reason", b.Reason},
 	}.encode()
 }
@@ -297,7 +297,7 @@ func statusChangeAsJSON(c *LeadStatusChange) encodedJSON {
 		{"from", c.From},
 		{"to", c.To},
 		{"waited", c.WasPending},
-		{"hook", nameUnlessZero(c.Webhook)},
+		{"hook", textUnlessZero(c.Webhook)},
 		{"credit", amountUnlessZero(c.Return.Credit)},
 		{"reverse", amountUnlessZero(c.Return.Reverse)},
 		{"caps", len(c.Return.Charges)},

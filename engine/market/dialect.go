@@ -51,7 +51,7 @@ type AnswerPaths struct {
 type BodyTemplate interface {
 	// AppendPing appends the body of a ping, or returns dst and false if the body is too
 	// large. The mapping has filled the lead.
-	AppendPing(dst []byte, m *FieldMapping, l *Lead, metadata PingMetadata) (body []byte, withinLimit bool)
+	AppendPing(dst []byte, m *FieldMapping, l *Lead, metadata PingAuctionFields) (body []byte, withinLimit bool)
 
 	// AppendPost appends the body of a post, with the same results as AppendPing.
 	AppendPost(dst []byte, m *FieldMapping, l *Lead, metadata PostMetadata) (body []byte, withinLimit bool)

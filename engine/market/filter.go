@@ -167,15 +167,15 @@ func parseNumber(digits string) (n float64, ok bool) {
 	return n, err == nil
 }
 
-// PassedConditionSet is the set of conditions that a lead has met when the exchange makes a bid for
+// MetConditionSet is the set of conditions that a lead has met when the exchange makes a bid for
 // it. The bid lists them in its member buyer_filters_passed.
-type PassedConditionSet uint8
+type MetConditionSet uint8
 
 // Every bid has met the vertical, because it selects the campaign. The others apply if
 // the campaign, the buyer or its filter set has them: a list of states, and filters on
 // consent or on the score.
 const (
-	PassedState PassedConditionSet = 1 << iota
+	PassedState MetConditionSet = 1 << iota
 	PassedVertical
 	PassedTCPA
 	PassedScore
@@ -184,7 +184,7 @@ const (
 var passedNames = [...]string{"state", "vertical", "tcpa", "score_threshold"}
 
 // AppendJSON appends the names of the conditions as a JSON array of strings.
-func (p PassedConditionSet) AppendJSON(dst []byte) []byte {
+func (p MetConditionSet) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '[')
 	first := true
 	for i, name := range passedNames {
@@ -202,7 +202,7 @@ func (p PassedConditionSet) AppendJSON(dst []byte) []byte {
 
 // ConditionsEachSaleMeets returns the conditions that a lead has met if it can be sold to the buyer of this
 // filter set. filterSetIndex is an index of c.FilterSets.
-func (c *Campaign) ConditionsEachSaleMeets(filterSetIndex int) PassedConditionSet {
+func (c *Campaign) ConditionsEachSaleMeets(filterSetIndex int) MetConditionSet {
 	met := PassedVertical
 	if c.FilterSets[filterSetIndex].States != AllStates {
 		met |= PassedState
@@ -211,7 +211,7 @@ func (c *Campaign) ConditionsEachSaleMeets(filterSetIndex int) PassedConditionSe
 }
 
 // conditionsCheckedBy returns the conditions in the result of ConditionsEachSaleMeets that these filters check.
-func conditionsCheckedBy(filters []Filter) (met PassedConditionSet) {
+func conditionsCheckedBy(filters []Filter) (met MetConditionSet) {
 	for i := range filters {
 		switch filters[i].slot {
 		case SlotState:

@@ -7,8 +7,8 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// PingMetadata has the values of a ping to a buyer that are not fields of the lead.
-type PingMetadata struct {
+// PingAuctionFields has the values of a ping to a buyer that are not fields of the lead.
+type PingAuctionFields struct {
 	Auction     AuctionID
 	Vertical    string
 	SubVertical string // empty: not sent
@@ -29,7 +29,7 @@ const PingTimeLayout = "2006-01-02T15:04:05.000Z"
 //
 // This body is the same for every buyer of the auction. A buyer with a dialect gets the body of its
 // BodyTemplate instead.
-func (m *FieldMapping) AppendPing(dst []byte, l *Lead, metadata PingMetadata) []byte {
+func (m *FieldMapping) AppendPing(dst []byte, l *Lead, metadata PingAuctionFields) []byte {
 	dst = append(dst, `{"auction_id":"`...)
 	dst = metadata.Auction.AppendTo(dst)
 	dst = append(dst, `","vertical":`...)

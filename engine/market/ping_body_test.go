@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	pingMetadata = market.PingMetadata{
+	pingMetadata = market.PingAuctionFields{
 		Auction: market.AuctionID(market.ComposeID(1, [10]byte{1})), Vertical: "auto_insurance",
 		ExpiresAt: time.Date(2026, 3, 2, 12, 0, 4, 987_654_321, time.UTC).UnixNano(),
 	}

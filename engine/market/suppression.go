@@ -13,25 +13,25 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// SuppressionHashKind says whether the lines of a suppression list are plain values or hashes of
+// SuppressionLineEncoding says whether the lines of a suppression list are plain values or hashes of
 // them.
-type SuppressionHashKind uint8
+type SuppressionLineEncoding uint8
 
 const (
-	HashPlain  SuppressionHashKind = 1
-	HashMD5    SuppressionHashKind = 2
-	HashSHA256 SuppressionHashKind = 3
+	HashPlain  SuppressionLineEncoding = 1
+	HashMD5    SuppressionLineEncoding = 2
+	HashSHA256 SuppressionLineEncoding = 3
 )
 
 var hashNames = [...]string{HashPlain: "plain", HashMD5: "md5", HashSHA256: "sha256"}
 
-// ParseSuppressionHashKind returns the value for plain, md5 or sha256, and false for any other text.
-func ParseSuppressionHashKind(s string) (kind SuppressionHashKind, known bool) {
+// ParseSuppressionLineEncoding returns the value for plain, md5 or sha256, and false for any other text.
+func ParseSuppressionLineEncoding(s string) (kind SuppressionLineEncoding, known bool) {
 	i, ok := parseEnumName(hashNames[:], s)
-	return SuppressionHashKind(i), ok
+	return SuppressionLineEncoding(i), ok
 }
 
-func (h SuppressionHashKind) String() string { return EnumName(hashNames[:], int(h), "unknown") }
+func (h SuppressionLineEncoding) String() string { return EnumName(hashNames[:], int(h), "unknown") }
 
 // SuppressedField says whether a suppression list contains phone numbers or email addresses.
 type SuppressedField uint8
@@ -63,7 +63,7 @@ type SuppressionList struct {
 	Ref   PermanentNumber
 	ID    ListID
 	Field SuppressedField
-	Hash  SuppressionHashKind
+	Hash  SuppressionLineEncoding
 }
 
 // FingerprintLine returns the fingerprint under which one line of a list's file is stored. hashKey is

@@ -39,7 +39,7 @@ func suppressed(t interface{ Fatalf(string, ...any) }, list SuppressionList, lin
 func TestSuppressedPhones(t *testing.T) {
 	const usPhone, ukPhone = "+12025550143", "+442071838750"
 	cases := []struct {
-		hash  SuppressionHashKind
+		hash  SuppressionLineEncoding
 		line  string
 		phone string
 		want  bool
@@ -87,7 +87,7 @@ func TestSuppressedPhones(t *testing.T) {
 
 func TestSuppressedEmails(t *testing.T) {
 	cases := []struct {
-		hash  SuppressionHashKind
+		hash  SuppressionLineEncoding
 		line  string
 		email string
 		want  bool
@@ -181,8 +181,8 @@ func TestAppendLeadFingerprints(t *testing.T) {
 }
 
 func TestParseListKinds(t *testing.T) {
-	for name, h := range map[string]SuppressionHashKind{"plain": HashPlain, "md5": HashMD5, "sha256": HashSHA256} {
-		if got, ok := ParseSuppressionHashKind(name); got != h || !ok || h.String() != name {
+	for name, h := range map[string]SuppressionLineEncoding{"plain": HashPlain, "md5": HashMD5, "sha256": HashSHA256} {
+		if got, ok := ParseSuppressionLineEncoding(name); got != h || !ok || h.String() != name {
 			t.Errorf("%s: %s, %t", name, got, ok)
 		}
 	}
@@ -192,7 +192,7 @@ func TestParseListKinds(t *testing.T) {
 		}
 	}
 	for _, wrong := range []string{"", "sha1", "MD5", "zip"} {
-		if _, ok := ParseSuppressionHashKind(wrong); ok {
+		if _, ok := ParseSuppressionLineEncoding(wrong); ok {
 			t.Errorf("%q is parsed as a hash kind", wrong)
 		}
 		if _, ok := ParseSuppressedField(wrong); ok {

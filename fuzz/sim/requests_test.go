@@ -182,7 +182,7 @@ func (x *exchange) report(l line) string {
 	if l.has("reason") {
 		report.Reason = text("reason", l.said["reason"])
 	}
-	a, err := x.engine.ProcessStatusReport(&engine.StatusRequest{
+	a, err := x.engine.ProcessStatusReport(&engine.StatusReportRequest{
 		Buyer: x.engine.ActiveCatalog().Buyers[market.BuyerID(l.at(0))], Lead: x.ids[l.at(1)],
 		Reports: []engine.ReceivedStatusReport{report}, Body: []byte(bodyOf(l)), Key: []byte(l.said["key"]),
 		Request: x.request(""), Received: time.Now().UnixNano(),

@@ -78,7 +78,7 @@ func FirstSlotOfFile(slot uint64) uint64 { return (slot-1)/PerFile*PerFile + 1 }
 // own key, which has a number (slot). It is safe for concurrent use.
 //
 // mu guards the memory and is never held during disk access. disk serializes reading and
-// erasing, and is locked before mu. Only the goroutine makeFilesUntilClosed makes files.
+// erasing, and is locked before mu. After Open, only the goroutine makeFilesUntilClosed makes files.
 type KeyStore struct {
 	folder string
 	sums   string // folder of the checksum files

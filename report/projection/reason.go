@@ -17,9 +17,9 @@ type NonSaleReasonKey struct {
 // NonSaleReasonCounts counts leads, unsold leads, and buyers that did not get a lead.
 type NonSaleReasonCounts [3]int64
 
-// indexOfReasonCount returns the index in NonSaleReasonCounts at which a measure is counted.
+// countIndexOfMeasure returns the index in NonSaleReasonCounts at which a measure is counted.
 // isCounted is false if NonSaleReasonCounts does not count the measure.
-func indexOfReasonCount(measure int, cause NonSaleCause) (index int, isCounted bool) {
+func countIndexOfMeasure(measure int, cause NonSaleCause) (index int, isCounted bool) {
 	switch measure {
 	case CountLeads:
 		return 0, true
@@ -37,7 +37,7 @@ func (b *ChangeBatch) NonSaleReasonCounts() map[NonSaleReasonKey]*NonSaleReasonC
 	all := make(map[NonSaleReasonKey]*NonSaleReasonCounts)
 	for c, m := range b.Sums {
 		for measure, n := range m {
-			sum, ok := indexOfReasonCount(measure, c.Reason)
+			sum, ok := countIndexOfMeasure(measure, c.Reason)
 			if !ok || n == 0 {
 				continue
 			}

@@ -35,7 +35,7 @@ var (
 // that a large report needs little memory.
 func (a *Admin) reportHandler() fasthttp.RequestHandler {
 	places := make(chan struct{}, maxReports)
-	return a.withReport(func(ctx *fasthttp.RequestCtx, from *report.Report) (answer any, err error) {
+	return a.withReport(func(ctx *fasthttp.RequestCtx, source *report.Report) (answer any, err error) {
 		q, form, err := readReportQuery(ctx, time.Now())
 		if err != nil {
 			return nil, err
@@ -45,7 +45,7 @@ func (a *Admin) reportHandler() fasthttp.RequestHandler {
 		default:
 			return nil, errTooManyReports
 		}
-		rows, err := from.Ask(context.Background(), *q)
+		rows, err := source.Ask(context.Background(), *q)
 		var first *report.Row
 		if err == nil {
 			if first, err = rows.Next(); err != nil && !errors.Is(err, io.EOF) {
@@ -102,7 +102,7 @@ func (l *reportRowEncoder) Close() { l.answer.Close() }
 
 // withReport is withEngine for a handler that also needs the report. If the configuration disables
 // the report, the answer is a 404.
-func (a *Admin) withReport(h func(ctx *fasthttp.RequestCtx, from *report.Report) (answer any, err error)) fasthttp.RequestHandler {
+func (a *Admin) withReport(h func(ctx *fasthttp.RequestCtx, source *report.Report) (answer any, err error)) fasthttp.RequestHandler {
 	return a.withEngine(func(ctx *fasthttp.RequestCtx, _ *engine.Engine) (answer any, err error) {
 		from := a.operator.Report()
 		if from == nil {
@@ -128,8 +128,8 @@ func (a *Admin) apiErrorOfReport(err error) error {
 
 // rebuildReport starts to build the report again from the log in the background, and answers
 // 202.
-func (a *Admin) rebuildReport(ctx *fasthttp.RequestCtx, from *report.Report) (answer any, err error) {
-	from.RequestRebuild()
+func (a *Admin) rebuildReport(ctx *fasthttp.RequestCtx, source *report.Report) (answer any, err error) {
+	source.RequestRebuild()
 	ctx.SetStatusCode(fasthttp.StatusAccepted)
 	return nil, nil
 }

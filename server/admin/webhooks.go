@@ -24,7 +24,7 @@ func (a *Admin) addWebhookRoutes(add func(method, path string, h fasthttp.Reques
 	supplier("GET", "/dead", a.listDeadLetters)
 	supplier("POST", "/dead/{event}/resend", a.deadLetterHandler(engine.OperatorActions.ResendWebhook))
 	supplier("DELETE", "/dead/{event}", a.deadLetterHandler(engine.OperatorActions.DropWebhook))
-	supplier("POST", "/resend", a.resendDeadLetters)
+	supplier("POST", "/resend", a.resendSupplierDeadLetters)
 	supplier("POST", "/off", a.webhookSwitchHandler(true))
 	supplier("POST", "/on", a.webhookSwitchHandler(false))
 	supplier("POST", "/secret", a.rotateWebhookSecret)
@@ -168,9 +168,9 @@ func (a *Admin) deadLetterHandler(action func(engine.OperatorActions, market.Lea
 	}
 }
 
-// resendDeadLetters puts all dead letters of a supplier back into the queue, so that they are
+// resendSupplierDeadLetters puts all dead letters of a supplier back into the queue, so that they are
 // sent again. It answers with their number.
-func (a *Admin) resendDeadLetters(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
+func (a *Admin) resendSupplierDeadLetters(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
 	n, err := o.engine.AsOperator(callerNameOf(ctx)).ResendDeadLetters(market.SupplierID(o.id))
 	if err != nil {
 		return nil, err

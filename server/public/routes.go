@@ -50,9 +50,9 @@ func (s *Server) handleRequest(ctx *fasthttp.RequestCtx) {
 // caller releases r, except for ingest, which releases r before it waits for the log.
 type routeHandler func(s *Server, ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error)
 
-// route describes how a path is handled. subject is the path of a document, or the id in the
-// path of a lead, in memory of the library. The handler answers a malformed id like an unknown
-// one.
+// route describes how a path is handled. subject is the variable part of the path: a lead's id, or
+// the whole path of an API document. It is valid only during the request. The handler answers a
+// malformed id like an unknown one.
 type route struct {
 	on      metrics.Route
 	method  string

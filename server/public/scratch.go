@@ -28,7 +28,7 @@ type scratch struct {
 	ingest  engine.IngestRequest
 	ping    engine.SupplierPingRequest
 	post    engine.SupplierPostRequest
-	status  engine.StatusRequest
+	status  engine.StatusReportRequest
 	timings metrics.RequestTimings
 }
 
@@ -44,7 +44,7 @@ const maxPooledBody = 256 << 10
 // r afterwards.
 func (r *scratch) releaseToPool() {
 	r.object.ClearForReuse()
-	r.pathParam, r.status = nil, engine.StatusRequest{}
+	r.pathParam, r.status = nil, engine.StatusReportRequest{}
 	r.lead.clearForReuse()
 	if cap(r.body) > maxPooledBody {
 		r.body = nil

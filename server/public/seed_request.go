@@ -28,14 +28,14 @@ type madeUpLeadsRequest struct {
 	campaign string // the campaign that receives the leads; empty: no campaign
 }
 
-// seedRequestParser parses a request for made-up leads, and collects an error for each invalid field.
-type seedRequestParser struct {
+// madeUpLeadsRequestParser parses a request for made-up leads, and collects an error for each invalid field.
+type madeUpLeadsRequestParser struct {
 	body   *strictjson.Object
 	faults []market.FieldError
 }
 
 func readMadeUpLeadsRequest(body *strictjson.Object) (order madeUpLeadsRequest, faults []market.FieldError) {
-	r := seedRequestParser{body: body}
+	r := madeUpLeadsRequestParser{body: body}
 	order.Count = int(r.readInteger("count", "an integer from 100 to 1000", minSeeded, maxSeeded, nil))
 	order.Vertical = r.readText("vertical", "a string of 1 to 255 printable characters, such as auto_insurance", true)
 	order.State = r.readUSState()
@@ -50,13 +50,13 @@ const (
 	minSeed = -maxSeed - 1
 )
 
-func (r *seedRequestParser) addFieldError(field, code, expected string) {
+func (r *madeUpLeadsRequestParser) addFieldError(field, code, expected string) {
 	r.faults = append(r.faults, market.FieldError{Field: field, Code: code, Expected: expected})
 }
 
 // readMember returns the body's member with this name. ok is false if it is missing; if it is
 // required, that is recorded as a field error. expected describes a valid value.
-func (r *seedRequestParser) readMember(name, expected string, required bool) (m market.JSONMember, ok bool) {
+func (r *madeUpLeadsRequestParser) readMember(name, expected string, required bool) (m market.JSONMember, ok bool) {
 	m, ok = r.body.Lookup(name)
 	if ok && !m.CountsAsMissing() {
 		return m, true
@@ -69,7 +69,7 @@ func (r *seedRequestParser) readMember(name, expected string, required bool) (m 
 
 // readInteger returns an integer member, which must be between minimum and maximum. A missing
 // member gives *defaultValue, or a field error if defaultValue is nil.
-func (r *seedRequestParser) readInteger(name, expected string, minimum, maximum int64, defaultValue *int64) int64 {
+func (r *madeUpLeadsRequestParser) readInteger(name, expected string, minimum, maximum int64, defaultValue *int64) int64 {
 	m, ok := r.readMember(name, expected, defaultValue == nil)
 	if !ok {
 		if defaultValue != nil {
@@ -91,9 +91,9 @@ func (r *seedRequestParser) readInteger(name, expected string, minimum, maximum 
 	return n
 }
 
-// readText returns a text member of one line with at most maxLabel characters, or records a
-// field error.
-func (r *seedRequestParser) readText(name, expected string, required bool) string {
+// readText returns the text member `name` of a request for made-up leads: one line of at most
+// maxLabel characters. Otherwise it records a field error with the expected form.
+func (r *madeUpLeadsRequestParser) readText(name, expected string, required bool) string {
 	m, ok := r.readMember(name, expected, required)
 	switch {
 	case !ok:
@@ -109,7 +109,7 @@ func (r *seedRequestParser) readText(name, expected string, required bool) strin
 	return ""
 }
 
-func (r *seedRequestParser) readUSState() market.USState {
+func (r *madeUpLeadsRequestParser) readUSState() market.USState {
 	const expected = "a two-letter US state code in capitals, such as CA"
 	m, ok := r.readMember("state", expected, true)
 	if !ok {

@@ -103,7 +103,7 @@ func (s *Server) authenticateReporterAndParseBody(ctx *fasthttp.RequestCtx, id m
 	if !s.parseBodyObject(ctx, id, r, readErr) {
 		return false
 	}
-	r.status = engine.StatusRequest{
+	r.status = engine.StatusReportRequest{
 		Buyer: buyer, Faults: request.ParameterErrors(ctx), Body: r.body, Key: r.key, BadKey: r.badKey, Request: id, Received: received,
 	}
 	return true

@@ -90,7 +90,7 @@ func (t *Template) newSampleTemplateData(m *market.FieldMapping, l *market.Lead,
 		optional = ""
 	}
 	if t.kind == pingBody {
-		v.ping = &market.PingMetadata{Vertical: string(market.SampleText), SubVertical: optional, ExpiresAt: 1_770_000_000_000_000_000}
+		v.ping = &market.PingAuctionFields{Vertical: string(market.SampleText), SubVertical: optional, ExpiresAt: 1_770_000_000_000_000_000}
 	} else {
 		v.post = &market.PostMetadata{
 			Token: optional, Vertical: optional, SubVertical: optional,

@@ -139,7 +139,7 @@ func parseNumberValue(v market.FieldValue) market.FieldValue {
 	return market.FieldValue{Kind: market.KindNumber, Text: v.Text}
 }
 
-// areAllTruthy reports whether all values are true for an if.
+// areAllTruthy reports whether {{if}} in an adapter's template would count every value as true.
 func areAllTruthy(values []market.FieldValue) bool {
 	for _, v := range values {
 		if !isTruthy(v) {

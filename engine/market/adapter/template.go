@@ -66,7 +66,7 @@ const MaxBody = 128 << 10
 
 // AppendPing appends the body of a ping for the lead l, which the mapping m has filled. If the
 // body would exceed MaxBody, it returns dst unchanged and false.
-func (t *Template) AppendPing(dst []byte, m *market.FieldMapping, l *market.Lead, metadata market.PingMetadata) (body []byte, withinLimit bool) {
+func (t *Template) AppendPing(dst []byte, m *market.FieldMapping, l *market.Lead, metadata market.PingAuctionFields) (body []byte, withinLimit bool) {
 	if t.kind != pingBody {
 		panic("BUG: AppendPing of a template for posts")
 	}
@@ -98,7 +98,7 @@ func (t *Template) appendBody(dst []byte, data bodyData) (body []byte, withinLim
 type bodyData struct {
 	mapping *market.FieldMapping
 	lead    *market.Lead
-	ping    *market.PingMetadata
+	ping    *market.PingAuctionFields
 	post    *market.PostMetadata
 	sample  bool // for Check: write each secret as text that needs every escape
 }
