@@ -10,22 +10,6 @@ import (
 	"pingpost/wal"
 )
 
-// loadNewestSnapshot loads the newest undamaged snapshot in dir into the empty state s. It returns
-// the point from which the log must be replayed. Without a snapshot the state stays empty.
-func loadNewestSnapshot(dir string, s *state.State) (replayStart, error) {
-	snapshot, b, err := findReplayStart(dir)
-	if err != nil || snapshot == nil {
-		return b, err
-	}
-	defer snapshot.Close()
-	section, err := snapshot.Next()
-	if err != nil {
-		return b, fmt.Errorf("cannot read a snapshot: %w", err)
-	}
-	_, err = s.LoadSnapshot(section)
-	return b, err
-}
-
 // logEntryReader is a reader that returns the entries of a log one after the other.
 type logEntryReader interface {
 	Next() (wal.Entry, error)

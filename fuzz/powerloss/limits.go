@@ -17,7 +17,7 @@ var shorterLimits = []mutant.Mutation{
 		New: "	opt = opt.withDefaults()\n	opt.reopenAfter = 9\n",
 	},
 	{
-		Name: "snapshots and archive at once", File: "exchange/snapshots.go",
+		Name: "snapshots and archive at once", File: "exchange/write_snapshot.go",
 		Old: "	snapshotBytes    = 256 << 20\n	snapshotInterval = 5 * time.Second\n	archiveInterval  = time.Minute\n",
 		New: "	snapshotBytes    = 64 << 10\n	snapshotInterval = 120 * time.Millisecond\n	archiveInterval  = 250 * time.Millisecond\n",
 	},

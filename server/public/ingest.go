@@ -1,8 +1,6 @@
 package public
 
 import (
-	"time"
-
 	"github.com/valyala/fasthttp"
 
 	"pingpost/engine"
@@ -64,21 +62,6 @@ func (s *Server) decideLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 		return nil
 	}
 	return decision
-}
-
-// checkLimitsAndBody applies the supplier's rate limits to the request (429), and then checks
-// and parses the body (413, 415, 400). If it returns false, it has already sent an error.
-func (s *Server) checkLimitsAndBody(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error, rateLimits *tokenBucketsByOwner, supplier *market.Supplier, now int64) (ok bool) {
-	r.timings.Trace.SetCaller(string(supplier.ID), len(r.body))
-	if wait := rateLimits.takeTokenForOwner(ctx, supplier.Ref, time.Unix(0, now)); wait > 0 {
-		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))
-		return false
-	}
-	if wait := s.byteLimits.takeBytes(ctx, supplier, len(r.body), time.Unix(0, now)); wait > 0 {
-		httperror.Write(ctx, id, httperror.ByteRateLimited.WithRetryAfter(wait))
-		return false
-	}
-	return s.parseBodyObject(ctx, id, r, readErr)
 }
 
 // parseBodyObject checks the body's size and media type (413, 415) and parses it into r.object

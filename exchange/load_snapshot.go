@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"pingpost/engine/state"
 	"pingpost/wal"
 )
 
@@ -28,6 +29,22 @@ func findReplayStart(dir string) (*wal.SnapshotReader, replayStart, error) {
 		return nil, replayStart{}, err
 	}
 	return snapshot, replayStart{snapshot.SnapshotInfo, snapshot.Bad}, nil
+}
+
+// loadNewestSnapshot loads the newest undamaged snapshot in dir into the empty state s. It returns
+// the point from which the log must be replayed. Without a snapshot the state stays empty.
+func loadNewestSnapshot(dir string, s *state.State) (replayStart, error) {
+	snapshot, b, err := findReplayStart(dir)
+	if err != nil || snapshot == nil {
+		return b, err
+	}
+	defer snapshot.Close()
+	section, err := snapshot.Next()
+	if err != nil {
+		return b, fmt.Errorf("cannot read a snapshot: %w", err)
+	}
+	_, err = s.LoadSnapshot(section)
+	return b, err
 }
 
 // logOptions returns the options with which the log is opened or cut, so that the part after
