@@ -82,7 +82,7 @@ type filterSet struct {
 
 type list struct {
 	id      string
-	field   market.SuppressedField
+	field   market.SuppressionListField
 	hash    market.SuppressionLineEncoding
 	entries []string
 }

@@ -12,7 +12,7 @@ import (
 // them with details.
 var (
 	ErrNotFound = errors.New("not found")
-	ErrConflict = errors.New("not possible in the present state")
+	ErrConflict = errors.New("the action is not possible in the present state of its object")
 
 	// ErrNoAccount is returned for a buyer without configured funds.
 	ErrNoAccount = errors.New("the buyer has no account")

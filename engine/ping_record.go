@@ -110,7 +110,7 @@ func (p *pingWorkspace) recordMappedFields() {
 	for slot := range p.lead.Values {
 		value := &p.lead.Values[slot]
 		if value.Kind != market.KindAbsent {
-			record.Fields = append(record.Fields, event.LeadField{Name: mapping.LogName(market.FieldSlot(slot)), Kind: value.Kind, Text: value.Text})
+			record.Fields = append(record.Fields, event.LeadField{Name: mapping.FieldNameInLog(market.FieldSlot(slot)), Kind: value.Kind, Text: value.Text})
 		}
 	}
 }

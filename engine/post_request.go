@@ -139,7 +139,7 @@ func (in *leadRequest) fillPingLeadFromAuction(mapping *market.FieldMapping) {
 	}
 	slots := make(map[string]market.FieldSlot, mapping.SlotCount())
 	for slot := range earlier.Values {
-		slots[mapping.LogName(market.FieldSlot(slot))] = market.FieldSlot(slot)
+		slots[mapping.FieldNameInLog(market.FieldSlot(slot))] = market.FieldSlot(slot)
 		slots[mapping.ArrivalName(market.FieldSlot(slot))] = market.FieldSlot(slot) // the name in old logs
 	}
 	for i := range in.accepted.auction.Fields {

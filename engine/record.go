@@ -28,7 +28,7 @@ func (in *leadSale) recordPlainAndContactFields() {
 		in.recordContactField(string(in.lead.Extras[i].Name), &in.lead.Extras[i].Value)
 	}
 	for slot := range in.lead.Values {
-		value, name := &in.lead.Values[slot], mapping.LogName(market.FieldSlot(slot))
+		value, name := &in.lead.Values[slot], mapping.FieldNameInLog(market.FieldSlot(slot))
 		switch {
 		case value.Kind == market.KindAbsent || mapping.IsPersonalData(market.FieldSlot(slot)):
 		case value.Kind == market.KindString && in.person.ContactFoundIn(value.Text):

@@ -28,7 +28,7 @@ func TestPingFieldsFromLog(t *testing.T) {
 		}
 	}
 	for slot, want := range map[market.FieldSlot]string{market.SlotSource: "source", market.FirstCustomSlot: "homeowner"} {
-		if got := mapping.LogName(slot); got != want {
+		if got := mapping.FieldNameInLog(slot); got != want {
 			t.Errorf("log name is %s, want %s", got, want)
 		}
 	}

@@ -225,7 +225,7 @@ func newLoadTestProgress(file *os.File) *loadTestProgress {
 // showThrottled prints the current state of the load test. The test calls it often; without a
 // terminal, it prints only some of the states.
 func (p *loadTestProgress) showThrottled(latest trial.Progress) {
-	text := formatProgress(&latest)
+	text := formatLoadTestProgress(&latest)
 	if p.HasTerminal() {
 		p.Progress.Show(text)
 		return
@@ -236,7 +236,7 @@ func (p *loadTestProgress) showThrottled(latest trial.Progress) {
 	}
 }
 
-func formatProgress(latest *trial.Progress) string {
+func formatLoadTestProgress(latest *trial.Progress) string {
 	text := fmt.Sprintf("%3.0f/%.0f s %s  %.0f/s  in flight %d  p50 %s  p99 %s  errors %d",
 		latest.After.Seconds(), latest.Of.Seconds(), latest.Phase, latest.Rate, latest.UnderWay, load.FormatDuration(latest.P50), load.FormatDuration(latest.P99), latest.Errors)
 	if latest.Refused > 0 {

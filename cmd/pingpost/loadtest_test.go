@@ -155,7 +155,7 @@ func TestScenariosAreListedAndPrinted(t *testing.T) {
 
 func TestProgressLines(t *testing.T) {
 	now := trial.Progress{After: 5 * time.Second, Of: time.Minute, Phase: "steady", Rate: 99.6, UnderWay: 4, P50: 12 * time.Millisecond, P99: 31500 * time.Microsecond, Errors: 2}
-	if got := formatProgress(&now); got != "  5/60 s steady  100/s  in flight 4  p50 12ms  p99 31.5ms  errors 2" {
+	if got := formatLoadTestProgress(&now); got != "  5/60 s steady  100/s  in flight 4  p50 12ms  p99 31.5ms  errors 2" {
 		t.Error(got)
 	}
 	file := must.Value(os.Create(filepath.Join(t.TempDir(), "progress")))(t)

@@ -52,10 +52,10 @@ func (m *FieldMapping) FieldNamesForBuyers() []string { return slices.Sorted(map
 // ArrivalName returns the name under which suppliers send the field.
 func (m *FieldMapping) ArrivalName(slot FieldSlot) string { return m.rules[slot].arrivalName }
 
-// LogName returns the name under which the log stores the field. A known field always has its
+// FieldNameInLog returns the name under which the log stores the field. A known field always has its
 // known name there, so that a reader of the log needs no configuration. A campaign's own field
 // has the name under which suppliers send it.
-func (m *FieldMapping) LogName(slot FieldSlot) string {
+func (m *FieldMapping) FieldNameInLog(slot FieldSlot) string {
 	if slot < FirstCustomSlot {
 		return knownFields[slot].Name
 	}

@@ -33,23 +33,23 @@ func ParseSuppressionLineEncoding(s string) (kind SuppressionLineEncoding, known
 
 func (h SuppressionLineEncoding) String() string { return EnumName(hashNames[:], int(h), "unknown") }
 
-// SuppressedField says whether a suppression list contains phone numbers or email addresses.
-type SuppressedField uint8
+// SuppressionListField says whether a suppression list contains phone numbers or email addresses.
+type SuppressionListField uint8
 
 const (
-	ListPhone SuppressedField = 1
-	ListEmail SuppressedField = 2
+	ListPhone SuppressionListField = 1
+	ListEmail SuppressionListField = 2
 )
 
 var listFieldNames = [...]string{ListPhone: "phone", ListEmail: "email"}
 
 // ParseSuppressedField returns the value for phone or email, and false for any other text.
-func ParseSuppressedField(s string) (field SuppressedField, known bool) {
+func ParseSuppressedField(s string) (field SuppressionListField, known bool) {
 	i, ok := parseEnumName(listFieldNames[:], s)
-	return SuppressedField(i), ok
+	return SuppressionListField(i), ok
 }
 
-func (f SuppressedField) String() string { return EnumName(listFieldNames[:], int(f), "unknown") }
+func (f SuppressionListField) String() string { return EnumName(listFieldNames[:], int(f), "unknown") }
 
 // SuppressionList is a configured list of persons whose leads are not sold. Its content is not in
 // the configuration: it is a fingerprint.FingerprintTable.
@@ -62,7 +62,7 @@ func (f SuppressedField) String() string { return EnumName(listFieldNames[:], in
 type SuppressionList struct {
 	Ref   PermanentNumber
 	ID    ListID
-	Field SuppressedField
+	Field SuppressionListField
 	Hash  SuppressionLineEncoding
 }
 

@@ -186,7 +186,7 @@ func TestParseListKinds(t *testing.T) {
 			t.Errorf("%s: %s, %t", name, got, ok)
 		}
 	}
-	for name, f := range map[string]SuppressedField{"phone": ListPhone, "email": ListEmail} {
+	for name, f := range map[string]SuppressionListField{"phone": ListPhone, "email": ListEmail} {
 		if got, ok := ParseSuppressedField(name); got != f || !ok || f.String() != name {
 			t.Errorf("%s: %s, %t", name, got, ok)
 		}

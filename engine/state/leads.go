@@ -117,7 +117,7 @@ func (shard *leadShard) addUnfinishedPost(id market.LeadID, intent *event.PostIn
 		Header: copyString(intent.Header), Scheme: copyString(intent.Scheme),
 		Timeout: intent.Timeout, Repeatable: intent.Repeatable, Trusted: intent.Trusted,
 		TokenURL: copyString(intent.TokenURL), ClientID: copyString(intent.ClientID), Scope: copyString(intent.Scope),
-		Auction: intent.Auction, Dialect: copyDialect(intent.Dialect),
+		Auction: intent.Auction, Dialect: cloneDialectStrings(intent.Dialect),
 	}
 	post.Sale.CopyFrom(sale)
 	if shard.posts == nil {
@@ -148,7 +148,8 @@ type unknownDeliveryCounts struct {
 	byBuyer map[unknownDeliveryCountKey]int
 }
 
-// unknownDeliveryCountKey names a buyer, separately for test leads and other leads.
+// unknownDeliveryCountKey is the key of the counts of unknown deliveries: a buyer, separately for
+// test leads and other leads.
 type unknownDeliveryCountKey struct {
 	buyer market.PermanentNumber
 	test  bool

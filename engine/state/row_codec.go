@@ -119,8 +119,8 @@ func encodeOrDecodeDialect(c *snapshotSectionCodec, d *market.Dialect) {
 	encodeOrDecodeBool(c, &d.Idempotent)
 }
 
-// copyDialect returns d with copies of its strings, which may share memory with a log record.
-func copyDialect(d market.Dialect) market.Dialect {
+// cloneDialectStrings returns d with copies of its strings, which may share memory with a log record.
+func cloneDialectStrings(d market.Dialect) market.Dialect {
 	for _, text := range d.TextPointers() {
 		*text = copyString(*text)
 	}

@@ -131,7 +131,7 @@ func (e *Explainer) ExplainBySellerID(supplier, sellerID string) (*Explanation, 
 	}
 	if len(found) == 0 {
 		var err error
-		if found, err = e.searchLogForAuctions(first, last, sellerID); err != nil {
+		if found, err = e.searchLogBySellersAuctionID(first, last, sellerID); err != nil {
 			return nil, err
 		}
 	}
@@ -159,11 +159,11 @@ func hasOwnIDForm(id string) bool {
 	return lead || auction || ping || request
 }
 
-// searchLogForAuctions searches the log from its beginning, up to searchLimits, for auctions with the
+// searchLogBySellersAuctionID searches the log from its beginning, up to searchLimits, for auctions with the
 // seller's id, of the suppliers from firstSupplier to lastSupplier. It is for old auctions that memory
 // no longer has. It returns the first such auction of each supplier; after the limit, suppliers may
 // be missing. If it finds no auction, it returns a not-found error.
-func (e *Explainer) searchLogForAuctions(firstSupplier, lastSupplier market.PermanentNumber, sellerID string) (found []*logEntry, err error) {
+func (e *Explainer) searchLogBySellersAuctionID(firstSupplier, lastSupplier market.PermanentNumber, sellerID string) (found []*logEntry, err error) {
 	seen := make(map[market.PermanentNumber]bool)
 	truncated, err := e.scanEntriesContaining([]byte(sellerID), nil, 0, noTimeLimit, func(has *logEntry) bool {
 		auctionEvent, ok := has.event.(*event.PingAuctionCompleted)

@@ -32,8 +32,9 @@ type leadClaimingOffer struct {
 // claims, and each refusal allows another one.
 const maxClaims = 16
 
-// findClaimingLeads returns the leads that claimed the offers of an auction within a minute after it
-// (searchLimits.after): the first maxClaims, and the lead that was finally sold if memory has it.
+// findClaimingLeads returns the leads that were posted for the offers of an auction: the first
+// maxClaims within searchLimits.after of it, and in addition the lead that is sold or being posted,
+// if the state still has the auction's row.
 // truncated reports that the search ended early because it had read as much as searchLimits allow.
 func (e *Explainer) findClaimingLeads(auctionEntry *logEntry) (claims []leadClaimingOffer, truncated bool, err error) {
 	auctionEvent := auctionEntry.mustBePingAuction()

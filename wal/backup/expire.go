@@ -20,7 +20,7 @@ import (
 // so that a restored exchange can explain as much.
 func (s *Shipper) removeExpiredObjects(ctx context.Context, ignoreInterval bool) error {
 	at := s.opt.now()
-	if s.opt.Retain == 0 || (!ignoreInterval && at.Sub(s.lastExpire) < s.opt.expireInterval) || s.gen == nil || s.gen.whole == nil {
+	if s.opt.Retain == 0 || (!ignoreInterval && at.Sub(s.lastExpire) < s.opt.expireInterval) || s.gen == nil || s.gen.completion == nil {
 		return nil
 	}
 	all, err := s.box.readGenerations(ctx)
@@ -30,8 +30,8 @@ func (s *Shipper) removeExpiredObjects(ctx context.Context, ignoreInterval bool)
 	s.lastExpire = at
 	before := at.Add(-s.opt.Retain)
 	for i, g := range all {
-		later := slices.IndexFunc(all[i+1:], func(g *generation) bool { return g.whole != nil })
-		if later < 0 || g.number >= s.gen.number || all[i+1+later].whole.At.After(before) {
+		later := slices.IndexFunc(all[i+1:], func(g *generation) bool { return g.completion != nil })
+		if later < 0 || g.number >= s.gen.number || all[i+1+later].completion.At.After(before) {
 			continue
 		}
 		if err := s.removeGeneration(ctx, g); err != nil {

@@ -25,9 +25,9 @@ type generationClaim struct {
 	sum string // of its object; empty if an earlier version wrote it
 }
 
-// generationManifest marks a generation as complete: at time At, the store had all entries of
+// generationCompletion marks a generation as complete: at time At, the store had all entries of
 // the log up to Last. Log objects that are added later need no manifest.
-type generationManifest struct {
+type generationCompletion struct {
 	Last uint64    `json:"last"` // entry
 	At   time.Time `json:"at"`
 }
@@ -44,10 +44,10 @@ type pieceManifest struct {
 type generation struct {
 	number     int
 	claim      generationClaim
-	unreadable error               // why the claim cannot be read; the content is then unknown
-	problems   []error             // of changed manifests, which are ignored
-	box        encryptedStore      // for all objects except the claim
-	whole      *generationManifest // nil: the generation is not complete yet
+	unreadable error                 // why the claim cannot be read; the content is then unknown
+	problems   []error               // of changed manifests, which are ignored
+	box        encryptedStore        // for all objects except the claim
+	completion *generationCompletion // nil: the generation is not complete yet
 	runs       []contiguousObjects
 	snapshots  []pieceManifest   // complete ones, ordered by Newest
 	files      map[string]string // <folder>/<name> of complete files to their manifests
@@ -115,11 +115,11 @@ func (b *encryptedStore) readClaimAndManifests(ctx context.Context, g *generatio
 		of, isWhole := folderOfManifest(o)
 		switch {
 		case of == folder:
-			var m generationManifest
+			var m generationCompletion
 			if ok, err := g.readManifestUnlessChanged(ctx, o.Name, &m); err != nil {
 				return err
 			} else if ok {
-				g.whole = &m
+				g.completion = &m
 			}
 		case strings.HasPrefix(name, "log/"):
 			if e, ok := parseLogObjectName(o); ok {

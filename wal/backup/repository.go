@@ -59,7 +59,7 @@ func (r *Repository) Generations(ctx context.Context) ([]Generation, error) {
 
 func (g *generation) summarize() Generation {
 	t := Generation{
-		Number: g.number, Epoch: g.claim.Epoch, Begun: g.claim.Begun, Whole: g.whole != nil,
+		Number: g.number, Epoch: g.claim.Epoch, Begun: g.claim.Begun, Whole: g.completion != nil,
 		Snapshots: len(g.snapshots), Objects: len(g.objects), Gaps: max(0, len(g.runs)-1),
 		Signed: g.claim.sum != "", Damage: g.unreadable,
 	}

@@ -178,7 +178,7 @@ func (s *Shipper) ShipAll(ctx context.Context) error {
 			return err
 		}
 		if caughtUp && s.snapshotDone == nil {
-			if s.gen.whole == nil {
+			if s.gen.completion == nil {
 				return fmt.Errorf("the backup to %s cannot be restored: the log begins with entry %d, and %q has no snapshot for the entries before it", s.opt.To, s.gen.claim.First, s.src.Dir)
 			}
 			return s.removeExpiredObjects(ctx, true)

@@ -111,7 +111,7 @@ func (b *encryptedStore) getWithSum(ctx context.Context, name string, value any)
 func (g *generation) getManifestWithSum(ctx context.Context, name string, value any) error {
 	signed, err := g.box.getWithSum(ctx, name, value)
 	if err == nil && (signed == "") != (g.claim.sum == "") {
-		err = fmt.Errorf("of the manifest %s in %s and the claim of its generation, only one has a checksum: %w", name, g.box.store, ErrChanged)
+		err = fmt.Errorf("the manifest %s in %s has a checksum and the claim of its generation has none, or the reverse: %w", name, g.box.store, ErrChanged)
 	}
 	return err
 }

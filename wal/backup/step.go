@@ -138,18 +138,18 @@ func (s *Shipper) removeMergedObjects(ctx context.Context, merged logObject) err
 // putManifestIfComplete writes the generation's manifest as soon as the generation can be
 // restored: its log begins with entry 1, or a snapshot replaces the entries before.
 func (s *Shipper) putManifestIfComplete(ctx context.Context) error {
-	if s.gen.whole != nil {
+	if s.gen.completion != nil {
 		return nil
 	}
 	replacesBeginning := func(p pieceManifest) bool { return p.Oldest+1 >= s.gen.claim.First }
 	if s.gen.claim.First > 1 && !slices.ContainsFunc(s.gen.snapshots, replacesBeginning) {
 		return nil
 	}
-	m := &generationManifest{Last: s.tail.due - 1, At: s.opt.now().UTC()}
+	m := &generationCompletion{Last: s.tail.due - 1, At: s.opt.now().UTC()}
 	if err := s.gen.box.putManifest(ctx, generationFolder(s.gen.number), m); err != nil {
 		return err
 	}
-	s.gen.whole = m
+	s.gen.completion = m
 	s.opt.Logger.Info("backup: the exchange can now be restored from this generation", "to", s.opt.To.String(), "generation", s.gen.number, "entry", m.Last)
 	return nil
 }

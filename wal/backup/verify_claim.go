@@ -33,7 +33,7 @@ func (r *Repository) checkFences(ctx context.Context, all []*generation, v *Veri
 	}
 	switch {
 	case len(fences) == 0 && len(all) > 0:
-		v.Problems = append(v.Problems, fmt.Errorf("the backup's folder %s has no fence any more, so an old copy of the exchange in life %d could continue this backup; copies of earlier lives are still stopped. Restart the exchange that should keep this backup, with --backup-to: its start writes a new fence", fenceFolder, claimed))
+		v.Problems = append(v.Problems, fmt.Errorf("the backup's folder %s no longer has a fence, the object that stops old copies of the exchange. An old copy of the present life %d could continue this backup; copies of earlier lives are still stopped. Restart the exchange that should keep this backup, with --backup-to: its start writes a new fence", fenceFolder, claimed))
 	case fenced < claimed:
 		v.Problems = append(v.Problems, fmt.Errorf("fences in the backup's folder %s were removed or changed: the highest is of life %d, but a generation was begun in life %d", fenceFolder, fenced, claimed))
 	}
