@@ -117,7 +117,7 @@ func TestInvalidDialectIsNotSent(t *testing.T) {
 	}
 }
 
-// Endpoints with the same address and different dialects have different accounts.
+// Endpoints with the same address and different dialects have different entries.
 func TestDialectHasOwnAccount(t *testing.T) {
 	buyer := listen(t, answers("200 OK", `{"data":{"status":"1"},"status":"2"}`))
 	client := newClient(t, nil)

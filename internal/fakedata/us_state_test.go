@@ -67,7 +67,7 @@ func TestAllStatesHavePlace(t *testing.T) {
 	}
 	defer func() {
 		if recover() == nil {
-			t.Error("PlaceOf(NoState) does not panic")
+			t.Error("DataOfUSState(NoState) does not panic")
 		}
 	}()
 	DataOfUSState(market.NoState)

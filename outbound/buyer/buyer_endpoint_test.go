@@ -48,7 +48,7 @@ func TestPingsPauseAfter429(t *testing.T) {
 	}
 }
 
-// A pause affects neither posts nor other accounts at the same address.
+// A pause affects neither posts nor other endpoints at the same address.
 func TestPingPauseIsPerBuyer(t *testing.T) {
 	buyer := listen(t, answers("429 Too Many Requests", ``, "Retry-After: 60"), answers("200 OK", `{"auction_id":"auc_1","bid":null}`))
 	client := newClient(t, func(o *Options) { o.Secrets = func(string) (string, bool) { return "s", true } })
@@ -111,7 +111,7 @@ func TestPingPauseIsNeverShortened(t *testing.T) {
 	}
 }
 
-// The number of remembered accounts is limited, and equal endpoints share an account.
+// The number of remembered endpoints is limited, and equal endpoints share an entry.
 func TestAccountCacheIsSharedAndLimited(t *testing.T) {
 	client := newClient(t, nil)
 	at := func(scope string) *buyerEndpoint {
@@ -126,10 +126,10 @@ func TestAccountCacheIsSharedAndLimited(t *testing.T) {
 	}
 	ping, again, other := at("ping"), at("ping"), at("post")
 	if ping != again || ping == other {
-		t.Error("equal endpoints must share an account, other endpoints must not")
+		t.Error("equal endpoints must share an entry, other endpoints must not")
 	}
 	if ping.Target != other.Target || ping.auth == other.auth {
-		t.Error("accounts that differ in scope must share the address, not the token")
+		t.Error("endpoints that differ in scope must share the address, not the token")
 	}
 	post, _ := client.endpoints.findOrCreate(dial.ConnOwner{}, &market.Endpoint{
 		URL: "https://blue.example/v1/post", Credential: "c", Header: "Authorization",
@@ -151,28 +151,28 @@ func TestAccountCacheIsSharedAndLimited(t *testing.T) {
 	}
 	secret := plain("Authorization", nil)
 	if plain("Authorization", nil) != secret || plain("X-Key", nil) == secret || secret == ping {
-		t.Error("endpoints with a plain secret: equal ones must share an account, others must not")
+		t.Error("endpoints with a plain secret: equal ones must share an entry, others must not")
 	}
 	if plain("Authorization", func(e *market.Endpoint) {
 		e.OAuth = &market.OAuthClient{TokenURL: "https://blue.example/token", ClientID: "x"}
 	}) == secret {
-		t.Error("an OAuth client must not share the account of a fixed secret")
+		t.Error("an OAuth client must not share the entry of a fixed secret")
 	}
 	if plain("Authorization", func(e *market.Endpoint) {
 		e.Dialect = &market.Dialect{Method: "PUT", ContentType: "text/xml", Answer: market.AnswerPaths{Format: market.FormatXML}}
 	}) == secret {
-		t.Error("an endpoint with a dialect must not share the account of one without")
+		t.Error("an endpoint with a dialect must not share the entry of one without")
 	}
 	for i := range 2 * maxBuyerEndpoints {
 		client.endpoints.findOrCreate(dial.ConnOwner{}, &market.Endpoint{URL: "https://blue.example/", Credential: strconv.Itoa(i), Header: "Authorization"})
 		if n, p := len(client.endpoints.byKey), len(client.endpoints.byPlainKey); n > maxBuyerEndpoints || p > n {
-			t.Fatalf("got %d accounts, %d of them plain, want at most maxAccounts", n, p)
+			t.Fatalf("got %d endpoints, %d of them plain, want at most maxBuyerEndpoints", n, p)
 		}
 	}
 	for i := range 2 * maxBuyerEndpoints {
 		client.endpoints.findOrCreate(dial.ConnOwner{}, &market.Endpoint{URL: "https://blue.example/", Credential: strconv.Itoa(i), Header: "Authorization", OAuth: &market.OAuthClient{ClientID: "x"}})
 		if n, g := len(client.endpoints.byKey), len(client.tokenSources.byKey); n > maxBuyerEndpoints || g > maxTokenSources {
-			t.Fatalf("got %d accounts and %d token sources, more than the limits", n, g)
+			t.Fatalf("got %d endpoints and %d token sources, more than the limits", n, g)
 		}
 	}
 }
