@@ -39,9 +39,11 @@ HAS_CC = [ "$$($(GO) env CGO_ENABLED)" = 1 ] && \
 
 # `make test` runs all tests with -short, in at most six minutes on two cores. Tests that
 # take longer by nature call testing.Short and then skip themselves or try fewer inputs.
+# It tests four packages at a time, because tests that wait leave the processors idle. The
+# long tests compute more, and the longest package would end last.
 # `make test-long` runs everything; each change has to pass both, and CI runs the second.
 test:
-	@$(call run-tests,-short -timeout $(TEST_TIMEOUT))
+	@$(call run-tests,-short -p 4 -timeout $(TEST_TIMEOUT))
 
 test-long:
 	@$(call run-tests,-timeout $(LONG_TIMEOUT))
@@ -49,13 +51,12 @@ test-long:
 # $(call run-tests,FLAGS): the race detector allocates memory, so that tests which count
 # allocations have "Alloc" in their names, skip themselves under it, and run in a pass
 # without it. The pass over everything is the last, so that its result is the last line.
-# It tests four packages at a time, because tests that wait leave the processors idle.
 define run-tests
 	if $(HAS_CC); then race=-race; else \
 		echo 'no working C compiler: testing without the race detector'; race=; export CGO_ENABLED=0; fi; \
 	code=0; set -x; \
 	$(GO) test $(1) -run Alloc $$($(ALLOC_PACKAGES)) || code=1; \
-	$(GO) test $(1) $$race -p 4 ./... || code=1; \
+	$(GO) test $(1) $$race ./... || code=1; \
 	{ set +x; } 2>/dev/null; exit $$code
 endef
 
